@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * floe: error-bounded compression of scientific arrays.
+ *
+ * Rules that hold for the whole API:
+ *  - The caller owns every buffer it hands in. floe owns only what a _create function made, until its _free.
+ *  - A context is used by one thread at a time; contexts are independent. There are no globals.
+ *  - On failure a function returns a status other than FLOE_OK, the context holds a message, and outputs are undefined
+ *    unless the function says otherwise. The library never prints, exits or aborts.
+ *  - Shapes are in C order, slowest axis first, as in NumPy and HDF5. Sizes and counts are 64-bit.
+ *  - Structs that may grow start with their own size: set .size = sizeof(the struct), or use the _init function.
+ */
+#ifndef FLOE_H
+#define FLOE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <floe/status.h>
+#include <floe/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FLOE_MAX_RANK 4
+
+/* ---- fields ---------------------------------------------------------------------------------------------------- */
+
+typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2 } floe_dtype;
+
+typedef enum floe_place { FLOE_HOST = 0, FLOE_DEVICE = 1 } floe_place;
+
+/* An n-d array that lies in the caller's memory. */
+typedef struct floe_field {
+    void *data;
+    floe_dtype dtype;
+    floe_place place;
+    uint32_t rank;                 /* 1 to 4 */
+    uint64_t shape[FLOE_MAX_RANK]; /* elements along each axis, slowest first; any may be 0 (an empty field) */
+    int64_t stride[FLOE_MAX_RANK]; /* distance of neighbours along each axis, in elements; all 0 means contiguous */
+} floe_field;
+
+/* A contiguous host field over ptr. */
+floe_field floe_field_of(const void *ptr, floe_dtype dtype, uint32_t rank, const uint64_t *shape);
+
+/* Bytes of one element: 4 or 8; 0 for an unknown dtype. */
+size_t floe_dtype_size(floe_dtype dtype);
+const char *floe_dtype_name(floe_dtype dtype);
+/* "f32", "f64", also "float32", "float64", "float", "double", "<f4", "<f8". */
+floe_status floe_dtype_parse(const char *text, floe_dtype *dtype);
+
+/* Number of elements; FLOE_ERR_ARGUMENT when rank, dtype or shape are invalid or the bytes overflow 63 bits. */
+floe_status floe_field_nelems(const floe_field *field, uint64_t *nelems);
+
+/* ---- parameters ------------------------------------------------------------------------------------------------ */
+
+typedef enum floe_bound_mode {
+    FLOE_BOUND_ABS = 1,     /* |x - y| <= bound */
+    FLOE_BOUND_REL = 2,     /* |x - y| <= bound * (max - min) over the finite, valid values */
+    FLOE_BOUND_PWREL = 3,   /* |x - y| <= bound * |x| */
+    FLOE_BOUND_PSNR = 4,    /* 20 log10((max - min) / RMSE) >= bound, in dB */
+    FLOE_BOUND_LOSSLESS = 5 /* bit for bit */
+} floe_bound_mode;
+
+typedef enum floe_codec { FLOE_CODEC_AUTO = 0, FLOE_CODEC_LORENZO = 1 } floe_codec;
+
+typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1 } floe_preset;
+
+typedef enum floe_fill_mode {
+    FLOE_FILL_AUTO = 0, /* look for a fill value: an extreme that stands far from all other values */
+    FLOE_FILL_NONE = 1, /* every finite value is data */
+    FLOE_FILL_VALUE = 2 /* fill_value marks missing cells */
+} floe_fill_mode;
+
+typedef struct floe_params {
+    size_t size;
+    floe_bound_mode mode;
+    double bound; /* meaning by mode; ignored when lossless */
+    floe_codec codec;
+    floe_preset preset;
+    floe_fill_mode fill;
+    double fill_value;             /* compared after conversion to the field's dtype, bit for bit */
+    uint64_t chunk[FLOE_MAX_RANK]; /* shape of a chunk, slowest first; all 0: chosen by floe */
+    uint32_t chunk_rank;           /* axes given in chunk; 0: chosen by floe */
+} floe_params;
+
+/* abs = 0 (invalid until a bound is set), codec auto, preset balanced, fill auto, chunk chosen by floe. */
+void floe_params_init(floe_params *params);
+
+/* Reads "rel=1e-3 preset=fast": words separated by blanks or commas, each key=value or `lossless`.
+ * Keys: abs rel pwrel psnr lossless codec preset fill chunk. Starts from floe_params_init. err may be NULL. */
+floe_status floe_params_parse(floe_params *params, const char *text, floe_error *err);
+
+/* Writes the text form back (always NUL-terminated; FLOE_ERR_CAPACITY when it does not fit). */
+floe_status floe_params_format(const floe_params *params, char *text, size_t capacity);
+
+/* ---- context --------------------------------------------------------------------------------------------------- */
+
+typedef enum floe_backend { FLOE_BACKEND_AUTO = 0, FLOE_BACKEND_CPU = 1, FLOE_BACKEND_CUDA = 2 } floe_backend;
+
+typedef enum floe_isa { FLOE_ISA_AUTO = 0, FLOE_ISA_PLAIN = 1, FLOE_ISA_AVX2 = 2 } floe_isa;
+
+typedef struct floe_ctx_options {
+    size_t size;
+    floe_backend backend;    /* AUTO: CPU in this version unless a GPU is usable */
+    uint32_t threads;        /* 0: as many as the machine offers */
+    floe_isa isa;            /* AUTO: the best that the processor has; bytes do not depend on it */
+    uint64_t max_elems;      /* reader limit: elements of a field; 0: none */
+    uint64_t max_memory;     /* limit on the bytes that floe allocates for this context; 0: none */
+    void *workspace;         /* scratch memory of the caller, 64-byte aligned; NULL: floe allocates and keeps its own */
+    size_t workspace_nbytes; /* with a caller's workspace floe never allocates in compress and decompress */
+} floe_ctx_options;
+
+typedef struct floe_ctx floe_ctx;
+
+/* options may be NULL (all defaults). */
+floe_status floe_ctx_create(floe_ctx **ctx, const floe_ctx_options *options);
+void floe_ctx_free(floe_ctx **ctx);
+/* What the last failed call of this context had to say; "" when none failed. Valid until the next call. */
+const char *floe_ctx_message(const floe_ctx *ctx);
+
+/* What the last compress, decompress or verify of this context did. */
+typedef struct floe_stats {
+    uint64_t nelems;          /* elements handled */
+    uint64_t raw_nbytes;      /* their size */
+    uint64_t stream_nbytes;   /* size of the whole .floe stream */
+    uint64_t nexceptions;     /* values stored bit for bit outside the predictor (compress only) */
+    double max_error;         /* largest |x - y| over finite values; compress and verify */
+    double max_pw_error;      /* largest |x - y| / |x| over finite non-zero values; pwrel and verify only, else NaN */
+    uint64_t nchunks;         /* chunks in the stream */
+    uint64_t nchunks_damaged; /* salvage: chunks that could not be decoded */
+} floe_stats;
+void floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats);
+
+/* ---- compress and decompress in memory ------------------------------------------------------------------------- */
+
+/* The most bytes that floe_compress can need for this field; 0 when field or params are invalid. */
+uint64_t floe_compress_bound(const floe_field *field, const floe_params *params);
+
+/* The scratch that compressing or decompressing such a field needs with this context. */
+floe_status floe_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params, size_t *nbytes);
+
+/* field -> dst[0 .. *nbytes). FLOE_ERR_CAPACITY when capacity is too small. */
+floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                          uint64_t capacity, uint64_t *nbytes);
+
+/* Stream -> out, whose dtype and shape must be those of the stream (strides are free). */
+floe_status floe_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_field *out);
+
+/* The box lo[i] <= index[i] < hi[i] of the stream's field -> out, whose shape must be hi - lo.
+ * Reads only the chunks, and decodes only the tiles, that the box touches. */
+floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+                                   const uint64_t *hi, floe_field *out);
+
+/* ---- what a stream says about itself --------------------------------------------------------------------------- */
+
+typedef struct floe_info {
+    uint32_t format_version;
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    uint64_t chunk[FLOE_MAX_RANK]; /* shape of a full chunk */
+    uint64_t nchunks;
+    floe_codec codec;
+    floe_preset preset;
+    floe_bound_mode mode;
+    double bound;                /* as asked for */
+    double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel */
+    double value_min, value_max; /* over finite, valid values; NaN when not known */
+    int has_fill;
+    double fill_value;
+    uint64_t raw_nbytes;
+    uint64_t stream_nbytes;
+    uint32_t nattrs;
+} floe_info;
+
+/* Needs the first bytes of a stream only as far as its header reaches, so a truncated stream can still be asked. */
+floe_status floe_stream_info(const void *src, uint64_t nbytes, floe_info *info, floe_error *err);
+
+/* Attributes: short UTF-8 texts kept with the field, such as name and units. */
+typedef struct floe_attr {
+    const char *key;
+    const char *value;
+} floe_attr;
+/* Attribute i of a stream; the texts are copied out, NUL-terminated, cut to the capacities. */
+floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
+                             size_t value_capacity);
+
+/* Decodes the stream and checks every value of original against the bound in the header, exactly.
+ * FLOE_ERR_BOUND, with the first place in the message, when one is outside. Fills the context's stats. */
+floe_status floe_verify(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_field *original);
+
+/* ---- streaming: fields larger than memory ---------------------------------------------------------------------- */
+
+/* Where bytes come from. read puts up to nbytes at offset into dst and says how many it got (fewer only at the end).
+ * A source that is not seekable is read strictly forward. nbytes_total is UINT64_MAX when unknown. */
+typedef struct floe_source {
+    void *user;
+    floe_status (*read)(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got);
+    uint64_t nbytes_total;
+    int seekable;
+} floe_source;
+
+/* Where bytes go, strictly forward. */
+typedef struct floe_sink {
+    void *user;
+    floe_status (*write)(void *user, const void *src, size_t nbytes);
+} floe_sink;
+
+/* Called between chunks with the work done so far; a return other than 0 stops the call with FLOE_ERR_IO. NULL: none. */
+typedef int (*floe_progress_fn)(void *user, uint64_t done, uint64_t total);
+
+typedef struct floe_stream_options {
+    size_t size;
+    const floe_attr *attrs;
+    uint32_t nattrs;
+    floe_progress_fn progress;
+    void *progress_user;
+    int salvage;             /* decompress: damaged chunks become NaN and are counted, not an error */
+    const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
+    void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
+    void *damaged_user; /* salvage: told about each lost chunk and the box that it covered */
+} floe_stream_options;
+
+/* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
+ * ignored. Modes that need the value range (rel, psnr; fill=auto too) read the source more than once: it must be
+ * seekable, else FLOE_ERR_UNSUPPORTED. Memory stays bounded by a few chunks. options may be NULL. */
+floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,
+                                 const floe_source *source, const floe_sink *sink, const floe_stream_options *options);
+
+/* .floe stream from source -> raw little-endian C-order elements into sink. info (may be NULL) is filled as soon as the
+ * header is read, before the first write. */
+floe_status floe_decompress_stream(floe_ctx *ctx, const floe_source *source, const floe_sink *sink,
+                                   const floe_stream_options *options, floe_info *info);
+
+/* ---- version --------------------------------------------------------------------------------------------------- */
+
+const char *floe_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where work runs. On the CPU: how many threads, which instruction set, and a parallel loop. No algorithms here. */
+#ifndef FLOE_BACKEND_BACKEND_H
+#define FLOE_BACKEND_BACKEND_H
+
+#include <stdint.h>
+
+#include <floe/floe.h>
+
+typedef struct floe_cpu {
+    uint32_t threads; /* at least 1 */
+    floe_isa isa;     /* FLOE_ISA_PLAIN or FLOE_ISA_AVX2, resolved */
+} floe_cpu;
+
+/* threads 0: all processors that this process may use. isa AUTO: the best one; AVX2 on a machine without it: ARGUMENT. */
+floe_status floe_cpu_init(floe_cpu *cpu, uint32_t threads, floe_isa isa, floe_error *err);
+
+/* body(arg, i, worker) for each i in 0..count-1, dynamically scheduled, in no order; worker is in 0..threads-1.
+ * Floating-point control (rounding, flush to zero) is set to IEEE defaults around each body and restored after. */
+typedef void (*floe_task_fn)(void *arg, uint64_t i, uint32_t worker);
+void floe_cpu_parallel(const floe_cpu *cpu, uint64_t count, floe_task_fn body, void *arg);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scratch memory: one block, cut from the front, 64-byte aligned. A plan (base NULL) only adds up, so the code that takes
+ * the scratch is the code that sizes it:
+ *     floe_arena plan = floe_arena_plan();  take_all(&plan);  needed = plan.used;
+ */
+#ifndef FLOE_BASE_ARENA_H
+#define FLOE_BASE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FLOE_ARENA_ALIGN = 64 };
+
+typedef struct floe_arena {
+    uint8_t *base; /* NULL: a plan */
+    size_t capacity, used;
+    bool overflow; /* a take did not fit, or a size overflowed */
+} floe_arena;
+
+static inline floe_arena floe_arena_of(void *base, size_t capacity)
+{
+    floe_arena a = {(uint8_t *)base, capacity, 0, false};
+    return a;
+}
+static inline floe_arena floe_arena_plan(void) { return floe_arena_of(NULL, SIZE_MAX / 2); }
+
+/* count * size bytes, or NULL (always NULL from a plan). Not cleared. */
+static inline void *floe_arena_take(floe_arena *a, uint64_t count, size_t size)
+{
+    size_t left = a->capacity - a->used;
+    if (a->overflow || (size && count > (left - (left < FLOE_ARENA_ALIGN ? left : FLOE_ARENA_ALIGN)) / size)) {
+        a->overflow = true;
+        return NULL;
+    }
+    size_t nbytes = ((size_t)count * size + FLOE_ARENA_ALIGN - 1) & ~(size_t)(FLOE_ARENA_ALIGN - 1);
+    void *p = a->base ? a->base + a->used : NULL;
+    a->used += nbytes;
+    return p;
+}
+
+#endif

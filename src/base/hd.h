@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Marks the per-element formulas of the _math.h headers, which the C and the CUDA compiler both take. */
+#ifndef FLOE_BASE_HD_H
+#define FLOE_BASE_HD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define FLOE_HD static __host__ __device__ __forceinline__
+#else
+#define FLOE_HD static inline
+#endif
+
+/* Bit casts; memcpy is the one form that C, C++ and CUDA all define. */
+FLOE_HD uint32_t floe_bits_f32(float x)
+{
+    uint32_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+FLOE_HD uint64_t floe_bits_f64(double x)
+{
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+FLOE_HD float floe_f32_of(uint32_t b)
+{
+    float x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+FLOE_HD double floe_f64_of(uint64_t b)
+{
+    double x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+#endif
