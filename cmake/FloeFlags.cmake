@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What every C file of floe is compiled with (target floe_flags), and which optional things were found.
+include(CheckCCompilerFlag)
+include(CheckLanguage)
+include(GNUInstallDirs)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(floe_flags INTERFACE)
+target_include_directories(floe_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
+# No contraction: a multiply-add that the compiler fuses on one machine and not on another changes bytes.
+target_compile_options(floe_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
+                                            $<$<CONFIG:Release>:-O3> $<$<BOOL:${FLOE_WERROR}>:-Werror>)
+target_compile_definitions(floe_flags INTERFACE _FILE_OFFSET_BITS=64)
+# Nobody replaces functions of libfloe.so one by one, so calls inside it may be direct and inlined.
+check_c_compiler_flag(-fno-semantic-interposition FLOE_HAVE_NO_INTERPOSITION)
+if(FLOE_HAVE_NO_INTERPOSITION)
+  target_compile_options(floe_flags INTERFACE -fno-semantic-interposition)
+endif()
+
+if(FLOE_SANITIZE)
+  target_compile_options(floe_flags INTERFACE -fsanitize=${FLOE_SANITIZE} -fno-sanitize-recover=all
+                                              -fno-omit-frame-pointer)
+  target_link_options(floe_flags INTERFACE -fsanitize=${FLOE_SANITIZE})
+endif()
+if(FLOE_FUZZ)
+  target_compile_options(floe_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# What the library itself links. Empty when nothing was found.
+add_library(floe_libs INTERFACE)
+target_link_libraries(floe_libs INTERFACE m)
+
+if(FLOE_OPENMP)
+  find_package(OpenMP QUIET COMPONENTS C)
+  if(OpenMP_C_FOUND)
+    target_link_libraries(floe_libs INTERFACE OpenMP::OpenMP_C)
+  endif()
+endif()
+
+if(FLOE_XXHASH)
+  find_path(XXHASH_INCLUDE_DIR xxhash.h)
+  find_library(XXHASH_LIBRARY xxhash)
+  mark_as_advanced(XXHASH_INCLUDE_DIR XXHASH_LIBRARY)
+  if(XXHASH_INCLUDE_DIR AND XXHASH_LIBRARY)
+    set(FLOE_HAVE_XXHASH ON)
+    target_include_directories(floe_libs SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
+    target_compile_definitions(floe_libs INTERFACE HAVE_XXHASH=1)
+    target_link_libraries(floe_libs INTERFACE xxhash)
+  endif()
+endif()
+
+if(FLOE_ZFP)
+  find_package(zfp QUIET CONFIG)
+endif()
+
+if(FLOE_AVX2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  check_c_compiler_flag(-mavx2 FLOE_HAVE_AVX2_FLAG)
+  if(FLOE_HAVE_AVX2_FLAG)
+    set(FLOE_AVX2_BUILD ON)
+    target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_AVX2_BUILD=1)
+  endif()
+endif()
+
+if(FLOE_CUDA)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    set(FLOE_HAVE_CUDA ON)
+  endif()
+endif()
