@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Headers, libraries, command, pkg-config file, CMake package. All of it may be moved after installing.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/floe)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(DIRECTORY include/floe TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+install(TARGETS floe_static EXPORT floe-targets)
+if(FLOE_SHARED)
+  install(TARGETS floe_shared EXPORT floe-targets)
+endif()
+if(TARGET floe_command)
+  install(TARGETS floe_command)
+endif()
+
+install(EXPORT floe-targets NAMESPACE floe:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/floe-config.cmake.in floe-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(floe-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/floe-config.cmake ${PROJECT_BINARY_DIR}/floe-config-version.cmake
+        DESTINATION ${package_dir})
+
+# What a static libfloe needs besides itself.
+get_target_property(private_libs floe_static LINK_LIBRARIES)
+list(TRANSFORM private_libs PREPEND -l)
+list(JOIN private_libs " " FLOE_PRIVATE_LIBS)
+file(RELATIVE_PATH FLOE_PC_PREFIX /${pkgconfig_dir} /)
+string(REGEX REPLACE "/$" "" FLOE_PC_PREFIX "${FLOE_PC_PREFIX}")
+configure_file(floe.pc.in floe.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/floe.pc DESTINATION ${pkgconfig_dir})
+install(FILES LICENSE README.md TYPE DOC)

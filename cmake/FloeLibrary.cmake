@@ -29,9 +29,10 @@ endif()
 function(floe_library target)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  # Plain names, so that the installed package asks its users for nothing else.
   target_link_libraries(${target} PRIVATE m)
   if(OpenMP_C_FOUND)
-    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C)
+    target_link_libraries(${target} PRIVATE ${OpenMP_C_LIB_NAMES})
   endif()
   if(FLOE_HAVE_XXHASH)
     target_link_libraries(${target} PRIVATE xxhash)
