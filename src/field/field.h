@@ -9,22 +9,39 @@
 
 #include "backend/backend.h"
 
-/* Checks dtype, rank, shape, place, data (may be NULL only if empty) and strides (no two elements may share an address
- * in an output field: `writable`). Replaces all-0 strides by the contiguous ones. Negative strides are allowed. */
+/* Checks dtype, rank, shape, place, data (may be NULL only if empty; aligned to an element) and strides (no two elements
+ * may share an address in an output field: `writable`). Replaces all-0 strides by the contiguous ones. Negative strides
+ * are allowed. */
 floe_status floe_field_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err);
 
 /* The box of extent `extent` at `lo` of a resolved field, as a field of its own. */
 floe_field floe_field_box(const floe_field *field, const uint64_t *lo, const uint64_t *extent);
 
-/* Copies between two resolved fields of the same shape and dtype. */
+/* Copies between two resolved fields of the same shape and dtype that do not overlap. */
 void floe_field_copy(const floe_field *from, const floe_field *to);
 
-/* What a scan of the values learnt; ranges of parts are merged in order with floe_range_merge. */
+/* The elements of one or two resolved fields as rows, where the order of the visit does not matter: axes of extent 1 are
+ * gone, axes are turned forward and sorted by the stride of the first field, and axes that follow one another in memory
+ * are merged. Row r begins at element offset floe_rows_offset(rows, side, r) from data of its field. */
+typedef struct floe_rows {
+    uint64_t count, length; /* rows, and elements in each; count is 0 for an empty field */
+    int64_t step[2];        /* distance of elements within a row */
+    uint32_t outer;         /* axes that count rows, slowest first */
+    uint64_t shape[FLOE_MAX_RANK];
+    int64_t stride[2][FLOE_MAX_RANK];
+    int64_t origin[2];
+} floe_rows;
+floe_rows floe_rows_of(const floe_field *first, const floe_field *second); /* second may be NULL */
+int64_t floe_rows_offset(const floe_rows *rows, int side, uint64_t row);
+
+/* What a scan of the values learnt. The parts of a field may be merged in any order. */
 typedef struct floe_range {
-    double min, max;     /* over finite values that are not fill; NaN if there are none */
+    double min, max;     /* over finite values that are not fill; NaN if there are none; a zero is +0 */
     uint64_t nfinite;    /* values in min..max */
     uint64_t nfill;      /* values equal to the fill value */
     uint64_t nnonfinite; /* NaN and Inf */
+    double low, high;    /* some value above min and some value below max (inf and -inf: none seen); as low and as high
+                          * as a cheap scan saw them. They only spare fill detection its second pass. */
 } floe_range;
 
 void floe_range_init(floe_range *range);
@@ -35,15 +52,21 @@ void floe_range_merge(floe_range *into, const floe_range *part);
 void floe_range_scan(const floe_cpu *cpu, const floe_field *field, bool has_fill, uint64_t fill_bits,
                      floe_range *range);
 
-/* Fill detection. A fill value is an extreme (the min or max) that occurs at least twice and stands off from all other
- * values by more than 10 times their range. Pass 1 is floe_range_scan without fill. Where floe_fill_suspect then says
- * true it names one candidate (min or max); pass 2 is a scan with that candidate as fill; floe_fill_confirm decides.
- * Then the candidate on the other side is tried the same way, with the first kept if confirmed: at most one fill value
- * is ever reported, the one that stands off farther. */
+/*
+ * Fill detection. A fill value is an extreme (the min or the max) that occurs at least twice and stands off from all other
+ * values: either a conventional one (magnitude of 1e20 or more, or a row of nines and the like: fill_is_conventional) by
+ * more than 10 times the range of the rest, or any other that marks at least 1 % of the values and stands off by more
+ * than 1000 times that range, which must not be 0. So a few saturated cells, a hot pixel or a step are data.
+ *
+ * Pass 1 is floe_range_scan without fill. Where floe_fill_suspect then says true it names one or two candidates. For each,
+ * in order, pass 2 is a scan with that candidate as fill, and floe_fill_confirm decides; the first that is confirmed is
+ * the fill value. On data without fill pass 2 hardly ever happens.
+ */
 bool floe_fill_suspect(const floe_range *all, floe_dtype dtype, uint64_t candidate_bits[2], uint32_t *ncandidates);
 bool floe_fill_confirm(const floe_range *rest, double candidate);
 
-/* The bits of value converted to dtype, in the low bits. */
+/* The bits of value converted to dtype, in the low bits; and back. */
 uint64_t floe_value_bits(floe_dtype dtype, double value);
+double floe_value_of(floe_dtype dtype, uint64_t bits);
 
 #endif

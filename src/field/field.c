@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "field/field.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/hd.h"
+#include "base/try.h"
+
+/* ---- dtypes ------------------------------------------------------------------------------------------------------ */
+
+size_t floe_dtype_size(floe_dtype dtype) { return dtype == FLOE_F32 ? 4 : dtype == FLOE_F64 ? 8 : 0; }
+
+const char *floe_dtype_name(floe_dtype dtype)
+{
+    return dtype == FLOE_F32 ? "f32" : dtype == FLOE_F64 ? "f64" : "unknown";
+}
+
+floe_status floe_dtype_parse(const char *text, floe_dtype *dtype)
+{
+    static const struct {
+        const char *name;
+        floe_dtype dtype;
+    } names[] = {{"f32", FLOE_F32}, {"float32", FLOE_F32}, {"float", FLOE_F32},  {"<f4", FLOE_F32},
+                 {"f64", FLOE_F64}, {"float64", FLOE_F64}, {"double", FLOE_F64}, {"<f8", FLOE_F64}};
+    for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            *dtype = names[i].dtype;
+            return FLOE_OK;
+        }
+    return FLOE_ERR_ARGUMENT;
+}
+
+uint64_t floe_value_bits(floe_dtype dtype, double value)
+{
+    return dtype == FLOE_F32 ? floe_bits_f32((float)value) : floe_bits_f64(value);
+}
+
+double floe_value_of(floe_dtype dtype, uint64_t bits)
+{
+    return dtype == FLOE_F32 ? (double)floe_f32_of((uint32_t)bits) : floe_f64_of(bits);
+}
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+/* Counts elements. A 0 in the shape makes the field empty, but the other axes must still multiply to less than 2^63
+ * bytes, so that no product of a shape ever overflows. */
+static floe_status shape_check(const floe_field *f, uint64_t *nelems, floe_error *err)
+{
+    size_t size = floe_dtype_size(f->dtype);
+    FLOE_CHECK(err, size, FLOE_ERR_ARGUMENT, "unknown element type %d", (int)f->dtype);
+    FLOE_CHECK(err, f->rank >= 1 && f->rank <= FLOE_MAX_RANK, FLOE_ERR_ARGUMENT, "%u axes; a field has 1 to %d",
+               f->rank, FLOE_MAX_RANK);
+    uint64_t nbytes = size;
+    bool empty = false;
+    for (uint32_t i = 0; i < f->rank; i++) {
+        uint64_t extent = f->shape[i] ? f->shape[i] : 1;
+        empty |= f->shape[i] == 0;
+        FLOE_CHECK(err, floe_mul64(nbytes, extent, &nbytes) && nbytes <= INT64_MAX, FLOE_ERR_ARGUMENT,
+                   "the shape has 2^63 bytes or more (axis %u has %llu elements)", i, (unsigned long long)f->shape[i]);
+    }
+    *nelems = empty ? 0 : nbytes / size;
+    return FLOE_OK;
+}
+
+floe_status floe_field_nelems(const floe_field *field, uint64_t *nelems)
+{
+    return field && nelems ? shape_check(field, nelems, NULL) : FLOE_ERR_ARGUMENT;
+}
+
+static uint64_t magnitude(int64_t v) { return v < 0 ? -(uint64_t)v : (uint64_t)v; }
+
+/* Bytes that the field reaches below and above its data pointer; false when they pass 2^63. */
+static bool span(const floe_field *f, uint64_t *below, uint64_t *above)
+{
+    uint64_t size = floe_dtype_size(f->dtype);
+    *below = 0, *above = size;
+    for (uint32_t i = 0; i < f->rank; i++) {
+        uint64_t reach, *side = f->stride[i] < 0 ? below : above;
+        if (!floe_mul64(f->shape[i] - 1, magnitude(f->stride[i]), &reach) || !floe_mul64(reach, size, &reach) ||
+            !floe_add64(*side, reach, side) || *side > INT64_MAX)
+            return false;
+    }
+    return *below <= INT64_MAX - *above;
+}
+
+/* Axes with more than one element, by growing |stride|. */
+static uint32_t axes_by_stride(const floe_field *f, uint32_t axes[FLOE_MAX_RANK])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->rank; i++) {
+        if (f->shape[i] <= 1)
+            continue;
+        uint32_t at = n++;
+        for (; at > 0 && magnitude(f->stride[axes[at - 1]]) > magnitude(f->stride[i]); at--)
+            axes[at] = axes[at - 1];
+        axes[at] = i;
+    }
+    return n;
+}
+
+/* No two elements share an address if each stride leaps over all that the smaller ones reach. Arrays made by slicing and
+ * transposing are all of this kind; the few others without sharing are refused too. */
+static bool apart(const floe_field *f)
+{
+    uint32_t axes[FLOE_MAX_RANK], n = axes_by_stride(f, axes);
+    uint64_t reach = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t stride = magnitude(f->stride[axes[k]]);
+        if (stride <= reach)
+            return false;
+        reach += (f->shape[axes[k]] - 1) * stride; /* no overflow: span() has passed */
+    }
+    return true;
+}
+
+static void strides_resolve(floe_field *f)
+{
+    bool given = false;
+    for (uint32_t i = 0; i < f->rank; i++)
+        given |= f->stride[i] != 0;
+    if (given)
+        return;
+    int64_t stride = 1;
+    for (uint32_t i = f->rank; i-- > 0;) {
+        f->stride[i] = stride;
+        stride *= (int64_t)(f->shape[i] ? f->shape[i] : 1);
+    }
+}
+
+static floe_status memory_check(const floe_field *f, bool writable, floe_error *err)
+{
+    uint64_t below, above;
+    uintptr_t at = (uintptr_t)f->data;
+    FLOE_CHECK(err, f->data, FLOE_ERR_ARGUMENT, "the field has no data");
+    FLOE_CHECK(err, at % floe_dtype_size(f->dtype) == 0, FLOE_ERR_ARGUMENT,
+               "the data is not aligned to its %d-byte elements", (int)floe_dtype_size(f->dtype));
+    FLOE_CHECK(err, span(f, &below, &above) && below <= at && above <= UINTPTR_MAX - at, FLOE_ERR_ARGUMENT,
+               "the strides reach past the end of memory");
+    FLOE_CHECK(err, !writable || apart(f), FLOE_ERR_ARGUMENT,
+               "elements of the output overlap: its strides are too small for its shape");
+    return FLOE_OK;
+}
+
+floe_status floe_field_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err)
+{
+    uint64_t nelems = 0;
+    FLOE_CHECK(err, field, FLOE_ERR_ARGUMENT, "no field given");
+    FLOE_TRY(shape_check(field, &nelems, err));
+    FLOE_CHECK(err, field->place == FLOE_HOST || field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT, "unknown place %d",
+               (int)field->place);
+    floe_field f = *field;
+    for (uint32_t i = f.rank; i < FLOE_MAX_RANK; i++)
+        f.shape[i] = 0, f.stride[i] = 0;
+    strides_resolve(&f);
+    if (nelems)
+        FLOE_TRY(memory_check(&f, writable, err));
+    *resolved = f;
+    return FLOE_OK;
+}
+
+/* ---- views and copies -------------------------------------------------------------------------------------------- */
+
+floe_field floe_field_of(const void *ptr, floe_dtype dtype, uint32_t rank, const uint64_t *shape)
+{
+    floe_field f = {.dtype = dtype, .place = FLOE_HOST, .rank = rank};
+    memcpy(&f.data, &ptr, sizeof ptr); /* the field serves input and output; only outputs are written */
+    for (uint32_t i = 0; shape && i < rank && i < FLOE_MAX_RANK; i++)
+        f.shape[i] = shape[i];
+    return f;
+}
+
+static void *element_at(const floe_field *f, int64_t offset)
+{
+    return (uint8_t *)f->data + offset * (int64_t)floe_dtype_size(f->dtype);
+}
+
+floe_field floe_field_box(const floe_field *field, const uint64_t *lo, const uint64_t *extent)
+{
+    floe_field box = *field;
+    int64_t offset = 0;
+    bool empty = false;
+    for (uint32_t i = 0; i < field->rank; i++) {
+        box.shape[i] = extent[i];
+        empty |= extent[i] == 0;
+        if (!empty)
+            offset += (int64_t)lo[i] * field->stride[i];
+    }
+    if (!empty)
+        box.data = element_at(field, offset);
+    return box;
+}
+
+/* Appends an axis below the axes that are there, merging it with the last one where both sides allow. */
+static void rows_append(floe_rows *r, uint64_t extent, const int64_t stride[2])
+{
+    uint32_t last = r->outer - 1;
+    if (r->outer && r->stride[0][last] == (int64_t)extent * stride[0] &&
+        r->stride[1][last] == (int64_t)extent * stride[1]) {
+        r->shape[last] *= extent;
+    } else {
+        last = r->outer++;
+        r->shape[last] = extent;
+    }
+    for (int side = 0; side < 2; side++)
+        r->stride[side][last] = stride[side];
+}
+
+floe_rows floe_rows_of(const floe_field *first, const floe_field *second)
+{
+    floe_rows r = {.count = 1, .length = 1, .step = {1, 1}};
+    uint32_t axes[FLOE_MAX_RANK], n = axes_by_stride(first, axes);
+    for (uint32_t i = 0; i < first->rank; i++)
+        if (first->shape[i] == 0)
+            r.count = 0;
+    for (uint32_t k = r.count ? n : 0; k-- > 0;) {
+        uint32_t i = axes[k];
+        int64_t stride[2] = {first->stride[i], second ? second->stride[i] : 0};
+        if (stride[0] < 0)
+            for (int side = 0; side < 2; side++) {
+                r.origin[side] += (int64_t)(first->shape[i] - 1) * stride[side];
+                stride[side] = -stride[side];
+            }
+        rows_append(&r, first->shape[i], stride);
+    }
+    if (r.outer) { /* the fastest axis is the row itself */
+        uint32_t last = --r.outer;
+        r.length = r.shape[last];
+        for (int side = 0; side < 2; side++)
+            r.step[side] = r.stride[side][last];
+    }
+    for (uint32_t i = 0; i < r.outer; i++)
+        r.count *= r.shape[i];
+    return r;
+}
+
+int64_t floe_rows_offset(const floe_rows *rows, int side, uint64_t row)
+{
+    int64_t offset = rows->origin[side];
+    for (uint32_t i = rows->outer; i-- > 0; row /= rows->shape[i])
+        offset += (int64_t)(row % rows->shape[i]) * rows->stride[side][i];
+    return offset;
+}
+
+static void row_copy(uint8_t *to, int64_t to_step, const uint8_t *from, int64_t from_step, uint64_t length, size_t size)
+{
+    if (to_step == 1 && from_step == 1) {
+        memcpy(to, from, length * size);
+    } else if (size == 4) {
+        for (uint64_t i = 0; i < length; i++)
+            memcpy(to + (int64_t)i * to_step * 4, from + (int64_t)i * from_step * 4, 4);
+    } else {
+        for (uint64_t i = 0; i < length; i++)
+            memcpy(to + (int64_t)i * to_step * 8, from + (int64_t)i * from_step * 8, 8);
+    }
+}
+
+void floe_field_copy(const floe_field *from, const floe_field *to)
+{
+    floe_rows rows = floe_rows_of(to, from);
+    size_t size = floe_dtype_size(to->dtype);
+    for (uint64_t r = 0; r < rows.count; r++)
+        row_copy(element_at(to, floe_rows_offset(&rows, 0, r)), rows.step[0],
+                 element_at(from, floe_rows_offset(&rows, 1, r)), rows.step[1], rows.length, size);
+}
