@@ -16,7 +16,7 @@ floe_plain_sources(once ${FLOE_ROOMS})
 floe_objects(floe_once SOURCES ${once})
 
 # Per element type and instruction set.
-floe_sources(each "_cpu\\.c$" src/stage src/codec)
+floe_sources(each "_cpu\\.c$" src)
 if(each)
   foreach(bits 32 64)
     floe_objects(floe_f${bits}_plain SOURCES ${each} DEFINITIONS FLOE_REAL_BITS=${bits})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # How a room (a folder) becomes a target. The file's suffix says what it is, so rooms are globbed, not listed:
-#   *_cpu.c below src/stage and src/codec   compiled per element type and instruction set, see src/base/real.h
+#   *_cpu.c below src                       compiled per element type and instruction set, see src/base/real.h
 #   *_test.c                                a cmocka test, see tests/CMakeLists.txt
 #   *_fuzz.c                                a libFuzzer target
 #   any other *.c                           compiled once
@@ -21,7 +21,7 @@ endfunction()
 # The sources of a room that are compiled once.
 function(floe_plain_sources out)
   floe_sources(all "\\.c$" ${ARGN})
-  list(FILTER all EXCLUDE REGEX "(^src/(stage|codec)/.*_cpu|_test|_fuzz)\\.c$")
+  list(FILTER all EXCLUDE REGEX "(^src/.*_cpu|_test|_fuzz)\\.c$")
   set(${out} ${all} PARENT_SCOPE)
 endfunction()
 

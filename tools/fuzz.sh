@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of the fuzz preset, SECONDS in all. What it learns stays in
+# BUILD/corpus/; a finding is left in BUILD/findings/ and its path printed. Seeds: tests/fuzz/seeds/TARGET/ where there are
+# any, and small streams made by the command.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=$1
+build=${2:-build-fuzz}
+[ -f "$build/build.ninja" ] || cmake --preset fuzz -B "$build" >/dev/null
+cmake --build "$build"
+mapfile -t targets < <(find "$build/fuzz" -maxdepth 1 -type f -perm -u+x -name '*_fuzz' | sort)
+[ ${#targets[@]} -gt 0 ] || { echo "fuzz: no targets were built" >&2 && exit 1; }
+
+seeds=$build/seeds
+mkdir -p "$seeds" "$build/findings"
+if [ -x "$build/floe" ] && [ -z "$(ls "$seeds")" ]; then
+    for shape in 300 20x30 9x17x33 2x5x17x20; do
+        for field in turbulence hostile steps; do
+            for dtype in f32 f64; do
+                "$build/floe" fields $field --shape $shape --dtype $dtype -o "$seeds/raw" --force --quiet
+                for how in "rel=1e-3 fast" "rel=1e-3 balanced" "pwrel=1e-2 balanced" "lossless balanced"; do
+                    "$build/floe" compress "$seeds/raw" -o "$seeds/$field-$shape-$dtype-${how// /-}.floe" --shape $shape \
+                        --dtype $dtype --bound "${how% *}" --preset "${how#* }" --quiet --force
+                done
+            done
+        done
+    done
+    rm -f "$seeds/raw"
+fi
+
+each=$(((seconds + ${#targets[@]} - 1) / ${#targets[@]}))
+export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=allocator_may_return_null=1
+failed=0
+for target in "${targets[@]}"; do
+    name=${target##*/}
+    corpus=$build/corpus/$name
+    mkdir -p "$corpus"
+    inputs=("$corpus")
+    [ ! -d "tests/fuzz/seeds/$name" ] || inputs+=("tests/fuzz/seeds/$name")
+    inputs+=("$seeds")
+    if "$target" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+        -verbosity=1 -artifact_prefix="$build/findings/$name-" "${inputs[@]}" >"$build/$name.log" 2>&1; then
+        echo "fuzz: $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log") inputs in ${each} s, no finding"
+    else
+        tail -n 40 "$build/$name.log"
+        echo "fuzz: $name: FAILED, see $build/findings/"
+        failed=1
+    fi
+done
+exit $failed
