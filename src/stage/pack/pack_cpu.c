@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stage/pack/pack.h"
+
+#include <string.h>
+
+/* Where the next word of each value plane goes: planes lie one after another, as long as there are groups that wide. */
+typedef struct plane_cursors {
+    uint32_t at[FLOE_REAL_BITS];
+    uint32_t end; /* words in all */
+} plane_cursors;
+
+static void plane_cursors_of(const floe_step *step, plane_cursors *c)
+{
+    uint32_t wider[FLOE_REAL_BITS + 1] = {0}; /* groups of exactly that width, then: wider than b */
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
+        wider[step->width[g]]++;
+    uint32_t count = FLOE_STEP_GROUPS;
+    c->end = 0;
+    for (uint32_t b = 0; b < FLOE_REAL_BITS; b++) {
+        count -= wider[b];
+        c->at[b] = c->end;
+        c->end += count;
+    }
+}
+
+static uint32_t width_bits(uint32_t spread)
+{
+    uint32_t n = 0;
+    while (spread >> n)
+        n++;
+    return n;
+}
+
+static void widths_range(const floe_step *step, uint32_t *least, uint32_t *most)
+{
+    *least = step->present ? FLOE_REAL_BITS : 0;
+    *most = 0;
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
+        uint32_t w = step->width[g];
+        if (step->present >> g & 1)
+            *least = w < *least ? w : *least;
+        *most = w > *most ? w : *most;
+    }
+}
+
+uint32_t FLOE_V(floe_pack_encode_step)(const floe_step *step, uint32_t *words, uint16_t *descriptor)
+{
+    uint32_t least, most, n = 0;
+    widths_range(step, &least, &most);
+    uint32_t planes = width_bits(most - least), flat = step->flat == 0 ? 0 : step->flat == step->present ? 1 : 2;
+    *descriptor =
+        (uint16_t)(least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | flat << FLOE_PACK_FLAT_SHIFT);
+    if (flat == 2)
+        words[n++] = step->flat;
+    for (uint32_t b = 0; b < planes; b++) {
+        uint32_t bits = 0;
+        for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
+            if (step->present >> g & 1)
+                bits |= ((step->width[g] - least) >> b & 1) << g;
+        words[n++] = bits;
+    }
+    plane_cursors c;
+    plane_cursors_of(step, &c);
+    uint32_t *out = words + n;
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
+        uint32_t plane[FLOE_REAL_BITS];
+        FLOE_V(floe_planes_of_values)(step->residual[g], step->width[g], plane);
+        for (uint32_t b = 0; b < step->width[g]; b++)
+            out[c.at[b]++] = plane[b];
+    }
+    return n + c.end;
+}
+
+/* Reads flat and widths; false when the descriptor or a width is impossible or words run out. */
+static int read_head(uint16_t descriptor, const uint32_t *words, uint64_t nwords, uint32_t *used, floe_step *step)
+{
+    uint32_t least = descriptor >> FLOE_PACK_LEAST_SHIFT & 127, planes = descriptor >> FLOE_PACK_PLANES_SHIFT & 7;
+    uint32_t flat = descriptor >> FLOE_PACK_FLAT_SHIFT & 3, n = 0;
+    if (descriptor >> FLOE_PACK_USED_BITS || flat == 3 || (flat == 2) + planes > nwords)
+        return 0;
+    step->flat = flat == 0 ? 0 : flat == 1 ? step->present : words[n++];
+    if (step->flat & ~step->present)
+        return 0;
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
+        uint32_t w = least;
+        for (uint32_t b = 0; b < planes; b++)
+            w += (words[n + b] >> g & 1) << b;
+        if (!(step->present >> g & 1))
+            w = w == least ? 0 : FLOE_REAL_BITS + 1;
+        if (w > FLOE_REAL_BITS)
+            return 0;
+        step->width[g] = (uint8_t)w;
+    }
+    *used = n + planes;
+    return 1;
+}
+
+floe_status FLOE_V(floe_pack_decode_step)(uint16_t descriptor, const uint32_t *words, uint64_t nwords, uint32_t *used,
+                                          floe_step *step)
+{
+    uint32_t n;
+    if (!read_head(descriptor, words, nwords, &n, step))
+        return FLOE_ERR_FORMAT;
+    plane_cursors c;
+    plane_cursors_of(step, &c);
+    if (c.end > nwords - n)
+        return FLOE_ERR_FORMAT;
+    const uint32_t *in = words + n;
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
+        uint32_t plane[FLOE_REAL_BITS];
+        for (uint32_t b = 0; b < step->width[g]; b++)
+            plane[b] = in[c.at[b]++];
+        FLOE_V(floe_values_of_planes)(plane, step->width[g], step->residual[g]);
+    }
+    *used = n + c.end;
+    return FLOE_OK;
+}

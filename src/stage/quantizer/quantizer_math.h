@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The formulas that turn a value into an integer and back, once, for both compilers. Only + - * / on floe_real or double,
+ * in the order written here: no contraction, no libm, so that every machine gets the same bits. docs/numerics.md proves
+ * why the bound holds.
+ */
+#ifndef FLOE_STAGE_QUANTIZER_MATH_H
+#define FLOE_STAGE_QUANTIZER_MATH_H
+
+#include <stdbool.h>
+
+#include "base/hd.h"
+#include "base/real.h"
+
+/*
+ * 1.5 * 2^(p-1) with p bits of precision: a sum with it has a unit of 1 in its last place, so adding it rounds to a whole
+ * number, ties to even, which then stands in the low bits. Right as long as the sum stays in the binade: |v| <= 2^(p-2).
+ */
+#if FLOE_REAL_BITS == 32
+#define FLOE_QUANTIZER_MAGIC      12582912.0f
+#define FLOE_QUANTIZER_MAGIC_BITS 0x4B400000u
+#define FLOE_QUANTIZER_LIMIT      4194304.0f /* 2^22 */
+#define FLOE_REAL_SIGN            0x80000000u
+#define FLOE_REAL_EXPONENT        0x7F800000u
+#else
+#define FLOE_QUANTIZER_MAGIC      6755399441055744.0
+#define FLOE_QUANTIZER_MAGIC_BITS 0x4338000000000000u
+#define FLOE_QUANTIZER_LIMIT      2251799813685248.0 /* 2^51 */
+#define FLOE_REAL_SIGN            0x8000000000000000u
+#define FLOE_REAL_EXPONENT        0x7FF0000000000000u
+#endif
+
+FLOE_HD floe_uint FLOE_R(floe_real_bits)(floe_real x)
+{
+    floe_uint b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+FLOE_HD floe_real FLOE_R(floe_real_of)(floe_uint b)
+{
+    floe_real x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+FLOE_HD floe_real FLOE_R(floe_real_abs)(floe_real x)
+{
+    return FLOE_R(floe_real_of)((floe_uint)(FLOE_R(floe_real_bits)(x) & ~FLOE_REAL_SIGN));
+}
+
+/* ---- linear: multiples of a step ------------------------------------------------------------------------------- */
+
+FLOE_HD floe_real FLOE_R(floe_linear_decode)(floe_int q, floe_real step)
+{
+    floe_real whole = FLOE_R(floe_real_of)((floe_uint)q + FLOE_QUANTIZER_MAGIC_BITS) - FLOE_QUANTIZER_MAGIC;
+    return whole * step;
+}
+
+typedef struct FLOE_R(floe_linear) {
+    floe_int q;
+    floe_real error; /* |x - decoded|, rounded; meaningless where not ok */
+    bool ok;         /* decoding q gives a value within the tolerance */
+} FLOE_R(floe_linear);
+
+/* tolerance is below the bound by more than the rounding of the difference. -0 is never ok: it must come back as -0. */
+FLOE_HD FLOE_R(floe_linear) FLOE_R(floe_linear_encode)(floe_real x, floe_real inverse, floe_real step,
+                                                      floe_real tolerance, floe_uint fill)
+{
+    FLOE_R(floe_linear) r;
+    floe_real scaled = x * inverse;
+    floe_real shifted = scaled + FLOE_QUANTIZER_MAGIC;
+    floe_real whole = shifted - FLOE_QUANTIZER_MAGIC;
+    floe_uint bits = FLOE_R(floe_real_bits)(x);
+    r.q = (floe_int)(FLOE_R(floe_real_bits)(shifted) - FLOE_QUANTIZER_MAGIC_BITS);
+    r.error = FLOE_R(floe_real_abs)(x - whole * step);
+    r.ok = (r.error <= tolerance) & (FLOE_R(floe_real_abs)(scaled) <= FLOE_QUANTIZER_LIMIT) &
+           (bits != FLOE_REAL_SIGN) & (bits != fill);
+    return r;
+}
+
+/* ---- bits: the bit pattern as an integer that grows with the value --------------------------------------------- */
+
+/* Its own inverse. -0 becomes -1, 0 stays 0. */
+FLOE_HD floe_int FLOE_R(floe_bits_order)(floe_uint bits)
+{
+    floe_uint negative = (floe_uint)0 - (bits >> (FLOE_REAL_BITS - 1));
+    return (floe_int)(bits ^ (negative & ~FLOE_REAL_SIGN));
+}
+
+/* ---- log: multiples of a step in log2|x|, computed in double --------------------------------------------------- */
+
+#define FLOE_LN2     0x1.62e42fefa39efp-1
+#define FLOE_INV_LN2 0x1.71547652b82fep+0
+#define FLOE_SQRT2   0x1.6a09e667f3bcdp+0
+
+/* log2(x) for finite x > 0. With m in [sqrt(1/2), sqrt(2)) and s = (m-1)/(m+1), |s| < 0.172:
+ * ln m = 2 (s + s^3/3 + ... + s^15/15), error below 2 * 0.172^17 / 17 = 1.2e-14. */
+FLOE_HD double floe_log2(double x)
+{
+    uint64_t bits = floe_bits_f64(x);
+    int64_t e = 0;
+    if (bits < (uint64_t)1 << 52) { /* subnormal */
+        bits = floe_bits_f64(x * 0x1p54);
+        e = -54;
+    }
+    e += (int64_t)(bits >> 52) - 1023;
+    double m = floe_f64_of((bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u);
+    if (m >= FLOE_SQRT2) {
+        m = m * 0.5;
+        e += 1;
+    }
+    double s = (m - 1.0) / (m + 1.0);
+    double t = s * s;
+    double p = 1.0 / 15.0;
+    p = p * t + 1.0 / 13.0;
+    p = p * t + 1.0 / 11.0;
+    p = p * t + 1.0 / 9.0;
+    p = p * t + 1.0 / 7.0;
+    p = p * t + 1.0 / 5.0;
+    p = p * t + 1.0 / 3.0;
+    p = p * t + 1.0;
+    return (double)e + 2.0 * FLOE_INV_LN2 * s * p;
+}
+
+/* 2^v for |v| <= 1100. With f in [-1/2, 1/2], z = f ln 2: the series of e^z up to z^13, error below 0.35^14/14! = 5e-18.
+ * Scaled in two steps so that no intermediate leaves the range too early. */
+FLOE_HD double floe_exp2(double v)
+{
+    double whole = (v + 6755399441055744.0) - 6755399441055744.0;
+    int64_t e = (int64_t)whole;
+    double z = (v - whole) * FLOE_LN2;
+    double p = 1.0 / 6227020800.0;
+    p = p * z + 1.0 / 479001600.0;
+    p = p * z + 1.0 / 39916800.0;
+    p = p * z + 1.0 / 3628800.0;
+    p = p * z + 1.0 / 362880.0;
+    p = p * z + 1.0 / 40320.0;
+    p = p * z + 1.0 / 5040.0;
+    p = p * z + 1.0 / 720.0;
+    p = p * z + 1.0 / 120.0;
+    p = p * z + 1.0 / 24.0;
+    p = p * z + 1.0 / 6.0;
+    p = p * z + 0.5;
+    p = p * z + 1.0;
+    p = p * z + 1.0;
+    int64_t half = e / 2;
+    double a = floe_f64_of((uint64_t)(half + 1023) << 52), b = floe_f64_of((uint64_t)(e - half + 1023) << 52);
+    return p * a * b;
+}
+
+/* Codes beyond this (2^30 for f32, 2^50 for f64) are not used: their exponents would leave the range of exp2. */
+#define FLOE_LOG_EXPONENT_MAX 1100.0
+
+/* The magnitude that code q stands for; q is untrusted. */
+FLOE_HD floe_real FLOE_R(floe_log_decode)(floe_int q, double step)
+{
+    double v = (double)q * step;
+    v = v < -FLOE_LOG_EXPONENT_MAX ? -FLOE_LOG_EXPONENT_MAX : v > FLOE_LOG_EXPONENT_MAX ? FLOE_LOG_EXPONENT_MAX : v;
+    double y = floe_exp2(v);
+#if FLOE_REAL_BITS == 32
+    y = y > 0x1.fffffep+127 ? 0x1.fffffep+127 : y; /* the conversion of more would be Inf, or undefined in C */
+#endif
+    return (floe_real)y;
+}
+
+typedef struct FLOE_R(floe_log) {
+    floe_int q;
+    double error; /* |x - decoded| / |x|; meaningless where not ok */
+    bool ok;
+} FLOE_R(floe_log);
+
+/* x with its sign; the sign is kept elsewhere. Zero, non-finite values and fill are never ok. Below 2^-1000 the product
+ * tolerance * |x| could round up past the bound, so such values are left to the exceptions. */
+FLOE_HD FLOE_R(floe_log) FLOE_R(floe_log_encode)(floe_real x, double step, double tolerance, floe_uint fill)
+{
+    FLOE_R(floe_log) r = {0, 0.0, false};
+    floe_uint bits = FLOE_R(floe_real_bits)(x);
+    double a = (double)FLOE_R(floe_real_abs)(x);
+    if ((bits & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT || bits == fill || a < 0x1p-1000)
+        return r;
+    double scaled = floe_log2(a) / step;
+    double limit = FLOE_REAL_BITS == 32 ? 0x1p30 : 0x1p50;
+    if (!(scaled <= limit && scaled >= -limit))
+        return r;
+    r.q = (floe_int)((scaled + 6755399441055744.0) - 6755399441055744.0);
+    double error = a - (double)FLOE_R(floe_log_decode)(r.q, step);
+    error = error < 0 ? -error : error;
+    r.ok = error <= tolerance * a;
+    r.error = error / a;
+    return r;
+}
+
+#endif

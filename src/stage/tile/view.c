@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stage/tile/view.h"
+
+#include "base/bytes.h"
+
+static uint32_t clip(uint64_t extent, uint64_t lo, uint32_t size) { return (uint32_t)floe_min64(extent - lo, size); }
+
+bool floe_view_of(uint32_t rank, const uint64_t *extent, bool swap, floe_view *view)
+{
+    int left[4];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rank; i++)
+        if (extent[i] != 1)
+            left[n++] = (int)i;
+    int batch = -1;
+    if (n > 1 && extent[left[n - 1]] <= FLOE_VIEW_COMPONENTS_MAX)
+        batch = left[--n];
+    if (swap && n != 4)
+        return false;
+    if (n == 4) {
+        batch = left[swap ? 1 : 0];
+        left[0] = left[swap ? 0 : 1];
+        left[1] = left[2];
+        left[2] = left[3];
+        n = 3;
+    }
+    *view = (floe_view){.rank = n ? n : 1};
+    view->geometry = floe_tile_geometry_of(view->rank);
+    view->axis[FLOE_VIEW_BATCH] = batch;
+    view->axis[FLOE_VIEW_Z] = n == 3 ? left[0] : n == 2 ? left[0] : -1;
+    view->axis[FLOE_VIEW_Y] = n == 3 ? left[1] : -1;
+    view->axis[FLOE_VIEW_X] = n ? left[n - 1] : -1;
+    for (int a = 0; a < FLOE_VIEW_AXES; a++)
+        view->extent[a] = view->axis[a] < 0 ? 1 : extent[view->axis[a]];
+
+    const floe_tile_geometry *g = &view->geometry;
+    uint64_t size[FLOE_VIEW_AXES] = {1, FLOE_TILE_STEPS * g->step_z, g->step_y, g->step_x};
+    if (view->rank == 1)
+        size[FLOE_VIEW_X] = FLOE_TILE_VALUES;
+    view->ntiles = 1;
+    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
+        view->tiles[a] = floe_ceil_div(view->extent[a], size[a]);
+        view->ntiles *= view->tiles[a];
+    }
+    return true;
+}
+
+void floe_view_tile(const floe_view *view, uint64_t tile, floe_tile_box *box)
+{
+    const floe_tile_geometry *g = &view->geometry;
+    uint64_t at[FLOE_VIEW_AXES];
+    for (int a = FLOE_VIEW_AXES - 1; a >= 0; a--) {
+        at[a] = tile % view->tiles[a];
+        tile /= view->tiles[a];
+    }
+    *box = (floe_tile_box){.lo = {at[0], 0, 0, 0}};
+    if (view->rank == 1) {
+        box->lo[FLOE_VIEW_X] = at[FLOE_VIEW_X] * FLOE_TILE_VALUES;
+        box->nx = clip(view->extent[FLOE_VIEW_X], box->lo[FLOE_VIEW_X], FLOE_TILE_VALUES);
+        box->ny = 1;
+        box->nz = (uint32_t)floe_ceil_div(box->nx, g->step_x);
+        box->ncells = box->nx;
+    } else {
+        uint32_t size[FLOE_VIEW_AXES] = {1, FLOE_TILE_STEPS * g->step_z, g->step_y, g->step_x};
+        for (int a = FLOE_VIEW_Z; a < FLOE_VIEW_AXES; a++)
+            box->lo[a] = at[a] * size[a];
+        box->nz = clip(view->extent[FLOE_VIEW_Z], box->lo[FLOE_VIEW_Z], size[FLOE_VIEW_Z]);
+        box->ny = clip(view->extent[FLOE_VIEW_Y], box->lo[FLOE_VIEW_Y], size[FLOE_VIEW_Y]);
+        box->nx = clip(view->extent[FLOE_VIEW_X], box->lo[FLOE_VIEW_X], size[FLOE_VIEW_X]);
+        box->ncells = (uint64_t)box->nz * box->ny * box->nx;
+    }
+    box->nsteps = (uint32_t)floe_ceil_div(box->nz, g->step_z);
+}
+
+floe_step_box floe_tile_step(const floe_view *view, const floe_tile_box *box, uint32_t step)
+{
+    const floe_tile_geometry *g = &view->geometry;
+    floe_step_box s = {clip(box->nz, (uint64_t)step * g->step_z, g->step_z), box->ny, box->nx, false};
+    if (view->rank == 1)
+        s.nx = clip(box->nx, (uint64_t)step * g->step_x, g->step_x);
+    s.full = s.nz == g->step_z && s.ny == g->step_y && s.nx == g->step_x;
+    return s;
+}
+
+/* Bits lo..hi-1 of a row of n cells that starts at cell `at`. */
+static uint32_t inside(uint32_t extent, uint32_t at, uint32_t size)
+{
+    return extent <= at ? 0 : extent - at < size ? extent - at : size;
+}
+
+void floe_step_valid(const floe_tile_geometry *g, const floe_step_box *box, uint32_t valid[FLOE_STEP_GROUPS])
+{
+    uint32_t across = g->step_x / g->group_x;
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
+        uint32_t nx = inside(box->nx, group % across * g->group_x, g->group_x);
+        uint32_t ny = inside(box->ny, group / across * g->group_y, g->group_y);
+        uint32_t row = nx >= 32 ? UINT32_MAX : (1u << nx) - 1, bits = 0;
+        for (uint32_t z = 0; z < box->nz; z++)
+            for (uint32_t y = 0; y < ny; y++)
+                bits |= row << (g->group_x * (y + g->group_y * z)) % 32;
+        valid[group] = bits;
+    }
+}
+
+uint32_t floe_step_present(const floe_tile_geometry *g, const floe_step_box *box)
+{
+    if (box->full)
+        return UINT32_MAX;
+    uint32_t valid[FLOE_STEP_GROUPS], present = 0;
+    floe_step_valid(g, box, valid);
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
+        present |= (uint32_t)(valid[group] != 0) << group;
+    return present;
+}
