@@ -6,40 +6,45 @@ PREFIX ?= /usr/local
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install what is missing to build and test (Debian, Ubuntu)
+deps: ## install what is missing to build (Debian, Ubuntu)
 	@tools/install-deps build
 
+test-deps: deps
+	@tools/install-deps test
+
 build: deps ## configure and build the release into build/
-	@cmake --preset release -B $(BUILD) >$(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
-	@grep 'floe' $(BUILD).log | sed 's/^-- //'; rm -f $(BUILD).log
+	@mkdir -p $(BUILD)
+	@cmake --preset release -B $(BUILD) $(CMAKE_ARGS) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+	@sed -n 's/^-- \(floe.*\)/\1/p' $(BUILD)/configure.log
 	@cmake --build $(BUILD)
 
 demo: build ## compress a turbulence field with both presets, verify, decompress, show what it cost
 	@tools/demo.sh $(BUILD)/floe
 
-check: build ## all tests of the release build, and the checks of style
-	@ctest --test-dir $(BUILD) --output-on-failure -j 2
+check: test-deps build ## all tests of the release build, and the checks of style
+	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc)
 	@tools/check-style
 
-exhaustive: build ## all 2^32 f32 patterns through each mode (long)
+exhaustive: test-deps build ## all 2^32 f32 patterns through each mode (long)
 	@tools/exhaustive.sh $(BUILD)
 
 bench: build ## speed of both presets beside memcpy and libzfp
 	@$(BUILD)/floe bench
 
 fuzz: ## fuzz every decoder for FUZZ_SECONDS (60) in all
-	@tools/install-deps clang
+	@tools/install-deps build clang
 	@tools/fuzz.sh $${FUZZ_SECONDS:-60}
 
-install: build ## install under PREFIX (/usr/local)
-	@cmake --install $(BUILD) --prefix $(DESTDIR)$(PREFIX)
+install: build ## install under PREFIX (/usr/local); DESTDIR is respected
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format: ## format all C in place
-	@tools/install-deps format
+	@tools/install-deps style
 	@tools/format
 
 clean: ## remove build folders
 	@rm -rf build build-*
 
-.PHONY: help deps build demo check exhaustive bench fuzz install format clean
+.PHONY: help deps test-deps build demo check exhaustive bench fuzz install format clean
+.NOTPARALLEL: # ninja and ctest see to that
 .DEFAULT_GOAL := help

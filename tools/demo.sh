@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 
 value() { # file, key of a flat JSON text
-    tr ',{}' '\n\n\n' <"$1" | sed -nE "s/^ *\"$2\" *: *\"?([^\"]*)\"?.*/\1/p" | head -n 1
+    tr ',{}' '\n' <"$1" | sed -nE "s/^ *\"$2\" *: *\"?([^\"]*)\"?.*/\1/p" | head -n 1
 }
 
 echo "A turbulence field of $shape values (f32), made by: floe fields turbulence --shape $shape -o turbulence.npy"
