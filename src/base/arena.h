@@ -20,7 +20,7 @@ typedef struct floe_arena {
 
 static inline floe_arena floe_arena_of(void *base, size_t capacity)
 {
-    floe_arena a = {(uint8_t *)base, capacity, 0, false};
+    floe_arena a = {(uint8_t *)base, capacity < SIZE_MAX / 2 ? capacity : SIZE_MAX / 2, 0, false};
     return a;
 }
 static inline floe_arena floe_arena_plan(void) { return floe_arena_of(NULL, SIZE_MAX / 2); }
@@ -29,11 +29,13 @@ static inline floe_arena floe_arena_plan(void) { return floe_arena_of(NULL, SIZE
 static inline void *floe_arena_take(floe_arena *a, uint64_t count, size_t size)
 {
     size_t left = a->capacity - a->used;
-    if (a->overflow || (size && count > (left - (left < FLOE_ARENA_ALIGN ? left : FLOE_ARENA_ALIGN)) / size)) {
+    size_t nbytes = SIZE_MAX;
+    if (size == 0 || count <= left / size) /* then rounding up cannot overflow: left is at most SIZE_MAX / 2 */
+        nbytes = ((size_t)count * size + FLOE_ARENA_ALIGN - 1) & ~(size_t)(FLOE_ARENA_ALIGN - 1);
+    if (a->overflow || nbytes > left) {
         a->overflow = true;
         return NULL;
     }
-    size_t nbytes = ((size_t)count * size + FLOE_ARENA_ALIGN - 1) & ~(size_t)(FLOE_ARENA_ALIGN - 1);
     void *p = a->base ? a->base + a->used : NULL;
     a->used += nbytes;
     return p;
