@@ -45,6 +45,9 @@ if(FLOE_OPENMP)
     target_link_libraries(floe_libs INTERFACE OpenMP::OpenMP_C)
   endif()
 endif()
+if(NOT OpenMP_C_FOUND) # the loops stay, on one thread
+  target_compile_options(floe_flags INTERFACE -Wno-unknown-pragmas)
+endif()
 
 if(FLOE_XXHASH)
   find_path(XXHASH_INCLUDE_DIR xxhash.h)
