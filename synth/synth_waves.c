@@ -135,22 +135,23 @@ void synth_waves_coef(const synth_waves *waves, const synth_span *span, uint64_t
     }
 }
 
-/* Two groups at a time, to load and store the sums half as often. */
+/* Two groups at a time, to load and store the sums half as often. The order of additions is part of the values. */
 void synth_sum(const double *table, const synth_coef *coef, uint32_t g0, uint32_t g1, const synth_span *span,
                double *restrict out)
 {
-    uint32_t g = g0;
-    for (; g + 2 <= g1; g += 2) {
-        const double *t = table + (size_t)g * 2 * SYNTH_SEG;
-        double a = coef->of[g][0], b = coef->of[g][1], c = coef->of[g + 1][0], d = coef->of[g + 1][1];
-        for (uint32_t i = span->from; i < span->to; i++)
-            out[i] =
-                out[i] + (((a * t[i] + b * t[SYNTH_SEG + i]) + c * t[2 * SYNTH_SEG + i]) + d * t[3 * SYNTH_SEG + i]);
-    }
-    if (g < g1) {
-        const double *t = table + (size_t)g * 2 * SYNTH_SEG;
-        for (uint32_t i = span->from; i < span->to; i++)
-            out[i] = out[i] + (coef->of[g][0] * t[i] + coef->of[g][1] * t[SYNTH_SEG + i]);
+    size_t from = span->from, to = span->to;
+    for (uint32_t g = g0; g < g1; g += 2) {
+        const double *t0 = table + (size_t)g * 2 * SYNTH_SEG;
+        const double *t1 = t0 + SYNTH_SEG, *t2 = t1 + SYNTH_SEG, *t3 = t2 + SYNTH_SEG;
+        double a = coef->of[g][0], b = coef->of[g][1];
+        if (g + 1 == g1) {
+            for (size_t i = from; i < to; i++)
+                out[i] = out[i] + (a * t0[i] + b * t1[i]);
+            break;
+        }
+        double c = coef->of[g + 1][0], d = coef->of[g + 1][1];
+        for (size_t i = from; i < to; i++)
+            out[i] = out[i] + ((a * t0[i] + b * t1[i]) + (c * t2[i] + d * t3[i]));
     }
 }
 
