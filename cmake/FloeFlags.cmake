@@ -17,7 +17,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_library(floe_flags INTERFACE)
 target_include_directories(floe_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
 # No contraction: a multiply-add that the compiler fuses on one machine and not on another changes bytes.
-target_compile_options(floe_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
+target_compile_options(floe_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla
                                             $<$<CONFIG:Release>:-O3> $<$<BOOL:${FLOE_WERROR}>:-Werror>)
 target_compile_definitions(floe_flags INTERFACE _FILE_OFFSET_BITS=64)
 # Nobody replaces functions of libfloe.so one by one, so calls inside it may be direct and inlined.
