@@ -16,12 +16,17 @@ enum {
     FLOE_FORMAT_VERSION = 1,
     FLOE_HEADER_MIN_NBYTES = 16,      /* magic, version and header size: enough to know how much to read */
     FLOE_HEADER_MAX_NBYTES = 1 << 20, /* attributes included */
+    FLOE_HEADER_MAX_ATTRS = 1024,
     FLOE_RECORD_HEAD_NBYTES = 40,
     FLOE_FOOTER_NBYTES = 40
 };
 
+/* The ranges that hold in every header; floe_header_write and floe_header_read refuse others. A lossless header has bound
+ * and abs_bound 0 (writing: whatever they say). The other modes: bound > 0 and finite; abs_bound >= 0 and finite, but NaN for pwrel. value_min and
+ * value_max: both NaN, or both finite and in order. Attributes: keys of 1 to 65535 bytes without control characters,
+ * values without control characters other than tab and line ends; both UTF-8. A key that occurs twice: the first counts. */
 typedef struct floe_header {
-    uint32_t version;
+    uint32_t version; /* reading: of the file; writing: ignored */
     floe_dtype dtype;
     uint32_t rank;
     uint64_t shape[FLOE_MAX_RANK];
@@ -38,9 +43,9 @@ typedef struct floe_header {
     uint32_t nattrs;
 } floe_header;
 
-/* Size of the header as written; 0 when the attributes are too large or not valid texts. */
+/* Size of the header as written; 0 when the attributes are too many, too large or not valid texts. */
 size_t floe_header_nbytes(const floe_header *header);
-/* Writes exactly floe_header_nbytes bytes. */
+/* Writes exactly floe_header_nbytes bytes. ARGUMENT for a header outside the ranges above. */
 floe_status floe_header_write(const floe_header *header, void *dst, size_t capacity, floe_error *err);
 /* How many bytes the header has, from its first FLOE_HEADER_MIN_NBYTES bytes: says FORMAT for no floe file,
  * VERSION for one from the future. */
@@ -66,7 +71,8 @@ uint64_t floe_record_nbytes(uint64_t payload_nbytes); /* head, payload and paddi
 void floe_record_head_write(const floe_record *record, void *dst);
 floe_status floe_record_head_read(const void *src, size_t nbytes, floe_record *record, floe_error *err);
 
-/* The index: for each chunk the offset of its record from the start of the stream, and its record. */
+/* The index: for each chunk the offset of its record from the start of the stream, and its record. Records stand in grid
+ * order without gaps: the first follows the header, the index follows the last. */
 typedef struct floe_index_entry {
     uint64_t offset;
     floe_record record;
@@ -74,11 +80,12 @@ typedef struct floe_index_entry {
 uint64_t floe_index_nbytes(uint64_t nchunks); /* entries with their checksum and the footer; 0 on overflow */
 /* Writes index and footer; index_offset is where they will stand in the stream. Entries are in grid order. */
 void floe_index_write(const floe_index_entry *entries, uint64_t nchunks, uint64_t index_offset, void *dst);
-/* Footer: the last FLOE_FOOTER_NBYTES bytes of a stream of stream_nbytes. Gives where the index lies. */
+/* Footer: src is the last FLOE_FOOTER_NBYTES bytes (nbytes of them at hand) of a stream of stream_nbytes, whose header
+ * has nchunks chunks. Gives where the index lies. */
 floe_status floe_footer_read(const void *src, size_t nbytes, uint64_t stream_nbytes, uint64_t nchunks,
                              uint64_t *index_offset, floe_error *err);
 /* Checks and reads entry i of an index (the bytes at index_offset, without footer). floe_index_check first, once: it
- * verifies the checksum and that every record lies between header and index. */
+ * verifies the checksum and that the records fill the space between header and index. */
 floe_status floe_index_check(const void *src, size_t nbytes, uint64_t nchunks, uint64_t header_nbytes,
                              uint64_t index_offset, floe_error *err);
 void floe_index_entry_read(const void *src, uint64_t i, floe_index_entry *entry);
