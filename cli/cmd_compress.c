@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _XOPEN_SOURCE 700
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/axis_hint.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/request.h"
+#include "cli/say.h"
+
+enum { HEAD_NBYTES = 1 << 16 }; /* of the stream, kept to read the resolved bound from */
+
+typedef struct compress_job {
+    const cli_args *args;
+    bool quiet, json;
+    io_reader *reader;
+    io_writer *writer;
+    floe_ctx *ctx;
+    floe_field layout;
+    floe_params params;
+    cli_attrs attrs;
+    floe_sink sink;
+    unsigned char *head;
+    size_t head_nbytes;
+    bool bound_said;
+    cli_progress progress;
+    char hint[2 * CLI_TEXT];
+    double seconds;
+} compress_job;
+
+/* ---- what it says ------------------------------------------------------------------------------------------------ */
+
+static void say_layout(const compress_job *job)
+{
+    char text[2 * CLI_TEXT];
+    if (job->quiet || job->json)
+        return;
+    cli_layout_text(job->layout.rank, job->layout.shape, job->layout.dtype, text);
+    fprintf(stderr, "%s\n", text);
+    if (job->hint[0])
+        fprintf(stderr, "note: %s\n", job->hint);
+}
+
+static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
+{
+    char asked[CLI_TEXT], absolute[CLI_TEXT];
+    cli_real_text(info->bound, asked);
+    cli_real_text(info->abs_bound, absolute);
+    switch (info->mode) {
+    case FLOE_BOUND_LOSSLESS: snprintf(text, 2 * CLI_TEXT, "lossless"); break;
+    case FLOE_BOUND_ABS: snprintf(text, 2 * CLI_TEXT, "abs %.40s", asked); break;
+    case FLOE_BOUND_PWREL: snprintf(text, 2 * CLI_TEXT, "pwrel %.40s: of each value", asked); break;
+    default: snprintf(text, 2 * CLI_TEXT, "%s %.40s: abs %.40s", cli_mode_name(info->mode), asked, absolute); break;
+    }
+}
+
+/* Says the resolved bound as soon as the header stands in the head. */
+static void say_bound(compress_job *job)
+{
+    floe_info info;
+    char text[2 * CLI_TEXT];
+    if (job->bound_said || job->quiet || job->json ||
+        floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK)
+        return;
+    bound_text(&info, text);
+    fprintf(stderr, "bound %s\n", text);
+    job->bound_said = true;
+}
+
+static void say_result(const compress_job *job, const floe_stats *stats)
+{
+    char raw[CLI_TEXT], packed[CLI_TEXT], error[CLI_TEXT];
+    double bits = stats->nelems ? 8.0 * (double)stats->stream_nbytes / (double)stats->nelems : 0;
+    cli_nbytes_text(stats->raw_nbytes, raw);
+    cli_nbytes_text(stats->stream_nbytes, packed);
+    snprintf(error, sizeof error, "%.6g",
+             job->params.mode == FLOE_BOUND_PWREL ? stats->max_pw_error : stats->max_error);
+    fprintf(stderr, "%s -> %s: ratio %.2f, %.3f bits per value, max %s %s, %.0f MB/s%s\n", raw, packed,
+            (double)stats->raw_nbytes / (double)stats->stream_nbytes, bits,
+            job->params.mode == FLOE_BOUND_PWREL ? "relative error" : "error", error,
+            (double)stats->raw_nbytes / 1e6 / job->seconds, cli_given(job->args, OPT_VERIFY) ? ", verified" : "");
+}
+
+static void json_result(const compress_job *job, const floe_stats *stats)
+{
+    cli_json json;
+    floe_info info = {.abs_bound = NAN, .bound = NAN};
+    (void)floe_stream_info(job->head, job->head_nbytes, &info, NULL);
+    cli_json_init(&json, io_writer_is_stdout(job->writer) ? stderr : stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "command", "compress");
+    cli_json_text(&json, "input", io_reader_name(job->reader));
+    cli_json_text(&json, "output", io_writer_name(job->writer));
+    cli_json_text(&json, "dtype", floe_dtype_name(job->layout.dtype));
+    cli_json_shape(&json, "shape", job->layout.rank, job->layout.shape);
+    cli_json_text(&json, "mode", cli_mode_name(job->params.mode));
+    cli_json_real(&json, "bound", job->params.mode == FLOE_BOUND_LOSSLESS ? 0 : job->params.bound);
+    cli_json_real(&json, "abs_bound", info.abs_bound);
+    cli_json_uint(&json, "elements", stats->nelems);
+    cli_json_uint(&json, "raw_nbytes", stats->raw_nbytes);
+    cli_json_uint(&json, "stream_nbytes", stats->stream_nbytes);
+    cli_json_real(&json, "ratio", (double)stats->raw_nbytes / (double)stats->stream_nbytes);
+    cli_json_real(&json, "bits_per_value",
+                  stats->nelems ? 8.0 * (double)stats->stream_nbytes / (double)stats->nelems : NAN);
+    cli_json_real(&json, "max_error", stats->max_error);
+    if (job->params.mode == FLOE_BOUND_PWREL)
+        cli_json_real(&json, "max_relative_error", stats->max_pw_error);
+    cli_json_uint(&json, "exceptions", stats->nexceptions);
+    cli_json_uint(&json, "chunks", stats->nchunks);
+    cli_json_real(&json, "seconds", job->seconds);
+    cli_json_real(&json, "mb_per_s", (double)stats->raw_nbytes / 1e6 / job->seconds);
+    cli_json_bool(&json, "verified", cli_given(job->args, OPT_VERIFY));
+    if (job->hint[0])
+        cli_json_text(&json, "note", job->hint);
+    cli_json_close(&json, '}');
+}
+
+/* ---- the work ---------------------------------------------------------------------------------------------------- */
+
+static floe_status keep_head_and_write(void *user, const void *src, size_t nbytes)
+{
+    compress_job *job = user;
+    size_t room = HEAD_NBYTES - job->head_nbytes, n = nbytes < room ? nbytes : room;
+    if (n > 0) {
+        memcpy(job->head + job->head_nbytes, src, n);
+        job->head_nbytes += n;
+        say_bound(job);
+    }
+    return job->sink.write(job->sink.user, src, nbytes);
+}
+
+/* A pipe has to be spooled where something reads it again. */
+static int make_seekable(compress_job *job)
+{
+    floe_error err = {0};
+    floe_params *params = &job->params;
+    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR;
+    if (params->mode == FLOE_BOUND_LOSSLESS && params->fill == FLOE_FILL_AUTO)
+        params->fill = FLOE_FILL_NONE; /* makes no difference to what comes back */
+    if (io_reader_is_seekable(job->reader))
+        return 0;
+    bool verify = cli_given(job->args, OPT_VERIFY);
+    if (!range && params->fill != FLOE_FILL_AUTO && !verify)
+        return 0;
+    if (!job->quiet && !job->json)
+        fprintf(stderr, "standard input is read more than once (%s): copying it to a temporary file\n",
+                range    ? "the bound needs the range"
+                : verify ? "--verify"
+                         : "--fill auto");
+    return io_reader_spool(job->reader, &err) == FLOE_OK ? 0 : cli_fail_with(&err);
+}
+
+/* Decodes what was written and compares it with the input, before the output gets its name. */
+static int verify_output(compress_job *job)
+{
+    floe_error err = {0};
+    io_reader *stream = NULL;
+    const void *data, *original;
+    uint64_t nbytes, original_nbytes;
+    if (io_writer_read_back(job->writer, &stream, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    int failed = 0;
+    if (io_reader_map(stream, &data, &nbytes, &err) != FLOE_OK ||
+        io_reader_map(job->reader, &original, &original_nbytes, &err) != FLOE_OK) {
+        failed = cli_fail_with(&err);
+    } else {
+        floe_field field = floe_field_of(original, job->layout.dtype, job->layout.rank, job->layout.shape);
+        floe_status status = floe_verify(job->ctx, data, nbytes, &field);
+        if (status != FLOE_OK)
+            failed = cli_fail_call(status, job->ctx, NULL, NULL);
+    }
+    io_reader_free(&stream);
+    return failed;
+}
+
+static int run(compress_job *job)
+{
+    floe_error err = {0};
+    floe_stats stats;
+    floe_source source = io_reader_source(job->reader);
+    floe_sink sink = {.user = job, .write = keep_head_and_write};
+    floe_stream_options options = {.size = sizeof options,
+                                   .attrs = job->attrs.attrs,
+                                   .nattrs = job->attrs.count,
+                                   .progress = cli_progress_update,
+                                   .progress_user = &job->progress};
+    double started = cli_seconds();
+    cli_progress_start(&job->progress, "compressing", job->quiet || job->json);
+    floe_status status = floe_compress_stream(job->ctx, &job->layout, &job->params, &source, &sink, &options);
+    cli_progress_stop(&job->progress);
+    job->seconds = fmax(cli_seconds() - started, 1e-9);
+    if (status != FLOE_OK)
+        return cli_fail_call(status, job->ctx, job->reader, job->writer);
+    floe_ctx_stats(job->ctx, &stats);
+    if (io_reader_finish(job->reader, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    int failed = cli_given(job->args, OPT_VERIFY) ? verify_output(job) : 0;
+    if (failed)
+        return failed;
+    if (io_writer_commit(job->writer, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if (job->json)
+        json_result(job, &stats);
+    else if (!job->quiet)
+        say_result(job, &stats);
+    return cli_stdout_finish(0);
+}
+
+/* Keeps the name of a .npy file without folder and suffix, unless the user gives a name. */
+static void name_attribute(compress_job *job)
+{
+    const char *name = io_reader_name(job->reader), *slash = strrchr(name, '/');
+    name = slash ? slash + 1 : name;
+    size_t n = strlen(name);
+    if (strcmp(io_reader_format(job->reader), "npy") == 0 && n > 4 && strcmp(name + n - 4, ".npy") == 0)
+        cli_attrs_add(&job->attrs, "name", name, n - 4);
+}
+
+static int prepare(compress_job *job)
+{
+    const cli_args *args = job->args;
+    const char *out = cli_value(args, OPT_OUTPUT);
+    floe_error err = {0};
+    int failed;
+    if (!out)
+        return cli_fail(FLOE_ERR_ARGUMENT, "compress needs -o OUT");
+    if ((failed = cli_params(args, NULL, &job->params)) || (failed = cli_attrs_parse(args, &job->attrs)) ||
+        (failed = cli_ctx_create(args, &job->ctx)))
+        return failed;
+    if (io_reader_open(&job->reader, args->operand[0], &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if ((failed = cli_layout_of(args, job->reader, &job->layout)))
+        return failed;
+    name_attribute(job);
+    io_writer_options options = {
+        .force = cli_given(args, OPT_FORCE), .read_back = cli_given(args, OPT_VERIFY), .input = job->reader};
+    if (io_writer_open(&job->writer, out, &options, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    job->sink = io_writer_sink(job->writer);
+    job->head = malloc(HEAD_NBYTES);
+    if (!job->head)
+        return cli_fail(FLOE_ERR_MEMORY, "out of memory");
+    if ((failed = make_seekable(job)))
+        return failed;
+    cli_axis_hint(job->reader, &job->layout, job->hint);
+    say_layout(job);
+    return 0;
+}
+
+int cmd_compress(const cli_args *args)
+{
+    compress_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
+    int failed = prepare(&job);
+    if (!failed)
+        failed = run(&job);
+    floe_ctx_free(&job.ctx);
+    io_writer_free(&job.writer);
+    io_reader_free(&job.reader);
+    free(job.head);
+    return failed;
+}

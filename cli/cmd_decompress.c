@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _XOPEN_SOURCE 700
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/request.h"
+#include "cli/say.h"
+#include "cli/stream_head.h"
+
+typedef struct decompress_job {
+    const cli_args *args;
+    bool quiet, json;
+    io_reader *reader;
+    io_writer *writer;
+    floe_ctx *ctx;
+    floe_sink sink;
+    floe_info info;
+    bool has_region;
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    floe_field out; /* what is written, once begun */
+    bool begun;
+    cli_progress progress;
+    uint64_t nlost;
+    double seconds;
+} decompress_job;
+
+/* Once the header is read: says what comes and writes the header of a .npy file. */
+static floe_status begin(decompress_job *job, floe_error *err)
+{
+    char text[2 * CLI_TEXT];
+    job->begun = true;
+    job->out = floe_field_of(NULL, job->info.dtype, job->info.rank, job->info.shape);
+    for (uint32_t i = 0; job->has_region && i < job->info.rank; i++)
+        job->out.shape[i] = job->hi[i] - job->lo[i];
+    if (!job->quiet && !job->json) {
+        cli_layout_text(job->out.rank, job->out.shape, job->out.dtype, text);
+        fprintf(stderr, "%s\n", text);
+    }
+    return io_writer_begin(job->writer, &job->out, err);
+}
+
+static floe_status begin_and_write(void *user, const void *src, size_t nbytes)
+{
+    decompress_job *job = user;
+    if (!job->begun) {
+        floe_status status = begin(job, NULL); /* the writer keeps the message */
+        if (status != FLOE_OK)
+            return status;
+    }
+    return job->sink.write(job->sink.user, src, nbytes);
+}
+
+static void say_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
+{
+    decompress_job *job = user;
+    job->nlost++;
+    if (job->quiet || job->json)
+        return;
+    if (job->progress.shown)
+        fputs("\r\033[K", stderr);
+    fprintf(stderr, "lost chunk %" PRIu64 " at ", chunk);
+    for (uint32_t i = 0; i < job->info.rank; i++)
+        fprintf(stderr, "%s%" PRIu64 ":%" PRIu64, i ? "," : "", lo[i], hi[i]);
+    fputs(": ", stderr);
+    cli_print_safe(stderr, why ? why : "damaged");
+    fputc('\n', stderr);
+}
+
+static void json_result(const decompress_job *job, const floe_stats *stats, uint64_t nbytes)
+{
+    cli_json json;
+    cli_json_init(&json, io_writer_is_stdout(job->writer) ? stderr : stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "command", "decompress");
+    cli_json_text(&json, "input", io_reader_name(job->reader));
+    cli_json_text(&json, "output", io_writer_name(job->writer));
+    cli_json_text(&json, "dtype", floe_dtype_name(job->out.dtype));
+    cli_json_shape(&json, "shape", job->out.rank, job->out.shape);
+    if (job->has_region)
+        cli_json_shape(&json, "region_start", job->out.rank, job->lo);
+    cli_json_uint(&json, "raw_nbytes", nbytes);
+    cli_json_uint(&json, "chunks", stats->nchunks);
+    cli_json_uint(&json, "chunks_lost", job->nlost);
+    cli_json_real(&json, "seconds", job->seconds);
+    cli_json_real(&json, "mb_per_s", (double)nbytes / 1e6 / job->seconds);
+    cli_json_close(&json, '}');
+}
+
+/* Says how it went; the exit code tells whether chunks were lost. */
+static int finish(const decompress_job *job)
+{
+    floe_stats stats;
+    uint64_t nbytes = floe_dtype_size(job->out.dtype);
+    for (uint32_t i = 0; i < job->out.rank; i++)
+        nbytes *= job->out.shape[i];
+    floe_ctx_stats(job->ctx, &stats);
+    if (job->json)
+        json_result(job, &stats, nbytes);
+    else if (!job->quiet)
+        fprintf(stderr, "%s: %.0f MB/s\n", io_writer_name(job->writer), (double)nbytes / 1e6 / job->seconds);
+    if (job->nlost)
+        return cli_fail(FLOE_ERR_CHECKSUM, "'%s': %" PRIu64 " of %" PRIu64 " chunks are lost; their values are NaN",
+                        io_reader_name(job->reader), job->nlost, job->info.nchunks);
+    return 0;
+}
+
+static int run(decompress_job *job)
+{
+    floe_error err = {0};
+    floe_source source = io_reader_source(job->reader);
+    floe_sink sink = {.user = job, .write = begin_and_write};
+    floe_stream_options options = {.size = sizeof options,
+                                   .progress = cli_progress_update,
+                                   .progress_user = &job->progress,
+                                   .salvage = cli_given(job->args, OPT_SALVAGE),
+                                   .lo = job->has_region ? job->lo : NULL,
+                                   .hi = job->has_region ? job->hi : NULL,
+                                   .damaged = say_lost,
+                                   .damaged_user = job};
+    double started = cli_seconds();
+    cli_progress_start(&job->progress, "decompressing", job->quiet || job->json);
+    floe_status status = floe_decompress_stream(job->ctx, &source, &sink, &options, &job->info);
+    cli_progress_stop(&job->progress);
+    job->seconds = fmax(cli_seconds() - started, 1e-9);
+    if (status != FLOE_OK)
+        return cli_fail_call(status, job->ctx, job->reader, job->writer);
+    if (!job->begun && begin(job, &err) != FLOE_OK) /* an empty field */
+        return cli_fail_with(&err);
+    if (io_writer_commit(job->writer, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    return cli_stdout_finish(finish(job));
+}
+
+static int prepare(decompress_job *job)
+{
+    const cli_args *args = job->args;
+    const char *out = cli_value(args, OPT_OUTPUT), *region = cli_value(args, OPT_REGION);
+    floe_error err = {0};
+    int failed;
+    if (!out)
+        return cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
+    if ((failed = cli_ctx_create(args, &job->ctx)))
+        return failed;
+    if (io_reader_open(&job->reader, args->operand[0], &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if (io_reader_layout(job->reader))
+        return cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job->reader));
+    if ((region || cli_given(args, OPT_SALVAGE)) && io_reader_spool(job->reader, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if (io_reader_is_seekable(job->reader) && (failed = cli_stream_head(job->reader, &job->info)))
+        return failed;
+    job->has_region = region != NULL;
+    if (region && (failed = cli_region_parse(region, job->info.rank, job->info.shape, job->lo, job->hi)))
+        return failed;
+    io_writer_options options = {.force = cli_given(args, OPT_FORCE), .input = job->reader};
+    if (io_writer_open(&job->writer, out, &options, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    job->sink = io_writer_sink(job->writer);
+    return 0;
+}
+
+int cmd_decompress(const cli_args *args)
+{
+    decompress_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
+    int failed = prepare(&job);
+    if (!failed)
+        failed = run(&job);
+    floe_ctx_free(&job.ctx);
+    io_writer_free(&job.writer);
+    io_reader_free(&job.reader);
+    return failed;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/json.h"
+#include "cli/request.h"
+#include "cli/say.h"
+
+enum { KEY_CAPACITY = 256, VALUE_CAPACITY = 1 << 16 };
+
+typedef struct info_job {
+    io_reader *reader;
+    const void *data;
+    uint64_t nbytes;
+    floe_info info;
+    char key[KEY_CAPACITY];
+    char *value;       /* VALUE_CAPACITY */
+    char problem[256]; /* why not all of it can be decoded; "" when nothing was found */
+} info_job;
+
+/* Decodes the first element, for which index and first chunk have to be there. Cheap, and finds a stream cut short. */
+static void look_for_damage(info_job *job)
+{
+    static const uint64_t lo[FLOE_MAX_RANK];
+    static const uint64_t one[FLOE_MAX_RANK] = {1, 1, 1, 1};
+    double element;
+    floe_field out = floe_field_of(&element, job->info.dtype, job->info.rank, one);
+    floe_ctx *ctx = NULL;
+    floe_ctx_options options = {.size = sizeof options, .threads = 1};
+    if (job->info.raw_nbytes == 0 || floe_ctx_create(&ctx, &options) != FLOE_OK) {
+        floe_ctx_free(&ctx);
+        return;
+    }
+    if (floe_decompress_region(ctx, job->data, job->nbytes, lo, one, &out) != FLOE_OK)
+        snprintf(job->problem, sizeof job->problem, "%s", floe_ctx_message(ctx));
+    floe_ctx_free(&ctx);
+}
+
+static bool attr(info_job *job, uint32_t i)
+{
+    return floe_stream_attr(job->data, job->nbytes, i, job->key, KEY_CAPACITY, job->value, VALUE_CAPACITY) == FLOE_OK;
+}
+
+static void print_real(const char *label, double value)
+{
+    char text[CLI_TEXT];
+    cli_real_text(value, text);
+    printf("%-14s %s\n", label, text);
+}
+
+static void print_text(info_job *job)
+{
+    const floe_info *info = &job->info;
+    char text[2 * CLI_TEXT], number[CLI_TEXT];
+    cli_layout_text(info->rank, info->shape, info->dtype, text);
+    printf("%-14s %s\n", "array", text);
+    cli_real_text(info->bound, number);
+    printf("%-14s %s%s%s\n", "bound", cli_mode_name(info->mode), info->mode == FLOE_BOUND_LOSSLESS ? "" : " ",
+           info->mode == FLOE_BOUND_LOSSLESS ? "" : number);
+    if (info->mode == FLOE_BOUND_REL || info->mode == FLOE_BOUND_PSNR)
+        print_real("absolute bound", info->abs_bound);
+    if (!isnan(info->value_min)) {
+        print_real("smallest value", info->value_min);
+        print_real("largest value", info->value_max);
+    }
+    if (info->has_fill)
+        print_real("fill value", info->fill_value);
+    printf("%-14s %s, preset %s\n", "codec", cli_codec_name(info->codec), cli_preset_name(info->preset));
+    cli_shape_text(info->rank, info->chunk, number);
+    printf("%-14s %" PRIu64 " of %s\n", "chunks", info->nchunks, number);
+    cli_nbytes_text(job->nbytes, number);
+    printf(
+        "%-14s %s, ratio %.2f, %.3f bits per value\n", "stream", number, (double)info->raw_nbytes / (double)job->nbytes,
+        info->raw_nbytes ? 8.0 * (double)job->nbytes * (double)floe_dtype_size(info->dtype) / (double)info->raw_nbytes
+                         : 0);
+    printf("%-14s %" PRIu32 "\n", "format version", info->format_version);
+    for (uint32_t i = 0; i < info->nattrs && attr(job, i); i++) {
+        fputs("attribute      ", stdout);
+        cli_print_safe(stdout, job->key);
+        fputs(" = ", stdout);
+        cli_print_safe(stdout, job->value);
+        fputc('\n', stdout);
+    }
+    if (job->problem[0])
+        printf("%-14s %s\n", "damaged", job->problem);
+}
+
+static void print_json(info_job *job)
+{
+    const floe_info *info = &job->info;
+    cli_json json;
+    cli_json_init(&json, stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "command", "info");
+    cli_json_text(&json, "input", io_reader_name(job->reader));
+    cli_json_uint(&json, "format_version", info->format_version);
+    cli_json_text(&json, "dtype", floe_dtype_name(info->dtype));
+    cli_json_shape(&json, "shape", info->rank, info->shape);
+    cli_json_shape(&json, "chunk", info->rank, info->chunk);
+    cli_json_uint(&json, "chunks", info->nchunks);
+    cli_json_text(&json, "codec", cli_codec_name(info->codec));
+    cli_json_text(&json, "preset", cli_preset_name(info->preset));
+    cli_json_text(&json, "mode", cli_mode_name(info->mode));
+    cli_json_real(&json, "bound", info->mode == FLOE_BOUND_LOSSLESS ? 0 : info->bound);
+    cli_json_real(&json, "abs_bound", info->abs_bound);
+    cli_json_real(&json, "value_min", info->value_min);
+    cli_json_real(&json, "value_max", info->value_max);
+    if (info->has_fill)
+        cli_json_real(&json, "fill_value", info->fill_value);
+    cli_json_uint(&json, "raw_nbytes", info->raw_nbytes);
+    cli_json_uint(&json, "stream_nbytes", job->nbytes);
+    cli_json_real(&json, "ratio", (double)info->raw_nbytes / (double)job->nbytes);
+    cli_json_open(&json, "attributes", '{');
+    for (uint32_t i = 0; i < info->nattrs && attr(job, i); i++)
+        cli_json_text(&json, job->key, job->value);
+    cli_json_close(&json, '}');
+    cli_json_bool(&json, "damaged", job->problem[0] != 0);
+    if (job->problem[0])
+        cli_json_text(&json, "problem", job->problem);
+    cli_json_close(&json, '}');
+}
+
+int cmd_info(const cli_args *args)
+{
+    info_job job = {.value = malloc(VALUE_CAPACITY)};
+    floe_error err = {0};
+    int failed = 0;
+    if (!job.value)
+        failed = cli_fail(FLOE_ERR_MEMORY, "out of memory");
+    else if (io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK ||
+             io_reader_spool(job.reader, &err) != FLOE_OK ||
+             io_reader_map(job.reader, &job.data, &job.nbytes, &err) != FLOE_OK)
+        failed = cli_fail_with(&err);
+    else if (io_reader_layout(job.reader))
+        failed = cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job.reader));
+    else if (floe_stream_info(job.data, job.nbytes, &job.info, &err) != FLOE_OK)
+        failed = cli_fail(err.status, "'%s': %s", io_reader_name(job.reader), err.message);
+    if (!failed) {
+        look_for_damage(&job);
+        if (cli_given(args, OPT_JSON))
+            print_json(&job);
+        else
+            print_text(&job);
+        failed = cli_stdout_finish(0);
+    }
+    io_reader_free(&job.reader);
+    free(job.value);
+    return failed;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/request.h"
+#include "cli/say.h"
+#include "cli/stream_head.h"
+
+typedef struct verify_job {
+    const cli_args *args;
+    bool quiet, json;
+    io_reader *reader, *original;
+    floe_ctx *ctx;
+    floe_info info;
+    uint64_t nlost;
+    cli_progress progress;
+} verify_job;
+
+static void print_json(const verify_job *job, const floe_stats *stats, bool ok, const char *why)
+{
+    cli_json json;
+    cli_json_init(&json, stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "command", "verify");
+    cli_json_text(&json, "input", io_reader_name(job->reader));
+    if (job->original) {
+        cli_json_text(&json, "against", io_reader_name(job->original));
+        cli_json_text(&json, "mode", cli_mode_name(job->info.mode));
+        cli_json_real(&json, "bound", job->info.mode == FLOE_BOUND_LOSSLESS ? 0 : job->info.bound);
+        cli_json_real(&json, "abs_bound", job->info.abs_bound);
+        cli_json_real(&json, "max_error", stats->max_error);
+        cli_json_real(&json, "max_relative_error", stats->max_pw_error);
+    }
+    cli_json_uint(&json, "elements", job->info.raw_nbytes / floe_dtype_size(job->info.dtype));
+    cli_json_uint(&json, "chunks", job->info.nchunks);
+    cli_json_uint(&json, "chunks_lost", job->nlost);
+    cli_json_bool(&json, "ok", ok);
+    if (!ok)
+        cli_json_text(&json, "problem", why);
+    cli_json_close(&json, '}');
+}
+
+/* ---- against the original ---------------------------------------------------------------------------------------- */
+
+static int open_original(verify_job *job, const char *path, floe_field *field)
+{
+    floe_error err = {0};
+    const void *data;
+    uint64_t nbytes;
+    floe_field layout = floe_field_of(NULL, job->info.dtype, job->info.rank, job->info.shape);
+    if (io_reader_open(&job->original, path, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    const floe_field *told = io_reader_layout(job->original);
+    bool differs = told && (told->dtype != layout.dtype || told->rank != layout.rank ||
+                            memcmp(told->shape, layout.shape, layout.rank * sizeof layout.shape[0]) != 0);
+    if (differs) {
+        char have[2 * CLI_TEXT], want[2 * CLI_TEXT];
+        cli_layout_text(told->rank, told->shape, told->dtype, have);
+        cli_layout_text(layout.rank, layout.shape, layout.dtype, want);
+        return cli_fail(FLOE_ERR_FORMAT, "'%s' is not the original: it holds %s; the stream holds %s", path, have,
+                        want);
+    }
+    if (io_reader_expect(job->original, &layout, &err) != FLOE_OK || io_reader_spool(job->original, &err) != FLOE_OK ||
+        io_reader_map(job->original, &data, &nbytes, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    *field = floe_field_of(data, layout.dtype, layout.rank, layout.shape);
+    return 0;
+}
+
+static void say_result(const verify_job *job, const floe_stats *stats)
+{
+    char bound[CLI_TEXT], absolute[CLI_TEXT];
+    cli_real_text(job->info.bound, bound);
+    cli_real_text(job->info.abs_bound, absolute);
+    switch (job->info.mode) {
+    case FLOE_BOUND_LOSSLESS: printf("ok: bit for bit the same\n"); break;
+    case FLOE_BOUND_PWREL: printf("ok: max relative error %.6g, bound pwrel %s\n", stats->max_pw_error, bound); break;
+    case FLOE_BOUND_ABS: printf("ok: max error %.6g, bound abs %s\n", stats->max_error, bound); break;
+    default:
+        printf("ok: max error %.6g, bound %s %s, abs %s\n", stats->max_error, cli_mode_name(job->info.mode), bound,
+               absolute);
+        break;
+    }
+}
+
+static int verify_against(verify_job *job, const char *path)
+{
+    floe_error err = {0};
+    floe_field field;
+    floe_stats stats;
+    const void *data;
+    uint64_t nbytes;
+    int failed = open_original(job, path, &field);
+    if (failed)
+        return failed;
+    if (io_reader_map(job->reader, &data, &nbytes, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    floe_status status = floe_verify(job->ctx, data, nbytes, &field);
+    floe_ctx_stats(job->ctx, &stats);
+    if (job->json && (status == FLOE_OK || status == FLOE_ERR_BOUND))
+        print_json(job, &stats, status == FLOE_OK, floe_ctx_message(job->ctx));
+    else if (status == FLOE_OK && !job->quiet)
+        say_result(job, &stats);
+    return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, job->reader, NULL);
+}
+
+/* ---- by itself --------------------------------------------------------------------------------------------------- */
+
+static floe_status discard(void *user, const void *src, size_t nbytes)
+{
+    (void)user;
+    (void)src;
+    (void)nbytes;
+    return FLOE_OK;
+}
+
+static void say_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
+{
+    verify_job *job = user;
+    job->nlost++;
+    if (job->quiet || job->json)
+        return;
+    printf("lost chunk %" PRIu64 " at ", chunk);
+    for (uint32_t i = 0; i < job->info.rank; i++)
+        printf("%s%" PRIu64 ":%" PRIu64, i ? "," : "", lo[i], hi[i]);
+    fputs(": ", stdout);
+    cli_print_safe(stdout, why ? why : "damaged");
+    fputc('\n', stdout);
+}
+
+static int verify_alone(verify_job *job)
+{
+    floe_source source = io_reader_source(job->reader);
+    floe_sink sink = {.write = discard};
+    floe_stats stats;
+    floe_stream_options options = {.size = sizeof options,
+                                   .progress = cli_progress_update,
+                                   .progress_user = &job->progress,
+                                   .salvage = 1,
+                                   .damaged = say_lost,
+                                   .damaged_user = job};
+    cli_progress_start(&job->progress, "verifying", job->quiet || job->json);
+    floe_status status = floe_decompress_stream(job->ctx, &source, &sink, &options, NULL);
+    cli_progress_stop(&job->progress);
+    if (status != FLOE_OK)
+        return cli_fail_call(status, job->ctx, job->reader, NULL);
+    floe_ctx_stats(job->ctx, &stats);
+    if (job->json)
+        print_json(job, &stats, job->nlost == 0, "damaged chunks");
+    else if (job->nlost == 0 && !job->quiet)
+        printf("ok: %" PRIu64 " chunks are whole and decode\n", job->info.nchunks);
+    if (job->nlost)
+        return cli_fail(FLOE_ERR_CHECKSUM, "'%s': %" PRIu64 " of %" PRIu64 " chunks are damaged",
+                        io_reader_name(job->reader), job->nlost, job->info.nchunks);
+    return 0;
+}
+
+static int run(verify_job *job)
+{
+    const char *against = cli_value(job->args, OPT_AGAINST), *in = job->args->operand[0];
+    floe_error err = {0};
+    int failed;
+    if (against && strcmp(against, "-") == 0 && strcmp(in, "-") == 0)
+        return cli_fail(FLOE_ERR_ARGUMENT, "only one of the two can come from standard input");
+    if ((failed = cli_ctx_create(job->args, &job->ctx)))
+        return failed;
+    if (io_reader_open(&job->reader, in, &err) != FLOE_OK || io_reader_spool(job->reader, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if (io_reader_layout(job->reader))
+        return cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job->reader));
+    if ((failed = cli_stream_head(job->reader, &job->info)))
+        return failed;
+    return against ? verify_against(job, against) : verify_alone(job);
+}
+
+int cmd_verify(const cli_args *args)
+{
+    verify_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
+    int failed = cli_stdout_finish(run(&job));
+    floe_ctx_free(&job.ctx);
+    io_reader_free(&job.original);
+    io_reader_free(&job.reader);
+    return failed;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/command.h"
+
+const cli_option cli_options[OPT_COUNT] = {
+    [OPT_OUTPUT] = {"output", 'o', "OUT", "@", false, "write to OUT; - is standard output"},
+    [OPT_BOUND] =
+        {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless", false,
+         "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), lossless"},
+    [OPT_ABS] = {"abs", 0, "VALUE", NULL, false, "short for --bound abs=VALUE"},
+    [OPT_REL] = {"rel", 0, "VALUE", NULL, false, "short for --bound rel=VALUE"},
+    [OPT_PWREL] = {"pwrel", 0, "VALUE", NULL, false, "short for --bound pwrel=VALUE"},
+    [OPT_PSNR] = {"psnr", 0, "DB", NULL, false, "short for --bound psnr=DB"},
+    [OPT_LOSSLESS] = {"lossless", 0, NULL, NULL, false, "short for --bound lossless"},
+    [OPT_SHAPE] = {"shape", 's', "NxNxN", NULL, false, "elements along each axis, slowest first (as NumPy and HDF5)"},
+    [OPT_DIMS] = {"dims", 0, "NxNxN", NULL, false, "the same, fastest first (as zfp and SZ)"},
+    [OPT_DTYPE] = {"dtype", 't', "TYPE", "f32 f64", false, "type of the elements"},
+    [OPT_CODEC] = {"codec", 'c', "NAME", "auto lorenzo", false, "how to predict"},
+    [OPT_PRESET] = {"preset", 'p', "NAME", "balanced fast", false, "what to weigh more: size or speed"},
+    [OPT_FILL] = {"fill", 0, "VALUE", "auto none", false,
+                  "the value of missing cells, kept bit for bit and outside the range; auto looks for one"},
+    [OPT_CHUNK] = {"chunk", 0, "NxNxN", NULL, false, "shape of the pieces that decode on their own, slowest first"},
+    [OPT_ATTR] = {"attr", 0, "KEY=VALUE", NULL, true, "a short text kept with the field, such as units=K"},
+    [OPT_VERIFY] = {"verify", 0, NULL, NULL, false, "decode the result and check every value before it gets its name"},
+    [OPT_REGION] = {"region", 0, "LO:HI,...", NULL, false,
+                    "only this box, slowest axis first; an open end reaches to the border, as in 0:64,:,10:"},
+    [OPT_SALVAGE] = {"salvage", 0, NULL, NULL, false, "decode what is whole; the values of damaged chunks become NaN"},
+    [OPT_AGAINST] = {"against", 0, "ORIG", "@", false, "compare with this array, raw or .npy"},
+    [OPT_SEED] = {"seed", 0, "N", NULL, false, "another field of the same kind"},
+    [OPT_FIELD] = {"field", 0, "KIND", NULL, true, "a kind of test field (see floe fields)"},
+    [OPT_IN] = {"in", 'i', "FILE", "@", true, "measure this array instead; raw ones need --shape and --dtype"},
+    [OPT_THREADS] = {"threads", 'j', "N", NULL, false, "work on N threads; 0 takes all"},
+    [OPT_THREADS_LIST] = {"threads", 'j', "N,...", NULL, false, "measure with each of these numbers of threads"},
+    [OPT_REPEATS] = {"repeats", 0, "N", NULL, false, "measured runs after the warm-up, at least 10"},
+    [OPT_PEERS] = {"peers", 0, NULL, NULL, false, "also measure zfp (serial, the same absolute bound)"},
+    [OPT_BACKEND] = {"backend", 0, "NAME", "auto cpu cuda", false, "where to work"},
+    [OPT_ISA] = {"isa", 0, "NAME", "auto plain avx2", false, "vector instructions; the bytes do not depend on them"},
+    [OPT_FORCE] = {"force", 'f', NULL, NULL, false, "replace an existing output"},
+    [OPT_JSON] = {"json", 0, NULL, NULL, false,
+                  "print one JSON object on standard output (standard error if the data go there) and nothing else"},
+    [OPT_JSON_FILE] = {"json", 0, "FILE", "@", false, "write the figures to FILE as JSON; - is standard output"},
+    [OPT_QUIET] = {"quiet", 'q', NULL, NULL, false, "print nothing but errors"},
+    [OPT_MAN] = {"man", 0, NULL, NULL, false, "print the man page (groff)"},
+    [OPT_COMPLETION] = {"completion", 0, "SHELL", "bash zsh fish", false, "print the completion for a shell"},
+    [OPT_HELP] = {"help", 'h', NULL, NULL, false, "print this help"},
+};
+
+#define OPTS_BOUND                                                                                       \
+    (CLI_OPT(OPT_BOUND) | CLI_OPT(OPT_ABS) | CLI_OPT(OPT_REL) | CLI_OPT(OPT_PWREL) | CLI_OPT(OPT_PSNR) | \
+     CLI_OPT(OPT_LOSSLESS))
+#define OPTS_ARRAY  (CLI_OPT(OPT_SHAPE) | CLI_OPT(OPT_DIMS) | CLI_OPT(OPT_DTYPE))
+#define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))
+#define OPTS_RUN    (CLI_OPT(OPT_BACKEND) | CLI_OPT(OPT_ISA))
+#define OPTS_SAY    (CLI_OPT(OPT_QUIET) | CLI_OPT(OPT_HELP))
+
+const cli_command cli_commands[] = {
+    {.name = "compress",
+     .operands = "IN",
+     .min_operands = 1,
+     .max_operands = 1,
+     .choices = "@",
+     .summary = "make a .floe stream of an array, within a bound",
+     .details =
+         "IN is a raw array (little-endian, C order), a .npy file, or - for standard input. A raw array needs --shape "
+         "(or --dims) and --dtype. One bound must be given.\n"
+         "Says the shape as understood, the absolute bound that it leads to, and at the end ratio, bits per value, "
+         "the largest error reached and the speed.\n"
+         "A bound relative to the range, or looking for a fill value, reads the input more than once: a pipe is "
+         "then copied to an unlinked file in TMPDIR first. With --bound abs= and --fill none it streams.",
+     .example = "floe compress t.f32 -o t.floe --bound rel=1e-3 --shape 160x160x160 --dtype f32",
+     .options = CLI_OPT(OPT_OUTPUT) | OPTS_BOUND | OPTS_ARRAY | OPTS_CODING | CLI_OPT(OPT_ATTR) | CLI_OPT(OPT_THREADS) |
+                OPTS_RUN | CLI_OPT(OPT_VERIFY) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .run = cmd_compress},
+    {.name = "decompress",
+     .operands = "IN",
+     .min_operands = 1,
+     .max_operands = 1,
+     .choices = "@",
+     .summary = "make the array of a .floe stream",
+     .details =
+         "Writes a .npy file where OUT ends in .npy, else the raw elements (little-endian, C order).\n"
+         "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk is named, its values "
+         "become NaN, and the exit code is 3 when anything was lost.",
+     .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",
+     .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_SALVAGE) | CLI_OPT(OPT_THREADS) | OPTS_RUN |
+                CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .run = cmd_decompress},
+    {.name = "info",
+     .operands = "IN",
+     .min_operands = 1,
+     .max_operands = 1,
+     .choices = "@",
+     .summary = "say what a .floe stream holds",
+     .details = "Reads the header; works on a stream that was cut short, too, and then says so.",
+     .example = "floe info t.floe --json",
+     .options = CLI_OPT(OPT_JSON) | CLI_OPT(OPT_HELP),
+     .run = cmd_info},
+    {.name = "verify",
+     .operands = "IN",
+     .min_operands = 1,
+     .max_operands = 1,
+     .choices = "@",
+     .summary = "check a .floe stream, and its values against the original",
+     .details =
+         "With --against, decodes the stream and checks every value against the bound in the stream, exactly; exit "
+         "code 4 when one is outside. Without, checks that every chunk is whole and decodes.",
+     .example = "floe verify t.floe --against t.f32",
+     .options = CLI_OPT(OPT_AGAINST) | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .run = cmd_verify},
+    {.name = "fields",
+     .operands = "[KIND]",
+     .min_operands = 0,
+     .max_operands = 1,
+     .summary = "make deterministic test fields",
+     .details = "Without KIND, lists the kinds. The same bytes on any machine; any size, made in pieces.",
+     .example = "floe fields turbulence --shape 512x512x512 --dtype f32 -o t.f32",
+     .options =
+         CLI_OPT(OPT_OUTPUT) | OPTS_ARRAY | CLI_OPT(OPT_SEED) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .run = cmd_fields},
+    {.name = "bench",
+     .operands = "",
+     .min_operands = 0,
+     .max_operands = 0,
+     .summary = "measure speed and ratio on this machine",
+     .details =
+         "Times whole public calls in memory, the range scan included, after a warm-up; checks the round trip and the "
+         "bound each time; measures memcpy of the same array in the same run beside them. Figures are uncompressed "
+         "MB (10^6 bytes) a second.",
+     .example = "floe bench --field turbulence --shape 256x256x256 --threads 1,2",
+     .options = CLI_OPT(OPT_FIELD) | CLI_OPT(OPT_IN) | OPTS_ARRAY | OPTS_BOUND | OPTS_CODING | CLI_OPT(OPT_SEED) |
+                CLI_OPT(OPT_THREADS_LIST) | CLI_OPT(OPT_REPEATS) | CLI_OPT(OPT_PEERS) | OPTS_RUN |
+                CLI_OPT(OPT_JSON_FILE) | OPTS_SAY,
+     .run = cmd_bench},
+    {.name = "help",
+     .operands = "[COMMAND]",
+     .min_operands = 0,
+     .max_operands = 1,
+     .choices = "compress decompress info verify fields bench help version",
+     .summary = "explain a command",
+     .details = "Also prints the man page and the shell completions, which are made from the same table.",
+     .example = "floe help compress",
+     .options = CLI_OPT(OPT_MAN) | CLI_OPT(OPT_COMPLETION) | CLI_OPT(OPT_HELP),
+     .run = cmd_help},
+    {.name = "version",
+     .operands = "",
+     .min_operands = 0,
+     .max_operands = 0,
+     .summary = "print the version",
+     .details = NULL,
+     .options = CLI_OPT(OPT_HELP),
+     .run = cmd_version},
+    {.name = NULL},
+};
+
+const char *const cli_exit_codes[] = {
+    "0",  "done",
+    "2",  "the request makes no sense: usage, parameters, an output that exists",
+    "3",  "the input is not valid, damaged, or does not have the size it should have",
+    "4",  "a value is outside the bound",
+    "5",  "reading or writing failed",
+    "6",  "device or memory failed",
+    NULL,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes one JSON value, indented. Inside an array the key is NULL. NaN and infinities, which JSON lacks, become null. */
+#ifndef FLOE_CLI_JSON_H
+#define FLOE_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct cli_json {
+    FILE *out;
+    int depth;
+    bool first; /* nothing stands in the innermost object or array yet */
+} cli_json;
+
+void cli_json_init(cli_json *json, FILE *out);
+void cli_json_open(cli_json *json, const char *key, char bracket);      /* '{' or '[' */
+void cli_json_close(cli_json *json, char bracket);                      /* '}' or ']' */
+void cli_json_text(cli_json *json, const char *key, const char *value); /* bytes that are no UTF-8 become U+FFFD */
+void cli_json_uint(cli_json *json, const char *key, uint64_t value);
+void cli_json_real(cli_json *json, const char *key, double value);
+void cli_json_bool(cli_json *json, const char *key, bool value);
+void cli_json_shape(cli_json *json, const char *key, uint32_t rank, const uint64_t *shape);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/stream_head.h"
+
+#include <stdlib.h>
+
+int cli_stream_head(io_reader *reader, floe_info *info)
+{
+    enum { HEADER_MAX_NBYTES = 1 << 20 };
+    floe_error err = {0};
+    floe_source source = io_reader_source(reader);
+    unsigned char *head = malloc(HEADER_MAX_NBYTES);
+    size_t got;
+    if (!head)
+        return cli_fail(FLOE_ERR_MEMORY, "out of memory");
+    floe_status status = source.read(source.user, 0, head, HEADER_MAX_NBYTES, &got);
+    int failed = 0;
+    if (status != FLOE_OK)
+        failed = cli_fail_with(io_reader_error(reader));
+    else if ((status = floe_stream_info(head, got, info, &err)) != FLOE_OK)
+        failed = cli_fail(status, "'%s': %s", io_reader_name(reader),
+                          err.message[0] ? err.message : floe_status_text(status));
+    free(head);
+    return failed;
+}
