@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/lorenzo_layout.h"
 
+#include <float.h>
+
 #include "base/bytes.h"
 #include "base/try.h"
 #include "stage/huffman/huffman.h"
@@ -36,8 +38,8 @@ static bool step_is_sane(const floe_lorenzo_chunk *c, floe_dtype dtype)
 {
     if (c->kind != FLOE_QUANTIZER_LINEAR && c->kind != FLOE_QUANTIZER_LOG)
         return c->step == 0;
-    double most = dtype == FLOE_F32 && c->kind == FLOE_QUANTIZER_LINEAR ? 3.5e38 : 1.8e308;
-    return c->step >= 0 && c->step < most; /* a linear step may underflow to 0 for f32: then all is literal */
+    double most = dtype == FLOE_F32 && c->kind == FLOE_QUANTIZER_LINEAR ? (double)FLT_MAX : DBL_MAX;
+    return c->step >= 0 && c->step <= most; /* a linear step may underflow to 0 for f32: then all is literal */
 }
 
 floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype dtype, uint32_t rank,
@@ -47,7 +49,8 @@ floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype
                (unsigned long long)nbytes);
     floe_reader r = floe_reader_of(src, FLOE_LORENZO_HEADER_NBYTES);
     unsigned encoder = floe_read8(&r), kind = floe_read8(&r), swap = floe_read8(&r), zero = floe_read8(&r);
-    *c = (floe_lorenzo_chunk){.encoder = (floe_lorenzo_encoder)encoder, .kind = (floe_quantizer_kind)kind, .swap = swap};
+    *c =
+        (floe_lorenzo_chunk){.encoder = (floe_lorenzo_encoder)encoder, .kind = (floe_quantizer_kind)kind, .swap = swap};
     c->table_size = floe_read32(&r);
     c->book_nwords = floe_read32(&r);
     zero |= floe_read32(&r);
@@ -57,12 +60,13 @@ floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype
     c->ntiles = floe_read64(&r);
     c->payload_nwords = floe_read64(&r);
     FLOE_CHECK(err, encoder <= 1 && kind <= FLOE_QUANTIZER_TABLE && swap <= 1 && zero == 0 && step_is_sane(c, dtype),
-               FLOE_ERR_FORMAT, "chunk header: encoder %u, quantizer %u, swap %u, step %g", encoder, kind, swap, c->step);
-    FLOE_CHECK(err,
-               (c->table_size != 0) == (kind == FLOE_QUANTIZER_TABLE) && c->table_size <= FLOE_TABLE_MAX &&
-                   (c->book_nwords != 0) == (encoder == FLOE_LORENZO_HUFFMAN) &&
-                   c->book_nwords <= FLOE_HUFFMAN_BOOK_WORDS,
-               FLOE_ERR_FORMAT, "chunk header: table of %u values, codebook of %u words", c->table_size, c->book_nwords);
+               FLOE_ERR_FORMAT, "chunk header: encoder %u, quantizer %u, swap %u, step %g", encoder, kind, swap,
+               c->step);
+    FLOE_CHECK(
+        err,
+        (c->table_size != 0) == (kind == FLOE_QUANTIZER_TABLE) && c->table_size <= FLOE_TABLE_MAX &&
+            (c->book_nwords != 0) == (encoder == FLOE_LORENZO_HUFFMAN) && c->book_nwords <= FLOE_HUFFMAN_BOOK_WORDS,
+        FLOE_ERR_FORMAT, "chunk header: table of %u values, codebook of %u words", c->table_size, c->book_nwords);
     FLOE_CHECK(err, floe_view_of(rank, extent, swap, view) && c->ntiles == view->ntiles, FLOE_ERR_FORMAT,
                "chunk header says %llu tiles, its extent gives %llu", (unsigned long long)c->ntiles,
                (unsigned long long)view->ntiles);

@@ -37,7 +37,7 @@ typedef struct floe_lorenzo_chunk {
     floe_quantizer_kind kind;
     double step;
     uint64_t palette[FLOE_PALETTE_SIZE];
-    uint32_t table_size;   /* entries of dtype's size */
+    uint32_t table_size; /* entries of dtype's size */
     uint32_t book_nwords;
     uint64_t ntiles;
     uint64_t payload_nwords;
@@ -51,7 +51,8 @@ void floe_lorenzo_chunk_write(const floe_lorenzo_chunk *chunk, void *dst);
 
 /* Checks everything but the parts' contents; extent gives the view, which is returned as well. */
 floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype dtype, uint32_t rank,
-                                    const uint64_t *extent, floe_lorenzo_chunk *chunk, floe_view *view, floe_error *err);
+                                    const uint64_t *extent, floe_lorenzo_chunk *chunk, floe_view *view,
+                                    floe_error *err);
 
 /* Words between memory and the stream's little-endian bytes. */
 void floe_words_store(void *dst, const uint32_t *words, uint64_t nwords);

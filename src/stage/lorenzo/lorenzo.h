@@ -19,8 +19,8 @@
 typedef struct FLOE_R(floe_lorenzo) {
     uint32_t rank; /* of the tile: 1, 2 or 3 */
     uint32_t mode;
-    floe_int base;                     /* first value of the tile */
-    floe_int corner;                   /* the value that predicts the first one of the next plane */
+    floe_int base;                      /* first value of the tile */
+    floe_int corner;                    /* the value that predicts the first one of the next plane */
     floe_uint before[FLOE_STEP_VALUES]; /* p of the plane before, step_y * step_x of them */
 } FLOE_R(floe_lorenzo);
 

@@ -22,8 +22,8 @@ ALWAYS_INLINE void row_along_x(const floe_uint *q, uint32_t nx, floe_uint *p)
 }
 
 /* p of one plane; p[0] is left to the caller. */
-ALWAYS_INLINE void plane_differences(const floe_uint *restrict q, uint32_t mode, uint32_t ny, uint32_t nx, floe_uint base,
-                                     floe_uint *restrict p)
+ALWAYS_INLINE void plane_differences(const floe_uint *restrict q, uint32_t mode, uint32_t ny, uint32_t nx,
+                                     floe_uint base, floe_uint *restrict p)
 {
     if (mode == FLOE_LORENZO_NONE) {
         for (uint32_t i = 0; i < ny * nx; i++)
@@ -54,8 +54,8 @@ typedef struct candidates {
     floe_uint deep[FLOE_STEP_VALUES];
 } candidates;
 
-ALWAYS_INLINE void step_candidates(FLOE_R(floe_lorenzo) * walk, uint32_t nz, const floe_uint *q,
-                                   floe_tile_geometry g, candidates *c)
+ALWAYS_INLINE void step_candidates(FLOE_R(floe_lorenzo) * walk, uint32_t nz, const floe_uint *q, floe_tile_geometry g,
+                                   candidates *c)
 {
     const uint32_t area = g.step_y * g.step_x;
     floe_uint p[FLOE_STEP_VALUES];

@@ -16,7 +16,7 @@
 #include "stage/tile/step.h"
 
 enum {
-    FLOE_PACK_WIDTH_PLANES = 7, /* widths reach 64 */
+    FLOE_PACK_WIDTH_PLANES = 7,                                                           /* widths reach 64 */
     FLOE_PACK_STEP_WORDS = 1 + FLOE_PACK_WIDTH_PLANES + FLOE_STEP_GROUPS * FLOE_REAL_BITS /* the most a step can take */
 };
 

@@ -33,8 +33,8 @@ static inline void planes_of_bytes(__m256i bytes, uint32_t width, uint32_t *plan
 
 static inline __m256i bytes_of_planes(const uint32_t *planes, uint32_t width)
 {
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3,
-                                            3, 3, 3, 3, 3, 3);
+    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3,
+                                            3, 3, 3, 3, 3, 3, 3);
     const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201u);
     __m256i bytes = _mm256_setzero_si256();
     for (uint32_t b = 0; b < width; b++) {

@@ -65,7 +65,7 @@ void floe_quantizer_init(floe_quantizer *z, floe_quantizer_kind kind, floe_dtype
     *z = (floe_quantizer){.kind = kind};
     z->fill = has_fill ? fill_bits : kind == FLOE_QUANTIZER_LINEAR ? sign : nan;
     z->palette[0] = has_fill ? fill_bits : nan;
-    z->palette[1] = sign;                                       /* -0 */
+    z->palette[1] = sign;                                        /* -0 */
     z->palette[2] = kind == FLOE_QUANTIZER_LOG ? 0 : nan | sign; /* +0, or the NaN that x86 makes */
     if (kind == FLOE_QUANTIZER_LINEAR)
         init_linear(z, dtype, bound, max_abs);

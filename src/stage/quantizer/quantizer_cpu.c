@@ -88,8 +88,8 @@ static uint32_t encode_table(const floe_quantizer *z, const floe_real *x, uint32
     return count;
 }
 
-uint32_t FLOE_V(floe_quantizer_encode)(const floe_quantizer *z, const floe_real *x, uint32_t n, floe_int *q, uint8_t *bad,
-                                       uint8_t *negative, floe_quantizer_stats *stats)
+uint32_t FLOE_V(floe_quantizer_encode)(const floe_quantizer *z, const floe_real *x, uint32_t n, floe_int *q,
+                                       uint8_t *bad, uint8_t *negative, floe_quantizer_stats *stats)
 {
     switch (z->kind) {
     case FLOE_QUANTIZER_LINEAR: return encode_linear(z, x, n, q, bad, stats);
@@ -99,7 +99,8 @@ uint32_t FLOE_V(floe_quantizer_encode)(const floe_quantizer *z, const floe_real 
     }
 }
 
-bool FLOE_V(floe_quantizer_decode)(const floe_quantizer *z, const floe_int *restrict q, uint32_t n, floe_real *restrict y)
+bool FLOE_V(floe_quantizer_decode)(const floe_quantizer *z, const floe_int *restrict q, uint32_t n,
+                                   floe_real *restrict y)
 {
     const floe_real step = (floe_real)z->step;
     switch (z->kind) {

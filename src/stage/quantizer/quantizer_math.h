@@ -62,8 +62,8 @@ typedef struct FLOE_R(floe_linear) {
 } FLOE_R(floe_linear);
 
 /* tolerance is below the bound by more than the rounding of the difference. -0 is never ok: it must come back as -0. */
-FLOE_HD FLOE_R(floe_linear) FLOE_R(floe_linear_encode)(floe_real x, floe_real inverse, floe_real step,
-                                                      floe_real tolerance, floe_uint fill)
+FLOE_HD FLOE_R(floe_linear)
+    FLOE_R(floe_linear_encode)(floe_real x, floe_real inverse, floe_real step, floe_real tolerance, floe_uint fill)
 {
     FLOE_R(floe_linear) r;
     floe_real scaled = x * inverse;
@@ -72,8 +72,8 @@ FLOE_HD FLOE_R(floe_linear) FLOE_R(floe_linear_encode)(floe_real x, floe_real in
     floe_uint bits = FLOE_R(floe_real_bits)(x);
     r.q = (floe_int)(FLOE_R(floe_real_bits)(shifted) - FLOE_QUANTIZER_MAGIC_BITS);
     r.error = FLOE_R(floe_real_abs)(x - whole * step);
-    r.ok = (r.error <= tolerance) & (FLOE_R(floe_real_abs)(scaled) <= FLOE_QUANTIZER_LIMIT) &
-           (bits != FLOE_REAL_SIGN) & (bits != fill);
+    r.ok = (r.error <= tolerance) & (FLOE_R(floe_real_abs)(scaled) <= FLOE_QUANTIZER_LIMIT) & (bits != FLOE_REAL_SIGN) &
+           (bits != fill);
     return r;
 }
 

@@ -82,7 +82,7 @@ floe_step_box floe_tile_step(const floe_view *view, const floe_tile_box *box, ui
     return s;
 }
 
-/* Bits lo..hi-1 of a row of n cells that starts at cell `at`. */
+/* How many of `size` cells from `at` on lie inside the extent. */
 static uint32_t inside(uint32_t extent, uint32_t at, uint32_t size)
 {
     return extent <= at ? 0 : extent - at < size ? extent - at : size;
@@ -91,6 +91,10 @@ static uint32_t inside(uint32_t extent, uint32_t at, uint32_t size)
 void floe_step_valid(const floe_tile_geometry *g, const floe_step_box *box, uint32_t valid[FLOE_STEP_GROUPS])
 {
     uint32_t across = g->step_x / g->group_x;
+    if (box->full) {
+        memset(valid, 0xFF, FLOE_STEP_GROUPS * sizeof *valid);
+        return;
+    }
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
         uint32_t nx = inside(box->nx, group % across * g->group_x, g->group_x);
         uint32_t ny = inside(box->ny, group / across * g->group_y, g->group_y);

@@ -19,11 +19,11 @@ enum { FLOE_VIEW_BATCH = 0, FLOE_VIEW_Z = 1, FLOE_VIEW_Y = 2, FLOE_VIEW_X = 3, F
 enum { FLOE_VIEW_COMPONENTS_MAX = 8 };
 
 typedef struct floe_view {
-    uint32_t rank;                    /* of a tile: 1, 2 or 3 */
-    floe_tile_geometry geometry;      /* of rank */
-    int axis[FLOE_VIEW_AXES];         /* the chunk's axis seen as batch, z, y, x; -1: none (extent 1) */
-    uint64_t extent[FLOE_VIEW_AXES];  /* rank 1: z counts rows of 1024 and x is the number of values */
-    uint64_t tiles[FLOE_VIEW_AXES];   /* tiles along each axis */
+    uint32_t rank;                   /* of a tile: 1, 2 or 3 */
+    floe_tile_geometry geometry;     /* of rank */
+    int axis[FLOE_VIEW_AXES];        /* the chunk's axis seen as batch, z, y, x; -1: none (extent 1) */
+    uint64_t extent[FLOE_VIEW_AXES]; /* rank 1: z counts rows of 1024 and x is the number of values */
+    uint64_t tiles[FLOE_VIEW_AXES];  /* tiles along each axis */
     uint64_t ntiles;
 } floe_view;
 

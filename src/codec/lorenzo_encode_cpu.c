@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoding a tile: quantize a step, close the gaps that exceptions leave, predict, pack; then put the parts together. */
+#include "codec/lorenzo_rows.h"
+
+#include "stage/quantizer/quantizer_row.h"
+
+typedef FLOE_R(floe_tile_scratch) tile_scratch;
+
+/* ---- gaps ---------------------------------------------------------------------------------------------------------- */
+
+/* An exception predicts like the value before it in its row; a row without any value like the row above it. The decoder
+ * does not care: this only keeps the neighbours' residuals small. */
+static void close_gaps(floe_int *q, const uint8_t *bad, uint32_t n, uint32_t nbad, const floe_int *above, bool line)
+{
+    if (nbad == n) {
+        for (uint32_t x = 0; x < n; x++)
+            q[x] = above[line ? 0 : x];
+        return;
+    }
+    uint32_t first = 0;
+    while (bad[first])
+        first++;
+    floe_int last = q[first];
+    for (uint32_t x = 0; x < n; x++) {
+        last = bad[x] ? last : q[x];
+        q[x] = last;
+    }
+}
+
+/* The row that stands in for row y of plane z when it has no value. */
+static const floe_int *row_above(const tile_scratch *t, const floe_tile_geometry *g, uint32_t z, uint32_t y)
+{
+    if (y > 0)
+        return t->q + (z * g->step_y + y - 1) * g->step_x;
+    return z > 0 ? t->q + (z - 1) * g->step_y * g->step_x : t->row_before;
+}
+
+static void keep_row_before(tile_scratch *t, const floe_view *view, const floe_step_box *box)
+{
+    const floe_tile_geometry *g = &view->geometry;
+    if (view->rank == 1)
+        t->row_before[0] = t->q[box->nx - 1];
+    else
+        memcpy(t->row_before, t->q + (box->nz - 1) * g->step_y * g->step_x, box->nx * sizeof *t->q);
+}
+
+/* ---- quantize ------------------------------------------------------------------------------------------------------ */
+
+/* Fills q (gaps closed), bad and negative of step s. Returns the number of exceptions. */
+static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, tile_scratch *t)
+{
+    const floe_tile_geometry *g = &job->view->geometry;
+    const floe_step_box *step = &t->boxes[s];
+    uint32_t nbad = 0;
+    for (uint32_t z = 0; z < step->nz; z++)
+        for (uint32_t y = 0; y < step->ny; y++) {
+            uint32_t at = (z * g->step_y + y) * g->step_x;
+            floe_row row = floe_row_of(job, box, step, s, z, y);
+            const floe_real *x = floe_row_read(job, &row, t->x);
+            uint32_t n = FLOE_V(floe_quantizer_encode)(job->quantizer, x, row.n, t->q + at, t->bad + at,
+                                                       t->negative + at, &t->stats);
+            if (n)
+                close_gaps(t->q + at, t->bad + at, row.n, n, row_above(t, g, z, y), job->view->rank == 1);
+            nbad += n;
+        }
+    keep_row_before(t, job->view, step);
+    return nbad;
+}
+
+/* One bit for each byte of a step, by groups; bytes outside the field do not count. */
+static void mask_of_bytes(const floe_tile_geometry *g, const uint8_t *bytes, const uint32_t *valid, uint32_t *words)
+{
+    uint32_t across = g->step_x / g->group_x;
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
+        const uint8_t *at = bytes + (group / across) * g->group_y * g->step_x + (group % across) * g->group_x;
+        uint32_t bits = 0, k = 0;
+        for (uint32_t z = 0; z < g->group_z; z++)
+            for (uint32_t y = 0; y < g->group_y; y++)
+                for (uint32_t x = 0; x < g->group_x; x++)
+                    bits |= (uint32_t)(at[(z * g->step_y + y) * g->step_x + x] != 0) << k++;
+        words[group] = bits & valid[group];
+    }
+}
+
+/* The bit patterns of those cells of a group that are in places. */
+static void group_patterns(const floe_tile_job *job, const floe_tile_box *box, const floe_step_box *step, uint32_t s,
+                           uint32_t group, uint32_t places, floe_uint *bits)
+{
+    static const uint64_t zero[FLOE_VIEW_AXES] = {0, 0, 0, 0};
+    const floe_tile_geometry *g = &job->view->geometry;
+    uint32_t across = g->step_x / g->group_x;
+    for (uint32_t rest = places; rest; rest &= rest - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(rest);
+        uint32_t x = k % g->group_x, y = k / g->group_x % g->group_y, z = k / (g->group_x * g->group_y);
+        floe_row row = floe_row_of(job, box, step, s, z, group / across * g->group_y + y);
+        memcpy(&bits[k], floe_row_address(job, &row, zero, group % across * g->group_x + x), sizeof *bits);
+    }
+}
+
+static void collect_exceptions(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, tile_scratch *t)
+{
+    floe_uint bits[FLOE_GROUP_VALUES];
+    uint32_t places[FLOE_STEP_GROUPS];
+    mask_of_bytes(&job->view->geometry, t->bad, t->valid[s], places);
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
+        if (places[group] == 0)
+            continue;
+        group_patterns(job, box, &t->boxes[s], s, group, places[group], bits);
+        FLOE_V(floe_exceptions_add)(&t->exceptions, job->quantizer->palette, s, group, places[group], bits);
+    }
+    memset(t->bad, 0, sizeof t->bad);
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+static void begin_tile(const floe_tile_job *job, uint64_t tile, floe_tile_box *box, tile_scratch *t)
+{
+    floe_view_tile(job->view, tile, box);
+    for (uint32_t s = 0; s < box->nsteps; s++) {
+        t->boxes[s] = floe_tile_step(job->view, box, s);
+        floe_step_valid(&job->view->geometry, &t->boxes[s], t->valid[s]);
+    }
+    t->exceptions.count = t->exceptions.nliterals = 0;
+    memset(t->exceptions.place, 0, sizeof t->exceptions.place);
+    memset(t->exceptions.kind_low, 0, sizeof t->exceptions.kind_low);
+    memset(t->exceptions.kind_high, 0, sizeof t->exceptions.kind_high);
+    memset(t->row_before, 0, sizeof t->row_before);
+    memset(t->q, 0, sizeof t->q);
+}
+
+/* Quantizes and predicts all steps. Returns the mode. */
+static uint32_t predict_tile(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t, bool *any_sign)
+{
+    uint32_t mode = 0;
+    *any_sign = false;
+    for (uint32_t s = 0; s < box->nsteps; s++) {
+        if (quantize_step(job, box, s, t))
+            collect_exceptions(job, box, s, t);
+        if (job->quantizer->kind == FLOE_QUANTIZER_LOG) {
+            mask_of_bytes(&job->view->geometry, t->negative, t->valid[s], t->signs[s]);
+            for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
+                *any_sign |= t->signs[s][group] != 0;
+        }
+        if (s == 0) {
+            mode = FLOE_V(floe_lorenzo_choose)(job->view->rank, &t->boxes[0], t->q);
+            FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, mode, t->q[0]);
+        }
+        FLOE_V(floe_lorenzo_encode_step)(&t->walk, &t->boxes[s], t->q, &t->steps[s]);
+    }
+    return mode;
+}
+
+static bool all_residuals_zero(const tile_scratch *t, uint32_t nsteps)
+{
+    uint32_t any = 0;
+    for (uint32_t s = 0; s < nsteps; s++) {
+        any |= t->steps[s].flat;
+        for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
+            any |= t->steps[s].width[g];
+    }
+    return any == 0;
+}
+
+/* Cells that can have a sign: inside the field and no exception. */
+static void signed_cells(const tile_scratch *t, uint32_t nsteps, floe_mask cells)
+{
+    for (uint32_t s = 0; s < nsteps; s++)
+        for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
+            cells[s][g] = t->valid[s][g] & ~t->exceptions.place[s][g];
+}
+
+/* Exceptions, signs and base: what stands before the body. */
+static uint32_t write_prefix(tile_scratch *t, uint32_t nsteps, bool any_sign, uint32_t *flags)
+{
+    uint32_t n = 0;
+    t->prefix[n++] = (uint32_t)t->walk.base;
+#if FLOE_REAL_BITS == 64
+    t->prefix[n++] = (uint32_t)((uint64_t)t->walk.base >> 32);
+#endif
+    *flags = 0;
+    if (t->exceptions.count) {
+        n += FLOE_V(floe_exceptions_encode)(&t->exceptions, t->valid, nsteps, t->prefix + n);
+        *flags |= FLOE_TILE_EXCEPTIONS;
+    }
+    if (any_sign) {
+        floe_mask cells;
+        signed_cells(t, nsteps, cells);
+        n += floe_mask_encode(t->signs, cells, nsteps, t->prefix + n);
+        *flags |= FLOE_TILE_SIGNS;
+    }
+    return n;
+}
+
+static uint32_t pack_body(tile_scratch *t, uint32_t nsteps)
+{
+    uint32_t n = (nsteps + 1) / 2;
+    memset(t->body, 0, n * sizeof *t->body);
+    for (uint32_t s = 0; s < nsteps; s++) {
+        uint16_t descriptor;
+        n += FLOE_V(floe_pack_encode_step)(&t->steps[s], t->body + n, &descriptor);
+        t->body[s / 2] |= (uint32_t)descriptor << (s % 2 * 16);
+    }
+    return n;
+}
+
+static uint32_t raw_nwords(const floe_tile_box *box) { return (uint32_t)box->ncells * (FLOE_REAL_BITS / 32); }
+
+static uint32_t encode_raw(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t, uint32_t *nwords)
+{
+    floe_real *out = (floe_real *)t->x;
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < box->nsteps; s++)
+        for (uint32_t z = 0; z < t->boxes[s].nz; z++)
+            for (uint32_t y = 0; y < t->boxes[s].ny; y++) {
+                floe_row row = floe_row_of(job, box, &t->boxes[s], s, z, y);
+                const floe_real *x = floe_row_read(job, &row, out);
+                for (uint32_t i = 0; i < row.n; i++) {
+                    floe_uint bits;
+                    memcpy(&bits, &x[i], sizeof bits);
+                    t->words[n++] = (uint32_t)bits;
+#if FLOE_REAL_BITS == 64
+                    t->words[n++] = (uint32_t)(bits >> 32);
+#endif
+                }
+            }
+    *nwords = n;
+    return n | (uint32_t)FLOE_TILE_RAW << FLOE_TILE_KIND_SHIFT;
+}
+
+/* words = [size of prefix] prefix body. Returns how many. */
+static uint32_t join(tile_scratch *t, bool with_size, const uint32_t *prefix, uint32_t nprefix, uint32_t nbody)
+{
+    uint32_t n = 0;
+    if (with_size)
+        t->words[n++] = nprefix;
+    memcpy(t->words + n, prefix, nprefix * sizeof *prefix);
+    memcpy(t->words + n + nprefix, t->body, nbody * sizeof *prefix);
+    return n + nprefix + nbody;
+}
+
+uint32_t FLOE_V(floe_tile_encode)(const floe_tile_job *job, uint64_t tile, bool draft, tile_scratch *t,
+                                  uint32_t *nwords)
+{
+    floe_tile_box box;
+    bool any_sign;
+    begin_tile(job, tile, &box, t);
+    uint32_t mode = predict_tile(job, &box, t, &any_sign), raw = raw_nwords(&box), flags;
+    t->nexceptions += t->exceptions.count;
+    t->nliterals += t->exceptions.nliterals;
+    if (t->exceptions.count == box.ncells && t->exceptions.nliterals == 0 &&
+        floe_mask_count(t->exceptions.kind_low, box.nsteps) == box.ncells &&
+        floe_mask_count(t->exceptions.kind_high, box.nsteps) == 0) {
+        *nwords = 0;
+        return (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT;
+    }
+    uint32_t nprefix = write_prefix(t, box.nsteps, any_sign, &flags);
+    flags |= mode << FLOE_TILE_MODE_SHIFT;
+    if (all_residuals_zero(t, box.nsteps)) {
+        if (nprefix >= raw)
+            return encode_raw(job, &box, t, nwords);
+        *nwords = join(t, false, t->prefix, nprefix, 0);
+        return *nwords | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags;
+    }
+    uint32_t nbody = pack_body(t, box.nsteps);
+    if (nprefix + nbody >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
+        return encode_raw(job, &box, t, nwords);
+    if (draft)
+        FLOE_V(floe_huffman_count_tile)(&t->hist, t->steps, box.nsteps);
+    *nwords = join(t, draft, t->prefix, nprefix, nbody);
+    return (draft ? 0 : *nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags;
+}
+
+/* The steps of a pack body of our own making. */
+static void unpack_body(const floe_tile_job *job, const floe_tile_box *box, const uint32_t *body, uint32_t nbody,
+                        tile_scratch *t)
+{
+    uint32_t at = (box->nsteps + 1) / 2;
+    for (uint32_t s = 0; s < box->nsteps; s++) {
+        uint32_t used = 0;
+        t->boxes[s] = floe_tile_step(job->view, box, s);
+        t->steps[s].present = floe_step_present(&job->view->geometry, &t->boxes[s]);
+        FLOE_V(floe_pack_decode_step)
+        ((uint16_t)(body[s / 2] >> (s % 2 * 16)), body + at, nbody - at, &used, &t->steps[s]);
+        at += used;
+    }
+}
+
+uint32_t FLOE_V(floe_tile_finish)(const floe_tile_job *job, uint64_t tile, uint32_t entry, const uint32_t *draft,
+                                  uint32_t ndraft, tile_scratch *t, uint32_t *nwords)
+{
+    if ((entry >> FLOE_TILE_KIND_SHIFT & 3) != FLOE_TILE_CODED) {
+        memcpy(t->words, draft, ndraft * sizeof *draft);
+        *nwords = ndraft;
+        return entry;
+    }
+    floe_tile_box box;
+    floe_view_tile(job->view, tile, &box);
+    uint32_t nprefix = draft[0];
+    unpack_body(job, &box, draft + 1 + nprefix, ndraft - 1 - nprefix, t);
+    uint32_t nbody = (uint32_t)FLOE_V(floe_huffman_encode_tile)(job->book, t->steps, box.nsteps, t->body);
+    if (nprefix + nbody >= raw_nwords(&box))
+        return encode_raw(job, &box, t, nwords);
+    *nwords = join(t, false, draft + 1, nprefix, nbody);
+    return *nwords | (entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
+}
+
+/* ---- trial --------------------------------------------------------------------------------------------------------- */
+
+double FLOE_V(floe_tile_squared_error)(const floe_tile_job *job, uint64_t tile, tile_scratch *t)
+{
+    floe_tile_box box;
+    floe_real decoded[FLOE_STEP_VALUES];
+    double sum = 0;
+    begin_tile(job, tile, &box, t);
+    for (uint32_t s = 0; s < box.nsteps; s++)
+        for (uint32_t z = 0; z < t->boxes[s].nz; z++)
+            for (uint32_t y = 0; y < t->boxes[s].ny; y++) {
+                floe_row row = floe_row_of(job, &box, &t->boxes[s], s, z, y);
+                const floe_real *x = floe_row_read(job, &row, t->x);
+                uint32_t nbad =
+                    FLOE_V(floe_quantizer_encode)(job->quantizer, x, row.n, t->q, t->bad, t->negative, &t->stats);
+                FLOE_V(floe_quantizer_decode)(job->quantizer, t->q, row.n, decoded);
+                for (uint32_t i = 0; i < row.n; i++) {
+                    double error = (double)x[i] - (double)decoded[i];
+                    sum += nbad && t->bad[i] ? 0.0 : error * error;
+                }
+                if (nbad)
+                    memset(t->bad, 0, row.n);
+            }
+    return sum;
+}
