@@ -64,7 +64,7 @@ void synth_terrain_values(const synth_plan *plan, const synth_span *span, double
 
 floe_status synth_fill_prepare(synth_plan *plan)
 {
-    synth_wave_spec water = {32, 0.4, 5, 0.6, 10, SYNTH_ALL_AXES};
+    synth_wave_spec water = {32, 0.4, 5, 0.6, 4, SYNTH_ALL_AXES};
     synth_wave_spec lands = {32, 0.7, 4, 1, 0, SYNTH_PLANE};
     floe_status status = synth_waves_build(&plan->waves[0], plan, synth_hash(plan->key, 0), &water);
     if (status == FLOE_OK)
@@ -93,7 +93,7 @@ void synth_fill_values(const synth_plan *plan, const synth_span *span, double *r
 
 floe_status synth_smooth_prepare(synth_plan *plan)
 {
-    synth_wave_spec spec = {24, 0.8, 8, 1, 4, SYNTH_ALL_AXES};
+    synth_wave_spec spec = {24, 0.8, 8, 1, 2, SYNTH_ALL_AXES};
     return synth_waves_build(&plan->waves[0], plan, plan->key, &spec);
 }
 

@@ -7,13 +7,12 @@
 /* The first groups are the large scales, spread evenly; the others swell and fade from place to place. */
 static uint32_t large_groups(const synth_waves *waves) { return waves->ngroups * 2 / 5; }
 
-/* Energy k^-5/3, so k^-1/3 for the amplitude of an octave. Near the grid viscosity takes over: with the Kolmogorov
- * length eta at k_max eta = 1.5, as in a resolved simulation, energy falls as exp(-5.2 k eta), amplitude as
- * 2^(-11.3 turns a cell). */
+/* Energy k^-5/3, so k^-1/3 for the amplitude of an octave, down to where the Kolmogorov length ends it. As in a well
+ * resolved simulation, k_max eta = 2, so eta is 4 when k is in turns a cell (k_max = 1/2). */
 floe_status synth_turbulence_prepare(synth_plan *plan)
 {
     uint64_t n = synth_longest(plan, SYNTH_ALL_AXES);
-    synth_wave_spec flow = {plan->rank < 3 ? 48 : 32, 0.7, 4, 1.0 / 3, 11.3, SYNTH_ALL_AXES};
+    synth_wave_spec flow = {plan->rank < 3 ? 48 : 32, 0.7, 4, 1.0 / 3, 4, SYNTH_ALL_AXES};
     synth_wave_spec patches = {6, 0.8, n > 48 ? (double)n / 6 : 8, 0, 0, SYNTH_ALL_AXES};
     floe_status status = synth_waves_build(&plan->waves[0], plan, synth_hash(plan->key, 0), &flow);
     if (status == FLOE_OK)
@@ -41,7 +40,7 @@ void synth_turbulence_values(const synth_plan *plan, const synth_span *span, dou
 
 floe_status synth_lognormal_prepare(synth_plan *plan)
 {
-    synth_wave_spec spec = {32, 0.4, 5, 0.6, 12, SYNTH_ALL_AXES};
+    synth_wave_spec spec = {32, 0.4, 5, 0.6, 5, SYNTH_ALL_AXES};
     return synth_waves_build(&plan->waves[0], plan, plan->key, &spec);
 }
 
@@ -57,7 +56,7 @@ void synth_lognormal_values(const synth_plan *plan, const synth_span *span, doub
 
 floe_status synth_mixing_prepare(synth_plan *plan)
 {
-    synth_wave_spec spec = {32, 0.3, 5, 0.4, 8, SYNTH_ALL_AXES};
+    synth_wave_spec spec = {32, 0.3, 5, 0.4, 3, SYNTH_ALL_AXES};
     return synth_waves_build(&plan->waves[0], plan, plan->key, &spec);
 }
 

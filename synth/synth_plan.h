@@ -36,7 +36,7 @@ typedef struct synth_wave_spec {
     double longest;   /* longest wave, in lengths of the longest axis */
     double shortest;  /* shortest wave, in cells */
     double slope;     /* the amplitude of an octave falls as k^-slope, */
-    double viscous;   /* and as 2^(-viscous k), k in turns a cell */
+    double eta;       /* and faster where eta * k, k in turns a cell, nears 1; 0: not */
     uint32_t axes;    /* bit a: varies along axis a */
 } synth_wave_spec;
 

@@ -48,6 +48,15 @@ static uint32_t axes_used(const synth_plan *plan, uint32_t axes)
     return used;
 }
 
+/* The amplitude of an octave: a power law, and near the grid the end that viscosity puts to a spectrum: energy
+ * exp(-5.2 (((k eta)^4 + 0.4^4)^(1/4) - 0.4)), flat up to about k eta = 0.3. Half of 5.2 in powers of two is 3.75. */
+static double amplitude(const synth_wave_spec *spec, double k)
+{
+    double x2 = spec->eta * k * spec->eta * k;
+    double damping = 3.75 * (sqrt(sqrt(x2 * x2 + 0.0256)) - 0.4);
+    return synth_exp2(-spec->slope * synth_log2(k) - damping);
+}
+
 /* The waves of group g: one wave number k0 along the fast axis, random directions across it, lengths within half an
  * octave of k, so that no two waves make a standing lattice. */
 static void group_draw(synth_waves *waves, uint64_t key, const synth_wave_spec *spec, uint32_t axes, uint32_t nmembers,
@@ -67,7 +76,7 @@ static void group_draw(synth_waves *waves, uint64_t key, const synth_wave_spec *
             wave->turn[a] = turn_of(length * e[a]);
         wave->turn[SYNTH_FAST] = turn_of(k0);
         wave->phase = synth_hash(key, 11);
-        wave->amp = synth_exp2(-spec->slope * synth_log2(k) - spec->viscous * k);
+        wave->amp = amplitude(spec, k);
         wave->group = g;
     }
 }
