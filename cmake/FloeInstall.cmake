@@ -9,8 +9,24 @@ install(TARGETS floe_static EXPORT floe-targets)
 if(FLOE_SHARED)
   install(TARGETS floe_shared EXPORT floe-targets)
 endif()
+
+# The command, with man page and completions, which it writes itself from its table of options.
 if(TARGET floe_command)
   install(TARGETS floe_command)
+endif()
+if(TARGET floe_command AND NOT CMAKE_CROSSCOMPILING)
+  function(floe_written_by_command file folder)
+    add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/share/${file} DEPENDS floe_command VERBATIM
+                       COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/share
+                       COMMAND floe_command help ${ARGN} >${PROJECT_BINARY_DIR}/share/${file})
+    set(written ${written} ${PROJECT_BINARY_DIR}/share/${file} PARENT_SCOPE)
+    install(FILES ${PROJECT_BINARY_DIR}/share/${file} DESTINATION ${folder})
+  endfunction()
+  floe_written_by_command(floe.1 ${CMAKE_INSTALL_MANDIR}/man1 --man)
+  floe_written_by_command(floe ${CMAKE_INSTALL_DATADIR}/bash-completion/completions --completion bash)
+  floe_written_by_command(_floe ${CMAKE_INSTALL_DATADIR}/zsh/site-functions --completion zsh)
+  floe_written_by_command(floe.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d --completion fish)
+  add_custom_target(floe_share ALL DEPENDS ${written})
 endif()
 
 install(EXPORT floe-targets NAMESPACE floe:: DESTINATION ${package_dir})

@@ -23,7 +23,7 @@ for bound in rel=1e-2 rel=1e-3 rel=1e-4; do
         verified=no
         "$floe" verify t.floe --against turbulence.npy --quiet && verified=yes
         printf '%-10s %-10s %9.2f %10.3f %12.0f %12.0f %13.3e  %s\n' $bound $preset "$(value in.json ratio)" \
-            "$(value in.json bit_rate)" "$(value in.json mb_per_s)" "$(value out.json mb_per_s)" \
+            "$(value in.json bits_per_value)" "$(value in.json mb_per_s)" "$(value out.json mb_per_s)" \
             "$(value in.json max_error)" $verified
         [ $verified = yes ]
     done
