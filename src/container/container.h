@@ -21,10 +21,11 @@ enum {
     FLOE_FOOTER_NBYTES = 40
 };
 
-/* The ranges that hold in every header; floe_header_write and floe_header_read refuse others. A lossless header has bound
- * and abs_bound 0 (writing: whatever they say). The other modes: bound > 0 and finite; abs_bound >= 0 and finite, but NaN for pwrel. value_min and
- * value_max: both NaN, or both finite and in order. Attributes: keys of 1 to 65535 bytes without control characters,
- * values without control characters other than tab and line ends; both UTF-8. A key that occurs twice: the first counts. */
+/* The ranges that hold in every header; floe_header_write and floe_header_read refuse others. Lossless: bound and
+ * abs_bound are 0 (writing: whatever they say). Else bound > 0 and finite; abs_bound >= 0 and finite, but NaN for pwrel.
+ * value_min and value_max: both NaN, or both finite and in order. Attributes: keys of 1 to 65535 bytes without control
+ * characters, values without control characters other than tab and line ends; both UTF-8. A key that occurs twice: the
+ * first counts. */
 typedef struct floe_header {
     uint32_t version; /* reading: of the file; writing: ignored */
     floe_dtype dtype;
