@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compression, of memory and of sources: resolve the bound, then header, one record a chunk, index. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "api/ctx.h"
+#include "api/output.h"
+#include "api/params.h"
+#include "api/resolve.h"
+#include "api/sizing.h"
+#include "api/text.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/try.h"
+
+typedef struct compression {
+    floe_params params; /* checked */
+    floe_header header;
+    floe_codec_params codec;
+    floe_supply supply;
+    floe_output output;
+    floe_progress progress;
+    floe_index_entry *index;
+    void *codec_scratch;
+    size_t codec_nbytes;
+    uint64_t nchunks;
+} compression;
+
+/* ---- scratch ----------------------------------------------------------------------------------------------------- */
+
+static void take_all(compression *c, const floe_sizing *s, floe_arena *arena)
+{
+    c->index = floe_arena_take(arena, c->nchunks, sizeof *c->index);
+    c->codec_scratch = floe_arena_take(arena, s->codec_nbytes, 1);
+    c->codec_nbytes = s->codec_nbytes;
+    floe_supply_take(&c->supply, arena);
+    if (c->output.sink) { /* holds whatever is written at once */
+        uint64_t record = floe_record_nbytes(s->payload_nbytes);
+        uint64_t ends = floe_max64(floe_header_nbytes(&c->header), floe_index_nbytes(c->nchunks));
+        c->output.capacity = floe_max64(record, ends);
+        c->output.buffer = floe_arena_take(arena, c->output.capacity, 1);
+    }
+}
+
+static floe_status scratch_get(floe_ctx *ctx, compression *c)
+{
+    floe_sizing sizing;
+    floe_arena plan = floe_arena_plan(), arena;
+    FLOE_TRY(floe_sizing_of(&ctx->cpu, &c->header, &sizing, &ctx->err));
+    take_all(c, &sizing, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    take_all(c, &sizing, &arena);
+    assert(!arena.overflow);
+    return FLOE_OK;
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
+
+static floe_status header_put(compression *c, floe_error *err)
+{
+    uint8_t *space;
+    size_t nbytes = floe_header_nbytes(&c->header);
+    FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, err));
+    FLOE_TRY(floe_header_write(&c->header, space, nbytes, err));
+    return floe_output_commit(&c->output, nbytes, err);
+}
+
+static void stats_add(floe_stats *all, const floe_chunk_stats *chunk)
+{
+    all->nexceptions += chunk->nexceptions;
+    all->max_error = fmax(all->max_error, chunk->max_error);
+    all->max_pw_error = fmax(all->max_pw_error, chunk->max_pw_error);
+}
+
+/* Encodes behind the room for the record's head. */
+static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, floe_record *record)
+{
+    floe_field view;
+    floe_chunk_stats stats = {0};
+    uint8_t *space;
+    uint64_t capacity;
+    floe_arena scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes);
+    FLOE_TRY(floe_output_reserve(&c->output, FLOE_RECORD_HEAD_NBYTES, &space, &ctx->err));
+    FLOE_TRY(floe_supply_chunk(&c->supply, chunk, &view, &ctx->err));
+    floe_output_space(&c->output, &capacity);
+    *record = (floe_record){.chunk = chunk};
+    FLOE_TRY(floe_codec_encode(&ctx->cpu, &c->codec, &view, &scratch, space + FLOE_RECORD_HEAD_NBYTES,
+                               capacity - FLOE_RECORD_HEAD_NBYTES, &record->nbytes, &stats, &ctx->err));
+    stats_add(&ctx->stats, &stats);
+    return FLOE_OK;
+}
+
+static floe_status chunk_put(floe_ctx *ctx, compression *c, uint64_t chunk)
+{
+    floe_index_entry *entry = &c->index[chunk];
+    uint8_t *space;
+    FLOE_TRY(chunk_encode(ctx, c, chunk, &entry->record));
+    uint64_t unpadded = FLOE_RECORD_HEAD_NBYTES + entry->record.nbytes;
+    uint64_t nbytes = floe_record_nbytes(entry->record.nbytes);
+    FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, &ctx->err));
+    entry->offset = c->output.written;
+    entry->record.checksum = floe_checksum(space + FLOE_RECORD_HEAD_NBYTES, entry->record.nbytes);
+    floe_record_head_write(&entry->record, space);
+    memset(space + unpadded, 0, (size_t)(nbytes - unpadded));
+    return floe_output_commit(&c->output, nbytes, &ctx->err);
+}
+
+static uint64_t chunk_raw_nbytes(const floe_header *h, uint64_t chunk)
+{
+    uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    floe_grid_box(h, chunk, lo, extent);
+    return floe_extent_nelems(h->rank, extent) * floe_dtype_size(h->dtype);
+}
+
+static floe_status index_put(compression *c, floe_error *err)
+{
+    uint8_t *space;
+    uint64_t nbytes = floe_index_nbytes(c->nchunks);
+    FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, err));
+    floe_index_write(c->index, c->nchunks, c->output.written, space);
+    return floe_output_commit(&c->output, nbytes, err);
+}
+
+static void stats_begin(floe_ctx *ctx, const compression *c)
+{
+    ctx->stats.nelems = floe_extent_nelems(c->header.rank, c->header.shape);
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->header.dtype);
+    ctx->stats.nchunks = c->nchunks;
+    ctx->stats.max_error = 0;
+    ctx->stats.max_pw_error = c->header.mode == FLOE_BOUND_PWREL ? 0 : NAN;
+}
+
+/* Header, supply and output are set up; the rest is the same for memory and streams. */
+static floe_status compress_run(floe_ctx *ctx, compression *c)
+{
+    c->nchunks = floe_grid_nchunks(&c->header);
+    FLOE_TRY(scratch_get(ctx, c));
+    stats_begin(ctx, c);
+    floe_resolver resolver = {
+        &ctx->cpu, &c->params, &c->supply, &c->progress, floe_arena_of(c->codec_scratch, c->codec_nbytes), &ctx->err};
+    FLOE_TRY(floe_resolve(&resolver, &c->header, &c->codec));
+    FLOE_TRY(header_put(c, &ctx->err));
+    for (uint64_t i = 0; i < c->nchunks; i++) {
+        FLOE_TRY(chunk_put(ctx, c, i));
+        FLOE_TRY(floe_progress_add(&c->progress, chunk_raw_nbytes(&c->header, i), &ctx->err));
+    }
+    FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));
+    FLOE_TRY(index_put(c, &ctx->err));
+    ctx->stats.stream_nbytes = c->output.written;
+    if (c->header.mode != FLOE_BOUND_PWREL)
+        ctx->stats.max_pw_error = NAN;
+    return FLOE_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static floe_status host_check(const floe_field *field, floe_error *err)
+{
+    FLOE_CHECK(err, field->place == FLOE_HOST, FLOE_ERR_DEVICE,
+               "the field lies in device memory, but this build of floe runs on the CPU only");
+    return FLOE_OK;
+}
+
+typedef struct compress_call {
+    const floe_field *field;
+    const floe_params *params;
+    void *dst;
+    uint64_t capacity;
+    uint64_t *nbytes;
+} compress_call;
+
+static floe_status compress_body(floe_ctx *ctx, void *arg)
+{
+    const compress_call *call = arg;
+    compression c = {.output = {.buffer = call->dst, .capacity = call->capacity}};
+    floe_field field;
+    FLOE_CHECK(&ctx->err, call->nbytes && (call->dst || !call->capacity), FLOE_ERR_ARGUMENT, "no destination given");
+    FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
+    FLOE_TRY(host_check(&field, &ctx->err));
+    FLOE_TRY(floe_params_check(call->params, &c.params, &ctx->err));
+    FLOE_TRY(floe_header_init(&c.header, &field, &c.params, &ctx->err));
+    c.supply = floe_supply_of_field(&c.header, &field);
+    FLOE_TRY(compress_run(ctx, &c));
+    *call->nbytes = c.output.written;
+    return FLOE_OK;
+}
+
+floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                          uint64_t capacity, uint64_t *nbytes)
+{
+    compress_call call = {field, params, dst, capacity, nbytes};
+    return floe_ctx_run(ctx, compress_body, &call);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+/* Header of the stream that field and params lead to, as far as it is known before the values are seen. */
+static floe_status layout_header(const floe_field *field, const floe_params *params, floe_header *header,
+                                 floe_error *err)
+{
+    floe_params checked;
+    uint64_t nelems;
+    FLOE_CHECK(err, floe_field_nelems(field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
+               "the field's element type or shape is not valid");
+    FLOE_TRY(floe_params_check(params, &checked, err));
+    return floe_header_init(header, field, &checked, err);
+}
+
+uint64_t floe_compress_bound(const floe_field *field, const floe_params *params)
+{
+    floe_header header;
+    floe_sizing sizing;
+    if (layout_header(field, params, &header, NULL) != FLOE_OK ||
+        floe_sizing_of(NULL, &header, &sizing, NULL) != FLOE_OK)
+        return 0;
+    return sizing.stream_nbytes;
+}
+
+typedef struct workspace_call {
+    const floe_field *field;
+    const floe_params *params;
+    size_t *nbytes;
+} workspace_call;
+
+static floe_status workspace_body(floe_ctx *ctx, void *arg)
+{
+    const workspace_call *call = arg;
+    compression c = {.nchunks = 0};
+    floe_sizing sizing;
+    floe_arena plan = floe_arena_plan();
+    FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
+    FLOE_TRY(layout_header(call->field, call->params, &c.header, &ctx->err));
+    FLOE_TRY(floe_sizing_of(&ctx->cpu, &c.header, &sizing, &ctx->err));
+    c.nchunks = floe_grid_nchunks(&c.header);
+    take_all(&c, &sizing, &plan);
+    FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_LIMIT, "the index of %llu chunks does not fit into memory",
+               (unsigned long long)c.nchunks);
+    *call->nbytes = plan.used;
+    return FLOE_OK;
+}
+
+floe_status floe_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params, size_t *nbytes)
+{
+    workspace_call call = {field, params, nbytes};
+    return floe_ctx_run(ctx, workspace_body, &call);
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------- */
+
+typedef struct stream_call {
+    const floe_field *layout;
+    const floe_params *params;
+    const floe_source *source;
+    const floe_sink *sink;
+    const floe_stream_options *options;
+} stream_call;
+
+static floe_status stream_body(floe_ctx *ctx, void *arg)
+{
+    const stream_call *call = arg;
+    floe_error *err = &ctx->err;
+    floe_stream_options options;
+    uint64_t nelems;
+    compression c = {.output = {.sink = call->sink}};
+    FLOE_CHECK(err, call->source && call->source->read, FLOE_ERR_ARGUMENT, "no source given");
+    FLOE_CHECK(err, call->sink && call->sink->write, FLOE_ERR_ARGUMENT, "no sink given");
+    FLOE_TRY(floe_stream_options_read(call->options, &options, err));
+    FLOE_TRY(floe_params_check(call->params, &c.params, err));
+    FLOE_CHECK(err, floe_field_nelems(call->layout, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
+               "the field's element type or shape is not valid");
+    FLOE_TRY(floe_header_init(&c.header, call->layout, &c.params, err));
+    c.header.attrs = options.attrs;
+    c.header.nattrs = options.nattrs;
+    FLOE_CHECK(err, floe_header_nbytes(&c.header), FLOE_ERR_ARGUMENT,
+               "the attributes are not valid UTF-8 texts, or more than %d bytes in all", FLOE_HEADER_MAX_NBYTES);
+    c.progress = (floe_progress){options.progress, options.progress_user, 0, nelems * floe_dtype_size(c.header.dtype)};
+    FLOE_TRY(floe_supply_of_source(&c.header, call->source, &c.supply, err));
+    return compress_run(ctx, &c);
+}
+
+floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,
+                                 const floe_source *source, const floe_sink *sink, const floe_stream_options *options)
+{
+    stream_call call = {layout, params, source, sink, options};
+    return floe_ctx_run(ctx, stream_body, &call);
+}

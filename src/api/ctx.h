@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The context: machine, limits, scratch memory, and what the last call had to say. */
+#ifndef FLOE_API_CTX_H
+#define FLOE_API_CTX_H
+
+#include <stdbool.h>
+
+#include <floe/floe.h>
+
+#include "backend/backend.h"
+#include "base/arena.h"
+
+struct floe_ctx {
+    floe_cpu cpu;
+    uint64_t max_elems, max_memory; /* 0: no limit */
+    bool caller_owns;               /* workspace is the caller's: never allocate */
+    void *workspace;
+    size_t workspace_nbytes;
+    floe_stats stats;
+    floe_error err;
+};
+
+/* Runs the body of a public call: NULL context refused, old message and stats cleared, floating-point control set to
+ * IEEE defaults around it, and a message there for sure if it failed. */
+typedef floe_status (*floe_call_fn)(floe_ctx *ctx, void *call);
+floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call);
+
+/* Scratch of plan->used bytes as a fresh arena. What an earlier call got is lost. MEMORY, naming the need, when the
+ * caller's workspace is too small; LIMIT when max_memory is. */
+floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena);
+/* What a caller's workspace must have for plan; 0 on overflow. */
+size_t floe_ctx_workspace_nbytes(const floe_arena *plan);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "api/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "api/exact.h"
+#include "base/try.h"
+
+floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    *header = (floe_header){.version = FLOE_FORMAT_VERSION,
+                            .dtype = layout->dtype,
+                            .rank = layout->rank,
+                            .codec = params->codec == FLOE_CODEC_AUTO ? FLOE_CODEC_LORENZO : params->codec,
+                            .preset = params->preset,
+                            .mode = params->mode,
+                            .bound = params->mode == FLOE_BOUND_LOSSLESS ? 0 : params->bound,
+                            .value_min = NAN,
+                            .value_max = NAN};
+    memcpy(header->shape, layout->shape, layout->rank * sizeof *header->shape);
+    return floe_chunking_choose(layout, params, header->chunk, err);
+}
+
+floe_codec_params floe_codec_params_of(const floe_header *h)
+{
+    floe_bound_mode mode = h->mode == FLOE_BOUND_PWREL                             ? FLOE_BOUND_PWREL
+                           : h->mode == FLOE_BOUND_LOSSLESS || !(h->abs_bound > 0) ? FLOE_BOUND_LOSSLESS
+                                                                                   : FLOE_BOUND_ABS;
+    return (floe_codec_params){.dtype = h->dtype,
+                               .codec = h->codec,
+                               .preset = h->preset,
+                               .mode = mode,
+                               .bound = mode == FLOE_BOUND_PWREL ? h->bound
+                                        : mode == FLOE_BOUND_ABS ? h->abs_bound
+                                                                 : 0,
+                               .max_abs = fmax(fabs(h->value_min), fabs(h->value_max)),
+                               .has_fill = h->has_fill,
+                               .fill_bits = h->fill_bits};
+}
+
+/* ---- range and fill ---------------------------------------------------------------------------------------------- */
+
+static floe_status scan(const floe_resolver *r, bool has_fill, uint64_t fill_bits, floe_range *range)
+{
+    uint64_t nchunks = floe_grid_nchunks(r->supply->header);
+    floe_range_init(range);
+    for (uint64_t i = 0; i < nchunks; i++) {
+        floe_field view;
+        FLOE_TRY(floe_supply_chunk(r->supply, i, &view, r->err));
+        floe_range_scan(r->cpu, &view, has_fill, fill_bits, range);
+        FLOE_TRY(floe_progress_add(r->progress, 0, r->err));
+    }
+    return FLOE_OK;
+}
+
+/* Looks for a fill value in data whose range without one is known; range becomes that of the rest. */
+static floe_status fill_detect(const floe_resolver *r, floe_header *h, floe_range *range)
+{
+    uint64_t candidates[2];
+    uint32_t ncandidates = 0;
+    if (!floe_fill_suspect(range, h->dtype, candidates, &ncandidates))
+        return FLOE_OK;
+    for (uint32_t i = 0; i < ncandidates && !h->has_fill; i++) {
+        floe_range rest;
+        FLOE_TRY(scan(r, true, candidates[i], &rest));
+        if (floe_fill_confirm(&rest, floe_value_of(h->dtype, candidates[i]))) {
+            h->has_fill = true;
+            h->fill_bits = candidates[i];
+            *range = rest;
+        }
+    }
+    return FLOE_OK;
+}
+
+static floe_status values_scan(const floe_resolver *r, floe_header *h, floe_range *range)
+{
+    bool needs_range = h->mode == FLOE_BOUND_REL || h->mode == FLOE_BOUND_PSNR;
+    bool repeats = floe_supply_repeats(r->supply);
+    bool detects = r->params->fill == FLOE_FILL_AUTO && repeats;
+    floe_range_init(range);
+    if (!needs_range && !detects)
+        return FLOE_OK;
+    FLOE_CHECK(r->err, repeats, FLOE_ERR_UNSUPPORTED,
+               "%s needs the range of all values, so the source is read more than once, and this one cannot seek: "
+               "put it into a file first, or use abs, pwrel or lossless",
+               h->mode == FLOE_BOUND_REL ? "rel" : "psnr");
+    FLOE_TRY(scan(r, h->has_fill, h->fill_bits, range));
+    if (detects)
+        FLOE_TRY(fill_detect(r, h, range));
+    h->value_min = range->min;
+    h->value_max = range->max;
+    return FLOE_OK;
+}
+
+/* ---- the bound --------------------------------------------------------------------------------------------------- */
+
+floe_status floe_resolve(const floe_resolver *r, floe_header *h, floe_codec_params *codec)
+{
+    floe_range range;
+    h->has_fill = r->params->fill == FLOE_FILL_VALUE;
+    h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
+    FLOE_TRY(values_scan(r, h, &range));
+    bool varies = range.nfinite && range.max > range.min;
+    switch (h->mode) {
+    case FLOE_BOUND_ABS: h->abs_bound = h->bound; break;
+    case FLOE_BOUND_REL: h->abs_bound = varies ? floe_bound_of_range(h->bound, range.min, range.max) : 0; break;
+    case FLOE_BOUND_PWREL: h->abs_bound = NAN; break;
+    case FLOE_BOUND_LOSSLESS: h->abs_bound = 0; break;
+    case FLOE_BOUND_PSNR:
+        h->abs_bound = 0;
+        if (varies)
+            FLOE_TRY(floe_psnr_resolve(r, h, &range, &h->abs_bound));
+    }
+    *codec = floe_codec_params_of(h);
+    return FLOE_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "api/sizing.h"
+
+#include "api/chunking.h"
+#include "api/resolve.h"
+#include "api/text.h"
+#include "base/bytes.h"
+#include "base/try.h"
+
+/* The codec parameters that a header may come to, once its values are seen: with fill and without, and lossless where
+ * rel or psnr find a constant. */
+enum { VARIANTS = 4 };
+static uint32_t variants(const floe_header *header, floe_codec_params all[VARIANTS])
+{
+    uint32_t n = 0;
+    for (int fill = 0; fill < 2; fill++) {
+        floe_header h = *header;
+        h.has_fill = fill;
+        if (h.mode == FLOE_BOUND_REL || h.mode == FLOE_BOUND_PSNR) {
+            all[n] = floe_codec_params_of(&h);
+            all[n].mode = FLOE_BOUND_ABS;
+            all[n++].bound = h.abs_bound > 0 ? h.abs_bound : 1;
+            h.mode = FLOE_BOUND_LOSSLESS;
+        } else if (h.mode == FLOE_BOUND_ABS) {
+            h.abs_bound = h.bound;
+        }
+        all[n++] = floe_codec_params_of(&h);
+    }
+    return n;
+}
+
+static bool size_kind(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s)
+{
+    floe_codec_params all[VARIANTS];
+    uint64_t payload = 0, records;
+    uint32_t n = variants(h, all);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t bound = floe_codec_bound(&all[i], h->rank, kind->extent);
+        size_t scratch = cpu ? floe_codec_workspace(cpu, &all[i], h->rank, kind->extent) : 1;
+        if (bound == 0 || scratch == 0)
+            return false;
+        payload = floe_max64(payload, bound);
+        s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;
+    }
+    uint64_t record = floe_record_nbytes(payload);
+    s->payload_nbytes = floe_max64(s->payload_nbytes, payload);
+    s->chunk_nelems = floe_max64(s->chunk_nelems, floe_extent_nelems(h->rank, kind->extent));
+    return record && floe_mul64(record, kind->count, &records) &&
+           floe_add64(s->stream_nbytes, records, &s->stream_nbytes);
+}
+
+floe_status floe_sizing_of(const floe_cpu *cpu, const floe_header *h, floe_sizing *s, floe_error *err)
+{
+    floe_chunk_kind kinds[FLOE_CHUNKING_KINDS];
+    char shape[FLOE_SHAPE_TEXT];
+    uint64_t index = floe_index_nbytes(floe_grid_nchunks(h));
+    *s = (floe_sizing){.stream_nbytes = floe_header_nbytes(h)};
+    bool ok = index && floe_add64(s->stream_nbytes, index, &s->stream_nbytes);
+    uint32_t n = floe_chunking_kinds(h, kinds);
+    for (uint32_t i = 0; i < n && ok; i++)
+        ok = size_kind(cpu, h, &kinds[i], s);
+    FLOE_CHECK(err, ok, FLOE_ERR_LIMIT, "a field in chunks of %s is more than the codec or the format can hold",
+               floe_shape_format(h->rank, h->chunk, shape));
+    return FLOE_OK;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "api/stream.h"
+
+#include <string.h>
+
+#include "api/chunking.h"
+#include "api/stream_io.h"
+#include "api/text.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/try.h"
+#include "field/field.h"
+
+typedef unsigned long long ull;
+
+bool floe_status_is_damage(floe_status status) { return status == FLOE_ERR_FORMAT || status == FLOE_ERR_CHECKSUM; }
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+/* Limits come before anything is allocated for the field. */
+static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
+{
+    uint64_t nelems = floe_extent_nelems(s->header.rank, s->header.shape);
+    s->nchunks = floe_grid_nchunks(&s->header);
+    FLOE_CHECK(&ctx->err, !ctx->max_elems || nelems <= ctx->max_elems, FLOE_ERR_LIMIT,
+               "the stream holds %llu elements, the limit is %llu", (ull)nelems, (ull)ctx->max_elems);
+    FLOE_TRY(floe_sizing_of(&ctx->cpu, &s->header, &s->sizing, &ctx->err));
+    ctx->stats.nelems = nelems;
+    ctx->stats.raw_nbytes = nelems * floe_dtype_size(s->header.dtype);
+    ctx->stats.stream_nbytes = s->nbytes == UINT64_MAX ? 0 : s->nbytes;
+    ctx->stats.nchunks = s->nchunks;
+    return FLOE_OK;
+}
+
+floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *s)
+{
+    uint64_t index_offset;
+    *s = (floe_stream){.memory = src, .nbytes = nbytes};
+    FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
+    FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &s->header_nbytes, &ctx->err));
+    FLOE_TRY(floe_header_read(src, (size_t)nbytes, &s->header, &ctx->err));
+    FLOE_TRY(header_accept(ctx, s));
+    size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, nbytes - s->header_nbytes);
+    FLOE_TRY(floe_footer_read(s->memory + nbytes - tail, tail, nbytes, s->nchunks, &index_offset, &ctx->err));
+    FLOE_CHECK(&ctx->err, index_offset >= s->header_nbytes, FLOE_ERR_FORMAT, "the index overlaps the header");
+    s->index = s->memory + index_offset;
+    return floe_index_check(s->index, (size_t)(nbytes - index_offset), s->nchunks, s->header_nbytes, index_offset,
+                            &ctx->err);
+}
+
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, floe_stream *s)
+{
+    uint8_t start[FLOE_HEADER_MIN_NBYTES];
+    size_t got;
+    floe_arena plan = floe_arena_plan(), arena;
+    *s = (floe_stream){.source = source, .nbytes = source->nbytes_total, .window = {.source = source}};
+    FLOE_TRY(floe_source_read(source, 0, start, sizeof start, &got, &ctx->err));
+    FLOE_TRY(floe_header_peek(start, got, &s->header_nbytes, &ctx->err));
+    floe_arena_take(&plan, s->header_nbytes, 1);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    uint8_t *bytes = floe_arena_take(&arena, s->header_nbytes, 1);
+    memcpy(bytes, start, sizeof start);
+    FLOE_TRY(
+        floe_source_read(source, sizeof start, bytes + sizeof start, s->header_nbytes - sizeof start, &got, &ctx->err));
+    FLOE_TRY(floe_header_read(bytes, sizeof start + got, &s->header, &ctx->err));
+    s->window.offset = s->header_nbytes;
+    return header_accept(ctx, s);
+}
+
+void floe_stream_take(floe_stream *s, floe_arena *arena)
+{
+    s->codec_scratch = floe_arena_take(arena, s->sizing.codec_nbytes, 1);
+    if (s->memory)
+        return;
+    s->record = floe_arena_take(arena, floe_record_nbytes(s->sizing.payload_nbytes), 1);
+    s->window.bytes = floe_arena_take(arena, FLOE_WINDOW_NBYTES, 1);
+}
+
+uint64_t floe_stream_index_nbytes(const floe_stream *s)
+{
+    uint64_t nbytes = floe_index_nbytes(s->nchunks);
+    bool found = s->source->seekable && s->nbytes != UINT64_MAX;
+    return found && s->header_nbytes <= s->nbytes && nbytes <= s->nbytes - s->header_nbytes ? nbytes : 0;
+}
+
+floe_status floe_stream_index_load(floe_stream *s, uint8_t *space, floe_error *err)
+{
+    uint64_t nbytes = floe_stream_index_nbytes(s), index_offset;
+    size_t got;
+    FLOE_TRY(floe_source_read(s->source, s->nbytes - nbytes, space, (size_t)nbytes, &got, err));
+    FLOE_CHECK(err, got == nbytes, FLOE_ERR_FORMAT, "the stream is cut short: it has fewer than %llu bytes",
+               (ull)s->nbytes);
+    FLOE_TRY(floe_footer_read(space + nbytes - FLOE_FOOTER_NBYTES, FLOE_FOOTER_NBYTES, s->nbytes, s->nchunks,
+                              &index_offset, err));
+    FLOE_TRY(floe_index_check(space, (size_t)(nbytes - FLOE_FOOTER_NBYTES), s->nchunks, s->header_nbytes, index_offset,
+                              err));
+    s->index = space;
+    return FLOE_OK;
+}
+
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
+
+static floe_status payload_check(const uint8_t *payload, const floe_record *record, floe_error *err)
+{
+    FLOE_CHECK(err, floe_checksum(payload, record->nbytes) == record->checksum, FLOE_ERR_CHECKSUM,
+               "its checksum does not match: the bytes are damaged");
+    return FLOE_OK;
+}
+
+/* By the index; the index has been checked to stay within the stream. */
+static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, const uint8_t **payload, uint64_t *nbytes,
+                                 floe_error *err)
+{
+    floe_index_entry entry;
+    floe_record head;
+    floe_index_entry_read(s->index, chunk, &entry);
+    FLOE_CHECK(err, entry.record.nbytes <= s->sizing.payload_nbytes, FLOE_ERR_FORMAT,
+               "its %llu bytes are more than it can have", (ull)entry.record.nbytes);
+    const uint8_t *record = s->memory ? s->memory + entry.offset : s->record;
+    size_t record_nbytes = (size_t)(FLOE_RECORD_HEAD_NBYTES + entry.record.nbytes), got = record_nbytes;
+    if (!s->memory)
+        FLOE_TRY(floe_source_read(s->source, entry.offset, s->record, record_nbytes, &got, err));
+    FLOE_CHECK(err, got == record_nbytes, FLOE_ERR_FORMAT, "the stream ends within it");
+    FLOE_TRY(floe_record_head_read(record, got, &head, err));
+    FLOE_CHECK(err, head.chunk == chunk && head.nbytes == entry.record.nbytes && head.checksum == entry.record.checksum,
+               FLOE_ERR_FORMAT, "its head and the index differ");
+    *payload = record + FLOE_RECORD_HEAD_NBYTES;
+    *nbytes = head.nbytes;
+    return payload_check(*payload, &head, err);
+}
+
+static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload,
+                                 uint64_t *nbytes, floe_error *err)
+{
+    floe_window *w = &s->window;
+    floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, s->sizing.payload_nbytes};
+    size_t got;
+    while (!w->has_head || w->head.chunk < chunk) {
+        if (w->has_head) /* of a chunk that nobody asked for */
+            FLOE_TRY(floe_window_skip(w, floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES, err));
+        w->has_head = false;
+        FLOE_TRY(floe_window_head(w, &rule, err));
+    }
+    FLOE_CHECK(err, w->head.chunk == chunk, FLOE_ERR_FORMAT, "it is missing: chunk %llu comes in its place",
+               (ull)w->head.chunk);
+    size_t padded = (size_t)(floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES);
+    FLOE_TRY(floe_window_read(w, s->record, padded, &got, err));
+    w->has_head = false;
+    FLOE_CHECK(err, got == padded, FLOE_ERR_FORMAT, "the stream ends within it");
+    *payload = s->record;
+    *nbytes = w->head.nbytes;
+    return payload_check(*payload, &w->head, err);
+}
+
+floe_status floe_stream_fetch(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload, uint64_t *nbytes,
+                              floe_error *err)
+{
+    return s->index ? fetch_indexed(s, chunk, payload, nbytes, err)
+                    : fetch_forward(s, chunk, salvage, payload, nbytes, err);
+}
+
+static floe_status decode_fetched(const floe_cpu *cpu, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
+                                  const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
+{
+    const floe_header *h = &s->header;
+    const uint8_t *payload;
+    uint64_t nbytes, at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
+    uint64_t box_lo[FLOE_MAX_RANK], box_extent[FLOE_MAX_RANK];
+    FLOE_TRY(floe_stream_fetch(s, chunk, salvage, &payload, &nbytes, err));
+    floe_grid_box(h, chunk, at, extent);
+    memcpy(from, lo, h->rank * sizeof *from);
+    memcpy(to, hi, h->rank * sizeof *to);
+    floe_box_clip(h->rank, from, to, at, extent);
+    for (uint32_t i = 0; i < h->rank; i++) {
+        box_lo[i] = from[i] - out_lo[i];
+        box_extent[i] = to[i] - from[i];
+        from[i] -= at[i];
+        to[i] -= at[i];
+    }
+    floe_field box = floe_field_box(out, box_lo, box_extent);
+    floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
+    return floe_codec_decode(cpu, h->codec, h->dtype, h->rank, extent, payload, nbytes, from, to, &box, &scratch, err);
+}
+
+floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
+                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
+{
+    floe_error why = {.status = FLOE_OK};
+    floe_status status = decode_fetched(cpu, s, chunk, salvage, lo, hi, out, out_lo, &why);
+    if (status == FLOE_OK)
+        return FLOE_OK;
+    char box[FLOE_BOX_TEXT];
+    uint64_t at[FLOE_MAX_RANK], end[FLOE_MAX_RANK];
+    floe_grid_box(&s->header, chunk, at, end);
+    for (uint32_t i = 0; i < s->header.rank; i++)
+        end[i] += at[i];
+    return floe_fail(err, status, "chunk %llu (%s): %s", (ull)chunk, floe_box_format(s->header.rank, at, end, box),
+                     why.message[0] ? why.message : floe_status_text(status));
+}

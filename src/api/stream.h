@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An opened .floe stream: its header, checked against the context's limits, and its chunks by number. The bytes lie in
+ * memory, or come from a source, by the index or strictly forward. */
+#ifndef FLOE_API_STREAM_H
+#define FLOE_API_STREAM_H
+
+#include "api/ctx.h"
+#include "api/sizing.h"
+#include "api/window.h"
+
+typedef struct floe_stream {
+    const uint8_t *memory;     /* the whole stream, or NULL */
+    const floe_source *source; /* where memory is NULL */
+    uint64_t nbytes;           /* UINT64_MAX: not known */
+    floe_header header;
+    size_t header_nbytes;
+    uint64_t nchunks;
+    floe_sizing sizing;
+    void *codec_scratch;
+    const uint8_t *index; /* checked; NULL: read forward */
+    uint8_t *record;      /* source: one record at a time */
+    floe_window window;   /* source read forward */
+} floe_stream;
+
+/* Reads and checks header, limits and index. */
+floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *stream);
+/* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. */
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, floe_stream *stream);
+
+/* Scratch that fetching and decoding needs. */
+void floe_stream_take(floe_stream *stream, floe_arena *arena);
+
+/* Loads and checks the index of a seekable source of known size. */
+floe_status floe_stream_index_load(floe_stream *stream, uint8_t *space, floe_error *err);
+/* Bytes of space that it needs; 0: the stream can only be read forward. */
+uint64_t floe_stream_index_nbytes(const floe_stream *stream);
+
+/* A chunk's payload, checked against its checksum; valid until the next call. Read forward: in growing order only, and
+ * with salvage heads that are damaged are searched past. */
+floe_status floe_stream_fetch(floe_stream *stream, uint64_t chunk, bool salvage, const uint8_t **payload,
+                              uint64_t *nbytes, floe_error *err);
+
+/* Fetches a chunk and decodes its cells within lo..hi (of the field) into out, a resolved field that begins at out_lo of
+ * the field. A failure's message names chunk and box. */
+floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *stream, uint64_t chunk, bool salvage,
+                               const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo,
+                               floe_error *err);
+
+/* The bytes are at fault, not the machine or the caller. */
+bool floe_status_is_damage(floe_status status);
+
+#endif
