@@ -4,6 +4,8 @@
 
 #include "stage/huffman/huffman_book_math.h"
 
+enum { CODE_MASK = (1 << FLOE_HUFFMAN_MAX_LENGTH) - 1 }; /* of a code and its length */
+
 void floe_huffman_hist_clear(floe_huffman_hist *hist) { memset(hist, 0, sizeof *hist); }
 
 void floe_huffman_hist_add(floe_huffman_hist *sum, const floe_huffman_hist *part)
@@ -122,17 +124,20 @@ typedef struct book_writer {
     bool bad;
 } book_writer;
 
+/* value has no bits above nbits; nbits <= 31 */
 static void book_put(book_writer *w, uint32_t value, uint32_t nbits)
 {
     if (w->bad || nbits > w->capacity - w->at) {
         w->bad = true;
         return;
     }
-    for (uint32_t i = 0; i < nbits; i++, w->at++) {
-        if (w->at % 32 == 0)
-            w->words[w->at / 32] = 0;
-        w->words[w->at / 32] |= (value >> i & 1) << w->at % 32;
-    }
+    size_t word = (size_t)(w->at / 32), shift = w->at % 32;
+    uint64_t bits = (uint64_t)value << shift | (shift ? w->words[word] : 0);
+    w->at += nbits;
+    if (nbits)
+        w->words[word] = (uint32_t)bits;
+    if (shift + nbits > 32)
+        w->words[word + 1] = (uint32_t)(bits >> 32);
 }
 
 static void put_lengths(book_writer *w, uint32_t table, const uint8_t *length, const uint16_t *code)
@@ -142,7 +147,7 @@ static void put_lengths(book_writer *w, uint32_t table, const uint8_t *length, c
     lengths_as_predicted(length, v);
     for (uint32_t s = 0; s < floe_huffman_alphabet(table); s += advance) {
         uint32_t token = floe_huffman_token(table, v, s, &extra, &advance);
-        book_put(w, code[token], code[token] >> FLOE_HUFFMAN_MAX_LENGTH);
+        book_put(w, code[token] & CODE_MASK, code[token] >> FLOE_HUFFMAN_MAX_LENGTH);
         book_put(w, extra, floe_huffman_token_extra(token));
     }
 }
@@ -184,10 +189,11 @@ typedef struct book_reader {
 
 static uint32_t book_peek(const book_reader *r, uint32_t nbits)
 {
-    uint32_t value = 0;
-    for (uint32_t i = 0; i < nbits && r->at + i < r->nbits; i++)
-        value |= (r->words[(r->at + i) / 32] >> (r->at + i) % 32 & 1) << i;
-    return value;
+    size_t word = (size_t)(r->at / 32);
+    uint64_t bits = r->at < r->nbits ? r->words[word] : 0;
+    if (r->at / 32 + 1 < r->nbits / 32)
+        bits |= (uint64_t)r->words[word + 1] << 32;
+    return (uint32_t)(bits >> r->at % 32) & ((1u << nbits) - 1);
 }
 
 static uint32_t book_get(book_reader *r, uint32_t nbits)
@@ -208,7 +214,7 @@ static floe_status tokens_read(book_reader *r, uint8_t *token_entry, floe_error 
     FLOE_CHECK(err, floe_huffman_codes(length, FLOE_HUFFMAN_TOKENS, code), FLOE_ERR_FORMAT,
                "the code of the codebook is not complete");
     for (uint32_t k = 0; k < FLOE_HUFFMAN_TOKENS; k++)
-        for (uint32_t i = code[k] & 0x7ff; length[k] && i < 1u << FLOE_HUFFMAN_TOKEN_LIMIT; i += 1u << length[k])
+        for (uint32_t i = code[k] & CODE_MASK; length[k] && i < 1u << FLOE_HUFFMAN_TOKEN_LIMIT; i += 1u << length[k])
             token_entry[i] = (uint8_t)(length[k] | k << 4);
     return FLOE_OK;
 }
@@ -290,7 +296,8 @@ void floe_huffman_decoder_build(const floe_huffman_book *book, floe_huffman_deco
         decoder->unused |= (uint32_t)(book->mode[t] == FLOE_HUFFMAN_UNUSED) << t;
         entry[0] = (uint16_t)(book->single[t] << 8);
         for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
-            for (uint32_t n = book->length[t][s], i = book->code[t][s] & 0x7ff; n && i < 1u << longest; i += 1u << n)
+            for (uint32_t n = book->length[t][s], i = book->code[t][s] & CODE_MASK; n && i < 1u << longest;
+                 i += 1u << n)
                 entry[i] = (uint16_t)(n | s << 8);
         start += 1u << longest;
     }
