@@ -50,7 +50,7 @@ static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
 {
     char asked[CLI_TEXT], absolute[CLI_TEXT];
     cli_real_text(info->bound, asked);
-    cli_real_text(info->abs_bound, absolute);
+    snprintf(absolute, sizeof absolute, "%.6g", info->abs_bound);
     switch (info->mode) {
     case FLOE_BOUND_LOSSLESS: snprintf(text, 2 * CLI_TEXT, "lossless"); break;
     case FLOE_BOUND_ABS: snprintf(text, 2 * CLI_TEXT, "abs %.40s", asked); break;
@@ -134,14 +134,13 @@ static floe_status keep_head_and_write(void *user, const void *src, size_t nbyte
     return job->sink.write(job->sink.user, src, nbytes);
 }
 
-/* A pipe has to be spooled where something reads it again. */
+/* A pipe has to be spooled where something reads it again. The library would do without looking for a fill value, but
+ * then the same values would give other bytes from a pipe than from a file. */
 static int make_seekable(compress_job *job)
 {
     floe_error err = {0};
-    floe_params *params = &job->params;
+    const floe_params *params = &job->params;
     bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR;
-    if (params->mode == FLOE_BOUND_LOSSLESS && params->fill == FLOE_FILL_AUTO)
-        params->fill = FLOE_FILL_NONE; /* makes no difference to what comes back */
     if (io_reader_is_seekable(job->reader))
         return 0;
     bool verify = cli_given(job->args, OPT_VERIFY);

@@ -58,17 +58,12 @@ static floe_status begin_and_write(void *user, const void *src, size_t nbytes)
 static void say_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
 {
     decompress_job *job = user;
+    (void)chunk, (void)lo, (void)hi;
     job->nlost++;
     if (job->quiet || job->json)
         return;
-    if (job->progress.shown)
-        fputs("\r\033[K", stderr);
-    fprintf(stderr, "lost chunk %" PRIu64 " at ", chunk);
-    for (uint32_t i = 0; i < job->info.rank; i++)
-        fprintf(stderr, "%s%" PRIu64 ":%" PRIu64, i ? "," : "", lo[i], hi[i]);
-    fputs(": ", stderr);
-    cli_print_safe(stderr, why ? why : "damaged");
-    fputc('\n', stderr);
+    cli_progress_erase(&job->progress);
+    cli_print_lost(stderr, why);
 }
 
 static void json_result(const decompress_job *job, const floe_stats *stats, uint64_t nbytes)

@@ -51,6 +51,12 @@ static void print_real(const char *label, double value)
     printf("%-14s %s\n", label, text);
 }
 
+static double bits_per_value(const info_job *job)
+{
+    double nelems = (double)job->info.raw_nbytes / (double)floe_dtype_size(job->info.dtype);
+    return nelems > 0 ? 8.0 * (double)job->nbytes / nelems : 0;
+}
+
 static void print_text(info_job *job)
 {
     const floe_info *info = &job->info;
@@ -72,10 +78,11 @@ static void print_text(info_job *job)
     cli_shape_text(info->rank, info->chunk, number);
     printf("%-14s %" PRIu64 " of %s\n", "chunks", info->nchunks, number);
     cli_nbytes_text(job->nbytes, number);
-    printf(
-        "%-14s %s, ratio %.2f, %.3f bits per value\n", "stream", number, (double)info->raw_nbytes / (double)job->nbytes,
-        info->raw_nbytes ? 8.0 * (double)job->nbytes * (double)floe_dtype_size(info->dtype) / (double)info->raw_nbytes
-                         : 0);
+    if (job->problem[0])
+        printf("%-14s %s, damaged: %s\n", "stream", number, job->problem);
+    else
+        printf("%-14s %s, ratio %.2f, %.3f bits per value\n", "stream", number,
+               (double)info->raw_nbytes / (double)job->nbytes, bits_per_value(job));
     printf("%-14s %" PRIu32 "\n", "format version", info->format_version);
     for (uint32_t i = 0; i < info->nattrs && attr(job, i); i++) {
         fputs("attribute      ", stdout);
@@ -84,8 +91,6 @@ static void print_text(info_job *job)
         cli_print_safe(stdout, job->value);
         fputc('\n', stdout);
     }
-    if (job->problem[0])
-        printf("%-14s %s\n", "damaged", job->problem);
 }
 
 static void print_json(info_job *job)

@@ -122,42 +122,48 @@ static floe_status discard(void *user, const void *src, size_t nbytes)
 static void say_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
 {
     verify_job *job = user;
+    (void)chunk, (void)lo, (void)hi;
     job->nlost++;
     if (job->quiet || job->json)
         return;
-    printf("lost chunk %" PRIu64 " at ", chunk);
-    for (uint32_t i = 0; i < job->info.rank; i++)
-        printf("%s%" PRIu64 ":%" PRIu64, i ? "," : "", lo[i], hi[i]);
-    fputs(": ", stdout);
-    cli_print_safe(stdout, why ? why : "damaged");
-    fputc('\n', stdout);
+    cli_progress_erase(&job->progress);
+    cli_print_lost(stdout, why);
 }
 
-static int verify_alone(verify_job *job)
+/* Decodes all of it. Salvaging goes on behind damage and counts the lost chunks, but does not mind a bad index. */
+static floe_status decode_all(verify_job *job, bool salvage)
 {
     floe_source source = io_reader_source(job->reader);
     floe_sink sink = {.write = discard};
-    floe_stats stats;
     floe_stream_options options = {.size = sizeof options,
                                    .progress = cli_progress_update,
                                    .progress_user = &job->progress,
-                                   .salvage = 1,
+                                   .salvage = salvage,
                                    .damaged = say_lost,
                                    .damaged_user = job};
     cli_progress_start(&job->progress, "verifying", job->quiet || job->json);
     floe_status status = floe_decompress_stream(job->ctx, &source, &sink, &options, NULL);
     cli_progress_stop(&job->progress);
-    if (status != FLOE_OK)
-        return cli_fail_call(status, job->ctx, job->reader, NULL);
+    return status;
+}
+
+static int verify_alone(verify_job *job)
+{
+    floe_stats stats;
+    floe_error first = {.status = decode_all(job, false)};
+    bool damaged = floe_status_exit_code(first.status) == floe_status_exit_code(FLOE_ERR_CHECKSUM);
+    snprintf(first.message, sizeof first.message, "%s", floe_ctx_message(job->ctx));
+    if (first.status != FLOE_OK && !(damaged && decode_all(job, true) == FLOE_OK))
+        return cli_fail_call(first.status, job->ctx, job->reader, NULL);
     floe_ctx_stats(job->ctx, &stats);
     if (job->json)
-        print_json(job, &stats, job->nlost == 0, "damaged chunks");
-    else if (job->nlost == 0 && !job->quiet)
-        printf("ok: %" PRIu64 " chunks are whole and decode\n", job->info.nchunks);
+        print_json(job, &stats, !damaged, first.message);
+    else if (!damaged && !job->quiet)
+        printf("ok: index and all chunks (%" PRIu64 ") are whole and decode\n", job->info.nchunks);
     if (job->nlost)
-        return cli_fail(FLOE_ERR_CHECKSUM, "'%s': %" PRIu64 " of %" PRIu64 " chunks are damaged",
+        return cli_fail(first.status, "'%s': %" PRIu64 " of %" PRIu64 " chunks are damaged",
                         io_reader_name(job->reader), job->nlost, job->info.nchunks);
-    return 0;
+    return damaged ? cli_fail(first.status, "'%s': %s", io_reader_name(job->reader), first.message) : 0;
 }
 
 static int run(verify_job *job)

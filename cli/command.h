@@ -51,11 +51,12 @@ typedef enum cli_option_id {
 } cli_option_id;
 
 typedef struct cli_option {
-    const char *name;    /* without the dashes */
-    char letter;         /* 0: none */
-    const char *arg;     /* what the argument is called; NULL: a flag */
-    const char *choices; /* the only arguments possible, separated by blanks; NULL: any. "@" stands for a file */
-    bool repeat;         /* may be given more than once */
+    const char *name;     /* without the dashes */
+    char letter;          /* 0: none */
+    const char *arg;      /* what the argument is called; NULL: a flag */
+    const char *choices;  /* the only arguments possible, separated by blanks; NULL: any. "@" stands for a file */
+    const char *fallback; /* what holds where it is not given; NULL: nothing */
+    bool repeat;          /* may be given more than once */
     const char *help;
 } cli_option;
 

@@ -40,9 +40,9 @@ static void print_option(FILE *out, const cli_option *option)
     n += snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", option->name, option->arg ? " " : "",
                   option->arg ? option->arg : "");
     bool choices = option->choices && option->choices[0] != '@' && !strchr(option->choices, '=');
-    snprintf(help, sizeof help, "%s%s%s%s%s", option->help, choices ? ": " : "", choices ? option->choices : "",
-             choices && strstr(option->choices, "auto") == option->choices ? " (auto)" : "",
-             option->repeat ? " (may be repeated)" : "");
+    snprintf(help, sizeof help, "%s%s%s%s%s%s%s%s", option->help, choices ? " [" : "", choices ? option->choices : "",
+             choices ? "]" : "", option->fallback ? " (" : "", option->fallback ? option->fallback : "",
+             option->fallback ? ")" : "", option->repeat ? " (may be repeated)" : "");
     fputs(left, out);
     if (n + 1 > OPTION_COLUMN) {
         fputc('\n', out);

@@ -39,6 +39,8 @@ static void print_option(FILE *out, const cli_option *option)
         fputs(": ", out);
         escaped(out, option->choices);
     }
+    if (option->fallback)
+        fprintf(out, " (default: %s)", option->fallback);
     if (option->repeat)
         fputs(" (may be repeated)", out);
     fputc('\n', out);

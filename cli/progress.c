@@ -31,9 +31,15 @@ int cli_progress_update(void *user, uint64_t done, uint64_t total)
     return 0;
 }
 
-void cli_progress_stop(cli_progress *progress)
+void cli_progress_erase(cli_progress *progress)
 {
     if (progress->shown)
         fputs("\r\033[K", stderr);
-    progress->shown = progress->enabled = false;
+    progress->shown = false;
+}
+
+void cli_progress_stop(cli_progress *progress)
+{
+    cli_progress_erase(progress);
+    progress->enabled = false;
 }

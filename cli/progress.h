@@ -16,7 +16,9 @@ typedef struct cli_progress {
 void cli_progress_start(cli_progress *progress, const char *what, bool quiet);
 /* A floe_progress_fn; user is the cli_progress. */
 int cli_progress_update(void *progress, uint64_t done, uint64_t total);
-/* Erases the bar; call it before anything else is printed. */
+/* Erases the bar, before something else is printed; the next update draws it again. */
+void cli_progress_erase(cli_progress *progress);
+/* Erases it for good. */
 void cli_progress_stop(cli_progress *progress);
 
 #endif
