@@ -71,6 +71,8 @@ typedef struct floe_record {
 uint64_t floe_record_nbytes(uint64_t payload_nbytes); /* head, payload and padding; 0 on overflow */
 void floe_record_head_write(const floe_record *record, void *dst);
 floe_status floe_record_head_read(const void *src, size_t nbytes, floe_record *record, floe_error *err);
+/* Checks a payload and the padding behind it (nbytes in all are at hand) against its record. */
+floe_status floe_payload_check(const floe_record *record, const void *payload, uint64_t nbytes, floe_error *err);
 
 /* The index: for each chunk the offset of its record from the start of the stream, and its record. Records stand in grid
  * order without gaps: the first follows the header, the index follows the last. */

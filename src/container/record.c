@@ -47,6 +47,21 @@ floe_status floe_record_head_read(const void *src, size_t nbytes, floe_record *r
     return FLOE_OK;
 }
 
+floe_status floe_payload_check(const floe_record *record, const void *payload, uint64_t nbytes, floe_error *err)
+{
+    const uint8_t *p = payload;
+    uint64_t needed = floe_record_nbytes(record->nbytes);
+    FLOE_CHECK(err, needed && nbytes >= needed - FLOE_RECORD_HEAD_NBYTES, FLOE_ERR_FORMAT,
+               "the stream is cut short: chunk %llu has %llu bytes, only %llu are there", (ull)record->chunk,
+               (ull)record->nbytes, (ull)nbytes);
+    FLOE_CHECK(err, floe_checksum(p, record->nbytes) == record->checksum, FLOE_ERR_CHECKSUM,
+               "chunk %llu is damaged: its checksum does not match", (ull)record->chunk);
+    for (uint64_t i = record->nbytes; i < needed - FLOE_RECORD_HEAD_NBYTES; i++)
+        FLOE_CHECK(err, p[i] == 0, FLOE_ERR_CHECKSUM, "chunk %llu is damaged: its padding is not zero",
+                   (ull)record->chunk);
+    return FLOE_OK;
+}
+
 /* ---- index and footer -------------------------------------------------------------------------------------------- */
 
 /* 2^58 entries keep every size below 2^63. */

@@ -304,7 +304,7 @@ static void reads_an_infinite_range(void **state)
     assert_true(detect(&f, &bits, &passes)); /* max - min overflows, and it is a fill value none the less */
     assert_int_equal(bits, floe_bits_f64(1.7e308));
     for (uint64_t i = 0; i < n; i++)
-        f64[i] = (uniform() - 0.5) * 3.4e308;
+        f64[i] = (2 * uniform() - 1) * 1.7e308;
     assert_false(detect(&f, &bits, &passes));
     for (uint64_t i = 0; i < n; i++)
         f64[i] = uniform() * 1e-320;
