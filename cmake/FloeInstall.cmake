@@ -18,7 +18,7 @@ if(TARGET floe_command AND NOT CMAKE_CROSSCOMPILING)
   function(floe_written_by_command file folder)
     add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/share/${file} DEPENDS floe_command VERBATIM
                        COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/share
-                       COMMAND floe_command help ${ARGN} >${PROJECT_BINARY_DIR}/share/${file})
+                       COMMAND floe_command help ${ARGN} > ${PROJECT_BINARY_DIR}/share/${file})
     set(written ${written} ${PROJECT_BINARY_DIR}/share/${file} PARENT_SCOPE)
     install(FILES ${PROJECT_BINARY_DIR}/share/${file} DESTINATION ${folder})
   endfunction()

@@ -51,7 +51,7 @@ if [ "$cxx" != none ]; then
 fi
 
 for header in "$root"/include/floe/*.h; do
-    echo "#include <floe/${header##*/}>" >"$scratch/alone.c"
+    printf "#include <floe/%s>\nextern int alone;\n" "${header##*/}" >"$scratch/alone.c"
     "$cc" -std=c11 "${strict[@]}" -Wconversion -fsyntax-only -I"$root/include" "$scratch/alone.c"
     [ "$cxx" = none ] || "$cxx" -std=c++17 -x c++ "${strict[@]}" -Wconversion -Wold-style-cast -fsyntax-only -I"$root/include" "$scratch/alone.c"
 done
