@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Readers of the container. Byte 0 of the input says whether checksums are made right first, so that the fuzzer gets past
+ * them; the rest is a stream. What a reader accepts must make sense: chunks lie inside the field, records inside the
+ * stream, and a header written again is the same bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "container/layout.h"
+
+/* Unlike assert, also there in a release build. */
+#define MUST(cond)   \
+    do {             \
+        if (!(cond)) \
+            abort(); \
+    } while (0)
+
+static void checksums_repair(uint8_t *p, size_t n)
+{
+    size_t header = 0;
+    if (floe_header_peek(p, n, &header, NULL) == FLOE_OK && header <= n)
+        floe_store64(p + header - 8, floe_xxh3(p, header - 8));
+    for (size_t at = 0; at + FLOE_RECORD_HEAD_NBYTES <= n; at += 8)
+        if (memcmp(p + at, FLOE_MAGIC_RECORD, FLOE_MAGIC_NBYTES) == 0) {
+            uint64_t nbytes = floe_load64(p + at + 16);
+            if (nbytes <= n - at - FLOE_RECORD_HEAD_NBYTES)
+                floe_store64(p + at + 24, floe_checksum(p + at + FLOE_RECORD_HEAD_NBYTES, nbytes));
+            floe_store32(p + at + 36, (uint32_t)floe_xxh3(p + at, 36));
+        }
+    if (n < FLOE_FOOTER_NBYTES + FLOE_INDEX_CHECK_NBYTES)
+        return;
+    uint8_t *footer = p + n - FLOE_FOOTER_NBYTES;
+    floe_store64(footer + 24, n);
+    floe_store64(footer + 32, floe_xxh3(footer, 32));
+    uint64_t index = floe_load64(footer + 8), end = n - FLOE_FOOTER_NBYTES - FLOE_INDEX_CHECK_NBYTES;
+    if (index <= end)
+        floe_store64(p + end, floe_checksum(p + index, end - index));
+}
+
+static char *text_of(const char *p, size_t n)
+{
+    char *t = malloc(n + 1);
+    MUST(t);
+    memcpy(t, p, n);
+    t[n] = 0;
+    return t;
+}
+
+/* Reads all attributes and writes the header again. Optional items and newer versions cannot be written back. */
+static void header_again(const uint8_t *p, size_t n, size_t header_nbytes, floe_header *h)
+{
+    floe_attr *attrs = calloc(h->nattrs + 1, sizeof *attrs);
+    MUST(attrs);
+    for (uint32_t i = 0; i < h->nattrs; i++) {
+        const char *key, *value;
+        size_t key_nbytes, value_nbytes;
+        MUST(floe_header_attr(p, n, i, &key, &key_nbytes, &value, &value_nbytes, NULL) == FLOE_OK);
+        attrs[i] = (floe_attr){text_of(key, key_nbytes), text_of(value, value_nbytes)};
+    }
+    h->attrs = attrs;
+    if (floe_load32(p + 24) == h->nattrs && h->version == FLOE_FORMAT_VERSION) {
+        uint8_t *again = malloc(header_nbytes);
+        MUST(again && floe_header_nbytes(h) == header_nbytes);
+        MUST(floe_header_write(h, again, header_nbytes, NULL) == FLOE_OK);
+        MUST(memcmp(p, again, header_nbytes) == 0);
+        free(again);
+    }
+    for (uint32_t i = 0; i < h->nattrs; i++) {
+        free((void *)(uintptr_t)attrs[i].key);
+        free((void *)(uintptr_t)attrs[i].value);
+    }
+    free(attrs);
+}
+
+static void grid_check(const floe_header *h, uint64_t nchunks)
+{
+    uint64_t chunks[3] = {0, nchunks / 2, nchunks - 1};
+    for (int k = 0; nchunks && k < 3; k++) {
+        uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+        floe_grid_box(h, chunks[k], lo, extent);
+        for (uint32_t i = 0; i < h->rank; i++)
+            MUST(extent[i] >= 1 && extent[i] <= h->chunk[i] && lo[i] < h->shape[i] && extent[i] <= h->shape[i] - lo[i]);
+    }
+}
+
+static void records_check(const uint8_t *p, const uint8_t *index, uint64_t nchunks, uint64_t index_offset)
+{
+    for (uint64_t i = 0; i < nchunks; i++) {
+        floe_index_entry entry;
+        floe_record record;
+        floe_index_entry_read(index, i, &entry);
+        uint64_t nbytes = floe_record_nbytes(entry.record.nbytes);
+        MUST(nbytes && entry.offset <= index_offset && nbytes <= index_offset - entry.offset);
+        if (floe_record_head_read(p + entry.offset, nbytes, &record, NULL) == FLOE_OK)
+            floe_payload_check(&record, p + entry.offset + FLOE_RECORD_HEAD_NBYTES, nbytes - FLOE_RECORD_HEAD_NBYTES,
+                               NULL);
+    }
+}
+
+static void stream_read(const uint8_t *p, size_t n)
+{
+    floe_header h;
+    size_t header_nbytes = 0;
+    uint64_t index_offset = 0;
+    if (floe_header_peek(p, n, &header_nbytes, NULL) != FLOE_OK || floe_header_read(p, n, &h, NULL) != FLOE_OK)
+        return;
+    uint64_t nchunks = floe_grid_nchunks(&h);
+    grid_check(&h, nchunks);
+    header_again(p, n, header_nbytes, &h);
+    if (n < FLOE_FOOTER_NBYTES ||
+        floe_footer_read(p + n - FLOE_FOOTER_NBYTES, FLOE_FOOTER_NBYTES, n, nchunks, &index_offset, NULL) != FLOE_OK)
+        return;
+    const uint8_t *index = p + index_offset;
+    size_t index_nbytes = n - (size_t)index_offset - FLOE_FOOTER_NBYTES;
+    if (floe_index_check(index, index_nbytes, nchunks, header_nbytes, index_offset, NULL) == FLOE_OK)
+        records_check(p, index, nchunks, index_offset);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
+{
+    if (nbytes == 0)
+        return 0;
+    uint8_t *stream = malloc(nbytes > 1 ? nbytes - 1 : 1); /* to the byte: reads past the end show */
+    MUST(stream);
+    memcpy(stream, data + 1, nbytes - 1);
+    if (data[0] & 1)
+        checksums_repair(stream, nbytes - 1);
+    stream_read(stream, nbytes - 1);
+    floe_record record;
+    floe_record_head_read(stream, nbytes - 1, &record, NULL);
+    free(stream);
+    return 0;
+}
