@@ -8,6 +8,8 @@
 
 #ifdef __CUDACC__
 #define FLOE_HD static __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
+#define FLOE_HD static inline __attribute__((always_inline)) /* constants handed in must reach the loops */
 #else
 #define FLOE_HD static inline
 #endif

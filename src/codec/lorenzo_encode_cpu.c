@@ -46,6 +46,23 @@ static void keep_row_before(tile_scratch *t, const floe_view *view, const floe_s
 
 /* ---- quantize ------------------------------------------------------------------------------------------------------ */
 
+/* Asks for the row one step on, in the last step for the same row of the next tile's first one: rows of a tile are too
+ * short and too far apart for the hardware to guess. */
+static void prefetch_next(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, const floe_real *x,
+                          uint32_t n)
+{
+#if defined(__GNUC__)
+    if (job->view->rank == 1 || job->stride[FLOE_VIEW_X] != 1)
+        return;
+    const int64_t step = job->stride[FLOE_VIEW_Z] * job->view->geometry.step_z;
+    const char *next = (const char *)(x + (s + 1 < box->nsteps ? step : (int64_t)n - step * (int64_t)s));
+    for (uint32_t at = 0; at < n * sizeof *x; at += 64)
+        __builtin_prefetch(next + at);
+#else
+    (void)job, (void)box, (void)s, (void)x, (void)n;
+#endif
+}
+
 /* Fills q (gaps closed), bad and negative of step s. Returns the number of exceptions. */
 static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, tile_scratch *t)
 {
@@ -57,6 +74,7 @@ static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box
             uint32_t at = (z * g->step_y + y) * g->step_x;
             floe_row row = floe_row_of(job, box, step, s, z, y);
             const floe_real *x = floe_row_read(job, &row, t->x);
+            prefetch_next(job, box, s, x, row.n);
             uint32_t n = FLOE_V(floe_quantizer_encode)(job->quantizer, x, row.n, t->q + at, t->bad + at,
                                                        t->negative + at, &t->stats);
             if (n)

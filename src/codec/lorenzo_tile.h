@@ -32,6 +32,7 @@ typedef struct FLOE_R(floe_tile_scratch) {
     FLOE_R(floe_lorenzo) walk;
     floe_step steps[FLOE_TILE_STEPS];
     floe_step_box boxes[FLOE_TILE_STEPS];
+    floe_int q_pad[16]; /* the element before q[0] may be read */
     floe_int q[FLOE_STEP_VALUES];
     floe_int row_before[FLOE_STEP_VALUES]; /* first row of the plane before; rank 1: its last value in [0] */
     floe_real x[FLOE_STEP_VALUES];

@@ -24,7 +24,8 @@ typedef struct FLOE_R(floe_lorenzo) {
     floe_uint before[FLOE_STEP_VALUES]; /* p of the plane before, step_y * step_x of them */
 } FLOE_R(floe_lorenzo);
 
-/* A step's integers q are [step_z][step_y][step_x]; what stands outside box is ignored, and unspecified when decoded. */
+/* A step's integers q are [step_z][step_y][step_x]; what stands outside box is ignored, and unspecified when decoded.
+ * Before q[0] there is one element more that may be read: its value does not matter. */
 
 /* The mode that codes this first step of a tile in the fewest bits. */
 uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, const floe_int *q);

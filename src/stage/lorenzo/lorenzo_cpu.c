@@ -11,94 +11,103 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum { ACROSS_LINE = 32, ACROSS_PLANE = 32, ACROSS_VOLUME = 8 }; /* groups along x */
-
-/* ---- in-plane differences ------------------------------------------------------------------------------------------ */
-
-ALWAYS_INLINE void row_along_x(const floe_uint *q, uint32_t nx, floe_uint *p)
-{
-    for (uint32_t x = 1; x < nx; x++)
-        p[x] = q[x] - q[x - 1];
-}
-
-/* p of one plane; p[0] is left to the caller. */
-ALWAYS_INLINE void plane_differences(const floe_uint *restrict q, uint32_t mode, uint32_t ny, uint32_t nx,
-                                     floe_uint base, floe_uint *restrict p)
-{
-    if (mode == FLOE_LORENZO_NONE) {
-        for (uint32_t i = 0; i < ny * nx; i++)
-            p[i] = q[i] - base;
-        return;
-    }
-    row_along_x(q, nx, p);
-    for (uint32_t y = 1; y < ny; y++) {
-        const floe_uint *row = q + y * nx, *above = row - nx;
-        floe_uint *out = p + y * nx;
-        out[0] = row[0] - above[0];
-        if (mode == FLOE_LORENZO_XY)
-            for (uint32_t x = 1; x < nx; x++)
-                out[x] = (row[x] - row[x - 1]) - (above[x] - above[x - 1]);
-        else if (mode == FLOE_LORENZO_X)
-            row_along_x(row, nx, out);
-        else
-            for (uint32_t x = 1; x < nx; x++)
-                out[x] = row[x] - above[x];
-    }
-}
-
 /* ---- encode -------------------------------------------------------------------------------------------------------- */
 
-/* Both candidates of every value of a step: p itself, and its difference along z. Zigzag, in plane order. */
+/* Both candidates of every value of a step, zigzag, in plane order: p itself and its difference along z. And, for each
+ * column of a row of groups, what decides between them: the or of the candidates and the sum, each value capped. */
 typedef struct candidates {
-    floe_uint flat[FLOE_STEP_VALUES];
-    floe_uint deep[FLOE_STEP_VALUES];
+    floe_uint flat[FLOE_STEP_VALUES], deep[FLOE_STEP_VALUES];
+    floe_uint flat_bits[FLOE_STEP_VALUES], deep_bits[FLOE_STEP_VALUES];
+    floe_uint flat_sum[FLOE_STEP_VALUES], deep_sum[FLOE_STEP_VALUES];
 } candidates;
 
-ALWAYS_INLINE void step_candidates(FLOE_R(floe_lorenzo) * walk, uint32_t nz, const floe_uint *q, floe_tile_geometry g,
-                                   candidates *c)
+/*
+ * One row: p by the mode, both candidates, and what they add to their columns. `first` is p of the row's first value, which
+ * the formula of the others does not fit. Everything in one loop without stores that the next load would have to wait for;
+ * row[-1] is read but not used. Without `keep` only the sums are taken.
+ */
+ALWAYS_INLINE void row_candidates(const floe_uint *restrict row, const floe_uint *restrict above, uint32_t mode,
+                                  floe_uint base, floe_uint first, uint32_t nx, uint32_t inside,
+                                  floe_uint *restrict before, candidates *restrict c, uint32_t at, uint32_t column,
+                                  bool keep)
 {
-    const uint32_t area = g.step_y * g.step_x;
-    floe_uint p[FLOE_STEP_VALUES];
-    for (uint32_t z = 0; z < nz; z++) {
-        const floe_uint *plane = q + z * area;
-        plane_differences(plane, walk->mode, g.step_y, g.step_x, (floe_uint)walk->base, p);
-        p[0] = plane[0] - (floe_uint)walk->corner;
-        walk->before[0] = 0; /* the first value is along z already */
-        floe_uint *flat = c->flat + z * area, *deep = c->deep + z * area;
-        for (uint32_t i = 0; i < area; i++) {
-            flat[i] = FLOE_R(floe_zigzag)(p[i]);
-            deep[i] = FLOE_R(floe_zigzag)(p[i] - walk->before[i]);
-            walk->before[i] = p[i];
+    floe_uint *flat = c->flat + at, *flat_bits = c->flat_bits + column, *flat_sum = c->flat_sum + column;
+    floe_uint *deep = c->deep + at, *deep_bits = c->deep_bits + column, *deep_sum = c->deep_sum + column;
+    for (uint32_t x = 0; x < nx; x++) {
+        floe_uint p = mode == FLOE_LORENZO_NONE ? row[x] - base
+                      : mode == FLOE_LORENZO_X  ? row[x] - row[(int)x - 1]
+                      : mode == FLOE_LORENZO_Y  ? row[x] - above[x]
+                                                : (row[x] - row[(int)x - 1]) - (above[x] - above[(int)x - 1]);
+        p = x == 0 ? first : p;
+        p = x < inside ? p : 0;
+        floe_uint f = FLOE_R(floe_zigzag)(p), d = FLOE_R(floe_zigzag)(p - before[x]);
+        before[x] = p;
+        if (keep) {
+            flat[x] = f;
+            deep[x] = d;
+            flat_bits[x] |= f;
+            deep_bits[x] |= d;
         }
-        walk->corner = (floe_int)(walk->rank == 1 ? plane[area - 1] : plane[0]);
+        flat_sum[x] += f < FLOE_LORENZO_CAP ? f : FLOE_LORENZO_CAP;
+        deep_sum[x] += d < FLOE_LORENZO_CAP ? d : FLOE_LORENZO_CAP;
     }
 }
 
-/* Residuals outside the field are 0. */
-static void clear_outside(const floe_step_box *box, floe_tile_geometry g, floe_uint *r)
+ALWAYS_INLINE void plane_candidates(FLOE_R(floe_lorenzo) * walk, uint32_t mode, const floe_step_box *box,
+                                    const floe_uint *plane, uint32_t z, uint32_t rank, candidates *c, bool keep)
 {
-    for (uint32_t z = 0; z < g.step_z; z++)
-        for (uint32_t y = 0; y < g.step_y; y++) {
-            uint32_t inside = z < box->nz && y < box->ny ? box->nx : 0;
-            memset(r + (z * g.step_y + y) * g.step_x + inside, 0, (g.step_x - inside) * sizeof *r);
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
+    const floe_uint base = (floe_uint)walk->base;
+    const uint32_t nx = g.step_x, inside = box->full ? nx : box->nx;
+    walk->before[0] = 0; /* the first value of a plane is predicted along z already */
+    row_candidates(plane, plane, mode == FLOE_LORENZO_NONE ? mode : FLOE_LORENZO_X, base,
+                   plane[0] - (floe_uint)walk->corner, nx, inside, walk->before, c, z * g.step_y * nx, 0, keep);
+    for (uint32_t y = 1; y < box->ny; y++) {
+        const floe_uint *row = plane + y * nx, *above = row - nx;
+        floe_uint first = mode == FLOE_LORENZO_NONE ? row[0] - base : row[0] - above[0];
+        row_candidates(row, above, mode, base, first, nx, inside, walk->before + y * nx, c, (z * g.step_y + y) * nx,
+                       y / g.group_y * nx, keep);
+    }
+    walk->corner = (floe_int)(rank == 1 ? plane[nx - 1] : plane[0]);
+}
+
+ALWAYS_INLINE void step_candidates(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                   uint32_t rank, candidates *c, bool keep)
+{
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
+    const uint32_t area = g.step_y * g.step_x, columns = g.step_y / g.group_y * g.step_x;
+    memset(c->flat_bits, 0, columns * sizeof *q);
+    memset(c->deep_bits, 0, columns * sizeof *q);
+    memset(c->flat_sum, 0, columns * sizeof *q);
+    memset(c->deep_sum, 0, columns * sizeof *q);
+    if (keep && !box->full) { /* residuals outside the field are 0 */
+        memset(c->flat, 0, sizeof c->flat);
+        memset(c->deep, 0, sizeof c->deep);
+    }
+    for (uint32_t z = 0; z < box->nz; z++, q += area)
+        switch (walk->mode) {
+        case FLOE_LORENZO_XY: plane_candidates(walk, FLOE_LORENZO_XY, box, q, z, rank, c, keep); break;
+        case FLOE_LORENZO_X: plane_candidates(walk, FLOE_LORENZO_X, box, q, z, rank, c, keep); break;
+        case FLOE_LORENZO_Y: plane_candidates(walk, FLOE_LORENZO_Y, box, q, z, rank, c, keep); break;
+        default: plane_candidates(walk, FLOE_LORENZO_NONE, box, q, z, rank, c, keep); break;
         }
 }
 
 /* What decides between the candidates of a group. */
 typedef struct group_cost {
-    floe_uint bits, sum; /* or of all residuals; sum of all, each capped */
+    floe_uint flat_bits, deep_bits, flat_sum, deep_sum;
 } group_cost;
 
-ALWAYS_INLINE group_cost cost_of(const floe_uint *r, floe_tile_geometry g)
+ALWAYS_INLINE group_cost cost_of_group(const candidates *c, uint32_t rank, uint32_t group)
 {
-    group_cost cost = {0, 0};
-    for (uint32_t z = 0; z < g.group_z; z++)
-        for (uint32_t y = 0; y < g.group_y; y++)
-            for (uint32_t x = 0; x < g.group_x; x++) {
-                floe_uint u = r[(z * g.step_y + y) * g.step_x + x];
-                cost.bits |= u;
-                cost.sum += u < FLOE_LORENZO_CAP ? u : FLOE_LORENZO_CAP;
-            }
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
+    group_cost cost = {0, 0, 0, 0};
+    for (uint32_t x = group * g.group_x; x < (group + 1) * g.group_x; x++) {
+        cost.flat_bits |= c->flat_bits[x];
+        cost.deep_bits |= c->deep_bits[x];
+        cost.flat_sum += c->flat_sum[x];
+        cost.deep_sum += c->deep_sum[x];
+    }
     return cost;
 }
 
@@ -113,44 +122,37 @@ static uint8_t width_of(floe_uint bits)
 #endif
 }
 
-/* Flat only where that is narrower, or as narrow and smaller in sum. */
-static int prefers_flat(group_cost flat, group_cost deep)
+ALWAYS_INLINE uint32_t group_offset(uint32_t rank, uint32_t group)
 {
-    uint8_t f = width_of(flat.bits), d = width_of(deep.bits);
-    return f < d || (f == d && flat.sum < deep.sum);
-}
-
-ALWAYS_INLINE const floe_uint *group_at(const floe_uint *r, floe_tile_geometry g, uint32_t group)
-{
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     uint32_t across = g.step_x / g.group_x;
-    return r + (group / across) * g.group_y * g.step_x + (group % across) * g.group_x;
+    return group / across * g.group_y * g.step_x + group % across * g.group_x;
 }
 
-ALWAYS_INLINE void gather_group(const floe_uint *r, floe_tile_geometry g, floe_uint *out)
+ALWAYS_INLINE void gather_group(const floe_uint *r, uint32_t rank, floe_uint *out)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     for (uint32_t z = 0; z < g.group_z; z++)
         for (uint32_t y = 0; y < g.group_y; y++)
             memcpy(out + (z * g.group_y + y) * g.group_x, r + (z * g.step_y + y) * g.step_x, g.group_x * sizeof *r);
 }
 
-ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_int *q,
-                               floe_tile_geometry g, floe_step *step)
+ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_int *q, uint32_t rank,
+                               floe_step *step)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     candidates c;
-    step_candidates(walk, box->nz, (const floe_uint *)q, g, &c);
-    if (!box->full) {
-        clear_outside(box, g, c.flat);
-        clear_outside(box, g, c.deep);
-    }
+    step_candidates(walk, box, (const floe_uint *)q, rank, &c, true);
     step->present = floe_step_present(&g, box);
     step->flat = 0;
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        const floe_uint *flat_at = group_at(c.flat, g, group), *deep_at = group_at(c.deep, g, group);
-        group_cost flat = cost_of(flat_at, g), deep = cost_of(deep_at, g);
-        int is_flat = prefers_flat(flat, deep);
+        group_cost cost = cost_of_group(&c, rank, group);
+        uint8_t flat = width_of(cost.flat_bits), deep = width_of(cost.deep_bits);
+        /* flat only where that is narrower, or as narrow and smaller in sum */
+        bool is_flat = flat < deep || (flat == deep && cost.flat_sum < cost.deep_sum);
         step->flat |= (uint32_t)is_flat << group;
-        step->width[group] = width_of(is_flat ? flat.bits : deep.bits);
-        gather_group(is_flat ? flat_at : deep_at, g, step->residual[group]);
+        step->width[group] = is_flat ? flat : deep;
+        gather_group((is_flat ? c.flat : c.deep) + group_offset(rank, group), rank, step->residual[group]);
     }
 }
 
@@ -167,9 +169,9 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
                                       floe_step *step)
 {
     switch (walk->rank) {
-    case 1: encode_step(walk, box, q, floe_tile_geometry_of(1), step); break;
-    case 2: encode_step(walk, box, q, floe_tile_geometry_of(2), step); break;
-    default: encode_step(walk, box, q, floe_tile_geometry_of(3), step); break;
+    case 1: encode_step(walk, box, q, 1, step); break;
+    case 2: encode_step(walk, box, q, 2, step); break;
+    default: encode_step(walk, box, q, 3, step); break;
     }
 }
 
@@ -178,19 +180,14 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
 /* About 8 times the bits a value that a mode needs, summed over the groups of the step. */
 ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_int *q)
 {
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     FLOE_R(floe_lorenzo) walk;
     candidates c;
     FLOE_V(floe_lorenzo_begin)(&walk, rank, mode, q[0]);
-    step_candidates(&walk, box->nz, (const floe_uint *)q, g, &c);
-    if (!box->full) {
-        clear_outside(box, g, c.flat);
-        clear_outside(box, g, c.deep);
-    }
+    step_candidates(&walk, box, (const floe_uint *)q, rank, &c, false);
     uint32_t cost = 0;
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        group_cost flat = cost_of(group_at(c.flat, g, group), g), deep = cost_of(group_at(c.deep, g, group), g);
-        floe_uint least = flat.sum < deep.sum ? flat.sum : deep.sum;
+        group_cost sums = cost_of_group(&c, rank, group);
+        floe_uint least = sums.flat_sum < sums.deep_sum ? sums.flat_sum : sums.deep_sum;
         cost += floe_log2_eighths((uint64_t)least + FLOE_GROUP_VALUES);
     }
     return cost;
@@ -198,19 +195,15 @@ ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_b
 
 uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, const floe_int *q)
 {
-    /* With y = 1 throughout, XY and X are one mode, and so are Y and X. */
-    static const uint32_t order[FLOE_LORENZO_MODES] = {FLOE_LORENZO_XY, FLOE_LORENZO_X, FLOE_LORENZO_Y,
-                                                       FLOE_LORENZO_NONE};
+    /* With y = 1 throughout, XY is X and Y is X as well. */
     uint32_t best = rank == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, least = UINT32_MAX;
-    for (uint32_t i = 0; i < FLOE_LORENZO_MODES; i++) {
-        if (rank < 3 && (order[i] == FLOE_LORENZO_XY || order[i] == FLOE_LORENZO_Y))
-            continue;
-        uint32_t cost = rank == 1   ? mode_cost(1, order[i], box, q)
-                        : rank == 2 ? mode_cost(2, order[i], box, q)
-                                    : mode_cost(3, order[i], box, q);
+    for (uint32_t mode = best; mode < FLOE_LORENZO_MODES; mode += rank == 3 ? 1 : 2) {
+        uint32_t cost = rank == 1   ? mode_cost(1, mode, box, q)
+                        : rank == 2 ? mode_cost(2, mode, box, q)
+                                    : mode_cost(3, mode, box, q);
         if (cost < least) {
             least = cost;
-            best = order[i];
+            best = mode;
         }
     }
     return best;
@@ -219,11 +212,12 @@ uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, co
 /* ---- decode -------------------------------------------------------------------------------------------------------- */
 
 /* Residuals of all groups, zigzag undone, in plane order. */
-ALWAYS_INLINE void scatter_groups(const floe_step *step, floe_tile_geometry g, floe_uint *r)
+ALWAYS_INLINE void scatter_groups(const floe_step *step, uint32_t rank, floe_uint *r)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
         const floe_uint *in = step->residual[group];
-        floe_uint *out = r + (group_at(r, g, group) - r);
+        floe_uint *out = r + group_offset(rank, group);
         for (uint32_t z = 0; z < g.group_z; z++)
             for (uint32_t y = 0; y < g.group_y; y++)
                 for (uint32_t x = 0; x < g.group_x; x++)
@@ -233,8 +227,9 @@ ALWAYS_INLINE void scatter_groups(const floe_step *step, floe_tile_geometry g, f
 }
 
 /* The p of the plane before, where a group is not flat. */
-ALWAYS_INLINE void add_before(floe_uint *p, const floe_uint *before, uint32_t flat, floe_tile_geometry g)
+ALWAYS_INLINE void add_before(floe_uint *p, const floe_uint *before, uint32_t flat, uint32_t rank)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const uint32_t area = g.step_y * g.step_x;
     if (flat == 0) {
         for (uint32_t i = 0; i < area; i++)
@@ -308,15 +303,16 @@ ALWAYS_INLINE void plane_sums(floe_uint *p, uint32_t mode, uint32_t ny, uint32_t
 }
 
 ALWAYS_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
-                               floe_tile_geometry g, floe_int *q)
+                               uint32_t rank, floe_int *q)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const uint32_t area = g.step_y * g.step_x;
     floe_uint *all = (floe_uint *)q;
-    scatter_groups(step, g, all);
+    scatter_groups(step, rank, all);
     for (uint32_t z = 0; z < box->nz; z++) {
         floe_uint *p = all + z * area;
         walk->before[0] = 0;
-        add_before(p, walk->before, step->flat, g);
+        add_before(p, walk->before, step->flat, rank);
         memcpy(walk->before, p, area * sizeof *p);
         p[0] += (floe_uint)walk->corner;
         plane_sums(p, walk->mode, g.step_y, g.step_x, (floe_uint)walk->base);
@@ -328,8 +324,8 @@ void FLOE_V(floe_lorenzo_decode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
                                       floe_int *q)
 {
     switch (walk->rank) {
-    case 1: decode_step(walk, box, step, floe_tile_geometry_of(1), q); break;
-    case 2: decode_step(walk, box, step, floe_tile_geometry_of(2), q); break;
-    default: decode_step(walk, box, step, floe_tile_geometry_of(3), q); break;
+    case 1: decode_step(walk, box, step, 1, q); break;
+    case 2: decode_step(walk, box, step, 2, q); break;
+    default: decode_step(walk, box, step, 3, q); break;
     }
 }

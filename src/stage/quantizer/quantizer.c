@@ -42,6 +42,7 @@ static void init_linear(floe_quantizer *z, floe_dtype dtype, double bound, doubl
     double most = dtype == FLOE_F32 ? FLT_MAX : DBL_MAX;
     double step = bound < most / 4 ? 2 * bound * (1 - step_shrink(dtype, bound, max_abs)) : most / 2;
     z->step = dtype == FLOE_F32 ? (double)(float)step : step;
+    z->inverse = dtype == FLOE_F32 ? (double)(1 / (float)step) : 1 / step;
     /* |x - y| is rounded once, by at most half an ulp of itself; two ulps of room cover that and the rounding here. */
     z->tolerance = round_down(dtype, bound * (1 - 4 * half_ulp(dtype)));
 }

@@ -31,6 +31,7 @@ enum {
 typedef struct floe_quantizer {
     floe_quantizer_kind kind;
     double step;      /* LINEAR, LOG */
+    double inverse;   /* LINEAR encoder: 1 / step in the dtype */
     double tolerance; /* LINEAR: absolute, LOG: relative; below the bound by the rounding of the check. Encoder only */
     uint64_t fill;    /* encoder: values with these bits are exceptions. 0x80..0 (-0) where there is none */
     /* Bit patterns that many exceptions may share; kind k in 1..3 of an exception stands for palette[k - 1]. */

@@ -10,7 +10,7 @@ static floe_int max_bits(floe_int a, floe_int b) { return a > b ? a : b; }
 static uint32_t encode_linear(const floe_quantizer *z, const floe_real *restrict x, uint32_t n, floe_int *restrict q,
                               uint8_t *bad, floe_quantizer_stats *stats)
 {
-    const floe_real step = (floe_real)z->step, inverse = 1 / step, tolerance = (floe_real)z->tolerance;
+    const floe_real step = (floe_real)z->step, inverse = (floe_real)z->inverse, tolerance = (floe_real)z->tolerance;
     const floe_uint fill = (floe_uint)z->fill;
     floe_int any = 0, largest = 0;
     for (uint32_t i = 0; i < n; i++) {

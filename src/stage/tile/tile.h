@@ -35,10 +35,15 @@ typedef struct floe_tile_geometry {
 
 FLOE_HD floe_tile_geometry floe_tile_geometry_of(uint32_t rank)
 {
-    floe_tile_geometry line = {1, 1, 1024, 1, 1, 32};
-    floe_tile_geometry plane = {8, 1, 128, 8, 1, 4};
-    floe_tile_geometry volume = {2, 16, 32, 2, 4, 4};
-    return rank == 1 ? line : rank == 2 ? plane : volume;
+    /* member by member: so a constant rank gives constants to the compiler, where a table would not */
+    floe_tile_geometry g;
+    g.step_z = rank == 1 ? 1 : rank == 2 ? 8 : 2;
+    g.step_y = rank < 3 ? 1 : 16;
+    g.step_x = rank == 1 ? 1024 : rank == 2 ? 128 : 32;
+    g.group_z = g.step_z;
+    g.group_y = rank < 3 ? 1 : 4;
+    g.group_x = rank == 1 ? 32 : 4;
+    return g;
 }
 
 #endif
