@@ -15,6 +15,7 @@ value() { # file, key of a flat JSON text
 
 echo "A turbulence field of $shape values (f32), made by: floe fields turbulence --shape $shape -o turbulence.npy"
 "$floe" fields turbulence --shape "$shape" -o turbulence.npy --quiet
+echo "Speeds below are of the whole command, files included."
 printf '\n%-10s %-10s %9s %10s %12s %12s %13s  %s\n' bound preset ratio bits/value MB/s-in MB/s-out largest-error verified
 for bound in rel=1e-2 rel=1e-3 rel=1e-4; do
     for preset in fast balanced; do
@@ -31,3 +32,6 @@ done
 echo
 echo "What the last stream says about itself: floe info t.floe"
 "$floe" info t.floe
+echo
+echo "The library alone, in memory, beside memcpy: floe bench --shape $shape --bound rel=1e-3"
+"$floe" bench --shape "$shape" --bound rel=1e-3 --threads "1,$(nproc)"
