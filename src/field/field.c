@@ -255,11 +255,18 @@ static void row_copy(uint8_t *to, int64_t to_step, const uint8_t *from, int64_t 
     }
 }
 
+/* Rows are taken along the fastest of the axes that count them, so that places are worked out once for all of these. */
 void floe_field_copy(const floe_field *from, const floe_field *to)
 {
     floe_rows rows = floe_rows_of(to, from);
     size_t size = floe_dtype_size(to->dtype);
-    for (uint64_t r = 0; r < rows.count; r++)
-        row_copy(element_at(to, floe_rows_offset(&rows, 0, r)), rows.step[0],
-                 element_at(from, floe_rows_offset(&rows, 1, r)), rows.step[1], rows.length, size);
+    uint32_t axis = rows.outer ? rows.outer - 1 : 0;
+    uint64_t run = rows.outer ? rows.shape[axis] : 1;
+    for (uint64_t r = 0; r < rows.count; r += run) {
+        int64_t at[2] = {floe_rows_offset(&rows, 0, r), floe_rows_offset(&rows, 1, r)};
+        for (uint64_t i = 0; i < run; i++) {
+            row_copy(element_at(to, at[0] + (int64_t)i * rows.stride[0][axis]), rows.step[0],
+                     element_at(from, at[1] + (int64_t)i * rows.stride[1][axis]), rows.step[1], rows.length, size);
+        }
+    }
 }
