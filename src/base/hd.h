@@ -40,4 +40,14 @@ FLOE_HD double floe_f64_of(uint64_t b)
     return x;
 }
 
+/* Place of the highest bit that is set; v > 0. */
+FLOE_HD uint32_t floe_top_bit(uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+    return 63u - (uint32_t)__clzll((long long)v);
+#else
+    return 63u - (uint32_t)__builtin_clzll(v);
+#endif
+}
+
 #endif

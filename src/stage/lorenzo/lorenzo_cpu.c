@@ -111,16 +111,7 @@ ALWAYS_INLINE group_cost cost_of_group(const candidates *c, uint32_t rank, uint3
     return cost;
 }
 
-static uint8_t width_of(floe_uint bits)
-{
-    if (bits == 0)
-        return 0;
-#if FLOE_REAL_BITS == 32
-    return (uint8_t)(32 - __builtin_clz(bits));
-#else
-    return (uint8_t)(64 - __builtin_clzll(bits));
-#endif
-}
+static uint8_t width_of(floe_uint bits) { return (uint8_t)(bits ? 1 + floe_top_bit(bits) : 0); }
 
 ALWAYS_INLINE uint32_t group_offset(uint32_t rank, uint32_t group)
 {

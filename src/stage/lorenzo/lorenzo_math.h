@@ -29,9 +29,7 @@ FLOE_HD floe_uint FLOE_R(floe_unzigzag)(floe_uint u) { return (u >> 1) ^ ((floe_
 /* 8 log2(v), rounded down to what the 3 bits below the leading one say; v > 0. The cost of a group by its sum. */
 FLOE_HD uint32_t floe_log2_eighths(uint64_t v)
 {
-    uint32_t top = 63;
-    while (!(v >> top))
-        top--;
+    uint32_t top = floe_top_bit(v);
     uint32_t below = (uint32_t)((top >= 3 ? v >> (top - 3) : v << (3 - top)) & 7);
     return 8 * top + below;
 }
