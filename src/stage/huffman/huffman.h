@@ -55,7 +55,7 @@ typedef struct floe_huffman_book {
     uint16_t code[FLOE_HUFFMAN_TABLES][FLOE_HUFFMAN_SYMBOLS];  /* first bit lowest | length << 11 */
 } floe_huffman_book;
 
-/* Decoding tables: entry[start[t] + (next bits & mask[t])] = length | symbol << 8. */
+/* Decoding tables: entry[start[t] + (next bits & mask[t])] = length | symbol << 8. The length counts raw bits, too. */
 typedef struct floe_huffman_decoder {
     uint32_t unused; /* bit t: table t is UNUSED */
     uint16_t start[FLOE_HUFFMAN_TABLES];

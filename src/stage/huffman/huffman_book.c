@@ -105,13 +105,18 @@ void floe_huffman_book_build(const floe_huffman_hist *hist, floe_huffman_book *b
         table_build(t, hist->count[t], book);
 }
 
+/* Bits behind the code of a symbol. */
+static uint32_t raw_bits(uint32_t table, uint32_t symbol)
+{
+    return table < floe_huffman_value_table(FLOE_HUFFMAN_NARROW + 1) ? 0 : floe_huffman_wide_raw(symbol);
+}
+
 uint64_t floe_huffman_book_cost(const floe_huffman_hist *hist, const floe_huffman_book *book)
 {
     uint64_t nbits = 0;
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
-        bool wide = t >= floe_huffman_value_table(FLOE_HUFFMAN_NARROW + 1);
         for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
-            nbits += (uint64_t)hist->count[t][s] * (book->length[t][s] + (wide ? floe_huffman_wide_raw(s) : 0));
+            nbits += (uint64_t)hist->count[t][s] * (book->length[t][s] + raw_bits(t, s));
     }
     return nbits;
 }
@@ -294,11 +299,11 @@ void floe_huffman_decoder_build(const floe_huffman_book *book, floe_huffman_deco
         decoder->start[t] = (uint16_t)start;
         decoder->mask[t] = (uint16_t)((1u << longest) - 1);
         decoder->unused |= (uint32_t)(book->mode[t] == FLOE_HUFFMAN_UNUSED) << t;
-        entry[0] = (uint16_t)(book->single[t] << 8);
+        entry[0] = (uint16_t)(raw_bits(t, book->single[t]) | (uint32_t)book->single[t] << 8);
         for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
             for (uint32_t n = book->length[t][s], i = book->code[t][s] & CODE_MASK; n && i < 1u << longest;
                  i += 1u << n)
-                entry[i] = (uint16_t)(n | s << 8);
+                entry[i] = (uint16_t)((n + raw_bits(t, s)) | s << 8);
         start += 1u << longest;
     }
 }

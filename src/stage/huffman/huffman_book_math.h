@@ -36,85 +36,44 @@ FLOE_HD uint32_t floe_huffman_rank(const uint32_t *count, uint32_t nsymbols, uin
     return n;
 }
 
-/* Depths in a Huffman tree of n >= 2 leaves of rising weight; they never rise with i. Leaves and finished nodes form two
- * queues; a leaf goes first on a tie. */
-FLOE_HD void floe_huffman_depths(const uint64_t *weight, uint32_t n, uint32_t *depth)
+/* One round of package-merge: merges the leaves with the pairs of the list of the round before, leaf first on a tie.
+ * Keeps keep items; leaf[i]: item i is a leaf. Returns the length of the list. */
+FLOE_HD uint32_t floe_huffman_merge(const uint64_t *key, uint32_t n, const uint64_t *before, uint32_t nbefore,
+                                    uint32_t keep, uint64_t *list, uint8_t *leaf)
 {
-    uint32_t leaf = 0, node = 0, node_depth[FLOE_HUFFMAN_SYMBOLS], parent[FLOE_HUFFMAN_SYMBOLS];
-    uint64_t sum[FLOE_HUFFMAN_SYMBOLS]; /* of inner nodes, in order of weight; parent is theirs */
-    for (uint32_t next = 0; next + 1 < n; next++) {
-        sum[next] = 0;
-        for (uint32_t child = 0; child < 2; child++) {
-            if (leaf < n && (node >= next || weight[leaf] <= sum[node])) {
-                depth[leaf] = next;
-                sum[next] += weight[leaf++];
-            } else {
-                parent[node] = next;
-                sum[next] += sum[node++];
-            }
-        }
+    uint32_t a = 0, p = 0, i = 0;
+    for (; i < keep && (a < n || 2 * p + 1 < nbefore); i++) {
+        bool pair_left = 2 * p + 1 < nbefore;
+        uint64_t pair = pair_left ? before[2 * p] + before[2 * p + 1] : 0;
+        leaf[i] = a < n && (!pair_left || key[a] >> 8 <= pair);
+        list[i] = leaf[i] ? key[a++] >> 8 : pair;
+        p += !leaf[i];
     }
-    node_depth[n - 2] = 0; /* the root */
-    for (uint32_t i = n - 2; i-- > 0;)
-        node_depth[i] = node_depth[parent[i]] + 1;
-    for (uint32_t i = 0; i < n; i++)
-        depth[i] = node_depth[depth[i]] + 1;
+    return i;
 }
 
-/* Brings codes down to limit bits: those too long are cut to it, and to make room for them the codes that lose least by the
- * room that they free become a bit longer. weight[0..n) rises; nof[d]: codes of length d, given out from the longest on.
- * Returns with Kraft's equality. */
-FLOE_HD void floe_huffman_limit(const uint64_t *weight, uint32_t *nof, uint32_t limit)
-{
-    uint32_t full = 1u << limit, used = 0; /* in codes of limit bits */
-    for (uint32_t d = 1; d <= limit; d++)
-        used += nof[d] << (limit - d);
-    while (used > full) {
-        uint32_t rarest = nof[limit], best = 0;
-        uint64_t least = ~(uint64_t)0;
-        for (uint32_t d = limit - 1; d > 0; rarest += nof[d--])
-            if (nof[d] && weight[rarest] << d < least) {
-                least = weight[rarest] << d; /* bits lost by bits freed, 2^(limit - d - 1): the same order */
-                best = d;
-            }
-        nof[best]--;
-        nof[best + 1]++;
-        used -= 1u << (limit - best - 1);
-    }
-    while (used < full) { /* the last of them may have freed too much. The longest code always fits */
-        uint32_t end = 0, best = 0;
-        uint64_t most = 0;
-        for (uint32_t d = limit; d > 1 && used + (1u << (limit - d)) <= full; d--) {
-            end += nof[d];
-            if (nof[d] && weight[end - 1] << d > most) {
-                most = weight[end - 1] << d;
-                best = d;
-            }
-        }
-        nof[best]--;
-        nof[best - 1]++;
-        used += 1u << (limit - best);
-    }
-}
-
-/* Code lengths of at most limit bits, 0 for unused symbols. At least two symbols are used, at most 2^limit;
- * limit <= MAX_LENGTH. */
+/* Optimal code lengths of at most limit bits (package-merge), 0 for unused symbols. At least two symbols are used,
+ * at most 2^limit; limit <= MAX_LENGTH. */
 FLOE_HD void floe_huffman_lengths(const uint32_t *count, uint32_t nsymbols, uint32_t limit, uint8_t *length)
 {
-    uint64_t key[FLOE_HUFFMAN_SYMBOLS], weight[FLOE_HUFFMAN_SYMBOLS];
-    uint32_t nof[FLOE_HUFFMAN_MAX_LENGTH + 1] = {0}, n = floe_huffman_rank(count, nsymbols, key), i = 0;
-    uint32_t depth[FLOE_HUFFMAN_SYMBOLS];
-    for (uint32_t k = 0; k < n; k++)
-        weight[k] = key[k] >> 8;
-    floe_huffman_depths(weight, n, depth);
-    for (uint32_t k = 0; k < n; k++)
-        nof[depth[k] < limit ? depth[k] : limit]++;
-    floe_huffman_limit(weight, nof, limit);
+    uint64_t key[FLOE_HUFFMAN_SYMBOLS], list[2][2 * FLOE_HUFFMAN_SYMBOLS];
+    uint8_t leaf[FLOE_HUFFMAN_MAX_LENGTH][2 * FLOE_HUFFMAN_SYMBOLS];
+    uint32_t n = floe_huffman_rank(count, nsymbols, key), keep = 2 * n - 2, nlist = 0;
     for (uint32_t s = 0; s < nsymbols; s++)
         length[s] = 0;
-    for (uint32_t d = limit; d > 0; d--) /* the rarest symbols take the longest codes */
-        for (uint32_t k = 0; k < nof[d]; k++)
-            length[key[i++] & 0xff] = (uint8_t)d;
+    for (uint32_t r = 0; r < limit; r++)
+        nlist = floe_huffman_merge(key, n, list[(r + 1) & 1], nlist, keep, list[r & 1], leaf[r]);
+    /* Of the last list the first 2n - 2 items count; each of their packages counts two items of the list before, and a
+     * leaf is as long as the number of lists in which it counts. */
+    uint32_t items = keep;
+    for (uint32_t r = limit; r-- > 0;) {
+        uint32_t nleaves = 0;
+        for (uint32_t i = 0; i < items; i++)
+            nleaves += leaf[r][i];
+        for (uint32_t i = 0; i < nleaves; i++)
+            length[key[i] & 0xff]++;
+        items = 2 * (items - nleaves);
+    }
 }
 
 /* Canonical codes, first bit lowest, | length << 11. Returns false unless the lengths (0: no code) are complete. */

@@ -51,8 +51,10 @@ static inline void count_group(floe_huffman_hist *hist, uint32_t width, const fl
 {
     uint32_t *count = hist->count[floe_huffman_value_table(width)];
     if (width > FLOE_HUFFMAN_NARROW) {
+        wide_group wide;
+        symbols_of_wide(residual, &wide);
         for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i++)
-            count[floe_huffman_wide_symbol(residual[i])]++;
+            count[wide.symbol[i]]++;
         return;
     }
     uint8_t symbol[FLOE_GROUP_VALUES];
@@ -106,12 +108,14 @@ static inline void encode_symbols(bit_sink *sink, const uint16_t *code, const ui
     }
 }
 
-static inline void encode_wide(bit_sink *sink, const uint16_t *code, const floe_uint *residual)
+static inline void encode_wide(bit_sink *sink, const uint16_t *code, uint32_t width, const floe_uint *residual)
 {
+    wide_group wide;
+    symbols_of_wide(residual, &wide);
     for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i++) {
-        uint32_t symbol = floe_huffman_wide_symbol(residual[i]), nraw = floe_huffman_wide_raw(symbol);
-        uint64_t raw = residual[i] & (((uint64_t)1 << nraw) - 1);
-        sink_code(sink, code[symbol]);
+        uint64_t raw = wide.raw[i];
+        uint32_t nraw = wide.nraw[i];
+        sink_code(sink, code[wide.symbol[i]]);
         if (FLOE_REAL_BITS == 64 && nraw > 32) { /* 7 + 11 + 61 bits are too many at once */
             sink_put(sink, raw & 0xffffffff, 32);
             sink_flush(sink);
@@ -119,7 +123,8 @@ static inline void encode_wide(bit_sink *sink, const uint16_t *code, const floe_
             nraw -= 32;
         }
         sink_put(sink, raw, nraw);
-        sink_flush(sink);
+        if (width > 16 || i % 2) /* 7 + 2 * (11 + 13) bits fit */
+            sink_flush(sink);
     }
 }
 
@@ -129,7 +134,10 @@ static inline void encode_group(bit_sink *sink, const floe_huffman_book *book, u
     const uint16_t *code = book->code[floe_huffman_value_table(width)];
     uint8_t symbol[FLOE_GROUP_VALUES];
     if (width > FLOE_HUFFMAN_NARROW) {
-        encode_wide(sink, code, residual);
+        if (width <= 16)
+            encode_wide(sink, code, 16, residual);
+        else
+            encode_wide(sink, code, 64, residual);
         return;
     }
     symbols_of_group(width, residual, symbol);

@@ -336,114 +336,7 @@ static void test_tile_words_suffice(void **unused)
     free(words);
 }
 
-/* ---- the book ---- */
-
-/* Bits of an optimal code of at most limit bits: package-merge on lists of (weight, symbols as counts). */
-static uint64_t optimal_cost(const uint32_t *count, uint32_t nsymbols, uint32_t limit)
-{
-    uint64_t leaf[256], list[512], next[512], cost = 0;
-    uint32_t n = 0, nlist = 0;
-    for (uint32_t s = 0; s < nsymbols; s++)
-        if (count[s]) {
-            uint32_t i = n++;
-            for (; i > 0 && leaf[i - 1] > count[s]; i--)
-                leaf[i] = leaf[i - 1];
-            leaf[i] = count[s];
-        }
-    for (uint32_t r = 0; r < limit; r++) {
-        uint32_t a = 0, p = 0, i = 0;
-        for (; i < 2 * n - 2 && (a < n || 2 * p + 1 < nlist); i++) {
-            uint64_t pair = 2 * p + 1 < nlist ? list[2 * p] + list[2 * p + 1] : UINT64_MAX;
-            if (a < n && leaf[a] <= pair) {
-                next[i] = leaf[a++];
-            } else {
-                next[i] = pair;
-                p++;
-            }
-        }
-        nlist = i;
-        memcpy(list, next, sizeof list);
-    }
-    for (uint32_t i = 0; i < nlist; i++)
-        cost += list[i];
-    return cost; /* each of the 2n - 2 items adds its symbols' weights once for each bit */
-}
-
-static void hist_random(floe_huffman_hist *hist, uint64_t *state)
-{
-    floe_huffman_hist_clear(hist);
-    for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
-        uint32_t shape = random_below(state, 6), slope = 1 + random_below(state, 40), top = random_below(state, 30);
-        for (uint32_t s = 0; s < floe_huffman_alphabet(t); s++) {
-            uint32_t falling = (uint32_t)(((uint64_t)1 << top) >> (s / slope < 31 ? s / slope : 31));
-            const uint32_t by_shape[] = {0,
-                                         7,
-                                         falling,
-                                         falling / (1 + random_below(state, 9)),
-                                         random_below(state, 50) ? 0 : 1u << top,
-                                         (uint32_t)random_next(state) >> top};
-            hist->count[t][s] = by_shape[shape];
-        }
-    }
-}
-
-static void test_book(void **unused)
-{
-    static floe_huffman_hist hist;
-    static floe_huffman_book book, again;
-    static uint32_t words[FLOE_HUFFMAN_BOOK_WORDS];
-    uint64_t state = 5, lost = 0, all = 0;
-    size_t used;
-    floe_error err;
-    (void)unused;
-    for (uint32_t i = 0; i < 300; i++) {
-        hist_random(&hist, &state);
-        floe_huffman_book_build(&hist, &book);
-        size_t n = floe_huffman_book_write(&book, words, FLOE_HUFFMAN_BOOK_WORDS);
-        assert_in_range(n, 2, FLOE_HUFFMAN_BOOK_WORDS);
-        assert_int_equal(floe_huffman_book_write(&book, words, n - 1), 0);
-        assert_int_equal(floe_huffman_book_write(&book, words, n), n);
-        assert_int_equal(floe_huffman_book_read(words, n, &again, &used, &err), FLOE_OK);
-        assert_int_equal(used, n);
-        assert_memory_equal(&book, &again, sizeof book);
-        assert_int_equal(floe_huffman_book_read(words, n - 1, &again, &used, &err), FLOE_ERR_FORMAT);
-        for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
-            uint64_t cost = 0;
-            for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
-                cost += (uint64_t)hist.count[t][s] * book.length[t][s];
-            if (book.mode[t] != FLOE_HUFFMAN_CODED)
-                continue;
-            uint64_t optimum = optimal_cost(hist.count[t], floe_huffman_alphabet(t), FLOE_HUFFMAN_MAX_LENGTH);
-            assert_true(cost >= optimum && cost <= optimum + optimum / 50 + 64);
-            lost += cost - optimum;
-            all += optimum;
-        }
-    }
-    assert_true(lost < all / 1000);
-}
-
-static void test_book_limits(void **unused)
-{
-    static floe_huffman_hist hist;
-    static floe_huffman_book book;
-    (void)unused;
-    floe_huffman_hist_clear(&hist);
-    hist.count[FLOE_HUFFMAN_VALUE][7] = UINT32_MAX;                                      /* one symbol */
-    hist.count[FLOE_HUFFMAN_VALUE + 1][0] = hist.count[FLOE_HUFFMAN_VALUE + 1][255] = 1; /* two */
-    for (uint32_t s = 0; s < 256; s++) {
-        hist.count[FLOE_HUFFMAN_VALUE + 3][s] = 5;                            /* a flat one */
-        hist.count[FLOE_HUFFMAN_VALUE + 7][s] = s < 32 ? UINT32_MAX >> s : 1; /* a steep one */
-    }
-    floe_huffman_book_build(&hist, &book);
-    assert_int_equal(book.mode[FLOE_HUFFMAN_QUAD], FLOE_HUFFMAN_UNUSED);
-    assert_int_equal(book.mode[FLOE_HUFFMAN_VALUE], FLOE_HUFFMAN_SINGLE);
-    assert_int_equal(book.single[FLOE_HUFFMAN_VALUE], 7);
-    assert_int_equal(book.mode[FLOE_HUFFMAN_VALUE + 1], FLOE_HUFFMAN_FIXED);
-    assert_int_equal(book.mode[FLOE_HUFFMAN_VALUE + 3], FLOE_HUFFMAN_FIXED);
-    assert_int_equal(book.mode[FLOE_HUFFMAN_VALUE + 7], FLOE_HUFFMAN_CODED);
-    assert_int_equal(book.length[FLOE_HUFFMAN_VALUE + 7][255], FLOE_HUFFMAN_MAX_LENGTH);
-    assert_int_equal(book.length[FLOE_HUFFMAN_VALUE + 7][0], 1);
-}
+/* ---- the book; huffman_book_test.c has more ---- */
 
 /* A field of 2.7 MB at ratio 30 is 90 KB: 1 % of it. */
 static void test_book_is_compact(void **unused)
@@ -466,7 +359,7 @@ static void test_book_is_compact(void **unused)
 
 /* ---- damage ---- */
 
-enum { TILE_MUTATIONS = 20000, BOOK_MUTATIONS = 20000 };
+enum { TILE_MUTATIONS = 200000, BOOK_MUTATIONS = 100000 };
 
 static void damage(uint32_t *words, size_t *nwords, uint64_t *state)
 {
@@ -477,6 +370,21 @@ static void damage(uint32_t *words, size_t *nwords, uint64_t *state)
         words[random_below(state, (uint32_t)*nwords)] ^= 1u << random_below(state, 32);
     if (kind >= 6)
         words[random_below(state, kind == 6 ? 3 : (uint32_t)*nwords) % *nwords] = (uint32_t)random_next(state);
+}
+
+/* What a decoder may leave in a tile, whatever it read. */
+static void check_sane(const floe_step *steps, uint32_t nsteps)
+{
+    for (uint32_t g = 0; g < nsteps * FLOE_STEP_GROUPS; g++) {
+        const floe_step *s = &steps[g / FLOE_STEP_GROUPS];
+        uint32_t in_step = g % FLOE_STEP_GROUPS, width = s->width[in_step];
+        bool live = width || (s->flat >> in_step & 1);
+        floe_uint all = 0;
+        for (uint32_t v = 0; v < FLOE_GROUP_VALUES; v++)
+            all |= s->residual[in_step][v];
+        assert_true(floe_huffman_bit_length(all) <= width && width <= FLOE_REAL_BITS);
+        assert_true(!live || (s->present >> in_step & 1));
+    }
 }
 
 static void test_damaged_tiles(void **unused)
@@ -503,18 +411,12 @@ static void test_damaged_tiles(void **unused)
             floe_status status = decode_exactly(fast(), &c->decoder, words, n, back, nsteps);
             assert_true(status == FLOE_OK || status == FLOE_ERR_FORMAT);
             refused += status != FLOE_OK;
+            if (status == FLOE_OK || i % 16 == 0)
+                check_sane(back, nsteps);
             if (i % 16 == 0) {
                 steps_forget(slow, steps, nsteps, 0xff);
                 assert_int_equal(decode_exactly(&plain, &c->decoder, words, n, slow, nsteps), status);
                 steps_equal(back, slow, nsteps);
-            }
-            for (uint32_t g = 0; g < nsteps * FLOE_STEP_GROUPS; g++) {
-                const floe_step *s = &back[g / FLOE_STEP_GROUPS];
-                uint32_t w = s->width[g % FLOE_STEP_GROUPS];
-                bool live = w || (s->flat >> g % FLOE_STEP_GROUPS & 1);
-                assert_true(w <= FLOE_REAL_BITS && (!live || s->present >> g % FLOE_STEP_GROUPS & 1));
-                for (uint32_t v = 0; v < FLOE_GROUP_VALUES; v++)
-                    assert_true(floe_huffman_bit_length(s->residual[g % FLOE_STEP_GROUPS][v]) <= w);
             }
         }
         assert_true(refused > TILE_MUTATIONS / 6 / 4);
@@ -571,13 +473,17 @@ static void test_bytes_stay(void **unused)
     uint64_t state = 9, hash = 0xcbf29ce484222325u;
     (void)unused;
     for (uint32_t k = 0; k < 12; k++) {
-        tile_recipe recipe = {1 + k % 8, k % 3 ? ~0u : 0x3fff7731, 0, k < 6 ? k : 4 * k - 20, 90};
+        tile_recipe recipe = {1 + k % 8, k % 3 ? ~0u : 0x3fff7731, 0,
+                              k < 6    ? k
+                              : k < 11 ? 4 * k - 20
+                                       : FLOE_REAL_BITS,
+                              90};
         tile_make(&recipe, steps, &state);
         coded_tile *c = tile_code(k % 2 ? fast() : &plain, steps, recipe.nsteps);
         hash = words_hash(words_hash(hash, c->book_words, c->nbook), c->words, c->nwords);
         free(c);
     }
-    assert_int_equal(hash, FLOE_REAL_BITS == 32 ? 0 : 0);
+    assert_int_equal(hash, FLOE_REAL_BITS == 32 ? 0xe82288aa06d419a8u : 0x0cff375a96e381a2u);
 }
 
 /* ---- bench ---- */
@@ -655,8 +561,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_dead_tile_takes_no_words),
         cmocka_unit_test(test_tile_words_suffice),
-        cmocka_unit_test(test_book),
-        cmocka_unit_test(test_book_limits),
         cmocka_unit_test(test_book_is_compact),
         cmocka_unit_test(test_damaged_tiles),
         cmocka_unit_test(test_damaged_books),

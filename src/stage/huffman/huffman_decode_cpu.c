@@ -86,25 +86,54 @@ static inline void decode_symbols(bit_source *in, code_table t, uint8_t *symbol,
     in->pos = pos;
 }
 
-/* Returns the values or'ed together. */
+/* The value of table entry e, which was found at the front of x; 57 bits of x hold it. */
+static inline uint64_t wide_value(uint32_t e, uint64_t x)
+{
+    uint32_t nraw = floe_huffman_wide_raw(e >> 8), ncode = (e & 0xff) - nraw;
+    return floe_huffman_wide_base(e >> 8) | (x >> ncode & (((uint64_t)1 << nraw) - 1));
+}
+
+/* Values of up to 16 bits, two from each look at the bits: 2 * (11 + 13) <= 57. Returns them or'ed together. */
+static inline uint64_t decode_wide16(bit_source *in, code_table t, floe_uint *residual)
+{
+    const uint32_t *words = in->words;
+    size_t pos = in->pos;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i += 2) {
+        uint64_t x = bits_peek(words, pos);
+        uint32_t a = t.entry[x & t.mask];
+        uint64_t y = x >> (a & 63);
+        uint32_t b = t.entry[y & t.mask];
+        pos += (a + b) & 0xff;
+        uint64_t first = wide_value(a, x), second = wide_value(b, y);
+        residual[i] = (floe_uint)first;
+        residual[i + 1] = (floe_uint)second;
+        all |= first | second;
+    }
+    in->pos = pos;
+    return all;
+}
+
+/* Values of any length. Returns them or'ed together. */
 static inline uint64_t decode_wide(bit_source *in, code_table t, floe_uint *residual)
 {
+    const uint32_t *words = in->words;
+    size_t pos = in->pos;
     uint64_t all = 0;
     for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i++) {
-        uint64_t x = bits_peek(in->words, in->pos), value;
-        uint32_t e = t.entry[x & t.mask], n = e & 0xff, nraw = floe_huffman_wide_raw(e >> 8);
-        value = floe_huffman_wide_base(e >> 8);
-        in->pos += n;
-        x >>= n;
+        uint64_t x = bits_peek(words, pos), value;
+        uint32_t e = t.entry[x & t.mask], nraw = floe_huffman_wide_raw(e >> 8);
+        pos += e & 0xff;
         if (FLOE_REAL_BITS == 64 && nraw > 32) { /* 11 + 61 bits are too many at once */
-            value |= bits_peek(in->words, in->pos) & 0xffffffff;
-            x = bits_peek(in->words, in->pos + 32) << 32;
+            uint64_t low = bits_peek(words, pos - nraw) & 0xffffffff, high = bits_peek(words, pos - nraw + 32);
+            value = floe_huffman_wide_base(e >> 8) | low | (high & ((1u << (nraw - 32)) - 1)) << 32;
+        } else {
+            value = wide_value(e, x);
         }
-        value |= x & (((uint64_t)1 << nraw) - 1);
-        in->pos += nraw;
         residual[i] = (floe_uint)value;
         all |= value;
     }
+    in->pos = pos;
     return all;
 }
 
@@ -140,7 +169,7 @@ static bool decode_group(const floe_huffman_decoder *decoder, bit_source *in, ui
         group_of_symbols(8, symbol, residual);
         return true;
     default: {
-        uint64_t all = decode_wide(in, t, residual);
+        uint64_t all = width <= 16 ? decode_wide16(in, t, residual) : decode_wide(in, t, residual);
         return width == 64 || all >> width == 0;
     }
     }
@@ -178,7 +207,9 @@ static inline bool lane_open_quad(const floe_huffman_decoder *decoder, const til
     source_seek(source, &lane->in, source_at(&lane->in));
     uint32_t table = floe_huffman_quad_table(lane->state.quad);
     lane->state.quad = lane->live = decode_symbol(&lane->in, table_of(decoder, table));
-    for (uint32_t i = 0; i < FLOE_HUFFMAN_QUAD_GROUPS; i++)
+    if (lane->live == 0)
+        memset(lane->step->residual[lane->group], 0, 4 * sizeof lane->step->residual[0]);
+    for (uint32_t i = 0; lane->live && i < FLOE_HUFFMAN_QUAD_GROUPS; i++)
         if (!(lane->live >> i & 1))
             memset(lane->step->residual[lane->group + i], 0, sizeof lane->step->residual[0]);
     return !(decoder->unused >> table & 1) && !(lane->live & ~present);

@@ -43,6 +43,12 @@ static inline void bytes_store(uint32_t *words, size_t byte, uint64_t x)
 /* The next bits from bit pos on, 57 at least. Touches 8 bytes. */
 static inline uint64_t bits_peek(const uint32_t *words, size_t pos) { return bytes_load(words, pos >> 3) >> (pos & 7); }
 
+/* A group of more than 8 bits: the symbol of each value, and the raw bits behind it. */
+typedef struct wide_group {
+    uint32_t symbol[FLOE_GROUP_VALUES], nraw[FLOE_GROUP_VALUES];
+    floe_uint raw[FLOE_GROUP_VALUES];
+} wide_group;
+
 /* ---- a narrow group and its symbols: bit j of value i of a symbol of n values is the symbol's bit j * n + i ---- */
 
 #if FLOE_AVX2
@@ -141,34 +147,97 @@ static inline void group_of_symbols(uint32_t width, const uint8_t *symbol, floe_
     group_store(residual, x);
 }
 
+#if FLOE_REAL_BITS == 32
+/* Bit lengths (floe_huffman_bit_length) of values of 2 and more, from a float's exponent: of half the value, which is no
+ * negative number, without the bit behind each one, so that rounding cannot carry into the exponent. */
+static inline __m256i bit_lengths(__m256i v)
+{
+    __m256i half = _mm256_srli_epi32(v, 1);
+    __m256 f = _mm256_cvtepi32_ps(_mm256_andnot_si256(_mm256_srli_epi32(half, 1), half));
+    return _mm256_sub_epi32(_mm256_srli_epi32(_mm256_castps_si256(f), 23), _mm256_set1_epi32(127 - 2));
+}
+
+static inline void symbols_of_wide(const floe_uint *residual, wide_group *w)
+{
+    const __m256i three = _mm256_set1_epi32(3), four = _mm256_set1_epi32(4), ones = _mm256_set1_epi32(-1);
+    for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i += 8) {
+        __m256i v = _mm256_loadu_si256((const __m256i *)(residual + i)), n = bit_lengths(v);
+        __m256i has_raw = _mm256_cmpgt_epi32(n, four);
+        __m256i nraw = _mm256_and_si256(has_raw, _mm256_sub_epi32(n, three));
+        __m256i more = _mm256_and_si256(has_raw, _mm256_add_epi32(_mm256_slli_epi32(nraw, 2), four));
+        _mm256_storeu_si256((__m256i *)(w->symbol + i), _mm256_add_epi32(_mm256_srlv_epi32(v, nraw), more));
+        _mm256_storeu_si256((__m256i *)(w->nraw + i), nraw);
+        _mm256_storeu_si256((__m256i *)(w->raw + i), _mm256_andnot_si256(_mm256_sllv_epi32(ones, nraw), v));
+    }
+}
+#endif
+
 static inline uint32_t widths_nonzero(const uint8_t *width)
 {
     __m256i w = _mm256_loadu_si256((const __m256i *)width);
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(w, _mm256_setzero_si256()));
 }
 #else
+static inline uint8_t symbol_pack(uint32_t width, uint32_t n, const floe_uint *value)
+{
+    uint32_t s = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < width; j++)
+            s |= (uint32_t)(value[i] >> j & 1) << (j * n + i);
+    return (uint8_t)s;
+}
+static inline void symbol_unpack(uint32_t width, uint32_t n, uint32_t symbol, floe_uint *value)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = 0;
+        for (uint32_t j = 0; j < width; j++)
+            v |= (symbol >> (j * n + i) & 1) << j;
+        value[i] = v;
+    }
+}
+
 static inline void symbols_of_group(uint32_t width, const floe_uint *residual, uint8_t *symbol)
 {
-    uint32_t n = floe_huffman_symbol_values(width);
-    for (uint32_t k = 0; k < FLOE_GROUP_VALUES / n; k++) {
-        uint32_t s = 0;
-        for (uint32_t i = 0; i < n; i++)
-            for (uint32_t j = 0; j < width; j++)
-                s |= (uint32_t)(residual[k * n + i] >> j & 1) << (j * n + i);
-        symbol[k] = (uint8_t)s;
+    switch (width) { /* constants, which the compiler unrolls */
+    case 1:
+        for (uint32_t k = 0; k < 4; k++)
+            symbol[k] = symbol_pack(1, 8, residual + 8 * k);
+        break;
+    case 2:
+        for (uint32_t k = 0; k < 8; k++)
+            symbol[k] = symbol_pack(2, 4, residual + 4 * k);
+        break;
+    case 3:
+    case 4:
+        for (uint32_t k = 0; k < 16; k++)
+            symbol[k] = symbol_pack(4, 2, residual + 2 * k);
+        break;
+    default:
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
+            symbol[k] = (uint8_t)residual[k];
     }
 }
 
 static inline void group_of_symbols(uint32_t width, const uint8_t *symbol, floe_uint *residual)
 {
-    uint32_t n = floe_huffman_symbol_values(width);
-    for (uint32_t k = 0; k < FLOE_GROUP_VALUES / n; k++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t v = 0;
-            for (uint32_t j = 0; j < width; j++)
-                v |= ((uint32_t)symbol[k] >> (j * n + i) & 1) << j;
-            residual[k * n + i] = v;
-        }
+    switch (width) {
+    case 1:
+        for (uint32_t k = 0; k < 4; k++)
+            symbol_unpack(1, 8, symbol[k], residual + 8 * k);
+        break;
+    case 2:
+        for (uint32_t k = 0; k < 8; k++)
+            symbol_unpack(2, 4, symbol[k], residual + 4 * k);
+        break;
+    case 3:
+    case 4:
+        for (uint32_t k = 0; k < 16; k++)
+            symbol_unpack(4, 2, symbol[k], residual + 2 * k);
+        break;
+    default:
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
+            residual[k] = symbol[k];
+    }
 }
 
 static inline uint32_t widths_nonzero(const uint8_t *width)
@@ -177,6 +246,17 @@ static inline uint32_t widths_nonzero(const uint8_t *width)
     for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
         mask |= (uint32_t)(width[g] != 0) << g;
     return mask;
+}
+#endif
+
+#if !FLOE_AVX2 || FLOE_REAL_BITS == 64
+static inline void symbols_of_wide(const floe_uint *residual, wide_group *w)
+{
+    for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i++) {
+        w->nraw[i] = floe_huffman_wide_raw_of(residual[i]);
+        w->symbol[i] = floe_huffman_wide_symbol(residual[i], w->nraw[i]);
+        w->raw[i] = residual[i] & (((floe_uint)1 << w->nraw[i]) - 1);
+    }
 }
 #endif
 

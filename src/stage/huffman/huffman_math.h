@@ -83,24 +83,30 @@ FLOE_HD uint32_t floe_huffman_header_table(uint32_t previous)
     return FLOE_HUFFMAN_HEADER + context;
 }
 
-/* ---- values of groups wider than 8 bits: symbol and raw bits ---- */
+/* ---- values of groups wider than 8 bits: a symbol for the length and the leading bits, the rest raw ---- */
 
-FLOE_HD uint32_t floe_huffman_wide_symbol(uint64_t value)
+/* Raw bits of a value: all below its three leading ones; none of a value below 16. */
+FLOE_HD uint32_t floe_huffman_wide_raw_of(uint64_t value)
 {
-    if (value < FLOE_HUFFMAN_WIDE_DIRECT)
-        return (uint32_t)value;
-    uint32_t n = floe_huffman_bit_length(value);
-    return FLOE_HUFFMAN_WIDE_DIRECT + (n - 5) * 4 + ((uint32_t)(value >> (n - 3)) & 3);
+    uint32_t n = floe_huffman_bit_length(value | 1);
+    return (n - 3) & (0u - (uint32_t)(n > 4));
 }
-/* Raw bits behind a symbol (the lowest of the value). */
+/* The symbol of a value with so many raw bits: itself below 16, else 16 + 4 * (length - 5) + 2 bits behind the first. */
+FLOE_HD uint32_t floe_huffman_wide_symbol(uint64_t value, uint32_t nraw)
+{
+    return (uint32_t)(value >> nraw) + ((4 * nraw + 4) & (0u - (uint32_t)(nraw > 0)));
+}
+/* Raw bits behind a symbol. Without a branch: whether a value is below 16 is hard to foretell. */
 FLOE_HD uint32_t floe_huffman_wide_raw(uint32_t symbol)
 {
-    return symbol < FLOE_HUFFMAN_WIDE_DIRECT ? 0 : ((symbol - FLOE_HUFFMAN_WIDE_DIRECT) >> 2) + 2;
+    uint32_t has_raw = 0u - (uint32_t)(symbol >= FLOE_HUFFMAN_WIDE_DIRECT);
+    return ((symbol >> 2) - 2) & has_raw;
 }
 /* The value of a symbol whose raw bits are 0. */
 FLOE_HD uint64_t floe_huffman_wide_base(uint32_t symbol)
 {
-    return symbol < FLOE_HUFFMAN_WIDE_DIRECT ? symbol : (uint64_t)(4 | (symbol & 3)) << floe_huffman_wide_raw(symbol);
+    uint32_t has_raw = 0u - (uint32_t)(symbol >= FLOE_HUFFMAN_WIDE_DIRECT);
+    return (uint64_t)((symbol & (~has_raw | 3)) | (has_raw & 4)) << floe_huffman_wide_raw(symbol);
 }
 
 /* ---- lanes ---- */
