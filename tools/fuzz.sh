@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 seconds=$1
 build=${2:-build-fuzz}
 [ -f "$build/build.ninja" ] || cmake --preset fuzz -B "$build" >/dev/null
-cmake --build "$build"
+cmake --build "$build" --target fuzzers floe_command
 mapfile -t targets < <(find "$build/fuzz" -maxdepth 1 -type f -perm -u+x -name '*_fuzz' | sort)
 [ ${#targets[@]} -gt 0 ] || { echo "fuzz: no targets were built" >&2 && exit 1; }
 
