@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Contexts: options, messages, workspaces of the caller and their limits, misuse. */
+#include "tests/api_kit.h"
+
+#include <fenv.h>
+
+static floe_status create(floe_ctx **ctx, floe_ctx_options o)
+{
+    *ctx = NULL;
+    return floe_ctx_create(ctx, &o);
+}
+
+static void options(void **state)
+{
+    (void)state;
+    floe_ctx *ctx;
+    static _Alignas(64) uint8_t memory[256];
+    const struct {
+        floe_ctx_options o;
+        floe_status status;
+        const char *message;
+    } cases[] = {
+        {{.size = sizeof(floe_ctx_options)}, FLOE_OK, ""},
+        {{.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CPU, .threads = 3}, FLOE_OK, ""},
+        {{.size = sizeof(floe_ctx_options), .isa = FLOE_ISA_PLAIN}, FLOE_OK, ""},
+        {{.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CUDA}, FLOE_ERR_DEVICE, "cuda"},
+        {{.size = sizeof(floe_ctx_options), .backend = (floe_backend)9}, FLOE_ERR_ARGUMENT, "unknown backend 9"},
+        {{.size = sizeof(floe_ctx_options), .threads = 1u << 20}, FLOE_ERR_ARGUMENT, "threads"},
+        {{.size = sizeof(floe_ctx_options), .isa = (floe_isa)9}, FLOE_ERR_ARGUMENT, "instruction set 9"},
+        {{.size = 0}, FLOE_ERR_ARGUMENT, "floe_ctx_options.size is 0"},
+        {{.size = 7}, FLOE_ERR_ARGUMENT, "floe_ctx_options.size is 7"},
+        {{.size = offsetof(floe_ctx_options, isa), .isa = (floe_isa)9}, FLOE_OK, ""}, /* an older caller */
+        {{.size = sizeof(floe_ctx_options), .workspace = memory, .workspace_nbytes = 256}, FLOE_OK, ""},
+        {{.size = sizeof(floe_ctx_options), .workspace = memory + 8, .workspace_nbytes = 248},
+         FLOE_ERR_ARGUMENT,
+         "not aligned to 64"},
+        {{.size = sizeof(floe_ctx_options), .workspace_nbytes = 256}, FLOE_ERR_ARGUMENT, "workspace is NULL"},
+    };
+    for (size_t c = 0; c < KIT_COUNT(cases); c++) {
+        assert_int_equal(create(&ctx, cases[c].o), cases[c].status);
+        assert_non_null(strstr(floe_ctx_message(ctx), cases[c].message));
+        if (cases[c].status != FLOE_OK) { /* there to be asked for its message, and for nothing else */
+            floe_params p = kit_params("abs=1");
+            size_t n;
+            floe_field f = floe_field_of(NULL, FLOE_F32, 1, (const uint64_t[]){4});
+            assert_int_equal(floe_workspace_nbytes(ctx, &f, &p, &n), FLOE_ERR_ARGUMENT);
+        }
+        floe_ctx_free(&ctx);
+        assert_null(ctx);
+    }
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    floe_ctx_free(&ctx);
+    assert_int_equal(floe_ctx_create(NULL, NULL), FLOE_ERR_ARGUMENT);
+    floe_ctx_free(NULL);
+    floe_ctx_free(&ctx);
+    assert_string_equal(floe_version(), FLOE_VERSION_STRING);
+}
+
+static void null_arguments(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 1, (const uint64_t[]){100}, KIT_SMOOTH, 1);
+    floe_params p = kit_params("abs=1");
+    uint8_t dst[4096];
+    uint64_t n;
+    size_t size;
+    floe_stats stats;
+    floe_info info;
+    assert_int_equal(floe_compress(NULL, &f, &p, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_decompress(NULL, dst, 10, &f), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_decompress_region(NULL, dst, 10, &n, &n, &f), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_verify(NULL, dst, 10, &f), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_compress_stream(NULL, &f, &p, NULL, NULL, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_decompress_stream(NULL, NULL, NULL, NULL, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_workspace_nbytes(NULL, &f, &p, &size), FLOE_ERR_ARGUMENT);
+    assert_string_equal(floe_ctx_message(NULL), "");
+    floe_ctx_stats(NULL, &stats);
+    floe_ctx_stats(ctx, NULL);
+    kit_fails(ctx, floe_compress(ctx, NULL, &p, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT, "field");
+    kit_fails(ctx, floe_compress(ctx, &f, NULL, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT, "parameters");
+    kit_fails(ctx, floe_compress(ctx, &f, &p, NULL, 10, &n), FLOE_ERR_ARGUMENT, "destination");
+    kit_fails(ctx, floe_compress(ctx, &f, &p, NULL, 0, &n), FLOE_ERR_CAPACITY, "destination");
+    kit_fails(ctx, floe_compress(ctx, &f, &p, dst, sizeof dst, NULL), FLOE_ERR_ARGUMENT, "destination");
+    kit_fails(ctx, floe_decompress(ctx, NULL, 10, &f), FLOE_ERR_ARGUMENT, "no stream");
+    kit_fails(ctx, floe_decompress(ctx, NULL, 0, &f), FLOE_ERR_FORMAT, "too short");
+    kit_fails(ctx, floe_decompress(ctx, dst, 10, NULL), FLOE_ERR_ARGUMENT, "field");
+    kit_fails(ctx, floe_verify(ctx, dst, 10, NULL), FLOE_ERR_ARGUMENT, "field");
+    kit_fails(ctx, floe_workspace_nbytes(ctx, &f, &p, NULL), FLOE_ERR_ARGUMENT, "nowhere");
+    kit_fails(ctx, floe_workspace_nbytes(ctx, NULL, &p, &size), FLOE_ERR_ARGUMENT, "not valid");
+    assert_int_equal(floe_stream_info(NULL, 10, &info, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_stream_info(dst, 10, NULL, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_compress_bound(NULL, &p), 0);
+    assert_int_equal(floe_compress_bound(&f, NULL), 0);
+    floe_field device = f;
+    device.place = FLOE_DEVICE;
+    kit_fails(ctx, floe_compress(ctx, &device, &p, dst, sizeof dst, &n), FLOE_ERR_DEVICE, "device memory");
+    kit_ok(ctx, floe_compress(ctx, &f, &p, dst, sizeof dst, &n));
+    assert_string_equal(floe_ctx_message(ctx), ""); /* the old message is gone */
+    kit_fails(ctx, floe_decompress(ctx, dst, n, &device), FLOE_ERR_DEVICE, "device memory");
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+/* Just enough is enough; one byte less names what is needed; nothing beside it is touched. */
+static void workspace_of_the_caller(void **state)
+{
+    (void)state;
+    floe_ctx *plain = kit_ctx(2);
+    const char *const texts[] = {"abs=1e-2 preset=fast", "rel=1e-3", "psnr=50 chunk=10x20x30", "pwrel=1e-2",
+                                 "lossless"};
+    for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+        floe_field f = kit_field(FLOE_F32, 3, (const uint64_t[]){25, 40, 33}, KIT_FILL, 1), out = kit_like(&f);
+        floe_params p = kit_params(texts[t]);
+        size_t needed = 0;
+        uint64_t n;
+        kit_ok(plain, floe_workspace_nbytes(plain, &f, &p, &needed));
+        assert_int_equal(needed % 64, 0);
+        kit_bytes want = kit_compress(plain, &f, &p);
+        uint8_t *memory = aligned_alloc(64, needed + 64);
+        for (int less = 0; less < 2; less++) {
+            floe_ctx *ctx;
+            memset(memory, 0x3C, needed + 64);
+            size_t nbytes = needed - (size_t)less;
+            floe_ctx_options o = {.size = sizeof o, .threads = 2, .workspace = memory, .workspace_nbytes = nbytes};
+            assert_int_equal(create(&ctx, o), FLOE_OK);
+            uint8_t *dst = malloc((size_t)want.nbytes);
+            floe_status status = floe_compress(ctx, &f, &p, dst, want.nbytes, &n);
+            if (less) {
+                char message[64];
+                snprintf(message, sizeof message, "%zu are needed", needed);
+                assert_int_equal(status, FLOE_ERR_MEMORY);
+                assert_non_null(strstr(floe_ctx_message(ctx), message));
+            } else {
+                kit_ok(ctx, status);
+                assert_memory_equal(dst, want.data, (size_t)want.nbytes);
+                kit_ok(ctx, floe_decompress(ctx, dst, n, &out));
+            }
+            for (size_t i = nbytes; i < needed + 64; i++)
+                assert_int_equal(memory[i], 0x3C);
+            free(dst);
+            floe_ctx_free(&ctx);
+        }
+        free(memory);
+        kit_bytes_free(&want);
+        kit_free(&f);
+        kit_free(&out);
+    }
+    floe_ctx_free(&plain);
+}
+
+/* Streams and verify need more; their message says how much, and with that they work. */
+static void workspace_by_asking(void **state)
+{
+    (void)state;
+    floe_ctx *plain = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){60, 50}, KIT_SMOOTH, 1);
+    floe_params p = kit_params("rel=1e-3 chunk=16x50");
+    kit_bytes want = kit_compress(plain, &f, &p);
+    for (int what = 0; what < 4; what++) {
+        size_t nbytes = 0;
+        for (int tries = 0;; tries++) {
+            assert_true(tries < 4);
+            floe_ctx *ctx;
+            uint8_t *memory = aligned_alloc(64, nbytes + 64);
+            floe_ctx_options o = {.size = sizeof o, .threads = 1, .workspace = memory, .workspace_nbytes = nbytes};
+            assert_int_equal(create(&ctx, o), FLOE_OK);
+            kit_source raw = {.data = f.data, .nbytes = 12000}, packed = {.data = want.data, .nbytes = want.nbytes};
+            kit_sink to = {{NULL, 0, 0}, 0};
+            floe_source source = kit_source_of(what ? &packed : &raw, what != 2, true);
+            floe_sink sink = kit_sink_of(&to);
+            floe_status status = what == 0   ? floe_compress_stream(ctx, &f, &p, &source, &sink, NULL)
+                                 : what == 3 ? floe_verify(ctx, want.data, want.nbytes, &f)
+                                             : floe_decompress_stream(ctx, &source, &sink, NULL, NULL);
+            const char *at = strstr(floe_ctx_message(ctx), "bytes, ");
+            bool done = status == FLOE_OK;
+            if (!done) {
+                assert_int_equal(status, FLOE_ERR_MEMORY);
+                assert_non_null(at);
+                nbytes = (size_t)strtoull(at + 7, NULL, 10);
+            }
+            floe_ctx_free(&ctx);
+            kit_bytes_free(&to.bytes);
+            free(memory);
+            if (done)
+                break;
+        }
+    }
+    kit_bytes_free(&want);
+    kit_free(&f);
+    floe_ctx_free(&plain);
+}
+
+static void limit_on_memory(void **state)
+{
+    (void)state;
+    floe_ctx *plain = kit_ctx(1), *ctx;
+    floe_field f = kit_field(FLOE_F64, 2, (const uint64_t[]){100, 100}, KIT_SMOOTH, 1), out = kit_like(&f);
+    floe_params p = kit_params("rel=1e-3");
+    size_t needed = 0;
+    uint64_t n;
+    kit_ok(plain, floe_workspace_nbytes(plain, &f, &p, &needed));
+    kit_bytes b = kit_compress(plain, &f, &p);
+    for (int less = 0; less < 2; less++) {
+        floe_ctx_options o = {.size = sizeof o, .threads = 1, .max_memory = needed - (size_t)less};
+        assert_int_equal(create(&ctx, o), FLOE_OK);
+        floe_status want = less ? FLOE_ERR_LIMIT : FLOE_OK;
+        assert_int_equal(floe_compress(ctx, &f, &p, b.data, b.capacity, &n), want);
+        if (less)
+            assert_non_null(strstr(floe_ctx_message(ctx), "the limit is"));
+        floe_ctx_free(&ctx);
+    }
+    floe_ctx_options o = {.size = sizeof o, .threads = 1, .max_memory = 100};
+    assert_int_equal(create(&ctx, o), FLOE_OK);
+    assert_int_equal(floe_decompress(ctx, b.data, b.nbytes, &out), FLOE_ERR_LIMIT);
+    floe_ctx_free(&ctx);
+    kit_bytes_free(&b);
+    kit_free(&f);
+    kit_free(&out);
+    floe_ctx_free(&plain);
+}
+
+/* A context is used again and again: failures leave it sound, and its memory grows and stays. */
+static void use_after_failure(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    uint64_t seed = 6, n;
+    for (int i = 0; i < 60; i++) {
+        uint64_t shape[] = {1 + kit_random(&seed) % 60, 1 + kit_random(&seed) % 60};
+        floe_field f = kit_field(i % 2 ? FLOE_F32 : FLOE_F64, 2, shape, (kit_kind)(i % KIT_KINDS), seed),
+                   out = kit_like(&f);
+        floe_params p = kit_params(i % 3 ? "rel=1e-3" : "lossless");
+        uint8_t tiny[40];
+        assert_int_equal(floe_compress(ctx, &f, &p, tiny, sizeof tiny, &n), FLOE_ERR_CAPACITY);
+        kit_bytes b = kit_compress(ctx, &f, &p);
+        b.data[b.nbytes / 2] ^= 0x55;
+        (void)floe_decompress(ctx, b.data, b.nbytes, &out);
+        b.data[b.nbytes / 2] ^= 0x55;
+        kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
+        kit_ok(ctx, floe_verify(ctx, b.data, b.nbytes, &f));
+        kit_bytes_free(&b);
+        kit_free(&f);
+        kit_free(&out);
+    }
+    floe_ctx_free(&ctx);
+}
+
+/* The caller may round upward and flush to zero as it likes: the bytes are the same, and its settings come back. */
+static void rounding_of_the_caller(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    floe_field f = kit_field(FLOE_F64, 2, (const uint64_t[]){70, 80}, KIT_SMOOTH, 1);
+    const char *const texts[] = {"rel=1e-3", "psnr=50", "pwrel=1e-3", "abs=0.1"};
+    for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+        floe_params p = kit_params(texts[t]);
+        kit_bytes want = kit_compress(ctx, &f, &p);
+        const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+        for (size_t m = 0; m < KIT_COUNT(modes); m++) {
+            assert_int_equal(fesetround(modes[m]), 0);
+            kit_bytes b = kit_compress(ctx, &f, &p);
+            floe_status verified = floe_verify(ctx, b.data, b.nbytes, &f);
+            int after = fegetround();
+            fesetround(FE_TONEAREST);
+            assert_int_equal(after, modes[m]);
+            assert_int_equal(verified, FLOE_OK);
+            assert_int_equal(b.nbytes, want.nbytes);
+            assert_memory_equal(b.data, want.data, (size_t)b.nbytes);
+            kit_bytes_free(&b);
+        }
+        kit_bytes_free(&want);
+    }
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options),
+        cmocka_unit_test(null_arguments),
+        cmocka_unit_test(workspace_of_the_caller),
+        cmocka_unit_test(workspace_by_asking),
+        cmocka_unit_test(limit_on_memory),
+        cmocka_unit_test(use_after_failure),
+        cmocka_unit_test(rounding_of_the_caller),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

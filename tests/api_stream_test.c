@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The streaming forms: the same bytes as in memory, sources and sinks of every temper, attributes, progress. */
+#include "tests/api_kit.h"
+
+static const uint64_t extent[] = {21, 34, 45};
+
+static floe_field test_field(floe_dtype dtype) { return kit_field(dtype, 3, extent, KIT_FILL, 7); }
+
+static kit_source source_of(const floe_field *f)
+{
+    return (kit_source){.data = f->data, .nbytes = kit_nelems(f) * floe_dtype_size(f->dtype)};
+}
+
+static const char *const texts[] = {"abs=1e-2",
+                                    "rel=1e-3 chunk=5x34x45",
+                                    "pwrel=1e-3 chunk=7x9x11 preset=fast",
+                                    "psnr=60 chunk=5x11x45",
+                                    "lossless chunk=1x34x7",
+                                    "rel=1e-2 fill=none chunk=21x34x10",
+                                    "abs=1e-3 chunk=1x1x45 preset=fast"};
+
+/* Both ways, whatever way the bytes come: all at once, in gulps of a few, with a known size or not. */
+static void same_as_in_memory(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
+        floe_field f = test_field((floe_dtype)dtype), layout = f;
+        layout.data = NULL;
+        for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+            floe_params p = kit_params(texts[t]);
+            kit_bytes want = kit_compress(ctx, &f, &p);
+            floe_stats in_memory, streamed;
+            floe_ctx_stats(ctx, &in_memory);
+            for (int how = 0; how < 4; how++) {
+                kit_source from = source_of(&f);
+                kit_sink to = {{NULL, 0, 0}, 0};
+                from.gulp = how & 1 ? 1000 : 0;
+                floe_source source = kit_source_of(&from, true, how & 2);
+                floe_sink sink = kit_sink_of(&to);
+                kit_ok(ctx, floe_compress_stream(ctx, &layout, &p, &source, &sink, NULL));
+                assert_int_equal(to.bytes.nbytes, want.nbytes);
+                assert_memory_equal(to.bytes.data, want.data, (size_t)want.nbytes);
+                floe_ctx_stats(ctx, &streamed);
+                assert_memory_equal(&streamed, &in_memory, sizeof streamed);
+                kit_bytes_free(&to.bytes);
+            }
+            kit_bytes_free(&want);
+        }
+        kit_free(&f);
+    }
+    floe_ctx_free(&ctx);
+}
+
+static void decompress_same_as_in_memory(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    floe_field f = test_field(FLOE_F32), plain = kit_like(&f);
+    for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+        floe_params p = kit_params(texts[t]);
+        kit_bytes b = kit_compress(ctx, &f, &p);
+        kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &plain));
+        for (int how = 0; how < 8; how++) {
+            kit_source from = {.data = b.data, .nbytes = b.nbytes, .gulp = how & 4 ? 777 : 0};
+            kit_sink to = {{NULL, 0, 0}, 0};
+            floe_source source = kit_source_of(&from, how & 1, how & 2);
+            floe_sink sink = kit_sink_of(&to);
+            floe_info info;
+            kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, NULL, &info));
+            assert_int_equal(to.bytes.nbytes, kit_nelems(&f) * 4);
+            assert_memory_equal(to.bytes.data, plain.data, (size_t)to.bytes.nbytes);
+            assert_true(!from.went_back || from.seekable);
+            assert_int_equal(info.stream_nbytes, how & 2 ? b.nbytes : 0);
+            floe_stats stats;
+            floe_ctx_stats(ctx, &stats);
+            assert_int_equal(stats.nelems, kit_nelems(&f));
+            assert_int_equal(stats.stream_nbytes, b.nbytes);
+            kit_bytes_free(&to.bytes);
+        }
+        kit_bytes_free(&b);
+    }
+    kit_free(&f);
+    kit_free(&plain);
+    floe_ctx_free(&ctx);
+}
+
+static void regions(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    floe_field f = test_field(FLOE_F64);
+    uint64_t seed = 3;
+    for (size_t t = 0; t < KIT_COUNT(texts); t++) {
+        floe_params p = kit_params(texts[t]);
+        kit_bytes b = kit_compress(ctx, &f, &p);
+        for (int k = 0; k < 20; k++) {
+            uint64_t lo[3], hi[3], part[3];
+            for (int i = 0; i < 3; i++) {
+                lo[i] = kit_random(&seed) % (extent[i] + 1);
+                hi[i] = lo[i] + kit_random(&seed) % (extent[i] - lo[i] + 1);
+                part[i] = hi[i] - lo[i];
+            }
+            floe_field want = floe_field_of(NULL, FLOE_F64, 3, part);
+            uint64_t nbytes = kit_nelems(&want) * 8;
+            want.data = malloc((size_t)nbytes + 8);
+            kit_ok(ctx, floe_decompress_region(ctx, b.data, b.nbytes, lo, hi, &want));
+            kit_source from = {.data = b.data, .nbytes = b.nbytes};
+            kit_sink to = {{NULL, 0, 0}, 0};
+            floe_source source = kit_source_of(&from, true, k & 1);
+            floe_sink sink = kit_sink_of(&to);
+            floe_stream_options options = {.size = sizeof options, .lo = lo, .hi = hi};
+            kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, &options, NULL));
+            assert_int_equal(to.bytes.nbytes, nbytes);
+            if (nbytes)
+                assert_memory_equal(to.bytes.data, want.data, (size_t)nbytes);
+            source = kit_source_of(&from, false, true);
+            kit_fails(ctx, floe_decompress_stream(ctx, &source, &sink, &options, NULL), FLOE_ERR_UNSUPPORTED, "seek");
+            kit_bytes_free(&to.bytes);
+            kit_free(&want);
+        }
+        kit_bytes_free(&b);
+    }
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+/* Pipes: what needs one pass works, as does everything whose field is a single slab; the rest says why not. */
+static void sources_that_cannot_seek(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    floe_field f = test_field(FLOE_F32);
+    const struct {
+        const char *text, *refused, *same_as;
+    } cases[] = {
+        {"abs=1e-2 chunk=5x34x45 fill=none", NULL, "abs=1e-2 chunk=5x34x45 fill=none"},
+        {"abs=1e-2 chunk=5x34x45", NULL, "abs=1e-2 chunk=5x34x45 fill=none"},
+        {"abs=1e-2 chunk=5x7x9 fill=9.96921e36", NULL, "abs=1e-2 chunk=5x7x9 fill=9.96921e36"},
+        {"lossless chunk=5x34x45", NULL, "lossless chunk=5x34x45 fill=none"},
+        {"rel=1e-2", NULL, "rel=1e-2"},
+        {"psnr=50 chunk=21x10x45", NULL, "psnr=50 chunk=21x10x45"},
+        {"rel=1e-2 chunk=5x34x45", "rel needs the range of all values", NULL},
+        {"psnr=50 chunk=5x34x45 fill=none", "psnr needs the range of all values", NULL},
+    };
+    for (size_t c = 0; c < KIT_COUNT(cases); c++) {
+        kit_source from = source_of(&f);
+        kit_sink to = {{NULL, 0, 0}, 0};
+        floe_source source = kit_source_of(&from, false, false);
+        floe_sink sink = kit_sink_of(&to);
+        floe_params p = kit_params(cases[c].text);
+        if (cases[c].refused) {
+            kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL), FLOE_ERR_UNSUPPORTED,
+                      cases[c].refused);
+            assert_int_equal(to.bytes.nbytes, 0);
+            continue;
+        }
+        kit_ok(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL));
+        assert_false(from.went_back);
+        floe_params same = kit_params(cases[c].same_as);
+        kit_bytes want = kit_compress(ctx, &f, &same);
+        assert_int_equal(to.bytes.nbytes, want.nbytes);
+        assert_memory_equal(to.bytes.data, want.data, (size_t)want.nbytes);
+        kit_bytes_free(&want);
+        kit_bytes_free(&to.bytes);
+    }
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+static void sources_of_wrong_size(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){10, 12}, KIT_SMOOTH, 1);
+    const struct {
+        uint64_t has;
+        bool known;
+        const char *message;
+    } cases[] = {
+        {476, true, "the source has 476 bytes, but 10x12 of f32 needs 480"},
+        {484, true, "the source has 484 bytes, but 10x12 of f32 needs 480"},
+        {476, false, "the source has only 476 bytes, but 10x12 of f32 needs 480"},
+        {0, false, "the source has only 0 bytes, but 10x12 of f32 needs 480"},
+        {481, false, "the source has at least 481 bytes, but 10x12 of f32 needs 480"},
+    };
+    uint8_t data[600] = {0};
+    for (size_t c = 0; c < KIT_COUNT(cases); c++)
+        for (int seekable = 0; seekable < 2; seekable++) {
+            kit_source from = {.data = data, .nbytes = cases[c].has};
+            kit_sink to = {{NULL, 0, 0}, 0};
+            floe_source source = kit_source_of(&from, seekable, cases[c].known);
+            floe_sink sink = kit_sink_of(&to);
+            floe_params p = kit_params("abs=1e-2 chunk=4x12");
+            kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL), FLOE_ERR_ARGUMENT,
+                      cases[c].message);
+            kit_bytes_free(&to.bytes);
+        }
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+static void empty_fields(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    const uint64_t shape[] = {3, 0};
+    floe_field layout = floe_field_of(NULL, FLOE_F64, 2, shape);
+    const char *const bounds[] = {"abs=1", "rel=1", "psnr=9", "lossless"};
+    for (size_t i = 0; i < KIT_COUNT(bounds); i++) {
+        kit_source none = {.data = (const uint8_t *)""}, packed;
+        kit_sink stream = {{NULL, 0, 0}, 0}, raw = {{NULL, 0, 0}, 0};
+        floe_source source = kit_source_of(&none, false, false);
+        floe_sink to_stream = kit_sink_of(&stream), to_raw = kit_sink_of(&raw);
+        floe_params p = kit_params(bounds[i]);
+        kit_ok(ctx, floe_compress_stream(ctx, &layout, &p, &source, &to_stream, NULL));
+        for (int seekable = 0; seekable < 2; seekable++) {
+            packed = (kit_source){.data = stream.bytes.data, .nbytes = stream.bytes.nbytes};
+            source = kit_source_of(&packed, seekable, seekable);
+            kit_ok(ctx, floe_decompress_stream(ctx, &source, &to_raw, NULL, NULL));
+            assert_int_equal(raw.bytes.nbytes, 0);
+        }
+        kit_bytes_free(&stream.bytes);
+    }
+    floe_ctx_free(&ctx);
+}
+
+/* A read or write that fails at any place ends the call with its status. */
+static void failing_callbacks(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){40, 30}, KIT_SMOOTH, 1);
+    floe_params p = kit_params("rel=1e-3 chunk=8x30");
+    kit_bytes b = kit_compress(ctx, &f, &p);
+    for (uint64_t at = 1; at < 4800; at += 101) {
+        kit_source from = source_of(&f);
+        kit_sink to = {{NULL, 0, 0}, 0};
+        from.fail_at = at;
+        floe_source source = kit_source_of(&from, true, true);
+        floe_sink sink = kit_sink_of(&to);
+        kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL), FLOE_ERR_IO, "reading at byte");
+        to.fail_at = at;
+        from.fail_at = 0;
+        to.bytes.nbytes = 0;
+        if (at < b.nbytes)
+            kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL), FLOE_ERR_IO, "writing");
+        kit_source packed = {.data = b.data, .nbytes = b.nbytes};
+        floe_source stream = kit_source_of(&packed, at % 2, true);
+        to.bytes.nbytes = 0;
+        kit_fails(ctx, floe_decompress_stream(ctx, &stream, &sink, NULL, NULL), FLOE_ERR_IO, "writing");
+        packed.fail_at = at;
+        to.fail_at = 0;
+        floe_stream_options salvage = {.size = sizeof salvage, .salvage = 1};
+        if (at < b.nbytes)
+            kit_fails(ctx, floe_decompress_stream(ctx, &stream, &sink, &salvage, NULL), FLOE_ERR_IO, "reading at byte");
+        kit_bytes_free(&to.bytes);
+    }
+    kit_bytes_free(&b);
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+static floe_status liar_read(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    (void)user, (void)offset;
+    memset(dst, 0, nbytes);
+    *got = nbytes + 1;
+    return FLOE_OK;
+}
+
+static void lying_source_and_missing_callbacks(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = floe_field_of(NULL, FLOE_F32, 1, (const uint64_t[]){100});
+    floe_params p = kit_params("abs=1");
+    kit_sink to = {{NULL, 0, 0}, 0};
+    floe_source liar = {NULL, liar_read, 400, 1}, none = {NULL, NULL, 400, 1};
+    floe_sink sink = kit_sink_of(&to), no_sink = {NULL, NULL};
+    kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &liar, &sink, NULL), FLOE_ERR_IO, "401 bytes where 400");
+    kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &none, &sink, NULL), FLOE_ERR_ARGUMENT, "no source");
+    kit_fails(ctx, floe_compress_stream(ctx, &f, &p, NULL, &sink, NULL), FLOE_ERR_ARGUMENT, "no source");
+    kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &liar, &no_sink, NULL), FLOE_ERR_ARGUMENT, "no sink");
+    kit_fails(ctx, floe_compress_stream(ctx, NULL, &p, &liar, &sink, NULL), FLOE_ERR_ARGUMENT, "not valid");
+    kit_fails(ctx, floe_decompress_stream(ctx, &liar, &sink, NULL, NULL), FLOE_ERR_IO, "where 16");
+    kit_fails(ctx, floe_decompress_stream(ctx, &none, &sink, NULL, NULL), FLOE_ERR_ARGUMENT, "no source");
+    kit_fails(ctx, floe_decompress_stream(ctx, &liar, NULL, NULL, NULL), FLOE_ERR_ARGUMENT, "no sink");
+    floe_stream_options half = {.size = sizeof half, .lo = f.shape};
+    kit_fails(ctx, floe_decompress_stream(ctx, &liar, &sink, &half, NULL), FLOE_ERR_ARGUMENT, "both lo and hi");
+    kit_bytes_free(&to.bytes);
+    floe_ctx_free(&ctx);
+}
+
+/* ---- progress ---------------------------------------------------------------------------------------------------- */
+
+typedef struct seen {
+    uint64_t calls, done, total, stop_at;
+} seen;
+
+static int watch(void *user, uint64_t done, uint64_t total)
+{
+    seen *s = user;
+    assert_true(done >= s->done && done <= total);
+    s->calls++;
+    s->done = done;
+    s->total = total;
+    return s->stop_at && s->calls == s->stop_at;
+}
+
+static void progress(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){40, 30}, KIT_SMOOTH, 1);
+    floe_params p = kit_params("rel=1e-3 chunk=8x16");
+    for (uint64_t stop_at = 0; stop_at < 25; stop_at++) {
+        kit_source from = source_of(&f);
+        kit_sink to = {{NULL, 0, 0}, 0}, raw = {{NULL, 0, 0}, 0};
+        floe_source source = kit_source_of(&from, true, true);
+        floe_sink sink = kit_sink_of(&to), raw_sink = kit_sink_of(&raw);
+        seen s = {.stop_at = stop_at};
+        floe_stream_options options = {.size = sizeof options, .progress = watch, .progress_user = &s};
+        floe_status status = floe_compress_stream(ctx, &f, &p, &source, &sink, &options);
+        if (s.calls == stop_at && stop_at) {
+            assert_int_equal(status, FLOE_ERR_IO);
+            assert_non_null(strstr(floe_ctx_message(ctx), "progress"));
+        } else {
+            assert_int_equal(status, FLOE_OK);
+            assert_int_equal(s.done, 4800);
+            assert_int_equal(s.total, 4800);
+            kit_source packed = {.data = to.bytes.data, .nbytes = to.bytes.nbytes};
+            source = kit_source_of(&packed, false, false);
+            s = (seen){.stop_at = 0};
+            kit_ok(ctx, floe_decompress_stream(ctx, &source, &raw_sink, &options, NULL));
+            assert_int_equal(s.done, 4800);
+            assert_int_equal(s.calls, 10);
+        }
+        kit_bytes_free(&to.bytes);
+        kit_bytes_free(&raw.bytes);
+    }
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------------- */
+
+static void attributes(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 1, (const uint64_t[]){100}, KIT_SMOOTH, 1);
+    floe_params p = kit_params("abs=1");
+    const floe_attr attrs[] = {{"name", "temperature"},
+                               {"units", "\xc2\xb0"
+                                         "C"},
+                               {"note", ""}};
+    kit_source from = source_of(&f);
+    kit_sink to = {{NULL, 0, 0}, 0};
+    floe_source source = kit_source_of(&from, false, true);
+    floe_sink sink = kit_sink_of(&to);
+    floe_stream_options options = {.size = sizeof options, .attrs = attrs, .nattrs = 3};
+    kit_ok(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, &options));
+    floe_info info;
+    char key[16], value[16];
+    assert_int_equal(floe_stream_info(to.bytes.data, to.bytes.nbytes, &info, NULL), FLOE_OK);
+    assert_int_equal(info.nattrs, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, i, key, sizeof key, value, sizeof value),
+                         FLOE_OK);
+        assert_string_equal(key, attrs[i].key);
+        assert_string_equal(value, attrs[i].value);
+    }
+    assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, 0, key, 3, value, 1), FLOE_OK);
+    assert_string_equal(key, "na");
+    assert_string_equal(value, "");
+    assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, 1, NULL, 0, value, 2), FLOE_OK);
+    assert_string_equal(value, ""); /* no half characters */
+    assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, 3, key, 16, value, 16), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_stream_attr(NULL, 5, 3, key, 16, value, 16), FLOE_ERR_ARGUMENT);
+    floe_field out = kit_like(&f);
+    kit_ok(ctx, floe_decompress(ctx, to.bytes.data, to.bytes.nbytes, &out));
+    kit_ok(ctx, floe_verify(ctx, to.bytes.data, to.bytes.nbytes, &f));
+    kit_free(&out);
+    kit_bytes_free(&to.bytes);
+
+    const floe_attr bad[] = {{"", "x"}, {NULL, "x"}, {"x", NULL}, {"x", "\xff"}, {"a\nb", "x"}};
+    for (size_t i = 0; i < KIT_COUNT(bad); i++) {
+        options.attrs = &bad[i];
+        options.nattrs = 1;
+        kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, &options), FLOE_ERR_ARGUMENT, "attributes");
+    }
+    options.attrs = NULL;
+    kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, &options), FLOE_ERR_ARGUMENT, "attrs is NULL");
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_as_in_memory),
+        cmocka_unit_test(decompress_same_as_in_memory),
+        cmocka_unit_test(regions),
+        cmocka_unit_test(sources_that_cannot_seek),
+        cmocka_unit_test(sources_of_wrong_size),
+        cmocka_unit_test(empty_fields),
+        cmocka_unit_test(failing_callbacks),
+        cmocka_unit_test(lying_source_and_missing_callbacks),
+        cmocka_unit_test(progress),
+        cmocka_unit_test(attributes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
