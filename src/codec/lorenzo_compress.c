@@ -334,8 +334,10 @@ static floe_status begin_chunk(encoder *e, const floe_cpu *cpu, const floe_codec
     FLOE_CHECK(err, !arena->overflow && arena->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)ncells);
     e->job = (floe_tile_job){.view = &e->view, .quantizer = &e->quantizer, .field = chunk};
-    for (int a = 0; a < FLOE_VIEW_AXES; a++)
+    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
+        e->job.region_hi[a] = view.extent[a];
         e->job.stride[a] = view.axis[a] < 0 ? (a == FLOE_VIEW_X) : chunk->stride[view.axis[a]];
+    }
     lay_segments(e);
     floe_cpu_parallel(cpu, cpu->threads, begin_task, e);
     return FLOE_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoding a tile: everything in the stream is checked before it is used; what is decoded goes row by row to the part of
+/* Decoding a tile: everything in the stream is checked before it is used; what is decoded goes step by step to the part of
  * the caller's array that the tile covers. */
 #include "codec/lorenzo_rows.h"
 
@@ -32,101 +32,76 @@ static floe_status bad_tile(floe_error *err, uint64_t tile, const char *what)
 
 /* ---- values out ---------------------------------------------------------------------------------------------------- */
 
-/* Calls for each row of step s that lies in the region; at is the row's place in a step's array. */
-#define FOR_ROWS(job, box, t, s, row, at, x0, x1)                                                                    \
-    for (uint32_t z_ = 0; z_ < (t)->boxes[s].nz; z_++)                                                               \
-        for (uint32_t y_ = 0, at = z_ * (job)->view->geometry.step_y * (job)->view->geometry.step_x, x0 = 0, x1 = 0; \
-             y_ < (t)->boxes[s].ny; y_++, at += (job)->view->geometry.step_x)                                        \
-            for (floe_row row = floe_row_of(job, box, &(t)->boxes[s], s, z_, y_), *once_ = &row;                     \
-                 once_ && floe_row_clip(job, &row, &x0, &x1); once_ = NULL)
-
-/* Bytes of a step's array that are 1 where the mask has a bit. */
-static void bytes_of_mask(const floe_tile_geometry *g, const uint32_t *words, uint8_t *bytes)
-{
-    uint32_t across = g->step_x / g->group_x;
-    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        uint8_t *at = bytes + (group / across) * g->group_y * g->step_x + (group % across) * g->group_x;
-        uint32_t k = 0;
-        for (uint32_t z = 0; z < g->group_z; z++)
-            for (uint32_t y = 0; y < g->group_y; y++)
-                for (uint32_t x = 0; x < g->group_x; x++)
-                    at[(z * g->step_y + y) * g->step_x + x] = words[group] >> k++ & 1;
-    }
-}
-
 static void apply_signs(const floe_tile_job *job, uint32_t s, tile_scratch *t, floe_real *values)
 {
-    bytes_of_mask(&job->view->geometry, t->signs[s], t->negative);
-    for (uint32_t i = 0; i < FLOE_STEP_VALUES; i++)
-        if (t->negative[i]) {
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
+        for (uint32_t rest = t->signs[s][group]; rest; rest &= rest - 1) {
+            floe_real *value = &values[floe_group_place(&job->view->geometry, group, (uint32_t)__builtin_ctz(rest))];
             floe_uint bits;
-            memcpy(&bits, &values[i], sizeof bits);
+            memcpy(&bits, value, sizeof bits);
             bits |= (floe_uint)1 << (FLOE_REAL_BITS - 1);
-            memcpy(&values[i], &bits, sizeof bits);
+            memcpy(value, &bits, sizeof bits);
         }
 }
 
 static void apply_exceptions(const floe_tile_job *job, uint32_t s, tile_scratch *t, uint32_t *next, floe_real *values)
 {
-    const floe_tile_geometry *g = &job->view->geometry;
-    uint32_t across = g->step_x / g->group_x;
     floe_uint bits[FLOE_GROUP_VALUES];
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
         FLOE_V(floe_exceptions_get)(&t->exceptions, job->quantizer->palette, s, group, next, bits);
-        floe_real *at = values + (group / across) * g->group_y * g->step_x + (group % across) * g->group_x;
         for (uint32_t rest = t->exceptions.place[s][group]; rest; rest &= rest - 1) {
             uint32_t k = (uint32_t)__builtin_ctz(rest);
-            uint32_t x = k % g->group_x, y = k / g->group_x % g->group_y, z = k / (g->group_x * g->group_y);
-            memcpy(&at[(z * g->step_y + y) * g->step_x + x], &bits[k], sizeof *bits);
+            memcpy(&values[floe_group_place(&job->view->geometry, group, k)], &bits[k], sizeof *bits);
         }
     }
+}
+
+/* Gaps and cells outside the field may hold any q: a place outside the table is an error only where a value comes of it. */
+static bool check_places(const floe_tile_job *job, uint32_t s, const tile_parts *parts, tile_scratch *t)
+{
+    bool ok = true;
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++) {
+            floe_int *q = &t->q[floe_group_place(&job->view->geometry, group, k)];
+            if ((floe_uint)*q < job->quantizer->table_size)
+                continue;
+            bool gap = parts->exceptions && (t->exceptions.place[s][group] >> k & 1);
+            ok &= gap || !(t->valid[s][group] >> k & 1);
+            *q = 0;
+        }
+    return ok;
 }
 
 /* q of step s -> values in the caller's array. */
 static bool emit_step(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, const tile_parts *parts,
                       tile_scratch *t, uint32_t *next)
 {
-    bool ok = true;
-    if (!parts->exceptions && !parts->signs) {
-        const bool direct = job->stride[FLOE_VIEW_X] == 1;
-        FOR_ROWS(job, box, t, s, row, at, x0, x1)
-        {
-            floe_real *to = direct ? floe_row_address(job, &row, job->region_lo, x0) : t->x + x0;
-            ok &= FLOE_V(floe_quantizer_decode)(job->quantizer, t->q + at + x0, x1 - x0, to);
-            if (!direct)
-                floe_row_write(job, &row, x0, x1, t->x);
-        }
-        return ok;
-    }
-    /* Gaps may hold any q: a table place outside is an error only where a value comes of it. */
-    const floe_quantizer *z = job->quantizer;
-    if (z->kind == FLOE_QUANTIZER_TABLE)
-        for (uint32_t i = 0; i < FLOE_STEP_VALUES; i++)
-            t->q[i] = (floe_uint)t->q[i] < z->table_size ? t->q[i] : 0;
-    FLOE_V(floe_quantizer_decode)(z, t->q, FLOE_STEP_VALUES, t->x);
+    floe_step_rows rows = floe_step_rows_of(job, box, &t->boxes[s], s);
+    if (job->quantizer->kind == FLOE_QUANTIZER_TABLE && !check_places(job, s, parts, t))
+        return false;
+    FLOE_V(floe_quantizer_decode)(job->quantizer, t->q, FLOE_STEP_VALUES, t->x);
     if (parts->signs)
         apply_signs(job, s, t, t->x);
     if (parts->exceptions)
         apply_exceptions(job, s, t, next, t->x);
-    FOR_ROWS(job, box, t, s, row, at, x0, x1) floe_row_write(job, &row, x0, x1, t->x + at);
-    return ok;
+    floe_step_write(&rows, &job->view->geometry, t->x);
+    return true;
 }
 
 static void emit_raw(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t)
 {
+    const floe_tile_geometry *g = &job->view->geometry;
     uint32_t n = 0;
-    for (uint32_t s = 0; s < box->nsteps; s++)
+    for (uint32_t s = 0; s < box->nsteps; s++) {
         for (uint32_t z = 0; z < t->boxes[s].nz; z++)
-            for (uint32_t y = 0; y < t->boxes[s].ny; y++) {
-                floe_row row = floe_row_of(job, box, &t->boxes[s], s, z, y);
-                for (uint32_t i = 0; i < row.n; i++, n += FLOE_TILE_BASE_WORDS) {
+            for (uint32_t y = 0; y < t->boxes[s].ny; y++)
+                for (uint32_t x = 0; x < t->boxes[s].nx; x++, n += FLOE_TILE_BASE_WORDS) {
                     floe_uint bits = read_base(t->words + n);
-                    memcpy(&t->x[i], &bits, sizeof bits);
+                    memcpy(&t->x[(z * g->step_y + y) * g->step_x + x], &bits, sizeof bits);
                 }
-                uint32_t x0, x1;
-                if (floe_row_clip(job, &row, &x0, &x1))
-                    floe_row_write(job, &row, x0, x1, t->x);
-            }
+        floe_step_rows rows = floe_step_rows_of(job, box, &t->boxes[s], s);
+        floe_step_write(&rows, g, t->x);
+    }
 }
 
 static void emit_special(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t)
@@ -134,12 +109,10 @@ static void emit_special(const floe_tile_job *job, const floe_tile_box *box, til
     floe_uint bits = (floe_uint)job->quantizer->palette[0];
     for (uint32_t i = 0; i < FLOE_STEP_VALUES; i++)
         memcpy(&t->x[i], &bits, sizeof bits);
-    for (uint32_t s = 0; s < box->nsteps; s++)
-        FOR_ROWS(job, box, t, s, row, at, x0, x1)
-        {
-            (void)at;
-            floe_row_write(job, &row, x0, x1, t->x);
-        }
+    for (uint32_t s = 0; s < box->nsteps; s++) {
+        floe_step_rows rows = floe_step_rows_of(job, box, &t->boxes[s], s);
+        floe_step_write(&rows, &job->view->geometry, t->x);
+    }
 }
 
 /* ---- the parts ----------------------------------------------------------------------------------------------------- */
@@ -160,7 +133,7 @@ static bool read_prefix(const floe_tile_job *job, const floe_tile_box *box, uint
     if (nwords < n)
         return false;
     *base = (floe_int)read_base(t->words);
-    if (parts->exceptions || parts->signs)
+    if (parts->exceptions || parts->signs || job->quantizer->kind == FLOE_QUANTIZER_TABLE)
         for (uint32_t s = 0; s < box->nsteps; s++)
             floe_step_valid(&job->view->geometry, &t->boxes[s], t->valid[s]);
     if (parts->exceptions) {

@@ -46,41 +46,44 @@ static void keep_row_before(tile_scratch *t, const floe_view *view, const floe_s
 
 /* ---- quantize ------------------------------------------------------------------------------------------------------ */
 
-/* Asks for the row one step on, in the last step for the same row of the next tile's first one: rows of a tile are too
- * short and too far apart for the hardware to guess. */
-static void prefetch_next(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, const floe_real *x,
-                          uint32_t n)
-{
-#if defined(__GNUC__)
-    if (job->view->rank == 1 || job->stride[FLOE_VIEW_X] != 1)
-        return;
-    const int64_t step = job->stride[FLOE_VIEW_Z] * job->view->geometry.step_z;
-    const char *next = (const char *)(x + (s + 1 < box->nsteps ? step : (int64_t)n - step * (int64_t)s));
-    for (uint32_t at = 0; at < n * sizeof *x; at += 64)
-        __builtin_prefetch(next + at);
-#else
-    (void)job, (void)box, (void)s, (void)x, (void)n;
-#endif
-}
-
-/* Fills q (gaps closed), bad and negative of step s. Returns the number of exceptions. */
-static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, tile_scratch *t)
+/* Row by row where cells are missing, so that nothing is quantized that is not there. */
+static uint32_t quantize_rows(const floe_tile_job *job, const floe_step_box *step, tile_scratch *t)
 {
     const floe_tile_geometry *g = &job->view->geometry;
-    const floe_step_box *step = &t->boxes[s];
     uint32_t nbad = 0;
     for (uint32_t z = 0; z < step->nz; z++)
         for (uint32_t y = 0; y < step->ny; y++) {
             uint32_t at = (z * g->step_y + y) * g->step_x;
-            floe_row row = floe_row_of(job, box, step, s, z, y);
-            const floe_real *x = floe_row_read(job, &row, t->x);
-            prefetch_next(job, box, s, x, row.n);
-            uint32_t n = FLOE_V(floe_quantizer_encode)(job->quantizer, x, row.n, t->q + at, t->bad + at,
-                                                       t->negative + at, &t->stats);
-            if (n)
-                close_gaps(t->q + at, t->bad + at, row.n, n, row_above(t, g, z, y), job->view->rank == 1);
-            nbad += n;
+            nbad += FLOE_V(floe_quantizer_encode)(job->quantizer, t->x + at, step->nx, t->q + at, t->bad + at,
+                                                  t->negative + at, &t->stats);
         }
+    return nbad;
+}
+
+static void close_all_gaps(const floe_tile_job *job, const floe_step_box *step, tile_scratch *t)
+{
+    const floe_tile_geometry *g = &job->view->geometry;
+    for (uint32_t z = 0; z < step->nz; z++)
+        for (uint32_t y = 0; y < step->ny; y++) {
+            uint32_t at = (z * g->step_y + y) * g->step_x, nbad = 0;
+            for (uint32_t x = 0; x < step->nx; x++)
+                nbad += t->bad[at + x];
+            if (nbad)
+                close_gaps(t->q + at, t->bad + at, step->nx, nbad, row_above(t, g, z, y), job->view->rank == 1);
+        }
+}
+
+/* Fills x, q (gaps closed), bad and negative of step s. Returns the number of exceptions. */
+static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, tile_scratch *t)
+{
+    const floe_step_box *step = &t->boxes[s];
+    floe_step_rows rows = floe_step_rows_of(job, box, step, s);
+    floe_step_read(&rows, &job->view->geometry, t->x);
+    uint32_t nbad = step->full ? FLOE_V(floe_quantizer_encode)(job->quantizer, t->x, FLOE_STEP_VALUES, t->q, t->bad,
+                                                               t->negative, &t->stats)
+                               : quantize_rows(job, step, t);
+    if (nbad)
+        close_all_gaps(job, step, t);
     keep_row_before(t, job->view, step);
     return nbad;
 }
@@ -88,42 +91,25 @@ static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box
 /* One bit for each byte of a step, by groups; bytes outside the field do not count. */
 static void mask_of_bytes(const floe_tile_geometry *g, const uint8_t *bytes, const uint32_t *valid, uint32_t *words)
 {
-    uint32_t across = g->step_x / g->group_x;
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        const uint8_t *at = bytes + (group / across) * g->group_y * g->step_x + (group % across) * g->group_x;
-        uint32_t bits = 0, k = 0;
-        for (uint32_t z = 0; z < g->group_z; z++)
-            for (uint32_t y = 0; y < g->group_y; y++)
-                for (uint32_t x = 0; x < g->group_x; x++)
-                    bits |= (uint32_t)(at[(z * g->step_y + y) * g->step_x + x] != 0) << k++;
+        uint32_t bits = 0;
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
+            bits |= (uint32_t)(bytes[floe_group_place(g, group, k)] != 0) << k;
         words[group] = bits & valid[group];
     }
 }
 
-/* The bit patterns of those cells of a group that are in places. */
-static void group_patterns(const floe_tile_job *job, const floe_tile_box *box, const floe_step_box *step, uint32_t s,
-                           uint32_t group, uint32_t places, floe_uint *bits)
+static void collect_exceptions(const floe_tile_job *job, uint32_t s, tile_scratch *t)
 {
-    static const uint64_t zero[FLOE_VIEW_AXES] = {0, 0, 0, 0};
     const floe_tile_geometry *g = &job->view->geometry;
-    uint32_t across = g->step_x / g->group_x;
-    for (uint32_t rest = places; rest; rest &= rest - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(rest);
-        uint32_t x = k % g->group_x, y = k / g->group_x % g->group_y, z = k / (g->group_x * g->group_y);
-        floe_row row = floe_row_of(job, box, step, s, z, group / across * g->group_y + y);
-        memcpy(&bits[k], floe_row_address(job, &row, zero, group % across * g->group_x + x), sizeof *bits);
-    }
-}
-
-static void collect_exceptions(const floe_tile_job *job, const floe_tile_box *box, uint32_t s, tile_scratch *t)
-{
     floe_uint bits[FLOE_GROUP_VALUES];
     uint32_t places[FLOE_STEP_GROUPS];
-    mask_of_bytes(&job->view->geometry, t->bad, t->valid[s], places);
+    mask_of_bytes(g, t->bad, t->valid[s], places);
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
         if (places[group] == 0)
             continue;
-        group_patterns(job, box, &t->boxes[s], s, group, places[group], bits);
+        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
+            memcpy(&bits[k], &t->x[floe_group_place(g, group, k)], sizeof *bits);
         FLOE_V(floe_exceptions_add)(&t->exceptions, job->quantizer->palette, s, group, places[group], bits);
     }
     memset(t->bad, 0, sizeof t->bad);
@@ -153,7 +139,7 @@ static uint32_t predict_tile(const floe_tile_job *job, const floe_tile_box *box,
     *any_sign = false;
     for (uint32_t s = 0; s < box->nsteps; s++) {
         if (quantize_step(job, box, s, t))
-            collect_exceptions(job, box, s, t);
+            collect_exceptions(job, s, t);
         if (job->quantizer->kind == FLOE_QUANTIZER_LOG) {
             mask_of_bytes(&job->view->geometry, t->negative, t->valid[s], t->signs[s]);
             for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
@@ -225,22 +211,22 @@ static uint32_t raw_nwords(const floe_tile_box *box) { return (uint32_t)box->nce
 
 static uint32_t encode_raw(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t, uint32_t *nwords)
 {
-    floe_real *out = (floe_real *)t->x;
+    const floe_tile_geometry *g = &job->view->geometry;
     uint32_t n = 0;
-    for (uint32_t s = 0; s < box->nsteps; s++)
+    for (uint32_t s = 0; s < box->nsteps; s++) {
+        floe_step_rows rows = floe_step_rows_of(job, box, &t->boxes[s], s);
+        floe_step_read(&rows, g, t->x);
         for (uint32_t z = 0; z < t->boxes[s].nz; z++)
-            for (uint32_t y = 0; y < t->boxes[s].ny; y++) {
-                floe_row row = floe_row_of(job, box, &t->boxes[s], s, z, y);
-                const floe_real *x = floe_row_read(job, &row, out);
-                for (uint32_t i = 0; i < row.n; i++) {
+            for (uint32_t y = 0; y < t->boxes[s].ny; y++)
+                for (uint32_t x = 0; x < t->boxes[s].nx; x++) {
                     floe_uint bits;
-                    memcpy(&bits, &x[i], sizeof bits);
+                    memcpy(&bits, &t->x[(z * g->step_y + y) * g->step_x + x], sizeof bits);
                     t->words[n++] = (uint32_t)bits;
 #if FLOE_REAL_BITS == 64
                     t->words[n++] = (uint32_t)(bits >> 32);
 #endif
                 }
-            }
+    }
     *nwords = n;
     return n | (uint32_t)FLOE_TILE_RAW << FLOE_TILE_KIND_SHIFT;
 }
@@ -326,24 +312,23 @@ uint32_t FLOE_V(floe_tile_finish)(const floe_tile_job *job, uint64_t tile, uint3
 
 double FLOE_V(floe_tile_squared_error)(const floe_tile_job *job, uint64_t tile, tile_scratch *t)
 {
+    const floe_tile_geometry *g = &job->view->geometry;
     floe_tile_box box;
     floe_real decoded[FLOE_STEP_VALUES];
     double sum = 0;
     begin_tile(job, tile, &box, t);
-    for (uint32_t s = 0; s < box.nsteps; s++)
+    for (uint32_t s = 0; s < box.nsteps; s++) {
+        uint32_t nbad = quantize_step(job, &box, s, t);
+        FLOE_V(floe_quantizer_decode)(job->quantizer, t->q, FLOE_STEP_VALUES, decoded);
         for (uint32_t z = 0; z < t->boxes[s].nz; z++)
-            for (uint32_t y = 0; y < t->boxes[s].ny; y++) {
-                floe_row row = floe_row_of(job, &box, &t->boxes[s], s, z, y);
-                const floe_real *x = floe_row_read(job, &row, t->x);
-                uint32_t nbad =
-                    FLOE_V(floe_quantizer_encode)(job->quantizer, x, row.n, t->q, t->bad, t->negative, &t->stats);
-                FLOE_V(floe_quantizer_decode)(job->quantizer, t->q, row.n, decoded);
-                for (uint32_t i = 0; i < row.n; i++) {
-                    double error = (double)x[i] - (double)decoded[i];
-                    sum += nbad && t->bad[i] ? 0.0 : error * error;
+            for (uint32_t y = 0; y < t->boxes[s].ny; y++)
+                for (uint32_t x = 0; x < t->boxes[s].nx; x++) {
+                    uint32_t at = (z * g->step_y + y) * g->step_x + x;
+                    double error = (double)t->x[at] - (double)decoded[at];
+                    sum += nbad && t->bad[at] ? 0.0 : error * error;
                 }
-                if (nbad)
-                    memset(t->bad, 0, row.n);
-            }
+        if (nbad)
+            memset(t->bad, 0, sizeof t->bad);
+    }
     return sum;
 }

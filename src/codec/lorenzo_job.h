@@ -16,7 +16,7 @@ typedef struct floe_tile_job {
     const floe_view *view;
     const floe_quantizer *quantizer;
     const floe_field *field;            /* encode: the chunk; decode: where the region goes */
-    uint64_t region_lo[FLOE_VIEW_AXES]; /* decode: in view axes */
+    uint64_t region_lo[FLOE_VIEW_AXES]; /* in view axes; encode: all of the chunk */
     uint64_t region_hi[FLOE_VIEW_AXES];
     int64_t stride[FLOE_VIEW_AXES];      /* of field, by view axis, in elements */
     const floe_huffman_book *book;       /* huffman, encode */

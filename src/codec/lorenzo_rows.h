@@ -1,78 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of a tile in the caller's array: where they are, and reading and writing them whatever their stride. */
+/* The cells of a step in the caller's array: where they are, and moving them to and from the step's own array
+ * [step_z][step_y][step_x] whatever the strides. */
 #ifndef FLOE_CODEC_LORENZO_ROWS_H
 #define FLOE_CODEC_LORENZO_ROWS_H
 
 #include "codec/lorenzo_tile.h"
 
-/* A row of a step: its first cell in view coordinates, and its length. */
-typedef struct floe_row {
+/* The part of a step that lies in the region: cells z0..z1-1 and so on, and where its first one is. */
+typedef struct floe_step_rows {
+    uint32_t z0, z1, y0, y1, x0, x1; /* empty when any range is */
+    floe_real *origin;
+    int64_t stride_z, stride_y, stride_x;
+} floe_step_rows;
+
+/* Cells lo..hi-1 of an axis, seen from a step whose cells are at..at+n-1. */
+static inline void floe_clip_axis(uint64_t lo, uint64_t hi, uint64_t at, uint32_t n, uint32_t *first, uint32_t *end)
+{
+    *first = lo <= at ? 0 : lo - at < n ? (uint32_t)(lo - at) : n;
+    *end = hi <= at ? 0 : hi - at < n ? (uint32_t)(hi - at) : n;
+}
+
+static inline floe_step_rows floe_step_rows_of(const floe_tile_job *job, const floe_tile_box *box,
+                                               const floe_step_box *step, uint32_t s)
+{
+    floe_step_rows r;
     uint64_t at[FLOE_VIEW_AXES];
-    uint32_t n;
-} floe_row;
-
-static inline floe_row floe_row_of(const floe_tile_job *job, const floe_tile_box *box, const floe_step_box *step,
-                                   uint32_t s, uint32_t z, uint32_t y)
-{
-    floe_row row = {.n = step->nx};
-    row.at[FLOE_VIEW_BATCH] = box->lo[FLOE_VIEW_BATCH];
-    row.at[FLOE_VIEW_X] = box->lo[FLOE_VIEW_X];
-    if (job->view->rank == 1) {
-        row.at[FLOE_VIEW_X] += (uint64_t)s * FLOE_STEP_VALUES;
-    } else {
-        row.at[FLOE_VIEW_Z] = box->lo[FLOE_VIEW_Z] + (uint64_t)s * job->view->geometry.step_z + z;
-        row.at[FLOE_VIEW_Y] = box->lo[FLOE_VIEW_Y] + y;
-    }
-    return row;
-}
-
-/* Address of the row's cell x when the array starts at view coordinates `origin`. */
-static inline floe_real *floe_row_address(const floe_tile_job *job, const floe_row *row, const uint64_t *origin,
-                                          uint32_t x)
-{
-    int64_t offset = 0;
-    for (int a = 0; a < FLOE_VIEW_AXES; a++)
-        offset += (int64_t)(row->at[a] - origin[a] + (a == FLOE_VIEW_X ? x : 0)) * job->stride[a];
-    return (floe_real *)job->field->data + offset;
-}
-
-/* The values of a row: in place where they are contiguous, else gathered into buffer. */
-static inline const floe_real *floe_row_read(const floe_tile_job *job, const floe_row *row, floe_real *buffer)
-{
-    static const uint64_t zero[FLOE_VIEW_AXES] = {0, 0, 0, 0};
-    const floe_real *from = floe_row_address(job, row, zero, 0);
-    const int64_t stride = job->stride[FLOE_VIEW_X];
-    if (stride == 1 || row->n == 1)
-        return from;
-    for (uint32_t x = 0; x < row->n; x++)
-        memcpy(&buffer[x], &from[(int64_t)x * stride], sizeof *buffer);
-    return buffer;
-}
-
-/* The part x0 <= x < x1 of the row that lies in the region; empty when the row does not. */
-static inline bool floe_row_clip(const floe_tile_job *job, const floe_row *row, uint32_t *x0, uint32_t *x1)
-{
-    for (int a = 0; a < FLOE_VIEW_X; a++)
-        if (row->at[a] < job->region_lo[a] || row->at[a] >= job->region_hi[a])
-            return false;
-    uint64_t lo = job->region_lo[FLOE_VIEW_X], hi = job->region_hi[FLOE_VIEW_X], at = row->at[FLOE_VIEW_X];
-    if (hi <= at || lo >= at + row->n)
-        return false;
-    *x0 = lo > at ? (uint32_t)(lo - at) : 0;
-    *x1 = hi - at < row->n ? (uint32_t)(hi - at) : row->n;
-    return true;
-}
-
-static inline void floe_row_write(const floe_tile_job *job, const floe_row *row, uint32_t x0, uint32_t x1,
-                                  const floe_real *values)
-{
-    floe_real *to = floe_row_address(job, row, job->region_lo, x0);
-    const int64_t stride = job->stride[FLOE_VIEW_X];
-    if (stride == 1 || x1 - x0 == 1)
-        memcpy(to, values + x0, (x1 - x0) * sizeof *to);
+    memcpy(at, box->lo, sizeof at);
+    if (job->view->rank == 1)
+        at[FLOE_VIEW_X] += (uint64_t)s * FLOE_STEP_VALUES;
     else
-        for (uint32_t x = x0; x < x1; x++)
-            memcpy(&to[(int64_t)(x - x0) * stride], &values[x], sizeof *to);
+        at[FLOE_VIEW_Z] += (uint64_t)s * job->view->geometry.step_z;
+    const uint64_t *lo = job->region_lo, *hi = job->region_hi;
+    const int batch = FLOE_VIEW_BATCH, z = FLOE_VIEW_Z, y = FLOE_VIEW_Y, x = FLOE_VIEW_X;
+    floe_clip_axis(lo[z], hi[z], at[z], step->nz, &r.z0, &r.z1);
+    floe_clip_axis(lo[y], hi[y], at[y], step->ny, &r.y0, &r.y1);
+    floe_clip_axis(lo[x], hi[x], at[x], step->nx, &r.x0, &r.x1);
+    if (at[batch] < lo[batch] || at[batch] >= hi[batch] || r.y0 >= r.y1 || r.x0 >= r.x1)
+        r.z1 = r.z0;
+    r.stride_z = job->stride[z];
+    r.stride_y = job->stride[y];
+    r.stride_x = job->stride[x];
+    r.origin = job->field->data;
+    if (r.z0 < r.z1)
+        r.origin += (int64_t)(at[batch] - lo[batch]) * job->stride[batch] +
+                    (int64_t)(at[z] + r.z0 - lo[z]) * r.stride_z + (int64_t)(at[y] + r.y0 - lo[y]) * r.stride_y +
+                    (int64_t)(at[x] + r.x0 - lo[x]) * r.stride_x;
+    return r;
+}
+
+/* A row of n values. Bits are kept, whatever they are; the common length is a constant to the compiler. */
+static inline void floe_row_copy(floe_real *to, int64_t to_stride, const floe_real *from, int64_t from_stride,
+                                 uint32_t n)
+{
+    if (to_stride == 1 && from_stride == 1 && n == 32)
+        memcpy(to, from, 32 * sizeof *to);
+    else if (to_stride == 1 && from_stride == 1)
+        memcpy(to, from, n * sizeof *to);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            memcpy(&to[(int64_t)i * to_stride], &from[(int64_t)i * from_stride], sizeof *to);
+}
+
+static inline void floe_step_read(const floe_step_rows *r, const floe_tile_geometry *g, floe_real *values)
+{
+    for (uint32_t z = r->z0; z < r->z1; z++)
+        for (uint32_t y = r->y0; y < r->y1; y++)
+            floe_row_copy(values + (z * g->step_y + y) * g->step_x + r->x0, 1,
+                          r->origin + (int64_t)(z - r->z0) * r->stride_z + (int64_t)(y - r->y0) * r->stride_y,
+                          r->stride_x, r->x1 - r->x0);
+}
+
+static inline void floe_step_write(const floe_step_rows *r, const floe_tile_geometry *g, const floe_real *values)
+{
+    for (uint32_t z = r->z0; z < r->z1; z++)
+        for (uint32_t y = r->y0; y < r->y1; y++)
+            floe_row_copy(r->origin + (int64_t)(z - r->z0) * r->stride_z + (int64_t)(y - r->y0) * r->stride_y,
+                          r->stride_x, values + (z * g->step_y + y) * g->step_x + r->x0, 1, r->x1 - r->x0);
+}
+
+/* Where value k of a group stands in a step's array. */
+static inline uint32_t floe_group_place(const floe_tile_geometry *g, uint32_t group, uint32_t k)
+{
+    const uint32_t across = g->step_x / g->group_x;
+    uint32_t x = group % across * g->group_x + k % g->group_x;
+    uint32_t y = group / across * g->group_y + k / g->group_x % g->group_y;
+    return (k / (g->group_x * g->group_y) * g->step_y + y) * g->step_x + x;
 }
 
 #endif

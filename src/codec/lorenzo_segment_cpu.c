@@ -75,10 +75,10 @@ static double squared_error(const floe_tile_job *job, const floe_segment *segmen
     return sum;
 }
 
-static bool collect_row(const floe_tile_job *job, const floe_real *x, uint32_t n, floe_table_slot *slots,
+static bool collect_row(const floe_quantizer *quantizer, const floe_real *x, uint32_t n, floe_table_slot *slots,
                         uint32_t *count, uint32_t most, tile_scratch *t)
 {
-    uint32_t nbad = FLOE_V(floe_quantizer_encode)(job->quantizer, x, n, t->q, t->bad, t->negative, &t->stats);
+    uint32_t nbad = FLOE_V(floe_quantizer_encode)(quantizer, x, n, t->q, t->bad, t->negative, &t->stats);
     bool room = true;
     for (uint32_t i = 0; i < n && room; i++)
         if (!(nbad && t->bad[i]))
@@ -91,18 +91,20 @@ static bool collect_row(const floe_tile_job *job, const floe_real *x, uint32_t n
 static bool collect(const floe_tile_job *job, const floe_segment *segment, floe_table_slot *slots, uint32_t *count,
                     uint32_t most, void *scratch)
 {
+    const floe_tile_geometry *g = &job->view->geometry;
     tile_scratch *t = scratch;
     for (uint32_t i = 0; i < segment->count; i++) {
         floe_tile_box box;
         floe_view_tile(job->view, segment->first + i, &box);
         for (uint32_t s = 0; s < box.nsteps; s++) {
             floe_step_box step = floe_tile_step(job->view, &box, s);
+            floe_step_rows rows = floe_step_rows_of(job, &box, &step, s);
+            floe_step_read(&rows, g, t->x);
             for (uint32_t z = 0; z < step.nz; z++)
-                for (uint32_t y = 0; y < step.ny; y++) {
-                    floe_row row = floe_row_of(job, &box, &step, s, z, y);
-                    if (!collect_row(job, floe_row_read(job, &row, t->x), row.n, slots, count, most, t))
+                for (uint32_t y = 0; y < step.ny; y++)
+                    if (!collect_row(job->quantizer, t->x + (z * g->step_y + y) * g->step_x, step.nx, slots, count,
+                                     most, t))
                         return false;
-                }
         }
     }
     return true;
