@@ -9,141 +9,199 @@
 #include <immintrin.h>
 #endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
+#endif
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* ---- encode -------------------------------------------------------------------------------------------------------- */
+/* ---- vectors ------------------------------------------------------------------------------------------------------- */
 
-/* Both candidates of every value of a step, zigzag, in plane order: p itself and its difference along z. And, for each
- * column of a row of groups, what decides between them: the or of the candidates and the sum, each value capped. */
-typedef struct candidates {
-    floe_uint flat[FLOE_STEP_VALUES], deep[FLOE_STEP_VALUES];
-    floe_uint flat_bits[FLOE_STEP_VALUES], deep_bits[FLOE_STEP_VALUES];
-    floe_uint flat_sum[FLOE_STEP_VALUES], deep_sum[FLOE_STEP_VALUES];
-} candidates;
+/* Vectors of the compiler (GCC and clang): one source for both element types and all instruction sets. */
+enum { LANES = 32 / sizeof(floe_uint) };
+typedef floe_uint vec __attribute__((vector_size(32)));
+typedef floe_int ivec __attribute__((vector_size(32)));
 
-/*
- * One row: p by the mode, both candidates, and what they add to their columns. `first` is p of the row's first value, which
- * the formula of the others does not fit. Everything in one loop without stores that the next load would have to wait for;
- * row[-1] is read but not used. Without `keep` only the sums are taken.
- */
-ALWAYS_INLINE void row_candidates(const floe_uint *restrict row, const floe_uint *restrict above, uint32_t mode,
-                                  floe_uint base, floe_uint first, uint32_t nx, uint32_t inside,
-                                  floe_uint *restrict before, candidates *restrict c, uint32_t at, uint32_t column,
-                                  bool keep)
+ALWAYS_INLINE vec load(const floe_uint *p)
 {
-    floe_uint *flat = c->flat + at, *flat_bits = c->flat_bits + column, *flat_sum = c->flat_sum + column;
-    floe_uint *deep = c->deep + at, *deep_bits = c->deep_bits + column, *deep_sum = c->deep_sum + column;
-    for (uint32_t x = 0; x < nx; x++) {
-        floe_uint p = mode == FLOE_LORENZO_NONE ? row[x] - base
-                      : mode == FLOE_LORENZO_X  ? row[x] - row[(int)x - 1]
-                      : mode == FLOE_LORENZO_Y  ? row[x] - above[x]
-                                                : (row[x] - row[(int)x - 1]) - (above[x] - above[(int)x - 1]);
-        p = x == 0 ? first : p;
-        p = x < inside ? p : 0;
-        floe_uint f = FLOE_R(floe_zigzag)(p), d = FLOE_R(floe_zigzag)(p - before[x]);
-        before[x] = p;
-        if (keep) {
-            flat[x] = f;
-            deep[x] = d;
-            flat_bits[x] |= f;
-            deep_bits[x] |= d;
-        }
-        flat_sum[x] += f < FLOE_LORENZO_CAP ? f : FLOE_LORENZO_CAP;
-        deep_sum[x] += d < FLOE_LORENZO_CAP ? d : FLOE_LORENZO_CAP;
-    }
+    vec v;
+    memcpy(&v, p, sizeof v);
+    return v;
 }
 
-ALWAYS_INLINE void plane_candidates(FLOE_R(floe_lorenzo) * walk, uint32_t mode, const floe_step_box *box,
-                                    const floe_uint *plane, uint32_t z, uint32_t rank, candidates *c, bool keep)
+ALWAYS_INLINE void store(floe_uint *p, vec v) { memcpy(p, &v, sizeof v); }
+
+ALWAYS_INLINE vec zigzag(vec r) { return (r << 1) ^ (vec)((ivec)r >> (FLOE_REAL_BITS - 1)); }
+
+/* min(u, FLOE_LORENZO_CAP): the cap is a power of two, so larger values are those with a bit from there on. */
+ALWAYS_INLINE vec capped(vec u)
+{
+    const vec low = (vec){0} + (FLOE_LORENZO_CAP - 1);
+    vec small = (vec)((u & ~low) == 0);
+    return (u & small) | (FLOE_LORENZO_CAP & ~small);
+}
+
+/* ---- candidates ---------------------------------------------------------------------------------------------------- */
+
+enum { BLOCK_ROWS = 8 }; /* rows of a group, in all planes of a step: 1 or 8 */
+
+/* A block is LANES columns of a row of groups. Of each value both candidates: p itself ("flat") and its difference along
+ * z ("deep"), zigzag; and for each column what decides between them: the or of the candidates, the sum of each capped. */
+typedef struct block {
+    floe_uint candidate[2][BLOCK_ROWS][LANES]; /* deep, flat */
+    floe_uint bits[2][LANES], sum[2][LANES];
+} block;
+
+/* p of LANES values of a row; `first` stands in for the first one of the row, which the formula does not fit. row[-1] is
+ * read but not used. */
+ALWAYS_INLINE vec differences(const floe_uint *row, const floe_uint *above, uint32_t mode, floe_uint base, uint32_t x,
+                              floe_uint first)
+{
+    vec p;
+    if (mode == FLOE_LORENZO_NONE)
+        p = load(row + x) - base;
+    else if (mode == FLOE_LORENZO_X)
+        p = load(row + x) - load(row + x - 1);
+    else if (mode == FLOE_LORENZO_Y)
+        p = load(row + x) - load(above + x);
+    else
+        p = (load(row + x) - load(row + x - 1)) - (load(above + x) - load(above + x - 1));
+    if (x == 0)
+        p[0] = first;
+    return p;
+}
+
+/* All ones in the lanes below `inside`. */
+ALWAYS_INLINE vec lanes_below(uint32_t inside)
+{
+    vec lane;
+    for (uint32_t i = 0; i < LANES; i++)
+        lane[i] = i;
+    return (vec)(lane < inside);
+}
+
+/* The rows of one row of groups, at column x. */
+ALWAYS_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                              const floe_int *corners, uint32_t rank, uint32_t mode, uint32_t band, uint32_t x,
+                              bool keep, block *b)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const floe_uint base = (floe_uint)walk->base;
-    const uint32_t nx = g.step_x, inside = box->full ? nx : box->nx;
-    walk->before[0] = 0; /* the first value of a plane is predicted along z already */
-    row_candidates(plane, plane, mode == FLOE_LORENZO_NONE ? mode : FLOE_LORENZO_X, base,
-                   plane[0] - (floe_uint)walk->corner, nx, inside, walk->before, c, z * g.step_y * nx, 0, keep);
-    for (uint32_t y = 1; y < box->ny; y++) {
-        const floe_uint *row = plane + y * nx, *above = row - nx;
-        floe_uint first = mode == FLOE_LORENZO_NONE ? row[0] - base : row[0] - above[0];
-        row_candidates(row, above, mode, base, first, nx, inside, walk->before + y * nx, c, (z * g.step_y + y) * nx,
-                       y / g.group_y * nx, keep);
-    }
-    walk->corner = (floe_int)(rank == 1 ? plane[nx - 1] : plane[0]);
-}
-
-ALWAYS_INLINE void step_candidates(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                   uint32_t rank, candidates *c, bool keep)
-{
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    const uint32_t area = g.step_y * g.step_x, columns = g.step_y / g.group_y * g.step_x;
-    memset(c->flat_bits, 0, columns * sizeof *q);
-    memset(c->deep_bits, 0, columns * sizeof *q);
-    memset(c->flat_sum, 0, columns * sizeof *q);
-    memset(c->deep_sum, 0, columns * sizeof *q);
-    if (keep && !box->full) { /* residuals outside the field are 0 */
-        memset(c->flat, 0, sizeof c->flat);
-        memset(c->deep, 0, sizeof c->deep);
-    }
-    for (uint32_t z = 0; z < box->nz; z++, q += area)
-        switch (walk->mode) {
-        case FLOE_LORENZO_XY: plane_candidates(walk, FLOE_LORENZO_XY, box, q, z, rank, c, keep); break;
-        case FLOE_LORENZO_X: plane_candidates(walk, FLOE_LORENZO_X, box, q, z, rank, c, keep); break;
-        case FLOE_LORENZO_Y: plane_candidates(walk, FLOE_LORENZO_Y, box, q, z, rank, c, keep); break;
-        default: plane_candidates(walk, FLOE_LORENZO_NONE, box, q, z, rank, c, keep); break;
+    const uint32_t area = g.step_y * g.step_x;
+    vec bits[2] = {{0}, {0}}, sum[2] = {{0}, {0}}, outside = {0};
+    if (!box->full)
+        outside = ~lanes_below(box->nx > x ? box->nx - x : 0);
+    for (uint32_t z = 0; z < g.group_z; z++)
+        for (uint32_t dy = 0; dy < g.group_y; dy++) {
+            const uint32_t y = band * g.group_y + dy, at = y * g.step_x, out = z * g.group_y + dy;
+            if (!box->full && (z >= box->nz || y >= box->ny)) { /* residuals outside the field are 0 */
+                store(b->candidate[0][out], (vec){0});
+                store(b->candidate[1][out], (vec){0});
+                continue;
+            }
+            const floe_uint *row = q + z * area + at, *above = row - g.step_x;
+            floe_uint first = y == 0                      ? row[0] - (floe_uint)corners[z]
+                              : mode == FLOE_LORENZO_NONE ? row[0] - base
+                                                          : row[0] - above[0];
+            uint32_t here = y == 0 && mode != FLOE_LORENZO_NONE ? FLOE_LORENZO_X : mode;
+            vec p = differences(row, above, here, base, x, first) & ~outside;
+            vec before = load(walk->before + at + x);
+            if (y == 0 && x == 0)
+                before[0] = 0; /* the first value of a plane is predicted along z already */
+            store(walk->before + at + x, p);
+            vec deep = zigzag(p - before), flat = zigzag(p);
+            if (keep) {
+                store(b->candidate[0][out], deep);
+                store(b->candidate[1][out], flat);
+                bits[0] |= deep;
+                bits[1] |= flat;
+            }
+            sum[0] += capped(deep);
+            sum[1] += capped(flat);
         }
+    for (int i = 0; i < 2; i++) {
+        store(b->bits[i], bits[i]);
+        store(b->sum[i], sum[i]);
+    }
 }
 
 /* What decides between the candidates of a group. */
 typedef struct group_cost {
-    floe_uint flat_bits, deep_bits, flat_sum, deep_sum;
+    floe_uint bits[2], sum[2]; /* deep, flat */
 } group_cost;
 
-ALWAYS_INLINE group_cost cost_of_group(const candidates *c, uint32_t rank, uint32_t group)
+ALWAYS_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, uint32_t n)
 {
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    group_cost cost = {0, 0, 0, 0};
-    for (uint32_t x = group * g.group_x; x < (group + 1) * g.group_x; x++) {
-        cost.flat_bits |= c->flat_bits[x];
-        cost.deep_bits |= c->deep_bits[x];
-        cost.flat_sum += c->flat_sum[x];
-        cost.deep_sum += c->deep_sum[x];
-    }
-    return cost;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t x = from; x < from + n; x++) {
+            cost->bits[i] |= b->bits[i][x];
+            cost->sum[i] += b->sum[i][x];
+        }
 }
 
 static uint8_t width_of(floe_uint bits) { return (uint8_t)(bits ? 1 + floe_top_bit(bits) : 0); }
 
-ALWAYS_INLINE uint32_t group_offset(uint32_t rank, uint32_t group)
+/* ---- encode -------------------------------------------------------------------------------------------------------- */
+
+/* Chooses for a group and takes its residuals from the blocks that hold it: columns from..from+n-1 of each. */
+ALWAYS_INLINE void take_group(const block *blocks, uint32_t nblocks, uint32_t from, uint32_t n, uint32_t rows,
+                              uint32_t group, floe_step *step)
 {
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    uint32_t across = g.step_x / g.group_x;
-    return group / across * g.group_y * g.step_x + group % across * g.group_x;
+    group_cost cost = {{0, 0}, {0, 0}};
+    for (uint32_t i = 0; i < nblocks; i++)
+        add_columns(&cost, &blocks[i], from, n);
+    uint32_t deep = width_of(cost.bits[0]), flat = width_of(cost.bits[1]);
+    /* flat only where that is narrower, or as narrow and smaller in sum */
+    uint32_t choice = (flat < deep) | ((flat == deep) & (cost.sum[1] < cost.sum[0]));
+    step->flat |= choice << group;
+    step->width[group] = (uint8_t)(choice ? flat : deep);
+    for (uint32_t i = 0; i < nblocks; i++)
+        for (uint32_t r = 0; r < rows; r++)
+            memcpy(&step->residual[group][(i * rows + r) * n], &blocks[i].candidate[choice][r][from],
+                   n * sizeof(floe_uint));
 }
 
-ALWAYS_INLINE void gather_group(const floe_uint *r, uint32_t rank, floe_uint *out)
+/* The value that predicts the first one of each plane; leaves the one for the next step. */
+ALWAYS_INLINE void find_corners(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                uint32_t rank, floe_int *corners)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    for (uint32_t z = 0; z < g.group_z; z++)
-        for (uint32_t y = 0; y < g.group_y; y++)
-            memcpy(out + (z * g.group_y + y) * g.group_x, r + (z * g.step_y + y) * g.step_x, g.group_x * sizeof *r);
+    const uint32_t area = g.step_y * g.step_x;
+    for (uint32_t z = 0; z < box->nz; z++) {
+        corners[z] = walk->corner;
+        walk->corner = (floe_int)q[z * area + (rank == 1 ? area - 1 : 0)];
+    }
 }
 
-ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_int *q, uint32_t rank,
-                               floe_step *step)
+ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
+                               uint32_t mode, floe_step *step)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    candidates c;
-    step_candidates(walk, box, (const floe_uint *)q, rank, &c, true);
-    step->present = floe_step_present(&g, box);
+    const uint32_t rows = g.group_z * g.group_y;
+    const uint32_t blocks_a_group = g.group_x > LANES ? g.group_x / LANES : 1,
+                   groups_a_block = rank == 1 ? 1 : LANES / 4;
+    floe_int corners[BLOCK_ROWS];
+    block blocks[32 / LANES]; /* of a rank-1 group; else one at a time */
+    uint32_t group = 0;
+    find_corners(walk, box, q, rank, corners);
     step->flat = 0;
-    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        group_cost cost = cost_of_group(&c, rank, group);
-        uint8_t flat = width_of(cost.flat_bits), deep = width_of(cost.deep_bits);
-        /* flat only where that is narrower, or as narrow and smaller in sum */
-        bool is_flat = flat < deep || (flat == deep && cost.flat_sum < cost.deep_sum);
-        step->flat |= (uint32_t)is_flat << group;
-        step->width[group] = is_flat ? flat : deep;
-        gather_group((is_flat ? c.flat : c.deep) + group_offset(rank, group), rank, step->residual[group]);
+    for (uint32_t band = 0; band < g.step_y / g.group_y; band++)
+        for (uint32_t x = 0; x < g.step_x; x += blocks_a_group * LANES) {
+            for (uint32_t i = 0; i < blocks_a_group; i++)
+                fill_block(walk, box, q, corners, rank, mode, band, x + i * LANES, true, &blocks[i]);
+            for (uint32_t i = 0; i < groups_a_block; i++)
+                take_group(blocks, blocks_a_group, rank == 1 ? 0 : 4 * i, rank == 1 ? LANES : 4, rows, group++, step);
+        }
+}
+
+ALWAYS_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                       uint32_t rank, floe_step *step)
+{
+    switch (walk->mode) {
+    case FLOE_LORENZO_XY: encode_step(walk, box, q, rank, FLOE_LORENZO_XY, step); break;
+    case FLOE_LORENZO_X: encode_step(walk, box, q, rank, FLOE_LORENZO_X, step); break;
+    case FLOE_LORENZO_Y: encode_step(walk, box, q, rank, FLOE_LORENZO_Y, step); break;
+    default: encode_step(walk, box, q, rank, FLOE_LORENZO_NONE, step); break;
     }
 }
 
@@ -159,39 +217,64 @@ void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint
 void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_int *q,
                                       floe_step *step)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(walk->rank);
+    step->present = floe_step_present(&g, box);
     switch (walk->rank) {
-    case 1: encode_step(walk, box, q, 1, step); break;
-    case 2: encode_step(walk, box, q, 2, step); break;
-    default: encode_step(walk, box, q, 3, step); break;
+    case 1: encode_step_of_mode(walk, box, (const floe_uint *)q, 1, step); break;
+    case 2: encode_step_of_mode(walk, box, (const floe_uint *)q, 2, step); break;
+    default: encode_step_of_mode(walk, box, (const floe_uint *)q, 3, step); break;
     }
 }
 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
 
 /* About 8 times the bits a value that a mode needs, summed over the groups of the step. */
-ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_int *q)
+ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
 {
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
+    const uint32_t blocks_a_group = g.group_x > LANES ? g.group_x / LANES : 1,
+                   groups_a_block = rank == 1 ? 1 : LANES / 4;
     FLOE_R(floe_lorenzo) walk;
-    candidates c;
-    FLOE_V(floe_lorenzo_begin)(&walk, rank, mode, q[0]);
-    step_candidates(&walk, box, (const floe_uint *)q, rank, &c, false);
-    uint32_t cost = 0;
-    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        group_cost sums = cost_of_group(&c, rank, group);
-        floe_uint least = sums.flat_sum < sums.deep_sum ? sums.flat_sum : sums.deep_sum;
-        cost += floe_log2_eighths((uint64_t)least + FLOE_GROUP_VALUES);
+    floe_int corners[BLOCK_ROWS];
+    uint32_t total = 0;
+    FLOE_V(floe_lorenzo_begin)(&walk, rank, mode, (floe_int)q[0]);
+    find_corners(&walk, box, q, rank, corners);
+    for (uint32_t band = 0; band < g.step_y / g.group_y; band++)
+        for (uint32_t x = 0; x < g.step_x; x += blocks_a_group * LANES) {
+            group_cost cost[LANES / 4] = {{{0, 0}, {0, 0}}};
+            for (uint32_t i = 0; i < blocks_a_group; i++) {
+                block b;
+                fill_block(&walk, box, q, corners, rank, mode, band, x + i * LANES, false, &b);
+                for (uint32_t k = 0; k < groups_a_block; k++)
+                    add_columns(&cost[k], &b, rank == 1 ? 0 : 4 * k, rank == 1 ? LANES : 4);
+            }
+            for (uint32_t k = 0; k < groups_a_block; k++) {
+                floe_uint least = cost[k].sum[0] < cost[k].sum[1] ? cost[k].sum[0] : cost[k].sum[1];
+                total += floe_log2_eighths((uint64_t)least + FLOE_GROUP_VALUES);
+            }
+        }
+    return total;
+}
+
+ALWAYS_INLINE uint32_t cost_of_mode(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
+{
+    switch (mode) {
+    case FLOE_LORENZO_XY: return mode_cost(rank, FLOE_LORENZO_XY, box, q);
+    case FLOE_LORENZO_X: return mode_cost(rank, FLOE_LORENZO_X, box, q);
+    case FLOE_LORENZO_Y: return mode_cost(rank, FLOE_LORENZO_Y, box, q);
+    default: return mode_cost(rank, FLOE_LORENZO_NONE, box, q);
     }
-    return cost;
 }
 
 uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, const floe_int *q)
 {
     /* With y = 1 throughout, XY is X and Y is X as well. */
+    const floe_uint *values = (const floe_uint *)q;
     uint32_t best = rank == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, least = UINT32_MAX;
     for (uint32_t mode = best; mode < FLOE_LORENZO_MODES; mode += rank == 3 ? 1 : 2) {
-        uint32_t cost = rank == 1   ? mode_cost(1, mode, box, q)
-                        : rank == 2 ? mode_cost(2, mode, box, q)
-                                    : mode_cost(3, mode, box, q);
+        uint32_t cost = rank == 1   ? cost_of_mode(1, mode, box, values)
+                        : rank == 2 ? cost_of_mode(2, mode, box, values)
+                                    : cost_of_mode(3, mode, box, values);
         if (cost < least) {
             least = cost;
             best = mode;
@@ -202,13 +285,19 @@ uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, co
 
 /* ---- decode -------------------------------------------------------------------------------------------------------- */
 
+ALWAYS_INLINE uint32_t group_offset(floe_tile_geometry g, uint32_t group)
+{
+    uint32_t across = g.step_x / g.group_x;
+    return group / across * g.group_y * g.step_x + group % across * g.group_x;
+}
+
 /* Residuals of all groups, zigzag undone, in plane order. */
 ALWAYS_INLINE void scatter_groups(const floe_step *step, uint32_t rank, floe_uint *r)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
         const floe_uint *in = step->residual[group];
-        floe_uint *out = r + group_offset(rank, group);
+        floe_uint *out = r + group_offset(g, group);
         for (uint32_t z = 0; z < g.group_z; z++)
             for (uint32_t y = 0; y < g.group_y; y++)
                 for (uint32_t x = 0; x < g.group_x; x++)
