@@ -18,6 +18,7 @@ enum {
     MIN_ELEMS = 4096 /* of a field: below, a sample says little */
 };
 static const double STRONG = 3; /* so many times smaller residuals make a hint */
+static const double WILD = 1e6; /* residuals so many times the usual ones are outliers */
 
 typedef struct sample {
     floe_source source;
@@ -28,7 +29,7 @@ typedef struct sample {
 typedef struct order {
     uint32_t rank;
     uint64_t shape[FLOE_MAX_RANK];
-    double median, upper; /* of |residual|: the 50 % and the 75 % quantile */
+    double quartile[3]; /* of |residual|: the 25 %, 50 % and 75 % quantiles */
 } order;
 
 static bool read_run(const sample *s, uint64_t first, double values[RUN])
@@ -98,8 +99,8 @@ static bool score(const sample *s, order *o, double *scratch)
     if (count < NSAMPLES / 8)
         return false;
     qsort(scratch, count, sizeof *scratch, ascending);
-    o->median = scratch[count / 2];
-    o->upper = scratch[count / 4 * 3];
+    for (uint64_t q = 0; q < 3; q++)
+        o->quartile[q] = scratch[count / 4 * (q + 1)];
     return true;
 }
 
@@ -139,10 +140,18 @@ static bool find_best(const sample *s, const order *given, order *best, double *
     do {
         if (!score(s, &at, scratch))
             return false;
-        if (at.median < best->median)
+        if (at.quartile[1] < best->quartile[1])
             *best = at;
     } while (next_order(at.rank, at.shape));
     return true;
+}
+
+static bool is_much_worse(const order *given, const order *best)
+{
+    const double *g = given->quartile, *b = best->quartile;
+    if (b[2] > WILD * g[1]) /* outliers everywhere: how many corners they touch says nothing about the axes */
+        return false;
+    return g[0] >= STRONG * b[0] && g[1] > STRONG * b[1] && g[2] > STRONG * b[2];
 }
 
 void cli_axis_hint(io_reader *reader, const floe_field *layout, char hint[2 * CLI_TEXT])
@@ -157,7 +166,7 @@ void cli_axis_hint(io_reader *reader, const floe_field *layout, char hint[2 * CL
     memcpy(given.shape, layout->shape, sizeof given.shape);
     double *scratch = malloc(NSAMPLES * sizeof *scratch);
     if (scratch && score(&s, &given, scratch) && find_best(&s, &given, &best, scratch) &&
-        given.median > STRONG * best.median && given.upper > STRONG * best.upper) {
+        is_much_worse(&given, &best)) {
         cli_shape_text(best.rank, best.shape, text);
         snprintf(hint, 2 * CLI_TEXT, "the axes may be mixed up: %.100s would predict these values much better", text);
     }

@@ -35,15 +35,14 @@ typedef struct compress_job {
 
 /* ---- what it says ------------------------------------------------------------------------------------------------ */
 
+static bool says_all(const compress_job *job) { return !job->quiet && !job->json; }
+
 static void say_layout(const compress_job *job)
 {
     char text[2 * CLI_TEXT];
-    if (job->quiet || job->json)
-        return;
     cli_layout_text(job->layout.rank, job->layout.shape, job->layout.dtype, text);
-    fprintf(stderr, "%s\n", text);
-    if (job->hint[0])
-        fprintf(stderr, "note: %s\n", job->hint);
+    if (says_all(job))
+        fprintf(stderr, "%s\n", text);
 }
 
 static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
@@ -64,8 +63,7 @@ static void say_bound(compress_job *job)
 {
     floe_info info;
     char text[2 * CLI_TEXT];
-    if (job->bound_said || job->quiet || job->json ||
-        floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK)
+    if (job->bound_said || !says_all(job) || floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK)
         return;
     bound_text(&info, text);
     fprintf(stderr, "bound %s\n", text);
@@ -146,7 +144,7 @@ static int make_seekable(compress_job *job)
     bool verify = cli_given(job->args, OPT_VERIFY);
     if (!range && params->fill != FLOE_FILL_AUTO && !verify)
         return 0;
-    if (!job->quiet && !job->json)
+    if (says_all(job))
         fprintf(stderr, "standard input is read more than once (%s): copying it to a temporary file\n",
                 range    ? "the bound needs the range"
                 : verify ? "--verify"
@@ -244,10 +242,13 @@ static int prepare(compress_job *job)
     job->head = malloc(HEAD_NBYTES);
     if (!job->head)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
+    say_layout(job);
     if ((failed = make_seekable(job)))
         return failed;
-    cli_axis_hint(job->reader, &job->layout, job->hint);
-    say_layout(job);
+    if (!job->quiet)
+        cli_axis_hint(job->reader, &job->layout, job->hint);
+    if (job->hint[0] && says_all(job))
+        fprintf(stderr, "note: %s\n", job->hint);
     return 0;
 }
 

@@ -117,7 +117,8 @@ static void print_json(info_job *job)
         cli_json_real(&json, "fill_value", info->fill_value);
     cli_json_uint(&json, "raw_nbytes", info->raw_nbytes);
     cli_json_uint(&json, "stream_nbytes", job->nbytes);
-    cli_json_real(&json, "ratio", (double)info->raw_nbytes / (double)job->nbytes);
+    if (!job->problem[0])
+        cli_json_real(&json, "ratio", (double)info->raw_nbytes / (double)job->nbytes);
     cli_json_open(&json, "attributes", '{');
     for (uint32_t i = 0; i < info->nattrs && attr(job, i); i++)
         cli_json_text(&json, job->key, job->value);

@@ -10,7 +10,7 @@ static void wrapped(FILE *out, const char *text, int at, int indent)
 {
     while (*text) {
         size_t n = strcspn(text, " \n");
-        if (at > indent && at + 1 + (int)n > WIDTH) {
+        if (at > indent && at + (int)n > WIDTH) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
         }
@@ -41,7 +41,7 @@ static void print_option(FILE *out, const cli_option *option)
                   option->arg ? option->arg : "");
     bool choices = option->choices && option->choices[0] != '@' && !strchr(option->choices, '=');
     snprintf(help, sizeof help, "%s%s%s%s%s%s%s%s", option->help, choices ? " [" : "", choices ? option->choices : "",
-             choices ? "]" : "", option->fallback ? " (" : "", option->fallback ? option->fallback : "",
+             choices ? "]" : "", option->fallback ? " (default: " : "", option->fallback ? option->fallback : "",
              option->fallback ? ")" : "", option->repeat ? " (may be repeated)" : "");
     fputs(left, out);
     if (n + 1 > OPTION_COLUMN) {

@@ -166,7 +166,8 @@ static int append_bound(const cli_args *args, const char *default_bound, char *t
     if (given > 1)
         return cli_fail(FLOE_ERR_ARGUMENT, "give one bound, not %d", given);
     if (given == 0 && !default_bound)
-        return cli_fail(FLOE_ERR_ARGUMENT, "needs a bound, such as --bound rel=1e-3 or --bound lossless");
+        return cli_fail(FLOE_ERR_ARGUMENT, "%s needs a bound, such as --bound rel=1e-3 or --bound lossless",
+                        args->command->name);
     for (int i = 0; i < 4; i++)
         if (cli_given(args, shorts[i]))
             return append_word(text, capacity, cli_options[shorts[i]].name, cli_value(args, shorts[i]));

@@ -32,7 +32,7 @@ uint64_t io_reader_nbytes(const io_reader *reader);
 bool io_reader_is_seekable(const io_reader *reader);
 
 /* Says that the payload must be the elements of this field. A wrong size fails with FLOE_ERR_FORMAT and both numbers:
- * now where the size is known, else as soon as the input ends early (source) or goes on (io_reader_finish). */
+ * now where the size is known, else as soon as the source is read to a wrong end, or by io_reader_finish. */
 floe_status io_reader_expect(io_reader *reader, const floe_field *layout, floe_error *err);
 /* After the last read: fails when a pipe holds more than was expected. */
 floe_status io_reader_finish(io_reader *reader, floe_error *err);

@@ -138,6 +138,9 @@ floe_status io_reader_peek(io_reader *reader, size_t nbytes, const unsigned char
 
 static floe_status fail_size(const io_reader *reader, const char *has, uint64_t nbytes, floe_error *err)
 {
+    if (nbytes == 0 && !*has)
+        return io_fail(err, FLOE_ERR_FORMAT, "'%s' is empty, but %s needs %" PRIu64 " bytes", reader->name,
+                       reader->expected_as, reader->expected);
     return io_fail(err, FLOE_ERR_FORMAT, "'%s' has %s%" PRIu64 " bytes, but %s needs %" PRIu64, reader->name, has,
                    nbytes, reader->expected_as, reader->expected);
 }
@@ -152,9 +155,7 @@ floe_status io_reader_expect(io_reader *reader, const floe_field *layout, floe_e
     io_layout_text(layout, reader->expected_as, sizeof reader->expected_as);
     uint64_t nbytes = io_reader_nbytes(reader);
     if (nbytes != UINT64_MAX && nbytes != reader->expected)
-        return nbytes == 0 ? io_fail(err, FLOE_ERR_FORMAT, "'%s' is empty, but %s needs %" PRIu64 " bytes",
-                                     reader->name, reader->expected_as, reader->expected)
-                           : fail_size(reader, "", nbytes, err);
+        return fail_size(reader, "", nbytes, err);
     return FLOE_OK;
 }
 
@@ -257,6 +258,8 @@ static floe_status source_read(void *user, uint64_t offset, void *dst, size_t nb
     *got = (size_t)n;
     if ((size_t)n < nbytes && reader->expected != UINT64_MAX && offset + (uint64_t)n < reader->expected)
         return fail_size(reader, "", offset + (uint64_t)n, &reader->error);
+    if (offset + (uint64_t)n > reader->expected)
+        return fail_size(reader, "more than ", reader->expected, &reader->error);
     return FLOE_OK;
 }
 

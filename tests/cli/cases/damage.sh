@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+field t.f32 32x16x16
+show compress t.f32 -o t.floe --shape 32x16x16 --dtype f32 --bound rel=1e-3 --chunk 8x16x16 -q
+show decompress t.floe -o whole.f32 -q
+n=$(size t.floe)
+
+# cut anywhere: never a word but one, never an output, never more than exit code 3
+for ((cut = 0; cut < n; cut += cut < 300 ? 7 : n / 23)); do
+    head -c $cut t.floe >cut.floe
+    for command in "decompress cut.floe -o x.f32" "verify cut.floe" "verify cut.floe --against t.f32"; do
+        "$FLOE" $command -q >out 2>err
+        [ $? = 3 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] || echo "cut at $cut: $command: $(cat err)"
+    done
+done
+# one byte of the header wrong, whatever it says then
+for ((at = 0; at < 128; at++)); do
+    cp t.floe bad.floe
+    flip bad.floe $at
+    "$FLOE" decompress bad.floe -o x.f32 -q 2>err
+    [ $? = 3 ] && [ "$(wc -l <err)" -eq 1 ] || echo "byte $at: $(cat err)"
+done
+rm -f out err
+only t.f32 t.floe whole.f32 cut.floe bad.floe
+
+: >cut.floe
+show decompress cut.floe -o x.f32
+show decompress t.f32 -o x.f32
+cp t.floe new.floe
+poke new.floe 8 002 # the version of the format, and the oldest reader that knows it
+poke new.floe 10 002
+show decompress new.floe -o x.f32
+show info new.floe
+
+# damage in the second chunk of four
+cp t.floe bad.floe
+flip bad.floe $((n * 3 / 8))
+show decompress bad.floe -o x.f32
+show verify bad.floe
+show verify bad.floe --json
+show verify bad.floe --against t.f32
+show decompress bad.floe -o x.f32 --region 16:32,:,:
+rm x.f32
+show decompress bad.floe -o x.f32 --salvage
+for part in 0 2 3; do
+    cmp <(tail -c +$((part * 8192 + 1)) x.f32 | head -c 8192) <(tail -c +$((part * 8192 + 1)) whole.f32 | head -c 8192) &&
+        echo "chunk $part is whole"
+done
+rm x.f32
+show_sh "cat bad.floe | floe decompress - -o x.f32 --salvage --json"
+# the index gone, all chunks there
+head -c $((n - 50)) t.floe >cut.floe
+show verify cut.floe
+show info cut.floe
+show decompress cut.floe -o y.f32 --salvage
+same y.f32 whole.f32
+only t.f32 t.floe whole.f32 cut.floe bad.floe new.floe x.f32 y.f32

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+show help
+show --help
+show help compress
+show compress --help
+show bench -h
+show version
+show --version
+# What is generated knows every command and option of the help.
+"$FLOE" help --man >man
+for shell in bash zsh fish; do "$FLOE" help --completion $shell >$shell; done
+bash -n bash && echo "bash takes its completion"
+for command in compress decompress info verify fields bench help version; do
+    for option in $("$FLOE" help $command | sed -nE 's/^ +(-[a-zA-Z], )?--([a-z]+).*/\2/p'); do
+        [ $option = help ] || grep -q -- "-$option" man || echo "man lacks --$option"
+        for shell in bash zsh; do grep -q -- "--$option" $shell || echo "$shell lacks --$option"; done
+        grep -q -- "$command' -l $option" fish || echo "fish lacks --$option of $command"
+    done
+done
+if command -v groff >/dev/null; then groff -man -ww -z man; fi
+complete_words() { # words...: what bash would offer
+    bash -c '. ./bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _floe 2>/dev/null; echo "${COMPREPLY[*]}"' - "$@"
+}
+complete_words floe com
+complete_words floe compress --pre
+complete_words floe compress --preset b
+complete_words floe compress --bound p
+complete_words floe help ver

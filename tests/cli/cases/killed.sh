@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A run that waits for its input in the middle of its work: whatever ends it, there is no OUT.
+head -c 262144 /dev/zero >t.f32
+set -m # else the shell starts background jobs with SIGINT ignored
+ended_by() { # signal
+    mkfifo pipe
+    "$FLOE" compress - -o out.floe --shape 1024x1024 --dtype f32 --bound abs=1 --fill none -q --chunk 8x1024 <pipe 2>/dev/null &
+    local pid=$!
+    exec 9>pipe
+    cat t.f32 >&9
+    for _ in $(seq 100); do
+        ls .floe-*.part >/dev/null 2>&1 && break
+        sleep 0.05
+    done
+    kill -"$1" $pid
+    wait $pid 2>/dev/null
+    echo "$1: exit $?"
+    exec 9>&-
+    rm pipe
+    [ ! -e out.floe ] || echo "out.floe is there"
+}
+ended_by TERM
+only t.f32
+ended_by INT
+only t.f32
+ended_by HUP
+only t.f32
+ended_by KILL # cannot be caught: the temporary file stays, under a name that nobody takes for the output
+ls -A | grep -c '^\.floe-[0-9]*-0\.part$'

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+field t.f32 20x30x40
+s="--shape 20x30x40 --dtype f32"
+show compress t.f32 -o rel.floe $s --bound rel=1e-3 -q
+show compress t.f32 -o abs.floe $s --bound abs=0.01 --fill none -q
+show_sh "cat t.f32 | floe compress - -o - $s --bound rel=1e-3 >x.floe"
+same rel.floe x.floe
+show_sh "cat t.f32 | floe compress - -o - $s --bound abs=0.01 --fill none >x.floe"
+same abs.floe x.floe
+show_sh "cat t.f32 | floe compress - -o - $s --bound rel=1e-3 --verify --quiet >x.floe"
+same rel.floe x.floe
+show_sh "cat rel.floe | floe decompress - -o - -q | floe verify rel.floe --against -"
+show_sh "cat rel.floe | floe verify - --against t.f32"
+show_sh "cat rel.floe | floe verify -"
+show_sh "cat rel.floe | floe info - | head -n 1"
+show_sh "cat rel.floe | floe decompress - -o r.f32 --region 0:2,:,39"
+show_sh "floe decompress rel.floe -o r2.f32 --region 0:2,0:30,39:40 -q"
+same r.f32 r2.f32
+# a reader that goes away: one line, no death by a signal
+field big.f32 128x128x64
+show_sh 'set -o pipefail; floe fields noise --shape 128x128x64 -o - | head -c 1 >/dev/null'
+show_sh "floe compress big.f32 -o big.floe --shape 128x128x64 --dtype f32 --bound lossless -q"
+show_sh 'set -o pipefail; floe decompress big.floe -o - -q | head -c 1 >/dev/null'
+show_sh 'set -o pipefail; floe compress big.f32 -o - --shape 128x128x64 --dtype f32 --bound lossless -q | head -c 1 >/dev/null'
+only t.f32 rel.floe abs.floe x.floe r.f32 r2.f32 big.f32 big.floe
