@@ -139,7 +139,8 @@ static inline void kit_free(floe_field *f)
 
 static inline bool kit_same(const floe_field *a, const floe_field *b)
 {
-    return memcmp(a->data, b->data, (size_t)kit_nelems(a) * floe_dtype_size(a->dtype)) == 0;
+    uint64_t n = kit_nelems(a);
+    return n == 0 || memcmp(a->data, b->data, (size_t)n * floe_dtype_size(a->dtype)) == 0;
 }
 
 /* Contiguous x and y: NaN, Inf, -0 and fill (if not NaN) bit for bit; else |x - y| <= bound, or bound |x| if relative. */
