@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a CPU walks a tile. Everything is done a plane at a time in arrays of constant size, so that the compiler unrolls and
- * vectorizes: each function is written for a geometry, and the three geometries are constants at the calls.
+ * How a CPU walks a tile. Each function is written for a rank, with the three ranks as constants at the calls, so that all
+ * extents are constants too and the loops unroll.
  */
 #include "stage/lorenzo/lorenzo.h"
 
@@ -105,11 +105,11 @@ ALWAYS_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *
                                                           : row[0] - above[0];
             uint32_t here = y == 0 && mode != FLOE_LORENZO_NONE ? FLOE_LORENZO_X : mode;
             vec p = differences(row, above, here, base, x, first) & ~outside;
-            vec before = load(walk->before + at + x);
+            vec before = load(walk->before + at + x) & ~outside;
             if (y == 0 && x == 0)
                 before[0] = 0; /* the first value of a plane is predicted along z already */
             store(walk->before + at + x, p);
-            vec deep = zigzag(p - before), flat = zigzag(p);
+            vec deep = zigzag((p - before) & ~outside), flat = zigzag(p); /* rank 1: before may reach further than p */
             if (keep) {
                 store(b->candidate[0][out], deep);
                 store(b->candidate[1][out], flat);
