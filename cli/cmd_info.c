@@ -26,7 +26,7 @@ static void look_for_damage(info_job *job)
 {
     static const uint64_t lo[FLOE_MAX_RANK];
     static const uint64_t one[FLOE_MAX_RANK] = {1, 1, 1, 1};
-    double element;
+    double element = 0;
     floe_field out = floe_field_of(&element, job->info.dtype, job->info.rank, one);
     floe_ctx *ctx = NULL;
     floe_ctx_options options = {.size = sizeof options, .threads = 1};

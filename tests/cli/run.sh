@@ -17,6 +17,7 @@ fi
 FLOE=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 export FLOE LC_ALL=C
 shift
+# shellcheck disable=SC2046 # names without blanks
 [ $# -gt 0 ] || set -- $(cd "$here/cases" && ls ./*.sh | sed 's|^\./||; s|\.sh$||')
 
 scratch=$(mktemp -d)
@@ -29,6 +30,7 @@ for name in "$@"; do
         cd "$scratch/$name" || exit 1
         export TMPDIR=$scratch/$name/tmp
         . "$here/lib.sh"
+        # shellcheck disable=SC1090
         . "$here/cases/$name.sh"
     ) >"$said" 2>&1
     if [ "$update" = yes ]; then
