@@ -289,7 +289,6 @@ floe_status io_reader_map(io_reader *reader, const void **data, uint64_t *nbytes
 {
     static const uint64_t nothing;
     uint64_t start = reader->base + reader->payload;
-    floe_status status = FLOE_OK;
     *nbytes = io_reader_nbytes(reader);
     *data = &nothing;
     if (!reader->seekable)
@@ -302,8 +301,11 @@ floe_status io_reader_map(io_reader *reader, const void **data, uint64_t *nbytes
         if (reader->map == MAP_FAILED)
             reader->map = NULL;
     }
-    if (reader->map == NULL)
-        status = map_by_copy(reader, *nbytes, err);
+    if (reader->map == NULL) {
+        floe_status status = map_by_copy(reader, *nbytes, err);
+        if (status != FLOE_OK)
+            return status;
+    }
     *data = reader->map_is_copy ? reader->map : (unsigned char *)reader->map + start;
-    return status;
+    return FLOE_OK;
 }
