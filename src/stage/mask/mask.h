@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mask: one bit for each cell of a tile, where whole groups are mostly alike. docs/format/exceptions.md.
+ * mask: one bit for each cell of a tile, where whole groups are mostly alike. docs/format/exception.md.
  *
  * A mask is a word for each group of each step, and every bit of it is also set in the parent mask that both sides know.
  * Coded as, for each step, a word "any" (group g has a bit set) and a word "all" (group g equals its parent); then the
