@@ -8,8 +8,9 @@
 #include "base/try.h"
 #include "stage/tile/tile.h"
 
-/* A chunk of 64 MiB keeps every core busy and still streams in little memory. Up to 256 MiB rather than cut tiles. */
-enum { CHUNK_NBYTES = 64 << 20, CHUNK_NBYTES_MAX = 256 << 20 };
+/* A chunk of 64 MiB keeps every core busy and still streams in little memory. It may have up to 192 MiB rather than cut
+ * tiles: a stream holds one chunk of values, one of output, and three of codec scratch, and has to stay below 1 GiB. */
+enum { CHUNK_NBYTES = 64 << 20, CHUNK_NBYTES_MAX = 192 << 20 };
 
 /* ---- the shape of a chunk ---------------------------------------------------------------------------------------- */
 

@@ -32,7 +32,7 @@ static void chosen_shapes(void **state)
         {FLOE_F32, 3, {512, 512, 512}, {64, 512, 512}},
         {FLOE_F64, 3, {512, 512, 512}, {32, 512, 512}},
         {FLOE_F32, 3, {160, 160, 160}, {160, 160, 160}},
-        {FLOE_F32, 3, {1025, 2048, 2048}, {16, 2048, 2048}},
+        {FLOE_F32, 3, {1025, 2048, 2048}, {12, 2048, 2048}},
         {FLOE_F32, 4, {10, 64, 64, 64}, {10, 64, 64, 64}},
         {FLOE_F32, 4, {50, 512, 512, 512}, {1, 64, 512, 512}},
         {FLOE_F32, 3, {0, 4, 5}, {0, 4, 5}},
@@ -46,7 +46,7 @@ static void chosen_shapes(void **state)
     }
 }
 
-/* Whatever the shape: a chunk is contiguous, at most 256 MiB, and fits the field. */
+/* Whatever the shape: a chunk is contiguous, at most 192 MiB, and fits the field. */
 static void chosen_shapes_hold(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void chosen_shapes_hold(void **state)
         floe_dtype dtype = i % 2 ? FLOE_F64 : FLOE_F32;
         floe_header h = header_of(dtype, rank, shape, "abs=1");
         uint64_t nbytes = floe_extent_nelems(rank, h.chunk) * floe_dtype_size(dtype);
-        assert_true(nbytes > 0 && nbytes <= 256u << 20);
+        assert_true(nbytes > 0 && nbytes <= 192u << 20);
         bool cut = false;
         for (uint32_t a = 0; a < rank; a++) {
             assert_true(h.chunk[a] >= 1 && h.chunk[a] <= shape[a]);
