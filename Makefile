@@ -16,7 +16,7 @@ build: deps ## configure and build the release into build/
 	@mkdir -p $(BUILD)
 	@cmake --preset release -B $(BUILD) $(CMAKE_ARGS) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
 	@sed -n 's/^-- \(floe.*\)/\1/p' $(BUILD)/configure.log
-	@cmake --build $(BUILD)
+	@cmake --build $(BUILD) -- --quiet
 
 demo: build ## compress a turbulence field with both presets, verify, decompress, show what it cost
 	@tools/demo.sh $(BUILD)/floe
