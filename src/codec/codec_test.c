@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codecs there and back: modes x presets x element types x ranks x odd shapes x hostile values. Every value is checked
+ * exactly, and plain C on one thread against AVX2 on several, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define KIT_FAIL fail_msg
+#include "tests/codec_kit.h"
+
+typedef struct mode {
+    floe_bound_mode mode;
+    double bound;
+} mode;
+
+static const mode modes[] = {{FLOE_BOUND_ABS, 0.25},   {FLOE_BOUND_ABS, 1e-3},   {FLOE_BOUND_PWREL, 1e-3},
+                             {FLOE_BOUND_PWREL, 0.25}, {FLOE_BOUND_LOSSLESS, 1}, {FLOE_BOUND_ABS, 3e5}};
+static const floe_preset presets[] = {FLOE_PRESET_FAST, FLOE_PRESET_BALANCED};
+static const floe_dtype dtypes[] = {FLOE_F32, FLOE_F64};
+static const double fill_value = -9999.0;
+
+static floe_codec_params params_of(floe_dtype dtype, floe_preset preset, mode m, bool has_fill)
+{
+    return (floe_codec_params){.dtype = dtype,
+                               .codec = FLOE_CODEC_LORENZO,
+                               .preset = preset,
+                               .mode = m.mode,
+                               .bound = m.bound,
+                               .max_abs = NAN,
+                               .has_fill = has_fill,
+                               .fill_bits = has_fill ? hostile_bits(dtype, fill_value) : 0};
+}
+
+typedef struct shape {
+    uint32_t rank;
+    uint64_t extent[FLOE_MAX_RANK];
+} shape;
+
+static uint64_t seed_next;
+
+/* One field of this kind through every mode and preset. */
+static void every_mode(floe_dtype dtype, const shape *s, hostile_kind kind)
+{
+    const uint64_t n = kit_cells(s->rank, s->extent), fill = hostile_bits(dtype, fill_value);
+    void *data = malloc((size_t)n * 8);
+    const uint64_t seed = seed_next++;
+    assert_non_null(data);
+    hostile_fill(dtype, kind, n, 0.25, fill, seed, data);
+    floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
+    for (size_t m = 0; m < HOSTILE_COUNT(modes); m++)
+        for (size_t p = 0; p < HOSTILE_COUNT(presets); p++) {
+            floe_codec_params params = params_of(dtype, presets[p], modes[m], (seed + m) & 1);
+            kit_round_trip(&params, &chunk, 1 + (uint32_t)(seed & 1), NULL);
+        }
+    free(data);
+}
+
+/* Kinds take turns: every shape meets one or a few, every kind meets many shapes. */
+static void every_dtype(const shape *s, int nkinds)
+{
+    static int turn;
+    for (size_t t = 0; t < HOSTILE_COUNT(dtypes); t++)
+        for (int k = 0; k < nkinds; k++)
+            every_mode(dtypes[t], s, (hostile_kind)(turn++ % HOSTILE_KINDS));
+}
+
+static void lines(void **unused)
+{
+    static const uint64_t extents[] = {1,    2,    3,    4,    5,    7,    8,     9,    31,   32,
+                                       33,   63,   64,   65,   127,  128,  129,   1023, 1024, 1025,
+                                       2047, 2049, 8191, 8192, 8193, 9217, 16384, 16385};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(extents); i++)
+        every_dtype(&(shape){1, {extents[i]}}, extents[i] < 2000 ? HOSTILE_KINDS / 2 : 3);
+}
+
+static void planes(void **unused)
+{
+    static const uint64_t slow[] = {1, 2, 3, 5, 7, 8, 9, 31, 63, 64, 65, 129};
+    static const uint64_t fast[] = {1, 2, 3, 4, 5, 8, 9, 31, 127, 128, 129, 257};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(slow); i++)
+        for (size_t j = 0; j < HOSTILE_COUNT(fast); j++)
+            every_dtype(&(shape){2, {slow[i], fast[j]}}, 1);
+}
+
+static void bricks(void **unused)
+{
+    static const uint64_t slow[] = {1, 2, 3, 15, 17}, middle[] = {1, 3, 4, 5, 16, 17},
+                          fast[] = {1, 4, 8, 9, 31, 32, 33};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(slow); i++)
+        for (size_t j = 0; j < HOSTILE_COUNT(middle); j++)
+            for (size_t k = 0; k < HOSTILE_COUNT(fast); k++)
+                every_dtype(&(shape){3, {slow[i], middle[j], fast[k]}}, 1);
+}
+
+static void hyperbricks(void **unused)
+{
+    static const shape shapes[] = {{4, {1, 1, 1, 1}},   {4, {1, 1, 1, 9}},   {4, {2, 1, 3, 1}},   {4, {2, 2, 2, 2}},
+                                   {4, {2, 2, 2, 9}},   {4, {3, 2, 1, 5}},   {4, {1, 3, 17, 33}}, {4, {5, 1, 17, 33}},
+                                   {4, {2, 17, 5, 33}}, {4, {17, 2, 5, 33}}, {4, {3, 3, 5, 8}},   {4, {3, 3, 5, 9}},
+                                   {4, {40, 2, 3, 9}},  {4, {2, 40, 3, 9}},  {4, {7, 16, 16, 1}}, {4, {2, 3, 129, 7}}};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(shapes); i++)
+        every_dtype(&shapes[i], 4);
+}
+
+/* Every kind in whole and in cut tiles of each rank. */
+static void every_kind(void **unused)
+{
+    static const shape shapes[] = {{1, {20000}}, {2, {70, 150}}, {3, {18, 20, 40}}, {2, {3000, 3}}};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(shapes); i++)
+        for (size_t t = 0; t < HOSTILE_COUNT(dtypes); t++)
+            for (int kind = 0; kind < HOSTILE_KINDS; kind++)
+                every_mode(dtypes[t], &shapes[i], (hostile_kind)kind);
+}
+
+/* Bounds from the least to the largest, on all kinds: whatever cannot be kept must be stored. */
+static void bounds_of_any_size(void **unused)
+{
+    static const double abs_f32[] = {1e-60, 1e-45, 3e-45, 1e-40, 1e-38, 1e-20, 1e-7, 1, 1e7, 1e20, 1e38, 1e39, 1e300};
+    static const double abs_f64[] = {5e-324, 1e-320, 1e-310, 1e-307, 1e-100, 1e-16, 1, 1e16, 1e100, 1e300, 1e308};
+    static const double relative[] = {5e-324, 1e-300, 1e-17, 1.2e-16, 1e-14, 1e-8, 6e-8, 1e-6, 0.01, 0.5, 0.999};
+    const struct {
+        floe_dtype dtype;
+        floe_bound_mode mode;
+        const double *bound;
+        size_t n;
+    } sets[] = {{FLOE_F32, FLOE_BOUND_ABS, abs_f32, HOSTILE_COUNT(abs_f32)},
+                {FLOE_F64, FLOE_BOUND_ABS, abs_f64, HOSTILE_COUNT(abs_f64)},
+                {FLOE_F32, FLOE_BOUND_PWREL, relative, HOSTILE_COUNT(relative)},
+                {FLOE_F64, FLOE_BOUND_PWREL, relative, HOSTILE_COUNT(relative)}};
+    static double data[3000];
+    (void)unused;
+    for (size_t s = 0; s < HOSTILE_COUNT(sets); s++)
+        for (size_t i = 0; i < sets[s].n; i++)
+            for (int kind = 0; kind < HOSTILE_KINDS; kind++) {
+                const uint64_t extent[] = {10, 300};
+                floe_codec_params p =
+                    params_of(sets[s].dtype, presets[kind & 1], (mode){sets[s].mode, sets[s].bound[i]}, false);
+                hostile_fill(p.dtype, (hostile_kind)kind, 3000, sets[s].bound[i], 0, 77 + i, data);
+                floe_field chunk = kit_chunk(data, p.dtype, 2, extent);
+                p.max_abs = i % 3 == 0 ? NAN : i % 3 == 1 ? 1e30 : 1;
+                kit_round_trip(&p, &chunk, 1, NULL);
+            }
+}
+
+/* The bytes do not depend on the workers: many small tiles, and fewer large ones. */
+static void any_number_of_threads(void **unused)
+{
+    static const shape shapes[] = {{4, {90, 2, 3, 9}}, {3, {50, 40, 100}}, {1, {200000}}};
+    static const uint32_t threads[] = {1, 2, 3, 7};
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(shapes); i++) {
+        const uint64_t n = kit_cells(shapes[i].rank, shapes[i].extent);
+        void *data = malloc((size_t)n * 8);
+        for (size_t k = 0; k < 4 * HOSTILE_COUNT(modes) * 2; k++) {
+            const hostile_kind kinds[] = {HOSTILE_PATCHES, HOSTILE_WALK};
+            floe_codec_params p =
+                params_of(dtypes[k & 1], presets[k >> 1 & 1], modes[k / 4 % HOSTILE_COUNT(modes)], k & 1);
+            hostile_fill(p.dtype, kinds[k / 24], n, 0.25, p.fill_bits, k, data);
+            floe_field chunk = kit_chunk(data, p.dtype, shapes[i].rank, shapes[i].extent);
+            for (size_t t = k % 2; t < HOSTILE_COUNT(threads); t += 2)
+                kit_round_trip(&p, &chunk, threads[t], NULL);
+        }
+        free(data);
+    }
+}
+
+/* What the codec says that it did is what it did. */
+static void statistics_are_true(void **unused)
+{
+    static double data[4000];
+    static float back_f32[4000];
+    static double back_f64[4000];
+    const uint64_t extent[] = {4000};
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
+    (void)unused;
+    for (size_t t = 0; t < 2; t++)
+        for (size_t m = 0; m < HOSTILE_COUNT(modes); m++) {
+            floe_codec_params p = params_of(dtypes[t], presets[m & 1], modes[m], false);
+            hostile_fill(p.dtype, HOSTILE_NOISE, 4000, 0.25, 0, m, data);
+            floe_field chunk = kit_chunk(data, p.dtype, 1, extent);
+            kit_coded coded;
+            kit_round_trip(&p, &chunk, 1, &coded);
+            void *back = t ? (void *)back_f64 : (void *)back_f32;
+            floe_field out = kit_chunk(back, p.dtype, 1, extent);
+            assert_int_equal(kit_decode(&cpu, &p, &out, coded.block.data, coded.nbytes, NULL), FLOE_OK);
+            double worst = 0, relative = 0;
+            for (int i = 0; i < 4000; i++) {
+                double x = hostile_value(p.dtype, hostile_get(p.dtype, data, i));
+                double e = fabs(x - hostile_value(p.dtype, hostile_get(p.dtype, back, i)));
+                worst = e > worst ? e : worst;
+                relative = x != 0 && e / fabs(x) > relative ? e / fabs(x) : relative;
+            }
+            assert_true(fabs(coded.stats.max_error - worst) <= worst * 0x1p-23);
+            if (p.mode == FLOE_BOUND_PWREL)
+                assert_true(fabs(coded.stats.max_pw_error - relative) <= relative * 0x1p-40);
+            kit_block_free(&coded.block);
+        }
+}
+
+static uint64_t size_of(floe_dtype dtype, floe_preset preset, mode m, const shape *s, hostile_kind kind, void *data)
+{
+    const uint64_t n = kit_cells(s->rank, s->extent);
+    floe_codec_params p = params_of(dtype, preset, m, true);
+    hostile_fill(dtype, kind, n, 0.25, p.fill_bits, 3, data);
+    floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
+    return kit_round_trip(&p, &chunk, 2, NULL);
+}
+
+/* Fields that say nothing take next to nothing: a word for 8192 values, and the header. */
+static void nothing_costs_next_to_nothing(void **unused)
+{
+    static const hostile_kind kinds[] = {HOSTILE_CONSTANT, HOSTILE_ZERO, HOSTILE_NAN, HOSTILE_FILLED};
+    static const shape shapes[] = {{1, {1 << 22}}, {3, {64, 256, 256}}};
+    void *data = malloc((size_t)8 << 22);
+    (void)unused;
+    for (size_t s = 0; s < HOSTILE_COUNT(shapes); s++)
+        for (size_t k = 0; k < HOSTILE_COUNT(kinds); k++) {
+            const floe_dtype dtype = dtypes[(s + k) & 1];
+            const mode m = modes[(s * 4 + k) * 2 % HOSTILE_COUNT(modes)];
+            for (size_t p = 0; p < 2; p++) {
+                uint64_t nbytes = size_of(dtype, presets[p], m, &shapes[s], kinds[k], data);
+                double ratio = (double)(floe_dtype_size(dtype) << 22) / (double)nbytes;
+                if (!(ratio > 2000))
+                    fail_msg("kind %d, mode %d, preset %d: ratio %.1f", kinds[k], m.mode, presets[p], ratio);
+            }
+        }
+    free(data);
+}
+
+/* A hole of NaN or fill beside data costs a bit a cell at most. */
+static void holes_are_cheap(void **unused)
+{
+    const shape s = {2, {512, 512}};
+    const uint64_t n = 512 * 512;
+    float *data = malloc(n * sizeof *data);
+    (void)unused;
+    for (size_t p = 0; p < 2; p++) {
+        floe_codec_params params = params_of(FLOE_F32, presets[p], modes[0], true);
+        for (uint64_t i = 0; i < n; i++) {
+            double x = (double)(i % 512) - 200, y = (double)(i / 512) - 300;
+            data[i] = x * x + y * y < 20000 ? -9999.0f : (float)(50 * sin(x * 0.03) + 30 * cos(y * 0.02));
+        }
+        floe_field chunk = kit_chunk(data, FLOE_F32, 2, s.extent);
+        uint64_t with = kit_round_trip(&params, &chunk, 1, NULL);
+        for (uint64_t i = 0; i < n; i++) {
+            double x = (double)(i % 512) - 200, y = (double)(i / 512) - 300;
+            data[i] = (float)(50 * sin(x * 0.03) + 30 * cos(y * 0.02));
+        }
+        uint64_t without = kit_round_trip(&params, &chunk, 1, NULL);
+        assert_true(with < without + 20000 / 8 * 4);
+    }
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines),
+        cmocka_unit_test(planes),
+        cmocka_unit_test(bricks),
+        cmocka_unit_test(hyperbricks),
+        cmocka_unit_test(every_kind),
+        cmocka_unit_test(bounds_of_any_size),
+        cmocka_unit_test(any_number_of_threads),
+        cmocka_unit_test(statistics_are_true),
+        cmocka_unit_test(nothing_costs_next_to_nothing),
+        cmocka_unit_test(holes_are_cheap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
