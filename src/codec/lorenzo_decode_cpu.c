@@ -104,9 +104,9 @@ static void emit_raw(const floe_tile_job *job, const floe_tile_box *box, tile_sc
     }
 }
 
-static void emit_special(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t)
+static void emit_special(const floe_tile_job *job, const floe_tile_box *box, uint32_t pattern, tile_scratch *t)
 {
-    floe_uint bits = (floe_uint)job->quantizer->palette[0];
+    floe_uint bits = (floe_uint)job->quantizer->palette[pattern];
     for (uint32_t i = 0; i < FLOE_STEP_VALUES; i++)
         memcpy(&t->x[i], &bits, sizeof bits);
     for (uint32_t s = 0; s < box->nsteps; s++) {
@@ -215,7 +215,9 @@ floe_status FLOE_V(floe_tile_decode)(const floe_tile_job *job, uint64_t tile, ui
                         .exceptions = (entry & FLOE_TILE_EXCEPTIONS) != 0,
                         .signs = (entry & FLOE_TILE_SIGNS) != 0};
     bool bare = parts.kind == FLOE_TILE_RAW || parts.kind == FLOE_TILE_SPECIAL;
-    if (entry >> FLOE_TILE_USED_BITS || (bare && (parts.exceptions || parts.signs || parts.mode)) ||
+    if (entry >> FLOE_TILE_USED_BITS || (bare && (parts.exceptions || parts.signs)) ||
+        (parts.kind == FLOE_TILE_RAW && parts.mode) ||
+        (parts.kind == FLOE_TILE_SPECIAL && parts.mode >= FLOE_PALETTE_SIZE) ||
         (job->view->rank < 3 && (parts.mode == FLOE_LORENZO_XY || parts.mode == FLOE_LORENZO_Y) &&
          parts.kind == FLOE_TILE_CODED) ||
         (parts.signs && job->quantizer->kind != FLOE_QUANTIZER_LOG))
@@ -224,7 +226,7 @@ floe_status FLOE_V(floe_tile_decode)(const floe_tile_job *job, uint64_t tile, ui
     if (parts.kind == FLOE_TILE_SPECIAL) {
         if (nwords != 0)
             return bad_tile(err, tile, "a special tile has words");
-        emit_special(job, &box, t);
+        emit_special(job, &box, parts.mode, t);
         return FLOE_OK;
     }
     if (parts.kind == FLOE_TILE_RAW) {

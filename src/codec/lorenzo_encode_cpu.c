@@ -242,6 +242,18 @@ static uint32_t join(tile_scratch *t, bool with_size, const uint32_t *prefix, ui
     return n + nprefix + nbody;
 }
 
+/* The kind of exception that every cell of the tile is, all of one pattern of the palette; else 0. */
+static uint32_t only_kind(const tile_scratch *t, const floe_tile_box *box)
+{
+    if (t->exceptions.count != box->ncells || t->exceptions.nliterals != 0)
+        return 0;
+    uint32_t low = floe_mask_count(t->exceptions.kind_low, box->nsteps);
+    uint32_t high = floe_mask_count(t->exceptions.kind_high, box->nsteps);
+    if ((low != 0 && low != box->ncells) || (high != 0 && high != box->ncells))
+        return 0;
+    return (uint32_t)(low != 0) | (uint32_t)(high != 0) << 1;
+}
+
 uint32_t FLOE_V(floe_tile_encode)(const floe_tile_job *job, uint64_t tile, bool draft, tile_scratch *t,
                                   uint32_t *nwords)
 {
@@ -251,11 +263,10 @@ uint32_t FLOE_V(floe_tile_encode)(const floe_tile_job *job, uint64_t tile, bool 
     uint32_t mode = predict_tile(job, &box, t, &any_sign), raw = raw_nwords(&box), flags;
     t->nexceptions += t->exceptions.count;
     t->nliterals += t->exceptions.nliterals;
-    if (t->exceptions.count == box.ncells && t->exceptions.nliterals == 0 &&
-        floe_mask_count(t->exceptions.kind_low, box.nsteps) == box.ncells &&
-        floe_mask_count(t->exceptions.kind_high, box.nsteps) == 0) {
+    uint32_t special = only_kind(t, &box);
+    if (special) {
         *nwords = 0;
-        return (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT;
+        return (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT | (special - 1) << FLOE_TILE_MODE_SHIFT;
     }
     uint32_t nprefix = write_prefix(t, box.nsteps, any_sign, &flags);
     flags |= mode << FLOE_TILE_MODE_SHIFT;

@@ -23,10 +23,10 @@ enum {
     FLOE_TILE_CODED = 0,       /* base, sections, groups */
     FLOE_TILE_RAW = 1,         /* the values themselves */
     FLOE_TILE_CONSTANT = 2,    /* base, sections: all residuals are 0 */
-    FLOE_TILE_SPECIAL = 3,     /* nothing: all values are palette[0] */
+    FLOE_TILE_SPECIAL = 3,     /* nothing: all values are palette[mode] */
     FLOE_TILE_EXCEPTIONS = 1 << 18,
     FLOE_TILE_SIGNS = 1 << 19,
-    FLOE_TILE_MODE_SHIFT = 20, /* 2 bits: FLOE_LORENZO_XY ... */
+    FLOE_TILE_MODE_SHIFT = 20, /* 2 bits: FLOE_LORENZO_XY ...; special: which pattern of the palette; raw: 0 */
     FLOE_TILE_USED_BITS = 22
 };
 

@@ -63,11 +63,13 @@ void floe_quantizer_init(floe_quantizer *z, floe_quantizer_kind kind, floe_dtype
 {
     uint64_t sign = dtype == FLOE_F32 ? 0x80000000u : (uint64_t)1 << 63;
     uint64_t nan = dtype == FLOE_F32 ? 0x7FC00000u : 0x7FF8000000000000u;
+    uint64_t infinity = dtype == FLOE_F32 ? 0x7F800000u : 0x7FF0000000000000u;
     *z = (floe_quantizer){.kind = kind};
     z->fill = has_fill ? fill_bits : kind == FLOE_QUANTIZER_LINEAR ? sign : nan;
+    const bool exact = kind == FLOE_QUANTIZER_BITS || kind == FLOE_QUANTIZER_TABLE;
     z->palette[0] = has_fill ? fill_bits : nan;
-    z->palette[1] = sign;                                        /* -0 */
-    z->palette[2] = kind == FLOE_QUANTIZER_LOG ? 0 : nan | sign; /* +0, or the NaN that x86 makes */
+    z->palette[1] = exact ? nan | sign : sign; /* the NaN that x86 makes: there -0 is no exception */
+    z->palette[2] = kind == FLOE_QUANTIZER_LOG ? 0 : has_fill ? nan : exact ? infinity : nan | sign;
     if (kind == FLOE_QUANTIZER_LINEAR)
         init_linear(z, dtype, bound, max_abs);
     else if (kind == FLOE_QUANTIZER_LOG)
