@@ -7,9 +7,13 @@
 #include "api/chunking.h"
 #include "api/exact.h"
 #include "base/bytes.h"
+#include "base/hd.h"
 #include "field/field.h"
 
-enum { PIECE = 1 << 16 }; /* values that one thread compares at a time */
+enum {
+    PIECE = 1 << 16, /* values that one thread compares at a time */
+    BLOCK = 256      /* values that are looked at together; 8 KiB on the stack */
+};
 
 typedef struct job {
     const floe_verify_rule *rule;
@@ -50,6 +54,8 @@ uint64_t floe_verify_bits(const floe_field *field, uint64_t at)
     return bits_at(field->data, element_of(field, at), floe_dtype_size(field->dtype));
 }
 
+/* ---- one value --------------------------------------------------------------------------------------------------- */
+
 /* x and y differ in their bits. */
 static bool differing_holds(const floe_verify_rule *rule, uint64_t x_bits, double x, double y)
 {
@@ -60,7 +66,7 @@ static bool differing_holds(const floe_verify_rule *rule, uint64_t x_bits, doubl
     return rule->mode == FLOE_BOUND_PWREL ? floe_within_pwrel(x, y, rule->bound) : floe_within_abs(x, y, rule->bound);
 }
 
-static void errors_add(const floe_verify_rule *rule, double x, double y, floe_verify_sums *sums)
+static void errors_add(double x, double y, floe_verify_sums *sums)
 {
     double error = fabs(x - y);
     if (!isfinite(x) || !isfinite(y))
@@ -68,29 +74,103 @@ static void errors_add(const floe_verify_rule *rule, double x, double y, floe_ve
     sums->max_error = fmax(sums->max_error, error);
     if (x != 0)
         sums->max_pw_error = fmax(sums->max_pw_error, error / fabs(x));
+}
+
+/* ---- blocks of values ---------------------------------------------------------------------------------------------- */
+
+typedef struct block {
+    uint64_t x_bits[BLOCK], y_bits[BLOCK];
+    double x[BLOCK], y[BLOCK];
+} block;
+
+static void read_f32(const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits, double *values)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t b;
+        memcpy(&b, data + (int64_t)i * step * 4, 4);
+        bits[i] = b;
+        values[i] = (double)floe_f32_of(b);
+    }
+}
+
+static void read_f64(const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits, double *values)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(&bits[i], data + (int64_t)i * step * 8, 8);
+        values[i] = floe_f64_of(bits[i]);
+    }
+}
+
+/* The step of the usual case is a constant to the compiler. */
+static void read_values(floe_dtype dtype, const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits, double *values)
+{
+    if (dtype == FLOE_F32)
+        step == 1 ? read_f32(data, 1, n, bits, values) : read_f32(data, step, n, bits, values);
+    else
+        step == 1 ? read_f64(data, 1, n, bits, values) : read_f64(data, step, n, bits, values);
+}
+
+/* Clearly right: the same bits, or a rounded error below the rounded limit (rounding is monotonic, so then the exact ones
+ * compare alike) of a value that need not be exact. Adds the errors only if all are clear. */
+static bool block_is_clear(const floe_verify_rule *rule, const block *b, uint64_t n, uint64_t minus_zero,
+                           floe_verify_sums *sums)
+{
+    const bool relative = rule->mode == FLOE_BOUND_PWREL;
+    const uint64_t fill = rule->has_fill ? rule->fill_bits : minus_zero;
+    const double limit = rule->mode == FLOE_BOUND_LOSSLESS ? 0 : rule->bound;
+    double max_error = 0, max_pw_error = 0;
+    uint64_t unclear = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        double error = fabs(b->x[i] - b->y[i]), size = fabs(b->x[i]);
+        double pw_error = size > 0 ? error / size : 0;
+        bool below = error < (relative ? limit * size : limit);
+        bool exact = (b->x_bits[i] == minus_zero) | (b->x_bits[i] == fill);
+        unclear |= (uint64_t)((b->x_bits[i] != b->y_bits[i]) & (!below | exact));
+        max_error = error > max_error ? error : max_error;
+        max_pw_error = pw_error > max_pw_error ? pw_error : max_pw_error;
+    }
+    if (unclear || !isfinite(max_error) || !isfinite(max_pw_error))
+        return false;
+    sums->max_error = fmax(sums->max_error, max_error);
+    sums->max_pw_error = fmax(sums->max_pw_error, max_pw_error);
+    return true;
+}
+
+static void block_check(const floe_verify_rule *rule, const block *b, uint64_t at, uint64_t n, uint64_t minus_zero,
+                        floe_verify_sums *sums)
+{
     if (rule->unit > 0)
-        sums->squared_error += error / rule->unit * (error / rule->unit);
+        for (uint64_t i = 0; i < n; i++) {
+            double error = (b->x[i] - b->y[i]) / rule->unit;
+            sums->squared_error += isfinite(error) ? error * error : 0;
+        }
+    if (block_is_clear(rule, b, n, minus_zero, sums))
+        return;
+    for (uint64_t i = 0; i < n; i++) {
+        errors_add(b->x[i], b->y[i], sums);
+        if (b->x_bits[i] != b->y_bits[i] && !sums->failed && !differing_holds(rule, b->x_bits[i], b->x[i], b->y[i])) {
+            sums->failed = true;
+            sums->at = at + i;
+        }
+    }
 }
 
 /* Elements at..at+n-1, which lie in one row. */
 static void row_check(const job *j, uint64_t at, uint64_t n, floe_verify_sums *sums)
 {
     const floe_field *f = j->original;
-    size_t size = floe_dtype_size(f->dtype);
-    int64_t element = element_of(f, at), step = f->stride[f->rank - 1];
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t x_bits = bits_at(f->data, element + (int64_t)i * step, size);
-        uint64_t y_bits = bits_at(j->decoded, (int64_t)(at + i), size);
-        if (x_bits == y_bits)
-            continue;
-        double x = floe_value_of(f->dtype, x_bits), y = floe_value_of(f->dtype, y_bits);
-        if (!differing_holds(j->rule, x_bits, x, y) && !sums->failed) {
-            sums->failed = true;
-            sums->at = at + i;
-        }
-        errors_add(j->rule, x, y, sums);
+    int64_t size = (int64_t)floe_dtype_size(f->dtype), step = f->stride[f->rank - 1];
+    const uint8_t *x = (const uint8_t *)f->data + element_of(f, at) * size;
+    block b;
+    for (uint64_t i = 0, part; i < n; i += part) {
+        part = floe_min64(n - i, BLOCK);
+        read_values(f->dtype, x + (int64_t)i * step * size, step, part, b.x_bits, b.x);
+        read_values(f->dtype, j->decoded + (int64_t)(at + i) * size, 1, part, b.y_bits, b.y);
+        block_check(j->rule, &b, at + i, part, size == 4 ? (uint64_t)1 << 31 : (uint64_t)1 << 63, sums);
     }
 }
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------- */
 
 static void piece_check(void *arg, uint64_t i, uint32_t worker)
 {
