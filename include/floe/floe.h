@@ -114,7 +114,8 @@ typedef struct floe_ctx_options {
 
 typedef struct floe_ctx floe_ctx;
 
-/* options may be NULL (all defaults). */
+/* options may be NULL (all defaults). On failure *ctx is NULL, or a context that serves only floe_ctx_message and
+ * floe_ctx_free: free it either way. */
 floe_status floe_ctx_create(floe_ctx **ctx, const floe_ctx_options *options);
 void floe_ctx_free(floe_ctx **ctx);
 /* What the last failed call of this context had to say; "" when none failed. Valid until the next call. */
@@ -171,7 +172,7 @@ typedef struct floe_info {
     int has_fill;
     double fill_value;
     uint64_t raw_nbytes;
-    uint64_t stream_nbytes;
+    uint64_t stream_nbytes; /* as far as known: of what was handed in; 0 for a source of unknown size */
     uint32_t nattrs;
 } floe_info;
 
@@ -224,8 +225,8 @@ typedef struct floe_stream_options {
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
- * ignored. Modes that need the value range (rel, psnr; fill=auto too) read the source more than once: it must be
- * seekable, else FLOE_ERR_UNSUPPORTED. Memory stays bounded by a few chunks. options may be NULL. */
+ * ignored. rel and psnr read the source more than once: it must be seekable, or hold a single slab of chunks (see
+ * docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few chunks. options may be NULL. */
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,
                                  const floe_source *source, const floe_sink *sink, const floe_stream_options *options);
 
