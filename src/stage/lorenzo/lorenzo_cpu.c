@@ -285,127 +285,149 @@ uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, co
 
 /* ---- decode -------------------------------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE uint32_t group_offset(floe_tile_geometry g, uint32_t group)
-{
-    uint32_t across = g.step_x / g.group_x;
-    return group / across * g.group_y * g.step_x + group % across * g.group_x;
-}
-
-/* Residuals of all groups, zigzag undone, in plane order. */
-ALWAYS_INLINE void scatter_groups(const floe_step *step, uint32_t rank, floe_uint *r)
-{
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
-        const floe_uint *in = step->residual[group];
-        floe_uint *out = r + group_offset(g, group);
-        for (uint32_t z = 0; z < g.group_z; z++)
-            for (uint32_t y = 0; y < g.group_y; y++)
-                for (uint32_t x = 0; x < g.group_x; x++)
-                    out[(z * g.step_y + y) * g.step_x + x] =
-                        FLOE_R(floe_unzigzag)(in[(z * g.group_y + y) * g.group_x + x]);
-    }
-}
-
-/* The p of the plane before, where a group is not flat. */
-ALWAYS_INLINE void add_before(floe_uint *p, const floe_uint *before, uint32_t flat, uint32_t rank)
-{
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    const uint32_t area = g.step_y * g.step_x;
-    if (flat == 0) {
-        for (uint32_t i = 0; i < area; i++)
-            p[i] += before[i];
-        return;
-    }
-    const uint32_t across = g.step_x / g.group_x;
-    floe_uint keep[1024]; /* all ones where the group is not flat, along one row of groups */
-    for (uint32_t gy = 0; gy < g.step_y / g.group_y; gy++) {
-        uint32_t bits = flat >> (gy * across);
-        for (uint32_t gx = 0; gx < across; gx++)
-            for (uint32_t x = 0; x < g.group_x; x++)
-                keep[gx * g.group_x + x] = (floe_uint)(bits >> gx & 1) - 1;
-        for (uint32_t y = gy * g.group_y; y < (gy + 1) * g.group_y; y++)
-            for (uint32_t x = 0; x < g.step_x; x++)
-                p[y * g.step_x + x] += before[y * g.step_x + x] & keep[x];
-    }
-}
-
-/* Running sums of a row, in place. */
-ALWAYS_INLINE void scan_row(floe_uint *row, uint32_t n)
+/* Running sums of the lanes, on top of *carry (the same in all lanes), which becomes the last sum. */
+ALWAYS_INLINE vec running_sums(vec v, vec *carry)
 {
 #if FLOE_AVX2 && FLOE_REAL_BITS == 32
-    __m256i carry = _mm256_setzero_si256();
-    for (uint32_t x = 0; x < n; x += 8) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(row + x));
-        v = _mm256_add_epi32(v, _mm256_slli_si256(v, 4));
-        v = _mm256_add_epi32(v, _mm256_slli_si256(v, 8));
-        __m256i low = _mm256_shuffle_epi32(_mm256_permute2x128_si256(v, v, 0x08), 0xFF); /* low half's sum, high half */
-        v = _mm256_add_epi32(_mm256_add_epi32(v, low), carry);
-        carry = _mm256_permutevar8x32_epi32(v, _mm256_set1_epi32(7));
-        _mm256_storeu_si256((__m256i *)(row + x), v);
-    }
+    __m256i sums = (__m256i)v;
+    sums = _mm256_add_epi32(sums, _mm256_slli_si256(sums, 4));
+    sums =
+        _mm256_add_epi32(sums, _mm256_slli_si256(sums, 8)); /* in each half; then the low half's sum to the high one */
+    __m256i low = _mm256_shuffle_epi32(_mm256_permute2x128_si256(sums, sums, 0x08), 0xFF);
+    v = (vec)_mm256_add_epi32(sums, low) + *carry;
+    *carry = (vec)_mm256_permutevar8x32_epi32((__m256i)v, _mm256_set1_epi32(7));
 #elif FLOE_AVX2
-    __m256i carry = _mm256_setzero_si256();
-    for (uint32_t x = 0; x < n; x += 4) {
-        __m256i v = _mm256_loadu_si256((const __m256i *)(row + x));
-        v = _mm256_add_epi64(v, _mm256_slli_si256(v, 8));
-        __m256i low = _mm256_permute2x128_si256(v, v, 0x08);
-        v = _mm256_add_epi64(_mm256_add_epi64(v, _mm256_unpackhi_epi64(low, low)), carry);
-        carry = _mm256_permute4x64_epi64(v, 0xFF);
-        _mm256_storeu_si256((__m256i *)(row + x), v);
-    }
+    __m256i sums = (__m256i)v;
+    sums = _mm256_add_epi64(sums, _mm256_slli_si256(sums, 8));
+    __m256i low = _mm256_permute2x128_si256(sums, sums, 0x08);
+    v = (vec)_mm256_add_epi64(sums, _mm256_unpackhi_epi64(low, low)) + *carry;
+    *carry = (vec)_mm256_permute4x64_epi64((__m256i)v, 0xFF);
 #else
-    for (uint32_t x = 1; x < n; x++)
-        row[x] += row[x - 1];
+    floe_uint sum = (*carry)[0];
+    for (uint32_t i = 0; i < LANES; i++)
+        v[i] = sum += v[i];
+    *carry = (vec){0} + sum;
 #endif
+    return v;
 }
 
-/* p, with the first value in p[0], -> q, in place. */
-ALWAYS_INLINE void plane_sums(floe_uint *p, uint32_t mode, uint32_t ny, uint32_t nx, floe_uint base)
+ALWAYS_INLINE vec unzigzag(vec u) { return (u >> 1) ^ -(u & 1); }
+
+/* Where a row of values lies inside its groups. */
+typedef struct row_place {
+    uint32_t group; /* of the row's first value */
+    uint32_t at;    /* of that value in its group */
+} row_place;
+
+/* LANES residuals of a row from column x on, and which of them have no plane before them: all ones where flat. */
+ALWAYS_INLINE vec row_residuals(const floe_step *step, row_place place, uint32_t rank, uint32_t x, vec *flat)
 {
-    if (mode == FLOE_LORENZO_NONE) {
-        for (uint32_t i = 1; i < ny * nx; i++)
-            p[i] += base;
-        return;
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
+    vec r;
+    if (rank == 1 || LANES == 4) { /* all of one group */
+        uint32_t group = place.group + x / g.group_x;
+        memcpy(&r, &step->residual[group][place.at + x % g.group_x], sizeof r);
+        *flat = (vec){0} - (floe_uint)(step->flat >> group & 1);
+        return unzigzag(r);
     }
-    if (mode == FLOE_LORENZO_Y)
-        scan_row(p, nx);
-    for (uint32_t y = 1; y < ny; y++) {
-        floe_uint *row = p + y * nx, *above = row - nx;
-        if (mode == FLOE_LORENZO_X)
-            row[0] += above[0];
-        else
-            for (uint32_t x = 0; x < nx; x++)
-                row[x] += above[x];
+    const uint32_t group = place.group + x / 4;
+    const floe_uint *left = &step->residual[group][place.at], *right = &step->residual[group + 1][place.at];
+    const floe_uint first = (floe_uint)0 - (step->flat >> group & 1),
+                    last = (floe_uint)0 - (step->flat >> (group + 1) & 1);
+#if FLOE_AVX2 && FLOE_REAL_BITS == 32 /* not through memory: a load of two stores waits for both */
+    r = (vec)_mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)left)),
+                                     _mm_loadu_si128((const __m128i *)right), 1);
+    *flat = (vec)_mm256_inserti128_si256(_mm256_set1_epi32((int)first), _mm_set1_epi32((int)last), 1);
+#else
+    for (uint32_t i = 0; i < LANES; i++) {
+        r[i] = i < 4 ? left[i] : right[i - 4];
+        (*flat)[i] = i < 4 ? first : last;
     }
-    if (mode != FLOE_LORENZO_Y)
-        for (uint32_t y = 0; y < ny; y++)
-            scan_row(p + y * nx, nx);
+#endif
+    return unzigzag(r);
+}
+
+/* One row: residuals -> p (kept in before) -> q. column: the sums along y so far, where the mode has them. */
+ALWAYS_INLINE void decode_row(const floe_step *step, row_place place, uint32_t rank, uint32_t mode, bool any_flat,
+                              bool is_first, floe_uint first, floe_uint base, floe_uint *before, floe_uint *column,
+                              floe_uint *q)
+{
+    const uint32_t nx = floe_tile_geometry_of(rank).step_x;
+    const bool along_x = mode == FLOE_LORENZO_XY || mode == FLOE_LORENZO_X || (mode == FLOE_LORENZO_Y && is_first);
+    vec carry = {0};
+    for (uint32_t x = 0; x < nx; x += LANES) {
+        vec flat, p = row_residuals(step, place, rank, x, &flat), last = load(before + x);
+        p += any_flat ? last & ~flat : last;
+        store(before + x, p);
+        if (x == 0 && (is_first || mode == FLOE_LORENZO_X))
+            p[0] += first;
+        if (mode == FLOE_LORENZO_XY || (mode == FLOE_LORENZO_Y && !is_first)) {
+            p += load(column + x);
+            store(column + x, p);
+        }
+        if (along_x)
+            p = running_sums(p, &carry);
+        if (mode == FLOE_LORENZO_NONE) {
+            p += base;
+            if (x == 0 && is_first)
+                p[0] -= base; /* the corner stands for itself */
+        }
+        if (mode == FLOE_LORENZO_Y && is_first)
+            store(column + x, p);
+        store(q + x, p);
+    }
 }
 
 ALWAYS_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
-                               uint32_t rank, floe_int *q)
+                               uint32_t rank, uint32_t mode, bool any_flat, floe_uint *q)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    const uint32_t area = g.step_y * g.step_x;
-    floe_uint *all = (floe_uint *)q;
-    scatter_groups(step, rank, all);
+    const floe_uint base = (floe_uint)walk->base;
+    floe_uint column[32];
     for (uint32_t z = 0; z < box->nz; z++) {
-        floe_uint *p = all + z * area;
+        floe_uint *plane = q + z * g.step_y * g.step_x;
+        row_place place = {0, z * g.group_y * g.group_x};
         walk->before[0] = 0;
-        add_before(p, walk->before, step->flat, rank);
-        memcpy(walk->before, p, area * sizeof *p);
-        p[0] += (floe_uint)walk->corner;
-        plane_sums(p, walk->mode, g.step_y, g.step_x, (floe_uint)walk->base);
-        walk->corner = (floe_int)(walk->rank == 1 ? p[area - 1] : p[0]);
+        if (mode == FLOE_LORENZO_XY)
+            memset(column, 0, sizeof column);
+        decode_row(step, place, rank, mode, any_flat, true, (floe_uint)walk->corner, base, walk->before, column, plane);
+        for (uint32_t y = 1; y < g.step_y; y++) {
+            uint32_t at = y * g.step_x;
+            place.group = y / g.group_y * (g.step_x / g.group_x);
+            place.at = (z * g.group_y + y % g.group_y) * g.group_x;
+            decode_row(step, place, rank, mode, any_flat, false, plane[at - g.step_x], base, walk->before + at, column,
+                       plane + at);
+        }
+        walk->corner = (floe_int)plane[rank == 1 ? g.step_x - 1 : 0];
+    }
+}
+
+ALWAYS_INLINE void decode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
+                                       uint32_t rank, bool any_flat, floe_uint *q)
+{
+    if (rank < 3) { /* the codec refuses the other modes */
+        if (walk->mode == FLOE_LORENZO_X)
+            decode_step(walk, box, step, rank, FLOE_LORENZO_X, any_flat, q);
+        else
+            decode_step(walk, box, step, rank, FLOE_LORENZO_NONE, any_flat, q);
+        return;
+    }
+    switch (walk->mode) {
+    case FLOE_LORENZO_XY: decode_step(walk, box, step, rank, FLOE_LORENZO_XY, any_flat, q); break;
+    case FLOE_LORENZO_X: decode_step(walk, box, step, rank, FLOE_LORENZO_X, any_flat, q); break;
+    case FLOE_LORENZO_Y: decode_step(walk, box, step, rank, FLOE_LORENZO_Y, any_flat, q); break;
+    default: decode_step(walk, box, step, rank, FLOE_LORENZO_NONE, any_flat, q); break;
     }
 }
 
 void FLOE_V(floe_lorenzo_decode_step)(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
                                       floe_int *q)
 {
+    floe_uint *values = (floe_uint *)q;
+    bool any_flat = step->flat != 0;
     switch (walk->rank) {
-    case 1: decode_step(walk, box, step, 1, q); break;
-    case 2: decode_step(walk, box, step, 2, q); break;
-    default: decode_step(walk, box, step, 3, q); break;
+    case 1: decode_step_of_mode(walk, box, step, 1, any_flat, values); break;
+    case 2: decode_step_of_mode(walk, box, step, 2, any_flat, values); break;
+    default: decode_step_of_mode(walk, box, step, 3, any_flat, values); break;
     }
 }
