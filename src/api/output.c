@@ -13,15 +13,19 @@ uint8_t *floe_output_space(const floe_output *o, uint64_t *capacity)
     return o->buffer ? o->buffer + at : NULL;
 }
 
+floe_status floe_output_full(const floe_output *o, floe_error *err)
+{
+    return floe_fail(
+        err, FLOE_ERR_CAPACITY,
+        "the destination has %llu bytes, and the stream is longer; floe_compress_bound says what surely suffices",
+        (unsigned long long)o->capacity);
+}
+
 floe_status floe_output_reserve(const floe_output *o, uint64_t nbytes, uint8_t **space, floe_error *err)
 {
     uint64_t capacity;
     *space = floe_output_space(o, &capacity);
-    FLOE_CHECK(
-        err, nbytes <= capacity, FLOE_ERR_CAPACITY,
-        "the destination has %llu bytes, and the stream is longer; floe_compress_bound says what surely suffices",
-        (unsigned long long)o->capacity);
-    return FLOE_OK;
+    return nbytes <= capacity ? FLOE_OK : floe_output_full(o, err);
 }
 
 floe_status floe_output_commit(floe_output *o, uint64_t nbytes, floe_error *err)

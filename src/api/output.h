@@ -14,7 +14,9 @@ typedef struct floe_output {
 
 /* Where the next bytes go, and how many fit. They do not count until floe_output_commit. */
 uint8_t *floe_output_space(const floe_output *output, uint64_t *capacity);
-/* The same for exactly nbytes; CAPACITY when they do not fit. */
+/* CAPACITY, in words for the caller of the library. */
+floe_status floe_output_full(const floe_output *output, floe_error *err);
+/* The same as floe_output_space for exactly nbytes; CAPACITY when they do not fit. */
 floe_status floe_output_reserve(const floe_output *output, uint64_t nbytes, uint8_t **space, floe_error *err);
 floe_status floe_output_commit(floe_output *output, uint64_t nbytes, floe_error *err);
 
