@@ -79,6 +79,8 @@ static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box
     const floe_step_box *step = &t->boxes[s];
     floe_step_rows rows = floe_step_rows_of(job, box, step, s);
     floe_step_read(&rows, &job->view->geometry, t->x);
+    if (s + 1 < box->nsteps)
+        floe_step_prefetch(&rows, &job->view->geometry);
     uint32_t nbad = step->full ? FLOE_V(floe_quantizer_encode)(job->quantizer, t->x, FLOE_STEP_VALUES, t->q, t->bad,
                                                                t->negative, &t->stats)
                                : quantize_rows(job, step, t);

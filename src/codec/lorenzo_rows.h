@@ -70,6 +70,26 @@ static inline void floe_step_read(const floe_step_rows *r, const floe_tile_geome
                           r->stride_x, r->x1 - r->x0);
 }
 
+/* Asks for the rows of the step behind this one, so that they are there when it is read: they are too short and too far
+ * apart for the hardware to guess. A hint only: any address will do. */
+static inline void floe_step_prefetch(const floe_step_rows *r, const floe_tile_geometry *g)
+{
+#if defined(__GNUC__)
+    if (r->stride_x != 1)
+        return;
+    for (uint32_t z = r->z0 + g->step_z; z < r->z1 + g->step_z; z++)
+        for (uint32_t y = r->y0; y < r->y1; y++) {
+            uintptr_t row = (uintptr_t)r->origin +
+                            (uintptr_t)((int64_t)(z - r->z0) * r->stride_z * (int64_t)sizeof(floe_real)) +
+                            (uintptr_t)((int64_t)(y - r->y0) * r->stride_y * (int64_t)sizeof(floe_real));
+            for (uint32_t at = 0; at < (r->x1 - r->x0) * sizeof(floe_real); at += 64)
+                __builtin_prefetch((const void *)(row + at));
+        }
+#else
+    (void)r, (void)g;
+#endif
+}
+
 static inline void floe_step_write(const floe_step_rows *r, const floe_tile_geometry *g, const floe_real *values)
 {
     for (uint32_t z = r->z0; z < r->z1; z++)

@@ -33,12 +33,15 @@ ALWAYS_INLINE void store(floe_uint *p, vec v) { memcpy(p, &v, sizeof v); }
 
 ALWAYS_INLINE vec zigzag(vec r) { return (r << 1) ^ (vec)((ivec)r >> (FLOE_REAL_BITS - 1)); }
 
-/* min(u, FLOE_LORENZO_CAP): the cap is a power of two, so larger values are those with a bit from there on. */
+/* min(u, FLOE_LORENZO_CAP) */
 ALWAYS_INLINE vec capped(vec u)
 {
-    const vec low = (vec){0} + (FLOE_LORENZO_CAP - 1);
-    vec small = (vec)((u & ~low) == 0);
+#if FLOE_AVX2 && FLOE_REAL_BITS == 32
+    return (vec)_mm256_min_epu32((__m256i)u, _mm256_set1_epi32((int)FLOE_LORENZO_CAP));
+#else
+    vec small = (vec)(u < FLOE_LORENZO_CAP);
     return (u & small) | (FLOE_LORENZO_CAP & ~small);
+#endif
 }
 
 /* ---- candidates ---------------------------------------------------------------------------------------------------- */
