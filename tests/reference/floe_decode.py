@@ -204,6 +204,7 @@ class Header:
         need(bound == 0 if mode == 5 else bound > 0 and finite(bound), "header: bound")
         need(absolute != absolute if mode == 3 else absolute >= 0 and finite(absolute), "header: absolute bound")
         need(mode != 5 or absolute == 0, "header: absolute bound")
+        need(1 << 63 not in patterns[:2], "header: a bound of -0")
         known = finite(least) and finite(most) and least <= most
         need(known or (least != least and most != most), "header: range")
 
@@ -518,9 +519,10 @@ def read_lengths(b, table, tokens):
         if token < 12:
             v.append((predicted_length(table, v, len(v)) - 1 + token) % 12 + 1)
         else:
-            for _ in range(3 + b.take(2) if token == 12 else 7 + b.take(5)):
+            run = 3 + b.take(2) if token == 12 else 7 + b.take(5)
+            need(run <= ALPHABET[table] - len(v), "huffman: lengths overrun")
+            for _ in range(run):
                 v.append(predicted_length(table, v, len(v)))
-    need(len(v) == ALPHABET[table], "huffman: lengths overrun")
     return [0 if n == 12 else n for n in v]
 
 
@@ -676,6 +678,7 @@ class Chunk:
         self.palette = [r.number(8) for _ in range(3)]
         ntiles, nwords = r.number(8), r.number(8)
         need(encoder <= 1 and kind <= 3 and swap <= 1 and zero == zero2 == 0, "chunk: header")
+        need(not any(p >> bits for p in self.palette), "chunk: palette")
         most = float.fromhex("0x1.fffffep+127" if bits == 32 and kind == Quantizer.LINEAR else "0x1.fffffffffffffp+1023")
         need(0 <= step <= (most if kind in (Quantizer.LINEAR, Quantizer.LOG) else 0), "chunk: step")
         need((nvalues > 0) == (kind == Quantizer.TABLE) and nvalues <= 65536, "chunk: table")
