@@ -20,6 +20,11 @@ target_include_directories(floe_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(floe_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wvla
                                             $<$<CONFIG:Release>:-O3> $<$<BOOL:${FLOE_WERROR}>:-Werror>)
 target_compile_definitions(floe_flags INTERFACE _FILE_OFFSET_BITS=64)
+# Vectors wider than the target's registers are passed between static functions only: no ABI is at stake.
+check_c_compiler_flag(-Wno-psabi FLOE_HAVE_NO_PSABI)
+if(FLOE_HAVE_NO_PSABI)
+  target_compile_options(floe_flags INTERFACE -Wno-psabi)
+endif()
 # Nobody replaces functions of libfloe.so one by one, so calls inside it may be direct and inlined.
 check_c_compiler_flag(-fno-semantic-interposition FLOE_HAVE_NO_INTERPOSITION)
 if(FLOE_HAVE_NO_INTERPOSITION)
