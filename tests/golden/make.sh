@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/golden/make.sh FLOE FOLDER   writes the golden files and SHA256SUMS, the checksums of what they decode to, into a
+# new folder. Only for a new format version: files that are there are never written anew (README.md).
+set -euo pipefail
+[ $# = 2 ] || { echo "usage: make.sh FLOE FOLDER" >&2 && exit 2; }
+floe=$1 folder=$2
+mkdir "$folder"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+words() { # count, one value as bytes for printf
+    # shellcheck disable=SC2046,SC2059 # words and a format are meant
+    printf "$2%.0s" $(seq "$1")
+}
+
+# Whole tiles of NaN, of -0, of 0 with one NaN and of -NaN or 0, then a few values.
+patterns() { # bound
+    words 8192 '\0\0\300\177'
+    words 8192 '\0\0\0\200'
+    words 5000 '\0\0\0\0'
+    words 1 '\0\0\300\177'
+    words 3191 '\0\0\0\0'
+    case "$1" in
+    abs*) words 8192 '\0\0\300\377' ;;
+    *) words 8192 '\0\0\0\0' ;;
+    esac
+    "$floe" fields turbulence --shape 900 --dtype f32 -o - --quiet
+}
+
+# The example of docs/format/lorenzo_chunk.md: a ramp of 40 values, the fourth replaced by NaN.
+ramp_nan() {
+    "$floe" fields ramp --shape 40 --dtype f32 -o "$scratch/ramp" --force --quiet
+    head -c 12 "$scratch/ramp"
+    words 1 '\0\0\300\177'
+    tail -c +17 "$scratch/ramp"
+}
+
+# An empty field as .npy: raw files cannot say that.
+empty() {
+    printf '\223NUMPY\1\0\166\0'
+    printf "%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0, 5), }"
+}
+
+# Name, kind of field, shape, element type, bound, preset, more options. Each is decoded, and verified against its field.
+cases='
+example-f32         ramp-nan    40         f32 abs=0.0078125 fast
+abs-1d-f32          turbulence  3000       f32 abs=1e-2   balanced
+abs-1d-f32-fast     turbulence  3000       f32 abs=1e-2   fast
+abs-1d-f64          spikes      1500       f64 abs=1e-2   balanced
+abs-1d-f64-fast     spikes      1500       f64 abs=1e-2   fast
+rel-2d-f32          turbulence  70x150     f32 rel=1e-2   balanced
+rel-2d-f32-fast     turbulence  37x130     f32 rel=1e-2   fast
+rel-2d-f64          ramp        65x129     f64 rel=1e-3   balanced
+rel-2d-f64-fast     ramp        65x129     f64 rel=1e-3   fast
+rel-3d-f32          turbulence  18x20x40   f32 rel=1e-2   balanced
+rel-3d-f32-fast     turbulence  17x18x33   f32 rel=1e-2   fast
+rel-3d-f64          weather     5x18x35    f64 rel=1e-4   balanced
+rel-3d-f64-fast     weather     5x20x40    f64 rel=1e-3   fast
+rel-4d-f32          turbulence  3x4x17x33  f32 rel=1e-2   balanced
+rel-4d-f64-fast     weather     4x5x9x12   f64 rel=1e-2   fast
+swap-4d-f32         weather     3x4x17x33  f32 rel=1e-2   balanced
+components-f32      turbulence  19x21x3    f32 rel=1e-3   balanced
+components-f64-fast particles   300x3      f64 rel=1e-3   fast
+chunks-f32          mixing      12x14x20   f32 rel=1e-2   balanced --chunk 5x9x20 --attr units=kg/m3 --attr long_name=Dichte
+chunks-f64-fast     seismic     8x11x16    f64 rel=1e-2   fast     --chunk 5x11x6
+pwrel-3d-f32        orbitals    7x18x20    f32 pwrel=1e-1 balanced
+pwrel-3d-f32-fast   orbitals    7x18x20    f32 pwrel=1e-1 fast
+patterns-abs-f32    patterns    33668      f32 abs=1e-2   balanced
+patterns-pwrel-f32  patterns    33668      f32 pwrel=1e-1 fast
+pwrel-2d-f64        orbitals    30x40      f64 pwrel=1e-2 balanced
+pwrel-fill-f64-fast fill        9x10x20    f64 pwrel=1e-2 fast
+psnr-3d-f32         turbulence  12x20x40   f32 psnr=50    balanced
+psnr-2d-f64-fast    turbulence  30x60      f64 psnr=50    fast
+fill-3d-f32         fill        9x20x40    f32 rel=1e-2   balanced
+fill-3d-f64-fast    fill        9x20x40    f64 rel=1e-2   fast
+hostile-abs-f32     hostile     25x30      f32 abs=1e-2   balanced
+hostile-abs-f64     hostile     300        f64 abs=1e10   fast
+hostile-pwrel-f32   hostile     7x10x10    f32 pwrel=1e-1 balanced
+hostile-pwrel-f64   hostile     450        f64 pwrel=1e-1 fast
+hostile-exact-f32   hostile     8x90       f32 lossless   balanced
+hostile-exact-f64   hostile     400        f64 lossless   fast
+exact-bits-f32      orbitals    17x20      f32 lossless   balanced
+exact-bits-f64      turbulence  10x40      f64 lossless   balanced
+exact-table-f32     terrain     30x40      f32 lossless   balanced
+exact-table-f64     steps       40x50      f64 lossless   fast
+raw-f32             noise       500        f32 abs=1e-12  balanced
+raw-f64             noise       15x20      f64 lossless   fast
+narrow-f32          noise       40x50      f32 rel=1e-1   balanced
+wide-f32            noise       600        f32 abs=1e-5   balanced
+wide-f64            noise       400        f64 abs=1e-12  balanced
+steps-f32           steps       20x20x40   f32 rel=1e-2   balanced
+steps-f64-fast      steps       64x256     f64 rel=1e-2   fast
+constant-f32        constant    7x9        f32 rel=1e-3   balanced
+constant-f64        constant    30x40x50   f64 abs=1e-3   fast
+one-f32             turbulence  1x1        f32 abs=1e-3   balanced
+one-f64             turbulence  1          f64 abs=1e-3   fast
+'
+while read -r name kind shape dtype bound preset more; do
+    [ -n "$name" ] || continue
+    # shellcheck disable=SC2086 # more is words
+    {
+        case "$kind" in
+        ramp-nan) ramp_nan >"$scratch/field" ;;
+        patterns) patterns "$bound" >"$scratch/field" ;;
+        *) "$floe" fields "$kind" --shape "$shape" --dtype "$dtype" -o "$scratch/field" --force --quiet ;;
+        esac
+        "$floe" compress "$scratch/field" -o "$folder/$name.floe" --shape "$shape" --dtype "$dtype" --bound "$bound" \
+            --preset "$preset" $more --quiet
+        "$floe" verify "$folder/$name.floe" --against "$scratch/field" --quiet
+        "$floe" decompress "$folder/$name.floe" -o "$scratch/$name.raw" --quiet
+    }
+    (cd "$scratch" && sha256sum "$name.raw") >>"$folder/SHA256SUMS"
+done <<<"$cases"
+empty >"$scratch/empty.npy"
+"$floe" compress "$scratch/empty.npy" -o "$folder/empty-f32.floe" --bound rel=1e-3 --quiet
+(cd "$scratch" && : >empty-f32.raw && sha256sum empty-f32.raw) >>"$folder/SHA256SUMS"
