@@ -53,7 +53,7 @@ static void every_mode(floe_dtype dtype, const shape *s, hostile_kind kind)
     for (size_t m = 0; m < HOSTILE_COUNT(modes); m++)
         for (size_t p = 0; p < HOSTILE_COUNT(presets); p++) {
             floe_codec_params params = params_of(dtype, presets[p], modes[m], (seed + m) & 1);
-            kit_round_trip(&params, &chunk, 1 + (uint32_t)(seed & 1), NULL);
+            kit_round_trip(&params, &chunk, 1, NULL);
         }
     free(data);
 }
@@ -74,7 +74,7 @@ static void lines(void **unused)
                                        2047, 2049, 8191, 8192, 8193, 9217, 16384, 16385};
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(extents); i++)
-        every_dtype(&(shape){1, {extents[i]}}, extents[i] < 2000 ? HOSTILE_KINDS / 2 : 3);
+        every_dtype(&(shape){1, {extents[i]}}, extents[i] < 2000 ? 6 : 3);
 }
 
 static void planes(void **unused)
@@ -112,7 +112,7 @@ static void hyperbricks(void **unused)
 /* Every kind in whole and in cut tiles of each rank. */
 static void every_kind(void **unused)
 {
-    static const shape shapes[] = {{1, {20000}}, {2, {70, 150}}, {3, {18, 20, 40}}, {2, {3000, 3}}};
+    static const shape shapes[] = {{1, {9000}}, {2, {66, 130}}, {3, {17, 17, 33}}, {2, {1000, 3}}};
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(shapes); i++)
         for (size_t t = 0; t < HOSTILE_COUNT(dtypes); t++)
@@ -154,19 +154,17 @@ static void bounds_of_any_size(void **unused)
 static void any_number_of_threads(void **unused)
 {
     static const shape shapes[] = {{4, {90, 2, 3, 9}}, {3, {50, 40, 100}}, {1, {200000}}};
-    static const uint32_t threads[] = {1, 2, 3, 7};
+    static const uint32_t threads[] = {2, 3, 7};
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(shapes); i++) {
         const uint64_t n = kit_cells(shapes[i].rank, shapes[i].extent);
         void *data = malloc((size_t)n * 8);
-        for (size_t k = 0; k < 4 * HOSTILE_COUNT(modes) * 2; k++) {
-            const hostile_kind kinds[] = {HOSTILE_PATCHES, HOSTILE_WALK};
+        for (size_t k = 0; k < 4 * HOSTILE_COUNT(modes); k++) {
             floe_codec_params p =
                 params_of(dtypes[k & 1], presets[k >> 1 & 1], modes[k / 4 % HOSTILE_COUNT(modes)], k & 1);
-            hostile_fill(p.dtype, kinds[k / 24], n, 0.25, p.fill_bits, k, data);
+            hostile_fill(p.dtype, k / 4 % 2 ? HOSTILE_PATCHES : HOSTILE_WALK, n, 0.25, p.fill_bits, k, data);
             floe_field chunk = kit_chunk(data, p.dtype, shapes[i].rank, shapes[i].extent);
-            for (size_t t = k % 2; t < HOSTILE_COUNT(threads); t += 2)
-                kit_round_trip(&p, &chunk, threads[t], NULL);
+            kit_round_trip(&p, &chunk, threads[(k + i) % HOSTILE_COUNT(threads)], NULL);
         }
         free(data);
     }
@@ -211,7 +209,16 @@ static uint64_t size_of(floe_dtype dtype, floe_preset preset, mode m, const shap
     floe_codec_params p = params_of(dtype, preset, m, true);
     hostile_fill(dtype, kind, n, 0.25, p.fill_bits, 3, data);
     floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
-    return kit_round_trip(&p, &chunk, 2, NULL);
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
+    const hostile_promise promise = kit_promise(&p);
+    kit_coded coded;
+    kit_block out = {NULL, 0};
+    assert_int_equal(kit_encode(&cpu, &p, &chunk, 1 << 20, &coded), FLOE_OK);
+    kit_decode_same(&cpu, &p, &chunk, &coded, &out);
+    assert_true(hostile_broken(&promise, data, out.data, n) == n);
+    kit_block_free(&coded.block);
+    kit_block_free(&out);
+    return coded.nbytes;
 }
 
 /* Fields that say nothing take next to nothing: a word for 8192 values, and the header. */
