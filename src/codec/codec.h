@@ -49,7 +49,8 @@ floe_status floe_codec_decode(const floe_cpu *cpu, floe_codec codec, floe_dtype 
                               const uint64_t *extent, const void *src, uint64_t nbytes, const uint64_t *lo,
                               const uint64_t *hi, const floe_field *out, floe_arena *scratch, floe_error *err);
 
-/* The sum of squared errors that encoding this chunk with params would leave, in a fixed order of summation. */
+/* The sum of squared errors that encoding this chunk with params would leave, in a fixed order of summation. Tiles that
+ * encoding would rather store as they are count as if they were coded: the sum may be too large, never too small. */
 floe_status floe_codec_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
                                      floe_arena *scratch, double *sum, floe_error *err);
 

@@ -328,6 +328,7 @@ double FLOE_V(floe_tile_squared_error)(const floe_tile_job *job, uint64_t tile, 
     const floe_tile_geometry *g = &job->view->geometry;
     floe_tile_box box;
     floe_real decoded[FLOE_STEP_VALUES];
+    const bool magnitudes = job->quantizer->kind == FLOE_QUANTIZER_LOG; /* signs are kept apart */
     double sum = 0;
     begin_tile(job, tile, &box, t);
     for (uint32_t s = 0; s < box.nsteps; s++) {
@@ -337,7 +338,8 @@ double FLOE_V(floe_tile_squared_error)(const floe_tile_job *job, uint64_t tile, 
             for (uint32_t y = 0; y < t->boxes[s].ny; y++)
                 for (uint32_t x = 0; x < t->boxes[s].nx; x++) {
                     uint32_t at = (z * g->step_y + y) * g->step_x + x;
-                    double error = (double)t->x[at] - (double)decoded[at];
+                    double value = (double)t->x[at];
+                    double error = (magnitudes && value < 0 ? -value : value) - (double)decoded[at];
                     sum += nbad && t->bad[at] ? 0.0 : error * error;
                 }
         if (nbad)
