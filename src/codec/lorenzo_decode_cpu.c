@@ -189,15 +189,17 @@ static floe_status emit_coded(const floe_tile_job *job, const floe_tile_box *box
     FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, parts->mode, base);
     for (uint32_t s = 0; s < box->nsteps && !past_region(job, box, s); s++) {
         uint32_t used;
+        floe_step *step = &t->steps[job->decoder ? s : 0]; /* pack: one place serves all, and stays in cache */
         if (!job->decoder) {
+            step->present = floe_step_present(&job->view->geometry, &t->boxes[s]);
             uint16_t descriptor = (uint16_t)(parts->body[s / 2] >> (s % 2 * 16));
-            if (FLOE_V(floe_pack_decode_step)(descriptor, parts->body + at, parts->nbody - at, &used, &t->steps[s]))
+            if (FLOE_V(floe_pack_decode_step)(descriptor, parts->body + at, parts->nbody - at, &used, step))
                 return bad_tile(err, tile, "a step does not fit its words");
             at += used;
             if (s + 1 == box->nsteps && at != parts->nbody)
                 return bad_tile(err, tile, "words are left over");
         }
-        FLOE_V(floe_lorenzo_decode_step)(&t->walk, &t->boxes[s], &t->steps[s], t->q);
+        FLOE_V(floe_lorenzo_decode_step)(&t->walk, &t->boxes[s], step, t->q);
         if (!emit_step(job, box, s, parts, t, &next))
             return bad_tile(err, tile, "a value outside the table");
     }

@@ -134,37 +134,51 @@ static void begin_tile(const floe_tile_job *job, uint64_t tile, floe_tile_box *b
     memset(t->q, 0, sizeof t->q);
 }
 
-/* Quantizes and predicts all steps. Returns the mode. */
-static uint32_t predict_tile(const floe_tile_job *job, const floe_tile_box *box, tile_scratch *t, bool *any_sign)
+/* What walking the steps of a tile found. */
+typedef struct tile_walk {
+    uint32_t mode, nbody;
+    bool any_sign, any_residual;
+} tile_walk;
+
+static bool any_residual(const floe_step *step)
 {
-    uint32_t mode = 0;
-    *any_sign = false;
-    for (uint32_t s = 0; s < box->nsteps; s++) {
-        if (quantize_step(job, box, s, t))
-            collect_exceptions(job, s, t);
-        if (job->quantizer->kind == FLOE_QUANTIZER_LOG) {
-            mask_of_bytes(&job->view->geometry, t->negative, t->valid[s], t->signs[s]);
-            for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
-                *any_sign |= t->signs[s][group] != 0;
-        }
-        if (s == 0) {
-            mode = FLOE_V(floe_lorenzo_choose)(job->view->rank, &t->boxes[0], t->q);
-            FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, mode, t->q[0]);
-        }
-        FLOE_V(floe_lorenzo_encode_step)(&t->walk, &t->boxes[s], t->q, &t->steps[s]);
-    }
-    return mode;
+    uint32_t any = step->flat;
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
+        any |= step->width[g];
+    return any != 0;
 }
 
-static bool all_residuals_zero(const tile_scratch *t, uint32_t nsteps)
+static bool take_signs(const floe_tile_job *job, uint32_t s, tile_scratch *t)
 {
     uint32_t any = 0;
-    for (uint32_t s = 0; s < nsteps; s++) {
-        any |= t->steps[s].flat;
-        for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
-            any |= t->steps[s].width[g];
+    mask_of_bytes(&job->view->geometry, t->negative, t->valid[s], t->signs[s]);
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++)
+        any |= t->signs[s][group];
+    return any != 0;
+}
+
+/* Quantizes, predicts and packs all steps. A draft keeps each step for the histogram; else one place serves all of them. */
+static tile_walk walk_tile(const floe_tile_job *job, const floe_tile_box *box, bool draft, tile_scratch *t)
+{
+    tile_walk w = {.nbody = (box->nsteps + 1) / 2};
+    memset(t->body, 0, w.nbody * sizeof *t->body);
+    for (uint32_t s = 0; s < box->nsteps; s++) {
+        floe_step *step = &t->steps[draft ? s : 0];
+        uint16_t descriptor;
+        if (quantize_step(job, box, s, t))
+            collect_exceptions(job, s, t);
+        if (job->quantizer->kind == FLOE_QUANTIZER_LOG)
+            w.any_sign |= take_signs(job, s, t);
+        if (s == 0) {
+            w.mode = FLOE_V(floe_lorenzo_choose)(job->view->rank, &t->boxes[0], t->q);
+            FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, w.mode, t->q[0]);
+        }
+        FLOE_V(floe_lorenzo_encode_step)(&t->walk, &t->boxes[s], t->q, step);
+        w.any_residual |= any_residual(step);
+        w.nbody += FLOE_V(floe_pack_encode_step)(step, t->body + w.nbody, &descriptor);
+        t->body[s / 2] |= (uint32_t)descriptor << (s % 2 * 16);
     }
-    return any == 0;
+    return w;
 }
 
 /* Cells that can have a sign: inside the field and no exception. */
@@ -193,18 +207,6 @@ static uint32_t write_prefix(tile_scratch *t, uint32_t nsteps, bool any_sign, ui
         signed_cells(t, nsteps, cells);
         n += floe_mask_encode(t->signs, cells, nsteps, t->prefix + n);
         *flags |= FLOE_TILE_SIGNS;
-    }
-    return n;
-}
-
-static uint32_t pack_body(tile_scratch *t, uint32_t nsteps)
-{
-    uint32_t n = (nsteps + 1) / 2;
-    memset(t->body, 0, n * sizeof *t->body);
-    for (uint32_t s = 0; s < nsteps; s++) {
-        uint16_t descriptor;
-        n += FLOE_V(floe_pack_encode_step)(&t->steps[s], t->body + n, &descriptor);
-        t->body[s / 2] |= (uint32_t)descriptor << (s % 2 * 16);
     }
     return n;
 }
@@ -260,9 +262,9 @@ uint32_t FLOE_V(floe_tile_encode)(const floe_tile_job *job, uint64_t tile, bool 
                                   uint32_t *nwords)
 {
     floe_tile_box box;
-    bool any_sign;
     begin_tile(job, tile, &box, t);
-    uint32_t mode = predict_tile(job, &box, t, &any_sign), raw = raw_nwords(&box), flags;
+    tile_walk walk = walk_tile(job, &box, draft, t);
+    uint32_t raw = raw_nwords(&box), flags;
     t->nexceptions += t->exceptions.count;
     t->nliterals += t->exceptions.nliterals;
     uint32_t special = only_kind(t, &box);
@@ -270,20 +272,19 @@ uint32_t FLOE_V(floe_tile_encode)(const floe_tile_job *job, uint64_t tile, bool 
         *nwords = 0;
         return (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT | (special - 1) << FLOE_TILE_MODE_SHIFT;
     }
-    uint32_t nprefix = write_prefix(t, box.nsteps, any_sign, &flags);
-    flags |= mode << FLOE_TILE_MODE_SHIFT;
-    if (all_residuals_zero(t, box.nsteps)) {
+    uint32_t nprefix = write_prefix(t, box.nsteps, walk.any_sign, &flags);
+    flags |= walk.mode << FLOE_TILE_MODE_SHIFT;
+    if (!walk.any_residual) {
         if (nprefix >= raw)
             return encode_raw(job, &box, t, nwords);
         *nwords = join(t, false, t->prefix, nprefix, 0);
         return *nwords | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags;
     }
-    uint32_t nbody = pack_body(t, box.nsteps);
-    if (nprefix + nbody >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
+    if (nprefix + walk.nbody >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
         return encode_raw(job, &box, t, nwords);
     if (draft)
         FLOE_V(floe_huffman_count_tile)(&t->hist, t->steps, box.nsteps);
-    *nwords = join(t, draft, t->prefix, nprefix, nbody);
+    *nwords = join(t, draft, t->prefix, nprefix, walk.nbody);
     return (draft ? 0 : *nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags;
 }
 
