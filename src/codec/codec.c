@@ -3,7 +3,7 @@
 #include "codec/codec.h"
 
 #include "base/try.h"
-#include "codec/lorenzo.h"
+#include "codec/lorenzo_codec.h"
 
 static floe_status unknown(floe_error *err, floe_codec codec)
 {

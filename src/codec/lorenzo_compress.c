@@ -3,7 +3,7 @@
  * A chunk -> bytes. The tiles are coded in segments, in parallel, each segment into a slot of its own; offsets are a sum
  * over the sizes; then everything is copied to its place. Nothing depends on which worker did what.
  */
-#include "codec/lorenzo.h"
+#include "codec/lorenzo_codec.h"
 
 #include "base/bytes.h"
 #include "base/try.h"

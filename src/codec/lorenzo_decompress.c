@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes -> the part of a chunk that was asked for. Tiles are decoded in parallel, each on its own. */
-#include "codec/lorenzo.h"
+#include "codec/lorenzo_codec.h"
 
 #include "base/bytes.h"
 #include "base/try.h"

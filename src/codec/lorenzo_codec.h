@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codec lorenzo on a chunk; the contract of each function is in codec.h. */
-#ifndef FLOE_CODEC_LORENZO_H
-#define FLOE_CODEC_LORENZO_H
+#ifndef FLOE_CODEC_LORENZO_CODEC_H
+#define FLOE_CODEC_LORENZO_CODEC_H
 
 #include "codec/codec.h"
 
