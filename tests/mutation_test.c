@@ -19,7 +19,7 @@
 #include "tests/codec_kit.h"
 #include "tests/mutation_kit.h"
 
-enum { DEFAULT_COUNT = 3000 };
+enum { DEFAULT_COUNT = 8000 };
 
 static uint64_t count_wanted(void)
 {
