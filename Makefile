@@ -28,6 +28,10 @@ check: test-deps build ## all tests of the release build, and the checks of styl
 exhaustive: test-deps build ## all 2^32 f32 patterns through each mode (long)
 	@tools/exhaustive.sh $(BUILD)
 
+large: build ## a field past 2^32 elements (17 GB) as a stream, in less than 1 GiB (minutes)
+	@cmake --build $(BUILD) --target large_check -- --quiet
+	@$(BUILD)/tests/large_check $(BUILD)/floe $(BUILD)/large.floe; status=$$?; rm -f $(BUILD)/large.floe; exit $$status
+
 bench: build ## speed of both presets beside memcpy and libzfp
 	@$(BUILD)/floe bench
 
@@ -45,6 +49,6 @@ format: ## format all C in place
 clean: ## remove build folders
 	@rm -rf build build-*
 
-.PHONY: help deps test-deps build demo check exhaustive bench fuzz install format clean
+.PHONY: help deps test-deps build demo check exhaustive large bench fuzz install format clean
 .NOTPARALLEL: # ninja and ctest see to that
 .DEFAULT_GOAL := help

@@ -58,6 +58,8 @@ floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype
     for (int i = 0; i < FLOE_PALETTE_SIZE; i++)
         c->palette[i] = floe_read64(&r);
     c->ntiles = floe_read64(&r);
+    for (int i = 0; i < FLOE_PALETTE_SIZE && dtype == FLOE_F32; i++)
+        zero |= c->palette[i] >> 32 != 0; /* patterns have the bits of the dtype */
     c->payload_nwords = floe_read64(&r);
     FLOE_CHECK(err, encoder <= 1 && kind <= FLOE_QUANTIZER_TABLE && swap <= 1 && zero == 0 && step_is_sane(c, dtype),
                FLOE_ERR_FORMAT, "chunk header: encoder %u, quantizer %u, swap %u, step %g", encoder, kind, swap,

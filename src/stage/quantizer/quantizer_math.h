@@ -168,14 +168,14 @@ typedef struct FLOE_R(floe_log) {
     bool ok;
 } FLOE_R(floe_log);
 
-/* x with its sign; the sign is kept elsewhere. Zero, non-finite values and fill are never ok. Below 2^-1000 the product
+/* x with its sign; the sign is kept elsewhere. Zero, non-finite values and fill are never ok. Below 2^-960 the product
  * tolerance * |x| could round up past the bound, so such values are left to the exceptions. */
 FLOE_HD FLOE_R(floe_log) FLOE_R(floe_log_encode)(floe_real x, double step, double tolerance, floe_uint fill)
 {
     FLOE_R(floe_log) r = {0, 0.0, false};
     floe_uint bits = FLOE_R(floe_real_bits)(x);
     double a = (double)FLOE_R(floe_real_abs)(x);
-    if ((bits & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT || bits == fill || a < 0x1p-1000)
+    if ((bits & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT || bits == fill || a < 0x1p-960)
         return r;
     double scaled = floe_log2(a) / step;
     double limit = FLOE_REAL_BITS == 32 ? 0x1p30 : 0x1p50;
