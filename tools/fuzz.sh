@@ -13,21 +13,25 @@ cmake --build "$build" --target fuzzers floe_command
 mapfile -t targets < <(find "$build/fuzz" -maxdepth 1 -type f -perm -u+x -name '*_fuzz' | sort)
 [ ${#targets[@]} -gt 0 ] || { echo "fuzz: no targets were built" >&2 && exit 1; }
 
+# Seeds: a byte that says how (repair checksums, and what else the targets make of it), then a small stream.
 seeds=$build/seeds
 mkdir -p "$seeds" "$build/findings"
-if [ -x "$build/floe" ] && [ -z "$(ls "$seeds")" ]; then
+if [ -z "$(ls "$seeds")" ]; then
+    n=0
     for shape in 300 20x30 9x17x33 2x5x17x20; do
         for field in turbulence hostile steps; do
             for dtype in f32 f64; do
                 "$build/floe" fields $field --shape $shape --dtype $dtype -o "$seeds/raw" --force --quiet
                 for how in "rel=1e-3 fast" "rel=1e-3 balanced" "pwrel=1e-2 balanced" "lossless balanced"; do
-                    "$build/floe" compress "$seeds/raw" -o "$seeds/$field-$shape-$dtype-${how// /-}.floe" --shape $shape \
-                        --dtype $dtype --bound "${how% *}" --preset "${how#* }" --quiet --force
+                    "$build/floe" compress "$seeds/raw" -o "$seeds/floe" --shape $shape --dtype $dtype \
+                        --bound "${how% *}" --preset "${how#* }" --quiet --force
+                    n=$((n + 1))
+                    { printf '%b' "\\x0$(printf %x $((n % 8 * 2 + 1)))" && cat "$seeds/floe"; } >"$seeds/$n"
                 done
             done
         done
     done
-    rm -f "$seeds/raw"
+    rm -f "$seeds/raw" "$seeds/floe"
 fi
 
 each=$(((seconds + ${#targets[@]} - 1) / ${#targets[@]}))
