@@ -79,8 +79,7 @@ static uint32_t quantize_step(const floe_tile_job *job, const floe_tile_box *box
     const floe_step_box *step = &t->boxes[s];
     floe_step_rows rows = floe_step_rows_of(job, box, step, s);
     floe_step_read(&rows, &job->view->geometry, t->x);
-    if (s + 1 < box->nsteps)
-        floe_step_prefetch(&rows, &job->view->geometry);
+    t->rows = rows;
     uint32_t nbad = step->full ? FLOE_V(floe_quantizer_encode)(job->quantizer, t->x, FLOE_STEP_VALUES, t->q, t->bad,
                                                                t->negative, &t->stats)
                                : quantize_rows(job, step, t);
@@ -165,7 +164,9 @@ static tile_walk walk_tile(const floe_tile_job *job, const floe_tile_box *box, b
     for (uint32_t s = 0; s < box->nsteps; s++) {
         floe_step *step = &t->steps[draft ? s : 0];
         uint16_t descriptor;
-        if (quantize_step(job, box, s, t))
+        uint32_t nbad = quantize_step(job, box, s, t);
+        floe_step_prefetch(&t->rows, &job->view->geometry, 0);
+        if (nbad)
             collect_exceptions(job, s, t);
         if (job->quantizer->kind == FLOE_QUANTIZER_LOG)
             w.any_sign |= take_signs(job, s, t);
@@ -173,9 +174,12 @@ static tile_walk walk_tile(const floe_tile_job *job, const floe_tile_box *box, b
             w.mode = FLOE_V(floe_lorenzo_choose)(job->view->rank, &t->boxes[0], t->q);
             FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, w.mode, t->q[0]);
         }
+        floe_step_prefetch(&t->rows, &job->view->geometry, 1);
         FLOE_V(floe_lorenzo_encode_step)(&t->walk, &t->boxes[s], t->q, step);
+        floe_step_prefetch(&t->rows, &job->view->geometry, 2);
         w.any_residual |= any_residual(step);
         w.nbody += FLOE_V(floe_pack_encode_step)(step, t->body + w.nbody, &descriptor);
+        floe_step_prefetch(&t->rows, &job->view->geometry, 3);
         t->body[s / 2] |= (uint32_t)descriptor << (s % 2 * 16);
     }
     return w;

@@ -6,13 +6,6 @@
 
 #include "codec/lorenzo_tile.h"
 
-/* The part of a step that lies in the region: cells z0..z1-1 and so on, and where its first one is. */
-typedef struct floe_step_rows {
-    uint32_t z0, z1, y0, y1, x0, x1; /* empty when any range is */
-    floe_real *origin;
-    int64_t stride_z, stride_y, stride_x;
-} floe_step_rows;
-
 /* Cells lo..hi-1 of an axis, seen from a step whose cells are at..at+n-1. */
 static inline void floe_clip_axis(uint64_t lo, uint64_t hi, uint64_t at, uint32_t n, uint32_t *first, uint32_t *end)
 {
@@ -70,23 +63,22 @@ static inline void floe_step_read(const floe_step_rows *r, const floe_tile_geome
                           r->stride_x, r->x1 - r->x0);
 }
 
-/* Asks for the rows of the step behind this one, so that they are there when it is read: they are too short and too far
- * apart for the hardware to guess. A hint only: any address will do. */
-static inline void floe_step_prefetch(const floe_step_rows *r, const floe_tile_geometry *g)
+/* Asks for a quarter of the rows of the step behind this one: they are too short and too far apart for the hardware to
+ * guess, and all at once they would wait for one another. A hint only: any address will do. */
+static inline void floe_step_prefetch(const floe_step_rows *r, const floe_tile_geometry *g, uint32_t quarter)
 {
 #if defined(__GNUC__)
-    if (r->stride_x != 1)
+    const uint32_t nrows = (r->z1 - r->z0) * (r->y1 - r->y0), ny = r->y1 - r->y0;
+    if (r->stride_x != 1 || g->step_x > 128)
         return;
-    for (uint32_t z = r->z0 + g->step_z; z < r->z1 + g->step_z; z++)
-        for (uint32_t y = r->y0; y < r->y1; y++) {
-            uintptr_t row = (uintptr_t)r->origin +
-                            (uintptr_t)((int64_t)(z - r->z0) * r->stride_z * (int64_t)sizeof(floe_real)) +
-                            (uintptr_t)((int64_t)(y - r->y0) * r->stride_y * (int64_t)sizeof(floe_real));
-            for (uint32_t at = 0; at < (r->x1 - r->x0) * sizeof(floe_real); at += 64)
-                __builtin_prefetch((const void *)(row + at));
-        }
+    for (uint32_t i = nrows * quarter / 4; i < nrows * (quarter + 1) / 4; i++) {
+        int64_t offset = (int64_t)(i / ny + g->step_z) * r->stride_z + (int64_t)(i % ny) * r->stride_y;
+        uintptr_t row = (uintptr_t)r->origin + (uintptr_t)(offset * (int64_t)sizeof(floe_real));
+        for (uint32_t at = 0; at < (r->x1 - r->x0) * sizeof(floe_real); at += 64)
+            __builtin_prefetch((const void *)(row + at));
+    }
 #else
-    (void)r, (void)g;
+    (void)r, (void)g, (void)quarter;
 #endif
 }
 

@@ -27,12 +27,20 @@ enum {
     FLOE_TILE_WORDS = 1 + FLOE_TILE_PREFIX_WORDS + FLOE_TILE_BODY_WORDS /* the most that a tile ever takes in scratch */
 };
 
+/* The part of a step that lies in the region: cells z0..z1-1 and so on, and where its first one is. */
+typedef struct floe_step_rows {
+    uint32_t z0, z1, y0, y1, x0, x1; /* empty when any range is */
+    floe_real *origin;
+    int64_t stride_z, stride_y, stride_x;
+} floe_step_rows;
+
 /* Scratch of one worker. */
 typedef struct FLOE_R(floe_tile_scratch) {
     FLOE_R(floe_lorenzo) walk;
     floe_step steps[FLOE_TILE_STEPS];
     floe_step_box boxes[FLOE_TILE_STEPS];
-    floe_int q_pad[16]; /* the element before q[0] may be read */
+    floe_step_rows rows; /* of the step under way */
+    floe_int q_pad[16];  /* the element before q[0] may be read */
     floe_int q[FLOE_STEP_VALUES];
     floe_int row_before[FLOE_STEP_VALUES]; /* first row of the plane before; rank 1: its last value in [0] */
     floe_real x[FLOE_STEP_VALUES];

@@ -128,9 +128,9 @@ ALWAYS_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *
     }
 }
 
-/* What decides between the candidates of a group. */
+/* What decides between the candidates of a group: deep, flat. */
 typedef struct group_cost {
-    floe_uint bits[2], sum[2]; /* deep, flat */
+    floe_uint bits[2], sum[2];
 } group_cost;
 
 ALWAYS_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, uint32_t n)
@@ -142,26 +142,47 @@ ALWAYS_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, 
         }
 }
 
-static uint8_t width_of(floe_uint bits) { return (uint8_t)(bits ? 1 + floe_top_bit(bits) : 0); }
+/* The costs of the groups of a block whose groups are 4 columns wide. */
+ALWAYS_INLINE void costs_of_block(const block *b, group_cost *cost)
+{
+#if FLOE_AVX2 && FLOE_REAL_BITS == 32
+    __m256i deep = (__m256i)load(b->bits[0]), flat = (__m256i)load(b->bits[1]);
+    __m256i both = _mm256_or_si256(_mm256_unpacklo_epi32(deep, flat), _mm256_unpackhi_epi32(deep, flat));
+    both = _mm256_or_si256(both, _mm256_shuffle_epi32(both, 0x4E)); /* deep, flat, deep, flat in each half */
+    __m256i sums = _mm256_hadd_epi32((__m256i)load(b->sum[0]), (__m256i)load(b->sum[1]));
+    sums = _mm256_hadd_epi32(sums, sums);
+    _mm_storeu_si128((__m128i *)&cost[0],
+                     _mm_unpacklo_epi64(_mm256_castsi256_si128(both), _mm256_castsi256_si128(sums)));
+    _mm_storeu_si128((__m128i *)&cost[1],
+                     _mm_unpacklo_epi64(_mm256_extracti128_si256(both, 1), _mm256_extracti128_si256(sums, 1)));
+#else
+    for (uint32_t i = 0; i < LANES / 4; i++) {
+        cost[i] = (group_cost){{0, 0}, {0, 0}};
+        add_columns(&cost[i], b, 4 * i, 4);
+    }
+#endif
+}
+
+static uint32_t width_of(floe_uint bits)
+{
+#if FLOE_REAL_BITS == 32
+    return floe_top_bit((uint64_t)bits << 1 | 1); /* no branch for 0 */
+#else
+    return bits ? 1 + floe_top_bit(bits) : 0;
+#endif
+}
 
 /* ---- encode -------------------------------------------------------------------------------------------------------- */
 
-/* Chooses for a group and takes its residuals from the blocks that hold it: columns from..from+n-1 of each. */
-ALWAYS_INLINE void take_group(const block *blocks, uint32_t nblocks, uint32_t from, uint32_t n, uint32_t rows,
-                              uint32_t group, floe_step *step)
+/* Chooses for a group. Returns the candidate: 0 deep, 1 flat. */
+ALWAYS_INLINE uint32_t choose_candidate(const group_cost *cost, uint32_t group, floe_step *step)
 {
-    group_cost cost = {{0, 0}, {0, 0}};
-    for (uint32_t i = 0; i < nblocks; i++)
-        add_columns(&cost, &blocks[i], from, n);
-    uint32_t deep = width_of(cost.bits[0]), flat = width_of(cost.bits[1]);
+    uint32_t deep = width_of(cost->bits[0]), flat = width_of(cost->bits[1]);
     /* flat only where that is narrower, or as narrow and smaller in sum */
-    uint32_t choice = (flat < deep) | ((flat == deep) & (cost.sum[1] < cost.sum[0]));
+    uint32_t choice = (flat < deep) | ((flat == deep) & (cost->sum[1] < cost->sum[0]));
     step->flat |= choice << group;
     step->width[group] = (uint8_t)(choice ? flat : deep);
-    for (uint32_t i = 0; i < nblocks; i++)
-        for (uint32_t r = 0; r < rows; r++)
-            memcpy(&step->residual[group][(i * rows + r) * n], &blocks[i].candidate[choice][r][from],
-                   n * sizeof(floe_uint));
+    return choice;
 }
 
 /* The value that predicts the first one of each plane; leaves the one for the next step. */
@@ -176,25 +197,54 @@ ALWAYS_INLINE void find_corners(FLOE_R(floe_lorenzo) * walk, const floe_step_box
     }
 }
 
+/* Groups of 4 columns: LANES / 4 of them in a block. */
+ALWAYS_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                 const floe_int *corners, uint32_t rank, uint32_t mode, floe_step *step)
+{
+    const floe_tile_geometry g = floe_tile_geometry_of(rank);
+    uint32_t group = 0;
+    for (uint32_t band = 0; band < g.step_y / g.group_y; band++)
+        for (uint32_t x = 0; x < g.step_x; x += LANES) {
+            block b;
+            group_cost cost[LANES / 4];
+            fill_block(walk, box, q, corners, rank, mode, band, x, true, &b);
+            costs_of_block(&b, cost);
+            for (uint32_t i = 0; i < LANES / 4; i++, group++) {
+                uint32_t choice = choose_candidate(&cost[i], group, step);
+                for (uint32_t r = 0; r < BLOCK_ROWS; r++)
+                    memcpy(&step->residual[group][4 * r], &b.candidate[choice][r][4 * i], 4 * sizeof(floe_uint));
+            }
+        }
+}
+
+/* Rank 1: a group is a row of several blocks. */
+ALWAYS_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                               const floe_int *corners, uint32_t mode, floe_step *step)
+{
+    enum { BLOCKS = FLOE_GROUP_VALUES / LANES };
+    for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
+        block b[BLOCKS];
+        group_cost cost = {{0, 0}, {0, 0}};
+        for (uint32_t i = 0; i < BLOCKS; i++) {
+            fill_block(walk, box, q, corners, 1, mode, 0, group * FLOE_GROUP_VALUES + i * LANES, true, &b[i]);
+            add_columns(&cost, &b[i], 0, LANES);
+        }
+        uint32_t choice = choose_candidate(&cost, group, step);
+        for (uint32_t i = 0; i < BLOCKS; i++)
+            memcpy(&step->residual[group][i * LANES], b[i].candidate[choice][0], LANES * sizeof(floe_uint));
+    }
+}
+
 ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
                                uint32_t mode, floe_step *step)
 {
-    const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    const uint32_t rows = g.group_z * g.group_y;
-    const uint32_t blocks_a_group = g.group_x > LANES ? g.group_x / LANES : 1,
-                   groups_a_block = rank == 1 ? 1 : LANES / 4;
     floe_int corners[BLOCK_ROWS];
-    block blocks[32 / LANES]; /* of a rank-1 group; else one at a time */
-    uint32_t group = 0;
     find_corners(walk, box, q, rank, corners);
     step->flat = 0;
-    for (uint32_t band = 0; band < g.step_y / g.group_y; band++)
-        for (uint32_t x = 0; x < g.step_x; x += blocks_a_group * LANES) {
-            for (uint32_t i = 0; i < blocks_a_group; i++)
-                fill_block(walk, box, q, corners, rank, mode, band, x + i * LANES, true, &blocks[i]);
-            for (uint32_t i = 0; i < groups_a_block; i++)
-                take_group(blocks, blocks_a_group, rank == 1 ? 0 : 4 * i, rank == 1 ? LANES : 4, rows, group++, step);
-        }
+    if (rank == 1)
+        encode_line(walk, box, q, corners, mode, step);
+    else
+        encode_blocks(walk, box, q, corners, rank, mode, step);
 }
 
 ALWAYS_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
@@ -235,23 +285,24 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
 ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
-    const uint32_t blocks_a_group = g.group_x > LANES ? g.group_x / LANES : 1,
-                   groups_a_block = rank == 1 ? 1 : LANES / 4;
+    const uint32_t groups = rank == 1 ? 1 : LANES / 4, columns = rank == 1 ? g.group_x : LANES; /* at a time */
     FLOE_R(floe_lorenzo) walk;
     floe_int corners[BLOCK_ROWS];
     uint32_t total = 0;
     FLOE_V(floe_lorenzo_begin)(&walk, rank, mode, (floe_int)q[0]);
     find_corners(&walk, box, q, rank, corners);
     for (uint32_t band = 0; band < g.step_y / g.group_y; band++)
-        for (uint32_t x = 0; x < g.step_x; x += blocks_a_group * LANES) {
+        for (uint32_t x = 0; x < g.step_x; x += columns) {
             group_cost cost[LANES / 4] = {{{0, 0}, {0, 0}}};
-            for (uint32_t i = 0; i < blocks_a_group; i++) {
-                block b;
-                fill_block(&walk, box, q, corners, rank, mode, band, x + i * LANES, false, &b);
-                for (uint32_t k = 0; k < groups_a_block; k++)
-                    add_columns(&cost[k], &b, rank == 1 ? 0 : 4 * k, rank == 1 ? LANES : 4);
+            block b;
+            for (uint32_t i = 0; i < columns; i += LANES) {
+                fill_block(&walk, box, q, corners, rank, mode, band, x + i, false, &b);
+                if (rank == 1)
+                    add_columns(cost, &b, 0, LANES);
             }
-            for (uint32_t k = 0; k < groups_a_block; k++) {
+            if (rank != 1)
+                costs_of_block(&b, cost);
+            for (uint32_t k = 0; k < groups; k++) {
                 floe_uint least = cost[k].sum[0] < cost[k].sum[1] ? cost[k].sum[0] : cost[k].sum[1];
                 total += floe_log2_eighths((uint64_t)least + FLOE_GROUP_VALUES);
             }

@@ -39,4 +39,11 @@ floe_status FLOE_V(floe_pack_decode_step)(uint16_t descriptor, const uint32_t *w
 void FLOE_V(floe_planes_of_values)(const floe_uint *values, uint32_t width, uint32_t *planes);
 void FLOE_V(floe_values_of_planes)(const uint32_t *planes, uint32_t width, floe_uint *values);
 
+/* The same for 32 bytes and up to 8 planes. */
+void FLOE_V(floe_planes_of_bytes)(const uint8_t *bytes, uint32_t width, uint32_t *planes);
+void FLOE_V(floe_bytes_of_planes)(const uint32_t *planes, uint32_t width, uint8_t *bytes);
+
+/* How many of 32 bytes are above `least`, which is below 128 as they are. */
+uint32_t FLOE_V(floe_bytes_above)(const uint8_t *bytes, uint32_t least);
+
 #endif

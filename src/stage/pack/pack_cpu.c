@@ -11,13 +11,9 @@ typedef struct plane_cursors {
 
 static void plane_cursors_of(const floe_step *step, plane_cursors *c)
 {
-    uint32_t wider[FLOE_REAL_BITS + 1] = {0}; /* groups of exactly that width, then: wider than b */
-    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
-        wider[step->width[g]]++;
-    uint32_t count = FLOE_STEP_GROUPS;
+    uint32_t count, b = 0;
     c->end = 0;
-    for (uint32_t b = 0; b < FLOE_REAL_BITS; b++) {
-        count -= wider[b];
+    for (; b < FLOE_REAL_BITS && (count = FLOE_V(floe_bytes_above)(step->width, b)) != 0; b++) {
         c->at[b] = c->end;
         c->end += count;
     }
@@ -52,13 +48,11 @@ uint32_t FLOE_V(floe_pack_encode_step)(const floe_step *step, uint32_t *words, u
         (uint16_t)(least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | flat << FLOE_PACK_FLAT_SHIFT);
     if (flat == 2)
         words[n++] = step->flat;
-    for (uint32_t b = 0; b < planes; b++) {
-        uint32_t bits = 0;
-        for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
-            if (step->present >> g & 1)
-                bits |= ((step->width[g] - least) >> b & 1) << g;
-        words[n++] = bits;
-    }
+    uint8_t above[FLOE_STEP_GROUPS]; /* the least width; 0 where not present */
+    for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++)
+        above[g] = (uint8_t)(step->width[g] < least ? 0 : step->width[g] - least);
+    FLOE_V(floe_planes_of_bytes)(above, planes, words + n);
+    n += planes;
     plane_cursors c;
     plane_cursors_of(step, &c);
     uint32_t *out = words + n;
@@ -81,16 +75,18 @@ static int read_head(uint16_t descriptor, const uint32_t *words, uint64_t nwords
     step->flat = flat == 0 ? 0 : flat == 1 ? step->present : words[n++];
     if (step->flat & ~step->present)
         return 0;
+    uint8_t above[FLOE_STEP_GROUPS], present[FLOE_STEP_GROUPS];
+    uint32_t most = 0, stray = 0;
+    FLOE_V(floe_bytes_of_planes)(words + n, planes, above);
+    FLOE_V(floe_bytes_of_planes)(&step->present, 1, present);
     for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
-        uint32_t w = least;
-        for (uint32_t b = 0; b < planes; b++)
-            w += (words[n + b] >> g & 1) << b;
-        if (!(step->present >> g & 1))
-            w = w == least ? 0 : FLOE_REAL_BITS + 1;
-        if (w > FLOE_REAL_BITS)
-            return 0;
+        uint32_t w = present[g] ? least + above[g] : 0;
+        stray |= present[g] ? 0u : above[g];
+        most = w > most ? w : most;
         step->width[g] = (uint8_t)w;
     }
+    if (most > FLOE_REAL_BITS || stray)
+        return 0;
     *used = n + planes;
     return 1;
 }

@@ -95,6 +95,44 @@ static void words_of_planes(const uint32_t *planes, uint32_t width, uint32_t *v)
 
 #endif
 
+void FLOE_V(floe_planes_of_bytes)(const uint8_t *bytes, uint32_t width, uint32_t *planes)
+{
+#if FLOE_AVX2
+    planes_of_bytes(_mm256_loadu_si256((const __m256i *)bytes), width, planes);
+#else
+    for (uint32_t b = 0; b < width; b++) {
+        planes[b] = 0;
+        for (uint32_t i = 0; i < 32; i++)
+            planes[b] |= (uint32_t)(bytes[i] >> b & 1) << i;
+    }
+#endif
+}
+
+void FLOE_V(floe_bytes_of_planes)(const uint32_t *planes, uint32_t width, uint8_t *bytes)
+{
+#if FLOE_AVX2
+    _mm256_storeu_si256((__m256i *)bytes, bytes_of_planes(planes, width));
+#else
+    memset(bytes, 0, 32);
+    for (uint32_t b = 0; b < width; b++)
+        for (uint32_t i = 0; i < 32; i++)
+            bytes[i] |= (uint8_t)((planes[b] >> i & 1) << b);
+#endif
+}
+
+uint32_t FLOE_V(floe_bytes_above)(const uint8_t *bytes, uint32_t least)
+{
+#if FLOE_AVX2
+    __m256i above = _mm256_cmpgt_epi8(_mm256_loadu_si256((const __m256i *)bytes), _mm256_set1_epi8((char)least));
+    return (uint32_t)__builtin_popcount((uint32_t)_mm256_movemask_epi8(above));
+#else
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        n += bytes[i] > least;
+    return n;
+#endif
+}
+
 #if FLOE_REAL_BITS == 32
 
 void FLOE_V(floe_planes_of_values)(const floe_uint *values, uint32_t width, uint32_t *planes)
