@@ -102,12 +102,13 @@ uint32_t FLOE_V(floe_quantizer_encode)(const floe_quantizer *z, const floe_real 
 bool FLOE_V(floe_quantizer_decode)(const floe_quantizer *z, const floe_int *restrict q, uint32_t n,
                                    floe_real *restrict y)
 {
-    const floe_real step = (floe_real)z->step;
     switch (z->kind) {
-    case FLOE_QUANTIZER_LINEAR:
+    case FLOE_QUANTIZER_LINEAR: {
+        const floe_real step = (floe_real)z->step; /* of LOG it may be more than a float can hold */
         for (uint32_t i = 0; i < n; i++)
             y[i] = FLOE_R(floe_linear_decode)(q[i], step);
         return true;
+    }
     case FLOE_QUANTIZER_LOG:
         for (uint32_t i = 0; i < n; i++)
             y[i] = FLOE_R(floe_log_decode)(q[i], z->step);
