@@ -268,6 +268,74 @@ static void holes_are_cheap(void **unused)
     free(data);
 }
 
+/* Of four axes the one along which neighbours are closer becomes the slow one of the tiles; either way it is decoded. */
+static void slow_axis_of_four_is_found(void **unused)
+{
+    enum { N = 12, CELLS = N * N * 20 * 24 };
+    const uint64_t extent[] = {N, N, 20, 24};
+    static double data[CELLS];
+    (void)unused;
+    for (size_t t = 0; t < 2; t++)
+        for (int smooth = 0; smooth < 2; smooth++) { /* the axis along which nothing changes much */
+            floe_codec_params p = params_of(dtypes[t], presets[smooth], modes[1], false);
+            uint64_t state = 9, sizes[2];
+            p.max_abs = 1000;
+            for (int64_t i = 0; i < CELLS; i++) {
+                int64_t a = i / (N * 480), b = i / 480 % N;
+                uint64_t rough = (uint64_t)(smooth ? a : b) * 1000 + (uint64_t)(i % 480);
+                double v = (double)(hostile_random(&rough) % 1000) + 0.001 * (double)(smooth ? b : a);
+                hostile_put(p.dtype, data, i, hostile_bits(p.dtype, v));
+            }
+            floe_field chunk = kit_chunk(data, p.dtype, 4, extent);
+            kit_coded coded;
+            sizes[0] = kit_round_trip(&p, &chunk, 1, &coded);
+            assert_int_equal(coded.block.data[2], smooth == 0); /* swap: axis 0 becomes the slow one */
+            kit_block_free(&coded.block);
+            for (int64_t i = 0; i < CELLS; i++) /* the same values with no such axis */
+                hostile_put(p.dtype, data, i, hostile_bits(p.dtype, (double)(hostile_random(&state) % 1000)));
+            sizes[1] = kit_round_trip(&p, &chunk, 1, NULL);
+            assert_true(sizes[0] < sizes[1] / 3);
+        }
+}
+
+/* Vectors: three smooth components far apart take what three fields would. */
+static void components_are_told_apart(void **unused)
+{
+    enum { N = 20000 };
+    static float mixed[3 * N], alone[N];
+    (void)unused;
+    for (size_t i = 0; i < 2; i++) {
+        floe_codec_params p = params_of(FLOE_F32, presets[i], modes[1], false);
+        uint64_t apart = 0;
+        for (int c = 0; c < 3; c++) {
+            for (int k = 0; k < N; k++)
+                mixed[3 * k + c] = alone[k] = (float)(1000 * c + sin(k * 0.001 * (c + 1)));
+            floe_field f = kit_chunk(alone, FLOE_F32, 1, (const uint64_t[]){N});
+            apart += kit_round_trip(&p, &f, 1, NULL);
+        }
+        floe_field f = kit_chunk(mixed, FLOE_F32, 2, (const uint64_t[]){N, 3});
+        assert_true(kit_round_trip(&p, &f, 1, NULL) < apart + apart / 20);
+    }
+}
+
+static void any_pattern_can_be_the_fill_value(void **unused)
+{
+    static double data[5000];
+    const uint64_t extent[] = {50, 100};
+    (void)unused;
+    for (size_t t = 0; t < 2; t++)
+        for (uint64_t special = 0; special < 30; special++)
+            for (size_t m = 0; m < HOSTILE_COUNT(modes); m++) {
+                floe_codec_params p = params_of(dtypes[t], presets[special & 1], modes[m], true);
+                p.fill_bits = hostile_special(p.dtype, special);
+                hostile_fill(p.dtype, HOSTILE_PATCHES, 5000, 0.25, p.fill_bits, special, data);
+                for (int64_t i = 0; i < 5000; i += 1 + i % 7)
+                    hostile_put(p.dtype, data, i, p.fill_bits);
+                floe_field f = kit_chunk(data, p.dtype, 2, extent);
+                kit_round_trip(&p, &f, 1, NULL);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +349,9 @@ int main(void)
         cmocka_unit_test(statistics_are_true),
         cmocka_unit_test(nothing_costs_next_to_nothing),
         cmocka_unit_test(holes_are_cheap),
+        cmocka_unit_test(slow_axis_of_four_is_found),
+        cmocka_unit_test(components_are_told_apart),
+        cmocka_unit_test(any_pattern_can_be_the_fill_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
