@@ -336,6 +336,73 @@ static void any_pattern_can_be_the_fill_value(void **unused)
             }
 }
 
+/* ---- where one way of coding ends and another begins ------------------------------------------------------------- */
+
+/* Byte 1 of a chunk: its quantizer. */
+static int quantizer_of(const floe_codec_params *p, void *data, uint64_t n)
+{
+    floe_field f = kit_chunk(data, p->dtype, 1, &n);
+    kit_coded coded;
+    kit_round_trip(p, &f, 1, &coded);
+    int kind = coded.block.data[1];
+    kit_block_free(&coded.block);
+    return kind;
+}
+
+/* At most 65536 values, and each of them 8 times on average, are put into a table. */
+static void tables_end_at_their_limits(void **unused)
+{
+    enum { BITS = 2, TABLE = 3 };
+    static const struct {
+        uint64_t cells, values;
+        int kind;
+    } cases[] = {{1 << 19, 65535, TABLE},
+                 {1 << 19, 65536, TABLE},
+                 {(1 << 19) + 8, 65536, TABLE},
+                 {1 << 20, 65537, BITS},
+                 {(1 << 19) - 1, 65536, BITS},
+                 {8000, 1000, TABLE},
+                 {8000, 1001, BITS},
+                 {7999, 1000, BITS},
+                 {8, 1, TABLE},
+                 {7, 1, BITS},
+                 {16, 2, TABLE},
+                 {16, 3, BITS}};
+    double *data = malloc((1 << 20) * sizeof *data);
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(cases); i++) {
+        floe_codec_params p = params_of(dtypes[i & 1], presets[i / 2 & 1], modes[4], false);
+        for (uint64_t k = 0; k < cases[i].cells; k++) /* both signs, and neither order nor nearness */
+            hostile_put(p.dtype, data, (int64_t)k,
+                        hostile_bits(p.dtype, (double)(k * 104729 % cases[i].values) * 1.25 - 1000));
+        int kind = quantizer_of(&p, data, cases[i].cells);
+        if (kind != cases[i].kind)
+            fail_msg("%d cells of %d values: quantizer %d", (int)cases[i].cells, (int)cases[i].values, kind);
+    }
+    free(data);
+}
+
+/* With more than a quarter of literals a chunk is coded bit for bit. What the palette has does not count. */
+static void literals_end_at_their_limit(void **unused)
+{
+    static double data[8000];
+    (void)unused;
+    for (int more = 0; more < 2; more++)
+        for (size_t t = 0; t < 2; t++)
+            for (size_t m = 1; m <= 2; m++) {
+                floe_codec_params p = params_of(dtypes[t], presets[more], modes[m], true);
+                hostile_fill(p.dtype, HOSTILE_WALK, 8000, 0.25, 0, 3, data);
+                for (int64_t k = 0; k < 8000; k++)
+                    if (k % 4 == 1 || (more && k == 2))
+                        hostile_put(p.dtype, data, k, hostile_exponent(p.dtype) | 77); /* NaN with a payload */
+                    else if (k % 4 == 3)
+                        hostile_put(p.dtype, data, k, p.fill_bits);
+                    else if (hostile_get(p.dtype, data, k) << 1 == 0)
+                        hostile_put(p.dtype, data, k, hostile_bits(p.dtype, 1));
+                assert_int_equal(quantizer_of(&p, data, 8000), more ? 2 : (int)m - 1);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +419,8 @@ int main(void)
         cmocka_unit_test(slow_axis_of_four_is_found),
         cmocka_unit_test(components_are_told_apart),
         cmocka_unit_test(any_pattern_can_be_the_fill_value),
+        cmocka_unit_test(tables_end_at_their_limits),
+        cmocka_unit_test(literals_end_at_their_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
