@@ -125,12 +125,15 @@ static void begin_tile(const floe_tile_job *job, uint64_t tile, floe_tile_box *b
         t->boxes[s] = floe_tile_step(job->view, box, s);
         floe_step_valid(&job->view->geometry, &t->boxes[s], t->valid[s]);
     }
+    if (t->exceptions.count) { /* of the tile before; begin cleared them for the first */
+        memset(t->exceptions.place, 0, sizeof t->exceptions.place);
+        memset(t->exceptions.kind_low, 0, sizeof t->exceptions.kind_low);
+        memset(t->exceptions.kind_high, 0, sizeof t->exceptions.kind_high);
+    }
     t->exceptions.count = t->exceptions.nliterals = 0;
-    memset(t->exceptions.place, 0, sizeof t->exceptions.place);
-    memset(t->exceptions.kind_low, 0, sizeof t->exceptions.kind_low);
-    memset(t->exceptions.kind_high, 0, sizeof t->exceptions.kind_high);
-    memset(t->row_before, 0, sizeof t->row_before);
-    memset(t->q, 0, sizeof t->q);
+    memset(t->row_before, 0, (box->nx < FLOE_STEP_VALUES ? box->nx : FLOE_STEP_VALUES) * sizeof *t->row_before);
+    if (box->ncells < FLOE_TILE_VALUES)
+        memset(t->q, 0, sizeof t->q);
 }
 
 /* What walking the steps of a tile found. */

@@ -10,6 +10,8 @@ static void begin(void *scratch)
 {
     tile_scratch *t = scratch;
     memset(t->bad, 0, sizeof t->bad);
+    memset(t->q, 0, sizeof t->q);
+    memset(&t->exceptions, 0, sizeof t->exceptions);
     t->stats = (floe_quantizer_stats){0, 0};
     t->nexceptions = t->nliterals = 0;
     floe_huffman_hist_clear(&t->hist);
