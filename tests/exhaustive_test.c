@@ -5,6 +5,7 @@
  *
  *     exhaustive_test                        a sample: every 4099th pattern, and those around all that is special
  *     FLOE_EXHAUSTIVE=1 exhaustive_test      all of them (make exhaustive), about half an hour on two cores
+ *     FLOE_EXHAUSTIVE=1 FLOE_PASS=3 ...      all of them through one row of the table below, the first being 0
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -252,14 +253,16 @@ static void a_sample(const pass *p, const uint32_t *patterns, uint64_t n)
 
 static void every_pattern(void **unused)
 {
-    const char *wanted = getenv("FLOE_EXHAUSTIVE");
+    const char *wanted = getenv("FLOE_EXHAUSTIVE"), *one = getenv("FLOE_PASS");
     const bool all = wanted && strcmp(wanted, "1") == 0;
     uint32_t *patterns = malloc(PIECE * sizeof *patterns);
     uint64_t n = sample(patterns);
     (void)unused;
     assert_true(n <= PIECE);
     for (size_t i = 0; i < HOSTILE_COUNT(passes); i++)
-        if (all)
+        if (one && strtoul(one, NULL, 10) != i)
+            continue;
+        else if (all)
             all_of_them(&passes[i]);
         else
             a_sample(&passes[i], patterns, n);
