@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all device code stands on: how kernels are declared and launched, lanes, memory operations that CUDA C++ has no
+ * name for. The same sources are compiled by nvcc and, with FLOE_EMULATED, by a C++ compiler against tests/emulator/, which
+ * runs kernels on the CPU: whatever only a GPU can do stands here, with its plain twin.
+ */
+#ifndef FLOE_BACKEND_DEVICE_CUH
+#define FLOE_BACKEND_DEVICE_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#define FLOE_DEV static __device__ __forceinline__
+/* Out of line: for what is seldom, so that it costs the common path neither registers nor instruction cache. */
+#define FLOE_DEV_SELDOM static __device__ __noinline__
+
+enum { FLOE_WARP = 32 };
+#define FLOE_ALL_LANES 0xFFFFFFFFu
+
+/* Launches a kernel on a stream. Check with cudaGetLastError. Shared memory of one block, named in the kernel. */
+#ifdef FLOE_EMULATED
+#define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
+    floe_emulate((grid), (block), (shared_nbytes), (stream), [=]() { kernel(__VA_ARGS__); })
+#define FLOE_DYNAMIC_SHARED(type, name) type *name = (type *)floe_emulated_shared()
+#else
+#define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
+    kernel<<<(grid), (block), (shared_nbytes), (stream)>>>(__VA_ARGS__)
+#define FLOE_DYNAMIC_SHARED(type, name)             \
+    extern __shared__ __align__(16) uint4 name##_[]; \
+    type *name = (type *)name##_
+#endif
+
+FLOE_DEV uint32_t floe_lane() { return threadIdx.x % FLOE_WARP; }
+FLOE_DEV uint32_t floe_lanes_below() { return (1u << floe_lane()) - 1; }
+
+/* Inside every loop that waits for another block. */
+FLOE_DEV void floe_dev_pause()
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_yield();
+#else
+    __nanosleep(20);
+#endif
+}
+
+/* A word that another block may be writing: relaxed, never from a stale cache. */
+FLOE_DEV uint64_t floe_load_shared_state(const uint64_t *p)
+{
+#ifdef FLOE_EMULATED
+    return *(const volatile uint64_t *)p;
+#else
+    uint64_t v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p));
+    return v;
+#endif
+}
+FLOE_DEV void floe_store_shared_state(uint64_t *p, uint64_t v)
+{
+#ifdef FLOE_EMULATED
+    *(volatile uint64_t *)p = v;
+#else
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v));
+#endif
+}
+
+/* 16 bytes that are read once: past the first cache. */
+FLOE_DEV uint4 floe_load16_once(const void *p)
+{
+#ifdef FLOE_EMULATED
+    return *(const uint4 *)p;
+#else
+    uint4 v;
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(p));
+    return v;
+#endif
+}
+
+/* 16 bytes from device memory to shared memory, both aligned, while other work goes on; then commit and wait. */
+FLOE_DEV void floe_copy16_async(void *shared, const void *global)
+{
+#ifdef FLOE_EMULATED
+    *(uint4 *)shared = *(const uint4 *)global;
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+#endif
+}
+FLOE_DEV void floe_copy_async_commit()
+{
+#ifndef FLOE_EMULATED
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+FLOE_DEV void floe_copy_async_wait()
+{
+#ifndef FLOE_EMULATED
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+#endif
+}
+
+#endif
