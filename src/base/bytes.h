@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hd.h"
+
 static inline uint16_t floe_load16(const void *p)
 {
     const uint8_t *b = p;
@@ -68,9 +70,6 @@ static inline bool floe_add64(uint64_t a, uint64_t b, uint64_t *sum)
     *sum = a + b;
     return *sum >= a;
 }
-static inline uint64_t floe_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-static inline uint64_t floe_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static inline uint64_t floe_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* A cursor over untrusted bytes. A read past the end returns 0 (or NULL) and sets bad, which the caller checks once,
  * before it uses what it read for more than arithmetic. */

@@ -40,6 +40,10 @@ FLOE_HD double floe_f64_of(uint64_t b)
     return x;
 }
 
+FLOE_HD uint64_t floe_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+FLOE_HD uint64_t floe_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+FLOE_HD uint64_t floe_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 /* Place of the highest bit that is set; v > 0. */
 FLOE_HD uint32_t floe_top_bit(uint64_t v)
 {

@@ -90,13 +90,4 @@ static inline void floe_step_write(const floe_step_rows *r, const floe_tile_geom
                           r->stride_x, values + (z * g->step_y + y) * g->step_x + r->x0, 1, r->x1 - r->x0);
 }
 
-/* Where value k of a group stands in a step's array. */
-static inline uint32_t floe_group_place(const floe_tile_geometry *g, uint32_t group, uint32_t k)
-{
-    const uint32_t across = g->step_x / g->group_x;
-    uint32_t x = group % across * g->group_x + k % g->group_x;
-    uint32_t y = group / across * g->group_y + k / g->group_x % g->group_y;
-    return (k / (g->group_x * g->group_y) * g->step_y + y) * g->step_x + x;
-}
-
 #endif

@@ -35,20 +35,12 @@ typedef struct floe_tile_box {
     uint64_t ncells;
 } floe_tile_box;
 
-/* False when swap is asked for and there are not four axes left to choose from. */
-bool floe_view_of(uint32_t rank, const uint64_t *extent, bool swap, floe_view *view);
-
-void floe_view_tile(const floe_view *view, uint64_t tile, floe_tile_box *box);
-
 /* Cells of step s: extents along z, y, x inside the field (each at least 1 for s < nsteps). */
 typedef struct floe_step_box {
     uint32_t nz, ny, nx;
     bool full; /* all 1024 cells are inside */
 } floe_step_box;
-floe_step_box floe_tile_step(const floe_view *view, const floe_tile_box *box, uint32_t step);
 
-/* Which groups of such a step have a cell inside, and which cells of each group are (bit k: value k). */
-uint32_t floe_step_present(const floe_tile_geometry *geometry, const floe_step_box *box);
-void floe_step_valid(const floe_tile_geometry *geometry, const floe_step_box *box, uint32_t valid[FLOE_STEP_GROUPS]);
+#include "stage/tile/view_math.h"
 
 #endif
