@@ -2,7 +2,7 @@
 /* How a CPU quantizes: loops that compilers turn into vector code, a second look only at rows with exceptions. */
 #include "stage/quantizer/quantizer_row.h"
 
-#include "stage/quantizer/quantizer_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
 
 /* Bits of a non-negative number grow with it, and integer maxima vectorize where floating-point ones do not. */
 static floe_int max_bits(floe_int a, floe_int b) { return a > b ? a : b; }
@@ -80,7 +80,7 @@ static uint32_t encode_table(const floe_quantizer *z, const floe_real *x, uint32
         if (count && bad[i])
             continue;
         uint64_t key = (uint64_t)(int64_t)q[i];
-        uint32_t slot = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 46);
+        uint32_t slot = floe_table_slot_of(key);
         while (z->slots[slot].key != key || z->slots[slot].place == 0)
             slot = (slot + 1) & (FLOE_TABLE_SLOTS - 1);
         q[i] = (floe_int)(z->slots[slot].place - 1);
