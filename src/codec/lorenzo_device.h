@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codec lorenzo on a GPU: what its kernels share, and the steps of a call. All chunks of a field are coded by the same
+ * kernels at once, straight to their places in the stream (or from them); the bytes are those of the CPU.
+ *
+ * Compression, each step puts kernels on a stream and returns a cudaError_t as a number; nothing allocates or waits:
+ *
+ *   (the caller)  params: range, fill value, bound, quantizer           api/resolve_cuda.h
+ *   begin         a floe_dev_chunk for each chunk: geometry, which axis is slow, table of values   lorenzo_begin_cuda.cu
+ *   encode        fast: tiles to their places.  balanced: drafts and histograms                    lorenzo_encode_*
+ *   judge         chunks with too many literals are to be done again bit for bit                   lorenzo_begin_cuda.cu
+ *   encode        again, for nothing if there are none
+ *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*
+ *   (the caller)  checksums, record heads, index                        container/container_cuda.h
+ *
+ * Decompression:
+ *
+ *   (the caller)  header, index and checksums of the stream             container/container_cuda.h
+ *   open          a floe_dev_chunk for each chunk: its own header checked, view, parts, decoding tables   lorenzo_open_cuda.cu
+ *   place         where each tile's words are                                                             lorenzo_open_cuda.cu
+ *   decode        tiles to values                                                                         lorenzo_decode_*
+ *
+ * A call that fails anywhere sets *status (a floe_status; the first one stays) and later kernels do nothing.
+ *
+ * Slots: chunk c has the tile slots c * slots .. c * slots + slots - 1, of which its view.ntiles first ones are tiles.
+ * slots is a multiple of FLOE_BATCH_TILES, so no batch of tiles spans two chunks.
+ */
+#ifndef FLOE_CODEC_LORENZO_DEVICE_H
+#define FLOE_CODEC_LORENZO_DEVICE_H
+
+#include "codec/codec.h"
+#include "codec/lorenzo_layout.h"
+#include "container/container_cuda.h"
+#include "stage/huffman/huffman_book_cuda.h"
+#include "stage/quantizer/quantizer.h"
+#include "stage/tile/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FLOE_BATCH_TILES = 4,
+    /* Words of a draft's slot, for f32 (twice that for f64): a tile whose draft is larger is coded from the field itself. */
+    FLOE_DRAFT_SLOT_WORDS = FLOE_TILE_VALUES
+};
+
+/* What the values of the whole field have decided; device memory. */
+typedef struct floe_dev_params {
+    floe_codec_params codec;
+    floe_quantizer quantizer; /* LINEAR, LOG or BITS */
+    floe_quantizer bits;      /* for chunks in which that keeps too little */
+} floe_dev_params;
+
+/* The field as the caller has it. By value. */
+typedef struct floe_dev_field {
+    void *data; /* device memory */
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    int64_t stride[FLOE_MAX_RANK]; /* elements; may be negative */
+} floe_dev_field;
+
+/* What an attempt at encoding a chunk met; counters start at 0. */
+typedef struct floe_dev_gathered {
+    unsigned long long nexceptions, nliterals;
+    unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
+} floe_dev_gathered;
+
+/* A chunk; device memory. Written by begin or open, then by the kernels that are named. */
+typedef struct floe_dev_chunk {
+    floe_view view;
+    uint64_t ncells;
+    void *origin;                   /* the chunk's first cell in the field (decode: cell region_lo, in the output) */
+    int64_t stride[FLOE_VIEW_AXES]; /* of the field, by view axis; elements */
+    uint64_t region_lo[FLOE_VIEW_AXES];  /* the part that is wanted, in view axes; encode: all */
+    uint64_t region_hi[FLOE_VIEW_AXES];  /* empty: nothing is wanted of this chunk */
+    uint32_t swap, encoder, book_nwords; /* as in the chunk's header */
+    floe_quantizer quantizer;            /* in force; table and slots are device memory */
+    uint32_t attempt;                    /* encode: 0, or 1 where judge wants it again. Indexes gathered */
+    floe_dev_gathered gathered[2];
+    /* bytes from the start of the stream; set by open, or when tiles are placed */
+    uint64_t entries_at, payload_at;
+    uint64_t payload_nwords;
+} floe_dev_chunk;
+
+/* The grid of chunks. Encode: known beforehand; decode: from the stream, device memory. */
+typedef struct floe_dev_grid {
+    uint64_t nchunks;
+    uint32_t slots;
+    uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of the field; of a full chunk */
+} floe_dev_grid;
+
+/* Tile slots that a chunk of this extent needs, whatever its view. */
+uint64_t floe_lorenzo_slots(uint32_t rank, const uint64_t *extent);
+
+/* ---- compression ---------------------------------------------------------------------------------------------------- */
+
+typedef struct floe_lorenzo_encode_call {
+    floe_dev_field field;
+    floe_dev_grid grid; /* nchunks * slots below 2^31 */
+    bool huffman, lossless;
+    const floe_dev_params *params;
+    floe_dev_chunk *chunks;
+    uint8_t *stream; /* 16-byte aligned */
+    uint64_t capacity;
+    uint64_t first_offset; /* of the first record; a multiple of 8 */
+    floe_dev_record *records;
+    uint64_t *end; /* out: where the last record ends */
+    uint32_t *status;
+    uint32_t *retry; /* nonzero: some chunk has attempt 1. 0 at first */
+    /* scratch */
+    void *place_state[2]; /* of each attempt; cleared by begin, place_nbytes each */
+    uint64_t place_nbytes;
+    uint32_t *spill; /* of the blocks that encode */
+    /* balanced only */
+    uint32_t *drafts;                       /* a slot of FLOE_DRAFT_SLOT_WORDS (f32) or twice that a tile slot */
+    uint32_t *draft_entries, *draft_nwords; /* a word each a tile slot */
+    floe_huffman_hist *hists;               /* a chunk each; cleared by begin */
+    floe_huffman_book *books;
+    uint32_t *book_words;  /* FLOE_HUFFMAN_BOOK_WORDS a chunk */
+    uint32_t *book_nwords; /* a chunk each */
+    /* lossless only */
+    floe_table_slot *table_slots; /* FLOE_TABLE_SLOTS a chunk */
+    uint64_t *tables;             /* FLOE_TABLE_MAX a chunk */
+    void *table_scratch;
+} floe_lorenzo_encode_call;
+
+int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream);
+int floe_lorenzo_judge_cuda(const floe_lorenzo_encode_call *call, void *stream);
+/* attempt 0: all chunks; 1: does nothing unless *retry. Fast: all chunks again; balanced: the drafts of those chunks. */
+int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
+/* Balanced: drafts -> tiles, with the books. */
+int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
+uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype);
+
+/* ---- decompression -------------------------------------------------------------------------------------------------- */
+
+typedef struct floe_lorenzo_decode_call {
+    floe_dev_field field; /* the output: the box lo..hi of the stream's field */
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    floe_dev_grid *grid; /* device memory; what open finds there: shape and chunk; open fills nchunks and slots */
+    const uint8_t *stream;
+    const floe_dev_record *records;
+    uint64_t max_chunks, max_slots; /* room in the scratch: chunks, tile slots in all. More is FLOE_ERR_LIMIT */
+    floe_dev_chunk *chunks;
+    uint64_t *places;               /* of each tile slot: its first word, from the start of the payload */
+    floe_huffman_decoder *decoders; /* a chunk each; NULL when max_chunks have encoder pack */
+    uint64_t *book_at;              /* of each chunk; UINT64_MAX: it has none */
+    uint32_t *book_nwords, *book_bad;
+    uint64_t *tables; /* FLOE_TABLE_MAX a chunk, ordered patterns; NULL: a table is FLOE_ERR_LIMIT */
+    uint32_t *spill;
+    uint32_t *status;
+} floe_lorenzo_decode_call;
+
+int floe_lorenzo_open_cuda(const floe_lorenzo_decode_call *call, void *stream);
+int floe_lorenzo_decode_cuda(const floe_lorenzo_decode_call *call, void *stream);
+uint64_t floe_lorenzo_decode_spill_nbytes(floe_dtype dtype);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
