@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "backend/cuda.h"
+
+#include <string.h>
+
+#include "base/try.h"
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <cuda_runtime_api.h>
+
+floe_status floe_cuda_status(int error, const char *call, floe_error *err)
+{
+    if (error == cudaSuccess)
+        return FLOE_OK;
+    (void)cudaGetLastError(); /* what can be forgotten is forgotten */
+    const char *bracket = strchr(call, '(');
+    int length = bracket ? (int)(bracket - call) : (int)strlen(call);
+    return floe_fail(err, error == cudaErrorMemoryAllocation ? FLOE_ERR_MEMORY : FLOE_ERR_DEVICE, "%.*s: %s", length,
+                     call, cudaGetErrorString((cudaError_t)error));
+}
+
+static floe_status device_choose(floe_cuda *cuda, int device, floe_error *err)
+{
+    int count = 0;
+    cudaError_t e = cudaGetDeviceCount(&count);
+    (void)cudaGetLastError();
+    FLOE_CHECK(err, e == cudaSuccess && count > 0, FLOE_ERR_DEVICE, "there is no usable GPU (%s)",
+               e == cudaSuccess ? "none was found" : cudaGetErrorString(e));
+    FLOE_CHECK(err, device < count, FLOE_ERR_DEVICE, "GPU %d asked for, there are %d", device, count);
+    cuda->device = device;
+    if (device < 0)
+        FLOE_CUDA(err, cudaGetDevice(&cuda->device));
+    return FLOE_OK;
+}
+
+/* The kernels are compiled for certain processors; on others no launch succeeds. */
+static floe_status device_fits(int device, floe_error *err)
+{
+    int major = 0;
+    FLOE_CUDA(err, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    FLOE_CHECK(err, major >= FLOE_CUDA_LEAST_MAJOR, FLOE_ERR_DEVICE,
+               "GPU %d has compute capability %d, this build of floe needs %d", device, major, FLOE_CUDA_LEAST_MAJOR);
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *workspace, size_t workspace_nbytes,
+                           floe_error *err)
+{
+    int before;
+    *cuda = (floe_cuda){.stream = stream,
+                        .workspace = workspace,
+                        .workspace_nbytes = workspace_nbytes,
+                        .caller_owns = workspace != NULL};
+    FLOE_TRY(device_choose(cuda, device, err));
+    FLOE_TRY(device_fits(cuda->device, err));
+    FLOE_TRY(floe_cuda_enter(cuda, &before, err));
+    floe_status status = floe_cuda_status(cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES), "cudaMallocHost", err);
+    cuda->open = status == FLOE_OK;
+    floe_cuda_leave(before);
+    return status;
+}
+
+void floe_cuda_close(floe_cuda *cuda)
+{
+    int before;
+    if (!cuda->open || floe_cuda_enter(cuda, &before, NULL) != FLOE_OK)
+        return;
+    if (!cuda->caller_owns)
+        cudaFree(cuda->workspace);
+    cudaFreeHost(cuda->answer);
+    floe_cuda_leave(before);
+    *cuda = (floe_cuda){.open = false};
+}
+
+floe_status floe_cuda_enter(const floe_cuda *cuda, int *before, floe_error *err)
+{
+    FLOE_CUDA(err, cudaGetDevice(before));
+    if (*before != cuda->device)
+        FLOE_CUDA(err, cudaSetDevice(cuda->device));
+    return FLOE_OK;
+}
+
+void floe_cuda_leave(int before)
+{
+    int now;
+    if (cudaGetDevice(&now) == cudaSuccess && now != before)
+        cudaSetDevice(before);
+}
+
+floe_pointer_kind floe_cuda_pointer_kind(const void *p)
+{
+    struct cudaPointerAttributes a;
+    if (!p || cudaPointerGetAttributes(&a, p) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return FLOE_POINTER_PAGEABLE;
+    }
+    return a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged ? FLOE_POINTER_DEVICE
+           : a.type == cudaMemoryTypeHost                                    ? FLOE_POINTER_PINNED
+                                                                             : FLOE_POINTER_PAGEABLE;
+}
+
+static floe_status workspace_grow(floe_cuda *cuda, size_t needed, uint64_t max_nbytes, floe_error *err)
+{
+    FLOE_CHECK(err, !max_nbytes || needed <= max_nbytes, FLOE_ERR_LIMIT,
+               "%zu bytes of device memory are needed, the limit is %llu", needed, (unsigned long long)max_nbytes);
+    FLOE_TRY(floe_cuda_wait(cuda, err)); /* what is there may be in use */
+    FLOE_CUDA(err, cudaFree(cuda->workspace));
+    cuda->workspace = NULL;
+    cuda->workspace_nbytes = 0;
+    cudaError_t e = cudaMalloc(&cuda->workspace, needed);
+    (void)cudaGetLastError();
+    FLOE_CHECK(err, e == cudaSuccess, e == cudaErrorMemoryAllocation ? FLOE_ERR_MEMORY : FLOE_ERR_DEVICE,
+               "cudaMalloc of %zu bytes of scratch: %s", needed, cudaGetErrorString(e));
+    cuda->workspace_nbytes = needed;
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_t max_nbytes, floe_arena *arena,
+                                floe_error *err)
+{
+    FLOE_CHECK(err, !plan->overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
+    if (plan->used > cuda->workspace_nbytes) {
+        FLOE_CHECK(err, !cuda->caller_owns, FLOE_ERR_MEMORY,
+                   "the device workspace has %zu bytes, %zu are needed", cuda->workspace_nbytes, plan->used);
+        FLOE_TRY(workspace_grow(cuda, plan->used, max_nbytes, err));
+    }
+    *arena = floe_arena_of(cuda->workspace, cuda->workspace_nbytes);
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_clear(const floe_cuda *cuda, void *dev, size_t nbytes, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMemsetAsync(dev, 0, nbytes, (cudaStream_t)cuda->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, size_t nbytes, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, (cudaStream_t)cuda->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMemcpyAsync(cuda->answer, dev, nbytes, cudaMemcpyDeviceToHost, (cudaStream_t)cuda->stream));
+    FLOE_TRY(floe_cuda_wait(cuda, err));
+    memcpy(host, cuda->answer, nbytes);
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)
+{
+    FLOE_CUDA(err, cudaStreamSynchronize((cudaStream_t)cuda->stream));
+    return FLOE_OK;
+}
+
+#else /* no CUDA in this build */
+
+static floe_status absent(floe_error *err)
+{
+    return floe_fail(err, FLOE_ERR_DEVICE, "this build of floe has no CUDA, it runs on the CPU only");
+}
+
+floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *workspace, size_t workspace_nbytes,
+                           floe_error *err)
+{
+    (void)device, (void)stream, (void)workspace, (void)workspace_nbytes;
+    *cuda = (floe_cuda){.open = false};
+    return absent(err);
+}
+void floe_cuda_close(floe_cuda *cuda) { (void)cuda; }
+floe_status floe_cuda_enter(const floe_cuda *cuda, int *before, floe_error *err)
+{
+    (void)cuda, (void)before;
+    return absent(err);
+}
+void floe_cuda_leave(int before) { (void)before; }
+floe_pointer_kind floe_cuda_pointer_kind(const void *p)
+{
+    (void)p;
+    return FLOE_POINTER_PAGEABLE;
+}
+
+#endif

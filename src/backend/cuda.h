@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A GPU as a context sees it: one device, the caller's stream, one arena of device memory and a few bytes of pinned host
+ * memory for answers. In a build without CUDA every function but floe_cuda_close says so.
+ *
+ * All work is put on `stream` in order. Nothing here waits for the device except floe_cuda_wait, floe_cuda_fetch and
+ * what allocates: growing the arena, opening and closing.
+ */
+#ifndef FLOE_BACKEND_CUDA_H
+#define FLOE_BACKEND_CUDA_H
+
+#include <stdbool.h>
+
+#include <floe/floe.h>
+
+#include "base/arena.h"
+
+enum { FLOE_CUDA_ANSWER_NBYTES = 4096 };
+
+typedef struct floe_cuda {
+    bool open;
+    int device;
+    void *stream; /* cudaStream_t of the caller; NULL: the default stream */
+    /* device memory for everything that a call needs */
+    void *workspace;
+    size_t workspace_nbytes;
+    bool caller_owns;
+    void *answer; /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES */
+} floe_cuda;
+
+/* DEVICE, with the reason: no such device, no driver, or no CUDA in this build. device -1: the one that is current.
+ * workspace: device memory of the caller, 256-byte aligned, or NULL. */
+floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *workspace, size_t workspace_nbytes,
+                           floe_error *err);
+void floe_cuda_close(floe_cuda *cuda);
+
+/* Makes the device current for this call; *before goes to floe_cuda_leave, which makes that one current again. */
+floe_status floe_cuda_enter(const floe_cuda *cuda, int *before, floe_error *err);
+void floe_cuda_leave(int before);
+
+/* Whether p is device memory (of the context's device). Host memory may be pageable or pinned. */
+typedef enum floe_pointer_kind { FLOE_POINTER_PAGEABLE, FLOE_POINTER_PINNED, FLOE_POINTER_DEVICE } floe_pointer_kind;
+floe_pointer_kind floe_cuda_pointer_kind(const void *p);
+
+/* Scratch of plan->used bytes of device memory. max_nbytes 0: no limit. MEMORY, and everything stays usable, when it
+ * cannot be had. */
+floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_t max_nbytes, floe_arena *arena,
+                                floe_error *err);
+
+/* Turns what a CUDA call returned (a cudaError_t as a number) into a status, with the call's name in the message. */
+floe_status floe_cuda_status(int error, const char *call, floe_error *err);
+#define FLOE_CUDA(err, call) FLOE_TRY(floe_cuda_status((int)(call), #call, (err)))
+
+floe_status floe_cuda_clear(const floe_cuda *cuda, void *dev, size_t nbytes, floe_error *err);
+/* Host memory must stay as it is until the stream has come this far, unless it is pageable. */
+floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, size_t nbytes, floe_error *err);
+/* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
+floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
+floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
+
+#endif
