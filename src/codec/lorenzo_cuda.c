@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include "codec/lorenzo_cuda.h"
+
+#include <string.h>
+
+#include "backend/cuda.h"
+#include "base/bytes.h"
+#include "base/try.h"
+
+/* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
+enum { MAX_SLOTS = 1 << 30 };
+
+floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, floe_dev_grid *grid,
+                              floe_error *err)
+{
+    uint64_t slots = floe_lorenzo_slots(rank, chunk); /* of a full chunk: no other has more */
+    *grid = (floe_dev_grid){.nchunks = 1};
+    for (uint32_t i = 0; i < rank; i++) {
+        grid->shape[i] = shape[i];
+        grid->chunk[i] = chunk[i];
+        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
+    }
+    FLOE_CHECK(err, slots <= MAX_SLOTS && grid->nchunks <= MAX_SLOTS / floe_max64(slots, 1), FLOE_ERR_LIMIT,
+               "a field of more than 2^30 tiles, too many for a GPU at once: choose larger chunks, or the CPU");
+    grid->slots = (uint32_t)slots;
+    return FLOE_OK;
+}
+
+/* ---- compression --------------------------------------------------------------------------------------------------- */
+
+void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
+{
+    const uint64_t nchunks = c->grid.nchunks, nslots = nchunks * c->grid.slots;
+    const size_t value = floe_dtype_size(c->field.dtype);
+    c->chunks = floe_arena_take(arena, nchunks, sizeof *c->chunks);
+    c->records = floe_arena_take(arena, nchunks, sizeof *c->records);
+    c->end = floe_arena_take(arena, 1, sizeof *c->end);
+    c->retry = floe_arena_take(arena, 1, sizeof *c->retry);
+    c->place_nbytes = floe_lorenzo_place_nbytes(&c->grid);
+    for (int i = 0; i < 2; i++)
+        c->place_state[i] = floe_arena_take(arena, c->place_nbytes, 1);
+    c->spill = floe_arena_take(arena, floe_lorenzo_spill_nbytes(c->field.dtype), 1);
+    if (c->huffman) {
+        c->drafts = floe_arena_take(arena, nslots * FLOE_DRAFT_SLOT_WORDS, value);
+        c->draft_entries = floe_arena_take(arena, nslots, sizeof *c->draft_entries);
+        c->draft_nwords = floe_arena_take(arena, nslots, sizeof *c->draft_nwords);
+        c->hists = floe_arena_take(arena, nchunks, sizeof *c->hists);
+        c->books = floe_arena_take(arena, nchunks, sizeof *c->books);
+        c->book_words = floe_arena_take(arena, nchunks * FLOE_HUFFMAN_BOOK_WORDS, sizeof *c->book_words);
+        c->book_nwords = floe_arena_take(arena, nchunks, sizeof *c->book_nwords);
+    }
+    if (c->lossless) {
+        c->table_slots = floe_arena_take(arena, nchunks * FLOE_TABLE_SLOTS, sizeof *c->table_slots);
+        c->tables = floe_arena_take(arena, nchunks * FLOE_TABLE_MAX, sizeof *c->tables);
+        c->table_scratch = floe_arena_take(arena, nchunks * FLOE_TABLE_MAX, 2 * sizeof *c->tables);
+    }
+}
+
+floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, floe_lorenzo_begin_cuda(c, stream));
+    FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
+    if (!c->lossless) {
+        FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));
+        FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 1, stream));
+    }
+    if (c->huffman) {
+        FLOE_CUDA(err, floe_huffman_books_build_cuda(c->hists, (uint32_t)c->grid.nchunks, c->books, c->book_words,
+                                                     c->book_nwords, NULL, stream));
+        FLOE_CUDA(err, floe_lorenzo_code_cuda(c, stream));
+    }
+    return FLOE_OK;
+}
+
+/* ---- decompression ------------------------------------------------------------------------------------------------- */
+
+void floe_lorenzo_decode_take(floe_lorenzo_decode_call *c, const floe_lorenzo_decode_room *room, floe_arena *arena)
+{
+    const uint64_t n = room->max_chunks;
+    c->max_chunks = n;
+    c->max_slots = room->max_slots;
+    c->chunks = floe_arena_take(arena, n, sizeof *c->chunks);
+    c->places = floe_arena_take(arena, room->max_slots, sizeof *c->places);
+    c->book_at = floe_arena_take(arena, n, sizeof *c->book_at);
+    c->book_nwords = floe_arena_take(arena, n, sizeof *c->book_nwords);
+    c->book_bad = floe_arena_take(arena, n, sizeof *c->book_bad);
+    c->spill = floe_arena_take(arena, floe_lorenzo_decode_spill_nbytes(c->field.dtype), 1);
+    c->decoders = NULL;
+    c->tables = NULL;
+    if (room->huffman)
+        c->decoders = floe_arena_take(arena, n, sizeof *c->decoders);
+    if (room->tables)
+        c->tables = floe_arena_take(arena, n * FLOE_TABLE_MAX, sizeof *c->tables);
+}
+
+floe_status floe_lorenzo_decode_start(const floe_lorenzo_decode_call *c, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, floe_lorenzo_open_cuda(c, stream));
+    FLOE_CUDA(err, floe_lorenzo_decode_cuda(c, stream));
+    return FLOE_OK;
+}
+
+#endif
