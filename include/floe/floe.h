@@ -44,6 +44,9 @@ typedef struct floe_field {
 /* A contiguous host field over ptr. */
 floe_field floe_field_of(const void *ptr, floe_dtype dtype, uint32_t rank, const uint64_t *shape);
 
+/* The same in device memory. */
+floe_field floe_field_of_device(const void *ptr, floe_dtype dtype, uint32_t rank, const uint64_t *shape);
+
 /* Bytes of one element: 4 or 8; 0 for an unknown dtype. */
 size_t floe_dtype_size(floe_dtype dtype);
 const char *floe_dtype_name(floe_dtype dtype);
@@ -103,13 +106,18 @@ typedef enum floe_isa { FLOE_ISA_AUTO = 0, FLOE_ISA_PLAIN = 1, FLOE_ISA_AVX2 = 2
 
 typedef struct floe_ctx_options {
     size_t size;
-    floe_backend backend;    /* AUTO: CPU in this version unless a GPU is usable */
+    floe_backend backend;    /* AUTO: where the data lie: host memory on the CPU, device memory on the GPU */
     uint32_t threads;        /* 0: as many as the machine offers */
     floe_isa isa;            /* AUTO: the best that the processor has; bytes do not depend on it */
     uint64_t max_elems;      /* reader limit: elements of a field; 0: none */
     uint64_t max_memory;     /* limit on the bytes that floe allocates for this context; 0: none */
     void *workspace;         /* scratch memory of the caller, 64-byte aligned; NULL: floe allocates and keeps its own */
-    size_t workspace_nbytes; /* with a caller's workspace floe never allocates in compress and decompress */
+    size_t workspace_nbytes; /* with a caller's workspace floe never allocates host memory in compress and decompress */
+    /* what follows matters where a GPU works */
+    int device;             /* its number + 1; 0: the one that is current when it is first needed */
+    void *stream;           /* cudaStream_t on which all is ordered; NULL: the default stream */
+    void *device_workspace; /* scratch in device memory, 256-byte aligned; NULL: floe allocates and keeps its own */
+    size_t device_workspace_nbytes;
 } floe_ctx_options;
 
 typedef struct floe_ctx floe_ctx;
@@ -153,6 +161,41 @@ floe_status floe_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, flo
  * Reads only the chunks, and decodes only the tiles, that the box touches. */
 floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, floe_field *out);
+
+/* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * A field may lie in device memory (floe_field.place = FLOE_DEVICE); stream and field then lie in the memory of the
+ * context's GPU, streams aligned to 16 bytes. The bytes are the same as on the CPU.
+ *
+ * floe_compress, floe_decompress and floe_decompress_region wait for the answer before they return. They also take one
+ * side in host memory and copy. The calls below only put work on the context's stream: nothing waits or allocates,
+ * provided that the device workspace is large enough (a context's own grows, waiting for the device, where it is not).
+ * So they can be captured in a CUDA graph; the graph may be replayed with other values in the same buffers.
+ */
+
+/* What came of a call; lies in device memory, complete when the stream has come this far. */
+typedef struct floe_device_report {
+    uint64_t nbytes; /* of the .floe stream; 0 when status is not FLOE_OK */
+    uint32_t status; /* a floe_status */
+    uint32_t reserved;
+    uint64_t nexceptions;           /* compress: as in floe_stats */
+    double max_error, max_pw_error; /* compress: as in floe_stats */
+} floe_device_report;
+
+/* The scratch in device memory that compressing or decompressing such a field needs, whichever is more. */
+floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                         size_t *nbytes);
+
+/* Device field -> dst (device memory, capacity bytes). Not for psnr, which takes several rounds with the host. */
+floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                uint64_t capacity, floe_device_report *report);
+
+/* Device stream -> out. nbytes: of the stream, or at most so many where dev_nbytes (may be NULL) points to the true
+ * number in device memory, such as the nbytes of a floe_device_report. A stream whose chunks are smaller than those of
+ * params would be (NULL: the default) may need more workspace than there is: status FLOE_ERR_LIMIT. */
+floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                                  const floe_params *params, floe_field *out, floe_device_report *report);
 
 /* ---- what a stream says about itself --------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/pipeline.h"
 #include "api/struct_copy.h"
 #include "base/try.h"
 
@@ -12,23 +13,16 @@ const char *floe_version(void) { return FLOE_VERSION_STRING; }
 
 /* ---- create and free --------------------------------------------------------------------------------------------- */
 
-static floe_status backend_check(floe_backend backend, floe_error *err)
-{
-    switch (backend) {
-    case FLOE_BACKEND_AUTO:
-    case FLOE_BACKEND_CPU: return FLOE_OK;
-    case FLOE_BACKEND_CUDA:
-        return floe_fail(err, FLOE_ERR_DEVICE, "backend cuda asked for, but this build of floe runs on the CPU only");
-    }
-    return floe_fail(err, FLOE_ERR_ARGUMENT, "unknown backend %d", (int)backend);
-}
-
 static floe_status workspace_check(const floe_ctx_options *o, floe_error *err)
 {
     FLOE_CHECK(err, o->workspace || !o->workspace_nbytes, FLOE_ERR_ARGUMENT,
                "workspace is NULL, but workspace_nbytes is %zu", o->workspace_nbytes);
     FLOE_CHECK(err, (uintptr_t)o->workspace % FLOE_ARENA_ALIGN == 0, FLOE_ERR_ARGUMENT,
                "workspace is not aligned to %d bytes", FLOE_ARENA_ALIGN);
+    FLOE_CHECK(err, o->device_workspace || !o->device_workspace_nbytes, FLOE_ERR_ARGUMENT,
+               "device_workspace is NULL, but device_workspace_nbytes is %zu", o->device_workspace_nbytes);
+    FLOE_CHECK(err, (uintptr_t)o->device_workspace % 256 == 0, FLOE_ERR_ARGUMENT,
+               "device_workspace is not aligned to 256 bytes");
     return FLOE_OK;
 }
 
@@ -37,7 +31,8 @@ static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
     floe_ctx_options o = {.size = sizeof o};
     if (given)
         FLOE_TRY(floe_struct_copy(&o, sizeof o, given, "floe_ctx_options", &ctx->err));
-    FLOE_TRY(backend_check(o.backend, &ctx->err));
+    FLOE_CHECK(&ctx->err, (int)o.backend >= FLOE_BACKEND_AUTO && o.backend <= FLOE_BACKEND_CUDA, FLOE_ERR_ARGUMENT,
+               "unknown backend %d", (int)o.backend);
     FLOE_TRY(workspace_check(&o, &ctx->err));
     FLOE_TRY(floe_cpu_init(&ctx->cpu, o.threads, o.isa, &ctx->err));
     ctx->max_elems = o.max_elems;
@@ -45,7 +40,26 @@ static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
     ctx->caller_owns = o.workspace != NULL;
     ctx->workspace = o.workspace;
     ctx->workspace_nbytes = o.workspace_nbytes;
+    ctx->backend = o.backend;
+    ctx->gpu = o;
+    if (o.backend == FLOE_BACKEND_CUDA) {
+        floe_status status = floe_ctx_cuda(ctx);
+        if (status != FLOE_OK)
+            ctx->cpu.threads = 0; /* no call is served */
+        return status;
+    }
     return FLOE_OK;
+}
+
+floe_status floe_ctx_cuda(floe_ctx *ctx)
+{
+    const floe_ctx_options *o = &ctx->gpu;
+    FLOE_CHECK(&ctx->err, ctx->backend != FLOE_BACKEND_CPU, FLOE_ERR_DEVICE,
+               "the field lies in device memory, but this context runs on the CPU only");
+    if (ctx->cuda.open)
+        return FLOE_OK;
+    return floe_cuda_open(&ctx->cuda, o->device - 1, o->stream, o->device_workspace, o->device_workspace_nbytes,
+                          &ctx->err);
 }
 
 floe_status floe_ctx_create(floe_ctx **ctx, const floe_ctx_options *options)
@@ -64,6 +78,8 @@ void floe_ctx_free(floe_ctx **ctx)
 {
     if (!ctx || !*ctx)
         return;
+    floe_pipeline_free(*ctx);
+    floe_cuda_close(&(*ctx)->cuda);
     if (!(*ctx)->caller_owns)
         free((*ctx)->workspace);
     free(*ctx);

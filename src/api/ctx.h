@@ -8,10 +8,15 @@
 #include <floe/floe.h>
 
 #include "backend/backend.h"
+#include "backend/cuda.h"
 #include "base/arena.h"
 
 struct floe_ctx {
     floe_cpu cpu;
+    floe_backend backend; /* as asked for */
+    floe_cuda cuda;       /* open at first need; from the start where the backend is CUDA */
+    floe_ctx_options gpu; /* the options that matter then */
+    struct floe_pipeline *pipeline; /* host data through a GPU; NULL until first needed */
     uint64_t max_elems, max_memory; /* 0: no limit */
     bool caller_owns;               /* workspace is the caller's: never allocate */
     void *workspace;
@@ -24,6 +29,9 @@ struct floe_ctx {
  * IEEE defaults around it, and a message there for sure if it failed. */
 typedef floe_status (*floe_call_fn)(floe_ctx *ctx, void *call);
 floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call);
+
+/* Opens the GPU unless it is open. DEVICE, with the reason, when there is none or the backend is CPU. */
+floe_status floe_ctx_cuda(floe_ctx *ctx);
 
 /* Scratch of plan->used bytes as a fresh arena. What an earlier call got is lost. MEMORY, naming the need, when the
  * caller's workspace is too small; LIMIT when max_memory is. */

@@ -62,7 +62,7 @@ floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *s
 {
     FLOE_CUDA(err, floe_lorenzo_begin_cuda(c, stream));
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
-    if (!c->lossless) {
+    if (c->lossy) {
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));
         FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 1, stream));
     }

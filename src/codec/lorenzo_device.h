@@ -99,7 +99,9 @@ uint64_t floe_lorenzo_slots(uint32_t rank, const uint64_t *extent);
 typedef struct floe_lorenzo_encode_call {
     floe_dev_field field;
     floe_dev_grid grid; /* nchunks * slots below 2^31 */
-    bool huffman, lossless;
+    bool huffman;
+    bool lossless; /* params->codec.mode may say so: there is scratch for tables */
+    bool lossy;    /* it may say otherwise: judge is asked */
     const floe_dev_params *params;
     floe_dev_chunk *chunks;
     uint8_t *stream; /* 16-byte aligned */

@@ -170,6 +170,13 @@ floe_field floe_field_of(const void *ptr, floe_dtype dtype, uint32_t rank, const
     return f;
 }
 
+floe_field floe_field_of_device(const void *ptr, floe_dtype dtype, uint32_t rank, const uint64_t *shape)
+{
+    floe_field f = floe_field_of(ptr, dtype, rank, shape);
+    f.place = FLOE_DEVICE;
+    return f;
+}
+
 static void *element_at(const floe_field *f, int64_t offset)
 {
     return (uint8_t *)f->data + offset * (int64_t)floe_dtype_size(f->dtype);
