@@ -7,6 +7,7 @@
 #include "api/ctx.h"
 #include "api/output.h"
 #include "api/params.h"
+#include "api/pipeline.h"
 #include "api/resolve.h"
 #include "api/sizing.h"
 #include "api/text.h"
@@ -114,6 +115,57 @@ static uint64_t chunk_raw_nbytes(const floe_header *h, uint64_t chunk)
     return floe_extent_nelems(h->rank, extent) * floe_dtype_size(h->dtype);
 }
 
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+/* The oldest chunk on the GPU: its record is the next in the stream. */
+static floe_status record_put(floe_ctx *ctx, compression *c, uint64_t chunk, uint64_t nbytes)
+{
+    floe_index_entry *entry = &c->index[chunk];
+    floe_chunk_stats stats;
+    uint8_t *space;
+    FLOE_TRY(floe_output_reserve(&c->output, nbytes, &space, &ctx->err));
+    FLOE_TRY(floe_pipeline_get_record(ctx, space, &entry->record, &stats));
+    entry->offset = c->output.written;
+    stats_add(&ctx->stats, &stats);
+    return floe_output_commit(&c->output, nbytes, &ctx->err);
+}
+
+/* Chunk i goes in while the size of i - 1 is awaited and the record of i - 2 comes out. */
+static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
+{
+    uint64_t nbytes[FLOE_PIPELINE_DEPTH];
+    FLOE_TRY(floe_pipeline_begin_encode(ctx, &c->header, &c->codec));
+    for (uint64_t i = 0; i < c->nchunks + 2; i++) {
+        if (i < c->nchunks) {
+            floe_field view;
+            FLOE_TRY(floe_supply_chunk(&c->supply, i, &view, &ctx->err));
+            FLOE_TRY(floe_pipeline_put_values(ctx, i, &view));
+        }
+        if (i >= 1 && i - 1 < c->nchunks)
+            FLOE_TRY(floe_pipeline_fetch_record(ctx, &nbytes[(i - 1) % FLOE_PIPELINE_DEPTH]));
+        if (i >= 2) {
+            FLOE_TRY(record_put(ctx, c, i - 2, nbytes[(i - 2) % FLOE_PIPELINE_DEPTH]));
+            FLOE_TRY(floe_progress_add(&c->progress, chunk_raw_nbytes(&c->header, i - 2), &ctx->err));
+        }
+    }
+    return FLOE_OK;
+}
+
+#endif
+
+static floe_status chunks_put(floe_ctx *ctx, compression *c)
+{
+#ifdef FLOE_HAVE_CUDA_BUILD
+    if (floe_pipeline_wanted(ctx))
+        return chunks_put_by_gpu(ctx, c);
+#endif
+    for (uint64_t i = 0; i < c->nchunks; i++) {
+        FLOE_TRY(chunk_put(ctx, c, i));
+        FLOE_TRY(floe_progress_add(&c->progress, chunk_raw_nbytes(&c->header, i), &ctx->err));
+    }
+    return FLOE_OK;
+}
+
 static floe_status index_put(compression *c, floe_error *err)
 {
     uint8_t *space;
@@ -142,10 +194,7 @@ static floe_status compress_run(floe_ctx *ctx, compression *c)
         &ctx->cpu, &c->params, &c->supply, &c->progress, floe_arena_of(c->codec_scratch, c->codec_nbytes), &ctx->err};
     FLOE_TRY(floe_resolve(&resolver, &c->header, &c->codec));
     FLOE_TRY(header_put(c, &ctx->err));
-    for (uint64_t i = 0; i < c->nchunks; i++) {
-        FLOE_TRY(chunk_put(ctx, c, i));
-        FLOE_TRY(floe_progress_add(&c->progress, chunk_raw_nbytes(&c->header, i), &ctx->err));
-    }
+    FLOE_TRY(chunks_put(ctx, c));
     FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));
     FLOE_TRY(index_put(c, &ctx->err));
     ctx->stats.stream_nbytes = c->output.written;

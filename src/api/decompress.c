@@ -5,6 +5,7 @@
 
 #include "api/chunking.h"
 #include "api/out_check.h"
+#include "api/pipeline.h"
 #include "api/stream.h"
 #include "base/try.h"
 #include "field/field.h"
@@ -15,6 +16,46 @@ typedef struct decompress_call {
     const uint64_t *lo, *hi; /* NULL: all */
     const floe_field *out;
 } decompress_call;
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+/* A chunk that the GPU could not decode: the CPU says why, in the words of every other call. */
+static floe_status chunk_retry(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const uint64_t *lo, const uint64_t *hi,
+                               const floe_field *out, floe_status status)
+{
+    if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT)
+        return status;
+    return floe_stream_decode(&ctx->cpu, s, chunk, false, lo, hi, out, lo, &ctx->err);
+}
+
+static floe_status chunk_get(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
+                             const floe_field *out)
+{
+    uint64_t chunk;
+    floe_status status = floe_pipeline_get_values(ctx, &chunk);
+    return status == FLOE_OK ? status : chunk_retry(ctx, s, chunk, lo, hi, out, status);
+}
+
+/* While a chunk is decoded the one before it is copied out and the one behind it is checked and copied in. */
+static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
+                                     const floe_field *out)
+{
+    uint64_t chunk, under_way = 0;
+    FLOE_TRY(floe_pipeline_begin_decode(ctx, &s->header, &s->sizing));
+    for (floe_walk walk = floe_walk_of(&s->header, lo, hi); floe_walk_next(&walk, &chunk);) {
+        if (under_way == FLOE_PIPELINE_DEPTH) {
+            FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
+            under_way--;
+        }
+        FLOE_TRY(floe_stream_put(ctx, s, chunk, lo, hi, out, lo));
+        under_way++;
+    }
+    for (; under_way; under_way--)
+        FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
+    return FLOE_OK;
+}
+
+#endif
 
 static floe_status decompress_body(floe_ctx *ctx, void *arg)
 {
@@ -31,6 +72,10 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&s, &arena);
     assert(!arena.overflow);
+#ifdef FLOE_HAVE_CUDA_BUILD
+    if (floe_pipeline_wanted(ctx))
+        return decompress_by_gpu(ctx, &s, lo, hi, &out);
+#endif
     for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)
         FLOE_TRY(floe_stream_decode(&ctx->cpu, &s, chunk, false, lo, hi, &out, lo, &ctx->err));
     return FLOE_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/chunking.h"
+#include "api/pipeline.h"
 #include "api/stream_io.h"
 #include "api/text.h"
 #include "base/bytes.h"
@@ -159,27 +160,58 @@ floe_status floe_stream_fetch(floe_stream *s, uint64_t chunk, bool salvage, cons
                     : fetch_forward(s, chunk, salvage, payload, nbytes, err);
 }
 
+/* The part of a chunk that lies within lo..hi of the field, and its place in out, which begins at out_lo. */
+typedef struct chunk_part {
+    uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK]; /* of the chunk */
+    uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];   /* of the field */
+    floe_field out;
+} chunk_part;
+
+static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *lo, const uint64_t *hi,
+                          const floe_field *out, const uint64_t *out_lo)
+{
+    chunk_part p;
+    uint64_t box_lo[FLOE_MAX_RANK], box_extent[FLOE_MAX_RANK];
+    floe_grid_box(h, chunk, p.at, p.extent);
+    memcpy(p.from, lo, h->rank * sizeof *lo);
+    memcpy(p.to, hi, h->rank * sizeof *hi);
+    floe_box_clip(h->rank, p.from, p.to, p.at, p.extent);
+    for (uint32_t i = 0; i < h->rank; i++) {
+        box_lo[i] = p.from[i] - out_lo[i];
+        box_extent[i] = p.to[i] - p.from[i];
+    }
+    p.out = floe_field_box(out, box_lo, box_extent);
+    return p;
+}
+
 static floe_status decode_fetched(const floe_cpu *cpu, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
                                   const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
 {
     const floe_header *h = &s->header;
     const uint8_t *payload;
-    uint64_t nbytes, at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
-    uint64_t box_lo[FLOE_MAX_RANK], box_extent[FLOE_MAX_RANK];
+    uint64_t nbytes;
     FLOE_TRY(floe_stream_fetch(s, chunk, salvage, &payload, &nbytes, err));
-    floe_grid_box(h, chunk, at, extent);
-    memcpy(from, lo, h->rank * sizeof *from);
-    memcpy(to, hi, h->rank * sizeof *to);
-    floe_box_clip(h->rank, from, to, at, extent);
+    chunk_part p = part_of(h, chunk, lo, hi, out, out_lo);
     for (uint32_t i = 0; i < h->rank; i++) {
-        box_lo[i] = from[i] - out_lo[i];
-        box_extent[i] = to[i] - from[i];
-        from[i] -= at[i];
-        to[i] -= at[i];
+        p.from[i] -= p.at[i];
+        p.to[i] -= p.at[i];
     }
-    floe_field box = floe_field_box(out, box_lo, box_extent);
     floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
-    return floe_codec_decode(cpu, h->codec, h->dtype, h->rank, extent, payload, nbytes, from, to, &box, &scratch, err);
+    return floe_codec_decode(cpu, h->codec, h->dtype, h->rank, p.extent, payload, nbytes, p.from, p.to, &p.out,
+                             &scratch, err);
+}
+
+/* A failure's message names chunk and box. */
+static floe_status chunk_fails(const floe_header *h, uint64_t chunk, floe_status status, const floe_error *why,
+                               floe_error *err)
+{
+    char box[FLOE_BOX_TEXT];
+    uint64_t at[FLOE_MAX_RANK], end[FLOE_MAX_RANK];
+    floe_grid_box(h, chunk, at, end);
+    for (uint32_t i = 0; i < h->rank; i++)
+        end[i] += at[i];
+    return floe_fail(err, status, "chunk %llu (%s): %s", (ull)chunk, floe_box_format(h->rank, at, end, box),
+                     why->message[0] ? why->message : floe_status_text(status));
 }
 
 floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
@@ -187,13 +219,22 @@ floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *s, uint64_t chu
 {
     floe_error why = {.status = FLOE_OK};
     floe_status status = decode_fetched(cpu, s, chunk, salvage, lo, hi, out, out_lo, &why);
-    if (status == FLOE_OK)
-        return FLOE_OK;
-    char box[FLOE_BOX_TEXT];
-    uint64_t at[FLOE_MAX_RANK], end[FLOE_MAX_RANK];
-    floe_grid_box(&s->header, chunk, at, end);
-    for (uint32_t i = 0; i < s->header.rank; i++)
-        end[i] += at[i];
-    return floe_fail(err, status, "chunk %llu (%s): %s", (ull)chunk, floe_box_format(s->header.rank, at, end, box),
-                     why.message[0] ? why.message : floe_status_text(status));
+    return status == FLOE_OK ? status : chunk_fails(&s->header, chunk, status, &why, err);
 }
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+floe_status floe_stream_put(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const uint64_t *lo, const uint64_t *hi,
+                            const floe_field *out, const uint64_t *out_lo)
+{
+    floe_error why = {.status = FLOE_OK};
+    const uint8_t *payload;
+    uint64_t nbytes;
+    floe_status status = floe_stream_fetch(s, chunk, false, &payload, &nbytes, &why);
+    if (status != FLOE_OK)
+        return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
+    chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
+    return floe_pipeline_put_payload(ctx, chunk, payload, nbytes, p.from, &p.out);
+}
+
+#endif

@@ -46,6 +46,11 @@ floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *stream, uint64_
                                const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo,
                                floe_error *err);
 
+/* The same on the context's GPU: fetches the chunk and hands it to the pipeline (api/pipeline.h), which gives it back when
+ * it is decoded. */
+floe_status floe_stream_put(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, const uint64_t *lo, const uint64_t *hi,
+                            const floe_field *out, const uint64_t *out_lo);
+
 /* The bytes are at fault, not the machine or the caller. */
 bool floe_status_is_damage(floe_status status);
 
