@@ -190,8 +190,12 @@ static floe_status compress_run(floe_ctx *ctx, compression *c)
     c->nchunks = floe_grid_nchunks(&c->header);
     FLOE_TRY(scratch_get(ctx, c));
     stats_begin(ctx, c);
-    floe_resolver resolver = {
-        &ctx->cpu, &c->params, &c->supply, &c->progress, floe_arena_of(c->codec_scratch, c->codec_nbytes), &ctx->err};
+    floe_resolver resolver = {.cpu = &ctx->cpu,
+                              .params = &c->params,
+                              .supply = &c->supply,
+                              .progress = &c->progress,
+                              .scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes),
+                              .err = &ctx->err};
     FLOE_TRY(floe_resolve(&resolver, &c->header, &c->codec));
     FLOE_TRY(header_put(c, &ctx->err));
     FLOE_TRY(chunks_put(ctx, c));

@@ -24,12 +24,10 @@ typedef struct search {
     uint64_t nvalues;
 } search;
 
-/* How far PSNR lies above what was asked for, in dB; infinite when there is no error at all. */
-static floe_status try_bound(search *s, double bound, double *excess_db)
+/* The squared error of the whole field: a sum over its chunks, in order. */
+static floe_status squared_error(search *s, double *sum)
 {
-    double sum = 0;
     uint64_t nchunks = floe_grid_nchunks(s->r->supply->header);
-    s->codec.bound = bound;
     for (uint64_t i = 0; i < nchunks; i++) {
         floe_field view;
         double part = 0;
@@ -37,8 +35,17 @@ static floe_status try_bound(search *s, double bound, double *excess_db)
         FLOE_TRY(floe_supply_chunk(s->r->supply, i, &view, s->r->err));
         FLOE_TRY(floe_codec_squared_error(s->r->cpu, &s->codec, &view, &scratch, &part, s->r->err));
         FLOE_TRY(floe_progress_add(s->r->progress, 0, s->r->err));
-        sum += part;
+        *sum += part;
     }
+    return FLOE_OK;
+}
+
+/* How far PSNR lies above what was asked for, in dB; infinite when there is no error at all. */
+static floe_status try_bound(search *s, double bound, double *excess_db)
+{
+    double sum = 0;
+    s->codec.bound = bound;
+    FLOE_TRY(s->r->squared_error ? s->r->squared_error(s->r->user, &s->codec, &sum) : squared_error(s, &sum));
     double rmse = sqrt(sum / (double)s->nvalues);
     if (rmse == 0)
         *excess_db = INFINITY;

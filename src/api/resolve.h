@@ -16,6 +16,9 @@ typedef struct floe_resolver {
     floe_progress *progress;
     floe_arena scratch; /* of the codec */
     floe_error *err;
+    /* psnr, where the values lie elsewhere: the sum of squared errors that coding with these params would leave */
+    floe_status (*squared_error)(void *user, const floe_codec_params *params, double *sum);
+    void *user;
 } floe_resolver;
 
 /* The header as far as layout and params alone tell: all but abs_bound, range and fill. */
