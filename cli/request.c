@@ -258,11 +258,25 @@ int cli_attrs_parse(const cli_args *args, cli_attrs *attrs)
 
 /* ---- context ----------------------------------------------------------------------------------------------------- */
 
+/* The GPU where one is usable; else the CPU, and says why. */
+static floe_status create_anywhere(const cli_args *args, floe_ctx_options *options, floe_ctx **ctx)
+{
+    options->backend = FLOE_BACKEND_CUDA;
+    floe_status status = floe_ctx_create(ctx, options);
+    if (status != FLOE_ERR_DEVICE)
+        return status;
+    if (!cli_given(args, OPT_QUIET))
+        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(*ctx));
+    floe_ctx_free(ctx);
+    options->backend = FLOE_BACKEND_CPU;
+    return floe_ctx_create(ctx, options);
+}
+
 int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda"}, *const isas[] = {"auto", "plain", "avx2"};
     const char *backend = cli_value(args, OPT_BACKEND), *isa = cli_value(args, OPT_ISA);
-    int b = 0, v = 0;
+    int b = backend ? 0 : FLOE_BACKEND_CPU, v = 0;
     while (backend && b < 3 && strcmp(backend, backends[b]) != 0)
         b++;
     while (isa && v < 3 && strcmp(isa, isas[v]) != 0)
@@ -273,7 +287,7 @@ int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
         return cli_fail(FLOE_ERR_ARGUMENT, "--isa '%s' is unknown; there are auto, plain and avx2", isa);
     floe_ctx_options options = {
         .size = sizeof options, .backend = (floe_backend)b, .isa = (floe_isa)v, .threads = threads};
-    floe_status status = floe_ctx_create(ctx, &options);
+    floe_status status = b == FLOE_BACKEND_AUTO ? create_anywhere(args, &options, ctx) : floe_ctx_create(ctx, &options);
     if (status == FLOE_OK)
         return 0;
     int failed = cli_fail_call(status, *ctx, NULL, NULL);

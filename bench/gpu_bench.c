@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Speed on a GPU, of whole public calls with the data on the device.
+ *
+ *   gpu_bench [REPEATS] [NAME...]      all cases, or those whose name holds one of the words; 21 repeats unless given
+ *
+ * call:   floe_compress_async or floe_decompress_async between two events: all launches, sizes and checksums included
+ * graph:  the same call captured once and replayed
+ * wait:   floe_compress or floe_decompress by the clock on the wall, which waits and brings the size to the host
+ * floor:  bytes that must move (the field and the stream, once each) over the bandwidth of a copy in the same run
+ * All are medians. Each case is checked: the stream equals the CPU's, byte for byte, and so do the decoded values.
+ * host:   floe_compress and floe_decompress of pinned host memory through the GPU, beside plain copies of the field
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <floe/floe.h>
+
+#include "synth/synth.h"
+
+#ifndef FLOE_HAVE_CUDA_BUILD
+
+int main(void)
+{
+    puts("gpu_bench: this build has no CUDA");
+    return 0;
+}
+
+#else
+
+#include <cuda_runtime_api.h>
+
+enum { MAX_REPEATS = 1000, WARM = 3 };
+
+typedef struct bench_case {
+    const char *name, *kind;
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    const char *params;
+    bool host;
+} bench_case;
+
+/* Bounds as 1e-3 of the range of these fields, given as abs where it says so: ABS is replaced by that number. */
+static const bench_case cases[] = {
+    {"fast_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none preset=fast", false},
+    {"fast_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=fast", false},
+    {"fast_512_rel1e-4", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-4 preset=fast", false},
+    {"balanced_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none preset=balanced", false},
+    {"balanced_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=balanced", false},
+    {"fast_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "ABS1e-3 fill=none preset=fast", false},
+    {"fast_160_rel", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 preset=fast", false},
+    {"balanced_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "ABS1e-3 fill=none preset=balanced", false},
+    {"fast_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "ABS1e-3 fill=none preset=fast", false},
+    {"fast_1d", "turbulence", FLOE_F32, 1, {1 << 26}, "ABS1e-3 fill=none preset=fast", false},
+    {"fast_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none preset=fast", false},
+    {"balanced_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none preset=balanced", false},
+    {"fast_odd", "turbulence", FLOE_F32, 3, {449, 449, 235}, "ABS1e-3 fill=none preset=fast", false},
+    {"fast_fill", "ocean", FLOE_F32, 3, {128, 512, 512}, "rel=1e-3 preset=fast", false},
+    {"pwrel_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "pwrel=1e-3 preset=fast", false},
+    {"lossless_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "lossless preset=fast", false},
+    {"host_fast", "turbulence", FLOE_F32, 3, {1024, 512, 512}, "ABS1e-3 fill=none preset=fast", true},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+#define CU(call)                                                                     \
+    do {                                                                             \
+        cudaError_t e_ = (call);                                                     \
+        if (e_ != cudaSuccess)                                                       \
+            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
+    } while (0)
+#define FL(ctx, call)                                                               \
+    do {                                                                            \
+        floe_status s_ = (call);                                                    \
+        if (s_ != FLOE_OK)                                                          \
+            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, floe_ctx_message(ctx)); \
+    } while (0)
+
+static int repeats = 21;
+static double seconds[MAX_REPEATS];
+static double copy_bandwidth; /* bytes read and written a second */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(void)
+{
+    qsort(seconds, (size_t)repeats, sizeof *seconds, by_size);
+    return seconds[repeats / 2];
+}
+
+/* ---- the field ------------------------------------------------------------------------------------------------------- */
+
+typedef struct bench_data {
+    const bench_case *c;
+    uint64_t nelems, raw, capacity, stream_nbytes;
+    void *values, *decoded; /* host */
+    uint8_t *stream;
+    void *dev_values;
+    uint8_t *dev_stream;
+    floe_device_report *dev_report;
+    floe_params params;
+    floe_field field; /* on the device, or host */
+    floe_ctx *gpu, *cpu;
+    cudaStream_t q;
+    double max_error;
+} bench_data;
+
+static void field_make(bench_data *d)
+{
+    static void *last;
+    static const bench_case *of;
+    const bench_case *c = d->c;
+    if (!of || strcmp(of->kind, c->kind) != 0 || of->dtype != c->dtype || of->rank != c->rank ||
+        memcmp(of->shape, c->shape, sizeof c->shape) != 0 || of->host != c->host) {
+        if (last)
+            CU(cudaFreeHost(last));
+        CU(cudaMallocHost(&last, d->raw));
+        if (synth_fill(c->kind, c->dtype, c->rank, c->shape, 1, 0, d->nelems, last) != FLOE_OK)
+            DIE("cannot make %s", c->kind);
+        of = c;
+    }
+    d->values = last;
+}
+
+static double range_of(const bench_data *d)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (uint64_t i = 0; i < d->nelems; i++) {
+        double v = d->c->dtype == FLOE_F32 ? (double)((float *)d->values)[i] : ((double *)d->values)[i];
+        lo = isfinite(v) && v < lo ? v : lo;
+        hi = isfinite(v) && v > hi ? v : hi;
+    }
+    return hi - lo;
+}
+
+static void params_make(bench_data *d)
+{
+    char text[256];
+    floe_error err;
+    const char *p = d->c->params;
+    if (strncmp(p, "ABS", 3) == 0) {
+        char *rest;
+        double rel = strtod(p + 3, &rest);
+        snprintf(text, sizeof text, "abs=%.17g%s", rel * range_of(d), rest);
+        p = text;
+    }
+    if (floe_params_parse(&d->params, p, &err) != FLOE_OK)
+        DIE("%s: %s", p, err.message);
+}
+
+static void data_open(const bench_case *c, bench_data *d)
+{
+    *d = (bench_data){.c = c, .nelems = 1};
+    for (uint32_t i = 0; i < c->rank; i++)
+        d->nelems *= c->shape[i];
+    d->raw = d->nelems * floe_dtype_size(c->dtype);
+    field_make(d);
+    params_make(d);
+    floe_field layout = floe_field_of(d->values, c->dtype, c->rank, c->shape);
+    d->capacity = floe_compress_bound(&layout, &d->params);
+    CU(cudaMallocHost(&d->decoded, d->raw));
+    CU(cudaMallocHost((void **)&d->stream, d->capacity));
+    CU(cudaStreamCreate(&d->q));
+    floe_ctx_options options = {
+        .size = sizeof options, .backend = c->host ? FLOE_BACKEND_CUDA : FLOE_BACKEND_AUTO, .stream = d->q};
+    FL(d->gpu, floe_ctx_create(&d->gpu, &options));
+    FL(d->cpu, floe_ctx_create(&d->cpu, &(floe_ctx_options){.size = sizeof options, .backend = FLOE_BACKEND_CPU}));
+    d->field = layout;
+    if (c->host)
+        return;
+    CU(cudaMalloc(&d->dev_values, d->raw));
+    CU(cudaMalloc((void **)&d->dev_stream, d->capacity));
+    CU(cudaMalloc((void **)&d->dev_report, sizeof *d->dev_report));
+    CU(cudaMemcpy(d->dev_values, d->values, d->raw, cudaMemcpyHostToDevice));
+    d->field = floe_field_of_device(d->dev_values, c->dtype, c->rank, c->shape);
+}
+
+static void data_close(bench_data *d)
+{
+    floe_ctx_free(&d->gpu);
+    floe_ctx_free(&d->cpu);
+    CU(cudaStreamDestroy(d->q));
+    CU(cudaFree(d->dev_values));
+    CU(cudaFree(d->dev_stream));
+    CU(cudaFree(d->dev_report));
+    CU(cudaFreeHost(d->decoded));
+    CU(cudaFreeHost(d->stream));
+}
+
+/* ---- what is measured ------------------------------------------------------------------------------------------------ */
+
+typedef void (*call_fn)(bench_data *d);
+
+static void compress_async(bench_data *d)
+{
+    FL(d->gpu, floe_compress_async(d->gpu, &d->field, &d->params, d->dev_stream, d->capacity, d->dev_report));
+}
+static void decompress_async(bench_data *d)
+{
+    FL(d->gpu,
+       floe_decompress_async(d->gpu, d->dev_stream, d->stream_nbytes, NULL, &d->params, &d->field, d->dev_report));
+}
+static void compress_wait(bench_data *d)
+{
+    FL(d->gpu, floe_compress(d->gpu, &d->field, &d->params, d->c->host ? d->stream : d->dev_stream, d->capacity,
+                             &d->stream_nbytes));
+}
+static void decompress_wait(bench_data *d)
+{
+    floe_field out = d->field;
+    if (d->c->host)
+        out.data = d->decoded;
+    FL(d->gpu, floe_decompress(d->gpu, d->c->host ? d->stream : d->dev_stream, d->stream_nbytes, &out));
+}
+
+static double time_events(bench_data *d, call_fn call)
+{
+    cudaEvent_t a, b;
+    CU(cudaEventCreate(&a));
+    CU(cudaEventCreate(&b));
+    for (int i = -WARM; i < repeats; i++) {
+        float ms;
+        CU(cudaEventRecord(a, d->q));
+        call(d);
+        CU(cudaEventRecord(b, d->q));
+        CU(cudaEventSynchronize(b));
+        CU(cudaEventElapsedTime(&ms, a, b));
+        if (i >= 0)
+            seconds[i] = 1e-3 * (double)ms;
+    }
+    CU(cudaEventDestroy(a));
+    CU(cudaEventDestroy(b));
+    return median();
+}
+
+static cudaGraphExec_t replayed;
+static void replay(bench_data *d) { CU(cudaGraphLaunch(replayed, d->q)); }
+
+static double time_graph(bench_data *d, call_fn call)
+{
+    cudaGraph_t graph;
+    CU(cudaStreamBeginCapture(d->q, cudaStreamCaptureModeThreadLocal));
+    call(d);
+    CU(cudaStreamEndCapture(d->q, &graph));
+    CU(cudaGraphInstantiate(&replayed, graph, 0));
+    double t = time_events(d, replay);
+    CU(cudaGraphExecDestroy(replayed));
+    CU(cudaGraphDestroy(graph));
+    return t;
+}
+
+static double time_wall(bench_data *d, call_fn call)
+{
+    for (int i = -WARM; i < repeats; i++) {
+        double started = now();
+        call(d);
+        if (i >= 0)
+            seconds[i] = now() - started;
+    }
+    return median();
+}
+
+/* Bytes read and written a second. */
+static double measure_copy(void)
+{
+    enum { NBYTES = 1 << 30 };
+    uint8_t *a, *b;
+    cudaEvent_t s, e;
+    CU(cudaMalloc((void **)&a, NBYTES));
+    CU(cudaMalloc((void **)&b, NBYTES));
+    CU(cudaMemset(a, 0x5A, NBYTES));
+    CU(cudaEventCreate(&s));
+    CU(cudaEventCreate(&e));
+    for (int i = -WARM; i < repeats; i++) {
+        float ms;
+        CU(cudaEventRecord(s, NULL));
+        CU(cudaMemcpyAsync(b, a, NBYTES, cudaMemcpyDeviceToDevice, NULL));
+        CU(cudaEventRecord(e, NULL));
+        CU(cudaEventSynchronize(e));
+        CU(cudaEventElapsedTime(&ms, s, e));
+        if (i >= 0)
+            seconds[i] = 1e-3 * (double)ms;
+    }
+    CU(cudaFree(a));
+    CU(cudaFree(b));
+    CU(cudaEventDestroy(s));
+    CU(cudaEventDestroy(e));
+    return 2.0 * NBYTES / median();
+}
+
+static double time_host_copy(bench_data *d, bool in)
+{
+    void *dev;
+    CU(cudaMalloc(&dev, d->raw));
+    for (int i = -WARM; i < repeats; i++) {
+        double started = now();
+        CU(in ? cudaMemcpy(dev, d->values, d->raw, cudaMemcpyHostToDevice)
+              : cudaMemcpy(d->decoded, dev, d->raw, cudaMemcpyDeviceToHost));
+        if (i >= 0)
+            seconds[i] = now() - started;
+    }
+    CU(cudaFree(dev));
+    return median();
+}
+
+/* ---- a case ---------------------------------------------------------------------------------------------------------- */
+
+/* The stream and the values against the CPU's. */
+static const char *checked(bench_data *d)
+{
+    uint8_t *expected = malloc(d->capacity);
+    floe_field host = floe_field_of(d->values, d->c->dtype, d->c->rank, d->c->shape), out = host;
+    uint64_t n = 0;
+    if (!expected)
+        DIE("out of memory");
+    FL(d->cpu, floe_compress(d->cpu, &host, &d->params, expected, d->capacity, &n));
+    if (!d->c->host)
+        CU(cudaMemcpy(d->stream, d->dev_stream, d->stream_nbytes, cudaMemcpyDeviceToHost));
+    bool same = n == d->stream_nbytes && memcmp(expected, d->stream, n) == 0;
+    if (!d->c->host)
+        CU(cudaMemcpy(d->decoded, d->dev_values, d->raw, cudaMemcpyDeviceToHost)); /* decoded in place of the field */
+    out.data = malloc(d->raw);
+    if (!out.data)
+        DIE("out of memory");
+    FL(d->cpu, floe_decompress(d->cpu, expected, n, &out));
+    bool right = memcmp(out.data, d->decoded, d->raw) == 0;
+    free(out.data);
+    free(expected);
+    return same && right ? "" : same ? "  VALUES DIFFER" : "  STREAM DIFFERS";
+}
+
+static double speed(const bench_data *d, double t) { return 1e-9 * (double)d->raw / t; }
+
+static bool run_host(bench_data *d)
+{
+    double in = time_host_copy(d, true), out = time_host_copy(d, false);
+    compress_wait(d);
+    double compress = time_wall(d, compress_wait), decompress = time_wall(d, decompress_wait);
+    const char *verdict = checked(d);
+    double slower = in > out ? in : out;
+    printf("%-17s %6.2f  in %7.1f GB/s = %3.0f %% of the copy, out %7.1f = %3.0f %%   (copy in %.1f, out %.1f)%s\n",
+           d->c->name, (double)d->raw / (double)d->stream_nbytes, speed(d, compress), 100 * slower / compress,
+           speed(d, decompress), 100 * slower / decompress, speed(d, in), speed(d, out), verdict);
+    return *verdict == 0;
+}
+
+static bool run_device(bench_data *d)
+{
+    double t[2][3];
+    compress_wait(d);
+    t[0][0] = time_events(d, compress_async);
+    t[0][1] = time_graph(d, compress_async);
+    t[0][2] = time_wall(d, compress_wait);
+    decompress_wait(d);
+    t[1][0] = time_events(d, decompress_async);
+    t[1][1] = time_graph(d, decompress_async);
+    t[1][2] = time_wall(d, decompress_wait);
+    const char *verdict = checked(d);
+    double floor = (double)(d->raw + d->stream_nbytes) / copy_bandwidth;
+    printf("%-17s %6.2f", d->c->name, (double)d->raw / (double)d->stream_nbytes);
+    for (int k = 0; k < 2; k++)
+        printf(" | %5.0f %5.0f %5.0f  %3.0f %%", speed(d, t[k][0]), speed(d, t[k][1]), speed(d, t[k][2]),
+               100 * floor / t[k][0]);
+    printf("%s\n", verdict);
+    return *verdict == 0;
+}
+
+static bool wanted(const bench_case *c, int argc, char **argv)
+{
+    bool any = argc == 0;
+    for (int i = 0; i < argc; i++)
+        any |= strstr(c->name, argv[i]) != NULL;
+    return any;
+}
+
+int main(int argc, char **argv)
+{
+    int failures = 0, first = 1;
+    if (argc > 1 && atoi(argv[1]) > 0) {
+        repeats = atoi(argv[1]) < MAX_REPEATS ? atoi(argv[1]) : MAX_REPEATS;
+        first = 2;
+    }
+    copy_bandwidth = measure_copy();
+    printf("device copy %.0f GB/s, %d repeats, medians, GB/s of uncompressed data\n", 1e-9 * copy_bandwidth, repeats);
+    printf("%-17s %6s | compress: call, graph, wait, of floor | decompress: the same\n", "case", "ratio");
+    for (int i = 0; i < NCASES; i++) {
+        bench_data d;
+        if (!wanted(&cases[i], argc - first, argv + first))
+            continue;
+        data_open(&cases[i], &d);
+        failures += !(cases[i].host ? run_host(&d) : run_device(&d));
+        fflush(stdout);
+        data_close(&d);
+    }
+    return failures != 0;
+}
+
+#endif
