@@ -59,6 +59,8 @@ static inline void small_cmocka_equal(uint64_t a, uint64_t b, int same, const ch
 #define assert_string_equal(a, b) small_cmocka_check(strcmp((a), (b)) == 0, #a " equals " #b, __FILE__, __LINE__)
 #define assert_memory_equal(a, b, n) \
     small_cmocka_check(memcmp((a), (b), (n)) == 0, #a " equals " #b, __FILE__, __LINE__)
+#define assert_memory_not_equal(a, b, n) \
+    small_cmocka_check(memcmp((a), (b), (n)) != 0, #a " differs from " #b, __FILE__, __LINE__)
 #define assert_in_range(v, lo, hi) small_cmocka_check((v) >= (lo) && (v) <= (hi), #v " in range", __FILE__, __LINE__)
 #define print_message(...)         printf(__VA_ARGS__)
 #define print_error(...)           printf(__VA_ARGS__)
@@ -95,16 +97,12 @@ static inline int small_cmocka_run(const struct CMUnitTest *tests, size_t ntests
 {
     void *state = NULL;
     int failed = setup ? setup(&state) != 0 : 0;
-    for (size_t i = 0; i < ntests && !failed; i++) {
+    for (size_t i = 0; i < ntests; i++) {
         static const char *const verdicts[] = {"ok", "FAILED", "skipped"};
         int end = small_cmocka_run_one(&tests[i]);
         printf("%-8s %s\n", verdicts[end], tests[i].name);
         fflush(stdout);
         failed += end == SMALL_CMOCKA_FAILED;
-        if (end == SMALL_CMOCKA_FAILED && i + 1 < ntests) { /* the others still run */
-            failed += small_cmocka_run(tests + i + 1, ntests - i - 1, NULL, NULL);
-            break;
-        }
     }
     if (teardown)
         failed += teardown(&state) != 0;
