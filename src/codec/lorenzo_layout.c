@@ -19,19 +19,9 @@ bool floe_lorenzo_chunk_place(floe_lorenzo_chunk *c, floe_dtype dtype)
 
 void floe_lorenzo_chunk_write(const floe_lorenzo_chunk *c, void *dst)
 {
-    floe_cursor w = floe_cursor_of(dst, FLOE_LORENZO_HEADER_NBYTES);
-    floe_write8(&w, (uint8_t)c->encoder);
-    floe_write8(&w, (uint8_t)c->kind);
-    floe_write8(&w, c->swap);
-    floe_write8(&w, 0);
-    floe_write32(&w, c->table_size);
-    floe_write32(&w, c->book_nwords);
-    floe_write32(&w, 0);
-    floe_write_f64(&w, c->step);
-    for (int i = 0; i < FLOE_PALETTE_SIZE; i++)
-        floe_write64(&w, c->palette[i]);
-    floe_write64(&w, c->ntiles);
-    floe_write64(&w, c->payload_nwords);
+    uint32_t words[FLOE_LORENZO_HEADER_WORDS];
+    floe_lorenzo_chunk_words(c, words);
+    floe_words_store(dst, words, FLOE_LORENZO_HEADER_WORDS);
 }
 
 static bool step_is_sane(const floe_lorenzo_chunk *c, floe_dtype dtype)

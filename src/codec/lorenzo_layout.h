@@ -58,4 +58,6 @@ floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype
 void floe_words_store(void *dst, const uint32_t *words, uint64_t nwords);
 void floe_words_load(uint32_t *words, const void *src, uint64_t nwords);
 
+#include "codec/lorenzo_layout_math.h"
+
 #endif

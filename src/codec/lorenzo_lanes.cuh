@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a warp that owns a tile needs in both directions: sums over lanes, and values <-> bit planes. */
+#ifndef FLOE_CODEC_LORENZO_LANES_CUH
+#define FLOE_CODEC_LORENZO_LANES_CUH
+
+#include "backend/device.cuh"
+#include "base/hd.h"
+
+/* ---- sums over lanes ----------------------------------------------------------------------------------------------- */
+
+/* v += the v of the lane DELTA before, where there is one in its run of WIDTH lanes (8 or 32). */
+#ifdef FLOE_EMULATED
+template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
+{
+    T before = __shfl_up_sync(FLOE_ALL_LANES, v, DELTA, WIDTH);
+    v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
+}
+#else
+template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(float &v)
+{
+    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.f32 %0, %0, t; }"
+        : "+f"(v)
+        : "n"(DELTA), "n"((32 - WIDTH) << 8));
+}
+template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(int32_t &v)
+{
+    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.s32 %0, %0, t; }"
+        : "+r"(v)
+        : "n"(DELTA), "n"((32 - WIDTH) << 8));
+}
+template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(uint32_t &v)
+{
+    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.u32 %0, %0, t; }"
+        : "+r"(v)
+        : "n"(DELTA), "n"((32 - WIDTH) << 8));
+}
+template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
+{
+    T before = __shfl_up_sync(FLOE_ALL_LANES, v, DELTA, WIDTH);
+    v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
+}
+#endif
+
+/* Sum of v over the lanes before this one in its run of 8. */
+template <class T> FLOE_DEV T floe_sum_before8(T v)
+{
+    T sum = v;
+    floe_scan_step<1, 8>(sum);
+    floe_scan_step<2, 8>(sum);
+    floe_scan_step<4, 8>(sum);
+    return sum - v;
+}
+
+/* Sum of v over all lanes before this one. */
+template <class T> FLOE_DEV T floe_sum_before(T v)
+{
+    T sum = v;
+    floe_scan_step<1, 32>(sum);
+    floe_scan_step<2, 32>(sum);
+    floe_scan_step<4, 32>(sum);
+    floe_scan_step<8, 32>(sum);
+    floe_scan_step<16, 32>(sum);
+    return sum - v;
+}
+
+/* Sum of v over the lanes 8, 16 and 24 before this one. */
+template <class T> FLOE_DEV T floe_sum_above8(T v)
+{
+    T sum = v;
+    floe_scan_step<8, 32>(sum);
+    floe_scan_step<16, 32>(sum);
+    return sum - v;
+}
+
+/* ---- bit planes ---------------------------------------------------------------------------------------------------- */
+
+/* Bits of m from a, others from b: one instruction. */
+FLOE_DEV uint32_t floe_merge_bits(uint32_t a, uint32_t b, uint32_t m) { return (a & m) | (b & ~m); }
+
+template <uint32_t MASK, int SHIFT> FLOE_DEV void floe_swap_bits(uint32_t &a, uint32_t &b)
+{
+    uint32_t lo = floe_merge_bits(a, b << SHIFT, MASK), hi = floe_merge_bits(a >> SHIFT, b, MASK);
+    a = lo;
+    b = hi;
+}
+
+/* Byte k of a[j] holds bits b: becomes bits j in byte k of a[b]. Its own inverse. */
+FLOE_DEV void floe_transpose8(uint32_t a[8])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        floe_swap_bits<0x0F0F0F0Fu, 4>(a[j], a[j + 4]);
+#pragma unroll
+    for (int h = 0; h < 8; h += 4) {
+        floe_swap_bits<0x33333333u, 2>(a[h], a[h + 2]);
+        floe_swap_bits<0x33333333u, 2>(a[h + 1], a[h + 3]);
+    }
+#pragma unroll
+    for (int h = 0; h < 8; h += 2)
+        floe_swap_bits<0x55555555u, 1>(a[h], a[h + 1]);
+}
+
+/* The same for values of 4 bits: the upper half of a is not used, nibbles stay beside each other. */
+FLOE_DEV void floe_transpose4(uint32_t a[8])
+{
+    floe_swap_bits<0x33333333u, 2>(a[0], a[2]);
+    floe_swap_bits<0x33333333u, 2>(a[1], a[3]);
+    floe_swap_bits<0x55555555u, 1>(a[0], a[1]);
+    floe_swap_bits<0x55555555u, 1>(a[2], a[3]);
+}
+
+/* The word of a value that byte BYTE lies in. */
+template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint32_t u) { return u; }
+template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint64_t u) { return (uint32_t)(u >> BYTE / 4 * 32); }
+
+/* Planes 8 BYTE .. 8 BYTE + N - 1 of 32 values: value i at bit i of each. N is 8, or 4 where this byte of all values is
+ * below 16. */
+template <int BYTE, int N, class Uint> FLOE_DEV void floe_planes_of_lane(const Uint u[32], uint32_t planes[8])
+{
+    enum { PICK = BYTE % 4 | (4 + BYTE % 4) << 4 };
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        uint32_t low = __byte_perm(floe_word_of<BYTE>(u[j]), floe_word_of<BYTE>(u[8 + j]), PICK);
+        uint32_t high = __byte_perm(floe_word_of<BYTE>(u[16 + j]), floe_word_of<BYTE>(u[24 + j]), PICK);
+        planes[j] = __byte_perm(low, high, 0x5410);
+    }
+    if (N == 4) {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            planes[j] += planes[j + 4] << 4;
+        floe_transpose4(planes);
+    } else {
+        floe_transpose8(planes);
+    }
+}
+
+#endif

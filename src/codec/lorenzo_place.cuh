@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tiles to their places: records stand one behind another, and where a tile goes is known only when all before it are made.
+ * A persistent kernel whose blocks take batches of tiles in order; while a warp makes a tile into its stage, one warp of
+ * the grid finds out where the one before belongs. A kernel of tiles is
+ *
+ *   a maker     struct with three members, each called by a whole warp:
+ *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early
+ *                 void make(floe_place_tile &t)           t.tile of t.chunk -> t.words, t.spill (see floe_place_put),
+ *                                                         t.nwords, t.entry, t.raw
+ *                 void raw(const floe_place_tile &t, uint32_t *dst)
+ *                                                         t.raw only: its t.nwords words, which make has not written
+ *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run, with
+ *                 state   call.place_state[...], cleared: call.place_nbytes
+ *                 stage   2 * half_words of shared memory, of this warp
+ *                 spill   2 * spill_words of device memory, of this warp: what a tile has beyond half_words. A tile that
+ *                         is not raw has half_words + spill_words at most
+ *   the grid    floe_place_blocks of them at most: that many fit the GPU at once, and each one more would only wait
+ *
+ * It writes tiles, entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
+ * but for the checksum; *end. Nothing at or beyond capacity: that sets *status.
+ */
+#ifndef FLOE_CODEC_LORENZO_PLACE_CUH
+#define FLOE_CODEC_LORENZO_PLACE_CUH
+
+#include "backend/device.cuh"
+#include "codec/lorenzo_device.h"
+#include "codec/lorenzo_layout.h"
+#include "container/container.h"
+
+enum {
+    FLOE_PLACE_WARPS = FLOE_BATCH_TILES,
+    FLOE_PLACE_THREADS = FLOE_WARP * FLOE_PLACE_WARPS,
+    FLOE_PLACE_PROCESSORS = 132 /* multiprocessors of an H100 or H200; others are slower, not wrong */
+};
+
+/* ---- state --------------------------------------------------------------------------------------------------------- */
+
+/* head | words of each batch | place of each batch | place of each chunk. Places are words from the start of the stream. */
+typedef struct floe_place_head {
+    uint32_t ticket; /* 0: the scanner; i: batch i - 1 */
+    uint32_t pad[15];
+} floe_place_head;
+static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
+
+/* Words are 0 until they are there; a flag keeps a sum or place of 0 apart. */
+#define FLOE_PLACE_IS_THERE ((uint64_t)1 << 62)
+
+typedef struct floe_place_state {
+    floe_place_head *head;
+    uint64_t *sums, *places;
+    uint64_t *starts; /* of each chunk's payload */
+} floe_place_state;
+
+static __host__ __device__ inline uint64_t floe_place_batches(const floe_dev_grid *grid)
+{
+    return grid->nchunks * (grid->slots / FLOE_BATCH_TILES);
+}
+
+FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &call, void *state)
+{
+    floe_place_state s;
+    s.head = (floe_place_head *)state;
+    s.sums = (uint64_t *)(s.head + 1);
+    s.places = s.sums + floe_place_batches(&call.grid);
+    s.starts = s.places + floe_place_batches(&call.grid);
+    return s;
+}
+
+/* Blocks of a kernel with so many to a multiprocessor. */
+static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
+{
+    uint64_t most = floe_place_batches(grid) + 1; /* the scanner */
+    uint64_t fit = (uint64_t)FLOE_PLACE_PROCESSORS * blocks_a_processor;
+    return (uint32_t)(most < fit ? most : fit);
+}
+
+FLOE_DEV uint64_t floe_place_wait(const uint64_t *p)
+{
+    uint64_t v;
+    while ((v = floe_load_shared_state(p)) == 0)
+        floe_dev_pause();
+    return v & ~FLOE_PLACE_IS_THERE;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------- */
+
+/* What stands between a chunk's head and its tiles. */
+typedef struct floe_place_parts {
+    uint32_t ntiles, table_nwords, book_nwords;
+} floe_place_parts;
+
+FLOE_DEV floe_place_parts floe_place_parts_of(const floe_lorenzo_encode_call &call, uint64_t c)
+{
+    const floe_dev_chunk *chunk = call.chunks + c;
+    floe_place_parts p = {0, 0, 0};
+    if (c >= call.grid.nchunks)
+        return p;
+    p.ntiles = (uint32_t)chunk->view.ntiles;
+    if (chunk->quantizer.kind == FLOE_QUANTIZER_TABLE)
+        p.table_nwords = chunk->quantizer.table_size * (call.field.dtype == FLOE_F32 ? 1 : 2);
+    if (call.huffman)
+        p.book_nwords = call.book_nwords[c];
+    return p;
+}
+
+FLOE_DEV uint64_t floe_place_capacity(const floe_lorenzo_encode_call &call) { return call.capacity / 4; }
+
+FLOE_DEV void floe_place_store(const floe_lorenzo_encode_call &call, uint64_t word, uint32_t value)
+{
+    if (word < floe_place_capacity(call))
+        ((uint32_t *)call.stream)[word] = value;
+}
+
+/* The chunk is complete: all that needed its size. Returns where the next record begins (bytes). One lane. */
+FLOE_DEV uint64_t floe_place_finish(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t offset, uint64_t start,
+                                    uint64_t nwords, const floe_place_parts &p)
+{
+    const uint64_t payload = offset + FLOE_RECORD_HEAD_NBYTES, end = 4 * (start + nwords);
+    floe_dev_chunk *chunk = call.chunks + c;
+    chunk->entries_at = 4 * (start - p.ntiles);
+    chunk->payload_at = 4 * start;
+    chunk->payload_nwords = nwords;
+    chunk->book_nwords = p.book_nwords;
+    call.records[c].offset = offset;
+    call.records[c].nbytes = end - payload;
+    floe_place_store(call, payload / 4 + 14, (uint32_t)nwords);
+    floe_place_store(call, payload / 4 + 15, (uint32_t)(nwords >> 32));
+    if (end % 8)
+        floe_place_store(call, end / 4, 0);
+    return (end + 7) & ~(uint64_t)7;
+}
+
+/* Header (but for payload_nwords), table and codebook of a chunk whose payload starts at that word; the whole block. */
+FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t start)
+{
+    const floe_dev_chunk *chunk = call.chunks + c;
+    const floe_place_parts p = floe_place_parts_of(call, c);
+    const uint64_t book_at = start - p.ntiles - p.book_nwords, table_at = book_at - p.table_nwords;
+    const uint32_t wide = call.field.dtype == FLOE_F32 ? 1 : 2;
+    for (uint32_t i = threadIdx.x; i < p.table_nwords; i += blockDim.x)
+        floe_place_store(call, table_at + i, (uint32_t)(chunk->quantizer.table[i / wide] >> i % wide * 32));
+    for (uint32_t i = threadIdx.x; i < p.book_nwords; i += blockDim.x)
+        floe_place_store(call, book_at + i, call.book_words[c * FLOE_HUFFMAN_BOOK_WORDS + i]);
+    if (threadIdx.x != 0)
+        return;
+    floe_lorenzo_chunk head;
+    uint32_t words[FLOE_LORENZO_HEADER_WORDS];
+    head.encoder = call.huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
+    head.swap = chunk->swap != 0;
+    head.kind = chunk->quantizer.kind;
+    head.step = chunk->quantizer.step;
+    for (int i = 0; i < FLOE_PALETTE_SIZE; i++)
+        head.palette[i] = chunk->quantizer.palette[i];
+    head.table_size = p.table_nwords / wide;
+    head.book_nwords = p.book_nwords;
+    head.ntiles = p.ntiles;
+    head.payload_nwords = 0;
+    floe_lorenzo_chunk_words(&head, words);
+    for (int i = 0; i < FLOE_LORENZO_HEADER_WORDS - 2; i++)
+        floe_place_store(call, table_at - FLOE_LORENZO_HEADER_WORDS + i, words[i]);
+}
+
+/* ---- the scanner --------------------------------------------------------------------------------------------------- */
+
+/* Places batches first..end-1 as they come in, the first one at word `place`; returns the word behind the last. A warp; a
+ * lane looks at WINDOW batches at a time. */
+FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t first, uint64_t end, uint64_t place)
+{
+    enum { WINDOW = 4 };
+    const uint32_t lane = floe_lane();
+    while (first < end) {
+        uint32_t v[WINDOW], here = 0, sum = 0;
+        const uint64_t i = first + WINDOW * lane;
+        bool run = true;
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++) {
+            uint64_t s = i + k < end ? floe_load_shared_state(state.sums + i + k) : 0;
+            run &= s != 0;
+            here += run;
+            v[k] = run ? (uint32_t)s : 0; /* less than 2^32 */
+        }
+        uint32_t whole = __ballot_sync(FLOE_ALL_LANES, here == WINDOW);
+        if (lane > (~whole ? (uint32_t)__ffs((int)~whole) - 1 : 32u)) /* behind a gap */
+            here = 0;
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++)
+            sum += k < (int)here ? v[k] : 0;
+        uint32_t scan = sum;
+#pragma unroll
+        for (int d = 1; d < FLOE_WARP; d *= 2) {
+            uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, scan, d);
+            scan += (int)lane >= d ? up : 0;
+        }
+        uint64_t at = place + (scan - sum);
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++)
+            if (k < (int)here) {
+                floe_store_shared_state(state.places + i + k, FLOE_PLACE_IS_THERE | at);
+                at += v[k];
+            }
+        place += __shfl_sync(FLOE_ALL_LANES, scan, FLOE_WARP - 1);
+        const uint32_t count = __reduce_add_sync(FLOE_ALL_LANES, here);
+        first += count;
+        if (count == 0)
+            floe_dev_pause();
+    }
+    return place;
+}
+
+static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory)
+{
+    const floe_place_state state = floe_place_state_of(call, memory);
+    const uint32_t batches = call.grid.slots / FLOE_BATCH_TILES; /* a chunk */
+    uint64_t offset = call.first_offset;
+    floe_place_parts next = floe_place_parts_of(call, 0);
+    for (uint64_t c = 0; c < call.grid.nchunks; c++) {
+        const floe_place_parts p = next;
+        const uint64_t start = (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords +
+                               p.book_nwords + p.ntiles;
+        const uint64_t first = c * batches, n = (p.ntiles + FLOE_BATCH_TILES - 1) / FLOE_BATCH_TILES;
+        if (floe_lane() == 0)
+            floe_store_shared_state(state.starts + c, FLOE_PLACE_IS_THERE | start);
+        next = floe_place_parts_of(call, c + 1); /* on its way meanwhile */
+        const uint64_t end = floe_place_scan_chunk(state, first, first + n, start);
+        if (floe_lane() == 0)
+            offset = floe_place_finish(call, c, offset, start, end - start, p);
+        offset = __shfl_sync(FLOE_ALL_LANES, offset, 0);
+    }
+    if (floe_lane() == 0) {
+        *call.end = offset;
+        if (offset > call.capacity)
+            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
+    }
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------------------- */
+
+/* A tile of a warp, from make until it is where it belongs. */
+typedef struct floe_place_tile {
+    uint32_t *words, *spill; /* the first half_words words, the others */
+    uint32_t half_words, spill_words;
+    uint32_t chunk, tile; /* tile of that chunk */
+    uint32_t slot;        /* of all tile slots */
+    uint32_t entry, nwords;
+    uint32_t before; /* words of the batch that lie before */
+    bool raw;
+} floe_place_tile;
+
+/* Word `at` of a tile. What finds no room is dropped: such a tile is going to be raw. */
+FLOE_DEV void floe_place_put(const floe_place_tile &t, uint32_t at, uint32_t word)
+{
+    if (at < t.half_words)
+        t.words[at] = word;
+    else if (at - t.half_words < t.spill_words)
+        t.spill[at - t.half_words] = word;
+}
+
+/* Shared memory of a block. */
+typedef struct floe_place_shared {
+    uint32_t sizes[FLOE_PLACE_WARPS];
+    uint32_t next;
+    uint64_t place, start;
+    floe_place_tile kept[FLOE_PLACE_WARPS]; /* tile: FLOE_PLACE_NONE where the chunk has ended */
+} floe_place_shared;
+
+enum : uint32_t { FLOE_PLACE_NONE = 0xFFFFFFFFu };
+
+/* Waits for the place of a batch and copies each warp's kept tile there; the whole block. */
+template <class Maker>
+FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh,
+                               uint32_t batch, Maker &maker)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane();
+    __syncthreads(); /* sh.place was read by all */
+    const floe_place_tile t = sh.kept[warp];
+    const uint32_t chunk = sh.kept[0].chunk; /* warp 0 may overwrite it while others are here */
+    const bool first = sh.kept[0].tile == 0;
+    if (threadIdx.x == 0) {
+        const floe_place_state state = floe_place_state_of(call, memory);
+        sh.place = floe_place_wait(state.places + batch);
+        sh.start = floe_place_wait(state.starts + chunk);
+    }
+    __syncthreads();
+    const uint64_t start = sh.start, place = sh.place + t.before;
+    if (first)
+        floe_place_front(call, chunk, start);
+    if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
+        return;
+    uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
+    if (lane == 0)
+        stream[start - (uint32_t)call.chunks[t.chunk].view.ntiles + t.tile] = t.entry;
+    if (t.raw) {
+        maker.raw(t, dst);
+        return;
+    }
+    const uint32_t staged = min(t.nwords, t.half_words);
+    for (uint32_t i = lane; i < staged; i += FLOE_WARP)
+        dst[i] = t.words[i];
+    for (uint32_t i = t.half_words + lane; i < t.nwords; i += FLOE_WARP)
+        dst[i] = t.spill[i - t.half_words];
+}
+
+/* The tile of this warp in a batch; stage and spill are the halves of that turn. */
+FLOE_DEV floe_place_tile floe_place_tile_of(const floe_lorenzo_encode_call &call, uint32_t batch)
+{
+    const uint32_t batches = call.grid.slots / FLOE_BATCH_TILES;
+    floe_place_tile t;
+    t.chunk = batch / batches;
+    t.tile = batch % batches * FLOE_BATCH_TILES + threadIdx.x / FLOE_WARP;
+    t.slot = batch * FLOE_BATCH_TILES + threadIdx.x / FLOE_WARP;
+    t.entry = t.nwords = t.before = 0;
+    t.raw = false;
+    if (t.tile >= call.chunks[t.chunk].view.ntiles)
+        t.tile = FLOE_PLACE_NONE;
+    return t;
+}
+
+/* The first block to start owns the scan; every other takes batches until none is left. Who waits has told its own sum
+ * before, and batches are handed out by a counter to blocks that run, so the wait ends. A warp owns a tile of the batch
+ * and two half stages, so that one tile waits for its place while the next is made. */
+template <class Maker>
+FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh, uint32_t *stage,
+                             uint32_t half_words, uint32_t *spill, uint32_t spill_words, Maker &maker)
+{
+    const floe_place_state state = floe_place_state_of(call, memory);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane();
+    const uint32_t nbatches = (uint32_t)floe_place_batches(&call.grid);
+    if (threadIdx.x == 0)
+        sh.next = atomicAdd(&state.head->ticket, 1u);
+    __syncthreads();
+    if (sh.next == 0) {
+        if (warp == 0)
+            floe_place_scan(call, memory);
+        return;
+    }
+    uint32_t batch = sh.next - 1, kept = FLOE_PLACE_NONE, turn = 0;
+    __syncthreads(); /* next was read */
+    floe_place_tile t;
+    if (batch < nbatches) {
+        t = floe_place_tile_of(call, batch);
+        if (t.tile != FLOE_PLACE_NONE)
+            maker.fetch(t);
+    }
+    while (batch < nbatches) {
+        t.words = stage + turn * half_words;
+        t.spill = spill + (uint64_t)turn * spill_words;
+        t.half_words = half_words;
+        t.spill_words = spill_words;
+        if (t.tile != FLOE_PLACE_NONE)
+            maker.make(t);
+        if (lane == 0) {
+            sh.sizes[warp] = t.tile == FLOE_PLACE_NONE ? FLOE_PLACE_NONE : t.nwords;
+            if (warp == 0)
+                sh.next = atomicAdd(&state.head->ticket, 1u) - 1;
+        }
+        __syncthreads();
+        const bool some = sh.sizes[0] != FLOE_PLACE_NONE; /* the chunk reaches this far */
+        uint32_t sum = 0;
+#pragma unroll
+        for (int w = 0; w < FLOE_PLACE_WARPS; w++) {
+            const uint32_t size = sh.sizes[w] == FLOE_PLACE_NONE ? 0 : sh.sizes[w];
+            t.before += w < (int)warp ? size : 0;
+            sum += size;
+        }
+        const uint32_t next = sh.next;
+        if (threadIdx.x == 0 && some)
+            floe_store_shared_state(state.sums + batch, FLOE_PLACE_IS_THERE | sum);
+        floe_place_tile following = t;
+        if (next < nbatches) {
+            following = floe_place_tile_of(call, next);
+            if (following.tile != FLOE_PLACE_NONE)
+                maker.fetch(following);
+        }
+        if (kept != FLOE_PLACE_NONE)
+            floe_place_flush(call, memory, sh, kept, maker);
+        __syncwarp();
+        if (lane == 0)
+            sh.kept[warp] = t;
+        __syncwarp();
+        kept = some ? batch : FLOE_PLACE_NONE;
+        batch = next;
+        turn ^= 1;
+        t = following;
+        __syncthreads(); /* sizes and next were read */
+    }
+    if (kept != FLOE_PLACE_NONE)
+        floe_place_flush(call, memory, sh, kept, maker);
+}
+
+#endif
