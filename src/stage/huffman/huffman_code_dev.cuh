@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Coding a tile of stage huffman on a GPU: from a body of stage pack (stage/pack/pack.h), of our own making, to one of
+ * stage huffman. A warp owns a tile, a lane a group of each step. The widths of all steps are read first, since they say
+ * how many lanes the tile has; then each step's groups are turned into codes in registers, a scan of their lengths says
+ * where they belong, and each lane adds its bits there.
+ */
+#ifndef FLOE_STAGE_HUFFMAN_CODE_DEV_CUH
+#define FLOE_STAGE_HUFFMAN_CODE_DEV_CUH
+
+#include "stage/huffman/huffman_tile_dev.cuh"
+#include "stage/pack/pack.h"
+
+/* ---- codes --------------------------------------------------------------------------------------------------------- */
+
+/* The codes of a book at FLOE_HUFFMAN_BINS places in shared memory. The whole block; the caller synchronizes. */
+FLOE_DEV void floe_huffman_codes_load(const floe_huffman_book *book, uint16_t *codes)
+{
+    for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
+        for (uint32_t s = threadIdx.x; s < floe_huffman_alphabet(t); s += blockDim.x)
+            codes[floe_huffman_bin(t) + s] = book->code[t][s];
+}
+
+/* Two codes, one behind the other: bits | length << 22. */
+enum { FLOE_HUFFMAN_PAIR_SHIFT = 2 * FLOE_HUFFMAN_MAX_LENGTH };
+
+FLOE_DEV uint32_t floe_huffman_pair(uint32_t first, uint32_t second)
+{
+    enum { MASK = (1 << FLOE_HUFFMAN_MAX_LENGTH) - 1 };
+    const uint32_t n = first >> FLOE_HUFFMAN_MAX_LENGTH;
+    return (first & MASK) | (second & MASK) << n | (n + (second >> FLOE_HUFFMAN_MAX_LENGTH)) << FLOE_HUFFMAN_PAIR_SHIFT;
+}
+FLOE_DEV uint32_t floe_huffman_pair_nbits(uint32_t pair) { return pair >> FLOE_HUFFMAN_PAIR_SHIFT; }
+
+/* ---- bits ---------------------------------------------------------------------------------------------------------- */
+
+/* Adds bits to words that are 0 there; other lanes add theirs to the same words. */
+typedef struct floe_bit_adder {
+    uint32_t *to;
+    uint32_t bits, n; /* of *to, not added yet: 0..31 */
+} floe_bit_adder;
+
+/* n: 0..32; bits is 0 above them. */
+FLOE_DEV void floe_bits_add(floe_bit_adder &a, uint32_t bits, uint32_t n)
+{
+    a.bits |= bits << a.n;
+    const uint32_t carry = __funnelshift_l(bits, 0, a.n);
+    a.n += n;
+    if (a.n >= 32) {
+        atomicOr(a.to++, a.bits);
+        a.bits = carry;
+        a.n -= 32;
+    }
+}
+FLOE_DEV void floe_pair_add(floe_bit_adder &a, uint32_t pair)
+{
+    floe_bits_add(a, pair & ((1u << FLOE_HUFFMAN_PAIR_SHIFT) - 1), floe_huffman_pair_nbits(pair));
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------------------- */
+
+/* Values of 5 to 8 bits from their planes: value 4 m + i in byte i of bytes[m]. */
+FLOE_DEV void floe_huffman_bytes_of_planes(const uint32_t plane[8], uint32_t bytes[8])
+{
+    uint32_t a[8];
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        a[j] = plane[j];
+#pragma unroll
+    for (int d = 4; d; d /= 2) /* bit d of the plane's number with bit d of the place within a byte */
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            if (!(j & d)) {
+                const uint32_t mask = d == 4 ? 0x0F0F0F0Fu : d == 2 ? 0x33333333u : 0x55555555u;
+                const uint32_t low = (a[j] & mask) | (a[j + d] & mask) << d;
+                a[j + d] = (a[j] >> d & mask) | (a[j + d] & ~mask);
+                a[j] = low;
+            }
+#pragma unroll
+    for (int h = 0; h < 8; h += 4) { /* byte k of a[j] is value 8 k + j */
+        const uint32_t low01 = __byte_perm(a[h], a[h + 1], 0x5140), high01 = __byte_perm(a[h], a[h + 1], 0x7362);
+        const uint32_t low23 = __byte_perm(a[h + 2], a[h + 3], 0x5140);
+        const uint32_t high23 = __byte_perm(a[h + 2], a[h + 3], 0x7362);
+        bytes[h / 4] = __byte_perm(low01, low23, 0x5410);
+        bytes[2 + h / 4] = __byte_perm(low01, low23, 0x7632);
+        bytes[4 + h / 4] = __byte_perm(high01, high23, 0x5410);
+        bytes[6 + h / 4] = __byte_perm(high01, high23, 0x7632);
+    }
+}
+
+/* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set. */
+FLOE_DEV uint32_t floe_huffman_group_pairs(const uint16_t *codes, uint32_t width, const uint32_t plane[8],
+                                           uint32_t pair[16])
+{
+    uint32_t symbols[8], nbits = 0;
+    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    const int n = (int)(FLOE_GROUP_VALUES / floe_huffman_symbol_values(width));
+    if (width == 1)
+        symbols[0] = plane[0];
+    else if (width <= 4)
+        floe_huffman_symbols_of_planes(width, plane, symbols);
+    else
+        floe_huffman_bytes_of_planes(plane, symbols);
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        if (4 * j < n) {
+            const uint32_t x = symbols[j];
+            pair[2 * j] = floe_huffman_pair(code[x & 0xFF], code[x >> 8 & 0xFF]);
+            pair[2 * j + 1] = floe_huffman_pair(code[x >> 16 & 0xFF], code[x >> 24]);
+            nbits += floe_huffman_pair_nbits(pair[2 * j]) + floe_huffman_pair_nbits(pair[2 * j + 1]);
+        }
+    return nbits;
+}
+
+/* Values 8 k .. 8 k + 7 of a group from its planes, by exchanging bits of value and plane numbers in 8 x 8 of them. */
+template <class Uint>
+FLOE_DEV void floe_huffman_wide_values(const uint32_t *plane, uint32_t width, uint32_t k, Uint value[8])
+{
+    for (int i = 0; i < 8; i++)
+        value[i] = 0;
+    for (uint32_t first = 0; first < width; first += 8) {
+        uint64_t x = 0, t;
+        for (uint32_t b = first; b < min(first + 8, width); b++)
+            x |= (uint64_t)(plane[b] >> 8 * k & 0xFF) << 8 * (b - first);
+        t = (x ^ x >> 7) & 0x00AA00AA00AA00AAu;
+        x ^= t ^ t << 7;
+        t = (x ^ x >> 14) & 0x0000CCCC0000CCCCu;
+        x ^= t ^ t << 14;
+        t = (x ^ x >> 28) & 0x00000000F0F0F0F0u;
+        x ^= t ^ t << 28;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            value[i] |= (Uint)(x >> 8 * i & 0xFF) << first;
+    }
+}
+
+/* Bits of a group of more than 8. */
+template <class Uint>
+FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(const uint16_t *codes, uint32_t width, const uint32_t *plane)
+{
+    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    uint32_t nbits = 0;
+    for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
+        Uint value[8];
+        floe_huffman_wide_values(plane, width, k, value);
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            const uint32_t nraw = floe_huffman_wide_raw_of(value[i]);
+            nbits += nraw + (code[floe_huffman_wide_symbol(value[i], nraw)] >> FLOE_HUFFMAN_MAX_LENGTH);
+        }
+    }
+    return nbits;
+}
+
+template <class Uint>
+FLOE_DEV_SELDOM floe_bit_adder floe_huffman_wide_add(floe_bit_adder to, const uint16_t *codes, uint32_t width,
+                                                     const uint32_t *plane)
+{
+    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
+        Uint value[8];
+        floe_huffman_wide_values(plane, width, k, value);
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            const uint32_t nraw = floe_huffman_wide_raw_of(value[i]), low = min(nraw, 32u);
+            const Uint raw = value[i] & (((Uint)1 << nraw) - 1);
+            floe_pair_add(to, floe_huffman_pair(code[floe_huffman_wide_symbol(value[i], nraw)], 0));
+            floe_bits_add(to, (uint32_t)raw, low);
+            if (sizeof(Uint) == 8 && nraw > 32)
+                floe_bits_add(to, (uint32_t)((uint64_t)raw >> 32), nraw - low);
+        }
+    }
+    return to;
+}
+
+/* ---- a body of stage pack ------------------------------------------------------------------------------------------ */
+
+/* Where the planes of step s begin, and this lane's width; sets flat. at: the step's first word. */
+FLOE_DEV uint32_t floe_huffman_read_widths(const uint32_t *body, uint32_t s, uint32_t at, uint32_t present,
+                                           uint32_t *width, bool *flat)
+{
+    const uint32_t lane = floe_lane(), descriptor = body[s / 2] >> s % 2 * 16 & 0xFFFF;
+    const uint32_t least = descriptor >> FLOE_PACK_LEAST_SHIFT & 127, kind = descriptor >> FLOE_PACK_FLAT_SHIFT & 3;
+    const uint32_t nplanes = descriptor >> FLOE_PACK_PLANES_SHIFT & 7;
+    uint32_t above = 0;
+    *flat = (kind == 0 ? 0 : kind == 1 ? present : body[at]) >> lane & 1;
+    at += kind == 2;
+    for (uint32_t b = 0; b < nplanes; b++)
+        above |= (body[at + b] >> lane & 1) << b;
+    *width = present >> lane & 1 ? least + above : 0;
+    return at + nplanes;
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+enum {
+    FLOE_HUFFMAN_HEADER_WORDS = 20, /* 8 bits and 31 lengths of at most 20 */
+    FLOE_HUFFMAN_CODE_SLACK = FLOE_HUFFMAN_HEADER_WORDS + 2,
+    FLOE_HUFFMAN_TOO_LONG = 0xFFFFFFFFu
+};
+
+/* Shared memory, one a warp. */
+typedef struct floe_huffman_coder {
+    floe_huffman_heads heads;
+    uint32_t planes_at[FLOE_TILE_STEPS];          /* of each step, in the body of stage pack */
+    uint32_t lane_at[FLOE_HUFFMAN_MAX_LANES + 1]; /* first bits of the tile's lanes, and the end */
+    uint32_t header[FLOE_HUFFMAN_HEADER_WORDS + 1];
+} floe_huffman_coder;
+
+/* Fills heads and planes_at. present: of each step, already in heads. */
+FLOE_DEV void floe_huffman_read_heads(const uint32_t *body, uint32_t nsteps, floe_huffman_coder *coder)
+{
+    uint32_t at = (nsteps + 1) / 2;
+    for (uint32_t s = 0; s < nsteps; s++) {
+        const uint32_t present = coder->heads.present[s];
+        uint32_t width;
+        bool flat;
+        at = floe_huffman_read_widths(body, s, at, present, &width, &flat);
+        floe_huffman_heads_set(&coder->heads, s, width, flat, present >> floe_lane() & 1);
+        if (floe_lane() == 0)
+            coder->planes_at[s] = at;
+        at += __reduce_add_sync(FLOE_ALL_LANES, width);
+    }
+    __syncwarp();
+}
+
+/* What stands before the values of this lane's group in step s, as a pair: the quad's symbol before its first group, and
+ * the header if the group is live. Sets *lane to the tile's lane that begins here, or NO_LIVE. */
+FLOE_DEV uint32_t floe_huffman_head_pair(const uint16_t *codes, const floe_huffman_heads *heads, uint32_t s,
+                                         uint32_t log, uint32_t nsteps, uint32_t *lane)
+{
+    const uint32_t i = floe_lane() % FLOE_HUFFMAN_QUAD_GROUPS;
+    const uint32_t q = (s * FLOE_STEP_GROUPS + floe_lane()) / FLOE_HUFFMAN_QUAD_GROUPS;
+    const uint32_t of = floe_huffman_lane_of(q, log, nsteps), first = floe_huffman_lane_quad(of, log, nsteps);
+    const uint32_t live = floe_huffman_quad_of(heads->live, q), below = live & ((1u << i) - 1);
+    uint32_t quad = 0, header = 0;
+    *lane = i == 0 && q == first ? of : (uint32_t)FLOE_HUFFMAN_NO_LIVE;
+    if (floe_huffman_quad_of(heads->present, q) == 0)
+        return 0;
+    const floe_huffman_before before = floe_huffman_before_quad(heads, q, first);
+    if (i == 0)
+        quad = codes[floe_huffman_bin(floe_huffman_quad_table(before.quad)) + live];
+    if (live >> i & 1) {
+        const uint32_t last = below ? heads->width[q * FLOE_HUFFMAN_QUAD_GROUPS + floe_top_bit(below)] : before.width;
+        const uint32_t symbol =
+            2 * heads->width[s * FLOE_STEP_GROUPS + floe_lane()] + (heads->flat[s] >> floe_lane() & 1);
+        header = codes[floe_huffman_bin(floe_huffman_header_table(last)) + symbol];
+    }
+    return floe_huffman_pair(quad, header);
+}
+
+/* Codes step s behind bit `at` of words, of which there is room for cap. Returns the bit behind it, TOO_LONG without room. */
+template <class Uint>
+FLOE_DEV uint32_t floe_huffman_code_step(const uint16_t *codes, const uint32_t *body, uint32_t s, uint32_t log,
+                                         uint32_t nsteps, floe_huffman_coder *coder, uint32_t *words, uint32_t cap,
+                                         uint32_t at)
+{
+    enum { BITS = 8 * sizeof(Uint) };
+    const uint32_t lane = floe_lane(), width = coder->heads.width[s * FLOE_STEP_GROUPS + lane];
+    const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width), *from = body + coder->planes_at[s];
+    uint32_t plane[8], wide[BITS], pair[16], begins, nbits = 0;
+    const uint32_t head = floe_huffman_head_pair(codes, &coder->heads, s, log, nsteps, &begins);
+#pragma unroll
+    for (int b = 0; b < 8; b++) {
+        plane[b] = 0;
+        if (b < (int)most) {
+            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, (int)width > b);
+            if ((int)width > b)
+                plane[b] = from[__popc(who & floe_lanes_below())];
+            from += __popc(who);
+        }
+    }
+    if (most > 8) {
+        for (int b = 0; b < 8; b++)
+            wide[b] = plane[b];
+        for (uint32_t b = 8; b < most; b++) {
+            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, width > b);
+            if (width > b)
+                wide[b] = from[__popc(who & floe_lanes_below())];
+            from += __popc(who);
+        }
+        if (width > 8)
+            nbits = floe_huffman_wide_nbits<Uint>(codes, width, wide);
+    }
+    if (width > 0 && width <= 8)
+        nbits = floe_huffman_group_pairs(codes, width, plane, pair);
+    nbits += floe_huffman_pair_nbits(head);
+    uint32_t sum = nbits;
+#pragma unroll
+    for (int d = 1; d < FLOE_WARP; d *= 2) {
+        const uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, sum, d);
+        sum += (int)lane >= d ? up : 0;
+    }
+    const uint32_t mine = at + sum - nbits, end = at + __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
+    if (end / 32 >= cap)
+        return FLOE_HUFFMAN_TOO_LONG;
+    if (begins != FLOE_HUFFMAN_NO_LIVE)
+        coder->lane_at[begins] = mine;
+    for (uint32_t i = at / 32 + (at > 0) + lane; i <= end / 32; i += FLOE_WARP)
+        words[i] = 0;
+    __syncwarp();
+    floe_bit_adder to = {words + mine / 32, 0, mine % 32};
+    floe_pair_add(to, head);
+    if (width > 8)
+        to = floe_huffman_wide_add<Uint>(to, codes, width, wide);
+    else if (width > 0) {
+        const int n = (int)(FLOE_GROUP_VALUES / 2 / floe_huffman_symbol_values(width));
+#pragma unroll
+        for (int j = 0; j < 16; j += 2)
+            if (j < n) {
+                floe_pair_add(to, pair[j]);
+                floe_pair_add(to, pair[j + 1]);
+            }
+    }
+    if (to.n)
+        atomicOr(to.to, to.bits);
+    return end;
+}
+
+/* Puts the tile's header in front of the lanes, which stand at words[HEADER_WORDS + 1]; the whole warp. Returns the words
+ * of the tile. */
+FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, uint32_t *words)
+{
+    enum { NBITS = FLOE_HUFFMAN_LOG_BITS + FLOE_HUFFMAN_FIELD_BITS };
+    const uint32_t lane = floe_lane(), n = 1u << log, nbits = coder->lane_at[n];
+    const uint32_t length = lane + 1 < n ? coder->lane_at[lane + 1] - coder->lane_at[lane] : 0;
+    const uint32_t field = floe_huffman_bit_length(__reduce_max_sync(FLOE_ALL_LANES, length));
+    if (lane <= FLOE_HUFFMAN_HEADER_WORDS)
+        coder->header[lane] = 0;
+    __syncwarp();
+    if (lane + 1 < n) {
+        const uint32_t at = NBITS + lane * field;
+        floe_bit_adder to = {coder->header + at / 32, 0, at % 32};
+        floe_bits_add(to, length, field);
+        if (to.n)
+            atomicOr(to.to, to.bits);
+    }
+    if (lane == 0)
+        atomicOr(coder->header, log | field << FLOE_HUFFMAN_LOG_BITS);
+    __syncwarp();
+    const uint32_t ahead = NBITS + (n - 1) * field, whole = ahead / 32, shift = ahead % 32;
+    const uint32_t nlanes = (nbits + 31) / 32, nwords = (ahead + nbits + 31) / 32;
+    const uint32_t *lanes = words + FLOE_HUFFMAN_HEADER_WORDS + 1;
+    /* whole <= HEADER_WORDS: what a round writes stands before what the next one reads */
+    for (uint32_t first = 0; first < nwords; first += FLOE_WARP) {
+        const uint32_t i = first + lane, k = i - whole; /* of lanes; wraps where only header is */
+        const uint32_t low = i > whole && k - 1 < nlanes ? lanes[k - 1] : 0;
+        const uint32_t high = i >= whole && k < nlanes ? lanes[k] : 0;
+        const uint32_t head = i <= whole ? coder->header[i] : 0;
+        __syncwarp();
+        if (i < nwords)
+            words[i] = __funnelshift_l(low, high, shift) | head;
+        __syncwarp();
+    }
+    return nwords;
+}
+
+/* Codes a tile with a book whose histogram counted it. heads.present is set. body: of stage pack; words: room for cap, in
+ * shared or device memory. Returns the words of the tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more,
+ * may not fit cap. The whole warp. */
+template <class Uint>
+FLOE_DEV uint32_t floe_huffman_code_tile_dev(const uint16_t *codes, const uint32_t *body, uint32_t nsteps,
+                                             floe_huffman_coder *coder, uint32_t *words, uint32_t cap)
+{
+    floe_huffman_read_heads(body, nsteps, coder);
+    const uint32_t log = floe_huffman_heads_log(&coder->heads, nsteps);
+    if (log == FLOE_HUFFMAN_NO_LIVE)
+        return 0;
+    if (cap < FLOE_HUFFMAN_CODE_SLACK)
+        return FLOE_HUFFMAN_TOO_LONG;
+    uint32_t at = 0;
+    for (uint32_t s = 0; s < nsteps && at != FLOE_HUFFMAN_TOO_LONG; s++)
+        at = floe_huffman_code_step<Uint>(codes, body, s, log, nsteps, coder, words + FLOE_HUFFMAN_HEADER_WORDS + 1,
+                                          cap - FLOE_HUFFMAN_HEADER_WORDS - 1, at);
+    if (at == FLOE_HUFFMAN_TOO_LONG)
+        return at;
+    if (floe_lane() == 0)
+        coder->lane_at[1u << log] = at;
+    __syncwarp();
+    return floe_huffman_close(coder, log, words);
+}
+
+#endif
