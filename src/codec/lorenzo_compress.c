@@ -7,14 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
+#include "codec/lorenzo_begin_math.h"
 #include "codec/lorenzo_layout.h"
 #include "codec/lorenzo_segment.h"
-
-/* Cells beyond this share stored as literals: the chunk is coded bit for bit instead, which then costs less. */
-enum { LITERAL_SHARE = 4 };
-
-/* A table pays when each of its values comes back often enough. */
-enum { TABLE_REPEATS = 8 };
 
 typedef struct encoder {
     const floe_cpu *cpu;
@@ -73,8 +68,7 @@ uint64_t floe_lorenzo_bound(const floe_codec_params *params, uint32_t rank, cons
     uint64_t ntiles =
         floe_view_of(rank, extent, true, &swapped) ? floe_max64(view.ntiles, swapped.ntiles) : view.ntiles;
     uint64_t size = floe_dtype_size(params->dtype);
-    uint64_t table =
-        params->mode == FLOE_BOUND_LOSSLESS ? floe_min64(FLOE_TABLE_MAX, ncells / TABLE_REPEATS) * size : 0;
+    uint64_t table = params->mode == FLOE_BOUND_LOSSLESS ? floe_lorenzo_table_most(ncells) * size : 0;
     uint64_t book = params->preset == FLOE_PRESET_FAST ? 0 : 4 * FLOE_HUFFMAN_BOOK_WORDS;
     return FLOE_LORENZO_HEADER_NBYTES + table + book + 4 * ntiles + ncells * size;
 }
@@ -144,26 +138,16 @@ static double value_at(const floe_field *f, int64_t offset)
     return f->dtype == FLOE_F32 ? (double)((const float *)f->data)[offset] : ((const double *)f->data)[offset];
 }
 
-/* Votes on a sample: along which of the two axes are neighbours closer? */
 static bool prefers_swap(const floe_field *chunk, const floe_view *view)
 {
-    enum { SAMPLES = 4096 };
-    const int batch = view->axis[FLOE_VIEW_BATCH], slow = view->axis[FLOE_VIEW_Z];
+    floe_sample sample;
     int64_t votes = 0;
-    uint64_t state = 1;
-    for (int i = 0; i < SAMPLES; i++) {
-        int64_t offset = 0;
-        for (uint32_t a = 0; a < chunk->rank; a++) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            uint64_t last = chunk->shape[a] - ((int)a == batch || (int)a == slow);
-            offset += (int64_t)((state >> 33) % last) * chunk->stride[a];
-        }
-        double here = value_at(chunk, offset);
-        double along_batch = value_at(chunk, offset + chunk->stride[batch]) - here;
-        double along_slow = value_at(chunk, offset + chunk->stride[slow]) - here;
-        along_batch = along_batch < 0 ? -along_batch : along_batch;
-        along_slow = along_slow < 0 ? -along_slow : along_slow;
-        votes += (along_batch < along_slow) - (along_slow < along_batch);
+    uint64_t state = FLOE_SAMPLE_SEED;
+    floe_sample_of(view, chunk->shape, chunk->stride, &sample);
+    for (int i = 0; i < FLOE_SAMPLE_CELLS; i++) {
+        int64_t at = floe_sample_next(&sample, &state);
+        votes += floe_sample_vote(value_at(chunk, at), value_at(chunk, at + sample.along_batch),
+                                  value_at(chunk, at + sample.along_slow));
     }
     return votes > 0;
 }
@@ -246,7 +230,7 @@ static void set_quantizer(encoder *e, floe_quantizer_kind kind)
 /* Lossless: a table where the chunk has few values, each of them often; else the bit patterns. */
 static void choose_lossless(encoder *e)
 {
-    uint32_t count = 0, most = (uint32_t)floe_min64(FLOE_TABLE_MAX, e->ncells / TABLE_REPEATS);
+    uint32_t count = 0, most = floe_lorenzo_table_most(e->ncells);
     bool few = most > 0;
     set_quantizer(e, FLOE_QUANTIZER_BITS);
     memset(e->table_slots, 0, FLOE_TABLE_SLOTS * sizeof *e->table_slots);
@@ -334,10 +318,8 @@ static floe_status begin_chunk(encoder *e, const floe_cpu *cpu, const floe_codec
     FLOE_CHECK(err, !arena->overflow && arena->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)ncells);
     e->job = (floe_tile_job){.view = &e->view, .quantizer = &e->quantizer, .field = chunk};
-    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
-        e->job.region_hi[a] = view.extent[a];
-        e->job.stride[a] = view.axis[a] < 0 ? (a == FLOE_VIEW_X) : chunk->stride[view.axis[a]];
-    }
+    memcpy(e->job.region_hi, view.extent, sizeof view.extent);
+    floe_lorenzo_strides(&view, chunk->stride, e->job.stride);
     lay_segments(e);
     floe_cpu_parallel(cpu, cpu->threads, begin_task, e);
     return FLOE_OK;
@@ -355,7 +337,7 @@ floe_status floe_lorenzo_compress(const floe_cpu *cpu, const floe_codec_params *
     else
         set_quantizer(&e, params->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR);
     encode_segments(&e, &totals);
-    if (params->mode != FLOE_BOUND_LOSSLESS && totals.nliterals > e.ncells / LITERAL_SHARE) {
+    if (params->mode != FLOE_BOUND_LOSSLESS && floe_lorenzo_keeps_too_little(totals.nliterals, e.ncells)) {
         set_quantizer(&e, FLOE_QUANTIZER_BITS);
         lay_segments(&e);
         encode_segments(&e, &totals);

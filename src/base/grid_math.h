@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The grid of chunks, for both compilers: chunk numbers in C order, full chunks but for the last along each axis. */
+#ifndef FLOE_BASE_GRID_MATH_H
+#define FLOE_BASE_GRID_MATH_H
+
+#include "base/hd.h"
+
+/* First cell and extent of chunk number `index`; shape and chunk have no 0. */
+FLOE_HD void floe_grid_cut(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint64_t index, uint64_t *lo,
+                           uint64_t *extent)
+{
+    for (uint32_t i = rank; i-- > 0;) {
+        const uint64_t count = floe_ceil_div(shape[i], chunk[i]);
+        lo[i] = index % count * chunk[i];
+        extent[i] = floe_min64(chunk[i], shape[i] - lo[i]);
+        index /= count;
+    }
+}
+
+#endif
