@@ -131,7 +131,7 @@ FLOE_DEV_SELDOM uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t
 FLOE_DEV_SELDOM uint32_t floe_huffman_decode_wide64(floe_tile_words in, uint32_t pos, const uint16_t *entry,
                                                     uint32_t table, uint32_t width, uint4 *to)
 {
-    uint32_t out[4];
+    uint32_t out[4] = {0, 0, 0, 0};
     for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i++) {
         const uint32_t e = floe_huffman_find(entry, table, floe_tile_peek(in, pos));
         if (!floe_huffman_wide_fits(e, width))
