@@ -4,8 +4,6 @@
 
 #include "stage/huffman/huffman_book_math.h"
 
-enum { CODE_MASK = (1 << FLOE_HUFFMAN_MAX_LENGTH) - 1 }; /* of a code and its length */
-
 void floe_huffman_hist_clear(floe_huffman_hist *hist) { memset(hist, 0, sizeof *hist); }
 
 void floe_huffman_hist_add(floe_huffman_hist *sum, const floe_huffman_hist *part)
@@ -17,24 +15,22 @@ void floe_huffman_hist_add(floe_huffman_hist *sum, const floe_huffman_hist *part
 
 /* ---- the tokens of a table's lengths ---- */
 
-/* Lengths as the prediction counts them: 12 for a symbol without a code. */
 static void lengths_as_predicted(const uint8_t *length, uint8_t *v)
 {
     for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
-        v[s] = length[s] ? length[s] : FLOE_HUFFMAN_ABSENT;
+        v[s] = (uint8_t)floe_huffman_predicted_as(length[s]);
 }
 
 /* Counts the tokens of a table; returns about how many bits they will take. */
 static uint32_t tokens_count(uint32_t table, const uint8_t *length, uint32_t *count)
 {
-    enum { TYPICAL_TOKEN_BITS = 3 };
     uint8_t v[FLOE_HUFFMAN_SYMBOLS];
     uint32_t nbits = 0, extra, advance;
     lengths_as_predicted(length, v);
     for (uint32_t s = 0; s < floe_huffman_alphabet(table); s += advance) {
         uint32_t token = floe_huffman_token(table, v, s, &extra, &advance);
         count[token]++;
-        nbits += TYPICAL_TOKEN_BITS + floe_huffman_token_extra(token);
+        nbits += FLOE_HUFFMAN_TYPICAL_TOKEN_BITS + floe_huffman_token_extra(token);
     }
     return nbits;
 }
@@ -42,16 +38,11 @@ static uint32_t tokens_count(uint32_t table, const uint8_t *length, uint32_t *co
 /* The code of the tokens of all CODED tables. */
 static void tokens_code(const floe_huffman_book *book, uint8_t *length, uint16_t *code)
 {
-    uint32_t count[FLOE_HUFFMAN_TOKENS] = {0}, nused = 0;
+    uint32_t count[FLOE_HUFFMAN_TOKENS] = {0};
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
         if (book->mode[t] == FLOE_HUFFMAN_CODED)
             tokens_count(t, book->length[t], count);
-    for (uint32_t k = 0; k < FLOE_HUFFMAN_TOKENS; k++)
-        nused += count[k] > 0;
-    for (uint32_t k = 0; nused < 2; k++) { /* a complete code has two symbols at least */
-        nused += count[k] == 0;
-        count[k]++;
-    }
+    floe_huffman_tokens_two(count);
     floe_huffman_lengths(count, FLOE_HUFFMAN_TOKENS, FLOE_HUFFMAN_TOKEN_LIMIT, length);
     bool complete = floe_huffman_codes(length, FLOE_HUFFMAN_TOKENS, code);
     assert(complete);
@@ -105,18 +96,12 @@ void floe_huffman_book_build(const floe_huffman_hist *hist, floe_huffman_book *b
         table_build(t, hist->count[t], book);
 }
 
-/* Bits behind the code of a symbol. */
-static uint32_t raw_bits(uint32_t table, uint32_t symbol)
-{
-    return table < floe_huffman_value_table(FLOE_HUFFMAN_NARROW + 1) ? 0 : floe_huffman_wide_raw(symbol);
-}
-
 uint64_t floe_huffman_book_cost(const floe_huffman_hist *hist, const floe_huffman_book *book)
 {
     uint64_t nbits = 0;
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
         for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
-            nbits += (uint64_t)hist->count[t][s] * (book->length[t][s] + raw_bits(t, s));
+            nbits += (uint64_t)hist->count[t][s] * (book->length[t][s] + floe_huffman_raw(t, s));
     }
     return nbits;
 }
@@ -152,7 +137,7 @@ static void put_lengths(book_writer *w, uint32_t table, const uint8_t *length, c
     lengths_as_predicted(length, v);
     for (uint32_t s = 0; s < floe_huffman_alphabet(table); s += advance) {
         uint32_t token = floe_huffman_token(table, v, s, &extra, &advance);
-        book_put(w, code[token] & CODE_MASK, code[token] >> FLOE_HUFFMAN_MAX_LENGTH);
+        book_put(w, code[token] & FLOE_HUFFMAN_CODE_MASK, code[token] >> FLOE_HUFFMAN_MAX_LENGTH);
         book_put(w, extra, floe_huffman_token_extra(token));
     }
 }
@@ -171,15 +156,15 @@ size_t floe_huffman_book_write(const floe_huffman_book *book, uint32_t *words, s
     uint8_t token_length[FLOE_HUFFMAN_TOKENS];
     uint16_t token_code[FLOE_HUFFMAN_TOKENS];
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
-        book_put(&w, book->mode[t], 2);
+        book_put(&w, book->mode[t], FLOE_HUFFMAN_MODE_BITS);
     if (book_has_codes(book)) {
         tokens_code(book, token_length, token_code);
         for (uint32_t k = 0; k < FLOE_HUFFMAN_TOKENS; k++)
-            book_put(&w, token_length[k], 3);
+            book_put(&w, token_length[k], FLOE_HUFFMAN_TOKEN_LENGTH_BITS);
     }
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
         if (book->mode[t] == FLOE_HUFFMAN_SINGLE)
-            book_put(&w, book->single[t], 8);
+            book_put(&w, book->single[t], FLOE_HUFFMAN_SINGLE_BITS);
         if (book->mode[t] == FLOE_HUFFMAN_CODED)
             put_lengths(&w, t, book->length[t], token_code);
     }
@@ -215,11 +200,12 @@ static floe_status tokens_read(book_reader *r, uint8_t *token_entry, floe_error 
     uint8_t length[FLOE_HUFFMAN_TOKENS];
     uint16_t code[FLOE_HUFFMAN_TOKENS];
     for (uint32_t k = 0; k < FLOE_HUFFMAN_TOKENS; k++)
-        length[k] = (uint8_t)book_get(r, 3);
+        length[k] = (uint8_t)book_get(r, FLOE_HUFFMAN_TOKEN_LENGTH_BITS);
     FLOE_CHECK(err, floe_huffman_codes(length, FLOE_HUFFMAN_TOKENS, code), FLOE_ERR_FORMAT,
                "the code of the codebook is not complete");
     for (uint32_t k = 0; k < FLOE_HUFFMAN_TOKENS; k++)
-        for (uint32_t i = code[k] & CODE_MASK; length[k] && i < 1u << FLOE_HUFFMAN_TOKEN_LIMIT; i += 1u << length[k])
+        for (uint32_t i = code[k] & FLOE_HUFFMAN_CODE_MASK; length[k] && i < 1u << FLOE_HUFFMAN_TOKEN_LIMIT;
+             i += 1u << length[k])
             token_entry[i] = (uint8_t)(length[k] | k << 4);
     return FLOE_OK;
 }
@@ -230,15 +216,13 @@ static floe_status lengths_read(book_reader *r, const uint8_t *token_entry, uint
     uint8_t v[FLOE_HUFFMAN_SYMBOLS];
     uint32_t nsymbols = floe_huffman_alphabet(table);
     for (uint32_t s = 0; s < nsymbols;) {
-        uint32_t entry = token_entry[book_peek(r, FLOE_HUFFMAN_TOKEN_LIMIT)], token = entry >> 4, run = 1;
+        uint32_t entry = token_entry[book_peek(r, FLOE_HUFFMAN_TOKEN_LIMIT)], token = entry >> 4;
         book_get(r, entry & 15);
-        if (token >= FLOE_HUFFMAN_SHORT_RUN)
-            run = (token == FLOE_HUFFMAN_SHORT_RUN ? 3 : 7) + book_get(r, floe_huffman_token_extra(token));
+        uint32_t run = floe_huffman_token_least(token) + book_get(r, floe_huffman_token_extra(token));
         FLOE_CHECK(err, !r->bad && run <= nsymbols - s, FLOE_ERR_FORMAT, "code lengths of table %u overrun", table);
         for (uint32_t step = run == 1 ? token : 0; run > 0; run--, s++) {
-            uint32_t predicted = floe_huffman_predict(table, v, s);
-            v[s] = (uint8_t)((predicted - 1 + step) % FLOE_HUFFMAN_ABSENT + 1);
-            length[s] = v[s] == FLOE_HUFFMAN_ABSENT ? 0 : v[s];
+            v[s] = (uint8_t)floe_huffman_stepped(floe_huffman_predict(table, v, s), step);
+            length[s] = (uint8_t)floe_huffman_length_of(v[s]);
         }
     }
     return FLOE_OK;
@@ -250,7 +234,7 @@ static floe_status table_read(book_reader *r, const uint8_t *token_entry, uint32
     uint8_t *length = book->length[table];
     switch (book->mode[table]) {
     case FLOE_HUFFMAN_SINGLE:
-        book->single[table] = (uint8_t)book_get(r, 8);
+        book->single[table] = (uint8_t)book_get(r, FLOE_HUFFMAN_SINGLE_BITS);
         FLOE_CHECK(err, book->single[table] < floe_huffman_alphabet(table), FLOE_ERR_FORMAT,
                    "the symbol of table %u is out of range", table);
         break;
@@ -273,7 +257,7 @@ floe_status floe_huffman_book_read(const uint32_t *words, size_t nwords, floe_hu
     uint8_t token_entry[1 << FLOE_HUFFMAN_TOKEN_LIMIT] = {0};
     memset(book, 0, sizeof *book);
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
-        book->mode[t] = (uint8_t)book_get(&r, 2);
+        book->mode[t] = (uint8_t)book_get(&r, FLOE_HUFFMAN_MODE_BITS);
     if (book_has_codes(book))
         FLOE_TRY(tokens_read(&r, token_entry, err));
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
@@ -299,11 +283,11 @@ void floe_huffman_decoder_build(const floe_huffman_book *book, floe_huffman_deco
         decoder->start[t] = (uint16_t)start;
         decoder->mask[t] = (uint16_t)((1u << longest) - 1);
         decoder->unused |= (uint32_t)(book->mode[t] == FLOE_HUFFMAN_UNUSED) << t;
-        entry[0] = (uint16_t)(raw_bits(t, book->single[t]) | (uint32_t)book->single[t] << 8);
+        entry[0] = floe_huffman_entry(t, book->single[t], 0);
         for (uint32_t s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
-            for (uint32_t n = book->length[t][s], i = book->code[t][s] & CODE_MASK; n && i < 1u << longest;
+            for (uint32_t n = book->length[t][s], i = book->code[t][s] & FLOE_HUFFMAN_CODE_MASK; n && i < 1u << longest;
                  i += 1u << n)
-                entry[i] = (uint16_t)((n + raw_bits(t, s)) | s << 8);
+                entry[i] = floe_huffman_entry(t, s, n);
         start += 1u << longest;
     }
 }
