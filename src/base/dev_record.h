@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+enum { FLOE_RECORD_HEAD_NBYTES = 40 }; /* what stands before a chunk's payload; container.h says what it is */
+
 typedef struct floe_dev_record {
     uint64_t offset;   /* of the record's head, from the start of the stream; a multiple of 8 */
     uint64_t nbytes;   /* of the payload behind the head, without padding to 8 */

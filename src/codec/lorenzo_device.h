@@ -28,9 +28,9 @@
 #ifndef FLOE_CODEC_LORENZO_DEVICE_H
 #define FLOE_CODEC_LORENZO_DEVICE_H
 
+#include "base/dev_record.h"
 #include "codec/codec.h"
 #include "codec/lorenzo_layout.h"
-#include "container/container_cuda.h"
 #include "stage/huffman/huffman_book_cuda.h"
 #include "stage/quantizer/quantizer.h"
 #include "stage/tile/view.h"

@@ -26,7 +26,6 @@
 #include "backend/device.cuh"
 #include "codec/lorenzo_device.h"
 #include "codec/lorenzo_layout.h"
-#include "container/container.h"
 
 enum {
     FLOE_PLACE_WARPS = FLOE_BATCH_TILES,

@@ -12,12 +12,13 @@
 
 #include <floe/floe.h>
 
+#include "base/dev_record.h"
+
 enum {
     FLOE_FORMAT_VERSION = 1,
     FLOE_HEADER_MIN_NBYTES = 16,      /* magic, version and header size: enough to know how much to read */
     FLOE_HEADER_MAX_NBYTES = 1 << 20, /* attributes included */
     FLOE_HEADER_MAX_ATTRS = 1024,
-    FLOE_RECORD_HEAD_NBYTES = 40,
     FLOE_FOOTER_NBYTES = 40
 };
 
