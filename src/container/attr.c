@@ -3,35 +3,15 @@
 #include "container/layout.h"
 
 #include "base/try.h"
+#include "container/header_math.h"
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at p (n > 0 bytes are there) and its code point; 0 if it is not well formed: wrong
- * continuation bytes, an overlong form, a surrogate, or past U+10FFFF. */
-static size_t utf8_next(const uint8_t *p, size_t n, uint32_t *code)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
-    if (length == 0 || length > n)
-        return 0;
-    *code = length == 1 ? p[0] : p[0] & (0x7Fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (p[i] >> 6 != 2)
-            return 0;
-        *code = *code << 6 | (p[i] & 0x3Fu);
-    }
-    bool wrong = *code < least[length] || *code > 0x10FFFF || (*code >= 0xD800 && *code <= 0xDFFF);
-    return wrong ? 0 : length;
-}
-
-/* Texts are shown on terminals, so control characters stay out, but for tab and line ends where lines are allowed. */
 static bool text_valid(const uint8_t *p, size_t n, bool lines)
 {
     while (n) {
-        uint32_t code = 0;
-        size_t length = utf8_next(p, n, &code);
-        bool line = code == '\t' || code == '\n' || code == '\r';
-        if (length == 0 || ((code < 0x20 || (code >= 0x7F && code <= 0x9F)) && !(lines && line)))
+        uint32_t code = 0, length = floe_utf8_next(p, n, &code);
+        if (length == 0 || !floe_text_allows(code, lines))
             return false;
         p += length;
         n -= length;
@@ -41,8 +21,8 @@ static bool text_valid(const uint8_t *p, size_t n, bool lines)
 
 static bool texts_valid(const void *key, size_t key_nbytes, const void *value, size_t value_nbytes)
 {
-    return key_nbytes >= 1 && key_nbytes <= UINT16_MAX && value_nbytes <= FLOE_HEADER_MAX_NBYTES &&
-           text_valid(key, key_nbytes, false) && text_valid(value, value_nbytes, true);
+    return floe_text_sizes_valid(key_nbytes, value_nbytes) && text_valid(key, key_nbytes, false) &&
+           text_valid(value, value_nbytes, true);
 }
 
 /* ---- items ------------------------------------------------------------------------------------------------------- */
@@ -74,17 +54,18 @@ void floe_attr_write(floe_cursor *cursor, const floe_attr *attr)
 
 floe_status floe_item_read(floe_reader *reader, floe_item *item, floe_error *err)
 {
-    item->tag = floe_read16(reader);
-    item->key_nbytes = floe_read16(reader);
-    item->value_nbytes = floe_read32(reader);
-    uint64_t used = (uint64_t)item->key_nbytes + item->value_nbytes, space = floe_round_up8(used);
+    floe_item_sizes sizes = floe_item_unpack(floe_read64(reader));
+    uint64_t used = floe_item_used(sizes), space = floe_round_up8(used);
+    item->tag = (uint16_t)sizes.tag;
+    item->key_nbytes = sizes.key_nbytes;
+    item->value_nbytes = sizes.value_nbytes;
     item->key = floe_read_bytes(reader, space);
     FLOE_CHECK(err, !reader->bad, FLOE_ERR_FORMAT, "an attribute of %llu bytes reaches past the end of the header",
                (unsigned long long)used);
     item->value = item->key + item->key_nbytes;
     for (uint64_t i = used; i < space; i++)
         FLOE_CHECK(err, item->key[i] == 0, FLOE_ERR_FORMAT, "the padding behind an attribute is not zero");
-    if (item->tag & FLOE_ITEM_OPTIONAL)
+    if (floe_item_is_optional(sizes))
         return FLOE_OK;
     FLOE_CHECK(err, item->tag == FLOE_ITEM_TEXT, FLOE_ERR_FORMAT, "the header has an item of unknown kind %u",
                item->tag);

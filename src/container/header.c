@@ -2,10 +2,9 @@
 /* The header as bytes. What its fields may hold is in header_check.c. */
 #include "container/layout.h"
 
-#include <math.h>
-
 #include "base/checksum.h"
 #include "base/try.h"
+#include "container/header_math.h"
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
@@ -14,7 +13,7 @@ size_t floe_header_nbytes(const floe_header *header)
     if (header->rank < 1 || header->rank > FLOE_MAX_RANK || header->nattrs > FLOE_HEADER_MAX_ATTRS ||
         (header->nattrs && !header->attrs))
         return 0;
-    uint64_t nbytes = FLOE_HEADER_FIXED_NBYTES + 16 * header->rank + FLOE_HEADER_CHECK_NBYTES;
+    uint64_t nbytes = floe_header_plain_nbytes(header->rank);
     for (uint32_t i = 0; i < header->nattrs; i++) {
         uint64_t item = floe_attr_nbytes(&header->attrs[i]);
         nbytes += item;
@@ -22,42 +21,6 @@ size_t floe_header_nbytes(const floe_header *header)
             return 0;
     }
     return (size_t)nbytes;
-}
-
-/* NaN has one form in a file: other payloads would be other bytes for the same meaning. */
-#define NAN_BITS 0x7FF8000000000000u
-
-static void write_real(floe_cursor *c, double v)
-{
-    if (isnan(v))
-        floe_write64(c, NAN_BITS);
-    else
-        floe_write_f64(c, v);
-}
-
-static void write_fields(floe_cursor *c, const floe_header *h, size_t nbytes)
-{
-    floe_write16(c, FLOE_FORMAT_VERSION);
-    floe_write16(c, FLOE_MIN_READER_VERSION);
-    floe_write32(c, (uint32_t)nbytes);
-    floe_write8(c, (uint8_t)h->dtype);
-    floe_write8(c, (uint8_t)h->rank);
-    floe_write8(c, (uint8_t)h->codec);
-    floe_write8(c, (uint8_t)h->preset);
-    floe_write8(c, (uint8_t)h->mode);
-    floe_write8(c, h->has_fill ? FLOE_HEADER_FLAG_FILL : 0);
-    floe_write16(c, 0);
-    floe_write32(c, h->nattrs);
-    floe_write32(c, 0);
-    write_real(c, h->bound);
-    write_real(c, h->abs_bound);
-    write_real(c, h->value_min);
-    write_real(c, h->value_max);
-    floe_write64(c, h->fill_bits);
-    for (uint32_t i = 0; i < h->rank; i++)
-        floe_write64(c, h->shape[i]);
-    for (uint32_t i = 0; i < h->rank; i++)
-        floe_write64(c, h->chunk[i]);
 }
 
 /* A header that may not be written is the caller's mistake, not a bad file. */
@@ -82,8 +45,10 @@ floe_status floe_header_write(const floe_header *header, void *dst, size_t capac
     FLOE_CHECK(err, nbytes <= capacity, FLOE_ERR_CAPACITY, "the header needs %zu bytes, there are %zu", nbytes,
                capacity);
     floe_cursor c = floe_cursor_of(dst, nbytes);
-    memcpy(floe_write_space(&c, FLOE_MAGIC_NBYTES), FLOE_MAGIC_HEADER, FLOE_MAGIC_NBYTES);
-    write_fields(&c, &h, nbytes);
+    uint64_t words[FLOE_HEADER_FIELD_WORDS_MAX];
+    uint32_t nwords = floe_header_field_words(h.rank);
+    floe_header_pack(&h, (uint32_t)nbytes, words);
+    floe_store_words(floe_write_space(&c, 8 * nwords), words, nwords);
     for (uint32_t i = 0; i < header->nattrs; i++)
         floe_attr_write(&c, &header->attrs[i]);
     floe_write64(&c, floe_xxh3(dst, nbytes - FLOE_HEADER_CHECK_NBYTES));
@@ -92,76 +57,57 @@ floe_status floe_header_write(const floe_header *header, void *dst, size_t capac
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static floe_status magic_check(const uint8_t *p, floe_error *err)
+static floe_status open_fail(floe_fault fault, const uint8_t *p, uint64_t word1, floe_error *err)
 {
-    if (memcmp(p, FLOE_MAGIC_HEADER, FLOE_MAGIC_NBYTES) == 0)
-        return FLOE_OK;
-    if (memcmp(p + 1, &FLOE_MAGIC_HEADER[1], 4) == 0)
-        return floe_fail(err, FLOE_ERR_FORMAT,
-                         "this was a floe file, but its first bytes are damaged, as by a transfer in text mode");
-    return floe_fail(err, FLOE_ERR_FORMAT, "this is no floe file (it begins with %02x %02x %02x %02x)", p[0], p[1],
-                     p[2], p[3]);
+    floe_status status = floe_fault_status(fault);
+    unsigned version = (uint16_t)word1, min_reader = (uint16_t)(word1 >> 16);
+    switch (fault) {
+    case FLOE_FAULT_MAGIC:
+        if (memcmp(p + 1, &FLOE_MAGIC_HEADER[1], 4) == 0)
+            return floe_fail(err, status,
+                             "this was a floe file, but its first bytes are damaged, as by a transfer in text mode");
+        return floe_fail(err, status, "this is no floe file (it begins with %02x %02x %02x %02x)", p[0], p[1], p[2],
+                         p[3]);
+    case FLOE_FAULT_FUTURE:
+        return floe_fail(
+            err, status,
+            "the file has format version %u and needs a reader of version %u; this floe reads up to version %d",
+            version, min_reader, (int)FLOE_FORMAT_VERSION);
+    case FLOE_FAULT_VERSIONS:
+        return floe_fail(err, status, "the header says format version %u for readers of version %u, which cannot be",
+                         version, min_reader);
+    default:
+        return floe_fail(err, status, "the header says that it has %u bytes, which cannot be",
+                         floe_header_size_field(word1));
+    }
 }
 
 floe_status floe_header_peek(const void *src, size_t nbytes, size_t *header_nbytes, floe_error *err)
 {
     FLOE_CHECK(err, nbytes >= FLOE_HEADER_MIN_NBYTES, FLOE_ERR_FORMAT,
                "only %zu bytes: too short for a floe file, whose header alone has more", nbytes);
-    FLOE_TRY(magic_check(src, err));
-    const uint8_t *p = src;
-    unsigned version = floe_load16(p + 8), min_reader = floe_load16(p + 10);
-    uint32_t size = floe_load32(p + 12);
-    FLOE_CHECK(err, min_reader <= FLOE_FORMAT_VERSION, FLOE_ERR_VERSION,
-               "the file has format version %u and needs a reader of version %u; this floe reads up to version %d",
-               version, min_reader, (int)FLOE_FORMAT_VERSION);
-    FLOE_CHECK(err, min_reader >= 1 && min_reader <= version, FLOE_ERR_FORMAT,
-               "the header says format version %u for readers of version %u, which cannot be", version, min_reader);
-    FLOE_CHECK(err,
-               size % 8 == 0 && size >= FLOE_HEADER_FIXED_NBYTES + 16 + FLOE_HEADER_CHECK_NBYTES &&
-                   size <= FLOE_HEADER_MAX_NBYTES,
-               FLOE_ERR_FORMAT, "the header says that it has %u bytes, which cannot be", size);
-    *header_nbytes = size;
+    uint64_t words[2];
+    floe_load_words(words, src, 2);
+    floe_fault fault = floe_header_open_fault(words[0], words[1]);
+    if (fault != FLOE_FAULT_NONE)
+        return open_fail(fault, src, words[1], err);
+    *header_nbytes = floe_header_size_field(words[1]);
     return FLOE_OK;
 }
 
-static double read_real(floe_reader *r, bool *canonical)
+/* Everything up to the items. */
+static floe_status read_fields(const uint8_t *p, size_t header_nbytes, floe_header *h, uint32_t *nitems,
+                               floe_error *err)
 {
-    uint64_t bits = floe_read64(r);
-    *canonical &= bits <= 0x7FF0000000000000u || bits == NAN_BITS || (bits >> 63 && bits <= 0xFFF0000000000000u);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-/* Everything between version and items. */
-static floe_status read_fields(floe_reader *r, floe_header *h, uint32_t *nitems, floe_error *err)
-{
-    bool canonical = true;
-    h->dtype = (floe_dtype)floe_read8(r);
-    h->rank = floe_read8(r);
-    h->codec = (floe_codec)floe_read8(r);
-    h->preset = (floe_preset)floe_read8(r);
-    h->mode = (floe_bound_mode)floe_read8(r);
-    uint8_t flags = floe_read8(r);
-    uint32_t reserved = floe_read16(r);
-    *nitems = floe_read32(r);
-    reserved |= floe_read32(r);
-    h->bound = read_real(r, &canonical);
-    h->abs_bound = read_real(r, &canonical);
-    h->value_min = read_real(r, &canonical);
-    h->value_max = read_real(r, &canonical);
-    h->fill_bits = floe_read64(r);
-    h->has_fill = flags & FLOE_HEADER_FLAG_FILL;
-    FLOE_CHECK(err, h->rank >= 1 && h->rank <= FLOE_MAX_RANK, FLOE_ERR_FORMAT,
-               "the header says %u axes; there are 1 to %d", h->rank, FLOE_MAX_RANK);
-    for (uint32_t i = 0; i < h->rank; i++)
-        h->shape[i] = floe_read64(r);
-    for (uint32_t i = 0; i < h->rank; i++)
-        h->chunk[i] = floe_read64(r);
-    FLOE_CHECK(err, !r->bad, FLOE_ERR_FORMAT, "the header is too short for its %u axes", h->rank);
-    FLOE_CHECK(err, reserved == 0 && (flags & ~FLOE_HEADER_FLAG_FILL) == 0, FLOE_ERR_FORMAT,
-               "a reserved field of the header is not zero");
-    FLOE_CHECK(err, canonical, FLOE_ERR_FORMAT, "a number in the header is a NaN of a wrong form");
+    uint64_t words[FLOE_HEADER_FIELD_WORDS_MAX];
+    uint64_t nwords = (header_nbytes - FLOE_HEADER_CHECK_NBYTES) / 8;
+    floe_load_words(words, p, (uint32_t)floe_min64(nwords, FLOE_HEADER_FIELD_WORDS_MAX));
+    floe_fault fault = floe_header_unpack(words, nwords, h, nitems);
+    FLOE_CHECK(err, fault != FLOE_FAULT_RANK, FLOE_ERR_FORMAT, "the header says %u axes; there are 1 to %d", h->rank,
+               FLOE_MAX_RANK);
+    FLOE_CHECK(err, fault != FLOE_FAULT_AXES, FLOE_ERR_FORMAT, "the header is too short for its %u axes", h->rank);
+    FLOE_CHECK(err, fault != FLOE_FAULT_RESERVED, FLOE_ERR_FORMAT, "a reserved field of the header is not zero");
+    FLOE_CHECK(err, fault == FLOE_FAULT_NONE, FLOE_ERR_FORMAT, "a number in the header is a NaN of a wrong form");
     return FLOE_OK;
 }
 
@@ -180,28 +126,31 @@ static floe_status read_items(floe_reader *r, uint32_t nitems, uint32_t *nattrs,
     return FLOE_OK;
 }
 
-static floe_status header_open(const void *src, size_t nbytes, floe_reader *fields, floe_error *err)
+/* Fields, and a reader of the items. */
+static floe_status header_open(const void *src, size_t nbytes, floe_header *h, uint32_t *nitems, floe_reader *items,
+                               floe_error *err)
 {
     size_t size = 0;
     FLOE_TRY(floe_header_peek(src, nbytes, &size, err));
     FLOE_CHECK(err, nbytes >= size, FLOE_ERR_FORMAT,
                "the file is cut short: its header has %zu bytes, only %zu are there", size, nbytes);
     const uint8_t *p = src;
-    FLOE_CHECK(err, floe_xxh3(p, size - FLOE_HEADER_CHECK_NBYTES) == floe_load64(p + size - FLOE_HEADER_CHECK_NBYTES),
-               FLOE_ERR_CHECKSUM, "the header is damaged: its checksum does not match");
-    *fields = floe_reader_of(p + FLOE_HEADER_MIN_NBYTES, size - FLOE_HEADER_MIN_NBYTES - FLOE_HEADER_CHECK_NBYTES);
+    size_t checked = size - FLOE_HEADER_CHECK_NBYTES;
+    FLOE_CHECK(err, floe_xxh3(p, checked) == floe_load64(p + checked), FLOE_ERR_CHECKSUM,
+               "the header is damaged: its checksum does not match");
+    FLOE_TRY(read_fields(p, size, h, nitems, err));
+    size_t fields = 8 * floe_header_field_words(h->rank);
+    *items = floe_reader_of(p + fields, checked - fields);
     return FLOE_OK;
 }
 
 floe_status floe_header_read(const void *src, size_t nbytes, floe_header *header, floe_error *err)
 {
-    floe_reader r;
+    floe_reader items;
     floe_header h = {.attrs = NULL};
     uint32_t nitems = 0;
-    FLOE_TRY(header_open(src, nbytes, &r, err));
-    h.version = floe_load16((const uint8_t *)src + 8);
-    FLOE_TRY(read_fields(&r, &h, &nitems, err));
-    FLOE_TRY(read_items(&r, nitems, &h.nattrs, err));
+    FLOE_TRY(header_open(src, nbytes, &h, &nitems, &items, err));
+    FLOE_TRY(read_items(&items, nitems, &h.nattrs, err));
     FLOE_TRY(floe_header_check(&h, err));
     *header = h;
     return FLOE_OK;
@@ -210,14 +159,13 @@ floe_status floe_header_read(const void *src, size_t nbytes, floe_header *header
 floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, const char **key, size_t *key_nbytes,
                              const char **value, size_t *value_nbytes, floe_error *err)
 {
-    floe_reader r;
+    floe_reader items;
     floe_header h;
     uint32_t nitems = 0, seen = 0;
-    FLOE_TRY(header_open(src, nbytes, &r, err));
-    FLOE_TRY(read_fields(&r, &h, &nitems, err));
+    FLOE_TRY(header_open(src, nbytes, &h, &nitems, &items, err));
     for (uint32_t k = 0; k < nitems && k < FLOE_HEADER_MAX_ATTRS; k++) {
         floe_item item;
-        FLOE_TRY(floe_item_read(&r, &item, err));
+        FLOE_TRY(floe_item_read(&items, &item, err));
         if (item.tag != FLOE_ITEM_TEXT || seen++ != i)
             continue;
         *key = (const char *)item.key, *key_nbytes = item.key_nbytes;

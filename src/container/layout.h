@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the format that only the container itself needs; the layout is in docs/format/container.md. */
+/* What the files of the container on a CPU share; the layout of its bytes is in layout_math.h and header_math.h. */
 #ifndef FLOE_CONTAINER_LAYOUT_H
 #define FLOE_CONTAINER_LAYOUT_H
 
 #include "base/bytes.h"
-#include "container/container.h"
-
-/* Magics begin with a byte that no text has, and hold a CR LF that a transfer as text would change. */
-#define FLOE_MAGIC_HEADER \
-    "\xf1"                \
-    "FLOE\r\n\x1a"
-#define FLOE_MAGIC_RECORD \
-    "\xf2"                \
-    "CHUNK\r\n"
-#define FLOE_MAGIC_FOOTER \
-    "\xf3"                \
-    "INDEX\r\n"
-
-enum {
-    FLOE_MAGIC_NBYTES = 8,
-    FLOE_MIN_READER_VERSION = 1,   /* oldest reader that understands what we write */
-    FLOE_HEADER_FIXED_NBYTES = 72, /* up to the shape */
-    FLOE_HEADER_CHECK_NBYTES = 8,
-    FLOE_HEADER_FLAG_FILL = 1,
-    FLOE_ITEM_HEAD_NBYTES = 8,
-    FLOE_ITEM_TEXT = 1,           /* an attribute */
-    FLOE_ITEM_OPTIONAL = 0x8000,  /* items with this bit may be skipped by readers that do not know them */
-    FLOE_INDEX_ENTRY_NBYTES = 24, /* offset, payload size, payload checksum */
-    FLOE_INDEX_CHECK_NBYTES = 8
-};
+#include "container/layout_math.h"
 
 /* One item behind the fixed part of a header. */
 typedef struct floe_item {
@@ -43,9 +19,18 @@ floe_status floe_item_read(floe_reader *reader, floe_item *item, floe_error *err
 uint64_t floe_attr_nbytes(const floe_attr *attr);
 void floe_attr_write(floe_cursor *cursor, const floe_attr *attr);
 
+static inline void floe_store_words(void *dst, const uint64_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        floe_store64((uint8_t *)dst + 8 * i, words[i]);
+}
+static inline void floe_load_words(uint64_t *words, const void *src, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = floe_load64((const uint8_t *)src + 8 * i);
+}
+
 /* Is every field within the ranges that container.h states? Says FORMAT or UNSUPPORTED, with what is wrong. */
 floe_status floe_header_check(const floe_header *header, floe_error *err);
-
-static inline uint64_t floe_round_up8(uint64_t n) { return (n + 7) & ~(uint64_t)7; } /* n <= UINT64_MAX - 7 */
 
 #endif

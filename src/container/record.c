@@ -9,40 +9,44 @@ typedef unsigned long long ull;
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-enum { RECORD_CHECK_AT = FLOE_RECORD_HEAD_NBYTES - 4 };
-
-uint64_t floe_record_nbytes(uint64_t payload_nbytes)
-{
-    return payload_nbytes <= UINT64_MAX - FLOE_RECORD_HEAD_NBYTES - 7
-               ? FLOE_RECORD_HEAD_NBYTES + floe_round_up8(payload_nbytes)
-               : 0;
-}
+uint64_t floe_record_nbytes(uint64_t payload_nbytes) { return floe_record_span(payload_nbytes); }
 
 void floe_record_head_write(const floe_record *record, void *dst)
 {
-    uint8_t *p = dst;
-    memcpy(p, FLOE_MAGIC_RECORD, FLOE_MAGIC_NBYTES);
-    floe_store64(p + 8, record->chunk);
-    floe_store64(p + 16, record->nbytes);
-    floe_store64(p + 24, record->checksum);
-    floe_store32(p + 32, 0);
-    floe_store32(p + RECORD_CHECK_AT, (uint32_t)floe_xxh3(p, RECORD_CHECK_AT));
+    uint64_t words[FLOE_RECORD_HEAD_WORDS];
+    floe_record_pack(record, words);
+    floe_store_words(dst, words, FLOE_RECORD_HEAD_WORDS);
+    words[4] = floe_record_check_word(floe_xxh3(dst, FLOE_RECORD_CHECK_AT));
+    floe_store64((uint8_t *)dst + 32, words[4]);
+}
+
+static floe_status head_fail(floe_fault fault, const floe_record *r, floe_error *err)
+{
+    floe_status status = floe_fault_status(fault);
+    switch (fault) {
+    case FLOE_FAULT_MAGIC: return floe_fail(err, status, "no chunk begins here");
+    case FLOE_FAULT_CHECKSUM:
+        return floe_fail(err, status, "the head of a chunk is damaged: its checksum does not match");
+    case FLOE_FAULT_RESERVED:
+        return floe_fail(err, status, "a reserved field in the head of chunk %llu is not zero", (ull)r->chunk);
+    default:
+        return floe_fail(err, status, "chunk %llu says that it has %llu bytes, which cannot be", (ull)r->chunk,
+                         (ull)r->nbytes);
+    }
 }
 
 floe_status floe_record_head_read(const void *src, size_t nbytes, floe_record *record, floe_error *err)
 {
-    const uint8_t *p = src;
     FLOE_CHECK(err, nbytes >= FLOE_RECORD_HEAD_NBYTES, FLOE_ERR_FORMAT,
                "the stream is cut short: a chunk's head has %d bytes, only %zu are there", (int)FLOE_RECORD_HEAD_NBYTES,
                nbytes);
-    FLOE_CHECK(err, memcmp(p, FLOE_MAGIC_RECORD, FLOE_MAGIC_NBYTES) == 0, FLOE_ERR_FORMAT, "no chunk begins here");
-    FLOE_CHECK(err, floe_load32(p + RECORD_CHECK_AT) == (uint32_t)floe_xxh3(p, RECORD_CHECK_AT), FLOE_ERR_CHECKSUM,
-               "the head of a chunk is damaged: its checksum does not match");
-    floe_record r = {floe_load64(p + 8), floe_load64(p + 16), floe_load64(p + 24)};
-    FLOE_CHECK(err, floe_load32(p + 32) == 0, FLOE_ERR_FORMAT, "a reserved field in the head of chunk %llu is not zero",
-               (ull)r.chunk);
-    FLOE_CHECK(err, floe_record_nbytes(r.nbytes), FLOE_ERR_FORMAT,
-               "chunk %llu says that it has %llu bytes, which cannot be", (ull)r.chunk, (ull)r.nbytes);
+    uint64_t words[FLOE_RECORD_HEAD_WORDS];
+    floe_load_words(words, src, FLOE_RECORD_HEAD_WORDS);
+    bool looks_right = memcmp(src, FLOE_MAGIC_RECORD, FLOE_MAGIC_NBYTES) == 0; /* else a scan need not hash */
+    floe_record r;
+    floe_fault fault = floe_record_unpack(words, looks_right ? floe_xxh3(src, FLOE_RECORD_CHECK_AT) : 0, &r);
+    if (fault != FLOE_FAULT_NONE)
+        return head_fail(fault, &r, err);
     *record = r;
     return FLOE_OK;
 }
@@ -50,7 +54,7 @@ floe_status floe_record_head_read(const void *src, size_t nbytes, floe_record *r
 floe_status floe_payload_check(const floe_record *record, const void *payload, uint64_t nbytes, floe_error *err)
 {
     const uint8_t *p = payload;
-    uint64_t needed = floe_record_nbytes(record->nbytes);
+    uint64_t needed = floe_record_span(record->nbytes);
     FLOE_CHECK(err, needed && nbytes >= needed - FLOE_RECORD_HEAD_NBYTES, FLOE_ERR_FORMAT,
                "the stream is cut short: chunk %llu has %llu bytes, only %llu are there", (ull)record->chunk,
                (ull)record->nbytes, (ull)nbytes);
@@ -64,51 +68,54 @@ floe_status floe_payload_check(const floe_record *record, const void *payload, u
 
 /* ---- index and footer -------------------------------------------------------------------------------------------- */
 
-/* 2^58 entries keep every size below 2^63. */
-uint64_t floe_index_nbytes(uint64_t nchunks)
-{
-    if (nchunks > (uint64_t)1 << 58)
-        return 0;
-    return nchunks * FLOE_INDEX_ENTRY_NBYTES + FLOE_INDEX_CHECK_NBYTES + FLOE_FOOTER_NBYTES;
-}
+uint64_t floe_index_nbytes(uint64_t nchunks) { return floe_index_span(nchunks); }
 
 void floe_index_write(const floe_index_entry *entries, uint64_t nchunks, uint64_t index_offset, void *dst)
 {
     uint8_t *p = dst;
+    uint64_t words[FLOE_FOOTER_WORDS];
     for (uint64_t i = 0; i < nchunks; i++, p += FLOE_INDEX_ENTRY_NBYTES) {
-        floe_store64(p, entries[i].offset);
-        floe_store64(p + 8, entries[i].record.nbytes);
-        floe_store64(p + 16, entries[i].record.checksum);
+        floe_index_entry_pack(entries[i].offset, entries[i].record.nbytes, entries[i].record.checksum, words);
+        floe_store_words(p, words, FLOE_INDEX_ENTRY_WORDS);
     }
     floe_store64(p, floe_checksum(dst, nchunks * FLOE_INDEX_ENTRY_NBYTES));
     p += FLOE_INDEX_CHECK_NBYTES;
-    memcpy(p, FLOE_MAGIC_FOOTER, FLOE_MAGIC_NBYTES);
-    floe_store64(p + 8, index_offset);
-    floe_store64(p + 16, nchunks);
-    floe_store64(p + 24, index_offset + floe_index_nbytes(nchunks));
-    floe_store64(p + 32, floe_xxh3(p, 32));
+    floe_footer_pack(nchunks, index_offset, words);
+    floe_store_words(p, words, FLOE_FOOTER_WORDS);
+    floe_store64(p + FLOE_FOOTER_CHECK_AT, floe_xxh3(p, FLOE_FOOTER_CHECK_AT));
+}
+
+static floe_status footer_fail(floe_fault fault, const uint64_t *words, uint64_t stream_nbytes, uint64_t nchunks,
+                               floe_error *err)
+{
+    floe_status status = floe_fault_status(fault);
+    switch (fault) {
+    case FLOE_FAULT_MAGIC:
+        return floe_fail(err, status, "the stream has no footer at its end: it is cut short, or something follows it");
+    case FLOE_FAULT_CHECKSUM: return floe_fail(err, status, "the footer is damaged: its checksum does not match");
+    case FLOE_FAULT_STREAM_SIZE:
+        return floe_fail(err, status, "the footer says %llu bytes in all, the stream has %llu", (ull)words[3],
+                         (ull)stream_nbytes);
+    case FLOE_FAULT_COUNT:
+        return floe_fail(err, status, "the header says %llu chunks, the index holds %llu", (ull)nchunks, (ull)words[2]);
+    default:
+        return floe_fail(err, status,
+                         "the footer says that the index lies at %llu, which does not fit %llu chunks in %llu bytes",
+                         (ull)words[1], (ull)words[2], (ull)words[3]);
+    }
 }
 
 floe_status floe_footer_read(const void *src, size_t nbytes, uint64_t stream_nbytes, uint64_t nchunks,
                              uint64_t *index_offset, floe_error *err)
 {
-    const uint8_t *p = src;
     FLOE_CHECK(err, nbytes >= FLOE_FOOTER_NBYTES, FLOE_ERR_FORMAT,
                "the stream is cut short: its footer has %d bytes, only %zu are there", (int)FLOE_FOOTER_NBYTES, nbytes);
-    FLOE_CHECK(err, memcmp(p, FLOE_MAGIC_FOOTER, FLOE_MAGIC_NBYTES) == 0, FLOE_ERR_FORMAT,
-               "the stream has no footer at its end: it is cut short, or something follows it");
-    FLOE_CHECK(err, floe_load64(p + 32) == floe_xxh3(p, 32), FLOE_ERR_CHECKSUM,
-               "the footer is damaged: its checksum does not match");
-    uint64_t offset = floe_load64(p + 8), count = floe_load64(p + 16), total = floe_load64(p + 24);
-    FLOE_CHECK(err, total == stream_nbytes, FLOE_ERR_FORMAT, "the footer says %llu bytes in all, the stream has %llu",
-               (ull)total, (ull)stream_nbytes);
-    FLOE_CHECK(err, count == nchunks, FLOE_ERR_FORMAT, "the header says %llu chunks, the index holds %llu",
-               (ull)nchunks, (ull)count);
-    uint64_t index_nbytes = floe_index_nbytes(nchunks);
-    FLOE_CHECK(err, index_nbytes && index_nbytes <= total && offset == total - index_nbytes, FLOE_ERR_FORMAT,
-               "the footer says that the index lies at %llu, which does not fit %llu chunks in %llu bytes", (ull)offset,
-               (ull)count, (ull)total);
-    *index_offset = offset;
+    uint64_t words[FLOE_FOOTER_WORDS];
+    floe_load_words(words, src, FLOE_FOOTER_WORDS);
+    floe_fault fault = floe_footer_fault(words, floe_xxh3(src, FLOE_FOOTER_CHECK_AT), stream_nbytes, nchunks);
+    if (fault != FLOE_FAULT_NONE)
+        return footer_fail(fault, words, stream_nbytes, nchunks, err);
+    *index_offset = words[1];
     return FLOE_OK;
 }
 
@@ -116,7 +123,7 @@ floe_status floe_index_check(const void *src, size_t nbytes, uint64_t nchunks, u
                              uint64_t index_offset, floe_error *err)
 {
     const uint8_t *p = src;
-    uint64_t needed = floe_index_nbytes(nchunks), at = header_nbytes;
+    uint64_t needed = floe_index_span(nchunks), at = header_nbytes;
     FLOE_CHECK(err, needed && nbytes >= needed - FLOE_FOOTER_NBYTES, FLOE_ERR_FORMAT,
                "the index is cut short: %llu chunks, but %zu bytes", (ull)nchunks, nbytes);
     uint64_t entries_nbytes = nchunks * FLOE_INDEX_ENTRY_NBYTES;
@@ -125,13 +132,13 @@ floe_status floe_index_check(const void *src, size_t nbytes, uint64_t nchunks, u
     for (uint64_t i = 0; i < nchunks; i++) {
         floe_index_entry entry;
         floe_index_entry_read(p, i, &entry);
-        uint64_t record_nbytes = floe_record_nbytes(entry.record.nbytes);
-        FLOE_CHECK(err, entry.offset == at, FLOE_ERR_FORMAT,
+        floe_fault fault = floe_index_entry_fault(entry.offset, entry.record.nbytes, at, index_offset);
+        FLOE_CHECK(err, fault != FLOE_FAULT_ENTRY_OFFSET, FLOE_ERR_FORMAT,
                    "the index says that chunk %llu lies at %llu instead of %llu", (ull)i, (ull)entry.offset, (ull)at);
-        FLOE_CHECK(err, record_nbytes && at <= index_offset && record_nbytes <= index_offset - at, FLOE_ERR_FORMAT,
+        FLOE_CHECK(err, fault == FLOE_FAULT_NONE, FLOE_ERR_FORMAT,
                    "the index says that chunk %llu has %llu bytes, which reach past the chunks' end at %llu", (ull)i,
                    (ull)entry.record.nbytes, (ull)index_offset);
-        at += record_nbytes;
+        at += floe_record_span(entry.record.nbytes);
     }
     FLOE_CHECK(err, at == index_offset, FLOE_ERR_FORMAT, "the chunks end at %llu, the index begins at %llu", (ull)at,
                (ull)index_offset);

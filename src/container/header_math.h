@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The header, once for both compilers: its fields as little-endian 64-bit words, what they may hold, the grid of chunks.
+ *
+ *   0 magic | 1 versions, size | 2 kinds, flags | 3 number of items | 4 bound | 5 absolute bound | 6 min | 7 max | 8 fill |
+ *   shape | chunk | items | check
+ */
+#ifndef FLOE_CONTAINER_HEADER_MATH_H
+#define FLOE_CONTAINER_HEADER_MATH_H
+
+#include "container/layout_math.h"
+#include "container/text_math.h"
+
+enum {
+    FLOE_HEADER_FIXED_WORDS = FLOE_HEADER_FIXED_NBYTES / 8,
+    FLOE_HEADER_FIELD_WORDS_MAX = FLOE_HEADER_FIXED_WORDS + 2 * FLOE_MAX_RANK
+};
+
+/* Words up to the items. */
+FLOE_HD uint32_t floe_header_field_words(uint32_t rank) { return FLOE_HEADER_FIXED_WORDS + 2 * rank; }
+/* Of a header without items. */
+FLOE_HD uint64_t floe_header_plain_nbytes(uint32_t rank)
+{
+    return 8 * (uint64_t)floe_header_field_words(rank) + FLOE_HEADER_CHECK_NBYTES;
+}
+
+/* NaN has one form in a file: other payloads would be other bytes for the same meaning. */
+#define FLOE_HEADER_NAN_BITS 0x7FF8000000000000u
+FLOE_HD bool floe_real_is_nan(double v) { return v != v; }
+FLOE_HD bool floe_real_is_negative(double v) { return floe_bits_f64(v) >> 63; }
+FLOE_HD bool floe_real_is_positive(double v) { return v > 0 && v <= 1.7976931348623157e308; }
+FLOE_HD bool floe_real_is_finite(double v) { return (floe_bits_f64(v) & 0x7FF0000000000000u) != 0x7FF0000000000000u; }
+FLOE_HD uint64_t floe_header_real_bits(double v)
+{
+    return floe_real_is_nan(v) ? FLOE_HEADER_NAN_BITS : floe_bits_f64(v);
+}
+FLOE_HD bool floe_header_real_valid(uint64_t bits)
+{
+    return bits <= 0x7FF0000000000000u || bits == FLOE_HEADER_NAN_BITS || (bits >> 63 && bits <= 0xFFF0000000000000u);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+/* nbytes: of the whole header. */
+FLOE_HD void floe_header_pack(const floe_header *h, uint32_t nbytes, uint64_t *words)
+{
+    bool lossless = h->mode == FLOE_BOUND_LOSSLESS;
+    words[0] = floe_magic_word(FLOE_MAGIC_HEADER);
+    words[1] = (uint64_t)FLOE_FORMAT_VERSION | (uint64_t)FLOE_MIN_READER_VERSION << 16 | (uint64_t)nbytes << 32;
+    words[2] = (uint64_t)(uint8_t)h->dtype | (uint64_t)(uint8_t)h->rank << 8 | (uint64_t)(uint8_t)h->codec << 16 |
+               (uint64_t)(uint8_t)h->preset << 24 | (uint64_t)(uint8_t)h->mode << 32 |
+               (uint64_t)(h->has_fill ? FLOE_HEADER_FLAG_FILL : 0) << 40;
+    words[3] = h->nattrs;
+    words[4] = lossless ? 0 : floe_header_real_bits(h->bound);
+    words[5] = lossless ? 0 : floe_header_real_bits(h->abs_bound);
+    words[6] = floe_header_real_bits(h->value_min);
+    words[7] = floe_header_real_bits(h->value_max);
+    words[8] = h->fill_bits;
+    for (uint32_t i = 0; i < h->rank; i++) {
+        words[FLOE_HEADER_FIXED_WORDS + i] = h->shape[i];
+        words[FLOE_HEADER_FIXED_WORDS + h->rank + i] = h->chunk[i];
+    }
+}
+
+FLOE_HD uint32_t floe_header_size_field(uint64_t word1) { return (uint32_t)(word1 >> 32); }
+
+/* Of the first two words: is this a header that we can read, and of a possible size? */
+FLOE_HD floe_fault floe_header_open_fault(uint64_t word0, uint64_t word1)
+{
+    uint32_t version = (uint16_t)word1, min_reader = (uint16_t)(word1 >> 16), size = floe_header_size_field(word1);
+    return word0 != floe_magic_word(FLOE_MAGIC_HEADER) ? FLOE_FAULT_MAGIC
+           : min_reader > FLOE_FORMAT_VERSION          ? FLOE_FAULT_FUTURE
+           : min_reader < 1 || min_reader > version    ? FLOE_FAULT_VERSIONS
+           : size % 8 != 0 || size < floe_header_plain_nbytes(1) || size > FLOE_HEADER_MAX_NBYTES
+               ? FLOE_FAULT_HEADER_SIZE
+               : FLOE_FAULT_NONE;
+}
+
+/* Everything up to the items, from a header of nwords words without its check; at least FLOE_HEADER_FIXED_WORDS + 2, at
+ * most FLOE_HEADER_FIELD_WORDS_MAX of them are looked at. h->nattrs is left alone. */
+FLOE_HD floe_fault floe_header_unpack(const uint64_t *words, uint64_t nwords, floe_header *h, uint32_t *nitems)
+{
+    uint64_t kinds = words[2];
+    bool canonical = true;
+    h->version = (uint16_t)words[1];
+    h->dtype = (floe_dtype)(uint8_t)kinds;
+    h->rank = (uint8_t)(kinds >> 8);
+    h->codec = (floe_codec)(uint8_t)(kinds >> 16);
+    h->preset = (floe_preset)(uint8_t)(kinds >> 24);
+    h->mode = (floe_bound_mode)(uint8_t)(kinds >> 32);
+    h->has_fill = kinds >> 40 & FLOE_HEADER_FLAG_FILL;
+    *nitems = (uint32_t)words[3];
+    for (uint32_t i = 4; i < 8; i++)
+        canonical &= floe_header_real_valid(words[i]);
+    h->bound = floe_f64_of(words[4]);
+    h->abs_bound = floe_f64_of(words[5]);
+    h->value_min = floe_f64_of(words[6]);
+    h->value_max = floe_f64_of(words[7]);
+    h->fill_bits = words[8];
+    if (h->rank < 1 || h->rank > FLOE_MAX_RANK)
+        return FLOE_FAULT_RANK;
+    if (nwords < floe_header_field_words(h->rank))
+        return FLOE_FAULT_AXES;
+    for (uint32_t i = 0; i < h->rank; i++) {
+        h->shape[i] = words[FLOE_HEADER_FIXED_WORDS + i];
+        h->chunk[i] = words[FLOE_HEADER_FIXED_WORDS + h->rank + i];
+    }
+    bool reserved = kinds >> 40 & ~(uint64_t)FLOE_HEADER_FLAG_FILL || words[3] >> 32;
+    return reserved ? FLOE_FAULT_RESERVED : canonical ? FLOE_FAULT_NONE : FLOE_FAULT_NAN;
+}
+
+/* ---- items ------------------------------------------------------------------------------------------------------- */
+
+typedef struct floe_item_sizes {
+    uint32_t tag, key_nbytes, value_nbytes;
+} floe_item_sizes;
+
+FLOE_HD floe_item_sizes floe_item_unpack(uint64_t word)
+{
+    floe_item_sizes s = {(uint16_t)word, (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
+    return s;
+}
+FLOE_HD uint64_t floe_item_used(floe_item_sizes s) { return (uint64_t)s.key_nbytes + s.value_nbytes; }
+FLOE_HD bool floe_item_is_optional(floe_item_sizes s) { return s.tag & FLOE_ITEM_OPTIONAL; }
+/* Of a text whose characters are valid. */
+FLOE_HD bool floe_text_sizes_valid(size_t key_nbytes, size_t value_nbytes)
+{
+    return key_nbytes >= 1 && key_nbytes <= UINT16_MAX && value_nbytes <= FLOE_HEADER_MAX_NBYTES;
+}
+
+/* ---- what fields may hold ---------------------------------------------------------------------------------------- */
+
+FLOE_HD uint64_t floe_grid_count_along(const floe_header *h, uint32_t axis)
+{
+    return h->chunk[axis] ? floe_ceil_div(h->shape[axis], h->chunk[axis]) : 0;
+}
+
+/* A product of counts is at most the product of the shape, which header checks keep below 2^63. */
+FLOE_HD uint64_t floe_grid_count(const floe_header *h)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < h->rank; i++)
+        n *= floe_grid_count_along(h, i);
+    return n;
+}
+
+FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
+{
+    return h->dtype != FLOE_F32 && h->dtype != FLOE_F64                            ? FLOE_FAULT_DTYPE
+           : h->rank < 1 || h->rank > FLOE_MAX_RANK                                ? FLOE_FAULT_RANK
+           : (int)h->preset < FLOE_PRESET_BALANCED || h->preset > FLOE_PRESET_FAST ? FLOE_FAULT_PRESET
+           : (int)h->mode < FLOE_BOUND_ABS || h->mode > FLOE_BOUND_LOSSLESS        ? FLOE_FAULT_MODE
+           : (int)h->codec < 1 || (int)h->codec > 255                              ? FLOE_FAULT_CODEC
+           : h->codec != FLOE_CODEC_LORENZO                                        ? FLOE_FAULT_CODEC_UNKNOWN
+                                                                                   : FLOE_FAULT_NONE;
+}
+
+/* The product of the axes, a 0 taken as 1, stays below 2^63 bytes: no product of a shape ever overflows. */
+FLOE_HD bool floe_header_shape_fits(const floe_header *h)
+{
+    uint64_t nbytes = h->dtype == FLOE_F32 ? 4 : 8;
+    for (uint32_t i = 0; i < h->rank; i++) {
+        if (h->shape[i] > INT64_MAX / nbytes)
+            return false;
+        nbytes *= h->shape[i] ? h->shape[i] : 1;
+    }
+    return true;
+}
+
+FLOE_HD bool floe_header_chunk_fits(const floe_header *h, uint32_t axis)
+{
+    return h->chunk[axis] <= h->shape[axis] && (h->chunk[axis] > 0 || h->shape[axis] == 0);
+}
+
+FLOE_HD floe_fault floe_header_shapes_fault(const floe_header *h)
+{
+    if (!floe_header_shape_fits(h))
+        return FLOE_FAULT_SHAPE;
+    for (uint32_t i = 0; i < h->rank; i++)
+        if (!floe_header_chunk_fits(h, i))
+            return FLOE_FAULT_CHUNK;
+    return floe_index_span(floe_grid_count(h)) ? FLOE_FAULT_NONE : FLOE_FAULT_NCHUNKS;
+}
+
+FLOE_HD bool floe_header_plus_zero(double v) { return v == 0 && !floe_real_is_negative(v); }
+
+FLOE_HD floe_fault floe_header_bounds_fault(const floe_header *h)
+{
+    bool known = floe_real_is_finite(h->value_min) && floe_real_is_finite(h->value_max) && h->value_min <= h->value_max;
+    bool unknown = floe_real_is_nan(h->value_min) && floe_real_is_nan(h->value_max);
+    if (h->mode == FLOE_BOUND_LOSSLESS) {
+        if (!floe_header_plus_zero(h->bound) || !floe_header_plus_zero(h->abs_bound))
+            return FLOE_FAULT_LOSSLESS;
+    } else {
+        if (!floe_real_is_positive(h->bound))
+            return FLOE_FAULT_BOUND;
+        if (h->mode == FLOE_BOUND_PWREL && !floe_real_is_nan(h->abs_bound))
+            return FLOE_FAULT_PWREL;
+        if (h->mode != FLOE_BOUND_PWREL && !floe_real_is_positive(h->abs_bound) && !floe_header_plus_zero(h->abs_bound))
+            return FLOE_FAULT_ABS_BOUND;
+    }
+    bool fill_fits = h->has_fill ? h->dtype != FLOE_F32 || h->fill_bits >> 32 == 0 : h->fill_bits == 0;
+    return !known && !unknown ? FLOE_FAULT_VALUES : fill_fits ? FLOE_FAULT_NONE : FLOE_FAULT_FILL;
+}
+
+FLOE_HD floe_fault floe_header_fault(const floe_header *h)
+{
+    floe_fault fault = floe_header_kinds_fault(h);
+    if (fault == FLOE_FAULT_NONE)
+        fault = floe_header_shapes_fault(h);
+    return fault == FLOE_FAULT_NONE ? floe_header_bounds_fault(h) : fault;
+}
+
+#endif
