@@ -249,11 +249,46 @@ FLOE_DEV uint32_t floe_huffman_head_pair(const uint16_t *codes, const floe_huffm
     return floe_huffman_pair(quad, header);
 }
 
-/* Codes step s behind bit `at` of words, of which there is room for cap. Returns the bit behind it, TOO_LONG without room. */
+/* Where the words of a tile go: the first room of them to words, the others to spill, which has a place for each word up
+ * to limit, for the first ones too. Lanes are coded LANES_AT words further back, to make room for the header. */
+typedef struct floe_huffman_room {
+    uint32_t *words, *spill;
+    uint32_t room, limit;
+} floe_huffman_room;
+
+enum { FLOE_HUFFMAN_LANES_AT = FLOE_HUFFMAN_HEADER_WORDS + 1 };
+
+/* Lanes being coded: `at` bits are; words up to split are in words, the others in spill. */
+typedef struct floe_huffman_lanes {
+    uint32_t *to; /* words or spill, at the lanes' first word */
+    uint32_t split, at;
+} floe_huffman_lanes;
+
+/* Makes room for bits up to `end`, zeros; false without. The whole warp. */
+FLOE_DEV bool floe_huffman_reserve(const floe_huffman_room &room, floe_huffman_lanes &lanes, uint32_t end)
+{
+    const uint32_t first = lanes.at / 32, last = end / 32;
+    if (FLOE_HUFFMAN_LANES_AT + last >= room.limit)
+        return false;
+    if (lanes.split > last && FLOE_HUFFMAN_LANES_AT + last >= room.room) {
+        uint32_t *spill = room.spill + FLOE_HUFFMAN_LANES_AT;
+        __syncwarp(); /* all bits so far are added */
+        if (lanes.at > 0 && floe_lane() == 0)
+            spill[first] = lanes.to[first];
+        lanes.to = spill;
+        lanes.split = first;
+    }
+    for (uint32_t i = first + (lanes.at > 0) + floe_lane(); i <= last; i += FLOE_WARP)
+        lanes.to[i] = 0;
+    __syncwarp();
+    return true;
+}
+
+/* Codes step s behind the lanes so far. False: it does not fit. */
 template <class Uint>
-FLOE_DEV uint32_t floe_huffman_code_step(const uint16_t *codes, const uint32_t *body, uint32_t s, uint32_t log,
-                                         uint32_t nsteps, floe_huffman_coder *coder, uint32_t *words, uint32_t cap,
-                                         uint32_t at)
+FLOE_DEV bool floe_huffman_code_step(const uint16_t *codes, const uint32_t *body, uint32_t s, uint32_t log,
+                                     uint32_t nsteps, floe_huffman_coder *coder, const floe_huffman_room &room,
+                                     floe_huffman_lanes &lanes)
 {
     enum { BITS = 8 * sizeof(Uint) };
     const uint32_t lane = floe_lane(), width = coder->heads.width[s * FLOE_STEP_GROUPS + lane];
@@ -291,15 +326,13 @@ FLOE_DEV uint32_t floe_huffman_code_step(const uint16_t *codes, const uint32_t *
         const uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, sum, d);
         sum += (int)lane >= d ? up : 0;
     }
-    const uint32_t mine = at + sum - nbits, end = at + __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
-    if (end / 32 >= cap)
-        return FLOE_HUFFMAN_TOO_LONG;
+    const uint32_t mine = lanes.at + sum - nbits;
+    const uint32_t end = lanes.at + __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
+    if (!floe_huffman_reserve(room, lanes, end))
+        return false;
     if (begins != FLOE_HUFFMAN_NO_LIVE)
         coder->lane_at[begins] = mine;
-    for (uint32_t i = at / 32 + (at > 0) + lane; i <= end / 32; i += FLOE_WARP)
-        words[i] = 0;
-    __syncwarp();
-    floe_bit_adder to = {words + mine / 32, 0, mine % 32};
+    floe_bit_adder to = {lanes.to + mine / 32, 0, mine % 32};
     floe_pair_add(to, head);
     if (width > 8)
         to = floe_huffman_wide_add<Uint>(to, codes, width, wide);
@@ -314,12 +347,18 @@ FLOE_DEV uint32_t floe_huffman_code_step(const uint16_t *codes, const uint32_t *
     }
     if (to.n)
         atomicOr(to.to, to.bits);
-    return end;
+    lanes.at = end;
+    return true;
 }
 
-/* Puts the tile's header in front of the lanes, which stand at words[HEADER_WORDS + 1]; the whole warp. Returns the words
- * of the tile. */
-FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, uint32_t *words)
+FLOE_DEV uint32_t floe_huffman_lane_word(const floe_huffman_room &room, uint32_t split, uint32_t k)
+{
+    return (k < split ? room.words : room.spill)[FLOE_HUFFMAN_LANES_AT + k];
+}
+
+/* Puts the tile's header in front of the lanes; the whole warp. Returns the words of the tile. */
+FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, const floe_huffman_room &room,
+                                     uint32_t split)
 {
     enum { NBITS = FLOE_HUFFMAN_LOG_BITS + FLOE_HUFFMAN_FIELD_BITS };
     const uint32_t lane = floe_lane(), n = 1u << log, nbits = coder->lane_at[n];
@@ -340,44 +379,38 @@ FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, ui
     __syncwarp();
     const uint32_t ahead = NBITS + (n - 1) * field, whole = ahead / 32, shift = ahead % 32;
     const uint32_t nlanes = (nbits + 31) / 32, nwords = (ahead + nbits + 31) / 32;
-    const uint32_t *lanes = words + FLOE_HUFFMAN_HEADER_WORDS + 1;
     /* whole <= HEADER_WORDS: what a round writes stands before what the next one reads */
     for (uint32_t first = 0; first < nwords; first += FLOE_WARP) {
         const uint32_t i = first + lane, k = i - whole; /* of lanes; wraps where only header is */
-        const uint32_t low = i > whole && k - 1 < nlanes ? lanes[k - 1] : 0;
-        const uint32_t high = i >= whole && k < nlanes ? lanes[k] : 0;
+        const uint32_t low = i > whole && k - 1 < nlanes ? floe_huffman_lane_word(room, split, k - 1) : 0;
+        const uint32_t high = i >= whole && k < nlanes ? floe_huffman_lane_word(room, split, k) : 0;
         const uint32_t head = i <= whole ? coder->header[i] : 0;
         __syncwarp();
         if (i < nwords)
-            words[i] = __funnelshift_l(low, high, shift) | head;
+            (i < room.room ? room.words : room.spill)[i] = __funnelshift_l(low, high, shift) | head;
         __syncwarp();
     }
     return nwords;
 }
 
-/* Codes a tile with a book whose histogram counted it. heads.present is set. body: of stage pack; words: room for cap, in
- * shared or device memory. Returns the words of the tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more,
- * may not fit cap. The whole warp. */
+/* Codes a tile with a book whose histogram counted it. heads.present is set. body: of stage pack. Returns the words of the
+ * tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more, may not fit room.limit. The whole warp. */
 template <class Uint>
 FLOE_DEV uint32_t floe_huffman_code_tile_dev(const uint16_t *codes, const uint32_t *body, uint32_t nsteps,
-                                             floe_huffman_coder *coder, uint32_t *words, uint32_t cap)
+                                             floe_huffman_coder *coder, const floe_huffman_room &room)
 {
     floe_huffman_read_heads(body, nsteps, coder);
     const uint32_t log = floe_huffman_heads_log(&coder->heads, nsteps);
     if (log == FLOE_HUFFMAN_NO_LIVE)
         return 0;
-    if (cap < FLOE_HUFFMAN_CODE_SLACK)
-        return FLOE_HUFFMAN_TOO_LONG;
-    uint32_t at = 0;
-    for (uint32_t s = 0; s < nsteps && at != FLOE_HUFFMAN_TOO_LONG; s++)
-        at = floe_huffman_code_step<Uint>(codes, body, s, log, nsteps, coder, words + FLOE_HUFFMAN_HEADER_WORDS + 1,
-                                          cap - FLOE_HUFFMAN_HEADER_WORDS - 1, at);
-    if (at == FLOE_HUFFMAN_TOO_LONG)
-        return at;
+    floe_huffman_lanes lanes = {room.words + FLOE_HUFFMAN_LANES_AT, 0xFFFFFFFFu, 0};
+    for (uint32_t s = 0; s < nsteps; s++)
+        if (!floe_huffman_code_step<Uint>(codes, body, s, log, nsteps, coder, room, lanes))
+            return FLOE_HUFFMAN_TOO_LONG;
     if (floe_lane() == 0)
-        coder->lane_at[1u << log] = at;
+        coder->lane_at[1u << log] = lanes.at;
     __syncwarp();
-    return floe_huffman_close(coder, log, words);
+    return floe_huffman_close(coder, log, room, lanes.split);
 }
 
 #endif
