@@ -25,7 +25,10 @@ static floe_status chunk_retry(floe_ctx *ctx, floe_stream *s, uint64_t chunk, co
 {
     if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT)
         return status;
-    return floe_stream_decode(&ctx->cpu, s, chunk, false, lo, hi, out, lo, &ctx->err);
+    s->by_cpu = true;
+    status = floe_stream_decode(ctx, s, chunk, false, lo, hi, out, lo);
+    s->by_cpu = false;
+    return status;
 }
 
 static floe_status chunk_get(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
@@ -41,7 +44,7 @@ static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64
                                      const floe_field *out)
 {
     uint64_t chunk, under_way = 0;
-    FLOE_TRY(floe_pipeline_begin_decode(ctx, &s->header, &s->sizing));
+    FLOE_TRY(floe_stream_begin_decode(ctx, s));
     for (floe_walk walk = floe_walk_of(&s->header, lo, hi); floe_walk_next(&walk, &chunk);) {
         if (under_way == FLOE_PIPELINE_DEPTH) {
             FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
@@ -77,7 +80,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
         return decompress_by_gpu(ctx, &s, lo, hi, &out);
 #endif
     for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)
-        FLOE_TRY(floe_stream_decode(&ctx->cpu, &s, chunk, false, lo, hi, &out, lo, &ctx->err));
+        FLOE_TRY(floe_stream_decode(ctx, &s, chunk, false, lo, hi, &out, lo));
     return FLOE_OK;
 }
 

@@ -158,8 +158,8 @@ static floe_status chunks_decode(floe_ctx *ctx, decompression *d)
             FLOE_TRY(slab_write(d, &ctx->err));
             FLOE_TRY(slab_begin(d, chunk, &ctx->err));
         }
-        floe_status status = floe_stream_decode(&ctx->cpu, &d->stream, chunk, d->options.salvage, d->lo, d->hi,
-                                                &d->slab_field, d->slab_lo, &ctx->err);
+        floe_status status =
+            floe_stream_decode(ctx, &d->stream, chunk, d->options.salvage, d->lo, d->hi, &d->slab_field, d->slab_lo);
         if (d->options.salvage && floe_status_is_damage(status))
             chunk_lose(ctx, d, chunk);
         else
@@ -230,6 +230,7 @@ static floe_status decompress_stream_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_box_check(&d.stream.header, d.options.lo, d.options.hi, d.lo, d.hi, &ctx->err));
     d.checks_end = floe_stream_index_nbytes(&d.stream) == 0 && !d.options.salvage && !d.options.lo;
     FLOE_TRY(scratch_get(ctx, &d));
+    FLOE_TRY(floe_stream_begin_decode(ctx, &d.stream));
     FLOE_TRY(index_find(ctx, &d));
     d.progress =
         (floe_progress){d.options.progress, d.options.progress_user, 0, floe_dtype_size(d.stream.header.dtype)};

@@ -184,21 +184,47 @@ static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *
     return p;
 }
 
-static floe_status decode_fetched(const floe_cpu *cpu, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
-                                  const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
+floe_status floe_stream_begin_decode(floe_ctx *ctx, const floe_stream *s)
+{
+#ifdef FLOE_HAVE_CUDA_BUILD
+    if (floe_pipeline_wanted(ctx))
+        return floe_pipeline_begin_decode(ctx, &s->header, &s->sizing);
+#endif
+    (void)ctx, (void)s;
+    return FLOE_OK;
+}
+
+/* The part's cells relative to its chunk, by the CPU. */
+static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_part *p, const uint8_t *payload,
+                               uint64_t nbytes, floe_error *err)
 {
     const floe_header *h = &s->header;
+    uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
+    for (uint32_t i = 0; i < h->rank; i++) {
+        from[i] = p->from[i] - p->at[i];
+        to[i] = p->to[i] - p->at[i];
+    }
+    floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
+    return floe_codec_decode(cpu, h->codec, h->dtype, h->rank, p->extent, payload, nbytes, from, to, &p->out, &scratch,
+                             err);
+}
+
+static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
+                                  const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
+{
     const uint8_t *payload;
     uint64_t nbytes;
     FLOE_TRY(floe_stream_fetch(s, chunk, salvage, &payload, &nbytes, err));
-    chunk_part p = part_of(h, chunk, lo, hi, out, out_lo);
-    for (uint32_t i = 0; i < h->rank; i++) {
-        p.from[i] -= p.at[i];
-        p.to[i] -= p.at[i];
+    chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
+#ifdef FLOE_HAVE_CUDA_BUILD
+    if (floe_pipeline_wanted(ctx) && !s->by_cpu) {
+        FLOE_TRY(floe_pipeline_put_payload(ctx, chunk, payload, nbytes, p.from, &p.out));
+        floe_status status = floe_pipeline_get_values(ctx, &chunk);
+        if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */
+            return status;
     }
-    floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
-    return floe_codec_decode(cpu, h->codec, h->dtype, h->rank, p.extent, payload, nbytes, p.from, p.to, &p.out,
-                             &scratch, err);
+#endif
+    return decode_here(&ctx->cpu, s, &p, payload, nbytes, err);
 }
 
 /* A failure's message names chunk and box. */
@@ -214,12 +240,16 @@ static floe_status chunk_fails(const floe_header *h, uint64_t chunk, floe_status
                      why->message[0] ? why->message : floe_status_text(status));
 }
 
-floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
-                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
+floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
+                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo)
 {
     floe_error why = {.status = FLOE_OK};
-    floe_status status = decode_fetched(cpu, s, chunk, salvage, lo, hi, out, out_lo, &why);
-    return status == FLOE_OK ? status : chunk_fails(&s->header, chunk, status, &why, err);
+    floe_status status = decode_fetched(ctx, s, chunk, salvage, lo, hi, out, out_lo, &why);
+    if (status == FLOE_OK)
+        return status;
+    if (!why.message[0]) /* the context has it already */
+        why = ctx->err;
+    return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD

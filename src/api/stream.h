@@ -20,6 +20,7 @@ typedef struct floe_stream {
     const uint8_t *index; /* checked; NULL: read forward */
     uint8_t *record;      /* source: one record at a time */
     floe_window window;   /* source read forward */
+    bool by_cpu;          /* chunks are decoded on the CPU, whatever the context's backend */
 } floe_stream;
 
 /* Reads and checks header, limits and index. */
@@ -40,11 +41,13 @@ uint64_t floe_stream_index_nbytes(const floe_stream *stream);
 floe_status floe_stream_fetch(floe_stream *stream, uint64_t chunk, bool salvage, const uint8_t **payload,
                               uint64_t *nbytes, floe_error *err);
 
+/* Once before chunks are decoded: a context that works on a GPU gets that ready. */
+floe_status floe_stream_begin_decode(floe_ctx *ctx, const floe_stream *stream);
+
 /* Fetches a chunk and decodes its cells within lo..hi (of the field) into out, a resolved field that begins at out_lo of
  * the field. A failure's message names chunk and box. */
-floe_status floe_stream_decode(const floe_cpu *cpu, floe_stream *stream, uint64_t chunk, bool salvage,
-                               const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo,
-                               floe_error *err);
+floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, bool salvage, const uint64_t *lo,
+                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo);
 
 /* The same on the context's GPU: fetches the chunk and hands it to the pipeline (api/pipeline.h), which gives it back when
  * it is decoded. */

@@ -130,7 +130,7 @@ static floe_status chunk_verify(floe_ctx *ctx, verification *v, uint64_t chunk)
     floe_field given = floe_field_of(v->decoded, h->dtype, h->rank, extent), decoded;
     floe_field original = floe_field_box(&v->original, lo, extent);
     FLOE_TRY(floe_field_check(&given, true, &decoded, &ctx->err));
-    FLOE_TRY(floe_stream_decode(&ctx->cpu, &v->stream, chunk, false, lo, hi, &decoded, lo, &ctx->err));
+    FLOE_TRY(floe_stream_decode(ctx, &v->stream, chunk, false, lo, hi, &decoded, lo));
     floe_verify_sums sums = floe_verify_chunk(&ctx->cpu, &v->rule, &original, v->decoded, v->pieces);
     ctx->stats.max_error = fmax(ctx->stats.max_error, sums.max_error);
     ctx->stats.max_pw_error = fmax(ctx->stats.max_pw_error, sums.max_pw_error);
@@ -171,6 +171,7 @@ static floe_status verify_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(&v, &arena);
     assert(!arena.overflow);
+    FLOE_TRY(floe_stream_begin_decode(ctx, &v.stream));
     FLOE_TRY(rule_make(ctx, &v));
     ctx->stats.max_error = ctx->stats.max_pw_error = 0;
     for (uint64_t i = 0; i < v.stream.nchunks; i++)
