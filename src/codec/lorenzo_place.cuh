@@ -5,7 +5,8 @@
  * the grid finds out where the one before belongs. A kernel of tiles is
  *
  *   a maker     struct with three members, each called by a whole warp:
- *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early
+ *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early.
+ *                                                         The block is synchronized before and after
  *                 void make(floe_place_tile &t)           t.tile of t.chunk -> t.words, t.spill (see floe_place_put),
  *                                                         t.nwords, t.entry, t.raw
  *                 void raw(const floe_place_tile &t, uint32_t *dst)
@@ -341,6 +342,7 @@ FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory,
         if (t.tile != FLOE_PLACE_NONE)
             maker.fetch(t);
     }
+    __syncthreads(); /* what fetch shares between warps */
     while (batch < nbatches) {
         t.words = stage + turn * half_words;
         t.spill = spill + (uint64_t)turn * spill_words;
