@@ -13,12 +13,13 @@
 
 /* ---- codes --------------------------------------------------------------------------------------------------------- */
 
-/* The codes of a book at FLOE_HUFFMAN_BINS places in shared memory. The whole block; the caller synchronizes. */
-FLOE_DEV void floe_huffman_codes_load(const floe_huffman_book *book, uint16_t *codes)
+/* The codes of a book at FLOE_HUFFMAN_BINS places in shared memory. The first nthreads threads of the block; the caller
+ * synchronizes. Two at a time: all alphabets are even. */
+FLOE_DEV void floe_huffman_codes_load(const floe_huffman_book *book, uint16_t *codes, uint32_t nthreads)
 {
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
-        for (uint32_t s = threadIdx.x; s < floe_huffman_alphabet(t); s += blockDim.x)
-            codes[floe_huffman_bin(t) + s] = book->code[t][s];
+        for (uint32_t i = threadIdx.x; i < floe_huffman_alphabet(t) / 2; i += nthreads)
+            ((uint32_t *)(codes + floe_huffman_bin(t)))[i] = ((const uint32_t *)book->code[t])[i];
 }
 
 /* Two codes, one behind the other: bits | length << 22. */
