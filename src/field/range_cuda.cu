@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "field/range_cuda.cuh"
+
+namespace
+{
+
+/* Blocks take the tiles of the field in turn; a thread four loads of 16 bytes of each. */
+template <typename T, floe_range_mode MODE>
+__global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
+    range_scan_kernel(const __grid_constant__ floe_range_job job, floe_dev_range *range)
+{
+    __shared__ floe_range_shared shared;
+    floe_range_part part;
+    if (floe_range_scan_grid<T, MODE>(&job, &shared, &part) && threadIdx.x == 0)
+        floe_range_answer<T, MODE>(&job, &part, range);
+}
+
+template <typename T>
+void launch(const floe_range_job *job, floe_dev_range *range, uint32_t nblocks, cudaStream_t stream)
+{
+    if (job->detect)
+        FLOE_LAUNCH((range_scan_kernel<T, FLOE_RANGE_DETECT>), nblocks, FLOE_RANGE_THREADS, 0, stream, *job, range);
+    else if (job->has_fill)
+        FLOE_LAUNCH((range_scan_kernel<T, FLOE_RANGE_FILL>), nblocks, FLOE_RANGE_THREADS, 0, stream, *job, range);
+    else
+        FLOE_LAUNCH((range_scan_kernel<T, FLOE_RANGE_PLAIN>), nblocks, FLOE_RANGE_THREADS, 0, stream, *job, range);
+}
+
+} // namespace
+
+floe_range_job floe_range_job_of(const void *data, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
+                                 const int64_t *stride)
+{
+    floe_range_job job;
+    memset(&job, 0, sizeof job);
+    job.data = data;
+    job.dtype = dtype;
+    floe_runs_of(rank, shape, stride, &job.runs);
+    return job;
+}
+
+uint64_t floe_range_scratch_nbytes(void) { return (uint64_t)FLOE_RANGE_MAX_BLOCKS * sizeof(floe_range_part); }
+
+int floe_range_scan_cuda(const floe_range_job *job, floe_dev_range *range, void *stream)
+{
+    int device, nsms;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&nsms, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return (int)error;
+    const uint32_t nblocks = floe_range_blocks(job, (uint32_t)nsms);
+    if (job->dtype == FLOE_F32)
+        launch<float>(job, range, nblocks, (cudaStream_t)stream);
+    else
+        launch<double>(job, range, nblocks, (cudaStream_t)stream);
+    return (int)cudaGetLastError();
+}

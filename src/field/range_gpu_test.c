@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The range scan on a GPU against the CPU's: ranges and fill values of synthetic and hostile fields, whole and strided.
+ * FLOE_GPU_TEST=small: less of it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "base/hd.h"
+#include "field/field.h"
+#include "field/range_cuda.h"
+#include "synth/synth.h"
+
+static uint64_t seed = 5;
+static uint64_t draw(uint64_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % below;
+}
+static double uniform(void) { return (double)draw(1u << 30) / (double)(1u << 30); }
+
+static bool is_small(void)
+{
+    const char *text = getenv("FLOE_GPU_TEST");
+    return text && strcmp(text, "small") == 0;
+}
+
+static void cu(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        fail_msg("CUDA: %s", cudaGetErrorString(error));
+}
+
+/* ---- both answers -------------------------------------------------------------------------------------------------- */
+
+static floe_dev_range on_cpu(const floe_field *field, bool has_fill, uint64_t fill_bits, bool detect)
+{
+    floe_cpu cpu;
+    floe_dev_range r = {.has_fill = has_fill, .fill_bits = fill_bits};
+    uint64_t candidates[2];
+    uint32_t n = 0;
+    assert_int_equal(floe_cpu_init(&cpu, 2, FLOE_ISA_AUTO, NULL), FLOE_OK);
+    floe_range_init(&r.range);
+    floe_range_scan(&cpu, field, has_fill, fill_bits, &r.range);
+    if (detect)
+        floe_fill_suspect(&r.range, field->dtype, candidates, &n);
+    for (uint32_t k = 0; k < n && !r.has_fill; k++) {
+        floe_range rest;
+        floe_range_init(&rest);
+        floe_range_scan(&cpu, field, true, candidates[k], &rest);
+        if (floe_fill_confirm(&rest, floe_value_of(field->dtype, candidates[k])))
+            r = (floe_dev_range){.range = rest, .has_fill = 1, .fill_bits = candidates[k]};
+    }
+    return r;
+}
+
+/* Memory of the device that holds what lies around a field in the host's. */
+typedef struct device {
+    uint8_t *values;
+    uint8_t *scratch;
+    uint32_t *done;
+    floe_dev_range *range;
+} device;
+
+static device opened(const void *memory, size_t nbytes)
+{
+    device d;
+    cu(cudaMalloc((void **)&d.values, nbytes + 64));
+    cu(cudaMalloc((void **)&d.scratch, floe_range_scratch_nbytes()));
+    cu(cudaMalloc((void **)&d.done, sizeof *d.done));
+    cu(cudaMalloc((void **)&d.range, sizeof *d.range));
+    if (nbytes)
+        cu(cudaMemcpy(d.values, memory, nbytes, cudaMemcpyHostToDevice));
+    return d;
+}
+
+static void closed(device *d)
+{
+    cudaFree(d->values);
+    cudaFree(d->scratch);
+    cudaFree(d->done);
+    cudaFree(d->range);
+}
+
+static floe_dev_range on_gpu(const device *d, const floe_field *field, const void *memory, bool has_fill,
+                             uint64_t fill_bits, bool detect)
+{
+    floe_dev_range r;
+    size_t at = (size_t)((const uint8_t *)field->data - (const uint8_t *)memory);
+    floe_range_job job = floe_range_job_of(d->values + at, field->dtype, field->rank, field->shape, field->stride);
+    job.has_fill = has_fill;
+    job.fill_bits = fill_bits;
+    job.detect = detect;
+    job.scratch = d->scratch;
+    job.done = d->done;
+    cu(cudaMemset(d->done, 0, sizeof *d->done));
+    cu((cudaError_t)floe_range_scan_cuda(&job, d->range, NULL));
+    cu(cudaMemcpy(&r, d->range, sizeof r, cudaMemcpyDeviceToHost));
+    return r;
+}
+
+static void assert_same(const floe_dev_range *got, const floe_dev_range *want)
+{
+    assert_int_equal(got->range.nfinite, want->range.nfinite);
+    assert_int_equal(got->range.nfill, want->range.nfill);
+    assert_int_equal(got->range.nnonfinite, want->range.nnonfinite);
+    assert_int_equal(got->has_fill, want->has_fill);
+    assert_int_equal(got->fill_bits, want->fill_bits);
+    if (!want->range.nfinite) {
+        assert_true(isnan(got->range.min) && isnan(got->range.max));
+        return;
+    }
+    assert_int_equal(floe_bits_f64(got->range.min), floe_bits_f64(want->range.min));
+    assert_int_equal(floe_bits_f64(got->range.max), floe_bits_f64(want->range.max));
+    const floe_range *r = &got->range;
+    assert_true(r->low == INFINITY || (r->low > r->min && r->low <= r->max));
+    assert_true(r->high == -INFINITY || (r->high < r->max && r->high >= r->min));
+}
+
+static int nfills; /* detected, so that the tests know that they test something */
+
+/* field lies in memory of nbytes; all three ways to scan it. */
+static void check(const floe_field *field, const void *memory, size_t nbytes)
+{
+    floe_field f;
+    assert_int_equal(floe_field_check(field, false, &f, NULL), FLOE_OK);
+    device d = opened(memory, nbytes);
+    uint64_t fills[] = {floe_value_bits(f.dtype, -9999), floe_value_bits(f.dtype, -0.0), floe_value_bits(f.dtype, NAN)};
+    for (int k = -2; k < 3; k++) {
+        const bool detect = k == -1, has_fill = k >= 0;
+        const uint64_t bits = has_fill ? fills[k] : 0;
+        floe_dev_range want = on_cpu(&f, has_fill, bits, detect);
+        floe_dev_range got = on_gpu(&d, &f, memory, has_fill, bits, detect);
+        assert_same(&got, &want);
+        nfills += detect && want.has_fill;
+    }
+    closed(&d);
+}
+
+/* ---- fields -------------------------------------------------------------------------------------------------------- */
+
+static void put(void *data, floe_dtype dtype, uint64_t i, double v)
+{
+    if (dtype == FLOE_F32)
+        ((float *)data)[i] = (float)v;
+    else
+        ((double *)data)[i] = v;
+}
+
+static void synthetic_fields(void **state)
+{
+    (void)state;
+    static const uint64_t shapes[][3] = {{1, 1, 1}, {2, 3, 5}, {17, 30, 21}, {40, 40, 64}};
+    enum { N = 40 * 40 * 64 };
+    double *data = malloc(N * sizeof *data);
+    for (uint32_t k = 0; k < synth_count(); k++)
+        for (int d = FLOE_F32; d <= FLOE_F64; d++)
+            for (size_t s = is_small() ? 2 : 0; s < (is_small() ? 3 : 4); s++) {
+                uint64_t n = shapes[s][0] * shapes[s][1] * shapes[s][2];
+                size_t size = floe_dtype_size((floe_dtype)d);
+                assert_int_equal(synth_fill(synth_kind_at(k)->name, (floe_dtype)d, 3, shapes[s], 1, 0, n, data),
+                                 FLOE_OK);
+                floe_field f = floe_field_of(data, (floe_dtype)d, 3, shapes[s]);
+                check(&f, data, n * size);
+                for (uint64_t i = 0; i < n; i++) /* the same with a fill value */
+                    if (draw(3) == 0)
+                        put(data, (floe_dtype)d, i, k % 2 ? 1e20 : -9999);
+                check(&f, data, n * size);
+            }
+    free(data);
+}
+
+static double hostile(void)
+{
+    static const double values[] = {NAN,   INFINITY, -INFINITY, 0.0,    -0.0,   5e-324,  -5e-324,
+                                    1e-45, -1e-40,   1e308,     -1e308, 3.4e38, -3.4e38, -9999};
+    return draw(2) ? values[draw(sizeof values / sizeof values[0])] : uniform() - 0.5;
+}
+
+/* Values of which few are different, and some stand off: what fill detection has to tell apart. */
+static double layered(int kind, uint64_t i, uint64_t n)
+{
+    static const double odd[] = {1e20, -9999, 1e6, -1e10, 0.0, -0.0, 3e38, 99999, 1.5};
+    const double far = odd[kind % 9];
+    switch (kind / 9 % 8) {
+    case 0: return draw(100) < 3 ? far : uniform();
+    case 1: return i == n / 2 || i == n - 1 ? far : uniform();
+    case 2: return i > n / 2 ? far : 7;
+    case 3: return draw(2) ? far : draw(2) ? -far : draw(3);
+    case 4: return draw(4) ? far : draw(2) ? 0.0 : -0.0;
+    case 5: return i < n / 3 ? far : i < n / 2 ? far * 0.999 : (double)i;
+    case 6: return draw(5) ? (double)draw(3) : draw(50) ? far : NAN;
+    default: return i % 97 == 3 ? far : -(double)i * 1e-6;
+    }
+}
+
+static void hostile_fields(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {0, 1, 2, 3, 5, 31, 100, 1000, 4096, 4097, 5000, 8191, 16400, 70001};
+    enum { N = 70001, KINDS = 2 + 9 * 8 };
+    double *data = malloc((N + 8) * sizeof *data);
+    nfills = 0;
+    for (int d = FLOE_F32; d <= FLOE_F64; d++)
+        for (int kind = 0; kind < KINDS; kind += is_small() ? 7 : 2)
+            for (size_t k = kind % 3; k < sizeof lengths / sizeof lengths[0]; k += 3) {
+                const uint64_t n = lengths[k], skip = draw(4); /* not always aligned to 16 bytes */
+                uint8_t *values = (uint8_t *)data + skip * floe_dtype_size((floe_dtype)d);
+                for (uint64_t i = 0; i < n; i++)
+                    put(values, (floe_dtype)d, i, kind == 0 ? hostile() : kind == 1 ? NAN : layered(kind - 2, i, n));
+                floe_field f = floe_field_of(values, (floe_dtype)d, 1, &n);
+                check(&f, data, (N + 8) * floe_dtype_size((floe_dtype)d));
+            }
+    assert_true(is_small() || nfills > 30);
+    free(data);
+}
+
+/* Small ones, very many: each time another mixture of an outlier and the rest. */
+static void mixtures(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    float data[N];
+    nfills = 0;
+    for (int trial = 0; trial < (is_small() ? 20 : 500); trial++) {
+        const uint64_t n = 2 + draw(N - 2), share = 1 + draw(99);
+        const double far = (draw(2) ? 1 : -1) * pow(10, (double)draw(24) - 2), width = pow(10, (double)draw(8) - 4);
+        for (uint64_t i = 0; i < n; i++)
+            data[i] = (float)(draw(100) < share ? far : draw(20) ? width * uniform() : width * (double)draw(2));
+        floe_field f = floe_field_of(data, FLOE_F32, 1, &n);
+        check(&f, data, sizeof data);
+    }
+    assert_true(is_small() || nfills > 40);
+}
+
+/* Boxes of a larger array, axes in any order, turned, thinned out, or repeated. */
+static void views(void **state)
+{
+    (void)state;
+    enum { N = 20 };
+    const size_t nvalues = (size_t)N * N * N * N;
+    double *data = malloc(nvalues * sizeof *data);
+    for (int trial = 0; trial < (is_small() ? 4 : 30); trial++) {
+        const floe_dtype dtype = trial % 2 ? FLOE_F32 : FLOE_F64;
+        for (size_t i = 0; i < nvalues; i++)
+            put(data, dtype, i, draw(300) ? (draw(9) ? uniform() : -9999) : hostile());
+        floe_field f = {.dtype = dtype, .place = FLOE_HOST, .rank = 1 + (uint32_t)draw(4)};
+        int64_t at = 0, strides[] = {N * N * N, N * N, N, 1};
+        for (uint32_t i = 0; i < f.rank; i++) {
+            const uint64_t swap = i + draw(4 - i), step = 1 + draw(3), lo = draw(N);
+            int64_t stride = strides[swap];
+            strides[swap] = strides[i];
+            f.shape[i] = 1 + draw(1 + (N - 1 - lo) / step);
+            at += (int64_t)lo * stride;
+            f.stride[i] = stride * (int64_t)step;
+            if (draw(3) == 0) {
+                at += (int64_t)(f.shape[i] - 1) * f.stride[i];
+                f.stride[i] = -f.stride[i];
+            }
+        }
+        if (f.rank > 1 && draw(4) == 0)
+            f.stride[draw(f.rank - 1)] = 0;
+        f.data = (uint8_t *)data + at * (int64_t)floe_dtype_size(dtype);
+        if (f.rank == 1 && f.stride[0] == 0)
+            f.stride[0] = 1;
+        for (uint32_t i = 0; i < f.rank; i++)
+            if (f.stride[i] == 0)
+                f.shape[i] = 1 + draw(30);
+        check(&f, data, nvalues * floe_dtype_size(dtype));
+    }
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(synthetic_fields),
+        cmocka_unit_test(hostile_fields),
+        cmocka_unit_test(mixtures),
+        cmocka_unit_test(views),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
