@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tiles of random groups, and damaged ones, through the kernels and through the CPU. Compiled for each element type. */
+#include <stdlib.h>
+
+extern "C" {
+#include "stage/huffman/huffman_tile.h"
+#include "stage/pack/pack.h"
+}
+#include "stage/huffman/huffman_code_dev.cuh"
+#include "stage/huffman/huffman_decode_dev.cuh"
+#include "tests/gpu/huffman_tile_trial.h"
+
+namespace
+{
+
+enum {
+    BITS = FLOE_REAL_BITS,
+    TILES = 4,
+    WARPS = 4,
+    MUTANTS = 12,
+    TILE_WORDS = FLOE_HUFFMAN_TILE_WORDS + 64,
+    BODY_WORDS = FLOE_TILE_STEPS / 2 + FLOE_TILE_STEPS * FLOE_PACK_STEP_WORDS,
+    ENTRIES = FLOE_HUFFMAN_TABLES << FLOE_HUFFMAN_MAX_LENGTH
+};
+
+struct tile {
+    uint32_t nsteps;
+    floe_step steps[FLOE_TILE_STEPS];
+};
+
+/* All that host and device share; device memory, with a copy on the host. */
+struct room {
+    tile tiles[TILES], decoded[TILES];
+    uint32_t low[TILES][FLOE_TILE_STEPS][FLOE_STEP_GROUPS][4]; /* planes 0..3 */
+    floe_huffman_hist hist;
+    floe_huffman_book book;
+    floe_huffman_decoder decoder;
+    uint32_t body[TILES][BODY_WORDS];
+    uint32_t words[TILES][TILE_WORDS], spill[TILES][TILE_WORDS];
+    uint32_t nwords[TILES], limit[TILES], head[TILES]; /* head: words that go to words, the others to spill */
+    uint32_t good[TILES];
+    uint4 wide[TILES][FLOE_TILE_VALUES * BITS / 128];
+};
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------- */
+
+__global__ void huffman_count_kernel(room *r, uint32_t weight)
+{
+    __shared__ uint32_t bins[FLOE_HUFFMAN_BINS];
+    __shared__ floe_huffman_heads heads[WARPS];
+    const uint32_t warp = threadIdx.x / FLOE_WARP, g = floe_lane();
+    floe_huffman_bins_clear(bins);
+    __syncthreads();
+    for (uint32_t t = warp; t < TILES; t += WARPS) {
+        floe_huffman_counter c = floe_huffman_counter_start(bins, &heads[warp], weight);
+        for (uint32_t s = 0; s < r->tiles[t].nsteps; s++) {
+            const floe_step *step = &r->tiles[t].steps[s];
+            floe_huffman_count_step(c, s, step->residual[g], r->low[t][s][g], step->width[g], step->flat >> g & 1,
+                                    step->present >> g & 1);
+        }
+        floe_huffman_count_end(c, r->tiles[t].nsteps);
+    }
+    __syncthreads();
+    floe_huffman_bins_add(bins, &r->hist);
+}
+
+__global__ void huffman_code_kernel(room *r)
+{
+    __shared__ uint16_t codes[FLOE_HUFFMAN_BINS];
+    __shared__ floe_huffman_coder coders[WARPS];
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    floe_huffman_codes_load(&r->book, codes, blockDim.x);
+    __syncthreads();
+    for (uint32_t t = warp; t < TILES; t += WARPS) {
+        const floe_huffman_room to = {r->words[t], r->spill[t], r->head[t], r->limit[t]};
+        __syncwarp();
+        if (floe_lane() < r->tiles[t].nsteps)
+            coders[warp].heads.present[floe_lane()] = r->tiles[t].steps[floe_lane()].present;
+        __syncwarp();
+        const uint32_t n =
+            floe_huffman_code_tile_dev<floe_uint>(codes, r->body[t], r->tiles[t].nsteps, &coders[warp], to);
+        if (floe_lane() == 0)
+            r->nwords[t] = n;
+    }
+}
+
+/* A warp, tile after tile; room for so many entries in shared memory. */
+__global__ void huffman_decode_kernel(room *r, uint32_t entries)
+{
+    __shared__ uint32_t table[FLOE_HUFFMAN_TABLES];
+    __shared__ floe_huffman_groups groups;
+    FLOE_DYNAMIC_SHARED(uint16_t, entry);
+    const floe_huffman_tables tables = floe_huffman_tables_load(&r->decoder, table, entry, entries);
+    const uint32_t g = floe_lane();
+    __syncthreads();
+    for (uint32_t t = 0; t < TILES; t++) {
+        const uint32_t nsteps = r->tiles[t].nsteps;
+        if (g < nsteps)
+            groups.present[g] = r->tiles[t].steps[g].present;
+        __syncwarp();
+        const bool good =
+            floe_huffman_decode_tile_dev<floe_uint>(tables, r->words[t], r->nwords[t], nsteps, &groups, r->wide[t]);
+        for (uint32_t s = 0; good && s < nsteps; s++) {
+            floe_step *step = &r->decoded[t].steps[s];
+            const uint32_t width = groups.width[s * FLOE_STEP_GROUPS + g];
+            step->width[g] = (uint8_t)width;
+            step->flat = groups.flat[s];
+            floe_huffman_group_values<floe_uint>(&groups, r->wide[t], s, width, step->residual[g]);
+        }
+        if (g == 0)
+            r->good[t] = good;
+        __syncwarp();
+    }
+}
+
+/* ---- tiles --------------------------------------------------------------------------------------------------------- */
+
+uint64_t random_state;
+
+uint32_t random_below(uint32_t n)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((random_state >> 32) * n >> 32);
+}
+uint64_t random_bits() { return (uint64_t)random_below(UINT32_MAX) << 32 ^ random_below(UINT32_MAX); }
+
+void fill_group(floe_step *step, uint32_t g, uint32_t width)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < FLOE_GROUP_VALUES && width; i++) {
+        const uint64_t v = random_bits() >> (64 - width), shift = random_below(4) ? random_below(width + 1) : 0;
+        step->residual[g][i] = (floe_uint)(shift < 64 ? v >> shift : 0);
+        all |= step->residual[g][i];
+    }
+    step->width[g] = (uint8_t)floe_huffman_bit_length(all);
+}
+
+/* Widths in a range, which may be all of them; some groups 0, flat or outside. */
+void fill_tile(tile *t)
+{
+    memset(t, 0, sizeof *t);
+    t->nsteps = random_below(2) ? (uint32_t)FLOE_TILE_STEPS : 1 + random_below(FLOE_TILE_STEPS);
+    const uint32_t least = random_below(random_below(3) ? 6 : BITS);
+    const uint32_t spread = random_below(random_below(3) ? 4 : BITS + 1 - least);
+    const uint32_t quiet = random_below(5), flat = random_below(3), hole = random_below(4);
+    for (uint32_t s = 0; s < t->nsteps; s++) {
+        floe_step *step = &t->steps[s];
+        step->present = hole ? UINT32_MAX : (uint32_t)random_bits() & (random_below(2) ? 0x00FF0FF0u : UINT32_MAX);
+        for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
+            if (!(step->present >> g & 1))
+                continue;
+            step->flat |= (uint32_t)(flat && random_below(3 * flat) == 0) << g;
+            if (random_below(4) >= quiet)
+                fill_group(step, g, least + random_below(spread + 1));
+        }
+    }
+}
+
+void damage(uint32_t *words, uint32_t *nwords)
+{
+    const uint32_t n = *nwords, where = random_below(n);
+    switch (random_below(5)) {
+    case 0: words[where] ^= 1u << random_below(32); break;
+    case 1: words[0] ^= 1u << random_below(32); break;
+    case 2: *nwords = where; break;
+    case 3: words[where] = (uint32_t)random_bits(); break;
+    default: words[random_below(n < 20 ? n : 20)] ^= 1u << random_below(32); /* the lanes' lengths */
+    }
+}
+
+/* ---- trial --------------------------------------------------------------------------------------------------------- */
+
+room *host, *dev;
+
+void prepare()
+{
+    for (uint32_t t = 0; t < TILES; t++) {
+        fill_tile(&host->tiles[t]);
+        const tile *from = &host->tiles[t];
+        uint32_t n = (from->nsteps + 1) / 2;
+        memset(host->body[t], 0, n * sizeof *host->body[t]);
+        for (uint32_t s = 0; s < from->nsteps; s++) {
+            uint16_t descriptor;
+            n += FLOE_V(floe_pack_encode_step)(&from->steps[s], host->body[t] + n, &descriptor);
+            host->body[t][s / 2] |= (uint32_t)descriptor << s % 2 * 16;
+            for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
+                uint32_t planes[BITS] = {0};
+                FLOE_V(floe_planes_of_values)(from->steps[s].residual[g], from->steps[s].width[g], planes);
+                memcpy(host->low[t][s][g], planes, sizeof host->low[t][s][g]);
+            }
+        }
+    }
+}
+
+bool send() { return cudaMemcpy(dev, host, sizeof *host, cudaMemcpyHostToDevice) == cudaSuccess; }
+bool fetch() { return cudaMemcpy(host, dev, sizeof *host, cudaMemcpyDeviceToHost) == cudaSuccess; }
+
+const char *try_count()
+{
+    floe_huffman_hist hist, none;
+    floe_huffman_hist_clear(&hist);
+    floe_huffman_hist_clear(&none);
+    floe_huffman_hist_clear(&host->hist);
+    for (uint32_t t = 0; t < TILES; t++)
+        FLOE_V(floe_huffman_count_tile)(&hist, host->tiles[t].steps, host->tiles[t].nsteps);
+    if (!send())
+        return "copying to the device";
+    FLOE_LAUNCH(huffman_count_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev, 1u);
+    if (!fetch())
+        return "counting failed";
+    if (memcmp(&hist, &host->hist, sizeof hist) != 0)
+        return "histogram";
+    FLOE_LAUNCH(huffman_count_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev, UINT32_MAX);
+    if (!fetch() || memcmp(&none, &host->hist, sizeof none) != 0)
+        return "histogram taken back";
+    floe_huffman_book_build(&hist, &host->book);
+    floe_huffman_decoder_build(&host->book, &host->decoder);
+    return NULL;
+}
+
+enum : uint32_t { UNTOUCHED = 0xA5A5A5A5u };
+
+/* Words of the tile as the CPU has them are in reference; those of the device are moved together. */
+const char *check_coded(uint32_t t, const uint32_t *reference, uint32_t nwords)
+{
+    uint32_t *words = host->words[t];
+    const uint32_t *spill = host->spill[t], head = host->head[t], limit = host->limit[t];
+    for (uint32_t i = head; i < head + 32 && i < TILE_WORDS; i++)
+        if (words[i] != UNTOUCHED)
+            return "words touched that belong to the spill";
+    for (uint32_t i = limit; i < limit + 32 && i < TILE_WORDS; i++)
+        if (words[i] != UNTOUCHED || spill[i] != UNTOUCHED)
+            return "words touched beyond the limit";
+    if (host->nwords[t] == FLOE_HUFFMAN_TOO_LONG)
+        return limit >= nwords + FLOE_HUFFMAN_CODE_SLACK ? "does not fit, but should" : NULL;
+    for (uint32_t i = head; i < host->nwords[t]; i++)
+        words[i] = spill[i];
+    return host->nwords[t] == nwords && memcmp(words, reference, 4 * nwords) == 0 ? NULL : "coded tile";
+}
+
+const char *try_code()
+{
+    static uint32_t reference[TILES][FLOE_HUFFMAN_TILE_WORDS];
+    uint32_t nwords[TILES];
+    memset(host->words, 0xA5, sizeof host->words);
+    memset(host->spill, 0xA5, sizeof host->spill);
+    for (uint32_t t = 0; t < TILES; t++) {
+        nwords[t] = (uint32_t)FLOE_V(floe_huffman_encode_tile)(&host->book, host->tiles[t].steps, host->tiles[t].nsteps,
+                                                               reference[t]);
+        const bool tight = random_below(4) == 0;
+        host->limit[t] = tight ? random_below(nwords[t] + 1) : nwords[t] + FLOE_HUFFMAN_CODE_SLACK;
+        host->head[t] = random_below(3) ? random_below(nwords[t] + FLOE_HUFFMAN_CODE_SLACK) : host->limit[t];
+    }
+    if (!send())
+        return "copying to the device";
+    FLOE_LAUNCH(huffman_code_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev);
+    if (!fetch())
+        return "coding failed";
+    for (uint32_t t = 0; t < TILES; t++) {
+        const char *what = check_coded(t, reference[t], nwords[t]);
+        if (what)
+            return what;
+        host->nwords[t] = nwords[t];
+        memcpy(host->words[t], reference[t], 4 * nwords[t]);
+    }
+    return NULL;
+}
+
+bool same_steps(const tile *a, const tile *b)
+{
+    for (uint32_t s = 0; s < a->nsteps; s++) {
+        const floe_step *x = &a->steps[s], *y = &b->steps[s];
+        if (x->flat != y->flat || memcmp(x->width, y->width, sizeof x->width) != 0 ||
+            memcmp(x->residual, y->residual, sizeof x->residual) != 0)
+            return false;
+    }
+    return true;
+}
+
+const char *decode_tiles()
+{
+    static tile steps;
+    const uint32_t entries = random_below(2) ? (uint32_t)ENTRIES : 0;
+    if (!send())
+        return "copying to the device";
+#ifndef FLOE_EMULATED
+    if (cudaFuncSetAttribute(huffman_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 2 * ENTRIES))
+        return "shared memory";
+#endif
+    FLOE_LAUNCH(huffman_decode_kernel, 1, FLOE_WARP, 2 * entries, 0, dev, entries);
+    if (!fetch())
+        return "decoding failed";
+    for (uint32_t t = 0; t < TILES; t++) {
+        memcpy(&steps, &host->tiles[t], sizeof steps); /* present */
+        const bool good = FLOE_V(floe_huffman_decode_tile)(&host->decoder, host->words[t], host->nwords[t], steps.steps,
+                                                           steps.nsteps, NULL) == FLOE_OK;
+        if (good != (host->good[t] != 0))
+            return good ? "a tile refused that the CPU takes" : "a tile taken that the CPU refuses";
+        if (good && !same_steps(&steps, &host->decoded[t]))
+            return "decoded tile";
+    }
+    return NULL;
+}
+
+const char *try_decode()
+{
+    static uint32_t words[TILES][TILE_WORDS];
+    uint32_t nwords[TILES];
+    const char *what = decode_tiles();
+    memcpy(words, host->words, sizeof words);
+    memcpy(nwords, host->nwords, sizeof nwords);
+    for (uint32_t t = 0; t < TILES && !what; t++)
+        what = host->good[t] ? NULL : "a good tile refused";
+    for (uint32_t m = 0; m < MUTANTS && !what; m++) {
+        memcpy(host->words, words, sizeof words);
+        memcpy(host->nwords, nwords, sizeof nwords);
+        for (uint32_t t = 0; t < TILES; t++)
+            if (nwords[t])
+                damage(host->words[t], &host->nwords[t]);
+        what = decode_tiles();
+    }
+    return what;
+}
+
+} // namespace
+
+extern "C" const char *FLOE_R(floe_huffman_trial)(uint64_t seed)
+{
+    const char *what = "memory";
+    random_state = seed;
+    host = (room *)calloc(1, sizeof *host);
+    if (host && cudaMalloc((void **)&dev, sizeof *dev) == cudaSuccess) {
+        prepare();
+        what = try_count();
+        what = what ? what : try_code();
+        what = what ? what : try_decode();
+        cudaFree(dev);
+    }
+    free(host);
+    return what;
+}
