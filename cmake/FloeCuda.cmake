@@ -1,30 +1,69 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# GPU kernels: every src/**/*_cuda.cu, in a library of their own that libfloe does not link yet. Built on demand:
-# cmake --build build --target lorenzo_pack_gpu_check, or tools/gpu-check, which also runs it.
-if(NOT FLOE_HAVE_CUDA)
-  return()
-endif()
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.8) # the first that knows sm_90
+# GPU code: every src/**/*_cuda.cu, compiled by nvcc into libfloe where there is one; *_real_cuda.cu once for each element type.
+# With FLOE_CUDA_EMULATED the same sources are compiled by the C++ compiler for tests/emulator/, which runs kernels on the CPU.
+set(FLOE_CUDA_LEAST_MAJOR 9) # compute capability 9.0: what the kernels are written for
+if(FLOE_CUDA_EMULATED)
+  enable_language(CXX)
+  set(FLOE_CUDA_BUILD emulated)
+  set(cuda_headers ${PROJECT_SOURCE_DIR}/tests/emulator/include)
+elseif(FLOE_HAVE_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.8) # the first that knows sm_90
   message(STATUS "floe: nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old for the GPU kernels")
+  return()
+elseif(FLOE_HAVE_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  set(FLOE_CUDA_BUILD nvcc)
+  set(cuda_headers ${CUDAToolkit_INCLUDE_DIRS})
+else()
   return()
 endif()
 set(FLOE_CUDA_ARCHITECTURES 90 CACHE STRING "What the GPU kernels are compiled for, as for CMAKE_CUDA_ARCHITECTURES")
 
-file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_cuda.cu)
-add_library(floe_cuda_kernels STATIC EXCLUDE_FROM_ALL ${kernels})
-target_include_directories(floe_cuda_kernels PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(floe_cuda_kernels PRIVATE FLOE_REAL_BITS=32)
-# Unfused, like the C: what is fused on purpose says fmaf.
-target_compile_options(floe_cuda_kernels PRIVATE -fmad=false -lineinfo $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
-set_target_properties(floe_cuda_kernels PROPERTIES CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}" CUDA_STANDARD 17)
-
-if(FLOE_TESTS AND TARGET floe_synth)
-  add_executable(lorenzo_pack_gpu_check EXCLUDE_FROM_ALL tests/gpu/lorenzo_pack_gpu_check.c)
-  target_include_directories(lorenzo_pack_gpu_check SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-  target_include_directories(lorenzo_pack_gpu_check PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-  target_compile_definitions(lorenzo_pack_gpu_check PRIVATE _POSIX_C_SOURCE=200809L)
-  target_compile_options(lorenzo_pack_gpu_check PRIVATE -UNDEBUG -Wno-conversion -Wno-sign-conversion)
-  target_link_libraries(lorenzo_pack_gpu_check PRIVATE floe_cuda_kernels floe_synth floe_static floe_flags floe_libs)
-  set_target_properties(lorenzo_pack_gpu_check PROPERTIES LINKER_LANGUAGE CUDA
-                                                          CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}")
+# All of our C sees that there is a GPU backend.
+target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1 FLOE_CUDA_LEAST_MAJOR=${FLOE_CUDA_LEAST_MAJOR})
+target_include_directories(floe_flags SYSTEM INTERFACE ${cuda_headers})
+if(FLOE_CUDA_BUILD STREQUAL emulated)
+  set(FLOE_CUDA_LIBS stdc++ pthread)
+else() # static, so that the library starts where there is no driver
+  set(FLOE_CUDA_LIBS ${CUDAToolkit_LIBRARY_DIR}/libcudart_static.a dl rt pthread)
 endif()
+
+function(floe_cuda_objects name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEFINITIONS;SOURCES")
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS} FLOE_HAVE_CUDA_BUILD=1)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_STANDARD 17 CUDA_STANDARD 17)
+  if(FLOE_CUDA_BUILD STREQUAL emulated)
+    target_include_directories(${name} BEFORE PRIVATE ${cuda_headers})
+    target_compile_definitions(${name} PRIVATE FLOE_EMULATED)
+    # Kernels have unused variables and unrolling hints that only nvcc understands.
+    target_compile_options(${name} PRIVATE -ffp-contract=off -Wall -Wno-unknown-pragmas -Wno-unused
+                                           $<$<BOOL:${FLOE_WERROR}>:-Werror>)
+    if(FLOE_SANITIZE)
+      target_compile_options(${name} PRIVATE -fsanitize=${FLOE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    endif()
+    foreach(source ${arg_SOURCES})
+      if(source MATCHES "\\.cu$")
+        set_source_files_properties(${PROJECT_SOURCE_DIR}/${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+      endif()
+    endforeach()
+  else()
+    # Unfused, like the C: what is fused on purpose says fmaf.
+    target_compile_options(${name} PRIVATE -fmad=false -lineinfo $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
+    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}")
+  endif()
+  set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
+endfunction()
+
+file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*_cuda.cu)
+list(FILTER kernels EXCLUDE REGEX "/lorenzo_pack_")
+set(real_kernels ${kernels})
+list(FILTER real_kernels INCLUDE REGEX "_real_cuda\\.cu$")
+list(FILTER kernels EXCLUDE REGEX "_real_cuda\\.cu$")
+if(FLOE_CUDA_BUILD STREQUAL emulated)
+  list(APPEND kernels tests/emulator/emulator.cpp)
+endif()
+floe_cuda_objects(floe_cuda_once SOURCES ${kernels})
+foreach(bits 32 64)
+  floe_cuda_objects(floe_cuda_f${bits} SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=${bits})
+endforeach()

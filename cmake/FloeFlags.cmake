@@ -78,7 +78,7 @@ if(FLOE_AVX2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMA
   endif()
 endif()
 
-if(FLOE_CUDA)
+if(FLOE_CUDA AND NOT FLOE_CUDA_EMULATED)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)

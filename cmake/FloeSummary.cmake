@@ -12,5 +12,5 @@ message(STATUS "floe ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER
 floe_say("threads (OpenMP)" "${OpenMP_C_FOUND}")
 floe_say("AVX2 paths" "${FLOE_AVX2_BUILD}")
 floe_say("libxxhash" "${FLOE_HAVE_XXHASH}")
-floe_say("CUDA compiler" "${FLOE_HAVE_CUDA}")
+floe_say("GPU backend (CUDA)" "${FLOE_CUDA_BUILD}")
 floe_say("libzfp (benches)" "${zfp_FOUND}")
