@@ -5,3 +5,8 @@ int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream)
 {
     return call->field.dtype == FLOE_F32 ? floe_lorenzo_code_f32(call, stream) : floe_lorenzo_code_f64(call, stream);
 }
+
+uint64_t floe_lorenzo_code_spill_nbytes(floe_dtype dtype)
+{
+    return dtype == FLOE_F32 ? floe_lorenzo_code_spill_nbytes_f32() : floe_lorenzo_code_spill_nbytes_f64();
+}
