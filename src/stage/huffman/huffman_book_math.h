@@ -126,7 +126,12 @@ FLOE_HD uint16_t floe_huffman_entry(uint32_t table, uint32_t symbol, uint32_t n)
 
 /* ---- the bits of a book ---- */
 
-enum { FLOE_HUFFMAN_MODE_BITS = 2, FLOE_HUFFMAN_SINGLE_BITS = 8, FLOE_HUFFMAN_TOKEN_LENGTH_BITS = 3 };
+enum {
+    FLOE_HUFFMAN_MODE_BITS = 2,
+    FLOE_HUFFMAN_SINGLE_BITS = 8,
+    FLOE_HUFFMAN_TOKEN_LENGTH_BITS = 3,
+    FLOE_HUFFMAN_ALL_SYMBOLS = 2496 /* of all tables: the sum of floe_huffman_alphabet */
+};
 
 /* ---- the book's own coding of lengths: the difference to a prediction from symbols before, modulo 12 ---- */
 
@@ -142,7 +147,12 @@ enum {
     FLOE_HUFFMAN_LONGEST_RUN = 38,
     FLOE_HUFFMAN_TOKEN_LIMIT = 7,        /* longest code of a token; its length takes 3 bits */
     FLOE_HUFFMAN_TYPICAL_TOKEN_BITS = 3, /* when it is chosen whether a table is worth a code */
-    FLOE_HUFFMAN_FIRST_LENGTH = 3        /* predicted for symbol 0 */
+    FLOE_HUFFMAN_FIRST_LENGTH = 3,       /* predicted for symbol 0 */
+    /* No valid book takes more bits: a symbol's length costs at most a token without more bits, a run of 3 or more costs at
+     * most 12; a SINGLE table has no lengths. */
+    FLOE_HUFFMAN_BOOK_MOST_BITS = FLOE_HUFFMAN_TABLES * (FLOE_HUFFMAN_MODE_BITS + FLOE_HUFFMAN_SINGLE_BITS) +
+                                  FLOE_HUFFMAN_TOKENS * FLOE_HUFFMAN_TOKEN_LENGTH_BITS +
+                                  FLOE_HUFFMAN_ALL_SYMBOLS * FLOE_HUFFMAN_TOKEN_LIMIT
 };
 
 /* A length as the prediction counts it: 12 for a symbol without a code, 0; and back. */
