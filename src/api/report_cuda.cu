@@ -24,8 +24,8 @@ FLOE_DEV totals joined(totals t)
 }
 
 /* One warp; a thread adds up each 32nd chunk. */
-__global__ void report_kernel(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks,
-                              const uint64_t *nbytes, bool pwrel, floe_device_report *report)
+__global__ void report_kernel(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, uint64_t nbytes,
+                              const uint64_t *dev_nbytes, bool pwrel, floe_device_report *report)
 {
     totals t = {0, 0, 0};
     for (uint64_t c = threadIdx.x; chunks && c < nchunks; c += FLOE_WARP) {
@@ -40,7 +40,7 @@ __global__ void report_kernel(const uint32_t *status, const floe_dev_chunk *chun
     const bool errors = chunks != NULL;
     report->status = *status;
     report->reserved = 0;
-    report->nbytes = *status ? 0 : *nbytes;
+    report->nbytes = *status ? 0 : dev_nbytes ? *dev_nbytes : nbytes;
     report->nexceptions = t.nexceptions;
     report->max_error = errors ? floe_f64_of(t.max_error_bits) : floe_f64_of(0x7FF8000000000000u);
     report->max_pw_error = errors && pwrel ? floe_f64_of(t.max_pw_error_bits) : floe_f64_of(0x7FF8000000000000u);
@@ -48,9 +48,10 @@ __global__ void report_kernel(const uint32_t *status, const floe_dev_chunk *chun
 
 } // namespace
 
-int floe_report_cuda(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, const uint64_t *nbytes,
-                     bool pwrel, floe_device_report *report, void *stream)
+int floe_report_cuda(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, uint64_t nbytes,
+                     const uint64_t *dev_nbytes, bool pwrel, floe_device_report *report, void *stream)
 {
-    FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, status, chunks, nchunks, nbytes, pwrel, report);
+    FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, status, chunks, nchunks, nbytes, dev_nbytes,
+                pwrel, report);
     return (int)cudaGetLastError();
 }

@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* chunks: nchunks of them, or NULL after decompression. nbytes: of the stream. All pointers are device memory. */
-int floe_report_cuda(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, const uint64_t *nbytes,
-                     bool pwrel, floe_device_report *report, void *stream);
+/* chunks: nchunks of them, or NULL after decompression. nbytes: of the stream; unless dev_nbytes is given. */
+int floe_report_cuda(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, uint64_t nbytes,
+                     const uint64_t *dev_nbytes, bool pwrel, floe_device_report *report, void *stream);
 
 #ifdef __cplusplus
 }
