@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoding: which kernel, and how much scratch. */
+#include "codec/lorenzo_code_cuda.h"
+#include "codec/lorenzo_encode_real.h"
+#include "codec/lorenzo_place.cuh"
+
+int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream)
+{
+    floe_view view;
+    floe_view_of(call->field.rank, call->grid.chunk, false, &view); /* swap does not change the rank */
+    if (call->field.dtype == FLOE_F32)
+        return floe_lorenzo_encode_real_cuda_f32(call, view.rank, attempt, stream);
+    return floe_lorenzo_encode_real_cuda_f64(call, view.rank, attempt, stream);
+}
+
+uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid)
+{
+    return sizeof(floe_place_head) + 8 * (2 * floe_place_batches(grid) + grid->nchunks);
+}
+
+uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype)
+{
+    if (dtype == FLOE_F32)
+        return floe_max64(floe_lorenzo_encode_spill_nbytes_f32(), floe_lorenzo_code_spill_nbytes_f32());
+    return floe_max64(floe_lorenzo_encode_spill_nbytes_f64(), floe_lorenzo_code_spill_nbytes_f64());
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels that encode tiles of one element type: to their places (fast), or as drafts with their histograms (balanced).
+ * lorenzo_encode_fast.cuh takes the tiles that it can, lorenzo_encode_any.cuh the others. */
+#include "codec/lorenzo_encode_real.h"
+
+#include "codec/lorenzo_encode_any.cuh"
+#include "codec/lorenzo_encode_fast.cuh"
+#include "codec/lorenzo_place.cuh"
+
+namespace
+{
+
+enum {
+    /* Warps of 128 registers (f64: 255) fill the 65536 of a multiprocessor. */
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
+    /* A multiprocessor has 228 KiB of shared memory, of which each block costs 1 KiB: 14.2 KiB a warp (f64: 28.2). Less the
+     * step to come and the block's own variables that is a little over 2400 words (f64: 5000), two halves: tiles at a
+     * ratio of 7. */
+    HALF_WORDS = FLOE_REAL_BITS == 32 ? 1200 : 2500,
+    STAGE_WORDS = 2 * HALF_WORDS,
+    SHARED_NBYTES = FLOE_PLACE_WARPS * (BUFFER_WORDS + STAGE_WORDS) * 4,
+    DRAFT_SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
+    DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * BUFFER_WORDS * 4
+};
+
+/* ---- what the tiles of a chunk have met ---------------------------------------------------------------------------- */
+
+/* Of this lane's values, since the chunk began. */
+struct met {
+    uint32_t chunk;
+    double error, pw_error;
+};
+
+FLOE_DEV void met_max(unsigned long long *to, double value)
+{
+    uint64_t bits = floe_bits_f64(value);
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2) {
+        uint64_t other = __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)bits, d);
+        bits = other > bits ? other : bits;
+    }
+    if (floe_lane() == 0 && bits)
+        atomicMax(to, (unsigned long long)bits);
+}
+
+FLOE_DEV void met_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, met &m)
+{
+    if (m.chunk < call.grid.nchunks) {
+        floe_dev_gathered *g = &call.chunks[m.chunk].gathered[attempt];
+        met_max(&g->max_error_bits, m.error);
+        met_max(&g->max_pw_error_bits, m.pw_error);
+    }
+    m.error = m.pw_error = 0;
+}
+
+FLOE_DEV void met_begin(met &m)
+{
+    m.chunk = FLOE_PLACE_NONE;
+    m.error = m.pw_error = 0;
+}
+
+FLOE_DEV void met_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, met &m)
+{
+    if (m.chunk == chunk)
+        return;
+    met_flush(call, attempt, m);
+    m.chunk = chunk;
+}
+
+/* ---- tiles --------------------------------------------------------------------------------------------------------- */
+
+/* What a warp encodes with. */
+struct workplace {
+    uint32_t *buffer;  /* shared memory: a step */
+    uint32_t *scratch; /* device memory: SCRATCH_WORDS */
+};
+
+/* The long way; also counts exceptions. */
+template <class Count>
+FLOE_DEV made encode_long(floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile, bool draft, const workplace &at,
+                          const sink &out, met &m, Count &count)
+{
+    tallies t;
+    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, at.scratch, out, t, count);
+    m.error = t.error > m.error ? t.error : m.error;
+    m.pw_error = t.pw_error > m.pw_error ? t.pw_error : m.pw_error;
+    if (floe_lane() == 0 && t.count) {
+        atomicAdd(&chunk->gathered[attempt].nexceptions, (unsigned long long)t.count);
+        atomicAdd(&chunk->gathered[attempt].nliterals, (unsigned long long)t.nliterals);
+    }
+    return r;
+}
+
+/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold; and again, to take counts back. */
+template <class T, int RANK, class Count>
+static __device__ __noinline__ fast_result encode_cut(const fast_tile &t, const linear &l, const sink &out,
+                                                      uint32_t lead, checks &c, Count &count)
+{
+    return encode_fast<T, RANK, false>(t, l, out, lead, (uint32_t *)NULL, c, count);
+}
+
+/* The counts of the first steps of a tile. */
+template <class T, int RANK, class Count>
+FLOE_DEV void take_back(const fast_tile &t, const linear &l, const sink &out, uint32_t steps, Count &count)
+{
+    if constexpr (Count::COUNTS) {
+        fast_tile part = t;
+        checks c;
+        part.nsteps = steps;
+        count.start(0xFFFFFFFFu);
+        if (steps)
+            encode_cut<T, RANK>(part, l, out, 1, c, count);
+        count.start(1);
+    }
+}
+
+/* Encodes a tile the short way; a whole one has its first step on its way. False when it cannot: nothing that it left
+ * counts. */
+template <int RANK, class Count>
+FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draft, const workplace &at, const sink &out,
+                           met &m, Count &count, made &r)
+{
+    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
+    if (!t.fit)
+        return false;
+    const linear l = linear_of(chunk);
+    const uint32_t lead = draft ? 1 : 0;
+    checks c;
+    fast_result f;
+    bool integers = false;
+    if (t.whole)
+        f = encode_fast<floe_real, RANK, true>(t, l, out, lead, at.buffer, c, count);
+    else
+        f = encode_cut<floe_real, RANK>(t, l, out, lead, c, count);
+    if (f.unfit || f.inexact)
+        take_back<floe_real, RANK>(t, l, out, f.done, count);
+#if FLOE_REAL_BITS == 32
+    if (f.inexact) {
+        __syncwarp(); /* other lanes write the same words again */
+        integers = true;
+        f = encode_cut<floe_int, RANK>(t, l, out, lead, c, count);
+        if (f.unfit)
+            take_back<floe_int, RANK>(t, l, out, f.done, count);
+    }
+#endif
+    if (f.unfit || f.inexact) {
+        floe_copy_async_wait(); /* of the buffer, which the long way takes */
+        return false;
+    }
+    m.error = (double)c.error > m.error ? (double)c.error : m.error;
+    r = made_fast(f, t, draft, out);
+    if (r.raw && integers)
+        take_back<floe_int, RANK>(t, l, out, t.nsteps, count);
+    else if (r.raw)
+        take_back<floe_real, RANK>(t, l, out, t.nsteps, count);
+    return true;
+}
+
+/* ---- to their places ----------------------------------------------------------------------------------------------- */
+
+template <int RANK> struct tile_maker {
+    const floe_lorenzo_encode_call &call;
+    uint32_t attempt;
+    workplace at;
+    met m;
+
+    __device__ __forceinline__ void fetch(const floe_place_tile &p) const
+    {
+        const fast_tile t = fast_tile_of<RANK>(call.chunks + p.chunk, p.tile);
+        if (t.fit && t.whole)
+            fetch_step<RANK>(t, 0, at.buffer);
+    }
+
+    __device__ __forceinline__ void make(floe_place_tile &p)
+    {
+        const sink out = {p.words, p.spill, p.half_words, p.spill_words};
+        floe_dev_chunk *chunk = call.chunks + p.chunk;
+        no_count none;
+        made r;
+        met_chunk(call, attempt, p.chunk, m);
+        __syncwarp(); /* the stage is about to be written */
+        if (!encode_short<RANK>(chunk, p.tile, false, at, out, m, none, r))
+            r = encode_long(chunk, attempt, p.tile, false, at, out, m, none);
+        p.entry = r.entry;
+        p.nwords = r.nwords;
+        p.raw = r.raw;
+    }
+
+    __device__ __forceinline__ void raw(const floe_place_tile &p, uint32_t *dst) const
+    {
+        write_raw(call.chunks + p.chunk, p.tile, dst);
+    }
+};
+
+/* Whether this launch has something to do; the whole block. */
+FLOE_DEV bool is_wanted(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t *shared)
+{
+    if (threadIdx.x == 0) {
+        *shared = *call.status == 0 && (attempt == 0 || *call.retry != 0);
+        if (attempt == 1 && *call.retry == 0 && !call.huffman && *call.end > call.capacity)
+            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY); /* attempt 0 had to leave it open */
+    }
+    __syncthreads();
+    const bool wanted = *shared != 0;
+    __syncthreads();
+    return wanted;
+}
+
+FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
+{
+    return call.spill + (uint64_t)(blockIdx.x * FLOE_PLACE_WARPS + threadIdx.x / FLOE_WARP) * SPILL_WORDS;
+}
+
+/* A warp owns a tile of a batch, a thread a group of each step. */
+template <int RANK>
+__global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
+{
+    FLOE_DYNAMIC_SHARED(uint32_t, stages);
+    __shared__ floe_place_shared sh;
+    if (!is_wanted(call, attempt, &sh.next))
+        return;
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * BUFFER_WORDS + warp * STAGE_WORDS;
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, spill + 2 * RAW_WORDS}, {}};
+    met_begin(maker.m);
+    floe_place_run(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
+    met_flush(call, attempt, maker.m);
+}
+
+/* ---- drafts -------------------------------------------------------------------------------------------------------- */
+
+/* Shared memory of a block that makes drafts, besides the steps. */
+struct draft_shared {
+    uint32_t bins[FLOE_HUFFMAN_BINS];
+    floe_huffman_heads heads[FLOE_PLACE_WARPS];
+    uint32_t next;
+};
+
+/* The draft of a tile to its slot, as floe_tile_encode leaves it; its symbols to the block's bins. */
+template <int RANK>
+FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t c, uint32_t tile,
+                         const workplace &at, draft_shared &sh, met &m)
+{
+    floe_dev_chunk *chunk = call.chunks + c;
+    const uint64_t slot = (uint64_t)c * call.grid.slots + tile;
+    uint32_t *words = call.drafts + slot * DRAFT_SLOT_WORDS;
+    const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
+    step_count count = {sh.bins, sh.heads + threadIdx.x / FLOE_WARP, {}};
+    made r;
+    met_chunk(call, attempt, c, m);
+    count.start(1);
+    if (!encode_short<RANK>(chunk, tile, true, at, out, m, count, r)) {
+        r = encode_long(chunk, attempt, tile, true, at, out, m, count);
+        if (r.raw || r.nwords == 0) { /* the same once more, to take its counts back */
+            tallies unused;
+            count.start(0xFFFFFFFFu);
+            encode_any(chunk, tile, true, (floe_int *)at.buffer, at.scratch, out, unused, count);
+        }
+    }
+    if ((r.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED) {
+        floe_tile_box box;
+        floe_view_tile(&chunk->view, tile, &box);
+        floe_huffman_count_end(count.counter, box.nsteps);
+    }
+    __syncwarp(); /* raw words go over what others wrote */
+    if (r.raw)
+        write_raw(chunk, tile, words);
+    if (floe_lane() == 0) {
+        call.draft_entries[slot] = r.entry;
+        call.draft_nwords[slot] = r.nwords;
+    }
+}
+
+/* The bins of a chunk to its histogram; the whole block. */
+FLOE_DEV void flush_bins(const floe_lorenzo_encode_call &call, uint32_t c, draft_shared &sh)
+{
+    __syncthreads();
+    if (c < call.grid.nchunks)
+        floe_huffman_bins_add(sh.bins, call.hists + c);
+    __syncthreads();
+    floe_huffman_bins_clear(sh.bins);
+    __syncthreads();
+}
+
+/* The next run of batches, the same for the whole block. */
+FLOE_DEV uint32_t next_run(const floe_place_state &state, draft_shared &sh)
+{
+    __syncthreads();
+    if (threadIdx.x == 0)
+        sh.next = atomicAdd(&state.head->drafts, 1u);
+    __syncthreads();
+    return sh.next;
+}
+
+/* The first step of a tile that takes the short way, if it is one of the chunk. */
+template <int RANK> FLOE_DEV void fetch_draft(const floe_dev_chunk *chunk, uint32_t tile, uint32_t *buffer)
+{
+    if (tile >= chunk->view.ntiles)
+        return;
+    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
+    if (t.fit && t.whole)
+        fetch_step<RANK>(t, 0, buffer);
+}
+
+/* A block takes runs of batches; a warp owns a tile of a batch, a thread a group of each step. Bins are kept as long as
+ * the chunk stays the same. */
+template <int RANK>
+__global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
+{
+    enum { RUN = 4 };
+    FLOE_DYNAMIC_SHARED(uint32_t, buffers);
+    __shared__ draft_shared sh;
+    if (!is_wanted(call, attempt, &sh.next))
+        return;
+    const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, batches = call.grid.slots / FLOE_BATCH_TILES;
+    const workplace at = {buffers + warp * BUFFER_WORDS, spill_of_warp(call) + 2 * RAW_WORDS};
+    const uint64_t runs = (floe_place_batches(&call.grid) + RUN - 1) / RUN;
+    uint32_t counted = FLOE_PLACE_NONE;
+    met m;
+    met_begin(m);
+    flush_bins(call, counted, sh);
+    for (uint32_t run; (run = next_run(state, sh)) < runs;)
+        for (uint32_t i = 0; i < RUN; i++) {
+            const uint64_t batch = (uint64_t)run * RUN + i;
+            const uint32_t c = (uint32_t)(batch / batches),
+                           tile = (uint32_t)(batch % batches) * FLOE_BATCH_TILES + warp;
+            if (c >= call.grid.nchunks || (attempt == 1 && call.chunks[c].attempt != 1))
+                continue;
+            if (c != counted)
+                flush_bins(call, counted, sh);
+            counted = c;
+            if (tile >= call.chunks[c].view.ntiles)
+                continue;
+            fetch_draft<RANK>(call.chunks + c, tile, at.buffer);
+            draft_tile<RANK>(call, attempt, c, tile, at, sh, m);
+        }
+    flush_bins(call, counted, sh);
+    met_flush(call, attempt, m);
+}
+
+/* ---- launch -------------------------------------------------------------------------------------------------------- */
+
+template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, uint32_t attempt, cudaStream_t stream)
+{
+    const uint32_t blocks = floe_place_blocks(&call.grid, BLOCKS_A_PROCESSOR);
+    if (call.huffman) {
+        FLOE_LAUNCH(lorenzo_draft_kernel<RANK>, blocks, FLOE_PLACE_THREADS, DRAFT_SHARED_NBYTES, stream, call, attempt);
+        return cudaGetLastError();
+    }
+    cudaError_t e =
+        cudaFuncSetAttribute(lorenzo_encode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH(lorenzo_encode_kernel<RANK>, blocks, FLOE_PLACE_THREADS, SHARED_NBYTES, stream, call, attempt);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+int FLOE_R(floe_lorenzo_encode_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank, uint32_t attempt,
+                                          void *stream)
+{
+    cudaStream_t s = (cudaStream_t)stream;
+    return (int)(rank == 1   ? launch<1>(*call, attempt, s)
+                 : rank == 2 ? launch<2>(*call, attempt, s)
+                             : launch<3>(*call, attempt, s));
+}
+
+uint64_t FLOE_R(floe_lorenzo_encode_spill_nbytes)(void)
+{
+    return (uint64_t)FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR * FLOE_PLACE_WARPS * SPILL_WORDS * 4;
+}
