@@ -8,7 +8,7 @@ extern "C" {
 }
 #include "stage/huffman/huffman_code_dev.cuh"
 #include "stage/huffman/huffman_decode_dev.cuh"
-#include "tests/gpu/huffman_tile_trial.h"
+#include "huffman_tile_trial.h"
 
 namespace
 {
