@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * XXH3-64 and the checksum of checksum.h by warps. Data is in device or shared memory and begins at a multiple of 8; no byte
+ * beyond it is read. All lanes of a warp call together, with the same arguments, and get the same hash.
+ */
+#ifndef FLOE_CONTAINER_CHECKSUM_CUDA_CUH
+#define FLOE_CONTAINER_CHECKSUM_CUDA_CUH
+
+#include "backend/device.cuh"
+#include "base/checksum.h"
+#include "base/xxh3_math.h"
+
+enum {
+    FLOE_STAGE_WORDS = 32, /* shared memory of a warp that hashes: room for FLOE_XXH3_SHORT_MAX bytes, as whole words */
+    /* A lane has this many words of a block of 16 stripes; word k is of stripe 4 k + lane / 8, accumulator lane % 8. */
+    FLOE_LANE_WORDS = FLOE_XXH3_BLOCK / 8 / FLOE_WARP,
+    FLOE_GROUP_BLOCKS = 4 /* blocks that are loaded and added up together; two such groups are on their way at a time */
+};
+
+/* 8 bytes from anywhere. */
+FLOE_DEV uint64_t floe_load8_anywhere(const uint8_t *p)
+{
+    if ((uintptr_t)p % 8 == 0)
+        return *(const uint64_t *)p;
+    if ((uintptr_t)p % 4 == 0)
+        return ((const uint32_t *)p)[0] | (uint64_t)((const uint32_t *)p)[1] << 32;
+    return floe_xxh3_word32(p) | (uint64_t)floe_xxh3_word32(p + 4) << 32;
+}
+
+/* Word i of data of n bytes, whose missing bytes are 0. */
+FLOE_DEV uint64_t floe_load8_cut(const uint8_t *p, uint32_t n, uint32_t i)
+{
+    if (8 * i + 8 <= n)
+        return *(const uint64_t *)(p + 8 * i);
+    uint64_t v = 0;
+    for (uint32_t k = 8 * i; k < n; k++)
+        v |= (uint64_t)p[k] << 8 * (k % 8);
+    return v;
+}
+
+FLOE_DEV uint64_t floe_warp_sum(uint64_t v)
+{
+#pragma unroll
+    for (int d = FLOE_WARP / 2; d > 0; d /= 2)
+        v += __shfl_xor_sync(FLOE_ALL_LANES, v, d);
+    return v;
+}
+
+/* ---- up to 240 bytes: a lane has a term --------------------------------------------------------------------------- */
+
+FLOE_DEV uint64_t floe_warp_xxh3_short(const uint8_t *p, uint32_t n, uint64_t *stage)
+{
+    const uint32_t lane = floe_lane();
+    const uint8_t *s = (const uint8_t *)stage;
+    __syncwarp();
+    stage[lane] = floe_load8_cut(p, n, lane);
+    __syncwarp();
+    if (n <= 16)
+        return floe_xxh3_0_16(s, n);
+    if (n <= 128) {
+        uint64_t term = lane < floe_xxh3_17_128_terms(n) ? floe_xxh3_17_128_term(s, n, lane) : 0;
+        return floe_xxh3_17_128_end(n, floe_warp_sum(term));
+    }
+    uint64_t term = lane < floe_xxh3_129_240_terms(n) ? floe_xxh3_129_240_term(s, n, lane) : 0;
+    bool first = lane < FLOE_XXH3_129_240_FIRST;
+    return floe_xxh3_129_240_end(n, floe_warp_sum(first ? term : 0), floe_warp_sum(first ? 0 : term));
+}
+
+/* ---- more: a lane has an accumulator, as have three others -------------------------------------------------------- */
+
+/* The secret's words for this lane. */
+struct floe_lane_keys {
+    uint64_t word[FLOE_LANE_WORDS], scramble;
+};
+
+FLOE_DEV floe_lane_keys floe_lane_keys_load()
+{
+    const uint32_t lane = floe_lane();
+    floe_lane_keys keys;
+#pragma unroll
+    for (int k = 0; k < FLOE_LANE_WORDS; k++)
+        keys.word[k] = floe_xxh3_key(8 * (4 * k + lane / 8 + lane % 8));
+    keys.scramble = floe_xxh3_key(FLOE_XXH3_AT_SCRAMBLE + 8 * (lane % 8));
+    return keys;
+}
+
+/* What words add to the accumulators: to their own, and to its neighbour. */
+struct floe_lane_sum {
+    uint64_t own, neighbour;
+};
+FLOE_DEV void floe_lane_add(floe_lane_sum *s, uint64_t v, uint64_t key)
+{
+    s->own += floe_xxh3_product(v ^ key);
+    s->neighbour += v;
+}
+/* The sum of all lanes that have the same accumulator. */
+FLOE_DEV uint64_t floe_lane_join(floe_lane_sum s)
+{
+    uint64_t v = s.own + __shfl_xor_sync(FLOE_ALL_LANES, s.neighbour, 1);
+    v += __shfl_xor_sync(FLOE_ALL_LANES, v, 8);
+    return v + __shfl_xor_sync(FLOE_ALL_LANES, v, 16);
+}
+
+/* One group of blocks in registers. */
+struct floe_lane_group {
+    uint64_t v[FLOE_GROUP_BLOCKS][FLOE_LANE_WORDS];
+};
+
+/* Whole stripes only; nstripes of them are there. */
+FLOE_DEV void floe_lane_group_load(floe_lane_group *g, const uint8_t *p, uint32_t group, uint32_t nstripes)
+{
+    const uint32_t lane = floe_lane(), left = nstripes > 64 * group ? nstripes - 64 * group : 0;
+    const uint64_t *words = (const uint64_t *)p + 512 * group + lane;
+#pragma unroll
+    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++)
+#pragma unroll
+        for (int k = 0; k < FLOE_LANE_WORDS; k++)
+            g->v[b][k] = 16 * b + 4 * k + lane / 8 < left ? words[128 * b + 32 * k] : 0;
+}
+
+/* Blocks that are all full and followed by others: their sums do not wait for one another. */
+FLOE_DEV uint64_t floe_lane_group_full(const floe_lane_group *g, const floe_lane_keys *keys, uint64_t acc)
+{
+    uint64_t sums[FLOE_GROUP_BLOCKS];
+#pragma unroll
+    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++) {
+        floe_lane_sum s = {0, 0};
+#pragma unroll
+        for (int k = 0; k < FLOE_LANE_WORDS; k++)
+            floe_lane_add(&s, g->v[b][k], keys->word[k]);
+        sums[b] = floe_lane_join(s);
+    }
+#pragma unroll
+    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++)
+        acc = floe_xxh3_scramble(acc + sums[b], keys->scramble);
+    return acc;
+}
+
+/* The group in which the data ends, after `nblocks` blocks and some stripes. Lane i < 8 has word i of the last 64 bytes,
+ * which are hashed once more, or for the first time. */
+FLOE_DEV uint64_t floe_lane_group_end(const floe_lane_group *g, const floe_lane_keys *keys, uint32_t group,
+                                      uint32_t nblocks, uint32_t nstripes, uint64_t last, uint64_t acc)
+{
+    const uint32_t lane = floe_lane(), left = nstripes - 64 * group;
+#pragma unroll
+    for (int b = 0; b < FLOE_GROUP_BLOCKS; b++) {
+        const uint32_t block = FLOE_GROUP_BLOCKS * group + b;
+        if (block > nblocks)
+            break;
+        floe_lane_sum s = {0, 0};
+        if (block == nblocks && lane < FLOE_XXH3_LANES)
+            floe_lane_add(&s, last, floe_xxh3_key(FLOE_XXH3_AT_LAST_STRIPE + 8 * lane));
+#pragma unroll
+        for (int k = 0; k < FLOE_LANE_WORDS; k++)
+            if (16 * b + 4 * k + lane / 8 < left)
+                floe_lane_add(&s, g->v[b][k], keys->word[k]);
+        acc += floe_lane_join(s);
+        if (block < nblocks)
+            acc = floe_xxh3_scramble(acc, keys->scramble);
+    }
+    return acc;
+}
+
+/* More than FLOE_XXH3_SHORT_MAX bytes. Out of line: it is called from several places, and a call is nothing beside 16 KiB. */
+FLOE_DEV_SELDOM uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
+{
+    const uint32_t i = floe_lane() % 8, nstripes = (n - 1) / FLOE_XXH3_STRIPE, nblocks = (n - 1) / FLOE_XXH3_BLOCK;
+    floe_lane_group even, odd;
+    floe_lane_group_load(&even, p, 0, nstripes);
+    floe_lane_group_load(&odd, p, 1, nstripes);
+    uint64_t last = floe_lane() < FLOE_XXH3_LANES ? floe_load8_anywhere(p + n - FLOE_XXH3_STRIPE + 8 * i) : 0;
+    const floe_lane_keys keys = floe_lane_keys_load();
+    uint64_t acc = floe_xxh3_start(i);
+    for (uint32_t group = 0;; group += 2) {
+        if (FLOE_GROUP_BLOCKS * (group + 1) > nblocks) {
+            acc = floe_lane_group_end(&even, &keys, group, nblocks, nstripes, last, acc);
+            break;
+        }
+        acc = floe_lane_group_full(&even, &keys, acc);
+        floe_lane_group_load(&even, p, group + 2, nstripes);
+        if (FLOE_GROUP_BLOCKS * (group + 2) > nblocks) {
+            acc = floe_lane_group_end(&odd, &keys, group + 1, nblocks, nstripes, last, acc);
+            break;
+        }
+        acc = floe_lane_group_full(&odd, &keys, acc);
+        floe_lane_group_load(&odd, p, group + 3, nstripes);
+    }
+    acc ^= floe_xxh3_key(FLOE_XXH3_AT_MERGE + 8 * i);
+    uint64_t folds = floe_xxh3_fold(acc, __shfl_xor_sync(FLOE_ALL_LANES, acc, 1)); /* both of a pair have it */
+    folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 2);
+    folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 4);
+    return floe_xxh3_long_end(n, folds);
+}
+
+/* ---- any size ------------------------------------------------------------------------------------------------------ */
+
+/* n below 2^31; stage: FLOE_STAGE_WORDS of the warp in shared memory. */
+FLOE_DEV uint64_t floe_warp_xxh3(const uint8_t *p, uint32_t n, uint64_t *stage)
+{
+    return n > FLOE_XXH3_SHORT_MAX ? floe_warp_xxh3_long(p, n) : floe_warp_xxh3_short(p, n, stage);
+}
+
+FLOE_DEV uint64_t floe_checksum_pieces(uint64_t nbytes)
+{
+    return nbytes ? floe_ceil_div(nbytes, FLOE_CHECKSUM_PIECE) : 1;
+}
+
+/* The terms of pieces first, first + step, ... below end, of nbytes bytes of data. */
+FLOE_DEV uint64_t floe_warp_checksum_terms(const uint8_t *p, uint64_t nbytes, uint64_t first, uint64_t step,
+                                           uint64_t end, uint64_t *stage)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = first; i < end; i += step) {
+        uint64_t at = i * FLOE_CHECKSUM_PIECE;
+        uint64_t hash = floe_warp_xxh3(p + at, (uint32_t)floe_min64(nbytes - at, FLOE_CHECKSUM_PIECE), stage);
+        sum += floe_checksum_term(hash, i);
+    }
+    return sum;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The container on a GPU: streams in device memory, finished and read there. The bytes, and what is refused, are those of
+ * container.h. Every function puts kernels on a stream and returns a cudaError_t as a number; nothing allocates or waits.
+ *
+ * Streams lie at a multiple of 16, records at multiples of 8 from their beginning. All pointers are device memory. What
+ * goes wrong in the data is a floe_status in *status (*failed); of several failures any may be the one that is told.
+ *
+ * Scratch is all 0 before a call, and is all 0 after it unless the call failed.
+ */
+#ifndef FLOE_CONTAINER_CONTAINER_CUDA_H
+#define FLOE_CONTAINER_CONTAINER_CUDA_H
+
+#include "base/dev_record.h"
+#include "container/container.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FLOE_TALLY_NBYTES = 16 }; /* scratch: one in all, and one a record */
+
+/* In device memory; attrs means nothing there. */
+typedef floe_header floe_dev_header;
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+/* A header without attributes to dst: floe_header_plain_nbytes(rank) bytes, a multiple of 8. Its fields are right: nothing is
+ * checked. Kernels that know the header have floe_header_write_dev in container_cuda.cuh instead. */
+int floe_header_write_cuda(const floe_dev_header *header, void *dst, void *stream);
+
+typedef struct floe_container_finish {
+    uint8_t *stream; /* the payloads are there, each FLOE_RECORD_HEAD_NBYTES behind its record's offset */
+    uint64_t capacity;
+    floe_dev_record *records; /* in order, apart, with offset and nbytes; gets the checksums */
+    uint64_t nrecords;
+    uint64_t first_record; /* number of the first one in the grid */
+    const uint64_t *end;   /* where the last record ends, and the index begins */
+    bool with_index;       /* nrecords is the whole grid: index and footer follow */
+    void *scratch;         /* floe_container_finish_nbytes(nrecords) */
+    uint64_t *total;       /* out, may be NULL: bytes of the stream, index and footer included if there */
+    uint32_t *failed;      /* not 0: nothing is done. Set to FLOE_ERR_CAPACITY when the index does not fit */
+} floe_container_finish;
+
+uint64_t floe_container_finish_nbytes(uint64_t nrecords);
+/* Checksums of all payloads, padding, record heads, index and footer: one kernel. */
+int floe_container_finish_cuda(const floe_container_finish *job, void *stream);
+
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
+
+typedef struct floe_container_open {
+    const uint8_t *stream;
+    uint64_t nbytes;            /* of the stream; or at most so many, where dev_nbytes points to the true number */
+    const uint64_t *dev_nbytes; /* NULL: nbytes it is */
+    /* what the caller is ready for: another dtype or shape is FLOE_ERR_ARGUMENT */
+    floe_dtype dtype;
+    uint32_t rank; /* 0: any dtype and shape */
+    uint64_t shape[FLOE_MAX_RANK];
+    floe_dev_header *header;  /* out, when the header is right */
+    floe_dev_record *records; /* out; more than max_records is FLOE_ERR_LIMIT */
+    uint64_t max_records;
+    uint64_t *nrecords;   /* out; 0 when the call fails */
+    void *verify_scratch; /* NULL, or scratch of the verification that follows: it is cleared as far as that needs it */
+    uint32_t *status;     /* out: whatever it was before */
+} floe_container_open;
+
+/* Header, footer, index and record heads, everything but payloads: one block. */
+int floe_container_open_cuda(const floe_container_open *job, void *stream);
+
+typedef struct floe_container_verify {
+    const uint8_t *stream;
+    uint64_t nbytes;                /* at most so many are read; a record that reaches past them is FLOE_ERR_FORMAT */
+    const floe_dev_record *records; /* in order and apart; heads are not looked at */
+    uint64_t nrecords;
+    const uint64_t *dev_nrecords; /* NULL, or where the true number is: at most nrecords */
+    void *scratch;                /* floe_container_verify_nbytes(nrecords) */
+    uint32_t *status;             /* not 0: nothing is done */
+} floe_container_verify;
+
+uint64_t floe_container_verify_nbytes(uint64_t nrecords);
+/* Payloads against the checksums of their records, and the padding behind them: FLOE_ERR_CHECKSUM. One kernel. */
+int floe_container_verify_cuda(const floe_container_verify *job, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
