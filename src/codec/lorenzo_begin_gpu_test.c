@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How chunks begin on a GPU, against what the CPU writes for them: views and votes, tables of values, the second attempt,
+ * squared errors. FLOE_GPU_TEST=small: less of it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#define KIT_FAIL(...) fail_msg(__VA_ARGS__)
+#include "tests/codec_kit.h"
+
+#include "base/bytes.h"
+#include "base/grid_math.h"
+#include "codec/lorenzo_device.h"
+#include "codec/lorenzo_error.h"
+#include "codec/lorenzo_table.h"
+#include "field/field.h"
+#include "stage/quantizer/quantizer_init_math.h"
+#include "synth/synth.h"
+
+static uint64_t seed = 17;
+static uint64_t draw(uint64_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % below;
+}
+
+static bool is_small(void)
+{
+    const char *text = getenv("FLOE_GPU_TEST");
+    return text && strcmp(text, "small") == 0;
+}
+
+static void cu(int error)
+{
+    if (error != (int)cudaSuccess)
+        fail_msg("CUDA: %s", cudaGetErrorString((cudaError_t)error));
+}
+
+static void *device_memory(uint64_t nbytes)
+{
+    void *p = NULL;
+    cu(cudaMalloc(&p, nbytes ? nbytes : 1));
+    return p;
+}
+
+static void fetch(void *to, const void *from, uint64_t nbytes)
+{
+    cu(cudaMemcpy(to, from, nbytes, cudaMemcpyDeviceToHost));
+}
+
+/* ---- a call -------------------------------------------------------------------------------------------------------- */
+
+enum { PLACE_NBYTES = 1000 };
+
+/* A field in host and device memory, and all that begin needs. */
+typedef struct fixture {
+    floe_field field; /* host; within memory */
+    void *dev_values;
+    floe_codec_params params;
+    floe_dev_params *dev_params;
+    floe_lorenzo_encode_call call;
+    floe_dev_chunk *chunks; /* as read back */
+} fixture;
+
+static void call_open(fixture *f, const uint64_t *chunk)
+{
+    floe_lorenzo_encode_call *c = &f->call;
+    memset(c, 0, sizeof *c);
+    c->grid.nchunks = 1;
+    c->field.dtype = f->field.dtype;
+    c->field.rank = f->field.rank;
+    for (uint32_t i = 0; i < f->field.rank; i++) {
+        c->field.shape[i] = c->grid.shape[i] = f->field.shape[i];
+        c->field.stride[i] = f->field.stride[i];
+        c->grid.chunk[i] = chunk[i];
+        c->grid.nchunks *= floe_ceil_div(f->field.shape[i], chunk[i]);
+    }
+    c->grid.slots = (uint32_t)floe_lorenzo_slots(f->field.rank, chunk);
+    const uint64_t n = c->grid.nchunks;
+    c->huffman = f->params.preset != FLOE_PRESET_FAST;
+    c->lossless = f->params.mode == FLOE_BOUND_LOSSLESS;
+    c->chunks = device_memory(n * sizeof *c->chunks);
+    c->status = device_memory(sizeof *c->status);
+    c->retry = device_memory(sizeof *c->retry);
+    c->place_nbytes = PLACE_NBYTES;
+    c->place_state[0] = device_memory(PLACE_NBYTES);
+    c->place_state[1] = device_memory(PLACE_NBYTES);
+    if (c->huffman)
+        c->hists = device_memory(n * sizeof *c->hists);
+    if (c->lossless) {
+        c->table_slots = device_memory(n * FLOE_TABLE_SLOTS * sizeof *c->table_slots);
+        c->tables = device_memory(n * FLOE_TABLE_MAX * sizeof *c->tables);
+        c->table_scratch = device_memory(n * FLOE_TABLE_MAX * 2 * sizeof *c->tables);
+    }
+    c->params = f->dev_params = device_memory(sizeof *f->dev_params);
+    cu(cudaMemset(c->status, 0, sizeof *c->status));
+}
+
+static floe_quantizer quantizer_of(const floe_codec_params *p, floe_quantizer_kind kind)
+{
+    floe_quantizer z;
+    floe_quantizer_init(&z, kind, p->dtype, p->bound, p->max_abs, p->has_fill, p->fill_bits);
+    return z;
+}
+
+static void params_send(fixture *f)
+{
+    const floe_codec_params *p = &f->params;
+    floe_dev_params d;
+    d.codec = *p;
+    d.quantizer = quantizer_of(p, p->mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
+                                  : p->mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
+                                                                   : FLOE_QUANTIZER_LINEAR);
+    d.bits = quantizer_of(p, FLOE_QUANTIZER_BITS);
+    cu(cudaMemcpy(f->dev_params, &d, sizeof d, cudaMemcpyHostToDevice));
+}
+
+static void chunks_fetch(fixture *f) { fetch(f->chunks, f->call.chunks, f->call.grid.nchunks * sizeof *f->chunks); }
+
+/* field lies in memory of nbytes. */
+static fixture begun(const floe_field *field, const floe_codec_params *params, const uint64_t *chunk,
+                     const void *memory, uint64_t nbytes)
+{
+    fixture f = {.field = *field, .params = *params};
+    call_open(&f, chunk);
+    f.dev_values = device_memory(nbytes);
+    cu(cudaMemcpy(f.dev_values, memory, nbytes, cudaMemcpyHostToDevice));
+    f.call.field.data = (uint8_t *)f.dev_values + ((const uint8_t *)field->data - (const uint8_t *)memory);
+    params_send(&f);
+    cu(floe_lorenzo_begin_cuda(&f.call, NULL));
+    f.chunks = malloc(f.call.grid.nchunks * sizeof *f.chunks);
+    chunks_fetch(&f);
+    return f;
+}
+
+static void done(fixture *f)
+{
+    const floe_lorenzo_encode_call *c = &f->call;
+    void *all[] = {c->chunks, c->status,      c->retry,         c->place_state[0], c->place_state[1], c->hists,
+                   c->tables, c->table_slots, c->table_scratch, f->dev_params,     f->dev_values};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i])
+            cu(cudaFree(all[i]));
+    free(f->chunks);
+}
+
+/* ---- what the CPU says --------------------------------------------------------------------------------------------- */
+
+/* A chunk as the CPU codes it. data: its first byte */
+typedef struct expected {
+    floe_lorenzo_chunk chunk;
+    floe_view view;
+    kit_coded coded;
+} expected;
+
+static floe_field chunk_field(const fixture *f, uint64_t c, uint64_t *lo, uint64_t *extent)
+{
+    floe_grid_cut(f->field.rank, f->field.shape, f->call.grid.chunk, c, lo, extent);
+    return floe_field_box(&f->field, lo, extent);
+}
+
+static expected expect(const floe_codec_params *params, const floe_field *chunk)
+{
+    expected e;
+    floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+    uint64_t most = floe_codec_bound(params, chunk->rank, chunk->shape);
+    assert_int_equal(kit_encode(&cpu, params, chunk, most, &e.coded), FLOE_OK);
+    assert_int_equal(floe_lorenzo_chunk_read(e.coded.block.data, e.coded.nbytes, params->dtype, chunk->rank,
+                                             chunk->shape, &e.chunk, &e.view, NULL),
+                     FLOE_OK);
+    return e;
+}
+
+static void assert_geometry(const fixture *f, uint64_t c, const floe_field *field, const floe_view *view, bool swap)
+{
+    const floe_dev_chunk *got = &f->chunks[c];
+    uint64_t ncells = 1;
+    int64_t at = (const uint8_t *)field->data - (const uint8_t *)f->field.data;
+    assert_int_equal(got->swap, swap);
+    assert_memory_equal(got->view.extent, view->extent, sizeof view->extent);
+    assert_memory_equal(got->view.axis, view->axis, sizeof view->axis);
+    assert_memory_equal(got->view.tiles, view->tiles, sizeof view->tiles);
+    assert_int_equal(got->view.ntiles, view->ntiles);
+    assert_int_equal(got->view.rank, view->rank);
+    assert_memory_equal(&got->view.geometry, &view->geometry, sizeof view->geometry);
+    assert_ptr_equal(got->origin, (uint8_t *)f->call.field.data + at);
+    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
+        assert_int_equal(got->region_lo[a], 0);
+        assert_int_equal(got->region_hi[a], view->extent[a]);
+        assert_int_equal(got->stride[a], view->axis[a] < 0 ? a == FLOE_VIEW_X : field->stride[view->axis[a]]);
+        ncells *= view->extent[a];
+    }
+    assert_int_equal(got->ncells, ncells);
+    assert_int_equal(got->encoder, f->call.huffman);
+    assert_int_equal(got->attempt, 0);
+    for (int i = 0; i < 2; i++)
+        assert_true(got->gathered[i].nexceptions == 0 && got->gathered[i].nliterals == 0 &&
+                    got->gathered[i].max_error_bits == 0 && got->gathered[i].max_pw_error_bits == 0);
+}
+
+static void assert_quantizer(const floe_quantizer *got, const floe_quantizer *want)
+{
+    assert_int_equal(got->kind, want->kind);
+    assert_int_equal(floe_bits_f64(got->step), floe_bits_f64(want->step));
+    assert_int_equal(floe_bits_f64(got->inverse), floe_bits_f64(want->inverse));
+    assert_int_equal(floe_bits_f64(got->tolerance), floe_bits_f64(want->tolerance));
+    assert_int_equal(got->fill, want->fill);
+    assert_memory_equal(got->palette, want->palette, sizeof want->palette);
+    assert_int_equal(got->table_size, want->table_size);
+}
+
+/* The sorted table, and that every key is found in the slots. */
+static void assert_table(const fixture *f, uint64_t c, const expected *e)
+{
+    const floe_quantizer *z = &f->chunks[c].quantizer;
+    const uint32_t n = e->chunk.table_size;
+    const uint8_t *want = e->coded.block.data + e->chunk.table_at;
+    uint64_t *table = malloc(n * sizeof *table);
+    floe_table_slot *slots = malloc(FLOE_TABLE_SLOTS * sizeof *slots);
+    fetch(table, z->table, n * sizeof *table);
+    fetch(slots, z->slots, FLOE_TABLE_SLOTS * sizeof *slots);
+    uint32_t nfilled = 0;
+    for (uint32_t i = 0; i < FLOE_TABLE_SLOTS; i++)
+        nfilled += slots[i].place != 0;
+    assert_int_equal(nfilled, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = f->field.dtype == FLOE_F32 ? (uint64_t)(int64_t)(int32_t)floe_load32(want + 4 * i)
+                                                  : floe_load64(want + 8 * i);
+        assert_int_equal(table[i], key);
+        uint32_t s = floe_table_slot_of(key);
+        while (slots[s].place != 0 && slots[s].key != key)
+            s = (s + 1) & (FLOE_TABLE_SLOTS - 1);
+        assert_int_equal(slots[s].place, i + 1);
+    }
+    free(table);
+    free(slots);
+}
+
+static bool all_zero(const void *dev, uint64_t nbytes)
+{
+    uint8_t *host = malloc(nbytes), any = 0;
+    fetch(host, dev, nbytes);
+    for (uint64_t i = 0; i < nbytes; i++)
+        any |= host[i];
+    free(host);
+    return any == 0;
+}
+
+static int ntables, nswaps;
+
+static void check(const floe_field *field, const floe_codec_params *params, const uint64_t *chunk, const void *memory,
+                  uint64_t nbytes)
+{
+    fixture f = begun(field, params, chunk, memory, nbytes);
+    assert_true(all_zero(f.call.retry, 4) && all_zero(f.call.place_state[0], PLACE_NBYTES) &&
+                all_zero(f.call.place_state[1], PLACE_NBYTES));
+    assert_true(!f.call.huffman || all_zero(f.call.hists, f.call.grid.nchunks * sizeof *f.call.hists));
+    for (uint64_t c = 0; c < f.call.grid.nchunks; c++) {
+        uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+        floe_field part = chunk_field(&f, c, lo, extent);
+        expected e = expect(params, &part);
+        assert_geometry(&f, c, &part, &e.view, e.chunk.swap);
+        nswaps += e.chunk.swap;
+        floe_quantizer want = quantizer_of(params, params->mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
+                                                   : params->mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
+                                                                                         : FLOE_QUANTIZER_LINEAR);
+        if (params->mode == FLOE_BOUND_LOSSLESS)
+            want.kind = e.chunk.kind, want.table_size = e.chunk.table_size;
+        assert_quantizer(&f.chunks[c].quantizer, &want);
+        if (e.chunk.kind == FLOE_QUANTIZER_TABLE)
+            assert_table(&f, c, &e);
+        ntables += e.chunk.kind == FLOE_QUANTIZER_TABLE;
+        kit_block_free(&e.coded.block);
+    }
+    done(&f);
+}
+
+static floe_codec_params params_of(floe_dtype dtype, floe_preset preset, floe_bound_mode mode, double bound)
+{
+    return (floe_codec_params){
+        .dtype = dtype, .codec = FLOE_CODEC_LORENZO, .preset = preset, .mode = mode, .bound = bound, .max_abs = NAN};
+}
+
+/* ---- views --------------------------------------------------------------------------------------------------------- */
+
+static void views_and_votes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t shape[4], chunk[4];
+        uint32_t rank;
+    } cases[] = {
+        {{1000}, {1000}, 1},
+        {{70000}, {9000}, 1},
+        {{40, 300}, {16, 300}, 2},
+        {{50, 3}, {50, 3}, 2},
+        {{20, 30, 40}, {16, 30, 40}, 3},
+        {{33, 20, 35}, {10, 7, 9}, 3},
+        {{1, 20, 30, 40}, {1, 20, 30, 40}, 4},
+        {{5, 20, 30, 3}, {2, 20, 30, 3}, 4},
+        {{6, 12, 20, 24}, {6, 12, 20, 24}, 4},
+        {{7, 9, 20, 24}, {3, 9, 20, 24}, 4},
+        {{2, 2, 9, 9}, {1, 2, 9, 9}, 4},
+    };
+    static const char *kinds[] = {"turbulence", "hostile", "noise"};
+    enum { N = 70000 };
+    double *data = malloc(N * sizeof *data);
+    nswaps = 0;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int d = FLOE_F32; d <= FLOE_F64; d++) {
+            uint64_t n = kit_cells(cases[k].rank, cases[k].shape);
+            assert_true(n <= N);
+            for (int i = 0; i < (is_small() ? 1 : 3); i++) {
+                floe_field f = kit_chunk(data, (floe_dtype)d, cases[k].rank, cases[k].shape);
+                floe_codec_params p = params_of((floe_dtype)d, i % 2 ? FLOE_PRESET_FAST : FLOE_PRESET_BALANCED,
+                                                i == 2 ? FLOE_BOUND_PWREL : FLOE_BOUND_ABS, 1e-3);
+                assert_int_equal(synth_fill(kinds[i], (floe_dtype)d, f.rank, f.shape, 3, 0, n, data), FLOE_OK);
+                check(&f, &p, cases[k].chunk, data, n * floe_dtype_size((floe_dtype)d));
+            }
+        }
+    assert_true(nswaps > 0);
+    free(data);
+}
+
+/* Four axes, smooth along one or the other of two, transposed, turned, with gaps. */
+static void votes_on_strided_fields(void **state)
+{
+    (void)state;
+    enum { N = 20 };
+    static const uint64_t all[4] = {N, N, N, N};
+    float *data = malloc(N * N * N * N * sizeof *data);
+    nswaps = 0;
+    for (int trial = 0; trial < (is_small() ? 3 : 30); trial++) {
+        for (size_t i = 0; i < (size_t)N * N * N * N; i++) {
+            const double a = (double)(i / (N * N * N)), b = (double)(i / (N * N) % N);
+            data[i] = (float)(trial % 3 ? sin(a * (trial % 5)) + sin(b * (trial % 7)) : 0) + (float)draw(100) * 1e-3f;
+        }
+        floe_field whole = kit_chunk(data, FLOE_F32, 4, all), f = whole;
+        int64_t at = 0;
+        uint64_t chunk[4];
+        for (int i = 0; i < 4; i++) {
+            const int swap = i + (int)draw(4 - (uint64_t)i);
+            int64_t stride = f.stride[swap];
+            f.stride[swap] = f.stride[i];
+            const uint64_t step = 1 + draw(2), lo = draw(N / 4);
+            f.shape[i] = 2 + draw((N - 1 - lo) / step - 1);
+            f.shape[i] = i == 3 && f.shape[i] < 9 ? 9 : f.shape[i];
+            f.stride[i] = stride * (int64_t)(i == 3 ? 1 : step);
+            at += (int64_t)lo * stride;
+            if (draw(3) == 0) {
+                at += (int64_t)(f.shape[i] - 1) * f.stride[i];
+                f.stride[i] = -f.stride[i];
+            }
+            chunk[i] = 1 + draw(f.shape[i]);
+        }
+        chunk[2] = f.shape[2], chunk[3] = f.shape[3];
+        f.data = data + at;
+        floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_FAST, FLOE_BOUND_ABS, 1e-3);
+        check(&f, &p, chunk, data, N * N * N * N * sizeof *data);
+    }
+    assert_true(is_small() || nswaps > 5);
+    free(data);
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------------------- */
+
+static void put(void *data, floe_dtype dtype, uint64_t i, double v)
+{
+    if (dtype == FLOE_F32)
+        ((float *)data)[i] = (float)v;
+    else
+        ((double *)data)[i] = v;
+}
+
+static double with_few_values(int kind, uint64_t i, uint64_t nvalues)
+{
+    static const double odd[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, -9999};
+    const double v = ((double)((i * 2654435761u) % nvalues) - (double)(nvalues / 3)) * (kind % 2 ? 0.25 : 1e-300);
+    return kind >= 2 && i % 3 == 0 ? odd[i / 3 % 6] : kind == 4 ? NAN : v;
+}
+
+static void check_table(floe_dtype dtype, uint64_t n, uint64_t chunk, uint64_t nvalues, int kind, void *data)
+{
+    floe_codec_params p = params_of(dtype, FLOE_PRESET_FAST, FLOE_BOUND_LOSSLESS, 0);
+    p.has_fill = kind == 3;
+    p.fill_bits = p.has_fill ? floe_value_bits(dtype, -9999) : 0;
+    for (uint64_t i = 0; i < n; i++)
+        put(data, dtype, i, with_few_values(dtype == FLOE_F32 ? kind | 1 : kind, i, nvalues));
+    floe_field f = kit_chunk(data, dtype, 1, &n);
+    check(&f, &p, &chunk, data, n * floe_dtype_size(dtype));
+}
+
+/* The number of values on either side of each limit. */
+static void tables(void **state)
+{
+    (void)state;
+    enum { N = 600000 };
+    double *data = malloc(N * sizeof *data);
+    ntables = 0;
+    for (int d = FLOE_F32; d <= FLOE_F64; d++) {
+        for (int kind = 0; kind < 5; kind++) {
+            check_table((floe_dtype)d, 7, 7, 1, kind, data);
+            check_table((floe_dtype)d, 8, 8, 1, kind, data);
+            check_table((floe_dtype)d, 8000, 8000, 1000, kind, data);
+            check_table((floe_dtype)d, 8000, 8000, 1001, kind, data);
+            check_table((floe_dtype)d, 9000, 2500, 300, kind, data);
+        }
+        if (is_small())
+            continue;
+        check_table((floe_dtype)d, 200000, 140000, 4096, 1, data);
+        check_table((floe_dtype)d, 200000, 200000, 4097, 2, data);
+        check_table((floe_dtype)d, 200000, 200000, 20000, 0, data);
+        check_table((floe_dtype)d, 524288, 524288, 65536, 0, data);
+        check_table((floe_dtype)d, 524287, 524287, 65536, 0, data);
+        check_table((floe_dtype)d, 524296, 524296, 65537, 0, data);
+        check_table((floe_dtype)d, N, N, N, 0, data);
+    }
+    assert_true(ntables > 20);
+    free(data);
+}
+
+/* Keys that all want the same slots, as far as the hash goes: neighbours in the order of the hash. */
+static void tables_with_collisions(void **state)
+{
+    (void)state;
+    enum { N = 40000, KEYS = 3000 };
+    float *data = malloc(N * sizeof *data);
+    uint32_t nkeys = 0, keys[KEYS];
+    for (uint32_t bits = 0; nkeys < KEYS && bits < 0x7F800000u; bits++)
+        if (floe_table_slot_of(bits) >= FLOE_TABLE_SLOTS - 2)
+            keys[nkeys++] = bits;
+    for (uint64_t i = 0; i < N; i++)
+        data[i] = floe_f32_of(keys[draw(nkeys)]);
+    const uint64_t n = N;
+    floe_field f = kit_chunk(data, FLOE_F32, 1, &n);
+    floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_FAST, FLOE_BOUND_LOSSLESS, 0);
+    ntables = 0;
+    check(&f, &p, &n, data, sizeof *data * N);
+    assert_int_equal(ntables, 1);
+    free(data);
+}
+
+static void tables_of_strided_chunks(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    static const uint64_t all[3] = {N, N, N};
+    double data[N * N * N];
+    for (size_t i = 0; i < N * N * N; i++)
+        data[i] = (double)draw(100) + (i % 2 ? 0.5 : 0);
+    floe_field f = kit_chunk(data, FLOE_F64, 3, all);
+    floe_codec_params p = params_of(FLOE_F64, FLOE_PRESET_BALANCED, FLOE_BOUND_LOSSLESS, 0);
+    check(&f, &p, (const uint64_t[]){10, 11, 12}, data, sizeof data);
+    f.data = data + N * N * N - 1; /* backwards, every other one, with axes exchanged */
+    f.stride[0] = -1, f.stride[1] = -2 * N * N, f.stride[2] = -2 * N;
+    f.shape[1] = f.shape[2] = N / 2;
+    check(&f, &p, (const uint64_t[]){24, 12, 12}, data, sizeof data);
+    check(&f, &p, (const uint64_t[]){24, 5, 7}, data, sizeof data);
+}
+
+/* A mode that might have been lossless and is not: no table is looked for. */
+static void no_tables_where_there_is_a_bound(void **state)
+{
+    (void)state;
+    const uint64_t n = 1000;
+    float data[1000] = {0};
+    floe_field field = kit_chunk(data, FLOE_F32, 1, &n);
+    floe_codec_params lossless = params_of(FLOE_F32, FLOE_PRESET_FAST, FLOE_BOUND_LOSSLESS, 0);
+    fixture f = begun(&field, &lossless, &n, data, sizeof data);
+    assert_int_equal(f.chunks[0].quantizer.kind, FLOE_QUANTIZER_TABLE);
+    f.params.mode = FLOE_BOUND_ABS;
+    f.params.bound = 0.5;
+    params_send(&f);
+    cu(floe_lorenzo_begin_cuda(&f.call, NULL));
+    chunks_fetch(&f);
+    floe_quantizer want = quantizer_of(&f.params, FLOE_QUANTIZER_LINEAR);
+    assert_quantizer(&f.chunks[0].quantizer, &want);
+    done(&f);
+}
+
+/* ---- the second attempt -------------------------------------------------------------------------------------------- */
+
+static void judges(void **state)
+{
+    (void)state;
+    const uint64_t n = 3000, chunk = 1000;
+    float data[3000] = {0};
+    floe_field field = kit_chunk(data, FLOE_F32, 1, &n);
+    for (int preset = 0; preset < 2; preset++)
+        for (int mode = FLOE_BOUND_ABS; mode <= FLOE_BOUND_PWREL; mode += 2) {
+            floe_codec_params p = params_of(FLOE_F32, (floe_preset)preset, (floe_bound_mode)mode, 0.1);
+            fixture f = begun(&field, &p, &chunk, data, sizeof data);
+            uint32_t retry = 9;
+            cu(floe_lorenzo_judge_cuda(&f.call, NULL));
+            fetch(&retry, f.call.retry, sizeof retry);
+            assert_int_equal(retry, 0);
+            f.chunks[0].gathered[0].nliterals = 250;
+            f.chunks[1].gathered[0].nliterals = 251;
+            f.chunks[2].gathered[0].nliterals = 1000;
+            cu(cudaMemcpy(f.call.chunks, f.chunks, 3 * sizeof *f.chunks, cudaMemcpyHostToDevice));
+            if (f.call.huffman)
+                cu(cudaMemset(f.call.hists, 1, 3 * sizeof *f.call.hists));
+            cu(floe_lorenzo_judge_cuda(&f.call, NULL));
+            fetch(&retry, f.call.retry, sizeof retry);
+            assert_int_equal(retry, 1);
+            chunks_fetch(&f);
+            floe_quantizer bits = quantizer_of(&p, FLOE_QUANTIZER_BITS);
+            assert_int_equal(f.chunks[0].attempt, 0);
+            assert_int_not_equal(f.chunks[0].quantizer.kind, FLOE_QUANTIZER_BITS);
+            for (int c = 1; c < 3; c++) {
+                assert_int_equal(f.chunks[c].attempt, 1);
+                assert_quantizer(&f.chunks[c].quantizer, &bits);
+                assert_true(!f.call.huffman || all_zero(&f.call.hists[c], sizeof *f.call.hists));
+            }
+            assert_true(!f.call.huffman || !all_zero(&f.call.hists[0], sizeof *f.call.hists));
+            done(&f);
+        }
+}
+
+/* ---- squared errors ------------------------------------------------------------------------------------------------ */
+
+static double error_on_cpu(const fixture *f, const floe_codec_params *params)
+{
+    double total = 0;
+    floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+    for (uint64_t c = 0; c < f->call.grid.nchunks; c++) {
+        uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+        floe_field part = chunk_field(f, c, lo, extent);
+        double sum;
+        kit_block *scratch = kit_scratch(floe_codec_workspace(&cpu, params, part.rank, part.shape));
+        floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
+        assert_int_equal(floe_codec_squared_error(&cpu, params, &part, &arena, &sum, NULL), FLOE_OK);
+        total += sum;
+    }
+    return total;
+}
+
+static void check_error(const fixture *f, const floe_codec_params *params)
+{
+    const floe_lorenzo_encode_call *c = &f->call;
+    double got, want = error_on_cpu(f, params);
+    floe_lorenzo_error_job job = {*params, c->grid, c->chunks, NULL, NULL};
+    job.tiles = device_memory(c->grid.nchunks * c->grid.slots * sizeof *job.tiles);
+    job.sum = device_memory(sizeof *job.sum);
+    cu(floe_lorenzo_squared_error_cuda(&job, NULL));
+    fetch(&got, job.sum, sizeof got);
+    cu(cudaFree(job.tiles));
+    cu(cudaFree(job.sum));
+    assert_int_equal(floe_bits_f64(got), floe_bits_f64(want));
+}
+
+static void squared_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t shape[4], chunk[4];
+        uint32_t rank;
+    } cases[] = {{{40000}, {30000}, 1},       {{300, 150}, {128, 150}, 2},         {{40, 40, 70}, {16, 40, 70}, 3},
+                 {{9, 31, 7}, {9, 31, 7}, 3}, {{3, 6, 20, 40}, {2, 6, 20, 40}, 4}, {{400, 200, 3}, {400, 200, 3}, 3}};
+    static const char *kinds[] = {"turbulence", "hostile", "noise"};
+    enum { N = 240000 };
+    double *data = malloc(N * sizeof *data);
+    for (size_t k = is_small() ? 3 : 0; k < (is_small() ? 5 : 6); k++)
+        for (int d = FLOE_F32; d <= FLOE_F64; d++)
+            for (int i = 0; i < 3; i++) {
+                uint64_t n = kit_cells(cases[k].rank, cases[k].shape);
+                floe_field field = kit_chunk(data, (floe_dtype)d, cases[k].rank, cases[k].shape);
+                floe_codec_params p = params_of((floe_dtype)d, FLOE_PRESET_FAST, FLOE_BOUND_ABS, 1e-2);
+                assert_int_equal(synth_fill(kinds[i], (floe_dtype)d, field.rank, field.shape, 3, 0, n, data), FLOE_OK);
+                fixture f = begun(&field, &p, cases[k].chunk, data, n * floe_dtype_size((floe_dtype)d));
+                for (double bound = 1e-7; bound < 1e3; bound *= 100) {
+                    p.bound = bound;
+                    p.max_abs = i == 1 ? NAN : 3;
+                    check_error(&f, &p);
+                }
+                p.mode = FLOE_BOUND_PWREL;
+                p.bound = 1e-3;
+                p.has_fill = true;
+                p.fill_bits = floe_value_bits((floe_dtype)d, -9999);
+                check_error(&f, &p);
+                done(&f);
+            }
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(views_and_votes),
+        cmocka_unit_test(votes_on_strided_fields),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(tables_with_collisions),
+        cmocka_unit_test(tables_of_strided_chunks),
+        cmocka_unit_test(no_tables_where_there_is_a_bound),
+        cmocka_unit_test(judges),
+        cmocka_unit_test(squared_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

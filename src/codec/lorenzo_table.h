@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of values on a GPU: the scratch of lorenzo_table_real_cuda.cu beside what the call names. */
+#ifndef FLOE_CODEC_LORENZO_TABLE_H
+#define FLOE_CODEC_LORENZO_TABLE_H
+
+#include "base/hd.h"
+#include "codec/lorenzo_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * table_scratch: FLOE_TABLE_MAX keys of each chunk, in the order of their arrival and then sorted in pieces; behind them
+ * the state, all 0 at first.
+ */
+enum { FLOE_TABLE_PHASES = 4 };
+typedef struct floe_table_state {
+    uint32_t ticket;
+    uint32_t done[FLOE_TABLE_PHASES]; /* pieces of work */
+    uint32_t reserved[3];
+    uint32_t count[1]; /* of each chunk: patterns met */
+} floe_table_state;
+
+FLOE_HD floe_table_state *floe_table_state_of(const floe_lorenzo_encode_call *call)
+{
+    return (floe_table_state *)((uint64_t *)call->table_scratch + call->grid.nchunks * FLOE_TABLE_MAX);
+}
+FLOE_HD uint64_t floe_table_state_nbytes(uint64_t nchunks) { return sizeof(floe_table_state) + 4 * nchunks; }
+
+/* Where params->codec.mode is LOSSLESS: gives each chunk a table if it has few values, each of them often. Else does
+ * nothing. The chunks and the state are as begin leaves them. One kernel. */
+int floe_lorenzo_tables_f32(const floe_lorenzo_encode_call *call, void *stream);
+int floe_lorenzo_tables_f64(const floe_lorenzo_encode_call *call, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
