@@ -243,7 +243,8 @@ static void begin_encoding(const field *f, encoding *e)
     for (uint64_t k = 0; k < f->grid.nchunks; k++) {
         set_chunk(f, k, e);
         e->nbytes += floe_record_nbytes(e->coded[k].nbytes);
-        floe_quantizer *q = &(chunks[k] = e->chunks[k]).quantizer;
+        chunks[k] = e->chunks[k];
+        floe_quantizer *q = &chunks[k].quantizer;
         if (q->table) {
             q->table = e->dev_tables[2 * k] = dev_copy(q->table, q->table_size * sizeof *q->table);
             q->slots = e->dev_tables[2 * k + 1] = dev_copy(q->slots, FLOE_TABLE_SLOTS * sizeof *q->slots);

@@ -127,7 +127,6 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
     const uint32_t lead = draft ? 1 : 0;
     checks c;
     fast_result f;
-    bool integers = false;
     if (t.whole)
         f = encode_fast<floe_real, RANK, true>(t, l, out, lead, at.buffer, c, count);
     else
@@ -135,9 +134,9 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
     if (f.unfit || f.inexact)
         take_back<floe_real, RANK>(t, l, out, f.done, count);
 #if FLOE_REAL_BITS == 32
-    if (f.inexact) {
+    const bool integers = f.inexact;
+    if (integers) {
         __syncwarp(); /* other lanes write the same words again */
-        integers = true;
         f = encode_cut<floe_int, RANK>(t, l, out, lead, c, count);
         if (f.unfit)
             take_back<floe_int, RANK>(t, l, out, f.done, count);
@@ -149,10 +148,15 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
     }
     m.error = (double)c.error > m.error ? (double)c.error : m.error;
     r = made_fast(f, t, draft, out);
-    if (r.raw && integers)
+    if (!r.raw)
+        return true;
+#if FLOE_REAL_BITS == 32
+    if (integers) {
         take_back<floe_int, RANK>(t, l, out, t.nsteps, count);
-    else if (r.raw)
-        take_back<floe_real, RANK>(t, l, out, t.nsteps, count);
+        return true;
+    }
+#endif
+    take_back<floe_real, RANK>(t, l, out, t.nsteps, count);
     return true;
 }
 
