@@ -1,569 +1,474 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs kernels on the CPU, so that machines without a GPU can test them. Not fast, but exact and strict: memory that a kernel
- * must not read is filled with garbage or guarded by AddressSanitizer, a lane that is missing from a warp operation or a
- * barrier is an error, and so is reading another lane's shared memory without one.
- *
- * A thread of a block is a fiber with a stack of its own; it runs until a warp or block operation makes it wait for others.
- * The fibers of a block run on one thread of the machine; up to BLOCKS blocks, taken in order, run at once, each on its own.
- * Blocks may wait for blocks before them, in loops that call floe_dev_pause.
+ * Runs kernels. A worker is a thread of the machine with one block at a time; the block's threads are fibers of it. Up to
+ * MAX_LIVE blocks are alive at once, but only one worker runs: the one that has the turn. It keeps the turn until its block
+ * is done and the next one taken, or until all that is left of the block waits for other blocks (floe_emulated_yield).
+ * So a run is the same each time. With FLOE_EMULATED_ORDER=seed lanes, warps and blocks take turns at random, the same for
+ * the same seed.
  */
-#include <cuda_runtime.h>
+#include "emulator.h"
 
-#include <atomic>
-#include <map>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <link.h>
+#include <semaphore.h>
+#include <stdarg.h>
 
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
+enum { MAX_LIVE = 8, MAX_WARPS = FLOE_EMULATED_MAX_THREADS / 32, MEETINGS = 33 };
+enum { PATIENCE = 1 << 22 }; /* turns that blocks may pass on with none of them done; then nobody will ever come */
 
-#if !defined(__x86_64__)
-#include <ucontext.h>
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-
-#undef threadIdx
-#undef blockIdx
-
-thread_local emulated_thread *emulated_now;
-thread_local dim3 emulated_bdim, emulated_gdim;
-
-namespace
-{
-
-enum {
-    BLOCKS = 8, /* at once */
-    SNAPSHOTS = 64,
-    STUCK = 20000000 /* turns of a lane that waits in vain */
+/* Lanes that met, or still wait for others. */
+struct meeting {
+    floe_emulated_meeting result;
+    uint32_t mask;
+    uint32_t unread; /* lanes that have not taken the result; those that wait while it is open */
+    floe_emulated_kind kind;
+    bool open;
 };
-const size_t STACK_NBYTES = 1 << 20;
-const unsigned char GARBAGE_SHARED = 0xA5, GARBAGE_DEVICE = 0xC3;
 
-void die(const char *what, uint32_t a = 0, uint32_t b = 0)
+struct warp {
+    uint32_t ready, yielded, alive, at_barrier; /* lanes */
+    uint64_t used; /* meetings that are open or unread */
+    meeting meetings[MEETINGS];
+};
+
+struct worker {
+    pthread_t thread;
+    sem_t turn;
+    floe_fiber *home;
+    /* the block */
+    bool live;
+    uint64_t index;
+    floe_emulated_call call;
+    uint32_t nthreads, nwarps, nalive, nwaiting, ntrue, current;
+    floe_emulated_count counts[2]; /* of this barrier and the one before */
+    uint32_t barriers, picks;
+    void *shared;
+    warp warps[MAX_WARPS];
+    floe_emulated_thread threads[FLOE_EMULATED_MAX_THREADS];
+    floe_fiber *fibers[FLOE_EMULATED_MAX_THREADS]; /* made when first needed, kept */
+};
+
+floe_emulated_thread *floe_emulated_now;
+dim3 floe_emulated_block, floe_emulated_grid;
+
+static worker *workers[MAX_LIVE];
+static worker *me; /* whose turn it is */
+static sem_t launch_done;
+static uint64_t nblocks, next_block, order, passed;
+static uint32_t nlive;
+
+void floe_emulated_die(const char *why)
 {
-    fprintf(stderr, "emulator: %s (%08x %08x)\n", what, a, b);
+    fprintf(stderr, "emulator: %s\n", why);
+    if (me && floe_emulated_now) {
+        const floe_emulated_thread *t = floe_emulated_now;
+        fprintf(stderr, "emulator: in thread (%u, %u, %u) of block (%u, %u, %u)\n", t->thread.x, t->thread.y,
+                t->thread.z, t->block.x, t->block.y, t->block.z);
+    }
     abort();
 }
 
-/* ---- fibers -------------------------------------------------------------------------------------------------------- */
+/* ---- who is next --------------------------------------------------------------------------------------------------- */
 
-#if defined(__x86_64__)
-
-/* Keeps what a callee must keep, exchanges stacks, and goes on where the other fiber left. */
-extern "C" void floe_emulated_switch(void **save, void *load);
-asm(R"(
-.text
-.globl floe_emulated_switch
-.hidden floe_emulated_switch
-.type floe_emulated_switch,@function
-floe_emulated_switch:
- pushq %rbp
- pushq %rbx
- pushq %r12
- pushq %r13
- pushq %r14
- pushq %r15
- movq %rsp,(%rdi)
- movq %rsi,%rsp
- popq %r15
- popq %r14
- popq %r13
- popq %r12
- popq %rbx
- popq %rbp
- ret
-.size floe_emulated_switch,.-floe_emulated_switch
-)");
-
-struct context {
-    void *sp;
-};
-void context_switch(context &from, context &to) { floe_emulated_switch(&from.sp, to.sp); }
-void context_make(context &c, char *stack, void (*entry)())
+static uint64_t random_next()
 {
-    void **sp = (void **)(stack + STACK_NBYTES - 64);
-    *--sp = nullptr; /* entry never returns; keeps the stack aligned as after a call */
-    *--sp = (void *)entry;
-    for (int i = 0; i < 6; i++)
-        *--sp = nullptr;
-    c.sp = sp;
+    order ^= order << 13;
+    order ^= order >> 7;
+    order ^= order << 17;
+    return order * 0x9E3779B97F4A7C15u >> 32;
 }
 
-#else
+static int lowest(uint32_t bits) { return __builtin_ctz(bits); }
 
-struct context {
-    ucontext_t u;
-};
-void context_switch(context &from, context &to) { swapcontext(&from.u, &to.u); }
-void context_make(context &c, char *stack, void (*entry)())
+/* A ready lane of warp w, from lane `from` on and around. */
+static int lane_pick(const warp *w, uint32_t from)
 {
-    getcontext(&c.u);
-    c.u.uc_stack.ss_sp = stack;
-    c.u.uc_stack.ss_size = STACK_NBYTES;
-    c.u.uc_link = nullptr;
-    makecontext(&c.u, entry, 0);
+    if (order)
+        from = random_next() % 32;
+    const uint32_t after = w->ready & (uint32_t)(0xFFFFFFFFull << from);
+    return lowest(after ? after : w->ready);
 }
 
-#endif
-
-struct fiber {
-    context c;
-    emulated_thread thread;
-    char *stack;
-    bool done, at_barrier;
-};
-
-/* What the lanes of a warp have brought to an operation. A snapshot keeps the values until the slowest lane has read them. */
-struct warp {
-    uint32_t arrived = 0, alive = 0, released = 0;
-    uint32_t mask[32] = {0}, took_part[32] = {0};
-    uint32_t snapshot_of[32] = {0}, nsnapshots = 0;
-    uint64_t value[32] = {0}, snapshot[SNAPSHOTS][32];
-};
-
-struct block {
-    std::vector<fiber> fibers;
-    std::vector<warp> warps;
-    int current = 0, ndone = 0, nwaiting = 0;
-    uint64_t barriers = 0;
-    int any = 0, all = 1, count = 0, verdict[3] = {0, 0, 0};
-    context home;
-    const std::function<void()> *kernel;
-    char *shared;
-};
-
-thread_local block *here;
-thread_local const void *home_bottom;
-thread_local size_t home_nbytes;
-
-void before_switch(void **fake, const void *bottom, size_t nbytes)
+/* The thread that goes on: of the same warp, as long as there are some; -1: none of the block. Long loops of one warp are
+ * cut, since it may wait for another one. */
+static int thread_pick(worker *b)
 {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(fake, bottom, nbytes);
-#else
-    (void)fake, (void)bottom, (void)nbytes;
-#endif
-}
-void after_switch(void *fake, const void **bottom, size_t *nbytes)
-{
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(fake, bottom, nbytes);
-#else
-    (void)fake, (void)bottom, (void)nbytes;
-#endif
+    uint32_t w = b->current / 32, from = b->current % 32 + 1;
+    if (order ? random_next() % 4 == 0 : b->picks++ % 4096 == 4095)
+        w += order ? 1 + random_next() % b->nwarps : 1;
+    for (uint32_t i = 0; i <= b->nwarps; i++) {
+        const warp *at = &b->warps[(w + i) % b->nwarps];
+        if (at->ready)
+            return (int)((w + i) % b->nwarps * 32) + lane_pick(at, i == 0 ? from & 31 : 0);
+    }
+    return -1;
 }
 
-void run_fiber(int i)
+static void turn_give(worker *to)
 {
-    fiber &from = here->fibers[here->current], &to = here->fibers[i];
-    const int me = here->current;
-    void *fake = nullptr;
-    here->current = i;
-    emulated_now = &to.thread;
-    before_switch(from.done ? nullptr : &fake, to.stack, STACK_NBYTES);
-    context_switch(from.c, to.c);
-    after_switch(fake, nullptr, nullptr);
-    here->current = me;
-    emulated_now = &from.thread;
+    worker *from = me;
+    if (to == from)
+        return;
+    floe_emulated_thread *now = floe_emulated_now;
+    sem_post(&to->turn);
+    while (sem_wait(&from->turn) != 0) {
+    }
+    me = from;
+    floe_emulated_now = now;
 }
 
-/* Another fiber of the block that can run; false: there is none. */
-bool run_next()
+static void *worker_main(void *arg);
+static worker *worker_create()
 {
-    const int n = (int)here->fibers.size();
-    for (int k = 1; k <= n; k++) {
-        int i = (here->current + k) % n;
-        if (here->fibers[i].done || here->fibers[i].at_barrier)
+    worker *w = (worker *)calloc(1, sizeof *w);
+    if (!w || sem_init(&w->turn, 0, 0) != 0 || pthread_create(&w->thread, NULL, worker_main, w) != 0)
+        floe_emulated_die("no memory for a block");
+    return w;
+}
+
+/* A worker for block next_block; there must be a free one. */
+static worker *block_open(const floe_emulated_call *call)
+{
+    for (int i = 0; i < MAX_LIVE; i++) {
+        if (!workers[i])
+            workers[i] = worker_create();
+        if (workers[i]->live)
             continue;
-        if (i != here->current)
-            run_fiber(i);
-        return true;
+        workers[i]->live = true;
+        workers[i]->index = next_block++;
+        workers[i]->call = *call;
+        nlive++;
+        return workers[i];
     }
-    return false;
+    floe_emulated_die("no free worker");
 }
 
-/* ---- block operations ---------------------------------------------------------------------------------------------- */
-
-void barrier_open()
+/* The block after this one; a new one while there is room. */
+static worker *block_after(worker *b)
 {
-    here->nwaiting = 0;
-    here->barriers++;
-    here->verdict[0] = here->any, here->verdict[1] = here->all, here->verdict[2] = here->count;
-    here->any = here->count = 0, here->all = 1;
-    for (fiber &f : here->fibers)
-        f.at_barrier = false;
-}
-
-bool barrier_is_full() { return here->nwaiting + here->ndone == (int)here->fibers.size(); }
-
-void fiber_main()
-{
-    after_switch(nullptr, here->current == 0 ? &home_bottom : nullptr, here->current == 0 ? &home_nbytes : nullptr);
-    (*here->kernel)();
-    fiber &me = here->fibers[here->current];
-    me.done = true;
-    here->ndone++;
-    here->warps[me.thread.warp].alive &= ~(1u << me.thread.lane);
-    if (here->ndone == (int)here->fibers.size()) {
-        before_switch(nullptr, home_bottom, home_nbytes);
-        context_switch(me.c, here->home);
-    }
-    if (here->nwaiting && barrier_is_full())
-        barrier_open();
-    if (!run_next())
-        die("threads wait at a barrier that others have left out");
-    die("a thread goes on behind its end");
-}
-
-} // namespace
-
-int emulated_barrier_or(int p, int which)
-{
-    const uint64_t turn = here->barriers;
-    here->any |= p != 0, here->all &= p != 0, here->count += p != 0;
-    here->nwaiting++;
-    if (barrier_is_full()) {
-        barrier_open();
-        return here->verdict[which];
-    }
-    here->fibers[here->current].at_barrier = true;
-    while (here->barriers == turn)
-        if (!run_next())
-            die("threads wait at a barrier that others do not reach");
-    return here->verdict[which];
-}
-
-void emulated_barrier() { emulated_barrier_or(0, 0); }
-
-/* ---- warp operations ----------------------------------------------------------------------------------------------- */
-
-static void complete(warp &w, uint32_t mask)
-{
-    const uint32_t s = w.nsnapshots++ % SNAPSHOTS, lanes = mask & w.alive;
-    memcpy(w.snapshot[s], w.value, sizeof w.value);
-    for (int i = 0; i < 32; i++) {
-        if (!(lanes >> i & 1))
+    if (nlive < MAX_LIVE && next_block < nblocks)
+        return block_open(&b->call);
+    worker *first = NULL, *after = NULL;
+    const uint64_t from = order ? b->index + random_next() % MAX_LIVE : b->index;
+    for (int i = 0; i < MAX_LIVE; i++) {
+        worker *w = workers[i];
+        if (!w || !w->live)
             continue;
-        if (w.mask[i] != mask)
-            die("lanes of one operation name different masks", mask, w.mask[i]);
-        w.snapshot_of[i] = s;
-        w.took_part[i] = lanes;
+        if (!first || w->index < first->index)
+            first = w;
+        if (w->index > from && (!after || w->index < after->index))
+            after = w;
     }
-    w.arrived &= ~lanes;
-    w.released |= lanes;
+    return after ? after : first;
 }
 
-uint64_t *emulated_collective(uint32_t mask, uint64_t value, uint32_t *took_part)
+/* ---- when nobody is next ------------------------------------------------------------------------------------------- */
+
+static const char *kind_name(floe_emulated_kind kind)
 {
-    const int lane = emulated_now->lane;
-    const uint32_t bit = 1u << lane;
-    warp &w = here->warps[emulated_now->warp];
-    if (!(mask & bit))
-        die("a lane is not in the mask that it names", mask, bit);
-    w.value[lane] = value;
-    w.mask[lane] = mask;
-    w.arrived |= bit;
-    w.released &= ~bit;
-    for (long turn = 0; !(w.released & bit); turn++) {
-        if ((w.arrived & mask & w.alive) == (mask & w.alive)) {
-            complete(w, mask);
-            break;
+    static const char *const names[] = {"__syncwarp", "a shuffle", "a vote", "a match", "a reduction"};
+    return names[kind];
+}
+
+static void warp_describe(uint32_t index, const warp *w)
+{
+    if (w->at_barrier)
+        fprintf(stderr, "    warp %u: lanes %08x wait at __syncthreads\n", index, w->at_barrier);
+    if (w->yielded | w->ready)
+        fprintf(stderr, "    warp %u: lanes %08x run\n", index, w->yielded | w->ready);
+    for (int i = 0; i < MEETINGS; i++) {
+        const meeting *m = &w->meetings[i];
+        if (m->open)
+            fprintf(stderr, "    warp %u: lanes %08x wait in %s of lanes %08x\n", index, m->result.lanes,
+                    kind_name(m->kind), m->mask);
+    }
+    if (~w->alive)
+        fprintf(stderr, "    warp %u: lanes %08x have returned\n", index, ~w->alive);
+}
+
+[[noreturn]] static void deadlock(const char *why)
+{
+    fprintf(stderr, "emulator: %s\n", why);
+    for (int i = 0; i < MAX_LIVE; i++) {
+        const worker *b = workers[i];
+        if (!b || !b->live || b->nwarps == 0)
+            continue;
+        fprintf(stderr, "  block %llu:\n", (unsigned long long)b->index);
+        for (uint32_t w = 0; w < b->nwarps; w++)
+            warp_describe(w, &b->warps[w]);
+    }
+    abort();
+}
+
+/* ---- fibers of a block --------------------------------------------------------------------------------------------- */
+
+static void thread_enter(worker *b, uint32_t next)
+{
+    const uint32_t before = b->current;
+    if (next == before)
+        return;
+    b->current = next;
+    floe_emulated_now = &b->threads[next];
+    floe_fiber_switch(b->fibers[before], b->fibers[next]);
+}
+
+static void others_run(worker *b)
+{
+    if (++passed > PATIENCE)
+        deadlock("blocks wait for each other, or for one that never comes");
+    turn_give(block_after(b));
+}
+
+/* The current thread cannot go on, or need not: others do until it is ready again. */
+static void thread_wait(worker *b)
+{
+    for (;;) {
+        const int next = thread_pick(b);
+        if (next >= 0) {
+            if (order && nblocks > 1 && random_next() % 64 == 0)
+                turn_give(block_after(b));
+            thread_enter(b, (uint32_t)next);
+            return;
         }
-        if (turn == STUCK || !run_next())
-            die("lanes wait for others of their mask", mask, w.arrived);
+        uint32_t yielded = 0;
+        for (uint32_t w = 0; w < b->nwarps; w++) {
+            yielded |= b->warps[w].yielded;
+            b->warps[w].ready = b->warps[w].yielded;
+            b->warps[w].yielded = 0;
+        }
+        if (!yielded)
+            deadlock("deadlock: what is waited for cannot come");
+        others_run(b);
     }
-    w.released &= ~bit;
-    *took_part = w.took_part[lane];
-    return w.snapshot[w.snapshot_of[lane]];
 }
 
-/* ---- launches ------------------------------------------------------------------------------------------------------ */
-
-extern "C" void *floe_emulated_shared() { return here->shared; }
-
-extern "C" void floe_emulated_yield()
+void floe_emulated_yield()
 {
-    sched_yield(); /* other blocks */
-    run_next();
+    const uint32_t bit = 1u << floe_emulated_now->lane;
+    warp *w = &me->warps[floe_emulated_now->warp];
+    w->ready &= ~bit;
+    w->yielded |= bit;
+    thread_wait(me);
 }
 
-namespace
-{
+/* ---- warps --------------------------------------------------------------------------------------------------------- */
 
-char *stack_create()
+static meeting *meeting_find(warp *w, uint32_t mask, floe_emulated_kind kind)
 {
-    void *p = mmap(nullptr, STACK_NBYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        die("no memory for stacks");
-    return (char *)p;
-}
-
-void run_block(dim3 grid, dim3 threads, dim3 at, size_t shared_nbytes, const std::function<void()> &kernel,
-               std::vector<char *> &stacks)
-{
-    block b;
-    const uint32_t n = threads.x * threads.y * threads.z;
-    here = &b;
-    b.fibers.resize(n);
-    b.warps.resize((n + 31) / 32);
-    b.kernel = &kernel;
-    b.shared = (char *)malloc(shared_nbytes + 1); /* to the byte, for AddressSanitizer */
-    memset(b.shared, GARBAGE_SHARED, shared_nbytes);
-    emulated_bdim = threads;
-    emulated_gdim = grid;
-    for (uint32_t i = 0; i < n; i++) {
-        fiber &f = b.fibers[i];
-        if (stacks.size() <= i)
-            stacks.push_back(stack_create());
-        f.stack = stacks[i];
-        f.done = f.at_barrier = false;
-        f.thread.t = dim3(i % threads.x, i / threads.x % threads.y, i / threads.x / threads.y);
-        f.thread.b = at;
-        f.thread.lane = (int)(i % 32);
-        f.thread.warp = (int)(i / 32);
-        b.warps[i / 32].alive |= 1u << i % 32;
-        context_make(f.c, f.stack, fiber_main);
+    for (uint64_t used = w->used; used; used &= used - 1) {
+        meeting *m = &w->meetings[__builtin_ctzll(used)];
+        if (m->open && m->mask == mask && m->kind == kind)
+            return m;
+        if (m->open && m->mask == mask)
+            floe_emulated_die("lanes of one mask do different things");
     }
-    void *fake = nullptr;
-    emulated_now = &b.fibers[0].thread;
-    before_switch(&fake, b.fibers[0].stack, STACK_NBYTES);
-    context_switch(b.home, b.fibers[0].c);
-    after_switch(fake, nullptr, nullptr);
-    free(b.shared);
-    here = nullptr;
+    const int i = __builtin_ctzll(~w->used);
+    meeting *m = &w->meetings[i];
+    w->used |= 1ull << i;
+    m->mask = mask;
+    m->kind = kind;
+    m->open = true;
+    m->unread = 0;
+    m->result.lanes = 0;
+    return m;
 }
 
-void run_grid(dim3 grid, dim3 threads, size_t shared_nbytes, const std::function<void()> &kernel)
+/* Closes the meeting when all are here who can come. */
+static bool meeting_close(warp *w, meeting *m)
 {
-    const uint64_t n = (uint64_t)grid.x * grid.y * grid.z;
-    std::atomic<uint64_t> next{0};
-    std::vector<std::thread> workers;
-    auto work = [&] {
-        std::vector<char *> stacks;
-        for (uint64_t i; (i = next++) < n;)
-            run_block(grid, threads, dim3(i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y), shared_nbytes, kernel,
-                      stacks);
-        for (char *s : stacks)
-            munmap(s, STACK_NBYTES);
-    };
-    for (uint64_t i = 0; i < n && i < BLOCKS; i++)
-        workers.emplace_back(work);
-    for (std::thread &w : workers)
-        w.join();
-}
-
-} // namespace
-
-/* ---- streams, graphs ----------------------------------------------------------------------------------------------- */
-
-struct emulated_graph {
-    std::vector<std::function<void()>> operations;
-};
-
-static thread_local emulated_graph *captured;
-
-static cudaError_t enqueue(std::function<void()> operation)
-{
-    if (captured)
-        captured->operations.push_back(operation);
-    else
-        operation();
-    return cudaSuccess;
-}
-
-void floe_emulate(dim3 grid, dim3 threads, size_t shared_nbytes, void *stream, std::function<void()> kernel)
-{
-    (void)stream;
-    enqueue([=] { run_grid(grid, threads, shared_nbytes, kernel); });
-}
-
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
-
-static std::mutex memory_lock;
-static std::map<uintptr_t, size_t> device_memory, pinned_memory;
-
-static bool lies_in(std::map<uintptr_t, size_t> &memory, const void *p)
-{
-    std::lock_guard<std::mutex> lock(memory_lock);
-    auto after = memory.upper_bound((uintptr_t)p);
-    if (after == memory.begin())
+    if (m->result.lanes != (m->mask & w->alive))
         return false;
-    --after;
-    return (uintptr_t)p - after->first < after->second;
+    m->open = false;
+    m->unread = m->result.lanes;
+    w->ready |= m->result.lanes;
+    return true;
 }
 
-static cudaError_t memory_take(std::map<uintptr_t, size_t> &memory, void **p, size_t nbytes)
+const floe_emulated_meeting *floe_emulated_meet(uint32_t mask, floe_emulated_kind kind, uint64_t value)
 {
-    *p = nullptr;
-    if (posix_memalign(p, 256, nbytes ? nbytes : 1) != 0)
-        return cudaErrorMemoryAllocation;
-    memset(*p, GARBAGE_DEVICE, nbytes);
-    std::lock_guard<std::mutex> lock(memory_lock);
-    memory[(uintptr_t)*p] = nbytes ? nbytes : 1;
-    return cudaSuccess;
+    const uint32_t lane = floe_emulated_now->lane, bit = 1u << lane;
+    warp *w = &me->warps[floe_emulated_now->warp];
+    if (!(mask & bit))
+        floe_emulated_die("a lane is not in its own mask");
+    meeting *m = meeting_find(w, mask, kind);
+    m->result.value[lane] = value;
+    m->result.lanes |= bit;
+    w->ready &= ~bit;
+    if (!meeting_close(w, m) || (order && random_next() % 2))
+        thread_wait(me);
+    m->unread &= ~bit;
+    if (!m->unread)
+        w->used &= ~(1ull << (m - w->meetings));
+    return &m->result;
 }
 
-static cudaError_t memory_give(std::map<uintptr_t, size_t> &memory, void *p)
+/* ---- blocks -------------------------------------------------------------------------------------------------------- */
+
+static bool barrier_close(worker *b)
 {
-    std::lock_guard<std::mutex> lock(memory_lock);
-    if (p && !memory.erase((uintptr_t)p))
-        return cudaErrorInvalidValue;
-    free(p);
-    return cudaSuccess;
+    if (b->nwaiting != b->nalive || b->nalive == 0)
+        return false;
+    floe_emulated_count *count = &b->counts[b->barriers++ & 1];
+    count->ntrue = b->ntrue;
+    count->nthreads = b->nwaiting;
+    b->nwaiting = b->ntrue = 0;
+    for (uint32_t w = 0; w < b->nwarps; w++) {
+        b->warps[w].ready |= b->warps[w].at_barrier;
+        b->warps[w].at_barrier = 0;
+    }
+    return true;
 }
 
-/* FLOE_EMULATED_MEMORY: bytes of the device. */
-static bool device_has(size_t nbytes)
+floe_emulated_count floe_emulated_barrier(int predicate)
 {
-    const char *limit = getenv("FLOE_EMULATED_MEMORY");
-    size_t used = 0;
-    std::lock_guard<std::mutex> lock(memory_lock);
-    for (auto &m : device_memory)
-        used += m.second;
-    return !limit || used + nbytes <= strtoull(limit, nullptr, 10);
+    worker *b = me;
+    const uint32_t bit = 1u << floe_emulated_now->lane;
+    warp *w = &b->warps[floe_emulated_now->warp];
+    const uint32_t number = b->barriers;
+    w->ready &= ~bit;
+    w->at_barrier |= bit;
+    b->nwaiting++;
+    b->ntrue += predicate != 0;
+    if (!barrier_close(b) || order)
+        thread_wait(b);
+    return b->counts[number & 1];
 }
 
-extern "C" {
-
-cudaError_t cudaMalloc(void **p, size_t nbytes)
+static void thread_done(worker *b)
 {
-    *p = nullptr;
-    return device_has(nbytes) ? memory_take(device_memory, p, nbytes) : cudaErrorMemoryAllocation;
-}
-cudaError_t cudaFree(void *p) { return memory_give(device_memory, p); }
-cudaError_t cudaMallocHost(void **p, size_t nbytes) { return memory_take(pinned_memory, p, nbytes); }
-cudaError_t cudaFreeHost(void *p) { return memory_give(pinned_memory, p); }
-
-cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, enum cudaMemcpyKind)
-{
-    memcpy(to, from, nbytes);
-    return cudaSuccess;
-}
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t nbytes, enum cudaMemcpyKind, cudaStream_t)
-{
-    return enqueue([=] { memcpy(to, from, nbytes); });
-}
-cudaError_t cudaMemset(void *to, int value, size_t nbytes)
-{
-    memset(to, value, nbytes);
-    return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void *to, int value, size_t nbytes, cudaStream_t)
-{
-    return enqueue([=] { memset(to, value, nbytes); });
+    const uint32_t bit = 1u << (b->current % 32);
+    warp *w = &b->warps[b->current / 32];
+    w->ready &= ~bit;
+    w->alive &= ~bit;
+    b->nalive--;
+    for (uint64_t used = w->used; used; used &= used - 1) {
+        meeting *m = &w->meetings[__builtin_ctzll(used)];
+        if (m->open && m->result.lanes)
+            meeting_close(w, m);
+    }
+    barrier_close(b);
 }
 
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p)
+/* Every fiber's life: a thread of one block after another. */
+static void thread_main(void *arg)
 {
-    memset(a, 0, sizeof *a);
-    a->type = lies_in(device_memory, p)   ? cudaMemoryTypeDevice
-              : lies_in(pinned_memory, p) ? cudaMemoryTypeHost
-                                          : cudaMemoryTypeUnregistered;
-    return cudaSuccess;
-}
-
-/* ---- the rest of the runtime: all is done when a call returns ------------------------------------------------------ */
-
-cudaError_t cudaStreamCreate(cudaStream_t *s)
-{
-    *s = (cudaStream_t)malloc(1);
-    return cudaSuccess;
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { return cudaStreamCreate(s); }
-cudaError_t cudaStreamDestroy(cudaStream_t s)
-{
-    free(s);
-    return cudaSuccess;
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaEventCreate(cudaEvent_t *e)
-{
-    *e = (cudaEvent_t)malloc(1);
-    return cudaSuccess;
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) { return cudaEventCreate(e); }
-cudaError_t cudaEventDestroy(cudaEvent_t e)
-{
-    free(e);
-    return cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t)
-{
-    *ms = 1;
-    return cudaSuccess;
-}
-
-/* FLOE_EMULATED_DEVICES: how many there are; 1 unless set. */
-cudaError_t cudaGetDeviceCount(int *count)
-{
-    const char *given = getenv("FLOE_EMULATED_DEVICES");
-    *count = given ? atoi(given) : 1;
-    return *count ? cudaSuccess : cudaErrorNoDevice;
-}
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-cudaError_t cudaGetDevice(int *device)
-{
-    *device = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr which, int)
-{
-    *value = which == cudaDevAttrMultiProcessorCount ? 4 : which == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
-    return cudaSuccess;
-}
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
-cudaError_t cudaPeekAtLastError(void) { return cudaSuccess; }
-const char *cudaGetErrorString(cudaError_t e)
-{
-    switch (e) {
-    case cudaSuccess: return "no error";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
-    default: return "invalid argument";
+    worker *b = (worker *)arg;
+    for (;;) {
+        b->call.body(b->call.args);
+        thread_done(b);
+        if (b->nalive == 0) {
+            const uint32_t last = b->current;
+            floe_fiber_switch(b->fibers[last], b->home);
+        } else {
+            thread_wait(b);
+        }
     }
 }
-const char *cudaGetErrorName(cudaError_t e) { return cudaGetErrorString(e); }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t, enum cudaStreamCaptureMode)
+static void *shared_alloc(size_t nbytes)
 {
-    captured = new emulated_graph;
-    return cudaSuccess;
+    void *p = floe_guarded_alloc(nbytes);
+    if (!p)
+        floe_emulated_die("no memory for a block's shared memory");
+    return p;
 }
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
+void *floe_emulated_shared() { return me->shared; }
+
+/* Static shared memory is this thread's thread-local memory: garbage at first, as on a GPU. */
+static thread_local char tls_marker;
+static int tls_fill(struct dl_phdr_info *info, size_t, void *)
 {
-    *graph = captured;
-    captured = nullptr;
-    return cudaSuccess;
+    char *begin = (char *)info->dlpi_tls_data;
+    for (int i = 0; begin && i < info->dlpi_phnum; i++) {
+        const size_t n = info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_TLS && &tls_marker >= begin && &tls_marker < begin + n) {
+            memset(begin, FLOE_EMULATED_GARBAGE, n);
+            return 1;
+        }
+    }
+    return 0;
 }
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+static void static_shared_fill()
 {
-    *exec = new emulated_graph(*graph);
-    return cudaSuccess;
+#if !(defined(__clang__) && defined(FLOE_EMULATED_ASAN)) /* whose runtime keeps thread-local variables beside ours */
+    dl_iterate_phdr(tls_fill, NULL);
+#endif
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t)
+
+static void block_threads(worker *b)
 {
-    for (auto &operation : exec->operations)
-        operation();
-    return cudaSuccess;
+    const dim3 g = b->call.grid, n = b->call.block;
+    const uint3 block = {(unsigned)(b->index % g.x), (unsigned)(b->index / g.x % g.y),
+                         (unsigned)(b->index / g.x / g.y)};
+    b->nthreads = b->nalive = n.x * n.y * n.z;
+    b->nwarps = (b->nthreads + 31) / 32;
+    for (uint32_t i = 0; i < b->nthreads; i++) {
+        b->threads[i] = {{i % n.x, i / n.x % n.y, i / n.x / n.y}, block, i % 32, i / 32};
+        if (!b->fibers[i])
+            b->fibers[i] = floe_fiber_create(thread_main, b);
+    }
+    for (uint32_t i = 0; i < b->nwarps; i++) {
+        warp *w = &b->warps[i];
+        const uint32_t lanes = b->nthreads - 32 * i;
+        w->alive = w->ready = lanes >= 32 ? 0xFFFFFFFFu : (1u << lanes) - 1;
+        w->yielded = w->at_barrier = 0;
+        w->used = 0;
+    }
+    b->nwaiting = b->ntrue = b->barriers = b->picks = 0;
 }
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+
+static void block_run(worker *b)
 {
-    delete graph;
-    return cudaSuccess;
+    block_threads(b);
+    static_shared_fill();
+    b->shared = shared_alloc(b->call.shared_nbytes);
+    b->current = order ? (uint32_t)(random_next() % b->nthreads) : 0;
+    floe_emulated_now = &b->threads[b->current];
+    floe_fiber_switch(b->home, b->fibers[b->current]);
+    floe_emulated_now = NULL;
+    floe_guarded_free(b->shared, b->call.shared_nbytes, "dynamic shared memory");
+    b->nwarps = 0;
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+
+static void *worker_main(void *arg)
 {
-    delete exec;
-    return cudaSuccess;
+    worker *b = (worker *)arg;
+    b->home = floe_fiber_of_thread();
+    for (;;) {
+        while (sem_wait(&b->turn) != 0) {
+        }
+        me = b;
+        while (b->live) {
+            block_run(b);
+            passed = 0;
+            if (next_block < nblocks) {
+                b->index = next_block++;
+                if (order)
+                    turn_give(block_after(b));
+                continue;
+            }
+            b->live = false;
+            nlive--;
+        }
+        me = NULL;
+        sem_post(nlive ? &block_after(b)->turn : &launch_done);
+    }
+    return NULL;
 }
+
+void floe_emulated_run(const floe_emulated_call *call)
+{
+    static bool ready;
+    if (!ready) {
+        if (sem_init(&launch_done, 0, 0) != 0)
+            floe_emulated_die("no semaphore");
+        order = floe_emulated_setting("FLOE_EMULATED_ORDER", 0);
+        ready = true;
+    }
+    floe_emulated_block = call->block;
+    floe_emulated_grid = call->grid;
+    nblocks = (uint64_t)call->grid.x * call->grid.y * call->grid.z;
+    next_block = passed = 0;
+    sem_post(&block_open(call)->turn);
+    while (sem_wait(&launch_done) != 0) {
+    }
 }

@@ -100,18 +100,24 @@ void *floe_emulated_shared();
 void floe_emulated_launch(dim3 grid, dim3 block, size_t shared_nbytes, cudaStream_t stream, const void *kernel,
                           void (*body)(const void *args), const void *args, size_t nbytes);
 
-/* As kernel<<<grid, block, shared_nbytes, stream>>>(given...): arguments are copied and converted now. */
+/* A kernel with its arguments, copied and converted now. */
+template <class... P> struct floe_emulated_bound {
+    void (*kernel)(P...);
+    std::tuple<P...> args;
+};
 template <class... P, class... A>
-void floe_emulate(dim3 grid, dim3 block, size_t shared_nbytes, cudaStream_t stream, void (*kernel)(P...), A... given)
+floe_emulated_bound<P...> floe_emulated_bind(void (*kernel)(P...), const A &...given)
 {
-    struct call {
-        void (*kernel)(P...);
-        std::tuple<P...> args;
-    };
-    const call c{kernel, std::tuple<P...>{static_cast<P>(given)...}};
+    return {kernel, std::tuple<P...>{static_cast<P>(given)...}};
+}
+/* As kernel<<<grid, block, shared_nbytes, stream>>>(args...) */
+template <class... P>
+void floe_emulate(dim3 grid, dim3 block, size_t shared_nbytes, cudaStream_t stream, const floe_emulated_bound<P...> &b)
+{
+    typedef floe_emulated_bound<P...> bound;
     floe_emulated_launch(
-        grid, block, shared_nbytes, stream, (const void *)kernel,
-        [](const void *p) { std::apply(((const call *)p)->kernel, ((const call *)p)->args); }, &c, sizeof c);
+        grid, block, shared_nbytes, stream, (const void *)b.kernel,
+        [](const void *p) { std::apply(((const bound *)p)->kernel, ((const bound *)p)->args); }, &b, sizeof b);
 }
 
 #define threadIdx (floe_emulated_now->thread)
@@ -301,7 +307,6 @@ static inline void __threadfence_system() {}
 static inline void __nanosleep(unsigned) { floe_emulated_yield(); }
 [[noreturn]] static inline void __trap() { floe_emulated_die("__trap"); }
 static inline long long clock64() { return 0; }
-static inline int clock() { return 0; }
 
 /* ---- arithmetic ---------------------------------------------------------------------------------------------------- */
 

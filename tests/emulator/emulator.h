@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the emulator's parts know of each other. Nothing here needs the C++ library at link time, so C programs link it. */
+#ifndef FLOE_EMULATOR_H
+#define FLOE_EMULATOR_H
+
+#include <pthread.h>
+
+#include "include/cuda_runtime.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FLOE_EMULATED_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FLOE_EMULATED_ASAN 1
+#endif
+#endif
+
+enum { FLOE_EMULATED_REDZONE = 256, FLOE_EMULATED_MAX_THREADS = 1024, FLOE_EMULATED_MAX_SHARED = 227 << 10 };
+enum { FLOE_EMULATED_GARBAGE = 0xA5, FLOE_EMULATED_GUARD = 0x5A };
+
+/* ---- fibers (emulator_fiber.cpp) ----------------------------------------------------------------------------------- */
+
+struct floe_fiber; /* a stack, and where on it to go on */
+/* Runs main(arg) when first switched to; main never returns. */
+floe_fiber *floe_fiber_create(void (*main)(void *), void *arg);
+/* The calling thread as a fiber, to switch back to. */
+floe_fiber *floe_fiber_of_thread();
+void floe_fiber_switch(floe_fiber *from, floe_fiber *to);
+
+/* ---- blocks (emulator.cpp) ----------------------------------------------------------------------------------------- */
+
+struct floe_emulated_call {
+    dim3 grid, block;
+    size_t shared_nbytes;
+    void (*body)(const void *args);
+    const void *args;
+};
+/* Runs all blocks of a launch. One launch at a time: the API's lock is held. */
+void floe_emulated_run(const floe_emulated_call *call);
+
+/* n bytes between guards, filled with garbage; whatever touches the guards is found at once under AddressSanitizer, else by
+ * floe_guarded_free. NULL when there is no memory. */
+void *floe_guarded_alloc(size_t nbytes);
+void floe_guarded_free(void *p, size_t nbytes, const char *what);
+
+/* ---- the API (emulator_api.cpp) ------------------------------------------------------------------------------------ */
+
+uint64_t floe_emulated_setting(const char *name, uint64_t otherwise);
+
+#endif
