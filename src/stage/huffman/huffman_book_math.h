@@ -149,8 +149,8 @@ enum {
     FLOE_HUFFMAN_TYPICAL_TOKEN_BITS = 3, /* when it is chosen whether a table is worth a code */
     FLOE_HUFFMAN_FIRST_LENGTH = 3,       /* predicted for symbol 0 */
     /* No valid book takes more bits: a symbol's length costs at most a token without more bits, a run of 3 or more costs at
-     * most 12; a SINGLE table has no lengths. */
-    FLOE_HUFFMAN_BOOK_MOST_BITS = FLOE_HUFFMAN_TABLES * (FLOE_HUFFMAN_MODE_BITS + FLOE_HUFFMAN_SINGLE_BITS) +
+     * most 12; a table that is SINGLE costs less. */
+    FLOE_HUFFMAN_BOOK_MOST_BITS = FLOE_HUFFMAN_TABLES * FLOE_HUFFMAN_MODE_BITS +
                                   FLOE_HUFFMAN_TOKENS * FLOE_HUFFMAN_TOKEN_LENGTH_BITS +
                                   FLOE_HUFFMAN_ALL_SYMBOLS * FLOE_HUFFMAN_TOKEN_LIMIT
 };
