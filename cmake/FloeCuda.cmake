@@ -22,7 +22,7 @@ set(FLOE_CUDA_ARCHITECTURES 90 CACHE STRING "What the GPU kernels are compiled f
 target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1 FLOE_CUDA_LEAST_MAJOR=${FLOE_CUDA_LEAST_MAJOR})
 target_include_directories(floe_flags SYSTEM INTERFACE ${cuda_headers})
 if(FLOE_CUDA_BUILD STREQUAL emulated)
-  set(FLOE_CUDA_LIBS stdc++ pthread)
+  set(FLOE_CUDA_LIBS pthread)
 else() # static, so that the library starts where there is no driver
   set(FLOE_CUDA_LIBS ${CUDAToolkit_LIBRARY_DIR}/libcudart_static.a dl rt pthread)
 endif()
@@ -36,8 +36,10 @@ function(floe_cuda_objects name)
   if(FLOE_CUDA_BUILD STREQUAL emulated)
     target_include_directories(${name} BEFORE PRIVATE ${cuda_headers})
     target_compile_definitions(${name} PRIVATE FLOE_EMULATED)
+    # As nvcc does: words of memory may be read as another type. No C++ runtime, so that programs in C link as before.
     # Kernels have unused variables and unrolling hints that only nvcc understands.
-    target_compile_options(${name} PRIVATE -ffp-contract=off -Wall -Wno-unknown-pragmas -Wno-unused
+    target_compile_options(${name} PRIVATE -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti
+                                           -fno-threadsafe-statics -Wall -Wno-unknown-pragmas -Wno-unused
                                            $<$<BOOL:${FLOE_WERROR}>:-Werror>)
     if(FLOE_SANITIZE)
       target_compile_options(${name} PRIVATE -fsanitize=${FLOE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -61,7 +63,8 @@ set(real_kernels ${kernels})
 list(FILTER real_kernels INCLUDE REGEX "_real_cuda\\.cu$")
 list(FILTER kernels EXCLUDE REGEX "_real_cuda\\.cu$")
 if(FLOE_CUDA_BUILD STREQUAL emulated)
-  list(APPEND kernels tests/emulator/emulator.cpp)
+  file(GLOB emulator CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/emulator/*.cpp)
+  list(APPEND kernels ${emulator})
 endif()
 floe_cuda_objects(floe_cuda_once SOURCES ${kernels})
 foreach(bits 32 64)
