@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The primitives on a GPU: the bytes that the CPU writes, and no more. FLOE_GPU_TEST=small: less of it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include <cuda_runtime_api.h>
+
+#include "prim/prim_test_kit.h"
+
+static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 4096, 4097, 70001};
+enum { NSIZES = sizeof sizes / sizeof *sizes, NSMALL = 6, LARGE = 1000007 };
+
+static bool is_small(void)
+{
+    const char *text = getenv("FLOE_GPU_TEST");
+    return text && strcmp(text, "small") == 0;
+}
+
+static void cu(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        fail_msg("CUDA: %s", cudaGetErrorString(error));
+}
+
+/* Which error a case met, before a fail_msg leaves. */
+static void case_fails(const char *what, int call, int type, int pattern, uint64_t n)
+{
+    fail_msg("%s: call %d, type %d, pattern %d, n %llu", what, call, type, pattern, (unsigned long long)n);
+}
+
+typedef struct pair {
+    floe_cpu cpu;
+    kit_side host, dev;
+    kit_arrays back; /* what the device wrote */
+    uint64_t n;
+} pair;
+
+static uint64_t scratch_nbytes(const pair *p)
+{
+    uint64_t most = 0, nbytes = 0;
+    for (int call = 0; call < FLOE_PRIM_CALLS; call++) {
+        uint64_t extra = call == FLOE_PRIM_HISTOGRAM ? KIT_MANY_BINS : 8;
+        assert_int_equal(
+            floe_prim_workspace(&p->dev.prim, (floe_prim_call)call, FLOE_PRIM_F64, p->n, extra, &nbytes, NULL),
+            FLOE_OK);
+        most = floe_max64(most, nbytes);
+    }
+    return most;
+}
+
+static void pair_open(pair *p, uint64_t n)
+{
+    *p = (pair){.host = {.host = true}, .n = n};
+    assert_int_equal(floe_cpu_init(&p->cpu, 2, FLOE_ISA_PLAIN, NULL), FLOE_OK);
+    p->host.prim.cpu = &p->cpu;
+    cudaStream_t stream;
+    cu(cudaStreamCreate(&stream));
+    p->dev.prim.stream = stream;
+    for (int i = 0; i < KIT_NARRAYS; i++) {
+        *kit_array(&p->host.a, i) = calloc(1, kit_array_nbytes(i, n));
+        *kit_array(&p->back, i) = malloc(kit_array_nbytes(i, n));
+        cu(cudaMalloc(kit_array(&p->dev.a, i), kit_array_nbytes(i, n)));
+    }
+    cu(cudaMalloc(&p->dev.scratch, scratch_nbytes(p) + 1));
+}
+
+static void pair_close(pair *p)
+{
+    for (int i = 0; i < KIT_NARRAYS; i++) {
+        free(*kit_array(&p->host.a, i));
+        free(*kit_array(&p->back, i));
+        cu(cudaFree(*kit_array(&p->dev.a, i)));
+    }
+    free(p->host.prim.workspace);
+    cu(cudaFree(p->dev.scratch));
+    cu(cudaStreamDestroy((cudaStream_t)p->dev.prim.stream));
+}
+
+static void pair_clear(pair *p)
+{
+    for (int i = KIT_NINPUTS; i < KIT_NARRAYS; i++) {
+        memset(*kit_array(&p->host.a, i), 0xA5, kit_array_nbytes(i, p->n));
+        cu(cudaMemsetAsync(*kit_array(&p->dev.a, i), 0xA5, kit_array_nbytes(i, p->n),
+                           (cudaStream_t)p->dev.prim.stream));
+    }
+}
+
+static bool pair_agrees(pair *p)
+{
+    bool same = true;
+    cudaStream_t stream = (cudaStream_t)p->dev.prim.stream;
+    for (int i = KIT_NINPUTS; i < KIT_NARRAYS; i++)
+        cu(cudaMemcpyAsync(*kit_array(&p->back, i), *kit_array(&p->dev.a, i), kit_array_nbytes(i, p->n),
+                           cudaMemcpyDeviceToHost, stream));
+    cu(cudaStreamSynchronize(stream));
+    for (int i = KIT_NINPUTS; i < KIT_NARRAYS; i++)
+        same = same && memcmp(*kit_array(&p->back, i), *kit_array(&p->host.a, i), kit_array_nbytes(i, p->n)) == 0;
+    return same;
+}
+
+static void run_case(pair *p, floe_prim_type t, kit_pattern pattern)
+{
+    kit_fill(&p->host.a, t, pattern, p->n);
+    for (int i = 0; i < KIT_NINPUTS; i++)
+        cu(cudaMemcpy(*kit_array(&p->dev.a, i), *kit_array(&p->host.a, i), kit_array_nbytes(i, p->n),
+                      cudaMemcpyHostToDevice));
+    for (int call = 0; call < KIT_CALLS; call++) {
+        floe_error err = {0};
+        pair_clear(p);
+        if (kit_run(&p->host, call, t, p->n, &err) != FLOE_OK || kit_run(&p->dev, call, t, p->n, &err) != FLOE_OK)
+            case_fails(err.message, call, t, pattern, p->n);
+        if (!pair_agrees(p))
+            case_fails("bytes differ", call, t, pattern, p->n);
+    }
+}
+
+static void run_size(uint64_t n, int patterns)
+{
+    pair p;
+    pair_open(&p, n);
+    for (int t = FLOE_PRIM_U32; t <= FLOE_PRIM_F64; t++)
+        for (int pattern = 0; pattern < patterns; pattern++)
+            run_case(&p, (floe_prim_type)t, (kit_pattern)pattern);
+    pair_close(&p);
+}
+
+static void every_call_writes_the_cpus_bytes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < (is_small() ? NSMALL : NSIZES); i++)
+        run_size(sizes[i], KIT_PATTERNS);
+}
+
+static void large_arrays_too(void **state)
+{
+    (void)state;
+    if (!is_small())
+        run_size(LARGE, 1);
+}
+
+/* Nothing waits, allocates or looks at the host: a call can be captured, and replayed on other data. */
+static void calls_can_be_captured(void **state)
+{
+    enum { N = 10000 };
+    const floe_prim_type t = FLOE_PRIM_F32;
+    pair p;
+    (void)state;
+    pair_open(&p, N);
+    cudaStream_t stream = (cudaStream_t)p.dev.prim.stream;
+    for (int call = 0; call < KIT_CALLS; call++) {
+        cudaGraph_t graph;
+        cudaGraphExec_t replayed;
+        floe_error err = {0};
+        cu(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        floe_status status = kit_run(&p.dev, call, t, N, &err);
+        cu(cudaStreamEndCapture(stream, &graph));
+        if (status != FLOE_OK)
+            case_fails(err.message, call, t, 0, N);
+        cu(cudaGraphInstantiate(&replayed, graph, 0));
+        for (int pattern = 0; pattern < 2; pattern++) {
+            kit_fill(&p.host.a, t, (kit_pattern)pattern, N);
+            for (int i = 0; i < KIT_NINPUTS; i++)
+                cu(cudaMemcpy(*kit_array(&p.dev.a, i), *kit_array(&p.host.a, i), kit_array_nbytes(i, N),
+                              cudaMemcpyHostToDevice));
+            pair_clear(&p);
+            cu(cudaGraphLaunch(replayed, stream));
+            assert_int_equal(kit_run(&p.host, call, t, N, &err), FLOE_OK);
+            if (!pair_agrees(&p))
+                case_fails("replayed, bytes differ", call, t, pattern, N);
+        }
+        cu(cudaGraphExecDestroy(replayed));
+        cu(cudaGraphDestroy(graph));
+    }
+    pair_close(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_writes_the_cpus_bytes),
+        cmocka_unit_test(large_arrays_too),
+        cmocka_unit_test(calls_can_be_captured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
