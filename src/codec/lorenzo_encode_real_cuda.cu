@@ -78,10 +78,12 @@ struct workplace {
 /* The long way; also counts exceptions. */
 template <class Count>
 FLOE_DEV made encode_long(floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile, bool draft, const workplace &at,
-                          const sink &out, met &m, Count &count)
+                          sink out, met &m, Count &count)
 {
     tallies t;
-    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, at.scratch, out, t, count);
+    Count count_of_call = count;
+    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, at.scratch, out, t, count_of_call);
+    count = count_of_call;
     m.error = t.error > m.error ? t.error : m.error;
     m.pw_error = t.pw_error > m.pw_error ? t.pw_error : m.pw_error;
     if (floe_lane() == 0 && t.count) {
@@ -93,10 +95,22 @@ FLOE_DEV made encode_long(floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile
 
 /* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold; and again, to take counts back. */
 template <class T, int RANK, class Count>
-static __device__ __noinline__ fast_result encode_cut(const fast_tile &t, const linear &l, const sink &out,
-                                                      uint32_t lead, checks &c, Count &count)
+static __device__ __noinline__ fast_result encode_cut_seldom(const fast_tile &t, const linear &l, const sink &out,
+                                                             uint32_t lead, checks &c, Count &count)
 {
     return encode_fast<T, RANK, false>(t, l, out, lead, (uint32_t *)NULL, c, count);
+}
+
+/* What a call refers to lies in memory: copies do, so that the common path keeps its own in registers. */
+template <class T, int RANK, class Count>
+FLOE_DEV fast_result encode_cut(fast_tile t, linear l, sink out, uint32_t lead, checks &c, Count &count)
+{
+    checks of_call;
+    Count count_of_call = count;
+    const fast_result r = encode_cut_seldom<T, RANK>(t, l, out, lead, of_call, count_of_call);
+    c = of_call;
+    count = count_of_call;
+    return r;
 }
 
 /* The counts of the first steps of a tile. */
