@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/ctx.h"
+#include "api/device.h"
 #include "api/output.h"
 #include "api/params.h"
 #include "api/pipeline.h"
@@ -209,13 +210,6 @@ static floe_status compress_run(floe_ctx *ctx, compression *c)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static floe_status host_check(const floe_field *field, floe_error *err)
-{
-    FLOE_CHECK(err, field->place == FLOE_HOST, FLOE_ERR_DEVICE,
-               "the field lies in device memory, but this build of floe runs on the CPU only");
-    return FLOE_OK;
-}
-
 typedef struct compress_call {
     const floe_field *field;
     const floe_params *params;
@@ -224,6 +218,28 @@ typedef struct compress_call {
     uint64_t *nbytes;
 } compress_call;
 
+/* A field in device memory, by the GPU as a whole. */
+typedef struct device_call {
+    const floe_field *field;
+    const floe_params *params;
+    void *dst;
+    uint64_t capacity;
+    uint64_t *nbytes;
+} device_call;
+
+static floe_status device_body(floe_ctx *ctx, void *arg)
+{
+    const device_call *call = arg;
+    return floe_device_compress(ctx, call->field, call->params, call->dst, call->capacity, call->nbytes);
+}
+
+static floe_status dst_check(const floe_ctx *ctx, const void *dst, floe_error *err)
+{
+    FLOE_CHECK(err, !ctx->cuda.open || floe_cuda_pointer_kind(dst) != FLOE_POINTER_DEVICE, FLOE_ERR_ARGUMENT,
+               "the field lies in host memory and the destination in device memory");
+    return FLOE_OK;
+}
+
 static floe_status compress_body(floe_ctx *ctx, void *arg)
 {
     const compress_call *call = arg;
@@ -231,8 +247,12 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_field field;
     FLOE_CHECK(&ctx->err, call->nbytes && (call->dst || !call->capacity), FLOE_ERR_ARGUMENT, "no destination given");
     FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
-    FLOE_TRY(host_check(&field, &ctx->err));
     FLOE_TRY(floe_params_check(call->params, &c.params, &ctx->err));
+    if (field.place == FLOE_DEVICE) {
+        device_call device = {&field, &c.params, call->dst, call->capacity, call->nbytes};
+        return floe_device_enter(ctx, device_body, &device);
+    }
+    FLOE_TRY(dst_check(ctx, call->dst, &ctx->err));
     FLOE_TRY(floe_header_init(&c.header, &field, &c.params, &ctx->err));
     c.supply = floe_supply_of_field(&c.header, &field);
     FLOE_TRY(compress_run(ctx, &c));

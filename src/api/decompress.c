@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/chunking.h"
+#include "api/device.h"
 #include "api/out_check.h"
 #include "api/pipeline.h"
 #include "api/stream.h"
@@ -60,6 +61,13 @@ static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64
 
 #endif
 
+/* Into device memory, by the GPU as a whole. */
+static floe_status device_body(floe_ctx *ctx, void *arg)
+{
+    const decompress_call *call = arg;
+    return floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out);
+}
+
 static floe_status decompress_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
@@ -68,6 +76,10 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], chunk;
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
+    if (out.place == FLOE_DEVICE) {
+        decompress_call device = {call->src, call->nbytes, call->lo, call->hi, &out};
+        return floe_device_enter(ctx, device_body, &device);
+    }
     FLOE_TRY(floe_stream_of_memory(ctx, call->src, call->nbytes, &s));
     FLOE_TRY(floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err));
     FLOE_TRY(floe_out_check(&s.header, lo, hi, &out, &ctx->err));

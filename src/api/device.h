@@ -5,11 +5,22 @@
 
 #include "api/ctx.h"
 
-/* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. field and params are
- * checked, out is resolved; dst and src may be host memory. */
+/* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
+ * params are checked; dst and src may be host memory. */
 floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                  uint64_t capacity, uint64_t *nbytes);
+/* lo and hi: NULL for all. */
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out);
+
+/* Runs the body of a call, or of a part of one, with the context's GPU open and current; the former by floe_ctx_run. */
+floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call);
+floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
+
+/* The device memory of each direction; field need not have data. */
+floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                        size_t *nbytes);
+floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                          size_t *nbytes);
 
 #endif

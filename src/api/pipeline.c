@@ -16,6 +16,8 @@ bool floe_pipeline_wanted(const floe_ctx *ctx) { return ctx->backend == FLOE_BAC
 #include <cuda_runtime_api.h>
 
 #include "codec/lorenzo_cuda.h"
+#include "codec/lorenzo_params_math.h"
+#include "container/container_cuda.h"
 
 /* What the host writes for the kernels of a chunk, and what it reads back. Pinned. */
 typedef struct told {
@@ -176,6 +178,7 @@ static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *
     floe_lorenzo_decode_take(c, &room, a);
     c->field.data = s->dev_values;
     c->grid = a->base ? &s->dev_told->grid : NULL;
+    c->layout = a->base ? s->dev_told->grid.shape : NULL;
     c->records = a->base ? &s->dev_told->record : NULL;
     c->stream = s->dev_stream;
     c->status = s->dev_status;
@@ -325,18 +328,6 @@ floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header,
     return FLOE_OK;
 }
 
-static void params_tell(const floe_codec_params *codec, floe_dev_params *params)
-{
-    floe_quantizer_kind kind = codec->mode == FLOE_BOUND_PWREL      ? FLOE_QUANTIZER_LOG
-                               : codec->mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
-                                                                    : FLOE_QUANTIZER_LINEAR;
-    params->codec = *codec;
-    floe_quantizer_init(&params->quantizer, kind, codec->dtype, codec->bound, codec->max_abs, codec->has_fill,
-                        codec->fill_bits);
-    floe_quantizer_init(&params->bits, FLOE_QUANTIZER_BITS, codec->dtype, codec->bound, codec->max_abs, codec->has_fill,
-                        codec->fill_bits);
-}
-
 /* The chunk's values to the device, by way of pinned memory where they are not. */
 static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view)
 {
@@ -383,10 +374,11 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
     s->arena.used = 0;
     FLOE_TRY(encode_take(p, s, view->shape, &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
-    params_tell(&p->codec, &t->params);
+    floe_lorenzo_params_make(&p->codec, &t->params);
     FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, sizeof *s->dev_status, s->stream));
     FLOE_CUDA(&ctx->err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
     FLOE_TRY(values_send(ctx, s, view));
+    FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode, s->stream));
     FLOE_TRY(floe_lorenzo_encode_start(&s->encode, s->stream, &ctx->err));
     FLOE_TRY(record_finish(ctx, s));
     p->nput++;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/exact.h"
+#include "api/resolve_math.h"
 #include "base/try.h"
 
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err)
@@ -22,22 +22,7 @@ floe_status floe_header_init(floe_header *header, const floe_field *layout, cons
     return floe_chunking_choose(layout, params, header->chunk, err);
 }
 
-floe_codec_params floe_codec_params_of(const floe_header *h)
-{
-    floe_bound_mode mode = h->mode == FLOE_BOUND_PWREL                             ? FLOE_BOUND_PWREL
-                           : h->mode == FLOE_BOUND_LOSSLESS || !(h->abs_bound > 0) ? FLOE_BOUND_LOSSLESS
-                                                                                   : FLOE_BOUND_ABS;
-    return (floe_codec_params){.dtype = h->dtype,
-                               .codec = h->codec,
-                               .preset = h->preset,
-                               .mode = mode,
-                               .bound = mode == FLOE_BOUND_PWREL ? h->bound
-                                        : mode == FLOE_BOUND_ABS ? h->abs_bound
-                                                                 : 0,
-                               .max_abs = fmax(fabs(h->value_min), fabs(h->value_max)),
-                               .has_fill = h->has_fill,
-                               .fill_bits = h->fill_bits};
-}
+floe_codec_params floe_codec_params_of(const floe_header *h) { return floe_resolve_codec(h); }
 
 /* ---- range and fill ---------------------------------------------------------------------------------------------- */
 
@@ -75,7 +60,7 @@ static floe_status fill_detect(const floe_resolver *r, floe_header *h, floe_rang
 
 static floe_status values_scan(const floe_resolver *r, floe_header *h, floe_range *range)
 {
-    bool needs_range = h->mode == FLOE_BOUND_REL || h->mode == FLOE_BOUND_PSNR;
+    bool needs_range = floe_resolve_needs_range(h->mode);
     bool repeats = floe_supply_repeats(r->supply);
     bool detects = r->params->fill == FLOE_FILL_AUTO && repeats;
     floe_range_init(range);
@@ -101,17 +86,9 @@ floe_status floe_resolve(const floe_resolver *r, floe_header *h, floe_codec_para
     h->has_fill = r->params->fill == FLOE_FILL_VALUE;
     h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
     FLOE_TRY(values_scan(r, h, &range));
-    bool varies = range.nfinite && range.max > range.min;
-    switch (h->mode) {
-    case FLOE_BOUND_ABS: h->abs_bound = h->bound; break;
-    case FLOE_BOUND_REL: h->abs_bound = varies ? floe_bound_of_range(h->bound, range.min, range.max) : 0; break;
-    case FLOE_BOUND_PWREL: h->abs_bound = NAN; break;
-    case FLOE_BOUND_LOSSLESS: h->abs_bound = 0; break;
-    case FLOE_BOUND_PSNR:
-        h->abs_bound = 0;
-        if (varies)
-            FLOE_TRY(floe_psnr_resolve(r, h, &range, &h->abs_bound));
-    }
+    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, &range);
+    if (h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(&range))
+        FLOE_TRY(floe_psnr_resolve(r, h, &range, &h->abs_bound));
     *codec = floe_codec_params_of(h);
     return FLOE_OK;
 }

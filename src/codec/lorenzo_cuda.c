@@ -60,7 +60,6 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
 
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, floe_lorenzo_begin_cuda(c, stream));
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
     if (c->lossy) {
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));

@@ -13,7 +13,7 @@ floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64
 /* Takes all scratch of a call (its chunks, records and so on) from an arena of device memory, or from a plan. Field, grid,
  * huffman and lossless are set. status stays the caller's. */
 void floe_lorenzo_encode_take(floe_lorenzo_encode_call *call, floe_arena *arena);
-/* Puts all steps from begin to code on the stream. */
+/* Puts all steps behind begin on the stream. */
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *call, void *stream, floe_error *err);
 
 /* What a stream may turn out to hold; memory for what is not allowed is not taken. */

@@ -142,7 +142,9 @@ uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype);
 typedef struct floe_lorenzo_decode_call {
     floe_dev_field field; /* the output: the box lo..hi of the stream's field */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
-    floe_dev_grid *grid; /* device memory; what open finds there: shape and chunk; open fills nchunks and slots */
+    /* device memory: the shape of the stream's field and, right behind it, that of a full chunk (floe_header has them so) */
+    const uint64_t *layout;
+    floe_dev_grid *grid; /* device memory; open fills it */
     const uint8_t *stream;
     const floe_dev_record *records;
     uint64_t max_chunks, max_slots; /* room in the scratch: chunks, tile slots in all. More is FLOE_ERR_LIMIT */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole calls on a GPU: compression. A call is a row of kernels on the context's stream, with one small report at the end;
+ * the calls that wait fetch that report.
+ */
+#include "api/device.h"
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <math.h>
+
+#include "api/device_field.h"
+#include "api/params.h"
+#include "api/pipeline.h"
+#include "api/report_cuda.h"
+#include "api/resolve.h"
+#include "api/resolve_cuda.h"
+#include "api/sizing.h"
+#include "base/bytes.h"
+#include "codec/lorenzo_cuda.h"
+#include "codec/lorenzo_error.h"
+#include "container/container_cuda.h"
+#include "field/field.h"
+
+typedef struct compression {
+    floe_params params;
+    floe_lorenzo_encode_call encode;
+    floe_container_finish finish;
+    floe_resolve_job resolve;
+    double *error_sum, *error_tiles; /* psnr */
+    uint64_t error_tiles_nbytes;
+    floe_device_report *own_report; /* of calls that wait */
+    uint8_t *own_stream;            /* where dst is host memory */
+    uint64_t own_nbytes;
+    /* what must be 0 at first */
+    uint8_t *cleared;
+    size_t cleared_nbytes;
+} compression;
+
+static bool may_be_lossless(floe_bound_mode mode) { return mode != FLOE_BOUND_ABS && mode != FLOE_BOUND_PWREL; }
+
+static void resolve_prepare(compression *c)
+{
+    floe_resolve_job *r = &c->resolve;
+    r->header.has_fill = c->params.fill == FLOE_FILL_VALUE;
+    r->header.fill_bits = r->header.has_fill ? floe_value_bits(r->header.dtype, c->params.fill_value) : 0;
+    r->detect = c->params.fill == FLOE_FILL_AUTO;
+    r->field = c->encode.field;
+}
+
+static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
+{
+    *c = (compression){.params = *params};
+    FLOE_TRY(floe_header_init(&c->resolve.header, field, params, &ctx->err));
+    c->encode = (floe_lorenzo_encode_call){.field = floe_dev_field_of(field),
+                                           .huffman = params->preset != FLOE_PRESET_FAST,
+                                           .lossless = may_be_lossless(params->mode),
+                                           .lossy = params->mode != FLOE_BOUND_LOSSLESS,
+                                           .first_offset = floe_header_nbytes(&c->resolve.header)};
+    resolve_prepare(c);
+    return floe_lorenzo_grid(field->rank, field->shape, c->resolve.header.chunk, &c->encode.grid, &ctx->err);
+}
+
+/* All device memory of a call. What must be 0 comes first. */
+static void take_all(compression *c, floe_arena *a)
+{
+    const size_t begin = a->used;
+    c->cleared = floe_arena_take(a, 0, 1);
+    c->encode.status = floe_arena_take(a, 1, sizeof *c->encode.status);
+    c->finish.total = floe_arena_take(a, 1, sizeof *c->finish.total);
+    c->resolve.done = floe_arena_take(a, 1, sizeof *c->resolve.done);
+    c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.grid.nchunks), 1);
+    c->cleared_nbytes = a->used - begin;
+    c->own_report = floe_arena_take(a, 1, sizeof *c->own_report);
+    c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
+    c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
+    c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
+    floe_lorenzo_encode_take(&c->encode, a);
+    c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
+    if (c->params.mode == FLOE_BOUND_PSNR) {
+        c->error_sum = floe_arena_take(a, 1, sizeof *c->error_sum);
+        c->error_tiles_nbytes = c->encode.grid.nchunks * c->encode.grid.slots * sizeof *c->error_tiles + 256;
+        c->error_tiles = floe_arena_take(a, c->error_tiles_nbytes, 1);
+    }
+}
+
+static floe_status scratch_get(floe_ctx *ctx, compression *c)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    take_all(c, &plan);
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    take_all(c, &arena);
+    return FLOE_OK;
+}
+
+/* Puts all kernels of a call on the stream. */
+static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capacity, floe_device_report *report)
+{
+    floe_error *err = &ctx->err;
+    void *stream = ctx->cuda.stream;
+    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
+    c->encode.stream = c->finish.stream = c->resolve.stream = dst;
+    c->encode.capacity = c->finish.capacity = c->resolve.capacity = capacity;
+    c->resolve.status = c->finish.failed = c->encode.status;
+    c->encode.params = c->resolve.params;
+    c->finish.records = c->encode.records;
+    c->finish.nrecords = c->encode.grid.nchunks;
+    c->finish.end = c->encode.end;
+    c->finish.with_index = true;
+    FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode, stream));
+    FLOE_TRY(floe_lorenzo_encode_start(&c->encode, stream, err));
+    FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
+    FLOE_CUDA(err, floe_report_cuda(c->encode.status, c->encode.chunks, c->encode.grid.nchunks, 0, c->finish.total,
+                                    c->params.mode == FLOE_BOUND_PWREL, report, stream));
+    return FLOE_OK;
+}
+
+/* ---- psnr: rounds with the host ---------------------------------------------------------------------------------------- */
+
+typedef struct psnr_trial {
+    floe_ctx *ctx;
+    const compression *c;
+} psnr_trial;
+
+static floe_status squared_error(void *user, const floe_codec_params *params, double *sum)
+{
+    const psnr_trial *t = user;
+    const compression *c = t->c;
+    floe_lorenzo_error_job job = {.params = *params,
+                                  .grid = c->encode.grid,
+                                  .chunks = c->encode.chunks,
+                                  .tiles = c->error_tiles,
+                                  .sum = c->error_sum};
+    FLOE_CUDA(&t->ctx->err, floe_lorenzo_squared_error_cuda(&job, t->ctx->cuda.stream));
+    return floe_cuda_fetch(&t->ctx->cuda, sum, c->error_sum, sizeof *sum, &t->ctx->err);
+}
+
+/* Finds the absolute bound: then the header is complete, and what follows is as for any other. A call for rel serves to
+ * scan the values and to lay out the chunks. */
+static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
+{
+    floe_error *err = &ctx->err;
+    floe_dev_range found;
+    floe_header *h = &c->resolve.header;
+    floe_resolve_job scan = c->resolve;
+    psnr_trial trial = {ctx, c};
+    floe_resolver resolver = {.cpu = &ctx->cpu, .err = err, .squared_error = squared_error, .user = &trial};
+    scan.header.mode = FLOE_BOUND_REL;
+    scan.header.bound = 0.5;
+    scan.stream = (uint8_t *)c->error_tiles; /* its header goes nowhere */
+    scan.capacity = c->error_tiles_nbytes;
+    scan.status = c->encode.status;
+    c->encode.params = scan.params;
+    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
+    FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode, ctx->cuda.stream));
+    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));
+    h->has_fill = found.has_fill;
+    h->fill_bits = found.fill_bits;
+    h->value_min = found.range.min;
+    h->value_max = found.range.max;
+    h->abs_bound = 0;
+    c->resolve.complete = true;
+    if (found.range.nfinite && found.range.max > found.range.min)
+        return floe_psnr_resolve(&resolver, h, &found.range, &h->abs_bound);
+    return FLOE_OK;
+}
+
+/* ---- calls that wait ------------------------------------------------------------------------------------------------- */
+
+static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_device_report *r)
+{
+    FLOE_CHECK(
+        &ctx->err, r->status != FLOE_ERR_CAPACITY, FLOE_ERR_CAPACITY,
+        "the destination has %llu bytes, and the stream is longer; floe_compress_bound says what surely suffices",
+        (unsigned long long)c->encode.capacity);
+    FLOE_CHECK(&ctx->err, r->status == FLOE_OK, (floe_status)r->status, "%s", floe_status_text((floe_status)r->status));
+    ctx->stats.nelems = 1;
+    for (uint32_t i = 0; i < c->encode.field.rank; i++)
+        ctx->stats.nelems *= c->encode.field.shape[i];
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->encode.field.dtype);
+    ctx->stats.stream_nbytes = r->nbytes;
+    ctx->stats.nexceptions = r->nexceptions;
+    ctx->stats.max_error = r->max_error;
+    ctx->stats.max_pw_error = r->max_pw_error;
+    ctx->stats.nchunks = c->encode.grid.nchunks;
+    return FLOE_OK;
+}
+
+floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                 uint64_t capacity, uint64_t *nbytes)
+{
+    compression c;
+    floe_device_report report;
+    const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
+    if (to_device)
+        FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
+    FLOE_TRY(compression_of(ctx, field, params, &c));
+    if (!to_device) {
+        floe_sizing sizing;
+        FLOE_TRY(floe_sizing_of(NULL, &c.resolve.header, &sizing, &ctx->err));
+        c.own_nbytes = floe_min64(capacity, sizing.stream_nbytes);
+    }
+    FLOE_TRY(scratch_get(ctx, &c));
+    if (params->mode == FLOE_BOUND_PSNR)
+        FLOE_TRY(psnr_resolve(ctx, &c));
+    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, to_device ? capacity : c.own_nbytes, c.own_report));
+    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, c.own_report, sizeof report, &ctx->err));
+    FLOE_TRY(report_take(ctx, &c, &report));
+    if (!to_device) {
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)report.nbytes, &ctx->err));
+        FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    }
+    *nbytes = report.nbytes;
+    return FLOE_OK;
+}
+
+/* ---- calls that do not ----------------------------------------------------------------------------------------------- */
+
+typedef struct compress_call {
+    const floe_field *field;
+    const floe_params *params;
+    void *dst;
+    uint64_t capacity;
+    floe_device_report *report;
+} compress_call;
+
+static floe_status on_device(const floe_field *field, floe_error *err)
+{
+    FLOE_CHECK(err, field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+               "the field lies in host memory: calls that do not wait take device memory only");
+    return FLOE_OK;
+}
+
+static floe_status call_body(floe_ctx *ctx, void *arg)
+{
+    const compress_call *call = arg;
+    compression c;
+    floe_field field;
+    floe_params params;
+    FLOE_CHECK(&ctx->err, call->dst && call->report, FLOE_ERR_ARGUMENT, "no destination or no report given");
+    FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
+    FLOE_TRY(on_device(&field, &ctx->err));
+    FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
+    FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+    FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR, FLOE_ERR_UNSUPPORTED,
+               "psnr takes several rounds with the host: floe_compress does that, floe_compress_async cannot");
+    FLOE_TRY(compression_of(ctx, &field, &params, &c));
+    FLOE_TRY(scratch_get(ctx, &c));
+    return start(ctx, &c, call->dst, call->capacity, call->report);
+}
+
+floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                uint64_t capacity, floe_device_report *report)
+{
+    compress_call call = {field, params, dst, capacity, report};
+    return floe_device_run(ctx, call_body, &call);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------ */
+
+floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                        size_t *nbytes)
+{
+    compression c;
+    floe_arena plan = floe_arena_plan();
+    FLOE_TRY(compression_of(ctx, field, params, &c));
+    take_all(&c, &plan);
+    FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
+    *nbytes = plan.used;
+    return FLOE_OK;
+}
+
+#endif

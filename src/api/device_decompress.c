@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole calls on a GPU: decompression. A stream's header and index are read by the device itself. It has no words for what it
+ * refuses: calls that wait bring such a stream to the host, where the CPU says what is wrong with it.
+ */
+#include "api/device.h"
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/chunking.h"
+#include "api/device_field.h"
+#include "api/out_check.h"
+#include "api/params.h"
+#include "api/pipeline.h"
+#include "api/report_cuda.h"
+#include "api/resolve.h"
+#include "api/stream.h"
+#include "base/bytes.h"
+#include "codec/lorenzo_cuda.h"
+#include "container/container_cuda.h"
+#include "field/field.h"
+
+typedef struct decompression {
+    floe_container_open open;
+    floe_container_verify verify;
+    floe_lorenzo_decode_call decode;
+    floe_lorenzo_decode_room room;
+    floe_device_report *own_report; /* of calls that wait */
+    uint8_t *own_stream;            /* where src is host memory */
+    uint64_t own_nbytes;
+    /* what must be 0 at first */
+    uint8_t *cleared;
+    size_t cleared_nbytes;
+} decompression;
+
+static void room_of_header(const floe_header *h, const floe_dev_grid *grid, floe_lorenzo_decode_room *room)
+{
+    *room = (floe_lorenzo_decode_room){.max_chunks = grid->nchunks,
+                                       .max_slots = grid->nchunks * grid->slots,
+                                       .huffman = h->preset != FLOE_PRESET_FAST,
+                                       .tables = h->mode != FLOE_BOUND_ABS && h->mode != FLOE_BOUND_PWREL};
+}
+
+/* What a stream of such a field holds when it was written with these params; NULL: any, with the default chunks. */
+static floe_status room_of(const floe_field *layout, const floe_params *params, floe_lorenzo_decode_room *room,
+                           floe_error *err)
+{
+    floe_params any;
+    floe_header header;
+    floe_dev_grid grid;
+    floe_params_init(&any);
+    any.mode = FLOE_BOUND_LOSSLESS;
+    FLOE_TRY(floe_header_init(&header, layout, params ? params : &any, err));
+    FLOE_TRY(floe_lorenzo_grid(layout->rank, layout->shape, header.chunk, &grid, err));
+    room_of_header(&header, &grid, room);
+    return FLOE_OK;
+}
+
+static void take_all(decompression *d, floe_arena *a)
+{
+    const uint64_t n = d->room.max_chunks;
+    const size_t begin = a->used;
+    d->cleared = floe_arena_take(a, 0, 1);
+    d->decode.status = floe_arena_take(a, 1, sizeof *d->decode.status);
+    d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
+    d->cleared_nbytes = a->used - begin;
+    d->own_report = floe_arena_take(a, 1, sizeof *d->own_report);
+    d->open.header = floe_arena_take(a, 1, sizeof *d->open.header);
+    d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
+    d->open.records = floe_arena_take(a, n, sizeof *d->open.records);
+    d->decode.grid = floe_arena_take(a, 1, sizeof *d->decode.grid);
+    floe_lorenzo_decode_take(&d->decode, &d->room, a);
+    d->own_stream = floe_arena_take(a, d->own_nbytes, 1);
+}
+
+static floe_status scratch_get(floe_ctx *ctx, decompression *d)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    take_all(d, &plan);
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    take_all(d, &arena);
+    return FLOE_OK;
+}
+
+/* The stream's field has this shape, and the box lo..hi of it goes to out. */
+static void expect(decompression *d, const uint64_t *shape, const uint64_t *lo, const uint64_t *hi,
+                   const floe_field *out)
+{
+    d->decode.field = floe_dev_field_of(out);
+    d->open.dtype = out->dtype;
+    d->open.rank = out->rank;
+    for (uint32_t i = 0; i < out->rank; i++) {
+        d->open.shape[i] = shape[i];
+        d->decode.lo[i] = lo ? lo[i] : 0;
+        d->decode.hi[i] = hi ? hi[i] : shape[i];
+    }
+}
+
+/* Puts all kernels of a call on the stream. */
+static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                         floe_device_report *report)
+{
+    floe_error *err = &ctx->err;
+    void *stream = ctx->cuda.stream;
+    FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->cleared, d->cleared_nbytes, err));
+    d->decode.stream = d->verify.stream = d->open.stream = src;
+    d->verify.nbytes = d->open.nbytes = nbytes;
+    d->open.dev_nbytes = dev_nbytes;
+    d->open.status = d->verify.status = d->decode.status;
+    d->open.max_records = d->verify.nrecords = d->room.max_chunks;
+    d->open.verify_scratch = d->verify.scratch;
+    d->verify.records = d->decode.records = d->open.records;
+    d->verify.dev_nrecords = d->open.nrecords;
+    d->decode.layout = d->open.header->shape;
+    FLOE_CUDA(err, floe_container_open_cuda(&d->open, stream));
+    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, stream));
+    FLOE_TRY(floe_lorenzo_decode_start(&d->decode, stream, err));
+    FLOE_CUDA(err, floe_report_cuda(d->decode.status, NULL, 0, nbytes, dev_nbytes, false, report, stream));
+    return FLOE_OK;
+}
+
+/* ---- calls that wait ------------------------------------------------------------------------------------------------- */
+
+/* The whole stream on the host, to read its header and, where it must come to that, to say what is wrong. */
+static floe_status stream_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes, const void **host)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    *host = src;
+    if (floe_cuda_pointer_kind(src) != FLOE_POINTER_DEVICE)
+        return FLOE_OK;
+    floe_arena_take(&plan, nbytes, 1);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    void *copy = floe_arena_take(&arena, nbytes, 1);
+    FLOE_TRY(floe_cuda_copy(&ctx->cuda, copy, src, (size_t)nbytes, &ctx->err));
+    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    *host = copy;
+    return FLOE_OK;
+}
+
+typedef struct host_copy {
+    const void *src;
+    uint64_t nbytes;
+    const uint64_t *lo, *hi;
+    const floe_field *out;
+} host_copy;
+
+/* By the CPU, into host memory that nobody looks at: for the words of its failure. */
+static floe_status explain(floe_ctx *ctx, const host_copy *call, floe_status status)
+{
+    floe_ctx *cpu = NULL;
+    floe_field host = floe_field_of(NULL, call->out->dtype, call->out->rank, call->out->shape);
+    const void *src;
+    uint64_t nelems = floe_extent_nelems(host.rank, host.shape);
+    FLOE_TRY(stream_fetch(ctx, call->src, call->nbytes, &src));
+    host.data = malloc((size_t)(nelems * floe_dtype_size(host.dtype)));
+    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU, .max_elems = ctx->max_elems};
+    floe_status said = host.data ? floe_ctx_create(&cpu, &options) : FLOE_ERR_MEMORY;
+    if (said == FLOE_OK)
+        said = call->lo ? floe_decompress_region(cpu, src, call->nbytes, call->lo, call->hi, &host)
+                        : floe_decompress(cpu, src, call->nbytes, &host);
+    if (said != FLOE_OK && cpu)
+        floe_fail(&ctx->err, said, "%s", floe_ctx_message(cpu));
+    if (said == FLOE_OK)
+        said = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a stream that the CPU takes (%s)",
+                         floe_status_text(status));
+    floe_ctx_free(&cpu);
+    free(host.data);
+    return said;
+}
+
+/* The header, by the host: for the shape of regions, and for streams that hold other chunks than expected. */
+static floe_status header_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_header *header)
+{
+    uint8_t bytes[FLOE_CUDA_ANSWER_NBYTES];
+    size_t n = (size_t)floe_min64(nbytes, sizeof bytes), size = 0;
+    if (floe_cuda_pointer_kind(src) != FLOE_POINTER_DEVICE)
+        return floe_header_read(src, (size_t)nbytes, header, &ctx->err);
+    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, bytes, src, n, &ctx->err));
+    FLOE_TRY(floe_header_peek(bytes, n, &size, &ctx->err));
+    if (size <= n)
+        return floe_header_read(bytes, n, header, &ctx->err);
+    const void *host;
+    FLOE_TRY(stream_fetch(ctx, src, nbytes, &host));
+    return floe_header_read(host, (size_t)nbytes, header, &ctx->err);
+}
+
+static floe_status attempt(floe_ctx *ctx, decompression *d, const host_copy *call, const uint64_t *shape,
+                           floe_device_report *report)
+{
+    const bool on_device = floe_cuda_pointer_kind(call->src) == FLOE_POINTER_DEVICE;
+    d->own_nbytes = on_device ? 0 : call->nbytes;
+    expect(d, shape, call->lo, call->hi, call->out);
+    FLOE_TRY(scratch_get(ctx, d));
+    if (!on_device)
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, d->own_stream, call->src, (size_t)call->nbytes, &ctx->err));
+    FLOE_TRY(start(ctx, d, on_device ? call->src : d->own_stream, call->nbytes, NULL, d->own_report));
+    return floe_cuda_fetch(&ctx->cuda, report, d->own_report, sizeof *report, &ctx->err);
+}
+
+/* With room for what the header says. */
+static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const host_copy *call, floe_device_report *report)
+{
+    floe_header header;
+    floe_dev_grid grid;
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    FLOE_TRY(header_fetch(ctx, call->src, call->nbytes, &header));
+    FLOE_TRY(floe_box_check(&header, call->lo, call->hi, lo, hi, &ctx->err));
+    FLOE_TRY(floe_out_check(&header, lo, hi, call->out, &ctx->err));
+    FLOE_TRY(floe_lorenzo_grid(header.rank, header.shape, header.chunk, &grid, &ctx->err));
+    room_of_header(&header, &grid, &d->room);
+    return attempt(ctx, d, call, header.shape, report);
+}
+
+floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+                                   const uint64_t *hi, const floe_field *out)
+{
+    decompression d = {.own_nbytes = 0};
+    const host_copy call = {src, nbytes, lo, hi, out};
+    floe_device_report report = {.status = FLOE_ERR_LIMIT};
+    if (floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE)
+        FLOE_TRY(floe_device_stream_check(src, &ctx->err));
+    if (!lo) {
+        FLOE_TRY(room_of(out, NULL, &d.room, &ctx->err));
+        FLOE_TRY(attempt(ctx, &d, &call, out->shape, &report));
+    }
+    if (report.status == FLOE_ERR_LIMIT || report.status == FLOE_ERR_ARGUMENT)
+        FLOE_TRY(attempt_by_header(ctx, &d, &call, &report));
+    if (report.status != FLOE_OK)
+        return explain(ctx, &call, (floe_status)report.status);
+    ctx->stats.nelems = floe_extent_nelems(out->rank, out->shape);
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(out->dtype);
+    ctx->stats.stream_nbytes = nbytes;
+    return FLOE_OK;
+}
+
+/* ---- calls that do not ----------------------------------------------------------------------------------------------- */
+
+typedef struct decompress_call {
+    const void *src;
+    uint64_t nbytes;
+    const uint64_t *dev_nbytes;
+    const floe_params *params;
+    floe_field *out;
+    floe_device_report *report;
+} decompress_call;
+
+static floe_status call_body(floe_ctx *ctx, void *arg)
+{
+    const decompress_call *call = arg;
+    decompression d = {.own_nbytes = 0};
+    floe_field out;
+    floe_params params;
+    FLOE_CHECK(&ctx->err, call->src && call->report, FLOE_ERR_ARGUMENT, "no stream or no report given");
+    FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
+    FLOE_CHECK(&ctx->err, out.place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+               "the field lies in host memory: calls that do not wait take device memory only");
+    FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
+    if (call->params)
+        FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+    FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d.room, &ctx->err));
+    expect(&d, out.shape, NULL, NULL, &out);
+    FLOE_TRY(scratch_get(ctx, &d));
+    return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);
+}
+
+floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                                  const floe_params *params, floe_field *out, floe_device_report *report)
+{
+    decompress_call call = {src, nbytes, dev_nbytes, params, out, report};
+    return floe_device_run(ctx, call_body, &call);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------ */
+
+floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                          size_t *nbytes)
+{
+    decompression d = {.own_nbytes = 0};
+    floe_arena plan = floe_arena_plan();
+    FLOE_TRY(room_of(field, params, &d.room, &ctx->err));
+    d.decode.field.dtype = field->dtype;
+    take_all(&d, &plan);
+    FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
+    *nbytes = plan.used;
+    return FLOE_OK;
+}
+
+typedef struct workspace_call {
+    const floe_field *field;
+    const floe_params *params;
+    size_t *nbytes;
+} workspace_call;
+
+static floe_status workspace_body(floe_ctx *ctx, void *arg)
+{
+    const workspace_call *call = arg;
+    floe_params params;
+    floe_field layout;
+    uint64_t nelems;
+    size_t in = 0, out = 0;
+    FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
+    FLOE_CHECK(&ctx->err, floe_field_nelems(call->field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
+               "the field's element type or shape is not valid");
+    FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+    layout = floe_field_of(NULL, call->field->dtype, call->field->rank, call->field->shape);
+    if (call->field->place == FLOE_HOST) { /* chunk by chunk */
+        floe_header header;
+        FLOE_TRY(floe_header_init(&header, &layout, &params, &ctx->err));
+        return floe_pipeline_workspace_nbytes(ctx, &header, call->nbytes);
+    }
+    FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &in));
+    FLOE_TRY(floe_device_decompress_nbytes(ctx, &layout, &params, &out));
+    *call->nbytes = in > out ? in : out;
+    return FLOE_OK;
+}
+
+floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                         size_t *nbytes)
+{
+    workspace_call call = {field, params, nbytes};
+    return floe_device_run(ctx, workspace_body, &call);
+}
+
+#endif

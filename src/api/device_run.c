@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How calls reach the context's GPU; and what they say in a build without CUDA. */
+#include "api/device.h"
+
+#include "base/try.h"
+
+floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call)
+{
+    int before;
+    FLOE_TRY(floe_ctx_cuda(ctx));
+    FLOE_TRY(floe_cuda_enter(&ctx->cuda, &before, &ctx->err));
+    floe_status status = body(ctx, call);
+    floe_cuda_leave(before);
+    return status;
+}
+
+typedef struct device_call {
+    floe_call_fn body;
+    void *call;
+} device_call;
+
+static floe_status device_body(floe_ctx *ctx, void *arg)
+{
+    const device_call *d = arg;
+    return floe_device_enter(ctx, d->body, d->call);
+}
+
+floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call)
+{
+    device_call d = {body, call};
+    return floe_ctx_run(ctx, device_body, &d);
+}
+
+#ifndef FLOE_HAVE_CUDA_BUILD /* nobody comes as far as these: there is no GPU to enter */
+
+floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                 uint64_t capacity, uint64_t *nbytes)
+{
+    (void)field, (void)params, (void)dst, (void)capacity, (void)nbytes;
+    return floe_ctx_cuda(ctx);
+}
+floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+                                   const uint64_t *hi, const floe_field *out)
+{
+    (void)src, (void)nbytes, (void)lo, (void)hi, (void)out;
+    return floe_ctx_cuda(ctx);
+}
+
+static floe_status absent_body(floe_ctx *ctx, void *arg)
+{
+    (void)arg;
+    return floe_ctx_cuda(ctx); /* says that there is none */
+}
+
+floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                uint64_t capacity, floe_device_report *report)
+{
+    (void)field, (void)params, (void)dst, (void)capacity, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                                  const floe_params *params, floe_field *out, floe_device_report *report)
+{
+    (void)src, (void)nbytes, (void)dev_nbytes, (void)params, (void)out, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                         size_t *nbytes)
+{
+    (void)field, (void)params, (void)nbytes;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+
+#endif

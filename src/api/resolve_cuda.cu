@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "api/resolve_cuda.h"
+
+#include "api/resolve_math.h"
+#include "codec/lorenzo_begin_cuda.cuh"
+#include "codec/lorenzo_params_math.h"
+#include "container/container_cuda.cuh"
+#include "field/range_cuda.cuh"
+
+namespace
+{
+
+/* Chunks that one block begins while the others are done; with more of them another kernel is quicker. */
+enum { CHUNKS_AT_ONCE = 64, VOTES_AT_ONCE = 2 };
+
+/* Of a block. */
+struct shared_memory {
+    floe_range_shared scan;
+    floe_dev_range range;
+    int votes;
+};
+
+/* ---- one block knows the answer ------------------------------------------------------------------------------------ */
+
+/* range: NULL when no value was looked at. */
+FLOE_DEV_SELDOM void complete_header(const floe_resolve_job *job, const floe_dev_range *range, floe_header *h)
+{
+    *h = job->header;
+    if (job->complete)
+        return;
+    if (range) {
+        h->has_fill = range->has_fill;
+        h->fill_bits = range->fill_bits;
+        h->value_min = range->range.min;
+        h->value_max = range->range.max;
+    }
+    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range ? &range->range : NULL);
+}
+
+FLOE_DEV_SELDOM void write_params(const floe_header *h, floe_dev_params *params)
+{
+    const floe_codec_params p = floe_resolve_codec(h);
+    floe_lorenzo_params_make(&p, params);
+}
+
+FLOE_DEV void write_header(const floe_resolve_job *job, const floe_header *h)
+{
+    if (floe_header_plain_nbytes(h->rank) <= job->capacity)
+        floe_header_write_dev(h, job->stream);
+    else if (*job->status == FLOE_OK)
+        *job->status = FLOE_ERR_CAPACITY;
+}
+
+/* By a whole block: params and header by two threads, in different warps, that do not wait for one another. */
+FLOE_DEV_SELDOM void finish(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, uint64_t nchunks,
+                            const floe_dev_range *range, int *votes)
+{
+    floe_header h;
+    if (threadIdx.x == 0 || threadIdx.x == FLOE_WARP)
+        complete_header(job, range, &h);
+    if (threadIdx.x == 0)
+        write_params(&h, job->params);
+    else if (threadIdx.x == FLOE_WARP)
+        write_header(job, &h);
+    __syncthreads();
+    floe_lorenzo_begin_block(call, 0, nchunks, &job->params->quantizer, votes);
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------- */
+
+/* Blocks take the tiles of the field in turn, as for any range scan, and a share of what is to be cleared; the one that is
+ * done last does the rest. nchunks: that are left to it. */
+template <typename T, floe_range_mode MODE>
+__global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
+    scan_resolve_kernel(const __grid_constant__ floe_range_job scan, const __grid_constant__ floe_resolve_job job,
+                        const __grid_constant__ floe_lorenzo_encode_call call, uint64_t nchunks)
+{
+    __shared__ shared_memory shared;
+    floe_range_part part;
+    floe_lorenzo_clear_grid(&call);
+    if (!floe_range_scan_grid<T, MODE>(&scan, &shared.scan, &part))
+        return;
+    if (threadIdx.x == 0) {
+        floe_range_answer<T, MODE>(&scan, &part, &shared.range);
+        if (job.range)
+            *job.range = shared.range;
+    }
+    __syncthreads();
+    finish(&job, &call, nchunks, &shared.range, &shared.votes);
+}
+
+/* Where the values do not matter: the first block does what does not take many. */
+__global__ void __launch_bounds__(FLOE_RANGE_THREADS)
+    resolve_kernel(const __grid_constant__ floe_resolve_job job, const __grid_constant__ floe_lorenzo_encode_call call,
+                   uint64_t nchunks)
+{
+    __shared__ int votes;
+    floe_lorenzo_clear_grid(&call);
+    if (blockIdx.x == 0)
+        finish(&job, &call, nchunks, NULL, &votes);
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------ */
+
+floe_range_job scan_of(const floe_resolve_job *job)
+{
+    const floe_dev_field *f = &job->field;
+    floe_range_job scan = floe_range_job_of(f->data, f->dtype, f->rank, f->shape, f->stride);
+    scan.has_fill = job->header.has_fill;
+    scan.fill_bits = job->header.fill_bits;
+    scan.detect = job->detect;
+    scan.scratch = job->scratch;
+    scan.done = job->done;
+    return scan;
+}
+
+template <typename T>
+void launch(const floe_range_job *scan, const floe_resolve_job *job, const floe_lorenzo_encode_call *call,
+            uint64_t nchunks, uint32_t nblocks, cudaStream_t stream)
+{
+    if (scan->detect)
+        FLOE_LAUNCH((scan_resolve_kernel<T, FLOE_RANGE_DETECT>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
+                    *call, nchunks);
+    else if (scan->has_fill)
+        FLOE_LAUNCH((scan_resolve_kernel<T, FLOE_RANGE_FILL>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
+                    *call, nchunks);
+    else
+        FLOE_LAUNCH((scan_resolve_kernel<T, FLOE_RANGE_PLAIN>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
+                    *call, nchunks);
+}
+
+cudaError_t launch_scan(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, uint64_t nchunks,
+                        cudaStream_t stream)
+{
+    const floe_range_job scan = scan_of(job);
+    uint32_t nblocks;
+    const cudaError_t error = (cudaError_t)floe_range_blocks(&scan, &nblocks);
+    if (error != cudaSuccess)
+        return error;
+    nblocks = max(nblocks, floe_lorenzo_begin_blocks(call));
+    if (scan.dtype == FLOE_F32)
+        launch<float>(&scan, job, call, nchunks, nblocks, stream);
+    else
+        launch<double>(&scan, job, call, nchunks, nblocks, stream);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+bool floe_resolve_scans(const floe_resolve_job *job)
+{
+    return !job->complete && (job->detect || floe_resolve_needs_range(job->header.mode));
+}
+
+int floe_resolve_cuda(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, void *stream)
+{
+    const uint64_t most = call->field.rank == FLOE_SAMPLE_AXES ? VOTES_AT_ONCE : CHUNKS_AT_ONCE;
+    const bool few = call->grid.nchunks <= most;
+    cudaError_t error = cudaSuccess;
+    if (floe_resolve_scans(job))
+        error = launch_scan(job, call, few ? call->grid.nchunks : 0, (cudaStream_t)stream);
+    else
+        FLOE_LAUNCH(resolve_kernel, floe_lorenzo_begin_blocks(call), FLOE_RANGE_THREADS, 0, (cudaStream_t)stream, *job,
+                    *call, few ? call->grid.nchunks : 0);
+    if (error == cudaSuccess)
+        error = cudaGetLastError();
+    if (error != cudaSuccess)
+        return (int)error;
+    return few ? floe_lorenzo_tables_cuda(call, stream) : floe_lorenzo_begin_cuda(call, stream);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the range of all values decides, once, for both compilers. */
+#ifndef FLOE_API_RESOLVE_MATH_H
+#define FLOE_API_RESOLVE_MATH_H
+
+#include "api/exact_math.h"
+#include "codec/codec.h"
+#include "container/container.h"
+#include "field/field.h"
+
+#define FLOE_RESOLVE_NAN_BITS 0x7FF8000000000000u
+
+/* Whether a mode cannot be resolved without the range. */
+FLOE_HD bool floe_resolve_needs_range(floe_bound_mode mode)
+{
+    return mode == FLOE_BOUND_REL || mode == FLOE_BOUND_PSNR;
+}
+
+FLOE_HD bool floe_resolve_varies(const floe_range *range) { return range->nfinite && range->max > range->min; }
+
+/* The absolute bound of any mode but PSNR. 0: none, be lossless. range is looked at for REL only. */
+FLOE_HD double floe_resolve_abs_bound(floe_bound_mode mode, double bound, const floe_range *range)
+{
+    switch (mode) {
+    case FLOE_BOUND_ABS: return bound;
+    case FLOE_BOUND_REL:
+        return floe_resolve_varies(range) ? floe_exact_bound_of_range(bound, range->min, range->max) : 0;
+    case FLOE_BOUND_PWREL: return floe_f64_of(FLOE_RESOLVE_NAN_BITS);
+    default: return 0;
+    }
+}
+
+/* NaN where both are not known. */
+FLOE_HD double floe_resolve_max_abs(double min, double max)
+{
+    const double a = fabs(min), b = fabs(max);
+    return a >= b ? a : b;
+}
+
+/* floe_codec_params_of. */
+FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
+{
+    floe_codec_params p;
+    p.dtype = h->dtype;
+    p.codec = h->codec;
+    p.preset = h->preset;
+    p.mode = h->mode == FLOE_BOUND_PWREL                             ? FLOE_BOUND_PWREL
+             : h->mode == FLOE_BOUND_LOSSLESS || !(h->abs_bound > 0) ? FLOE_BOUND_LOSSLESS
+                                                                     : FLOE_BOUND_ABS;
+    p.bound = p.mode == FLOE_BOUND_PWREL ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
+    p.max_abs = floe_resolve_max_abs(h->value_min, h->value_max);
+    p.has_fill = h->has_fill;
+    p.fill_bits = h->fill_bits;
+    return p;
+}
+
+#endif
