@@ -155,7 +155,7 @@ FLOE_DEV floe_book_slot floe_book_slot_of(const floe_book_rows &rows, const uint
     slot.row = threadIdx.x / FLOE_WARP * FLOE_BOOK_WARP_ROWS + k;
     slot.table = rows.table[slot.row];
     slot.s = (slot.row - rows.first[slot.table]) * FLOE_WARP + floe_lane();
-    slot.nsymbols = floe_huffman_alphabet(slot.table);
+    slot.nsymbols = rows.nsymbols[slot.table];
     slot.mode = mode[slot.table];
     return slot;
 }

@@ -30,27 +30,44 @@ struct floe_warp_members {
 /* Shared memory of N members; N is a multiple of 32. */
 template <uint32_t N> struct floe_lengths_work {
     alignas(16) uint32_t weight[N]; /* by symbol, less 1, so that unused symbols are the heaviest */
+    uint32_t sorted[N];             /* the same, each row in rising order */
     alignas(16) uint32_t list[2][2 * N];
     uint32_t leaf[N]; /* weights of the used symbols, rising */
     uint8_t symbol[N], length[N];
 };
 
-/* The used symbols that come before this one in the order of rising weight, then symbol number. Symbol numbers of a whole
- * row before its own are all smaller, of a row behind it all larger: an equal weight there counts, or does not. */
-template <uint32_t N> FLOE_DEV uint32_t floe_lengths_rank(const uint32_t *weight, uint32_t nsymbols, uint32_t s)
+/* The symbols of its own row that come before this one in the order of rising weight, then symbol number. */
+FLOE_DEV uint32_t floe_lengths_rank_in_row(const uint32_t *weight, uint32_t s)
 {
-    const uint32_t mine = weight[s], row = s / FLOE_WARP;
+    const uint32_t mine = weight[s], row = s / FLOE_WARP * FLOE_WARP;
     uint32_t rank = 0;
-    for (uint32_t i = 0; i < nsymbols; i += 4) {
-        const uint4 w = *(const uint4 *)(weight + i);
-        if (i / FLOE_WARP != row) {
-            const uint32_t limit = mine + (i < s);
-            rank += (w.x < limit) + (w.y < limit) + (w.z < limit) + (w.w < limit);
-        } else {
-            rank += (w.x < mine + (i < s)) + (w.y < mine + (i + 1 < s));
-            rank += (w.z < mine + (i + 2 < s)) + (w.w < mine + (i + 3 < s));
-        }
+#pragma unroll
+    for (uint32_t i = 0; i < FLOE_WARP; i += 4) {
+        const uint4 w = *(const uint4 *)(weight + row + i);
+        rank += (w.x < mine || (w.x == mine && row + i < s)) + (w.y < mine || (w.y == mine && row + i + 1 < s));
+        rank += (w.z < mine || (w.z == mine && row + i + 2 < s)) + (w.w < mine || (w.w == mine && row + i + 3 < s));
     }
+    return rank;
+}
+
+/* The used symbols of other rows that come before used symbol s: those of rows before come first when they weigh the same. A
+ * binary search in each row, all rows abreast. */
+template <uint32_t N>
+FLOE_DEV uint32_t floe_lengths_rank_in_others(const uint32_t *sorted, uint32_t nsymbols, uint32_t s, uint32_t mine)
+{
+    enum { ROWS = N / FLOE_WARP };
+    uint32_t less[ROWS] = {0}, rank = 0;
+#pragma unroll
+    for (uint32_t step = FLOE_WARP / 2; step; step /= 2) {
+#pragma unroll
+        for (uint32_t r = 0; r < ROWS; r++)
+            if (r * FLOE_WARP < nsymbols && r != s / FLOE_WARP)
+                less[r] += sorted[r * FLOE_WARP + less[r] + step - 1] < mine + (r < s / FLOE_WARP) ? step : 0;
+    }
+#pragma unroll
+    for (uint32_t r = 0; r < ROWS; r++)
+        if (r * FLOE_WARP < nsymbols && r != s / FLOE_WARP)
+            rank += less[r] + (sorted[r * FLOE_WARP + less[r]] < mine + (r < s / FLOE_WARP));
     return rank;
 }
 
@@ -70,9 +87,12 @@ FLOE_DEV uint32_t floe_lengths_find(floe_lengths_work<N> &work, uint32_t nsymbol
     uint32_t place[LIMIT]; /* of leaf i in each round's list */
     work.weight[i] = count - 1;
     work.length[i] = 0;
+    __syncwarp();
+    uint32_t rank = floe_lengths_rank_in_row(work.weight, i);
+    work.sorted[i / FLOE_WARP * FLOE_WARP + rank] = count - 1;
     const uint32_t n = Members::count(count > 0), keep = 2 * n - 2;
     if (count) {
-        uint32_t rank = floe_lengths_rank<N>(work.weight, nsymbols, i);
+        rank += floe_lengths_rank_in_others<N>(work.sorted, nsymbols, i, count - 1);
         work.leaf[rank] = work.list[0][rank] = count;
         work.symbol[rank] = (uint8_t)i;
     }

@@ -24,26 +24,35 @@ enum {
 };
 static_assert(FLOE_BOOK_POSITIONS < 1 << 15 && FLOE_TREE_ROOT < 1 << 12, "fields of steps and trees");
 
-/* Shared memory of a block. */
-struct floe_book_reader {
+/* Shared memory of a block, in two acts: tokens, then tables. Small enough for two blocks a multiprocessor. */
+struct floe_reader_tokens {
     uint16_t jump[FLOE_JUMP_LEVELS][FLOE_BOOK_POSITIONS + 1]; /* bits | symbols << 8 */
     uint32_t words[FLOE_BOOK_MOST_WORDS + 2];
-    uint32_t token[1 << FLOE_HUFFMAN_TOKEN_LIMIT]; /* see token_pack */
-    uint32_t step[FLOE_BOOK_STEPS];                /* position | symbol << 15 | table << 23 | level << 28 */
-    uint16_t tree[2][FLOE_BOOK_SLOTS + 1];         /* parent's slot | sum modulo 12 << 12 */
-    uint8_t delta[FLOE_BOOK_SLOTS];                /* token 0 to 11 that made a symbol's length */
-    uint8_t v[FLOE_BOOK_SLOTS];                    /* lengths as predicted */
-    uint8_t sorted[FLOE_BOOK_SLOTS];               /* a table's symbols in the order of their codes */
+    uint32_t code[1 << FLOE_HUFFMAN_TOKEN_LIMIT]; /* see floe_token_pack */
+    uint32_t step[FLOE_BOOK_STEPS];               /* position | symbol << 15 | table << 23 | level << 28 */
+    uint8_t counts[4][1][FLOE_ROW_VALUES];
+    uint32_t nsteps;
+};
+struct floe_reader_tables {
+    uint16_t tree[2][FLOE_BOOK_SLOTS + 1]; /* parent's slot | sum modulo 12 << 12 */
+    uint8_t v[FLOE_BOOK_SLOTS];            /* lengths as predicted */
+    uint8_t sorted[FLOE_BOOK_SLOTS];       /* a table's symbols in the order of their codes */
     uint8_t counts[FLOE_BOOK_ROWS][FLOE_ROW_VALUES];
-    uint8_t token_counts[4][1][FLOE_ROW_VALUES];
-    floe_book_rows rows;
-    uint8_t mode[FLOE_HUFFMAN_TABLES], single[FLOE_HUFFMAN_TABLES], longest[FLOE_HUFFMAN_TABLES];
+    uint8_t longest[FLOE_HUFFMAN_TABLES];
     uint16_t limit[FLOE_HUFFMAN_TABLES][FLOE_ROW_VALUES]; /* codes from here on are longer than n; all of one length */
     uint16_t shorter[FLOE_HUFFMAN_TABLES][FLOE_ROW_VALUES]; /* symbols with codes shorter than n */
     int16_t sort[FLOE_HUFFMAN_TABLES][FLOE_ROW_VALUES];     /* a code of n bits + this: its place in sorted */
-    uint32_t nsteps;
-    uint32_t failed;
 };
+struct floe_book_reader {
+    union {
+        floe_reader_tokens tokens;
+        floe_reader_tables tables;
+    };
+    uint8_t delta[FLOE_BOOK_SLOTS]; /* token 0 to 11 that made a symbol's length */
+    floe_book_rows rows;
+    uint8_t mode[FLOE_HUFFMAN_TABLES], single[FLOE_HUFFMAN_TABLES];
+};
+static_assert(sizeof(floe_book_reader) <= 113 << 10, "228 KiB for two, less 1 KiB each");
 
 FLOE_DEV uint64_t floe_book_pair(const uint32_t *words, uint32_t i) { return (uint64_t)words[i + 1] << 32 | words[i]; }
 
@@ -57,18 +66,18 @@ FLOE_DEV uint32_t floe_token_pack(uint32_t token, uint32_t n)
     return (n + extra) | floe_huffman_token_least(token) << 8 | n << 16 | ((1u << extra) - 1) << 20 | token << 28;
 }
 
-/* Fills r.token; a warp has 32 of its entries. False if the code is not complete. The block synchronizes. */
+/* Fills r.tokens.code; a warp has 32 of its entries. False if the code is not complete. The block synchronizes. */
 FLOE_DEV bool floe_tokens_read(floe_book_reader &r)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, k = floe_lane();
-    const uint64_t lengths = floe_book_pair(r.words, FLOE_BOOK_CODES_AT / 32) >> FLOE_BOOK_CODES_AT % 32;
+    const uint64_t lengths = floe_book_pair(r.tokens.words, FLOE_BOOK_CODES_AT / 32) >> FLOE_BOOK_CODES_AT % 32;
     static_assert(FLOE_BOOK_CODES_AT / 32 == (FLOE_BOOK_TOKENS_AT - 1) / 32 - 1, "in two words");
     const uint32_t n = k < FLOE_HUFFMAN_TOKENS ? (uint32_t)(lengths >> k * FLOE_HUFFMAN_TOKEN_LENGTH_BITS) &
                                                      ((1 << FLOE_HUFFMAN_TOKEN_LENGTH_BITS) - 1)
                                                : 0;
-    const uint32_t before = floe_row_count(n, r.token_counts[warp][0]);
+    const uint32_t before = floe_row_count(n, r.tokens.counts[warp][0]);
     __syncwarp();
-    const floe_book_codes codes = floe_book_codes_of(r.token_counts[warp], 1);
+    const floe_book_codes codes = floe_book_codes_of(r.tokens.counts[warp], 1);
     const uint32_t first = __shfl_sync(FLOE_ALL_LANES, codes.first, n);
     const uint32_t mine = floe_huffman_code(first + before, n), bits = threadIdx.x;
     uint32_t entry = 0;
@@ -78,7 +87,7 @@ FLOE_DEV bool floe_tokens_read(floe_book_reader &r)
         if (len && ((code ^ bits) & ((1u << len) - 1)) == 0)
             entry = floe_token_pack(token, len);
     }
-    r.token[bits] = entry;
+    r.tokens.code[bits] = entry;
     return codes.complete;
 }
 
@@ -87,13 +96,13 @@ FLOE_DEV void floe_jumps_first(floe_book_reader &r, uint32_t nwords)
 {
     const uint32_t lane = floe_lane(), nbits = nwords * 32;
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < nwords; i += FLOE_BOOK_WARPS) {
-        const uint32_t bits = (uint32_t)(floe_book_pair(r.words, i) >> lane), at = i * 32 + lane;
-        const uint32_t e = r.token[bits & ((1 << FLOE_HUFFMAN_TOKEN_LIMIT) - 1)], n = e & 0xFF;
+        const uint32_t bits = (uint32_t)(floe_book_pair(r.tokens.words, i) >> lane), at = i * 32 + lane;
+        const uint32_t e = r.tokens.code[bits & ((1 << FLOE_HUFFMAN_TOKEN_LIMIT) - 1)], n = e & 0xFF;
         const uint32_t symbols = (e >> 8 & 0xFF) + (bits >> (e >> 16 & 15) & (e >> 20 & 0xFF));
-        r.jump[0][at] = (uint16_t)(at + n <= nbits ? n | symbols << 8 : FLOE_JUMP_FAR << 8);
+        r.tokens.jump[0][at] = (uint16_t)(at + n <= nbits ? n | symbols << 8 : FLOE_JUMP_FAR << 8);
     }
     if (threadIdx.x < FLOE_JUMP_LEVELS)
-        r.jump[threadIdx.x][nbits] = FLOE_JUMP_FAR << 8;
+        r.tokens.jump[threadIdx.x][nbits] = FLOE_JUMP_FAR << 8;
 }
 
 /* Four jumps of the level below. A jump that is too far goes nowhere, so none leaves the book. */
@@ -108,17 +117,17 @@ FLOE_DEV void floe_jumps_next(const uint16_t *below, uint16_t *jump, uint32_t nb
     }
 }
 
-/* The longest jump from here that stays in the table; 0 if none does. */
+/* The longest jump from here that stays in the table; 0 if none does. volatile: all three are under way at once, whichever
+ * will do. */
 FLOE_DEV uint32_t floe_jump_within(const floe_book_reader &r, uint32_t at, uint32_t left, uint32_t *level)
 {
-    const uint32_t most = min(left, (uint32_t)FLOE_JUMP_FAR - 1);
-    const uint32_t one = r.jump[0][at], four = r.jump[1][at], sixteen = r.jump[2][at];
-    if (sixteen >> 8 <= most) {
-        *level = 2;
-        return sixteen;
-    }
-    *level = four >> 8 <= most ? 1 : 0;
-    return four >> 8 <= most ? four : one >> 8 <= most ? one : 0;
+    const uint32_t most = min(left, (uint32_t)FLOE_JUMP_FAR - 1) << 8 | 0xFF;
+    const uint32_t one = *(const volatile uint16_t *)&r.tokens.jump[0][at];
+    const uint32_t four = *(const volatile uint16_t *)&r.tokens.jump[1][at];
+    const uint32_t sixteen = *(const volatile uint16_t *)&r.tokens.jump[2][at];
+    *level = sixteen <= most ? 2 : four <= most;
+    const uint32_t few = four <= most ? four : one <= most ? one : 0;
+    return sixteen <= most ? sixteen : few;
 }
 
 /* From table to table: notes down the steps and what SINGLE tables have. One thread. Returns the bit behind the book, or
@@ -127,10 +136,10 @@ FLOE_DEV uint32_t floe_book_walk(floe_book_reader &r, uint32_t at, uint32_t nbit
 {
     uint32_t nsteps = 0, level;
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
-        const uint32_t mode = r.mode[t], nsymbols = floe_huffman_alphabet(t);
+        const uint32_t mode = r.mode[t], nsymbols = r.rows.nsymbols[t];
         if (mode == FLOE_HUFFMAN_SINGLE) {
             const uint32_t symbol =
-                (uint32_t)(floe_book_pair(r.words, at / 32) >> at % 32) & ((1 << FLOE_HUFFMAN_SINGLE_BITS) - 1);
+                (uint32_t)(floe_book_pair(r.tokens.words, at / 32) >> at % 32) & ((1 << FLOE_HUFFMAN_SINGLE_BITS) - 1);
             at += FLOE_HUFFMAN_SINGLE_BITS;
             if (at > nbits || symbol >= nsymbols)
                 return UINT32_MAX;
@@ -140,12 +149,12 @@ FLOE_DEV uint32_t floe_book_walk(floe_book_reader &r, uint32_t at, uint32_t nbit
             const uint32_t jump = floe_jump_within(r, at, nsymbols - s, &level);
             if (!jump)
                 return UINT32_MAX;
-            r.step[nsteps++] = at | s << 15 | t << 23 | level << 28;
+            r.tokens.step[nsteps++] = at | s << 15 | t << 23 | level << 28;
             at += jump & 0xFF;
             s += jump >> 8;
         }
     }
-    r.nsteps = nsteps;
+    r.tokens.nsteps = nsteps;
     return at;
 }
 
@@ -158,19 +167,19 @@ FLOE_DEV bool floe_book_ends(const uint32_t *words, uint32_t nwords, uint32_t at
 /* A thread for each token of each step: what it adds to the length predicted, where it adds anything. */
 FLOE_DEV void floe_book_deltas(floe_book_reader &r)
 {
-    for (uint32_t i = threadIdx.x; i < r.nsteps * FLOE_JUMP_TOKENS; i += FLOE_BOOK_THREADS) {
-        const uint32_t step = r.step[i / FLOE_JUMP_TOKENS], table = step >> 23 & 31;
+    for (uint32_t i = threadIdx.x; i < r.tokens.nsteps * FLOE_JUMP_TOKENS; i += FLOE_BOOK_THREADS) {
+        const uint32_t step = r.tokens.step[i / FLOE_JUMP_TOKENS], table = step >> 23 & 31;
         uint32_t left = i % FLOE_JUMP_TOKENS, at = step & 0x7FFF, s = step >> 15 & 0xFF;
         if (left >> 2 * (step >> 28))
             continue;
         while (left) {
-            const uint32_t level = left >= 4, jump = r.jump[level][at];
+            const uint32_t level = left >= 4, jump = r.tokens.jump[level][at];
             at += jump & 0xFF;
             s += jump >> 8;
             left -= level ? 4 : 1;
         }
-        const uint32_t bits = (uint32_t)(floe_book_pair(r.words, at / 32) >> at % 32);
-        const uint32_t token = r.token[bits & ((1 << FLOE_HUFFMAN_TOKEN_LIMIT) - 1)] >> 28;
+        const uint32_t bits = (uint32_t)(floe_book_pair(r.tokens.words, at / 32) >> at % 32);
+        const uint32_t token = r.tokens.code[bits & ((1 << FLOE_HUFFMAN_TOKEN_LIMIT) - 1)] >> 28;
         if (token && token < FLOE_HUFFMAN_SHORT_RUN)
             r.delta[r.rows.first[table] * FLOE_WARP + s] = (uint8_t)token;
     }
@@ -189,7 +198,7 @@ FLOE_DEV floe_reader_slot floe_reader_slot_of(const floe_book_reader &r, uint32_
     slot.table = r.rows.table[slot.row];
     slot.base = r.rows.first[slot.table] * FLOE_WARP;
     slot.s = slot.row * FLOE_WARP + floe_lane() - slot.base;
-    slot.coded = r.mode[slot.table] == FLOE_HUFFMAN_CODED && slot.s < floe_huffman_alphabet(slot.table);
+    slot.coded = r.mode[slot.table] == FLOE_HUFFMAN_CODED && slot.s < r.rows.nsymbols[slot.table];
     return slot;
 }
 
@@ -215,7 +224,7 @@ FLOE_DEV uint32_t floe_tree_leaf(const floe_book_reader &r, const floe_reader_sl
 FLOE_DEV uint32_t floe_book_v_both(const floe_book_reader &r, const floe_reader_slot &slot)
 {
     const uint32_t digit = floe_huffman_digit(slot.table);
-    const uint8_t *v = r.v + slot.base, *delta = r.delta + slot.base;
+    const uint8_t *v = r.tables.v + slot.base, *delta = r.delta + slot.base;
     uint32_t part = 0, sum = 0;
     for (uint32_t place = floe_huffman_places(slot.table); place-- > 0;) {
         const uint32_t low = slot.s & digit << place;
@@ -237,27 +246,27 @@ FLOE_DEV void floe_book_lengths(floe_book_reader &r, uint32_t *length)
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++) {
         leaf[k] = floe_tree_leaf(r, floe_reader_slot_of(r, k));
-        r.tree[0][slot0 + k * FLOE_WARP] = (uint16_t)leaf[k];
+        r.tables.tree[0][slot0 + k * FLOE_WARP] = (uint16_t)leaf[k];
     }
     if (threadIdx.x < 2)
-        r.tree[threadIdx.x][FLOE_TREE_ROOT] = FLOE_TREE_ROOT;
+        r.tables.tree[threadIdx.x][FLOE_TREE_ROOT] = FLOE_TREE_ROOT;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         __syncthreads();
 #pragma unroll
         for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++) {
-            const uint32_t parent = r.tree[round & 1][leaf[k] & 0xFFF];
+            const uint32_t parent = r.tables.tree[round & 1][leaf[k] & 0xFFF];
             leaf[k] = (parent & 0xFFF) | floe_sum12(leaf[k] >> 12, parent >> 12) << 12;
-            r.tree[~round & 1][slot0 + k * FLOE_WARP] = (uint16_t)leaf[k];
+            r.tables.tree[~round & 1][slot0 + k * FLOE_WARP] = (uint16_t)leaf[k];
         }
     }
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++)
-        r.v[slot0 + k * FLOE_WARP] = (uint8_t)((leaf[k] >> 12) + 1);
+        r.tables.v[slot0 + k * FLOE_WARP] = (uint8_t)((leaf[k] >> 12) + 1);
     __syncthreads();
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++) {
         const floe_reader_slot slot = floe_reader_slot_of(r, k);
-        length[k] = slot.coded ? floe_huffman_length_of(slot.s ? floe_book_v_both(r, slot) : r.v[slot.base]) : 0;
+        length[k] = slot.coded ? floe_huffman_length_of(slot.s ? floe_book_v_both(r, slot) : r.tables.v[slot.base]) : 0;
     }
 }
 
@@ -267,17 +276,19 @@ FLOE_DEV void floe_book_lengths(floe_book_reader &r, uint32_t *length)
 FLOE_DEV bool floe_table_codes(floe_book_reader &r, uint32_t t)
 {
     const uint32_t n = floe_lane(), mode = r.mode[t], first_row = r.rows.first[t];
-    const floe_book_codes codes = floe_book_codes_of(r.counts + first_row, r.rows.first[t + 1] - first_row);
+    const floe_book_codes codes = floe_book_codes_of(r.tables.counts + first_row, r.rows.first[t + 1] - first_row);
     const bool coded = mode == FLOE_HUFFMAN_CODED;
     if (n < FLOE_ROW_VALUES) {
         /* the end of codes of n bits as codes of the longest; all are below the limits from the longest on */
         const uint32_t end = n < codes.longest ? (codes.first + codes.count) << (codes.longest - n) : 0xFFFF;
-        r.limit[t][n] = (uint16_t)end;
-        r.shorter[t][n] = (uint16_t)codes.shorter;
-        r.sort[t][n] = (int16_t)((int32_t)codes.shorter - (int32_t)codes.first);
+        r.tables.limit[t][n] = (uint16_t)end;
+        r.tables.shorter[t][n] = (uint16_t)codes.shorter;
+        r.tables.sort[t][n] = (int16_t)((int32_t)codes.shorter - (int32_t)codes.first);
     }
     if (n == 0)
-        r.longest[t] = (uint8_t)(coded ? codes.longest : mode == FLOE_HUFFMAN_FIXED ? floe_huffman_fixed_bits(t) : 0);
+        r.tables.longest[t] = (uint8_t)(coded                        ? codes.longest
+                                        : mode == FLOE_HUFFMAN_FIXED ? floe_huffman_fixed_bits(t)
+                                                                     : 0);
     return !coded || codes.complete;
 }
 
@@ -289,31 +300,31 @@ FLOE_DEV void floe_book_sort(floe_book_reader &r, const uint32_t *length, const 
         const floe_reader_slot slot = floe_reader_slot_of(r, k);
         const uint32_t first_row = slot.base / FLOE_WARP, n = length[k];
         if (n)
-            r.sorted[slot.base + r.shorter[slot.table][n] + before[k] +
-                     floe_rows_sum(r.counts + first_row, slot.row - first_row, n)] = (uint8_t)slot.s;
+            r.tables.sorted[slot.base + r.tables.shorter[slot.table][n] + before[k] +
+                            floe_rows_sum(r.tables.counts + first_row, slot.row - first_row, n)] = (uint8_t)slot.s;
     }
 }
 
 /* The entry for so many bits. limit: the table's limits. */
 FLOE_DEV uint32_t floe_entry_coded(const floe_book_reader &r, uint32_t t, const uint32_t *limit, uint32_t bits)
 {
-    const uint32_t longest = r.longest[t], c = floe_huffman_code(bits, longest) & FLOE_HUFFMAN_CODE_MASK;
+    const uint32_t longest = r.tables.longest[t], c = floe_huffman_code(bits, longest) & FLOE_HUFFMAN_CODE_MASK;
     uint32_t n = 1;
 #pragma unroll
     for (uint32_t i = 1; i < FLOE_HUFFMAN_MAX_LENGTH; i++)
         n += c >= limit[i];
-    const uint32_t place = (uint32_t)((int32_t)(c >> (longest - n)) + r.sort[t][n]);
-    return floe_huffman_entry(t, r.sorted[r.rows.first[t] * FLOE_WARP + place], n);
+    const uint32_t place = (uint32_t)((int32_t)(c >> (longest - n)) + r.tables.sort[t][n]);
+    return floe_huffman_entry(t, r.tables.sorted[r.rows.first[t] * FLOE_WARP + place], n);
 }
 
 /* All entries of a table; the whole block. */
 FLOE_DEV void floe_table_entries(const floe_book_reader &r, uint32_t t, uint16_t *entry)
 {
-    const uint32_t mode = r.mode[t], longest = r.longest[t];
+    const uint32_t mode = r.mode[t], longest = r.tables.longest[t];
     uint32_t limit[FLOE_HUFFMAN_MAX_LENGTH];
 #pragma unroll
     for (uint32_t i = 1; i < FLOE_HUFFMAN_MAX_LENGTH; i++)
-        limit[i] = r.limit[t][i];
+        limit[i] = r.tables.limit[t][i];
     for (uint32_t i = threadIdx.x; i < 1u << longest; i += FLOE_BOOK_THREADS)
         entry[i] = (uint16_t)(mode == FLOE_HUFFMAN_CODED   ? floe_entry_coded(r, t, limit, i)
                               : mode == FLOE_HUFFMAN_FIXED ? floe_huffman_entry(t, i, longest)
@@ -326,7 +337,7 @@ FLOE_DEV void floe_decoder_write(const floe_book_reader &r, floe_huffman_decoder
 {
     const uint32_t t = floe_lane();
     const bool is_table = t < FLOE_HUFFMAN_TABLES;
-    const uint32_t size = is_table ? 1u << r.longest[t] : 0, start = floe_scan_add(size) - size;
+    const uint32_t size = is_table ? 1u << r.tables.longest[t] : 0, start = floe_scan_add(size) - size;
     const uint32_t unused = __ballot_sync(FLOE_ALL_LANES, is_table && r.mode[is_table ? t : 0] == FLOE_HUFFMAN_UNUSED);
     if (share == 0 && threadIdx.x < FLOE_HUFFMAN_TABLES) {
         decoder->start[t] = (uint16_t)start;
@@ -344,18 +355,16 @@ FLOE_DEV bool floe_book_load(floe_book_reader &r, const uint32_t *words, uint32_
 {
     const uint32_t i = threadIdx.x;
     for (uint32_t k = i; k < nwords + 2; k += FLOE_BOOK_THREADS)
-        r.words[k] = k < nwords ? words[k] : 0;
+        r.tokens.words[k] = k < nwords ? words[k] : 0;
     for (uint32_t k = i; k < FLOE_BOOK_SLOTS; k += FLOE_BOOK_THREADS)
         r.delta[k] = 0;
     if (i < FLOE_WARP)
         floe_book_rows_fill(r.rows);
-    if (i == 0)
-        r.failed = 0;
     __syncthreads();
     uint32_t mode = FLOE_HUFFMAN_UNUSED;
     if (i < FLOE_HUFFMAN_TABLES) {
-        mode =
-            (uint32_t)(floe_book_pair(r.words, 0) >> i * FLOE_HUFFMAN_MODE_BITS) & ((1 << FLOE_HUFFMAN_MODE_BITS) - 1);
+        mode = (uint32_t)(floe_book_pair(r.tokens.words, 0) >> i * FLOE_HUFFMAN_MODE_BITS) &
+               ((1 << FLOE_HUFFMAN_MODE_BITS) - 1);
         r.mode[i] = (uint8_t)mode;
         r.single[i] = 0;
     }
@@ -369,22 +378,17 @@ FLOE_DEV bool floe_book_parse(floe_book_reader &r, bool has_tokens, uint32_t nwo
     if (begin > nbits)
         return false;
     if (has_tokens) {
-        if (threadIdx.x < 1 << FLOE_HUFFMAN_TOKEN_LIMIT && !floe_tokens_read(r))
-            r.failed = 1;
-        __syncthreads();
-        if (r.failed)
+        if (!__syncthreads_and(threadIdx.x >= 1 << FLOE_HUFFMAN_TOKEN_LIMIT || floe_tokens_read(r)))
             return false;
         floe_jumps_first(r, nwords);
         for (uint32_t level = 1; level < FLOE_JUMP_LEVELS; level++) {
             __syncthreads();
-            floe_jumps_next(r.jump[level - 1], r.jump[level], nbits);
+            floe_jumps_next(r.tokens.jump[level - 1], r.tokens.jump[level], nbits);
         }
         __syncthreads();
     }
-    if (threadIdx.x == 0 && !floe_book_ends(r.words, nwords, floe_book_walk(r, begin, nbits)))
-        r.failed = 1;
-    __syncthreads();
-    if (r.failed)
+    const bool ends = threadIdx.x || floe_book_ends(r.tokens.words, nwords, floe_book_walk(r, begin, nbits));
+    if (!__syncthreads_and(ends))
         return false;
     floe_book_deltas(r);
     __syncthreads();
@@ -399,12 +403,9 @@ FLOE_DEV bool floe_book_codes_find(floe_book_reader &r)
     floe_book_lengths(r, length);
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++)
-        before[k] = floe_row_count(length[k], r.counts[warp * FLOE_BOOK_WARP_ROWS + k]);
+        before[k] = floe_row_count(length[k], r.tables.counts[warp * FLOE_BOOK_WARP_ROWS + k]);
     __syncthreads();
-    if (warp < FLOE_HUFFMAN_TABLES && !floe_table_codes(r, warp))
-        r.failed = 1;
-    __syncthreads();
-    if (r.failed)
+    if (!__syncthreads_and(warp >= FLOE_HUFFMAN_TABLES || floe_table_codes(r, warp)))
         return false;
     floe_book_sort(r, length, before);
     __syncthreads();
@@ -412,7 +413,7 @@ FLOE_DEV bool floe_book_codes_find(floe_book_reader &r)
 }
 
 /* nblocks blocks have a chunk: all of them read its book, and each makes some of the tables. A warp has WARP_ROWS rows. */
-__global__ void __launch_bounds__(FLOE_BOOK_THREADS)
+__global__ void __launch_bounds__(FLOE_BOOK_THREADS, 2)
     huffman_book_read_kernel(const uint8_t *bytes, const uint64_t *at, const uint32_t *nwords, uint32_t nblocks,
                              floe_huffman_decoder *decoders, uint32_t *bad)
 {

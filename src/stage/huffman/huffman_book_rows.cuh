@@ -22,8 +22,9 @@ enum {
 };
 static_assert(FLOE_BOOK_WARPS * FLOE_BOOK_WARP_ROWS == FLOE_BOOK_ROWS, "each warp has as many rows");
 
-/* The first row of each table and the table of each row; shared memory. */
+/* The symbols and the first row of each table, the table of each row; shared memory. */
 struct floe_book_rows {
+    uint16_t nsymbols[FLOE_HUFFMAN_TABLES];
     uint8_t first[FLOE_HUFFMAN_TABLES + 1];
     uint8_t table[FLOE_BOOK_ROWS];
 };
@@ -42,10 +43,12 @@ FLOE_DEV uint32_t floe_scan_add(uint32_t v)
 FLOE_DEV void floe_book_rows_fill(floe_book_rows &rows)
 {
     const uint32_t t = floe_lane();
-    uint32_t n = t < FLOE_HUFFMAN_TABLES ? (floe_huffman_alphabet(t) + FLOE_WARP - 1) / FLOE_WARP : 0;
-    uint32_t first = floe_scan_add(n) - n;
+    const uint32_t nsymbols = t < FLOE_HUFFMAN_TABLES ? floe_huffman_alphabet(t) : 0;
+    const uint32_t n = (nsymbols + FLOE_WARP - 1) / FLOE_WARP, first = floe_scan_add(n) - n;
     if (t <= FLOE_HUFFMAN_TABLES)
         rows.first[t] = (uint8_t)first;
+    if (t < FLOE_HUFFMAN_TABLES)
+        rows.nsymbols[t] = (uint16_t)nsymbols;
     for (uint32_t r = first; r < first + n; r++)
         rows.table[r] = (uint8_t)t;
 }
