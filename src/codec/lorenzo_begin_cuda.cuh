@@ -28,7 +28,7 @@ FLOE_DEV void floe_lorenzo_clear_grid(const floe_lorenzo_encode_call *call)
             floe_clear_grid(call->place_state[i], call->place_nbytes);
     if (call->huffman)
         floe_clear_grid(call->hists, call->grid.nchunks * sizeof *call->hists);
-    if (call->lossless)
+    if (call->lossless && call->grid.nchunks > 0) /* else there is no room for a state */
         floe_clear_grid(floe_table_state_of(call), floe_table_state_nbytes(call->grid.nchunks));
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *call->retry = 0;
@@ -131,5 +131,10 @@ FLOE_DEV void floe_lorenzo_begin_block(const floe_lorenzo_encode_call *call, uin
         floe_chunk_write(call, &box, false, quantizer, &call->chunks[first + i]);
     }
 }
+
+/* Blocks that clearing is worth. */
+uint32_t floe_lorenzo_begin_blocks(const floe_lorenzo_encode_call *call);
+/* The tables of a call that may be lossless: what begin does after the chunks are there. */
+int floe_lorenzo_tables_cuda(const floe_lorenzo_encode_call *call, void *stream);
 
 #endif

@@ -41,15 +41,23 @@ floe_range_job floe_range_job_of(const void *data, floe_dtype dtype, uint32_t ra
 
 uint64_t floe_range_scratch_nbytes(void) { return (uint64_t)FLOE_RANGE_MAX_BLOCKS * sizeof(floe_range_part); }
 
-int floe_range_scan_cuda(const floe_range_job *job, floe_dev_range *range, void *stream)
+int floe_range_blocks(const floe_range_job *job, uint32_t *nblocks)
 {
-    int device, nsms;
+    int device, nsms = 1;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&nsms, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        return (int)error;
-    const uint32_t nblocks = floe_range_blocks(job, (uint32_t)nsms);
+    const uint64_t most = floe_min64((uint64_t)nsms * FLOE_RANGE_BLOCKS_AN_SM, FLOE_RANGE_MAX_BLOCKS);
+    *nblocks = (uint32_t)floe_max64(floe_min64(floe_range_tiles_of(job).ntiles, most), 1);
+    return (int)error;
+}
+
+int floe_range_scan_cuda(const floe_range_job *job, floe_dev_range *range, void *stream)
+{
+    uint32_t nblocks;
+    const int error = floe_range_blocks(job, &nblocks);
+    if (error != (int)cudaSuccess)
+        return error;
     if (job->dtype == FLOE_F32)
         launch<float>(job, range, nblocks, (cudaStream_t)stream);
     else

@@ -404,11 +404,7 @@ FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part
     r->high = r->high < r->max && r->high >= r->min ? r->high : -floe_f64_of(0x7FF0000000000000u);
 }
 
-/* Blocks that such a scan is worth. */
-FLOE_HD uint32_t floe_range_blocks(const floe_range_job *job, uint32_t nsms)
-{
-    const uint64_t most = floe_min64((uint64_t)nsms * FLOE_RANGE_BLOCKS_AN_SM, FLOE_RANGE_MAX_BLOCKS);
-    return (uint32_t)floe_max64(floe_min64(floe_range_tiles_of(job).ntiles, most), 1);
-}
+/* Blocks that such a scan is worth on the current device. Returns a cudaError_t as a number. */
+int floe_range_blocks(const floe_range_job *job, uint32_t *nblocks);
 
 #endif
