@@ -9,7 +9,7 @@
 floe_status floe_box_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi,
                            uint64_t box_lo[FLOE_MAX_RANK], uint64_t box_hi[FLOE_MAX_RANK], floe_error *err);
 
-/* A field on the host with the stream's dtype and the box's shape. */
+/* A field with the stream's dtype and the box's shape. */
 floe_status floe_out_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi, const floe_field *field,
                            floe_error *err);
 

@@ -164,6 +164,8 @@ static floe_status verify_body(floe_ctx *ctx, void *arg)
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(floe_field_check(call->original, false, &v.original, &ctx->err));
+    FLOE_CHECK(&ctx->err, v.original.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
+               "floe_verify takes host memory: the exact check is the CPU's, bring the field there");
     FLOE_TRY(floe_stream_of_memory(ctx, call->src, call->nbytes, &v.stream));
     FLOE_TRY(floe_box_check(&v.stream.header, NULL, NULL, lo, hi, &ctx->err));
     FLOE_TRY(floe_out_check(&v.stream.header, lo, hi, &v.original, &ctx->err));
