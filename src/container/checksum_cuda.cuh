@@ -136,29 +136,37 @@ FLOE_DEV uint64_t floe_lane_group_full(const floe_lane_group *g, const floe_lane
     return acc;
 }
 
-/* The group in which the data ends, after `nblocks` blocks and some stripes. Lane i < 8 has word i of the last 64 bytes,
- * which are hashed once more, or for the first time. */
+/* The group in which the data ends: after `nblocks` blocks, and some stripes in the one that follows. */
 FLOE_DEV uint64_t floe_lane_group_end(const floe_lane_group *g, const floe_lane_keys *keys, uint32_t group,
-                                      uint32_t nblocks, uint32_t nstripes, uint64_t last, uint64_t acc)
+                                      uint32_t nblocks, uint32_t nstripes, uint64_t acc)
 {
-    const uint32_t lane = floe_lane(), left = nstripes - 64 * group;
+    const uint32_t lane = floe_lane(), left = nstripes - 64 * group, end = nblocks - FLOE_GROUP_BLOCKS * group;
+    uint64_t sums[FLOE_GROUP_BLOCKS];
 #pragma unroll
     for (int b = 0; b < FLOE_GROUP_BLOCKS; b++) {
-        const uint32_t block = FLOE_GROUP_BLOCKS * group + b;
-        if (block > nblocks)
-            break;
         floe_lane_sum s = {0, 0};
-        if (block == nblocks && lane < FLOE_XXH3_LANES)
-            floe_lane_add(&s, last, floe_xxh3_key(FLOE_XXH3_AT_LAST_STRIPE + 8 * lane));
 #pragma unroll
         for (int k = 0; k < FLOE_LANE_WORDS; k++)
             if (16 * b + 4 * k + lane / 8 < left)
                 floe_lane_add(&s, g->v[b][k], keys->word[k]);
-        acc += floe_lane_join(s);
-        if (block < nblocks)
+        sums[b] = floe_lane_join(s);
+    }
+#pragma unroll
+    for (uint32_t b = 0; b < FLOE_GROUP_BLOCKS; b++) {
+        acc += sums[b]; /* 0 behind the end */
+        if (b < end)
             acc = floe_xxh3_scramble(acc, keys->scramble);
     }
     return acc;
+}
+
+/* What the last 64 bytes add in the end, with a secret of their own. Lane i < 8 has word i of them. */
+FLOE_DEV uint64_t floe_lane_last(uint64_t v)
+{
+    floe_lane_sum s = {0, 0};
+    if (floe_lane() < FLOE_XXH3_LANES)
+        floe_lane_add(&s, v, floe_xxh3_key(FLOE_XXH3_AT_LAST_STRIPE + 8 * floe_lane()));
+    return floe_lane_join(s);
 }
 
 /* More than FLOE_XXH3_SHORT_MAX bytes. Out of line: it is called from several places, and a call is nothing beside 16 KiB. */
@@ -173,19 +181,19 @@ FLOE_DEV_SELDOM uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
     uint64_t acc = floe_xxh3_start(i);
     for (uint32_t group = 0;; group += 2) {
         if (FLOE_GROUP_BLOCKS * (group + 1) > nblocks) {
-            acc = floe_lane_group_end(&even, &keys, group, nblocks, nstripes, last, acc);
+            acc = floe_lane_group_end(&even, &keys, group, nblocks, nstripes, acc);
             break;
         }
         acc = floe_lane_group_full(&even, &keys, acc);
         floe_lane_group_load(&even, p, group + 2, nstripes);
         if (FLOE_GROUP_BLOCKS * (group + 2) > nblocks) {
-            acc = floe_lane_group_end(&odd, &keys, group + 1, nblocks, nstripes, last, acc);
+            acc = floe_lane_group_end(&odd, &keys, group + 1, nblocks, nstripes, acc);
             break;
         }
         acc = floe_lane_group_full(&odd, &keys, acc);
         floe_lane_group_load(&odd, p, group + 3, nstripes);
     }
-    acc ^= floe_xxh3_key(FLOE_XXH3_AT_MERGE + 8 * i);
+    acc = (acc + floe_lane_last(last)) ^ floe_xxh3_key(FLOE_XXH3_AT_MERGE + 8 * i);
     uint64_t folds = floe_xxh3_fold(acc, __shfl_xor_sync(FLOE_ALL_LANES, acc, 1)); /* both of a pair have it */
     folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 2);
     folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 4);

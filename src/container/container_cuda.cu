@@ -49,8 +49,14 @@ struct payloads {
     uint64_t nrecords;
     uint64_t origin; /* offset of record 0 */
     uint64_t nslots;
-    tally *tallies;
-    bool solo; /* one block does it all, and has the tallies to itself */
+    tally *tallies;       /* a record each; of all blocks */
+    tally *block_tallies; /* SOLO_SLOTS of this block, in shared memory */
+    bool solo;            /* one block does it all, with its own tallies */
+};
+
+/* A warp's slots, and how many those of its block have together. */
+struct slot_run {
+    uint64_t first, end, of_block;
 };
 
 FLOE_DEV uint64_t slot_of(const payloads &w, uint64_t r, uint64_t offset)
@@ -59,14 +65,29 @@ FLOE_DEV uint64_t slot_of(const payloads &w, uint64_t r, uint64_t offset)
 }
 
 FLOE_DEV payloads payloads_of(const uint8_t *stream, uint64_t nbytes, const floe_dev_record *records, uint64_t nrecords,
-                              void *scratch, tally *solo_tallies)
+                              void *scratch, tally *block_tallies)
 {
-    payloads w = {stream, nbytes, records, nrecords, records[0].offset, 0, NULL, false};
+    tally *tallies = (tally *)((scratch_head *)scratch + 1);
+    payloads w = {stream, nbytes, records, nrecords, records[0].offset, 0, tallies, block_tallies, false};
     const floe_dev_record *last = records + nrecords - 1;
     w.nslots = slot_of(w, nrecords - 1, last->offset) + floe_checksum_pieces(last->nbytes);
     w.solo = w.nslots <= SOLO_SLOTS; /* then there are no more records than that either */
-    w.tallies = w.solo ? solo_tallies : (tally *)((scratch_head *)scratch + 1);
     return w;
+}
+
+/* Neighbouring runs go to different blocks, so that few pieces keep many multiprocessors busy. */
+FLOE_DEV slot_run slots_of_warp(const payloads &w)
+{
+    const uint64_t nblocks = w.solo ? 1 : gridDim.x, block = blockIdx.x;
+    const uint64_t warp = threadIdx.x / FLOE_WARP * nblocks + block;
+    const uint64_t share = w.nslots / (nblocks * WARPS), more = w.nslots % (nblocks * WARPS);
+    slot_run run = {warp * share + floe_min64(warp, more), 0, WARPS * share};
+    run.end = run.first + share + (warp < more);
+    for (uint64_t k = block; k < more; k += nblocks) /* at most WARPS turns */
+        run.of_block++;
+    if (block >= nblocks)
+        run.end = run.first;
+    return run;
 }
 
 /* The last record that begins at or before a slot. By a warp. */
@@ -83,33 +104,47 @@ FLOE_DEV uint64_t record_of_slot(const payloads &w, uint64_t slot)
     return first;
 }
 
-FLOE_DEV void tally_fence(const payloads &w)
+FLOE_DEV void tally_fence(bool of_block)
 {
-    if (w.solo)
+    if (of_block)
         __threadfence_block();
     else
         __threadfence();
 }
 
-/* Adds the terms of `count` of a record's npieces pieces. True if these were the last; then *sum is that of all. */
-FLOE_DEV bool tally_add(const payloads &w, uint64_t r, uint64_t count, uint64_t npieces, uint64_t *sum)
+/* Adds the terms of `count` of npieces pieces. True if these were the last; then *sum is that of all, and the tally is 0. */
+FLOE_DEV bool tally_add(tally *t, bool of_block, uint64_t count, uint64_t npieces, uint64_t *sum)
 {
     if (count == npieces)
         return true;
     bool complete = false;
     if (floe_lane() == 0) {
-        tally *t = w.tallies + r;
         atomicAdd(&t->sum, (unsigned long long)*sum);
-        tally_fence(w);
+        tally_fence(of_block);
         complete = atomicAdd(&t->npieces, (unsigned long long)count) + count == npieces;
         if (complete) {
-            tally_fence(w);
+            tally_fence(of_block);
             *sum = atomicAdd(&t->sum, 0ull);
             t->sum = t->npieces = 0;
         }
     }
     *sum = __shfl_sync(FLOE_ALL_LANES, *sum, 0);
     return __shfl_sync(FLOE_ALL_LANES, (int)complete, 0);
+}
+
+/* The same for record r. Where there is but one, a block adds up its own pieces first: thousands of warps that add to one
+ * place take longer than a piece. */
+FLOE_DEV bool record_add(const payloads &w, uint64_t r, uint64_t count, uint64_t of_block, uint64_t npieces,
+                         uint64_t *sum)
+{
+    if (w.solo)
+        return tally_add(w.block_tallies + r, true, count, npieces, sum);
+    if (w.nrecords == 1) {
+        if (!tally_add(w.block_tallies, true, count, of_block, sum))
+            return false;
+        count = of_block;
+    }
+    return tally_add(w.tallies + r, false, count, npieces, sum);
 }
 
 FLOE_DEV bool record_fits(const payloads &w, const floe_dev_record &record)
@@ -122,24 +157,21 @@ FLOE_DEV bool record_fits(const payloads &w, const floe_dev_record &record)
  * bad() for one that does not fit. */
 template <class Each, class Bad> FLOE_DEV void share_hash(const payloads &w, uint64_t *stage, Each each, Bad bad)
 {
-    const uint64_t nwarps = (uint64_t)WARPS * (w.solo ? 1 : gridDim.x);
-    const uint64_t warp = (uint64_t)(threadIdx.x / FLOE_WARP) * (w.solo ? 1 : gridDim.x) + blockIdx.x;
-    const uint64_t share = w.nslots / nwarps, more = w.nslots % nwarps;
-    const uint64_t slot = warp * share + floe_min64(warp, more), end = slot + share + (warp < more);
-    if (warp >= nwarps || slot == end)
+    const slot_run run = slots_of_warp(w);
+    if (run.first == run.end)
         return;
-    for (uint64_t r = record_of_slot(w, slot); r < w.nrecords; r++) {
+    for (uint64_t r = record_of_slot(w, run.first); r < w.nrecords; r++) {
         floe_dev_record record = {w.records[r].offset, w.records[r].nbytes, 0};
         const uint64_t begin = slot_of(w, r, record.offset), npieces = floe_checksum_pieces(record.nbytes);
-        if (begin >= end)
+        if (begin >= run.end)
             return;
-        const uint64_t from = slot > begin ? slot - begin : 0, to = floe_min64(npieces, end - begin);
+        const uint64_t from = run.first > begin ? run.first - begin : 0, to = floe_min64(npieces, run.end - begin);
         if (!record_fits(w, record)) {
             bad();
         } else if (from < to) {
             const uint8_t *payload = w.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
             uint64_t sum = floe_warp_checksum_terms(payload, record.nbytes, from, 1, to, stage);
-            if (tally_add(w, r, to - from, npieces, &sum)) {
+            if (record_add(w, r, to - from, run.of_block, npieces, &sum)) {
                 record.checksum = floe_checksum_finish(sum, record.nbytes);
                 each(r, record);
             }
@@ -165,7 +197,7 @@ __global__ void header_write_kernel(const floe_dev_header *header, uint8_t *dst)
 
 struct finish_shared {
     uint64_t stage[WARPS][FLOE_STAGE_WORDS];
-    tally solo[SOLO_SLOTS];
+    tally tallies[SOLO_SLOTS];
     uint64_t sums[WARPS];
     bool last; /* this block has finished the last record of all */
 };
@@ -251,11 +283,11 @@ FLOE_DEV bool was_last(const floe_container_finish &job, uint64_t count)
 __global__ __launch_bounds__(THREADS, 2) void container_finish_kernel(const floe_container_finish job)
 {
     __shared__ finish_shared s;
-    payloads w = {job.stream, 0, NULL, 0, 0, 0, NULL, true}; /* there may be no records */
+    payloads w = {job.stream, 0, NULL, 0, 0, 0, NULL, NULL, true}; /* there may be no records */
     const uint64_t index = *job.end, more = job.with_index ? floe_index_span(job.nrecords) : 0;
     const bool notes = blockIdx.x == 0 && threadIdx.x == THREADS - 1; /* of the warp that has least to do */
     if (job.nrecords)
-        w = payloads_of(job.stream, index, job.records, job.nrecords, job.scratch, s.solo);
+        w = payloads_of(job.stream, index, job.records, job.nrecords, job.scratch, s.tallies);
     if (*job.failed)
         return;
     if (index > job.capacity || more > job.capacity - index) {
@@ -264,7 +296,7 @@ __global__ __launch_bounds__(THREADS, 2) void container_finish_kernel(const floe
         return;
     }
     if (threadIdx.x < SOLO_SLOTS)
-        s.solo[threadIdx.x].sum = s.solo[threadIdx.x].npieces = 0;
+        s.tallies[threadIdx.x].sum = s.tallies[threadIdx.x].npieces = 0;
     s.last = false;
     __syncthreads();
     uint64_t nfinished = 0;
@@ -294,14 +326,14 @@ __global__ __launch_bounds__(THREADS, 2) void container_finish_kernel(const floe
 __global__ __launch_bounds__(THREADS, 2) void container_verify_kernel(const floe_container_verify job)
 {
     __shared__ uint64_t stage[WARPS][FLOE_STAGE_WORDS];
-    __shared__ tally solo[SOLO_SLOTS];
+    __shared__ tally tallies[SOLO_SLOTS];
     const uint64_t nrecords = job.dev_nrecords ? floe_min64(*job.dev_nrecords, job.nrecords) : job.nrecords;
     if (*job.status || nrecords == 0)
         return;
     if (threadIdx.x < SOLO_SLOTS)
-        solo[threadIdx.x].sum = solo[threadIdx.x].npieces = 0;
+        tallies[threadIdx.x].sum = tallies[threadIdx.x].npieces = 0;
     __syncthreads();
-    const payloads w = payloads_of(job.stream, job.nbytes, job.records, nrecords, job.scratch, solo);
+    const payloads w = payloads_of(job.stream, job.nbytes, job.records, nrecords, job.scratch, tallies);
     share_hash(
         w, stage[threadIdx.x / FLOE_WARP],
         [&](uint64_t r, const floe_dev_record &record) {

@@ -153,14 +153,14 @@ static void sample_free(sample *s)
 /* ---- finishing ----------------------------------------------------------------------------------------------------- */
 
 /* The same stream from header and payloads alone: the rest of the memory is made of noise, checksums too. */
-static void finish_and_compare(const sample *s, uint64_t first_record, bool with_index)
+static void finish_in_room(const sample *s, uint64_t first_record, bool with_index, uint64_t room)
 {
     const uint64_t total = with_index ? s->nbytes : s->end;
     const size_t scratch_nbytes = (size_t)floe_container_finish_nbytes(s->nrecords);
-    uint8_t *expected = malloc(s->nbytes), *got = malloc(s->nbytes), *begun = malloc(s->nbytes);
+    uint8_t *expected = malloc(s->nbytes), *got = malloc(s->nbytes), *begun = malloc(s->nbytes + room);
     floe_dev_record *records = malloc((s->nrecords + 1) * sizeof *records);
     memcpy(expected, s->bytes, s->nbytes);
-    memset(begun, 0xC3, s->nbytes);
+    memset(begun, 0xC3, s->nbytes + room);
     memcpy(begun, s->bytes, s->header_nbytes);
     for (uint64_t i = 0; i < s->nrecords; i++) {
         const floe_dev_record *r = &s->records[i];
@@ -170,8 +170,8 @@ static void finish_and_compare(const sample *s, uint64_t first_record, bool with
         floe_record_head_write(&head, expected + r->offset);
     }
     uint32_t zero = 0;
-    floe_container_finish job = {.stream = dev_of(begun, (size_t)total),
-                                 .capacity = total,
+    floe_container_finish job = {.stream = dev_of(begun, (size_t)(total + room)),
+                                 .capacity = total + room,
                                  .records = dev_of(records, s->nrecords * sizeof *records),
                                  .nrecords = s->nrecords,
                                  .first_record = first_record,
@@ -196,6 +196,14 @@ static void finish_and_compare(const sample *s, uint64_t first_record, bool with
     drop(job.stream), drop(job.records), drop((void *)(uintptr_t)job.end), drop(job.scratch);
     drop(job.total), drop(job.failed);
     free(expected), free(got), free(begun), free(records);
+}
+
+/* The more room, the more blocks, most of them for nothing. */
+static void finish_and_compare(const sample *s, uint64_t first_record, bool with_index)
+{
+    finish_in_room(s, first_record, with_index, 0);
+    if (s->nrecords < 20)
+        finish_in_room(s, first_record, with_index, 700000);
 }
 
 static void finish_sizes(const uint64_t *payloads, uint64_t n)
@@ -725,6 +733,60 @@ static void parts_that_lie_are_judged_alike(void **state)
     sample_free(&s);
 }
 
+/* 8 bytes too many, or the record after them, at three places: before the first record, between two, after the last. */
+static void gaps_between_records_are_refused(void **state)
+{
+    (void)state;
+    const uint64_t size = 64;
+    floe_header h = header_of(2);
+    for (int where = 0; where < 4; where++) { /* 3: nowhere */
+        uint64_t at = floe_header_nbytes(&h);
+        uint8_t bytes[1000] = {0};
+        floe_index_entry entries[2];
+        assert_int_equal(floe_header_write(&h, bytes, sizeof bytes, NULL), FLOE_OK);
+        for (int i = 0; i < 2; i++) {
+            at += where == i ? 8 : 0;
+            entries[i] = (floe_index_entry){at, {(uint64_t)i, size, floe_checksum(bytes + 500, size)}};
+            floe_record_head_write(&entries[i].record, bytes + at);
+            at += floe_record_nbytes(size);
+        }
+        at += where == 2 ? 8 : 0;
+        floe_index_write(entries, 2, at, bytes + at);
+        reader r = reader_of(&h, 2);
+        uint32_t status = judged_alike(&r, bytes, (size_t)(at + floe_index_nbytes(2)), "gap", (size_t)where);
+        assert_int_equal(status, where == 3 ? FLOE_OK : FLOE_ERR_FORMAT);
+        reader_free(&r);
+    }
+}
+
+/* At, and past, the most that a header may have. */
+static void items_at_their_limit(void **state)
+{
+    (void)state;
+    const uint64_t size = 4;
+    for (uint32_t n = FLOE_HEADER_MAX_ATTRS - 1; n <= FLOE_HEADER_MAX_ATTRS + 1; n++) {
+        floe_header h = header_of(1);
+        sample s = sample_of(&h, &size, 1, 1);
+        size_t fields = s.header_nbytes - FLOE_HEADER_CHECK_NBYTES, more = n * FLOE_ITEM_HEAD_NBYTES;
+        uint8_t *bytes = calloc(s.nbytes + more, 1), *index = bytes + s.end + more;
+        memcpy(bytes, s.bytes, fields);
+        memcpy(bytes + fields + more, s.bytes + fields, s.nbytes - fields);
+        for (uint32_t i = 0; i < n; i++)
+            floe_store16(bytes + fields + FLOE_ITEM_HEAD_NBYTES * i, FLOE_ITEM_OPTIONAL + 5);
+        floe_store32(bytes + 12, (uint32_t)(s.header_nbytes + more));
+        floe_store32(bytes + 24, n);
+        floe_store64(bytes + fields + more, floe_xxh3(bytes, fields + more));
+        floe_index_entry entry = {s.header_nbytes + more, {0, size, s.records[0].checksum}};
+        floe_index_write(&entry, 1, s.end + more, index);
+        reader r = reader_of(&h, 1);
+        uint32_t status = judged_alike(&r, bytes, s.nbytes + more, "items", n);
+        assert_int_equal(status, n > FLOE_HEADER_MAX_ATTRS ? FLOE_ERR_FORMAT : FLOE_OK);
+        reader_free(&r);
+        free(bytes);
+        sample_free(&s);
+    }
+}
+
 /* Random bytes where an attribute's text was, biased towards what UTF-8 is made of. */
 static void texts_are_judged_alike(void **state)
 {
@@ -764,18 +826,20 @@ static void a_record_alone_is_verified(void **state)
         uint8_t *p = calloc(room, 1);
         for (uint64_t i = 0; i < n; i++)
             p[FLOE_RECORD_HEAD_NBYTES + i] = (uint8_t)random_next(&seed);
-        for (int turn = 0; turn < 5; turn++) {
+        for (int turn = 0; turn < 6; turn++) { /* 5: more may be read than there is */
             floe_dev_record record = {0, n, floe_checksum(p + FLOE_RECORD_HEAD_NBYTES, n) + (turn == 1)};
             uint32_t status = turn == 2 ? FLOE_ERR_LIMIT : FLOE_OK;
             record.nbytes = turn == 3 ? UINT64_MAX - 3 : n;
             floe_container_verify job = {.stream = dev_of(p, room),
-                                         .nbytes = turn == 4 ? room - 1 : room,
+                                         .nbytes = turn == 4   ? room - 1
+                                                   : turn == 5 ? room + 1000000
+                                                               : room,
                                          .records = dev_of(&record, sizeof record),
                                          .nrecords = 1,
                                          .scratch = dev_filled(0, (size_t)floe_container_verify_nbytes(1)),
                                          .status = dev_of(&status, sizeof status)};
-            static const uint32_t expected[] = {FLOE_OK, FLOE_ERR_CHECKSUM, FLOE_ERR_LIMIT, FLOE_ERR_FORMAT,
-                                                FLOE_ERR_FORMAT};
+            static const uint32_t expected[] = {FLOE_OK,         FLOE_ERR_CHECKSUM, FLOE_ERR_LIMIT,
+                                                FLOE_ERR_FORMAT, FLOE_ERR_FORMAT,   FLOE_OK};
             cu(floe_container_verify_cuda(&job, NULL));
             assert_int_equal(fetch32(job.status), expected[turn]);
             drop((void *)(uintptr_t)job.stream), drop((void *)(uintptr_t)job.records), drop(job.scratch);
@@ -803,6 +867,8 @@ int main(void)
         cmocka_unit_test(every_cut_and_every_tail_is_noticed),
         cmocka_unit_test(damage_in_large_payloads_is_noticed),
         cmocka_unit_test(parts_that_lie_are_judged_alike),
+        cmocka_unit_test(gaps_between_records_are_refused),
+        cmocka_unit_test(items_at_their_limit),
         cmocka_unit_test(texts_are_judged_alike),
         cmocka_unit_test(a_record_alone_is_verified),
     };

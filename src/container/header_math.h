@@ -24,6 +24,19 @@ FLOE_HD uint64_t floe_header_plain_nbytes(uint32_t rank)
     return 8 * (uint64_t)floe_header_field_words(rank) + FLOE_HEADER_CHECK_NBYTES;
 }
 
+/* An enum of a header that nobody has checked yet: C++ lets its type hold only what it names. */
+FLOE_HD int floe_kind_get(const void *kind)
+{
+    int v;
+    memcpy(&v, kind, sizeof v);
+    return v;
+}
+FLOE_HD void floe_kind_put(void *kind, uint8_t value)
+{
+    int v = value;
+    memcpy(kind, &v, sizeof v);
+}
+
 /* NaN has one form in a file: other payloads would be other bytes for the same meaning. */
 #define FLOE_HEADER_NAN_BITS 0x7FF8000000000000u
 FLOE_HD bool floe_real_is_nan(double v) { return v != v; }
@@ -83,11 +96,11 @@ FLOE_HD floe_fault floe_header_unpack(const uint64_t *words, uint64_t nwords, fl
     uint64_t kinds = words[2];
     bool canonical = true;
     h->version = (uint16_t)words[1];
-    h->dtype = (floe_dtype)(uint8_t)kinds;
+    floe_kind_put(&h->dtype, (uint8_t)kinds);
     h->rank = (uint8_t)(kinds >> 8);
-    h->codec = (floe_codec)(uint8_t)(kinds >> 16);
-    h->preset = (floe_preset)(uint8_t)(kinds >> 24);
-    h->mode = (floe_bound_mode)(uint8_t)(kinds >> 32);
+    floe_kind_put(&h->codec, (uint8_t)(kinds >> 16));
+    floe_kind_put(&h->preset, (uint8_t)(kinds >> 24));
+    floe_kind_put(&h->mode, (uint8_t)(kinds >> 32));
     h->has_fill = kinds >> 40 & FLOE_HEADER_FLAG_FILL;
     *nitems = (uint32_t)words[3];
     for (uint32_t i = 4; i < 8; i++)
@@ -146,13 +159,15 @@ FLOE_HD uint64_t floe_grid_count(const floe_header *h)
 
 FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
 {
-    return h->dtype != FLOE_F32 && h->dtype != FLOE_F64                            ? FLOE_FAULT_DTYPE
-           : h->rank < 1 || h->rank > FLOE_MAX_RANK                                ? FLOE_FAULT_RANK
-           : (int)h->preset < FLOE_PRESET_BALANCED || h->preset > FLOE_PRESET_FAST ? FLOE_FAULT_PRESET
-           : (int)h->mode < FLOE_BOUND_ABS || h->mode > FLOE_BOUND_LOSSLESS        ? FLOE_FAULT_MODE
-           : (int)h->codec < 1 || (int)h->codec > 255                              ? FLOE_FAULT_CODEC
-           : h->codec != FLOE_CODEC_LORENZO                                        ? FLOE_FAULT_CODEC_UNKNOWN
-                                                                                   : FLOE_FAULT_NONE;
+    int dtype = floe_kind_get(&h->dtype), codec = floe_kind_get(&h->codec);
+    int preset = floe_kind_get(&h->preset), mode = floe_kind_get(&h->mode);
+    return dtype != FLOE_F32 && dtype != FLOE_F64                       ? FLOE_FAULT_DTYPE
+           : h->rank < 1 || h->rank > FLOE_MAX_RANK                     ? FLOE_FAULT_RANK
+           : preset < FLOE_PRESET_BALANCED || preset > FLOE_PRESET_FAST ? FLOE_FAULT_PRESET
+           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_LOSSLESS        ? FLOE_FAULT_MODE
+           : codec < 1 || codec > 255                                   ? FLOE_FAULT_CODEC
+           : codec != FLOE_CODEC_LORENZO                                ? FLOE_FAULT_CODEC_UNKNOWN
+                                                                        : FLOE_FAULT_NONE;
 }
 
 /* The product of the axes, a 0 taken as 1, stays below 2^63 bytes: no product of a shape ever overflows. */
