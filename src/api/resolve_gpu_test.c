@@ -9,6 +9,7 @@
 #include "api/resolve_cuda.h"
 #include "base/hd.h"
 #include "codec/lorenzo_params_math.h"
+#include "codec/lorenzo_table.h"
 #include "synth/synth.h"
 
 static bool is_small(void)
@@ -79,9 +80,10 @@ static floe_lorenzo_encode_call call_of(const floe_header *h, const floe_field *
     for (int i = 0; i < 2; i++)
         c.place_state[i] = d->place[i] = device_memory(PLACE_NBYTES);
     if (c.lossless) {
-        c.table_slots = d->tables[0] = device_memory(c.grid.nchunks * FLOE_TABLE_SLOTS * sizeof *c.table_slots);
-        c.tables = d->tables[1] = device_memory(c.grid.nchunks * FLOE_TABLE_MAX * sizeof *c.tables);
-        c.table_scratch = d->tables[2] = device_memory(c.grid.nchunks * FLOE_TABLE_MAX * 2 * sizeof *c.tables);
+        const floe_table_room room = floe_table_room_of(&c.grid, c.field.rank);
+        c.table_slots = d->tables[0] = device_memory(c.grid.nchunks * room.nslots * sizeof *c.table_slots);
+        c.tables = d->tables[1] = device_memory(c.grid.nchunks * room.most * sizeof *c.tables);
+        c.table_scratch = d->tables[2] = device_memory(floe_table_scratch_nbytes(&c.grid, room));
     }
     return c;
 }

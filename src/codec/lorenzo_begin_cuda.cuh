@@ -28,8 +28,9 @@ FLOE_DEV void floe_lorenzo_clear_grid(const floe_lorenzo_encode_call *call)
             floe_clear_grid(call->place_state[i], call->place_nbytes);
     if (call->huffman)
         floe_clear_grid(call->hists, call->grid.nchunks * sizeof *call->hists);
-    if (call->lossless && call->grid.nchunks > 0) /* else there is no room for a state */
-        floe_clear_grid(floe_table_state_of(call), floe_table_state_nbytes(call->grid.nchunks));
+    const floe_table_room room = floe_table_room_of(&call->grid, call->field.rank);
+    if (call->lossless && room.most)
+        floe_clear_grid(floe_table_state_of(call, room), floe_table_state_nbytes(call->grid.nchunks));
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *call->retry = 0;
 }

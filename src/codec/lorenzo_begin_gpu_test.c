@@ -97,9 +97,10 @@ static void call_open(fixture *f, const uint64_t *chunk)
     if (c->huffman)
         c->hists = device_memory(n * sizeof *c->hists);
     if (c->lossless) {
-        c->table_slots = device_memory(n * FLOE_TABLE_SLOTS * sizeof *c->table_slots);
-        c->tables = device_memory(n * FLOE_TABLE_MAX * sizeof *c->tables);
-        c->table_scratch = device_memory(n * FLOE_TABLE_MAX * 2 * sizeof *c->tables);
+        const floe_table_room room = floe_table_room_of(&c->grid, c->field.rank);
+        c->table_slots = device_memory(n * room.nslots * sizeof *c->table_slots);
+        c->tables = device_memory(n * room.most * sizeof *c->tables);
+        c->table_scratch = device_memory(floe_table_scratch_nbytes(&c->grid, room));
     }
     c->params = f->dev_params = device_memory(sizeof *f->dev_params);
     cu(cudaMemset(c->status, 0, sizeof *c->status));
@@ -222,23 +223,23 @@ static void assert_quantizer(const floe_quantizer *got, const floe_quantizer *wa
 static void assert_table(const fixture *f, uint64_t c, const expected *e)
 {
     const floe_quantizer *z = &f->chunks[c].quantizer;
-    const uint32_t n = e->chunk.table_size;
+    const uint32_t n = e->chunk.table_size, mask = z->slots_mask;
     const uint8_t *want = e->coded.block.data + e->chunk.table_at;
     uint64_t *table = malloc(n * sizeof *table);
-    floe_table_slot *slots = malloc(FLOE_TABLE_SLOTS * sizeof *slots);
+    floe_table_slot *slots = malloc((mask + 1) * sizeof *slots);
     fetch(table, z->table, n * sizeof *table);
-    fetch(slots, z->slots, FLOE_TABLE_SLOTS * sizeof *slots);
+    fetch(slots, z->slots, (mask + 1) * sizeof *slots);
     uint32_t nfilled = 0;
-    for (uint32_t i = 0; i < FLOE_TABLE_SLOTS; i++)
+    for (uint32_t i = 0; i <= mask; i++)
         nfilled += slots[i].place != 0;
     assert_int_equal(nfilled, n);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t key = f->field.dtype == FLOE_F32 ? (uint64_t)(int64_t)(int32_t)floe_load32(want + 4 * i)
                                                   : floe_load64(want + 8 * i);
         assert_int_equal(table[i], key);
-        uint32_t s = floe_table_slot_of(key);
+        uint32_t s = floe_table_slot_of(key) & mask;
         while (slots[s].place != 0 && slots[s].key != key)
-            s = (s + 1) & (FLOE_TABLE_SLOTS - 1);
+            s = (s + 1) & mask;
         assert_int_equal(slots[s].place, i + 1);
     }
     free(table);

@@ -8,6 +8,7 @@
 #include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "codec/lorenzo_table.h"
 
 /* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
 enum { MAX_SLOTS = 1 << 30 };
@@ -52,9 +53,10 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
         c->book_nwords = floe_arena_take(arena, nchunks, sizeof *c->book_nwords);
     }
     if (c->lossless) {
-        c->table_slots = floe_arena_take(arena, nchunks * FLOE_TABLE_SLOTS, sizeof *c->table_slots);
-        c->tables = floe_arena_take(arena, nchunks * FLOE_TABLE_MAX, sizeof *c->tables);
-        c->table_scratch = floe_arena_take(arena, nchunks * FLOE_TABLE_MAX, 2 * sizeof *c->tables);
+        const floe_table_room room = floe_table_room_of(&c->grid, c->field.rank);
+        c->table_slots = floe_arena_take(arena, nchunks * room.nslots, sizeof *c->table_slots);
+        c->tables = floe_arena_take(arena, nchunks * room.most, sizeof *c->tables);
+        c->table_scratch = floe_arena_take(arena, floe_table_scratch_nbytes(&c->grid, room), 1);
     }
 }
 

@@ -123,8 +123,8 @@ typedef struct floe_lorenzo_encode_call {
     uint32_t *book_words;  /* FLOE_HUFFMAN_BOOK_WORDS a chunk */
     uint32_t *book_nwords; /* a chunk each */
     /* lossless only */
-    floe_table_slot *table_slots; /* FLOE_TABLE_SLOTS a chunk */
-    uint64_t *tables;             /* FLOE_TABLE_MAX a chunk */
+    floe_table_slot *table_slots; /* sizes: floe_table_room_of in lorenzo_table.h */
+    uint64_t *tables;
     void *table_scratch;
 } floe_lorenzo_encode_call;
 

@@ -34,9 +34,10 @@ struct quantized {
 FLOE_DEV floe_int table_place(const floe_quantizer *z, floe_int q)
 {
     const uint64_t key = (uint64_t)(int64_t)q;
-    uint32_t slot = floe_table_slot_of(key);
+    const uint32_t mask = z->slots_mask;
+    uint32_t slot = floe_table_slot_of(key) & mask;
     while (z->slots[slot].key != key || z->slots[slot].place == 0)
-        slot = (slot + 1) & (FLOE_TABLE_SLOTS - 1);
+        slot = (slot + 1) & mask;
     return (floe_int)(z->slots[slot].place - 1);
 }
 

@@ -202,6 +202,7 @@ static void set_table(const field *f, const floe_lorenzo_chunk *head, const uint
     assert_int_equal(count, head->table_size);
     q->kind = FLOE_QUANTIZER_TABLE;
     q->table_size = count;
+    q->slots_mask = FLOE_TABLE_SLOTS - 1;
     q->table = table;
     q->slots = slots;
 }

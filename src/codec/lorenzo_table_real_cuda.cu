@@ -50,6 +50,7 @@ typedef unsigned long long word64;
 /* How many pieces of work each phase has for each chunk. */
 struct plan {
     uint64_t npieces[FLOE_TABLE_PHASES];
+    floe_table_room room;
 };
 
 union workspace {
@@ -61,20 +62,23 @@ union workspace {
 struct table {
     const floe_dev_chunk *chunk;
     floe_table_slot *slots;
-    uint64_t *list; /* patterns */
+    uint64_t *list;   /* patterns */
+    uint64_t *sorted; /* the table */
     uint32_t *count;
-    uint32_t most;
-    floe_uint fill; /* values with these bits are not for the table */
+    uint32_t most, mask; /* patterns that pay, slots - 1 */
+    floe_uint fill;      /* values with these bits are not for the table */
 };
 
-FLOE_DEV table table_of(const floe_lorenzo_encode_call *call, uint64_t chunk)
+FLOE_DEV table table_of(const floe_lorenzo_encode_call *call, floe_table_room room, uint64_t chunk)
 {
     table t;
     t.chunk = &call->chunks[chunk];
-    t.slots = call->table_slots + chunk * FLOE_TABLE_SLOTS;
-    t.list = (uint64_t *)call->table_scratch + chunk * FLOE_TABLE_MAX;
-    t.count = floe_table_state_of(call)->count + chunk;
+    t.slots = call->table_slots + chunk * room.nslots;
+    t.list = (uint64_t *)call->table_scratch + chunk * room.most;
+    t.sorted = call->tables + chunk * room.most;
+    t.count = floe_table_state_of(call, room)->count + chunk;
     t.most = floe_lorenzo_table_most(t.chunk->ncells);
+    t.mask = room.nslots - 1;
     t.fill = (floe_uint)t.chunk->quantizer.fill;
     return t;
 }
@@ -85,9 +89,9 @@ FLOE_DEV uint32_t met(const table *t) { return *(const volatile uint32_t *)t->co
 
 FLOE_DEV void clear_piece(const table *t, uint64_t piece)
 {
-    floe_table_slot *slots = t->slots + piece * CLEAR_SLOTS;
-    for (uint32_t i = threadIdx.x; i < CLEAR_SLOTS && t->most; i += THREADS)
-        slots[i].key = NO_KEY, slots[i].place = 0;
+    const uint64_t end = floe_min64((piece + 1) * CLEAR_SLOTS, (uint64_t)t->mask + 1);
+    for (uint64_t i = piece * CLEAR_SLOTS + threadIdx.x; i < end; i += THREADS)
+        t->slots[i].key = NO_KEY, t->slots[i].place = 0;
 }
 
 /* ---- insert -------------------------------------------------------------------------------------------------------- */
@@ -95,8 +99,8 @@ FLOE_DEV void clear_piece(const table *t, uint64_t piece)
 /* True when the key was not there. */
 FLOE_DEV_SELDOM bool insert_key(const table *t, uint64_t key)
 {
-    uint32_t i = floe_table_slot_of(key);
-    for (uint32_t tries = 0; tries < FLOE_TABLE_SLOTS; tries++) {
+    uint32_t i = floe_table_slot_of(key) & t->mask;
+    for (uint32_t tries = 0; tries <= t->mask; tries++) {
         uint64_t found = floe_load_shared_state(&t->slots[i].key);
         if (found == NO_KEY)
             found = atomicCAS((word64 *)&t->slots[i].key, (word64)NO_KEY, (word64)key);
@@ -104,7 +108,7 @@ FLOE_DEV_SELDOM bool insert_key(const table *t, uint64_t key)
             return found == NO_KEY;
         if (tries % 1024 == 1023 && met(t) > t->most)
             return false;
-        i = (i + 1) & (FLOE_TABLE_SLOTS - 1);
+        i = (i + 1) & t->mask;
     }
     atomicMax(t->count, (uint32_t)FLOE_TABLE_MAX + 1); /* full, of other keys: far too many */
     return false;
@@ -120,7 +124,7 @@ FLOE_DEV void append(const table *t, bool is_new, uint64_t key)
     if (floe_lane() == 0)
         at = atomicAdd(t->count, (uint32_t)__popc(lanes));
     at = __shfl_sync(FLOE_ALL_LANES, at, 0) + (uint32_t)__popc(lanes & floe_lanes_below());
-    if (is_new && at < FLOE_TABLE_MAX)
+    if (is_new && at < t->most)
         t->list[at] = key;
 }
 
@@ -226,13 +230,13 @@ FLOE_DEV void count_below(const uint64_t *sorted, uint32_t n, const uint64_t key
 
 FLOE_DEV void set_place(const table *t, uint64_t key, uint32_t place)
 {
-    uint32_t i = floe_table_slot_of(key);
+    uint32_t i = floe_table_slot_of(key) & t->mask;
     while (t->slots[i].key != key)
-        i = (i + 1) & (FLOE_TABLE_SLOTS - 1);
+        i = (i + 1) & t->mask;
     t->slots[i].place = place;
 }
 
-FLOE_DEV void rank_piece(const table *t, uint64_t piece, uint64_t *sorted)
+FLOE_DEV void rank_piece(const table *t, uint64_t piece)
 {
     const uint32_t n = pays(t) ? met(t) : 0, first = (uint32_t)piece * RANK_KEYS + threadIdx.x;
     uint64_t key[KEYS_AT_ONCE];
@@ -248,19 +252,20 @@ FLOE_DEV void rank_piece(const table *t, uint64_t piece, uint64_t *sorted)
         count_below(t->list + at, (uint32_t)floe_min64(SORT_KEYS, n - at), key, below);
     for (int k = 0; k < KEYS_AT_ONCE; k++)
         if (first + k * THREADS < n) {
-            sorted[below[k]] = key[k];
+            t->sorted[below[k]] = key[k];
             set_place(t, key[k], below[k] + 1);
         }
 }
 
-FLOE_DEV void take_table(const table *t, const uint64_t *sorted, floe_quantizer *quantizer)
+FLOE_DEV void take_table(const table *t, floe_quantizer *quantizer)
 {
     if (!pays(t))
         return;
     quantizer->kind = FLOE_QUANTIZER_TABLE;
-    quantizer->table = sorted;
+    quantizer->table = t->sorted;
     quantizer->table_size = met(t);
     quantizer->slots = t->slots;
+    quantizer->slots_mask = t->mask;
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------------------------------- */
@@ -275,11 +280,10 @@ FLOE_DEV void wait_for(const uint32_t *done, uint64_t npieces)
     __syncthreads();
 }
 
-FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, int phase, uint64_t chunk, uint64_t piece,
+FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, const plan *p, int phase, uint64_t chunk, uint64_t piece,
                         workspace *shared, uint64_t *chunk_seen)
 {
-    const table t = table_of(call, chunk);
-    uint64_t *sorted = call->tables + chunk * FLOE_TABLE_MAX;
+    const table t = table_of(call, p->room, chunk);
     if (phase == CLEAR) {
         clear_piece(&t, piece);
     } else if (phase == INSERT) {
@@ -292,9 +296,9 @@ FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, int phase, uint64_
     } else if (phase == SORT) {
         sort_piece(&t, piece, shared->keys);
     } else {
-        rank_piece(&t, piece, sorted);
+        rank_piece(&t, piece);
         if (piece == 0 && threadIdx.x == 0)
-            take_table(&t, sorted, &call->chunks[chunk].quantizer);
+            take_table(&t, &call->chunks[chunk].quantizer);
     }
 }
 
@@ -303,7 +307,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
 {
     __shared__ workspace shared;
     __shared__ uint32_t ticket;
-    floe_table_state *state = floe_table_state_of(&call);
+    floe_table_state *state = floe_table_state_of(&call, p.room);
     uint64_t begin = 0, chunk_seen = UINT64_MAX;
     if (call.params->codec.mode != FLOE_BOUND_LOSSLESS || *call.status != FLOE_OK)
         return;
@@ -319,7 +323,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
         if (phase > 0)
             wait_for(&state->done[phase - 1], p.npieces[phase - 1] * call.grid.nchunks);
         const uint64_t chunk = (turn - begin) / p.npieces[phase], piece = (turn - begin) % p.npieces[phase];
-        run_piece(&call, phase, chunk, piece, &shared, &chunk_seen);
+        run_piece(&call, &p, phase, chunk, piece, &shared, &chunk_seen);
         __threadfence();
         __syncthreads();
         if (threadIdx.x == 0)
@@ -335,10 +339,11 @@ int FLOE_R(floe_lorenzo_tables)(const floe_lorenzo_encode_call *call, void *stre
     uint64_t ncells = 1, npieces = 0;
     for (uint32_t i = 0; i < call->field.rank; i++)
         ncells *= call->grid.chunk[i];
-    p.npieces[CLEAR] = FLOE_TABLE_SLOTS / CLEAR_SLOTS;
-    p.npieces[INSERT] = floe_max64(floe_ceil_div(ncells, INSERT_CELLS), 1);
-    p.npieces[SORT] = FLOE_TABLE_MAX / SORT_KEYS;
-    p.npieces[RANK] = FLOE_TABLE_MAX / RANK_KEYS;
+    p.room = floe_table_room_of(&call->grid, call->field.rank);
+    p.npieces[CLEAR] = floe_ceil_div(p.room.nslots, CLEAR_SLOTS);
+    p.npieces[INSERT] = floe_ceil_div(ncells, INSERT_CELLS);
+    p.npieces[SORT] = floe_ceil_div(p.room.most, SORT_KEYS);
+    p.npieces[RANK] = floe_ceil_div(p.room.most, RANK_KEYS);
     for (int i = 0; i < FLOE_TABLE_PHASES; i++)
         npieces += p.npieces[i] * call->grid.nchunks;
     const uint64_t nblocks = floe_min64(floe_max64(npieces, 1), (uint64_t)PROCESSORS * BLOCKS_AN_SM);

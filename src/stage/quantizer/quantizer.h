@@ -39,7 +39,7 @@ typedef struct floe_quantizer {
     uint32_t table_size;
     const uint64_t *table;
     const struct floe_table_slot *slots;
-    uint32_t slots_mask;
+    uint32_t slots_mask; /* slots - 1 where a GPU encodes; a CPU always has FLOE_TABLE_SLOTS */
 } floe_quantizer;
 
 /* Chooses step and tolerance. bound: absolute for LINEAR, relative for LOG. max_abs (may be NaN): the largest magnitude of
