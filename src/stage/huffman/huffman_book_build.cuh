@@ -41,7 +41,7 @@ FLOE_DEV uint32_t floe_token_at(uint32_t table, const uint8_t *v, const uint32_t
 /* ---- choosing ------------------------------------------------------------------------------------------------------ */
 
 struct floe_table_work {
-    floe_lengths_work<FLOE_HUFFMAN_SYMBOLS> lengths;
+    floe_lengths_work<FLOE_HUFFMAN_SYMBOLS, FLOE_HUFFMAN_MAX_LENGTH> lengths;
     uint8_t v[FLOE_HUFFMAN_SYMBOLS];
     uint32_t match[FLOE_HUFFMAN_SYMBOLS / FLOE_WARP];
     uint8_t counts[FLOE_HUFFMAN_SYMBOLS / FLOE_WARP][FLOE_ROW_VALUES];
@@ -86,8 +86,7 @@ FLOE_DEV bool floe_table_pays(floe_table_work &w, uint32_t table, uint32_t nsymb
 FLOE_DEV void floe_table_choose(floe_table_work &w, uint32_t table, uint32_t count, floe_huffman_book *book)
 {
     const uint32_t s = threadIdx.x, nsymbols = floe_huffman_alphabet(table), fixed = floe_huffman_fixed_bits(table);
-    uint32_t n = floe_lengths_find<floe_block_members, FLOE_HUFFMAN_SYMBOLS, FLOE_HUFFMAN_MAX_LENGTH>(w.lengths,
-                                                                                                      nsymbols, count);
+    uint32_t n = floe_lengths_find<floe_block_members>(w.lengths, nsymbols, count);
     uint32_t before = floe_row_count(n, w.counts[s / FLOE_WARP]), code;
     const bool pays = floe_table_pays(w, table, nsymbols, count, n);
     if (pays) {
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(FLOE_HUFFMAN_SYMBOLS)
 /* ---- writing ------------------------------------------------------------------------------------------------------- */
 
 struct floe_book_writer {
-    floe_lengths_work<FLOE_WARP> lengths;
+    floe_lengths_work<FLOE_WARP, FLOE_HUFFMAN_TOKEN_LIMIT> lengths;
     floe_book_rows rows;
     uint8_t mode[FLOE_HUFFMAN_TABLES], single[FLOE_HUFFMAN_TABLES];
     uint8_t v[FLOE_BOOK_SLOTS];
@@ -177,8 +176,7 @@ FLOE_DEV void floe_tokens_code(floe_book_writer &w)
     if (k == 0)
         floe_huffman_tokens_two(w.count);
     __syncwarp();
-    const uint32_t n = floe_lengths_find<floe_warp_members, FLOE_WARP, FLOE_HUFFMAN_TOKEN_LIMIT>(
-        w.lengths, FLOE_HUFFMAN_TOKENS, w.count[k]);
+    const uint32_t n = floe_lengths_find<floe_warp_members>(w.lengths, FLOE_HUFFMAN_TOKENS, w.count[k]);
     const uint32_t before = floe_row_count(n, w.counts[0]);
     __syncwarp();
     floe_book_codes codes = floe_book_codes_of(w.counts, 1);

@@ -22,7 +22,7 @@ int floe_huffman_books_build_cuda(const floe_huffman_hist *hist, uint32_t nchunk
                                   uint32_t *words, uint32_t *nwords, const uint32_t *skip, void *stream);
 
 /* For each chunk c: decoders[c] is what floe_huffman_book_read and floe_huffman_decoder_build make of the nwords[c] untrusted
- * words at stream + at[c] (4-byte aligned; inside the stream, which the caller has checked). Where the words are not a book,
+ * words at bytes + at[c] (4-byte aligned; inside the stream, which the caller has checked). Where the words are not a book,
  * or not all of them are, bad[c] |= 1 and all tables of decoders[c] are UNUSED; else bad[c] is not touched. at[c] UINT64_MAX:
  * nothing of this chunk is touched. */
 int floe_huffman_books_read_cuda(const uint8_t *bytes, const uint64_t *at, const uint32_t *nwords, uint32_t nchunks,

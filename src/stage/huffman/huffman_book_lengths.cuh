@@ -28,11 +28,12 @@ struct floe_warp_members {
 };
 
 /* Shared memory of N members; N is a multiple of 32. */
-template <uint32_t N> struct floe_lengths_work {
+template <uint32_t N, uint32_t LIMIT> struct floe_lengths_work {
     alignas(16) uint32_t weight[N]; /* by symbol, less 1, so that unused symbols are the heaviest */
     uint32_t sorted[N];             /* the same, each row in rising order */
-    alignas(16) uint32_t list[2][2 * N];
-    uint32_t leaf[N]; /* weights of the used symbols, rising */
+    uint32_t leaf[2 * N];     /* weights of the used symbols, rising; then UINT32_MAX, as far as a search may look */
+    uint32_t list[2][2 * N];  /* likewise */
+    uint16_t place[LIMIT][N]; /* of each leaf in each round's list */
     uint8_t symbol[N], length[N];
 };
 
@@ -71,59 +72,98 @@ FLOE_DEV uint32_t floe_lengths_rank_in_others(const uint32_t *sorted, uint32_t n
     return rank;
 }
 
-FLOE_DEV uint32_t floe_lengths_pair(const uint32_t *list, uint32_t p)
+/* Where two items of the round before stand as a pair: before what is heavier, behind leaves that are not. */
+FLOE_DEV uint32_t floe_lengths_pair(uint2 two)
 {
-    const uint2 two = *(const uint2 *)(list + 2 * p);
     const uint32_t sum = two.x + two.y;
     return sum < two.x ? UINT32_MAX : sum;
 }
 
-/* The length for symbol Members::member() of at most N, which occurs count times. At least two occur. nsymbols is the same
- * for all members; count is 0 for other symbols. All members; they are synchronized on return. */
+FLOE_DEV bool floe_lengths_lighter(const uint32_t *list, uint32_t p, uint32_t leaf)
+{
+    const uint2 two = ((const uint2 *)list)[p];
+    return two.x < leaf - two.y && two.y < leaf;
+}
+
+/* Steps of a search that go on, of three; each holds only if those before do. */
+FLOE_DEV uint32_t floe_lengths_steps(bool first, bool second, bool third, uint32_t step)
+{
+    const uint32_t less = first ? step : 0, more = third ? 3 * step : 2 * step;
+    return second ? more : less;
+}
+
+/* How many pairs of a list are lighter than leaf, and how many leaves are not heavier than pair; both searches abreast. There
+ * are less than N pairs. Each turn looks at the ends of three quarters: what counts is how often one waits for shared memory. */
+template <uint32_t N>
+FLOE_DEV void floe_lengths_search(const uint32_t *list, const uint32_t *leaves, uint32_t leaf, uint32_t pair,
+                                  uint32_t *npairs, uint32_t *nleaves)
+{
+    uint32_t lighter = 0, lower = 0, left = N;
+    if (N & 0xAAAAAAAA) { /* not a power of 4 */
+        left = N / 2;
+        lighter = floe_lengths_lighter(list, left - 1, leaf) ? left : 0;
+        lower = leaves[left - 1] <= pair ? left : 0;
+    }
+#pragma unroll
+    for (uint32_t step = left / 4; step; step /= 4) {
+        const uint32_t p = lighter + step - 1, l = lower + step - 1;
+        lighter += floe_lengths_steps(floe_lengths_lighter(list, p, leaf), floe_lengths_lighter(list, p + step, leaf),
+                                      floe_lengths_lighter(list, p + 2 * step, leaf), step);
+        lower += floe_lengths_steps(leaves[l] <= pair, leaves[l + step] <= pair, leaves[l + 2 * step] <= pair, step);
+    }
+    *npairs = lighter;
+    *nleaves = leaves[N - 1] <= pair ? N : lower;
+}
+
+/* Clears the lists and ranks the symbols. Returns how many occur. */
 template <typename Members, uint32_t N, uint32_t LIMIT>
-FLOE_DEV uint32_t floe_lengths_find(floe_lengths_work<N> &work, uint32_t nsymbols, uint32_t count)
+FLOE_DEV uint32_t floe_lengths_sort(floe_lengths_work<N, LIMIT> &work, uint32_t nsymbols, uint32_t count)
 {
     const uint32_t i = Members::member();
-    uint32_t place[LIMIT]; /* of leaf i in each round's list */
     work.weight[i] = count - 1;
     work.length[i] = 0;
+    work.leaf[i] = UINT32_MAX;
+    for (uint32_t k = i; k < 2 * N; k += N)
+        work.list[0][k] = work.list[1][k] = UINT32_MAX;
     __syncwarp();
     uint32_t rank = floe_lengths_rank_in_row(work.weight, i);
     work.sorted[i / FLOE_WARP * FLOE_WARP + rank] = count - 1;
-    const uint32_t n = Members::count(count > 0), keep = 2 * n - 2;
+    const uint32_t n = Members::count(count > 0);
     if (count) {
         rank += floe_lengths_rank_in_others<N>(work.sorted, nsymbols, i, count - 1);
         work.leaf[rank] = work.list[0][rank] = count;
         work.symbol[rank] = (uint8_t)i;
     }
     Members::sync();
-    const uint32_t leaf = i < n ? work.leaf[i] : 0, top = 1u << (31 - __clz(n));
-    uint32_t nlist = n;
-    place[0] = i;
-#pragma unroll
+    return n;
+}
+
+/* The length for symbol Members::member() of at most N, which occurs count times. At least two occur. nsymbols is the same
+ * for all members; count is 0 for other symbols. All members; they are synchronized on return. */
+template <typename Members, uint32_t N, uint32_t LIMIT>
+FLOE_DEV uint32_t floe_lengths_find(floe_lengths_work<N, LIMIT> &work, uint32_t nsymbols, uint32_t count)
+{
+    const uint32_t i = Members::member(), n = floe_lengths_sort<Members>(work, nsymbols, count);
+    const uint32_t keep = 2 * n - 2, leaf = work.leaf[i];
+    uint32_t nlist = n, lighter, leaves;
+    work.place[0][i] = (uint16_t)(i < n ? i : UINT16_MAX);
     for (uint32_t r = 1; r < LIMIT; r++) {
-        const uint32_t *before = work.list[(r + 1) & 1], npairs = nlist / 2;
+        const uint32_t *before = work.list[~r & 1], npairs = nlist / 2;
         uint32_t *list = work.list[r & 1];
-        const uint32_t pair = i < npairs ? floe_lengths_pair(before, i) : 0;
-        uint32_t lighter = 0, leaves = 0; /* pairs before the leaf; leaves before the pair */
-        for (uint32_t step = top; step; step >>= 1) {
-            if (lighter + step <= npairs && floe_lengths_pair(before, lighter + step - 1) < leaf)
-                lighter += step;
-            if (leaves + step <= n && work.leaf[leaves + step - 1] <= pair)
-                leaves += step;
-        }
-        place[r] = i + lighter;
-        if (i < n && place[r] < keep)
-            list[place[r]] = leaf;
-        if (i < npairs && i + leaves < keep)
-            list[i + leaves] = pair;
+        const uint32_t pair = floe_lengths_pair(((const uint2 *)before)[i]);
+        floe_lengths_search<N>(before, work.leaf, leaf, pair, &lighter, &leaves);
+        const uint32_t leaf_at = i + lighter, pair_at = i + min(leaves, n);
+        work.place[r][i] = (uint16_t)(i < n ? leaf_at : UINT16_MAX);
+        if (i < n && leaf_at < keep)
+            list[leaf_at] = leaf;
+        if (i < npairs && pair_at < keep)
+            list[pair_at] = pair;
         nlist = min(keep, n + npairs);
         Members::sync();
     }
     uint32_t items = keep, length = 0;
-#pragma unroll
     for (uint32_t r = LIMIT; r-- > 0;) {
-        bool counts = i < n && place[r] < items;
+        const bool counts = work.place[r][i] < items;
         length += counts;
         items = 2 * (items - Members::count(counts));
     }
