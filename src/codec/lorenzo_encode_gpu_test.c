@@ -29,7 +29,7 @@ typedef struct sample {
     floe_bound_mode mode;
     double bound;   /* ABS: relative to the range */
     int dirty;      /* every so many values is something that the quantizer does not keep; 0: none */
-    bool fill;      /* half of the field is fill value */
+    int fill;       /* every other run of so many values is fill value; 0: none */
     int layout;     /* 0 contiguous, 1 every other value along x, 2 all axes backwards, 3 not aligned */
     bool transpose; /* values that fall on few patterns: for tables */
 } sample;
@@ -70,7 +70,7 @@ static void spoil(const sample *c, void *values, uint64_t n)
     const size_t size = floe_dtype_size(c->dtype);
     for (uint64_t i = 0; i < n; i++) {
         uint8_t *at = (uint8_t *)values + i * size;
-        if (c->fill && i / 700 % 2)
+        if (c->fill && i / (uint64_t)c->fill % 2)
             put_real(c->dtype, at, -9999.0);
         if (c->dirty && i % (uint64_t)c->dirty == 3)
             put_real(c->dtype, at, strange[i / (uint64_t)c->dirty % 6]);
@@ -126,7 +126,7 @@ static void make_field(const sample *c, field *f)
                                     .mode = c->mode,
                                     .bound = c->mode == FLOE_BOUND_ABS && hi > lo ? c->bound * (hi - lo) : c->bound,
                                     .max_abs = fmax(fabs(lo), fabs(hi)),
-                                    .has_fill = c->fill,
+                                    .has_fill = c->fill != 0,
                                     .fill_bits = fill_bits};
     assert_true(f->grid.nchunks <= MAX_CHUNKS);
 }
@@ -456,9 +456,9 @@ static const sample samples[] = {
     {"turbulence", F64, 3, {32, 33, 64}, {0}, ABS = 1e-3, .dirty = 3000},
     {"turbulence", F32, 2, {128, 200}, {0}, ABS = 1e-3, .dirty = 5},
     {"turbulence", F32, 1, {20000}, {0}, ABS = 1e-3, .dirty = 50},
-    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = true},
-    {"turbulence", F64, 1, {20000}, {0}, ABS = 1e-3, .fill = true, .dirty = 11},
-    {"turbulence", F32, 2, {100, 300}, {0}, ABS = 1e-3, .fill = true},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 700},
+    {"turbulence", F64, 1, {20000}, {0}, ABS = 1e-3, .fill = 700, .dirty = 11},
+    {"turbulence", F32, 2, {100, 300}, {0}, ABS = 1e-3, .fill = 700},
     {"turbulence", F32, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_PWREL, .bound = 1e-3, .dirty = 101},
     {"turbulence", F64, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_PWREL, .bound = 1e-3},
     {"turbulence", F32, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_LOSSLESS},
@@ -470,6 +470,21 @@ static const sample samples[] = {
     {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .layout = 3},
     {"turbulence", F32, 2, {64, 128}, {0}, ABS = 1e-3, .layout = 2},
     {"turbulence", F32, 1, {9000}, {0}, ABS = 1e-3, .layout = 2, .dirty = 100},
+    {"turbulence", F32, 1, {40000}, {0}, ABS = 1e-3, .fill = 8192}, /* tiles of nothing else */
+    {"turbulence", F64, 3, {32, 16, 40}, {0}, ABS = 1e-3, .fill = 10240},
+    {"turbulence", F64, 1, {40000}, {0}, ABS = 1e-3, .fill = 2048}, /* steps of nothing else */
+    {"constant", F64, 3, {20, 16, 33}, {0}, ABS = 1e-3, .dirty = 100},
+    {"constant", F64, 3, {17, 17, 33}, {0}, ABS = 1e-3}, /* a tile of one value */
+    {"noise",
+     F32,
+     3,
+     {17, 17, 40},
+     {0},
+     ABS = 3e-7,
+     .layout = 1}, /* drafts of which nothing is left: few cells a group */
+    {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-6},
+    {"noise", F64, 3, {17, 17, 40}, {0}, ABS = 3e-16, .layout = 1},
+    {"noise", F64, 3, {17, 17, 40}, {0}, ABS = 3e-13},
 };
 enum { NSAMPLES = sizeof samples / sizeof *samples };
 
@@ -533,6 +548,24 @@ static void second_attempt(void **state)
     }
 }
 
+/* A first attempt that does not fit may yet become smaller: only the second says so. */
+static void too_large_at_first(void **state)
+{
+    (void)state;
+    const sample c = {"turbulence", F32, 3, {33, 50, 100}, {16, 50, 100}, ABS = 1e-3};
+    field f;
+    encoding e;
+    make_field(&c, &f);
+    begin_encoding(&f, &e);
+    e.call.lossy = true;
+    e.call.capacity -= 8;
+    run(&e, 0);
+    assert_int_equal(status_of(&e), FLOE_OK);
+    run(&e, 1);
+    assert_int_equal(status_of(&e), FLOE_ERR_CAPACITY);
+    end_encoding(&f, &e);
+}
+
 static void nothing_after_an_error(void **state)
 {
     (void)state;
@@ -568,7 +601,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_records_as_the_cpu), cmocka_unit_test(same_drafts_as_the_cpu),
         cmocka_unit_test(one_byte_too_few),        cmocka_unit_test(second_attempt),
-        cmocka_unit_test(nothing_after_an_error),  cmocka_unit_test(slots_suffice),
+        cmocka_unit_test(too_large_at_first),      cmocka_unit_test(nothing_after_an_error),
+        cmocka_unit_test(slots_suffice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
