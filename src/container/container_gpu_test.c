@@ -244,8 +244,11 @@ static void large_payloads(void **state)
         n -= 4;
         finish_sizes(&n, 1);
     }
-    const uint64_t some[] = {5000000, 0, 1500004, 16384, 8, 3000012};
-    finish_sizes(some, is_small() ? 1 : 6);
+    const uint64_t some[] = {5000000, 0, 1500004, 16384, 8, 3000012}, huge = 36000004;
+    finish_sizes(some, 1); /* more pieces than blocks */
+    finish_sizes(some, 6);
+    if (!is_small())
+        finish_sizes(&huge, 1); /* more pieces than warps */
     const uint64_t more[] = {40000, 300000, 4, 0, 0, 32768, 65536};
     finish_sizes(more, 7);
 }
@@ -815,36 +818,51 @@ static void texts_are_judged_alike(void **state)
 
 /* ---- verification by itself ---------------------------------------------------------------------------------------- */
 
+/* What is added to the truth, and what comes of it. */
+typedef struct verify_case {
+    floe_dev_record record;
+    int64_t nbytes;
+    uint32_t before, after;
+} verify_case;
+
+static void verify_one(const uint8_t *stream, uint64_t nbytes, uint64_t room, const verify_case *c)
+{
+    floe_dev_record record = {c->record.offset, nbytes + c->record.nbytes,
+                              floe_checksum(stream + FLOE_RECORD_HEAD_NBYTES, nbytes) + c->record.checksum};
+    floe_container_verify job = {.stream = dev_of(stream, room),
+                                 .nbytes = room + (uint64_t)c->nbytes,
+                                 .records = dev_of(&record, sizeof record),
+                                 .nrecords = 1,
+                                 .scratch = dev_filled(0, (size_t)floe_container_verify_nbytes(1)),
+                                 .status = dev_of(&c->before, sizeof c->before)};
+    cu(floe_container_verify_cuda(&job, NULL));
+    assert_int_equal(fetch32(job.status), c->after);
+    drop((void *)(uintptr_t)job.stream), drop((void *)(uintptr_t)job.records), drop(job.scratch), drop(job.status);
+}
+
 /* A payload without its head, as it comes from the host. */
 static void a_record_alone_is_verified(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {0, 4, 240, 244, 16384, 20004, 400000, 400003};
+    static const verify_case cases[] = {
+        {{0, 0, 0}, 0, FLOE_OK, FLOE_OK},
+        {{0, 0, 0}, 1000000, FLOE_OK, FLOE_OK}, /* more may be read than there is */
+        {{0, 0, 1}, 0, FLOE_OK, FLOE_ERR_CHECKSUM},
+        {{0, 0, 1}, 0, FLOE_ERR_LIMIT, FLOE_ERR_LIMIT}, /* nothing is done after a failure */
+        {{0, 8, 0}, 0, FLOE_OK, FLOE_ERR_FORMAT},
+        {{0, UINT64_MAX - 500000, 0}, 0, FLOE_OK, FLOE_ERR_FORMAT},
+        {{0, 0, 0}, -1, FLOE_OK, FLOE_ERR_FORMAT},
+        {{4, 0, 0}, 1000000, FLOE_OK, FLOE_ERR_FORMAT},
+    };
     uint64_t seed = 9;
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         uint64_t n = sizes[k], room = floe_record_nbytes(n);
         uint8_t *p = calloc(room, 1);
         for (uint64_t i = 0; i < n; i++)
             p[FLOE_RECORD_HEAD_NBYTES + i] = (uint8_t)random_next(&seed);
-        for (int turn = 0; turn < 6; turn++) { /* 5: more may be read than there is */
-            floe_dev_record record = {0, n, floe_checksum(p + FLOE_RECORD_HEAD_NBYTES, n) + (turn == 1)};
-            uint32_t status = turn == 2 ? FLOE_ERR_LIMIT : FLOE_OK;
-            record.nbytes = turn == 3 ? UINT64_MAX - 3 : n;
-            floe_container_verify job = {.stream = dev_of(p, room),
-                                         .nbytes = turn == 4   ? room - 1
-                                                   : turn == 5 ? room + 1000000
-                                                               : room,
-                                         .records = dev_of(&record, sizeof record),
-                                         .nrecords = 1,
-                                         .scratch = dev_filled(0, (size_t)floe_container_verify_nbytes(1)),
-                                         .status = dev_of(&status, sizeof status)};
-            static const uint32_t expected[] = {FLOE_OK,         FLOE_ERR_CHECKSUM, FLOE_ERR_LIMIT,
-                                                FLOE_ERR_FORMAT, FLOE_ERR_FORMAT,   FLOE_OK};
-            cu(floe_container_verify_cuda(&job, NULL));
-            assert_int_equal(fetch32(job.status), expected[turn]);
-            drop((void *)(uintptr_t)job.stream), drop((void *)(uintptr_t)job.records), drop(job.scratch);
-            drop(job.status);
-        }
+        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+            verify_one(p, n, room, &cases[c]);
         free(p);
     }
 }
