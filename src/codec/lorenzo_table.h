@@ -40,14 +40,19 @@ typedef struct floe_table_state {
     uint32_t count[1]; /* of each chunk: patterns met */
 } floe_table_state;
 
+/* Patterns before the state, which is aligned to 16 bytes. */
+FLOE_HD uint64_t floe_table_patterns(uint64_t nchunks, floe_table_room room)
+{
+    return (nchunks * room.most + 1) / 2 * 2;
+}
 FLOE_HD floe_table_state *floe_table_state_of(const floe_lorenzo_encode_call *call, floe_table_room room)
 {
-    return (floe_table_state *)((uint64_t *)call->table_scratch + call->grid.nchunks * room.most);
+    return (floe_table_state *)((uint64_t *)call->table_scratch + floe_table_patterns(call->grid.nchunks, room));
 }
 FLOE_HD uint64_t floe_table_state_nbytes(uint64_t nchunks) { return sizeof(floe_table_state) + 4 * nchunks; }
 FLOE_HD uint64_t floe_table_scratch_nbytes(const floe_dev_grid *grid, floe_table_room room)
 {
-    return grid->nchunks * room.most * sizeof(uint64_t) + floe_table_state_nbytes(grid->nchunks);
+    return floe_table_patterns(grid->nchunks, room) * sizeof(uint64_t) + floe_table_state_nbytes(grid->nchunks);
 }
 
 /* Where params->codec.mode is LOSSLESS: gives each chunk a table if it has few values, each of them often. Else does
