@@ -184,7 +184,7 @@ static void test_build_made_up(void **unused)
     static uint32_t skip[BATCH];
     uint64_t state = 3;
     (void)unused;
-    for (uint32_t round = 0; round < (is_small() ? 1u : 12u); round++) {
+    for (uint32_t round = 0; round < (is_small() ? 1u : 6u); round++) {
         for (uint32_t c = 0; c < BATCH; c++) {
             hist_random(&hist[c], c < SHAPES ? c : SHAPES, &state);
             skip[c] = random_below(&state, 8) ? 0 : 1 + random_below(&state, 3);
@@ -413,7 +413,7 @@ static void test_read_wild(void **unused)
     static book_batch b;
     uint64_t state = 17;
     (void)unused;
-    for (uint32_t round = 0; round < (is_small() ? 2u : 20u); round++) {
+    for (uint32_t round = 0; round < (is_small() ? 2u : 10u); round++) {
         b.n = 0;
         while (b.n < (round % 2 ? BATCH : 2 + round)) {
             const wild_style style = style_random(&state);
@@ -486,7 +486,7 @@ static void test_read_mutated(void **unused)
     uint64_t state = 31;
     uint32_t good = 0;
     (void)unused;
-    for (uint32_t round = 0; round < (is_small() ? 2u : 60u); round++) {
+    for (uint32_t round = 0; round < (is_small() ? 2u : 32u); round++) {
         b.n = 0;
         while (b.n < BATCH) {
             const wild_style style = style_random(&state);
@@ -504,7 +504,7 @@ static void test_read_noise(void **unused)
     static book_batch b;
     uint64_t state = 37;
     (void)unused;
-    for (uint32_t round = 0; round < (is_small() ? 1u : 20u); round++) {
+    for (uint32_t round = 0; round < (is_small() ? 1u : 12u); round++) {
         b.n = 0;
         while (b.n < BATCH) {
             const uint32_t n = random_below(&state, random_below(&state, 3) ? 40 : 600), thin = random_below(&state, 2);
