@@ -304,6 +304,7 @@ __global__ void digit_choose_kernel(floe_prim_type t, bool magnitude, uint32_t s
     for (uint32_t b = 0; b < FLOE_PRIM_SELECT_DIGITS / FLOE_WARP; b++)
         here += bins[b];
     const uint64_t end = warp_prefix(here), begin = end - here;
+    __syncwarp();                /* all have read k */
     if (begin <= k && k < end) { /* one lane */
         uint32_t b = 0;
         for (k -= begin; k >= bins[b]; b++)

@@ -85,13 +85,14 @@ FLOE_HD floe_prim_order floe_prim_order_of(floe_prim_type t)
     }
     return o;
 }
+/* Without a branch, which signs at random would mislead. */
 FLOE_HD uint64_t floe_prim_ordered(bool wide, floe_prim_order o, uint64_t bits)
 {
-    return bits ^ (bits & floe_prim_sign(wide) ? o.negative : o.positive);
+    return bits ^ o.positive ^ ((0 - (bits >> (wide ? 63 : 31))) & (o.positive ^ o.negative));
 }
 FLOE_HD uint64_t floe_prim_unordered(bool wide, floe_prim_order o, uint64_t key)
 {
-    return key ^ (key & floe_prim_sign(wide) ? o.positive : o.negative);
+    return key ^ o.negative ^ ((0 - (key >> (wide ? 63 : 31))) & (o.positive ^ o.negative));
 }
 
 /* The same of |x|, which is a key as it is. */

@@ -302,6 +302,24 @@ static void large_arrays_too(void **state)
     run_size(LARGE, 1);
 }
 
+/* More than 2048 tiles: the totals of tiles have totals too. */
+static void sums_of_many_tiles(void **state)
+{
+    enum { N = 2048 * 2048 + 5 };
+    floe_cpu many = cpu_of(3);
+    kit_side s = side_open(&many, N);
+    (void)state;
+    for (int t = FLOE_PRIM_U32; t <= FLOE_PRIM_F64; t++) {
+        kit_fill(&s.a, (floe_prim_type)t, KIT_NUMBERS, N);
+        for (int call = KIT_REDUCE; call < KIT_SCAN + 4;
+             call += call == KIT_REDUCE ? 4 : 2) { /* sum, inclusive scans */
+            assert_int_equal(kit_run(&s, call, (floe_prim_type)t, N, NULL), FLOE_OK);
+            check(call, (floe_prim_type)t, &s.a, N);
+        }
+    }
+    side_close(&s);
+}
+
 /* ---- the order, worklets, what is refused -------------------------------------------------------------------------------------- */
 
 static void order_is_total(void **state)
@@ -409,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_agree_with_plain_loops),
         cmocka_unit_test(large_arrays_too),
+        cmocka_unit_test(sums_of_many_tiles),
         cmocka_unit_test(order_is_total),
         cmocka_unit_test(worklets_see_every_index_once),
         cmocka_unit_test(nonsense_is_refused),
