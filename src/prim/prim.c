@@ -192,7 +192,7 @@ floe_status floe_prim_sort(const floe_prim *p, floe_prim_type type, const void *
     return run(p, &job, err);
 }
 
-/* ---- worklets of our own ------------------------------------------------------------------------------------------------ */
+/* ---- worklets of our own ----------------------------------------------------------------------------------------- */
 
 FLOE_PRIM_MAP(floe_prim_flag_map, floe_prim_flag_job, floe_prim_flag_one)
 FLOE_PRIM_MAP(floe_prim_gather_map, floe_prim_move_job, floe_prim_gather_one)

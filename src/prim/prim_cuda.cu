@@ -18,7 +18,7 @@ FLOE_PRIM_MAP_CUDA(floe_prim_scatter_map, floe_prim_move_job, floe_prim_scatter_
 namespace
 {
 
-/* ---- reduce ------------------------------------------------------------------------------------------------------------ */
+/* ---- reduce ------------------------------------------------------------------------------------------------------ */
 
 /* A warp owns a tile. */
 template <int T, int OP> __global__ void tile_reduce_kernel(const void *in, uint64_t n, uint64_t *words)
@@ -81,7 +81,7 @@ int reduce_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *arena)
     return (int)cudaGetLastError();
 }
 
-/* ---- scan -------------------------------------------------------------------------------------------------------------- */
+/* ---- scan -------------------------------------------------------------------------------------------------------- */
 
 /* Elements of a tile in shared memory, with a gap behind each line against bank conflicts. */
 FLOE_DEV uint32_t staged_at(uint32_t i) { return i + i / FLOE_PRIM_LINE; }
@@ -178,7 +178,7 @@ int scan_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *arena)
     return scans[job->type][floe_prim_is_wide(job->out_type)](job, stream, arena);
 }
 
-/* ---- counting: histogram, and the digits of select ----------------------------------------------------------------------- */
+/* ---- counting: histogram, and the digits of select --------------------------------------------------------------- */
 
 enum {
     COUNT_LOADS = 4, /* loads of a thread at once */
@@ -258,7 +258,7 @@ int histogram_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *)
     return (int)cudaGetLastError();
 }
 
-/* ---- select ---------------------------------------------------------------------------------------------------------------- */
+/* ---- select ------------------------------------------------------------------------------------------------------ */
 
 struct selecting {
     uint64_t known; /* of the key wanted: its top digits */
@@ -338,7 +338,7 @@ int select_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *arena)
     return (int)cudaGetLastError();
 }
 
-/* ---- compact --------------------------------------------------------------------------------------------------------------- */
+/* ---- compact ----------------------------------------------------------------------------------------------------- */
 
 /* A warp owns a tile. */
 template <int T> __global__ void kept_count_kernel(const void *in, uint64_t n, floe_prim_keep keep, uint64_t *counts)

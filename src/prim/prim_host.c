@@ -10,7 +10,7 @@
 
 enum { TILES_A_TASK = 32 };
 
-/* ---- reduce ------------------------------------------------------------------------------------------------------------ */
+/* ---- reduce ------------------------------------------------------------------------------------------------------ */
 
 FLOE_HD uint64_t tile_reduce(floe_prim_type t, floe_prim_op op, const void *in, uint64_t begin, uint64_t n)
 {
@@ -81,7 +81,7 @@ static void reduce(const floe_prim_job *job, const floe_cpu *cpu, floe_arena *ar
     floe_prim_store_result(job->type, job->op, *(n ? words : &none), job->out);
 }
 
-/* ---- scan -------------------------------------------------------------------------------------------------------------- */
+/* ---- scan -------------------------------------------------------------------------------------------------------- */
 
 /* One tile, from P = word on. */
 FLOE_HD void tile_scan_integers(floe_prim_type t, floe_prim_type to, bool inclusive, const void *in, void *out,
@@ -206,7 +206,7 @@ static void scan_run(const floe_prim_job *job, const floe_cpu *cpu, floe_arena *
     floe_cpu_parallel(cpu, floe_ceil_div(job->n, (uint64_t)TILES_A_TASK * FLOE_PRIM_TILE), scan_task, &arg);
 }
 
-/* ---- counting: histogram, and the digits of select ----------------------------------------------------------------------- */
+/* ---- counting: histogram, and the digits of select --------------------------------------------------------------- */
 
 /* Each slot counts a stretch of the elements in bins of its own, which are then added. */
 typedef struct slots {
@@ -277,7 +277,7 @@ static void histogram_run(const floe_prim_job *job, const floe_cpu *cpu, floe_ar
     *job->count = slots_sum(&h.slots, job->nbins);
 }
 
-/* ---- select ---------------------------------------------------------------------------------------------------------------- */
+/* ---- select ------------------------------------------------------------------------------------------------------ */
 
 typedef struct digits {
     slots slots;
@@ -343,7 +343,7 @@ static void select_run(const floe_prim_job *job, const floe_cpu *cpu, floe_arena
     floe_prim_set(floe_prim_is_wide(job->type), job->out, 0, floe_prim_unkey(job->type, job->magnitude, d.known));
 }
 
-/* ---- compact --------------------------------------------------------------------------------------------------------------- */
+/* ---- compact ----------------------------------------------------------------------------------------------------- */
 
 enum { COMPACT_PIECE = 1 << 16 };
 
@@ -422,7 +422,7 @@ static void compact_run(const floe_prim_job *job, const floe_cpu *cpu, floe_aren
     *job->count = at;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 void floe_prim_run_host(const floe_prim_job *job, const floe_cpu *cpu, floe_arena *arena)
 {

@@ -29,7 +29,7 @@ enum {
     FLOE_PRIM_TILE = FLOE_PRIM_ROWS * FLOE_PRIM_ROW
 };
 
-/* ---- elements as bits ------------------------------------------------------------------------------------------------ */
+/* ---- elements as bits -------------------------------------------------------------------------------------------- */
 
 /* Words that may lie in arrays of any type. */
 #ifdef __GNUC__
@@ -68,7 +68,7 @@ FLOE_HD bool floe_prim_is_nan(floe_prim_type t, uint64_t bits)
     return floe_prim_is_float(t) && (bits & ~floe_prim_sign(wide)) > inf;
 }
 
-/* ---- total order: keys are unsigned numbers in the same order as the elements ------------------------------------------ */
+/* ---- total order: keys are unsigned numbers in the same order as the elements ------------------------------------ */
 
 /* key = bits ^ (top bit of bits ? negative : positive), and bits = key ^ (top bit of key ? positive : negative). */
 typedef struct floe_prim_order {
@@ -129,7 +129,7 @@ FLOE_HD uint32_t floe_prim_sort_digit(bool wide, floe_prim_order o, uint64_t bit
     return (uint32_t)(floe_prim_ordered(wide, o, bits) >> shift) % FLOE_PRIM_SORT_DIGITS;
 }
 
-/* ---- what is reduced: words of 64 bits -------------------------------------------------------------------------------------
+/* ---- what is reduced: words of 64 bits -----------------------------------------------------------------------------
  * Sums as u64, i64 or f64. Largest as keys; smallest as the largest of inverted keys. 0 is the identity of all, and the key of
  * a NaN is 0, which no number has. */
 
@@ -179,7 +179,7 @@ FLOE_HD void floe_prim_store_result(floe_prim_type t, floe_prim_op op, uint64_t 
                       floe_prim_unkey(t, false, op == FLOE_PRIM_MAX ? word : word ^ floe_prim_ones(wide)));
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------------------------------------- */
+/* ---- what is kept ------------------------------------------------------------------------------------------------ */
 
 /* a >= b */
 FLOE_HD bool floe_prim_at_least(floe_prim_type t, uint64_t a, uint64_t b)
@@ -209,7 +209,7 @@ FLOE_HD bool floe_prim_keeps(floe_prim_type t, const void *in, floe_prim_keep ke
     }
 }
 
-/* ---- worklets: what FLOE_PRIM_MAP (prim_map.h) runs for each i ---------------------------------------------------------------- */
+/* ---- worklets: what FLOE_PRIM_MAP (prim_map.h) runs for each i --------------------------------------------------- */
 
 typedef struct floe_prim_flag_job {
     const void *in;

@@ -16,7 +16,7 @@
 static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 70001};
 enum { NSIZES = sizeof sizes / sizeof *sizes, LARGE = 1000007 };
 
-/* ---- plain loops ---------------------------------------------------------------------------------------------------------- */
+/* ---- plain loops ------------------------------------------------------------------------------------------------- */
 
 /* Elements as long double, which holds all of every type exactly. */
 static long double number(floe_prim_type t, const void *p, uint64_t i)
@@ -233,7 +233,7 @@ static void check(int call, floe_prim_type t, const kit_arrays *a, uint64_t n)
         check_move(call - KIT_MOVE, t, a, n);
 }
 
-/* ---- every call ------------------------------------------------------------------------------------------------------------ */
+/* ---- every call -------------------------------------------------------------------------------------------------- */
 
 static kit_side side_open(const floe_cpu *cpu, uint64_t n)
 {
@@ -320,7 +320,7 @@ static void sums_of_many_tiles(void **state)
     side_close(&s);
 }
 
-/* ---- the order, worklets, what is refused -------------------------------------------------------------------------------------- */
+/* ---- the order, worklets, what is refused ------------------------------------------------------------------------ */
 
 static void order_is_total(void **state)
 {

@@ -107,7 +107,7 @@ static inline void kit_fill(const kit_arrays *a, floe_prim_type t, kit_pattern p
     floe_prim_set(floe_prim_is_wide(t), a->threshold, 0, middle);
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------------------- */
+/* ---- the calls --------------------------------------------------------------------------------------------------- */
 
 static inline floe_status kit_workspace(kit_side *s, floe_prim_call call, floe_prim_type t, uint64_t n, uint64_t extra)
 {
