@@ -13,6 +13,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static const bench_case cases[] = {
     {"fast_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none preset=fast", false},
     {"balanced_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none preset=balanced", false},
     {"fast_odd", "turbulence", FLOE_F32, 3, {449, 449, 235}, "ABS1e-3 fill=none preset=fast", false},
-    {"fast_fill", "ocean", FLOE_F32, 3, {128, 512, 512}, "rel=1e-3 preset=fast", false},
+    {"fast_fill", "fill", FLOE_F32, 3, {128, 512, 512}, "rel=1e-3 preset=fast", false},
     {"pwrel_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "pwrel=1e-3 preset=fast", false},
     {"lossless_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "lossless preset=fast", false},
     {"host_fast", "turbulence", FLOE_F32, 3, {1024, 512, 512}, "ABS1e-3 fill=none preset=fast", true},

@@ -48,6 +48,7 @@ typedef struct slot {
     told *dev_told;
     uint32_t *dev_status;
     void *dev_finish;
+    size_t cleared_nbytes;
     floe_lorenzo_encode_call encode;
     floe_lorenzo_decode_call decode;
     pinned in, out, told_space, answer_space;
@@ -134,6 +135,8 @@ static bool may_be_lossless(floe_bound_mode mode)
 static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes, floe_arena *a)
 {
     s->dev_status = floe_arena_take(a, 1, sizeof *s->dev_status);
+    s->dev_finish = floe_arena_take(a, floe_container_finish_nbytes(1), 1); /* cleared with the status */
+    s->cleared_nbytes = a->used;
     s->dev_told = floe_arena_take(a, 1, sizeof *s->dev_told);
     s->dev_values = floe_arena_take(a, values_nbytes, 1);
     s->dev_stream = floe_arena_take(a, stream_nbytes, 1);
@@ -156,7 +159,6 @@ static floe_status encode_take(const floe_pipeline *p, slot *s, const uint64_t *
     }
     FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &c->grid, err));
     common_take(s, floe_extent_nelems(h->rank, extent) * floe_dtype_size(h->dtype), p->stream_nbytes, a);
-    s->dev_finish = floe_arena_take(a, floe_container_finish_nbytes(1), 1);
     floe_lorenzo_encode_take(c, a);
     c->field.data = s->dev_values;
     c->params = a->base ? &s->dev_told->params : NULL;
@@ -375,7 +377,7 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
     FLOE_TRY(encode_take(p, s, view->shape, &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
     floe_lorenzo_params_make(&p->codec, &t->params);
-    FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, sizeof *s->dev_status, s->stream));
+    FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
     FLOE_CUDA(&ctx->err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
     FLOE_TRY(values_send(ctx, s, view));
     FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode, s->stream));
@@ -446,7 +448,7 @@ static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, 
     memcpy(t->grid.chunk, extent, p->header.rank * sizeof *extent);
     FLOE_TRY(pinned_grow(&s->in, (size_t)nbytes, err));
     copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
-    FLOE_CUDA(err, cudaMemsetAsync(s->dev_status, 0, sizeof *s->dev_status, s->stream));
+    FLOE_CUDA(err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, s->in.data, (size_t)nbytes,
                                    cudaMemcpyHostToDevice, s->stream));

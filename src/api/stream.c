@@ -101,10 +101,14 @@ floe_status floe_stream_index_load(floe_stream *s, uint8_t *space, floe_error *e
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
+/* The payload and the padding behind it. */
 static floe_status payload_check(const uint8_t *payload, const floe_record *record, floe_error *err)
 {
+    uint64_t end = floe_record_nbytes(record->nbytes) - FLOE_RECORD_HEAD_NBYTES;
     FLOE_CHECK(err, floe_checksum(payload, record->nbytes) == record->checksum, FLOE_ERR_CHECKSUM,
                "its checksum does not match: the bytes are damaged");
+    for (uint64_t i = record->nbytes; i < end; i++)
+        FLOE_CHECK(err, payload[i] == 0, FLOE_ERR_CHECKSUM, "its padding is not zero: the bytes are damaged");
     return FLOE_OK;
 }
 
@@ -118,7 +122,7 @@ static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, const uint8_t *
     FLOE_CHECK(err, entry.record.nbytes <= s->sizing.payload_nbytes, FLOE_ERR_FORMAT,
                "its %llu bytes are more than it can have", (ull)entry.record.nbytes);
     const uint8_t *record = s->memory ? s->memory + entry.offset : s->record;
-    size_t record_nbytes = (size_t)(FLOE_RECORD_HEAD_NBYTES + entry.record.nbytes), got = record_nbytes;
+    size_t record_nbytes = (size_t)floe_record_nbytes(entry.record.nbytes), got = record_nbytes;
     if (!s->memory)
         FLOE_TRY(floe_source_read(s->source, entry.offset, s->record, record_nbytes, &got, err));
     FLOE_CHECK(err, got == record_nbytes, FLOE_ERR_FORMAT, "the stream ends within it");

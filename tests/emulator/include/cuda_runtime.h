@@ -331,10 +331,8 @@ static inline unsigned __byte_perm(unsigned a, unsigned b, unsigned pick)
 {
     const uint64_t both = (uint64_t)b << 32 | a;
     unsigned r = 0;
-    for (int i = 0; i < 4; i++) {
-        const unsigned byte = (unsigned)(both >> (pick >> 4 * i & 7) * 8) & 255u;
-        r |= (pick >> 4 * i & 8 ? (byte >> 7) * 255u : byte) << 8 * i;
-    }
+    for (int i = 0; i < 4; i++) /* three bits of each digit count: the sign of a byte cannot be picked */
+        r |= ((unsigned)(both >> (pick >> 4 * i & 7) * 8) & 255u) << 8 * i;
     return r;
 }
 static inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned by)
