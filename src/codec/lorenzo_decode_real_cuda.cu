@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kernels that decode tiles of one element type: one for encoder pack, one for encoder huffman, each leaving the other's
+ * chunks alone. lorenzo_decode_fast.cuh takes the tiles that it can, lorenzo_decode_any.cuh the others.
+ */
+#include "codec/lorenzo_decode_real.h"
+
+#include "codec/lorenzo_decode_any.cuh"
+
+namespace
+{
+
+enum {
+    WARPS = 4,
+    BLOCKS_A_PROCESSOR = 4, /* 16 warps of 128 registers fill the 65536 of a multiprocessor */
+    SHARED_NBYTES = WARPS * STAGE_WORDS * 4,
+    /* Encoder huffman: one block a multiprocessor, whose warps share the tables of a chunk. */
+    PROCESSORS = 132,   /* multiprocessors of an H100 or H200; others are slower, not wrong */
+    HUFFMAN_WARPS = 12, /* of 168 registers */
+    CODE_WORDS = 1024,  /* of a tile, at hand: at a ratio of 8; more are read where they are */
+    WIDE_NBYTES = FLOE_HUFFMAN_WIDE_NBYTES(floe_uint)
+};
+
+FLOE_DEV bool has_failed(const floe_lorenzo_decode_call &call)
+{
+    return *(volatile const uint32_t *)call.status != FLOE_OK;
+}
+
+FLOE_DEV void tell(const floe_lorenzo_decode_call &call, outcome result)
+{
+    if (result != TILE_DONE && floe_lane() == 0)
+        atomicCAS(call.status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT);
+}
+
+/* A tile's entry and words. */
+struct tile_words {
+    uint32_t entry;
+    const uint32_t *words; /* device memory; inside the payload: places are sums of what entries say */
+};
+
+FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, const floe_dev_chunk *chunk, uint64_t place,
+                             uint32_t tile)
+{
+    tile_words w;
+    w.entry = ((const uint32_t *)(call.stream + chunk->entries_at))[tile];
+    w.words = (const uint32_t *)(call.stream + chunk->payload_at) + place;
+    return w;
+}
+
+/* ---- pack ---------------------------------------------------------------------------------------------------------- */
+
+/* Tiles that are cut off, or not aligned. */
+template <int RANK>
+static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
+                                                        pack_source &source)
+{
+    return decode_fast<RANK, false>(t, mode, base, step, source);
+}
+
+/* By value: where the addresses go, nothing stays in registers. */
+template <int RANK>
+FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, pack_source source)
+{
+    return decode_cut_there<RANK>(t, mode, base, step, source);
+}
+
+template <int RANK>
+FLOE_DEV outcome decode_pack(const floe_lorenzo_decode_call &call, const floe_dev_chunk *chunk, uint64_t place,
+                             uint32_t tile, uint32_t *stage)
+{
+    const tile_words w = words_of(call, chunk, place, tile);
+    const target t = target_of<RANK>(chunk, tile);
+    if (!t.wanted)
+        return TILE_DONE;
+    outcome result = TILE_UNFIT;
+    if (entry_is_fast<RANK>(w.entry, chunk, t)) {
+        pack_source source;
+        window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage);
+        const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
+        const floe_real step = (floe_real)chunk->quantizer.step;
+        window_wait();
+        const floe_int base = (floe_int)word_value(stage + source.w.at);
+        source.w.at += BASE_WORDS;
+        if (!source_open(source, t.nsteps))
+            return TILE_BAD;
+        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source)
+                         : decode_cut<RANK>(t, mode, base, step, source);
+    }
+    if (result == TILE_UNFIT) {
+        const pack_opener opener = {stage};
+        result = decode_any<RANK>(chunk, tile, w.entry, w.words, opener);
+    }
+    return result;
+}
+
+/* A warp owns a tile, a thread a group of each step. Blocks do not work together. */
+__global__ __launch_bounds__(FLOE_WARP *WARPS, BLOCKS_A_PROCESSOR) void lorenzo_decode_pack_kernel(
+    const __grid_constant__ floe_lorenzo_decode_call call)
+{
+    FLOE_DYNAMIC_SHARED(uint32_t, stages);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, slot = blockIdx.x * WARPS + warp;
+    if (has_failed(call) || slot >= call.max_slots)
+        return;
+    const uint64_t place = call.places[slot];
+    const uint32_t slots = call.grid->slots, c = slot / slots, tile = slot % slots;
+    const floe_dev_chunk *chunk = call.chunks + c;
+    if (c >= call.grid->nchunks || tile >= chunk->view.ntiles || chunk->encoder != FLOE_LORENZO_PACK)
+        return;
+    uint32_t *stage = stages + warp * STAGE_WORDS;
+    const uint32_t rank = chunk->view.rank;
+    tell(call, rank == 3   ? decode_pack<3>(call, chunk, place, tile, stage)
+               : rank == 2 ? decode_pack<2>(call, chunk, place, tile, stage)
+                           : decode_pack<1>(call, chunk, place, tile, stage));
+}
+
+/* ---- huffman ------------------------------------------------------------------------------------------------------- */
+
+/* Shared memory of a warp. */
+struct huffman_place {
+    floe_huffman_groups groups;
+    uint32_t codes[CODE_WORDS];
+};
+
+/* Shared memory of a block; as many entries of tables as there is room for follow. */
+struct huffman_shared {
+    huffman_place place[HUFFMAN_WARPS];
+    uint32_t table[FLOE_HUFFMAN_TABLES];
+    uint32_t next; /* tile of the chunk */
+    uint32_t failed;
+};
+enum {
+    HUFFMAN_SHARED_NBYTES = 227 * 1024, /* the most that a block can have */
+    TABLE_ROOM = (HUFFMAN_SHARED_NBYTES - sizeof(huffman_shared)) / 2
+};
+
+/* Makes a source of a tile's body. */
+struct huffman_opener {
+    floe_huffman_tables tables;
+    huffman_place *place;
+    void *wide;
+    typedef huffman_source source;
+
+    template <int RANK> __device__ __forceinline__ void set_present(const target &t) const
+    {
+        for (uint32_t s = 0; s < t.nsteps; s++) {
+            const uint32_t present = __ballot_sync(FLOE_ALL_LANES, group_cells<RANK>(t.in, s) != 0);
+            if (floe_lane() == 0)
+                place->groups.present[s] = present;
+        }
+        __syncwarp();
+    }
+    /* words of the body from word `from` of the tile on, to shared memory where they fit */
+    __device__ __forceinline__ const uint32_t *fetch(const uint32_t *words, uint32_t n) const
+    {
+        const uint32_t skip = (uint32_t)((uintptr_t)words >> 2 & 3);
+        const uint4 *src = (const uint4 *)(words - skip);
+        if (skip + n + 3 > CODE_WORDS)
+            return words;
+        for (uint32_t i = floe_lane(); 4 * i < skip + n; i += FLOE_WARP)
+            floe_copy16_async((uint4 *)place->codes + i, src + i);
+        floe_copy_async_commit();
+        window_wait();
+        return place->codes + skip;
+    }
+    __device__ __forceinline__ bool open_body(uint32_t nsteps, const uint32_t *words, uint32_t n,
+                                              huffman_source &source) const
+    {
+        source.groups = &place->groups;
+        source.wide = wide;
+        return floe_huffman_decode_tile_dev<floe_uint>(tables, fetch(words, n), n, nsteps, &place->groups, wide);
+    }
+    __device__ __forceinline__ bool open(const target &t, const uint32_t *words, uint32_t nwords, uint32_t from,
+                                         huffman_source &source) const
+    {
+        __syncwarp();
+        return open_body(t.nsteps, words + from, nwords - from, source);
+    }
+};
+
+template <int RANK>
+static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
+                                                        huffman_source &source)
+{
+    return decode_fast<RANK, false>(t, mode, base, step, source);
+}
+
+/* By value: where the addresses go, nothing stays in registers. */
+template <int RANK>
+FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, huffman_source source)
+{
+    return decode_cut_there<RANK>(t, mode, base, step, source);
+}
+
+template <int RANK>
+FLOE_DEV outcome decode_huffman(const floe_lorenzo_decode_call &call, const floe_dev_chunk *chunk, uint64_t place,
+                                uint32_t tile, const huffman_opener &opener)
+{
+    const tile_words w = words_of(call, chunk, place, tile);
+    const target t = target_of<RANK>(chunk, tile);
+    if (!t.wanted)
+        return TILE_DONE;
+    outcome result = TILE_UNFIT;
+    __syncwarp(); /* nobody reads the groups of the tile before */
+    opener.set_present<RANK>(t);
+    if (entry_is_fast<RANK>(w.entry, chunk, t)) {
+        huffman_source source;
+        const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
+        const floe_real step = (floe_real)chunk->quantizer.step;
+        const floe_int base = (floe_int)word_value(w.words);
+        if (!opener.open(t, w.words, w.entry & FLOE_TILE_NWORDS_MASK, BASE_WORDS, source))
+            return TILE_BAD;
+        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source)
+                         : decode_cut<RANK>(t, mode, base, step, source);
+    }
+    if (result == TILE_UNFIT)
+        result = decode_any<RANK>(chunk, tile, w.entry, w.words, opener);
+    return result;
+}
+
+/* Tiles first .. end - 1 of a chunk. The whole block. */
+FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint32_t first, uint32_t end,
+                         huffman_shared *sh, void *wide)
+{
+    const floe_dev_chunk *chunk = call.chunks + c;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, rank = chunk->view.rank, slots = call.grid->slots;
+    uint16_t *entry = (uint16_t *)(sh + 1);
+    __syncthreads(); /* tables and ticket are free */
+    if (threadIdx.x == 0)
+        sh->next = first;
+    const huffman_opener opener = {floe_huffman_tables_load(call.decoders + c, sh->table, entry, TABLE_ROOM),
+                                   &sh->place[warp], wide};
+    __syncthreads();
+    for (;;) {
+        uint32_t tile = floe_lane() == 0 ? atomicAdd(&sh->next, 1u) : 0;
+        tile = __shfl_sync(FLOE_ALL_LANES, tile, 0);
+        if (tile >= end)
+            return;
+        const uint64_t place = call.places[(uint64_t)c * slots + tile];
+        tell(call, rank == 3   ? decode_huffman<3>(call, chunk, place, tile, opener)
+                   : rank == 2 ? decode_huffman<2>(call, chunk, place, tile, opener)
+                               : decode_huffman<1>(call, chunk, place, tile, opener));
+    }
+}
+
+/* A block owns an equal share of the slots, and takes its tiles chunk by chunk; a warp owns a tile. */
+__global__
+__launch_bounds__(FLOE_WARP *HUFFMAN_WARPS,
+                  1) void lorenzo_decode_huffman_kernel(const __grid_constant__ floe_lorenzo_decode_call call)
+{
+    FLOE_DYNAMIC_SHARED(huffman_shared, sh);
+    if (threadIdx.x == 0)
+        sh->failed = has_failed(call);
+    __syncthreads();
+    if (sh->failed)
+        return;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, slots = call.grid->slots;
+    const uint64_t all = call.grid->nchunks * slots, share = floe_ceil_div(all, gridDim.x);
+    const uint64_t begin = floe_min64(blockIdx.x * share, all), end = floe_min64(begin + share, all);
+    void *wide = (uint8_t *)call.spill + (uint64_t)(blockIdx.x * HUFFMAN_WARPS + warp) * WIDE_NBYTES;
+    for (uint64_t at = begin; at < end;) {
+        const uint32_t c = (uint32_t)(at / slots), first = (uint32_t)(at % slots);
+        const uint32_t last = (uint32_t)floe_min64(first + (end - at), slots);
+        const uint32_t ntiles = (uint32_t)floe_min64(call.chunks[c].view.ntiles, last);
+        at += last - first;
+        if (first >= ntiles || call.chunks[c].encoder != FLOE_LORENZO_HUFFMAN)
+            continue;
+        if (call.book_bad[c])
+            tell(call, TILE_BAD);
+        else
+            decode_run(call, c, first, ntiles, sh, wide);
+    }
+}
+
+/* ---- launch -------------------------------------------------------------------------------------------------------- */
+
+cudaError_t launch_pack(const floe_lorenzo_decode_call &call, cudaStream_t stream)
+{
+    cudaError_t e =
+        cudaFuncSetAttribute(lorenzo_decode_pack_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH(lorenzo_decode_pack_kernel, (uint32_t)floe_ceil_div(call.max_slots, WARPS), FLOE_WARP * WARPS,
+                SHARED_NBYTES, stream, call);
+    return cudaGetLastError();
+}
+
+cudaError_t launch_huffman(const floe_lorenzo_decode_call &call, cudaStream_t stream)
+{
+    cudaError_t e = cudaFuncSetAttribute(lorenzo_decode_huffman_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         HUFFMAN_SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH(lorenzo_decode_huffman_kernel, (uint32_t)floe_min64(PROCESSORS, call.max_slots),
+                FLOE_WARP * HUFFMAN_WARPS, HUFFMAN_SHARED_NBYTES, stream, call);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+int FLOE_R(floe_lorenzo_decode_real_cuda)(const floe_lorenzo_decode_call *call, void *stream)
+{
+    if (call->max_slots == 0)
+        return cudaSuccess;
+    cudaError_t e = launch_pack(*call, (cudaStream_t)stream);
+    if (e == cudaSuccess && call->decoders)
+        e = launch_huffman(*call, (cudaStream_t)stream);
+    return (int)e;
+}
+
+uint64_t FLOE_R(floe_lorenzo_decode_spill_nbytes)(void) { return (uint64_t)PROCESSORS * HUFFMAN_WARPS * WIDE_NBYTES; }

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opening the chunks of a stream: headers checked, tables of values and codebooks read, tiles placed. A block owns a chunk:
+ * one thread reads what is one of a kind, then all of them add up the tiles' words.
+ *
+ * Chunks that the box does not touch are not looked at, as on the CPU: they have no tiles.
+ */
+#include "backend/device.cuh"
+#include "base/grid_math.h"
+#include "codec/lorenzo_begin_math.h"
+#include "codec/lorenzo_device.h"
+
+namespace
+{
+
+enum {
+    MAX_THREADS = 1024,
+    RUN = 16, /* entries of a thread at a time: with 1024 threads, all of a chunk but of the very largest */
+    MAX_SLOTS = 1 << 30
+};
+
+/* What a block knows of its chunk. */
+struct opening {
+    floe_lorenzo_chunk head;
+    uint64_t ntiles, slots;
+    const uint8_t *bytes; /* of the chunk */
+    uint32_t status;      /* a floe_status */
+    uint32_t idle;        /* nothing of this chunk is wanted */
+    uint64_t sums[MAX_THREADS / FLOE_WARP];
+};
+
+FLOE_DEV void fail(uint32_t *status, uint32_t how) { atomicCAS(status, (uint32_t)FLOE_OK, how); }
+
+/* ---- headers ------------------------------------------------------------------------------------------------------- */
+
+/* The part of the box that lies in a chunk at lo, in view axes. False: none. */
+FLOE_DEV bool set_region(const floe_lorenzo_decode_call &call, const uint64_t *lo, const uint64_t *extent,
+                         floe_dev_chunk *c)
+{
+    uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
+    int64_t at = 0;
+    for (uint32_t i = 0; i < call.field.rank; i++) {
+        const uint64_t end = lo[i] + extent[i];
+        from[i] = call.lo[i] > lo[i] ? call.lo[i] - lo[i] : 0;
+        to[i] = (call.hi[i] < end ? call.hi[i] : end) - lo[i];
+        if (call.hi[i] <= lo[i] || call.lo[i] >= end)
+            return false;
+        at += (int64_t)(lo[i] + from[i] - call.lo[i]) * call.field.stride[i];
+    }
+    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
+        const int axis = c->view.axis[a];
+        c->region_lo[a] = axis < 0 ? 0 : from[axis];
+        c->region_hi[a] = axis < 0 ? 1 : to[axis];
+    }
+    floe_lorenzo_strides(&c->view, call.field.stride, c->stride);
+    c->origin = (uint8_t *)call.field.data + at * (call.field.dtype == FLOE_F32 ? 4 : 8);
+    return true;
+}
+
+FLOE_DEV void set_quantizer(const floe_lorenzo_decode_call &call, uint64_t chunk, const floe_lorenzo_chunk *head,
+                            floe_quantizer *q)
+{
+    q->kind = head->kind;
+    q->step = head->step;
+    for (int i = 0; i < FLOE_PALETTE_SIZE; i++)
+        q->palette[i] = head->palette[i];
+    q->table_size = head->table_size;
+    q->table = call.tables ? call.tables + chunk * FLOE_TABLE_MAX : NULL;
+}
+
+/* What stands in the header of a chunk, and is so. */
+FLOE_DEV floe_status read_head(const floe_lorenzo_decode_call &call, const floe_dev_record *record,
+                               const uint64_t *extent, floe_lorenzo_chunk *head, floe_dev_chunk *c)
+{
+    const uint32_t *words = (const uint32_t *)(call.stream + record->offset + FLOE_RECORD_HEAD_NBYTES);
+    uint32_t copy[FLOE_LORENZO_HEADER_WORDS];
+    if (record->nbytes < FLOE_LORENZO_HEADER_NBYTES)
+        return FLOE_ERR_FORMAT;
+#pragma unroll
+    for (int i = 0; i < FLOE_LORENZO_HEADER_WORDS; i++)
+        copy[i] = words[i];
+    if (!floe_lorenzo_chunk_of_words(copy, call.field.dtype, head) || !floe_lorenzo_parts_are_sane(head) ||
+        !floe_view_of(call.field.rank, extent, head->swap, &c->view) || head->ntiles != c->view.ntiles ||
+        !floe_lorenzo_chunk_offsets(head, call.field.dtype) || head->end != record->nbytes)
+        return FLOE_ERR_FORMAT;
+    if ((head->encoder == FLOE_LORENZO_HUFFMAN && !call.decoders) || (head->table_size && !call.tables))
+        return FLOE_ERR_LIMIT;
+    return FLOE_OK;
+}
+
+FLOE_DEV const uint64_t *grid_shape(const floe_lorenzo_decode_call &call) { return call.layout; }
+FLOE_DEV const uint64_t *grid_chunk(const floe_lorenzo_decode_call &call) { return call.layout + FLOE_MAX_RANK; }
+
+FLOE_DEV void write_grid(const floe_lorenzo_decode_call &call, uint64_t nchunks, uint64_t slots)
+{
+    call.grid->nchunks = nchunks;
+    call.grid->slots = (uint32_t)slots;
+    for (uint32_t i = 0; i < FLOE_MAX_RANK; i++) {
+        call.grid->shape[i] = i < call.field.rank ? grid_shape(call)[i] : 0;
+        call.grid->chunk[i] = i < call.field.rank ? grid_chunk(call)[i] : 0;
+    }
+}
+
+/* The grid as this call numbers it: all slots there are, shared out among the chunks. False: no room. */
+FLOE_DEV bool count_chunks(const floe_lorenzo_decode_call &call, uint64_t *nchunks, uint64_t *slots)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < call.field.rank; i++) {
+        const uint64_t along = grid_chunk(call)[i] ? floe_ceil_div(grid_shape(call)[i], grid_chunk(call)[i]) : 0;
+        if (along == 0 || along > call.max_chunks)
+            return false;
+        n *= along; /* each factor is at most max_chunks, and so is the product before */
+        if (n > call.max_chunks)
+            return false;
+    }
+    *nchunks = n;
+    *slots = floe_min64(call.max_slots / n, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
+    return true;
+}
+
+/* One thread. */
+FLOE_DEV void open_chunk(const floe_lorenzo_decode_call &call, uint64_t chunk, opening *o)
+{
+    floe_dev_chunk *to = call.chunks + chunk, c;
+    uint64_t nchunks, lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    o->idle = 1;
+    o->status = FLOE_OK;
+    if (!count_chunks(call, &nchunks, &o->slots)) {
+        o->status = FLOE_ERR_LIMIT;
+        return;
+    }
+    if (chunk >= nchunks)
+        return;
+    if (chunk == 0)
+        write_grid(call, nchunks, o->slots);
+    memset(&c, 0, sizeof c);
+    floe_grid_cut(call.field.rank, grid_shape(call), grid_chunk(call), chunk, lo, extent);
+    floe_view_of(call.field.rank, extent, false, &c.view);
+    if (!set_region(call, lo, extent, &c)) {
+        to->view.ntiles = 0;
+        return;
+    }
+    const floe_dev_record record = call.records[chunk];
+    o->status = read_head(call, &record, extent, &o->head, &c);
+    if (o->status == FLOE_OK && c.view.ntiles > o->slots)
+        o->status = FLOE_ERR_LIMIT;
+    if (o->status != FLOE_OK)
+        return;
+    set_region(call, lo, extent, &c);
+    set_quantizer(call, chunk, &o->head, &c.quantizer);
+    c.ncells = 1;
+    for (int a = 0; a < FLOE_VIEW_AXES; a++)
+        c.ncells *= c.view.extent[a];
+    c.swap = o->head.swap;
+    c.encoder = o->head.encoder;
+    c.book_nwords = o->head.book_nwords;
+    c.payload_nwords = o->head.payload_nwords;
+    const uint64_t at = record.offset + FLOE_RECORD_HEAD_NBYTES;
+    c.entries_at = at + o->head.entries_at;
+    c.payload_at = at + o->head.payload_at;
+    *to = c;
+    if (c.encoder == FLOE_LORENZO_HUFFMAN) {
+        call.book_at[chunk] = at + o->head.book_at;
+        call.book_nwords[chunk] = c.book_nwords;
+    }
+    o->bytes = call.stream + at;
+    o->ntiles = c.view.ntiles;
+    o->idle = 0;
+}
+
+/* ---- what the block does together ---------------------------------------------------------------------------------- */
+
+/* Values as ordered patterns, which must ascend. */
+FLOE_DEV bool read_table(const floe_lorenzo_decode_call &call, uint64_t chunk, const opening *o)
+{
+    const uint32_t *words = (const uint32_t *)(o->bytes + o->head.table_at);
+    uint64_t *to = call.tables + chunk * FLOE_TABLE_MAX;
+    bool ok = true;
+    for (uint32_t i = threadIdx.x; i < o->head.table_size; i += blockDim.x) {
+        int64_t v[2] = {0, 0};
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint32_t at = i == 0 ? 0 : i - 1 + k;
+            v[k] = call.field.dtype == FLOE_F32 ? (int64_t)(int32_t)words[at]
+                                                : (int64_t)floe_lorenzo_word64_of(words + 2 * (uint64_t)at);
+        }
+        to[i] = (uint64_t)v[1];
+        ok &= i == 0 || v[0] < v[1];
+    }
+    return ok;
+}
+
+/* Sum over the threads before this one; *all: over all of them. The whole block. */
+FLOE_DEV uint64_t sum_before(uint64_t v, uint64_t *sums, uint64_t *all)
+{
+    const uint32_t lane = floe_lane(), warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
+    uint64_t sum = v;
+#pragma unroll
+    for (int d = 1; d < FLOE_WARP; d *= 2) {
+        const uint64_t up = __shfl_up_sync(FLOE_ALL_LANES, (unsigned long long)sum, d);
+        sum += lane >= (uint32_t)d ? up : 0;
+    }
+    if (lane == FLOE_WARP - 1)
+        sums[warp] = sum;
+    __syncthreads();
+    uint64_t before = sum - v;
+    *all = 0;
+    for (uint32_t w = 0; w < nwarps; w++) {
+        before += w < warp ? sums[w] : 0;
+        *all += sums[w];
+    }
+    __syncthreads();
+    return before;
+}
+
+/* Where each tile's words are. False when the tiles do not add up to the payload. */
+FLOE_DEV bool place_tiles(const uint32_t *entries, uint64_t *places, opening *o)
+{
+    uint64_t total = 0;
+    for (uint64_t first = 0; first < o->ntiles; first += (uint64_t)blockDim.x * RUN) {
+        const uint64_t mine = first + (uint64_t)threadIdx.x * RUN;
+        uint32_t n[RUN], sum = 0;
+        uint64_t all;
+#pragma unroll
+        for (int i = 0; i < RUN; i++)
+            n[i] = mine + i < o->ntiles ? entries[mine + i] & FLOE_TILE_NWORDS_MASK : 0;
+#pragma unroll
+        for (int i = 0; i < RUN; i++)
+            sum += n[i];
+        uint64_t at = total + sum_before(sum, o->sums, &all);
+#pragma unroll
+        for (int i = 0; i < RUN; i++) {
+            if (mine + i < o->ntiles)
+                places[mine + i] = at;
+            at += n[i];
+        }
+        total += all;
+    }
+    return total == o->head.payload_nwords;
+}
+
+/* A block owns a chunk. Blocks are whole warps. */
+__global__
+__launch_bounds__(MAX_THREADS) void lorenzo_open_kernel(const __grid_constant__ floe_lorenzo_decode_call call)
+{
+    __shared__ opening o;
+    __shared__ uint32_t failed;
+    const uint64_t chunk = blockIdx.x;
+    if (threadIdx.x == 0) {
+        call.book_at[chunk] = UINT64_MAX; /* whatever becomes of it: books are read next */
+        call.book_bad[chunk] = 0;
+        failed = *(volatile uint32_t *)call.status;
+        if (!failed) {
+            open_chunk(call, chunk, &o);
+            if (o.status != FLOE_OK)
+                fail(call.status, o.status);
+        }
+    }
+    __syncthreads();
+    if (failed || o.idle)
+        return;
+    bool ok = true;
+    if (o.head.table_size)
+        ok = read_table(call, chunk, &o);
+    ok &= place_tiles((const uint32_t *)(o.bytes + o.head.entries_at), call.places + chunk * o.slots, &o);
+    if (!ok)
+        fail(call.status, FLOE_ERR_FORMAT);
+}
+
+/* ---- launch -------------------------------------------------------------------------------------------------------- */
+
+/* Threads that have a run each in a chunk of the average number of slots. */
+uint32_t threads_for(const floe_lorenzo_decode_call *call)
+{
+    const uint64_t slots = call->max_slots / floe_max64(call->max_chunks, 1);
+    uint32_t n = FLOE_WARP;
+    while (n < MAX_THREADS && (uint64_t)n * RUN < slots)
+        n *= 2;
+    return n;
+}
+
+} // namespace
+
+int floe_lorenzo_open_cuda(const floe_lorenzo_decode_call *call, void *stream)
+{
+    cudaStream_t on = (cudaStream_t)stream;
+    if (call->max_chunks == 0)
+        return cudaSuccess;
+    FLOE_LAUNCH(lorenzo_open_kernel, (uint32_t)call->max_chunks, threads_for(call), 0, on, *call);
+    cudaError_t e = cudaGetLastError();
+    if (e != cudaSuccess || !call->decoders)
+        return (int)e;
+    return floe_huffman_books_read_cuda(call->stream, call->book_at, call->book_nwords, (uint32_t)call->max_chunks,
+                                        call->decoders, call->book_bad, stream);
+}
