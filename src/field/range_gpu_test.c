@@ -190,7 +190,7 @@ static double layered(int kind, uint64_t i, uint64_t n)
 {
     static const double odd[] = {1e20, -9999, 1e6, -1e10, 0.0, -0.0, 3e38, 99999, 1.5};
     const double far = odd[kind % 9];
-    switch (kind / 9 % 8) {
+    switch (kind / 9 % 10) {
     case 0: return draw(100) < 3 ? far : uniform();
     case 1: return i == n / 2 || i == n - 1 ? far : uniform();
     case 2: return i > n / 2 ? far : 7;
@@ -198,6 +198,8 @@ static double layered(int kind, uint64_t i, uint64_t n)
     case 4: return draw(4) ? far : draw(2) ? 0.0 : -0.0;
     case 5: return i < n / 3 ? far : i < n / 2 ? far * 0.999 : (double)i;
     case 6: return draw(5) ? (double)draw(3) : draw(50) ? far : NAN;
+    case 7: return draw(3) ? far : 1e7 + uniform(); /* also a zero of one sign */
+    case 8: return draw(3) ? far : -1e7 - uniform();
     default: return i % 97 == 3 ? far : -(double)i * 1e-6;
     }
 }
@@ -206,12 +208,12 @@ static void hostile_fields(void **state)
 {
     (void)state;
     static const uint64_t lengths[] = {0, 1, 2, 3, 5, 31, 100, 1000, 4096, 4097, 5000, 8191, 16400, 70001};
-    enum { N = 70001, KINDS = 2 + 9 * 8 };
+    enum { N = 70001, KINDS = 2 + 9 * 10 };
     double *data = malloc((N + 8) * sizeof *data);
     nfills = 0;
     for (int d = FLOE_F32; d <= FLOE_F64; d++)
-        for (int kind = 0; kind < KINDS; kind += is_small() ? 7 : 2)
-            for (size_t k = kind % 3; k < sizeof lengths / sizeof lengths[0]; k += 3) {
+        for (int kind = 0; kind < KINDS; kind += is_small() ? 7 : 1)
+            for (size_t k = kind % 5; k < sizeof lengths / sizeof lengths[0]; k += 5) {
                 const uint64_t n = lengths[k], skip = draw(4); /* not always aligned to 16 bytes */
                 uint8_t *values = (uint8_t *)data + skip * floe_dtype_size((floe_dtype)d);
                 for (uint64_t i = 0; i < n; i++)
