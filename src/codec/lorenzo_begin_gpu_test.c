@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How chunks begin on a GPU, against what the CPU writes for them: views and votes, tables of values, the second attempt,
- * squared errors. FLOE_GPU_TEST=small: less of it. */
+ * squared errors. FLOE_GPU_TEST=small: less of it. With --bench: how long begin and squared errors take instead. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -593,8 +593,60 @@ static void squared_errors(void **state)
     free(data);
 }
 
-int main(void)
+/* ---- bench --------------------------------------------------------------------------------------------------------- */
+
+static double elapsed(cudaEvent_t begin, cudaEvent_t end)
 {
+    float ms;
+    cu(cudaEventSynchronize(end));
+    cu(cudaEventElapsedTime(&ms, begin, end));
+    return 1e3 * (double)ms;
+}
+
+/* 512^3 values of so many kinds in chunks of 64 MiB: begin, tables included; then a trial of psnr. */
+static void bench_lossless(uint64_t nvalues)
+{
+    static const uint64_t shape[3] = {512, 512, 512}, chunk[3] = {64, 512, 512};
+    const uint64_t n = kit_cells(3, shape);
+    float *data = malloc(n * sizeof *data);
+    cudaEvent_t e[3];
+    for (uint64_t i = 0; i < n; i++)
+        data[i] = (float)draw(nvalues) * 0.25f;
+    floe_field field = kit_chunk(data, FLOE_F32, 3, shape);
+    floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_FAST, FLOE_BOUND_LOSSLESS, 0);
+    fixture f = begun(&field, &p, chunk, data, n * sizeof *data);
+    floe_lorenzo_error_job job = {p, f.call.grid, f.call.chunks, NULL, NULL};
+    job.params.mode = FLOE_BOUND_ABS;
+    job.params.bound = 1e-2;
+    job.tiles = device_memory(f.call.grid.nchunks * f.call.grid.slots * sizeof *job.tiles);
+    job.sum = device_memory(sizeof *job.sum);
+    for (int i = 0; i < 3; i++)
+        cu(cudaEventCreate(&e[i]));
+    for (int run = 0; run < 5; run++) {
+        cu(cudaEventRecord(e[0], NULL));
+        cu(floe_lorenzo_begin_cuda(&f.call, NULL));
+        cu(cudaEventRecord(e[1], NULL));
+        cu(floe_lorenzo_squared_error_cuda(&job, NULL));
+        cu(cudaEventRecord(e[2], NULL));
+        printf("512^3 f32 of %8llu values: table %d, begin %8.1f us, squared error %8.1f us\n",
+               (unsigned long long)nvalues, f.chunks[0].quantizer.kind == FLOE_QUANTIZER_TABLE, elapsed(e[0], e[1]),
+               elapsed(e[1], e[2]));
+    }
+    for (int i = 0; i < 3; i++)
+        cudaEventDestroy(e[i]);
+    cu(cudaFree(job.tiles));
+    cu(cudaFree(job.sum));
+    done(&f);
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+        for (uint64_t nvalues = 16; nvalues < (uint64_t)1 << 25; nvalues *= 16)
+            bench_lossless(nvalues);
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(views_and_votes),
         cmocka_unit_test(votes_on_strided_fields),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The range scan on a GPU against the CPU's: ranges and fill values of synthetic and hostile fields, whole and strided.
- * FLOE_GPU_TEST=small: less of it. */
+ * FLOE_GPU_TEST=small: less of it. With --bench: how fast it is instead. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -281,8 +281,86 @@ static void views(void **state)
     free(data);
 }
 
-int main(void)
+/* ---- bench --------------------------------------------------------------------------------------------------------- */
+
+enum { BENCH_RUNS = 11, BENCH_PERIOD = 1 << 20 };
+
+static double bench_value(int kind, uint64_t i)
 {
+    const double smooth = sin((double)(i % BENCH_PERIOD) * 1e-3) + 1e-3 * uniform();
+    return kind == 0                        ? smooth
+           : kind == 1                      ? 1.5
+           : kind == 2                      ? (double)i
+           : kind == 3 && i / 100 % 10 < 3  ? 1e20
+           : kind == 4 && i / 100 % 10 < 3  ? NAN
+           : kind == 5 && i / 1000 % 10 < 5 ? 0.0
+                                            : smooth;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of a few runs, in microseconds. */
+static double bench_time(const floe_range_job *job, floe_dev_range *range)
+{
+    float ms[BENCH_RUNS];
+    cudaEvent_t begin, end;
+    cu(cudaEventCreate(&begin));
+    cu(cudaEventCreate(&end));
+    for (int r = 0; r < BENCH_RUNS; r++) {
+        cu(cudaMemset(job->done, 0, sizeof *job->done));
+        cu(cudaEventRecord(begin, NULL));
+        cu((cudaError_t)floe_range_scan_cuda(job, range, NULL));
+        cu(cudaEventRecord(end, NULL));
+        cu(cudaEventSynchronize(end));
+        cu(cudaEventElapsedTime(&ms[r], begin, end));
+    }
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    qsort(ms, BENCH_RUNS, sizeof *ms, compare_floats);
+    return 1e3 * (double)ms[BENCH_RUNS / 2];
+}
+
+static void bench(void)
+{
+    static const char *kinds[] = {"smooth", "constant", "ramp", "30 % fill", "30 % NaN", "50 % zero"};
+    static const char *modes[] = {"plain", "fill", "detect"};
+    const uint64_t most = (uint64_t)1 << 27;
+    const int64_t stride = 1;
+    float *data = malloc(most * sizeof *data);
+    device d = opened(NULL, 0);
+    cu(cudaFree(d.values));
+    cu(cudaMalloc((void **)&d.values, most * sizeof *data));
+    for (int kind = 0; kind < 6; kind++) {
+        for (uint64_t i = 0; i < most; i++)
+            data[i] = (float)bench_value(kind, i);
+        cu(cudaMemcpy(d.values, data, most * sizeof *data, cudaMemcpyHostToDevice));
+        for (int mode = 0; mode < 3; mode++)
+            for (uint64_t n = most; n > 1000; n /= 512) {
+                floe_range_job job = floe_range_job_of(d.values, FLOE_F32, 1, &n, &stride);
+                job.has_fill = mode == 1;
+                job.fill_bits = mode == 1 ? floe_value_bits(FLOE_F32, 1e20) : 0;
+                job.detect = mode == 2;
+                job.scratch = d.scratch;
+                job.done = d.done;
+                double us = bench_time(&job, d.range);
+                printf("range f32 %-10s %-7s %10llu values %9.1f us %8.1f GB/s\n", kinds[kind], modes[mode],
+                       (unsigned long long)n, us, 4e-3 * (double)n / us);
+            }
+    }
+    closed(&d);
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
+        bench();
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(synthetic_fields),
         cmocka_unit_test(hostile_fields),
