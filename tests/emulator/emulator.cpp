@@ -10,7 +10,7 @@
 
 #include <link.h>
 #include <semaphore.h>
-#include <stdarg.h>
+#include <signal.h>
 
 enum { MAX_LIVE = 8, MAX_WARPS = FLOE_EMULATED_MAX_THREADS / 32, MEETINGS = 33 };
 enum { PATIENCE = 1 << 22 }; /* turns that blocks may pass on with none of them done; then nobody will ever come */
@@ -26,7 +26,7 @@ struct meeting {
 
 struct warp {
     uint32_t ready, yielded, alive, at_barrier; /* lanes */
-    uint64_t used; /* meetings that are open or unread */
+    uint64_t used;                              /* meetings that are open or unread */
     meeting meetings[MEETINGS];
 };
 
@@ -56,14 +56,18 @@ static sem_t launch_done;
 static uint64_t nblocks, next_block, order, passed;
 static uint32_t nlive;
 
+static void say_where()
+{
+    const floe_emulated_thread *t = floe_emulated_now;
+    if (me && t)
+        fprintf(stderr, "emulator: in thread (%u, %u, %u) of block (%u, %u, %u)\n", t->thread.x, t->thread.y,
+                t->thread.z, t->block.x, t->block.y, t->block.z);
+}
+
 void floe_emulated_die(const char *why)
 {
     fprintf(stderr, "emulator: %s\n", why);
-    if (me && floe_emulated_now) {
-        const floe_emulated_thread *t = floe_emulated_now;
-        fprintf(stderr, "emulator: in thread (%u, %u, %u) of block (%u, %u, %u)\n", t->thread.x, t->thread.y,
-                t->thread.z, t->block.x, t->block.y, t->block.z);
-    }
+    say_where();
     abort();
 }
 
@@ -455,6 +459,40 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
+#ifdef FLOE_EMULATED_ASAN /* tells more than we do */
+static void faults_catch() {}
+static void faults_release() {}
+#else
+/* A kernel's fault ends the program here: a test's own handler would jump out of a fiber. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+static struct sigaction faults_before[sizeof faults / sizeof *faults];
+
+static void fault(int number, siginfo_t *info, void *)
+{
+    signal(number, SIG_DFL);
+    fprintf(stderr, "emulator: a kernel failed with signal %d at %p\n", number, info->si_addr);
+    if (number == SIGSEGV && info->si_code == SI_KERNEL)
+        fprintf(stderr, "emulator: a vector that is not aligned, or a wild address\n");
+    else if (number == SIGSEGV || number == SIGBUS)
+        floe_emulated_explain(info->si_addr);
+    say_where();
+    abort();
+}
+static void faults_catch()
+{
+    struct sigaction action = {};
+    action.sa_sigaction = fault;
+    action.sa_flags = SA_SIGINFO;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i], &action, &faults_before[i]);
+}
+static void faults_release()
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i], &faults_before[i], NULL);
+}
+#endif
+
 void floe_emulated_run(const floe_emulated_call *call)
 {
     static bool ready;
@@ -468,7 +506,9 @@ void floe_emulated_run(const floe_emulated_call *call)
     floe_emulated_grid = call->grid;
     nblocks = (uint64_t)call->grid.x * call->grid.y * call->grid.z;
     next_block = passed = 0;
+    faults_catch();
     sem_post(&block_open(call)->turn);
     while (sem_wait(&launch_done) != 0) {
     }
+    faults_release();
 }

@@ -15,7 +15,7 @@
 #endif
 #endif
 
-enum { FLOE_EMULATED_REDZONE = 256, FLOE_EMULATED_MAX_THREADS = 1024, FLOE_EMULATED_MAX_SHARED = 227 << 10 };
+enum { FLOE_EMULATED_MAX_THREADS = 1024, FLOE_EMULATED_MAX_SHARED = 227 << 10 };
 enum { FLOE_EMULATED_GARBAGE = 0xA5, FLOE_EMULATED_GUARD = 0x5A };
 
 /* ---- fibers (emulator_fiber.cpp) ----------------------------------------------------------------------------------- */
@@ -38,13 +38,23 @@ struct floe_emulated_call {
 /* Runs all blocks of a launch. One launch at a time: the API's lock is held. */
 void floe_emulated_run(const floe_emulated_call *call);
 
-/* n bytes between guards, filled with garbage; whatever touches the guards is found at once under AddressSanitizer, else by
- * floe_guarded_free. NULL when there is no memory. */
+/* ---- memory (emulator_memory.cpp) ---------------------------------------------------------------------------------- */
+
+/* nbytes of garbage between guards. Under AddressSanitizer who touches the guards is stopped, else freeing sees what was
+ * written there. NULL when there is no memory. */
 void *floe_guarded_alloc(size_t nbytes);
 void floe_guarded_free(void *p, size_t nbytes, const char *what);
+
+/* The same in pages of its own: reaching far past the end, or after free, faults. nbytes > 0 */
+void *floe_pages_alloc(size_t nbytes);
+void floe_pages_free(void *p, size_t nbytes, const char *what);
+/* Whether the memory can be touched. */
+void floe_pages_reach(void *p, size_t nbytes, bool within);
 
 /* ---- the API (emulator_api.cpp) ------------------------------------------------------------------------------------ */
 
 uint64_t floe_emulated_setting(const char *name, uint64_t otherwise);
+/* Says on stderr what lies at an address, or next to it. */
+void floe_emulated_explain(const void *address);
 
 #endif

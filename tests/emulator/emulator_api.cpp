@@ -29,16 +29,16 @@ cudaError_t done(cudaError_t error)
 bool setting_is(const char *name) { return floe_emulated_setting(name, 0) != 0; }
 bool no_device() { return floe_emulated_setting("FLOE_EMULATED_DEVICES", 1) == 0; }
 
-#define CHECK(condition, error)     \
-    do {                            \
-        if (!(condition))           \
-            return done(error);     \
+#define CHECK(condition, error) \
+    do {                        \
+        if (!(condition))       \
+            return done(error); \
     } while (0)
-#define TRY(call)                            \
-    do {                                     \
-        const cudaError_t error_ = (call);   \
-        if (error_ != cudaSuccess)           \
-            return done(error_);             \
+#define TRY(call)                          \
+    do {                                   \
+        const cudaError_t error_ = (call); \
+        if (error_ != cudaSuccess)         \
+            return done(error_);           \
     } while (0)
 #define ENTER    \
     lock locked; \
@@ -58,7 +58,8 @@ size_t nranges, ranges_room, device_nbytes;
 range *range_find(const void *p)
 {
     for (size_t i = 0; i < nranges; i++)
-        if ((const char *)p >= ranges[i].begin && (const char *)p < ranges[i].begin + (ranges[i].nbytes ? ranges[i].nbytes : 1))
+        if ((const char *)p >= ranges[i].begin &&
+            (const char *)p < ranges[i].begin + (ranges[i].nbytes ? ranges[i].nbytes : 1))
             return &ranges[i];
     return NULL;
 }
@@ -89,6 +90,19 @@ bool is_whole(const void *p, size_t n)
     return !r || r->registered || n <= (size_t)(r->begin + r->nbytes - (const char *)p);
 }
 
+/* Device memory is within reach while one of these lives. */
+uint32_t nreaching;
+struct reach {
+    reach() { change(nreaching++ == 0, true); }
+    ~reach() { change(--nreaching == 0, false); }
+    static void change(bool needed, bool within)
+    {
+        for (size_t i = 0; needed && i < nranges; i++)
+            if (ranges[i].type == cudaMemoryTypeDevice)
+                floe_pages_reach(ranges[i].begin, ranges[i].nbytes, within);
+    }
+};
+
 cudaError_t alloc(void **p, size_t nbytes, cudaMemoryType type)
 {
     CHECK(p, cudaErrorInvalidValue);
@@ -98,8 +112,10 @@ cudaError_t alloc(void **p, size_t nbytes, cudaMemoryType type)
     const size_t limit = floe_emulated_setting("FLOE_EMULATED_MEMORY", (uint64_t)8 << 30);
     const bool device = type >= cudaMemoryTypeDevice;
     CHECK(!device || (nbytes <= limit && device_nbytes <= limit - nbytes), cudaErrorMemoryAllocation);
-    *p = floe_guarded_alloc(nbytes);
+    *p = floe_pages_alloc(nbytes);
     CHECK(*p, cudaErrorMemoryAllocation);
+    if (type == cudaMemoryTypeDevice && !nreaching)
+        floe_pages_reach(*p, nbytes, false);
     range_add(*p, nbytes, type, false);
     device_nbytes += device ? nbytes : 0;
     return cudaSuccess;
@@ -113,7 +129,9 @@ cudaError_t release(void *p, bool device)
     device_nbytes -= device ? r->nbytes : 0;
     const size_t nbytes = r->nbytes;
     range_remove(r);
-    floe_guarded_free(p, nbytes, device ? "device memory" : "pinned memory");
+    if (device)
+        floe_pages_reach(p, nbytes, true);
+    floe_pages_free(p, nbytes, device ? "device memory" : "pinned memory");
     return cudaSuccess;
 }
 
@@ -293,6 +311,7 @@ struct copy {
 };
 void copy_run(const copy &c)
 {
+    reach within;
     for (size_t y = 0; y < c.height && c.width; y++)
         memmove(c.to + y * c.to_pitch, c.from + y * c.from_pitch, c.width);
 }
@@ -300,7 +319,8 @@ cudaError_t copy_check(const copy &c, cudaMemcpyKind kind)
 {
     if (c.width == 0 || c.height == 0)
         return cudaSuccess;
-    const size_t to_nbytes = (c.height - 1) * c.to_pitch + c.width, from_nbytes = (c.height - 1) * c.from_pitch + c.width;
+    const size_t to_nbytes = (c.height - 1) * c.to_pitch + c.width,
+                 from_nbytes = (c.height - 1) * c.from_pitch + c.width;
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (!c.to || !c.from || c.width > c.to_pitch || c.width > c.from_pitch || !is_whole(c.to, to_nbytes) ||
@@ -333,6 +353,12 @@ cudaError_t copy_now(const copy &c, cudaMemcpyKind kind)
 copy copy_of(void *to, const void *from, size_t nbytes)
 {
     return copy{(char *)to, (const char *)from, nbytes, nbytes, nbytes, 1};
+}
+void set_run(void *p, int value, size_t nbytes)
+{
+    reach within;
+    if (nbytes)
+        memset(p, value, nbytes);
 }
 cudaError_t set_check(void *p, size_t nbytes)
 {
@@ -393,41 +419,25 @@ uint64_t floe_emulated_setting(const char *name, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* ---- guarded memory ------------------------------------------------------------------------------------------------ */
-
-#ifdef FLOE_EMULATED_ASAN
-void *floe_guarded_alloc(size_t nbytes)
+void floe_emulated_explain(const void *address)
 {
-    void *p = NULL;
-    if (posix_memalign(&p, FLOE_EMULATED_REDZONE, nbytes ? nbytes : 1) != 0)
-        return NULL;
-    memset(p, FLOE_EMULATED_GARBAGE, nbytes);
-    return p;
-}
-void floe_guarded_free(void *p, size_t, const char *) { free(p); }
-#else
-void *floe_guarded_alloc(size_t nbytes)
-{
-    void *block = NULL;
-    if (nbytes > SIZE_MAX / 2 || posix_memalign(&block, FLOE_EMULATED_REDZONE, nbytes + 2 * FLOE_EMULATED_REDZONE) != 0)
-        return NULL;
-    char *p = (char *)block + FLOE_EMULATED_REDZONE;
-    memset(block, FLOE_EMULATED_GUARD, FLOE_EMULATED_REDZONE);
-    memset(p, FLOE_EMULATED_GARBAGE, nbytes);
-    memset(p + nbytes, FLOE_EMULATED_GUARD, FLOE_EMULATED_REDZONE);
-    return p;
-}
-void floe_guarded_free(void *p, size_t nbytes, const char *what)
-{
-    const unsigned char *at = (const unsigned char *)p;
-    for (size_t i = 0; i < FLOE_EMULATED_REDZONE; i++)
-        if (at[i - FLOE_EMULATED_REDZONE] != FLOE_EMULATED_GUARD || at[nbytes + i] != FLOE_EMULATED_GUARD) {
-            fprintf(stderr, "emulator: written past %zu bytes of %s\n", nbytes, what);
-            abort();
+    const char *at = (const char *)address;
+    const range *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < nranges; i++) {
+        const char *begin = ranges[i].begin, *end = begin + ranges[i].nbytes;
+        const size_t far = at < begin ? (size_t)(begin - at) : at >= end ? (size_t)(at - end) : 0;
+        if (far < least) {
+            least = far;
+            nearest = &ranges[i];
         }
-    free((char *)p - FLOE_EMULATED_REDZONE);
+    }
+    if (nearest && least < (size_t)1 << 30)
+        fprintf(stderr, "emulator: %p is %zu bytes %s an allocation of %zu bytes at %p\n", address, least,
+                at < nearest->begin ? "before" : "behind", nearest->nbytes, (void *)nearest->begin);
+    else
+        fprintf(stderr, "emulator: %p is nowhere near memory that was allocated, or was freed\n", address);
 }
-#endif
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
@@ -452,6 +462,7 @@ void floe_emulated_launch(dim3 grid, dim3 block, size_t shared_nbytes, cudaStrea
                 grid.z, block.x, block.y, block.z, shared_nbytes);
     memcpy(all.bytes, args, nbytes);
     submit(stream, [=]() {
+        reach within;
         const floe_emulated_call call = {grid, block, shared_nbytes, body, all.bytes};
         floe_emulated_run(&call);
     });
@@ -481,8 +492,8 @@ cudaError_t floe_emulated_occupancy(int *nblocks, const void *kernel, int nthrea
     ENTER;
     CHECK(nblocks && nthreads > 0, cudaErrorInvalidValue);
     *nblocks = nthreads > FLOE_EMULATED_MAX_THREADS || shared_nbytes > shared_allowed(kernel) ? 0
-               : shared_nbytes > FLOE_EMULATED_MAX_SHARED / 2                                  ? 1
-                                                                                               : 2;
+               : shared_nbytes > FLOE_EMULATED_MAX_SHARED / 2                                 ? 1
+                                                                                              : 2;
     return cudaSuccess;
 }
 
@@ -516,8 +527,7 @@ static const struct {
      "operation not permitted when stream is capturing"},
     {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
      "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
-     "capturing stream has unjoined work"},
+    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
 };
 const char *cudaGetErrorName(cudaError_t error)
 {
@@ -716,18 +726,14 @@ cudaError_t cudaMemset(void *p, int value, size_t nbytes)
     NOT_IN_CAPTURE;
     TRY(set_check(p, nbytes));
     all_drain(true);
-    if (nbytes)
-        memset(p, value, nbytes);
+    set_run(p, value, nbytes);
     return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t nbytes, cudaStream_t stream)
 {
     ENTER;
     TRY(set_check(p, nbytes));
-    return submit(stream, [=]() {
-        if (nbytes)
-            memset(p, value, nbytes);
-    });
+    return submit(stream, [=]() { set_run(p, value, nbytes); });
 }
 
 /* ---- streams and events -------------------------------------------------------------------------------------------- */

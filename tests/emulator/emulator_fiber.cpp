@@ -76,12 +76,15 @@ floe_fiber_jump:
     popq %r12
     popq %rbx
     popq %rbp
-    ret
+    popq %rcx
+    jmp *%rcx
     .size floe_fiber_jump, . - floe_fiber_jump
 )");
 static void fiber_prepare(floe_fiber *f)
 {
-    void **sp = (void **)((char *)f->stack + f->stack_nbytes);
+    static unsigned nfibers;
+    /* not all at the same place of a page, or they would all want the same lines of the cache */
+    void **sp = (void **)((char *)f->stack + f->stack_nbytes - nfibers++ % 64 * 320);
     *--sp = NULL; /* where floe_fiber_begin would return to; keeps the stack aligned as at a call */
     *--sp = (void *)floe_fiber_begin;
     for (int i = 0; i < 6; i++)

@@ -6,12 +6,12 @@ namespace
 {
 
 int nfailed;
-#define EXPECT(condition)                                                        \
-    do {                                                                         \
-        if (!(condition)) {                                                      \
-            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);       \
-            nfailed++;                                                           \
-        }                                                                        \
+#define EXPECT(condition)                                                  \
+    do {                                                                   \
+        if (!(condition)) {                                                \
+            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            nfailed++;                                                     \
+        }                                                                  \
     } while (0)
 
 enum { BLOCK = 256, BLOCKS = 37 };
@@ -204,7 +204,9 @@ void test_capture()
     cudaEvent_t forked, joined;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    EXPECT(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking) + cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking) == 0);
+    EXPECT(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking) +
+               cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking) ==
+           0);
     EXPECT(cudaEventCreate(&forked) + cudaEventCreate(&joined) == 0);
 
     EXPECT(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal) == cudaSuccess);

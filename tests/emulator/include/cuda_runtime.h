@@ -105,8 +105,7 @@ template <class... P> struct floe_emulated_bound {
     void (*kernel)(P...);
     std::tuple<P...> args;
 };
-template <class... P, class... A>
-floe_emulated_bound<P...> floe_emulated_bind(void (*kernel)(P...), const A &...given)
+template <class... P, class... A> floe_emulated_bound<P...> floe_emulated_bind(void (*kernel)(P...), const A &...given)
 {
     return {kernel, std::tuple<P...>{static_cast<P>(given)...}};
 }
