@@ -283,10 +283,8 @@ const char *decode_tiles()
     const uint32_t entries = random_below(2) ? (uint32_t)ENTRIES : 0;
     if (!send())
         return "copying to the device";
-#ifndef FLOE_EMULATED
     if (cudaFuncSetAttribute(huffman_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 2 * ENTRIES))
         return "shared memory";
-#endif
     FLOE_LAUNCH(huffman_decode_kernel, 1, FLOE_WARP, 2 * entries, 0, dev, entries);
     if (!fetch())
         return "decoding failed";
