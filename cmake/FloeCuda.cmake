@@ -51,7 +51,9 @@ function(floe_cuda_objects name)
     endforeach()
   else()
     # Unfused, like the C: what is fused on purpose says fmaf.
-    target_compile_options(${name} PRIVATE -fmad=false -lineinfo $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
+    # No C++ runtime, so that programs in C link as before.
+    target_compile_options(${name} PRIVATE -fmad=false -lineinfo
+                                           -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
     set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}")
   endif()
   set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)

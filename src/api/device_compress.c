@@ -107,6 +107,7 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     c->finish.nrecords = c->encode.grid.nchunks;
     c->finish.end = c->encode.end;
     c->finish.with_index = true;
+    FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
     FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode, stream));
     FLOE_TRY(floe_lorenzo_encode_start(&c->encode, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));

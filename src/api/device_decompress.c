@@ -31,9 +31,6 @@ typedef struct decompression {
     floe_device_report *own_report; /* of calls that wait */
     uint8_t *own_stream;            /* where src is host memory */
     uint64_t own_nbytes;
-    /* what must be 0 at first */
-    uint8_t *cleared;
-    size_t cleared_nbytes;
 } decompression;
 
 static void room_of_header(const floe_header *h, const floe_dev_grid *grid, floe_lorenzo_decode_room *room)
@@ -62,11 +59,8 @@ static floe_status room_of(const floe_field *layout, const floe_params *params, 
 static void take_all(decompression *d, floe_arena *a)
 {
     const uint64_t n = d->room.max_chunks;
-    const size_t begin = a->used;
-    d->cleared = floe_arena_take(a, 0, 1);
     d->decode.status = floe_arena_take(a, 1, sizeof *d->decode.status);
     d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
-    d->cleared_nbytes = a->used - begin;
     d->own_report = floe_arena_take(a, 1, sizeof *d->own_report);
     d->open.header = floe_arena_take(a, 1, sizeof *d->open.header);
     d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
@@ -105,7 +99,6 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
 {
     floe_error *err = &ctx->err;
     void *stream = ctx->cuda.stream;
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->cleared, d->cleared_nbytes, err));
     d->decode.stream = d->verify.stream = d->open.stream = src;
     d->verify.nbytes = d->open.nbytes = nbytes;
     d->open.dev_nbytes = dev_nbytes;
@@ -116,8 +109,10 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
     d->verify.dev_nrecords = d->open.nrecords;
     d->decode.layout = d->open.header->shape;
     FLOE_CUDA(err, floe_container_open_cuda(&d->open, stream));
-    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, stream));
+    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err)); /* checksums beside decoding: a verdict is all that they have to say */
+    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
     FLOE_TRY(floe_lorenzo_decode_start(&d->decode, stream, err));
+    FLOE_TRY(floe_cuda_join(&ctx->cuda, err));
     FLOE_CUDA(err, floe_report_cuda(d->decode.status, NULL, 0, nbytes, dev_nbytes, false, report, stream));
     return FLOE_OK;
 }

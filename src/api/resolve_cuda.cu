@@ -89,14 +89,33 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
     finish(&job, &call, nchunks, &shared.range, &shared.votes);
 }
 
+/* By a whole block: what the host has worked out goes where it belongs. */
+FLOE_DEV_SELDOM void write_ready(const floe_resolve_job *job)
+{
+    static_assert(sizeof(floe_dev_params) % 8 == 0 && sizeof(floe_dev_params) / 8 <= FLOE_RANGE_THREADS / 2,
+                  "a word a thread");
+    const uint32_t i = threadIdx.x, j = i - FLOE_RANGE_THREADS / 2;
+    const bool fits = 8 * (uint64_t)job->ready_nwords <= job->capacity;
+    if (i < sizeof(floe_dev_params) / 8)
+        ((uint64_t *)job->params)[i] = ((const uint64_t *)&job->ready)[i];
+    if (fits && j < job->ready_nwords)
+        ((uint64_t *)job->stream)[j] = job->ready_header[j];
+    if (!fits && i == 0 && *job->status == FLOE_OK)
+        *job->status = FLOE_ERR_CAPACITY;
+}
+
 /* Where the values do not matter: the first block does what does not take many. */
 __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
     resolve_kernel(const __grid_constant__ floe_resolve_job job, const __grid_constant__ floe_lorenzo_encode_call call,
                    uint64_t nchunks)
 {
     __shared__ int votes;
+    if (blockIdx.x == 0 && job.ready_nwords) { /* first: others wait for it */
+        write_ready(&job);
+        floe_lorenzo_begin_block(&call, 0, nchunks, &job.ready.quantizer, &votes);
+    }
     floe_lorenzo_clear_grid(&call);
-    if (blockIdx.x == 0)
+    if (blockIdx.x == 0 && !job.ready_nwords)
         finish(&job, &call, nchunks, NULL, &votes);
 }
 

@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+enum { FLOE_RESOLVE_MAX_WORDS = 24 }; /* more than a header without attributes has */
+
 /* By value; pointers are device memory. */
 typedef struct floe_resolve_job {
     floe_header header; /* as floe_header_init leaves it, without attributes; and has_fill and fill_bits of a fill value
@@ -30,7 +32,14 @@ typedef struct floe_resolve_job {
     void *scratch;         /* floe_range_scratch_nbytes, 64-byte aligned */
     uint32_t *done;        /* a word that is 0 before the call, and of no use after it */
     uint32_t *status;
+    /* Where no value is looked at the host knows it all: see floe_resolve_prepare. 0 words: the device finds out. */
+    uint32_t ready_nwords;                         /* of the header, 8 bytes each */
+    uint64_t ready_header[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes */
+    floe_dev_params ready;
 } floe_resolve_job;
+
+/* Works out on the host what no value decides; does nothing for a job that scans. */
+floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
 
 /* Whether such a job reads the values, and so needs scratch and done. */
 bool floe_resolve_scans(const floe_resolve_job *job);

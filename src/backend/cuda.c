@@ -44,6 +44,26 @@ static floe_status device_fits(int device, floe_error *err)
     return FLOE_OK;
 }
 
+static floe_status own_create(floe_cuda *cuda, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
+    FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
+    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
+    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
+    return FLOE_OK;
+}
+
+static void own_free(floe_cuda *cuda)
+{
+    cudaFreeHost(cuda->answer);
+    if (cuda->side)
+        cudaStreamDestroy((cudaStream_t)cuda->side);
+    if (cuda->forked)
+        cudaEventDestroy((cudaEvent_t)cuda->forked);
+    if (cuda->joined)
+        cudaEventDestroy((cudaEvent_t)cuda->joined);
+}
+
 floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *workspace, size_t workspace_nbytes,
                            floe_error *err)
 {
@@ -55,8 +75,10 @@ floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *work
     FLOE_TRY(device_choose(cuda, device, err));
     FLOE_TRY(device_fits(cuda->device, err));
     FLOE_TRY(floe_cuda_enter(cuda, &before, err));
-    floe_status status = floe_cuda_status(cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES), "cudaMallocHost", err);
+    floe_status status = own_create(cuda, err);
     cuda->open = status == FLOE_OK;
+    if (status != FLOE_OK)
+        own_free(cuda);
     floe_cuda_leave(before);
     return status;
 }
@@ -68,7 +90,7 @@ void floe_cuda_close(floe_cuda *cuda)
         return;
     if (!cuda->caller_owns)
         cudaFree(cuda->workspace);
-    cudaFreeHost(cuda->answer);
+    own_free(cuda);
     floe_cuda_leave(before);
     *cuda = (floe_cuda){.open = false};
 }
@@ -121,8 +143,8 @@ floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_
 {
     FLOE_CHECK(err, !plan->overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     if (plan->used > cuda->workspace_nbytes) {
-        FLOE_CHECK(err, !cuda->caller_owns, FLOE_ERR_MEMORY,
-                   "the device workspace has %zu bytes, %zu are needed", cuda->workspace_nbytes, plan->used);
+        FLOE_CHECK(err, !cuda->caller_owns, FLOE_ERR_MEMORY, "the device workspace has %zu bytes, %zu are needed",
+                   cuda->workspace_nbytes, plan->used);
         FLOE_TRY(workspace_grow(cuda, plan->used, max_nbytes, err));
     }
     *arena = floe_arena_of(cuda->workspace, cuda->workspace_nbytes);
@@ -146,6 +168,20 @@ floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, 
     FLOE_CUDA(err, cudaMemcpyAsync(cuda->answer, dev, nbytes, cudaMemcpyDeviceToHost, (cudaStream_t)cuda->stream));
     FLOE_TRY(floe_cuda_wait(cuda, err));
     memcpy(host, cuda->answer, nbytes);
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_fork(const floe_cuda *cuda, floe_error *err)
+{
+    FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->forked, (cudaStream_t)cuda->stream));
+    FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)cuda->side, (cudaEvent_t)cuda->forked, 0));
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_join(const floe_cuda *cuda, floe_error *err)
+{
+    FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->joined, (cudaStream_t)cuda->side));
+    FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)cuda->stream, (cudaEvent_t)cuda->joined, 0));
     return FLOE_OK;
 }
 

@@ -25,7 +25,9 @@ typedef struct floe_cuda {
     void *workspace;
     size_t workspace_nbytes;
     bool caller_owns;
-    void *answer; /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES */
+    void *answer;          /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES */
+    void *side;            /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join */
+    void *forked, *joined; /* cudaEvent_t */
 } floe_cuda;
 
 /* DEVICE, with the reason: no such device, no driver, or no CUDA in this build. device -1: the one that is current.
@@ -56,6 +58,10 @@ floe_status floe_cuda_clear(const floe_cuda *cuda, void *dev, size_t nbytes, flo
 floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, size_t nbytes, floe_error *err);
 /* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
+/* What is put on cuda->side after fork waits for what is on the stream so far; what is put on the stream after join waits
+ * for what is on the side. */
+floe_status floe_cuda_fork(const floe_cuda *cuda, floe_error *err);
+floe_status floe_cuda_join(const floe_cuda *cuda, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
 
 #endif
