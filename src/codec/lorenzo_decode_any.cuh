@@ -127,15 +127,28 @@ FLOE_DEV bool read_prefix(const target &t, const uint32_t *words, uint32_t nword
 
 FLOE_DEV floe_real ordered_value(floe_uint q) { return FLOE_R(floe_real_of)((floe_uint)FLOE_R(floe_bits_order)(q)); }
 
+/* The loop's arrays are in memory: out of line, those of others stay in registers. */
+FLOE_DEV_SELDOM void log_values(double step, const floe_int *q, floe_real *v)
+{
+#pragma unroll 2
+    for (int k = 0; k < GROUP; k++)
+        v[k] = FLOE_R(floe_log_decode)(q[k], step);
+}
+
 /* As floe_quantizer_decode, but for TABLE. */
 FLOE_DEV void quantizer_values(const floe_quantizer *z, const floe_int q[GROUP], floe_real v[GROUP])
 {
     const floe_real step = (floe_real)z->step;
-    const double log_step = z->step;
     if (z->kind == FLOE_QUANTIZER_LOG) {
-#pragma unroll 4
+        floe_int from[GROUP];
+        floe_real to[GROUP];
+#pragma unroll
         for (int k = 0; k < GROUP; k++)
-            v[k] = FLOE_R(floe_log_decode)(q[k], log_step);
+            from[k] = q[k];
+        log_values(z->step, from, to);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            v[k] = to[k];
     } else if (z->kind == FLOE_QUANTIZER_LINEAR) {
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
@@ -203,9 +216,9 @@ FLOE_DEV bool emit_step(const target &t, const floe_quantizer *z, prefix &p, uin
     if (p.exceptions)
         put_exceptions(z, p, s, v);
     if (t.whole)
-        store_step<RANK, true>(t, s, v);
+        store_step<RANK, true>(t, s, v, (uint4 *)NULL);
     else
-        store_step<RANK, false>(t, s, v);
+        store_step<RANK, false>(t, s, v, (uint4 *)NULL);
     return true;
 }
 
@@ -276,7 +289,7 @@ struct pack_opener {
                                          pack_source &p) const
     {
         __syncwarp(); /* nobody reads what another try has left */
-        window_open(p.w, words, nwords, from, stage);
+        window_open(p.w, words, nwords, from, stage, STAGE_WORDS);
         window_wait();
         return source_open(p, t.nsteps);
     }

@@ -27,25 +27,78 @@ FLOE_DEV floe_real value_of(floe_int q, floe_real step) { return FLOE_R(floe_lin
 FLOE_DEV double value_of(int32_t q, double step) { return FLOE_R(floe_linear_decode)((int64_t)q, step); }
 #endif
 
-FLOE_DEV void store_row(floe_real *to, const floe_real v[4])
+#if FLOE_REAL_BITS == 32
+template <int RANK> FLOE_DEV void store_row(floe_real *to, const floe_real v[4])
+{
+    __stcs((float4 *)to, make_float4(v[0], v[1], v[2], v[3]));
+}
+#else
+/* Rows of two lanes side by side, in pieces of 32 bytes: first the even lane's row by both, then the odd one's. */
+template <int RANK> FLOE_DEV void store_row(floe_real *to, const floe_real v[4])
+{
+    if (RANK == 1) { /* there they are not */
+        __stcs((double2 *)to, make_double2(v[0], v[1]));
+        __stcs((double2 *)to + 1, make_double2(v[2], v[3]));
+        return;
+    }
+    const bool odd = floe_lane() % 2;
+    double2 give = odd ? make_double2(v[0], v[1]) : make_double2(v[2], v[3]), got;
+    got.x = __shfl_xor_sync(FLOE_ALL_LANES, give.x, 1);
+    got.y = __shfl_xor_sync(FLOE_ALL_LANES, give.y, 1);
+    const double2 own = odd ? make_double2(v[2], v[3]) : make_double2(v[0], v[1]);
+    floe_real *even_row = to - (odd ? 4 : 0) + (odd ? 2 : 0); /* this lane's half of it */
+    __stcs((double2 *)even_row, odd ? got : own);
+    __stcs((double2 *)(even_row + 4), odd ? own : got);
+}
+#endif
+
+/* A group of rank 1 is a run of memory, and a piece of each lane's run at a time would go to 32 places: they change lanes
+ * in shared memory, 8 pieces of 16 bytes of each lane at once. */
+enum { PIECE_VALUES = 16 / sizeof(floe_real), LINE_PIECES = 8, LINE_WORDS = FLOE_WARP * LINE_PIECES * 4 };
+
+FLOE_DEV uint4 piece_of(const floe_real *v)
 {
 #if FLOE_REAL_BITS == 32
-    __stcs((float4 *)to, make_float4(v[0], v[1], v[2], v[3]));
+    return make_uint4(floe_bits_f32(v[0]), floe_bits_f32(v[1]), floe_bits_f32(v[2]), floe_bits_f32(v[3]));
 #else
-    __stcs((double2 *)to, make_double2(v[0], v[1]));
-    __stcs((double2 *)to + 1, make_double2(v[2], v[3]));
+    const uint64_t a = floe_bits_f64(v[0]), b = floe_bits_f64(v[1]);
+    return make_uint4((uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32));
 #endif
 }
 
-/* Values of a step to where they are wanted. WHOLE: everywhere. */
-template <int RANK, bool WHOLE> FLOE_DEV void store_step(const target &t, uint32_t s, const floe_real v[GROUP])
+/* to: of the step's first value. */
+FLOE_DEV void store_line(floe_real *to, const floe_real v[GROUP], uint4 *line)
+{
+    const uint32_t lane = floe_lane();
+#pragma unroll
+    for (int first = 0; first < GROUP; first += LINE_PIECES * PIECE_VALUES) {
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < LINE_PIECES; q++) /* so turned that neither side meets in a bank */
+            line[q * FLOE_WARP + (lane ^ q)] = piece_of(v + first + q * PIECE_VALUES);
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < LINE_PIECES; k++) {
+            const uint32_t q = lane % LINE_PIECES, group = k * (FLOE_WARP / LINE_PIECES) + lane / LINE_PIECES;
+            __stcs((uint4 *)(to + group * GROUP + first + q * PIECE_VALUES), line[q * FLOE_WARP + (group ^ q)]);
+        }
+    }
+}
+
+/* Values of a step to where they are wanted. WHOLE: everywhere. line: NULL, or for rank 1 shared memory of LINE_WORDS. */
+template <int RANK, bool WHOLE>
+FLOE_DEV void store_step(const target &t, uint32_t s, const floe_real v[GROUP], uint4 *line)
 {
     const uint32_t wanted = WHOLE ? FLOE_ALL_LANES : group_cells<RANK>(t.out, s);
+    if (RANK == 1 && WHOLE && line) {
+        store_line(t.origin + t.at + s * FLOE_STEP_VALUES, v, line);
+        return;
+    }
 #pragma unroll
     for (int r = 0; r < GROUP / 4; r++) {
-        floe_real *to = t.origin + row_at<RANK>(t, s, r);
+        floe_real *to = t.origin + row_at<RANK, WHOLE>(t, s, r);
         if constexpr (WHOLE)
-            store_row(to, v + 4 * r);
+            store_row<RANK>(to, v + 4 * r);
         else
 #pragma unroll
             for (int i = 0; i < 4; i++)
@@ -56,9 +109,9 @@ template <int RANK, bool WHOLE> FLOE_DEV void store_step(const target &t, uint32
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* The steps of a coded tile. */
+/* The steps of a coded tile. line: as for store_step; of encoder pack the window has the words before it only. */
 template <int RANK, bool WHOLE, class Source>
-FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe_real step, Source &source)
+FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe_real step, Source &source, uint4 *line)
 {
     walk<RANK, narrow> w;
     sums_bound bound;
@@ -78,7 +131,7 @@ FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             v[k] = value_of(q[k], step);
-        store_step<RANK, WHOLE>(t, s, v);
+        store_step<RANK, WHOLE>(t, s, v, line);
     }
     return t.steps_wanted < t.nsteps || source_at_end(source) ? TILE_DONE : TILE_BAD;
 }

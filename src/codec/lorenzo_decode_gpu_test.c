@@ -305,7 +305,16 @@ static floe_status check_same(const stream *s, const output *box, int layout, de
     output o = *box;
     floe_status have;
     lay_output(s, layout, &o);
+    floe_huffman_decoder *decoders = d->call.decoders;
+    if (s->params.preset ==
+        FLOE_PRESET_FAST) /* codebooks are not awaited, and come all the same where damage says so */
+        d->call.decoders = NULL;
     uint8_t *memory = decode_on_gpu(s, &o, d, FLOE_OK, &have);
+    d->call.decoders = decoders;
+    if (have == FLOE_ERR_LIMIT) {
+        free(memory);
+        memory = decode_on_gpu(s, &o, d, FLOE_OK, &have);
+    }
     const floe_status want = decode_on_cpu(s, &o);
     if (have != want)
         fail_at(s, have == FLOE_OK ? "accepted by the GPU only" : "refused by the GPU only", (uint64_t)have);
@@ -370,6 +379,7 @@ static const sample samples[] = {
     {"turbulence", F32, 3, {16, 32, 64}, LOSSLESS, .coarse = true},
     {"turbulence", F64, 2, {70, 140}, LOSSLESS, .coarse = true, .dirty = 60},
     {"turbulence", F32, 1, {9000}, LOSSLESS, .coarse = true, .fill = true},
+    {"turbulence", F64, 1, {16384}, LOSSLESS},
     {"hostile", F32, 3, {17, 18, 40}, LOSSLESS},
     {"hostile", F64, 4, {3, 5, 20, 40}, LOSSLESS},
 };
@@ -458,7 +468,7 @@ static void mutate_entry(stream *s, uint64_t *random)
 static void damaged_streams(void **state)
 {
     (void)state;
-    enum { TRIES = 60 };
+    enum { TRIES = 24 };
     uint64_t random = 2, refused = 0, tried = 0;
     for (uint32_t i = 0; i < 2 * NSAMPLES; i++) {
         sample c = samples[i / 2];
@@ -517,7 +527,8 @@ static void crafted_sums(void **state)
         for (uint32_t b = 0; b < sizeof bases / sizeof *bases; b++)
             for (uint32_t mode = 0; mode < 4; mode++) {
                 uint32_t entry;
-                memcpy(chunk + head.payload_at, &bases[b], sizeof bases[b]); /* the first tile's base */
+                const uint32_t words[2] = {bases[b], b % 3 - 1};                  /* 0, 1 and all ones above */
+                memcpy(chunk + head.payload_at, words, floe_dtype_size(c.dtype)); /* the first tile's base */
                 memcpy(&entry, chunk + head.entries_at, sizeof entry);
                 entry = (entry & ~(3u << FLOE_TILE_MODE_SHIFT)) | mode << FLOE_TILE_MODE_SHIFT;
                 memcpy(chunk + head.entries_at, &entry, sizeof entry);
@@ -571,7 +582,7 @@ static void limits(void **state)
     d.call.max_chunks = s.nchunks - 1;
     assert_int_equal(status_with(&s, &d, FLOE_OK), FLOE_ERR_LIMIT);
     d.call.max_chunks = s.nchunks;
-    d.call.max_slots = d.nslots - 1;
+    d.call.max_slots = s.nchunks * FLOE_BATCH_TILES - 1;
     assert_int_equal(status_with(&s, &d, FLOE_OK), FLOE_ERR_LIMIT);
     device_end(&d, decoders, tables);
     free(s.bytes);

@@ -54,7 +54,7 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
                                                         pack_source &source)
 {
-    return decode_fast<RANK, false>(t, mode, base, step, source);
+    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
 }
 
 /* By value: where the addresses go, nothing stays in registers. */
@@ -75,7 +75,10 @@ FLOE_DEV outcome decode_pack(const floe_lorenzo_decode_call &call, const floe_de
     outcome result = TILE_UNFIT;
     if (entry_is_fast<RANK>(w.entry, chunk, t)) {
         pack_source source;
-        window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage);
+        /* rank 1: the end of the stage is for values on their way out */
+        const uint32_t room = RANK == 1 ? STAGE_WORDS - LINE_WORDS : STAGE_WORDS;
+        uint4 *line = RANK == 1 ? (uint4 *)(stage + room) : (uint4 *)NULL;
+        window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage, room);
         const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
         const floe_real step = (floe_real)chunk->quantizer.step;
         window_wait();
@@ -83,7 +86,7 @@ FLOE_DEV outcome decode_pack(const floe_lorenzo_decode_call &call, const floe_de
         source.w.at += BASE_WORDS;
         if (!source_open(source, t.nsteps))
             return TILE_BAD;
-        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source)
+        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source, line)
                          : decode_cut<RANK>(t, mode, base, step, source);
     }
     if (result == TILE_UNFIT) {
@@ -128,6 +131,7 @@ struct huffman_shared {
     uint32_t next; /* tile of the chunk */
     uint32_t failed;
 };
+static_assert((int)CODE_WORDS >= (int)LINE_WORDS, "codes make room for values");
 enum {
     HUFFMAN_SHARED_NBYTES = 227 * 1024, /* the most that a block can have */
     TABLE_ROOM = (HUFFMAN_SHARED_NBYTES - sizeof(huffman_shared)) / 2
@@ -181,7 +185,7 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
                                                         huffman_source &source)
 {
-    return decode_fast<RANK, false>(t, mode, base, step, source);
+    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
 }
 
 /* By value: where the addresses go, nothing stays in registers. */
@@ -209,7 +213,8 @@ FLOE_DEV outcome decode_huffman(const floe_lorenzo_decode_call &call, const floe
         const floe_int base = (floe_int)word_value(w.words);
         if (!opener.open(t, w.words, w.entry & FLOE_TILE_NWORDS_MASK, BASE_WORDS, source))
             return TILE_BAD;
-        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source)
+        uint4 *line = RANK == 1 ? (uint4 *)opener.place->codes : (uint4 *)NULL; /* which are decoded */
+        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source, line)
                          : decode_cut<RANK>(t, mode, base, step, source);
     }
     if (result == TILE_UNFIT)

@@ -190,7 +190,7 @@ FLOE_DEV void bound_begin(sums_bound &b, floe_int base)
     b.base = b.corner = fabsf((float)base);
 }
 
-/* Whether all sums of a step stay below the limit. Each value of a plane is a sum of p's, each taken once, and the corner. */
+/* Whether the base and all sums of a step stay below the limit. Each value of a plane is a sum of p's, each taken once, and the corner. */
 template <int RANK, class T>
 FLOE_DEV bool bound_holds(sums_bound &b, uint32_t mode, uint32_t most, const walk<RANK, T> &w)
 {
@@ -206,7 +206,7 @@ FLOE_DEV bool bound_holds(sums_bound &b, uint32_t mode, uint32_t most, const wal
     else
         b.corner += add;
     const float from = mode == FLOE_LORENZO_NONE ? fmaxf(fabsf(b.corner), b.base) : fabsf(b.corner);
-    return from + ps * b.p < sums_limit((T)0) && most <= number<T>::MOST;
+    return fmaxf(b.base, from + ps * b.p) < sums_limit((T)0) && most <= number<T>::MOST;
 }
 
 } // namespace

@@ -108,16 +108,17 @@ template <int RANK> FLOE_DEV target target_of(const floe_dev_chunk *chunk, uint3
     return t;
 }
 
-/* Element of row r of this lane's group in step s, of its first value. */
-template <int RANK> FLOE_DEV int64_t row_at(const target &t, uint32_t s, uint32_t r)
+/* Element of row r of this lane's group in step s, of its first value. WHOLE: contiguous along x. */
+template <int RANK, bool WHOLE> FLOE_DEV int64_t row_at(const target &t, uint32_t s, uint32_t r)
 {
     const uint32_t lane = floe_lane();
+    const int64_t across = WHOLE ? 1 : t.x;
     if (RANK == 1)
-        return t.at + (int64_t)(s * FLOE_STEP_VALUES + lane * GROUP + 4 * r) * t.x;
+        return t.at + (int64_t)(s * FLOE_STEP_VALUES + lane * GROUP + 4 * r) * across;
     if (RANK == 2)
-        return t.at + (int64_t)(8 * s + r) * t.z + (int64_t)(4 * lane) * t.x;
+        return t.at + (int64_t)(8 * s + r) * t.z + (int64_t)(4 * lane) * across;
     return t.at + (int64_t)(2 * s + r / 4) * t.z + (int64_t)(4 * (lane / 8) + r % 4) * t.y +
-           (int64_t)(4 * (lane % 8)) * t.x;
+           (int64_t)(4 * (lane % 8)) * across;
 }
 
 /* Bits lo..hi-1 of cells `at`..at + n - 1 along an axis; n at most 32. */
@@ -158,7 +159,8 @@ enum outcome { TILE_DONE, TILE_BAD, TILE_UNFIT /* for another way to decode */ }
 struct word_window {
     const uint32_t *words; /* in device memory */
     uint32_t nwords;       /* of the tile */
-    uint32_t *stage;       /* STAGE_WORDS, 16-byte aligned */
+    uint32_t *stage;       /* 16-byte aligned */
+    uint32_t room;         /* words of the stage */
     uint32_t at, end;      /* of the stage: the next word, and behind the last one there */
     uint32_t next;         /* word of the tile that stands at `end` */
 };
@@ -170,7 +172,7 @@ FLOE_DEV void window_fetch(word_window &w)
 {
     const uint32_t from = w.next - (w.end - w.at), lane = floe_lane();
     const uint32_t skip = (uint32_t)((uintptr_t)(w.words + from) >> 2 & 3);
-    const uint32_t n = min(w.nwords - from, (uint32_t)STAGE_WORDS - 4);
+    const uint32_t n = min(w.nwords - from, w.room - 4);
     const uint4 *src = (const uint4 *)(w.words + from - skip);
     for (uint32_t i = lane; 4 * i < skip + n; i += FLOE_WARP)
         floe_copy16_async((uint4 *)w.stage + i, src + i);
@@ -186,11 +188,13 @@ FLOE_DEV void window_wait()
     __syncwarp();
 }
 
-FLOE_DEV void window_open(word_window &w, const uint32_t *words, uint32_t nwords, uint32_t from, uint32_t *stage)
+FLOE_DEV void window_open(word_window &w, const uint32_t *words, uint32_t nwords, uint32_t from, uint32_t *stage,
+                          uint32_t room)
 {
     w.words = words;
     w.nwords = nwords;
     w.stage = stage;
+    w.room = room;
     w.at = w.end = 0;
     w.next = from;
     window_fetch(w);
@@ -210,7 +214,7 @@ FLOE_DEV void window_need(word_window &w, uint32_t n)
 
 /* What a step says of its groups, this lane's or all of them. */
 struct step_head {
-    uint32_t width, most;
+    uint32_t width, most, total; /* total: words of value planes */
     bool flat;
 };
 
@@ -416,15 +420,13 @@ template <bool WHOLE> FLOE_DEV bool source_step(pack_source &p, uint32_t s, bool
     h.most = __reduce_max_sync(FLOE_ALL_LANES, stray ? 255 : h.width);
     if (h.most > WIDEST)
         return false;
-    const uint32_t total = __reduce_add_sync(FLOE_ALL_LANES, h.width);
-    if (total > words_left(p.w))
-        return false;
-    window_need(p.w, total);
-    return true;
+    h.total = __reduce_add_sync(FLOE_ALL_LANES, h.width);
+    return h.total <= words_left(p.w);
 }
 
 template <class T> FLOE_DEV void source_residuals(pack_source &p, uint32_t, const step_head &h, T r[GROUP])
 {
+    window_need(p.w, h.total);
     plane_residuals(p.w.stage, p.w.at, h, r);
 }
 

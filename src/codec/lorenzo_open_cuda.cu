@@ -68,20 +68,28 @@ FLOE_DEV void set_quantizer(const floe_lorenzo_decode_call &call, uint64_t chunk
     q->table = call.tables ? call.tables + chunk * FLOE_TABLE_MAX : NULL;
 }
 
-/* What stands in the header of a chunk, and is so. */
-FLOE_DEV floe_status read_head(const floe_lorenzo_decode_call &call, const floe_dev_record *record,
-                               const uint64_t *extent, floe_lorenzo_chunk *head, floe_dev_chunk *c)
+/* The header's words, which are on their way while others work; 0 where there is no header. */
+FLOE_DEV void load_head(const floe_lorenzo_decode_call &call, const floe_dev_record &record,
+                        uint32_t words[FLOE_LORENZO_HEADER_WORDS])
 {
-    const uint32_t *words = (const uint32_t *)(call.stream + record->offset + FLOE_RECORD_HEAD_NBYTES);
-    uint32_t copy[FLOE_LORENZO_HEADER_WORDS];
-    if (record->nbytes < FLOE_LORENZO_HEADER_NBYTES)
-        return FLOE_ERR_FORMAT;
+    const uint32_t *from = (const uint32_t *)(call.stream + record.offset + FLOE_RECORD_HEAD_NBYTES);
 #pragma unroll
     for (int i = 0; i < FLOE_LORENZO_HEADER_WORDS; i++)
-        copy[i] = words[i];
-    if (!floe_lorenzo_chunk_of_words(copy, call.field.dtype, head) || !floe_lorenzo_parts_are_sane(head) ||
-        !floe_view_of(call.field.rank, extent, head->swap, &c->view) || head->ntiles != c->view.ntiles ||
-        !floe_lorenzo_chunk_offsets(head, call.field.dtype) || head->end != record->nbytes)
+        words[i] = record.nbytes < FLOE_LORENZO_HEADER_NBYTES ? 0 : from[i];
+}
+
+/* As floe_lorenzo_chunk_read. */
+FLOE_DEV floe_status read_head(const floe_lorenzo_decode_call &call, uint64_t nbytes, const uint64_t *extent,
+                               const uint32_t words[FLOE_LORENZO_HEADER_WORDS], floe_lorenzo_chunk *head,
+                               floe_dev_chunk *c)
+{
+    const floe_dtype dtype = call.field.dtype;
+    if (nbytes < FLOE_LORENZO_HEADER_NBYTES || !floe_lorenzo_chunk_of_words(words, dtype, head) ||
+        !floe_lorenzo_parts_are_sane(head))
+        return FLOE_ERR_FORMAT;
+    if (head->swap && !floe_view_of(call.field.rank, extent, true, &c->view))
+        return FLOE_ERR_FORMAT;
+    if (head->ntiles != c->view.ntiles || !floe_lorenzo_chunk_offsets(head, dtype) || head->end != nbytes)
         return FLOE_ERR_FORMAT;
     if ((head->encoder == FLOE_LORENZO_HUFFMAN && !call.decoders) || (head->table_size && !call.tables))
         return FLOE_ERR_LIMIT;
@@ -123,6 +131,8 @@ FLOE_DEV void open_chunk(const floe_lorenzo_decode_call &call, uint64_t chunk, o
 {
     floe_dev_chunk *to = call.chunks + chunk, c;
     uint64_t nchunks, lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    uint32_t words[FLOE_LORENZO_HEADER_WORDS];
+    const floe_dev_record record = call.records[chunk]; /* means nothing behind the last */
     o->idle = 1;
     o->status = FLOE_OK;
     if (!count_chunks(call, &nchunks, &o->slots)) {
@@ -133,6 +143,7 @@ FLOE_DEV void open_chunk(const floe_lorenzo_decode_call &call, uint64_t chunk, o
         return;
     if (chunk == 0)
         write_grid(call, nchunks, o->slots);
+    load_head(call, record, words);
     memset(&c, 0, sizeof c);
     floe_grid_cut(call.field.rank, grid_shape(call), grid_chunk(call), chunk, lo, extent);
     floe_view_of(call.field.rank, extent, false, &c.view);
@@ -140,13 +151,13 @@ FLOE_DEV void open_chunk(const floe_lorenzo_decode_call &call, uint64_t chunk, o
         to->view.ntiles = 0;
         return;
     }
-    const floe_dev_record record = call.records[chunk];
-    o->status = read_head(call, &record, extent, &o->head, &c);
+    o->status = read_head(call, record.nbytes, extent, words, &o->head, &c);
     if (o->status == FLOE_OK && c.view.ntiles > o->slots)
         o->status = FLOE_ERR_LIMIT;
     if (o->status != FLOE_OK)
         return;
-    set_region(call, lo, extent, &c);
+    if (o->head.swap)
+        set_region(call, lo, extent, &c); /* by the other view */
     set_quantizer(call, chunk, &o->head, &c.quantizer);
     c.ncells = 1;
     for (int a = 0; a < FLOE_VIEW_AXES; a++)
