@@ -81,7 +81,7 @@ FLOE_DEV uint4 floe_load16_once(const void *p)
 FLOE_DEV void floe_copy16_async(void *shared, const void *global)
 {
 #ifdef FLOE_EMULATED
-    *(uint4 *)shared = *(const uint4 *)global;
+    floe_emulated_copy16(shared, global);
 #else
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
@@ -89,13 +89,17 @@ FLOE_DEV void floe_copy16_async(void *shared, const void *global)
 }
 FLOE_DEV void floe_copy_async_commit()
 {
-#ifndef FLOE_EMULATED
+#ifdef FLOE_EMULATED
+    floe_emulated_copy_commit();
+#else
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 FLOE_DEV void floe_copy_async_wait()
 {
-#ifndef FLOE_EMULATED
+#ifdef FLOE_EMULATED
+    floe_emulated_copy_wait();
+#else
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 #endif
 }

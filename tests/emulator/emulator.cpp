@@ -30,6 +30,15 @@ struct warp {
     meeting meetings[MEETINGS];
 };
 
+/* Copies that a thread has begun. */
+struct copies {
+    struct pair {
+        void *to;
+        const void *from;
+    } *all;
+    uint32_t n, ncommitted, room;
+};
+
 struct worker {
     pthread_t thread;
     sem_t turn;
@@ -44,6 +53,7 @@ struct worker {
     void *shared;
     warp warps[MAX_WARPS];
     floe_emulated_thread threads[FLOE_EMULATED_MAX_THREADS];
+    copies copying[FLOE_EMULATED_MAX_THREADS];
     floe_fiber *fibers[FLOE_EMULATED_MAX_THREADS]; /* made when first needed, kept */
 };
 
@@ -377,6 +387,30 @@ static void *shared_alloc(size_t nbytes)
 }
 void *floe_emulated_shared() { return me->shared; }
 
+void floe_emulated_copy16(void *to, const void *from)
+{
+    copies *c = &me->copying[me->current];
+    if (((uintptr_t)to | (uintptr_t)from) % 16 != 0)
+        floe_emulated_die("a copy of 16 bytes that are not aligned");
+    if (c->n == c->room) {
+        c->room = 2 * c->room + 16;
+        c->all = (copies::pair *)realloc(c->all, c->room * sizeof *c->all);
+        if (!c->all)
+            floe_emulated_die("no memory for copies");
+    }
+    c->all[c->n++] = {to, from};
+}
+void floe_emulated_copy_commit() { me->copying[me->current].ncommitted = me->copying[me->current].n; }
+void floe_emulated_copy_wait()
+{
+    copies *c = &me->copying[me->current];
+    for (uint32_t i = 0; i < c->ncommitted; i++)
+        *(uint4 *)c->all[i].to = *(const uint4 *)c->all[i].from;
+    memmove(c->all, c->all + c->ncommitted, (c->n - c->ncommitted) * sizeof *c->all);
+    c->n -= c->ncommitted;
+    c->ncommitted = 0;
+}
+
 /* Static shared memory is this thread's thread-local memory: garbage at first, as on a GPU. */
 static thread_local char tls_marker;
 static int tls_fill(struct dl_phdr_info *info, size_t, void *)
@@ -406,6 +440,7 @@ static void block_threads(worker *b)
     b->nthreads = b->nalive = n.x * n.y * n.z;
     b->nwarps = (b->nthreads + 31) / 32;
     for (uint32_t i = 0; i < b->nthreads; i++) {
+        b->copying[i].n = b->copying[i].ncommitted = 0;
         b->threads[i] = {{i % n.x, i / n.x % n.y, i / n.x / n.y}, block, i % 32, i / 32};
         if (!b->fibers[i])
             b->fibers[i] = floe_fiber_create(thread_main, b);
