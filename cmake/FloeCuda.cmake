@@ -66,6 +66,7 @@ list(FILTER real_kernels INCLUDE REGEX "_real_cuda\\.cu$")
 list(FILTER kernels EXCLUDE REGEX "_real_cuda\\.cu$")
 if(FLOE_CUDA_BUILD STREQUAL emulated)
   file(GLOB emulator CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/emulator/*.cpp)
+  set_source_files_properties(${emulator} PROPERTIES COMPILE_OPTIONS -O2) # most of a test's time is spent there
   list(APPEND kernels ${emulator})
 endif()
 floe_cuda_objects(floe_cuda_once SOURCES ${kernels})

@@ -106,13 +106,16 @@ static int lane_pick(const warp *w, uint32_t from)
  * cut, since it may wait for another one. */
 static int thread_pick(worker *b)
 {
-    uint32_t w = b->current / 32, from = b->current % 32 + 1;
-    if (order ? random_next() % 4 == 0 : b->picks++ % 4096 == 4095)
-        w += order ? 1 + random_next() % b->nwarps : 1;
-    for (uint32_t i = 0; i <= b->nwarps; i++) {
-        const warp *at = &b->warps[(w + i) % b->nwarps];
-        if (at->ready)
-            return (int)((w + i) % b->nwarps * 32) + lane_pick(at, i == 0 ? from & 31 : 0);
+    uint32_t w = b->current / 32;
+    const uint32_t from = b->current % 32 + 1;
+    if (order ? random_next() % 4 == 0 : ++b->picks % 4096 == 0)
+        w = (w + (order ? 1 + (uint32_t)random_next() % b->nwarps : 1)) % b->nwarps;
+    if (b->warps[w].ready)
+        return (int)(w * 32) + lane_pick(&b->warps[w], from & 31);
+    for (uint32_t i = 1; i < b->nwarps; i++) {
+        w = w + 1 < b->nwarps ? w + 1 : 0;
+        if (b->warps[w].ready)
+            return (int)(w * 32) + lane_pick(&b->warps[w], 0);
     }
     return -1;
 }
