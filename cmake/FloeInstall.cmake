@@ -37,7 +37,7 @@ install(FILES ${PROJECT_BINARY_DIR}/floe-config.cmake ${PROJECT_BINARY_DIR}/floe
 
 # What a static libfloe needs besides itself.
 get_target_property(private_libs floe_static LINK_LIBRARIES)
-list(TRANSFORM private_libs REPLACE "^([^-].*)" "-l\\1")
+list(TRANSFORM private_libs REPLACE "^([^-/].*)" "-l\\1")
 list(JOIN private_libs " " FLOE_PRIVATE_LIBS)
 file(RELATIVE_PATH FLOE_PC_PREFIX /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" FLOE_PC_PREFIX "${FLOE_PC_PREFIX}")

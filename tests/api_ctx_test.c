@@ -23,7 +23,9 @@ static void options(void **state)
         {{.size = sizeof(floe_ctx_options)}, FLOE_OK, ""},
         {{.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CPU, .threads = 3}, FLOE_OK, ""},
         {{.size = sizeof(floe_ctx_options), .isa = FLOE_ISA_PLAIN}, FLOE_OK, ""},
-        {{.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CUDA}, FLOE_ERR_DEVICE, ""}, /* none can be seen, see main */
+        {{.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CUDA},
+         FLOE_ERR_DEVICE,
+         ""}, /* none can be seen, see main */
         {{.size = sizeof(floe_ctx_options), .backend = (floe_backend)9}, FLOE_ERR_ARGUMENT, "unknown backend 9"},
         {{.size = sizeof(floe_ctx_options), .threads = 1u << 20}, FLOE_ERR_ARGUMENT, "threads"},
         {{.size = sizeof(floe_ctx_options), .isa = (floe_isa)9}, FLOE_ERR_ARGUMENT, "instruction set 9"},

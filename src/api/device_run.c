@@ -4,10 +4,18 @@
 
 #include "base/try.h"
 
+static floe_status gpu_open(floe_ctx *ctx)
+{
+    floe_status status = floe_ctx_cuda(ctx);
+    const floe_error why = ctx->err;
+    return status == FLOE_OK ? status
+                             : floe_fail(&ctx->err, status, "device memory is a GPU's, but %.200s", why.message);
+}
+
 floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call)
 {
     int before;
-    FLOE_TRY(floe_ctx_cuda(ctx));
+    FLOE_TRY(gpu_open(ctx));
     FLOE_TRY(floe_cuda_enter(&ctx->cuda, &before, &ctx->err));
     floe_status status = body(ctx, call);
     floe_cuda_leave(before);
@@ -37,19 +45,19 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const f
                                  uint64_t capacity, uint64_t *nbytes)
 {
     (void)field, (void)params, (void)dst, (void)capacity, (void)nbytes;
-    return floe_ctx_cuda(ctx);
+    return gpu_open(ctx);
 }
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out)
 {
     (void)src, (void)nbytes, (void)lo, (void)hi, (void)out;
-    return floe_ctx_cuda(ctx);
+    return gpu_open(ctx);
 }
 
 static floe_status absent_body(floe_ctx *ctx, void *arg)
 {
     (void)arg;
-    return floe_ctx_cuda(ctx); /* says that there is none */
+    return gpu_open(ctx); /* says that there is none */
 }
 
 floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,

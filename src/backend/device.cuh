@@ -25,7 +25,7 @@ enum { FLOE_WARP = 32 };
 #else
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
     kernel<<<(grid), (block), (shared_nbytes), (stream)>>>(__VA_ARGS__)
-#define FLOE_DYNAMIC_SHARED(type, name)             \
+#define FLOE_DYNAMIC_SHARED(type, name)              \
     extern __shared__ __align__(16) uint4 name##_[]; \
     type *name = (type *)name##_
 #endif
