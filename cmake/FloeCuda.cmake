@@ -60,7 +60,6 @@ function(floe_cuda_objects name)
 endfunction()
 
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src/*_cuda.cu)
-list(FILTER kernels EXCLUDE REGEX "/lorenzo_pack_")
 set(real_kernels ${kernels})
 list(FILTER real_kernels INCLUDE REGEX "_real_cuda\\.cu$")
 list(FILTER kernels EXCLUDE REGEX "_real_cuda\\.cu$")

@@ -10,7 +10,7 @@ uint64_t floe_lorenzo_slots(uint32_t rank, const uint64_t *extent)
     uint64_t most = 1;
     for (uint32_t way = 0; way < 4u << rank; way++) {
         const bool components = way & 1, swap = way >> 1 & 1;
-        uint64_t e[FLOE_MAX_RANK];
+        uint64_t e[FLOE_MAX_RANK] = {1, 1, 1, 1};
         uint32_t last = 0;
         for (uint32_t i = 0; i < rank; i++) {
             e[i] = way >> (2 + i) & 1 ? extent[i] : 1;
