@@ -188,6 +188,31 @@ FLOE_DEV linear linear_of(const floe_dev_chunk *chunk)
     return l;
 }
 
+/* What a tile is encoded from. That of a whole tile lies in shared memory and is read anew where it is needed: registers
+ * for it would go to local memory, for which there is no cache left beside the stages. */
+struct fast_work {
+    fast_tile tile;
+    linear quantizer;
+};
+
+template <class V> FLOE_DEV V read_anew(const V &v) { return *(const volatile V *)&v; }
+
+/* What fetch_step needs. */
+template <int RANK> FLOE_DEV fast_tile rows_anew(const fast_tile &t)
+{
+    fast_tile r;
+    r.origin = read_anew(t.origin);
+    r.z = RANK > 1 ? read_anew(t.z) : 0;
+    r.y = RANK > 2 ? read_anew(t.y) : 0;
+    return r;
+}
+
+FLOE_DEV linear linear_anew(const linear &z)
+{
+    linear l = {read_anew(z.inverse), read_anew(z.step), 0, 0, read_anew(z.has_fill)};
+    return l;
+}
+
 /* What the values of a tile tell about exceptions: all as one look at the end. */
 struct checks {
     floe_real error; /* largest |x - y| */
@@ -546,13 +571,14 @@ FLOE_DEV uint64_t base_bits(int32_t base) { return (uint32_t)base; }
 /* Base and body from word `lead` on. WHOLE: the steps come through buffer, where the caller has the first one already on
  * its way. */
 template <class T, int RANK, bool WHOLE, class Count>
-FLOE_DEV fast_result encode_fast(const fast_tile &t, const linear &l, const sink &out, uint32_t lead, uint32_t *buffer,
-                                 checks &c, Count &count)
+FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
+                                 Count &count)
 {
     enum { PLANE = shape<RANK>::PLANE };
-    const uint32_t begin = lead + BASE_WORDS;
-    uint32_t at = begin + (t.nsteps + 1) / 2, descriptors = 0, any = 0;
-    fast_result r = {0, 0, 0, false, false, false, t.nsteps};
+    const fast_tile &t = work.tile;
+    const uint32_t begin = lead + BASE_WORDS, nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : t.nsteps;
+    uint32_t at = begin + (nsteps + 1) / 2, descriptors = 0, any = 0;
+    fast_result r = {0, 0, 0, false, false, false, nsteps};
     T before[PLANE], base = 0, corner = 0;
     bool inexact = false;
 #pragma unroll
@@ -560,10 +586,11 @@ FLOE_DEV fast_result encode_fast(const fast_tile &t, const linear &l, const sink
         before[k] = 0;
     check_begin(c);
 #pragma unroll 1
-    for (uint32_t s = 0; s < t.nsteps; s++) {
+    for (uint32_t s = 0; s < nsteps; s++) {
         T q[GROUP], p[GROUP];
         const uint32_t valid = WHOLE ? FLOE_ALL_LANES : fast_valid<RANK>(t, s);
         {
+            const linear l = WHOLE ? linear_anew(work.quantizer) : work.quantizer;
             floe_real x[GROUP];
             if (WHOLE)
                 take_step<RANK>(buffer, x);
@@ -573,16 +600,17 @@ FLOE_DEV fast_result encode_fast(const fast_tile &t, const linear &l, const sink
             for (int k = 0; k < GROUP; k += 2)
                 quantize2(x + k, l, q + k, c);
             if (l.has_fill) {
+                const floe_uint fill = read_anew(work.quantizer.fill);
                 bool filled = false;
 #pragma unroll
                 for (int k = 0; k < GROUP; k++)
-                    filled |= FLOE_R(floe_real_bits)(x[k]) == l.fill && (WHOLE || (valid >> k & 1));
+                    filled |= FLOE_R(floe_real_bits)(x[k]) == fill && (WHOLE || (valid >> k & 1));
                 c.far |= filled ? 0x80000000u : 0;
             }
         }
-        if (WHOLE && s + 1 < t.nsteps) { /* the values are out of the buffer */
+        if (WHOLE && s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
-            fetch_step<RANK>(t, s + 1, buffer);
+            fetch_step<RANK>(rows_anew<RANK>(t), s + 1, buffer);
         }
         if (s == 0) {
             base = __shfl_sync(FLOE_ALL_LANES, q[0], 0);
@@ -600,7 +628,7 @@ FLOE_DEV fast_result encode_fast(const fast_tile &t, const linear &l, const sink
         for (int k = 0; k < PLANE; k++)
             before[k] = p[GROUP - PLANE + k];
         inexact |= v.inexact;
-        const bool bad = check_bad(c, l.tolerance);
+        const bool bad = check_bad(c, read_anew(work.quantizer.tolerance));
         if (__any_sync(FLOE_ALL_LANES, bad || inexact)) {
             r.unfit = __any_sync(FLOE_ALL_LANES, bad);
             r.inexact = !r.unfit;
@@ -619,7 +647,7 @@ FLOE_DEV fast_result encode_fast(const fast_tile &t, const linear &l, const sink
             count.step(s, u, low, v.width, v.flat, WHOLE || valid != 0);
         }
         descriptors |= descriptor << (s % 2 * 16);
-        if (s % 2 || s + 1 == t.nsteps) {
+        if (s % 2 || s + 1 == nsteps) {
             if (floe_lane() == 0)
                 put(out, begin + s / 2, descriptors);
             descriptors = 0;
@@ -631,9 +659,9 @@ FLOE_DEV fast_result encode_fast(const fast_tile &t, const linear &l, const sink
 }
 
 /* The entry of a tile that the short way has done. */
-FLOE_DEV made made_fast(const fast_result &r, const fast_tile &t, bool draft, const sink &out)
+FLOE_DEV made made_fast(const fast_result &r, uint32_t ncells, bool draft, const sink &out)
 {
-    const uint32_t raw = t.ncells * BASE_WORDS, flags = r.mode << FLOE_TILE_MODE_SHIFT;
+    const uint32_t raw = ncells * BASE_WORDS, flags = r.mode << FLOE_TILE_MODE_SHIFT;
     made m = {0, 0, false};
     if (!r.coded) {
         if (BASE_WORDS >= raw)

@@ -72,6 +72,7 @@ FLOE_DEV void met_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, 
 /* What a warp encodes with. */
 struct workplace {
     uint32_t *buffer;  /* shared memory: a step */
+    fast_work *work;   /* shared memory: the tile */
     uint32_t *scratch; /* device memory: SCRATCH_WORDS */
 };
 
@@ -93,21 +94,25 @@ FLOE_DEV made encode_long(floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile
     return r;
 }
 
-/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold; and again, to take counts back. */
+/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold; and again, to take counts back. The first
+ * steps only. A call of its own that is told the tile's number alone, so that the common path keeps nothing for it. */
 template <class T, int RANK, class Count>
-static __device__ __noinline__ fast_result encode_cut_seldom(const fast_tile &t, const linear &l, const sink &out,
-                                                             uint32_t lead, checks &c, Count &count)
+static __device__ __noinline__ fast_result encode_cut_seldom(const floe_dev_chunk *chunk, uint32_t tile, uint32_t steps,
+                                                             const sink &out, uint32_t lead, checks &c, Count &count)
 {
-    return encode_fast<T, RANK, false>(t, l, out, lead, (uint32_t *)NULL, c, count);
+    fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
+    work.tile.nsteps = min(work.tile.nsteps, steps);
+    return encode_fast<T, RANK, false>(work, out, lead, (uint32_t *)NULL, c, count);
 }
 
 /* What a call refers to lies in memory: copies do, so that the common path keeps its own in registers. */
 template <class T, int RANK, class Count>
-FLOE_DEV fast_result encode_cut(fast_tile t, linear l, sink out, uint32_t lead, checks &c, Count &count)
+FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t lead, checks &c,
+                                Count &count)
 {
     checks of_call;
     Count count_of_call = count;
-    const fast_result r = encode_cut_seldom<T, RANK>(t, l, out, lead, of_call, count_of_call);
+    const fast_result r = encode_cut_seldom<T, RANK>(chunk, tile, FLOE_TILE_STEPS, out, lead, of_call, count_of_call);
     c = of_call;
     count = count_of_call;
     return r;
@@ -115,17 +120,32 @@ FLOE_DEV fast_result encode_cut(fast_tile t, linear l, sink out, uint32_t lead, 
 
 /* The counts of the first steps of a tile. */
 template <class T, int RANK, class Count>
-FLOE_DEV void take_back(const fast_tile &t, const linear &l, const sink &out, uint32_t steps, Count &count)
+FLOE_DEV void take_back(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t steps, Count &count)
 {
     if constexpr (Count::COUNTS) {
-        fast_tile part = t;
         checks c;
-        part.nsteps = steps;
-        count.start(0xFFFFFFFFu);
+        Count count_of_call = count;
+        count_of_call.start(0xFFFFFFFFu);
         if (steps)
-            encode_cut<T, RANK>(part, l, out, 1, c, count);
-        count.start(1);
+            encode_cut_seldom<T, RANK>(chunk, tile, steps, out, 1, c, count_of_call);
+        count_of_call.start(1);
+        count = count_of_call;
     }
+}
+
+/* Makes a tile that a warp is going to encode its work. True when it takes the short way through the buffer. */
+template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, fast_work *work)
+{
+    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
+    __syncwarp(); /* what was there has been read */
+    if (floe_lane() == 0) {
+        work->tile = t;
+        work->tile.whole = t.fit && t.whole;
+        if (t.fit)
+            work->quantizer = linear_of(chunk);
+    }
+    __syncwarp();
+    return t.fit && t.whole;
 }
 
 /* Encodes a tile the short way; a whole one has its first step on its way. False when it cannot: nothing that it left
@@ -134,26 +154,24 @@ template <int RANK, class Count>
 FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draft, const workplace &at, const sink &out,
                            met &m, Count &count, made &r)
 {
-    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
-    if (!t.fit)
+    if (!read_anew(at.work->tile.fit))
         return false;
-    const linear l = linear_of(chunk);
     const uint32_t lead = draft ? 1 : 0;
     checks c;
     fast_result f;
-    if (t.whole)
-        f = encode_fast<floe_real, RANK, true>(t, l, out, lead, at.buffer, c, count);
+    if (read_anew(at.work->tile.whole))
+        f = encode_fast<floe_real, RANK, true>(*at.work, out, lead, at.buffer, c, count);
     else
-        f = encode_cut<floe_real, RANK>(t, l, out, lead, c, count);
+        f = encode_cut<floe_real, RANK>(chunk, tile, out, lead, c, count);
     if (f.unfit || f.inexact)
-        take_back<floe_real, RANK>(t, l, out, f.done, count);
+        take_back<floe_real, RANK>(chunk, tile, out, f.done, count);
 #if FLOE_REAL_BITS == 32
     const bool integers = f.inexact;
     if (integers) {
         __syncwarp(); /* other lanes write the same words again */
-        f = encode_cut<floe_int, RANK>(t, l, out, lead, c, count);
+        f = encode_cut<floe_int, RANK>(chunk, tile, out, lead, c, count);
         if (f.unfit)
-            take_back<floe_int, RANK>(t, l, out, f.done, count);
+            take_back<floe_int, RANK>(chunk, tile, out, f.done, count);
     }
 #endif
     if (f.unfit || f.inexact) {
@@ -161,16 +179,16 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
         return false;
     }
     m.error = (double)c.error > m.error ? (double)c.error : m.error;
-    r = made_fast(f, t, draft, out);
+    r = made_fast(f, read_anew(at.work->tile.ncells), draft, out);
     if (!r.raw)
         return true;
 #if FLOE_REAL_BITS == 32
     if (integers) {
-        take_back<floe_int, RANK>(t, l, out, t.nsteps, count);
+        take_back<floe_int, RANK>(chunk, tile, out, FLOE_TILE_STEPS, count);
         return true;
     }
 #endif
-    take_back<floe_real, RANK>(t, l, out, t.nsteps, count);
+    take_back<floe_real, RANK>(chunk, tile, out, FLOE_TILE_STEPS, count);
     return true;
 }
 
@@ -184,9 +202,8 @@ template <int RANK> struct tile_maker {
 
     __device__ __forceinline__ void fetch(const floe_place_tile &p) const
     {
-        const fast_tile t = fast_tile_of<RANK>(call.chunks + p.chunk, p.tile);
-        if (t.fit && t.whole)
-            fetch_step<RANK>(t, 0, at.buffer);
+        if (begin_work<RANK>(call.chunks + p.chunk, p.tile, at.work))
+            fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
     }
 
     __device__ __forceinline__ void make(floe_place_tile &p)
@@ -236,11 +253,12 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
 {
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ floe_place_shared sh;
+    __shared__ fast_work works[FLOE_PLACE_WARPS];
     if (!is_wanted(call, attempt, &sh.next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * BUFFER_WORDS + warp * STAGE_WORDS;
-    tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, spill + 2 * RAW_WORDS}, {}};
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, works + warp, spill + 2 * RAW_WORDS}, {}};
     met_begin(maker.m);
     floe_place_run(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
     met_flush(call, attempt, maker.m);
@@ -252,6 +270,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
 struct draft_shared {
     uint32_t bins[FLOE_HUFFMAN_BINS];
     floe_huffman_heads heads[FLOE_PLACE_WARPS];
+    fast_work works[FLOE_PLACE_WARPS];
     uint32_t next;
 };
 
@@ -311,16 +330,6 @@ FLOE_DEV uint32_t next_run(const floe_place_state &state, draft_shared &sh)
     return sh.next;
 }
 
-/* The first step of a tile that takes the short way, if it is one of the chunk. */
-template <int RANK> FLOE_DEV void fetch_draft(const floe_dev_chunk *chunk, uint32_t tile, uint32_t *buffer)
-{
-    if (tile >= chunk->view.ntiles)
-        return;
-    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
-    if (t.fit && t.whole)
-        fetch_step<RANK>(t, 0, buffer);
-}
-
 /* A block takes runs of batches; a warp owns a tile of a batch, a thread a group of each step. Bins are kept as long as
  * the chunk stays the same. */
 template <int RANK>
@@ -334,7 +343,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
         return;
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const uint32_t warp = threadIdx.x / FLOE_WARP, batches = call.grid.slots / FLOE_BATCH_TILES;
-    const workplace at = {buffers + warp * BUFFER_WORDS, spill_of_warp(call) + 2 * RAW_WORDS};
+    const workplace at = {buffers + warp * BUFFER_WORDS, sh.works + warp, spill_of_warp(call) + 2 * RAW_WORDS};
     const uint64_t runs = (floe_place_batches(&call.grid) + RUN - 1) / RUN;
     uint32_t counted = FLOE_PLACE_NONE;
     met m;
@@ -352,7 +361,8 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
             counted = c;
             if (tile >= call.chunks[c].view.ntiles)
                 continue;
-            fetch_draft<RANK>(call.chunks + c, tile, at.buffer);
+            if (begin_work<RANK>(call.chunks + c, tile, at.work))
+                fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
             draft_tile<RANK>(call, attempt, c, tile, at, sh, m);
         }
     flush_bins(call, counted, sh);
