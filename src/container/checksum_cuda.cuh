@@ -169,6 +169,16 @@ FLOE_DEV uint64_t floe_lane_last(uint64_t v)
     return floe_lane_join(s);
 }
 
+/* The hash, from the accumulators behind the last block. */
+FLOE_DEV uint64_t floe_lane_merge(uint64_t acc, uint64_t last, uint32_t n)
+{
+    acc = (acc + floe_lane_last(last)) ^ floe_xxh3_key(FLOE_XXH3_AT_MERGE + 8 * (floe_lane() % 8));
+    uint64_t folds = floe_xxh3_fold(acc, __shfl_xor_sync(FLOE_ALL_LANES, acc, 1)); /* both of a pair have it */
+    folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 2);
+    folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 4);
+    return floe_xxh3_long_end(n, folds);
+}
+
 /* More than FLOE_XXH3_SHORT_MAX bytes. Out of line: it is called from several places, and a call is nothing beside 16 KiB. */
 FLOE_DEV_SELDOM uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
 {
@@ -193,11 +203,79 @@ FLOE_DEV_SELDOM uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
         acc = floe_lane_group_full(&odd, &keys, acc);
         floe_lane_group_load(&odd, p, group + 3, nstripes);
     }
-    acc = (acc + floe_lane_last(last)) ^ floe_xxh3_key(FLOE_XXH3_AT_MERGE + 8 * i);
-    uint64_t folds = floe_xxh3_fold(acc, __shfl_xor_sync(FLOE_ALL_LANES, acc, 1)); /* both of a pair have it */
-    folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 2);
-    folds += __shfl_xor_sync(FLOE_ALL_LANES, folds, 4);
-    return floe_xxh3_long_end(n, folds);
+    return floe_lane_merge(acc, last, n);
+}
+
+/* ---- a piece shared by the warps of a block ------------------------------------------------------------------------ */
+
+/*
+ * Only the scramble between blocks is a chain: what a block adds depends on its data alone. So every warp adds up two blocks
+ * of a piece, and in the end one warp does the chain.
+ */
+enum {
+    FLOE_PIECE_BLOCKS = FLOE_CHECKSUM_PIECE / FLOE_XXH3_BLOCK,
+    FLOE_PIECE_WARPS = 8, /* that share a piece */
+    FLOE_SHARE_BLOCKS = FLOE_PIECE_BLOCKS / FLOE_PIECE_WARPS
+};
+
+typedef uint64_t floe_piece_sums[FLOE_PIECE_BLOCKS][FLOE_XXH3_LANES];
+
+/* A warp's share of a piece in registers. */
+struct floe_lane_share {
+    uint64_t v[FLOE_SHARE_BLOCKS][FLOE_LANE_WORDS];
+};
+
+/* Whole stripes of a piece of n bytes that are not the last 64 bytes; a short piece has none. */
+FLOE_DEV uint32_t floe_piece_stripes(uint32_t n) { return n > FLOE_XXH3_SHORT_MAX ? (n - 1) / FLOE_XXH3_STRIPE : 0; }
+
+FLOE_DEV void floe_lane_share_load(floe_lane_share *share, const uint8_t *p, uint32_t n, uint32_t warp)
+{
+    const uint32_t first = 16 * FLOE_SHARE_BLOCKS * warp + floe_lane() / 8, nstripes = floe_piece_stripes(n);
+    const uint64_t *words = (const uint64_t *)p + 128 * FLOE_SHARE_BLOCKS * warp + floe_lane();
+#pragma unroll
+    for (uint32_t b = 0; b < FLOE_SHARE_BLOCKS; b++)
+#pragma unroll
+        for (uint32_t k = 0; k < FLOE_LANE_WORDS; k++)
+            share->v[b][k] = first + 16 * b + 4 * k < nstripes ? words[128 * b + 32 * k] : 0;
+}
+
+/* What the share's blocks add, to shared memory; 0 where there is nothing. */
+FLOE_DEV void floe_lane_share_add(const floe_lane_share *share, const floe_lane_keys *keys, uint32_t n, uint32_t warp,
+                                  floe_piece_sums sums)
+{
+    const uint32_t first = 16 * FLOE_SHARE_BLOCKS * warp + floe_lane() / 8, nstripes = floe_piece_stripes(n);
+#pragma unroll
+    for (uint32_t b = 0; b < FLOE_SHARE_BLOCKS; b++) {
+        floe_lane_sum s = {0, 0};
+#pragma unroll
+        for (uint32_t k = 0; k < FLOE_LANE_WORDS; k++)
+            if (first + 16 * b + 4 * k < nstripes)
+                floe_lane_add(&s, share->v[b][k], keys->word[k]);
+        const uint64_t sum = floe_lane_join(s);
+        if (floe_lane() < FLOE_XXH3_LANES)
+            sums[FLOE_SHARE_BLOCKS * warp + b][floe_lane()] = sum;
+    }
+}
+
+/* The last 64 bytes of a piece that is not short: lane i has word i % 8. To be loaded before the sums are waited for. */
+FLOE_DEV uint64_t floe_lane_last_load(const uint8_t *p, uint32_t n)
+{
+    return n > FLOE_XXH3_SHORT_MAX ? floe_load8_anywhere(p + n - FLOE_XXH3_STRIPE + 8 * (floe_lane() % 8)) : 0;
+}
+
+/* The hash of a piece that is not short, from all shares. By a warp. */
+FLOE_DEV uint64_t floe_warp_piece_end(const floe_piece_sums sums, uint64_t last, uint32_t n)
+{
+    const uint32_t i = floe_lane() % 8, nblocks = (n - 1) / FLOE_XXH3_BLOCK;
+    const uint64_t key = floe_xxh3_key(FLOE_XXH3_AT_SCRAMBLE + 8 * i);
+    uint64_t acc = floe_xxh3_start(i);
+#pragma unroll
+    for (uint32_t b = 0; b < FLOE_PIECE_BLOCKS; b++) {
+        acc += sums[b][i];
+        if (b < nblocks)
+            acc = floe_xxh3_scramble(acc, key);
+    }
+    return floe_lane_merge(acc, last, n);
 }
 
 /* ---- any size ------------------------------------------------------------------------------------------------------ */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Payloads of a stream in device memory: hashed by all warps of the device, a 16 KiB piece at a time, to finish a stream
+ * Payloads of a stream in device memory: hashed by all blocks of the device, a 16 KiB piece at a time, to finish a stream
  * or to verify one. Reading all the rest is in container_open_cuda.cu.
  *
- * Every piece of every record has a slot, and slots are dealt out to warps evenly, as runs. Record r begins at slot
+ * Every piece of every record has a slot, and slots are dealt out to blocks evenly, as runs. Record r begins at slot
  * (offset of r - offset of record 0) / 16 KiB + r: its pieces need no more slots than there are to the next record's, and
  * nobody has to add up sizes. A few slots stay empty.
+ *
+ * The block that is done last does what needs the checksums of all.
  */
 #include "container/container_cuda.cuh"
 
@@ -16,31 +18,20 @@ namespace
 {
 
 enum {
-    WARPS = 8,
+    WARPS = FLOE_PIECE_WARPS,
     THREADS = WARPS * FLOE_WARP,
-    /* Two blocks fill the registers of a multiprocessor: 16 warps with 8 KiB on their way each. Of the 132 multiprocessors of
-     * an H100 or H200; others are slower, not wrong. */
-    BLOCKS = 132 * 2,
-    /* So few slots are done by one block, two by a warp: it needs no atomics of the device, which cost more than the
-     * second piece. */
-    SOLO_SLOTS = 2 * WARPS
+    BLOCKS_A_PROCESSOR = 4,            /* of 64 registers a thread: 128 KiB on their way to a multiprocessor */
+    BLOCKS = 132 * BLOCKS_A_PROCESSOR, /* of an H100 or H200; others are slower, not wrong */
+    BATCH = WARPS,                     /* pieces that a block adds up before a warp each does the chain of one */
+    /* So few slots are done by one block: it needs no atomics of the device, which cost more than these pieces. */
+    SOLO_SLOTS = 4
 };
 
-/* ---- records that several warps share ------------------------------------------------------------------------------ */
+/* ---- pieces that blocks share -------------------------------------------------------------------------------------- */
 
-/* What has been hashed of a record so far. */
-struct tally {
-    unsigned long long sum, npieces;
-};
-
-/* Scratch: this, then a tally a record. */
-struct scratch_head {
-    unsigned long long nfinished; /* records */
-    unsigned long long pad;
-};
-
-static_assert(sizeof(tally) == FLOE_TALLY_NBYTES && sizeof(scratch_head) == FLOE_TALLY_NBYTES,
-              "what scratch is cleared as");
+/* Scratch: how many blocks are done, then a sum a record. */
+typedef unsigned long long tally;
+static_assert(sizeof(tally) == FLOE_TALLY_NBYTES, "what scratch is cleared as");
 
 struct payloads {
     const uint8_t *stream;
@@ -49,14 +40,24 @@ struct payloads {
     uint64_t nrecords;
     uint64_t origin; /* offset of record 0 */
     uint64_t nslots;
-    tally *tallies;       /* a record each; of all blocks */
-    tally *block_tallies; /* SOLO_SLOTS of this block, in shared memory */
-    bool solo;            /* one block does it all, with its own tallies */
+    uint64_t nblocks; /* that have something to do */
 };
 
-/* A warp's slots, and how many those of its block have together. */
-struct slot_run {
-    uint64_t first, end, of_block;
+/* A piece of a batch. */
+struct piece {
+    const uint8_t *p;
+    uint64_t record, number, nbytes; /* number: in the record. Empty slots have no bytes and record UINT64_MAX */
+};
+
+/* Shared memory of a block. */
+struct hash_shared {
+    floe_piece_sums sums[BATCH];
+    uint64_t stage[WARPS][FLOE_STAGE_WORDS];
+    piece pieces[BATCH];
+    uint64_t terms[BATCH];
+    tally solo[SOLO_SLOTS];
+    uint32_t bad;  /* some record does not fit */
+    uint32_t last; /* this block is done last */
 };
 
 FLOE_DEV uint64_t slot_of(const payloads &w, uint64_t r, uint64_t offset)
@@ -64,87 +65,43 @@ FLOE_DEV uint64_t slot_of(const payloads &w, uint64_t r, uint64_t offset)
     return (offset - w.origin) / FLOE_CHECKSUM_PIECE + r;
 }
 
-FLOE_DEV payloads payloads_of(const uint8_t *stream, uint64_t nbytes, const floe_dev_record *records, uint64_t nrecords,
-                              void *scratch, tally *block_tallies)
+FLOE_DEV payloads payloads_of(const uint8_t *stream, uint64_t nbytes, const floe_dev_record *records, uint64_t nrecords)
 {
-    tally *tallies = (tally *)((scratch_head *)scratch + 1);
-    payloads w = {stream, nbytes, records, nrecords, records[0].offset, 0, tallies, block_tallies, false};
-    const floe_dev_record *last = records + nrecords - 1;
-    w.nslots = slot_of(w, nrecords - 1, last->offset) + floe_checksum_pieces(last->nbytes);
-    w.solo = w.nslots <= SOLO_SLOTS; /* then there are no more records than that either */
+    payloads w = {stream, nbytes, records, nrecords, 0, 0, 1};
+    if (nrecords) {
+        const uint64_t offset = records[nrecords - 1].offset, last_nbytes = records[nrecords - 1].nbytes;
+        w.origin = records[0].offset;
+        w.nslots = slot_of(w, nrecords - 1, offset) + floe_checksum_pieces(last_nbytes);
+        w.nblocks = w.nslots <= SOLO_SLOTS ? 1 : floe_min64(w.nslots, gridDim.x);
+    }
     return w;
 }
 
-/* Neighbouring runs go to different blocks, so that few pieces keep many multiprocessors busy. */
-FLOE_DEV slot_run slots_of_warp(const payloads &w)
+FLOE_DEV tally *tallies_of(const payloads &w, void *scratch, hash_shared &s)
 {
-    const uint64_t nblocks = w.solo ? 1 : gridDim.x, block = blockIdx.x;
-    const uint64_t warp = threadIdx.x / FLOE_WARP * nblocks + block;
-    const uint64_t share = w.nslots / (nblocks * WARPS), more = w.nslots % (nblocks * WARPS);
-    slot_run run = {warp * share + floe_min64(warp, more), 0, WARPS * share};
-    run.end = run.first + share + (warp < more);
-    for (uint64_t k = block; k < more; k += nblocks) /* at most WARPS turns */
-        run.of_block++;
-    if (block >= nblocks)
-        run.end = run.first;
-    return run;
+    return w.nblocks == 1 && w.nslots <= SOLO_SLOTS ? s.solo : (tally *)scratch + 1;
 }
+
+/* More slots than bytes: records are not in order. */
+FLOE_DEV bool slots_fit(const payloads &w) { return w.nslots <= w.nbytes / FLOE_CHECKSUM_PIECE + 1 + w.nrecords; }
 
 /* The last record that begins at or before a slot. By a warp. */
-FLOE_DEV uint64_t record_of_slot(const payloads &w, uint64_t slot)
+FLOE_DEV uint64_t record_of_slot(const payloads &w, uint64_t slot, floe_dev_record *record)
 {
-    uint64_t first = 0, count = w.nrecords;
-    while (count > 1) {
-        const uint64_t step = (count + FLOE_WARP - 1) / FLOE_WARP, at = floe_lane() * step;
-        bool before = at < count && slot_of(w, first + at, w.records[first + at].offset) <= slot;
+    uint64_t first = 0, count = w.nrecords, step;
+    do {
+        step = (count + FLOE_WARP - 1) / FLOE_WARP;
+        const uint64_t at = floe_lane() * step;
+        const uint64_t offset = at < count ? w.records[first + at].offset : 0;
+        const uint64_t nbytes = at < count ? w.records[first + at].nbytes : 0;
+        const bool before = at < count && slot_of(w, first + at, offset) <= slot;
         const uint32_t hit = 31 - __clz((int)__ballot_sync(FLOE_ALL_LANES, before)); /* lane 0 is always before */
+        record->offset = __shfl_sync(FLOE_ALL_LANES, offset, hit);
+        record->nbytes = __shfl_sync(FLOE_ALL_LANES, nbytes, hit);
         first += hit * step;
         count = floe_min64(step, count - hit * step);
-    }
+    } while (step > 1);
     return first;
-}
-
-FLOE_DEV void tally_fence(bool of_block)
-{
-    if (of_block)
-        __threadfence_block();
-    else
-        __threadfence();
-}
-
-/* Adds the terms of `count` of npieces pieces. True if these were the last; then *sum is that of all, and the tally is 0. */
-FLOE_DEV bool tally_add(tally *t, bool of_block, uint64_t count, uint64_t npieces, uint64_t *sum)
-{
-    if (count == npieces)
-        return true;
-    bool complete = false;
-    if (floe_lane() == 0) {
-        atomicAdd(&t->sum, (unsigned long long)*sum);
-        tally_fence(of_block);
-        complete = atomicAdd(&t->npieces, (unsigned long long)count) + count == npieces;
-        if (complete) {
-            tally_fence(of_block);
-            *sum = atomicAdd(&t->sum, 0ull);
-            t->sum = t->npieces = 0;
-        }
-    }
-    *sum = __shfl_sync(FLOE_ALL_LANES, *sum, 0);
-    return __shfl_sync(FLOE_ALL_LANES, (int)complete, 0);
-}
-
-/* The same for record r. Where there is but one, a block adds up its own pieces first: thousands of warps that add to one
- * place take longer than a piece. */
-FLOE_DEV bool record_add(const payloads &w, uint64_t r, uint64_t count, uint64_t of_block, uint64_t npieces,
-                         uint64_t *sum)
-{
-    if (w.solo)
-        return tally_add(w.block_tallies + r, true, count, npieces, sum);
-    if (w.nrecords == 1) {
-        if (!tally_add(w.block_tallies, true, count, of_block, sum))
-            return false;
-        count = of_block;
-    }
-    return tally_add(w.tallies + r, false, count, npieces, sum);
 }
 
 FLOE_DEV bool record_fits(const payloads &w, const floe_dev_record &record)
@@ -153,30 +110,116 @@ FLOE_DEV bool record_fits(const payloads &w, const floe_dev_record &record)
     return record.offset % 8 == 0 && span && record.offset <= w.nbytes && span <= w.nbytes - record.offset;
 }
 
-/* This warp's share. each(r, record) is called by the warp for every record that is complete with it, with its checksum;
- * bad() for one that does not fit. */
-template <class Each, class Bad> FLOE_DEV void share_hash(const payloads &w, uint64_t *stage, Each each, Bad bad)
+/* What is in a slot. By a warp; false: a record that does not fit. */
+FLOE_DEV bool piece_find(const payloads &w, uint64_t slot, piece *to)
 {
-    const slot_run run = slots_of_warp(w);
-    if (run.first == run.end)
-        return;
-    for (uint64_t r = record_of_slot(w, run.first); r < w.nrecords; r++) {
-        floe_dev_record record = {w.records[r].offset, w.records[r].nbytes, 0};
-        const uint64_t begin = slot_of(w, r, record.offset), npieces = floe_checksum_pieces(record.nbytes);
-        if (begin >= run.end)
-            return;
-        const uint64_t from = run.first > begin ? run.first - begin : 0, to = floe_min64(npieces, run.end - begin);
-        if (!record_fits(w, record)) {
-            bad();
-        } else if (from < to) {
-            const uint8_t *payload = w.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
-            uint64_t sum = floe_warp_checksum_terms(payload, record.nbytes, from, 1, to, stage);
-            if (record_add(w, r, to - from, run.of_block, npieces, &sum)) {
-                record.checksum = floe_checksum_finish(sum, record.nbytes);
-                each(r, record);
-            }
-        }
+    floe_dev_record record;
+    const uint64_t r = record_of_slot(w, slot, &record), k = slot - slot_of(w, r, record.offset);
+    if (!record_fits(w, record))
+        return false;
+    piece found = {w.stream, UINT64_MAX, 0, 0};
+    if (k < floe_checksum_pieces(record.nbytes)) {
+        const uint64_t at = k * FLOE_CHECKSUM_PIECE;
+        found.p = w.stream + record.offset + FLOE_RECORD_HEAD_NBYTES + at;
+        found.record = r;
+        found.number = k;
+        found.nbytes = floe_min64(record.nbytes - at, FLOE_CHECKSUM_PIECE);
     }
+    if (floe_lane() == 0)
+        *to = found;
+    return true;
+}
+
+/* Every warp's share of every piece. */
+FLOE_DEV void shares_add(const floe_lane_keys *keys, uint32_t count, hash_shared &s)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    floe_lane_share here, next = {};
+    floe_lane_share_load(&here, s.pieces[0].p, (uint32_t)s.pieces[0].nbytes, warp);
+    for (uint32_t j = 0; j < count; j++) {
+        if (j + 1 < count)
+            floe_lane_share_load(&next, s.pieces[j + 1].p, (uint32_t)s.pieces[j + 1].nbytes, warp);
+        floe_lane_share_add(&here, keys, (uint32_t)s.pieces[j].nbytes, warp, s.sums[j]);
+        here = next;
+    }
+}
+
+/* Terms of one record are added up by the lane of its first piece. By the first warp. */
+FLOE_DEV void terms_add(uint32_t count, const hash_shared &s, tally *tallies)
+{
+    const uint32_t j = threadIdx.x;
+    if (j >= count || s.pieces[j].record == UINT64_MAX || (j && s.pieces[j - 1].record == s.pieces[j].record))
+        return;
+    uint64_t sum = 0;
+    for (uint32_t k = j; k < count && s.pieces[k].record == s.pieces[j].record; k++)
+        sum += s.terms[k];
+    atomicAdd(tallies + s.pieces[j].record, (tally)sum);
+}
+
+/* Slots first .. first + count - 1, at most BATCH. The whole block, which gets the same answer; false: a record that does
+ * not fit. */
+FLOE_DEV bool batch_hash(const payloads &w, const floe_lane_keys *keys, uint64_t first, uint32_t count, tally *tallies,
+                         hash_shared &s)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    if (warp < count && !piece_find(w, first + warp, &s.pieces[warp]) && floe_lane() == 0)
+        s.bad = 1;
+    __syncthreads();
+    if (s.bad)
+        return false;
+    const piece mine = s.pieces[warp < count ? warp : 0];
+    const uint32_t n = (uint32_t)mine.nbytes;
+    const uint64_t last = floe_lane_last_load(mine.p, n);
+    shares_add(keys, count, s);
+    __syncthreads();
+    if (warp < count) {
+        const uint64_t hash = n > FLOE_XXH3_SHORT_MAX ? floe_warp_piece_end(s.sums[warp], last, n)
+                                                      : floe_warp_xxh3_short(mine.p, n, s.stage[warp]);
+        if (floe_lane() == 0)
+            s.terms[warp] = floe_checksum_term(hash, mine.number);
+    }
+    __syncthreads();
+    if (warp == 0)
+        terms_add(count, s, tallies);
+    __syncthreads();
+    return true;
+}
+
+/* This block's share. True in the block that is done last, if all records fit: then tallies are complete. */
+FLOE_DEV bool share_hash(const payloads &w, void *scratch, tally *tallies, hash_shared &s)
+{
+    const floe_lane_keys keys = floe_lane_keys_load();
+    const uint64_t share = w.nslots / w.nblocks, more = w.nslots % w.nblocks, block = blockIdx.x;
+    const uint64_t begin = block * share + floe_min64(block, more), end = begin + share + (block < more);
+    if (threadIdx.x < SOLO_SLOTS)
+        s.solo[threadIdx.x] = 0;
+    if (threadIdx.x == 0)
+        s.bad = !slots_fit(w);
+    __syncthreads();
+    if (!slots_fit(w))
+        return false;
+    for (uint64_t at = begin; at < end; at += BATCH)
+        if (!batch_hash(w, &keys, at, (uint32_t)floe_min64(end - at, BATCH), tallies, s))
+            return false;
+    if (w.nblocks == 1)
+        return true;
+    if (threadIdx.x == 0) {
+        __threadfence();
+        s.last = atomicAdd((tally *)scratch, (tally)1) + 1 == w.nblocks;
+        __threadfence();
+        if (s.last)
+            *(tally *)scratch = 0;
+    }
+    __syncthreads();
+    return s.last;
+}
+
+/* The checksum of a record of which everything is added up; its tally is 0 again. By a thread. */
+FLOE_DEV uint64_t tally_take(tally *t, uint64_t nbytes)
+{
+    const uint64_t sum = *(volatile tally *)t;
+    *t = 0;
+    return floe_checksum_finish(sum, nbytes);
 }
 
 /* How many blocks can have something to do. */
@@ -195,35 +238,31 @@ __global__ void header_write_kernel(const floe_dev_header *header, uint8_t *dst)
 
 /* ---- finishing a stream -------------------------------------------------------------------------------------------- */
 
-struct finish_shared {
-    uint64_t stage[WARPS][FLOE_STAGE_WORDS];
-    tally tallies[SOLO_SLOTS];
-    uint64_t sums[WARPS];
-    bool last; /* this block has finished the last record of all */
-};
+/* Index entries that are kept at hand to be hashed, where sums were. */
+enum { ENTRIES_AT_HAND = sizeof(floe_piece_sums) * BATCH / FLOE_INDEX_ENTRY_NBYTES };
 
-/* Head, padding and index entry. By a warp. */
-FLOE_DEV void record_write(const floe_container_finish &job, uint64_t index, uint64_t r, const floe_dev_record &record)
+/* Head, padding and index entry. By a thread. */
+FLOE_DEV void record_write(const floe_container_finish &job, uint64_t index, uint64_t r, const floe_dev_record &record,
+                           uint64_t *entries)
 {
-    const uint32_t lane = floe_lane();
     const floe_record head = {job.first_record + r, record.nbytes, record.checksum};
     uint8_t *at = job.stream + record.offset, *behind = at + FLOE_RECORD_HEAD_NBYTES + record.nbytes;
+    const uint32_t pad = (uint32_t)(floe_round_up8(record.nbytes) - record.nbytes);
     uint64_t words[FLOE_RECORD_HEAD_WORDS];
     floe_record_pack(&head, words);
     words[4] = floe_record_check_word(floe_xxh3_17_128((const uint8_t *)words, FLOE_RECORD_CHECK_AT));
-    if (lane < FLOE_RECORD_HEAD_WORDS)
-        ((uint64_t *)at)[lane] = lane == 0   ? words[0]
-                                 : lane == 1 ? words[1]
-                                 : lane == 2 ? words[2]
-                                 : lane == 3 ? words[3]
-                                             : words[4];
-    if (lane < floe_round_up8(record.nbytes) - record.nbytes)
-        behind[lane] = 0;
-    if (lane == 0)
-        job.records[r].checksum = record.checksum;
-    if (job.with_index && lane == 0)
-        floe_index_entry_pack(record.offset, record.nbytes, record.checksum,
-                              (uint64_t *)(job.stream + index) + FLOE_INDEX_ENTRY_WORDS * r);
+#pragma unroll
+    for (int i = 0; i < FLOE_RECORD_HEAD_WORDS; i++)
+        ((uint64_t *)at)[i] = words[i];
+    for (uint32_t i = 0; i < pad; i++)
+        behind[i] = 0;
+    job.records[r].checksum = record.checksum;
+    if (!job.with_index)
+        return;
+    floe_index_entry_pack(record.offset, record.nbytes, record.checksum,
+                          (uint64_t *)(job.stream + index) + FLOE_INDEX_ENTRY_WORDS * r);
+    if (r < ENTRIES_AT_HAND)
+        floe_index_entry_pack(record.offset, record.nbytes, record.checksum, entries + FLOE_INDEX_ENTRY_WORDS * r);
 }
 
 /* By one thread: it depends on nothing that is hashed. */
@@ -251,98 +290,85 @@ FLOE_DEV uint64_t warps_sum(uint64_t v, uint64_t sums[WARPS])
 }
 
 /* The checksum behind the entries. By a block. */
-FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index, finish_shared &s)
+FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index, const uint64_t *at_hand,
+                                hash_shared &s)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     const uint64_t nbytes = job.nrecords * FLOE_INDEX_ENTRY_NBYTES;
-    const uint8_t *entries = job.stream + index;
+    const uint8_t *entries =
+        job.nrecords <= ENTRIES_AT_HAND ? (const uint8_t *)at_hand : (const uint8_t *)job.stream + index;
     uint64_t terms =
         floe_warp_checksum_terms(entries, nbytes, warp, WARPS, floe_checksum_pieces(nbytes), s.stage[warp]);
-    uint64_t sum = warps_sum(terms, s.sums);
+    uint64_t sum = warps_sum(terms, s.terms);
     if (threadIdx.x == 0)
         *(uint64_t *)(job.stream + index + nbytes) = floe_checksum_finish(sum, nbytes);
 }
 
-/* A warp has finished `count` records: tells whether that were the last of all. */
-FLOE_DEV bool was_last(const floe_container_finish &job, uint64_t count)
-{
-    scratch_head *head = (scratch_head *)job.scratch;
-    __syncwarp();
-    if (count == 0 || floe_lane() != 0)
-        return false;
-    if (count == job.nrecords)
-        return true;
-    __threadfence();
-    if (atomicAdd(&head->nfinished, (unsigned long long)count) + count != job.nrecords)
-        return false;
-    head->nfinished = 0;
-    return true;
-}
-
 /* A block has its share of the pieces. */
-__global__ __launch_bounds__(THREADS, 2) void container_finish_kernel(const floe_container_finish job)
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_finish_kernel(const floe_container_finish job)
 {
-    __shared__ finish_shared s;
-    payloads w = {job.stream, 0, NULL, 0, 0, 0, NULL, NULL, true}; /* there may be no records */
-    const uint64_t index = *job.end, more = job.with_index ? floe_index_span(job.nrecords) : 0;
-    const bool notes = blockIdx.x == 0 && threadIdx.x == THREADS - 1; /* of the warp that has least to do */
-    if (job.nrecords)
-        w = payloads_of(job.stream, index, job.records, job.nrecords, job.scratch, s.tallies);
-    if (*job.failed)
+    __shared__ hash_shared s;
+    const payloads w = payloads_of(job.stream, *job.end, job.records, job.nrecords);
+    const uint64_t index = w.nbytes, more = job.with_index ? floe_index_span(job.nrecords) : 0;
+    if (*job.failed || blockIdx.x >= w.nblocks)
         return;
     if (index > job.capacity || more > job.capacity - index) {
-        if (notes)
+        if (blockIdx.x == 0 && threadIdx.x == 0)
             *job.failed = FLOE_ERR_CAPACITY;
         return;
     }
-    if (threadIdx.x < SOLO_SLOTS)
-        s.tallies[threadIdx.x].sum = s.tallies[threadIdx.x].npieces = 0;
-    s.last = false;
-    __syncthreads();
-    uint64_t nfinished = 0;
-    share_hash(
-        w, s.stage[threadIdx.x / FLOE_WARP],
-        [&](uint64_t r, const floe_dev_record &record) {
-            record_write(job, index, r, record);
-            nfinished++;
-        },
-        [&]() { *job.failed = FLOE_ERR_INTERNAL; });
-    if (notes && job.total)
-        *job.total = index + more;
-    if (notes && job.with_index)
-        footer_write(job, index);
-    if (w.solo ? blockIdx.x == 0 : job.with_index && was_last(job, nfinished))
-        s.last = true;
-    __syncthreads();
-    if (!s.last || !job.with_index)
+    tally *tallies = tallies_of(w, job.scratch, s);
+    const bool last = share_hash(w, job.scratch, tallies, s);
+    if (s.bad && threadIdx.x == 0)
+        *job.failed = FLOE_ERR_INTERNAL;
+    if (!last)
         return;
-    __threadfence();
-    index_check_write(job, index, s);
+    uint64_t *entries = &s.sums[0][0][0];
+    for (uint64_t r = threadIdx.x; r < job.nrecords; r += THREADS) {
+        floe_dev_record record = {job.records[r].offset, job.records[r].nbytes, 0};
+        record.checksum = tally_take(tallies + r, record.nbytes);
+        record_write(job, index, r, record, entries);
+    }
+    if (threadIdx.x == THREADS - 1 && job.total)
+        *job.total = index + more;
+    if (threadIdx.x == THREADS - 1 && job.with_index)
+        footer_write(job, index);
+    __syncthreads();
+    if (job.with_index)
+        index_check_write(job, index, entries, s);
 }
 
 /* ---- verifying payloads -------------------------------------------------------------------------------------------- */
 
-/* A block has its share of the pieces. */
-__global__ __launch_bounds__(THREADS, 2) void container_verify_kernel(const floe_container_verify job)
+FLOE_DEV bool padding_is_zero(const uint8_t *stream, const floe_dev_record &record)
 {
-    __shared__ uint64_t stage[WARPS][FLOE_STAGE_WORDS];
-    __shared__ tally tallies[SOLO_SLOTS];
+    const uint8_t *behind = stream + record.offset + FLOE_RECORD_HEAD_NBYTES + record.nbytes;
+    const uint32_t pad = (uint32_t)(floe_round_up8(record.nbytes) - record.nbytes);
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < pad; i++)
+        bits |= behind[i];
+    return bits == 0;
+}
+
+/* A block has its share of the pieces. */
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_verify_kernel(const floe_container_verify job)
+{
+    __shared__ hash_shared s;
     const uint64_t nrecords = job.dev_nrecords ? floe_min64(*job.dev_nrecords, job.nrecords) : job.nrecords;
     if (*job.status || nrecords == 0)
         return;
-    if (threadIdx.x < SOLO_SLOTS)
-        tallies[threadIdx.x].sum = tallies[threadIdx.x].npieces = 0;
-    __syncthreads();
-    const payloads w = payloads_of(job.stream, job.nbytes, job.records, nrecords, job.scratch, tallies);
-    share_hash(
-        w, stage[threadIdx.x / FLOE_WARP],
-        [&](uint64_t r, const floe_dev_record &record) {
-            const uint8_t *behind = job.stream + record.offset + FLOE_RECORD_HEAD_NBYTES + record.nbytes;
-            bool dirty = floe_lane() < floe_round_up8(record.nbytes) - record.nbytes && behind[floe_lane()] != 0;
-            if (dirty || record.checksum != job.records[r].checksum)
-                *job.status = FLOE_ERR_CHECKSUM;
-        },
-        [&]() { *job.status = FLOE_ERR_FORMAT; });
+    const payloads w = payloads_of(job.stream, job.nbytes, job.records, nrecords);
+    if (blockIdx.x >= w.nblocks)
+        return;
+    tally *tallies = tallies_of(w, job.scratch, s);
+    const bool last = share_hash(w, job.scratch, tallies, s);
+    if (s.bad && threadIdx.x == 0)
+        *job.status = FLOE_ERR_FORMAT;
+    for (uint64_t r = threadIdx.x; last && r < nrecords; r += THREADS) {
+        const floe_dev_record record = job.records[r];
+        if (tally_take(tallies + r, record.nbytes) != record.checksum || !padding_is_zero(job.stream, record))
+            *job.status = FLOE_ERR_CHECKSUM;
+    }
 }
 
 } // namespace

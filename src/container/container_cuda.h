@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { FLOE_TALLY_NBYTES = 16 }; /* scratch: one in all, and one a record */
+enum { FLOE_TALLY_NBYTES = 8 }; /* scratch: one in all, and one a record */
 
 /* In device memory; attrs means nothing there. */
 typedef floe_header floe_dev_header;
