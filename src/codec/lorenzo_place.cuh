@@ -263,27 +263,47 @@ typedef struct floe_place_shared {
     uint32_t sizes[FLOE_PLACE_WARPS];
     uint32_t next;
     uint64_t place, start;
-    floe_place_tile kept[FLOE_PLACE_WARPS]; /* tile: FLOE_PLACE_NONE where the chunk has ended */
+    struct {
+        uint32_t chunk, tile; /* tile: FLOE_PLACE_NONE where the chunk has ended */
+    } now[FLOE_PLACE_WARPS];
+    floe_place_tile kept[2][FLOE_PLACE_WARPS]; /* of the batch under way and of the one before */
 } floe_place_shared;
 
 enum : uint32_t { FLOE_PLACE_NONE = 0xFFFFFFFFu };
 
-/* Waits for the place of a batch and copies each warp's kept tile there; the whole block. */
+/* Words from a stage to the stream by a warp: several on their way at once, which the compiler cannot know to be right. */
+FLOE_DEV void floe_place_copy(uint32_t *to, const uint32_t *from, uint32_t n)
+{
+    enum { AT_ONCE = 8 };
+    uint32_t i = floe_lane();
+    for (; i + (AT_ONCE - 1) * FLOE_WARP < n; i += AT_ONCE * FLOE_WARP) {
+        uint32_t v[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            v[k] = from[i + k * FLOE_WARP];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            to[i + k * FLOE_WARP] = v[k];
+    }
+    for (; i < n; i += FLOE_WARP)
+        to[i] = from[i];
+}
+
+/* Waits for the place of a batch and copies each warp's kept tile there; the whole block, which is synchronized before
+ * that and inside. */
 template <class Maker>
 FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh,
-                               uint32_t batch, Maker &maker)
+                               const floe_place_tile *kept, uint32_t batch, Maker &maker)
 {
-    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane();
-    __syncthreads(); /* sh.place was read by all */
-    const floe_place_tile t = sh.kept[warp];
-    const uint32_t chunk = sh.kept[0].chunk; /* warp 0 may overwrite it while others are here */
-    const bool first = sh.kept[0].tile == 0;
+    const uint32_t lane = floe_lane(), chunk = kept[0].chunk;
+    const bool first = kept[0].tile == 0;
     if (threadIdx.x == 0) {
         const floe_place_state state = floe_place_state_of(call, memory);
         sh.place = floe_place_wait(state.places + batch);
         sh.start = floe_place_wait(state.starts + chunk);
     }
-    __syncthreads();
+    __syncthreads(); /* from here on warp 0 may overwrite what it keeps */
+    const floe_place_tile &t = kept[threadIdx.x / FLOE_WARP];
     const uint64_t start = sh.start, place = sh.place + t.before;
     if (first)
         floe_place_front(call, chunk, start);
@@ -297,25 +317,31 @@ FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, void *memor
         return;
     }
     const uint32_t staged = min(t.nwords, t.half_words);
-    for (uint32_t i = lane; i < staged; i += FLOE_WARP)
-        dst[i] = t.words[i];
-    for (uint32_t i = t.half_words + lane; i < t.nwords; i += FLOE_WARP)
-        dst[i] = t.spill[i - t.half_words];
+    floe_place_copy(dst, t.words, staged);
+    if (t.nwords > staged)
+        floe_place_copy(dst + staged, t.spill, t.nwords - staged);
 }
 
-/* The tile of this warp in a batch; stage and spill are the halves of that turn. */
-FLOE_DEV floe_place_tile floe_place_tile_of(const floe_lorenzo_encode_call &call, uint32_t batch)
+/* Begins the tile of this warp in a batch. Which one it is lies in shared memory meanwhile: registers for it would go to
+ * local memory. */
+template <class Maker>
+FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_shared &sh, uint32_t batch, Maker &maker)
 {
-    const uint32_t batches = call.grid.slots / FLOE_BATCH_TILES;
+    const uint32_t batches = call.grid.slots / FLOE_BATCH_TILES, warp = threadIdx.x / FLOE_WARP;
     floe_place_tile t;
     t.chunk = batch / batches;
-    t.tile = batch % batches * FLOE_BATCH_TILES + threadIdx.x / FLOE_WARP;
-    t.slot = batch * FLOE_BATCH_TILES + threadIdx.x / FLOE_WARP;
-    t.entry = t.nwords = t.before = 0;
-    t.raw = false;
+    t.tile = batch % batches * FLOE_BATCH_TILES + warp;
+    t.slot = batch * FLOE_BATCH_TILES + warp;
     if (t.tile >= call.chunks[t.chunk].view.ntiles)
         t.tile = FLOE_PLACE_NONE;
-    return t;
+    __syncwarp(); /* what was there has been read */
+    if (floe_lane() == 0) {
+        sh.now[warp].chunk = t.chunk;
+        sh.now[warp].tile = t.tile;
+    }
+    __syncwarp();
+    if (t.tile != FLOE_PLACE_NONE)
+        maker.fetch(t);
 }
 
 /* The first block to start owns the scan; every other takes batches until none is left. Who waits has told its own sum
@@ -336,59 +362,59 @@ FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory,
             floe_place_scan(call, memory);
         return;
     }
-    uint32_t batch = sh.next - 1, kept = FLOE_PLACE_NONE, turn = 0;
+    uint32_t batch = sh.next - 1, before = FLOE_PLACE_NONE, turn = 0;
     __syncthreads(); /* next was read */
-    floe_place_tile t;
-    if (batch < nbatches) {
-        t = floe_place_tile_of(call, batch);
-        if (t.tile != FLOE_PLACE_NONE)
-            maker.fetch(t);
-    }
+    if (batch < nbatches)
+        floe_place_next(call, sh, batch, maker);
     __syncthreads(); /* what fetch shares between warps */
     while (batch < nbatches) {
+        floe_place_tile t;
         t.words = stage + turn * half_words;
         t.spill = spill + (uint64_t)turn * spill_words;
         t.half_words = half_words;
         t.spill_words = spill_words;
+        t.chunk = sh.now[warp].chunk;
+        t.tile = sh.now[warp].tile;
+        t.slot = batch * FLOE_BATCH_TILES + warp;
+        t.entry = t.nwords = t.before = 0;
+        t.raw = false;
         if (t.tile != FLOE_PLACE_NONE)
             maker.make(t);
+        __syncwarp(); /* what was kept there has been read */
         if (lane == 0) {
+            sh.kept[turn][warp] = t;
             sh.sizes[warp] = t.tile == FLOE_PLACE_NONE ? FLOE_PLACE_NONE : t.nwords;
             if (warp == 0)
                 sh.next = atomicAdd(&state.head->ticket, 1u) - 1;
         }
         __syncthreads();
         const bool some = sh.sizes[0] != FLOE_PLACE_NONE; /* the chunk reaches this far */
-        uint32_t sum = 0;
+        uint32_t sum = 0, here = 0;
 #pragma unroll
         for (int w = 0; w < FLOE_PLACE_WARPS; w++) {
             const uint32_t size = sh.sizes[w] == FLOE_PLACE_NONE ? 0 : sh.sizes[w];
-            t.before += w < (int)warp ? size : 0;
+            here += w < (int)warp ? size : 0;
             sum += size;
         }
-        const uint32_t next = sh.next;
+        if (lane == 0)
+            sh.kept[turn][warp].before = here;
         if (threadIdx.x == 0 && some)
             floe_store_shared_state(state.sums + batch, FLOE_PLACE_IS_THERE | sum);
-        floe_place_tile following = t;
-        if (next < nbatches) {
-            following = floe_place_tile_of(call, next);
-            if (following.tile != FLOE_PLACE_NONE)
-                maker.fetch(following);
-        }
-        if (kept != FLOE_PLACE_NONE)
-            floe_place_flush(call, memory, sh, kept, maker);
-        __syncwarp();
-        if (lane == 0)
-            sh.kept[warp] = t;
-        __syncwarp();
-        kept = some ? batch : FLOE_PLACE_NONE;
-        batch = next;
+        const uint32_t next = sh.next;
+        if (next < nbatches)
+            floe_place_next(call, sh, next, maker);
         turn ^= 1;
-        t = following;
-        __syncthreads(); /* sizes and next were read */
+        if (before != FLOE_PLACE_NONE)
+            floe_place_flush(call, memory, sh, sh.kept[turn], before, maker);
+        else
+            __syncthreads(); /* sizes and next were read */
+        before = some ? batch : FLOE_PLACE_NONE;
+        batch = next;
     }
-    if (kept != FLOE_PLACE_NONE)
-        floe_place_flush(call, memory, sh, kept, maker);
+    if (before == FLOE_PLACE_NONE)
+        return;
+    __syncthreads(); /* place was read by all */
+    floe_place_flush(call, memory, sh, sh.kept[turn ^ 1], before, maker);
 }
 
 #endif
