@@ -25,68 +25,89 @@ enum {
 
 /* ---- what the tiles of a chunk have met ---------------------------------------------------------------------------- */
 
-/* Of this lane's values, since the chunk began. */
+/* Of a warp's values, since the chunk began; shared memory. Patterns of doubles. */
 struct met {
     uint32_t chunk;
-    double error, pw_error;
+    uint64_t error, pw_error;
 };
 
-FLOE_DEV void met_max(unsigned long long *to, double value)
+/* The largest of all lanes, none of them negative. */
+FLOE_DEV double largest_of_warp(float v)
 {
-    uint64_t bits = floe_bits_f64(value);
+    return (double)floe_f32_of(__reduce_max_sync(FLOE_ALL_LANES, floe_bits_f32(v)));
+}
+FLOE_DEV double largest_of_warp(double v)
+{
+    uint64_t bits = floe_bits_f64(v);
 #pragma unroll
     for (int d = 16; d > 0; d /= 2) {
         uint64_t other = __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)bits, d);
         bits = other > bits ? other : bits;
     }
-    if (floe_lane() == 0 && bits)
-        atomicMax(to, (unsigned long long)bits);
+    return floe_f64_of(bits);
 }
 
-FLOE_DEV void met_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, met &m)
+template <class Real> FLOE_DEV void met_add(uint64_t &largest, Real v)
 {
-    if (m.chunk < call.grid.nchunks) {
-        floe_dev_gathered *g = &call.chunks[m.chunk].gathered[attempt];
-        met_max(&g->max_error_bits, m.error);
-        met_max(&g->max_pw_error_bits, m.pw_error);
-    }
+    const uint64_t bits = floe_bits_f64(largest_of_warp(v));
+    if (floe_lane() == 0 && bits > largest)
+        largest = bits;
+}
+
+FLOE_DEV void met_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, const met &m)
+{
+    if (floe_lane() != 0 || m.chunk >= call.grid.nchunks)
+        return;
+    floe_dev_gathered *g = &call.chunks[m.chunk].gathered[attempt];
+    if (m.error)
+        atomicMax(&g->max_error_bits, (unsigned long long)m.error);
+    if (m.pw_error)
+        atomicMax(&g->max_pw_error_bits, (unsigned long long)m.pw_error);
+}
+
+FLOE_DEV void met_begin(met &m, uint32_t chunk)
+{
+    if (floe_lane() != 0)
+        return;
+    m.chunk = chunk;
     m.error = m.pw_error = 0;
 }
 
-FLOE_DEV void met_begin(met &m)
-{
-    m.chunk = FLOE_PLACE_NONE;
-    m.error = m.pw_error = 0;
-}
-
+/* Lane 0 alone knows what lies there. */
 FLOE_DEV void met_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, met &m)
 {
-    if (m.chunk == chunk)
+    if (floe_lane() != 0 || m.chunk == chunk)
         return;
     met_flush(call, attempt, m);
-    m.chunk = chunk;
+    met_begin(m, chunk);
 }
 
 /* ---- tiles --------------------------------------------------------------------------------------------------------- */
 
+FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
+{
+    return call.spill + (uint64_t)(blockIdx.x * FLOE_PLACE_WARPS + threadIdx.x / FLOE_WARP) * SPILL_WORDS;
+}
+/* Where it takes the long way: SCRATCH_WORDS behind its two halves. */
+FLOE_DEV uint32_t *scratch_of_warp(const floe_lorenzo_encode_call &call) { return spill_of_warp(call) + 2 * RAW_WORDS; }
+
 /* What a warp encodes with. */
 struct workplace {
-    uint32_t *buffer;  /* shared memory: a step */
-    fast_work *work;   /* shared memory: the tile */
-    uint32_t *scratch; /* device memory: SCRATCH_WORDS */
+    uint32_t *buffer; /* shared memory: a step */
+    fast_work *work;  /* shared memory: the tile */
 };
 
 /* The long way; also counts exceptions. */
 template <class Count>
-FLOE_DEV made encode_long(floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile, bool draft, const workplace &at,
-                          sink out, met &m, Count &count)
+FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile,
+                          bool draft, const workplace &at, sink out, met &m, Count &count)
 {
     tallies t;
     Count count_of_call = count;
-    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, at.scratch, out, t, count_of_call);
+    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, scratch_of_warp(call), out, t, count_of_call);
     count = count_of_call;
-    m.error = t.error > m.error ? t.error : m.error;
-    m.pw_error = t.pw_error > m.pw_error ? t.pw_error : m.pw_error;
+    met_add(m.error, t.error);
+    met_add(m.pw_error, t.pw_error);
     if (floe_lane() == 0 && t.count) {
         atomicAdd(&chunk->gathered[attempt].nexceptions, (unsigned long long)t.count);
         atomicAdd(&chunk->gathered[attempt].nliterals, (unsigned long long)t.nliterals);
@@ -178,7 +199,7 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
         floe_copy_async_wait(); /* of the buffer, which the long way takes */
         return false;
     }
-    m.error = (double)c.error > m.error ? (double)c.error : m.error;
+    met_add(m.error, c.error);
     r = made_fast(f, read_anew(at.work->tile.ncells), draft, out);
     if (!r.raw)
         return true;
@@ -198,7 +219,7 @@ template <int RANK> struct tile_maker {
     const floe_lorenzo_encode_call &call;
     uint32_t attempt;
     workplace at;
-    met m;
+    met &m;
 
     __device__ __forceinline__ void fetch(const floe_place_tile &p) const
     {
@@ -215,7 +236,7 @@ template <int RANK> struct tile_maker {
         met_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
         if (!encode_short<RANK>(chunk, p.tile, false, at, out, m, none, r))
-            r = encode_long(chunk, attempt, p.tile, false, at, out, m, none);
+            r = encode_long(call, chunk, attempt, p.tile, false, at, out, m, none);
         p.entry = r.entry;
         p.nwords = r.nwords;
         p.raw = r.raw;
@@ -241,11 +262,6 @@ FLOE_DEV bool is_wanted(const floe_lorenzo_encode_call &call, uint32_t attempt, 
     return wanted;
 }
 
-FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
-{
-    return call.spill + (uint64_t)(blockIdx.x * FLOE_PLACE_WARPS + threadIdx.x / FLOE_WARP) * SPILL_WORDS;
-}
-
 /* A warp owns a tile of a batch, a thread a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
@@ -254,12 +270,13 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ floe_place_shared sh;
     __shared__ fast_work works[FLOE_PLACE_WARPS];
+    __shared__ met mets[FLOE_PLACE_WARPS];
     if (!is_wanted(call, attempt, &sh.next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * BUFFER_WORDS + warp * STAGE_WORDS;
-    tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, works + warp, spill + 2 * RAW_WORDS}, {}};
-    met_begin(maker.m);
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, works + warp}, mets[warp]};
+    met_begin(maker.m, FLOE_PLACE_NONE);
     floe_place_run(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
     met_flush(call, attempt, maker.m);
 }
@@ -271,6 +288,7 @@ struct draft_shared {
     uint32_t bins[FLOE_HUFFMAN_BINS];
     floe_huffman_heads heads[FLOE_PLACE_WARPS];
     fast_work works[FLOE_PLACE_WARPS];
+    met mets[FLOE_PLACE_WARPS];
     uint32_t next;
 };
 
@@ -288,11 +306,11 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     met_chunk(call, attempt, c, m);
     count.start(1);
     if (!encode_short<RANK>(chunk, tile, true, at, out, m, count, r)) {
-        r = encode_long(chunk, attempt, tile, true, at, out, m, count);
+        r = encode_long(call, chunk, attempt, tile, true, at, out, m, count);
         if (r.raw || r.nwords == 0) { /* the same once more, to take its counts back */
             tallies unused;
             count.start(0xFFFFFFFFu);
-            encode_any(chunk, tile, true, (floe_int *)at.buffer, at.scratch, out, unused, count);
+            encode_any(chunk, tile, true, (floe_int *)at.buffer, scratch_of_warp(call), out, unused, count);
         }
     }
     if ((r.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED) {
@@ -343,11 +361,11 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
         return;
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const uint32_t warp = threadIdx.x / FLOE_WARP, batches = call.grid.slots / FLOE_BATCH_TILES;
-    const workplace at = {buffers + warp * BUFFER_WORDS, sh.works + warp, spill_of_warp(call) + 2 * RAW_WORDS};
+    const workplace at = {buffers + warp * BUFFER_WORDS, sh.works + warp};
     const uint64_t runs = (floe_place_batches(&call.grid) + RUN - 1) / RUN;
     uint32_t counted = FLOE_PLACE_NONE;
-    met m;
-    met_begin(m);
+    met &m = sh.mets[warp];
+    met_begin(m, FLOE_PLACE_NONE);
     flush_bins(call, counted, sh);
     for (uint32_t run; (run = next_run(state, sh)) < runs;)
         for (uint32_t i = 0; i < RUN; i++) {
