@@ -71,8 +71,13 @@ __device__ void coder::fetch(const floe_place_tile &t)
     const uint32_t nwords = call.draft_nwords[t.slot];
     const uint32_t *slot = call.drafts + (uint64_t)t.slot * SLOT_WORDS;
     if (nwords <= DRAFT_WORDS)
-        for (uint32_t i = 4 * floe_lane(); i < nwords; i += 4 * FLOE_WARP)
-            floe_copy16_async(own.draft + i, slot + i);
+        for (uint32_t i = 4 * floe_lane(); i < nwords; i += 4 * FLOE_WARP) {
+            if (i + 4 <= nwords)
+                floe_copy16_async(own.draft + i, slot + i);
+            else /* nobody has written the rest of this piece */
+                for (uint32_t k = i; k < nwords; k++)
+                    own.draft[k] = slot[k];
+        }
     floe_copy_async_commit();
     if (codes_of != t.chunk)
         fetch_codes(t);

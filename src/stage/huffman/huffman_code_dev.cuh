@@ -217,6 +217,7 @@ FLOE_DEV void floe_huffman_read_heads(const uint32_t *body, uint32_t nsteps, flo
         uint32_t width;
         bool flat;
         at = floe_huffman_read_widths(body, s, at, present, &width, &flat);
+        __syncwarp(); /* present was read by all */
         floe_huffman_heads_set(&coder->heads, s, width, flat, present >> floe_lane() & 1);
         if (floe_lane() == 0)
             coder->planes_at[s] = at;
