@@ -49,6 +49,7 @@ static void *device_memory(uint64_t nbytes)
 {
     void *p = NULL;
     cu(cudaMalloc(&p, nbytes ? nbytes : 1));
+    cu(cudaMemset(p, 0xC3, nbytes ? nbytes : 1)); /* checks copy all of it, used or not */
     return p;
 }
 
