@@ -20,7 +20,7 @@ enum { FLOE_WARP = 32 };
 /* Launches a kernel on a stream. Check with cudaGetLastError. Shared memory of one block, named in the kernel. */
 #ifdef FLOE_EMULATED
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
-    floe_emulate((grid), (block), (shared_nbytes), (stream), floe_emulated_bind(kernel, __VA_ARGS__))
+    floe_emulate((grid), (block), (shared_nbytes), (stream), floe_emulated_bind(kernel, ##__VA_ARGS__))
 #define FLOE_DYNAMIC_SHARED(type, name) type *name = (type *)floe_emulated_shared()
 #else
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \

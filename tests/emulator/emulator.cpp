@@ -13,7 +13,6 @@
 #include <signal.h>
 
 enum { MAX_LIVE = 8, MAX_WARPS = FLOE_EMULATED_MAX_THREADS / 32, MEETINGS = 33 };
-enum { PATIENCE = 1 << 22 }; /* turns that blocks may pass on with none of them done; then nobody will ever come */
 
 /* Lanes that met, or still wait for others. */
 struct meeting {
@@ -35,7 +34,7 @@ struct copies {
     struct pair {
         void *to;
         const void *from;
-    } *all;
+    } * all;
     uint32_t n, ncommitted, room;
 };
 
@@ -63,7 +62,8 @@ dim3 floe_emulated_block, floe_emulated_grid;
 static worker *workers[MAX_LIVE];
 static worker *me; /* whose turn it is */
 static sem_t launch_done;
-static uint64_t nblocks, next_block, order, passed;
+static uint64_t nblocks, next_block, order;
+static uint64_t passed, patience; /* turns that blocks passed on with none of them done, and how many they may */
 static uint32_t nlive;
 
 static void say_where()
@@ -230,7 +230,7 @@ static void thread_enter(worker *b, uint32_t next)
 
 static void others_run(worker *b)
 {
-    if (++passed > PATIENCE)
+    if (++passed > patience)
         deadlock("blocks wait for each other, or for one that never comes");
     turn_give(block_after(b));
 }
@@ -538,6 +538,7 @@ void floe_emulated_run(const floe_emulated_call *call)
         if (sem_init(&launch_done, 0, 0) != 0)
             floe_emulated_die("no semaphore");
         order = floe_emulated_setting("FLOE_EMULATED_ORDER", 0);
+        patience = floe_emulated_setting("FLOE_EMULATED_PATIENCE", 1 << 22);
         ready = true;
     }
     floe_emulated_block = call->block;

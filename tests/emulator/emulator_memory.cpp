@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that is garbage at first and guarded at both ends. Allocations of the API lie in pages of their own, up against a
- * page that nobody may touch, and are never given out again; device memory is in reach only while the device works.
+ * stretch that nobody may touch, and are never given out again; device memory is in reach only while the device works.
  */
 #include "emulator.h"
 
@@ -20,7 +20,7 @@
 
 /* Changing a page costs a third of a microsecond, twice for each step: of large allocations only the beginning. */
 enum : size_t { MOST_GUARDED_NBYTES = 16 << 20, FIRST_GUARDED_NBYTES = 1 << 20 };
-enum : size_t { PAGE = 4096, ALIGN = 256, SHEET_NBYTES = 16 << 20 };
+enum : size_t { PAGE = 4096, ALIGN = 256, GUARD_NBYTES = 1 << 20, SHEET_NBYTES = 16 << 20 };
 
 [[noreturn]] static void overwritten(const char *what, size_t nbytes)
 {
@@ -81,10 +81,11 @@ void *floe_pages_alloc(size_t nbytes)
     if (nbytes > SIZE_MAX / 4)
         return NULL;
     const size_t inner = up(up(nbytes, ALIGN), PAGE);
-    char *all = (char *)mmap(NULL, inner + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *all =
+        (char *)mmap(NULL, inner + 2 * GUARD_NBYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
-    char *begin = all + PAGE, *p = begin + (inner - up(nbytes, ALIGN));
+    char *begin = all + GUARD_NBYTES, *p = begin + (inner - up(nbytes, ALIGN));
     for (size_t at = 0; at < inner; at += SHEET_NBYTES) {
         const size_t n = inner - at < SHEET_NBYTES ? inner - at : (size_t)SHEET_NBYTES;
         if (mmap(begin + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, sheet(), 0) ==

@@ -2,6 +2,9 @@
 /* The emulator keeps its promises: what kernels may rely on holds on it, too. */
 #include "backend/device.cuh"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace
 {
 
@@ -148,6 +151,47 @@ __global__ void add_kernel(uint32_t *p, uint32_t n, uint32_t by)
         p[i] += by;
 }
 
+/* ---- what is wrong ------------------------------------------------------------------------------------------------- */
+
+__global__ void lane_missing_kernel()
+{
+    if (threadIdx.x != 5)
+        __syncwarp();
+    __syncthreads();
+}
+__global__ void not_in_mask_kernel() { __syncwarp(1u); }
+__global__ void different_kernel()
+{
+    if (floe_lane() < 9)
+        __any_sync(FLOE_ALL_LANES, 1);
+    else
+        __syncwarp();
+}
+__global__ void forever_kernel(const uint32_t *flag)
+{
+    while (*(const volatile uint32_t *)flag != 1)
+        floe_dev_pause();
+}
+__global__ void write_kernel(uint32_t *p, uint32_t i) { p[i] = 7; }
+__global__ void shared_kernel(uint32_t n)
+{
+    FLOE_DYNAMIC_SHARED(uint32_t, s);
+    s[n] = 1;
+}
+/* Without the wait nothing has arrived. */
+__global__ void copy_kernel(const uint4 *from, uint32_t *arrived)
+{
+    __shared__ uint4 s[FLOE_WARP];
+    const uint32_t lane = floe_lane();
+    s[lane].x = 0;
+    floe_copy16_async(&s[lane], from + lane);
+    floe_copy_async_commit();
+    arrived[0] += s[lane].x == lane + 1;
+    floe_copy_async_wait();
+    __syncwarp();
+    arrived[1] += s[lane ^ 1].x == (lane ^ 1) + 1;
+}
+
 /* ---- the tests ----------------------------------------------------------------------------------------------------- */
 
 template <class T> T fetch(const T *dev)
@@ -269,10 +313,94 @@ void test_api()
     EXPECT(cudaFree(dev) + cudaFreeHost(pinned) == 0);
 }
 
+void test_copies()
+{
+    uint4 host[FLOE_WARP], *from = zeroed<uint4>(FLOE_WARP);
+    uint32_t *arrived = zeroed<uint32_t>(2);
+    for (uint32_t i = 0; i < FLOE_WARP; i++)
+        host[i] = make_uint4(i + 1, 0, 0, 0);
+    EXPECT(cudaMemcpy(from, host, sizeof host, cudaMemcpyHostToDevice) == cudaSuccess);
+    FLOE_LAUNCH(copy_kernel, 1, FLOE_WARP, 0, NULL, from, arrived);
+    EXPECT(fetch(arrived) == 0 && fetch(arrived + 1) == FLOE_WARP);
+    EXPECT(cudaFree(from) + cudaFree(arrived) == 0);
+}
+
+/* What breaks in each way, in a process of its own. */
+void breaks(int how)
+{
+    uint32_t *p = zeroed<uint32_t>(100);
+    switch (how) {
+    case 0: FLOE_LAUNCH(lane_missing_kernel, 1, 64, 0, NULL); break;
+    case 1: FLOE_LAUNCH(not_in_mask_kernel, 1, 32, 0, NULL); break;
+    case 2: FLOE_LAUNCH(different_kernel, 1, 32, 0, NULL); break;
+    case 3:
+        setenv("FLOE_EMULATED_PATIENCE", "1000", 1);
+        FLOE_LAUNCH(forever_kernel, 3, 32, 0, NULL, p);
+        break;
+    case 4: FLOE_LAUNCH(write_kernel, 1, 1, 0, NULL, p, 5000u); break;
+    case 5:
+        FLOE_LAUNCH(write_kernel, 1, 1, 0, NULL, p, 100u);
+        cudaFree(p);
+        break;
+    case 6: FLOE_LAUNCH(shared_kernel, 1, 32, 128, NULL, 32u); break;
+    case 7:
+        cudaFree(p);
+        FLOE_LAUNCH(write_kernel, 1, 1, 0, NULL, p, 0u);
+        break;
+    case 8: p[0] = 1; break;
+    }
+    cudaDeviceSynchronize();
+}
+const struct {
+    const char *says; /* NULL: the system does, or AddressSanitizer */
+} broken[] = {{"lanes ffffffdf wait in __syncwarp of lanes ffffffff"},
+              {"a lane is not in its own mask"},
+              {"lanes of one mask do different things"},
+              {"blocks wait for each other, or for one that never comes"},
+              {NULL},
+              {NULL},
+              {NULL},
+              {NULL},
+              {NULL}};
+
+/* Whether a process that does this ends badly, and says why. */
+bool ends_badly(int how, const char *says)
+{
+    static char text[1 << 16];
+    int ends[2], status = 0;
+    size_t n = 0;
+    ssize_t got;
+    if (pipe(ends) != 0)
+        return false;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        breaks(how);
+        _exit(0);
+    }
+    close(ends[1]);
+    while (n < sizeof text - 1 && (got = read(ends[0], text + n, sizeof text - 1 - n)) > 0)
+        n += (size_t)got;
+    text[n] = 0;
+    close(ends[0]);
+    return waitpid(child, &status, 0) == child && status != 0 && (!says || strstr(text, says));
+}
+
+void test_breaking()
+{
+    for (int i = 0; i < (int)(sizeof broken / sizeof *broken); i++)
+        if (!ends_badly(i, broken[i].says)) {
+            printf("way %d to break passed, or did not say '%s'\n", i, broken[i].says ? broken[i].says : "");
+            nfailed++;
+        }
+}
+
 } // namespace
 
 int main()
 {
+    test_breaking(); /* forks, so before there are threads */
+    test_copies();
     test_kernels();
     test_capture();
     test_api();

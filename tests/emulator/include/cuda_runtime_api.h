@@ -8,6 +8,7 @@
  *   FLOE_EMULATED_MEMORY=bytes   how much device memory there is
  *   FLOE_EMULATED_LATE=1         work waits on its stream until something waits for it
  *   FLOE_EMULATED_ORDER=seed     lanes, warps and blocks take turns at random instead of in order
+ *   FLOE_EMULATED_PATIENCE=n     how often blocks that wait for each other may take turns before that is an error
  *   FLOE_EMULATED_LOG=1          one line for each launch, on stderr
  */
 #ifndef FLOE_EMULATED_CUDA_RUNTIME_API_H
