@@ -175,13 +175,43 @@ FLOE_DEV const uint64_t *index_words(const stream_parts &in, const open_shared &
     return at >= in.tail_at ? s.tail + (at - in.tail_at) : (const uint64_t *)in.stream + at;
 }
 
-/* Head i against the index, where the index says that it lies. By a thread. */
-FLOE_DEV floe_fault head_fault(const uint8_t *head, uint64_t i, const floe_dev_record &entry)
+FLOE_DEV void head_load(const stream_parts &in, uint64_t offset, uint64_t words[FLOE_RECORD_HEAD_WORDS])
 {
-    uint64_t words[FLOE_RECORD_HEAD_WORDS];
 #pragma unroll
     for (int k = 0; k < FLOE_RECORD_HEAD_WORDS; k++)
-        words[k] = ((const uint64_t *)head)[k];
+        words[k] = ((const uint64_t *)(in.stream + offset))[k];
+}
+
+/* A record's head that was loaded before the index could be trusted. */
+struct early_head {
+    uint64_t offset, words[FLOE_RECORD_HEAD_WORDS]; /* offset UINT64_MAX: there is none */
+};
+
+/* The head of this thread's first record, if footer and index are right: it is on its way while they are judged. */
+FLOE_DEV early_head early_head_load(const stream_parts &in, const open_shared &s)
+{
+    early_head early = {UINT64_MAX, {}};
+    const uint64_t tail_words = in.nwords - in.tail_at, i = THREADS - 1 - threadIdx.x;
+    if (tail_words < FLOE_FOOTER_WORDS)
+        return early;
+    const uint64_t *footer = s.tail + tail_words - FLOE_FOOTER_WORDS;
+    const uint64_t index = footer[1] / 8, nrecords = footer[2];
+    if (i >= nrecords || index < in.tail_at || index >= in.nwords)
+        return early;
+    const uint64_t at = index - in.tail_at + FLOE_INDEX_ENTRY_WORDS * i; /* of the tail */
+    if (at >= tail_words)
+        return early;
+    const uint64_t offset = s.tail[at];
+    if (offset % 8 || in.nbytes < FLOE_RECORD_HEAD_NBYTES || offset > in.nbytes - FLOE_RECORD_HEAD_NBYTES)
+        return early;
+    early.offset = offset;
+    head_load(in, offset, early.words);
+    return early;
+}
+
+/* Head i against the index. By a thread. */
+FLOE_DEV floe_fault head_fault(const uint64_t words[FLOE_RECORD_HEAD_WORDS], uint64_t i, const floe_dev_record &entry)
+{
     floe_record record;
     floe_fault fault =
         floe_record_unpack(words, floe_xxh3_17_128((const uint8_t *)words, FLOE_RECORD_CHECK_AT), &record);
@@ -190,7 +220,8 @@ FLOE_DEV floe_fault head_fault(const uint8_t *head, uint64_t i, const floe_dev_r
 }
 
 /* Threads take records in turn, the last warp first: the first one hashes the index. Tells by the block what they found. */
-FLOE_DEV uint32_t records_status(const floe_container_open &job, const stream_parts &in, const uint64_t *index)
+FLOE_DEV uint32_t records_status(const floe_container_open &job, const stream_parts &in, const uint64_t *index,
+                                 early_head head)
 {
     floe_fault index_fault = FLOE_FAULT_NONE, record_fault = FLOE_FAULT_NONE;
     for (uint64_t i = THREADS - 1 - threadIdx.x; i < in.nrecords; i += THREADS) {
@@ -200,9 +231,13 @@ FLOE_DEV uint32_t records_status(const floe_container_open &job, const stream_pa
         floe_fault fault = floe_index_entry_fault(entry.offset, entry.nbytes, at, in.index_offset);
         if (fault == FLOE_FAULT_NONE && entry.offset % 8) /* behind an entry that is wrong */
             fault = FLOE_FAULT_ENTRY_OFFSET;
+        if (fault == FLOE_FAULT_NONE && head.offset != entry.offset) {
+            head.offset = entry.offset;
+            head_load(in, entry.offset, head.words);
+        }
         if (fault != FLOE_FAULT_NONE)
             index_fault = fault;
-        else if ((fault = head_fault(in.stream + entry.offset, i, entry)) != FLOE_FAULT_NONE)
+        else if ((fault = head_fault(head.words, i, entry)) != FLOE_FAULT_NONE)
             record_fault = fault;
         job.records[i] = entry;
     }
@@ -221,7 +256,8 @@ FLOE_DEV uint32_t records_status(const floe_container_open &job, const stream_pa
 }
 
 /* Footer, index, heads. By the block. */
-FLOE_DEV uint32_t chunks_status(const floe_container_open &job, stream_parts *in, open_shared &s)
+FLOE_DEV uint32_t chunks_status(const floe_container_open &job, stream_parts *in, open_shared &s,
+                                const early_head &early)
 {
     const uint64_t *footer = s.tail + (in->nwords - in->tail_at) - FLOE_FOOTER_WORDS;
     floe_fault fault =
@@ -239,7 +275,7 @@ FLOE_DEV uint32_t chunks_status(const floe_container_open &job, stream_parts *in
                                               s.stage[warp]);
     if (first_lane_of(warp))
         s.sums[warp] = terms;
-    uint32_t status = records_status(job, *in, index); /* its barriers are between the sums and their use */
+    uint32_t status = records_status(job, *in, index, early); /* its barriers are between the sums and their use */
     uint64_t sum = 0;
     for (int i = 0; i < WARPS; i++)
         sum += s.sums[i];
@@ -257,11 +293,12 @@ __global__ __launch_bounds__(THREADS, 1) void container_open_kernel(const floe_c
     uint32_t status = FLOE_ERR_FORMAT;
     if (nbytes <= job.nbytes) {
         ends_load(in, s);
+        const early_head early = early_head_load(in, s);
         status = header_status(job, &in, s);
         if (status == FLOE_OK && threadIdx.x == 0)
             *job.header = s.header;
         if (status == FLOE_OK)
-            status = chunks_status(job, &in, s);
+            status = chunks_status(job, &in, s, early);
     }
     if (status != FLOE_OK)
         in.nrecords = 0;
