@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opening the chunks of a stream: headers checked, tables of values and codebooks read, tiles placed. A block owns a chunk:
- * one thread reads what is one of a kind, then all of them add up the tiles' words.
+ * one thread judges what is one of a kind while the tiles' entries are on their way, then all of them add up their words.
  *
  * Chunks that the box does not touch are not looked at, as on the CPU: they have no tiles.
  */
@@ -15,12 +15,17 @@ namespace
 
 enum {
     MAX_THREADS = 1024,
-    RUN = 16, /* entries of a thread at a time: with 1024 threads, all of a chunk but of the very largest */
+    RUN = 4, /* entries of a thread at a time: with 1024 threads, all of a chunk of 128 MiB of f32 */
+    LAYOUT_WORDS = 2 * FLOE_MAX_RANK,
     MAX_SLOTS = 1 << 30
 };
 
-/* What a block knows of its chunk. */
+/* What a block knows of its chunk; in shared memory. */
 struct opening {
+    uint64_t layout[LAYOUT_WORDS]; /* as the call has it */
+    uint32_t words[FLOE_LORENZO_HEADER_WORDS];
+    uint32_t failed;  /* the call, before */
+    floe_dev_chunk c; /* 0 at first */
     floe_lorenzo_chunk head;
     uint64_t ntiles, slots;
     const uint8_t *bytes; /* of the chunk */
@@ -68,14 +73,30 @@ FLOE_DEV void set_quantizer(const floe_lorenzo_decode_call &call, uint64_t chunk
     q->table = call.tables ? call.tables + chunk * FLOE_TABLE_MAX : NULL;
 }
 
-/* The header's words, which are on their way while others work; 0 where there is no header. */
-FLOE_DEV void load_head(const floe_lorenzo_decode_call &call, const floe_dev_record &record,
-                        uint32_t words[FLOE_LORENZO_HEADER_WORDS])
+/* The header's words; 0 where there is no header. By a warp. */
+FLOE_DEV void load_head(const uint8_t *chunk, uint64_t nbytes, opening *o)
 {
-    const uint32_t *from = (const uint32_t *)(call.stream + record.offset + FLOE_RECORD_HEAD_NBYTES);
+    const uint32_t *from = (const uint32_t *)chunk;
+    const uint32_t i = threadIdx.x;
+    if (i < FLOE_LORENZO_HEADER_WORDS)
+        o->words[i] = nbytes < FLOE_LORENZO_HEADER_NBYTES ? 0 : from[i];
+    __syncwarp();
+}
+
+/* The first entries of this thread, before anybody knows whether the header is right: those that it says are there, inside
+ * the chunk. */
+FLOE_DEV void load_entries(const uint8_t *chunk, uint64_t nbytes, floe_dtype dtype, uint32_t n[RUN])
+{
+    const uint32_t *words = (const uint32_t *)chunk;
+    const uint64_t mine = (uint64_t)threadIdx.x * RUN;
+    uint64_t at = 0, end = 0; /* words */
+    if (nbytes >= FLOE_LORENZO_HEADER_NBYTES) {
+        at = FLOE_LORENZO_HEADER_WORDS + (uint64_t)words[1] * (dtype == FLOE_F32 ? 1 : 2) + words[2];
+        end = floe_min64(floe_lorenzo_word64_of(words + 12), nbytes / 4);
+    }
 #pragma unroll
-    for (int i = 0; i < FLOE_LORENZO_HEADER_WORDS; i++)
-        words[i] = record.nbytes < FLOE_LORENZO_HEADER_NBYTES ? 0 : from[i];
+    for (int i = 0; i < RUN; i++)
+        n[i] = mine + i < end && at + mine + i < nbytes / 4 ? words[at + mine + i] & FLOE_TILE_NWORDS_MASK : 0;
 }
 
 /* As floe_lorenzo_chunk_read. */
@@ -96,86 +117,79 @@ FLOE_DEV floe_status read_head(const floe_lorenzo_decode_call &call, uint64_t nb
     return FLOE_OK;
 }
 
-FLOE_DEV const uint64_t *grid_shape(const floe_lorenzo_decode_call &call) { return call.layout; }
-FLOE_DEV const uint64_t *grid_chunk(const floe_lorenzo_decode_call &call) { return call.layout + FLOE_MAX_RANK; }
+FLOE_DEV const uint64_t *grid_shape(const opening *o) { return o->layout; }
+FLOE_DEV const uint64_t *grid_chunk(const opening *o) { return o->layout + FLOE_MAX_RANK; }
 
-FLOE_DEV void write_grid(const floe_lorenzo_decode_call &call, uint64_t nchunks, uint64_t slots)
+FLOE_DEV void write_grid(const floe_lorenzo_decode_call &call, const opening *o, uint64_t nchunks, uint64_t slots)
 {
     call.grid->nchunks = nchunks;
     call.grid->slots = (uint32_t)slots;
     for (uint32_t i = 0; i < FLOE_MAX_RANK; i++) {
-        call.grid->shape[i] = i < call.field.rank ? grid_shape(call)[i] : 0;
-        call.grid->chunk[i] = i < call.field.rank ? grid_chunk(call)[i] : 0;
+        call.grid->shape[i] = i < call.field.rank ? grid_shape(o)[i] : 0;
+        call.grid->chunk[i] = i < call.field.rank ? grid_chunk(o)[i] : 0;
     }
 }
 
-/* The grid as this call numbers it: all slots there are, shared out among the chunks. False: no room. */
-FLOE_DEV bool count_chunks(const floe_lorenzo_decode_call &call, uint64_t *nchunks, uint64_t *slots)
+/* The grid's chunks; 0: more than there is room for. */
+FLOE_DEV uint64_t count_chunks(const floe_lorenzo_decode_call &call, const opening *o)
 {
     uint64_t n = 1;
     for (uint32_t i = 0; i < call.field.rank; i++) {
-        const uint64_t along = grid_chunk(call)[i] ? floe_ceil_div(grid_shape(call)[i], grid_chunk(call)[i]) : 0;
+        const uint64_t along = grid_chunk(o)[i] ? floe_ceil_div(grid_shape(o)[i], grid_chunk(o)[i]) : 0;
         if (along == 0 || along > call.max_chunks)
-            return false;
+            return 0;
         n *= along; /* each factor is at most max_chunks, and so is the product before */
         if (n > call.max_chunks)
-            return false;
+            return 0;
     }
-    *nchunks = n;
-    *slots = floe_min64(call.max_slots / n, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
-    return true;
+    return n;
 }
 
-/* One thread. */
-FLOE_DEV void open_chunk(const floe_lorenzo_decode_call &call, uint64_t chunk, opening *o)
+/* Slots of a chunk, as this call numbers them: all there are, shared out among the chunks. */
+FLOE_DEV uint64_t count_slots(const floe_lorenzo_decode_call &call, uint64_t nchunks)
 {
-    floe_dev_chunk *to = call.chunks + chunk, c;
-    uint64_t nchunks, lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
-    uint32_t words[FLOE_LORENZO_HEADER_WORDS];
-    const floe_dev_record record = call.records[chunk]; /* means nothing behind the last */
-    o->idle = 1;
-    o->status = FLOE_OK;
-    if (!count_chunks(call, &nchunks, &o->slots)) {
-        o->status = FLOE_ERR_LIMIT;
-        return;
-    }
-    if (chunk >= nchunks)
-        return;
+    return floe_min64(call.max_slots / nchunks, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
+}
+
+/* A chunk of the grid, of which the header's words are there. One thread. */
+FLOE_DEV void open_chunk(const floe_lorenzo_decode_call &call, uint64_t chunk, uint64_t nchunks,
+                         const floe_dev_record &record, opening *o)
+{
+    uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    floe_dev_chunk *c = &o->c;
+    o->slots = count_slots(call, nchunks);
     if (chunk == 0)
-        write_grid(call, nchunks, o->slots);
-    load_head(call, record, words);
-    memset(&c, 0, sizeof c);
-    floe_grid_cut(call.field.rank, grid_shape(call), grid_chunk(call), chunk, lo, extent);
-    floe_view_of(call.field.rank, extent, false, &c.view);
-    if (!set_region(call, lo, extent, &c)) {
-        to->view.ntiles = 0;
+        write_grid(call, o, nchunks, o->slots);
+    floe_grid_cut(call.field.rank, grid_shape(o), grid_chunk(o), chunk, lo, extent);
+    floe_view_of(call.field.rank, extent, false, &c->view);
+    if (!set_region(call, lo, extent, c)) {
+        call.chunks[chunk].view.ntiles = 0;
         return;
     }
-    o->status = read_head(call, record.nbytes, extent, words, &o->head, &c);
-    if (o->status == FLOE_OK && c.view.ntiles > o->slots)
+    o->status = read_head(call, record.nbytes, extent, o->words, &o->head, c);
+    if (o->status == FLOE_OK && c->view.ntiles > o->slots)
         o->status = FLOE_ERR_LIMIT;
     if (o->status != FLOE_OK)
         return;
     if (o->head.swap)
-        set_region(call, lo, extent, &c); /* by the other view */
-    set_quantizer(call, chunk, &o->head, &c.quantizer);
-    c.ncells = 1;
+        set_region(call, lo, extent, c); /* by the other view */
+    set_quantizer(call, chunk, &o->head, &c->quantizer);
+    c->ncells = 1;
     for (int a = 0; a < FLOE_VIEW_AXES; a++)
-        c.ncells *= c.view.extent[a];
-    c.swap = o->head.swap;
-    c.encoder = o->head.encoder;
-    c.book_nwords = o->head.book_nwords;
-    c.payload_nwords = o->head.payload_nwords;
+        c->ncells *= c->view.extent[a];
+    c->swap = o->head.swap;
+    c->encoder = o->head.encoder;
+    c->book_nwords = o->head.book_nwords;
+    c->payload_nwords = o->head.payload_nwords;
     const uint64_t at = record.offset + FLOE_RECORD_HEAD_NBYTES;
-    c.entries_at = at + o->head.entries_at;
-    c.payload_at = at + o->head.payload_at;
-    *to = c;
-    if (c.encoder == FLOE_LORENZO_HUFFMAN) {
+    c->entries_at = at + o->head.entries_at;
+    c->payload_at = at + o->head.payload_at;
+    if (c->encoder == FLOE_LORENZO_HUFFMAN) {
         call.book_at[chunk] = at + o->head.book_at;
-        call.book_nwords[chunk] = c.book_nwords;
+        call.book_nwords[chunk] = c->book_nwords;
     }
     o->bytes = call.stream + at;
-    o->ntiles = c.view.ntiles;
+    o->ntiles = c->view.ntiles;
     o->idle = 0;
 }
 
@@ -213,26 +227,27 @@ FLOE_DEV uint64_t sum_before(uint64_t v, uint64_t *sums, uint64_t *all)
     if (lane == FLOE_WARP - 1)
         sums[warp] = sum;
     __syncthreads();
-    uint64_t before = sum - v;
-    *all = 0;
-    for (uint32_t w = 0; w < nwarps; w++) {
-        before += w < warp ? sums[w] : 0;
-        *all += sums[w];
+    uint64_t below = lane < warp ? sums[lane] : 0, total = lane < nwarps ? sums[lane] : 0;
+#pragma unroll
+    for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
+        below += __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)below, d);
+        total += __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)total, d);
     }
     __syncthreads();
-    return before;
+    *all = total;
+    return below + sum - v;
 }
 
-/* Where each tile's words are. False when the tiles do not add up to the payload. */
-FLOE_DEV bool place_tiles(const uint32_t *entries, uint64_t *places, opening *o)
+/* Where each tile's words are; n: this thread's first entries. False when the tiles do not add up to the payload. */
+FLOE_DEV bool place_tiles(const uint32_t *entries, uint32_t n[RUN], uint64_t *places, opening *o)
 {
     uint64_t total = 0;
     for (uint64_t first = 0; first < o->ntiles; first += (uint64_t)blockDim.x * RUN) {
         const uint64_t mine = first + (uint64_t)threadIdx.x * RUN;
-        uint32_t n[RUN], sum = 0;
+        uint32_t sum = 0;
         uint64_t all;
 #pragma unroll
-        for (int i = 0; i < RUN; i++)
+        for (int i = 0; first && i < RUN; i++)
             n[i] = mine + i < o->ntiles ? entries[mine + i] & FLOE_TILE_NWORDS_MASK : 0;
 #pragma unroll
         for (int i = 0; i < RUN; i++)
@@ -249,30 +264,59 @@ FLOE_DEV bool place_tiles(const uint32_t *entries, uint64_t *places, opening *o)
     return total == o->head.payload_nwords;
 }
 
+/* What decides where the header is, all at once. The whole block. */
+FLOE_DEV void begin_opening(const floe_lorenzo_decode_call &call, opening *o)
+{
+    static_assert(sizeof o->c % 4 == 0, "whole words");
+    const uint32_t i = threadIdx.x;
+    if (i < LAYOUT_WORDS)
+        o->layout[i] = i % FLOE_MAX_RANK < call.field.rank ? call.layout[i] : 0;
+    if (i == 0) {
+        o->failed = *(volatile uint32_t *)call.status;
+        o->idle = 1;
+        o->status = FLOE_OK;
+        call.book_at[blockIdx.x] = UINT64_MAX; /* whatever becomes of it: books are read next */
+        call.book_bad[blockIdx.x] = 0;
+    }
+    for (uint32_t k = i; k < sizeof o->c / 4; k += blockDim.x)
+        ((uint32_t *)&o->c)[k] = 0;
+    __syncthreads();
+}
+
 /* A block owns a chunk. Blocks are whole warps. */
 __global__
 __launch_bounds__(MAX_THREADS) void lorenzo_open_kernel(const __grid_constant__ floe_lorenzo_decode_call call)
 {
     __shared__ opening o;
-    __shared__ uint32_t failed;
     const uint64_t chunk = blockIdx.x;
+    const floe_dev_record record = {call.records[chunk].offset, call.records[chunk].nbytes,
+                                    0}; /* if it is of the grid */
+    begin_opening(call, &o);
+    const uint64_t nchunks = count_chunks(call, &o);
+    if (o.failed || chunk >= nchunks) {
+        if (!o.failed && nchunks == 0 && threadIdx.x == 0)
+            fail(call.status, FLOE_ERR_LIMIT);
+        return;
+    }
+    const uint8_t *bytes = call.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
+    uint32_t n[RUN];
+    load_entries(bytes, record.nbytes, call.field.dtype, n);
+    if (threadIdx.x < FLOE_WARP)
+        load_head(bytes, record.nbytes, &o);
     if (threadIdx.x == 0) {
-        call.book_at[chunk] = UINT64_MAX; /* whatever becomes of it: books are read next */
-        call.book_bad[chunk] = 0;
-        failed = *(volatile uint32_t *)call.status;
-        if (!failed) {
-            open_chunk(call, chunk, &o);
-            if (o.status != FLOE_OK)
-                fail(call.status, o.status);
-        }
+        open_chunk(call, chunk, nchunks, record, &o);
+        if (o.status != FLOE_OK)
+            fail(call.status, o.status);
     }
     __syncthreads();
-    if (failed || o.idle)
+    if (o.idle)
         return;
+    for (uint32_t k = threadIdx.x; k < sizeof o.c / 4; k += blockDim.x)
+        ((uint32_t *)(call.chunks + chunk))[k] = ((const uint32_t *)&o.c)[k];
     bool ok = true;
     if (o.head.table_size)
         ok = read_table(call, chunk, &o);
-    ok &= place_tiles((const uint32_t *)(o.bytes + o.head.entries_at), call.places + chunk * o.slots, &o);
+    ok &= place_tiles((const uint32_t *)(o.bytes + o.head.entries_at), n, call.places + chunk * o.slots, &o);
     if (!ok)
         fail(call.status, FLOE_ERR_FORMAT);
 }
