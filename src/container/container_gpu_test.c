@@ -234,21 +234,21 @@ static void one_payload_of_every_size(void **state)
         }
 }
 
-/* Around the number of pieces that one block does alone, and far above. */
+/* Around the number of pieces that one block does alone, that a batch has, and far above. */
 static void large_payloads(void **state)
 {
     (void)state;
-    for (uint64_t pieces = 14; pieces <= 18; pieces++) {
+    for (uint64_t pieces = 2; pieces <= 18; pieces += pieces == 9 ? 5 : 1) {
         uint64_t n = pieces * FLOE_CHECKSUM_PIECE + 4;
         finish_sizes(&n, 1);
         n -= 4;
         finish_sizes(&n, 1);
     }
-    const uint64_t some[] = {5000000, 0, 1500004, 16384, 8, 3000012}, huge = 36000004;
+    const uint64_t some[] = {5000000, 0, 1500004, 16384, 8, 3000012}, huge = 72000004;
     finish_sizes(some, 1); /* more pieces than blocks */
     finish_sizes(some, 6);
     if (!is_small())
-        finish_sizes(&huge, 1); /* more pieces than warps */
+        finish_sizes(&huge, 1); /* several batches a block */
     const uint64_t more[] = {40000, 300000, 4, 0, 0, 32768, 65536};
     finish_sizes(more, 7);
 }
@@ -258,7 +258,7 @@ static void many_records(void **state)
     (void)state;
     enum { MOST = 6000 };
     uint64_t *sizes = malloc(MOST * sizeof *sizes), seed = 7;
-    const uint64_t counts[] = {2, 3, 8, 10, 11, 16, 17, 31, 32, 33, 64, 83, 84, 700, MOST};
+    const uint64_t counts[] = {2, 3, 8, 10, 11, 16, 17, 31, 32, 33, 64, 83, 84, 340, 341, 342, 700, MOST};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         if (is_small() && counts[k] > 700)
             continue;
