@@ -4,6 +4,7 @@
  * memory meanwhile. Compiled for each element type.
  */
 #include "codec/lorenzo_code_cuda.h"
+#include "codec/lorenzo_draft.cuh"
 #include "codec/lorenzo_encode_any.cuh"
 #include "codec/lorenzo_place.cuh"
 #include "stage/huffman/huffman_code_dev.cuh"
@@ -70,30 +71,9 @@ __device__ void coder::fetch(const floe_place_tile &t)
 {
     const uint32_t nwords = call.draft_nwords[t.slot];
     const uint32_t *slot = call.drafts + (uint64_t)t.slot * SLOT_WORDS;
-    if (nwords <= DRAFT_WORDS)
-        for (uint32_t i = 4 * floe_lane(); i < nwords; i += 4 * FLOE_WARP) {
-            if (i + 4 <= nwords)
-                floe_copy16_async(own.draft + i, slot + i);
-            else /* nobody has written the rest of this piece */
-                for (uint32_t k = i; k < nwords; k++)
-                    own.draft[k] = slot[k];
-        }
-    floe_copy_async_commit();
+    floe_draft_fetch(own.draft, slot, nwords <= DRAFT_WORDS ? nwords : 0);
     if (codes_of != t.chunk)
         fetch_codes(t);
-}
-
-/* Which groups of each step are present. The whole warp. */
-FLOE_DEV void set_present(const floe_view &view, const floe_tile_box &box, floe_huffman_heads &heads)
-{
-    for (uint32_t s = 0; s < box.nsteps; s++) {
-        const floe_step_box step = floe_tile_step(&view, &box, s);
-        const bool inside = step.full || floe_group_valid(&view.geometry, &step, floe_lane()) != 0;
-        const uint32_t present = __ballot_sync(FLOE_ALL_LANES, inside);
-        if (floe_lane() == 0)
-            heads.present[s] = present;
-    }
-    __syncwarp();
 }
 
 /* From a draft of prefix and pack body; a tile that comes out no smaller than its values becomes raw. */
@@ -109,7 +89,7 @@ __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
         const floe_huffman_room room = {t.words + nprefix, t.spill - t.half_words + nprefix,
                                         t.half_words > nprefix ? t.half_words - nprefix : 0,
                                         raw - nprefix + FLOE_HUFFMAN_CODE_SLACK};
-        set_present(view, box, own.coder.heads);
+        floe_draft_present(view, box, own.coder.heads);
         nbody = floe_huffman_code_tile_dev<floe_uint>(block.codes, draft + 1 + nprefix, box.nsteps, &own.coder, room);
     }
     if (nbody >= raw || nprefix + nbody >= raw) {

@@ -8,9 +8,13 @@ int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t atte
 {
     floe_view view;
     floe_view_of(call->field.rank, call->grid.chunk, false, &view); /* swap does not change the rank */
-    if (call->field.dtype == FLOE_F32)
-        return floe_lorenzo_encode_real_cuda_f32(call, view.rank, attempt, stream);
-    return floe_lorenzo_encode_real_cuda_f64(call, view.rank, attempt, stream);
+    const bool f32 = call->field.dtype == FLOE_F32;
+    const int e = f32 ? floe_lorenzo_encode_real_cuda_f32(call, view.rank, attempt, stream)
+                      : floe_lorenzo_encode_real_cuda_f64(call, view.rank, attempt, stream);
+    if (e != 0 || !call->huffman)
+        return e;
+    return f32 ? floe_lorenzo_count_real_cuda_f32(call, attempt, stream)
+               : floe_lorenzo_count_real_cuda_f64(call, attempt, stream);
 }
 
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid)
@@ -21,6 +25,8 @@ uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid)
 uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype)
 {
     if (dtype == FLOE_F32)
-        return floe_max64(floe_lorenzo_encode_spill_nbytes_f32(), floe_lorenzo_code_spill_nbytes_f32());
-    return floe_max64(floe_lorenzo_encode_spill_nbytes_f64(), floe_lorenzo_code_spill_nbytes_f64());
+        return floe_max64(floe_lorenzo_encode_spill_nbytes_f32(),
+                          floe_max64(floe_lorenzo_code_spill_nbytes_f32(), floe_lorenzo_count_spill_nbytes_f32()));
+    return floe_max64(floe_lorenzo_encode_spill_nbytes_f64(),
+                      floe_max64(floe_lorenzo_code_spill_nbytes_f64(), floe_lorenzo_count_spill_nbytes_f64()));
 }

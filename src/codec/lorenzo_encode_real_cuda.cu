@@ -139,21 +139,6 @@ FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink
     return r;
 }
 
-/* The counts of the first steps of a tile. */
-template <class T, int RANK, class Count>
-FLOE_DEV void take_back(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t steps, Count &count)
-{
-    if constexpr (Count::COUNTS) {
-        checks c;
-        Count count_of_call = count;
-        count_of_call.start(0xFFFFFFFFu);
-        if (steps)
-            encode_cut_seldom<T, RANK>(chunk, tile, steps, out, 1, c, count_of_call);
-        count_of_call.start(1);
-        count = count_of_call;
-    }
-}
-
 /* Makes a tile that a warp is going to encode its work. True when it takes the short way through the buffer. */
 template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, fast_work *work)
 {
@@ -184,15 +169,10 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
         f = encode_fast<floe_real, RANK, true>(*at.work, out, lead, at.buffer, c, count);
     else
         f = encode_cut<floe_real, RANK>(chunk, tile, out, lead, c, count);
-    if (f.unfit || f.inexact)
-        take_back<floe_real, RANK>(chunk, tile, out, f.done, count);
 #if FLOE_REAL_BITS == 32
-    const bool integers = f.inexact;
-    if (integers) {
+    if (f.inexact) {
         __syncwarp(); /* other lanes write the same words again */
         f = encode_cut<floe_int, RANK>(chunk, tile, out, lead, c, count);
-        if (f.unfit)
-            take_back<floe_int, RANK>(chunk, tile, out, f.done, count);
     }
 #endif
     if (f.unfit || f.inexact) {
@@ -201,15 +181,6 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
     }
     met_add(m.error, c.error);
     r = made_fast(f, read_anew(at.work->tile.ncells), draft, out);
-    if (!r.raw)
-        return true;
-#if FLOE_REAL_BITS == 32
-    if (integers) {
-        take_back<floe_int, RANK>(chunk, tile, out, FLOE_TILE_STEPS, count);
-        return true;
-    }
-#endif
-    take_back<floe_real, RANK>(chunk, tile, out, FLOE_TILE_STEPS, count);
     return true;
 }
 
@@ -285,39 +256,25 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
 
 /* Shared memory of a block that makes drafts, besides the steps. */
 struct draft_shared {
-    uint32_t bins[FLOE_HUFFMAN_BINS];
-    floe_huffman_heads heads[FLOE_PLACE_WARPS];
     fast_work works[FLOE_PLACE_WARPS];
     met mets[FLOE_PLACE_WARPS];
     uint32_t next;
 };
 
-/* The draft of a tile to its slot, as floe_tile_encode leaves it; its symbols to the block's bins. */
+/* The draft of a tile to its slot, as floe_tile_encode leaves it. */
 template <int RANK>
 FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t c, uint32_t tile,
-                         const workplace &at, draft_shared &sh, met &m)
+                         const workplace &at, met &m)
 {
     floe_dev_chunk *chunk = call.chunks + c;
     const uint64_t slot = (uint64_t)c * call.grid.slots + tile;
     uint32_t *words = call.drafts + slot * DRAFT_SLOT_WORDS;
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
-    step_count count = {sh.bins, sh.heads + threadIdx.x / FLOE_WARP, {}};
     made r;
+    no_count none;
     met_chunk(call, attempt, c, m);
-    count.start(1);
-    if (!encode_short<RANK>(chunk, tile, true, at, out, m, count, r)) {
-        r = encode_long(call, chunk, attempt, tile, true, at, out, m, count);
-        if (r.raw || r.nwords == 0) { /* the same once more, to take its counts back */
-            tallies unused;
-            count.start(0xFFFFFFFFu);
-            encode_any(chunk, tile, true, (floe_int *)at.buffer, scratch_of_warp(call), out, unused, count);
-        }
-    }
-    if ((r.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED) {
-        floe_tile_box box;
-        floe_view_tile(&chunk->view, tile, &box);
-        floe_huffman_count_end(count.counter, box.nsteps);
-    }
+    if (!encode_short<RANK>(chunk, tile, true, at, out, m, none, r))
+        r = encode_long(call, chunk, attempt, tile, true, at, out, m, none);
     __syncwarp(); /* raw words go over what others wrote */
     if (r.raw)
         write_raw(chunk, tile, words);
@@ -327,19 +284,8 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     }
 }
 
-/* The bins of a chunk to its histogram; the whole block. */
-FLOE_DEV void flush_bins(const floe_lorenzo_encode_call &call, uint32_t c, draft_shared &sh)
-{
-    __syncthreads();
-    if (c < call.grid.nchunks)
-        floe_huffman_bins_add(sh.bins, call.hists + c);
-    __syncthreads();
-    floe_huffman_bins_clear(sh.bins);
-    __syncthreads();
-}
-
-/* The next run of batches, the same for the whole block. */
-FLOE_DEV uint32_t next_run(const floe_place_state &state, draft_shared &sh)
+/* The next batch, the same for the whole block. */
+FLOE_DEV uint32_t next_batch(const floe_place_state &state, draft_shared &sh)
 {
     __syncthreads();
     if (threadIdx.x == 0)
@@ -348,42 +294,29 @@ FLOE_DEV uint32_t next_run(const floe_place_state &state, draft_shared &sh)
     return sh.next;
 }
 
-/* A block takes runs of batches; a warp owns a tile of a batch, a thread a group of each step. Bins are kept as long as
- * the chunk stays the same. */
+/* A block takes batches; a warp owns a tile of a batch, a thread a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
 {
-    enum { RUN = 4 };
     FLOE_DYNAMIC_SHARED(uint32_t, buffers);
     __shared__ draft_shared sh;
     if (!is_wanted(call, attempt, &sh.next))
         return;
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const uint32_t warp = threadIdx.x / FLOE_WARP, batches = call.grid.slots / FLOE_BATCH_TILES;
+    const uint32_t nbatches = (uint32_t)floe_place_batches(&call.grid);
     const workplace at = {buffers + warp * BUFFER_WORDS, sh.works + warp};
-    const uint64_t runs = (floe_place_batches(&call.grid) + RUN - 1) / RUN;
-    uint32_t counted = FLOE_PLACE_NONE;
     met &m = sh.mets[warp];
     met_begin(m, FLOE_PLACE_NONE);
-    flush_bins(call, counted, sh);
-    for (uint32_t run; (run = next_run(state, sh)) < runs;)
-        for (uint32_t i = 0; i < RUN; i++) {
-            const uint64_t batch = (uint64_t)run * RUN + i;
-            const uint32_t c = (uint32_t)(batch / batches),
-                           tile = (uint32_t)(batch % batches) * FLOE_BATCH_TILES + warp;
-            if (c >= call.grid.nchunks || (attempt == 1 && call.chunks[c].attempt != 1))
-                continue;
-            if (c != counted)
-                flush_bins(call, counted, sh);
-            counted = c;
-            if (tile >= call.chunks[c].view.ntiles)
-                continue;
-            if (begin_work<RANK>(call.chunks + c, tile, at.work))
-                fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
-            draft_tile<RANK>(call, attempt, c, tile, at, sh, m);
-        }
-    flush_bins(call, counted, sh);
+    for (uint32_t batch; (batch = next_batch(state, sh)) < nbatches;) {
+        const uint32_t c = batch / batches, tile = batch % batches * FLOE_BATCH_TILES + warp;
+        if ((attempt == 1 && call.chunks[c].attempt != 1) || tile >= call.chunks[c].view.ntiles)
+            continue;
+        if (begin_work<RANK>(call.chunks + c, tile, at.work))
+            fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
+        draft_tile<RANK>(call, attempt, c, tile, at, m);
+    }
     met_flush(call, attempt, m);
 }
 

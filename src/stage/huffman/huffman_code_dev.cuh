@@ -89,19 +89,25 @@ FLOE_DEV void floe_huffman_bytes_of_planes(const uint32_t plane[8], uint32_t byt
     }
 }
 
-/* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set. */
-FLOE_DEV uint32_t floe_huffman_group_pairs(const uint16_t *codes, uint32_t width, const uint32_t plane[8],
-                                           uint32_t pair[16])
+/* The symbols of a group of width 1..8, a byte each; returns how many there are. Words behind them are undefined. */
+FLOE_DEV uint32_t floe_huffman_narrow_symbols(uint32_t width, const uint32_t plane[8], uint32_t symbols[8])
 {
-    uint32_t symbols[8], nbits = 0;
-    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
-    const int n = (int)(FLOE_GROUP_VALUES / floe_huffman_symbol_values(width));
     if (width == 1)
         symbols[0] = plane[0];
     else if (width <= 4)
         floe_huffman_symbols_of_planes(width, plane, symbols);
     else
         floe_huffman_bytes_of_planes(plane, symbols);
+    return FLOE_GROUP_VALUES / floe_huffman_symbol_values(width);
+}
+
+/* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set. */
+FLOE_DEV uint32_t floe_huffman_group_pairs(const uint16_t *codes, uint32_t width, const uint32_t plane[8],
+                                           uint32_t pair[16])
+{
+    uint32_t symbols[8], nbits = 0;
+    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    const int n = (int)floe_huffman_narrow_symbols(width, plane, symbols);
 #pragma unroll
     for (int j = 0; j < 8; j++)
         if (4 * j < n) {
@@ -226,6 +232,37 @@ FLOE_DEV void floe_huffman_read_heads(const uint32_t *body, uint32_t nsteps, flo
     __syncwarp();
 }
 
+/* Planes 0..7 of this lane's group, 0 beyond its width; from: the step's planes. Returns where the others are. most: the
+ * largest width of the warp. */
+FLOE_DEV const uint32_t *floe_huffman_low_planes(const uint32_t *from, uint32_t width, uint32_t most, uint32_t plane[8])
+{
+#pragma unroll
+    for (int b = 0; b < 8; b++) {
+        plane[b] = 0;
+        if (b < (int)most) {
+            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, (int)width > b);
+            if ((int)width > b)
+                plane[b] = from[__popc(who & floe_lanes_below())];
+            from += __popc(who);
+        }
+    }
+    return from;
+}
+
+/* Those and the others, of which `most` are in all; from: what low_planes returned. */
+FLOE_DEV void floe_huffman_all_planes(const uint32_t *from, uint32_t width, uint32_t most, const uint32_t low[8],
+                                      uint32_t *plane)
+{
+    for (int b = 0; b < 8; b++)
+        plane[b] = low[b];
+    for (uint32_t b = 8; b < most; b++) {
+        const uint32_t who = __ballot_sync(FLOE_ALL_LANES, width > b);
+        if (width > b)
+            plane[b] = from[__popc(who & floe_lanes_below())];
+        from += __popc(who);
+    }
+}
+
 /* What stands before the values of this lane's group in step s, as a pair: the quad's symbol before its first group, and
  * the header if the group is live. Sets *lane to the tile's lane that begins here, or NO_LIVE. */
 FLOE_DEV uint32_t floe_huffman_head_pair(const uint16_t *codes, const floe_huffman_heads *heads, uint32_t s,
@@ -297,25 +334,9 @@ FLOE_DEV bool floe_huffman_code_step(const uint16_t *codes, const uint32_t *body
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width), *from = body + coder->planes_at[s];
     uint32_t plane[8], wide[BITS], pair[16], begins, nbits = 0;
     const uint32_t head = floe_huffman_head_pair(codes, &coder->heads, s, log, nsteps, &begins);
-#pragma unroll
-    for (int b = 0; b < 8; b++) {
-        plane[b] = 0;
-        if (b < (int)most) {
-            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, (int)width > b);
-            if ((int)width > b)
-                plane[b] = from[__popc(who & floe_lanes_below())];
-            from += __popc(who);
-        }
-    }
+    from = floe_huffman_low_planes(from, width, most, plane);
     if (most > 8) {
-        for (int b = 0; b < 8; b++)
-            wide[b] = plane[b];
-        for (uint32_t b = 8; b < most; b++) {
-            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, width > b);
-            if (width > b)
-                wide[b] = from[__popc(who & floe_lanes_below())];
-            from += __popc(who);
-        }
+        floe_huffman_all_planes(from, width, most, plane, wide);
         if (width > 8)
             nbits = floe_huffman_wide_nbits<Uint>(codes, width, wide);
     }

@@ -208,13 +208,12 @@ FLOE_DEV void floe_huffman_count_step(floe_huffman_counter &c, uint32_t s, const
         atomicAdd(bins, zeros * c.weight);
 }
 
-/* The quad and header symbols, and what was kept back. The whole warp. */
-FLOE_DEV void floe_huffman_count_end(floe_huffman_counter &c, uint32_t nsteps)
+/* The quad and header symbols; false without any. The whole warp, for which heads are synchronized. */
+FLOE_DEV bool floe_huffman_count_heads(const floe_huffman_counter &c, uint32_t nsteps)
 {
-    __syncwarp();
     const uint32_t log = floe_huffman_heads_log(c.heads, nsteps);
     if (log == FLOE_HUFFMAN_NO_LIVE)
-        return;
+        return false;
     for (uint32_t q = floe_lane(); q < nsteps * FLOE_HUFFMAN_STEP_QUADS; q += FLOE_WARP) {
         if (floe_huffman_quad_of(c.heads->present, q) == 0)
             continue;
@@ -232,6 +231,15 @@ FLOE_DEV void floe_huffman_count_end(floe_huffman_counter &c, uint32_t nsteps)
             before.width = width;
         }
     }
+    return true;
+}
+
+/* The quad and header symbols, and what was kept back. The whole warp. */
+FLOE_DEV void floe_huffman_count_end(floe_huffman_counter &c, uint32_t nsteps)
+{
+    __syncwarp();
+    if (!floe_huffman_count_heads(c, nsteps))
+        return;
     for (uint32_t width = 1; width <= 4; width++) {
         uint32_t sum = __reduce_add_sync(FLOE_ALL_LANES, c.zeros >> 8 * (width - 1) & 0xFF);
         if (sum && floe_lane() == 0)
