@@ -53,7 +53,7 @@ function(floe_cuda_objects name)
   else()
     # Unfused, like the C: what is fused on purpose says fmaf.
     # No C++ runtime, so that programs in C link as before.
-    target_compile_options(${name} PRIVATE -fmad=false -lineinfo
+    target_compile_options(${name} PRIVATE -fmad=false -lineinfo -diag-suppress=177 # of templates, some go unused
                                            -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
     set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}")
   endif()
