@@ -11,6 +11,28 @@
 #include "stage/huffman/huffman_tile_dev.cuh"
 #include "stage/pack/pack.h"
 
+/* The same address, which the compiler then knows to be in shared memory: other instructions, and half the registers. It
+ * would see through a cast there and back alone. */
+template <class T> FLOE_DEV T *floe_in_shared(T *p)
+{
+#ifdef FLOE_EMULATED
+    return p;
+#else
+    uint32_t at;
+    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(at) : "l"(p));
+    return (T *)__cvta_shared_to_generic(at);
+#endif
+}
+
+FLOE_DEV bool floe_is_shared(const void *p)
+{
+#ifdef FLOE_EMULATED
+    return p != NULL;
+#else
+    return __isShared(p) != 0;
+#endif
+}
+
 /* ---- codes --------------------------------------------------------------------------------------------------------- */
 
 /* The codes of a book at FLOE_HUFFMAN_BINS places in shared memory. The first nthreads threads of the block; the caller
@@ -41,6 +63,54 @@ typedef struct floe_bit_adder {
     uint32_t bits, n; /* of *to, not added yet: 0..31 */
 } floe_bit_adder;
 
+/* The same in shared memory, without a branch. */
+typedef struct floe_shared_adder {
+#ifdef FLOE_EMULATED
+    uint32_t *to;
+#else
+    uint32_t to; /* address in shared memory */
+#endif
+    uint32_t bits, n;
+} floe_shared_adder;
+
+FLOE_DEV floe_shared_adder floe_shared_adder_of(const floe_bit_adder &a)
+{
+#ifdef FLOE_EMULATED
+    floe_shared_adder s = {a.to, a.bits, a.n};
+#else
+    floe_shared_adder s = {(uint32_t)__cvta_generic_to_shared(a.to), a.bits, a.n};
+#endif
+    return s;
+}
+
+/* Adds the word if `full`, which is not 0. */
+FLOE_DEV void floe_shared_or(const floe_shared_adder &a, uint32_t full)
+{
+#ifdef FLOE_EMULATED
+    if (full)
+        atomicOr(a.to, a.bits);
+#else
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p red.shared.or.b32 [%0], %1; }" ::"r"(a.to), "r"(a.bits),
+                 "r"(full)
+                 : "memory");
+#endif
+}
+
+FLOE_DEV void floe_bits_add(floe_shared_adder &a, uint32_t bits, uint32_t n)
+{
+    a.bits |= bits << a.n;
+    const uint32_t carry = __funnelshift_l(bits, 0, a.n), end = a.n + n, full = end & 32;
+    floe_shared_or(a, full);
+    a.bits = full ? carry : a.bits;
+#ifdef FLOE_EMULATED
+    a.to += full / 32;
+#else
+    a.to += full / 8;
+#endif
+    a.n = end & 31;
+}
+FLOE_DEV void floe_bits_end(const floe_shared_adder &a) { floe_shared_or(a, a.n); }
+
 /* n: 0..32; bits is 0 above them. */
 FLOE_DEV void floe_bits_add(floe_bit_adder &a, uint32_t bits, uint32_t n)
 {
@@ -53,9 +123,16 @@ FLOE_DEV void floe_bits_add(floe_bit_adder &a, uint32_t bits, uint32_t n)
         a.n -= 32;
     }
 }
-FLOE_DEV void floe_pair_add(floe_bit_adder &a, uint32_t pair)
+template <class Adder> FLOE_DEV void floe_pair_add(Adder &a, uint32_t pair)
 {
     floe_bits_add(a, pair & ((1u << FLOE_HUFFMAN_PAIR_SHIFT) - 1), floe_huffman_pair_nbits(pair));
+}
+
+/* What is not added yet. */
+FLOE_DEV void floe_bits_end(const floe_bit_adder &a)
+{
+    if (a.n)
+        atomicOr(a.to, a.bits);
 }
 
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
@@ -101,22 +178,65 @@ FLOE_DEV uint32_t floe_huffman_narrow_symbols(uint32_t width, const uint32_t pla
     return FLOE_GROUP_VALUES / floe_huffman_symbol_values(width);
 }
 
-/* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set. */
+/* Pairs of symbol words FIRST..END-1; returns their bits. */
+template <int FIRST, int END>
+FLOE_DEV uint32_t floe_huffman_pairs_of(const uint16_t *code, const uint32_t symbols[8], uint32_t pair[16])
+{
+    uint32_t nbits = 0;
+#pragma unroll
+    for (int j = FIRST; j < END; j++) {
+        const uint32_t x = symbols[j];
+        pair[2 * j] = floe_huffman_pair(code[x & 0xFF], code[x >> 8 & 0xFF]);
+        pair[2 * j + 1] = floe_huffman_pair(code[x >> 16 & 0xFF], code[x >> 24]);
+        nbits += floe_huffman_pair_nbits(pair[2 * j]) + floe_huffman_pair_nbits(pair[2 * j + 1]);
+    }
+    return nbits;
+}
+
+/* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set: 2, 4, 8 or
+ * 16. */
 FLOE_DEV uint32_t floe_huffman_group_pairs(const uint16_t *codes, uint32_t width, const uint32_t plane[8],
                                            uint32_t pair[16])
 {
-    uint32_t symbols[8], nbits = 0;
+    uint32_t symbols[8];
     const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
-    const int n = (int)floe_huffman_narrow_symbols(width, plane, symbols);
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        if (4 * j < n) {
-            const uint32_t x = symbols[j];
-            pair[2 * j] = floe_huffman_pair(code[x & 0xFF], code[x >> 8 & 0xFF]);
-            pair[2 * j + 1] = floe_huffman_pair(code[x >> 16 & 0xFF], code[x >> 24]);
-            nbits += floe_huffman_pair_nbits(pair[2 * j]) + floe_huffman_pair_nbits(pair[2 * j + 1]);
+    floe_huffman_narrow_symbols(width, plane, symbols);
+    uint32_t nbits = floe_huffman_pairs_of<0, 1>(code, symbols, pair);
+    if (width > 1) {
+        nbits += floe_huffman_pairs_of<1, 2>(code, symbols, pair);
+        if (width > 2) {
+            nbits += floe_huffman_pairs_of<2, 4>(code, symbols, pair);
+            if (width > 4)
+                nbits += floe_huffman_pairs_of<4, 8>(code, symbols, pair);
         }
+    }
     return nbits;
+}
+
+template <int FIRST, int END, class Adder> FLOE_DEV void floe_pairs_add(Adder &to, const uint32_t pair[16])
+{
+#pragma unroll
+    for (int j = FIRST; j < END; j++)
+        floe_pair_add(to, pair[j]);
+}
+
+/* Adds a group's head and those. */
+template <class Adder>
+FLOE_DEV void floe_huffman_group_add(Adder to, uint32_t head, uint32_t width, const uint32_t pair[16])
+{
+    floe_pair_add(to, head);
+    if (width > 0) {
+        floe_pairs_add<0, 2>(to, pair);
+        if (width > 1) {
+            floe_pairs_add<2, 4>(to, pair);
+            if (width > 2) {
+                floe_pairs_add<4, 8>(to, pair);
+                if (width > 4)
+                    floe_pairs_add<8, 16>(to, pair);
+            }
+        }
+    }
+    floe_bits_end(to);
 }
 
 /* Values 8 k .. 8 k + 7 of a group from its planes, by exchanging bits of value and plane numbers in 8 x 8 of them. */
@@ -160,8 +280,8 @@ FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(const uint16_t *codes, uint32_t
 }
 
 template <class Uint>
-FLOE_DEV_SELDOM floe_bit_adder floe_huffman_wide_add(floe_bit_adder to, const uint16_t *codes, uint32_t width,
-                                                     const uint32_t *plane)
+FLOE_DEV_SELDOM void floe_huffman_wide_add(floe_bit_adder to, const uint16_t *codes, uint32_t width,
+                                           const uint32_t *plane)
 {
     const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
@@ -177,7 +297,7 @@ FLOE_DEV_SELDOM floe_bit_adder floe_huffman_wide_add(floe_bit_adder to, const ui
                 floe_bits_add(to, (uint32_t)((uint64_t)raw >> 32), nraw - low);
         }
     }
-    return to;
+    floe_bits_end(to);
 }
 
 /* ---- a body of stage pack ------------------------------------------------------------------------------------------ */
@@ -297,7 +417,9 @@ typedef struct floe_huffman_room {
 
 enum { FLOE_HUFFMAN_LANES_AT = FLOE_HUFFMAN_HEADER_WORDS + 1 };
 
-/* Lanes being coded: `at` bits are; words up to split are in words, the others in spill. */
+/* Lanes being coded: `at` bits are; words up to split are in words, the others in spill. UNSPLIT: none is there. */
+enum : uint32_t { FLOE_HUFFMAN_UNSPLIT = 0xFFFFFFFFu };
+
 typedef struct floe_huffman_lanes {
     uint32_t *to; /* words or spill, at the lanes' first word */
     uint32_t split, at;
@@ -356,20 +478,14 @@ FLOE_DEV bool floe_huffman_code_step(const uint16_t *codes, const uint32_t *body
     if (begins != FLOE_HUFFMAN_NO_LIVE)
         coder->lane_at[begins] = mine;
     floe_bit_adder to = {lanes.to + mine / 32, 0, mine % 32};
-    floe_pair_add(to, head);
-    if (width > 8)
-        to = floe_huffman_wide_add<Uint>(to, codes, width, wide);
-    else if (width > 0) {
-        const int n = (int)(FLOE_GROUP_VALUES / 2 / floe_huffman_symbol_values(width));
-#pragma unroll
-        for (int j = 0; j < 16; j += 2)
-            if (j < n) {
-                floe_pair_add(to, pair[j]);
-                floe_pair_add(to, pair[j + 1]);
-            }
+    if (width > 8) {
+        floe_pair_add(to, head);
+        floe_huffman_wide_add<Uint>(to, codes, width, wide);
+    } else if (lanes.split == FLOE_HUFFMAN_UNSPLIT && floe_is_shared(lanes.to)) {
+        floe_huffman_group_add(floe_shared_adder_of(to), head, width, pair);
+    } else {
+        floe_huffman_group_add(to, head, width, pair);
     }
-    if (to.n)
-        atomicOr(to.to, to.bits);
     lanes.at = end;
     return true;
 }
@@ -394,8 +510,7 @@ FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, co
         const uint32_t at = NBITS + lane * field;
         floe_bit_adder to = {coder->header + at / 32, 0, at % 32};
         floe_bits_add(to, length, field);
-        if (to.n)
-            atomicOr(to.to, to.bits);
+        floe_bits_end(to);
     }
     if (lane == 0)
         atomicOr(coder->header, log | field << FLOE_HUFFMAN_LOG_BITS);
@@ -422,11 +537,13 @@ template <class Uint>
 FLOE_DEV uint32_t floe_huffman_code_tile_dev(const uint16_t *codes, const uint32_t *body, uint32_t nsteps,
                                              floe_huffman_coder *coder, const floe_huffman_room &room)
 {
+    codes = floe_in_shared(codes);
+    coder = floe_in_shared(coder);
     floe_huffman_read_heads(body, nsteps, coder);
     const uint32_t log = floe_huffman_heads_log(&coder->heads, nsteps);
     if (log == FLOE_HUFFMAN_NO_LIVE)
         return 0;
-    floe_huffman_lanes lanes = {room.words + FLOE_HUFFMAN_LANES_AT, 0xFFFFFFFFu, 0};
+    floe_huffman_lanes lanes = {room.words + FLOE_HUFFMAN_LANES_AT, FLOE_HUFFMAN_UNSPLIT, 0};
     for (uint32_t s = 0; s < nsteps; s++)
         if (!floe_huffman_code_step<Uint>(codes, body, s, log, nsteps, coder, room, lanes))
             return FLOE_HUFFMAN_TOO_LONG;
