@@ -140,12 +140,23 @@ FLOE_DEV uint32_t floe_huffman_quad_of(const uint32_t *mask, uint32_t q)
 /* The lane that quad q is in: the last whose first quad is not behind q. */
 FLOE_DEV uint32_t floe_huffman_lane_of(uint32_t q, uint32_t log, uint32_t nsteps)
 {
-    return (((q + 1) << log) - 1) / (nsteps * FLOE_HUFFMAN_STEP_QUADS);
+    const uint32_t x = ((q + 1) << log) - 1;
+    if (nsteps == FLOE_TILE_STEPS) /* a shift */
+        return x / (FLOE_TILE_STEPS * FLOE_HUFFMAN_STEP_QUADS);
+    return x / (nsteps * FLOE_HUFFMAN_STEP_QUADS);
 }
 
 FLOE_DEV floe_huffman_before floe_huffman_before_quad(const floe_huffman_heads *heads, uint32_t q, uint32_t first)
 {
     floe_huffman_before before = {1, FLOE_HUFFMAN_NO_WIDTH};
+    if (q == first)
+        return before;
+    const uint32_t last = floe_huffman_quad_of(heads->live, q - 1);
+    if (last) { /* so nearly always; a live group is present */
+        before.quad = last;
+        before.width = heads->width[(q - 1) * FLOE_HUFFMAN_QUAD_GROUPS + floe_top_bit(last)];
+        return before;
+    }
     for (uint32_t p = q; p > first; p--)
         if (floe_huffman_quad_of(heads->present, p - 1)) {
             before.quad = floe_huffman_quad_of(heads->live, p - 1);
