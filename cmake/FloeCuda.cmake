@@ -52,9 +52,12 @@ function(floe_cuda_objects name)
     endforeach()
   else()
     # Unfused, like the C: what is fused on purpose says fmaf.
-    # No C++ runtime, so that programs in C link as before.
-    target_compile_options(${name} PRIVATE -fmad=false -lineinfo -diag-suppress=177 # of templates, some go unused
-                                           -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
+    # No C++ runtime, so that programs in C link as before. Kernels are compressed, and a profiler's line numbers are left
+    # out of a release: they are larger than the kernels.
+    target_compile_options(${name} PRIVATE -fmad=false -diag-suppress=177 # of templates, some go unused
+                                           -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
+                                           -Xfatbin=-compress-all $<$<NOT:$<CONFIG:Release>>:-lineinfo>
+                                           $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
     set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}")
   endif()
   set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)

@@ -48,13 +48,14 @@ struct coder {
     uint32_t *remade;  /* of the block */
     uint32_t codes_of; /* chunk whose codes the block has */
 
-    __device__ void fetch(const floe_place_tile &t);
-    __device__ void make(floe_place_tile &t);
-    __device__ void raw(const floe_place_tile &t, uint32_t *dst);
+    /* inline: else nvcc gives the host bodies that exit */
+    inline __device__ void fetch(const floe_place_tile &t);
+    inline __device__ void make(floe_place_tile &t);
+    inline __device__ void raw(const floe_place_tile &t, uint32_t *dst);
 
-    __device__ void fetch_codes(const floe_place_tile &t);
-    __device__ void code(floe_place_tile &t, const uint32_t *draft);
-    __device__ void code_again(floe_place_tile &t);
+    inline __device__ void fetch_codes(const floe_place_tile &t);
+    inline __device__ void code(floe_place_tile &t, const uint32_t *draft);
+    inline __device__ void code_again(floe_place_tile &t);
 };
 
 /* The warps of a batch that have tiles share the work; the block is synchronized before and after. */
