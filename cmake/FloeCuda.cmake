@@ -40,7 +40,7 @@ function(floe_cuda_objects name)
     # As nvcc does: words of memory may be read as another type. No C++ runtime, so that programs in C link as before.
     # Kernels have unused variables and unrolling hints that only nvcc understands.
     target_compile_options(${name} PRIVATE -ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti
-                                           -fno-threadsafe-statics -Wall -Wno-unknown-pragmas -Wno-unused
+                                           -fno-threadsafe-statics -Wall -Wno-unknown-pragmas -Wno-unused -Wno-attributes
                                            $<$<BOOL:${FLOE_WERROR}>:-Werror>)
     if(FLOE_SANITIZE)
       target_compile_options(${name} PRIVATE -fsanitize=${FLOE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
