@@ -409,7 +409,8 @@ void floe_emulated_copy_wait()
     copies *c = &me->copying[me->current];
     for (uint32_t i = 0; i < c->ncommitted; i++)
         *(uint4 *)c->all[i].to = *(const uint4 *)c->all[i].from;
-    memmove(c->all, c->all + c->ncommitted, (c->n - c->ncommitted) * sizeof *c->all);
+    for (uint32_t i = c->ncommitted; i < c->n; i++)
+        c->all[i - c->ncommitted] = c->all[i];
     c->n -= c->ncommitted;
     c->ncommitted = 0;
 }
