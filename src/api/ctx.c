@@ -54,8 +54,7 @@ static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
 floe_status floe_ctx_cuda(floe_ctx *ctx)
 {
     const floe_ctx_options *o = &ctx->gpu;
-    FLOE_CHECK(&ctx->err, ctx->backend != FLOE_BACKEND_CPU, FLOE_ERR_DEVICE,
-               "this context runs on the CPU only");
+    FLOE_CHECK(&ctx->err, ctx->backend != FLOE_BACKEND_CPU, FLOE_ERR_DEVICE, "this context runs on the CPU only");
     if (ctx->cuda.open)
         return FLOE_OK;
     return floe_cuda_open(&ctx->cuda, o->device - 1, o->stream, o->device_workspace, o->device_workspace_nbytes,

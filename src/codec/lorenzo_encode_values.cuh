@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the short way of encoding a tile starts from: where its values lie, how they are loaded, and how they become whole
+ * numbers, with what the check for exceptions needs. See lorenzo_encode_fast.cuh. */
+#ifndef FLOE_CODEC_LORENZO_ENCODE_VALUES_CUH
+#define FLOE_CODEC_LORENZO_ENCODE_VALUES_CUH
+
+#include "codec/lorenzo_encode_tile.cuh"
+
+namespace
+{
+
+/* ---- geometry ------------------------------------------------------------------------------------------------------ */
+
+/* A group is 8 rows of 4 values. */
+template <int RANK> struct shape {
+    enum {
+        GZ = RANK == 1   ? 1
+             : RANK == 2 ? 8
+                         : 2, /* planes of a step and of a group */
+        PLANE = GROUP / GZ,   /* values of a group in one of them */
+        ROWS = PLANE / 4
+    };
+};
+
+/* A tile that takes the short way. By value. */
+struct fast_tile {
+    const floe_real *origin;
+    int64_t z, y; /* strides, elements; x: 1 */
+    uint32_t nz, ny, nx, nsteps, ncells;
+    bool fit, whole; /* whole: all 8192 cells, rows at 16 aligned bytes */
+};
+
+/* floe_view_tile with 32 bits and a constant rank: a warp does this for each tile. */
+template <int RANK> FLOE_DEV fast_tile fast_tile_of(const floe_dev_chunk *chunk, uint32_t tile)
+{
+    const floe_tile_geometry g = floe_tile_geometry_of(RANK);
+    const floe_view *v = &chunk->view;
+    fast_tile t;
+    t.fit = v->rank == RANK && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && chunk->stride[FLOE_VIEW_X] == 1;
+    if (!t.fit)
+        return t;
+    const uint32_t tiles_x = (uint32_t)v->tiles[FLOE_VIEW_X], tiles_y = (uint32_t)v->tiles[FLOE_VIEW_Y];
+    const uint32_t tiles_z = (uint32_t)v->tiles[FLOE_VIEW_Z];
+    const uint32_t tx = tile % tiles_x, rest = tile / tiles_x;
+    const uint32_t ty = RANK == 3 ? rest % tiles_y : 0, plane = RANK == 3 ? rest / tiles_y : rest;
+    const uint32_t tz = RANK == 1 ? 0 : plane % tiles_z, batch = RANK == 1 ? plane : plane / tiles_z;
+    const uint64_t x = (uint64_t)tx * (RANK == 1 ? (uint32_t)FLOE_TILE_VALUES : g.step_x);
+    const uint64_t y = (uint64_t)ty * g.step_y, z = (uint64_t)tz * FLOE_TILE_STEPS * g.step_z;
+    t.z = chunk->stride[FLOE_VIEW_Z];
+    t.y = chunk->stride[FLOE_VIEW_Y];
+    t.origin = (const floe_real *)chunk->origin + (int64_t)batch * chunk->stride[FLOE_VIEW_BATCH] + (int64_t)x +
+               (int64_t)y * t.y + (int64_t)z * t.z;
+    if (RANK == 1) {
+        t.nx = floe_view_clip(v->extent[FLOE_VIEW_X], x, FLOE_TILE_VALUES);
+        t.ny = t.nz = 1;
+        t.nsteps = (t.nx + g.step_x - 1) / g.step_x;
+    } else {
+        t.nx = floe_view_clip(v->extent[FLOE_VIEW_X], x, g.step_x);
+        t.ny = RANK == 2 ? 1 : floe_view_clip(v->extent[FLOE_VIEW_Y], y, g.step_y);
+        t.nz = floe_view_clip(v->extent[FLOE_VIEW_Z], z, FLOE_TILE_STEPS * g.step_z);
+        t.nsteps = (t.nz + g.step_z - 1) / g.step_z;
+    }
+    t.ncells = t.nz * t.ny * t.nx;
+    const uint64_t uneven = (uint64_t)(uintptr_t)t.origin | (RANK > 1 ? (uint64_t)t.z * sizeof(floe_real) : 0) |
+                            (RANK > 2 ? (uint64_t)t.y * sizeof(floe_real) : 0);
+    t.whole = t.ncells == FLOE_TILE_VALUES && uneven % 16 == 0;
+    return t;
+}
+
+/* Offset of row r of this lane's group in step s, of its first value. */
+template <int RANK> FLOE_DEV int64_t row_at(const fast_tile &t, uint32_t s, uint32_t r)
+{
+    const uint32_t lane = floe_lane();
+    if (RANK == 1)
+        return s * FLOE_STEP_VALUES + lane * GROUP + 4 * r;
+    if (RANK == 2)
+        return (int64_t)(8 * s + r) * t.z + 4 * lane;
+    return (int64_t)(2 * s + r / 4) * t.z + (int64_t)(4 * (lane / 8) + r % 4) * t.y + 4 * (lane % 8);
+}
+
+/* Bit k: value k of this lane's group lies inside. */
+template <int RANK> FLOE_DEV uint32_t fast_valid(const fast_tile &t, uint32_t s)
+{
+    const floe_tile_geometry g = floe_tile_geometry_of(RANK);
+    floe_step_box box;
+    box.full = false;
+    box.nx = RANK == 1 ? min(t.nx - s * g.step_x, g.step_x) : t.nx;
+    box.ny = t.ny;
+    box.nz = RANK == 1 ? 1 : min(t.nz - s * g.step_z, g.step_z);
+    return floe_group_valid(&g, &box, floe_lane());
+}
+
+/* ---- loading ------------------------------------------------------------------------------------------------------- */
+
+/* The step to come, in shared memory: 16-byte piece q of the group of lane g stands at piece(q, g), so that neither the
+ * copies, which go along memory, nor the lanes that read their groups meet in a bank. */
+enum {
+    PIECES = GROUP * sizeof(floe_real) / 16,
+    PIECE_VALUES = 16 / sizeof(floe_real),
+    BUFFER_WORDS = 1024 * BASE_WORDS
+};
+
+template <int RANK> FLOE_DEV uint32_t piece(uint32_t q, uint32_t g)
+{
+    const uint32_t twist = RANK == 1 ? q % 8 : BASE_WORDS == 2 ? q % 2 * 4 : 0;
+    return q * FLOE_WARP + (g ^ twist);
+}
+
+/* Starts copying step s of a whole tile. */
+template <int RANK> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uint32_t *buffer)
+{
+    const uint32_t lane = floe_lane();
+    uint4 *to = (uint4 *)buffer;
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) {
+        const uint32_t i = k * FLOE_WARP + lane; /* of the step's pieces along memory */
+        if (RANK == 1) {
+            floe_copy16_async(to + piece<1>(i % PIECES, i / PIECES),
+                              t.origin + s * FLOE_STEP_VALUES + i * PIECE_VALUES);
+        } else if (BASE_WORDS == 1) {
+            floe_copy16_async(to + piece<RANK>(k, lane), t.origin + row_at<RANK>(t, s, k));
+        } else {
+            const uint32_t pieces = RANK == 2 ? 64 : 16; /* of a row */
+            const uint32_t row = i / pieces, c = i % pieces, y = RANK == 2 ? 0 : row % 16,
+                           z = RANK == 2 ? row : row / 16;
+            const uint32_t g = y / 4 * 8 + c / 2, r = RANK == 2 ? z : z * 4 + y % 4;
+            floe_copy16_async(to + piece<RANK>(2 * r + c % 2, g), t.origin +
+                                                                      (int64_t)((RANK == 2 ? 8 : 2) * s + z) * t.z +
+                                                                      (int64_t)y * t.y + c * PIECE_VALUES);
+        }
+    }
+    floe_copy_async_commit();
+}
+
+template <int RANK> FLOE_DEV void take_step(const uint32_t *buffer, floe_real x[GROUP])
+{
+    const uint4 *from = (const uint4 *)buffer;
+    floe_copy_async_wait();
+    __syncwarp();
+#pragma unroll
+    for (int q = 0; q < PIECES; q++) {
+        const uint4 v = from[piece<RANK>(q, floe_lane())];
+#if FLOE_REAL_BITS == 32
+        x[4 * q] = floe_f32_of(v.x);
+        x[4 * q + 1] = floe_f32_of(v.y);
+        x[4 * q + 2] = floe_f32_of(v.z);
+        x[4 * q + 3] = floe_f32_of(v.w);
+#else
+        x[2 * q] = floe_f64_of(v.x | (uint64_t)v.y << 32);
+        x[2 * q + 1] = floe_f64_of(v.z | (uint64_t)v.w << 32);
+#endif
+    }
+}
+
+/* Value by value, from any address; cells outside are 0. */
+template <int RANK> FLOE_DEV void load_step(const fast_tile &t, uint32_t s, uint32_t valid, floe_real x[GROUP])
+{
+#pragma unroll
+    for (int r = 0; r < 8; r++) {
+        const floe_real *at = t.origin + row_at<RANK>(t, s, r);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            x[4 * r + i] = valid >> (4 * r + i) & 1 ? __ldg(at + i) : (floe_real)0;
+    }
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------- */
+
+/* What of the quantizer is needed. */
+struct linear {
+    floe_real inverse, step, tolerance;
+    floe_uint fill;
+    bool has_fill; /* another than -0, which the check sees anyway */
+};
+
+FLOE_DEV linear linear_of(const floe_dev_chunk *chunk)
+{
+    const floe_quantizer *z = &chunk->quantizer;
+    linear l = {(floe_real)z->inverse, (floe_real)z->step, (floe_real)z->tolerance, (floe_uint)z->fill, false};
+    l.has_fill = l.fill != FLOE_REAL_SIGN;
+    return l;
+}
+
+/* What a tile is encoded from. That of a whole tile lies in shared memory and is read anew where it is needed: registers
+ * for it would go to local memory, for which there is no cache left beside the stages. */
+struct fast_work {
+    fast_tile tile;
+    linear quantizer;
+};
+
+template <class V> FLOE_DEV V read_anew(const V &v) { return *(const volatile V *)&v; }
+
+/* What fetch_step needs. */
+template <int RANK> FLOE_DEV fast_tile rows_anew(const fast_tile &t)
+{
+    fast_tile r;
+    r.origin = read_anew(t.origin);
+    r.z = RANK > 1 ? read_anew(t.z) : 0;
+    r.y = RANK > 2 ? read_anew(t.y) : 0;
+    return r;
+}
+
+FLOE_DEV linear linear_anew(const linear &z)
+{
+    linear l = {read_anew(z.inverse), read_anew(z.step), 0, 0, read_anew(z.has_fill)};
+    return l;
+}
+
+/* What the values of a tile tell about exceptions: all as one look at the end. */
+struct checks {
+    floe_real error; /* largest |x - y| */
+    int32_t least;   /* smallest x - y as the pattern of its high word: INT_MIN is -0, which only -0 gives */
+    uint32_t far;    /* a bit from the exponent on: out of range, or not a number */
+};
+
+enum { HIGH_BITS = FLOE_REAL_BITS == 32 ? 23 : 20 }; /* of the mantissa in a pattern's high word */
+
+FLOE_DEV void check_begin(checks &c)
+{
+    c.error = 0;
+    c.least = 0;
+    c.far = 0;
+}
+
+FLOE_DEV bool check_bad(const checks &c, floe_real tolerance)
+{
+    return !(c.error <= tolerance) || c.least == INT32_MIN || c.far >> HIGH_BITS != 0;
+}
+
+FLOE_DEV uint32_t high_word(float x) { return floe_bits_f32(x); }
+FLOE_DEV uint32_t high_word(double x) { return (uint32_t)(floe_bits_f64(x) >> 32); }
+
+FLOE_DEV int32_t least_of(int32_t a, int32_t b, int32_t c)
+{
+#ifdef FLOE_EMULATED
+    return min(a, min(b, c));
+#else
+    return __vimin3_s32(a, b, c);
+#endif
+}
+
+FLOE_DEV float largest_of(float a, float b, float c) { return fmaxf(a, fmaxf(fabsf(b), fabsf(c))); }
+FLOE_DEV double largest_of(double a, double b, double c)
+{
+    b = fabs(b);
+    c = fabs(c);
+    b = c > b ? c : b; /* where a NaN gets lost, `far` knows of it */
+    return b > a ? b : a;
+}
+
+/* far: the magic number's binade is [2^23, 2^24) (f64: [2^52, 2^53)). A NaN lies outside, as does its upper end, which the
+ * CPU still takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one
+ * instruction. */
+FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real whole[2], checks &c)
+{
+    const uint32_t magic = FLOE_REAL_BITS == 32 ? 0x4B000000u : 0x43300000u;
+    floe_real e[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        floe_real scaled = x[i] * l.inverse;
+        shifted[i] = scaled + FLOE_QUANTIZER_MAGIC;
+        whole[i] = shifted[i] - FLOE_QUANTIZER_MAGIC;
+        e[i] = x[i] - whole[i] * l.step;
+        c.far |= high_word(shifted[i]) ^ magic;
+    }
+    c.error = largest_of(c.error, e[0], e[1]);
+    c.least = least_of(c.least, (int32_t)high_word(e[0]), (int32_t)high_word(e[1]));
+}
+
+FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_real q[2], checks &c)
+{
+    floe_real shifted[2];
+    quantize_pair(x, l, shifted, q, c);
+}
+
+FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_int q[2], checks &c)
+{
+    floe_real shifted[2], whole[2];
+    quantize_pair(x, l, shifted, whole, c);
+    for (int i = 0; i < 2; i++)
+        q[i] = (floe_int)(FLOE_R(floe_real_bits)(shifted[i]) - FLOE_QUANTIZER_MAGIC_BITS);
+}
+
+/* Zigzag numbers in the low bits, and a sum that compares like that of floe_lorenzo_choose. Floats: u + 1/2 is exact. */
+FLOE_DEV uint32_t zigzag(float d, float &sum)
+{
+    float t = fabsf(fmaf(d, 2.0f, 0.5f));
+    sum += t;
+    return floe_bits_f32(t + 8388607.5f); /* 2^23 + u */
+}
+FLOE_DEV uint64_t zigzag(double d, double &sum)
+{
+    double t = fabs(fma(d, 2.0, 0.5));
+    sum += t;
+    return floe_bits_f64(t + 4503599627370495.5); /* 2^52 + u */
+}
+FLOE_DEV floe_uint zigzag(floe_int d, floe_uint &sum)
+{
+    floe_uint u = FLOE_R(floe_zigzag)((floe_uint)d);
+    sum += u < FLOE_LORENZO_CAP ? u : FLOE_LORENZO_CAP;
+    return u;
+}
+
+/* WIDEST: bits of a residual that a number holds with everything else exact. eighths(sum) is floe_log2_eighths(sum of a
+ * group + 32). Floats: sums of 32 numbers carry 32 halves. A float's exponent is 8 log2, and the 3 bits below it the
+ * eighths. */
+template <class T> struct number;
+template <> struct number<float> { /* 32 numbers below 2^17 add up to less than 2^22, where halves are still exact */
+    typedef float sum;
+    typedef uint32_t residual;
+    enum { WIDEST = 17, KEPT_BITS = 24 };
+    FLOE_DEV uint32_t bits(uint32_t u) { return u & 0x7FFFFFu; }
+    FLOE_DEV uint32_t width(uint32_t u) { return 32 - __clz((int)(u & 0xFFFFFFu)); } /* 2^23 is in the exponent */
+    FLOE_DEV uint32_t eighths(float s) { return (floe_bits_f32(s + 16.0f) >> 20) - 8 * 127; }
+    FLOE_DEV bool inexact_sum(float s) { return !(s <= 4194304.0f); }
+};
+template <> struct number<double> { /* the same with 2^46 and 2^51 */
+    typedef double sum;
+    typedef uint64_t residual;
+    enum { WIDEST = 46, KEPT_BITS = 48 };
+    FLOE_DEV uint64_t bits(uint64_t u) { return u & 0xFFFFFFFFFFFFFu; }
+    FLOE_DEV uint32_t width(uint64_t u)
+    {
+        const uint32_t above = 64 - __clzll((long long)(u & 0xFFFFFFFFFFFFFu));
+        return u >> 52 == 0x433 ? above : 52u; /* else a residual has left the binade of 2^52 */
+    }
+    FLOE_DEV uint32_t eighths(double s) { return (uint32_t)(floe_bits_f64(s + 16.0) >> 49) - 8 * 1023; }
+    FLOE_DEV bool inexact_sum(double s) { return !(s <= 2251799813685248.0); }
+};
+template <> struct number<int32_t> {
+    typedef uint32_t sum;
+    typedef uint32_t residual;
+    enum { WIDEST = 32, KEPT_BITS = 32 };
+    FLOE_DEV uint32_t bits(uint32_t u) { return u; }
+    FLOE_DEV uint32_t width(uint32_t u) { return 32 - __clz((int)u); }
+    FLOE_DEV uint32_t eighths(uint32_t s) { return floe_log2_eighths((uint64_t)s + 32); }
+    FLOE_DEV bool inexact_sum(uint32_t) { return false; }
+};
+
+} // namespace
+
+#endif
