@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding goes over the lengths of the blocks twice: the first time to learn the widths of all fields, the second time to
+ * write. Decoding checks each partition by itself, and beside it only the head of its neighbours; together this says that
+ * places never go back and never leave the stream.
+ */
+#include "stage/index/index.h"
+
+#include "base/bytes.h"
+#include "base/try.h"
+#include "stage/index/index_math.h"
+
+typedef unsigned long long ull;
+
+/* Chunks of one task of a parallel loop. */
+enum { TASK_CHUNKS = 8192 };
+
+/* ---- headers ----------------------------------------------------------------------------------------------------- */
+
+static bool has_partitions(floe_index_form form) { return form == FLOE_INDEX_HYBRID || form == FLOE_INDEX_PACKED; }
+
+static bool has_lengths(floe_index_form form) { return form == FLOE_INDEX_LENGTHS || form == FLOE_INDEX_HYBRID; }
+
+static bool spec_is_sane(uint32_t form, uint32_t chunk, uint32_t partition)
+{
+    return form <= FLOE_INDEX_PACKED && chunk >= 1 &&
+           (!has_partitions((floe_index_form)form) || (partition >= 1 && partition <= FLOE_INDEX_PARTITION_MOST));
+}
+
+/* An index of such a spec; widths of fields are still 0. */
+static floe_side_index index_of(const floe_index_spec *spec, uint64_t nblocks, uint64_t begin)
+{
+    floe_side_index x = {.form = spec->form, .chunk = spec->chunk, .nblocks = nblocks, .begin = begin, .end = begin};
+    x.partition = has_partitions(x.form) ? spec->partition : 0;
+    x.nchunks = floe_index_chunks(nblocks, x.chunk);
+    x.npartitions = floe_index_partitions(x.form, x.partition, x.nchunks);
+    return x;
+}
+
+static void header_write(const floe_side_index *x, uint8_t *dst)
+{
+    const uint8_t bytes[8] = {(uint8_t)x->form,     (uint8_t)x->length_nbits, (uint8_t)x->offset_nbits,
+                              (uint8_t)x->at_nbits, (uint8_t)x->least_nbits,  (uint8_t)x->width_nbits};
+    memcpy(dst, bytes, 8);
+    floe_store32(dst + 8, x->chunk);
+    floe_store32(dst + 12, x->partition);
+    floe_store64(dst + 16, x->nblocks);
+    floe_store64(dst + 24, x->begin);
+    floe_store64(dst + 32, x->end);
+    floe_store64(dst + 40, x->body_nwords);
+}
+
+static bool widths_are_sane(const floe_side_index *x)
+{
+    const bool packed = x->form == FLOE_INDEX_PACKED;
+    const uint32_t fields = x->offset_nbits | x->at_nbits | x->least_nbits | x->width_nbits, length = x->length_nbits;
+    if (has_lengths(x->form) ? length != 16 && length != 32 && length != 64 : length != 0)
+        return false;
+    return packed ? x->offset_nbits <= FLOE_INDEX_PLACE_BITS && x->at_nbits <= FLOE_INDEX_AT_BITS &&
+                        x->least_nbits <= FLOE_INDEX_PLACE_BITS && x->width_nbits <= 7
+                  : fields == 0;
+}
+
+/* The size of the body, as far as the header tells it. */
+static bool body_is_sane(const floe_side_index *x)
+{
+    if (x->nblocks == 0)
+        return x->body_nwords == 0 && x->begin == x->end;
+    if (x->form == FLOE_INDEX_PACKED)
+        return x->body_nwords >= floe_index_lengths_at(x);
+    return x->body_nwords == floe_index_fixed_nwords(x);
+}
+
+floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t stream_end, floe_side_index *index,
+                                 uint64_t *nbytes, floe_error *err)
+{
+    const uint8_t *b = src;
+    FLOE_CHECK(err, capacity >= FLOE_INDEX_HEADER_NBYTES, FLOE_ERR_FORMAT, "index of %llu bytes has no header",
+               (ull)capacity);
+    const uint32_t chunk = floe_load32(b + 8), partition = floe_load32(b + 12);
+    FLOE_CHECK(err, spec_is_sane(b[0], chunk, partition) && (has_partitions(b[0]) || partition == 0), FLOE_ERR_FORMAT,
+               "index header: form %u, chunks of %u blocks, partitions of %u chunks", b[0], chunk, partition);
+    const floe_index_spec spec = {(floe_index_form)b[0], chunk, partition};
+    const uint64_t nblocks = floe_load64(b + 16), begin = floe_load64(b + 24), end = floe_load64(b + 32);
+    FLOE_CHECK(err, nblocks <= FLOE_INDEX_BLOCKS_MOST, FLOE_ERR_FORMAT, "index header: %llu blocks", (ull)nblocks);
+    FLOE_CHECK(err, begin <= end && end <= stream_end && end >> FLOE_INDEX_PLACE_BITS == 0, FLOE_ERR_FORMAT,
+               "index header: blocks from %llu to %llu, the stream ends at %llu", (ull)begin, (ull)end,
+               (ull)stream_end);
+    floe_side_index x = index_of(&spec, nblocks, begin);
+    x.end = end;
+    x.length_nbits = x.length_stride = b[1];
+    x.offset_nbits = b[2], x.at_nbits = b[3], x.least_nbits = b[4], x.width_nbits = b[5];
+    x.body = b + FLOE_INDEX_HEADER_NBYTES;
+    x.body_nwords = floe_load64(b + 40);
+    FLOE_CHECK(err, widths_are_sane(&x) && floe_load16(b + 6) == 0, FLOE_ERR_FORMAT,
+               "index header: impossible widths of fields");
+    FLOE_CHECK(err, body_is_sane(&x) && x.body_nwords <= (capacity - FLOE_INDEX_HEADER_NBYTES) / 4, FLOE_ERR_FORMAT,
+               "index header: a body of %llu words for %llu chunks, of which %llu bytes are there", (ull)x.body_nwords,
+               (ull)x.nchunks, (ull)(capacity - FLOE_INDEX_HEADER_NBYTES));
+    *index = x;
+    *nbytes = FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords;
+    return FLOE_OK;
+}
+
+floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, uint64_t nblocks, uint32_t nbits,
+                                           uint32_t stride, uint64_t end)
+{
+    floe_side_index x = index_of(&(floe_index_spec){FLOE_INDEX_LENGTHS, 1, 0}, nblocks, 0);
+    x.length_nbits = nbits, x.length_stride = stride;
+    x.end = end;
+    x.body = body, x.body_nwords = nwords;
+    return x;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, uint32_t block_most)
+{
+    if (!spec_is_sane((uint32_t)spec->form, spec->chunk, spec->partition) || nblocks > FLOE_INDEX_BLOCKS_MOST)
+        return 0;
+    floe_side_index x = index_of(spec, nblocks, 0);
+    const uint64_t chunk_most = floe_min64(spec->chunk, floe_max64(nblocks, 1)) * block_most;
+    x.length_nbits = x.length_stride = floe_index_length_nbits(chunk_most);
+    if (spec->form != FLOE_INDEX_PACKED)
+        return FLOE_INDEX_HEADER_NBYTES + 4 * floe_index_fixed_nwords(&x);
+    x.offset_nbits = FLOE_INDEX_PLACE_BITS, x.at_nbits = FLOE_INDEX_AT_BITS;
+    x.least_nbits = floe_index_nbits(chunk_most), x.width_nbits = 7;
+    return FLOE_INDEX_HEADER_NBYTES +
+           4 * (floe_index_lengths_at(&x) +
+                x.npartitions * floe_index_packed_nwords(floe_min64(x.partition, x.nchunks), x.least_nbits));
+}
+
+double floe_side_index_overhead(const floe_index_spec *spec, double ratio, uint64_t block_nbits, uint32_t offset_nbits,
+                                uint32_t length_nbits)
+{
+    const double chunk = (double)spec->chunk * (double)block_nbits / ratio, p = (double)spec->partition;
+    switch (spec->form) {
+    case FLOE_INDEX_OFFSETS: return offset_nbits / chunk;
+    case FLOE_INDEX_LENGTHS: return length_nbits / chunk;
+    case FLOE_INDEX_HYBRID: return (offset_nbits + (p - 1) * length_nbits) / (p * chunk);
+    default: return (offset_nbits + p * length_nbits) / (p * chunk);
+    }
+}
+
+/* ---- encoding ---------------------------------------------------------------------------------------------------- */
+
+typedef struct bit_writer {
+    uint8_t *dst;
+    uint64_t held;
+    uint32_t nheld; /* bits, less than 32 */
+} bit_writer;
+
+static void put_few(bit_writer *w, uint64_t v, uint32_t nbits) /* at most 32 */
+{
+    w->held |= v << w->nheld;
+    w->nheld += nbits;
+    if (w->nheld < 32)
+        return;
+    floe_store32(w->dst, (uint32_t)w->held);
+    w->dst += 4;
+    w->held >>= 32;
+    w->nheld -= 32;
+}
+
+static void put(bit_writer *w, uint64_t v, uint32_t nbits)
+{
+    if (nbits > 32)
+        put_few(w, (uint32_t)v, 32);
+    put_few(w, nbits > 32 ? v >> 32 : v, nbits > 32 ? nbits - 32 : nbits);
+}
+
+static void put_rest(bit_writer *w)
+{
+    if (w->nheld)
+        put_few(w, 0, 32 - w->nheld);
+}
+
+typedef struct source {
+    const uint32_t *block_nbits;
+    uint64_t nblocks;
+    uint32_t chunk;
+} source;
+
+static uint64_t chunk_length(const source *s, uint64_t i)
+{
+    uint64_t sum = 0, end = floe_min64((i + 1) * s->chunk, s->nblocks);
+    for (uint64_t b = i * s->chunk; b < end; b++)
+        sum += s->block_nbits[b];
+    return sum;
+}
+
+/* Chunks first to first + count. */
+typedef struct span {
+    uint64_t least, most, total;
+    bool overflow;
+} span;
+
+static span span_of(const source *s, uint64_t first, uint64_t count)
+{
+    span r = {UINT64_MAX, 0, 0, false};
+    for (uint64_t i = first; i < first + count; i++) {
+        const uint64_t length = chunk_length(s, i);
+        r.least = floe_min64(r.least, length);
+        r.most = floe_max64(r.most, length);
+        r.overflow |= !floe_add64(r.total, length, &r.total);
+    }
+    return r;
+}
+
+static uint64_t part_count(const floe_side_index *x, uint64_t p)
+{
+    const uint64_t chunks = floe_index_partition_chunks(x);
+    return floe_min64(chunks, x->nchunks - p * chunks);
+}
+
+/* Fills the widths, the end and the size of the body. */
+static floe_status measure(const source *s, floe_side_index *x, floe_error *err)
+{
+    uint64_t most = 0, words = 0;
+    for (uint64_t p = 0; p < x->npartitions; p++) {
+        const uint64_t count = part_count(x, p);
+        const span r = span_of(s, p * floe_index_partition_chunks(x), count);
+        const uint32_t width = floe_index_nbits(r.most - r.least);
+        x->offset_nbits = floe_index_nbits(x->end - x->begin);
+        x->at_nbits = floe_index_nbits(words);
+        x->least_nbits = (uint32_t)floe_max64(x->least_nbits, floe_index_nbits(r.least));
+        x->width_nbits = (uint32_t)floe_max64(x->width_nbits, floe_index_nbits(width));
+        words += floe_index_packed_nwords(count, width);
+        most = floe_max64(most, r.most);
+        FLOE_CHECK(err, !r.overflow && floe_add64(x->end, r.total, &x->end) && x->end >> FLOE_INDEX_PLACE_BITS == 0,
+                   FLOE_ERR_ARGUMENT, "an index: blocks reach past 2^%d", FLOE_INDEX_PLACE_BITS);
+    }
+    if (x->form == FLOE_INDEX_PACKED) {
+        x->body_nwords = floe_index_lengths_at(x) + words;
+        return FLOE_OK;
+    }
+    x->offset_nbits = x->at_nbits = x->least_nbits = x->width_nbits = 0;
+    x->length_nbits = x->length_stride = has_lengths(x->form) ? floe_index_length_nbits(most) : 0;
+    x->body_nwords = floe_index_fixed_nwords(x);
+    return FLOE_OK;
+}
+
+static void write_packed(const source *s, const floe_side_index *x, uint8_t *body)
+{
+    bit_writer heads = {body, 0, 0}, lengths = {body + 4 * floe_index_lengths_at(x), 0, 0};
+    const uint8_t *first_length = lengths.dst;
+    uint64_t place = x->begin;
+    for (uint64_t p = 0; p < x->npartitions; p++) {
+        const uint64_t first = p * x->partition, count = part_count(x, p);
+        const span r = span_of(s, first, count);
+        const uint32_t width = floe_index_nbits(r.most - r.least);
+        put(&heads, place - x->begin, x->offset_nbits);
+        put(&heads, (uint64_t)(lengths.dst - first_length) / 4, x->at_nbits);
+        put(&heads, r.least, x->least_nbits);
+        put(&heads, width, x->width_nbits);
+        for (uint64_t i = first; i < first + count; i++)
+            put(&lengths, chunk_length(s, i) - r.least, width);
+        put_rest(&lengths);
+        place += r.total;
+    }
+    put_rest(&heads);
+}
+
+static void write_fixed(const source *s, const floe_side_index *x, uint8_t *body)
+{
+    bit_writer heads = {body, 0, 0}, lengths = {body + 4 * floe_index_lengths_at(x), 0, 0};
+    const uint64_t chunks = floe_index_partition_chunks(x);
+    uint64_t place = x->begin;
+    for (uint64_t p = 0; p < x->npartitions; p++) {
+        const uint64_t first = p * chunks, count = part_count(x, p);
+        if (x->form != FLOE_INDEX_LENGTHS)
+            put(&heads, place, 64);
+        for (uint64_t i = first; i < first + count; i++) {
+            const uint64_t length = chunk_length(s, i);
+            place += length;
+            if (x->form == FLOE_INDEX_LENGTHS || i + 1 < first + count)
+                put(&lengths, length, x->length_nbits);
+        }
+    }
+    put_rest(&lengths);
+}
+
+floe_status floe_side_index_encode(const floe_index_spec *spec, const uint32_t *block_nbits, uint64_t nblocks,
+                                   uint64_t begin, void *dst, uint64_t capacity, uint64_t *nbytes, floe_error *err)
+{
+    FLOE_CHECK(err, spec_is_sane((uint32_t)spec->form, spec->chunk, spec->partition), FLOE_ERR_ARGUMENT,
+               "an index of form %d, of chunks of %u blocks and partitions of %u chunks", (int)spec->form, spec->chunk,
+               spec->partition);
+    FLOE_CHECK(err, nblocks <= FLOE_INDEX_BLOCKS_MOST, FLOE_ERR_ARGUMENT, "an index of %llu blocks", (ull)nblocks);
+    floe_side_index x = index_of(spec, nblocks, begin);
+    const source s = {block_nbits, nblocks, spec->chunk};
+    FLOE_TRY(measure(&s, &x, err));
+    *nbytes = FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords;
+    FLOE_CHECK(err, *nbytes <= capacity, FLOE_ERR_CAPACITY, "an index of %llu bytes does not fit in %llu", (ull)*nbytes,
+               (ull)capacity);
+    header_write(&x, dst);
+    if (x.form == FLOE_INDEX_PACKED)
+        write_packed(&s, &x, (uint8_t *)dst + FLOE_INDEX_HEADER_NBYTES);
+    else
+        write_fixed(&s, &x, (uint8_t *)dst + FLOE_INDEX_HEADER_NBYTES);
+    return FLOE_OK;
+}
+
+/* ---- decoding ---------------------------------------------------------------------------------------------------- */
+
+/* The places of a partition, or what is wrong with it. */
+static const char *decode_part(const floe_side_index *x, uint64_t p, const floe_index_part *part, uint64_t *places)
+{
+    if (!floe_index_part_is_sane(x, p, part))
+        return "its head does not follow from those before";
+    const uint64_t end = floe_index_part_end(x, p);
+    if (part->place > end || end > x->end)
+        return "it begins behind its end";
+    if (!floe_index_rests_are_zero(x, p, part))
+        return "unused bits are not 0";
+    uint64_t left = end - part->place;
+    for (uint64_t k = 0; k < part->stored; k++) {
+        const uint64_t extra = floe_index_extra(x, part, k);
+        places[k] = end - left;
+        if (extra > left || part->least > left - extra)
+            return "its lengths reach past its end";
+        left -= extra + part->least;
+    }
+    if (part->stored == part->count && left != 0)
+        return "its lengths do not reach its end";
+    if (part->stored < part->count)
+        places[part->count - 1] = end - left;
+    return NULL;
+}
+
+static floe_status bad_part(const floe_side_index *x, uint64_t p, const char *why, floe_error *err)
+{
+    const floe_index_part part = floe_index_part_of(x, p);
+    return floe_fail(err, FLOE_ERR_FORMAT, "index: chunks %llu to %llu: %s", (ull)part.first,
+                     (ull)(part.first + part.count - 1), why);
+}
+
+floe_status floe_side_index_decode_partition(const floe_side_index *x, uint64_t p, uint64_t *first, uint64_t *count,
+                                             uint64_t *places, floe_error *err)
+{
+    const floe_index_part part = floe_index_part_of(x, p);
+    const char *why = decode_part(x, p, &part, places);
+    if (why)
+        return bad_part(x, p, why, err);
+    *first = part.first, *count = part.count;
+    places[part.count] = floe_index_part_end(x, p);
+    return FLOE_OK;
+}
+
+floe_status floe_side_index_find(const floe_side_index *x, uint64_t chunk, uint64_t *place, uint64_t *length,
+                                 floe_error *err)
+{
+    const uint64_t p = chunk / floe_index_partition_chunks(x);
+    const floe_index_part part = floe_index_part_of(x, p);
+    const uint64_t end = floe_index_part_end(x, p);
+    FLOE_CHECK(err, floe_index_part_is_sane(x, p, &part) && part.place <= end && end <= x->end, FLOE_ERR_FORMAT,
+               "index: the head of chunk %llu is wrong", (ull)chunk);
+    uint64_t left = end - part.place, k = 0, step = 0;
+    for (; k <= chunk - part.first; k++) {
+        *place = end - left;
+        step = k < part.stored ? floe_index_extra(x, &part, k) : left;
+        const uint64_t least = k < part.stored ? part.least : 0;
+        FLOE_CHECK(err, step <= left && least <= left - step, FLOE_ERR_FORMAT,
+                   "index: the lengths up to chunk %llu reach past their end", (ull)chunk);
+        step += least;
+        left -= step;
+    }
+    *length = step;
+    return FLOE_OK;
+}
+
+typedef struct decoder {
+    const floe_side_index *index;
+    uint64_t *places;
+    uint64_t failed[FLOE_CPU_MAX_THREADS]; /* of each worker: the first bad partition that it met */
+} decoder;
+
+static void partitions_task(void *arg, uint64_t task, uint32_t worker)
+{
+    decoder *d = arg;
+    const floe_side_index *x = d->index;
+    const uint64_t a_task = floe_max64(1, TASK_CHUNKS / floe_index_partition_chunks(x));
+    const uint64_t end = floe_min64((task + 1) * a_task, x->npartitions);
+    for (uint64_t p = task * a_task; p < end && p < d->failed[worker]; p++) {
+        const floe_index_part part = floe_index_part_of(x, p);
+        if (decode_part(x, p, &part, d->places + part.first))
+            d->failed[worker] = p;
+    }
+}
+
+static floe_status decode_partitions(const floe_cpu *cpu, decoder *d, floe_error *err)
+{
+    const floe_side_index *x = d->index;
+    uint64_t bad = UINT64_MAX;
+    for (uint32_t w = 0; w < cpu->threads; w++)
+        d->failed[w] = UINT64_MAX;
+    const uint64_t a_task = floe_max64(1, TASK_CHUNKS / floe_index_partition_chunks(x));
+    floe_cpu_parallel(cpu, floe_ceil_div(x->npartitions, a_task), partitions_task, d);
+    for (uint32_t w = 0; w < cpu->threads; w++)
+        bad = floe_min64(bad, d->failed[w]);
+    if (bad == UINT64_MAX)
+        return FLOE_OK;
+    const floe_index_part part = floe_index_part_of(x, bad);
+    return bad_part(x, bad, decode_part(x, bad, &part, d->places + part.first), err);
+}
+
+/* Lengths alone: the sum of each run of them goes where the run's first place will be; then sums become places. */
+static void sums_task(void *arg, uint64_t run, uint32_t worker)
+{
+    (void)worker;
+    decoder *d = arg;
+    const floe_index_part part = floe_index_part_of(d->index, 0);
+    const uint64_t first = run * TASK_CHUNKS, end = floe_min64(first + TASK_CHUNKS, d->index->nchunks);
+    uint64_t sum = 0;
+    for (uint64_t i = first; i < end; i++)
+        if (!floe_add64(sum, floe_index_extra(d->index, &part, i), &sum))
+            sum = UINT64_MAX;
+    d->places[first] = sum;
+}
+
+static void places_task(void *arg, uint64_t run, uint32_t worker)
+{
+    (void)worker;
+    decoder *d = arg;
+    const floe_index_part part = floe_index_part_of(d->index, 0);
+    const uint64_t first = run * TASK_CHUNKS, end = floe_min64(first + TASK_CHUNKS, d->index->nchunks);
+    uint64_t place = d->places[first];
+    for (uint64_t i = first; i < end; i++) {
+        d->places[i] = place;
+        place += floe_index_extra(d->index, &part, i);
+    }
+}
+
+static floe_status decode_lengths(const floe_cpu *cpu, decoder *d, floe_error *err)
+{
+    const floe_side_index *x = d->index;
+    const floe_index_part part = floe_index_part_of(x, 0);
+    const uint64_t nruns = floe_ceil_div(x->nchunks, TASK_CHUNKS);
+    uint64_t place = x->begin;
+    if (!floe_index_rests_are_zero(x, 0, &part))
+        return bad_part(x, 0, "unused bits are not 0", err);
+    floe_cpu_parallel(cpu, nruns, sums_task, d);
+    for (uint64_t run = 0; run < nruns; run++) {
+        const uint64_t sum = d->places[run * TASK_CHUNKS];
+        d->places[run * TASK_CHUNKS] = place;
+        if (sum > x->end - place)
+            return bad_part(x, 0, "its lengths reach past its end", err);
+        place += sum;
+    }
+    if (place != x->end)
+        return bad_part(x, 0, "its lengths do not reach its end", err);
+    floe_cpu_parallel(cpu, nruns, places_task, d);
+    return FLOE_OK;
+}
+
+floe_status floe_side_index_decode(const floe_cpu *cpu, const floe_side_index *x, uint64_t *places, floe_error *err)
+{
+    decoder d = {.index = x, .places = places};
+    if (x->nchunks > 0)
+        FLOE_TRY(x->form == FLOE_INDEX_LENGTHS ? decode_lengths(cpu, &d, err) : decode_partitions(cpu, &d, err));
+    places[x->nchunks] = x->end;
+    return FLOE_OK;
+}
