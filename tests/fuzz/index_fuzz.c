@@ -23,7 +23,7 @@ enum { HEAD = 4, CHUNKS = 4096 };
 /* Each chunk as one block, where its length fits one. */
 static void encode_again(const floe_side_index *x, const uint64_t *places)
 {
-    static uint32_t lengths[CHUNKS];
+    static uint16_t lengths[CHUNKS];
     static uint64_t again[CHUNKS + 1];
     static uint8_t dst[64 + 32 * CHUNKS];
     const floe_index_spec spec = {x->form, 1, x->partition};
@@ -31,9 +31,9 @@ static void encode_again(const floe_side_index *x, const uint64_t *places)
     floe_side_index y;
     uint64_t nbytes, used;
     for (uint64_t i = 0; i < x->nchunks; i++) {
-        if (places[i + 1] - places[i] > UINT32_MAX)
+        if (places[i + 1] - places[i] > UINT16_MAX)
             return;
-        lengths[i] = (uint32_t)(places[i + 1] - places[i]);
+        lengths[i] = (uint16_t)(places[i + 1] - places[i]);
     }
     MUST(floe_side_index_encode(&spec, lengths, x->nchunks, x->begin, dst, sizeof dst, &nbytes, NULL) == FLOE_OK);
     MUST(floe_side_index_open(dst, nbytes, x->end, &y, &used, NULL) == FLOE_OK && used == nbytes);

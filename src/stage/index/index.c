@@ -176,7 +176,7 @@ static void put_rest(bit_writer *w)
 }
 
 typedef struct source {
-    const uint32_t *block_nbits;
+    const uint16_t *block_nbits;
     uint64_t nblocks;
     uint32_t chunk;
 } source;
@@ -280,7 +280,7 @@ static void write_fixed(const source *s, const floe_side_index *x, uint8_t *body
     put_rest(&lengths);
 }
 
-floe_status floe_side_index_encode(const floe_index_spec *spec, const uint32_t *block_nbits, uint64_t nblocks,
+floe_status floe_side_index_encode(const floe_index_spec *spec, const uint16_t *block_nbits, uint64_t nblocks,
                                    uint64_t begin, void *dst, uint64_t capacity, uint64_t *nbytes, floe_error *err)
 {
     FLOE_CHECK(err, spec_is_sane((uint32_t)spec->form, spec->chunk, spec->partition), FLOE_ERR_ARGUMENT,

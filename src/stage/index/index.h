@@ -62,7 +62,7 @@ uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, ui
 
 /* The index of a stream whose first block is at `begin` and whose block i has block_nbits[i] units. Lengths take 16 bits
  * where all of them fit, else 32, else 64. ARGUMENT: a spec that cannot be. CAPACITY: dst is too small. */
-floe_status floe_side_index_encode(const floe_index_spec *spec, const uint32_t *block_nbits, uint64_t nblocks,
+floe_status floe_side_index_encode(const floe_index_spec *spec, const uint16_t *block_nbits, uint64_t nblocks,
                                    uint64_t begin, void *dst, uint64_t capacity, uint64_t *nbytes, floe_error *err);
 
 /* Reads an untrusted header; src stays where it is and is part of the index. stream_end: all places must be at most

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "stage/index/index.h"
+#include "stage/index/index_math.h"
 #include "tests/hostile_kit.h"
 
 enum { FORMS = 4, NBLOCKS = 40000 };
@@ -24,7 +24,7 @@ typedef struct bytes {
     uint64_t nbytes;
 } bytes;
 
-static bytes encode(const floe_index_spec *spec, const uint32_t *blocks, uint64_t nblocks, uint64_t begin)
+static bytes encode(const floe_index_spec *spec, const uint16_t *blocks, uint64_t nblocks, uint64_t begin)
 {
     uint32_t most = 0;
     for (uint64_t i = 0; i < nblocks; i++)
@@ -53,7 +53,7 @@ static floe_side_index open_index(const bytes *b, uint64_t stream_end)
 }
 
 /* All places by one loop; returns the number of chunks. */
-static uint64_t places_of(const uint32_t *blocks, uint64_t nblocks, uint32_t chunk, uint64_t begin, uint64_t *places)
+static uint64_t places_of(const uint16_t *blocks, uint64_t nblocks, uint32_t chunk, uint64_t begin, uint64_t *places)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < nblocks; i++) {
@@ -82,7 +82,7 @@ static void check_lookups(const floe_side_index *x, const uint64_t *want, uint64
     assert_memory_equal(part, want + first, (count + 1) * sizeof *part);
 }
 
-static void round_trip(const floe_index_spec *spec, const uint32_t *blocks, uint64_t nblocks, uint64_t begin)
+static void round_trip(const floe_index_spec *spec, const uint16_t *blocks, uint64_t nblocks, uint64_t begin)
 {
     static uint64_t want[NBLOCKS + 1], got[NBLOCKS + 1];
     const uint64_t n = places_of(blocks, nblocks, spec->chunk, begin, want);
@@ -105,11 +105,11 @@ static void round_trip(const floe_index_spec *spec, const uint32_t *blocks, uint
 }
 
 /* Lengths of many sizes, with stretches of the same and of 0. */
-static void fill(uint32_t *blocks, uint64_t n, uint64_t *state)
+static void fill(uint16_t *blocks, uint64_t n, uint64_t *state)
 {
     const uint32_t width = (uint32_t)hostile_below(state, 15), least = (uint32_t)hostile_below(state, 5) * 100;
     for (uint64_t i = 0; i < n; i++)
-        blocks[i] = i / 50 % 3 == 2 ? least : least + (uint32_t)(hostile_random(state) >> 49 >> (15 - width));
+        blocks[i] = (uint16_t)(least + (i / 50 % 3 == 2 ? 0 : hostile_random(state) >> 49 >> (15 - width)));
 }
 
 static void indexes_come_back(void **unused)
@@ -117,7 +117,7 @@ static void indexes_come_back(void **unused)
     static const uint32_t chunks[] = {1, 2, 3, 16, 4096, UINT32_MAX},
                           partitions[] = {1, 2, 7, 32, 33, 1000, FLOE_INDEX_PARTITION_MOST};
     static const uint64_t counts[] = {0, 1, 2, 31, 32, 33, 64, 65, 1000, 8191, 8192, 8193, NBLOCKS};
-    static uint32_t blocks[NBLOCKS];
+    static uint16_t blocks[NBLOCKS];
     uint64_t state = 1;
     (void)unused;
     for (int f = 0; f < FORMS; f++)
@@ -133,37 +133,36 @@ static void indexes_come_back(void **unused)
 /* Lengths at the limits of 16 and 32 bits, and packed ones of all widths: the field in the header, and what comes back. */
 static void widths_are_found(void **unused)
 {
+    enum { MANY = 65538, N = 3 * MANY }; /* 65537 * 65535 is 2^32 - 1 */
     static const struct {
-        uint32_t block[2]; /* a chunk is two blocks */
+        uint32_t chunk;
+        uint16_t last; /* of the second chunk; all blocks before it have 65535 */
         uint8_t nbits;
-    } cases[] = {{{65535, 0}, 16},      {{65535, 1}, 32},      {{32768, 32768}, 32},
-                 {{UINT32_MAX, 0}, 32}, {{UINT32_MAX, 1}, 64}, {{UINT32_MAX, UINT32_MAX}, 64}};
+    } cases[] = {{2, 0, 16}, {2, 1, 32}, {65538, 0, 32}, {65538, 1, 64}};
+    static uint16_t blocks[N];
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(cases); i++) {
-        uint32_t blocks[200] = {0};
-        memcpy(blocks + 120, cases[i].block, sizeof cases[i].block);
+        const uint32_t c = cases[i].chunk;
+        memset(blocks, 0, sizeof blocks);
+        memset(blocks + c, 0xFF, (c - 1) * sizeof *blocks);
+        blocks[2 * c - 1] = cases[i].last;
         for (int f = 0; f < FORMS; f++) {
-            const floe_index_spec spec = {forms[f], 2, 8};
-            bytes b = encode(&spec, blocks, 200, 64);
+            const floe_index_spec spec = {forms[f], c, 8};
+            bytes b = encode(&spec, blocks, 3 * c, 64);
             const bool lengths = forms[f] == FLOE_INDEX_LENGTHS || forms[f] == FLOE_INDEX_HYBRID;
             assert_int_equal(b.data[1], lengths ? cases[i].nbits : 0);
             free(b.data);
-            round_trip(&spec, blocks, 200, 64);
+            round_trip(&spec, blocks, 3 * c, 64);
         }
     }
-    for (uint32_t width = 0; width < 33; width++) {
-        uint32_t blocks[100] = {0};
-        for (int i = 0; i < 100; i++)
-            blocks[i] = 7 * (width < 30) + (i % 2 && width ? (uint32_t)(((uint64_t)1 << width) - 1) : 0);
+    for (uint32_t width = 0; width <= 16; width++) {
+        for (uint32_t i = 0; i < 100; i++)
+            blocks[i] = (uint16_t)((width < 14 ? 7 : 0) + (i % 2 ? (1u << width) - 1 : 0));
         const floe_index_spec spec = {FLOE_INDEX_PACKED, 1, 32};
         bytes b = encode(&spec, blocks, 100, 0);
-        assert_int_equal(b.data[5], width == 0   ? 0
-                                    : width < 2  ? 1
-                                    : width < 4  ? 2
-                                    : width < 8  ? 3
-                                    : width < 16 ? 4
-                                    : width < 32 ? 5
-                                                 : 6);
+        const floe_side_index x = open_index(&b, UINT64_MAX);
+        assert_int_equal(x.least_nbits, width < 14 ? 3 : 0);
+        assert_int_equal(floe_index_part_of(&x, 1).width, width);
         free(b.data);
         round_trip(&spec, blocks, 100, 0);
     }
@@ -174,11 +173,11 @@ static void widths_are_found(void **unused)
 static void sizes_are_those_of_the_formulas(void **unused)
 {
     enum { N = 32 * 1024, BLOCK = 64 * 32 }; /* blocks of 64 values of 32 bits */
-    static uint32_t blocks[N];
+    static uint16_t blocks[N];
     uint64_t state = 3, stream = 0;
     (void)unused;
     for (uint64_t i = 0; i < N; i++) {
-        blocks[i] = (uint32_t)(100 + hostile_below(&state, 300));
+        blocks[i] = (uint16_t)(100 + hostile_below(&state, 300));
         stream += blocks[i];
     }
     const double ratio = (double)N * BLOCK / (double)stream;
@@ -212,7 +211,7 @@ static void sizes_are_those_of_the_formulas(void **unused)
 /* Bytes that docs/format/index.md shows. */
 static void the_example(void **unused)
 {
-    static const uint32_t blocks[] = {40, 43, 41, 47, 40, 1};
+    static const uint16_t blocks[] = {40, 43, 41, 47, 40, 1};
     static const uint8_t body[] = {0x00, 0xd0, 0xad, 0x0e, 0x0c, 0, 0, 0, 0x58, 0x0e, 0, 0, 0x27, 0, 0, 0};
     const floe_index_spec spec = {FLOE_INDEX_PACKED, 1, 4};
     bytes b = encode(&spec, blocks, 6, 96);
@@ -259,7 +258,7 @@ static void what_cannot_be_asked(void **unused)
                                           {FLOE_INDEX_OFFSETS, 0, 32},
                                           {FLOE_INDEX_HYBRID, 1, 0},
                                           {FLOE_INDEX_PACKED, 1, 65537}};
-    uint32_t blocks[40] = {1};
+    uint16_t blocks[40] = {1};
     uint8_t dst[1000];
     uint64_t nbytes;
     floe_error err;
@@ -366,12 +365,12 @@ static void lies_are_found(void **unused)
         {FLOE_INDEX_HYBRID, HEAD + 40, 4000, "chunks 0 to 7: its lengths"},
         {FLOE_INDEX_PACKED, HEAD, 1, "head does not follow"},
     };
-    uint32_t blocks[37];
+    uint16_t blocks[37];
     uint64_t state = 6, end = 96;
     char message[256];
     (void)unused;
     for (int i = 0; i < 37; i++)
-        end += blocks[i] = (uint32_t)(100 + hostile_below(&state, 100));
+        end += blocks[i] = (uint16_t)(100 + hostile_below(&state, 100));
     for (size_t i = 0; i < HOSTILE_COUNT(lies); i++) {
         const floe_index_spec spec = {lies[i].form, 1, 8};
         bytes b = encode(&spec, blocks, 37, 96);
@@ -392,11 +391,11 @@ static void lies_are_found(void **unused)
 /* Cut short anywhere: refused, and nothing is read beyond the end. */
 static void cut_short(void **unused)
 {
-    uint32_t blocks[100];
+    uint16_t blocks[100];
     char message[256];
     (void)unused;
     for (uint32_t i = 0; i < 100; i++)
-        blocks[i] = i * i;
+        blocks[i] = (uint16_t)(i * i);
     for (int f = 0; f < FORMS; f++) {
         const floe_index_spec spec = {forms[f], 1, 8};
         bytes b = encode(&spec, blocks, 100, 0);
@@ -413,7 +412,7 @@ static void cut_short(void **unused)
 static void any_bytes(void **unused)
 {
     uint64_t state = 7, count[2] = {0, 0};
-    uint32_t blocks[300];
+    uint16_t blocks[300];
     char message[256];
     (void)unused;
     for (int round = 0; round < 60000; round++) {
