@@ -286,4 +286,7 @@ const char *floe_version(void);
 #ifdef __cplusplus
 }
 #endif
+
+#include <floe/assess.h>
+
 #endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* floe_assess: checks what the caller said, and hands the two fields as a pair to the coordinator. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "api/ctx.h"
+#include "api/struct_copy.h"
+#include "api/text.h"
+#include "assess/coordinator.h"
+#include "base/try.h"
+#include "field/field.h"
+
+/* ---- options -------------------------------------------------------------------------------------------------------- */
+
+void floe_assess_options_init(floe_assess_options *options)
+{
+    *options = (floe_assess_options){
+        .size = sizeof *options, .bins = 1024, .value_bins = 4096, .worst = 8, .window = 8, .step = 1, .lags = 10};
+}
+
+static floe_status within(uint32_t value, uint32_t least, uint32_t most, const char *what, floe_error *err)
+{
+    FLOE_CHECK(err, value >= least && value <= most, FLOE_ERR_ARGUMENT, "%s is %u; it must be %u to %u", what, value,
+               least, most);
+    return FLOE_OK;
+}
+
+static floe_status bound_check(const floe_assess_options *o, floe_error *err)
+{
+    FLOE_CHECK(err, (int)o->mode >= 0 && o->mode <= FLOE_BOUND_PWREL, FLOE_ERR_ARGUMENT,
+               "values outside a bound are counted for abs, rel and pwrel");
+    FLOE_CHECK(err, !o->mode || (o->bound >= 0 && isfinite(o->bound)), FLOE_ERR_ARGUMENT,
+               "the bound must be a finite number, 0 or more");
+    return FLOE_OK;
+}
+
+static floe_status options_check(const floe_assess_options *o, floe_error *err)
+{
+    FLOE_TRY(within(o->bins, FLOE_ASSESS_MIN_BINS, FLOE_ASSESS_MAX_BINS, "bins", err));
+    FLOE_TRY(within(o->value_bins, FLOE_ASSESS_MIN_BINS, FLOE_ASSESS_MAX_VALUE_BINS, "value_bins", err));
+    FLOE_TRY(within(o->worst, 0, FLOE_ASSESS_MAX_WORST, "worst", err));
+    FLOE_TRY(within(o->window, 2, FLOE_ASSESS_MAX_WINDOW, "window", err));
+    FLOE_TRY(within(o->step, 1, UINT32_MAX, "step", err));
+    FLOE_TRY(within(o->lags, 1, FLOE_ASSESS_MAX_LAGS, "lags", err));
+    FLOE_CHECK(err, (int)o->fill >= 0 && o->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT, "unknown fill mode %d",
+               (int)o->fill);
+    return bound_check(o, err);
+}
+
+/* ---- fields --------------------------------------------------------------------------------------------------------- */
+
+static floe_status fields_compare(const floe_field *x, const floe_field *y, floe_error *err)
+{
+    char has[FLOE_SHAPE_TEXT], other[FLOE_SHAPE_TEXT];
+    FLOE_CHECK(err, x->rank == y->rank && memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0,
+               FLOE_ERR_ARGUMENT, "the original is a field of %s, the decoded one of %s",
+               floe_shape_format(x->rank, x->shape, has), floe_shape_format(y->rank, y->shape, other));
+    FLOE_CHECK(err, x->dtype == y->dtype, FLOE_ERR_ARGUMENT, "the original is %s, the decoded field is %s",
+               floe_dtype_name(x->dtype), floe_dtype_name(y->dtype));
+    FLOE_CHECK(err, x->place == y->place, FLOE_ERR_ARGUMENT,
+               "one field lies in host memory, the other in device memory; bring them together");
+    return FLOE_OK;
+}
+
+static void axes_widen(const floe_field *f, int64_t stride[FLOE_MAX_RANK], uint64_t shape[FLOE_MAX_RANK])
+{
+    const uint32_t skip = FLOE_MAX_RANK - f->rank;
+    for (uint32_t i = 0; i < FLOE_MAX_RANK; i++) {
+        shape[i] = i < skip ? 1 : f->shape[i - skip];
+        stride[i] = i < skip ? 0 : f->stride[i - skip];
+    }
+}
+
+/* decoded may be NULL. */
+static floe_status pair_make(const floe_field *original, const floe_field *decoded, floe_pair *pair, floe_error *err)
+{
+    floe_field x, y;
+    uint64_t nelems;
+    FLOE_TRY(floe_field_check(original, false, &x, err));
+    if (decoded) {
+        FLOE_TRY(floe_field_check(decoded, false, &y, err));
+        FLOE_TRY(fields_compare(&x, &y, err));
+    }
+    FLOE_TRY(floe_field_nelems(&x, &nelems));
+    FLOE_CHECK(err, nelems, FLOE_ERR_ARGUMENT, "the field is empty");
+    *pair = (floe_pair){.original = x.data, .dtype = x.dtype, .place = x.place, .rank = x.rank};
+    axes_widen(&x, pair->original_stride, pair->shape);
+    if (decoded) {
+        pair->decoded = y.data;
+        axes_widen(&y, pair->decoded_stride, pair->shape);
+    }
+    return FLOE_OK;
+}
+
+/* ---- the call ------------------------------------------------------------------------------------------------------- */
+
+typedef struct assess_call {
+    const floe_field *original, *decoded;
+    const floe_assess_options *options;
+    floe_assess_report *report;
+} assess_call;
+
+static floe_status assess_body(floe_ctx *ctx, void *arg)
+{
+    const assess_call *call = arg;
+    floe_assess_options options;
+    floe_assessment assessment;
+    floe_pair pair;
+    floe_arena plan = floe_arena_plan(), arena;
+    FLOE_CHECK(&ctx->err, call->report, FLOE_ERR_ARGUMENT, "no report given");
+    floe_assess_options_init(&options);
+    if (call->options)
+        FLOE_TRY(floe_struct_copy(&options, sizeof options, call->options, "floe_assess_options", &ctx->err));
+    FLOE_TRY(options_check(&options, &ctx->err));
+    FLOE_TRY(pair_make(call->original, call->decoded, &pair, &ctx->err));
+    FLOE_CHECK(&ctx->err, pair.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED, "floe_assess takes host memory");
+    FLOE_TRY(floe_assessment_init(&assessment, &ctx->cpu, &pair, &options, &ctx->err));
+    floe_assessment_take(&assessment, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    floe_assessment_take(&assessment, &arena);
+    assert(!arena.overflow);
+    return floe_assessment_run(&assessment, call->report, &ctx->err);
+}
+
+floe_status floe_assess(floe_ctx *ctx, const floe_field *original, const floe_field *decoded,
+                        const floe_assess_options *options, floe_assess_report *report)
+{
+    assess_call call = {original, decoded, options, report};
+    return floe_ctx_run(ctx, assess_body, &call);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "assess/coordinator.h"
+
+#include <string.h>
+
+#include "assess/metric_table.h"
+#include "assess/pair_read.h"
+#include "base/try.h"
+#include "field/field.h"
+
+typedef unsigned long long ull;
+
+/* ---- what is asked for ---------------------------------------------------------------------------------------------- */
+
+/* Why a metric cannot be found; NULL: it can. */
+static const char *obstacle(const floe_assessment *a, uint32_t number)
+{
+    const floe_metric *m = floe_metric_at(number);
+    if (m->nfields == 2 && !a->pair.decoded)
+        return "compares two fields, and there is one";
+    if (m->pass == FLOE_PASS_REDUCTION && floe_metric_parts(number) & FLOE_REDUCTION_OUTSIDE && !a->options.mode)
+        return "needs a bound, and none was given";
+    return NULL;
+}
+
+/* Of a set that names no metric: all that can be found. */
+static floe_status metrics_choose(floe_assessment *a, floe_error *err)
+{
+    const floe_metric_set none = {{0}}, *asked = &a->options.metrics;
+    const bool all = memcmp(asked, &none, sizeof none) == 0;
+    a->metrics = none;
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const char *why = obstacle(a, i);
+        FLOE_CHECK(err, all || !floe_metric_set_has(asked, i) || !why, FLOE_ERR_ARGUMENT, "metric '%s' %s",
+                   floe_metric_at(i)->alias, why);
+        if (all ? !why : floe_metric_set_has(asked, i))
+            floe_metric_set_add(&a->metrics, i);
+    }
+    return FLOE_OK;
+}
+
+/* A row that can be found by sorting or from histograms takes the one or the other. */
+static uint32_t reduction_parts(const floe_assessment *a)
+{
+    uint32_t parts = 0;
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        if (floe_metric_set_has(&a->metrics, i) && floe_metric_at(i)->pass == FLOE_PASS_REDUCTION) {
+            const uint32_t p = floe_metric_parts(i);
+            parts |= p & FLOE_REDUCTION_SORTED ? (a->options.exact ? FLOE_REDUCTION_SORTED : FLOE_REDUCTION_VALUES) : p;
+        }
+    return parts;
+}
+
+floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_pair *pair,
+                                 const floe_assess_options *options, floe_error *err)
+{
+    *a = (floe_assessment){.cpu = cpu, .pair = *pair, .options = *options};
+    a->pair.has_fill = options->fill == FLOE_FILL_VALUE;
+    a->pair.fill_bits = a->pair.has_fill ? floe_value_bits(pair->dtype, options->fill_value) : 0;
+    FLOE_TRY(metrics_choose(a, err));
+    a->reduction_options = (floe_reduction_options){reduction_parts(a), options->bins, options->value_bins,
+                                                    options->worst,     options->mode, options->bound};
+    return floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err);
+}
+
+void floe_assessment_take(floe_assessment *a, floe_arena *arena) { floe_reduction_take(&a->reduction, arena); }
+
+/* ---- fill ---------------------------------------------------------------------------------------------------------- */
+
+/* The range of a reduction without fill, with samples as witnesses that nothing stands off. */
+static floe_range range_of(const floe_pair *pair, const floe_reduction_result *result)
+{
+    double sample[FLOE_REDUCTION_SAMPLES];
+    const uint32_t n = floe_reduction_sample(pair, sample);
+    floe_range range;
+    floe_range_init(&range);
+    range.nfinite = result->total.count[FLOE_COUNT_PAIRS];
+    range.min = -result->total.top[FLOE_TOP_X_LOW] + 0.0, range.max = result->total.top[FLOE_TOP_X] + 0.0;
+    for (uint32_t i = n; i-- > 0;)
+        range.low = sample[i] > range.min ? sample[i] : range.low;
+    for (uint32_t i = 0; i < n; i++)
+        range.high = sample[i] < range.max ? sample[i] : range.high;
+    return range;
+}
+
+/* Looks for a fill value in the original as compression does; true: there is one, and the reduction must run again. */
+static bool fill_detect(floe_assessment *a, const floe_reduction_result *result)
+{
+    uint64_t candidates[2];
+    uint32_t ncandidates = 0;
+    const floe_range all = range_of(&a->pair, result);
+    const floe_field field = floe_pair_field(&a->pair);
+    if (!all.nfinite || !floe_fill_suspect(&all, a->pair.dtype, candidates, &ncandidates))
+        return false;
+    for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
+        floe_range rest;
+        floe_range_init(&rest);
+        floe_range_scan(a->cpu, &field, true, candidates[i], &rest);
+        a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(a->pair.dtype, candidates[i]));
+        a->pair.fill_bits = a->pair.has_fill ? candidates[i] : 0;
+    }
+    return a->pair.has_fill;
+}
+
+/* ---- passes -------------------------------------------------------------------------------------------------------- */
+
+static floe_status reduction_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
+{
+    floe_reduction_result result;
+    FLOE_TRY(floe_reduction_run(&a->reduction, &result, err));
+    if (a->options.fill == FLOE_FILL_AUTO && fill_detect(a, &result))
+        FLOE_TRY(floe_reduction_run(&a->reduction, &result, err));
+    const uint64_t *count = result.total.count;
+    FLOE_CHECK(err, count[FLOE_COUNT_PAIRS], FLOE_ERR_ARGUMENT,
+               "there is nothing to assess: of %llu %s, none has numbers (%llu NaN, %llu infinite, %llu fill in the "
+               "original)",
+               (ull)a->reduction.nelems, a->pair.decoded ? "pairs" : "values", (ull)count[FLOE_COUNT_X_NAN],
+               (ull)count[FLOE_COUNT_X_INF], (ull)count[FLOE_COUNT_X_FILL]);
+    floe_reduction_finish(&a->reduction_options, &result, report);
+    return FLOE_OK;
+}
+
+/* The reduction always runs: what the other passes start from, such as the range, is of its finding. */
+floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
+{
+    const floe_pair *p = &a->pair;
+    floe_report_clear(report);
+    report->dtype = p->dtype, report->rank = p->rank;
+    memcpy(report->shape, p->shape + FLOE_MAX_RANK - p->rank, p->rank * sizeof *p->shape);
+    report->nelems = floe_pair_nelems(p);
+    report->nfields = p->decoded ? 2 : 1;
+    FLOE_TRY(reduction_run(a, report, err));
+    report->has_fill = (int)p->has_fill;
+    report->fill_value = p->has_fill ? floe_value_of(p->dtype, p->fill_bits) : 0;
+    report->computed = a->metrics;
+    return FLOE_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Takes the metrics that are asked for and runs the passes that they need, each of which reads the two fields once.
+ *
+ *     floe_assessment_init -> floe_assessment_take (a plan, then the memory) -> floe_assessment_run
+ */
+#ifndef FLOE_ASSESS_COORDINATOR_H
+#define FLOE_ASSESS_COORDINATOR_H
+
+#include <floe/assess.h>
+
+#include "assess/pair.h"
+#include "assess/reduction/reduction.h"
+#include "backend/backend.h"
+
+typedef struct floe_assessment {
+    const floe_cpu *cpu;
+    floe_pair pair;
+    floe_assess_options options;
+    floe_metric_set metrics; /* those to be found */
+    floe_reduction_options reduction_options;
+    floe_reduction reduction;
+} floe_assessment;
+
+/* pair: in host memory, not empty, without fill, which options tell. Checks what is asked for against what is there. The
+ * assessment must stay where it is. */
+floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_pair *pair,
+                                 const floe_assess_options *options, floe_error *err);
+void floe_assessment_take(floe_assessment *a, floe_arena *arena);
+floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts in bins that grow with the values: one thread's, to be added up at the end. */
+#ifndef FLOE_ASSESS_BINS_H
+#define FLOE_ASSESS_BINS_H
+
+#include <stdbool.h>
+
+#include "assess/reduction/bins_math.h"
+
+/* One frame for `tables` tables of counts, such as those of both fields. */
+typedef struct floe_bins {
+    floe_bins_frame frame; /* all `capacity` bins, from one that lies below low */
+    double low, high;      /* of the values so far */
+    double per_width;
+    uint32_t capacity, tables;
+    int32_t bits;
+    uint64_t *count; /* tables * capacity */
+    uint64_t *spare; /* capacity: for moving */
+} floe_bins;
+
+/* Values from low to high are coming. Both finite. */
+void floe_bins_cover(floe_bins *bins, double low, double high);
+/* A value that is covered. */
+static inline void floe_bins_add(floe_bins *bins, uint32_t table, double v)
+{
+    bins->count[table * bins->capacity + (uint64_t)(floe_bins_index(v, bins->per_width) - bins->frame.first)]++;
+}
+/* Adds a table to the counts of a frame that holds all its values. */
+void floe_bins_collect(const floe_bins *bins, uint32_t table, const floe_bins_frame *frame, uint64_t *count);
+
+#endif

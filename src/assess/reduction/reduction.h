@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reduction pass: all that is found by looking at each pair of values on its own. What is asked for beyond sums and
+ * extremes is named by parts. Places are found in a second look at the few pieces (reduction_math.h) of which the first
+ * one says that they lie there.
+ *
+ *     floe_reduction r;  floe_reduction_init(&r, cpu, &pair, &options);
+ *     floe_reduction_take(&r, &plan);  ...  floe_reduction_take(&r, &arena);
+ *     floe_reduction_run(&r, &result, err);
+ *     floe_reduction_finish(&options, &result, &report);
+ */
+#ifndef FLOE_ASSESS_REDUCTION_H
+#define FLOE_ASSESS_REDUCTION_H
+
+#include <floe/assess.h>
+
+#include "assess/pair.h"
+#include "assess/reduction/bins_math.h"
+#include "assess/reduction/reduction_block.h"
+#include "backend/backend.h"
+#include "base/arena.h"
+
+/* Parts, to be joined by |. */
+enum {
+    FLOE_REDUCTION_PDFS = 1,     /* of errors */
+    FLOE_REDUCTION_VALUES = 2,   /* histograms of values, and what is worked out from them */
+    FLOE_REDUCTION_BYTES = 4,    /* entropy of bytes */
+    FLOE_REDUCTION_WORST = 8,    /* places of the worst errors */
+    FLOE_REDUCTION_OUTSIDE = 16, /* values outside the bound */
+    FLOE_REDUCTION_SORTED = 32   /* KS and Wasserstein distance by sorting */
+};
+
+typedef struct floe_reduction_options {
+    uint32_t parts;
+    uint32_t bins, value_bins, worst; /* as in floe_assess_options */
+    floe_bound_mode mode;             /* ABS, REL or PWREL where OUTSIDE is asked for */
+    double bound;
+} floe_reduction_options;
+
+/* What the pass finds. Pointers are to what floe_reduction_take took; NULL where not asked for. */
+typedef struct floe_reduction_result {
+    double pivot;
+    floe_reduction_part total;
+    floe_bins_frame error_frame; /* PDFS */
+    const uint64_t *error_count;
+    uint32_t ratio_nbits; /* floe_log_bins_bits */
+    const uint64_t *ratio_count;
+    floe_bins_frame value_frame; /* VALUES: the same bins for x and y */
+    const uint64_t *value_count[2];
+    const uint64_t *byte_count[2]; /* BYTES: 256 each */
+    floe_spots worst, outside, mismatch;
+    uint64_t noutside;
+    double ks, wasserstein; /* SORTED */
+} floe_reduction_result;
+
+/* Of one thread. */
+typedef struct floe_reduction_worker floe_reduction_worker;
+
+typedef struct floe_reduction {
+    const floe_cpu *cpu;
+    const floe_pair *pair;
+    const floe_reduction_options *options;
+    floe_reduction_rule rule;
+    bool dense;
+    uint64_t nelems, piece, npieces; /* piece: pairs in each but the last */
+    uint32_t nworkers;
+    /* taken */
+    floe_reduction_part *parts, *tree;
+    floe_reduction_worker *workers;
+    uint64_t *error_count, *ratio_count, *value_count[2], *byte_count[2];
+    uint64_t *outside_count; /* of each piece */
+    floe_spot *worst, *outside, *mismatch;
+    void *sorted[2], *sort_workspace;
+    uint64_t sort_nbytes;
+} floe_reduction;
+
+/* pair: in host memory, not empty; it and the options must stay. */
+floe_status floe_reduction_init(floe_reduction *r, const floe_cpu *cpu, const floe_pair *pair,
+                                const floe_reduction_options *options, floe_error *err);
+void floe_reduction_take(floe_reduction *r, floe_arena *arena);
+floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err);
+
+/* Values of the original that are spread evenly over the field and finite and not fill, in order of size: for a pivot, and
+ * as witnesses against a fill value. Returns their number. */
+enum { FLOE_REDUCTION_SAMPLES = 255 };
+uint32_t floe_reduction_sample(const floe_pair *pair, double sample[FLOE_REDUCTION_SAMPLES]);
+uint64_t floe_reduction_sample_place(uint64_t nelems, uint32_t i); /* of sample i < min(SAMPLES, nelems) */
+/* Sorts what was sampled and drops what is no finite value or fill. */
+uint32_t floe_reduction_sample_sift(const floe_pair *pair, uint32_t n, double sample[FLOE_REDUCTION_SAMPLES]);
+
+/* The numbers of the report, all but what the coordinator knows. */
+void floe_reduction_finish(const floe_reduction_options *options, const floe_reduction_result *result,
+                           floe_assess_report *report);
+
+/* The bound that |e| must keep, or |e| / |x| for PWREL. */
+double floe_reduction_allowed(const floe_reduction_options *options, const floe_reduction_part *total);
+
+#endif

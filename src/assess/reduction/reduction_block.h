@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A few hundred pairs at a time, while they are in the first cache: compiled for each element type and instruction set. */
+#ifndef FLOE_ASSESS_REDUCTION_BLOCK_H
+#define FLOE_ASSESS_REDUCTION_BLOCK_H
+
+#include "assess/pair_read.h"
+#include "assess/reduction/reduction_math.h"
+
+enum { FLOE_REDUCTION_LANES = 4 }; /* of all instruction sets, so that all add in the same order */
+
+/* The pairs of a block that count, widened. */
+typedef struct floe_reduction_block {
+    double x[FLOE_PAIR_BLOCK], y[FLOE_PAIR_BLOCK];
+    uint32_t n;
+} floe_reduction_block;
+
+/* A part under way. */
+typedef struct floe_reduction_lanes {
+    double sum[FLOE_SUMS][FLOE_REDUCTION_LANES], top[FLOE_TOPS][FLOE_REDUCTION_LANES];
+    uint64_t count[FLOE_COUNTS];
+} floe_reduction_lanes;
+
+typedef struct floe_reduction_rule {
+    double pivot;
+    bool has_fill;
+    uint64_t fill_bits;
+} floe_reduction_rule;
+
+/* Adds n <= FLOE_PAIR_BLOCK contiguous pairs, and leaves those that count in block. */
+typedef void floe_reduction_add_fn(const void *x, const void *y, uint32_t n, const floe_reduction_rule *rule,
+                                   floe_reduction_lanes *lanes, floe_reduction_block *block);
+floe_reduction_add_fn floe_reduction_add_f32_plain, floe_reduction_add_f64_plain, floe_reduction_add_f32_avx2,
+    floe_reduction_add_f64_avx2;
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a stretch of pairs adds up to, how stretches are joined, and how fields are cut into them.
+ *
+ * The cut depends on the number of pairs only, and parts are joined in a fixed tree, so sums are the same whoever worked
+ * out the parts, and in whatever order. Values are summed as their distance from a pivot near the median (dx = x - pivot,
+ * dy = y - pivot), so that squares of a field far from 0 keep its variation.
+ */
+#ifndef FLOE_ASSESS_REDUCTION_MATH_H
+#define FLOE_ASSESS_REDUCTION_MATH_H
+
+#include "base/hd.h"
+
+/* ---- pieces ------------------------------------------------------------------------------------------------------- */
+
+enum {
+    FLOE_REDUCTION_PIECE = 1 << 15,     /* pairs, in C order; a piece of a larger field is larger: */
+    FLOE_REDUCTION_MAX_PIECES = 1 << 16 /* their parts lie in memory together */
+};
+
+FLOE_HD uint64_t floe_reduction_piece_nelems(uint64_t nelems)
+{
+    uint64_t n = FLOE_REDUCTION_PIECE;
+    while (floe_ceil_div(nelems, n) > FLOE_REDUCTION_MAX_PIECES)
+        n *= 2;
+    return n;
+}
+
+/* ---- parts -------------------------------------------------------------------------------------------------------- */
+
+/* Sums over the pairs that count. */
+typedef enum floe_reduction_sum {
+    FLOE_SUM_X,  /* dx, and its powers */
+    FLOE_SUM_X2, /* */
+    FLOE_SUM_X3,
+    FLOE_SUM_X4,
+    FLOE_SUM_Y,
+    FLOE_SUM_Y2,
+    FLOE_SUM_Y3,
+    FLOE_SUM_Y4,
+    FLOE_SUM_E, /* e, its magnitude, its square */
+    FLOE_SUM_E_ABS,
+    FLOE_SUM_E2,
+    FLOE_SUM_XE, /* dx * e */
+    FLOE_SUM_XY, /* dx * dy */
+    FLOE_SUM_PW, /* |e| / |x| where x is not 0 */
+    FLOE_SUMS
+} floe_reduction_sum;
+
+/* The largest of each over the pairs that count; -infinity for none. The least of v is kept as the largest of -v. */
+typedef enum floe_reduction_top {
+    FLOE_TOP_X,
+    FLOE_TOP_X_LOW,
+    FLOE_TOP_Y,
+    FLOE_TOP_Y_LOW,
+    FLOE_TOP_E,
+    FLOE_TOP_E_LOW,
+    FLOE_TOP_E_ABS_LOW,
+    FLOE_TOP_PW,
+    FLOE_TOP_PW_LOW,
+    FLOE_TOPS
+} floe_reduction_top;
+
+typedef enum floe_reduction_count {
+    FLOE_COUNT_PAIRS,        /* that count */
+    FLOE_COUNT_SAME,         /* special alike */
+    FLOE_COUNT_MISMATCH,     /* special, and not alike */
+    FLOE_COUNT_PW,           /* pairs that count, with x not 0 */
+    FLOE_COUNT_PW_UNDEFINED, /* pairs that count, with x = 0 and e not */
+    FLOE_COUNT_X_ZERO,
+    FLOE_COUNT_X_NAN,
+    FLOE_COUNT_X_INF,
+    FLOE_COUNT_X_FILL,
+    FLOE_COUNT_Y_ZERO,
+    FLOE_COUNT_Y_NAN,
+    FLOE_COUNT_Y_INF,
+    FLOE_COUNT_Y_FILL,
+    FLOE_COUNTS
+} floe_reduction_count;
+
+typedef struct floe_reduction_part {
+    double sum[FLOE_SUMS], top[FLOE_TOPS];
+    uint64_t count[FLOE_COUNTS];
+} floe_reduction_part;
+
+FLOE_HD void floe_reduction_part_init(floe_reduction_part *p)
+{
+    for (int i = 0; i < FLOE_SUMS; i++)
+        p->sum[i] = 0;
+    for (int i = 0; i < FLOE_TOPS; i++)
+        p->top[i] = -floe_f64_of(0x7ff0000000000000u);
+    for (int i = 0; i < FLOE_COUNTS; i++)
+        p->count[i] = 0;
+}
+
+FLOE_HD void floe_reduction_part_join(floe_reduction_part *into, const floe_reduction_part *part)
+{
+    for (int i = 0; i < FLOE_SUMS; i++)
+        into->sum[i] += part->sum[i];
+    for (int i = 0; i < FLOE_TOPS; i++)
+        into->top[i] = part->top[i] > into->top[i] ? part->top[i] : into->top[i];
+    for (int i = 0; i < FLOE_COUNTS; i++)
+        into->count[i] += part->count[i];
+}
+
+/* The largest |e| of a part; -infinity for none. */
+FLOE_HD double floe_reduction_worst(const floe_reduction_part *p)
+{
+    return p->top[FLOE_TOP_E] > p->top[FLOE_TOP_E_LOW] ? p->top[FLOE_TOP_E] : p->top[FLOE_TOP_E_LOW];
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "assess/reduction/reduction_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- a piece, pair by pair ----------------------------------------------------------------------------------------- */
+
+typedef struct found {
+    uint64_t at;
+    double x, y;
+    floe_pair_class class;
+} found;
+
+/* Calls look for each pair of a piece, in order, until it returns false. */
+typedef bool look_fn(void *arg, const found *pair);
+
+static void piece_look(const floe_reduction *r, uint64_t piece, look_fn *look, void *arg)
+{
+    const uint64_t end = floe_min64((piece + 1) * r->piece, r->nelems);
+    floe_pair_buffer buffer;
+    for (uint64_t at = piece * r->piece; at < end; at += FLOE_PAIR_BLOCK) {
+        const uint32_t n = (uint32_t)floe_min64(FLOE_PAIR_BLOCK, end - at);
+        const void *x, *y;
+        floe_pair_read(r->pair, r->dense, at, n, &buffer, &x, &y);
+        for (uint32_t i = 0; i < n; i++) {
+            const found f = {at + i, floe_pair_value(r->pair, x, i), floe_pair_value(r->pair, y, i),
+                             floe_pair_class_at(r->pair, x, y, i)};
+            if (!look(arg, &f))
+                return;
+        }
+    }
+}
+
+static floe_spot place_of(const floe_reduction *r, const found *f)
+{
+    floe_spot place = {.original = f->x, .decoded = f->y};
+    floe_pair_index(r->pair, f->at, place.index);
+    return place;
+}
+
+/* ---- special values that differ ------------------------------------------------------------------------------------ */
+
+typedef struct first_search {
+    const floe_reduction *r;
+    floe_spot *place;
+} first_search;
+
+static bool look_mismatch(void *arg, const found *f)
+{
+    first_search *s = arg;
+    if (f->class != FLOE_PAIR_DIFFERS)
+        return true;
+    *s->place = place_of(s->r, f);
+    return false;
+}
+
+static void mismatch_search(floe_reduction *r, floe_reduction_result *result)
+{
+    first_search s = {r, r->mismatch};
+    result->mismatch = (floe_spots){result->total.count[FLOE_COUNT_MISMATCH] > 0, r->mismatch};
+    for (uint64_t k = 0; result->mismatch.count && k < r->npieces; k++)
+        if (r->parts[k].count[FLOE_COUNT_MISMATCH]) {
+            piece_look(r, k, look_mismatch, &s);
+            return;
+        }
+}
+
+/* ---- the worst ------------------------------------------------------------------------------------------------------ */
+
+/* A list of the largest so far, largest first; of equal ones the first stays ahead. */
+typedef struct ranking {
+    uint32_t n, most;
+    struct {
+        double size;
+        found pair; /* of a ranking of pieces: at is the piece */
+    } entry[FLOE_ASSESS_MAX_WORST];
+} ranking;
+
+static void ranking_add(ranking *k, double size, const found *pair)
+{
+    uint32_t i = k->n;
+    if (i == k->most && !(size > k->entry[i - 1].size))
+        return;
+    if (k->n < k->most)
+        k->n++;
+    else
+        i--;
+    for (; i > 0 && size > k->entry[i - 1].size; i--)
+        k->entry[i] = k->entry[i - 1];
+    k->entry[i].size = size;
+    k->entry[i].pair = *pair;
+}
+
+static bool look_worst(void *arg, const found *f)
+{
+    if (f->class == FLOE_PAIR_COUNTS)
+        ranking_add(arg, fabs(f->y - f->x), f);
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The n worst errors lie in n pieces: those that rank highest by their own worst. */
+static void worst_search(floe_reduction *r, floe_reduction_result *result)
+{
+    ranking pieces = {.most = r->options->worst}, pairs = {.most = r->options->worst};
+    uint64_t piece[FLOE_ASSESS_MAX_WORST];
+    for (uint64_t k = 0; k < r->npieces; k++)
+        if (r->parts[k].count[FLOE_COUNT_PAIRS])
+            ranking_add(&pieces, floe_reduction_worst(&r->parts[k]), &(found){.at = k});
+    for (uint32_t i = 0; i < pieces.n; i++)
+        piece[i] = pieces.entry[i].pair.at;
+    qsort(piece, pieces.n, sizeof *piece, by_number);
+    for (uint32_t i = 0; i < pieces.n; i++)
+        piece_look(r, piece[i], look_worst, &pairs);
+    for (uint32_t i = 0; i < pairs.n; i++)
+        r->worst[i] = place_of(r, &pairs.entry[i].pair);
+    result->worst = (floe_spots){pairs.n, r->worst};
+}
+
+/* ---- outside the bound ---------------------------------------------------------------------------------------------- */
+
+double floe_reduction_allowed(const floe_reduction_options *options, const floe_reduction_part *total)
+{
+    const double range = total->top[FLOE_TOP_X] + total->top[FLOE_TOP_X_LOW];
+    return options->mode == FLOE_BOUND_REL ? options->bound * range : options->bound;
+}
+
+typedef struct outside_search {
+    const floe_reduction *r;
+    double allowed;
+    bool of_value; /* allowed times |x| */
+} outside_search;
+
+typedef struct outside_piece {
+    const outside_search *search;
+    uint64_t n;
+    found first;
+} outside_piece;
+
+static bool look_outside(void *arg, const found *f)
+{
+    outside_piece *p = arg;
+    const double may = p->search->of_value ? p->search->allowed * fabs(f->x) : p->search->allowed;
+    if (f->class == FLOE_PAIR_COUNTS && fabs(f->y - f->x) > may && p->n++ == 0)
+        p->first = *f;
+    return true;
+}
+
+/* Whether some pair of the part may be outside. A quotient is rounded, so what is close is looked at. */
+static bool may_be_outside(const outside_search *s, const floe_reduction_part *part)
+{
+    if (!s->of_value)
+        return floe_reduction_worst(part) > s->allowed;
+    return part->count[FLOE_COUNT_PW_UNDEFINED] || part->top[FLOE_TOP_PW] >= s->allowed * (1 - 1e-12);
+}
+
+static void outside_run(void *arg, uint64_t k, uint32_t worker)
+{
+    const outside_search *s = arg;
+    outside_piece p = {.search = s};
+    (void)worker;
+    if (may_be_outside(s, &s->r->parts[k]))
+        piece_look(s->r, k, look_outside, &p);
+    s->r->outside_count[k] = p.n;
+}
+
+static void outside_find(floe_reduction *r, floe_reduction_result *result)
+{
+    outside_search s = {r, floe_reduction_allowed(r->options, &result->total), r->options->mode == FLOE_BOUND_PWREL};
+    floe_cpu_parallel(r->cpu, r->npieces, outside_run, &s);
+    uint64_t first = r->npieces;
+    for (uint64_t k = r->npieces; k-- > 0;) {
+        result->noutside += r->outside_count[k];
+        first = r->outside_count[k] ? k : first;
+    }
+    result->outside = (floe_spots){first < r->npieces, r->outside};
+    if (first < r->npieces) {
+        outside_piece p = {.search = &s};
+        piece_look(r, first, look_outside, &p);
+        *r->outside = place_of(r, &p.first);
+    }
+}
+
+void floe_reduction_search(floe_reduction *r, floe_reduction_result *result)
+{
+    mismatch_search(r, result);
+    if (!result->total.count[FLOE_COUNT_PAIRS])
+        return;
+    if (r->options->parts & FLOE_REDUCTION_WORST && r->options->worst)
+        worst_search(r, result);
+    if (r->options->parts & FLOE_REDUCTION_OUTSIDE)
+        outside_find(r, result);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes docs/metrics.md, from the table of metrics, to stdout. tools/metrics-page puts it in its place. */
+#include <stdio.h>
+
+#include <floe/floe.h>
+
+static const char *const passes[] = {"Reduction", "Stencil", "Window", "Spectrum"};
+static const char *const about[] = {
+    "Each pair of values on its own.",
+    "A value and its neighbours along the axes.",
+    "Windows that slide over the field.",
+    "Fourier transforms of the whole field.",
+};
+static const char *const kinds[] = {"number", "count", "histogram", "series", "places"};
+static const char *const patterns[] = {"sum", "histogram", "search", "neighbours", "window", "transform"};
+
+static const char head[] =
+    "# Metrics\n"
+    "\n"
+    "<!-- Written by tools/metrics-page from the table of metrics; do not edit. -->\n"
+    "\n"
+    "`floe_assess` (`include/floe/assess.h`) and `floe check` compare a decoded field with its original; `floe stat` "
+    "tells the\n"
+    "properties of one field, those marked with 1. A metric is asked for by its name or by its short name; the names\n"
+    "`properties`, `reduction`, `stencil`, `window`, `spectrum` stand for groups, `all` for all that apply.\n"
+    "\n"
+    "x is a value of the original, y the decoded value at the same place, e = y - x the error; mean and sum go over "
+    "the n pairs\n"
+    "that count: both values finite, neither of them fill. A pair of special values that are alike (NaN and NaN, the "
+    "same\n"
+    "infinity, fill and fill) is equal, any other pair with one is a mismatch; both are counted and enter no sum. Sums "
+    "are\n"
+    "taken in double precision, of distances from a value near the median where squares are summed; 0 / 0 of an error "
+    "and a\n"
+    "range is 0. Metrics of a constant field that have no meaning there, such as its skewness, are NaN.\n"
+    "\n"
+    "Each pass reads the two fields once and finds all of its metrics that are asked for. The pattern says how it "
+    "reads: sums\n"
+    "and extremes; counts in bins; a search for places in the few pieces of the field where they must be; neighbours; "
+    "windows;\n"
+    "a transform.\n";
+
+/* A formula may hold what a table would take for its own. */
+static void cell(const char *text)
+{
+    for (; *text; text++)
+        fputs(*text == '|' ? "\\|" : (char[]){*text, '\0'}, stdout);
+}
+
+static void pass_write(floe_metric_pass pass)
+{
+    printf("\n## %s\n\n%s\n\n", passes[pass], about[pass]);
+    puts("| name | short name | what it is | unit | kind | pattern | fields |\n|---|---|---|---|---|---|---|");
+    const floe_metric *m;
+    for (uint32_t i = 0; (m = floe_metric_at(i)); i++)
+        if (m->pass == pass) {
+            printf("| `%s` | `%s` | ", m->name, m->alias);
+            cell(m->formula);
+            printf(" | %s | %s | %s | %u |\n", m->unit, kinds[m->kind], patterns[m->pattern], m->nfields);
+        }
+}
+
+int main(void)
+{
+    uint32_t npasses[FLOE_PASSES] = {0};
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        npasses[floe_metric_at(i)->pass]++;
+    fputs(head, stdout);
+    for (int pass = 0; pass < FLOE_PASSES; pass++)
+        if (npasses[pass])
+            pass_write((floe_metric_pass)pass);
+    return 0;
+}
