@@ -31,6 +31,12 @@ if(FLOE_HAVE_NO_INTERPOSITION)
   target_compile_options(floe_flags INTERFACE -fno-semantic-interposition)
 endif()
 
+# Nothing asks errno what sqrt has said, so it may be an instruction, of vectors too.
+check_c_compiler_flag(-fno-math-errno FLOE_HAVE_NO_MATH_ERRNO)
+if(FLOE_HAVE_NO_MATH_ERRNO)
+  target_compile_options(floe_flags INTERFACE -fno-math-errno)
+endif()
+
 if(FLOE_SANITIZE)
   target_compile_options(floe_flags INTERFACE -fsanitize=${FLOE_SANITIZE} -fno-sanitize-recover=all
                                               -fno-omit-frame-pointer)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "assess/stencil/stencil_finish.h"
+
+#include <math.h>
+
+#include "base/try.h"
+
+floe_status floe_stencil_options_check(const floe_stencil_options *options, floe_error *err)
+{
+    FLOE_CHECK(err, options->lags <= FLOE_STENCIL_MAX_LAGS, FLOE_ERR_ARGUMENT,
+               "autocorrelation at %u lags was asked for; at most %d are possible", options->lags,
+               (int)FLOE_STENCIL_MAX_LAGS);
+    FLOE_CHECK(err, !options->lags || isfinite(options->mean), FLOE_ERR_ARGUMENT,
+               "the mean of the autocorrelated values is not a finite number");
+    return FLOE_OK;
+}
+
+/* ---- derivatives ------------------------------------------------------------------------------------------------- */
+
+static const floe_stencil_stats no_stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+
+static floe_stencil_stats stats_of(const floe_stencil_moments *m, uint64_t n, bool alone)
+{
+    floe_stencil_stats s = no_stats;
+    if (!n)
+        return s;
+    s.original_min = m->min[0];
+    s.original_max = m->max[0];
+    s.original_rms = sqrt(m->squares[0] / (double)n);
+    if (alone)
+        return s;
+    s.decoded_min = m->min[1];
+    s.decoded_max = m->max[1];
+    s.decoded_rms = sqrt(m->squares[1] / (double)n);
+    s.max_error = m->max_error;
+    s.rmse = sqrt(m->error_squares / (double)n);
+    s.psnr = 20 * log10((s.original_max - s.original_min) / s.rmse); /* exact: inf; both constant: NaN */
+    return s;
+}
+
+static bool has_quantity(uint32_t active, int q)
+{
+    if (q >= FLOE_STENCIL_FIRST_SUM)
+        return active != 0;
+    return active >> (q % FLOE_STENCIL_AXES) & 1;
+}
+
+/* ---- autocorrelation --------------------------------------------------------------------------------------------- */
+
+/* The mean of n products over the variance; a constant signal, of which only the rounding of its mean is left, has none. */
+static double correlation(double sum, uint64_t n, const floe_stencil_result *r, double mean)
+{
+    const double least = 0x1p-50 * fabs(mean);
+    return n && r->variance > least * least ? sum / (double)n / r->variance : NAN;
+}
+
+static void lag_finish(const floe_stencil_sums *sums, const floe_pair *pair, double mean, uint32_t t,
+                       floe_stencil_result *r)
+{
+    double total = 0;
+    uint32_t naxes = 0;
+    for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
+        const floe_stencil_lag *l = &sums->lag[a][t];
+        r->autocorr[a][t] = correlation(l->box + l->rest, l->nbox + l->nrest, r, mean);
+        if (pair->shape[a] > 1) {
+            total += correlation(l->box, l->nbox, r, mean);
+            naxes++;
+        }
+    }
+    r->combined[t] = naxes ? total / naxes : NAN;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+void floe_stencil_finish(const floe_stencil_sums *sums, const floe_pair *pair, const floe_stencil_options *options,
+                         floe_stencil_result *r)
+{
+    const uint32_t active = floe_stencil_active(pair->shape);
+    double squares = 0;
+    *r = (floe_stencil_result){.npoints = sums->npoints, .nskipped = sums->nskipped, .nsobolev = sums->nsobolev};
+    for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
+        r->of[q] = no_stats;
+        if (options->derivatives && has_quantity(active, q))
+            r->of[q] = stats_of(&sums->of[q], sums->npoints, !pair->decoded);
+    }
+    for (int k = 0; k < 3; k++) {
+        squares += sums->sobolev[k];
+        r->sobolev[k] = options->sobolev ? sqrt(squares / (double)sums->nsobolev) : NAN;
+    }
+    r->variance = options->lags && sums->nsignal ? sums->signal_squares / (double)sums->nsignal : NAN;
+    for (uint32_t t = 0; t < FLOE_STENCIL_MAX_LAGS; t++)
+        lag_finish(sums, pair, options->mean, t, r);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comes before and after the sums of the stencil pass, wherever these were added up. */
+#ifndef FLOE_ASSESS_STENCIL_FINISH_H
+#define FLOE_ASSESS_STENCIL_FINISH_H
+
+#include "assess/stencil/stencil.h"
+
+floe_status floe_stencil_options_check(const floe_stencil_options *options, floe_error *err);
+void floe_stencil_finish(const floe_stencil_sums *sums, const floe_pair *pair, const floe_stencil_options *options,
+                         floe_stencil_result *result);
+
+#endif
