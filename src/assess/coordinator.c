@@ -71,7 +71,7 @@ void floe_assessment_take(floe_assessment *a, floe_arena *arena) { floe_reductio
 static floe_range range_of(const floe_pair *pair, const floe_reduction_result *result)
 {
     double sample[FLOE_REDUCTION_SAMPLES];
-    const uint32_t n = floe_reduction_sample(pair, sample);
+    const uint32_t n = floe_reduction_sample(pair, 0, sample);
     floe_range range;
     floe_range_init(&range);
     range.nfinite = result->total.count[FLOE_COUNT_PAIRS];
@@ -89,7 +89,7 @@ static bool fill_detect(floe_assessment *a, const floe_reduction_result *result)
     uint64_t candidates[2];
     uint32_t ncandidates = 0;
     const floe_range all = range_of(&a->pair, result);
-    const floe_field field = floe_pair_field(&a->pair);
+    const floe_field field = floe_pair_field(&a->pair, 0);
     if (!all.nfinite || !floe_fill_suspect(&all, a->pair.dtype, candidates, &ncandidates))
         return false;
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
@@ -117,6 +117,11 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
                (ull)a->reduction.nelems, a->pair.decoded ? "pairs" : "values", (ull)count[FLOE_COUNT_X_NAN],
                (ull)count[FLOE_COUNT_X_INF], (ull)count[FLOE_COUNT_X_FILL]);
     floe_reduction_finish(&a->reduction_options, &result, report);
+    if (!a->pair.decoded) { /* it was compared with itself */
+        floe_assess_report blank;
+        floe_report_clear(&blank);
+        report->decoded = blank.decoded, report->error = blank.error, report->distribution = blank.distribution;
+    }
     return FLOE_OK;
 }
 

@@ -5,11 +5,12 @@
 
 #include "base/hd.h"
 
-floe_field floe_pair_field(const floe_pair *pair)
+floe_field floe_pair_field(const floe_pair *pair, int side)
 {
-    floe_field f = floe_field_of(pair->original, pair->dtype, FLOE_MAX_RANK, pair->shape);
+    const bool decoded = side && pair->decoded;
+    floe_field f = floe_field_of(decoded ? pair->decoded : pair->original, pair->dtype, FLOE_MAX_RANK, pair->shape);
     f.place = pair->place;
-    memcpy(f.stride, pair->original_stride, sizeof f.stride);
+    memcpy(f.stride, decoded ? pair->decoded_stride : pair->original_stride, sizeof f.stride);
     return f;
 }
 

@@ -14,8 +14,8 @@ typedef struct floe_pair_buffer {
     double original[FLOE_PAIR_BLOCK], decoded[FLOE_PAIR_BLOCK]; /* memory for either dtype */
 } floe_pair_buffer;
 
-/* The original as a field of four axes. */
-floe_field floe_pair_field(const floe_pair *pair);
+/* A side as a field of four axes. 0: the original; 1: the decoded, or once more the original, where it is alone. */
+floe_field floe_pair_field(const floe_pair *pair, int side);
 uint64_t floe_pair_nelems(const floe_pair *pair);
 /* Whether both sides are contiguous in C order. */
 bool floe_pair_is_dense(const floe_pair *pair);

@@ -42,8 +42,12 @@ FLOE_HD int32_t floe_bins_exponent_of(double v)
 }
 
 /* v in widths of a bin, rounded down. v * 2^-exponent is exact unless it falls below the normal numbers, where only its
- * sign counts. */
-FLOE_HD int64_t floe_bins_index(double v, double per_width) { return (int64_t)floor(v * per_width); }
+ * sign counts; it may even become 0. */
+FLOE_HD int64_t floe_bins_index(double v, double per_width)
+{
+    const double widths = v * per_width;
+    return (int64_t)floor(widths) - (widths == 0 && v < 0);
+}
 
 /* The frame of the values low <= high, of at most `most` bins. bits: FLOE_BINS_BITS_ of the values' type. */
 FLOE_HD floe_bins_frame floe_bins_frame_of(double low, double high, uint32_t most, int32_t bits)

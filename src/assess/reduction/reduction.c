@@ -272,13 +272,13 @@ static void bytes_collect(const floe_reduction *r)
 }
 
 /* The median of the samples; where none of them counts, the middle of the range. */
-static double pivot_of(const floe_reduction *r)
+static double pivot_of(const floe_reduction *r, int side)
 {
     double sample[FLOE_REDUCTION_SAMPLES];
-    const uint32_t n = floe_reduction_sample(r->pair, sample);
+    const uint32_t n = floe_reduction_sample(r->pair, side, sample);
     if (n)
         return sample[n / 2];
-    const floe_field field = floe_pair_field(r->pair);
+    const floe_field field = floe_pair_field(r->pair, side);
     floe_range range;
     floe_range_init(&range);
     floe_range_scan(r->cpu, &field, r->pair->has_fill, r->pair->fill_bits, &range);
@@ -292,8 +292,9 @@ floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result,
                                       .ratio_count = r->ratio_count,
                                       .value_count = {r->value_count[0], r->value_count[1]},
                                       .byte_count = {r->byte_count[0], r->byte_count[1]}};
-    result->pivot = pivot_of(r);
-    r->rule = (floe_reduction_rule){result->pivot, r->pair->has_fill, r->pair->fill_bits};
+    for (int side = 0; side < 2; side++)
+        result->pivot[side] = pivot_of(r, side);
+    r->rule = (floe_reduction_rule){{result->pivot[0], result->pivot[1]}, r->pair->has_fill, r->pair->fill_bits};
     for (uint32_t i = 0; i < r->nworkers; i++)
         worker_clear(r, &r->workers[i]);
     floe_cpu_parallel(r->cpu, r->npieces, piece_run, r);

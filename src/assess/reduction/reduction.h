@@ -39,7 +39,7 @@ typedef struct floe_reduction_options {
 
 /* What the pass finds. Pointers are to what floe_reduction_take took; NULL where not asked for. */
 typedef struct floe_reduction_result {
-    double pivot;
+    double pivot[2]; /* of x, of y */
     floe_reduction_part total;
     floe_bins_frame error_frame; /* PDFS */
     const uint64_t *error_count;
@@ -80,10 +80,10 @@ floe_status floe_reduction_init(floe_reduction *r, const floe_cpu *cpu, const fl
 void floe_reduction_take(floe_reduction *r, floe_arena *arena);
 floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err);
 
-/* Values of the original that are spread evenly over the field and finite and not fill, in order of size: for a pivot, and
+/* Values of a side (0: the original) that are spread evenly over the field and finite and not fill, in order of size: for a pivot, and
  * as witnesses against a fill value. Returns their number. */
 enum { FLOE_REDUCTION_SAMPLES = 255 };
-uint32_t floe_reduction_sample(const floe_pair *pair, double sample[FLOE_REDUCTION_SAMPLES]);
+uint32_t floe_reduction_sample(const floe_pair *pair, int side, double sample[FLOE_REDUCTION_SAMPLES]);
 uint64_t floe_reduction_sample_place(uint64_t nelems, uint32_t i); /* of sample i < min(SAMPLES, nelems) */
 /* Sorts what was sampled and drops what is no finite value or fill. */
 uint32_t floe_reduction_sample_sift(const floe_pair *pair, uint32_t n, double sample[FLOE_REDUCTION_SAMPLES]);

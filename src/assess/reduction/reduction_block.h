@@ -21,7 +21,7 @@ typedef struct floe_reduction_lanes {
 } floe_reduction_lanes;
 
 typedef struct floe_reduction_rule {
-    double pivot;
+    double pivot[2]; /* of x, of y */
     bool has_fill;
     uint64_t fill_bits;
 } floe_reduction_rule;

@@ -119,7 +119,7 @@ ALWAYS_INLINE vec topped(const quad *q, vec top, vec v)
 /* ---- four rounds ------------------------------------------------------------------------------------------------- */
 
 typedef struct state {
-    vec sum[4], top[3], pivot;
+    vec sum[4], top[3], pivot[2];
     ivec count[2];
 } state;
 
@@ -134,9 +134,9 @@ ALWAYS_INLINE void errors_add(const quad *q, state *s)
     s->top[2] = topped(q, s->top[2], -a);
 }
 
-ALWAYS_INLINE void values_add(const quad *q, vec v, state *s)
+ALWAYS_INLINE void values_add(const quad *q, vec v, vec pivot, state *s)
 {
-    const vec d = only(q, v - s->pivot), d2 = d * d;
+    const vec d = only(q, v - pivot), d2 = d * d;
     s->sum[0] += d;
     s->sum[1] += d2;
     s->sum[2] += d2 * d;
@@ -145,12 +145,12 @@ ALWAYS_INLINE void values_add(const quad *q, vec v, state *s)
     s->top[1] = topped(q, s->top[1], -v);
     s->count[0] -= (ivec)(v == all(0)) & q->mask;
 }
-ALWAYS_INLINE void originals_add(const quad *q, state *s) { values_add(q, q->x, s); }
-ALWAYS_INLINE void decoded_add(const quad *q, state *s) { values_add(q, q->y, s); }
+ALWAYS_INLINE void originals_add(const quad *q, state *s) { values_add(q, q->x, s->pivot[0], s); }
+ALWAYS_INLINE void decoded_add(const quad *q, state *s) { values_add(q, q->y, s->pivot[1], s); }
 
 ALWAYS_INLINE void products_add(const quad *q, state *s)
 {
-    const vec e = only(q, q->y - q->x), dx = only(q, q->x - s->pivot), dy = only(q, q->y - s->pivot);
+    const vec e = only(q, q->y - q->x), dx = only(q, q->x - s->pivot[0]), dy = only(q, q->y - s->pivot[1]);
     const ivec zero = (ivec)(q->x == all(0)), divides = q->mask & ~zero;
     const vec ratio = (vec)((ivec)(magnitude(e) / magnitude(q->x)) & divides);
     s->sum[0] += dx * e;
@@ -183,10 +183,10 @@ typedef struct round_places {
     uint32_t nsums, sum, ntops, top, ncounts, count[2];
 } round_places;
 
-ALWAYS_INLINE void round_take(const floe_reduction_block *b, void (*add)(const quad *, state *), double pivot,
+ALWAYS_INLINE void round_take(const floe_reduction_block *b, void (*add)(const quad *, state *), const double *pivot,
                               round_places at, floe_reduction_lanes *lanes)
 {
-    state s = {.pivot = all(pivot)};
+    state s = {.pivot = {all(pivot[0]), all(pivot[1])}};
     for (uint32_t k = 0; k < at.nsums; k++)
         s.sum[k] = load(lanes->sum[at.sum + k]);
     for (uint32_t k = 0; k < at.ntops; k++)
@@ -200,7 +200,7 @@ ALWAYS_INLINE void round_take(const floe_reduction_block *b, void (*add)(const q
         lanes->count[at.count[k]] += (uint64_t)(s.count[k][0] + s.count[k][1] + s.count[k][2] + s.count[k][3]);
 }
 
-static void rounds(floe_reduction_block *b, double pivot, floe_reduction_lanes *lanes)
+static void rounds(floe_reduction_block *b, const double *pivot, floe_reduction_lanes *lanes)
 {
     for (uint32_t i = b->n; i % LANES; i++)
         b->x[i] = b->y[i] = 1; /* masked, but no trap for the division */

@@ -119,9 +119,9 @@ void floe_reduction_finish(const floe_reduction_options *options, const floe_red
         report->original.entropy_bytes = floe_distribution_entropy(r->byte_count[0], 256);
         report->decoded.entropy_bytes = floe_distribution_entropy(r->byte_count[1], 256);
     }
-    values_finish(&t->sum[FLOE_SUM_X], &t->top[FLOE_TOP_X], &t->count[FLOE_COUNT_X_ZERO], n, r->pivot,
+    values_finish(&t->sum[FLOE_SUM_X], &t->top[FLOE_TOP_X], &t->count[FLOE_COUNT_X_ZERO], n, r->pivot[0],
                   &report->original);
-    values_finish(&t->sum[FLOE_SUM_Y], &t->top[FLOE_TOP_Y], &t->count[FLOE_COUNT_Y_ZERO], n, r->pivot,
+    values_finish(&t->sum[FLOE_SUM_Y], &t->top[FLOE_TOP_Y], &t->count[FLOE_COUNT_Y_ZERO], n, r->pivot[1],
                   &report->decoded);
     errors_finish(t, n, report->original.range, &report->error);
     correlations_finish(t, n, &report->original, &report->decoded, &report->error);

@@ -30,15 +30,15 @@ uint32_t floe_reduction_sample_sift(const floe_pair *pair, uint32_t n, double sa
     return kept;
 }
 
-uint32_t floe_reduction_sample(const floe_pair *pair, double sample[FLOE_REDUCTION_SAMPLES])
+uint32_t floe_reduction_sample(const floe_pair *pair, int side, double sample[FLOE_REDUCTION_SAMPLES])
 {
     const uint64_t nelems = floe_pair_nelems(pair);
     const uint32_t n = (uint32_t)floe_min64(nelems, FLOE_REDUCTION_SAMPLES);
     floe_pair_buffer buffer;
     for (uint32_t i = 0; i < n; i++) {
-        const void *x, *y;
-        floe_pair_read(pair, false, floe_reduction_sample_place(nelems, i), 1, &buffer, &x, &y);
-        sample[i] = pair->dtype == FLOE_F32 ? (double)*(const float *)x : *(const double *)x;
+        const void *from[2];
+        floe_pair_read(pair, false, floe_reduction_sample_place(nelems, i), 1, &buffer, &from[0], &from[1]);
+        sample[i] = floe_pair_value(pair, from[side], 0);
     }
     return floe_reduction_sample_sift(pair, n, sample);
 }

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reduction pass against the plainest way to work the same numbers out, for all kinds of fields; the same bits from any
+ * number of threads and every instruction set, however the fields lie in memory. */
+#include "tests/assess_kit.h"
+
+static const double tolerance = 1e-12;
+
+static floe_assess_options options_of(pair_kind kind)
+{
+    floe_assess_options o;
+    floe_assess_options_init(&o);
+    assert_int_equal(floe_metric_set_parse(&o.metrics, "reduction", NULL), FLOE_OK);
+    o.fill = kind == PAIR_FILL ? FLOE_FILL_VALUE : FLOE_FILL_NONE;
+    o.fill_value = KIT_FILL_VALUE;
+    o.mode = FLOE_BOUND_ABS;
+    o.bound = 3e-4;
+    return o;
+}
+
+static floe_assess_report assessed(const kit_pair *p, const floe_assess_options *o, floe_ctx *ctx)
+{
+    floe_assess_report r;
+    kit_ok(ctx, floe_assess(ctx, &p->field[0], &p->field[1], o, &r));
+    return r;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------------------------------- */
+
+static void check_values(const floe_assess_report *r, const char *prefix, const double *v, const kit_sifted *s)
+{
+    const kit_moments m = kit_moments_of(v, s->n);
+    const kit_real deviation = sqrtl(m.variance);
+    const struct {
+        const char *alias;
+        kit_real want, scale;
+    } cases[] = {{"min", m.min, 0},           {"max", m.max, 0},           {"range", m.max - m.min, 0},
+                 {"mean", m.mean, deviation}, {"variance", m.variance, 0}, {"std_dev", deviation, 0},
+                 {"skewness", m.skewness, 1}, {"kurtosis", m.kurtosis, 1}};
+    for (size_t i = 0; i < KIT_COUNT(cases); i++) {
+        char alias[64];
+        snprintf(alias, sizeof alias, "%s%s", prefix, cases[i].alias);
+        kit_metric(r, alias, cases[i].want, cases[i].scale, tolerance);
+    }
+}
+
+static void check_special(const floe_assess_report *r, const kit_pair *p, const char *prefix, int side, bool has_fill)
+{
+    static const char *const names[] = {"nan", "inf", "inf", "fill"};
+    uint64_t count[5] = {0};
+    char alias[64];
+    for (uint64_t i = 0; i < p->nelems; i++)
+        count[kit_class(p->value[side][i], has_fill)]++;
+    count[2] = count[3] = count[2] + count[3];
+    for (int c = 1; c < 5; c++) {
+        snprintf(alias, sizeof alias, "%s%s", prefix, names[c - 1]);
+        kit_metric(r, alias, count[c], 0, 0);
+    }
+}
+
+typedef struct error_sums {
+    kit_real min, max, sum, abs_min, abs_max, abs, squares, pw_min, pw_max, pw;
+    uint64_t npw, undefined, nzero[2], noutside, first_outside;
+} error_sums;
+
+static error_sums error_sums_of(const kit_sifted *s, double bound)
+{
+    error_sums t = {.min = INFINITY, .max = -INFINITY, .abs_min = INFINITY, .pw_min = INFINITY, .pw_max = -INFINITY};
+    for (uint64_t i = 0; i < s->n; i++) {
+        const double e = s->y[i] - s->x[i];
+        const kit_real a = fabs(e);
+        t.min = e < t.min ? e : t.min, t.max = e > t.max ? e : t.max;
+        t.abs_min = a < t.abs_min ? a : t.abs_min, t.abs_max = a > t.abs_max ? a : t.abs_max;
+        t.sum += e, t.abs += a, t.squares += a * a;
+        t.nzero[0] += s->x[i] == 0, t.nzero[1] += s->y[i] == 0;
+        t.undefined += s->x[i] == 0 && a > 0;
+        if (a > bound && t.noutside++ == 0)
+            t.first_outside = s->at[i];
+        if (s->x[i] != 0) {
+            const kit_real q = a / fabs(s->x[i]);
+            t.npw++, t.pw += q;
+            t.pw_min = q < t.pw_min ? q : t.pw_min, t.pw_max = q > t.pw_max ? q : t.pw_max;
+        }
+    }
+    return t;
+}
+
+static kit_real over(kit_real part, kit_real range) { return part == 0 ? 0 : part / range; }
+
+static void check_errors(const floe_assess_report *r, const kit_sifted *s, const error_sums *t)
+{
+    const kit_moments x = kit_moments_of(s->x, s->n);
+    const kit_real n = s->n, range = x.max - x.min, mse = t->squares / n, rmse = sqrtl(mse);
+    const bool any = t->npw > 0;
+    const struct {
+        const char *alias;
+        kit_real want, scale;
+    } cases[] = {{"n", n, 0},
+                 {"special_same", s->nsame, 0},
+                 {"special_mismatch", s->nmismatch, 0},
+                 {"zeros", t->nzero[0], 0},
+                 {"decoded_zeros", t->nzero[1], 0},
+                 {"min_difference", t->min, 0},
+                 {"max_difference", t->max, 0},
+                 {"difference_range", t->max - t->min, 0},
+                 {"bias", t->sum / n, rmse},
+                 {"average_difference", -t->sum / n, rmse},
+                 {"min_error", t->abs_min, 0},
+                 {"avg_error", t->abs / n, 0},
+                 {"max_error", t->abs_max, 0},
+                 {"linf", t->abs_max, 0},
+                 {"error_range", t->abs_max - t->abs_min, 0},
+                 {"min_rel_error", over(t->abs_min, range), 0},
+                 {"avg_rel_error", over(t->abs / n, range), 0},
+                 {"max_rel_error", over(t->abs_max, range), 0},
+                 {"min_pw_rel_error", any ? t->pw_min : NAN, 0},
+                 {"avg_pw_rel_error", any ? t->pw / t->npw : NAN, 0},
+                 {"max_pw_rel_error", any ? t->pw_max : NAN, 0},
+                 {"pw_undefined", t->undefined, 0},
+                 {"mse", mse, 0},
+                 {"rmse", rmse, 0},
+                 {"nrmse", over(rmse, range), 0},
+                 {"snr", mse > 0 ? 10 * log10l(x.variance / mse) : INFINITY, 1},
+                 {"psnr", mse > 0 ? 20 * log10l(range / rmse) : INFINITY, 1},
+                 {"psnr_half", mse > 0 ? 20 * log10l(range / (2 * rmse)) : INFINITY, 1},
+                 {"l1", t->abs, 0},
+                 {"l2", sqrtl(t->squares), 0},
+                 {"outside", t->noutside, 0},
+                 {"outside_percent", 100 * t->noutside / n, 0}};
+    for (size_t i = 0; i < KIT_COUNT(cases); i++)
+        kit_metric(r, cases[i].alias, cases[i].want, cases[i].scale, tolerance);
+}
+
+static void check_correlations(const floe_assess_report *r, const kit_sifted *s)
+{
+    const kit_moments x = kit_moments_of(s->x, s->n), y = kit_moments_of(s->y, s->n);
+    kit_real covariance = 0, with_error = 0, of_error = 0, mx = 0, my = 0;
+    for (uint64_t i = 0; i < s->n; i++)
+        mx += ((kit_real)s->x[i] - s->x[0]) / s->n, my += ((kit_real)s->y[i] - s->x[0]) / s->n;
+    for (uint64_t i = 0; i < s->n; i++) {
+        const kit_real dx = ((kit_real)s->x[i] - s->x[0]) - mx, dy = ((kit_real)s->y[i] - s->x[0]) - my;
+        const kit_real de = dy - dx;
+        covariance += dx * dy / s->n;
+        with_error += dx * de / s->n;
+        of_error += de * de / s->n;
+    }
+    const bool vary = x.variance > 0 && y.variance > 0;
+    const kit_real pearson = vary ? covariance / sqrtl(x.variance * y.variance) : NAN;
+    kit_metric(r, "covariance", covariance, sqrtl(x.variance * y.variance), tolerance);
+    kit_metric(r, "pearson", pearson, 1, tolerance);
+    kit_metric(r, "pearson_squared", pearson * pearson, 1, tolerance);
+    const kit_real bias = my - mx; /* of which the squares of errors hold that of the bias, too */
+    const kit_real digits = 1 + bias * bias / of_error;
+    if (r->error.difference_range > 0 && of_error > 1e-16L * x.variance)
+        kit_metric(r, "value_error_correlation", vary ? with_error / sqrtl(x.variance * of_error) : NAN, 1,
+                   1e-13L * digits);
+    else if (r->error.difference_range == 0)
+        kit_metric(r, "value_error_correlation", NAN, 1, 0);
+}
+
+/* ---- histograms ----------------------------------------------------------------------------------------------------- */
+
+/* The bins are as fine as a power of two may be, and each holds what lies between its edges. */
+static void check_histogram(const floe_histogram *h, const double *v, uint64_t n, uint32_t most, double unit,
+                            double low, double high)
+{
+    uint64_t *count = calloc(h->nbins, sizeof *count);
+    const double width = h->width * unit, first = round(h->low / h->width);
+    assert_int_equal(h->scale, FLOE_SCALE_LINEAR);
+    assert_int_equal(h->total, n);
+    assert_true(h->nbins >= 1 && h->nbins <= most);
+    if (unit == 1)
+        assert_true(frexp(width, &(int){0}) == 0.5);
+    for (uint64_t i = 0; i < n; i++) {
+        const double bin = floor(v[i] / width) - first;
+        assert_true(bin >= 0 && bin < h->nbins);
+        count[(uint32_t)bin]++;
+    }
+    assert_memory_equal(count, h->count, h->nbins * sizeof *count);
+    assert_true(floor(low / width) == first && floor(high / width) == first + h->nbins - 1);
+    if (high > low && width > 1e-300 && ldexp(fmax(fabs(low), fabs(high)), -51) < width)
+        assert_true(floor(high / (width / 2)) - floor(low / (width / 2)) + 1 > most);
+    free(count);
+}
+
+static void check_ratios(const floe_histogram *h, const kit_sifted *s, floe_dtype dtype, uint64_t npw)
+{
+    uint64_t *count = calloc(h->nbins, sizeof *count);
+    assert_int_equal(h->scale, FLOE_SCALE_LOGARITHMIC);
+    assert_int_equal(h->total, npw);
+    for (uint64_t i = 0; i < s->n; i++) {
+        const double e = fabs(s->y[i] - s->x[i]), x = fabs(s->x[i]);
+        const double q = dtype == FLOE_F32 ? (double)((float)e / (float)x) : e / x;
+        uint32_t b = 0, end = h->nbins;
+        while (b + 1 < end) {
+            const uint32_t middle = b + (end - b) / 2;
+            if (floe_histogram_edge(h, middle) <= q)
+                b = middle;
+            else
+                end = middle;
+        }
+        count[b] += x > 0;
+    }
+    assert_memory_equal(count, h->count, h->nbins * sizeof *count);
+    free(count);
+}
+
+static kit_real entropy_of(const uint64_t *count, uint32_t nbins, uint64_t total)
+{
+    kit_real sum = 0;
+    for (uint32_t i = 0; i < nbins; i++)
+        if (count[i])
+            sum -= (kit_real)count[i] / total * log2l((kit_real)count[i] / total);
+    return sum;
+}
+
+static kit_real byte_entropy_of(const kit_pair *p, int side)
+{
+    uint64_t count[256] = {0};
+    const size_t size = floe_dtype_size(p->field[0].dtype);
+    for (uint64_t i = 0; i < p->nelems; i++) {
+        const double v = p->value[side][i];
+        const float f = (float)v;
+        uint8_t bytes[8];
+        memcpy(bytes, size == 4 ? (const void *)&f : (const void *)&v, size);
+        for (size_t b = 0; b < size; b++)
+            count[bytes[b]]++;
+    }
+    return entropy_of(count, 256, p->nelems * size);
+}
+
+static void check_distributions(const floe_assess_report *r, const kit_pair *p, const kit_sifted *s)
+{
+    const uint64_t *a = r->original.histogram.count, *b = r->decoded.histogram.count;
+    const uint32_t nbins = r->original.histogram.nbins;
+    kit_real kl = 0, reverse = 0, area = 0, ks = 0, below_a = 0, below_b = 0;
+    for (uint32_t i = 0; i < nbins; i++) {
+        const kit_real all = s->n + 0.5L * nbins, pa = (a[i] + 0.5L) / all, pb = (b[i] + 0.5L) / all;
+        kl += pa * logl(pa / pb), reverse += pb * logl(pb / pa);
+        below_a += a[i], below_b += b[i];
+        area += fabsl(below_a - below_b) / s->n;
+        ks = fmaxl(ks, fabsl(below_a - below_b) / s->n);
+    }
+    kit_metric(r, "kl", kl, 1e-3L, tolerance);
+    kit_metric(r, "kl_reverse", reverse, 1e-3L, tolerance);
+    kit_metric(r, "wasserstein", area * r->original.histogram.width, 0, tolerance);
+    kit_metric(r, "wasserstein_resolution", r->original.histogram.width, 0, 0);
+    kit_metric(r, "ks", ks, 0, tolerance);
+    kit_metric(r, "entropy", entropy_of(a, nbins, s->n), 1e-3L, tolerance);
+    kit_metric(r, "decoded_entropy", entropy_of(b, nbins, s->n), 1e-3L, tolerance);
+    kit_metric(r, "entropy_bytes", byte_entropy_of(p, 0), 0, tolerance);
+    kit_metric(r, "decoded_entropy_bytes", byte_entropy_of(p, 1), 0, tolerance);
+}
+
+static void check_histograms(const floe_assess_report *r, const kit_sifted *s, const floe_assess_options *o,
+                             const error_sums *t, floe_dtype dtype)
+{
+    double *e = malloc(s->n * sizeof *e);
+    for (uint64_t i = 0; i < s->n; i++)
+        e[i] = s->y[i] - s->x[i];
+    const kit_moments x = kit_moments_of(s->x, s->n), y = kit_moments_of(s->y, s->n);
+    const double low = (double)fminl(x.min, y.min), high = (double)fmaxl(x.max, y.max);
+    check_histogram(&r->original.histogram, s->x, s->n, o->value_bins, 1, low, high);
+    check_histogram(&r->decoded.histogram, s->y, s->n, o->value_bins, 1, low, high);
+    check_histogram(&r->error.pdf, e, s->n, o->bins, 1, (double)t->min, (double)t->max);
+    if (r->original.range > 0) {
+        assert_ptr_equal(r->error.rel_pdf.count, r->error.pdf.count);
+        assert_true(r->error.rel_pdf.width == r->error.pdf.width / r->original.range);
+        assert_true(r->error.rel_pdf.low == r->error.pdf.low / r->original.range);
+    }
+    check_ratios(&r->error.pw_pdf, s, dtype, t->npw);
+    free(e);
+}
+
+/* ---- places --------------------------------------------------------------------------------------------------------- */
+
+static void check_spot(const floe_spot *spot, const kit_pair *p, uint64_t at)
+{
+    const floe_field *f = &p->field[0];
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < f->rank; i++)
+        number = number * f->shape[i] + spot->index[i];
+    assert_int_equal(number, at);
+    for (int side = 0; side < 2; side++) {
+        const double got = side ? spot->decoded : spot->original, want = p->value[side][at];
+        assert_true(got == want || (isnan(got) && isnan(want)));
+    }
+}
+
+static const kit_sifted *sorted_by; /* of qsort */
+static int by_error(const void *a, const void *b)
+{
+    const uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
+    const double ei = fabs(sorted_by->y[i] - sorted_by->x[i]), ej = fabs(sorted_by->y[j] - sorted_by->x[j]);
+    return ei != ej ? (ei < ej) - (ei > ej) : (i > j) - (i < j);
+}
+
+static void check_places(const floe_assess_report *r, const kit_pair *p, const kit_sifted *s, const error_sums *t,
+                         uint32_t worst)
+{
+    uint64_t *order = malloc(s->n * sizeof *order);
+    for (uint64_t i = 0; i < s->n; i++)
+        order[i] = i;
+    sorted_by = s;
+    qsort(order, s->n, sizeof *order, by_error);
+    assert_int_equal(r->error.worst.count, s->n < worst ? s->n : worst);
+    for (uint64_t i = 0; i < r->error.worst.count; i++)
+        check_spot(&r->error.worst.spot[i], p, s->at[order[i]]);
+    free(order);
+    assert_int_equal(r->error.outside.count, t->noutside > 0);
+    if (t->noutside)
+        check_spot(r->error.outside.spot, p, t->first_outside);
+    assert_int_equal(r->mismatch.count, s->nmismatch > 0);
+    if (s->nmismatch)
+        check_spot(r->mismatch.spot, p, s->first_mismatch);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------------ */
+
+static void check(pair_kind kind, floe_dtype dtype, uint32_t rank, const uint64_t *shape, bool strided, floe_ctx *ctx)
+{
+    kit_pair p = kit_pair_make(kind, dtype, rank, shape, strided, 7 + (uint64_t)kind);
+    const bool has_fill = kind == PAIR_FILL;
+    kit_sifted s = kit_sift(&p, has_fill);
+    floe_assess_options o = options_of(kind);
+    floe_assess_report r;
+    snprintf(kit_case, sizeof kit_case, "kind %d, %s, %u axes, %llu elements, %s", (int)kind, floe_dtype_name(dtype),
+             rank, (unsigned long long)p.nelems, strided ? "strided" : "dense");
+    if (s.n == 0) {
+        kit_fails(ctx, floe_assess(ctx, &p.field[0], &p.field[1], &o, &r), FLOE_ERR_ARGUMENT, "nothing to assess");
+    } else {
+        const error_sums t = error_sums_of(&s, o.bound);
+        r = assessed(&p, &o, ctx);
+        check_values(&r, "", s.x, &s);
+        check_values(&r, "decoded_", s.y, &s);
+        check_special(&r, &p, "", 0, has_fill);
+        check_special(&r, &p, "decoded_", 1, has_fill);
+        check_errors(&r, &s, &t);
+        check_correlations(&r, &s);
+        check_histograms(&r, &s, &o, &t, dtype);
+        check_distributions(&r, &p, &s);
+        check_places(&r, &p, &s, &t, o.worst);
+    }
+    kit_sifted_free(&s);
+    kit_pair_free(&p);
+}
+
+static const struct {
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+} shapes[] = {{1, {1}},          {1, {3}},     {1, {1000}},    {2, {1, 7}},       {2, {37, 61}},    {3, {5, 7, 11}},
+              {4, {2, 3, 5, 7}}, {1, {33333}}, {2, {70, 129}}, {3, {13, 40, 35}}, {3, {30, 90, 1}}, {4, {3, 7, 19, 50}},
+              {3, {64, 65, 33}}};
+enum { LARGE = KIT_COUNT(shapes) - 1 }; /* several pieces */
+
+static void against_the_plainest_way(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
+        for (size_t i = 0; i < KIT_COUNT(shapes); i++)
+            for (int c = 0; c < 4; c++)
+                if (i < LARGE || c == kind % 4)
+                    check((pair_kind)kind, c % 2 ? FLOE_F64 : FLOE_F32, shapes[i].rank, shapes[i].shape, c / 2, ctx);
+    floe_ctx_free(&ctx);
+}
+
+/* ---- the same bits --------------------------------------------------------------------------------------------------- */
+
+static void same_histogram(const floe_histogram *a, const floe_histogram *b)
+{
+    assert_int_equal(a->nbins, b->nbins);
+    assert_true(a->low == b->low && a->width == b->width);
+    assert_memory_equal(a->count, b->count, a->nbins * sizeof *a->count);
+}
+
+static void same_report(const floe_assess_report *a, const floe_assess_report *b)
+{
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const double va = floe_metric_value(a, i), vb = floe_metric_value(b, i);
+        if (memcmp(&va, &vb, sizeof va) != 0)
+            fail_msg("%s: %s is %.17g and %.17g", kit_case, floe_metric_at(i)->alias, va, vb);
+    }
+    same_histogram(&a->original.histogram, &b->original.histogram);
+    same_histogram(&a->decoded.histogram, &b->decoded.histogram);
+    same_histogram(&a->error.pdf, &b->error.pdf);
+    same_histogram(&a->error.pw_pdf, &b->error.pw_pdf);
+    assert_int_equal(a->error.worst.count, b->error.worst.count);
+    if (a->error.worst.count)
+        assert_memory_equal(a->error.worst.spot, b->error.worst.spot, a->error.worst.count * sizeof(floe_spot));
+}
+
+static void same_bits_from_any_machine(void **state)
+{
+    static const floe_ctx_options ways[] = {{.threads = 1, .isa = FLOE_ISA_PLAIN},
+                                            {.threads = 1},
+                                            {.threads = 2},
+                                            {.threads = 7, .isa = FLOE_ISA_PLAIN},
+                                            {.threads = 7}};
+    (void)state;
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
+        for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
+            kit_pair dense = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){20, 61, 53}, false, 3);
+            kit_pair strided = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){20, 61, 53}, true, 3);
+            floe_assess_options o = options_of((pair_kind)kind);
+            floe_ctx *first = kit_ctx(2);
+            const floe_assess_report want = assessed(&dense, &o, first);
+            snprintf(kit_case, sizeof kit_case, "kind %d, %s", kind, floe_dtype_name((floe_dtype)dtype));
+            for (size_t w = 0; w < KIT_COUNT(ways); w++) {
+                floe_ctx *ctx = NULL;
+                floe_ctx_options options = ways[w];
+                options.size = sizeof options;
+                kit_ok(ctx, floe_ctx_create(&ctx, &options));
+                const floe_assess_report got = assessed(w % 2 ? &strided : &dense, &o, ctx);
+                same_report(&got, &want);
+                floe_ctx_free(&ctx);
+            }
+            floe_ctx_free(&first);
+            kit_pair_free(&dense);
+            kit_pair_free(&strided);
+        }
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_outside(floe_bound_mode mode, double bound, double range, double x, double y)
+{
+    return fabs(y - x) > (mode == FLOE_BOUND_PWREL ? bound * fabs(x) : mode == FLOE_BOUND_REL ? bound * range : bound);
+}
+
+static void values_outside_a_bound(void **state)
+{
+    static const double bounds[] = {0, 1e-5, 3e-4, 5e-4, 1};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    kit_pair p = kit_pair_make(PAIR_ZEROS, FLOE_F32, 2, (uint64_t[]){300, 401}, false, 5);
+    kit_sifted s = kit_sift(&p, false);
+    floe_assess_options o = options_of(PAIR_ZEROS);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "outside first_outside outside_percent", NULL));
+    for (int mode = FLOE_BOUND_ABS; mode <= FLOE_BOUND_PWREL; mode++)
+        for (size_t b = 0; b < KIT_COUNT(bounds); b++) {
+            uint64_t count = 0, first = 0;
+            o.mode = (floe_bound_mode)mode, o.bound = bounds[b];
+            const floe_assess_report r = assessed(&p, &o, ctx);
+            for (uint64_t i = s.n; i-- > 0;)
+                if (is_outside(o.mode, o.bound, r.original.range, s.x[i], s.y[i]))
+                    count++, first = s.at[i];
+            assert_int_equal(r.error.noutside, count);
+            assert_int_equal(r.error.outside.count, count > 0);
+            if (count)
+                check_spot(r.error.outside.spot, &p, first);
+        }
+    kit_sifted_free(&s);
+    kit_pair_free(&p);
+    floe_ctx_free(&ctx);
+}
+
+/* ---- by sorting ------------------------------------------------------------------------------------------------------ */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void exact_distances(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
+        for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
+            kit_pair p = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){30, 41, 43}, kind % 2, 3);
+            kit_sifted s = kit_sift(&p, kind == PAIR_FILL);
+            floe_assess_options o = options_of((pair_kind)kind);
+            o.exact = 1;
+            const floe_assess_report r = assessed(&p, &o, ctx);
+            kit_real w = 0;
+            double ks = 0;
+            qsort(s.x, s.n, sizeof(double), by_size);
+            qsort(s.y, s.n, sizeof(double), by_size);
+            for (uint64_t i = 0, j = 0; i < s.n; i++) {
+                w += fabsl((kit_real)s.x[i] - s.y[i]) / s.n;
+                if (i + 1 < s.n && s.x[i + 1] == s.x[i])
+                    continue;
+                while (j < s.n && s.y[j] <= s.x[i]) /* just behind x[i] */
+                    j++;
+                ks = fmax(ks, fabs((double)(i + 1) - (double)j));
+            }
+            for (uint64_t i = 0, j = 0; j < s.n; j++) {
+                if (j + 1 < s.n && s.y[j + 1] == s.y[j])
+                    continue;
+                while (i < s.n && s.x[i] <= s.y[j])
+                    i++;
+                ks = fmax(ks, fabs((double)(j + 1) - (double)i));
+            }
+            kit_metric(&r, "ks", ks / s.n, 0, tolerance);
+            kit_metric(&r, "wasserstein", w, 0, tolerance);
+            kit_metric(&r, "wasserstein_resolution", 0, 0, 0);
+            o.exact = 0;
+            const floe_assess_report coarse = assessed(&p, &o, ctx);
+            assert_true(fabs(coarse.distribution.wasserstein - (double)w) <=
+                        coarse.distribution.resolution * (1 + 1e-9));
+            assert_true(coarse.distribution.ks <= ks / s.n + 1e-15);
+            kit_sifted_free(&s);
+            kit_pair_free(&p);
+        }
+    floe_ctx_free(&ctx);
+}
+
+/* ---- fill, looked for ------------------------------------------------------------------------------------------------ */
+
+static void fill_is_found(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int kind = 0; kind < PAIR_KINDS; kind++) {
+        kit_pair p = kit_pair_make((pair_kind)kind, FLOE_F32, 3, (uint64_t[]){30, 41, 43}, kind % 2, 3);
+        floe_assess_options o = options_of((pair_kind)kind);
+        const floe_assess_report r = assessed(&p, &o, ctx);
+        floe_ctx *other = kit_ctx(2);
+        o.fill = FLOE_FILL_AUTO;
+        const floe_assess_report found = assessed(&p, &o, other);
+        assert_int_equal(found.has_fill, kind == PAIR_FILL);
+        assert_true(found.fill_value == (kind == PAIR_FILL ? KIT_FILL_VALUE : 0));
+        same_report(&r, &found);
+        floe_ctx_free(&other);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
+/* ---- one field ------------------------------------------------------------------------------------------------------- */
+
+static void one_field_alone(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2), *other = kit_ctx(2);
+    kit_pair p = kit_pair_make(PAIR_SPECIAL, FLOE_F64, 2, (uint64_t[]){300, 201}, true, 3);
+    floe_assess_options o = options_of(PAIR_SPECIAL);
+    floe_assess_report alone, twice;
+    o.metrics = (floe_metric_set){{0}};
+    kit_ok(ctx, floe_assess(ctx, &p.field[0], NULL, &o, &alone));
+    kit_ok(other, floe_assess(other, &p.field[0], &p.field[0], &o, &twice));
+    assert_int_equal(alone.nfields, 1);
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const double a = floe_metric_value(&alone, i), b = floe_metric_value(&twice, i);
+        assert_int_equal(floe_metric_set_has(&alone.computed, i), floe_metric_at(i)->nfields == 1);
+        if (floe_metric_at(i)->nfields == 1)
+            assert_memory_equal(&a, &b, sizeof a);
+        else
+            assert_true(isnan(a));
+    }
+    assert_true(isnan(alone.error.psnr) && isnan(alone.decoded.mean));
+    kit_pair_free(&p);
+    floe_ctx_free(&ctx);
+    floe_ctx_free(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_the_plainest_way),
+                                       cmocka_unit_test(same_bits_from_any_machine),
+                                       cmocka_unit_test(values_outside_a_bound),
+                                       cmocka_unit_test(exact_distances),
+                                       cmocka_unit_test(fill_is_found),
+                                       cmocka_unit_test(one_field_alone)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

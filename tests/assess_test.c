@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* floe_assess as a caller meets it: what is refused, and with which words; names of metrics; sets of them. */
+#include "tests/assess_kit.h"
+
+static float some[64 * 64], more[64 * 64];
+
+static floe_field field_of(float *data, uint32_t rank, const uint64_t *shape)
+{
+    for (size_t i = 0; i < KIT_COUNT(some); i++)
+        data[i] = (float)(i % 97) + (data == more ? 0.25f : 0);
+    return floe_field_of(data, FLOE_F32, rank, shape);
+}
+
+/* ---- what is refused --------------------------------------------------------------------------------------------------- */
+
+static void refused_fields(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_report r;
+    const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
+    floe_field y = field_of(more, 2, (uint64_t[]){64, 60});
+    kit_fails(ctx, floe_assess(ctx, &x, &y, NULL, &r), FLOE_ERR_ARGUMENT, "60x64, the decoded one of 64x60");
+    y = field_of(more, 1, (uint64_t[]){60 * 64});
+    kit_fails(ctx, floe_assess(ctx, &x, &y, NULL, &r), FLOE_ERR_ARGUMENT, "60x64, the decoded one of 3840");
+    y = floe_field_of(more, FLOE_F64, 2, (uint64_t[]){30, 64});
+    const floe_field half = field_of(some, 2, (uint64_t[]){30, 64});
+    kit_fails(ctx, floe_assess(ctx, &half, &y, NULL, &r), FLOE_ERR_ARGUMENT,
+              "original is f32, the decoded field is f64");
+    y = floe_field_of_device(more, FLOE_F32, 2, (uint64_t[]){60, 64});
+    kit_fails(ctx, floe_assess(ctx, &x, &y, NULL, &r), FLOE_ERR_ARGUMENT, "one field lies in host memory");
+    y = field_of(more, 2, (uint64_t[]){60, 0});
+    kit_fails(ctx, floe_assess(ctx, &y, &y, NULL, &r), FLOE_ERR_ARGUMENT, "empty");
+    kit_fails(ctx, floe_assess(ctx, NULL, &x, NULL, &r), FLOE_ERR_ARGUMENT, "no field");
+    kit_fails(ctx, floe_assess(ctx, &x, &x, NULL, NULL), FLOE_ERR_ARGUMENT, "no report");
+    y = field_of(more, 2, (uint64_t[]){60, 64});
+    for (int i = 0; i < 60 * 64; i++)
+        more[i] = i % 2 ? NAN : INFINITY;
+    kit_fails(ctx, floe_assess(ctx, &y, &x, NULL, &r), FLOE_ERR_ARGUMENT,
+              "of 3840 pairs, none has numbers (1920 NaN, 1920 infinite, 0 fill in the original)");
+    kit_fails(ctx, floe_assess(ctx, &y, NULL, NULL, &r), FLOE_ERR_ARGUMENT, "of 3840 values, none");
+    floe_ctx_free(&ctx);
+}
+
+typedef struct refusal {
+    size_t offset;
+    uint32_t value;
+    const char *words;
+} refusal;
+
+static void refused_options(void **state)
+{
+    static const refusal refusals[] = {
+        {offsetof(floe_assess_options, bins), 63, "bins is 63; it must be 64 to 4096"},
+        {offsetof(floe_assess_options, bins), 4097, "bins is 4097"},
+        {offsetof(floe_assess_options, value_bins), 16385, "value_bins is 16385; it must be 64 to 16384"},
+        {offsetof(floe_assess_options, worst), 65, "worst is 65; it must be 0 to 64"},
+        {offsetof(floe_assess_options, window), 1, "window is 1"},
+        {offsetof(floe_assess_options, window), 65, "window is 65"},
+        {offsetof(floe_assess_options, step), 0, "step is 0"},
+        {offsetof(floe_assess_options, lags), 0, "lags is 0; it must be 1 to 64"},
+        {offsetof(floe_assess_options, mode), FLOE_BOUND_PSNR,
+         "values outside a bound are counted for abs, rel and pwrel"},
+        {offsetof(floe_assess_options, fill), 3, "unknown fill mode 3"}};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_report r;
+    floe_assess_options o;
+    const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
+    for (size_t i = 0; i < KIT_COUNT(refusals); i++) {
+        floe_assess_options_init(&o);
+        memcpy((uint8_t *)&o + refusals[i].offset, &refusals[i].value, sizeof refusals[i].value);
+        kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, refusals[i].words);
+    }
+    for (int i = 0; i < 3; i++) {
+        floe_assess_options_init(&o);
+        o.mode = FLOE_BOUND_REL;
+        o.bound = (double[]){-1, NAN, INFINITY}[i];
+        kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, "finite number");
+    }
+    o.size = 1;
+    kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, "floe_assess_options.size is 1");
+    floe_ctx_free(&ctx);
+}
+
+static void refused_metrics(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_report r;
+    floe_assess_options o;
+    const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
+    floe_assess_options_init(&o);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "outside", NULL));
+    kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, "metric 'outside' needs a bound");
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "mean psnr", NULL));
+    kit_fails(ctx, floe_assess(ctx, &x, NULL, &o, &r), FLOE_ERR_ARGUMENT, "metric 'psnr' compares two fields");
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "mean", NULL));
+    kit_ok(ctx, floe_assess(ctx, &x, NULL, &o, &r));
+    floe_ctx_free(&ctx);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t number_of(const char *name)
+{
+    uint32_t number = UINT32_MAX;
+    assert_int_equal(floe_metric_find(name, &number), FLOE_OK);
+    return number;
+}
+
+static void names_find_their_metric(void **state)
+{
+    (void)state;
+    uint32_t n = 0, number;
+    for (const floe_metric *m; (m = floe_metric_at(n)); n++) {
+        assert_int_equal(number_of(m->name), n); /* so no name comes twice */
+        assert_int_equal(number_of(m->alias), n);
+        assert_true(m->formula[0] && m->offset < sizeof(floe_assess_report));
+        assert_true(m->nfields == 1 || m->nfields == 2);
+        assert_true(m->offset != 0); /* there stands the set of what was computed */
+    }
+    assert_in_range(n, 60, 64 * KIT_COUNT(((floe_metric_set *)0)->word));
+    assert_int_equal(floe_metric_find("nothing", &number), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_metric_find(NULL, &number), FLOE_ERR_ARGUMENT);
+    assert_null(floe_metric_at(UINT32_MAX));
+}
+
+static void sets_are_read(void **state)
+{
+    (void)state;
+    floe_metric_set set;
+    floe_error err;
+    assert_int_equal(floe_metric_set_parse(&set, "psnr,error_stat:mse  ssim_nothing", &err), FLOE_ERR_ARGUMENT);
+    assert_string_equal(err.message, "unknown metric 'ssim_nothing'");
+    assert_int_equal(floe_metric_set_parse(&set, "psnr,error_stat:mse", &err), FLOE_OK);
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        assert_int_equal(floe_metric_set_has(&set, i), i == number_of("psnr") || i == number_of("mse"));
+    assert_int_equal(floe_metric_set_parse(&set, " properties\n", &err), FLOE_OK);
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        assert_int_equal(floe_metric_set_has(&set, i), floe_metric_at(i)->nfields == 1);
+    assert_int_equal(floe_metric_set_parse(&set, "reduction", &err), FLOE_OK);
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        assert_int_equal(floe_metric_set_has(&set, i), floe_metric_at(i)->pass == FLOE_PASS_REDUCTION);
+    assert_int_equal(floe_metric_set_parse(&set, "all", &err), FLOE_OK);
+    assert_memory_equal(&set, &(floe_metric_set){{0}}, sizeof set);
+    assert_int_equal(floe_metric_set_parse(&set, "psnr all", &err), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_metric_set_parse(&set, "  ", &err), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_metric_set_parse(&set, NULL, &err), FLOE_ERR_ARGUMENT);
+}
+
+/* ---- what is computed ---------------------------------------------------------------------------------------------------- */
+
+static void only_what_was_asked_for(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_report r;
+    floe_assess_options o;
+    const floe_field x = field_of(some, 2, (uint64_t[]){60, 64}), y = field_of(more, 2, (uint64_t[]){60, 64});
+    floe_assess_options_init(&o);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "psnr", NULL));
+    kit_ok(ctx, floe_assess(ctx, &x, &y, &o, &r));
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        assert_int_equal(!isnan(floe_metric_value(&r, i)), i == number_of("psnr"));
+    assert_true(fabs(r.error.psnr - 20 * log10(96 / 0.25)) < 1e-12);
+    assert_null(r.error.pdf.count);
+    assert_int_equal(r.error.worst.count, 0);
+    assert_true(isnan(r.distribution.ks) && isnan(r.original.entropy_bytes));
+    kit_ok(ctx, floe_assess(ctx, &x, &y, NULL, &r)); /* all: but for those that need a bound */
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        if (floe_metric_at(i)->pass == FLOE_PASS_REDUCTION)
+            assert_int_equal(floe_metric_set_has(&r.computed, i), i != number_of("outside") &&
+                                                                      i != number_of("outside_percent") &&
+                                                                      i != number_of("first_outside"));
+    assert_non_null(r.error.pdf.count);
+    floe_ctx_free(&ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused_fields),  cmocka_unit_test(refused_options),
+                                       cmocka_unit_test(refused_metrics), cmocka_unit_test(names_find_their_metric),
+                                       cmocka_unit_test(sets_are_read),   cmocka_unit_test(only_what_was_asked_for)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
