@@ -136,15 +136,12 @@ static void sets_are_read(void **state)
     assert_int_equal(floe_metric_set_parse(&set, "psnr,error_stat:mse", &err), FLOE_OK);
     for (uint32_t i = 0; floe_metric_at(i); i++)
         assert_int_equal(floe_metric_set_has(&set, i), i == number_of("psnr") || i == number_of("mse"));
-    assert_int_equal(floe_metric_set_parse(&set, " properties\n", &err), FLOE_OK);
-    for (uint32_t i = 0; floe_metric_at(i); i++)
-        assert_int_equal(floe_metric_set_has(&set, i), floe_metric_at(i)->nfields == 1);
-    assert_int_equal(floe_metric_set_parse(&set, "reduction", &err), FLOE_OK);
-    for (uint32_t i = 0; floe_metric_at(i); i++)
-        assert_int_equal(floe_metric_set_has(&set, i), floe_metric_at(i)->pass == FLOE_PASS_REDUCTION);
+    assert_int_equal(set.groups, 0);
+    assert_int_equal(floe_metric_set_parse(&set, " properties\nstencil,psnr", &err), FLOE_OK);
+    assert_int_equal(set.groups, 1u << FLOE_PASSES | 1u << FLOE_PASS_STENCIL);
+    assert_true(floe_metric_set_has(&set, number_of("psnr")) && !floe_metric_set_has(&set, number_of("mse")));
     assert_int_equal(floe_metric_set_parse(&set, "all", &err), FLOE_OK);
-    assert_memory_equal(&set, &(floe_metric_set){{0}}, sizeof set);
-    assert_int_equal(floe_metric_set_parse(&set, "psnr all", &err), FLOE_ERR_ARGUMENT);
+    assert_int_equal(set.groups, 31);
     assert_int_equal(floe_metric_set_parse(&set, "  ", &err), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_metric_set_parse(&set, NULL, &err), FLOE_ERR_ARGUMENT);
 }
@@ -174,6 +171,15 @@ static void only_what_was_asked_for(void **state)
                                                                       i != number_of("outside_percent") &&
                                                                       i != number_of("first_outside"));
     assert_non_null(r.error.pdf.count);
+    for (uint32_t group = 0; group <= FLOE_PASSES; group++) {
+        o.metrics = (floe_metric_set){{0}, 1u << group, 0};
+        kit_ok(ctx, floe_assess(ctx, &x, group == FLOE_PASSES ? NULL : &y, &o, &r));
+        for (uint32_t i = 0; floe_metric_at(i); i++) {
+            const floe_metric *m = floe_metric_at(i);
+            if (floe_metric_set_has(&r.computed, i))
+                assert_true(group == FLOE_PASSES ? m->nfields == 1 : m->pass == group);
+        }
+    }
     floe_ctx_free(&ctx);
 }
 

@@ -62,15 +62,18 @@ const floe_metric *floe_metric_at(uint32_t number);
 /* The number of a name or alias. ARGUMENT: there is none. */
 floe_status floe_metric_find(const char *name, uint32_t *number);
 
-/* A set of metrics, by their numbers. Empty: all that apply to the fields and to this build. */
+/* Metrics that are named, which must be found, and groups, of which those are found that apply to the fields and to this
+ * build. Neither of them: all that apply. The few that cost a second reading belong to no group: they must be named. */
 typedef struct floe_metric_set {
     uint64_t word[4];
+    uint32_t groups; /* bit p: those of pass p; bit FLOE_PASSES: properties of one field */
+    uint32_t reserved;
 } floe_metric_set;
 void floe_metric_set_add(floe_metric_set *set, uint32_t number);
 int floe_metric_set_has(const floe_metric_set *set, uint32_t number);
 
-/* Reads names, aliases and groups, separated by blanks or commas; `all` alone is the empty set. Groups: properties (of one
- * field), reduction, stencil, window, spectrum. err may be NULL. */
+/* Reads names, aliases and groups, separated by blanks or commas. Groups: reduction, stencil, window, spectrum, properties
+ * (of one field), all. err may be NULL. */
 floe_status floe_metric_set_parse(floe_metric_set *set, const char *text, floe_error *err);
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
@@ -175,6 +178,41 @@ typedef struct floe_distribution {
     double resolution; /* wasserstein is exact to this; 0 when it was found by sorting */
 } floe_distribution;
 
+/* A derivative, or what is made of derivatives, at all points where it is defined. Neighbours are one step apart, the
+ * distance of grid points is 1; docs/metrics.md has the formulas. */
+typedef struct floe_derivative {
+    double original_min, original_max, original_rms;
+    double decoded_min, decoded_max, decoded_rms;
+    double max_error, rmse; /* of the difference */
+    double psnr;            /* 20 log10((original_max - original_min) / rmse) */
+    double ssim;            /* of the two as fields of their own; only where asked for by name */
+} floe_derivative;
+
+typedef struct floe_derivatives {
+    uint64_t npoints, nskipped;                  /* skipped: some pair around the point does not count */
+    floe_derivative first[FLOE_MAX_RANK];        /* along each axis of the field */
+    floe_derivative second[FLOE_MAX_RANK];       /* */
+    floe_derivative first_sum, second_sum;       /* sums of magnitudes; the first as the paper's Eq. 1 */
+    floe_derivative gradient, second_length;     /* square roots of sums of squares; the first as its Algorithm 2 */
+    floe_derivative divergence, laplacian;       /* sums over the axes */
+    floe_series axis_max_error[2], axis_rmse[2]; /* the same numbers of first and second as series over the axes */
+    floe_series axis_psnr[2], axis_ssim[2];      /* */
+    double sobolev[3];                           /* s0, s1, s2 of the original */
+} floe_derivatives;
+
+/* Element t - 1 of a series is that of lag t; NaN where the field has no such points, or nothing varies. */
+typedef struct floe_autocorrelation {
+    floe_series combined;            /* mean over the axes, over points that have partners along all of them */
+    floe_series axis[FLOE_MAX_RANK]; /* along each axis of the field */
+    double largest;                  /* max over the lags of |combined| */
+} floe_autocorrelation;
+
+typedef struct floe_similarity {
+    double ssim, min;             /* mean and least of all windows */
+    double loss, max_loss;        /* 1 - these, with all digits */
+    uint64_t nwindows, nleft_out; /* left out: some pair in the window does not count */
+} floe_similarity;
+
 typedef struct floe_assess_report {
     floe_metric_set computed;
     floe_dtype dtype;
@@ -191,6 +229,12 @@ typedef struct floe_assess_report {
     floe_values original, decoded;
     floe_error_stats error;
     floe_distribution distribution;
+    floe_derivatives derivative;
+    floe_autocorrelation autocorr; /* of the error */
+    floe_autocorrelation original_autocorr;
+    floe_similarity ssim;          /* windows of all axes */
+    floe_similarity ssim_image;    /* of the slices along the last two axes: 7 x 7, as scikit-image has it */
+    floe_similarity ssim_gaussian; /* the same, 11 x 11 Gaussian weights */
 } floe_assess_report;
 
 /*

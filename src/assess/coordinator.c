@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "assess/coordinator_pass.h"
 #include "assess/metric_table.h"
 #include "assess/pair_read.h"
 #include "base/try.h"
@@ -12,43 +13,46 @@ typedef unsigned long long ull;
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
 
-/* Why a metric cannot be found; NULL: it can. */
-static const char *obstacle(const floe_assessment *a, uint32_t number)
+/* Says why a metric cannot be found. */
+static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_error *err)
 {
     const floe_metric *m = floe_metric_at(number);
-    if (m->nfields == 2 && !a->pair.decoded)
-        return "compares two fields, and there is one";
-    if (m->pass == FLOE_PASS_REDUCTION && floe_metric_parts(number) & FLOE_REDUCTION_OUTSIDE && !a->options.mode)
-        return "needs a bound, and none was given";
-    return NULL;
+    const uint32_t parts = floe_metric_parts(number);
+    FLOE_CHECK(err, m->nfields == 1 || a->pair.decoded, FLOE_ERR_ARGUMENT,
+               "metric '%s' compares two fields, and there is one", m->alias);
+    FLOE_CHECK(err, m->pass != FLOE_PASS_REDUCTION || !(parts & FLOE_REDUCTION_OUTSIDE) || a->options.mode,
+               FLOE_ERR_ARGUMENT, "metric '%s' needs a bound, and none was given", m->alias);
+    FLOE_CHECK(err, floe_metric_axis(number) < (int)a->pair.rank, FLOE_ERR_ARGUMENT,
+               "metric '%s': the field has %u axes", m->alias, a->pair.rank);
+    if (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR)
+        return floe_assessment_window_check(a, FLOE_PART_SSIM, err);
+    return m->pass == FLOE_PASS_WINDOW ? floe_assessment_window_check(a, parts, err) : FLOE_OK;
 }
 
-/* Of a set that names no metric: all that can be found. */
+/* What is named must be found; of a group, what can be. */
 static floe_status metrics_choose(floe_assessment *a, floe_error *err)
 {
-    const floe_metric_set none = {{0}}, *asked = &a->options.metrics;
-    const bool all = memcmp(asked, &none, sizeof none) == 0;
-    a->metrics = none;
     for (uint32_t i = 0; floe_metric_at(i); i++) {
-        const char *why = obstacle(a, i);
-        FLOE_CHECK(err, all || !floe_metric_set_has(asked, i) || !why, FLOE_ERR_ARGUMENT, "metric '%s' %s",
-                   floe_metric_at(i)->alias, why);
-        if (all ? !why : floe_metric_set_has(asked, i))
+        const floe_metric_wish wish = floe_metric_wish_of(&a->options.metrics, i, !a->pair.decoded);
+        if (wish == FLOE_METRIC_NAMED)
+            FLOE_TRY(metric_check(a, i, err));
+        if (wish == FLOE_METRIC_NAMED || (wish == FLOE_METRIC_IN_GROUP && metric_check(a, i, NULL) == FLOE_OK))
             floe_metric_set_add(&a->metrics, i);
     }
     return FLOE_OK;
 }
 
-/* A row that can be found by sorting or from histograms takes the one or the other. */
-static uint32_t reduction_parts(const floe_assessment *a)
+static void parts_choose(floe_assessment *a)
 {
-    uint32_t parts = 0;
-    for (uint32_t i = 0; floe_metric_at(i); i++)
-        if (floe_metric_set_has(&a->metrics, i) && floe_metric_at(i)->pass == FLOE_PASS_REDUCTION) {
-            const uint32_t p = floe_metric_parts(i);
-            parts |= p & FLOE_REDUCTION_SORTED ? (a->options.exact ? FLOE_REDUCTION_SORTED : FLOE_REDUCTION_VALUES) : p;
-        }
-    return parts;
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const floe_metric_pass pass = floe_metric_at(i)->pass;
+        uint32_t parts = floe_metric_parts(i);
+        if (!floe_metric_set_has(&a->metrics, i))
+            continue;
+        if (pass == FLOE_PASS_REDUCTION && parts & FLOE_REDUCTION_SORTED) /* can be had in two ways */
+            parts = a->options.exact ? FLOE_REDUCTION_SORTED : FLOE_REDUCTION_VALUES;
+        a->parts[pass] |= parts;
+    }
 }
 
 floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_pair *pair,
@@ -58,12 +62,28 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
     a->pair.has_fill = options->fill == FLOE_FILL_VALUE;
     a->pair.fill_bits = a->pair.has_fill ? floe_value_bits(pair->dtype, options->fill_value) : 0;
     FLOE_TRY(metrics_choose(a, err));
-    a->reduction_options = (floe_reduction_options){reduction_parts(a), options->bins, options->value_bins,
-                                                    options->worst,     options->mode, options->bound};
+    parts_choose(a);
+    a->reduction_options = (floe_reduction_options){a->parts[FLOE_PASS_REDUCTION],
+                                                    options->bins,
+                                                    options->value_bins,
+                                                    options->worst,
+                                                    options->mode,
+                                                    options->bound};
     return floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err);
 }
 
-void floe_assessment_take(floe_assessment *a, floe_arena *arena) { floe_reduction_take(&a->reduction, arena); }
+void floe_assessment_take(floe_assessment *a, floe_arena *arena)
+{
+    floe_reduction_take(&a->reduction, arena);
+    a->scratch_nbytes = 0;
+    if (a->parts[FLOE_PASS_STENCIL]) {
+        floe_assessment_stencil_take(a, arena);
+        a->scratch_nbytes = floe_assessment_stencil_nbytes(a);
+    }
+    if (a->parts[FLOE_PASS_WINDOW])
+        a->scratch_nbytes = floe_max64(a->scratch_nbytes, floe_assessment_window_nbytes(a));
+    a->scratch = floe_arena_take(arena, a->scratch_nbytes, 1);
+}
 
 /* ---- fill ---------------------------------------------------------------------------------------------------------- */
 
@@ -135,6 +155,10 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
     report->nelems = floe_pair_nelems(p);
     report->nfields = p->decoded ? 2 : 1;
     FLOE_TRY(reduction_run(a, report, err));
+    if (a->parts[FLOE_PASS_STENCIL])
+        FLOE_TRY(floe_assessment_stencil_run(a, report, err));
+    if (a->parts[FLOE_PASS_WINDOW])
+        FLOE_TRY(floe_assessment_window_run(a, report, err));
     report->has_fill = (int)p->has_fill;
     report->fill_value = p->has_fill ? floe_value_of(p->dtype, p->fill_bits) : 0;
     report->computed = a->metrics;

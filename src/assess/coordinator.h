@@ -17,9 +17,14 @@ typedef struct floe_assessment {
     const floe_cpu *cpu;
     floe_pair pair;
     floe_assess_options options;
-    floe_metric_set metrics; /* those to be found */
+    floe_metric_set metrics;     /* those to be found */
+    uint32_t parts[FLOE_PASSES]; /* what each pass must do for them; 0: it does not run */
     floe_reduction_options reduction_options;
     floe_reduction reduction;
+    /* taken; the other passes use the scratch one after another */
+    void *scratch;
+    uint64_t scratch_nbytes;
+    double *series, *derived[2];
 } floe_assessment;
 
 /* pair: in host memory, not empty, without fill, which options tell. Checks what is asked for against what is there. The

@@ -31,8 +31,32 @@ typedef struct row {
 #define ONE_COUNT(...) ROW(REDUCTION, SUM, COUNT, 1, 0, __VA_ARGS__)
 #define SUM(...)       ROW(REDUCTION, SUM, NUMBER, 2, 0, __VA_ARGS__)
 #define COUNT(...)     ROW(REDUCTION, SUM, COUNT, 2, 0, __VA_ARGS__)
-#define BINNED(...)    ROW(REDUCTION, HISTOGRAM, NUMBER, 2, FLOE_REDUCTION_VALUES, __VA_ARGS__)
-#define SORTABLE(...)  ROW(REDUCTION, HISTOGRAM, NUMBER, 2, FLOE_REDUCTION_VALUES | FLOE_REDUCTION_SORTED, __VA_ARGS__)
+#define STENCIL(...)   ROW(STENCIL, NEIGHBOURS, __VA_ARGS__)
+#define WINDOW(...)    ROW(WINDOW, WINDOW, __VA_ARGS__)
+/* The four numbers that compare a quantity made of derivatives; bit: of its part FLOE_PART_SIMILAR. */
+#define DERIVED(alias, text, unit, member, bit)                                                             \
+    STENCIL(NUMBER, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_max_error", alias "_max_error",         \
+            "max |difference| of " text, unit, derivative.member.max_error),                                \
+        STENCIL(NUMBER, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_rmse", alias "_rmse",               \
+                "root mean square of the difference of " text, unit, derivative.member.rmse),               \
+        STENCIL(NUMBER, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_psnr", alias "_psnr",               \
+                "20 log10((max - min of the original) / rmse) of " text, "dB", derivative.member.psnr),     \
+        STENCIL(NUMBER, 2, FLOE_PART_DERIVATIVES | FLOE_PART_SIMILAR << (bit), "derivative:" alias "_ssim", \
+                alias "_ssim", "ssim of " text " as fields of their own; must be named", "", derivative.member.ssim)
+/* The same of derivatives along each axis. */
+#define DERIVED_AXES(alias, text, unit, order)                                                                    \
+    STENCIL(SERIES, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_max_error", alias "_max_error",               \
+            "for each axis, max |difference| of " text, unit, derivative.axis_max_error[order]),                  \
+        STENCIL(SERIES, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_rmse", alias "_rmse",                     \
+                "for each axis, root mean square of the difference of " text, unit, derivative.axis_rmse[order]), \
+        STENCIL(SERIES, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_psnr", alias "_psnr",                     \
+                "for each axis, 20 log10((max - min of the original) / rmse) of " text, "dB",                     \
+                derivative.axis_psnr[order]),                                                                     \
+        STENCIL(SERIES, 2, FLOE_PART_DERIVATIVES | FLOE_PART_SIMILAR << (order), "derivative:" alias "_ssim",     \
+                alias "_ssim", "for each axis, ssim of " text " as fields of their own; must be named", "",       \
+                derivative.axis_ssim[order])
+#define BINNED(...)   ROW(REDUCTION, HISTOGRAM, NUMBER, 2, FLOE_REDUCTION_VALUES, __VA_ARGS__)
+#define SORTABLE(...) ROW(REDUCTION, HISTOGRAM, NUMBER, 2, FLOE_REDUCTION_VALUES | FLOE_REDUCTION_SORTED, __VA_ARGS__)
 
 static const row table[] = {
     /* the original */
@@ -149,12 +173,104 @@ static const row table[] = {
              distribution.wasserstein),
     SORTABLE("wasserstein:resolution", "wasserstein_resolution", "the width of a bin; 0 when exact", "x",
              distribution.resolution),
+    /* derivatives of the original */
+    STENCIL(NUMBER, 1, FLOE_PART_DERIVATIVES, "derivative:input_gradient_max", "gradient_max",
+            "max of the gradient length: sqrt(sum over the axes of ((f+ - f-) / 2)^2), f+ and f- the neighbours", "x",
+            derivative.gradient.original_max),
+    STENCIL(NUMBER, 1, FLOE_PART_DERIVATIVES, "derivative:input_gradient_rms", "gradient_rms",
+            "root mean square of the gradient length", "x", derivative.gradient.original_rms),
+    STENCIL(NUMBER, 1, FLOE_PART_DERIVATIVES, "derivative:input_laplacian_min", "laplacian_min",
+            "min of the Laplacian: sum over the axes of f+ - 2 f + f-", "x", derivative.laplacian.original_min),
+    STENCIL(NUMBER, 1, FLOE_PART_DERIVATIVES, "derivative:input_laplacian_max", "laplacian_max", "max of the Laplacian",
+            "x", derivative.laplacian.original_max),
+    STENCIL(NUMBER, 1, FLOE_PART_DERIVATIVES, "derivative:input_laplacian_rms", "laplacian_rms",
+            "root mean square of the Laplacian", "x", derivative.laplacian.original_rms),
+    STENCIL(COUNT, 1, FLOE_PART_DERIVATIVES, "derivative:n", "derivative_points",
+            "points that have neighbours along all axes of 3 elements or more", "", derivative.npoints),
+    STENCIL(COUNT, 1, FLOE_PART_DERIVATIVES, "derivative:n_skipped", "derivative_skipped",
+            "of these, left out: some pair at or around the point does not count", "", derivative.nskipped),
+    STENCIL(NUMBER, 1, FLOE_PART_SOBOLEV, "sobolev:s0", "sobolev_s0",
+            "sqrt(mean(f^2)) over points that have all neighbours, those across corners too", "x",
+            derivative.sobolev[0]),
+    STENCIL(NUMBER, 1, FLOE_PART_SOBOLEV, "sobolev:s1", "sobolev_s1",
+            "sqrt(mean(f^2 + sum of squares of first derivatives))", "x", derivative.sobolev[1]),
+    STENCIL(NUMBER, 1, FLOE_PART_SOBOLEV, "sobolev:s2", "sobolev_s2",
+            "the same with the squares of second derivatives, mixed ones too", "x", derivative.sobolev[2]),
+    STENCIL(SERIES, 1, FLOE_PART_ORIGINAL_LAGS, "autocorr:input", "original_autocorr",
+            "autocorr of x; of two fields it must be named", "", original_autocorr.combined),
+    /* derivatives compared */
+    DERIVED_AXES("first", "(f+ - f-) / 2", "x", 0),
+    DERIVED_AXES("second", "f+ - 2 f + f-", "x", 1),
+    DERIVED("derivative", "sum over the axes of |f+ - f-| (Eq. 1 of cuZ-Checker)", "x", first_sum, 2),
+    DERIVED("gradient", "sqrt(sum of ((f+ - f-) / 2)^2) (its Algorithm 2)", "x", gradient, 3),
+    DERIVED("second_derivative", "sum over the axes of |f+ - 2 f + f-|", "x", second_sum, 4),
+    DERIVED("second_gradient", "sqrt(sum of (f+ - 2 f + f-)^2)", "x", second_length, 5),
+    DERIVED("divergence", "sum over the axes of (f+ - f-) / 2", "x", divergence, 6),
+    DERIVED("laplacian", "sum over the axes of f+ - 2 f + f-", "x", laplacian, 7),
+    /* autocorrelation of the error */
+    STENCIL(
+        SERIES, 2, FLOE_PART_LAGS, "autocorr:autocorr", "autocorr",
+        "at lags t from 1: mean over the axes of mean((e(p) - bias) (e(p + t) - bias)) / variance of e, over points p "
+        "that have p + t along every axis (Eq. 2 of cuZ-Checker)",
+        "", autocorr.combined),
+    STENCIL(NUMBER, 2, FLOE_PART_LAGS, "autocorr:largest", "autocorr_max", "max over the lags of |autocorr|", "",
+            autocorr.largest),
+    STENCIL(SERIES, 2, FLOE_PART_LAGS, "autocorr:axis0", "autocorr_axis0", "along the slowest axis alone", "",
+            autocorr.axis[0]),
+    STENCIL(SERIES, 2, FLOE_PART_LAGS, "autocorr:axis1", "autocorr_axis1", "along the next axis", "", autocorr.axis[1]),
+    STENCIL(SERIES, 2, FLOE_PART_LAGS, "autocorr:axis2", "autocorr_axis2", "along the next axis", "", autocorr.axis[2]),
+    STENCIL(SERIES, 2, FLOE_PART_LAGS, "autocorr:axis3", "autocorr_axis3", "along the fourth axis", "",
+            autocorr.axis[3]),
+    /* similarity */
+    WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:ssim", "ssim",
+           "mean over windows of (2 mx my + C1) (2 cxy + C2) / ((mx^2 + my^2 + C1) (vx + vy + C2)), C1 = (0.01 "
+           "range)^2, C2 "
+           "= (0.03 range)^2; means m, population (co)variances v, c of a window of 8 along every axis, step 1",
+           "", ssim.ssim),
+    WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:min", "ssim_min", "the least of all windows", "", ssim.min),
+    WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:loss", "ssim_loss", "1 - ssim, with all digits", "", ssim.loss),
+    WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:max_loss", "ssim_max_loss", "1 - ssim_min", "", ssim.max_loss),
+    WINDOW(COUNT, 2, FLOE_PART_SSIM, "ssim:n", "ssim_windows", "windows of pairs that count", "", ssim.nwindows),
+    WINDOW(COUNT, 2, FLOE_PART_SSIM, "ssim:n_skipped", "ssim_skipped", "windows with a pair that does not count", "",
+           ssim.nleft_out),
+    WINDOW(NUMBER, 2, FLOE_PART_IMAGE, "ssim:image", "ssim_image",
+           "ssim of the slices along the last two axes as images: 7 x 7, sample (co)variances, as scikit-image has it",
+           "", ssim_image.ssim),
+    WINDOW(NUMBER, 2, FLOE_PART_GAUSSIAN, "ssim:image_gaussian", "ssim_gaussian",
+           "the same in 11 x 11 windows with Gaussian weights of standard deviation 1.5", "", ssim_gaussian.ssim),
 };
 enum { NMETRICS = sizeof table / sizeof *table };
 
 const floe_metric *floe_metric_at(uint32_t number) { return number < NMETRICS ? &table[number].metric : NULL; }
 
 uint32_t floe_metric_parts(uint32_t number) { return table[number].parts; }
+
+/* Some cost a second reading, or more. */
+static bool is_dear(const row *r, bool alone)
+{
+    const uint32_t dear = FLOE_PART_ALL_SIMILAR | (alone ? 0 : FLOE_PART_ORIGINAL_LAGS);
+    return r->metric.pass == FLOE_PASS_STENCIL && r->parts & dear;
+}
+
+floe_metric_wish floe_metric_wish_of(const floe_metric_set *set, uint32_t number, bool alone)
+{
+    static const floe_metric_set nothing = {{0}, 0, 0};
+    const row *r = &table[number];
+    const bool all = memcmp(set, &nothing, sizeof nothing) == 0;
+    const bool property = set->groups >> FLOE_PASSES & 1 && r->metric.nfields == 1;
+    if (floe_metric_set_has(set, number))
+        return FLOE_METRIC_NAMED;
+    if (is_dear(r, alone) || !(all || property || set->groups >> r->metric.pass & 1))
+        return FLOE_METRIC_NOT_ASKED;
+    return FLOE_METRIC_IN_GROUP;
+}
+
+int floe_metric_axis(uint32_t number)
+{
+    const size_t from = offsetof(floe_assess_report, autocorr.axis), offset = table[number].metric.offset;
+    const bool is = offset >= from && offset < from + sizeof(floe_series[FLOE_MAX_RANK]);
+    return is ? (int)((offset - from) / sizeof(floe_series)) : -1;
+}
 
 /* ---- names -------------------------------------------------------------------------------------------------------- */
 
@@ -191,41 +307,35 @@ int floe_metric_set_has(const floe_metric_set *set, uint32_t number)
     return number < NMETRICS && (set->word[number / 64] >> number % 64 & 1);
 }
 
-/* Adds a group; false: there is none of that name. */
-static bool group_add(floe_metric_set *set, const char *text, size_t nbytes)
+/* Bits of a group; 0: there is none of that name. */
+static uint32_t group_of(const char *text, size_t nbytes)
 {
-    static const char *const passes[FLOE_PASSES] = {"reduction", "stencil", "window", "spectrum"};
-    const bool properties = is("properties", text, nbytes);
-    uint32_t pass = 0;
-    while (pass < FLOE_PASSES && !is(passes[pass], text, nbytes))
-        pass++;
-    for (uint32_t i = 0; i < NMETRICS; i++)
-        if (table[i].metric.pass == pass || (properties && table[i].metric.nfields == 1))
-            floe_metric_set_add(set, i);
-    return properties || pass < FLOE_PASSES;
+    static const char *const names[] = {"reduction", "stencil", "window", "spectrum", "properties"};
+    const uint32_t ngroups = FLOE_PASSES + 1;
+    for (uint32_t i = 0; i < ngroups; i++)
+        if (is(names[i], text, nbytes))
+            return 1u << i;
+    return is("all", text, nbytes) ? (1u << ngroups) - 1 : 0;
 }
 
 floe_status floe_metric_set_parse(floe_metric_set *set, const char *text, floe_error *err)
 {
     static const char between[] = " ,\t\n\r";
     FLOE_CHECK(err, set && text, FLOE_ERR_ARGUMENT, "no metrics given");
-    *set = (floe_metric_set){{0}};
+    *set = (floe_metric_set){{0}, 0, 0};
     size_t n;
-    bool all = false;
-    uint32_t nwords = 0;
-    for (text += strspn(text, between); *text; text += n, text += strspn(text, between), nwords++) {
+    text += strspn(text, between);
+    FLOE_CHECK(err, *text, FLOE_ERR_ARGUMENT, "no metrics given");
+    for (; *text; text += n, text += strspn(text, between)) {
         uint32_t number;
         n = strcspn(text, between);
+        const uint32_t group = group_of(text, n);
+        set->groups |= group;
         if (find(text, n, &number))
             floe_metric_set_add(set, number);
-        else if (is("all", text, n))
-            all = true;
         else
-            FLOE_CHECK(err, group_add(set, text, n), FLOE_ERR_ARGUMENT, "unknown metric '%.*s'", (int)floe_min64(n, 64),
-                       text);
+            FLOE_CHECK(err, group, FLOE_ERR_ARGUMENT, "unknown metric '%.*s'", (int)floe_min64(n, 64), text);
     }
-    FLOE_CHECK(err, nwords, FLOE_ERR_ARGUMENT, "no metrics given");
-    FLOE_CHECK(err, !all || nwords == 1, FLOE_ERR_ARGUMENT, "metric 'all' stands alone");
     return FLOE_OK;
 }
 

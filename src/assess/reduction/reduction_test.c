@@ -537,7 +537,7 @@ static void one_field_alone(void **state)
     kit_pair p = kit_pair_make(PAIR_SPECIAL, FLOE_F64, 2, (uint64_t[]){300, 201}, true, 3);
     floe_assess_options o = options_of(PAIR_SPECIAL);
     floe_assess_report alone, twice;
-    o.metrics = (floe_metric_set){{0}};
+    o.metrics = (floe_metric_set){.groups = 0};
     kit_ok(ctx, floe_assess(ctx, &p.field[0], NULL, &o, &alone));
     kit_ok(other, floe_assess(other, &p.field[0], &p.field[0], &o, &twice));
     assert_int_equal(alone.nfields, 1);

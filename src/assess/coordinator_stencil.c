@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "assess/coordinator_pass.h"
+#include "assess/metric_table.h"
+#include "assess/pair_read.h"
+#include "base/try.h"
+
+/* Series of the report: autocorrelations along each axis and combined, of two signals; then four numbers of two orders of
+ * derivatives along each axis. */
+enum { SIGNALS = 2, LAG_SERIES = FLOE_MAX_RANK + 1, ORDERS = 2, NUMBERS = 4 };
+
+static uint32_t parts_of(const floe_assessment *a) { return a->parts[FLOE_PASS_STENCIL]; }
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+
+/* The derivatives that are looked at as fields of their own. */
+static floe_pair similar_pair(const floe_assessment *a)
+{
+    floe_pair p = a->pair;
+    int64_t step = 1;
+    p.original = a->derived[0], p.decoded = a->derived[1];
+    p.dtype = FLOE_F64, p.place = FLOE_HOST, p.has_fill = 0;
+    for (int i = FLOE_MAX_RANK; i-- > 0; step *= (int64_t)p.shape[i])
+        p.original_stride[i] = p.decoded_stride[i] = step;
+    return p;
+}
+
+uint64_t floe_assessment_stencil_nbytes(const floe_assessment *a)
+{
+    const floe_pair similar = similar_pair(a);
+    const uint64_t own = floe_stencil_workspace(a->cpu, &a->pair);
+    return parts_of(a) & FLOE_PART_ALL_SIMILAR ? floe_max64(own, floe_assessment_similar_nbytes(a, &similar)) : own;
+}
+
+void floe_assessment_stencil_take(floe_assessment *a, floe_arena *arena)
+{
+    const uint64_t n = (uint64_t)SIGNALS * LAG_SERIES * a->options.lags + ORDERS * NUMBERS * FLOE_MAX_RANK;
+    a->series = floe_arena_take(arena, n, sizeof *a->series);
+    for (int side = 0; parts_of(a) & FLOE_PART_ALL_SIMILAR && side < 2; side++)
+        a->derived[side] = floe_arena_take(arena, floe_pair_nelems(&a->pair), sizeof(double));
+}
+
+/* ---- autocorrelation ------------------------------------------------------------------------------------------------- */
+
+static floe_series series_write(double **at, const double *from, uint64_t count)
+{
+    const floe_series s = {count, *at};
+    memcpy(*at, from, count * sizeof *from);
+    *at += count;
+    return s;
+}
+
+static void lags_finish(const floe_assessment *a, const floe_stencil_result *r, double **series,
+                        floe_autocorrelation *to)
+{
+    const uint32_t skip = FLOE_MAX_RANK - a->pair.rank, nlags = a->options.lags;
+    to->largest = NAN;
+    for (uint32_t t = 0; t < nlags; t++)
+        to->largest = fmax(to->largest, fabs(r->combined[t])); /* fmax passes over NaN */
+    to->combined = series_write(series, r->combined, nlags);
+    for (uint32_t i = 0; i < a->pair.rank; i++)
+        to->axis[i] = series_write(series, r->autocorr[skip + i], nlags);
+}
+
+/* The original alone, once more: a signal of its own. */
+static floe_status original_lags_run(floe_assessment *a, double **series, floe_assess_report *report, floe_error *err)
+{
+    floe_pair alone = a->pair;
+    floe_stencil_result r;
+    alone.decoded = NULL;
+    const floe_stencil_options options = {.lags = a->options.lags, .mean = report->original.mean};
+    FLOE_TRY(floe_stencil_assess(a->cpu, &alone, &options, a->scratch, a->scratch_nbytes, &r, err));
+    lags_finish(a, &r, series, &report->original_autocorr);
+    return FLOE_OK;
+}
+
+/* ---- derivatives ----------------------------------------------------------------------------------------------------- */
+
+static floe_derivative derivative_of(const floe_stencil_stats *s)
+{
+    return (floe_derivative){s->original_min, s->original_max, s->original_rms, s->decoded_min, s->decoded_max,
+                             s->decoded_rms,  s->max_error,    s->rmse,         s->psnr,        NAN};
+}
+
+/* Where a quantity lies in the report; NULL: along an axis that the field does not have. */
+static floe_derivative *place_of(const floe_assessment *a, int q, floe_derivatives *d)
+{
+    floe_derivative *const others[] = {&d->first_sum,     &d->gradient,   &d->second_sum,
+                                       &d->second_length, &d->divergence, &d->laplacian};
+    const uint32_t skip = FLOE_MAX_RANK - a->pair.rank, axis = (uint32_t)q % FLOE_MAX_RANK;
+    if (q >= FLOE_STENCIL_FIRST_SUM)
+        return others[q - FLOE_STENCIL_FIRST_SUM];
+    if (axis < skip)
+        return NULL;
+    return q < FLOE_STENCIL_SECOND ? &d->first[axis - skip] : &d->second[axis - skip];
+}
+
+/* The bit of FLOE_PART_SIMILAR that asks for a quantity. */
+static uint32_t similar_bit(int q)
+{
+    return (uint32_t)(q >= FLOE_STENCIL_FIRST_SUM ? 2 + q - FLOE_STENCIL_FIRST_SUM : q >= FLOE_STENCIL_SECOND);
+}
+
+static floe_status similar_run(floe_assessment *a, int q, floe_derivative *d, floe_error *err)
+{
+    const floe_pair pair = similar_pair(a);
+    floe_ssim_result r;
+    if (!(d->original_min <= d->original_max)) /* no points */
+        return FLOE_OK;
+    FLOE_TRY(floe_stencil_write(a->cpu, &a->pair, (floe_stencil_quantity)q, a->derived[0], a->derived[1], a->scratch,
+                                a->scratch_nbytes, err));
+    FLOE_TRY(floe_assessment_similar(a, &pair, d->original_min, d->original_max, &r, err));
+    d->ssim = r.mean;
+    return FLOE_OK;
+}
+
+/* Numbers of derivatives along the axes once more, as series. */
+static void axes_finish(const floe_assessment *a, double **series, floe_derivatives *d)
+{
+    for (int order = 0; order < ORDERS; order++) {
+        const floe_derivative *of = order ? d->second : d->first;
+        double number[NUMBERS][FLOE_MAX_RANK];
+        for (uint32_t i = 0; i < a->pair.rank; i++) {
+            number[0][i] = of[i].max_error, number[1][i] = of[i].rmse;
+            number[2][i] = of[i].psnr, number[3][i] = of[i].ssim;
+        }
+        d->axis_max_error[order] = series_write(series, number[0], a->pair.rank);
+        d->axis_rmse[order] = series_write(series, number[1], a->pair.rank);
+        d->axis_psnr[order] = series_write(series, number[2], a->pair.rank);
+        d->axis_ssim[order] = series_write(series, number[3], a->pair.rank);
+    }
+}
+
+static floe_status derivatives_finish(floe_assessment *a, const floe_stencil_result *r, double **series,
+                                      floe_derivatives *d, floe_error *err)
+{
+    d->npoints = r->npoints, d->nskipped = r->nskipped;
+    memcpy(d->sobolev, r->sobolev, sizeof d->sobolev);
+    for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
+        floe_derivative *to = place_of(a, q, d);
+        if (!to)
+            continue;
+        *to = derivative_of(&r->of[q]);
+        if (parts_of(a) >> similar_bit(q) & FLOE_PART_SIMILAR)
+            FLOE_TRY(similar_run(a, q, to, err));
+    }
+    axes_finish(a, series, d);
+    return FLOE_OK;
+}
+
+/* ---- the pass -------------------------------------------------------------------------------------------------------- */
+
+floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
+{
+    const bool alone = !a->pair.decoded;
+    const uint32_t parts = parts_of(a), own_lags = alone ? FLOE_PART_ORIGINAL_LAGS : FLOE_PART_LAGS;
+    double *series = a->series;
+    floe_stencil_result r;
+    const floe_stencil_options options = {.derivatives = parts & FLOE_PART_DERIVATIVES,
+                                          .sobolev = parts & FLOE_PART_SOBOLEV,
+                                          .all_count = report->ncounted == report->nelems,
+                                          .lags = parts & own_lags ? a->options.lags : 0,
+                                          .mean = alone ? report->original.mean : report->error.mean};
+    if (options.derivatives || options.sobolev || options.lags) {
+        FLOE_TRY(floe_stencil_assess(a->cpu, &a->pair, &options, a->scratch, a->scratch_nbytes, &r, err));
+        if (options.lags)
+            lags_finish(a, &r, &series, alone ? &report->original_autocorr : &report->autocorr);
+        FLOE_TRY(derivatives_finish(a, &r, &series, &report->derivative, err));
+    }
+    return !alone && parts & FLOE_PART_ORIGINAL_LAGS ? original_lags_run(a, &series, report, err) : FLOE_OK;
+}
