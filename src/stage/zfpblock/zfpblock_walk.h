@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks the blocks of an array in the order of the stream, and moves their values: inside src/stage/zfpblock only. */
+#ifndef FLOE_STAGE_ZFPBLOCK_WALK_H
+#define FLOE_STAGE_ZFPBLOCK_WALK_H
+
+#include "stage/zfpblock/zfpblock_math.h"
+
+/* Axes are counted from the fastest here; those above the rank have one value. */
+typedef struct zfp_walk {
+    uint8_t *data;
+    uint64_t shape[FLOE_MAX_RANK];
+    int64_t stride[FLOE_MAX_RANK];
+    uint64_t corner[FLOE_MAX_RANK]; /* first value of the block */
+} zfp_walk;
+
+/* The block where the walk stands. */
+typedef struct zfp_place {
+    uint8_t *first;                 /* its first value */
+    uint32_t inside[FLOE_MAX_RANK]; /* values inside the array along each axis, 1 to 4 */
+    bool whole;
+} zfp_place;
+
+static inline zfp_walk zfp_walk_of(const floe_zfp_array *array, uint64_t first)
+{
+    zfp_walk w = {.data = array->data};
+    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
+        const bool real = a < array->rank;
+        w.shape[a] = real ? array->shape[array->rank - 1 - a] : 1;
+        w.stride[a] = real ? array->stride[array->rank - 1 - a] : 0;
+        const uint64_t count = floe_ceil_div(w.shape[a], FLOE_ZFP_SIDE);
+        w.corner[a] = first % count * FLOE_ZFP_SIDE;
+        first /= count;
+    }
+    return w;
+}
+
+static inline void zfp_walk_next(zfp_walk *w)
+{
+    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
+        w->corner[a] += FLOE_ZFP_SIDE;
+        if (w->corner[a] < w->shape[a])
+            return;
+        w->corner[a] = 0;
+    }
+}
+
+static inline zfp_place zfp_place_of(const zfp_walk *w, uint32_t rank)
+{
+    zfp_place p = {.whole = true};
+    int64_t at = 0;
+    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
+        p.inside[a] = (uint32_t)floe_min64(FLOE_ZFP_SIDE, w->shape[a] - w->corner[a]);
+        p.whole = p.whole && (a >= rank || p.inside[a] == FLOE_ZFP_SIDE);
+        at += (int64_t)w->corner[a] * w->stride[a];
+    }
+    p.first = w->data + at * (int64_t)sizeof(floe_uint);
+    return p;
+}
+
+/* Rows of a block, x fastest: where row r of 4^(rank - 1) begins, from the block's first value, in elements. Rows that are
+ * not inside are those that stand for them. */
+static inline int64_t zfp_row_offset(const zfp_walk *w, const zfp_place *p, uint32_t r)
+{
+    return floe_zfp_inside(r & 3, p->inside[1]) * w->stride[1] +
+           floe_zfp_inside(r >> 2 & 3, p->inside[2]) * w->stride[2] +
+           floe_zfp_inside(r >> 4, p->inside[3]) * w->stride[3];
+}
+
+/* The block's bit patterns. */
+static inline __attribute__((always_inline)) void zfp_load(const zfp_walk *w, const zfp_place *p, uint32_t rank,
+                                                           floe_uint *block)
+{
+    const uint32_t nrows = 1u << 2 * rank >> 2;
+    const int64_t size = sizeof(floe_uint), step = w->stride[0];
+    if (p->whole && step == 1) {
+        for (uint32_t r = 0; r < nrows; r++) {
+            const int64_t at = (r & 3) * w->stride[1] + (r >> 2 & 3) * w->stride[2] + (r >> 4) * w->stride[3];
+            memcpy(block + 4 * r, p->first + at * size, 4 * sizeof *block);
+        }
+        return;
+    }
+    for (uint32_t r = 0; r < nrows; r++) {
+        const uint8_t *row = p->first + zfp_row_offset(w, p, r) * size;
+        for (uint32_t i = 0; i < FLOE_ZFP_SIDE; i++)
+            memcpy(block + 4 * r + i, row + floe_zfp_inside(i, p->inside[0]) * step * size, sizeof *block);
+    }
+}
+
+/* What is inside of a block into the array. */
+static inline __attribute__((always_inline)) void zfp_store(const zfp_walk *w, const zfp_place *p, uint32_t rank,
+                                                            const floe_uint *block)
+{
+    const uint32_t nrows = 1u << 2 * rank >> 2;
+    const int64_t size = sizeof(floe_uint), step = w->stride[0];
+    const bool whole = p->whole && step == 1;
+    for (uint32_t r = 0; r < nrows; r++) {
+        const int64_t at = (r & 3) * w->stride[1] + (r >> 2 & 3) * w->stride[2] + (r >> 4) * w->stride[3];
+        if (whole) {
+            memcpy(p->first + at * size, block + 4 * r, 4 * sizeof *block);
+            continue;
+        }
+        if ((r & 3) >= p->inside[1] || (r >> 2 & 3) >= p->inside[2] || r >> 4 >= p->inside[3])
+            continue;
+        for (uint32_t i = 0; i < p->inside[0]; i++)
+            memcpy(p->first + (at + i * step) * size, block + 4 * r + i, sizeof *block);
+    }
+}
+
+#endif
