@@ -96,6 +96,7 @@ typedef struct floe_assess_options {
     uint32_t window;      /* edge of SSIM's window: 2 to FLOE_ASSESS_MAX_WINDOW; 8 */
     uint32_t step;        /* between its windows: 1 or more; 1 */
     uint32_t lags;        /* of the autocorrelation: 1 to FLOE_ASSESS_MAX_LAGS; 10 */
+    int periodic;         /* not 0: opposite ends of the field meet, its spectrum needs no Hann window; 0 */
     int exact;            /* not 0: KS and Wasserstein distance by sorting all values, not from histograms; 0 */
     floe_bound_mode mode; /* values outside `bound` are counted: ABS, REL or PWREL; 0: there is none; 0 */
     double bound;         /* finite, 0 or more */
@@ -213,6 +214,14 @@ typedef struct floe_similarity {
     uint64_t nwindows, nleft_out; /* left out: some pair in the window does not count */
 } floe_similarity;
 
+/* Mean power of the modes of each shell of wave numbers; NaN where a shell has none. */
+typedef struct floe_power {
+    floe_series frequency; /* of the middle of a shell, in cycles an element: 0 to 1/2 along an axis */
+    floe_series original, decoded, ratio;
+    double deviation; /* max |ratio - 1| */
+    uint64_t nfilled; /* pairs that do not count: both values were taken to be their field's mean */
+} floe_power;
+
 typedef struct floe_assess_report {
     floe_metric_set computed;
     floe_dtype dtype;
@@ -235,6 +244,7 @@ typedef struct floe_assess_report {
     floe_similarity ssim;          /* windows of all axes */
     floe_similarity ssim_image;    /* of the slices along the last two axes: 7 x 7, as scikit-image has it */
     floe_similarity ssim_gaussian; /* the same, 11 x 11 Gaussian weights */
+    floe_power spectrum;
 } floe_assess_report;
 
 /*

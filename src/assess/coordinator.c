@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "assess/coordinator.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "assess/coordinator_pass.h"
@@ -24,6 +25,8 @@ static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_
                FLOE_ERR_ARGUMENT, "metric '%s' needs a bound, and none was given", m->alias);
     FLOE_CHECK(err, floe_metric_axis(number) < (int)a->pair.rank, FLOE_ERR_ARGUMENT,
                "metric '%s': the field has %u axes", m->alias, a->pair.rank);
+    FLOE_CHECK(err, m->pass != FLOE_PASS_SPECTRUM || floe_spectrum_available(), FLOE_ERR_UNSUPPORTED,
+               "metric '%s' needs FFTW, which this build of floe lacks", m->alias);
     if (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR)
         return floe_assessment_window_check(a, FLOE_PART_SSIM, err);
     return m->pass == FLOE_PASS_WINDOW ? floe_assessment_window_check(a, parts, err) : FLOE_OK;
@@ -52,6 +55,7 @@ static void parts_choose(floe_assessment *a)
         if (pass == FLOE_PASS_REDUCTION && parts & FLOE_REDUCTION_SORTED) /* can be had in two ways */
             parts = a->options.exact ? FLOE_REDUCTION_SORTED : FLOE_REDUCTION_VALUES;
         a->parts[pass] |= parts;
+        a->runs[pass] = true;
     }
 }
 
@@ -76,11 +80,15 @@ void floe_assessment_take(floe_assessment *a, floe_arena *arena)
 {
     floe_reduction_take(&a->reduction, arena);
     a->scratch_nbytes = 0;
-    if (a->parts[FLOE_PASS_STENCIL]) {
+    if (a->runs[FLOE_PASS_SPECTRUM]) {
+        floe_spectrum_init(&a->spectrum, a->cpu, &a->pair);
+        floe_spectrum_take(&a->spectrum, arena);
+    }
+    if (a->runs[FLOE_PASS_STENCIL]) {
         floe_assessment_stencil_take(a, arena);
         a->scratch_nbytes = floe_assessment_stencil_nbytes(a);
     }
-    if (a->parts[FLOE_PASS_WINDOW])
+    if (a->runs[FLOE_PASS_WINDOW])
         a->scratch_nbytes = floe_max64(a->scratch_nbytes, floe_assessment_window_nbytes(a));
     a->scratch = floe_arena_take(arena, a->scratch_nbytes, 1);
 }
@@ -145,6 +153,26 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
     return FLOE_OK;
 }
 
+static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
+{
+    const floe_spectrum_options options = {a->options.periodic ? FLOE_SPECTRUM_NO_WINDOW : FLOE_SPECTRUM_HANN,
+                                           {report->original.mean, report->decoded.mean}};
+    floe_power *to = &report->spectrum;
+    floe_spectrum_result r;
+    FLOE_TRY(floe_spectrum_run(&a->spectrum, &options, &r, err));
+    to->frequency = (floe_series){r.nshells, r.frequency};
+    to->original = (floe_series){r.nshells, r.power[0]};
+    to->nfilled = r.nfilled;
+    if (!a->pair.decoded)
+        return FLOE_OK;
+    to->decoded = (floe_series){r.nshells, r.power[1]};
+    to->ratio = (floe_series){r.nshells, r.ratio};
+    to->deviation = NAN;
+    for (uint32_t i = 0; i < r.nshells; i++)
+        to->deviation = fmax(to->deviation, fabs(r.ratio[i] - 1)); /* fmax passes over NaN */
+    return FLOE_OK;
+}
+
 /* The reduction always runs: what the other passes start from, such as the range, is of its finding. */
 floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
@@ -155,10 +183,12 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
     report->nelems = floe_pair_nelems(p);
     report->nfields = p->decoded ? 2 : 1;
     FLOE_TRY(reduction_run(a, report, err));
-    if (a->parts[FLOE_PASS_STENCIL])
+    if (a->runs[FLOE_PASS_STENCIL])
         FLOE_TRY(floe_assessment_stencil_run(a, report, err));
-    if (a->parts[FLOE_PASS_WINDOW])
+    if (a->runs[FLOE_PASS_WINDOW])
         FLOE_TRY(floe_assessment_window_run(a, report, err));
+    if (a->runs[FLOE_PASS_SPECTRUM])
+        FLOE_TRY(spectrum_run(a, report, err));
     report->has_fill = (int)p->has_fill;
     report->fill_value = p->has_fill ? floe_value_of(p->dtype, p->fill_bits) : 0;
     report->computed = a->metrics;

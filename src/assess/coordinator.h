@@ -11,6 +11,7 @@
 
 #include "assess/pair.h"
 #include "assess/reduction/reduction.h"
+#include "assess/spectrum/spectrum.h"
 #include "backend/backend.h"
 
 typedef struct floe_assessment {
@@ -18,9 +19,11 @@ typedef struct floe_assessment {
     floe_pair pair;
     floe_assess_options options;
     floe_metric_set metrics;     /* those to be found */
-    uint32_t parts[FLOE_PASSES]; /* what each pass must do for them; 0: it does not run */
+    bool runs[FLOE_PASSES];      /* the passes that this takes */
+    uint32_t parts[FLOE_PASSES]; /* what each must do */
     floe_reduction_options reduction_options;
     floe_reduction reduction;
+    floe_spectrum spectrum;
     /* taken; the other passes use the scratch one after another */
     void *scratch;
     uint64_t scratch_nbytes;

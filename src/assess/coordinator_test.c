@@ -3,6 +3,7 @@
 #include "tests/assess_kit.h"
 
 #include "assess/pair.h"
+#include "assess/spectrum/spectrum.h"
 #include "assess/stencil/stencil.h"
 #include "assess/window/ssim.h"
 
@@ -207,6 +208,36 @@ static void passes_reach_the_report(void **state)
     floe_ctx_free(&other);
 }
 
+/* ---- spectra -------------------------------------------------------------------------------------------------------------- */
+
+/* A wave of one frequency, decoded at half its height: all power is in its shell, and a quarter of it is left. */
+static void spectra(void **state)
+{
+    enum { N = 64, WAVE = 8 };
+    static double wave[2][N];
+    const uint64_t shape[] = {N};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    o.periodic = 1;
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "spectrum_ratio", NULL));
+    for (int i = 0; i < N; i++)
+        wave[0][i] = 3 + cos(2 * 3.14159265358979323846 * WAVE * i / N), wave[1][i] = 3 + (wave[0][i] - 3) / 2;
+    const floe_field x = floe_field_of(wave[0], FLOE_F64, 1, shape), y = floe_field_of(wave[1], FLOE_F64, 1, shape);
+    if (!floe_spectrum_available()) {
+        kit_fails(ctx, floe_assess(ctx, &x, &y, &o, &r), FLOE_ERR_UNSUPPORTED, "'spectrum_ratio' needs FFTW");
+    } else {
+        kit_ok(ctx, floe_assess(ctx, &x, &y, &o, &r));
+        assert_true(r.spectrum.ratio.count > WAVE && r.spectrum.frequency.value[WAVE] == (double)WAVE / N);
+        assert_true(fabs(r.spectrum.ratio.value[WAVE] - 0.25) < 1e-12);
+        assert_true(fabs(r.spectrum.original.value[WAVE] - N / 4) < 1e-9);
+        assert_true(r.spectrum.deviation >= 0.75 - 1e-12);
+    }
+    floe_ctx_free(&ctx);
+}
+
 /* ---- fields that are too small -------------------------------------------------------------------------------------------- */
 
 static void small_fields(void **state)
@@ -239,6 +270,7 @@ static void small_fields(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report), cmocka_unit_test(small_fields)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report), cmocka_unit_test(spectra),
+                                       cmocka_unit_test(small_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,7 @@ typedef struct row {
 #define SUM(...)       ROW(REDUCTION, SUM, NUMBER, 2, 0, __VA_ARGS__)
 #define COUNT(...)     ROW(REDUCTION, SUM, COUNT, 2, 0, __VA_ARGS__)
 #define STENCIL(...)   ROW(STENCIL, NEIGHBOURS, __VA_ARGS__)
+#define SPECTRUM(...)  ROW(SPECTRUM, TRANSFORM, __VA_ARGS__)
 #define WINDOW(...)    ROW(WINDOW, WINDOW, __VA_ARGS__)
 /* The four numbers that compare a quantity made of derivatives; bit: of its part FLOE_PART_SIMILAR. */
 #define DERIVED(alias, text, unit, member, bit)                                                             \
@@ -238,6 +239,21 @@ static const row table[] = {
            "", ssim_image.ssim),
     WINDOW(NUMBER, 2, FLOE_PART_GAUSSIAN, "ssim:image_gaussian", "ssim_gaussian",
            "the same in 11 x 11 windows with Gaussian weights of standard deviation 1.5", "", ssim_gaussian.ssim),
+    /* spectra */
+    SPECTRUM(SERIES, 1, 0, "spectrum:frequency", "spectrum_frequency",
+             "the middle of each shell of wave numbers, in cycles an element", "", spectrum.frequency),
+    SPECTRUM(
+        SERIES, 1, 0, "spectrum:input", "spectrum_power",
+        "mean of |F|^2 over the modes of a shell, F the Fourier transform of (x - mean) w, over sum w^2; w: a Hann "
+        "window along each axis, or 1 for periodic fields",
+        "x^2", spectrum.original),
+    SPECTRUM(SERIES, 2, 0, "spectrum:decompressed", "decoded_spectrum_power", "the same of y", "x^2", spectrum.decoded),
+    SPECTRUM(SERIES, 2, 0, "spectrum:ratio", "spectrum_ratio", "decoded_spectrum_power / spectrum_power", "",
+             spectrum.ratio),
+    SPECTRUM(NUMBER, 2, 0, "spectrum:deviation", "spectrum_deviation", "max over the shells of |spectrum_ratio - 1|",
+             "", spectrum.deviation),
+    SPECTRUM(COUNT, 1, 0, "spectrum:n_filled", "spectrum_filled",
+             "pairs that do not count, of which both values were taken to be their field's mean", "", spectrum.nfilled),
 };
 enum { NMETRICS = sizeof table / sizeof *table };
 
