@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""floe_assess against NumPy, SciPy and scikit-image: crosscheck.py PROGRAM, where PROGRAM is crosscheck_values.
+
+Fields of 1 to 4 axes, f32 and f64, some with NaN and infinities, some with a large offset. Every number that these
+libraries know is worked out by them, from double precision copies of the values.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import scipy.ndimage
+import scipy.special
+import scipy.stats
+from skimage.metrics import structural_similarity
+
+PROGRAM = sys.argv[1]
+failed = compared = 0
+case = ""
+
+
+def floe(x, y, *words):
+    """Metrics by alias: a float, or an array."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("x", "y")]
+        x.tofile(paths[0])
+        y.tofile(paths[1])
+        shape = "x".join(str(n) for n in x.shape)
+        dtype = "f32" if x.dtype == np.float32 else "f64"
+        text = subprocess.run([PROGRAM, shape, dtype, *paths, *words], check=True, capture_output=True, text=True).stdout
+    found = {}
+    for line in text.splitlines():
+        name, *values = line.split()
+        values = np.array([float(v) for v in values])
+        found[name] = values if len(values) != 1 or ".edges" in name else values[0]
+    return found
+
+
+def same(found, name, want, tolerance=1e-11, scale=0.0):
+    """Relative to the larger of the value itself and scale."""
+    global failed, compared
+    compared += 1
+    got = np.asarray(found[name], dtype=float)
+    want = np.asarray(want, dtype=float)
+    limit = tolerance * np.maximum(np.abs(want), scale)
+    with np.errstate(invalid="ignore"):
+        right = got.shape == want.shape and np.all((np.abs(got - want) <= limit) | (got == want) | (np.isnan(got) & np.isnan(want)))
+    if not right:
+        failed += 1
+        print(f"crosscheck: {case}: {name} is {got}, not {want}")
+
+
+def values(found, prefix, v):
+    deviation = np.std(v)
+    same(found, prefix + "min", np.min(v))
+    same(found, prefix + "max", np.max(v))
+    same(found, prefix + "range", np.ptp(v))
+    same(found, prefix + "mean", np.mean(v), scale=deviation)
+    same(found, prefix + "variance", np.var(v - np.median(v)))
+    same(found, prefix + "std_dev", np.std(v - np.median(v)))
+    same(found, prefix + "skewness", scipy.stats.skew(v - np.median(v)), scale=1)
+    same(found, prefix + "kurtosis", scipy.stats.kurtosis(v - np.median(v), fisher=False), scale=1)
+
+
+def errors(found, x, y):
+    e = y - x
+    mse = np.mean(e**2)
+    same(found, "bias", np.mean(e), scale=np.sqrt(mse))
+    same(found, "average_difference", np.mean(x - y), scale=np.sqrt(mse))
+    same(found, "min_difference", np.min(e))
+    same(found, "max_difference", np.max(e))
+    same(found, "min_error", np.min(np.abs(e)))
+    same(found, "avg_error", np.mean(np.abs(e)))
+    same(found, "max_error", np.linalg.norm(e, np.inf))
+    same(found, "max_rel_error", np.max(np.abs(e)) / np.ptp(x))
+    ratio = np.abs(e[x != 0] / x[x != 0])
+    same(found, "min_pw_rel_error", np.min(ratio))
+    same(found, "avg_pw_rel_error", np.mean(ratio))
+    same(found, "max_pw_rel_error", np.max(ratio))
+    same(found, "mse", mse)
+    same(found, "rmse", np.sqrt(mse))
+    same(found, "nrmse", np.sqrt(mse) / np.ptp(x))
+    same(found, "psnr", 20 * np.log10(np.ptp(x) / np.sqrt(mse)))
+    same(found, "psnr_half", 20 * np.log10(np.ptp(x) / 2 / np.sqrt(mse)))
+    same(found, "snr", 10 * np.log10(np.var(x - np.median(x)) / mse))
+    same(found, "l1", np.linalg.norm(e, 1))
+    same(found, "l2", np.linalg.norm(e, 2))
+    dx, dy = x - np.median(x), y - np.median(y)
+    same(found, "covariance", np.cov(dx, dy, bias=True)[0, 1])
+    same(found, "pearson", scipy.stats.pearsonr(dx, dy)[0])
+    same(found, "value_error_correlation", scipy.stats.pearsonr(dx, e)[0], 1e-9, scale=1)
+
+
+def histograms(found, x, y):
+    for name, v in (("value_histogram", x), ("decoded_histogram", y), ("error_pdf", y - x)):
+        edges = found[name + ".edges"]
+        same(found, name, np.histogram(v, np.append(edges[:-1], np.nextafter(edges[-1], np.inf)))[0], 0)
+    same(found, "rel_error_pdf", found["error_pdf"], 0)
+    p, q = found["value_histogram"], found["decoded_histogram"]
+    width = found["value_histogram.edges"][1] - found["value_histogram.edges"][0]
+    same(found, "entropy", scipy.stats.entropy(p, base=2), scale=1e-3)
+    same(found, "decoded_entropy", scipy.stats.entropy(q, base=2), scale=1e-3)
+    same(found, "kl", scipy.stats.entropy(p + 0.5, q + 0.5), scale=1e-3)
+    same(found, "kl_reverse", scipy.stats.entropy(q + 0.5, p + 0.5), scale=1e-3)
+    middles = (np.arange(len(p)) + 0.5) * width
+    same(found, "wasserstein", scipy.stats.wasserstein_distance(middles, middles, p, q), 1e-9)
+    same(found, "ks", np.max(np.abs(np.cumsum(p - q))) / len(x))
+    same(found, "ks_pvalue", scipy.special.kolmogorov(np.sqrt(len(x) / 2) * found["ks"]), 1e-9, scale=1e-3)
+
+
+def exact(found, x, y):
+    same(found, "ks", scipy.stats.ks_2samp(x, y, mode="asymp")[0])
+    same(found, "wasserstein", scipy.stats.wasserstein_distance(x, y), 1e-10)
+
+
+def byte_entropy(found, prefix, field):
+    counts = np.bincount(np.frombuffer(field.tobytes(), np.uint8), minlength=256)
+    same(found, prefix + "entropy_bytes", scipy.stats.entropy(counts, base=2))
+
+
+# ---- stencils ----------------------------------------------------------------------------------------------------------
+
+
+def inner(v):
+    return v[tuple(slice(1, -1) for _ in v.shape)]
+
+
+def first(v):
+    return [inner(g) for g in np.gradient(v)] if v.ndim > 1 else [inner(np.gradient(v))]
+
+
+def second(v):
+    return [inner(scipy.ndimage.convolve1d(v, [1, -2, 1], axis=a)) for a in range(v.ndim)]
+
+
+def compare(found, name, a, b, e, size):
+    """a and b are derivatives of the two fields, whose values are as large as size, e is their difference."""
+    rmse = np.sqrt(np.mean(e**2))
+    digits = 1e-15 * size / rmse  # those that a derivative of values far from 0 has left
+    same(found, name + "_max_error", np.max(np.abs(e)), 1e-10 + 10 * digits)
+    same(found, name + "_rmse", rmse, 1e-10 + digits)
+    same(found, name + "_psnr", 20 * np.log10(np.ptp(a) / rmse), 1e-10 + digits)
+
+
+def stencils(found, x, y):
+    """x, y as fields, in double. What is linear is taken of their difference, so that it has all its digits."""
+    size = np.max(np.abs(x))
+    d1, d2 = first(y - x), second(y - x)
+    for name, e in (("first", d1), ("second", d2)):
+        same(found, name + "_max_error", np.squeeze([np.max(np.abs(d)) for d in e]), 1e-10)
+        same(found, name + "_rmse", np.squeeze([np.sqrt(np.mean(d**2)) for d in e]), 1e-10)
+    a, b = first(x), first(y)
+    for name, of in (
+        ("gradient", lambda ds: np.sqrt(sum(d**2 for d in ds))),
+        ("derivative", lambda ds: sum(np.abs(2 * d) for d in ds)),
+    ):
+        compare(found, name, of(a), of(b), of(b) - of(a), size)
+    compare(found, "divergence", sum(a), sum(b), sum(d1), size)
+    same(found, "gradient_max", np.max(np.sqrt(sum(d**2 for d in a))), 1e-10, scale=1e-5 * size)
+    same(found, "gradient_rms", np.sqrt(np.mean(sum(d**2 for d in a))), 1e-10, scale=1e-5 * size)
+    a, b = second(x), second(y)
+    for name, of in (
+        ("second_gradient", lambda ds: np.sqrt(sum(d**2 for d in ds))),
+        ("second_derivative", lambda ds: sum(np.abs(d) for d in ds)),
+    ):
+        compare(found, name, of(a), of(b), of(b) - of(a), size)
+    laplacian = [inner(scipy.ndimage.laplace(v)) for v in (x, y, y - x)]
+    compare(found, "laplacian", *laplacian, size)
+    same(found, "laplacian_rms", np.sqrt(np.mean(laplacian[0] ** 2)), 1e-10, scale=1e-5 * size)
+    same(found, "sobolev_s0", np.sqrt(np.mean(inner(x) ** 2)))
+    same(found, "sobolev_s1", np.sqrt(np.mean(inner(x) ** 2 + sum(d**2 for d in first(x)))))
+
+
+def autocorrelation(found, name, e):
+    """Eq. 2 of the cuZ-Checker paper, as slices."""
+    d = e - np.mean(e)
+    want = []
+    for lag in range(1, 11):
+        if min(e.shape) <= lag:
+            want.append(np.nan)
+            continue
+        box = d[tuple(slice(None, n - lag) for n in d.shape)]
+        terms = []
+        for a in range(d.ndim):
+            shifted = d[tuple(slice(lag, None) if a == b else slice(None, n - lag) for b, n in enumerate(d.shape))]
+            terms.append(np.mean(box * shifted))
+        want.append(np.mean(terms) / np.var(e))
+    same(found, name, want, 1e-9, scale=1)
+
+
+# ---- windows and spectra -------------------------------------------------------------------------------------------------
+
+
+def images(found, x, y):
+    """Slices along the last two axes. scikit-image's mean leaves the borders out."""
+    span = np.ptp(x)
+    slices = [(x[i], y[i]) for i in np.ndindex(x.shape[:-2])]
+    same(found, "ssim_image", np.mean([structural_similarity(a, b, data_range=span) for a, b in slices]), 1e-9)
+    if min(x.shape[-2:]) >= 11:
+        gaussian = [structural_similarity(a, b, data_range=span, gaussian_weights=True, sigma=1.5) for a, b in slices]
+        same(found, "ssim_gaussian", np.mean(gaussian), 1e-9)
+
+
+def similarity(found, x, y):
+    """The definition, window by window."""
+    axes = tuple(range(-x.ndim, 0))
+    a, b = (np.lib.stride_tricks.sliding_window_view(v, (8,) * x.ndim) for v in (x, y))
+    ma, mb = np.mean(a, axes, keepdims=True), np.mean(b, axes, keepdims=True)
+    va, vb = np.mean((a - ma) ** 2, axes), np.mean((b - mb) ** 2, axes)
+    cab = np.mean((a - ma) * (b - mb), axes)
+    ma, mb = np.squeeze(ma, axes), np.squeeze(mb, axes)
+    c1, c2 = (0.01 * np.ptp(x)) ** 2, (0.03 * np.ptp(x)) ** 2
+    index = (2 * ma * mb + c1) * (2 * cab + c2) / ((ma**2 + mb**2 + c1) * (va + vb + c2))
+    same(found, "ssim", np.mean(index), 1e-11)
+    same(found, "ssim_min", np.min(index), 1e-11)
+
+
+def spectrum(found, x, y):
+    """Of periodic fields with axes of one length: the shell of a mode is its wave number, rounded."""
+    n = x.shape[0]
+    if "spectrum_ratio" not in found or any(m != n for m in x.shape):
+        return
+    power = [np.abs(np.fft.fftn(v - np.mean(v))) ** 2 / v.size for v in (x, y)]
+    numbers = np.meshgrid(*[np.fft.fftfreq(n) * n] * x.ndim, indexing="ij")
+    shell = np.rint(np.sqrt(sum(k**2 for k in numbers))).astype(int)
+    count = np.bincount(shell.ravel())
+    mean = [np.bincount(shell.ravel(), p.ravel()) / count for p in power]
+    used = min(len(count), len(found["spectrum_power"]))
+    for name, want in (("spectrum_power", mean[0]), ("decoded_spectrum_power", mean[1])):
+        found[name + " in use"] = found[name][1:used]
+        same(found, name + " in use", want[1:used], 1e-8)
+
+
+# ---- cases -------------------------------------------------------------------------------------------------------------
+
+
+def fields(shape, dtype, kind, seed):
+    random = np.random.default_rng(seed)
+    grid = np.meshgrid(*[np.linspace(0, 3 + i, n) for i, n in enumerate(shape)], indexing="ij")
+    x = np.sin(sum(grid)) + 0.05 * random.standard_normal(shape)
+    y = x + 1e-3 * random.uniform(-1, 1.2, shape)
+    if kind == "offset":
+        x, y = 1e6 + 8 * x, 1e6 + 8 * y
+    x, y = x.astype(dtype), y.astype(dtype)
+    if kind == "special":
+        x.ravel()[random.integers(0, x.size, x.size // 50)] = np.nan
+        y.ravel()[random.integers(0, x.size, x.size // 50)] = np.inf
+        x.ravel()[::97] = y.ravel()[::97] = -np.inf
+    return x, y
+
+
+def check(shape, dtype, kind, seed):
+    global case
+    case = f"{shape} {np.dtype(dtype).name} {kind}"
+    x, y = fields(shape, dtype, kind, seed)
+    found = floe(x, y, "periodic")
+    counts = np.isfinite(x) & np.isfinite(y)
+    a, b = x[counts].astype(float), y[counts].astype(float)
+    same(found, "n", counts.sum(), 0)
+    same(found, "nan", np.isnan(x).sum(), 0)
+    same(found, "decoded_inf", np.isinf(y).sum(), 0)
+    values(found, "", a)
+    values(found, "decoded_", b)
+    errors(found, a, b)
+    histograms(found, a, b)
+    byte_entropy(found, "", x)
+    byte_entropy(found, "decoded_", y)
+    exact(floe(x, y, "exact", "ks wasserstein"), a, b)
+    if kind == "special":
+        return
+    x, y = x.astype(float), y.astype(float)
+    stencils(found, x, y)
+    autocorrelation(found, "autocorr", y - x)
+    autocorrelation(floe(x, y, "original_autocorr"), "original_autocorr", x)
+    if min(shape) >= 8:
+        similarity(found, x, y)
+    if kind == "plain":
+        spectrum(found, x, y)
+        if x.ndim >= 2:
+            images(found, x, y)
+
+
+def main():
+    seed = 0
+    for shape in ((5000,), (64,), (60, 71), (48, 48), (20, 31, 42), (24, 24, 24), (7, 12, 13, 14)):
+        for dtype in (np.float32, np.float64):
+            for kind in ("plain", "offset", "special"):
+                seed += 1
+                check(shape, dtype, kind, seed)
+    print(f"crosscheck: {compared} numbers compared, {failed} differ")
+    return failed > 0
+
+
+sys.exit(main())
