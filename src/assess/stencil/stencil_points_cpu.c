@@ -363,11 +363,12 @@ static void block_add(const floe_stencil_job *job, scratch *s, const uint64_t *a
 {
     lines_fetch(job, s, at, n);
     points_keep(job, s, n);
-    sums->npoints += s->nkept;
-    sums->nskipped += n - s->nkept;
-    if (job->derivatives && s->nkept)
+    if (job->derivatives) {
+        sums->npoints += s->nkept;
+        sums->nskipped += n - s->nkept;
         quantities_add(job, s, at, n, sums);
-    if (job->sobolev && s->nkept)
+    }
+    if (job->sobolev)
         sobolev_add(job, s, at, n, sums);
 }
 

@@ -215,7 +215,7 @@ static bool kit_inside(const floe_pair *p, const int64_t *at)
     return any && inside;
 }
 
-static void kit_derivatives(const floe_pair *p, kit_sums *s)
+static inline void kit_derivatives(const floe_pair *p, kit_sums *s)
 {
     int64_t at[4] = {0};
     memset(s, 0, sizeof *s);
@@ -269,7 +269,7 @@ static bool kit_mean(const floe_pair *p, long double *mean, long double *varianc
 }
 
 /* Axis a, or combined for a == 4, at lag t. */
-static long double kit_autocorr(const floe_pair *p, int a, int64_t t, long double mean, long double variance)
+static inline long double kit_autocorr(const floe_pair *p, int a, int64_t t, long double mean, long double variance)
 {
     long double total = 0;
     int naxes = 0;

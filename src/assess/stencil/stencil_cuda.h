@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kernels of the stencil pass: one for derivatives, one for products along an axis (and along the row with it), one for Sobolev
+ * norms. Each call puts kernels on the stream that leave some words in device memory: doubles, counts too. stencil_device.c
+ * calls them and makes floe_stencil_sums of the words.
+ */
+#ifndef FLOE_ASSESS_STENCIL_CUDA_H
+#define FLOE_ASSESS_STENCIL_CUDA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "assess/stencil/stencil_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FLOE_STENCIL_MAX_BLOCKS = 1056, /* 8 for each of 132 processors; more would only make more parts to join */
+    /* words of derivatives: for each order the moments of four axes, sum, length and trace; points, points left out */
+    FLOE_STENCIL_SLOTS = FLOE_STENCIL_AXES + 3,
+    FLOE_STENCIL_MOMENTS = 8, /* words of floe_stencil_moments, in its order */
+    FLOE_STENCIL_ORDER_WORDS = FLOE_STENCIL_SLOTS * FLOE_STENCIL_MOMENTS,
+    FLOE_STENCIL_POINTS_WORDS = 2 * FLOE_STENCIL_ORDER_WORDS + 2,
+    /* words of products: [along the axis, along the row][lag][box, rest]; squares */
+    FLOE_STENCIL_GROUP = 10, /* lags of a call */
+    FLOE_STENCIL_LAGS_WORDS = 4 * FLOE_STENCIL_GROUP + 1,
+    FLOE_STENCIL_SOBOLEV_WORDS = 4 /* points; squares of s0, s1, s2 */
+};
+
+/* By value. Axes of a kernel for derivatives are w, z, y, x: those of the pair, or of a flat pair 0, 2, 1, 3, so that a thread
+ * marches along z. */
+typedef struct floe_stencil_dev_job {
+    const void *x, *y; /* device memory; of a field alone the same */
+    int64_t dx[FLOE_STENCIL_AXES], dy[FLOE_STENCIL_AXES];
+    uint64_t shape[FLOE_STENCIL_AXES];
+    uint64_t fill_bits;
+    uint32_t has_fill;
+    uint32_t narrow; /* f32 */
+    uint32_t masked; /* some pairs may not count */
+    uint32_t alone;
+    uint32_t active; /* axes with derivatives */
+    uint32_t counts; /* products: of 1 where a pair counts, else 0, instead of the signal less its mean */
+    double mean;
+    double *parts; /* FLOE_STENCIL_MAX_BLOCKS times the words of the call */
+} floe_stencil_dev_job;
+
+/* Each returns a cudaError_t as a number. */
+int floe_stencil_points_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
+int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
+/* Lags first_lag to first_lag + FLOE_STENCIL_GROUP - 1 along `axis`, which is not the row, and with_row along the row too. */
+int floe_stencil_lags_cuda(const floe_stencil_dev_job *job, uint32_t axis, bool with_row, uint32_t first_lag,
+                           double *words, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
