@@ -12,11 +12,11 @@
 
 enum {
     WORD = 64,
-    RUN_LEAST = WORD,      /* blocks */
-    RUN_MOST = 4096,       /* blocks: for small ones, all of a second-level cache */
-    SLOT_BITS = 1 << 20,   /* of a run, where that is not too few blocks */
-    RUNS_A_THREAD = 8,     /* of a wave: so that waiting for the last of them costs little */
-    DECODE_RUN_LEAST = 256 /* blocks that a thread takes at a time */
+    RUN_LEAST = WORD,           /* blocks */
+    RUN_MOST = 4096,            /* blocks: for small ones, all of a second-level cache */
+    SLOT_BITS = 1 << 20,        /* of a run, where that is not too few blocks */
+    RUNS_A_THREAD = 8,          /* of a wave: so that waiting for the last of them costs little */
+    DECODE_RUN_VALUES = 1 << 14 /* values that a thread takes at a time, in whole chunks */
 };
 
 /* A run in its slot, and its place in the stream. */
@@ -60,9 +60,9 @@ static void take_scratch(encoder *e, floe_arena *arena)
     e->runs = floe_arena_take(arena, e->wave_runs, sizeof *e->runs);
 }
 
-static uint64_t decode_tasks(uint64_t nblocks, uint32_t chunk, uint64_t *chunks_a_task)
+static uint64_t decode_tasks(uint64_t nblocks, uint32_t rank, uint32_t chunk, uint64_t *chunks_a_task)
 {
-    *chunks_a_task = floe_ceil_div(DECODE_RUN_LEAST, chunk);
+    *chunks_a_task = floe_ceil_div(DECODE_RUN_VALUES >> 2 * rank, chunk);
     return floe_ceil_div(floe_ceil_div(nblocks, chunk), *chunks_a_task);
 }
 
@@ -73,7 +73,7 @@ size_t floe_zfp_stream_workspace(const floe_cpu *cpu, const floe_zfp_array *arra
     encoder e = encoder_of(cpu, array, params);
     uint64_t chunks_a_task;
     take_scratch(&e, &plan);
-    floe_arena_take(&plan, decode_tasks(e.nblocks, chunk, &chunks_a_task), 1);
+    floe_arena_take(&plan, decode_tasks(e.nblocks, array->rank, chunk, &chunks_a_task), 1);
     return plan.overflow ? 0 : plan.used;
 }
 
@@ -235,7 +235,7 @@ floe_status floe_zfp_stream_decompress(const floe_cpu *cpu, const floe_zfp_array
         floe_cpu_parallel(cpu, 1, decode_all, &d);
         return one_failed ? cut_short(err, nbytes) : FLOE_OK;
     }
-    const uint64_t ntasks = decode_tasks(d.nblocks, chunk, &d.chunks_a_task);
+    const uint64_t ntasks = decode_tasks(d.nblocks, array->rank, chunk, &d.chunks_a_task);
     d.source.places = places;
     d.source.chunk = chunk;
     d.failed = floe_arena_take(scratch, ntasks, 1);

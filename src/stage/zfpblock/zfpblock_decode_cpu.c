@@ -3,15 +3,18 @@
  * that goes on with zeros. */
 #include "stage/zfpblock/zfpblock_bits.h"
 #include "stage/zfpblock/zfpblock_cpu.h"
-#include "stage/zfpblock/zfpblock_lift.h"
+#include "stage/zfpblock/zfpblock_four.h"
 #include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_walk.h"
+#include "stage/zfpblock/zfpblock_whole.h"
 
 /* Reads the bits of one block. */
 typedef struct reader {
     const uint8_t *src;
     uint64_t at;   /* the next bit */
     uint32_t left; /* bits that the block may still have */
+    const floe_zfp_shuffles *shuffles;
+    const zfp_four_planes *fours; /* one axis */
 } reader;
 
 /* n bits, at most 64; fewer where the block ends, then zeros. */
@@ -104,8 +107,8 @@ ALWAYS_INLINE uint64_t get_plane(reader *r, uint32_t *n, uint32_t size)
 /* The same for the 256 coefficients of four axes. */
 static void get_wide_plane(reader *r, uint32_t *n, floe_zfp_planes *planes, uint32_t k)
 {
-    for (uint32_t i = 0; 64 * i < *n; i++)
-        planes->plane[i][k] = get(r, *n - 64 * i < 64 ? *n - 64 * i : 64);
+    for (uint32_t i = 0; i < FLOE_ZFP_PLANE_WORDS; i++)
+        planes->plane[i][k] = 64 * i < *n ? get(r, *n - 64 * i < 64 ? *n - 64 * i : 64) : 0;
     while (*n < FLOE_ZFP_BLOCK_VALUES && get(r, 1)) {
         *n += get_group(r, FLOE_ZFP_BLOCK_VALUES - 1 - *n);
         planes->plane[*n / 64][k] |= (uint64_t)1 << *n % 64;
@@ -116,23 +119,29 @@ static void get_wide_plane(reader *r, uint32_t *n, floe_zfp_planes *planes, uint
 /* Up to `precision` planes -> coefficients in base -2, or nothing where block is NULL. */
 ALWAYS_INLINE void get_planes(reader *r, uint32_t rank, uint32_t precision, floe_uint *block)
 {
-    const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0, from = low & ~7u;
+    const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
     floe_zfp_planes planes;
     const uint32_t zeros = count_zeros(r, FLOE_REAL_BITS - low); /* planes of zeros at the top are one bit each */
-    const uint32_t high = FLOE_REAL_BITS - zeros, to = (high + 7) & ~7u;
-    uint32_t n = 0;
+    const uint32_t high = FLOE_REAL_BITS - zeros;
+    uint32_t n = 0, k = high;
     r->at += zeros;
     r->left -= zeros;
-    for (uint32_t i = 0; 64 * i < 1u << 2 * rank; i++)
-        memset(planes.plane[i] + from, 0, (to - from) * sizeof(uint64_t));
-    for (uint32_t k = high; k-- > low && r->left;) {
+    if (rank == 1)
+        k = zfp_get_fours(r->src, &r->at, &r->left, &n, r->fours, planes.plane[0], low, high);
+    while (k > low && r->left) {
+        k--;
         if (rank == 4)
             get_wide_plane(r, &n, &planes, k);
         else
             planes.plane[0][k] = get_plane(r, &n, 1u << 2 * rank);
     }
-    if (block)
-        FLOE_V(floe_zfp_planes_join)(&planes, rank, low, high, block);
+    if (!block)
+        return;
+    for (uint32_t i = 0; 64 * i < 1u << 2 * rank && rank > 1; i++) {
+        memset(planes.plane[i] + (k & ~7u), 0, (k & 7) * sizeof(uint64_t));
+        memset(planes.plane[i] + high, 0, (-high & 7) * sizeof(uint64_t));
+    }
+    FLOE_V(floe_zfp_planes_join)(r->shuffles, &planes, rank, k, high, block);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------------------------- */
@@ -162,16 +171,6 @@ ALWAYS_INLINE void get_whole_reversibly(reader *r, uint32_t rank, floe_uint *blo
     zfp_transform(ZFP_SUM, block, rank);
 }
 
-/* Whole numbers of a block with exponent e -> bit patterns of numbers, in place. */
-ALWAYS_INLINE void to_real(floe_uint *block, uint32_t rank, int32_t e)
-{
-    const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(e));
-    floe_real y[FLOE_ZFP_BLOCK_VALUES];
-    for (uint32_t i = 0; i < 1u << 2 * rank; i++)
-        y[i] = FLOE_R(floe_zfp_real)(block[i], power);
-    memcpy(block, y, sizeof *y << 2 * rank);
-}
-
 ALWAYS_INLINE void get_real(reader *r, const floe_zfp_params *params, uint32_t rank, floe_uint *block)
 {
     if (!get(r, 1)) {
@@ -182,7 +181,7 @@ ALWAYS_INLINE void get_real(reader *r, const floe_zfp_params *params, uint32_t r
     const int32_t e = (int32_t)get(r, FLOE_ZFP_EXP_BITS) - FLOE_ZFP_EXP_BIAS;
     get_whole(r, rank, floe_zfp_precision(e, params, rank), block);
     if (block)
-        to_real(block, rank, e);
+        zfp_to_real(block, rank, e, block);
 }
 
 ALWAYS_INLINE void get_real_reversibly(reader *r, uint32_t rank, floe_uint *block)
@@ -199,7 +198,7 @@ ALWAYS_INLINE void get_real_reversibly(reader *r, uint32_t rank, floe_uint *bloc
         for (uint32_t i = 0; i < 1u << 2 * rank; i++)
             block[i] = FLOE_R(floe_zfp_reinterpret)(block[i]);
     } else if (block) {
-        to_real(block, rank, e);
+        zfp_to_real(block, rank, e, block);
     }
 }
 
@@ -224,30 +223,37 @@ ALWAYS_INLINE uint32_t get_block(reader *r, const floe_zfp_params *params, uint3
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------ */
 
-/* The last bytes of a source, which go on with zeros: a block that the bits run out in can be read to its end. */
-typedef struct tail {
+/* What a run of blocks has in common: above all the last bytes of the source, which go on with zeros, so that a block in
+ * which the bits run out can be read to its end. */
+typedef struct decoder {
     uint64_t safe; /* a block that begins below this bit does not reach the end */
     uint8_t bytes[FLOE_ZFP_FIELD_MAX / 8 + 4 * sizeof(uint64_t)];
-} tail;
+    floe_zfp_shuffles shuffles;
+    zfp_four_planes fours;
+} decoder;
 
-static uint64_t safe_until(const floe_zfp_source *s, uint32_t block_bits)
+static void decoder_init(decoder *d, const floe_zfp_source *s, uint32_t block_bits, uint32_t rank)
 {
     const uint64_t nbytes = floe_ceil_div(s->nbits, 8), most = block_bits / 8 + 3 * sizeof(uint64_t);
-    return nbytes > most ? 8 * (nbytes - most) : 0;
+    d->safe = nbytes > most ? 8 * (nbytes - most) : 0;
+    FLOE_V(floe_zfp_shuffles_init)(&d->shuffles, rank);
+    if (rank == 1)
+        zfp_four_planes_init(&d->fours);
 }
 
 /* The next block. False: it does not end in the source. */
-ALWAYS_INLINE bool next_block(floe_zfp_source *s, tail *end, const floe_zfp_params *params, uint32_t rank, bool real,
+ALWAYS_INLINE bool next_block(floe_zfp_source *s, decoder *d, const floe_zfp_params *params, uint32_t rank, bool real,
                               floe_uint *block, uint32_t *nbits)
 {
-    reader r = {.src = s->src, .at = s->at};
+    reader r = {.src = s->src, .at = s->at, .shuffles = &d->shuffles, .fours = &d->fours};
     if (s->at > s->nbits)
         return false;
-    if (s->at >= end->safe) {
+    if (s->at >= d->safe) {
         const uint64_t from = s->at / 8, left = floe_ceil_div(s->nbits, 8) - from;
-        memset(end->bytes, 0, sizeof end->bytes);
-        memcpy(end->bytes, s->src + from, (size_t)floe_min64(left, sizeof end->bytes));
-        r = (reader){.src = end->bytes, .at = s->at % 8};
+        memset(d->bytes, 0, sizeof d->bytes);
+        memcpy(d->bytes, s->src + from, (size_t)floe_min64(left, sizeof d->bytes));
+        r.src = d->bytes;
+        r.at = s->at % 8;
     }
     *nbits = get_block(&r, params, rank, real, block);
     if (*nbits > s->nbits - s->at)
@@ -259,15 +265,16 @@ ALWAYS_INLINE bool next_block(floe_zfp_source *s, tail *end, const floe_zfp_para
 ALWAYS_INLINE bool decode(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first, uint64_t count,
                           floe_zfp_source *s, uint32_t rank, bool real)
 {
-    tail end = {.safe = safe_until(s, floe_zfp_block_bits(params, array->type, rank))};
+    decoder d;
+    decoder_init(&d, s, floe_zfp_block_bits(params, array->type, rank), rank);
     zfp_walk walk = zfp_walk_of(array, first);
-    for (uint64_t i = 0; i < count; i++, zfp_walk_next(&walk)) {
+    for (uint64_t i = 0; i < count; i++, zfp_walk_next(&walk, rank)) {
         const zfp_place place = zfp_place_of(&walk, rank);
         floe_uint block[FLOE_ZFP_BLOCK_VALUES];
         uint32_t nbits;
         if (s->places && i % s->chunk == 0 && s->places[i / s->chunk] != s->at)
             return false;
-        if (!next_block(s, &end, params, rank, real, block, &nbits))
+        if (!next_block(s, &d, params, rank, real, block, &nbits))
             return false;
         zfp_store(&walk, &place, rank, block);
     }
@@ -277,10 +284,11 @@ ALWAYS_INLINE bool decode(const floe_zfp_array *array, const floe_zfp_params *pa
 ALWAYS_INLINE bool measure(floe_zfp_type type, const floe_zfp_params *params, uint64_t count, floe_zfp_source *s,
                            uint16_t *lengths, uint32_t rank, bool real)
 {
-    tail end = {.safe = safe_until(s, floe_zfp_block_bits(params, type, rank))};
+    decoder d;
+    decoder_init(&d, s, floe_zfp_block_bits(params, type, rank), rank);
     for (uint64_t i = 0; i < count; i++) {
         uint32_t nbits;
-        if (!next_block(s, &end, params, rank, real, NULL, &nbits))
+        if (!next_block(s, &d, params, rank, real, NULL, &nbits))
             return false;
         lengths[i] = (uint16_t)nbits;
     }

@@ -2,9 +2,18 @@
 /* Blocks -> bits: whole numbers, lifting, bit planes, and the planes' grammar, word by word. */
 #include "stage/zfpblock/zfpblock_bits.h"
 #include "stage/zfpblock/zfpblock_cpu.h"
-#include "stage/zfpblock/zfpblock_lift.h"
+#include "stage/zfpblock/zfpblock_four.h"
 #include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_walk.h"
+#include "stage/zfpblock/zfpblock_whole.h"
+
+/* What a run of blocks has in common, and where a block has enough. */
+typedef struct coder {
+    const floe_zfp_params *params;
+    const uint8_t *stop; /* a writer that has come this far is beyond maxbits */
+    floe_zfp_shuffles shuffles;
+    zfp_four_codes fours;
+} coder;
 
 /* ---- planes ---------------------------------------------------------------------------------------------------------- */
 
@@ -60,18 +69,24 @@ static uint32_t put_wide_plane(floe_zfp_writer *w, const floe_zfp_planes *planes
     return n;
 }
 
-/* The highest `precision` planes; may stop behind bit `enough`. block: coefficients in base -2, `any`: the or of them. */
-ALWAYS_INLINE void put_planes(floe_zfp_writer *w, const floe_uint *block, floe_uint any, uint32_t rank,
-                              uint32_t precision, uint64_t enough)
+/* The highest `precision` planes, or as many as the block has room for, and a bit more. block: coefficients in base -2;
+ * any: the or of them. */
+ALWAYS_INLINE void put_planes(floe_zfp_writer *w, const coder *c, const floe_uint *block, floe_uint any, uint32_t rank,
+                              uint32_t precision)
 {
-    const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
-    const uint32_t used = any ? floe_top_bit(any) + 1 : 0, high = used > low ? used : low;
-    const uint8_t *const stop = w->base + enough / 8 + 1; /* from here on there is enough */
+    const uint32_t all = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
+    const uint32_t used = any ? floe_top_bit(any) + 1 : 0, high = used > all ? used : all;
+    const uint32_t most = 8 * (uint32_t)(c->stop - w->at); /* each plane takes a bit or more */
+    const uint32_t low = rank == 1 && high - all > most ? high - most : all;
     floe_zfp_planes planes;
     uint32_t n = 0;
     floe_zfp_put_zeros(w, FLOE_REAL_BITS - high);
-    FLOE_V(floe_zfp_planes_split)(block, rank, low, high, &planes);
-    for (uint32_t k = high; k-- > low && w->at < stop;)
+    FLOE_V(floe_zfp_planes_split)(&c->shuffles, block, rank, low, high, &planes);
+    if (rank == 1) {
+        zfp_put_fours(w, &c->fours, planes.plane[0], low, high, c->stop);
+        return;
+    }
+    for (uint32_t k = high; k-- > low && w->at < c->stop;)
         n = rank == 4 ? put_wide_plane(w, &planes, k, n) : put_plane(w, planes.plane[0][k], n, 1u << 2 * rank);
 }
 
@@ -88,82 +103,63 @@ ALWAYS_INLINE floe_uint to_negabinary(floe_uint *block, uint32_t rank)
     return any;
 }
 
-ALWAYS_INLINE void put_whole(floe_zfp_writer *w, floe_uint *block, uint32_t rank, uint32_t precision, uint64_t enough)
+ALWAYS_INLINE void put_whole(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, uint32_t precision)
 {
     zfp_transform(ZFP_LIFT, block, rank);
     const floe_uint any = to_negabinary(block, rank);
-    put_planes(w, block, any, rank, precision, enough);
+    put_planes(w, c, block, any, rank, precision);
 }
 
-ALWAYS_INLINE void put_whole_reversibly(floe_zfp_writer *w, floe_uint *block, uint32_t rank, uint32_t maxprec,
-                                        uint64_t enough)
+ALWAYS_INLINE void put_whole_reversibly(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank)
 {
     zfp_transform(ZFP_DIFFER, block, rank);
     const floe_uint any = to_negabinary(block, rank);
-    const uint32_t all = FLOE_R(floe_zfp_significant)(any), some = all < maxprec ? all : maxprec;
+    const uint32_t all = FLOE_R(floe_zfp_significant)(any), some = all < c->params->maxprec ? all : c->params->maxprec;
     const uint32_t precision = some ? some : 1;
     floe_zfp_put(w, precision - 1, FLOE_ZFP_PREC_BITS);
-    put_planes(w, block, any, rank, precision, enough);
+    put_planes(w, c, block, any, rank, precision);
 }
 
-ALWAYS_INLINE int32_t exponent_of(const floe_uint *block, uint32_t rank)
-{
-    floe_uint most = 0;
-    for (uint32_t i = 0; i < 1u << 2 * rank; i++) {
-        const floe_uint m = FLOE_R(floe_zfp_magnitude)(block[i]);
-        most = m > most ? m : most;
-    }
-    return FLOE_R(floe_zfp_exponent)(most);
-}
-
-/* Bit patterns of numbers -> whole numbers. */
-ALWAYS_INLINE void to_whole(const floe_uint *bits, uint32_t rank, int32_t e, floe_uint *whole)
-{
-    const floe_real power = FLOE_R(floe_zfp_power)(FLOE_R(floe_zfp_scale)(e));
-    floe_real x[FLOE_ZFP_BLOCK_VALUES];
-    memcpy(x, bits, sizeof *x << 2 * rank);
-    for (uint32_t i = 0; i < 1u << 2 * rank; i++)
-        whole[i] = FLOE_R(floe_zfp_whole)(x[i], power);
-}
-
-/* True where whole numbers give the very values back. */
-ALWAYS_INLINE bool loses_nothing(const floe_uint *bits, uint32_t rank, int32_t e, const floe_uint *whole)
-{
-    const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(e));
-    floe_uint lost = 0;
-    for (uint32_t i = 0; i < 1u << 2 * rank; i++) {
-        floe_real y = FLOE_R(floe_zfp_real)(whole[i], power);
-        floe_uint back;
-        memcpy(&back, &y, sizeof back);
-        lost |= back ^ bits[i];
-    }
-    return lost == 0;
-}
-
-ALWAYS_INLINE void put_real(floe_zfp_writer *w, const floe_zfp_params *params, floe_uint *block, uint32_t rank,
-                            uint64_t enough)
+ALWAYS_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
 {
     floe_uint whole[FLOE_ZFP_BLOCK_VALUES];
-    const int32_t e = exponent_of(block, rank);
-    const uint32_t precision = floe_zfp_precision(e, params, rank);
+    bool finite;
+    const int32_t e = zfp_exponent_of(block, rank, &finite);
+    const uint32_t precision = floe_zfp_precision(e, c->params, rank);
     if (e == -FLOE_ZFP_EXP_BIAS || precision == 0) {
         floe_zfp_put(w, 0, 1);
         return;
     }
     floe_zfp_put(w, 1 | (uint64_t)(e + FLOE_ZFP_EXP_BIAS) << 1, 1 + FLOE_ZFP_EXP_BITS);
-    to_whole(block, rank, e, whole);
-    put_whole(w, whole, rank, precision, enough);
+    zfp_to_whole(block, rank, e, finite && FLOE_R(floe_zfp_fits)(e), whole);
+    put_whole(w, c, whole, rank, precision);
+}
+
+/* Whole numbers that give the very values back. False: there are none. */
+ALWAYS_INLINE bool to_whole_exactly(const floe_uint *block, uint32_t rank, int32_t e, bool finite, floe_uint *whole)
+{
+    floe_uint back[FLOE_ZFP_BLOCK_VALUES], lost = 0;
+    if (!finite)
+        return false;
+    if (e == -FLOE_ZFP_EXP_BIAS) {
+        memset(whole, 0, sizeof *whole << 2 * rank);
+        memset(back, 0, sizeof *back << 2 * rank);
+    } else {
+        zfp_to_whole(block, rank, e, FLOE_R(floe_zfp_fits)(e), whole);
+        zfp_to_real(whole, rank, e, back);
+    }
+    for (uint32_t i = 0; i < 1u << 2 * rank; i++)
+        lost |= back[i] ^ block[i];
+    return lost == 0;
 }
 
 /* All zero: 0. Whole numbers: 1, 0, exponent. Bit patterns: 1, 1. */
-ALWAYS_INLINE void put_real_reversibly(floe_zfp_writer *w, const floe_zfp_params *params, floe_uint *block,
-                                       uint32_t rank, uint64_t enough)
+ALWAYS_INLINE void put_real_reversibly(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
 {
-    floe_uint whole[FLOE_ZFP_BLOCK_VALUES] = {0};
-    const int32_t e = exponent_of(block, rank);
-    if (e != -FLOE_ZFP_EXP_BIAS)
-        to_whole(block, rank, e, whole);
-    if (!loses_nothing(block, rank, e, whole)) {
+    floe_uint whole[FLOE_ZFP_BLOCK_VALUES];
+    bool finite;
+    const int32_t e = zfp_exponent_of(block, rank, &finite);
+    if (!to_whole_exactly(block, rank, e, finite, whole)) {
         for (uint32_t i = 0; i < 1u << 2 * rank; i++)
             whole[i] = FLOE_R(floe_zfp_reinterpret)(block[i]);
         floe_zfp_put(w, 3, 2);
@@ -173,16 +169,13 @@ ALWAYS_INLINE void put_real_reversibly(floe_zfp_writer *w, const floe_zfp_params
     } else {
         floe_zfp_put(w, 1 | (uint64_t)(e + FLOE_ZFP_EXP_BIAS) << 2, 2 + FLOE_ZFP_EXP_BITS);
     }
-    put_whole_reversibly(w, whole, rank, params->maxprec, enough);
+    put_whole_reversibly(w, c, whole, rank);
 }
 
-/* Cuts what was put since bit `start` to maxbits, or fills it up to minbits. Returns how much it is. Reversible blocks of
- * zeros stay one bit. */
-ALWAYS_INLINE uint32_t fit(floe_zfp_writer *w, const floe_zfp_params *params, uint64_t start, bool real_reversibly)
+/* Cuts what was put since bit `start` to maxbits, or fills it up to minbits. Returns how much it is. */
+ALWAYS_INLINE uint32_t fit(floe_zfp_writer *w, const floe_zfp_params *params, uint64_t start)
 {
     uint64_t nbits = floe_zfp_written(w) - start;
-    if (real_reversibly && nbits == 1)
-        return 1;
     if (nbits > params->maxbits) {
         nbits = params->maxbits;
         floe_zfp_rewind(w, start + nbits);
@@ -202,20 +195,27 @@ ALWAYS_INLINE uint64_t encode(const floe_zfp_array *array, const floe_zfp_params
     const bool reversible = params->minexp < FLOE_ZFP_MIN_EXP;
     floe_zfp_writer w = {.base = dst, .at = dst};
     zfp_walk walk = zfp_walk_of(array, first);
-    for (uint64_t i = 0; i < count; i++, zfp_walk_next(&walk)) {
-        const uint64_t start = floe_zfp_written(&w), enough = start + params->maxbits;
+    coder c;
+    c.params = params;
+    FLOE_V(floe_zfp_shuffles_init)(&c.shuffles, rank);
+    if (rank == 1)
+        zfp_four_codes_init(&c.fours);
+    for (uint64_t i = 0; i < count; i++, zfp_walk_next(&walk, rank)) {
+        const uint64_t start = floe_zfp_written(&w);
         const zfp_place place = zfp_place_of(&walk, rank);
         floe_uint block[FLOE_ZFP_BLOCK_VALUES];
         zfp_load(&walk, &place, rank, block);
+        c.stop = dst + (start + params->maxbits) / 8 + 1;
         if (real && reversible)
-            put_real_reversibly(&w, params, block, rank, enough);
+            put_real_reversibly(&w, &c, block, rank);
         else if (real)
-            put_real(&w, params, block, rank, enough);
+            put_real(&w, &c, block, rank);
         else if (reversible)
-            put_whole_reversibly(&w, block, rank, params->maxprec, enough);
+            put_whole_reversibly(&w, &c, block, rank);
         else
-            put_whole(&w, block, rank, params->maxprec, enough);
-        lengths[i] = (uint16_t)fit(&w, params, start, real && reversible);
+            put_whole(&w, &c, block, rank, params->maxprec);
+        const bool zeros = real && reversible && floe_zfp_written(&w) == start + 1; /* stays one bit */
+        lengths[i] = (uint16_t)(zeros ? 1 : fit(&w, params, start));
     }
     floe_store64(w.at, w.pending);
     return floe_zfp_written(&w);

@@ -183,14 +183,20 @@ FLOE_HD const uint8_t *floe_zfp_order(uint32_t rank)
     return rank == 1 ? order1 : rank == 2 ? order2 : rank == 3 ? order3 : order4;
 }
 
+/* Zeros below the lowest bit that is set; v > 0. */
+FLOE_HD uint32_t floe_zfp_low_zeros(uint64_t v)
+{
+#if defined(__CUDA_ARCH__)
+    return (uint32_t)__ffsll((long long)v) - 1;
+#else
+    return (uint32_t)__builtin_ctzll(v);
+#endif
+}
+
 /* Planes that hold all bits of coefficients whose or is `any`. */
 FLOE_HD uint32_t FLOE_R(floe_zfp_significant)(floe_uint any)
 {
-    uint32_t n = 0;
-    for (; any;
-         any = (floe_uint)(any << 1)) /* few steps: reversible blocks have few zeros at the end, or are all zero */
-        n++;
-    return n;
+    return any ? FLOE_REAL_BITS - floe_zfp_low_zeros(any) : 0;
 }
 
 /* ---- the grammar of a bit plane -------------------------------------------------------------------------------------- */
@@ -209,11 +215,7 @@ typedef struct floe_zfp_group {
 /* The group in front of `rest` (not 0), of which `left` coefficients (1 to 64) are left. */
 FLOE_HD floe_zfp_group floe_zfp_group_encode(uint64_t rest, uint32_t left)
 {
-#if defined(__CUDA_ARCH__)
-    const uint32_t zeros = (uint32_t)__ffsll((long long)rest) - 1;
-#else
-    const uint32_t zeros = (uint32_t)__builtin_ctzll(rest);
-#endif
+    const uint32_t zeros = floe_zfp_low_zeros(rest);
     const uint32_t last = zeros + 1 == left;
     floe_zfp_group g = {1 | (uint64_t)!last << 1 << zeros, zeros + 2 - last, zeros + 1};
     return g;

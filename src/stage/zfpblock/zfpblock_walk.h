@@ -34,9 +34,9 @@ static inline zfp_walk zfp_walk_of(const floe_zfp_array *array, uint64_t first)
     return w;
 }
 
-static inline void zfp_walk_next(zfp_walk *w)
+static inline __attribute__((always_inline)) void zfp_walk_next(zfp_walk *w, uint32_t rank)
 {
-    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
+    for (uint32_t a = 0; a < rank; a++) {
         w->corner[a] += FLOE_ZFP_SIDE;
         if (w->corner[a] < w->shape[a])
             return;
@@ -44,13 +44,13 @@ static inline void zfp_walk_next(zfp_walk *w)
     }
 }
 
-static inline zfp_place zfp_place_of(const zfp_walk *w, uint32_t rank)
+static inline __attribute__((always_inline)) zfp_place zfp_place_of(const zfp_walk *w, uint32_t rank)
 {
-    zfp_place p = {.whole = true};
+    zfp_place p = {.inside = {1, 1, 1, 1}, .whole = true};
     int64_t at = 0;
-    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
+    for (uint32_t a = 0; a < rank; a++) {
         p.inside[a] = (uint32_t)floe_min64(FLOE_ZFP_SIDE, w->shape[a] - w->corner[a]);
-        p.whole = p.whole && (a >= rank || p.inside[a] == FLOE_ZFP_SIDE);
+        p.whole &= p.inside[a] == FLOE_ZFP_SIDE;
         at += (int64_t)w->corner[a] * w->stride[a];
     }
     p.first = w->data + at * (int64_t)sizeof(floe_uint);
