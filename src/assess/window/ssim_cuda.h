@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SSIM (ssim.h) of two fields in device memory.
+ *
+ * There are two ways. The fast one (ssim_fast_cuda.cu) reads both fields about once and keeps everything else on the chip.
+ * It wants a step of 1, windows of the same size up to FLOE_SSIM_FAST_WINDOW along both of the fastest axes (along the axis
+ * before them any size), uniform weights, rows of at least FLOE_SSIM_FAST_X neighbours that lie side by side, and values that are tame: finite, and
+ * within eight ranges of the original's middle. The other way (ssim_any_cuda.cu) takes all else: it puts sums over windows
+ * along one axis after another into device memory, in boxes of some million values. It is what is done again when the fast
+ * way meets values that are not tame.
+ *
+ * Both work in double and give the same each time. The slow way adds the same numbers in the same order as the CPU but for
+ * rows; losses of all three agree to some 1e-13.
+ */
+#ifndef FLOE_ASSESS_SSIM_CUDA_H
+#define FLOE_ASSESS_SSIM_CUDA_H
+
+#include "assess/window/ssim_plan.h"
+#include "backend/cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FLOE_SSIM_FAST_WINDOW = 9, /* with seven more, the 16 values of two matrix products' inner length */
+    FLOE_SSIM_FAST_X = 64,     /* windows of a block of the fast way; its warps share them, see there */
+    FLOE_SSIM_FAST_Y = 24,
+    FLOE_SSIM_FAST_Z = 128,    /* at most; running sums along the axis begin anew that often */
+    FLOE_SSIM_ANY_BLOCKS = 528 /* that add up losses; four on each of 132 processors */
+};
+
+/* What a GPU hands back. */
+typedef struct floe_ssim_answer {
+    floe_ssim_part part;
+    uint32_t wild, reserved; /* not 0: the fast way met values that it cannot take, and the part is of no use */
+} floe_ssim_answer;
+
+/* By value. Pointers are device memory. */
+typedef struct floe_ssim_job {
+    floe_pair pair;
+    floe_ssim_plan plan;
+    double *sums[2];       /* floe_ssim_sums_nbytes each; the slow way's */
+    floe_ssim_part *parts; /* floe_ssim_nparts */
+    floe_ssim_answer *answer;
+} floe_ssim_job;
+
+/* A plan for a GPU: with boxes of the slow way for tiles. */
+void floe_ssim_plan_device(const floe_pair *pair, const floe_ssim_options *options, floe_ssim_plan *plan);
+void floe_ssim_sums_nbytes(const floe_ssim_plan *plan, uint64_t nbytes[2]);
+uint64_t floe_ssim_nparts(const floe_ssim_plan *plan);
+bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan);
+
+/* Blocks of the fast way: tiles along x and y, equal chunks along z, and fields along the slowest axis. */
+typedef struct floe_ssim_fast_grid {
+    uint64_t nx, ny, nz, nchunk; /* nchunk: windows of a chunk */
+    uint64_t nblocks;
+} floe_ssim_fast_grid;
+floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan);
+
+/* They put kernels on the stream and return a cudaError_t. The fast way for each type of values. */
+int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream);
+int floe_ssim_fast_cuda_f32(const floe_ssim_job *job, void *stream);
+int floe_ssim_fast_cuda_f64(const floe_ssim_job *job, void *stream);
+/* nparts parts to the answer's. */
+int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream);
+
+/* Of options that suit: device memory that a call needs, 256-byte aligned. About 0.6 GB for large fields. */
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options);
+/* Waits for the answer. */
+floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    void *scratch, floe_ssim_result *result, floe_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "assess/window/ssim_cuda.h"
+#include "base/try.h"
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+enum {
+    LAST = FLOE_MAX_RANK - 1,
+    BOX_NELEMS = 8 << 20 /* values of a box: enough for a GPU, and 0.3 GB of sums in each buffer */
+};
+
+/* ---- plan -------------------------------------------------------------------------------------------------------- */
+
+/* Boxes near cubes: what neighbours share is little. */
+void floe_ssim_plan_device(const floe_pair *pair, const floe_ssim_options *options, floe_ssim_plan *plan)
+{
+    floe_ssim_plan_of(pair, options, plan);
+    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++)
+        plan->tile[a] = plan->nwindows[a];
+    for (;;) {
+        double n = 1, most = 0;
+        uint32_t longest = 0;
+        for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
+            const double covered = (double)floe_ssim_plan_covered(plan, a, plan->tile[a]);
+            const double share = plan->tile[a] > 1 ? covered / (double)options->window[a] : 0;
+            n *= covered;
+            longest = share > most ? a : longest;
+            most = share > most ? share : most;
+        }
+        if (n <= BOX_NELEMS || most == 0)
+            break;
+        plan->tile[longest] = (plan->tile[longest] + 1) / 2;
+    }
+    for (uint32_t a = 0; a < FLOE_MAX_RANK; a++)
+        plan->ntiles[a] = floe_ceil_div(plan->nwindows[a], plan->tile[a]);
+}
+
+/* After the pass over axis a, sums of windows along a and below are at hand for each value along the axes above. */
+void floe_ssim_sums_nbytes(const floe_ssim_plan *plan, uint64_t nbytes[2])
+{
+    uint32_t to = 0;
+    nbytes[0] = nbytes[1] = 0;
+    for (uint32_t a = FLOE_MAX_RANK; a-- > 0; to ^= 1) {
+        uint64_t n = FLOE_SSIM_SUMS * sizeof(double);
+        for (uint32_t b = 0; b < FLOE_MAX_RANK; b++)
+            n *= b < a ? floe_ssim_plan_covered(plan, b, plan->tile[b]) : plan->tile[b];
+        nbytes[to] = floe_max64(nbytes[to], n);
+    }
+}
+
+floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan)
+{
+    floe_ssim_fast_grid g;
+    g.nx = floe_ceil_div(plan->nwindows[3], FLOE_SSIM_FAST_X);
+    g.ny = floe_ceil_div(plan->nwindows[2], FLOE_SSIM_FAST_Y);
+    g.nchunk = floe_ceil_div(plan->nwindows[1], floe_ceil_div(plan->nwindows[1], FLOE_SSIM_FAST_Z));
+    g.nz = floe_ceil_div(plan->nwindows[1], g.nchunk);
+    g.nblocks = g.nx * g.ny * g.nz * plan->nwindows[0];
+    return g;
+}
+
+uint64_t floe_ssim_nparts(const floe_ssim_plan *plan)
+{
+    return floe_max64(floe_ssim_fast_grid_of(plan).nblocks, FLOE_SSIM_ANY_BLOCKS);
+}
+
+/* Of a launch's second and third axis. */
+static bool grid_is_possible(const floe_ssim_plan *plan)
+{
+    const floe_ssim_fast_grid g = floe_ssim_fast_grid_of(plan);
+    return g.nx <= INT32_MAX && g.ny <= UINT16_MAX && g.nz <= UINT16_MAX && plan->nwindows[0] <= UINT16_MAX &&
+           g.nz * plan->nwindows[0] <= UINT16_MAX && plan->options.window[1] <= INT32_MAX;
+}
+
+/* The fast way reads rows as they lie, and sums of squares must stay far from the ends of the range of double. */
+bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan)
+{
+    const floe_ssim_options *o = &plan->options;
+    const double range = o->max - o->min, middle = o->min / 2 + o->max / 2;
+    for (int a = 0; a < FLOE_MAX_RANK; a++)
+        if (o->step[a] != 1)
+            return false;
+    if (o->weights != FLOE_SSIM_WEIGHTS_UNIFORM || o->window[0] != 1 || o->window[2] != o->window[3] ||
+        o->window[3] > FLOE_SSIM_FAST_WINDOW || pair->shape[LAST] < FLOE_SSIM_FAST_X ||
+        pair->original_stride[LAST] != 1 || pair->decoded_stride[LAST] != 1 || !grid_is_possible(plan))
+        return false;
+    const double fill =
+        pair->dtype == FLOE_F32 ? (double)floe_f32_of((uint32_t)pair->fill_bits) : floe_f64_of(pair->fill_bits);
+    if (pair->has_fill && fabs(fill - middle) <= 9 * range)
+        return false;
+    return range > (pair->dtype == FLOE_F32 ? 0 : 1e-60) && range < 1e60 && fabs(middle) < 1e60;
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------------------- */
+
+static void scratch_take(floe_ssim_job *job, floe_arena *arena)
+{
+    uint64_t nbytes[2];
+    floe_ssim_sums_nbytes(&job->plan, nbytes);
+    job->answer = floe_arena_take(arena, 1, sizeof *job->answer);
+    job->parts = floe_arena_take(arena, floe_ssim_nparts(&job->plan), sizeof *job->parts);
+    for (int k = 0; k < 2; k++)
+        job->sums[k] = floe_arena_take(arena, nbytes[k], 1);
+}
+
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options)
+{
+    floe_ssim_job job = {.pair = *pair};
+    floe_arena arena = floe_arena_plan();
+    floe_ssim_plan_device(pair, options, &job.plan);
+    scratch_take(&job, &arena);
+    return arena.overflow ? UINT64_MAX : arena.used;
+}
+
+floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    void *scratch, floe_ssim_result *result, floe_error *err)
+{
+    FLOE_TRY(floe_ssim_check(pair, options, err));
+    floe_ssim_job job = {.pair = *pair};
+    floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
+    floe_ssim_plan_device(pair, options, &job.plan);
+    scratch_take(&job, &arena);
+    floe_ssim_answer answer = {.wild = 1};
+    if (floe_ssim_is_fast(pair, &job.plan)) {
+        if (pair->dtype == FLOE_F32)
+            FLOE_CUDA(err, floe_ssim_fast_cuda_f32(&job, cuda->stream));
+        else
+            FLOE_CUDA(err, floe_ssim_fast_cuda_f64(&job, cuda->stream));
+        FLOE_TRY(floe_cuda_fetch(cuda, &answer, job.answer, sizeof answer, err));
+    }
+    if (answer.wild) {
+        FLOE_CUDA(err, floe_ssim_any_cuda(&job, cuda->stream));
+        FLOE_TRY(floe_cuda_fetch(cuda, &answer, job.answer, sizeof answer, err));
+    }
+    *result = floe_ssim_join(&job.plan, &answer.part, 1);
+    return FLOE_OK;
+}
+
+#else
+
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options)
+{
+    (void)pair, (void)options;
+    return 0;
+}
+
+floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    void *scratch, floe_ssim_result *result, floe_error *err)
+{
+    (void)cuda, (void)pair, (void)options, (void)scratch, (void)result;
+    return floe_fail(err, FLOE_ERR_DEVICE, "this build of floe has no CUDA, it runs on the CPU only");
+}
+
+#endif

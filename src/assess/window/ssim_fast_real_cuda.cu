@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fast way to SSIM. Axes are named z, y, x, slowest first; windows are wz * w * w.
+ *
+ * Sums over windows along x and y are products with a band of ones, which the matrix units of a GPU do in double, so that no
+ * shuffles are needed and any w up to FLOE_SSIM_FAST_WINDOW is one code: 8 windows in a row need 16 values, which are two
+ * products of inner length 4 with the band's lower half and two with its upper half.
+ *
+ *     block   FAST_X by FAST_Y windows, over a chunk of planes; its warps wait for one another only, so several of them on
+ *             a multiprocessor keep all its units busy
+ *     plane   what comes into the windows along z less what leaves them: four terms a value. From rows of them each warp
+ *             makes sums along x, which go to shared memory; then sums along y, which add up in the accumulators.
+ *             These are the sums over whole windows: losses are next
+ *
+ * Running sums lose digits to what is much larger than they are, and never see a NaN off again. So the values must be tame
+ * (ssim_cuda.h). If one is not, the answer says so, and is not to be used.
+ */
+#include "assess/window/ssim_losses_cuda.cuh"
+#include "backend/device_matrix.cuh"
+#include "base/real.h"
+
+namespace
+{
+
+typedef floe_real real;
+
+enum {
+    X = FLOE_SSIM_FAST_X,
+    Y = FLOE_SSIM_FAST_Y,
+    HALF = 8,              /* windows of a product, and values of one half of a band */
+    ROWS = Y + HALF,       /* of values */
+    PITCH = X + 4,         /* of rows in shared memory: loads and stores both without bank conflicts */
+    MOMENT = ROWS * PITCH, /* doubles */
+    WARPS = 4,             /* X / 16 columns each along y; along x 16 rows and 32 columns each */
+    THREADS = WARPS * FLOE_WARP,
+    SPAN = 32, /* windows in a row that a warp sums along x */
+    SHARED_NBYTES = FLOE_SSIM_SUMS * MOMENT * (int)sizeof(double),
+    BLOCKS_AN_SM = 2
+};
+static_assert(X == 16 * WARPS && X == 2 * SPAN && ROWS == 32, "each warp has its share of a tile");
+
+/* By value, for the kernel. */
+typedef struct fast_job {
+    const real *original, *decoded;
+    int64_t original_stride[FLOE_MAX_RANK], decoded_stride[FLOE_MAX_RANK];
+    uint64_t shape[FLOE_MAX_RANK], nwindows[FLOE_MAX_RANK];
+    uint32_t window, window_z;
+    floe_ssim_fast_grid grid;
+    real middle, bound; /* values within bound of the middle are tame */
+    double pivot;
+    double n, pivot_n, c1, c2; /* values in a window; 2 p n; 2 C1 n^2, 2 C2 n^2 */
+    floe_ssim_part *parts;
+    uint32_t *wild;
+} fast_job;
+
+/* Two neighbours in a row. */
+struct alignas(2 * sizeof(real)) two {
+    real at[2];
+};
+
+/* Of a lane: 2 rows by 2 columns of both fields. */
+typedef struct values {
+    two x[2], y[2];
+} values;
+
+/* Where a block is. */
+typedef struct place {
+    uint32_t x, y;      /* its first window */
+    uint32_t x_counts;  /* the first that counts: at the end of rows blocks overlap, so that none reads beyond it */
+    uint32_t nz;        /* windows along z */
+    uint64_t field, z;  /* along the slowest axis; the first window along z */
+    uint32_t row, quad; /* of the lane: lane / 4, lane % 4 */
+} place;
+
+/* What a lane reads of a plane: from here on in two rows of each field. The last segment may reach beyond the row's end: its
+ * two values are at `last`, or the row's last ones, which no window that counts has inside. */
+typedef struct lane_rows {
+    const real *x[2], *y[2];
+    uint32_t last[2];
+} lane_rows;
+
+/* Windows 0, 4, 1, 5, ... : so that what a lane has of a product goes to shared memory without bank conflicts. */
+FLOE_DEV uint32_t window_of(uint32_t n) { return n / 2 + n % 2 * 4; }
+/* Row 2 q + t of eight is number 4 t + q: a lane has neighbours at t = 0 and 1, in rows and in columns. */
+FLOE_DEV uint32_t row_of(uint32_t number) { return 2 * (number % 4) + number / 4; }
+
+FLOE_DEV place place_of(const fast_job &job)
+{
+    place p;
+    p.x_counts = blockIdx.x * X;
+    p.x = (uint32_t)floe_min64(p.x_counts, job.shape[3] - X);
+    p.y = blockIdx.y * Y;
+    p.field = blockIdx.z / (uint32_t)job.grid.nz;
+    p.z = blockIdx.z % (uint32_t)job.grid.nz * job.grid.nchunk;
+    p.nz = (uint32_t)floe_min64(job.grid.nchunk, job.nwindows[1] - p.z);
+    p.row = floe_lane() / 4, p.quad = floe_lane() % 4;
+    return p;
+}
+
+/* In the first plane. Rows beyond the last one are the last one. */
+template <bool PAIRS> FLOE_DEV lane_rows rows_of(const fast_job &job, const place &p)
+{
+    lane_rows rows;
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    const int64_t column = p.x + warp % 2 * SPAN + 2 * p.quad;
+    for (uint32_t r = 0; r < 2; r++) {
+        const int64_t y = (int64_t)floe_min64(p.y + warp / 2 * 16 + r * HALF + row_of(p.row), job.shape[2] - 1);
+        rows.x[r] = job.original + (int64_t)p.field * job.original_stride[0] + (int64_t)p.z * job.original_stride[1] +
+                    y * job.original_stride[2] + column;
+        rows.y[r] = job.decoded + (int64_t)p.field * job.decoded_stride[0] + (int64_t)p.z * job.decoded_stride[1] +
+                    y * job.decoded_stride[2] + column;
+    }
+    const uint64_t left = job.shape[3] - 1 - (uint64_t)column; /* values behind the first */
+    rows.last[0] = (uint32_t)floe_min64(SPAN, PAIRS ? left - 1 : left);
+    rows.last[1] = (uint32_t)floe_min64(SPAN + 1, left);
+    return rows;
+}
+
+FLOE_DEV lane_rows rows_moved(const lane_rows &rows, int64_t x, int64_t y)
+{
+    lane_rows moved = rows;
+    for (int r = 0; r < 2; r++)
+        moved.x[r] = rows.x[r] + x, moved.y[r] = rows.y[r] + y;
+    return moved;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------ */
+
+template <bool PAIRS> FLOE_DEV two two_at(const real *row, uint32_t first, uint32_t second)
+{
+    if (PAIRS)
+        return *(const two *)(row + first);
+    two v;
+    v.at[0] = row[first], v.at[1] = row[second];
+    return v;
+}
+
+template <bool PAIRS> FLOE_DEV values values_at(const lane_rows &rows, uint32_t segment)
+{
+    values v;
+    const bool is_last = segment == SPAN / HALF;
+    const uint32_t first = is_last ? rows.last[0] : segment * HALF, second = is_last ? rows.last[1] : first + 1;
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        v.x[r] = two_at<PAIRS>(rows.x[r], first, second);
+        v.y[r] = two_at<PAIRS>(rows.y[r], first, second);
+    }
+    return v;
+}
+
+FLOE_DEV bool are_tame(const fast_job &job, const values &v)
+{
+    bool tame = true;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        tame &= fabs(v.x[i / 2].at[i % 2] - job.middle) <= job.bound;
+        tame &= fabs(v.y[i / 2].at[i % 2] - job.middle) <= job.bound;
+    }
+    return tame;
+}
+
+/* s of f32: the sum of two floats is as good as exact. */
+FLOE_DEV double s_of(const fast_job &job, real x, real y)
+{
+    return sizeof(real) == 4 ? ((double)x + (double)y) - 2 * job.pivot : (x - job.pivot) + (y - job.pivot);
+}
+
+/* The terms of what comes into the windows less, with LEAVES, those of what leaves them. */
+template <bool LEAVES>
+FLOE_DEV void terms_of(const fast_job &job, const values &in, const values &out, double terms[FLOE_SSIM_SUMS][2][2])
+{
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int t = 0; t < 2; t++) {
+            double s = s_of(job, in.x[r].at[t], in.y[r].at[t]), sum_s = s;
+            double d = (double)in.x[r].at[t] - (double)in.y[r].at[t], sum_d = d;
+            if (LEAVES) {
+                const double old_s = s_of(job, out.x[r].at[t], out.y[r].at[t]);
+                const double old_d = (double)out.x[r].at[t] - (double)out.y[r].at[t];
+                s -= old_s, sum_s += old_s;
+                d -= old_d, sum_d += old_d;
+            }
+            terms[FLOE_SSIM_S][t][r] = s;
+            terms[FLOE_SSIM_SS][t][r] = s * sum_s;
+            terms[FLOE_SSIM_D][t][r] = d;
+            terms[FLOE_SSIM_DD][t][r] = d * sum_d;
+        }
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------------- */
+
+/* The lane's part of the band: whether the value that it has in half h at t is in the window that it is for. */
+FLOE_DEV void band_of(const fast_job &job, const place &p, double band[2][2])
+{
+    const uint32_t window = window_of(p.row);
+    for (uint32_t h = 0; h < 2; h++)
+        for (uint32_t t = 0; t < 2; t++) {
+            const uint32_t value = h * HALF + 2 * p.quad + t;
+            band[h][t] = value >= window && value < window + job.window ? 1 : 0;
+        }
+}
+
+/* 8 windows of one moment, in 16 rows, from the values at t = 0 and 1 of one half. */
+FLOE_DEV void half_add(double sums[4], const double half[2][2], const double band[2])
+{
+    floe_matrix_add(sums, half[0], band[0]);
+    floe_matrix_add(sums, half[1], band[1]);
+}
+
+FLOE_DEV void half_of(double sums[4], const double half[2][2], const double band[2])
+{
+    floe_matrix_multiply(sums, half[0], band[0]);
+    floe_matrix_add(sums, half[1], band[1]);
+}
+
+/* Sums along x in 16 rows of a plane, to shared memory. Returns whether the plane's values are tame. */
+template <bool PAIRS, bool LEAVES>
+FLOE_DEV bool rows_sum(const fast_job &job, const place &p, const lane_rows &comes, const lane_rows &leaves,
+                       const double band[2][2], double *shared)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    double *to = shared + (warp / 2 * 16 + p.row) * PITCH + warp % 2 * SPAN + p.quad;
+    double sums[FLOE_SSIM_SUMS][4], terms[FLOE_SSIM_SUMS][2][2];
+    bool tame = true;
+#pragma unroll
+    for (uint32_t segment = 0; segment <= SPAN / HALF; segment++) {
+        const values in = values_at<PAIRS>(comes, segment);
+        const values out = LEAVES ? values_at<PAIRS>(leaves, segment) : in;
+        tame &= are_tame(job, in);
+        terms_of<LEAVES>(job, in, out, terms);
+#pragma unroll
+        for (int m = 0; m < FLOE_SSIM_SUMS; m++) {
+            if (segment > 0) {
+                half_add(sums[m], terms[m], band[1]);
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    to[m * MOMENT + i / 2 * HALF * PITCH + (segment - 1) * HALF + i % 2 * 4] = sums[m][i];
+            }
+            if (segment < SPAN / HALF)
+                half_of(sums[m], terms[m], band[0]);
+        }
+    }
+    return tame;
+}
+
+/* Adds sums along y of 16 columns to those of 8 windows: half h of the rows that the windows need. */
+FLOE_DEV void columns_add(const double *shared, uint32_t rows, const double band[2], double sums[FLOE_SSIM_SUMS][4])
+{
+#pragma unroll
+    for (int m = 0; m < FLOE_SSIM_SUMS; m++)
+#pragma unroll
+        for (uint32_t t = 0; t < 2; t++) {
+            const double *at = shared + m * MOMENT + (rows + 4 * t) * PITCH;
+            const double a[2] = {at[0], at[HALF]};
+            floe_matrix_add(sums[m], a, band[t]);
+        }
+}
+
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
+
+/* Half of floe_ssim_loss, from sums that are n times the means. */
+FLOE_DEV double half_loss(const fast_job &job, double s, double ss, double d, double dd)
+{
+    const double square_d = d * d, square_s = s * s, m = s + job.pivot_n;
+    const double vs = __fma_rn(job.n, ss, -square_s), vd = __fma_rn(job.n, dd, -square_d);
+    const double a = __fma_rn(m, m, square_d + job.c1), b = (vs + vd) + job.c2;
+    return __fma_rn(square_d, __fma_rn(-2.0, vd, b), vd * a) * floe_reciprocal(a * b);
+}
+
+typedef struct lane_losses {
+    double sum, max;
+} lane_losses;
+
+/* Of 8 rows of windows; counts: bit i for number i of the lane's four windows. */
+FLOE_DEV void losses_add(const fast_job &job, const double sums[FLOE_SSIM_SUMS][4], uint32_t counts, lane_losses *l)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const double half =
+            half_loss(job, sums[FLOE_SSIM_S][i], sums[FLOE_SSIM_SS][i], sums[FLOE_SSIM_D][i], sums[FLOE_SSIM_DD][i]);
+        const double loss = counts >> i & 1 ? half : 0;
+        l->sum += loss;
+        l->max = loss > l->max ? loss : l->max;
+    }
+}
+
+/* Which of the lane's windows are there: four bits for each 8 rows of windows. */
+FLOE_DEV uint32_t counts_of(const fast_job &job, const place &p)
+{
+    uint32_t counts = 0;
+    for (uint32_t i = 0; i < 4 * (Y / HALF); i++) {
+        const uint32_t x = p.x + threadIdx.x / FLOE_WARP * 16 + p.row + i % 4 / 2 * HALF;
+        const uint32_t y = p.y + i / 4 * HALF + p.quad + i % 2 * 4;
+        counts |= (uint32_t)(x >= p.x_counts && x < job.nwindows[3] && y < job.nwindows[2]) << i;
+    }
+    return counts;
+}
+
+/* ---- a block ----------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV void sums_clear(double sums[Y / HALF][FLOE_SSIM_SUMS][4])
+{
+#pragma unroll
+    for (int v = 0; v < Y / HALF; v++)
+#pragma unroll
+        for (int m = 0; m < FLOE_SSIM_SUMS; m++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                sums[v][m][i] = 0;
+}
+
+/* What a thread keeps from plane to plane. */
+typedef struct running {
+    lane_rows rows;
+    double band[2][2];
+    double sums[Y / HALF][FLOE_SSIM_SUMS][4]; /* of its 12 windows */
+    uint32_t counts;
+    bool tame;
+    lane_losses losses;
+} running;
+
+/* One plane. complete: with it windows along z are. After each half of eight rows eight rows of windows are done with. */
+template <bool PAIRS, bool LEAVES>
+FLOE_DEV void plane_add(const fast_job &job, const place &p, bool complete, running &r, double *shared)
+{
+    const double *columns = shared + p.quad * PITCH + threadIdx.x / FLOE_WARP * 16 + p.row;
+    const int64_t window = job.window_z;
+    const lane_rows leaves =
+        LEAVES ? rows_moved(r.rows, -window * job.original_stride[1], -window * job.decoded_stride[1]) : r.rows;
+    r.tame &= rows_sum<PAIRS, LEAVES>(job, p, r.rows, leaves, r.band, shared);
+    r.rows = rows_moved(r.rows, job.original_stride[1], job.decoded_stride[1]);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t h = 0; h < ROWS / HALF; h++) {
+        if (h < Y / HALF)
+            columns_add(columns, h * HALF, r.band[0], r.sums[h]);
+        if (h > 0) {
+            columns_add(columns, h * HALF, r.band[1], r.sums[h - 1]);
+            if (complete)
+                losses_add(job, r.sums[h - 1], r.counts >> 4 * (h - 1) & 15, &r.losses);
+        }
+    }
+    __syncthreads();
+}
+
+/* See the head of the file. */
+template <bool PAIRS>
+__global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_fast_kernel(const __grid_constant__ fast_job job)
+{
+    FLOE_DYNAMIC_SHARED(double, shared);
+    __shared__ floe_ssim_part warps[WARPS];
+    const place p = place_of(job);
+    const uint32_t nplanes = p.nz + job.window_z - 1;
+    const bool runs = job.window_z > 1;
+    running r;
+    r.rows = rows_of<PAIRS>(job, p);
+    r.counts = counts_of(job, p);
+    r.tame = true;
+    r.losses = {0, 0};
+    band_of(job, p, r.band);
+    sums_clear(r.sums);
+    uint32_t plane = 0;
+    for (; plane < nplanes && !(runs && plane >= job.window_z); plane++) {
+        if (!runs)
+            sums_clear(r.sums);
+        plane_add<PAIRS, false>(job, p, plane + 1 >= job.window_z, r, shared);
+    }
+    for (; plane < nplanes; plane++)
+        plane_add<PAIRS, true>(job, p, true, r, shared);
+    floe_ssim_part part = {2 * r.losses.sum, 2 * r.losses.max, (uint64_t)__popc(r.counts) * p.nz};
+    part = floe_ssim_part_of_block(part, warps, WARPS);
+    if (threadIdx.x == 0)
+        job.parts[(uint64_t)(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = part;
+    if (!r.tame)
+        *job.wild = 1;
+}
+
+/* ---- the launch -------------------------------------------------------------------------------------------------- */
+
+fast_job fast_job_of(const floe_ssim_job *job)
+{
+    const floe_ssim_options *o = &job->plan.options;
+    const floe_ssim_constants *c = &job->plan.constants;
+    fast_job f = {};
+    f.original = (const real *)job->pair.original;
+    f.decoded = (const real *)job->pair.decoded;
+    for (int a = 0; a < FLOE_MAX_RANK; a++) {
+        f.original_stride[a] = job->pair.original_stride[a];
+        f.decoded_stride[a] = job->pair.decoded_stride[a];
+        f.shape[a] = job->pair.shape[a];
+        f.nwindows[a] = job->plan.nwindows[a];
+    }
+    f.window = (uint32_t)o->window[3];
+    f.window_z = (uint32_t)o->window[1];
+    f.grid = floe_ssim_fast_grid_of(&job->plan);
+    f.pivot = c->pivot / c->scale;
+    f.middle = (real)f.pivot;
+    const double bound = 8 * (o->max - o->min);
+    f.bound = (real)(sizeof(real) == 4 && bound > 3e38 ? 3e38 : bound);
+    f.n = (double)(o->window[1] * o->window[2] * o->window[3]);
+    f.pivot_n = 2 * f.pivot * f.n;
+    f.c1 = c->c1 / c->scale / c->scale * f.n * f.n;
+    f.c2 = c->c2 / 2 / c->scale / c->scale * f.n * f.n;
+    f.parts = job->parts;
+    f.wild = &job->answer->wild;
+    return f;
+}
+
+/* Whether pairs of neighbours in a row are aligned wherever the row lies. */
+bool has_pairs(const fast_job *f)
+{
+    bool even =
+        f->shape[3] % 2 == 0 && (uintptr_t)f->original % sizeof(two) == 0 && (uintptr_t)f->decoded % sizeof(two) == 0;
+    for (int a = 0; a < 3; a++)
+        even &= f->original_stride[a] % 2 == 0 && f->decoded_stride[a] % 2 == 0;
+    return even;
+}
+
+} // namespace
+
+int FLOE_R(floe_ssim_fast_cuda)(const floe_ssim_job *job, void *stream)
+{
+    cudaStream_t s = (cudaStream_t)stream;
+    const fast_job f = fast_job_of(job);
+    auto kernel = has_pairs(&f) ? ssim_fast_kernel<true> : ssim_fast_kernel<false>;
+    cudaError_t error = cudaMemsetAsync(job->answer, 0, sizeof *job->answer, s);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (error != cudaSuccess)
+        return (int)error;
+    const dim3 grid((uint32_t)f.grid.nx, (uint32_t)f.grid.ny, (uint32_t)(f.grid.nz * f.nwindows[0]));
+    FLOE_LAUNCH(kernel, grid, THREADS, SHARED_NBYTES, s, f);
+    error = cudaGetLastError();
+    return error != cudaSuccess ? (int)error : floe_ssim_join_cuda(f.parts, f.grid.nblocks, job->answer, stream);
+}
