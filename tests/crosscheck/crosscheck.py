@@ -216,6 +216,13 @@ def similarity(found, x, y):
     same(found, "ssim_min", np.min(index), 1e-11)
 
 
+def boxes(x, y):
+    """scikit-image's windows in as many axes as there are; it knows odd ones only."""
+    for window in (3, 5, 7):
+        want = structural_similarity(x, y, win_size=window, data_range=np.ptp(x), use_sample_covariance=False)
+        same(floe(x, y, f"window={window}", "ssim"), "ssim", want, 1e-9)
+
+
 def spectrum(found, x, y):
     """Of periodic fields with axes of one length: the shell of a mode is its wave number, rounded."""
     n = x.shape[0]
@@ -277,6 +284,8 @@ def check(shape, dtype, kind, seed):
         similarity(found, x, y)
     if kind == "plain":
         spectrum(found, x, y)
+        if min(shape) >= 7:
+            boxes(x, y)
         if x.ndim >= 2:
             images(found, x, y)
 

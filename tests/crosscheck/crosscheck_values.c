@@ -2,7 +2,7 @@
 /*
  * Says all that floe_assess finds, a line for each metric, for crosscheck.py to read.
  *
- *   crosscheck_values SHAPE f32|f64 ORIGINAL DECODED [exact] [periodic] [METRICS]
+ *   crosscheck_values SHAPE f32|f64 ORIGINAL DECODED [exact] [periodic] [window=N] [METRICS]
  *
  * Numbers: "alias value". Series and counts of histograms: "alias value value ...", histograms with "alias.edges" besides.
  */
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     floe_assess_options o;
     floe_assess_report r;
     if (argc < 5 || floe_dtype_parse(argv[2], &dtype) != FLOE_OK)
-        DIE("crosscheck_values SHAPE f32|f64 ORIGINAL DECODED [exact] [periodic] [METRICS]");
+        DIE("crosscheck_values SHAPE f32|f64 ORIGINAL DECODED [exact] [periodic] [window=N] [METRICS]");
     for (char *p = argv[1]; *p && rank < FLOE_MAX_RANK; p += *p == 'x')
         shape[rank++] = strtoull(p, &p, 10);
     const floe_field x = read_field(argv[3], dtype, rank, shape), y = read_field(argv[4], dtype, rank, shape);
@@ -75,6 +75,8 @@ int main(int argc, char **argv)
             o.exact = 1;
         else if (strcmp(argv[i], "periodic") == 0)
             o.periodic = 1;
+        else if (strncmp(argv[i], "window=", 7) == 0)
+            o.window = (uint32_t)strtoul(argv[i] + 7, NULL, 10);
         else if (floe_metric_set_parse(&o.metrics, argv[i], NULL) != FLOE_OK)
             DIE("bad metrics");
     if (floe_ctx_create(&ctx, NULL) != FLOE_OK || floe_assess(ctx, &x, &y, &o, &r) != FLOE_OK)
