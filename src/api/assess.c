@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/ctx.h"
+#include "api/device.h"
 #include "api/struct_copy.h"
 #include "api/text.h"
 #include "assess/coordinator.h"
@@ -97,35 +98,54 @@ static floe_status pair_make(const floe_field *original, const floe_field *decod
 
 typedef struct assess_call {
     const floe_field *original, *decoded;
-    const floe_assess_options *options;
+    const floe_assess_options *given;
     floe_assess_report *report;
+    /* checked */
+    floe_assess_options options;
+    floe_pair pair;
 } assess_call;
+
+static floe_status memory_take(floe_ctx *ctx, floe_assessment *a)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    floe_assessment_take(a, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    floe_assessment_take(a, &arena);
+    assert(!arena.overflow);
+    if (a->pair.place == FLOE_HOST)
+        return FLOE_OK;
+    plan = floe_arena_plan();
+    floe_assessment_take_device(a, &plan);
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    floe_assessment_take_device(a, &arena);
+    assert(!arena.overflow);
+    return FLOE_OK;
+}
+
+static floe_status pair_assess(floe_ctx *ctx, void *arg)
+{
+    const assess_call *call = arg;
+    floe_assessment a;
+    FLOE_TRY(floe_assessment_init(&a, &ctx->cpu, &ctx->cuda, &call->pair, &call->options, &ctx->err));
+    FLOE_TRY(memory_take(ctx, &a));
+    return floe_assessment_run(&a, call->report, &ctx->err);
+}
 
 static floe_status assess_body(floe_ctx *ctx, void *arg)
 {
-    const assess_call *call = arg;
-    floe_assess_options options;
-    floe_assessment assessment;
-    floe_pair pair;
-    floe_arena plan = floe_arena_plan(), arena;
+    assess_call *call = arg;
     FLOE_CHECK(&ctx->err, call->report, FLOE_ERR_ARGUMENT, "no report given");
-    floe_assess_options_init(&options);
-    if (call->options)
-        FLOE_TRY(floe_struct_copy(&options, sizeof options, call->options, "floe_assess_options", &ctx->err));
-    FLOE_TRY(options_check(&options, &ctx->err));
-    FLOE_TRY(pair_make(call->original, call->decoded, &pair, &ctx->err));
-    FLOE_CHECK(&ctx->err, pair.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED, "floe_assess takes host memory");
-    FLOE_TRY(floe_assessment_init(&assessment, &ctx->cpu, &pair, &options, &ctx->err));
-    floe_assessment_take(&assessment, &plan);
-    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-    floe_assessment_take(&assessment, &arena);
-    assert(!arena.overflow);
-    return floe_assessment_run(&assessment, call->report, &ctx->err);
+    floe_assess_options_init(&call->options);
+    if (call->given)
+        FLOE_TRY(floe_struct_copy(&call->options, sizeof call->options, call->given, "floe_assess_options", &ctx->err));
+    FLOE_TRY(options_check(&call->options, &ctx->err));
+    FLOE_TRY(pair_make(call->original, call->decoded, &call->pair, &ctx->err));
+    return call->pair.place == FLOE_DEVICE ? floe_device_enter(ctx, pair_assess, call) : pair_assess(ctx, call);
 }
 
 floe_status floe_assess(floe_ctx *ctx, const floe_field *original, const floe_field *decoded,
                         const floe_assess_options *options, floe_assess_report *report)
 {
-    assess_call call = {original, decoded, options, report};
+    assess_call call = {.original = original, .decoded = decoded, .given = options, .report = report};
     return floe_ctx_run(ctx, assess_body, &call);
 }

@@ -12,6 +12,8 @@
 
 typedef unsigned long long ull;
 
+static bool on_device(const floe_assessment *a) { return a->pair.place == FLOE_DEVICE; }
+
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
 
 /* Says why a metric cannot be found. */
@@ -25,6 +27,8 @@ static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_
                FLOE_ERR_ARGUMENT, "metric '%s' needs a bound, and none was given", m->alias);
     FLOE_CHECK(err, floe_metric_axis(number) < (int)a->pair.rank, FLOE_ERR_ARGUMENT,
                "metric '%s': the field has %u axes", m->alias, a->pair.rank);
+    FLOE_CHECK(err, m->pass == FLOE_PASS_REDUCTION || !on_device(a), FLOE_ERR_UNSUPPORTED,
+               "metric '%s' is found in host memory only: bring the fields there", m->alias);
     FLOE_CHECK(err, m->pass != FLOE_PASS_SPECTRUM || floe_spectrum_available(), FLOE_ERR_UNSUPPORTED,
                "metric '%s' needs FFTW, which this build of floe lacks", m->alias);
     if (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR)
@@ -59,10 +63,10 @@ static void parts_choose(floe_assessment *a)
     }
 }
 
-floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_pair *pair,
+floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_cuda *cuda, const floe_pair *pair,
                                  const floe_assess_options *options, floe_error *err)
 {
-    *a = (floe_assessment){.cpu = cpu, .pair = *pair, .options = *options};
+    *a = (floe_assessment){.cpu = cpu, .cuda = cuda, .pair = *pair, .options = *options};
     a->pair.has_fill = options->fill == FLOE_FILL_VALUE;
     a->pair.fill_bits = a->pair.has_fill ? floe_value_bits(pair->dtype, options->fill_value) : 0;
     FLOE_TRY(metrics_choose(a, err));
@@ -73,7 +77,8 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
                                                     options->worst,
                                                     options->mode,
                                                     options->bound};
-    return floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err);
+    FLOE_TRY(floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err));
+    return on_device(a) ? floe_reduction_device_init(&a->reduction_device, cuda, &a->reduction, err) : FLOE_OK;
 }
 
 void floe_assessment_take(floe_assessment *a, floe_arena *arena)
@@ -93,51 +98,71 @@ void floe_assessment_take(floe_assessment *a, floe_arena *arena)
     a->scratch = floe_arena_take(arena, a->scratch_nbytes, 1);
 }
 
+void floe_assessment_take_device(floe_assessment *a, floe_arena *arena)
+{
+    floe_reduction_device_take(&a->reduction_device, arena);
+}
+
 /* ---- fill ---------------------------------------------------------------------------------------------------------- */
 
 /* The range of a reduction without fill, with samples as witnesses that nothing stands off. */
-static floe_range range_of(const floe_pair *pair, const floe_reduction_result *result)
+static floe_range range_of(const floe_reduction_result *result)
 {
-    double sample[FLOE_REDUCTION_SAMPLES];
-    const uint32_t n = floe_reduction_sample(pair, 0, sample);
     floe_range range;
     floe_range_init(&range);
     range.nfinite = result->total.count[FLOE_COUNT_PAIRS];
     range.min = -result->total.top[FLOE_TOP_X_LOW] + 0.0, range.max = result->total.top[FLOE_TOP_X] + 0.0;
-    for (uint32_t i = n; i-- > 0;)
-        range.low = sample[i] > range.min ? sample[i] : range.low;
-    for (uint32_t i = 0; i < n; i++)
-        range.high = sample[i] < range.max ? sample[i] : range.high;
+    for (uint32_t i = result->nsamples; i-- > 0;)
+        range.low = result->sample[i] > range.min ? result->sample[i] : range.low;
+    for (uint32_t i = 0; i < result->nsamples; i++)
+        range.high = result->sample[i] < range.max ? result->sample[i] : range.high;
     return range;
 }
 
-/* Looks for a fill value in the original as compression does; true: there is one, and the reduction must run again. */
-static bool fill_detect(floe_assessment *a, const floe_reduction_result *result)
+/* The range of the original's other values where one of them is fill. */
+static floe_status rest_scan(floe_assessment *a, uint64_t fill_bits, floe_range *rest, floe_error *err)
+{
+    if (on_device(a))
+        return floe_reduction_device_range(&a->reduction_device, 0, true, fill_bits, rest, err);
+    const floe_field field = floe_pair_field(&a->pair, 0);
+    floe_range_init(rest);
+    floe_range_scan(a->cpu, &field, true, fill_bits, rest);
+    return FLOE_OK;
+}
+
+/* Looks for a fill value in the original as compression does. Where there is one the reduction must run again. */
+static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *result, floe_error *err)
 {
     uint64_t candidates[2];
     uint32_t ncandidates = 0;
-    const floe_range all = range_of(&a->pair, result);
-    const floe_field field = floe_pair_field(&a->pair, 0);
+    const floe_range all = range_of(result);
     if (!all.nfinite || !floe_fill_suspect(&all, a->pair.dtype, candidates, &ncandidates))
-        return false;
+        return FLOE_OK;
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
         floe_range rest;
-        floe_range_init(&rest);
-        floe_range_scan(a->cpu, &field, true, candidates[i], &rest);
+        FLOE_TRY(rest_scan(a, candidates[i], &rest, err));
         a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(a->pair.dtype, candidates[i]));
         a->pair.fill_bits = a->pair.has_fill ? candidates[i] : 0;
     }
-    return a->pair.has_fill;
+    return FLOE_OK;
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------------------- */
 
+static floe_status pairs_reduce(floe_assessment *a, floe_reduction_result *result, floe_error *err)
+{
+    return on_device(a) ? floe_reduction_device_run(&a->reduction_device, result, err)
+                        : floe_reduction_run(&a->reduction, result, err);
+}
+
 static floe_status reduction_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     floe_reduction_result result;
-    FLOE_TRY(floe_reduction_run(&a->reduction, &result, err));
-    if (a->options.fill == FLOE_FILL_AUTO && fill_detect(a, &result))
-        FLOE_TRY(floe_reduction_run(&a->reduction, &result, err));
+    FLOE_TRY(pairs_reduce(a, &result, err));
+    if (a->options.fill == FLOE_FILL_AUTO)
+        FLOE_TRY(fill_detect(a, &result, err));
+    if (a->options.fill == FLOE_FILL_AUTO && a->pair.has_fill)
+        FLOE_TRY(pairs_reduce(a, &result, err));
     const uint64_t *count = result.total.count;
     FLOE_CHECK(err, count[FLOE_COUNT_PAIRS], FLOE_ERR_ARGUMENT,
                "there is nothing to assess: of %llu %s, none has numbers (%llu NaN, %llu infinite, %llu fill in the "

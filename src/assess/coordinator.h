@@ -10,12 +10,13 @@
 #include <floe/assess.h>
 
 #include "assess/pair.h"
-#include "assess/reduction/reduction.h"
+#include "assess/reduction/reduction_device.h"
 #include "assess/spectrum/spectrum.h"
 #include "backend/backend.h"
 
 typedef struct floe_assessment {
     const floe_cpu *cpu;
+    const floe_cuda *cuda; /* of a pair in device memory; open and current */
     floe_pair pair;
     floe_assess_options options;
     floe_metric_set metrics;     /* those to be found */
@@ -23,6 +24,7 @@ typedef struct floe_assessment {
     uint32_t parts[FLOE_PASSES]; /* what each must do */
     floe_reduction_options reduction_options;
     floe_reduction reduction;
+    floe_reduction_device reduction_device;
     floe_spectrum spectrum;
     /* taken; the other passes use the scratch one after another */
     void *scratch;
@@ -30,11 +32,13 @@ typedef struct floe_assessment {
     double *series, *derived[2];
 } floe_assessment;
 
-/* pair: in host memory, not empty, without fill, which options tell. Checks what is asked for against what is there. The
- * assessment must stay where it is. */
-floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_pair *pair,
+/* pair: not empty, without fill, which options tell. Checks what is asked for against what is there. The assessment must
+ * stay where it is. */
+floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_cuda *cuda, const floe_pair *pair,
                                  const floe_assess_options *options, floe_error *err);
+/* Host memory; and device memory, of a pair that lies there. */
 void floe_assessment_take(floe_assessment *a, floe_arena *arena);
+void floe_assessment_take_device(floe_assessment *a, floe_arena *arena);
 floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err);
 
 #endif

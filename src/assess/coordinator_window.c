@@ -34,7 +34,7 @@ floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *r
 {
     floe_similarity *const to[] = {&report->ssim, &report->ssim_image, &report->ssim_gaussian};
     for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t part = FLOE_PART_SSIM << i;
+        const uint32_t part = (uint32_t)FLOE_PART_SSIM << i;
         floe_ssim_result r;
         if (!(a->parts[FLOE_PASS_WINDOW] & part))
             continue;

@@ -217,5 +217,11 @@ floe_pointer_kind floe_cuda_pointer_kind(const void *p)
     (void)p;
     return FLOE_POINTER_PAGEABLE;
 }
+floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_t max_nbytes, floe_arena *arena,
+                                floe_error *err)
+{
+    (void)cuda, (void)plan, (void)max_nbytes, (void)arena;
+    return absent(err);
+}
 
 #endif

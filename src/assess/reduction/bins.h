@@ -13,7 +13,6 @@ typedef struct floe_bins {
     double low, high;      /* of the values so far */
     double per_width;
     uint32_t capacity, tables;
-    int32_t bits;
     uint64_t *count; /* tables * capacity */
     uint64_t *spare; /* capacity: for moving */
 } floe_bins;

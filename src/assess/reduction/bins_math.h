@@ -4,8 +4,8 @@
  *
  * Linear bins have a width of 2^exponent, the least that fits all values into the bins there are, and begin at whole
  * multiples of it. So counts made with narrower bins can be brought to wider ones by adding neighbours up, and it does not
- * matter how often that happened: the result depends on the values only. No bin is narrower than the spacing of doubles
- * (or floats) at the largest value.
+ * matter how often that happened: the result depends on the values only. No bin is narrower than 2^-50 times
+ * the largest value.
  *
  * Logarithmic bins, for ratios, are told by the exponent and the first bits of the fraction.
  */
@@ -27,8 +27,7 @@ typedef struct floe_bins_frame {
 
 enum {
     FLOE_BINS_LEAST_EXPONENT = -1000, /* so that 2^-exponent is a double, too */
-    FLOE_BINS_BITS_F32 = 23,          /* of a value in widths of a bin */
-    FLOE_BINS_BITS_F64 = 52
+    FLOE_BINS_BITS = 50               /* of a value in widths of a bin: it can be rounded down by adding 1.5 * 2^52 */
 };
 
 /* 2^k for -1022 <= k <= 1023. */
@@ -49,8 +48,8 @@ FLOE_HD int64_t floe_bins_index(double v, double per_width)
     return (int64_t)floor(widths) - (widths == 0 && v < 0);
 }
 
-/* The frame of the values low <= high, of at most `most` bins. bits: FLOE_BINS_BITS_ of the values' type. */
-FLOE_HD floe_bins_frame floe_bins_frame_of(double low, double high, uint32_t most, int32_t bits)
+/* The frame of the values low <= high, of at most `most` bins. */
+FLOE_HD floe_bins_frame floe_bins_frame_of(double low, double high, uint32_t most)
 {
     floe_bins_frame f;
     const double largest = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
@@ -60,7 +59,7 @@ FLOE_HD floe_bins_frame floe_bins_frame_of(double low, double high, uint32_t mos
     }
     /* Where low and high differ, no width of less than a quarter of the fair one will do. */
     const double fair = high / most - low / most;
-    int32_t k = floe_bins_exponent_of(largest) - bits;
+    int32_t k = floe_bins_exponent_of(largest) - FLOE_BINS_BITS;
     if (fair > 0 && floe_bins_exponent_of(fair) - 1 > k)
         k = floe_bins_exponent_of(fair) - 1;
     k = k > FLOE_BINS_LEAST_EXPONENT ? k : FLOE_BINS_LEAST_EXPONENT;
@@ -89,6 +88,8 @@ enum { FLOE_LOG_BINS_LEAST = -48, FLOE_LOG_BINS_OCTAVES = 64 }; /* from 2^-48 to
 
 /* The bits of the fraction that tell a bin, with at most `most` bins; most >= FLOE_LOG_BINS_OCTAVES. */
 FLOE_HD uint32_t floe_log_bins_bits(uint32_t most) { return floe_top_bit(most / FLOE_LOG_BINS_OCTAVES); }
+
+FLOE_HD uint32_t floe_log_bins_count(uint32_t nbits) { return (uint32_t)FLOE_LOG_BINS_OCTAVES << nbits; }
 
 /* ratio >= 0; at the ends of the bins lies all that is beyond them. */
 FLOE_HD uint32_t floe_log_bins_f32(float ratio, uint32_t nbits)

@@ -38,13 +38,13 @@ static void frames_are_as_narrow_as_may_be(void **state)
     for (int i = 0; i < 20000; i++) {
         const double a = hostile(&seed), b = hostile(&seed), low = a < b ? a : b, high = a < b ? b : a;
         const double largest = fmax(fabs(low), fabs(high));
-        const floe_bins_frame f = floe_bins_frame_of(low, high, MOST, FLOE_BINS_BITS_F64);
+        const floe_bins_frame f = floe_bins_frame_of(low, high, MOST);
         assert_in_range(f.nbins, 1, MOST);
         if (largest == 0)
             continue;
         assert_true((double)f.first == index_of(low, f.exponent));
         assert_true(nbins_of(low, high, f.exponent) == f.nbins);
-        if (f.exponent > FLOE_BINS_LEAST_EXPONENT && f.exponent - 1 >= ilogb(largest) - FLOE_BINS_BITS_F64)
+        if (f.exponent > FLOE_BINS_LEAST_EXPONENT && f.exponent - 1 >= ilogb(largest) - FLOE_BINS_BITS)
             assert_true(nbins_of(low, high, f.exponent - 1) > MOST);
     }
 }
@@ -58,8 +58,7 @@ static void any_order_gives_the_same_counts(void **state)
     for (int trial = 0; trial < 500; trial++) {
         floe_bins bins[3];
         for (int i = 0; i < 3; i++)
-            bins[i] = (floe_bins){
-                .capacity = MOST, .tables = 2, .bits = FLOE_BINS_BITS_F64, .count = counts[i], .spare = spare};
+            bins[i] = (floe_bins){.capacity = MOST, .tables = 2, .count = counts[i], .spare = spare};
         double low = INFINITY, high = -INFINITY;
         for (int i = 0; i < NVALUES; i++) {
             v[i] = trial % 3 == 0 && i < NVALUES / 2 ? 0 : trial % 2 ? hostile(&seed) : kit_uniform(&seed);
@@ -72,7 +71,7 @@ static void any_order_gives_the_same_counts(void **state)
             floe_bins_cover(&bins[1 + i % 2], other, other);
             floe_bins_add(&bins[1 + i % 2], (uint32_t)(other > 0.5), other);
         }
-        const floe_bins_frame frame = floe_bins_frame_of(low, high, MOST, FLOE_BINS_BITS_F64);
+        const floe_bins_frame frame = floe_bins_frame_of(low, high, MOST);
         for (uint32_t table = 0; table < 2; table++) {
             uint64_t one[MOST] = {0}, two[MOST] = {0}, plain[MOST] = {0};
             floe_bins_collect(&bins[0], table, &frame, one);

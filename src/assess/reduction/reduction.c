@@ -32,8 +32,8 @@ floe_status floe_reduction_init(floe_reduction *r, const floe_cpu *cpu, const fl
     r->nelems = floe_pair_nelems(pair);
     r->piece = floe_reduction_piece_nelems(r->nelems);
     r->npieces = floe_ceil_div(r->nelems, r->piece);
-    r->nworkers = (uint32_t)floe_min64(cpu->threads, r->npieces);
-    if (has(r, FLOE_REDUCTION_SORTED))
+    r->nworkers = pair->place == FLOE_HOST ? (uint32_t)floe_min64(cpu->threads, r->npieces) : 0;
+    if (has(r, FLOE_REDUCTION_SORTED) && pair->place == FLOE_HOST)
         FLOE_TRY(floe_reduction_sort_nbytes(r, &r->sort_nbytes, err));
     return FLOE_OK;
 }
@@ -43,13 +43,12 @@ static void bins_take(floe_bins *b, uint32_t capacity, uint32_t tables, floe_are
     uint64_t *count = floe_arena_take(arena, (uint64_t)capacity * tables, sizeof *count);
     uint64_t *spare = floe_arena_take(arena, capacity, sizeof *spare);
     if (b)
-        *b = (floe_bins){
-            .capacity = capacity, .tables = tables, .bits = FLOE_BINS_BITS_F64, .count = count, .spare = spare};
+        *b = (floe_bins){.capacity = capacity, .tables = tables, .count = count, .spare = spare};
 }
 
 static uint32_t ratio_nbins(const floe_reduction *r)
 {
-    return FLOE_LOG_BINS_OCTAVES << floe_log_bins_bits(r->options->bins);
+    return floe_log_bins_count(floe_log_bins_bits(r->options->bins));
 }
 
 /* w is NULL in a plan. */
@@ -237,15 +236,13 @@ static void bins_collect(const floe_reduction *r, floe_reduction_result *result)
 {
     const double *top = result->total.top;
     if (has(r, FLOE_REDUCTION_PDFS)) {
-        result->error_frame =
-            floe_bins_frame_of(-top[FLOE_TOP_E_LOW], top[FLOE_TOP_E], r->options->bins, FLOE_BINS_BITS_F64);
+        result->error_frame = floe_bins_frame_of(-top[FLOE_TOP_E_LOW], top[FLOE_TOP_E], r->options->bins);
         memset(r->error_count, 0, r->options->bins * sizeof(uint64_t));
         memset(r->ratio_count, 0, ratio_nbins(r) * sizeof(uint64_t));
     }
     if (has(r, FLOE_REDUCTION_VALUES)) {
-        result->value_frame =
-            floe_bins_frame_of(fmin(-top[FLOE_TOP_X_LOW], -top[FLOE_TOP_Y_LOW]), fmax(top[FLOE_TOP_X], top[FLOE_TOP_Y]),
-                               r->options->value_bins, FLOE_BINS_BITS_F64);
+        result->value_frame = floe_bins_frame_of(fmin(-top[FLOE_TOP_X_LOW], -top[FLOE_TOP_Y_LOW]),
+                                                 fmax(top[FLOE_TOP_X], top[FLOE_TOP_Y]), r->options->value_bins);
         for (int side = 0; side < 2; side++)
             memset(r->value_count[side], 0, r->options->value_bins * sizeof(uint64_t));
     }
@@ -271,30 +268,35 @@ static void bytes_collect(const floe_reduction *r)
         }
 }
 
-/* The median of the samples; where none of them counts, the middle of the range. */
-static double pivot_of(const floe_reduction *r, int side)
+static void pivots_choose(floe_reduction *r, floe_reduction_result *result)
 {
-    double sample[FLOE_REDUCTION_SAMPLES];
-    const uint32_t n = floe_reduction_sample(r->pair, side, sample);
-    if (n)
-        return sample[n / 2];
-    const floe_field field = floe_pair_field(r->pair, side);
-    floe_range range;
-    floe_range_init(&range);
-    floe_range_scan(r->cpu, &field, r->pair->has_fill, r->pair->fill_bits, &range);
-    return range.nfinite ? range.min / 2 + range.max / 2 : 0;
+    floe_reduction_samples samples;
+    floe_reduction_sample(r->pair, &samples);
+    const uint32_t without = floe_reduction_pivots(r->pair, &samples, result);
+    for (int side = 0; side < 2; side++)
+        if (without >> side & 1) {
+            const floe_field field = floe_pair_field(r->pair, side);
+            floe_range range;
+            floe_range_init(&range);
+            floe_range_scan(r->cpu, &field, r->pair->has_fill, r->pair->fill_bits, &range);
+            result->pivot[side] = floe_reduction_middle(&range);
+        }
+    r->rule = (floe_reduction_rule){{result->pivot[0], result->pivot[1]}, r->pair->has_fill, r->pair->fill_bits};
 }
 
-floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err)
+void floe_reduction_result_init(const floe_reduction *r, floe_reduction_result *result)
 {
     *result = (floe_reduction_result){.ratio_nbits = floe_log_bins_bits(r->options->bins),
                                       .error_count = r->error_count,
                                       .ratio_count = r->ratio_count,
                                       .value_count = {r->value_count[0], r->value_count[1]},
                                       .byte_count = {r->byte_count[0], r->byte_count[1]}};
-    for (int side = 0; side < 2; side++)
-        result->pivot[side] = pivot_of(r, side);
-    r->rule = (floe_reduction_rule){{result->pivot[0], result->pivot[1]}, r->pair->has_fill, r->pair->fill_bits};
+}
+
+floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err)
+{
+    floe_reduction_result_init(r, result);
+    pivots_choose(r, result);
     for (uint32_t i = 0; i < r->nworkers; i++)
         worker_clear(r, &r->workers[i]);
     floe_cpu_parallel(r->cpu, r->npieces, piece_run, r);

@@ -19,6 +19,7 @@
 #include "assess/reduction/reduction_block.h"
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "field/field.h"
 
 /* Parts, to be joined by |. */
 enum {
@@ -40,6 +41,8 @@ typedef struct floe_reduction_options {
 /* What the pass finds. Pointers are to what floe_reduction_take took; NULL where not asked for. */
 typedef struct floe_reduction_result {
     double pivot[2]; /* of x, of y */
+    double sample[FLOE_REDUCTION_SAMPLES];
+    uint32_t nsamples; /* values of the original that are spread evenly over the field, finite and not fill, by size */
     floe_reduction_part total;
     floe_bins_frame error_frame; /* PDFS */
     const uint64_t *error_count;
@@ -74,19 +77,26 @@ typedef struct floe_reduction {
     uint64_t sort_nbytes;
 } floe_reduction;
 
-/* pair: in host memory, not empty; it and the options must stay. */
+/* pair: not empty; it and the options must stay. Of a pair in device memory only what lies in host memory is taken and
+ * run: see reduction_device.h. */
 floe_status floe_reduction_init(floe_reduction *r, const floe_cpu *cpu, const floe_pair *pair,
                                 const floe_reduction_options *options, floe_error *err);
 void floe_reduction_take(floe_reduction *r, floe_arena *arena);
+void floe_reduction_result_init(const floe_reduction *r, floe_reduction_result *result);
 floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err);
 
-/* Values of a side (0: the original) that are spread evenly over the field and finite and not fill, in order of size: for a pivot, and
- * as witnesses against a fill value. Returns their number. */
-enum { FLOE_REDUCTION_SAMPLES = 255 };
-uint32_t floe_reduction_sample(const floe_pair *pair, int side, double sample[FLOE_REDUCTION_SAMPLES]);
-uint64_t floe_reduction_sample_place(uint64_t nelems, uint32_t i); /* of sample i < min(SAMPLES, nelems) */
-/* Sorts what was sampled and drops what is no finite value or fill. */
-uint32_t floe_reduction_sample_sift(const floe_pair *pair, uint32_t n, double sample[FLOE_REDUCTION_SAMPLES]);
+/* The pairs at some places (floe_reduction_sample_place), whatever they are. */
+typedef struct floe_reduction_samples {
+    uint32_t n;
+    double value[2][FLOE_REDUCTION_SAMPLES];
+} floe_reduction_samples;
+void floe_reduction_sample(const floe_pair *pair, floe_reduction_samples *samples);
+bool floe_reduction_sample_counts(const floe_pair *pair, double v); /* finite and not fill */
+/* Samples and pivots of the result: a pivot is the median of the samples of its side that count. Returns a bit for each side
+ * that has none: there the pivot is to be the middle of the range (floe_reduction_middle). */
+uint32_t floe_reduction_pivots(const floe_pair *pair, const floe_reduction_samples *samples,
+                               floe_reduction_result *result);
+double floe_reduction_middle(const floe_range *range);
 
 /* The numbers of the report, all but what the coordinator knows. */
 void floe_reduction_finish(const floe_reduction_options *options, const floe_reduction_result *result,

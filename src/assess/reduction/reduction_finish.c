@@ -81,7 +81,7 @@ static void pdfs_finish(const floe_reduction_result *r, double n, double range, 
     if (range > 0)
         e->rel_pdf = linear(&r->error_frame, n, r->error_count, range);
     e->pw_pdf = (floe_histogram){.scale = FLOE_SCALE_LOGARITHMIC,
-                                 .nbins = FLOE_LOG_BINS_OCTAVES << r->ratio_nbits,
+                                 .nbins = floe_log_bins_count(r->ratio_nbits),
                                  .per_octave = 1u << r->ratio_nbits,
                                  .low = floe_bins_power(FLOE_LOG_BINS_LEAST),
                                  .total = r->total.count[FLOE_COUNT_PW],

@@ -9,12 +9,14 @@
 #ifndef FLOE_ASSESS_REDUCTION_MATH_H
 #define FLOE_ASSESS_REDUCTION_MATH_H
 
+#include <stdbool.h>
+
 #include "base/hd.h"
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------- */
 
 enum {
-    FLOE_REDUCTION_PIECE = 1 << 15,     /* pairs, in C order; a piece of a larger field is larger: */
+    FLOE_REDUCTION_PIECE = 1 << 16,     /* pairs, in C order; a piece of a larger field is larger: */
     FLOE_REDUCTION_MAX_PIECES = 1 << 16 /* their parts lie in memory together */
 };
 
@@ -103,10 +105,30 @@ FLOE_HD void floe_reduction_part_join(floe_reduction_part *into, const floe_redu
         into->count[i] += part->count[i];
 }
 
+/* ---- places ------------------------------------------------------------------------------------------------------- */
+
+enum { FLOE_REDUCTION_SAMPLES = 255 };
+
+/* Of sample i < min(SAMPLES, nelems): spread evenly over the field. */
+FLOE_HD uint64_t floe_reduction_sample_place(uint64_t nelems, uint32_t i)
+{
+    const uint64_t share = nelems / FLOE_REDUCTION_SAMPLES, rest = nelems % FLOE_REDUCTION_SAMPLES;
+    return nelems <= FLOE_REDUCTION_SAMPLES ? i : i * share + floe_min64(i, rest) + share / 2;
+}
+
 /* The largest |e| of a part; -infinity for none. */
 FLOE_HD double floe_reduction_worst(const floe_reduction_part *p)
 {
     return p->top[FLOE_TOP_E] > p->top[FLOE_TOP_E_LOW] ? p->top[FLOE_TOP_E] : p->top[FLOE_TOP_E_LOW];
+}
+
+/* Whether some pair of a part may have |e| > allowed (times |x| if of_value). A quotient is rounded, so what is close is
+ * looked at. */
+FLOE_HD bool floe_reduction_may_be_outside(const floe_reduction_part *p, double allowed, bool of_value)
+{
+    if (!of_value)
+        return floe_reduction_worst(p) > allowed;
+    return p->count[FLOE_COUNT_PW_UNDEFINED] || p->top[FLOE_TOP_PW] >= allowed * (1 - 1e-12);
 }
 
 #endif

@@ -106,17 +106,24 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The n worst errors lie in n pieces: those that rank highest by their own worst. */
-static void worst_search(floe_reduction *r, floe_reduction_result *result)
+uint32_t floe_reduction_worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS_MAX_WORST])
 {
-    ranking pieces = {.most = r->options->worst}, pairs = {.most = r->options->worst};
-    uint64_t piece[FLOE_ASSESS_MAX_WORST];
+    ranking pieces = {.most = r->options->worst};
     for (uint64_t k = 0; k < r->npieces; k++)
         if (r->parts[k].count[FLOE_COUNT_PAIRS])
             ranking_add(&pieces, floe_reduction_worst(&r->parts[k]), &(found){.at = k});
     for (uint32_t i = 0; i < pieces.n; i++)
         piece[i] = pieces.entry[i].pair.at;
     qsort(piece, pieces.n, sizeof *piece, by_number);
-    for (uint32_t i = 0; i < pieces.n; i++)
+    return pieces.n;
+}
+
+static void worst_search(floe_reduction *r, floe_reduction_result *result)
+{
+    ranking pairs = {.most = r->options->worst};
+    uint64_t piece[FLOE_ASSESS_MAX_WORST];
+    const uint32_t npieces = floe_reduction_worst_pieces(r, piece);
+    for (uint32_t i = 0; i < npieces; i++)
         piece_look(r, piece[i], look_worst, &pairs);
     for (uint32_t i = 0; i < pairs.n; i++)
         r->worst[i] = place_of(r, &pairs.entry[i].pair);
@@ -152,20 +159,12 @@ static bool look_outside(void *arg, const found *f)
     return true;
 }
 
-/* Whether some pair of the part may be outside. A quotient is rounded, so what is close is looked at. */
-static bool may_be_outside(const outside_search *s, const floe_reduction_part *part)
-{
-    if (!s->of_value)
-        return floe_reduction_worst(part) > s->allowed;
-    return part->count[FLOE_COUNT_PW_UNDEFINED] || part->top[FLOE_TOP_PW] >= s->allowed * (1 - 1e-12);
-}
-
 static void outside_run(void *arg, uint64_t k, uint32_t worker)
 {
     const outside_search *s = arg;
     outside_piece p = {.search = s};
     (void)worker;
-    if (may_be_outside(s, &s->r->parts[k]))
+    if (floe_reduction_may_be_outside(&s->r->parts[k], s->allowed, s->of_value))
         piece_look(s->r, k, look_outside, &p);
     s->r->outside_count[k] = p.n;
 }

@@ -78,16 +78,21 @@ static double wasserstein_of(const floe_reduction *r, uint64_t n)
     return sum / (double)n;
 }
 
+void floe_reduction_sort_compare(const floe_reduction *r, floe_reduction_result *result)
+{
+    const uint64_t n = result->total.count[FLOE_COUNT_PAIRS];
+    result->ks = ks_of(r, n);
+    result->wasserstein = wasserstein_of(r, n);
+}
+
 floe_status floe_reduction_sort(floe_reduction *r, floe_reduction_result *result, floe_error *err)
 {
     const floe_prim p = {.cpu = r->cpu, .workspace = r->sort_workspace, .workspace_nbytes = r->sort_nbytes};
-    const uint64_t n = result->total.count[FLOE_COUNT_PAIRS];
-    if (n == 0)
+    if (result->total.count[FLOE_COUNT_PAIRS] == 0)
         return FLOE_OK;
     floe_cpu_parallel(r->cpu, r->npieces, piece_gather, r);
     for (int side = 0; side < 2; side++)
         FLOE_TRY(floe_prim_sort(&p, type_of(r), r->sorted[side], r->sorted[side], r->nelems, 0, NULL, NULL, err));
-    result->ks = ks_of(r, n);
-    result->wasserstein = wasserstein_of(r, n);
+    floe_reduction_sort_compare(r, result);
     return FLOE_OK;
 }

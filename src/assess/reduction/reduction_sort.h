@@ -6,6 +6,8 @@
 #include "assess/reduction/reduction.h"
 
 floe_status floe_reduction_sort_nbytes(const floe_reduction *r, uint64_t *nbytes, floe_error *err);
+/* Of sides that are sorted already. */
+void floe_reduction_sort_compare(const floe_reduction *r, floe_reduction_result *result);
 floe_status floe_reduction_sort(floe_reduction *r, floe_reduction_result *result, floe_error *err);
 
 #endif

@@ -177,7 +177,7 @@ static void check_histogram(const floe_histogram *h, const double *v, uint64_t n
     }
     assert_memory_equal(count, h->count, h->nbins * sizeof *count);
     assert_true(floor(low / width) == first && floor(high / width) == first + h->nbins - 1);
-    if (high > low && width > 1e-300 && ldexp(fmax(fabs(low), fabs(high)), -51) < width)
+    if (high > low && width > 1e-300 && ldexp(fmax(fabs(low), fabs(high)), -49) < width)
         assert_true(floor(high / (width / 2)) - floor(low / (width / 2)) + 1 > most);
     free(count);
 }
@@ -399,8 +399,8 @@ static void same_bits_from_any_machine(void **state)
     (void)state;
     for (int kind = 0; kind < PAIR_KINDS; kind++)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
-            kit_pair dense = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){20, 61, 53}, false, 3);
-            kit_pair strided = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){20, 61, 53}, true, 3);
+            kit_pair dense = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){30, 61, 53}, false, 3);
+            kit_pair strided = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){30, 61, 53}, true, 3);
             floe_assess_options o = options_of((pair_kind)kind);
             floe_ctx *first = kit_ctx(2);
             const floe_assess_report want = assessed(&dense, &o, first);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How threads of a block go through a piece of pairs: eight pairs a thread at a time, as two (f64: four) loads of 16 bytes
+ * a side where the fields are flat, else one by one.
+ */
+#ifndef FLOE_ASSESS_REDUCTION_CUDA_CUH
+#define FLOE_ASSESS_REDUCTION_CUDA_CUH
+
+#include "assess/pair_math.h"
+#include "assess/reduction/reduction_cuda.h"
+#include "backend/device.cuh"
+
+enum {
+    FLOE_REDUCTION_THREADS = 256,
+    FLOE_REDUCTION_WARPS = FLOE_REDUCTION_THREADS / FLOE_WARP,
+    FLOE_REDUCTION_GROUP = 8,                                           /* pairs of a thread */
+    FLOE_REDUCTION_STEP = FLOE_REDUCTION_THREADS * FLOE_REDUCTION_GROUP /* pairs of a block */
+};
+
+/* A group: bit j of there says that pair j exists. Flat: pairs of a load are neighbours; else they are a block apart. */
+template <typename T> struct floe_reduction_group {
+    T x[FLOE_REDUCTION_GROUP], y[FLOE_REDUCTION_GROUP];
+    uint32_t there;
+};
+
+FLOE_DEV floe_value_class floe_reduction_class(float v, const floe_reduction_dev_job *job)
+{
+    return floe_value_class_f32(floe_bits_f32(v), job->has_fill, (uint32_t)job->fill_bits);
+}
+FLOE_DEV floe_value_class floe_reduction_class(double v, const floe_reduction_dev_job *job)
+{
+    return floe_value_class_f64(floe_bits_f64(v), job->has_fill, job->fill_bits);
+}
+
+FLOE_DEV void floe_reduction_unpack(uint4 v, float *to)
+{
+    to[0] = floe_f32_of(v.x), to[1] = floe_f32_of(v.y), to[2] = floe_f32_of(v.z), to[3] = floe_f32_of(v.w);
+}
+FLOE_DEV void floe_reduction_unpack(uint4 v, double *to)
+{
+    to[0] = floe_f64_of((uint64_t)v.x | (uint64_t)v.y << 32);
+    to[1] = floe_f64_of((uint64_t)v.z | (uint64_t)v.w << 32);
+}
+
+/* Where pair `at` of a side lies, in elements. */
+FLOE_DEV_SELDOM int64_t floe_reduction_offset(const floe_reduction_dev_job *job, int side, uint64_t at)
+{
+    int64_t offset = 0;
+#pragma unroll
+    for (int i = FLOE_MAX_RANK; i-- > 0;) {
+        const uint64_t extent = job->shape[i];
+        if (extent > 1) {
+            const uint64_t up = at / extent;
+            offset += (int64_t)(at - up * extent) * job->stride[side][i];
+            at = up;
+        }
+    }
+    return offset;
+}
+
+template <typename T> FLOE_DEV T floe_reduction_value(const floe_reduction_dev_job *job, int side, uint64_t at)
+{
+    return ((const T *)job->side[side])[job->flat ? (int64_t)at : floe_reduction_offset(job, side, at)];
+}
+
+/* The pair that a thread has as number j of a group; first: that of the block's step. */
+template <typename T> FLOE_DEV uint64_t floe_reduction_number(bool flat, uint64_t first, uint32_t j)
+{
+    const uint32_t side_by_side = 16 / sizeof(T);
+    if (!flat)
+        return first + j * FLOE_REDUCTION_THREADS + threadIdx.x;
+    return first + (j / side_by_side * FLOE_REDUCTION_THREADS + threadIdx.x) * side_by_side + j % side_by_side;
+}
+
+/* A step that is all there, of flat fields. */
+template <typename T>
+FLOE_DEV void floe_reduction_load(const floe_reduction_dev_job *job, uint64_t first, floe_reduction_group<T> *g)
+{
+    enum { SIDE_BY_SIDE = 16 / sizeof(T), LOADS = FLOE_REDUCTION_GROUP / SIDE_BY_SIDE };
+    const uint4 *x = (const uint4 *)((const T *)job->side[0] + first) + threadIdx.x;
+    const uint4 *y = (const uint4 *)((const T *)job->side[1] + first) + threadIdx.x;
+    uint4 a[LOADS], b[LOADS];
+#pragma unroll
+    for (int i = 0; i < LOADS; i++)
+        a[i] = floe_load16_once(x + i * FLOE_REDUCTION_THREADS),
+        b[i] = floe_load16_once(y + i * FLOE_REDUCTION_THREADS);
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+        floe_reduction_unpack(a[i], g->x + i * SIDE_BY_SIDE);
+        floe_reduction_unpack(b[i], g->y + i * SIDE_BY_SIDE);
+    }
+    g->there = 255;
+}
+
+/* Any other. end: of the piece. */
+template <typename T>
+FLOE_DEV void floe_reduction_gather(const floe_reduction_dev_job *job, uint64_t first, uint64_t end,
+                                    floe_reduction_group<T> *g)
+{
+    g->there = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        const uint64_t at = floe_reduction_number<T>(false, first, j);
+        const bool is = at < end;
+        g->x[j] = is ? floe_reduction_value<T>(job, 0, at) : (T)0;
+        g->y[j] = is ? floe_reduction_value<T>(job, 1, at) : (T)0;
+        g->there |= (uint32_t)is << j;
+    }
+}
+
+/* Whether a step of the piece goes by whole loads. */
+FLOE_DEV bool floe_reduction_is_whole(const floe_reduction_dev_job *job, uint64_t first, uint64_t end)
+{
+    return job->flat && first + FLOE_REDUCTION_STEP <= end;
+}
+
+#endif

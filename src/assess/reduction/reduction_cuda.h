@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kernels of the reduction pass. The same pieces as on a CPU (reduction_math.h), and parts with the same words; what is
+ * added within a piece is added in another order, which depends on the shape only.
+ *
+ * Bins lie in shared memory, a block's in a frame of its own (bins_math.h) that grows with what the block meets. The frames
+ * begin with what a few samples say, which never makes them coarser than the bins of all values.
+ */
+#ifndef FLOE_ASSESS_REDUCTION_CUDA_H
+#define FLOE_ASSESS_REDUCTION_CUDA_H
+
+#include <stdbool.h>
+
+#include <floe/floe.h>
+
+#include "assess/reduction/bins_math.h"
+#include "assess/reduction/reduction_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FLOE_REDUCTION_MAX_BLOCKS = 1056, /* 8 for each of 132 processors */
+    FLOE_REDUCTION_MAX_LOOKS = 64     /* pieces, and places in each, of a search for the worst */
+};
+
+/* What bins there are, by value. A frame of each block follows its counts in memory. */
+typedef struct floe_reduction_dev_bins {
+    uint32_t nerrors, ratio_nbits, nratios, nvalues;     /* bins; 0: not asked for */
+    double error_low, error_high, value_low, value_high; /* of some samples; NaN: there are none */
+    uint32_t *counts;                                    /* of each block: nerrors + nratios + 2 nvalues */
+    uint32_t *spare;                                     /* as many */
+    floe_bins_frame *frames;                             /* of each block: of errors, of values */
+    uint64_t *total; /* of all blocks, in the frames of all values; 0 before the call */
+    floe_bins_frame *total_frames;
+} floe_reduction_dev_bins;
+
+/* By value. Pointers are device memory. */
+typedef struct floe_reduction_dev_job {
+    const void *side[2]; /* the original twice, where it is alone */
+    floe_dtype dtype;
+    uint32_t flat; /* both sides are contiguous, and aligned to 16 bytes */
+    uint64_t shape[FLOE_MAX_RANK];
+    int64_t stride[2][FLOE_MAX_RANK];
+    uint64_t nelems, piece, npieces;
+    double pivot[2];
+    uint32_t has_fill;
+    uint32_t ratios, moments; /* |e| / |x|; third and fourth powers: wanted? */
+    uint32_t reserved;
+    uint64_t fill_bits;
+    floe_reduction_part *parts, *total; /* of each piece, of all */
+    floe_reduction_dev_bins bins;
+} floe_reduction_dev_job;
+
+/* They put kernels on the stream and return a cudaError_t as a number. */
+
+/* Parts of all pieces, their total, and what bins ask for. nblocks: of floe_reduction_blocks. */
+int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream);
+/* Blocks that run at once, for the job's bins. */
+int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);
+
+/* Values of both sides at n places, as they are. */
+int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, uint32_t n, double *original, double *decoded,
+                               void *stream);
+
+/* Bytes of both sides: 2 * 256 counts, which are 0 before the call. */
+int floe_reduction_bytes_cuda(const floe_reduction_dev_job *job, uint64_t *counts, void *stream);
+
+/* Values of both sides in C order; NaN where a pair does not count. */
+int floe_reduction_gather_cuda(const floe_reduction_dev_job *job, void *original, void *decoded, void *stream);
+
+/* A pair that was found: its number, and values. */
+typedef struct floe_reduction_found {
+    uint64_t at;
+    double x, y;
+} floe_reduction_found;
+
+/* The n worst pairs of each of npieces pieces, worst first, the first of equals first: n to each piece; at is UINT64_MAX
+ * where there are no more. */
+int floe_reduction_worst_cuda(const floe_reduction_dev_job *job, const uint64_t *pieces, uint32_t npieces, uint32_t n,
+                              floe_reduction_found *found, void *stream);
+/* Of each piece: pairs with |e| > allowed (times |x| if of_value), and the first of them. */
+int floe_reduction_outside_cuda(const floe_reduction_dev_job *job, double allowed, bool of_value, uint64_t *count,
+                                floe_reduction_found *first, void *stream);
+/* The first pair of a piece of which a special value differs from the other. */
+int floe_reduction_mismatch_cuda(const floe_reduction_dev_job *job, uint64_t piece, floe_reduction_found *first,
+                                 void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reduction pass on a GPU against the CPU's: the same counts, extremes and places, sums to a few 2^-53; and the same
+ * bits each time. FLOE_GPU_TEST=small: less of it. */
+#include "tests/assess_kit.h"
+
+#include <cuda_runtime_api.h>
+
+static const double tolerance = 1e-12;
+
+static bool is_small(void)
+{
+    const char *text = getenv("FLOE_GPU_TEST");
+    return text && strcmp(text, "small") == 0;
+}
+
+static void cu(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        fail_msg("CUDA: %s", cudaGetErrorString(error));
+}
+
+/* Copies of both fields in device memory, `shift` elements behind where they would be aligned. */
+typedef struct device_pair {
+    void *memory[2];
+    floe_field field[2];
+} device_pair;
+
+static device_pair device_pair_make(const kit_pair *p, uint32_t shift)
+{
+    device_pair d;
+    for (int side = 0; side < 2; side++) {
+        const size_t skip = shift * floe_dtype_size(p->field[side].dtype);
+        cu(cudaMalloc(&d.memory[side], p->nbytes[side] + skip));
+        cu(cudaMemcpy((uint8_t *)d.memory[side] + skip, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
+        d.field[side] = p->field[side];
+        d.field[side].place = FLOE_DEVICE;
+        d.field[side].data =
+            (uint8_t *)d.memory[side] + skip + ((uint8_t *)p->field[side].data - (uint8_t *)p->memory[side]);
+    }
+    return d;
+}
+
+static void device_pair_free(device_pair *d)
+{
+    cudaFree(d->memory[0]);
+    cudaFree(d->memory[1]);
+}
+
+/* ---- comparing -------------------------------------------------------------------------------------------------------- */
+
+/* Metrics of which each digit must be the same: found by comparing and counting. */
+static bool is_exact(const floe_metric *m)
+{
+    static const char *const names[] = {"min",       "max",       "range",          "decoded_min",    "decoded_max",
+                                        "max_error", "min_error", "min_difference", "max_difference", "linf"};
+    for (size_t i = 0; i < KIT_COUNT(names); i++)
+        if (strcmp(names[i], m->alias) == 0)
+            return true;
+    return m->kind == FLOE_METRIC_COUNT;
+}
+
+/* What small errors of sums are small beside. */
+static double scale_of(const floe_metric *m, const floe_assess_report *r)
+{
+    const double of_x = r->original.std_dev, of_y = r->decoded.std_dev;
+    if (m->offset == offsetof(floe_assess_report, original.mean))
+        return of_x;
+    if (m->offset == offsetof(floe_assess_report, decoded.mean))
+        return of_y;
+    if (m->offset == offsetof(floe_assess_report, error.mean) ||
+        m->offset == offsetof(floe_assess_report, error.average_difference))
+        return r->error.rmse;
+    if (m->offset == offsetof(floe_assess_report, error.covariance))
+        return of_x * of_y;
+    if (m->offset == offsetof(floe_assess_report, error.value_error_correlation)) /* see metrics.md */
+        return 1 + 10 * r->error.mean * r->error.mean / (r->error.mse - r->error.mean * r->error.mean);
+    return m->unit[0] == '\0' || strcmp(m->unit, "dB") == 0 ? 1 : 0;
+}
+
+static void same_metrics(const floe_assess_report *got, const floe_assess_report *want)
+{
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const floe_metric *m = floe_metric_at(i);
+        const double g = floe_metric_value(got, i), w = floe_metric_value(want, i);
+        const double limit = is_exact(m) ? 0 : tolerance * fmax(fabs(w), scale_of(m, want));
+        assert_int_equal(floe_metric_set_has(&got->computed, i), floe_metric_set_has(&want->computed, i));
+        if (!(g == w || (isnan(g) && isnan(w)) || fabs(g - w) <= limit))
+            fail_msg("%s: %s is %.17g on the GPU, %.17g on the CPU", kit_case, m->alias, g, w);
+    }
+}
+
+static void same_histogram(const floe_histogram *got, const floe_histogram *want)
+{
+    assert_int_equal(got->nbins, want->nbins);
+    assert_int_equal(got->total, want->total);
+    assert_true(got->low == want->low && got->width == want->width);
+    assert_memory_equal(got->count, want->count, got->nbins * sizeof *got->count);
+}
+
+static void same_spots(const floe_spots *got, const floe_spots *want)
+{
+    assert_int_equal(got->count, want->count);
+    for (uint64_t i = 0; i < got->count; i++)
+        assert_memory_equal(got->spot[i].index, want->spot[i].index, sizeof got->spot[i].index);
+}
+
+static void same_report(const floe_assess_report *got, const floe_assess_report *want)
+{
+    same_metrics(got, want);
+    same_histogram(&got->original.histogram, &want->original.histogram);
+    same_histogram(&got->decoded.histogram, &want->decoded.histogram);
+    same_histogram(&got->error.pdf, &want->error.pdf);
+    same_histogram(&got->error.pw_pdf, &want->error.pw_pdf);
+    same_spots(&got->error.worst, &want->error.worst);
+    same_spots(&got->error.outside, &want->error.outside);
+    same_spots(&got->mismatch, &want->mismatch);
+}
+
+/* ---- fields of all kinds ----------------------------------------------------------------------------------------------- */
+
+static floe_assess_options options_of(pair_kind kind)
+{
+    floe_assess_options o;
+    floe_assess_options_init(&o);
+    assert_int_equal(floe_metric_set_parse(&o.metrics, "reduction", NULL), FLOE_OK);
+    o.fill = kind == PAIR_FILL ? FLOE_FILL_VALUE : FLOE_FILL_NONE;
+    o.fill_value = KIT_FILL_VALUE;
+    o.mode = kind % 2 ? FLOE_BOUND_ABS : FLOE_BOUND_PWREL;
+    o.bound = 3e-4;
+    return o;
+}
+
+static void check(const kit_pair *p, const floe_assess_options *o, uint32_t shift, floe_ctx *cpu, floe_ctx *gpu)
+{
+    device_pair d = device_pair_make(p, shift);
+    floe_assess_report want, got;
+    const floe_status status = floe_assess(cpu, &p->field[0], &p->field[1], o, &want);
+    if (status != FLOE_OK) {
+        kit_fails(gpu, floe_assess(gpu, &d.field[0], &d.field[1], o, &got), status, floe_ctx_message(cpu));
+    } else {
+        kit_ok(gpu, floe_assess(gpu, &d.field[0], &d.field[1], o, &got));
+        same_report(&got, &want);
+    }
+    device_pair_free(&d);
+}
+
+static const struct {
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+} shapes[] = {{1, {1}},     {1, {4096}},      {2, {37, 61}}, {3, {13, 40, 35}}, {4, {3, 7, 19, 50}},
+              {1, {70001}}, {3, {48, 64, 65}}};
+
+static void like_the_cpu(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
+        for (size_t i = 0; i < KIT_COUNT(shapes); i++)
+            for (int c = 0; c < 4; c++) {
+                const bool strided = c / 2;
+                if (is_small() && (kind + (int)i + c) % 4)
+                    continue;
+                kit_pair p = kit_pair_make((pair_kind)kind, c % 2 ? FLOE_F64 : FLOE_F32, shapes[i].rank,
+                                           shapes[i].shape, strided, 9);
+                const floe_assess_options o = options_of((pair_kind)kind);
+                snprintf(kit_case, sizeof kit_case, "kind %d, shape %zu, %s, %s", kind, i, c % 2 ? "f64" : "f32",
+                         strided ? "strided" : "dense");
+                check(&p, &o, c == 1 ? 1 : 0, cpu, gpu);
+                kit_pair_free(&p);
+            }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+/* ---- bins that grow ------------------------------------------------------------------------------------------------------ */
+
+/* Values whose range grows as they come, far beyond what samples show. */
+static void growing_ranges(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (int way = 0; way < 4; way++) {
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, way % 2 ? FLOE_F64 : FLOE_F32, 1, (uint64_t[]){20000}, false, 3);
+        for (uint64_t i = 0; i < p.nelems; i++) {
+            const double grown = way < 2    ? ldexp(1, (int)(i / 100) % 90 - 45) * (i % 3 == 0 ? -1 : 1)
+                                 : i == 777 ? -1e30
+                                            : 0;
+            if (p.field[0].dtype == FLOE_F32)
+                ((float *)p.memory[0])[i] = (float)grown, ((float *)p.memory[1])[i] = (float)(grown * 1.01);
+            else
+                ((double *)p.memory[0])[i] = grown, ((double *)p.memory[1])[i] = grown * 1.01;
+        }
+        floe_assess_options o = options_of(PAIR_SMOOTH);
+        snprintf(kit_case, sizeof kit_case, "way %d", way);
+        o.bins = way % 2 ? 64 : FLOE_ASSESS_MAX_BINS;
+        o.value_bins = way % 2 ? 64 : FLOE_ASSESS_MAX_VALUE_BINS;
+        check(&p, &o, 0, cpu, gpu);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+/* ---- the rest of the call -------------------------------------------------------------------------------------------------- */
+
+static void sorted_alone_and_filled(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (int way = 0; way < 3; way++) {
+        const pair_kind kind = way == 2 ? PAIR_FILL : PAIR_SPECIAL;
+        kit_pair p = kit_pair_make(kind, FLOE_F32, 3, (uint64_t[]){11, 20, 30}, way == 0, 3);
+        device_pair d = device_pair_make(&p, 0);
+        floe_assess_options o = options_of(kind);
+        floe_assess_report want, got;
+        snprintf(kit_case, sizeof kit_case, "way %d", way);
+        o.exact = way == 0;
+        if (way == 1)
+            kit_ok(cpu, floe_metric_set_parse(&o.metrics, "properties", NULL));
+        if (way == 2)
+            o.fill = FLOE_FILL_AUTO;
+        kit_ok(cpu, floe_assess(cpu, &p.field[0], way == 1 ? NULL : &p.field[1], &o, &want));
+        if (way == 1) /* properties of the stencil pass aside */
+            kit_ok(cpu, floe_metric_set_parse(&o.metrics, "mean entropy entropy_bytes skewness nan", NULL));
+        kit_ok(cpu, floe_assess(cpu, &p.field[0], way == 1 ? NULL : &p.field[1], &o, &want));
+        kit_ok(gpu, floe_assess(gpu, &d.field[0], way == 1 ? NULL : &d.field[1], &o, &got));
+        same_metrics(&got, &want);
+        assert_int_equal(got.has_fill, way == 2);
+        device_pair_free(&d);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+static void the_same_bits_each_time(void **state)
+{
+    (void)state;
+    floe_ctx *gpu = kit_ctx(1), *other = kit_ctx(1);
+    kit_pair p = kit_pair_make(PAIR_SPECIAL, FLOE_F32, 1, (uint64_t[]){is_small() ? 70000 : 3000000}, false, 3);
+    device_pair d = device_pair_make(&p, 0);
+    const floe_assess_options o = options_of(PAIR_SPECIAL);
+    floe_assess_report first, again;
+    kit_ok(gpu, floe_assess(gpu, &d.field[0], &d.field[1], &o, &first));
+    for (int i = 0; i < 3; i++) {
+        kit_ok(other, floe_assess(other, &d.field[0], &d.field[1], &o, &again));
+        for (uint32_t k = 0; floe_metric_at(k); k++) {
+            const double a = floe_metric_value(&first, k), b = floe_metric_value(&again, k);
+            assert_memory_equal(&a, &b, sizeof a);
+        }
+    }
+    device_pair_free(&d);
+    kit_pair_free(&p);
+    floe_ctx_free(&gpu);
+    floe_ctx_free(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(like_the_cpu), cmocka_unit_test(growing_ranges),
+                                       cmocka_unit_test(sorted_alone_and_filled),
+                                       cmocka_unit_test(the_same_bits_each_time)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
