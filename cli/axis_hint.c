@@ -39,14 +39,8 @@ static bool read_run(const sample *s, uint64_t first, double values[RUN])
     if (s->source.read(s->source.user, first * floe_dtype_size(s->dtype), bytes, nbytes, &got) != FLOE_OK ||
         got != nbytes)
         return false;
-    for (int i = 0; i < RUN; i++) {
-        float f32;
-        memcpy(&f32, bytes + 4 * i, 4);
-        if (s->dtype == FLOE_F64)
-            memcpy(&values[i], bytes + 8 * i, 8);
-        else
-            values[i] = (double)f32;
-    }
+    for (uint64_t i = 0; i < RUN; i++)
+        values[i] = cli_number_at(s->dtype, bytes, i);
     return true;
 }
 

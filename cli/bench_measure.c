@@ -33,11 +33,6 @@ bench_speed bench_copy(const bench_array *array, uint32_t repeats, double *secon
     return bench_speed_of(seconds, repeats, array->nbytes);
 }
 
-static double value_at(const floe_field *field, uint64_t i)
-{
-    return field->dtype == FLOE_F64 ? ((const double *)field->data)[i] : (double)((const float *)field->data)[i];
-}
-
 /* Is the error of one value within the bound? With psnr all values count together. */
 static bool within(const floe_info *info, double x, double error)
 {
@@ -51,7 +46,8 @@ static bool within(const floe_info *info, double x, double error)
 
 bool bench_check(const bench_array *array, const floe_info *info, double *max_error)
 {
-    size_t size = floe_dtype_size(array->original.dtype);
+    const floe_dtype dtype = array->original.dtype;
+    size_t size = floe_dtype_size(dtype);
     uint64_t nelems = array->nbytes / size;
     const unsigned char *a = array->original.data, *b = array->decoded.data;
     double squares = 0, range = info->value_max - info->value_min;
@@ -60,7 +56,7 @@ bool bench_check(const bench_array *array, const floe_info *info, double *max_er
     for (uint64_t i = 0; i < nelems; i++) {
         if (memcmp(a + i * size, b + i * size, size) == 0)
             continue;
-        double x = value_at(&array->original, i), y = value_at(&array->decoded, i), error = fabs(x - y);
+        double x = cli_number_at(dtype, a, i), y = cli_number_at(dtype, b, i), error = fabs(x - y);
         ok = ok && isfinite(x) && isfinite(y) && within(info, x, error);
         squares += error * error;
         *max_error = fmax(*max_error, error);

@@ -180,8 +180,10 @@ static int measure_array(bench_job *job, bench_array *array)
             failed = measure_floe(job, array, preset, job->threads[t], &abs_bound);
         }
     }
-    if (failed || !cli_given(job->args, OPT_PEERS) || !(abs_bound > 0))
-        return failed; /* zfp has no mode that keeps a bound of 0 or one relative to each value */
+    const floe_dtype dtype = array->original.dtype;
+    const bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
+    if (failed || !cli_given(job->args, OPT_PEERS) || !(abs_bound > 0) || integer)
+        return failed; /* zfp has no mode that keeps a bound of 0, one relative to each value, or one of integers */
     bench_row *row = new_row(job, array, "zfp serial", 1);
     row->abs_bound = abs_bound;
     row->copy = bench_copy(array, job->repeats, job->seconds);

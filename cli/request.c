@@ -85,7 +85,7 @@ int cli_layout_given(const cli_args *args, floe_field *layout)
     if (shape && dims)
         return cli_fail(FLOE_ERR_ARGUMENT, "--shape and --dims say the same thing; give one of them");
     if (dtype && floe_dtype_parse(dtype, &layout->dtype) != FLOE_OK)
-        return cli_fail(FLOE_ERR_ARGUMENT, "--dtype '%s' is unknown; there are f32 and f64", dtype);
+        return cli_fail(FLOE_ERR_ARGUMENT, "--dtype '%s' is unknown; there are f32, f64, i32 and i64", dtype);
     if (!shape && !dims)
         return 0;
     int failed = cli_shape_parse(shape ? "shape" : "dims", shape ? shape : dims, &layout->rank, layout->shape);

@@ -28,6 +28,8 @@ void cli_shape_text(uint32_t rank, const uint64_t *shape, char text[CLI_TEXT]);
 void cli_nbytes_text(uint64_t nbytes, char text[CLI_TEXT]);
 /* "6 x 241 x 480, slowest axis first, f32, 2.8 MB" */
 void cli_layout_text(uint32_t rank, const uint64_t *shape, floe_dtype dtype, char text[2 * CLI_TEXT]);
+/* Element i of an array, which need not be aligned; an i64 is rounded to nearest. */
+double cli_number_at(floe_dtype dtype, const void *data, uint64_t i);
 /* The shortest decimal that reads back as the same double. */
 void cli_real_text(double value, char text[CLI_TEXT]);
 /* Prints a text of unknown origin with control characters as '?', so that a file cannot drive the terminal. */

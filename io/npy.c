@@ -145,17 +145,17 @@ static bool parse_dict(npy_text *t, npy_dict *dict)
 
 static floe_status check_dict(const char *name, const npy_dict *dict, floe_field *layout, floe_error *err)
 {
-    if (strcmp(dict->descr, "<f4") == 0)
-        layout->dtype = FLOE_F32;
-    else if (strcmp(dict->descr, "<f8") == 0)
-        layout->dtype = FLOE_F64;
-    else if (strcmp(dict->descr, ">f4") == 0 || strcmp(dict->descr, ">f8") == 0)
+    char little[sizeof dict->descr];
+    memcpy(little, dict->descr, sizeof little);
+    little[0] = '<';
+    const bool known = floe_dtype_parse(little, &layout->dtype) == FLOE_OK;
+    if (known && dict->descr[0] == '>')
         return io_fail(err, FLOE_ERR_UNSUPPORTED,
-                       "'%s' holds big-endian values (%s): convert it in NumPy with a.astype('<f%c')", name,
-                       dict->descr, dict->descr[2]);
-    else
-        return io_fail(err, FLOE_ERR_UNSUPPORTED, "'%s' holds values of type '%s'; floe takes <f4 and <f8", name,
-                       dict->descr);
+                       "'%s' holds big-endian values (%s): convert it in NumPy with a.astype('%s')", name, dict->descr,
+                       little);
+    if (!known || dict->descr[0] != '<')
+        return io_fail(err, FLOE_ERR_UNSUPPORTED, "'%s' holds values of type '%s'; floe takes <f4, <f8, <i4 and <i8",
+                       name, dict->descr);
     if (dict->rank < 1 || dict->rank > FLOE_MAX_RANK)
         return io_fail(err, FLOE_ERR_UNSUPPORTED, "'%s' has %" PRIu32 " axes; floe takes 1 to %d: reshape it in NumPy",
                        name, dict->rank, FLOE_MAX_RANK);
@@ -216,8 +216,8 @@ static floe_status npy_header_write(const floe_field *layout, void *dst, size_t 
     text[6] = 1;
     text[7] = 0;
     size_t n = START;
-    n += (size_t)snprintf(text + n, capacity - n, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (",
-                          floe_dtype_size(layout->dtype));
+    n += (size_t)snprintf(text + n, capacity - n, "{'descr': '<%c%zu', 'fortran_order': False, 'shape': (",
+                          floe_dtype_name(layout->dtype)[0], floe_dtype_size(layout->dtype));
     for (uint32_t i = 0; i < layout->rank; i++)
         n += (size_t)snprintf(text + n, capacity - n, "%" PRIu64 "%s", layout->shape[i],
                               i + 1 < layout->rank ? ", " : (layout->rank == 1 ? "," : ""));

@@ -109,6 +109,36 @@ static synth_span span_of(const synth_plan *plan, uint64_t nseg, uint64_t s, uin
     return span;
 }
 
+/* scale times a value, as the nearest integer (ties to even) from -most - 1 to most. */
+static int64_t integer_of(double value, double scale, int64_t most)
+{
+    const double scaled = value * scale, half = 0x1p52; /* there a double has no fraction left */
+    if (scaled >= (double)most)
+        return most;
+    if (scaled <= -(double)most - 1)
+        return -most - 1;
+    if (scaled >= half || scaled <= -half)
+        return (int64_t)scaled;
+    return (int64_t)(scaled < 0 ? (scaled - half) + half : (scaled + half) - half);
+}
+
+/* n values in the dtype, which is not f64. */
+static void values_store(floe_dtype dtype, const double *values, size_t n, uint8_t *dst)
+{
+    for (size_t i = 0; dtype == FLOE_F32 && i < n; i++) {
+        const float v = (float)values[i];
+        memcpy(dst + 4 * i, &v, sizeof v);
+    }
+    for (size_t i = 0; dtype == FLOE_I32 && i < n; i++) {
+        const int32_t v = (int32_t)integer_of(values[i], 1e3, INT32_MAX);
+        memcpy(dst + 4 * i, &v, sizeof v);
+    }
+    for (size_t i = 0; dtype == FLOE_I64 && i < n; i++) {
+        const int64_t v = integer_of(values[i], 1e6, INT64_MAX);
+        memcpy(dst + 8 * i, &v, sizeof v);
+    }
+}
+
 /* Makes one span and stores it, in the dtype, at dst, which stands for element `first` of the field. */
 static void span_store(const synth_entry *entry, const synth_plan *plan, const synth_span *span, uint64_t first,
                        void *dst)
@@ -119,20 +149,20 @@ static void span_store(const synth_entry *entry, const synth_plan *plan, const s
     } out;
     size_t n = span->to - span->from;
     uint64_t at = span->index + span->from - first;
-    float *f32 = plan->dtype == FLOE_F32 ? (float *)dst + at : NULL;
+    const size_t size = floe_dtype_size(plan->dtype);
+    uint8_t *to = (uint8_t *)dst + at * size;
     if (entry->values)
         entry->values(plan, span, out.values);
     else
         entry->bits(plan, span, out.bits);
-    if (plan->dtype == FLOE_F64) {
-        memcpy((double *)dst + at, out.values + span->from, n * sizeof(double));
+    if (plan->dtype == FLOE_F64 || (!entry->values && size == 8)) {
+        memcpy(to, out.values + span->from, n * sizeof(double));
     } else if (entry->values) {
-        for (size_t i = 0; i < n; i++)
-            f32[i] = (float)out.values[span->from + i];
+        values_store(plan->dtype, out.values + span->from, n, to);
     } else {
         for (size_t i = 0; i < n; i++) {
             uint32_t word = (uint32_t)out.bits[span->from + i];
-            memcpy(f32 + i, &word, sizeof word);
+            memcpy(to + 4 * i, &word, sizeof word);
         }
     }
 }
@@ -172,8 +202,8 @@ floe_status synth_fill(const char *kind, floe_dtype dtype, uint32_t rank, const 
                        uint64_t first, uint64_t count, void *dst)
 {
     const synth_entry *entry = entry_find(kind);
-    size_t size = dtype == FLOE_F32 ? sizeof(float) : sizeof(double);
-    if (!entry || (dtype != FLOE_F32 && dtype != FLOE_F64) || rank < 1 || rank > SYNTH_AXES || !shape)
+    size_t size = floe_dtype_size(dtype);
+    if (!entry || size == 0 || rank < 1 || rank > SYNTH_AXES || !shape)
         return FLOE_ERR_ARGUMENT;
     synth_plan *plan = calloc(1, sizeof *plan);
     if (!plan)

@@ -5,7 +5,8 @@
  * Every element is a pure function of (kind, seed, shape, index): any piece of a field has the same bytes as the whole
  * field at that place, on any machine, with any number of threads, built by any compiler that follows IEEE 754 (build
  * with -ffp-contract=off and without fast-math). So a field larger than memory can be made piece by piece. f32 values
- * are the f64 values rounded to nearest, but for `hostile`, which is made of bit patterns of the dtype itself.
+ * are the f64 values rounded to nearest; i32 and i64 values are 1000 and 1000000 times these, rounded to nearest and cut to
+ * the type; but for `hostile`, which is made of bit patterns, the same for integers and reals of one size.
  */
 #ifndef SYNTH_H
 #define SYNTH_H

@@ -82,7 +82,7 @@ static uint64_t smooth(floe_dtype dtype, uint64_t index)
     float rounded = (float)value;
     memcpy(&word, &rounded, sizeof word);
     memcpy(&bits, &value, sizeof bits);
-    return dtype == FLOE_F32 ? word : bits;
+    return floe_dtype_size(dtype) == 4 ? word : bits;
 }
 
 static uint64_t element(const synth_plan *plan, layout l, uint64_t index)
@@ -101,7 +101,7 @@ static uint64_t element(const synth_plan *plan, layout l, uint64_t index)
 
 void synth_hostile_bits(const synth_plan *plan, const synth_span *span, uint64_t *out)
 {
-    layout l = plan->dtype == FLOE_F32 ? (layout){23, 8} : (layout){52, 11};
+    layout l = floe_dtype_size(plan->dtype) == 4 ? (layout){23, 8} : (layout){52, 11};
     for (uint32_t i = span->from; i < span->to; i++)
         out[i] = element(plan, l, span->index + i);
 }

@@ -23,10 +23,20 @@ static inline uint64_t hostile_random(uint64_t *state)
 static inline uint64_t hostile_below(uint64_t *state, uint64_t n) { return hostile_random(state) % n; }
 static inline double hostile_uniform(uint64_t *state) { return (double)(hostile_random(state) >> 11) * 0x1p-53; }
 
+static inline bool hostile_is_integer(floe_dtype dtype) { return dtype == FLOE_I32 || dtype == FLOE_I64; }
+static inline bool hostile_is_narrow(floe_dtype dtype) { return dtype == FLOE_F32 || dtype == FLOE_I32; }
+
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */
+
+static inline int64_t hostile_integer(floe_dtype dtype, uint64_t bits)
+{
+    return dtype == FLOE_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits;
+}
 
 static inline double hostile_value(floe_dtype dtype, uint64_t bits)
 {
+    if (hostile_is_integer(dtype))
+        return (double)hostile_integer(dtype, bits);
     if (dtype == FLOE_F32) {
         uint32_t low = (uint32_t)bits;
         float f;
@@ -41,6 +51,11 @@ static inline double hostile_value(floe_dtype dtype, uint64_t bits)
 static inline uint64_t hostile_bits(floe_dtype dtype, double v)
 {
     uint64_t bits = 0;
+    if (hostile_is_integer(dtype)) {
+        double most = dtype == FLOE_I32 ? 2147483647.0 : 0x1p62;
+        int64_t i = (int64_t)(v > most ? most : v < -most ? -most : v);
+        return dtype == FLOE_I32 ? (uint32_t)i : (uint64_t)i;
+    }
     if (dtype == FLOE_F32) {
         float f = v > 3.4028234663852886e38 ? INFINITY : v < -3.4028234663852886e38 ? -INFINITY : (float)v;
         memcpy(&bits, &f, sizeof f); /* little-endian, as all machines that run the tests */
@@ -54,7 +69,7 @@ static inline uint64_t hostile_get(floe_dtype dtype, const void *data, int64_t i
 {
     uint64_t b = 0;
     uint32_t w;
-    if (dtype == FLOE_F64) {
+    if (floe_dtype_size(dtype) == 8) {
         memcpy(&b, (const char *)data + 8 * i, 8);
         return b;
     }
@@ -65,24 +80,24 @@ static inline uint64_t hostile_get(floe_dtype dtype, const void *data, int64_t i
 static inline void hostile_put(floe_dtype dtype, void *data, int64_t i, uint64_t bits)
 {
     uint32_t w = (uint32_t)bits;
-    if (dtype == FLOE_F64)
+    if (floe_dtype_size(dtype) == 8)
         memcpy((char *)data + 8 * i, &bits, 8);
     else
         memcpy((char *)data + 4 * i, &w, 4);
 }
 
-static inline uint64_t hostile_sign(floe_dtype dtype) { return (uint64_t)1 << (dtype == FLOE_F32 ? 31 : 63); }
+static inline uint64_t hostile_sign(floe_dtype dtype) { return (uint64_t)1 << (hostile_is_narrow(dtype) ? 31 : 63); }
 static inline uint64_t hostile_exponent(floe_dtype dtype)
 {
-    return dtype == FLOE_F32 ? 0x7F800000u : 0x7FF0000000000000u;
+    return hostile_is_narrow(dtype) ? 0x7F800000u : 0x7FF0000000000000u;
 }
 
 /* NaNs with payloads, both infinities, both zeros, both ends of the subnormals, the largest: the patterns that code forgets. */
 static inline uint64_t hostile_special(floe_dtype dtype, uint64_t pick)
 {
     uint64_t sign = pick & 1 ? hostile_sign(dtype) : 0, exponent = hostile_exponent(dtype);
-    uint64_t one = dtype == FLOE_F32 ? 0x3F800000u : 0x3FF0000000000000u;
-    uint64_t least = dtype == FLOE_F32 ? 0x00800000u : 0x0010000000000000u; /* least normal number */
+    uint64_t one = hostile_is_narrow(dtype) ? 0x3F800000u : 0x3FF0000000000000u;
+    uint64_t least = hostile_is_narrow(dtype) ? 0x00800000u : 0x0010000000000000u; /* least normal number */
     const uint64_t magnitude[] = {0,
                                   1,
                                   2,
@@ -167,7 +182,7 @@ static inline uint64_t hostile_one(hostile_plan *p, hostile_kind kind, uint64_t 
     }
     case HOSTILE_SUBNORMAL: return (r & hostile_sign(t)) | (r >> 8) % ((uint64_t)1 << (r & 7) * 3);
     case HOSTILE_SPECIAL: return hostile_special(t, r);
-    case HOSTILE_BITS: return t == FLOE_F32 ? r & 0xFFFFFFFFu : r;
+    case HOSTILE_BITS: return hostile_is_narrow(t) ? r & 0xFFFFFFFFu : r;
     case HOSTILE_WALK: p->walk += b * 8 * (hostile_uniform(s) - 0.5); return hostile_bits(t, p->walk);
     case HOSTILE_SPIKES: return hostile_bits(t, r % 97 ? b * hostile_uniform(s) : b * 1e9 * hostile_uniform(s));
     case HOSTILE_SIGNS: return (r % 5 ? hostile_bits(t, 3 * b) : 0) | (r & hostile_sign(t));
@@ -225,10 +240,20 @@ typedef struct hostile_promise {
     uint64_t fill;
 } hostile_promise;
 
+static inline bool hostile_kept_integer(const hostile_promise *p, uint64_t x, uint64_t y)
+{
+    int64_t a = hostile_integer(p->dtype, x), b = hostile_integer(p->dtype, y);
+    uint64_t distance = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+    return p->mode == FLOE_BOUND_ABS && !(p->has_fill && x == p->fill) &&
+           (long double)distance <= (long double)p->bound;
+}
+
 static inline bool hostile_kept(const hostile_promise *p, uint64_t x, uint64_t y)
 {
     if (x == y)
         return true;
+    if (hostile_is_integer(p->dtype))
+        return hostile_kept_integer(p, x, y);
     if (p->mode == FLOE_BOUND_LOSSLESS || (x & hostile_exponent(p->dtype)) == hostile_exponent(p->dtype) ||
         x == hostile_sign(p->dtype) || (p->has_fill && x == p->fill))
         return false;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static uint64_t nelems_of(uint32_t rank, const uint64_t *shape)
     return n;
 }
 
-static size_t size_of(floe_dtype dtype) { return dtype == FLOE_F32 ? 4 : 8; }
+static size_t size_of(floe_dtype dtype) { return floe_dtype_size(dtype); }
 
 /* FNV-1a. */
 static uint64_t hash_of(const void *data, size_t nbytes)
@@ -38,7 +39,7 @@ static uint64_t hash_of(const void *data, size_t nbytes)
     return h;
 }
 
-/* A whole f64 or f32 field, to be freed. */
+/* A whole field, to be freed. */
 static void *field(const char *kind, floe_dtype dtype, uint32_t rank, const uint64_t *shape, uint64_t seed)
 {
     uint64_t n = nelems_of(rank, shape);
@@ -177,6 +178,32 @@ static void dtypes_test(void **state)
     }
 }
 
+/* Integers are the nearest to 1000 or 1000000 times the reals, and cut to their type; hostile ones are the same patterns. */
+static void integers_test(void **state)
+{
+    (void)state;
+    const uint64_t shape[3] = {9, 11, 70}, n = nelems_of(3, shape);
+    for (uint32_t k = 0; k < synth_count(); k++) {
+        const char *kind = synth_kind_at(k)->name;
+        double *f64 = field(kind, FLOE_F64, 3, shape, 3);
+        float *f32 = field(kind, FLOE_F32, 3, shape, 3);
+        int32_t *i32 = field(kind, FLOE_I32, 3, shape, 3);
+        int64_t *i64 = field(kind, FLOE_I64, 3, shape, 3);
+        const bool patterns = strcmp(kind, "hostile") == 0;
+        if (patterns) {
+            assert_memory_equal(i32, f32, n * 4);
+            assert_memory_equal(i64, f64, n * 8);
+        }
+        for (uint64_t i = 0; !patterns && i < n; i++) {
+            const double narrow = fmin(fmax(nearbyint(1e3 * f64[i]), -2147483648.0), 2147483647.0);
+            const double wide = nearbyint(1e6 * f64[i]);
+            assert_true((double)i32[i] == narrow);
+            assert_true(wide >= 0x1p63 ? i64[i] == INT64_MAX : (double)i64[i] == wide);
+        }
+        free(f64), free(f32), free(i32), free(i64);
+    }
+}
+
 static void seeds_test(void **state)
 {
     (void)state;
@@ -244,7 +271,7 @@ static void arguments_test(void **state)
     assert_int_equal(synth_fill("", FLOE_F32, 2, shape, 0, 0, 1, data), bad);
     assert_int_equal(synth_fill(NULL, FLOE_F32, 2, shape, 0, 0, 1, data), bad);
     assert_int_equal(synth_fill("noise", (floe_dtype)0, 2, shape, 0, 0, 1, data), bad);
-    assert_int_equal(synth_fill("noise", (floe_dtype)3, 2, shape, 0, 0, 1, data), bad);
+    assert_int_equal(synth_fill("noise", (floe_dtype)5, 2, shape, 0, 0, 1, data), bad);
     assert_int_equal(synth_fill("noise", FLOE_F32, 0, shape, 0, 0, 1, data), bad);
     assert_int_equal(synth_fill("noise", FLOE_F32, 5, shape, 0, 0, 1, data), bad);
     assert_int_equal(synth_fill("noise", FLOE_F32, 2, NULL, 0, 0, 1, data), bad);
@@ -307,9 +334,10 @@ static void functions_test(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_test),  cmocka_unit_test(functions_test), cmocka_unit_test(golden_test),
-        cmocka_unit_test(pieces_test), cmocka_unit_test(threads_test),   cmocka_unit_test(dtypes_test),
-        cmocka_unit_test(seeds_test),  cmocka_unit_test(shapes_test),    cmocka_unit_test(arguments_test),
+        cmocka_unit_test(table_test),    cmocka_unit_test(functions_test), cmocka_unit_test(golden_test),
+        cmocka_unit_test(pieces_test),   cmocka_unit_test(threads_test),   cmocka_unit_test(dtypes_test),
+        cmocka_unit_test(seeds_test),    cmocka_unit_test(shapes_test),    cmocka_unit_test(arguments_test),
+        cmocka_unit_test(integers_test),
     };
     if (argc > 1 && strcmp(argv[1], "--print") == 0) {
         golden_print();

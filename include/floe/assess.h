@@ -252,8 +252,9 @@ typedef struct floe_assess_report {
  * (strides are free). options may be NULL.
  *
  * ARGUMENT: fields that differ in dtype, shape or place, an empty field, no pair that counts, a metric that needs what is
- * not there (a second field, a bound), a window larger than the field. UNSUPPORTED: this build lacks what a metric that
- * was named needs. Results do not depend on the number of threads; those of a GPU differ from them by rounding only.
+ * not there (a second field, a bound), a window larger than the field. UNSUPPORTED: integers; or this build lacks what a
+ * metric that was named needs. Results do not depend on the number of threads; those of a GPU differ from them by rounding
+ * only.
  */
 floe_status floe_assess(floe_ctx *ctx, const floe_field *original, const floe_field *decoded,
                         const floe_assess_options *options, floe_assess_report *report);

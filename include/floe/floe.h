@@ -27,7 +27,9 @@ extern "C" {
 
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
-typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2 } floe_dtype;
+/* Integers are in two's complement. They are lossless with every codec; abs, rel and psnr work for them, pwrel does not.
+ * All work on them is done by the CPU, on host memory. */
+typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2, FLOE_I32 = 3, FLOE_I64 = 4 } floe_dtype;
 
 typedef enum floe_place { FLOE_HOST = 0, FLOE_DEVICE = 1 } floe_place;
 
@@ -50,7 +52,7 @@ floe_field floe_field_of_device(const void *ptr, floe_dtype dtype, uint32_t rank
 /* Bytes of one element: 4 or 8; 0 for an unknown dtype. */
 size_t floe_dtype_size(floe_dtype dtype);
 const char *floe_dtype_name(floe_dtype dtype);
-/* "f32", "f64", also "float32", "float64", "float", "double", "<f4", "<f8". */
+/* "f32", "f64", "i32", "i64", also "float32", "float64", "float", "double", "int32", "int64", "<f4", "<f8", "<i4", "<i8". */
 floe_status floe_dtype_parse(const char *text, floe_dtype *dtype);
 
 /* Number of elements; FLOE_ERR_ARGUMENT when rank, dtype or shape are invalid or the bytes overflow 63 bits. */
@@ -83,7 +85,7 @@ typedef struct floe_params {
     floe_codec codec;
     floe_preset preset;
     floe_fill_mode fill;
-    double fill_value;             /* compared after conversion to the field's dtype, bit for bit */
+    double fill_value;             /* compared after conversion to the field's dtype, bit for bit; integers: whole */
     uint64_t chunk[FLOE_MAX_RANK]; /* shape of a chunk, slowest first; all 0: chosen by floe */
     uint32_t chunk_rank;           /* axes given in chunk; 0: chosen by floe */
 } floe_params;
@@ -211,7 +213,7 @@ typedef struct floe_info {
     floe_bound_mode mode;
     double bound;                /* as asked for */
     double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel */
-    double value_min, value_max; /* over finite, valid values; NaN when not known */
+    double value_min, value_max; /* over finite, valid values, i64 rounded to nearest; NaN when not known */
     int has_fill;
     double fill_value;
     uint64_t raw_nbytes;
@@ -261,7 +263,8 @@ typedef struct floe_stream_options {
     uint32_t nattrs;
     floe_progress_fn progress;
     void *progress_user;
-    int salvage;             /* decompress: damaged chunks become NaN and are counted, not an error */
+    int salvage; /* decompress: damaged chunks become NaN (integers: the fill value, else the least number) and
+                              * are counted, not an error */
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
     void *damaged_user; /* salvage: told about each lost chunk and the box that it covered */

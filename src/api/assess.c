@@ -10,6 +10,7 @@
 #include "api/text.h"
 #include "assess/coordinator.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------------- */
@@ -79,6 +80,8 @@ static floe_status pair_make(const floe_field *original, const floe_field *decod
     floe_field x, y;
     uint64_t nelems;
     FLOE_TRY(floe_field_check(original, false, &x, err));
+    FLOE_CHECK(err, !floe_dtype_is_integer(x.dtype), FLOE_ERR_UNSUPPORTED, "floe_assess takes f32 and f64, not %s",
+               floe_dtype_name(x.dtype));
     if (decoded) {
         FLOE_TRY(floe_field_check(decoded, false, &y, err));
         FLOE_TRY(fields_compare(&x, &y, err));

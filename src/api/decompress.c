@@ -7,6 +7,7 @@
 #include "api/device.h"
 #include "api/out_check.h"
 #include "api/pipeline.h"
+#include "api/resolve.h"
 #include "api/stream.h"
 #include "base/try.h"
 #include "field/field.h"
@@ -77,6 +78,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
     if (out.place == FLOE_DEVICE) {
+        FLOE_TRY(floe_place_check(out.dtype, out.place, &ctx->err));
         decompress_call device = {call->src, call->nbytes, call->lo, call->hi, &out};
         return floe_device_enter(ctx, device_body, &device);
     }
@@ -88,7 +90,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_stream_take(&s, &arena);
     assert(!arena.overflow);
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx))
+    if (floe_pipeline_wanted(ctx, s.header.dtype))
         return decompress_by_gpu(ctx, &s, lo, hi, &out);
 #endif
     for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)

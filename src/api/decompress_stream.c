@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Decompression from a source into a sink: chunks in grid order, gathered into slabs, which are written in C order.
- * With salvage a chunk that cannot be read becomes NaN, and the caller is told. */
+ * With salvage a chunk that cannot be read becomes NaN, or a number that stands for it, and the caller is told. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "api/stream_io.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 typedef struct decompression {
@@ -92,14 +93,21 @@ static floe_status slab_begin(decompression *d, uint64_t chunk, floe_error *err)
 
 /* ---- salvage ----------------------------------------------------------------------------------------------------- */
 
-static void nan_fill(const floe_field *slab, const uint64_t *lo, const uint64_t *extent)
+/* The bits that stand for a value that is lost. */
+static uint64_t lost_bits(const floe_header *h)
 {
-    static const uint64_t nan64 = 0x7FF8000000000000;
-    static const uint32_t nan32 = 0x7FC00000;
+    if (floe_dtype_is_integer(h->dtype))
+        return h->has_fill ? h->fill_bits : floe_dtype_sign(h->dtype);
+    return h->dtype == FLOE_F32 ? 0x7FC00000u : 0x7FF8000000000000u;
+}
+
+static void bits_fill(const floe_field *slab, const uint64_t *lo, const uint64_t *extent, uint64_t bits)
+{
+    const uint32_t narrow = (uint32_t)bits;
     floe_field box = floe_field_box(slab, lo, extent);
     floe_rows rows = floe_rows_of(&box, NULL);
     size_t size = floe_dtype_size(box.dtype);
-    const void *value = size == 4 ? (const void *)&nan32 : (const void *)&nan64;
+    const void *value = size == 4 ? (const void *)&narrow : (const void *)&bits;
     for (uint64_t r = 0; r < rows.count; r++)
         for (uint64_t i = 0; i < rows.length; i++)
             memcpy((uint8_t *)box.data + (floe_rows_offset(&rows, 0, r) + (int64_t)i * rows.step[0]) * (int64_t)size,
@@ -121,7 +129,7 @@ static void chunk_lose(floe_ctx *ctx, decompression *d, uint64_t chunk)
         extent[i] = hi[i] - lo[i];
         lo[i] -= d->slab_lo[i];
     }
-    nan_fill(&d->slab_field, lo, extent);
+    bits_fill(&d->slab_field, lo, extent, lost_bits(h));
     ctx->stats.nchunks_damaged++;
     if (d->options.damaged)
         d->options.damaged(d->options.damaged_user, chunk, at, end, ctx->err.message);

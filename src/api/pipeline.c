@@ -7,9 +7,13 @@
 #include "api/chunking.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
-bool floe_pipeline_wanted(const floe_ctx *ctx) { return ctx->backend == FLOE_BACKEND_CUDA; }
+bool floe_pipeline_wanted(const floe_ctx *ctx, floe_dtype dtype)
+{
+    return ctx->backend == FLOE_BACKEND_CUDA && !floe_dtype_is_integer(dtype);
+}
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 

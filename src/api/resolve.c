@@ -5,10 +5,38 @@
 #include <string.h>
 
 #include "api/resolve_math.h"
+#include "api/text.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
+
+floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err)
+{
+    FLOE_CHECK(err, place == FLOE_HOST || !floe_dtype_is_integer(dtype), FLOE_ERR_UNSUPPORTED,
+               "values of %s are the CPU's work: bring them to host memory", floe_dtype_name(dtype));
+    return FLOE_OK;
+}
+
+/* What makes no sense for integers. */
+static floe_status integers_check(const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    const floe_dtype dtype = layout->dtype;
+    char fill[FLOE_NUMBER_TEXT];
+    FLOE_TRY(floe_place_check(dtype, layout->place, err));
+    if (!floe_dtype_is_integer(dtype))
+        return FLOE_OK;
+    FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
+               "pwrel is not for values of %s: abs, rel, psnr and lossless work", floe_dtype_name(dtype));
+    FLOE_CHECK(err,
+               params->fill != FLOE_FILL_VALUE ||
+                   floe_value_of(dtype, floe_value_bits(dtype, params->fill_value)) == params->fill_value,
+               FLOE_ERR_ARGUMENT, "the fill value %s is no value of %s", floe_number_format(params->fill_value, fill),
+               floe_dtype_name(dtype));
+    return FLOE_OK;
+}
 
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err)
 {
+    FLOE_TRY(integers_check(layout, params, err));
     *header = (floe_header){.version = FLOE_FORMAT_VERSION,
                             .dtype = layout->dtype,
                             .rank = layout->rank,
@@ -86,6 +114,7 @@ floe_status floe_resolve(const floe_resolver *r, floe_header *h, floe_codec_para
     h->has_fill = r->params->fill == FLOE_FILL_VALUE;
     h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
     FLOE_TRY(values_scan(r, h, &range));
+    floe_resolve_round_inward(h->dtype, &range);
     h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, &range);
     if (h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(&range))
         FLOE_TRY(floe_psnr_resolve(r, h, &range, &h->abs_bound));

@@ -21,6 +21,9 @@ typedef struct floe_resolver {
     void *user;
 } floe_resolver;
 
+/* UNSUPPORTED: integers in device memory. */
+floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err);
+
 /* The header as far as layout and params alone tell: all but abs_bound, range and fill. */
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err);
 

@@ -6,6 +6,7 @@
 #include "api/exact_math.h"
 #include "codec/codec.h"
 #include "container/container.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 #define FLOE_RESOLVE_NAN_BITS 0x7FF8000000000000u
@@ -16,7 +17,21 @@ FLOE_HD bool floe_resolve_needs_range(floe_bound_mode mode)
     return mode == FLOE_BOUND_REL || mode == FLOE_BOUND_PSNR;
 }
 
+/* The distance of x > 0 or < 0 from the next double away from 0. */
+FLOE_HD double floe_resolve_ulp(double x) { return fabs(floe_f64_of(floe_bits_f64(x) + 1) - x); }
+
 FLOE_HD bool floe_resolve_varies(const floe_range *range) { return range->nfinite && range->max > range->min; }
+
+/* Of integers that a double cannot hold range has the nearest ones: makes it no wider than the true range. */
+FLOE_HD void floe_resolve_round_inward(floe_dtype dtype, floe_range *range)
+{
+    if (dtype != FLOE_I64 || !floe_resolve_varies(range))
+        return;
+    range->min += range->min < -0x1p53 || range->min > 0x1p53 ? floe_resolve_ulp(range->min) : 0;
+    range->max -= range->max < -0x1p53 || range->max > 0x1p53 ? floe_resolve_ulp(range->max) : 0;
+    if (range->max < range->min)
+        range->max = range->min;
+}
 
 /* The absolute bound of any mode but PSNR. 0: none, be lossless. range is looked at for REL only. */
 FLOE_HD double floe_resolve_abs_bound(floe_bound_mode mode, double bound, const floe_range *range)
@@ -44,9 +59,10 @@ FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
     p.dtype = h->dtype;
     p.codec = h->codec;
     p.preset = h->preset;
-    p.mode = h->mode == FLOE_BOUND_PWREL                             ? FLOE_BOUND_PWREL
-             : h->mode == FLOE_BOUND_LOSSLESS || !(h->abs_bound > 0) ? FLOE_BOUND_LOSSLESS
-                                                                     : FLOE_BOUND_ABS;
+    const bool exact = floe_dtype_is_integer(h->dtype) ? !(h->abs_bound >= 1) : !(h->abs_bound > 0);
+    p.mode = h->mode == FLOE_BOUND_PWREL               ? FLOE_BOUND_PWREL
+             : h->mode == FLOE_BOUND_LOSSLESS || exact ? FLOE_BOUND_LOSSLESS
+                                                       : FLOE_BOUND_ABS;
     p.bound = p.mode == FLOE_BOUND_PWREL ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
     p.max_abs = floe_resolve_max_abs(h->value_min, h->value_max);
     p.has_fill = h->has_fill;

@@ -36,7 +36,7 @@ void floe_elements_swap(floe_dtype dtype, void *data, uint64_t nelems)
     if (*(const uint8_t *)&probe == 1)
         return;
     for (uint64_t i = 0; i < nelems; i++) {
-        if (dtype == FLOE_F32) {
+        if (floe_dtype_size(dtype) == 4) {
             uint32_t v = floe_load32(p + 4 * i);
             memcpy(p + 4 * i, &v, 4);
         } else {

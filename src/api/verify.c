@@ -10,11 +10,13 @@
 #include "api/exact.h"
 #include "api/out_check.h"
 #include "api/resolve.h"
+#include "api/resolve_math.h"
 #include "api/stream.h"
 #include "api/text.h"
 #include "api/verify_chunk.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 typedef unsigned long long ull;
@@ -55,8 +57,11 @@ static floe_status rule_make(floe_ctx *ctx, verification *v)
     floe_range_init(&v->range);
     floe_range_scan(&ctx->cpu, &v->original, h->has_fill, h->fill_bits, &v->range);
     bool varies = v->range.nfinite && v->range.max > v->range.min;
-    if (h->mode == FLOE_BOUND_REL)
-        return abs_bound_check(h, varies ? floe_bound_of_range(h->bound, v->range.min, v->range.max) : 0, &ctx->err);
+    if (h->mode == FLOE_BOUND_REL) {
+        floe_range narrow = v->range;
+        floe_resolve_round_inward(h->dtype, &narrow);
+        return abs_bound_check(h, floe_resolve_abs_bound(h->mode, h->bound, &narrow), &ctx->err);
+    }
     double width = varies ? floe_range_width(v->range.min, v->range.max) : 0;
     v->rule.unit = isinf(width) ? 0x1p1023 : width;
     return FLOE_OK;
@@ -81,7 +86,9 @@ static const char *value_text(floe_dtype dtype, uint64_t bits, bool with_bits, c
 {
     char number[FLOE_NUMBER_TEXT];
     floe_number_format(floe_value_of(dtype, bits), number);
-    if (with_bits)
+    if (floe_dtype_is_integer(dtype))
+        snprintf(text, 64, "%lld", (long long)floe_integer_of(dtype, bits));
+    else if (with_bits)
         snprintf(text, 64, "%s (bits %0*llx)", number, dtype == FLOE_F32 ? 8 : 16, (ull)bits);
     else
         snprintf(text, 64, "%s", number);
@@ -107,7 +114,8 @@ static floe_status value_fails(const verification *v, uint64_t chunk, uint64_t a
     const floe_header *h = &v->stream.header;
     char place[FLOE_SHAPE_TEXT], x_text[64], y_text[64], bound[FLOE_NUMBER_TEXT];
     double x = floe_value_of(h->dtype, x_bits), y = floe_value_of(h->dtype, y_bits);
-    bool exact = v->rule.mode == FLOE_BOUND_LOSSLESS || !isfinite(x) || !isfinite(y) || x == 0 ||
+    bool integer = floe_dtype_is_integer(h->dtype);
+    bool exact = v->rule.mode == FLOE_BOUND_LOSSLESS || !isfinite(x) || !isfinite(y) || (x == 0 && !integer) ||
                  (v->rule.has_fill && x_bits == v->rule.fill_bits);
     place_text(h, chunk, at, place);
     value_text(h->dtype, x_bits, exact, x_text);

@@ -8,6 +8,7 @@
 #include "api/exact.h"
 #include "base/bytes.h"
 #include "base/hd.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 enum {
@@ -56,9 +57,23 @@ uint64_t floe_verify_bits(const floe_field *field, uint64_t at)
 
 /* ---- one value --------------------------------------------------------------------------------------------------- */
 
-/* x and y differ in their bits. */
-static bool differing_holds(const floe_verify_rule *rule, uint64_t x_bits, double x, double y)
+/* |x - y| <= bound of integers. Rounding is monotonic, so only where the rounded distance is the bound, which is then a
+ * whole number, does the exact one count. */
+static bool integers_hold(const floe_verify_rule *rule, floe_dtype dtype, uint64_t x_bits, uint64_t y_bits)
 {
+    const uint64_t distance = floe_integer_distance(floe_integer_of(dtype, x_bits), floe_integer_of(dtype, y_bits));
+    const double rounded = (double)distance;
+    if (rule->mode == FLOE_BOUND_LOSSLESS || (rule->has_fill && x_bits == rule->fill_bits))
+        return false;
+    return rounded != rule->bound ? rounded < rule->bound : rounded >= 0x1p64 || distance <= (uint64_t)rule->bound;
+}
+
+/* x and y differ in their bits. */
+static bool differing_holds(const floe_verify_rule *rule, floe_dtype dtype, uint64_t x_bits, uint64_t y_bits)
+{
+    if (floe_dtype_is_integer(dtype))
+        return integers_hold(rule, dtype, x_bits, y_bits);
+    const double x = floe_value_of(dtype, x_bits), y = floe_value_of(dtype, y_bits);
     bool exact = rule->mode == FLOE_BOUND_LOSSLESS || !isfinite(x) || (x == 0 && signbit(x)) ||
                  (rule->has_fill && x_bits == rule->fill_bits);
     if (exact || !isfinite(y))
@@ -66,9 +81,8 @@ static bool differing_holds(const floe_verify_rule *rule, uint64_t x_bits, doubl
     return rule->mode == FLOE_BOUND_PWREL ? floe_within_pwrel(x, y, rule->bound) : floe_within_abs(x, y, rule->bound);
 }
 
-static void errors_add(double x, double y, floe_verify_sums *sums)
+static void errors_add(double x, double y, double error, floe_verify_sums *sums)
 {
-    double error = fabs(x - y);
     if (!isfinite(x) || !isfinite(y))
         return;
     sums->max_error = fmax(sums->max_error, error);
@@ -80,34 +94,46 @@ static void errors_add(double x, double y, floe_verify_sums *sums)
 
 typedef struct block {
     uint64_t x_bits[BLOCK], y_bits[BLOCK];
-    double x[BLOCK], y[BLOCK];
+    double x[BLOCK], error[BLOCK]; /* |x - y|, rounded once */
 } block;
 
-static void read_f32(const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits, double *values)
+static void read_bits(size_t size, const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits)
 {
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t b;
-        memcpy(&b, data + (int64_t)i * step * 4, 4);
-        bits[i] = b;
-        values[i] = (double)floe_f32_of(b);
+        uint32_t narrow;
+        if (size == 4) {
+            memcpy(&narrow, data + (int64_t)i * step * 4, 4);
+            bits[i] = narrow;
+        } else {
+            memcpy(&bits[i], data + (int64_t)i * step * 8, 8);
+        }
     }
 }
 
-static void read_f64(const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits, double *values)
+/* Size and step of the usual cases are constants to the compiler. */
+static void read_values(size_t size, const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        memcpy(&bits[i], data + (int64_t)i * step * 8, 8);
-        values[i] = floe_f64_of(bits[i]);
-    }
-}
-
-/* The step of the usual case is a constant to the compiler. */
-static void read_values(floe_dtype dtype, const uint8_t *data, int64_t step, uint64_t n, uint64_t *bits, double *values)
-{
-    if (dtype == FLOE_F32)
-        step == 1 ? read_f32(data, 1, n, bits, values) : read_f32(data, step, n, bits, values);
+    if (size == 4)
+        step == 1 ? read_bits(4, data, 1, n, bits) : read_bits(4, data, step, n, bits);
     else
-        step == 1 ? read_f64(data, 1, n, bits, values) : read_f64(data, step, n, bits, values);
+        step == 1 ? read_bits(8, data, 1, n, bits) : read_bits(8, data, step, n, bits);
+}
+
+static void find_errors(floe_dtype dtype, block *b, uint64_t n)
+{
+    for (uint64_t i = 0; dtype == FLOE_F32 && i < n; i++) {
+        b->x[i] = (double)floe_f32_of((uint32_t)b->x_bits[i]);
+        b->error[i] = fabs(b->x[i] - (double)floe_f32_of((uint32_t)b->y_bits[i]));
+    }
+    for (uint64_t i = 0; dtype == FLOE_F64 && i < n; i++) {
+        b->x[i] = floe_f64_of(b->x_bits[i]);
+        b->error[i] = fabs(b->x[i] - floe_f64_of(b->y_bits[i]));
+    }
+    for (uint64_t i = 0; floe_dtype_is_integer(dtype) && i < n; i++) {
+        const int64_t x = floe_integer_of(dtype, b->x_bits[i]);
+        b->x[i] = (double)x;
+        b->error[i] = (double)floe_integer_distance(x, floe_integer_of(dtype, b->y_bits[i]));
+    }
 }
 
 /* Clearly right: the same bits, or a rounded error below the rounded limit (rounding is monotonic, so then the exact ones
@@ -121,7 +147,7 @@ static bool block_is_clear(const floe_verify_rule *rule, const block *b, uint64_
     double max_error = 0, max_pw_error = 0;
     uint64_t unclear = 0;
     for (uint64_t i = 0; i < n; i++) {
-        double error = fabs(b->x[i] - b->y[i]), size = fabs(b->x[i]);
+        double error = b->error[i], size = fabs(b->x[i]);
         double pw_error = size > 0 ? error / size : 0;
         bool below = error < (relative ? limit * size : limit);
         bool exact = (b->x_bits[i] == minus_zero) | (b->x_bits[i] == fill);
@@ -136,19 +162,20 @@ static bool block_is_clear(const floe_verify_rule *rule, const block *b, uint64_
     return true;
 }
 
-static void block_check(const floe_verify_rule *rule, const block *b, uint64_t at, uint64_t n, uint64_t minus_zero,
+static void block_check(const floe_verify_rule *rule, floe_dtype dtype, const block *b, uint64_t at, uint64_t n,
                         floe_verify_sums *sums)
 {
     if (rule->unit > 0)
         for (uint64_t i = 0; i < n; i++) {
-            double error = (b->x[i] - b->y[i]) / rule->unit;
+            double error = b->error[i] / rule->unit;
             sums->squared_error += isfinite(error) ? error * error : 0;
         }
-    if (block_is_clear(rule, b, n, minus_zero, sums))
+    if (block_is_clear(rule, b, n, floe_dtype_sign(dtype), sums))
         return;
     for (uint64_t i = 0; i < n; i++) {
-        errors_add(b->x[i], b->y[i], sums);
-        if (b->x_bits[i] != b->y_bits[i] && !sums->failed && !differing_holds(rule, b->x_bits[i], b->x[i], b->y[i])) {
+        const bool same = b->x_bits[i] == b->y_bits[i];
+        errors_add(b->x[i], floe_value_of(dtype, b->y_bits[i]), b->error[i], sums);
+        if (!same && !sums->failed && !differing_holds(rule, dtype, b->x_bits[i], b->y_bits[i])) {
             sums->failed = true;
             sums->at = at + i;
         }
@@ -164,9 +191,10 @@ static void row_check(const job *j, uint64_t at, uint64_t n, floe_verify_sums *s
     block b;
     for (uint64_t i = 0, part; i < n; i += part) {
         part = floe_min64(n - i, BLOCK);
-        read_values(f->dtype, x + (int64_t)i * step * size, step, part, b.x_bits, b.x);
-        read_values(f->dtype, j->decoded + (int64_t)(at + i) * size, 1, part, b.y_bits, b.y);
-        block_check(j->rule, &b, at + i, part, size == 4 ? (uint64_t)1 << 31 : (uint64_t)1 << 63, sums);
+        read_values((size_t)size, x + (int64_t)i * step * size, step, part, b.x_bits);
+        read_values((size_t)size, j->decoded + (int64_t)(at + i) * size, 1, part, b.y_bits);
+        find_errors(f->dtype, &b, part);
+        block_check(j->rule, f->dtype, &b, at + i, part, sums);
     }
 }
 

@@ -119,6 +119,29 @@ static void every_kind(void **unused)
                 every_mode(dtypes[t], &shapes[i], (hostile_kind)kind);
 }
 
+/* Every kind, as numbers and as patterns, with bounds from none to all of the type. */
+static void integers(void **unused)
+{
+    static const shape shapes[] = {{1, {9000}}, {2, {66, 130}}, {3, {17, 17, 33}}, {4, {2, 17, 5, 33}}};
+    static const mode integer_modes[] = {{FLOE_BOUND_LOSSLESS, 1}, {FLOE_BOUND_ABS, 0.5}, {FLOE_BOUND_ABS, 1},
+                                         {FLOE_BOUND_ABS, 50.7},   {FLOE_BOUND_ABS, 2e9}, {FLOE_BOUND_ABS, 1e300}};
+    (void)unused;
+    for (int i = 0; i < (int)(2 * HOSTILE_COUNT(shapes) * HOSTILE_KINDS); i++) {
+        const floe_dtype dtype = i & 1 ? FLOE_I32 : FLOE_I64;
+        const hostile_kind kind = (hostile_kind)(i / 2 % HOSTILE_KINDS);
+        const shape *s = &shapes[i / 2 / HOSTILE_KINDS];
+        const uint64_t n = kit_cells(s->rank, s->extent);
+        void *data = malloc((size_t)n * 8);
+        hostile_fill(dtype, kind, n, 50, hostile_bits(dtype, fill_value), (uint64_t)i, data);
+        floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
+        for (size_t m = 0; m < HOSTILE_COUNT(integer_modes); m++) {
+            floe_codec_params params = params_of(dtype, presets[m & 1], integer_modes[m], i / 4 & 1);
+            kit_round_trip(&params, &chunk, 2, NULL);
+        }
+        free(data);
+    }
+}
+
 /* Bounds from the least to the largest, on all kinds: whatever cannot be kept must be stored. */
 static void bounds_of_any_size(void **unused)
 {
@@ -411,6 +434,7 @@ int main(void)
         cmocka_unit_test(bricks),
         cmocka_unit_test(hyperbricks),
         cmocka_unit_test(every_kind),
+        cmocka_unit_test(integers),
         cmocka_unit_test(bounds_of_any_size),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(statistics_are_true),

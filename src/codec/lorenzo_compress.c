@@ -41,11 +41,11 @@ const floe_segment_ops *floe_segment_ops_of(floe_dtype dtype, floe_isa isa)
 {
 #ifdef FLOE_HAVE_AVX2_BUILD
     if (isa == FLOE_ISA_AVX2)
-        return dtype == FLOE_F32 ? &floe_segment_ops_f32_avx2 : &floe_segment_ops_f64_avx2;
+        return floe_dtype_is_narrow(dtype) ? &floe_segment_ops_f32_avx2 : &floe_segment_ops_f64_avx2;
 #else
     (void)isa;
 #endif
-    return dtype == FLOE_F32 ? &floe_segment_ops_f32_plain : &floe_segment_ops_f64_plain;
+    return floe_dtype_is_narrow(dtype) ? &floe_segment_ops_f32_plain : &floe_segment_ops_f64_plain;
 }
 
 /* ---- sizes --------------------------------------------------------------------------------------------------------- */
@@ -135,7 +135,12 @@ size_t floe_lorenzo_workspace(const floe_cpu *cpu, const floe_codec_params *para
 
 static double value_at(const floe_field *f, int64_t offset)
 {
-    return f->dtype == FLOE_F32 ? (double)((const float *)f->data)[offset] : ((const double *)f->data)[offset];
+    switch (f->dtype) {
+    case FLOE_F32: return (double)((const float *)f->data)[offset];
+    case FLOE_I32: return (double)((const int32_t *)f->data)[offset];
+    case FLOE_I64: return (double)((const int64_t *)f->data)[offset];
+    default: return ((const double *)f->data)[offset];
+    }
 }
 
 static bool prefers_swap(const floe_field *chunk, const floe_view *view)

@@ -59,8 +59,8 @@ static floe_status read_table(decoder *d, floe_dtype dtype, floe_error *err)
 {
     const uint8_t *at = d->src + d->chunk.table_at;
     for (uint32_t i = 0; i < d->chunk.table_size; i++) {
-        d->table[i] = dtype == FLOE_F32 ? (uint64_t)(int64_t)(int32_t)floe_load32(at + 4 * (size_t)i)
-                                        : floe_load64(at + 8 * (size_t)i);
+        d->table[i] = floe_dtype_is_narrow(dtype) ? (uint64_t)(int64_t)(int32_t)floe_load32(at + 4 * (size_t)i)
+                                                  : floe_load64(at + 8 * (size_t)i);
         FLOE_CHECK(err, i == 0 || (int64_t)d->table[i - 1] < (int64_t)d->table[i], FLOE_ERR_FORMAT,
                    "table of values: entry %u is not above the one before", i);
     }
@@ -157,8 +157,11 @@ floe_status floe_lorenzo_decompress(const floe_cpu *cpu, floe_dtype dtype, uint3
     if (d.chunk.encoder == FLOE_LORENZO_HUFFMAN)
         FLOE_TRY(read_book(&d, err));
     FLOE_TRY(read_entries(&d, cpu, err));
-    d.quantizer = (floe_quantizer){
-        .kind = d.chunk.kind, .step = d.chunk.step, .table = d.table, .table_size = d.chunk.table_size};
+    d.quantizer = (floe_quantizer){.kind = d.chunk.kind,
+                                   .step = d.chunk.step,
+                                   .table = d.table,
+                                   .table_size = d.chunk.table_size,
+                                   .integer = floe_dtype_is_integer(dtype)};
     memcpy(d.quantizer.palette, d.chunk.palette, sizeof d.chunk.palette);
     set_region(&d, lo, hi, out);
     for (uint32_t w = 0; w < d.nworkers; w++) {

@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "codec/lorenzo_layout.h"
+#include "field/dtype_math.h"
 #include "stage/huffman/huffman.h"
 
 enum { FLOE_LORENZO_HEADER_WORDS = FLOE_LORENZO_HEADER_NBYTES / 4 };
@@ -32,9 +33,11 @@ FLOE_HD void floe_lorenzo_chunk_words(const floe_lorenzo_chunk *c, uint32_t word
 
 FLOE_HD uint64_t floe_lorenzo_word64_of(const uint32_t *words) { return words[0] | (uint64_t)words[1] << 32; }
 
-/* LINEAR: a step may underflow to 0 for f32; then all is literal. */
+/* LINEAR: a step may underflow to 0 for f32; then all is literal. That of integers is whole and fits them. */
 FLOE_HD bool floe_lorenzo_step_is_sane(floe_quantizer_kind kind, double step, floe_dtype dtype)
 {
+    if (floe_dtype_is_integer(dtype) && kind == FLOE_QUANTIZER_LINEAR)
+        return step >= 1 && step <= (dtype == FLOE_I32 ? 0x1p31 - 1 : 0x1p53) && (double)(int64_t)step == step;
     if (kind != FLOE_QUANTIZER_LINEAR && kind != FLOE_QUANTIZER_LOG)
         return step == 0;
     double most = dtype == FLOE_F32 && kind == FLOE_QUANTIZER_LINEAR ? (double)FLT_MAX : DBL_MAX;
@@ -47,7 +50,8 @@ FLOE_HD bool floe_lorenzo_chunk_of_words(const uint32_t words[FLOE_LORENZO_HEADE
 {
     const uint32_t encoder = words[0] & 0xFF, kind = words[0] >> 8 & 0xFF, swap = words[0] >> 16 & 0xFF;
     uint32_t zero = words[0] >> 24 | words[3];
-    if (encoder > FLOE_LORENZO_HUFFMAN || kind > FLOE_QUANTIZER_TABLE || swap > 1)
+    if (encoder > FLOE_LORENZO_HUFFMAN || kind > FLOE_QUANTIZER_TABLE || swap > 1 ||
+        (kind == FLOE_QUANTIZER_LOG && floe_dtype_is_integer(dtype)))
         return false;
     c->encoder = (floe_lorenzo_encoder)encoder;
     c->kind = (floe_quantizer_kind)kind;
@@ -57,7 +61,8 @@ FLOE_HD bool floe_lorenzo_chunk_of_words(const uint32_t words[FLOE_LORENZO_HEADE
     c->step = floe_f64_of(floe_lorenzo_word64_of(words + 4));
     for (int i = 0; i < FLOE_PALETTE_SIZE; i++) {
         c->palette[i] = floe_lorenzo_word64_of(words + 6 + 2 * i);
-        zero |= dtype == FLOE_F32 ? (uint32_t)(c->palette[i] >> 32) : 0; /* patterns have the bits of the dtype */
+        zero |=
+            floe_dtype_is_narrow(dtype) ? (uint32_t)(c->palette[i] >> 32) : 0; /* patterns have the bits of the dtype */
     }
     c->ntiles = floe_lorenzo_word64_of(words + 12);
     c->payload_nwords = floe_lorenzo_word64_of(words + 14);
@@ -84,7 +89,7 @@ FLOE_HD bool floe_lorenzo_add_part(uint64_t *sum, uint64_t n, uint32_t nbytes)
 FLOE_HD bool floe_lorenzo_chunk_offsets(floe_lorenzo_chunk *c, floe_dtype dtype)
 {
     c->table_at = FLOE_LORENZO_HEADER_NBYTES;
-    c->book_at = c->table_at + (uint64_t)c->table_size * (dtype == FLOE_F32 ? 4 : 8);
+    c->book_at = c->table_at + (uint64_t)c->table_size * (floe_dtype_is_narrow(dtype) ? 4 : 8);
     c->entries_at = c->book_at + (uint64_t)c->book_nwords * 4;
     c->payload_at = c->entries_at;
     if (!floe_lorenzo_add_part(&c->payload_at, c->ntiles, 4))

@@ -39,6 +39,7 @@ typedef struct floe_segment_ops {
                     uint32_t most, void *scratch);
 } floe_segment_ops;
 
+/* By the width of the element type: integers are patterns in the place of reals. */
 extern const floe_segment_ops floe_segment_ops_f32_plain, floe_segment_ops_f64_plain;
 extern const floe_segment_ops floe_segment_ops_f32_avx2, floe_segment_ops_f64_avx2;
 

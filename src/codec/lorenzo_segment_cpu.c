@@ -69,32 +69,13 @@ static floe_status decode(const floe_tile_job *job, uint64_t tile, uint32_t entr
     return FLOE_V(floe_tile_decode)(job, tile, entry, t, err);
 }
 
-static double squared_error(const floe_tile_job *job, const floe_segment *segment, void *scratch)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < segment->count; i++)
-        sum += FLOE_V(floe_tile_squared_error)(job, segment->first + i, scratch);
-    return sum;
-}
+/* Hands the values of a segment to visit, row by row; false when it stops. */
+typedef bool row_visitor(const floe_tile_job *job, const floe_real *x, uint32_t n, tile_scratch *t, void *arg);
 
-static bool collect_row(const floe_quantizer *quantizer, const floe_real *x, uint32_t n, floe_table_slot *slots,
-                        uint32_t *count, uint32_t most, tile_scratch *t)
-{
-    uint32_t nbad = FLOE_V(floe_quantizer_encode)(quantizer, x, n, t->q, t->bad, t->negative, &t->stats);
-    bool room = true;
-    for (uint32_t i = 0; i < n && room; i++)
-        if (!(nbad && t->bad[i]))
-            room = floe_table_insert(slots, (uint64_t)(int64_t)t->q[i], count, most);
-    if (nbad)
-        memset(t->bad, 0, n);
-    return room;
-}
-
-static bool collect(const floe_tile_job *job, const floe_segment *segment, floe_table_slot *slots, uint32_t *count,
-                    uint32_t most, void *scratch)
+static bool walk_rows(const floe_tile_job *job, const floe_segment *segment, tile_scratch *t, row_visitor *visit,
+                      void *arg)
 {
     const floe_tile_geometry *g = &job->view->geometry;
-    tile_scratch *t = scratch;
     for (uint32_t i = 0; i < segment->count; i++) {
         floe_tile_box box;
         floe_view_tile(job->view, segment->first + i, &box);
@@ -104,12 +85,67 @@ static bool collect(const floe_tile_job *job, const floe_segment *segment, floe_
             floe_step_read(&rows, g, t->x);
             for (uint32_t z = 0; z < step.nz; z++)
                 for (uint32_t y = 0; y < step.ny; y++)
-                    if (!collect_row(job->quantizer, t->x + (z * g->step_y + y) * g->step_x, step.nx, slots, count,
-                                     most, t))
+                    if (!visit(job, t->x + (z * g->step_y + y) * g->step_x, step.nx, t, arg))
                         return false;
         }
     }
     return true;
+}
+
+/* Squared errors of integers: of all values, since those that are exceptions lose nothing and so count too much at most. */
+static bool error_row(const floe_tile_job *job, const floe_real *x, uint32_t n, tile_scratch *t, void *arg)
+{
+    double *sum = arg;
+    floe_int want[FLOE_STEP_VALUES], got[FLOE_STEP_VALUES];
+    floe_real decoded[FLOE_STEP_VALUES];
+    if (FLOE_V(floe_quantizer_encode)(job->quantizer, x, n, t->q, t->bad, t->negative, &t->stats))
+        memset(t->bad, 0, n);
+    FLOE_V(floe_quantizer_decode)(job->quantizer, t->q, n, decoded);
+    memcpy(want, x, n * sizeof *want);
+    memcpy(got, decoded, n * sizeof *got);
+    for (uint32_t i = 0; i < n; i++) {
+        const double error = (double)(floe_int)((floe_uint)got[i] - (floe_uint)want[i]);
+        *sum += error * error;
+    }
+    return true;
+}
+
+static double squared_error(const floe_tile_job *job, const floe_segment *segment, void *scratch)
+{
+    double sum = 0;
+    if (job->quantizer->integer) {
+        walk_rows(job, segment, scratch, error_row, &sum);
+        return sum;
+    }
+    for (uint32_t i = 0; i < segment->count; i++)
+        sum += FLOE_V(floe_tile_squared_error)(job, segment->first + i, scratch);
+    return sum;
+}
+
+/* The patterns of ordinary values, as they come. */
+typedef struct collection {
+    floe_table_slot *slots;
+    uint32_t *count, most;
+} collection;
+
+static bool collect_row(const floe_tile_job *job, const floe_real *x, uint32_t n, tile_scratch *t, void *arg)
+{
+    const collection *c = arg;
+    uint32_t nbad = FLOE_V(floe_quantizer_encode)(job->quantizer, x, n, t->q, t->bad, t->negative, &t->stats);
+    bool room = true;
+    for (uint32_t i = 0; i < n && room; i++)
+        if (!(nbad && t->bad[i]))
+            room = floe_table_insert(c->slots, (uint64_t)(int64_t)t->q[i], c->count, c->most);
+    if (nbad)
+        memset(t->bad, 0, n);
+    return room;
+}
+
+static bool collect(const floe_tile_job *job, const floe_segment *segment, floe_table_slot *slots, uint32_t *count,
+                    uint32_t most, void *scratch)
+{
+    collection c = {slots, count, most};
+    return walk_rows(job, segment, scratch, collect_row, &c);
 }
 
 const floe_segment_ops FLOE_V(floe_segment_ops) = {

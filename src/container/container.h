@@ -15,7 +15,7 @@
 #include "base/dev_record.h"
 
 enum {
-    FLOE_FORMAT_VERSION = 1,
+    FLOE_FORMAT_VERSION = 2,          /* the newest that is known */
     FLOE_HEADER_MIN_NBYTES = 16,      /* magic, version and header size: enough to know how much to read */
     FLOE_HEADER_MAX_NBYTES = 1 << 20, /* attributes included */
     FLOE_HEADER_MAX_ATTRS = 1024,
@@ -28,7 +28,7 @@ enum {
  * characters, values without control characters other than tab and line ends; both UTF-8. A key that occurs twice: the
  * first counts. */
 typedef struct floe_header {
-    uint32_t version; /* reading: of the file; writing: ignored */
+    uint32_t version; /* reading: of the file; writing: ignored, the least that can say it */
     floe_dtype dtype;
     uint32_t rank;
     uint64_t shape[FLOE_MAX_RANK];
@@ -47,7 +47,8 @@ typedef struct floe_header {
 
 /* Size of the header as written; 0 when the attributes are too many, too large or not valid texts. */
 size_t floe_header_nbytes(const floe_header *header);
-/* Writes exactly floe_header_nbytes bytes. ARGUMENT for a header outside the ranges above. */
+/* Writes exactly floe_header_nbytes bytes, as of the oldest version that can say it. ARGUMENT for a header outside the ranges
+ * above. */
 floe_status floe_header_write(const floe_header *header, void *dst, size_t capacity, floe_error *err);
 /* How many bytes the header has, from its first FLOE_HEADER_MIN_NBYTES bytes: says FORMAT for no floe file,
  * VERSION for one from the future. */

@@ -34,6 +34,7 @@ static floe_status usage(floe_status status, floe_error *err)
 floe_status floe_header_write(const floe_header *header, void *dst, size_t capacity, floe_error *err)
 {
     floe_header h = *header;
+    h.version = FLOE_FORMAT_VERSION;
     if (h.mode == FLOE_BOUND_LOSSLESS)
         h.bound = h.abs_bound = 0;
     FLOE_TRY(usage(floe_header_check(&h, err), err));

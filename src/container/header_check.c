@@ -18,7 +18,9 @@ static floe_status kinds_fail(floe_fault fault, const floe_header *h, floe_error
     case FLOE_FAULT_PRESET:
         return floe_fail(err, status, "the header says preset %d, which is not known", (int)h->preset);
     case FLOE_FAULT_MODE:
-        return floe_fail(err, status, "the header says bound mode %d, which is not known", (int)h->mode);
+        return floe_fail(err, status, "the header says bound mode %d, which is not known%s%s", (int)h->mode,
+                         floe_dtype_is_integer(h->dtype) ? " for values of " : "",
+                         floe_dtype_is_integer(h->dtype) ? floe_dtype_name(h->dtype) : "");
     case FLOE_FAULT_CODEC: return floe_fail(err, status, "the header says codec %d, which cannot be", (int)h->codec);
     default: return floe_fail(err, status, "the file needs codec %d, which this floe lacks", (int)h->codec);
     }

@@ -10,6 +10,7 @@
 
 #include "container/layout_math.h"
 #include "container/text_math.h"
+#include "field/dtype_math.h"
 
 enum {
     FLOE_HEADER_FIXED_WORDS = FLOE_HEADER_FIXED_NBYTES / 8,
@@ -54,12 +55,15 @@ FLOE_HD bool floe_header_real_valid(uint64_t bits)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
+/* The version that a header needs: of the file, and of its oldest reader. 2 has integers. */
+FLOE_HD uint32_t floe_header_version(const floe_header *h) { return floe_dtype_is_integer(h->dtype) ? 2 : 1; }
+
 /* nbytes: of the whole header. */
 FLOE_HD void floe_header_pack(const floe_header *h, uint32_t nbytes, uint64_t *words)
 {
     bool lossless = h->mode == FLOE_BOUND_LOSSLESS;
     words[0] = floe_magic_word(FLOE_MAGIC_HEADER);
-    words[1] = (uint64_t)FLOE_FORMAT_VERSION | (uint64_t)FLOE_MIN_READER_VERSION << 16 | (uint64_t)nbytes << 32;
+    words[1] = floe_header_version(h) * (uint64_t)0x10001 | (uint64_t)nbytes << 32;
     words[2] = (uint64_t)(uint8_t)h->dtype | (uint64_t)(uint8_t)h->rank << 8 | (uint64_t)(uint8_t)h->codec << 16 |
                (uint64_t)(uint8_t)h->preset << 24 | (uint64_t)(uint8_t)h->mode << 32 |
                (uint64_t)(h->has_fill ? FLOE_HEADER_FLAG_FILL : 0) << 40;
@@ -157,23 +161,26 @@ FLOE_HD uint64_t floe_grid_count(const floe_header *h)
     return n;
 }
 
+/* Files of version 1 have no integers, and there is no bound relative to each of them. */
 FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
 {
     int dtype = floe_kind_get(&h->dtype), codec = floe_kind_get(&h->codec);
     int preset = floe_kind_get(&h->preset), mode = floe_kind_get(&h->mode);
-    return dtype != FLOE_F32 && dtype != FLOE_F64                       ? FLOE_FAULT_DTYPE
-           : h->rank < 1 || h->rank > FLOE_MAX_RANK                     ? FLOE_FAULT_RANK
-           : preset < FLOE_PRESET_BALANCED || preset > FLOE_PRESET_FAST ? FLOE_FAULT_PRESET
-           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_LOSSLESS        ? FLOE_FAULT_MODE
-           : codec < 1 || codec > 255                                   ? FLOE_FAULT_CODEC
-           : codec != FLOE_CODEC_LORENZO                                ? FLOE_FAULT_CODEC_UNKNOWN
-                                                                        : FLOE_FAULT_NONE;
+    bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
+    return dtype < FLOE_F32 || dtype > FLOE_I64 || (integer && h->version < 2) ? FLOE_FAULT_DTYPE
+           : h->rank < 1 || h->rank > FLOE_MAX_RANK                            ? FLOE_FAULT_RANK
+           : preset < FLOE_PRESET_BALANCED || preset > FLOE_PRESET_FAST        ? FLOE_FAULT_PRESET
+           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_LOSSLESS               ? FLOE_FAULT_MODE
+           : integer && mode == FLOE_BOUND_PWREL                               ? FLOE_FAULT_MODE
+           : codec < 1 || codec > 255                                          ? FLOE_FAULT_CODEC
+           : codec != FLOE_CODEC_LORENZO                                       ? FLOE_FAULT_CODEC_UNKNOWN
+                                                                               : FLOE_FAULT_NONE;
 }
 
 /* The product of the axes, a 0 taken as 1, stays below 2^63 bytes: no product of a shape ever overflows. */
 FLOE_HD bool floe_header_shape_fits(const floe_header *h)
 {
-    uint64_t nbytes = h->dtype == FLOE_F32 ? 4 : 8;
+    uint64_t nbytes = floe_dtype_is_narrow(h->dtype) ? 4 : 8;
     for (uint32_t i = 0; i < h->rank; i++) {
         if (h->shape[i] > INT64_MAX / nbytes)
             return false;
@@ -214,7 +221,7 @@ FLOE_HD floe_fault floe_header_bounds_fault(const floe_header *h)
         if (h->mode != FLOE_BOUND_PWREL && !floe_real_is_positive(h->abs_bound) && !floe_header_plus_zero(h->abs_bound))
             return FLOE_FAULT_ABS_BOUND;
     }
-    bool fill_fits = h->has_fill ? h->dtype != FLOE_F32 || h->fill_bits >> 32 == 0 : h->fill_bits == 0;
+    bool fill_fits = h->has_fill ? !floe_dtype_is_narrow(h->dtype) || h->fill_bits >> 32 == 0 : h->fill_bits == 0;
     return !known && !unknown ? FLOE_FAULT_VALUES : fill_fits ? FLOE_FAULT_NONE : FLOE_FAULT_FILL;
 }
 

@@ -22,7 +22,6 @@
 
 enum {
     FLOE_MAGIC_NBYTES = 8,
-    FLOE_MIN_READER_VERSION = 1,   /* oldest reader that understands what we write */
     FLOE_HEADER_FIXED_NBYTES = 72, /* up to the shape */
     FLOE_HEADER_CHECK_NBYTES = 8,
     FLOE_HEADER_FLAG_FILL = 1,

@@ -6,14 +6,19 @@
 #include "base/bytes.h"
 #include "base/hd.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
+#include "field/fill_math.h"
 
 /* ---- dtypes ------------------------------------------------------------------------------------------------------ */
 
-size_t floe_dtype_size(floe_dtype dtype) { return dtype == FLOE_F32 ? 4 : dtype == FLOE_F64 ? 8 : 0; }
+static bool dtype_is_known(floe_dtype dtype) { return dtype >= FLOE_F32 && dtype <= FLOE_I64; }
+
+size_t floe_dtype_size(floe_dtype dtype) { return !dtype_is_known(dtype) ? 0 : floe_dtype_is_narrow(dtype) ? 4 : 8; }
 
 const char *floe_dtype_name(floe_dtype dtype)
 {
-    return dtype == FLOE_F32 ? "f32" : dtype == FLOE_F64 ? "f64" : "unknown";
+    static const char *const names[] = {"unknown", "f32", "f64", "i32", "i64"};
+    return names[dtype_is_known(dtype) ? dtype : 0];
 }
 
 floe_status floe_dtype_parse(const char *text, floe_dtype *dtype)
@@ -21,8 +26,10 @@ floe_status floe_dtype_parse(const char *text, floe_dtype *dtype)
     static const struct {
         const char *name;
         floe_dtype dtype;
-    } names[] = {{"f32", FLOE_F32}, {"float32", FLOE_F32}, {"float", FLOE_F32},  {"<f4", FLOE_F32},
-                 {"f64", FLOE_F64}, {"float64", FLOE_F64}, {"double", FLOE_F64}, {"<f8", FLOE_F64}};
+    } names[] = {{"f32", FLOE_F32},   {"float32", FLOE_F32}, {"float", FLOE_F32},  {"<f4", FLOE_F32},
+                 {"f64", FLOE_F64},   {"float64", FLOE_F64}, {"double", FLOE_F64}, {"<f8", FLOE_F64},
+                 {"i32", FLOE_I32},   {"int32", FLOE_I32},   {"<i4", FLOE_I32},    {"i64", FLOE_I64},
+                 {"int64", FLOE_I64}, {"<i8", FLOE_I64}};
     for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
         if (strcmp(text, names[i].name) == 0) {
             *dtype = names[i].dtype;
@@ -31,15 +38,9 @@ floe_status floe_dtype_parse(const char *text, floe_dtype *dtype)
     return FLOE_ERR_ARGUMENT;
 }
 
-uint64_t floe_value_bits(floe_dtype dtype, double value)
-{
-    return dtype == FLOE_F32 ? floe_bits_f32((float)value) : floe_bits_f64(value);
-}
+uint64_t floe_value_bits(floe_dtype dtype, double value) { return floe_fill_bits_of(dtype, value); }
 
-double floe_value_of(floe_dtype dtype, uint64_t bits)
-{
-    return dtype == FLOE_F32 ? (double)floe_f32_of((uint32_t)bits) : floe_f64_of(bits);
-}
+double floe_value_of(floe_dtype dtype, uint64_t bits) { return floe_fill_value_of(dtype, bits); }
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/hd.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 /* Distances are taken of 1/32 of the values, so that none overflows. */
@@ -14,11 +15,15 @@
 
 FLOE_HD uint64_t floe_fill_bits_of(floe_dtype dtype, double value)
 {
+    if (floe_dtype_is_integer(dtype))
+        return floe_integer_bits(dtype, value);
     return dtype == FLOE_F32 ? floe_bits_f32((float)value) : floe_bits_f64(value);
 }
 
 FLOE_HD double floe_fill_value_of(floe_dtype dtype, uint64_t bits)
 {
+    if (floe_dtype_is_integer(dtype))
+        return (double)floe_integer_of(dtype, bits);
     return dtype == FLOE_F32 ? (double)floe_f32_of((uint32_t)bits) : floe_f64_of(bits);
 }
 

@@ -27,12 +27,17 @@ static double uniform(void) { return (double)draw(1u << 30) / (double)(1u << 30)
 
 static double value_at(const floe_field *f, uint64_t i)
 {
-    return f->dtype == FLOE_F32 ? (double)((const float *)f->data)[i] : ((const double *)f->data)[i];
+    switch (f->dtype) {
+    case FLOE_F32: return (double)((const float *)f->data)[i];
+    case FLOE_I32: return (double)((const int32_t *)f->data)[i];
+    case FLOE_I64: return (double)((const int64_t *)f->data)[i];
+    default: return ((const double *)f->data)[i];
+    }
 }
 static uint64_t bits_at(const floe_field *f, uint64_t i)
 {
-    return f->dtype == FLOE_F32 ? floe_bits_f32(((const float *)f->data)[i])
-                                : floe_bits_f64(((const double *)f->data)[i]);
+    return f->dtype == FLOE_F32 || f->dtype == FLOE_I32 ? ((const uint32_t *)f->data)[i]
+                                                        : ((const uint64_t *)f->data)[i];
 }
 
 static floe_range defined_range(const floe_field *f, uint64_t n, bool has_fill, uint64_t fill)
@@ -404,6 +409,29 @@ static void confirm_at_its_limits(void **state)
     assert_false(floe_fill_confirm(&r, -99));
 }
 
+/* Integers of any size, of which a double may not hold all digits; all alike but one; and the ends of the types. */
+static void scan_of_integers(void **state)
+{
+    static uint64_t bits[5000];
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        const floe_dtype dtype = round & 1 ? FLOE_I64 : FLOE_I32;
+        const uint64_t n = 1 + draw(5000), keep = draw(round & 1 ? 64 : 32), start = draw(4);
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t r = draw(1u << 31) << 33 ^ draw(1u << 31) << 16 ^ draw(1u << 31);
+            const uint64_t end = start == 0 ? 0 : (uint64_t)1 << (dtype == FLOE_I64 ? 63 : 31);
+            const uint64_t v = (start == 3 && i % 700) ? 5 : end - (start == 2) - (r >> 1 >> keep) % 1000;
+            if (dtype == FLOE_I64)
+                bits[i] = draw(3) ? v : r;
+            else
+                ((uint32_t *)bits)[i] = (uint32_t)(draw(3) ? v : r);
+        }
+        floe_field f = floe_field_of(bits, dtype, 1, &n);
+        assert_scans(&f, n, false, 0);
+        assert_scans(&f, n, true, bits_at(&f, n / 2));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +447,7 @@ int main(void)
         cmocka_unit_test(takes_no_constant_for_fill),
         cmocka_unit_test(zeros_of_both_signs_are_data),
         cmocka_unit_test(confirm_at_its_limits),
+        cmocka_unit_test(scan_of_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

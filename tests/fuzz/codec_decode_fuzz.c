@@ -4,7 +4,7 @@
  * same, and write nothing outside the box. The input:
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 make sizes add up, bit 5 edits, bits 6-7 bound mode
- *   1      edits: bits 0-4 kind of values, bit 5 preset
+ *   1      edits: bits 0-4 kind of values, bit 5 preset; bit 6 integers
  *   2..5   extents
  *   6..    the chunk; or edits of a sound one: 2 bytes where (a word), 4 bytes what is added to it
  */
@@ -24,11 +24,13 @@ static bool input_of(const uint8_t *p, input *in)
 {
     static const floe_bound_mode modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_PWREL, FLOE_BOUND_LOSSLESS, FLOE_BOUND_LOSSLESS};
     memset(in, 0, sizeof *in);
-    in->params = (floe_codec_params){.dtype = p[0] & 1 ? FLOE_F64 : FLOE_F32,
+    in->params = (floe_codec_params){.dtype = p[1] & 64  ? (p[0] & 1 ? FLOE_I64 : FLOE_I32)
+                                              : p[0] & 1 ? FLOE_F64
+                                                         : FLOE_F32,
                                      .codec = FLOE_CODEC_LORENZO,
                                      .preset = p[1] & 32 ? FLOE_PRESET_FAST : FLOE_PRESET_BALANCED,
-                                     .mode = modes[p[0] >> 6],
-                                     .bound = 0.01,
+                                     .mode = p[1] & 64 && p[0] >> 6 == 1 ? FLOE_BOUND_ABS : modes[p[0] >> 6],
+                                     .bound = p[1] & 64 ? 3 : 0.01,
                                      .max_abs = NAN};
     in->rank = 1 + (p[0] >> 1 & 3);
     for (uint32_t a = 0; a < in->rank; a++) {
@@ -47,7 +49,7 @@ static void sound_chunk(const input *in, const uint8_t *p, mutant *m)
     const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
     const hostile_kind kind = (p[0] >> 6) == 3 ? HOSTILE_FEW : (hostile_kind)((p[1] & 31) % HOSTILE_KINDS);
     kit_coded coded;
-    hostile_fill(in->params.dtype, kind, kit_cells(in->rank, in->extent), 0.01, 0, 1, data);
+    hostile_fill(in->params.dtype, kind, kit_cells(in->rank, in->extent), in->params.bound, 0, 1, data);
     floe_field chunk = kit_chunk(data, in->params.dtype, in->rank, in->extent);
     KIT_MUST(kit_encode(&cpu, &in->params, &chunk, floe_codec_bound(&in->params, in->rank, in->extent), &coded) ==
              FLOE_OK);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "container/header_math.h"
 #include "container/layout.h"
 
 /* Unlike assert, also there in a release build. */
@@ -58,7 +59,7 @@ static void header_again(const uint8_t *p, size_t n, size_t header_nbytes, floe_
         attrs[i] = (floe_attr){text_of(key, key_nbytes), text_of(value, value_nbytes)};
     }
     h->attrs = attrs;
-    if (floe_load32(p + 24) == h->nattrs && h->version == FLOE_FORMAT_VERSION) {
+    if (floe_load32(p + 24) == h->nattrs && floe_load32(p + 8) == floe_header_version(h) * 0x10001u) {
         uint8_t *again = malloc(header_nbytes);
         MUST(again && floe_header_nbytes(h) == header_nbytes);
         MUST(floe_header_write(h, again, header_nbytes, NULL) == FLOE_OK);

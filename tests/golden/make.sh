@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/golden/make.sh FLOE FOLDER   writes the golden files and SHA256SUMS, the checksums of what they decode to, into a
-# new folder. Only for a new format version: files that are there are never written anew (README.md).
+# new folder, v1 or v2. Only for a new format version: files that are there are never written anew (README.md).
 set -euo pipefail
 [ $# = 2 ] || { echo "usage: make.sh FLOE FOLDER" >&2 && exit 2; }
 floe=$1 folder=$2
-mkdir "$folder"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -39,11 +38,20 @@ ramp_nan() {
 # An empty field as .npy: raw files cannot say that.
 empty() {
     printf '\223NUMPY\1\0\166\0'
-    printf "%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0, 5), }"
+    printf "%-117s\n" "{'descr': '$1', 'fortran_order': False, 'shape': (3, 0, 5), }"
+}
+
+# Integers around the ends of their type, then some between.
+ends() {
+    words 20 '\377\377\377\177'
+    words 20 '\376\377\377\177'
+    words 20 '\0\0\0\200'
+    words 20 '\1\0\0\200'
+    "$floe" fields noise --shape 50 --dtype i32 -o - --quiet
 }
 
 # Name, kind of field, shape, element type, bound, preset, more options. Each is decoded, and verified against its field.
-cases='
+cases_v1='
 example-f32         ramp-nan    40         f32 abs=0.0078125 fast
 abs-1d-f32          turbulence  3000       f32 abs=1e-2   balanced
 abs-1d-f32-fast     turbulence  3000       f32 abs=1e-2   fast
@@ -96,6 +104,30 @@ constant-f64        constant    30x40x50   f64 abs=1e-3   fast
 one-f32             turbulence  1x1        f32 abs=1e-3   balanced
 one-f64             turbulence  1          f64 abs=1e-3   fast
 '
+# Version 2 has integers.
+cases_v2='
+bits-i32            hostile     25x30      i32 lossless   balanced
+bits-i64            hostile     300        i64 lossless   fast
+table-i32           steps       40x50      i32 lossless   balanced
+table-i64           steps       40x50      i64 lossless   fast
+whole-i32           turbulence  18x20x40   i32 abs=20     balanced
+whole-i64-fast      turbulence  3x4x17x33  i64 abs=30000  fast
+ends-i32            ends        130        i32 abs=3      balanced --fill none
+wide-step-i64       hostile     15x20      i64 abs=1e17   fast
+rel-i64             lognormal   17x40      i64 rel=1e-2   balanced
+psnr-i32-fast       weather     5x18x35    i32 psnr=50    fast
+fill-i32            fill        9x20x40    i32 rel=1e-2   balanced
+exact-abs-i32       noise       500        i32 abs=0.5    fast
+chunks-i64          mixing      12x14x20   i64 rel=1e-2   balanced --chunk 5x9x20 --attr units=1
+constant-i32        constant    7x9        i32 rel=1e-3   fast
+one-i64             turbulence  1          i64 abs=1      balanced
+'
+case "$(basename "$folder")" in
+v1) cases=$cases_v1 empty='empty-f32 <f4' ;;
+v2) cases=$cases_v2 empty='empty-i64 <i8' ;;
+*) echo "make.sh: there is no format version ${folder##*/v}" >&2 && exit 2 ;;
+esac
+mkdir "$folder"
 while read -r name kind shape dtype bound preset more; do
     [ -n "$name" ] || continue
     # shellcheck disable=SC2086 # more is words
@@ -103,6 +135,7 @@ while read -r name kind shape dtype bound preset more; do
         case "$kind" in
         ramp-nan) ramp_nan >"$scratch/field" ;;
         patterns) patterns "$bound" >"$scratch/field" ;;
+        ends) ends >"$scratch/field" ;;
         *) "$floe" fields "$kind" --shape "$shape" --dtype "$dtype" -o "$scratch/field" --force --quiet ;;
         esac
         "$floe" compress "$scratch/field" -o "$folder/$name.floe" --shape "$shape" --dtype "$dtype" --bound "$bound" \
@@ -112,6 +145,7 @@ while read -r name kind shape dtype bound preset more; do
     }
     (cd "$scratch" && sha256sum "$name.raw") >>"$folder/SHA256SUMS"
 done <<<"$cases"
-empty >"$scratch/empty.npy"
-"$floe" compress "$scratch/empty.npy" -o "$folder/empty-f32.floe" --bound rel=1e-3 --quiet
-(cd "$scratch" && : >empty-f32.raw && sha256sum empty-f32.raw) >>"$folder/SHA256SUMS"
+name=${empty% *}
+empty "${empty#* }" >"$scratch/empty.npy"
+"$floe" compress "$scratch/empty.npy" -o "$folder/$name.floe" --bound rel=1e-3 --quiet
+(cd "$scratch" && : >"$name.raw" && sha256sum "$name.raw") >>"$folder/SHA256SUMS"

@@ -527,6 +527,49 @@ static void workspace_of_the_caller(void **state)
     }
 }
 
+/* Integers are the CPU's: refused in device memory, done in host memory whatever the backend. */
+static void integers_are_refused(void **unused)
+{
+    static const gpu_case integers[] = {{"turbulence", FLOE_I32, 3, {9, 17, 33}, "lossless"},
+                                        {"turbulence", FLOE_I64, 2, {30, 50}, "rel=1e-3"}};
+    (void)unused;
+    for (size_t i = 0; i < 2; i++) {
+        made m = make(&integers[i]);
+        floe_field dev = floe_field_of_device(m.dev_values, m.c->dtype, m.c->rank, m.c->shape), host = m.field;
+        floe_device_report *report = (floe_device_report *)m.dev_stream;
+        const uint64_t lo[FLOE_MAX_RANK] = {0};
+        uint64_t n;
+        host.data = m.decoded;
+        floe_ctx *const all[] = {gpu, through};
+        for (int k = 0; k < 2; k++) {
+            floe_ctx *ctx = all[k];
+            assert_int_equal(floe_compress(ctx, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_ERR_UNSUPPORTED);
+            assert_non_null(strstr(floe_ctx_message(ctx), "are the CPU's work"));
+            assert_int_equal(floe_compress_async(ctx, &dev, &m.params, m.dev_stream, m.capacity, report),
+                             FLOE_ERR_UNSUPPORTED);
+            assert_int_equal(floe_decompress(ctx, m.stream, m.stream_nbytes, &dev), FLOE_ERR_UNSUPPORTED);
+            assert_int_equal(floe_decompress_region(ctx, m.stream, m.stream_nbytes, lo, m.c->shape, &dev),
+                             FLOE_ERR_UNSUPPORTED);
+            assert_int_equal(floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, NULL, NULL, &dev, report),
+                             FLOE_ERR_UNSUPPORTED);
+        }
+        for (int k = 0; k < 2; k++) {
+            uint8_t *stream = take(m.capacity);
+            assert_int_equal(floe_compress(all[k], &m.field, &m.params, stream, m.capacity, &n), FLOE_OK);
+            assert_true(n == m.stream_nbytes && memcmp(stream, m.stream, n) == 0);
+            assert_int_equal(floe_decompress(all[k], stream, n, &host), FLOE_OK);
+            assert_int_equal(floe_verify(all[k], stream, n, &m.field), FLOE_OK);
+            free(stream);
+        }
+        unmake(&m);
+    }
+    /* a stream of integers is no stream of reals */
+    made m = make(&integers[0]);
+    floe_field dev = floe_field_of_device(m.dev_values, FLOE_F32, m.c->rank, m.c->shape);
+    assert_int_equal(floe_decompress(gpu, m.stream, m.stream_nbytes, &dev), FLOE_ERR_ARGUMENT);
+    unmake(&m);
+}
+
 static int open_all(void **state)
 {
     (void)state;
@@ -558,6 +601,7 @@ int main(void)
         cmocka_unit_test(host_data),
         cmocka_unit_test(damage),
         cmocka_unit_test(misuse),
+        cmocka_unit_test(integers_are_refused),
         cmocka_unit_test(workspace_of_the_caller),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -173,15 +173,17 @@ class Header:
         r = Reader(data)
         need(r.take(8) == b"\xf1FLOE\r\n\x1a", "this is no floe file")
         self.version, oldest, self.nbytes = r.number(2), r.number(2), r.number(4)
-        need(oldest <= 1, "the file needs a newer reader")
+        need(oldest <= 2, "the file needs a newer reader")
         need(1 <= oldest <= self.version and self.nbytes <= 2**20, "header: versions or size")
         need(80 <= self.nbytes <= len(data) and self.nbytes % 8 == 0, "header: size")
         need(u64(data, self.nbytes - 8) == xxh3(data[:self.nbytes - 8]), "header: checksum")
         r.data = data[:self.nbytes - 8]
         dtype, self.rank, codec, preset, mode, flags = (r.number(1) for _ in range(6))
-        need(dtype in (1, 2) and 1 <= self.rank <= 4 and codec == 1 and preset <= 1 and 1 <= mode <= 5 and flags <= 1,
+        self.integer = dtype > 2
+        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and codec == 1 and preset <= 1 and 1 <= mode <= 5 and flags <= 1,
              "header: a field is out of range")
-        self.bits = 32 * dtype
+        need(not self.integer or (self.version >= 2 and mode != 3), "header: integers")
+        self.bits = 64 if dtype in (2, 4) else 32
         need(r.number(2) == 0, "header: reserved bytes")
         nitems = r.number(4)
         need(r.number(4) == 0 and nitems <= 1024, "header: items or reserved bytes")
@@ -368,13 +370,16 @@ def exp2(v):
 class Quantizer:
     LINEAR, LOG, BITS, TABLE = range(4)
 
-    def __init__(self, kind, step, bits, table):
-        self.kind, self.bits, self.table = kind, bits, table
-        self.step = round_f32(step) if kind == self.LINEAR and bits == 32 else step
+    def __init__(self, kind, step, bits, table, integer):
+        self.kind, self.bits, self.table, self.integer = kind, bits, table, integer
+        self.step = round_f32(step) if kind == self.LINEAR and bits == 32 and not integer else step
 
     def value(self, q):
         """The pattern that q (signed) stands for."""
         mask = (1 << self.bits) - 1
+        if self.kind == self.LINEAR and self.integer:
+            most = mask >> 1
+            return min(max(q * int(self.step), -most - 1), most) & mask
         if self.kind == self.LINEAR:
             return pattern(q * self.step, self.bits)
         if self.kind == self.LOG:
@@ -383,7 +388,7 @@ class Quantizer:
         if self.kind == self.TABLE:
             need(0 <= q < len(self.table), "a value outside the table")
             q = self.table[q]
-        return ordered(q & mask, self.bits) & mask
+        return q & mask if self.integer else ordered(q & mask, self.bits) & mask
 
 
 # ---- lorenzo.md ------------------------------------------------------------------------------------------------------
@@ -669,7 +674,7 @@ CODED_TILE, RAW, CONSTANT, SPECIAL = range(4)
 class Chunk:
     """decode() gives the patterns of all values, in C order."""
 
-    def __init__(self, payload, bits, extent):
+    def __init__(self, payload, bits, integer, extent):
         self.bits, self.size = bits, prod(extent)
         r = Reader(payload)
         encoder, kind, swap, zero = (r.number(1) for _ in range(4))
@@ -681,6 +686,9 @@ class Chunk:
         need(not any(p >> bits for p in self.palette), "chunk: palette")
         most = float.fromhex("0x1.fffffep+127" if bits == 32 and kind == Quantizer.LINEAR else "0x1.fffffffffffffp+1023")
         need(0 <= step <= (most if kind in (Quantizer.LINEAR, Quantizer.LOG) else 0), "chunk: step")
+        if integer and kind == Quantizer.LINEAR:
+            need(1 <= step <= (2**31 - 1 if bits == 32 else 2**53) and step == int(step), "chunk: step of integers")
+        need(not integer or kind != Quantizer.LOG, "chunk: log of integers")
         need((nvalues > 0) == (kind == Quantizer.TABLE) and nvalues <= 65536, "chunk: table")
         need((nbook > 0) == (encoder == 1) and nbook <= 2048, "chunk: codebook")
         self.view = View(extent, swap)
@@ -688,7 +696,7 @@ class Chunk:
         need(len(payload) == 64 + nvalues * bits // 8 + 4 * (nbook + ntiles + nwords), "chunk: size")
         table = [signed(r.number(bits // 8), bits) for _ in range(nvalues)]
         need(all(a < b for a, b in zip(table, table[1:])), "chunk: table is not in order")
-        self.quantizer = Quantizer(kind, step, bits, table)
+        self.quantizer = Quantizer(kind, step, bits, table, integer)
         self.book = read_book(Words(r.take(4 * nbook)).rest()) if encoder else None
         self.entries = Words(r.take(4 * ntiles)).rest()
         need(sum(e & 0xFFFF for e in self.entries) == nwords, "chunk: sizes of the tiles")
@@ -743,7 +751,7 @@ def decode(data):
     out = bytearray(prod(header.shape) * size)
     for number, payload in enumerate(payloads):
         low, extent = header.box(number)
-        values = iter(Chunk(payload, header.bits, extent).decode())
+        values = iter(Chunk(payload, header.bits, header.integer, extent).decode())
         for index in product(*(range(n) for n in extent)):
             at = 0
             for i, j, n in zip(low, index, header.shape):

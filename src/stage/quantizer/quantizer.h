@@ -15,9 +15,9 @@
 #include <floe/floe.h>
 
 typedef enum floe_quantizer_kind {
-    FLOE_QUANTIZER_LINEAR = 0, /* multiples of a step */
-    FLOE_QUANTIZER_LOG = 1,    /* multiples of a step in log2|x|; signs apart */
-    FLOE_QUANTIZER_BITS = 2,   /* the bit pattern itself, in the order of the values */
+    FLOE_QUANTIZER_LINEAR = 0, /* multiples of a step; of integers: a whole one */
+    FLOE_QUANTIZER_LOG = 1,    /* multiples of a step in log2|x|; signs apart. Not for integers */
+    FLOE_QUANTIZER_BITS = 2,   /* the bit pattern itself, in the order of the values; an integer as it is */
     FLOE_QUANTIZER_TABLE = 3   /* the place in a sorted table of all bit patterns that occur */
 } floe_quantizer_kind;
 
@@ -33,13 +33,15 @@ typedef struct floe_quantizer {
     double step;      /* LINEAR, LOG */
     double inverse;   /* LINEAR encoder: 1 / step in the dtype */
     double tolerance; /* LINEAR: absolute, LOG: relative; below the bound by the rounding of the check. Encoder only */
-    uint64_t fill;    /* encoder: values with these bits are exceptions. 0x80..0 (-0) where there is none */
+    uint64_t fill; /* encoder: values with these bits are exceptions. Where there is none: 0x80..0, which is -0, or the
+                       * least integer */
     /* Bit patterns that many exceptions may share; kind k in 1..3 of an exception stands for palette[k - 1]. */
     uint64_t palette[FLOE_PALETTE_SIZE];
     uint32_t table_size;
     const uint64_t *table;
     const struct floe_table_slot *slots;
     uint32_t slots_mask; /* slots - 1 where a GPU encodes; a CPU always has FLOE_TABLE_SLOTS */
+    bool integer;        /* values are integers; never so on a GPU */
 } floe_quantizer;
 
 /* Chooses step and tolerance. bound: absolute for LINEAR, relative for LOG. max_abs (may be NaN): the largest magnitude of

@@ -73,9 +73,9 @@ static uint32_t encode_bits(const floe_quantizer *z, const floe_real *restrict x
     return count;
 }
 
-static uint32_t encode_table(const floe_quantizer *z, const floe_real *x, uint32_t n, floe_int *q, uint8_t *bad)
+/* q holds ordered patterns already, of which count are bad. */
+static uint32_t encode_table(const floe_quantizer *z, uint32_t n, floe_int *q, const uint8_t *bad, uint32_t count)
 {
-    uint32_t count = encode_bits(z, x, n, q, bad);
     for (uint32_t i = 0; i < n; i++) {
         if (count && bad[i])
             continue;
@@ -91,10 +91,14 @@ static uint32_t encode_table(const floe_quantizer *z, const floe_real *x, uint32
 uint32_t FLOE_V(floe_quantizer_encode)(const floe_quantizer *z, const floe_real *x, uint32_t n, floe_int *q,
                                        uint8_t *bad, uint8_t *negative, floe_quantizer_stats *stats)
 {
+    if (z->integer) {
+        const uint32_t count = FLOE_V(floe_integers_encode)(z, x, n, q, bad, stats);
+        return z->kind == FLOE_QUANTIZER_TABLE ? encode_table(z, n, q, bad, count) : count;
+    }
     switch (z->kind) {
     case FLOE_QUANTIZER_LINEAR: return encode_linear(z, x, n, q, bad, stats);
     case FLOE_QUANTIZER_LOG: return encode_log(z, x, n, q, bad, negative, stats);
-    case FLOE_QUANTIZER_TABLE: return encode_table(z, x, n, q, bad);
+    case FLOE_QUANTIZER_TABLE: return encode_table(z, n, q, bad, encode_bits(z, x, n, q, bad));
     default: return encode_bits(z, x, n, q, bad);
     }
 }
@@ -102,6 +106,8 @@ uint32_t FLOE_V(floe_quantizer_encode)(const floe_quantizer *z, const floe_real 
 bool FLOE_V(floe_quantizer_decode)(const floe_quantizer *z, const floe_int *restrict q, uint32_t n,
                                    floe_real *restrict y)
 {
+    if (z->integer)
+        return FLOE_V(floe_integers_decode)(z, q, n, y);
     switch (z->kind) {
     case FLOE_QUANTIZER_LINEAR: {
         const floe_real step = (floe_real)z->step; /* of LOG it may be more than a float can hold */

@@ -8,6 +8,7 @@
 #ifndef FLOE_REAL_BITS
 #define FLOE_REAL_BITS 64 /* only what does not depend on it is used here */
 #endif
+#include "field/dtype_math.h"
 #include "stage/quantizer/quantizer.h"
 #include "stage/quantizer/quantizer_math.h"
 
@@ -62,10 +63,31 @@ FLOE_HD void floe_quantizer_log(floe_quantizer *z, floe_dtype dtype, double boun
     z->tolerance = bound * (1 - 0x1p-50);
 }
 
+/* Integers: 2 h + 1 values become one, where h is the bound, cut to a whole number. With a bound below 1 nothing is lost. */
+FLOE_HD double floe_whole_step(floe_dtype dtype, double bound)
+{
+    const double most = dtype == FLOE_I32 ? 0x1p30 - 1 : 0x1p51; /* so that steps fit the type and a double */
+    return 2 * (double)(int64_t)(bound < most ? bound : most) + 1;
+}
+
+FLOE_HD void floe_quantizer_make_integer(floe_quantizer *z, floe_quantizer_kind kind, floe_dtype dtype, double bound,
+                                         bool has_fill, uint64_t fill_bits)
+{
+    memset(z, 0, sizeof *z);
+    z->kind = kind;
+    z->integer = true;
+    z->fill = z->palette[0] = has_fill ? fill_bits : floe_dtype_sign(dtype);
+    z->step = kind == FLOE_QUANTIZER_LINEAR ? floe_whole_step(dtype, bound) : 0;
+}
+
 FLOE_HD void floe_quantizer_make(floe_quantizer *z, floe_quantizer_kind kind, floe_dtype dtype, double bound,
                                  double max_abs, bool has_fill, uint64_t fill_bits)
 {
-    uint64_t sign = dtype == FLOE_F32 ? 0x80000000u : (uint64_t)1 << 63;
+    if (floe_dtype_is_integer(dtype)) {
+        floe_quantizer_make_integer(z, kind, dtype, bound, has_fill, fill_bits);
+        return;
+    }
+    uint64_t sign = floe_dtype_sign(dtype);
     uint64_t nan = dtype == FLOE_F32 ? 0x7FC00000u : 0x7FF8000000000000u;
     uint64_t infinity = dtype == FLOE_F32 ? 0x7F800000u : 0x7FF0000000000000u;
     memset(z, 0, sizeof *z);

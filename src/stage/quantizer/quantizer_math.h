@@ -86,6 +86,22 @@ FLOE_HD floe_int FLOE_R(floe_bits_order)(floe_uint bits)
     return (floe_int)(bits ^ (negative & ~FLOE_REAL_SIGN));
 }
 
+/* ---- linear, of integers: multiples of a whole step --------------------------------------------------------------- */
+
+/* The multiple nearest to v; step > 0, and odd, so that there is one. Nothing overflows. */
+FLOE_HD floe_int FLOE_R(floe_whole_encode)(floe_int v, floe_int step)
+{
+    const floe_int q = v / step, rest = v - q * step;
+    return q + (rest > step / 2) - (rest < -(step / 2));
+}
+
+/* q * step, and what lies beyond the type cut to its ends, which are then nearer; q is untrusted. */
+FLOE_HD floe_int FLOE_R(floe_whole_decode)(floe_int q, floe_int step)
+{
+    const floe_int most = (floe_int)~FLOE_REAL_SIGN, limit = most / step;
+    return q > limit ? most : q < -limit ? -most - 1 : q * step;
+}
+
 /* ---- log: multiples of a step in log2|x|, computed in double --------------------------------------------------- */
 
 #define FLOE_LN2     0x1.62e42fefa39efp-1

@@ -44,7 +44,8 @@ bad() {
 bad 1 "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4, 6), }" raw.f32
 bad 1 "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 4, 5), }" raw.f32
 bad 1 "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 4, 5), }" raw.f32
-bad 1 "{'descr': '<i4', 'fortran_order': False, 'shape': (3, 4, 5), }" raw.f32
+bad 1 "{'descr': '>i8', 'fortran_order': False, 'shape': (3, 4, 5), }" raw.f32
+bad 1 "{'descr': '<u4', 'fortran_order': False, 'shape': (3, 4, 5), }" raw.f32
 bad 1 "{'descr': '<f4', 'fortran_order': False, 'shape': (), }" raw.f32
 bad 1 "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 1, 4, 1, 5), }" raw.f32
 bad 1 "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }" raw.f32
