@@ -10,6 +10,7 @@
 #include "cli/axis_hint.h"
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/raw_zfp.h"
 #include "cli/request.h"
 #include "cli/say.h"
 
@@ -254,6 +255,11 @@ static int prepare(compress_job *job)
 
 int cmd_compress(const cli_args *args)
 {
+    if (cli_given(args, OPT_RAW_ZFP))
+        return cli_raw_zfp_compress(args);
+    int absent = cli_raw_zfp_absent(args);
+    if (absent)
+        return absent;
     compress_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
     int failed = prepare(&job);
     if (!failed)

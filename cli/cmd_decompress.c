@@ -8,6 +8,7 @@
 
 #include "cli/json.h"
 #include "cli/progress.h"
+#include "cli/raw_zfp.h"
 #include "cli/request.h"
 #include "cli/say.h"
 #include "cli/stream_head.h"
@@ -161,6 +162,11 @@ static int prepare(decompress_job *job)
 
 int cmd_decompress(const cli_args *args)
 {
+    if (cli_given(args, OPT_RAW_ZFP))
+        return cli_raw_zfp_decompress(args);
+    int absent = cli_raw_zfp_absent(args);
+    if (absent)
+        return absent;
     decompress_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
     int failed = prepare(&job);
     if (!failed)

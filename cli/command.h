@@ -34,6 +34,12 @@ typedef enum cli_option_id {
     OPT_SEED,
     OPT_FIELD,
     OPT_IN,
+    OPT_RAW_ZFP,
+    OPT_NO_HEADER,
+    OPT_INDEX,
+    OPT_FORM,
+    OPT_BLOCKS,
+    OPT_PARTITION,
     OPT_THREADS,
     OPT_THREADS_LIST,
     OPT_REPEATS,
@@ -115,6 +121,7 @@ void cli_completion_print(FILE *out, const char *shell);
 
 int cmd_compress(const cli_args *args);
 int cmd_decompress(const cli_args *args);
+int cmd_index(const cli_args *args);
 int cmd_info(const cli_args *args);
 int cmd_verify(const cli_args *args);
 int cmd_fields(const cli_args *args);

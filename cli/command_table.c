@@ -32,6 +32,13 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_SEED] = {"seed", 0, "N", NULL, "0", false, "another field of the same kind"},
     [OPT_FIELD] = {"field", 0, "KIND", NULL, "turbulence", true, "a kind of test field (see floe fields)"},
     [OPT_IN] = {"in", 'i', "FILE", "@", NULL, true, "measure this array instead; raw ones need --shape and --dtype"},
+    [OPT_RAW_ZFP] = {"raw-zfp", 0, NULL, NULL, NULL, false, "the stream is a bare one of zfp, no .floe"},
+    [OPT_NO_HEADER] = {"no-header", 0, NULL, NULL, NULL, false, "with --raw-zfp: write no header of zfp"},
+    [OPT_INDEX] = {"index", 0, "FILE", "@", NULL, false, "with --raw-zfp: the side index of the stream"},
+    [OPT_FORM] = {"form", 0, "NAME", "offsets lengths hybrid packed", "hybrid", false, "what the index keeps"},
+    [OPT_BLOCKS] = {"blocks", 0, "N", NULL, "1", false, "index one in N blocks"},
+    [OPT_PARTITION] = {"partition", 0, "N", NULL, "32", false,
+                       "hybrid and packed: indexed blocks that share an offset"},
     [OPT_THREADS] = {"threads", 'j', "N", NULL, "0", false, "work on N threads; 0 takes all"},
     [OPT_THREADS_LIST] = {"threads", 'j', "N,...", NULL, "1", false, "measure with each of these numbers of threads"},
     [OPT_REPEATS] = {"repeats", 0, "N", NULL, "10", false, "measured runs after the warm-up, at least 10"},
@@ -55,6 +62,7 @@ const cli_option cli_options[OPT_COUNT] = {
      CLI_OPT(OPT_LOSSLESS))
 #define OPTS_ARRAY  (CLI_OPT(OPT_SHAPE) | CLI_OPT(OPT_DIMS) | CLI_OPT(OPT_DTYPE))
 #define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))
+#define OPTS_INDEX  (CLI_OPT(OPT_FORM) | CLI_OPT(OPT_BLOCKS) | CLI_OPT(OPT_PARTITION))
 #define OPTS_RUN    (CLI_OPT(OPT_BACKEND) | CLI_OPT(OPT_ISA))
 #define OPTS_SAY    (CLI_OPT(OPT_QUIET) | CLI_OPT(OPT_HELP))
 
@@ -71,10 +79,14 @@ const cli_command cli_commands[] = {
          "Says the shape as understood, the absolute bound that it leads to, and at the end ratio, bits per value, "
          "the largest error reached and the speed.\n"
          "A bound relative to the range, or looking for a fill value, reads the input more than once: a pipe is "
-         "then copied to an unlinked file in TMPDIR first. With --bound abs= and --fill none it streams.",
+         "then copied to an unlinked file in TMPDIR first. With --bound abs= and --fill none it streams.\n"
+         "With --raw-zfp OUT is a stream as libzfp writes it, and the bound is one of rate= (bits a value), prec= (bit "
+         "planes), abs=, rel=, lossless or expert=MINBITS:MAXBITS:MAXPREC:MINEXP; no promise of floe's holds for it. "
+         "--index also writes its side index.",
      .example = "floe compress t.f32 -o t.floe --bound rel=1e-3 --shape 160x160x160 --dtype f32",
-     .options = CLI_OPT(OPT_OUTPUT) | OPTS_BOUND | OPTS_ARRAY | OPTS_CODING | CLI_OPT(OPT_ATTR) | CLI_OPT(OPT_THREADS) |
-                OPTS_RUN | CLI_OPT(OPT_VERIFY) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .options = CLI_OPT(OPT_OUTPUT) | OPTS_BOUND | OPTS_ARRAY | OPTS_CODING | CLI_OPT(OPT_ATTR) | CLI_OPT(OPT_RAW_ZFP) |
+                CLI_OPT(OPT_NO_HEADER) | CLI_OPT(OPT_INDEX) | OPTS_INDEX | CLI_OPT(OPT_THREADS) | OPTS_RUN |
+                CLI_OPT(OPT_VERIFY) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_compress},
     {.name = "decompress",
      .operands = "IN",
@@ -85,11 +97,27 @@ const cli_command cli_commands[] = {
      .details =
          "Writes a .npy file where OUT ends in .npy, else the raw elements (little-endian, C order).\n"
          "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk is named, its values "
-         "become NaN, and the exit code is 3 when anything was lost.",
+         "become NaN, and the exit code is 3 when anything was lost.\n"
+         "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
+         "--index; and without an index one of variable rate is decoded by one thread.",
      .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",
-     .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_SALVAGE) | CLI_OPT(OPT_THREADS) | OPTS_RUN |
-                CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_SALVAGE) | CLI_OPT(OPT_RAW_ZFP) |
+                CLI_OPT(OPT_INDEX) | OPTS_ARRAY | OPTS_BOUND | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_FORCE) |
+                CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_decompress},
+    {.name = "index",
+     .operands = "IN",
+     .min_operands = 1,
+     .max_operands = 1,
+     .choices = "@",
+     .summary = "make the side index of a bare zfp stream",
+     .details =
+         "Reads through the stream once and writes where its blocks begin, so that it can be decoded in parallel: "
+         "floe decompress --raw-zfp IN --index OUT. Without its header the stream needs --shape, --dtype and --bound.",
+     .example = "floe index t.zfp -o t.zfpx --form packed",
+     .options = CLI_OPT(OPT_OUTPUT) | OPTS_INDEX | OPTS_ARRAY | OPTS_BOUND | CLI_OPT(OPT_THREADS) | OPTS_RUN |
+                CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .run = cmd_index},
     {.name = "info",
      .operands = "IN",
      .min_operands = 1,
@@ -140,7 +168,7 @@ const cli_command cli_commands[] = {
      .operands = "[COMMAND]",
      .min_operands = 0,
      .max_operands = 1,
-     .choices = "compress decompress info verify fields bench help version",
+     .choices = "compress decompress index info verify fields bench help version",
      .summary = "explain a command",
      .details = "Also prints the man page and the shell completions, which are made from the same table.",
      .example = "floe help compress",

@@ -19,14 +19,9 @@
 
 #include <stdbool.h>
 
-#include "backend/backend.h"
+#include <floe/side_index.h>
 
-typedef enum floe_index_form {
-    FLOE_INDEX_OFFSETS = 0,
-    FLOE_INDEX_LENGTHS = 1,
-    FLOE_INDEX_HYBRID = 2,
-    FLOE_INDEX_PACKED = 3
-} floe_index_form;
+#include "backend/backend.h"
 
 enum {
     FLOE_INDEX_HEADER_NBYTES = 48,
@@ -36,13 +31,6 @@ enum {
     FLOE_INDEX_AT_BITS = 56            /* so is a word's number in the body below 2^56 */
 };
 #define FLOE_INDEX_BLOCKS_MOST ((uint64_t)1 << 48) /* so that the bits of no index overflow */
-
-/* What an index should be. */
-typedef struct floe_index_spec {
-    floe_index_form form;
-    uint32_t chunk;     /* C: blocks in a chunk, at least 1 */
-    uint32_t partition; /* P: HYBRID and PACKED 1 to FLOE_INDEX_PARTITION_MOST; else not looked at */
-} floe_index_spec;
 
 /* An index whose header has been checked; its body is checked as it is decoded. All that a kernel needs, by value. */
 typedef struct floe_side_index {

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bare zfp streams in the command: --raw-zfp of compress and decompress, and what `floe index` shares with them. */
+#ifndef FLOE_CLI_RAW_ZFP_H
+#define FLOE_CLI_RAW_ZFP_H
+
+#include <floe/zfp.h>
+
+#include "cli/request.h"
+
+/* Each returns the exit code, having said what is wrong. */
+int cli_raw_zfp_compress(const cli_args *args);
+int cli_raw_zfp_decompress(const cli_args *args);
+
+/* Refuses what means nothing without --raw-zfp. Both commands call it when that is not given. */
+int cli_raw_zfp_absent(const cli_args *args);
+
+/* --form, --blocks, --partition. */
+int cli_index_spec(const cli_args *args, floe_index_spec *spec);
+const char *cli_index_form_name(floe_index_form form);
+
+/* What --shape (or --dims), --dtype and --bound say of a stream without header; *given: whether they do. */
+int cli_zfp_told(const cli_args *args, floe_ctx *ctx, floe_zfp_stream *stream, bool *given);
+
+/* A whole input in memory, a pipe by way of a temporary file; *reader must be freed either way. */
+int cli_input_map(const char *path, io_reader **reader, const void **data, uint64_t *nbytes);
+
+/* Writes data to path; layout (may be NULL): what is told to the writer. */
+int cli_output_write(const cli_args *args, const char *path, const io_reader *input, const floe_field *layout,
+                     const void *data, uint64_t nbytes);
+
+#endif
