@@ -111,8 +111,14 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode, stream));
     FLOE_TRY(floe_lorenzo_encode_start(&c->encode, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
-    FLOE_CUDA(err, floe_report_cuda(c->encode.status, c->encode.chunks, c->encode.grid.nchunks, 0, c->finish.total,
-                                    c->params.mode == FLOE_BOUND_PWREL, report, stream));
+    const floe_report_job told = {.statuses = c->encode.status,
+                                  .nstatuses = 1,
+                                  .encoded = c->encode.chunks,
+                                  .nchunks = c->encode.grid.nchunks,
+                                  .dev_nbytes = c->finish.total,
+                                  .pwrel = c->params.mode == FLOE_BOUND_PWREL,
+                                  .report = report};
+    FLOE_CUDA(err, floe_report_cuda(&told, stream));
     return FLOE_OK;
 }
 

@@ -12,6 +12,7 @@
 
 #include "api/chunking.h"
 #include "api/device_field.h"
+#include "api/open_cuda.h"
 #include "api/out_check.h"
 #include "api/params.h"
 #include "api/pipeline.h"
@@ -26,47 +27,49 @@
 typedef struct decompression {
     floe_container_open open;
     floe_container_verify verify;
-    floe_lorenzo_decode_call decode;
+    floe_open_job chunks;
     floe_lorenzo_decode_room room;
+    floe_dev_grid grid;             /* that the stream is likely to have: such is the room */
+    uint32_t *statuses;             /* STATUSES: what container and codec say */
     floe_device_report *own_report; /* of calls that wait */
     uint8_t *own_stream;            /* where src is host memory */
     uint64_t own_nbytes;
 } decompression;
 
-static void room_of_header(const floe_header *h, const floe_dev_grid *grid, floe_lorenzo_decode_room *room)
+enum { OF_CONTAINER, OF_CODEC, STATUSES };
+
+static floe_status room_of_header(const floe_header *h, decompression *d, floe_error *err)
 {
-    *room = (floe_lorenzo_decode_room){.max_chunks = grid->nchunks,
-                                       .max_slots = grid->nchunks * grid->slots,
-                                       .huffman = h->preset != FLOE_PRESET_FAST,
-                                       .tables = h->mode != FLOE_BOUND_ABS && h->mode != FLOE_BOUND_PWREL};
+    FLOE_TRY(floe_lorenzo_grid(h->rank, h->shape, h->chunk, &d->grid, err));
+    d->room = (floe_lorenzo_decode_room){.max_chunks = d->grid.nchunks,
+                                         .max_slots = d->grid.nchunks * d->grid.slots,
+                                         .huffman = h->preset != FLOE_PRESET_FAST,
+                                         .tables = h->mode != FLOE_BOUND_ABS && h->mode != FLOE_BOUND_PWREL};
+    return FLOE_OK;
 }
 
 /* What a stream of such a field holds when it was written with these params; NULL: any, with the default chunks. */
-static floe_status room_of(const floe_field *layout, const floe_params *params, floe_lorenzo_decode_room *room,
-                           floe_error *err)
+static floe_status room_of(const floe_field *layout, const floe_params *params, decompression *d, floe_error *err)
 {
     floe_params any;
     floe_header header;
-    floe_dev_grid grid;
     floe_params_init(&any);
     any.mode = FLOE_BOUND_LOSSLESS;
     FLOE_TRY(floe_header_init(&header, layout, params ? params : &any, err));
-    FLOE_TRY(floe_lorenzo_grid(layout->rank, layout->shape, header.chunk, &grid, err));
-    room_of_header(&header, &grid, room);
-    return FLOE_OK;
+    return room_of_header(&header, d, err);
 }
 
 static void take_all(decompression *d, floe_arena *a)
 {
     const uint64_t n = d->room.max_chunks;
-    d->decode.status = floe_arena_take(a, 1, sizeof *d->decode.status);
+    d->statuses = floe_arena_take(a, STATUSES, sizeof *d->statuses);
     d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
     d->own_report = floe_arena_take(a, 1, sizeof *d->own_report);
     d->open.header = floe_arena_take(a, 1, sizeof *d->open.header);
     d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
     d->open.records = floe_arena_take(a, n, sizeof *d->open.records);
-    d->decode.grid = floe_arena_take(a, 1, sizeof *d->decode.grid);
-    floe_lorenzo_decode_take(&d->decode, &d->room, a);
+    d->chunks.call.grid = floe_arena_take(a, 1, sizeof *d->chunks.call.grid);
+    floe_lorenzo_decode_take(&d->chunks.call, &d->room, a);
     d->own_stream = floe_arena_take(a, d->own_nbytes, 1);
 }
 
@@ -83,37 +86,50 @@ static floe_status scratch_get(floe_ctx *ctx, decompression *d)
 static void expect(decompression *d, const uint64_t *shape, const uint64_t *lo, const uint64_t *hi,
                    const floe_field *out)
 {
-    d->decode.field = floe_dev_field_of(out);
+    floe_lorenzo_decode_call *decode = &d->chunks.call;
+    decode->field = floe_dev_field_of(out);
     d->open.dtype = out->dtype;
     d->open.rank = out->rank;
     for (uint32_t i = 0; i < out->rank; i++) {
-        d->open.shape[i] = shape[i];
-        d->decode.lo[i] = lo ? lo[i] : 0;
-        d->decode.hi[i] = hi ? hi[i] : shape[i];
+        d->open.shape[i] = d->chunks.shape[i] = shape[i];
+        decode->lo[i] = lo ? lo[i] : 0;
+        decode->hi[i] = hi ? hi[i] : shape[i];
     }
 }
 
-/* Puts all kernels of a call on the stream. */
+/* Puts all kernels of a call on the stream. Header, index and checksums are judged beside decoding: a verdict is all that
+ * they have to say. */
 static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
                          floe_device_report *report)
 {
     floe_error *err = &ctx->err;
+    floe_lorenzo_decode_call *decode = &d->chunks.call;
     void *stream = ctx->cuda.stream;
-    d->decode.stream = d->verify.stream = d->open.stream = src;
-    d->verify.nbytes = d->open.nbytes = nbytes;
-    d->open.dev_nbytes = dev_nbytes;
-    d->open.status = d->verify.status = d->decode.status;
+    decode->stream = d->verify.stream = d->open.stream = src;
+    d->chunks.nbytes = d->verify.nbytes = d->open.nbytes = nbytes;
+    d->chunks.dev_nbytes = d->open.dev_nbytes = dev_nbytes;
+    d->open.status = d->verify.status = d->statuses + OF_CONTAINER;
+    decode->status = d->statuses + OF_CODEC;
     d->open.max_records = d->verify.nrecords = d->room.max_chunks;
     d->open.verify_scratch = d->verify.scratch;
-    d->verify.records = d->decode.records = d->open.records;
+    d->verify.records = d->open.records;
     d->verify.dev_nrecords = d->open.nrecords;
-    d->decode.layout = d->open.header->shape;
-    FLOE_CUDA(err, floe_container_open_cuda(&d->open, stream));
-    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err)); /* checksums beside decoding: a verdict is all that they have to say */
+    floe_lorenzo_guess_of(&d->grid, decode, &d->chunks.guess);
+    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
+    FLOE_CUDA(err, floe_open_cuda(&d->chunks, stream));
+    FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
     FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
-    FLOE_TRY(floe_lorenzo_decode_start(&d->decode, stream, err));
+    FLOE_CUDA(err, floe_lorenzo_books_cuda(decode, stream));
+    FLOE_CUDA(err, floe_lorenzo_decode_cuda(decode, stream));
     FLOE_TRY(floe_cuda_join(&ctx->cuda, err));
-    FLOE_CUDA(err, floe_report_cuda(d->decode.status, NULL, 0, nbytes, dev_nbytes, false, report, stream));
+    const floe_report_job told = {.statuses = d->statuses,
+                                  .nstatuses = STATUSES,
+                                  .opened = decode->chunks,
+                                  .nchunks = decode->max_chunks,
+                                  .nbytes = nbytes,
+                                  .dev_nbytes = dev_nbytes,
+                                  .report = report};
+    FLOE_CUDA(err, floe_report_cuda(&told, stream));
     return FLOE_OK;
 }
 
@@ -199,13 +215,11 @@ static floe_status attempt(floe_ctx *ctx, decompression *d, const host_copy *cal
 static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const host_copy *call, floe_device_report *report)
 {
     floe_header header;
-    floe_dev_grid grid;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     FLOE_TRY(header_fetch(ctx, call->src, call->nbytes, &header));
     FLOE_TRY(floe_box_check(&header, call->lo, call->hi, lo, hi, &ctx->err));
     FLOE_TRY(floe_out_check(&header, lo, hi, call->out, &ctx->err));
-    FLOE_TRY(floe_lorenzo_grid(header.rank, header.shape, header.chunk, &grid, &ctx->err));
-    room_of_header(&header, &grid, &d->room);
+    FLOE_TRY(room_of_header(&header, d, &ctx->err));
     return attempt(ctx, d, call, header.shape, report);
 }
 
@@ -218,7 +232,7 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
     if (floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE)
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
     if (!lo) {
-        FLOE_TRY(room_of(out, NULL, &d.room, &ctx->err));
+        FLOE_TRY(room_of(out, NULL, &d, &ctx->err));
         FLOE_TRY(attempt(ctx, &d, &call, out->shape, &report));
     }
     if (report.status == FLOE_ERR_LIMIT || report.status == FLOE_ERR_ARGUMENT)
@@ -255,7 +269,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
-    FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d.room, &ctx->err));
+    FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));
     expect(&d, out.shape, NULL, NULL, &out);
     FLOE_TRY(scratch_get(ctx, &d));
     return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);
@@ -275,8 +289,8 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
 {
     decompression d = {.own_nbytes = 0};
     floe_arena plan = floe_arena_plan();
-    FLOE_TRY(room_of(field, params, &d.room, &ctx->err));
-    d.decode.field.dtype = field->dtype;
+    FLOE_TRY(room_of(field, params, &d, &ctx->err));
+    d.chunks.call.field.dtype = field->dtype;
     take_all(&d, &plan);
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     *nbytes = plan.used;

@@ -9,6 +9,7 @@ namespace
 
 struct totals {
     unsigned long long nexceptions, max_error_bits, max_pw_error_bits;
+    uint32_t opened; /* the largest status: which one does not matter */
 };
 
 FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
@@ -20,38 +21,64 @@ FLOE_DEV totals joined(totals t)
         t.max_error_bits = larger(t.max_error_bits, __shfl_xor_sync(FLOE_ALL_LANES, t.max_error_bits, d));
         t.max_pw_error_bits = larger(t.max_pw_error_bits, __shfl_xor_sync(FLOE_ALL_LANES, t.max_pw_error_bits, d));
     }
+    t.opened = __reduce_max_sync(FLOE_ALL_LANES, t.opened);
     return t;
 }
 
-/* One warp; a thread adds up each 32nd chunk. */
-__global__ void report_kernel(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, uint64_t nbytes,
-                              const uint64_t *dev_nbytes, bool pwrel, floe_device_report *report)
+/* Of one thread: each 32nd chunk. */
+FLOE_DEV totals gather(const floe_report_job &job)
 {
-    totals t = {0, 0, 0};
-    for (uint64_t c = threadIdx.x; chunks && c < nchunks; c += FLOE_WARP) {
-        const floe_dev_gathered *g = &chunks[c].gathered[chunks[c].attempt];
-        t.nexceptions += g->nexceptions;
-        t.max_error_bits = larger(t.max_error_bits, g->max_error_bits);
-        t.max_pw_error_bits = larger(t.max_pw_error_bits, g->max_pw_error_bits);
+    totals t = {0, 0, 0, FLOE_OK};
+    for (uint64_t c = threadIdx.x; c < job.nchunks; c += FLOE_WARP) {
+        if (job.encoded) {
+            const floe_dev_gathered *g = &job.encoded[c].gathered[job.encoded[c].attempt];
+            t.nexceptions += g->nexceptions;
+            t.max_error_bits = larger(t.max_error_bits, g->max_error_bits);
+            t.max_pw_error_bits = larger(t.max_pw_error_bits, g->max_pw_error_bits);
+        }
+        if (job.opened)
+            t.opened = max(t.opened, job.opened[c].opened);
     }
-    t = joined(t);
+    return joined(t);
+}
+
+/* The container's word comes first, then that of who opened chunks, then that of who decoded them. */
+FLOE_DEV uint32_t verdict(const floe_report_job &job, uint32_t opened)
+{
+    uint32_t status = job.statuses[0];
+    if (status == FLOE_OK)
+        status = opened;
+    for (uint32_t i = 1; i < job.nstatuses && status == FLOE_OK; i++)
+        status = job.statuses[i];
+    return status;
+}
+
+/* One warp. */
+__global__ void report_kernel(const floe_report_job job)
+{
+    floe_dev_begin();
+    const totals t = gather(job);
     if (threadIdx.x != 0)
         return;
-    const bool errors = chunks != NULL;
-    report->status = *status;
+    const double unknown = floe_f64_of(0x7FF8000000000000u);
+    floe_device_report *report = job.report;
+    const uint32_t status = verdict(job, t.opened);
+    report->status = status;
     report->reserved = 0;
-    report->nbytes = *status ? 0 : dev_nbytes ? *dev_nbytes : nbytes;
+    report->nbytes = status ? 0 : job.dev_nbytes ? *job.dev_nbytes : job.nbytes;
     report->nexceptions = t.nexceptions;
-    report->max_error = errors ? floe_f64_of(t.max_error_bits) : floe_f64_of(0x7FF8000000000000u);
-    report->max_pw_error = errors && pwrel ? floe_f64_of(t.max_pw_error_bits) : floe_f64_of(0x7FF8000000000000u);
+    report->max_error = job.encoded ? floe_f64_of(t.max_error_bits) : unknown;
+    report->max_pw_error = job.encoded && job.pwrel ? floe_f64_of(t.max_pw_error_bits) : unknown;
 }
 
 } // namespace
 
-int floe_report_cuda(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, uint64_t nbytes,
-                     const uint64_t *dev_nbytes, bool pwrel, floe_device_report *report, void *stream)
+int floe_report_cuda(const floe_report_job *job, void *stream)
 {
-    FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, status, chunks, nchunks, nbytes, dev_nbytes,
-                pwrel, report);
+    const floe_report_job j = *job;
+    if (j.opened) /* behind two streams */
+        FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, j);
+    else
+        FLOE_LAUNCH_EARLY(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, j);
     return (int)cudaGetLastError();
 }

@@ -11,9 +11,18 @@
 extern "C" {
 #endif
 
-/* chunks: nchunks of them, or NULL after decompression. nbytes: of the stream; unless dev_nbytes is given. */
-int floe_report_cuda(const uint32_t *status, const floe_dev_chunk *chunks, uint64_t nchunks, uint64_t nbytes,
-                     const uint64_t *dev_nbytes, bool pwrel, floe_device_report *report, void *stream);
+typedef struct floe_report_job {
+    const uint32_t *statuses; /* the first one that is not FLOE_OK stands */
+    uint32_t nstatuses;
+    const floe_dev_chunk *encoded, *opened; /* after compression, or after decompression: nchunks of them; or NULL */
+    uint64_t nchunks;
+    uint64_t nbytes; /* of the stream; unless dev_nbytes is given */
+    const uint64_t *dev_nbytes;
+    bool pwrel;
+    floe_device_report *report;
+} floe_report_job;
+
+int floe_report_cuda(const floe_report_job *job, void *stream);
 
 #ifdef __cplusplus
 }

@@ -75,6 +75,7 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
     scan_resolve_kernel(const __grid_constant__ floe_range_job scan, const __grid_constant__ floe_resolve_job job,
                         const __grid_constant__ floe_lorenzo_encode_call call, uint64_t nchunks)
 {
+    floe_dev_begin();
     __shared__ shared_memory shared;
     floe_range_part part;
     floe_lorenzo_clear_grid(&call);
@@ -109,6 +110,7 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
     resolve_kernel(const __grid_constant__ floe_resolve_job job, const __grid_constant__ floe_lorenzo_encode_call call,
                    uint64_t nchunks)
 {
+    floe_dev_begin();
     __shared__ int votes;
     if (blockIdx.x == 0 && job.ready_nwords) { /* first: others wait for it */
         write_ready(&job);
@@ -138,14 +140,14 @@ void launch(const floe_range_job *scan, const floe_resolve_job *job, const floe_
             uint64_t nchunks, uint32_t nblocks, cudaStream_t stream)
 {
     if (scan->detect)
-        FLOE_LAUNCH((scan_resolve_kernel<T, FLOE_RANGE_DETECT>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
-                    *call, nchunks);
+        FLOE_LAUNCH_EARLY((scan_resolve_kernel<T, FLOE_RANGE_DETECT>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan,
+                          *job, *call, nchunks);
     else if (scan->has_fill)
-        FLOE_LAUNCH((scan_resolve_kernel<T, FLOE_RANGE_FILL>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
-                    *call, nchunks);
+        FLOE_LAUNCH_EARLY((scan_resolve_kernel<T, FLOE_RANGE_FILL>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan,
+                          *job, *call, nchunks);
     else
-        FLOE_LAUNCH((scan_resolve_kernel<T, FLOE_RANGE_PLAIN>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan, *job,
-                    *call, nchunks);
+        FLOE_LAUNCH_EARLY((scan_resolve_kernel<T, FLOE_RANGE_PLAIN>), nblocks, FLOE_RANGE_THREADS, 0, stream, *scan,
+                          *job, *call, nchunks);
 }
 
 cudaError_t launch_scan(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, uint64_t nchunks,
@@ -179,8 +181,8 @@ int floe_resolve_cuda(const floe_resolve_job *job, const floe_lorenzo_encode_cal
     if (floe_resolve_scans(job))
         error = launch_scan(job, call, few ? call->grid.nchunks : 0, (cudaStream_t)stream);
     else
-        FLOE_LAUNCH(resolve_kernel, floe_lorenzo_begin_blocks(call), FLOE_RANGE_THREADS, 0, (cudaStream_t)stream, *job,
-                    *call, few ? call->grid.nchunks : 0);
+        FLOE_LAUNCH_EARLY(resolve_kernel, floe_lorenzo_begin_blocks(call), FLOE_RANGE_THREADS, 0, (cudaStream_t)stream,
+                          *job, *call, few ? call->grid.nchunks : 0);
     if (error == cudaSuccess)
         error = cudaGetLastError();
     if (error != cudaSuccess)

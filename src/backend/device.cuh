@@ -17,18 +17,51 @@
 enum { FLOE_WARP = 32 };
 #define FLOE_ALL_LANES 0xFFFFFFFFu
 
-/* Launches a kernel on a stream. Check with cudaGetLastError. Shared memory of one block, named in the kernel. */
+/* Launches a kernel on a stream. Check with cudaGetLastError. FLOE_LAUNCH_EARLY may start it while the kernel before it on the
+ * stream is still running: one that begins with floe_dev_begin. Shared memory of one block, named in the kernel. */
 #ifdef FLOE_EMULATED
+#define FLOE_LAUNCH_EARLY FLOE_LAUNCH
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
     floe_emulate((grid), (block), (shared_nbytes), (stream), floe_emulated_bind(kernel, ##__VA_ARGS__))
 #define FLOE_DYNAMIC_SHARED(type, name) type *name = (type *)floe_emulated_shared()
 #else
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
     kernel<<<(grid), (block), (shared_nbytes), (stream)>>>(__VA_ARGS__)
+#define FLOE_LAUNCH_EARLY(kernel, grid, block, shared_nbytes, stream, ...) \
+    floe_launch_early((grid), (block), (shared_nbytes), (stream), (kernel), ##__VA_ARGS__)
 #define FLOE_DYNAMIC_SHARED(type, name)              \
     extern __shared__ __align__(16) uint4 name##_[]; \
     type *name = (type *)name##_
 #endif
+
+#ifndef FLOE_EMULATED
+template <class... Wanted, class... Given>
+static inline cudaError_t floe_launch_early(uint32_t grid, uint32_t block, size_t shared_nbytes, cudaStream_t stream,
+                                            void (*kernel)(Wanted...), Given &&...args)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_nbytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, static_cast<Given &&>(args)...);
+}
+#endif
+
+/* The first thing in a kernel that may be launched early, in all threads: what comes next on the stream may start, too; and
+ * all that was put there before is done. */
+FLOE_DEV void floe_dev_begin()
+{
+#ifndef FLOE_EMULATED
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 FLOE_DEV uint32_t floe_lane() { return threadIdx.x % FLOE_WARP; }
 FLOE_DEV uint32_t floe_lanes_below() { return (1u << floe_lane()) - 1; }
@@ -77,11 +110,32 @@ FLOE_DEV uint4 floe_load16_once(const void *p)
 #endif
 }
 
-/* 16 bytes from device memory to shared memory, both aligned, while other work goes on; then commit and wait. */
+/* Has the line of an address brought to the second cache. */
+FLOE_DEV void floe_prefetch_far(const void *p)
+{
+#ifdef FLOE_EMULATED
+    (void)*(const volatile uint8_t *)p; /* which is to be there */
+#else
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#endif
+}
+
+/* 16 bytes from device memory to shared memory, both aligned, while other work goes on; then commit and wait. The second:
+ * only nbytes of them, 1 to 16, are there; the others become 0. */
+FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_copy16(shared, global, nbytes);
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(nbytes)
+                 : "memory");
+#endif
+}
 FLOE_DEV void floe_copy16_async(void *shared, const void *global)
 {
 #ifdef FLOE_EMULATED
-    floe_emulated_copy16(shared, global);
+    floe_emulated_copy16(shared, global, 16);
 #else
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");

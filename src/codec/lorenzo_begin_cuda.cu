@@ -26,6 +26,7 @@ FLOE_DEV bool keeps_too_little(const floe_dev_chunk *c)
 /* A block looks at each so many chunks. */
 __global__ void __launch_bounds__(THREADS) lorenzo_judge_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
 {
+    floe_dev_begin();
     if (*call.status != FLOE_OK)
         return;
     for (uint64_t i = blockIdx.x; i < call.grid.nchunks; i += gridDim.x) {
@@ -74,6 +75,6 @@ int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream)
 int floe_lorenzo_judge_cuda(const floe_lorenzo_encode_call *call, void *stream)
 {
     const uint32_t nblocks = (uint32_t)floe_max64(floe_min64(call->grid.nchunks, MAX_BLOCKS), 1);
-    FLOE_LAUNCH(lorenzo_judge_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
+    FLOE_LAUNCH_EARLY(lorenzo_judge_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
     return (int)cudaGetLastError();
 }

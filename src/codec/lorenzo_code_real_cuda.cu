@@ -149,6 +149,7 @@ __global__
 __launch_bounds__(FLOE_PLACE_THREADS,
                   BLOCKS_A_PROCESSOR) void lorenzo_code_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
 {
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(block_shared, block);
     if (*call.status)
         return;
@@ -158,8 +159,8 @@ __launch_bounds__(FLOE_PLACE_THREADS,
     coder maker = {call, *block, block->warps[warp], remade, FLOE_PLACE_NONE};
     if (threadIdx.x == 0)
         block->remaking = 0; /* floe_place_run begins with a barrier */
-    floe_place_run(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS, spill + HALF_WORDS,
-                   WARP_SPILL_WORDS, maker);
+    floe_place_run<FLOE_PLACE_WARPS>(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS,
+                                     spill + HALF_WORDS, WARP_SPILL_WORDS, maker);
 }
 
 } // namespace
@@ -171,7 +172,8 @@ int FLOE_R(floe_lorenzo_code)(const floe_lorenzo_encode_call *call, void *stream
                                          (int)sizeof(block_shared));
     if (e != cudaSuccess)
         return (int)e;
-    FLOE_LAUNCH(lorenzo_code_kernel, nblocks, FLOE_PLACE_THREADS, sizeof(block_shared), (cudaStream_t)stream, *call);
+    FLOE_LAUNCH_EARLY(lorenzo_code_kernel, nblocks, FLOE_PLACE_THREADS, sizeof(block_shared), (cudaStream_t)stream,
+                      *call);
     return (int)cudaGetLastError();
 }
 

@@ -84,6 +84,7 @@ FLOE_DEV void count_range(const floe_lorenzo_encode_call &call, uint32_t c, uint
 __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_count_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
 {
+    floe_dev_begin();
     __shared__ block_shared sh;
     if (*call.status || (attempt == 1 && *call.retry == 0))
         return;
@@ -102,9 +103,10 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_count_ker
 
 int FLOE_R(floe_lorenzo_count_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream)
 {
-    const uint64_t some = floe_place_batches(&call->grid), most = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR;
-    FLOE_LAUNCH(lorenzo_count_kernel, (uint32_t)(some < most ? some : most), THREADS, 0, (cudaStream_t)stream, *call,
-                attempt);
+    const uint64_t some = floe_place_batches(&call->grid, FLOE_PLACE_WARPS),
+                   most = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR;
+    FLOE_LAUNCH_EARLY(lorenzo_count_kernel, (uint32_t)(some < most ? some : most), THREADS, 0, (cudaStream_t)stream,
+                      *call, attempt);
     return (int)cudaGetLastError();
 }
 

@@ -8,6 +8,7 @@
 #include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "codec/lorenzo_begin_math.h"
 #include "codec/lorenzo_table.h"
 
 /* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
@@ -27,6 +28,34 @@ floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64
                "a field of more than 2^30 tiles, too many for a GPU at once: choose larger chunks, or the CPU");
     grid->slots = (uint32_t)slots;
     return FLOE_OK;
+}
+
+/* As it is opened, but for the place of its first cell. */
+static void guess_full(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_dev_chunk *full)
+{
+    (void)floe_view_of(call->field.rank, grid->chunk, false, &full->view); /* fails with swap only */
+    full->ncells = 1;
+    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
+        full->region_hi[a] = full->view.extent[a];
+        full->ncells *= full->view.extent[a];
+    }
+    floe_lorenzo_strides(&full->view, call->field.stride, full->stride);
+}
+
+void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess)
+{
+    *guess = (floe_lorenzo_guess){.all = true};
+    if (grid->nchunks == 0 || grid->nchunks > UINT32_MAX)
+        return;
+    guess->nchunks = grid->nchunks;
+    guess->slots = floe_min64(call->max_slots / grid->nchunks, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
+    for (uint32_t i = 0; i < call->field.rank; i++) {
+        guess->shape[i] = grid->shape[i];
+        guess->chunk[i] = grid->chunk[i];
+        guess->along[i] = (uint32_t)floe_ceil_div(grid->shape[i], grid->chunk[i]);
+        guess->all &= call->lo[i] == 0 && call->hi[i] == grid->shape[i];
+    }
+    guess_full(grid, call, &guess->full);
 }
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
@@ -83,7 +112,7 @@ void floe_lorenzo_decode_take(floe_lorenzo_decode_call *c, const floe_lorenzo_de
     c->max_chunks = n;
     c->max_slots = room->max_slots;
     c->chunks = floe_arena_take(arena, n, sizeof *c->chunks);
-    c->places = floe_arena_take(arena, room->max_slots, sizeof *c->places);
+    c->slots = floe_arena_take(arena, room->max_slots, sizeof *c->slots);
     c->book_at = floe_arena_take(arena, n, sizeof *c->book_at);
     c->book_nwords = floe_arena_take(arena, n, sizeof *c->book_nwords);
     c->book_bad = floe_arena_take(arena, n, sizeof *c->book_bad);

@@ -186,7 +186,7 @@ static floe_status emit_coded(const floe_tile_job *job, const floe_tile_box *box
         FLOE_TRY(FLOE_V(floe_huffman_decode_tile)(job->decoder, parts->body, parts->nbody, t->steps, box->nsteps, err));
     else if (parts->nbody < at || (box->nsteps % 2 && parts->body[at - 1] >> 16))
         return bad_tile(err, tile, "step descriptors are missing or wrong");
-    FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, parts->mode, base);
+    FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, parts->mode, base, false);
     for (uint32_t s = 0; s < box->nsteps && !past_region(job, box, s); s++) {
         uint32_t used;
         floe_step *step = &t->steps[job->decoder ? s : 0]; /* pack: one place serves all, and stays in cache */

@@ -136,12 +136,18 @@ FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe
     return t.steps_wanted < t.nsteps || source_at_end(source) ? TILE_DONE : TILE_BAD;
 }
 
-/* Whether an entry is that of a tile for the short way; all that is wrong with others is found on the long one. */
+/* Whether an entry is that of a tile for the short way, as far as it tells alone. */
+FLOE_DEV bool entry_is_plain(uint32_t entry)
+{
+    const uint32_t others = ~((uint32_t)FLOE_TILE_NWORDS_MASK | 3u << FLOE_TILE_MODE_SHIFT);
+    return (entry & others) == 0 && (entry & FLOE_TILE_NWORDS_MASK) >= BASE_WORDS;
+}
+
+/* Whether it is; all that is wrong with others is found on the long way. */
 template <int RANK> FLOE_DEV bool entry_is_fast(uint32_t entry, const floe_dev_chunk *chunk, const target &t)
 {
     const uint32_t mode = entry >> FLOE_TILE_MODE_SHIFT & 3, nwords = entry & FLOE_TILE_NWORDS_MASK;
-    const uint32_t others = ~((uint32_t)FLOE_TILE_NWORDS_MASK | 3u << FLOE_TILE_MODE_SHIFT);
-    return (entry & others) == 0 && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && nwords >= BASE_WORDS &&
+    return entry_is_plain(entry) && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && nwords >= BASE_WORDS &&
            nwords < t.ncells * BASE_WORDS && (RANK == 3 || mode == FLOE_LORENZO_X || mode == FLOE_LORENZO_NONE);
 }
 static_assert(FLOE_TILE_CODED == 0, "no other bits in its entry");

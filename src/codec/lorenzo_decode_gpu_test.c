@@ -222,7 +222,7 @@ static void device_begin(const stream *s, device *d)
     c->max_chunks = n;
     c->max_slots = d->nslots;
     c->chunks = dev_take(n * sizeof *c->chunks);
-    c->places = dev_take(d->nslots * sizeof *c->places);
+    c->slots = dev_take(d->nslots * sizeof *c->slots);
     c->decoders = dev_take(n * sizeof *c->decoders);
     c->book_at = dev_take(n * sizeof *c->book_at);
     c->book_nwords = dev_take(n * sizeof *c->book_nwords);
@@ -237,7 +237,7 @@ static void device_begin(const stream *s, device *d)
 static void device_end(device *d, void *decoders, void *tables)
 {
     floe_lorenzo_decode_call *c = &d->call;
-    void *all[] = {d->stream,      d->layout,   d->records, c->grid,   c->chunks, c->places, c->book_at,
+    void *all[] = {d->stream,      d->layout,   d->records, c->grid,   c->chunks, c->slots, c->book_at,
                    c->book_nwords, c->book_bad, c->spill,   c->status, decoders,  tables};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         CU(cudaFree(all[i]));

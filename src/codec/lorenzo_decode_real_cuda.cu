@@ -14,6 +14,8 @@ enum {
     WARPS = 4,
     BLOCKS_A_PROCESSOR = 4, /* 16 warps of 128 registers fill the 65536 of a multiprocessor */
     SHARED_NBYTES = WARPS * STAGE_WORDS * 4,
+    PACK_ROOM = STAGE_WORDS - LINE_WORDS, /* rank 1: the end of the stage is for values on their way out */
+    AHEAD = FLOE_WARP * 66,               /* tiles: as many as an H100 or H200 decodes at once */
     /* Encoder huffman: one block a multiprocessor, whose warps share the tables of a chunk. */
     PROCESSORS = 132,   /* multiprocessors of an H100 or H200; others are slower, not wrong */
     HUFFMAN_WARPS = 12, /* of 168 registers */
@@ -34,16 +36,14 @@ FLOE_DEV void tell(const floe_lorenzo_decode_call &call, outcome result)
 
 /* A tile's entry and words. */
 struct tile_words {
-    uint32_t entry;
+    uint32_t entry, encoder;
     const uint32_t *words; /* device memory; inside the payload: places are sums of what entries say */
 };
 
-FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, const floe_dev_chunk *chunk, uint64_t place,
-                             uint32_t tile)
+FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot)
 {
-    tile_words w;
-    w.entry = ((const uint32_t *)(call.stream + chunk->entries_at))[tile];
-    w.words = (const uint32_t *)(call.stream + chunk->payload_at) + place;
+    const uint4 v = *(const uint4 *)(call.slots + slot);
+    tile_words w = {v.z, v.w, (const uint32_t *)call.stream + (v.x | (uint64_t)v.y << 32)};
     return w;
 }
 
@@ -65,23 +65,18 @@ FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real st
 }
 
 template <int RANK>
-FLOE_DEV outcome decode_pack(const floe_lorenzo_decode_call &call, const floe_dev_chunk *chunk, uint64_t place,
-                             uint32_t tile, uint32_t *stage)
+FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile, pack_source &source,
+                             uint32_t *stage)
 {
-    const tile_words w = words_of(call, chunk, place, tile);
     const target t = target_of<RANK>(chunk, tile);
-    if (!t.wanted)
-        return TILE_DONE;
     outcome result = TILE_UNFIT;
-    if (entry_is_fast<RANK>(w.entry, chunk, t)) {
-        pack_source source;
-        /* rank 1: the end of the stage is for values on their way out */
-        const uint32_t room = RANK == 1 ? STAGE_WORDS - LINE_WORDS : STAGE_WORDS;
-        uint4 *line = RANK == 1 ? (uint4 *)(stage + room) : (uint4 *)NULL;
-        window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage, room);
+    if (t.wanted && entry_is_fast<RANK>(w.entry, chunk, t)) {
+        uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;
         const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
         const floe_real step = (floe_real)chunk->quantizer.step;
         window_wait();
+        if (RANK == 1)
+            window_trim(source.w, PACK_ROOM);
         const floe_int base = (floe_int)word_value(stage + source.w.at);
         source.w.at += BASE_WORDS;
         if (!source_open(source, t.nsteps))
@@ -89,31 +84,51 @@ FLOE_DEV outcome decode_pack(const floe_lorenzo_decode_call &call, const floe_de
         result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source, line)
                          : decode_cut<RANK>(t, mode, base, step, source);
     }
-    if (result == TILE_UNFIT) {
-        const pack_opener opener = {stage};
-        result = decode_any<RANK>(chunk, tile, w.entry, w.words, opener);
-    }
-    return result;
+    if (result == TILE_DONE)
+        return result;
+    window_wait(); /* for words that may not have been looked at */
+    const pack_opener opener = {stage};
+    return t.wanted ? decode_any<RANK>(chunk, tile, w.entry, w.words, opener) : TILE_DONE;
 }
 
-/* A warp owns a tile, a thread a group of each step. Blocks do not work together. */
+/* Has the words of a tile that some warp will decode soon brought near: it has none to wait with. */
+FLOE_DEV void prefetch_tile(const floe_lorenzo_decode_call &call, uint64_t slot)
+{
+    const tile_words w = words_of(call, slot);
+    const uint32_t nwords = w.entry & FLOE_TILE_NWORDS_MASK, line = 32 * floe_lane();
+    if (entry_is_plain(w.entry) && w.encoder == FLOE_LORENZO_PACK && line < nwords)
+        floe_prefetch_far(w.words + line);
+}
+
+/* A warp owns a tile, a thread a group of each step. Blocks do not work together. What decides where the words are is
+ * loaded at once, and what they mean while they are on their way. */
 __global__ __launch_bounds__(FLOE_WARP *WARPS, BLOCKS_A_PROCESSOR) void lorenzo_decode_pack_kernel(
     const __grid_constant__ floe_lorenzo_decode_call call)
 {
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     const uint32_t warp = threadIdx.x / FLOE_WARP, slot = blockIdx.x * WARPS + warp;
-    if (has_failed(call) || slot >= call.max_slots)
+    if (slot >= call.max_slots)
         return;
-    const uint64_t place = call.places[slot];
+    const tile_words w = words_of(call, slot);
     const uint32_t slots = call.grid->slots, c = slot / slots, tile = slot % slots;
-    const floe_dev_chunk *chunk = call.chunks + c;
-    if (c >= call.grid->nchunks || tile >= chunk->view.ntiles || chunk->encoder != FLOE_LORENZO_PACK)
+    const uint64_t nchunks = call.grid->nchunks;
+    if (has_failed(call) || c >= nchunks || w.encoder != FLOE_LORENZO_PACK)
         return;
-    uint32_t *stage = stages + warp * STAGE_WORDS;
+    const floe_dev_chunk *chunk = call.chunks + c;
     const uint32_t rank = chunk->view.rank;
-    tell(call, rank == 3   ? decode_pack<3>(call, chunk, place, tile, stage)
-               : rank == 2 ? decode_pack<2>(call, chunk, place, tile, stage)
-                           : decode_pack<1>(call, chunk, place, tile, stage));
+    uint32_t *stage = stages + warp * STAGE_WORDS;
+    pack_source source;
+    if (entry_is_plain(w.entry))
+        window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage, STAGE_WORDS);
+    if (slot + AHEAD < nchunks * slots)
+        prefetch_tile(call, slot + AHEAD);
+    if (tile < chunk->view.ntiles)
+        tell(call, rank == 3   ? decode_pack<3>(chunk, w, tile, source, stage)
+                   : rank == 2 ? decode_pack<2>(chunk, w, tile, source, stage)
+                               : decode_pack<1>(chunk, w, tile, source, stage));
+    else
+        floe_copy_async_wait();
 }
 
 /* ---- huffman ------------------------------------------------------------------------------------------------------- */
@@ -161,7 +176,7 @@ struct huffman_opener {
         if (skip + n + 3 > CODE_WORDS)
             return words;
         for (uint32_t i = floe_lane(); 4 * i < skip + n; i += FLOE_WARP)
-            floe_copy16_async((uint4 *)place->codes + i, src + i);
+            floe_copy16_async_part((uint4 *)place->codes + i, src + i, 4 * min(skip + n - 4 * i, 4u));
         floe_copy_async_commit();
         window_wait();
         return place->codes + skip;
@@ -196,10 +211,9 @@ FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real st
 }
 
 template <int RANK>
-FLOE_DEV outcome decode_huffman(const floe_lorenzo_decode_call &call, const floe_dev_chunk *chunk, uint64_t place,
-                                uint32_t tile, const huffman_opener &opener)
+FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile,
+                                const huffman_opener &opener)
 {
-    const tile_words w = words_of(call, chunk, place, tile);
     const target t = target_of<RANK>(chunk, tile);
     if (!t.wanted)
         return TILE_DONE;
@@ -240,10 +254,10 @@ FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint3
         tile = __shfl_sync(FLOE_ALL_LANES, tile, 0);
         if (tile >= end)
             return;
-        const uint64_t place = call.places[(uint64_t)c * slots + tile];
-        tell(call, rank == 3   ? decode_huffman<3>(call, chunk, place, tile, opener)
-                   : rank == 2 ? decode_huffman<2>(call, chunk, place, tile, opener)
-                               : decode_huffman<1>(call, chunk, place, tile, opener));
+        const tile_words w = words_of(call, (uint64_t)c * slots + tile);
+        tell(call, rank == 3   ? decode_huffman<3>(chunk, w, tile, opener)
+                   : rank == 2 ? decode_huffman<2>(chunk, w, tile, opener)
+                               : decode_huffman<1>(chunk, w, tile, opener));
     }
 }
 
@@ -252,6 +266,7 @@ __global__
 __launch_bounds__(FLOE_WARP *HUFFMAN_WARPS,
                   1) void lorenzo_decode_huffman_kernel(const __grid_constant__ floe_lorenzo_decode_call call)
 {
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(huffman_shared, sh);
     if (threadIdx.x == 0)
         sh->failed = has_failed(call);
@@ -284,8 +299,8 @@ cudaError_t launch_pack(const floe_lorenzo_decode_call &call, cudaStream_t strea
         cudaFuncSetAttribute(lorenzo_decode_pack_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH(lorenzo_decode_pack_kernel, (uint32_t)floe_ceil_div(call.max_slots, WARPS), FLOE_WARP * WARPS,
-                SHARED_NBYTES, stream, call);
+    FLOE_LAUNCH_EARLY(lorenzo_decode_pack_kernel, (uint32_t)floe_ceil_div(call.max_slots, WARPS), FLOE_WARP * WARPS,
+                      SHARED_NBYTES, stream, call);
     return cudaGetLastError();
 }
 
@@ -295,8 +310,8 @@ cudaError_t launch_huffman(const floe_lorenzo_decode_call &call, cudaStream_t st
                                          HUFFMAN_SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH(lorenzo_decode_huffman_kernel, (uint32_t)floe_min64(PROCESSORS, call.max_slots),
-                FLOE_WARP * HUFFMAN_WARPS, HUFFMAN_SHARED_NBYTES, stream, call);
+    FLOE_LAUNCH_EARLY(lorenzo_decode_huffman_kernel, (uint32_t)floe_min64(PROCESSORS, call.max_slots),
+                      FLOE_WARP * HUFFMAN_WARPS, HUFFMAN_SHARED_NBYTES, stream, call);
     return cudaGetLastError();
 }
 

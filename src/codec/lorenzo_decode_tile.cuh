@@ -175,7 +175,7 @@ FLOE_DEV void window_fetch(word_window &w)
     const uint32_t n = min(w.nwords - from, w.room - 4);
     const uint4 *src = (const uint4 *)(w.words + from - skip);
     for (uint32_t i = lane; 4 * i < skip + n; i += FLOE_WARP)
-        floe_copy16_async((uint4 *)w.stage + i, src + i);
+        floe_copy16_async_part((uint4 *)w.stage + i, src + i, 4 * min(skip + n - 4 * i, 4u));
     floe_copy_async_commit();
     w.at = skip;
     w.end = skip + n;
@@ -198,6 +198,16 @@ FLOE_DEV void window_open(word_window &w, const uint32_t *words, uint32_t nwords
     w.at = w.end = 0;
     w.next = from;
     window_fetch(w);
+}
+
+/* Leaves the stage behind `room` to others. */
+FLOE_DEV void window_trim(word_window &w, uint32_t room)
+{
+    if (w.end > room) {
+        w.next -= w.end - room;
+        w.end = room;
+    }
+    w.room = room;
 }
 
 /* n words from `at` on, which are left, stand in the stage. */

@@ -15,9 +15,10 @@
  *
  * Decompression:
  *
- *   (the caller)  header, index and checksums of the stream             container/container_cuda.h
- *   open          a floe_dev_chunk for each chunk: its own header checked, view, parts, decoding tables   lorenzo_open_cuda.cu
- *   place         where each tile's words are                                                             lorenzo_open_cuda.cu
+ *   open          a floe_dev_chunk for each chunk: its own header checked, view, parts, where each tile's words are
+ *                 lorenzo_open_cuda.cu, for records that have been checked; api/open_cuda.cu, for whole streams, whose
+ *                 header, index and checksums are checked meanwhile             container/container_cuda.h
+ *   books         balanced: decoding tables                                                               stage/huffman
  *   decode        tiles to values                                                                         lorenzo_decode_*
  *
  * A call that fails anywhere sets *status (a floe_status; the first one stays) and later kernels do nothing.
@@ -82,6 +83,8 @@ typedef struct floe_dev_chunk {
     /* bytes from the start of the stream; set by open, or when tiles are placed */
     uint64_t entries_at, payload_at;
     uint64_t payload_nwords;
+    uint32_t opened; /* decode: what came of opening it, a floe_status. Without tiles unless that is FLOE_OK */
+    uint32_t reserved;
 } floe_dev_chunk;
 
 /* The grid of chunks. Encode: known beforehand; decode: from the stream, device memory. */
@@ -139,6 +142,13 @@ uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype);
 
 /* ---- decompression -------------------------------------------------------------------------------------------------- */
 
+/* A tile slot, opened: 16 bytes, so that one load tells all that fetching the tile's words takes. */
+typedef struct floe_lorenzo_slot {
+    uint64_t word;  /* of the stream: the tile's first one */
+    uint32_t entry; /* as the chunk has it; 0, no words, where the slot has no tile, or its chunk is not right */
+    uint32_t encoder;
+} floe_lorenzo_slot;
+
 typedef struct floe_lorenzo_decode_call {
     floe_dev_field field; /* the output: the box lo..hi of the stream's field */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
@@ -149,7 +159,7 @@ typedef struct floe_lorenzo_decode_call {
     const floe_dev_record *records;
     uint64_t max_chunks, max_slots; /* room in the scratch: chunks, tile slots in all. More is FLOE_ERR_LIMIT */
     floe_dev_chunk *chunks;
-    uint64_t *places;               /* of each tile slot: its first word, from the start of the payload */
+    floe_lorenzo_slot *slots;       /* of the grid's chunks */
     floe_huffman_decoder *decoders; /* a chunk each; NULL when max_chunks have encoder pack */
     uint64_t *book_at;              /* of each chunk; UINT64_MAX: it has none */
     uint32_t *book_nwords, *book_bad;
@@ -158,7 +168,23 @@ typedef struct floe_lorenzo_decode_call {
     uint32_t *status;
 } floe_lorenzo_decode_call;
 
+/* A grid of chunks that a stream is likely to have. Where it has, less is left to be found out: by one thread of a block,
+ * while all others wait. nchunks 0: there is no guess. */
+typedef struct floe_lorenzo_guess {
+    uint64_t nchunks, slots;
+    uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
+    uint32_t along[FLOE_MAX_RANK]; /* chunks along each axis */
+    floe_dev_chunk full; /* a full chunk, without swap: view, cells, region and strides, where all is wanted */
+    bool all;            /* so it is */
+} floe_lorenzo_guess;
+
+/* That of a grid that floe_lorenzo_grid made, for a call whose field, box and max_slots are set. */
+void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess);
+
+/* Opens chunks whose layout and records are right, and reads their books. *status is FLOE_OK before. */
 int floe_lorenzo_open_cuda(const floe_lorenzo_decode_call *call, void *stream);
+/* Books of opened chunks -> decoding tables, where chunks may have any. */
+int floe_lorenzo_books_cuda(const floe_lorenzo_decode_call *call, void *stream);
 int floe_lorenzo_decode_cuda(const floe_lorenzo_decode_call *call, void *stream);
 uint64_t floe_lorenzo_decode_spill_nbytes(floe_dtype dtype);
 

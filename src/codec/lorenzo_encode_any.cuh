@@ -301,16 +301,16 @@ template <int RANK> FLOE_DEV uint32_t choose_mode_any(const floe_int *q, uint32_
 
 FLOE_DEV uint32_t width_of(floe_uint bits) { return floe_huffman_bit_length(bits); }
 
-/* Predicts and packs a step behind word `at` of the body. Returns the descriptor; any: some residual is not 0. */
+/* by_sum: as floe_lorenzo_begin has it. Predicts and packs a step behind word `at` of the body. Returns the descriptor; any: some residual is not 0. */
 template <int RANK, class Count>
-FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint32_t mode, walk<RANK> &w,
+FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint32_t mode, bool by_sum, walk<RANK> &w,
                             const sink &body, uint32_t &at, uint32_t &any, Count &count)
 {
     enum { PLANE = walk<RANK>::PLANE };
     floe_uint p[GROUP];
     const candidates c = candidates_of<RANK>(q, valid, mode, w, p);
     const uint32_t deep = width_of(c.deep_bits), flat = width_of(c.flat_bits);
-    const bool choice = flat < deep || (flat == deep && c.flat_sum < c.deep_sum);
+    const bool choice = flat < deep || (by_sum && flat == deep && c.flat_sum < c.deep_sum);
     const uint32_t width = choice ? flat : deep;
     floe_uint last[PLANE];
 #pragma unroll
@@ -432,8 +432,8 @@ template <int RANK> FLOE_DEV void keep_exceptions(const tile_masks &to, uint32_t
 }
 
 template <int RANK, class Count>
-FLOE_DEV walked walk_tile(const source &f, floe_int *q, const tile_masks &masks, const sink &body, tallies &t,
-                          Count &count)
+FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
+                          tallies &t, Count &count)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(RANK);
     const uint32_t nsteps = f.box.nsteps;
@@ -466,7 +466,7 @@ FLOE_DEV walked walk_tile(const source &f, floe_int *q, const tile_masks &masks,
             r.base = w.base = w.corner = (floe_uint)q[0];
             r.mode = choose_mode_any<RANK>(q, valid, w);
         }
-        const uint32_t descriptor = code_step<RANK>(q, s, valid, r.mode, w, body, r.nbody, any, count);
+        const uint32_t descriptor = code_step<RANK>(q, s, valid, r.mode, by_sum, w, body, r.nbody, any, count);
         w.corner = (floe_uint)q[RANK == 1 ? FLOE_STEP_VALUES - 1 : (box.nz - 1) * g.step_y * g.step_x];
         descriptors |= descriptor << (s % 2 * 16);
         if (s % 2 || s + 1 == nsteps) {
@@ -486,13 +486,13 @@ FLOE_DEV walked walk_tile(const source &f, floe_int *q, const tile_masks &masks,
 }
 
 template <class Count>
-FLOE_DEV walked walk_any(const source &f, floe_int *q, const tile_masks &masks, const sink &body, tallies &t,
-                         Count &count)
+FLOE_DEV walked walk_any(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
+                         tallies &t, Count &count)
 {
     switch (f.chunk->view.rank) {
-    case 1: return walk_tile<1>(f, q, masks, body, t, count);
-    case 2: return walk_tile<2>(f, q, masks, body, t, count);
-    default: return walk_tile<3>(f, q, masks, body, t, count);
+    case 1: return walk_tile<1>(f, by_sum, q, masks, body, t, count);
+    case 2: return walk_tile<2>(f, by_sum, q, masks, body, t, count);
+    default: return walk_tile<3>(f, by_sum, q, masks, body, t, count);
     }
 }
 
@@ -536,7 +536,7 @@ static __device__ __noinline__ made encode_any(const floe_dev_chunk *chunk, uint
                               scratch + 3 * FLOE_TILE_GROUPS};
     const sink body = {scratch + MASKS_WORDS, NULL, MOST_PACK_WORDS, 0};
     __syncwarp();
-    const walked w = walk_any(f, q, masks, body, t, count);
+    const walked w = walk_any(f, draft, q, masks, body, t, count);
     const uint32_t raw = raw_nwords(f), special = only_kind(f, t);
     made r = {0, 0, false};
     if (special) {

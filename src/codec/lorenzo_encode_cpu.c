@@ -175,7 +175,7 @@ static tile_walk walk_tile(const floe_tile_job *job, const floe_tile_box *box, b
             w.any_sign |= take_signs(job, s, t);
         if (s == 0) {
             w.mode = FLOE_V(floe_lorenzo_choose)(job->view->rank, &t->boxes[0], t->q);
-            FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, w.mode, t->q[0]);
+            FLOE_V(floe_lorenzo_begin)(&t->walk, job->view->rank, w.mode, t->q[0], draft);
         }
         floe_step_prefetch(&t->rows, &job->view->geometry, 1);
         FLOE_V(floe_lorenzo_encode_step)(&t->walk, &t->boxes[s], t->q, step);

@@ -17,10 +17,7 @@ int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t atte
                : floe_lorenzo_count_real_cuda_f64(call, attempt, stream);
 }
 
-uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid)
-{
-    return sizeof(floe_place_head) + 8 * (2 * floe_place_batches(grid) + grid->nchunks);
-}
+uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_place_state_nbytes(grid); }
 
 uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype)
 {

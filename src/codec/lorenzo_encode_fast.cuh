@@ -183,7 +183,8 @@ template <int RANK, class T> FLOE_DEV T value_before(const T p[GROUP], const T *
     return k % PLANE == 0 && floe_lane() == 0 ? (T)0 : was;
 }
 
-template <int RANK, bool WHOLE, class T>
+/* BY_SUM: as floe_lorenzo_begin has it. */
+template <int RANK, bool WHOLE, bool BY_SUM, class T>
 FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t valid)
 {
     typedef typename number<T>::residual residual;
@@ -207,8 +208,8 @@ FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t val
     }
     const uint32_t deep_width = number<T>::width(deep_bits), flat_width = number<T>::width(flat_bits);
     c.inexact = max(deep_width, flat_width) > number<T>::WIDEST;
-    c.flat =
-        flat_width < deep_width || (flat_width == deep_width && flat_sum[0] + flat_sum[1] < deep_sum[0] + deep_sum[1]);
+    c.flat = flat_width < deep_width ||
+             (BY_SUM && flat_width == deep_width && flat_sum[0] + flat_sum[1] < deep_sum[0] + deep_sum[1]);
     c.width = c.flat ? flat_width : deep_width;
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
@@ -242,7 +243,7 @@ FLOE_DEV uint64_t base_bits(int32_t base) { return (uint32_t)base; }
 
 /* Base and body from word `lead` on. WHOLE: the steps come through buffer, where the caller has the first one already on
  * its way. */
-template <class T, int RANK, bool WHOLE, class Count>
+template <class T, int RANK, bool WHOLE, bool BY_SUM, class Count>
 FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
                                  Count &count)
 {
@@ -295,7 +296,7 @@ FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_
         differences_of<RANK>(r.mode, q, p, base, corner);
         if (!WHOLE)
             mask_out(p, valid);
-        const chosen<T> v = choose_values<RANK, WHOLE>(p, before, valid);
+        const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, before, valid);
 #pragma unroll
         for (int k = 0; k < PLANE; k++)
             before[k] = p[GROUP - PLANE + k];

@@ -117,23 +117,24 @@ FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *
 
 /* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold; and again, to take counts back. The first
  * steps only. A call of its own that is told the tile's number alone, so that the common path keeps nothing for it. */
-template <class T, int RANK, class Count>
+template <class T, int RANK, bool BY_SUM, class Count>
 static __device__ __noinline__ fast_result encode_cut_seldom(const floe_dev_chunk *chunk, uint32_t tile, uint32_t steps,
                                                              const sink &out, uint32_t lead, checks &c, Count &count)
 {
     fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
     work.tile.nsteps = min(work.tile.nsteps, steps);
-    return encode_fast<T, RANK, false>(work, out, lead, (uint32_t *)NULL, c, count);
+    return encode_fast<T, RANK, false, BY_SUM>(work, out, lead, (uint32_t *)NULL, c, count);
 }
 
 /* What a call refers to lies in memory: copies do, so that the common path keeps its own in registers. */
-template <class T, int RANK, class Count>
+template <class T, int RANK, bool BY_SUM, class Count>
 FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t lead, checks &c,
                                 Count &count)
 {
     checks of_call;
     Count count_of_call = count;
-    const fast_result r = encode_cut_seldom<T, RANK>(chunk, tile, FLOE_TILE_STEPS, out, lead, of_call, count_of_call);
+    const fast_result r =
+        encode_cut_seldom<T, RANK, BY_SUM>(chunk, tile, FLOE_TILE_STEPS, out, lead, of_call, count_of_call);
     c = of_call;
     count = count_of_call;
     return r;
@@ -156,23 +157,23 @@ template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32
 
 /* Encodes a tile the short way; a whole one has its first step on its way. False when it cannot: nothing that it left
  * counts. */
-template <int RANK, class Count>
-FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draft, const workplace &at, const sink &out,
-                           met &m, Count &count, made &r)
+template <int RANK, bool DRAFT, class Count>
+FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, const workplace &at, const sink &out, met &m,
+                           Count &count, made &r)
 {
     if (!read_anew(at.work->tile.fit))
         return false;
-    const uint32_t lead = draft ? 1 : 0;
+    const uint32_t lead = DRAFT ? 1 : 0;
     checks c;
     fast_result f;
     if (read_anew(at.work->tile.whole))
-        f = encode_fast<floe_real, RANK, true>(*at.work, out, lead, at.buffer, c, count);
+        f = encode_fast<floe_real, RANK, true, DRAFT>(*at.work, out, lead, at.buffer, c, count);
     else
-        f = encode_cut<floe_real, RANK>(chunk, tile, out, lead, c, count);
+        f = encode_cut<floe_real, RANK, DRAFT>(chunk, tile, out, lead, c, count);
 #if FLOE_REAL_BITS == 32
     if (f.inexact) {
         __syncwarp(); /* other lanes write the same words again */
-        f = encode_cut<floe_int, RANK>(chunk, tile, out, lead, c, count);
+        f = encode_cut<floe_int, RANK, DRAFT>(chunk, tile, out, lead, c, count);
     }
 #endif
     if (f.unfit || f.inexact) {
@@ -180,7 +181,7 @@ FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, bool draf
         return false;
     }
     met_add(m.error, c.error);
-    r = made_fast(f, read_anew(at.work->tile.ncells), draft, out);
+    r = made_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
     return true;
 }
 
@@ -206,7 +207,7 @@ template <int RANK> struct tile_maker {
         made r;
         met_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
-        if (!encode_short<RANK>(chunk, p.tile, false, at, out, m, none, r))
+        if (!encode_short<RANK, false>(chunk, p.tile, at, out, m, none, r))
             r = encode_long(call, chunk, attempt, p.tile, false, at, out, m, none);
         p.entry = r.entry;
         p.nwords = r.nwords;
@@ -238,42 +239,42 @@ template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
 {
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ floe_place_shared sh;
     __shared__ fast_work works[FLOE_PLACE_WARPS];
     __shared__ met mets[FLOE_PLACE_WARPS];
-    if (!is_wanted(call, attempt, &sh.next))
+    if (!is_wanted(call, attempt, &sh.warp[0].next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * BUFFER_WORDS + warp * STAGE_WORDS;
     tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, works + warp}, mets[warp]};
     met_begin(maker.m, FLOE_PLACE_NONE);
-    floe_place_run(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
+    floe_place_run<1>(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
     met_flush(call, attempt, maker.m);
 }
 
 /* ---- drafts -------------------------------------------------------------------------------------------------------- */
 
-/* Shared memory of a block that makes drafts, besides the steps. */
-struct draft_shared {
-    fast_work works[FLOE_PLACE_WARPS];
-    met mets[FLOE_PLACE_WARPS];
-    uint32_t next;
+/* Shared memory of a warp that makes drafts, besides the step: works of this tile and of the next one. */
+struct drafter {
+    fast_work works[2];
+    met m;
 };
 
 /* The draft of a tile to its slot, as floe_tile_encode leaves it. */
 template <int RANK>
-FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t c, uint32_t tile,
-                         const workplace &at, met &m)
+FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t slot, const workplace &at,
+                         met &m)
 {
+    const uint32_t c = slot / call.grid.slots, tile = slot % call.grid.slots;
     floe_dev_chunk *chunk = call.chunks + c;
-    const uint64_t slot = (uint64_t)c * call.grid.slots + tile;
-    uint32_t *words = call.drafts + slot * DRAFT_SLOT_WORDS;
+    uint32_t *words = call.drafts + (uint64_t)slot * DRAFT_SLOT_WORDS;
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
     made r;
     no_count none;
     met_chunk(call, attempt, c, m);
-    if (!encode_short<RANK>(chunk, tile, true, at, out, m, none, r))
+    if (!encode_short<RANK, true>(chunk, tile, at, out, m, none, r))
         r = encode_long(call, chunk, attempt, tile, true, at, out, m, none);
     __syncwarp(); /* raw words go over what others wrote */
     if (r.raw)
@@ -284,40 +285,54 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     }
 }
 
-/* The next batch, the same for the whole block. */
-FLOE_DEV uint32_t next_batch(const floe_place_state &state, draft_shared &sh)
+/* Whether there is a draft to be made for this slot. */
+FLOE_DEV bool is_drafted(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t slot)
 {
-    __syncthreads();
-    if (threadIdx.x == 0)
-        sh.next = atomicAdd(&state.head->drafts, 1u);
-    __syncthreads();
-    return sh.next;
+    const floe_dev_chunk *chunk = call.chunks + slot / call.grid.slots;
+    return slot % call.grid.slots < chunk->view.ntiles && (attempt == 0 || chunk->attempt == 1);
 }
 
-/* A block takes batches; a warp owns a tile of a batch, a thread a group of each step. */
+/* Makes a tile to come its work, and has its first step brought near. */
+template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &call, uint32_t slot, fast_work *work)
+{
+    if (begin_work<RANK>(call.chunks + slot / call.grid.slots, slot % call.grid.slots, work))
+        prefetch_step<RANK>(rows_anew<RANK>(work->tile), 0);
+}
+
+/* A warp begins with the slot of its own number, and knows one slot ahead; a thread owns a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
 {
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, buffers);
-    __shared__ draft_shared sh;
-    if (!is_wanted(call, attempt, &sh.next))
+    __shared__ drafter drafters[FLOE_PLACE_WARPS];
+    __shared__ uint32_t wanted;
+    if (!is_wanted(call, attempt, &wanted))
         return;
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
-    const uint32_t warp = threadIdx.x / FLOE_WARP, batches = call.grid.slots / FLOE_BATCH_TILES;
-    const uint32_t nbatches = (uint32_t)floe_place_batches(&call.grid);
-    const workplace at = {buffers + warp * BUFFER_WORDS, sh.works + warp};
-    met &m = sh.mets[warp];
-    met_begin(m, FLOE_PLACE_NONE);
-    for (uint32_t batch; (batch = next_batch(state, sh)) < nbatches;) {
-        const uint32_t c = batch / batches, tile = batch % batches * FLOE_BATCH_TILES + warp;
-        if ((attempt == 1 && call.chunks[c].attempt != 1) || tile >= call.chunks[c].view.ntiles)
-            continue;
-        if (begin_work<RANK>(call.chunks + c, tile, at.work))
-            fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
-        draft_tile<RANK>(call, attempt, c, tile, at, m);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_batches(&call.grid, 1);
+    drafter &own = drafters[warp];
+    uint32_t *buffer = buffers + warp * BUFFER_WORDS, turn = 0;
+    met_begin(own.m, FLOE_PLACE_NONE);
+    uint32_t slot = blockIdx.x * FLOE_PLACE_WARPS + warp;
+    if (slot < nslots && is_drafted(call, attempt, slot))
+        draft_prepare<RANK>(call, slot, own.works);
+    while (slot < nslots) {
+        const bool drafted = is_drafted(call, attempt, slot);
+        const workplace at = {buffer, own.works + turn};
+        if (drafted && read_anew(at.work->tile.whole))
+            fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, buffer);
+        const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&state.head->drafts, 1u) : 0;
+        const uint32_t next = gridDim.x * FLOE_PLACE_WARPS + __shfl_sync(FLOE_ALL_LANES, ticket, 0);
+        turn ^= 1;
+        if (next < nslots && is_drafted(call, attempt, next))
+            draft_prepare<RANK>(call, next, own.works + turn);
+        if (drafted)
+            draft_tile<RANK>(call, attempt, slot, at, own.m);
+        slot = next;
     }
-    met_flush(call, attempt, m);
+    met_flush(call, attempt, own.m);
 }
 
 /* ---- launch -------------------------------------------------------------------------------------------------------- */
@@ -326,14 +341,15 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, uin
 {
     const uint32_t blocks = floe_place_blocks(&call.grid, BLOCKS_A_PROCESSOR);
     if (call.huffman) {
-        FLOE_LAUNCH(lorenzo_draft_kernel<RANK>, blocks, FLOE_PLACE_THREADS, DRAFT_SHARED_NBYTES, stream, call, attempt);
+        FLOE_LAUNCH_EARLY(lorenzo_draft_kernel<RANK>, blocks, FLOE_PLACE_THREADS, DRAFT_SHARED_NBYTES, stream, call,
+                          attempt);
         return cudaGetLastError();
     }
     cudaError_t e =
         cudaFuncSetAttribute(lorenzo_encode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH(lorenzo_encode_kernel<RANK>, blocks, FLOE_PLACE_THREADS, SHARED_NBYTES, stream, call, attempt);
+    FLOE_LAUNCH_EARLY(lorenzo_encode_kernel<RANK>, blocks, FLOE_PLACE_THREADS, SHARED_NBYTES, stream, call, attempt);
     return cudaGetLastError();
 }
 

@@ -70,98 +70,112 @@ FLOE_DEV made made_raw(uint32_t nwords)
 
 /* ---- packing ------------------------------------------------------------------------------------------------------- */
 
-/* Planes 8 BYTE .. 8 BYTE + N - 1, of which `most` are the last that any lane has. FITS: all of them go to words. */
-template <int BYTE, int N, bool FITS, class Uint>
-FLOE_DEV void put_planes(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, uint32_t most,
-                         uint32_t planes[8])
+/* Planes FROM .. FROM + 3, as far as lanes have them. FITS: all of them go to words. */
+template <int FROM, bool FITS>
+FLOE_DEV void put_planes(const sink &s, uint32_t &at, uint32_t width, const uint32_t planes[4])
 {
     const uint32_t below = floe_lanes_below();
-    floe_planes_of_lane<BYTE, N>(u, planes);
+    uint32_t who[4];
 #pragma unroll
-    for (int b = 0; b < N; b++)
-        if (8 * BYTE + b < (int)most) {
-            const bool mine = (int)width > 8 * BYTE + b;
-            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, mine), here = at + __popc(who & below);
-            if (mine) {
-                if (FITS)
-                    s.words[here] = planes[b];
-                else
-                    put(s, here, planes[b]);
-            }
-            at += __popc(who);
+    for (int b = 0; b < 4; b++)
+        who[b] = __ballot_sync(FLOE_ALL_LANES, (int)width > FROM + b);
+#pragma unroll
+    for (int b = 0; b < 4; b++) {
+        const uint32_t here = at + __popc(who[b] & below);
+        if ((int)width > FROM + b) {
+            if (FITS)
+                s.words[here] = planes[b];
+            else
+                put(s, here, planes[b]);
         }
+        at += __popc(who[b]);
+    }
+}
+
+/* Planes of a byte of all values, those of its upper half where there are any. */
+template <int BYTE, bool FITS, class Uint>
+FLOE_DEV void put_byte(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, uint32_t most)
+{
+    uint32_t bytes[8], planes[4];
+    floe_bytes_of_lane<BYTE>(u, bytes);
+    floe_planes_low(bytes, planes);
+    put_planes<8 * BYTE, FITS>(s, at, width, planes);
+    if (most <= 8 * BYTE + 4)
+        return;
+    floe_planes_high(bytes, planes);
+    put_planes<8 * BYTE + 4, FITS>(s, at, width, planes);
 }
 
 /* The upper planes of 64-bit residuals, which are seldom that wide. */
 template <bool FITS>
-FLOE_DEV void put_high_planes(const sink &s, uint32_t &at, const uint64_t u[GROUP], uint32_t width, uint32_t most)
+FLOE_DEV void put_high_bytes(const sink &s, uint32_t &at, const uint64_t u[GROUP], uint32_t width, uint32_t most)
 {
-    uint32_t planes[8];
-    put_planes<4, 8, FITS>(s, at, u, width, most, planes);
+    put_byte<4, FITS>(s, at, u, width, most);
     if (most > 40)
-        put_planes<5, 8, FITS>(s, at, u, width, most, planes);
+        put_byte<5, FITS>(s, at, u, width, most);
     if (most > 48)
-        put_planes<6, 8, FITS>(s, at, u, width, most, planes);
+        put_byte<6, FITS>(s, at, u, width, most);
     if (most > 56)
-        put_planes<7, 8, FITS>(s, at, u, width, most, planes);
+        put_byte<7, FITS>(s, at, u, width, most);
 }
-template <bool FITS> FLOE_DEV void put_high_planes(const sink &, uint32_t &, const uint32_t *, uint32_t, uint32_t) {}
+template <bool FITS> FLOE_DEV void put_high_bytes(const sink &, uint32_t &, const uint32_t *, uint32_t, uint32_t) {}
 
-/* Value planes. WIDEST: no residual has more bits; low: planes 0..3 of this lane, 0 beyond its width. */
+/* Value planes. bytes: the lowest of all values; low: their planes 0..3. WIDEST: no residual has more bits. */
 template <int WIDEST, bool FITS, class Uint>
-FLOE_DEV void put_values(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, uint32_t most,
-                         uint32_t low[4])
+FLOE_DEV void put_values(const sink &s, uint32_t &at, const Uint u[GROUP], const uint32_t bytes[8],
+                         const uint32_t low[4], uint32_t width, uint32_t most)
 {
-    uint32_t planes[8];
-#pragma unroll
-    for (int b = 0; b < 4; b++)
-        low[b] = 0;
-    if (most == 0)
-        return;
+    put_planes<0, FITS>(s, at, width, low);
     if (most <= 4)
-        put_planes<0, 4, FITS>(s, at, u, width, most, planes);
-    else
-        put_planes<0, 8, FITS>(s, at, u, width, most, planes);
-#pragma unroll
-    for (int b = 0; b < 4; b++)
-        low[b] = planes[b];
+        return;
+    uint32_t planes[4];
+    floe_planes_high(bytes, planes);
+    put_planes<4, FITS>(s, at, width, planes);
     if (most > 8)
-        put_planes<1, 8, FITS>(s, at, u, width, most, planes);
+        put_byte<1, FITS>(s, at, u, width, most);
     if (most > 16)
-        put_planes<2, 8, FITS>(s, at, u, width, most, planes);
+        put_byte<2, FITS>(s, at, u, width, most);
     if (WIDEST > 24 && most > 24)
-        put_planes<3, 8, FITS>(s, at, u, width, most, planes);
+        put_byte<3, FITS>(s, at, u, width, most);
     if (WIDEST > 32 && most > 32)
-        put_high_planes<FITS>(s, at, u, width, most);
+        put_high_bytes<FITS>(s, at, u, width, most);
 }
 
-FLOE_DEV void put_uniform(const sink &s, uint32_t &at, uint32_t word)
+/* What stands before the values: which groups are flat, where that is not one of two simple answers, and the planes of
+ * widths above the least. A word a lane. */
+FLOE_DEV void put_widths(const sink &s, uint32_t &at, bool with_flats, uint32_t flats, uint32_t above, uint32_t planes)
 {
-    if (floe_lane() == 0)
-        put(s, at, word);
-    at++;
+    const uint32_t lane = floe_lane();
+    uint32_t n = with_flats, mine = flats;
+#pragma unroll 1
+    for (uint32_t b = 0; b < planes; b++, n++) {
+        const uint32_t word = __ballot_sync(FLOE_ALL_LANES, above >> b & 1);
+        mine = lane == n ? word : mine;
+    }
+    if (lane < n)
+        put(s, at + lane, mine);
+    at += n;
 }
 
-/* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. Bits of u
- * above WIDEST are not looked at. */
+/* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. low: planes
+ * 0..3 of this lane, 0 beyond its width. Bits of u above WIDEST are not looked at. */
 template <int WIDEST, class Uint>
 FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, bool flat, bool present,
                            uint32_t low[4])
 {
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
-    uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, present ? width : (uint32_t)PLANES);
-    const uint32_t planes = 32 - __clz((int)(most - least));
+    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, present ? width : (uint32_t)PLANES);
     const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat), presents = __ballot_sync(FLOE_ALL_LANES, present);
+    uint32_t bytes[8]; /* meanwhile, whatever they say */
+    floe_bytes_of_lane<0>(u, bytes);
+    floe_planes_low(bytes, low);
+    const uint32_t planes = 32 - __clz((int)(most - least));
     const uint32_t kind = flats == 0 ? 0 : flats == presents ? 1 : 2;
-    if (kind == 2)
-        put_uniform(s, at, flats);
-    const uint32_t above = present ? width - least : 0;
-    for (uint32_t b = 0; b < planes; b++)
-        put_uniform(s, at, __ballot_sync(FLOE_ALL_LANES, above >> b & 1));
-    if (at + __reduce_add_sync(FLOE_ALL_LANES, width) <= s.cap)
-        put_values<WIDEST, true>(s, at, u, width, most, low);
+    put_widths(s, at, kind == 2, flats, present ? width - least : 0, planes);
+    if (at + FLOE_WARP * most <= s.cap) /* an upper bound: the other way is right as well */
+        put_values<WIDEST, true>(s, at, u, bytes, low, width, most);
     else
-        put_values<WIDEST, false>(s, at, u, width, most, low);
+        put_values<WIDEST, false>(s, at, u, bytes, low, width, most);
     return least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | kind << FLOE_PACK_FLAT_SHIFT;
 }
 

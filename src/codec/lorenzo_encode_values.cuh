@@ -132,6 +132,18 @@ template <int RANK> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uin
     floe_copy_async_commit();
 }
 
+/* Has step s of a whole tile brought from device memory to the second cache: a line a lane, of which f64 has two. */
+template <int RANK> FLOE_DEV void prefetch_step(const fast_tile &t, uint32_t s)
+{
+    const uint32_t lane = floe_lane();
+    const int64_t at = RANK == 1   ? s * FLOE_STEP_VALUES + (int64_t)lane * GROUP
+                       : RANK == 2 ? (int64_t)(8 * s + lane / 4) * t.z + 32 * (lane % 4)
+                                   : (int64_t)(2 * s + lane / 16) * t.z + (int64_t)(lane % 16) * t.y;
+#pragma unroll
+    for (int k = 0; k < BASE_WORDS; k++)
+        floe_prefetch_far(t.origin + at + k * GROUP / BASE_WORDS);
+}
+
 template <int RANK> FLOE_DEV void take_step(const uint32_t *buffer, floe_real x[GROUP])
 {
     const uint4 *from = (const uint4 *)buffer;

@@ -100,8 +100,8 @@ FLOE_DEV void floe_transpose8(uint32_t a[8])
         floe_swap_bits<0x55555555u, 1>(a[h], a[h + 1]);
 }
 
-/* The same for values of 4 bits: the upper half of a is not used, nibbles stay beside each other. */
-FLOE_DEV void floe_transpose4(uint32_t a[8])
+/* The same for values of 4 bits: nibbles stay beside each other. */
+FLOE_DEV void floe_transpose4(uint32_t a[4])
 {
     floe_swap_bits<0x33333333u, 2>(a[0], a[2]);
     floe_swap_bits<0x33333333u, 2>(a[1], a[3]);
@@ -113,25 +113,32 @@ FLOE_DEV void floe_transpose4(uint32_t a[8])
 template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint32_t u) { return u; }
 template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint64_t u) { return (uint32_t)(u >> BYTE / 4 * 32); }
 
-/* Planes 8 BYTE .. 8 BYTE + N - 1 of 32 values: value i at bit i of each. N is 8, or 4 where this byte of all values is
- * below 16. */
-template <int BYTE, int N, class Uint> FLOE_DEV void floe_planes_of_lane(const Uint u[32], uint32_t planes[8])
+/* Byte BYTE of 32 values: that of value 8 k + j is byte k of bytes[j]. */
+template <int BYTE, class Uint> FLOE_DEV void floe_bytes_of_lane(const Uint u[32], uint32_t bytes[8])
 {
     enum { PICK = BYTE % 4 | (4 + BYTE % 4) << 4 };
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         uint32_t low = __byte_perm(floe_word_of<BYTE>(u[j]), floe_word_of<BYTE>(u[8 + j]), PICK);
         uint32_t high = __byte_perm(floe_word_of<BYTE>(u[16 + j]), floe_word_of<BYTE>(u[24 + j]), PICK);
-        planes[j] = __byte_perm(low, high, 0x5410);
+        bytes[j] = __byte_perm(low, high, 0x5410);
     }
-    if (N == 4) {
+}
+
+/* Four bit planes of such bytes, of the lower or the upper nibbles: value i at bit i of each. */
+FLOE_DEV void floe_planes_low(const uint32_t bytes[8], uint32_t planes[4])
+{
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            planes[j] += planes[j + 4] << 4;
-        floe_transpose4(planes);
-    } else {
-        floe_transpose8(planes);
-    }
+    for (int j = 0; j < 4; j++)
+        planes[j] = floe_merge_bits(bytes[j], bytes[j + 4] << 4, 0x0F0F0F0Fu);
+    floe_transpose4(planes);
+}
+FLOE_DEV void floe_planes_high(const uint32_t bytes[8], uint32_t planes[4])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        planes[j] = floe_merge_bits(bytes[j] >> 4, bytes[j + 4], 0x0F0F0F0Fu);
+    floe_transpose4(planes);
 }
 
 #endif

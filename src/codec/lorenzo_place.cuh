@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tiles to their places: records stand one behind another, and where a tile goes is known only when all before it are made.
- * A persistent kernel whose blocks take batches of tiles in order; while a warp makes a tile into its stage, one warp of
- * the grid finds out where the one before belongs. A kernel of tiles is
+ * A persistent kernel whose warps, in teams of one or of a whole block, take batches of a tile a warp in order; while a warp
+ * makes a tile into its stage, one warp of the grid finds out where the one before belongs. A kernel of tiles is
  *
  *   a maker     struct with three members, each called by a whole warp:
  *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early.
- *                                                         The block is synchronized before and after
+ *                                                         The team is synchronized before and after
  *                 void make(floe_place_tile &t)           t.tile of t.chunk -> t.words, t.spill (see floe_place_put),
  *                                                         t.nwords, t.entry, t.raw
  *                 void raw(const floe_place_tile &t, uint32_t *dst)
  *                                                         t.raw only: its t.nwords words, which make has not written
- *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run, with
+ *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run<TEAM>, by all threads, with
  *                 state   call.place_state[...], cleared: call.place_nbytes
  *                 stage   2 * half_words of shared memory, of this warp
  *                 spill   2 * spill_words of device memory, of this warp: what a tile has beyond half_words. A tile that
  *                         is not raw has half_words + spill_words at most
  *   the grid    floe_place_blocks of them at most: that many fit the GPU at once, and each one more would only wait
+ *
+ * A team of one warp never waits for others to have made theirs; a team of a block may share what is the same for a chunk.
  *
  * It writes tiles, entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
  * but for the checksum; *end. Nothing at or beyond capacity: that sets *status.
@@ -36,50 +38,57 @@ enum {
 
 /* ---- state --------------------------------------------------------------------------------------------------------- */
 
-/* head | words of each batch | place of each batch | place of each chunk. Places are words from the start of the stream. */
+/* head | a word for each batch | place of each chunk. */
 typedef struct floe_place_head {
     uint32_t ticket; /* 0: the scanner; i: batch i - 1 */
-    uint32_t drafts; /* the next run of batches to be drafted */
+    uint32_t drafts; /* slots taken to be drafted, behind those that warps begin with */
     uint32_t pad[14];
 } floe_place_head;
 static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
 
-/* Words are 0 until they are there; a flag keeps a sum or place of 0 apart. */
-#define FLOE_PLACE_IS_THERE ((uint64_t)1 << 62)
+/* What a batch has in words, then where it belongs, in words from the start of the stream; 0 until that is known. */
+#define FLOE_PLACE_IS_SIZE  ((uint64_t)1 << 62)
+#define FLOE_PLACE_IS_THERE ((uint64_t)1 << 63)
 
 typedef struct floe_place_state {
     floe_place_head *head;
-    uint64_t *sums, *places;
-    uint64_t *starts; /* of each chunk's payload */
+    uint64_t *batches;
+    uint64_t *starts; /* of each chunk's payload: FLOE_PLACE_IS_THERE and the place */
 } floe_place_state;
 
-static __host__ __device__ inline uint64_t floe_place_batches(const floe_dev_grid *grid)
+/* Batches of so many tiles, as many as teams have warps. */
+static __host__ __device__ inline uint64_t floe_place_batches(const floe_dev_grid *grid, uint32_t tiles)
 {
-    return grid->nchunks * (grid->slots / FLOE_BATCH_TILES);
+    return grid->nchunks * (grid->slots / tiles);
+}
+
+/* Whatever the team. */
+static inline uint64_t floe_place_state_nbytes(const floe_dev_grid *grid)
+{
+    return sizeof(floe_place_head) + 8 * (floe_place_batches(grid, 1) + grid->nchunks);
 }
 
 FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &call, void *state)
 {
     floe_place_state s;
     s.head = (floe_place_head *)state;
-    s.sums = (uint64_t *)(s.head + 1);
-    s.places = s.sums + floe_place_batches(&call.grid);
-    s.starts = s.places + floe_place_batches(&call.grid);
+    s.starts = (uint64_t *)(s.head + 1);
+    s.batches = s.starts + call.grid.nchunks;
     return s;
 }
 
 /* Blocks of a kernel with so many to a multiprocessor. */
 static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
 {
-    uint64_t most = floe_place_batches(grid) + 1; /* the scanner */
+    uint64_t most = floe_place_batches(grid, FLOE_PLACE_WARPS) + 1; /* the scanner */
     uint64_t fit = (uint64_t)FLOE_PLACE_PROCESSORS * blocks_a_processor;
     return (uint32_t)(most < fit ? most : fit);
 }
 
-FLOE_DEV uint64_t floe_place_wait(const uint64_t *p)
+/* v: what was last seen there. */
+FLOE_DEV uint64_t floe_place_wait(const uint64_t *p, uint64_t v)
 {
-    uint64_t v;
-    while ((v = floe_load_shared_state(p)) == 0)
+    for (; !(v & FLOE_PLACE_IS_THERE); v = floe_load_shared_state(p))
         floe_dev_pause();
     return v & ~FLOE_PLACE_IS_THERE;
 }
@@ -132,18 +141,20 @@ FLOE_DEV uint64_t floe_place_finish(const floe_lorenzo_encode_call &call, uint64
     return (end + 7) & ~(uint64_t)7;
 }
 
-/* Header (but for payload_nwords), table and codebook of a chunk whose payload starts at that word; the whole block. */
-FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t start)
+/* Header (but for payload_nwords), table and codebook of a chunk whose payload starts at that word; thread `me` of a team of
+ * so many threads. */
+FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t start, uint32_t me,
+                                      uint32_t nthreads)
 {
     const floe_dev_chunk *chunk = call.chunks + c;
     const floe_place_parts p = floe_place_parts_of(call, c);
     const uint64_t book_at = start - p.ntiles - p.book_nwords, table_at = book_at - p.table_nwords;
     const uint32_t wide = call.field.dtype == FLOE_F32 ? 1 : 2;
-    for (uint32_t i = threadIdx.x; i < p.table_nwords; i += blockDim.x)
+    for (uint32_t i = me; i < p.table_nwords; i += nthreads)
         floe_place_store(call, table_at + i, (uint32_t)(chunk->quantizer.table[i / wide] >> i % wide * 32));
-    for (uint32_t i = threadIdx.x; i < p.book_nwords; i += blockDim.x)
+    for (uint32_t i = me; i < p.book_nwords; i += nthreads)
         floe_place_store(call, book_at + i, call.book_words[c * FLOE_HUFFMAN_BOOK_WORDS + i]);
-    if (threadIdx.x != 0)
+    if (me != 0)
         return;
     floe_lorenzo_chunk head;
     uint32_t words[FLOE_LORENZO_HEADER_WORDS];
@@ -176,7 +187,7 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
         bool run = true;
 #pragma unroll
         for (int k = 0; k < WINDOW; k++) {
-            uint64_t s = i + k < end ? floe_load_shared_state(state.sums + i + k) : 0;
+            uint64_t s = i + k < end ? floe_load_shared_state(state.batches + i + k) : 0;
             run &= s != 0;
             here += run;
             v[k] = run ? (uint32_t)s : 0; /* less than 2^32 */
@@ -197,7 +208,7 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
             if (k < (int)here) {
-                floe_store_shared_state(state.places + i + k, FLOE_PLACE_IS_THERE | at);
+                floe_store_shared_state(state.batches + i + k, FLOE_PLACE_IS_THERE | at);
                 at += v[k];
             }
         place += __shfl_sync(FLOE_ALL_LANES, scan, FLOE_WARP - 1);
@@ -209,17 +220,17 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
     return place;
 }
 
-static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory)
+static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory, uint32_t tiles)
 {
     const floe_place_state state = floe_place_state_of(call, memory);
-    const uint32_t batches = call.grid.slots / FLOE_BATCH_TILES; /* a chunk */
+    const uint32_t batches = call.grid.slots / tiles; /* a chunk */
     uint64_t offset = call.first_offset;
     floe_place_parts next = floe_place_parts_of(call, 0);
     for (uint64_t c = 0; c < call.grid.nchunks; c++) {
         const floe_place_parts p = next;
         const uint64_t start = (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords +
                                p.book_nwords + p.ntiles;
-        const uint64_t first = c * batches, n = (p.ntiles + FLOE_BATCH_TILES - 1) / FLOE_BATCH_TILES;
+        const uint64_t first = c * batches, n = (p.ntiles + tiles - 1) / tiles;
         if (floe_lane() == 0)
             floe_store_shared_state(state.starts + c, FLOE_PLACE_IS_THERE | start);
         next = floe_place_parts_of(call, c + 1); /* on its way meanwhile */
@@ -236,7 +247,7 @@ static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_ca
     }
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------------------------- */
+/* ---- teams --------------------------------------------------------------------------------------------------------- */
 
 /* A tile of a warp, from make until it is where it belongs. */
 typedef struct floe_place_tile {
@@ -258,15 +269,25 @@ FLOE_DEV void floe_place_put(const floe_place_tile &t, uint32_t at, uint32_t wor
         t.spill[at - t.half_words] = word;
 }
 
-/* Shared memory of a block. */
-typedef struct floe_place_shared {
-    uint32_t sizes[FLOE_PLACE_WARPS];
+/* Where a warp is in its walk over batches. */
+typedef struct floe_place_walk {
+    uint32_t batch;                /* under way */
+    uint32_t before, chunk_before; /* the one before, FLOE_PLACE_NONE: there is none; and its chunk */
+    uint32_t turn;                 /* which half the batch under way has */
+} floe_place_walk;
+
+/* Shared memory of a block: a part for each warp, and what a team has in common with its first one. What a warp has to
+ * remember while a tile is made lies here, too: registers for it would go to local memory. */
+typedef struct floe_place_own {
+    uint32_t chunk, tile; /* of the batch to come; tile: FLOE_PLACE_NONE where the chunk has ended */
+    uint32_t size;
     uint32_t next;
     uint64_t place, start;
-    struct {
-        uint32_t chunk, tile; /* tile: FLOE_PLACE_NONE where the chunk has ended */
-    } now[FLOE_PLACE_WARPS];
-    floe_place_tile kept[2][FLOE_PLACE_WARPS]; /* of the batch under way and of the one before */
+    floe_place_walk walk;
+    floe_place_tile kept[2]; /* of the batch under way and of the one before */
+} floe_place_own;
+typedef struct floe_place_shared {
+    floe_place_own warp[FLOE_PLACE_WARPS];
 } floe_place_shared;
 
 enum : uint32_t { FLOE_PLACE_NONE = 0xFFFFFFFFu };
@@ -289,24 +310,42 @@ FLOE_DEV void floe_place_copy(uint32_t *to, const uint32_t *from, uint32_t n)
         to[i] = from[i];
 }
 
-/* Waits for the place of a batch and copies each warp's kept tile there; the whole block, which is synchronized before
- * that and inside. */
-template <class Maker>
-FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh,
-                               const floe_place_tile *kept, uint32_t batch, Maker &maker)
+template <int TEAM> FLOE_DEV void floe_team_sync()
 {
-    const uint32_t lane = floe_lane(), chunk = kept[0].chunk;
-    const bool first = kept[0].tile == 0;
-    if (threadIdx.x == 0) {
-        const floe_place_state state = floe_place_state_of(call, memory);
-        sh.place = floe_place_wait(state.places + batch);
-        sh.start = floe_place_wait(state.starts + chunk);
+    if (TEAM == 1)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+/* Where a batch belongs, as far as it is known: on its way while other things are done. One thread of a team. */
+typedef struct floe_place_early {
+    uint64_t place, start;
+} floe_place_early;
+
+FLOE_DEV floe_place_early floe_place_look(const floe_place_state &state, uint32_t batch, uint32_t chunk)
+{
+    floe_place_early e = {floe_load_shared_state(state.batches + batch), floe_load_shared_state(state.starts + chunk)};
+    return e;
+}
+
+/* Waits for the place of a batch and copies each warp's kept tile there; the whole team, which is synchronized before
+ * that and inside. team: what the team has in common. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_place_state &state,
+                               floe_place_early early, floe_place_own *team, const floe_place_tile &t, uint32_t batch,
+                               uint32_t chunk, Maker &maker)
+{
+    const uint32_t lane = floe_lane(), me = threadIdx.x % (TEAM * FLOE_WARP);
+    const bool first = batch % (call.grid.slots / TEAM) == 0;
+    if (me == 0) {
+        team->place = floe_place_wait(state.batches + batch, early.place);
+        team->start = floe_place_wait(state.starts + chunk, early.start);
     }
-    __syncthreads(); /* from here on warp 0 may overwrite what it keeps */
-    const floe_place_tile &t = kept[threadIdx.x / FLOE_WARP];
-    const uint64_t start = sh.start, place = sh.place + t.before;
+    floe_team_sync<TEAM>(); /* from here on the first warp may overwrite what it keeps */
+    const uint64_t start = team->start, place = team->place + t.before;
     if (first)
-        floe_place_front(call, chunk, start);
+        floe_place_front(call, chunk, start, me, TEAM * FLOE_WARP);
     if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
         return;
     uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
@@ -322,99 +361,148 @@ FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, void *memor
         floe_place_copy(dst + staged, t.spill, t.nwords - staged);
 }
 
-/* Begins the tile of this warp in a batch. Which one it is lies in shared memory meanwhile: registers for it would go to
- * local memory. */
-template <class Maker>
-FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_shared &sh, uint32_t batch, Maker &maker)
+/* Begins the tile of this warp in a batch. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_own &own, uint32_t batch, Maker &maker)
 {
-    const uint32_t batches = call.grid.slots / FLOE_BATCH_TILES, warp = threadIdx.x / FLOE_WARP;
     floe_place_tile t;
-    t.chunk = batch / batches;
-    t.tile = batch % batches * FLOE_BATCH_TILES + warp;
-    t.slot = batch * FLOE_BATCH_TILES + warp;
+    t.slot = batch * TEAM + (TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP);
+    t.chunk = t.slot / call.grid.slots;
+    t.tile = t.slot % call.grid.slots;
     if (t.tile >= call.chunks[t.chunk].view.ntiles)
         t.tile = FLOE_PLACE_NONE;
     __syncwarp(); /* what was there has been read */
     if (floe_lane() == 0) {
-        sh.now[warp].chunk = t.chunk;
-        sh.now[warp].tile = t.tile;
+        own.chunk = t.chunk;
+        own.tile = t.tile;
     }
     __syncwarp();
     if (t.tile != FLOE_PLACE_NONE)
         maker.fetch(t);
 }
 
-/* The first block to start owns the scan; every other takes batches until none is left. Who waits has told its own sum
- * before, and batches are handed out by a counter to blocks that run, so the wait ends. A warp owns a tile of the batch
- * and two half stages, so that one tile waits for its place while the next is made. */
-template <class Maker>
+/* The next batch of a team. One thread. */
+FLOE_DEV uint32_t floe_place_ticket(const floe_place_state &state) { return atomicAdd(&state.head->ticket, 1u) - 1; }
+
+/* Makes the batch's tile of this warp, if it has one. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_make(const floe_place_own &own, floe_place_tile &t, uint32_t batch, Maker &maker)
+{
+    t.chunk = own.chunk;
+    t.tile = own.tile;
+    t.slot = batch * TEAM + (TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP);
+    t.entry = t.nwords = t.before = 0;
+    t.raw = false;
+    if (t.tile != FLOE_PLACE_NONE)
+        maker.make(t);
+}
+FLOE_DEV void floe_place_keep(floe_place_own &own, floe_place_tile &kept, const floe_place_tile &t)
+{
+    __syncwarp(); /* what was kept there has been read */
+    if (floe_lane() == 0) {
+        kept = t;
+        own.size = t.tile == FLOE_PLACE_NONE ? FLOE_PLACE_NONE : t.nwords;
+    }
+}
+
+FLOE_DEV floe_place_walk floe_place_walk_get(const floe_place_own &own)
+{
+    const volatile floe_place_walk *w = &own.walk;
+    floe_place_walk walk = {w->batch, w->before, w->chunk_before, w->turn};
+    return walk;
+}
+FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &walk)
+{
+    __syncwarp(); /* what was there has been read */
+    if (floe_lane() == 0)
+        own.walk = walk;
+    __syncwarp();
+}
+
+/* Tells the scanner what the batch has, and each warp what is before its own. False: the chunk does not reach so far. The
+ * team is synchronized before that. */
+template <int TEAM>
+FLOE_DEV bool floe_place_tell(const floe_place_state &state, const floe_place_own *team, floe_place_tile &kept,
+                              uint32_t batch)
+{
+    const uint32_t warp = TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP;
+    uint32_t sum = 0, here = 0;
+#pragma unroll
+    for (int w = 0; w < TEAM; w++) {
+        const uint32_t size = team[w].size == FLOE_PLACE_NONE ? 0 : team[w].size;
+        here += w < (int)warp ? size : 0;
+        sum += size;
+    }
+    const bool some = team[0].size != FLOE_PLACE_NONE;
+    if (floe_lane() == 0) {
+        kept.before = here;
+        if (warp == 0 && some)
+            floe_store_shared_state(state.batches + batch, FLOE_PLACE_IS_SIZE | sum);
+    }
+    return some;
+}
+
+/* The first team to start owns the scan; every other takes batches until none is left. Who waits has told its own sum
+ * before, and batches are handed out by a counter to teams that run, so the wait ends: of all batches that are waited
+ * for, those before the first are being made. A warp owns a tile of the batch and two half stages, so that one tile waits
+ * for its place while the next is made. */
+template <int TEAM, class Maker>
 FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh, uint32_t *stage,
                              uint32_t half_words, uint32_t *spill, uint32_t spill_words, Maker &maker)
 {
+    static_assert(TEAM == 1 || TEAM == FLOE_PLACE_WARPS, "a warp or a block");
     const floe_place_state state = floe_place_state_of(call, memory);
-    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane();
-    const uint32_t nbatches = (uint32_t)floe_place_batches(&call.grid);
-    if (threadIdx.x == 0)
-        sh.next = atomicAdd(&state.head->ticket, 1u);
-    __syncthreads();
-    if (sh.next == 0) {
-        if (warp == 0)
-            floe_place_scan(call, memory);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nbatches = (uint32_t)floe_place_batches(&call.grid, TEAM);
+    const bool leads = threadIdx.x % (TEAM * FLOE_WARP) == 0;
+    floe_place_own &own = sh.warp[warp], *team = TEAM == 1 ? &own : sh.warp;
+    if (leads)
+        team->next = floe_place_ticket(state);
+    floe_team_sync<TEAM>();
+    floe_place_walk walk = {team->next, FLOE_PLACE_NONE, 0, 0};
+    if (walk.batch == FLOE_PLACE_NONE) {
+        if (TEAM == 1 || warp == 0)
+            floe_place_scan(call, memory, TEAM);
         return;
     }
-    uint32_t batch = sh.next - 1, before = FLOE_PLACE_NONE, turn = 0;
-    __syncthreads(); /* next was read */
-    if (batch < nbatches)
-        floe_place_next(call, sh, batch, maker);
-    __syncthreads(); /* what fetch shares between warps */
-    while (batch < nbatches) {
+    floe_team_sync<TEAM>(); /* next was read */
+    if (walk.batch < nbatches)
+        floe_place_next<TEAM>(call, own, walk.batch, maker);
+    floe_team_sync<TEAM>(); /* what fetch shares between warps */
+    while (walk.batch < nbatches) {
         floe_place_tile t;
-        t.words = stage + turn * half_words;
-        t.spill = spill + (uint64_t)turn * spill_words;
+        t.words = stage + walk.turn * half_words;
+        t.spill = spill + (uint64_t)walk.turn * spill_words;
         t.half_words = half_words;
         t.spill_words = spill_words;
-        t.chunk = sh.now[warp].chunk;
-        t.tile = sh.now[warp].tile;
-        t.slot = batch * FLOE_BATCH_TILES + warp;
-        t.entry = t.nwords = t.before = 0;
-        t.raw = false;
-        if (t.tile != FLOE_PLACE_NONE)
-            maker.make(t);
-        __syncwarp(); /* what was kept there has been read */
-        if (lane == 0) {
-            sh.kept[turn][warp] = t;
-            sh.sizes[warp] = t.tile == FLOE_PLACE_NONE ? FLOE_PLACE_NONE : t.nwords;
-            if (warp == 0)
-                sh.next = atomicAdd(&state.head->ticket, 1u) - 1;
-        }
-        __syncthreads();
-        const bool some = sh.sizes[0] != FLOE_PLACE_NONE; /* the chunk reaches this far */
-        uint32_t sum = 0, here = 0;
-#pragma unroll
-        for (int w = 0; w < FLOE_PLACE_WARPS; w++) {
-            const uint32_t size = sh.sizes[w] == FLOE_PLACE_NONE ? 0 : sh.sizes[w];
-            here += w < (int)warp ? size : 0;
-            sum += size;
-        }
-        if (lane == 0)
-            sh.kept[turn][warp].before = here;
-        if (threadIdx.x == 0 && some)
-            floe_store_shared_state(state.sums + batch, FLOE_PLACE_IS_THERE | sum);
-        const uint32_t next = sh.next;
+        floe_place_walk_put(own, walk);
+        floe_place_make<TEAM>(own, t, walk.batch, maker);
+        walk = floe_place_walk_get(own);
+        floe_place_keep(own, own.kept[walk.turn], t);
+        if (leads)
+            team->next = floe_place_ticket(state);
+        floe_team_sync<TEAM>();
+        const bool some = floe_place_tell<TEAM>(state, team, own.kept[walk.turn], walk.batch);
+        const uint32_t next = team->next, chunk = team->kept[walk.turn].chunk;
+        floe_place_early early = {0, 0};
+        if (leads && walk.before != FLOE_PLACE_NONE)
+            early = floe_place_look(state, walk.before, walk.chunk_before);
         if (next < nbatches)
-            floe_place_next(call, sh, next, maker);
-        turn ^= 1;
-        if (before != FLOE_PLACE_NONE)
-            floe_place_flush(call, memory, sh, sh.kept[turn], before, maker);
+            floe_place_next<TEAM>(call, own, next, maker);
+        walk.turn ^= 1;
+        if (walk.before != FLOE_PLACE_NONE)
+            floe_place_flush<TEAM>(call, state, early, team, own.kept[walk.turn], walk.before, walk.chunk_before,
+                                   maker);
         else
-            __syncthreads(); /* sizes and next were read */
-        before = some ? batch : FLOE_PLACE_NONE;
-        batch = next;
+            floe_team_sync<TEAM>(); /* sizes and next were read */
+        walk.before = some ? walk.batch : FLOE_PLACE_NONE;
+        walk.chunk_before = chunk;
+        walk.batch = next;
     }
-    if (before == FLOE_PLACE_NONE)
+    if (walk.before == FLOE_PLACE_NONE)
         return;
-    __syncthreads(); /* place was read by all */
-    floe_place_flush(call, memory, sh, sh.kept[turn ^ 1], before, maker);
+    floe_team_sync<TEAM>(); /* place was read by all */
+    const floe_place_early none = {0, 0};
+    floe_place_flush<TEAM>(call, state, none, team, own.kept[walk.turn ^ 1], walk.before, walk.chunk_before, maker);
 }
 
 #endif

@@ -305,6 +305,7 @@ FLOE_DEV void run_piece(const floe_lorenzo_encode_call *call, const plan *p, int
 __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM)
     lorenzo_table_kernel(const __grid_constant__ floe_lorenzo_encode_call call, const __grid_constant__ plan p)
 {
+    floe_dev_begin();
     __shared__ workspace shared;
     __shared__ uint32_t ticket;
     floe_table_state *state = floe_table_state_of(&call, p.room);
@@ -347,6 +348,6 @@ int FLOE_R(floe_lorenzo_tables)(const floe_lorenzo_encode_call *call, void *stre
     for (int i = 0; i < FLOE_TABLE_PHASES; i++)
         npieces += p.npieces[i] * call->grid.nchunks;
     const uint64_t nblocks = floe_min64(floe_max64(npieces, 1), (uint64_t)PROCESSORS * BLOCKS_AN_SM);
-    FLOE_LAUNCH(lorenzo_table_kernel, (uint32_t)nblocks, THREADS, 0, (cudaStream_t)stream, *call, p);
+    FLOE_LAUNCH_EARLY(lorenzo_table_kernel, (uint32_t)nblocks, THREADS, 0, (cudaStream_t)stream, *call, p);
     return (int)cudaGetLastError();
 }

@@ -307,6 +307,7 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
 /* A block has its share of the pieces. */
 __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_finish_kernel(const floe_container_finish job)
 {
+    floe_dev_begin();
     __shared__ hash_shared s;
     const payloads w = payloads_of(job.stream, *job.end, job.records, job.nrecords);
     const uint64_t index = w.nbytes, more = job.with_index ? floe_index_span(job.nrecords) : 0;
@@ -353,6 +354,7 @@ FLOE_DEV bool padding_is_zero(const uint8_t *stream, const floe_dev_record &reco
 /* A block has its share of the pieces. */
 __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_verify_kernel(const floe_container_verify job)
 {
+    floe_dev_begin();
     __shared__ hash_shared s;
     const uint64_t nrecords = job.dev_nrecords ? floe_min64(*job.dev_nrecords, job.nrecords) : job.nrecords;
     if (*job.status || nrecords == 0)
@@ -386,13 +388,13 @@ int floe_header_write_cuda(const floe_dev_header *header, void *dst, void *strea
 int floe_container_finish_cuda(const floe_container_finish *job, void *stream)
 {
     const floe_container_finish j = *job;
-    FLOE_LAUNCH(container_finish_kernel, blocks_for(j.capacity, j.nrecords), THREADS, 0, (cudaStream_t)stream, j);
+    FLOE_LAUNCH_EARLY(container_finish_kernel, blocks_for(j.capacity, j.nrecords), THREADS, 0, (cudaStream_t)stream, j);
     return (int)cudaGetLastError();
 }
 
 int floe_container_verify_cuda(const floe_container_verify *job, void *stream)
 {
     const floe_container_verify j = *job;
-    FLOE_LAUNCH(container_verify_kernel, blocks_for(j.nbytes, j.nrecords), THREADS, 0, (cudaStream_t)stream, j);
+    FLOE_LAUNCH_EARLY(container_verify_kernel, blocks_for(j.nbytes, j.nrecords), THREADS, 0, (cudaStream_t)stream, j);
     return (int)cudaGetLastError();
 }

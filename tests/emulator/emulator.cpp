@@ -34,6 +34,7 @@ struct copies {
     struct pair {
         void *to;
         const void *from;
+        uint32_t nbytes; /* of 16; the rest becomes 0 */
     } * all;
     uint32_t n, ncommitted, room;
 };
@@ -390,7 +391,7 @@ static void *shared_alloc(size_t nbytes)
 }
 void *floe_emulated_shared() { return me->shared; }
 
-void floe_emulated_copy16(void *to, const void *from)
+void floe_emulated_copy16(void *to, const void *from, uint32_t nbytes)
 {
     copies *c = &me->copying[me->current];
     if (((uintptr_t)to | (uintptr_t)from) % 16 != 0)
@@ -401,14 +402,19 @@ void floe_emulated_copy16(void *to, const void *from)
         if (!c->all)
             floe_emulated_die("no memory for copies");
     }
-    c->all[c->n++] = {to, from};
+    c->all[c->n++] = {to, from, nbytes};
+}
+static void copy_part(const copies::pair &c)
+{
+    memset(c.to, 0, 16);
+    memcpy(c.to, c.from, c.nbytes);
 }
 void floe_emulated_copy_commit() { me->copying[me->current].ncommitted = me->copying[me->current].n; }
 void floe_emulated_copy_wait()
 {
     copies *c = &me->copying[me->current];
     for (uint32_t i = 0; i < c->ncommitted; i++)
-        *(uint4 *)c->all[i].to = *(const uint4 *)c->all[i].from;
+        copy_part(c->all[i]);
     for (uint32_t i = c->ncommitted; i < c->n; i++)
         c->all[i - c->ncommitted] = c->all[i];
     c->n -= c->ncommitted;

@@ -110,6 +110,7 @@ FLOE_DEV void floe_table_choose(floe_table_work &w, uint32_t table, uint32_t cou
 __global__ void __launch_bounds__(FLOE_HUFFMAN_SYMBOLS)
     huffman_table_choose_kernel(const floe_huffman_hist *hist, floe_huffman_book *books, const uint32_t *skip)
 {
+    floe_dev_begin();
     __shared__ floe_table_work w;
     const uint32_t chunk = blockIdx.x / FLOE_HUFFMAN_TABLES, t = blockIdx.x % FLOE_HUFFMAN_TABLES, s = threadIdx.x;
     if (skip && skip[chunk])
@@ -260,6 +261,7 @@ FLOE_DEV uint32_t floe_book_place(floe_book_writer &w, const uint32_t *token, ui
 __global__ void __launch_bounds__(FLOE_BOOK_THREADS)
     huffman_book_write_kernel(const floe_huffman_book *books, uint32_t *words, uint32_t *nwords, const uint32_t *skip)
 {
+    floe_dev_begin();
     __shared__ floe_book_writer w;
     const uint32_t chunk = blockIdx.x, i = threadIdx.x;
     if (skip && skip[chunk])

@@ -10,9 +10,9 @@ int floe_huffman_books_build_cuda(const floe_huffman_hist *hist, uint32_t nchunk
     if (nchunks == 0)
         return cudaSuccess;
     cudaStream_t on = (cudaStream_t)stream;
-    FLOE_LAUNCH(huffman_table_choose_kernel, nchunks * FLOE_HUFFMAN_TABLES, FLOE_HUFFMAN_SYMBOLS, 0, on, hist, books,
-                skip);
-    FLOE_LAUNCH(huffman_book_write_kernel, nchunks, FLOE_BOOK_THREADS, 0, on, books, words, nwords, skip);
+    FLOE_LAUNCH_EARLY(huffman_table_choose_kernel, nchunks * FLOE_HUFFMAN_TABLES, FLOE_HUFFMAN_SYMBOLS, 0, on, hist,
+                      books, skip);
+    FLOE_LAUNCH_EARLY(huffman_book_write_kernel, nchunks, FLOE_BOOK_THREADS, 0, on, books, words, nwords, skip);
     return cudaGetLastError();
 }
 
@@ -29,7 +29,7 @@ int floe_huffman_books_read_cuda(const uint8_t *bytes, const uint64_t *at, const
     const uint32_t share = FILL / nchunks, nblocks = share < 1                     ? 1
                                                      : share < FLOE_HUFFMAN_TABLES ? share
                                                                                    : FLOE_HUFFMAN_TABLES;
-    FLOE_LAUNCH(huffman_book_read_kernel, nchunks * nblocks, FLOE_BOOK_THREADS, sizeof(floe_book_reader),
-                (cudaStream_t)stream, bytes, at, nwords, nblocks, decoders, bad);
+    FLOE_LAUNCH_EARLY(huffman_book_read_kernel, nchunks * nblocks, FLOE_BOOK_THREADS, sizeof(floe_book_reader),
+                      (cudaStream_t)stream, bytes, at, nwords, nblocks, decoders, bad);
     return cudaGetLastError();
 }

@@ -417,6 +417,7 @@ __global__ void __launch_bounds__(FLOE_BOOK_THREADS, 2)
     huffman_book_read_kernel(const uint8_t *bytes, const uint64_t *at, const uint32_t *nwords, uint32_t nblocks,
                              floe_huffman_decoder *decoders, uint32_t *bad)
 {
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(floe_book_reader, reader);
     const uint32_t chunk = blockIdx.x / nblocks, share = blockIdx.x % nblocks, n = nwords[chunk];
     const uint64_t from = at[chunk];

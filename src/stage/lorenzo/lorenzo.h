@@ -21,6 +21,7 @@ typedef struct FLOE_R(floe_lorenzo) {
     uint32_t mode;
     floe_int base;                      /* first value of the tile */
     floe_int corner;                    /* the value that predicts the first one of the next plane */
+    bool by_sum;                        /* encode: of two ways as wide that of the smaller sum is taken */
     floe_uint before[FLOE_STEP_VALUES]; /* p of the plane before, step_y * step_x of them */
 } FLOE_R(floe_lorenzo);
 
@@ -30,7 +31,9 @@ typedef struct FLOE_R(floe_lorenzo) {
 /* The mode that codes this first step of a tile in the fewest bits. */
 uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, const floe_int *q);
 
-void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint32_t mode, floe_int base);
+/* by_sum: where a group is as wide either way, the smaller sum decides: an encoder whose codes are shorter for smaller
+ * residuals gains by that. Else such a group is not flat. Decoders do not ask. */
+void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint32_t mode, floe_int base, bool by_sum);
 
 void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_int *q,
                                       floe_step *step);

@@ -83,10 +83,10 @@ ALWAYS_INLINE vec lanes_below(uint32_t inside)
     return (vec)(lane < inside);
 }
 
-/* The rows of one row of groups, at column x. */
+/* The rows of one row of groups, at column x. keep: candidates and bits; sums: sums. */
 ALWAYS_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
                               const floe_int *corners, uint32_t rank, uint32_t mode, uint32_t band, uint32_t x,
-                              bool keep, block *b)
+                              bool keep, bool sums, block *b)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const floe_uint base = (floe_uint)walk->base;
@@ -119,8 +119,10 @@ ALWAYS_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *
                 bits[0] |= deep;
                 bits[1] |= flat;
             }
-            sum[0] += capped(deep);
-            sum[1] += capped(flat);
+            if (sums) {
+                sum[0] += capped(deep);
+                sum[1] += capped(flat);
+            }
         }
     for (int i = 0; i < 2; i++) {
         store(b->bits[i], bits[i]);
@@ -178,7 +180,7 @@ static uint32_t width_of(floe_uint bits)
 ALWAYS_INLINE uint32_t choose_candidate(const group_cost *cost, uint32_t group, floe_step *step)
 {
     uint32_t deep = width_of(cost->bits[0]), flat = width_of(cost->bits[1]);
-    /* flat only where that is narrower, or as narrow and smaller in sum */
+    /* flat only where that is narrower, or as narrow and smaller in sum; sums that nobody asked for are 0 */
     uint32_t choice = (flat < deep) | ((flat == deep) & (cost->sum[1] < cost->sum[0]));
     step->flat |= choice << group;
     step->width[group] = (uint8_t)(choice ? flat : deep);
@@ -199,7 +201,7 @@ ALWAYS_INLINE void find_corners(FLOE_R(floe_lorenzo) * walk, const floe_step_box
 
 /* Groups of 4 columns: LANES / 4 of them in a block. */
 ALWAYS_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                 const floe_int *corners, uint32_t rank, uint32_t mode, floe_step *step)
+                                 const floe_int *corners, uint32_t rank, uint32_t mode, bool by_sum, floe_step *step)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     uint32_t group = 0;
@@ -207,7 +209,7 @@ ALWAYS_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_bo
         for (uint32_t x = 0; x < g.step_x; x += LANES) {
             block b;
             group_cost cost[LANES / 4];
-            fill_block(walk, box, q, corners, rank, mode, band, x, true, &b);
+            fill_block(walk, box, q, corners, rank, mode, band, x, true, by_sum, &b);
             costs_of_block(&b, cost);
             for (uint32_t i = 0; i < LANES / 4; i++, group++) {
                 uint32_t choice = choose_candidate(&cost[i], group, step);
@@ -219,14 +221,14 @@ ALWAYS_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_bo
 
 /* Rank 1: a group is a row of several blocks. */
 ALWAYS_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                               const floe_int *corners, uint32_t mode, floe_step *step)
+                               const floe_int *corners, uint32_t mode, bool by_sum, floe_step *step)
 {
     enum { BLOCKS = FLOE_GROUP_VALUES / LANES };
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
         block b[BLOCKS];
         group_cost cost = {{0, 0}, {0, 0}};
         for (uint32_t i = 0; i < BLOCKS; i++) {
-            fill_block(walk, box, q, corners, 1, mode, 0, group * FLOE_GROUP_VALUES + i * LANES, true, &b[i]);
+            fill_block(walk, box, q, corners, 1, mode, 0, group * FLOE_GROUP_VALUES + i * LANES, true, by_sum, &b[i]);
             add_columns(&cost, &b[i], 0, LANES);
         }
         uint32_t choice = choose_candidate(&cost, group, step);
@@ -236,34 +238,45 @@ ALWAYS_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box 
 }
 
 ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
-                               uint32_t mode, floe_step *step)
+                               uint32_t mode, bool by_sum, floe_step *step)
 {
     floe_int corners[BLOCK_ROWS];
     find_corners(walk, box, q, rank, corners);
     step->flat = 0;
     if (rank == 1)
-        encode_line(walk, box, q, corners, mode, step);
+        encode_line(walk, box, q, corners, mode, by_sum, step);
     else
-        encode_blocks(walk, box, q, corners, rank, mode, step);
+        encode_blocks(walk, box, q, corners, rank, mode, by_sum, step);
 }
 
 ALWAYS_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                       uint32_t rank, floe_step *step)
+                                       uint32_t rank, bool by_sum, floe_step *step)
 {
     switch (walk->mode) {
-    case FLOE_LORENZO_XY: encode_step(walk, box, q, rank, FLOE_LORENZO_XY, step); break;
-    case FLOE_LORENZO_X: encode_step(walk, box, q, rank, FLOE_LORENZO_X, step); break;
-    case FLOE_LORENZO_Y: encode_step(walk, box, q, rank, FLOE_LORENZO_Y, step); break;
-    default: encode_step(walk, box, q, rank, FLOE_LORENZO_NONE, step); break;
+    case FLOE_LORENZO_XY: encode_step(walk, box, q, rank, FLOE_LORENZO_XY, by_sum, step); break;
+    case FLOE_LORENZO_X: encode_step(walk, box, q, rank, FLOE_LORENZO_X, by_sum, step); break;
+    case FLOE_LORENZO_Y: encode_step(walk, box, q, rank, FLOE_LORENZO_Y, by_sum, step); break;
+    default: encode_step(walk, box, q, rank, FLOE_LORENZO_NONE, by_sum, step); break;
     }
 }
 
-void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint32_t mode, floe_int base)
+ALWAYS_INLINE void encode_step_of_rank(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                       bool by_sum, floe_step *step)
+{
+    switch (walk->rank) {
+    case 1: encode_step_of_mode(walk, box, q, 1, by_sum, step); break;
+    case 2: encode_step_of_mode(walk, box, q, 2, by_sum, step); break;
+    default: encode_step_of_mode(walk, box, q, 3, by_sum, step); break;
+    }
+}
+
+void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint32_t mode, floe_int base, bool by_sum)
 {
     walk->rank = rank;
     walk->mode = mode;
     walk->base = base;
     walk->corner = base;
+    walk->by_sum = by_sum;
     memset(walk->before, 0, sizeof walk->before);
 }
 
@@ -272,11 +285,10 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
 {
     const floe_tile_geometry g = floe_tile_geometry_of(walk->rank);
     step->present = floe_step_present(&g, box);
-    switch (walk->rank) {
-    case 1: encode_step_of_mode(walk, box, (const floe_uint *)q, 1, step); break;
-    case 2: encode_step_of_mode(walk, box, (const floe_uint *)q, 2, step); break;
-    default: encode_step_of_mode(walk, box, (const floe_uint *)q, 3, step); break;
-    }
+    if (walk->by_sum)
+        encode_step_of_rank(walk, box, (const floe_uint *)q, true, step);
+    else
+        encode_step_of_rank(walk, box, (const floe_uint *)q, false, step);
 }
 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
@@ -289,14 +301,14 @@ ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_b
     FLOE_R(floe_lorenzo) walk;
     floe_int corners[BLOCK_ROWS];
     uint32_t total = 0;
-    FLOE_V(floe_lorenzo_begin)(&walk, rank, mode, (floe_int)q[0]);
+    FLOE_V(floe_lorenzo_begin)(&walk, rank, mode, (floe_int)q[0], true);
     find_corners(&walk, box, q, rank, corners);
     for (uint32_t band = 0; band < g.step_y / g.group_y; band++)
         for (uint32_t x = 0; x < g.step_x; x += columns) {
             group_cost cost[LANES / 4] = {{{0, 0}, {0, 0}}};
             block b;
             for (uint32_t i = 0; i < columns; i += LANES) {
-                fill_block(&walk, box, q, corners, rank, mode, band, x + i, false, &b);
+                fill_block(&walk, box, q, corners, rank, mode, band, x + i, false, true, &b);
                 if (rank == 1)
                     add_columns(cost, &b, 0, LANES);
             }

@@ -94,7 +94,7 @@ floe_emulated_count floe_emulated_barrier(int predicate);
 void floe_emulated_yield();
 void *floe_emulated_shared();
 /* Copies of 16 bytes to shared memory that arrive as late as they may: when this thread waits for what it committed. */
-void floe_emulated_copy16(void *to, const void *from);
+void floe_emulated_copy16(void *to, const void *from, uint32_t nbytes);
 void floe_emulated_copy_commit();
 void floe_emulated_copy_wait();
 [[noreturn]] void floe_emulated_die(const char *why);

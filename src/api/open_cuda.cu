@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Container and codec at once: a block finds its chunk by footer and index, then opens it. */
+#include "api/open_cuda.h"
+
+#include "codec/lorenzo_open.cuh"
+#include "container/container_peek.cuh"
+
+namespace
+{
+
+/* Shape and full chunk of the stream, and the chunks that they make. One thread. */
+FLOE_DEV void find_grid(const floe_open_job &job, const floe_peek &peek, opening *o)
+{
+    const floe_lorenzo_decode_call &call = job.call;
+    const bool ok = floe_peek_layout(&peek, call.field.dtype, call.field.rank, job.shape, o->chunk);
+    for (uint32_t i = 0; i < FLOE_MAX_RANK; i++)
+        o->shape[i] = i < call.field.rank ? job.shape[i] : 0;
+    if (ok)
+        set_grid(call, job.guess, o);
+}
+
+/* A block owns a chunk of the grid, which may turn out to have fewer. */
+__global__ __launch_bounds__(MAX_THREADS) void open_kernel(const __grid_constant__ floe_open_job job)
+{
+    floe_dev_begin();
+    __shared__ opening o;
+    __shared__ floe_peek peek;
+    const floe_lorenzo_decode_call &call = job.call;
+    const uint64_t chunk = blockIdx.x, nbytes = job.dev_nbytes ? *job.dev_nbytes : job.nbytes;
+    uint32_t status = FLOE_ERR_FORMAT;
+    floe_dev_record record;
+    open_begin(call, job.guess, chunk, &o);
+    if (chunk == 0 && threadIdx.x == 0)
+        *call.status = FLOE_OK;
+    if (nbytes <= job.nbytes && floe_peek_load(call.stream, nbytes, job.guess.nchunks, chunk, &peek)) {
+        if (threadIdx.x == 0)
+            find_grid(job, peek, &o);
+        __syncthreads();
+        if (o.nchunks > 0 && chunk >= o.nchunks)
+            status = FLOE_OK;
+        else if (o.nchunks > 0 && floe_peek_record(&peek, nbytes, o.nchunks, &record))
+            status = open_chunk(call, job.guess, chunk, record, &o);
+    }
+    open_end(call, chunk, status, &o);
+}
+
+} // namespace
+
+int floe_open_cuda(const floe_open_job *job, void *stream)
+{
+    if (job->call.max_chunks == 0)
+        return cudaSuccess;
+    FLOE_LAUNCH_EARLY(open_kernel, (uint32_t)job->call.max_chunks, open_threads(&job->call), 0, (cudaStream_t)stream,
+                      *job);
+    return (int)cudaGetLastError();
+}
