@@ -12,7 +12,7 @@
 
 typedef unsigned long long ull;
 
-static bool on_device(const floe_assessment *a) { return a->pair.place == FLOE_DEVICE; }
+bool floe_assessment_on_device(const floe_assessment *a) { return a->pair.place == FLOE_DEVICE; }
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
 
@@ -27,7 +27,9 @@ static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_
                FLOE_ERR_ARGUMENT, "metric '%s' needs a bound, and none was given", m->alias);
     FLOE_CHECK(err, floe_metric_axis(number) < (int)a->pair.rank, FLOE_ERR_ARGUMENT,
                "metric '%s': the field has %u axes", m->alias, a->pair.rank);
-    FLOE_CHECK(err, m->pass == FLOE_PASS_REDUCTION || !on_device(a), FLOE_ERR_UNSUPPORTED,
+    const bool on_host =
+        m->pass == FLOE_PASS_SPECTRUM || (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR);
+    FLOE_CHECK(err, !on_host || !floe_assessment_on_device(a), FLOE_ERR_UNSUPPORTED,
                "metric '%s' is found in host memory only: bring the fields there", m->alias);
     FLOE_CHECK(err, m->pass != FLOE_PASS_SPECTRUM || floe_spectrum_available(), FLOE_ERR_UNSUPPORTED,
                "metric '%s' needs FFTW, which this build of floe lacks", m->alias);
@@ -78,28 +80,38 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
                                                     options->mode,
                                                     options->bound};
     FLOE_TRY(floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err));
-    return on_device(a) ? floe_reduction_device_init(&a->reduction_device, cuda, &a->reduction, err) : FLOE_OK;
+    return floe_assessment_on_device(a) ? floe_reduction_device_init(&a->reduction_device, cuda, &a->reduction, err)
+                                        : FLOE_OK;
 }
 
-void floe_assessment_take(floe_assessment *a, floe_arena *arena)
+/* For the passes that follow the reduction. */
+static void scratch_take(floe_assessment *a, floe_arena *arena)
 {
-    floe_reduction_take(&a->reduction, arena);
     a->scratch_nbytes = 0;
-    if (a->runs[FLOE_PASS_SPECTRUM]) {
-        floe_spectrum_init(&a->spectrum, a->cpu, &a->pair);
-        floe_spectrum_take(&a->spectrum, arena);
-    }
-    if (a->runs[FLOE_PASS_STENCIL]) {
-        floe_assessment_stencil_take(a, arena);
+    if (a->runs[FLOE_PASS_STENCIL])
         a->scratch_nbytes = floe_assessment_stencil_nbytes(a);
-    }
     if (a->runs[FLOE_PASS_WINDOW])
         a->scratch_nbytes = floe_max64(a->scratch_nbytes, floe_assessment_window_nbytes(a));
     a->scratch = floe_arena_take(arena, a->scratch_nbytes, 1);
 }
 
+void floe_assessment_take(floe_assessment *a, floe_arena *arena)
+{
+    floe_reduction_take(&a->reduction, arena);
+    if (a->runs[FLOE_PASS_SPECTRUM]) {
+        floe_spectrum_init(&a->spectrum, a->cpu, &a->pair);
+        floe_spectrum_take(&a->spectrum, arena);
+    }
+    if (a->runs[FLOE_PASS_STENCIL])
+        floe_assessment_stencil_take(a, arena);
+    if (!floe_assessment_on_device(a))
+        scratch_take(a, arena);
+}
+
+/* The scratch first, where the arena begins: other takes are aligned less. */
 void floe_assessment_take_device(floe_assessment *a, floe_arena *arena)
 {
+    scratch_take(a, arena);
     floe_reduction_device_take(&a->reduction_device, arena);
 }
 
@@ -122,7 +134,7 @@ static floe_range range_of(const floe_reduction_result *result)
 /* The range of the original's other values where one of them is fill. */
 static floe_status rest_scan(floe_assessment *a, uint64_t fill_bits, floe_range *rest, floe_error *err)
 {
-    if (on_device(a))
+    if (floe_assessment_on_device(a))
         return floe_reduction_device_range(&a->reduction_device, 0, true, fill_bits, rest, err);
     const floe_field field = floe_pair_field(&a->pair, 0);
     floe_range_init(rest);
@@ -151,8 +163,8 @@ static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *
 
 static floe_status pairs_reduce(floe_assessment *a, floe_reduction_result *result, floe_error *err)
 {
-    return on_device(a) ? floe_reduction_device_run(&a->reduction_device, result, err)
-                        : floe_reduction_run(&a->reduction, result, err);
+    return floe_assessment_on_device(a) ? floe_reduction_device_run(&a->reduction_device, result, err)
+                                        : floe_reduction_run(&a->reduction, result, err);
 }
 
 static floe_status reduction_run(floe_assessment *a, floe_assess_report *report, floe_error *err)

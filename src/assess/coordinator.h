@@ -26,7 +26,7 @@ typedef struct floe_assessment {
     floe_reduction reduction;
     floe_reduction_device reduction_device;
     floe_spectrum spectrum;
-    /* taken; the other passes use the scratch one after another */
+    /* taken; the other passes use the scratch, which is where the pair is, one after another */
     void *scratch;
     uint64_t scratch_nbytes;
     double *series, *derived[2];

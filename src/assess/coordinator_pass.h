@@ -7,7 +7,10 @@
 #include "assess/stencil/stencil.h"
 #include "assess/window/ssim.h"
 
-/* Scratch that the pass needs. */
+/* Whether the pair lies in device memory. */
+bool floe_assessment_on_device(const floe_assessment *a);
+
+/* Scratch that the pass needs, in the memory of the pair; 256-byte aligned on a device. */
 uint64_t floe_assessment_stencil_nbytes(const floe_assessment *a);
 uint64_t floe_assessment_window_nbytes(const floe_assessment *a);
 

@@ -5,6 +5,7 @@
 #include "assess/coordinator_pass.h"
 #include "assess/metric_table.h"
 #include "assess/pair_read.h"
+#include "assess/stencil/stencil_device.h"
 #include "base/try.h"
 
 /* Series of the report: autocorrelations along each axis and combined, of two signals; then four numbers of two orders of
@@ -29,6 +30,8 @@ static floe_pair similar_pair(const floe_assessment *a)
 
 uint64_t floe_assessment_stencil_nbytes(const floe_assessment *a)
 {
+    if (floe_assessment_on_device(a))
+        return floe_stencil_workspace_device();
     const floe_pair similar = similar_pair(a);
     const uint64_t own = floe_stencil_workspace(a->cpu, &a->pair);
     return parts_of(a) & FLOE_PART_ALL_SIMILAR ? floe_max64(own, floe_assessment_similar_nbytes(a, &similar)) : own;
@@ -64,6 +67,14 @@ static void lags_finish(const floe_assessment *a, const floe_stencil_result *r, 
         to->axis[i] = series_write(series, r->autocorr[skip + i], nlags);
 }
 
+static floe_status stencil_assess(floe_assessment *a, const floe_pair *pair, const floe_stencil_options *options,
+                                  floe_stencil_result *result, floe_error *err)
+{
+    if (floe_assessment_on_device(a))
+        return floe_stencil_assess_device(a->cuda, pair, options, a->scratch, a->scratch_nbytes, result, err);
+    return floe_stencil_assess(a->cpu, pair, options, a->scratch, a->scratch_nbytes, result, err);
+}
+
 /* The original alone, once more: a signal of its own. */
 static floe_status original_lags_run(floe_assessment *a, double **series, floe_assess_report *report, floe_error *err)
 {
@@ -71,7 +82,7 @@ static floe_status original_lags_run(floe_assessment *a, double **series, floe_a
     floe_stencil_result r;
     alone.decoded = NULL;
     const floe_stencil_options options = {.lags = a->options.lags, .mean = report->original.mean};
-    FLOE_TRY(floe_stencil_assess(a->cpu, &alone, &options, a->scratch, a->scratch_nbytes, &r, err));
+    FLOE_TRY(stencil_assess(a, &alone, &options, &r, err));
     lags_finish(a, &r, series, &report->original_autocorr);
     return FLOE_OK;
 }
@@ -164,7 +175,7 @@ floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *
                                           .lags = parts & own_lags ? a->options.lags : 0,
                                           .mean = alone ? report->original.mean : report->error.mean};
     if (options.derivatives || options.sobolev || options.lags) {
-        FLOE_TRY(floe_stencil_assess(a->cpu, &a->pair, &options, a->scratch, a->scratch_nbytes, &r, err));
+        FLOE_TRY(stencil_assess(a, &a->pair, &options, &r, err));
         if (options.lags)
             lags_finish(a, &r, &series, alone ? &report->original_autocorr : &report->autocorr);
         FLOE_TRY(derivatives_finish(a, &r, &series, &report->derivative, err));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "assess/coordinator_pass.h"
 #include "assess/metric_table.h"
+#include "assess/window/ssim_cuda.h"
 #include "base/try.h"
 
 static floe_ssim_options options_of(const floe_assessment *a, uint32_t part, double min, double max)
@@ -25,7 +26,9 @@ uint64_t floe_assessment_window_nbytes(const floe_assessment *a)
     for (uint32_t part = FLOE_PART_SSIM; part <= FLOE_PART_GAUSSIAN; part *= 2)
         if (a->parts[FLOE_PASS_WINDOW] & part) {
             const floe_ssim_options options = options_of(a, part, 0, 0);
-            most = floe_max64(most, floe_ssim_scratch_nbytes(a->cpu, &a->pair, &options));
+            most =
+                floe_max64(most, floe_assessment_on_device(a) ? floe_ssim_device_nbytes(&a->pair, &options)
+                                                              : floe_ssim_scratch_nbytes(a->cpu, &a->pair, &options));
         }
     return most;
 }
@@ -39,7 +42,9 @@ floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *r
         if (!(a->parts[FLOE_PASS_WINDOW] & part))
             continue;
         const floe_ssim_options options = options_of(a, part, report->original.min, report->original.max);
-        FLOE_TRY(floe_ssim_assess(a->cpu, &a->pair, &options, a->scratch, &r, err));
+        FLOE_TRY(floe_assessment_on_device(a)
+                     ? floe_ssim_assess_device(a->cuda, &a->pair, &options, a->scratch, &r, err)
+                     : floe_ssim_assess(a->cpu, &a->pair, &options, a->scratch, &r, err));
         *to[i] = (floe_similarity){r.mean, r.min, r.mean_loss, r.max_loss, r.nwindows, r.nleft_out};
     }
     return FLOE_OK;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All metrics of fields in device memory against those of the same fields in host memory. */
+#include "tests/assess_kit.h"
+
+#include <cuda_runtime_api.h>
+
+static void cu(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        fail_msg("CUDA: %s", cudaGetErrorString(error));
+}
+
+static floe_field on_device(const kit_pair *p, int side)
+{
+    floe_field f = p->field[side];
+    cu(cudaMalloc(&f.data, p->nbytes[side]));
+    cu(cudaMemcpy(f.data, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
+    f.place = FLOE_DEVICE;
+    return f;
+}
+
+static void close_to(const char *alias, double got, double want)
+{
+    if (!(got == want || (isnan(got) && isnan(want)) || fabs(got - want) <= 1e-10 * fmax(fabs(want), 1e-3)))
+        fail_msg("%s: %s is %.17g on the GPU, %.17g on the CPU", kit_case, alias, got, want);
+}
+
+static void same_report(const floe_assess_report *got, const floe_assess_report *want)
+{
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const floe_metric *m = floe_metric_at(i);
+        if (!floe_metric_set_has(&got->computed, i) || m->pass == FLOE_PASS_REDUCTION)
+            continue;
+        assert_true(floe_metric_set_has(&want->computed, i));
+        close_to(m->alias, floe_metric_value(got, i), floe_metric_value(want, i));
+        if (m->kind == FLOE_METRIC_SERIES) {
+            const floe_series *g = (const void *)((const char *)got + m->offset);
+            const floe_series *w = (const void *)((const char *)want + m->offset);
+            assert_int_equal(g->count, w->count);
+            for (uint64_t k = 0; k < g->count; k++)
+                close_to(m->alias, g->value[k], w->value[k]);
+        }
+    }
+}
+
+static void all_passes(void **state)
+{
+    static const struct {
+        uint32_t rank;
+        uint64_t shape[FLOE_MAX_RANK];
+    } shapes[] = {{1, {300}}, {2, {20, 30}}, {3, {12, 20, 33}}};
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (size_t i = 0; i < KIT_COUNT(shapes); i++)
+        for (int kind = PAIR_SMOOTH; kind <= PAIR_OFFSET; kind++) {
+            kit_pair p =
+                kit_pair_make((pair_kind)kind, i % 2 ? FLOE_F64 : FLOE_F32, shapes[i].rank, shapes[i].shape, false, 3);
+            const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
+            floe_assess_report want, got;
+            uint32_t ssim, autocorr;
+            snprintf(kit_case, sizeof kit_case, "kind %d, shape %zu", kind, i);
+            kit_ok(cpu, floe_assess(cpu, &p.field[0], &p.field[1], NULL, &want));
+            kit_ok(gpu, floe_assess(gpu, &x, &y, NULL, &got));
+            assert_int_equal(floe_metric_find("ssim", &ssim), FLOE_OK);
+            assert_int_equal(floe_metric_find("autocorr", &autocorr), FLOE_OK);
+            assert_true(floe_metric_set_has(&got.computed, ssim) && floe_metric_set_has(&got.computed, autocorr));
+            same_report(&got, &want);
+            cudaFree(x.data);
+            cudaFree(y.data);
+            kit_pair_free(&p);
+        }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+static void what_a_gpu_does_not_do(void **state)
+{
+    (void)state;
+    floe_ctx *gpu = kit_ctx(2);
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 30}, false, 3);
+    const floe_field x = on_device(&p, 0);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(gpu, floe_metric_set_parse(&o.metrics, "laplacian_ssim", NULL));
+    kit_fails(gpu, floe_assess(gpu, &x, &x, &o, &r), FLOE_ERR_UNSUPPORTED,
+              "'laplacian_ssim' is found in host memory only");
+    kit_fails(gpu, floe_assess(gpu, &x, &p.field[1], NULL, &r), FLOE_ERR_ARGUMENT, "one field lies in host memory");
+    cudaFree(x.data);
+    kit_pair_free(&p);
+    floe_ctx_free(&gpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes), cmocka_unit_test(what_a_gpu_does_not_do)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
