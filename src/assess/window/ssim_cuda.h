@@ -5,9 +5,10 @@
  * There are two ways. The fast one (ssim_fast_cuda.cu) reads both fields about once and keeps everything else on the chip.
  * It wants a step of 1, windows of the same size up to FLOE_SSIM_FAST_WINDOW along both of the fastest axes (along the axis
  * before them any size), uniform weights, rows of at least FLOE_SSIM_FAST_X neighbours that lie side by side, and values that are tame: finite, and
- * within eight ranges of the original's middle. The other way (ssim_any_cuda.cu) takes all else: it puts sums over windows
- * along one axis after another into device memory, in boxes of some million values. It is what is done again when the fast
- * way meets values that are not tame.
+ * within eight ranges of the original's middle. There is a careful variant of it, slower by a quarter, that leaves out what
+ * is not finite or fill, and wants the others to be tame. The other way (ssim_any_cuda.cu) takes all else: it puts sums over windows
+ * along one axis after another into device memory, in boxes of some million values. A call does again what the way
+ * before, from the fastest to the slowest, could not do because of its values.
  *
  * Both work in double and give the same each time. The slow way adds the same numbers in the same order as the CPU but for
  * rows; losses of all three agree to some 1e-13.
@@ -60,8 +61,8 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan);
 
 /* They put kernels on the stream and return a cudaError_t. The fast way for each type of values. */
 int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream);
-int floe_ssim_fast_cuda_f32(const floe_ssim_job *job, void *stream);
-int floe_ssim_fast_cuda_f64(const floe_ssim_job *job, void *stream);
+int floe_ssim_fast_cuda_f32(const floe_ssim_job *job, bool careful, void *stream);
+int floe_ssim_fast_cuda_f64(const floe_ssim_job *job, bool careful, void *stream);
 /* nparts parts to the answer's. */
 int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream);
 

@@ -86,10 +86,6 @@ bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan)
         o->window[3] > FLOE_SSIM_FAST_WINDOW || pair->shape[LAST] < FLOE_SSIM_FAST_X ||
         pair->original_stride[LAST] != 1 || pair->decoded_stride[LAST] != 1 || !grid_is_possible(plan))
         return false;
-    const double fill =
-        pair->dtype == FLOE_F32 ? (double)floe_f32_of((uint32_t)pair->fill_bits) : floe_f64_of(pair->fill_bits);
-    if (pair->has_fill && fabs(fill - middle) <= 9 * range)
-        return false;
     return range > (pair->dtype == FLOE_F32 ? 0 : 1e-60) && range < 1e60 && fabs(middle) < 1e60;
 }
 
@@ -123,11 +119,11 @@ floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair
     floe_ssim_plan_device(pair, options, &job.plan);
     scratch_take(&job, &arena);
     floe_ssim_answer answer = {.wild = 1};
-    if (floe_ssim_is_fast(pair, &job.plan)) {
-        if (pair->dtype == FLOE_F32)
-            FLOE_CUDA(err, floe_ssim_fast_cuda_f32(&job, cuda->stream));
-        else
-            FLOE_CUDA(err, floe_ssim_fast_cuda_f64(&job, cuda->stream));
+    const bool is_fast = floe_ssim_is_fast(pair, &job.plan);
+    for (int careful = pair->has_fill != 0; is_fast && careful < 2 && answer.wild; careful++) {
+        int (*fast)(const floe_ssim_job *, bool, void *) =
+            pair->dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32 : floe_ssim_fast_cuda_f64;
+        FLOE_CUDA(err, fast(&job, careful, cuda->stream));
         FLOE_TRY(floe_cuda_fetch(cuda, &answer, job.answer, sizeof answer, err));
     }
     if (answer.wild) {

@@ -13,7 +13,10 @@
  *             These are the sums over whole windows: losses are next
  *
  * Running sums lose digits to what is much larger than they are, and never see a NaN off again. So the values must be tame
- * (ssim_cuda.h). If one is not, the answer says so, and is not to be used.
+ * (ssim_cuda.h). If one is not, the answer says so, and is not to be used. A careful kernel counts pairs that do not count
+ * as a fifth sum instead, and leaves out windows where it is not 0.
+ *
+ * N is the number of sums, SUMS or CAREFUL, wherever it is a template's parameter.
  */
 #include "assess/window/ssim_losses_cuda.cuh"
 #include "backend/device_matrix.cuh"
@@ -34,7 +37,9 @@ enum {
     WARPS = 4,             /* X / 16 columns each along y; along x 16 rows and 32 columns each */
     THREADS = WARPS * FLOE_WARP,
     SPAN = 32, /* windows in a row that a warp sums along x */
-    SHARED_NBYTES = FLOE_SSIM_SUMS * MOMENT * (int)sizeof(double),
+    SUMS = FLOE_SSIM_SUMS,
+    CAREFUL = SUMS + 1,
+    MISSING = SUMS, /* the fifth sum */
     BLOCKS_AN_SM = 2
 };
 static_assert(X == 16 * WARPS && X == 2 * SPAN && ROWS == 32, "each warp has its share of a tile");
@@ -47,6 +52,8 @@ typedef struct fast_job {
     uint32_t window, window_z;
     floe_ssim_fast_grid grid;
     real middle, bound; /* values within bound of the middle are tame */
+    uint32_t has_fill;
+    floe_uint fill_bits;
     double pivot;
     double n, pivot_n, c1, c2; /* values in a window; 2 p n; 2 C1 n^2, 2 C2 n^2 */
     floe_ssim_part *parts;
@@ -148,15 +155,36 @@ template <bool PAIRS> FLOE_DEV values values_at(const lane_rows &rows, uint32_t 
     return v;
 }
 
+FLOE_DEV bool is_tame(const fast_job &job, real v) { return fabs(v - job.middle) <= job.bound; }
+
 FLOE_DEV bool are_tame(const fast_job &job, const values &v)
 {
     bool tame = true;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        tame &= fabs(v.x[i / 2].at[i % 2] - job.middle) <= job.bound;
-        tame &= fabs(v.y[i / 2].at[i % 2] - job.middle) <= job.bound;
-    }
+    for (int i = 0; i < 4; i++)
+        tame &= is_tame(job, v.x[i / 2].at[i % 2]) & is_tame(job, v.y[i / 2].at[i % 2]);
     return tame;
+}
+
+FLOE_DEV floe_uint bits_of(float v) { return (floe_uint)floe_bits_f32(v); }
+FLOE_DEV floe_uint bits_of(double v) { return (floe_uint)floe_bits_f64(v); }
+
+FLOE_DEV bool is_special(const fast_job &job, real v)
+{
+    return !(v - v == 0) || (job.has_fill && bits_of(v) == job.fill_bits);
+}
+
+/* Puts the middle where a pair does not count, and says where: bit 2 r + t. */
+FLOE_DEV uint32_t specials_taken(const fast_job &job, values &v)
+{
+    uint32_t specials = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (is_special(job, v.x[i / 2].at[i % 2]) || is_special(job, v.y[i / 2].at[i % 2])) {
+            v.x[i / 2].at[i % 2] = v.y[i / 2].at[i % 2] = job.middle;
+            specials |= 1u << i;
+        }
+    return specials;
 }
 
 /* s of f32: the sum of two floats is as good as exact. */
@@ -167,7 +195,7 @@ FLOE_DEV double s_of(const fast_job &job, real x, real y)
 
 /* The terms of what comes into the windows less, with LEAVES, those of what leaves them. */
 template <bool LEAVES>
-FLOE_DEV void terms_of(const fast_job &job, const values &in, const values &out, double terms[FLOE_SSIM_SUMS][2][2])
+FLOE_DEV void terms_of(const fast_job &job, const values &in, const values &out, double terms[][2][2])
 {
 #pragma unroll
     for (int r = 0; r < 2; r++)
@@ -214,23 +242,36 @@ FLOE_DEV void half_of(double sums[4], const double half[2][2], const double band
     floe_matrix_add(sums, half[1], band[1]);
 }
 
+/* How many pairs that do not count come in, less those that leave. */
+FLOE_DEV void missing_of(uint32_t in, uint32_t out, double terms[2][2])
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        terms[i % 2][i / 2] = (double)(int)(in >> i & 1) - (double)(int)(out >> i & 1);
+}
+
 /* Sums along x in 16 rows of a plane, to shared memory. Returns whether the plane's values are tame. */
-template <bool PAIRS, bool LEAVES>
+template <bool PAIRS, int N, bool LEAVES>
 FLOE_DEV bool rows_sum(const fast_job &job, const place &p, const lane_rows &comes, const lane_rows &leaves,
                        const double band[2][2], double *shared)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     double *to = shared + (warp / 2 * 16 + p.row) * PITCH + warp % 2 * SPAN + p.quad;
-    double sums[FLOE_SSIM_SUMS][4], terms[FLOE_SSIM_SUMS][2][2];
+    double sums[N][4], terms[N][2][2];
     bool tame = true;
 #pragma unroll
     for (uint32_t segment = 0; segment <= SPAN / HALF; segment++) {
-        const values in = values_at<PAIRS>(comes, segment);
-        const values out = LEAVES ? values_at<PAIRS>(leaves, segment) : in;
+        values in = values_at<PAIRS>(comes, segment), out = in;
+        if (LEAVES)
+            out = values_at<PAIRS>(leaves, segment);
+        if (N == CAREFUL) {
+            const uint32_t comes_missing = specials_taken(job, in);
+            missing_of(comes_missing, LEAVES ? specials_taken(job, out) : 0, terms[N - 1]);
+        }
         tame &= are_tame(job, in);
         terms_of<LEAVES>(job, in, out, terms);
 #pragma unroll
-        for (int m = 0; m < FLOE_SSIM_SUMS; m++) {
+        for (int m = 0; m < N; m++) {
             if (segment > 0) {
                 half_add(sums[m], terms[m], band[1]);
 #pragma unroll
@@ -245,10 +286,10 @@ FLOE_DEV bool rows_sum(const fast_job &job, const place &p, const lane_rows &com
 }
 
 /* Adds sums along y of 16 columns to those of 8 windows: half h of the rows that the windows need. */
-FLOE_DEV void columns_add(const double *shared, uint32_t rows, const double band[2], double sums[FLOE_SSIM_SUMS][4])
+template <int N> FLOE_DEV void columns_add(const double *shared, uint32_t rows, const double band[2], double sums[N][4])
 {
 #pragma unroll
-    for (int m = 0; m < FLOE_SSIM_SUMS; m++)
+    for (int m = 0; m < N; m++)
 #pragma unroll
         for (uint32_t t = 0; t < 2; t++) {
             const double *at = shared + m * MOMENT + (rows + 4 * t) * PITCH;
@@ -270,18 +311,22 @@ FLOE_DEV double half_loss(const fast_job &job, double s, double ss, double d, do
 
 typedef struct lane_losses {
     double sum, max;
+    uint32_t nwindows; /* careful only */
 } lane_losses;
 
 /* Of 8 rows of windows; counts: bit i for number i of the lane's four windows. */
-FLOE_DEV void losses_add(const fast_job &job, const double sums[FLOE_SSIM_SUMS][4], uint32_t counts, lane_losses *l)
+template <int N> FLOE_DEV void losses_add(const fast_job &job, const double sums[N][4], uint32_t counts, lane_losses *l)
 {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const double half =
             half_loss(job, sums[FLOE_SSIM_S][i], sums[FLOE_SSIM_SS][i], sums[FLOE_SSIM_D][i], sums[FLOE_SSIM_DD][i]);
-        const double loss = counts >> i & 1 ? half : 0;
+        const bool one_counts = (counts >> i & 1) && (N == SUMS || sums[N - 1][i] == 0);
+        const double loss = one_counts ? half : 0;
         l->sum += loss;
         l->max = loss > l->max ? loss : l->max;
+        if (N == CAREFUL)
+            l->nwindows += one_counts;
     }
 }
 
@@ -299,76 +344,75 @@ FLOE_DEV uint32_t counts_of(const fast_job &job, const place &p)
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void sums_clear(double sums[Y / HALF][FLOE_SSIM_SUMS][4])
+template <int N> FLOE_DEV void sums_clear(double sums[Y / HALF][N][4])
 {
 #pragma unroll
-    for (int v = 0; v < Y / HALF; v++)
-#pragma unroll
-        for (int m = 0; m < FLOE_SSIM_SUMS; m++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                sums[v][m][i] = 0;
+    for (int i = 0; i < Y / HALF * N * 4; i++)
+        sums[i / (4 * N)][i / 4 % N][i % 4] = 0;
 }
 
 /* What a thread keeps from plane to plane. */
-typedef struct running {
+template <int N> struct running {
     lane_rows rows;
     double band[2][2];
-    double sums[Y / HALF][FLOE_SSIM_SUMS][4]; /* of its 12 windows */
+    double sums[Y / HALF][N][4]; /* of its 12 windows */
     uint32_t counts;
     bool tame;
     lane_losses losses;
-} running;
+};
 
 /* One plane. complete: with it windows along z are. After each half of eight rows eight rows of windows are done with. */
-template <bool PAIRS, bool LEAVES>
-FLOE_DEV void plane_add(const fast_job &job, const place &p, bool complete, running &r, double *shared)
+template <bool PAIRS, int N, bool LEAVES>
+FLOE_DEV void plane_add(const fast_job &job, const place &p, bool complete, running<N> &r, double *shared)
 {
     const double *columns = shared + p.quad * PITCH + threadIdx.x / FLOE_WARP * 16 + p.row;
     const int64_t window = job.window_z;
     const lane_rows leaves =
         LEAVES ? rows_moved(r.rows, -window * job.original_stride[1], -window * job.decoded_stride[1]) : r.rows;
-    r.tame &= rows_sum<PAIRS, LEAVES>(job, p, r.rows, leaves, r.band, shared);
+    r.tame &= rows_sum<PAIRS, N, LEAVES>(job, p, r.rows, leaves, r.band, shared);
     r.rows = rows_moved(r.rows, job.original_stride[1], job.decoded_stride[1]);
     __syncthreads();
 #pragma unroll
     for (uint32_t h = 0; h < ROWS / HALF; h++) {
         if (h < Y / HALF)
-            columns_add(columns, h * HALF, r.band[0], r.sums[h]);
+            columns_add<N>(columns, h * HALF, r.band[0], r.sums[h]);
         if (h > 0) {
-            columns_add(columns, h * HALF, r.band[1], r.sums[h - 1]);
+            columns_add<N>(columns, h * HALF, r.band[1], r.sums[h - 1]);
             if (complete)
-                losses_add(job, r.sums[h - 1], r.counts >> 4 * (h - 1) & 15, &r.losses);
+                losses_add<N>(job, r.sums[h - 1], r.counts >> 4 * (h - 1) & 15, &r.losses);
         }
     }
     __syncthreads();
 }
 
 /* See the head of the file. */
-template <bool PAIRS>
+template <bool PAIRS, int N>
 __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_fast_kernel(const __grid_constant__ fast_job job)
 {
     FLOE_DYNAMIC_SHARED(double, shared);
     __shared__ floe_ssim_part warps[WARPS];
+    if (__syncthreads_or(*(volatile uint32_t *)job.wild != 0))
+        return; /* all in vain */
     const place p = place_of(job);
     const uint32_t nplanes = p.nz + job.window_z - 1;
     const bool runs = job.window_z > 1;
-    running r;
+    running<N> r;
     r.rows = rows_of<PAIRS>(job, p);
     r.counts = counts_of(job, p);
     r.tame = true;
-    r.losses = {0, 0};
+    r.losses = {0, 0, 0};
     band_of(job, p, r.band);
-    sums_clear(r.sums);
+    sums_clear<N>(r.sums);
     uint32_t plane = 0;
     for (; plane < nplanes && !(runs && plane >= job.window_z); plane++) {
         if (!runs)
-            sums_clear(r.sums);
-        plane_add<PAIRS, false>(job, p, plane + 1 >= job.window_z, r, shared);
+            sums_clear<N>(r.sums);
+        plane_add<PAIRS, N, false>(job, p, plane + 1 >= job.window_z, r, shared);
     }
     for (; plane < nplanes; plane++)
-        plane_add<PAIRS, true>(job, p, true, r, shared);
-    floe_ssim_part part = {2 * r.losses.sum, 2 * r.losses.max, (uint64_t)__popc(r.counts) * p.nz};
+        plane_add<PAIRS, N, true>(job, p, true, r, shared);
+    const uint64_t nwindows = N == CAREFUL ? r.losses.nwindows : (uint64_t)__popc(r.counts) * p.nz;
+    floe_ssim_part part = {2 * r.losses.sum, 2 * r.losses.max, nwindows};
     part = floe_ssim_part_of_block(part, warps, WARPS);
     if (threadIdx.x == 0)
         job.parts[(uint64_t)(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = part;
@@ -402,6 +446,8 @@ fast_job fast_job_of(const floe_ssim_job *job)
     f.pivot_n = 2 * f.pivot * f.n;
     f.c1 = c->c1 / c->scale / c->scale * f.n * f.n;
     f.c2 = c->c2 / 2 / c->scale / c->scale * f.n * f.n;
+    f.has_fill = job->pair.has_fill;
+    f.fill_bits = (floe_uint)job->pair.fill_bits;
     f.parts = job->parts;
     f.wild = &job->answer->wild;
     return f;
@@ -419,18 +465,22 @@ bool has_pairs(const fast_job *f)
 
 } // namespace
 
-int FLOE_R(floe_ssim_fast_cuda)(const floe_ssim_job *job, void *stream)
+int FLOE_R(floe_ssim_fast_cuda)(const floe_ssim_job *job, bool careful, void *stream)
 {
+    typedef void (*kernel_fn)(fast_job);
+    static const kernel_fn kernels[2][2] = {{ssim_fast_kernel<false, SUMS>, ssim_fast_kernel<true, SUMS>},
+                                            {ssim_fast_kernel<false, CAREFUL>, ssim_fast_kernel<true, CAREFUL>}};
     cudaStream_t s = (cudaStream_t)stream;
     const fast_job f = fast_job_of(job);
-    auto kernel = has_pairs(&f) ? ssim_fast_kernel<true> : ssim_fast_kernel<false>;
+    const kernel_fn kernel = kernels[careful][has_pairs(&f)];
+    const int shared_nbytes = (careful ? CAREFUL : SUMS) * MOMENT * (int)sizeof(double);
     cudaError_t error = cudaMemsetAsync(job->answer, 0, sizeof *job->answer, s);
     if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_nbytes);
     if (error != cudaSuccess)
         return (int)error;
     const dim3 grid((uint32_t)f.grid.nx, (uint32_t)f.grid.ny, (uint32_t)(f.grid.nz * f.nwindows[0]));
-    FLOE_LAUNCH(kernel, grid, THREADS, SHARED_NBYTES, s, f);
+    FLOE_LAUNCH(kernel, grid, THREADS, (size_t)shared_nbytes, s, f);
     error = cudaGetLastError();
     return error != cudaSuccess ? (int)error : floe_ssim_join_cuda(f.parts, f.grid.nblocks, job->answer, stream);
 }
