@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Indexes over primitives: made and decoded where the data lie, by threads or by a GPU, the bytes and places of index.h.
+ * On a GPU nothing waits, and all pointers but those of specs, of the index and of p are device memory.
+ */
+#ifndef FLOE_STAGE_INDEX_PRIM_H
+#define FLOE_STAGE_INDEX_PRIM_H
+
+#include "prim/prim.h"
+#include "stage/index/index.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What came of a call; of the backend's memory. */
+typedef struct floe_index_report {
+    uint64_t nbytes; /* encode: of the index */
+    uint32_t status; /* a floe_status */
+    uint32_t reserved;
+} floe_index_report;
+
+/* Bytes of workspace (of p) for either call. */
+floe_status floe_index_prim_workspace(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
+                                      uint64_t *nbytes, floe_error *err);
+
+/* floe_side_index_encode. block_most: no block has more units. The report says CAPACITY where dst (aligned to 4) is too
+ * small, and ARGUMENT where places reach too far; dst then holds no index. */
+floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const uint16_t *block_nbits,
+                                   uint64_t nblocks, uint32_t block_most, uint64_t begin, void *dst, uint64_t capacity,
+                                   floe_index_report *report, floe_error *err);
+
+/* floe_side_index_decode. index: as floe_side_index_open or floe_side_index_of_lengths gave it, with the body where p works.
+ * The report says FORMAT where the index lies; places are then undefined. */
+floe_status floe_index_prim_decode(const floe_prim *p, const floe_side_index *index, uint64_t *places,
+                                   floe_index_report *report, floe_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
