@@ -39,7 +39,9 @@ typedef enum floe_stencil_quantity {
 
 /* ---- formulas ------------------------------------------------------------------------------------------------------ */
 
-FLOE_HD double floe_stencil_first(double minus, double plus) { return 0.5 * (plus - minus); }
+/* Halves are exact, so a step may be halved when it has been added up. */
+FLOE_HD double floe_stencil_step(double minus, double plus) { return plus - minus; }
+FLOE_HD double floe_stencil_first(double minus, double plus) { return 0.5 * floe_stencil_step(minus, plus); }
 
 /* As a difference of differences, which are exact where the field is smooth, whatever its offset. */
 FLOE_HD double floe_stencil_second(double minus, double at, double plus) { return (plus - at) - (at - minus); }

@@ -109,22 +109,28 @@ struct around {
     cell at, minus[FLOE_STENCIL_AXES], plus[FLOE_STENCIL_AXES];
 };
 
-/* Sums of an order: of axes FIRST to 3, and of what joins the axes. */
+/* Sums of an order: of axes FIRST to 3, and of what joins the axes. First derivatives are steps, not halved yet; squares of
+ * lengths are those of the axes. */
 template <int FIRST> struct order_sums {
     floe_stencil_moments axis[FLOE_STENCIL_AXES - FIRST], sum, length, trace;
     uint32_t npoints, nskipped;
 };
 
-FLOE_DEV void moments_add(floe_stencil_moments *m, double f, double g, double e)
+FLOE_DEV void extremes_add(floe_stencil_moments *m, double f, double g, double e)
 {
     m->min[0] = f < m->min[0] ? f : m->min[0];
     m->max[0] = f > m->max[0] ? f : m->max[0];
     m->min[1] = g < m->min[1] ? g : m->min[1];
     m->max[1] = g > m->max[1] ? g : m->max[1];
     m->max_error = fabs(e) > m->max_error ? fabs(e) : m->max_error;
+    m->error_squares = fma(e, e, m->error_squares);
+}
+
+FLOE_DEV void moments_add(floe_stencil_moments *m, double f, double g, double e)
+{
+    extremes_add(m, f, g, e);
     m->squares[0] = fma(f, f, m->squares[0]);
     m->squares[1] = fma(g, g, m->squares[1]);
-    m->error_squares = fma(e, e, m->error_squares);
 }
 
 template <int FIRST> FLOE_DEV bool point_counts(const around &r, uint32_t active)
@@ -137,30 +143,43 @@ template <int FIRST> FLOE_DEV bool point_counts(const around &r, uint32_t active
     return counts;
 }
 
-template <int ORDER, int FIRST> FLOE_DEV void point_add(const around &r, uint32_t active, order_sums<FIRST> *s)
+/* What joins the axes at a point. */
+struct joined {
+    double sum_f, sum_g, squares_f, squares_g, trace_f, trace_e;
+};
+
+/* Squares are not fused: lengths are the CPU's to the last bit, and so are the differences that nearly cancel. */
+FLOE_DEV joined joined_with(const joined &j, double f, double g, double e)
 {
-    double sum_f = 0, sum_g = 0, squares_f = 0, squares_g = 0, trace_f = 0, trace_e = 0;
+    const joined n = {j.sum_f + fabs(f),   j.sum_g + fabs(g), j.squares_f + f * f,
+                      j.squares_g + g * g, j.trace_f + f,     j.trace_e + e};
+    return n;
+}
+
+template <int ORDER> FLOE_DEV double derivative(double minus, double at, double plus)
+{
+    return ORDER == 1 ? floe_stencil_step(minus, plus) : floe_stencil_second(minus, at, plus);
+}
+
+/* ALL: the axes FIRST to 3 all have derivatives. */
+template <int ORDER, int FIRST, bool ALL>
+FLOE_DEV void point_add(const around &r, uint32_t active, order_sums<FIRST> *s)
+{
+    joined j = {0, 0, 0, 0, 0, 0};
 #pragma unroll
     for (int a = FIRST; a < FLOE_STENCIL_AXES; a++) {
-        if (!(active >> a & 1))
+        if (!ALL && !(active >> a & 1))
             continue;
-        const cell lo = r.minus[a], hi = r.plus[a];
-        const double f = ORDER == 1 ? floe_stencil_first(lo.f, hi.f) : floe_stencil_second(lo.f, r.at.f, hi.f);
-        const double e = ORDER == 1 ? floe_stencil_first(lo.e, hi.e) : floe_stencil_second(lo.e, r.at.e, hi.e);
-        const double g = f + e;
+        const double f = derivative<ORDER>(r.minus[a].f, r.at.f, r.plus[a].f);
+        const double e = derivative<ORDER>(r.minus[a].e, r.at.e, r.plus[a].e), g = f + e;
+        const joined begun = {fabs(f), fabs(g), f * f, g * g, f, e};
         moments_add(&s->axis[a - FIRST], f, g, e);
-        sum_f += fabs(f);
-        sum_g += fabs(g);
-        squares_f += f * f;
-        squares_g += g * g;
-        trace_f += f;
-        trace_e += e;
+        j = ALL && a == FIRST ? begun : joined_with(j, f, g, e);
     }
-    const double scale = ORDER == 1 ? 2 : 1; /* Eq. 1 has no half */
-    const double length_f = sqrt(squares_f), length_g = sqrt(squares_g);
-    moments_add(&s->sum, scale * sum_f, scale * sum_g, scale * sum_g - scale * sum_f);
-    moments_add(&s->length, length_f, length_g, length_g - length_f);
-    moments_add(&s->trace, trace_f, trace_f + trace_e, trace_e);
+    const double length_f = sqrt(j.squares_f), length_g = sqrt(j.squares_g);
+    moments_add(&s->sum, j.sum_f, j.sum_g, j.sum_g - j.sum_f);
+    extremes_add(&s->length, length_f, length_g, length_g - length_f);
+    moments_add(&s->trace, j.trace_f, j.trace_f + j.trace_e, j.trace_e);
 }
 
 /* ---- the march ----------------------------------------------------------------------------------------------------- */
@@ -186,7 +205,7 @@ template <int TX> FLOE_DEV column column_of(const floe_stencil_dev_job *j, const
 }
 
 /* The point of a column in plane z, of which before and after are the neighbours along z. */
-template <typename T, int TX, int FIRST>
+template <typename T, int TX, int FIRST, bool ALL>
 FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, const cell *plane, uint64_t z, cell before,
                          cell at, cell after, order_sums<FIRST> *s)
 {
@@ -206,12 +225,12 @@ FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, const c
     }
     s->npoints++;
     if (c.first_order)
-        point_add<1, FIRST>(r, j->active, s);
+        point_add<1, FIRST, ALL>(r, j->active, s);
     else
-        point_add<2, FIRST>(r, j->active, s);
+        point_add<2, FIRST, ALL>(r, j->active, s);
 }
 
-template <typename T, int TX, int FIRST>
+template <typename T, int TX, int FIRST, bool ALL>
 FLOE_DEV void task_add(const floe_stencil_dev_job *j, const task &t, cell (*planes)[tile<TX>::CELLS],
                        order_sums<FIRST> *s)
 {
@@ -238,7 +257,7 @@ FLOE_DEV void task_add(const floe_stencil_dev_job *j, const task &t, cell (*plan
         at = planes[now][c.own];
         after = edge ? planes[next][c.own] : at;
         if (c.inside)
-            column_add<T, TX, FIRST>(j, c, planes[now], z, before, at, after, s);
+            column_add<T, TX, FIRST, ALL>(j, c, planes[now], z, before, at, after, s);
         before = at;
         if (more)
             plane_store<TX>(planes[(uint32_t)(z - first + edge + 1) % PLANES], fetched);
@@ -248,17 +267,26 @@ FLOE_DEV void task_add(const floe_stencil_dev_job *j, const task &t, cell (*plan
 
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
-/* A warp's words of one slot go to shared memory. */
-FLOE_DEV void slot_collect(const floe_stencil_moments &m, double *words)
+/* A warp's words of one slot go to shared memory, in units of `unit`. */
+FLOE_DEV void slot_collect(const floe_stencil_moments &m, double unit, double *words)
 {
     const double v[FLOE_STENCIL_MOMENTS] = {m.min[0],     m.min[1],     m.max[0],    m.max[1],
                                             m.squares[0], m.squares[1], m.max_error, m.error_squares};
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_STENCIL_MOMENTS; k++) {
+        const bool is_square = floe_stencil_join_of(k) == FLOE_STENCIL_SUM;
         const double joined = floe_stencil_warp_join(floe_stencil_join_of(k), v[k]);
         if (floe_lane() == 0)
-            words[k] = joined;
+            words[k] = is_square ? joined * unit * unit : joined * unit;
     }
+}
+
+template <int FIRST> FLOE_DEV void lengths_square(order_sums<FIRST> *s)
+{
+#pragma unroll
+    for (int a = FIRST; a < FLOE_STENCIL_AXES; a++)
+        for (int side = 0; side < 2; side++)
+            s->length.squares[side] += s->axis[a - FIRST].squares[side];
 }
 
 /* The block's words: those of its warps, in order; the first half of them has the first order. */
@@ -266,14 +294,16 @@ template <int FIRST>
 FLOE_DEV void block_write(const order_sums<FIRST> &s, double (*words)[FLOE_STENCIL_ORDER_WORDS + 2], double *part)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
+    const double unit = warp < WARPS / 2 ? 0.5 : 1; /* steps are halved; Eq. 1 has no half */
     floe_stencil_moments none;
     floe_stencil_moments_init(&none);
 #pragma unroll
     for (int a = 0; a < FLOE_STENCIL_AXES; a++)
-        slot_collect(a < FIRST ? none : s.axis[a < FIRST ? 0 : a - FIRST], words[warp] + a * FLOE_STENCIL_MOMENTS);
-    slot_collect(s.sum, words[warp] + FLOE_STENCIL_AXES * FLOE_STENCIL_MOMENTS);
-    slot_collect(s.length, words[warp] + (FLOE_STENCIL_AXES + 1) * FLOE_STENCIL_MOMENTS);
-    slot_collect(s.trace, words[warp] + (FLOE_STENCIL_AXES + 2) * FLOE_STENCIL_MOMENTS);
+        slot_collect(a < FIRST ? none : s.axis[a < FIRST ? 0 : a - FIRST], unit,
+                     words[warp] + a * FLOE_STENCIL_MOMENTS);
+    slot_collect(s.sum, 1, words[warp] + FLOE_STENCIL_AXES * FLOE_STENCIL_MOMENTS);
+    slot_collect(s.length, unit, words[warp] + (FLOE_STENCIL_AXES + 1) * FLOE_STENCIL_MOMENTS);
+    slot_collect(s.trace, unit, words[warp] + (FLOE_STENCIL_AXES + 2) * FLOE_STENCIL_MOMENTS);
     const double npoints = floe_stencil_warp_sum(s.npoints), nskipped = floe_stencil_warp_sum(s.nskipped);
     if (floe_lane() == 0)
         words[warp][FLOE_STENCIL_ORDER_WORDS] = npoints, words[warp][FLOE_STENCIL_ORDER_WORDS + 1] = nskipped;
@@ -291,7 +321,7 @@ FLOE_DEV void block_write(const order_sums<FIRST> &s, double (*words)[FLOE_STENC
 }
 
 /* Blocks take tiles in turn; a thread one order of a column. FIRST 0: the axis w has derivatives too. */
-template <typename T, int TX, int FIRST>
+template <typename T, int TX, int FIRST, bool ALL>
 __global__ void __launch_bounds__(THREADS, 1)
     stencil_points_kernel(const __grid_constant__ floe_stencil_dev_job job, uint64_t ntasks)
 {
@@ -306,15 +336,17 @@ __global__ void __launch_bounds__(THREADS, 1)
     floe_stencil_moments_init(&s.trace);
     s.npoints = s.nskipped = 0;
     for (uint64_t i = blockIdx.x; i < ntasks; i += gridDim.x)
-        task_add<T, TX, FIRST>(&job, task_of<TX>(&job, i), planes, &s);
+        task_add<T, TX, FIRST, ALL>(&job, task_of<TX>(&job, i), planes, &s);
+    lengths_square(&s);
     block_write<FIRST>(s, words, job.parts + (uint64_t)blockIdx.x * FLOE_STENCIL_POINTS_WORDS);
 }
 
-template <typename T, int TX, int FIRST> int launch(const floe_stencil_dev_job *job, double *words, cudaStream_t stream)
+template <typename T, int TX, int FIRST, bool ALL>
+int launch(const floe_stencil_dev_job *job, double *words, cudaStream_t stream)
 {
     const uint64_t ntasks = tasks_of<TX>(job);
     const uint32_t nblocks = floe_stencil_blocks(ntasks);
-    FLOE_LAUNCH((stencil_points_kernel<T, TX, FIRST>), nblocks, THREADS, 0, stream, *job, ntasks);
+    FLOE_LAUNCH((stencil_points_kernel<T, TX, FIRST, ALL>), nblocks, THREADS, 0, stream, *job, ntasks);
     const int error = (int)cudaGetLastError();
     return error ? error
                  : floe_stencil_join_parts(job->parts, nblocks, FLOE_STENCIL_POINTS_WORDS, 2 * FLOE_STENCIL_ORDER_WORDS,
@@ -324,8 +356,11 @@ template <typename T, int TX, int FIRST> int launch(const floe_stencil_dev_job *
 template <typename T> int launch_real(const floe_stencil_dev_job *job, double *words, cudaStream_t stream)
 {
     if (job->active & 1)
-        return launch<T, 32, 0>(job, words, stream);
-    return job->shape[2] == 1 ? launch<T, 256, 1>(job, words, stream) : launch<T, 32, 1>(job, words, stream);
+        return launch<T, 32, 0, false>(job, words, stream);
+    if (job->active == 0xe)
+        return launch<T, 32, 1, true>(job, words, stream);
+    return job->shape[2] == 1 ? launch<T, 256, 1, false>(job, words, stream)
+                              : launch<T, 32, 1, false>(job, words, stream);
 }
 
 } // namespace
