@@ -47,6 +47,8 @@ typedef struct floe_stencil_dev_job {
 } floe_stencil_dev_job;
 
 /* Each returns a cudaError_t as a number. */
+/* words: FLOE_STENCIL_POINTS_WORDS, and as many again of a sample, of which the extremes count too. They are cleared before
+ * the call; no sample has 0 points. */
 int floe_stencil_points_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 /* Lags first_lag to first_lag + FLOE_STENCIL_GROUP - 1 along `axis`, which is not the row, and with_row along the row too. */

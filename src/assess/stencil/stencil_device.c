@@ -13,7 +13,9 @@ enum {
     GROUPS = (FLOE_STENCIL_MAX_LAGS + FLOE_STENCIL_GROUP - 1) / FLOE_STENCIL_GROUP,
     MARCHES = FLOE_STENCIL_AXES - 1,   /* axes that are not the row */
     LAGS_CALLS = GROUPS * MARCHES * 2, /* of the signal and of what counts */
-    MAX_WORDS = FLOE_STENCIL_POINTS_WORDS + FLOE_STENCIL_SOBOLEV_WORDS + LAGS_CALLS * FLOE_STENCIL_LAGS_WORDS,
+    SOBOLEV_AT = 2 * FLOE_STENCIL_POINTS_WORDS,
+    LAGS_AT = SOBOLEV_AT + FLOE_STENCIL_SOBOLEV_WORDS,
+    MAX_WORDS = LAGS_AT + LAGS_CALLS * FLOE_STENCIL_LAGS_WORDS,
     ROW = FLOE_STENCIL_AXES - 1
 };
 
@@ -109,15 +111,29 @@ static void moments_from(const double *words, floe_stencil_moments *m)
     m->error_squares = words[7];
 }
 
+/* Of a sample, whose squares have been counted already. */
+static void extremes_from(const double *words, floe_stencil_moments *m)
+{
+    floe_stencil_moments sample;
+    moments_from(words, &sample);
+    memset(sample.squares, 0, sizeof sample.squares);
+    sample.error_squares = 0;
+    floe_stencil_moments_join(m, &sample);
+}
+
 static void points_from(const double *words, bool flat, floe_stencil_sums *sums)
 {
     static const int joined[2][3] = {{FLOE_STENCIL_FIRST_SUM, FLOE_STENCIL_FIRST_LENGTH, FLOE_STENCIL_DIVERGENCE},
                                      {FLOE_STENCIL_SECOND_SUM, FLOE_STENCIL_SECOND_LENGTH, FLOE_STENCIL_LAPLACIAN}};
+    const bool has_sample = words[FLOE_STENCIL_POINTS_WORDS + 2 * FLOE_STENCIL_ORDER_WORDS] > 0;
     for (uint32_t order = 0; order < 2; order++)
         for (uint32_t slot = 0; slot < FLOE_STENCIL_SLOTS; slot++) {
             const uint32_t axis = (order ? FLOE_STENCIL_SECOND : FLOE_STENCIL_FIRST) + turned(flat, slot);
             const uint32_t q = slot < FLOE_STENCIL_AXES ? axis : (uint32_t)joined[order][slot - FLOE_STENCIL_AXES];
-            moments_from(words + order * FLOE_STENCIL_ORDER_WORDS + slot * FLOE_STENCIL_MOMENTS, &sums->of[q]);
+            const double *all = words + order * FLOE_STENCIL_ORDER_WORDS + slot * FLOE_STENCIL_MOMENTS;
+            moments_from(all, &sums->of[q]);
+            if (has_sample)
+                extremes_from(all + FLOE_STENCIL_POINTS_WORDS, &sums->of[q]);
         }
     sums->npoints = (uint64_t)words[2 * FLOE_STENCIL_ORDER_WORDS];
     sums->nskipped = (uint64_t)words[2 * FLOE_STENCIL_ORDER_WORDS + 1];
@@ -181,9 +197,10 @@ static floe_status kernels_run(const floe_cuda *cuda, const floe_pair *pair, con
 {
     const floe_stencil_dev_job job = job_of(pair, options, w->parts), points = turned_job(&job, is_flat(pair));
     double *next = w->words;
+    FLOE_TRY(floe_cuda_clear(cuda, w->words, 2 * FLOE_STENCIL_POINTS_WORDS * sizeof(double), err));
     if (options->derivatives && job.active)
         FLOE_CUDA(err, floe_stencil_points_cuda(&points, next, cuda->stream));
-    next += FLOE_STENCIL_POINTS_WORDS;
+    next += 2 * FLOE_STENCIL_POINTS_WORDS;
     if (options->sobolev && job.active)
         FLOE_CUDA(err, floe_stencil_sobolev_cuda(&job, next, cuda->stream));
     next += FLOE_STENCIL_SOBOLEV_WORDS;
@@ -215,12 +232,11 @@ floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *p
     if (options->derivatives && floe_stencil_active(pair->shape))
         points_from(words, is_flat(pair), &sums);
     if (options->sobolev && floe_stencil_active(pair->shape))
-        sobolev_from(words + FLOE_STENCIL_POINTS_WORDS, &sums);
+        sobolev_from(words + SOBOLEV_AT, &sums);
     if (options->all_count)
         couples_count(pair, options->lags, &sums);
     for (uint32_t k = 0; k < ncalls; k++)
-        products_from(words + FLOE_STENCIL_POINTS_WORDS + FLOE_STENCIL_SOBOLEV_WORDS + k * FLOE_STENCIL_LAGS_WORDS,
-                      &calls[k], options, &sums);
+        products_from(words + LAGS_AT + k * FLOE_STENCIL_LAGS_WORDS, &calls[k], options, &sums);
     floe_stencil_finish(&sums, pair, options, result);
     return FLOE_OK;
 }

@@ -170,6 +170,18 @@ static void longer_than_a_chunk(void **state)
         }
 }
 
+/* So many tiles that extremes of a sample are found first. */
+static void with_a_sample(void **state)
+{
+    (void)state;
+    static const uint64_t stack[] = {140, 3, 3, 3};
+    for (int kind = is_small() ? KIT_NOISE : KIT_SMOOTH; kind < KIT_KINDS;
+         kind += is_small() ? KIT_FALLING - KIT_NOISE : 1) {
+        const floe_pair p = kit_pair((kit_kind)kind, FLOE_F32, 4, stack, xs, ys);
+        compare(&p, (floe_stencil_options){.derivatives = true}, (size_t)140 * 27);
+    }
+}
+
 static void strided_views(void **state)
 {
     (void)state;
@@ -283,10 +295,8 @@ int main(int argc, char **argv)
 {
     floe_error err = {.message = ""};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds_and_shapes),
-        cmocka_unit_test(longer_than_a_chunk),
-        cmocka_unit_test(strided_views),
-        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(all_kinds_and_shapes), cmocka_unit_test(longer_than_a_chunk), cmocka_unit_test(with_a_sample),
+        cmocka_unit_test(strided_views),        cmocka_unit_test(what_is_refused),
     };
     if (floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK) {
         fprintf(stderr, "%s\n", err.message);

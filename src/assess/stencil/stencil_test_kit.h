@@ -29,6 +29,8 @@ typedef enum kit_kind {
     KIT_CONSTANT, /* both sides, one above the other */
     KIT_EXACT,    /* decoded is the original */
     KIT_BIASED,   /* errors of 100 with a variation of 1e-3 */
+    KIT_RISING,   /* all derivatives are positive, */
+    KIT_FALLING,  /* or negative */
     KIT_SPECIAL,  /* NaN, Inf and fill on either side */
     KIT_MOSTLY_SPECIAL,
     KIT_KINDS
@@ -64,6 +66,8 @@ static void kit_values(kit_kind kind, uint64_t i, double *x, double *y)
     case KIT_CONSTANT: *x = 1.25, *y = 1.1; break;
     case KIT_EXACT: *y = *x; break;
     case KIT_BIASED: *y = *x + 100 + 1e-3 * noise; break;
+    case KIT_RISING: *x = (double)i * (double)i * 1e-4, *y = 0.99 * *x; break;
+    case KIT_FALLING: *x = (double)i * (double)i * -1e-4, *y = 0.99 * *x; break;
     case KIT_SPECIAL: *x = kit_special(*x, 1), *y = kit_special(*y, 1); break;
     case KIT_MOSTLY_SPECIAL: *x = kit_special(*x, 30), *y = kit_special(*y, 2); break;
     default: break;
