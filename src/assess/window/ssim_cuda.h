@@ -2,13 +2,18 @@
 /*
  * SSIM (ssim.h) of two fields in device memory.
  *
- * There are two ways. The fast one (ssim_fast_cuda.cu) reads both fields about once and keeps everything else on the chip.
- * It wants a step of 1, windows of the same size up to FLOE_SSIM_FAST_WINDOW along both of the fastest axes (along the axis
- * before them any size), uniform weights, rows of at least FLOE_SSIM_FAST_X neighbours that lie side by side, and values that are tame: finite, and
- * within eight ranges of the original's middle. There is a careful variant of it, slower by a quarter, that leaves out what
- * is not finite or fill, and wants the others to be tame. The other way (ssim_any_cuda.cu) takes all else: it puts sums over windows
- * along one axis after another into device memory, in boxes of some million values. A call does again what the way
- * before, from the fastest to the slowest, could not do because of its values.
+ * There are two ways. The fast one (ssim_fast_real_cuda.cu) reads both fields about once and keeps everything else on the
+ * chip. It wants
+ *
+ *     a step of 1, rows of at least FLOE_SSIM_FAST_X neighbours that lie side by side
+ *     windows of the same size, up to FLOE_SSIM_FAST_WINDOW, along both of the fastest axes; of any size along the axis before
+ *     them, or 1 where weights are Gaussian; 1 along the slowest of four
+ *     values that are tame: finite, and within eight ranges of the original's middle
+ *
+ * A careful variant of it, slower by a quarter, leaves out what is not finite or fill, and wants the others to be tame. The
+ * other way (ssim_any_cuda.cu) takes all else: it puts sums over windows along one axis after another into device memory, in
+ * boxes of some million values. A call does again what the way before, from the fastest to the slowest, could not do because
+ * of its values.
  *
  * Both work in double and give the same each time. The slow way adds the same numbers in the same order as the CPU but for
  * rows; losses of all three agree to some 1e-13.
@@ -24,9 +29,10 @@ extern "C" {
 #endif
 
 enum {
-    FLOE_SSIM_FAST_WINDOW = 9, /* with seven more, the 16 values of two matrix products' inner length */
-    FLOE_SSIM_FAST_X = 64,     /* windows of a block of the fast way; its warps share them, see there */
-    FLOE_SSIM_FAST_Y = 24,
+    FLOE_SSIM_FAST_X = 64,    /* windows in a row of a block of the fast way */
+    FLOE_SSIM_FAST_ROWS = 32, /* rows of values of a block */
+    FLOE_SSIM_FAST_STRIP = 8,
+    FLOE_SSIM_FAST_WINDOW = 2 * FLOE_SSIM_FAST_STRIP + 1, /* 8 windows of this size cover three strips */
     FLOE_SSIM_FAST_Z = 128,    /* at most; running sums along the axis begin anew that often */
     FLOE_SSIM_ANY_BLOCKS = 528 /* that add up losses; four on each of 132 processors */
 };
@@ -51,6 +57,10 @@ void floe_ssim_plan_device(const floe_pair *pair, const floe_ssim_options *optio
 void floe_ssim_sums_nbytes(const floe_ssim_plan *plan, uint64_t nbytes[2]);
 uint64_t floe_ssim_nparts(const floe_ssim_plan *plan);
 bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan);
+
+/* Strips of 8 values that 8 windows in a row cover. A block has one strip of windows fewer than of values for each strip
+ * beyond the first. */
+static inline uint32_t floe_ssim_fast_strips(uint64_t window) { return window > FLOE_SSIM_FAST_STRIP + 1 ? 3 : 2; }
 
 /* Blocks of the fast way: tiles along x and y, equal chunks along z, and fields along the slowest axis. */
 typedef struct floe_ssim_fast_grid {

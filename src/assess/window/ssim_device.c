@@ -54,7 +54,8 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan)
 {
     floe_ssim_fast_grid g;
     g.nx = floe_ceil_div(plan->nwindows[3], FLOE_SSIM_FAST_X);
-    g.ny = floe_ceil_div(plan->nwindows[2], FLOE_SSIM_FAST_Y);
+    g.ny = floe_ceil_div(plan->nwindows[2], FLOE_SSIM_FAST_ROWS - (floe_ssim_fast_strips(plan->options.window[2]) - 1) *
+                                                                      FLOE_SSIM_FAST_STRIP);
     g.nchunk = floe_ceil_div(plan->nwindows[1], floe_ceil_div(plan->nwindows[1], FLOE_SSIM_FAST_Z));
     g.nz = floe_ceil_div(plan->nwindows[1], g.nchunk);
     g.nblocks = g.nx * g.ny * g.nz * plan->nwindows[0];
@@ -82,9 +83,11 @@ bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan)
     for (int a = 0; a < FLOE_MAX_RANK; a++)
         if (o->step[a] != 1)
             return false;
-    if (o->weights != FLOE_SSIM_WEIGHTS_UNIFORM || o->window[0] != 1 || o->window[2] != o->window[3] ||
-        o->window[3] > FLOE_SSIM_FAST_WINDOW || pair->shape[LAST] < FLOE_SSIM_FAST_X ||
-        pair->original_stride[LAST] != 1 || pair->decoded_stride[LAST] != 1 || !grid_is_possible(plan))
+    if (o->weights == FLOE_SSIM_WEIGHTS_GAUSSIAN && o->window[1] > 1)
+        return false; /* running sums know no weights */
+    if (o->window[0] != 1 || o->window[2] != o->window[3] || o->window[3] > FLOE_SSIM_FAST_WINDOW ||
+        pair->shape[LAST] < FLOE_SSIM_FAST_X || pair->original_stride[LAST] != 1 || pair->decoded_stride[LAST] != 1 ||
+        !grid_is_possible(plan))
         return false;
     return range > (pair->dtype == FLOE_F32 ? 0 : 1e-60) && range < 1e60 && fabs(middle) < 1e60;
 }
