@@ -30,6 +30,7 @@ typedef struct row {
 #define ONE_SUM(...)   ROW(REDUCTION, SUM, NUMBER, 1, 0, __VA_ARGS__)
 #define ONE_COUNT(...) ROW(REDUCTION, SUM, COUNT, 1, 0, __VA_ARGS__)
 #define SUM(...)       ROW(REDUCTION, SUM, NUMBER, 2, 0, __VA_ARGS__)
+#define RATIO(...)     ROW(REDUCTION, SUM, NUMBER, 2, FLOE_REDUCTION_RATIOS, __VA_ARGS__)
 #define COUNT(...)     ROW(REDUCTION, SUM, COUNT, 2, 0, __VA_ARGS__)
 #define STENCIL(...)   ROW(STENCIL, NEIGHBOURS, __VA_ARGS__)
 #define SPECTRUM(...)  ROW(SPECTRUM, TRANSFORM, __VA_ARGS__)
@@ -68,9 +69,10 @@ static const row table[] = {
     ONE_SUM("error_stat:value_mean", "mean", "mean(x) = sum x / n", "x", original.mean),
     ONE_SUM("error_stat:value_var", "variance", "mean((x - mean(x))^2)", "x^2", original.variance),
     ONE_SUM("error_stat:value_std", "std_dev", "sqrt(variance)", "x", original.std_dev),
-    ONE_SUM("error_stat:value_skewness", "skewness", "mean((x - mean(x))^3) / std_dev^3", "", original.skewness),
-    ONE_SUM("error_stat:value_kurtosis", "kurtosis", "mean((x - mean(x))^4) / variance^2; 3 for a normal distribution",
-            "", original.kurtosis),
+    ROW(REDUCTION, SUM, NUMBER, 1, FLOE_REDUCTION_MOMENTS, "error_stat:value_skewness", "skewness",
+        "mean((x - mean(x))^3) / std_dev^3", "", original.skewness),
+    ROW(REDUCTION, SUM, NUMBER, 1, FLOE_REDUCTION_MOMENTS, "error_stat:value_kurtosis", "kurtosis",
+        "mean((x - mean(x))^4) / variance^2; 3 for a normal distribution", "", original.kurtosis),
     ONE_COUNT("error_stat:n_zero", "zeros", "values that are 0", "", original.nzero),
     ONE_COUNT("error_stat:n_nan", "nan", "values that are NaN", "", original.nnan),
     ONE_COUNT("error_stat:n_inf", "inf", "values that are infinite", "", original.ninf),
@@ -91,10 +93,10 @@ static const row table[] = {
     SUM("decompressed:value_mean", "decoded_mean", "mean(y)", "x", decoded.mean),
     SUM("decompressed:value_var", "decoded_variance", "mean((y - mean(y))^2)", "x^2", decoded.variance),
     SUM("decompressed:value_std", "decoded_std_dev", "sqrt(decoded_variance)", "x", decoded.std_dev),
-    SUM("decompressed:value_skewness", "decoded_skewness", "mean((y - mean(y))^3) / decoded_std_dev^3", "",
-        decoded.skewness),
-    SUM("decompressed:value_kurtosis", "decoded_kurtosis", "mean((y - mean(y))^4) / decoded_variance^2", "",
-        decoded.kurtosis),
+    ROW(REDUCTION, SUM, NUMBER, 2, FLOE_REDUCTION_MOMENTS, "decompressed:value_skewness", "decoded_skewness",
+        "mean((y - mean(y))^3) / decoded_std_dev^3", "", decoded.skewness),
+    ROW(REDUCTION, SUM, NUMBER, 2, FLOE_REDUCTION_MOMENTS, "decompressed:value_kurtosis", "decoded_kurtosis",
+        "mean((y - mean(y))^4) / decoded_variance^2", "", decoded.kurtosis),
     COUNT("decompressed:n_zero", "decoded_zeros", "decoded values that are 0", "", decoded.nzero),
     COUNT("decompressed:n_nan", "decoded_nan", "decoded values that are NaN", "", decoded.nnan),
     COUNT("decompressed:n_inf", "decoded_inf", "decoded values that are infinite", "", decoded.ninf),
@@ -124,9 +126,9 @@ static const row table[] = {
     SUM("error_stat:min_rel_error", "min_rel_error", "min |e| / range", "", error.rel_min),
     SUM("error_stat:average_rel_error", "avg_rel_error", "mean |e| / range", "", error.rel_mean),
     SUM("error_stat:max_rel_error", "max_rel_error", "max |e| / range", "", error.rel_max),
-    SUM("error_stat:min_pw_rel_error", "min_pw_rel_error", "min |e| / |x|, where x is not 0", "", error.pw_min),
-    SUM("error_stat:average_pw_rel_error", "avg_pw_rel_error", "mean |e| / |x|, where x is not 0", "", error.pw_mean),
-    SUM("error_stat:max_pw_rel_error", "max_pw_rel_error", "max |e| / |x|, where x is not 0", "", error.pw_max),
+    RATIO("error_stat:min_pw_rel_error", "min_pw_rel_error", "min |e| / |x|, where x is not 0", "", error.pw_min),
+    RATIO("error_stat:average_pw_rel_error", "avg_pw_rel_error", "mean |e| / |x|, where x is not 0", "", error.pw_mean),
+    RATIO("error_stat:max_pw_rel_error", "max_pw_rel_error", "max |e| / |x|, where x is not 0", "", error.pw_max),
     COUNT("error_stat:n_pw_undefined", "pw_undefined", "pairs with x = 0 and e not 0", "", error.pw_undefined),
     SUM("error_stat:mse", "mse", "mean(e^2)", "x^2", error.mse),
     SUM("error_stat:rmse", "rmse", "sqrt(mse)", "x", error.rmse),
@@ -148,7 +150,8 @@ static const row table[] = {
         "e in bins, as narrow a power of two as fits `bins` of them", "x", error.pdf),
     ROW(REDUCTION, HISTOGRAM, HISTOGRAM, 2, FLOE_REDUCTION_PDFS, "diff_pdf:rel_histogram", "rel_error_pdf",
         "e / range in the same bins", "", error.rel_pdf),
-    ROW(REDUCTION, HISTOGRAM, HISTOGRAM, 2, FLOE_REDUCTION_PDFS, "diff_pdf:pw_rel_histogram", "pw_rel_error_pdf",
+    ROW(REDUCTION, HISTOGRAM, HISTOGRAM, 2, FLOE_REDUCTION_PDFS | FLOE_REDUCTION_RATIOS, "diff_pdf:pw_rel_histogram",
+        "pw_rel_error_pdf",
         "|e| / |x| where x is not 0, in logarithmic bins from 2^-48 to 2^16; the ends hold all that is beyond", "",
         error.pw_pdf),
     ROW(REDUCTION, SEARCH, SPOTS, 2, FLOE_REDUCTION_WORST, "spatial_error:worst", "worst_errors",

@@ -28,7 +28,9 @@ enum {
     FLOE_REDUCTION_BYTES = 4,    /* entropy of bytes */
     FLOE_REDUCTION_WORST = 8,    /* places of the worst errors */
     FLOE_REDUCTION_OUTSIDE = 16, /* values outside the bound */
-    FLOE_REDUCTION_SORTED = 32   /* KS and Wasserstein distance by sorting */
+    FLOE_REDUCTION_SORTED = 32,  /* KS and Wasserstein distance by sorting */
+    FLOE_REDUCTION_RATIOS = 64,  /* |e| / |x|; a CPU has time for it, and for what follows, in any case */
+    FLOE_REDUCTION_MOMENTS = 128 /* skewness and kurtosis */
 };
 
 typedef struct floe_reduction_options {

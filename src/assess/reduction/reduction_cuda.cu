@@ -24,7 +24,8 @@ FLOE_DEV void fetch(const floe_reduction_dev_job *job, uint64_t first, uint64_t 
         floe_reduction_gather(job, first, end, g);
 }
 
-/* Blocks take pieces in turn; a thread eight pairs of every 2048, the next of which are on their way meanwhile. */
+/* Blocks take pieces in turn; a thread eight pairs of every 2048. Where warps wait for one another to look after bins, the
+ * next ones are on their way meanwhile; elsewhere other warps have enough to do. */
 template <typename T, bool BINS>
 __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
     reduction_kernel(const __grid_constant__ floe_reduction_dev_job job)
@@ -48,14 +49,18 @@ __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
         floe_reduction_group<T> now, next;
         floe_reduction_lane lane;
         floe_reduction_lane_init(&lane);
-        fetch(&job, begin, end, &now);
+        if (BINS)
+            fetch(&job, begin, end, &next);
         for (uint64_t first = begin; first < end; first += FLOE_REDUCTION_STEP) {
-            if (first + FLOE_REDUCTION_STEP < end)
+            if (BINS)
+                now = next;
+            else
+                fetch(&job, first, end, &now);
+            if (BINS && first + FLOE_REDUCTION_STEP < end)
                 fetch(&job, first + FLOE_REDUCTION_STEP, end, &next);
             const floe_reduction_marks marks = floe_reduction_group_add(&job, &now, &shared, &lane);
             if (BINS)
                 floe_reduction_bins_add(&job, &now, &marks, &lane, &t, tables, &frames);
-            now = next;
         }
         floe_reduction_fold(&lane, &shared, &job.parts[piece]);
         if (BINS && threadIdx.x == 0)

@@ -32,6 +32,15 @@ FLOE_DEV floe_value_class floe_reduction_class(double v, const floe_reduction_de
     return floe_value_class_f64(floe_bits_f64(v), job->has_fill, job->fill_bits);
 }
 
+FLOE_DEV bool floe_reduction_is_fill(float v, const floe_reduction_dev_job *job)
+{
+    return floe_bits_f32(v) == (uint32_t)job->fill_bits;
+}
+FLOE_DEV bool floe_reduction_is_fill(double v, const floe_reduction_dev_job *job)
+{
+    return floe_bits_f64(v) == job->fill_bits;
+}
+
 FLOE_DEV void floe_reduction_unpack(uint4 v, float *to)
 {
     to[0] = floe_f32_of(v.x), to[1] = floe_f32_of(v.y), to[2] = floe_f32_of(v.z), to[3] = floe_f32_of(v.w);

@@ -35,7 +35,8 @@ static void job_make(floe_reduction_device *d)
     floe_reduction_dev_job *j = &d->job;
     *j = (floe_reduction_dev_job){.dtype = r->pair->dtype, .flat = r->dense, .nelems = r->nelems, .piece = r->piece};
     j->npieces = r->npieces;
-    j->ratios = j->moments = 1;
+    j->ratios = has(d, FLOE_REDUCTION_RATIOS) || (has(d, FLOE_REDUCTION_OUTSIDE) && o->mode == FLOE_BOUND_PWREL);
+    j->moments = has(d, FLOE_REDUCTION_MOMENTS);
     memcpy(j->shape, r->pair->shape, sizeof j->shape);
     for (int side = 0; side < 2; side++) {
         j->side[side] = side_data(r->pair, side);

@@ -9,7 +9,7 @@
 
 /* sum: of d = v - pivot to the first four powers; top: largest v, and of -v; special: zeros, NaN, infinities, fill. */
 static void values_finish(const double *sum, const double *top, const uint64_t *special, double n, double pivot,
-                          floe_values *v)
+                          bool moments, floe_values *v)
 {
     const double d = sum[0] / n, d2 = sum[1] / n, d3 = sum[2] / n, d4 = sum[3] / n;
     v->nzero = special[0], v->nnan = special[1], v->ninf = special[2], v->nfill = special[3];
@@ -19,8 +19,8 @@ static void values_finish(const double *sum, const double *top, const uint64_t *
     v->variance = v->range > 0 ? fmax(d2 - d * d, 0) : 0;
     v->std_dev = sqrt(v->variance);
     const double m3 = d3 - 3 * d * d2 + 2 * d * d * d, m4 = d4 - 4 * d * d3 + 6 * d * d * d2 - 3 * d * d * d * d;
-    v->skewness = v->variance > 0 ? m3 / (v->variance * v->std_dev) : NAN;
-    v->kurtosis = v->variance > 0 ? m4 / (v->variance * v->variance) : NAN;
+    v->skewness = moments && v->variance > 0 ? m3 / (v->variance * v->std_dev) : NAN;
+    v->kurtosis = moments && v->variance > 0 ? m4 / (v->variance * v->variance) : NAN;
 }
 
 static floe_histogram linear(const floe_bins_frame *frame, double n, const uint64_t *count, double unit)
@@ -41,7 +41,7 @@ static double decibel(double ratio) { return 10 * log10(ratio); }
 /* part of a range; nothing of nothing is nothing. */
 static double over(double part, double range) { return part == 0 ? 0 : part / range; }
 
-static void errors_finish(const floe_reduction_part *t, double n, double range, floe_error_stats *e)
+static void errors_finish(const floe_reduction_part *t, double n, double range, bool ratios, floe_error_stats *e)
 {
     e->min = -t->top[FLOE_TOP_E_LOW] + 0.0, e->max = t->top[FLOE_TOP_E] + 0.0;
     e->mean = t->sum[FLOE_SUM_E] / n;
@@ -49,7 +49,7 @@ static void errors_finish(const floe_reduction_part *t, double n, double range, 
     e->abs_min = -t->top[FLOE_TOP_E_ABS_LOW] + 0.0, e->abs_max = floe_reduction_worst(t) + 0.0;
     e->abs_mean = t->sum[FLOE_SUM_E_ABS] / n;
     e->rel_min = over(e->abs_min, range), e->rel_mean = over(e->abs_mean, range), e->rel_max = over(e->abs_max, range);
-    const bool any = t->count[FLOE_COUNT_PW] > 0;
+    const bool any = ratios && t->count[FLOE_COUNT_PW] > 0;
     e->pw_min = any ? -t->top[FLOE_TOP_PW_LOW] + 0.0 : NAN, e->pw_max = any ? t->top[FLOE_TOP_PW] : NAN;
     e->pw_mean = any ? t->sum[FLOE_SUM_PW] / (double)t->count[FLOE_COUNT_PW] : NAN;
     e->pw_undefined = t->count[FLOE_COUNT_PW_UNDEFINED];
@@ -112,6 +112,7 @@ void floe_reduction_finish(const floe_reduction_options *options, const floe_red
     const floe_reduction_part *t = &r->total;
     const uint64_t count = t->count[FLOE_COUNT_PAIRS];
     const double n = (double)count;
+    const bool moments = options->parts & FLOE_REDUCTION_MOMENTS, ratios = options->parts & FLOE_REDUCTION_RATIOS;
     floe_distribution *d = &report->distribution;
     report->ncounted = count, report->nsame = t->count[FLOE_COUNT_SAME];
     report->nmismatch = t->count[FLOE_COUNT_MISMATCH], report->mismatch = r->mismatch;
@@ -119,11 +120,11 @@ void floe_reduction_finish(const floe_reduction_options *options, const floe_red
         report->original.entropy_bytes = floe_distribution_entropy(r->byte_count[0], 256);
         report->decoded.entropy_bytes = floe_distribution_entropy(r->byte_count[1], 256);
     }
-    values_finish(&t->sum[FLOE_SUM_X], &t->top[FLOE_TOP_X], &t->count[FLOE_COUNT_X_ZERO], n, r->pivot[0],
+    values_finish(&t->sum[FLOE_SUM_X], &t->top[FLOE_TOP_X], &t->count[FLOE_COUNT_X_ZERO], n, r->pivot[0], moments,
                   &report->original);
-    values_finish(&t->sum[FLOE_SUM_Y], &t->top[FLOE_TOP_Y], &t->count[FLOE_COUNT_Y_ZERO], n, r->pivot[1],
+    values_finish(&t->sum[FLOE_SUM_Y], &t->top[FLOE_TOP_Y], &t->count[FLOE_COUNT_Y_ZERO], n, r->pivot[1], moments,
                   &report->decoded);
-    errors_finish(t, n, report->original.range, &report->error);
+    errors_finish(t, n, report->original.range, ratios, &report->error);
     correlations_finish(t, n, &report->original, &report->decoded, &report->error);
     report->error.worst = r->worst, report->error.outside = r->outside;
     report->error.noutside = r->noutside, report->error.outside_percent = 100 * (double)r->noutside / n;

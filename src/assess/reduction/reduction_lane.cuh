@@ -89,8 +89,7 @@ FLOE_DEV bool floe_reduction_group_tame(const floe_reduction_dev_job *job, const
     if (job->has_fill) {
 #pragma unroll
         for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-            fill |= floe_reduction_class(g->x[j], job) == FLOE_VALUE_FILL ||
-                    floe_reduction_class(g->y[j], job) == FLOE_VALUE_FILL;
+            fill |= floe_reduction_is_fill(g->x[j], job) | floe_reduction_is_fill(g->y[j], job);
     }
     return nothing == 0 && floe_reduction_tame(least, most) && least_y > 0 && !fill && g->there == 255;
 }
