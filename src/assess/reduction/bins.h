@@ -17,13 +17,8 @@ typedef struct floe_bins {
     uint64_t *spare; /* capacity: for moving */
 } floe_bins;
 
-/* Values from low to high are coming. Both finite. */
+/* Values from low to high are coming: v is to be counted in bin floe_bins_index(v, per_width) - frame.first. */
 void floe_bins_cover(floe_bins *bins, double low, double high);
-/* A value that is covered. */
-static inline void floe_bins_add(floe_bins *bins, uint32_t table, double v)
-{
-    bins->count[table * bins->capacity + (uint64_t)(floe_bins_index(v, bins->per_width) - bins->frame.first)]++;
-}
 /* Adds a table to the counts of a frame that holds all its values. */
 void floe_bins_collect(const floe_bins *bins, uint32_t table, const floe_bins_frame *frame, uint64_t *count);
 

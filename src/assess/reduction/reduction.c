@@ -16,12 +16,29 @@ enum { BYTE_TABLES = 4 }; /* neighbouring bytes count in different ones, so that
 struct floe_reduction_worker {
     floe_pair_buffer buffer;
     floe_reduction_block block;
+    floe_reduction_marks marks;
     floe_bins errors, values;
     uint64_t *ratio_count;
     uint64_t (*byte_count[2])[256];
 };
 
 static bool has(const floe_reduction *r, uint32_t part) { return r->options->parts & part; }
+
+#define OPS(suffix)                                                                                           \
+    (floe_reduction_ops)                                                                                      \
+    {                                                                                                         \
+        floe_reduction_add_##suffix, floe_reduction_mark_errors_##suffix, floe_reduction_mark_values_##suffix \
+    }
+
+static floe_reduction_ops ops_of(const floe_cpu *cpu, floe_dtype dtype)
+{
+#ifdef FLOE_HAVE_AVX2_BUILD
+    if (cpu->isa == FLOE_ISA_AVX2)
+        return dtype == FLOE_F32 ? OPS(f32_avx2) : OPS(f64_avx2);
+#endif
+    (void)cpu;
+    return dtype == FLOE_F32 ? OPS(f32_plain) : OPS(f64_plain);
+}
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -30,6 +47,7 @@ floe_status floe_reduction_init(floe_reduction *r, const floe_cpu *cpu, const fl
 {
     *r = (floe_reduction){.cpu = cpu, .pair = pair, .options = options, .dense = floe_pair_is_dense(pair)};
     r->nelems = floe_pair_nelems(pair);
+    r->ops = ops_of(cpu, pair->dtype);
     r->piece = floe_reduction_piece_nelems(r->nelems);
     r->npieces = floe_ceil_div(r->nelems, r->piece);
     r->nworkers = pair->place == FLOE_HOST ? (uint32_t)floe_min64(cpu->threads, r->npieces) : 0;
@@ -56,7 +74,7 @@ static void worker_take(const floe_reduction *r, floe_reduction_worker *w, floe_
 {
     if (has(r, FLOE_REDUCTION_PDFS)) {
         bins_take(w ? &w->errors : NULL, r->options->bins, 1, arena);
-        uint64_t *count = floe_arena_take(arena, ratio_nbins(r), sizeof *count);
+        uint64_t *count = floe_arena_take(arena, ratio_nbins(r) + 1, sizeof *count); /* the last: of no ratio */
         if (w)
             w->ratio_count = count;
     }
@@ -107,47 +125,40 @@ static void worker_clear(const floe_reduction *r, floe_reduction_worker *w)
 {
     w->errors.frame.nbins = w->values.frame.nbins = 0;
     if (has(r, FLOE_REDUCTION_PDFS))
-        memset(w->ratio_count, 0, ratio_nbins(r) * sizeof(uint64_t));
+        memset(w->ratio_count, 0, (ratio_nbins(r) + 1) * sizeof(uint64_t));
     for (int side = 0; has(r, FLOE_REDUCTION_BYTES) && side < 2; side++)
         memset(w->byte_count[side], 0, BYTE_TABLES * sizeof *w->byte_count[side]);
 }
 
 /* ---- counts in bins ----------------------------------------------------------------------------------------------- */
 
-static void errors_count(const floe_reduction *r, floe_reduction_worker *w)
+/* The least and largest so far in this piece, of what the lanes keep as one top and another of the negative. */
+static double top_of(const floe_reduction_lanes *l, int top)
 {
-    const floe_reduction_block *b = &w->block;
+    return fmax(fmax(l->top[top][0], l->top[top][1]), fmax(l->top[top][2], l->top[top][3]));
+}
+
+static void errors_count(const floe_reduction *r, floe_reduction_worker *w, const floe_reduction_lanes *l)
+{
     const uint32_t nbits = floe_log_bins_bits(r->options->bins);
-    double low = INFINITY, high = -INFINITY;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const double e = b->y[i] - b->x[i];
-        low = e < low ? e : low;
-        high = e > high ? e : high;
-    }
-    floe_bins_cover(&w->errors, low, high);
-    for (uint32_t i = 0; i < b->n; i++)
-        floe_bins_add(&w->errors, 0, b->y[i] - b->x[i]);
-    for (uint32_t i = 0; i < b->n; i++) {
-        const double e = fabs(b->y[i] - b->x[i]), x = fabs(b->x[i]);
-        if (x > 0)
-            w->ratio_count[r->pair->dtype == FLOE_F32 ? floe_log_bins_f32((float)e / (float)x, nbits)
-                                                      : floe_log_bins_f64(e / x, nbits)]++;
+    floe_bins_cover(&w->errors, -top_of(l, FLOE_TOP_E_LOW), top_of(l, FLOE_TOP_E));
+    r->ops.mark_errors(&w->block, &w->errors.frame, nbits, &w->marks);
+    for (uint32_t i = 0; i < w->block.n; i++) {
+        w->errors.count[w->marks.error[i]]++;
+        w->ratio_count[w->marks.ratio[i]]++;
     }
 }
 
-static void values_count(floe_reduction_worker *w)
+static void values_count(const floe_reduction *r, floe_reduction_worker *w, const floe_reduction_lanes *l)
 {
-    const floe_reduction_block *b = &w->block;
-    double low = INFINITY, high = -INFINITY;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const double less = b->x[i] < b->y[i] ? b->x[i] : b->y[i], more = b->x[i] < b->y[i] ? b->y[i] : b->x[i];
-        low = less < low ? less : low;
-        high = more > high ? more : high;
-    }
-    floe_bins_cover(&w->values, low, high);
-    for (uint32_t i = 0; i < b->n; i++) {
-        floe_bins_add(&w->values, 0, b->x[i]);
-        floe_bins_add(&w->values, 1, b->y[i]);
+    const double low_x = -top_of(l, FLOE_TOP_X_LOW), low_y = -top_of(l, FLOE_TOP_Y_LOW);
+    const double high_x = top_of(l, FLOE_TOP_X), high_y = top_of(l, FLOE_TOP_Y);
+    uint64_t *x = w->values.count, *y = x + w->values.capacity;
+    floe_bins_cover(&w->values, fmin(low_x, low_y), fmax(high_x, high_y));
+    r->ops.mark_values(&w->block, &w->values.frame, &w->marks);
+    for (uint32_t i = 0; i < w->block.n; i++) {
+        x[w->marks.x[i]]++;
+        y[w->marks.y[i]]++;
     }
 }
 
@@ -159,16 +170,6 @@ static void bytes_count(const uint8_t *bytes, uint64_t nbytes, uint64_t (*count)
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------- */
-
-static floe_reduction_add_fn *add_of(const floe_cpu *cpu, floe_dtype dtype)
-{
-#ifdef FLOE_HAVE_AVX2_BUILD
-    if (cpu->isa == FLOE_ISA_AVX2)
-        return dtype == FLOE_F32 ? floe_reduction_add_f32_avx2 : floe_reduction_add_f64_avx2;
-#endif
-    (void)cpu;
-    return dtype == FLOE_F32 ? floe_reduction_add_f32_plain : floe_reduction_add_f64_plain;
-}
 
 static void lanes_init(floe_reduction_lanes *l)
 {
@@ -183,11 +184,12 @@ static void lanes_fold(const floe_reduction_lanes *l, floe_reduction_part *p)
     for (int i = 0; i < FLOE_SUMS; i++)
         p->sum[i] = (l->sum[i][0] + l->sum[i][1]) + (l->sum[i][2] + l->sum[i][3]);
     for (int i = 0; i < FLOE_TOPS; i++)
-        p->top[i] = fmax(fmax(l->top[i][0], l->top[i][1]), fmax(l->top[i][2], l->top[i][3]));
+        p->top[i] = top_of(l, i);
     memcpy(p->count, l->count, sizeof p->count);
 }
 
-static void block_count(const floe_reduction *r, floe_reduction_worker *w, const void *x, const void *y, uint32_t n)
+static void block_count(const floe_reduction *r, floe_reduction_worker *w, const floe_reduction_lanes *l, const void *x,
+                        const void *y, uint32_t n)
 {
     const uint64_t nbytes = (uint64_t)n * (r->pair->dtype == FLOE_F32 ? 4 : 8);
     if (has(r, FLOE_REDUCTION_BYTES)) {
@@ -197,16 +199,15 @@ static void block_count(const floe_reduction *r, floe_reduction_worker *w, const
     if (w->block.n == 0)
         return;
     if (has(r, FLOE_REDUCTION_PDFS))
-        errors_count(r, w);
+        errors_count(r, w, l);
     if (has(r, FLOE_REDUCTION_VALUES))
-        values_count(w);
+        values_count(r, w, l);
 }
 
 static void piece_run(void *arg, uint64_t k, uint32_t worker)
 {
     const floe_reduction *r = arg;
     floe_reduction_worker *w = &r->workers[worker];
-    floe_reduction_add_fn *add = add_of(r->cpu, r->pair->dtype);
     const uint64_t end = floe_min64((k + 1) * r->piece, r->nelems);
     floe_reduction_lanes lanes;
     lanes_init(&lanes);
@@ -214,8 +215,8 @@ static void piece_run(void *arg, uint64_t k, uint32_t worker)
         const uint32_t n = (uint32_t)floe_min64(FLOE_PAIR_BLOCK, end - at);
         const void *x, *y;
         floe_pair_read(r->pair, r->dense, at, n, &w->buffer, &x, &y);
-        add(x, y, n, &r->rule, &lanes, &w->block);
-        block_count(r, w, x, y, n);
+        r->ops.add(x, y, n, &r->rule, &lanes, &w->block);
+        block_count(r, w, &lanes, x, y, n);
     }
     lanes_fold(&lanes, &r->parts[k]);
 }

@@ -58,6 +58,13 @@ typedef struct floe_reduction_result {
     double ks, wasserstein; /* SORTED */
 } floe_reduction_result;
 
+/* What is compiled for the pair's type and the machine. */
+typedef struct floe_reduction_ops {
+    floe_reduction_add_fn *add;
+    floe_reduction_mark_errors_fn *mark_errors;
+    floe_reduction_mark_values_fn *mark_values;
+} floe_reduction_ops;
+
 /* Of one thread. */
 typedef struct floe_reduction_worker floe_reduction_worker;
 
@@ -66,6 +73,7 @@ typedef struct floe_reduction {
     const floe_pair *pair;
     const floe_reduction_options *options;
     floe_reduction_rule rule;
+    floe_reduction_ops ops;
     bool dense;
     uint64_t nelems, piece, npieces; /* piece: pairs in each but the last */
     uint32_t nworkers;

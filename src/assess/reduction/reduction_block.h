@@ -4,6 +4,7 @@
 #define FLOE_ASSESS_REDUCTION_BLOCK_H
 
 #include "assess/pair_read.h"
+#include "assess/reduction/bins_math.h"
 #include "assess/reduction/reduction_math.h"
 
 enum { FLOE_REDUCTION_LANES = 4 }; /* of all instruction sets, so that all add in the same order */
@@ -13,6 +14,12 @@ typedef struct floe_reduction_block {
     double x[FLOE_PAIR_BLOCK], y[FLOE_PAIR_BLOCK];
     uint32_t n;
 } floe_reduction_block;
+
+/* Bins of a block's errors, their ratios (the last bin and one: x is 0), values. */
+typedef struct floe_reduction_marks {
+    uint64_t error[FLOE_PAIR_BLOCK], x[FLOE_PAIR_BLOCK], y[FLOE_PAIR_BLOCK];
+    uint32_t ratio[FLOE_PAIR_BLOCK];
+} floe_reduction_marks;
 
 /* A part under way. */
 typedef struct floe_reduction_lanes {
@@ -31,5 +38,17 @@ typedef void floe_reduction_add_fn(const void *x, const void *y, uint32_t n, con
                                    floe_reduction_lanes *lanes, floe_reduction_block *block);
 floe_reduction_add_fn floe_reduction_add_f32_plain, floe_reduction_add_f64_plain, floe_reduction_add_f32_avx2,
     floe_reduction_add_f64_avx2;
+
+/* Bins of the errors, in a frame that holds them all; and of their ratios. */
+typedef void floe_reduction_mark_errors_fn(const floe_reduction_block *block, const floe_bins_frame *frame,
+                                           uint32_t ratio_nbits, floe_reduction_marks *marks);
+floe_reduction_mark_errors_fn floe_reduction_mark_errors_f32_plain, floe_reduction_mark_errors_f64_plain,
+    floe_reduction_mark_errors_f32_avx2, floe_reduction_mark_errors_f64_avx2;
+
+/* Bins of x and y. */
+typedef void floe_reduction_mark_values_fn(const floe_reduction_block *block, const floe_bins_frame *frame,
+                                           floe_reduction_marks *marks);
+floe_reduction_mark_values_fn floe_reduction_mark_values_f32_plain, floe_reduction_mark_values_f64_plain,
+    floe_reduction_mark_values_f32_avx2, floe_reduction_mark_values_f64_avx2;
 
 #endif

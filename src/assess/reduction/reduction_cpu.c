@@ -221,3 +221,47 @@ void FLOE_V(floe_reduction_add)(const void *x, const void *y, uint32_t n, const 
     lanes->count[FLOE_COUNT_PAIRS] += block->n;
     rounds(block, rule->pivot, lanes);
 }
+
+/* ---- bins -------------------------------------------------------------------------------------------------------- */
+
+/* floe_bins_index less the frame's first bin, of LANES values: rounded to the nearest whole number by 1.5 * 2^52, then down. */
+ALWAYS_INLINE void bins_store(vec v, vec per_width, vec first, uint64_t *bin)
+{
+    const vec magic = all(0x1.8p52), widths = v * per_width, nearest = (widths + magic) - magic;
+    const ivec above = (ivec)(nearest > widths), tiny = (ivec)(widths == all(0)) & (ivec)(v < all(0));
+    const vec down = nearest - (vec)((ivec)all(1) & (above | tiny));
+    const ivec bits = (ivec)((down - first) + all(0x1p52)) & 0xffffffff;
+    memcpy(bin, &bits, sizeof bits);
+}
+
+ALWAYS_INLINE uint32_t ratio_of(double e, double x, uint32_t nbits, uint32_t none)
+{
+#if FLOE_REAL_BITS == 32
+    const uint32_t bin = floe_log_bins_f32((float)e / (float)x, nbits);
+#else
+    const uint32_t bin = floe_log_bins_f64(e / x, nbits);
+#endif
+    return x > 0 ? bin : none;
+}
+
+/* Arrays have room for whole vectors, and what lies behind the block's n is not looked at. */
+void FLOE_V(floe_reduction_mark_errors)(const floe_reduction_block *b, const floe_bins_frame *frame,
+                                        uint32_t ratio_nbits, floe_reduction_marks *marks)
+{
+    const vec per_width = all(floe_bins_power(-frame->exponent)), first = all((double)frame->first);
+    const uint32_t none = floe_log_bins_count(ratio_nbits);
+    for (uint32_t i = 0; i < b->n; i += LANES)
+        bins_store(load(b->y + i) - load(b->x + i), per_width, first, marks->error + i);
+    for (uint32_t i = 0; i < b->n; i++)
+        marks->ratio[i] = ratio_of(__builtin_fabs(b->y[i] - b->x[i]), __builtin_fabs(b->x[i]), ratio_nbits, none);
+}
+
+void FLOE_V(floe_reduction_mark_values)(const floe_reduction_block *b, const floe_bins_frame *frame,
+                                        floe_reduction_marks *marks)
+{
+    const vec per_width = all(floe_bins_power(-frame->exponent)), first = all((double)frame->first);
+    for (uint32_t i = 0; i < b->n; i += LANES) {
+        bins_store(load(b->x + i), per_width, first, marks->x + i);
+        bins_store(load(b->y + i), per_width, first, marks->y + i);
+    }
+}
