@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between zfp_stream_cuda.cu, which knows no element type, and the files that are compiled for each. */
+#ifndef FLOE_CODEC_ZFP_REAL_CUDA_H
+#define FLOE_CODEC_ZFP_REAL_CUDA_H
+
+#include "codec/zfp_stream_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int floe_zfp_decode_f32(const floe_zfp_decode_call *call, void *stream);
+int floe_zfp_decode_f64(const floe_zfp_decode_call *call, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

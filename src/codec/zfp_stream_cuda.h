@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bare zfp streams on a GPU: those of zfp_stream.h, bit for bit, in every mode and type. All pointers are device memory.
+ * Every call only puts work on the stream and returns a cudaError_t as a number.
+ */
+#ifndef FLOE_CODEC_ZFP_STREAM_CUDA_H
+#define FLOE_CODEC_ZFP_STREAM_CUDA_H
+
+#include "stage/zfpblock/zfpblock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* By value. */
+typedef struct floe_zfp_decode_call {
+    floe_zfp_array array;
+    floe_zfp_params params; /* checked */
+    const void *src;        /* aligned to 4; nothing behind it is read */
+    uint64_t nbytes;
+    uint32_t begin;         /* the first block's bit */
+    uint32_t chunk;         /* blocks */
+    const uint64_t *places; /* of each chunk, and, behind them all, where the last one ends; untrusted, as src is */
+    uint32_t *status;       /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_decompress says it; the array is undefined
+                               then. Stays as it is otherwise. */
+} floe_zfp_decode_call;
+
+int floe_zfp_decode_cuda(const floe_zfp_decode_call *call, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bare zfp streams on a GPU: the values of the CPU, in every mode, type and rank, from indexes of all forms, and nothing bad from
+ * streams and places that are cut, damaged or made up.
+ *
+ *     ZFP_CASES=20000 zfp_stream_gpu_test
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+
+#include "base/hd.h"
+#include "codec/zfp_stream.h"
+#include "codec/zfp_stream_cuda.h"
+#include "stage/index/index_cuda.h"
+#include "tests/zfp_kit.h"
+
+enum { SAMPLE = 288, FORMS = 4 };
+
+static uint64_t cases(void)
+{
+    const char *text = getenv("ZFP_CASES");
+    return text ? strtoull(text, NULL, 10) : SAMPLE;
+}
+
+static const floe_cpu plain = {1, FLOE_ISA_PLAIN};
+
+/* ---- device memory -------------------------------------------------------------------------------------------------- */
+
+/* Just as large as it is said, so that an access outside faults. */
+static void *dev_alloc(uint64_t nbytes)
+{
+    void *p = NULL;
+    assert_int_equal(cudaMalloc(&p, nbytes ? nbytes : 1), cudaSuccess);
+    return p;
+}
+static void *dev_copy(const void *from, uint64_t nbytes)
+{
+    void *p = dev_alloc(nbytes);
+    assert_int_equal(cudaMemcpy(p, from, nbytes, cudaMemcpyHostToDevice), cudaSuccess);
+    return p;
+}
+static void from_dev(void *to, const void *dev, uint64_t nbytes)
+{
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaMemcpy(to, dev, nbytes, cudaMemcpyDeviceToHost), cudaSuccess);
+}
+
+/* ---- the CPU's side -------------------------------------------------------------------------------------------------- */
+
+typedef struct stream {
+    uint8_t *data;
+    uint32_t begin;
+    uint64_t nbits, nbytes, nblocks;
+    uint16_t *lengths;
+} stream;
+
+static void stream_free(stream *s)
+{
+    free(s->data);
+    free(s->lengths);
+}
+
+/* From a bit that no word begins with. */
+static stream compress(const zfp_case *c, uint32_t begin)
+{
+    const uint64_t bound = floe_zfp_stream_bound(&c->array, &c->params, begin);
+    const size_t room = floe_zfp_stream_workspace(&plain, &c->array, &c->params, 1);
+    stream s = {.data = calloc(1, bound), .begin = begin};
+    void *scratch = aligned_alloc(FLOE_ARENA_ALIGN, room);
+    floe_arena arena = floe_arena_of(scratch, room);
+    s.nblocks = floe_zfp_nblocks(c->array.rank, c->array.shape);
+    s.lengths = malloc(s.nblocks * sizeof *s.lengths);
+    assert_int_equal(floe_zfp_stream_compress(&plain, &c->array, &c->params, begin, &arena, s.data, bound, s.lengths,
+                                              &s.nbits, NULL),
+                     FLOE_OK);
+    s.nbytes = (s.nbits + 63) / 64 * 8;
+    free(scratch);
+    return s;
+}
+
+static floe_status decompress(const zfp_case *into, uint32_t begin, const void *src, uint64_t nbytes,
+                              const uint64_t *places, uint32_t chunk)
+{
+    const size_t room = floe_zfp_stream_workspace(&plain, &into->array, &into->params, chunk);
+    void *scratch = aligned_alloc(FLOE_ARENA_ALIGN, room);
+    floe_arena arena = floe_arena_of(scratch, room);
+    floe_error err;
+    const floe_status status = floe_zfp_stream_decompress(&plain, &into->array, &into->params, begin, src, nbytes,
+                                                          places, chunk, &arena, &err);
+    free(scratch);
+    return status;
+}
+
+static uint64_t nchunks_of(const stream *s, uint32_t chunk) { return floe_ceil_div(s->nblocks, chunk); }
+
+static uint64_t *places_of(const stream *s, uint32_t chunk)
+{
+    uint64_t *places = malloc((nchunks_of(s, chunk) + 1) * sizeof *places), at = s->nbits;
+    places[nchunks_of(s, chunk)] = at;
+    for (uint64_t i = s->nblocks; i-- > 0;) {
+        at -= s->lengths[i];
+        if (i % chunk == 0)
+            places[i / chunk] = at;
+    }
+    return places;
+}
+
+/* ---- the GPU's side -------------------------------------------------------------------------------------------------- */
+
+/* An array of a case in device memory, to which `from` is copied. */
+static floe_zfp_array dev_array(const zfp_case *c, void **memory)
+{
+    floe_zfp_array array = c->array;
+    *memory = dev_copy(c->memory, c->nbytes);
+    array.data = (uint8_t *)*memory + ((const uint8_t *)c->array.data - c->memory);
+    return array;
+}
+
+/* Into a twin's memory. */
+static floe_status decode(zfp_case *into, uint32_t begin, const void *src, uint64_t nbytes, const uint64_t *places,
+                          uint32_t chunk)
+{
+    const uint64_t nblocks = floe_zfp_nblocks(into->array.rank, into->array.shape);
+    uint32_t status = FLOE_OK;
+    void *memory, *dev_src = dev_copy(src, nbytes), *dev_status = dev_copy(&status, sizeof status);
+    void *dev_places = dev_copy(places, (floe_ceil_div(nblocks, chunk) + 1) * sizeof *places);
+    const floe_zfp_decode_call call = {.array = dev_array(into, &memory),
+                                       .params = into->params,
+                                       .src = dev_src,
+                                       .nbytes = nbytes,
+                                       .begin = begin,
+                                       .chunk = chunk,
+                                       .places = dev_places,
+                                       .status = dev_status};
+    assert_int_equal(floe_zfp_decode_cuda(&call, NULL), cudaSuccess);
+    from_dev(&status, dev_status, sizeof status);
+    from_dev(into->memory, memory, into->nbytes);
+    cudaFree(memory);
+    cudaFree(dev_src);
+    cudaFree(dev_status);
+    cudaFree(dev_places);
+    return (floe_status)status;
+}
+
+static void same_memory(const zfp_case *a, const zfp_case *b)
+{
+    if (memcmp(a->memory, b->memory, a->nbytes) != 0)
+        fail_msg("%s: the GPU decodes otherwise", a->text);
+}
+
+/* Whatever the bytes and the places are: both sides say the same, and write the same where it is well. */
+static floe_status decode_both(const zfp_case *c, uint32_t begin, const void *src, uint64_t nbytes,
+                               const uint64_t *places, uint32_t chunk)
+{
+    zfp_case want = zfp_case_twin(c), got = zfp_case_twin(c);
+    const floe_status status = decompress(&want, begin, src, nbytes, places, chunk);
+    const floe_status gpu = decode(&got, begin, src, nbytes, places, chunk);
+    if (gpu != status)
+        fail_msg("%s: the CPU says %d, the GPU %d", c->text, (int)status, (int)gpu);
+    if (status == FLOE_OK)
+        same_memory(&want, &got);
+    zfp_case_free(&want);
+    zfp_case_free(&got);
+    return status;
+}
+
+/* ---- decoding -------------------------------------------------------------------------------------------------------- */
+
+static uint32_t chunk_of(uint64_t n)
+{
+    const uint32_t chunks[] = {1, 1, 2, 4, 7, 16, 1000000};
+    return chunks[n % (sizeof chunks / sizeof *chunks)];
+}
+
+static void decodes_as_the_cpu_does(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < cases(); n++) {
+        zfp_case c;
+        zfp_case_make(n, &c);
+        stream s = compress(&c, (uint32_t)(n * 37 % 100));
+        uint64_t *places = places_of(&s, chunk_of(n));
+        assert_int_equal(decode_both(&c, s.begin, s.data, s.nbytes, places, chunk_of(n)), FLOE_OK);
+        free(places);
+        stream_free(&s);
+        zfp_case_free(&c);
+    }
+}
+
+/* Kinds of numbers and modes go by in all. */
+static void small_case(uint64_t n, zfp_case *c)
+{
+    do
+        zfp_case_make(n, c), n += 16 * ZFP_KINDS;
+    while (c->nelems > 3000 && (zfp_case_free(c), true));
+}
+
+static void cut_short(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+        zfp_case c;
+        small_case(n, &c);
+        stream s = compress(&c, 3);
+        const uint64_t needed = (s.nbits + 7) / 8;
+        uint64_t *places = places_of(&s, 3);
+        assert_int_equal(decode_both(&c, s.begin, s.data, needed, places, 3), FLOE_OK); /* just what there must be */
+        assert_int_equal(decode_both(&c, s.begin, s.data, needed - 1, places, 3), FLOE_ERR_FORMAT);
+        assert_int_equal(decode_both(&c, s.begin, s.data, needed * (n % 7) / 7, places, 3), FLOE_ERR_FORMAT);
+        free(places);
+        stream_free(&s);
+        zfp_case_free(&c);
+    }
+}
+
+static void places_that_lie(void **unused)
+{
+    (void)unused;
+    uint64_t state = 5;
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+        zfp_case c;
+        small_case(n, &c);
+        stream s = compress(&c, 64);
+        uint64_t *places = places_of(&s, 2), nchunks = nchunks_of(&s, 2);
+        const uint64_t lies[] = {0, UINT64_MAX, s.nbits + 1, s.begin - 1, 8 * s.nbytes + 1, hostile_random(&state)};
+        for (int turn = 0; turn < 4; turn++) {
+            uint64_t *place = &places[hostile_below(&state, nchunks + 1)], truth = *place;
+            *place = turn < 2 ? lies[hostile_below(&state, 6)] : truth + (turn % 2 ? 1 : ~(uint64_t)0);
+            assert_int_equal(decode_both(&c, s.begin, s.data, s.nbytes, places, 2),
+                             *place == truth ? FLOE_OK : FLOE_ERR_FORMAT);
+            *place = truth;
+        }
+        free(places);
+        stream_free(&s);
+        zfp_case_free(&c);
+    }
+}
+
+/* The places of what the bytes happen to say, as far as they go; then any. */
+static uint64_t *places_of_bytes(const zfp_case *c, uint32_t begin, const uint8_t *bytes, uint64_t nbytes)
+{
+    const uint64_t nblocks = floe_zfp_nblocks(c->array.rank, c->array.shape);
+    uint64_t *places = malloc((nblocks + 1) * sizeof *places), at = begin;
+    uint16_t *lengths = calloc(nblocks, sizeof *lengths);
+    uint64_t nbits;
+    floe_error err;
+    floe_zfp_stream_measure(&plain, &c->array, &c->params, begin, bytes, nbytes, lengths, &nbits, &err);
+    for (uint64_t i = 0; i < nblocks; i++) {
+        places[i] = at;
+        at += lengths[i];
+    }
+    places[nblocks] = at;
+    free(lengths);
+    return places;
+}
+
+static void random_bytes(void **unused)
+{
+    (void)unused;
+    uint64_t state = 9, fine = 0;
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+        uint8_t bytes[3000];
+        zfp_case c;
+        small_case(n, &c);
+        const uint64_t nbytes = hostile_below(&state, sizeof bytes + 1), rare = hostile_below(&state, 3);
+        const uint32_t begin = (uint32_t)hostile_below(&state, 150);
+        for (uint64_t i = 0; i < nbytes; i++) /* with few ones the runs of zeros are long */
+            bytes[i] =
+                (uint8_t)(hostile_random(&state) & (rare ? hostile_random(&state) & hostile_random(&state) : 255));
+        uint64_t *places = places_of_bytes(&c, begin, bytes, nbytes);
+        fine += decode_both(&c, begin, bytes, nbytes, places, 1) == FLOE_OK;
+        free(places);
+        zfp_case_free(&c);
+    }
+    assert_in_range(fine, 5, 16 * ZFP_KINDS - 5);
+}
+
+/* ---- indexes --------------------------------------------------------------------------------------------------------- */
+
+/* Both sides say the same of an index, and give the same places where it is well. */
+static floe_status index_both(const floe_side_index *index, const void *body)
+{
+    uint64_t *want = malloc((index->nchunks + 1) * sizeof *want), *got = malloc((index->nchunks + 1) * sizeof *got);
+    uint32_t gpu = FLOE_OK;
+    floe_side_index host = *index, device = *index;
+    void *dev_body = dev_copy(body, 4 * index->body_nwords), *dev_places = dev_alloc((index->nchunks + 1) * 8);
+    void *dev_status = dev_copy(&gpu, sizeof gpu);
+    floe_error err;
+    host.body = body;
+    device.body = dev_body;
+    const floe_status status = floe_side_index_decode(&plain, &host, want, &err);
+    assert_int_equal(floe_side_index_decode_cuda(&device, dev_places, dev_status, NULL), cudaSuccess);
+    from_dev(&gpu, dev_status, sizeof gpu);
+    from_dev(got, dev_places, (index->nchunks + 1) * 8);
+    assert_int_equal(gpu, status);
+    if (status == FLOE_OK)
+        assert_memory_equal(want, got, (index->nchunks + 1) * sizeof *want);
+    cudaFree(dev_body);
+    cudaFree(dev_places);
+    cudaFree(dev_status);
+    free(want);
+    free(got);
+    return status;
+}
+
+/* One with lengths of up to `most` bits a block. */
+static void try_index(const floe_index_spec *spec, uint64_t nblocks, uint32_t most, uint64_t *state)
+{
+    uint16_t *lengths = malloc(nblocks * sizeof *lengths);
+    const uint64_t bound = floe_side_index_bound(spec, nblocks, most);
+    void *bytes = malloc(bound);
+    uint64_t nbytes, opened;
+    floe_side_index index;
+    floe_error err;
+    for (uint64_t i = 0; i < nblocks; i++)
+        lengths[i] = (uint16_t)(1 + hostile_below(state, most));
+    assert_int_equal(floe_side_index_encode(spec, lengths, nblocks, 96, bytes, bound, &nbytes, &err), FLOE_OK);
+    assert_int_equal(floe_side_index_open(bytes, nbytes, UINT64_MAX, &index, &opened, &err), FLOE_OK);
+    uint32_t *body = malloc(4 * index.body_nwords + 4);
+    memcpy(body, index.body, 4 * index.body_nwords);
+    assert_int_equal(index_both(&index, body), FLOE_OK);
+    uint64_t bad = 0;
+    for (int turn = 0; turn < 12 && index.body_nwords > 0; turn++) {
+        const uint64_t at = hostile_below(state, index.body_nwords);
+        const uint32_t truth = body[at];
+        body[at] = turn < 6 ? truth ^ 1u << hostile_below(state, 32) : (uint32_t)hostile_random(state);
+        bad += index_both(&index, body) != FLOE_OK;
+        body[at] = truth;
+    }
+    assert_true(bad > 0 || index.body_nwords == 0);
+    free(body);
+    free(bytes);
+    free(lengths);
+}
+
+static void indexes_of_all_forms(void **unused)
+{
+    (void)unused;
+    const uint64_t nblocks[] = {1, 31, 32, 33, 1000, 5000};
+    const uint32_t chunks[] = {1, 3, 16}, partitions[] = {1, 7, 32, 33, 1000}, most[] = {1, 300, 40000};
+    uint64_t state = 3;
+    for (uint32_t i = 0; i < 180; i++) {
+        const floe_index_spec spec = {(floe_index_form)(i % FORMS), chunks[i / 4 % 3], partitions[i / 12 % 5]};
+        try_index(&spec, nblocks[hostile_below(&state, 6)], most[hostile_below(&state, 3)], &state);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(decodes_as_the_cpu_does), cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(places_that_lie), cmocka_unit_test(random_bytes),
+                                       cmocka_unit_test(indexes_of_all_forms)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a warp holds blocks: up to three axes a lane has a block of its own, 32 blocks at a time; of four axes four lanes
+ * share one, each with a cube, 8 blocks at a time. What a lane codes bit by bit stands in the warp's shared memory, plane by
+ * plane, the highest first.
+ */
+#ifndef FLOE_STAGE_ZFPBLOCK_LANES_DEV_CUH
+#define FLOE_STAGE_ZFPBLOCK_LANES_DEV_CUH
+
+#include "stage/zfpblock/zfpblock_cells_dev.cuh"
+#include "stage/zfpblock/zfpblock_turn_dev.cuh"
+
+enum { FLOE_ZFP_HALVES = FLOE_REAL_BITS / FLOE_WARP };
+
+template <uint32_t RANK> struct floe_zfp_lanes {
+    enum {
+        SIZE = 1 << 2 * RANK,                    /* coefficients of a block */
+        VALUES = RANK > 3 ? 64 : SIZE,           /* of a lane */
+        SHARE = SIZE / VALUES,                   /* lanes that share a block */
+        BLOCKS = FLOE_WARP / SHARE,              /* of a warp */
+        WORDS = SIZE > 32 ? SIZE / 32 : 1,       /* of a plane */
+        LANE_WORDS = VALUES > 32 ? 2 : 1,        /* of a plane, of a lane's coefficients */
+        PLANES = FLOE_REAL_BITS * WORDS * BLOCKS /* words of a warp's planes; of four axes its values fit, too */
+    };
+};
+
+/* Word w of plane k of block b of the warp. */
+template <uint32_t RANK> FLOE_DEV uint32_t floe_zfp_plane_at(uint32_t k, uint32_t w, uint32_t b)
+{
+    return (k * floe_zfp_lanes<RANK>::WORDS + w) * floe_zfp_lanes<RANK>::BLOCKS + b;
+}
+
+/* Planes, of which 8 * nturns are there -> coefficients in the order of the stream, the highest plane in the highest bit. */
+template <uint32_t RANK>
+FLOE_DEV void floe_zfp_join(const uint32_t *planes, uint32_t block, uint32_t share, uint32_t nturns, floe_uint *coefs)
+{
+    typedef floe_zfp_lanes<RANK> lanes;
+    enum { MOST = lanes::VALUES < 32 ? lanes::VALUES : 32 };
+#pragma unroll
+    for (uint32_t w = 0; w < lanes::LANE_WORDS; w++) {
+#pragma unroll
+        for (uint32_t h = 0; h < FLOE_ZFP_HALVES; h++) {
+            uint32_t part[FLOE_WARP];
+            floe_zfp_join32(part, nturns < 4 * h ? 0 : nturns - 4 * h, [&](uint32_t k) {
+                return planes[floe_zfp_plane_at<RANK>(32 * h + k, lanes::LANE_WORDS * share + w, block)];
+            });
+#pragma unroll
+            for (uint32_t i = 0; i < MOST; i++)
+                coefs[32 * w + i] = (h ? coefs[32 * w + i] : 0) | (floe_uint)part[i] << (FLOE_REAL_BITS - 32 * (h + 1));
+        }
+    }
+}
+
+/* Steps of a transform along an axis whose neighbours are `apart` values from one another, all of `n` values. */
+#define FLOE_ZFP_ALONG(n, apart, step)                                          \
+    _Pragma("unroll") for (uint32_t i_ = 0; i_ < (n) / 4; i_++)                 \
+    {                                                                           \
+        const uint32_t o_ = i_ / (apart)*4 * (apart) + i_ % (apart);            \
+        step(v[o_], v[o_ + (apart)], v[o_ + 2 * (apart)], v[o_ + 3 * (apart)]); \
+    }
+
+template <bool REVERSIBLE> FLOE_DEV void floe_zfp_undo_line(floe_uint &x, floe_uint &y, floe_uint &z, floe_uint &w)
+{
+    if (REVERSIBLE)
+        FLOE_ZFP_SUM(x, y, z, w);
+    else
+        FLOE_ZFP_UNLIFT(floe_uint, floe_int, x, y, z, w);
+}
+template <bool REVERSIBLE> FLOE_DEV void floe_zfp_do_line(floe_uint &x, floe_uint &y, floe_uint &z, floe_uint &w)
+{
+    if (REVERSIBLE)
+        FLOE_ZFP_DIFFER(x, y, z, w);
+    else
+        FLOE_ZFP_LIFT(floe_uint, floe_int, x, y, z, w);
+}
+
+/* The three fastest axes of a lane's values. */
+template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void floe_zfp_undo_cube(floe_uint *v)
+{
+    enum { N = floe_zfp_lanes<RANK>::VALUES };
+    if (RANK > 2)
+        FLOE_ZFP_ALONG(N, 16, floe_zfp_undo_line<REVERSIBLE>);
+    if (RANK > 1)
+        FLOE_ZFP_ALONG(N, 4, floe_zfp_undo_line<REVERSIBLE>);
+    FLOE_ZFP_ALONG(N, 1, floe_zfp_undo_line<REVERSIBLE>);
+}
+template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void floe_zfp_do_cube(floe_uint *v)
+{
+    enum { N = floe_zfp_lanes<RANK>::VALUES };
+    FLOE_ZFP_ALONG(N, 1, floe_zfp_do_line<REVERSIBLE>);
+    if (RANK > 1)
+        FLOE_ZFP_ALONG(N, 4, floe_zfp_do_line<REVERSIBLE>);
+    if (RANK > 2)
+        FLOE_ZFP_ALONG(N, 16, floe_zfp_do_line<REVERSIBLE>);
+}
+
+/* ---- four axes: what lanes exchange, through the warp's shared memory -------------------------------------------------- */
+
+/* Value i (of 256) of block b. */
+FLOE_DEV uint32_t floe_zfp_swap_at(uint32_t i, uint32_t b) { return i * floe_zfp_lanes<4>::BLOCKS + b; }
+
+/* Along the fourth axis; lane `share` takes the lines that cross plane z = share of all cubes. */
+template <bool UNDO, bool REVERSIBLE>
+FLOE_DEV void floe_zfp_cross_cubes(floe_uint *swap, uint32_t block, uint32_t share)
+{
+    floe_uint v[64];
+#pragma unroll
+    for (uint32_t i = 0; i < 64; i++)
+        v[i] = swap[floe_zfp_swap_at(i / 16 * 64 + 16 * share + i % 16, block)];
+    if (UNDO)
+        FLOE_ZFP_ALONG(64, 16, floe_zfp_undo_line<REVERSIBLE>)
+    else
+        FLOE_ZFP_ALONG(64, 16, floe_zfp_do_line<REVERSIBLE>)
+#pragma unroll
+    for (uint32_t i = 0; i < 64; i++)
+        swap[floe_zfp_swap_at(i / 16 * 64 + 16 * share + i % 16, block)] = v[i];
+}
+
+/* Coefficients 64 * share .. of the stream -> the block's cube number `share`, crossed. */
+template <bool REVERSIBLE>
+FLOE_DEV void floe_zfp_scatter(uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
+{
+    floe_uint *swap = (floe_uint *)planes;
+    const uint8_t *order = floe_zfp_order(4) + 64 * share;
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < 64; i++)
+        swap[floe_zfp_swap_at(order[i], block)] = v[i];
+    __syncwarp();
+    floe_zfp_cross_cubes<true, REVERSIBLE>(swap, block, share);
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < 64; i++)
+        v[i] = swap[floe_zfp_swap_at(64 * share + i, block)];
+    __syncwarp();
+}
+/* The way back. */
+template <bool REVERSIBLE> FLOE_DEV void floe_zfp_gather(uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
+{
+    floe_uint *swap = (floe_uint *)planes;
+    const uint8_t *order = floe_zfp_order(4) + 64 * share;
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < 64; i++)
+        swap[floe_zfp_swap_at(64 * share + i, block)] = v[i];
+    __syncwarp();
+    floe_zfp_cross_cubes<false, REVERSIBLE>(swap, block, share);
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < 64; i++)
+        v[i] = swap[floe_zfp_swap_at(order[i], block)];
+    __syncwarp();
+}
+
+#endif

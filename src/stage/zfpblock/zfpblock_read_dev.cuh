@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bits -> bit planes: each lane reads a block of its own, as zfpblock_decode_cpu.c does. Nothing that the bits say is believed. */
+#ifndef FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
+#define FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
+
+#include "stage/zfpblock/zfpblock_lanes_dev.cuh"
+#include "stage/zfpblock/zfpblock_steps_math.h"
+
+/* The stream; behind its end there are zeros. */
+struct floe_zfp_words {
+    const uint32_t *words;
+    uint64_t nwords; /* whole ones */
+    uint32_t last;   /* the bytes behind them */
+};
+
+FLOE_DEV floe_zfp_words floe_zfp_words_of(const void *src, uint64_t nbytes)
+{
+    floe_zfp_words s = {(const uint32_t *)src, nbytes / 4, 0};
+    for (uint32_t i = 0; i < nbytes % 4; i++)
+        s.last |= (uint32_t)((const uint8_t *)src)[nbytes / 4 * 4 + i] << 8 * i;
+    return s;
+}
+
+/* Reads one block. */
+struct floe_zfp_reader {
+    const uint32_t *words; /* the first one of the block */
+    uint32_t nwords, last; /* of the stream from there on */
+    uint32_t next;         /* word behind w2 */
+    uint32_t w0, w1, w2;   /* from the word of the next bit on */
+    uint32_t shift;        /* of the next bit in w0 */
+    uint32_t left;         /* bits that the block may still have */
+};
+
+FLOE_DEV uint32_t floe_zfp_next_word(floe_zfp_reader &r)
+{
+    const uint32_t i = r.next++;
+    return i < r.nwords ? __ldg(r.words + i) : i == r.nwords ? r.last : 0;
+}
+
+/* at: at most the stream's bits. */
+FLOE_DEV void floe_zfp_open(floe_zfp_reader &r, const floe_zfp_words &s, uint64_t at, uint32_t maxbits)
+{
+    const uint64_t from = floe_min64(at / 32, s.nwords);
+    r.words = s.words + from;
+    r.nwords = (uint32_t)floe_min64(s.nwords - from, FLOE_ZFP_FIELD_MAX);
+    r.last = at / 32 <= s.nwords && s.nwords - from == r.nwords ? s.last : 0;
+    r.next = 0;
+    r.w0 = floe_zfp_next_word(r);
+    r.w1 = floe_zfp_next_word(r);
+    r.w2 = floe_zfp_next_word(r);
+    r.shift = (uint32_t)(at % 32);
+    r.left = maxbits;
+}
+
+/* The next 32 bits, of this block or not. */
+FLOE_DEV uint32_t floe_zfp_peek(const floe_zfp_reader &r) { return __funnelshift_r(r.w0, r.w1, r.shift); }
+
+/* Up to 32. */
+FLOE_DEV void floe_zfp_skip(floe_zfp_reader &r, uint32_t n)
+{
+    r.shift += n;
+    r.left -= n;
+    if (r.shift >= 32) {
+        r.shift -= 32;
+        r.w0 = r.w1;
+        r.w1 = r.w2;
+        r.w2 = floe_zfp_next_word(r);
+    }
+}
+
+/* n bits, at most 32; fewer where the block ends, then zeros. */
+FLOE_DEV uint32_t floe_zfp_take(floe_zfp_reader &r, uint32_t n)
+{
+    n = min(n, r.left);
+    const uint32_t v = floe_zfp_peek(r) & (uint32_t)(((uint64_t)1 << n) - 1);
+    floe_zfp_skip(r, n);
+    return v;
+}
+
+/* Zeros in front of the next one bit, at most `most`; they are skipped. */
+FLOE_DEV uint32_t floe_zfp_skip_zeros(floe_zfp_reader &r, uint32_t most)
+{
+    uint32_t total = 0, zeros = 32;
+    while (zeros == 32 && total < most && r.left > 0) {
+        const uint32_t ones = floe_zfp_peek(r);
+        zeros = min(ones ? (uint32_t)__ffs((int)ones) - 1 : 32, min(most - total, r.left));
+        total += zeros;
+        floe_zfp_skip(r, zeros);
+    }
+    return total;
+}
+
+/* ---- planes -------------------------------------------------------------------------------------------------------------- */
+
+#define INLINE __device__ __forceinline__
+
+/* Where the bits of a plane go: two words of registers, or, of four axes, straight to memory. */
+template <uint32_t RANK> struct floe_zfp_sink {
+    uint32_t *plane; /* word 0 of this block's */
+    uint64_t bits;
+    INLINE void begin(floe_zfp_reader &r, uint32_t known)
+    {
+        bits = floe_zfp_take(r, min(known, 32u));
+        if (RANK > 2 && known > 32)
+            bits |= (uint64_t)floe_zfp_take(r, known - 32) << 32;
+    }
+    INLINE void put(uint32_t coefs, uint32_t at) { bits |= (uint64_t)coefs << at; }
+    INLINE void end()
+    {
+        plane[0] = (uint32_t)bits;
+        if (RANK > 2)
+            plane[floe_zfp_lanes<RANK>::BLOCKS] = (uint32_t)(bits >> 32);
+    }
+};
+template <> struct floe_zfp_sink<4> {
+    uint32_t *plane;
+    INLINE uint32_t &word(uint32_t w) { return plane[w * floe_zfp_lanes<4>::BLOCKS]; }
+    INLINE void begin(floe_zfp_reader &r, uint32_t known)
+    {
+        for (uint32_t w = 0; w < floe_zfp_lanes<4>::WORDS; w++)
+            word(w) = 32 * w < known ? floe_zfp_take(r, min(known - 32 * w, 32u)) : 0;
+    }
+    INLINE void put(uint32_t coefs, uint32_t at)
+    {
+        const uint64_t bits = (uint64_t)coefs << at % 32;
+        word(at / 32) |= (uint32_t)bits;
+        if (bits >> 32)
+            word(at / 32 + 1) |= (uint32_t)(bits >> 32);
+    }
+    INLINE void end() {}
+};
+
+#undef INLINE
+
+/* The groups of a plane, of which `known` coefficients stand already. Returns how many are known behind it. */
+template <uint32_t RANK>
+FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, const uint32_t *steps, uint32_t known,
+                                       floe_zfp_sink<RANK> &sink)
+{
+    enum { SIZE = floe_zfp_lanes<RANK>::SIZE };
+    uint32_t n = known, in_run = 0;
+    for (;;) {
+        if (r.left == 0 || n + in_run == SIZE) { /* a run that must end here ends with a one that has no bit */
+            if (!in_run)
+                return n;
+            sink.put(1, n);
+            return n + 1;
+        }
+        /* so few bits that all coefficients are behind them, but for that one */
+        const uint32_t nbits = min(min((uint32_t)FLOE_ZFP_STEP_BITS, r.left), SIZE - n - in_run);
+        const uint32_t one = 1u << nbits, key = in_run * FLOE_ZFP_STEP_KEYS + one + (floe_zfp_peek(r) & (one - 1));
+        const uint32_t step = steps[key];
+        sink.put(step & 255, n);
+        n += FLOE_ZFP_STEP_NCOEFS(step);
+        in_run = FLOE_ZFP_STEP_IN_RUN(step);
+        floe_zfp_skip(r, FLOE_ZFP_STEP_NBITS(step));
+        if (FLOE_ZFP_STEP_ENDED(step))
+            return n;
+    }
+}
+
+/* Up to `most` planes behind those that are zero: the first of them to planes, its number k = 0. Returns how many were read. */
+template <uint32_t RANK>
+FLOE_DEV uint32_t floe_zfp_read_planes(floe_zfp_reader &r, const uint32_t *steps, uint32_t *planes, uint32_t block,
+                                       uint32_t most)
+{
+    uint32_t known = 0, k = 0;
+    for (; k < most && r.left > 0; k++) {
+        floe_zfp_sink<RANK> sink;
+        sink.plane = planes + floe_zfp_plane_at<RANK>(k, 0, block);
+        sink.begin(r, known);
+        known = floe_zfp_read_groups<RANK>(r, steps, known, sink);
+        sink.end();
+    }
+    return k;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------------------------- */
+
+/* What a block's bits say, beside its planes. */
+struct floe_zfp_head {
+    int32_t e;
+    uint32_t zeros, nplanes; /* planes of zeros at the top, planes that follow */
+    uint32_t patterns;       /* values are bit patterns (reversible) */
+    uint32_t nbits;          /* that the block takes */
+};
+
+/* What comes before the planes. Returns how many of them there may be; 0: none, the block is 0. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV uint32_t floe_zfp_read_front(floe_zfp_reader &r, const floe_zfp_params &params, floe_zfp_head &head)
+{
+    if (REAL) {
+        if (!floe_zfp_take(r, 1))
+            return 0;
+        head.patterns = REVERSIBLE ? floe_zfp_take(r, 1) : 0;
+        head.e = head.patterns ? 0 : (int32_t)floe_zfp_take(r, FLOE_ZFP_EXP_BITS) - FLOE_ZFP_EXP_BIAS;
+    }
+    const uint32_t planes = REVERSIBLE ? floe_zfp_take(r, FLOE_ZFP_PREC_BITS) + 1
+                            : REAL     ? floe_zfp_precision(head.e, &params, RANK)
+                                       : params.maxprec;
+    return min(planes, (uint32_t)FLOE_REAL_BITS);
+}
+
+/* One lane: the block that begins at bit `at`. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_words &stream, uint64_t at, const floe_zfp_params &params,
+                                           const uint32_t *steps, uint32_t *planes, uint32_t block)
+{
+    floe_zfp_reader r;
+    floe_zfp_head head = {0, 0, 0, 0, 0};
+    floe_zfp_open(r, stream, at, params.maxbits);
+    const uint32_t most = floe_zfp_read_front<RANK, REAL, REVERSIBLE>(r, params, head);
+    head.zeros = floe_zfp_skip_zeros(r, most);
+    head.nplanes = floe_zfp_read_planes<RANK>(r, steps, planes, block, most - head.zeros);
+    const uint32_t used = params.maxbits - r.left;
+    head.nbits = REAL && REVERSIBLE && used == 1 ? 1 : max(used, params.minbits); /* zeros are not filled up */
+    return head;
+}
+
+/* Coefficients, the highest plane in the highest bit -> the values' bit patterns. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV void floe_zfp_finish(const floe_zfp_head &head, uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
+{
+    enum { N = floe_zfp_lanes<RANK>::VALUES };
+    floe_uint coefs[N];
+#pragma unroll
+    for (uint32_t i = 0; i < N; i++)
+        coefs[i] = FLOE_R(floe_zfp_binary)(v[i] >> min(head.zeros, (uint32_t)FLOE_REAL_BITS - 1));
+    if (RANK > 3) {
+        floe_zfp_scatter<REVERSIBLE>(planes, block, share, coefs);
+#pragma unroll
+        for (uint32_t i = 0; i < N; i++)
+            v[i] = coefs[i];
+    } else {
+#pragma unroll
+        for (uint32_t i = 0; i < N; i++)
+            v[floe_zfp_order(RANK)[i]] = coefs[i];
+    }
+    floe_zfp_undo_cube<RANK, REVERSIBLE>(v);
+    if (!REAL)
+        return;
+    const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(head.e));
+#pragma unroll
+    for (uint32_t i = 0; i < N; i++) {
+        const floe_real x = FLOE_R(floe_zfp_real)(v[i], power);
+        floe_uint bits;
+        memcpy(&bits, &x, sizeof bits);
+        v[i] = REVERSIBLE && head.patterns ? FLOE_R(floe_zfp_reinterpret)(v[i]) : bits;
+    }
+}
+
+#endif
