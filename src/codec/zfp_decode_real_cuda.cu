@@ -14,7 +14,7 @@ enum {
     WARPS = 4,
     THREADS = WARPS * FLOE_WARP,
     FEW = FLOE_REAL_BITS == 32 ? 4 : 2, /* blocks on a processor, by registers: lanes with 64 values each */
-    MANY = 6                            /* lanes with fewer */
+    MANY = FLOE_REAL_BITS == 32 ? 8 : 6 /* lanes with fewer; f64: by shared memory */
 };
 
 struct job {

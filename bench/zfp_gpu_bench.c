@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Speed of bare zfp streams on a GPU, data and index on the device, everything between two events.
+ *
+ *   zfp_gpu_bench [REPEATS] [NAME...]    all cases, or those whose name holds one of the words; 11 repeats unless given
+ *
+ * GB/s of uncompressed values, from medians. out C: decoding with a hybrid index of chunks of C blocks, 32 of them a partition,
+ * from the index's bytes on; floor: that of the values and the stream at the bandwidth of a copy in the same run, in percent of
+ * the time at C = 1. Each case is checked: the values that the CPU decodes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hd.h"
+#include "codec/zfp_stream.h"
+#include "synth/synth.h"
+
+#ifndef FLOE_HAVE_CUDA_BUILD
+
+int main(void)
+{
+    puts("zfp_gpu_bench: this build has no CUDA");
+    return 0;
+}
+
+#else
+
+#include <cuda_runtime_api.h>
+
+#include "codec/zfp_stream_cuda.h"
+#include "stage/index/index_cuda.h"
+
+enum { MAX_REPEATS = 1000, WARM = 3, NCHUNKS = 5 };
+
+typedef struct bench_case {
+    const char *name;
+    floe_zfp_type type;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    double rel, rate; /* accuracy by the range of the values, or bits a value, or neither: reversible */
+} bench_case;
+
+static const bench_case cases[] = {
+    {"accuracy_512", FLOE_ZFP_F32, 3, {512, 512, 512}, 1e-3, 0},
+    {"rate8_512", FLOE_ZFP_F32, 3, {512, 512, 512}, 0, 8},
+    {"accuracy_2d", FLOE_ZFP_F32, 2, {8192, 16384}, 1e-3, 0},
+    {"coarse_2d", FLOE_ZFP_F32, 2, {8192, 16384}, 3e-2, 0},
+    {"accuracy_1d", FLOE_ZFP_F32, 1, {1 << 27}, 1e-3, 0},
+    {"accuracy_4d", FLOE_ZFP_F32, 4, {64, 64, 128, 128}, 1e-3, 0},
+    {"accuracy_f64", FLOE_ZFP_F64, 3, {256, 512, 512}, 1e-3, 0},
+    {"reversible_256", FLOE_ZFP_F32, 3, {256, 256, 256}, 0, 0},
+    {"odd", FLOE_ZFP_F32, 3, {449, 449, 235}, 1e-3, 0},
+    {"small", FLOE_ZFP_F32, 3, {64, 64, 64}, 1e-3, 0},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+static const uint32_t chunks[NCHUNKS] = {1, 2, 4, 8, 16};
+
+#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+#define CU(call)                                                                     \
+    do {                                                                             \
+        cudaError_t e_ = (cudaError_t)(call);                                        \
+        if (e_ != cudaSuccess)                                                       \
+            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
+    } while (0)
+#define FL(err, call)                          \
+    do {                                       \
+        if ((call) != FLOE_OK)                 \
+            DIE("%s: %s", #call, err.message); \
+    } while (0)
+
+static int repeats = 11;
+static double copy_bandwidth; /* bytes read and written a second */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median seconds of what a function puts on the stream. */
+static double timed(void (*call)(void *), void *arg)
+{
+    static double seconds[MAX_REPEATS];
+    cudaEvent_t from, to;
+    CU(cudaEventCreate(&from));
+    CU(cudaEventCreate(&to));
+    for (int i = -WARM; i < repeats; i++) {
+        float ms;
+        CU(cudaEventRecord(from, NULL));
+        call(arg);
+        CU(cudaEventRecord(to, NULL));
+        CU(cudaEventSynchronize(to));
+        CU(cudaEventElapsedTime(&ms, from, to));
+        if (i >= 0)
+            seconds[i] = 1e-3 * ms;
+    }
+    CU(cudaEventDestroy(from));
+    CU(cudaEventDestroy(to));
+    qsort(seconds, (size_t)repeats, sizeof *seconds, by_size);
+    return seconds[repeats / 2];
+}
+
+static void *dev_alloc(uint64_t nbytes)
+{
+    void *p;
+    CU(cudaMalloc(&p, nbytes));
+    CU(cudaMemset(p, 0, nbytes));
+    return p;
+}
+
+/* ---- a case ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct bench {
+    const bench_case *c;
+    floe_zfp_array in, out; /* host, device */
+    floe_zfp_params params;
+    uint64_t nelems, raw, nblocks, capacity, nbits;
+    uint8_t *stream;
+    uint16_t *lengths;
+    void *decoded, *dev_stream, *dev_index, *dev_places;
+    uint32_t *dev_status;
+    floe_side_index index;
+    uint64_t index_nbytes;
+    floe_cpu cpu;
+} bench;
+
+static void *host_alloc(uint64_t nbytes)
+{
+    void *p = aligned_alloc(FLOE_ARENA_ALIGN, (size_t)((nbytes + 255) & ~(uint64_t)255));
+    if (!p)
+        DIE("no memory for %llu bytes", (unsigned long long)nbytes);
+    return p;
+}
+
+static double range_of(const bench *b)
+{
+    double low = 1e300, high = -1e300;
+    for (uint64_t i = 0; i < b->nelems; i++) {
+        const double v = b->c->type == FLOE_ZFP_F32 ? ((const float *)b->in.data)[i] : ((const double *)b->in.data)[i];
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+    }
+    return high - low;
+}
+
+static void make_params(bench *b)
+{
+    floe_error err;
+    if (b->c->rate > 0)
+        FL(err, floe_zfp_params_rate(b->c->rate, b->c->type, b->c->rank, false, &b->params, NULL, &err));
+    else if (b->c->rel > 0)
+        FL(err, floe_zfp_params_accuracy(b->c->rel * range_of(b), &b->params, &err));
+    else
+        b->params = floe_zfp_params_reversible();
+}
+
+static void make_field(bench *b)
+{
+    const floe_dtype dtype = b->c->type == FLOE_ZFP_F32 ? FLOE_F32 : FLOE_F64;
+    int64_t stride = 1;
+    b->in = (floe_zfp_array){.type = b->c->type, .rank = b->c->rank};
+    for (uint32_t a = b->c->rank; a-- > 0;) {
+        b->in.shape[a] = b->c->shape[a];
+        b->in.stride[a] = stride;
+        stride *= (int64_t)b->c->shape[a];
+    }
+    b->nelems = (uint64_t)stride;
+    b->raw = b->nelems * floe_dtype_size(dtype);
+    b->nblocks = floe_zfp_nblocks(b->in.rank, b->in.shape);
+    b->in.data = host_alloc(b->raw);
+    if (synth_fill("turbulence", dtype, b->c->rank, b->c->shape, 1, 0, b->nelems, b->in.data) != FLOE_OK)
+        DIE("cannot make %s", b->c->name);
+    b->out = b->in;
+    b->out.data = dev_alloc(b->raw);
+}
+
+/* By the CPU, which is what the GPU is compared with. */
+static void make_stream(bench *b)
+{
+    floe_error err;
+    const size_t room = floe_zfp_stream_workspace(&b->cpu, &b->in, &b->params, 1);
+    void *scratch = host_alloc(room);
+    floe_arena arena = floe_arena_of(scratch, room);
+    b->capacity = floe_zfp_stream_bound(&b->in, &b->params, 0);
+    b->stream = host_alloc(b->capacity);
+    b->lengths = host_alloc(b->nblocks * sizeof *b->lengths);
+    FL(err, floe_zfp_stream_compress(&b->cpu, &b->in, &b->params, 0, &arena, b->stream, b->capacity, b->lengths,
+                                     &b->nbits, &err));
+    arena = floe_arena_of(scratch, room);
+    b->decoded = host_alloc(b->raw);
+    floe_zfp_array back = b->in;
+    back.data = b->decoded;
+    FL(err, floe_zfp_stream_decompress(&b->cpu, &back, &b->params, 0, b->stream, (b->nbits + 63) / 64 * 8, NULL, 1,
+                                       &arena, &err));
+    free(scratch);
+    b->dev_stream = dev_alloc(b->capacity);
+    CU(cudaMemcpy(b->dev_stream, b->stream, (b->nbits + 63) / 64 * 8, cudaMemcpyHostToDevice));
+}
+
+static void make_index(bench *b, uint32_t chunk)
+{
+    const floe_index_spec spec = {FLOE_INDEX_HYBRID, chunk, FLOE_INDEX_PARTITION};
+    const uint64_t bound =
+        floe_side_index_bound(&spec, b->nblocks, floe_zfp_block_bits(&b->params, b->c->type, b->c->rank));
+    uint8_t *bytes = host_alloc(bound);
+    uint64_t opened;
+    floe_error err;
+    FL(err, floe_side_index_encode(&spec, b->lengths, b->nblocks, 0, bytes, bound, &b->index_nbytes, &err));
+    FL(err, floe_side_index_open(bytes, b->index_nbytes, b->nbits, &b->index, &opened, &err));
+    b->dev_index = dev_alloc(b->index_nbytes);
+    CU(cudaMemcpy(b->dev_index, bytes, b->index_nbytes, cudaMemcpyHostToDevice));
+    b->index.body = (const uint8_t *)b->dev_index + FLOE_INDEX_HEADER_NBYTES;
+    free(bytes);
+}
+
+/* ---- what is timed --------------------------------------------------------------------------------------------------- */
+
+static void decode(void *arg)
+{
+    const bench *b = arg;
+    const floe_zfp_decode_call call = {.array = b->out,
+                                       .params = b->params,
+                                       .src = b->dev_stream,
+                                       .nbytes = (b->nbits + 63) / 64 * 8,
+                                       .chunk = b->index.chunk,
+                                       .places = b->dev_places,
+                                       .status = b->dev_status};
+    CU(floe_side_index_decode_cuda(&b->index, b->dev_places, b->dev_status, NULL));
+    CU(floe_zfp_decode_cuda(&call, NULL));
+}
+
+static void check_decoded(const bench *b)
+{
+    void *values = host_alloc(b->raw);
+    uint32_t status;
+    CU(cudaMemcpy(&status, b->dev_status, sizeof status, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(values, b->out.data, b->raw, cudaMemcpyDeviceToHost));
+    if (status || memcmp(values, b->decoded, b->raw) != 0)
+        DIE("%s: status %u, or other values than the CPU's", b->c->name, status);
+    CU(cudaMemset(b->out.data, 0xFF, b->raw));
+    free(values);
+}
+
+static void bench_run(const bench_case *c)
+{
+    bench b = {.c = c};
+    floe_error err;
+    double first = 0;
+    FL(err, floe_cpu_init(&b.cpu, 0, FLOE_ISA_AUTO, &err));
+    make_field(&b);
+    make_params(&b);
+    make_stream(&b);
+    b.dev_places = dev_alloc((b.nblocks + 1) * sizeof(uint64_t));
+    b.dev_status = dev_alloc(sizeof *b.dev_status);
+    printf("%-15s %5.2f", c->name, (double)b.nbits / (double)b.nelems);
+    for (int i = 0; i < NCHUNKS; i++) {
+        make_index(&b, chunks[i]);
+        const double s = timed(decode, &b);
+        first = i == 0 ? s : first;
+        check_decoded(&b);
+        CU(cudaFree(b.dev_index));
+        printf(" %7.1f", 1e-9 * (double)b.raw / s);
+    }
+    printf("   %3.0f %%\n", 100 * ((double)b.raw + (double)b.nbits / 8) / copy_bandwidth / first);
+    fflush(stdout);
+    void *dev[] = {b.out.data, b.dev_stream, b.dev_places, b.dev_status};
+    void *host[] = {b.in.data, b.decoded, b.stream, b.lengths};
+    for (int i = 0; i < 4; i++) {
+        CU(cudaFree(dev[i]));
+        free(host[i]);
+    }
+}
+
+/* ---- the yardstick --------------------------------------------------------------------------------------------------- */
+
+static const uint64_t copy_nbytes = (uint64_t)1 << 29;
+
+static void copy(void *arg)
+{
+    CU(cudaMemcpyAsync((uint8_t *)arg + copy_nbytes, arg, copy_nbytes, cudaMemcpyDeviceToDevice, NULL));
+}
+
+static bool is_chosen(const char *name, int argc, char **argv, int first)
+{
+    bool chosen = first >= argc;
+    for (int i = first; i < argc; i++)
+        chosen |= strstr(name, argv[i]) != NULL;
+    return chosen;
+}
+
+int main(int argc, char **argv)
+{
+    int first = 1;
+    if (first < argc && atoi(argv[first]) > 0)
+        repeats = atoi(argv[first++]);
+    if (repeats > MAX_REPEATS)
+        DIE("at most %d repeats", MAX_REPEATS);
+    void *memory = dev_alloc(2 * copy_nbytes);
+    copy_bandwidth = 2 * (double)copy_nbytes / timed(copy, memory);
+    CU(cudaFree(memory));
+    printf("copy: %.0f GB/s read and written\n", 1e-9 * copy_bandwidth);
+    printf("%-15s %5s", "", "bits");
+    for (int i = 0; i < NCHUNKS; i++)
+        printf("  out %2u", chunks[i]);
+    puts("   floor");
+    for (int i = 0; i < NCASES; i++)
+        if (is_chosen(cases[i].name, argc, argv, first))
+            bench_run(&cases[i]);
+    return 0;
+}
+
+#endif
