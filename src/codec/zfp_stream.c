@@ -182,17 +182,46 @@ typedef struct decoder {
     uint16_t *lengths; /* measuring */
 } decoder;
 
+/* Does any of these blocks touch the box that is wanted? */
+static bool is_wanted(const floe_zfp_array *a, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        uint64_t rest = i;
+        bool inside = true;
+        for (uint32_t axis = a->rank; axis-- > 0;) {
+            const uint64_t n = floe_ceil_div(a->shape[axis], FLOE_ZFP_SIDE), at = rest % n * FLOE_ZFP_SIDE;
+            inside = inside && at < a->hi[axis] && at + FLOE_ZFP_SIDE > a->lo[axis];
+            rest /= n;
+        }
+        if (inside)
+            return true;
+    }
+    return false;
+}
+
+/* Blocks of `nchunks` chunks from number `chunk` on, which must end where the next one begins. */
+static bool decode_chunks(const decoder *d, uint64_t chunk, uint64_t nchunks)
+{
+    const uint64_t first = chunk * d->source.chunk;
+    const uint64_t count = floe_min64(nchunks * d->source.chunk, d->nblocks - first);
+    floe_zfp_source s = d->source;
+    if (d->array->boxed && !is_wanted(d->array, first, count))
+        return true;
+    s.places += chunk;
+    s.at = s.places[0];
+    return s.at >= d->source.at && d->ops->decode(d->array, d->params, first, count, &s) &&
+           s.at == s.places[floe_ceil_div(count, s.chunk)];
+}
+
 static void decode_task(void *arg, uint64_t i, uint32_t worker)
 {
     (void)worker;
     const decoder *d = arg;
-    const uint64_t each = d->chunks_a_task * d->source.chunk, first = i * each;
-    const uint64_t count = floe_min64(each, d->nblocks - first);
-    floe_zfp_source s = d->source;
-    s.places += i * d->chunks_a_task;
-    s.at = s.places[0];
-    d->failed[i] = s.at < d->source.at || !d->ops->decode(d->array, d->params, first, count, &s) ||
-                   s.at != s.places[floe_ceil_div(count, s.chunk)];
+    const uint64_t step = d->array->boxed ? 1 : d->chunks_a_task;
+    const uint64_t end = floe_min64((i + 1) * d->chunks_a_task, floe_ceil_div(d->nblocks, d->source.chunk));
+    d->failed[i] = 0;
+    for (uint64_t c = i * d->chunks_a_task; c < end && !d->failed[i]; c += step)
+        d->failed[i] = !decode_chunks(d, c, floe_min64(step, end - c));
 }
 
 static void decode_all(void *arg, uint64_t i, uint32_t worker)

@@ -44,13 +44,16 @@ typedef enum floe_zfp_mode {
     FLOE_ZFP_REVERSIBLE = 5
 } floe_zfp_mode;
 
-/* An n-d array; the data of an encoder are not written to. */
+/* An n-d array; the data of an encoder are not written to. A decoder may want a box of it only: then data are those of the
+ * box, and nothing else is written. */
 typedef struct floe_zfp_array {
     void *data;
     floe_zfp_type type;
     uint32_t rank;                 /* 1 to 4 */
     uint64_t shape[FLOE_MAX_RANK]; /* slowest first, none 0 */
     int64_t stride[FLOE_MAX_RANK]; /* in elements */
+    bool boxed;
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK]; /* boxed: lo <= index < hi */
 } floe_zfp_array;
 
 size_t floe_zfp_type_size(floe_zfp_type type);
