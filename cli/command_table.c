@@ -15,7 +15,7 @@ const cli_option cli_options[OPT_COUNT] = {
                    "elements along each axis, slowest first (as NumPy and HDF5)"},
     [OPT_DIMS] = {"dims", 0, "NxNxN", NULL, NULL, false, "the same, fastest first (as zfp and SZ)"},
     [OPT_DTYPE] = {"dtype", 't', "TYPE", "f32 f64 i32 i64", NULL, false, "type of the elements"},
-    [OPT_CODEC] = {"codec", 'c', "NAME", "auto lorenzo", "auto", false, "how to predict"},
+    [OPT_CODEC] = {"codec", 'c', "NAME", "auto lorenzo zfp", "auto", false, "how to predict"},
     [OPT_PRESET] = {"preset", 'p', "NAME", "balanced fast", "balanced", false, "what to weigh more: size or speed"},
     [OPT_FILL] = {"fill", 0, "VALUE", "auto none", "auto", false,
                   "the value of missing cells, kept bit for bit and outside the range; auto looks for one"},

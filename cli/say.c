@@ -142,6 +142,7 @@ const char *cli_codec_name(floe_codec codec)
     switch (codec) {
     case FLOE_CODEC_AUTO: return "auto";
     case FLOE_CODEC_LORENZO: return "lorenzo";
+    case FLOE_CODEC_ZFP: return "zfp";
     }
     return "unknown";
 }

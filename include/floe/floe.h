@@ -68,7 +68,7 @@ typedef enum floe_bound_mode {
     FLOE_BOUND_LOSSLESS = 5 /* bit for bit */
 } floe_bound_mode;
 
-typedef enum floe_codec { FLOE_CODEC_AUTO = 0, FLOE_CODEC_LORENZO = 1 } floe_codec;
+typedef enum floe_codec { FLOE_CODEC_AUTO = 0, FLOE_CODEC_LORENZO = 1, FLOE_CODEC_ZFP = 2 } floe_codec;
 
 typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1 } floe_preset;
 

@@ -157,7 +157,7 @@ static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
 static floe_status chunks_put(floe_ctx *ctx, compression *c)
 {
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, c->header.dtype))
+    if (floe_pipeline_wanted(ctx, &c->header))
         return chunks_put_by_gpu(ctx, c);
 #endif
     for (uint64_t i = 0; i < c->nchunks; i++) {

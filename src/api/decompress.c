@@ -90,7 +90,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_stream_take(&s, &arena);
     assert(!arena.overflow);
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, s.header.dtype))
+    if (floe_pipeline_wanted(ctx, &s.header))
         return decompress_by_gpu(ctx, &s, lo, hi, &out);
 #endif
     for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)

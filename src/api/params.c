@@ -23,7 +23,8 @@ typedef struct name {
 static const name bound_names[] = {{"abs", FLOE_BOUND_ABS},           {"rel", FLOE_BOUND_REL},
                                    {"pwrel", FLOE_BOUND_PWREL},       {"psnr", FLOE_BOUND_PSNR},
                                    {"lossless", FLOE_BOUND_LOSSLESS}, {NULL, 0}};
-static const name codec_names[] = {{"auto", FLOE_CODEC_AUTO}, {"lorenzo", FLOE_CODEC_LORENZO}, {NULL, 0}};
+static const name codec_names[] = {
+    {"auto", FLOE_CODEC_AUTO}, {"lorenzo", FLOE_CODEC_LORENZO}, {"zfp", FLOE_CODEC_ZFP}, {NULL, 0}};
 static const name preset_names[] = {{"fast", FLOE_PRESET_FAST}, {"balanced", FLOE_PRESET_BALANCED}, {NULL, 0}};
 
 static const char *name_of(const name *table, int value)
@@ -70,6 +71,8 @@ floe_status floe_params_check(const floe_params *params, floe_params *clean, flo
                "no bound given: one of abs, rel, pwrel, psnr (each positive) or lossless is needed");
     FLOE_TRY(bound_check(clean->mode, clean->bound, err));
     FLOE_CHECK(err, name_of(codec_names, (int)clean->codec), FLOE_ERR_ARGUMENT, "unknown codec %d", (int)clean->codec);
+    FLOE_CHECK(err, clean->codec != FLOE_CODEC_ZFP || clean->mode != FLOE_BOUND_PWREL, FLOE_ERR_ARGUMENT,
+               "codec zfp has no bound relative to each value: abs, rel, psnr and lossless work");
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
                (int)clean->preset);
     FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT,

@@ -105,6 +105,7 @@ static void good_texts(void **state)
         {"rel=1e-3 preset=fast", "rel=0.001 codec=auto preset=fast fill=auto chunk=auto"},
         {" ,\tpreset=fast,,pwrel=.25\n", "pwrel=0.25 codec=auto preset=fast fill=auto chunk=auto"},
         {"psnr=64.5 codec=lorenzo fill=none", "psnr=64.5 codec=lorenzo preset=balanced fill=none chunk=auto"},
+        {"abs=2 codec=zfp", "abs=2 codec=zfp preset=balanced fill=auto chunk=auto"},
         {"lossless chunk=64x32", "lossless codec=auto preset=balanced fill=auto chunk=64x32"},
         {"abs=1 fill=-9999", "abs=1 codec=auto preset=balanced fill=-9999 chunk=auto"},
         {"abs=1 fill=nan chunk=auto", "abs=1 codec=auto preset=balanced fill=nan chunk=auto"},
@@ -148,7 +149,7 @@ static void bad_texts(void **state)
         {"preset=fast preset=fast", "preset is given twice"},
         {"fill=auto fill=1", "fill is given twice"},
         {"preset=best", "unknown preset=best: this version has fast or balanced"},
-        {"codec=zfp", "unknown codec=zfp: this version has auto or lorenzo"},
+        {"codec=zip", "unknown codec=zip: this version has auto, lorenzo or zfp"},
         {"fill=missing", "fill must be auto, none or a number, got fill=missing"},
         {"chunk=0x4", "axis 0 of the chunk is 0"},
         {"chunk=4x4x4x4x4", "chunk must be auto or a shape like 64x64x64, got chunk=4x4x4x4x4"},
@@ -218,6 +219,8 @@ static void struct_check(void **state)
     BAD(chunk_rank, 5, "1 to 4 axes");
     BAD(chunk_rank, 1, "axis 0 of the chunk is 0");
     BAD(chunk[1], 1, "chunk_rank is 0");
+    good = kit_params("pwrel=0.1");
+    BAD(codec, FLOE_CODEC_ZFP, "codec zfp has no bound relative to each value");
 #undef BAD
 }
 

@@ -10,9 +10,10 @@
 #include "field/dtype_math.h"
 #include "field/field.h"
 
-bool floe_pipeline_wanted(const floe_ctx *ctx, floe_dtype dtype)
+bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 {
-    return ctx->backend == FLOE_BACKEND_CUDA && !floe_dtype_is_integer(dtype);
+    return ctx->backend == FLOE_BACKEND_CUDA && header->codec == FLOE_CODEC_LORENZO &&
+           !floe_dtype_is_integer(header->dtype);
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD

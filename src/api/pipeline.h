@@ -18,8 +18,8 @@
 
 enum { FLOE_PIPELINE_DEPTH = 3 };
 
-/* Whether a context codes host data on its GPU: not integers, for which it has no code. */
-bool floe_pipeline_wanted(const floe_ctx *ctx, floe_dtype dtype);
+/* Whether a context codes host data on its GPU: not integers, nor by codec zfp, for which it has no code. */
+bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header);
 
 /* Streams and pinned memory of a context, kept from call to call. */
 void floe_pipeline_free(floe_ctx *ctx);

@@ -16,6 +16,18 @@ floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err
     return FLOE_OK;
 }
 
+/* What zfp cannot do. */
+static floe_status zfp_check(const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    if (params->codec != FLOE_CODEC_ZFP)
+        return FLOE_OK;
+    FLOE_CHECK(err, layout->place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
+               "codec zfp is the CPU's work: bring the values to host memory");
+    FLOE_CHECK(err, params->mode == FLOE_BOUND_LOSSLESS || !floe_dtype_is_integer(layout->dtype), FLOE_ERR_UNSUPPORTED,
+               "codec zfp keeps no bound of values of %s: lossless works", floe_dtype_name(layout->dtype));
+    return FLOE_OK;
+}
+
 /* What makes no sense for integers. */
 static floe_status integers_check(const floe_field *layout, const floe_params *params, floe_error *err)
 {
@@ -37,6 +49,7 @@ static floe_status integers_check(const floe_field *layout, const floe_params *p
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err)
 {
     FLOE_TRY(integers_check(layout, params, err));
+    FLOE_TRY(zfp_check(layout, params, err));
     *header = (floe_header){.version = FLOE_FORMAT_VERSION,
                             .dtype = layout->dtype,
                             .rank = layout->rank,

@@ -191,7 +191,7 @@ static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *
 floe_status floe_stream_begin_decode(floe_ctx *ctx, const floe_stream *s)
 {
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, s->header.dtype))
+    if (floe_pipeline_wanted(ctx, &s->header))
         return floe_pipeline_begin_decode(ctx, &s->header, &s->sizing);
 #endif
     (void)ctx, (void)s;
@@ -221,7 +221,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     FLOE_TRY(floe_stream_fetch(s, chunk, salvage, &payload, &nbytes, err));
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, s->header.dtype) && !s->by_cpu) {
+    if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu) {
         FLOE_TRY(floe_pipeline_put_payload(ctx, chunk, payload, nbytes, p.from, &p.out));
         floe_status status = floe_pipeline_get_values(ctx, &chunk);
         if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */

@@ -173,7 +173,7 @@ FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
            : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_LOSSLESS               ? FLOE_FAULT_MODE
            : integer && mode == FLOE_BOUND_PWREL                               ? FLOE_FAULT_MODE
            : codec < 1 || codec > 255                                          ? FLOE_FAULT_CODEC
-           : codec != FLOE_CODEC_LORENZO                                       ? FLOE_FAULT_CODEC_UNKNOWN
+           : codec != FLOE_CODEC_LORENZO && codec != FLOE_CODEC_ZFP            ? FLOE_FAULT_CODEC_UNKNOWN
                                                                                : FLOE_FAULT_NONE;
 }
 

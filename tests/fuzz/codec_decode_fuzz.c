@@ -4,7 +4,7 @@
  * same, and write nothing outside the box. The input:
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 make sizes add up, bit 5 edits, bits 6-7 bound mode
- *   1      edits: bits 0-4 kind of values, bit 5 preset; bit 6 integers
+ *   1      edits: bits 0-4 kind of values, bit 5 preset; bit 6 integers; bit 7 codec zfp, which keeps abs, or all
  *   2..5   extents
  *   6..    the chunk; or edits of a sound one: 2 bytes where (a word), 4 bytes what is added to it
  */
@@ -32,6 +32,10 @@ static bool input_of(const uint8_t *p, input *in)
                                      .mode = p[1] & 64 && p[0] >> 6 == 1 ? FLOE_BOUND_ABS : modes[p[0] >> 6],
                                      .bound = p[1] & 64 ? 3 : 0.01,
                                      .max_abs = NAN};
+    if (p[1] & 128) {
+        in->params.codec = FLOE_CODEC_ZFP;
+        in->params.mode = p[0] >> 6 > 1 || p[1] & 64 ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_ABS;
+    }
     in->rank = 1 + (p[0] >> 1 & 3);
     for (uint32_t a = 0; a < in->rank; a++) {
         in->extent[a] = in->rank == 1 ? 1 + p[2] + 256 * (uint64_t)(p[3] % 70) : 1 + (uint64_t)p[2 + a];
@@ -103,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     } else {
         mutant_set(&m, data + HEAD, nbytes - HEAD);
     }
-    if (data[0] & 16)
+    if (data[0] & 16 && in.params.codec == FLOE_CODEC_LORENZO)
         chunk_refit(&m, in.params.dtype);
     decode_both(&in, &m);
     return 0;
