@@ -27,7 +27,9 @@ enum {
      * multiprocessor; 192 KiB of words leave the rest to L1. */
     STAGE_WORDS = 3072
 };
-static_assert(FLOE_PACK_STEP_WORDS + 8 <= STAGE_WORDS, "a step and what 16-byte pieces take along");
+/* Of a window, words that stay empty: for 16-byte pieces, and for width planes that a step may lack. */
+enum { FEW_PLANES = 4, WINDOW_MARGIN = 4 + FEW_PLANES };
+static_assert(FLOE_PACK_STEP_WORDS + WINDOW_MARGIN + 4 <= STAGE_WORDS, "a step at least");
 
 /* A group is 8 rows of 4 values. */
 template <int RANK> struct shape {
@@ -172,7 +174,7 @@ FLOE_DEV void window_fetch(word_window &w)
 {
     const uint32_t from = w.next - (w.end - w.at), lane = floe_lane();
     const uint32_t skip = (uint32_t)((uintptr_t)(w.words + from) >> 2 & 3);
-    const uint32_t n = min(w.nwords - from, w.room - 4);
+    const uint32_t n = min(w.nwords - from, w.room - WINDOW_MARGIN);
     const uint4 *src = (const uint4 *)(w.words + from - skip);
     for (uint32_t i = lane; 4 * i < skip + n; i += FLOE_WARP)
         floe_copy16_async_part((uint4 *)w.stage + i, src + i, 4 * min(skip + n - 4 * i, 4u));
@@ -203,9 +205,10 @@ FLOE_DEV void window_open(word_window &w, const uint32_t *words, uint32_t nwords
 /* Leaves the stage behind `room` to others. */
 FLOE_DEV void window_trim(word_window &w, uint32_t room)
 {
-    if (w.end > room) {
-        w.next -= w.end - room;
-        w.end = room;
+    const uint32_t end = room - FEW_PLANES;
+    if (w.end > end) {
+        w.next -= w.end - end;
+        w.end = end;
     }
     w.room = room;
 }
@@ -234,14 +237,18 @@ FLOE_DEV void get_planes(const uint32_t *words, uint32_t &at, uint32_t width, ui
 {
     const uint32_t below = floe_lanes_below();
 #pragma unroll
-    for (int b = 0; b < N; b++) {
-        a[b] = 0;
-        if (FROM + b < (int)most) {
-            const bool mine = (int)width > FROM + b;
-            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, mine);
-            if (mine)
-                a[b] = words[at + __popc(who & below)];
-            at += __popc(who);
+    for (int first = 0; first < N; first += 4) { /* four at a time wait for memory together */
+        uint32_t who[4];
+#pragma unroll
+        for (int b = 0; b < 4; b++) {
+            who[b] = FROM + first < (int)most ? __ballot_sync(FLOE_ALL_LANES, (int)width > FROM + first + b) : 0;
+            a[first + b] = 0;
+        }
+#pragma unroll
+        for (int b = 0; b < 4; b++) {
+            if ((int)width > FROM + first + b)
+                a[first + b] = words[at + __popc(who[b] & below)];
+            at += __popc(who[b]);
         }
     }
 }
@@ -421,7 +428,13 @@ template <bool WHOLE> FLOE_DEV bool source_step(pack_source &p, uint32_t s, bool
     const uint32_t *words = p.w.stage + p.w.at;
     const uint32_t flats = kind == 0 ? 0 : kind == 1 ? presents : *words++;
     uint32_t above = 0;
-    for (uint32_t b = 0; b < planes; b++)
+#pragma unroll
+    for (uint32_t b = 0; b < FEW_PLANES;
+         b++) { /* all at once: what lies behind the last one may be read, and is not used */
+        const uint32_t word = words[b];
+        above += b < planes ? (word >> lane & 1) << b : 0;
+    }
+    for (uint32_t b = FEW_PLANES; b < planes; b++)
         above += (words[b] >> lane & 1) << b;
     p.w.at += n;
     const bool stray = !WHOLE && !present && (above || (flats >> lane & 1));
