@@ -82,6 +82,19 @@ floe_status io_writer_read_back(io_writer *writer, io_reader **reader, floe_erro
  * looks whole. */
 floe_status io_writer_commit(io_writer *writer, floe_error *err);
 
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+typedef struct io_memory {
+    void *data;
+    uint64_t nbytes;
+    bool in_file;
+} io_memory;
+
+/* Room for nbytes, aligned for every type: on the heap, or in an unlinked file in $TMPDIR (else /tmp), which the system
+ * writes out where memory is short. *memory must be freed either way. */
+floe_status io_memory_take(io_memory *memory, uint64_t nbytes, bool in_file, floe_error *err);
+void io_memory_free(io_memory *memory);
+
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
 /* Once, at the start: SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program; a closed pipe or
