@@ -162,15 +162,16 @@ static int parse_letters(cli_args *args, int *i, int argc, char **argv)
 
 static int check_operands(const cli_args *args, int count, const char *surplus)
 {
+    static const char *const counts[CLI_MAX_OPERANDS + 1] = {"no operands", "one operand", "two operands"};
     const cli_command *command = args->command;
     if (cli_given(args, OPT_HELP))
         return 0;
     if (count > command->max_operands)
-        return cli_fail(FLOE_ERR_ARGUMENT, "%s takes %s; what is '%s'?", command->name,
-                        command->max_operands ? "one operand" : "no operands", surplus);
+        return cli_fail(FLOE_ERR_ARGUMENT, "%s takes %s; what is '%s'?", command->name, counts[command->max_operands],
+                        surplus);
     if (count < command->min_operands)
-        return cli_fail(FLOE_ERR_ARGUMENT, "%s needs an input: floe %s %s", command->name, command->name,
-                        command->operands);
+        return cli_fail(FLOE_ERR_ARGUMENT, "%s needs %s: floe %s %s", command->name,
+                        command->min_operands > 1 ? "two inputs" : "an input", command->name, command->operands);
     return 0;
 }
 

@@ -31,6 +31,19 @@ typedef enum cli_option_id {
     OPT_REGION,
     OPT_SALVAGE,
     OPT_AGAINST,
+    OPT_METRICS,
+    OPT_FAIL_IF,
+    OPT_OUTSIDE,
+    OPT_WINDOW,
+    OPT_STEP,
+    OPT_LAGS,
+    OPT_BINS,
+    OPT_VALUE_BINS,
+    OPT_WORST,
+    OPT_PERIODIC,
+    OPT_EXACT,
+    OPT_CONFIG,
+    OPT_MEMORY,
     OPT_SEED,
     OPT_FIELD,
     OPT_IN,
@@ -49,6 +62,7 @@ typedef enum cli_option_id {
     OPT_FORCE,
     OPT_JSON,
     OPT_JSON_FILE,
+    OPT_CSV,
     OPT_QUIET,
     OPT_MAN,
     OPT_COMPLETION,
@@ -124,6 +138,8 @@ int cmd_decompress(const cli_args *args);
 int cmd_index(const cli_args *args);
 int cmd_info(const cli_args *args);
 int cmd_verify(const cli_args *args);
+int cmd_check(const cli_args *args);
+int cmd_stat(const cli_args *args);
 int cmd_fields(const cli_args *args);
 int cmd_bench(const cli_args *args);
 int cmd_help(const cli_args *args);

@@ -29,6 +29,28 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_SALVAGE] = {"salvage", 0, NULL, NULL, NULL, false,
                      "decode what is whole; the values of damaged chunks become NaN"},
     [OPT_AGAINST] = {"against", 0, "ORIG", "@", NULL, false, "compare with this array, raw or .npy"},
+    [OPT_METRICS] =
+        {"metrics", 'm', "LIST", NULL, NULL, false,
+         "names, short names or groups (properties reduction stencil window spectrum all), separated by commas"},
+    [OPT_FAIL_IF] = {"fail-if", 0, "GATE", NULL, NULL, true,
+                     "exit code 4 where this holds, such as psnr<60; there are < <= > >= =="},
+    [OPT_OUTSIDE] = {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel=", NULL, false,
+                     "count the values that are farther off: abs=, rel= (of max - min), pwrel= (of each value); of a "
+                     ".floe file its own"},
+    [OPT_WINDOW] = {"window", 0, "N", NULL, "8", false, "edge of SSIM's window, 2 to 64"},
+    [OPT_STEP] = {"step", 0, "N", NULL, "1", false, "distance of SSIM's windows"},
+    [OPT_LAGS] = {"lags", 0, "N", NULL, "10", false, "lags of the autocorrelation, 1 to 64"},
+    [OPT_BINS] = {"bins", 0, "N", NULL, "1024", false, "bins of the histograms of errors, at most; 64 to 4096"},
+    [OPT_VALUE_BINS] = {"value-bins", 0, "N", NULL, "4096", false,
+                        "bins of the histograms of values, at most; 64 to 16384"},
+    [OPT_WORST] = {"worst", 0, "N", NULL, "8", false, "largest errors that are listed, 0 to 64"},
+    [OPT_PERIODIC] = {"periodic", 0, NULL, NULL, NULL, false,
+                      "opposite ends of the field meet: spectra are taken without a Hann window"},
+    [OPT_EXACT] = {"exact", 0, NULL, NULL, NULL, false,
+                   "KS and Wasserstein distance by sorting all values instead of from histograms"},
+    [OPT_CONFIG] = {"config", 0, "FILE", "@", NULL, false, "also what this configuration of Z-checker switches on"},
+    [OPT_MEMORY] = {"memory", 0, "MB", NULL, NULL, false,
+                    "memory to take besides mapped inputs, in 10^6 bytes (default: half of the machine's)"},
     [OPT_SEED] = {"seed", 0, "N", NULL, "0", false, "another field of the same kind"},
     [OPT_FIELD] = {"field", 0, "KIND", NULL, "turbulence", true, "a kind of test field (see floe fields)"},
     [OPT_IN] = {"in", 'i', "FILE", "@", NULL, true, "measure this array instead; raw ones need --shape and --dtype"},
@@ -51,6 +73,7 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_JSON] = {"json", 0, NULL, NULL, NULL, false,
                   "print one JSON object on standard output (standard error if the data go there) and nothing else"},
     [OPT_JSON_FILE] = {"json", 0, "FILE", "@", NULL, false, "write the figures to FILE as JSON; - is standard output"},
+    [OPT_CSV] = {"csv", 0, NULL, NULL, NULL, false, "print the metrics as CSV on standard output and nothing else"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, NULL, false, "print nothing but errors"},
     [OPT_MAN] = {"man", 0, NULL, NULL, NULL, false, "print the man page (groff)"},
     [OPT_COMPLETION] = {"completion", 0, "SHELL", "bash zsh fish", NULL, false, "print the completion for a shell"},
@@ -64,7 +87,11 @@ const cli_option cli_options[OPT_COUNT] = {
 #define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))
 #define OPTS_INDEX  (CLI_OPT(OPT_FORM) | CLI_OPT(OPT_BLOCKS) | CLI_OPT(OPT_PARTITION))
 #define OPTS_RUN    (CLI_OPT(OPT_BACKEND) | CLI_OPT(OPT_ISA))
-#define OPTS_SAY    (CLI_OPT(OPT_QUIET) | CLI_OPT(OPT_HELP))
+#define OPTS_ASSESS                                                                                              \
+    (CLI_OPT(OPT_METRICS) | CLI_OPT(OPT_FAIL_IF) | CLI_OPT(OPT_LAGS) | CLI_OPT(OPT_VALUE_BINS) |                 \
+     CLI_OPT(OPT_PERIODIC) | CLI_OPT(OPT_CONFIG) | CLI_OPT(OPT_MEMORY) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_JSON) | \
+     CLI_OPT(OPT_CSV))
+#define OPTS_SAY (CLI_OPT(OPT_QUIET) | CLI_OPT(OPT_HELP))
 
 const cli_command cli_commands[] = {
     {.name = "compress",
@@ -140,6 +167,40 @@ const cli_command cli_commands[] = {
      .example = "floe verify t.floe --against t.f32",
      .options = CLI_OPT(OPT_AGAINST) | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_verify},
+    {.name = "check",
+     .operands = "ORIG DECODED",
+     .min_operands = 2,
+     .max_operands = 2,
+     .choices = "@",
+     .summary = "measure what was lost: a decoded array, or a .floe file, against the original",
+     .details =
+         "Both may be raw, .npy or .floe. A raw array needs --shape (or --dims) and --dtype unless the other one "
+         "tells. A "
+         ".floe file adds ratio, bits per value and the time to decode it, and the count of values outside its bound.\n"
+         "Without --metrics, all that applies is found. Metrics are found on the CPU; --backend says where .floe files "
+         "are decoded.\n"
+         "Inputs are mapped, so they may be larger than memory, and a .floe file that is larger is decoded to a "
+         "temporary "
+         "file in TMPDIR. Only spectra and --exact need whole copies in memory; spectra that do not fit are left out, "
+         "and "
+         "the command says so.",
+     .example = "floe check t.f32 t.floe --metrics psnr,ssim,autocorr --fail-if 'psnr<60'",
+     .options = OPTS_ASSESS | OPTS_ARRAY | CLI_OPT(OPT_OUTSIDE) | CLI_OPT(OPT_WINDOW) | CLI_OPT(OPT_STEP) |
+                CLI_OPT(OPT_BINS) | CLI_OPT(OPT_WORST) | CLI_OPT(OPT_EXACT) | CLI_OPT(OPT_THREADS) | OPTS_RUN |
+                OPTS_SAY,
+     .run = cmd_check},
+    {.name = "stat",
+     .operands = "FIELD",
+     .min_operands = 1,
+     .max_operands = 1,
+     .choices = "@",
+     .summary = "tell the properties of one array",
+     .details =
+         "FIELD may be raw, .npy or .floe. Range, moments, entropy, special values, derivatives, autocorrelation and "
+         "spectrum, as far as they apply; otherwise as floe check.",
+     .example = "floe stat t.npy --metrics range,entropy,gradient_max",
+     .options = OPTS_ASSESS | OPTS_ARRAY | CLI_OPT(OPT_THREADS) | OPTS_RUN | OPTS_SAY,
+     .run = cmd_stat},
     {.name = "fields",
      .operands = "[KIND]",
      .min_operands = 0,
@@ -168,7 +229,7 @@ const cli_command cli_commands[] = {
      .operands = "[COMMAND]",
      .min_operands = 0,
      .max_operands = 1,
-     .choices = "compress decompress index info verify fields bench help version",
+     .choices = "compress decompress index info verify check stat fields bench help version",
      .summary = "explain a command",
      .details = "Also prints the man page and the shell completions, which are made from the same table.",
      .example = "floe help compress",
@@ -189,7 +250,7 @@ const char *const cli_exit_codes[] = {
     "0",  "done",
     "2",  "the request makes no sense: usage, parameters, an output that exists",
     "3",  "the input is not valid, damaged, or does not have the size it should have",
-    "4",  "a value is outside the bound",
+    "4",  "a value is outside the bound, or a gate of --fail-if failed",
     "5",  "reading or writing failed",
     "6",  "device or memory failed",
     NULL,

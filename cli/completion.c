@@ -10,16 +10,23 @@ static bool has_choices(const cli_option *option) { return option->choices && op
 
 /* ---- bash -------------------------------------------------------------------------------------------------------- */
 
+/* Two commands may have options of one name and other choices. */
 static void bash_values(FILE *out)
 {
-    fputs("    case $previous in\n", out);
+    fputs("    case \"$command $previous\" in\n", out);
     for (int id = 0; id < OPT_COUNT; id++) {
         const cli_option *option = &cli_options[id];
+        const char *before = "    ";
         if (!has_choices(option))
             continue;
-        fprintf(out, "    --%s", option->name);
-        if (option->letter)
-            fprintf(out, " | -%c", option->letter);
+        for (const cli_command *c = cli_commands; c->name; c++) {
+            if (!has(c, id))
+                continue;
+            fprintf(out, "%s'%s --%s'", before, c->name, option->name);
+            before = " | ";
+            if (option->letter)
+                fprintf(out, " | '%s -%c'", c->name, option->letter);
+        }
         fprintf(out, ") words='%s' ;;\n", option->choices);
     }
     fputs("    esac\n", out);

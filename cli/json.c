@@ -86,12 +86,17 @@ void cli_json_uint(cli_json *json, const char *key, uint64_t value)
     fprintf(json->out, "%" PRIu64, value);
 }
 
-void cli_json_real(cli_json *json, const char *key, double value)
+static void real_put(FILE *out, double value)
 {
     char text[CLI_TEXT];
     cli_real_text(value, text);
+    fputs(isfinite(value) ? text : "null", out);
+}
+
+void cli_json_real(cli_json *json, const char *key, double value)
+{
     start(json, key);
-    fputs(isfinite(value) ? text : "null", json->out);
+    real_put(json->out, value);
 }
 
 void cli_json_bool(cli_json *json, const char *key, bool value)
@@ -100,11 +105,27 @@ void cli_json_bool(cli_json *json, const char *key, bool value)
     fputs(value ? "true" : "false", json->out);
 }
 
-void cli_json_shape(cli_json *json, const char *key, uint32_t rank, const uint64_t *shape)
+void cli_json_uints(cli_json *json, const char *key, uint64_t count, const uint64_t *values)
 {
     start(json, key);
     fputc('[', json->out);
-    for (uint32_t i = 0; i < rank; i++)
-        fprintf(json->out, "%s%" PRIu64, i ? ", " : "", shape[i]);
+    for (uint64_t i = 0; i < count; i++)
+        fprintf(json->out, "%s%" PRIu64, i ? ", " : "", values[i]);
     fputc(']', json->out);
+}
+
+void cli_json_reals(cli_json *json, const char *key, uint64_t count, const double *values)
+{
+    start(json, key);
+    fputc('[', json->out);
+    for (uint64_t i = 0; i < count; i++) {
+        fputs(i ? ", " : "", json->out);
+        real_put(json->out, values[i]);
+    }
+    fputc(']', json->out);
+}
+
+void cli_json_shape(cli_json *json, const char *key, uint32_t rank, const uint64_t *shape)
+{
+    cli_json_uints(json, key, rank, shape);
 }

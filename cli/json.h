@@ -20,6 +20,9 @@ void cli_json_text(cli_json *json, const char *key, const char *value); /* bytes
 void cli_json_uint(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value);
 void cli_json_bool(cli_json *json, const char *key, bool value);
+/* Rows of numbers, on one line. */
+void cli_json_uints(cli_json *json, const char *key, uint64_t count, const uint64_t *values);
+void cli_json_reals(cli_json *json, const char *key, uint64_t count, const double *values);
 void cli_json_shape(cli_json *json, const char *key, uint32_t rank, const uint64_t *shape);
 
 #endif

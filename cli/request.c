@@ -272,7 +272,7 @@ static floe_status create_anywhere(const cli_args *args, floe_ctx_options *optio
     return floe_ctx_create(ctx, options);
 }
 
-int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
+int cli_ctx_options(const cli_args *args, floe_ctx_options *options)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda"}, *const isas[] = {"auto", "plain", "avx2"};
     const char *backend = cli_value(args, OPT_BACKEND), *isa = cli_value(args, OPT_ISA);
@@ -285,21 +285,40 @@ int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
         return cli_fail(FLOE_ERR_ARGUMENT, "--backend '%s' is unknown; there are auto, cpu and cuda", backend);
     if (v == 3)
         return cli_fail(FLOE_ERR_ARGUMENT, "--isa '%s' is unknown; there are auto, plain and avx2", isa);
-    floe_ctx_options options = {
-        .size = sizeof options, .backend = (floe_backend)b, .isa = (floe_isa)v, .threads = threads};
-    floe_status status = b == FLOE_BACKEND_AUTO ? create_anywhere(args, &options, ctx) : floe_ctx_create(ctx, &options);
+    *options = (floe_ctx_options){.size = sizeof *options, .backend = (floe_backend)b, .isa = (floe_isa)v};
+    return 0;
+}
+
+int cli_threads(const cli_args *args, uint32_t *threads)
+{
+    const char *text = cli_value(args, OPT_THREADS);
+    uint64_t n = 0;
+    *threads = 0;
+    if (text && !cli_uint_parse(&text, "", 1024, &n))
+        return cli_fail(FLOE_ERR_ARGUMENT, "--threads '%s' is no number from 0 to 1024", cli_value(args, OPT_THREADS));
+    *threads = (uint32_t)n;
+    return 0;
+}
+
+int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
+{
+    floe_ctx_options options;
+    int failed = cli_ctx_options(args, &options);
+    if (failed)
+        return failed;
+    options.threads = threads;
+    floe_status status =
+        options.backend == FLOE_BACKEND_AUTO ? create_anywhere(args, &options, ctx) : floe_ctx_create(ctx, &options);
     if (status == FLOE_OK)
         return 0;
-    int failed = cli_fail_call(status, *ctx, NULL, NULL);
+    failed = cli_fail_call(status, *ctx, NULL, NULL);
     floe_ctx_free(ctx);
     return failed;
 }
 
 int cli_ctx_create(const cli_args *args, floe_ctx **ctx)
 {
-    const char *text = cli_value(args, OPT_THREADS);
-    uint64_t threads = 0;
-    if (text && !cli_uint_parse(&text, "", 1024, &threads))
-        return cli_fail(FLOE_ERR_ARGUMENT, "--threads '%s' is no number from 0 to 1024", cli_value(args, OPT_THREADS));
-    return cli_ctx_create_with(args, (uint32_t)threads, ctx);
+    uint32_t threads;
+    int failed = cli_threads(args, &threads);
+    return failed ? failed : cli_ctx_create_with(args, threads, ctx);
 }

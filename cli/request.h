@@ -32,7 +32,9 @@ int cli_attrs_parse(const cli_args *args, cli_attrs *attrs);
 /* Adds key and value unless the key is there; silently not where there is no room. */
 void cli_attrs_add(cli_attrs *attrs, const char *key, const char *value, size_t value_nbytes);
 
-/* --threads, --backend, --isa. */
+/* --threads, --backend, --isa: understood, and a context made of them. */
+int cli_threads(const cli_args *args, uint32_t *threads);
+int cli_ctx_options(const cli_args *args, floe_ctx_options *options);
 int cli_ctx_create(const cli_args *args, floe_ctx **ctx);
 int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx);
 

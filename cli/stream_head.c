@@ -2,6 +2,21 @@
 #include "cli/stream_head.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+bool cli_stream_is(io_reader *reader, int *failed)
+{
+    static const char magic[] = "FLOE"; /* behind the first byte: docs/format/container.md */
+    char head[sizeof magic];
+    size_t got;
+    floe_source source = io_reader_source(reader);
+    *failed = 0;
+    if (io_reader_layout(reader))
+        return false;
+    if (source.read(source.user, 0, head, sizeof head, &got) != FLOE_OK)
+        *failed = cli_fail_with(io_reader_error(reader));
+    return !*failed && got == sizeof head && memcmp(head + 1, magic, sizeof magic - 1) == 0;
+}
 
 int cli_stream_head(io_reader *reader, floe_info *info)
 {

@@ -5,6 +5,9 @@
 
 #include "cli/say.h"
 
+/* Does a seekable reader begin as a .floe stream does? Said after a failure to read, *failed is its exit code. */
+bool cli_stream_is(io_reader *reader, int *failed);
+
 /* Reads the header of a seekable reader: 0, or the exit code after saying what is wrong. */
 int cli_stream_head(io_reader *reader, floe_info *info);
 

@@ -4,13 +4,15 @@ show --help
 show help compress
 show compress --help
 show bench -h
+show check --help
+show stat --help
 show version
 show --version
 # What is generated knows every command and option of the help.
 "$FLOE" help --man >man
 for shell in bash zsh fish; do "$FLOE" help --completion $shell >$shell; done
 bash -n bash && echo "bash takes its completion"
-for command in compress decompress info verify fields bench help version; do
+for command in compress decompress index info verify check stat fields bench help version; do
     for option in $("$FLOE" help $command | sed -nE 's/^ +(-[a-zA-Z], )?--([a-z]+).*/\2/p'); do
         [ $option = help ] || grep -q -- "-$option" man || echo "man lacks --$option"
         for shell in bash zsh; do grep -q -- "--$option" $shell || echo "$shell lacks --$option"; done
@@ -25,4 +27,6 @@ complete_words floe com
 complete_words floe compress --pre
 complete_words floe compress --preset b
 complete_words floe compress --bound p
+complete_words floe check --bound p
+complete_words floe check --fa
 complete_words floe help ver

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `floe check` and `floe stat` share: metrics and options understood, gates, and a report said in three forms. */
+#ifndef FLOE_CLI_CHECK_H
+#define FLOE_CLI_CHECK_H
+
+#include <floe/assess.h>
+
+#include "cli/check_input.h"
+
+/* ---- figures ------------------------------------------------------------------------------------------------------ */
+
+/* What a .floe file adds to the metrics of the library: its size, and the time to decode it. */
+typedef struct check_figure {
+    const char *name, *alias, *unit;
+    double value; /* NaN: there is no .floe file */
+} check_figure;
+
+enum { CHECK_FIGURES = 5 };
+/* input may be NULL: then all values are NaN. */
+void check_figures_find(const check_input *input, check_figure figures[CHECK_FIGURES]);
+/* The number of a name or alias, or -1. */
+int check_figure_number(const char *name);
+
+/* ---- gates -------------------------------------------------------------------------------------------------------- */
+
+/* --fail-if "psnr<60": what must not be. */
+typedef struct check_gate {
+    const char *text; /* as it was given */
+    char name[64];
+    char op[3];
+    double limit;
+    bool is_figure;
+    uint32_t number; /* of the metric or the figure */
+    double value;    /* once found; NaN: there is none, which fails */
+    bool failed;
+} check_gate;
+
+typedef struct check_gates {
+    check_gate gate[CLI_MAX_REPEATS];
+    uint32_t count, nfailed;
+} check_gates;
+
+int check_gates_parse(const cli_args *args, check_gates *gates);
+/* Fills in values and verdicts. */
+void check_gates_judge(check_gates *gates, const floe_assess_report *report, const check_figure *figures);
+/* Says each gate that failed: the exit code. */
+int check_gates_say(const check_gates *gates);
+
+/* ---- request ------------------------------------------------------------------------------------------------------ */
+
+/* Adds the metric or group of a word; a name of a figure adds nothing, and is no mistake. */
+int check_metric_add(floe_metric_set *set, const char *word);
+/* All that is asked for: --config, --metrics and the gates; nothing of these: all that applies. */
+int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set);
+/* All options but the metrics. stream (may be NULL): a .floe file that is compared, which knows its bound and fill value. */
+int check_options(const cli_args *args, const floe_info *stream, floe_assess_options *options);
+/* --memory, or half of the machine's. */
+int check_memory(const cli_args *args, uint64_t *nbytes);
+
+/* ---- the report --------------------------------------------------------------------------------------------------- */
+
+typedef struct check_result {
+    const char *command;
+    const check_input *original, *decoded; /* decoded: NULL where there is one field */
+    const floe_assess_report *report;
+    const check_figure *figures;
+    const check_gates *gates;
+    double seconds; /* of the call that found the metrics */
+} check_result;
+
+/* What lies in the report at the metric's place. */
+const void *check_metric_at(const check_result *result, const floe_metric *metric);
+const char *check_pass_name(floe_metric_pass pass);
+bool check_has_stream(const check_result *result);
+
+void check_text_print(const check_result *result);
+void check_json_print(const check_result *result);
+void check_csv_print(const check_result *result);
+
+#endif

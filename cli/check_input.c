@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/check_input.h"
+
+#include <string.h>
+
+#include "cli/say.h"
+#include "cli/stream_head.h"
+
+int check_input_open(check_input *input, const char *path)
+{
+    floe_error err = {0};
+    int failed;
+    if (io_reader_open(&input->reader, path, &err) != FLOE_OK || io_reader_spool(input->reader, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    input->is_stream = cli_stream_is(input->reader, &failed);
+    if (failed || !input->is_stream)
+        return failed;
+    return cli_stream_head(input->reader, &input->info);
+}
+
+void check_input_free(check_input *input)
+{
+    io_reader_free(&input->reader);
+    io_memory_free(&input->memory);
+}
+
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
+
+/* What the input itself says; false: nothing. */
+static bool layout_told(const check_input *input, floe_field *layout)
+{
+    const floe_field *told = io_reader_layout(input->reader);
+    if (told)
+        *layout = *told;
+    if (input->is_stream)
+        *layout = floe_field_of(NULL, input->info.dtype, input->info.rank, input->info.shape);
+    return told || input->is_stream;
+}
+
+static bool shapes_agree(const floe_field *a, const floe_field *b)
+{
+    return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof a->shape[0]) == 0;
+}
+
+static int check_told(const check_input *input, const floe_field *told, const floe_field *given)
+{
+    char has[2 * CLI_TEXT];
+    cli_layout_text(told->rank, told->shape, told->dtype, has);
+    if (given->rank && !shapes_agree(told, given))
+        return cli_fail(FLOE_ERR_ARGUMENT, "'%s' holds %s, not the shape that is given", io_reader_name(input->reader),
+                        has);
+    if (given->dtype && given->dtype != told->dtype)
+        return cli_fail(FLOE_ERR_ARGUMENT, "'%s' holds %s, not %s", io_reader_name(input->reader), has,
+                        floe_dtype_name(given->dtype));
+    return 0;
+}
+
+/* Two that say what they are, and differ. */
+static int fail_differ(const check_input *a, const floe_field *at, const check_input *b, const floe_field *bt)
+{
+    char has[2 * CLI_TEXT], other[2 * CLI_TEXT];
+    cli_layout_text(at->rank, at->shape, at->dtype, has);
+    cli_layout_text(bt->rank, bt->shape, bt->dtype, other);
+    return cli_fail(FLOE_ERR_FORMAT, "'%s' holds %s; '%s' holds %s", io_reader_name(a->reader), has,
+                    io_reader_name(b->reader), other);
+}
+
+/* The layout that inputs tell, where one does; *who is its number. */
+static int gather_told(check_input *inputs, uint32_t ninputs, const floe_field *given, floe_field *layout,
+                       uint32_t *who)
+{
+    *who = ninputs;
+    for (uint32_t i = 0; i < ninputs; i++) {
+        floe_field told;
+        if (!layout_told(&inputs[i], &told))
+            continue;
+        int failed = check_told(&inputs[i], &told, given);
+        if (failed)
+            return failed;
+        if (*who < ninputs && (told.dtype != layout->dtype || !shapes_agree(&told, layout)))
+            return fail_differ(&inputs[*who], layout, &inputs[i], &told);
+        if (*who == ninputs) {
+            *layout = told;
+            *who = i;
+        }
+    }
+    return 0;
+}
+
+/* Can this be assessed at all? */
+static int check_worth(const check_input *input, const floe_field *layout)
+{
+    uint64_t nelems;
+    if (layout->dtype != FLOE_F32 && layout->dtype != FLOE_F64)
+        return cli_fail(FLOE_ERR_UNSUPPORTED, "'%s' holds %s; metrics are for f32 and f64",
+                        io_reader_name(input->reader), floe_dtype_name(layout->dtype));
+    if (floe_field_nelems(layout, &nelems) != FLOE_OK)
+        return cli_fail(FLOE_ERR_FORMAT, "'%s' claims a shape that is too large", io_reader_name(input->reader));
+    if (nelems == 0)
+        return cli_fail(FLOE_ERR_FORMAT, "'%s' is empty: there is nothing to assess", io_reader_name(input->reader));
+    return 0;
+}
+
+int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninputs, floe_field *layout)
+{
+    floe_error err = {0};
+    floe_field given;
+    uint32_t who;
+    int failed = cli_layout_given(args, &given);
+    if (!failed)
+        failed = gather_told(inputs, ninputs, &given, layout, &who);
+    if (!failed && who == ninputs) {
+        who = 0;
+        failed = cli_layout_of(args, inputs[0].reader, layout);
+    }
+    for (uint32_t i = 0; i < ninputs && !failed; i++)
+        if (!inputs[i].is_stream && io_reader_expect(inputs[i].reader, layout, &err) != FLOE_OK)
+            failed = cli_fail_with(&err);
+    return failed ? failed : check_worth(&inputs[who], layout);
+}
+
+/* ---- loading ----------------------------------------------------------------------------------------------------- */
+
+static int decode(const cli_args *args, check_input *input, const void *stream)
+{
+    floe_ctx *ctx = NULL;
+    int failed = cli_ctx_create(args, &ctx);
+    if (failed)
+        return failed;
+    const double started = cli_seconds();
+    floe_status status = floe_decompress(ctx, stream, input->stream_nbytes, &input->field);
+    input->seconds = cli_seconds() - started;
+    if (status != FLOE_OK)
+        failed = cli_fail_call(status, ctx, input->reader, NULL);
+    floe_ctx_free(&ctx);
+    return failed;
+}
+
+int check_input_load(const cli_args *args, check_input *input, const floe_field *layout, uint64_t *memory_nbytes)
+{
+    floe_error err = {0};
+    const void *data;
+    uint64_t nbytes, nelems;
+    if (io_reader_map(input->reader, &data, &nbytes, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    input->field = floe_field_of(data, layout->dtype, layout->rank, layout->shape);
+    if (!input->is_stream)
+        return 0;
+    input->stream_nbytes = nbytes;
+    floe_field_nelems(layout, &nelems);
+    const uint64_t needed = nelems * floe_dtype_size(layout->dtype);
+    const bool in_file = needed > *memory_nbytes;
+    if (io_memory_take(&input->memory, needed, in_file, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    *memory_nbytes -= in_file ? 0 : needed;
+    input->field.data = input->memory.data;
+    return decode(args, input, data);
+}

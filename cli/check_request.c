@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From options to what floe_assess takes. */
+#define _XOPEN_SOURCE 700
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/check.h"
+#include "cli/say.h"
+#include "cli/zc_config.h"
+
+/* ---- metrics ------------------------------------------------------------------------------------------------------ */
+
+static int fail_unknown(const char *word)
+{
+    enum { MOST = 512 };
+    static const char *const groups[] = {"reduction", "stencil", "window", "spectrum", "properties", "all"};
+    const char *words[MOST];
+    int count = 0;
+    for (; count < 6; count++)
+        words[count] = groups[count];
+    for (uint32_t i = 0; floe_metric_at(i) && count + 2 <= MOST; i++) {
+        words[count++] = floe_metric_at(i)->alias;
+        words[count++] = floe_metric_at(i)->name;
+    }
+    const char *nearest = cli_nearest(word, words, count);
+    if (nearest)
+        return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; did you mean '%s'?", word, nearest);
+    return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; docs/metrics.md lists them", word);
+}
+
+int check_metric_add(floe_metric_set *set, const char *word)
+{
+    floe_metric_set more;
+    if (check_figure_number(word) >= 0)
+        return 0;
+    if (floe_metric_set_parse(&more, word, NULL) != FLOE_OK)
+        return fail_unknown(word);
+    for (size_t i = 0; i < sizeof more.word / sizeof more.word[0]; i++)
+        set->word[i] |= more.word[i];
+    set->groups |= more.groups;
+    return 0;
+}
+
+static bool is_empty(const floe_metric_set *set)
+{
+    static const floe_metric_set nothing;
+    return memcmp(set, &nothing, sizeof nothing) == 0;
+}
+
+/* --metrics: words between commas or blanks. */
+static int listed(const char *list, floe_metric_set *set)
+{
+    static const char between[] = ", \t\n";
+    char word[CLI_TEXT];
+    list += strspn(list, between);
+    if (!*list)
+        return cli_fail(FLOE_ERR_ARGUMENT, "--metrics names no metric");
+    while (*list) {
+        const size_t n = strcspn(list, between);
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), list);
+        const int failed = check_metric_add(set, word);
+        if (failed)
+            return failed;
+        list += n;
+        list += strspn(list, between);
+    }
+    return is_empty(set) ? check_metric_add(set, "n") : 0; /* figures only; an empty set would be everything */
+}
+
+int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set)
+{
+    const char *list = cli_value(args, OPT_METRICS), *config = cli_value(args, OPT_CONFIG);
+    const bool quiet = cli_given(args, OPT_QUIET), only_gates = quiet && gates->count && !list && !config;
+    int failed = 0;
+    *set = (floe_metric_set){{0}, 0, 0};
+    if (config)
+        failed = zc_config_read(config, nfields, quiet, set);
+    if (list && !failed)
+        failed = listed(list, set);
+    if (!list && !config)
+        failed = check_metric_add(set, only_gates ? "n" : "all");
+    for (uint32_t i = 0; i < gates->count && !failed; i++)
+        if (!gates->gate[i].is_figure)
+            floe_metric_set_add(set, gates->gate[i].number);
+    return failed;
+}
+
+/* ---- options ------------------------------------------------------------------------------------------------------ */
+
+/* A whole number, whose range the library knows. */
+static int number(const cli_args *args, cli_option_id id, uint32_t *value)
+{
+    const char *text = cli_value(args, id);
+    uint64_t n;
+    if (!text)
+        return 0;
+    if (!cli_uint_parse(&text, "", UINT32_MAX, &n))
+        return cli_fail(FLOE_ERR_ARGUMENT, "--%s '%s' is no whole number", cli_options[id].name, cli_value(args, id));
+    *value = (uint32_t)n;
+    return 0;
+}
+
+/* abs=, rel= or pwrel=. */
+static int bound(const char *text, floe_assess_options *options)
+{
+    floe_params params;
+    floe_error err = {0};
+    if (strpbrk(text, ", \t\n") || floe_params_parse(&params, text, &err) != FLOE_OK || params.mode < FLOE_BOUND_ABS ||
+        params.mode > FLOE_BOUND_PWREL)
+        return cli_fail(FLOE_ERR_ARGUMENT,
+                        "--bound '%s' is none that values can be outside of: abs=, rel= or pwrel=%s%s", text,
+                        err.message[0] ? ": " : "", err.message);
+    options->mode = params.mode;
+    options->bound = params.bound;
+    return 0;
+}
+
+/* The bound that the stream promises; psnr promises none for single values. */
+static void bound_of_stream(const floe_info *stream, floe_assess_options *options)
+{
+    if (stream->mode == FLOE_BOUND_PSNR)
+        return;
+    options->mode = stream->mode == FLOE_BOUND_PWREL ? FLOE_BOUND_PWREL : FLOE_BOUND_ABS;
+    options->bound = stream->mode == FLOE_BOUND_PWREL ? stream->bound : stream->abs_bound;
+}
+
+static int fill(const cli_args *args, const floe_info *stream, floe_assess_options *options)
+{
+    floe_params params;
+    int failed = cli_params(args, "lossless", &params); /* of which only the fill value matters */
+    if (failed)
+        return failed;
+    options->fill = params.fill;
+    options->fill_value = params.fill_value;
+    if (stream && stream->has_fill && !cli_given(args, OPT_FILL)) {
+        options->fill = FLOE_FILL_VALUE;
+        options->fill_value = stream->fill_value;
+    }
+    return 0;
+}
+
+int check_options(const cli_args *args, const floe_info *stream, floe_assess_options *options)
+{
+    const struct {
+        cli_option_id id;
+        uint32_t *value;
+    } numbers[] = {{OPT_WINDOW, &options->window}, {OPT_STEP, &options->step},
+                   {OPT_LAGS, &options->lags},     {OPT_BINS, &options->bins},
+                   {OPT_WORST, &options->worst},   {OPT_VALUE_BINS, &options->value_bins}};
+    int failed = 0;
+    floe_assess_options_init(options);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !failed; i++)
+        failed = number(args, numbers[i].id, numbers[i].value);
+    options->periodic = cli_given(args, OPT_PERIODIC);
+    options->exact = cli_given(args, OPT_EXACT);
+    if (!failed)
+        failed = fill(args, stream, options);
+    if (failed)
+        return failed;
+    if (cli_given(args, OPT_OUTSIDE))
+        return bound(cli_value(args, OPT_OUTSIDE), options);
+    if (stream)
+        bound_of_stream(stream, options);
+    return 0;
+}
+
+int check_memory(const cli_args *args, uint64_t *nbytes)
+{
+    const char *text = cli_value(args, OPT_MEMORY);
+    uint64_t n;
+    if (text) {
+        if (!cli_uint_parse(&text, "", UINT64_MAX / 1000000, &n) || n == 0)
+            return cli_fail(FLOE_ERR_ARGUMENT, "--memory '%s' is no number of MB, such as 4000",
+                            cli_value(args, OPT_MEMORY));
+        *nbytes = n * 1000000;
+        return 0;
+    }
+    *nbytes = UINT64_MAX;
+#ifdef _SC_PHYS_PAGES
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0)
+        *nbytes = (uint64_t)pages * (uint64_t)page / 2;
+#endif
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `floe check` with two fields and `floe stat` with one: all but their number is the same. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/check.h"
+#include "cli/say.h"
+
+typedef struct check_job {
+    const cli_args *args;
+    uint32_t nfields;
+    check_input inputs[2];
+    check_gates gates;
+    check_figure figures[CHECK_FIGURES];
+    uint64_t memory_nbytes; /* that may still be taken */
+    floe_ctx *ctx;
+    floe_assess_options options;
+    floe_assess_report report;
+    double seconds;
+} check_job;
+
+static const check_input *decoded(const check_job *job) { return job->nfields > 1 ? &job->inputs[1] : NULL; }
+
+/* ---- what is asked for -------------------------------------------------------------------------------------------- */
+
+static int gates_check(const check_job *job)
+{
+    for (uint32_t i = 0; i < job->gates.count; i++)
+        if (job->gates.gate[i].is_figure && !(decoded(job) && decoded(job)->is_stream))
+            return cli_fail(FLOE_ERR_ARGUMENT, "gate '%s' is about a .floe file, and none is compared",
+                            job->gates.gate[i].text);
+    return 0;
+}
+
+/* Nothing of the inputs is looked at before all that can be known without them is checked. */
+static int request_read(check_job *job)
+{
+    const cli_args *args = job->args;
+    floe_ctx_options unused;
+    uint32_t threads;
+    int failed = check_gates_parse(args, &job->gates);
+    if (!failed && cli_given(args, OPT_JSON) && cli_given(args, OPT_CSV))
+        failed = cli_fail(FLOE_ERR_ARGUMENT, "give --json or --csv, not both");
+    if (!failed && job->nfields > 1 && strcmp(args->operand[0], "-") == 0 && strcmp(args->operand[1], "-") == 0)
+        failed = cli_fail(FLOE_ERR_ARGUMENT, "only one of the two can come from standard input");
+    if (!failed)
+        failed = check_options(args, NULL, &job->options);
+    if (!failed)
+        failed = check_metrics(args, job->nfields, &job->gates, &job->options.metrics);
+    if (!failed)
+        failed = check_memory(args, &job->memory_nbytes);
+    if (!failed)
+        failed = cli_ctx_options(args, &unused);
+    return failed ? failed : cli_threads(args, &threads);
+}
+
+static int inputs_read(check_job *job)
+{
+    floe_field layout;
+    int failed = 0;
+    for (uint32_t i = 0; i < job->nfields && !failed; i++)
+        failed = check_input_open(&job->inputs[i], job->args->operand[i]);
+    if (!failed)
+        failed = gates_check(job);
+    if (!failed)
+        failed = check_input_layout(job->args, job->inputs, job->nfields, &layout);
+    for (uint32_t i = 0; i < job->nfields && !failed; i++)
+        failed = check_input_load(job->args, &job->inputs[i], &layout, &job->memory_nbytes);
+    if (failed)
+        return failed;
+    const floe_metric_set metrics = job->options.metrics;
+    const check_input *last = &job->inputs[job->nfields - 1];
+    failed = check_options(job->args, last->is_stream ? &last->info : NULL, &job->options);
+    job->options.metrics = metrics;
+    return failed;
+}
+
+/* ---- the metrics -------------------------------------------------------------------------------------------------- */
+
+/* The fields lie in host memory, where the metrics are found. */
+static int ctx_create(check_job *job)
+{
+    floe_ctx_options options;
+    int failed = cli_ctx_options(job->args, &options);
+    if (!failed)
+        failed = cli_threads(job->args, &options.threads);
+    if (failed)
+        return failed;
+    options.backend = FLOE_BACKEND_CPU;
+    options.max_memory = job->memory_nbytes ? job->memory_nbytes : 1;
+    floe_status status = floe_ctx_create(&job->ctx, &options);
+    return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
+}
+
+static void note(const check_job *job, const char *group, const char *why)
+{
+    if (!cli_given(job->args, OPT_QUIET))
+        fprintf(stderr, "floe: left out: %s (%s)\n", group, why);
+}
+
+static floe_status assess(check_job *job)
+{
+    const double started = cli_seconds();
+    const floe_field *other = job->nfields > 1 ? &job->inputs[1].field : NULL;
+    floe_status status = floe_assess(job->ctx, &job->inputs[0].field, other, &job->options, &job->report);
+    job->seconds = cli_seconds() - started;
+    return status;
+}
+
+/* Spectra need copies of whole fields; where memory does not allow that, and nobody named them, all else is found. */
+static floe_status assess_what_fits(check_job *job)
+{
+    const uint32_t spectrum = 1u << FLOE_PASS_SPECTRUM, one_field = 1u << FLOE_PASSES;
+    floe_assess_options *o = &job->options;
+    floe_status status = assess(job);
+    if (status != FLOE_ERR_LIMIT || !(o->metrics.groups & (spectrum | one_field)))
+        return status;
+    char why[256];
+    snprintf(why, sizeof why, "%s", floe_ctx_message(job->ctx));
+    o->metrics.groups &= ~spectrum;
+    if (o->metrics.groups & one_field) { /* all properties but those of spectra */
+        o->metrics.groups &= ~one_field;
+        for (uint32_t i = 0; floe_metric_at(i); i++)
+            if (floe_metric_at(i)->nfields == 1 && floe_metric_at(i)->pass != FLOE_PASS_SPECTRUM)
+                floe_metric_set_add(&o->metrics, i);
+    }
+    status = assess(job);
+    if (status == FLOE_OK)
+        note(job, "spectrum", why);
+    return status;
+}
+
+/* Says which groups that were asked for gave nothing. */
+static void say_missing(const check_job *job)
+{
+    const uint32_t groups = job->options.metrics.groups;
+    for (int pass = 0; pass < FLOE_PASSES; pass++) {
+        bool could = false, found = false;
+        for (uint32_t i = 0; floe_metric_at(i); i++) {
+            const floe_metric *m = floe_metric_at(i);
+            could = could || ((int)m->pass == pass && m->nfields <= job->nfields);
+            found = found || ((int)m->pass == pass && floe_metric_set_has(&job->report.computed, i));
+        }
+        if (groups >> pass & 1 && could && !found)
+            note(job, check_pass_name((floe_metric_pass)pass), "nothing of it fits this field, or this build");
+    }
+}
+
+static int metrics_find(check_job *job)
+{
+    int failed = ctx_create(job);
+    if (failed)
+        return failed;
+    floe_status status = assess_what_fits(job);
+    if (status == FLOE_ERR_LIMIT)
+        return cli_fail(FLOE_ERR_MEMORY, "%s; --memory raises it, other --metrics may need less",
+                        floe_ctx_message(job->ctx));
+    if (status != FLOE_OK)
+        return cli_fail_call(status, job->ctx, NULL, NULL);
+    say_missing(job);
+    return 0;
+}
+
+/* ---- the command -------------------------------------------------------------------------------------------------- */
+
+static int run(check_job *job)
+{
+    int failed = request_read(job);
+    if (!failed)
+        failed = inputs_read(job);
+    if (!failed)
+        failed = metrics_find(job);
+    if (failed)
+        return failed;
+    check_figures_find(decoded(job), job->figures);
+    check_gates_judge(&job->gates, &job->report, job->figures);
+    const check_result result = {
+        job->args->command->name, &job->inputs[0], decoded(job), &job->report, job->figures, &job->gates, job->seconds};
+    if (cli_given(job->args, OPT_JSON))
+        check_json_print(&result);
+    else if (cli_given(job->args, OPT_CSV))
+        check_csv_print(&result);
+    else if (!cli_given(job->args, OPT_QUIET))
+        check_text_print(&result);
+    fflush(stdout); /* so that gates stand behind the table */
+    return check_gates_say(&job->gates);
+}
+
+static int run_with(const cli_args *args, uint32_t nfields)
+{
+    check_job job = {.args = args, .nfields = nfields};
+    int failed = cli_stdout_finish(run(&job));
+    floe_ctx_free(&job.ctx);
+    for (uint32_t i = 0; i < nfields; i++)
+        check_input_free(&job.inputs[i]);
+    return failed;
+}
+
+int cmd_check(const cli_args *args) { return run_with(args, 2); }
+int cmd_stat(const cli_args *args) { return run_with(args, 1); }

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Configurations of Z-checker.
+head -c 1024 /dev/zero >o.f32
+poke o.f32 42 200 && poke o.f32 43 077
+cp o.f32 d.f32
+poke d.f32 83 077
+layout="--shape 16x16 --dtype f32"
+cat >zc.config <<'END'
+#what a study asks for
+[ENV]
+dataEndianType = LITTLE_ENDIAN_DATA
+checkingStatus = PROBE_COMPRESSOR
+[DATA]
+minValue = 1
+maxValue = 0
+valueRange = 1 ; a remark
+[COMPARE]
+compressTime = 1
+decompressTime = 1
+maxAbsErr = 1
+PSNR = 1
+ssim=1
+rmse = 0
+pearsonicity = 1
+[PLOT]
+plotAbsErrPDF = 1
+compressors = sz:../../SZ zfp:../../zfp
+END
+show check o.f32 d.f32 $layout --config zc.config
+show_sh "floe check o.f32 d.f32 $layout --config zc.config --metrics l1 --csv -q | cut -d, -f2"
+show check o.f32 d.f32 $layout --config zc.config --fail-if 'mse>0' -q
+show stat o.f32 $layout --config zc.config -q --csv
+show check o.f32 d.f32 $layout --config none.config
+wrong() { # a configuration, and what is said of it
+    printf "$1" >wrong.config
+    show check o.f32 d.f32 $layout --config wrong.config
+}
+wrong '[ENV]\ndataEndianType = BIG_ENDIAN_DATA\n'
+wrong '[COMPARE\npsnr = 1\n'
+wrong '[COMPARE]\npsnr\n'
+wrong '[COMPARE]\npsnr = yes\n'
+wrong '[COMPARE]\npsnr = 0\n'
+wrong ''
+# all that it may switch on is there
+keys="minAbsErr avgAbsErr maxAbsErr autoCorrAbsErr errAutoCorr errAutoCorr3D absErrPDF pwrErrPDF minRelErr avgRelErr maxRelErr \
+rmse nrmse snr psnr valErrCorr pearsonCorr KS_test ssim ssimImage2D derivativeOrder1_sep_maxDiff derivativeOrder1_sep_psnr \
+derivativeOrder1_sep_ssim derivativeOrder1_psnr derivativeOrder2_psnr derivativeOrder1_ssim derivativeOrder2_ssim \
+derivativeOrder1_sobolev"
+for key in $keys; do
+    printf '[COMPARE]\n%s = 1\n' $key >all.config
+    echo "$key: $("$FLOE" check o.f32 d.f32 $layout --config all.config --csv 2>&1 | sed 1d | cut -d, -f2 | uniq | tr '\n' ' ')"
+done | sed 's/ $//'
+for key in minValue maxValue valueRange avgValue entropy entropyFloatpoint autocorr autocorr3D lap; do
+    printf '[DATA]\n%s = 1\n' $key >all.config
+    echo "$key: $("$FLOE" stat o.f32 $layout --config all.config --csv 2>&1 | sed 1d | cut -d, -f2 | uniq | tr '\n' ' ')"
+done | sed 's/ $//'
+only o.f32 d.f32 zc.config wrong.config all.config
