@@ -12,4 +12,6 @@ same cpu.floe quiet.floe
 show_sh "floe decompress cpu.floe -o a.f32 --backend auto 2>&1 | why | grep WHY"
 show_sh "floe compress t.f32 -o cuda.floe $options --backend cuda 2>err; echo code \$?; why <err"
 show_sh "floe decompress cpu.floe -o b.f32 --backend cuda 2>err; echo code \$?; why <err"
+show_sh "floe check t.f32 cpu.floe --metrics n --backend cuda 2>err; echo code \$?; why <err"
+show_sh "floe check t.f32 cpu.floe --metrics n --backend auto --csv 2>&1 | why | grep -c WHY"
 only t.f32 cpu.floe auto.floe quiet.floe a.f32 err
