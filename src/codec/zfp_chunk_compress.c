@@ -36,6 +36,7 @@ typedef struct encoder {
     uint8_t *stream;
     uint64_t stream_capacity;
     uint16_t *lengths;
+    uint64_t *places; /* of the index's chunks, for the decoder that is asked */
     uint8_t *index;
     uint64_t index_capacity;
     uint64_t *sets[FLOE_ZFP_SETS];
@@ -69,6 +70,7 @@ static void take_scratch(encoder *e, floe_arena *arena)
     e->values = floe_arena_take(arena, e->ncells, e->size);
     e->stream = floe_arena_take(arena, e->stream_capacity, 1);
     e->lengths = floe_arena_take(arena, e->nblocks, sizeof *e->lengths);
+    e->places = floe_arena_take(arena, floe_ceil_div(e->nblocks, spec.chunk) + 1, sizeof *e->places);
     e->index = floe_arena_take(arena, e->index_capacity + 8, 1);
     for (int s = 0; s < FLOE_ZFP_SETS; s++)
         e->sets[s] = floe_arena_take(arena, e->nwords, sizeof(uint64_t));
@@ -217,12 +219,24 @@ static void choose_palette(encoder *e)
         }
 }
 
+/* Decodes the stream, in parallel, over the values that it was made of. */
+static floe_status decode_back(encoder *e, floe_error *err)
+{
+    const uint32_t chunk = floe_zfp_chunk_index_spec(e->array.rank).chunk;
+    floe_arena arena = floe_arena_of(e->room, e->room_nbytes);
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < e->nblocks; at += e->lengths[i++])
+        if (i % chunk == 0)
+            e->places[i / chunk] = at;
+    e->places[floe_ceil_div(e->nblocks, chunk)] = at;
+    return floe_zfp_stream_decompress(e->cpu, &e->array, &e->out.params, 0, e->stream,
+                                      floe_ceil_div(e->out.stream_nbits, 8), e->places, chunk, &arena, err);
+}
+
 /* What zfp's decoder makes of the stream, against what was promised. */
 static floe_status find_misses(encoder *e, floe_chunk_stats *stats, uint64_t *nliterals, floe_error *err)
 {
-    floe_arena arena = floe_arena_of(e->room, e->room_nbytes);
-    FLOE_TRY(floe_zfp_stream_decompress(e->cpu, &e->array, &e->out.params, 0, e->stream,
-                                        floe_ceil_div(e->out.stream_nbits, 8), NULL, 1, &arena, err));
+    FLOE_TRY(decode_back(e, err));
     floe_cpu_parallel(e->cpu, e->nspans, misses_task, e);
     choose_palette(e);
     floe_cpu_parallel(e->cpu, e->nspans, sort_task, e);
