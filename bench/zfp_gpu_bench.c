@@ -4,9 +4,10 @@
  *
  *   zfp_gpu_bench [REPEATS] [NAME...]    all cases, or those whose name holds one of the words; 11 repeats unless given
  *
- * GB/s of uncompressed values, from medians. out C: decoding with a hybrid index of chunks of C blocks, 32 of them a partition,
- * from the index's bytes on; floor: that of the values and the stream at the bandwidth of a copy in the same run, in percent of
- * the time at C = 1. Each case is checked: the values that the CPU decodes.
+ * GB/s of uncompressed values, from medians. in: encoding, with the lengths that an index is made of; out C: decoding with a
+ * hybrid index of chunks of C blocks, 32 of them a partition, from the index's bytes on; floor: that of the values and the stream
+ * at the bandwidth of a copy in the same run, in percent of the time of in and of out 1. Each case is checked: the bytes that the
+ * CPU encodes, and the values that it decodes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +123,7 @@ typedef struct bench {
     uint32_t *dev_status;
     floe_side_index index;
     uint64_t index_nbytes;
+    floe_zfp_encode_call encode;
     floe_cpu cpu;
 } bench;
 
@@ -195,7 +197,6 @@ static void make_stream(bench *b)
                                        &arena, &err));
     free(scratch);
     b->dev_stream = dev_alloc(b->capacity);
-    CU(cudaMemcpy(b->dev_stream, b->stream, (b->nbits + 63) / 64 * 8, cudaMemcpyHostToDevice));
 }
 
 static void make_index(bench *b, uint32_t chunk)
@@ -230,6 +231,41 @@ static void decode(void *arg)
     CU(floe_zfp_decode_cuda(&call, NULL));
 }
 
+static void encode(void *arg)
+{
+    const bench *b = arg;
+    CU(floe_zfp_encode_cuda(&b->encode, NULL));
+}
+
+/* Then the stream is taken for decoding. */
+static double time_encoding(bench *b)
+{
+    uint64_t nbytes, nbits, end = (b->nbits + 63) / 64 * 8;
+    uint32_t status;
+    b->encode = (floe_zfp_encode_call){.array = b->out,
+                                       .params = b->params,
+                                       .dst = b->dev_stream,
+                                       .capacity = b->capacity,
+                                       .lengths = dev_alloc(b->nblocks * sizeof *b->lengths),
+                                       .nbits = dev_alloc(sizeof nbits),
+                                       .status = b->dev_status};
+    CU(floe_zfp_encode_scratch_cuda(&b->out, &b->params, &nbytes));
+    b->encode.scratch = dev_alloc(nbytes);
+    CU(cudaMemcpy(b->out.data, b->in.data, b->raw, cudaMemcpyHostToDevice));
+    const double s = timed(encode, b);
+    uint8_t *bytes = host_alloc(end);
+    CU(cudaMemcpy(&status, b->dev_status, sizeof status, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(&nbits, b->encode.nbits, sizeof nbits, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(bytes, b->dev_stream, end, cudaMemcpyDeviceToHost));
+    if (status || nbits != b->nbits || memcmp(bytes, b->stream, end) != 0)
+        DIE("%s: status %u, or other bytes than the CPU's", b->c->name, status);
+    free(bytes);
+    CU(cudaFree(b->encode.lengths));
+    CU(cudaFree(b->encode.nbits));
+    CU(cudaFree(b->encode.scratch));
+    return s;
+}
+
 static void check_decoded(const bench *b)
 {
     void *values = host_alloc(b->raw);
@@ -253,7 +289,8 @@ static void bench_run(const bench_case *c)
     make_stream(&b);
     b.dev_places = dev_alloc((b.nblocks + 1) * sizeof(uint64_t));
     b.dev_status = dev_alloc(sizeof *b.dev_status);
-    printf("%-15s %5.2f", c->name, (double)b.nbits / (double)b.nelems);
+    const double in = time_encoding(&b);
+    printf("%-15s %5.2f %7.1f", c->name, (double)b.nbits / (double)b.nelems, 1e-9 * (double)b.raw / in);
     for (int i = 0; i < NCHUNKS; i++) {
         make_index(&b, chunks[i]);
         const double s = timed(decode, &b);
@@ -262,7 +299,8 @@ static void bench_run(const bench_case *c)
         CU(cudaFree(b.dev_index));
         printf(" %7.1f", 1e-9 * (double)b.raw / s);
     }
-    printf("   %3.0f %%\n", 100 * ((double)b.raw + (double)b.nbits / 8) / copy_bandwidth / first);
+    const double least = ((double)b.raw + (double)b.nbits / 8) / copy_bandwidth;
+    printf("   %3.0f %% %3.0f %%\n", 100 * least / in, 100 * least / first);
     fflush(stdout);
     void *dev[] = {b.out.data, b.dev_stream, b.dev_places, b.dev_status};
     void *host[] = {b.in.data, b.decoded, b.stream, b.lengths};
@@ -300,7 +338,7 @@ int main(int argc, char **argv)
     copy_bandwidth = 2 * (double)copy_nbytes / timed(copy, memory);
     CU(cudaFree(memory));
     printf("copy: %.0f GB/s read and written\n", 1e-9 * copy_bandwidth);
-    printf("%-15s %5s", "", "bits");
+    printf("%-15s %5s %7s", "", "bits", "in");
     for (int i = 0; i < NCHUNKS; i++)
         printf("  out %2u", chunks[i]);
     puts("   floor");

@@ -67,9 +67,7 @@ template <uint32_t RANK>
 FLOE_DEV uint32_t fill_turns(uint32_t *planes, uint32_t block, uint32_t share, uint32_t nplanes)
 {
     typedef floe_zfp_lanes<RANK> lanes;
-    uint32_t nturns = 0;
-    while (nturns < FLOE_REAL_BITS / FLOE_ZFP_TURN && __any_sync(FLOE_ALL_LANES, nplanes > FLOE_ZFP_TURN * nturns))
-        nturns++;
+    const uint32_t nturns = floe_zfp_turns(nplanes);
     for (uint32_t k = nplanes; k < FLOE_ZFP_TURN * nturns; k++)
 #pragma unroll
         for (uint32_t w = 0; w < lanes::LANE_WORDS; w++)

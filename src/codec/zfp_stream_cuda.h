@@ -27,6 +27,23 @@ typedef struct floe_zfp_decode_call {
 
 int floe_zfp_decode_cuda(const floe_zfp_decode_call *call, void *stream);
 
+/* By value. */
+typedef struct floe_zfp_encode_call {
+    floe_zfp_array array;
+    floe_zfp_params params; /* checked */
+    void *dst;              /* aligned to 4; the bits in front of `begin` (a header's) are there */
+    uint64_t capacity;      /* bytes; nothing behind them is written */
+    uint32_t begin;         /* the first block's bit */
+    uint16_t *lengths;      /* NULL, or bits of each block */
+    uint64_t *nbits;        /* where the last block ends; the stream has that, in whole 8 bytes */
+    uint32_t *status;       /* becomes FLOE_ERR_CAPACITY where that is more than there are; stays as it is otherwise */
+    void *scratch;          /* aligned to 256 */
+} floe_zfp_encode_call;
+
+/* Bytes of scratch, for the device that is current; the array's data are not looked at. */
+int floe_zfp_encode_scratch_cuda(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes);
+int floe_zfp_encode_cuda(const floe_zfp_encode_call *call, void *stream);
+
 #ifdef __cplusplus
 }
 #endif

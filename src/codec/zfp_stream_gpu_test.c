@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bare zfp streams on a GPU: the values of the CPU, in every mode, type and rank, from indexes of all forms, and nothing bad from
- * streams and places that are cut, damaged or made up.
+ * Bare zfp streams on a GPU: the bytes and the values of the CPU, in every mode, type and rank, from indexes of all forms, and
+ * nothing bad from streams and places that are cut, damaged or made up.
  *
  *     ZFP_CASES=20000 zfp_stream_gpu_test
  */
@@ -167,6 +167,89 @@ static floe_status decode_both(const zfp_case *c, uint32_t begin, const void *sr
     zfp_case_free(&want);
     zfp_case_free(&got);
     return status;
+}
+
+/* ---- encoding -------------------------------------------------------------------------------------------------------- */
+
+enum { GUARD = 64 };
+
+/* What the GPU makes of a case, into memory of `capacity` bytes and a guard. */
+typedef struct encoded {
+    uint8_t *data;
+    uint16_t *lengths;
+    uint64_t nbits;
+    uint32_t status;
+} encoded;
+
+static encoded encode(const zfp_case *c, const stream *like, uint64_t capacity)
+{
+    encoded e = {.data = malloc(capacity + GUARD), .lengths = malloc(like->nblocks * sizeof *e.lengths)};
+    uint64_t nbytes;
+    void *memory;
+    memset(e.data, 0xA5, capacity + GUARD);
+    memset(e.data, 0, floe_min64(capacity, floe_ceil_div(like->begin, 8))); /* a header */
+    floe_zfp_encode_call call = {.array = dev_array(c, &memory),
+                                 .params = c->params,
+                                 .dst = dev_copy(e.data, capacity + GUARD),
+                                 .capacity = capacity,
+                                 .begin = like->begin,
+                                 .lengths = dev_alloc(like->nblocks * sizeof *e.lengths),
+                                 .nbits = dev_alloc(sizeof e.nbits),
+                                 .status = dev_copy(&e.status, sizeof e.status)};
+    assert_int_equal(floe_zfp_encode_scratch_cuda(&call.array, &call.params, &nbytes), cudaSuccess);
+    call.scratch = dev_alloc(nbytes);
+    assert_int_equal(floe_zfp_encode_cuda(&call, NULL), cudaSuccess);
+    from_dev(e.data, call.dst, capacity + GUARD);
+    from_dev(e.lengths, call.lengths, like->nblocks * sizeof *e.lengths);
+    from_dev(&e.nbits, call.nbits, sizeof e.nbits);
+    from_dev(&e.status, call.status, sizeof e.status);
+    for (uint64_t i = capacity; i < capacity + GUARD; i++)
+        assert_int_equal(e.data[i], 0xA5);
+    void *all[] = {memory, call.dst, call.lengths, call.nbits, call.status, call.scratch};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        cudaFree(all[i]);
+    return e;
+}
+
+static void encoded_free(encoded *e)
+{
+    free(e->data);
+    free(e->lengths);
+}
+
+static void encodes_as_the_cpu_does(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < cases(); n++) {
+        zfp_case c;
+        zfp_case_make(n, &c);
+        stream s = compress(&c, (uint32_t)(n * 41 % 150));
+        encoded e = encode(&c, &s, s.nbytes);
+        if (e.status || e.nbits != s.nbits || memcmp(e.data, s.data, s.nbytes) != 0)
+            fail_msg("%s: status %u, %llu bits, not %llu, or other bytes", c.text, e.status,
+                     (unsigned long long)e.nbits, (unsigned long long)s.nbits);
+        assert_memory_equal(e.lengths, s.lengths, s.nblocks * sizeof *s.lengths);
+        encoded_free(&e);
+        stream_free(&s);
+        zfp_case_free(&c);
+    }
+}
+
+/* Too small by a word, and by far: that is said, and so is how much it would take. */
+static void too_little_room(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+        zfp_case c;
+        zfp_case_make(n, &c);
+        stream s = compress(&c, 0);
+        encoded e = encode(&c, &s, n % 2 ? s.nbytes - 8 : s.nbytes / 16 * 8);
+        assert_int_equal(e.status, FLOE_ERR_CAPACITY);
+        assert_int_equal(e.nbits, s.nbits);
+        encoded_free(&e);
+        stream_free(&s);
+        zfp_case_free(&c);
+    }
 }
 
 /* ---- decoding -------------------------------------------------------------------------------------------------------- */
@@ -352,8 +435,9 @@ static void indexes_of_all_forms(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decodes_as_the_cpu_does), cmocka_unit_test(cut_short),
-                                       cmocka_unit_test(places_that_lie), cmocka_unit_test(random_bytes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(encodes_as_the_cpu_does), cmocka_unit_test(too_little_room),
+                                       cmocka_unit_test(decodes_as_the_cpu_does), cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(places_that_lie),         cmocka_unit_test(random_bytes),
                                        cmocka_unit_test(indexes_of_all_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,36 @@ FLOE_DEV void floe_zfp_join(const uint32_t *planes, uint32_t block, uint32_t sha
     }
 }
 
+/* The way back: the first 8 * nturns planes. */
+template <uint32_t RANK>
+FLOE_DEV void floe_zfp_split(uint32_t *planes, uint32_t block, uint32_t share, uint32_t nturns, const floe_uint *coefs)
+{
+    typedef floe_zfp_lanes<RANK> lanes;
+    enum { MOST = lanes::VALUES < 32 ? lanes::VALUES : 32 };
+#pragma unroll
+    for (uint32_t w = 0; w < lanes::LANE_WORDS; w++) {
+#pragma unroll
+        for (uint32_t h = 0; h < FLOE_ZFP_HALVES; h++) {
+            uint32_t part[FLOE_WARP];
+#pragma unroll
+            for (uint32_t i = 0; i < FLOE_WARP; i++)
+                part[i] = i < MOST ? (uint32_t)(coefs[32 * w + i % MOST] >> (FLOE_REAL_BITS - 32 * (h + 1))) : 0;
+            floe_zfp_split32(part, nturns < 4 * h ? 0 : nturns - 4 * h, [&](uint32_t k, uint32_t bits) {
+                planes[floe_zfp_plane_at<RANK>(32 * h + k, lanes::LANE_WORDS * share + w, block)] = bits;
+            });
+        }
+    }
+}
+
+/* Turns of 8 planes that some lane needs. All lanes. */
+FLOE_DEV uint32_t floe_zfp_turns(uint32_t nplanes)
+{
+    uint32_t nturns = 0;
+    while (nturns < FLOE_REAL_BITS / FLOE_ZFP_TURN && __any_sync(FLOE_ALL_LANES, nplanes > FLOE_ZFP_TURN * nturns))
+        nturns++;
+    return nturns;
+}
+
 /* Steps of a transform along an axis whose neighbours are `apart` values from one another, all of `n` values. */
 #define FLOE_ZFP_ALONG(n, apart, step)                                          \
     _Pragma("unroll") for (uint32_t i_ = 0; i_ < (n) / 4; i_++)                 \
