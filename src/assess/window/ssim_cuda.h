@@ -33,7 +33,7 @@ enum {
     FLOE_SSIM_FAST_ROWS = 32, /* rows of values of a block */
     FLOE_SSIM_FAST_STRIP = 8,
     FLOE_SSIM_FAST_WINDOW = 2 * FLOE_SSIM_FAST_STRIP + 1, /* 8 windows of this size cover three strips */
-    FLOE_SSIM_FAST_Z = 128,    /* at most; running sums along the axis begin anew that often */
+    FLOE_SSIM_FAST_Z = 96,     /* at most; running sums along the axis begin anew that often */
     FLOE_SSIM_ANY_BLOCKS = 528 /* that add up losses; four on each of 132 processors */
 };
 
