@@ -39,8 +39,9 @@ __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
         for (uint32_t i = threadIdx.x; i < t.end; i += FLOE_REDUCTION_THREADS)
             tables[i] = 0;
         if (threadIdx.x == 0) {
-            floe_reduction_frame_init(&frames.errors, job.bins.error_low, job.bins.error_high, job.bins.nerrors);
-            floe_reduction_frame_init(&frames.values, job.bins.value_low, job.bins.value_high, job.bins.nvalues);
+            const floe_reduction_start *s = job.start;
+            floe_reduction_frame_init(&frames.errors, s->error_low, s->error_high, job.bins.nerrors);
+            floe_reduction_frame_init(&frames.values, s->value_low, s->value_high, job.bins.nvalues);
         }
         __syncthreads();
     }
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
         const uint64_t begin = piece * job.piece, end = floe_min64(begin + job.piece, job.nelems);
         floe_reduction_group<T> now, next;
         floe_reduction_lane lane;
-        floe_reduction_lane_init(&lane);
+        floe_reduction_lane_init(&job, &lane);
         if (BINS)
             fetch(&job, begin, end, &next);
         for (uint64_t first = begin; first < end; first += FLOE_REDUCTION_STEP) {

@@ -25,14 +25,22 @@ enum {
     FLOE_REDUCTION_MAX_LOOKS = 64     /* pieces, and places in each, of a search for the worst */
 };
 
+/* What a few samples say, before all values are read. Of each side: how many count, and their median (0 without any); of the
+ * original, all of these by size. Extremes of pairs that count: NaN without any. */
+typedef struct floe_reduction_start {
+    double pivot[2];
+    double error_low, error_high, value_low, value_high;
+    uint32_t nsamples[2];
+    double sample[FLOE_REDUCTION_SAMPLES];
+} floe_reduction_start;
+
 /* What bins there are, by value. A frame of each block follows its counts in memory. */
 typedef struct floe_reduction_dev_bins {
-    uint32_t nerrors, ratio_nbits, nratios, nvalues;     /* bins; 0: not asked for */
-    double error_low, error_high, value_low, value_high; /* of some samples; NaN: there are none */
-    uint32_t *counts;                                    /* of each block: nerrors + nratios + 2 nvalues */
-    uint32_t *spare;                                     /* as many */
-    floe_bins_frame *frames;                             /* of each block: of errors, of values */
-    uint64_t *total; /* of all blocks, in the frames of all values; 0 before the call */
+    uint32_t nerrors, ratio_nbits, nratios, nvalues; /* bins; 0: not asked for */
+    uint32_t *counts;                                /* of each block: nerrors + nratios + 2 nvalues */
+    uint32_t *spare;                                 /* as many */
+    floe_bins_frame *frames;                         /* of each block: of errors, of values */
+    uint64_t *total;                                 /* of all blocks, in the frames of all values; 0 before the call */
     floe_bins_frame *total_frames;
 } floe_reduction_dev_bins;
 
@@ -44,25 +52,24 @@ typedef struct floe_reduction_dev_job {
     uint64_t shape[FLOE_MAX_RANK];
     int64_t stride[2][FLOE_MAX_RANK];
     uint64_t nelems, piece, npieces;
-    double pivot[2];
     uint32_t has_fill;
     uint32_t ratios, moments; /* |e| / |x|; third and fourth powers: wanted? */
     uint32_t reserved;
     uint64_t fill_bits;
+    floe_reduction_start *start;
     floe_reduction_part *parts, *total; /* of each piece, of all */
     floe_reduction_dev_bins bins;
 } floe_reduction_dev_job;
 
 /* They put kernels on the stream and return a cudaError_t as a number. */
 
-/* Parts of all pieces, their total, and what bins ask for. nblocks: of floe_reduction_blocks. */
+/* Fills start. */
+int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream);
+
+/* From start: parts of all pieces, their total, and what bins ask for. nblocks: of floe_reduction_blocks. */
 int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream);
 /* Blocks that run at once, for the job's bins. */
 int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);
-
-/* Values of both sides at n places, as they are. */
-int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, uint32_t n, double *original, double *decoded,
-                               void *stream);
 
 /* Bytes of both sides: 2 * 256 counts, which are 0 before the call. */
 int floe_reduction_bytes_cuda(const floe_reduction_dev_job *job, uint64_t *counts, void *stream);

@@ -70,8 +70,6 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
     floe_reduction_dev_bins *b = &d->job.bins;
     const uint64_t npieces = d->job.npieces;
     d->answer = floe_arena_take(arena, 1, sizeof *d->answer);
-    d->samples[0] = floe_arena_take(arena, 2 * FLOE_REDUCTION_SAMPLES, sizeof(double));
-    d->samples[1] = d->samples[0] ? d->samples[0] + FLOE_REDUCTION_SAMPLES : NULL;
     d->job.parts = floe_arena_take(arena, npieces, sizeof *d->job.parts);
     d->range = floe_arena_take(arena, 1, sizeof *d->range);
     d->range_scratch = floe_arena_take(arena, floe_range_scratch_nbytes(), 1);
@@ -94,7 +92,7 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
         d->sorted[side] = floe_arena_take(arena, d->job.nelems, d->job.dtype == FLOE_F32 ? 4 : 8);
     d->sort_workspace = floe_arena_take(arena, d->sort_nbytes, 1);
     if (d->answer)
-        d->job.total = &d->answer->total, b->total_frames = d->answer->frames;
+        d->job.total = &d->answer->total, b->total_frames = d->answer->frames, d->job.start = &d->answer->start;
 }
 
 /* ---- before the reading --------------------------------------------------------------------------------------------- */
@@ -114,36 +112,21 @@ floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool
     return FLOE_OK;
 }
 
-/* Extremes of what samples show, so that the first frames are not far off; NaN: nothing. */
-static void bins_guess(floe_reduction_device *d, const floe_reduction_samples *s)
+/* Where a side has no sample that counts, its pivot is the middle of its range, and the reading has to be done again. */
+static floe_status pivots_mend(floe_reduction_device *d, const floe_reduction_start *start, bool *mended,
+                               floe_error *err)
 {
-    floe_reduction_dev_bins *b = &d->job.bins;
-    b->error_low = b->error_high = b->value_low = b->value_high = NAN;
-    for (uint32_t i = 0; i < s->n; i++) {
-        const double x = s->value[0][i], y = s->value[1][i];
-        if (!floe_reduction_sample_counts(d->host->pair, x) || !floe_reduction_sample_counts(d->host->pair, y))
-            continue;
-        b->error_low = fmin(b->error_low, y - x), b->error_high = fmax(b->error_high, y - x);
-        b->value_low = fmin(b->value_low, fmin(x, y)), b->value_high = fmax(b->value_high, fmax(x, y));
-    }
-}
-
-static floe_status pivots_choose(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
-{
-    floe_reduction_samples s;
     const floe_pair *p = d->host->pair;
-    s.n = (uint32_t)floe_min64(d->job.nelems, FLOE_REDUCTION_SAMPLES);
-    FLOE_CUDA(err, floe_reduction_sample_cuda(&d->job, s.n, d->samples[0], d->samples[1], d->cuda->stream));
-    FLOE_TRY(floe_cuda_fetch(d->cuda, s.value, d->samples[0], sizeof s.value, err));
-    const uint32_t without = floe_reduction_pivots(p, &s, result);
+    *mended = false;
     for (int side = 0; side < 2; side++)
-        if (without >> side & 1) {
+        if (start->nsamples[side] == 0) {
             floe_range range;
             FLOE_TRY(floe_reduction_device_range(d, side, p->has_fill, p->fill_bits, &range, err));
-            result->pivot[side] = floe_reduction_middle(&range);
+            const double pivot = floe_reduction_middle(&range);
+            FLOE_TRY(floe_cuda_copy(d->cuda, &d->job.start->pivot[side], &pivot, sizeof pivot, err));
+            FLOE_TRY(floe_cuda_wait(d->cuda, err));
+            *mended |= pivot != 0;
         }
-    memcpy(d->job.pivot, result->pivot, sizeof d->job.pivot);
-    bins_guess(d, &s);
     return FLOE_OK;
 }
 
@@ -287,26 +270,48 @@ static floe_status sort(floe_reduction_device *d, floe_reduction_result *result,
 
 /* ---- the pass -------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
+_Static_assert(sizeof(floe_reduction_dev_answer) <= FLOE_CUDA_ANSWER_NBYTES, "fetched at once");
+
+static floe_status read_all(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
 {
-    floe_reduction_dev_answer answer;
-    floe_reduction_result_init(d->host, result);
-    d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
-    FLOE_TRY(pivots_choose(d, result, err));
     if (d->nbins)
         FLOE_TRY(floe_cuda_clear(d->cuda, d->job.bins.total, d->nbins * sizeof(uint64_t), err));
     FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, d->nblocks, d->cuda->stream));
+    return floe_cuda_fetch(d->cuda, answer, d->answer, sizeof *answer, err);
+}
+
+static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev_answer *answer,
+                        floe_reduction_result *result)
+{
+    result->total = answer->total;
+    memcpy(result->pivot, answer->start.pivot, sizeof result->pivot);
+    result->nsamples = answer->start.nsamples[0];
+    memcpy(result->sample, answer->start.sample, result->nsamples * sizeof *result->sample);
+    if (has(d, FLOE_REDUCTION_PDFS))
+        result->error_frame = answer->frames[0];
+    if (has(d, FLOE_REDUCTION_VALUES))
+        result->value_frame = answer->frames[1];
+}
+
+floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
+{
+    floe_reduction_dev_answer answer;
+    bool mended;
+    floe_reduction_result_init(d->host, result);
+    d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
+    FLOE_CUDA(err, floe_reduction_sample_cuda(&d->job, d->cuda->stream));
+    FLOE_TRY(read_all(d, &answer, err));
+    FLOE_TRY(pivots_mend(d, &answer.start, &mended, err));
+    if (mended)
+        FLOE_TRY(read_all(d, &answer, err));
+    answer_copy(d, &answer, result);
     FLOE_TRY(counts_fetch(d, err));
     if (has(d, FLOE_REDUCTION_BYTES))
         FLOE_TRY(bytes_run(d, err));
-    FLOE_TRY(floe_cuda_fetch(d->cuda, &answer, d->answer, sizeof answer, err));
-    result->total = answer.total;
-    if (has(d, FLOE_REDUCTION_PDFS))
-        result->error_frame = answer.frames[0];
-    if (has(d, FLOE_REDUCTION_VALUES))
-        result->value_frame = answer.frames[1];
     FLOE_TRY(search(d, result, err));
-    return has(d, FLOE_REDUCTION_SORTED) && result->total.count[FLOE_COUNT_PAIRS] ? sort(d, result, err) : FLOE_OK;
+    if (has(d, FLOE_REDUCTION_SORTED) && result->total.count[FLOE_COUNT_PAIRS])
+        FLOE_TRY(sort(d, result, err));
+    return floe_cuda_wait(d->cuda, err);
 }
 
 #else /* nobody comes here: there is no GPU to open */

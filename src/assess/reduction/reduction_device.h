@@ -12,6 +12,7 @@
 typedef struct floe_reduction_dev_answer {
     floe_reduction_part total;
     floe_bins_frame frames[2];
+    floe_reduction_start start;
 } floe_reduction_dev_answer;
 
 typedef struct floe_reduction_device {
@@ -22,7 +23,6 @@ typedef struct floe_reduction_device {
     uint64_t nbins, sort_nbytes;
     /* taken; device memory */
     floe_reduction_dev_answer *answer;
-    double *samples[2];
     uint64_t *byte_counts, *pieces, *outside_count;
     floe_reduction_found *found, *outside_first;
     floe_dev_range *range;

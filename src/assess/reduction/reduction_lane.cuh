@@ -12,6 +12,7 @@
 
 typedef struct floe_reduction_lane {
     double sum[FLOE_SUMS], top[FLOE_TOPS];
+    double pivot[2];
     uint32_t nquick; /* pairs of groups that went quickly */
 } floe_reduction_lane;
 
@@ -27,8 +28,9 @@ typedef struct floe_reduction_marks {
     uint32_t counts, divides;
 } floe_reduction_marks;
 
-FLOE_DEV void floe_reduction_lane_init(floe_reduction_lane *l)
+FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_reduction_lane *l)
 {
+    l->pivot[0] = job->start->pivot[0], l->pivot[1] = job->start->pivot[1];
 #pragma unroll
     for (int i = 0; i < FLOE_SUMS; i++)
         l->sum[i] = 0;
@@ -101,7 +103,7 @@ FLOE_DEV void floe_reduction_top_add(double *top, double v) { *top = v > *top ? 
 /* All but |e| / |x|. */
 FLOE_DEV void floe_reduction_pair_add(const floe_reduction_dev_job *job, double x, double y, floe_reduction_lane *l)
 {
-    const double e = y - x, dx = x - job->pivot[0], dy = y - job->pivot[1], dx2 = dx * dx, dy2 = dy * dy;
+    const double e = y - x, dx = x - l->pivot[0], dy = y - l->pivot[1], dx2 = dx * dx, dy2 = dy * dy;
     l->sum[FLOE_SUM_X] += dx;
     l->sum[FLOE_SUM_X2] += dx2;
     l->sum[FLOE_SUM_Y] += dy;

@@ -23,16 +23,54 @@ template <typename T> FLOE_DEV looked<T> look(const floe_reduction_dev_job *job,
 
 /* ---- samples ------------------------------------------------------------------------------------------------------- */
 
-template <typename T>
-__global__ void sample_kernel(const __grid_constant__ floe_reduction_dev_job job, uint32_t n, double *original,
-                              double *decoded)
+/* Puts the values of a block's threads that count in order; by all threads. Returns their number. */
+FLOE_DEV uint32_t sample_sort(double v, bool counts, double *values, bool *flags, double *sorted)
 {
-    const uint32_t i = threadIdx.x;
-    if (i < n) {
-        const uint64_t at = floe_reduction_sample_place(job.nelems, i);
-        original[i] = (double)floe_reduction_value<T>(&job, 0, at);
-        decoded[i] = (double)floe_reduction_value<T>(&job, 1, at);
+    uint32_t rank = 0, n = 0;
+    __syncthreads();
+    values[threadIdx.x] = v, flags[threadIdx.x] = counts;
+    __syncthreads();
+    for (uint32_t i = 0; i < SAMPLE_THREADS; i++) {
+        n += flags[i];
+        rank += flags[i] && (values[i] < v || (values[i] == v && i < threadIdx.x));
     }
+    if (counts)
+        sorted[rank] = v;
+    __syncthreads();
+    return n;
+}
+
+/* One block, a thread a sample. */
+template <typename T>
+__global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_constant__ floe_reduction_dev_job job)
+{
+    __shared__ double values[SAMPLE_THREADS], sorted[SAMPLE_THREADS];
+    __shared__ bool flags[SAMPLE_THREADS];
+    floe_reduction_start *start = job.start;
+    const uint32_t i = threadIdx.x;
+    const double nan = floe_f64_of(0x7ff8000000000000u);
+    const bool is = i < floe_min64(job.nelems, FLOE_REDUCTION_SAMPLES);
+    const looked<T> p = look<T>(&job, is ? floe_reduction_sample_place(job.nelems, i) : 0);
+    const double x = (double)p.x, y = (double)p.y;
+    const bool x_counts = is && floe_reduction_class(p.x, &job) == FLOE_VALUE_FINITE;
+    const bool y_counts = is && floe_reduction_class(p.y, &job) == FLOE_VALUE_FINITE;
+    uint32_t n = sample_sort(x, x_counts, values, flags, sorted);
+    if (i < n)
+        start->sample[i] = sorted[i];
+    if (i == 0)
+        start->nsamples[0] = n, start->pivot[0] = n ? sorted[n / 2] : 0;
+    n = sample_sort(y, y_counts, values, flags, sorted);
+    if (i == 0)
+        start->nsamples[1] = n, start->pivot[1] = n ? sorted[n / 2] : 0;
+    n = sample_sort(y - x, x_counts && y_counts, values, flags, sorted);
+    if (i == 0)
+        start->error_low = n ? sorted[0] : nan, start->error_high = n ? sorted[n - 1] : nan;
+    n = sample_sort(min(x, y), x_counts && y_counts, values, flags, sorted);
+    if (i == 0)
+        start->value_low = n ? sorted[0] : nan;
+    n = sample_sort(max(x, y), x_counts && y_counts, values, flags, sorted);
+    if (i == 0)
+        start->value_high = n ? sorted[n - 1] : nan;
 }
 
 /* ---- dense copies -------------------------------------------------------------------------------------------------- */
@@ -174,13 +212,13 @@ __global__ void __launch_bounds__(LOOK_THREADS)
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
-int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, uint32_t n, double *original, double *decoded,
-                               void *stream)
+int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream)
 {
+    static_assert((int)FLOE_REDUCTION_SAMPLES < (int)SAMPLE_THREADS, "a thread a sample");
     if (job->dtype == FLOE_F32)
-        FLOE_LAUNCH(sample_kernel<float>, 1, SAMPLE_THREADS, 0, (cudaStream_t)stream, *job, n, original, decoded);
+        FLOE_LAUNCH(sample_kernel<float>, 1, SAMPLE_THREADS, 0, (cudaStream_t)stream, *job);
     else
-        FLOE_LAUNCH(sample_kernel<double>, 1, SAMPLE_THREADS, 0, (cudaStream_t)stream, *job, n, original, decoded);
+        FLOE_LAUNCH(sample_kernel<double>, 1, SAMPLE_THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }
 
