@@ -107,6 +107,26 @@ static floe_status assess(check_job *job)
     return status;
 }
 
+/* Of properties, all but those of spectra, one by one; of two fields the group holds no autocorrelation of the original. */
+static void properties_name(const check_job *job, floe_metric_set *metrics)
+{
+    uint32_t autocorr = UINT32_MAX;
+    if (job->nfields > 1)
+        floe_metric_find("original_autocorr", &autocorr);
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        if (floe_metric_at(i)->nfields == 1 && floe_metric_at(i)->pass != FLOE_PASS_SPECTRUM && i != autocorr)
+            floe_metric_set_add(metrics, i);
+}
+
+static void spectrum_drop(check_job *job)
+{
+    const uint32_t spectrum = 1u << FLOE_PASS_SPECTRUM, one_field = 1u << FLOE_PASSES;
+    floe_metric_set *metrics = &job->options.metrics;
+    if (metrics->groups & one_field)
+        properties_name(job, metrics);
+    metrics->groups &= ~(spectrum | one_field);
+}
+
 /* Spectra need copies of whole fields; where memory does not allow that, and nobody named them, all else is found. */
 static floe_status assess_what_fits(check_job *job)
 {
@@ -117,13 +137,7 @@ static floe_status assess_what_fits(check_job *job)
         return status;
     char why[256];
     snprintf(why, sizeof why, "%s", floe_ctx_message(job->ctx));
-    o->metrics.groups &= ~spectrum;
-    if (o->metrics.groups & one_field) { /* all properties but those of spectra */
-        o->metrics.groups &= ~one_field;
-        for (uint32_t i = 0; floe_metric_at(i); i++)
-            if (floe_metric_at(i)->nfields == 1 && floe_metric_at(i)->pass != FLOE_PASS_SPECTRUM)
-                floe_metric_set_add(&o->metrics, i);
-    }
+    spectrum_drop(job);
     status = assess(job);
     if (status == FLOE_OK)
         note(job, "spectrum", why);

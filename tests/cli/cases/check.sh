@@ -47,6 +47,16 @@ show check z.f32 z.f32 $layout --fail-if 'skewness<60' -q
 "$FLOE" fields turbulence --shape 64x64x64 --dtype f64 -o big.npy -q
 "$FLOE" compress big.npy -o big.floe --bound abs=1e-3 -q
 show_sh "floe check big.npy big.floe --memory 1 --threads 1 --metrics n,outside,spectrum --csv 2>&1 | sed 's/(.*)/(WHY)/; /^size\|^time/ d'"
+rest() { grep -v '^spectrum\|^time\|^size'; }
+for metrics in all properties properties,mse; do
+    "$FLOE" check big.npy big.floe --metrics $metrics --threads 1 --csv 2>.all | rest >one
+    "$FLOE" check big.npy big.floe --metrics $metrics --threads 1 --memory 2 --csv 2>.less | rest >three
+    same one three
+    [ $metrics != all ] || sed 's/(.*)/(WHY)/' .less
+done
+"$FLOE" stat big.npy --threads 1 --csv -q | rest >one
+"$FLOE" stat big.npy --threads 1 --memory 1 --csv -q | rest >three
+same one three && rm .all .less
 show_sh "floe check big.npy big.floe --memory 1 --threads 1 --metrics ks --exact 2>&1 | sed 's/[0-9]* bytes/N bytes/'; echo code \${PIPESTATUS[0]}"
 show_sh "TMPDIR=/nonexistent floe check big.npy big.floe --memory 1 --metrics n"
 only o.f32 d.f32 one three o.floe o.npy z.f32 big.npy big.floe
