@@ -11,6 +11,8 @@
 #include "codec/lorenzo_layout.h"
 #include "codec/lorenzo_segment.h"
 
+enum { DENSE = 4 }; /* integers in a chunk that are one in so many of their range need no table */
+
 typedef struct encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
@@ -232,6 +234,9 @@ static void set_quantizer(encoder *e, floe_quantizer_kind kind)
     floe_quantizer_init(&e->quantizer, kind, p->dtype, p->bound, p->max_abs, p->has_fill, p->fill_bits);
 }
 
+/* Whether integers are so close that their places in a table are hardly shorter than they are. */
+static bool are_dense(const uint64_t *table, uint32_t count) { return (table[count - 1] - table[0]) / DENSE < count; }
+
 /* Lossless: a table where the chunk has few values, each of them often; else the bit patterns. */
 static void choose_lossless(encoder *e)
 {
@@ -244,6 +249,8 @@ static void choose_lossless(encoder *e)
     if (!few || count == 0)
         return;
     floe_table_finish(e->table_slots, e->table, count);
+    if (e->quantizer.integer && are_dense(e->table, count))
+        return;
     e->quantizer.kind = FLOE_QUANTIZER_TABLE;
     e->quantizer.table = e->table;
     e->quantizer.table_size = count;
