@@ -81,7 +81,8 @@ static floe_status original_lags_run(floe_assessment *a, double **series, floe_a
     floe_pair alone = a->pair;
     floe_stencil_result r;
     alone.decoded = NULL;
-    const floe_stencil_options options = {.lags = a->options.lags, .mean = report->original.mean};
+    const floe_stencil_options options = {
+        .all_count = report->ncounted == report->nelems, .lags = a->options.lags, .mean = report->original.mean};
     FLOE_TRY(stencil_assess(a, &alone, &options, &r, err));
     lags_finish(a, &r, series, &report->original_autocorr);
     return FLOE_OK;

@@ -300,11 +300,11 @@ __global__ void __launch_bounds__(COLUMNS, 2) stencil_lags_kernel(const __grid_c
 {
     __shared__ double lines[2][BATCH][LINE];
     __shared__ lag_totals totals;
-    double *words = &totals.product[0][0][0][0];
+    double *words = &totals.product[0][0][0][0], *elements = &lines[0][0][0];
     for (uint32_t i = threadIdx.x; i < sizeof totals / sizeof(double); i += COLUMNS)
         words[i] = 0;
     for (uint32_t i = threadIdx.x; i < 2 * BATCH * LINE; i += COLUMNS)
-        lines[0][0][i] = 0;
+        elements[i] = 0;
     __syncthreads();
     for (uint64_t i = blockIdx.x; i < ntasks; i += gridDim.x)
         task_add<T, WITH_ROW, FAR>(&job, axis, first_lag, i, lines, &totals);
