@@ -30,7 +30,7 @@ int main(void)
 #include <cuda_runtime_api.h>
 
 #include "codec/zfp_stream_cuda.h"
-#include "stage/index/index_cuda.h"
+#include "stage/index/index_prim.h"
 
 enum { MAX_REPEATS = 1000, WARM = 3, NCHUNKS = 5 };
 
@@ -123,6 +123,8 @@ typedef struct bench {
     uint32_t *dev_status;
     floe_side_index index;
     uint64_t index_nbytes;
+    floe_index_report *dev_report;
+    floe_prim prim;
     floe_zfp_encode_call encode;
     floe_cpu cpu;
 } bench;
@@ -212,6 +214,9 @@ static void make_index(bench *b, uint32_t chunk)
     b->dev_index = dev_alloc(b->index_nbytes);
     CU(cudaMemcpy(b->dev_index, bytes, b->index_nbytes, cudaMemcpyHostToDevice));
     b->index.body = (const uint8_t *)b->dev_index + FLOE_INDEX_HEADER_NBYTES;
+    FL(err, floe_index_prim_workspace(&b->prim, &spec, b->nblocks, &opened, &err));
+    b->prim.workspace = dev_alloc(opened);
+    b->prim.workspace_nbytes = opened;
     free(bytes);
 }
 
@@ -227,7 +232,8 @@ static void decode(void *arg)
                                        .chunk = b->index.chunk,
                                        .places = b->dev_places,
                                        .status = b->dev_status};
-    CU(floe_side_index_decode_cuda(&b->index, b->dev_places, b->dev_status, NULL));
+    floe_error err;
+    FL(err, floe_index_prim_decode(&b->prim, &b->index, b->dev_places, b->dev_report, &err));
     CU(floe_zfp_decode_cuda(&call, NULL));
 }
 
@@ -269,10 +275,12 @@ static double time_encoding(bench *b)
 static void check_decoded(const bench *b)
 {
     void *values = host_alloc(b->raw);
+    floe_index_report report;
     uint32_t status;
+    CU(cudaMemcpy(&report, b->dev_report, sizeof report, cudaMemcpyDeviceToHost));
     CU(cudaMemcpy(&status, b->dev_status, sizeof status, cudaMemcpyDeviceToHost));
     CU(cudaMemcpy(values, b->out.data, b->raw, cudaMemcpyDeviceToHost));
-    if (status || memcmp(values, b->decoded, b->raw) != 0)
+    if (report.status || status || memcmp(values, b->decoded, b->raw) != 0)
         DIE("%s: status %u, or other values than the CPU's", b->c->name, status);
     CU(cudaMemset(b->out.data, 0xFF, b->raw));
     free(values);
@@ -289,6 +297,7 @@ static void bench_run(const bench_case *c)
     make_stream(&b);
     b.dev_places = dev_alloc((b.nblocks + 1) * sizeof(uint64_t));
     b.dev_status = dev_alloc(sizeof *b.dev_status);
+    b.dev_report = dev_alloc(sizeof *b.dev_report);
     const double in = time_encoding(&b);
     printf("%-15s %5.2f %7.1f", c->name, (double)b.nbits / (double)b.nelems, 1e-9 * (double)b.raw / in);
     for (int i = 0; i < NCHUNKS; i++) {
@@ -297,17 +306,18 @@ static void bench_run(const bench_case *c)
         first = i == 0 ? s : first;
         check_decoded(&b);
         CU(cudaFree(b.dev_index));
+        CU(cudaFree(b.prim.workspace));
         printf(" %7.1f", 1e-9 * (double)b.raw / s);
     }
     const double least = ((double)b.raw + (double)b.nbits / 8) / copy_bandwidth;
     printf("   %3.0f %% %3.0f %%\n", 100 * least / in, 100 * least / first);
     fflush(stdout);
-    void *dev[] = {b.out.data, b.dev_stream, b.dev_places, b.dev_status};
+    void *dev[] = {b.out.data, b.dev_stream, b.dev_places, b.dev_status, b.dev_report};
     void *host[] = {b.in.data, b.decoded, b.stream, b.lengths};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++)
         CU(cudaFree(dev[i]));
+    for (int i = 0; i < 4; i++)
         free(host[i]);
-    }
 }
 
 /* ---- the yardstick --------------------------------------------------------------------------------------------------- */

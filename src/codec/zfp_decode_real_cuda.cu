@@ -48,7 +48,7 @@ FLOE_DEV position position_of(const job &j, uint64_t chunk)
     p.count = (uint32_t)floe_min64(j.chunk, j.cells.nblocks - p.block);
     p.at = j.places[chunk];
     p.end = j.places[chunk + 1];
-    p.fine = p.at >= j.begin && p.at <= p.end && p.end <= 8 * j.nbytes;
+    p.fine = p.at >= j.begin && p.at < p.end && p.end <= 8 * j.nbytes;
     return p;
 }
 
@@ -68,6 +68,7 @@ FLOE_DEV uint32_t fill_turns(uint32_t *planes, uint32_t block, uint32_t share, u
 {
     typedef floe_zfp_lanes<RANK> lanes;
     const uint32_t nturns = floe_zfp_turns(nplanes);
+#pragma unroll 1
     for (uint32_t k = nplanes; k < FLOE_ZFP_TURN * nturns; k++)
 #pragma unroll
         for (uint32_t w = 0; w < lanes::LANE_WORDS; w++)
@@ -77,7 +78,7 @@ FLOE_DEV uint32_t fill_turns(uint32_t *planes, uint32_t block, uint32_t share, u
 
 /* The next block of each lane. */
 template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV void decode_blocks(const job &j, const floe_zfp_words &stream, const uint32_t *steps, uint32_t *planes,
+FLOE_DEV void decode_blocks(const job &j, const floe_zfp_words &stream, floe_shared_words steps, uint32_t *planes,
                             position &p)
 {
     typedef floe_zfp_lanes<RANK> lanes;
@@ -94,9 +95,9 @@ FLOE_DEV void decode_blocks(const job &j, const floe_zfp_words &stream, const ui
     floe_zfp_finish<RANK, REAL, REVERSIBLE>(head, planes, b, share, v);
     if (!mine)
         return;
-    p.fine = head.nbits <= p.end - p.at;
     p.at += head.nbits;
     p.count--;
+    p.fine = p.count > 0 ? p.at < p.end : p.at == p.end;
     if (p.fine)
         floe_zfp_store_cells<RANK>(j.cells, floe_zfp_spot_of<RANK>(j.cells, p.block++), share, v);
 }
@@ -111,13 +112,14 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_decode_ker
         shared->steps[i] = floe_zfp_step(i);
     __syncthreads();
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    const floe_zfp_words stream = floe_zfp_words_of(j.src, j.nbytes);
+    const floe_zfp_words stream = {(const uint32_t *)j.src, (j.nbytes + 3) / 4};
+    const floe_shared_words steps = floe_shared_words_of(shared->steps);
     const uint64_t step = (uint64_t)gridDim.x * WARPS * lanes::BLOCKS;
     for (uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * lanes::BLOCKS; first < j.nchunks; first += step) {
         position p = position_of(j, first + floe_lane() % lanes::BLOCKS);
         while (__any_sync(FLOE_ALL_LANES, p.fine && p.count > 0))
-            decode_blocks<RANK, REAL, REVERSIBLE>(j, stream, shared->steps, shared->planes[warp], p);
-        if (!p.fine || p.at != p.end)
+            decode_blocks<RANK, REAL, REVERSIBLE>(j, stream, steps, shared->planes[warp], p);
+        if (!p.fine)
             *j.status = FLOE_ERR_FORMAT;
     }
 }

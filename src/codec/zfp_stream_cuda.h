@@ -16,7 +16,7 @@ extern "C" {
 typedef struct floe_zfp_decode_call {
     floe_zfp_array array;
     floe_zfp_params params; /* checked */
-    const void *src;        /* aligned to 4; nothing behind it is read */
+    const void *src;        /* aligned to 4, and read in whole words of 4 bytes */
     uint64_t nbytes;
     uint32_t begin;         /* the first block's bit */
     uint32_t chunk;         /* blocks */

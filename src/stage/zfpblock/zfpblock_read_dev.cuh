@@ -3,47 +3,33 @@
 #ifndef FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 #define FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 
+#include "backend/device_words.cuh"
 #include "stage/zfpblock/zfpblock_lanes_dev.cuh"
 #include "stage/zfpblock/zfpblock_steps_math.h"
 
-/* The stream; behind its end there are zeros. */
+/* The stream, in words: the last one is read as a whole, though its end may not belong to it. */
 struct floe_zfp_words {
     const uint32_t *words;
-    uint64_t nwords; /* whole ones */
-    uint32_t last;   /* the bytes behind them */
+    uint64_t nwords; /* at least 1 */
 };
 
-FLOE_DEV floe_zfp_words floe_zfp_words_of(const void *src, uint64_t nbytes)
-{
-    floe_zfp_words s = {(const uint32_t *)src, nbytes / 4, 0};
-    for (uint32_t i = 0; i < nbytes % 4; i++)
-        s.last |= (uint32_t)((const uint8_t *)src)[nbytes / 4 * 4 + i] << 8 * i;
-    return s;
-}
-
-/* Reads one block. */
+/* Reads one block. Behind the stream's last word that one comes again: a block that needs it reaches too far, whatever it says. */
 struct floe_zfp_reader {
     const uint32_t *words; /* the first one of the block */
-    uint32_t nwords, last; /* of the stream from there on */
+    uint32_t last;         /* the stream's last word, from there */
     uint32_t next;         /* word behind w2 */
     uint32_t w0, w1, w2;   /* from the word of the next bit on */
     uint32_t shift;        /* of the next bit in w0 */
     uint32_t left;         /* bits that the block may still have */
 };
 
-FLOE_DEV uint32_t floe_zfp_next_word(floe_zfp_reader &r)
-{
-    const uint32_t i = r.next++;
-    return i < r.nwords ? __ldg(r.words + i) : i == r.nwords ? r.last : 0;
-}
+FLOE_DEV uint32_t floe_zfp_next_word(floe_zfp_reader &r) { return __ldg(r.words + min(r.next++, r.last)); }
 
-/* at: at most the stream's bits. */
+/* at: a bit of the stream. */
 FLOE_DEV void floe_zfp_open(floe_zfp_reader &r, const floe_zfp_words &s, uint64_t at, uint32_t maxbits)
 {
-    const uint64_t from = floe_min64(at / 32, s.nwords);
-    r.words = s.words + from;
-    r.nwords = (uint32_t)floe_min64(s.nwords - from, FLOE_ZFP_FIELD_MAX);
-    r.last = at / 32 <= s.nwords && s.nwords - from == r.nwords ? s.last : 0;
+    r.words = s.words + at / 32;
+    r.last = (uint32_t)floe_min64(s.nwords - 1 - at / 32, FLOE_ZFP_FIELD_MAX);
     r.next = 0;
     r.w0 = floe_zfp_next_word(r);
     r.w1 = floe_zfp_next_word(r);
@@ -60,12 +46,12 @@ FLOE_DEV void floe_zfp_skip(floe_zfp_reader &r, uint32_t n)
 {
     r.shift += n;
     r.left -= n;
-    if (r.shift >= 32) {
-        r.shift -= 32;
-        r.w0 = r.w1;
-        r.w1 = r.w2;
-        r.w2 = floe_zfp_next_word(r);
-    }
+    const bool cross = r.shift >= 32;
+    r.shift %= 32;
+    r.w0 = cross ? r.w1 : r.w0;
+    r.w1 = cross ? r.w2 : r.w1;
+    floe_load_if(cross, r.words + min(r.next, r.last), r.w2);
+    r.next += cross;
 }
 
 /* n bits, at most 32; fewer where the block ends, then zeros. */
@@ -134,7 +120,7 @@ template <> struct floe_zfp_sink<4> {
 
 /* The groups of a plane, of which `known` coefficients stand already. Returns how many are known behind it. */
 template <uint32_t RANK>
-FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, const uint32_t *steps, uint32_t known,
+FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, floe_shared_words steps, uint32_t known,
                                        floe_zfp_sink<RANK> &sink)
 {
     enum { SIZE = floe_zfp_lanes<RANK>::SIZE };
@@ -149,7 +135,7 @@ FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, const uint32_t *steps
         /* so few bits that all coefficients are behind them, but for that one */
         const uint32_t nbits = min(min((uint32_t)FLOE_ZFP_STEP_BITS, r.left), SIZE - n - in_run);
         const uint32_t one = 1u << nbits, key = in_run * FLOE_ZFP_STEP_KEYS + one + (floe_zfp_peek(r) & (one - 1));
-        const uint32_t step = steps[key];
+        const uint32_t step = floe_load_shared_word(steps, key);
         sink.put(step & 255, n);
         n += FLOE_ZFP_STEP_NCOEFS(step);
         in_run = FLOE_ZFP_STEP_IN_RUN(step);
@@ -161,7 +147,7 @@ FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, const uint32_t *steps
 
 /* Up to `most` planes behind those that are zero: the first of them to planes, its number k = 0. Returns how many were read. */
 template <uint32_t RANK>
-FLOE_DEV uint32_t floe_zfp_read_planes(floe_zfp_reader &r, const uint32_t *steps, uint32_t *planes, uint32_t block,
+FLOE_DEV uint32_t floe_zfp_read_planes(floe_zfp_reader &r, floe_shared_words steps, uint32_t *planes, uint32_t block,
                                        uint32_t most)
 {
     uint32_t known = 0, k = 0;
@@ -204,7 +190,7 @@ FLOE_DEV uint32_t floe_zfp_read_front(floe_zfp_reader &r, const floe_zfp_params 
 /* One lane: the block that begins at bit `at`. */
 template <uint32_t RANK, bool REAL, bool REVERSIBLE>
 FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_words &stream, uint64_t at, const floe_zfp_params &params,
-                                           const uint32_t *steps, uint32_t *planes, uint32_t block)
+                                           floe_shared_words steps, uint32_t *planes, uint32_t block)
 {
     floe_zfp_reader r;
     floe_zfp_head head = {0, 0, 0, 0, 0};
