@@ -295,6 +295,7 @@ static void fast_way_has_limits(void **state)
 static void large_fields_equal_the_cpu(void **state)
 {
     (void)state;
+    check(FLOE_F32, 3, (const uint64_t[]){205, 12, 66}, KIT_OFFSET, 8, 1); /* three chunks */
     if (is_small())
         return;
     check(FLOE_F32, 3, (const uint64_t[]){300, 70, 200}, KIT_SMOOTH, 8, 1);
