@@ -104,27 +104,28 @@ FLOE_DEV uint32_t sum_up_to_lane(uint32_t v)
 }
 
 /* Word k of a tile that is moved up by `shift` bits; spilled words were written past the first cache. */
-FLOE_DEV uint32_t moved_word(const uint32_t *out, bool spilled, uint32_t k, uint32_t shift)
+template <bool SPILLED> FLOE_DEV uint32_t moved_word(const uint32_t *out, uint32_t k, uint32_t shift)
 {
-    const uint32_t low = k == 0 ? 0 : spilled ? __ldcg(out + k - 1) : out[k - 1];
-    return __funnelshift_l(low, spilled ? __ldcg(out + k) : out[k], shift);
+    const uint32_t low = k == 0 ? 0 : SPILLED ? __ldcg(out + k - 1) : out[k - 1];
+    return __funnelshift_l(low, SPILLED ? __ldcg(out + k) : out[k], shift);
 }
 
 /* All threads: the tile's words to the stream. */
-FLOE_DEV void leave(const job &j, uint64_t tile, uint64_t at, const uint32_t *out, bool spilled, uint32_t nbits)
+template <bool SPILLED>
+FLOE_DEV void leave(const job &j, uint64_t tile, uint64_t at, const uint32_t *out, uint32_t nbits)
 {
     const uint64_t place = j.begin + at, first = place / 32;
     const uint32_t shift = (uint32_t)(place % 32), nfull = (shift + nbits) / 32;
     for (uint32_t k = threadIdx.x + (shift != 0); k < nfull; k += THREADS)
         if (first + k < j.capacity_words)
-            j.dst[first + k] = moved_word(out, spilled, k, shift);
+            j.dst[first + k] = moved_word<SPILLED>(out, k, shift);
     if (threadIdx.x > 0)
         return;
     edges e = {0, 0};
     if (shift)
-        e.first = moved_word(out, spilled, 0, shift);
+        e.first = moved_word<SPILLED>(out, 0, shift);
     if ((shift + nbits) % 32 && (nfull > 0 || shift == 0))
-        e.last = moved_word(out, spilled, nfull, shift);
+        e.last = moved_word<SPILLED>(out, nfull, shift);
     j.shared_words[tile] = e;
 }
 
@@ -152,41 +153,57 @@ FLOE_DEV uint32_t split_blocks(const job &j, uint64_t first, uint32_t *planes, f
     return nbits;
 }
 
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared, uint64_t tile)
+/* A tile whose blocks are planes: where each lane's block begins in it, and its length; the tile's length. */
+struct tile_bits {
+    uint64_t tile;
+    uint32_t at, nbits, total;
+};
+
+/* Its bits, by way of `out`, which is the block's shared memory or, SPILLED, device memory. */
+template <uint32_t RANK, bool SPILLED>
+FLOE_DEV void write_tile(const job &j, block_shared<RANK> *shared, const floe_zfp_front &front, const tile_bits &t,
+                         uint32_t *out)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    uint32_t *planes = shared->planes[warp];
-    floe_zfp_front front;
-    const uint64_t first = tile * shape<RANK>::TILE + warp * floe_zfp_lanes<RANK>::BLOCKS;
-    const uint32_t nbits = split_blocks<RANK, REAL, REVERSIBLE>(j, first, planes, front);
-    uint32_t at = sum_up_to_lane(nbits), total = 0;
-    if (floe_lane() == FLOE_WARP - 1)
-        shared->warp_nbits[warp] = at;
-    __syncthreads();
-    at -= nbits;
-    for (uint32_t w = 0; w < WARPS; w++) {
-        at += w < warp ? shared->warp_nbits[w] : 0;
-        total += shared->warp_nbits[w];
-    }
-    if (threadIdx.x == 0)
-        tell(j, tile, tile == 0 ? TOLD_END : TOLD_LENGTH, total);
-    const bool spilled = total / 32 + 2 > shape<RANK>::OUT;
-    uint32_t *out = spilled ? j.spill + blockIdx.x * j.spill_words : shared->out;
-    for (uint32_t i = threadIdx.x; i < total / 32 + 2; i += THREADS)
+    for (uint32_t i = threadIdx.x; i < t.total / 32 + 2; i += THREADS)
         out[i] = 0;
     __syncthreads();
-    if (nbits > 0)
-        floe_zfp_write_block<RANK>(front, j.params, shared->spread, planes, floe_lane(), out, at);
+    if (t.nbits > 0)
+        floe_zfp_write_block<RANK>(front, j.params, shared->spread, shared->planes[warp], floe_lane(), out, t.at);
     if (warp == 0) {
-        const uint64_t begin = look_back(j, tile);
+        const uint64_t begin = look_back(j, t.tile);
         if (floe_lane() == 0) {
-            tell(j, tile, TOLD_END, begin + total);
+            tell(j, t.tile, TOLD_END, begin + t.total);
             shared->at = begin;
         }
     }
     __syncthreads();
-    leave(j, tile, shared->at, out, spilled, total);
+    leave<SPILLED>(j, t.tile, shared->at, out, t.total);
+}
+
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared, uint64_t tile)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    floe_zfp_front front;
+    const uint64_t first = tile * shape<RANK>::TILE + warp * floe_zfp_lanes<RANK>::BLOCKS;
+    tile_bits t = {tile, 0, 0, 0};
+    t.nbits = split_blocks<RANK, REAL, REVERSIBLE>(j, first, shared->planes[warp], front);
+    t.at = sum_up_to_lane(t.nbits);
+    if (floe_lane() == FLOE_WARP - 1)
+        shared->warp_nbits[warp] = t.at;
+    __syncthreads();
+    t.at -= t.nbits;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        t.at += w < warp ? shared->warp_nbits[w] : 0;
+        t.total += shared->warp_nbits[w];
+    }
+    if (threadIdx.x == 0)
+        tell(j, tile, tile == 0 ? TOLD_END : TOLD_LENGTH, t.total);
+    if (t.total / 32 + 2 <= shape<RANK>::OUT)
+        write_tile<RANK, false>(j, shared, front, t, shared->out);
+    else
+        write_tile<RANK, true>(j, shared, front, t, j.spill + blockIdx.x * j.spill_words);
 }
 
 /* Blocks of threads take tiles in their order, one after the other. */

@@ -263,8 +263,7 @@ FLOE_DEV uint32_t floe_zfp_put_groups(floe_zfp_lane_writer &w, const uint16_t *s
         w.put(0, 1);
         return n;
     }
-    w.put(1, 1);
-    for (; n < end; n += FLOE_ZFP_STEP_BITS) {
+    for (uint32_t test = 1; n < end; n += FLOE_ZFP_STEP_BITS, test = 0) { /* a 1 in front of the first */
         const uint32_t count = min(end - n, (uint32_t)FLOE_ZFP_STEP_BITS);
         const uint32_t coefs = plane.from(n) & ((1u << count) - 1);
         uint32_t bits = spread[coefs], nbits = count + (uint32_t)__popc(coefs);
@@ -275,7 +274,7 @@ FLOE_DEV uint32_t floe_zfp_put_groups(floe_zfp_lane_writer &w, const uint16_t *s
                 bits &= (1u << nbits) - 1;
             }
         }
-        w.put(bits, nbits);
+        w.put(bits << test | test, nbits + test);
     }
     return end;
 }
