@@ -28,13 +28,9 @@ FLOE_DEV void floe_matrix_fma(double d[4], const double a[2], double b, double c
             d[i] += rows[i / 2][4 * r + k] * columns[4 * (2 * q + i % 2) + k];
     }
 #else
-    /* Two products of 8 rows each: of 16 rows at once, a loop that begins with C of 0 came to other sums (CUDA 13.0). */
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
-                 : "=d"(d[0]), "=d"(d[1])
-                 : "d"(a[0]), "d"(b), "d"(c0), "d"(c1));
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
-                 : "=d"(d[2]), "=d"(d[3])
-                 : "d"(a[1]), "d"(b), "d"(c2), "d"(c3));
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+        : "d"(a[0]), "d"(a[1]), "d"(b), "d"(c0), "d"(c1), "d"(c2), "d"(c3));
 #endif
 }
 FLOE_DEV void floe_matrix_add(double c[4], const double a[2], double b)

@@ -62,6 +62,7 @@ typedef struct fast_job {
     floe_uint fill_bits;
     double pivot;
     double n, pivot_n, c1, c2; /* values in a window, or 1; 2 p n; 2 C1 n^2, 2 C2 n^2 */
+    double zero;               /* 0, see sums_clear */
     floe_ssim_part *parts;
     uint32_t *wild;
 } fast_job;
@@ -379,11 +380,13 @@ template <class V> struct running {
     lane_losses losses;
 };
 
-template <class V> FLOE_DEV void sums_clear(running<V> &r)
+/* By a zero that the compiler (CUDA 13.0) does not know: where it knows that a matrix product begins from 0 in some turns of
+ * a loop only, it makes one of a kind that comes to other sums. */
+template <class V> FLOE_DEV void sums_clear(running<V> &r, double zero)
 {
 #pragma unroll
     for (int i = 0; i < V::TILES * V::N * 4; i++)
-        r.sums[i / (4 * V::N)][i / 4 % V::N][i % 4] = 0;
+        r.sums[i / (4 * V::N)][i / 4 % V::N][i % 4] = zero;
 }
 
 /* One plane. complete: with it windows along z are. */
@@ -425,11 +428,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_fast_kernel(const 
     r.tame = true;
     r.losses = {0, 0, 0};
     band_of<V>(job, p, r.band);
-    sums_clear(r);
+    sums_clear(r, job.zero);
     uint32_t plane = 0;
     for (; plane < nplanes && !(runs && plane >= job.window_z); plane++) {
         if (!runs)
-            sums_clear(r);
+            sums_clear(r, job.zero);
         plane_add<V, false>(job, p, plane + 1 >= job.window_z, r, shared);
     }
     for (; plane < nplanes; plane++)
