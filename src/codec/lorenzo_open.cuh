@@ -354,6 +354,8 @@ FLOE_DEV void open_end(const floe_lorenzo_decode_call &call, uint64_t chunk, uin
     __syncthreads();
     if (chunk < o->nchunks && (status != FLOE_OK || o->idle))
         place_none(o->slots, call.slots + chunk * o->slots);
+    if (chunk == 0) /* those that no chunk has */
+        place_none(call.max_slots - o->nchunks * o->slots, call.slots + o->nchunks * o->slots);
     if (threadIdx.x == 0) {
         o->c.opened = status;
         if (status != FLOE_OK || o->idle)
