@@ -85,5 +85,7 @@ int main(int argc, char **argv)
         if (floe_metric_set_has(&r.computed, i))
             metric_say(&r, i);
     floe_ctx_free(&ctx);
+    free(x.data);
+    free(y.data);
     return 0;
 }
