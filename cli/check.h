@@ -65,6 +65,7 @@ typedef struct check_result {
     const floe_assess_report *report;
     const check_figure *figures;
     const check_gates *gates;
+    bool on_gpu;    /* it found the metrics */
     double seconds; /* of the call that found the metrics */
 } check_result;
 

@@ -121,22 +121,23 @@ int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninpu
 
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
-static int decode(const cli_args *args, check_input *input, const void *stream)
+static int decode(const floe_ctx_options *machine, check_input *input, const void *stream)
 {
     floe_ctx *ctx = NULL;
-    int failed = cli_ctx_create(args, &ctx);
-    if (failed)
-        return failed;
+    floe_status status = floe_ctx_create(&ctx, machine);
+    int failed = status == FLOE_OK ? 0 : cli_fail_call(status, ctx, NULL, NULL);
     const double started = cli_seconds();
-    floe_status status = floe_decompress(ctx, stream, input->stream_nbytes, &input->field);
+    if (!failed)
+        status = floe_decompress(ctx, stream, input->stream_nbytes, &input->field);
     input->seconds = cli_seconds() - started;
-    if (status != FLOE_OK)
+    if (!failed && status != FLOE_OK)
         failed = cli_fail_call(status, ctx, input->reader, NULL);
     floe_ctx_free(&ctx);
     return failed;
 }
 
-int check_input_load(const cli_args *args, check_input *input, const floe_field *layout, uint64_t *memory_nbytes)
+int check_input_load(const floe_ctx_options *machine, check_input *input, const floe_field *layout,
+                     uint64_t *memory_nbytes)
 {
     floe_error err = {0};
     const void *data;
@@ -154,5 +155,5 @@ int check_input_load(const cli_args *args, check_input *input, const floe_field 
         return cli_fail_with(&err);
     *memory_nbytes -= in_file ? 0 : needed;
     input->field.data = input->memory.data;
-    return decode(args, input, data);
+    return decode(machine, input, data);
 }

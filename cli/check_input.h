@@ -22,9 +22,10 @@ int check_input_open(check_input *input, const char *path);
 /* What --shape (or --dims) and --dtype say, and what inputs say themselves, must be one layout. */
 int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninputs, floe_field *layout);
 
-/* Maps an array or decodes a stream. A field of more than *memory_nbytes is decoded to a temporary file; what is taken
- * is subtracted. */
-int check_input_load(const cli_args *args, check_input *input, const floe_field *layout, uint64_t *memory_nbytes);
+/* Maps an array or decodes a stream, where `machine` says. A field of more than *memory_nbytes is decoded to a temporary file;
+ * what is taken is subtracted. */
+int check_input_load(const floe_ctx_options *machine, check_input *input, const floe_field *layout,
+                     uint64_t *memory_nbytes);
 
 void check_input_free(check_input *input);
 

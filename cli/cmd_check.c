@@ -12,7 +12,8 @@ typedef struct check_job {
     check_input inputs[2];
     check_gates gates;
     check_figure figures[CHECK_FIGURES];
-    uint64_t memory_nbytes; /* that may still be taken */
+    uint64_t memory_nbytes;   /* that may still be taken */
+    floe_ctx_options machine; /* that decodes, and finds the metrics */
     floe_ctx *ctx;
     floe_assess_options options;
     floe_assess_report report;
@@ -36,8 +37,6 @@ static int gates_check(const check_job *job)
 static int request_read(check_job *job)
 {
     const cli_args *args = job->args;
-    floe_ctx_options unused;
-    uint32_t threads;
     int failed = check_gates_parse(args, &job->gates);
     if (!failed && cli_given(args, OPT_JSON) && cli_given(args, OPT_CSV))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "give --json or --csv, not both");
@@ -50,8 +49,8 @@ static int request_read(check_job *job)
     if (!failed)
         failed = check_memory(args, &job->memory_nbytes);
     if (!failed)
-        failed = cli_ctx_options(args, &unused);
-    return failed ? failed : cli_threads(args, &threads);
+        failed = cli_ctx_options(args, &job->machine);
+    return failed ? failed : cli_threads(args, &job->machine.threads);
 }
 
 static int inputs_read(check_job *job)
@@ -64,8 +63,10 @@ static int inputs_read(check_job *job)
         failed = gates_check(job);
     if (!failed)
         failed = check_input_layout(job->args, job->inputs, job->nfields, &layout);
+    if (!failed)
+        failed = cli_ctx_settle(job->args, &job->machine);
     for (uint32_t i = 0; i < job->nfields && !failed; i++)
-        failed = check_input_load(job->args, &job->inputs[i], &layout, &job->memory_nbytes);
+        failed = check_input_load(&job->machine, &job->inputs[i], &layout, &job->memory_nbytes);
     if (failed)
         return failed;
     const floe_metric_set metrics = job->options.metrics;
@@ -77,19 +78,11 @@ static int inputs_read(check_job *job)
 
 /* ---- the metrics -------------------------------------------------------------------------------------------------- */
 
-/* The fields lie in host memory, where the metrics are found. */
-static int ctx_create(check_job *job)
+static floe_status ctx_create(check_job *job)
 {
-    floe_ctx_options options;
-    int failed = cli_ctx_options(job->args, &options);
-    if (!failed)
-        failed = cli_threads(job->args, &options.threads);
-    if (failed)
-        return failed;
-    options.backend = FLOE_BACKEND_CPU;
-    options.max_memory = job->memory_nbytes ? job->memory_nbytes : 1;
-    floe_status status = floe_ctx_create(&job->ctx, &options);
-    return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
+    job->machine.max_memory = job->memory_nbytes ? job->memory_nbytes : 1;
+    floe_ctx_free(&job->ctx);
+    return floe_ctx_create(&job->ctx, &job->machine);
 }
 
 static void note(const check_job *job, const char *group, const char *why)
@@ -127,13 +120,15 @@ static void spectrum_drop(check_job *job)
     metrics->groups &= ~(spectrum | one_field);
 }
 
+static bool is_too_little(floe_status status) { return status == FLOE_ERR_LIMIT || status == FLOE_ERR_MEMORY; }
+
 /* Spectra need copies of whole fields; where memory does not allow that, and nobody named them, all else is found. */
 static floe_status assess_what_fits(check_job *job)
 {
     const uint32_t spectrum = 1u << FLOE_PASS_SPECTRUM, one_field = 1u << FLOE_PASSES;
     floe_assess_options *o = &job->options;
     floe_status status = assess(job);
-    if (status != FLOE_ERR_LIMIT || !(o->metrics.groups & (spectrum | one_field)))
+    if (!is_too_little(status) || !(o->metrics.groups & (spectrum | one_field)))
         return status;
     char why[256];
     snprintf(why, sizeof why, "%s", floe_ctx_message(job->ctx));
@@ -142,6 +137,21 @@ static floe_status assess_what_fits(check_job *job)
     if (status == FLOE_OK)
         note(job, "spectrum", why);
     return status;
+}
+
+/* Where --backend auto led to a GPU that cannot do it after all, the CPU does. */
+static floe_status assess_anywhere(check_job *job)
+{
+    const char *backend = cli_value(job->args, OPT_BACKEND);
+    const bool may_change = backend && strcmp(backend, "auto") == 0 && job->machine.backend == FLOE_BACKEND_CUDA;
+    floe_status status = may_change ? assess(job) : assess_what_fits(job);
+    if (!may_change || !(is_too_little(status) || status == FLOE_ERR_DEVICE))
+        return status;
+    if (!cli_given(job->args, OPT_QUIET))
+        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(job->ctx));
+    job->machine.backend = FLOE_BACKEND_CPU;
+    status = ctx_create(job);
+    return status == FLOE_OK ? assess_what_fits(job) : status;
 }
 
 /* Says which groups that were asked for gave nothing. */
@@ -162,10 +172,9 @@ static void say_missing(const check_job *job)
 
 static int metrics_find(check_job *job)
 {
-    int failed = ctx_create(job);
-    if (failed)
-        return failed;
-    floe_status status = assess_what_fits(job);
+    floe_status status = ctx_create(job);
+    if (status == FLOE_OK)
+        status = assess_anywhere(job);
     if (status == FLOE_ERR_LIMIT)
         return cli_fail(FLOE_ERR_MEMORY, "%s; --memory raises it, other --metrics may need less",
                         floe_ctx_message(job->ctx));
@@ -188,8 +197,14 @@ static int run(check_job *job)
         return failed;
     check_figures_find(decoded(job), job->figures);
     check_gates_judge(&job->gates, &job->report, job->figures);
-    const check_result result = {
-        job->args->command->name, &job->inputs[0], decoded(job), &job->report, job->figures, &job->gates, job->seconds};
+    const check_result result = {.command = job->args->command->name,
+                                 .original = &job->inputs[0],
+                                 .decoded = decoded(job),
+                                 .report = &job->report,
+                                 .figures = job->figures,
+                                 .gates = &job->gates,
+                                 .on_gpu = job->machine.backend == FLOE_BACKEND_CUDA,
+                                 .seconds = job->seconds};
     if (cli_given(job->args, OPT_JSON))
         check_json_print(&result);
     else if (cli_given(job->args, OPT_CSV))

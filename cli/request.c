@@ -289,6 +289,17 @@ int cli_ctx_options(const cli_args *args, floe_ctx_options *options)
     return 0;
 }
 
+int cli_ctx_settle(const cli_args *args, floe_ctx_options *options)
+{
+    floe_ctx *ctx = NULL;
+    if (options->backend != FLOE_BACKEND_AUTO)
+        return 0;
+    floe_status status = create_anywhere(args, options, &ctx);
+    int failed = status == FLOE_OK ? 0 : cli_fail_call(status, ctx, NULL, NULL);
+    floe_ctx_free(&ctx);
+    return failed;
+}
+
 int cli_threads(const cli_args *args, uint32_t *threads)
 {
     const char *text = cli_value(args, OPT_THREADS);

@@ -35,6 +35,8 @@ void cli_attrs_add(cli_attrs *attrs, const char *key, const char *value, size_t 
 /* --threads, --backend, --isa: understood, and a context made of them. */
 int cli_threads(const cli_args *args, uint32_t *threads);
 int cli_ctx_options(const cli_args *args, floe_ctx_options *options);
+/* Where `auto` leads: to the GPU if one is usable, else to the CPU, which is said. */
+int cli_ctx_settle(const cli_args *args, floe_ctx_options *options);
 int cli_ctx_create(const cli_args *args, floe_ctx **ctx);
 int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx);
 

@@ -249,7 +249,8 @@ typedef struct floe_assess_report {
 
 /*
  * Assesses decoded against original, or original alone where decoded is NULL. Fields have one dtype, shape and place
- * (strides are free). options may be NULL.
+ * (strides are free). options may be NULL. A context whose backend is CUDA works on copies of fields in host memory, and
+ * finds what a GPU does not on the CPU.
  *
  * ARGUMENT: fields that differ in dtype, shape or place, an empty field, no pair that counts, a metric that needs what is
  * not there (a second field, a bound), a window larger than the field. UNSUPPORTED: integers; or this build lacks what a

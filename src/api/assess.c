@@ -106,6 +106,7 @@ typedef struct assess_call {
     /* checked */
     floe_assess_options options;
     floe_pair pair;
+    bool on_gpu;
 } assess_call;
 
 static floe_status memory_take(floe_ctx *ctx, floe_assessment *a)
@@ -115,12 +116,12 @@ static floe_status memory_take(floe_ctx *ctx, floe_assessment *a)
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_assessment_take(a, &arena);
     assert(!arena.overflow);
-    if (a->pair.place == FLOE_HOST)
+    if (!a->cuda)
         return FLOE_OK;
     plan = floe_arena_plan();
-    floe_assessment_take_device(a, &plan);
+    FLOE_TRY(floe_assessment_take_device(a, &plan, &ctx->err));
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    floe_assessment_take_device(a, &arena);
+    FLOE_TRY(floe_assessment_take_device(a, &arena, &ctx->err));
     assert(!arena.overflow);
     return FLOE_OK;
 }
@@ -128,8 +129,9 @@ static floe_status memory_take(floe_ctx *ctx, floe_assessment *a)
 static floe_status pair_assess(floe_ctx *ctx, void *arg)
 {
     const assess_call *call = arg;
+    const floe_cuda *cuda = call->on_gpu ? &ctx->cuda : NULL;
     floe_assessment a;
-    FLOE_TRY(floe_assessment_init(&a, &ctx->cpu, &ctx->cuda, &call->pair, &call->options, &ctx->err));
+    FLOE_TRY(floe_assessment_init(&a, &ctx->cpu, cuda, &call->pair, &call->options, &ctx->err));
     FLOE_TRY(memory_take(ctx, &a));
     return floe_assessment_run(&a, call->report, &ctx->err);
 }
@@ -143,7 +145,8 @@ static floe_status assess_body(floe_ctx *ctx, void *arg)
         FLOE_TRY(floe_struct_copy(&call->options, sizeof call->options, call->given, "floe_assess_options", &ctx->err));
     FLOE_TRY(options_check(&call->options, &ctx->err));
     FLOE_TRY(pair_make(call->original, call->decoded, &call->pair, &ctx->err));
-    return call->pair.place == FLOE_DEVICE ? floe_device_enter(ctx, pair_assess, call) : pair_assess(ctx, call);
+    call->on_gpu = call->pair.place == FLOE_DEVICE || ctx->backend == FLOE_BACKEND_CUDA;
+    return call->on_gpu ? floe_device_enter(ctx, pair_assess, call) : pair_assess(ctx, call);
 }
 
 floe_status floe_assess(floe_ctx *ctx, const floe_field *original, const floe_field *decoded,

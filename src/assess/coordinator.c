@@ -6,6 +6,7 @@
 
 #include "assess/coordinator_pass.h"
 #include "assess/metric_table.h"
+#include "assess/pair_copy.h"
 #include "assess/pair_read.h"
 #include "base/try.h"
 #include "field/field.h"
@@ -13,6 +14,11 @@
 typedef unsigned long long ull;
 
 bool floe_assessment_on_device(const floe_assessment *a) { return a->pair.place == FLOE_DEVICE; }
+
+const floe_pair *floe_assessment_host(const floe_assessment *a)
+{
+    return a->has_copy ? &a->host : floe_assessment_on_device(a) ? NULL : &a->pair;
+}
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
 
@@ -29,7 +35,7 @@ static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_
                "metric '%s': the field has %u axes", m->alias, a->pair.rank);
     const bool on_host =
         m->pass == FLOE_PASS_SPECTRUM || (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR);
-    FLOE_CHECK(err, !on_host || !floe_assessment_on_device(a), FLOE_ERR_UNSUPPORTED,
+    FLOE_CHECK(err, !on_host || floe_assessment_host(a), FLOE_ERR_UNSUPPORTED,
                "metric '%s' is found in host memory only: bring the fields there", m->alias);
     FLOE_CHECK(err, m->pass != FLOE_PASS_SPECTRUM || floe_spectrum_available(), FLOE_ERR_UNSUPPORTED,
                "metric '%s' needs FFTW, which this build of floe lacks", m->alias);
@@ -65,12 +71,22 @@ static void parts_choose(floe_assessment *a)
     }
 }
 
+/* From here on the pair is the copy, which will lie in one piece. */
+static void copy_plan(floe_assessment *a)
+{
+    a->host = a->pair;
+    a->has_copy = true;
+    floe_pair_copy_of(&a->host, &a->pair);
+}
+
 floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_cuda *cuda, const floe_pair *pair,
                                  const floe_assess_options *options, floe_error *err)
 {
     *a = (floe_assessment){.cpu = cpu, .cuda = cuda, .pair = *pair, .options = *options};
     a->pair.has_fill = options->fill == FLOE_FILL_VALUE;
     a->pair.fill_bits = a->pair.has_fill ? floe_value_bits(pair->dtype, options->fill_value) : 0;
+    if (cuda && pair->place == FLOE_HOST)
+        copy_plan(a);
     FLOE_TRY(metrics_choose(a, err));
     parts_choose(a);
     a->reduction_options = (floe_reduction_options){a->parts[FLOE_PASS_REDUCTION],
@@ -79,9 +95,7 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
                                                     options->worst,
                                                     options->mode,
                                                     options->bound};
-    FLOE_TRY(floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err));
-    return floe_assessment_on_device(a) ? floe_reduction_device_init(&a->reduction_device, cuda, &a->reduction, err)
-                                        : FLOE_OK;
+    return floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err);
 }
 
 /* For the passes that follow the reduction. */
@@ -99,20 +113,25 @@ void floe_assessment_take(floe_assessment *a, floe_arena *arena)
 {
     floe_reduction_take(&a->reduction, arena);
     if (a->runs[FLOE_PASS_SPECTRUM]) {
-        floe_spectrum_init(&a->spectrum, a->cpu, &a->pair);
+        floe_spectrum_init(&a->spectrum, a->cpu, floe_assessment_host(a));
         floe_spectrum_take(&a->spectrum, arena);
     }
     if (a->runs[FLOE_PASS_STENCIL])
         floe_assessment_stencil_take(a, arena);
     if (!floe_assessment_on_device(a))
         scratch_take(a, arena);
+    a->stage = a->has_copy ? floe_arena_take(arena, floe_pair_stage_nbytes(&a->host), 1) : NULL;
 }
 
 /* The scratch first, where the arena begins: other takes are aligned less. */
-void floe_assessment_take_device(floe_assessment *a, floe_arena *arena)
+floe_status floe_assessment_take_device(floe_assessment *a, floe_arena *arena, floe_error *err)
 {
     scratch_take(a, arena);
+    if (a->has_copy)
+        floe_pair_copy_take(&a->pair, arena);
+    FLOE_TRY(floe_reduction_device_init(&a->reduction_device, a->cuda, &a->reduction, err));
     floe_reduction_device_take(&a->reduction_device, arena);
+    return FLOE_OK;
 }
 
 /* ---- fill ---------------------------------------------------------------------------------------------------------- */
@@ -215,11 +234,14 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
 {
     const floe_pair *p = &a->pair;
     floe_report_clear(report);
+    if (a->has_copy)
+        FLOE_TRY(floe_pair_copy(a->cuda, &a->host, &a->pair, a->stage, err));
     report->dtype = p->dtype, report->rank = p->rank;
     memcpy(report->shape, p->shape + FLOE_MAX_RANK - p->rank, p->rank * sizeof *p->shape);
     report->nelems = floe_pair_nelems(p);
     report->nfields = p->decoded ? 2 : 1;
     FLOE_TRY(reduction_run(a, report, err));
+    a->host.has_fill = p->has_fill, a->host.fill_bits = p->fill_bits;
     if (a->runs[FLOE_PASS_STENCIL])
         FLOE_TRY(floe_assessment_stencil_run(a, report, err));
     if (a->runs[FLOE_PASS_WINDOW])

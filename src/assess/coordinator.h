@@ -16,8 +16,10 @@
 
 typedef struct floe_assessment {
     const floe_cpu *cpu;
-    const floe_cuda *cuda; /* of a pair in device memory; open and current */
-    floe_pair pair;
+    const floe_cuda *cuda; /* where passes run on a GPU; open and current */
+    floe_pair pair;        /* what passes read */
+    floe_pair host;        /* where that is a copy in device memory: the caller's pair, for what a GPU does not do */
+    bool has_copy;
     floe_assess_options options;
     floe_metric_set metrics;     /* those to be found */
     bool runs[FLOE_PASSES];      /* the passes that this takes */
@@ -27,18 +29,20 @@ typedef struct floe_assessment {
     floe_reduction_device reduction_device;
     floe_spectrum spectrum;
     /* taken; the other passes use the scratch, which is where the pair is, one after another */
-    void *scratch;
+    void *scratch, *similar_scratch;
     uint64_t scratch_nbytes;
     double *series, *derived[2];
+    void *stage; /* for copies of what does not lie in one piece */
 } floe_assessment;
 
-/* pair: not empty, without fill, which options tell. Checks what is asked for against what is there. The assessment must
- * stay where it is. */
+/* pair: not empty, without fill, which options tell. cuda: NULL for a pair in host memory that is to be assessed there; else it
+ * is copied, and what a GPU does not do is still found on the CPU. Checks what is asked for against what is there. The
+ * assessment must stay where it is. */
 floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_cuda *cuda, const floe_pair *pair,
                                  const floe_assess_options *options, floe_error *err);
-/* Host memory; and device memory, of a pair that lies there. */
+/* Host memory; and, where there is a GPU, device memory. */
 void floe_assessment_take(floe_assessment *a, floe_arena *arena);
-void floe_assessment_take_device(floe_assessment *a, floe_arena *arena);
+floe_status floe_assessment_take_device(floe_assessment *a, floe_arena *arena, floe_error *err);
 floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err);
 
 #endif

@@ -73,6 +73,40 @@ static void all_passes(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* Fields in host memory, in one piece or not: copied to the GPU, and what it does not do is found on the CPU. */
+static void fields_of_the_host(void **state)
+{
+    static const char metrics[] = "properties reduction stencil window spectrum laplacian_ssim first_ssim";
+    (void)state;
+    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA, .threads = 2};
+    floe_ctx *cpu = kit_ctx(2), *gpu = NULL;
+    kit_ok(gpu, floe_ctx_create(&gpu, &options));
+    for (int kind = PAIR_SMOOTH; kind < PAIR_KINDS; kind += PAIR_FILL - PAIR_SMOOTH)
+        for (int strided = 0; strided < 2; strided++)
+            for (int alone = 0; alone < 2; alone++) {
+                const floe_dtype dtype = strided ? FLOE_F64 : FLOE_F32;
+                kit_pair p = kit_pair_make((pair_kind)kind, dtype, 3, (uint64_t[]){12, 20, 33}, strided, 3);
+                const floe_field *y = alone ? NULL : &p.field[1];
+                floe_assess_options o;
+                floe_assess_report want, got;
+                uint32_t n, mse;
+                floe_assess_options_init(&o);
+                snprintf(kit_case, sizeof kit_case, "of the host, kind %d, strided %d, alone %d", kind, strided, alone);
+                kit_ok(cpu, floe_metric_set_parse(&o.metrics, alone ? "properties" : metrics, NULL));
+                kit_ok(cpu, floe_assess(cpu, &p.field[0], y, &o, &want));
+                kit_ok(gpu, floe_assess(gpu, &p.field[0], y, &o, &got));
+                assert_memory_equal(&got.computed, &want.computed, sizeof got.computed);
+                same_report(&got, &want);
+                assert_int_equal(floe_metric_find("n", &n), FLOE_OK);
+                assert_int_equal(floe_metric_find("mse", &mse), FLOE_OK);
+                close_to("n", floe_metric_value(&got, n), floe_metric_value(&want, n));
+                close_to("mse", floe_metric_value(&got, mse), floe_metric_value(&want, mse));
+                kit_pair_free(&p);
+            }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
 static void what_a_gpu_does_not_do(void **state)
 {
     (void)state;
@@ -93,6 +127,7 @@ static void what_a_gpu_does_not_do(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes), cmocka_unit_test(what_a_gpu_does_not_do)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes), cmocka_unit_test(fields_of_the_host),
+                                       cmocka_unit_test(what_a_gpu_does_not_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

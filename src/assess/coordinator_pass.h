@@ -7,10 +7,12 @@
 #include "assess/stencil/stencil.h"
 #include "assess/window/ssim.h"
 
-/* Whether the pair lies in device memory. */
+/* Whether the passes run on a GPU. */
 bool floe_assessment_on_device(const floe_assessment *a);
+/* The pair in host memory; NULL: there is none. */
+const floe_pair *floe_assessment_host(const floe_assessment *a);
 
-/* Scratch that the pass needs, in the memory of the pair; 256-byte aligned on a device. */
+/* Scratch that the pass needs, in the memory of the pair that it reads; 256-byte aligned on a device. */
 uint64_t floe_assessment_stencil_nbytes(const floe_assessment *a);
 uint64_t floe_assessment_window_nbytes(const floe_assessment *a);
 
@@ -24,7 +26,7 @@ floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *r
 /* Whether the field is large enough for the windows of a part. */
 floe_status floe_assessment_window_check(const floe_assessment *a, uint32_t part, floe_error *err);
 
-/* ssim of any pair in host memory, with the options' window. */
+/* ssim of any pair in host memory, with the options' window, in the similar_scratch. */
 floe_status floe_assessment_similar(floe_assessment *a, const floe_pair *pair, double min, double max,
                                     floe_ssim_result *result, floe_error *err);
 uint64_t floe_assessment_similar_nbytes(const floe_assessment *a, const floe_pair *pair);

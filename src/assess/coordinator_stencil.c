@@ -30,19 +30,25 @@ static floe_pair similar_pair(const floe_assessment *a)
 
 uint64_t floe_assessment_stencil_nbytes(const floe_assessment *a)
 {
-    if (floe_assessment_on_device(a))
-        return floe_stencil_workspace_device();
+    return floe_assessment_on_device(a) ? floe_stencil_workspace_device() : floe_stencil_workspace(a->cpu, &a->pair);
+}
+
+static uint64_t similar_nbytes(const floe_assessment *a)
+{
     const floe_pair similar = similar_pair(a);
-    const uint64_t own = floe_stencil_workspace(a->cpu, &a->pair);
-    return parts_of(a) & FLOE_PART_ALL_SIMILAR ? floe_max64(own, floe_assessment_similar_nbytes(a, &similar)) : own;
+    return floe_max64(floe_stencil_workspace(a->cpu, floe_assessment_host(a)),
+                      floe_assessment_similar_nbytes(a, &similar));
 }
 
 void floe_assessment_stencil_take(floe_assessment *a, floe_arena *arena)
 {
     const uint64_t n = (uint64_t)SIGNALS * LAG_SERIES * a->options.lags + ORDERS * NUMBERS * FLOE_MAX_RANK;
     a->series = floe_arena_take(arena, n, sizeof *a->series);
-    for (int side = 0; parts_of(a) & FLOE_PART_ALL_SIMILAR && side < 2; side++)
+    if (!(parts_of(a) & FLOE_PART_ALL_SIMILAR))
+        return;
+    for (int side = 0; side < 2; side++)
         a->derived[side] = floe_arena_take(arena, floe_pair_nelems(&a->pair), sizeof(double));
+    a->similar_scratch = floe_arena_take(arena, similar_nbytes(a), 1);
 }
 
 /* ---- autocorrelation ------------------------------------------------------------------------------------------------- */
@@ -121,8 +127,8 @@ static floe_status similar_run(floe_assessment *a, int q, floe_derivative *d, fl
     floe_ssim_result r;
     if (!(d->original_min <= d->original_max)) /* no points */
         return FLOE_OK;
-    FLOE_TRY(floe_stencil_write(a->cpu, &a->pair, (floe_stencil_quantity)q, a->derived[0], a->derived[1], a->scratch,
-                                a->scratch_nbytes, err));
+    FLOE_TRY(floe_stencil_write(a->cpu, floe_assessment_host(a), (floe_stencil_quantity)q, a->derived[0], a->derived[1],
+                                a->similar_scratch, similar_nbytes(a), err));
     FLOE_TRY(floe_assessment_similar(a, &pair, d->original_min, d->original_max, &r, err));
     d->ssim = r.mean;
     return FLOE_OK;

@@ -62,5 +62,5 @@ floe_status floe_assessment_similar(floe_assessment *a, const floe_pair *pair, d
                                     floe_ssim_result *result, floe_error *err)
 {
     const floe_ssim_options options = floe_ssim_options_of(pair, a->options.window, a->options.step, min, max);
-    return floe_ssim_assess(a->cpu, pair, &options, a->scratch, result, err);
+    return floe_ssim_assess(a->cpu, pair, &options, a->similar_scratch, result, err);
 }
