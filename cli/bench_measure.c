@@ -33,12 +33,14 @@ bench_speed bench_copy(const bench_array *array, uint32_t repeats, double *secon
     return bench_speed_of(seconds, repeats, array->nbytes);
 }
 
-/* Is the error of one value within the bound? With psnr all values count together. */
+/* Is the error of one value within the bound? With psnr all values count together; rate and prec have none. */
 static bool within(const floe_info *info, double x, double error)
 {
     switch (info->mode) {
     case FLOE_BOUND_LOSSLESS: return false; /* the bits differ */
     case FLOE_BOUND_PWREL: return error <= info->bound * fabs(x);
+    case FLOE_BOUND_RATE:
+    case FLOE_BOUND_PREC:
     case FLOE_BOUND_PSNR: return true;
     default: return error <= info->abs_bound;
     }

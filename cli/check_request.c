@@ -115,10 +115,10 @@ static int bound(const char *text, floe_assess_options *options)
     return 0;
 }
 
-/* The bound that the stream promises; psnr promises none for single values. */
+/* The bound that the stream promises; psnr promises none for single values, rate and prec none at all. */
 static void bound_of_stream(const floe_info *stream, floe_assess_options *options)
 {
-    if (stream->mode == FLOE_BOUND_PSNR)
+    if (stream->mode == FLOE_BOUND_PSNR || cli_mode_is_size(stream->mode))
         return;
     options->mode = stream->mode == FLOE_BOUND_PWREL ? FLOE_BOUND_PWREL : FLOE_BOUND_ABS;
     options->bound = stream->mode == FLOE_BOUND_PWREL ? stream->bound : stream->abs_bound;

@@ -55,6 +55,8 @@ static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
     case FLOE_BOUND_LOSSLESS: snprintf(text, 2 * CLI_TEXT, "lossless"); break;
     case FLOE_BOUND_ABS: snprintf(text, 2 * CLI_TEXT, "abs %.40s", asked); break;
     case FLOE_BOUND_PWREL: snprintf(text, 2 * CLI_TEXT, "pwrel %.40s: of each value", asked); break;
+    case FLOE_BOUND_RATE: snprintf(text, 2 * CLI_TEXT, "none: rate %.40s, in bits a value", asked); break;
+    case FLOE_BOUND_PREC: snprintf(text, 2 * CLI_TEXT, "none: prec %.40s, in bit planes", asked); break;
     default: snprintf(text, 2 * CLI_TEXT, "%s %.40s: abs %.40s", cli_mode_name(info->mode), asked, absolute); break;
     }
 }

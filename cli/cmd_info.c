@@ -64,8 +64,8 @@ static void print_text(info_job *job)
     cli_layout_text(info->rank, info->shape, info->dtype, text);
     printf("%-14s %s\n", "array", text);
     cli_real_text(info->bound, number);
-    printf("%-14s %s%s%s\n", "bound", cli_mode_name(info->mode), info->mode == FLOE_BOUND_LOSSLESS ? "" : " ",
-           info->mode == FLOE_BOUND_LOSSLESS ? "" : number);
+    printf("%-14s %s%s%s%s\n", "bound", cli_mode_is_size(info->mode) ? "none: " : "", cli_mode_name(info->mode),
+           info->mode == FLOE_BOUND_LOSSLESS ? "" : " ", info->mode == FLOE_BOUND_LOSSLESS ? "" : number);
     if (info->mode == FLOE_BOUND_REL || info->mode == FLOE_BOUND_PSNR)
         print_real("absolute bound", info->abs_bound);
     if (!isnan(info->value_min)) {

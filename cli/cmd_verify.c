@@ -80,6 +80,11 @@ static void say_result(const verify_job *job, const floe_stats *stats)
     switch (job->info.mode) {
     case FLOE_BOUND_LOSSLESS: printf("ok: bit for bit the same\n"); break;
     case FLOE_BOUND_PWREL: printf("ok: max relative error %.6g, bound pwrel %s\n", stats->max_pw_error, bound); break;
+    case FLOE_BOUND_RATE:
+    case FLOE_BOUND_PREC:
+        printf("ok: max error %.6g, no bound (%s %s); NaN, Inf, -0 and fill are exact\n", stats->max_error,
+               cli_mode_name(job->info.mode), bound);
+        break;
     case FLOE_BOUND_ABS: printf("ok: max error %.6g, bound abs %s\n", stats->max_error, bound); break;
     default:
         printf("ok: max error %.6g, bound %s %s, abs %s\n", stats->max_error, cli_mode_name(job->info.mode), bound,

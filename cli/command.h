@@ -19,6 +19,8 @@ typedef enum cli_option_id {
     OPT_PWREL,
     OPT_PSNR,
     OPT_LOSSLESS,
+    OPT_RATE,
+    OPT_PREC,
     OPT_SHAPE,
     OPT_DIMS,
     OPT_DTYPE,

@@ -4,13 +4,16 @@
 const cli_option cli_options[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', "OUT", "@", NULL, false, "write to OUT; - is standard output"},
     [OPT_BOUND] =
-        {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless", NULL, false,
-         "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), lossless"},
+        {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless rate= prec=", NULL, false,
+         "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), lossless; or, with "
+         "--codec zfp, how much is stored: rate= (bits a value), prec= (bit planes)"},
     [OPT_ABS] = {"abs", 0, "VALUE", NULL, NULL, false, "short for --bound abs=VALUE"},
     [OPT_REL] = {"rel", 0, "VALUE", NULL, NULL, false, "short for --bound rel=VALUE"},
     [OPT_PWREL] = {"pwrel", 0, "VALUE", NULL, NULL, false, "short for --bound pwrel=VALUE"},
     [OPT_PSNR] = {"psnr", 0, "DB", NULL, NULL, false, "short for --bound psnr=DB"},
     [OPT_LOSSLESS] = {"lossless", 0, NULL, NULL, NULL, false, "short for --bound lossless"},
+    [OPT_RATE] = {"rate", 0, "BITS", NULL, NULL, false, "short for --bound rate=BITS"},
+    [OPT_PREC] = {"prec", 0, "PLANES", NULL, NULL, false, "short for --bound prec=PLANES"},
     [OPT_SHAPE] = {"shape", 's', "NxNxN", NULL, NULL, false,
                    "elements along each axis, slowest first (as NumPy and HDF5)"},
     [OPT_DIMS] = {"dims", 0, "NxNxN", NULL, NULL, false, "the same, fastest first (as zfp and SZ)"},
@@ -82,7 +85,7 @@ const cli_option cli_options[OPT_COUNT] = {
 
 #define OPTS_BOUND                                                                                       \
     (CLI_OPT(OPT_BOUND) | CLI_OPT(OPT_ABS) | CLI_OPT(OPT_REL) | CLI_OPT(OPT_PWREL) | CLI_OPT(OPT_PSNR) | \
-     CLI_OPT(OPT_LOSSLESS))
+     CLI_OPT(OPT_LOSSLESS) | CLI_OPT(OPT_RATE) | CLI_OPT(OPT_PREC))
 #define OPTS_ARRAY  (CLI_OPT(OPT_SHAPE) | CLI_OPT(OPT_DIMS) | CLI_OPT(OPT_DTYPE))
 #define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))
 #define OPTS_INDEX  (CLI_OPT(OPT_FORM) | CLI_OPT(OPT_BLOCKS) | CLI_OPT(OPT_PARTITION))
@@ -102,7 +105,9 @@ const cli_command cli_commands[] = {
      .summary = "make a .floe stream of an array, within a bound",
      .details =
          "IN is a raw array (little-endian, C order), a .npy file, or - for standard input. A raw array needs --shape "
-         "(or --dims) and --dtype. One bound must be given.\n"
+         "(or --dims) and --dtype. One bound must be given. rate= and prec= are sizes, not bounds: no error is "
+         "promised, "
+         "and the one reached is told.\n"
          "Says the shape as understood, the absolute bound that it leads to, and at the end ratio, bits per value, "
          "the largest error reached and the speed.\n"
          "A bound relative to the range, or looking for a fill value, reads the input more than once: a pipe is "

@@ -60,18 +60,18 @@ int cli_raw_zfp_absent(const cli_args *args)
     int failed = REFUSE(args, "without --raw-zfp", OPT_NO_HEADER, OPT_INDEX, OPT_FORM, OPT_BLOCKS, OPT_PARTITION);
     if (!failed && decompress)
         failed = REFUSE(args, "without --raw-zfp: a .floe stream says it itself", OPT_SHAPE, OPT_DIMS, OPT_DTYPE,
-                        OPT_BOUND, OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_LOSSLESS);
+                        OPT_BOUND, OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_LOSSLESS, OPT_RATE, OPT_PREC);
     return failed;
 }
 
 /* The mode of a stream as the library takes it, from --bound or its short forms; NULL where none is given. */
 static int mode_text(const cli_args *args, char text[CLI_TEXT], bool *given)
 {
-    static const cli_option_id shorts[] = {OPT_ABS, OPT_REL, OPT_LOSSLESS};
+    static const cli_option_id shorts[] = {OPT_ABS, OPT_REL, OPT_LOSSLESS, OPT_RATE, OPT_PREC};
     const char *bound = cli_value(args, OPT_BOUND);
     int n = bound != NULL;
     snprintf(text, CLI_TEXT, "%s", bound ? bound : "");
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof shorts / sizeof shorts[0]; i++) {
         if (!cli_given(args, shorts[i]))
             continue;
         const bool has_value = cli_options[shorts[i]].arg != NULL;

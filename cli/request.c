@@ -158,17 +158,18 @@ static int append_word(char *text, size_t capacity, const char *key, const char 
 
 static int append_bound(const cli_args *args, const char *default_bound, char *text, size_t capacity)
 {
-    static const cli_option_id shorts[] = {OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_LOSSLESS};
+    static const cli_option_id shorts[] = {OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_RATE, OPT_PREC, OPT_LOSSLESS};
+    enum { SHORTS = sizeof shorts / sizeof shorts[0] };
     const char *bound = cli_value(args, OPT_BOUND);
     int given = bound != NULL;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < SHORTS; i++)
         given += cli_given(args, shorts[i]);
     if (given > 1)
         return cli_fail(FLOE_ERR_ARGUMENT, "give one bound, not %d", given);
     if (given == 0 && !default_bound)
         return cli_fail(FLOE_ERR_ARGUMENT, "%s needs a bound, such as --bound rel=1e-3 or --bound lossless",
                         args->command->name);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < SHORTS - 1; i++)
         if (cli_given(args, shorts[i]))
             return append_word(text, capacity, cli_options[shorts[i]].name, cli_value(args, shorts[i]));
     if (cli_given(args, OPT_LOSSLESS))
@@ -179,15 +180,18 @@ static int append_bound(const cli_args *args, const char *default_bound, char *t
     if (strpbrk(bound, " \t\n,"))
         return cli_fail(FLOE_ERR_ARGUMENT, "--bound '%s' is not valid; it is MODE=VALUE or lossless", bound);
     if (value == NULL && strcmp(bound, "lossless") != 0)
-        return cli_fail(FLOE_ERR_ARGUMENT,
-                        "--bound '%s' has no mode; give abs=, rel=, pwrel= or psnr= and a value, or lossless", bound);
-    static const char *const modes[] = {"abs", "rel", "pwrel", "psnr", "lossless"};
+        return cli_fail(
+            FLOE_ERR_ARGUMENT,
+            "--bound '%s' has no mode; give abs=, rel=, pwrel=, psnr=, rate= or prec= and a value, or lossless", bound);
     size_t n = value ? (size_t)(value - bound) : strlen(bound);
     bool known = false;
-    for (int i = 0; i < 5; i++)
-        known = known || (strlen(modes[i]) == n && memcmp(modes[i], bound, n) == 0);
+    for (int i = 0; i < SHORTS; i++) {
+        const char *mode = cli_options[shorts[i]].name;
+        known = known || (strlen(mode) == n && memcmp(mode, bound, n) == 0);
+    }
     if (!known)
-        return cli_fail(FLOE_ERR_ARGUMENT, "unknown bound '%.*s'; there are abs, rel, pwrel, psnr and lossless", (int)n,
+        return cli_fail(FLOE_ERR_ARGUMENT,
+                        "unknown bound '%.*s'; there are abs, rel, pwrel, psnr, lossless, rate and prec", (int)n,
                         bound);
     snprintf(text, capacity, "%s ", bound);
     return 0;

@@ -133,9 +133,13 @@ const char *cli_mode_name(floe_bound_mode mode)
     case FLOE_BOUND_PWREL: return "pwrel";
     case FLOE_BOUND_PSNR: return "psnr";
     case FLOE_BOUND_LOSSLESS: return "lossless";
+    case FLOE_BOUND_RATE: return "rate";
+    case FLOE_BOUND_PREC: return "prec";
     }
     return "unknown";
 }
+
+bool cli_mode_is_size(floe_bound_mode mode) { return mode == FLOE_BOUND_RATE || mode == FLOE_BOUND_PREC; }
 
 const char *cli_codec_name(floe_codec codec)
 {

@@ -39,6 +39,8 @@ void cli_print_safe(FILE *out, const char *text);
 void cli_print_lost(FILE *out, const char *why);
 
 const char *cli_mode_name(floe_bound_mode mode);
+/* rate and prec: how much to store, no bound. */
+bool cli_mode_is_size(floe_bound_mode mode);
 const char *cli_codec_name(floe_codec codec);
 const char *cli_preset_name(floe_preset preset);
 

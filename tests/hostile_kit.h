@@ -234,7 +234,7 @@ static inline bool hostile_within_relative(double x, double y, double bound)
 /* What a bound promises of a value. */
 typedef struct hostile_promise {
     floe_dtype dtype;
-    floe_bound_mode mode; /* ABS, PWREL or LOSSLESS */
+    floe_bound_mode mode; /* ABS, PWREL, LOSSLESS; RATE and PREC, which promise of finite values that they stay so */
     double bound;
     bool has_fill;
     uint64_t fill;
@@ -244,8 +244,9 @@ static inline bool hostile_kept_integer(const hostile_promise *p, uint64_t x, ui
 {
     int64_t a = hostile_integer(p->dtype, x), b = hostile_integer(p->dtype, y);
     uint64_t distance = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
-    return p->mode == FLOE_BOUND_ABS && !(p->has_fill && x == p->fill) &&
-           (long double)distance <= (long double)p->bound;
+    if (p->mode == FLOE_BOUND_LOSSLESS || (p->has_fill && x == p->fill))
+        return false;
+    return p->mode != FLOE_BOUND_ABS || (long double)distance <= (long double)p->bound;
 }
 
 static inline bool hostile_kept(const hostile_promise *p, uint64_t x, uint64_t y)
@@ -258,6 +259,8 @@ static inline bool hostile_kept(const hostile_promise *p, uint64_t x, uint64_t y
         x == hostile_sign(p->dtype) || (p->has_fill && x == p->fill))
         return false;
     double a = hostile_value(p->dtype, x), b = hostile_value(p->dtype, y);
+    if (p->mode == FLOE_BOUND_RATE || p->mode == FLOE_BOUND_PREC)
+        return isfinite(b);
     return p->mode == FLOE_BOUND_ABS ? hostile_within(a, b, p->bound)
                                      : a != 0 && hostile_within_relative(a, b, p->bound);
 }

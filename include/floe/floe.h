@@ -27,7 +27,7 @@ extern "C" {
 
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
-/* Integers are in two's complement. They are lossless with every codec; abs, rel and psnr work for them, pwrel does not.
+/* Integers are in two's complement. They are lossless with every codec; only pwrel does not work for them.
  * All work on them is done by the CPU, on host memory. */
 typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2, FLOE_I32 = 3, FLOE_I64 = 4 } floe_dtype;
 
@@ -61,11 +61,14 @@ floe_status floe_field_nelems(const floe_field *field, uint64_t *nelems);
 /* ---- parameters ------------------------------------------------------------------------------------------------ */
 
 typedef enum floe_bound_mode {
-    FLOE_BOUND_ABS = 1,     /* |x - y| <= bound */
-    FLOE_BOUND_REL = 2,     /* |x - y| <= bound * (max - min) over the finite, valid values */
-    FLOE_BOUND_PWREL = 3,   /* |x - y| <= bound * |x| */
-    FLOE_BOUND_PSNR = 4,    /* 20 log10((max - min) / RMSE) >= bound, in dB */
-    FLOE_BOUND_LOSSLESS = 5 /* bit for bit */
+    FLOE_BOUND_ABS = 1,      /* |x - y| <= bound */
+    FLOE_BOUND_REL = 2,      /* |x - y| <= bound * (max - min) over the finite, valid values */
+    FLOE_BOUND_PWREL = 3,    /* |x - y| <= bound * |x| */
+    FLOE_BOUND_PSNR = 4,     /* 20 log10((max - min) / RMSE) >= bound, in dB */
+    FLOE_BOUND_LOSSLESS = 5, /* bit for bit */
+    /* How much to store, not how well: of codec zfp only. Finite values stay finite; no error is promised. */
+    FLOE_BOUND_RATE = 6, /* bits a value, the same for each block */
+    FLOE_BOUND_PREC = 7  /* bit planes of each block, 1 to 64 */
 } floe_bound_mode;
 
 typedef enum floe_codec { FLOE_CODEC_AUTO = 0, FLOE_CODEC_LORENZO = 1, FLOE_CODEC_ZFP = 2 } floe_codec;
@@ -94,7 +97,7 @@ typedef struct floe_params {
 void floe_params_init(floe_params *params);
 
 /* Reads "rel=1e-3 preset=fast": words separated by blanks or commas, each key=value or `lossless`.
- * Keys: abs rel pwrel psnr lossless codec preset fill chunk. Starts from floe_params_init. err may be NULL. */
+ * Keys: abs rel pwrel psnr lossless rate prec codec preset fill chunk. Starts from floe_params_init. err may be NULL. */
 floe_status floe_params_parse(floe_params *params, const char *text, floe_error *err);
 
 /* Writes the text form back (always NUL-terminated; FLOE_ERR_CAPACITY when it does not fit). */
@@ -212,7 +215,7 @@ typedef struct floe_info {
     floe_preset preset;
     floe_bound_mode mode;
     double bound;                /* as asked for */
-    double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel */
+    double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel, rate and prec */
     double value_min, value_max; /* over finite, valid values, i64 rounded to nearest; NaN when not known */
     int has_fill;
     double fill_value;
@@ -233,7 +236,8 @@ typedef struct floe_attr {
 floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
                              size_t value_capacity);
 
-/* Decodes the stream and checks every value of original against the bound in the header, exactly.
+/* Decodes the stream and checks every value of original against the bound in the header, exactly. With rate and prec there is
+ * none: then only what must come back bit for bit is checked, and the errors are found.
  * FLOE_ERR_BOUND, with the first place in the message, when one is outside. Fills the context's stats. */
 floe_status floe_verify(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_field *original);
 

@@ -10,6 +10,7 @@
 #include "api/struct_copy.h"
 #include "api/text.h"
 #include "base/try.h"
+#include "container/header_math.h"
 
 void floe_params_init(floe_params *params) { *params = (floe_params){.size = sizeof *params, .mode = FLOE_BOUND_ABS}; }
 
@@ -22,7 +23,8 @@ typedef struct name {
 
 static const name bound_names[] = {{"abs", FLOE_BOUND_ABS},           {"rel", FLOE_BOUND_REL},
                                    {"pwrel", FLOE_BOUND_PWREL},       {"psnr", FLOE_BOUND_PSNR},
-                                   {"lossless", FLOE_BOUND_LOSSLESS}, {NULL, 0}};
+                                   {"lossless", FLOE_BOUND_LOSSLESS}, {"rate", FLOE_BOUND_RATE},
+                                   {"prec", FLOE_BOUND_PREC},         {NULL, 0}};
 static const name codec_names[] = {
     {"auto", FLOE_CODEC_AUTO}, {"lorenzo", FLOE_CODEC_LORENZO}, {"zfp", FLOE_CODEC_ZFP}, {NULL, 0}};
 static const name preset_names[] = {{"fast", FLOE_PRESET_FAST}, {"balanced", FLOE_PRESET_BALANCED}, {NULL, 0}};
@@ -48,6 +50,8 @@ static floe_status bound_check(floe_bound_mode mode, double bound, floe_error *e
                mode_name, floe_number_format(bound, number));
     FLOE_CHECK(err, mode != FLOE_BOUND_PWREL || bound < 1, FLOE_ERR_ARGUMENT,
                "bound must be below 1 for pwrel, got pwrel=%s", floe_number_format(bound, number));
+    FLOE_CHECK(err, mode != FLOE_BOUND_PREC || floe_header_planes_valid(bound), FLOE_ERR_ARGUMENT,
+               "prec must be a whole number of bit planes, 1 to 64, got prec=%s", floe_number_format(bound, number));
     return FLOE_OK;
 }
 
@@ -68,11 +72,15 @@ floe_status floe_params_check(const floe_params *params, floe_params *clean, flo
     floe_params_init(clean);
     FLOE_TRY(floe_struct_copy(clean, sizeof *clean, params, "floe_params", err));
     FLOE_CHECK(err, clean->mode != FLOE_BOUND_ABS || clean->bound != 0, FLOE_ERR_ARGUMENT,
-               "no bound given: one of abs, rel, pwrel, psnr (each positive) or lossless is needed");
+               "no bound given: one of abs, rel, pwrel, psnr (each positive) or lossless is needed; codec zfp also "
+               "takes rate or prec");
     FLOE_TRY(bound_check(clean->mode, clean->bound, err));
     FLOE_CHECK(err, name_of(codec_names, (int)clean->codec), FLOE_ERR_ARGUMENT, "unknown codec %d", (int)clean->codec);
     FLOE_CHECK(err, clean->codec != FLOE_CODEC_ZFP || clean->mode != FLOE_BOUND_PWREL, FLOE_ERR_ARGUMENT,
                "codec zfp has no bound relative to each value: abs, rel, psnr and lossless work");
+    FLOE_CHECK(err, clean->codec == FLOE_CODEC_ZFP || !floe_mode_is_size((int)clean->mode), FLOE_ERR_ARGUMENT,
+               "%s bounds no error, and is of codec zfp only: ask for that too (codec=zfp, or --codec zfp)",
+               name_of(bound_names, (int)clean->mode));
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
                (int)clean->preset);
     FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT,
@@ -219,7 +227,8 @@ static floe_status word_read(parse *p, const word *w)
         if (key_is(w, keys[i].key))
             return keys[i].read(p, w);
     return floe_fail(p->err, FLOE_ERR_ARGUMENT,
-                     "unknown key '%.*s': known are abs, rel, pwrel, psnr, lossless, codec, preset, fill, chunk",
+                     "unknown key '%.*s': known are abs, rel, pwrel, psnr, lossless, rate, prec, codec, preset, fill, "
+                     "chunk",
                      w->key_nbytes < 100 ? w->key_nbytes : 100, w->key);
 }
 

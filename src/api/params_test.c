@@ -106,6 +106,8 @@ static void good_texts(void **state)
         {" ,\tpreset=fast,,pwrel=.25\n", "pwrel=0.25 codec=auto preset=fast fill=auto chunk=auto"},
         {"psnr=64.5 codec=lorenzo fill=none", "psnr=64.5 codec=lorenzo preset=balanced fill=none chunk=auto"},
         {"abs=2 codec=zfp", "abs=2 codec=zfp preset=balanced fill=auto chunk=auto"},
+        {"rate=8 codec=zfp", "rate=8 codec=zfp preset=balanced fill=auto chunk=auto"},
+        {"codec=zfp prec=64", "prec=64 codec=zfp preset=balanced fill=auto chunk=auto"},
         {"lossless chunk=64x32", "lossless codec=auto preset=balanced fill=auto chunk=64x32"},
         {"abs=1 fill=-9999", "abs=1 codec=auto preset=balanced fill=-9999 chunk=auto"},
         {"abs=1 fill=nan chunk=auto", "abs=1 codec=auto preset=balanced fill=nan chunk=auto"},
@@ -139,6 +141,10 @@ static void bad_texts(void **state)
         {"psnr=inf", "bound must be positive and finite, got psnr=inf"},
         {"abs=1e-999", "bound must be positive and finite, got abs=0"},
         {"pwrel=1", "bound must be below 1 for pwrel, got pwrel=1"},
+        {"rate=0", "bound must be positive and finite, got rate=0"},
+        {"prec=0.5", "prec must be a whole number of bit planes, 1 to 64, got prec=0.5"},
+        {"prec=65", "prec must be a whole number of bit planes, 1 to 64, got prec=65"},
+        {"rate=8 abs=1", "two bounds, rate and abs: give one"},
         {"abs=1e-3x", "bound must be a number, got abs=1e-3x"},
         {"abs", "abs needs a value: abs=..."},
         {"rel=", "rel needs a value: rel=..."},
@@ -153,7 +159,8 @@ static void bad_texts(void **state)
         {"fill=missing", "fill must be auto, none or a number, got fill=missing"},
         {"chunk=0x4", "axis 0 of the chunk is 0"},
         {"chunk=4x4x4x4x4", "chunk must be auto or a shape like 64x64x64, got chunk=4x4x4x4x4"},
-        {"tol=1", "unknown key 'tol': known are abs, rel, pwrel, psnr, lossless, codec, preset, fill, chunk"},
+        {"tol=1",
+         "unknown key 'tol': known are abs, rel, pwrel, psnr, lossless, rate, prec, codec, preset, fill, chunk"},
         {"Abs=1", "unknown key 'Abs'"},
         {"=1", "unknown key ''"},
         {"abs=1;rel=2", "bound must be a number, got abs=1;rel=2"},
@@ -221,6 +228,12 @@ static void struct_check(void **state)
     BAD(chunk[1], 1, "chunk_rank is 0");
     good = kit_params("pwrel=0.1");
     BAD(codec, FLOE_CODEC_ZFP, "codec zfp has no bound relative to each value");
+    good = kit_params("rate=8 codec=zfp");
+    BAD(codec, FLOE_CODEC_AUTO, "--codec zfp");
+    BAD(codec, FLOE_CODEC_LORENZO, "--codec zfp");
+    good = kit_params("prec=8 codec=zfp");
+    BAD(codec, FLOE_CODEC_LORENZO, "prec bounds no error, and is of codec zfp only");
+    BAD(bound, 0.25, "prec must be a whole number");
 #undef BAD
 }
 

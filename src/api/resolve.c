@@ -7,6 +7,7 @@
 #include "api/resolve_math.h"
 #include "api/text.h"
 #include "base/try.h"
+#include "codec/zfp_cells.h"
 #include "field/dtype_math.h"
 
 floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err)
@@ -23,8 +24,16 @@ static floe_status zfp_check(const floe_field *layout, const floe_params *params
         return FLOE_OK;
     FLOE_CHECK(err, layout->place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
                "codec zfp is the CPU's work: bring the values to host memory");
-    FLOE_CHECK(err, params->mode == FLOE_BOUND_LOSSLESS || !floe_dtype_is_integer(layout->dtype), FLOE_ERR_UNSUPPORTED,
-               "codec zfp keeps no bound of values of %s: lossless works", floe_dtype_name(layout->dtype));
+    if (params->mode == FLOE_BOUND_RATE) {
+        floe_zfp_params unused;
+        return floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype), layout->rank, false, &unused, NULL,
+                                    err);
+    }
+    FLOE_CHECK(err,
+               params->mode == FLOE_BOUND_LOSSLESS || params->mode == FLOE_BOUND_PREC ||
+                   !floe_dtype_is_integer(layout->dtype),
+               FLOE_ERR_UNSUPPORTED, "codec zfp keeps no bound of values of %s: lossless, rate and prec work",
+               floe_dtype_name(layout->dtype));
     return FLOE_OK;
 }
 

@@ -5,7 +5,7 @@
 
 #include "api/exact_math.h"
 #include "codec/codec.h"
-#include "container/container.h"
+#include "container/header_math.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 
@@ -33,13 +33,15 @@ FLOE_HD void floe_resolve_round_inward(floe_dtype dtype, floe_range *range)
         range->max = range->min;
 }
 
-/* The absolute bound of any mode but PSNR. 0: none, be lossless. range is looked at for REL only. */
+/* The absolute bound of any mode but PSNR. 0: none, be lossless; NaN: the mode has none. range is looked at for REL only. */
 FLOE_HD double floe_resolve_abs_bound(floe_bound_mode mode, double bound, const floe_range *range)
 {
     switch (mode) {
     case FLOE_BOUND_ABS: return bound;
     case FLOE_BOUND_REL:
         return floe_resolve_varies(range) ? floe_exact_bound_of_range(bound, range->min, range->max) : 0;
+    case FLOE_BOUND_RATE:
+    case FLOE_BOUND_PREC:
     case FLOE_BOUND_PWREL: return floe_f64_of(FLOE_RESOLVE_NAN_BITS);
     default: return 0;
     }
@@ -59,11 +61,10 @@ FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
     p.dtype = h->dtype;
     p.codec = h->codec;
     p.preset = h->preset;
+    const bool as_asked = h->mode == FLOE_BOUND_PWREL || floe_mode_is_size((int)h->mode);
     const bool exact = floe_dtype_is_integer(h->dtype) ? !(h->abs_bound >= 1) : !(h->abs_bound > 0);
-    p.mode = h->mode == FLOE_BOUND_PWREL               ? FLOE_BOUND_PWREL
-             : h->mode == FLOE_BOUND_LOSSLESS || exact ? FLOE_BOUND_LOSSLESS
-                                                       : FLOE_BOUND_ABS;
-    p.bound = p.mode == FLOE_BOUND_PWREL ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
+    p.mode = as_asked ? h->mode : h->mode == FLOE_BOUND_LOSSLESS || exact ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_ABS;
+    p.bound = as_asked ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
     p.max_abs = floe_resolve_max_abs(h->value_min, h->value_max);
     p.has_fill = h->has_fill;
     p.fill_bits = h->fill_bits;

@@ -50,6 +50,11 @@ static floe_status rule_make(floe_ctx *ctx, verification *v)
     const floe_header *h = &v->stream.header;
     floe_codec_params params = floe_codec_params_of(h);
     v->rule = (floe_verify_rule){params.mode, params.bound, h->has_fill, h->fill_bits, 0};
+    if (floe_mode_is_size((int)h->mode)) { /* any finite value will do for a finite one */
+        v->rule.mode = FLOE_BOUND_ABS;
+        v->rule.bound = INFINITY;
+        return FLOE_OK;
+    }
     if (h->mode == FLOE_BOUND_ABS)
         return abs_bound_check(h, h->bound, &ctx->err);
     if (h->mode != FLOE_BOUND_REL && h->mode != FLOE_BOUND_PSNR)

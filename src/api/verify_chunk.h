@@ -13,7 +13,7 @@
 /* NaN, Inf, -0 and fill must come back bit for bit; all other values within the bound. */
 typedef struct floe_verify_rule {
     floe_bound_mode mode; /* ABS, PWREL or LOSSLESS */
-    double bound;
+    double bound;         /* may be infinite: finite values need only be finite again */
     bool has_fill;
     uint64_t fill_bits;
     double unit; /* squared errors are summed in units of this; 0: not summed */

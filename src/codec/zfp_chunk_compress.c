@@ -55,15 +55,29 @@ uint64_t floe_zfp_bound(const floe_codec_params *params, uint32_t rank, const ui
     return FLOE_ZFP_CHUNK_HEADER_NBYTES + ((ncells * floe_dtype_size(params->dtype) + 7) & ~(uint64_t)7);
 }
 
+/* What zfp is asked for. False: only reversible will do, as where the rate would take more than the values do. */
+static bool close_params(const encoder *e, floe_zfp_params *p)
+{
+    const double bound = e->params->bound;
+    switch (e->params->mode) {
+    case FLOE_BOUND_ABS: return floe_zfp_params_accuracy(bound, p, NULL) == FLOE_OK;
+    case FLOE_BOUND_PREC: return floe_zfp_params_precision((uint32_t)bound, p, NULL) == FLOE_OK;
+    case FLOE_BOUND_RATE:
+        return floe_zfp_params_rate(bound, e->array.type, e->array.rank, false, p, NULL, NULL) == FLOE_OK &&
+               floe_zfp_stream_bound(&e->array, p, 0) < e->ncells * e->size;
+    default: return false;
+    }
+}
+
 static void take_scratch(encoder *e, floe_arena *arena)
 {
-    const floe_zfp_params p = floe_zfp_params_reversible(); /* no other blocks can be larger */
+    const floe_zfp_params p = floe_zfp_params_reversible(); /* no other stream can be larger */
     floe_zfp_params close;
     const floe_index_spec spec = floe_zfp_chunk_index_spec(e->array.rank);
     e->stream_capacity = floe_zfp_stream_bound(&e->array, &p, 0);
     e->index_capacity = floe_side_index_bound(&spec, e->nblocks, floe_zfp_block_bits(&p, e->array.type, e->array.rank));
     e->room_nbytes = floe_zfp_stream_workspace(e->cpu, &e->array, &p, spec.chunk);
-    if (e->params->mode == FLOE_BOUND_ABS && floe_zfp_params_accuracy(e->params->bound, &close, NULL) == FLOE_OK) {
+    if (close_params(e, &close)) {
         const size_t nbytes = floe_zfp_stream_workspace(e->cpu, &e->array, &close, spec.chunk);
         e->room_nbytes = nbytes > e->room_nbytes ? nbytes : e->room_nbytes;
     }
@@ -89,7 +103,7 @@ static encoder encoder_of(const floe_cpu *cpu, const floe_codec_params *params, 
     e.nwords = floe_ceil_div(e.ncells, FLOE_ZFP_WORD_CELLS);
     e.nspans = floe_ceil_div(e.ncells, FLOE_ZFP_SPAN_CELLS);
     e.exact = floe_zfp_exact_ops_of(params->dtype, cpu->isa);
-    e.promise = (floe_zfp_promise){floe_zfp_tolerance_of(params->bound), params->has_fill, params->fill_bits};
+    e.promise = floe_zfp_promise_of(params);
     return e;
 }
 
@@ -202,13 +216,13 @@ static floe_status code(encoder *e, const floe_zfp_params *params, floe_error *e
     return FLOE_OK;
 }
 
-/* The patterns that may be many: fill, -0, and the first that is not finite. */
+/* The patterns that may be many: fill, -0 (of integers the least), and the first that is not finite. */
 static void choose_palette(encoder *e)
 {
     const uint64_t sign = (uint64_t)1 << (8 * e->size - 1), exponent = e->size == 4 ? 0x7F800000u : 0x7FF0000000000000u;
     e->out.palette[0] = e->params->has_fill ? e->params->fill_bits : sign;
     e->out.palette[1] = e->out.palette[2] = sign;
-    for (uint64_t w = 0; w < e->nwords; w++)
+    for (uint64_t w = 0; w < e->nwords && !floe_dtype_is_integer(e->params->dtype); w++)
         for (uint64_t left = e->sets[FLOE_ZFP_LITERALS][w]; left; left &= left - 1) {
             const uint64_t c = w * FLOE_ZFP_WORD_CELLS + (uint64_t)__builtin_ctzll(left);
             const uint64_t bits = floe_zfp_pattern_at(cell_at(e, c), 0, e->size);
@@ -313,9 +327,9 @@ static floe_status begin(encoder *e, const floe_cpu *cpu, const floe_codec_param
                          floe_arena *scratch, floe_error *err)
 {
     uint64_t ncells;
-    FLOE_CHECK(err, params->mode == FLOE_BOUND_ABS || params->mode == FLOE_BOUND_LOSSLESS, FLOE_ERR_UNSUPPORTED,
+    FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
                "codec zfp has no bound relative to each value: use abs, rel, psnr or lossless");
-    FLOE_CHECK(err, params->mode == FLOE_BOUND_LOSSLESS || !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
+    FLOE_CHECK(err, params->mode != FLOE_BOUND_ABS || !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
                "codec zfp keeps no bound of integers: use lossless");
     FLOE_CHECK(err, floe_zfp_count_cells(chunk->rank, chunk->shape, &ncells), FLOE_ERR_ARGUMENT, "a chunk of no cells");
     *e = encoder_of(cpu, params, chunk->rank, chunk->shape);
@@ -339,16 +353,15 @@ static floe_status code_reversibly(encoder *e, floe_chunk_stats *stats, floe_err
     return FLOE_OK;
 }
 
-/* Within the bound. */
-static floe_status code_closely(encoder *e, floe_chunk_stats *stats, uint64_t *nliterals, floe_error *err)
+/* As asked for; what then misses the bound, or must come back exactly and does not, goes to the sets. */
+static floe_status code_closely(encoder *e, const floe_zfp_params *params, floe_chunk_stats *stats, uint64_t *nliterals,
+                                floe_error *err)
 {
-    floe_zfp_params params;
-    FLOE_TRY(floe_zfp_params_accuracy(e->params->bound, &params, err));
     find_good(e);
     floe_zfp_contiguous(e->array.rank, e->array.shape, e->array.stride);
     e->array.data = e->values;
     floe_cpu_parallel(e->cpu, e->nspans, clean_task, e);
-    FLOE_TRY(code(e, &params, err));
+    FLOE_TRY(code(e, params, err));
     FLOE_TRY(find_misses(e, stats, nliterals, err));
     place_parts(e, *nliterals);
     return FLOE_OK;
@@ -359,16 +372,17 @@ floe_status floe_zfp_chunk_compress(const floe_cpu *cpu, const floe_codec_params
                                     floe_chunk_stats *stats, floe_error *err)
 {
     encoder e;
+    floe_zfp_params close;
     uint64_t nliterals = UINT64_MAX, closely = UINT64_MAX;
     FLOE_TRY(begin(&e, cpu, params, chunk, scratch, err));
-    if (params->mode == FLOE_BOUND_ABS) {
-        FLOE_TRY(code_closely(&e, stats, &nliterals, err));
+    if (close_params(&e, &close)) {
+        FLOE_TRY(code_closely(&e, &close, stats, &nliterals, err));
         closely = e.out.end;
     }
     if (nliterals > e.ncells / MANY_LITERALS) {
         FLOE_TRY(code_reversibly(&e, stats, err));
         if (closely < e.out.end)
-            FLOE_TRY(code_closely(&e, stats, &nliterals, err));
+            FLOE_TRY(code_closely(&e, &close, stats, &nliterals, err));
     }
     const uint64_t raw = floe_zfp_bound(params, chunk->rank, chunk->shape);
     *nbytes = floe_min64(e.out.end, raw);
@@ -387,13 +401,15 @@ floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params 
                                    floe_arena *scratch, double *sum, floe_error *err)
 {
     encoder e;
+    floe_zfp_params close;
     floe_chunk_stats stats;
     uint64_t nliterals;
     *sum = 0;
     if (params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin(&e, cpu, params, chunk, scratch, err));
-    FLOE_TRY(code_closely(&e, &stats, &nliterals, err));
+    FLOE_CHECK(err, close_params(&e, &close), FLOE_ERR_ARGUMENT, "a bound of %g", params->bound);
+    FLOE_TRY(code_closely(&e, &close, &stats, &nliterals, err));
     for (uint64_t c = 0; c < e.ncells; c++) {
         bool missed = false;
         for (int s = 0; s < FLOE_ZFP_SETS; s++)

@@ -76,6 +76,70 @@ static void nothing_to_correct(void **unused)
     }
 }
 
+static floe_codec_params sized_params_of(floe_dtype dtype, floe_bound_mode mode, double bound, bool has_fill)
+{
+    floe_codec_params p = params_of(dtype, bound, has_fill);
+    p.mode = mode;
+    return p;
+}
+
+/* Rate and precision: what is not finite, -0 and fill come back bit for bit even so, and finite values stay finite. */
+static void sizes_there_and_back(void **unused)
+{
+    (void)unused;
+    static const double rates[] = {0.3, 4, 11.5, 31, 700}, planes[] = {1, 9, 30, 64};
+    for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn++) {
+        const shape *s = &shapes[turn % HOSTILE_COUNT(shapes)];
+        const hostile_kind kind = (hostile_kind)(turn / HOSTILE_COUNT(shapes));
+        const floe_dtype dtype = (floe_dtype)(FLOE_F32 + (turn + turn / HOSTILE_COUNT(shapes)) % 4);
+        const uint64_t n = kit_cells(s->rank, s->extent);
+        const double rate = rates[turn % HOSTILE_COUNT(rates)], prec = planes[turn % HOSTILE_COUNT(planes)];
+        const floe_codec_params all[] = {
+            sized_params_of(dtype, FLOE_BOUND_RATE, s->rank > 1 && rate > 60 ? 60 : rate, turn & 1),
+            sized_params_of(dtype, FLOE_BOUND_PREC, prec, turn & 1)};
+        void *data = malloc((size_t)n * 8);
+        hostile_fill(dtype, kind, n, 0.25, hostile_bits(dtype, -9999.0), turn, data);
+        floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
+        for (int i = 0; i < 2; i++)
+            kit_round_trip(&all[i], &chunk, 1 + (uint32_t)(turn % 3), NULL);
+        free(data);
+    }
+}
+
+/* 40 x 40 x 40 values of which none is special. */
+static void fill_smoothly(floe_dtype dtype, void *data)
+{
+    const double scale = hostile_is_integer(dtype) ? 1e6 : 1;
+    for (uint64_t i = 0; i < 64000; i++) {
+        const double x = 0.1 * (double)(i % 40), y = 0.1 * (double)(i / 40 % 40), z = 0.1 * (double)(i / 1600);
+        hostile_put(dtype, data, (int64_t)i, hostile_bits(dtype, scale * (3 + sin(x) * cos(y) + sin(z))));
+    }
+}
+
+/* The rate is met to the byte, without an index; and the error that is told is the largest. */
+static void a_rate_is_a_size(void **unused)
+{
+    (void)unused;
+    static uint64_t data[64000], back[64000];
+    const uint64_t extent[] = {40, 40, 40};
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
+    for (floe_dtype dtype = FLOE_F32; dtype <= FLOE_I64; dtype++) {
+        const floe_codec_params p = sized_params_of(dtype, FLOE_BOUND_RATE, 6, false);
+        double worst = 0;
+        kit_coded coded;
+        fill_smoothly(dtype, data);
+        floe_field chunk = kit_chunk(data, dtype, 3, extent), out = kit_chunk(back, dtype, 3, extent);
+        assert_int_equal(kit_round_trip(&p, &chunk, 2, &coded), 64 + 64000 * 6 / 8);
+        assert_int_equal(coded.stats.nexceptions, 0);
+        assert_int_equal(kit_decode(&cpu, &p, &out, coded.block.data, coded.nbytes, NULL), FLOE_OK);
+        for (int64_t i = 0; i < 64000; i++)
+            worst = fmax(worst, fabs(hostile_value(dtype, hostile_get(dtype, data, i)) -
+                                     hostile_value(dtype, hostile_get(dtype, back, i))));
+        assert_true(worst > 0 && coded.stats.max_error == worst);
+        kit_block_free(&coded.block);
+    }
+}
+
 /* Half of the cells are missing: they cost about a bit each, and are counted. */
 static void missing_cells_are_cheap(void **unused)
 {
@@ -103,7 +167,9 @@ static void boxes(void **unused)
     uint64_t state = 4;
     for (uint64_t turn = 0; turn < 12 * HOSTILE_COUNT(shapes); turn++) {
         const shape *s = &shapes[turn % HOSTILE_COUNT(shapes)];
-        const floe_codec_params p = params_of(dtype_of(turn), turn % 5 ? 0.01 : 0, turn % 3 == 0);
+        floe_codec_params p = params_of(dtype_of(turn), turn % 5 ? 0.01 : 0, turn % 3 == 0);
+        if (turn % 4 == 1)
+            p = sized_params_of(dtype_of(turn), turn & 16 ? FLOE_BOUND_PREC : FLOE_BOUND_RATE, 7, turn % 3 == 0);
         const uint64_t n = kit_cells(s->rank, s->extent);
         const floe_cpu cpu = kit_cpu(1 + (uint32_t)(turn % 2), turn & 1 ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
         void *data = malloc((size_t)n * 8);
@@ -147,7 +213,9 @@ static void chunks_that_lie(void **unused)
     uint64_t state = 8, refused = 0;
     for (uint64_t turn = 0; turn < 2000; turn++) {
         const shape *s = &shapes[turn % 2 ? 4 : 9];
-        const floe_codec_params p = params_of(dtype_of(turn / 2), turn % 5 ? 0.01 : 0, turn % 3 == 0);
+        floe_codec_params p = params_of(dtype_of(turn / 2), turn % 5 ? 0.01 : 0, turn % 3 == 0);
+        if (turn % 7 == 2)
+            p = sized_params_of((floe_dtype)(FLOE_F32 + turn / 7 % 4), FLOE_BOUND_RATE, 9, turn % 3 == 0);
         const uint64_t n = kit_cells(s->rank, s->extent);
         static double data[10000];
         floe_field chunk = kit_chunk(data, p.dtype, s->rank, s->extent);
@@ -201,6 +269,7 @@ static void what_it_cannot(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(there_and_back),          cmocka_unit_test(nothing_to_correct),
+                                       cmocka_unit_test(sizes_there_and_back),    cmocka_unit_test(a_rate_is_a_size),
                                        cmocka_unit_test(missing_cells_are_cheap), cmocka_unit_test(boxes),
                                        cmocka_unit_test(chunks_that_lie),         cmocka_unit_test(what_it_cannot)};
     return cmocka_run_group_tests(tests, NULL, NULL);

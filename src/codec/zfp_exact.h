@@ -8,7 +8,9 @@
 
 #include <floe/floe.h>
 
-/* Values that must come back bit for bit besides NaN, infinities and -0. */
+#include "codec/codec.h"
+
+/* Values that must come back bit for bit besides NaN, infinities and -0, of which integers have none. */
 typedef struct floe_zfp_promise {
     double tolerance; /* a difference of doubles, rounded, that is not above this is within the bound */
     bool has_fill;
@@ -28,7 +30,8 @@ typedef struct floe_zfp_exact_ops {
 
 const floe_zfp_exact_ops *floe_zfp_exact_ops_of(floe_dtype dtype, floe_isa isa);
 
-/* The tolerance that is safe for a bound. */
-double floe_zfp_tolerance_of(double bound);
+/* What these parameters promise, with the tolerance that is safe for their bound. Where they have none (rate, prec) all errors
+ * are right as long as finite values stay finite. */
+floe_zfp_promise floe_zfp_promise_of(const floe_codec_params *params);
 
 #endif

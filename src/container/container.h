@@ -15,7 +15,7 @@
 #include "base/dev_record.h"
 
 enum {
-    FLOE_FORMAT_VERSION = 2,          /* the newest that is known */
+    FLOE_FORMAT_VERSION = 3,          /* the newest that is known */
     FLOE_HEADER_MIN_NBYTES = 16,      /* magic, version and header size: enough to know how much to read */
     FLOE_HEADER_MAX_NBYTES = 1 << 20, /* attributes included */
     FLOE_HEADER_MAX_ATTRS = 1024,
@@ -23,7 +23,8 @@ enum {
 };
 
 /* The ranges that hold in every header; floe_header_write and floe_header_read refuse others. Lossless: bound and
- * abs_bound are 0 (writing: whatever they say). Else bound > 0 and finite; abs_bound >= 0 and finite, but NaN for pwrel.
+ * abs_bound are 0 (writing: whatever they say). Else bound > 0 and finite, for prec whole and at most 64; abs_bound >= 0 and
+ * finite, but NaN for pwrel, rate and prec, the latter two of codec zfp only.
  * value_min and value_max: both NaN, or both finite and in order. Attributes: keys of 1 to 65535 bytes without control
  * characters, values without control characters other than tab and line ends; both UTF-8. A key that occurs twice: the
  * first counts. */
@@ -37,7 +38,7 @@ typedef struct floe_header {
     floe_preset preset;
     floe_bound_mode mode;        /* as asked for */
     double bound;                /* as asked for */
-    double abs_bound;            /* resolved; 0 lossless, NaN pwrel */
+    double abs_bound;            /* resolved; 0 lossless, NaN pwrel, rate, prec */
     double value_min, value_max; /* NaN: not known */
     bool has_fill;
     uint64_t fill_bits;

@@ -18,9 +18,8 @@ static floe_status kinds_fail(floe_fault fault, const floe_header *h, floe_error
     case FLOE_FAULT_PRESET:
         return floe_fail(err, status, "the header says preset %d, which is not known", (int)h->preset);
     case FLOE_FAULT_MODE:
-        return floe_fail(err, status, "the header says bound mode %d, which is not known%s%s", (int)h->mode,
-                         floe_dtype_is_integer(h->dtype) ? " for values of " : "",
-                         floe_dtype_is_integer(h->dtype) ? floe_dtype_name(h->dtype) : "");
+        return floe_fail(err, status, "the header says bound mode %d, which is not known for codec %d and values of %s",
+                         (int)h->mode, (int)h->codec, floe_dtype_name(h->dtype));
     case FLOE_FAULT_CODEC: return floe_fail(err, status, "the header says codec %d, which cannot be", (int)h->codec);
     default: return floe_fail(err, status, "the file needs codec %d, which this floe lacks", (int)h->codec);
     }
@@ -48,8 +47,8 @@ static floe_status bounds_fail(floe_fault fault, const floe_header *h, floe_erro
     case FLOE_FAULT_LOSSLESS:
         return floe_fail(err, status, "the header says lossless and yet a bound (%g, %g)", h->bound, h->abs_bound);
     case FLOE_FAULT_BOUND: return floe_fail(err, status, "the header says a bound of %g", h->bound);
-    case FLOE_FAULT_PWREL:
-        return floe_fail(err, status, "the header says a bound of each value and yet an absolute bound of %g",
+    case FLOE_FAULT_NOT_ABSOLUTE:
+        return floe_fail(err, status, "the header says a bound that is not absolute and yet an absolute bound of %g",
                          h->abs_bound);
     case FLOE_FAULT_ABS_BOUND: return floe_fail(err, status, "the header says an absolute bound of %g", h->abs_bound);
     case FLOE_FAULT_VALUES:

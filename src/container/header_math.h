@@ -55,8 +55,14 @@ FLOE_HD bool floe_header_real_valid(uint64_t bits)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* The version that a header needs: of the file, and of its oldest reader. 2 has integers. */
-FLOE_HD uint32_t floe_header_version(const floe_header *h) { return floe_dtype_is_integer(h->dtype) ? 2 : 1; }
+/* A mode that says how much to store, and nothing of the error. */
+FLOE_HD bool floe_mode_is_size(int mode) { return mode == FLOE_BOUND_RATE || mode == FLOE_BOUND_PREC; }
+
+/* The version that a header needs: of the file, and of its oldest reader. 2 has integers, 3 has rate and prec. */
+FLOE_HD uint32_t floe_header_version(const floe_header *h)
+{
+    return floe_mode_is_size((int)h->mode) ? 3 : floe_dtype_is_integer(h->dtype) ? 2 : 1;
+}
 
 /* nbytes: of the whole header. */
 FLOE_HD void floe_header_pack(const floe_header *h, uint32_t nbytes, uint64_t *words)
@@ -161,7 +167,16 @@ FLOE_HD uint64_t floe_grid_count(const floe_header *h)
     return n;
 }
 
-/* Files of version 1 have no integers, and there is no bound relative to each of them. */
+/* Of a mode that is known. There is no bound relative to each integer; before version 3 there were no sizes, and codec lorenzo
+ * has none. */
+FLOE_HD bool floe_header_mode_fits(const floe_header *h, int dtype, int codec, int mode)
+{
+    bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
+    return floe_mode_is_size(mode) ? h->version >= 3 && codec != FLOE_CODEC_LORENZO
+                                   : !integer || mode != FLOE_BOUND_PWREL;
+}
+
+/* Files of version 1 have no integers. */
 FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
 {
     int dtype = floe_kind_get(&h->dtype), codec = floe_kind_get(&h->codec);
@@ -170,8 +185,8 @@ FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
     return dtype < FLOE_F32 || dtype > FLOE_I64 || (integer && h->version < 2) ? FLOE_FAULT_DTYPE
            : h->rank < 1 || h->rank > FLOE_MAX_RANK                            ? FLOE_FAULT_RANK
            : preset < FLOE_PRESET_BALANCED || preset > FLOE_PRESET_FAST        ? FLOE_FAULT_PRESET
-           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_LOSSLESS               ? FLOE_FAULT_MODE
-           : integer && mode == FLOE_BOUND_PWREL                               ? FLOE_FAULT_MODE
+           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_PREC                   ? FLOE_FAULT_MODE
+           : !floe_header_mode_fits(h, dtype, codec, mode)                     ? FLOE_FAULT_MODE
            : codec < 1 || codec > 255                                          ? FLOE_FAULT_CODEC
            : codec != FLOE_CODEC_LORENZO && codec != FLOE_CODEC_ZFP            ? FLOE_FAULT_CODEC_UNKNOWN
                                                                                : FLOE_FAULT_NONE;
@@ -206,6 +221,8 @@ FLOE_HD floe_fault floe_header_shapes_fault(const floe_header *h)
 
 FLOE_HD bool floe_header_plus_zero(double v) { return v == 0 && !floe_real_is_negative(v); }
 
+FLOE_HD bool floe_header_planes_valid(double v) { return v >= 1 && v <= 64 && (double)(uint32_t)v == v; }
+
 FLOE_HD floe_fault floe_header_bounds_fault(const floe_header *h)
 {
     bool known = floe_real_is_finite(h->value_min) && floe_real_is_finite(h->value_max) && h->value_min <= h->value_max;
@@ -214,11 +231,12 @@ FLOE_HD floe_fault floe_header_bounds_fault(const floe_header *h)
         if (!floe_header_plus_zero(h->bound) || !floe_header_plus_zero(h->abs_bound))
             return FLOE_FAULT_LOSSLESS;
     } else {
-        if (!floe_real_is_positive(h->bound))
+        const bool not_absolute = h->mode == FLOE_BOUND_PWREL || floe_mode_is_size((int)h->mode);
+        if (!floe_real_is_positive(h->bound) || (h->mode == FLOE_BOUND_PREC && !floe_header_planes_valid(h->bound)))
             return FLOE_FAULT_BOUND;
-        if (h->mode == FLOE_BOUND_PWREL && !floe_real_is_nan(h->abs_bound))
-            return FLOE_FAULT_PWREL;
-        if (h->mode != FLOE_BOUND_PWREL && !floe_real_is_positive(h->abs_bound) && !floe_header_plus_zero(h->abs_bound))
+        if (not_absolute && !floe_real_is_nan(h->abs_bound))
+            return FLOE_FAULT_NOT_ABSOLUTE;
+        if (!not_absolute && !floe_real_is_positive(h->abs_bound) && !floe_header_plus_zero(h->abs_bound))
             return FLOE_FAULT_ABS_BOUND;
     }
     bool fill_fits = h->has_fill ? !floe_dtype_is_narrow(h->dtype) || h->fill_bits >> 32 == 0 : h->fill_bits == 0;

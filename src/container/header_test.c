@@ -91,7 +91,7 @@ static void round_trip(const floe_header *h)
     if (floe_header_read(bytes, n, &back, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     assert_same_header(h, &back);
-    assert_int_equal(back.version, h->dtype >= FLOE_I32 ? 2 : 1);
+    assert_int_equal(back.version, h->mode > FLOE_BOUND_LOSSLESS ? 3 : h->dtype >= FLOE_I32 ? 2 : 1);
     assert_null(back.attrs);
     for (uint32_t i = 0; i < h->nattrs; i++) {
         const char *key, *value;
@@ -135,6 +135,11 @@ static void headers_come_back(void **state)
         h.dtype = (floe_dtype)dtype, h.has_fill = true, h.fill_bits = 0xFFFFFFFFu;
         round_trip(&h);
     }
+    h.codec = FLOE_CODEC_ZFP, h.abs_bound = NAN;
+    h.mode = FLOE_BOUND_RATE, h.bound = 0.25;
+    round_trip(&h);
+    h.mode = FLOE_BOUND_PREC, h.bound = 64;
+    round_trip(&h);
     for (uint32_t rank = 1; rank <= FLOE_MAX_RANK; rank++)
         for (uint32_t empty = 0; empty <= rank; empty++) {
             h = sample();
@@ -287,7 +292,14 @@ static void headers_out_of_range_are_not_written(void **state)
     REFUSED(h.preset = (floe_preset)2);
     REFUSED(h.preset = (floe_preset)-1);
     REFUSED(h.mode = (floe_bound_mode)0);
-    REFUSED(h.mode = (floe_bound_mode)6);
+    REFUSED(h.mode = (floe_bound_mode)8);
+    REFUSED((h.mode = FLOE_BOUND_RATE, h.abs_bound = NAN)); /* codec lorenzo has none */
+    REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_RATE));
+    REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_RATE, h.abs_bound = NAN, h.bound = 0));
+    REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_PREC, h.abs_bound = NAN, h.bound = 0.5));
+    REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_PREC, h.abs_bound = NAN, h.bound = 7.5));
+    REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_PREC, h.abs_bound = NAN, h.bound = 65));
+    REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_PREC, h.abs_bound = NAN, h.bound = 1e300));
     REFUSED(h.bound = 0);
     REFUSED(h.bound = -1);
     REFUSED(h.bound = NAN);
@@ -385,13 +397,13 @@ static void versions_from_the_future(void **state)
     assert_int_equal(lie(bytes, n, 8, 2, 7), FLOE_OK); /* newer, but readable by us */
     assert_int_equal(lie(bytes, n, 8, 2, 0), FLOE_ERR_FORMAT);
     assert_int_equal(lie(bytes, n, 10, 2, 0), FLOE_ERR_FORMAT);
-    assert_int_equal(lie(bytes, n, 8, 4, 3 | 2 << 16), FLOE_OK);
-    assert_int_equal(lie(bytes, n, 8, 4, 4 | 3 << 16), FLOE_ERR_VERSION);
+    assert_int_equal(lie(bytes, n, 8, 4, 4 | 3 << 16), FLOE_OK);
+    assert_int_equal(lie(bytes, n, 8, 4, 5 | 4 << 16), FLOE_ERR_VERSION);
     floe_error err;
-    floe_store32(bytes + 8, 4 | 3 << 16);
+    floe_store32(bytes + 8, 5 | 4 << 16);
     assert_int_equal(floe_header_peek(bytes, n, &size, &err), FLOE_ERR_VERSION);
     assert_string_equal(
-        err.message, "the file has format version 4 and needs a reader of version 3; this floe reads up to version 2");
+        err.message, "the file has format version 5 and needs a reader of version 4; this floe reads up to version 3");
     free(bytes);
 }
 
@@ -421,7 +433,8 @@ static void fields_that_lie_are_refused(void **state)
         {18, 1, 77, FLOE_ERR_UNSUPPORTED},
         {19, 1, 2, FLOE_ERR_FORMAT},
         {20, 1, 0, FLOE_ERR_FORMAT},
-        {20, 1, 6, FLOE_ERR_FORMAT},
+        {20, 1, 6, FLOE_ERR_FORMAT}, /* a rate, in a file of version 1 */
+        {20, 1, 8, FLOE_ERR_FORMAT},
         {21, 1, 0, FLOE_ERR_FORMAT},
         {21, 1, 3, FLOE_ERR_FORMAT},
         {22, 2, 1, FLOE_ERR_FORMAT},

@@ -26,8 +26,8 @@ only t.f32 t.floe whole.f32 cut.floe bad.floe
 show decompress cut.floe -o x.f32
 show decompress t.f32 -o x.f32
 cp t.floe new.floe
-poke new.floe 8 003 # the version of the format, and the oldest reader that knows it
-poke new.floe 10 003
+poke new.floe 8 011 # the version of the format, and the oldest reader that knows it
+poke new.floe 10 011
 show decompress new.floe -o x.f32
 show info new.floe
 
