@@ -91,9 +91,6 @@ static int gather_told(check_input *inputs, uint32_t ninputs, const floe_field *
 static int check_worth(const check_input *input, const floe_field *layout)
 {
     uint64_t nelems;
-    if (layout->dtype != FLOE_F32 && layout->dtype != FLOE_F64)
-        return cli_fail(FLOE_ERR_UNSUPPORTED, "'%s' holds %s; metrics are for f32 and f64",
-                        io_reader_name(input->reader), floe_dtype_name(layout->dtype));
     if (floe_field_nelems(layout, &nelems) != FLOE_OK)
         return cli_fail(FLOE_ERR_FORMAT, "'%s' claims a shape that is too large", io_reader_name(input->reader));
     if (nelems == 0)

@@ -135,7 +135,7 @@ int cli_layout_of(const cli_args *args, io_reader *reader, floe_field *layout)
     }
     if (!layout->rank || !layout->dtype)
         return cli_fail(FLOE_ERR_ARGUMENT, "'%s' is raw: it needs %s", io_reader_name(reader),
-                        layout->rank    ? "--dtype f32 or f64"
+                        layout->rank    ? "--dtype, such as f32"
                         : layout->dtype ? "--shape, slowest axis first (or --dims)"
                                         : "--shape, slowest axis first (or --dims), and --dtype");
     if (io_reader_expect(reader, layout, &err) != FLOE_OK)

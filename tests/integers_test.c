@@ -3,8 +3,6 @@
  * arithmetic that share nothing with the library. */
 #include "tests/api_kit.h"
 
-#include <floe/assess.h>
-
 static const floe_dtype dtypes[] = {FLOE_I32, FLOE_I64};
 
 typedef enum values { SMOOTH, WALK, NOISE, ENDS, LABELS, CONSTANT, FILL, KINDS } values;
@@ -215,8 +213,6 @@ static void what_is_refused(void **state)
         g.dtype = d ? FLOE_F64 : FLOE_F32;
         kit_fails(ctx, floe_decompress(ctx, dst, n, &g), FLOE_ERR_ARGUMENT, d ? "i64" : "i32");
         kit_fails(ctx, floe_verify(ctx, dst, n, &g), FLOE_ERR_ARGUMENT, d ? "i64" : "i32");
-        floe_assess_report report;
-        kit_fails(ctx, floe_assess(ctx, &f, NULL, NULL, &report), FLOE_ERR_UNSUPPORTED, "takes f32 and f64");
         kit_free(&f);
     }
     floe_ctx_free(&ctx);

@@ -6,11 +6,11 @@
 
 #include "api/ctx.h"
 #include "api/device.h"
+#include "api/resolve.h"
 #include "api/struct_copy.h"
 #include "api/text.h"
 #include "assess/coordinator.h"
 #include "base/try.h"
-#include "field/dtype_math.h"
 #include "field/field.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------------- */
@@ -80,8 +80,7 @@ static floe_status pair_make(const floe_field *original, const floe_field *decod
     floe_field x, y;
     uint64_t nelems;
     FLOE_TRY(floe_field_check(original, false, &x, err));
-    FLOE_CHECK(err, !floe_dtype_is_integer(x.dtype), FLOE_ERR_UNSUPPORTED, "floe_assess takes f32 and f64, not %s",
-               floe_dtype_name(x.dtype));
+    FLOE_TRY(floe_place_check(x.dtype, x.place, err));
     if (decoded) {
         FLOE_TRY(floe_field_check(decoded, false, &y, err));
         FLOE_TRY(fields_compare(&x, &y, err));

@@ -9,6 +9,7 @@
 #include "assess/pair_copy.h"
 #include "assess/pair_read.h"
 #include "base/try.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 typedef unsigned long long ull;
@@ -71,6 +72,20 @@ static void parts_choose(floe_assessment *a)
     }
 }
 
+/* From here on the pair is one of doubles. Bytes are counted where it is made. */
+static floe_status integers_plan(floe_assessment *a, floe_error *err)
+{
+    const floe_dtype dtype = a->pair.dtype;
+    const double fill = a->options.fill_value;
+    FLOE_CHECK(err, !a->pair.has_fill || floe_value_of(dtype, a->pair.fill_bits) == fill, FLOE_ERR_ARGUMENT,
+               "the fill value %g is no value of %s", fill, floe_dtype_name(dtype));
+    floe_integers_init(&a->integers, a->cpu, &a->pair);
+    a->has_integers = true;
+    a->pair = floe_integers_pair(&a->integers);
+    a->pair.fill_bits = floe_value_bits(FLOE_F64, fill);
+    return FLOE_OK;
+}
+
 /* From here on the pair is the copy, which will lie in one piece. */
 static void copy_plan(floe_assessment *a)
 {
@@ -85,6 +100,8 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
     *a = (floe_assessment){.cpu = cpu, .cuda = cuda, .pair = *pair, .options = *options};
     a->pair.has_fill = options->fill == FLOE_FILL_VALUE;
     a->pair.fill_bits = a->pair.has_fill ? floe_value_bits(pair->dtype, options->fill_value) : 0;
+    if (floe_dtype_is_integer(pair->dtype))
+        FLOE_TRY(integers_plan(a, err));
     if (cuda && pair->place == FLOE_HOST)
         copy_plan(a);
     FLOE_TRY(metrics_choose(a, err));
@@ -95,6 +112,8 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
                                                     options->worst,
                                                     options->mode,
                                                     options->bound};
+    if (a->has_integers)
+        a->reduction_options.parts &= ~(uint32_t)FLOE_REDUCTION_BYTES;
     return floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err);
 }
 
@@ -109,8 +128,18 @@ static void scratch_take(floe_assessment *a, floe_arena *arena)
     a->scratch = floe_arena_take(arena, a->scratch_nbytes, 1);
 }
 
+static void integers_take(floe_assessment *a, floe_arena *arena)
+{
+    floe_pair *pair = a->has_copy ? &a->host : &a->pair;
+    floe_integers_take(&a->integers, arena);
+    const floe_pair made = floe_integers_pair(&a->integers);
+    pair->original = made.original, pair->decoded = made.decoded;
+}
+
 void floe_assessment_take(floe_assessment *a, floe_arena *arena)
 {
+    if (a->has_integers)
+        integers_take(a, arena);
     floe_reduction_take(&a->reduction, arena);
     if (a->runs[FLOE_PASS_SPECTRUM]) {
         floe_spectrum_init(&a->spectrum, a->cpu, floe_assessment_host(a));
@@ -234,9 +263,11 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
 {
     const floe_pair *p = &a->pair;
     floe_report_clear(report);
+    if (a->has_integers)
+        floe_integers_read(&a->integers);
     if (a->has_copy)
         FLOE_TRY(floe_pair_copy(a->cuda, &a->host, &a->pair, a->stage, err));
-    report->dtype = p->dtype, report->rank = p->rank;
+    report->dtype = a->has_integers ? a->integers.given.dtype : p->dtype, report->rank = p->rank;
     memcpy(report->shape, p->shape + FLOE_MAX_RANK - p->rank, p->rank * sizeof *p->shape);
     report->nelems = floe_pair_nelems(p);
     report->nfields = p->decoded ? 2 : 1;
@@ -251,5 +282,7 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
     report->has_fill = (int)p->has_fill;
     report->fill_value = p->has_fill ? floe_value_of(p->dtype, p->fill_bits) : 0;
     report->computed = a->metrics;
+    if (a->has_integers)
+        floe_integers_finish(&a->integers, a->parts[FLOE_PASS_REDUCTION] & FLOE_REDUCTION_BYTES, report);
     return FLOE_OK;
 }

@@ -9,6 +9,7 @@
 
 #include <floe/assess.h>
 
+#include "assess/pair_integers.h"
 #include "assess/pair.h"
 #include "assess/reduction/reduction_device.h"
 #include "assess/spectrum/spectrum.h"
@@ -20,6 +21,8 @@ typedef struct floe_assessment {
     floe_pair pair;        /* what passes read */
     floe_pair host;        /* where that is a copy in device memory: the caller's pair, for what a GPU does not do */
     bool has_copy;
+    floe_integers integers; /* where the caller's pair is one of integers, and that to be assessed is made of it */
+    bool has_integers;
     floe_assess_options options;
     floe_metric_set metrics;     /* those to be found */
     bool runs[FLOE_PASSES];      /* the passes that this takes */
@@ -35,7 +38,7 @@ typedef struct floe_assessment {
     void *stage; /* for copies of what does not lie in one piece */
 } floe_assessment;
 
-/* pair: not empty, without fill, which options tell. cuda: NULL for a pair in host memory that is to be assessed there; else it
+/* pair: not empty, without fill, which options tell; integers in host memory only. cuda: NULL for a pair in host memory that is to be assessed there; else it
  * is copied, and what a GPU does not do is still found on the CPU. Checks what is asked for against what is there. The
  * assessment must stay where it is. */
 floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const floe_cuda *cuda, const floe_pair *pair,

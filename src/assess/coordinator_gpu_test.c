@@ -107,6 +107,34 @@ static void fields_of_the_host(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* Integers are made doubles on the host; in device memory they are refused. */
+static void integers(void **state)
+{
+    enum { N = 12 * 20 * 33 };
+    static int64_t x[N], y[N];
+    const uint64_t shape[] = {12, 20, 33};
+    uint64_t seed = 1;
+    (void)state;
+    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA, .threads = 2};
+    floe_ctx *cpu = kit_ctx(2), *gpu = NULL;
+    kit_ok(gpu, floe_ctx_create(&gpu, &options));
+    for (int i = 0; i < N; i++)
+        x[i] = (INT64_C(1) << 60) + (int64_t)(kit_random(&seed) >> 8), y[i] = x[i] + (int64_t)(kit_random(&seed) % 99);
+    floe_field of_x = floe_field_of(x, FLOE_I64, 3, shape), of_y = floe_field_of(y, FLOE_I64, 3, shape);
+    floe_assess_report want, got;
+    snprintf(kit_case, sizeof kit_case, "integers");
+    kit_ok(cpu, floe_assess(cpu, &of_x, &of_y, NULL, &want));
+    kit_ok(gpu, floe_assess(gpu, &of_x, &of_y, NULL, &got));
+    same_report(&got, &want);
+    assert_int_equal(got.dtype, FLOE_I64);
+    assert_true(got.error.abs_max == 98 && want.error.abs_max == 98);
+    assert_true(got.original.entropy_bytes == want.original.entropy_bytes);
+    of_x.place = FLOE_DEVICE;
+    kit_fails(gpu, floe_assess(gpu, &of_x, NULL, NULL, &got), FLOE_ERR_UNSUPPORTED, "bring them to host memory");
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
 static void what_a_gpu_does_not_do(void **state)
 {
     (void)state;
@@ -128,6 +156,6 @@ static void what_a_gpu_does_not_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes), cmocka_unit_test(fields_of_the_host),
-                                       cmocka_unit_test(what_a_gpu_does_not_do)};
+                                       cmocka_unit_test(integers), cmocka_unit_test(what_a_gpu_does_not_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
  */
 typedef struct floe_pair {
     const void *original, *decoded;
-    floe_dtype dtype; /* f32 or f64 */
+    floe_dtype dtype; /* f32 or f64; pair_integers.h has those of integers */
     floe_place place;
     uint32_t rank; /* as the caller gave it, 1 to 4: axes 4 - rank to 3 are his */
     uint64_t shape[FLOE_MAX_RANK];

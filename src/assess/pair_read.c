@@ -35,8 +35,6 @@ bool floe_pair_is_dense(const floe_pair *pair)
     return side_is_dense(pair, pair->original_stride) && (!pair->decoded || side_is_dense(pair, pair->decoded_stride));
 }
 
-static size_t value_nbytes(const floe_pair *pair) { return pair->dtype == FLOE_F32 ? 4 : 8; }
-
 /* n values of a row from element offset `at`. */
 static void row_gather(const uint8_t *from, int64_t at, int64_t stride, size_t size, uint64_t n, uint8_t *to)
 {
@@ -54,7 +52,7 @@ static void row_gather(const uint8_t *from, int64_t at, int64_t stride, size_t s
 static void side_gather(const floe_pair *pair, const void *data, const int64_t *stride, uint64_t at, uint32_t n,
                         void *to)
 {
-    const size_t size = value_nbytes(pair);
+    const size_t size = floe_dtype_size(pair->dtype);
     uint8_t *out = to;
     while (n) {
         uint64_t rest = at;
@@ -72,7 +70,7 @@ static void side_gather(const floe_pair *pair, const void *data, const int64_t *
 void floe_pair_read(const floe_pair *pair, bool dense, uint64_t at, uint32_t n, floe_pair_buffer *buffer,
                     const void **original, const void **decoded)
 {
-    const size_t size = value_nbytes(pair);
+    const size_t size = floe_dtype_size(pair->dtype);
     if (dense) {
         *original = (const uint8_t *)pair->original + at * size;
         *decoded = pair->decoded ? (const uint8_t *)pair->decoded + at * size : *original;

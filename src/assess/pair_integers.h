@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fields of whole numbers are assessed as copies in double, which all passes then read. These are exact for i32, and for i64 up to
+ * 2^53; beyond, values are rounded to the nearest double. What can be told of the numbers themselves is: the entropy of
+ * their bytes, and the largest error, which is rounded only once and is 0 where the fields are equal and nowhere else.
+ */
+#ifndef FLOE_ASSESS_PAIR_INTEGERS_H
+#define FLOE_ASSESS_PAIR_INTEGERS_H
+
+#include <floe/assess.h>
+
+#include "assess/pair.h"
+#include "backend/backend.h"
+#include "base/arena.h"
+
+typedef struct floe_integers_part floe_integers_part; /* of a stretch of the fields */
+
+typedef struct floe_integers {
+    const floe_cpu *cpu;
+    floe_pair given; /* in host memory */
+    uint64_t nelems, nparts;
+    /* taken */
+    double *values[2];
+    floe_integers_part *parts;
+} floe_integers;
+
+/* given: of i32 or i64, in host memory. */
+void floe_integers_init(floe_integers *n, const floe_cpu *cpu, const floe_pair *given);
+/* 8 bytes for each element of each side, and some more. */
+void floe_integers_take(floe_integers *n, floe_arena *arena);
+/* The pair of doubles, once taken; in a plan without data, but for what tells that there is a decoded side. */
+floe_pair floe_integers_pair(const floe_integers *n);
+/* Fills it in. */
+void floe_integers_read(floe_integers *n);
+
+/* The numbers of the report that are the integers' own: of bytes where asked for, of errors where doubles were not exact. The
+ * report has all others, and whether there is fill. */
+void floe_integers_finish(floe_integers *n, bool bytes, floe_assess_report *report);
+
+#endif
