@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bare streams of zfp 1.0 (codec version 5, words of 64 bits), bit for bit as libzfp writes them, with or without its
- * header; and side indexes of them, with which streams of variable rate are decoded in parallel. All on the CPU.
+ * header; and side indexes of them, with which streams of variable rate are decoded in parallel. On the CPU, but for the calls at
+ * the end, which are a GPU's.
  *
  * A bare stream makes no promise of floe: no bound is checked, NaN and infinities do not come back, and nothing tells a
  * damaged stream from a sound one.
@@ -66,6 +67,41 @@ floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_z
  * short, or the index is that of another stream, or lies. */
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 const void *index, uint64_t index_nbytes, floe_field *out);
+
+/* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * These calls only put work on the context's stream, as floe_compress_async does: nothing waits or allocates, provided that the
+ * device workspace is large enough, and they can be captured in a CUDA graph. Field, stream and index lie in the memory of the
+ * context's GPU, streams and indexes aligned to 16 bytes; what describes them lies in host memory. The bytes are the CPU's.
+ */
+
+/* What came of a call; lies in device memory, complete when the stream has come this far. */
+typedef struct floe_zfp_report {
+    uint64_t nbytes;       /* of the stream; 0 when status is not FLOE_OK */
+    uint64_t index_nbytes; /* of the index; 0 without one */
+    uint32_t status;       /* a floe_status */
+    uint32_t reserved;
+} floe_zfp_report;
+
+/* The scratch in device memory that the calls below need for such a stream, whichever needs more. index: NULL without one. */
+floe_status floe_zfp_device_workspace_nbytes(floe_ctx *ctx, const floe_zfp_stream *stream, const floe_index_spec *index,
+                                             size_t *nbytes);
+
+/* Device field -> dst. index (NULL: none): what it should be, and memory for it; the report says how much was used. Status
+ * CAPACITY: a capacity is less than floe_zfp_compress_bound or floe_zfp_index_bound, and not enough. */
+floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
+                                    uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report);
+
+/*
+ * Device stream -> out. nbytes, a multiple of 8, and index->nbytes: of stream and index; or at most so many, where sizes (NULL:
+ * they are right) points to the true numbers in device memory, such as the report of the call that made them. stream is what
+ * counts: a header is skipped, not read. index (NULL: there is none) must be of index->spec. Status FORMAT: the stream is cut
+ * short, or the index is that of another stream or spec, or lies.
+ */
+floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
+                                      const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
+                                      floe_zfp_report *report);
 
 #ifdef __cplusplus
 }

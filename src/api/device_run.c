@@ -2,6 +2,8 @@
 /* How calls reach the context's GPU; and what they say in a build without CUDA. */
 #include "api/device.h"
 
+#include <floe/zfp.h>
+
 #include "base/try.h"
 
 static floe_status gpu_open(floe_ctx *ctx)
@@ -76,6 +78,25 @@ floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field,
                                          size_t *nbytes)
 {
     (void)field, (void)params, (void)nbytes;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
+                                    uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report)
+{
+    (void)field, (void)stream, (void)dst, (void)capacity, (void)index, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
+                                      const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
+                                      floe_zfp_report *report)
+{
+    (void)src, (void)nbytes, (void)sizes, (void)stream, (void)index, (void)out, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_zfp_device_workspace_nbytes(floe_ctx *ctx, const floe_zfp_stream *stream, const floe_index_spec *index,
+                                             size_t *nbytes)
+{
+    (void)stream, (void)index, (void)nbytes;
     return floe_ctx_run(ctx, absent_body, NULL);
 }
 

@@ -46,8 +46,8 @@ FLOE_DEV position position_of(const job &j, uint64_t chunk)
         return p;
     p.block = chunk * j.chunk;
     p.count = (uint32_t)floe_min64(j.chunk, j.cells.nblocks - p.block);
-    p.at = j.places[chunk];
-    p.end = j.places[chunk + 1];
+    p.at = j.places ? j.places[chunk] : j.begin + p.block * j.params.maxbits;
+    p.end = j.places ? j.places[chunk + 1] : p.at + (uint64_t)p.count * j.params.maxbits;
     p.fine = p.at >= j.begin && p.at < p.end && p.end <= 8 * j.nbytes;
     return p;
 }

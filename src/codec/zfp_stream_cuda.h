@@ -16,11 +16,12 @@ extern "C" {
 typedef struct floe_zfp_decode_call {
     floe_zfp_array array;
     floe_zfp_params params; /* checked */
-    const void *src;        /* aligned to 4, and read in whole words of 4 bytes */
-    uint64_t nbytes;
+    const void *src;        /* aligned to 4 */
+    uint64_t nbytes;        /* a multiple of 4: words are read as a whole */
     uint32_t begin;         /* the first block's bit */
     uint32_t chunk;         /* blocks */
-    const uint64_t *places; /* of each chunk, and, behind them all, where the last one ends; untrusted, as src is */
+    const uint64_t *places; /* of each chunk, and, behind them all, where the last one ends; untrusted, as src is. NULL:
+                               each block has maxbits bits */
     uint32_t *status;       /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_decompress says it; the array is undefined
                                then. Stays as it is otherwise. */
 } floe_zfp_decode_call;
@@ -43,6 +44,10 @@ typedef struct floe_zfp_encode_call {
 /* Bytes of scratch, for the device that is current; the array's data are not looked at. */
 int floe_zfp_encode_scratch_cuda(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes);
 int floe_zfp_encode_cuda(const floe_zfp_encode_call *call, void *stream);
+
+/* The nbits first bits of dst (aligned to 4), as far as capacity goes: a header of floe_zfp_header_write, in host memory. */
+int floe_zfp_header_put_cuda(const uint8_t header[FLOE_ZFP_HEADER_NBYTES], uint32_t nbits, void *dst, uint64_t capacity,
+                             void *stream);
 
 #ifdef __cplusplus
 }

@@ -17,26 +17,6 @@ enum { TASK_CHUNKS = 8192 };
 
 /* ---- headers ----------------------------------------------------------------------------------------------------- */
 
-static bool has_partitions(floe_index_form form) { return form == FLOE_INDEX_HYBRID || form == FLOE_INDEX_PACKED; }
-
-static bool has_lengths(floe_index_form form) { return form == FLOE_INDEX_LENGTHS || form == FLOE_INDEX_HYBRID; }
-
-static bool spec_is_sane(uint32_t form, uint32_t chunk, uint32_t partition)
-{
-    return form <= FLOE_INDEX_PACKED && chunk >= 1 &&
-           (!has_partitions((floe_index_form)form) || (partition >= 1 && partition <= FLOE_INDEX_PARTITION_MOST));
-}
-
-/* An index of such a spec; widths of fields are still 0. */
-static floe_side_index index_of(const floe_index_spec *spec, uint64_t nblocks, uint64_t begin)
-{
-    floe_side_index x = {.form = spec->form, .chunk = spec->chunk, .nblocks = nblocks, .begin = begin, .end = begin};
-    x.partition = has_partitions(x.form) ? spec->partition : 0;
-    x.nchunks = floe_index_chunks(nblocks, x.chunk);
-    x.npartitions = floe_index_partitions(x.form, x.partition, x.nchunks);
-    return x;
-}
-
 static void header_write(const floe_side_index *x, uint8_t *dst)
 {
     const uint8_t bytes[8] = {(uint8_t)x->form,     (uint8_t)x->length_nbits, (uint8_t)x->offset_nbits,
@@ -50,27 +30,6 @@ static void header_write(const floe_side_index *x, uint8_t *dst)
     floe_store64(dst + 40, x->body_nwords);
 }
 
-static bool widths_are_sane(const floe_side_index *x)
-{
-    const bool packed = x->form == FLOE_INDEX_PACKED;
-    const uint32_t fields = x->offset_nbits | x->at_nbits | x->least_nbits | x->width_nbits, length = x->length_nbits;
-    if (has_lengths(x->form) ? length != 16 && length != 32 && length != 64 : length != 0)
-        return false;
-    return packed ? x->offset_nbits <= FLOE_INDEX_PLACE_BITS && x->at_nbits <= FLOE_INDEX_AT_BITS &&
-                        x->least_nbits <= FLOE_INDEX_PLACE_BITS && x->width_nbits <= 7
-                  : fields == 0;
-}
-
-/* The size of the body, as far as the header tells it. */
-static bool body_is_sane(const floe_side_index *x)
-{
-    if (x->nblocks == 0)
-        return x->body_nwords == 0 && x->begin == x->end;
-    if (x->form == FLOE_INDEX_PACKED)
-        return x->body_nwords >= floe_index_lengths_at(x);
-    return x->body_nwords == floe_index_fixed_nwords(x);
-}
-
 floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t stream_end, floe_side_index *index,
                                  uint64_t *nbytes, floe_error *err)
 {
@@ -78,25 +37,22 @@ floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t st
     FLOE_CHECK(err, capacity >= FLOE_INDEX_HEADER_NBYTES, FLOE_ERR_FORMAT, "index of %llu bytes has no header",
                (ull)capacity);
     const uint32_t chunk = floe_load32(b + 8), partition = floe_load32(b + 12);
-    FLOE_CHECK(err, spec_is_sane(b[0], chunk, partition) && (has_partitions(b[0]) || partition == 0), FLOE_ERR_FORMAT,
-               "index header: form %u, chunks of %u blocks, partitions of %u chunks", b[0], chunk, partition);
     const floe_index_spec spec = {(floe_index_form)b[0], chunk, partition};
+    FLOE_CHECK(err, floe_index_spec_is_sane(&spec) && (floe_index_has_partitions(spec.form) || partition == 0),
+               FLOE_ERR_FORMAT, "index header: form %u, chunks of %u blocks, partitions of %u chunks", b[0], chunk,
+               partition);
     const uint64_t nblocks = floe_load64(b + 16), begin = floe_load64(b + 24), end = floe_load64(b + 32);
     FLOE_CHECK(err, nblocks <= FLOE_INDEX_BLOCKS_MOST, FLOE_ERR_FORMAT, "index header: %llu blocks", (ull)nblocks);
     FLOE_CHECK(err, begin <= end && end <= stream_end && end >> FLOE_INDEX_PLACE_BITS == 0, FLOE_ERR_FORMAT,
                "index header: blocks from %llu to %llu, the stream ends at %llu", (ull)begin, (ull)end,
                (ull)stream_end);
-    floe_side_index x = index_of(&spec, nblocks, begin);
-    x.end = end;
-    x.length_nbits = x.length_stride = b[1];
-    x.offset_nbits = b[2], x.at_nbits = b[3], x.least_nbits = b[4], x.width_nbits = b[5];
-    x.body = b + FLOE_INDEX_HEADER_NBYTES;
-    x.body_nwords = floe_load64(b + 40);
-    FLOE_CHECK(err, widths_are_sane(&x) && floe_load16(b + 6) == 0, FLOE_ERR_FORMAT,
+    floe_side_index x = floe_index_plan(&spec, nblocks, begin);
+    floe_index_header_read(b, &x);
+    FLOE_CHECK(err, floe_index_widths_are_sane(&x) && floe_load16(b + 6) == 0, FLOE_ERR_FORMAT,
                "index header: impossible widths of fields");
-    FLOE_CHECK(err, body_is_sane(&x) && x.body_nwords <= (capacity - FLOE_INDEX_HEADER_NBYTES) / 4, FLOE_ERR_FORMAT,
-               "index header: a body of %llu words for %llu chunks, of which %llu bytes are there", (ull)x.body_nwords,
-               (ull)x.nchunks, (ull)(capacity - FLOE_INDEX_HEADER_NBYTES));
+    FLOE_CHECK(err, floe_index_body_is_sane(&x) && x.body_nwords <= (capacity - FLOE_INDEX_HEADER_NBYTES) / 4,
+               FLOE_ERR_FORMAT, "index header: a body of %llu words for %llu chunks, of which %llu bytes are there",
+               (ull)x.body_nwords, (ull)x.nchunks, (ull)(capacity - FLOE_INDEX_HEADER_NBYTES));
     *index = x;
     *nbytes = FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords;
     return FLOE_OK;
@@ -105,7 +61,7 @@ floe_status floe_side_index_open(const void *src, uint64_t capacity, uint64_t st
 floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, uint64_t nblocks, uint32_t nbits,
                                            uint32_t stride, uint64_t end)
 {
-    floe_side_index x = index_of(&(floe_index_spec){FLOE_INDEX_LENGTHS, 1, 0}, nblocks, 0);
+    floe_side_index x = floe_index_plan(&(floe_index_spec){FLOE_INDEX_LENGTHS, 1, 0}, nblocks, 0);
     x.length_nbits = nbits, x.length_stride = stride;
     x.end = end;
     x.body = body, x.body_nwords = nwords;
@@ -116,9 +72,9 @@ floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, ui
 
 uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, uint32_t block_most)
 {
-    if (!spec_is_sane((uint32_t)spec->form, spec->chunk, spec->partition) || nblocks > FLOE_INDEX_BLOCKS_MOST)
+    if (!floe_index_spec_is_sane(spec) || nblocks > FLOE_INDEX_BLOCKS_MOST)
         return 0;
-    floe_side_index x = index_of(spec, nblocks, 0);
+    floe_side_index x = floe_index_plan(spec, nblocks, 0);
     const uint64_t chunk_most = floe_min64(spec->chunk, floe_max64(nblocks, 1)) * block_most;
     x.length_nbits = x.length_stride = floe_index_length_nbits(chunk_most);
     if (spec->form != FLOE_INDEX_PACKED)
@@ -235,7 +191,7 @@ static floe_status measure(const source *s, floe_side_index *x, floe_error *err)
         return FLOE_OK;
     }
     x->offset_nbits = x->at_nbits = x->least_nbits = x->width_nbits = 0;
-    x->length_nbits = x->length_stride = has_lengths(x->form) ? floe_index_length_nbits(most) : 0;
+    x->length_nbits = x->length_stride = floe_index_has_lengths(x->form) ? floe_index_length_nbits(most) : 0;
     x->body_nwords = floe_index_fixed_nwords(x);
     return FLOE_OK;
 }
@@ -283,11 +239,11 @@ static void write_fixed(const source *s, const floe_side_index *x, uint8_t *body
 floe_status floe_side_index_encode(const floe_index_spec *spec, const uint16_t *block_nbits, uint64_t nblocks,
                                    uint64_t begin, void *dst, uint64_t capacity, uint64_t *nbytes, floe_error *err)
 {
-    FLOE_CHECK(err, spec_is_sane((uint32_t)spec->form, spec->chunk, spec->partition), FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(err, floe_index_spec_is_sane(spec), FLOE_ERR_ARGUMENT,
                "an index of form %d, of chunks of %u blocks and partitions of %u chunks", (int)spec->form, spec->chunk,
                spec->partition);
     FLOE_CHECK(err, nblocks <= FLOE_INDEX_BLOCKS_MOST, FLOE_ERR_ARGUMENT, "an index of %llu blocks", (ull)nblocks);
-    floe_side_index x = index_of(spec, nblocks, begin);
+    floe_side_index x = floe_index_plan(spec, nblocks, begin);
     const source s = {block_nbits, nblocks, spec->chunk};
     FLOE_TRY(measure(&s, &x, err));
     *nbytes = FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords;

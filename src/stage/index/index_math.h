@@ -92,6 +92,75 @@ FLOE_HD uint64_t floe_index_fixed_nwords(const floe_side_index *x)
 /* Words of the lengths of a packed partition. */
 FLOE_HD uint64_t floe_index_packed_nwords(uint64_t count, uint32_t width) { return floe_ceil_div(count * width, 32); }
 
+/* ---- headers ------------------------------------------------------------------------------------------------------- */
+
+FLOE_HD bool floe_index_has_partitions(floe_index_form form)
+{
+    return form == FLOE_INDEX_HYBRID || form == FLOE_INDEX_PACKED;
+}
+
+FLOE_HD bool floe_index_has_lengths(floe_index_form form)
+{
+    return form == FLOE_INDEX_LENGTHS || form == FLOE_INDEX_HYBRID;
+}
+
+FLOE_HD bool floe_index_spec_is_sane(const floe_index_spec *spec)
+{
+    return (uint32_t)spec->form <= FLOE_INDEX_PACKED && spec->chunk >= 1 &&
+           (!floe_index_has_partitions(spec->form) ||
+            (spec->partition >= 1 && spec->partition <= FLOE_INDEX_PARTITION_MOST));
+}
+
+/* An index of a sane spec; widths of fields are still 0. */
+FLOE_HD floe_side_index floe_index_plan(const floe_index_spec *spec, uint64_t nblocks, uint64_t begin)
+{
+    floe_side_index x;
+    memset(&x, 0, sizeof x);
+    x.form = spec->form;
+    x.chunk = spec->chunk;
+    x.partition = floe_index_has_partitions(spec->form) ? spec->partition : 0;
+    x.nblocks = nblocks;
+    x.begin = x.end = begin;
+    x.nchunks = floe_index_chunks(nblocks, x.chunk);
+    x.npartitions = floe_index_partitions(x.form, x.partition, x.nchunks);
+    return x;
+}
+
+FLOE_HD bool floe_index_widths_are_sane(const floe_side_index *x)
+{
+    const bool packed = x->form == FLOE_INDEX_PACKED;
+    const uint32_t fields = x->offset_nbits | x->at_nbits | x->least_nbits | x->width_nbits, length = x->length_nbits;
+    if (floe_index_has_lengths(x->form) ? length != 16 && length != 32 && length != 64 : length != 0)
+        return false;
+    return packed ? x->offset_nbits <= FLOE_INDEX_PLACE_BITS && x->at_nbits <= FLOE_INDEX_AT_BITS &&
+                        x->least_nbits <= FLOE_INDEX_PLACE_BITS && x->width_nbits <= 7
+                  : fields == 0;
+}
+
+/* The size of the body, as far as the header tells it. */
+FLOE_HD bool floe_index_body_is_sane(const floe_side_index *x)
+{
+    if (x->nblocks == 0)
+        return x->body_nwords == 0 && x->begin == x->end;
+    if (x->form == FLOE_INDEX_PACKED)
+        return x->body_nwords >= floe_index_lengths_at(x);
+    return x->body_nwords == floe_index_fixed_nwords(x);
+}
+
+/* What stands in a header's FLOE_INDEX_HEADER_NBYTES, beside spec and blocks: all the rest of an index of this plan. */
+FLOE_HD void floe_index_header_read(const void *src, floe_side_index *x)
+{
+    const uint32_t widths = floe_index_word(src, 0), more = floe_index_word(src, 1);
+    x->length_nbits = x->length_stride = widths >> 8 & 255;
+    x->offset_nbits = widths >> 16 & 255;
+    x->at_nbits = widths >> 24;
+    x->least_nbits = more & 255;
+    x->width_nbits = more >> 8 & 255;
+    x->end = floe_index_field(src, 8 * 32, 64);
+    x->body_nwords = floe_index_field(src, 8 * 40, 64);
+    x->body = (const uint8_t *)src + FLOE_INDEX_HEADER_NBYTES;
+}
+
 /* ---- partitions -------------------------------------------------------------------------------------------------- */
 
 FLOE_HD uint64_t floe_index_partition_chunks(const floe_side_index *x)

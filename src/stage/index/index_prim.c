@@ -46,29 +46,14 @@ static void take_read(floe_index_read *r, floe_arena *a)
     r->worst = floe_arena_take(a, 1, sizeof *r->worst);
 }
 
-static bool spec_is_sane(const floe_index_spec *spec)
+floe_status floe_index_prim_plan(const floe_index_spec *spec, uint64_t nblocks, uint64_t begin, floe_side_index *plan,
+                                 floe_error *err)
 {
-    const bool parts = spec->form == FLOE_INDEX_HYBRID || spec->form == FLOE_INDEX_PACKED;
-    return (uint32_t)spec->form <= FLOE_INDEX_PACKED && spec->chunk >= 1 &&
-           (!parts || (spec->partition >= 1 && spec->partition <= FLOE_INDEX_PARTITION_MOST));
-}
-
-static floe_status plan_of(const floe_index_spec *spec, uint64_t nblocks, uint64_t begin, floe_side_index *plan,
-                           floe_error *err)
-{
-    FLOE_CHECK(err, spec_is_sane(spec) && nblocks <= FLOE_INDEX_BLOCKS_MOST && begin >> FLOE_INDEX_PLACE_BITS == 0,
-               FLOE_ERR_ARGUMENT,
-               "an index of form %d, of chunks of %u blocks and partitions of %u chunks, from %llu on", (int)spec->form,
-               spec->chunk, spec->partition, (unsigned long long)begin);
-    const bool parts = spec->form == FLOE_INDEX_HYBRID || spec->form == FLOE_INDEX_PACKED;
-    *plan = (floe_side_index){.form = spec->form,
-                              .chunk = spec->chunk,
-                              .partition = parts ? spec->partition : 0,
-                              .nblocks = nblocks,
-                              .begin = begin,
-                              .end = begin};
-    plan->nchunks = floe_index_chunks(nblocks, spec->chunk);
-    plan->npartitions = floe_index_partitions(plan->form, plan->partition, plan->nchunks);
+    FLOE_CHECK(
+        err, floe_index_spec_is_sane(spec) && nblocks <= FLOE_INDEX_BLOCKS_MOST && begin >> FLOE_INDEX_PLACE_BITS == 0,
+        FLOE_ERR_ARGUMENT, "an index of form %d, of chunks of %u blocks and partitions of %u chunks, from %llu on",
+        (int)spec->form, spec->chunk, spec->partition, (unsigned long long)begin);
+    *plan = floe_index_plan(spec, nblocks, begin);
     return FLOE_OK;
 }
 
@@ -79,7 +64,7 @@ floe_status floe_index_prim_workspace(const floe_prim *p, const floe_index_spec 
     floe_index_build b = {.capacity = 0};
     floe_index_read r = {.places = NULL};
     uint64_t prims;
-    FLOE_TRY(plan_of(spec, nblocks, 0, &b.plan, err));
+    FLOE_TRY(floe_index_prim_plan(spec, nblocks, 0, &b.plan, err));
     r.index = b.plan;
     FLOE_TRY(prim_nbytes(p, b.plan.nchunks, &prims, err));
     take_build(&b, &build);
@@ -123,7 +108,7 @@ floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *sp
     floe_arena arena = floe_arena_of(p->workspace, p->workspace_nbytes);
     floe_index_build b = {.block_nbits = block_nbits, .dst = dst, .capacity = capacity, .report = report};
     floe_prim rest;
-    FLOE_TRY(plan_of(spec, nblocks, begin, &b.plan, err));
+    FLOE_TRY(floe_index_prim_plan(spec, nblocks, begin, &b.plan, err));
     take_build(&b, &arena);
     FLOE_TRY(rest_of(p, &arena, &rest, err));
     if (nblocks > 0)
@@ -150,19 +135,34 @@ static floe_status read_lengths(const floe_prim *p, const floe_index_read *r, fl
     return floe_index_read_place_map(p, r, n, err);
 }
 
+static floe_status read_all(const floe_prim *p, floe_index_read *r, floe_error *err)
+{
+    floe_arena arena = floe_arena_of(p->workspace, p->workspace_nbytes);
+    const floe_side_index *x = &r->index;
+    const bool lengths = x->form == FLOE_INDEX_LENGTHS;
+    floe_prim rest;
+    take_read(r, &arena);
+    FLOE_TRY(rest_of(p, &arena, &rest, err));
+    if (x->nchunks > 0) {
+        FLOE_TRY(lengths ? read_lengths(&rest, r, err) : floe_index_read_part_map(&rest, r, x->npartitions, err));
+        FLOE_TRY(floe_prim_reduce(&rest, FLOE_PRIM_U32, FLOE_PRIM_MAX, r->wrong, lengths ? x->nchunks : x->npartitions,
+                                  r->worst, err));
+    }
+    return floe_index_read_end_map(&rest, r, 1, err);
+}
+
 floe_status floe_index_prim_decode(const floe_prim *p, const floe_side_index *index, uint64_t *places,
                                    floe_index_report *report, floe_error *err)
 {
-    floe_arena arena = floe_arena_of(p->workspace, p->workspace_nbytes);
     floe_index_read r = {.index = *index, .places = places, .report = report};
-    const bool lengths = index->form == FLOE_INDEX_LENGTHS;
-    floe_prim rest;
-    take_read(&r, &arena);
-    FLOE_TRY(rest_of(p, &arena, &rest, err));
-    if (index->nchunks > 0) {
-        FLOE_TRY(lengths ? read_lengths(&rest, &r, err) : floe_index_read_part_map(&rest, &r, index->npartitions, err));
-        FLOE_TRY(floe_prim_reduce(&rest, FLOE_PRIM_U32, FLOE_PRIM_MAX, r.wrong,
-                                  lengths ? index->nchunks : index->npartitions, r.worst, err));
-    }
-    return floe_index_read_end_map(&rest, &r, 1, err);
+    return read_all(p, &r, err);
+}
+
+floe_status floe_index_prim_decode_opened(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
+                                          const floe_side_index *opened, uint64_t *places, floe_index_report *report,
+                                          floe_error *err)
+{
+    floe_index_read r = {.opened = opened, .places = places, .report = report};
+    FLOE_TRY(floe_index_prim_plan(spec, nblocks, 0, &r.index, err));
+    return read_all(p, &r, err);
 }

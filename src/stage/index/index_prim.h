@@ -20,7 +20,11 @@ typedef struct floe_index_report {
     uint32_t reserved;
 } floe_index_report;
 
-/* Bytes of workspace (of p) for either call. */
+/* An index of which only spec, blocks and the first one's place are known. ARGUMENT: a spec that cannot be. */
+floe_status floe_index_prim_plan(const floe_index_spec *spec, uint64_t nblocks, uint64_t begin, floe_side_index *plan,
+                                 floe_error *err);
+
+/* Bytes of workspace (of p) for any of these calls. */
 floe_status floe_index_prim_workspace(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
                                       uint64_t *nbytes, floe_error *err);
 
@@ -34,6 +38,12 @@ floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *sp
  * The report says FORMAT where the index lies; places are then undefined. */
 floe_status floe_index_prim_decode(const floe_prim *p, const floe_side_index *index, uint64_t *places,
                                    floe_index_report *report, floe_error *err);
+
+/* The same of an index whose header the backend has read (floe_index_open_as in index_prim_math.h, with the plan of this spec
+ * and these blocks). opened is of its memory; without partitions, it is the FORMAT that the report says, too. */
+floe_status floe_index_prim_decode_opened(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
+                                          const floe_side_index *opened, uint64_t *places, floe_index_report *report,
+                                          floe_error *err);
 
 #ifdef __cplusplus
 }

@@ -18,13 +18,13 @@ namespace
 /* A warp takes every so-many-th partition, 32 chunks at a time. */
 __global__ void __launch_bounds__(FLOE_PRIM_BLOCK) index_partitions_kernel(const floe_index_read r)
 {
-    const floe_side_index *x = &r.index;
+    const floe_side_index index = floe_index_read_of(&r), *x = &index;
     const uint64_t step = (uint64_t)gridDim.x * (FLOE_PRIM_BLOCK / FLOE_WARP);
     uint64_t p = ((uint64_t)blockIdx.x * FLOE_PRIM_BLOCK + threadIdx.x) / FLOE_WARP;
-    for (; p < x->npartitions; p += step) {
-        floe_index_part part;
-        uint64_t end, place, length;
-        bool good = floe_index_warp_begin(x, p, &part, &end);
+    for (; p < r.index.npartitions; p += step) {
+        floe_index_part part = {};
+        uint64_t end = 0, place, length;
+        bool good = x->npartitions > 0 && floe_index_warp_begin(x, p, &part, &end);
         uint64_t sum = part.place;
         for (uint64_t at = 0; good && at < part.count; at += FLOE_WARP) {
             good = floe_index_warp_chunks(x, &part, end, at, &sum, &place, &length);

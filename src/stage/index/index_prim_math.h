@@ -209,32 +209,61 @@ FLOE_HD void floe_index_build_slot(const floe_index_build *b, uint64_t slot)
     }
 }
 
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
+/* An index that must be of this plan, and the bytes that it is to have. No partitions: it is not that, or contradicts itself. */
+FLOE_HD floe_side_index floe_index_open_as(const floe_side_index *plan, const void *src, uint64_t nbytes,
+                                           uint64_t stream_end)
+{
+    floe_side_index x = *plan;
+    const bool there = nbytes >= FLOE_INDEX_HEADER_NBYTES;
+    bool good = there && (floe_index_word(src, 0) & 255) == (uint32_t)x.form && floe_index_word(src, 1) >> 16 == 0 &&
+                floe_index_word(src, 2) == x.chunk && floe_index_word(src, 3) == x.partition &&
+                floe_index_field(src, 8 * 16, 64) == x.nblocks && floe_index_field(src, 8 * 24, 64) == x.begin;
+    if (good)
+        floe_index_header_read(src, &x);
+    good = good && x.begin <= x.end && x.end <= stream_end && x.end >> FLOE_INDEX_PLACE_BITS == 0 &&
+           floe_index_widths_are_sane(&x) && floe_index_body_is_sane(&x) &&
+           x.body_nwords == (nbytes - FLOE_INDEX_HEADER_NBYTES) / 4 && nbytes % 4 == 0;
+    x.npartitions = good ? x.npartitions : 0;
+    return x;
+}
+
 /* ---- decoding: lengths alone ------------------------------------------------------------------------------------- */
 
 typedef struct floe_index_read {
-    floe_side_index index;
+    floe_side_index index;         /* all of it, or, where the backend has opened it, its plan */
+    const floe_side_index *opened; /* NULL, or what floe_index_open_as made of it */
     uint64_t *places;
     uint32_t *wrong; /* flags, one an index of the map; what a reduction finds of them is in worst */
     uint32_t *worst;
     floe_index_report *report;
 } floe_index_read;
 
+FLOE_HD floe_side_index floe_index_read_of(const floe_index_read *r) { return r->opened ? *r->opened : r->index; }
+
 FLOE_HD void floe_index_read_length(const floe_index_read *r, uint64_t i)
 {
-    const floe_index_part part = floe_index_part_of(&r->index, 0);
-    const uint64_t length = floe_index_extra(&r->index, &part, i);
-    r->places[i + 1] = length;
+    const floe_side_index x = floe_index_read_of(r);
     if (i == 0)
-        r->places[0] = r->index.begin;
-    r->wrong[i] = length > r->index.end - r->index.begin || (i == 0 && !floe_index_rests_are_zero(&r->index, 0, &part));
+        r->places[0] = x.begin;
+    r->places[i + 1] = 0;
+    r->wrong[i] = 1;
+    if (x.npartitions == 0)
+        return;
+    const floe_index_part part = floe_index_part_of(&x, 0);
+    const uint64_t length = floe_index_extra(&x, &part, i);
+    r->places[i + 1] = length;
+    r->wrong[i] = length > x.end - x.begin || (i == 0 && !floe_index_rests_are_zero(&x, 0, &part));
 }
 
 /* Sums from the first length on. A step is below 2^62, as is the end: what wraps has been beyond the end before. */
 FLOE_HD void floe_index_read_place(const floe_index_read *r, uint64_t i)
 {
-    const uint64_t sum = r->places[i + 1], all = r->index.end - r->index.begin;
-    r->wrong[i] |= i + 1 < r->index.nchunks ? sum > all : sum != all;
-    r->places[i + 1] = r->index.begin + sum;
+    const floe_side_index x = floe_index_read_of(r);
+    const uint64_t sum = r->places[i + 1], all = x.end - x.begin;
+    r->wrong[i] |= i + 1 < x.nchunks ? sum > all : sum != all;
+    r->places[i + 1] = x.begin + sum;
 }
 
 FLOE_HD void floe_index_read_end(const floe_index_read *r, uint64_t i)
@@ -243,13 +272,16 @@ FLOE_HD void floe_index_read_end(const floe_index_read *r, uint64_t i)
     r->report->nbytes = 0;
     r->report->reserved = 0;
     r->report->status = r->index.nchunks && *r->worst ? FLOE_ERR_FORMAT : FLOE_OK;
-    r->places[r->index.nchunks] = r->index.end;
+    r->places[r->index.nchunks] = floe_index_read_of(r).end;
 }
 
 /* One partition by one thread. */
 FLOE_HD void floe_index_read_part(const floe_index_read *r, uint64_t p)
 {
-    const floe_side_index *x = &r->index;
+    const floe_side_index index = floe_index_read_of(r), *x = &index;
+    r->wrong[p] = 1;
+    if (x->npartitions == 0)
+        return;
     const floe_index_part part = floe_index_part_of(x, p);
     bool good = floe_index_part_is_sane(x, p, &part);
     const uint64_t end = good ? floe_index_part_end(x, p) : 0;
