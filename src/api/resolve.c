@@ -29,11 +29,6 @@ static floe_status zfp_check(const floe_field *layout, const floe_params *params
         return floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype), layout->rank, false, &unused, NULL,
                                     err);
     }
-    FLOE_CHECK(err,
-               params->mode == FLOE_BOUND_LOSSLESS || params->mode == FLOE_BOUND_PREC ||
-                   !floe_dtype_is_integer(layout->dtype),
-               FLOE_ERR_UNSUPPORTED, "codec zfp keeps no bound of values of %s: lossless, rate and prec work",
-               floe_dtype_name(layout->dtype));
     return FLOE_OK;
 }
 

@@ -55,12 +55,27 @@ uint64_t floe_zfp_bound(const floe_codec_params *params, uint32_t rank, const ui
     return FLOE_ZFP_CHUNK_HEADER_NBYTES + ((ncells * floe_dtype_size(params->dtype) + 7) & ~(uint64_t)7);
 }
 
+/* zfp has no tolerance for integers, so their bound becomes a number of planes. Of reals zfp keeps planes down to 4^-d of the
+ * tolerance, so that nothing ever misses it; planes down to 2^-d of the bound take d bits a value less, and leave one value
+ * in hundreds to be corrected. */
+static bool integer_params(const encoder *e, floe_zfp_params *p)
+{
+    const int32_t width = 8 * (int32_t)e->size;
+    floe_zfp_params accuracy;
+    if (floe_zfp_params_accuracy(e->params->bound, &accuracy, NULL) != FLOE_OK)
+        return false;
+    const int32_t planes = width - accuracy.minexp + (int32_t)e->array.rank;
+    return floe_zfp_params_precision((uint32_t)(planes < 1 ? 1 : planes > width ? width : planes), p, NULL) == FLOE_OK;
+}
+
 /* What zfp is asked for. False: only reversible will do, as where the rate would take more than the values do. */
 static bool close_params(const encoder *e, floe_zfp_params *p)
 {
     const double bound = e->params->bound;
     switch (e->params->mode) {
-    case FLOE_BOUND_ABS: return floe_zfp_params_accuracy(bound, p, NULL) == FLOE_OK;
+    case FLOE_BOUND_ABS:
+        return floe_dtype_is_integer(e->params->dtype) ? integer_params(e, p)
+                                                       : floe_zfp_params_accuracy(bound, p, NULL) == FLOE_OK;
     case FLOE_BOUND_PREC: return floe_zfp_params_precision((uint32_t)bound, p, NULL) == FLOE_OK;
     case FLOE_BOUND_RATE:
         return floe_zfp_params_rate(bound, e->array.type, e->array.rank, false, p, NULL, NULL) == FLOE_OK &&
@@ -69,18 +84,29 @@ static bool close_params(const encoder *e, floe_zfp_params *p)
     }
 }
 
+static void grow_room(encoder *e, const floe_zfp_params *p)
+{
+    const size_t nbytes =
+        floe_zfp_stream_workspace(e->cpu, &e->array, p, floe_zfp_chunk_index_spec(e->array.rank).chunk);
+    e->room_nbytes = nbytes > e->room_nbytes ? nbytes : e->room_nbytes;
+}
+
+/* Scratch is sized before rel and psnr know their bound: where that decides about planes, for any number of them. */
 static void take_scratch(encoder *e, floe_arena *arena)
 {
-    const floe_zfp_params p = floe_zfp_params_reversible(); /* no other stream can be larger */
+    const bool by_bound = e->params->mode == FLOE_BOUND_ABS && floe_dtype_is_integer(e->params->dtype);
     floe_zfp_params close;
+    const floe_zfp_params p = floe_zfp_params_reversible(); /* no other stream can be larger */
     const floe_index_spec spec = floe_zfp_chunk_index_spec(e->array.rank);
     e->stream_capacity = floe_zfp_stream_bound(&e->array, &p, 0);
     e->index_capacity = floe_side_index_bound(&spec, e->nblocks, floe_zfp_block_bits(&p, e->array.type, e->array.rank));
-    e->room_nbytes = floe_zfp_stream_workspace(e->cpu, &e->array, &p, spec.chunk);
-    if (close_params(e, &close)) {
-        const size_t nbytes = floe_zfp_stream_workspace(e->cpu, &e->array, &close, spec.chunk);
-        e->room_nbytes = nbytes > e->room_nbytes ? nbytes : e->room_nbytes;
-    }
+    e->room_nbytes = 0;
+    grow_room(e, &p);
+    if (close_params(e, &close))
+        grow_room(e, &close);
+    for (uint32_t planes = 1; planes <= FLOE_ZFP_MAX_PREC && by_bound; planes++)
+        if (floe_zfp_params_precision(planes, &close, NULL) == FLOE_OK)
+            grow_room(e, &close);
     e->values = floe_arena_take(arena, e->ncells, e->size);
     e->stream = floe_arena_take(arena, e->stream_capacity, 1);
     e->lengths = floe_arena_take(arena, e->nblocks, sizeof *e->lengths);
@@ -329,8 +355,6 @@ static floe_status begin(encoder *e, const floe_cpu *cpu, const floe_codec_param
     uint64_t ncells;
     FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
                "codec zfp has no bound relative to each value: use abs, rel, psnr or lossless");
-    FLOE_CHECK(err, params->mode != FLOE_BOUND_ABS || !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
-               "codec zfp keeps no bound of integers: use lossless");
     FLOE_CHECK(err, floe_zfp_count_cells(chunk->rank, chunk->shape, &ncells), FLOE_ERR_ARGUMENT, "a chunk of no cells");
     *e = encoder_of(cpu, params, chunk->rank, chunk->shape);
     e->chunk = chunk;
@@ -397,6 +421,15 @@ floe_status floe_zfp_chunk_compress(const floe_cpu *cpu, const floe_codec_params
     return FLOE_OK;
 }
 
+static double difference(floe_dtype dtype, uint64_t x, uint64_t y)
+{
+    switch (dtype) {
+    case FLOE_F32: return (double)floe_f32_of((uint32_t)x) - (double)floe_f32_of((uint32_t)y);
+    case FLOE_F64: return floe_f64_of(x) - floe_f64_of(y);
+    default: return (double)floe_integer_distance(floe_integer_of(dtype, x), floe_integer_of(dtype, y));
+    }
+}
+
 floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
                                    floe_arena *scratch, double *sum, floe_error *err)
 {
@@ -416,10 +449,8 @@ floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params 
             missed |= e.sets[s][c / FLOE_ZFP_WORD_CELLS] >> c % FLOE_ZFP_WORD_CELLS & 1;
         if (missed)
             continue;
-        const uint64_t x = floe_zfp_pattern_at(cell_at(&e, c), 0, e.size);
-        const uint64_t y = floe_zfp_pattern_at(e.values, (int64_t)c, e.size);
-        const double d = e.size == 4 ? (double)floe_f32_of((uint32_t)x) - (double)floe_f32_of((uint32_t)y)
-                                     : floe_f64_of(x) - floe_f64_of(y);
+        const double d = difference(params->dtype, floe_zfp_pattern_at(cell_at(&e, c), 0, e.size),
+                                    floe_zfp_pattern_at(e.values, (int64_t)c, e.size));
         *sum += d * d;
     }
     return FLOE_OK;

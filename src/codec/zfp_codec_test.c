@@ -54,6 +54,26 @@ static void there_and_back(void **unused)
         }
 }
 
+/* Integers have no tolerance in zfp: planes, and what misses the bound is corrected. */
+static void integers_there_and_back(void **unused)
+{
+    (void)unused;
+    static const double wide[] = {1, 2.5, 60, 4097, 1e9, 1e300};
+    for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn++) {
+        const shape *s = &shapes[turn % HOSTILE_COUNT(shapes)];
+        const floe_dtype dtype = turn / 5 & 1 ? FLOE_I64 : FLOE_I32;
+        const uint64_t n = kit_cells(s->rank, s->extent);
+        void *data = malloc((size_t)n * 8);
+        floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
+        const size_t b = turn * 5 / HOSTILE_COUNT(shapes) % HOSTILE_COUNT(wide);
+        const floe_codec_params p = params_of(dtype, wide[b], (turn + b) & 1);
+        hostile_fill(dtype, (hostile_kind)(turn / HOSTILE_COUNT(shapes)), n, b < 5 ? wide[b] : 100,
+                     hostile_bits(dtype, -9999.0), turn, data);
+        kit_round_trip(&p, &chunk, 1 + (uint32_t)(turn % 3), NULL);
+        free(data);
+    }
+}
+
 /* On what zfp is good at, nothing is left beside the stream. */
 static void nothing_to_correct(void **unused)
 {
@@ -136,6 +156,24 @@ static void a_rate_is_a_size(void **unused)
             worst = fmax(worst, fabs(hostile_value(dtype, hostile_get(dtype, data, i)) -
                                      hostile_value(dtype, hostile_get(dtype, back, i))));
         assert_true(worst > 0 && coded.stats.max_error == worst);
+        kit_block_free(&coded.block);
+    }
+}
+
+/* Smooth integers: a bound of a thousandth of the range takes a third of what they take without loss. */
+static void a_bound_of_integers_pays(void **unused)
+{
+    (void)unused;
+    static uint64_t data[64000];
+    const uint64_t extent[] = {40, 40, 40};
+    for (floe_dtype dtype = FLOE_I32; dtype <= FLOE_I64; dtype++) {
+        fill_smoothly(dtype, data);
+        floe_field chunk = kit_chunk(data, dtype, 3, extent);
+        const floe_codec_params bounded = params_of(dtype, 4000, false), lossless = params_of(dtype, 0, false);
+        kit_coded coded;
+        const uint64_t nbytes = kit_round_trip(&bounded, &chunk, 1, &coded);
+        assert_true(3 * nbytes < kit_round_trip(&lossless, &chunk, 1, NULL));
+        assert_true(coded.stats.max_error > 0 && coded.stats.max_error <= 4000 && coded.stats.nexceptions < 640);
         kit_block_free(&coded.block);
     }
 }
@@ -268,9 +306,11 @@ static void what_it_cannot(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(there_and_back),          cmocka_unit_test(nothing_to_correct),
-                                       cmocka_unit_test(sizes_there_and_back),    cmocka_unit_test(a_rate_is_a_size),
-                                       cmocka_unit_test(missing_cells_are_cheap), cmocka_unit_test(boxes),
-                                       cmocka_unit_test(chunks_that_lie),         cmocka_unit_test(what_it_cannot)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_and_back),          cmocka_unit_test(nothing_to_correct),
+        cmocka_unit_test(sizes_there_and_back),    cmocka_unit_test(a_rate_is_a_size),
+        cmocka_unit_test(integers_there_and_back), cmocka_unit_test(a_bound_of_integers_pays),
+        cmocka_unit_test(missing_cells_are_cheap), cmocka_unit_test(boxes),
+        cmocka_unit_test(chunks_that_lie),         cmocka_unit_test(what_it_cannot)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
