@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/golden/make.sh FLOE FOLDER   writes the golden files and SHA256SUMS, the checksums of what they decode to, into a
-# new folder, v1 or v2. Only for a new format version: files that are there are never written anew (README.md).
+# folder named v1, v2 or v3: those that it lacks. Files that are there are never written anew (README.md).
 set -euo pipefail
 [ $# = 2 ] || { echo "usage: make.sh FLOE FOLDER" >&2 && exit 2; }
 floe=$1 folder=$2
@@ -104,6 +104,31 @@ constant-f64        constant    30x40x50   f64 abs=1e-3   fast
 one-f32             turbulence  1x1        f32 abs=1e-3   balanced
 one-f64             turbulence  1          f64 abs=1e-3   fast
 '
+# Codec zfp, files of version 1: fixed accuracy, reversible, and as they are.
+cases_v1+='
+zfp-abs-1d-f32      turbulence  700        f32 abs=1e-2   balanced --codec zfp
+zfp-abs-1d-f64      ramp        300        f64 abs=1e-6   balanced --codec zfp
+zfp-rel-2d-f32      weather     37x50      f32 rel=1e-3   balanced --codec zfp
+zfp-rel-2d-f64      turbulence  22x31      f64 rel=1e-4   balanced --codec zfp
+zfp-rel-3d-f32      turbulence  10x13x22   f32 rel=1e-3   balanced --codec zfp
+zfp-rel-3d-f64      weather     5x9x17     f64 rel=1e-3   balanced --codec zfp
+zfp-rel-4d-f32      turbulence  5x4x6x9    f32 rel=1e-3   balanced --codec zfp
+zfp-rel-4d-f64      weather     3x5x6x7    f64 rel=1e-2   balanced --codec zfp
+zfp-psnr-3d-f32     turbulence  8x9x10     f32 psnr=50    balanced --codec zfp
+zfp-hostile-f32     hostile     20x25      f32 abs=1e-2   balanced --codec zfp
+zfp-hostile-f64     hostile     7x8x9      f64 abs=1e10   balanced --codec zfp
+zfp-patterns-f32    patterns    33668      f32 abs=1e-2   balanced --codec zfp --fill none
+zfp-fill-3d-f32     fill        9x10x20    f32 rel=1e-2   balanced --codec zfp
+zfp-exact-1d-f32    turbulence  300        f32 lossless   balanced --codec zfp
+zfp-exact-2d-f64    turbulence  17x18      f64 lossless   balanced --codec zfp
+zfp-exact-3d-f32    hostile     6x7x9      f32 lossless   balanced --codec zfp
+zfp-exact-3d-f64    steps       9x9x9      f64 lossless   balanced --codec zfp
+zfp-exact-4d-f32    weather     3x4x5x6    f32 lossless   balanced --codec zfp
+zfp-exact-zeros-f32 terrain     20x30      f32 lossless   balanced --codec zfp
+zfp-chunks-f32      mixing      12x14x20   f32 rel=1e-2   balanced --codec zfp --chunk 5x9x20
+zfp-raw-f64         noise       201        f64 lossless   balanced --codec zfp
+zfp-one-f32         turbulence  1x1        f32 abs=1e-3   balanced --codec zfp
+'
 # Version 2 has integers.
 cases_v2='
 bits-i32            hostile     25x30      i32 lossless   balanced
@@ -121,15 +146,54 @@ exact-abs-i32       noise       500        i32 abs=0.5    fast
 chunks-i64          mixing      12x14x20   i64 rel=1e-2   balanced --chunk 5x9x20 --attr units=1
 constant-i32        constant    7x9        i32 rel=1e-3   fast
 one-i64             turbulence  1          i64 abs=1      balanced
+zfp-exact-1d-i32    turbulence  300        i32 lossless   balanced --codec zfp
+zfp-exact-2d-i64    weather     17x18      i64 lossless   balanced --codec zfp
+zfp-exact-3d-i32    hostile     7x8x9      i32 lossless   balanced --codec zfp
+zfp-exact-4d-i64    hostile     3x4x5x6    i64 lossless   balanced --codec zfp
+zfp-abs-2d-i32      ends        10x13      i32 abs=300    balanced --codec zfp --fill none
+zfp-rel-3d-i32      turbulence  10x13x22   i32 rel=1e-2   balanced --codec zfp
+zfp-rel-4d-i64      weather     3x5x6x7    i64 rel=1e-2   balanced --codec zfp
+zfp-fill-i32        fill        9x10x20    i32 rel=1e-2   balanced --codec zfp
+'
+# Version 3 has rate and prec.
+cases_v3='
+rate-1d-f32         turbulence  701        f32 rate=7     balanced --codec zfp
+rate-2d-f64         weather     22x31      f64 rate=9.3   balanced --codec zfp
+rate-3d-f32         turbulence  10x13x22   f32 rate=4     balanced --codec zfp
+rate-4d-f64         turbulence  3x5x6x7    f64 rate=6     balanced --codec zfp
+rate-1d-i64         turbulence  300        i64 rate=12    balanced --codec zfp
+rate-2d-i32         weather     22x31      i32 rate=8     balanced --codec zfp
+rate-3d-i64         turbulence  7x8x9      i64 rate=20    balanced --codec zfp
+rate-4d-i32         turbulence  3x5x6x7    i32 rate=5     balanced --codec zfp
+rate-least-f32      turbulence  6x7x9      f32 rate=1e-3  balanced --codec zfp
+rate-least-f64      turbulence  10x10      f64 rate=1e-3  balanced --codec zfp
+rate-exact-f32      turbulence  30x31      f32 rate=60    balanced --codec zfp
+rate-hostile-f32    hostile     20x25      f32 rate=8     balanced --codec zfp
+rate-hostile-f64    hostile     7x8x9      f64 rate=16    balanced --codec zfp
+rate-fill-f32       fill        9x10x20    f32 rate=6     balanced --codec zfp
+rate-fill-i32       fill        9x10x20    i32 rate=6     balanced --codec zfp
+rate-chunks-f32     mixing      12x14x20   f32 rate=3     balanced --codec zfp --chunk 5x9x20
+prec-1d-f64         turbulence  300        f64 prec=20    balanced --codec zfp
+prec-2d-f32         weather     37x50      f32 prec=12    balanced --codec zfp
+prec-3d-f64         turbulence  7x8x9      f64 prec=30    balanced --codec zfp
+prec-4d-f32         turbulence  5x4x6x9    f32 prec=14    balanced --codec zfp
+prec-1d-i32         turbulence  300        i32 prec=26    balanced --codec zfp
+prec-2d-i64         weather     17x18      i64 prec=55    balanced --codec zfp
+prec-3d-i32         turbulence  7x8x9      i32 prec=24    balanced --codec zfp
+prec-4d-i64         hostile     3x4x5x6    i64 prec=40    balanced --codec zfp
+prec-least-f32      turbulence  10x10      f32 prec=1     balanced --codec zfp
+prec-all-f32        turbulence  10x10      f32 prec=64    balanced --codec zfp
+prec-hostile-f32    hostile     6x7x9      f32 prec=32    balanced --codec zfp
 '
 case "$(basename "$folder")" in
-v1) cases=$cases_v1 empty='empty-f32 <f4' ;;
-v2) cases=$cases_v2 empty='empty-i64 <i8' ;;
+v1) cases=$cases_v1 empty='empty-f32 <f4 rel=1e-3' ;;
+v2) cases=$cases_v2 empty='empty-i64 <i8 rel=1e-3' ;;
+v3) cases=$cases_v3 empty='rate-empty-f64 <f8 rate=8 --codec zfp' ;;
 *) echo "make.sh: there is no format version ${folder##*/v}" >&2 && exit 2 ;;
 esac
-mkdir "$folder"
+mkdir -p "$folder"
 while read -r name kind shape dtype bound preset more; do
-    [ -n "$name" ] || continue
+    { [ -n "$name" ] && [ ! -e "$folder/$name.floe" ]; } || continue
     # shellcheck disable=SC2086 # more is words
     {
         case "$kind" in
@@ -145,7 +209,9 @@ while read -r name kind shape dtype bound preset more; do
     }
     (cd "$scratch" && sha256sum "$name.raw") >>"$folder/SHA256SUMS"
 done <<<"$cases"
-name=${empty% *}
-empty "${empty#* }" >"$scratch/empty.npy"
-"$floe" compress "$scratch/empty.npy" -o "$folder/$name.floe" --bound rel=1e-3 --quiet
+read -r name dtype bound more <<<"$empty"
+[ ! -e "$folder/$name.floe" ] || exit 0
+empty "$dtype" >"$scratch/empty.npy"
+# shellcheck disable=SC2086 # more is words
+"$floe" compress "$scratch/empty.npy" -o "$folder/$name.floe" --bound "$bound" $more --quiet
 (cd "$scratch" && : >"$name.raw" && sha256sum "$name.raw") >>"$folder/SHA256SUMS"

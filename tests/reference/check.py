@@ -3,10 +3,13 @@
 """Checks the reference decoder, and with it docs/format: golden files, the example in the documents, damage."""
 import hashlib
 import re
+import struct
 import sys
+from itertools import product
 from pathlib import Path
 
 import floe_decode
+import zfp_decode
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -32,6 +35,38 @@ def example(page, file):
     assert payloads == [shown], "%s does not show the bytes of %s" % (page, file)
 
 
+def tables(page):
+    """The orders of coefficients that the page shows are those that decode."""
+    text = page.read_text()
+    shown = [bytes.fromhex(block) for block in re.findall(r"^```\n((?:[0-9a-f]{2}[ \n])+)```$", text, re.MULTILINE)]
+    assert shown == [zfp_decode.ORDER[rank] for rank in (2, 3, 4)], "%s shows other orders" % page
+
+
+def plain_index(form, lengths, begin, partition):
+    """An index of blocks of these lengths, C = 1, in a form that files of floe do not have."""
+    n, places = len(lengths), [begin + sum(lengths[:i]) for i in range(len(lengths) + 1)]
+    first = range(0, n, partition)
+    heads = {zfp_decode.OFFSETS: places[:-1], zfp_decode.LENGTHS: [], zfp_decode.HYBRID: places[:-1:partition]}[form]
+    rest = {zfp_decode.OFFSETS: [], zfp_decode.LENGTHS: lengths,
+            zfp_decode.HYBRID: [v for i in first for v in lengths[i:min(i + partition, n) - 1]]}[form]
+    words = b"".join(v.to_bytes(8, "little") for v in heads) + b"".join(v.to_bytes(2, "little") for v in rest)
+    words += bytes(-len(words) % 4)
+    has = form == zfp_decode.HYBRID
+    head = bytes([form, 0 if form == zfp_decode.OFFSETS else 16, 0, 0, 0, 0, 0, 0]) + struct.pack("<II", 1, partition if has else 0)
+    return head + struct.pack("<QQQQ", n, begin, places[-1], len(words) // 4) + words
+
+
+def indexes(page):
+    """The example of the page, and its places in the other forms."""
+    shown = bytes.fromhex("".join(re.findall(r"^[0-9a-f]{2}  ((?:[0-9a-f]{2} ?)+)", page.read_text(), re.MULTILINE)))
+    lengths, begin = [40, 43, 41, 47, 40, 1], 96
+    want = {i: begin + sum(lengths[:i]) for i in range(7)}
+    assert zfp_decode.read_index(shown, 308) == (want, len(shown)), "%s shows another index" % page
+    for form, partition in product(range(3), (1, 4, 6, 7)):
+        data = plain_index(form, lengths, begin, partition)
+        assert zfp_decode.read_index(data, 308) == (want, len(data)), "an index of form %d" % form
+
+
 def damage(file):
     """No flipped bit and no cut passes."""
     data = file.read_bytes()
@@ -54,6 +89,8 @@ def main():
     assert folders, "no golden files"
     first = folders[0] / "example-f32.floe"
     example(ROOT / "docs/format/lorenzo_chunk.md", first)
+    tables(ROOT / "docs/format/zfp.md")
+    indexes(ROOT / "docs/format/index.md")
     print("%d golden files, %d damaged ones" % (sum(golden(folder) for folder in folders), damage(first)))
 
 

@@ -10,18 +10,8 @@ import sys
 from itertools import product
 from math import prod
 
-
-class Damaged(Exception):
-    pass
-
-
-def need(holds, what):
-    if not holds:
-        raise Damaged(what)
-
-
-def ceil_div(a, b):
-    return -(-a // b)
+from base import Damaged, Reader, ceil_div, need, signed
+from zfp_decode import ZfpChunk
 
 
 # ---- checksums: container.md, "Checksums"; XXH3-64 with seed 0 as its specification has it -----------------------------
@@ -138,24 +128,6 @@ def checksum(d):
 
 # ---- container.md ----------------------------------------------------------------------------------------------------
 
-class Reader:
-    """Takes numbers off the front of bytes."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, nbytes):
-        need(nbytes <= len(self.data) - self.at, "bytes are missing")
-        self.at += nbytes
-        return self.data[self.at - nbytes:self.at]
-
-    def number(self, nbytes):
-        return int.from_bytes(self.take(nbytes), "little")
-
-    def real(self):
-        return struct.unpack("<d", self.take(8))[0]
-
-
 def finite(x):
     return x - x == 0
 
@@ -168,21 +140,26 @@ def is_text(data, extra):
     return all(c in extra or not (c < " " or "\x7f" <= c <= "\x9f") for c in text)
 
 
+PWREL, LOSSLESS, RATE, PREC = 3, 5, 6, 7
+
+
 class Header:
     def __init__(self, data):
         r = Reader(data)
         need(r.take(8) == b"\xf1FLOE\r\n\x1a", "this is no floe file")
         self.version, oldest, self.nbytes = r.number(2), r.number(2), r.number(4)
-        need(oldest <= 2, "the file needs a newer reader")
+        need(oldest <= 3, "the file needs a newer reader")
         need(1 <= oldest <= self.version and self.nbytes <= 2**20, "header: versions or size")
         need(80 <= self.nbytes <= len(data) and self.nbytes % 8 == 0, "header: size")
         need(u64(data, self.nbytes - 8) == xxh3(data[:self.nbytes - 8]), "header: checksum")
         r.data = data[:self.nbytes - 8]
         dtype, self.rank, codec, preset, mode, flags = (r.number(1) for _ in range(6))
         self.integer = dtype > 2
-        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and codec == 1 and preset <= 1 and 1 <= mode <= 5 and flags <= 1,
-             "header: a field is out of range")
+        self.zfp = codec == 2
+        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 2 and preset <= 1 and flags <= 1 and
+             1 <= mode <= 7, "header: a field is out of range")
         need(not self.integer or (self.version >= 2 and mode != 3), "header: integers")
+        need(mode not in (RATE, PREC) or (self.version >= 3 and self.zfp), "header: rate or prec")
         self.bits = 64 if dtype in (2, 4) else 32
         need(r.number(2) == 0, "header: reserved bytes")
         nitems = r.number(4)
@@ -203,9 +180,11 @@ class Header:
     def check_reals(mode, patterns, reals):
         bound, absolute, least, most = reals
         need(all(x == x or p == 0x7FF8 << 48 for x, p in zip(reals, patterns)), "header: NaN")
-        need(bound == 0 if mode == 5 else bound > 0 and finite(bound), "header: bound")
-        need(absolute != absolute if mode == 3 else absolute >= 0 and finite(absolute), "header: absolute bound")
-        need(mode != 5 or absolute == 0, "header: absolute bound")
+        need(bound == 0 if mode == LOSSLESS else bound > 0 and finite(bound), "header: bound")
+        need(mode != PREC or bound in range(1, 65), "header: bit planes")
+        not_absolute = mode in (PWREL, RATE, PREC)
+        need(absolute != absolute if not_absolute else absolute >= 0 and finite(absolute), "header: absolute bound")
+        need(mode != LOSSLESS or absolute == 0, "header: absolute bound")
         need(1 << 63 not in patterns[:2], "header: a bound of -0")
         known = finite(least) and finite(most) and least <= most
         need(known or (least != least and most != most), "header: range")
@@ -330,10 +309,6 @@ class Tile:
 
 
 # ---- quantizer.md ----------------------------------------------------------------------------------------------------
-
-def signed(v, bits):
-    return v - (1 << bits) if v >> (bits - 1) else v
-
 
 def ordered(v, bits):
     """A pattern as a signed integer that grows with the value, and back (mod 2^bits)."""
@@ -751,7 +726,8 @@ def decode(data):
     out = bytearray(prod(header.shape) * size)
     for number, payload in enumerate(payloads):
         low, extent = header.box(number)
-        values = iter(Chunk(payload, header.bits, header.integer, extent).decode())
+        chunk = ZfpChunk if header.zfp else Chunk
+        values = iter(chunk(payload, header.bits, header.integer, extent).decode())
         for index in product(*(range(n) for n in extent)):
             at = 0
             for i, j, n in zip(low, index, header.shape):
