@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A block's bins in shared memory. Each count is there several times, next to one another, for lanes to take in turn, so that
- * few of a warp meet at one word. When a value lies outside a frame the whole block moves its counts to a wider one; that
- * happens a few times at the beginning, if at all.
+ * few of a warp meet at one word. A warp that meets a value outside the frames remembers the step; some steps later the whole
+ * block moves its counts to wider frames, and such steps are counted. That happens a few times at the beginning, if at all.
  */
 #ifndef FLOE_ASSESS_REDUCTION_BINS_CUH
 #define FLOE_ASSESS_REDUCTION_BINS_CUH
@@ -13,14 +13,14 @@ enum {
     FLOE_REDUCTION_FEW_NBYTES = 94 << 10 /* of bins, so that two blocks share a processor */
 };
 
-/* One frame and its tables, of a block. */
-typedef struct floe_reduction_frame {
+/* One frame of a block. */
+template <typename T> struct floe_reduction_frame {
     floe_bins_frame bins;
-    double low, high;   /* of the values that were met in the pieces before */
-    double from, below; /* what fits without moving: from <= v < below */
+    double low, high; /* of the values for which it was made */
     double per_width;
     uint32_t first; /* bins.first in the low word of a sum */
-} floe_reduction_frame;
+    T above, under; /* what fits: above < v < under. Of errors v is what T makes of it */
+};
 
 /* Places of the tables in shared memory, and how many times each count is there. */
 typedef struct floe_reduction_tables {
@@ -42,44 +42,67 @@ FLOE_HD floe_reduction_tables floe_reduction_tables_of(const floe_reduction_dev_
 
 /* ---- frames -------------------------------------------------------------------------------------------------------- */
 
+/* The T next to v that is not less (up), or not more; and strictly so. */
+FLOE_DEV float floe_reduction_beside(double v, bool up, float)
+{
+    const float near = (float)v, infinity = floe_reduction_infinity<float>();
+    return (up ? (double)near < v : (double)near > v) ? nextafterf(near, up ? infinity : -infinity) : near;
+}
+FLOE_DEV double floe_reduction_beside(double v, bool, double) { return v; }
+FLOE_DEV float floe_reduction_before(float v) { return nextafterf(v, -floe_reduction_infinity<float>()); }
+FLOE_DEV double floe_reduction_before(double v) { return nextafter(v, -floe_reduction_infinity<double>()); }
+
+/* What T makes of a number lies strictly between two T only if the number does. exact: the numbers are T; all that is not
+ * below the frame's first bin fits then. */
+template <typename T> FLOE_DEV void floe_reduction_frame_limit(floe_reduction_frame<T> *f, bool exact)
+{
+    const double width = floe_bins_power(f->bins.exponent);
+    f->above = floe_reduction_beside((double)f->bins.first * width, true, (T)0);
+    f->under = floe_reduction_beside((double)(f->bins.first + f->bins.nbins) * width, false, (T)0);
+    if (f->low == 0 && f->high == 0) /* of nothing but zeros */
+        f->under = -floe_reduction_before((T)0), f->above = floe_reduction_before((T)0);
+    else if (exact || sizeof(T) == 8)
+        f->above = floe_reduction_before(f->above);
+}
+
 /* Room to both sides of the values from low to high. A frame of nothing but zeros takes nothing else. */
-FLOE_DEV void floe_reduction_frame_set(floe_reduction_frame *f, double low, double high, uint32_t nbins)
+template <typename T>
+FLOE_DEV void floe_reduction_frame_set(floe_reduction_frame<T> *f, double low, double high, uint32_t nbins, bool exact)
 {
     floe_bins_frame b = floe_bins_frame_of(low, high, nbins);
-    const double width = floe_bins_power(b.exponent);
     b.first -= (nbins - b.nbins) / 2;
     b.nbins = nbins;
     f->bins = b;
     f->low = low, f->high = high;
     f->per_width = floe_bins_power(-b.exponent);
     f->first = (uint32_t)b.first;
-    f->from = (double)b.first * width, f->below = (double)(b.first + nbins) * width;
-    if (low == 0 && high == 0)
-        f->from = 0, f->below = 0x1p-1074;
+    floe_reduction_frame_limit(f, exact);
 }
 
 /* NaN: nothing is known yet. */
-FLOE_DEV void floe_reduction_frame_init(floe_reduction_frame *f, double low, double high, uint32_t nbins)
+template <typename T>
+FLOE_DEV void floe_reduction_frame_init(floe_reduction_frame<T> *f, double low, double high, uint32_t nbins, bool exact)
 {
     const bool known = low <= high;
     f->bins.nbins = 0;
-    f->low = 1, f->high = f->from = f->below = 0;
+    f->low = 1, f->high = 0;
+    f->above = f->under = 0;
     if (nbins && known)
-        floe_reduction_frame_set(f, low, high, nbins);
+        floe_reduction_frame_set(f, low, high, nbins, exact);
 }
 
 /* Low and high of a block from those of its lanes; by all threads. words: of shared memory, as many as warps. */
 FLOE_DEV double floe_reduction_block_top(double v, double *words)
 {
     for (int d = FLOE_WARP / 2; d > 0; d /= 2)
-        floe_reduction_top_add(&v, __shfl_xor_sync(FLOE_ALL_LANES, v, d));
+        v = max(v, __shfl_xor_sync(FLOE_ALL_LANES, v, d));
     __syncthreads();
     if (floe_lane() == 0)
         words[threadIdx.x / FLOE_WARP] = v;
     __syncthreads();
     v = words[0];
     for (int w = 1; w < FLOE_REDUCTION_WARPS; w++)
-        floe_reduction_top_add(&v, words[w]);
+        v = max(v, words[w]);
     return v;
 }
 
@@ -103,21 +126,29 @@ FLOE_DEV void floe_reduction_table_move(uint32_t *table, uint32_t copies, const 
     __syncthreads();
 }
 
-/* Widens a frame, so that low and high of all lanes fit. tables: ntables of nbins bins each, one after another. */
-FLOE_DEV_SELDOM void floe_reduction_frame_widen(floe_reduction_frame *f, double low, double high, uint32_t *tables,
-                                                uint32_t ntables, uint32_t nbins, uint32_t copies, uint32_t *spare,
-                                                double *words)
+/* Tables that have the same frame; of shared memory. */
+typedef struct floe_reduction_stack {
+    uint32_t *tables; /* nbins bins each, one after another */
+    uint32_t ntables, nbins, copies;
+    uint32_t *spare; /* nbins words of device memory */
+} floe_reduction_stack;
+
+/* Widens a frame, so that low and high of all lanes fit; by all threads. words: of shared memory, as many as warps. */
+template <typename T>
+FLOE_DEV_SELDOM void floe_reduction_frame_widen(floe_reduction_frame<T> *f, double low, double high, bool exact,
+                                                floe_reduction_stack stack, double *words)
 {
     const double block_high = floe_reduction_block_top(high, words), block_low = -floe_reduction_block_top(-low, words);
-    const floe_reduction_frame before = *f;
-    floe_reduction_frame next;
+    const floe_reduction_frame<T> before = *f;
+    floe_reduction_frame<T> next;
     const bool any = before.bins.nbins != 0;
     if (!(block_low <= block_high)) /* no value yet; the same for all threads */
         return;
     floe_reduction_frame_set(&next, any && before.low < block_low ? before.low : block_low,
-                             any && before.high > block_high ? before.high : block_high, nbins);
-    for (uint32_t t = 0; any && t < ntables; t++)
-        floe_reduction_table_move(tables + t * nbins * copies, copies, &before.bins, &next.bins, spare);
+                             any && before.high > block_high ? before.high : block_high, stack.nbins, exact);
+    for (uint32_t t = 0; any && t < stack.ntables; t++)
+        floe_reduction_table_move(stack.tables + t * stack.nbins * stack.copies, stack.copies, &before.bins, &next.bins,
+                                  stack.spare);
     __syncthreads();
     if (threadIdx.x == 0)
         *f = next;
@@ -129,100 +160,174 @@ FLOE_DEV_SELDOM void floe_reduction_frame_widen(floe_reduction_frame *f, double 
 /* The low word of v * per_width, rounded down. TINY: the product may be too small for a double. */
 template <bool TINY> FLOE_DEV uint32_t floe_reduction_floor(double v, double per_width)
 {
-    const double widths = v * per_width;
 #ifdef FLOE_EMULATED
-    const uint32_t low = (uint32_t)(int64_t)floor(widths);
+    const uint32_t low = (uint32_t)(int64_t)floor(v * per_width);
 #else
-    const uint32_t low = (uint32_t)__double2loint(__dadd_rd(widths, 0x1.8p52));
+    const uint32_t low = (uint32_t)__double2loint(__fma_rd(v, per_width, 0x1.8p52)); /* the product is exact */
 #endif
-    return TINY ? low - (widths == 0 && v < 0) : low;
+    return TINY ? low - (v * per_width == 0 && v < 0) : low;
 }
 
-FLOE_DEV uint32_t floe_reduction_ratio_bin(float x, double e, uint32_t nbits)
+/* |e| / |x| as a T; e as T rounds it. */
+FLOE_DEV uint32_t floe_reduction_ratio_bin(float e, float x, uint32_t nbits)
 {
-    return floe_log_bins_f32(__fdiv_rn((float)fabs(e), fabsf(x)), nbits);
+    return floe_log_bins_f32(__fdiv_rn(fabsf(e), fabsf(x)), nbits);
 }
-FLOE_DEV uint32_t floe_reduction_ratio_bin(double x, double e, uint32_t nbits)
+FLOE_DEV uint32_t floe_reduction_ratio_bin(double e, double x, uint32_t nbits)
 {
     return floe_log_bins_f64(__ddiv_rn(fabs(e), fabs(x)), nbits);
 }
 
-/* Of a block. */
-typedef struct floe_reduction_frames {
-    floe_reduction_frame errors, values;
-    double words[FLOE_REDUCTION_WARPS];
-} floe_reduction_frames;
+/* The same of a tame x: a quotient that is right to a few last places will do, unless it lies close to the end of a bin. */
+FLOE_DEV uint32_t floe_reduction_ratio_bin_tame(float e, float x, uint32_t nbits)
+{
+    enum { PLACES = 4 };
+    const float near = fabsf(e * floe_reduction_reciprocal(x));
+    const uint32_t rest = (1u << (23 - nbits)) - 1, bits = floe_bits_f32(near);
+    if (((bits + PLACES) & rest) < 2 * PLACES && bits)
+        return floe_reduction_ratio_bin(e, x, nbits);
+    return floe_log_bins_f32(near, nbits);
+}
+FLOE_DEV uint32_t floe_reduction_ratio_bin_tame(double e, double x, uint32_t nbits)
+{
+    return floe_reduction_ratio_bin(e, x, nbits);
+}
 
-/* By a whole block, for a group of each thread; lanes know the extremes of all that they have met. */
+/* Of a block. */
+template <typename T> struct floe_reduction_frames {
+    floe_reduction_frame<T> errors, values;
+    double words[FLOE_REDUCTION_WARPS];
+};
+
+/* Where a lane counts, and how. */
+template <typename T> struct floe_reduction_counter {
+    const floe_reduction_dev_bins *bins;
+    const floe_reduction_frames<T> *frames;
+    floe_reduction_tables at;
+    uint32_t *tables; /* those of all */
+};
+
+/* Does all that a group spans fit the frames? */
 template <typename T>
-FLOE_DEV void floe_reduction_bins_add(const floe_reduction_dev_job *job, const floe_reduction_group<T> *g,
-                                      const floe_reduction_marks *marks, const floe_reduction_lane *l,
-                                      const floe_reduction_tables *t, uint32_t *tables, floe_reduction_frames *f)
+FLOE_DEV bool floe_reduction_fits(const floe_reduction_counter<T> *c, const floe_reduction_extent<T> *v)
+{
+    const floe_reduction_frames<T> *f = c->frames;
+    bool fits = true;
+    if (c->bins->nerrors)
+        fits &= v->e_low > f->errors.above && v->e_high < f->errors.under;
+    if (c->bins->nvalues)
+        fits &= min(v->least[0], v->least[1]) > f->values.above && max(v->most[0], v->most[1]) < f->values.under;
+    return fits || v->e_low > v->e_high;
+}
+
+/* What counting a pair takes, in registers: shared memory changes with every count. Tables begin where bin 0 of all bins would
+ * lie for this lane, which may be far outside. */
+typedef struct floe_reduction_aim {
+    uint32_t *tables;
+    double e_per_width, v_per_width;
+    uint32_t errors, ratios, x, y, copies, ratio_nbits;
+} floe_reduction_aim;
+
+template <typename T> FLOE_DEV floe_reduction_aim floe_reduction_aim_of(const floe_reduction_counter<T> *c)
+{
+    const uint32_t copies = c->at.copies, mine = threadIdx.x % copies;
+    const floe_reduction_frames<T> *f = c->frames;
+    return floe_reduction_aim{c->tables,
+                              f->errors.per_width,
+                              f->values.per_width,
+                              mine - f->errors.first * copies,
+                              mine + c->at.ratios,
+                              mine + c->at.x - f->values.first * copies,
+                              mine + c->at.y - f->values.first * copies,
+                              copies,
+                              c->bins->ratio_nbits};
+}
+
+FLOE_DEV void floe_reduction_count_add(const floe_reduction_aim *a, uint32_t table, uint32_t bin)
+{
+    atomicAdd(&a->tables[table + bin * a->copies], 1u);
+}
+
+/* One pair that counts; divides: and its x is not 0. */
+template <bool TAME, typename T>
+FLOE_DEV void floe_reduction_error_count(const floe_reduction_aim *a, T x, T y, bool divides)
 {
     enum { TINY = sizeof(T) == 8 };
-    const floe_reduction_dev_bins *b = &job->bins;
-    uint32_t *spare = b->spare + (uint64_t)blockIdx.x * (b->nerrors + b->nratios + 2 * b->nvalues);
-    const double low_e = -l->top[FLOE_TOP_E_LOW], high_e = l->top[FLOE_TOP_E];
-    const double low_v = min(-l->top[FLOE_TOP_X_LOW], -l->top[FLOE_TOP_Y_LOW]);
-    const double high_v = max(l->top[FLOE_TOP_X], l->top[FLOE_TOP_Y]);
-    const uint32_t lane = threadIdx.x % t->copies;
-    const bool met = low_e <= high_e;
-    const bool errors_out = met && b->nerrors && !(low_e >= f->errors.from && high_e < f->errors.below);
-    const bool values_out = met && b->nvalues && !(low_v >= f->values.from && high_v < f->values.below);
-    if (__syncthreads_or(errors_out || values_out)) {
-        if (b->nerrors)
-            floe_reduction_frame_widen(&f->errors, low_e, high_e, tables, 1, b->nerrors, t->copies, spare, f->words);
-        if (b->nvalues)
-            floe_reduction_frame_widen(&f->values, low_v, high_v, tables + t->x, 2, b->nvalues, t->copies, spare,
-                                       f->words);
-    }
-    if (b->nerrors) {
-        const double per_width = f->errors.per_width;
-        const uint32_t first = f->errors.first;
+    const double e = (double)y - (double)x;
+    floe_reduction_count_add(a, a->errors, floe_reduction_floor<TINY>(e, a->e_per_width));
+    if (TAME)
+        floe_reduction_count_add(a, a->ratios, floe_reduction_ratio_bin_tame(y - x, x, a->ratio_nbits));
+    else if (divides)
+        floe_reduction_count_add(a, a->ratios, floe_reduction_ratio_bin(y - x, x, a->ratio_nbits));
+}
+template <typename T> FLOE_DEV void floe_reduction_value_count(const floe_reduction_aim *a, T x, T y)
+{
+    enum { TINY = sizeof(T) == 8 };
+    floe_reduction_count_add(a, a->x, floe_reduction_floor<TINY>((double)x, a->v_per_width));
+    floe_reduction_count_add(a, a->y, floe_reduction_floor<TINY>((double)y, a->v_per_width));
+}
+
+/* A tame group that fits. */
+template <bool ERRORS, bool VALUES, typename T>
+FLOE_DEV void floe_reduction_tame_count(const floe_reduction_aim *a, const floe_reduction_group<T> *g)
+{
 #pragma unroll
-        for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
-            const double e = (double)g->y[j] - (double)g->x[j];
-            if (marks->counts >> j & 1)
-                atomicAdd(&tables[(floe_reduction_floor<TINY>(e, per_width) - first) * t->copies + lane], 1u);
-            if (marks->divides >> j & 1)
-                atomicAdd(&tables[t->ratios + floe_reduction_ratio_bin(g->x[j], e, b->ratio_nbits) * t->copies + lane],
-                          1u);
-        }
-    }
-    if (b->nvalues) {
-        const double per_width = f->values.per_width;
-        const uint32_t first = f->values.first;
-#pragma unroll
-        for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-            if (marks->counts >> j & 1) {
-                const uint32_t x = floe_reduction_floor<TINY>((double)g->x[j], per_width) - first;
-                const uint32_t y = floe_reduction_floor<TINY>((double)g->y[j], per_width) - first;
-                atomicAdd(&tables[t->x + x * t->copies + lane], 1u);
-                atomicAdd(&tables[t->y + y * t->copies + lane], 1u);
-            }
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        if (ERRORS)
+            floe_reduction_error_count<true>(a, g->x[j], g->y[j], true);
+        if (VALUES)
+            floe_reduction_value_count(a, g->x[j], g->y[j]);
     }
 }
 
-/* A piece is done: what was met in it. By one thread. */
-FLOE_DEV void floe_reduction_frame_met(floe_reduction_frame *f, double low, double high)
+/* Of a group that fits. */
+template <typename T>
+FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> *c, const floe_reduction_group<T> *g,
+                                         const floe_reduction_marks *marks)
 {
-    if (f->bins.nbins && low <= high) {
-        f->low = min(f->low, low);
-        f->high = max(f->high, high);
+    const floe_reduction_aim aim = floe_reduction_aim_of(c);
+    const bool errors = c->bins->nerrors, values = c->bins->nvalues;
+    if (marks->tame) {
+        if (errors && values)
+            floe_reduction_tame_count<true, true>(&aim, g);
+        else if (errors)
+            floe_reduction_tame_count<true, false>(&aim, g);
+        else
+            floe_reduction_tame_count<false, true>(&aim, g);
+        return;
     }
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
+        if (marks->counts >> j & 1) {
+            if (errors)
+                floe_reduction_error_count<false>(&aim, g->x[j], g->y[j], marks->divides >> j & 1);
+            if (values)
+                floe_reduction_value_count(&aim, g->x[j], g->y[j]);
+        }
 }
-FLOE_DEV void floe_reduction_frames_met(floe_reduction_frames *f, const floe_reduction_part *p)
+
+/* Makes room for all that the block has met; by all threads, behind a barrier. */
+template <typename T>
+FLOE_DEV_SELDOM void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f, T least, T most,
+                                          const floe_reduction_records<T> *r)
 {
-    const double *top = p->top;
-    floe_reduction_frame_met(&f->errors, -top[FLOE_TOP_E_LOW], top[FLOE_TOP_E]);
-    floe_reduction_frame_met(&f->values, min(-top[FLOE_TOP_X_LOW], -top[FLOE_TOP_Y_LOW]),
-                             max(top[FLOE_TOP_X], top[FLOE_TOP_Y]));
+    const floe_reduction_dev_bins *b = c.bins;
+    floe_reduction_stack stack = {c.tables, 1, b->nerrors, c.at.copies, NULL};
+    stack.spare = b->spare + (uint64_t)blockIdx.x * (b->nerrors + b->nratios + 2 * b->nvalues);
+    if (b->nerrors)
+        floe_reduction_frame_widen(&f->errors, -floe_reduction_of_key(r->key[1]), floe_reduction_of_key(r->key[0]),
+                                   false, stack, f->words);
+    stack.tables += c.at.x, stack.ntables = 2, stack.nbins = b->nvalues;
+    if (b->nvalues)
+        floe_reduction_frame_widen(&f->values, (double)least, (double)most, true, stack, f->words);
 }
 
 /* The block's counts and frames to device memory; by all threads. */
-FLOE_DEV void floe_reduction_bins_write(const floe_reduction_dev_bins *b, const floe_reduction_tables *t,
-                                        const uint32_t *tables, const floe_reduction_frames *f)
+template <typename T> FLOE_DEV void floe_reduction_bins_write(const floe_reduction_counter<T> *c)
 {
+    const floe_reduction_dev_bins *b = c->bins;
+    const floe_reduction_tables *t = &c->at;
+    const uint32_t *tables = c->tables;
     const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues;
     uint32_t *counts = b->counts + (uint64_t)blockIdx.x * all;
     __syncthreads();
@@ -233,8 +338,8 @@ FLOE_DEV void floe_reduction_bins_write(const floe_reduction_dev_bins *b, const 
         counts[i] = n;
     }
     if (threadIdx.x == 0) {
-        b->frames[2 * blockIdx.x] = f->errors.bins;
-        b->frames[2 * blockIdx.x + 1] = f->values.bins;
+        b->frames[2 * blockIdx.x] = c->frames->errors.bins;
+        b->frames[2 * blockIdx.x + 1] = c->frames->values.bins;
     }
 }
 

@@ -9,11 +9,20 @@ enum {
     JOIN_STRETCHES = 28, /* of parts, in all of which the same word is joined by a thread of its own */
     JOIN_THREADS = PART_WORDS * JOIN_STRETCHES,
     BLOCKS_AN_SM = 2,
-    MERGE_THREADS = 256
+    MERGE_THREADS = 128,
+    MERGE_BLOCKS = 16
 };
 static_assert(JOIN_THREADS <= 1024, "one block");
 
 /* ---- pieces -------------------------------------------------------------------------------------------------------- */
+
+template <typename T>
+FLOE_DEV_SELDOM floe_reduction_group<T> gathered(const floe_reduction_dev_job *job, uint64_t first, uint64_t end)
+{
+    floe_reduction_group<T> g;
+    floe_reduction_gather(job, first, end, &g);
+    return g;
+}
 
 template <typename T>
 FLOE_DEV void fetch(const floe_reduction_dev_job *job, uint64_t first, uint64_t end, floe_reduction_group<T> *g)
@@ -21,57 +30,103 @@ FLOE_DEV void fetch(const floe_reduction_dev_job *job, uint64_t first, uint64_t 
     if (floe_reduction_is_whole(job, first, end))
         floe_reduction_load(job, first, g);
     else
-        floe_reduction_gather(job, first, end, g);
+        *g = gathered<T>(job, first, end);
 }
 
-/* Blocks take pieces in turn; a thread eight pairs of every 2048. Where warps wait for one another to look after bins, the
- * next ones are on their way meanwhile; elsewhere other warps have enough to do. */
-template <typename T, bool BINS>
+/* Of a kernel's block. */
+template <typename T> struct worker {
+    const floe_reduction_dev_job *job;
+    floe_reduction_shared<T> *shared;
+    floe_reduction_frames<T> *frames;
+    floe_reduction_counter<T> counter;
+};
+
+enum { STRETCH = 32 * FLOE_REDUCTION_STEP }; /* pairs; a step is a bit */
+
+/* Counts what had to wait for wider frames. waiting: bits of the warp's steps of a stretch. */
+template <typename T>
+FLOE_DEV_SELDOM void settle(worker<T> w, uint64_t begin, uint64_t end, uint32_t waiting, T least, T most)
+{
+    floe_reduction_widen(w.counter, w.frames, least, most, &w.shared->records);
+    for (; waiting; waiting &= waiting - 1) {
+        const uint64_t first = begin + (uint64_t)(__ffs((int)waiting) - 1) * FLOE_REDUCTION_STEP;
+        floe_reduction_group<T> g;
+        fetch(w.job, first, end, &g);
+        const floe_reduction_marks marks = floe_reduction_group_marks(w.job, &g);
+        floe_reduction_group_count(&w.counter, &g, &marks);
+    }
+}
+
+/* A thread takes eight pairs of every 2048; of f32 the next ones are on their way meanwhile. */
+template <typename T, bool BINS, floe_reduction_kind KIND>
+FLOE_DEV void stretch_add(const worker<T> *w, uint64_t begin, uint64_t end, floe_reduction_lane<T> *lane)
+{
+    enum { AHEAD = sizeof(T) == 4 };
+    floe_reduction_group<T> now, next;
+    uint32_t waiting = 0, bit = 1;
+    if (AHEAD)
+        fetch(w->job, begin, end, &next);
+    for (uint64_t first = begin; first < end; first += FLOE_REDUCTION_STEP, bit <<= 1) {
+        floe_reduction_extent<T> extent;
+        if (AHEAD)
+            now = next;
+        else
+            fetch(w->job, first, end, &now);
+        if (AHEAD && first + FLOE_REDUCTION_STEP < end)
+            fetch(w->job, first + FLOE_REDUCTION_STEP, end, &next);
+        const floe_reduction_marks marks = floe_reduction_group_add<KIND>(w->job, &now, &extent, w->shared, lane);
+        if (!BINS)
+            continue;
+        if (__all_sync(FLOE_ALL_LANES, floe_reduction_fits(&w->counter, &extent)))
+            floe_reduction_group_count(&w->counter, &now, &marks);
+        else
+            waiting |= bit;
+    }
+    if (BINS && __syncthreads_or(waiting != 0))
+        settle(*w, begin, end, waiting, min(lane->least[0], lane->least[1]), max(lane->most[0], lane->most[1]));
+}
+
+/* The block's bins, empty, in the frames that samples suggest. By all threads, before a barrier. */
+template <typename T> FLOE_DEV void bins_init(const worker<T> *w)
+{
+    const floe_reduction_start *s = w->job->start;
+    const floe_reduction_dev_bins *b = &w->job->bins;
+    for (uint32_t i = threadIdx.x; i < w->counter.at.end; i += FLOE_REDUCTION_THREADS)
+        w->counter.tables[i] = 0;
+    if (threadIdx.x == 0) {
+        floe_reduction_frame_init(&w->frames->errors, s->error_low, s->error_high, b->nerrors, false);
+        floe_reduction_frame_init(&w->frames->values, s->value_low, s->value_high, b->nvalues, true);
+    }
+}
+
+/* Blocks take pieces in turn. */
+template <typename T, bool BINS, floe_reduction_kind KIND>
 __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
     reduction_kernel(const __grid_constant__ floe_reduction_dev_job job)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, tables);
-    __shared__ floe_reduction_shared shared;
-    __shared__ floe_reduction_frames frames;
-    const floe_reduction_tables t = floe_reduction_tables_of(&job.bins);
-    floe_reduction_slots_clear(&shared);
-    if (BINS) {
-        for (uint32_t i = threadIdx.x; i < t.end; i += FLOE_REDUCTION_THREADS)
-            tables[i] = 0;
-        if (threadIdx.x == 0) {
-            const floe_reduction_start *s = job.start;
-            floe_reduction_frame_init(&frames.errors, s->error_low, s->error_high, job.bins.nerrors);
-            floe_reduction_frame_init(&frames.values, s->value_low, s->value_high, job.bins.nvalues);
-        }
-        __syncthreads();
-    }
+    __shared__ floe_reduction_shared<T> shared;
+    __shared__ floe_reduction_frames<T> frames;
+    const worker<T> w = {&job, &shared, &frames, {&job.bins, &frames, floe_reduction_tables_of(&job.bins), tables}};
+    floe_reduction_lane<T> lane;
+    floe_reduction_shared_init(&shared);
+    floe_dev_begin();
+    if (BINS)
+        bins_init(&w);
+    __syncthreads();
+    floe_reduction_lane_init(&job, &lane);
     for (uint64_t piece = blockIdx.x; piece < job.npieces; piece += gridDim.x) {
         const uint64_t begin = piece * job.piece, end = floe_min64(begin + job.piece, job.nelems);
-        floe_reduction_group<T> now, next;
-        floe_reduction_lane lane;
-        floe_reduction_lane_init(&job, &lane);
-        if (BINS)
-            fetch(&job, begin, end, &next);
-        for (uint64_t first = begin; first < end; first += FLOE_REDUCTION_STEP) {
-            if (BINS)
-                now = next;
-            else
-                fetch(&job, first, end, &now);
-            if (BINS && first + FLOE_REDUCTION_STEP < end)
-                fetch(&job, first + FLOE_REDUCTION_STEP, end, &next);
-            const floe_reduction_marks marks = floe_reduction_group_add(&job, &now, &shared, &lane);
-            if (BINS)
-                floe_reduction_bins_add(&job, &now, &marks, &lane, &t, tables, &frames);
-        }
-        floe_reduction_fold(&lane, &shared, &job.parts[piece]);
-        if (BINS && threadIdx.x == 0)
-            floe_reduction_frames_met(&frames, &job.parts[piece]);
+        for (uint64_t at = begin; at < end; at += STRETCH)
+            stretch_add<T, BINS, KIND>(&w, at, floe_min64(at + STRETCH, end), &lane);
+        floe_reduction_look_write<KIND>(&lane, &shared, &job.looks[piece]);
     }
+    floe_reduction_fold<KIND>(&lane, &shared, &job.parts[blockIdx.x]);
     if (BINS)
-        floe_reduction_bins_write(&job.bins, &t, tables, &frames);
+        floe_reduction_bins_write(&w.counter);
 }
 
-/* ---- what the pieces come to --------------------------------------------------------------------------------------- */
+/* ---- what the blocks' parts come to --------------------------------------------------------------------------------------- */
 
 FLOE_DEV uint64_t word_join(uint32_t word, uint64_t a, uint64_t b)
 {
@@ -82,17 +137,18 @@ FLOE_DEV uint64_t word_join(uint32_t word, uint64_t a, uint64_t b)
     return a + b;
 }
 
-/* One block; a thread one word of the parts of a stretch of pieces. */
-__global__ void __launch_bounds__(JOIN_THREADS) join_kernel(const uint64_t *parts, uint64_t npieces, uint64_t *total)
+/* One block; a thread one word of a stretch of the parts. */
+__global__ void __launch_bounds__(JOIN_THREADS) join_kernel(const uint64_t *parts, uint32_t nparts, uint64_t *total)
 {
     __shared__ uint64_t stretches[JOIN_STRETCHES][PART_WORDS];
+    floe_dev_begin();
     static_assert(sizeof(floe_reduction_part) == PART_WORDS * sizeof(uint64_t), "words");
     const uint32_t word = threadIdx.x % PART_WORDS, stretch = threadIdx.x / PART_WORDS;
-    const uint64_t share = floe_ceil_div(npieces, JOIN_STRETCHES);
-    const uint64_t begin = floe_min64(stretch * share, npieces), end = floe_min64(begin + share, npieces);
+    const uint32_t share = (nparts + JOIN_STRETCHES - 1) / JOIN_STRETCHES;
+    const uint32_t begin = min(stretch * share, nparts), end = min(begin + share, nparts);
     uint64_t v = word < FLOE_SUMS ? 0 : word < FLOE_SUMS + FLOE_TOPS ? 0xfff0000000000000u : 0;
-#pragma unroll 4
-    for (uint64_t k = begin; k < end; k++)
+#pragma unroll 16
+    for (uint32_t k = begin; k < end; k++)
         v = word_join(word, v, parts[k * PART_WORDS + word]);
     stretches[stretch][word] = v;
     __syncthreads();
@@ -115,33 +171,49 @@ FLOE_DEV void total_frames_make(const floe_reduction_dev_job *job, floe_bins_fra
                                        max(top[FLOE_TOP_X], top[FLOE_TOP_Y]), job->bins.nvalues);
 }
 
-/* A block of this grid for each of the other's: its counts are added to the total. */
-__global__ void __launch_bounds__(MERGE_THREADS) merge_kernel(const __grid_constant__ floe_reduction_dev_job job)
+/* Where bin i of a block's counts goes in the total. */
+FLOE_DEV uint64_t bin_place(const floe_reduction_dev_bins *b, const floe_bins_frame from[2],
+                            const floe_bins_frame to[2], uint32_t i)
 {
-    __shared__ floe_bins_frame to[2];
+    const uint32_t ratios = b->nerrors + b->nratios;
+    if (i < b->nerrors)
+        return (uint64_t)floe_bins_move(&from[0], i, &to[0]);
+    if (i < ratios)
+        return i;
+    const uint32_t bin = (i - ratios) % b->nvalues;
+    return i - bin + (uint64_t)floe_bins_move(&from[1], bin, &to[1]);
+}
+
+/* A thread adds one bin's counts of MERGE_BLOCKS blocks to the total: mostly they go to one place. */
+__global__ void __launch_bounds__(MERGE_THREADS)
+    merge_kernel(const __grid_constant__ floe_reduction_dev_job job, uint32_t nblocks)
+{
+    __shared__ floe_bins_frame to[2], from[MERGE_BLOCKS][2];
     const floe_reduction_dev_bins *b = &job.bins;
-    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues;
-    const uint32_t *counts = b->counts + (uint64_t)blockIdx.x * all;
-    const floe_bins_frame *from = b->frames + 2 * blockIdx.x;
+    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues, i = blockIdx.x * MERGE_THREADS + threadIdx.x;
+    const uint32_t begin = blockIdx.y * MERGE_BLOCKS, n = min(nblocks - begin, (uint32_t)MERGE_BLOCKS);
+    if (threadIdx.x < 2 * n)
+        from[threadIdx.x / 2][threadIdx.x % 2] = b->frames[2 * begin + threadIdx.x];
     if (threadIdx.x == 0) {
         total_frames_make(&job, to);
-        if (blockIdx.x == 0)
+        if (blockIdx.x == 0 && blockIdx.y == 0)
             b->total_frames[0] = to[0], b->total_frames[1] = to[1];
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < all; i += MERGE_THREADS) {
-        const uint32_t ratios = b->nerrors + b->nratios;
-        uint64_t at = i;
-        if (counts[i] == 0)
-            continue;
-        if (i < b->nerrors)
-            at = (uint64_t)floe_bins_move(&from[0], i, &to[0]);
-        else if (i >= ratios) {
-            const uint32_t bin = (i - ratios) % b->nvalues;
-            at = i - bin + (uint64_t)floe_bins_move(&from[1], bin, &to[1]);
-        }
-        atomicAdd((unsigned long long *)&b->total[at], (unsigned long long)counts[i]);
+    if (i >= all)
+        return;
+    unsigned long long waiting = 0;
+    uint64_t place = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t count = b->counts[(uint64_t)(begin + k) * all + i];
+        const uint64_t at = count ? bin_place(b, from[k], to, i) : place;
+        if (at != place && waiting)
+            atomicAdd((unsigned long long *)&b->total[place], waiting);
+        waiting = (at == place ? waiting : 0) + count;
+        place = at;
     }
+    if (waiting)
+        atomicAdd((unsigned long long *)&b->total[place], waiting);
 }
 
 /* ---- bytes --------------------------------------------------------------------------------------------------------- */
@@ -193,12 +265,20 @@ __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS)
 
 typedef void kernel_fn(floe_reduction_dev_job);
 
+template <typename T, bool BINS> kernel_fn *kernel_for(const floe_reduction_dev_job *job)
+{
+    return job->each      ? reduction_kernel<T, BINS, FLOE_REDUCTION_EACH>
+           : job->moments ? reduction_kernel<T, BINS, FLOE_REDUCTION_POWERS>
+           : job->ratios  ? reduction_kernel<T, BINS, FLOE_REDUCTION_RATIO>
+                          : reduction_kernel<T, BINS, FLOE_REDUCTION_FEW>;
+}
+
 kernel_fn *kernel_of(const floe_reduction_dev_job *job)
 {
     const bool bins = job->bins.nerrors || job->bins.nvalues;
     if (job->dtype == FLOE_F32)
-        return bins ? reduction_kernel<float, true> : reduction_kernel<float, false>;
-    return bins ? reduction_kernel<double, true> : reduction_kernel<double, false>;
+        return bins ? kernel_for<float, true>(job) : kernel_for<float, false>(job);
+    return bins ? kernel_for<double, true>(job) : kernel_for<double, false>(job);
 }
 
 uint32_t shared_nbytes(const floe_reduction_dev_job *job) { return 4 * floe_reduction_tables_of(&job->bins).end; }
@@ -228,10 +308,14 @@ int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks)
 int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
-    FLOE_LAUNCH(kernel_of(job), nblocks, FLOE_REDUCTION_THREADS, shared_nbytes(job), s, *job);
-    FLOE_LAUNCH(join_kernel, 1, JOIN_THREADS, 0, s, (const uint64_t *)job->parts, job->npieces, (uint64_t *)job->total);
-    if (job->bins.nerrors || job->bins.nvalues)
-        FLOE_LAUNCH(merge_kernel, nblocks, MERGE_THREADS, 0, s, *job);
+    FLOE_LAUNCH_EARLY(kernel_of(job), nblocks, FLOE_REDUCTION_THREADS, shared_nbytes(job), s, *job);
+    FLOE_LAUNCH_EARLY(join_kernel, 1, JOIN_THREADS, 0, s, (const uint64_t *)job->parts, nblocks,
+                      (uint64_t *)job->total);
+    if (job->bins.nerrors || job->bins.nvalues) {
+        const uint32_t all = job->bins.nerrors + job->bins.nratios + 2 * job->bins.nvalues;
+        const dim3 grid((all + MERGE_THREADS - 1) / MERGE_THREADS, (nblocks + MERGE_BLOCKS - 1) / MERGE_BLOCKS);
+        FLOE_LAUNCH(merge_kernel, grid, MERGE_THREADS, 0, s, *job, nblocks);
+    }
     return (int)cudaGetLastError();
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels of the reduction pass. The same pieces as on a CPU (reduction_math.h), and parts with the same words; what is
- * added within a piece is added in another order, which depends on the shape only.
+ * Kernels of the reduction pass. The same pieces as on a CPU (reduction_math.h), and parts with the same words; a part is that of
+ * a block of threads, of all of its pieces. What is added is added in an order that depends on the shape, and on the GPU, only.
  *
  * Bins lie in shared memory, a block's in a frame of its own (bins_math.h) that grows with what the block meets. The frames
  * begin with what a few samples say, which never makes them coarser than the bins of all values.
@@ -44,6 +44,13 @@ typedef struct floe_reduction_dev_bins {
     floe_bins_frame *total_frames;
 } floe_reduction_dev_bins;
 
+/* What is known of a piece: a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or a little
+ * more; negative without any pair. */
+typedef struct floe_reduction_look {
+    double worst, ratio;
+    uint32_t nundefined, nmismatch; /* as FLOE_COUNT_PW_UNDEFINED, FLOE_COUNT_MISMATCH */
+} floe_reduction_look;
+
 /* By value. Pointers are device memory. */
 typedef struct floe_reduction_dev_job {
     const void *side[2]; /* the original twice, where it is alone */
@@ -54,10 +61,11 @@ typedef struct floe_reduction_dev_job {
     uint64_t nelems, piece, npieces;
     uint32_t has_fill;
     uint32_t ratios, moments; /* |e| / |x|; third and fourth powers: wanted? */
-    uint32_t reserved;
+    uint32_t each;            /* y, y^2 and x y are summed up; else they are 0 in the parts */
     uint64_t fill_bits;
     floe_reduction_start *start;
-    floe_reduction_part *parts, *total; /* of each piece, of all */
+    floe_reduction_look *looks;         /* of each piece */
+    floe_reduction_part *parts, *total; /* of each block, of all */
     floe_reduction_dev_bins bins;
 } floe_reduction_dev_job;
 
@@ -83,10 +91,13 @@ typedef struct floe_reduction_found {
     double x, y;
 } floe_reduction_found;
 
+/* Looks of at least `least` get their worst to the last digit: what stands there may be a little more. All others are as of
+ * pieces without any pair from then on. */
+int floe_reduction_look_again_cuda(const floe_reduction_dev_job *job, double least, void *stream);
 /* The n worst pairs of each of npieces pieces, worst first, the first of equals first: n to each piece; at is UINT64_MAX
- * where there are no more. */
+ * where there are no more, or none with |e| of at least `least`. */
 int floe_reduction_worst_cuda(const floe_reduction_dev_job *job, const uint64_t *pieces, uint32_t npieces, uint32_t n,
-                              floe_reduction_found *found, void *stream);
+                              double least, floe_reduction_found *found, void *stream);
 /* Of each piece: pairs with |e| > allowed (times |x| if of_value), and the first of them. */
 int floe_reduction_outside_cuda(const floe_reduction_dev_job *job, double allowed, bool of_value, uint64_t *count,
                                 floe_reduction_found *first, void *stream);

@@ -70,7 +70,8 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
     floe_reduction_dev_bins *b = &d->job.bins;
     const uint64_t npieces = d->job.npieces;
     d->answer = floe_arena_take(arena, 1, sizeof *d->answer);
-    d->job.parts = floe_arena_take(arena, npieces, sizeof *d->job.parts);
+    d->job.looks = floe_arena_take(arena, npieces, sizeof *d->job.looks);
+    d->job.parts = floe_arena_take(arena, d->nblocks, sizeof *d->job.parts);
     d->range = floe_arena_take(arena, 1, sizeof *d->range);
     d->range_scratch = floe_arena_take(arena, floe_range_scratch_nbytes(), 1);
     d->range_done = floe_arena_take(arena, 1, sizeof *d->range_done);
@@ -165,6 +166,23 @@ static floe_spot spot_of(const floe_reduction_device *d, const floe_reduction_fo
     return spot;
 }
 
+/* What is known of pieces, to the host's parts: those of their numbers by which a search goes. */
+static floe_status looks_fetch(floe_reduction_device *d, floe_error *err)
+{
+    floe_reduction_part *parts = d->host->parts;
+    floe_reduction_look *looks = (floe_reduction_look *)d->host->tree;
+    _Static_assert(sizeof *looks <= sizeof *d->host->tree, "there is a part for each piece");
+    FLOE_TRY(floe_cuda_copy(d->cuda, looks, d->job.looks, d->job.npieces * sizeof *looks, err));
+    FLOE_TRY(floe_cuda_wait(d->cuda, err));
+    for (uint64_t k = 0; k < d->job.npieces; k++) {
+        floe_reduction_part_init(&parts[k]);
+        parts[k].top[FLOE_TOP_E] = looks[k].worst;
+        parts[k].count[FLOE_COUNT_PAIRS] = looks[k].worst >= 0;
+        parts[k].count[FLOE_COUNT_MISMATCH] = looks[k].nmismatch;
+    }
+    return FLOE_OK;
+}
+
 static floe_status mismatch_search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
 {
     floe_reduction_found found;
@@ -187,16 +205,48 @@ static int by_size(const void *a, const void *b)
     return x != y ? (x < y) - (x > y) : (p->at > q->at) - (p->at < q->at);
 }
 
+/* The least of the worst of some pieces. */
+static double least_of(const floe_reduction *r, const uint64_t *pieces, uint32_t npieces)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < npieces; i++)
+        least = fmin(least, floe_reduction_worst(&r->parts[pieces[i]]));
+    return least;
+}
+
+/* The pieces in which the worst errors lie, and a number below which none of these is: a piece for each, if there are so many. Of f32 the looks may be a little too
+ * much: where more pieces than are wanted look as bad, they are looked at again. */
+static floe_status worst_pieces(floe_reduction_device *d, uint64_t *pieces, uint32_t *npieces, double *least,
+                                floe_error *err)
+{
+    const floe_reduction *r = d->host;
+    const bool exact = d->job.dtype == FLOE_F64;
+    uint64_t nalike = 0;
+    *npieces = floe_reduction_worst_pieces(r, pieces);
+    *least = least_of(r, pieces, *npieces);
+    for (uint64_t k = 0; k < r->npieces; k++)
+        nalike += floe_reduction_worst(&r->parts[k]) >= *least;
+    if (!exact && *least > 0 && nalike > *npieces) {
+        FLOE_CUDA(err, floe_reduction_look_again_cuda(&d->job, *least, d->cuda->stream));
+        FLOE_TRY(looks_fetch(d, err));
+        *npieces = floe_reduction_worst_pieces(r, pieces);
+        *least = least_of(r, pieces, *npieces);
+    }
+    *least *= *npieces < r->options->worst ? 0 : exact ? 1 : 1 - 0x1p-20;
+    return FLOE_OK;
+}
+
 static floe_status worst_search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
 {
     const uint32_t most = d->host->options->worst;
     uint64_t pieces[FLOE_REDUCTION_MAX_LOOKS];
     floe_reduction_found found[FETCHED], best[FLOE_REDUCTION_MAX_LOOKS + FETCHED];
-    uint32_t nbest = 0;
+    uint32_t nbest = 0, npieces;
+    double least;
     const uint32_t a_fetch = FETCHED / most; /* pieces */
-    const uint32_t npieces = floe_reduction_worst_pieces(d->host, pieces);
+    FLOE_TRY(worst_pieces(d, pieces, &npieces, &least, err));
     FLOE_TRY(floe_cuda_copy(d->cuda, d->pieces, pieces, npieces * sizeof *pieces, err));
-    FLOE_CUDA(err, floe_reduction_worst_cuda(&d->job, d->pieces, npieces, most, d->found, d->cuda->stream));
+    FLOE_CUDA(err, floe_reduction_worst_cuda(&d->job, d->pieces, npieces, most, least, d->found, d->cuda->stream));
     for (uint32_t i = 0; i < npieces; i += a_fetch) { /* the best so far, and those of some pieces more */
         const uint32_t n = (npieces - i < a_fetch ? npieces - i : a_fetch) * most;
         FLOE_TRY(floe_cuda_fetch(d->cuda, found, d->found + (uint64_t)i * most, n * sizeof *found, err));
@@ -238,16 +288,14 @@ static floe_status search(floe_reduction_device *d, floe_reduction_result *resul
 {
     const uint64_t *count = result->total.count;
     const bool worst = has(d, FLOE_REDUCTION_WORST) && d->host->options->worst && count[FLOE_COUNT_PAIRS];
-    if (worst || count[FLOE_COUNT_MISMATCH]) {
-        FLOE_TRY(floe_cuda_copy(d->cuda, d->host->parts, d->job.parts, d->job.npieces * sizeof *d->job.parts, err));
-        FLOE_TRY(floe_cuda_wait(d->cuda, err));
-    }
+    if (worst || count[FLOE_COUNT_MISMATCH])
+        FLOE_TRY(looks_fetch(d, err));
     if (count[FLOE_COUNT_MISMATCH])
         FLOE_TRY(mismatch_search(d, result, err));
-    if (worst)
-        FLOE_TRY(worst_search(d, result, err));
     if (has(d, FLOE_REDUCTION_OUTSIDE) && count[FLOE_COUNT_PAIRS])
         FLOE_TRY(outside_search(d, result, err));
+    if (worst)
+        FLOE_TRY(worst_search(d, result, err));
     return FLOE_OK;
 }
 
@@ -272,12 +320,26 @@ static floe_status sort(floe_reduction_device *d, floe_reduction_result *result,
 
 _Static_assert(sizeof(floe_reduction_dev_answer) <= FLOE_CUDA_ANSWER_NBYTES, "fetched at once");
 
-static floe_status read_all(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
+static floe_status read_once(floe_reduction_device *d, uint32_t nblocks, floe_reduction_dev_answer *answer,
+                             floe_error *err)
 {
     if (d->nbins)
         FLOE_TRY(floe_cuda_clear(d->cuda, d->job.bins.total, d->nbins * sizeof(uint64_t), err));
-    FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, d->nblocks, d->cuda->stream));
+    FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, nblocks, d->cuda->stream));
     return floe_cuda_fetch(d->cuda, answer, d->answer, sizeof *answer, err);
+}
+
+/* What y adds up to is worked out; the fields are read again where that is no good: their errors are much larger than what y
+ * itself varies by. */
+static floe_status read_all(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
+{
+    uint32_t nblocks = d->nblocks;
+    FLOE_TRY(read_once(d, nblocks, answer, err));
+    if (d->job.each || floe_reduction_part_complete(&answer->total, answer->start.pivot))
+        return FLOE_OK;
+    d->job.each = 1;
+    FLOE_CUDA(err, floe_reduction_blocks(&d->job, &nblocks));
+    return read_once(d, nblocks < d->nblocks ? nblocks : d->nblocks, answer, err);
 }
 
 static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev_answer *answer,
@@ -298,6 +360,7 @@ floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_r
     floe_reduction_dev_answer answer;
     bool mended;
     floe_reduction_result_init(d->host, result);
+    d->job.each = 0;
     d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
     FLOE_CUDA(err, floe_reduction_sample_cuda(&d->job, d->cuda->stream));
     FLOE_TRY(read_all(d, &answer, err));

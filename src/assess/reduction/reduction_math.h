@@ -105,6 +105,21 @@ FLOE_HD void floe_reduction_part_join(floe_reduction_part *into, const floe_redu
         into->count[i] += part->count[i];
 }
 
+/* ---- sums of y from others ------------------------------------------------------------------------------------------ */
+
+/* Fills in FLOE_SUM_Y, Y2 and XY, as dy is dx + e less the distance of the pivots. False: too little would be left of what is
+ * added up to be worth the name. */
+FLOE_HD bool floe_reduction_part_complete(floe_reduction_part *p, const double *pivot)
+{
+    const double n = (double)p->count[FLOE_COUNT_PAIRS], apart = pivot[1] - pivot[0], *s = p->sum;
+    const double x = s[FLOE_SUM_X], x2 = s[FLOE_SUM_X2], e = s[FLOE_SUM_E], e2 = s[FLOE_SUM_E2], xe = s[FLOE_SUM_XE];
+    const double both = xe - apart * x, most = x2 + e2 + n * apart * apart, y2 = most + 2 * (both - apart * e);
+    p->sum[FLOE_SUM_Y] = x + e - n * apart;
+    p->sum[FLOE_SUM_Y2] = y2;
+    p->sum[FLOE_SUM_XY] = x2 + both;
+    return 64 * y2 >= most; /* not of NaN */
+}
+
 /* ---- places ------------------------------------------------------------------------------------------------------- */
 
 enum { FLOE_REDUCTION_SAMPLES = 255 };

@@ -5,7 +5,7 @@
 namespace
 {
 
-enum { LOOK_THREADS = 512, LOOK_WARPS = LOOK_THREADS / FLOE_WARP, SAMPLE_THREADS = 256 };
+enum { LOOK_THREADS = 512, LOOK_WARPS = LOOK_THREADS / FLOE_WARP, SAMPLES = 256, SAMPLE_THREADS = 2 * SAMPLES };
 
 /* A pair at a place. */
 template <typename T> struct looked {
@@ -23,54 +23,67 @@ template <typename T> FLOE_DEV looked<T> look(const floe_reduction_dev_job *job,
 
 /* ---- samples ------------------------------------------------------------------------------------------------------- */
 
-/* Puts the values of a block's threads that count in order; by all threads. Returns their number. */
-FLOE_DEV uint32_t sample_sort(double v, bool counts, double *values, bool *flags, double *sorted)
+/* Puts SAMPLES numbers of each side in order, by comparing and changing places; by all threads, half of them a side. */
+FLOE_DEV void samples_sort(double (*v)[SAMPLES])
 {
-    uint32_t rank = 0, n = 0;
+    const uint32_t i = threadIdx.x % SAMPLES;
+    double *side = v[threadIdx.x / SAMPLES];
+    for (uint32_t run = 2; run <= SAMPLES; run *= 2)
+        for (uint32_t apart = run / 2; apart > 0; apart /= 2) {
+            const uint32_t other = i ^ apart;
+            __syncthreads();
+            if (other > i && (side[i] > side[other]) == ((i & run) == 0)) {
+                const double t = side[i];
+                side[i] = side[other], side[other] = t;
+            }
+        }
     __syncthreads();
-    values[threadIdx.x] = v, flags[threadIdx.x] = counts;
-    __syncthreads();
-    for (uint32_t i = 0; i < SAMPLE_THREADS; i++) {
-        n += flags[i];
-        rank += flags[i] && (values[i] < v || (values[i] == v && i < threadIdx.x));
-    }
-    if (counts)
-        sorted[rank] = v;
-    __syncthreads();
-    return n;
 }
 
-/* One block, a thread a sample. */
+/* The largest number of a block; by all threads. */
+FLOE_DEV double sample_most(double v, double *words)
+{
+    for (int d = FLOE_WARP / 2; d > 0; d /= 2)
+        v = max(v, __shfl_xor_sync(FLOE_ALL_LANES, v, d));
+    __syncthreads();
+    if (floe_lane() == 0)
+        words[threadIdx.x / FLOE_WARP] = v;
+    __syncthreads();
+    v = words[0];
+    for (int w = 1; w < SAMPLE_THREADS / FLOE_WARP; w++)
+        v = max(v, words[w]);
+    return v;
+}
+
+/* One block; its first threads have a sample each. */
 template <typename T>
 __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_constant__ floe_reduction_dev_job job)
 {
-    __shared__ double values[SAMPLE_THREADS], sorted[SAMPLE_THREADS];
-    __shared__ bool flags[SAMPLE_THREADS];
+    __shared__ double sorted[2][SAMPLES], words[SAMPLE_THREADS / FLOE_WARP];
     floe_reduction_start *start = job.start;
     const uint32_t i = threadIdx.x;
-    const double nan = floe_f64_of(0x7ff8000000000000u);
+    const double nan = floe_f64_of(0x7ff8000000000000u), infinity = floe_f64_of(0x7ff0000000000000u);
     const bool is = i < floe_min64(job.nelems, FLOE_REDUCTION_SAMPLES);
     const looked<T> p = look<T>(&job, is ? floe_reduction_sample_place(job.nelems, i) : 0);
-    const double x = (double)p.x, y = (double)p.y;
     const bool x_counts = is && floe_reduction_class(p.x, &job) == FLOE_VALUE_FINITE;
-    const bool y_counts = is && floe_reduction_class(p.y, &job) == FLOE_VALUE_FINITE;
-    uint32_t n = sample_sort(x, x_counts, values, flags, sorted);
-    if (i < n)
-        start->sample[i] = sorted[i];
-    if (i == 0)
-        start->nsamples[0] = n, start->pivot[0] = n ? sorted[n / 2] : 0;
-    n = sample_sort(y, y_counts, values, flags, sorted);
-    if (i == 0)
-        start->nsamples[1] = n, start->pivot[1] = n ? sorted[n / 2] : 0;
-    n = sample_sort(y - x, x_counts && y_counts, values, flags, sorted);
-    if (i == 0)
-        start->error_low = n ? sorted[0] : nan, start->error_high = n ? sorted[n - 1] : nan;
-    n = sample_sort(min(x, y), x_counts && y_counts, values, flags, sorted);
-    if (i == 0)
-        start->value_low = n ? sorted[0] : nan;
-    n = sample_sort(max(x, y), x_counts && y_counts, values, flags, sorted);
-    if (i == 0)
-        start->value_high = n ? sorted[n - 1] : nan;
+    const bool y_counts = is && floe_reduction_class(p.y, &job) == FLOE_VALUE_FINITE, both = x_counts && y_counts;
+    const double x = x_counts ? (double)p.x : infinity, y = y_counts ? (double)p.y : infinity;
+    const uint32_t n[2] = {(uint32_t)__syncthreads_count(x_counts), (uint32_t)__syncthreads_count(y_counts)};
+    if (i < SAMPLES)
+        sorted[0][i] = x, sorted[1][i] = y;
+    samples_sort(sorted);
+    if (i < n[0])
+        start->sample[i] = sorted[0][i];
+    if (i < 2)
+        start->nsamples[i] = n[i], start->pivot[i] = n[i] ? sorted[i][n[i] / 2] : 0;
+    const double ends[4] = {sample_most(both ? x - y : -infinity, words), sample_most(both ? y - x : -infinity, words),
+                            sample_most(both ? -min(x, y) : -infinity, words),
+                            sample_most(both ? max(x, y) : -infinity, words)};
+    const bool any = ends[1] >= -ends[0];
+    if (i == 0) {
+        start->error_low = any ? -ends[0] : nan, start->error_high = any ? ends[1] : nan;
+        start->value_low = any ? -ends[2] : nan, start->value_high = any ? ends[3] : nan;
+    }
 }
 
 /* ---- dense copies -------------------------------------------------------------------------------------------------- */
@@ -129,24 +142,83 @@ FLOE_DEV void found_write(const floe_reduction_dev_job *job, candidate c, floe_r
 
 /* ---- the worst ----------------------------------------------------------------------------------------------------- */
 
-/* A block for each piece; in each of n rounds it finds the best that comes behind the one before. */
+/* A pair; of one that does not count size is -1. */
+template <typename T> FLOE_DEV candidate candidate_at(const floe_reduction_dev_job *job, uint64_t at)
+{
+    const looked<T> p = look<T>(job, at);
+    return candidate{p.kind == FLOE_PAIR_COUNTS ? fabs((double)p.y - (double)p.x) : -1, at};
+}
+
+/* What looks of at least `least` say, to the last digit. Blocks take pieces in turn. */
 template <typename T>
 __global__ void __launch_bounds__(LOOK_THREADS)
-    worst_kernel(const __grid_constant__ floe_reduction_dev_job job, const uint64_t *pieces, uint32_t n,
-                 floe_reduction_found *found)
+    look_again_kernel(const __grid_constant__ floe_reduction_dev_job job, double least)
 {
     __shared__ candidate words[LOOK_WARPS];
-    const uint64_t begin = pieces[blockIdx.x] * job.piece, end = floe_min64(begin + job.piece, job.nelems);
-    candidate before = {floe_f64_of(0x7ff0000000000000u), 0};
-    for (uint32_t round = 0; round < n; round++) {
+    for (uint64_t piece = blockIdx.x; piece < job.npieces; piece += gridDim.x) {
+        const uint64_t begin = piece * job.piece, end = floe_min64(begin + job.piece, job.nelems);
         candidate best = {-1, UINT64_MAX};
+        if (!(job.looks[piece].worst >= least)) { /* the same for all threads, even behind the change */
+            job.looks[piece].worst = -1;
+            continue;
+        }
         for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS) {
-            const looked<T> p = look<T>(&job, at);
-            const candidate c = {p.kind == FLOE_PAIR_COUNTS ? fabs((double)p.y - (double)p.x) : -1, at};
-            if (c.size >= 0 && better(before, c) && better(c, best))
-                best = c;
+            const candidate c = candidate_at<T>(&job, at);
+            best = better(c, best) ? c : best;
         }
         best = block_best(best, words);
+        if (threadIdx.x == 0)
+            job.looks[piece].worst = best.size;
+    }
+}
+
+enum { WORST_LISTED = 1024 };
+
+/* Of a block. */
+struct worst_list {
+    uint32_t n; /* more than there is room for: not all are listed */
+    candidate entry[WORST_LISTED];
+    candidate words[LOOK_WARPS];
+};
+
+template <typename T>
+FLOE_DEV void worst_collect(const floe_reduction_dev_job *job, uint64_t begin, uint64_t end, double least,
+                            worst_list *list)
+{
+    if (threadIdx.x == 0)
+        list->n = 0;
+    __syncthreads();
+#pragma unroll 4
+    for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS) {
+        const candidate c = candidate_at<T>(job, at);
+        const uint32_t i = c.size >= least ? atomicAdd(&list->n, 1u) : WORST_LISTED;
+        if (i < WORST_LISTED)
+            list->entry[i] = c;
+    }
+    __syncthreads();
+}
+
+/* A block for each piece: its n worst pairs of at least `least`. They are listed, as there are few; in each of n rounds the best
+ * is found that comes behind the one before, of the list, or of all if that does not have them all. */
+template <typename T>
+__global__ void __launch_bounds__(LOOK_THREADS)
+    worst_kernel(const __grid_constant__ floe_reduction_dev_job job, const uint64_t *pieces, uint32_t n, double least,
+                 floe_reduction_found *found)
+{
+    __shared__ worst_list list;
+    const uint64_t begin = pieces[blockIdx.x] * job.piece, end = floe_min64(begin + job.piece, job.nelems);
+    candidate before = {floe_f64_of(0x7ff0000000000000u), 0};
+    worst_collect<T>(&job, begin, end, least, &list);
+    const bool listed = list.n <= WORST_LISTED;
+    const uint64_t size = listed ? list.n : end - begin;
+    for (uint32_t round = 0; round < n; round++) {
+        candidate best = {-1, UINT64_MAX};
+        for (uint64_t i = threadIdx.x; i < size; i += LOOK_THREADS) {
+            const candidate c = listed ? list.entry[i] : candidate_at<T>(&job, begin + i);
+            if (c.size >= least && better(before, c) && better(c, best))
+                best = c;
+        }
+        best = block_best(best, list.words);
         if (threadIdx.x == 0)
             found_write<T>(&job, best, &found[(uint64_t)blockIdx.x * n + round]);
         before = best.size < 0 ? candidate{-1, 0} : best;
@@ -154,6 +226,11 @@ __global__ void __launch_bounds__(LOOK_THREADS)
 }
 
 /* ---- outside the bound --------------------------------------------------------------------------------------------- */
+
+FLOE_DEV bool may_be_outside(const floe_reduction_look *l, double allowed, bool of_value)
+{
+    return of_value ? l->nundefined || l->ratio >= allowed * (1 - 1e-12) : l->worst > allowed;
+}
 
 /* Blocks take pieces in turn. */
 template <typename T>
@@ -170,7 +247,7 @@ __global__ void __launch_bounds__(LOOK_THREADS)
         if (threadIdx.x == 0)
             total = 0;
         __syncthreads();
-        if (floe_reduction_may_be_outside(&job.parts[piece], allowed, of_value)) {
+        if (may_be_outside(&job.looks[piece], allowed, of_value)) {
             for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS) {
                 const looked<T> p = look<T>(&job, at);
                 const double may = of_value ? allowed * fabs((double)p.x) : allowed;
@@ -214,7 +291,7 @@ __global__ void __launch_bounds__(LOOK_THREADS)
 
 int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream)
 {
-    static_assert((int)FLOE_REDUCTION_SAMPLES < (int)SAMPLE_THREADS, "a thread a sample");
+    static_assert((int)FLOE_REDUCTION_SAMPLES < (int)SAMPLES, "a thread a sample");
     if (job->dtype == FLOE_F32)
         FLOE_LAUNCH(sample_kernel<float>, 1, SAMPLE_THREADS, 0, (cudaStream_t)stream, *job);
     else
@@ -235,16 +312,26 @@ int floe_reduction_gather_cuda(const floe_reduction_dev_job *job, void *original
     return (int)cudaGetLastError();
 }
 
-int floe_reduction_worst_cuda(const floe_reduction_dev_job *job, const uint64_t *pieces, uint32_t npieces, uint32_t n,
-                              floe_reduction_found *found, void *stream)
+int floe_reduction_look_again_cuda(const floe_reduction_dev_job *job, double least, void *stream)
 {
+    const uint32_t nblocks = (uint32_t)floe_min64(job->npieces, FLOE_REDUCTION_MAX_BLOCKS);
     if (job->dtype == FLOE_F32)
-        FLOE_LAUNCH(worst_kernel<float>, npieces, LOOK_THREADS, 0, (cudaStream_t)stream, *job, pieces, n, found);
+        FLOE_LAUNCH(look_again_kernel<float>, nblocks, LOOK_THREADS, 0, (cudaStream_t)stream, *job, least);
     else
-        FLOE_LAUNCH(worst_kernel<double>, npieces, LOOK_THREADS, 0, (cudaStream_t)stream, *job, pieces, n, found);
+        FLOE_LAUNCH(look_again_kernel<double>, nblocks, LOOK_THREADS, 0, (cudaStream_t)stream, *job, least);
     return (int)cudaGetLastError();
 }
 
+int floe_reduction_worst_cuda(const floe_reduction_dev_job *job, const uint64_t *pieces, uint32_t npieces, uint32_t n,
+                              double least, floe_reduction_found *found, void *stream)
+{
+    if (job->dtype == FLOE_F32)
+        FLOE_LAUNCH(worst_kernel<float>, npieces, LOOK_THREADS, 0, (cudaStream_t)stream, *job, pieces, n, least, found);
+    else
+        FLOE_LAUNCH(worst_kernel<double>, npieces, LOOK_THREADS, 0, (cudaStream_t)stream, *job, pieces, n, least,
+                    found);
+    return (int)cudaGetLastError();
+}
 int floe_reduction_outside_cuda(const floe_reduction_dev_job *job, double allowed, bool of_value, uint64_t *count,
                                 floe_reduction_found *first, void *stream)
 {
