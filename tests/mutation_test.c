@@ -213,7 +213,7 @@ static void integers(void **unused)
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
-enum { STREAM_CELLS = 4000, MEMORY_LIMIT = 8 << 20, ELEMS_LIMIT = 1 << 20, NSTREAMS = 15 };
+enum { STREAM_CELLS = 4000, MEMORY_LIMIT = 8 << 20, ELEMS_LIMIT = 1 << 20, NSTREAMS = 21 };
 
 /* A stream in memory as a source, and what comes of it. */
 typedef struct memory {
@@ -244,15 +244,27 @@ static mutant stream_of(floe_ctx *ctx, uint64_t i)
     static const char *const texts[] = {"abs=1e-2 chunk=7x9x11", "pwrel=1e-2 preset=fast chunk=10x20x20",
                                         "lossless chunk=5x20x20", "rel=1e-3 preset=fast",
                                         "psnr=60 fill=1e30 chunk=4x10x20"};
+    static const char *const zfp_texts[] = {"abs=1e-2 codec=zfp chunk=7x9x11",  "rate=6 codec=zfp",
+                                            "lossless codec=zfp chunk=5x20x20", "prec=12 codec=zfp",
+                                            "rel=1e-3 codec=zfp chunk=4x10x20", "rate=9 codec=zfp chunk=3x9x8"};
     static double data[STREAM_CELLS];
     const uint64_t extent[] = {10, 20, 20};
-    const floe_dtype dtype = i < 5 ? FLOE_F32 : i < 10 ? FLOE_F64 : i & 1 ? FLOE_I64 : FLOE_I32;
+    const floe_dtype dtype = i >= 15  ? (floe_dtype)(FLOE_F32 + i % 4)
+                             : i < 5  ? FLOE_F32
+                             : i < 10 ? FLOE_F64
+                             : i & 1  ? FLOE_I64
+                                      : FLOE_I32;
     hostile_fill(dtype, i % 5 == 2 ? HOSTILE_FEW : HOSTILE_PATCHES, STREAM_CELLS, 0.01, hostile_bits(dtype, 1e30), i,
                  data);
     floe_field f = floe_field_of(data, dtype, 3, extent);
     floe_params p;
     mutant m = {NULL, 0, 0};
-    assert_int_equal(floe_params_parse(&p, i == 11 ? "abs=3 preset=fast" : texts[i % 5], NULL), FLOE_OK);
+    assert_int_equal(floe_params_parse(&p,
+                                       i >= 15   ? zfp_texts[i - 15]
+                                       : i == 11 ? "abs=3 preset=fast"
+                                                 : texts[i % 5],
+                                       NULL),
+                     FLOE_OK);
     if (hostile_is_integer(dtype) && p.fill == FLOE_FILL_VALUE)
         p.fill_value = 77;
     mutant_resize(&m, floe_compress_bound(&f, &p));

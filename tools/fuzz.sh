@@ -31,7 +31,25 @@ if [ -z "$(ls "$seeds")" ]; then
             done
         done
     done
-    rm -f "$seeds/raw" "$seeds/floe"
+    # Codec zfp in all its modes, and index files of bare streams.
+    for shape in 300 20x30 9x11x13 2x5x7x9; do
+        for dtype in f32 f64 i32 i64; do
+            "$build/floe" fields fill --shape $shape --dtype $dtype -o "$seeds/raw" --force --quiet
+            for bound in rel=1e-2 lossless rate=5 prec=9; do
+                "$build/floe" compress "$seeds/raw" -o "$seeds/floe" --shape $shape --dtype $dtype \
+                    --bound $bound --codec zfp --quiet --force
+                n=$((n + 1))
+                { printf '%b' "\\x0$(printf %x $((n % 8 * 2 + 1)))" && cat "$seeds/floe"; } >"$seeds/$n"
+            done
+            for form in offsets lengths hybrid packed; do
+                "$build/floe" compress "$seeds/raw" -o "$seeds/floe" --shape $shape --dtype $dtype --bound prec=9 \
+                    --raw-zfp --index "$seeds/zfpx" --form $form --quiet --force
+                n=$((n + 1))
+                { printf '\001' && cat "$seeds/zfpx"; } >"$seeds/$n"
+            done
+        done
+    done
+    rm -f "$seeds/raw" "$seeds/floe" "$seeds/zfpx"
 fi
 
 each=$(((seconds + ${#targets[@]} - 1) / ${#targets[@]}))

@@ -4,7 +4,8 @@
  * same, and write nothing outside the box. The input:
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 make sizes add up, bit 5 edits, bits 6-7 bound mode
- *   1      edits: bits 0-4 kind of values, bit 5 preset; bit 6 integers; bit 7 codec zfp, which keeps abs, or all
+ *   1      edits: bits 0-4 kind of values, bit 5 preset; bit 6 integers; bit 7 codec zfp, whose modes are abs, rate, lossless,
+ *          prec
  *   2..5   extents
  *   6..    the chunk; or edits of a sound one: 2 bytes where (a word), 4 bytes what is added to it
  */
@@ -23,6 +24,7 @@ typedef struct input {
 static bool input_of(const uint8_t *p, input *in)
 {
     static const floe_bound_mode modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_PWREL, FLOE_BOUND_LOSSLESS, FLOE_BOUND_LOSSLESS};
+    static const floe_bound_mode zfp_modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_RATE, FLOE_BOUND_LOSSLESS, FLOE_BOUND_PREC};
     memset(in, 0, sizeof *in);
     in->params = (floe_codec_params){.dtype = p[1] & 64  ? (p[0] & 1 ? FLOE_I64 : FLOE_I32)
                                               : p[0] & 1 ? FLOE_F64
@@ -34,7 +36,8 @@ static bool input_of(const uint8_t *p, input *in)
                                      .max_abs = NAN};
     if (p[1] & 128) {
         in->params.codec = FLOE_CODEC_ZFP;
-        in->params.mode = p[0] >> 6 > 1 || p[1] & 64 ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_ABS;
+        in->params.mode = zfp_modes[p[0] >> 6];
+        in->params.bound = in->params.mode == FLOE_BOUND_ABS ? in->params.bound : 7;
     }
     in->rank = 1 + (p[0] >> 1 & 3);
     for (uint32_t a = 0; a < in->rank; a++) {

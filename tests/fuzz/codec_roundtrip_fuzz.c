@@ -5,7 +5,8 @@
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bits 3-4 bound mode, bit 5 preset, bit 6 the first value is the fill value,
  *          bit 7 the largest magnitude is known
- *   1      how values come of the bytes: bits 0-1 in turn, differences, runs, multiples of the bound
+ *   1      how values come of the bytes: bits 0-1 in turn, differences, runs, multiples of the bound; bit 6 integers; bit 7
+ *          codec zfp, whose modes are abs, rate, lossless, prec
  *   2..5   extents
  *   6..13  the bound: a binary64
  *   14..   values
@@ -16,11 +17,17 @@
 
 enum { HEAD = 14, MAX_CELLS = 10000 };
 
-static double sane_bound(floe_bound_mode mode, double b)
+static double sane_bound(floe_dtype dtype, floe_bound_mode mode, double b)
 {
     b = fabs(b);
     if (!(b > 0) || !isfinite(b))
         b = 0.01;
+    if (mode == FLOE_BOUND_RATE)
+        return fmod(b, 60) + 0.01;
+    if (mode == FLOE_BOUND_PREC)
+        return 1 + floor(fmod(b, 64));
+    if (hostile_is_integer(dtype) && b < 1)
+        return 1 + b;
     return mode == FLOE_BOUND_PWREL && b >= 1 ? 1 / (1 + b) > 0 ? 1 / (1 + b) : 0.5 : b;
 }
 
@@ -46,6 +53,7 @@ static uint64_t value_of(const uint8_t *p, size_t n, uint64_t i, const floe_code
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     static const floe_bound_mode modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_PWREL, FLOE_BOUND_LOSSLESS, FLOE_BOUND_ABS};
+    static const floe_bound_mode zfp_modes[] = {FLOE_BOUND_ABS, FLOE_BOUND_RATE, FLOE_BOUND_LOSSLESS, FLOE_BOUND_PREC};
     static double values[MAX_CELLS];
     uint64_t extent[FLOE_MAX_RANK], sum = 0;
     if (nbytes <= HEAD)
@@ -56,12 +64,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     const uint64_t n = kit_cells(rank, extent);
     if (n > MAX_CELLS)
         return 0;
-    floe_codec_params p = {.dtype = data[0] & 1 ? FLOE_F64 : FLOE_F32,
-                           .codec = FLOE_CODEC_LORENZO,
+    const bool wide = data[0] & 1, integer = data[1] & 64, zfp = data[1] & 128;
+    floe_codec_params p = {.dtype = integer ? (wide ? FLOE_I64 : FLOE_I32)
+                                    : wide  ? FLOE_F64
+                                            : FLOE_F32,
+                           .codec = zfp ? FLOE_CODEC_ZFP : FLOE_CODEC_LORENZO,
                            .preset = data[0] & 32 ? FLOE_PRESET_FAST : FLOE_PRESET_BALANCED,
-                           .mode = modes[data[0] >> 3 & 3],
+                           .mode = (zfp ? zfp_modes : modes)[data[0] >> 3 & 3],
                            .max_abs = data[0] & 128 ? 1e3 : NAN};
-    p.bound = sane_bound(p.mode, floe_load_f64(data + 6));
+    if (integer && p.mode == FLOE_BOUND_PWREL)
+        p.mode = FLOE_BOUND_ABS;
+    p.bound = sane_bound(p.dtype, p.mode, floe_load_f64(data + 6));
     for (uint64_t i = 0; i < n; i++)
         hostile_put(p.dtype, values, (int64_t)i, value_of(data + HEAD, nbytes - HEAD, i, &p, data[1], &sum));
     p.has_fill = data[0] >> 6 & 1;
