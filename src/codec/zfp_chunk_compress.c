@@ -55,16 +55,24 @@ uint64_t floe_zfp_bound(const floe_codec_params *params, uint32_t rank, const ui
     return FLOE_ZFP_CHUNK_HEADER_NBYTES + ((ncells * floe_dtype_size(params->dtype) + 7) & ~(uint64_t)7);
 }
 
-/* zfp has no tolerance for integers, so their bound becomes a number of planes. Of reals zfp keeps planes down to 4^-d of the
- * tolerance, so that nothing ever misses it; planes down to 2^-d of the bound take d bits a value less, and leave one value
- * in hundreds to be corrected. */
+/* zfp keeps planes down to 4^-d of a tolerance, so that no value ever misses it. Planes down to 2^-d of the bound take d bits
+ * a value less, and leave about one value in hundreds to be corrected. */
+static bool accuracy_params(const encoder *e, floe_zfp_params *p)
+{
+    if (floe_zfp_params_accuracy(e->params->bound, p, NULL) != FLOE_OK)
+        return false;
+    p->minexp += (int32_t)e->array.rank;
+    return true;
+}
+
+/* For integers zfp has no tolerance, but a number of planes does the same. */
 static bool integer_params(const encoder *e, floe_zfp_params *p)
 {
-    const int32_t width = 8 * (int32_t)e->size;
+    const int32_t width = 8 * (int32_t)e->size, d = (int32_t)e->array.rank;
     floe_zfp_params accuracy;
-    if (floe_zfp_params_accuracy(e->params->bound, &accuracy, NULL) != FLOE_OK)
+    if (!accuracy_params(e, &accuracy))
         return false;
-    const int32_t planes = width - accuracy.minexp + (int32_t)e->array.rank;
+    const int32_t planes = width + 2 * d - accuracy.minexp;
     return floe_zfp_params_precision((uint32_t)(planes < 1 ? 1 : planes > width ? width : planes), p, NULL) == FLOE_OK;
 }
 
@@ -73,9 +81,7 @@ static bool close_params(const encoder *e, floe_zfp_params *p)
 {
     const double bound = e->params->bound;
     switch (e->params->mode) {
-    case FLOE_BOUND_ABS:
-        return floe_dtype_is_integer(e->params->dtype) ? integer_params(e, p)
-                                                       : floe_zfp_params_accuracy(bound, p, NULL) == FLOE_OK;
+    case FLOE_BOUND_ABS: return floe_dtype_is_integer(e->params->dtype) ? integer_params(e, p) : accuracy_params(e, p);
     case FLOE_BOUND_PREC: return floe_zfp_params_precision((uint32_t)bound, p, NULL) == FLOE_OK;
     case FLOE_BOUND_RATE:
         return floe_zfp_params_rate(bound, e->array.type, e->array.rank, false, p, NULL, NULL) == FLOE_OK &&
