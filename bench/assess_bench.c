@@ -165,8 +165,7 @@ static void calls(const bench *b)
     fused(b, "window: SSIM 8^3", "ssim ssim_min");
     fused(b, "window", "window");
     fused(b, "all but the spectrum", "reduction stencil window");
-    if (b->original.place == FLOE_HOST) /* of fields on a GPU there is none, and the group is empty */
-        fused(b, "spectrum", "spectrum");
+    fused(b, "spectrum", "spectrum_ratio"); /* by name: refused where the library for it is not found */
     alone(b, FLOE_PASS_REDUCTION, "reduction");
     alone(b, FLOE_PASSES, "all");
 }

@@ -184,7 +184,7 @@ const cli_command cli_commands[] = {
          ".floe file adds ratio, bits per value and the time to decode it, and the count of values outside its bound.\n"
          "Without --metrics, all that applies is found. --backend says where .floe files are decoded and metrics "
          "found; "
-         "what a GPU does not find (spectra, SSIM of derivatives) is found on the CPU.\n"
+         "what a GPU does not find (SSIM of derivatives, spectra without cuFFT) is found on the CPU.\n"
          "Inputs are mapped, so they may be larger than memory, and a .floe file that is larger is decoded to a "
          "temporary "
          "file in TMPDIR. Only spectra and --exact need whole copies in memory; spectra that do not fit are left out, "

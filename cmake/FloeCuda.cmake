@@ -21,6 +21,13 @@ set(FLOE_CUDA_ARCHITECTURES 90 CACHE STRING "What the GPU kernels are compiled f
 # All of our C sees that there is a GPU backend.
 target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1 FLOE_CUDA_LEAST_MAJOR=${FLOE_CUDA_LEAST_MAJOR})
 target_include_directories(floe_flags SYSTEM INTERFACE ${cuda_headers})
+# cuFFT is no dependency: it is looked for when the first spectrum is asked for, last where the toolkit is now.
+if(FLOE_CUFFT AND FLOE_CUDA_BUILD STREQUAL emulated)
+  set(cufft FLOE_HAVE_CUFFT=1 FLOE_CUFFT_EMULATED=1)
+elseif(FLOE_CUFFT)
+  set(cufft FLOE_HAVE_CUFFT=1 FLOE_CUFFT_DIR="${CUDAToolkit_LIBRARY_DIR}")
+endif()
+set_source_files_properties(src/assess/spectrum/cufft_load.c PROPERTIES COMPILE_DEFINITIONS "${cufft}")
 if(FLOE_CUDA_BUILD STREQUAL emulated)
   set(FLOE_CUDA_LIBS pthread)
 else() # static, so that the library starts where there is no driver

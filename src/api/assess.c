@@ -130,9 +130,13 @@ static floe_status pair_assess(floe_ctx *ctx, void *arg)
     const assess_call *call = arg;
     const floe_cuda *cuda = call->on_gpu ? &ctx->cuda : NULL;
     floe_assessment a;
-    FLOE_TRY(floe_assessment_init(&a, &ctx->cpu, cuda, &call->pair, &call->options, &ctx->err));
-    FLOE_TRY(memory_take(ctx, &a));
-    return floe_assessment_run(&a, call->report, &ctx->err);
+    floe_status status = floe_assessment_init(&a, &ctx->cpu, cuda, &call->pair, &call->options, &ctx->err);
+    if (status == FLOE_OK)
+        status = memory_take(ctx, &a);
+    if (status == FLOE_OK)
+        status = floe_assessment_run(&a, call->report, &ctx->err);
+    floe_assessment_free(&a);
+    return status;
 }
 
 static floe_status assess_body(floe_ctx *ctx, void *arg)

@@ -23,6 +23,21 @@ const floe_pair *floe_assessment_host(const floe_assessment *a)
 
 /* ---- what is asked for ---------------------------------------------------------------------------------------------- */
 
+/* Spectra are found where the library for them is; on the host, if it can be, where the GPU's is not. */
+static floe_status spectrum_check(const floe_assessment *a, const char *alias, floe_error *err)
+{
+    floe_cufft cufft;
+    if (floe_assessment_on_device(a)) {
+        floe_status status = floe_cufft_open(&cufft, err);
+        floe_cufft_close(&cufft);
+        if (status == FLOE_OK || !floe_assessment_host(a))
+            return status;
+    }
+    FLOE_CHECK(err, floe_spectrum_available(), FLOE_ERR_UNSUPPORTED,
+               "metric '%s' needs FFTW, which this build of floe lacks", alias);
+    return FLOE_OK;
+}
+
 /* Says why a metric cannot be found. */
 static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_error *err)
 {
@@ -34,12 +49,11 @@ static floe_status metric_check(const floe_assessment *a, uint32_t number, floe_
                FLOE_ERR_ARGUMENT, "metric '%s' needs a bound, and none was given", m->alias);
     FLOE_CHECK(err, floe_metric_axis(number) < (int)a->pair.rank, FLOE_ERR_ARGUMENT,
                "metric '%s': the field has %u axes", m->alias, a->pair.rank);
-    const bool on_host =
-        m->pass == FLOE_PASS_SPECTRUM || (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR);
+    const bool on_host = m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR;
     FLOE_CHECK(err, !on_host || floe_assessment_host(a), FLOE_ERR_UNSUPPORTED,
                "metric '%s' is found in host memory only: bring the fields there", m->alias);
-    FLOE_CHECK(err, m->pass != FLOE_PASS_SPECTRUM || floe_spectrum_available(), FLOE_ERR_UNSUPPORTED,
-               "metric '%s' needs FFTW, which this build of floe lacks", m->alias);
+    if (m->pass == FLOE_PASS_SPECTRUM)
+        return spectrum_check(a, m->alias, err);
     if (m->pass == FLOE_PASS_STENCIL && parts & FLOE_PART_ALL_SIMILAR)
         return floe_assessment_window_check(a, FLOE_PART_SSIM, err);
     return m->pass == FLOE_PASS_WINDOW ? floe_assessment_window_check(a, parts, err) : FLOE_OK;
@@ -70,6 +84,21 @@ static void parts_choose(floe_assessment *a)
         a->parts[pass] |= parts;
         a->runs[pass] = true;
     }
+}
+
+/* On the GPU, or, where there is no cuFFT, on the host. */
+static floe_status spectrum_init(floe_assessment *a, floe_error *err)
+{
+    const floe_pair *host = floe_assessment_host(a);
+    if (floe_assessment_on_device(a)) {
+        floe_spectrum_init(&a->spectrum, a->cpu, &a->pair);
+        floe_status status = floe_spectrum_device_init(&a->spectrum_device, a->cuda, &a->spectrum, err);
+        a->spectrum_on_device = status == FLOE_OK;
+        if (status != FLOE_ERR_UNSUPPORTED || !host)
+            return status;
+    }
+    floe_spectrum_init(&a->spectrum, a->cpu, host);
+    return FLOE_OK;
 }
 
 /* From here on the pair is one of doubles. Bytes are counted where it is made. */
@@ -114,7 +143,15 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
                                                     options->bound};
     if (a->has_integers)
         a->reduction_options.parts &= ~(uint32_t)FLOE_REDUCTION_BYTES;
-    return floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err);
+    FLOE_TRY(floe_reduction_init(&a->reduction, cpu, &a->pair, &a->reduction_options, err));
+    return a->runs[FLOE_PASS_SPECTRUM] ? spectrum_init(a, err) : FLOE_OK;
+}
+
+void floe_assessment_free(floe_assessment *a)
+{
+    if (a->spectrum_on_device)
+        floe_spectrum_device_free(&a->spectrum_device);
+    a->spectrum_on_device = false;
 }
 
 /* For the passes that follow the reduction. */
@@ -125,6 +162,11 @@ static void scratch_take(floe_assessment *a, floe_arena *arena)
         a->scratch_nbytes = floe_assessment_stencil_nbytes(a);
     if (a->runs[FLOE_PASS_WINDOW])
         a->scratch_nbytes = floe_max64(a->scratch_nbytes, floe_assessment_window_nbytes(a));
+    if (a->spectrum_on_device) {
+        floe_arena plan = floe_arena_plan();
+        floe_spectrum_device_take(&a->spectrum_device, &plan);
+        a->scratch_nbytes = floe_max64(a->scratch_nbytes, plan.overflow ? UINT64_MAX : plan.used);
+    }
     a->scratch = floe_arena_take(arena, a->scratch_nbytes, 1);
 }
 
@@ -141,10 +183,8 @@ void floe_assessment_take(floe_assessment *a, floe_arena *arena)
     if (a->has_integers)
         integers_take(a, arena);
     floe_reduction_take(&a->reduction, arena);
-    if (a->runs[FLOE_PASS_SPECTRUM]) {
-        floe_spectrum_init(&a->spectrum, a->cpu, floe_assessment_host(a));
+    if (a->runs[FLOE_PASS_SPECTRUM])
         floe_spectrum_take(&a->spectrum, arena);
-    }
     if (a->runs[FLOE_PASS_STENCIL])
         floe_assessment_stencil_take(a, arena);
     if (!floe_assessment_on_device(a))
@@ -244,7 +284,13 @@ static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, 
                                            {report->original.mean, report->decoded.mean}};
     floe_power *to = &report->spectrum;
     floe_spectrum_result r;
-    FLOE_TRY(floe_spectrum_run(&a->spectrum, &options, &r, err));
+    if (a->spectrum_on_device) {
+        floe_arena scratch = floe_arena_of(a->scratch, a->scratch_nbytes);
+        floe_spectrum_device_take(&a->spectrum_device, &scratch);
+        FLOE_TRY(floe_spectrum_device_run(&a->spectrum_device, &options, &r, err));
+    } else {
+        FLOE_TRY(floe_spectrum_run(&a->spectrum, &options, &r, err));
+    }
     to->frequency = (floe_series){r.nshells, r.frequency};
     to->original = (floe_series){r.nshells, r.power[0]};
     to->nfilled = r.nfilled;

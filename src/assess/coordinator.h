@@ -12,7 +12,7 @@
 #include "assess/pair_integers.h"
 #include "assess/pair.h"
 #include "assess/reduction/reduction_device.h"
-#include "assess/spectrum/spectrum.h"
+#include "assess/spectrum/spectrum_device.h"
 #include "backend/backend.h"
 
 typedef struct floe_assessment {
@@ -31,6 +31,8 @@ typedef struct floe_assessment {
     floe_reduction reduction;
     floe_reduction_device reduction_device;
     floe_spectrum spectrum;
+    floe_spectrum_device spectrum_device;
+    bool spectrum_on_device;
     /* taken; the other passes use the scratch, which is where the pair is, one after another */
     void *scratch, *similar_scratch;
     uint64_t scratch_nbytes;
@@ -47,5 +49,7 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
 void floe_assessment_take(floe_assessment *a, floe_arena *arena);
 floe_status floe_assessment_take_device(floe_assessment *a, floe_arena *arena, floe_error *err);
 floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err);
+/* Gives back what is no memory, whether init went well or not. */
+void floe_assessment_free(floe_assessment *a);
 
 #endif

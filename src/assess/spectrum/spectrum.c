@@ -25,7 +25,6 @@ void floe_spectrum_init(floe_spectrum *s, const floe_cpu *cpu, const floe_pair *
 void floe_spectrum_take(floe_spectrum *s, floe_arena *arena)
 {
     const uint64_t nshells = s->nshells;
-    s->data = floe_arena_take(arena, s->nrows * s->pitch, 2 * sizeof(double));
     for (int a = 0; a < FLOE_MAX_RANK; a++)
         s->window[a] = floe_arena_take(arena, s->pair->shape[a], sizeof(double));
     for (int side = 0; side < 2; side++)
@@ -33,6 +32,9 @@ void floe_spectrum_take(floe_spectrum *s, floe_arena *arena)
     s->frequency = floe_arena_take(arena, nshells, sizeof(double));
     s->ratio = floe_arena_take(arena, nshells, sizeof(double));
     s->nmodes = floe_arena_take(arena, nshells, sizeof(uint64_t));
+    if (s->pair->place == FLOE_DEVICE)
+        return;
+    s->data = floe_arena_take(arena, s->nrows * s->pitch, 2 * sizeof(double));
     s->piece_power = floe_arena_take(arena, nshells * s->npieces, sizeof(double));
     s->piece_nmodes = floe_arena_take(arena, nshells * s->npieces, sizeof(uint64_t));
     s->piece_filled = floe_arena_take(arena, s->npieces, sizeof(uint64_t));
@@ -157,7 +159,7 @@ static void shells_add(void *arg, uint64_t k, uint32_t worker)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------- */
 
-static floe_status side_run(side_job *j, double window_squares, uint64_t *nfilled, floe_error *err)
+static floe_status side_run(side_job *j, uint64_t *nfilled, floe_error *err)
 {
     const floe_spectrum *s = j->s;
     double *power = s->power[j->side];
@@ -174,34 +176,48 @@ static floe_status side_run(side_job *j, double window_squares, uint64_t *nfille
             s->nmodes[shell] += s->piece_nmodes[k * (uint64_t)s->nshells + shell];
         }
     }
-    for (uint32_t shell = 0; shell < s->nshells; shell++)
-        power[shell] = s->nmodes[shell] ? power[shell] / (double)s->nmodes[shell] / window_squares : NAN;
     return FLOE_OK;
+}
+
+floe_status floe_spectrum_begin(floe_spectrum *s, const floe_spectrum_options *options, double *window_squares,
+                                floe_error *err)
+{
+    FLOE_CHECK(err, options->window == FLOE_SPECTRUM_NO_WINDOW || options->window == FLOE_SPECTRUM_HANN,
+               FLOE_ERR_ARGUMENT, "unknown window %d", (int)options->window);
+    for (int side = 0; side < (s->pair->decoded ? 2 : 1); side++)
+        FLOE_CHECK(err, isfinite(options->mean[side]), FLOE_ERR_ARGUMENT, "the mean of a field is not a finite number");
+    *window_squares = windows_make(s, options->window);
+    return FLOE_OK;
+}
+
+void floe_spectrum_finish(floe_spectrum *s, double window_squares, uint64_t nfilled, floe_spectrum_result *result)
+{
+    const double scale = (double)floe_spectrum_scale(s->pair->shape);
+    for (uint32_t k = 0; k < s->nshells; k++) {
+        const double nmodes = (double)s->nmodes[k];
+        s->frequency[k] = k / scale;
+        s->power[0][k] = s->nmodes[k] ? s->power[0][k] / nmodes / window_squares : NAN;
+        s->power[1][k] = s->nmodes[k] && s->pair->decoded ? s->power[1][k] / nmodes / window_squares : NAN;
+        s->ratio[k] = s->power[0][k] > 0 ? s->power[1][k] / s->power[0][k] : NAN;
+    }
+    *result = (floe_spectrum_result){.nfilled = nfilled,
+                                     .nshells = s->nshells,
+                                     .nmodes = s->nmodes,
+                                     .frequency = s->frequency,
+                                     .power = {s->power[0], s->power[1]},
+                                     .ratio = s->ratio};
 }
 
 floe_status floe_spectrum_run(floe_spectrum *s, const floe_spectrum_options *options, floe_spectrum_result *result,
                               floe_error *err)
 {
-    const int nsides = s->pair->decoded ? 2 : 1;
-    const double scale = (double)floe_spectrum_scale(s->pair->shape);
-    FLOE_CHECK(err, options->window == FLOE_SPECTRUM_NO_WINDOW || options->window == FLOE_SPECTRUM_HANN,
-               FLOE_ERR_ARGUMENT, "unknown window %d", (int)options->window);
-    *result = (floe_spectrum_result){.nshells = s->nshells,
-                                     .nmodes = s->nmodes,
-                                     .frequency = s->frequency,
-                                     .power = {s->power[0], s->power[1]},
-                                     .ratio = s->ratio};
-    const double window_squares = windows_make(s, options->window);
-    for (int side = 0; side < nsides; side++) {
+    uint64_t nfilled = 0;
+    double window_squares;
+    FLOE_TRY(floe_spectrum_begin(s, options, &window_squares, err));
+    for (int side = 0; side < (s->pair->decoded ? 2 : 1); side++) {
         side_job j = {s, options->mean[side], side, options->window != FLOE_SPECTRUM_NO_WINDOW};
-        FLOE_CHECK(err, isfinite(j.mean), FLOE_ERR_ARGUMENT, "the mean of a field is not a finite number");
-        FLOE_TRY(side_run(&j, window_squares, &result->nfilled, err));
+        FLOE_TRY(side_run(&j, &nfilled, err));
     }
-    for (uint32_t k = 0; k < s->nshells; k++) {
-        s->frequency[k] = k / scale;
-        if (nsides == 1)
-            s->power[1][k] = NAN;
-        s->ratio[k] = s->power[0][k] > 0 ? s->power[1][k] / s->power[0][k] : NAN;
-    }
+    floe_spectrum_finish(s, window_squares, nfilled, result);
     return FLOE_OK;
 }

@@ -8,7 +8,8 @@
  * in. A transform knows no gaps: where a pair does not count both sides are set to their means, which is counted. That
  * smooths both alike, so the ratio still tells, while the spectra are of the filled fields.
  *
- * On a CPU it takes FFTW, where floe was built with it. Everything is in double.
+ * On a CPU it takes FFTW, where floe was built with it, on a GPU cuFFT, where it is found (spectrum_device.h). Everything is in
+ * double; but transforms of different libraries are rounded differently.
  */
 #ifndef FLOE_ASSESS_SPECTRUM_H
 #define FLOE_ASSESS_SPECTRUM_H
@@ -52,12 +53,18 @@ typedef struct floe_spectrum {
     uint64_t *nmodes, *piece_nmodes, *piece_filled;
 } floe_spectrum;
 
-/* pair: in host memory, no axis empty; it must stay. */
+/* pair: no axis empty; it must stay. Of one in device memory only what lies in host memory is taken. */
 void floe_spectrum_init(floe_spectrum *s, const floe_cpu *cpu, const floe_pair *pair);
-/* 8 bytes for each element, and some more. */
+/* 8 bytes for each element in host memory, and some more. */
 void floe_spectrum_take(floe_spectrum *s, floe_arena *arena);
 /* UNSUPPORTED: built without FFTW. ARGUMENT: a mean that is not finite, an unknown window. MEMORY: FFTW had none. */
 floe_status floe_spectrum_run(floe_spectrum *s, const floe_spectrum_options *options, floe_spectrum_result *result,
                               floe_error *err);
+
+/* What both places share. First: options are checked, windows made; the sum of squares of their product. Last, when power holds
+ * sums over shells, and nmodes is there: the result. */
+floe_status floe_spectrum_begin(floe_spectrum *s, const floe_spectrum_options *options, double *window_squares,
+                                floe_error *err);
+void floe_spectrum_finish(floe_spectrum *s, double window_squares, uint64_t nfilled, floe_spectrum_result *result);
 
 #endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spectra on a GPU against those of the CPU: counts are the same, powers agree but for the rounding of two libraries. */
+#include "tests/assess_kit.h"
+
+#include <cuda_runtime_api.h>
+#include <time.h>
+
+#include "assess/spectrum/spectrum.h"
+
+static void cu(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        fail_msg("CUDA: %s", cudaGetErrorString(error));
+}
+
+static floe_field on_device(const kit_pair *p, int side)
+{
+    floe_field f = p->field[side];
+    cu(cudaMalloc(&f.data, p->nbytes[side]));
+    cu(cudaMemcpy(f.data, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
+    f.data = (uint8_t *)f.data + ((uint8_t *)p->field[side].data - (uint8_t *)p->memory[side]);
+    f.place = FLOE_DEVICE;
+    return f;
+}
+
+static void dev_free(const kit_pair *p, int side, const floe_field *f)
+{
+    cudaFree((uint8_t *)f->data - ((uint8_t *)p->field[side].data - (uint8_t *)p->memory[side]));
+}
+
+/* A transform is rounded relative to its largest coefficients: by some 1e-14 of those, in amplitude. */
+static void near(const char *what, const floe_series *got, const floe_series *want)
+{
+    double most = 0;
+    assert_int_equal(got->count, want->count);
+    for (uint64_t i = 0; i < want->count; i++)
+        most = fmax(most, want->value[i]);
+    for (uint64_t i = 0; i < want->count; i++) {
+        const double g = got->value[i], w = want->value[i];
+        const double tolerance = 1e-11 * w + 2e-14 * sqrt(w * most);
+        if (isnan(w) ? !isnan(g) : !(fabs(g - w) <= tolerance + 1e-27 * most))
+            fail_msg("%s: %s of shell %llu is %.17g on the GPU, %.17g on the CPU", kit_case, what,
+                     (unsigned long long)i, g, w);
+    }
+}
+
+static void check(floe_ctx *cpu, floe_ctx *gpu, const kit_pair *p, bool alone, bool periodic)
+{
+    const floe_field x = on_device(p, 0), y = on_device(p, 1);
+    floe_assess_options o;
+    floe_assess_report want, got;
+    floe_assess_options_init(&o);
+    o.periodic = periodic;
+    kit_ok(cpu, floe_metric_set_parse(&o.metrics, alone ? "spectrum_power" : "spectrum", NULL));
+    kit_ok(cpu, floe_assess(cpu, &p->field[0], alone ? NULL : &p->field[1], &o, &want));
+    kit_ok(gpu, floe_assess(gpu, &x, alone ? NULL : &y, &o, &got));
+    assert_int_equal(got.spectrum.nfilled, want.spectrum.nfilled);
+    assert_int_equal(got.spectrum.frequency.count, want.spectrum.frequency.count);
+    assert_memory_equal(got.spectrum.frequency.value, want.spectrum.frequency.value,
+                        want.spectrum.frequency.count * sizeof(double));
+    near("power of the original", &got.spectrum.original, &want.spectrum.original);
+    assert_int_equal(got.spectrum.decoded.count, want.spectrum.decoded.count);
+    if (!alone)
+        near("power of the decoded", &got.spectrum.decoded, &want.spectrum.decoded);
+    dev_free(p, 0, &x);
+    dev_free(p, 1, &y);
+}
+
+static const struct {
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+} shapes[] = {{1, {301}},       {1, {1}},        {2, {20, 30}},      {3, {12, 20, 33}},  {3, {31, 1, 64}},
+              {3, {20, 30, 1}}, {3, {1, 40, 1}}, {4, {5, 6, 7, 40}}, {4, {3, 1, 9, 20}}, {4, {6, 5, 1, 1}},
+              {2, {1, 2}},      {2, {2, 1}},     {2, {2, 9000}}};
+
+static void all_shapes(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    static const pair_kind kinds[] = {PAIR_SMOOTH, PAIR_SPECIAL, PAIR_FILL};
+    for (size_t i = 0; i < KIT_COUNT(shapes); i++)
+        for (int kind = 0; kind < 6; kind++) {
+            const bool strided = kind % 2,
+                       tiny =
+                           shapes[i].rank < 3 && shapes[i].shape[0] * (shapes[i].rank > 1 ? shapes[i].shape[1] : 1) < 3;
+            if (shapes[i].shape[1] == 9000 && kind)
+                continue; /* an emulator transforms by definition */
+            kit_pair p = kit_pair_make(tiny ? PAIR_SMOOTH : kinds[kind / 2], strided ? FLOE_F64 : FLOE_F32,
+                                       shapes[i].rank, shapes[i].shape, strided, 11 + i);
+            snprintf(kit_case, sizeof kit_case, "shape %zu, kind %d", i, kind);
+            check(cpu, gpu, &p, false, kind & 1);
+            check(cpu, gpu, &p, true, !(kind & 1));
+            kit_pair_free(&p);
+        }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+/* Two runs give the same bits. */
+static void runs_repeat(void **state)
+{
+    (void)state;
+    floe_ctx *gpu = kit_ctx(1);
+    kit_pair p = kit_pair_make(PAIR_NOISE, FLOE_F32, 3, (uint64_t[]){24, 17, 40}, false, 3);
+    const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
+    floe_assess_options o;
+    floe_assess_report r;
+    double power[2][64];
+    floe_assess_options_init(&o);
+    kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum", NULL));
+    for (int run = 0; run < 2; run++) {
+        kit_ok(gpu, floe_assess(gpu, &x, &y, &o, &r));
+        assert_in_range(r.spectrum.decoded.count, 10, 64);
+        memcpy(power[run], r.spectrum.decoded.value, r.spectrum.decoded.count * sizeof(double));
+    }
+    assert_memory_equal(power[0], power[1], r.spectrum.decoded.count * sizeof(double));
+    dev_free(&p, 0, &x);
+    dev_free(&p, 1, &y);
+    kit_pair_free(&p);
+    floe_ctx_free(&gpu);
+}
+
+/* cuFFT is found, not required: groups do without, of host fields the CPU's library does it, of device fields a name is refused. */
+static void without_a_library(void **state)
+{
+    (void)state;
+    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA};
+    floe_ctx *gpu = NULL;
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 30}, false, 3);
+    const floe_field x = on_device(&p, 0);
+    floe_assess_options o;
+    floe_assess_report r;
+    uint32_t number;
+    floe_assess_options_init(&o);
+    kit_ok(gpu, floe_ctx_create(&gpu, &options));
+    assert_int_equal(floe_metric_find("spectrum_power", &number), FLOE_OK);
+    kit_ok(gpu, floe_assess(gpu, &x, NULL, NULL, &r));
+    assert_false(floe_metric_set_has(&r.computed, number));
+    floe_metric_set_add(&o.metrics, number);
+    kit_fails(gpu, floe_assess(gpu, &x, NULL, &o, &r), FLOE_ERR_UNSUPPORTED, "cuFFT");
+    if (floe_spectrum_available()) {
+        kit_ok(gpu, floe_assess(gpu, &p.field[0], NULL, &o, &r));
+        assert_true(r.spectrum.original.count == 16);
+    }
+    dev_free(&p, 0, &x);
+    kit_pair_free(&p);
+    floe_ctx_free(&gpu);
+}
+
+/* ---- bench ------------------------------------------------------------------------------------------------------------- */
+
+static int bench(uint64_t edge)
+{
+    floe_ctx *gpu = kit_ctx(0);
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 3, (uint64_t[]){edge, edge, edge}, false, 3);
+    const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum", NULL));
+    for (int i = 0; i < 5; i++) {
+        struct timespec from, to;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        kit_ok(gpu, floe_assess(gpu, &x, &y, &o, &r));
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        printf("spectra of two f32 %llu^3: %.2f ms\n", (unsigned long long)edge,
+               1e3 * ((double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec)));
+    }
+    return 0;
+}
+
+static bool library_is_there(void)
+{
+    floe_ctx *gpu = kit_ctx(1);
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 1, (uint64_t[]){20}, false, 3);
+    const floe_field x = on_device(&p, 0);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum_power", NULL));
+    const floe_status status = floe_assess(gpu, &x, NULL, &o, &r);
+    if (status != FLOE_OK)
+        printf("%s\n", floe_ctx_message(gpu));
+    dev_free(&p, 0, &x);
+    kit_pair_free(&p);
+    floe_ctx_free(&gpu);
+    return status != FLOE_ERR_UNSUPPORTED;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest missing[] = {cmocka_unit_test(without_a_library)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_shapes), cmocka_unit_test(runs_repeat)};
+    const struct CMUnitTest lonely[] = {cmocka_unit_test(runs_repeat)}; /* nothing to compare with */
+    if (!library_is_there())
+        return cmocka_run_group_tests(missing, NULL, NULL);
+    if (argc > 2 && strcmp(argv[1], "--bench") == 0)
+        return bench(strtoull(argv[2], NULL, 10));
+    if (!floe_spectrum_available())
+        return cmocka_run_group_tests(lonely, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
