@@ -65,8 +65,9 @@ typedef struct check_result {
     const floe_assess_report *report;
     const check_figure *figures;
     const check_gates *gates;
-    bool on_gpu;    /* it found the metrics */
-    double seconds; /* of the call that found the metrics */
+    const char *left_out; /* a group that does not fit into memory; NULL: none */
+    bool on_gpu;          /* it found the metrics */
+    double seconds;       /* of the call that found the metrics */
 } check_result;
 
 /* What lies in the report at the metric's place. */

@@ -104,6 +104,8 @@ void check_json_print(const check_result *result)
     cli_json_close(&json, '}');
     if (result->gates->count)
         gates_put(&json, result->gates);
+    if (result->left_out)
+        cli_json_text(&json, "left_out", result->left_out);
     cli_json_text(&json, "backend", result->on_gpu ? "cuda" : "cpu");
     cli_json_real(&json, "seconds", result->seconds);
     cli_json_bool(&json, "ok", result->gates->nfailed == 0);

@@ -17,6 +17,7 @@ typedef struct check_job {
     floe_ctx *ctx;
     floe_assess_options options;
     floe_assess_report report;
+    const char *left_out; /* a group that does not fit into memory; NULL: none */
     double seconds;
 } check_job;
 
@@ -134,8 +135,9 @@ static floe_status assess_what_fits(check_job *job)
     snprintf(why, sizeof why, "%s", floe_ctx_message(job->ctx));
     spectrum_drop(job);
     status = assess(job);
+    job->left_out = check_pass_name(FLOE_PASS_SPECTRUM);
     if (status == FLOE_OK)
-        note(job, "spectrum", why);
+        note(job, job->left_out, why);
     return status;
 }
 
@@ -170,14 +172,50 @@ static void say_missing(const check_job *job)
     }
 }
 
+static void word_add(char *list, size_t capacity, const char *word)
+{
+    const size_t n = strlen(list);
+    snprintf(list + n, capacity - n, "%s%s", n ? ", " : "", word);
+}
+
+/* All else is found while the fields are read through: what of that which was asked for is not. */
+static void copies_list(const check_job *job, char list[512])
+{
+    const floe_assess_options *o = &job->options;
+    const floe_dtype dtype = job->inputs[0].field.dtype;
+    list[0] = '\0';
+    if (dtype == FLOE_I32 || dtype == FLOE_I64)
+        word_add(list, 512, "integers (as doubles)");
+    if (o->exact && job->nfields > 1)
+        word_add(list, 512, "--exact");
+    if (job->machine.backend == FLOE_BACKEND_CUDA)
+        word_add(list, 512, "--backend cuda (on the GPU)");
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        const floe_metric *m = floe_metric_at(i);
+        const bool of_derivatives = m->pass == FLOE_PASS_STENCIL && strstr(m->name, "_ssim");
+        if (floe_metric_set_has(&o->metrics, i) && (of_derivatives || m->pass == FLOE_PASS_SPECTRUM))
+            word_add(list, 512, m->alias);
+    }
+}
+
+static int fail_memory(const check_job *job)
+{
+    char copies[512];
+    copies_list(job, copies);
+    if (!copies[0])
+        return cli_fail(FLOE_ERR_MEMORY, "%s; --memory raises it, other --metrics may need less",
+                        floe_ctx_message(job->ctx));
+    return cli_fail(FLOE_ERR_MEMORY, "%s; --memory raises it. Whole copies are needed by: %s",
+                    floe_ctx_message(job->ctx), copies);
+}
+
 static int metrics_find(check_job *job)
 {
     floe_status status = ctx_create(job);
     if (status == FLOE_OK)
         status = assess_anywhere(job);
     if (status == FLOE_ERR_LIMIT)
-        return cli_fail(FLOE_ERR_MEMORY, "%s; --memory raises it, other --metrics may need less",
-                        floe_ctx_message(job->ctx));
+        return fail_memory(job);
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, NULL, NULL);
     say_missing(job);
@@ -203,6 +241,7 @@ static int run(check_job *job)
                                  .report = &job->report,
                                  .figures = job->figures,
                                  .gates = &job->gates,
+                                 .left_out = job->left_out,
                                  .on_gpu = job->machine.backend == FLOE_BACKEND_CUDA,
                                  .seconds = job->seconds};
     if (cli_given(job->args, OPT_JSON))

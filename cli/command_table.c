@@ -187,9 +187,8 @@ const cli_command cli_commands[] = {
          "what a GPU does not find (SSIM of derivatives, spectra without cuFFT) is found on the CPU.\n"
          "Inputs are mapped, so they may be larger than memory, and a .floe file that is larger is decoded to a "
          "temporary "
-         "file in TMPDIR. Only spectra and --exact need whole copies in memory; spectra that do not fit are left out, "
-         "and "
-         "the command says so.",
+         "file in TMPDIR. Only spectra, --exact, SSIM of derivatives and integers need whole copies "
+         "in memory; spectra that do not fit are left out, and the command says so.",
      .example = "floe check t.f32 t.floe --metrics psnr,ssim,autocorr --fail-if 'psnr<60'",
      .options = OPTS_ASSESS | OPTS_ARRAY | CLI_OPT(OPT_OUTSIDE) | CLI_OPT(OPT_WINDOW) | CLI_OPT(OPT_STEP) |
                 CLI_OPT(OPT_BINS) | CLI_OPT(OPT_WORST) | CLI_OPT(OPT_EXACT) | CLI_OPT(OPT_THREADS) | OPTS_RUN |

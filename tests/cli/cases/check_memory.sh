@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Fields larger than the private memory that the process can have (ulimit -d, in kB): read through, to the same result.
+field t.npy 160x160x160
+"$FLOE" compress t.npy -o t.floe --bound rel=1e-3 --chunk 16x160x160 -q
+"$FLOE" decompress t.floe -o back.npy -q
+metrics=reduction,stencil,window
+rest() { grep -v '^time\|^size\|^spatial_error:[cpf]'; }
+bounded() { (ulimit -d 15000 && "$FLOE" "$@" --threads 1); }
+"$FLOE" check t.npy back.npy --metrics $metrics --csv >all
+bounded check t.npy back.npy --metrics $metrics --memory 4 --csv >less
+same all less
+bounded check - back.npy --metrics $metrics --memory 4 --csv <t.npy >less
+same all less
+bounded check t.npy t.floe --metrics $metrics --memory 4 --csv | rest >less
+rest <all >some
+same some less
+"$FLOE" stat t.npy --metrics reduction,stencil --csv >all
+bounded stat t.npy --metrics reduction,stencil --memory 4 --csv >less
+same all less
+# what needs copies says so
+show_sh "floe check t.npy back.npy --memory 4 --threads 1 --metrics n,spectrum_ratio,laplacian_ssim 2>&1 | sed 's/[0-9]* bytes/N bytes/'"
+show_sh "floe check t.npy back.npy --memory 4 --threads 1 --metrics ks --exact 2>&1 | sed 's/[0-9]* bytes/N bytes/'"
+show_sh "floe check t.npy back.npy --memory 4 --threads 1 --metrics n,spectrum --json 2>&1 | grep left.out | sed 's/(.*)/(WHY)/'"
+field i.npy 160x160x160 terrain i32
+show_sh "floe stat i.npy --memory 4 --threads 1 --metrics n 2>&1 | sed 's/[0-9]* bytes/N bytes/'"
+only t.npy t.floe back.npy all less some i.npy
