@@ -96,8 +96,9 @@ floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, cons
 /*
  * Device stream -> out. nbytes, a multiple of 8, and index->nbytes: of stream and index; or at most so many, where sizes (NULL:
  * they are right) points to the true numbers in device memory, such as the report of the call that made them. stream is what
- * counts: a header is skipped, not read. index (NULL: there is none) must be of index->spec. Status FORMAT: the stream is cut
- * short, or the index is that of another stream or spec, or lies.
+ * counts: a header is skipped, not read. index must be of index->spec; NULL: there is none, and then one lane of the GPU reads all
+ * of a stream of variable rate to find its blocks, which takes far longer than decoding them, and longer than a CPU would. Status
+ * FORMAT: the stream is cut short, or the index is that of another stream or spec, or lies.
  */
 floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
                                       const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,

@@ -13,6 +13,8 @@
 #include "container/checksum_cuda.h"
 #include "field/field.h"
 
+enum { WALKED_CHUNK = 8 }; /* blocks: few places, and decoding takes little beside finding them */
+
 static floe_prim prim_of(const floe_ctx *ctx, void *space, uint64_t nbytes)
 {
     return (floe_prim){.stream = ctx->cuda.stream, .workspace = space, .workspace_nbytes = (size_t)nbytes};
@@ -105,10 +107,17 @@ floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *
 
 /* ---- decoding -------------------------------------------------------------------------------------------------------- */
 
+/* Are its blocks found by reading them one after the other? */
+static bool is_walked(const floe_zfp_device_decode *d)
+{
+    return !d->index && !floe_zfp_has_fixed_rate(&d->told.params);
+}
+
 floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d)
 {
     FLOE_TRY(index_space(ctx, &d->told, d->index, &d->prim_nbytes, &ctx->err)); /* refuses chunks of 0 blocks */
-    d->nplaces = d->index ? floe_ceil_div(nblocks_of(&d->told), d->index->spec.chunk) + 1 : 0;
+    d->chunk = d->index ? d->index->spec.chunk : is_walked(d) ? WALKED_CHUNK : 1;
+    d->nplaces = d->index || is_walked(d) ? floe_ceil_div(nblocks_of(&d->told), d->chunk) + 1 : 0;
     return FLOE_OK;
 }
 
@@ -131,7 +140,7 @@ static floe_status open_job_of(const floe_zfp_device_decode *d, floe_zfpx_open_j
     *job = (floe_zfpx_open_job){.nbytes = d->nbytes, .sizes = d->sizes, .found = d->found, .report = d->report};
     floe_zfpx_told(&d->told.array, &d->told.params, job->told);
     if (!d->index) {
-        job->end = fixed_end(&d->told);
+        job->end = is_walked(d) ? 0 : fixed_end(&d->told);
         return FLOE_OK;
     }
     job->file = d->index->data;
@@ -148,6 +157,23 @@ static floe_status decode_index(floe_ctx *ctx, const floe_zfp_device_decode *d, 
                                          &d->found->made, &ctx->err);
 }
 
+/* The places, by one lane that reads all blocks. */
+static floe_status decode_walk(floe_ctx *ctx, const floe_zfp_device_decode *d)
+{
+    const floe_zfp_measure_call call = {.array = d->told.array,
+                                        .params = d->told.params,
+                                        .src = d->src,
+                                        .nbytes = d->nbytes,
+                                        .dev_nbytes = d->found->nbytes + FLOE_ZFPX_STREAM,
+                                        .begin = d->told.stream.header_nbits,
+                                        .places = d->places,
+                                        .chunk = d->chunk,
+                                        .nbits = &d->found->nbits,
+                                        .status = &d->found->blocks};
+    FLOE_CUDA(&ctx->err, floe_zfp_measure_cuda(&call, ctx->cuda.stream));
+    return FLOE_OK;
+}
+
 floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *d)
 {
     const floe_prim p = prim_of(ctx, d->prim_space, d->prim_nbytes);
@@ -156,7 +182,7 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
                                          .src = d->src,
                                          .nbytes = d->nbytes,
                                          .begin = d->told.stream.header_nbits,
-                                         .chunk = d->index ? d->index->spec.chunk : 1,
+                                         .chunk = d->chunk,
                                          .places = d->places,
                                          .status = &d->found->blocks};
     floe_zfpx_open_job job;
@@ -165,6 +191,8 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
     FLOE_TRY(floe_zfpx_prim_open(&p, &job, &ctx->err));
     if (d->index)
         FLOE_TRY(decode_index(ctx, d, &p));
+    else if (is_walked(d))
+        FLOE_TRY(decode_walk(ctx, d));
     FLOE_CUDA(&ctx->err, floe_zfp_decode_cuda(&blocks, ctx->cuda.stream));
     if (d->index)
         FLOE_TRY(floe_cuda_join(&ctx->cuda, &ctx->err));
@@ -253,8 +281,6 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     d.index = call->index ? &index : NULL;
     FLOE_TRY(memory_check(&out, call->src, d.index, err));
-    FLOE_CHECK(err, d.index || floe_zfp_has_fixed_rate(&d.told.params), FLOE_ERR_UNSUPPORTED,
-               "a zfp stream of variable rate needs an index here");
     d.told.array = floe_zfp_array_of(&out);
     FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
     floe_zfp_device_decode_take(&d, &plan);

@@ -45,6 +45,7 @@ typedef struct floe_zfp_device_decode {
     uint64_t *places;
     void *prim_space;
     uint64_t nplaces, prim_nbytes;
+    uint32_t chunk; /* blocks */
 } floe_zfp_device_decode;
 
 floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d);

@@ -12,6 +12,9 @@ extern "C" {
 int floe_zfp_decode_f32(const floe_zfp_decode_call *call, void *stream);
 int floe_zfp_decode_f64(const floe_zfp_decode_call *call, void *stream);
 
+int floe_zfp_measure_f32(const floe_zfp_measure_call *call, void *stream);
+int floe_zfp_measure_f64(const floe_zfp_measure_call *call, void *stream);
+
 int floe_zfp_encode_f32(const floe_zfp_encode_call *call, void *stream);
 int floe_zfp_encode_f64(const floe_zfp_encode_call *call, void *stream);
 int floe_zfp_encode_scratch_f32(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes);

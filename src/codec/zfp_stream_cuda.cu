@@ -29,6 +29,11 @@ int floe_zfp_decode_cuda(const floe_zfp_decode_call *call, void *stream)
     return is_narrow(call->array.type) ? floe_zfp_decode_f32(call, stream) : floe_zfp_decode_f64(call, stream);
 }
 
+int floe_zfp_measure_cuda(const floe_zfp_measure_call *call, void *stream)
+{
+    return is_narrow(call->array.type) ? floe_zfp_measure_f32(call, stream) : floe_zfp_measure_f64(call, stream);
+}
+
 int floe_zfp_encode_scratch_cuda(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes)
 {
     return is_narrow(array->type) ? floe_zfp_encode_scratch_f32(array, params, nbytes)

@@ -16,8 +16,8 @@ extern "C" {
 typedef struct floe_zfp_decode_call {
     floe_zfp_array array;
     floe_zfp_params params; /* checked */
-    const void *src;        /* aligned to 4 */
-    uint64_t nbytes;        /* a multiple of 4: words are read as a whole */
+    const void *src;        /* aligned to 4, and to be read in whole words of 4 bytes: */
+    uint64_t nbytes;        /* what is behind these bytes does not matter */
     uint32_t begin;         /* the first block's bit */
     uint32_t chunk;         /* blocks */
     const uint64_t *places; /* of each chunk, and, behind them all, where the last one ends; untrusted, as src is. NULL:
@@ -27,6 +27,25 @@ typedef struct floe_zfp_decode_call {
 } floe_zfp_decode_call;
 
 int floe_zfp_decode_cuda(const floe_zfp_decode_call *call, void *stream);
+
+/* By value. */
+typedef struct floe_zfp_measure_call {
+    floe_zfp_array array; /* its data are not looked at */
+    floe_zfp_params params;
+    const void *src; /* as above */
+    uint64_t nbytes;
+    const uint64_t *dev_nbytes; /* NULL, or the true number, if that is less */
+    uint32_t begin;
+    uint16_t *lengths; /* NULL, or bits of each block */
+    uint64_t *places;  /* NULL, or where every chunk begins, and, behind them all, where the last one ends */
+    uint32_t chunk;    /* blocks */
+    uint64_t *nbits;   /* where the last block ends */
+    uint32_t *status;  /* becomes FLOE_ERR_FORMAT where floe_zfp_stream_measure says it; lengths and nbits are undefined
+                          then, places such that decoding says it, too. Stays as it is otherwise. */
+} floe_zfp_measure_call;
+
+/* Reads all blocks one after the other: that is one lane's work, however large the stream. */
+int floe_zfp_measure_cuda(const floe_zfp_measure_call *call, void *stream);
 
 /* By value. */
 typedef struct floe_zfp_encode_call {

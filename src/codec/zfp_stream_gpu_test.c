@@ -120,6 +120,36 @@ static floe_zfp_array dev_array(const zfp_case *c, void **memory)
     return array;
 }
 
+/* The lengths of all blocks, and the places of all chunks, by one lane. */
+static floe_status measure(const zfp_case *c, uint32_t begin, const void *src, uint64_t nbytes, uint16_t *lengths,
+                           uint64_t *places, uint32_t chunk)
+{
+    const uint64_t nblocks = floe_zfp_nblocks(c->array.rank, c->array.shape);
+    const uint64_t places_nbytes = (floe_ceil_div(nblocks, chunk) + 1) * sizeof *places;
+    uint32_t status = FLOE_OK;
+    const floe_zfp_measure_call call = {.array = c->array,
+                                        .params = c->params,
+                                        .src = dev_alloc((nbytes + 3) & ~(uint64_t)3),
+                                        .nbytes = nbytes,
+                                        .begin = begin,
+                                        .lengths = dev_alloc(nblocks * sizeof *lengths),
+                                        .places = dev_alloc(places_nbytes),
+                                        .chunk = chunk,
+                                        .nbits = dev_alloc(sizeof(uint64_t)),
+                                        .status = dev_copy(&status, sizeof status)};
+    assert_int_equal(cudaMemset((void *)(uintptr_t)call.src, 0x77, (nbytes + 3) & ~(uint64_t)3), cudaSuccess);
+    assert_int_equal(cudaMemset(call.lengths, 0, nblocks * sizeof *lengths), cudaSuccess);
+    assert_int_equal(cudaMemcpy((void *)(uintptr_t)call.src, src, nbytes, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(floe_zfp_measure_cuda(&call, NULL), cudaSuccess);
+    from_dev(&status, call.status, sizeof status);
+    from_dev(lengths, call.lengths, nblocks * sizeof *lengths);
+    from_dev(places, call.places, places_nbytes);
+    void *all[] = {(void *)(uintptr_t)call.src, call.lengths, call.places, call.nbits, call.status};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        cudaFree(all[i]);
+    return (floe_status)status;
+}
+
 /* Into a twin's memory. */
 static floe_status decode(zfp_case *into, uint32_t begin, const void *src, uint64_t nbytes, const uint64_t *places,
                           uint32_t chunk)
@@ -136,6 +166,7 @@ static floe_status decode(zfp_case *into, uint32_t begin, const void *src, uint6
                                        .chunk = chunk,
                                        .places = dev_places,
                                        .status = dev_status};
+    assert_int_equal(cudaMemset(dev_src, 0x77, (nbytes + 3) & ~(uint64_t)3), cudaSuccess);
     assert_int_equal(cudaMemcpy(dev_src, src, nbytes, cudaMemcpyHostToDevice), cudaSuccess);
     assert_int_equal(floe_zfp_decode_cuda(&call, NULL), cudaSuccess);
     from_dev(&status, dev_status, sizeof status);
@@ -275,6 +306,27 @@ static void decodes_as_the_cpu_does(void **unused)
     }
 }
 
+static void measures_as_the_cpu_does(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < cases(); n++) {
+        zfp_case c;
+        zfp_case_make(n, &c);
+        stream s = compress(&c, (uint32_t)(n * 37 % 100));
+        const uint32_t chunk = chunk_of(n);
+        uint64_t *want = places_of(&s, chunk), *places = malloc((nchunks_of(&s, chunk) + 1) * sizeof *places);
+        uint16_t *lengths = malloc(s.nblocks * sizeof *lengths);
+        assert_int_equal(measure(&c, s.begin, s.data, s.nbytes, lengths, places, chunk), FLOE_OK);
+        assert_memory_equal(lengths, s.lengths, s.nblocks * sizeof *lengths);
+        assert_memory_equal(places, want, (nchunks_of(&s, chunk) + 1) * sizeof *places);
+        free(want);
+        free(places);
+        free(lengths);
+        stream_free(&s);
+        zfp_case_free(&c);
+    }
+}
+
 /* Kinds of numbers and modes go by in all. */
 static void small_case(uint64_t n, zfp_case *c)
 {
@@ -342,6 +394,24 @@ static uint64_t *places_of_bytes(const zfp_case *c, uint32_t begin, const uint8_
     return places;
 }
 
+/* Both sides find the same blocks, or both none; and what is found does not lead decoding astray. */
+static void measure_both(const zfp_case *c, uint32_t begin, const uint8_t *bytes, uint64_t nbytes)
+{
+    const uint64_t nblocks = floe_zfp_nblocks(c->array.rank, c->array.shape);
+    uint16_t *want = calloc(nblocks, sizeof *want), *got = malloc(nblocks * sizeof *got);
+    uint64_t *places = malloc((nblocks + 1) * sizeof *places), nbits;
+    floe_error err;
+    const floe_status status =
+        floe_zfp_stream_measure(&plain, &c->array, &c->params, begin, bytes, nbytes, want, &nbits, &err);
+    assert_int_equal(measure(c, begin, bytes, nbytes, got, places, 1), status);
+    if (status == FLOE_OK)
+        assert_memory_equal(got, want, nblocks * sizeof *got);
+    assert_int_equal(decode_both(c, begin, bytes, nbytes, places, 1), status);
+    free(want);
+    free(got);
+    free(places);
+}
+
 static void random_bytes(void **unused)
 {
     (void)unused;
@@ -357,6 +427,7 @@ static void random_bytes(void **unused)
                 (uint8_t)(hostile_random(&state) & (rare ? hostile_random(&state) & hostile_random(&state) : 255));
         uint64_t *places = places_of_bytes(&c, begin, bytes, nbytes);
         fine += decode_both(&c, begin, bytes, nbytes, places, 1) == FLOE_OK;
+        measure_both(&c, begin, bytes, nbytes);
         free(places);
         zfp_case_free(&c);
     }
@@ -365,8 +436,12 @@ static void random_bytes(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(encodes_as_the_cpu_does), cmocka_unit_test(too_little_room),
-                                       cmocka_unit_test(decodes_as_the_cpu_does), cmocka_unit_test(cut_short),
-                                       cmocka_unit_test(places_that_lie),         cmocka_unit_test(random_bytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(encodes_as_the_cpu_does),
+                                       cmocka_unit_test(too_little_room),
+                                       cmocka_unit_test(decodes_as_the_cpu_does),
+                                       cmocka_unit_test(measures_as_the_cpu_does),
+                                       cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(places_that_lie),
+                                       cmocka_unit_test(random_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

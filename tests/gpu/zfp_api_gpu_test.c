@@ -211,6 +211,30 @@ static void calls_do_not_wait(void **unused)
     }
 }
 
+/* Streams without an index. */
+static void no_index(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 1; n < cases(); n += 2) {
+        sample s;
+        sample_make(n, &s);
+        zfp_case empty = zfp_case_twin(&s.c);
+        on_device d = on_device_make(&s, &empty);
+        OK(gpu, floe_zfp_compress_async(gpu, &d.field, &s.stream, d.data, s.capacity, NULL, d.made));
+        OK(gpu, floe_zfp_decompress_async(gpu, d.data, s.capacity, d.made, &s.stream, NULL, &d.out, d.read));
+        const floe_zfp_report made = report_of(d.made), read = report_of(d.read);
+        if (made.status || read.status)
+            fail_msg("%s: statuses %u and %u", s.c.text, made.status, read.status);
+        assert_int_equal(made.nbytes, s.nbytes);
+        assert_int_equal(made.index_nbytes + read.index_nbytes, 0);
+        is_on_device(d.data, s.capacity, s.data, s.nbytes, s.c.text);
+        is_on_device(d.decoded, s.c.nbytes, s.decoded.memory, s.c.nbytes, s.c.text);
+        on_device_free(&d);
+        zfp_case_free(&empty);
+        sample_free(&s);
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -228,6 +252,6 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_do_not_wait)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_do_not_wait), cmocka_unit_test(no_index)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bits -> bit planes: each lane reads a block of its own, as zfpblock_decode_cpu.c does. Nothing that the bits say is believed. */
+/* Bits -> bit planes, or only how many bits there are: each lane reads a block of its own, as zfpblock_decode_cpu.c does. Nothing
+ * that the bits say is believed. */
 #ifndef FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 #define FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 
@@ -116,12 +117,23 @@ template <> struct floe_zfp_sink<4> {
     INLINE void end() {}
 };
 
+/* Nowhere. */
+struct floe_zfp_no_sink {
+    INLINE void begin(floe_zfp_reader &r, uint32_t known)
+    {
+        uint32_t n = min(known, r.left);
+        for (; n > 32; n -= 32)
+            floe_zfp_skip(r, 32);
+        floe_zfp_skip(r, n);
+    }
+    INLINE void put(uint32_t, uint32_t) {}
+};
+
 #undef INLINE
 
 /* The groups of a plane, of which `known` coefficients stand already. Returns how many are known behind it. */
-template <uint32_t RANK>
-FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, floe_shared_words steps, uint32_t known,
-                                       floe_zfp_sink<RANK> &sink)
+template <uint32_t RANK, class SINK>
+FLOE_DEV uint32_t floe_zfp_read_groups(floe_zfp_reader &r, floe_shared_words steps, uint32_t known, SINK &sink)
 {
     enum { SIZE = floe_zfp_lanes<RANK>::SIZE };
     uint32_t n = known, in_run = 0;
@@ -161,6 +173,16 @@ FLOE_DEV uint32_t floe_zfp_read_planes(floe_zfp_reader &r, floe_shared_words ste
     return k;
 }
 
+template <uint32_t RANK> FLOE_DEV void floe_zfp_skip_planes(floe_zfp_reader &r, floe_shared_words steps, uint32_t most)
+{
+    uint32_t known = 0;
+    for (uint32_t k = 0; k < most && r.left > 0; k++) {
+        floe_zfp_no_sink sink;
+        sink.begin(r, known);
+        known = floe_zfp_read_groups<RANK>(r, steps, known, sink);
+    }
+}
+
 /* ---- blocks -------------------------------------------------------------------------------------------------------------- */
 
 /* What a block's bits say, beside its planes. */
@@ -187,6 +209,14 @@ FLOE_DEV uint32_t floe_zfp_read_front(floe_zfp_reader &r, const floe_zfp_params 
     return min(planes, (uint32_t)FLOE_REAL_BITS);
 }
 
+/* The bits of a block that has been read. */
+template <bool REAL, bool REVERSIBLE>
+FLOE_DEV uint32_t floe_zfp_nbits_read(const floe_zfp_reader &r, const floe_zfp_params &params)
+{
+    const uint32_t used = params.maxbits - r.left;
+    return REAL && REVERSIBLE && used == 1 ? 1 : max(used, params.minbits); /* zeros are not filled up */
+}
+
 /* One lane: the block that begins at bit `at`. */
 template <uint32_t RANK, bool REAL, bool REVERSIBLE>
 FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_words &stream, uint64_t at, const floe_zfp_params &params,
@@ -198,9 +228,22 @@ FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_words &stream, uint64_
     const uint32_t most = floe_zfp_read_front<RANK, REAL, REVERSIBLE>(r, params, head);
     head.zeros = floe_zfp_skip_zeros(r, most);
     head.nplanes = floe_zfp_read_planes<RANK>(r, steps, planes, block, most - head.zeros);
-    const uint32_t used = params.maxbits - r.left;
-    head.nbits = REAL && REVERSIBLE && used == 1 ? 1 : max(used, params.minbits); /* zeros are not filled up */
+    head.nbits = floe_zfp_nbits_read<REAL, REVERSIBLE>(r, params);
     return head;
+}
+
+/* One lane: how many bits it has. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV uint32_t floe_zfp_measure_block(const floe_zfp_words &stream, uint64_t at, const floe_zfp_params &params,
+                                         floe_shared_words steps)
+{
+    floe_zfp_reader r;
+    floe_zfp_head head = {0, 0, 0, 0, 0};
+    floe_zfp_open(r, stream, at, params.maxbits);
+    const uint32_t most = floe_zfp_read_front<RANK, REAL, REVERSIBLE>(r, params, head);
+    const uint32_t zeros = floe_zfp_skip_zeros(r, most);
+    floe_zfp_skip_planes<RANK>(r, steps, most - zeros);
+    return floe_zfp_nbits_read<REAL, REVERSIBLE>(r, params);
 }
 
 /* Coefficients, the highest plane in the highest bit -> the values' bit patterns. */
