@@ -131,7 +131,7 @@ const cli_command cli_commands[] = {
          "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk is named, its values "
          "become NaN, and the exit code is 3 when anything was lost.\n"
          "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
-         "--index; and without an index one of variable rate is decoded by one thread.",
+         "--index; and without an index one of variable rate is read by one thread of the CPU.",
      .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",
      .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_SALVAGE) | CLI_OPT(OPT_RAW_ZFP) |
                 CLI_OPT(OPT_INDEX) | OPTS_ARRAY | OPTS_BOUND | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_FORCE) |

@@ -139,6 +139,7 @@ int cli_output_write(const cli_args *args, const char *path, const io_reader *in
 
 typedef struct zfp_job {
     const cli_args *args;
+    floe_ctx_options machine;
     floe_ctx *ctx;
     io_reader *reader, *index_reader;
     floe_field field;
@@ -156,6 +157,30 @@ static void job_free(zfp_job *job)
     io_reader_free(&job->index_reader);
     free(job->data);
     free(job->index.data);
+}
+
+static int open_ctx(zfp_job *job)
+{
+    int failed = cli_ctx_options(job->args, &job->machine);
+    if (failed || (failed = cli_threads(job->args, &job->machine.threads)) ||
+        (failed = cli_ctx_settle(job->args, &job->machine)))
+        return failed;
+    floe_status status = floe_ctx_create(&job->ctx, &job->machine);
+    return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
+}
+
+/* Where --backend auto led to a GPU that cannot do it after all: the CPU is to try. */
+static bool retreats(zfp_job *job, floe_status status)
+{
+    const char *backend = cli_value(job->args, OPT_BACKEND);
+    if (!backend || strcmp(backend, "auto") != 0 || job->machine.backend != FLOE_BACKEND_CUDA ||
+        (status != FLOE_ERR_MEMORY && status != FLOE_ERR_DEVICE))
+        return false;
+    if (!cli_given(job->args, OPT_QUIET))
+        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(job->ctx));
+    floe_ctx_free(&job->ctx);
+    job->machine.backend = FLOE_BACKEND_CPU;
+    return floe_ctx_create(&job->ctx, &job->machine) == FLOE_OK;
 }
 
 static uint64_t raw_nbytes(const floe_field *f)
@@ -217,10 +242,12 @@ static int compress_run(zfp_job *job)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
     if (cli_given(args, OPT_INDEX) && (failed = make_index_room(job)))
         return failed;
-    const double started = cli_seconds();
-    status = floe_zfp_compress(job->ctx, &job->field, &job->stream, job->data, capacity, &job->nbytes,
-                               job->index.data ? &job->index : NULL);
-    job->seconds = fmax(cli_seconds() - started, 1e-9);
+    do {
+        const double started = cli_seconds();
+        status = floe_zfp_compress(job->ctx, &job->field, &job->stream, job->data, capacity, &job->nbytes,
+                                   job->index.data ? &job->index : NULL);
+        job->seconds = fmax(cli_seconds() - started, 1e-9);
+    } while (retreats(job, status));
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
 }
 
@@ -234,8 +261,7 @@ int cli_raw_zfp_compress(const cli_args *args)
         failed = REFUSE(args, "without --index", OPT_FORM, OPT_BLOCKS, OPT_PARTITION);
     if (!failed && !cli_value(args, OPT_OUTPUT))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "compress needs -o OUT");
-    if (!failed && !(failed = cli_ctx_create(args, &job.ctx)) &&
-        io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK)
+    if (!failed && !(failed = open_ctx(&job)) && io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK)
         failed = cli_fail_with(&err);
     if (!failed && !(failed = compress_run(&job)) &&
         !(failed = cli_output_write(args, cli_value(args, OPT_OUTPUT), job.reader, NULL, job.data, job.nbytes)) &&
@@ -285,24 +311,29 @@ static int decompress_run(zfp_job *job)
     if (!job->data)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
     job->field.data = job->data;
-    const double started = cli_seconds();
-    floe_status status =
-        floe_zfp_decompress(job->ctx, src, nbytes, told ? &job->stream : NULL, index, index_nbytes, &job->field);
-    job->seconds = fmax(cli_seconds() - started, 1e-9);
+    floe_status status;
+    do {
+        const double started = cli_seconds();
+        status =
+            floe_zfp_decompress(job->ctx, src, nbytes, told ? &job->stream : NULL, index, index_nbytes, &job->field);
+        job->seconds = fmax(cli_seconds() - started, 1e-9);
+    } while (retreats(job, status));
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, job->reader, NULL);
 }
 
 static void say_decompressed(const zfp_job *job)
 {
     const floe_zfp_stream *s = &job->stream;
-    const bool fixed = s->minbits == s->maxbits;
+    const bool fixed = s->minbits == s->maxbits, on_gpu = job->machine.backend == FLOE_BACKEND_CUDA;
+    const char *why = on_gpu
+                          ? ", its blocks found by one thread of the CPU: the rate is variable, and there is no index"
+                          : ", by one thread: the rate is variable, and there is no index";
     char text[2 * CLI_TEXT];
     if (cli_given(job->args, OPT_QUIET))
         return;
     cli_layout_text(job->field.rank, job->field.shape, job->field.dtype, text);
     fprintf(stderr, "%s\n%s: %.0f MB/s%s\n", text, cli_value(job->args, OPT_OUTPUT),
-            (double)job->nbytes / 1e6 / job->seconds,
-            fixed || job->index_reader ? "" : ", by one thread: the rate is variable, and there is no index");
+            (double)job->nbytes / 1e6 / job->seconds, fixed || job->index_reader ? "" : why);
 }
 
 int cli_raw_zfp_decompress(const cli_args *args)
@@ -311,7 +342,7 @@ int cli_raw_zfp_decompress(const cli_args *args)
     int failed = REFUSE(args, "with --raw-zfp", OPT_REGION, OPT_SALVAGE, OPT_JSON);
     if (!failed && !cli_value(args, OPT_OUTPUT))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
-    if (!failed && !(failed = cli_ctx_create(args, &job.ctx)) && !(failed = decompress_run(&job)))
+    if (!failed && !(failed = open_ctx(&job)) && !(failed = decompress_run(&job)))
         failed = cli_output_write(args, cli_value(args, OPT_OUTPUT), job.reader, &job.field, job.data, job.nbytes);
     if (!failed)
         say_decompressed(&job);

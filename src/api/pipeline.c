@@ -295,25 +295,6 @@ static void copy_bytes(const floe_cpu *cpu, const void *from, void *to, uint64_t
     memcpy((uint8_t *)to + part, (const uint8_t *)from + part, (size_t)(nbytes - part));
 }
 
-static bool contiguous(const floe_field *f)
-{
-    int64_t stride = 1;
-    for (uint32_t i = f->rank; i-- > 0; stride *= (int64_t)f->shape[i])
-        if (f->shape[i] != 1 && f->stride[i] != stride)
-            return false;
-    return true;
-}
-
-static floe_field contiguous_field(void *data, const floe_field *like)
-{
-    floe_field f = *like;
-    int64_t stride = 1;
-    f.data = data;
-    for (uint32_t i = f.rank; i-- > 0; stride *= (int64_t)f.shape[i])
-        f.stride[i] = stride;
-    return f;
-}
-
 static uint64_t field_nbytes(const floe_field *f)
 {
     return floe_extent_nelems(f->rank, f->shape) * floe_dtype_size(f->dtype);
@@ -321,7 +302,7 @@ static uint64_t field_nbytes(const floe_field *f)
 
 static bool copies_directly(const floe_field *f)
 {
-    return contiguous(f) && floe_cuda_pointer_kind(f->data) == FLOE_POINTER_PINNED;
+    return floe_field_is_contiguous(f) && floe_cuda_pointer_kind(f->data) == FLOE_POINTER_PINNED;
 }
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
@@ -341,7 +322,7 @@ static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view)
     const void *from = view->data;
     if (!copies_directly(view)) {
         FLOE_TRY(pinned_grow(&s->in, (size_t)field_nbytes(view), &ctx->err));
-        floe_field to = contiguous_field(s->in.data, view);
+        floe_field to = floe_field_contiguous(s->in.data, view);
         copy_parallel(&ctx->cpu, view, &to);
         from = s->in.data;
     }
@@ -510,7 +491,7 @@ floe_status floe_pipeline_get_values(floe_ctx *ctx, uint64_t *chunk)
     if (a->status != FLOE_OK)
         return (floe_status)a->status;
     if (!s->direct) {
-        floe_field from = contiguous_field(s->out.data, &s->target);
+        floe_field from = floe_field_contiguous(s->out.data, &s->target);
         copy_parallel(&ctx->cpu, &from, &s->target);
     }
     return FLOE_OK;

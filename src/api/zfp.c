@@ -7,6 +7,8 @@
 
 #include "api/ctx.h"
 #include "api/resolve_math.h"
+#include "api/device.h"
+#include "api/zfp_device.h"
 #include "api/zfp_mode.h"
 #include "api/zfp_told.h"
 #include "base/bytes.h"
@@ -30,12 +32,14 @@ typedef struct describe_call {
 /* rel: the tolerance that the range of the values leads to. */
 static floe_status tolerance_of_range(floe_ctx *ctx, const floe_field *field, double rel, double *tolerance)
 {
-    floe_range range;
-    FLOE_CHECK(&ctx->err, field->place == FLOE_HOST && field->data, FLOE_ERR_ARGUMENT,
-               "rel needs the values, in host memory");
-    floe_range_init(&range);
-    floe_range_scan(&ctx->cpu, field, false, 0, &range);
-    *tolerance = floe_resolve_abs_bound(FLOE_BOUND_REL, rel, &range);
+    floe_zfp_ranging scan = {.field = field};
+    FLOE_CHECK(&ctx->err, field->data, FLOE_ERR_ARGUMENT, "rel needs the values");
+    floe_range_init(&scan.range);
+    if (field->place == FLOE_DEVICE)
+        FLOE_TRY(floe_device_enter(ctx, floe_zfp_device_range, &scan));
+    else
+        floe_range_scan(&ctx->cpu, field, false, 0, &scan.range);
+    *tolerance = floe_resolve_abs_bound(FLOE_BOUND_REL, rel, &scan.range);
     FLOE_CHECK(&ctx->err, *tolerance > 0, FLOE_ERR_ARGUMENT,
                "rel of values that are all the same leaves no tolerance: use abs or lossless");
     return FLOE_OK;
@@ -122,11 +126,10 @@ static floe_status coding_scratch(floe_ctx *ctx, coding *c, bool with_lengths, u
     return FLOE_OK;
 }
 
-static floe_status index_write(floe_ctx *ctx, const coding *c, const void *src, uint64_t nbytes, floe_zfp_index *given,
-                               const floe_zfp_index *index)
+static floe_status index_write(floe_ctx *ctx, const coding *c, const void *src, uint64_t nbytes, floe_zfp_index *index)
 {
     return floe_zfpx_write(&ctx->cpu, &c->told.array, &c->told.params, &index->spec, src, nbytes,
-                           c->told.stream.header_nbits, c->lengths, index->data, index->capacity, &given->nbytes,
+                           c->told.stream.header_nbits, c->lengths, index->data, index->capacity, &index->nbytes,
                            &ctx->err);
 }
 
@@ -153,6 +156,24 @@ static floe_status header_put(coding *c, void *dst, uint64_t capacity, floe_erro
     return FLOE_OK;
 }
 
+/* By the GPU: where the field lies there, or all is to be done there. */
+static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, const floe_zfp_told *told,
+                                   const floe_field *field, const floe_zfp_index *index)
+{
+    floe_zfp_compression device = {
+        .told = told, .field = field, .dst = call->dst, .capacity = call->capacity, .index = index};
+    FLOE_TRY(floe_device_enter(ctx, floe_zfp_device_compress, &device));
+    *call->nbytes = device.nbytes;
+    if (index)
+        call->index->nbytes = device.index_nbytes;
+    return FLOE_OK;
+}
+
+static bool is_by_gpu(const floe_ctx *ctx, const floe_field *field)
+{
+    return field->place == FLOE_DEVICE || ctx->backend == FLOE_BACKEND_CUDA;
+}
+
 static floe_status compress_body(floe_ctx *ctx, void *arg)
 {
     const compress_call *call = arg;
@@ -168,6 +189,8 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_zfp_field_matches(&field, &c.told, err));
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
+    if (is_by_gpu(ctx, &field))
+        return compress_by_gpu(ctx, call, &c.told, &field, call->index ? &index : NULL);
     FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 1));
     FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
     c.told.array = floe_zfp_array_of(&field);
@@ -175,7 +198,11 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_zfp_stream_compress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, &scratch,
                                       call->dst, call->capacity, c.lengths, &nbits, err));
     *call->nbytes = floe_ceil_div(nbits, 64) * 8;
-    return call->index ? index_write(ctx, &c, call->dst, *call->nbytes, call->index, &index) : FLOE_OK;
+    if (!call->index)
+        return FLOE_OK;
+    FLOE_TRY(index_write(ctx, &c, call->dst, *call->nbytes, &index));
+    call->index->nbytes = index.nbytes;
+    return FLOE_OK;
 }
 
 floe_status floe_zfp_compress(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
@@ -194,21 +221,37 @@ typedef struct index_call {
     floe_zfp_index *index;
 } index_call;
 
+floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
+                                     floe_zfp_index *index)
+{
+    floe_error *err = &ctx->err;
+    coding c;
+    uint64_t nbits;
+    FLOE_TRY(floe_zfp_told_resolve(src, nbytes, stream, &c.told, err));
+    FLOE_TRY(floe_zfp_blocks_fit(&c.told.array, nbytes, err));
+    FLOE_TRY(coding_scratch(ctx, &c, true, 1));
+    FLOE_TRY(floe_zfp_stream_measure(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, src, nbytes,
+                                     c.lengths, &nbits, err));
+    return index_write(ctx, &c, src, nbytes, index);
+}
+
 static floe_status index_body(floe_ctx *ctx, void *arg)
 {
     const index_call *call = arg;
-    floe_error *err = &ctx->err;
     floe_zfp_index index;
-    coding c;
-    uint64_t nbits;
-    FLOE_CHECK(err, call->index, FLOE_ERR_ARGUMENT, "nowhere to put the index");
-    FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
-    FLOE_TRY(floe_zfp_told_resolve(call->src, call->nbytes, call->stream, &c.told, err));
-    FLOE_TRY(floe_zfp_blocks_fit(&c.told.array, call->nbytes, err));
-    FLOE_TRY(coding_scratch(ctx, &c, true, 1));
-    FLOE_TRY(floe_zfp_stream_measure(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, call->src,
-                                     call->nbytes, c.lengths, &nbits, err));
-    return index_write(ctx, &c, call->src, call->nbytes, call->index, &index);
+    floe_status status;
+    FLOE_CHECK(&ctx->err, call->index, FLOE_ERR_ARGUMENT, "nowhere to put the index");
+    FLOE_TRY(floe_zfp_index_check(call->index, &index, &ctx->err));
+    if (ctx->backend != FLOE_BACKEND_CPU && (floe_cuda_pointer_kind(call->src) == FLOE_POINTER_DEVICE ||
+                                             floe_cuda_pointer_kind(index.data) == FLOE_POINTER_DEVICE)) {
+        floe_zfp_indexing device = {call->src, call->nbytes, call->stream, &index};
+        status = floe_device_enter(ctx, floe_zfp_device_index, &device);
+    } else {
+        status = floe_zfp_index_of_stream(ctx, call->src, call->nbytes, call->stream, &index);
+    }
+    if (status == FLOE_OK)
+        call->index->nbytes = index.nbytes;
+    return status;
 }
 
 floe_status floe_zfp_index_make(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
@@ -295,6 +338,11 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     coding c;
     uint64_t *places;
     FLOE_TRY(floe_field_check(call->out, true, &out, err));
+    if (is_by_gpu(ctx, &out)) {
+        FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
+        floe_zfp_decompression device = {call->src, call->nbytes, call->stream, call->index, call->index_nbytes, &out};
+        return floe_device_enter(ctx, floe_zfp_device_decompress, &device);
+    }
     FLOE_TRY(decoding_begin(ctx, call, &file, &c));
     FLOE_TRY(floe_zfp_field_matches(&out, &c.told, err));
     const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.told.params);

@@ -107,8 +107,7 @@ floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *
 
 /* ---- decoding -------------------------------------------------------------------------------------------------------- */
 
-/* Are its blocks found by reading them one after the other? */
-static bool is_walked(const floe_zfp_device_decode *d)
+bool floe_zfp_device_is_walked(const floe_zfp_device_decode *d)
 {
     return !d->index && !floe_zfp_has_fixed_rate(&d->told.params);
 }
@@ -116,8 +115,8 @@ static bool is_walked(const floe_zfp_device_decode *d)
 floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d)
 {
     FLOE_TRY(index_space(ctx, &d->told, d->index, &d->prim_nbytes, &ctx->err)); /* refuses chunks of 0 blocks */
-    d->chunk = d->index ? d->index->spec.chunk : is_walked(d) ? WALKED_CHUNK : 1;
-    d->nplaces = d->index || is_walked(d) ? floe_ceil_div(nblocks_of(&d->told), d->chunk) + 1 : 0;
+    d->chunk = d->index ? d->index->spec.chunk : floe_zfp_device_is_walked(d) ? WALKED_CHUNK : 1;
+    d->nplaces = d->index || floe_zfp_device_is_walked(d) ? floe_ceil_div(nblocks_of(&d->told), d->chunk) + 1 : 0;
     return FLOE_OK;
 }
 
@@ -140,7 +139,7 @@ static floe_status open_job_of(const floe_zfp_device_decode *d, floe_zfpx_open_j
     *job = (floe_zfpx_open_job){.nbytes = d->nbytes, .sizes = d->sizes, .found = d->found, .report = d->report};
     floe_zfpx_told(&d->told.array, &d->told.params, job->told);
     if (!d->index) {
-        job->end = is_walked(d) ? 0 : fixed_end(&d->told);
+        job->end = floe_zfp_device_is_walked(d) ? 0 : fixed_end(&d->told);
         return FLOE_OK;
     }
     job->file = d->index->data;
@@ -191,7 +190,7 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
     FLOE_TRY(floe_zfpx_prim_open(&p, &job, &ctx->err));
     if (d->index)
         FLOE_TRY(decode_index(ctx, d, &p));
-    else if (is_walked(d))
+    else if (floe_zfp_device_is_walked(d) && !d->places_are_set)
         FLOE_TRY(decode_walk(ctx, d));
     FLOE_CUDA(&ctx->err, floe_zfp_decode_cuda(&blocks, ctx->cuda.stream));
     if (d->index)

@@ -5,23 +5,22 @@
 #include "base/checksum.h"
 #include "base/hd.h"
 #include "base/try.h"
+#include "codec/zfp_index_file_math.h"
 
 typedef unsigned long long ull;
 
-static const char magic[] = "\xf4ZFPX\r\n\x1a";
-
-enum {
-    AT_VERSION = 8,
-    AT_READER = 10,
-    AT_SIZE = 12,
-    AT_TYPE = 16,
-    AT_RANK = 17,
-    AT_PARAMS = 24,
-    AT_SHAPE = 40,
-    AT_STREAM = 72,
-    AT_INDEX = 88,
-    AT_CHECK = 104,
-    TASK_PIECES = 64 /* of a checksum: a megabyte */
+enum { /* bytes */
+       AT_VERSION = 8 * FLOE_ZFPX_AT_VERSION,
+       AT_READER = AT_VERSION + 2,
+       AT_SIZE = AT_VERSION + 4,
+       AT_TYPE = 8 * FLOE_ZFPX_AT_TYPE,
+       AT_RANK = AT_TYPE + 1,
+       AT_PARAMS = 8 * FLOE_ZFPX_AT_PARAMS,
+       AT_SHAPE = 8 * FLOE_ZFPX_AT_SHAPE,
+       AT_STREAM = 8 * FLOE_ZFPX_AT_STREAM,
+       AT_INDEX = 8 * FLOE_ZFPX_AT_INDEX,
+       AT_CHECK = 8 * FLOE_ZFPX_AT_CHECK,
+       TASK_PIECES = 64 /* of a checksum: a megabyte */
 };
 
 /* ---- the checksum of a stream ------------------------------------------------------------------------------------- */
@@ -67,24 +66,15 @@ uint64_t floe_zfpx_bound(const floe_zfp_array *array, const floe_zfp_params *par
 
 static void header_write(const floe_zfpx *f, const uint8_t *index, uint64_t index_nbytes, uint8_t *dst)
 {
-    memset(dst, 0, FLOE_ZFPX_HEADER_NBYTES);
-    memcpy(dst, magic, 8);
-    floe_store16(dst + AT_VERSION, FLOE_ZFPX_VERSION);
-    floe_store16(dst + AT_READER, FLOE_ZFPX_VERSION);
-    floe_store32(dst + AT_SIZE, FLOE_ZFPX_HEADER_NBYTES);
-    dst[AT_TYPE] = (uint8_t)f->array.type;
-    dst[AT_RANK] = (uint8_t)f->array.rank;
-    floe_store32(dst + AT_PARAMS, f->params.minbits);
-    floe_store32(dst + AT_PARAMS + 4, f->params.maxbits);
-    floe_store32(dst + AT_PARAMS + 8, f->params.maxprec);
-    floe_store32(dst + AT_PARAMS + 12, (uint32_t)f->params.minexp);
-    for (uint32_t i = 0; i < f->array.rank; i++)
-        floe_store64(dst + AT_SHAPE + 8 * i, f->array.shape[i]);
-    floe_store64(dst + AT_STREAM, f->stream_nbytes);
-    floe_store64(dst + AT_STREAM + 8, f->stream_checksum);
-    floe_store64(dst + AT_INDEX, index_nbytes);
-    floe_store64(dst + AT_INDEX + 8, floe_checksum(index, index_nbytes));
-    floe_store64(dst + AT_CHECK, floe_xxh3(dst, AT_CHECK));
+    uint64_t words[FLOE_ZFPX_AT_CHECK];
+    floe_zfpx_told(&f->array, &f->params, words);
+    words[FLOE_ZFPX_AT_STREAM] = f->stream_nbytes;
+    words[FLOE_ZFPX_AT_STREAM + 1] = f->stream_checksum;
+    words[FLOE_ZFPX_AT_INDEX] = index_nbytes;
+    words[FLOE_ZFPX_AT_INDEX + 1] = floe_checksum(index, index_nbytes);
+    for (uint32_t i = 0; i < FLOE_ZFPX_AT_CHECK; i++)
+        floe_store64(dst + 8 * i, words[i]);
+    floe_store64(dst + AT_CHECK, floe_xxh3(dst, FLOE_ZFPX_CHECKED_NBYTES));
 }
 
 floe_status floe_zfpx_write(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
@@ -108,7 +98,7 @@ floe_status floe_zfpx_write(const floe_cpu *cpu, const floe_zfp_array *array, co
 
 static floe_status header_open(const uint8_t *b, uint64_t nbytes, floe_error *err)
 {
-    FLOE_CHECK(err, nbytes >= FLOE_ZFPX_HEADER_NBYTES && memcmp(b, magic, 8) == 0, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, nbytes >= FLOE_ZFPX_HEADER_NBYTES && floe_load64(b) == FLOE_ZFPX_MAGIC, FLOE_ERR_FORMAT,
                "this is no index file of a zfp stream");
     const uint32_t version = floe_load16(b + AT_VERSION), reader = floe_load16(b + AT_READER);
     FLOE_CHECK(err, reader <= FLOE_ZFPX_VERSION, FLOE_ERR_VERSION,
@@ -147,19 +137,25 @@ static floe_status header_read(const uint8_t *b, floe_zfpx *f, floe_error *err)
     return FLOE_OK;
 }
 
-floe_status floe_zfpx_read(const void *src, uint64_t nbytes, floe_zfpx *file, floe_error *err)
+/* The file's header. */
+static floe_status file_read(const uint8_t *b, uint64_t nbytes, floe_zfpx *f, floe_error *err)
 {
-    const uint8_t *b = src, *index = b + FLOE_ZFPX_HEADER_NBYTES;
-    floe_zfpx f;
-    uint64_t used;
     FLOE_TRY(header_open(b, nbytes, err));
-    FLOE_TRY(header_read(b, &f, err));
+    FLOE_TRY(header_read(b, f, err));
     const uint64_t index_nbytes = floe_load64(b + AT_INDEX);
     FLOE_CHECK(err, index_nbytes == nbytes - FLOE_ZFPX_HEADER_NBYTES, FLOE_ERR_FORMAT,
                "the index file should have %llu bytes behind its header, %llu are there", (ull)index_nbytes,
                (ull)(nbytes - FLOE_ZFPX_HEADER_NBYTES));
-    FLOE_CHECK(err, floe_load64(b + AT_INDEX + 8) == floe_checksum(index, index_nbytes), FLOE_ERR_CHECKSUM,
-               "the index file is damaged: the checksum of its index does not match");
+    return FLOE_OK;
+}
+
+floe_status floe_zfpx_peek(const void *src, uint64_t nbytes, floe_zfpx *file, floe_error *err)
+{
+    const uint8_t *b = src, *index = b + FLOE_ZFPX_HEADER_NBYTES;
+    floe_zfpx f;
+    uint64_t used;
+    FLOE_TRY(file_read(b, nbytes, &f, err));
+    const uint64_t index_nbytes = nbytes - FLOE_ZFPX_HEADER_NBYTES;
     FLOE_TRY(floe_side_index_open(index, index_nbytes, 8 * floe_min64(f.stream_nbytes, UINT64_MAX / 8), &f.index, &used,
                                   err));
     const uint64_t nblocks = floe_zfp_nblocks(f.array.rank, f.array.shape);
@@ -171,6 +167,16 @@ floe_status floe_zfpx_read(const void *src, uint64_t nbytes, floe_zfpx *file, fl
                (ull)f.index.nblocks, (ull)f.index.begin, (ull)nblocks);
     *file = f;
     return FLOE_OK;
+}
+
+floe_status floe_zfpx_read(const void *src, uint64_t nbytes, floe_zfpx *file, floe_error *err)
+{
+    const uint8_t *b = src, *index = b + FLOE_ZFPX_HEADER_NBYTES;
+    floe_zfpx f;
+    FLOE_TRY(file_read(b, nbytes, &f, err));
+    FLOE_CHECK(err, floe_load64(b + AT_INDEX + 8) == floe_checksum(index, nbytes - FLOE_ZFPX_HEADER_NBYTES),
+               FLOE_ERR_CHECKSUM, "the index file is damaged: the checksum of its index does not match");
+    return floe_zfpx_peek(src, nbytes, file, err);
 }
 
 floe_status floe_zfpx_belongs(const floe_cpu *cpu, const floe_zfpx *file, const void *stream, uint64_t nbytes,

@@ -7,7 +7,11 @@
 #include "stage/index/index.h"
 #include "stage/zfpblock/zfpblock.h"
 
-enum { FLOE_ZFPX_HEADER_NBYTES = 112, FLOE_ZFPX_VERSION = 1 };
+enum {
+    FLOE_ZFPX_HEADER_NBYTES = 112,
+    FLOE_ZFPX_PEEK_NBYTES = FLOE_ZFPX_HEADER_NBYTES + FLOE_INDEX_HEADER_NBYTES,
+    FLOE_ZFPX_VERSION = 1
+};
 
 /* What stands in such a file; the index is part of its bytes. */
 typedef struct floe_zfpx {
@@ -31,6 +35,9 @@ floe_status floe_zfpx_write(const floe_cpu *cpu, const floe_zfp_array *array, co
 /* Reads untrusted bytes. FORMAT: this is no such file, or it contradicts itself; VERSION: from a newer floe; CHECKSUM: it
  * is damaged. The body of the index is checked when it is decoded. */
 floe_status floe_zfpx_read(const void *src, uint64_t nbytes, floe_zfpx *file, floe_error *err);
+
+/* The same but for the checksum of the index, of which only the first FLOE_ZFPX_PEEK_NBYTES of src are looked at. */
+floe_status floe_zfpx_peek(const void *src, uint64_t nbytes, floe_zfpx *file, floe_error *err);
 
 /* FORMAT unless the stream is the one that the file was made of. */
 floe_status floe_zfpx_belongs(const floe_cpu *cpu, const floe_zfpx *file, const void *stream, uint64_t nbytes,

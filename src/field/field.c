@@ -199,6 +199,25 @@ floe_field floe_field_box(const floe_field *field, const uint64_t *lo, const uin
     return box;
 }
 
+bool floe_field_is_contiguous(const floe_field *field)
+{
+    int64_t stride = 1;
+    for (uint32_t i = field->rank; i-- > 0; stride *= (int64_t)field->shape[i])
+        if (field->shape[i] != 1 && field->stride[i] != stride)
+            return false;
+    return true;
+}
+
+floe_field floe_field_contiguous(void *data, const floe_field *like)
+{
+    floe_field f = *like;
+    int64_t stride = 1;
+    f.data = data;
+    for (uint32_t i = f.rank; i-- > 0; stride *= (int64_t)f.shape[i])
+        f.stride[i] = stride;
+    return f;
+}
+
 /* Appends an axis below the axes that are there, merging it with the last one where both sides allow. */
 static void rows_append(floe_rows *r, uint64_t extent, const int64_t stride[2])
 {

@@ -17,6 +17,10 @@ floe_status floe_field_check(const floe_field *field, bool writable, floe_field 
 /* The box of extent `extent` at `lo` of a resolved field, as a field of its own. */
 floe_field floe_field_box(const floe_field *field, const uint64_t *lo, const uint64_t *extent);
 
+/* Does a resolved field lie in memory without gaps, in C order? And one over data that does, of the same shape and place. */
+bool floe_field_is_contiguous(const floe_field *field);
+floe_field floe_field_contiguous(void *data, const floe_field *like);
+
 /* Copies between two resolved fields of the same shape and dtype that do not overlap. */
 void floe_field_copy(const floe_field *from, const floe_field *to);
 

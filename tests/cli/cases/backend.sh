@@ -15,6 +15,13 @@ show_sh "floe decompress cpu.floe -o b.f32 --backend cuda 2>err; echo code \$?; 
 show_sh "floe check t.f32 cpu.floe --metrics n --backend cuda 2>err; echo code \$?; why <err"
 show_sh "floe check t.f32 cpu.floe --metrics n --backend auto --csv 2>&1 | why | grep -c WHY"
 show_sh "floe stat t.f32 --shape 16x16 --dtype f32 --metrics n --backend cuda 2>err; echo code \$?; why <err"
+zfp="--shape 16x16 --dtype f32 --raw-zfp --bound abs=1e-2"
+show_sh "floe compress t.f32 -o cpu.zfp $zfp -q --index cpu.zfpx"
+show_sh "floe compress t.f32 -o auto.zfp $zfp --backend auto 2>&1 | why | grep WHY"
+same cpu.zfp auto.zfp
+show_sh "floe compress t.f32 -o cuda.zfp $zfp --backend cuda 2>err; echo code \$?; why <err"
+show_sh "floe decompress cpu.zfp -o b.f32 --raw-zfp --backend cuda 2>err; echo code \$?; why <err"
+show_sh "floe index cpu.zfp -o b.zfpx --backend cuda 2>err; echo code \$?; why <err"
 # metrics where there is a GPU, if there is one, and where there is one with too little memory; else on the CPU
 unset CUDA_VISIBLE_DEVICES FLOE_EMULATED_DEVICES
 metrics=n,psnr,max_error,gradient_rmse,autocorr,ssim,laplacian_ssim
@@ -22,10 +29,28 @@ metrics=n,psnr,max_error,gradient_rmse,autocorr,ssim,laplacian_ssim
 "$FLOE" check t.f32 cpu.floe --metrics $metrics --backend auto -q --json | grep -c backend
 "$FLOE" check t.f32 cpu.floe --metrics $metrics --backend auto 2>err | grep -v decompress_ >anywhere
 same on_cpu anywhere
+# so, too, bare streams of zfp
+"$FLOE" decompress cpu.zfp -o cpu.f32 --raw-zfp -q
+"$FLOE" compress t.f32 -o any.zfp $zfp -q --index any.zfpx --backend auto
+same cpu.zfp any.zfp
+same cpu.zfpx any.zfpx
+"$FLOE" index cpu.zfp -o any.zfpx -q -f --backend auto
+same cpu.zfpx any.zfpx
+for how in "" "--index cpu.zfpx"; do
+    "$FLOE" decompress cpu.zfp -o any.f32 --raw-zfp $how -q -f --backend auto
+    same cpu.f32 any.f32
+done
 export FLOE_EMULATED_MEMORY=100000 CUDA_VISIBLE_DEVICES=
+field large.f32 300x300
+"$FLOE" compress large.f32 -o cpu.zfp --shape 300x300 --dtype f32 --raw-zfp --bound abs=1e-2 -q -f
+"$FLOE" compress large.f32 -o any.zfp --shape 300x300 --dtype f32 --raw-zfp --bound abs=1e-2 -f --backend auto 2>&1 | why | grep WHY
+same cpu.zfp any.zfp
+"$FLOE" decompress cpu.zfp -o cpu.f32 --raw-zfp -q -f
+"$FLOE" decompress cpu.zfp -o any.f32 --raw-zfp -f --backend auto 2>&1 | why | grep WHY
+same cpu.f32 any.f32
 "$FLOE" check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics $metrics >on_cpu
 "$FLOE" check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics $metrics --backend auto 2>err >anywhere
 same on_cpu anywhere
 why <err
 show_sh "floe check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics n --backend cuda 2>err; echo code \$?"
-only t.f32 on_cpu anywhere cpu.floe auto.floe quiet.floe a.f32 err
+only t.f32 large.f32 cpu.zfp cpu.zfpx auto.zfp any.zfp any.zfpx cpu.f32 any.f32 on_cpu anywhere cpu.floe auto.floe quiet.floe a.f32 err
