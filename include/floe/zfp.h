@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bare streams of zfp 1.0 (codec version 5, words of 64 bits), bit for bit as libzfp writes them, with or without its
- * header; and side indexes of them, with which streams of variable rate are decoded in parallel. On the CPU, but for the calls at
- * the end, which are a GPU's.
+ * header; and side indexes of them, with which streams of variable rate are decoded in parallel.
+ *
+ * Work is done where the field lies, or with backend CUDA on the GPU in any case. Stream and index may then lie in either
+ * memory, on the device aligned to 16 bytes. The bytes and the values are the same everywhere.
  *
  * A bare stream makes no promise of floe: no bound is checked, NaN and infinities do not come back, and nothing tells a
  * damaged stream from a sound one.
@@ -54,7 +56,8 @@ uint64_t floe_zfp_index_bound(const floe_zfp_stream *stream, const floe_index_sp
 floe_status floe_zfp_compress(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
                               uint64_t capacity, uint64_t *nbytes, floe_zfp_index *index);
 
-/* The index of a stream that is there, by reading through it. stream may be NULL where it has a header. */
+/* The index of a stream that is there, in either memory, by reading through it. That is one thread's work, and the CPU's, which
+ * does it in a fraction of the time that a lane of a GPU takes. stream may be NULL where it has a header. */
 floe_status floe_zfp_index_make(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 floe_zfp_index *index);
 
@@ -63,7 +66,8 @@ floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_z
                                 floe_index_spec *spec, floe_error *err);
 
 /* src -> out, whose dtype and shape must be those of the stream. stream may be NULL where the stream has a header, or an
- * index is given. index may be NULL: then one thread reads all of a stream of variable rate. FORMAT: the stream is cut
+ * index is given. index may be NULL: then one thread of the CPU reads all of a stream of variable rate; into device memory the
+ * GPU decodes the blocks that it found. FORMAT: the stream is cut
  * short, or the index is that of another stream, or lies. */
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 const void *index, uint64_t index_nbytes, floe_field *out);
