@@ -182,8 +182,8 @@ typedef struct floe_distribution {
 /* A derivative, or what is made of derivatives, at all points where it is defined. Neighbours are one step apart, the
  * distance of grid points is 1; docs/metrics.md has the formulas. */
 typedef struct floe_derivative {
-    double original_min, original_max, original_rms;
-    double decoded_min, decoded_max, decoded_rms;
+    double original_min, original_max;
+    double original_rms;    /* of the gradient and the Laplacian; else NaN */
     double max_error, rmse; /* of the difference */
     double psnr;            /* 20 log10((original_max - original_min) / rmse) */
     double ssim;            /* of the two as fields of their own; only where asked for by name */

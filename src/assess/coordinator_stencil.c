@@ -98,8 +98,7 @@ static floe_status original_lags_run(floe_assessment *a, double **series, floe_a
 
 static floe_derivative derivative_of(const floe_stencil_stats *s)
 {
-    return (floe_derivative){s->original_min, s->original_max, s->original_rms, s->decoded_min, s->decoded_max,
-                             s->decoded_rms,  s->max_error,    s->rmse,         s->psnr,        NAN};
+    return (floe_derivative){s->original_min, s->original_max, s->original_rms, s->max_error, s->rmse, s->psnr, NAN};
 }
 
 /* Where a quantity lies in the report; NULL: along an axis that the field does not have. */
@@ -168,6 +167,13 @@ static floe_status derivatives_finish(floe_assessment *a, const floe_stencil_res
     return FLOE_OK;
 }
 
+/* The largest magnitude of a value that counts. */
+static double peak_of(const floe_assess_report *report, bool alone)
+{
+    const double peak = fmax(fabs(report->original.min), fabs(report->original.max));
+    return alone ? peak : fmax(peak, fmax(fabs(report->decoded.min), fabs(report->decoded.max)));
+}
+
 /* ---- the pass -------------------------------------------------------------------------------------------------------- */
 
 floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
@@ -180,7 +186,9 @@ floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *
                                           .sobolev = parts & FLOE_PART_SOBOLEV,
                                           .all_count = report->ncounted == report->nelems,
                                           .lags = parts & own_lags ? a->options.lags : 0,
-                                          .mean = alone ? report->original.mean : report->error.mean};
+                                          .mean = alone ? report->original.mean : report->error.mean,
+                                          .peak = peak_of(report, alone),
+                                          .error_peak = alone ? 0 : report->error.abs_max};
     if (options.derivatives || options.sobolev || options.lags) {
         FLOE_TRY(stencil_assess(a, &a->pair, &options, &r, err));
         if (options.lags)

@@ -67,7 +67,7 @@ typedef struct walk {
     const floe_stencil_job *job;
     grid grid;
     floe_stencil_lags_fn *lags;
-    floe_stencil_points_fn *points;
+    floe_stencil_points_fn *points, *sobolev;
     floe_stencil_scratch *scratch; /* of each worker */
     floe_stencil_sums *pieces;
 } walk;
@@ -77,10 +77,14 @@ static void functions_of(const floe_cpu *cpu, walk *w)
     const bool narrow = w->job->pair.dtype == FLOE_F32;
     w->lags = narrow ? floe_stencil_lags_f32_plain : floe_stencil_lags_f64_plain;
     w->points = narrow ? floe_stencil_points_f32_plain : floe_stencil_points_f64_plain;
+    w->points = w->job->single ? floe_stencil_single_f32_plain : w->points;
+    w->sobolev = narrow ? floe_stencil_sobolev_f32_plain : floe_stencil_sobolev_f64_plain;
 #ifdef FLOE_HAVE_AVX2_BUILD
     if (cpu->isa == FLOE_ISA_AVX2) {
         w->lags = narrow ? floe_stencil_lags_f32_avx2 : floe_stencil_lags_f64_avx2;
         w->points = narrow ? floe_stencil_points_f32_avx2 : floe_stencil_points_f64_avx2;
+        w->points = w->job->single ? floe_stencil_single_f32_avx2 : w->points;
+        w->sobolev = narrow ? floe_stencil_sobolev_f32_avx2 : floe_stencil_sobolev_f64_avx2;
     }
 #endif
     (void)cpu;
@@ -97,8 +101,10 @@ static void piece_add(void *arg, uint64_t k, uint32_t worker)
         const floe_stencil_box box = tile_of(&w->grid, job->pair.shape, tile);
         if (job->lags)
             w->lags(job, &box, &w->scratch[worker], &w->pieces[k]);
-        if (job->active && (job->derivatives || job->sobolev))
-            w->points(job, &box, &w->scratch[worker], &w->pieces[k]);
+        if (job->active && job->derivatives)
+            w->points(job, &box, &w->pieces[k]);
+        if (job->active && job->sobolev)
+            w->sobolev(job, &box, &w->pieces[k]);
     }
 }
 
@@ -130,7 +136,8 @@ static void pieces_join(floe_stencil_sums *pieces, uint64_t n)
 
 static floe_stencil_job job_of(const floe_pair *pair)
 {
-    floe_stencil_job job = {.pair = *pair, .active = floe_stencil_active(pair->shape), .alone = !pair->decoded};
+    floe_stencil_job job = {
+        .pair = *pair, .active = floe_stencil_active(pair->shape), .alone = !pair->decoded, .scale = 1};
     if (job.alone) {
         job.pair.decoded = pair->original;
         memcpy(job.pair.decoded_stride, pair->original_stride, sizeof pair->original_stride);
@@ -158,6 +165,9 @@ floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, cons
     floe_stencil_job job = job_of(pair);
     walk w;
     FLOE_TRY(floe_stencil_options_check(options, err));
+    const double scale = floe_stencil_scale(pair, options);
+    job.single = scale > 0;
+    job.scale = scale > 0 ? scale : 1;
     job.derivatives = options->derivatives;
     job.sobolev = options->sobolev;
     job.masked = !options->all_count;
@@ -165,6 +175,7 @@ floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, cons
     job.mean = options->mean;
     FLOE_TRY(walk_run(cpu, &job, workspace, workspace_nbytes, &w, err));
     pieces_join(w.pieces, w.grid.npieces);
+    floe_stencil_sums_unscale(&w.pieces[0], job.single, job.scale);
     floe_stencil_finish(&w.pieces[0], pair, options, result);
     return FLOE_OK;
 }

@@ -18,8 +18,8 @@
  * The mean of the signal must be known before: the reduction pass has it. With it no term is ever subtracted from a sum, so
  * a large bias or offset costs no more digits than the mean's own last one has in standard deviations.
  *
- * Sums are in double, in an order that depends on the shape only: any number of threads and each instruction set give the
- * same bits; a GPU adds in another order, with the same terms.
+ * Sums are in double, those of derivatives of f32 fields of groups that were added up in f32, in an order that depends on the
+ * shape only: any number of threads and each instruction set give the same bits; a GPU adds in another order, with the same terms.
  */
 #ifndef FLOE_ASSESS_STENCIL_H
 #define FLOE_ASSESS_STENCIL_H
@@ -36,15 +36,18 @@ typedef struct floe_stencil_options {
     bool all_count; /* every pair counts, the reduction pass has found: spares the look at each value */
     uint32_t lags;  /* 0: no autocorrelation; at most FLOE_STENCIL_MAX_LAGS */
     double mean;    /* of the signal over the pairs that count; matters with lags only */
+    /* over the pairs that count, largest magnitudes of values of either side and of errors: derivatives of f32 fields are
+     * found in single where these allow it; peak 0: not known */
+    double peak, error_peak;
 } floe_stencil_options;
 
 /* One quantity at all points. */
 typedef struct floe_stencil_stats {
-    double original_min, original_max, original_rms;
-    double decoded_min, decoded_max, decoded_rms; /* NaN for a field alone, like all below */
-    double max_error;                             /* of |difference| */
-    double rmse;                                  /* of the difference */
-    double psnr;                                  /* 20 log10((original_max - original_min) / rmse), in dB */
+    double original_min, original_max;
+    double original_rms; /* of the gradient length and the Laplacian; else NaN */
+    double max_error;    /* of |difference|; NaN for a field alone, like all below */
+    double rmse;         /* of the difference */
+    double psnr;         /* 20 log10((original_max - original_min) / rmse), in dB */
 } floe_stencil_stats;
 
 typedef struct floe_stencil_result {

@@ -19,7 +19,9 @@ typedef struct floe_stencil_job {
     floe_pair pair; /* alone: the decoded side is the original once more */
     bool alone, derivatives, sobolev;
     bool masked; /* some pairs may not count */
+    bool single; /* derivatives in f32, of values times scale; else scale is 1 */
     uint32_t lags, active;
+    double scale;
     double mean;
     floe_stencil_quantity wanted; /* where `out` is set, this quantity of original and decoded goes there */
     double *out[2];
@@ -35,21 +37,12 @@ typedef struct floe_stencil_line {
     double f[FLOE_STENCIL_PITCH], e[FLOE_STENCIL_PITCH], count[FLOE_STENCIL_PITCH];
 } floe_stencil_line;
 
-/* A quantity at the points of a block: of the original, of the decoded, and the difference. */
-typedef struct floe_stencil_trio {
-    double f[FLOE_STENCIL_BLOCK], g[FLOE_STENCIL_BLOCK], e[FLOE_STENCIL_BLOCK];
-} floe_stencil_trio;
-
-/* What a worker needs to walk a tile. */
+/* What a worker needs for products. */
 typedef struct floe_stencil_scratch {
-    /* products: the signal less its mean, 0 where it does not count and behind a row's end */
+    /* the signal less its mean, 0 where it does not count and behind a row's end */
     double ring[FLOE_STENCIL_MAX_LAGS + 1][FLOE_STENCIL_BLOCK];
     double count[FLOE_STENCIL_MAX_LAGS + 1][FLOE_STENCIL_BLOCK];
     floe_stencil_line row;
-    /* derivatives: the points' own line, which begins one element before them, and those around it */
-    floe_stencil_line at, minus[FLOE_STENCIL_OUTER], plus[FLOE_STENCIL_OUTER], corner[4];
-    floe_stencil_trio one, kept, sum[2], squares[2], trace[2]; /* [0] of first, [1] of second derivatives */
-    uint32_t keep[FLOE_STENCIL_BLOCK], nkept;                  /* points of the block that are not left out */
 } floe_stencil_scratch;
 
 /* Adds the products of the points of a tile with their partners, wherever these are. */
@@ -58,9 +51,13 @@ typedef void floe_stencil_lags_fn(const floe_stencil_job *job, const floe_stenci
 floe_stencil_lags_fn floe_stencil_lags_f32_plain, floe_stencil_lags_f64_plain, floe_stencil_lags_f32_avx2,
     floe_stencil_lags_f64_avx2;
 
-/* Adds the quantities at the points of a tile, or writes the one that is wanted. */
-typedef floe_stencil_lags_fn floe_stencil_points_fn;
+/* Adds the quantities at the points of a tile, or writes the one that is wanted; single: f32 fields in f32. */
+typedef void floe_stencil_points_fn(const floe_stencil_job *job, const floe_stencil_box *tile, floe_stencil_sums *sums);
 floe_stencil_points_fn floe_stencil_points_f32_plain, floe_stencil_points_f64_plain, floe_stencil_points_f32_avx2,
-    floe_stencil_points_f64_avx2;
+    floe_stencil_points_f64_avx2, floe_stencil_single_f32_plain, floe_stencil_single_f32_avx2;
+
+/* Adds the squares of Sobolev norms at the points of a tile. */
+floe_stencil_points_fn floe_stencil_sobolev_f32_plain, floe_stencil_sobolev_f64_plain, floe_stencil_sobolev_f32_avx2,
+    floe_stencil_sobolev_f64_avx2;
 
 #endif

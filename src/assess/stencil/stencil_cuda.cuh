@@ -37,11 +37,11 @@ FLOE_DEV double floe_stencil_warp_min(double v)
 }
 FLOE_DEV double floe_stencil_warp_max(double v) { return -floe_stencil_warp_min(-v); }
 
-/* How a word of moments is joined: minima, maxima, squares, largest error, its squares. */
+/* How a word of moments is joined: minimum, maximum, squares, largest error, its squares. */
 enum floe_stencil_join { FLOE_STENCIL_MIN, FLOE_STENCIL_MAX, FLOE_STENCIL_SUM };
 FLOE_HD floe_stencil_join floe_stencil_join_of(uint32_t moment)
 {
-    return moment < 2 ? FLOE_STENCIL_MIN : moment < 4 || moment == 6 ? FLOE_STENCIL_MAX : FLOE_STENCIL_SUM;
+    return moment == 0 ? FLOE_STENCIL_MIN : moment == 1 || moment == 3 ? FLOE_STENCIL_MAX : FLOE_STENCIL_SUM;
 }
 FLOE_DEV double floe_stencil_joined(floe_stencil_join how, double a, double b)
 {

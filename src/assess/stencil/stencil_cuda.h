@@ -18,19 +18,16 @@ extern "C" {
 
 enum {
     FLOE_STENCIL_MAX_BLOCKS = 1056, /* 8 for each of 132 processors; more would only make more parts to join */
-    /* words of derivatives: for each order the moments of four axes, sum, length and trace; points, points left out */
-    FLOE_STENCIL_SLOTS = FLOE_STENCIL_AXES + 3,
-    FLOE_STENCIL_MOMENTS = 8, /* words of floe_stencil_moments, in its order */
-    FLOE_STENCIL_ORDER_WORDS = FLOE_STENCIL_SLOTS * FLOE_STENCIL_MOMENTS,
-    FLOE_STENCIL_POINTS_WORDS = 2 * FLOE_STENCIL_ORDER_WORDS + 2,
+    FLOE_STENCIL_MOMENTS = 5,       /* words of floe_stencil_moments, in its order */
+    /* words of derivatives: moments of each quantity; points, points left out */
+    FLOE_STENCIL_POINTS_WORDS = FLOE_STENCIL_QUANTITIES * FLOE_STENCIL_MOMENTS + 2,
     /* words of products: [along the axis, along the row][lag][box, rest]; squares */
     FLOE_STENCIL_GROUP = 10, /* lags of a call */
     FLOE_STENCIL_LAGS_WORDS = 4 * FLOE_STENCIL_GROUP + 1,
     FLOE_STENCIL_SOBOLEV_WORDS = 4 /* points; squares of s0, s1, s2 */
 };
 
-/* By value. Axes of a kernel for derivatives are w, z, y, x: those of the pair, or of a flat pair 0, 2, 1, 3, so that a thread
- * marches along z. */
+/* By value. */
 typedef struct floe_stencil_dev_job {
     const void *x, *y; /* device memory; of a field alone the same */
     int64_t dx[FLOE_STENCIL_AXES], dy[FLOE_STENCIL_AXES];
@@ -41,14 +38,15 @@ typedef struct floe_stencil_dev_job {
     uint32_t masked; /* some pairs may not count */
     uint32_t alone;
     uint32_t active; /* axes with derivatives */
-    uint32_t counts; /* products: of 1 where a pair counts, else 0, instead of the signal less its mean */
+    uint32_t single; /* derivatives: in f32, of values times scale; else in double */
+    double scale;
+    uint32_t vectors; /* 16 bytes of a row that begin at a multiple of 16 bytes are so aligned, on both sides */
+    uint32_t counts;  /* products: of 1 where a pair counts, else 0, instead of the signal less its mean */
     double mean;
-    double *parts; /* FLOE_STENCIL_MAX_BLOCKS times the words of the call */
+    double *parts; /* FLOE_STENCIL_MAX_BLOCKS times the words of the call, of derivatives twice that */
 } floe_stencil_dev_job;
 
 /* Each returns a cudaError_t as a number. */
-/* words: FLOE_STENCIL_POINTS_WORDS, and as many again of a sample, of which the extremes count too. They are cleared before
- * the call; no sample has 0 points. */
 int floe_stencil_points_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 /* Lags first_lag to first_lag + FLOE_STENCIL_GROUP - 1 along `axis`, which is not the row, and with_row along the row too. */

@@ -13,7 +13,7 @@ enum {
     GROUPS = (FLOE_STENCIL_MAX_LAGS + FLOE_STENCIL_GROUP - 1) / FLOE_STENCIL_GROUP,
     MARCHES = FLOE_STENCIL_AXES - 1,   /* axes that are not the row */
     LAGS_CALLS = GROUPS * MARCHES * 2, /* of the signal and of what counts */
-    SOBOLEV_AT = 2 * FLOE_STENCIL_POINTS_WORDS,
+    SOBOLEV_AT = FLOE_STENCIL_POINTS_WORDS,
     LAGS_AT = SOBOLEV_AT + FLOE_STENCIL_SOBOLEV_WORDS,
     MAX_WORDS = LAGS_AT + LAGS_CALLS * FLOE_STENCIL_LAGS_WORDS,
     ROW = FLOE_STENCIL_AXES - 1
@@ -26,7 +26,7 @@ typedef struct device_work {
 static device_work work_take(floe_arena *arena)
 {
     device_work w;
-    w.parts = floe_arena_take(arena, (uint64_t)FLOE_STENCIL_MAX_BLOCKS * FLOE_STENCIL_POINTS_WORDS, sizeof(double));
+    w.parts = floe_arena_take(arena, 2 * (uint64_t)FLOE_STENCIL_MAX_BLOCKS * FLOE_STENCIL_POINTS_WORDS, sizeof(double));
     w.words = floe_arena_take(arena, MAX_WORDS, sizeof(double));
     return w;
 }
@@ -42,6 +42,14 @@ uint64_t floe_stencil_workspace_device(void)
 
 /* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
+/* Whether a side can be read 16 bytes at once: what floe_stencil_dev_job says of it. */
+static uint32_t is_vectors(const void *side, const int64_t *stride, uint32_t narrow)
+{
+    const int64_t in_vector = narrow ? 4 : 2;
+    const bool outer = stride[0] % in_vector == 0 && stride[1] % in_vector == 0 && stride[2] % in_vector == 0;
+    return (uintptr_t)side % 16 == 0 && stride[ROW] == 1 && outer;
+}
+
 static floe_stencil_dev_job job_of(const floe_pair *pair, const floe_stencil_options *options, double *parts)
 {
     floe_stencil_dev_job j = {.x = pair->original, .y = pair->decoded ? pair->decoded : pair->original, .parts = parts};
@@ -55,23 +63,11 @@ static floe_stencil_dev_job job_of(const floe_pair *pair, const floe_stencil_opt
     j.masked = !options->all_count;
     j.active = floe_stencil_active(pair->shape);
     j.mean = options->mean;
+    const double scale = floe_stencil_scale(pair, options);
+    j.single = scale > 0;
+    j.scale = scale > 0 ? scale : 1;
+    j.vectors = is_vectors(j.x, j.dx, j.narrow) && is_vectors(j.y, j.dy, j.narrow);
     return j;
-}
-
-/* Whether a pair is flat: then its axes change places for the kernel of derivatives. */
-static bool is_flat(const floe_pair *pair) { return pair->shape[0] == 1 && pair->shape[1] == 1; }
-static uint32_t turned(bool flat, uint32_t a) { return flat && (a == 1 || a == 2) ? 3 - a : a; }
-
-static floe_stencil_dev_job turned_job(const floe_stencil_dev_job *job, bool flat)
-{
-    floe_stencil_dev_job t = *job;
-    for (uint32_t a = 0; a < FLOE_STENCIL_AXES; a++) {
-        t.shape[a] = job->shape[turned(flat, a)];
-        t.dx[a] = job->dx[turned(flat, a)];
-        t.dy[a] = job->dy[turned(flat, a)];
-    }
-    t.active = floe_stencil_active(t.shape);
-    return t;
 }
 
 /* The axis that is marched along when the row's products are found: the first that is there, or one of one element. */
@@ -102,41 +98,13 @@ static uint32_t calls_of(const floe_pair *pair, const floe_stencil_options *opti
 
 /* ---- words to sums ----------------------------------------------------------------------------------------------- */
 
-static void moments_from(const double *words, floe_stencil_moments *m)
+static void points_from(const double *words, const floe_stencil_dev_job *job, floe_stencil_sums *sums)
 {
-    memcpy(m->min, words, sizeof m->min);
-    memcpy(m->max, words + 2, sizeof m->max);
-    memcpy(m->squares, words + 4, sizeof m->squares);
-    m->max_error = words[6];
-    m->error_squares = words[7];
-}
-
-/* Of a sample, whose squares have been counted already. */
-static void extremes_from(const double *words, floe_stencil_moments *m)
-{
-    floe_stencil_moments sample;
-    moments_from(words, &sample);
-    memset(sample.squares, 0, sizeof sample.squares);
-    sample.error_squares = 0;
-    floe_stencil_moments_join(m, &sample);
-}
-
-static void points_from(const double *words, bool flat, floe_stencil_sums *sums)
-{
-    static const int joined[2][3] = {{FLOE_STENCIL_FIRST_SUM, FLOE_STENCIL_FIRST_LENGTH, FLOE_STENCIL_DIVERGENCE},
-                                     {FLOE_STENCIL_SECOND_SUM, FLOE_STENCIL_SECOND_LENGTH, FLOE_STENCIL_LAPLACIAN}};
-    const bool has_sample = words[FLOE_STENCIL_POINTS_WORDS + 2 * FLOE_STENCIL_ORDER_WORDS] > 0;
-    for (uint32_t order = 0; order < 2; order++)
-        for (uint32_t slot = 0; slot < FLOE_STENCIL_SLOTS; slot++) {
-            const uint32_t axis = (order ? FLOE_STENCIL_SECOND : FLOE_STENCIL_FIRST) + turned(flat, slot);
-            const uint32_t q = slot < FLOE_STENCIL_AXES ? axis : (uint32_t)joined[order][slot - FLOE_STENCIL_AXES];
-            const double *all = words + order * FLOE_STENCIL_ORDER_WORDS + slot * FLOE_STENCIL_MOMENTS;
-            moments_from(all, &sums->of[q]);
-            if (has_sample)
-                extremes_from(all + FLOE_STENCIL_POINTS_WORDS, &sums->of[q]);
-        }
-    sums->npoints = (uint64_t)words[2 * FLOE_STENCIL_ORDER_WORDS];
-    sums->nskipped = (uint64_t)words[2 * FLOE_STENCIL_ORDER_WORDS + 1];
+    for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++, words += FLOE_STENCIL_MOMENTS)
+        sums->of[q] = (floe_stencil_moments){words[0], words[1], words[2], words[3], words[4]};
+    sums->npoints = (uint64_t)words[0];
+    sums->nskipped = (uint64_t)words[1];
+    floe_stencil_sums_unscale(sums, job->single, job->scale);
 }
 
 static void sobolev_from(const double *words, floe_stencil_sums *sums)
@@ -191,21 +159,20 @@ static floe_status words_fetch(const floe_cuda *cuda, const double *dev, uint32_
     return FLOE_OK;
 }
 
-static floe_status kernels_run(const floe_cuda *cuda, const floe_pair *pair, const floe_stencil_options *options,
-                               const device_work *w, const lags_call *calls, uint32_t ncalls, double *words,
-                               floe_error *err)
+static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job *job,
+                               const floe_stencil_options *options, const device_work *w, const lags_call *calls,
+                               uint32_t ncalls, double *words, floe_error *err)
 {
-    const floe_stencil_dev_job job = job_of(pair, options, w->parts), points = turned_job(&job, is_flat(pair));
     double *next = w->words;
-    FLOE_TRY(floe_cuda_clear(cuda, w->words, 2 * FLOE_STENCIL_POINTS_WORDS * sizeof(double), err));
-    if (options->derivatives && job.active)
-        FLOE_CUDA(err, floe_stencil_points_cuda(&points, next, cuda->stream));
-    next += 2 * FLOE_STENCIL_POINTS_WORDS;
-    if (options->sobolev && job.active)
-        FLOE_CUDA(err, floe_stencil_sobolev_cuda(&job, next, cuda->stream));
+    FLOE_TRY(floe_cuda_clear(cuda, w->words, LAGS_AT * sizeof(double), err));
+    if (options->derivatives && job->active)
+        FLOE_CUDA(err, floe_stencil_points_cuda(job, next, cuda->stream));
+    next += FLOE_STENCIL_POINTS_WORDS;
+    if (options->sobolev && job->active)
+        FLOE_CUDA(err, floe_stencil_sobolev_cuda(job, next, cuda->stream));
     next += FLOE_STENCIL_SOBOLEV_WORDS;
     for (uint32_t k = 0; k < ncalls; k++, next += FLOE_STENCIL_LAGS_WORDS) {
-        floe_stencil_dev_job products = job;
+        floe_stencil_dev_job products = *job;
         products.counts = calls[k].counts;
         FLOE_CUDA(err, floe_stencil_lags_cuda(&products, calls[k].axis, calls[k].with_row, calls[k].first_lag, next,
                                               cuda->stream));
@@ -227,11 +194,12 @@ floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *p
                "the stencil pass needs %llu bytes of device memory",
                (unsigned long long)floe_stencil_workspace_device());
     const uint32_t ncalls = calls_of(pair, options, calls);
-    FLOE_TRY(kernels_run(cuda, pair, options, &w, calls, ncalls, words, err));
+    const floe_stencil_dev_job job = job_of(pair, options, w.parts);
+    FLOE_TRY(kernels_run(cuda, &job, options, &w, calls, ncalls, words, err));
     floe_stencil_sums_init(&sums);
-    if (options->derivatives && floe_stencil_active(pair->shape))
-        points_from(words, is_flat(pair), &sums);
-    if (options->sobolev && floe_stencil_active(pair->shape))
+    if (options->derivatives && job.active)
+        points_from(words, &job, &sums);
+    if (options->sobolev && job.active)
         sobolev_from(words + SOBOLEV_AT, &sums);
     if (options->all_count)
         couples_count(pair, options->lags, &sums);

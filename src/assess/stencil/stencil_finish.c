@@ -15,23 +15,26 @@ floe_status floe_stencil_options_check(const floe_stencil_options *options, floe
     return FLOE_OK;
 }
 
+double floe_stencil_scale(const floe_pair *pair, const floe_stencil_options *options)
+{
+    return pair->dtype == FLOE_F32 ? floe_stencil_single_scale(options->peak, options->error_peak) : 0;
+}
+
 /* ---- derivatives ------------------------------------------------------------------------------------------------- */
 
-static const floe_stencil_stats no_stats = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+static const floe_stencil_stats no_stats = {NAN, NAN, NAN, NAN, NAN, NAN};
 
-static floe_stencil_stats stats_of(const floe_stencil_moments *m, uint64_t n, bool alone)
+static floe_stencil_stats stats_of(const floe_stencil_moments *m, int q, uint64_t n, bool alone)
 {
     floe_stencil_stats s = no_stats;
     if (!n)
         return s;
-    s.original_min = m->min[0];
-    s.original_max = m->max[0];
-    s.original_rms = sqrt(m->squares[0] / (double)n);
+    s.original_min = m->min;
+    s.original_max = m->max;
+    if (q == FLOE_STENCIL_FIRST_LENGTH || q == FLOE_STENCIL_LAPLACIAN)
+        s.original_rms = sqrt(m->squares / (double)n);
     if (alone)
         return s;
-    s.decoded_min = m->min[1];
-    s.decoded_max = m->max[1];
-    s.decoded_rms = sqrt(m->squares[1] / (double)n);
     s.max_error = m->max_error;
     s.rmse = sqrt(m->error_squares / (double)n);
     s.psnr = 20 * log10((s.original_max - s.original_min) / s.rmse); /* exact: inf; both constant: NaN */
@@ -81,7 +84,7 @@ void floe_stencil_finish(const floe_stencil_sums *sums, const floe_pair *pair, c
     for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
         r->of[q] = no_stats;
         if (options->derivatives && has_quantity(active, q))
-            r->of[q] = stats_of(&sums->of[q], sums->npoints, !pair->decoded);
+            r->of[q] = stats_of(&sums->of[q], q, sums->npoints, !pair->decoded);
     }
     for (int k = 0; k < 3; k++) {
         squares += sums->sobolev[k];

@@ -12,17 +12,29 @@
  * For one axis the paper's two magnitudes differ by the factor 2; for more, by up to 2 sqrt(rank).
  *
  * The difference of a quantity that is linear in f is worked out from the errors y - x themselves, so it has all their digits;
- * of a magnitude it is that of y minus that of x.
+ * of a magnitude it is that of y minus that of x. First derivatives are added up as steps f+ - f- and halved at the end.
+ *
+ * Precision. f64 fields are worked on in double. f32 fields are worked on in f32, "single", where their magnitudes allow it:
+ * differences of neighbours are as good as the values, which are f32 too (exact where the field is smooth, else rounded by
+ * 2^-24 of themselves), and so are their errors. What is summed is first added up in f32 over groups of four points that lie
+ * side by side in the row, the first at a multiple of four, (a + b) + (c + d), and points that do not count are 0; groups are
+ * added up in double. So a sum of squares is off by 2^-22 of itself at most, by far less where there are many groups; the
+ * difference of two magnitudes by 2^-22 of these. A CPU and a GPU do the same operations in a group, so they find the same
+ * numbers but for the order in which groups are added up.
  */
 #ifndef FLOE_ASSESS_STENCIL_MATH_H
 #define FLOE_ASSESS_STENCIL_MATH_H
+
+#include <math.h>
+#include <stdbool.h>
 
 #include "base/hd.h"
 
 enum {
     FLOE_STENCIL_AXES = 4,
     FLOE_STENCIL_MAX_LAGS = 64,
-    FLOE_STENCIL_LEAST_EXTENT = 3 /* of an axis with derivatives */
+    FLOE_STENCIL_LEAST_EXTENT = 3, /* of an axis with derivatives */
+    FLOE_STENCIL_QUAD = 4          /* points whose squares are added up in single */
 };
 
 typedef enum floe_stencil_quantity {
@@ -39,15 +51,40 @@ typedef enum floe_stencil_quantity {
 
 /* ---- formulas ------------------------------------------------------------------------------------------------------ */
 
-/* Halves are exact, so a step may be halved when it has been added up. */
-FLOE_HD double floe_stencil_step(double minus, double plus) { return plus - minus; }
-FLOE_HD double floe_stencil_first(double minus, double plus) { return 0.5 * floe_stencil_step(minus, plus); }
+FLOE_HD double floe_stencil_first(double minus, double plus) { return 0.5 * (plus - minus); }
+FLOE_HD float floe_stencil_step_f32(float minus, float plus) { return plus - minus; }
+FLOE_HD double floe_stencil_step_f64(double minus, double plus) { return plus - minus; }
 
 /* As a difference of differences, which are exact where the field is smooth, whatever its offset. */
-FLOE_HD double floe_stencil_second(double minus, double at, double plus) { return (plus - at) - (at - minus); }
+FLOE_HD float floe_stencil_second_f32(float minus, float at, float plus) { return (plus - at) - (at - minus); }
+FLOE_HD double floe_stencil_second_f64(double minus, double at, double plus) { return (plus - at) - (at - minus); }
+
+/* Of a sum of squares; lengths below FLOE_STENCIL_SHORT are taken to be that long, so that a GPU need not tell whether it can
+ * find the root of the square. */
+#define FLOE_STENCIL_TINY  0x1p-100f
+#define FLOE_STENCIL_SHORT 0x1p-50f
+FLOE_HD float floe_stencil_length_f32(float squares)
+{
+    return sqrtf(squares < FLOE_STENCIL_TINY ? FLOE_STENCIL_TINY : squares);
+}
+FLOE_HD double floe_stencil_length_f64(double squares) { return sqrt(squares); }
 
 /* d^2 f / da db from the corners: minus and plus along a, then b. */
 FLOE_HD double floe_stencil_mixed(double mm, double mp, double pm, double pp) { return 0.25 * ((pp - pm) - (mp - mm)); }
+
+/* What f32 values are multiplied by to be worked on in single, a power of two; 0: they are worked on in double. peak: the
+ * largest magnitude of a value of either side, error_peak: of an error. The difference of two magnitudes has what rounding,
+ * 2^-24, left of them; so errors must not be much smaller than values. Squares must neither overflow nor vanish. */
+FLOE_HD double floe_stencil_single_scale(double peak, double error_peak)
+{
+    const double low = 0x1p-11, high = 0x1p60;
+    if (!(peak >= 0x1p-126 && peak < 0x1p128) || (error_peak > 0 && error_peak < 0x1p-17 * peak))
+        return 0;
+    if (peak >= low && peak < high)
+        return 1;
+    const int shift = 59 - ((int)(floe_bits_f64(peak) >> 52) - 1023);
+    return floe_f64_of((uint64_t)(1023 + (shift < 127 ? shift : 127)) << 52);
+}
 
 /* Axes of a pair's shape that have derivatives: bit a for axis a. */
 FLOE_HD uint32_t floe_stencil_active(const uint64_t *shape)
@@ -70,9 +107,10 @@ FLOE_HD uint64_t floe_stencil_reach(const uint64_t *shape, const uint64_t *at, u
 
 /* ---- sums ---------------------------------------------------------------------------------------------------------- */
 
-/* Of one quantity at some of the points. */
+/* Of one quantity at some of the points. Squares of the original are kept where metrics ask for them: of the gradient length
+ * and the Laplacian. */
 typedef struct floe_stencil_moments {
-    double min[2], max[2], squares[2]; /* of original and decoded; infinities of the wrong sign for no points */
+    double min, max, squares; /* of the original; infinities of the wrong sign for no points */
     double max_error, error_squares;
 } floe_stencil_moments;
 
@@ -94,21 +132,16 @@ typedef struct floe_stencil_sums {
 FLOE_HD void floe_stencil_moments_init(floe_stencil_moments *m)
 {
     const double inf = floe_f64_of(0x7ff0000000000000u);
-    for (int side = 0; side < 2; side++) {
-        m->min[side] = inf;
-        m->max[side] = -inf;
-        m->squares[side] = 0;
-    }
-    m->max_error = m->error_squares = 0;
+    m->min = inf;
+    m->max = -inf;
+    m->squares = m->max_error = m->error_squares = 0;
 }
 
 FLOE_HD void floe_stencil_moments_join(floe_stencil_moments *into, const floe_stencil_moments *part)
 {
-    for (int side = 0; side < 2; side++) {
-        into->min[side] = part->min[side] < into->min[side] ? part->min[side] : into->min[side];
-        into->max[side] = part->max[side] > into->max[side] ? part->max[side] : into->max[side];
-        into->squares[side] += part->squares[side];
-    }
+    into->min = part->min < into->min ? part->min : into->min;
+    into->max = part->max > into->max ? part->max : into->max;
+    into->squares += part->squares;
     into->max_error = part->max_error > into->max_error ? part->max_error : into->max_error;
     into->error_squares += part->error_squares;
 }
@@ -118,6 +151,27 @@ FLOE_HD void floe_stencil_sums_init(floe_stencil_sums *s)
     memset(s, 0, sizeof *s);
     for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++)
         floe_stencil_moments_init(&s->of[q]);
+}
+
+/* Whether a quantity is made of first derivatives that were not halved. */
+FLOE_HD bool floe_stencil_in_steps(int q)
+{
+    return q < FLOE_STENCIL_SECOND || q == FLOE_STENCIL_FIRST_LENGTH || q == FLOE_STENCIL_DIVERGENCE;
+}
+
+/* Derivatives in steps, of values that were multiplied by a scale, become what they are; in single the shortest lengths 0. */
+FLOE_HD void floe_stencil_sums_unscale(floe_stencil_sums *s, bool single, double scale)
+{
+    for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
+        floe_stencil_moments *m = &s->of[q];
+        const bool is_length = q == FLOE_STENCIL_FIRST_LENGTH || q == FLOE_STENCIL_SECOND_LENGTH;
+        const double unit = (floe_stencil_in_steps(q) ? 0.5 : 1) / scale;
+        m->min = single && is_length && m->min <= FLOE_STENCIL_SHORT ? 0 : m->min * unit;
+        m->max = single && is_length && m->max <= FLOE_STENCIL_SHORT ? 0 : m->max * unit;
+        m->squares *= unit * unit;
+        m->max_error *= unit;
+        m->error_squares *= unit * unit;
+    }
 }
 
 FLOE_HD void floe_stencil_sums_join(floe_stencil_sums *into, const floe_stencil_sums *part)

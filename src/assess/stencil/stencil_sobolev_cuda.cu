@@ -48,7 +48,7 @@ template <typename T> FLOE_DEV void point_add(const floe_stencil_dev_job *j, pla
         if (!(j->active >> a & 1))
             continue;
         const double lo = value_at<T>(j, p, a, -1, a, 0, &counts), hi = value_at<T>(j, p, a, 1, a, 0, &counts);
-        const double d = floe_stencil_first(lo, hi), dd = floe_stencil_second(lo, at, hi);
+        const double d = floe_stencil_first(lo, hi), dd = floe_stencil_second_f64(lo, at, hi);
         firsts += d * d;
         seconds += dd * dd;
         for (int b = a + 1; b < FLOE_STENCIL_AXES; b++) {

@@ -31,39 +31,61 @@ static floe_stencil_result assess(const floe_pair *p, const floe_stencil_options
 /* ---- comparing ----------------------------------------------------------------------------------------------------- */
 
 /* Equal but for rounding, which is measured by scale. */
-static void near(double got, long double want, long double scale, const char *what)
+static void nearly(double got, long double want, long double scale, long double tolerance, const char *what)
 {
     if (isnan(got) && isnan(want))
         return;
-    if (!(fabsl(got - want) <= 1e-12L * scale + 1e-300L) && !(isinf(got) && (long double)got == want))
+    if (!(fabsl(got - want) <= tolerance * scale + 1e-300L) && !(isinf(got) && (long double)got == want))
         fail_msg("%s: %.17g, should be %.17Lg", what, got, want);
 }
 
-static void compare_side(const kit_moments *m, int side, uint64_t n, double min, double max, double rms)
+static void near(double got, long double want, long double scale, const char *what)
 {
-    const long double scale = sqrtl(m->squares[side] / n) + fmaxl(fabsl(m->min[side]), fabsl(m->max[side]));
-    near(min, n ? m->min[side] : NAN, scale, "min");
-    near(max, n ? m->max[side] : NAN, scale, "max");
-    near(rms, sqrtl(m->squares[side] / n), scale, "rms");
+    nearly(got, want, scale, 1e-12L, what);
 }
 
-/* bias: of the errors, which are rounded to doubles. */
-static void compare_stats(const floe_stencil_stats *s, const kit_moments *m, uint64_t n, bool alone, long double bias)
+/* Of a quantity's numbers: how the pass works on them, and the largest error, which is rounded to the type it works in. */
+typedef struct kit_rule {
+    bool single, alone;
+    long double peak;
+} kit_rule;
+
+static kit_rule rule_of(const floe_pair *p, const floe_stencil_options *o)
 {
-    compare_side(m, 0, n, s->original_min, s->original_max, s->original_rms);
-    if (alone) {
-        assert_true(isnan(s->decoded_rms) && isnan(s->rmse) && isnan(s->psnr) && isnan(s->max_error));
+    const bool single = p->dtype == FLOE_F32 && floe_stencil_single_scale(o->peak, o->error_peak) > 0;
+    return (kit_rule){single, !p->decoded, o->error_peak};
+}
+
+static void compare_original(const floe_stencil_stats *s, int q, const kit_moments *m, uint64_t n, kit_rule rule)
+{
+    const long double scale = sqrtl(m->squares[0] / n) + fmaxl(fabsl(m->min[0]), fabsl(m->max[0]));
+    const long double tolerance = rule.single ? 4e-7L : 1e-12L;
+    const bool has_rms = q == FLOE_STENCIL_FIRST_LENGTH || q == FLOE_STENCIL_LAPLACIAN;
+    nearly(s->original_min, n ? m->min[0] : NAN, scale, tolerance, "min");
+    nearly(s->original_max, n ? m->max[0] : NAN, scale, tolerance, "max");
+    nearly(s->original_rms, has_rms ? sqrtl(m->squares[0] / n) : NAN, scale, tolerance, "rms");
+}
+
+/* Differences of magnitudes have what rounding leaves of these; others what it leaves of the errors. */
+static void compare_stats(const floe_stencil_stats *s, int q, const kit_moments *m, uint64_t n, kit_rule rule)
+{
+    compare_original(s, q, m, n, rule);
+    if (rule.alone) {
+        assert_true(isnan(s->rmse) && isnan(s->psnr) && isnan(s->max_error));
         return;
     }
-    const long double rmse = sqrtl(m->squares[2] / n), scale = 1e-3L * sqrtl(m->squares[0] / n) + 0.1L * bias;
-    compare_side(m, 1, n, s->decoded_min, s->decoded_max, s->decoded_rms);
-    near(s->max_error, n ? m->max_error : NAN, m->max_error + scale, "max_error");
-    near(s->rmse, rmse, rmse + scale, "rmse");
-    if (rmse > scale && m->max[0] - m->min[0] > 1e-3L * sqrtl(m->squares[0] / n)) /* else it is one of rounding */
-        near(s->psnr, 20 * log10l((m->max[0] - m->min[0]) / rmse), 100, "psnr");
+    const bool is_magnitude = q >= FLOE_STENCIL_FIRST_SUM && q <= FLOE_STENCIL_SECOND_LENGTH;
+    const long double rms = sqrtl(m->squares[0] / n), rmse = sqrtl(m->squares[2] / n);
+    const long double tolerance = rule.single ? 4e-7L : 1e-12L;
+    const long double scale =
+        (is_magnitude ? m->max[0] : 0) + (rule.single ? rule.peak : 1e-3L * rms + 0.1L * rule.peak);
+    nearly(s->max_error, n ? m->max_error : NAN, m->max_error + scale, tolerance, "max_error");
+    nearly(s->rmse, rmse, rmse + (rule.single ? 0.02L + 1 / sqrtl(n) : 1) * scale, tolerance, "rmse");
+    if (rmse > 1e-3L * scale && m->max[0] - m->min[0] > 1e-3L * rms) /* else it is one of rounding */
+        nearly(s->psnr, 20 * log10l((m->max[0] - m->min[0]) / rmse), 100 * (1 + scale / rmse), tolerance, "psnr");
 }
 
-static void compare_derivatives(const floe_pair *p, const floe_stencil_result *r, double bias)
+static void compare_derivatives(const floe_pair *p, const floe_stencil_result *r, const floe_stencil_options *o)
 {
     kit_sums s;
     long double squares = 0;
@@ -73,9 +95,9 @@ static void compare_derivatives(const floe_pair *p, const floe_stencil_result *r
     assert_int_equal(r->nsobolev, s.nsobolev);
     for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++)
         if (q < FLOE_STENCIL_FIRST_SUM && p->shape[q % 4] < 3)
-            assert_true(isnan(r->of[q].original_rms) && isnan(r->of[q].rmse) && isnan(r->of[q].decoded_max));
+            assert_true(isnan(r->of[q].original_max) && isnan(r->of[q].rmse));
         else
-            compare_stats(&r->of[q], &s.of[q], s.npoints, !p->decoded, bias);
+            compare_stats(&r->of[q], q, &s.of[q], s.npoints, rule_of(p, o));
     for (int k = 0; k < 3; k++) {
         squares += s.sobolev[k];
         near(r->sobolev[k], sqrtl(squares / s.nsobolev), sqrtl(squares / s.nsobolev), "sobolev");
@@ -99,20 +121,11 @@ static void compare_autocorr(const floe_pair *p, const floe_stencil_result *r, u
     }
 }
 
-static floe_stencil_options options_for(const floe_pair *p, uint32_t lags)
-{
-    long double mean = 0, variance;
-    floe_stencil_options o = {.derivatives = true, .sobolev = true, .lags = lags};
-    if (kit_mean(p, &mean, &variance))
-        o.mean = (double)mean;
-    return o;
-}
-
 static void compare(const floe_pair *p, uint32_t lags)
 {
-    const floe_stencil_options o = options_for(p, lags);
+    const floe_stencil_options o = kit_options(p, lags);
     const floe_stencil_result r = assess(p, &o, 2, FLOE_ISA_AUTO);
-    compare_derivatives(p, &r, fabs(o.mean));
+    compare_derivatives(p, &r, &o);
     compare_autocorr(p, &r, lags);
 }
 
@@ -147,6 +160,54 @@ static void a_field_alone(void **state)
             p.decoded = NULL;
             if (kind != KIT_CONSTANT)
                 compare(&p, 5);
+        }
+}
+
+/* Where single is not asked for: all digits of double, of f32 fields too. */
+static void f32_in_double(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KIT_KINDS; kind++) {
+        const floe_pair p = kit_pair((kit_kind)kind, FLOE_F32, shapes[14].rank, shapes[14].shape, xs, ys);
+        floe_stencil_options o = kit_options(&p, 1);
+        o.peak = o.error_peak = 0;
+        const floe_stencil_result r = assess(&p, &o, 2, FLOE_ISA_AUTO);
+        compare_derivatives(&p, &r, &o);
+    }
+}
+
+static void when_single_will_do(void **state)
+{
+    (void)state;
+    assert_true(floe_stencil_single_scale(0, 0) == 0 && floe_stencil_single_scale(NAN, 1) == 0);
+    assert_true(floe_stencil_single_scale(1, 0) == 1);
+    assert_true(floe_stencil_single_scale(1, 0x1p-17) == 1 && floe_stencil_single_scale(1, 0x1.ffffp-18) == 0);
+    assert_true(floe_stencil_single_scale(0x1p-11, 0x1p-12) == 1);
+    assert_true(floe_stencil_single_scale(0x1.ffffp-12, 0x1p-12) == 0x1p71);
+    assert_true(floe_stencil_single_scale(0x1.ffffp59, 0x1p50) == 1);
+    assert_true(floe_stencil_single_scale(0x1p60, 0x1p50) == 0x1p-1);
+    assert_true(floe_stencil_single_scale(0x1.fffffep127, 0x1p120) == 0x1p-68);
+    assert_true(floe_stencil_single_scale(0x1p-126, 0) == 0x1p127 && floe_stencil_single_scale(0x1p-127, 0) == 0);
+}
+
+/* Values in any unit, about as large as f32 holds and about as small, and errors that are tight. */
+static void of_any_size(void **state)
+{
+    (void)state;
+    static const uint64_t shape[] = {6, 9, 35};
+    static const double units[] = {1e-33, 1e-9, 1e12, 1e25, 1e37};
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
+        for (int tight = 0; tight < 2; tight++) {
+            const floe_pair p = kit_pair(KIT_NOISE, FLOE_F32, 3, shape, xs, ys);
+            for (int64_t i = 0; i < 6 * 9 * 35; i++) {
+                const double x = kit_get(FLOE_F32, xs, i), e = kit_get(FLOE_F32, ys, i) - x;
+                kit_put(FLOE_F32, xs, i, units[u] * x);
+                kit_put(FLOE_F32, ys, i, units[u] * (x + (tight ? 1e-3 : 1) * e));
+            }
+            const floe_stencil_options o = kit_options(&p, 1);
+            const floe_stencil_result r = assess(&p, &o, 2, FLOE_ISA_AUTO);
+            assert_true((floe_stencil_single_scale(o.peak, o.error_peak) == 0) == tight);
+            compare_derivatives(&p, &r, &o);
         }
 }
 
@@ -250,9 +311,9 @@ static void formulas_of_the_paper(void **state)
     assert_true(r.of[FLOE_STENCIL_FIRST_LENGTH].original_max == sqrt(9 + 25 + 1));
     assert_true(r.of[FLOE_STENCIL_DIVERGENCE].original_max == 9);
     assert_true(r.of[FLOE_STENCIL_LAPLACIAN].original_max == 4);
-    assert_true(r.of[FLOE_STENCIL_LAPLACIAN].decoded_max == 4 - 6);
+    assert_true(r.of[FLOE_STENCIL_LAPLACIAN].original_rms == 4);
     assert_true(r.of[FLOE_STENCIL_LAPLACIAN].max_error == 6);
-    assert_true(r.of[FLOE_STENCIL_SECOND_SUM].decoded_max == 2 + 2 + 2);
+    assert_true(r.of[FLOE_STENCIL_SECOND_SUM].max_error == 2 + 2 + 2 - 4);
     assert_true(r.of[FLOE_STENCIL_DIVERGENCE].rmse == 0);
     assert_true(r.sobolev[0] == 6); /* 3 + 2 + 1 */
     assert_true(r.sobolev[1] == sqrt(36 + 35));
@@ -289,7 +350,7 @@ static void same_bits_on_any_threads(void **state)
     for (int kind = 0; kind < KIT_KINDS; kind++)
         for (int d = FLOE_F32; d <= FLOE_F64; d++) {
             const floe_pair p = kit_pair((kit_kind)kind, (floe_dtype)d, 3, shape, xs, ys);
-            floe_stencil_options o = options_for(&p, 10);
+            floe_stencil_options o = kit_options(&p, 10);
             const floe_stencil_result want = assess(&p, &o, 1, FLOE_ISA_PLAIN);
             for (uint32_t threads = 1; threads < 8; threads += 1 + 4 * (threads == 2)) {
                 const floe_stencil_result got = assess(&p, &o, threads, FLOE_ISA_AUTO);
@@ -392,10 +453,14 @@ static void bench(void)
     float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     const floe_pair p = kit_pair(KIT_SMOOTH, FLOE_F32, 3, shape, x, y);
     for (uint32_t threads = 1; threads < 3; threads++) {
-        bench_one(&p, (floe_stencil_options){.derivatives = true, .all_count = true}, threads, "derivatives");
+        bench_one(&p, (floe_stencil_options){.derivatives = true, .peak = 1, .error_peak = 1, .all_count = true},
+                  threads, "derivatives");
         bench_one(&p, (floe_stencil_options){.lags = 10, .all_count = true}, threads, "10 lags");
-        bench_one(&p, (floe_stencil_options){.derivatives = true, .lags = 10, .all_count = true}, threads, "both");
-        bench_one(&p, (floe_stencil_options){.derivatives = true, .lags = 10}, threads, "both, every pair judged");
+        bench_one(
+            &p, (floe_stencil_options){.derivatives = true, .lags = 10, .all_count = true, .peak = 1, .error_peak = 1},
+            threads, "both");
+        bench_one(&p, (floe_stencil_options){.derivatives = true, .lags = 10, .peak = 1, .error_peak = 1}, threads,
+                  "both, every pair judged");
         bench_one(&p, (floe_stencil_options){.sobolev = true, .all_count = true}, threads, "Sobolev norms");
     }
     free(x);
@@ -411,6 +476,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_and_shapes),
         cmocka_unit_test(a_field_alone),
+        cmocka_unit_test(f32_in_double),
+        cmocka_unit_test(when_single_will_do),
+        cmocka_unit_test(of_any_size),
         cmocka_unit_test(larger_than_a_tile),
         cmocka_unit_test(most_lags),
         cmocka_unit_test(strided_views),

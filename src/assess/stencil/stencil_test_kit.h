@@ -272,6 +272,30 @@ static bool kit_mean(const floe_pair *p, long double *mean, long double *varianc
     return true;
 }
 
+/* The largest magnitudes of values and of errors. */
+static void kit_peaks(const floe_pair *p, double *peak, double *error_peak)
+{
+    int64_t at[4] = {0};
+    long double v[2];
+    *peak = *error_peak = 0;
+    do {
+        if (!kit_both(p, at, v))
+            continue;
+        *peak = fmax(*peak, (double)fmaxl(fabsl(v[0]), fabsl(v[1])));
+        *error_peak = p->decoded ? fmax(*error_peak, (double)fabsl(v[1] - v[0])) : 0;
+    } while (kit_next(p, at));
+}
+
+static inline floe_stencil_options kit_options(const floe_pair *p, uint32_t lags)
+{
+    long double mean = 0, variance;
+    floe_stencil_options o = {.derivatives = true, .sobolev = true, .lags = lags};
+    if (kit_mean(p, &mean, &variance))
+        o.mean = (double)mean;
+    kit_peaks(p, &o.peak, &o.error_peak);
+    return o;
+}
+
 /* Axis a, or combined for a == 4, at lag t. */
 static inline long double kit_autocorr(const floe_pair *p, int a, int64_t t, long double mean, long double variance)
 {
