@@ -142,7 +142,10 @@ __device__ void coder::make(floe_place_tile &t)
             floe_place_put(t, i, draft[i]);
 }
 
-__device__ void coder::raw(const floe_place_tile &t, uint32_t *dst) { write_raw(call.chunks + t.chunk, t.tile, dst); }
+__device__ void coder::raw(const floe_place_tile &t, uint32_t *dst)
+{
+    write_raw(call.chunks + t.chunk, t.tile, dst, floe_lane(), FLOE_WARP);
+}
 
 /* A block takes batches of tiles, a warp a tile of each. */
 __global__

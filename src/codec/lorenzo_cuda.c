@@ -91,6 +91,10 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
 
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
+    if (floe_lorenzo_is_few(c)) {
+        FLOE_CUDA(err, floe_lorenzo_few_cuda(c, stream));
+        return FLOE_OK;
+    }
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
     if (c->lossy) {
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));

@@ -10,6 +10,7 @@
  *   encode        fast: tiles to their places.  balanced: drafts and histograms                    lorenzo_encode_*
  *   judge         chunks with too many literals are to be done again bit for bit                   lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
+ *   few           fast, one chunk of few tiles: those three at once                                lorenzo_few_*
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
  *
@@ -135,6 +136,9 @@ int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream);
 int floe_lorenzo_judge_cuda(const floe_lorenzo_encode_call *call, void *stream);
 /* attempt 0: all chunks; 1: does nothing unless *retry. Fast: all chunks again; balanced: the drafts of those chunks. */
 int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
+/* Fast, one chunk of few tiles: what both attempts and judge between them would do, by one kernel. */
+bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
+int floe_lorenzo_few_cuda(const floe_lorenzo_encode_call *call, void *stream);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);

@@ -86,11 +86,12 @@ template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q
     corner = lane == 0 ? last : (T)0;
 }
 
-/* All planes of a step. */
-template <int RANK, int MODE, class T> FLOE_DEV void differences(const T q[GROUP], T p[GROUP], T base, T &corner)
+/* Planes FIRST and later ones of a step. */
+template <int RANK, int MODE, int FIRST, class T>
+FLOE_DEV void differences(const T q[GROUP], T p[GROUP], T base, T &corner)
 {
 #pragma unroll
-    for (int z = 0; z < shape<RANK>::GZ; z++) {
+    for (int z = FIRST; z < shape<RANK>::GZ; z++) {
         if constexpr (RANK == 3)
             differences3<MODE>(q + z * 16, p + z * 16, base, corner);
         else
@@ -105,17 +106,17 @@ template <class T> FLOE_DEV void mask_out(T v[GROUP], uint32_t valid)
         v[k] = valid >> k & 1 ? v[k] : (T)0;
 }
 
-template <int RANK, class T>
+template <int RANK, int FIRST, class T>
 FLOE_DEV void differences_of(uint32_t mode, const T q[GROUP], T p[GROUP], T base, T &corner)
 {
     if (mode == FLOE_LORENZO_X)
-        differences<RANK, FLOE_LORENZO_X>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_X, FIRST>(q, p, base, corner);
     else if (RANK == 3 && mode == FLOE_LORENZO_XY)
-        differences<RANK, FLOE_LORENZO_XY>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_XY, FIRST>(q, p, base, corner);
     else if (RANK == 3 && mode == FLOE_LORENZO_Y)
-        differences<RANK, FLOE_LORENZO_Y>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_Y, FIRST>(q, p, base, corner);
     else
-        differences<RANK, FLOE_LORENZO_NONE>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_NONE, FIRST>(q, p, base, corner);
 }
 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ FLOE_DEV uint32_t mode_cost(const T q[GROUP], T base, uint32_t valid, bool &inex
     enum { PLANE = shape<RANK>::PLANE };
     typename number<T>::sum first = 0, deep = 0, flat = 0;
     T corner = floe_lane() == 0 ? base : (T)0, p[GROUP];
-    differences<RANK, MODE>(q, p, base, corner);
+    differences<RANK, MODE, 0>(q, p, base, corner);
     if (!WHOLE)
         mask_out(p, valid);
 #pragma unroll
@@ -225,6 +226,91 @@ FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t val
     return c;
 }
 
+/* What goes from one step of a tile to the next. */
+template <class T, int RANK> struct step_walk {
+    T before[shape<RANK>::PLANE]; /* p of the plane before */
+    T base, corner;
+    uint32_t at;          /* word that comes next */
+    uint32_t descriptors; /* of this step and, where it is odd, the one before */
+    uint32_t any;         /* bits, some of them set where a residual is not 0 */
+    bool inexact;         /* T was too narrow */
+};
+
+template <class T, int RANK> FLOE_DEV void walk_begin(step_walk<T, RANK> &w, uint32_t at)
+{
+#pragma unroll
+    for (int k = 0; k < shape<RANK>::PLANE; k++)
+        w.before[k] = 0;
+    w.base = w.corner = 0;
+    w.at = at;
+    w.descriptors = w.any = 0;
+    w.inexact = false;
+}
+
+/* The whole numbers of step s. WHOLE: its values are in buffer, or on their way there. */
+template <class T, int RANK, bool WHOLE>
+FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer, T q[GROUP],
+                            checks &c)
+{
+    const linear l = WHOLE ? linear_anew(work.quantizer) : work.quantizer;
+    floe_real x[GROUP];
+    if (WHOLE)
+        take_step<RANK>(buffer, x);
+    else
+        load_step<RANK>(work.tile, s, valid, x);
+#pragma unroll
+    for (int k = 0; k < GROUP; k += 2)
+        quantize2(x + k, l, q + k, c);
+    if (l.has_fill) {
+        const floe_uint fill = read_anew(work.quantizer.fill);
+        bool filled = false;
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            filled |= FLOE_R(floe_real_bits)(x[k]) == fill && (WHOLE || (valid >> k & 1));
+        c.far |= filled ? 0x80000000u : 0;
+    }
+}
+
+template <int RANK, bool WHOLE> FLOE_DEV uint32_t step_valid(const fast_work &work, uint32_t s)
+{
+    return WHOLE ? FLOE_ALL_LANES : fast_valid<RANK>(work.tile, s);
+}
+
+/* From the numbers of step s to its words; false where there may be an exception, or T is too narrow. */
+template <class T, int RANK, bool WHOLE, bool BY_SUM, class Count>
+FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint32_t valid, uint32_t mode,
+                        const T q[GROUP], step_walk<T, RANK> &w, const checks &c, bool &unfit, Count &count)
+{
+    enum { PLANE = shape<RANK>::PLANE };
+    T p[GROUP];
+    differences_of<RANK, 0>(mode, q, p, w.base, w.corner);
+    if (!WHOLE)
+        mask_out(p, valid);
+    const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, w.before, valid);
+#pragma unroll
+    for (int k = 0; k < PLANE; k++)
+        w.before[k] = p[GROUP - PLANE + k];
+    w.inexact |= v.inexact;
+    const bool bad = check_bad(c, read_anew(work.quantizer.tolerance));
+    if (__any_sync(FLOE_ALL_LANES, bad || w.inexact)) {
+        unfit = __any_sync(FLOE_ALL_LANES, bad);
+        return false;
+    }
+    w.any |= v.width | (uint32_t)v.flat;
+    uint32_t low[4];
+    const uint32_t descriptor =
+        put_step<number<T>::KEPT_BITS>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0, low);
+    if constexpr (Count::COUNTS) {
+        typename number<T>::residual u[GROUP];
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            u[k] = number<T>::bits(v.u[k]);
+        count.step(s, u, low, v.width, v.flat, WHOLE || valid != 0);
+    }
+    w.descriptors |= descriptor << (s % 2 * 16);
+    return true;
+}
+
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
 struct fast_result {
@@ -247,87 +333,42 @@ template <class T, int RANK, bool WHOLE, bool BY_SUM, class Count>
 FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
                                  Count &count)
 {
-    enum { PLANE = shape<RANK>::PLANE };
     const fast_tile &t = work.tile;
     const uint32_t begin = lead + BASE_WORDS, nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : t.nsteps;
-    uint32_t at = begin + (nsteps + 1) / 2, descriptors = 0, any = 0;
     fast_result r = {0, 0, 0, false, false, false, nsteps};
-    T before[PLANE], base = 0, corner = 0;
-    bool inexact = false;
-#pragma unroll
-    for (int k = 0; k < PLANE; k++)
-        before[k] = 0;
+    step_walk<T, RANK> w;
+    walk_begin(w, begin + (nsteps + 1) / 2);
     check_begin(c);
 #pragma unroll 1
     for (uint32_t s = 0; s < nsteps; s++) {
-        T q[GROUP], p[GROUP];
-        const uint32_t valid = WHOLE ? FLOE_ALL_LANES : fast_valid<RANK>(t, s);
-        {
-            const linear l = WHOLE ? linear_anew(work.quantizer) : work.quantizer;
-            floe_real x[GROUP];
-            if (WHOLE)
-                take_step<RANK>(buffer, x);
-            else
-                load_step<RANK>(t, s, valid, x);
-#pragma unroll
-            for (int k = 0; k < GROUP; k += 2)
-                quantize2(x + k, l, q + k, c);
-            if (l.has_fill) {
-                const floe_uint fill = read_anew(work.quantizer.fill);
-                bool filled = false;
-#pragma unroll
-                for (int k = 0; k < GROUP; k++)
-                    filled |= FLOE_R(floe_real_bits)(x[k]) == fill && (WHOLE || (valid >> k & 1));
-                c.far |= filled ? 0x80000000u : 0;
-            }
-        }
+        T q[GROUP];
+        const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+        quantize_step<T, RANK, WHOLE>(work, s, valid, buffer, q, c);
         if (WHOLE && s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
             fetch_step<RANK>(rows_anew<RANK>(t), s + 1, buffer);
         }
         if (s == 0) {
-            base = __shfl_sync(FLOE_ALL_LANES, q[0], 0);
-            corner = floe_lane() == 0 ? base : (T)0;
-            r.mode = choose_mode<RANK, WHOLE>(q, base, valid, inexact);
-            r.base = base_bits(base);
+            w.base = __shfl_sync(FLOE_ALL_LANES, q[0], 0);
+            w.corner = floe_lane() == 0 ? w.base : (T)0;
+            r.mode = choose_mode<RANK, WHOLE>(q, w.base, valid, w.inexact);
+            r.base = base_bits(w.base);
             if (floe_lane() == 0)
                 put_value(out, lead, r.base);
         }
-        differences_of<RANK>(r.mode, q, p, base, corner);
-        if (!WHOLE)
-            mask_out(p, valid);
-        const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, before, valid);
-#pragma unroll
-        for (int k = 0; k < PLANE; k++)
-            before[k] = p[GROUP - PLANE + k];
-        inexact |= v.inexact;
-        const bool bad = check_bad(c, read_anew(work.quantizer.tolerance));
-        if (__any_sync(FLOE_ALL_LANES, bad || inexact)) {
-            r.unfit = __any_sync(FLOE_ALL_LANES, bad);
+        if (!code_step<T, RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, r.unfit, count)) {
             r.inexact = !r.unfit;
             r.done = s;
             break;
         }
-        any |= v.width | (uint32_t)v.flat;
-        uint32_t low[4];
-        const uint32_t descriptor =
-            put_step<number<T>::KEPT_BITS>(out, at, v.u, v.width, v.flat, WHOLE || valid != 0, low);
-        if constexpr (Count::COUNTS) {
-            typename number<T>::residual u[GROUP];
-#pragma unroll
-            for (int k = 0; k < GROUP; k++)
-                u[k] = number<T>::bits(v.u[k]);
-            count.step(s, u, low, v.width, v.flat, WHOLE || valid != 0);
-        }
-        descriptors |= descriptor << (s % 2 * 16);
         if (s % 2 || s + 1 == nsteps) {
             if (floe_lane() == 0)
-                put(out, begin + s / 2, descriptors);
-            descriptors = 0;
+                put(out, begin + s / 2, w.descriptors);
+            w.descriptors = 0;
         }
     }
-    r.coded = __any_sync(FLOE_ALL_LANES, any != 0);
-    r.nbody = at - begin;
+    r.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
+    r.nbody = w.at - begin;
     return r;
 }
 

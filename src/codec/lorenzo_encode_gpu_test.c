@@ -360,6 +360,30 @@ static void check_fast(const sample *c)
     end_encoding(&f, &e);
 }
 
+static void run_few(encoding *e)
+{
+    assert_true(floe_lorenzo_is_few(&e->call));
+    CU(floe_lorenzo_few_cuda(&e->call, NULL));
+    CU(cudaDeviceSynchronize());
+}
+
+static void check_few(const sample *c)
+{
+    field f;
+    encoding e;
+    make_field(c, &f);
+    begin_encoding(&f, &e);
+    if (f.grid.nchunks == 1) {
+        run_few(&e);
+        assert_int_equal(status_of(&e), FLOE_OK);
+        compare_records(c, &f, &e);
+        compare_met(&f, &e, 0);
+    } else {
+        assert_false(floe_lorenzo_is_few(&e.call));
+    }
+    end_encoding(&f, &e);
+}
+
 /* The CPU's drafts of a chunk, tile by tile, against the slots; then the histogram. */
 static void compare_drafts(const sample *c, const field *f, encoding *e, uint64_t k)
 {
@@ -495,6 +519,65 @@ static void same_records_as_the_cpu(void **state)
         check_fast(&samples[i]);
 }
 
+static void same_records_from_few_tiles(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NSAMPLES; i++)
+        check_few(&samples[i]);
+}
+
+/* So many literals that all is done again bit for bit, within the same kernel. */
+static void few_tiles_again(void **state)
+{
+    (void)state;
+    const sample again[] = {
+        {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-9},
+        {"turbulence", F64, 2, {130, 257}, {0}, ABS = 1e-17},
+    };
+    for (int i = 0; i < 2; i++) {
+        const sample *c = &again[i];
+        field f;
+        encoding e;
+        make_field(c, &f);
+        begin_encoding(&f, &e);
+        floe_dev_params params = {.bits = e.chunks[0].quantizer};
+        floe_dev_chunk first = e.chunks[0];
+        assert_int_equal(params.bits.kind, FLOE_QUANTIZER_BITS);
+        floe_quantizer_init(&first.quantizer, c->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR,
+                            c->dtype, f.params.bound, f.params.max_abs, false, 0);
+        CU(cudaMemcpy(e.call.chunks, &first, sizeof first, cudaMemcpyHostToDevice));
+        e.call.params = dev_copy(&params, sizeof params);
+        e.call.lossy = true;
+        run_few(&e);
+        assert_int_equal(status_of(&e), FLOE_OK);
+        compare_records(c, &f, &e);
+        compare_met(&f, &e, 1);
+        floe_dev_chunk *chunk = host_copy(e.call.chunks, sizeof *chunk);
+        assert_int_equal(chunk->attempt, 1);
+        free(chunk);
+        CU(cudaFree((void *)(uintptr_t)e.call.params));
+        end_encoding(&f, &e);
+    }
+}
+
+/* As many tiles as are few, and some more. */
+static void as_many_as_are_few(void **state)
+{
+    (void)state;
+    floe_lorenzo_encode_call call = {.field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = 528}};
+    assert_true(floe_lorenzo_is_few(&call));
+    call.grid.slots += FLOE_BATCH_TILES;
+    assert_false(floe_lorenzo_is_few(&call));
+    call.grid.slots = 264;
+    call.field.dtype = FLOE_F64;
+    assert_true(floe_lorenzo_is_few(&call));
+    call.grid.slots += FLOE_BATCH_TILES;
+    assert_false(floe_lorenzo_is_few(&call));
+    call.grid.slots = FLOE_BATCH_TILES;
+    call.huffman = true;
+    assert_false(floe_lorenzo_is_few(&call));
+}
+
 static void same_drafts_as_the_cpu(void **state)
 {
     (void)state;
@@ -514,6 +597,28 @@ static void one_byte_too_few(void **state)
         const uint64_t all = e.call.capacity;
         e.call.capacity -= less;
         run(&e, 0);
+        assert_int_equal(status_of(&e), FLOE_ERR_CAPACITY);
+        uint8_t *stream = host_copy(e.call.stream, all);
+        for (uint64_t i = e.call.capacity; i < all; i++)
+            assert_int_equal(stream[i], DIRT);
+        free(stream);
+        end_encoding(&f, &e);
+    }
+}
+
+static void one_byte_too_few_for_few_tiles(void **state)
+{
+    (void)state;
+    const sample c = {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-3};
+    for (uint64_t less = 1; less < 40000; less += 9999) {
+        field f;
+        encoding e;
+        make_field(&c, &f);
+        begin_encoding(&f, &e);
+        const uint64_t all = e.call.capacity;
+        e.call.capacity -= less;
+        e.call.lossy = true;
+        run_few(&e);
         assert_int_equal(status_of(&e), FLOE_ERR_CAPACITY);
         uint8_t *stream = host_copy(e.call.stream, all);
         for (uint64_t i = e.call.capacity; i < all; i++)
@@ -599,9 +704,16 @@ static void slots_suffice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_records_as_the_cpu), cmocka_unit_test(same_drafts_as_the_cpu),
-        cmocka_unit_test(one_byte_too_few),        cmocka_unit_test(second_attempt),
-        cmocka_unit_test(too_large_at_first),      cmocka_unit_test(nothing_after_an_error),
+        cmocka_unit_test(same_records_as_the_cpu),
+        cmocka_unit_test(same_drafts_as_the_cpu),
+        cmocka_unit_test(same_records_from_few_tiles),
+        cmocka_unit_test(few_tiles_again),
+        cmocka_unit_test(as_many_as_are_few),
+        cmocka_unit_test(one_byte_too_few_for_few_tiles),
+        cmocka_unit_test(one_byte_too_few),
+        cmocka_unit_test(second_attempt),
+        cmocka_unit_test(too_large_at_first),
+        cmocka_unit_test(nothing_after_an_error),
         cmocka_unit_test(slots_suffice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,22 +31,6 @@ struct met {
     uint64_t error, pw_error;
 };
 
-/* The largest of all lanes, none of them negative. */
-FLOE_DEV double largest_of_warp(float v)
-{
-    return (double)floe_f32_of(__reduce_max_sync(FLOE_ALL_LANES, floe_bits_f32(v)));
-}
-FLOE_DEV double largest_of_warp(double v)
-{
-    uint64_t bits = floe_bits_f64(v);
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) {
-        uint64_t other = __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)bits, d);
-        bits = other > bits ? other : bits;
-    }
-    return floe_f64_of(bits);
-}
-
 template <class Real> FLOE_DEV void met_add(uint64_t &largest, Real v)
 {
     const uint64_t bits = floe_bits_f64(largest_of_warp(v));
@@ -140,21 +124,6 @@ FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink
     return r;
 }
 
-/* Makes a tile that a warp is going to encode its work. True when it takes the short way through the buffer. */
-template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, fast_work *work)
-{
-    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
-    __syncwarp(); /* what was there has been read */
-    if (floe_lane() == 0) {
-        work->tile = t;
-        work->tile.whole = t.fit && t.whole;
-        if (t.fit)
-            work->quantizer = linear_of(chunk);
-    }
-    __syncwarp();
-    return t.fit && t.whole;
-}
-
 /* Encodes a tile the short way; a whole one has its first step on its way. False when it cannot: nothing that it left
  * counts. */
 template <int RANK, bool DRAFT, class Count>
@@ -216,7 +185,7 @@ template <int RANK> struct tile_maker {
 
     __device__ __forceinline__ void raw(const floe_place_tile &p, uint32_t *dst) const
     {
-        write_raw(call.chunks + p.chunk, p.tile, dst);
+        write_raw(call.chunks + p.chunk, p.tile, dst, floe_lane(), FLOE_WARP);
     }
 };
 
@@ -278,7 +247,7 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
         r = encode_long(call, chunk, attempt, tile, true, at, out, m, none);
     __syncwarp(); /* raw words go over what others wrote */
     if (r.raw)
-        write_raw(chunk, tile, words);
+        write_raw(chunk, tile, words, floe_lane(), FLOE_WARP);
     if (floe_lane() == 0) {
         call.draft_entries[slot] = r.entry;
         call.draft_nwords[slot] = r.nwords;

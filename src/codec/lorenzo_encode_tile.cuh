@@ -236,13 +236,14 @@ FLOE_DEV source source_of(const floe_dev_chunk *chunk, uint32_t tile)
 
 FLOE_DEV uint32_t raw_nwords(const source &f) { return (uint32_t)f.box.ncells * BASE_WORDS; }
 
-/* The values themselves: x first, then y, then z. */
-FLOE_DEV_SELDOM void write_raw(const floe_dev_chunk *chunk, uint32_t tile, uint32_t *words)
+/* The values themselves: x first, then y, then z. Thread `me` of so many. */
+FLOE_DEV_SELDOM void write_raw(const floe_dev_chunk *chunk, uint32_t tile, uint32_t *words, uint32_t me,
+                               uint32_t nthreads)
 {
     const source f = source_of(chunk, tile);
     const bool line = chunk->view.rank == 1;
     const uint32_t nx = f.box.nx, ny = f.box.ny, n = (uint32_t)f.box.ncells;
-    for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP) {
+    for (uint32_t i = me; i < n; i += nthreads) {
         const uint32_t x = line ? i : i % nx, row = line ? 0 : i / nx;
         const uint64_t bits =
             FLOE_R(floe_real_bits)(f.origin[(int64_t)x * f.x + (int64_t)(row % ny) * f.y + (int64_t)(row / ny) * f.z]);

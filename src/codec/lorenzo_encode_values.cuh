@@ -212,6 +212,21 @@ template <int RANK> FLOE_DEV fast_tile rows_anew(const fast_tile &t)
     return r;
 }
 
+/* Makes a tile that a warp is going to encode its work. True when it takes the short way through the buffer. */
+template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, fast_work *work)
+{
+    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
+    __syncwarp(); /* what was there has been read */
+    if (floe_lane() == 0) {
+        work->tile = t;
+        work->tile.whole = t.fit && t.whole;
+        if (t.fit)
+            work->quantizer = linear_of(chunk);
+    }
+    __syncwarp();
+    return t.fit && t.whole;
+}
+
 FLOE_DEV linear linear_anew(const linear &z)
 {
     linear l = {read_anew(z.inverse), read_anew(z.step), 0, 0, read_anew(z.has_fill)};
@@ -258,6 +273,22 @@ FLOE_DEV double largest_of(double a, double b, double c)
     c = fabs(c);
     b = c > b ? c : b; /* where a NaN gets lost, `far` knows of it */
     return b > a ? b : a;
+}
+
+/* The largest of all lanes, none of them negative. */
+FLOE_DEV double largest_of_warp(float v)
+{
+    return (double)floe_f32_of(__reduce_max_sync(FLOE_ALL_LANES, floe_bits_f32(v)));
+}
+FLOE_DEV double largest_of_warp(double v)
+{
+    uint64_t bits = floe_bits_f64(v);
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2) {
+        uint64_t other = __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)bits, d);
+        bits = other > bits ? other : bits;
+    }
+    return floe_f64_of(bits);
 }
 
 /* far: the magic number's binade is [2^23, 2^24) (f64: [2^52, 2^53)). A NaN lies outside, as does its upper end, which the

@@ -40,9 +40,11 @@ enum {
 
 /* head | a word for each batch | place of each chunk. */
 typedef struct floe_place_head {
-    uint32_t ticket; /* 0: the scanner; i: batch i - 1 */
-    uint32_t drafts; /* slots taken to be drafted, behind those that warps begin with */
-    uint32_t pad[14];
+    uint32_t ticket;  /* 0: the scanner; i: batch i - 1 */
+    uint32_t drafts;  /* slots taken to be drafted, behind those that warps begin with */
+    uint64_t verdict; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
+    uint64_t copied;  /* few tiles: how many are where they belong, counted only before all is done again */
+    uint32_t pad[10];
 } floe_place_head;
 static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
 
@@ -100,9 +102,9 @@ typedef struct floe_place_parts {
     uint32_t ntiles, table_nwords, book_nwords;
 } floe_place_parts;
 
-FLOE_DEV floe_place_parts floe_place_parts_of(const floe_lorenzo_encode_call &call, uint64_t c)
+FLOE_DEV floe_place_parts floe_place_parts_of(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
+                                              uint64_t c)
 {
-    const floe_dev_chunk *chunk = call.chunks + c;
     floe_place_parts p = {0, 0, 0};
     if (c >= call.grid.nchunks)
         return p;
@@ -141,13 +143,19 @@ FLOE_DEV uint64_t floe_place_finish(const floe_lorenzo_encode_call &call, uint64
     return (end + 7) & ~(uint64_t)7;
 }
 
-/* Header (but for payload_nwords), table and codebook of a chunk whose payload starts at that word; thread `me` of a team of
- * so many threads. */
-FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t start, uint32_t me,
-                                      uint32_t nthreads)
+/* The payload's first word in a record that begins there. */
+FLOE_DEV uint64_t floe_place_start(uint64_t offset, const floe_place_parts &p)
 {
-    const floe_dev_chunk *chunk = call.chunks + c;
-    const floe_place_parts p = floe_place_parts_of(call, c);
+    return (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords + p.book_nwords +
+           p.ntiles;
+}
+
+/* Header (but for payload_nwords), table and codebook of chunk c whose payload starts at that word; thread `me` of a team of
+ * so many threads. */
+FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk, uint64_t c,
+                                      uint64_t start, uint32_t me, uint32_t nthreads)
+{
+    const floe_place_parts p = floe_place_parts_of(call, chunk, c);
     const uint64_t book_at = start - p.ntiles - p.book_nwords, table_at = book_at - p.table_nwords;
     const uint32_t wide = call.field.dtype == FLOE_F32 ? 1 : 2;
     for (uint32_t i = me; i < p.table_nwords; i += nthreads)
@@ -225,15 +233,14 @@ static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_ca
     const floe_place_state state = floe_place_state_of(call, memory);
     const uint32_t batches = call.grid.slots / tiles; /* a chunk */
     uint64_t offset = call.first_offset;
-    floe_place_parts next = floe_place_parts_of(call, 0);
+    floe_place_parts next = floe_place_parts_of(call, call.chunks, 0);
     for (uint64_t c = 0; c < call.grid.nchunks; c++) {
         const floe_place_parts p = next;
-        const uint64_t start = (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords +
-                               p.book_nwords + p.ntiles;
+        const uint64_t start = floe_place_start(offset, p);
         const uint64_t first = c * batches, n = (p.ntiles + tiles - 1) / tiles;
         if (floe_lane() == 0)
             floe_store_shared_state(state.starts + c, FLOE_PLACE_IS_THERE | start);
-        next = floe_place_parts_of(call, c + 1); /* on its way meanwhile */
+        next = floe_place_parts_of(call, call.chunks + c + 1, c + 1); /* on its way meanwhile */
         const uint64_t end = floe_place_scan_chunk(state, first, first + n, start);
         if (floe_lane() == 0)
             offset = floe_place_finish(call, c, offset, start, end - start, p);
@@ -345,7 +352,7 @@ FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_
     floe_team_sync<TEAM>(); /* from here on the first warp may overwrite what it keeps */
     const uint64_t start = team->start, place = team->place + t.before;
     if (first)
-        floe_place_front(call, chunk, start, me, TEAM * FLOE_WARP);
+        floe_place_front(call, call.chunks + chunk, chunk, start, me, TEAM * FLOE_WARP);
     if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
         return;
     uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;

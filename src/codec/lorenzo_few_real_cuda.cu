@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Preset fast, for a chunk of so few tiles that a block each fits the GPU: a tile is the work of a block, and one kernel does
+ * all from the first attempt to the second. Where a tile belongs each block finds out itself: it adds up what the blocks
+ * before have told. The last tile's adds up literals as well, and so is the judge.
+ */
+#include "codec/lorenzo_encode_real.h"
+
+#include "codec/lorenzo_begin_math.h"
+#include "codec/lorenzo_encode_any.cuh"
+#include "codec/lorenzo_encode_split.cuh"
+#include "codec/lorenzo_place.cuh"
+
+namespace
+{
+
+enum {
+    THREADS = FLOE_PLACE_THREADS,
+    /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the
+     * words of two steps at a ratio of 1.5; others go to the spill. */
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
+    STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1344 : 2880, /* of a warp */
+    SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
+    MOST_TILES = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    LOOKS = (MOST_TILES + THREADS - 1) / THREADS /* sizes that a thread looks at */
+};
+static_assert((int)SPLIT_WARPS == (int)FLOE_PLACE_WARPS, "spill is there for so many warps");
+
+/* What a block tells of its tile: FLOE_PLACE_IS_SIZE, words, and from this bit on literals. */
+enum { LITERALS_SHIFT = 32 };
+static_assert(FLOE_TILE_VALUES < 1 << 16, "literals fit 16 bits");
+
+/* Of a block. */
+struct block_shared {
+    floe_dev_chunk chunk; /* gathered aside */
+    fast_work works[SPLIT_WARPS];
+    split_shared split;
+    double error[SPLIT_WARPS], pw_error; /* of the tile */
+    made whole;                          /* what one warp has made of it */
+    uint32_t tile, attempt, ndone;       /* tiles in this attempt */
+    uint32_t literals;                   /* of the tile */
+    uint32_t words_before[SPLIT_WARPS], literals_before[SPLIT_WARPS];
+    uint32_t again;
+};
+
+/* A tile that a block has made; all threads have it. Lead: base and descriptors. */
+struct block_tile {
+    made m;
+    uint64_t base;
+    uint32_t nlead;       /* 0: one warp has made it, which has all words */
+    uint32_t at, nwords;  /* of this warp's words: where in the tile, how many */
+    uint32_t descriptors; /* of this warp's steps */
+};
+
+FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
+{
+    return call.spill + (uint64_t)(blockIdx.x * SPLIT_WARPS + split_warp()) * SPILL_WORDS;
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+/* Seldom: tiles that are cut off, or not aligned; those of f32 that floats cannot hold. */
+template <class T, int RANK>
+static __device__ __noinline__ fast_result split_seldom(const floe_dev_chunk *chunk, uint32_t tile, const sink &out,
+                                                        split_shared &sh, checks &c)
+{
+    const fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
+    return encode_split<T, RANK, false>(work, out, (const uint32_t *)NULL, sh, c);
+}
+
+/* What a call refers to lies in memory: copies do. */
+template <class T, int RANK>
+FLOE_DEV fast_result split_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, split_shared &sh, checks &c)
+{
+    checks of_call;
+    const fast_result r = split_seldom<T, RANK>(chunk, tile, out, sh, of_call);
+    c = of_call;
+    return r;
+}
+
+/* The short way, by all warps. False when the tile cannot take it. */
+template <int RANK>
+FLOE_DEV bool make_split(block_shared &sh, uint32_t tile, const sink &out, uint32_t *buffers, fast_result &r)
+{
+    fast_work *work = &sh.works[split_warp()];
+    checks c;
+    if (begin_work<RANK>(&sh.chunk, tile, work)) {
+        split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
+        floe_copy_async_wait();
+        __syncthreads();
+        r = encode_split<floe_real, RANK, true>(*work, out, buffers, sh.split, c);
+    } else if (read_anew(work->tile.fit)) {
+        r = split_cut<floe_real, RANK>(&sh.chunk, tile, out, sh.split, c);
+    } else {
+        return false;
+    }
+#if FLOE_REAL_BITS == 32
+    if (r.inexact && !r.unfit)
+        r = split_cut<floe_int, RANK>(&sh.chunk, tile, out, sh.split, c);
+#endif
+    const double error = largest_of_warp(c.error);
+    if (floe_lane() == 0)
+        sh.error[split_warp()] = error;
+    return !r.unfit && !r.inexact;
+}
+
+/* This warp's part of such a tile. */
+FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const fast_result &r, const sink &out)
+{
+    const uint32_t ncells = read_anew(sh.works[0].tile.ncells), warp = split_warp();
+    const uint32_t ndescriptors = (read_anew(sh.works[0].tile.nsteps) + SPLIT_STEPS - 1) / SPLIT_STEPS;
+    block_tile t = {made_fast(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
+    if (!r.coded)
+        return t;
+    t.at = t.nlead += ndescriptors;
+    for (uint32_t i = 0; i < warp; i++)
+        t.at += sh.split.parts[i].nwords;
+    t.nwords = sh.split.parts[warp].nwords;
+    t.descriptors = sh.split.parts[warp].descriptors;
+    return t;
+}
+
+/* The long way, by one warp; also counts exceptions. */
+FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &out,
+                              uint32_t *buffer)
+{
+    const uint32_t lane = floe_lane(), warp = split_warp();
+    if (lane == 0)
+        sh.error[warp] = 0;
+    if (warp == 0) {
+        tallies t;
+        no_count none;
+        const made m =
+            encode_any(&sh.chunk, tile, false, (floe_int *)buffer, spill_of_warp(call) + 2 * RAW_WORDS, out, t, none);
+        const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
+        if (lane == 0) {
+            floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];
+            sh.whole = m;
+            sh.error[0] = error;
+            sh.pw_error = pw_error;
+            sh.literals = t.nliterals;
+            if (t.count) {
+                atomicAdd(&g->nexceptions, (unsigned long long)t.count);
+                atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);
+            }
+        }
+    }
+    __syncthreads();
+    const block_tile t = {sh.whole, 0, 0, 0, warp == 0 ? sh.whole.nwords : 0, 0};
+    return t;
+}
+
+template <int RANK>
+FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &out,
+                              uint32_t *buffers)
+{
+    fast_result r;
+    if (threadIdx.x == 0) {
+        sh.literals = 0;
+        sh.pw_error = 0;
+    }
+    if (make_split<RANK>(sh, tile, out, buffers, r))
+        return tile_of_parts(sh, r, out);
+    return make_long(call, sh, tile, out, buffers);
+}
+
+/* The largest errors of a tile; one thread. */
+FLOE_DEV void errors_tell(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t attempt)
+{
+    floe_dev_gathered *g = &call.chunks->gathered[attempt];
+    double error = 0;
+    for (int i = 0; i < SPLIT_WARPS; i++)
+        error = sh.error[i] > error ? sh.error[i] : error;
+    if (error > 0)
+        atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
+    if (sh.pw_error > 0)
+        atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(sh.pw_error));
+}
+
+/* ---- to its place -------------------------------------------------------------------------------------------------- */
+
+/* What lies before a tile. */
+struct tiles_before {
+    uint32_t nwords, nliterals;
+};
+
+/* Waits until all before have told. By a block. */
+FLOE_DEV tiles_before add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &sh)
+{
+    uint64_t v[LOOKS];
+    tiles_before b = {0, 0};
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++) {
+        const uint32_t i = threadIdx.x + k * THREADS;
+        v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
+    }
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++) {
+        for (; !(v[k] & FLOE_PLACE_IS_SIZE); v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS))
+            floe_dev_pause();
+        b.nwords += (uint32_t)v[k];
+        b.nliterals += (uint32_t)(v[k] >> LITERALS_SHIFT) & 0xFFFFu;
+    }
+    b.nwords = __reduce_add_sync(FLOE_ALL_LANES, b.nwords);
+    b.nliterals = __reduce_add_sync(FLOE_ALL_LANES, b.nliterals);
+    if (floe_lane() == 0) {
+        sh.words_before[split_warp()] = b.nwords;
+        sh.literals_before[split_warp()] = b.nliterals;
+    }
+    __syncthreads();
+    b.nwords = b.nliterals = 0;
+#pragma unroll
+    for (int i = 0; i < SPLIT_WARPS; i++) {
+        b.nwords += sh.words_before[i];
+        b.nliterals += sh.literals_before[i];
+    }
+    return b;
+}
+
+/* Copies a tile to where it belongs. By a block, a warp its own words. */
+FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t tile, uint64_t start,
+                        uint64_t place, const block_tile &t, const sink &out)
+{
+    uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
+    if (place + t.m.nwords > floe_place_capacity(call))
+        return;
+    if (threadIdx.x == 0)
+        stream[start - (uint32_t)sh.chunk.view.ntiles + tile] = t.m.entry;
+    if (t.m.raw) {
+        write_raw(&sh.chunk, tile, dst, threadIdx.x, THREADS);
+        return;
+    }
+    if (threadIdx.x < t.nlead && threadIdx.x < BASE_WORDS)
+        dst[threadIdx.x] = (uint32_t)(t.base >> threadIdx.x % 2 * 32);
+    if (floe_lane() == 0 && BASE_WORDS + split_warp() < t.nlead)
+        dst[BASE_WORDS + split_warp()] = t.descriptors;
+    const uint32_t staged = min(t.nwords, out.cap);
+    floe_place_copy(dst + t.at, out.words, staged);
+    if (t.nwords > staged)
+        floe_place_copy(dst + t.at + staged, out.spill, t.nwords - staged);
+}
+
+/* ---- a chunk ------------------------------------------------------------------------------------------------------- */
+
+/* All literals are known: whether all is to be done again. The block of the last tile, one thread. */
+FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk, uint32_t attempt,
+                    uint64_t nliterals)
+{
+    return call.lossy && attempt == 0 &&
+           (chunk.quantizer.kind == FLOE_QUANTIZER_LINEAR || chunk.quantizer.kind == FLOE_QUANTIZER_LOG) &&
+           floe_lorenzo_keeps_too_little(nliterals, chunk.ncells);
+}
+
+/* All that needs the size of the chunk, unless it is to be done again. end: word behind the last. One thread. */
+FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk,
+                          const floe_place_state &state, uint64_t start, uint64_t end, const floe_place_parts &parts,
+                          bool again)
+{
+    if (again) {
+        call.chunks->quantizer = call.params->bits;
+        call.chunks->attempt = 1;
+        *call.retry = 1;
+    } else {
+        *call.end = floe_place_finish(call, 0, call.first_offset, start, end - start, parts);
+        if (*call.end > call.capacity)
+            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
+    }
+    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | again);
+}
+
+/* The next tile of this attempt, as a number that may be beyond the last. By a block. */
+FLOE_DEV uint32_t take_tile(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    __syncthreads(); /* what was there has been read */
+    if (threadIdx.x == 0)
+        sh.tile = atomicAdd(&floe_place_state_of(call, call.place_state[sh.attempt]).head->ticket, 1u);
+    __syncthreads();
+    return sh.tile;
+}
+
+/* Tells what the tile has, waits for those before it, and copies it behind them. By a block. */
+FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
+{
+    const uint32_t tile = read_anew(sh.tile), attempt = read_anew(sh.attempt);
+    const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
+    const floe_place_parts parts = floe_place_parts_of(call, &sh.chunk, 0);
+    const uint64_t start = floe_place_start(call.first_offset, parts);
+    if (threadIdx.x == 0)
+        floe_store_shared_state(state.batches + tile,
+                                FLOE_PLACE_IS_SIZE | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
+    if (tile == 0)
+        floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
+    const tiles_before before = add_up_before(state.batches, tile, sh);
+    const uint64_t place = start + before.nwords;
+    if (threadIdx.x == 0) {
+        errors_tell(call, sh, attempt);
+        sh.ndone++;
+        if (tile + 1 == parts.ntiles)
+            end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,
+                        judge(call, sh.chunk, attempt, (uint64_t)before.nliterals + sh.literals));
+    }
+    copy_tile(call, sh, tile, start, place, t, out);
+}
+
+/* All tiles of the first attempt are taken: waits for the verdict, and begins the second if it is to be. By a block. */
+FLOE_DEV bool is_again(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    floe_place_head *head = floe_place_state_of(call, call.place_state[0]).head;
+    if (threadIdx.x == 0)
+        sh.again = (uint32_t)floe_place_wait(&head->verdict, 0);
+    __syncthreads();
+    if (!sh.again)
+        return false;
+    __threadfence(); /* what comes now goes where others have copied to */
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd((unsigned long long *)&head->copied, (unsigned long long)sh.ndone);
+        while (floe_load_shared_state(&head->copied) < sh.chunk.view.ntiles)
+            floe_dev_pause();
+        sh.chunk.quantizer = call.params->bits;
+        sh.attempt = 1;
+    }
+    __syncthreads();
+    return true;
+}
+
+/* What all tiles of a block have in common. False: there is nothing to do. */
+FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    static_assert(sizeof(floe_dev_chunk) % 8 == 0 && sizeof(floe_dev_chunk) / 8 <= THREADS, "a word a thread");
+    if (threadIdx.x < sizeof(floe_dev_chunk) / 8)
+        ((uint64_t *)&sh.chunk)[threadIdx.x] = ((const uint64_t *)call.chunks)[threadIdx.x];
+    if (threadIdx.x == THREADS - 1) {
+        sh.attempt = sh.ndone = 0;
+        sh.again = *call.status != FLOE_OK;
+    }
+    __syncthreads();
+    return !sh.again;
+}
+
+/* A block takes tiles, in order of their numbers; a warp has two steps of a tile, a thread a group of each. Who waits has told
+ * all that it knows before, and tiles are handed out by a counter to blocks that run, so every wait ends. What is not the
+ * tile's own is read anew behind it: the loop over steps has all registers. */
+template <int RANK>
+__global__
+__launch_bounds__(THREADS,
+                  BLOCKS_A_PROCESSOR) void lorenzo_few_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
+{
+    floe_dev_begin();
+    FLOE_DYNAMIC_SHARED(uint32_t, memory);
+    __shared__ block_shared sh;
+    if (!begin_block(call, sh))
+        return;
+    for (;;) {
+        const uint32_t tile = take_tile(call, sh);
+        if (tile < sh.chunk.view.ntiles) {
+            const sink out = {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS, spill_of_warp(call),
+                              STAGE_WORDS, RAW_WORDS};
+            const block_tile t = make_tile<RANK>(call, sh, tile, out, memory);
+            place_tile(call, sh, t, out);
+        } else if (!call.lossy || read_anew(sh.attempt) == 1 || !is_again(call, sh)) {
+            return;
+        }
+    }
+}
+
+template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, cudaStream_t stream)
+{
+    const cudaError_t e =
+        cudaFuncSetAttribute(lorenzo_few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH_EARLY(lorenzo_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_TILES), THREADS, SHARED_NBYTES,
+                      stream, call);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+uint32_t FLOE_R(floe_lorenzo_few_most)(void) { return MOST_TILES; }
+
+int FLOE_R(floe_lorenzo_few_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank, void *stream)
+{
+    cudaStream_t s = (cudaStream_t)stream;
+    return (int)(rank == 1 ? launch<1>(*call, s) : rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
+}
