@@ -7,7 +7,9 @@
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "api/device_field.h"
 #include "api/params.h"
@@ -32,9 +34,9 @@ typedef struct compression {
     floe_device_report *own_report; /* of calls that wait */
     uint8_t *own_stream;            /* where dst is host memory */
     uint64_t own_nbytes;
-    /* what must be 0 at first */
+    /* what must be 0 at first; with the codec's state, where the codec does without begin */
     uint8_t *cleared;
-    size_t cleared_nbytes;
+    size_t cleared_nbytes, with_state_nbytes;
 } compression;
 
 static bool may_be_lossless(floe_bound_mode mode) { return mode != FLOE_BOUND_ABS && mode != FLOE_BOUND_PWREL; }
@@ -71,6 +73,8 @@ static void take_all(compression *c, floe_arena *a)
     c->resolve.done = floe_arena_take(a, 1, sizeof *c->resolve.done);
     c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.grid.nchunks), 1);
     c->cleared_nbytes = a->used - begin;
+    floe_lorenzo_state_take(&c->encode, a);
+    c->with_state_nbytes = a->used - begin;
     c->own_report = floe_arena_take(a, 1, sizeof *c->own_report);
     c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
@@ -93,12 +97,33 @@ static floe_status scratch_get(floe_ctx *ctx, compression *c)
     return FLOE_OK;
 }
 
+/* Where a call has one chunk its last kernel can tell what came of it. */
+static void finish_tells(compression *c, floe_device_report *report)
+{
+    c->finish.report = report;
+    c->finish.met = c->encode.chunks->gathered;
+    c->finish.attempt = &c->encode.chunks->attempt;
+    c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
+}
+
+/* Few tiles, and no value decides anything: two kernels. */
+static floe_status start_ready(floe_ctx *ctx, compression *c, const floe_lorenzo_ready *ready)
+{
+    static_assert(sizeof c->finish.header == sizeof c->resolve.ready_header, "a header without attributes");
+    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->with_state_nbytes, &ctx->err));
+    memcpy(c->finish.header, c->resolve.ready_header, sizeof c->finish.header);
+    c->finish.header_nwords = c->resolve.ready_nwords;
+    FLOE_CUDA(&ctx->err, floe_lorenzo_few_cuda(&c->encode, ready, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, floe_container_finish_cuda(&c->finish, ctx->cuda.stream));
+    return FLOE_OK;
+}
+
 /* Puts all kernels of a call on the stream. */
 static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capacity, floe_device_report *report)
 {
     floe_error *err = &ctx->err;
     void *stream = ctx->cuda.stream;
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
+    floe_lorenzo_ready ready;
     c->encode.stream = c->finish.stream = c->resolve.stream = dst;
     c->encode.capacity = c->finish.capacity = c->resolve.capacity = capacity;
     c->resolve.status = c->finish.failed = c->encode.status;
@@ -107,10 +132,17 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     c->finish.nrecords = c->encode.grid.nchunks;
     c->finish.end = c->encode.end;
     c->finish.with_index = true;
+    if (c->encode.grid.nchunks == 1)
+        finish_tells(c, report);
     FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
+    if (c->resolve.ready_nwords && floe_lorenzo_ready_of(&c->encode, &c->resolve.ready, &ready))
+        return start_ready(ctx, c, &ready);
+    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
     FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode, stream));
     FLOE_TRY(floe_lorenzo_encode_start(&c->encode, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
+    if (c->finish.report)
+        return FLOE_OK;
     const floe_report_job told = {.statuses = c->encode.status,
                                   .nstatuses = 1,
                                   .encoded = c->encode.chunks,

@@ -164,6 +164,7 @@ static floe_status encode_take(const floe_pipeline *p, slot *s, const uint64_t *
     }
     FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &c->grid, err));
     common_take(s, floe_extent_nelems(h->rank, extent) * floe_dtype_size(h->dtype), p->stream_nbytes, a);
+    floe_lorenzo_state_take(c, a);
     floe_lorenzo_encode_take(c, a);
     c->field.data = s->dev_values;
     c->params = a->base ? &s->dev_told->params : NULL;

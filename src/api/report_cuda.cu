@@ -2,7 +2,7 @@
 #include "api/report_cuda.h"
 
 #include "backend/device.cuh"
-#include "base/hd.h"
+#include "base/dev_report_math.h"
 
 namespace
 {
@@ -60,15 +60,9 @@ __global__ void report_kernel(const floe_report_job job)
     const totals t = gather(job);
     if (threadIdx.x != 0)
         return;
-    const double unknown = floe_f64_of(0x7FF8000000000000u);
-    floe_device_report *report = job.report;
-    const uint32_t status = verdict(job, t.opened);
-    report->status = status;
-    report->reserved = 0;
-    report->nbytes = status ? 0 : job.dev_nbytes ? *job.dev_nbytes : job.nbytes;
-    report->nexceptions = t.nexceptions;
-    report->max_error = job.encoded ? floe_f64_of(t.max_error_bits) : unknown;
-    report->max_pw_error = job.encoded && job.pwrel ? floe_f64_of(t.max_pw_error_bits) : unknown;
+    const floe_dev_gathered met = {t.nexceptions, 0, t.max_error_bits, t.max_pw_error_bits};
+    floe_dev_report_write(job.report, verdict(job, t.opened), job.dev_nbytes ? *job.dev_nbytes : job.nbytes,
+                          job.encoded ? &met : NULL, job.pwrel);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a chunk's record lies in a stream: what codec and container tell each other in device memory. */
+/* What codec and container tell each other in device memory: where a chunk's record lies in a stream, what coding it met. */
 #ifndef FLOE_BASE_DEV_RECORD_H
 #define FLOE_BASE_DEV_RECORD_H
 
@@ -12,5 +12,11 @@ typedef struct floe_dev_record {
     uint64_t nbytes;   /* of the payload behind the head, without padding to 8 */
     uint64_t checksum; /* of the payload */
 } floe_dev_record;
+
+/* What an attempt at encoding a chunk met; counters start at 0. */
+typedef struct floe_dev_gathered {
+    unsigned long long nexceptions, nliterals;
+    unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
+} floe_dev_gathered;
 
 #endif

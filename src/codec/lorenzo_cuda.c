@@ -31,15 +31,15 @@ floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64
 }
 
 /* As it is opened, but for the place of its first cell. */
-static void guess_full(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_dev_chunk *full)
+static void full_chunk(const floe_dev_grid *grid, const floe_dev_field *field, floe_dev_chunk *full)
 {
-    (void)floe_view_of(call->field.rank, grid->chunk, false, &full->view); /* fails with swap only */
+    (void)floe_view_of(field->rank, grid->chunk, false, &full->view); /* fails with swap only */
     full->ncells = 1;
     for (int a = 0; a < FLOE_VIEW_AXES; a++) {
         full->region_hi[a] = full->view.extent[a];
         full->ncells *= full->view.extent[a];
     }
-    floe_lorenzo_strides(&full->view, call->field.stride, full->stride);
+    floe_lorenzo_strides(&full->view, field->stride, full->stride);
 }
 
 void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess)
@@ -55,22 +55,26 @@ void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_
         guess->along[i] = (uint32_t)floe_ceil_div(grid->shape[i], grid->chunk[i]);
         guess->all &= call->lo[i] == 0 && call->hi[i] == grid->shape[i];
     }
-    guess_full(grid, call, &guess->full);
+    full_chunk(grid, &call->field, &guess->full);
 }
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
+
+void floe_lorenzo_state_take(floe_lorenzo_encode_call *c, floe_arena *arena)
+{
+    c->chunks = floe_arena_take(arena, c->grid.nchunks, sizeof *c->chunks);
+    c->retry = floe_arena_take(arena, 1, sizeof *c->retry);
+    c->place_nbytes = floe_lorenzo_place_nbytes(&c->grid);
+    for (int i = 0; i < 2; i++)
+        c->place_state[i] = floe_arena_take(arena, c->place_nbytes, 1);
+}
 
 void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
 {
     const uint64_t nchunks = c->grid.nchunks, nslots = nchunks * c->grid.slots;
     const size_t value = floe_dtype_size(c->field.dtype);
-    c->chunks = floe_arena_take(arena, nchunks, sizeof *c->chunks);
     c->records = floe_arena_take(arena, nchunks, sizeof *c->records);
     c->end = floe_arena_take(arena, 1, sizeof *c->end);
-    c->retry = floe_arena_take(arena, 1, sizeof *c->retry);
-    c->place_nbytes = floe_lorenzo_place_nbytes(&c->grid);
-    for (int i = 0; i < 2; i++)
-        c->place_state[i] = floe_arena_take(arena, c->place_nbytes, 1);
     c->spill = floe_arena_take(arena, floe_lorenzo_spill_nbytes(c->field.dtype), 1);
     if (c->huffman) {
         c->drafts = floe_arena_take(arena, nslots * FLOE_DRAFT_SLOT_WORDS, value);
@@ -89,10 +93,23 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
     }
 }
 
+bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params, floe_lorenzo_ready *ready)
+{
+    if (!floe_lorenzo_is_few(c) || c->lossless || c->field.rank == FLOE_SAMPLE_AXES ||
+        memcmp(c->grid.chunk, c->grid.shape, sizeof c->grid.shape) != 0)
+        return false;
+    *ready = (floe_lorenzo_ready){.bits = params->bits};
+    full_chunk(&c->grid, &c->field, &ready->chunk);
+    ready->chunk.origin = c->field.data;
+    ready->chunk.encoder = FLOE_LORENZO_PACK;
+    ready->chunk.quantizer = params->quantizer;
+    return true;
+}
+
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
     if (floe_lorenzo_is_few(c)) {
-        FLOE_CUDA(err, floe_lorenzo_few_cuda(c, stream));
+        FLOE_CUDA(err, floe_lorenzo_few_cuda(c, NULL, stream));
         return FLOE_OK;
     }
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));

@@ -63,12 +63,6 @@ typedef struct floe_dev_field {
     int64_t stride[FLOE_MAX_RANK]; /* elements; may be negative */
 } floe_dev_field;
 
-/* What an attempt at encoding a chunk met; counters start at 0. */
-typedef struct floe_dev_gathered {
-    unsigned long long nexceptions, nliterals;
-    unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
-} floe_dev_gathered;
-
 /* A chunk; device memory. Written by begin or open, then by the kernels that are named. */
 typedef struct floe_dev_chunk {
     floe_view view;
@@ -136,9 +130,16 @@ int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream);
 int floe_lorenzo_judge_cuda(const floe_lorenzo_encode_call *call, void *stream);
 /* attempt 0: all chunks; 1: does nothing unless *retry. Fast: all chunks again; balanced: the drafts of those chunks. */
 int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
-/* Fast, one chunk of few tiles: what both attempts and judge between them would do, by one kernel. */
+/* Where a call has but one chunk, and no value decides anything, the host knows what begin would find out. By value. */
+typedef struct floe_lorenzo_ready {
+    floe_dev_chunk chunk;
+    floe_quantizer bits; /* as in floe_dev_params */
+} floe_lorenzo_ready;
+
+/* Fast, one chunk of few tiles: what both attempts and judge between them would do, by one kernel. ready: NULL, or that of
+ * the call, which has seen no begin then: chunks, retry and place_state of both attempts are all 0. */
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
-int floe_lorenzo_few_cuda(const floe_lorenzo_encode_call *call, void *stream);
+int floe_lorenzo_few_cuda(const floe_lorenzo_encode_call *call, const floe_lorenzo_ready *ready, void *stream);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);

@@ -363,7 +363,7 @@ static void check_fast(const sample *c)
 static void run_few(encoding *e)
 {
     assert_true(floe_lorenzo_is_few(&e->call));
-    CU(floe_lorenzo_few_cuda(&e->call, NULL));
+    CU(floe_lorenzo_few_cuda(&e->call, NULL, NULL));
     CU(cudaDeviceSynchronize());
 }
 
@@ -616,9 +616,12 @@ static void one_byte_too_few_for_few_tiles(void **state)
         make_field(&c, &f);
         begin_encoding(&f, &e);
         const uint64_t all = e.call.capacity;
+        const floe_dev_params params = {.bits.kind = FLOE_QUANTIZER_BITS};
         e.call.capacity -= less;
         e.call.lossy = true;
+        e.call.params = dev_copy(&params, sizeof params);
         run_few(&e);
+        CU(cudaFree((void *)(uintptr_t)e.call.params));
         assert_int_equal(status_of(&e), FLOE_ERR_CAPACITY);
         uint8_t *stream = host_copy(e.call.stream, all);
         for (uint64_t i = e.call.capacity; i < all; i++)

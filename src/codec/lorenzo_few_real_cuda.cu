@@ -32,7 +32,8 @@ static_assert(FLOE_TILE_VALUES < 1 << 16, "literals fit 16 bits");
 
 /* Of a block. */
 struct block_shared {
-    floe_dev_chunk chunk; /* gathered aside */
+    floe_dev_chunk chunk; /* but for what is gathered */
+    floe_quantizer bits;  /* of the second attempt */
     fast_work works[SPLIT_WARPS];
     split_shared split;
     double error[SPLIT_WARPS], pw_error; /* of the tile */
@@ -257,7 +258,6 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
                           bool again)
 {
     if (again) {
-        call.chunks->quantizer = call.params->bits;
         call.chunks->attempt = 1;
         *call.retry = 1;
     } else {
@@ -317,19 +317,33 @@ FLOE_DEV bool is_again(const floe_lorenzo_encode_call &call, block_shared &sh)
         atomicAdd((unsigned long long *)&head->copied, (unsigned long long)sh.ndone);
         while (floe_load_shared_state(&head->copied) < sh.chunk.view.ntiles)
             floe_dev_pause();
-        sh.chunk.quantizer = call.params->bits;
+        sh.chunk.quantizer = sh.bits;
         sh.attempt = 1;
     }
     __syncthreads();
     return true;
 }
 
-/* What all tiles of a block have in common. False: there is nothing to do. */
-FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, block_shared &sh)
+/* A word a thread. */
+template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
 {
-    static_assert(sizeof(floe_dev_chunk) % 8 == 0 && sizeof(floe_dev_chunk) / 8 <= THREADS, "a word a thread");
-    if (threadIdx.x < sizeof(floe_dev_chunk) / 8)
-        ((uint64_t *)&sh.chunk)[threadIdx.x] = ((const uint64_t *)call.chunks)[threadIdx.x];
+    static_assert(sizeof(V) % 8 == 0 && sizeof(V) / 8 <= THREADS, "a word a thread");
+    if (threadIdx.x < sizeof(V) / 8)
+        ((uint64_t *)to)[threadIdx.x] = ((const uint64_t *)from)[threadIdx.x];
+}
+
+/* What all tiles of a block have in common. False: there is nothing to do. */
+FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
+                          block_shared &sh)
+{
+    if (is_ready) {
+        copy_by_block(&sh.chunk, &ready.chunk);
+        copy_by_block(&sh.bits, &ready.bits);
+    } else {
+        copy_by_block(&sh.chunk, call.chunks);
+        if (call.lossy)
+            copy_by_block(&sh.bits, &call.params->bits);
+    }
     if (threadIdx.x == THREADS - 1) {
         sh.attempt = sh.ndone = 0;
         sh.again = *call.status != FLOE_OK;
@@ -342,14 +356,14 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, block_shared &sh
  * all that it knows before, and tiles are handed out by a counter to blocks that run, so every wait ends. What is not the
  * tile's own is read anew behind it: the loop over steps has all registers. */
 template <int RANK>
-__global__
-__launch_bounds__(THREADS,
-                  BLOCKS_A_PROCESSOR) void lorenzo_few_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_few_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call, const __grid_constant__ floe_lorenzo_ready ready,
+    bool is_ready)
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, memory);
     __shared__ block_shared sh;
-    if (!begin_block(call, sh))
+    if (!begin_block(call, ready, is_ready, sh))
         return;
     for (;;) {
         const uint32_t tile = take_tile(call, sh);
@@ -364,14 +378,16 @@ __launch_bounds__(THREADS,
     }
 }
 
-template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, cudaStream_t stream)
+template <int RANK>
+cudaError_t launch(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready *ready, cudaStream_t stream)
 {
+    static const floe_lorenzo_ready nothing = {};
     const cudaError_t e =
         cudaFuncSetAttribute(lorenzo_few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
     FLOE_LAUNCH_EARLY(lorenzo_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_TILES), THREADS, SHARED_NBYTES,
-                      stream, call);
+                      stream, call, ready ? *ready : nothing, ready != NULL);
     return cudaGetLastError();
 }
 
@@ -379,8 +395,11 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, cud
 
 uint32_t FLOE_R(floe_lorenzo_few_most)(void) { return MOST_TILES; }
 
-int FLOE_R(floe_lorenzo_few_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank, void *stream)
+int FLOE_R(floe_lorenzo_few_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank,
+                                       const floe_lorenzo_ready *ready, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
-    return (int)(rank == 1 ? launch<1>(*call, s) : rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
+    return (int)(rank == 1   ? launch<1>(*call, ready, s)
+                 : rank == 2 ? launch<2>(*call, ready, s)
+                             : launch<3>(*call, ready, s));
 }

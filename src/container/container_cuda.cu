@@ -11,6 +11,7 @@
  */
 #include "container/container_cuda.cuh"
 
+#include "base/dev_report_math.h"
 #include "container/checksum_cuda.cuh"
 #include "container/layout_math.h"
 
@@ -304,24 +305,46 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
         *(uint64_t *)(job.stream + index + nbytes) = floe_checksum_finish(sum, nbytes);
 }
 
+/* The report, if somebody asks. By one thread. */
+FLOE_DEV void finish_tell(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
+{
+    if (job.report)
+        floe_dev_report_write(job.report, status, nbytes, job.met + *job.attempt, job.pwrel);
+}
+
+/* By one thread. */
+FLOE_DEV void finish_fail(const floe_container_finish &job, uint32_t status)
+{
+    *job.failed = status;
+    finish_tell(job, status, 0);
+}
+
 /* A block has its share of the pieces. */
-__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_finish_kernel(const floe_container_finish job)
+__global__
+__launch_bounds__(THREADS,
+                  BLOCKS_A_PROCESSOR) void container_finish_kernel(const __grid_constant__ floe_container_finish job)
 {
     floe_dev_begin();
     __shared__ hash_shared s;
     const payloads w = payloads_of(job.stream, *job.end, job.records, job.nrecords);
     const uint64_t index = w.nbytes, more = job.with_index ? floe_index_span(job.nrecords) : 0;
-    if (*job.failed || blockIdx.x >= w.nblocks)
+    const uint32_t failed = *job.failed;
+    const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
+    if (failed && leads)
+        finish_tell(job, failed, 0);
+    if (failed || blockIdx.x >= w.nblocks)
         return;
     if (index > job.capacity || more > job.capacity - index) {
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            *job.failed = FLOE_ERR_CAPACITY;
+        if (leads)
+            finish_fail(job, FLOE_ERR_CAPACITY);
         return;
     }
+    if (blockIdx.x == 0 && threadIdx.x < job.header_nwords)
+        ((uint64_t *)job.stream)[threadIdx.x] = job.header[threadIdx.x];
     tally *tallies = tallies_of(w, job.scratch, s);
     const bool last = share_hash(w, job.scratch, tallies, s);
     if (s.bad && threadIdx.x == 0)
-        *job.failed = FLOE_ERR_INTERNAL;
+        finish_fail(job, FLOE_ERR_INTERNAL);
     if (!last)
         return;
     uint64_t *entries = &s.sums[0][0][0];
@@ -334,6 +357,8 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_finish_
         *job.total = index + more;
     if (threadIdx.x == THREADS - 1 && job.with_index)
         footer_write(job, index);
+    if (threadIdx.x == THREADS / 2)
+        finish_tell(job, FLOE_OK, index + more);
     __syncthreads();
     if (job.with_index)
         index_check_write(job, index, entries, s);

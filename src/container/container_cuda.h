@@ -29,6 +29,8 @@ typedef floe_header floe_dev_header;
  * checked. Kernels that know the header have floe_header_write_dev in container_cuda.cuh instead. */
 int floe_header_write_cuda(const floe_dev_header *header, void *dst, void *stream);
 
+enum { FLOE_FINISH_HEADER_WORDS = 24 }; /* more than a header without attributes has */
+
 typedef struct floe_container_finish {
     uint8_t *stream; /* the payloads are there, each FLOE_RECORD_HEAD_NBYTES behind its record's offset */
     uint64_t capacity;
@@ -40,10 +42,18 @@ typedef struct floe_container_finish {
     void *scratch;         /* floe_container_finish_nbytes(nrecords) */
     uint64_t *total;       /* out, may be NULL: bytes of the stream, index and footer included if there */
     uint32_t *failed;      /* not 0: nothing is done. Set to FLOE_ERR_CAPACITY when the index does not fit */
+    /* What may be left out: 0 and NULL. A header that the host has made, of so many words of 8 bytes, before the first record */
+    uint32_t header_nwords;
+    uint64_t header[FLOE_FINISH_HEADER_WORDS];
+    /* the report of the call, whatever came of it; met[*attempt] has what is told of the values */
+    floe_device_report *report;
+    const floe_dev_gathered *met;
+    const uint32_t *attempt;
+    bool pwrel;
 } floe_container_finish;
 
 uint64_t floe_container_finish_nbytes(uint64_t nrecords);
-/* Checksums of all payloads, padding, record heads, index and footer: one kernel. */
+/* Checksums of all payloads, padding, record heads, index and footer, header and report: one kernel. */
 int floe_container_finish_cuda(const floe_container_finish *job, void *stream);
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */

@@ -293,10 +293,26 @@ static void a_stream_without_records(void **state)
     sample_free(&s);
 }
 
-/* Nothing is touched after a failure; an index that does not fit is one. */
+static void same_report(const floe_container_finish *job, uint32_t status, uint64_t nbytes)
+{
+    floe_device_report r;
+    fetch(&r, job->report, sizeof r);
+    assert_int_equal(r.status, status);
+    assert_int_equal(r.reserved, 0);
+    assert_int_equal(r.nbytes, status ? 0 : nbytes);
+    assert_int_equal(r.nexceptions, 7);
+    assert_true(r.max_error == 0.5);
+    assert_int_equal(r.max_pw_error == 0.25, job->pwrel);
+}
+
+/* Nothing is touched after a failure, but for the report; an index that does not fit is one. */
 static void failures_stop_finishing(void **state)
 {
     (void)state;
+    const floe_dev_gathered met[2] = {
+        {.nexceptions = 1},
+        {.nexceptions = 7, .max_error_bits = floe_bits_f64(0.5), .max_pw_error_bits = floe_bits_f64(0.25)}};
+    const uint32_t attempt = 1;
     const uint64_t size = 100000;
     floe_header h = header_of(1);
     sample s = sample_of(&h, &size, 1, 5);
@@ -311,12 +327,21 @@ static void failures_stop_finishing(void **state)
                                      .end = dev_of(&s.end, sizeof s.end),
                                      .with_index = true,
                                      .scratch = dev_filled(0, (size_t)floe_container_finish_nbytes(1)),
-                                     .failed = dev_of(&failed, sizeof failed)};
+                                     .failed = dev_of(&failed, sizeof failed),
+                                     .header_nwords = 2,
+                                     .header = {0x0123456789ABCDEFu, 0xFEDCBA9876543210u},
+                                     .report = dev_filled(0xC3, sizeof *job.report),
+                                     .met = dev_of(met, sizeof met),
+                                     .attempt = dev_of(&attempt, sizeof attempt),
+                                     .pwrel = k % 2};
         cu(floe_container_finish_cuda(&job, NULL));
+        same_report(&job, k == 0 ? FLOE_ERR_LIMIT : k < 3 ? FLOE_ERR_CAPACITY : FLOE_OK, s.nbytes);
         assert_int_equal(fetch32(job.failed), k == 0 ? FLOE_ERR_LIMIT : k < 3 ? FLOE_ERR_CAPACITY : FLOE_OK);
         fetch(got, job.stream, s.nbytes);
         for (size_t i = 0; k < 3 && i < s.nbytes; i++)
             assert_int_equal(got[i], 0xC3);
+        assert_int_equal(memcmp(got, job.header, 16) == 0 && got[16] == 0xC3, k == 3);
+        drop(job.report), drop((void *)(uintptr_t)job.met), drop((void *)(uintptr_t)job.attempt);
         assert_zero(job.scratch, (size_t)floe_container_finish_nbytes(1));
         drop(job.stream), drop(job.records), drop((void *)(uintptr_t)job.end), drop(job.scratch), drop(job.failed);
     }
