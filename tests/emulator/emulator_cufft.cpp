@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cuFFT's stand-in: one axis after another by the definition of the transform, kernels on the plan's stream. In place only, as
- * floe asks for it; each axis goes to the work area and back. */
+ * floe asks for it; each axis goes to memory of the plan's own and back. A work area is asked for as cuFFT does, for long axes
+ * only; a plan that needs none must not get one that is the data. */
 #include <math.h>
 
 #include "backend/device.cuh"
@@ -11,14 +12,16 @@
 namespace
 {
 
-enum { MAX_PLANS = 64, INVALID_PLAN = 1, ALLOC_FAILED = 2, INVALID_VALUE = 4, D2Z = 0x6a, Z2Z = 0x69, THREADS = 64 };
+enum { INVALID_PLAN = 1, ALLOC_FAILED = 2, INVALID_VALUE = 4, EXEC_FAILED = 6, NO_WORKSPACE = 13 };
+enum { MAX_PLANS = 64, D2Z = 0x6a, Z2Z = 0x69, THREADS = 64, SHORT = 24 };
 
 struct plan_state {
     bool is_used, is_made;
     int rank, type;
     long long n[3], row, gap, stride,
         batch; /* row: of the last axis in the output; gap: from one of a batch to the next */
-    void *stream, *work;
+    size_t area_nbytes;
+    void *stream, *area, *work;
 };
 plan_state plans[MAX_PLANS];
 
@@ -100,7 +103,7 @@ int cufftDestroy(int plan)
     if (!plan_of(plan))
         return INVALID_PLAN;
     plans[plan].is_used = false;
-    return 0;
+    return cudaFree(plans[plan].work) ? INVALID_VALUE : 0;
 }
 
 int cufftSetAutoAllocation(int plan, int on) { return !plan_of(plan) ? INVALID_PLAN : on ? INVALID_VALUE : 0; }
@@ -117,7 +120,7 @@ int cufftSetWorkArea(int plan, void *work)
 {
     if (!plan_of(plan) || !work || (uintptr_t)work % 256)
         return INVALID_VALUE;
-    plans[plan].work = work;
+    plans[plan].area = work;
     return 0;
 }
 
@@ -140,17 +143,29 @@ int cufftMakePlanMany64(int plan, int rank, long long *n, long long *inembed, lo
                       idist == 2 * odist;
     if (!rows && !(type == Z2Z && rank == 1 && idist == odist && idist == 1))
         return INVALID_VALUE;
-    long long ncomplex = type == D2Z ? odist * batch : n[0] * ostride;
-    *work_nbytes = 16 * (size_t)ncomplex;
-    p->is_made = true;
-    return 0;
+    const size_t nbytes = 16 * (size_t)(type == D2Z ? odist * batch : n[0] * ostride);
+    for (int i = 0; i < rank; i++)
+        p->area_nbytes = n[i] > SHORT ? nbytes : p->area_nbytes;
+    *work_nbytes = p->area_nbytes;
+    p->is_made = !cudaMalloc(&p->work, nbytes);
+    return p->is_made ? 0 : ALLOC_FAILED;
+}
+
+/* What is wrong with the work area. */
+static int area_check(const plan_state *p, const void *data)
+{
+    if (p->area_nbytes && !p->area)
+        return NO_WORKSPACE;
+    return p->area == data ? EXEC_FAILED : 0;
 }
 
 int cufftExecD2Z(int plan, void *in, void *out)
 {
     plan_state *p = plan_of(plan);
-    if (!p || !p->is_made || p->type != D2Z || in != out || !p->work)
+    if (!p || !p->is_made || p->type != D2Z || in != out)
         return INVALID_VALUE;
+    if (area_check(p, in))
+        return area_check(p, in);
     const long long total = p->gap * p->batch;
     FLOE_LAUNCH(rows_kernel, blocks_of(total), THREADS, 0, (cudaStream_t)p->stream, (const double *)in,
                 (double *)p->work, p->n[p->rank - 1], p->row, total / p->row);
@@ -168,8 +183,10 @@ int cufftExecD2Z(int plan, void *in, void *out)
 int cufftExecZ2Z(int plan, void *in, void *out, int direction)
 {
     plan_state *p = plan_of(plan);
-    if (!p || !p->is_made || p->type != Z2Z || in != out || !p->work || direction != -1)
+    if (!p || !p->is_made || p->type != Z2Z || in != out || direction != -1)
         return INVALID_VALUE;
+    if (area_check(p, in))
+        return area_check(p, in);
     const lines l = {p->n[0], p->stride, p->batch, p->stride * p->n[0], p->batch};
     return line_axis(p, (double *)out, l, p->n[0] * p->stride);
 }

@@ -8,17 +8,22 @@
 
 #include "assess/spectrum/cufft_load.h"
 
+typedef struct floe_fourier_plan {
+    bool is_there;
+    int number;
+    size_t work_nbytes;
+} floe_fourier_plan;
+
 /* Plans: of the last axes, at most three, and of a fourth before them. */
 typedef struct floe_fourier_device {
     floe_cufft cufft;
-    int inner, outer;
-    bool has_inner, has_outer;
-    uint64_t work_nbytes; /* of device memory */
+    floe_fourier_plan inner, outer;
+    uint64_t work_nbytes; /* of device memory: they run one after the other */
 } floe_fourier_device;
 
 /* shape: four axes, those of one element first. UNSUPPORTED: there is no cuFFT; MEMORY, DEVICE: it says so. */
 floe_status floe_fourier_device_open(floe_fourier_device *f, const uint64_t *shape, floe_error *err);
-/* Puts the transform of dev_data (laid out as in fourier.h) on the stream. work: 256-byte aligned. */
+/* Puts the transform of dev_data (laid out as in fourier.h) on the stream. dev_work: 256-byte aligned. */
 floe_status floe_fourier_device_run(const floe_fourier_device *f, double *dev_data, void *dev_work, void *stream,
                                     floe_error *err);
 void floe_fourier_device_close(floe_fourier_device *f);

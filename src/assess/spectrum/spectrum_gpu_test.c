@@ -96,6 +96,40 @@ static void all_shapes(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* A wave along one axis, decoded at half its height: all power is in its shell, and a quarter of it is left. */
+static void a_wave(void **state)
+{
+    enum { N = 64, WAVE = 8 };
+    static const uint64_t wave_shapes[][3] = {{N}, {6, N}, {6, 5, N}, {N, 5, 6}};
+    (void)state;
+    floe_ctx *gpu = kit_ctx(1);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    o.periodic = 1;
+    kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum", NULL));
+    for (uint32_t i = 0; i < KIT_COUNT(wave_shapes); i++) {
+        const uint32_t rank = i < 3 ? i + 1 : 3;
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F64, rank, wave_shapes[i], false, 3);
+        const uint64_t inner = i < 3 ? 1 : 30; /* elements from one of the wave to the next */
+        for (uint64_t k = 0; k < p.nelems; k++) {
+            const double v = cos(2 * 3.14159265358979323846 * WAVE * (double)(k / inner % N) / N);
+            ((double *)p.memory[0])[k] = 3 + v, ((double *)p.memory[1])[k] = 3 + v / 2;
+        }
+        const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
+        kit_ok(gpu, floe_assess(gpu, &x, &y, &o, &r));
+        assert_true(r.spectrum.frequency.value[WAVE] == (double)WAVE / N);
+        assert_true(fabs(r.spectrum.ratio.value[WAVE] - 0.25) < 1e-12);
+        assert_true(r.spectrum.original.value[WAVE - 3] < 1e-24);
+        if (i == 0) /* of two modes, which have all of N / 2 */
+            assert_true(fabs(r.spectrum.original.value[WAVE] - N / 4) < 1e-9);
+        dev_free(&p, 0, &x);
+        dev_free(&p, 1, &y);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&gpu);
+}
+
 /* Two runs give the same bits. */
 static void runs_repeat(void **state)
 {
@@ -190,8 +224,9 @@ static bool library_is_there(void)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest missing[] = {cmocka_unit_test(without_a_library)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_shapes), cmocka_unit_test(runs_repeat)};
-    const struct CMUnitTest lonely[] = {cmocka_unit_test(runs_repeat)}; /* nothing to compare with */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_shapes), cmocka_unit_test(a_wave),
+                                       cmocka_unit_test(runs_repeat)};
+    const struct CMUnitTest lonely[] = {cmocka_unit_test(a_wave), cmocka_unit_test(runs_repeat)}; /* no FFTW */
     if (!library_is_there())
         return cmocka_run_group_tests(missing, NULL, NULL);
     if (argc > 2 && strcmp(argv[1], "--bench") == 0)
