@@ -35,7 +35,7 @@ floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *sp
                                    floe_index_report *report, floe_error *err);
 
 /* floe_side_index_decode. index: as floe_side_index_open or floe_side_index_of_lengths gave it, with the body where p works.
- * The report says FORMAT where the index lies; places are then undefined. */
+ * The report says FORMAT where the index lies; places are then written, but of no use. */
 floe_status floe_index_prim_decode(const floe_prim *p, const floe_side_index *index, uint64_t *places,
                                    floe_index_report *report, floe_error *err);
 

@@ -26,10 +26,12 @@ __global__ void __launch_bounds__(FLOE_PRIM_BLOCK) index_partitions_kernel(const
         uint64_t end = 0, place, length;
         bool good = x->npartitions > 0 && floe_index_warp_begin(x, p, &part, &end);
         uint64_t sum = part.place;
-        for (uint64_t at = 0; good && at < part.count; at += FLOE_WARP) {
-            good = floe_index_warp_chunks(x, &part, end, at, &sum, &place, &length);
-            if (at + floe_lane() < part.count)
-                r.places[part.first + at + floe_lane()] = place;
+        const uint64_t first = p * floe_index_partition_chunks(&r.index);
+        const uint64_t count = floe_min64(floe_index_partition_chunks(&r.index), r.index.nchunks - first);
+        for (uint64_t at = 0; at < count; at += FLOE_WARP) {
+            good = good && floe_index_warp_chunks(x, &part, end, at, &sum, &place, &length);
+            if (at + floe_lane() < count)
+                r.places[first + at + floe_lane()] = good ? place : 0;
         }
         if (floe_lane() == 0)
             r.wrong[p] = !good;
