@@ -40,7 +40,7 @@ floe_status floe_zfp_describe(floe_ctx *ctx, const floe_field *field, const char
 /* Reads the header that a stream begins with. FORMAT: there is none. */
 floe_status floe_zfp_recognize(const void *src, uint64_t nbytes, floe_zfp_stream *stream, floe_error *err);
 
-/* An index to be made: data (capacity bytes) is filled, and nbytes says how far. */
+/* An index to be made: data (capacity bytes) is filled, and nbytes says how far. Or one that is there. */
 typedef struct floe_zfp_index {
     size_t size;
     floe_index_spec spec;
@@ -61,14 +61,13 @@ floe_status floe_zfp_compress(floe_ctx *ctx, const floe_field *field, const floe
 floe_status floe_zfp_index_make(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 floe_zfp_index *index);
 
-/* What an index says about its stream: all that decoding needs. */
+/* What an index, in host memory, says about its stream: all that decoding needs. */
 floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_zfp_stream *stream,
                                 floe_index_spec *spec, floe_error *err);
 
 /* src -> out, whose dtype and shape must be those of the stream. stream may be NULL where the stream has a header, or an
- * index is given. index may be NULL: then one thread of the CPU reads all of a stream of variable rate; into device memory the
- * GPU decodes the blocks that it found. FORMAT: the stream is cut
- * short, or the index is that of another stream, or lies. */
+ * index is given. index may be NULL: then one thread of the CPU reads all of a stream of variable rate, and a GPU that is to do
+ * the work decodes the blocks that it found. FORMAT: the stream is cut short, or the index is that of another stream, or lies. */
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 const void *index, uint64_t index_nbytes, floe_field *out);
 
@@ -98,11 +97,13 @@ floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, cons
                                     uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report);
 
 /*
- * Device stream -> out. nbytes, a multiple of 8, and index->nbytes: of stream and index; or at most so many, where sizes (NULL:
- * they are right) points to the true numbers in device memory, such as the report of the call that made them. stream is what
- * counts: a header is skipped, not read. index must be of index->spec; NULL: there is none, and then one lane of the GPU reads all
- * of a stream of variable rate to find its blocks, which takes far longer than decoding them, and longer than a CPU would. Status
- * FORMAT: the stream is cut short, or the index is that of another stream or spec, or lies.
+ * Device stream -> out. nbytes, a multiple of 8, and index->nbytes are those of stream and index. Where sizes is not NULL it
+ * points to them in device memory (the report of the call that made both), and nbytes and index->capacity are the most that
+ * they may be. Status FORMAT: the stream is cut short, or the index is that of another stream or spec, or lies.
+ *
+ * stream is what counts: a header is skipped, not read. index, which must be of index->spec, may be NULL: then one lane of the
+ * GPU reads all of a stream of variable rate to find its blocks. That takes far longer than decoding them, and longer than a
+ * CPU would take.
  */
 floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
                                       const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,

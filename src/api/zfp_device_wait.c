@@ -171,9 +171,11 @@ static floe_status compression_of(floe_ctx *ctx, const floe_zfp_compression *cal
 
 static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_zfp_report *r, uint64_t capacity)
 {
+    FLOE_CHECK(&ctx->err, r->status != FLOE_ERR_CAPACITY || c->encode.index, FLOE_ERR_CAPACITY,
+               "the zfp stream needs more than the %llu bytes there are", (unsigned long long)capacity);
     FLOE_CHECK(&ctx->err, r->status != FLOE_ERR_CAPACITY, FLOE_ERR_CAPACITY,
                "the zfp stream needs more than the %llu bytes there are, or its index more than %llu",
-               (unsigned long long)capacity, (unsigned long long)(c->encode.index ? c->encode.index->capacity : 0));
+               (unsigned long long)capacity, (unsigned long long)c->index.capacity);
     FLOE_CHECK(&ctx->err, r->status == FLOE_OK, (floe_status)r->status, "%s", floe_status_text((floe_status)r->status));
     return FLOE_OK;
 }
