@@ -38,7 +38,7 @@ static void near(const char *what, const floe_series *got, const floe_series *wa
     for (uint64_t i = 0; i < want->count; i++) {
         const double g = got->value[i], w = want->value[i];
         const double tolerance = 1e-11 * w + 2e-14 * sqrt(w * most);
-        if (isnan(w) ? !isnan(g) : !(fabs(g - w) <= tolerance + 1e-27 * most))
+        if (isnan(w) ? !isnan(g) : !(fabs(g - w) <= tolerance + 1e-25 * most))
             fail_msg("%s: %s of shell %llu is %.17g on the GPU, %.17g on the CPU", kit_case, what,
                      (unsigned long long)i, g, w);
     }
