@@ -247,11 +247,13 @@ void stream_join_default(CUstream_st *s)
     else if (s->blocking)
         stream_drain(&default_stream);
 }
-void event_drain(CUevent_st *e)
+/* Until record number `until`, which was put on this stream, is reached. */
+void event_drain(CUevent_st *e, CUstream_st *stream, uint64_t until)
 {
-    while (e->reached < e->recorded && stream_advance(e->stream)) {
+    while (e->reached < until && stream_advance(stream)) {
     }
 }
+void event_drain(CUevent_st *e) { event_drain(e, e->stream, e->recorded); }
 
 /* A call that may wait for the device, or is on the default stream, spoils a capture. */
 bool capture_forbids()
@@ -799,7 +801,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         s->mode = event->stream->mode;
         return cudaSuccess;
     }
-    return submit(stream, [event]() { event_drain(event); });
+    /* for the record that there is now, not for those to come */
+    return submit(stream,
+                  [event, from = event->stream, until = event->recorded]() { event_drain(event, from, until); });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *arg)
 {
