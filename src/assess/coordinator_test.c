@@ -108,6 +108,12 @@ static void check_lags(const floe_autocorrelation *a, const floe_stencil_result 
 
 /* ---- SSIM --------------------------------------------------------------------------------------------------------------- */
 
+static void values_known(floe_ssim_options *options, const floe_assess_report *r)
+{
+    options->low = fmin(r->original.min, r->decoded.min);
+    options->high = fmax(r->original.max, r->decoded.max);
+}
+
 static void check_ssim(const floe_similarity *got, const floe_pair *pair, const floe_ssim_options *options)
 {
     floe_ssim_result r;
@@ -185,11 +191,12 @@ static void check(size_t shape, bool special, floe_ctx *ctx, floe_ctx *other)
     check_derivatives(&r.derivative, &s, rank);
     check_lags(&r.original_autocorr, &s, rank);
     r = assessed(ctx, x, y, rank > 1 ? "window" : "ssim ssim_min ssim_loss");
-    const floe_ssim_options boxes = floe_ssim_options_of(&pair, EDGE, STEP, r.original.min, r.original.max);
+    floe_ssim_options boxes = floe_ssim_options_of(&pair, EDGE, STEP, r.original.min, r.original.max);
+    values_known(&boxes, &r);
     check_ssim(&r.ssim, &pair, &boxes);
     for (int weights = 0; rank > 1 && weights < 2; weights++) {
-        const floe_ssim_options image =
-            floe_ssim_options_image((floe_ssim_weights)weights, r.original.min, r.original.max);
+        floe_ssim_options image = floe_ssim_options_image((floe_ssim_weights)weights, r.original.min, r.original.max);
+        values_known(&image, &r);
         check_ssim(weights ? &r.ssim_gaussian : &r.ssim_image, &pair, &image);
     }
     assert_null(r.autocorr.combined.value);

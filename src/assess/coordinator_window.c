@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
 #include "assess/coordinator_pass.h"
 #include "assess/metric_table.h"
 #include "assess/window/ssim_cuda.h"
@@ -41,7 +43,9 @@ floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *r
         floe_ssim_result r;
         if (!(a->parts[FLOE_PASS_WINDOW] & part))
             continue;
-        const floe_ssim_options options = options_of(a, part, report->original.min, report->original.max);
+        floe_ssim_options options = options_of(a, part, report->original.min, report->original.max);
+        options.low = fmin(report->original.min, report->decoded.min);
+        options.high = fmax(report->original.max, report->decoded.max);
         FLOE_TRY(floe_assessment_on_device(a)
                      ? floe_ssim_assess_device(a->cuda, &a->pair, &options, a->scratch, &r, err)
                      : floe_ssim_assess(a->cpu, &a->pair, &options, a->scratch, &r, err));

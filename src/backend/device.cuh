@@ -125,7 +125,7 @@ FLOE_DEV void floe_prefetch_far(const void *p)
 FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
 {
 #ifdef FLOE_EMULATED
-    floe_emulated_copy16(shared, global, nbytes);
+    floe_emulated_copy(shared, global, nbytes, 16);
 #else
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(nbytes)
@@ -135,10 +135,20 @@ FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t 
 FLOE_DEV void floe_copy16_async(void *shared, const void *global)
 {
 #ifdef FLOE_EMULATED
-    floe_emulated_copy16(shared, global, 16);
+    floe_emulated_copy(shared, global, 16, 16);
 #else
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+#endif
+}
+/* 4 bytes, where there are no 16 that are aligned. */
+FLOE_DEV void floe_copy4_async(void *shared, const void *global)
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_copy(shared, global, 4, 4);
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
 #endif
 }
 FLOE_DEV void floe_copy_async_commit()

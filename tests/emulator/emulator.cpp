@@ -34,7 +34,7 @@ struct copies {
     struct pair {
         void *to;
         const void *from;
-        uint32_t nbytes; /* of 16; the rest becomes 0 */
+        uint32_t nbytes, size; /* of size bytes; the rest becomes 0 */
     } * all;
     uint32_t n, ncommitted, room;
 };
@@ -391,22 +391,22 @@ static void *shared_alloc(size_t nbytes)
 }
 void *floe_emulated_shared() { return me->shared; }
 
-void floe_emulated_copy16(void *to, const void *from, uint32_t nbytes)
+void floe_emulated_copy(void *to, const void *from, uint32_t nbytes, uint32_t size)
 {
     copies *c = &me->copying[me->current];
-    if (((uintptr_t)to | (uintptr_t)from) % 16 != 0)
-        floe_emulated_die("a copy of 16 bytes that are not aligned");
+    if (((uintptr_t)to | (uintptr_t)from) % size != 0)
+        floe_emulated_die("a copy that is not aligned");
     if (c->n == c->room) {
         c->room = 2 * c->room + 16;
         c->all = (copies::pair *)realloc(c->all, c->room * sizeof *c->all);
         if (!c->all)
             floe_emulated_die("no memory for copies");
     }
-    c->all[c->n++] = {to, from, nbytes};
+    c->all[c->n++] = {to, from, nbytes, size};
 }
 static void copy_part(const copies::pair &c)
 {
-    memset(c.to, 0, 16);
+    memset(c.to, 0, c.size);
     memcpy(c.to, c.from, c.nbytes);
 }
 void floe_emulated_copy_commit() { me->copying[me->current].ncommitted = me->copying[me->current].n; }

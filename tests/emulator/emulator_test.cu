@@ -184,12 +184,16 @@ __global__ void copy_kernel(const uint4 *from, uint32_t *arrived)
     __shared__ uint4 s[FLOE_WARP];
     const uint32_t lane = floe_lane();
     s[lane].x = 0;
-    floe_copy16_async(&s[lane], from + lane);
+    s[lane].w = 9;
+    if (lane % 2)
+        floe_copy16_async(&s[lane], from + lane);
+    else
+        floe_copy4_async(&s[lane].x, &from[lane].x); /* the others stay */
     floe_copy_async_commit();
     arrived[0] += s[lane].x == lane + 1;
     floe_copy_async_wait();
     __syncwarp();
-    arrived[1] += s[lane ^ 1].x == (lane ^ 1) + 1;
+    arrived[1] += s[lane ^ 1].x == (lane ^ 1) + 1 && s[lane ^ 1].w == (lane % 2 ? 9 : 0);
 }
 
 /* ---- the tests ----------------------------------------------------------------------------------------------------- */

@@ -5,14 +5,15 @@
 #include <math.h>
 
 #include "assess/window/ssim_cpu.h"
-#include "assess/window/ssim_plan.h"
+#include "assess/window/ssim_tree.h"
 #include "base/try.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 floe_ssim_options floe_ssim_options_of(const floe_pair *pair, uint64_t window, uint64_t step, double min, double max)
 {
-    floe_ssim_options o = {.weights = FLOE_SSIM_WEIGHTS_UNIFORM, .min = min, .max = max};
+    floe_ssim_options o = {
+        .weights = FLOE_SSIM_WEIGHTS_UNIFORM, .min = min, .max = max, .low = -INFINITY, .high = INFINITY};
     for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
         const bool is_callers = a >= FLOE_MAX_RANK - pair->rank;
         o.window[a] = is_callers ? window : 1;
@@ -24,8 +25,14 @@ floe_ssim_options floe_ssim_options_of(const floe_pair *pair, uint64_t window, u
 floe_ssim_options floe_ssim_options_image(floe_ssim_weights weights, double min, double max)
 {
     const uint64_t edge = weights == FLOE_SSIM_WEIGHTS_GAUSSIAN ? FLOE_SSIM_TAPS : FLOE_SSIM_IMAGE_WINDOW;
-    return (floe_ssim_options){
-        .window = {1, 1, edge, edge}, .step = {1, 1, 1, 1}, .weights = weights, .sample = true, .min = min, .max = max};
+    return (floe_ssim_options){.window = {1, 1, edge, edge},
+                               .step = {1, 1, 1, 1},
+                               .weights = weights,
+                               .sample = true,
+                               .min = min,
+                               .max = max,
+                               .low = -INFINITY,
+                               .high = INFINITY};
 }
 
 floe_status floe_ssim_check(const floe_pair *pair, const floe_ssim_options *options, floe_error *err)
@@ -80,7 +87,7 @@ static void scratch_take(run *r, const floe_cpu *cpu, floe_arena *arena)
     }
 }
 
-uint64_t floe_ssim_scratch_nbytes(const floe_cpu *cpu, const floe_pair *pair, const floe_ssim_options *options)
+static uint64_t scratch_of(const floe_cpu *cpu, const floe_pair *pair, const floe_ssim_options *options)
 {
     run r = {.pair = pair};
     floe_arena arena = floe_arena_plan();
@@ -89,14 +96,28 @@ uint64_t floe_ssim_scratch_nbytes(const floe_cpu *cpu, const floe_pair *pair, co
     return arena.overflow ? UINT64_MAX : arena.used;
 }
 
-static floe_ssim_tile_fn *tile_of(const floe_cpu *cpu, floe_dtype dtype)
+/* For either way: which it is may not be known yet. */
+uint64_t floe_ssim_scratch_nbytes(const floe_cpu *cpu, const floe_pair *pair, const floe_ssim_options *options)
 {
+    floe_ssim_options careful = *options;
+    const floe_ssim_options quick = floe_ssim_tree_options(options);
+    careful.high = INFINITY;
+    return floe_max64(scratch_of(cpu, pair, &careful), scratch_of(cpu, pair, &quick));
+}
+
+static floe_ssim_tile_fn *tile_of(const floe_cpu *cpu, floe_dtype dtype, bool is_tree)
+{
+    const bool is_f32 = dtype == FLOE_F32;
 #ifdef FLOE_HAVE_AVX2_BUILD
+    if (cpu->isa == FLOE_ISA_AVX2 && is_tree)
+        return is_f32 ? floe_ssim_tree_f32_avx2 : floe_ssim_tree_f64_avx2;
     if (cpu->isa == FLOE_ISA_AVX2)
-        return dtype == FLOE_F32 ? floe_ssim_tile_f32_avx2 : floe_ssim_tile_f64_avx2;
+        return is_f32 ? floe_ssim_tile_f32_avx2 : floe_ssim_tile_f64_avx2;
 #endif
     (void)cpu;
-    return dtype == FLOE_F32 ? floe_ssim_tile_f32_plain : floe_ssim_tile_f64_plain;
+    if (is_tree)
+        return is_f32 ? floe_ssim_tree_f32_plain : floe_ssim_tree_f64_plain;
+    return is_f32 ? floe_ssim_tile_f32_plain : floe_ssim_tile_f64_plain;
 }
 
 static void tile_run(void *arg, uint64_t tile, uint32_t worker)
@@ -110,9 +131,10 @@ floe_status floe_ssim_assess(const floe_cpu *cpu, const floe_pair *pair, const f
                              void *scratch, floe_ssim_result *result, floe_error *err)
 {
     FLOE_TRY(floe_ssim_check(pair, options, err));
-    run r = {.pair = pair, .tile = tile_of(cpu, pair->dtype)};
+    run r = {.pair = pair};
     floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
     floe_ssim_plan_of(pair, options, &r.plan);
+    r.tile = tile_of(cpu, pair->dtype, r.plan.is_tree);
     scratch_take(&r, cpu, &arena);
     floe_cpu_parallel(cpu, floe_ssim_plan_ntiles(&r.plan), tile_run, &r);
     *result = floe_ssim_join(&r.plan, r.parts, floe_ssim_plan_ntiles(&r.plan));

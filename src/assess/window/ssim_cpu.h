@@ -17,6 +17,7 @@ typedef struct floe_ssim_room {
     floe_ssim_stage stage[FLOE_MAX_RANK - 1];
     double *row;  /* terms of the values of a row, and room for two more rows of them */
     double *sums; /* of the windows that one step of the top axis completes */
+    void *tree;   /* the quick way's: sums of earlier planes */
 } floe_ssim_room;
 
 /* Takes what a tile of the plan needs. */
@@ -24,6 +25,8 @@ floe_ssim_room floe_ssim_room_take(const floe_ssim_plan *plan, floe_arena *arena
 
 typedef floe_ssim_part floe_ssim_tile_fn(const floe_ssim_plan *plan, const floe_pair *pair, const floe_ssim_box *box,
                                          const floe_ssim_room *room);
+/* The quick way's is floe_ssim_tree. */
+floe_ssim_tile_fn floe_ssim_tree_f32_plain, floe_ssim_tree_f64_plain, floe_ssim_tree_f32_avx2, floe_ssim_tree_f64_avx2;
 floe_ssim_tile_fn floe_ssim_tile_f32_plain, floe_ssim_tile_f64_plain, floe_ssim_tile_f32_avx2, floe_ssim_tile_f64_avx2;
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * SSIM (ssim.h) of two fields in device memory.
  *
- * There are two ways. The fast one (ssim_fast_real_cuda.cu) reads both fields about once and keeps everything else on the
- * chip. It wants
+ * There are three ways. The quick one (ssim_tree.h, ssim_tree_cuda.cu) takes what it takes on a CPU, but f32 only, and comes to the
+ * same bits. The fast one (ssim_fast_real_cuda.cu) is in double; as the quick one it reads both fields about once and keeps
+ * everything else on the chip. It wants
  *
  *     a step of 1, rows of at least FLOE_SSIM_FAST_X neighbours that lie side by side
  *     windows of the same size, up to FLOE_SSIM_FAST_WINDOW, along both of the fastest axes; of any size along the axis before
@@ -15,8 +16,8 @@
  * boxes of some million values. A call does again what the way before, from the fastest to the slowest, could not do because
  * of its values.
  *
- * Both work in double and give the same each time. The slow way adds the same numbers in the same order as the CPU but for
- * rows; losses of all three agree to some 1e-13.
+ * All give the same each time. The slow way adds the same numbers in the same order as the CPU but for rows; losses of the ways in
+ * double, and of the CPU, agree to some 1e-13.
  */
 #ifndef FLOE_ASSESS_SSIM_CUDA_H
 #define FLOE_ASSESS_SSIM_CUDA_H
@@ -52,7 +53,7 @@ typedef struct floe_ssim_job {
     floe_ssim_answer *answer;
 } floe_ssim_job;
 
-/* A plan for a GPU: with boxes of the slow way for tiles. */
+/* A plan for a GPU: with cells of the quick way for tiles, or boxes of the slow one. */
 void floe_ssim_plan_device(const floe_pair *pair, const floe_ssim_options *options, floe_ssim_plan *plan);
 void floe_ssim_sums_nbytes(const floe_ssim_plan *plan, uint64_t nbytes[2]);
 uint64_t floe_ssim_nparts(const floe_ssim_plan *plan);
@@ -73,6 +74,9 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan);
 int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream);
 int floe_ssim_fast_cuda_f32(const floe_ssim_job *job, bool careful, void *stream);
 int floe_ssim_fast_cuda_f64(const floe_ssim_job *job, bool careful, void *stream);
+/* The quick way, f32. */
+uint64_t floe_ssim_tree_nblocks(const floe_ssim_plan *plan);
+int floe_ssim_tree_cuda(const floe_ssim_job *job, void *stream);
 /* nparts parts to the answer's. */
 int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "assess/window/ssim_cuda.h"
+#include "assess/window/ssim_tree.h"
 #include "base/try.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -17,6 +18,9 @@ enum {
 void floe_ssim_plan_device(const floe_pair *pair, const floe_ssim_options *options, floe_ssim_plan *plan)
 {
     floe_ssim_plan_of(pair, options, plan);
+    plan->is_tree &= pair->dtype == FLOE_F32;
+    if (plan->is_tree)
+        return;
     for (uint32_t a = 0; a < FLOE_MAX_RANK; a++)
         plan->tile[a] = plan->nwindows[a];
     for (;;) {
@@ -64,7 +68,8 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan)
 
 uint64_t floe_ssim_nparts(const floe_ssim_plan *plan)
 {
-    return floe_max64(floe_ssim_fast_grid_of(plan).nblocks, FLOE_SSIM_ANY_BLOCKS);
+    return plan->is_tree ? floe_ssim_tree_nblocks(plan)
+                         : floe_max64(floe_ssim_fast_grid_of(plan).nblocks, FLOE_SSIM_ANY_BLOCKS);
 }
 
 /* Of a launch's second and third axis. */
@@ -96,15 +101,16 @@ bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan)
 
 static void scratch_take(floe_ssim_job *job, floe_arena *arena)
 {
-    uint64_t nbytes[2];
-    floe_ssim_sums_nbytes(&job->plan, nbytes);
+    uint64_t nbytes[2] = {0, 0};
+    if (!job->plan.is_tree)
+        floe_ssim_sums_nbytes(&job->plan, nbytes);
     job->answer = floe_arena_take(arena, 1, sizeof *job->answer);
     job->parts = floe_arena_take(arena, floe_ssim_nparts(&job->plan), sizeof *job->parts);
     for (int k = 0; k < 2; k++)
         job->sums[k] = floe_arena_take(arena, nbytes[k], 1);
 }
 
-uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options)
+static uint64_t scratch_of(const floe_pair *pair, const floe_ssim_options *options)
 {
     floe_ssim_job job = {.pair = *pair};
     floe_arena arena = floe_arena_plan();
@@ -113,25 +119,49 @@ uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options 
     return arena.overflow ? UINT64_MAX : arena.used;
 }
 
+/* For each way: which it is may not be known yet. */
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options)
+{
+    floe_ssim_options careful = *options;
+    const floe_ssim_options quick = floe_ssim_tree_options(options);
+    careful.high = INFINITY;
+    return floe_max64(scratch_of(pair, &careful), scratch_of(pair, &quick));
+}
+
+/* The other ways, from the fastest to the slowest. */
+static floe_status careful_run(const floe_cuda *cuda, const floe_ssim_job *job, floe_ssim_answer *answer,
+                               floe_error *err)
+{
+    const floe_pair *pair = &job->pair;
+    const bool is_fast = floe_ssim_is_fast(pair, &job->plan);
+    answer->wild = 1;
+    for (int careful = pair->has_fill != 0; is_fast && careful < 2 && answer->wild; careful++) {
+        int (*fast)(const floe_ssim_job *, bool, void *) =
+            pair->dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32 : floe_ssim_fast_cuda_f64;
+        FLOE_CUDA(err, fast(job, careful, cuda->stream));
+        FLOE_TRY(floe_cuda_fetch(cuda, answer, job->answer, sizeof *answer, err));
+    }
+    if (answer->wild) {
+        FLOE_CUDA(err, floe_ssim_any_cuda(job, cuda->stream));
+        FLOE_TRY(floe_cuda_fetch(cuda, answer, job->answer, sizeof *answer, err));
+    }
+    return FLOE_OK;
+}
+
 floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
                                     void *scratch, floe_ssim_result *result, floe_error *err)
 {
     FLOE_TRY(floe_ssim_check(pair, options, err));
     floe_ssim_job job = {.pair = *pair};
+    floe_ssim_answer answer;
     floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
     floe_ssim_plan_device(pair, options, &job.plan);
     scratch_take(&job, &arena);
-    floe_ssim_answer answer = {.wild = 1};
-    const bool is_fast = floe_ssim_is_fast(pair, &job.plan);
-    for (int careful = pair->has_fill != 0; is_fast && careful < 2 && answer.wild; careful++) {
-        int (*fast)(const floe_ssim_job *, bool, void *) =
-            pair->dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32 : floe_ssim_fast_cuda_f64;
-        FLOE_CUDA(err, fast(&job, careful, cuda->stream));
+    if (job.plan.is_tree) {
+        FLOE_CUDA(err, floe_ssim_tree_cuda(&job, cuda->stream));
         FLOE_TRY(floe_cuda_fetch(cuda, &answer, job.answer, sizeof answer, err));
-    }
-    if (answer.wild) {
-        FLOE_CUDA(err, floe_ssim_any_cuda(&job, cuda->stream));
-        FLOE_TRY(floe_cuda_fetch(cuda, &answer, job.answer, sizeof answer, err));
+    } else {
+        FLOE_TRY(careful_run(cuda, &job, &answer, err));
     }
     *result = floe_ssim_join(&job.plan, &answer.part, 1);
     return FLOE_OK;

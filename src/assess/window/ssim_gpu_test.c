@@ -88,20 +88,32 @@ static floe_ssim_result on_gpu(const device *d, const floe_ssim_options *options
     return r;
 }
 
-static int nfast; /* trials that the fast way could take */
+static const kit_tolerance as_the_cpu = {1e-12, 1e-12};
+static int nfast, nquick; /* trials that the fast way, and the quick one, could take */
 
 /* A view of fields, whole or in part. */
-static void check_view(const kit_fields *f, const floe_pair *pair, const floe_ssim_options *options)
+static void check_options(const kit_fields *f, const floe_pair *pair, const floe_ssim_options *options)
 {
     floe_ssim_plan plan;
     floe_ssim_plan_device(pair, options, &plan);
-    nfast += floe_ssim_is_fast(pair, &plan);
+    nfast += !plan.is_tree && floe_ssim_is_fast(pair, &plan);
+    nquick += plan.is_tree;
     device d = opened(f, pair, options);
     const floe_ssim_result want = on_cpu(pair, options), got = on_gpu(&d, options), again = on_gpu(&d, options);
-    kit_assert_ssim(&got, &want, 1e-12);
+    kit_assert_ssim(&got, &want, as_the_cpu);
     assert_int_equal(floe_bits_f64(got.mean_loss), floe_bits_f64(again.mean_loss));
     assert_int_equal(floe_bits_f64(got.max_loss), floe_bits_f64(again.max_loss));
     closed(&d);
+}
+
+/* With sums in double; and with trees, where they can be. */
+static void check_view(const kit_fields *f, const floe_pair *pair, const floe_ssim_options *options)
+{
+    floe_ssim_options known = *options;
+    check_options(f, pair, options);
+    kit_know(f, &known);
+    if (floe_ssim_tree_takes(pair, &known))
+        check_options(f, pair, &known);
 }
 
 static void check(floe_dtype dtype, uint32_t rank, const uint64_t *shape, kit_kind kind, uint64_t window, uint64_t step)
@@ -139,7 +151,7 @@ static void equals_the_cpu(void **state)
                 if (!is_small() || kit_draw(4) == 0)
                     check((floe_dtype)dtype, trials[k].rank, trials[k].shape, (kit_kind)kind, trials[k].window,
                           trials[k].step);
-    assert_true(nfast > 0);
+    assert_true(nfast > 0 && nquick > 0);
 }
 
 static void slices_equal_the_cpu(void **state)
@@ -230,7 +242,7 @@ static void wild_values_are_found(void **state)
                 assert_int_equal(answer.wild != 0, wild);
                 const floe_ssim_result got = floe_ssim_join(&job.plan, &answer.part, 1);
                 if (!wild)
-                    kit_assert_ssim(&got, &want, 1e-12);
+                    kit_assert_ssim(&got, &want, as_the_cpu);
             }
             closed(&d);
             kit_fields_free(&f);
@@ -371,6 +383,7 @@ static void bench(uint64_t extent)
         };
         static const char *const names[] = {"8^3", "16^3", "8^3 step 8", "image 7x7", "image Gaussian"};
         for (size_t k = 0; k < NELEMS(o); k++) {
+            o[k].low = -2, o[k].high = 2;
             device d = opened(&f, &f.pair, &o[k]);
             const float ms = median_ms(&d, &o[k]);
             const double nbytes = 2.0 * (double)f.nelems * (dtype == FLOE_F32 ? 4 : 8);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "assess/window/ssim_cpu.h"
+#include "assess/window/ssim_tree.h"
 
 enum {
     LAST = FLOE_MAX_RANK - 1,
@@ -14,12 +15,19 @@ enum {
 
 /* ---- constants --------------------------------------------------------------------------------------------------- */
 
-/* f64: L * scale is in [1, 2), but for ranges below 2^-1000. Half of L does not overflow where L does. */
+/* Half of L does not overflow where L does. */
+static double half_range(const floe_ssim_options *o)
+{
+    const double half = o->max / 2 - o->min / 2;
+    return half != 0 ? half : o->max != 0 ? fabs(o->max) / 2 : 0.5;
+}
+
+double floe_ssim_range(const floe_ssim_options *options) { return 2 * half_range(options); }
+
+/* f64: L * scale is in [1, 2), but for ranges below 2^-1000. */
 static floe_ssim_constants constants_of(const floe_ssim_options *o, floe_dtype dtype)
 {
-    double half = o->max / 2 - o->min / 2;
-    if (half == 0)
-        half = o->max != 0 ? fabs(o->max) / 2 : 0.5;
+    const double half = half_range(o);
     int exponent;
     frexp(half, &exponent);
     exponent = exponent < -1000 ? -1000 : exponent;
@@ -53,6 +61,10 @@ static uint64_t nsums_of(const floe_ssim_plan *plan, uint32_t axis)
 floe_ssim_room floe_ssim_room_take(const floe_ssim_plan *plan, floe_arena *arena)
 {
     floe_ssim_room room = {.row = NULL};
+    if (plan->is_tree) {
+        room.tree = floe_ssim_tree_take(plan, arena);
+        return room;
+    }
     for (uint32_t a = plan->top; a < LAST; a++) {
         floe_ssim_stage *s = &room.stage[a];
         s->nsums = nsums_of(plan, a + 1);
@@ -112,8 +124,12 @@ void floe_ssim_plan_of(const floe_pair *pair, const floe_ssim_options *options, 
         plan->nwindows[a] = (pair->shape[a] - options->window[a]) / options->step[a] + 1;
         plan->top = options->window[a] > 1 ? a : plan->top;
     }
-    tile_below_top(plan);
-    tile_above_top(plan);
+    if (floe_ssim_tree_takes(pair, options)) {
+        floe_ssim_tree_plan(plan);
+    } else {
+        tile_below_top(plan);
+        tile_above_top(plan);
+    }
     for (uint32_t a = 0; a < FLOE_MAX_RANK; a++)
         plan->ntiles[a] = floe_ceil_div(plan->nwindows[a], plan->tile[a]);
 }

@@ -15,9 +15,18 @@ typedef struct floe_ssim_box {
     uint64_t lo[FLOE_MAX_RANK], n[FLOE_MAX_RANK];
 } floe_ssim_box;
 
+/* Of the quick way, ssim_tree.h. In units in which the range times n is 1 to 2. */
+typedef struct floe_ssim_tree {
+    double scale, n; /* a power of two; values in a window */
+    double middle;   /* of the range, in units */
+    double c1, c2;   /* as in ssim_tree_math.h */
+} floe_ssim_tree;
+
 typedef struct floe_ssim_plan {
     floe_ssim_options options;
     floe_ssim_constants constants;
+    bool is_tree; /* the quick way is taken; tiles are its cells */
+    floe_ssim_tree tree;
     uint64_t nwindows[FLOE_MAX_RANK];
     uint64_t tile[FLOE_MAX_RANK]; /* windows of a tile */
     uint64_t ntiles[FLOE_MAX_RANK];
@@ -30,6 +39,8 @@ typedef struct floe_ssim_part {
     uint64_t nwindows;
 } floe_ssim_part;
 
+/* L. */
+double floe_ssim_range(const floe_ssim_options *options);
 void floe_ssim_plan_of(const floe_pair *pair, const floe_ssim_options *options, floe_ssim_plan *plan);
 uint64_t floe_ssim_plan_ntiles(const floe_ssim_plan *plan);
 floe_ssim_box floe_ssim_plan_box(const floe_ssim_plan *plan, uint64_t tile);

@@ -31,6 +31,8 @@ static floe_ssim_result ssim_of(const floe_pair *pair, const floe_ssim_options *
     return r;
 }
 
+static const kit_tolerance in_double = {1e-11, 1e-11};
+
 static void assert_same_bits(const floe_ssim_result *a, const floe_ssim_result *b)
 {
     assert_int_equal(floe_bits_f64(a->mean_loss), floe_bits_f64(b->mean_loss));
@@ -39,7 +41,7 @@ static void assert_same_bits(const floe_ssim_result *a, const floe_ssim_result *
 }
 
 /* Against the definition; and the same bits for any number of threads and instruction set. */
-static floe_ssim_result check(const floe_pair *pair, const floe_ssim_options *options, double tolerance)
+static floe_ssim_result check(const floe_pair *pair, const floe_ssim_options *options, kit_tolerance tolerance)
 {
     const floe_ssim_result want = kit_ssim(pair, options), got = ssim_of(pair, options, 1, FLOE_ISA_PLAIN);
     kit_assert_ssim(&got, &want, tolerance);
@@ -71,6 +73,7 @@ static const trial trials[] = {
 static void equals_the_definition(void **state)
 {
     (void)state;
+    int nquick = 0;
     for (size_t k = 0; k < NELEMS(trials); k++)
         for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
             for (int kind = 0; kind < KIT_KINDS; kind++) {
@@ -79,9 +82,14 @@ static void equals_the_definition(void **state)
                 kit_range(&f, &min, &max);
                 floe_ssim_options o = floe_ssim_options_of(&f.pair, trials[k].window, trials[k].step, min, max);
                 o.sample = trials[k].window > 1 && kit_draw(2);
-                check(&f.pair, &o, 1e-11);
+                const floe_ssim_result careful = check(&f.pair, &o, in_double);
+                kit_know(&f, &o);
+                const floe_ssim_result quick = check(&f.pair, &o, kit_tolerance_of(&f.pair, &o));
+                nquick += floe_ssim_tree_takes(&f.pair, &o);
+                assert_int_equal(quick.nwindows, careful.nwindows);
                 kit_fields_free(&f);
             }
+    assert_true(nquick > 0);
 }
 
 /* Another window and step along each axis; some axes without. */
@@ -99,7 +107,7 @@ static void axes_are_told_apart(void **state)
             floe_ssim_options o = floe_ssim_options_of(&f.pair, 1, 1, min, max);
             for (int a = 0; a < 4; a++)
                 o.window[a] = windows[k][a], o.step[a] = 1 + kit_draw(4);
-            check(&f.pair, &o, 1e-11);
+            check(&f.pair, &o, in_double);
             kit_fields_free(&f);
         }
 }
@@ -120,7 +128,9 @@ static void image_ssim_equals_the_definition(void **state)
                     double min, max;
                     kit_range(&f, &min, &max);
                     floe_ssim_options o = floe_ssim_options_image((floe_ssim_weights)weights, min, max);
-                    check(&f.pair, &o, 1e-11);
+                    check(&f.pair, &o, in_double);
+                    kit_know(&f, &o);
+                    check(&f.pair, &o, kit_tolerance_of(&f.pair, &o));
                     kit_fields_free(&f);
                 }
 }
@@ -137,8 +147,10 @@ static void views_are_read_where_they_lie(void **state)
             view.shape[a] = f.pair.shape[a] / 2, view.original_stride[a] = 2 * f.pair.original_stride[a];
         view.decoded_stride[1] = -30 * 28, view.decoded_stride[2] = -1, view.decoded_stride[3] = -28;
         view.decoded = (const uint8_t *)f.decoded + last * size;
-        const floe_ssim_options o = floe_ssim_options_of(&view, 5, 1, -1.5, 1.5);
-        check(&view, &o, 1e-11);
+        floe_ssim_options o = floe_ssim_options_of(&view, 5, 1, -1.5, 1.5);
+        check(&view, &o, in_double);
+        o.low = -2, o.high = 2;
+        check(&view, &o, kit_tolerance_of(&view, &o));
         kit_fields_free(&f);
     }
 }
@@ -155,7 +167,7 @@ static void a_bias_hides_nothing(void **state)
     double min, max;
     kit_range(&f, &min, &max);
     const floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, min, max);
-    check(&f.pair, &o, 1e-10);
+    check(&f.pair, &o, (kit_tolerance){1e-10, 1e-10});
     kit_fields_free(&f);
 }
 
@@ -195,7 +207,7 @@ static void scale_does_not_matter(void **state)
     double min, max;
     kit_range(&f, &min, &max);
     floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, min, max);
-    const floe_ssim_result want = check(&f.pair, &o, 1e-11);
+    const floe_ssim_result want = check(&f.pair, &o, in_double);
     static const int steps[] = {1023, -2020, 60}; /* to 2^1023, 2^-997, 2^-937 */
     for (size_t k = 0; k < NELEMS(steps); k++) {
         for (uint64_t i = 0; i < f.nelems; i++) {
@@ -222,8 +234,120 @@ static void infinite_ranges_are_measured(void **state)
         ((double *)f.decoded)[i] = i % 17 ? ((double *)f.original)[i] : DBL_MAX;
     }
     const floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, -DBL_MAX, DBL_MAX);
-    const floe_ssim_result got = check(&f.pair, &o, 1e-11);
+    const floe_ssim_result got = check(&f.pair, &o, in_double);
     assert_true(got.mean > 0 && got.mean < 1 && got.nleft_out == 0);
+    kit_fields_free(&f);
+}
+
+/* Fields on which sums in f32 about one pivot for all would be off by up to 3e-4. */
+static double hard_value(int kind, uint64_t z, uint64_t y, uint64_t x, double *decoded)
+{
+    const double at = (double)x,
+                 wave = sin(at * 0.05 + (double)z * 0.02) + 0.5 * cos((double)y * 0.07) * sin((double)z * 0.04);
+    const double noise = kit_uniform(), kelvin = 273 + 0.1 * wave;
+    const bool odd = (x / 16 ^ y / 16 ^ z / 16) & 1;
+    switch (kind) {
+    case 0: *decoded = kelvin + 2e-4 * noise - 1e-4; return kelvin;
+    case 1: *decoded = kelvin + 1e-2 * (1 + 0.01 * noise); return kelvin; /* a bias far above what varies */
+    case 2:
+        *decoded = kelvin + 1e-2 * sin((double)z * 0.01 + at * 0.01);
+        return kelvin; /* and one that is a field itself */
+    case 3: *decoded = kelvin + (odd ? 1e-2 : -1e-2) * (1 + 0.01 * noise); return kelvin; /* or blocks */
+    case 4: *decoded = fmax(wave, 0) + 1e-4 * noise; return fmax(wave, 0); /* half of it at an end of the range */
+    case 5: *decoded = ((x + y + z) % 40 ? -1 : 1) + 1e-5 * noise; return (x + y + z) % 40 ? -1 : 1;
+    case 6: *decoded = (x == 3 ? 1 : -1) + 1e-5 * noise; return x == 3 ? 1 : -1;
+    case 7: *decoded = wave * (1 + 1e-6 * noise); return wave;
+    case 8: *decoded = wave; return floor(20 * wave) / 20;
+    case 9: *decoded = wave * exp(7 * sin(at * 0.05)) * (1 + 1e-3 * noise); return wave * exp(7 * sin(at * 0.05));
+    default: *decoded = 1e6 + 16 * wave + 0.0625 * floor(3 * noise); return 1e6 + 16 * wave;
+    }
+}
+
+static void single_precision_suffices(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 11; kind++)
+        for (uint64_t window = 7; window <= 8; window++) {
+            kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){40, 56, 80}, KIT_SAME);
+            for (uint64_t i = 0; i < f.nelems; i++) {
+                double y;
+                const double x = hard_value(kind, i / 80 / 56, i / 80 % 56, i % 80, &y);
+                kit_put(f.original, FLOE_F32, i, x), kit_put(f.decoded, FLOE_F32, i, y);
+            }
+            double min, max;
+            kit_range(&f, &min, &max);
+            floe_ssim_options o = floe_ssim_options_of(&f.pair, window, 1, min, max);
+            const floe_ssim_result want = ssim_of(&f.pair, &o, 1, FLOE_ISA_AUTO);
+            kit_know(&f, &o);
+            assert_true(floe_ssim_tree_takes(&f.pair, &o));
+            const floe_ssim_result got = ssim_of(&f.pair, &o, 1, FLOE_ISA_AUTO);
+            kit_assert_ssim(&got, &want, kit_tolerance_of(&f.pair, &o));
+            kit_fields_free(&f);
+        }
+}
+
+/* What the quick way may be asked for, to each limit and one beyond. */
+static void quick_way_has_limits(void **state)
+{
+    (void)state;
+    const floe_pair pair = {.dtype = FLOE_F32, .rank = 3, .shape = {1, 20, 20, 20}};
+    const struct {
+        uint64_t window, step;
+        double max, high;
+        bool quick;
+    } cases[] = {{8, 1, 1, 1, true},
+                 {9, 1, 1, 1, false},
+                 {2, 1, 1, 1, true},
+                 {1, 1, 1, 1, false},
+                 {8, 2, 1, 1, false},
+                 {8, 1, 1, 0x1p30, true},
+                 {8, 1, 1, 0x1.1p30, false},
+                 {8, 1, 1, INFINITY, false},
+                 {8, 1, 0x1p90, 0x1p90, true},
+                 {8, 1, 0x1.1p90, 0x1.1p90, false},
+                 {8, 1, 0x1p-90, 0x1p-90, true},
+                 {8, 1, 0x1p-91, 0x1p-91, false}};
+    for (size_t k = 0; k < NELEMS(cases); k++) {
+        floe_ssim_options o = floe_ssim_options_of(&pair, cases[k].window, cases[k].step, 0, cases[k].max);
+        o.low = 0, o.high = cases[k].high;
+        assert_int_equal(floe_ssim_tree_takes(&pair, &o), cases[k].quick);
+    }
+    floe_ssim_options o = floe_ssim_options_of(&pair, 8, 1, 0, 1);
+    o.low = 0, o.high = 1, o.window[1] = 7;
+    assert_false(floe_ssim_tree_takes(&pair, &o));
+    o.window[1] = 1;
+    assert_true(floe_ssim_tree_takes(&pair, &o));
+}
+
+/* At the ends of what it takes: the same loss, for powers of two do not matter, and values 2^30 ranges off. */
+static void quick_way_works_at_its_limits(void **state)
+{
+    (void)state;
+    kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){20, 30, 40}, KIT_SMOOTH);
+    floe_ssim_result at[3];
+    for (int k = 0; k < 3; k++) {
+        const int power = k == 0 ? 0 : k == 1 ? 88 : -88 - 89;
+        for (uint64_t i = 0; i < f.nelems; i++) {
+            ((float *)f.original)[i] = ldexpf(((float *)f.original)[i], power);
+            ((float *)f.decoded)[i] = ldexpf(((float *)f.decoded)[i], power);
+        }
+        double min, max;
+        kit_range(&f, &min, &max);
+        floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, min, max);
+        kit_know(&f, &o);
+        assert_true(floe_ssim_tree_takes(&f.pair, &o));
+        at[k] = ssim_of(&f.pair, &o, 2, FLOE_ISA_AUTO);
+        assert_same_bits(&at[0], &at[k]);
+    }
+    kit_fields_free(&f);
+    f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){20, 30, 40}, KIT_SMOOTH);
+    ((float *)f.decoded)[5000] = 0x1p31f, ((float *)f.decoded)[15001] = -0x1p29f;
+    double min, max;
+    kit_range(&f, &min, &max);
+    floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, min, max);
+    kit_know(&f, &o);
+    assert_true(floe_ssim_tree_takes(&f.pair, &o));
+    check(&f.pair, &o, kit_tolerance_of(&f.pair, &o));
     kit_fields_free(&f);
 }
 
@@ -238,10 +362,10 @@ static void constants_have_a_range(void **state)
                 kit_put(f.original, f.pair.dtype, i, constants[k]), kit_put(f.decoded, f.pair.dtype, i, constants[k]);
             const double c = kit_get(f.original, f.pair.dtype, 0);
             const floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, c, c);
-            const floe_ssim_result same = check(&f.pair, &o, 1e-11);
+            const floe_ssim_result same = check(&f.pair, &o, in_double);
             assert_true(same.mean_loss == 0 && same.min == 1);
             kit_put(f.decoded, f.pair.dtype, 150, c * 1.5 + 0.1);
-            assert_true(check(&f.pair, &o, 1e-11).mean_loss > 0);
+            assert_true(check(&f.pair, &o, in_double).mean_loss > 0);
             kit_fields_free(&f);
         }
 }
@@ -253,7 +377,7 @@ static void nothing_but_nan_has_no_ssim(void **state)
     for (uint64_t i = 0; i < 100; i += 8)
         kit_put(f.decoded, FLOE_F32, i, NAN);
     const floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, -1, 1);
-    const floe_ssim_result r = check(&f.pair, &o, 0);
+    const floe_ssim_result r = check(&f.pair, &o, (kit_tolerance){0, 0});
     assert_true(isnan(r.mean) && isnan(r.min) && isnan(r.mean_loss) && isnan(r.max_loss));
     assert_true(r.nwindows == 0 && r.nleft_out == 93);
     kit_fields_free(&f);
@@ -331,12 +455,13 @@ static void bench(uint64_t extent)
     const uint64_t shape[] = {extent, extent, extent}, nplanes = 2;
     for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
         kit_fields f = kit_fields_of((floe_dtype)dtype, 3, shape, KIT_SMOOTH);
-        const floe_ssim_options options[] = {floe_ssim_options_of(&f.pair, 8, 1, -1, 1),
-                                             floe_ssim_options_of(&f.pair, 16, 1, -1, 1),
-                                             floe_ssim_options_image(FLOE_SSIM_WEIGHTS_UNIFORM, -1, 1),
-                                             floe_ssim_options_image(FLOE_SSIM_WEIGHTS_GAUSSIAN, -1, 1)};
+        floe_ssim_options options[] = {floe_ssim_options_of(&f.pair, 8, 1, -1, 1),
+                                       floe_ssim_options_of(&f.pair, 16, 1, -1, 1),
+                                       floe_ssim_options_image(FLOE_SSIM_WEIGHTS_UNIFORM, -1, 1),
+                                       floe_ssim_options_image(FLOE_SSIM_WEIGHTS_GAUSSIAN, -1, 1)};
         static const char *const names[] = {"8^3", "16^3", "image 7x7", "image Gaussian"};
-        for (size_t k = 0; k < NELEMS(options); k++)
+        for (size_t k = 0; k < NELEMS(options); k++) {
+            options[k].low = -2, options[k].high = 2;
             for (uint32_t threads = 1; threads <= 2; threads++) {
                 double best = 1e9;
                 for (int turn = 0; turn < 3; turn++) {
@@ -347,6 +472,7 @@ static void bench(uint64_t extent)
                 printf("%s %-14s %u threads: %7.1f ms, %6.1f million values/s\n", dtype == FLOE_F32 ? "f32" : "f64",
                        names[k], threads, best * 1e3, (double)f.nelems / best * 1e-6);
             }
+        }
         if (dtype == FLOE_F32) {
             const double begin = now(), sum = nested(f.original, f.decoded, extent, nplanes);
             printf("window by window, one thread: %.0f ms for all (from %d planes; SSIM %.9f)\n",
@@ -372,6 +498,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(outliers_leave_no_trace),
         cmocka_unit_test(scale_does_not_matter),
         cmocka_unit_test(infinite_ranges_are_measured),
+        cmocka_unit_test(single_precision_suffices),
+        cmocka_unit_test(quick_way_has_limits),
+        cmocka_unit_test(quick_way_works_at_its_limits),
         cmocka_unit_test(constants_have_a_range),
         cmocka_unit_test(nothing_but_nan_has_no_ssim),
         cmocka_unit_test(options_are_checked),

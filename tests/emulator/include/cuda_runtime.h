@@ -93,8 +93,8 @@ floe_emulated_count floe_emulated_barrier(int predicate);
 /* Lets others run: first this block's, then other blocks. */
 void floe_emulated_yield();
 void *floe_emulated_shared();
-/* Copies of 16 bytes to shared memory that arrive as late as they may: when this thread waits for what it committed. */
-void floe_emulated_copy16(void *to, const void *from, uint32_t nbytes);
+/* Copies of `size` bytes to shared memory that arrive as late as they may: when this thread waits for what it committed. */
+void floe_emulated_copy(void *to, const void *from, uint32_t nbytes, uint32_t size);
 void floe_emulated_copy_commit();
 void floe_emulated_copy_wait();
 [[noreturn]] void floe_emulated_die(const char *why);
