@@ -49,6 +49,8 @@ typedef struct floe_reduction_dev_bins {
 typedef struct floe_reduction_look {
     double worst, ratio;
     uint32_t nundefined, nmismatch; /* as FLOE_COUNT_PW_UNDEFINED, FLOE_COUNT_MISMATCH */
+    uint32_t exact;                 /* worst is no more than the largest |e| */
+    uint32_t reserved;
 } floe_reduction_look;
 
 /* By value. Pointers are device memory. */

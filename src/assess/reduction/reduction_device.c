@@ -214,25 +214,34 @@ static double least_of(const floe_reduction *r, const uint64_t *pieces, uint32_t
     return least;
 }
 
-/* The pieces in which the worst errors lie, and a number below which none of these is: a piece for each, if there are so many. Of f32 the looks may be a little too
- * much: where more pieces than are wanted look as bad, they are looked at again. */
+/* Are there more pieces than these whose look says at least `least`, and of which some may say too much? */
+static bool may_mislead(const floe_reduction *r, uint32_t npieces, double least)
+{
+    const floe_reduction_look *looks = (const floe_reduction_look *)r->tree; /* looks_fetch */
+    uint64_t nalike = 0;
+    bool exact = true;
+    for (uint64_t k = 0; k < r->npieces; k++)
+        if (looks[k].worst >= least) {
+            nalike++;
+            exact &= looks[k].exact != 0;
+        }
+    return nalike > npieces && !exact;
+}
+
+/* The pieces in which the worst errors lie, one for each if there are so many, and a number below which none of these is. */
 static floe_status worst_pieces(floe_reduction_device *d, uint64_t *pieces, uint32_t *npieces, double *least,
                                 floe_error *err)
 {
     const floe_reduction *r = d->host;
-    const bool exact = d->job.dtype == FLOE_F64;
-    uint64_t nalike = 0;
     *npieces = floe_reduction_worst_pieces(r, pieces);
     *least = least_of(r, pieces, *npieces);
-    for (uint64_t k = 0; k < r->npieces; k++)
-        nalike += floe_reduction_worst(&r->parts[k]) >= *least;
-    if (!exact && *least > 0 && nalike > *npieces) {
+    if (may_mislead(r, *npieces, *least)) {
         FLOE_CUDA(err, floe_reduction_look_again_cuda(&d->job, *least, d->cuda->stream));
         FLOE_TRY(looks_fetch(d, err));
         *npieces = floe_reduction_worst_pieces(r, pieces);
         *least = least_of(r, pieces, *npieces);
     }
-    *least *= *npieces < r->options->worst ? 0 : exact ? 1 : 1 - 0x1p-20;
+    *least *= *npieces < r->options->worst ? 0 : 1 - 0x1p-20; /* what is not exact is a last place of an f32 too much */
     return FLOE_OK;
 }
 

@@ -26,6 +26,7 @@ template <typename T> struct floe_reduction_lane {
     double sum[FLOE_SUMS], pivot[2];
     T least[2], most[2];         /* values of x and y */
     T e_low, e_high, ratio_high; /* since the piece began; rounded */
+    T e_rounded;                 /* the largest |e| of all that are not known to be exact */
     uint32_t nquick;             /* pairs of groups that went quickly */
 };
 
@@ -55,6 +56,7 @@ typedef struct floe_reduction_marks {
 /* Extremes over the pairs of a group that count, as T has them; ratios to some 2^-20. Low above high: there are none. */
 template <typename T> struct floe_reduction_extent {
     T least[2], most[2], e_low, e_high, e_abs_low, ratio_low, ratio_high;
+    T x_abs_low; /* of tame groups, else 0 */
 };
 
 template <typename T> FLOE_DEV T floe_reduction_infinity() { return (T)floe_f64_of(0x7ff0000000000000u); }
@@ -62,7 +64,7 @@ template <typename T> FLOE_DEV T floe_reduction_infinity() { return (T)floe_f64_
 template <typename T> FLOE_DEV floe_reduction_extent<T> floe_reduction_extent_none()
 {
     const T most = floe_reduction_infinity<T>();
-    return floe_reduction_extent<T>{{most, most}, {-most, -most}, most, -most, most, most, -most};
+    return floe_reduction_extent<T>{{most, most}, {-most, -most}, most, -most, most, most, -most, 0};
 }
 
 template <typename T>
@@ -76,7 +78,7 @@ FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_r
 #pragma unroll
     for (int side = 0; side < 2; side++)
         l->least[side] = most, l->most[side] = -most;
-    l->e_low = most, l->e_high = l->ratio_high = -most;
+    l->e_low = most, l->e_high = l->ratio_high = l->e_rounded = -most;
     l->nquick = 0;
 }
 
@@ -133,7 +135,7 @@ template <typename T> FLOE_DEV floe_reduction_extent<T> floe_reduction_group_ext
 
 template <typename T>
 FLOE_DEV bool floe_reduction_group_tame(const floe_reduction_dev_job *job, const floe_reduction_group<T> *g,
-                                        const floe_reduction_extent<T> *v)
+                                        floe_reduction_extent<T> *v)
 {
     T nothing = 0, least = fabs(g->x[0]), least_y = fabs(g->y[0]);
     bool fill = false;
@@ -148,6 +150,7 @@ FLOE_DEV bool floe_reduction_group_tame(const floe_reduction_dev_job *job, const
         for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
             fill |= floe_reduction_is_fill(g->x[j], job) | floe_reduction_is_fill(g->y[j], job);
     }
+    v->x_abs_low = least;
     return nothing == 0 && floe_reduction_tame(least, max(v->most[0], -v->least[0])) && least_y > 0 && !fill &&
            g->there == 255;
 }
@@ -363,6 +366,10 @@ FLOE_DEV void floe_reduction_extent_add(const floe_reduction_group<T> *g, const 
         l->least[side] = min(l->least[side], v->least[side]);
         l->most[side] = max(l->most[side], v->most[side]);
     }
+    const T worst = max(v->e_high, -v->e_low);
+    if (sizeof(T) == 4 &&
+        !(2 * worst <= v->x_abs_low)) /* else y is x / 2 to 2 x: their difference has all its digits */
+        l->e_rounded = max(l->e_rounded, worst);
     l->e_low = min(l->e_low, v->e_low), l->e_high = max(l->e_high, v->e_high);
     if (KIND >= FLOE_REDUCTION_RATIO)
         l->ratio_high = max(l->ratio_high, v->ratio_high);
@@ -402,7 +409,7 @@ FLOE_DEV floe_reduction_marks floe_reduction_group_marks(const floe_reduction_de
 /* ---- the look of a piece ------------------------------------------------------------------------------------------- */
 
 /* A T that is not below what rounds to v. */
-FLOE_DEV float floe_reduction_up(float v) { return v == 0 ? v : nextafterf(v, floe_reduction_infinity<float>()); }
+FLOE_DEV float floe_reduction_up(float v) { return nextafterf(v, floe_reduction_infinity<float>()); }
 FLOE_DEV double floe_reduction_up(double v) { return v; }
 
 /* By a whole block, at the end of a piece; then the next one may begin. */
@@ -410,17 +417,22 @@ template <floe_reduction_kind KIND, typename T>
 FLOE_DEV void floe_reduction_look_write(floe_reduction_lane<T> *l, floe_reduction_shared<T> *s,
                                         floe_reduction_look *look)
 {
-    const T worst = floe_reduction_warp_most(max(l->e_high, -l->e_low));
+    const T worst = floe_reduction_warp_most(max(l->e_high, -l->e_low)),
+            rounded = floe_reduction_warp_most(l->e_rounded);
     const T ratio = KIND >= FLOE_REDUCTION_RATIO ? floe_reduction_warp_most(l->ratio_high) : 0;
-    l->e_low = floe_reduction_infinity<T>(), l->e_high = l->ratio_high = -l->e_low;
+    l->e_low = floe_reduction_infinity<T>(), l->e_high = l->ratio_high = l->e_rounded = -l->e_low;
     if (floe_lane() == 0) {
         floe_reduction_look *mine = &s->look[threadIdx.x / FLOE_WARP];
-        mine->worst = (double)floe_reduction_up(worst), mine->ratio = (double)ratio * (1 + 0x1p-18);
+        mine->exact = rounded < worst || worst == 0;
+        mine->worst = (double)(mine->exact ? worst : floe_reduction_up(worst)),
+        mine->ratio = (double)ratio * (1 + 0x1p-18);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
         floe_reduction_look all = s->look[0];
         for (int w = 1; w < FLOE_REDUCTION_WARPS; w++) {
+            if (s->look[w].worst >= all.worst)
+                all.exact = s->look[w].exact && (all.exact || s->look[w].worst > all.worst);
             all.worst = max(all.worst, s->look[w].worst);
             all.ratio = max(all.ratio, s->look[w].ratio);
         }
