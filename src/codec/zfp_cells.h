@@ -6,10 +6,8 @@
 #include "base/bytes.h"
 #include "base/hd.h"
 #include "codec/codec.h"
+#include "codec/zfp_chunk_math.h"
 #include "stage/zfpblock/zfpblock.h"
-
-/* Cells that a task takes: whole words of a set. */
-enum { FLOE_ZFP_SPAN_CELLS = 1 << 16 };
 
 static inline floe_zfp_type floe_zfp_type_of(floe_dtype dtype)
 {

@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/zfp_chunk.h"
 
-#include "base/hd.h"
 #include "base/try.h"
-
-enum { RAW = 1 };
-
-bool floe_zfp_chunk_has_index(const floe_zfp_params *params)
-{
-    return params->minbits != params->maxbits || params->minexp < FLOE_ZFP_MIN_EXP;
-}
-
-floe_index_spec floe_zfp_chunk_index_spec(uint32_t rank)
-{
-    const uint32_t blocks = rank == 1 ? 16 : rank == 2 ? 4 : 1;
-    return (floe_index_spec){FLOE_INDEX_PACKED, blocks, FLOE_INDEX_PARTITION};
-}
 
 /* ---- sets ------------------------------------------------------------------------------------------------------------ */
 
@@ -32,10 +18,10 @@ static uint64_t above(const uint64_t *words, uint64_t nwords, uint64_t first)
 
 uint64_t floe_zfp_set_nbytes(const uint64_t *words, uint64_t nwords)
 {
-    uint64_t n = floe_ceil_div(nwords, 64);
+    uint64_t present = 0;
     for (uint64_t i = 0; i < nwords; i++)
-        n += words[i] != 0;
-    return 8 * n;
+        present += words[i] != 0;
+    return floe_zfp_set_span(nwords, present);
 }
 
 void floe_zfp_set_write(const uint64_t *words, uint64_t nwords, floe_cursor *to)
@@ -77,7 +63,7 @@ void floe_zfp_chunk_header_write(const floe_zfp_chunk *c, void *dst)
     floe_write64(&to, c->stream_nbits);
     floe_write64(&to, c->index_nbytes);
     floe_write32(&to, c->sets);
-    floe_write32(&to, c->raw ? RAW : 0);
+    floe_write32(&to, c->raw ? FLOE_ZFP_CHUNK_RAW : 0);
     for (int i = 0; i < FLOE_ZFP_PALETTE; i++)
         floe_write64(&to, c->palette[i]);
 }
@@ -97,9 +83,9 @@ floe_status floe_zfp_chunk_header_read(const void *src, uint64_t nbytes, floe_zf
     const uint32_t flags = floe_read32(&from);
     for (int i = 0; i < FLOE_ZFP_PALETTE; i++)
         c->palette[i] = floe_read64(&from);
-    FLOE_CHECK(err, !from.bad && flags <= RAW && c->sets < 1u << FLOE_ZFP_SETS, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, !from.bad && flags <= FLOE_ZFP_CHUNK_RAW && c->sets < 1u << FLOE_ZFP_SETS, FLOE_ERR_FORMAT,
                "zfp chunk: a header of %llu bytes that says nothing", (unsigned long long)nbytes);
-    c->raw = flags == RAW;
+    c->raw = flags == FLOE_ZFP_CHUNK_RAW;
     if (c->raw)
         return FLOE_OK;
     FLOE_CHECK(err, floe_zfp_params_check(&c->params, type, NULL) == FLOE_OK, FLOE_ERR_FORMAT,

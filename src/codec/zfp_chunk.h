@@ -13,37 +13,13 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
-#include "stage/index/index.h"
-#include "stage/zfpblock/zfpblock.h"
-
-enum {
-    FLOE_ZFP_CHUNK_HEADER_NBYTES = 64,
-    FLOE_ZFP_PALETTE = 3,
-    FLOE_ZFP_LITERALS = FLOE_ZFP_PALETTE, /* the set whose values are stored */
-    FLOE_ZFP_SETS,
-    FLOE_ZFP_WORD_CELLS = 64
-};
+#include "codec/zfp_chunk_math.h"
 
 /* The cells of a set, while it is made or read. */
 typedef struct floe_zfp_set {
     uint64_t *words; /* a bit for each cell; NULL: none */
     uint64_t ncells;
 } floe_zfp_set;
-
-typedef struct floe_zfp_chunk {
-    bool raw;
-    floe_zfp_params params;
-    uint64_t stream_nbits, index_nbytes;
-    uint64_t palette[FLOE_ZFP_PALETTE];
-    uint32_t sets; /* bit s: set s has cells */
-    /* where the parts are, from the start of the chunk */
-    uint64_t index_at, sets_at, literals_at, stream_at, end;
-} floe_zfp_chunk;
-
-/* Does the stream of these parameters have a side index? Fixed rate needs none: places are multiples. */
-bool floe_zfp_chunk_has_index(const floe_zfp_params *params);
-/* What that index is for blocks of this rank: a chunk of it has at least 64 values. */
-floe_index_spec floe_zfp_chunk_index_spec(uint32_t rank);
 
 /* Bytes of a set of `nwords` words. */
 uint64_t floe_zfp_set_nbytes(const uint64_t *words, uint64_t nwords);

@@ -14,9 +14,6 @@
 #include "codec/zfp_stream.h"
 #include "field/dtype_math.h"
 
-/* More literals than one cell in so many: reversible may be smaller. */
-enum { MANY_LITERALS = 32 };
-
 typedef struct span {
     uint64_t ncells[FLOE_ZFP_SETS];
     double worst;
@@ -52,42 +49,12 @@ uint64_t floe_zfp_bound(const floe_codec_params *params, uint32_t rank, const ui
     uint64_t ncells;
     if (!floe_zfp_count_cells(rank, extent, &ncells))
         return 0;
-    return FLOE_ZFP_CHUNK_HEADER_NBYTES + ((ncells * floe_dtype_size(params->dtype) + 7) & ~(uint64_t)7);
+    return floe_zfp_raw_nbytes(ncells, (uint32_t)floe_dtype_size(params->dtype));
 }
 
-/* zfp keeps planes down to 4^-d of a tolerance, so that no value ever misses it. Planes down to 2^-d of the bound take d bits
- * a value less, and leave about one value in hundreds to be corrected. */
-static bool accuracy_params(const encoder *e, floe_zfp_params *p)
-{
-    if (floe_zfp_params_accuracy(e->params->bound, p, NULL) != FLOE_OK)
-        return false;
-    p->minexp += (int32_t)e->array.rank;
-    return true;
-}
-
-/* For integers zfp has no tolerance, but a number of planes does the same. */
-static bool integer_params(const encoder *e, floe_zfp_params *p)
-{
-    const int32_t width = 8 * (int32_t)e->size, d = (int32_t)e->array.rank;
-    floe_zfp_params accuracy;
-    if (!accuracy_params(e, &accuracy))
-        return false;
-    const int32_t planes = width + 2 * d - accuracy.minexp;
-    return floe_zfp_params_precision((uint32_t)(planes < 1 ? 1 : planes > width ? width : planes), p, NULL) == FLOE_OK;
-}
-
-/* What zfp is asked for. False: only reversible will do, as where the rate would take more than the values do. */
 static bool close_params(const encoder *e, floe_zfp_params *p)
 {
-    const double bound = e->params->bound;
-    switch (e->params->mode) {
-    case FLOE_BOUND_ABS: return floe_dtype_is_integer(e->params->dtype) ? integer_params(e, p) : accuracy_params(e, p);
-    case FLOE_BOUND_PREC: return floe_zfp_params_precision((uint32_t)bound, p, NULL) == FLOE_OK;
-    case FLOE_BOUND_RATE:
-        return floe_zfp_params_rate(bound, e->array.type, e->array.rank, false, p, NULL, NULL) == FLOE_OK &&
-               floe_zfp_stream_bound(&e->array, p, 0) < e->ncells * e->size;
-    default: return false;
-    }
+    return floe_zfp_close_params(e->params, e->array.type, e->array.rank, e->ncells, e->nblocks, p);
 }
 
 static void grow_room(encoder *e, const floe_zfp_params *p)
@@ -300,17 +267,12 @@ static floe_status find_misses(encoder *e, floe_chunk_stats *stats, uint64_t *nl
     return FLOE_OK;
 }
 
-/* Offsets of the parts, and the chunk's size. */
 static void place_parts(encoder *e, uint64_t nliterals)
 {
-    floe_zfp_chunk *c = &e->out;
-    c->index_at = FLOE_ZFP_CHUNK_HEADER_NBYTES;
-    c->sets_at = c->index_at + c->index_nbytes;
-    c->literals_at = c->sets_at;
+    uint64_t sets_nbytes = 0;
     for (int s = 0; s < FLOE_ZFP_SETS; s++)
-        c->literals_at += c->sets >> s & 1 ? floe_zfp_set_nbytes(e->sets[s], e->nwords) : 0;
-    c->stream_at = c->literals_at + ((nliterals * e->size + 7) & ~(uint64_t)7);
-    c->end = c->stream_at + floe_ceil_div(c->stream_nbits, 64) * 8;
+        sets_nbytes += e->out.sets >> s & 1 ? floe_zfp_set_nbytes(e->sets[s], e->nwords) : 0;
+    floe_zfp_chunk_place(&e->out, sets_nbytes, nliterals, (uint32_t)e->size);
 }
 
 static void write_literals(const encoder *e, uint8_t *dst)
@@ -409,7 +371,7 @@ floe_status floe_zfp_chunk_compress(const floe_cpu *cpu, const floe_codec_params
         FLOE_TRY(code_closely(&e, &close, stats, &nliterals, err));
         closely = e.out.end;
     }
-    if (nliterals > e.ncells / MANY_LITERALS) {
+    if (nliterals > e.ncells / FLOE_ZFP_MANY_LITERALS) {
         FLOE_TRY(code_reversibly(&e, stats, err));
         if (closely < e.out.end)
             FLOE_TRY(code_closely(&e, &close, stats, &nliterals, err));
@@ -427,6 +389,8 @@ floe_status floe_zfp_chunk_compress(const floe_cpu *cpu, const floe_codec_params
     return FLOE_OK;
 }
 
+/* ---- squared errors -------------------------------------------------------------------------------------------------- */
+
 static double difference(floe_dtype dtype, uint64_t x, uint64_t y)
 {
     switch (dtype) {
@@ -436,6 +400,48 @@ static double difference(floe_dtype dtype, uint64_t x, uint64_t y)
     }
 }
 
+static double cell_error(const encoder *e, uint64_t c)
+{
+    const uint64_t word = c / FLOE_ZFP_WORD_CELLS, bit = c % FLOE_ZFP_WORD_CELLS;
+    for (int s = 0; s < FLOE_ZFP_SETS; s++)
+        if (e->sets[s][word] >> bit & 1)
+            return 0;
+    const uint64_t x = floe_zfp_pattern_at(cell_at(e, c), 0, e->size),
+                   y = floe_zfp_pattern_at(e->values, (int64_t)c, e->size);
+    const double d = difference(e->params->dtype, x, y);
+    return d * d;
+}
+
+/* Of cells lo .. hi - 1 of three axes, of which the first is at cell `first` of the chunk. */
+static double box_error(const encoder *e, uint64_t first, const uint64_t *lo, const uint64_t *hi, const uint64_t *row)
+{
+    double sum = 0;
+    for (uint64_t z = lo[0]; z < hi[0]; z++)
+        for (uint64_t y = lo[1]; y < hi[1]; y++)
+            for (uint64_t x = lo[2]; x < hi[2]; x++)
+                sum += cell_error(e, first + z * row[0] + y * row[1] + x);
+    return sum;
+}
+
+/* Of a block: cells in their order; of four axes that of each cube, then sums of two. */
+static double block_error(const encoder *e, uint64_t block)
+{
+    uint64_t lo[FLOE_MAX_RANK] = {0}, hi[FLOE_MAX_RANK] = {1, 1, 1, 1}, row[FLOE_MAX_RANK] = {0}, cells = 1;
+    double cubes[FLOE_ZFP_SIDE] = {0};
+    for (uint32_t a = e->array.rank, k = FLOE_MAX_RANK; a-- > 0;) {
+        const uint64_t extent = e->array.shape[a], count = floe_ceil_div(extent, FLOE_ZFP_SIDE);
+        row[--k] = cells;
+        lo[k] = block % count * FLOE_ZFP_SIDE;
+        hi[k] = floe_min64(lo[k] + FLOE_ZFP_SIDE, extent);
+        cells *= extent;
+        block /= count;
+    }
+    for (uint64_t w = lo[0]; w < hi[0]; w++)
+        cubes[w - lo[0]] = box_error(e, w * row[0], lo + 1, hi + 1, row + 1);
+    return (cubes[0] + cubes[1]) + (cubes[2] + cubes[3]);
+}
+
+/* Sums side by side of every so-many-th block; then halves are added to halves. */
 floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
                                    floe_arena *scratch, double *sum, floe_error *err)
 {
@@ -443,21 +449,18 @@ floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params 
     floe_zfp_params close;
     floe_chunk_stats stats;
     uint64_t nliterals;
+    double lanes[FLOE_ZFP_ERROR_LANES] = {0};
     *sum = 0;
     if (params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin(&e, cpu, params, chunk, scratch, err));
     FLOE_CHECK(err, close_params(&e, &close), FLOE_ERR_ARGUMENT, "a bound of %g", params->bound);
     FLOE_TRY(code_closely(&e, &close, &stats, &nliterals, err));
-    for (uint64_t c = 0; c < e.ncells; c++) {
-        bool missed = false;
-        for (int s = 0; s < FLOE_ZFP_SETS; s++)
-            missed |= e.sets[s][c / FLOE_ZFP_WORD_CELLS] >> c % FLOE_ZFP_WORD_CELLS & 1;
-        if (missed)
-            continue;
-        const double d = difference(params->dtype, floe_zfp_pattern_at(cell_at(&e, c), 0, e.size),
-                                    floe_zfp_pattern_at(e.values, (int64_t)c, e.size));
-        *sum += d * d;
-    }
+    for (uint64_t i = 0; i < e.nblocks; i++)
+        lanes[i % FLOE_ZFP_ERROR_LANES] += block_error(&e, i);
+    for (uint32_t half = FLOE_ZFP_ERROR_LANES / 2; half > 0; half /= 2)
+        for (uint32_t i = 0; i < half; i++)
+            lanes[i] += lanes[i + half];
+    *sum = lanes[0];
     return FLOE_OK;
 }

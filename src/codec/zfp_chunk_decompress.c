@@ -36,7 +36,7 @@ static void put_cell(const decoder *d, uint64_t cell, uint64_t bits)
 
 static floe_status copy_raw(const decoder *d, floe_error *err)
 {
-    const uint64_t nbytes = FLOE_ZFP_CHUNK_HEADER_NBYTES + ((d->ncells * d->size + 7) & ~(uint64_t)7);
+    const uint64_t nbytes = floe_zfp_raw_nbytes(d->ncells, (uint32_t)d->size);
     FLOE_CHECK(err, d->nbytes == nbytes, FLOE_ERR_FORMAT, "zfp chunk: %llu bytes instead of the values' %llu",
                (unsigned long long)d->nbytes, (unsigned long long)nbytes);
     for (uint64_t c = 0; c < d->ncells; c++)

@@ -5,7 +5,7 @@
  * undoes the transform in registers. Rows of blocks side by side leave the warp as one piece. Compiled for each element type.
  */
 #include "codec/zfp_real_cuda.h"
-#include "stage/zfpblock/zfpblock_read_dev.cuh"
+#include "stage/zfpblock/zfpblock_next_dev.cuh"
 
 namespace
 {
@@ -32,16 +32,9 @@ template <uint32_t RANK> struct block_shared {
     uint32_t steps[FLOE_ZFP_STEP_TABLE];
 };
 
-/* A lane's place in the stream. Lanes that share a block have the same. */
-struct position {
-    uint64_t block, at, end; /* the next block and its bit; where the chunk ends */
-    uint32_t count;          /* blocks that are left */
-    bool fine;
-};
-
-FLOE_DEV position position_of(const job &j, uint64_t chunk)
+FLOE_DEV floe_zfp_position position_of(const job &j, uint64_t chunk)
 {
-    position p = {0, 0, 0, 0, true};
+    floe_zfp_position p = {0, 0, 0, 0, true};
     if (chunk >= j.nchunks)
         return p;
     p.block = chunk * j.chunk;
@@ -52,54 +45,15 @@ FLOE_DEV position position_of(const job &j, uint64_t chunk)
     return p;
 }
 
-/* What lane b knows, in all lanes that share its block. */
-FLOE_DEV floe_zfp_head head_of_lane(const floe_zfp_head &head, uint32_t b)
-{
-    const floe_zfp_head of = {__shfl_sync(FLOE_ALL_LANES, head.e, b), __shfl_sync(FLOE_ALL_LANES, head.zeros, b),
-                              __shfl_sync(FLOE_ALL_LANES, head.nplanes, b),
-                              __shfl_sync(FLOE_ALL_LANES, head.patterns, b),
-                              __shfl_sync(FLOE_ALL_LANES, head.nbits, b)};
-    return of;
-}
-
-/* Planes are turned 8 at a time; those that no lane has are not. Clears what a lane's own block lacks of them. */
-template <uint32_t RANK>
-FLOE_DEV uint32_t fill_turns(uint32_t *planes, uint32_t block, uint32_t share, uint32_t nplanes)
-{
-    typedef floe_zfp_lanes<RANK> lanes;
-    const uint32_t nturns = floe_zfp_turns(nplanes);
-#pragma unroll 1
-    for (uint32_t k = nplanes; k < FLOE_ZFP_TURN * nturns; k++)
-#pragma unroll
-        for (uint32_t w = 0; w < lanes::LANE_WORDS; w++)
-            planes[floe_zfp_plane_at<RANK>(k, lanes::LANE_WORDS * share + w, block)] = 0;
-    return nturns;
-}
-
 /* The next block of each lane. */
 template <uint32_t RANK, bool REAL, bool REVERSIBLE>
 FLOE_DEV void decode_blocks(const job &j, const floe_zfp_words &stream, floe_shared_words steps, uint32_t *planes,
-                            position &p)
+                            floe_zfp_position &p)
 {
-    typedef floe_zfp_lanes<RANK> lanes;
-    const uint32_t b = floe_lane() % lanes::BLOCKS, share = floe_lane() / lanes::BLOCKS;
-    const bool mine = p.fine && p.count > 0;
-    floe_zfp_head head = {0, 0, 0, 0, 0};
-    if (mine && share == 0)
-        head = floe_zfp_read_block<RANK, REAL, REVERSIBLE>(stream, p.at, j.params, steps, planes, b);
-    __syncwarp();
-    if (lanes::SHARE > 1)
-        head = head_of_lane(head, b);
-    floe_uint v[lanes::VALUES];
-    floe_zfp_join<RANK>(planes, b, share, fill_turns<RANK>(planes, b, share, head.nplanes), v);
-    floe_zfp_finish<RANK, REAL, REVERSIBLE>(head, planes, b, share, v);
-    if (!mine)
-        return;
-    p.at += head.nbits;
-    p.count--;
-    p.fine = p.count > 0 ? p.at < p.end : p.at == p.end;
-    if (p.fine)
-        floe_zfp_store_cells<RANK>(j.cells, floe_zfp_spot_of<RANK>(j.cells, p.block++), share, v);
+    floe_uint v[floe_zfp_lanes<RANK>::VALUES];
+    if (floe_zfp_decode_next<RANK, REAL, REVERSIBLE>(stream, j.params, steps, planes, p, v))
+        floe_zfp_store_cells<RANK>(j.cells, floe_zfp_spot_of<RANK>(j.cells, p.block++),
+                                   floe_lane() / floe_zfp_lanes<RANK>::BLOCKS, v);
 }
 
 /* A warp owns as many chunks as it holds blocks, one after the other. */
@@ -116,7 +70,7 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_decode_ker
     const floe_shared_words steps = floe_shared_words_of(shared->steps);
     const uint64_t step = (uint64_t)gridDim.x * WARPS * lanes::BLOCKS;
     for (uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * lanes::BLOCKS; first < j.nchunks; first += step) {
-        position p = position_of(j, first + floe_lane() % lanes::BLOCKS);
+        floe_zfp_position p = position_of(j, first + floe_lane() % lanes::BLOCKS);
         while (__any_sync(FLOE_ALL_LANES, p.fine && p.count > 0))
             decode_blocks<RANK, REAL, REVERSIBLE>(j, stream, steps, shared->planes[warp], p);
         if (!p.fine)

@@ -8,42 +8,30 @@
  * A tile but the last has 32 blocks or more, hence 32 bits or more: no word is shared by three.
  */
 #include "codec/zfp_real_cuda.h"
+#include "codec/zfp_tiles.cuh"
 #include "stage/zfpblock/zfpblock_write_dev.cuh"
 
 namespace
 {
 
 enum {
-    WARPS = 4,
-    THREADS = WARPS * FLOE_WARP,
+    WARPS = FLOE_ZFP_TILE_WARPS,
+    THREADS = FLOE_ZFP_TILE_THREADS,
     FEW = FLOE_REAL_BITS == 32 ? 4 : 2,  /* blocks on a processor, by registers: lanes with 64 values each */
     MANY = FLOE_REAL_BITS == 32 ? 8 : 5, /* lanes with fewer; f64: by shared memory */
-    FINISH_THREADS = 256,
-    STATE_BITS = 62
+    FINISH_THREADS = 256
 };
 static_assert(WARPS * (uint32_t)floe_zfp_lanes<4>::BLOCKS >= 32, "a tile has at least a word's bits");
-
-/* What a tile has told: nothing, its length, or where it ends, counted from the first one's beginning. */
-enum { TOLD_NOTHING = 0, TOLD_LENGTH = 1, TOLD_END = 2 };
-constexpr uint64_t STATE_MASK = ((uint64_t)1 << STATE_BITS) - 1;
-
-/* The bits that a tile has of the words that it shares: the one in which it begins, and, if that is another, in which it ends. */
-struct edges {
-    uint32_t first, last;
-};
 
 struct job {
     floe_zfp_cells cells;
     floe_zfp_params params;
-    uint32_t *dst;
-    uint64_t capacity_words, ntiles, spill_words; /* spill: of a block of threads */
-    uint32_t begin;
+    floe_zfp_tiles tiles;
+    uint64_t ntiles, spill_words; /* spill: of a block of threads */
     uint16_t *lengths;
     uint64_t *nbits;
     uint32_t *status;
     uint32_t *ticket; /* the next tile */
-    uint64_t *state;  /* of each tile */
-    edges *shared_words;
     uint32_t *spill;
 };
 
@@ -63,71 +51,7 @@ template <uint32_t RANK> struct block_shared {
     uint64_t tile, at; /* at: the tile's first bit, counted from the first tile's */
 };
 
-/* ---- where a tile begins --------------------------------------------------------------------------------------------- */
-
-FLOE_DEV void tell(const job &j, uint64_t tile, uint32_t what, uint64_t nbits)
-{
-    floe_store_shared_state(j.state + tile, (uint64_t)what << STATE_BITS | nbits);
-}
-
-/* One warp: the sum of the lengths of all tiles in front, 32 at a time, back to one that knows where it ends. */
-FLOE_DEV uint64_t look_back(const job &j, uint64_t tile)
-{
-    uint64_t sum = 0;
-    for (uint64_t behind = tile; behind > 0; behind -= floe_min64(behind, FLOE_WARP)) {
-        uint64_t state = (uint64_t)TOLD_END << STATE_BITS; /* in front of the first tile */
-        if (floe_lane() < behind)
-            while ((state = floe_load_shared_state(j.state + behind - 1 - floe_lane())) >> STATE_BITS == TOLD_NOTHING)
-                floe_dev_pause();
-        const uint32_t ends = __ballot_sync(FLOE_ALL_LANES, state >> STATE_BITS == TOLD_END);
-        const uint32_t last = ends ? (uint32_t)__ffs((int)ends) - 1 : FLOE_WARP - 1;
-        uint64_t mine = floe_lane() <= last ? state & STATE_MASK : 0;
-        for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2)
-            mine += __shfl_xor_sync(FLOE_ALL_LANES, mine, d);
-        sum += mine;
-        if (ends)
-            break;
-    }
-    return sum;
-}
-
 /* ---- a tile ---------------------------------------------------------------------------------------------------------- */
-
-/* The sum over the lanes up to this one. */
-FLOE_DEV uint32_t sum_up_to_lane(uint32_t v)
-{
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, v, d);
-        v += floe_lane() >= d ? below : 0;
-    }
-    return v;
-}
-
-/* Word k of a tile that is moved up by `shift` bits; spilled words were written past the first cache. */
-template <bool SPILLED> FLOE_DEV uint32_t moved_word(const uint32_t *out, uint32_t k, uint32_t shift)
-{
-    const uint32_t low = k == 0 ? 0 : SPILLED ? __ldcg(out + k - 1) : out[k - 1];
-    return __funnelshift_l(low, SPILLED ? __ldcg(out + k) : out[k], shift);
-}
-
-/* All threads: the tile's words to the stream. */
-template <bool SPILLED>
-FLOE_DEV void leave(const job &j, uint64_t tile, uint64_t at, const uint32_t *out, uint32_t nbits)
-{
-    const uint64_t place = j.begin + at, first = place / 32;
-    const uint32_t shift = (uint32_t)(place % 32), nfull = (shift + nbits) / 32;
-    for (uint32_t k = threadIdx.x + (shift != 0); k < nfull; k += THREADS)
-        if (first + k < j.capacity_words)
-            j.dst[first + k] = moved_word<SPILLED>(out, k, shift);
-    if (threadIdx.x > 0)
-        return;
-    edges e = {0, 0};
-    if (shift)
-        e.first = moved_word<SPILLED>(out, 0, shift);
-    if ((shift + nbits) % 32 && (nfull > 0 || shift == 0))
-        e.last = moved_word<SPILLED>(out, nfull, shift);
-    j.shared_words[tile] = e;
-}
 
 /* A warp's blocks as planes. Returns the bits of this lane's block, 0 for lanes without one of their own. */
 template <uint32_t RANK, bool REAL, bool REVERSIBLE>
@@ -171,14 +95,14 @@ FLOE_DEV void write_tile(const job &j, block_shared<RANK> *shared, const floe_zf
     if (t.nbits > 0)
         floe_zfp_write_block<RANK>(front, j.params, shared->spread, shared->planes[warp], floe_lane(), out, t.at);
     if (warp == 0) {
-        const uint64_t begin = look_back(j, t.tile);
+        const uint64_t begin = floe_zfp_look_back(j.tiles, t.tile);
         if (floe_lane() == 0) {
-            tell(j, t.tile, TOLD_END, begin + t.total);
+            floe_zfp_tell(j.tiles, t.tile, FLOE_ZFP_TOLD_END, begin + t.total);
             shared->at = begin;
         }
     }
     __syncthreads();
-    leave<SPILLED>(j, t.tile, shared->at, out, t.total);
+    floe_zfp_leave<SPILLED>(j.tiles, t.tile, shared->at, out, t.total);
 }
 
 template <uint32_t RANK, bool REAL, bool REVERSIBLE>
@@ -189,7 +113,7 @@ FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared, uint64_t til
     const uint64_t first = tile * shape<RANK>::TILE + warp * floe_zfp_lanes<RANK>::BLOCKS;
     tile_bits t = {tile, 0, 0, 0};
     t.nbits = split_blocks<RANK, REAL, REVERSIBLE>(j, first, shared->planes[warp], front);
-    t.at = sum_up_to_lane(t.nbits);
+    t.at = floe_zfp_sum_up_to_lane(t.nbits);
     if (floe_lane() == FLOE_WARP - 1)
         shared->warp_nbits[warp] = t.at;
     __syncthreads();
@@ -199,7 +123,7 @@ FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared, uint64_t til
         t.total += shared->warp_nbits[w];
     }
     if (threadIdx.x == 0)
-        tell(j, tile, tile == 0 ? TOLD_END : TOLD_LENGTH, t.total);
+        floe_zfp_tell(j.tiles, tile, tile == 0 ? FLOE_ZFP_TOLD_END : FLOE_ZFP_TOLD_LENGTH, t.total);
     if (t.total / 32 + 2 <= shape<RANK>::OUT)
         write_tile<RANK, false>(j, shared, front, t, shared->out);
     else
@@ -227,43 +151,22 @@ __global__ void __launch_bounds__(THREADS, shape<RANK>::BLOCKS_A_PROCESSOR)
 
 /* ---- shared words ---------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void put_word(const job &j, uint64_t i, uint32_t word)
-{
-    if (i < j.capacity_words)
-        j.dst[i] = word;
-}
-
-/* The word in which the last tile ends, and zeros up to 8 bytes. */
-FLOE_DEV void finish_stream(const job &j, uint64_t begin, uint64_t end)
-{
-    const bool begun = begin % 32 && begin / 32 == end / 32; /* that word was put where the tile begins */
-    if (end % 32 && !begun)
-        put_word(j, end / 32, j.shared_words[j.ntiles - 1].last);
-    if ((end + 31) / 32 % 2)
-        put_word(j, (end + 31) / 32, 0);
-    *j.nbits = end;
-    if ((end + 63) / 64 * 2 > j.capacity_words)
-        *j.status = FLOE_ERR_CAPACITY;
-}
-
 /* A thread owns the word in which a tile begins. */
 __global__ void zfp_finish_kernel(const __grid_constant__ job j)
 {
     const uint64_t tile = (uint64_t)blockIdx.x * FINISH_THREADS + threadIdx.x;
     if (tile >= j.ntiles)
         return;
-    const uint64_t begin = j.begin + (tile > 0 ? j.state[tile - 1] & STATE_MASK : 0), i = begin / 32;
-    if (begin % 32 && i < j.capacity_words) {
-        const uint32_t before = tile > 0 ? j.shared_words[tile - 1].last : j.dst[i] & ((1u << begin % 32) - 1);
-        put_word(j, i, before | j.shared_words[tile].first);
-    }
-    if (tile + 1 == j.ntiles)
-        finish_stream(j, begin, j.begin + (j.state[tile] & STATE_MASK));
+    const uint64_t begin = floe_zfp_finish_tile(j.tiles, tile);
+    if (tile + 1 < j.ntiles)
+        return;
+    const uint64_t end = floe_zfp_finish_stream(j.tiles, tile, begin);
+    *j.nbits = end;
+    if ((end + 63) / 64 * 2 > j.tiles.capacity_words)
+        *j.status = FLOE_ERR_CAPACITY;
 }
 
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
-
-uint32_t tile_blocks(uint32_t rank) { return rank > 3 ? (uint32_t)shape<4>::TILE : (uint32_t)shape<3>::TILE; }
 
 /* Blocks of threads at most. */
 cudaError_t grid_of(uint32_t rank, uint64_t ntiles, uint32_t *nblocks)
@@ -279,12 +182,12 @@ cudaError_t grid_of(uint32_t rank, uint64_t ntiles, uint32_t *nblocks)
 /* Takes scratch, or, where there is none, only measures it. Returns its bytes. */
 uint64_t take_scratch(job &j, uint8_t *scratch, uint32_t rank, uint32_t block_bits, uint32_t nblocks)
 {
-    const uint64_t at_edges = 8 + 8 * j.ntiles, at_spill = at_edges + sizeof(edges) * j.ntiles;
-    j.spill_words = floe_ceil_div((uint64_t)tile_blocks(rank) * block_bits, 32) + 2;
+    const uint64_t at_edges = 8 + 8 * j.ntiles, at_spill = at_edges + sizeof(floe_zfp_edges) * j.ntiles;
+    j.spill_words = floe_ceil_div((uint64_t)floe_zfp_tile_blocks(rank) * block_bits, 32) + 2;
     if (scratch) {
         j.ticket = (uint32_t *)scratch;
-        j.state = (uint64_t *)(scratch + 8);
-        j.shared_words = (edges *)(scratch + at_edges);
+        j.tiles.state = (uint64_t *)(scratch + 8);
+        j.tiles.edges = (floe_zfp_edges *)(scratch + at_edges);
         j.spill = (uint32_t *)(scratch + at_spill);
     }
     return at_spill + 4 * j.spill_words * nblocks;
@@ -336,7 +239,7 @@ int FLOE_R(floe_zfp_encode_scratch)(const floe_zfp_array *array, const floe_zfp_
 {
     job j = {};
     uint32_t nblocks;
-    j.ntiles = floe_ceil_div(floe_zfp_cells_of(array).nblocks, tile_blocks(array->rank));
+    j.ntiles = floe_ceil_div(floe_zfp_cells_of(array).nblocks, floe_zfp_tile_blocks(array->rank));
     const cudaError_t e = grid_of(array->rank, j.ntiles, &nblocks);
     *nbytes = take_scratch(j, NULL, array->rank, most_bits(*params, array->rank), nblocks);
     return (int)e;
@@ -349,13 +252,13 @@ int FLOE_R(floe_zfp_encode)(const floe_zfp_encode_call *call, void *stream)
     uint32_t nblocks;
     j.cells = floe_zfp_cells_of(&call->array);
     j.params = call->params;
-    j.dst = (uint32_t *)call->dst;
-    j.capacity_words = call->capacity / 4;
-    j.begin = call->begin;
+    j.tiles.dst = (uint32_t *)call->dst;
+    j.tiles.capacity_words = call->capacity / 4;
+    j.tiles.begin = call->begin;
     j.lengths = call->lengths;
     j.nbits = call->nbits;
     j.status = call->status;
-    j.ntiles = floe_ceil_div(j.cells.nblocks, tile_blocks(rank));
+    j.ntiles = floe_ceil_div(j.cells.nblocks, floe_zfp_tile_blocks(rank));
     cudaError_t e = grid_of(rank, j.ntiles, &nblocks);
     take_scratch(j, (uint8_t *)call->scratch, rank, most_bits(j.params, rank), nblocks);
     if (e == cudaSuccess)

@@ -100,10 +100,22 @@ FLOE_HD void floe_index_build_widths(const floe_index_build *b, floe_side_index 
     x->body_nwords = floe_index_lengths_at(x) + b->at[x->npartitions];
 }
 
+/* The header of an index that is complete. */
+FLOE_HD void floe_index_build_store(const floe_side_index *x, uint32_t *w)
+{
+    w[0] = (uint32_t)x->form | x->length_nbits << 8 | x->offset_nbits << 16 | x->at_nbits << 24;
+    w[1] = x->least_nbits | x->width_nbits << 8;
+    w[2] = x->chunk;
+    w[3] = x->partition;
+    floe_index_build_store64(w + 4, x->nblocks);
+    floe_index_build_store64(w + 6, x->begin);
+    floe_index_build_store64(w + 8, x->end);
+    floe_index_build_store64(w + 10, x->body_nwords);
+}
+
 FLOE_HD void floe_index_build_header(const floe_index_build *b, uint64_t i)
 {
     floe_side_index x = b->plan;
-    uint32_t *w = b->dst;
     (void)i;
     x.end = x.begin + (x.nchunks ? b->offsets[x.nchunks] : 0);
     floe_index_build_widths(b, &x);
@@ -113,16 +125,8 @@ FLOE_HD void floe_index_build_header(const floe_index_build *b, uint64_t i)
                         : b->report->nbytes > b->capacity ? FLOE_ERR_CAPACITY
                                                           : FLOE_OK;
     *b->index = x;
-    if (b->report->status != FLOE_OK)
-        return;
-    w[0] = (uint32_t)x.form | x.length_nbits << 8 | x.offset_nbits << 16 | x.at_nbits << 24;
-    w[1] = x.least_nbits | x.width_nbits << 8;
-    w[2] = x.chunk;
-    w[3] = x.partition;
-    floe_index_build_store64(w + 4, x.nblocks);
-    floe_index_build_store64(w + 6, x.begin);
-    floe_index_build_store64(w + 8, x.end);
-    floe_index_build_store64(w + 10, x.body_nwords);
+    if (b->report->status == FLOE_OK)
+        floe_index_build_store(&x, b->dst);
 }
 
 /* ---- words of the body ---------------------------------------------------------------------------------------------- */

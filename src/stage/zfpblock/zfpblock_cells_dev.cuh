@@ -16,7 +16,7 @@ struct floe_zfp_cells {
     bool in_rows; /* four values along the fastest axis are one aligned piece of memory */
 };
 
-static inline floe_zfp_cells floe_zfp_cells_of(const floe_zfp_array *array)
+FLOE_HD floe_zfp_cells floe_zfp_cells_of(const floe_zfp_array *array)
 {
     const uintptr_t row = FLOE_ZFP_SIDE * sizeof(floe_uint);
     floe_zfp_cells c = {};

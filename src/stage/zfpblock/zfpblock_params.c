@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Modes as the four parameters of a block, and what follows from them. */
-#include "base/hd.h"
 #include "base/try.h"
-#include "stage/zfpblock/zfpblock.h"
+#include "stage/zfpblock/zfpblock_params_math.h"
 
 extern const floe_zfpblock_ops floe_zfpblock_ops_f32_plain, floe_zfpblock_ops_f64_plain;
 #ifdef FLOE_HAVE_AVX2_BUILD
 extern const floe_zfpblock_ops floe_zfpblock_ops_f32_avx2, floe_zfpblock_ops_f64_avx2;
 #endif
 
-size_t floe_zfp_type_size(floe_zfp_type type) { return type == FLOE_ZFP_F32 || type == FLOE_ZFP_I32 ? 4 : 8; }
-
-static bool is_real(floe_zfp_type type) { return type == FLOE_ZFP_F32 || type == FLOE_ZFP_F64; }
+size_t floe_zfp_type_size(floe_zfp_type type) { return floe_zfp_type_is_narrow(type) ? 4 : 8; }
 
 const floe_zfpblock_ops *floe_zfpblock_ops_of(floe_zfp_type type, floe_isa isa)
 {
@@ -35,32 +32,18 @@ uint64_t floe_zfp_nblocks(uint32_t rank, const uint64_t *shape)
 
 /* ---- sizes of blocks ------------------------------------------------------------------------------------------------- */
 
-/* What stands before the planes, at most: flags, exponent, number of planes. */
-static uint32_t head_bits(floe_zfp_type type, bool reversible)
-{
-    const bool narrow = floe_zfp_type_size(type) == 4;
-    const uint32_t exponent = is_real(type) ? 1 + (narrow ? 8 : 11) : 0;
-    return exponent + (reversible ? (uint32_t)is_real(type) + (narrow ? 5 : 6) : 0);
-}
-
-static bool is_reversible(const floe_zfp_params *params) { return params->minexp < FLOE_ZFP_MIN_EXP; }
-
 /* Each coefficient costs at most a bit a plane, and once a test that says that it is not yet zero. */
 uint32_t floe_zfp_block_bits(const floe_zfp_params *params, floe_zfp_type type, uint32_t rank)
 {
     const uint32_t size = 1u << 2 * rank, width = 8 * (uint32_t)floe_zfp_type_size(type);
-    const uint32_t planes = params->maxprec < width && !is_reversible(params) ? params->maxprec : width;
-    uint32_t most = head_bits(type, is_reversible(params)) + size - 1 + size * planes;
+    const uint32_t planes =
+        params->maxprec < width && !floe_zfp_params_are_reversible(params) ? params->maxprec : width;
+    uint32_t most = floe_zfp_head_bits(type, floe_zfp_params_are_reversible(params)) + size - 1 + size * planes;
     most = most < params->maxbits ? most : params->maxbits;
     return most > params->minbits ? most : params->minbits;
 }
 
 /* ---- modes ----------------------------------------------------------------------------------------------------------- */
-
-static floe_zfp_params everything(void)
-{
-    return (floe_zfp_params){1, FLOE_ZFP_MAX_BITS, FLOE_ZFP_MAX_PREC, FLOE_ZFP_MIN_EXP};
-}
 
 floe_status floe_zfp_params_rate(double bits, floe_zfp_type type, uint32_t rank, bool aligned, floe_zfp_params *params,
                                  double *actual, floe_error *err)
@@ -68,12 +51,10 @@ floe_status floe_zfp_params_rate(double bits, floe_zfp_type type, uint32_t rank,
     const double size = (double)(1u << 2 * rank), most = (FLOE_ZFP_MAX_BITS - 63) / size;
     FLOE_CHECK(err, bits >= 0 && bits <= most, FLOE_ERR_ARGUMENT,
                "a rate of %g bits a value: zfp can do 0 to %.17g with %u axes", bits, most, rank);
-    const uint32_t head = head_bits(type, false) > 0 ? head_bits(type, false) : 1;
-    uint32_t nbits = (uint32_t)(size * bits + 0.5);
-    nbits = nbits > head ? nbits : head;
+    uint32_t nbits = floe_zfp_rate_bits(bits, type, rank);
     if (aligned)
         nbits = (nbits + 63) & ~63u;
-    *params = everything();
+    *params = floe_zfp_params_everything();
     params->minbits = params->maxbits = nbits;
     if (actual)
         *actual = nbits / size;
@@ -84,49 +65,49 @@ floe_status floe_zfp_params_precision(uint32_t planes, floe_zfp_params *params, 
 {
     FLOE_CHECK(err, planes >= 1 && planes <= FLOE_ZFP_MAX_PREC, FLOE_ERR_ARGUMENT, "%u bit planes: zfp can do 1 to %d",
                planes, (int)FLOE_ZFP_MAX_PREC);
-    *params = everything();
+    *params = floe_zfp_params_everything();
     params->maxprec = planes;
     return FLOE_OK;
 }
 
 floe_status floe_zfp_params_accuracy(double tolerance, floe_zfp_params *params, floe_error *err)
 {
-    const uint64_t bits = floe_bits_f64(tolerance), mantissa = bits & (((uint64_t)1 << 52) - 1);
+    const uint64_t bits = floe_bits_f64(tolerance);
     FLOE_CHECK(err, bits > 0 && bits >> 52 < 2047, FLOE_ERR_ARGUMENT, "a tolerance of %g: zfp needs a positive number",
                tolerance);
-    *params = everything();
-    params->minexp = bits >> 52 ? (int32_t)(bits >> 52) - 1023 : FLOE_ZFP_MIN_EXP + (int32_t)floe_top_bit(mantissa);
+    *params = floe_zfp_params_everything();
+    params->minexp = floe_zfp_minexp_of(tolerance);
     return FLOE_OK;
 }
 
 floe_zfp_params floe_zfp_params_reversible(void)
 {
-    floe_zfp_params p = everything();
+    floe_zfp_params p = floe_zfp_params_everything();
     p.minexp = FLOE_ZFP_MIN_EXP - 1;
     return p;
 }
 
 floe_status floe_zfp_params_check(const floe_zfp_params *params, floe_zfp_type type, floe_error *err)
 {
-    const uint32_t head = head_bits(type, is_reversible(params));
-    FLOE_CHECK(err, params->maxprec >= 1 && params->maxprec <= FLOE_ZFP_MAX_PREC, FLOE_ERR_ARGUMENT,
-               "maxprec is %u, zfp can do 1 to %d", params->maxprec, (int)FLOE_ZFP_MAX_PREC);
-    FLOE_CHECK(err, params->minbits <= params->maxbits, FLOE_ERR_ARGUMENT, "minbits is %u, more than maxbits, %u",
+    const floe_zfp_params_fault fault = floe_zfp_params_fault_of(params, type);
+    const uint32_t head = floe_zfp_head_bits(type, floe_zfp_params_are_reversible(params));
+    FLOE_CHECK(err, fault != FLOE_ZFP_PARAMS_MAXPREC, FLOE_ERR_ARGUMENT, "maxprec is %u, zfp can do 1 to %d",
+               params->maxprec, (int)FLOE_ZFP_MAX_PREC);
+    FLOE_CHECK(err, fault != FLOE_ZFP_PARAMS_MINBITS, FLOE_ERR_ARGUMENT, "minbits is %u, more than maxbits, %u",
                params->minbits, params->maxbits);
-    FLOE_CHECK(err, params->maxbits <= FLOE_ZFP_FIELD_MAX, FLOE_ERR_ARGUMENT, "maxbits is %u, zfp can do at most %d",
+    FLOE_CHECK(err, fault != FLOE_ZFP_PARAMS_MAXBITS, FLOE_ERR_ARGUMENT, "maxbits is %u, zfp can do at most %d",
                params->maxbits, (int)FLOE_ZFP_FIELD_MAX);
-    FLOE_CHECK(err, params->maxbits >= 1 && params->maxbits >= head, FLOE_ERR_ARGUMENT,
-               "maxbits is %u, a block's head alone needs %u", params->maxbits, head ? head : 1);
-    FLOE_CHECK(err, params->minexp >= FLOE_ZFP_MIN_EXP_EVER && params->minexp <= FLOE_ZFP_MAX_EXP_EVER,
-               FLOE_ERR_ARGUMENT, "minexp is %d, zfp can do %d to %d", params->minexp, (int)FLOE_ZFP_MIN_EXP_EVER,
-               (int)FLOE_ZFP_MAX_EXP_EVER);
+    FLOE_CHECK(err, fault != FLOE_ZFP_PARAMS_HEAD, FLOE_ERR_ARGUMENT, "maxbits is %u, a block's head alone needs %u",
+               params->maxbits, head ? head : 1);
+    FLOE_CHECK(err, fault != FLOE_ZFP_PARAMS_MINEXP, FLOE_ERR_ARGUMENT, "minexp is %d, zfp can do %d to %d",
+               params->minexp, (int)FLOE_ZFP_MIN_EXP_EVER, (int)FLOE_ZFP_MAX_EXP_EVER);
     return FLOE_OK;
 }
 
 /* All at their defaults is nobody's mode. */
 floe_zfp_mode floe_zfp_mode_of(const floe_zfp_params *params)
 {
-    const floe_zfp_params all = everything();
+    const floe_zfp_params all = floe_zfp_params_everything();
     const bool free_bits = params->minbits <= all.minbits && params->maxbits >= all.maxbits;
     const bool all_planes = params->maxprec >= all.maxprec, all_exponents = params->minexp == all.minexp;
     if (params->minbits == params->maxbits && params->maxbits <= all.maxbits && all_planes && all_exponents)
@@ -137,5 +118,5 @@ floe_zfp_mode floe_zfp_mode_of(const floe_zfp_params *params)
         return FLOE_ZFP_PRECISION;
     if (!all_planes)
         return FLOE_ZFP_EXPERT;
-    return is_reversible(params) ? FLOE_ZFP_REVERSIBLE : FLOE_ZFP_ACCURACY;
+    return floe_zfp_params_are_reversible(params) ? FLOE_ZFP_REVERSIBLE : FLOE_ZFP_ACCURACY;
 }

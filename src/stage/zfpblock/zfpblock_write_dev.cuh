@@ -11,6 +11,7 @@ struct floe_zfp_front {
     uint32_t bits, nbits;
     uint32_t zeros, nplanes; /* planes of zeros at the top, a bit each, and those that follow */
     bool empty;              /* nothing follows; reversible blocks of zeros are not filled up */
+    int32_t e;               /* exponent, of reals that are not patterns */
 };
 
 /* ---- values to planes ------------------------------------------------------------------------------------------------ */
@@ -108,6 +109,7 @@ FLOE_DEV uint32_t floe_zfp_begin_real(floe_uint *v, const floe_zfp_params &param
             v[i] = FLOE_R(floe_zfp_reinterpret)(v[i]);
         return planes;
     }
+    front.e = e;
     front.empty = zero || planes == 0;
     front.bits = front.empty ? 0 : 1 | biased << (REVERSIBLE ? 2 : 1);
     front.nbits = front.empty ? 1 : FLOE_ZFP_EXP_BITS + (REVERSIBLE ? 2 : 1);
@@ -121,7 +123,7 @@ FLOE_DEV floe_zfp_front floe_zfp_split_block(floe_uint *v, const floe_zfp_params
                                              uint32_t block, uint32_t share)
 {
     enum { N = floe_zfp_lanes<RANK>::VALUES };
-    floe_zfp_front front = {0, 0, 0, 0, false};
+    floe_zfp_front front = {0, 0, 0, 0, false, 0};
     uint32_t most = REAL ? floe_zfp_begin_real<RANK, REVERSIBLE>(v, params, front) : params.maxprec;
     floe_zfp_do_cube<RANK, REVERSIBLE>(v);
     floe_uint coefs[N], any = 0;
