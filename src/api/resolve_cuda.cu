@@ -34,7 +34,12 @@ FLOE_DEV_SELDOM void complete_header(const floe_resolve_job *job, const floe_dev
         h->value_min = range->range.min;
         h->value_max = range->range.max;
     }
-    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range ? &range->range : NULL);
+    floe_range inward;
+    if (range) {
+        inward = range->range;
+        floe_resolve_round_inward(h->dtype, &inward);
+    }
+    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range ? &inward : NULL);
 }
 
 FLOE_DEV_SELDOM void write_params(const floe_header *h, floe_dev_params *params)
@@ -159,10 +164,12 @@ cudaError_t launch_scan(const floe_resolve_job *job, const floe_lorenzo_encode_c
     if (error != cudaSuccess)
         return error;
     nblocks = max(nblocks, floe_lorenzo_begin_blocks(call));
-    if (scan.dtype == FLOE_F32)
-        launch<float>(&scan, job, call, nchunks, nblocks, stream);
-    else
-        launch<double>(&scan, job, call, nchunks, nblocks, stream);
+    switch (scan.dtype) {
+    case FLOE_F32: launch<float>(&scan, job, call, nchunks, nblocks, stream); break;
+    case FLOE_I32: launch<int32_t>(&scan, job, call, nchunks, nblocks, stream); break;
+    case FLOE_I64: launch<int64_t>(&scan, job, call, nchunks, nblocks, stream); break;
+    default: launch<double>(&scan, job, call, nchunks, nblocks, stream); break;
+    }
     return cudaGetLastError();
 }
 

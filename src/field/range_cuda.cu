@@ -58,9 +58,11 @@ int floe_range_scan_cuda(const floe_range_job *job, floe_dev_range *range, void 
     const int error = floe_range_blocks(job, &nblocks);
     if (error != (int)cudaSuccess)
         return error;
-    if (job->dtype == FLOE_F32)
-        launch<float>(job, range, nblocks, (cudaStream_t)stream);
-    else
-        launch<double>(job, range, nblocks, (cudaStream_t)stream);
+    switch (job->dtype) {
+    case FLOE_F32: launch<float>(job, range, nblocks, (cudaStream_t)stream); break;
+    case FLOE_I32: launch<int32_t>(job, range, nblocks, (cudaStream_t)stream); break;
+    case FLOE_I64: launch<int64_t>(job, range, nblocks, (cudaStream_t)stream); break;
+    default: launch<double>(job, range, nblocks, (cudaStream_t)stream); break;
+    }
     return (int)cudaGetLastError();
 }

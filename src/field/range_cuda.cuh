@@ -45,6 +45,7 @@ template <> struct floe_range_keys<float> {
     typedef int32_t key;
     typedef uint32_t bits;
     enum { A_LOAD = 4 };
+    static constexpr bool INTEGER = false;
     static constexpr key NONE_LOW = INT32_MAX, NONE_HIGH = INT32_MIN; /* patterns of NaN */
     static constexpr key GREATEST = 0x7F7FFFFF, LEAST = -GREATEST - 1;
     static __device__ __forceinline__ key of(bits b) { return (key)(b ^ ((uint32_t)((int32_t)b >> 31) & 0x7FFFFFFFu)); }
@@ -59,6 +60,7 @@ template <> struct floe_range_keys<double> {
     typedef int64_t key;
     typedef uint64_t bits;
     enum { A_LOAD = 2 };
+    static constexpr bool INTEGER = false;
     static constexpr key NONE_LOW = INT64_MAX, NONE_HIGH = INT64_MIN;
     static constexpr key GREATEST = 0x7FEFFFFFFFFFFFFF, LEAST = -GREATEST - 1;
     static __device__ __forceinline__ key of(bits b)
@@ -66,6 +68,37 @@ template <> struct floe_range_keys<double> {
         return (key)(b ^ ((uint64_t)((int64_t)b >> 63) & 0x7FFFFFFFFFFFFFFFu));
     }
     static __device__ __forceinline__ double value(key k) { return floe_f64_of((uint64_t)of((bits)k)); }
+    static __device__ __forceinline__ void unpack(uint4 v, key *k)
+    {
+        k[0] = of((uint64_t)v.x | (uint64_t)v.y << 32), k[1] = of((uint64_t)v.z | (uint64_t)v.w << 32);
+    }
+};
+
+/* Integers are their own keys. None is a value, too: what that hides is told by the other end. */
+template <> struct floe_range_keys<int32_t> {
+    typedef int32_t key;
+    typedef uint32_t bits;
+    enum { A_LOAD = 4 };
+    static constexpr bool INTEGER = true;
+    static constexpr key NONE_LOW = INT32_MAX, NONE_HIGH = INT32_MIN;
+    static constexpr key GREATEST = INT32_MAX, LEAST = INT32_MIN;
+    static __device__ __forceinline__ key of(bits b) { return (key)b; }
+    static __device__ __forceinline__ double value(key k) { return (double)k; }
+    static __device__ __forceinline__ void unpack(uint4 v, key *k)
+    {
+        k[0] = of(v.x), k[1] = of(v.y), k[2] = of(v.z), k[3] = of(v.w);
+    }
+};
+
+template <> struct floe_range_keys<int64_t> {
+    typedef int64_t key;
+    typedef uint64_t bits;
+    enum { A_LOAD = 2 };
+    static constexpr bool INTEGER = true;
+    static constexpr key NONE_LOW = INT64_MAX, NONE_HIGH = INT64_MIN;
+    static constexpr key GREATEST = INT64_MAX, LEAST = INT64_MIN;
+    static __device__ __forceinline__ key of(bits b) { return (key)b; }
+    static __device__ __forceinline__ double value(key k) { return (double)k; }
     static __device__ __forceinline__ void unpack(uint4 v, key *k)
     {
         k[0] = of((uint64_t)v.x | (uint64_t)v.y << 32), k[1] = of((uint64_t)v.z | (uint64_t)v.w << 32);
@@ -287,7 +320,7 @@ typedef struct floe_range_tiles {
 FLOE_HD floe_range_tiles floe_range_tiles_of(const floe_range_job *job)
 {
     floe_range_tiles t;
-    const uint64_t size = job->dtype == FLOE_F32 ? 4 : 8, a_tile = FLOE_RANGE_TILE_NBYTES / size;
+    const uint64_t size = floe_dtype_is_narrow(job->dtype) ? 4 : 8, a_tile = FLOE_RANGE_TILE_NBYTES / size;
     const uint64_t at = (uint64_t)job->data + (uint64_t)job->runs.origin * size;
     t.nelems = job->runs.count * job->runs.length;
     t.head = (16 - at % 16) % 16 / size;
@@ -370,21 +403,47 @@ template <typename T> FLOE_DEV double floe_range_value(int64_t k)
     return floe_range_keys<T>::value((typename floe_range_keys<T>::key)k) + 0.0;
 }
 
-template <typename T> FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe_range_part *p)
+/* Of integers: where one end has the number that stands for none, all values are alike, or the value next to the other end is
+ * that one. */
+template <typename T> FLOE_DEV floe_range_part floe_range_unhidden(floe_range_part p, uint64_t nvalues)
 {
-    const int64_t minus_zero = -1;
+    if (!floe_range_keys<T>::INTEGER || nvalues == 0)
+        return p;
+    const int64_t low = p.low, high = p.high;
+    p.low = low == INT64_MAX ? high : low;
+    p.high = high == INT64_MIN ? low : high;
+    p.low2 = p.low2 == INT64_MAX && p.low < p.high ? p.high : p.low2;
+    p.high2 = p.high2 == INT64_MIN && p.low < p.high ? p.low : p.high2;
+    return p;
+}
+
+/* How many have the pattern of such a key's value: that of +0 is not that of -0, and large integers may have none. */
+template <typename T> FLOE_DEV uint64_t floe_range_count(const floe_range_job *job, int64_t key, uint64_t count)
+{
+    if (!floe_range_keys<T>::INTEGER)
+        return key == -1 ? 0 : count; /* the key of -0 */
+    const uint64_t bits = floe_fill_bits_of(job->dtype, floe_range_value<T>(key));
+    return floe_integer_of(job->dtype, bits) == key ? count : 0;
+}
+
+template <typename T> FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe_range_part *part)
+{
     floe_extremes e;
     const double infinity = floe_f64_of(0x7FF0000000000000u), nan = floe_f64_of(0x7FF8000000000000u);
-    const bool any = p->low != INT64_MAX;
+    e.all.nfinite = job->runs.count * job->runs.length - part->nfill - part->nodd;
+    const floe_range_part unhidden = floe_range_unhidden<T>(*part, e.all.nfinite), *p = &unhidden;
+    const bool any = floe_range_keys<T>::INTEGER ? e.all.nfinite > 0 : p->low != INT64_MAX;
+    const bool varies = !floe_range_keys<T>::INTEGER || p->low < p->high;
     e.all.min = any ? floe_range_value<T>(p->low) : nan;
     e.all.max = any ? floe_range_value<T>(p->high) : nan;
-    e.all.low = p->low2 != INT64_MAX ? floe_range_value<T>(p->low2) : infinity;
-    e.all.high = p->high2 != INT64_MIN ? floe_range_value<T>(p->high2) : -infinity;
+    e.all.low =
+        varies && (floe_range_keys<T>::INTEGER || p->low2 != INT64_MAX) ? floe_range_value<T>(p->low2) : infinity;
+    e.all.high =
+        varies && (floe_range_keys<T>::INTEGER || p->high2 != INT64_MIN) ? floe_range_value<T>(p->high2) : -infinity;
     e.all.nfill = p->nfill;
     e.all.nnonfinite = p->nodd;
-    e.all.nfinite = job->runs.count * job->runs.length - p->nfill - p->nodd;
-    e.nmin = p->low == minus_zero ? 0 : p->nlow; /* the bits of a zero are those of +0 */
-    e.nmax = p->high == minus_zero ? 0 : p->nhigh;
+    e.nmin = floe_range_count<T>(job, p->low, p->nlow);
+    e.nmax = floe_range_count<T>(job, p->high, p->nhigh);
     return e;
 }
 

@@ -178,6 +178,46 @@ static void synthetic_fields(void **state)
     free(data);
 }
 
+/* Few numbers, at the ends of the type and where doubles cannot tell them apart; some of them often enough to be fill. */
+static void integers(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {INT64_MIN,
+                                      INT64_MIN + 1,
+                                      INT64_MAX,
+                                      INT64_MAX - 1,
+                                      INT64_MAX - 600,
+                                      INT32_MIN,
+                                      INT32_MAX,
+                                      -9999,
+                                      ((int64_t)1 << 53) + 1,
+                                      (int64_t)1 << 53,
+                                      0,
+                                      1,
+                                      -1,
+                                      7,
+                                      32767};
+    enum { N = 20000, NNUMBERS = sizeof numbers / sizeof *numbers };
+    int64_t *data = malloc(N * sizeof *data);
+    for (int turn = 0; turn < (is_small() ? 60 : 400); turn++) {
+        const floe_dtype dtype = turn % 2 ? FLOE_I32 : FLOE_I64;
+        const uint64_t n = turn % 5 ? 1 + draw(60) : 1 + draw(N), kinds = 1 + draw(4);
+        int64_t some[4];
+        for (uint64_t k = 0; k < kinds; k++)
+            some[k] = numbers[draw(NNUMBERS)];
+        for (uint64_t i = 0; i < n; i++) {
+            const int64_t v = draw(20) ? some[draw(kinds)] : (int64_t)draw(9);
+            if (dtype == FLOE_I32)
+                ((int32_t *)data)[i] = (int32_t)v;
+            else
+                data[i] = v;
+        }
+        floe_field f = floe_field_of(data, dtype, 1, &n);
+        check(&f, data, n * floe_dtype_size(dtype));
+    }
+    free(data);
+}
+
 static double hostile(void)
 {
     static const double values[] = {NAN,   INFINITY, -INFINITY, 0.0,    -0.0,   5e-324,  -5e-324,
@@ -362,10 +402,8 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(synthetic_fields),
-        cmocka_unit_test(hostile_fields),
-        cmocka_unit_test(mixtures),
-        cmocka_unit_test(views),
+        cmocka_unit_test(synthetic_fields), cmocka_unit_test(integers), cmocka_unit_test(hostile_fields),
+        cmocka_unit_test(mixtures),         cmocka_unit_test(views),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
