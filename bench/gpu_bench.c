@@ -65,6 +65,14 @@ static const bench_case cases[] = {
     {"pwrel_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "pwrel=1e-3 preset=fast", false},
     {"lossless_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "lossless preset=fast", false},
     {"host_fast", "turbulence", FLOE_F32, 3, {1024, 512, 512}, "ABS1e-3 fill=none preset=fast", true},
+    {"zfp_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=zfp", false},
+    {"zfp_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=zfp", false},
+    {"zfp_512_rate", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rate=8 fill=none codec=zfp", false},
+    {"zfp_512_fill", "fill", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=zfp", false},
+    {"zfp_512_lossless", "turbulence", FLOE_F32, 3, {512, 512, 512}, "lossless fill=none codec=zfp", false},
+    {"zfp_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none codec=zfp", false},
+    {"zfp_2d", "turbulence", FLOE_F32, 2, {8192, 16384}, "ABS1e-3 fill=none codec=zfp", false},
+    {"zfp_host_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=zfp", true},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 

@@ -28,7 +28,7 @@ extern "C" {
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
 /* Integers are in two's complement. They are lossless with every codec; only pwrel does not work for them.
- * All work on them is done by the CPU, on host memory. */
+ * On a GPU they are codec zfp's work; with codec lorenzo they are the CPU's, in host memory. */
 typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2, FLOE_I32 = 3, FLOE_I64 = 4 } floe_dtype;
 
 typedef enum floe_place { FLOE_HOST = 0, FLOE_DEVICE = 1 } floe_place;
@@ -197,8 +197,8 @@ floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const fl
                                 uint64_t capacity, floe_device_report *report);
 
 /* Device stream -> out. nbytes: of the stream, or at most so many where dev_nbytes (may be NULL) points to the true
- * number in device memory, such as the nbytes of a floe_device_report. A stream whose chunks are smaller than those of
- * params would be (NULL: the default) may need more workspace than there is: status FLOE_ERR_LIMIT. */
+ * number in device memory, such as the nbytes of a floe_device_report. params (NULL: the default) are those of the stream: by
+ * another codec it is FLOE_ERR_UNSUPPORTED, in smaller chunks it may be FLOE_ERR_LIMIT, for want of workspace. */
 floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
                                   const floe_params *params, floe_field *out, floe_device_report *report);
 

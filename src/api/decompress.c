@@ -78,7 +78,6 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
     if (out.place == FLOE_DEVICE) {
-        FLOE_TRY(floe_place_check(out.dtype, out.place, &ctx->err));
         decompress_call device = {call->src, call->nbytes, call->lo, call->hi, &out};
         return floe_device_enter(ctx, device_body, &device);
     }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/device_codec.h"
 #include "api/device_field.h"
 #include "api/params.h"
 #include "api/pipeline.h"
@@ -19,18 +20,16 @@
 #include "api/resolve_cuda.h"
 #include "api/sizing.h"
 #include "base/bytes.h"
-#include "codec/lorenzo_cuda.h"
-#include "codec/lorenzo_error.h"
 #include "container/container_cuda.h"
 #include "field/field.h"
 
 typedef struct compression {
     floe_params params;
-    floe_lorenzo_encode_call encode;
+    floe_dev_field field;
+    floe_device_encode encode;
     floe_container_finish finish;
     floe_resolve_job resolve;
-    double *error_sum, *error_tiles; /* psnr */
-    uint64_t error_tiles_nbytes;
+    uint32_t *status;
     floe_device_report *own_report; /* of calls that wait */
     uint8_t *own_stream;            /* where dst is host memory */
     uint64_t own_nbytes;
@@ -39,70 +38,58 @@ typedef struct compression {
     size_t cleared_nbytes, with_state_nbytes;
 } compression;
 
-static bool may_be_lossless(floe_bound_mode mode) { return mode != FLOE_BOUND_ABS && mode != FLOE_BOUND_PWREL; }
-
 static void resolve_prepare(compression *c)
 {
     floe_resolve_job *r = &c->resolve;
     r->header.has_fill = c->params.fill == FLOE_FILL_VALUE;
     r->header.fill_bits = r->header.has_fill ? floe_value_bits(r->header.dtype, c->params.fill_value) : 0;
     r->detect = c->params.fill == FLOE_FILL_AUTO;
-    r->field = c->encode.field;
+    r->field = c->field;
 }
 
 static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
 {
     *c = (compression){.params = *params};
     FLOE_TRY(floe_header_init(&c->resolve.header, field, params, &ctx->err));
-    c->encode = (floe_lorenzo_encode_call){.field = floe_dev_field_of(field),
-                                           .huffman = params->preset != FLOE_PRESET_FAST,
-                                           .lossless = may_be_lossless(params->mode),
-                                           .lossy = params->mode != FLOE_BOUND_LOSSLESS,
-                                           .first_offset = floe_header_nbytes(&c->resolve.header)};
+    c->field = floe_dev_field_of(field);
     resolve_prepare(c);
-    return floe_lorenzo_grid(field->rank, field->shape, c->resolve.header.chunk, &c->encode.grid, &ctx->err);
+    return floe_device_encode_of(&c->resolve.header, &c->field, &c->encode, &ctx->err);
 }
 
 /* All device memory of a call. What must be 0 comes first. */
-static void take_all(compression *c, floe_arena *a)
+static floe_status take_all(compression *c, floe_arena *a, floe_error *err)
 {
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, 0, 1);
-    c->encode.status = floe_arena_take(a, 1, sizeof *c->encode.status);
+    c->status = floe_arena_take(a, 1, sizeof *c->status);
     c->finish.total = floe_arena_take(a, 1, sizeof *c->finish.total);
     c->resolve.done = floe_arena_take(a, 1, sizeof *c->resolve.done);
-    c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.grid.nchunks), 1);
+    c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.nchunks), 1);
     c->cleared_nbytes = a->used - begin;
-    floe_lorenzo_state_take(&c->encode, a);
+    floe_device_encode_state_take(&c->encode, a);
     c->with_state_nbytes = a->used - begin;
     c->own_report = floe_arena_take(a, 1, sizeof *c->own_report);
     c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
-    floe_lorenzo_encode_take(&c->encode, a);
     c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
-    if (c->params.mode == FLOE_BOUND_PSNR) {
-        c->error_sum = floe_arena_take(a, 1, sizeof *c->error_sum);
-        c->error_tiles_nbytes = c->encode.grid.nchunks * c->encode.grid.slots * sizeof *c->error_tiles + 256;
-        c->error_tiles = floe_arena_take(a, c->error_tiles_nbytes, 1);
-    }
+    return floe_device_encode_take(&c->encode, c->params.mode, a, err);
 }
 
 static floe_status scratch_get(floe_ctx *ctx, compression *c)
 {
     floe_arena plan = floe_arena_plan(), arena;
-    take_all(c, &plan);
+    FLOE_TRY(take_all(c, &plan, &ctx->err));
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    take_all(c, &arena);
-    return FLOE_OK;
+    return take_all(c, &arena, &ctx->err);
 }
 
-/* Where a call has one chunk its last kernel can tell what came of it. */
+/* Where a call of codec lorenzo has one chunk its last kernel can tell what came of it. */
 static void finish_tells(compression *c, floe_device_report *report)
 {
     c->finish.report = report;
-    c->finish.met = c->encode.chunks->gathered;
-    c->finish.attempt = &c->encode.chunks->attempt;
+    c->finish.met = c->encode.lorenzo.chunks->gathered;
+    c->finish.attempt = &c->encode.lorenzo.chunks->attempt;
     c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
 }
 
@@ -113,7 +100,7 @@ static floe_status start_ready(floe_ctx *ctx, compression *c, const floe_lorenzo
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->with_state_nbytes, &ctx->err));
     memcpy(c->finish.header, c->resolve.ready_header, sizeof c->finish.header);
     c->finish.header_nwords = c->resolve.ready_nwords;
-    FLOE_CUDA(&ctx->err, floe_lorenzo_few_cuda(&c->encode, ready, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, floe_lorenzo_few_cuda(&c->encode.lorenzo, ready, ctx->cuda.stream));
     FLOE_CUDA(&ctx->err, floe_container_finish_cuda(&c->finish, ctx->cuda.stream));
     return FLOE_OK;
 }
@@ -124,32 +111,31 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     floe_error *err = &ctx->err;
     void *stream = ctx->cuda.stream;
     floe_lorenzo_ready ready;
-    c->encode.stream = c->finish.stream = c->resolve.stream = dst;
-    c->encode.capacity = c->finish.capacity = c->resolve.capacity = capacity;
-    c->resolve.status = c->finish.failed = c->encode.status;
-    c->encode.params = c->resolve.params;
+    floe_device_encode_aim(&c->encode, dst, capacity, c->status, c->resolve.params);
+    c->finish.stream = c->resolve.stream = dst;
+    c->finish.capacity = c->resolve.capacity = capacity;
+    c->resolve.status = c->finish.failed = c->status;
     c->finish.records = c->encode.records;
-    c->finish.nrecords = c->encode.grid.nchunks;
+    c->finish.nrecords = c->encode.nchunks;
     c->finish.end = c->encode.end;
     c->finish.with_index = true;
-    if (c->encode.grid.nchunks == 1)
+    if (c->encode.nchunks == 1 && !c->encode.by_zfp)
         finish_tells(c, report);
     FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
-    if (c->resolve.ready_nwords && floe_lorenzo_ready_of(&c->encode, &c->resolve.ready, &ready))
+    if (c->resolve.ready_nwords && floe_device_encode_ready_of(&c->encode, &c->resolve.ready, &ready))
         return start_ready(ctx, c, &ready);
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
-    FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode, stream));
-    FLOE_TRY(floe_lorenzo_encode_start(&c->encode, stream, err));
+    FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode.lorenzo, stream));
+    FLOE_TRY(floe_device_encode_start(&c->encode, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
     if (c->finish.report)
         return FLOE_OK;
-    const floe_report_job told = {.statuses = c->encode.status,
-                                  .nstatuses = 1,
-                                  .encoded = c->encode.chunks,
-                                  .nchunks = c->encode.grid.nchunks,
-                                  .dev_nbytes = c->finish.total,
-                                  .pwrel = c->params.mode == FLOE_BOUND_PWREL,
-                                  .report = report};
+    floe_report_job told = {.statuses = c->status,
+                            .nstatuses = 1,
+                            .dev_nbytes = c->finish.total,
+                            .pwrel = c->params.mode == FLOE_BOUND_PWREL,
+                            .report = report};
+    floe_device_encode_report(&c->encode, &told);
     FLOE_CUDA(err, floe_report_cuda(&told, stream));
     return FLOE_OK;
 }
@@ -165,13 +151,8 @@ static floe_status squared_error(void *user, const floe_codec_params *params, do
 {
     const psnr_trial *t = user;
     const compression *c = t->c;
-    floe_lorenzo_error_job job = {.params = *params,
-                                  .grid = c->encode.grid,
-                                  .chunks = c->encode.chunks,
-                                  .tiles = c->error_tiles,
-                                  .sum = c->error_sum};
-    FLOE_CUDA(&t->ctx->err, floe_lorenzo_squared_error_cuda(&job, t->ctx->cuda.stream));
-    return floe_cuda_fetch(&t->ctx->cuda, sum, c->error_sum, sizeof *sum, &t->ctx->err);
+    FLOE_TRY(floe_device_encode_error(&c->encode, params, c->resolve.params, t->ctx->cuda.stream, &t->ctx->err));
+    return floe_cuda_fetch(&t->ctx->cuda, sum, c->encode.error_sum, sizeof *sum, &t->ctx->err);
 }
 
 /* Finds the absolute bound: then the header is complete, and what follows is as for any other. A call for rel serves to
@@ -186,12 +167,12 @@ static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
     floe_resolver resolver = {.cpu = &ctx->cpu, .err = err, .squared_error = squared_error, .user = &trial};
     scan.header.mode = FLOE_BOUND_REL;
     scan.header.bound = 0.5;
-    scan.stream = (uint8_t *)c->error_tiles; /* its header goes nowhere */
-    scan.capacity = c->error_tiles_nbytes;
-    scan.status = c->encode.status;
-    c->encode.params = scan.params;
+    scan.stream = (uint8_t *)c->encode.error_tiles; /* its header goes nowhere */
+    scan.capacity = c->encode.error_tiles_nbytes;
+    scan.status = c->status;
+    floe_device_encode_aim(&c->encode, NULL, 0, c->status, scan.params);
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
-    FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode, ctx->cuda.stream));
+    FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode.lorenzo, ctx->cuda.stream));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));
     h->has_fill = found.has_fill;
     h->fill_bits = found.fill_bits;
@@ -211,17 +192,17 @@ static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_d
     FLOE_CHECK(
         &ctx->err, r->status != FLOE_ERR_CAPACITY, FLOE_ERR_CAPACITY,
         "the destination has %llu bytes, and the stream is longer; floe_compress_bound says what surely suffices",
-        (unsigned long long)c->encode.capacity);
+        (unsigned long long)c->finish.capacity);
     FLOE_CHECK(&ctx->err, r->status == FLOE_OK, (floe_status)r->status, "%s", floe_status_text((floe_status)r->status));
     ctx->stats.nelems = 1;
-    for (uint32_t i = 0; i < c->encode.field.rank; i++)
-        ctx->stats.nelems *= c->encode.field.shape[i];
-    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->encode.field.dtype);
+    for (uint32_t i = 0; i < c->field.rank; i++)
+        ctx->stats.nelems *= c->field.shape[i];
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->field.dtype);
     ctx->stats.stream_nbytes = r->nbytes;
     ctx->stats.nexceptions = r->nexceptions;
     ctx->stats.max_error = r->max_error;
     ctx->stats.max_pw_error = r->max_pw_error;
-    ctx->stats.nchunks = c->encode.grid.nchunks;
+    ctx->stats.nchunks = c->encode.nchunks;
     return FLOE_OK;
 }
 
@@ -303,7 +284,7 @@ floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, 
     compression c;
     floe_arena plan = floe_arena_plan();
     FLOE_TRY(compression_of(ctx, field, params, &c));
-    take_all(&c, &plan);
+    FLOE_TRY(take_all(&c, &plan, &ctx->err));
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     *nbytes = plan.used;
     return FLOE_OK;

@@ -21,14 +21,19 @@
 #include "api/stream.h"
 #include "base/bytes.h"
 #include "codec/lorenzo_cuda.h"
+#include "codec/zfp_grid.h"
 #include "container/container_cuda.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 typedef struct decompression {
+    bool by_zfp; /* such is the stream, or is likely to be */
     floe_container_open open;
     floe_container_verify verify;
     floe_open_job chunks;
     floe_lorenzo_decode_room room;
+    floe_zfp_grid_decode zfp;
+    uint64_t max_chunks;
     floe_dev_grid grid;             /* that the stream is likely to have: such is the room */
     uint32_t *statuses;             /* STATUSES: what container and codec say */
     floe_device_report *own_report; /* of calls that wait */
@@ -40,7 +45,16 @@ enum { OF_CONTAINER, OF_CODEC, STATUSES };
 
 static floe_status room_of_header(const floe_header *h, decompression *d, floe_error *err)
 {
+    d->by_zfp = h->codec == FLOE_CODEC_ZFP;
+    if (!d->by_zfp)
+        FLOE_TRY(floe_place_check(h->dtype, FLOE_DEVICE, err));
+    if (d->by_zfp) {
+        FLOE_TRY(floe_zfp_grid_of(h->dtype, h->rank, h->shape, h->chunk, &d->grid, &d->zfp.room, err));
+        d->max_chunks = d->zfp.max_chunks = d->grid.nchunks;
+        return FLOE_OK;
+    }
     FLOE_TRY(floe_lorenzo_grid(h->rank, h->shape, h->chunk, &d->grid, err));
+    d->max_chunks = d->grid.nchunks;
     d->room = (floe_lorenzo_decode_room){.max_chunks = d->grid.nchunks,
                                          .max_slots = d->grid.nchunks * d->grid.slots,
                                          .huffman = h->preset != FLOE_PRESET_FAST,
@@ -48,20 +62,23 @@ static floe_status room_of_header(const floe_header *h, decompression *d, floe_e
     return FLOE_OK;
 }
 
-/* What a stream of such a field holds when it was written with these params; NULL: any, with the default chunks. */
-static floe_status room_of(const floe_field *layout, const floe_params *params, decompression *d, floe_error *err)
+/* What a stream of such a field holds when it was written with these params; NULL: any of this codec, with the default
+ * chunks. */
+static floe_status room_of(const floe_field *layout, const floe_params *params, floe_codec codec, decompression *d,
+                           floe_error *err)
 {
     floe_params any;
     floe_header header;
     floe_params_init(&any);
     any.mode = FLOE_BOUND_LOSSLESS;
+    any.codec = codec;
     FLOE_TRY(floe_header_init(&header, layout, params ? params : &any, err));
     return room_of_header(&header, d, err);
 }
 
 static void take_all(decompression *d, floe_arena *a)
 {
-    const uint64_t n = d->room.max_chunks;
+    const uint64_t n = d->max_chunks;
     d->statuses = floe_arena_take(a, STATUSES, sizeof *d->statuses);
     d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
     d->own_report = floe_arena_take(a, 1, sizeof *d->own_report);
@@ -69,7 +86,10 @@ static void take_all(decompression *d, floe_arena *a)
     d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
     d->open.records = floe_arena_take(a, n, sizeof *d->open.records);
     d->chunks.call.grid = floe_arena_take(a, 1, sizeof *d->chunks.call.grid);
-    floe_lorenzo_decode_take(&d->chunks.call, &d->room, a);
+    if (d->by_zfp)
+        floe_zfp_grid_decode_take(&d->zfp, a);
+    else
+        floe_lorenzo_decode_take(&d->chunks.call, &d->room, a);
     d->own_stream = floe_arena_take(a, d->own_nbytes, 1);
 }
 
@@ -87,33 +107,22 @@ static void expect(decompression *d, const uint64_t *shape, const uint64_t *lo, 
                    const floe_field *out)
 {
     floe_lorenzo_decode_call *decode = &d->chunks.call;
-    decode->field = floe_dev_field_of(out);
+    decode->field = d->zfp.field = floe_dev_field_of(out);
+    d->open.codec = d->by_zfp ? FLOE_CODEC_ZFP : FLOE_CODEC_LORENZO;
     d->open.dtype = out->dtype;
     d->open.rank = out->rank;
     for (uint32_t i = 0; i < out->rank; i++) {
         d->open.shape[i] = d->chunks.shape[i] = shape[i];
-        decode->lo[i] = lo ? lo[i] : 0;
-        decode->hi[i] = hi ? hi[i] : shape[i];
+        decode->lo[i] = d->zfp.lo[i] = lo ? lo[i] : 0;
+        decode->hi[i] = d->zfp.hi[i] = hi ? hi[i] : shape[i];
     }
 }
 
-/* Puts all kernels of a call on the stream. Header, index and checksums are judged beside decoding: a verdict is all that
- * they have to say. */
-static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
-                         floe_device_report *report)
+/* Chunks of codec lorenzo are opened by what the stream itself says of them: header and index are judged beside decoding. */
+static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
 {
-    floe_error *err = &ctx->err;
     floe_lorenzo_decode_call *decode = &d->chunks.call;
     void *stream = ctx->cuda.stream;
-    decode->stream = d->verify.stream = d->open.stream = src;
-    d->chunks.nbytes = d->verify.nbytes = d->open.nbytes = nbytes;
-    d->chunks.dev_nbytes = d->open.dev_nbytes = dev_nbytes;
-    d->open.status = d->verify.status = d->statuses + OF_CONTAINER;
-    decode->status = d->statuses + OF_CODEC;
-    d->open.max_records = d->verify.nrecords = d->room.max_chunks;
-    d->open.verify_scratch = d->verify.scratch;
-    d->verify.records = d->open.records;
-    d->verify.dev_nrecords = d->open.nrecords;
     floe_lorenzo_guess_of(&d->grid, decode, &d->chunks.guess);
     FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
     FLOE_CUDA(err, floe_open_cuda(&d->chunks, stream));
@@ -121,15 +130,52 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
     FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
     FLOE_CUDA(err, floe_lorenzo_books_cuda(decode, stream));
     FLOE_CUDA(err, floe_lorenzo_decode_cuda(decode, stream));
-    FLOE_TRY(floe_cuda_join(&ctx->cuda, err));
+    return floe_cuda_join(&ctx->cuda, err);
+}
+
+/* Those of codec zfp when header and index have been judged; payloads are beside decoding. */
+static floe_status start_zfp(floe_ctx *ctx, decompression *d, floe_error *err)
+{
+    FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->statuses, STATUSES * sizeof *d->statuses, err));
+    FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.stream));
+    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
+    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
+    if (d->zfp.max_chunks > 0)
+        FLOE_TRY(floe_zfp_grid_decode_start(&d->zfp, ctx->cuda.stream, err));
+    return floe_cuda_join(&ctx->cuda, err);
+}
+
+/* What all kernels of a call work on. */
+static void aim(decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes)
+{
+    d->chunks.call.stream = d->verify.stream = d->open.stream = d->zfp.stream = src;
+    d->chunks.nbytes = d->verify.nbytes = d->open.nbytes = nbytes;
+    d->chunks.dev_nbytes = d->open.dev_nbytes = dev_nbytes;
+    d->open.status = d->verify.status = d->statuses + OF_CONTAINER;
+    d->chunks.call.status = d->zfp.status = d->statuses + OF_CODEC;
+    d->open.max_records = d->verify.nrecords = d->max_chunks;
+    d->open.verify_scratch = d->verify.scratch;
+    d->verify.records = d->zfp.records = d->open.records;
+    d->verify.dev_nrecords = d->zfp.nrecords = d->open.nrecords;
+    d->zfp.layout = d->open.header->shape;
+}
+
+/* Puts all kernels of a call on the stream. A verdict is all that they have to say. */
+static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                         floe_device_report *report)
+{
+    floe_error *err = &ctx->err;
+    aim(d, src, nbytes, dev_nbytes);
+    FLOE_TRY(d->by_zfp ? start_zfp(ctx, d, err) : start_lorenzo(ctx, d, err));
     const floe_report_job told = {.statuses = d->statuses,
                                   .nstatuses = STATUSES,
-                                  .opened = decode->chunks,
-                                  .nchunks = decode->max_chunks,
+                                  .side = true,
+                                  .opened = d->by_zfp ? NULL : d->chunks.call.chunks,
+                                  .nchunks = d->by_zfp ? 0 : d->chunks.call.max_chunks,
                                   .nbytes = nbytes,
                                   .dev_nbytes = dev_nbytes,
                                   .report = report};
-    FLOE_CUDA(err, floe_report_cuda(&told, stream));
+    FLOE_CUDA(err, floe_report_cuda(&told, ctx->cuda.stream));
     return FLOE_OK;
 }
 
@@ -219,8 +265,26 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const host
     FLOE_TRY(header_fetch(ctx, call->src, call->nbytes, &header));
     FLOE_TRY(floe_box_check(&header, call->lo, call->hi, lo, hi, &ctx->err));
     FLOE_TRY(floe_out_check(&header, lo, hi, call->out, &ctx->err));
+    ctx->dev_codec = header.codec;
     FLOE_TRY(room_of_header(&header, d, &ctx->err));
     return attempt(ctx, d, call, header.shape, report);
+}
+
+/* What the stream was written with, as far as that can be known without waiting for it. */
+static floe_codec likely_codec(const floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_field *out)
+{
+    floe_header header;
+    floe_error unheard;
+    if (floe_dtype_is_integer(out->dtype))
+        return FLOE_CODEC_ZFP; /* others are refused */
+    if (floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE)
+        return ctx->dev_codec;
+    return floe_header_read(src, (size_t)nbytes, &header, &unheard) == FLOE_OK ? header.codec : FLOE_CODEC_AUTO;
+}
+
+static bool is_other_stream(const floe_device_report *r)
+{
+    return r->status == FLOE_ERR_LIMIT || r->status == FLOE_ERR_ARGUMENT || r->status == FLOE_ERR_UNSUPPORTED;
 }
 
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
@@ -231,11 +295,16 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
     floe_device_report report = {.status = FLOE_ERR_LIMIT};
     if (floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE)
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
-    if (!lo) {
-        FLOE_TRY(room_of(out, NULL, &d, &ctx->err));
-        FLOE_TRY(attempt(ctx, &d, &call, out->shape, &report));
+    const floe_codec codec = likely_codec(ctx, src, nbytes, out);
+    if (!lo && codec != FLOE_CODEC_AUTO) {
+        FLOE_TRY(room_of(out, NULL, codec, &d, &ctx->err));
+        const floe_status status = attempt(ctx, &d, &call, out->shape, &report);
+        if (status == FLOE_ERR_MEMORY) /* more than the stream needs, perhaps */
+            report.status = FLOE_ERR_LIMIT;
+        else
+            FLOE_TRY(status);
     }
-    if (report.status == FLOE_ERR_LIMIT || report.status == FLOE_ERR_ARGUMENT)
+    if (is_other_stream(&report))
         FLOE_TRY(attempt_by_header(ctx, &d, &call, &report));
     if (report.status != FLOE_OK)
         return explain(ctx, &call, (floe_status)report.status);
@@ -269,7 +338,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
-    FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));
+    FLOE_TRY(room_of(&out, call->params ? &params : NULL, FLOE_CODEC_AUTO, &d, &ctx->err));
     expect(&d, out.shape, NULL, NULL, &out);
     FLOE_TRY(scratch_get(ctx, &d));
     return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);
@@ -289,8 +358,8 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
 {
     decompression d = {.own_nbytes = 0};
     floe_arena plan = floe_arena_plan();
-    FLOE_TRY(room_of(field, params, &d, &ctx->err));
-    d.chunks.call.field.dtype = field->dtype;
+    FLOE_TRY(room_of(field, params, FLOE_CODEC_AUTO, &d, &ctx->err));
+    d.chunks.call.field.dtype = d.zfp.field.dtype = field->dtype;
     take_all(&d, &plan);
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     *nbytes = plan.used;

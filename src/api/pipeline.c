@@ -12,15 +12,15 @@
 
 bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 {
-    return ctx->backend == FLOE_BACKEND_CUDA && header->codec == FLOE_CODEC_LORENZO &&
-           !floe_dtype_is_integer(header->dtype);
+    return ctx->backend == FLOE_BACKEND_CUDA &&
+           (header->codec == FLOE_CODEC_ZFP || !floe_dtype_is_integer(header->dtype));
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <cuda_runtime_api.h>
 
-#include "codec/lorenzo_cuda.h"
+#include "api/device_codec.h"
 #include "codec/lorenzo_params_math.h"
 #include "container/container_cuda.h"
 
@@ -32,8 +32,9 @@ typedef struct told {
 } told;
 typedef struct answer {
     uint32_t status;
-    uint64_t end; /* encode: bytes of the record */
-    floe_dev_chunk chunk;
+    uint64_t end;               /* encode: bytes of the record */
+    floe_dev_chunk chunk;       /* by lorenzo, */
+    floe_dev_gathered gathered; /* by zfp */
     floe_dev_record record;
 } answer;
 
@@ -54,8 +55,9 @@ typedef struct slot {
     uint32_t *dev_status;
     void *dev_finish;
     size_t cleared_nbytes;
-    floe_lorenzo_encode_call encode;
+    floe_device_encode encode;
     floe_lorenzo_decode_call decode;
+    floe_zfp_grid_decode zfp_decode;
     pinned in, out, told_space, answer_space;
     uint64_t chunk;
     floe_field target; /* decode: where the values go */
@@ -132,11 +134,6 @@ static floe_status pipeline_open(floe_ctx *ctx)
 
 /* ---- device memory of a slot ----------------------------------------------------------------------------------------- */
 
-static bool may_be_lossless(floe_bound_mode mode)
-{
-    return mode == FLOE_BOUND_LOSSLESS || mode == FLOE_BOUND_REL || mode == FLOE_BOUND_PSNR;
-}
-
 static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes, floe_arena *a)
 {
     s->dev_status = floe_arena_take(a, 1, sizeof *s->dev_status);
@@ -147,30 +144,48 @@ static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes,
     s->dev_stream = floe_arena_take(a, stream_nbytes, 1);
 }
 
+static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent)
+{
+    floe_dev_field f = {.dtype = h->dtype, .rank = h->rank};
+    int64_t stride = 1;
+    for (uint32_t i = h->rank; i-- > 0; stride *= (int64_t)extent[i]) {
+        f.shape[i] = extent[i];
+        f.stride[i] = stride;
+    }
+    return f;
+}
+
 /* The pieces for a chunk of this extent; the arena may be a plan. */
 static floe_status encode_take(const floe_pipeline *p, slot *s, const uint64_t *extent, floe_arena *a, floe_error *err)
 {
-    const floe_header *h = &p->header;
-    floe_lorenzo_encode_call *c = &s->encode;
-    *c = (floe_lorenzo_encode_call){.field = {.dtype = h->dtype, .rank = h->rank},
-                                    .huffman = h->preset != FLOE_PRESET_FAST,
-                                    .lossless = may_be_lossless(h->mode),
-                                    .lossy = h->mode != FLOE_BOUND_LOSSLESS,
-                                    .capacity = p->stream_nbytes};
-    int64_t stride = 1;
-    for (uint32_t i = h->rank; i-- > 0; stride *= (int64_t)extent[i]) {
-        c->field.shape[i] = extent[i];
-        c->field.stride[i] = stride;
-    }
-    FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &c->grid, err));
-    common_take(s, floe_extent_nelems(h->rank, extent) * floe_dtype_size(h->dtype), p->stream_nbytes, a);
-    floe_lorenzo_state_take(c, a);
-    floe_lorenzo_encode_take(c, a);
+    floe_header h = p->header; /* as if the chunk were the field */
+    floe_dev_field field = contiguous_of(&h, extent);
+    memcpy(h.shape, extent, sizeof h.shape);
+    memcpy(h.chunk, extent, sizeof h.chunk);
+    common_take(s, floe_extent_nelems(h.rank, extent) * floe_dtype_size(h.dtype), p->stream_nbytes, a);
+    field.data = s->dev_values;
+    FLOE_TRY(floe_device_encode_of(&h, &field, &s->encode, err));
+    s->encode.lorenzo.first_offset = s->encode.zfp.first_offset = 0;
+    floe_device_encode_state_take(&s->encode, a);
+    FLOE_TRY(floe_device_encode_take(&s->encode, FLOE_BOUND_ABS, a, err)); /* psnr has been resolved */
+    floe_device_encode_aim(&s->encode, s->dev_stream, p->stream_nbytes, s->dev_status,
+                           a->base ? &s->dev_told->params : NULL);
+    return FLOE_OK;
+}
+
+static void decode_by_zfp(const floe_pipeline *p, slot *s, const floe_dev_grid *grid, const floe_zfp_dev_room *room,
+                          floe_arena *a)
+{
+    floe_zfp_grid_decode *c = &s->zfp_decode;
+    *c = (floe_zfp_grid_decode){
+        .field = {.dtype = p->header.dtype, .rank = p->header.rank}, .max_chunks = grid->nchunks, .room = *room};
+    floe_zfp_grid_decode_take(c, a);
     c->field.data = s->dev_values;
-    c->params = a->base ? &s->dev_told->params : NULL;
+    c->layout = a->base ? s->dev_told->grid.shape : NULL;
+    c->nrecords = a->base ? &s->dev_told->grid.nchunks : NULL;
+    c->records = a->base ? &s->dev_told->record : NULL;
     c->stream = s->dev_stream;
     c->status = s->dev_status;
-    return FLOE_OK;
 }
 
 static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *extent, uint64_t out_nelems,
@@ -179,9 +194,15 @@ static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *
     const floe_header *h = &p->header;
     floe_dev_grid grid;
     floe_lorenzo_decode_call *c = &s->decode;
+    floe_zfp_dev_room zfp_room;
     *c = (floe_lorenzo_decode_call){.field = {.dtype = h->dtype, .rank = h->rank}};
-    FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &grid, err));
     common_take(s, out_nelems * floe_dtype_size(h->dtype), p->stream_nbytes, a);
+    if (h->codec == FLOE_CODEC_ZFP) {
+        FLOE_TRY(floe_zfp_grid_of(h->dtype, h->rank, extent, extent, &grid, &zfp_room, err));
+        decode_by_zfp(p, s, &grid, &zfp_room, a);
+        return FLOE_OK;
+    }
+    FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &grid, err));
     floe_lorenzo_decode_room room = {1, grid.slots, true, true};
     floe_lorenzo_decode_take(c, &room, a);
     c->field.data = s->dev_values;
@@ -336,9 +357,10 @@ static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view)
 static floe_status record_finish(floe_ctx *ctx, slot *s)
 {
     floe_error *err = &ctx->err;
+    const floe_pipeline *p = ctx->pipeline;
     answer *a = s->answer_space.data;
     floe_container_finish finish = {.stream = s->dev_stream,
-                                    .capacity = s->encode.capacity,
+                                    .capacity = p->stream_nbytes,
                                     .records = s->encode.records,
                                     .nrecords = 1,
                                     .first_record = s->chunk,
@@ -348,7 +370,12 @@ static floe_status record_finish(floe_ctx *ctx, slot *s)
     FLOE_CUDA(err, floe_container_finish_cuda(&finish, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(&a->end, s->encode.end, sizeof a->end, cudaMemcpyDeviceToHost, s->stream));
-    FLOE_CUDA(err, cudaMemcpyAsync(&a->chunk, s->encode.chunks, sizeof a->chunk, cudaMemcpyDeviceToHost, s->stream));
+    if (s->encode.by_zfp)
+        FLOE_CUDA(err, cudaMemcpyAsync(&a->gathered, s->encode.zfp.gathered, sizeof a->gathered, cudaMemcpyDeviceToHost,
+                                       s->stream));
+    else
+        FLOE_CUDA(err, cudaMemcpyAsync(&a->chunk, s->encode.lorenzo.chunks, sizeof a->chunk, cudaMemcpyDeviceToHost,
+                                       s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(&a->record, s->encode.records, sizeof a->record, cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(err, cudaEventRecord(s->answered, s->stream));
     return FLOE_OK;
@@ -367,8 +394,9 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
     FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
     FLOE_CUDA(&ctx->err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
     FLOE_TRY(values_send(ctx, s, view));
-    FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode, s->stream));
-    FLOE_TRY(floe_lorenzo_encode_start(&s->encode, s->stream, &ctx->err));
+    if (!s->encode.by_zfp)
+        FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode.lorenzo, s->stream));
+    FLOE_TRY(floe_device_encode_start(&s->encode, s->stream, &ctx->err));
     FLOE_TRY(record_finish(ctx, s));
     p->nput++;
     return FLOE_OK;
@@ -397,7 +425,7 @@ floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *r
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->ngot++);
     const answer *a = s->answer_space.data;
-    const floe_dev_gathered *g = &a->chunk.gathered[a->chunk.attempt & 1];
+    const floe_dev_gathered *g = s->encode.by_zfp ? &a->gathered : &a->chunk.gathered[a->chunk.attempt & 1];
     FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->done));
     copy_bytes(&ctx->cpu, s->out.data, dst, a->end);
     FLOE_TRY(floe_record_head_read(dst, (size_t)a->end, record, &ctx->err));
@@ -413,14 +441,16 @@ floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header,
 }
 
 /* Where the part lo..hi of a chunk goes on the device: an array of its own. */
-static void decode_place(floe_lorenzo_decode_call *c, const floe_field *part, const uint64_t *lo)
+static void decode_place(slot *s, const floe_header *h, const floe_field *part, const uint64_t *lo)
 {
-    int64_t stride = 1;
-    for (uint32_t i = part->rank; i-- > 0; stride *= (int64_t)part->shape[i]) {
-        c->field.shape[i] = part->shape[i];
-        c->field.stride[i] = stride;
-        c->lo[i] = lo[i];
-        c->hi[i] = lo[i] + part->shape[i];
+    floe_lorenzo_decode_call *c = &s->decode;
+    floe_zfp_grid_decode *z = &s->zfp_decode;
+    c->field = contiguous_of(h, part->shape);
+    c->field.data = s->dev_values;
+    z->field = c->field;
+    for (uint32_t i = 0; i < part->rank; i++) {
+        c->lo[i] = z->lo[i] = lo[i];
+        c->hi[i] = z->hi[i] = lo[i] + part->shape[i];
     }
 }
 
@@ -474,9 +504,10 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, uint64_t chunk, const uint8
         from[i] = lo[i] - at[i];
     FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
-    decode_place(&s->decode, out, from);
+    decode_place(s, &p->header, out, from);
     FLOE_TRY(payload_send(ctx, s, extent, payload, nbytes));
-    FLOE_TRY(floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));
+    FLOE_TRY(p->header.codec == FLOE_CODEC_ZFP ? floe_zfp_grid_decode_start(&s->zfp_decode, s->stream, &ctx->err)
+                                               : floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));
     FLOE_TRY(values_fetch(ctx, s));
     p->nput++;
     return FLOE_OK;

@@ -18,7 +18,7 @@
 
 enum { FLOE_PIPELINE_DEPTH = 3 };
 
-/* Whether a context codes host data on its GPU: not integers, nor by codec zfp, for which it has no code. */
+/* Whether a context codes host data on its GPU: of integers only by codec zfp. */
 bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header);
 
 /* Streams and pinned memory of a context, kept from call to call. */

@@ -30,8 +30,9 @@ FLOE_DEV totals gather(const floe_report_job &job)
 {
     totals t = {0, 0, 0, FLOE_OK};
     for (uint64_t c = threadIdx.x; c < job.nchunks; c += FLOE_WARP) {
-        if (job.encoded) {
-            const floe_dev_gathered *g = &job.encoded[c].gathered[job.encoded[c].attempt];
+        if (job.encoded || job.gathered) {
+            const floe_dev_gathered *g =
+                job.gathered ? job.gathered + c : &job.encoded[c].gathered[job.encoded[c].attempt];
             t.nexceptions += g->nexceptions;
             t.max_error_bits = larger(t.max_error_bits, g->max_error_bits);
             t.max_pw_error_bits = larger(t.max_pw_error_bits, g->max_pw_error_bits);
@@ -62,7 +63,7 @@ __global__ void report_kernel(const floe_report_job job)
         return;
     const floe_dev_gathered met = {t.nexceptions, 0, t.max_error_bits, t.max_pw_error_bits};
     floe_dev_report_write(job.report, verdict(job, t.opened), job.dev_nbytes ? *job.dev_nbytes : job.nbytes,
-                          job.encoded ? &met : NULL, job.pwrel);
+                          job.encoded || job.gathered ? &met : NULL, job.pwrel);
 }
 
 } // namespace
@@ -70,7 +71,7 @@ __global__ void report_kernel(const floe_report_job job)
 int floe_report_cuda(const floe_report_job *job, void *stream)
 {
     const floe_report_job j = *job;
-    if (j.opened) /* behind two streams */
+    if (j.side)
         FLOE_LAUNCH(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, j);
     else
         FLOE_LAUNCH_EARLY(report_kernel, 1, FLOE_WARP, 0, (cudaStream_t)stream, j);

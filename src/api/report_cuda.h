@@ -15,6 +15,8 @@ typedef struct floe_report_job {
     const uint32_t *statuses; /* the first one that is not FLOE_OK stands */
     uint32_t nstatuses;
     const floe_dev_chunk *encoded, *opened; /* after compression, or after decompression: nchunks of them; or NULL */
+    const floe_dev_gathered *gathered;      /* of codec zfp instead: of each chunk; or NULL */
+    bool side;                              /* the job follows on two streams */
     uint64_t nchunks;
     uint64_t nbytes; /* of the stream; unless dev_nbytes is given */
     const uint64_t *dev_nbytes;

@@ -22,8 +22,6 @@ static floe_status zfp_check(const floe_field *layout, const floe_params *params
 {
     if (params->codec != FLOE_CODEC_ZFP)
         return FLOE_OK;
-    FLOE_CHECK(err, layout->place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
-               "codec zfp is the CPU's work: bring the values to host memory");
     if (params->mode == FLOE_BOUND_RATE) {
         floe_zfp_params unused;
         return floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype), layout->rank, false, &unused, NULL,
@@ -37,7 +35,8 @@ static floe_status integers_check(const floe_field *layout, const floe_params *p
 {
     const floe_dtype dtype = layout->dtype;
     char fill[FLOE_NUMBER_TEXT];
-    FLOE_TRY(floe_place_check(dtype, layout->place, err));
+    if (params->codec != FLOE_CODEC_ZFP) /* which has kernels for them */
+        FLOE_TRY(floe_place_check(dtype, layout->place, err));
     if (!floe_dtype_is_integer(dtype))
         return FLOE_OK;
     FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,

@@ -62,7 +62,8 @@ typedef struct floe_container_open {
     const uint8_t *stream;
     uint64_t nbytes;            /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes; /* NULL: nbytes it is */
-    /* what the caller is ready for: another dtype or shape is FLOE_ERR_ARGUMENT */
+    /* what the caller is ready for: another codec is FLOE_ERR_UNSUPPORTED, another dtype or shape FLOE_ERR_ARGUMENT */
+    floe_codec codec; /* AUTO: lorenzo */
     floe_dtype dtype;
     uint32_t rank; /* 0: any dtype and shape */
     uint64_t shape[FLOE_MAX_RANK];

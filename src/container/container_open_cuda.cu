@@ -61,7 +61,7 @@ FLOE_DEV const uint8_t *header_at(const stream_parts &in, const open_shared &s)
 }
 
 /* Side by side: the header's hash, the footer's hash, the header's fields. All of it is judged later. */
-FLOE_DEV void ends_check(const stream_parts &in, open_shared &s)
+FLOE_DEV void ends_check(const stream_parts &in, floe_codec codec, open_shared &s)
 {
     if (warp_of() == 0) {
         uint64_t hash =
@@ -76,8 +76,8 @@ FLOE_DEV void ends_check(const stream_parts &in, open_shared &s)
         s.header.nattrs = 0;
         s.fields = floe_header_unpack(s.head, (in.header_nbytes - FLOE_HEADER_CHECK_NBYTES) / 8, &s.header, &s.nitems);
         s.ranges = s.fields == FLOE_FAULT_NONE ? floe_header_fault(&s.header) : s.fields;
-        if (s.ranges == FLOE_FAULT_NONE && floe_kind_get(&s.header.codec) != FLOE_CODEC_LORENZO)
-            s.ranges = FLOE_FAULT_CODEC_UNKNOWN; /* no kernels for it */
+        if (s.ranges == FLOE_FAULT_NONE && floe_kind_get(&s.header.codec) != (codec ? codec : FLOE_CODEC_LORENZO))
+            s.ranges = FLOE_FAULT_CODEC_UNKNOWN;
         s.nchunks = s.ranges == FLOE_FAULT_NONE ? floe_grid_count(&s.header) : 0;
     }
     __syncthreads();
@@ -158,7 +158,7 @@ FLOE_DEV uint32_t header_status(const floe_container_open &job, stream_parts *in
     in->header_nbytes = floe_header_size_field(s.head[1]);
     if (in->header_nbytes > in->nbytes)
         return status_of(FLOE_FAULT_CUT);
-    ends_check(*in, s);
+    ends_check(*in, job.codec, s);
     if (s.header_hash != ((const uint64_t *)header_at(*in, s))[in->header_nbytes / 8 - 1])
         return status_of(FLOE_FAULT_CHECKSUM);
     fault = s.fields != FLOE_FAULT_NONE ? s.fields : items_fault(*in, s);

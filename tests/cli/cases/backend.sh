@@ -40,6 +40,21 @@ for how in "" "--index cpu.zfpx"; do
     "$FLOE" decompress cpu.zfp -o any.f32 --raw-zfp $how -q -f --backend auto
     same cpu.f32 any.f32
 done
+# .floe files likewise, by either codec: the same bytes and values
+field i.i32 9x10x11 turbulence i32
+field z.f32 9x10x11 turbulence f32
+for codec in lorenzo zfp; do
+    for one in "z.f32 rel=1e-3" "z.f32 lossless" "i.i32 lossless" "i.i32 abs=3"; do
+        set -- $one
+        "$FLOE" compress $1 -o on_cpu --shape 9x10x11 --dtype ${1#*.} --bound $2 --codec $codec -q -f --backend cpu
+        "$FLOE" compress $1 -o anywhere --shape 9x10x11 --dtype ${1#*.} --bound $2 --codec $codec -q -f --backend auto 2>err
+        cmp on_cpu anywhere || echo "compress $codec $one"
+        "$FLOE" decompress on_cpu -o back_cpu -q -f --backend cpu
+        "$FLOE" decompress on_cpu -o back -q -f --backend auto 2>err
+        cmp back_cpu back || echo "decompress $codec $one"
+    done
+done
+rm i.i32 z.f32 back_cpu back
 export FLOE_EMULATED_MEMORY=100000 CUDA_VISIBLE_DEVICES=
 field large.f32 300x300
 "$FLOE" compress large.f32 -o cpu.zfp --shape 300x300 --dtype f32 --raw-zfp --bound abs=1e-2 -q -f

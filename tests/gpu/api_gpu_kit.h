@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public calls on a GPU against the same calls on the CPU, over a table of cases: bytes, values, statistics, refusals and
+ * their words. A test file has the table, and tests of its own. */
+#ifndef TESTS_GPU_API_GPU_KIT_H
+#define TESTS_GPU_API_GPU_KIT_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+#include <floe/floe.h>
+
+#include "synth/synth.h"
+
+#define CU(call) assert_int_equal((call), cudaSuccess)
+
+enum { GUARD = 256 };
+
+static floe_ctx *cpu, *gpu, *through; /* CPU; device data; host data through the GPU */
+
+typedef struct gpu_case {
+    const char *kind;
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    const char *params;
+} gpu_case;
+
+/* Of the test file. */
+static const gpu_case *the_cases;
+static int nthe_cases;
+
+typedef struct made {
+    const gpu_case *c;
+    floe_params params;
+    floe_field field; /* host */
+    uint64_t nbytes, capacity, stream_nbytes;
+    void *values, *decoded; /* the CPU's */
+    uint8_t *stream;
+    floe_stats stats;
+    uint8_t *dev_values, *dev_stream;
+} made;
+
+static void *take(uint64_t nbytes)
+{
+    void *p = malloc(nbytes ? nbytes : 1);
+    assert_non_null(p);
+    return p;
+}
+
+static made make(const gpu_case *c)
+{
+    made m = {.c = c};
+    uint64_t nelems = 1;
+    for (uint32_t i = 0; i < c->rank; i++)
+        nelems *= c->shape[i];
+    m.nbytes = nelems * floe_dtype_size(c->dtype);
+    m.values = take(m.nbytes);
+    m.decoded = take(m.nbytes);
+    assert_int_equal(synth_fill(c->kind, c->dtype, c->rank, c->shape, 7, 0, nelems, m.values), FLOE_OK);
+    assert_int_equal(floe_params_parse(&m.params, c->params, NULL), FLOE_OK);
+    m.field = floe_field_of(m.values, c->dtype, c->rank, c->shape);
+    m.capacity = floe_compress_bound(&m.field, &m.params);
+    m.stream = take(m.capacity);
+    assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
+    floe_ctx_stats(cpu, &m.stats);
+    floe_field out = m.field;
+    out.data = m.decoded;
+    assert_int_equal(floe_decompress(cpu, m.stream, m.stream_nbytes, &out), FLOE_OK);
+    CU(cudaMalloc((void **)&m.dev_values, m.nbytes + GUARD));
+    CU(cudaMalloc((void **)&m.dev_stream, m.capacity + GUARD));
+    CU(cudaMemcpy(m.dev_values, m.values, m.nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemset(m.dev_stream, 0xEE, m.capacity + GUARD));
+    return m;
+}
+
+static void unmake(made *m)
+{
+    free(m->values);
+    free(m->decoded);
+    free(m->stream);
+    CU(cudaFree(m->dev_values));
+    CU(cudaFree(m->dev_stream));
+}
+
+static floe_field dev_field(const made *m)
+{
+    return floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
+}
+
+static void say(const made *m, const char *what)
+{
+    print_message("%s of %s, %s, %llu x %llu x %llu x %llu: %s\n", floe_dtype_name(m->c->dtype), m->c->kind,
+                  m->c->params, (unsigned long long)m->c->shape[0], (unsigned long long)m->c->shape[1],
+                  (unsigned long long)m->c->shape[2], (unsigned long long)m->c->shape[3], what);
+}
+
+/* Device memory against what it should be, with the guard behind it. */
+static void expect_bytes(const made *m, const void *dev, const void *expected, uint64_t nbytes, uint64_t room,
+                         int guard, const char *what)
+{
+    uint8_t *got = take(room + GUARD);
+    CU(cudaMemcpy(got, dev, room + GUARD, cudaMemcpyDeviceToHost));
+    for (uint64_t i = 0; i < nbytes; i++)
+        if (got[i] != ((const uint8_t *)expected)[i]) {
+            say(m, what);
+            fail_msg("byte %llu of %llu is %02x instead of %02x", (unsigned long long)i, (unsigned long long)nbytes,
+                     got[i], ((const uint8_t *)expected)[i]);
+        }
+    for (uint64_t i = nbytes; i < room + GUARD; i++)
+        if (got[i] != guard) {
+            say(m, what);
+            fail_msg("byte %llu behind %llu was written", (unsigned long long)i, (unsigned long long)nbytes);
+        }
+    free(got);
+}
+
+static bool small(void)
+{
+    const char *wish = getenv("FLOE_GPU_TEST");
+    return wish && strcmp(wish, "small") == 0;
+}
+
+#define FOR_EACH_CASE(m)                                     \
+    for (int i_ = 0; i_ < nthe_cases; i_ += small() ? 3 : 1) \
+        for (made m = make(&the_cases[i_]); m.c; unmake(&m), m.c = NULL)
+
+/* ---- device data ----------------------------------------------------------------------------------------------------- */
+
+static void compress_waits(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(m)
+    {
+        floe_field field = dev_field(&m);
+        uint64_t n = 0;
+        floe_stats stats;
+        floe_status status = floe_compress(gpu, &field, &m.params, m.dev_stream, m.capacity, &n);
+        if (status != FLOE_OK) {
+            say(&m, floe_ctx_message(gpu));
+            fail_msg("status %d", (int)status);
+        }
+        floe_ctx_stats(gpu, &stats);
+        if (n != m.stream_nbytes)
+            say(&m, "size");
+        assert_int_equal(n, m.stream_nbytes);
+        expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream");
+        assert_int_equal(stats.nexceptions, m.stats.nexceptions);
+        assert_int_equal(stats.nchunks, m.stats.nchunks);
+        if (stats.max_error != m.stats.max_error)
+            say(&m, "max_error");
+        assert_true(stats.max_error == m.stats.max_error);
+    }
+}
+
+static void decompress_waits(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(m)
+    {
+        floe_field out = dev_field(&m);
+        CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+        CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+        floe_status status = floe_decompress(gpu, m.dev_stream, m.stream_nbytes, &out);
+        if (status != FLOE_OK) {
+            say(&m, floe_ctx_message(gpu));
+            fail_msg("status %d", (int)status);
+        }
+        expect_bytes(&m, m.dev_values, m.decoded, m.nbytes, m.nbytes, 0xEE, "values");
+    }
+}
+
+/* Both directions without waiting, in one graph, replayed; sizes stay on the device. */
+static void calls_do_not_wait(void **state)
+{
+    (void)state;
+    floe_device_report *reports, got[2];
+    CU(cudaMalloc((void **)&reports, 2 * sizeof *reports));
+    FOR_EACH_CASE(m)
+    {
+        floe_ctx *ctx = NULL;
+        cudaStream_t q;
+        cudaGraph_t graph;
+        cudaGraphExec_t exec;
+        if (m.params.mode == FLOE_BOUND_PSNR)
+            continue;
+        CU(cudaStreamCreateWithFlags(&q, cudaStreamNonBlocking));
+        floe_ctx_options options = {.size = sizeof options, .stream = q};
+        floe_field field = dev_field(&m), out = field;
+        uint8_t *dev_out;
+        CU(cudaMalloc((void **)&dev_out, m.nbytes + GUARD));
+        CU(cudaMemset(dev_out, 0xEE, m.nbytes + GUARD));
+        out.data = dev_out;
+        assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
+        for (int warm = 1; warm >= 0; warm--) {
+            if (!warm)
+                CU(cudaStreamBeginCapture(q, cudaStreamCaptureModeThreadLocal));
+            assert_int_equal(floe_compress_async(ctx, &field, &m.params, m.dev_stream, m.capacity, &reports[0]),
+                             FLOE_OK);
+            assert_int_equal(
+                floe_decompress_async(ctx, m.dev_stream, m.capacity, &reports[0].nbytes, &m.params, &out, &reports[1]),
+                FLOE_OK);
+        }
+        CU(cudaStreamEndCapture(q, &graph));
+        CU(cudaGraphInstantiate(&exec, graph, 0));
+        CU(cudaStreamSynchronize(q));
+        CU(cudaMemset(m.dev_stream, 0xEE, m.capacity + GUARD));
+        CU(cudaMemset(dev_out, 0xEE, m.nbytes + GUARD));
+        for (int replay = 0; replay < 2; replay++)
+            CU(cudaGraphLaunch(exec, q));
+        CU(cudaStreamSynchronize(q));
+        CU(cudaMemcpy(got, reports, sizeof got, cudaMemcpyDeviceToHost));
+        if (got[0].status || got[1].status)
+            say(&m, "a report");
+        assert_int_equal(got[0].status, FLOE_OK);
+        assert_int_equal(got[1].status, FLOE_OK);
+        assert_int_equal(got[0].nbytes, m.stream_nbytes);
+        assert_int_equal(got[0].nexceptions, m.stats.nexceptions);
+        expect_bytes(&m, m.dev_stream, m.stream, m.stream_nbytes, m.stream_nbytes, 0xEE, "stream of a graph");
+        expect_bytes(&m, dev_out, m.decoded, m.nbytes, m.nbytes, 0xEE, "values of a graph");
+        CU(cudaGraphExecDestroy(exec));
+        CU(cudaGraphDestroy(graph));
+        floe_ctx_free(&ctx);
+        CU(cudaStreamDestroy(q));
+        CU(cudaFree(dev_out));
+    }
+    CU(cudaFree(reports));
+}
+
+/* One byte too few is refused, and nothing is written behind what there is. */
+static void capacity_is_respected(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(m)
+    {
+        const uint64_t short_of[] = {1, m.stream_nbytes / 2, m.stream_nbytes - 8, m.stream_nbytes};
+        floe_field field = dev_field(&m);
+        for (int k = 0; k < 4; k++) {
+            uint64_t n = 0, room = m.stream_nbytes - short_of[k];
+            CU(cudaMemset(m.dev_stream, 0xEE, m.capacity + GUARD));
+            floe_status status = floe_compress(gpu, &field, &m.params, m.dev_stream, room, &n);
+            if (status != FLOE_ERR_CAPACITY)
+                say(&m, "capacity");
+            assert_int_equal(status, FLOE_ERR_CAPACITY);
+            uint8_t guard[GUARD];
+            CU(cudaMemcpy(guard, m.dev_stream + room, GUARD, cudaMemcpyDeviceToHost));
+            for (int i = 0; i < GUARD; i++)
+                assert_int_equal(guard[i], 0xEE);
+        }
+        uint64_t n = 0;
+        assert_int_equal(floe_compress(gpu, &field, &m.params, m.dev_stream, m.stream_nbytes, &n), FLOE_OK);
+        assert_int_equal(n, m.stream_nbytes);
+    }
+}
+
+static void regions(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(m)
+    {
+        uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], nbytes = floe_dtype_size(m.c->dtype);
+        for (uint32_t i = 0; i < m.c->rank; i++) {
+            lo[i] = m.c->shape[i] / 3;
+            hi[i] = m.c->shape[i] - m.c->shape[i] / 4;
+            extent[i] = hi[i] - lo[i];
+            nbytes *= extent[i];
+        }
+        void *expected = take(nbytes);
+        floe_field host = floe_field_of(expected, m.c->dtype, m.c->rank, extent);
+        floe_field out = floe_field_of_device(m.dev_values, m.c->dtype, m.c->rank, extent);
+        assert_int_equal(floe_decompress_region(cpu, m.stream, m.stream_nbytes, lo, hi, &host), FLOE_OK);
+        CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+        CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+        assert_int_equal(floe_decompress_region(gpu, m.dev_stream, m.stream_nbytes, lo, hi, &out), FLOE_OK);
+        expect_bytes(&m, m.dev_values, expected, nbytes, m.nbytes, 0xEE, "region");
+        free(expected);
+    }
+}
+
+/* ---- host data through the GPU --------------------------------------------------------------------------------------- */
+
+static void host_data(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(m)
+    {
+        for (int pinned = 0; pinned < 2; pinned++) {
+            uint8_t *stream, *values, *decoded;
+            uint64_t n = 0;
+            if (pinned) {
+                CU(cudaMallocHost((void **)&stream, m.capacity));
+                CU(cudaMallocHost((void **)&values, m.nbytes));
+                CU(cudaMallocHost((void **)&decoded, m.nbytes));
+            } else {
+                stream = take(m.capacity);
+                values = take(m.nbytes);
+                decoded = take(m.nbytes);
+            }
+            memcpy(values, m.values, m.nbytes);
+            floe_field in = m.field, out = m.field;
+            in.data = values;
+            out.data = decoded;
+            floe_status status = floe_compress(through, &in, &m.params, stream, m.capacity, &n);
+            if (status != FLOE_OK)
+                say(&m, floe_ctx_message(through));
+            assert_int_equal(status, FLOE_OK);
+            assert_int_equal(n, m.stream_nbytes);
+            assert_memory_equal(stream, m.stream, n);
+            floe_stats stats;
+            floe_ctx_stats(through, &stats);
+            assert_int_equal(stats.nexceptions, m.stats.nexceptions);
+            assert_true(stats.max_error == m.stats.max_error);
+            memset(decoded, 0xEE, m.nbytes);
+            status = floe_decompress(through, stream, n, &out);
+            if (status != FLOE_OK)
+                say(&m, floe_ctx_message(through));
+            assert_int_equal(status, FLOE_OK);
+            assert_memory_equal(decoded, m.decoded, m.nbytes);
+            assert_int_equal(floe_verify(through, stream, n, &m.field), FLOE_OK);
+            if (pinned) {
+                CU(cudaFreeHost(stream));
+                CU(cudaFreeHost(values));
+                CU(cudaFreeHost(decoded));
+            } else {
+                free(stream);
+                free(values);
+                free(decoded);
+            }
+        }
+    }
+}
+
+/* ---- hostile streams ------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state = 1;
+static uint64_t any(uint64_t below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % below;
+}
+
+/* Damaged anywhere: the GPU accepts what the CPU accepts, with the same values, and refuses with the same words. */
+static void damage(void **state)
+{
+    (void)state;
+    const int rounds = small() ? 4 : 24;
+    FOR_EACH_CASE(m)
+    {
+        uint8_t *damaged = take(m.stream_nbytes), *expected = take(m.nbytes);
+        for (int r = 0; r < rounds; r++) {
+            uint64_t n = m.stream_nbytes;
+            char words[256];
+            memcpy(damaged, m.stream, n);
+            if (any(6) == 0)
+                n = any(n);
+            for (uint64_t k = any(3) + 1; k && n; k--)
+                damaged[any(n)] ^= (uint8_t)(1u << any(8));
+            floe_field host = m.field, out = dev_field(&m);
+            host.data = expected;
+            floe_status wanted = floe_decompress(cpu, damaged, n, &host);
+            snprintf(words, sizeof words, "%s", floe_ctx_message(cpu));
+            CU(cudaMemcpy(m.dev_stream, damaged, n, cudaMemcpyHostToDevice));
+            CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+            floe_status status = floe_decompress(gpu, m.dev_stream, n, &out);
+            if (status != wanted || strcmp(words, floe_ctx_message(gpu)) != 0) {
+                say(&m, words);
+                say(&m, floe_ctx_message(gpu));
+            }
+            assert_int_equal(status, wanted);
+            assert_string_equal(words, floe_ctx_message(gpu));
+            if (status == FLOE_OK)
+                expect_bytes(&m, m.dev_values, expected, m.nbytes, m.nbytes, 0xEE, "values of a damaged stream");
+            uint8_t guard[GUARD];
+            CU(cudaMemcpy(guard, m.dev_values + m.nbytes, GUARD, cudaMemcpyDeviceToHost));
+            for (int i = 0; i < GUARD; i++)
+                assert_int_equal(guard[i], 0xEE);
+            out = m.field;
+            out.data = expected;
+            assert_int_equal(floe_decompress(through, damaged, n, &out), wanted);
+            assert_string_equal(words, floe_ctx_message(through));
+        }
+        free(damaged);
+        free(expected);
+    }
+}
+
+/* A workspace of the caller's: of the size that was asked for it serves, one that is smaller is refused. */
+static void workspace_of_the_caller(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(m)
+    {
+        floe_field field = dev_field(&m);
+        size_t nbytes = 0;
+        uint64_t n = 0;
+        void *workspace;
+        assert_int_equal(floe_device_workspace_nbytes(gpu, &field, &m.params, &nbytes), FLOE_OK);
+        CU(cudaMalloc(&workspace, nbytes));
+        for (int less = 0; less < 2; less++) {
+            floe_ctx *ctx = NULL;
+            floe_ctx_options options = {.size = sizeof options,
+                                        .device_workspace = workspace,
+                                        .device_workspace_nbytes = less ? nbytes / 2 : nbytes};
+            assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
+            floe_status status = floe_compress(ctx, &field, &m.params, m.dev_stream, m.capacity, &n);
+            assert_int_equal(status, less ? FLOE_ERR_MEMORY : FLOE_OK);
+            if (!less) {
+                assert_int_equal(n, m.stream_nbytes);
+                assert_int_equal(floe_decompress(ctx, m.dev_stream, n, &field), FLOE_OK);
+                void *got = take(m.nbytes);
+                CU(cudaMemcpy(got, m.dev_values, m.nbytes, cudaMemcpyDeviceToHost));
+                assert_memory_equal(got, m.decoded, m.nbytes);
+                free(got);
+            }
+            floe_ctx_free(&ctx);
+        }
+        CU(cudaFree(workspace));
+    }
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    floe_ctx_options host = {.size = sizeof host, .backend = FLOE_BACKEND_CPU};
+    floe_ctx_options device = {.size = sizeof device};
+    floe_ctx_options both = {.size = sizeof both, .backend = FLOE_BACKEND_CUDA};
+    return floe_ctx_create(&cpu, &host) || floe_ctx_create(&gpu, &device) || floe_ctx_create(&through, &both);
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+    floe_ctx_free(&through);
+    return 0;
+}
+
+/* The tests of every table. */
+#define API_GPU_TESTS                                                                                          \
+    cmocka_unit_test(compress_waits), cmocka_unit_test(decompress_waits), cmocka_unit_test(calls_do_not_wait), \
+        cmocka_unit_test(capacity_is_respected), cmocka_unit_test(regions), cmocka_unit_test(host_data),       \
+        cmocka_unit_test(damage), cmocka_unit_test(workspace_of_the_caller)
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public calls on a GPU against the same calls on the CPU, by codec zfp. */
+#include "tests/gpu/api_gpu_kit.h"
+
+static const gpu_case cases[] = {
+    {"turbulence", FLOE_F32, 3, {33, 50, 100}, "codec=zfp rel=1e-3"},
+    {"turbulence", FLOE_F32, 3, {33, 50, 100}, "codec=zfp rel=1e-3 chunk=16x32x64"},
+    {"turbulence", FLOE_F64, 3, {17, 30, 70}, "codec=zfp rel=1e-5"},
+    {"hostile", FLOE_F32, 3, {17, 18, 40}, "codec=zfp abs=1e-3"},
+    {"turbulence", FLOE_F32, 2, {130, 260}, "codec=zfp rel=1e-3"},
+    {"fill", FLOE_F32, 3, {40, 50, 60}, "codec=zfp abs=1e-2"},
+    {"turbulence", FLOE_F32, 1, {70000}, "codec=zfp rel=1e-4"},
+    {"turbulence", FLOE_F32, 4, {3, 9, 20, 40}, "codec=zfp rel=1e-3"},
+    {"noise", FLOE_F32, 3, {20, 17, 40}, "codec=zfp rel=3e-7"},
+    {"turbulence", FLOE_I32, 3, {20, 17, 40}, "codec=zfp lossless"},
+    {"hostile", FLOE_F64, 2, {40, 140}, "codec=zfp rel=1e-3"},
+    {"fill", FLOE_F64, 4, {5, 6, 20, 30}, "codec=zfp rel=1e-3 chunk=2x6x9x30"},
+    {"turbulence", FLOE_F32, 3, {20, 17, 40}, "codec=zfp lossless"},
+    {"hostile", FLOE_F32, 1, {90000}, "codec=zfp rel=1e-2"},
+    {"turbulence", FLOE_F64, 3, {20, 17, 40}, "codec=zfp psnr=60"},
+    {"turbulence", FLOE_F64, 1, {20000}, "codec=zfp rel=1e-4 fill=none"},
+    {"hostile", FLOE_F64, 2, {40, 140}, "codec=zfp lossless"},
+    {"steps", FLOE_F32, 3, {31, 64, 65}, "codec=zfp rel=1e-3 chunk=7x64x33"},
+    {"noise", FLOE_F64, 2, {40, 140}, "codec=zfp rel=1e-12"},
+    {"hostile", FLOE_I64, 2, {30, 50}, "codec=zfp lossless"},
+    {"constant", FLOE_F32, 3, {17, 16, 33}, "codec=zfp rel=1e-3"},
+    {"turbulence", FLOE_F32, 4, {9, 3, 20, 40}, "codec=zfp psnr=70 chunk=4x3x20x23"},
+    {"turbulence", FLOE_F32, 3, {33, 20, 40}, "codec=zfp psnr=50"},
+    {"constant", FLOE_F64, 3, {17, 16, 33}, "codec=zfp abs=1e-3"},
+    {"hostile", FLOE_F32, 3, {40, 50, 66}, "codec=zfp rel=1e-3 chunk=10x50x20"},
+    {"turbulence", FLOE_F32, 3, {1, 1, 1}, "codec=zfp rel=1e-3"},
+    {"turbulence", FLOE_F32, 2, {1, 7}, "codec=zfp abs=1e-3"},
+    {"noise", FLOE_F32, 3, {30, 30, 30}, "codec=zfp abs=1e-30"},
+    {"turbulence", FLOE_I64, 1, {5000}, "codec=zfp lossless chunk=900"},
+    {"turbulence", FLOE_I32, 4, {3, 5, 7, 9}, "codec=zfp lossless"},
+    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "codec=zfp rate=6"},
+    {"hostile", FLOE_F32, 3, {17, 18, 40}, "codec=zfp prec=12"},
+    {"turbulence", FLOE_I32, 3, {33, 20, 40}, "codec=zfp abs=10"},
+    {"fill", FLOE_F64, 3, {17, 38, 40}, "codec=zfp rate=9.3"},
+    {"turbulence", FLOE_I64, 2, {50, 70}, "codec=zfp rel=1e-3 chunk=20x30"},
+    {"hostile", FLOE_F32, 1, {9000}, "codec=zfp rate=11"},
+    {"fill", FLOE_I32, 3, {20, 30, 40}, "codec=zfp rel=1e-2"},
+    {"turbulence", FLOE_I32, 3, {20, 30, 40}, "codec=zfp psnr=60"},
+    {"turbulence", FLOE_F64, 4, {5, 6, 17, 18}, "codec=zfp rate=20"},
+    {"turbulence", FLOE_F32, 3, {9, 9, 9}, "codec=zfp rate=40"},
+    {"hostile", FLOE_F64, 3, {9, 17, 33}, "codec=zfp prec=40 chunk=9x8x33"},
+    {"hostile", FLOE_I64, 3, {9, 17, 33}, "codec=zfp rate=7"},
+    {"fill", FLOE_I64, 4, {5, 6, 7, 30}, "codec=zfp abs=3"},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+/* Every second value of a larger array, its slowest axis turned round. */
+static void zfp_strides(void **state)
+{
+    (void)state;
+    static const char *const params[] = {"codec=zfp rel=1e-3", "codec=zfp lossless",
+                                         "codec=zfp abs=1e-3 chunk=8x33x11"};
+    const gpu_case c = {"fill", FLOE_F32, 3, {20, 33, 50}, "codec=zfp rel=1e-3"};
+    for (int i = 0; i < 3; i++) {
+        made m = make(&c);
+        const uint64_t shape[3] = {20, 33, 25};
+        floe_field host = floe_field_of((float *)m.values + 19 * 33 * 50, FLOE_F32, 3, shape), dev;
+        host.stride[0] = -33 * 50, host.stride[1] = 50, host.stride[2] = 2;
+        dev = host;
+        dev.data = (float *)m.dev_values + 19 * 33 * 50;
+        dev.place = FLOE_DEVICE;
+        uint64_t expected = 0, n = 0;
+        assert_int_equal(floe_params_parse(&m.params, params[i], NULL), FLOE_OK);
+        assert_int_equal(floe_compress(cpu, &host, &m.params, m.stream, m.capacity, &expected), FLOE_OK);
+        assert_int_equal(floe_compress(gpu, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
+        assert_int_equal(n, expected);
+        expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream of a strided field");
+        CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+        memset(m.values, 0xEE, m.nbytes);
+        assert_int_equal(floe_decompress(cpu, m.stream, n, &host), FLOE_OK);
+        assert_int_equal(floe_decompress(gpu, m.dev_stream, n, &dev), FLOE_OK);
+        expect_bytes(&m, m.dev_values, m.values, m.nbytes, m.nbytes, 0xEE, "values of a strided field");
+        unmake(&m);
+    }
+}
+
+/* A stream in device memory says itself which codec wrote it, whatever came before. */
+static void codecs_in_turn(void **state)
+{
+    (void)state;
+    static const char *const params[] = {"codec=zfp rel=1e-3", "rel=1e-3", "codec=zfp abs=0.1 chunk=9x9x9", "lossless"};
+    for (int i = 0; i < 8; i++) {
+        const gpu_case c = {"turbulence", FLOE_F32, 3, {20, 17, 40}, params[i % 4]};
+        made m = make(&c);
+        floe_field out = dev_field(&m);
+        CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+        CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+        assert_int_equal(floe_decompress(gpu, i & 1 ? m.stream : m.dev_stream, m.stream_nbytes, &out), FLOE_OK);
+        expect_bytes(&m, m.dev_values, m.decoded, m.nbytes, m.nbytes, 0xEE, "values");
+        unmake(&m);
+    }
+}
+
+static void what_zfp_cannot(void **state)
+{
+    (void)state;
+    made m = make(&cases[0]);
+    floe_field field = dev_field(&m);
+    floe_device_report *report = (floe_device_report *)m.dev_values, got;
+    floe_params pwrel, other;
+    uint64_t n;
+    assert_int_equal(floe_params_parse(&pwrel, "codec=zfp", NULL), FLOE_OK);
+    pwrel.mode = FLOE_BOUND_PWREL;
+    assert_int_equal(floe_compress(gpu, &field, &pwrel, m.dev_stream, m.capacity, &n), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_compress_async(gpu, &field, &pwrel, m.dev_stream, m.capacity, report), FLOE_ERR_ARGUMENT);
+    /* params that say another codec than the stream's */
+    assert_int_equal(floe_params_parse(&other, "rel=1e-3", NULL), FLOE_OK);
+    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMalloc((void **)&report, sizeof *report));
+    assert_int_equal(floe_decompress_async(gpu, m.dev_stream, m.stream_nbytes, NULL, &other, &field, report), FLOE_OK);
+    CU(cudaMemcpy(&got, report, sizeof got, cudaMemcpyDeviceToHost));
+    assert_int_equal(got.status, FLOE_ERR_UNSUPPORTED);
+    CU(cudaFree(report));
+    unmake(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(zfp_strides), cmocka_unit_test(codecs_in_turn),
+                                       cmocka_unit_test(what_zfp_cannot)};
+    the_cases = cases;
+    nthe_cases = NCASES;
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
