@@ -43,7 +43,7 @@ typedef struct floe_stencil_dev_job {
     uint32_t vectors; /* 16 bytes of a row that begin at a multiple of 16 bytes are so aligned, on both sides */
     uint32_t counts;  /* products: of 1 where a pair counts, else 0, instead of the signal less its mean */
     double mean;
-    double *parts; /* FLOE_STENCIL_MAX_BLOCKS times the words of the call, of derivatives twice that */
+    double *parts; /* twice FLOE_STENCIL_MAX_BLOCKS times the words of the call */
 } floe_stencil_dev_job;
 
 /* Each returns a cudaError_t as a number. */

@@ -158,6 +158,24 @@ static void longer_than_a_chunk(void **state)
         }
 }
 
+/* Rows that are read 16 bytes at once, with whole groups between their ends; more than a task's along an axis. */
+static void rows_of_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rank;
+        uint64_t shape[4];
+    } aligned[] = {{3, {14, 13, 48}}, {2, {135, 20}}, {3, {3, 133, 16}}, {1, {1000}}, {4, {12, 3, 4, 32}}};
+    for (size_t s = 0; s < sizeof aligned / sizeof aligned[0]; s++)
+        for (int d = FLOE_F32; d <= FLOE_F64; d++) {
+            const floe_pair p = kit_pair(KIT_NOISE, (floe_dtype)d, aligned[s].rank, aligned[s].shape, xs, ys);
+            floe_stencil_options o = kit_options(&p, s == 1 ? 23 : 10);
+            o.all_count = true;
+            o.sobolev = false;
+            compare(&p, o, p.shape[0] * p.shape[1] * p.shape[2] * p.shape[3]);
+        }
+}
+
 /* Magnitudes that single does not hold as they are, or not at all. */
 static void of_any_size(void **state)
 {
@@ -297,7 +315,8 @@ int main(int argc, char **argv)
 {
     floe_error err = {.message = ""};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds_and_shapes), cmocka_unit_test(longer_than_a_chunk), cmocka_unit_test(of_any_size),
+        cmocka_unit_test(all_kinds_and_shapes), cmocka_unit_test(longer_than_a_chunk),
+        cmocka_unit_test(rows_of_vectors),      cmocka_unit_test(of_any_size),
         cmocka_unit_test(strided_views),        cmocka_unit_test(what_is_refused),
     };
     if (floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK) {

@@ -367,16 +367,13 @@ FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, tallies
         r.plus[1] = group_at<FAST, R>(j, beside(j, p, 1, 1));
     }
     r.at = group_at<FAST, R>(j, p);
-    raw_sides<T, V> sides = sides_fetch<FAST, T, V>(j, p, has_left, has_right);
     for (uint64_t z = c.lo; z < c.hi; z++) {
         raw<T, V> next;
-        sides_make<FAST>(j, sides, &r);
-        if (z + 1 < c.hi) {
+        if (z + 1 < c.hi)
             next = fetch<FAST, T, V>(j, beside(j, p, 1, active >> 1 & 1 ? 2 : 1));
-            p = beside(j, p, 1, 1);
-            sides = sides_fetch<FAST, T, V>(j, p, has_left, has_right);
-        }
+        sides_make<FAST>(j, sides_fetch<FAST, T, V>(j, p, has_left, has_right), &r);
         group_add<FAST, EDGE, FIRST>(j, r, points, t);
+        p = beside(j, p, 1, 1);
         r.minus[1] = r.at;
         if (active >> 1 & 1)
             r.at = r.plus[1];
