@@ -526,6 +526,18 @@ static void same_records_from_few_tiles(void **state)
         check_few(&samples[i]);
 }
 
+/* More tiles than blocks. */
+static void few_tiles_in_two_rounds(void **state)
+{
+    (void)state;
+    const sample rounds[] = {
+        {"turbulence", F32, 3, {2, 2, 32 * 540}, {0}, ABS = 1e-3},
+        {"turbulence", F64, 3, {2, 2, 32 * 270}, {0}, ABS = 1e-3, .dirty = 1000},
+    };
+    for (int i = 0; i < 2; i++)
+        check_few(&rounds[i]);
+}
+
 /* So many literals that all is done again bit for bit, within the same kernel. */
 static void few_tiles_again(void **state)
 {
@@ -564,11 +576,11 @@ static void few_tiles_again(void **state)
 static void as_many_as_are_few(void **state)
 {
     (void)state;
-    floe_lorenzo_encode_call call = {.field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = 528}};
+    floe_lorenzo_encode_call call = {.field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = 2 * 528}};
     assert_true(floe_lorenzo_is_few(&call));
     call.grid.slots += FLOE_BATCH_TILES;
     assert_false(floe_lorenzo_is_few(&call));
-    call.grid.slots = 264;
+    call.grid.slots = 2 * 264;
     call.field.dtype = FLOE_F64;
     assert_true(floe_lorenzo_is_few(&call));
     call.grid.slots += FLOE_BATCH_TILES;
@@ -710,6 +722,7 @@ int main(void)
         cmocka_unit_test(same_records_as_the_cpu),
         cmocka_unit_test(same_drafts_as_the_cpu),
         cmocka_unit_test(same_records_from_few_tiles),
+        cmocka_unit_test(few_tiles_in_two_rounds),
         cmocka_unit_test(few_tiles_again),
         cmocka_unit_test(as_many_as_are_few),
         cmocka_unit_test(one_byte_too_few_for_few_tiles),

@@ -34,14 +34,17 @@ struct split_shared {
 
 FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
 
-/* Starts copying this warp's steps of a whole tile. */
+/* Copies the first step of a whole tile, which all warps wait for, by all of them; then starts copying this warp's steps. */
 template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buffers)
 {
+    const uint32_t first = SPLIT_STEPS * split_warp();
+    fetch_pieces<RANK, PIECES / SPLIT_WARPS>(t, 0, PIECES / SPLIT_WARPS * split_warp(), buffers);
+    floe_copy_async_wait();
 #pragma unroll
-    for (uint32_t i = 0; i < SPLIT_STEPS; i++) {
-        const uint32_t s = SPLIT_STEPS * split_warp() + i;
-        fetch_step<RANK>(t, s, buffers + s * BUFFER_WORDS);
-    }
+    for (uint32_t s = first; s < first + SPLIT_STEPS; s++)
+        if (s > 0)
+            fetch_step<RANK>(t, s, buffers + s * BUFFER_WORDS);
+    __syncthreads();
 }
 
 /* What the mode of this warp's number would cost, as choose_mode has it; all of ranks 1 and 2 have but two. */
@@ -75,6 +78,7 @@ FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, spl
     const uint32_t cost = split_cost<RANK, WHOLE>(q, w.base, valid, w.inexact);
     if (floe_lane() == 0)
         sh.costs[split_warp()] = cost;
+    floe_copy_async_wait(); /* for all steps */
     __syncthreads();
     uint32_t mode = FLOE_LORENZO_X, least = UINT32_MAX;
 #pragma unroll
@@ -117,7 +121,7 @@ FLOE_DEV fast_result split_sum(const split_shared &sh, uint32_t nsteps, uint32_t
     return r;
 }
 
-/* A tile by a block; the words of this warp's steps go to out. buffers: for WHOLE, where all steps are, for all warps to see.
+/* A tile by a block; the words of this warp's steps go to out. buffers: for WHOLE, where split_fetch copies to.
  * Who fails fails for the tile. */
 template <class T, int RANK, bool WHOLE>
 FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,

@@ -106,13 +106,14 @@ template <int RANK> FLOE_DEV uint32_t piece(uint32_t q, uint32_t g)
     return q * FLOE_WARP + (g ^ twist);
 }
 
-/* Starts copying step s of a whole tile. */
-template <int RANK> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uint32_t *buffer)
+/* Starts copying step s of a whole tile: COUNT pieces a lane, from piece `first` on. */
+template <int RANK, int COUNT>
+FLOE_DEV void fetch_pieces(const fast_tile &t, uint32_t s, uint32_t first, uint32_t *buffer)
 {
     const uint32_t lane = floe_lane();
     uint4 *to = (uint4 *)buffer;
 #pragma unroll
-    for (int k = 0; k < PIECES; k++) {
+    for (uint32_t k = first; k < first + COUNT; k++) {
         const uint32_t i = k * FLOE_WARP + lane; /* of the step's pieces along memory */
         if (RANK == 1) {
             floe_copy16_async(to + piece<1>(i % PIECES, i / PIECES),
@@ -130,6 +131,12 @@ template <int RANK> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uin
         }
     }
     floe_copy_async_commit();
+}
+
+/* All of it by one warp. */
+template <int RANK> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uint32_t *buffer)
+{
+    fetch_pieces<RANK, PIECES>(t, s, 0, buffer);
 }
 
 /* Has step s of a whole tile brought from device memory to the second cache: a line a lane, of which f64 has two. */

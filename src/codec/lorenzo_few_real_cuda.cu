@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preset fast, for a chunk of so few tiles that a block each fits the GPU: a tile is the work of a block, and one kernel does
+ * Preset fast, for a chunk of so few tiles that a block has one or two: a tile is the work of a block, and one kernel does
  * all from the first attempt to the second. Where a tile belongs each block finds out itself: it adds up what the blocks
  * before have told. The last tile's adds up literals as well, and so is the judge.
  */
@@ -21,7 +21,8 @@ enum {
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
     STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1344 : 2880, /* of a warp */
     SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
-    MOST_TILES = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    MOST_TILES = 2 * MOST_BLOCKS,                /* the launches saved are worth a second round */
     LOOKS = (MOST_TILES + THREADS - 1) / THREADS /* sizes that a thread looks at */
 };
 static_assert((int)SPLIT_WARPS == (int)FLOE_PLACE_WARPS, "spill is there for so many warps");
@@ -87,8 +88,6 @@ FLOE_DEV bool make_split(block_shared &sh, uint32_t tile, const sink &out, uint3
     checks c;
     if (begin_work<RANK>(&sh.chunk, tile, work)) {
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
-        floe_copy_async_wait();
-        __syncthreads();
         r = encode_split<floe_real, RANK, true>(*work, out, buffers, sh.split, c);
     } else if (read_anew(work->tile.fit)) {
         r = split_cut<floe_real, RANK>(&sh.chunk, tile, out, sh.split, c);
@@ -268,17 +267,13 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
     floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | again);
 }
 
-/* The next tile of this attempt, as a number that may be beyond the last. By a block. */
-FLOE_DEV uint32_t take_tile(const floe_lorenzo_encode_call &call, block_shared &sh)
+/* The next tile of an attempt, as a number that may be beyond the last. By one thread. */
+FLOE_DEV uint32_t take_tile(const floe_lorenzo_encode_call &call, uint32_t attempt)
 {
-    __syncthreads(); /* what was there has been read */
-    if (threadIdx.x == 0)
-        sh.tile = atomicAdd(&floe_place_state_of(call, call.place_state[sh.attempt]).head->ticket, 1u);
-    __syncthreads();
-    return sh.tile;
+    return atomicAdd(&floe_place_state_of(call, call.place_state[attempt]).head->ticket, 1u);
 }
 
-/* Tells what the tile has, waits for those before it, and copies it behind them. By a block. */
+/* Tells what the tile has, takes the next one, waits for those before it, and copies it behind them. By a block. */
 FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
 {
     const uint32_t tile = read_anew(sh.tile), attempt = read_anew(sh.attempt);
@@ -288,6 +283,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     if (threadIdx.x == 0)
         floe_store_shared_state(state.batches + tile,
                                 FLOE_PLACE_IS_SIZE | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
+    const uint32_t next = threadIdx.x == 0 ? take_tile(call, attempt) : 0;
     if (tile == 0)
         floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
     const tiles_before before = add_up_before(state.batches, tile, sh);
@@ -300,6 +296,10 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
                         judge(call, sh.chunk, attempt, (uint64_t)before.nliterals + sh.literals));
     }
     copy_tile(call, sh, tile, start, place, t, out);
+    __syncthreads(); /* what is in shared memory has been read */
+    if (threadIdx.x == 0)
+        sh.tile = next;
+    __syncthreads();
 }
 
 /* All tiles of the first attempt are taken: waits for the verdict, and begins the second if it is to be. By a block. */
@@ -319,6 +319,7 @@ FLOE_DEV bool is_again(const floe_lorenzo_encode_call &call, block_shared &sh)
             floe_dev_pause();
         sh.chunk.quantizer = sh.bits;
         sh.attempt = 1;
+        sh.tile = take_tile(call, 1);
     }
     __syncthreads();
     return true;
@@ -344,8 +345,11 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
         if (call.lossy)
             copy_by_block(&sh.bits, &call.params->bits);
     }
-    if (threadIdx.x == THREADS - 1) {
+    if (threadIdx.x == 0) {
+        sh.tile = take_tile(call, 0);
         sh.attempt = sh.ndone = 0;
+    }
+    if (threadIdx.x == THREADS - 1) {
         sh.again = *call.status != FLOE_OK;
     }
     __syncthreads();
@@ -366,7 +370,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_few_kerne
     if (!begin_block(call, ready, is_ready, sh))
         return;
     for (;;) {
-        const uint32_t tile = take_tile(call, sh);
+        const uint32_t tile = read_anew(sh.tile);
         if (tile < sh.chunk.view.ntiles) {
             const sink out = {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS, spill_of_warp(call),
                               STAGE_WORDS, RAW_WORDS};
@@ -386,7 +390,7 @@ cudaError_t launch(const floe_lorenzo_encode_call &call, const floe_lorenzo_read
         cudaFuncSetAttribute(lorenzo_few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(lorenzo_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_TILES), THREADS, SHARED_NBYTES,
+    FLOE_LAUNCH_EARLY(lorenzo_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS, SHARED_NBYTES,
                       stream, call, ready ? *ready : nothing, ready != NULL);
     return cudaGetLastError();
 }
