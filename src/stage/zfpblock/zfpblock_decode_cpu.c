@@ -116,18 +116,45 @@ static void get_wide_plane(reader *r, uint32_t *n, floe_zfp_planes *planes, uint
     }
 }
 
+/* Planes of zeros at the top are one bit each. Returns the highest other one's number, and 1. */
+ALWAYS_INLINE uint32_t skip_zeros(reader *r, uint32_t low)
+{
+    const uint32_t zeros = count_zeros(r, FLOE_REAL_BITS - low);
+    r->at += zeros;
+    r->left -= zeros;
+    return FLOE_REAL_BITS - zeros;
+}
+
+/* One axis. */
+ALWAYS_INLINE void get_four_planes(reader *r, uint32_t low, floe_uint *block)
+{
+    const uint32_t high = skip_zeros(r, low);
+    uint32_t n;
+    zfp_row v;
+    uint32_t k = zfp_get_fours(r->src, &r->at, &r->left, &n, r->fours, low, high, &v);
+    if (k > low && r->left) {
+        const uint64_t known = get(r, n);
+        v = zfp_four_below(v, known | get_groups_slowly(r, &n, ZFP_FOUR));
+        k--;
+    }
+    if (!block)
+        return;
+    if (k < FLOE_REAL_BITS)
+        v <<= k;
+    memcpy(block, &v, sizeof v);
+}
+
 /* Up to `precision` planes -> coefficients in base -2, or nothing where block is NULL. */
 ALWAYS_INLINE void get_planes(reader *r, uint32_t rank, uint32_t precision, floe_uint *block)
 {
     const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
+    if (rank == 1) {
+        get_four_planes(r, low, block);
+        return;
+    }
     floe_zfp_planes planes;
-    const uint32_t zeros = count_zeros(r, FLOE_REAL_BITS - low); /* planes of zeros at the top are one bit each */
-    const uint32_t high = FLOE_REAL_BITS - zeros;
+    const uint32_t high = skip_zeros(r, low);
     uint32_t n = 0, k = high;
-    r->at += zeros;
-    r->left -= zeros;
-    if (rank == 1)
-        k = zfp_get_fours(r->src, &r->at, &r->left, &n, r->fours, planes.plane[0], low, high);
     while (k > low && r->left) {
         k--;
         if (rank == 4)
@@ -137,7 +164,7 @@ ALWAYS_INLINE void get_planes(reader *r, uint32_t rank, uint32_t precision, floe
     }
     if (!block)
         return;
-    for (uint32_t i = 0; 64 * i < 1u << 2 * rank && rank > 1; i++) {
+    for (uint32_t i = 0; 64 * i < 1u << 2 * rank; i++) {
         memset(planes.plane[i] + (k & ~7u), 0, (k & 7) * sizeof(uint64_t));
         memset(planes.plane[i] + high, 0, (-high & 7) * sizeof(uint64_t));
     }

@@ -74,18 +74,16 @@ static uint32_t put_wide_plane(floe_zfp_writer *w, const floe_zfp_planes *planes
 ALWAYS_INLINE void put_planes(floe_zfp_writer *w, const coder *c, const floe_uint *block, floe_uint any, uint32_t rank,
                               uint32_t precision)
 {
-    const uint32_t all = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
-    const uint32_t used = any ? floe_top_bit(any) + 1 : 0, high = used > all ? used : all;
-    const uint32_t most = 8 * (uint32_t)(c->stop - w->at); /* each plane takes a bit or more */
-    const uint32_t low = rank == 1 && high - all > most ? high - most : all;
+    const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
+    const uint32_t used = any ? floe_top_bit(any) + 1 : 0, high = used > low ? used : low;
     floe_zfp_planes planes;
     uint32_t n = 0;
     floe_zfp_put_zeros(w, FLOE_REAL_BITS - high);
-    FLOE_V(floe_zfp_planes_split)(&c->shuffles, block, rank, low, high, &planes);
     if (rank == 1) {
-        zfp_put_fours(w, &c->fours, planes.plane[0], low, high, c->stop);
+        zfp_put_fours(w, &c->fours, block, low, high, c->stop);
         return;
     }
+    FLOE_V(floe_zfp_planes_split)(&c->shuffles, block, rank, low, high, &planes);
     for (uint32_t k = high; k-- > low && w->at < c->stop;)
         n = rank == 4 ? put_wide_plane(w, &planes, k, n) : put_plane(w, planes.plane[0][k], n, 1u << 2 * rank);
 }

@@ -7,6 +7,10 @@
 #include "stage/zfpblock/zfpblock_bits.h"
 #include "stage/zfpblock/zfpblock_lift.h"
 
+#if FLOE_AVX2
+#include <immintrin.h>
+#endif
+
 enum {
     ZFP_FOUR = 4,
     ZFP_FOUR_BITS = 7 /* the most that a plane takes: a test and a bit for each, but for the last one's bit */
@@ -60,8 +64,23 @@ static inline void zfp_four_planes_init(zfp_four_planes *planes)
         }
 }
 
+/* Bit k of each coefficient: a plane's order is that of the block. */
+ALWAYS_INLINE uint32_t zfp_four_plane(const floe_uint *block, uint32_t k)
+{
+#if FLOE_AVX2 && FLOE_REAL_BITS == 32
+    const __m128i v = _mm_loadu_si128((const __m128i *)block);
+    return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(_mm_sll_epi32(v, _mm_cvtsi32_si128((int)(31 - k)))));
+#elif FLOE_AVX2
+    const __m256i v = _mm256_loadu_si256((const __m256i *)block);
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_sll_epi64(v, _mm_cvtsi32_si128((int)(63 - k)))));
+#else
+    return (uint32_t)((block[0] >> k & 1) | (block[1] >> k & 1) << 1 | (block[2] >> k & 1) << 2 |
+                      (block[3] >> k & 1) << 3);
+#endif
+}
+
 /* Planes high - 1 down to low, or until the writer has come to `stop`. */
-ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes, const uint64_t *planes, uint32_t low,
+ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes, const floe_uint *block, uint32_t low,
                                  uint32_t high, const uint8_t *stop)
 {
     const uint64_t left = stop > w->at ? 8 * (uint64_t)(stop - w->at) : 0; /* after so many bits it is worth a look */
@@ -69,7 +88,7 @@ ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes
     uint64_t bits = 0;
     uint32_t nbits = 0, known = 0, k = high;
     while (k > low && known < ZFP_FOUR) {
-        const zfp_four f = codes->of[known][planes[--k]];
+        const zfp_four f = codes->of[known][zfp_four_plane(block, --k)];
         bits |= (uint64_t)f.code << nbits;
         nbits += f.nbits;
         known = f.known;
@@ -81,7 +100,7 @@ ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes
         }
     }
     while (k > low) {
-        bits |= planes[--k] << nbits;
+        bits |= (uint64_t)zfp_four_plane(block, --k) << nbits;
         nbits += ZFP_FOUR;
         if (nbits >= full) {
             floe_zfp_put(w, bits, nbits);
@@ -93,30 +112,44 @@ ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes
     floe_zfp_put(w, bits, nbits);
 }
 
-/* The way back, from bit *at, of which *left belong to the block. Returns the lowest plane that was read; where it is above
- * `low` fewer than ZFP_FOUR_BITS are left, and *known coefficients are known. */
-ALWAYS_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t *left, uint32_t *known,
-                                     const zfp_four_planes *codes, uint64_t *planes, uint32_t low, uint32_t high)
+/* One plane more below those in v. */
+ALWAYS_INLINE zfp_row zfp_four_below(zfp_row v, uint64_t plane)
 {
-    uint32_t n = 0, k = high, rest = *left;
-    while (k > low && rest >= ZFP_FOUR_BITS) {
-        uint64_t w = floe_zfp_window(src, *at);
+    const zfp_row bit = {1, 2, 4, 8};
+    return v + v - (zfp_row)(((floe_uint)plane & bit) == bit); /* true is -1 */
+}
+
+/* The way back, from bit *at, of which *left belong to the block: planes in *v, one below the other. Returns the lowest one
+ * that was read; where it is above `low` and bits are left, the block ends within the next, and *known, fewer than four,
+ * coefficients are known. */
+ALWAYS_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t *left, uint32_t *known,
+                                     const zfp_four_planes *codes, uint32_t low, uint32_t high, zfp_row *v)
+{
+    uint32_t n = 0, k = high, rest = *left, used = 1;
+    zfp_row sum = {0};
+    while (k > low && rest && used) {
         const uint32_t room = rest < FLOE_ZFP_WINDOW ? rest : FLOE_ZFP_WINDOW;
-        uint32_t used = 0;
-        while (n < ZFP_FOUR && k > low && used + ZFP_FOUR_BITS <= room) {
-            const zfp_four f = codes->of[n][w & ((1u << ZFP_FOUR_BITS) - 1)];
-            planes[--k] = f.plane;
-            n = f.known;
-            used += f.nbits;
-            w >>= f.nbits;
+        uint64_t w = floe_zfp_window(src, *at);
+        zfp_four f;
+        for (used = 0; n < ZFP_FOUR && k > low; used += f.nbits, w >>= f.nbits, n = f.known, k--) {
+            f = codes->of[n][w & ((1u << ZFP_FOUR_BITS) - 1)];
+            if (used + f.nbits > room)
+                break;
+            sum = zfp_four_below(sum, f.plane);
         }
-        for (; n == ZFP_FOUR && k > low && used + ZFP_FOUR <= room; used += ZFP_FOUR, w >>= ZFP_FOUR)
-            planes[--k] = w & ((1u << ZFP_FOUR) - 1);
+        for (; n == ZFP_FOUR && k > low && used + ZFP_FOUR <= room; used += ZFP_FOUR, w >>= ZFP_FOUR, k--)
+            sum = zfp_four_below(sum, w & ((1u << ZFP_FOUR) - 1));
+        if (n == ZFP_FOUR && k > low && used < rest && rest == room) { /* the block's last bits */
+            sum = zfp_four_below(sum, w & ((1u << (rest - used)) - 1));
+            used = rest;
+            k--;
+        }
         *at += used;
         rest -= used;
     }
     *left = rest;
     *known = n;
+    *v = sum;
     return k;
 }
 

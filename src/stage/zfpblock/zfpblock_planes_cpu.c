@@ -94,36 +94,6 @@ ALWAYS_INLINE void join(const floe_zfp_planes *planes, uint32_t rank, uint32_t l
         }
 }
 
-/* Four coefficients: a plane is four bits, whose order is that of the block. */
-ALWAYS_INLINE void split_four(const floe_uint *block, uint32_t low, uint32_t high, uint64_t *planes)
-{
-#if FLOE_AVX2 && FLOE_REAL_BITS == 32
-    __m128i v = _mm_sll_epi32(_mm_loadu_si128((const __m128i *)block), _mm_cvtsi32_si128((int)(32 - high)));
-    for (uint32_t k = high; k-- > low; v = _mm_add_epi32(v, v))
-        planes[k] = (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(v));
-#elif FLOE_AVX2
-    __m256i v = _mm256_sll_epi64(_mm256_loadu_si256((const __m256i *)block), _mm_cvtsi32_si128((int)(64 - high)));
-    for (uint32_t k = high; k-- > low; v = _mm256_add_epi64(v, v))
-        planes[k] = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(v));
-#else
-    for (uint32_t k = low; k < high; k++)
-        planes[k] = (uint64_t)((block[0] >> k & 1) | (block[1] >> k & 1) << 1 | (block[2] >> k & 1) << 2 |
-                               (block[3] >> k & 1) << 3);
-#endif
-}
-
-ALWAYS_INLINE void join_four(const uint64_t *planes, uint32_t low, uint32_t high, floe_uint *block)
-{
-    typedef floe_uint four __attribute__((vector_size(4 * sizeof(floe_uint))));
-    const four bit = {1, 2, 4, 8};
-    four v = {0};
-    for (uint32_t k = high; k-- > low;)
-        v = v + v - (four)(((floe_uint)planes[k] & bit) == bit); /* true is -1 */
-    if (low < FLOE_REAL_BITS)
-        v <<= low;
-    memcpy(block, &v, sizeof v);
-}
-
 #if FLOE_AVX2
 
 /* ---- blocks in registers --------------------------------------------------------------------------------------------- */
@@ -312,7 +282,6 @@ void FLOE_V(floe_zfp_planes_split)(const floe_zfp_shuffles *shuffles, const floe
 {
     (void)shuffles;
     switch (rank) {
-    case 1: split_four(block, low, high, planes->plane[0]); break;
 #if FLOE_AVX2
     case 2: split_16(shuffles, block, low, high, planes->plane[0]); break;
     case 3: split_64(shuffles, block, low, high, planes->plane[0]); break;
@@ -329,7 +298,6 @@ void FLOE_V(floe_zfp_planes_join)(const floe_zfp_shuffles *shuffles, const floe_
 {
     (void)shuffles;
     switch (rank) {
-    case 1: join_four(planes->plane[0], low, high, block); break;
 #if FLOE_AVX2
     case 2: join_16(shuffles, planes->plane[0], low, high, block); break;
     case 3: join_64(shuffles, planes->plane[0], low, high, block); break;
