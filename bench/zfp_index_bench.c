@@ -8,8 +8,9 @@
  * seconds, harmonic mean of the ratios; overhead: bytes of the index over those of the stream. Fields of floe's own stand for
  * the thesis' datasets, of the same rank and type. Prints a table in Markdown; speeds are of uncompressed values.
  *
- * cpu: MB/s on one thread / on two, whole calls by the clock, least of all repeats; beside it libzfp, serial, and floe without an
- *      index, which is one thread's work
+ * cpu: MB/s on one thread / on two, whole calls, least of all repeats; beside it libzfp, serial, and floe without an index, which
+ *      is one thread's work. On one thread seconds are those of the processor, so that other work on the machine matters
+ *      little; on two they are by the clock, which wants an idle machine.
  * gpu: GB/s, floe_zfp_decompress_async between two events, all in device memory, medians
  *
  * What is decoded is compared with what is decoded without an index, on a GPU where C is 1.
@@ -81,10 +82,10 @@ typedef struct sums {
     double stream_nbytes;
 } sums;
 
-static double now(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -177,15 +178,17 @@ static void memory_free(const bench *b, void *p) { (b->gpu ? dev_free : free)(p)
 
 /* ---- what is timed ---------------------------------------------------------------------------------------------------- */
 
-/* index_nbytes 0: without one. Least seconds. */
-static double cpu_seconds(bench *b, floe_ctx *ctx, uint64_t index_nbytes)
+/* Least seconds on `threads` threads. index_nbytes 0: without one. */
+static double cpu_seconds(bench *b, int threads, uint64_t index_nbytes)
 {
+    const clockid_t clock = threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+    floe_ctx *ctx = b->ctx[threads - 1];
     double least = INFINITY;
     for (int i = 0; i < b->repeats; i++) {
-        const double begin = now();
+        const double begin = seconds_of(clock);
         FL(ctx, floe_zfp_decompress(ctx, b->stream, b->nbytes, &b->told, index_nbytes ? b->index.data : NULL,
                                     index_nbytes, &b->out));
-        least = fmin(least, now() - begin);
+        least = fmin(least, seconds_of(clock) - begin);
     }
     return least;
 }
@@ -200,7 +203,7 @@ static double libzfp_seconds(bench *b)
                    : b->told.rank == 2 ? zfp_field_2d(b->out.data, type, n[1], n[0])
                                        : zfp_field_3d(b->out.data, type, n[2], n[1], n[0]);
     for (int i = 0; i < b->repeats; i++) {
-        const double begin = now();
+        const double begin = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
         bitstream *bits = stream_open(b->stream, (size_t)b->nbytes);
         zfp_stream *zfp = zfp_stream_open(bits);
         zfp_stream_set_params(zfp, b->told.minbits, b->told.maxbits, b->told.maxprec, b->told.minexp);
@@ -208,7 +211,7 @@ static double libzfp_seconds(bench *b)
             DIE("libzfp failed");
         zfp_stream_close(zfp);
         stream_close(bits);
-        least = fmin(least, now() - begin);
+        least = fmin(least, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begin);
     }
     zfp_field_free(f);
     return least;
@@ -238,7 +241,7 @@ static void decode(bench *b, int form, int size, sums *s)
     s->nbytes[form][size] += (double)b->index.nbytes / NPRECISIONS;
     for (int t = 0; t < (b->gpu ? 1 : THREADS); t++) {
         b->gpu ? dev_wipe(b->out.data, b->raw) : (void)memset(b->out.data, 0xA5, (size_t)b->raw);
-        const double seconds = b->gpu ? gpu_seconds(b) : cpu_seconds(b, b->ctx[t], b->index.nbytes);
+        const double seconds = b->gpu ? gpu_seconds(b) : cpu_seconds(b, t + 1, b->index.nbytes);
         s->seconds[form][size][t] += seconds / NPRECISIONS;
         if (!b->gpu || size == 0)
             is_as_without(b);
@@ -258,7 +261,7 @@ static void precision(bench *b, uint32_t planes, sums *s)
         dev_copy(b->want, b->out.data, b->raw);
     } else {
         s->libzfp += libzfp_seconds(b) / NPRECISIONS;
-        s->alone += cpu_seconds(b, b->ctx[0], 0) / NPRECISIONS;
+        s->alone += cpu_seconds(b, 1, 0) / NPRECISIONS;
         memcpy(b->want, b->out.data, (size_t)b->raw);
     }
     for (int form = 0; form < NFORMS; form++)

@@ -13,7 +13,8 @@
 
 enum {
     ZFP_FOUR = 4,
-    ZFP_FOUR_BITS = 7 /* the most that a plane takes: a test and a bit for each, but for the last one's bit */
+    ZFP_FOUR_BITS = 7, /* the most that a plane takes: a test and a bit for each, but for the last one's bit */
+    ZFP_FOUR_LENGTH = 8
 };
 
 /* A plane with its code. */
@@ -23,9 +24,10 @@ typedef struct zfp_four {
     uint8_t known; /* coefficients that are known behind it */
 } zfp_four;
 
-/* By coefficients that are known, and the plane. */
+/* By coefficients that have a bit in any plane above, and the plane: its code, and how long it is from bit ZFP_FOUR_LENGTH on.
+ * Known are all up to the last one of these, so that none has to be looked up before the next. */
 typedef struct zfp_four_codes {
-    zfp_four of[ZFP_FOUR][1 << ZFP_FOUR];
+    uint16_t of[1 << ZFP_FOUR][1 << ZFP_FOUR];
 } zfp_four_codes;
 
 /* By coefficients that are known, and the bits that come next. */
@@ -48,9 +50,14 @@ ALWAYS_INLINE zfp_four zfp_four_of(uint32_t known, uint32_t plane)
 
 static inline void zfp_four_codes_init(zfp_four_codes *codes)
 {
-    for (uint32_t known = 0; known < ZFP_FOUR; known++)
-        for (uint32_t plane = 0; plane < 1 << ZFP_FOUR; plane++)
-            codes->of[known][plane] = zfp_four_of(known, plane);
+    uint32_t known = 0;
+    for (uint32_t seen = 0; seen < 1 << ZFP_FOUR; seen++) {
+        known += seen >> known; /* 1 where seen has come to a power of 2 */
+        for (uint32_t plane = 0; plane < 1 << ZFP_FOUR; plane++) {
+            const zfp_four f = zfp_four_of(known, plane);
+            codes->of[seen][plane] = (uint16_t)(f.code | f.nbits << ZFP_FOUR_LENGTH);
+        }
+    }
 }
 
 /* The codes are a prefix code that leaves nothing out. */
@@ -86,22 +93,12 @@ ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes
     const uint64_t left = stop > w->at ? 8 * (uint64_t)(stop - w->at) : 0; /* after so many bits it is worth a look */
     const uint32_t full = (uint32_t)floe_min64(FLOE_ZFP_PUT_MAX - ZFP_FOUR_BITS, left);
     uint64_t bits = 0;
-    uint32_t nbits = 0, known = 0, k = high;
-    while (k > low && known < ZFP_FOUR) {
-        const zfp_four f = codes->of[known][zfp_four_plane(block, --k)];
-        bits |= (uint64_t)f.code << nbits;
-        nbits += f.nbits;
-        known = f.known;
-        if (nbits >= full) {
-            floe_zfp_put(w, bits, nbits);
-            bits = nbits = 0;
-            if (w->at >= stop)
-                return;
-        }
-    }
-    while (k > low) {
-        bits |= (uint64_t)zfp_four_plane(block, --k) << nbits;
-        nbits += ZFP_FOUR;
+    uint32_t nbits = 0, seen = 0;
+    for (uint32_t k = high; k-- > low;) {
+        const uint32_t plane = zfp_four_plane(block, k), code = codes->of[seen][plane];
+        bits |= (uint64_t)(code & ((1u << ZFP_FOUR_LENGTH) - 1)) << nbits;
+        nbits += code >> ZFP_FOUR_LENGTH;
+        seen |= plane;
         if (nbits >= full) {
             floe_zfp_put(w, bits, nbits);
             bits = nbits = 0;
