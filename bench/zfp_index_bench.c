@@ -311,7 +311,7 @@ static void cell(const bench *b, const sums *s, int form, int size)
     if (b->gpu)
         printf(" %.0f, %.3g %% |", 1e-9 * (double)b->raw / t[0], overhead);
     else
-        printf(" %.0f / %.0f, %.2g %% |", 1e-6 * (double)b->raw / t[0], 1e-6 * (double)b->raw / t[1], overhead);
+        printf(" %.0f / %.0f, %.3g %% |", 1e-6 * (double)b->raw / t[0], 1e-6 * (double)b->raw / t[1], overhead);
 }
 
 static void rows(bench *b, const bench_field *f, uint32_t log2)
