@@ -18,6 +18,7 @@
 #include "api/pipeline.h"
 #include "api/report_cuda.h"
 #include "api/resolve.h"
+#include "api/single_cuda.h"
 #include "api/stream.h"
 #include "base/bytes.h"
 #include "codec/lorenzo_cuda.h"
@@ -34,6 +35,7 @@ typedef struct decompression {
     floe_lorenzo_decode_room room;
     floe_zfp_grid_decode zfp;
     uint64_t max_chunks;
+    bool quantized;                 /* as far as the bound tells: linearly */
     floe_dev_grid grid;             /* that the stream is likely to have: such is the room */
     uint32_t *statuses;             /* STATUSES: what container and codec say */
     floe_device_report *own_report; /* of calls that wait */
@@ -59,6 +61,7 @@ static floe_status room_of_header(const floe_header *h, decompression *d, floe_e
                                          .max_slots = d->grid.nchunks * d->grid.slots,
                                          .huffman = h->preset != FLOE_PRESET_FAST,
                                          .tables = h->mode != FLOE_BOUND_ABS && h->mode != FLOE_BOUND_PWREL};
+    d->quantized = h->mode != FLOE_BOUND_LOSSLESS && h->mode != FLOE_BOUND_PWREL;
     return FLOE_OK;
 }
 
@@ -118,12 +121,27 @@ static void expect(decompression *d, const uint64_t *shape, const uint64_t *lo, 
     }
 }
 
+/* Streams of small fields: one chunk of encoder pack, quantized unless something is odd. */
+static bool is_single(const decompression *d)
+{
+    const floe_lorenzo_guess *guess = &d->chunks.guess;
+    return !d->by_zfp && guess->nchunks == 1 && guess->all && guess->full.view.rank >= 2 &&
+           guess->slots <= FLOE_SINGLE_MAX_SLOTS && !d->room.huffman && d->quantized;
+}
+
+static floe_status start_single(floe_ctx *ctx, const decompression *d, floe_device_report *report)
+{
+    const floe_single_job job = {.chunk = d->chunks, .open = d->open, .state = ctx->cuda.state, .report = report};
+    FLOE_CUDA(&ctx->err, d->open.dtype == FLOE_F32 ? floe_single_real_cuda_f32(&job, ctx->cuda.stream)
+                                                   : floe_single_real_cuda_f64(&job, ctx->cuda.stream));
+    return FLOE_OK;
+}
+
 /* Chunks of codec lorenzo are opened by what the stream itself says of them: header and index are judged beside decoding. */
 static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
 {
     floe_lorenzo_decode_call *decode = &d->chunks.call;
     void *stream = ctx->cuda.stream;
-    floe_lorenzo_guess_of(&d->grid, decode, &d->chunks.guess);
     FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
     FLOE_CUDA(err, floe_open_cuda(&d->chunks, stream));
     FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
@@ -166,6 +184,10 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
 {
     floe_error *err = &ctx->err;
     aim(d, src, nbytes, dev_nbytes);
+    if (!d->by_zfp)
+        floe_lorenzo_guess_of(&d->grid, &d->chunks.call, &d->chunks.guess);
+    if (is_single(d))
+        return start_single(ctx, d, report);
     FLOE_TRY(d->by_zfp ? start_zfp(ctx, d, err) : start_lorenzo(ctx, d, err));
     const floe_report_job told = {.statuses = d->statuses,
                                   .nstatuses = STATUSES,

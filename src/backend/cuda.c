@@ -47,6 +47,8 @@ static floe_status device_fits(int device, floe_error *err)
 static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
     FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
+    FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
+    FLOE_CUDA(err, cudaMemset(cuda->state, 0, FLOE_CUDA_STATE_NBYTES));
     FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
@@ -56,6 +58,7 @@ static floe_status own_create(floe_cuda *cuda, floe_error *err)
 static void own_free(floe_cuda *cuda)
 {
     cudaFreeHost(cuda->answer);
+    cudaFree(cuda->state);
     if (cuda->side)
         cudaStreamDestroy((cudaStream_t)cuda->side);
     if (cuda->forked)

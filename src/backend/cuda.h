@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 
-enum { FLOE_CUDA_ANSWER_NBYTES = 4096 };
+enum { FLOE_CUDA_ANSWER_NBYTES = 4096, FLOE_CUDA_STATE_NBYTES = 256 };
 
 typedef struct floe_cuda {
     bool open;
@@ -26,6 +26,7 @@ typedef struct floe_cuda {
     size_t workspace_nbytes;
     bool caller_owns;
     void *answer;          /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES */
+    void *state;           /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
     void *side;            /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join */
     void *forked, *joined; /* cudaEvent_t */
 } floe_cuda;

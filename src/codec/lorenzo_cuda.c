@@ -30,7 +30,7 @@ floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64
     return FLOE_OK;
 }
 
-/* As it is opened, but for the place of its first cell. */
+/* The first one, as it is opened without swap. */
 static void full_chunk(const floe_dev_grid *grid, const floe_dev_field *field, floe_dev_chunk *full)
 {
     (void)floe_view_of(field->rank, grid->chunk, false, &full->view); /* fails with swap only */
@@ -40,6 +40,7 @@ static void full_chunk(const floe_dev_grid *grid, const floe_dev_field *field, f
         full->ncells *= full->view.extent[a];
     }
     floe_lorenzo_strides(&full->view, field->stride, full->stride);
+    full->origin = field->data;
 }
 
 void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess)
@@ -100,7 +101,6 @@ bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_par
         return false;
     *ready = (floe_lorenzo_ready){.bits = params->bits};
     full_chunk(&c->grid, &c->field, &ready->chunk);
-    ready->chunk.origin = c->field.data;
     ready->chunk.encoder = FLOE_LORENZO_PACK;
     ready->chunk.quantizer = params->quantizer;
     return true;

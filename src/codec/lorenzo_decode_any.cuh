@@ -160,7 +160,7 @@ FLOE_DEV void quantizer_values(const floe_quantizer *z, const floe_int q[GROUP],
     }
 }
 
-/* False: a place outside the table where a value comes of it. */
+/* False: a place outside the table where a value comes of it. The kernel may have written the table itself. */
 FLOE_DEV bool table_values(const floe_quantizer *z, const floe_int q[GROUP], uint32_t needed, floe_real v[GROUP])
 {
     const uint64_t *table = z->table;
@@ -170,7 +170,7 @@ FLOE_DEV bool table_values(const floe_quantizer *z, const floe_int q[GROUP], uin
     for (int k = 0; k < GROUP; k++) {
         const bool inside = (floe_uint)q[k] < n;
         ok &= inside || !(needed >> k & 1);
-        v[k] = ordered_value((floe_uint)__ldg(table + (inside ? (floe_uint)q[k] : 0)));
+        v[k] = ordered_value((floe_uint)table[inside ? (floe_uint)q[k] : 0]);
     }
     return ok;
 }
@@ -284,12 +284,13 @@ FLOE_DEV bool entry_is_impossible(uint32_t entry, uint32_t rank, floe_quantizer_
 /* Makes a source of a tile's body, words from `from` on. */
 struct pack_opener {
     uint32_t *stage;
+    uint32_t room; /* words of it: a step and a WINDOW_MARGIN at least */
     typedef pack_source source;
     __device__ __forceinline__ bool open(const target &t, const uint32_t *words, uint32_t nwords, uint32_t from,
                                          pack_source &p) const
     {
         __syncwarp(); /* nobody reads what another try has left */
-        window_open(p.w, words, nwords, from, stage, STAGE_WORDS);
+        window_open(p.w, words, nwords, from, stage, room);
         window_wait();
         return source_open(p, t.nsteps);
     }

@@ -70,7 +70,7 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
 {
     const target t = target_of<RANK>(chunk, tile);
     outcome result = TILE_UNFIT;
-    if (t.wanted && entry_is_fast<RANK>(w.entry, chunk, t)) {
+    if (t.wanted && entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
         uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;
         const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
         const floe_real step = (floe_real)chunk->quantizer.step;
@@ -87,7 +87,7 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
     if (result == TILE_DONE)
         return result;
     window_wait(); /* for words that may not have been looked at */
-    const pack_opener opener = {stage};
+    const pack_opener opener = {stage, STAGE_WORDS};
     return t.wanted ? decode_any<RANK>(chunk, tile, w.entry, w.words, opener) : TILE_DONE;
 }
 
@@ -220,7 +220,7 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
     outcome result = TILE_UNFIT;
     __syncwarp(); /* nobody reads the groups of the tile before */
     opener.set_present<RANK>(t);
-    if (entry_is_fast<RANK>(w.entry, chunk, t)) {
+    if (entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
         huffman_source source;
         const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
         const floe_real step = (floe_real)chunk->quantizer.step;

@@ -142,12 +142,21 @@ template <int RANK, class T> FLOE_DEV void sum_along_z(walk<RANK, T> &w, bool fl
         w.before[k] = v[GROUP - PLANE + k];
 }
 
-/* Residuals -> q, in place. */
-template <int RANK, class T> FLOE_DEV void sum_step(walk<RANK, T> &w, uint32_t mode, bool flat, T v[GROUP])
+/* p that was summed up from 0 on, as if there was no plane before -> p. */
+template <int RANK, class T> FLOE_DEV void carry_along_z(const walk<RANK, T> &w, bool flat, T v[GROUP])
+{
+    enum { PLANE = shape<RANK>::PLANE };
+    const T keep = flat ? (T)0 : (T)1, keep_first = floe_lane() == 0 ? (T)0 : keep;
+#pragma unroll
+    for (int k = 0; k < GROUP; k++)
+        v[k] = add_product(w.before[k % PLANE], k % PLANE ? keep : keep_first, v[k]);
+}
+
+/* p of a step -> q, in place. */
+template <int RANK, class T> FLOE_DEV void sum_planes(walk<RANK, T> &w, uint32_t mode, T v[GROUP])
 {
     enum { PLANE = shape<RANK>::PLANE };
     const bool first = floe_lane() == 0;
-    sum_along_z<RANK>(w, flat, v);
 #pragma unroll
     for (int k = 0; k < GROUP; k += PLANE) { /* rank 1: of the one plane, whose last value comes next */
         v[k] = add(v[k], w.corner);
@@ -172,6 +181,13 @@ template <int RANK, class T> FLOE_DEV void sum_step(walk<RANK, T> &w, uint32_t m
     }
 }
 
+/* Residuals -> q, in place. */
+template <int RANK, class T> FLOE_DEV void sum_step(walk<RANK, T> &w, uint32_t mode, bool flat, T v[GROUP])
+{
+    sum_along_z<RANK>(w, flat, v);
+    sum_planes<RANK>(w, mode, v);
+}
+
 /* ---- exactness ----------------------------------------------------------------------------------------------------- */
 
 /* What no number of a step can pass, in magnitude: p of a plane, and corners. Both are sums of at most 2^(width - 1) a
@@ -190,23 +206,35 @@ FLOE_DEV void bound_begin(sums_bound &b, floe_int base)
     b.base = b.corner = fabsf((float)base);
 }
 
-/* Whether the base and all sums of a step stay below the limit. Each value of a plane is a sum of p's, each taken once, and the corner. */
-template <int RANK, class T>
-FLOE_DEV bool bound_holds(sums_bound &b, uint32_t mode, uint32_t most, const walk<RANK, T> &w)
+/* What residuals of `most` bits add to it in a step. */
+template <int RANK> FLOE_DEV float bound_of_step(uint32_t most)
 {
-    const float add = shape<RANK>::GZ * floe_f32_of((126 + most) << 23); /* 2^(most - 1), or 1/2 for 0 */
+    return shape<RANK>::GZ * floe_f32_of((126 + most) << 23); /* 2^(most - 1), or 1/2 for 0 */
+}
+
+/* Whether the base and all sums stay below the limit. Each value of a plane is a sum of p's, each taken once, and the corner. */
+template <int RANK, class T> FLOE_DEV bool bound_fits(const sums_bound &b, uint32_t mode)
+{
     const float ps = mode == FLOE_LORENZO_NONE ? 1.0f
                      : RANK == 1               ? 1024.0f
                      : RANK == 2               ? 128.0f
                      : mode == FLOE_LORENZO_XY ? 512.0f
                                                : 48.0f; /* a row of 32 or a column of 16, and the first of those */
+    const float from = mode == FLOE_LORENZO_NONE ? fmaxf(fabsf(b.corner), b.base) : fabsf(b.corner);
+    return fmaxf(b.base, from + ps * b.p) < sums_limit((T)0);
+}
+
+/* The same for the next step. */
+template <int RANK, class T>
+FLOE_DEV bool bound_holds(sums_bound &b, uint32_t mode, uint32_t most, const walk<RANK, T> &w)
+{
+    const float add = bound_of_step<RANK>(most);
     b.p += add;
     if (RANK == 1) /* corners are known: they are the values before */
         b.corner = (float)__shfl_sync(FLOE_ALL_LANES, w.corner, 0);
     else
         b.corner += add;
-    const float from = mode == FLOE_LORENZO_NONE ? fmaxf(fabsf(b.corner), b.base) : fabsf(b.corner);
-    return fmaxf(b.base, from + ps * b.p) < sums_limit((T)0) && most <= number<T>::MOST;
+    return bound_fits<RANK, T>(b, mode) && most <= number<T>::MOST;
 }
 
 } // namespace

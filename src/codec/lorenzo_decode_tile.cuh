@@ -202,6 +202,23 @@ FLOE_DEV void window_open(word_window &w, const uint32_t *words, uint32_t nwords
     window_fetch(w);
 }
 
+/* All words of a tile at once, by a block; the stage has room for them and WINDOW_MARGIN others. Then every warp may go its own
+ * way through them. */
+FLOE_DEV void window_open_whole(word_window &w, const uint32_t *words, uint32_t nwords, uint32_t *stage)
+{
+    const uint32_t skip = (uint32_t)((uintptr_t)words >> 2 & 3);
+    const uint4 *src = (const uint4 *)(words - skip);
+    for (uint32_t i = threadIdx.x; 4 * i < skip + nwords; i += blockDim.x)
+        floe_copy16_async_part((uint4 *)stage + i, src + i, 4 * min(skip + nwords - 4 * i, 4u));
+    floe_copy_async_commit();
+    w.words = words;
+    w.nwords = w.next = nwords;
+    w.stage = stage;
+    w.room = skip + nwords + WINDOW_MARGIN;
+    w.at = skip;
+    w.end = skip + nwords;
+}
+
 /* Leaves the stage behind `room` to others. */
 FLOE_DEV void window_trim(word_window &w, uint32_t room)
 {
@@ -445,6 +462,24 @@ template <bool WHOLE> FLOE_DEV bool source_step(pack_source &p, uint32_t s, bool
         return false;
     h.total = __reduce_add_sync(FLOE_ALL_LANES, h.width);
     return h.total <= words_left(p.w);
+}
+
+/* Moves over a step that others look at, of which all words stand in the stage. False: damaged; whatever else is wrong with
+ * it is theirs to find. */
+template <bool WHOLE> FLOE_DEV bool source_skip(pack_source &p, uint32_t s, bool present)
+{
+    const uint32_t lane = floe_lane(),
+                   descriptor = __shfl_sync(FLOE_ALL_LANES, p.descriptors, (int)s / 2) >> s % 2 * 16;
+    const uint32_t least = descriptor >> FLOE_PACK_LEAST_SHIFT & 127, planes = descriptor >> FLOE_PACK_PLANES_SHIFT & 7;
+    const uint32_t flats = (descriptor & 0xFFFF) >> FLOE_PACK_FLAT_SHIFT == 2, left = words_left(p.w);
+    const uint32_t presents = WHOLE ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present);
+    if (flats + planes > left)
+        return false;
+    const uint32_t plane = lane < planes ? p.w.stage[p.w.at + flats + lane] & presents : 0;
+    const uint32_t total =
+        __reduce_add_sync(FLOE_ALL_LANES, (uint32_t)__popc(plane) << lane % 8) + __popc(presents) * least;
+    p.w.at += min(flats + planes + total, left);
+    return flats + planes + total <= left;
 }
 
 template <class T> FLOE_DEV void source_residuals(pack_source &p, uint32_t, const step_head &h, T r[GROUP])

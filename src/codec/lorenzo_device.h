@@ -179,7 +179,7 @@ typedef struct floe_lorenzo_guess {
     uint64_t nchunks, slots;
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
     uint32_t along[FLOE_MAX_RANK]; /* chunks along each axis */
-    floe_dev_chunk full; /* a full chunk, without swap: view, cells, region and strides, where all is wanted */
+    floe_dev_chunk full; /* the first one, without swap: view, cells, region, strides and origin, where all is wanted */
     bool all;            /* so it is */
 } floe_lorenzo_guess;
 
