@@ -42,7 +42,7 @@ struct block_shared {
     uint32_t tile, attempt, ndone;       /* tiles in this attempt */
     uint32_t literals;                   /* of the tile */
     uint32_t words_before[SPLIT_WARPS], literals_before[SPLIT_WARPS];
-    uint32_t again;
+    uint32_t nothing, again; /* to do at all; a second attempt */
 };
 
 /* A tile that a block has made; all threads have it. Lead: base and descriptors. */
@@ -350,10 +350,10 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
         sh.attempt = sh.ndone = 0;
     }
     if (threadIdx.x == THREADS - 1) {
-        sh.again = *call.status != FLOE_OK;
+        sh.nothing = *call.status != FLOE_OK;
     }
     __syncthreads();
-    return !sh.again;
+    return !sh.nothing;
 }
 
 /* A block takes tiles, in order of their numbers; a warp has two steps of a tile, a thread a group of each. Who waits has told

@@ -309,7 +309,7 @@ FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> *c, con
 /* Makes room for all that the block has met; by all threads, behind a barrier. */
 template <typename T>
 FLOE_DEV_SELDOM void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f, T least, T most,
-                                          const floe_reduction_records<T> *r)
+                                          const floe_reduction_records *r)
 {
     const floe_reduction_dev_bins *b = c.bins;
     floe_reduction_stack stack = {c.tables, 1, b->nerrors, c.at.copies, NULL};

@@ -74,6 +74,8 @@ FLOE_DEV void stretch_add(const worker<T> *w, uint64_t begin, uint64_t end, floe
             fetch(w->job, first, end, &now);
         if (AHEAD && first + FLOE_REDUCTION_STEP < end)
             fetch(w->job, first + FLOE_REDUCTION_STEP, end, &next);
+        if (bit & 0x01010101u)
+            floe_reduction_records_learn(&w->shared->records, lane);
         const floe_reduction_marks marks = floe_reduction_group_add<KIND>(w->job, &now, &extent, w->shared, lane);
         if (!BINS)
             continue;

@@ -22,24 +22,25 @@ typedef enum floe_reduction_kind {
     FLOE_REDUCTION_EACH    /* y, y^2, x y */
 } floe_reduction_kind;
 
+enum { FLOE_REDUCTION_RECORDS = FLOE_TOPS - FLOE_TOP_E };
 template <typename T> struct floe_reduction_lane {
     double sum[FLOE_SUMS], pivot[2];
-    T least[2], most[2];         /* values of x and y */
-    T e_low, e_high, ratio_high; /* since the piece began; rounded */
-    T e_rounded;                 /* the largest |e| of all that are not known to be exact */
-    uint32_t nquick;             /* pairs of groups that went quickly */
+    T least[2], most[2];              /* values of x and y */
+    T e_low, e_high, ratio_high;      /* since the piece began; rounded */
+    T e_rounded;                      /* the largest |e| of all that are not known to be exact */
+    T record[FLOE_REDUCTION_RECORDS]; /* what those of the block were not long ago, rounded; alike in a warp */
+    uint32_t nquick;                  /* pairs of groups that went quickly */
 };
 
-/* The extremes of all that a block has met, in the order of FLOE_TOP_E and what follows it. */
-enum { FLOE_REDUCTION_RECORDS = FLOE_TOPS - FLOE_TOP_E };
-template <typename T> struct floe_reduction_records {
-    unsigned long long key[FLOE_REDUCTION_RECORDS]; /* of doubles, in their order */
-    T rounded[FLOE_REDUCTION_RECORDS];              /* what they were not long ago */
-};
+/* The extremes of all that a block has met, of doubles, in the order of FLOE_TOP_E and what follows it. Between barriers they are
+ * only touched by atomics. */
+typedef struct floe_reduction_records {
+    unsigned long long key[FLOE_REDUCTION_RECORDS];
+} floe_reduction_records;
 
 /* Of a block. */
 template <typename T> struct floe_reduction_shared {
-    floe_reduction_records<T> records;
+    floe_reduction_records records;
     uint32_t count[FLOE_COUNTS][FLOE_REDUCTION_THREADS];
     double words[FLOE_REDUCTION_WARPS][FLOE_SUMS + FLOE_TOPS];
     uint64_t counts[FLOE_REDUCTION_WARPS][FLOE_COUNTS];
@@ -79,6 +80,9 @@ FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_r
     for (int side = 0; side < 2; side++)
         l->least[side] = most, l->most[side] = -most;
     l->e_low = most, l->e_high = l->ratio_high = l->e_rounded = -most;
+#pragma unroll
+    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++)
+        l->record[i] = -most;
     l->nquick = 0;
 }
 
@@ -169,12 +173,21 @@ FLOE_DEV double floe_reduction_of_key(unsigned long long key)
 }
 
 /* By all threads, before a barrier. */
-template <typename T> FLOE_DEV void floe_reduction_records_init(floe_reduction_records<T> *r)
+FLOE_DEV void floe_reduction_records_init(floe_reduction_records *r)
 {
-    if (threadIdx.x < FLOE_REDUCTION_RECORDS) {
+    if (threadIdx.x < FLOE_REDUCTION_RECORDS)
         r->key[threadIdx.x] = floe_reduction_key(-floe_reduction_infinity<double>());
-        r->rounded[threadIdx.x] = -floe_reduction_infinity<T>();
-    }
+}
+
+/* By a whole warp: what the block knows by now. */
+template <typename T> FLOE_DEV void floe_reduction_records_learn(floe_reduction_records *r, floe_reduction_lane<T> *l)
+{
+    const unsigned long long key =
+        floe_lane() < FLOE_REDUCTION_RECORDS ? atomicCAS(&r->key[floe_lane()], 0ull, 0ull) : 0;
+    const T mine = (T)floe_reduction_of_key(key);
+#pragma unroll
+    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++)
+        l->record[i] = __shfl_sync(FLOE_ALL_LANES, mine, i);
 }
 
 /* May v stand for more than a record does? Rounding keeps the order, so only what rounds to the same may; 0 is always exact, and
@@ -185,13 +198,13 @@ template <typename T> FLOE_DEV bool floe_reduction_beyond(T v, T record)
 }
 
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV bool floe_reduction_breaks(const floe_reduction_extent<T> *v, const floe_reduction_records<T> *r)
+FLOE_DEV bool floe_reduction_breaks(const floe_reduction_extent<T> *v, const floe_reduction_lane<T> *l)
 {
     const T more = (T)(1 + 0x1p-18), less = (T)(1 - 0x1p-18);
-    return floe_reduction_beyond(v->e_high, r->rounded[0]) || floe_reduction_beyond(-v->e_low, r->rounded[1]) ||
-           floe_reduction_beyond(-v->e_abs_low, r->rounded[2]) ||
+    return floe_reduction_beyond(v->e_high, l->record[0]) || floe_reduction_beyond(-v->e_low, l->record[1]) ||
+           floe_reduction_beyond(-v->e_abs_low, l->record[2]) ||
            (KIND >= FLOE_REDUCTION_RATIO &&
-            (v->ratio_high * more > r->rounded[3] || -v->ratio_low * less > r->rounded[4]));
+            (v->ratio_high * more > l->record[3] || -v->ratio_low * less > l->record[4]));
 }
 
 template <typename T> FLOE_DEV T floe_reduction_warp_most(T v)
@@ -205,7 +218,7 @@ template <typename T> FLOE_DEV T floe_reduction_warp_most(T v)
 /* By a whole warp: its groups once more, in full. */
 template <typename T>
 FLOE_DEV_SELDOM void floe_reduction_records_add(floe_reduction_group<T> g, floe_reduction_marks marks, bool ratios,
-                                                floe_reduction_records<T> *r)
+                                                floe_reduction_records *r)
 {
     double v[FLOE_REDUCTION_RECORDS];
 #pragma unroll
@@ -224,11 +237,10 @@ FLOE_DEV_SELDOM void floe_reduction_records_add(floe_reduction_group<T> g, floe_
 #pragma unroll
     for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++) {
         const unsigned long long key = floe_reduction_key(floe_reduction_warp_most(v[i]));
-        if (floe_lane() == 0 && key > *(volatile unsigned long long *)&r->key[i]) {
-            const unsigned long long old = atomicMax(&r->key[i], key);
-            r->rounded[i] = (T)floe_reduction_of_key(old > key ? old : key);
-        }
+        if (floe_lane() == 0)
+            atomicMax(&r->key[i], key);
     }
+    __syncwarp();
 }
 
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
@@ -373,8 +385,10 @@ FLOE_DEV void floe_reduction_extent_add(const floe_reduction_group<T> *g, const 
     l->e_low = min(l->e_low, v->e_low), l->e_high = max(l->e_high, v->e_high);
     if (KIND >= FLOE_REDUCTION_RATIO)
         l->ratio_high = max(l->ratio_high, v->ratio_high);
-    if (__any_sync(FLOE_ALL_LANES, floe_reduction_breaks<KIND>(v, &s->records)))
+    if (__any_sync(FLOE_ALL_LANES, floe_reduction_breaks<KIND>(v, l))) {
         floe_reduction_records_add(*g, *marks, KIND >= FLOE_REDUCTION_RATIO, &s->records);
+        floe_reduction_records_learn(&s->records, l);
+    }
 }
 
 /* v: what the group spans. By a whole warp. */
@@ -476,8 +490,7 @@ FLOE_DEV double floe_reduction_warp_sum(double v)
 
 /* By a whole warp: to words of the warp. */
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_warp_fold(const floe_reduction_lane<T> *l, const floe_reduction_records<T> *r,
-                                       double *words)
+FLOE_DEV void floe_reduction_warp_fold(const floe_reduction_lane<T> *l, const floe_reduction_records *r, double *words)
 {
 #pragma unroll
     for (int i = 0; i < FLOE_SUMS; i++) {
