@@ -444,7 +444,7 @@ static int option(setup *s, const char *name, const char *value)
 {
     char *end;
     const double v = strtod(value, &end);
-    if (*end || !(v > 0))
+    if (*end || !(v > 0 && v <= INT32_MAX))
         return 0;
     if (strcmp(name, "--rows") == 0)
         s->rows = (uint64_t)v;
@@ -469,7 +469,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i += 2)
         if (i + 1 >= argc || !option(&m.s, argv[i], argv[i + 1]))
             DIE("stream_gemv [--rows N] [--cols N] [--panel ROWS] [--tolerance E] [--passes N]");
-    if (m.s.panel == 0 || m.s.rows < m.s.panel || m.s.cols == 0 || m.s.passes < 1 || m.s.cols > INT32_MAX)
+    if (m.s.panel == 0 || m.s.rows < m.s.panel || m.s.cols == 0 || m.s.passes < 1)
         DIE("stream_gemv: a panel is at least one row and at most the matrix, rows have at least one value");
     if (cudaGetDeviceCount(&ngpus) != cudaSuccess || ngpus == 0)
         DIE("stream_gemv: there is no GPU");
