@@ -85,8 +85,10 @@ function(floe_room_benches room)
   endforeach()
 endfunction()
 
-# Every folder of examples/ is a program of that name, from a user's side: the public API, CUDA's runtime and cuBLAS.
+# Every folder of examples/ is a program of that name, from a user's side: the public API, CUDA's runtime and cuBLAS. Target
+# examples is all of them, none where there is not what they use.
 function(floe_room_examples room)
+  add_custom_target(examples)
   if(NOT FLOE_EXAMPLES OR NOT FLOE_CUDA_BUILD OR (FLOE_CUDA_BUILD STREQUAL nvcc AND NOT TARGET CUDA::cublas))
     return()
   endif()
@@ -97,5 +99,6 @@ function(floe_room_examples room)
     add_executable(${name} ${sources})
     target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L)
     target_link_libraries(${name} PRIVATE floe_static floe_flags floe_libs $<TARGET_NAME_IF_EXISTS:CUDA::cublas>)
+    add_dependencies(examples ${name})
   endforeach()
 endfunction()
