@@ -107,16 +107,15 @@ static floe_codec_params sized_params_of(floe_dtype dtype, floe_bound_mode mode,
 static void sizes_there_and_back(void **unused)
 {
     (void)unused;
-    static const double rates[] = {0.3, 4, 11.5, 31, 700}, planes[] = {1, 9, 30, 64};
+    static const double rates[] = {0.3, 4, 11.5, 31, 700, 1e30}, planes[] = {1, 9, 30, 64};
     for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn++) {
         const shape *s = &shapes[turn % HOSTILE_COUNT(shapes)];
         const hostile_kind kind = (hostile_kind)(turn / HOSTILE_COUNT(shapes));
         const floe_dtype dtype = (floe_dtype)(FLOE_F32 + (turn + turn / HOSTILE_COUNT(shapes)) % 4);
         const uint64_t n = kit_cells(s->rank, s->extent);
         const double rate = rates[turn % HOSTILE_COUNT(rates)], prec = planes[turn % HOSTILE_COUNT(planes)];
-        const floe_codec_params all[] = {
-            sized_params_of(dtype, FLOE_BOUND_RATE, s->rank > 1 && rate > 60 ? 60 : rate, turn & 1),
-            sized_params_of(dtype, FLOE_BOUND_PREC, prec, turn & 1)};
+        const floe_codec_params all[] = {sized_params_of(dtype, FLOE_BOUND_RATE, rate, turn & 1),
+                                         sized_params_of(dtype, FLOE_BOUND_PREC, prec, turn & 1)};
         void *data = malloc((size_t)n * 8);
         hostile_fill(dtype, kind, n, 0.25, hostile_bits(dtype, -9999.0), turn, data);
         floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);

@@ -29,10 +29,13 @@ FLOE_HD floe_zfp_params floe_zfp_params_everything(void)
     return p;
 }
 
-/* Bits of a block at so many a value, which zfp can do: at least as many as its head needs. */
+/* Bits of a block at so many a value: at least as many as its head needs, and no more than any block can take, whatever number
+ * a hostile header asks for. */
 FLOE_HD uint32_t floe_zfp_rate_bits(double bits, floe_zfp_type type, uint32_t rank)
 {
-    const uint32_t head = floe_zfp_head_bits(type, false), nbits = (uint32_t)((double)(1u << 2 * rank) * bits + 0.5);
+    const double asked = (double)(1u << 2 * rank) * bits + 0.5;
+    const uint32_t head = floe_zfp_head_bits(type, false), most = FLOE_ZFP_MAX_BITS;
+    const uint32_t nbits = asked < (double)most ? (uint32_t)asked : most;
     return nbits > head && nbits > 1 ? nbits : head > 1 ? head : 1;
 }
 
