@@ -15,47 +15,16 @@
  * or metric by metric. Both in seconds of the processor, on one thread, so that other work on the machine matters little. For
  * more threads it gives seconds by the clock, least of all repeats, which wants an idle machine.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <floe/floe.h>
 
+#include "bench/bench_kit.h"
 #include "synth/synth.h"
 
-#ifdef FLOE_HAVE_CUDA_BUILD
-#include <cuda_runtime_api.h>
-#endif
-
-#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 enum { MAX_REPEATS = 1000, WARM = 2, WINDOW = 8, IMAGE_WINDOW = 11 };
 
 static int repeats = 11;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Of all threads together. */
-static double processor_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 typedef struct bench {
     floe_ctx *ctx;
@@ -103,17 +72,16 @@ static double call_time(const bench *b, const floe_metric_set *set, int n)
     double seconds[MAX_REPEATS];
     floe_assess_report r;
     for (int i = -WARM; i < n; i++) {
-        const double begin = now();
+        const double begin = bench_now();
         const floe_status status = floe_assess(b->ctx, &b->original, &b->decoded, &o, &r);
         if (status == FLOE_ERR_UNSUPPORTED)
             return -1;
         if (status != FLOE_OK)
             DIE("%s", floe_ctx_message(b->ctx));
         if (i >= 0)
-            seconds[i] = now() - begin;
+            seconds[i] = bench_now() - begin;
     }
-    qsort(seconds, (size_t)n, sizeof *seconds, by_size);
-    return seconds[n / 2];
+    return bench_median(seconds, n);
 }
 
 static void say(const bench *b, const char *name, double seconds)
@@ -166,15 +134,17 @@ static void alone(const bench *b, floe_metric_pass pass, const char *name)
     say(b, text, sum);
 }
 
+#define SCALARS                                                                                                     \
+    "min max mean variance std_dev skewness kurtosis zeros nan inf decoded_mean decoded_variance decoded_skewness " \
+    "max_error avg_error min_error mse rmse nrmse snr psnr bias pearson covariance l1 l2 value_error_correlation "  \
+    "max_pw_rel_error avg_pw_rel_error"
+
 static void calls(const bench *b)
 {
     fused(b, "reduction: errors",
           "max_error avg_error min_error mse rmse nrmse snr psnr bias pearson covariance l1 l2");
-    fused(
-        b, "reduction: all scalars",
-        "min max mean variance std_dev skewness kurtosis zeros nan inf decoded_mean decoded_variance decoded_skewness "
-        "max_error avg_error min_error mse rmse nrmse snr psnr bias pearson covariance l1 l2 value_error_correlation "
-        "max_pw_rel_error avg_pw_rel_error");
+    fused(b, "reduction: all scalars", SCALARS);
+    fused(b, "reduction: scalars and PDFs", SCALARS " error_pdf rel_error_pdf pw_rel_error_pdf");
     fused(b, "reduction: scalars and histograms",
           "psnr skewness max_pw_rel_error error_pdf rel_error_pdf pw_rel_error_pdf ks kl wasserstein entropy");
     fused(b, "reduction: entropy of bytes", "entropy_bytes decoded_entropy_bytes");
@@ -245,14 +215,14 @@ static double nested_time(const bench *b, const nested_window *w)
     const uint64_t nplanes = b->edge - w->depth + 1;
     const float *x = b->original.data, *y = b->decoded.data;
     volatile double sum = 0; /* so that it is found */
-    const double begin = processor_now();
+    const double begin = bench_processor_now();
     for (uint64_t k = 0; k < PLANES; k++)
         for (uint64_t v = 0; v + w->edge <= b->edge; v++)
             for (uint64_t u = 0; u + w->edge <= b->edge; u++) {
                 const uint64_t at = ((nplanes * (2 * k + 1) / (2 * PLANES)) * b->edge + v) * b->edge + u;
                 sum = sum + nested_one(b, w, x + at, y + at);
             }
-    const double seconds = (processor_now() - begin) / PLANES * (double)nplanes;
+    const double seconds = (bench_processor_now() - begin) / PLANES * (double)nplanes;
     say(b, w->name, seconds);
     return seconds;
 }
@@ -286,9 +256,9 @@ static void on_cpu(uint64_t edge, uint32_t threads)
     float *copy = malloc(b.nelems * sizeof *copy);
     double best = INFINITY;
     for (int i = 0; i < 5; i++) {
-        const double begin = now();
+        const double begin = bench_now();
         memcpy(copy, i % 2 ? x : y, b.nelems * sizeof *copy);
-        best = fmin(best, now() - begin);
+        best = fmin(best, bench_now() - begin);
         if (copy[b.nelems / 2] == 12345) /* so that it is made */
             puts("");
     }
@@ -336,7 +306,7 @@ static double one_by_one(const bench *b)
     for (uint32_t i = 0; floe_metric_at(i); i++) {
         const floe_metric *m = floe_metric_at(i);
         if (!is_dear(m) && (m->pass == FLOE_PASS_REDUCTION || m->pass == FLOE_PASS_STENCIL))
-            sum += least_time(b, m->alias, processor_now);
+            sum += least_time(b, m->alias, bench_processor_now);
     }
     return sum;
 }
@@ -349,18 +319,18 @@ static void cpu_study(uint64_t edge, uint32_t most_threads)
     fields_make(edge, &x, &y);
     b.original = floe_field_of(x, FLOE_F32, 3, shape), b.decoded = floe_field_of(y, FLOE_F32, 3, shape);
     threads_open(&b, 1);
-    const double fused = least_time(&b, all_metrics, processor_now);
+    const double fused = least_time(&b, all_metrics, bench_processor_now);
     say(&b, "all but the spectrum, one call", fused);
-    const double plain = nested(&b), rest = least_time(&b, "reduction stencil", processor_now);
+    const double plain = nested(&b), rest = least_time(&b, "reduction stencil", bench_processor_now);
     say(&b, "reduction and stencil, one call", rest);
     printf("CPU    nested SSIM and the rest by one call: %.1f times as long\n", (plain + rest) / fused);
     const double alone = one_by_one(&b);
     say(&b, "reduction and stencil, one by one", alone);
     printf("CPU    nested SSIM and the rest one by one: %.1f times as long\n", (plain + alone) / fused);
-    const double serial = least_time(&b, all_metrics, now);
+    const double serial = least_time(&b, all_metrics, bench_now);
     for (uint32_t threads = 2; threads <= most_threads; threads++) {
         threads_open(&b, threads);
-        const double seconds = least_time(&b, all_metrics, now);
+        const double seconds = least_time(&b, all_metrics, bench_now);
         printf("CPU    %u threads, by the clock: %.3f s instead of %.3f s, %.2f times as fast; over nested SSIM and "
                "the rest "
                "one by one, on one thread: %.1f times\n",
@@ -371,22 +341,15 @@ static void cpu_study(uint64_t edge, uint32_t most_threads)
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD
-#define CU(call)                                                                     \
-    do {                                                                             \
-        cudaError_t e_ = (call);                                                     \
-        if (e_ != cudaSuccess)                                                       \
-            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
-    } while (0)
-
 static double copy_speed(void *to, const void *from, uint64_t nbytes)
 {
     double best = INFINITY;
     for (int i = 0; i < 10; i++) {
         CU(cudaDeviceSynchronize());
-        const double begin = now();
+        const double begin = bench_now();
         CU(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDeviceToDevice, NULL));
         CU(cudaDeviceSynchronize());
-        best = fmin(best, now() - begin);
+        best = fmin(best, bench_now() - begin);
     }
     return 2 * (double)nbytes / best;
 }
@@ -428,8 +391,7 @@ int main(int argc, char **argv)
         return 0;
     }
 #ifdef FLOE_HAVE_CUDA_BUILD
-    int ndevices = 0;
-    if (cudaGetDeviceCount(&ndevices) == cudaSuccess && ndevices)
+    if (bench_has_gpu())
         on_gpu(edge ? edge : 512);
 #endif
     on_cpu(edge && edge < 256 ? edge : 256, argc > 3 ? (uint32_t)atoi(argv[3]) : 0);

@@ -11,16 +11,11 @@
  * All are medians. Each case is checked: the stream equals the CPU's, byte for byte, and so do the decoded values.
  * host:   floe_compress and floe_decompress of pinned host memory through the GPU, beside plain copies of the field
  */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <floe/floe.h>
 
+#include "bench/bench_kit.h"
 #include "synth/synth.h"
 
 #ifndef FLOE_HAVE_CUDA_BUILD
@@ -32,8 +27,6 @@ int main(void)
 }
 
 #else
-
-#include <cuda_runtime_api.h>
 
 enum { MAX_REPEATS = 1000, WARM = 3 };
 
@@ -76,42 +69,9 @@ static const bench_case cases[] = {
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 
-#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
-#define CU(call)                                                                     \
-    do {                                                                             \
-        cudaError_t e_ = (call);                                                     \
-        if (e_ != cudaSuccess)                                                       \
-            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
-    } while (0)
-#define FL(ctx, call)                                                               \
-    do {                                                                            \
-        floe_status s_ = (call);                                                    \
-        if (s_ != FLOE_OK)                                                          \
-            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, floe_ctx_message(ctx)); \
-    } while (0)
-
 static int repeats = 21;
 static double seconds[MAX_REPEATS];
 static double copy_bandwidth; /* bytes read and written a second */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(void)
-{
-    qsort(seconds, (size_t)repeats, sizeof *seconds, by_size);
-    return seconds[repeats / 2];
-}
 
 /* ---- the field ------------------------------------------------------------------------------------------------------- */
 
@@ -214,24 +174,28 @@ static void data_close(bench_data *d)
 
 /* ---- what is measured ------------------------------------------------------------------------------------------------ */
 
-typedef void (*call_fn)(bench_data *d);
+typedef void (*call_fn)(void *); /* of a bench_data */
 
-static void compress_async(bench_data *d)
+static void compress_async(void *arg)
 {
+    bench_data *d = arg;
     FL(d->gpu, floe_compress_async(d->gpu, &d->field, &d->params, d->dev_stream, d->capacity, d->dev_report));
 }
-static void decompress_async(bench_data *d)
+static void decompress_async(void *arg)
 {
+    bench_data *d = arg;
     FL(d->gpu,
        floe_decompress_async(d->gpu, d->dev_stream, d->stream_nbytes, NULL, &d->params, &d->field, d->dev_report));
 }
-static void compress_wait(bench_data *d)
+static void compress_wait(void *arg)
 {
+    bench_data *d = arg;
     FL(d->gpu, floe_compress(d->gpu, &d->field, &d->params, d->c->host ? d->stream : d->dev_stream, d->capacity,
                              &d->stream_nbytes));
 }
-static void decompress_wait(bench_data *d)
+static void decompress_wait(void *arg)
 {
+    bench_data *d = arg;
     floe_field out = d->field;
     if (d->c->host)
         out.data = d->decoded;
@@ -240,26 +204,11 @@ static void decompress_wait(bench_data *d)
 
 static double time_events(bench_data *d, call_fn call)
 {
-    cudaEvent_t a, b;
-    CU(cudaEventCreate(&a));
-    CU(cudaEventCreate(&b));
-    for (int i = -WARM; i < repeats; i++) {
-        float ms;
-        CU(cudaEventRecord(a, d->q));
-        call(d);
-        CU(cudaEventRecord(b, d->q));
-        CU(cudaEventSynchronize(b));
-        CU(cudaEventElapsedTime(&ms, a, b));
-        if (i >= 0)
-            seconds[i] = 1e-3 * (double)ms;
-    }
-    CU(cudaEventDestroy(a));
-    CU(cudaEventDestroy(b));
-    return median();
+    return bench_gpu_median(d->q, call, d, WARM, repeats, seconds);
 }
 
 static cudaGraphExec_t replayed;
-static void replay(bench_data *d) { CU(cudaGraphLaunch(replayed, d->q)); }
+static void replay(void *arg) { CU(cudaGraphLaunch(replayed, ((bench_data *)arg)->q)); }
 
 static double time_graph(bench_data *d, call_fn call)
 {
@@ -277,40 +226,12 @@ static double time_graph(bench_data *d, call_fn call)
 static double time_wall(bench_data *d, call_fn call)
 {
     for (int i = -WARM; i < repeats; i++) {
-        double started = now();
+        const double started = bench_now();
         call(d);
         if (i >= 0)
-            seconds[i] = now() - started;
+            seconds[i] = bench_now() - started;
     }
-    return median();
-}
-
-/* Bytes read and written a second. */
-static double measure_copy(void)
-{
-    enum { NBYTES = 1 << 30 };
-    uint8_t *a, *b;
-    cudaEvent_t s, e;
-    CU(cudaMalloc((void **)&a, NBYTES));
-    CU(cudaMalloc((void **)&b, NBYTES));
-    CU(cudaMemset(a, 0x5A, NBYTES));
-    CU(cudaEventCreate(&s));
-    CU(cudaEventCreate(&e));
-    for (int i = -WARM; i < repeats; i++) {
-        float ms;
-        CU(cudaEventRecord(s, NULL));
-        CU(cudaMemcpyAsync(b, a, NBYTES, cudaMemcpyDeviceToDevice, NULL));
-        CU(cudaEventRecord(e, NULL));
-        CU(cudaEventSynchronize(e));
-        CU(cudaEventElapsedTime(&ms, s, e));
-        if (i >= 0)
-            seconds[i] = 1e-3 * (double)ms;
-    }
-    CU(cudaFree(a));
-    CU(cudaFree(b));
-    CU(cudaEventDestroy(s));
-    CU(cudaEventDestroy(e));
-    return 2.0 * NBYTES / median();
+    return bench_median(seconds, repeats);
 }
 
 static double time_host_copy(bench_data *d, bool in)
@@ -318,14 +239,14 @@ static double time_host_copy(bench_data *d, bool in)
     void *dev;
     CU(cudaMalloc(&dev, d->raw));
     for (int i = -WARM; i < repeats; i++) {
-        double started = now();
+        const double started = bench_now();
         CU(in ? cudaMemcpy(dev, d->values, d->raw, cudaMemcpyHostToDevice)
               : cudaMemcpy(d->decoded, dev, d->raw, cudaMemcpyDeviceToHost));
         if (i >= 0)
-            seconds[i] = now() - started;
+            seconds[i] = bench_now() - started;
     }
     CU(cudaFree(dev));
-    return median();
+    return bench_median(seconds, repeats);
 }
 
 /* ---- a case ---------------------------------------------------------------------------------------------------------- */
@@ -390,14 +311,6 @@ static bool run_device(bench_data *d)
     return *verdict == 0;
 }
 
-static bool wanted(const bench_case *c, int argc, char **argv)
-{
-    bool any = argc == 0;
-    for (int i = 0; i < argc; i++)
-        any |= strstr(c->name, argv[i]) != NULL;
-    return any;
-}
-
 int main(int argc, char **argv)
 {
     int failures = 0, first = 1;
@@ -405,12 +318,12 @@ int main(int argc, char **argv)
         repeats = atoi(argv[1]) < MAX_REPEATS ? atoi(argv[1]) : MAX_REPEATS;
         first = 2;
     }
-    copy_bandwidth = measure_copy();
+    copy_bandwidth = bench_gpu_copy_speed(1 << 30, WARM, repeats, seconds);
     printf("device copy %.0f GB/s, %d repeats, medians, GB/s of uncompressed data\n", 1e-9 * copy_bandwidth, repeats);
     printf("%-17s %6s | compress: call, graph, wait, of floor | decompress: the same\n", "case", "ratio");
     for (int i = 0; i < NCASES; i++) {
         bench_data d;
-        if (!wanted(&cases[i], argc - first, argv + first))
+        if (!bench_is_chosen(cases[i].name, argc, argv, first))
             continue;
         data_open(&cases[i], &d);
         failures += !(cases[i].host ? run_host(&d) : run_device(&d));

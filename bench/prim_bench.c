@@ -7,20 +7,10 @@
  * GB/s: bytes that must move (each input read once, each output written once) over the median time; copy: that over what
  * a copy of 2^LOG2_ELEMENTS floats reaches in the same run. Of the GPU the time between two events: all launches of a call.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/arena.h"
+#include "bench/bench_kit.h"
 #include "prim/prim.h"
 
-#ifdef FLOE_HAVE_CUDA_BUILD
-#include <cuda_runtime_api.h>
-#endif
-
-#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 enum { MAX_REPEATS = 1000, BINS = 4096 };
 
 typedef struct arrays { /* n elements each */
@@ -157,19 +147,6 @@ enum { NCALLS = sizeof calls / sizeof *calls };
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void call_once(const place *p, const bench_call *c)
 {
     floe_error err = {0};
@@ -179,19 +156,12 @@ static void call_once(const place *p, const bench_call *c)
 
 static double seconds_cpu(const place *p, const bench_call *c)
 {
-    double started = now();
+    const double started = bench_now();
     call_once(p, c);
-    return now() - started;
+    return bench_now() - started;
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD
-#define CU(call)                                                                     \
-    do {                                                                             \
-        cudaError_t e_ = (call);                                                     \
-        if (e_ != cudaSuccess)                                                       \
-            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
-    } while (0)
-
 static double seconds_gpu(const place *p, const bench_call *c)
 {
     static cudaEvent_t from, to;
@@ -210,8 +180,7 @@ static double seconds_gpu(const place *p, const bench_call *c)
 
 static bool gpu_open(place *gpu, const place *cpu)
 {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
+    if (!bench_has_gpu())
         return false;
     *gpu = (place){.n = cpu->n};
     for (int i = 0; i < NARRAYS; i++) {
@@ -231,8 +200,7 @@ static double median(const place *p, const bench_call *c, int repeats)
     static double t[MAX_REPEATS];
     for (int i = -2; i < repeats; i++)
         t[i < 0 ? 0 : i] = p->prim.cpu ? seconds_cpu(p, c) : seconds_gpu(p, c);
-    qsort(t, (size_t)repeats, sizeof *t, by_size);
-    return t[repeats / 2];
+    return bench_median(t, repeats);
 }
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */

@@ -2,28 +2,24 @@
 /*
  * Speed of our zfp streams against libzfp, in turns, so that whatever else the machine does befalls both.
  *
- *   zfp_bench [LOG2_ELEMENTS [REPEATS [THREADS]]]      2^21 elements, 9 repeats, all processors unless given
+ *   zfp_bench [LOG2_ELEMENTS [REPEATS [THREADS [ROW...]]]]      2^21 elements, 9 repeats, all processors unless given
  *
- * MB/s of uncompressed values, from the median time: libzfp (serial), ours on one thread, and on THREADS with the places of
- * every 64th block; x: ours on one thread over libzfp. Both streams are compared, and what each decodes.
+ * MB/s of uncompressed values, from the least time: libzfp (serial) and ours on one thread, seconds of the processor; ours on
+ * THREADS with the places of every 64th block, seconds of the clock; x: ours on one thread over libzfp. Both streams are
+ * compared, and what each decodes. ROW: part of a row's name.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "base/bytes.h"
+#include "bench/bench_kit.h"
 #include "codec/zfp_stream.h"
 #include "synth/synth.h"
-
-#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
 #ifdef HAVE_ZFP
 #include <zfp.h>
 
-enum { MAX_REPEATS = 1000, CHUNK = 64 };
+enum { CHUNK = 64 };
 
 typedef struct bench {
+    int repeats;
     floe_zfp_array in, out;
     floe_zfp_params params;
     uint64_t raw_nbytes, capacity;
@@ -35,28 +31,6 @@ typedef struct bench {
     void *room;
     size_t room_nbytes;
 } bench;
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void *room_of(uint64_t nbytes)
-{
-    void *p = aligned_alloc(64, (size_t)((nbytes + 63) & ~(uint64_t)63));
-    if (!p)
-        DIE("no memory for %llu bytes", (unsigned long long)nbytes);
-    memset(p, 0, (size_t)nbytes);
-    return p;
-}
 
 /* ---- what is timed --------------------------------------------------------------------------------------------------- */
 
@@ -102,7 +76,11 @@ static void many_in(bench *b) { ours_in(b, &b->many); }
 static void many_out(bench *b) { ours_out(b, &b->many, b->places); }
 
 enum { CALLS = 6 };
-static void (*const calls[CALLS])(bench *) = {zfp_in, one_in, many_in, zfp_out, one_out, many_out};
+static const struct {
+    void (*run)(bench *);
+    double (*now)(void);
+} calls[CALLS] = {{zfp_in, bench_processor_now},  {one_in, bench_processor_now},  {many_in, bench_now},
+                  {zfp_out, bench_processor_now}, {one_out, bench_processor_now}, {many_out, bench_now}};
 
 /* ---- a row ----------------------------------------------------------------------------------------------------------- */
 
@@ -118,7 +96,7 @@ static void find_places(bench *b)
 
 static void check(bench *b)
 {
-    uint8_t *want = room_of(b->raw_nbytes);
+    uint8_t *want = bench_alloc(b->raw_nbytes);
     zfp_in(b);
     one_in(b);
     find_places(b);
@@ -135,24 +113,22 @@ static void check(bench *b)
     free(want);
 }
 
-static void row(const char *name, bench *b, int repeats)
+static void row(const char *name, bench *b)
 {
-    static double t[CALLS][MAX_REPEATS];
-    double speed[CALLS];
+    double least[CALLS], speed[CALLS];
     b->room_nbytes = floe_zfp_stream_workspace(&b->many, &b->in, &b->params, CHUNK);
-    b->room = room_of(b->room_nbytes);
+    b->room = bench_alloc(b->room_nbytes);
     check(b);
-    for (int i = 0; i < repeats; i++)
+    for (int i = 0; i < b->repeats; i++)
         for (int c = 0; c < CALLS; c++) {
-            const double began = seconds();
-            calls[c](b);
-            t[c][i] = seconds() - began;
+            const double began = calls[c].now();
+            calls[c].run(b);
+            const double t = calls[c].now() - began;
+            least[c] = i && least[c] < t ? least[c] : t;
         }
-    for (int c = 0; c < CALLS; c++) {
-        qsort(t[c], (size_t)repeats, sizeof(double), by_value);
-        speed[c] = (double)b->raw_nbytes / t[c][repeats / 2] / 1e6;
-    }
-    printf("%-26s %7.2f  %6.0f %6.0f %5.2f %6.0f   %6.0f %6.0f %5.2f %6.0f\n", name,
+    for (int c = 0; c < CALLS; c++)
+        speed[c] = (double)b->raw_nbytes / least[c] / 1e6;
+    printf("%-31s %7.2f  %6.0f %6.0f %5.2f %6.0f   %6.0f %6.0f %5.2f %6.0f\n", name,
            8 * (double)b->raw_nbytes / (double)b->nbits, speed[0], speed[1], speed[1] / speed[0], speed[2], speed[3],
            speed[4], speed[4] / speed[3], speed[5]);
     fflush(stdout);
@@ -184,63 +160,84 @@ static void to_integers(floe_zfp_type type, double *data, uint64_t n)
     }
 }
 
-static void rows_of(floe_zfp_type type, uint32_t rank, uint32_t log2, int repeats, bench *b)
+/* Four rows of the table, a mode each. */
+typedef struct rows {
+    const char *field;
+    floe_zfp_type type;
+    uint32_t rank;
+} rows;
+
+static const rows table[] = {
+    {"turbulence", FLOE_ZFP_F32, 3}, {"turbulence", FLOE_ZFP_F64, 3}, {"turbulence", FLOE_ZFP_F32, 2},
+    {"turbulence", FLOE_ZFP_F64, 2}, {"weather", FLOE_ZFP_F32, 2},    {"weather", FLOE_ZFP_F64, 2},
+    {"turbulence", FLOE_ZFP_F32, 1}, {"turbulence", FLOE_ZFP_F64, 1}, {"turbulence", FLOE_ZFP_F32, 4},
+    {"turbulence", FLOE_ZFP_F64, 4}, {"turbulence", FLOE_ZFP_I32, 3}, {"turbulence", FLOE_ZFP_I64, 3},
+};
+
+static bool is_real(floe_zfp_type type) { return type == FLOE_ZFP_F32 || type == FLOE_ZFP_F64; }
+
+static void fill(const rows *r, uint32_t log2, bench *b)
 {
-    static const char *const types[] = {"", "i32", "i64", "f32", "f64"};
-    const bool real = type == FLOE_ZFP_F32 || type == FLOE_ZFP_F64;
     const uint64_t n = (uint64_t)1 << log2;
-    char name[64];
-    floe_error err;
-    shape_of(rank, log2, &b->in);
-    b->in.type = type;
-    b->out.data = b->out.data ? b->out.data : room_of(8 * n);
-    if (synth_fill("turbulence", type == FLOE_ZFP_F32 ? FLOE_F32 : FLOE_F64, rank, b->in.shape, 1, 0, n, b->in.data))
-        DIE("no field");
-    if (!real)
-        to_integers(type, b->in.data, n);
     void *out = b->out.data;
+    shape_of(r->rank, log2, &b->in);
+    b->in.type = r->type;
+    if (synth_fill(r->field, r->type == FLOE_ZFP_F32 ? FLOE_F32 : FLOE_F64, r->rank, b->in.shape, 1, 0, n, b->in.data))
+        DIE("no field %s", r->field);
+    if (!is_real(r->type))
+        to_integers(r->type, b->in.data, n);
     b->out = b->in;
     b->out.data = out;
-    b->raw_nbytes = n * floe_zfp_type_size(type);
-    for (int mode = 0; mode < 4; mode++) {
-        const char *const modes[] = {real ? "accuracy 1e-3" : "precision 12", "precision 16", "rate 8", "reversible"};
-        if (mode == 0 && real)
-            floe_zfp_params_accuracy(1e-3, &b->params, &err);
-        else if (mode < 2)
-            floe_zfp_params_precision(mode ? 16 : 12, &b->params, &err);
-        else if (mode == 2)
-            floe_zfp_params_rate(8, type, rank, false, &b->params, NULL, &err);
+    b->raw_nbytes = n * floe_zfp_type_size(r->type);
+}
+
+enum { MODES = 4 };
+static const char *mode_of(const rows *r, int mode, floe_zfp_params *params)
+{
+    const bool real = is_real(r->type);
+    floe_error err;
+    switch (mode) {
+    case 0:
+        if (real)
+            floe_zfp_params_accuracy(1e-3, params, &err);
         else
-            b->params = floe_zfp_params_reversible();
-        snprintf(name, sizeof name, "%s %u-D %s", types[type], rank, modes[mode]);
-        row(name, b, repeats);
+            floe_zfp_params_precision(12, params, &err);
+        return real ? "accuracy 1e-3" : "precision 12";
+    case 1: floe_zfp_params_precision(16, params, &err); return "precision 16";
+    case 2: floe_zfp_params_rate(8, r->type, r->rank, false, params, NULL, &err); return "rate 8";
+    default: *params = floe_zfp_params_reversible(); return "reversible";
     }
 }
 
 int main(int argc, char **argv)
 {
+    static const char *const types[] = {"", "i32", "i64", "f32", "f64"};
     const uint32_t log2 = argc > 1 ? (uint32_t)atoi(argv[1]) : 21;
-    const int repeats = argc > 2 ? atoi(argv[2]) : 9;
     const uint64_t n = (uint64_t)1 << log2;
-    bench b = {.capacity = 12 * n + 65536};
-    if (log2 < 12 || log2 > 30 || repeats < 1 || repeats > MAX_REPEATS)
-        DIE("zfp_bench [LOG2_ELEMENTS [REPEATS [THREADS]]]");
+    bench b = {.repeats = argc > 2 ? atoi(argv[2]) : 9, .capacity = 12 * n + 65536};
+    if (log2 < 12 || log2 > 30 || b.repeats < 1)
+        DIE("zfp_bench [LOG2_ELEMENTS [REPEATS [THREADS [ROW...]]]]");
     floe_cpu_init(&b.one, 1, FLOE_ISA_AUTO, NULL);
     floe_cpu_init(&b.many, argc > 3 ? (uint32_t)atoi(argv[3]) : 0, FLOE_ISA_AUTO, NULL);
-    b.in.data = room_of(8 * n);
-    b.stream = room_of(b.capacity);
-    b.theirs = room_of(b.capacity);
-    b.lengths = room_of(n);
-    b.places = room_of(8 * (n / CHUNK + 2));
-    printf("%llu elements, %u threads, MB/s\n%-26s %7s  %28s   %28s\n%-26s %7s  %6s %6s %5s %6s   %6s %6s %5s %6s\n",
+    b.in.data = bench_alloc(8 * n);
+    b.out.data = bench_alloc(8 * n);
+    b.stream = bench_alloc(b.capacity);
+    b.theirs = bench_alloc(b.capacity);
+    b.lengths = bench_alloc(n);
+    b.places = bench_alloc(8 * (n / CHUNK + 2));
+    printf("%llu elements, %u threads, MB/s\n%-31s %7s  %28s   %28s\n%-31s %7s  %6s %6s %5s %6s   %6s %6s %5s %6s\n",
            (unsigned long long)n, b.many.threads, "", "", "compress", "decompress", "", "ratio", "libzfp", "floe", "x",
            "many", "libzfp", "floe", "x", "many");
-    const uint32_t ranks[] = {3, 2, 1, 4};
-    for (int r = 0; r < 4; r++)
-        for (int type = FLOE_ZFP_F32; type <= FLOE_ZFP_F64; type++)
-            rows_of((floe_zfp_type)type, ranks[r], log2, repeats, &b);
-    rows_of(FLOE_ZFP_I32, 3, log2, repeats, &b);
-    rows_of(FLOE_ZFP_I64, 3, log2, repeats, &b);
+    for (size_t i = 0; i < MODES * (sizeof table / sizeof *table); i++) {
+        const rows *r = &table[i / MODES];
+        char name[64];
+        const char *mode = mode_of(r, i % MODES, &b.params);
+        snprintf(name, sizeof name, "%s %u-D %s %s", types[r->type], r->rank, r->field, mode);
+        if (bench_is_chosen(name, argc, argv, 4)) {
+            fill(r, log2, &b);
+            row(name, &b);
+        }
+    }
     return 0;
 }
 

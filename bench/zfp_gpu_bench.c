@@ -9,11 +9,8 @@
  * at the bandwidth of a copy in the same run, in percent of the time of in and of out 1. Each case is checked: the bytes that the
  * CPU encodes, and the values that it decodes.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hd.h"
+#include "bench/bench_kit.h"
 #include "codec/zfp_stream.h"
 #include "synth/synth.h"
 
@@ -26,8 +23,6 @@ int main(void)
 }
 
 #else
-
-#include <cuda_runtime_api.h>
 
 #include "codec/zfp_stream_cuda.h"
 #include "stage/index/index_prim.h"
@@ -57,57 +52,20 @@ static const bench_case cases[] = {
 enum { NCASES = sizeof cases / sizeof *cases };
 static const uint32_t chunks[NCHUNKS] = {1, 2, 4, 8, 16};
 
-#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
-#define CU(call)                                                                     \
-    do {                                                                             \
-        cudaError_t e_ = (cudaError_t)(call);                                        \
-        if (e_ != cudaSuccess)                                                       \
-            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
-    } while (0)
-#define FL(err, call)                          \
+#define FL_ERR(err, call)                      \
     do {                                       \
         if ((call) != FLOE_OK)                 \
             DIE("%s: %s", #call, err.message); \
     } while (0)
 
 static int repeats = 11;
+static double seconds[MAX_REPEATS];
 static double copy_bandwidth; /* bytes read and written a second */
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Median seconds of what a function puts on the stream. */
 static double timed(void (*call)(void *), void *arg)
 {
-    static double seconds[MAX_REPEATS];
-    cudaEvent_t from, to;
-    CU(cudaEventCreate(&from));
-    CU(cudaEventCreate(&to));
-    for (int i = -WARM; i < repeats; i++) {
-        float ms;
-        CU(cudaEventRecord(from, NULL));
-        call(arg);
-        CU(cudaEventRecord(to, NULL));
-        CU(cudaEventSynchronize(to));
-        CU(cudaEventElapsedTime(&ms, from, to));
-        if (i >= 0)
-            seconds[i] = 1e-3 * ms;
-    }
-    CU(cudaEventDestroy(from));
-    CU(cudaEventDestroy(to));
-    qsort(seconds, (size_t)repeats, sizeof *seconds, by_size);
-    return seconds[repeats / 2];
-}
-
-static void *dev_alloc(uint64_t nbytes)
-{
-    void *p;
-    CU(cudaMalloc(&p, nbytes));
-    CU(cudaMemset(p, 0, nbytes));
-    return p;
+    return bench_gpu_median(NULL, call, arg, WARM, repeats, seconds);
 }
 
 /* ---- a case ---------------------------------------------------------------------------------------------------------- */
@@ -129,14 +87,6 @@ typedef struct bench {
     floe_cpu cpu;
 } bench;
 
-static void *host_alloc(uint64_t nbytes)
-{
-    void *p = aligned_alloc(FLOE_ARENA_ALIGN, (size_t)((nbytes + 255) & ~(uint64_t)255));
-    if (!p)
-        DIE("no memory for %llu bytes", (unsigned long long)nbytes);
-    return p;
-}
-
 static double range_of(const bench *b)
 {
     double low = 1e300, high = -1e300;
@@ -152,9 +102,9 @@ static void make_params(bench *b)
 {
     floe_error err;
     if (b->c->rate > 0)
-        FL(err, floe_zfp_params_rate(b->c->rate, b->c->type, b->c->rank, false, &b->params, NULL, &err));
+        FL_ERR(err, floe_zfp_params_rate(b->c->rate, b->c->type, b->c->rank, false, &b->params, NULL, &err));
     else if (b->c->rel > 0)
-        FL(err, floe_zfp_params_accuracy(b->c->rel * range_of(b), &b->params, &err));
+        FL_ERR(err, floe_zfp_params_accuracy(b->c->rel * range_of(b), &b->params, &err));
     else
         b->params = floe_zfp_params_reversible();
 }
@@ -172,11 +122,11 @@ static void make_field(bench *b)
     b->nelems = (uint64_t)stride;
     b->raw = b->nelems * floe_dtype_size(dtype);
     b->nblocks = floe_zfp_nblocks(b->in.rank, b->in.shape);
-    b->in.data = host_alloc(b->raw);
+    b->in.data = bench_alloc(b->raw);
     if (synth_fill("turbulence", dtype, b->c->rank, b->c->shape, 1, 0, b->nelems, b->in.data) != FLOE_OK)
         DIE("cannot make %s", b->c->name);
     b->out = b->in;
-    b->out.data = dev_alloc(b->raw);
+    b->out.data = bench_dev_alloc(b->raw);
 }
 
 /* By the CPU, which is what the GPU is compared with. */
@@ -184,21 +134,21 @@ static void make_stream(bench *b)
 {
     floe_error err;
     const size_t room = floe_zfp_stream_workspace(&b->cpu, &b->in, &b->params, 1);
-    void *scratch = host_alloc(room);
+    void *scratch = bench_alloc(room);
     floe_arena arena = floe_arena_of(scratch, room);
     b->capacity = floe_zfp_stream_bound(&b->in, &b->params, 0);
-    b->stream = host_alloc(b->capacity);
-    b->lengths = host_alloc(b->nblocks * sizeof *b->lengths);
-    FL(err, floe_zfp_stream_compress(&b->cpu, &b->in, &b->params, 0, &arena, b->stream, b->capacity, b->lengths,
-                                     &b->nbits, &err));
+    b->stream = bench_alloc(b->capacity);
+    b->lengths = bench_alloc(b->nblocks * sizeof *b->lengths);
+    FL_ERR(err, floe_zfp_stream_compress(&b->cpu, &b->in, &b->params, 0, &arena, b->stream, b->capacity, b->lengths,
+                                         &b->nbits, &err));
     arena = floe_arena_of(scratch, room);
-    b->decoded = host_alloc(b->raw);
+    b->decoded = bench_alloc(b->raw);
     floe_zfp_array back = b->in;
     back.data = b->decoded;
-    FL(err, floe_zfp_stream_decompress(&b->cpu, &back, &b->params, 0, b->stream, (b->nbits + 63) / 64 * 8, NULL, 1,
-                                       &arena, &err));
+    FL_ERR(err, floe_zfp_stream_decompress(&b->cpu, &back, &b->params, 0, b->stream, (b->nbits + 63) / 64 * 8, NULL, 1,
+                                           &arena, &err));
     free(scratch);
-    b->dev_stream = dev_alloc(b->capacity);
+    b->dev_stream = bench_dev_alloc(b->capacity);
 }
 
 static void make_index(bench *b, uint32_t chunk)
@@ -206,16 +156,16 @@ static void make_index(bench *b, uint32_t chunk)
     const floe_index_spec spec = {FLOE_INDEX_HYBRID, chunk, FLOE_INDEX_PARTITION};
     const uint64_t bound =
         floe_side_index_bound(&spec, b->nblocks, floe_zfp_block_bits(&b->params, b->c->type, b->c->rank));
-    uint8_t *bytes = host_alloc(bound);
+    uint8_t *bytes = bench_alloc(bound);
     uint64_t opened;
     floe_error err;
-    FL(err, floe_side_index_encode(&spec, b->lengths, b->nblocks, 0, bytes, bound, &b->index_nbytes, &err));
-    FL(err, floe_side_index_open(bytes, b->index_nbytes, b->nbits, &b->index, &opened, &err));
-    b->dev_index = dev_alloc(b->index_nbytes);
+    FL_ERR(err, floe_side_index_encode(&spec, b->lengths, b->nblocks, 0, bytes, bound, &b->index_nbytes, &err));
+    FL_ERR(err, floe_side_index_open(bytes, b->index_nbytes, b->nbits, &b->index, &opened, &err));
+    b->dev_index = bench_dev_alloc(b->index_nbytes);
     CU(cudaMemcpy(b->dev_index, bytes, b->index_nbytes, cudaMemcpyHostToDevice));
     b->index.body = (const uint8_t *)b->dev_index + FLOE_INDEX_HEADER_NBYTES;
-    FL(err, floe_index_prim_workspace(&b->prim, &spec, b->nblocks, &opened, &err));
-    b->prim.workspace = dev_alloc(opened);
+    FL_ERR(err, floe_index_prim_workspace(&b->prim, &spec, b->nblocks, &opened, &err));
+    b->prim.workspace = bench_dev_alloc(opened);
     b->prim.workspace_nbytes = opened;
     free(bytes);
 }
@@ -233,7 +183,7 @@ static void decode(void *arg)
                                        .places = b->dev_places,
                                        .status = b->dev_status};
     floe_error err;
-    FL(err, floe_index_prim_decode(&b->prim, &b->index, b->dev_places, b->dev_report, &err));
+    FL_ERR(err, floe_index_prim_decode(&b->prim, &b->index, b->dev_places, b->dev_report, &err));
     CU(floe_zfp_decode_cuda(&call, NULL));
 }
 
@@ -252,14 +202,14 @@ static double time_encoding(bench *b)
                                        .params = b->params,
                                        .dst = b->dev_stream,
                                        .capacity = b->capacity,
-                                       .lengths = dev_alloc(b->nblocks * sizeof *b->lengths),
-                                       .nbits = dev_alloc(sizeof nbits),
+                                       .lengths = bench_dev_alloc(b->nblocks * sizeof *b->lengths),
+                                       .nbits = bench_dev_alloc(sizeof nbits),
                                        .status = b->dev_status};
     CU(floe_zfp_encode_scratch_cuda(&b->out, &b->params, &nbytes));
-    b->encode.scratch = dev_alloc(nbytes);
+    b->encode.scratch = bench_dev_alloc(nbytes);
     CU(cudaMemcpy(b->out.data, b->in.data, b->raw, cudaMemcpyHostToDevice));
     const double s = timed(encode, b);
-    uint8_t *bytes = host_alloc(end);
+    uint8_t *bytes = bench_alloc(end);
     CU(cudaMemcpy(&status, b->dev_status, sizeof status, cudaMemcpyDeviceToHost));
     CU(cudaMemcpy(&nbits, b->encode.nbits, sizeof nbits, cudaMemcpyDeviceToHost));
     CU(cudaMemcpy(bytes, b->dev_stream, end, cudaMemcpyDeviceToHost));
@@ -274,7 +224,7 @@ static double time_encoding(bench *b)
 
 static void check_decoded(const bench *b)
 {
-    void *values = host_alloc(b->raw);
+    void *values = bench_alloc(b->raw);
     floe_index_report report;
     uint32_t status;
     CU(cudaMemcpy(&report, b->dev_report, sizeof report, cudaMemcpyDeviceToHost));
@@ -291,13 +241,13 @@ static void bench_run(const bench_case *c)
     bench b = {.c = c};
     floe_error err;
     double first = 0;
-    FL(err, floe_cpu_init(&b.cpu, 0, FLOE_ISA_AUTO, &err));
+    FL_ERR(err, floe_cpu_init(&b.cpu, 0, FLOE_ISA_AUTO, &err));
     make_field(&b);
     make_params(&b);
     make_stream(&b);
-    b.dev_places = dev_alloc((b.nblocks + 1) * sizeof(uint64_t));
-    b.dev_status = dev_alloc(sizeof *b.dev_status);
-    b.dev_report = dev_alloc(sizeof *b.dev_report);
+    b.dev_places = bench_dev_alloc((b.nblocks + 1) * sizeof(uint64_t));
+    b.dev_status = bench_dev_alloc(sizeof *b.dev_status);
+    b.dev_report = bench_dev_alloc(sizeof *b.dev_report);
     const double in = time_encoding(&b);
     printf("%-15s %5.2f %7.1f", c->name, (double)b.nbits / (double)b.nelems, 1e-9 * (double)b.raw / in);
     for (int i = 0; i < NCHUNKS; i++) {
@@ -320,23 +270,6 @@ static void bench_run(const bench_case *c)
         free(host[i]);
 }
 
-/* ---- the yardstick --------------------------------------------------------------------------------------------------- */
-
-static const uint64_t copy_nbytes = (uint64_t)1 << 29;
-
-static void copy(void *arg)
-{
-    CU(cudaMemcpyAsync((uint8_t *)arg + copy_nbytes, arg, copy_nbytes, cudaMemcpyDeviceToDevice, NULL));
-}
-
-static bool is_chosen(const char *name, int argc, char **argv, int first)
-{
-    bool chosen = first >= argc;
-    for (int i = first; i < argc; i++)
-        chosen |= strstr(name, argv[i]) != NULL;
-    return chosen;
-}
-
 int main(int argc, char **argv)
 {
     int first = 1;
@@ -344,16 +277,14 @@ int main(int argc, char **argv)
         repeats = atoi(argv[first++]);
     if (repeats > MAX_REPEATS)
         DIE("at most %d repeats", MAX_REPEATS);
-    void *memory = dev_alloc(2 * copy_nbytes);
-    copy_bandwidth = 2 * (double)copy_nbytes / timed(copy, memory);
-    CU(cudaFree(memory));
+    copy_bandwidth = bench_gpu_copy_speed(1 << 29, WARM, repeats, seconds);
     printf("copy: %.0f GB/s read and written\n", 1e-9 * copy_bandwidth);
     printf("%-15s %5s %7s", "", "bits", "in");
     for (int i = 0; i < NCHUNKS; i++)
         printf("  out %2u", chunks[i]);
     puts("   floor");
     for (int i = 0; i < NCASES; i++)
-        if (is_chosen(cases[i].name, argc, argv, first))
+        if (bench_is_chosen(cases[i].name, argc, argv, first))
             bench_run(&cases[i]);
     return 0;
 }

@@ -16,29 +16,15 @@
  * What is decoded is compared with what is decoded without an index, on a GPU where C is 1.
  */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <floe/zfp.h>
 
+#include "bench/bench_kit.h"
 #include "synth/synth.h"
 
-#ifdef FLOE_HAVE_CUDA_BUILD
-#include <cuda_runtime_api.h>
-#endif
 #ifdef HAVE_ZFP
 #include <zfp.h>
 #endif
-
-#define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
-#define FL(ctx, call)                           \
-    do {                                        \
-        if ((call) != FLOE_OK)                  \
-            DIE("%s", floe_ctx_message((ctx))); \
-    } while (0)
 
 enum { MAX_REPEATS = 1000, WARM = 2, THREADS = 2, NSIZES = 5, NFORMS = 4, PARTITION = 32 };
 enum { LEAST_PLANES = 8, MOST_PLANES = 24, PLANES_STEP = 4, NPRECISIONS = 5 };
@@ -82,56 +68,22 @@ typedef struct sums {
     double stream_nbytes;
 } sums;
 
-static double seconds_of(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- either place ----------------------------------------------------------------------------------------------------- */
-
-static void *host_alloc(uint64_t nbytes)
-{
-    void *p = aligned_alloc(64, (size_t)((nbytes + 63) & ~(uint64_t)63));
-    if (!p)
-        DIE("no memory for %llu bytes", (unsigned long long)nbytes);
-    memset(p, 0, (size_t)nbytes);
-    return p;
-}
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#define CU(call)                                                                     \
-    do {                                                                             \
-        cudaError_t e_ = (call);                                                     \
-        if (e_ != cudaSuccess)                                                       \
-            DIE("%s:%d: %s: %s", __FILE__, __LINE__, #call, cudaGetErrorString(e_)); \
-    } while (0)
-
-static void *dev_alloc(uint64_t nbytes)
-{
-    void *p;
-    CU(cudaMalloc(&p, nbytes));
-    CU(cudaMemset(p, 0, nbytes));
-    return p;
-}
 static void dev_free(void *p) { CU(cudaFree(p)); }
 static void dev_copy(void *dst, const void *src, uint64_t nbytes)
 {
     CU(cudaMemcpy(dst, src, nbytes, cudaMemcpyDefault));
 }
 static void dev_wipe(void *p, uint64_t nbytes) { CU(cudaMemset(p, 0xA5, nbytes)); }
-static bool has_gpu(void)
-{
-    int ndevices = 0;
-    return cudaGetDeviceCount(&ndevices) == cudaSuccess && ndevices > 0;
-}
 
-static int by_size(const void *a, const void *b)
+static void decode_async(void *arg)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    bench *b = arg;
+    FL(b->ctx[0],
+       floe_zfp_decompress_async(b->ctx[0], b->stream, b->nbytes, NULL, &b->told, &b->index, &b->out, b->report));
 }
 
 /* Median seconds. */
@@ -139,33 +91,17 @@ static double gpu_seconds(bench *b)
 {
     static double seconds[MAX_REPEATS];
     floe_zfp_report report;
-    cudaEvent_t from, to;
-    CU(cudaEventCreate(&from));
-    CU(cudaEventCreate(&to));
-    for (int i = -WARM; i < b->repeats; i++) {
-        float ms;
-        CU(cudaEventRecord(from, NULL));
-        FL(b->ctx[0],
-           floe_zfp_decompress_async(b->ctx[0], b->stream, b->nbytes, NULL, &b->told, &b->index, &b->out, b->report));
-        CU(cudaEventRecord(to, NULL));
-        CU(cudaEventSynchronize(to));
-        CU(cudaEventElapsedTime(&ms, from, to));
-        if (i >= 0)
-            seconds[i] = 1e-3 * (double)ms;
-    }
-    CU(cudaEventDestroy(from));
-    CU(cudaEventDestroy(to));
+    const double median = bench_gpu_median(NULL, decode_async, b, WARM, b->repeats, seconds);
     dev_copy(&report, b->report, sizeof report);
     if (report.status)
         DIE("status %u", report.status);
-    qsort(seconds, (size_t)b->repeats, sizeof *seconds, by_size);
-    return seconds[b->repeats / 2];
+    return median;
 }
 
 #else
 
-static bool has_gpu(void) { return false; } /* so none of the others is called */
-static void *dev_alloc(uint64_t nbytes) { return nbytes ? NULL : NULL; }
+/* None of these is called. */
+static void *bench_dev_alloc(uint64_t nbytes) { return nbytes ? NULL : NULL; }
 static void dev_free(void *p) { (void)p; }
 static void dev_copy(void *dst, const void *src, uint64_t nbytes) { memcpy(dst, src, (size_t)nbytes); }
 static void dev_wipe(void *p, uint64_t nbytes) { memset(p, 0xA5, (size_t)nbytes); }
@@ -173,7 +109,7 @@ static double gpu_seconds(bench *b) { return b->repeats; }
 
 #endif
 
-static void *memory(const bench *b, uint64_t nbytes) { return b->gpu ? dev_alloc(nbytes) : host_alloc(nbytes); }
+static void *memory(const bench *b, uint64_t nbytes) { return b->gpu ? bench_dev_alloc(nbytes) : bench_alloc(nbytes); }
 static void memory_free(const bench *b, void *p) { (b->gpu ? dev_free : free)(p); }
 
 /* ---- what is timed ---------------------------------------------------------------------------------------------------- */
@@ -185,10 +121,10 @@ static double cpu_seconds(bench *b, int threads, uint64_t index_nbytes)
     floe_ctx *ctx = b->ctx[threads - 1];
     double least = INFINITY;
     for (int i = 0; i < b->repeats; i++) {
-        const double begin = seconds_of(clock);
+        const double begin = bench_seconds(clock);
         FL(ctx, floe_zfp_decompress(ctx, b->stream, b->nbytes, &b->told, index_nbytes ? b->index.data : NULL,
                                     index_nbytes, &b->out));
-        least = fmin(least, seconds_of(clock) - begin);
+        least = fmin(least, bench_seconds(clock) - begin);
     }
     return least;
 }
@@ -203,7 +139,7 @@ static double libzfp_seconds(bench *b)
                    : b->told.rank == 2 ? zfp_field_2d(b->out.data, type, n[1], n[0])
                                        : zfp_field_3d(b->out.data, type, n[2], n[1], n[0]);
     for (int i = 0; i < b->repeats; i++) {
-        const double begin = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        const double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         bitstream *bits = stream_open(b->stream, (size_t)b->nbytes);
         zfp_stream *zfp = zfp_stream_open(bits);
         zfp_stream_set_params(zfp, b->told.minbits, b->told.maxbits, b->told.maxprec, b->told.minexp);
@@ -211,7 +147,7 @@ static double libzfp_seconds(bench *b)
             DIE("libzfp failed");
         zfp_stream_close(zfp);
         stream_close(bits);
-        least = fmin(least, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begin);
+        least = fmin(least, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);
     }
     zfp_field_free(f);
     return least;
@@ -279,8 +215,8 @@ static void field_make(bench *b, const bench_field *f, uint32_t log2)
     for (uint32_t i = 0; i < f->rank; i++)
         shape[i] = (uint64_t)1 << (log2 / f->rank + (i < log2 % f->rank));
     b->raw = nelems * (f->dtype == FLOE_F32 ? 4 : 8);
-    b->want = host_alloc(b->raw);
-    b->got = host_alloc(b->raw);
+    b->want = bench_alloc(b->raw);
+    b->got = bench_alloc(b->raw);
     if (synth_fill(f->kind, f->dtype, f->rank, shape, 1, 0, nelems, b->want) != FLOE_OK)
         DIE("cannot make %s", f->name);
     void *in = memory(b, b->raw), *out = memory(b, b->raw);
@@ -352,15 +288,7 @@ static void open_place(bench *b)
         o.backend = b->gpu ? FLOE_BACKEND_CUDA : FLOE_BACKEND_CPU;
         FL(b->ctx[t], floe_ctx_create(&b->ctx[t], &o));
     }
-    b->report = b->gpu ? dev_alloc(sizeof *b->report) : NULL;
-}
-
-static bool is_chosen(const char *name, int argc, char **argv)
-{
-    bool chosen = argc < 5;
-    for (int i = 4; i < argc; i++)
-        chosen |= strstr(name, argv[i]) != NULL;
-    return chosen;
+    b->report = b->gpu ? bench_dev_alloc(sizeof *b->report) : NULL;
 }
 
 int main(int argc, char **argv)
@@ -371,13 +299,13 @@ int main(int argc, char **argv)
     if (argc < 2 || (!b.gpu && strcmp(argv[1], "cpu") != 0) || log2 < 12 || log2 > 30 || b.repeats < 1 ||
         b.repeats > MAX_REPEATS)
         DIE("zfp_index_bench cpu|gpu [LOG2_ELEMENTS [REPEATS [WORD...]]]");
-    if (b.gpu && !has_gpu())
+    if (b.gpu && !bench_has_gpu())
         DIE("no GPU, or a build without CUDA");
     memcpy(b.sizes, b.gpu ? gpu_sizes : cpu_sizes, sizeof b.sizes);
     open_place(&b);
     heading(&b);
     for (int i = 0; i < NFIELDS; i++)
-        if (is_chosen(fields[i].name, argc, argv))
+        if (bench_is_chosen(fields[i].name, argc, argv, 4))
             rows(&b, &fields[i], (uint32_t)log2);
     for (int t = 0; t < THREADS; t++)
         floe_ctx_free(&b.ctx[t]);
