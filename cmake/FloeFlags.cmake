@@ -91,8 +91,9 @@ if(FLOE_ZFP)
 endif()
 
 if(FLOE_AVX2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
-  check_c_compiler_flag(-mavx2 FLOE_HAVE_AVX2_FLAG)
-  if(FLOE_HAVE_AVX2_FLAG)
+  set(FLOE_AVX2_FLAGS -mavx2 -mfma -mbmi -mbmi2) # what src/backend/backend.c asks the processor for
+  check_c_compiler_flag("-mavx2 -mfma -mbmi -mbmi2" FLOE_HAVE_AVX2_FLAGS)
+  if(FLOE_HAVE_AVX2_FLAGS)
     set(FLOE_AVX2_BUILD ON)
     target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_AVX2_BUILD=1)
   endif()

@@ -47,11 +47,13 @@ static uint32_t processors(void)
 #endif
 }
 
+/* All that is compiled for: AVX2, and what came with it. */
 static bool has_avx2(void)
 {
 #if defined(FLOE_HAVE_AVX2_BUILD) && defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
 #else
     return false;
 #endif

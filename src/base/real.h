@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One source, several objects: files that end in _cpu.c are compiled for each element type (FLOE_REAL_BITS 32 or 64) and
  * each instruction set (FLOE_AVX2 0 or 1), and name what they export with FLOE_V(name), e.g. floe_pack_encode_step_f32_avx2.
- * Nothing but speed may differ between the instruction sets. */
+ * Nothing but speed may differ between the instruction sets. AVX2 stands for FMA, BMI1 and BMI2 as well. */
 #ifndef FLOE_BASE_REAL_H
 #define FLOE_BASE_REAL_H
 

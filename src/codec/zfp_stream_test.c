@@ -327,6 +327,60 @@ static void random_bytes(void **unused)
     }
 }
 
+/* Lengths of blocks by plain C and by vectors. */
+static void measure_anything(const zfp_case *c, const void *src, uint64_t nbytes)
+{
+    const floe_cpu cpus[] = {plain, best(1)};
+    const uint64_t n = floe_zfp_nblocks(c->array.rank, c->array.shape);
+    uint16_t *lengths[2];
+    uint64_t nbits[2];
+    floe_status status[2];
+    for (int i = 0; i < 2; i++) {
+        lengths[i] = malloc(n * sizeof *lengths[i]);
+        status[i] =
+            floe_zfp_stream_measure(&cpus[i], &c->array, &c->params, 0, src, nbytes, lengths[i], &nbits[i], NULL);
+    }
+    assert_int_equal(status[0], status[1]);
+    if (status[0] == FLOE_OK) {
+        assert_int_equal(nbits[0], nbits[1]);
+        assert_memory_equal(lengths[0], lengths[1], n * sizeof *lengths[0]);
+    }
+    free(lengths[0]);
+    free(lengths[1]);
+}
+
+/* Small blocks are read several planes at a time: of whatever bits, they end behind any bit and any plane. */
+static void blocks_that_end_anywhere(void **unused)
+{
+    (void)unused;
+    enum { VALUES = 400, MOST = 140 };
+    uint8_t bytes[VALUES * MOST / 4 / 8];
+    uint64_t state = 11, memory[VALUES];
+    for (uint32_t maxbits = 1; maxbits <= MOST; maxbits++)
+        for (uint32_t turn = 0; turn < 64; turn++) {
+            const floe_zfp_params params = {.minbits = turn & 8 ? maxbits : 1,
+                                            .maxbits = maxbits,
+                                            .maxprec = turn & 16 ? 64 : 1 + (uint32_t)hostile_below(&state, 40),
+                                            .minexp = turn & 32 ? FLOE_ZFP_MIN_EXP : FLOE_ZFP_MIN_EXP - 1};
+            zfp_case c = {.array = {.type = (floe_zfp_type)(1 + turn % 4), .rank = 1 + turn / 4 % 2}, .params = params};
+            c.nbytes = VALUES * floe_zfp_type_size(c.array.type);
+            c.memory = (uint8_t *)memory;
+            c.array.data = memory;
+            c.array.shape[0] = c.array.rank == 1 ? VALUES : VALUES / 20;
+            c.array.shape[1] = c.array.rank == 1 ? 0 : 20;
+            c.array.stride[0] = c.array.rank == 1 ? 1 : 20;
+            c.array.stride[1] = 1;
+            snprintf(c.text, sizeof c.text, "maxbits %u, turn %u", maxbits, turn);
+            const uint64_t rare = hostile_below(&state, 2);
+            for (size_t i = 0; i < sizeof bytes; i++)
+                bytes[i] = (uint8_t)(hostile_random(&state) & (rare ? hostile_random(&state) : 255));
+            if (floe_zfp_params_check(&params, c.array.type, NULL) == FLOE_OK) {
+                decode_anything(&c, 0, bytes, sizeof bytes, NULL, 1);
+                measure_anything(&c, bytes, sizeof bytes);
+            }
+        }
+}
+
 /* A destination of one byte less than what it takes. */
 static void too_little_room(void **unused)
 {
@@ -357,8 +411,11 @@ static void too_little_room(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_campaign), cmocka_unit_test(cut_short),
-                                       cmocka_unit_test(places_that_lie), cmocka_unit_test(random_bytes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_campaign),
+                                       cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(places_that_lie),
+                                       cmocka_unit_test(random_bytes),
+                                       cmocka_unit_test(blocks_that_end_anywhere),
                                        cmocka_unit_test(too_little_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

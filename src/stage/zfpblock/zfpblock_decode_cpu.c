@@ -1,226 +1,133 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bits -> blocks. Nothing that the bits say is believed: a block ends with maxbits, and a stream's end is read from a copy
  * that goes on with zeros. */
-#include "stage/zfpblock/zfpblock_bits.h"
 #include "stage/zfpblock/zfpblock_cpu.h"
-#include "stage/zfpblock/zfpblock_four.h"
-#include "stage/zfpblock/zfpblock_planes.h"
+#include "stage/zfpblock/zfpblock_four_get.h"
+#include "stage/zfpblock/zfpblock_reader.h"
+#include "stage/zfpblock/zfpblock_sixteen.h"
 #include "stage/zfpblock/zfpblock_walk.h"
 #include "stage/zfpblock/zfpblock_whole.h"
 
-/* Reads the bits of one block. */
-typedef struct reader {
-    const uint8_t *src;
-    uint64_t at;   /* the next bit */
-    uint32_t left; /* bits that the block may still have */
-    const floe_zfp_shuffles *shuffles;
-    const zfp_four_planes *fours; /* one axis */
-} reader;
+/* What the planes of a run's blocks are looked up in, by rank. */
+typedef struct tables {
+    floe_zfp_shuffles shuffles;
+    union {
+        zfp_four_planes fours;       /* one axis */
+        zfp_sixteen_groups sixteens; /* two */
+    };
+} tables;
 
-/* n bits, at most 64; fewer where the block ends, then zeros. */
-ALWAYS_INLINE uint64_t get(reader *r, uint32_t n)
+static void tables_init(tables *t, uint32_t rank)
 {
-    n = n < r->left ? n : r->left;
-    const uint64_t v = floe_zfp_get(r->src, r->at, n);
-    r->at += n;
-    r->left -= n;
-    return v;
-}
-
-/* Zeros in front of the next one bit, at most `most` (below 256). */
-static uint32_t count_zeros(const reader *r, uint32_t most)
-{
-    most = most < r->left ? most : r->left;
-    for (uint32_t zeros = 0; zeros < most; zeros += 56) {
-        const uint64_t w = floe_zfp_window(r->src, r->at + zeros) & (((uint64_t)1 << 56) - 1);
-        if (w)
-            return (uint32_t)floe_min64(zeros + (uint32_t)__builtin_ctzll(w), most);
-    }
-    return most;
+    FLOE_V(floe_zfp_shuffles_init)(&t->shuffles, rank);
+    if (rank == 1)
+        zfp_four_planes_init(&t->fours);
+    if (rank == 2)
+        zfp_sixteen_groups_init(&t->sixteens);
 }
 
 /* ---- planes ---------------------------------------------------------------------------------------------------------- */
 
-/* The rest of a group behind its 1, where at most `most` more coefficients are zero. Returns how many are. */
-static uint32_t get_group(reader *r, uint32_t most)
-{
-    const uint32_t zeros = count_zeros(r, most);
-    const uint32_t nbits = zeros + (zeros < most && zeros < r->left);
-    r->at += nbits;
-    r->left -= nbits;
-    return zeros;
-}
-
-/* The groups of a plane of `size` (up to 64) coefficients, of which *n are known. */
-static uint64_t get_groups_slowly(reader *r, uint32_t *n, uint32_t size)
-{
-    uint64_t x = 0;
-    while (*n < size && get(r, 1)) {
-        *n += get_group(r, size - 1 - *n);
-        x |= (uint64_t)1 << (*n)++;
-    }
-    return x;
-}
-
-/* The same where the block does not end before the plane: group after group from one window. */
-ALWAYS_INLINE uint64_t get_groups(reader *r, uint32_t *known, uint32_t size)
-{
-    uint64_t x = 0, w = floe_zfp_window(r->src, r->at);
-    uint32_t n = *known, used = 0, total = 0;
-    while (n < size) {
-        if (used > FLOE_ZFP_WINDOW / 2) {
-            total += used;
-            w = floe_zfp_window(r->src, r->at + total);
-            used = 0;
-        }
-        if (!(w & 1)) {
-            used++;
-            break;
-        }
-        const uint32_t most = size - 1 - n, zeros = (uint32_t)__builtin_ctzll(w >> 1 | (uint64_t)1 << most);
-        const uint32_t nbits = 1 + zeros + (zeros < most);
-        if (used + nbits > FLOE_ZFP_WINDOW) { /* a long run of zeros */
-            r->at += total + used;
-            r->left -= total + used;
-            *known = n;
-            return x | get_groups_slowly(r, known, size);
-        }
-        used += nbits;
-        w >>= nbits;
-        n += zeros;
-        x |= (uint64_t)1 << n++;
-    }
-    r->at += total + used;
-    r->left -= total + used;
-    *known = n;
-    return x;
-}
-
-ALWAYS_INLINE uint64_t get_plane(reader *r, uint32_t *n, uint32_t size)
-{
-    if (r->left <= 2 * size)
-        return get(r, *n) | get_groups_slowly(r, n, size);
-    const uint64_t x = get(r, *n);
-    return x | get_groups(r, n, size);
-}
-
 /* The same for the 256 coefficients of four axes. */
-static void get_wide_plane(reader *r, uint32_t *n, floe_zfp_planes *planes, uint32_t k)
+static void get_wide_plane(zfp_reader *r, uint32_t *n, floe_zfp_planes *planes, uint32_t k)
 {
     for (uint32_t i = 0; i < FLOE_ZFP_PLANE_WORDS; i++)
-        planes->plane[i][k] = 64 * i < *n ? get(r, *n - 64 * i < 64 ? *n - 64 * i : 64) : 0;
-    while (*n < FLOE_ZFP_BLOCK_VALUES && get(r, 1)) {
-        *n += get_group(r, FLOE_ZFP_BLOCK_VALUES - 1 - *n);
+        planes->plane[i][k] = 64 * i < *n ? zfp_get(r, *n - 64 * i < 64 ? *n - 64 * i : 64) : 0;
+    while (*n < FLOE_ZFP_BLOCK_VALUES && zfp_get(r, 1)) {
+        *n += zfp_get_group(r, FLOE_ZFP_BLOCK_VALUES - 1 - *n);
         planes->plane[*n / 64][k] |= (uint64_t)1 << *n % 64;
         ++*n;
     }
 }
 
-/* Planes of zeros at the top are one bit each. Returns the highest other one's number, and 1. */
-ALWAYS_INLINE uint32_t skip_zeros(reader *r, uint32_t low)
-{
-    const uint32_t zeros = count_zeros(r, FLOE_REAL_BITS - low);
-    r->at += zeros;
-    r->left -= zeros;
-    return FLOE_REAL_BITS - zeros;
-}
-
-/* One axis. */
-ALWAYS_INLINE void get_four_planes(reader *r, uint32_t low, floe_uint *block)
-{
-    const uint32_t high = skip_zeros(r, low);
-    uint32_t n;
-    zfp_row v;
-    uint32_t k = zfp_get_fours(r->src, &r->at, &r->left, &n, r->fours, low, high, &v);
-    if (k > low && r->left) {
-        const uint64_t known = get(r, n);
-        v = zfp_four_below(v, known | get_groups_slowly(r, &n, ZFP_FOUR));
-        k--;
-    }
-    if (!block)
-        return;
-    if (k < FLOE_REAL_BITS)
-        v <<= k;
-    memcpy(block, &v, sizeof v);
-}
-
-/* Up to `precision` planes -> coefficients in base -2, or nothing where block is NULL. */
-ALWAYS_INLINE void get_planes(reader *r, uint32_t rank, uint32_t precision, floe_uint *block)
+/* Up to `precision` planes -> coefficients in base -2, or nothing where block is NULL. False: all
+ * are 0, and nothing was written. */
+ALWAYS_INLINE bool get_planes(zfp_reader *r, const tables *t, uint32_t rank, uint32_t precision, floe_uint *block)
 {
     const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
     if (rank == 1) {
-        get_four_planes(r, low, block);
-        return;
+        zfp_four_get(r, &t->fours, low, block);
+        return true;
     }
-    floe_zfp_planes planes;
-    const uint32_t high = skip_zeros(r, low);
+    const uint32_t high = zfp_skip_zeros(r, low);
     uint32_t n = 0, k = high;
+    floe_zfp_planes planes;
+    if (rank == 2)
+        return zfp_sixteen_get(r, &t->shuffles, &t->sixteens, low, high, block);
     while (k > low && r->left) {
         k--;
         if (rank == 4)
             get_wide_plane(r, &n, &planes, k);
         else
-            planes.plane[0][k] = get_plane(r, &n, 1u << 2 * rank);
+            planes.plane[0][k] = zfp_get_plane(r, &n, 1u << 2 * rank);
     }
-    if (!block)
-        return;
+    if (!block || k == high)
+        return k < high;
     for (uint32_t i = 0; 64 * i < 1u << 2 * rank; i++) {
         memset(planes.plane[i] + (k & ~7u), 0, (k & 7) * sizeof(uint64_t));
         memset(planes.plane[i] + high, 0, (-high & 7) * sizeof(uint64_t));
     }
-    FLOE_V(floe_zfp_planes_join)(r->shuffles, &planes, rank, k, high, block);
+    FLOE_V(floe_zfp_planes_join)(&t->shuffles, &planes, rank, k, high, block);
+    return true;
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------------------------- */
 
 ALWAYS_INLINE void from_negabinary(floe_uint *block, uint32_t rank)
 {
-    for (uint32_t i = 0; i < 1u << 2 * rank; i++)
-        block[i] = FLOE_R(floe_zfp_binary)(block[i]);
+    for (uint32_t i = 0; i < 1u << 2 * rank; i += FLOE_ZFP_SIDE) {
+        zfp_row v;
+        memcpy(&v, block + i, sizeof v);
+        v = (v ^ FLOE_ZFP_NEGABINARY) - FLOE_ZFP_NEGABINARY;
+        memcpy(block + i, &v, sizeof v);
+    }
 }
 
-ALWAYS_INLINE void get_whole(reader *r, uint32_t rank, uint32_t precision, floe_uint *block)
+/* Coefficients that are all 0 are values that are. */
+ALWAYS_INLINE void get_whole(zfp_reader *r, const tables *t, zfp_step step, uint32_t rank, uint32_t precision,
+                             floe_uint *block)
 {
-    get_planes(r, rank, precision, block);
-    if (!block)
-        return;
-    from_negabinary(block, rank);
-    zfp_transform(ZFP_UNLIFT, block, rank);
+    const bool any = get_planes(r, t, rank, precision, block);
+    if (block && any) {
+        from_negabinary(block, rank);
+        zfp_transform(step, block, rank);
+    } else if (block) {
+        memset(block, 0, sizeof *block << 2 * rank);
+    }
 }
 
-ALWAYS_INLINE void get_whole_reversibly(reader *r, uint32_t rank, floe_uint *block)
+ALWAYS_INLINE void get_whole_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
 {
-    const uint32_t precision = (uint32_t)get(r, FLOE_ZFP_PREC_BITS) + 1;
-    get_planes(r, rank, precision, block);
-    if (!block)
-        return;
-    from_negabinary(block, rank);
-    zfp_transform(ZFP_SUM, block, rank);
+    const uint32_t precision = (uint32_t)zfp_get(r, FLOE_ZFP_PREC_BITS) + 1;
+    get_whole(r, t, ZFP_SUM, rank, precision, block);
 }
 
-ALWAYS_INLINE void get_real(reader *r, const floe_zfp_params *params, uint32_t rank, floe_uint *block)
+ALWAYS_INLINE void get_real(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank,
+                            floe_uint *block)
 {
-    if (!get(r, 1)) {
+    const uint32_t head = (uint32_t)floe_zfp_window(r->src, r->at) & ((2u << FLOE_ZFP_EXP_BITS) - 1);
+    zfp_skip(r, head & 1 ? 1 + FLOE_ZFP_EXP_BITS : 1); /* no block has less room than for its head */
+    if (!(head & 1)) {
         if (block)
             memset(block, 0, sizeof *block << 2 * rank);
         return;
     }
-    const int32_t e = (int32_t)get(r, FLOE_ZFP_EXP_BITS) - FLOE_ZFP_EXP_BIAS;
-    get_whole(r, rank, floe_zfp_precision(e, params, rank), block);
+    const int32_t e = (int32_t)(head >> 1) - FLOE_ZFP_EXP_BIAS;
+    get_whole(r, t, ZFP_UNLIFT, rank, floe_zfp_precision(e, params, rank), block);
     if (block)
         zfp_to_real(block, rank, e, block);
 }
 
-ALWAYS_INLINE void get_real_reversibly(reader *r, uint32_t rank, floe_uint *block)
+ALWAYS_INLINE void get_real_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
 {
-    if (!get(r, 1)) {
+    if (!zfp_get(r, 1)) {
         if (block)
             memset(block, 0, sizeof *block << 2 * rank);
         return;
     }
-    const bool patterns = get(r, 1) != 0;
-    const int32_t e = patterns ? 0 : (int32_t)get(r, FLOE_ZFP_EXP_BITS) - FLOE_ZFP_EXP_BIAS;
-    get_whole_reversibly(r, rank, block);
+    const bool patterns = zfp_get(r, 1) != 0;
+    const int32_t e = patterns ? 0 : (int32_t)zfp_get(r, FLOE_ZFP_EXP_BITS) - FLOE_ZFP_EXP_BIAS;
+    get_whole_reversibly(r, t, rank, block);
     if (block && patterns) {
         for (uint32_t i = 0; i < 1u << 2 * rank; i++)
             block[i] = FLOE_R(floe_zfp_reinterpret)(block[i]);
@@ -230,18 +137,21 @@ ALWAYS_INLINE void get_real_reversibly(reader *r, uint32_t rank, floe_uint *bloc
 }
 
 /* One block of any kind; block may be NULL. Returns its bits. */
-ALWAYS_INLINE uint32_t get_block(reader *r, const floe_zfp_params *params, uint32_t rank, bool real, floe_uint *block)
+ALWAYS_INLINE uint32_t get_block(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank,
+                                 bool real, floe_uint *block)
 {
     const bool reversible = params->minexp < FLOE_ZFP_MIN_EXP;
     r->left = params->maxbits;
     if (real && reversible)
-        get_real_reversibly(r, rank, block);
+        get_real_reversibly(r, t, rank, block);
     else if (real)
-        get_real(r, params, rank, block);
+        get_real(r, t, params, rank, block);
     else if (reversible)
-        get_whole_reversibly(r, rank, block);
+        get_whole_reversibly(r, t, rank, block);
     else
-        get_whole(r, rank, params->maxprec, block);
+        get_whole(r, t, ZFP_UNLIFT, rank, params->maxprec, block);
+    if (!reversible && params->minbits == params->maxbits) /* the next block need not wait for this one */
+        return params->maxbits;
     const uint32_t used = params->maxbits - r->left;
     if (real && reversible && used == 1) /* zeros are not filled up */
         return 1;
@@ -255,24 +165,21 @@ ALWAYS_INLINE uint32_t get_block(reader *r, const floe_zfp_params *params, uint3
 typedef struct decoder {
     uint64_t safe; /* a block that begins below this bit does not reach the end */
     uint8_t bytes[FLOE_ZFP_FIELD_MAX / 8 + 4 * sizeof(uint64_t)];
-    floe_zfp_shuffles shuffles;
-    zfp_four_planes fours;
+    tables tables;
 } decoder;
 
 static void decoder_init(decoder *d, const floe_zfp_source *s, uint32_t block_bits, uint32_t rank)
 {
     const uint64_t nbytes = floe_ceil_div(s->nbits, 8), most = block_bits / 8 + 3 * sizeof(uint64_t);
     d->safe = nbytes > most ? 8 * (nbytes - most) : 0;
-    FLOE_V(floe_zfp_shuffles_init)(&d->shuffles, rank);
-    if (rank == 1)
-        zfp_four_planes_init(&d->fours);
+    tables_init(&d->tables, rank);
 }
 
 /* The next block. False: it does not end in the source. */
 ALWAYS_INLINE bool next_block(floe_zfp_source *s, decoder *d, const floe_zfp_params *params, uint32_t rank, bool real,
                               floe_uint *block, uint32_t *nbits)
 {
-    reader r = {.src = s->src, .at = s->at, .shuffles = &d->shuffles, .fours = &d->fours};
+    zfp_reader r = {.src = s->src, .at = s->at};
     if (s->at > s->nbits)
         return false;
     if (s->at >= d->safe) {
@@ -282,7 +189,7 @@ ALWAYS_INLINE bool next_block(floe_zfp_source *s, decoder *d, const floe_zfp_par
         r.src = d->bytes;
         r.at = s->at % 8;
     }
-    *nbits = get_block(&r, params, rank, real, block);
+    *nbits = get_block(&r, &d->tables, params, rank, real, block);
     if (*nbits > s->nbits - s->at)
         return false;
     s->at += *nbits;

@@ -30,11 +30,6 @@ typedef struct zfp_four_codes {
     uint16_t of[1 << ZFP_FOUR][1 << ZFP_FOUR];
 } zfp_four_codes;
 
-/* By coefficients that are known, and the bits that come next. */
-typedef struct zfp_four_planes {
-    zfp_four of[ZFP_FOUR][1 << ZFP_FOUR_BITS];
-} zfp_four_planes;
-
 ALWAYS_INLINE zfp_four zfp_four_of(uint32_t known, uint32_t plane)
 {
     uint32_t code = plane & ((1u << known) - 1), nbits = known, n = known;
@@ -58,17 +53,6 @@ static inline void zfp_four_codes_init(zfp_four_codes *codes)
             codes->of[seen][plane] = (uint16_t)(f.code | f.nbits << ZFP_FOUR_LENGTH);
         }
     }
-}
-
-/* The codes are a prefix code that leaves nothing out. */
-static inline void zfp_four_planes_init(zfp_four_planes *planes)
-{
-    for (uint32_t known = 0; known < ZFP_FOUR; known++)
-        for (uint32_t plane = 0; plane < 1 << ZFP_FOUR; plane++) {
-            const zfp_four f = zfp_four_of(known, plane);
-            for (uint32_t next = f.code; next < 1 << ZFP_FOUR_BITS; next += 1u << f.nbits)
-                planes->of[known][next] = f;
-        }
 }
 
 /* Bit k of each coefficient: a plane's order is that of the block. */
@@ -107,47 +91,6 @@ ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes
         }
     }
     floe_zfp_put(w, bits, nbits);
-}
-
-/* One plane more below those in v. */
-ALWAYS_INLINE zfp_row zfp_four_below(zfp_row v, uint64_t plane)
-{
-    const zfp_row bit = {1, 2, 4, 8};
-    return v + v - (zfp_row)(((floe_uint)plane & bit) == bit); /* true is -1 */
-}
-
-/* The way back, from bit *at, of which *left belong to the block: planes in *v, one below the other. Returns the lowest one
- * that was read; where it is above `low` and bits are left, the block ends within the next, and *known, fewer than four,
- * coefficients are known. */
-ALWAYS_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t *left, uint32_t *known,
-                                     const zfp_four_planes *codes, uint32_t low, uint32_t high, zfp_row *v)
-{
-    uint32_t n = 0, k = high, rest = *left, used = 1;
-    zfp_row sum = {0};
-    while (k > low && rest && used) {
-        const uint32_t room = rest < FLOE_ZFP_WINDOW ? rest : FLOE_ZFP_WINDOW;
-        uint64_t w = floe_zfp_window(src, *at);
-        zfp_four f;
-        for (used = 0; n < ZFP_FOUR && k > low; used += f.nbits, w >>= f.nbits, n = f.known, k--) {
-            f = codes->of[n][w & ((1u << ZFP_FOUR_BITS) - 1)];
-            if (used + f.nbits > room)
-                break;
-            sum = zfp_four_below(sum, f.plane);
-        }
-        for (; n == ZFP_FOUR && k > low && used + ZFP_FOUR <= room; used += ZFP_FOUR, w >>= ZFP_FOUR, k--)
-            sum = zfp_four_below(sum, w & ((1u << ZFP_FOUR) - 1));
-        if (n == ZFP_FOUR && k > low && used < rest && rest == room) { /* the block's last bits */
-            sum = zfp_four_below(sum, w & ((1u << (rest - used)) - 1));
-            used = rest;
-            k--;
-        }
-        *at += used;
-        rest -= used;
-    }
-    *left = rest;
-    *known = n;
-    *v = sum;
-    return k;
 }
 
 #endif

@@ -8,10 +8,7 @@
 
 #include "base/bytes.h"
 #include "stage/zfpblock/zfpblock_math.h"
-
-#if FLOE_AVX2
-#include <immintrin.h>
-#endif
+#include "stage/zfpblock/zfpblock_turn.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -33,23 +30,12 @@ void FLOE_V(floe_zfp_shuffles_init)(floe_zfp_shuffles *shuffles, uint32_t rank)
 
 /* ---- 64 bytes <-> 8 planes ------------------------------------------------------------------------------------------- */
 
-/* 8 rows of 8 bits in a word: rows become columns. */
-ALWAYS_INLINE uint64_t transpose8(uint64_t x)
-{
-    uint64_t t = (x ^ x >> 7) & 0x00AA00AA00AA00AAu;
-    x ^= t ^ t << 7;
-    t = (x ^ x >> 14) & 0x0000CCCC0000CCCCu;
-    x ^= t ^ t << 14;
-    t = (x ^ x >> 28) & 0x00000000F0F0F0F0u;
-    return x ^ t ^ t << 28;
-}
-
 ALWAYS_INLINE void planes_of_bytes(const group_bytes bytes, uint32_t count, uint64_t *planes)
 {
     for (uint32_t j = 0; j < 8; j++)
         planes[j] = 0;
     for (uint32_t g = 0; g < floe_ceil_div(count, 8); g++) {
-        uint64_t columns = transpose8(floe_load64(bytes + 8 * g));
+        uint64_t columns = zfp_turn8(floe_load64(bytes + 8 * g));
         for (uint32_t j = 0; j < 8; j++)
             planes[j] |= (columns >> 8 * j & 255) << 8 * g;
     }
@@ -61,7 +47,7 @@ ALWAYS_INLINE void bytes_of_planes(const uint64_t *planes, uint32_t count, group
         uint64_t columns = 0;
         for (uint32_t j = 0; j < 8; j++)
             columns |= (planes[j] >> 8 * g & 255) << 8 * j;
-        floe_store64(bytes + 8 * g, transpose8(columns));
+        floe_store64(bytes + 8 * g, zfp_turn8(columns));
     }
 }
 
@@ -213,19 +199,6 @@ ALWAYS_INLINE void split_16(const floe_zfp_shuffles *s, const floe_uint *block, 
     }
 }
 
-/* 8 rows of 8 bits in each 64-bit number: rows become columns. */
-ALWAYS_INLINE __m256i transpose8_bits(__m256i x)
-{
-    const __m256i m1 = _mm256_set1_epi64x(0x00AA00AA00AA00AA), m2 = _mm256_set1_epi64x(0x0000CCCC0000CCCC),
-                  m4 = _mm256_set1_epi64x(0x00000000F0F0F0F0);
-    __m256i t = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 7)), m1);
-    x = _mm256_xor_si256(x, _mm256_xor_si256(t, _mm256_slli_epi64(t, 7)));
-    t = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 14)), m2);
-    x = _mm256_xor_si256(x, _mm256_xor_si256(t, _mm256_slli_epi64(t, 14)));
-    t = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 28)), m4);
-    return _mm256_xor_si256(x, _mm256_xor_si256(t, _mm256_slli_epi64(t, 28)));
-}
-
 /* 8 planes -> 64 bytes: a byte of each plane makes a matrix of 8 x 8 bits. */
 ALWAYS_INLINE void bytes_of_8_planes(const uint64_t *planes, __m256i *a, __m256i *b)
 {
@@ -237,8 +210,8 @@ ALWAYS_INLINE void bytes_of_8_planes(const uint64_t *planes, __m256i *a, __m256i
     const __m256i l = _mm256_unpacklo_epi16(p, q), u = _mm256_unpackhi_epi16(p, q);
     /* planes 0-3 of a group in lane 0, 4-7 in lane 1, 4 bytes each: bring the two together */
     const __m256i together = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    *a = transpose8_bits(_mm256_permutevar8x32_epi32(l, together));
-    *b = transpose8_bits(_mm256_permutevar8x32_epi32(u, together));
+    *a = zfp_turn8_each(_mm256_permutevar8x32_epi32(l, together));
+    *b = zfp_turn8_each(_mm256_permutevar8x32_epi32(u, together));
 }
 
 ALWAYS_INLINE void join_64(const floe_zfp_shuffles *s, const uint64_t *planes, uint32_t low, uint32_t high,
@@ -254,23 +227,6 @@ ALWAYS_INLINE void join_64(const floe_zfp_shuffles *s, const uint64_t *planes, u
     }
     half_of_bytes(first, block, block + 16);
     half_of_bytes(second, block + 32, block + 48);
-}
-
-ALWAYS_INLINE void join_16(const floe_zfp_shuffles *s, const uint64_t *planes, uint32_t low, uint32_t high,
-                           floe_uint *block)
-{
-    const __m256i order = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)s->from[0]));
-    half_bytes all;
-    floe_uint other[16];
-    for (uint32_t byte = 0; byte < NBYTES; byte++) {
-        __m256i unused;
-        all.of[byte] = _mm256_setzero_si256();
-        if (8 * byte + 8 <= low || 8 * byte >= high)
-            continue;
-        bytes_of_8_planes(planes + 8 * byte, &all.of[byte], &unused);
-        all.of[byte] = _mm256_shuffle_epi8(all.of[byte], order);
-    }
-    half_of_bytes(all, block, other);
 }
 
 #endif
@@ -298,11 +254,10 @@ void FLOE_V(floe_zfp_planes_join)(const floe_zfp_shuffles *shuffles, const floe_
 {
     (void)shuffles;
     switch (rank) {
+    case 2: join(planes, 2, low, high, block); break;
 #if FLOE_AVX2
-    case 2: join_16(shuffles, planes->plane[0], low, high, block); break;
     case 3: join_64(shuffles, planes->plane[0], low, high, block); break;
 #else
-    case 2: join(planes, 2, low, high, block); break;
     case 3: join(planes, 3, low, high, block); break;
 #endif
     default: join(planes, 4, low, high, block); break;
