@@ -113,7 +113,8 @@ static void sizes_there_and_back(void **unused)
         const hostile_kind kind = (hostile_kind)(turn / HOSTILE_COUNT(shapes));
         const floe_dtype dtype = (floe_dtype)(FLOE_F32 + (turn + turn / HOSTILE_COUNT(shapes)) % 4);
         const uint64_t n = kit_cells(s->rank, s->extent);
-        const double rate = rates[turn % HOSTILE_COUNT(rates)], prec = planes[turn % HOSTILE_COUNT(planes)];
+        const uint64_t pick = turn + turn / HOSTILE_COUNT(shapes);
+        const double rate = rates[pick % HOSTILE_COUNT(rates)], prec = planes[pick % HOSTILE_COUNT(planes)];
         const floe_codec_params all[] = {sized_params_of(dtype, FLOE_BOUND_RATE, rate, turn & 1),
                                          sized_params_of(dtype, FLOE_BOUND_PREC, prec, turn & 1)};
         void *data = malloc((size_t)n * 8);
