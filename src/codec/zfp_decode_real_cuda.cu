@@ -4,6 +4,7 @@
  * reads its own block's bit planes into shared memory, by a table of what 8 bits mean; then it turns them to coefficients and
  * undoes the transform in registers. Rows of blocks side by side leave the warp as one piece. Compiled for each element type.
  */
+#include "codec/zfp_launch.cuh"
 #include "codec/zfp_real_cuda.h"
 #include "stage/zfpblock/zfpblock_next_dev.cuh"
 
@@ -82,16 +83,11 @@ template <uint32_t RANK, bool REAL, bool REVERSIBLE> cudaError_t launch(const jo
 {
     const auto kernel = zfp_decode_kernel<RANK, REAL, REVERSIBLE>;
     const size_t nbytes = sizeof(block_shared<RANK>);
-    int device, nprocessors;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    uint64_t most;
+    const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
     if (e != cudaSuccess)
         return e;
     const uint64_t wanted = floe_ceil_div(j.nchunks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
-    const uint64_t most = (uint64_t)nprocessors * (RANK > 2 ? FEW : MANY);
     FLOE_LAUNCH(kernel, (uint32_t)floe_min64(wanted, most), THREADS, nbytes, stream, j);
     return cudaGetLastError();
 }

@@ -7,6 +7,7 @@
  *
  * A tile but the last has 32 blocks or more, hence 32 bits or more: no word is shared by three.
  */
+#include "codec/zfp_launch.cuh"
 #include "codec/zfp_real_cuda.h"
 #include "codec/zfp_tiles.cuh"
 #include "stage/zfpblock/zfpblock_write_dev.cuh"
@@ -171,11 +172,9 @@ __global__ void zfp_finish_kernel(const __grid_constant__ job j)
 /* Blocks of threads at most. */
 cudaError_t grid_of(uint32_t rank, uint64_t ntiles, uint32_t *nblocks)
 {
-    int device, nprocessors = 1;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount, device);
-    *nblocks = (uint32_t)floe_min64((uint64_t)nprocessors * (rank > 2 ? FEW : MANY), ntiles);
+    uint64_t most;
+    const cudaError_t e = floe_zfp_blocks_at_once(rank > 2 ? FEW : MANY, &most);
+    *nblocks = (uint32_t)floe_min64(most, ntiles);
     return e;
 }
 

@@ -62,17 +62,15 @@ typedef struct floe_zfp_dev_span {
 
 /* A chunk. */
 typedef struct floe_zfp_dev_chunk {
-    floe_zfp_array
-        array; /* encode: the chunk in the field; decode: data are those of the box that is wanted, which may be empty */
-    bool wanted; /* decode: it is not */
+    floe_zfp_array array; /* the chunk in the field; decode: data are those of the box that is wanted */
+    bool wanted;          /* decode: of that box there is something */
     uint64_t ncells, nwords, nspans, nblocks;
-    floe_zfp_params params; /* of the stream */
     /* encode */
-    floe_zfp_params close; /* those for the bound */
-    uint32_t attempts;     /* bit a: attempt a is wanted */
-    uint32_t cleaned;      /* not 0: some values would spoil their block */
-    unsigned long long first_good,
-        first_odd; /* cells: that zfp may see; that was missed, is not finite and not fill. ~0: none */
+    floe_zfp_params close;         /* what the bound asks of zfp */
+    uint32_t attempts;             /* bit a: attempt a is wanted */
+    uint32_t cleaned;              /* not 0: some values would spoil their block */
+    unsigned long long first_good; /* first cell that zfp may see; ~0: none */
+    unsigned long long first_odd;  /* first cell that was missed, is not finite and not fill; ~0: none */
     uint64_t nliterals, nexceptions, sets_nbytes;
     floe_zfp_chunk close_parts; /* where reversible was tried, too */
     /* both */
@@ -97,8 +95,8 @@ typedef struct floe_zfp_dev_room {
 typedef struct floe_zfp_grid_encode {
     floe_dev_field field;
     floe_dev_grid grid; /* slots: tiles of blocks */
-    bool lossy;         /* params may say anything but LOSSLESS; */
-    bool cut;           /* RATE */
+    bool lossy;         /* params may say anything but LOSSLESS */
+    bool cut;           /* params say RATE: blocks end in the middle of a plane */
     const floe_codec_params *params;
     uint8_t *stream; /* 16-byte aligned */
     uint64_t capacity;
@@ -118,12 +116,12 @@ typedef struct floe_zfp_grid_encode {
     uint64_t spill_words; /* of one */
     uint32_t *coded;      /* streams: room.stream_words a chunk */
     uint64_t *offsets;    /* of the side index's chunks: room.nindex + 1 a chunk */
-    uint64_t
-        *part_needs; /* of partitions: words, least, width, and words in front; room.npartitions + 1 each a chunk */
+    uint64_t *part_needs; /* of partitions: least, width, words, words in front; room.npartitions + 1 each a chunk */
     uint64_t *sets[FLOE_ZFP_SETS]; /* room.nwords a chunk */
-    uint64_t *bad;                 /* where chunks are cleaned: a bit for each cell that spoils its block, */
-    uint32_t
-        *last_good; /* and the last cell of the span that does not, in front of a word; its number in the span and 1 */
+    /* where chunks are cleaned: a bit for each cell that spoils its block; of each word of 64 cells, the last cell in front of it,
+     * in its span, that does not: its number in the span, and 1 */
+    uint64_t *bad;
+    uint32_t *last_good;
     floe_zfp_dev_span *spans;
     double *block_errors, *error_sums; /* psnr only: squared errors of each block, of each chunk; else NULL */
 } floe_zfp_grid_encode;

@@ -4,6 +4,7 @@
  * Compiled for each element type.
  */
 #include "codec/zfp_grid_check.cuh"
+#include "codec/zfp_launch.cuh"
 #include "stage/zfpblock/zfpblock_next_dev.cuh"
 
 namespace
@@ -67,17 +68,12 @@ template <uint32_t RANK, bool REAL> cudaError_t launch(const floe_zfp_grid_encod
 {
     const auto kernel = zfp_grid_check_kernel<RANK, REAL>;
     const size_t nbytes = sizeof(block_shared<RANK>);
-    int device, nprocessors;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    uint64_t most;
+    const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
     if (e != cudaSuccess)
         return e;
-    const uint64_t most = (uint64_t)nprocessors * (RANK > 2 ? FEW : MANY), y = floe_min64(call.grid.nchunks, most);
-    const uint64_t wanted = floe_ceil_div(call.room.nblocks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
-    const dim3 blocks((uint32_t)floe_min64(wanted, floe_max64(most / y, 1)), (uint32_t)y);
+    const uint64_t each = floe_ceil_div(call.room.nblocks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
+    const dim3 blocks = floe_zfp_blocks_of_chunks(most, call.grid.nchunks, each);
     FLOE_LAUNCH(kernel, blocks, THREADS, nbytes, stream, call);
     return cudaGetLastError();
 }

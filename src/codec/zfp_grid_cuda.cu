@@ -22,19 +22,11 @@ FLOE_DEV void describe(const floe_zfp_grid_encode &call, uint64_t number, floe_z
     const floe_dev_field &f = call.field;
     uint64_t lo[FLOE_MAX_RANK];
     int64_t at = 0;
-    c->array.type = floe_zfp_type_of_dtype(f.dtype);
-    c->array.rank = f.rank;
     floe_grid_cut(f.rank, call.grid.shape, call.grid.chunk, number, lo, c->array.shape);
-    c->ncells = c->nblocks = 1;
-    for (uint32_t i = 0; i < f.rank; i++) {
+    floe_zfp_count(f, c);
+    for (uint32_t i = 0; i < f.rank; i++)
         at += (int64_t)lo[i] * f.stride[i];
-        c->array.stride[i] = f.stride[i];
-        c->ncells *= c->array.shape[i];
-        c->nblocks *= floe_ceil_div(c->array.shape[i], FLOE_ZFP_SIDE);
-    }
     c->array.data = (uint8_t *)f.data + at * (int64_t)floe_zfp_size_of(call);
-    c->nwords = floe_ceil_div(c->ncells, FLOE_ZFP_WORD_CELLS);
-    c->nspans = floe_ceil_div(c->ncells, FLOE_ZFP_SPAN_CELLS);
 }
 
 /* A thread owns a chunk. */

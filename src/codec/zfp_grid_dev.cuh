@@ -54,6 +54,21 @@ FLOE_DEV uint32_t floe_zfp_size_of(const floe_zfp_grid_encode &call)
     return floe_dtype_is_narrow(call.field.dtype) ? 4 : 8;
 }
 
+/* What follows from a chunk's shape. */
+FLOE_DEV void floe_zfp_count(const floe_dev_field &field, floe_zfp_dev_chunk *c)
+{
+    c->array.type = floe_zfp_type_of_dtype(field.dtype);
+    c->array.rank = field.rank;
+    c->ncells = c->nblocks = 1;
+    for (uint32_t i = 0; i < field.rank; i++) {
+        c->array.stride[i] = field.stride[i];
+        c->ncells *= c->array.shape[i];
+        c->nblocks *= floe_ceil_div(c->array.shape[i], FLOE_ZFP_SIDE);
+    }
+    c->nwords = floe_ceil_div(c->ncells, FLOE_ZFP_WORD_CELLS);
+    c->nspans = floe_ceil_div(c->ncells, FLOE_ZFP_SPAN_CELLS);
+}
+
 /* What an attempt asks of zfp. */
 FLOE_DEV floe_zfp_params floe_zfp_params_for(const floe_zfp_dev_chunk *c, uint32_t attempt)
 {

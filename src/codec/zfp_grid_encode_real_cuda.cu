@@ -4,6 +4,7 @@
  * the planes that are kept say: so lanes undo the transform of what they hold, and compare. Compiled for each element type.
  */
 #include "codec/zfp_grid_check.cuh"
+#include "codec/zfp_launch.cuh"
 #include "stage/zfpblock/zfpblock_read_dev.cuh"
 #include "stage/zfpblock/zfpblock_write_dev.cuh"
 
@@ -248,11 +249,9 @@ __global__ void __launch_bounds__(THREADS, shape<RANK>::BLOCKS_A_PROCESSOR)
 /* Blocks of threads at most. */
 cudaError_t blocks_of(uint32_t rank, const floe_dev_grid &grid, uint32_t *nblocks)
 {
-    int device, nprocessors = 1;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount, device);
-    *nblocks = (uint32_t)floe_min64((uint64_t)nprocessors * (rank > 2 ? FEW : MANY), grid.nchunks * grid.slots);
+    uint64_t most;
+    const cudaError_t e = floe_zfp_blocks_at_once(rank > 2 ? FEW : MANY, &most);
+    *nblocks = (uint32_t)floe_min64(most, grid.nchunks * grid.slots);
     return e;
 }
 

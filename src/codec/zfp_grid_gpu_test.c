@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chunks of codec zfp that lie, decoded by a GPU: it takes what the CPU takes, with the same values, and refuses the others;
  * nothing outside the output is written. No container stands in front: so it is the chunk's own checks that are tested. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <cuda_runtime_api.h>
 #include <math.h>
+
+#include "tests/gpu/gpu_kit.h"
 
 #define KIT_FAIL fail_msg
 #include "tests/codec_kit.h"
 
 #include "codec/zfp_grid.h"
-
-#define CU(call) assert_int_equal((call), cudaSuccess)
 
 enum { MARGIN = 256, DIRT = 0xEE };
 
@@ -140,17 +133,11 @@ static void compare(const sample *s, device *d, const floe_codec_params *p, cons
     kit_block_free(&out);
 }
 
-static bool small(void)
-{
-    const char *wish = getenv("FLOE_GPU_TEST");
-    return wish && strcmp(wish, "small") == 0;
-}
-
 static void chunks_that_lie(void **unused)
 {
     (void)unused;
     uint64_t state = 8, refused = 0, taken = 0;
-    const uint64_t rounds = small() ? 20 : 150;
+    const uint64_t rounds = is_small() ? 20 : 150;
     for (size_t i = 0; i < HOSTILE_COUNT(samples); i++) {
         const sample *s = &samples[i];
         const floe_cpu cpu = kit_cpu(1, FLOE_ISA_PLAIN);

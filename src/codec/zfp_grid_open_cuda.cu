@@ -29,10 +29,8 @@ FLOE_DEV void describe(const floe_zfp_grid_decode &call, uint64_t number, floe_z
     const floe_dev_field &f = call.field;
     uint64_t lo[FLOE_MAX_RANK];
     int64_t at = 0;
-    c->array.type = floe_zfp_type_of_dtype(f.dtype);
-    c->array.rank = f.rank;
     floe_grid_cut(f.rank, call.layout, call.layout + FLOE_MAX_RANK, number, lo, c->array.shape);
-    c->ncells = c->nblocks = 1;
+    floe_zfp_count(f, c);
     c->wanted = true;
     for (uint32_t i = 0; i < f.rank; i++) {
         const uint64_t extent = c->array.shape[i];
@@ -41,14 +39,9 @@ FLOE_DEV void describe(const floe_zfp_grid_decode &call, uint64_t number, floe_z
         c->array.lo[i] = from - lo[i];
         c->array.hi[i] = to - lo[i];
         c->array.boxed |= from > lo[i] || to < lo[i] + extent;
-        c->array.stride[i] = f.stride[i];
         at += (int64_t)(from - call.lo[i]) * f.stride[i];
-        c->ncells *= extent;
-        c->nblocks *= floe_ceil_div(extent, FLOE_ZFP_SIDE);
     }
     c->array.data = (uint8_t *)f.data + at * (int64_t)size_of(call);
-    c->nwords = floe_ceil_div(c->ncells, FLOE_ZFP_WORD_CELLS);
-    c->nspans = floe_ceil_div(c->ncells, FLOE_ZFP_SPAN_CELLS);
 }
 
 FLOE_DEV uint64_t full_cells(const floe_zfp_grid_decode &call)

@@ -5,13 +5,7 @@
  *
  *     ZFP_CASES=20000 zfp_stream_gpu_test
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include "base/hd.h"
 #include "codec/zfp_stream.h"

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The range scan on a GPU against the CPU's: ranges and fill values of synthetic and hostile fields, whole and strided.
  * FLOE_GPU_TEST=small: less of it. With --bench: how fast it is instead. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include "base/hd.h"
 #include "field/field.h"
@@ -26,18 +18,6 @@ static uint64_t draw(uint64_t below)
     return (seed >> 33) % below;
 }
 static double uniform(void) { return (double)draw(1u << 30) / (double)(1u << 30); }
-
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
 
 /* ---- both answers -------------------------------------------------------------------------------------------------- */
 
@@ -73,12 +53,12 @@ typedef struct device {
 static device opened(const void *memory, size_t nbytes)
 {
     device d;
-    cu(cudaMalloc((void **)&d.values, nbytes + 64));
-    cu(cudaMalloc((void **)&d.scratch, floe_range_scratch_nbytes()));
-    cu(cudaMalloc((void **)&d.done, sizeof *d.done));
-    cu(cudaMalloc((void **)&d.range, sizeof *d.range));
+    CU(cudaMalloc((void **)&d.values, nbytes + 64));
+    CU(cudaMalloc((void **)&d.scratch, floe_range_scratch_nbytes()));
+    CU(cudaMalloc((void **)&d.done, sizeof *d.done));
+    CU(cudaMalloc((void **)&d.range, sizeof *d.range));
     if (nbytes)
-        cu(cudaMemcpy(d.values, memory, nbytes, cudaMemcpyHostToDevice));
+        CU(cudaMemcpy(d.values, memory, nbytes, cudaMemcpyHostToDevice));
     return d;
 }
 
@@ -101,9 +81,9 @@ static floe_dev_range on_gpu(const device *d, const floe_field *field, const voi
     job.detect = detect;
     job.scratch = d->scratch;
     job.done = d->done;
-    cu(cudaMemset(d->done, 0, sizeof *d->done));
-    cu((cudaError_t)floe_range_scan_cuda(&job, d->range, NULL));
-    cu(cudaMemcpy(&r, d->range, sizeof r, cudaMemcpyDeviceToHost));
+    CU(cudaMemset(d->done, 0, sizeof *d->done));
+    CU((cudaError_t)floe_range_scan_cuda(&job, d->range, NULL));
+    CU(cudaMemcpy(&r, d->range, sizeof r, cudaMemcpyDeviceToHost));
     return r;
 }
 
@@ -348,15 +328,15 @@ static double bench_time(const floe_range_job *job, floe_dev_range *range)
 {
     float ms[BENCH_RUNS];
     cudaEvent_t begin, end;
-    cu(cudaEventCreate(&begin));
-    cu(cudaEventCreate(&end));
+    CU(cudaEventCreate(&begin));
+    CU(cudaEventCreate(&end));
     for (int r = 0; r < BENCH_RUNS; r++) {
-        cu(cudaMemset(job->done, 0, sizeof *job->done));
-        cu(cudaEventRecord(begin, NULL));
-        cu((cudaError_t)floe_range_scan_cuda(job, range, NULL));
-        cu(cudaEventRecord(end, NULL));
-        cu(cudaEventSynchronize(end));
-        cu(cudaEventElapsedTime(&ms[r], begin, end));
+        CU(cudaMemset(job->done, 0, sizeof *job->done));
+        CU(cudaEventRecord(begin, NULL));
+        CU((cudaError_t)floe_range_scan_cuda(job, range, NULL));
+        CU(cudaEventRecord(end, NULL));
+        CU(cudaEventSynchronize(end));
+        CU(cudaEventElapsedTime(&ms[r], begin, end));
     }
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
@@ -372,12 +352,12 @@ static void bench(void)
     const int64_t stride = 1;
     float *data = malloc(most * sizeof *data);
     device d = opened(NULL, 0);
-    cu(cudaFree(d.values));
-    cu(cudaMalloc((void **)&d.values, most * sizeof *data));
+    CU(cudaFree(d.values));
+    CU(cudaMalloc((void **)&d.values, most * sizeof *data));
     for (int kind = 0; kind < 6; kind++) {
         for (uint64_t i = 0; i < most; i++)
             data[i] = (float)bench_value(kind, i);
-        cu(cudaMemcpy(d.values, data, most * sizeof *data, cudaMemcpyHostToDevice));
+        CU(cudaMemcpy(d.values, data, most * sizeof *data, cudaMemcpyHostToDevice));
         for (int mode = 0; mode < 3; mode++)
             for (uint64_t n = most; n > 1000; n /= 512) {
                 floe_range_job job = floe_range_job_of(d.values, FLOE_F32, 1, &n, &stride);

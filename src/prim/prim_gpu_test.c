@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The primitives on a GPU: the bytes that the CPU writes, and no more. FLOE_GPU_TEST=small: less of it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include "prim/prim_test_kit.h"
 
@@ -21,18 +15,6 @@ enum { ALL_PATTERNS = 70001, LARGE = 1000007 };
 static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 4096, 4097, 2048 * 2048 + 1};
 #endif
 enum { NSIZES = sizeof sizes / sizeof *sizes, NSMALL = 6 };
-
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
 
 /* Says which case it is. */
 static void case_fails(const char *what, int call, int type, int pattern, uint64_t n)
@@ -66,14 +48,14 @@ static void pair_open(pair *p, uint64_t n)
     assert_int_equal(floe_cpu_init(&p->cpu, 2, FLOE_ISA_PLAIN, NULL), FLOE_OK);
     p->host.prim.cpu = &p->cpu;
     cudaStream_t stream;
-    cu(cudaStreamCreate(&stream));
+    CU(cudaStreamCreate(&stream));
     p->dev.prim.stream = stream;
     for (int i = 0; i < KIT_NARRAYS; i++) {
         *kit_array(&p->host.a, i) = calloc(1, kit_array_nbytes(i, n));
         *kit_array(&p->back, i) = malloc(kit_array_nbytes(i, n));
-        cu(cudaMalloc(kit_array(&p->dev.a, i), kit_array_nbytes(i, n)));
+        CU(cudaMalloc(kit_array(&p->dev.a, i), kit_array_nbytes(i, n)));
     }
-    cu(cudaMalloc(&p->dev.scratch, scratch_nbytes(p) + 1));
+    CU(cudaMalloc(&p->dev.scratch, scratch_nbytes(p) + 1));
 }
 
 static void pair_close(pair *p)
@@ -81,18 +63,18 @@ static void pair_close(pair *p)
     for (int i = 0; i < KIT_NARRAYS; i++) {
         free(*kit_array(&p->host.a, i));
         free(*kit_array(&p->back, i));
-        cu(cudaFree(*kit_array(&p->dev.a, i)));
+        CU(cudaFree(*kit_array(&p->dev.a, i)));
     }
     free(p->host.prim.workspace);
-    cu(cudaFree(p->dev.scratch));
-    cu(cudaStreamDestroy((cudaStream_t)p->dev.prim.stream));
+    CU(cudaFree(p->dev.scratch));
+    CU(cudaStreamDestroy((cudaStream_t)p->dev.prim.stream));
 }
 
 static void pair_clear(pair *p)
 {
     for (int i = KIT_NINPUTS; i < KIT_NARRAYS; i++) {
         memset(*kit_array(&p->host.a, i), 0xA5, kit_array_nbytes(i, p->n));
-        cu(cudaMemsetAsync(*kit_array(&p->dev.a, i), 0xA5, kit_array_nbytes(i, p->n),
+        CU(cudaMemsetAsync(*kit_array(&p->dev.a, i), 0xA5, kit_array_nbytes(i, p->n),
                            (cudaStream_t)p->dev.prim.stream));
     }
 }
@@ -102,9 +84,9 @@ static bool pair_agrees(pair *p)
     bool same = true;
     cudaStream_t stream = (cudaStream_t)p->dev.prim.stream;
     for (int i = KIT_NINPUTS; i < KIT_NARRAYS; i++)
-        cu(cudaMemcpyAsync(*kit_array(&p->back, i), *kit_array(&p->dev.a, i), kit_array_nbytes(i, p->n),
+        CU(cudaMemcpyAsync(*kit_array(&p->back, i), *kit_array(&p->dev.a, i), kit_array_nbytes(i, p->n),
                            cudaMemcpyDeviceToHost, stream));
-    cu(cudaStreamSynchronize(stream));
+    CU(cudaStreamSynchronize(stream));
     for (int i = KIT_NINPUTS; i < KIT_NARRAYS; i++)
         same = same && memcmp(*kit_array(&p->back, i), *kit_array(&p->host.a, i), kit_array_nbytes(i, p->n)) == 0;
     return same;
@@ -114,7 +96,7 @@ static void run_case(pair *p, floe_prim_type t, kit_pattern pattern)
 {
     kit_fill(&p->host.a, t, pattern, p->n);
     for (int i = 0; i < KIT_NINPUTS; i++)
-        cu(cudaMemcpy(*kit_array(&p->dev.a, i), *kit_array(&p->host.a, i), kit_array_nbytes(i, p->n),
+        CU(cudaMemcpy(*kit_array(&p->dev.a, i), *kit_array(&p->host.a, i), kit_array_nbytes(i, p->n),
                       cudaMemcpyHostToDevice));
     for (int call = 0; call < KIT_CALLS; call++) {
         floe_error err = {0};
@@ -176,25 +158,25 @@ static void calls_can_be_captured(void **state)
         cudaGraph_t graph;
         cudaGraphExec_t replayed;
         floe_error err = {0};
-        cu(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        CU(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
         floe_status status = kit_run(&p.dev, call, t, N, &err);
-        cu(cudaStreamEndCapture(stream, &graph));
+        CU(cudaStreamEndCapture(stream, &graph));
         if (status != FLOE_OK)
             case_fails(err.message, call, t, 0, N);
-        cu(cudaGraphInstantiate(&replayed, graph, 0));
+        CU(cudaGraphInstantiate(&replayed, graph, 0));
         for (int pattern = 0; pattern < 2; pattern++) {
             kit_fill(&p.host.a, t, (kit_pattern)pattern, N);
             for (int i = 0; i < KIT_NINPUTS; i++)
-                cu(cudaMemcpy(*kit_array(&p.dev.a, i), *kit_array(&p.host.a, i), kit_array_nbytes(i, N),
+                CU(cudaMemcpy(*kit_array(&p.dev.a, i), *kit_array(&p.host.a, i), kit_array_nbytes(i, N),
                               cudaMemcpyHostToDevice));
             pair_clear(&p);
-            cu(cudaGraphLaunch(replayed, stream));
+            CU(cudaGraphLaunch(replayed, stream));
             assert_int_equal(kit_run(&p.host, call, t, N, &err), FLOE_OK);
             if (!pair_agrees(&p))
                 case_fails("replayed, bytes differ", call, t, pattern, N);
         }
-        cu(cudaGraphExecDestroy(replayed));
-        cu(cudaGraphDestroy(graph));
+        CU(cudaGraphExecDestroy(replayed));
+        CU(cudaGraphDestroy(graph));
     }
     pair_close(&p);
 }

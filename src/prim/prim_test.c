@@ -13,8 +13,8 @@
 #define FLOE_REAL_BITS 32
 #include "stage/lorenzo/lorenzo_math.h"
 
-static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 70001};
-enum { NSIZES = sizeof sizes / sizeof *sizes, LARGE = 1000007 };
+static const uint64_t sizes[] = {0, 1, 31, 32, 33, 1023, 1024, 1025, 2048, 2049, 20011};
+enum { NSIZES = sizeof sizes / sizeof *sizes, LARGE = 300007 };
 
 /* ---- plain loops ------------------------------------------------------------------------------------------------- */
 

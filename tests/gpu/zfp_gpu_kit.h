@@ -3,18 +3,10 @@
 #ifndef FLOE_TESTS_GPU_ZFP_GPU_KIT_H
 #define FLOE_TESTS_GPU_ZFP_GPU_KIT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <cuda_runtime_api.h>
 #include <floe/zfp.h>
 
+#include "tests/gpu/gpu_kit.h"
 #include "tests/zfp_kit.h"
-
-#define CU(call) assert_int_equal((call), cudaSuccess)
 
 enum { GUARD = 64 };
 

@@ -2,22 +2,17 @@
 /* Spectra on a GPU against those of the CPU: counts are the same, powers agree but for the rounding of two libraries. */
 #include "tests/assess_kit.h"
 
-#include <cuda_runtime_api.h>
 #include <time.h>
 
-#include "assess/spectrum/spectrum.h"
+#include "tests/gpu/gpu_kit.h"
 
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
+#include "assess/spectrum/spectrum.h"
 
 static floe_field on_device(const kit_pair *p, int side)
 {
     floe_field f = p->field[side];
-    cu(cudaMalloc(&f.data, p->nbytes[side]));
-    cu(cudaMemcpy(f.data, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
+    CU(cudaMalloc(&f.data, p->nbytes[side]));
+    CU(cudaMemcpy(f.data, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
     f.data = (uint8_t *)f.data + ((uint8_t *)p->field[side].data - (uint8_t *)p->memory[side]);
     f.place = FLOE_DEVICE;
     return f;

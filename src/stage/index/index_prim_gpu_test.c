@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Indexes over primitives, by threads and by a GPU: the bytes and the places of the serial code, and lies that are found.
  * FLOE_GPU_TEST=small: less of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -17,8 +11,6 @@
 #include "tests/hostile_kit.h"
 
 enum { MOST = 5000, BLOCK_MOST = 16658, GUARD = 64 };
-
-#define CU(call) assert_int_equal((call), cudaSuccess)
 
 /* Where a call works: its memory is its own kind. */
 typedef struct side {
@@ -150,7 +142,7 @@ static void same_bytes_and_places(void **state)
     static uint16_t blocks[MOST];
     static uint8_t want[16 * MOST + 1024], got[16 * MOST + 1024];
     static uint64_t places[2][MOST + 1];
-    const bool small = getenv("FLOE_GPU_TEST") != NULL;
+    const bool small = is_small();
     uint64_t random = 1, nbytes;
     (void)state;
     for (uint64_t n = 0; n < HOSTILE_COUNT(counts) * HOSTILE_COUNT(chunks) * HOSTILE_COUNT(partitions) * 4; n++) {
@@ -206,7 +198,7 @@ static void lies(void **state)
     static uint16_t blocks[300];
     static uint8_t index[16 * MOST];
     static uint64_t want[MOST + 1], got[MOST + 1];
-    const int rounds = getenv("FLOE_GPU_TEST") ? 600 : 4000;
+    const int rounds = is_small() ? 600 : 4000;
     uint64_t random = 5, naccepted = 0;
     (void)state;
     for (int round = 0; round < rounds; round++) {
