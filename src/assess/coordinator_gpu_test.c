@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All metrics of fields in device memory against those of the same fields in host memory. */
 #include "tests/assess_kit.h"
-
-#include <cuda_runtime_api.h>
-
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
+#include "tests/gpu/gpu_kit.h"
 
 static floe_field on_device(const kit_pair *p, int side)
 {
     floe_field f = p->field[side];
-    cu(cudaMalloc(&f.data, p->nbytes[side]));
-    cu(cudaMemcpy(f.data, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
+    CU(cudaMalloc(&f.data, p->nbytes[side]));
+    CU(cudaMemcpy(f.data, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
     f.place = FLOE_DEVICE;
     return f;
 }

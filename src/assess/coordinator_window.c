@@ -22,35 +22,50 @@ floe_status floe_assessment_window_check(const floe_assessment *a, uint32_t part
     return floe_ssim_check(&a->pair, &options, err);
 }
 
+/* Of the parts that are asked for. to: where their results go in a report; NULL: nowhere. Returns how many. */
+static uint32_t options_list(const floe_assessment *a, double min, double max, floe_assess_report *report,
+                             floe_ssim_options *options, floe_similarity **to)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < FLOE_SSIM_AT_ONCE; i++) {
+        const uint32_t part = (uint32_t)FLOE_PART_SSIM << i;
+        if (!(a->parts[FLOE_PASS_WINDOW] & part))
+            continue;
+        if (report)
+            to[n] = i == 0 ? &report->ssim : i == 1 ? &report->ssim_image : &report->ssim_gaussian;
+        options[n++] = options_of(a, part, min, max);
+    }
+    return n;
+}
+
 uint64_t floe_assessment_window_nbytes(const floe_assessment *a)
 {
+    floe_ssim_options options[FLOE_SSIM_AT_ONCE];
+    const uint32_t n = options_list(a, 0, 0, NULL, options, NULL);
     uint64_t most = 0;
-    for (uint32_t part = FLOE_PART_SSIM; part <= FLOE_PART_GAUSSIAN; part *= 2)
-        if (a->parts[FLOE_PASS_WINDOW] & part) {
-            const floe_ssim_options options = options_of(a, part, 0, 0);
-            most =
-                floe_max64(most, floe_assessment_on_device(a) ? floe_ssim_device_nbytes(&a->pair, &options)
-                                                              : floe_ssim_scratch_nbytes(a->cpu, &a->pair, &options));
-        }
+    if (floe_assessment_on_device(a))
+        return floe_ssim_device_nbytes(&a->pair, options, n);
+    for (uint32_t k = 0; k < n; k++)
+        most = floe_max64(most, floe_ssim_scratch_nbytes(a->cpu, &a->pair, &options[k]));
     return most;
 }
 
 floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
-    floe_similarity *const to[] = {&report->ssim, &report->ssim_image, &report->ssim_gaussian};
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t part = (uint32_t)FLOE_PART_SSIM << i;
-        floe_ssim_result r;
-        if (!(a->parts[FLOE_PASS_WINDOW] & part))
-            continue;
-        floe_ssim_options options = options_of(a, part, report->original.min, report->original.max);
-        options.low = fmin(report->original.min, report->decoded.min);
-        options.high = fmax(report->original.max, report->decoded.max);
-        FLOE_TRY(floe_assessment_on_device(a)
-                     ? floe_ssim_assess_device(a->cuda, &a->pair, &options, a->scratch, &r, err)
-                     : floe_ssim_assess(a->cpu, &a->pair, &options, a->scratch, &r, err));
-        *to[i] = (floe_similarity){r.mean, r.min, r.mean_loss, r.max_loss, r.nwindows, r.nleft_out};
+    floe_ssim_options options[FLOE_SSIM_AT_ONCE];
+    floe_ssim_result r[FLOE_SSIM_AT_ONCE];
+    floe_similarity *to[FLOE_SSIM_AT_ONCE];
+    const uint32_t n = options_list(a, report->original.min, report->original.max, report, options, to);
+    for (uint32_t k = 0; k < n; k++) {
+        options[k].low = fmin(report->original.min, report->decoded.min);
+        options[k].high = fmax(report->original.max, report->decoded.max);
     }
+    if (floe_assessment_on_device(a))
+        FLOE_TRY(floe_ssim_assess_device(a->cuda, &a->pair, options, n, a->scratch, r, err));
+    for (uint32_t k = 0; k < n && !floe_assessment_on_device(a); k++)
+        FLOE_TRY(floe_ssim_assess(a->cpu, &a->pair, &options[k], a->scratch, &r[k], err));
+    for (uint32_t k = 0; k < n; k++)
+        *to[k] = (floe_similarity){r[k].mean, r[k].min, r[k].mean_loss, r[k].max_loss, r[k].nwindows, r[k].nleft_out};
     return FLOE_OK;
 }
 

@@ -141,6 +141,30 @@ FLOE_DEV void floe_copy16_async(void *shared, const void *global)
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 #endif
 }
+/* By way of the first cache, where others want the same, too. */
+FLOE_DEV void floe_copy16_async_near(void *shared, const void *global)
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_copy(shared, global, 16, 16);
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+#endif
+}
+/* Bytes that are read once: the second cache keeps others rather than them. */
+FLOE_DEV void floe_copy16_async_once(void *shared, const void *global)
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_copy(shared, global, 16, 16);
+#else
+    uint64_t policy;
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global),
+                 "l"(policy)
+                 : "memory");
+#endif
+}
 /* 4 bytes, where there are no 16 that are aligned. */
 FLOE_DEV void floe_copy4_async(void *shared, const void *global)
 {

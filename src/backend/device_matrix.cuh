@@ -39,6 +39,21 @@ FLOE_DEV void floe_matrix_add(double c[4], const double a[2], double b)
 }
 FLOE_DEV void floe_matrix_multiply(double d[4], const double a[2], double b) { floe_matrix_fma(d, a, b, 0, 0, 0, 0); }
 
+/* c += a * b of 8 x 4, 4 x 8 and 8 x 8 numbers: as above, without rows r + 8. */
+FLOE_DEV void floe_matrix_add_8(double c[2], double a, double b)
+{
+#ifdef FLOE_EMULATED
+    const double rows[2] = {a, 0};
+    double d[4];
+    floe_matrix_fma(d, rows, b, c[0], c[1], 0, 0);
+    c[0] = d[0], c[1] = d[1];
+#else
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a), "d"(b));
+#endif
+}
+
 /* 1 / v for a v that is positive and far from the ends of the range; within a few units of the last place. */
 FLOE_DEV double floe_reciprocal(double v)
 {

@@ -87,24 +87,27 @@ static void worker_take(const floe_reduction *r, floe_reduction_worker *w, floe_
     }
 }
 
+/* Counts in bins lie one after another, as a GPU has them. */
 static void counts_take(floe_reduction *r, floe_arena *arena)
 {
-    if (has(r, FLOE_REDUCTION_PDFS)) {
-        r->error_count = floe_arena_take(arena, r->options->bins, sizeof(uint64_t));
-        r->ratio_count = floe_arena_take(arena, ratio_nbins(r), sizeof(uint64_t));
+    const uint64_t nerrors = has(r, FLOE_REDUCTION_PDFS) ? r->options->bins : 0, nratios = nerrors ? ratio_nbins(r) : 0;
+    const uint64_t nvalues = has(r, FLOE_REDUCTION_VALUES) ? r->options->value_bins : 0;
+    uint64_t *count = floe_arena_take(arena, nerrors + nratios + 2 * nvalues, sizeof *count);
+    if (count) {
+        r->error_count = count, r->ratio_count = count + nerrors;
+        r->value_count[0] = r->ratio_count + nratios, r->value_count[1] = r->value_count[0] + nvalues;
     }
-    for (int side = 0; side < 2; side++) {
-        if (has(r, FLOE_REDUCTION_VALUES))
-            r->value_count[side] = floe_arena_take(arena, r->options->value_bins, sizeof(uint64_t));
-        if (has(r, FLOE_REDUCTION_BYTES))
-            r->byte_count[side] = floe_arena_take(arena, 256, sizeof(uint64_t));
-    }
+    for (int side = 0; has(r, FLOE_REDUCTION_BYTES) && side < 2; side++)
+        r->byte_count[side] = floe_arena_take(arena, 256, sizeof(uint64_t));
 }
 
 void floe_reduction_take(floe_reduction *r, floe_arena *arena)
 {
     r->parts = floe_arena_take(arena, r->npieces, sizeof *r->parts);
-    r->tree = floe_arena_take(arena, r->npieces, sizeof *r->tree);
+    if (r->pair->place == FLOE_HOST)
+        r->tree = floe_arena_take(arena, r->npieces, sizeof *r->tree);
+    else
+        r->looks = floe_arena_take(arena, r->npieces, sizeof *r->looks);
     r->workers = floe_arena_take(arena, r->nworkers, sizeof *r->workers);
     for (uint32_t i = 0; i < r->nworkers; i++)
         worker_take(r, r->workers ? &r->workers[i] : NULL, arena);
@@ -223,13 +226,23 @@ static void piece_run(void *arg, uint64_t k, uint32_t worker)
 
 /* ---- the pass ----------------------------------------------------------------------------------------------------- */
 
+static void part_join(floe_reduction_part *into, const floe_reduction_part *part)
+{
+    for (int i = 0; i < FLOE_SUMS; i++)
+        into->sum[i] += part->sum[i];
+    for (int i = 0; i < FLOE_TOPS; i++)
+        into->top[i] = part->top[i] > into->top[i] ? part->top[i] : into->top[i];
+    for (int i = 0; i < FLOE_COUNTS; i++)
+        into->count[i] += part->count[i];
+}
+
 /* Neighbours first, then pairs of neighbours and so on. */
 static void parts_join(const floe_reduction *r, floe_reduction_part *total)
 {
     memcpy(r->tree, r->parts, r->npieces * sizeof *r->tree);
     for (uint64_t step = 1; step < r->npieces; step *= 2)
         for (uint64_t i = 0; i + step < r->npieces; i += 2 * step)
-            floe_reduction_part_join(&r->tree[i], &r->tree[i + step]);
+            part_join(&r->tree[i], &r->tree[i + step]);
     *total = r->tree[0];
 }
 

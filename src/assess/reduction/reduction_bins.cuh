@@ -10,7 +10,8 @@
 #include "assess/reduction/reduction_lane.cuh"
 
 enum {
-    FLOE_REDUCTION_FEW_NBYTES = 94 << 10 /* of bins, so that two blocks share a processor */
+    FLOE_REDUCTION_FEW_NBYTES = 94 << 10, /* of bins, so that two blocks share a processor */
+    FLOE_REDUCTION_NARROW = 1 << 22       /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
 };
 
 /* One frame of a block. */
@@ -18,8 +19,8 @@ template <typename T> struct floe_reduction_frame {
     floe_bins_frame bins;
     double low, high; /* of the values for which it was made */
     double per_width;
-    uint32_t first; /* bins.first in the low word of a sum */
-    T above, under; /* what fits: above < v < under. Of errors v is what T makes of it */
+    T above, under;  /* what fits: above < v < under. Of errors v is what T makes of it */
+    uint32_t narrow; /* f32 can tell the bins: floe_reduction_floor_narrow */
 };
 
 /* Places of the tables in shared memory, and how many times each count is there. */
@@ -75,7 +76,8 @@ FLOE_DEV void floe_reduction_frame_set(floe_reduction_frame<T> *f, double low, d
     f->bins = b;
     f->low = low, f->high = high;
     f->per_width = floe_bins_power(-b.exponent);
-    f->first = (uint32_t)b.first;
+    f->narrow = sizeof(T) == 4 && b.exponent >= -126 && b.exponent <= 126 && b.first >= -FLOE_REDUCTION_NARROW &&
+                b.first + b.nbins < FLOE_REDUCTION_NARROW;
     floe_reduction_frame_limit(f, exact);
 }
 
@@ -87,6 +89,7 @@ FLOE_DEV void floe_reduction_frame_init(floe_reduction_frame<T> *f, double low, 
     f->bins.nbins = 0;
     f->low = 1, f->high = 0;
     f->above = f->under = 0;
+    f->per_width = 0, f->narrow = 0;
     if (nbins && known)
         floe_reduction_frame_set(f, low, high, nbins, exact);
 }
@@ -168,6 +171,28 @@ template <bool TINY> FLOE_DEV uint32_t floe_reduction_floor(double v, double per
     return TINY ? low - (v * per_width == 0 && v < 0) : low;
 }
 
+/* v * per_width, rounded down, and the bits of 1.5 * 2^23; of less than FLOE_REDUCTION_NARROW. */
+FLOE_DEV uint32_t floe_reduction_floor_narrow(float v, float per_width)
+{
+#ifdef FLOE_EMULATED
+    return floe_bits_f32(0x1.8p23f) + (uint32_t)(int32_t)floor((double)v * (double)per_width);
+#else
+    return floe_bits_f32(__fmaf_rd(v, per_width, 0x1.8p23f));                        /* the product is not rounded */
+#endif
+}
+
+/* y - x, rounded down. Where bins begin is an f32 itself, and never between the two. */
+FLOE_DEV float floe_reduction_error_down(float x, float y)
+{
+#ifdef FLOE_EMULATED
+    const double e = (double)y - (double)x;
+    const float near = (float)e; /* x and y are tame, or e is exact */
+    return (double)near > e ? nextafterf(near, -floe_reduction_infinity<float>()) : near;
+#else
+    return __fsub_rd(y, x);
+#endif
+}
+
 /* |e| / |x| as a T; e as T rounds it. */
 FLOE_DEV uint32_t floe_reduction_ratio_bin(float e, float x, uint32_t nbits)
 {
@@ -178,23 +203,21 @@ FLOE_DEV uint32_t floe_reduction_ratio_bin(double e, double x, uint32_t nbits)
     return floe_log_bins_f64(__ddiv_rn(fabs(e), fabs(x)), nbits);
 }
 
-/* The same of a tame x: a quotient that is right to a few last places will do, unless it lies close to the end of a bin. */
-FLOE_DEV uint32_t floe_reduction_ratio_bin_tame(float e, float x, uint32_t nbits)
+/* What counting in narrow frames takes, in shared memory, so that it costs registers only where it is wanted. Tables begin where
+ * bin 0 of all bins would lie, which may be far outside; in bytes of shared memory. */
+typedef struct __align__(16) floe_reduction_aim
 {
-    enum { PLACES = 4 };
-    const float near = fabsf(e * floe_reduction_reciprocal(x));
-    const uint32_t rest = (1u << (23 - nbits)) - 1, bits = floe_bits_f32(near);
-    if (((bits + PLACES) & rest) < 2 * PLACES && bits)
-        return floe_reduction_ratio_bin(e, x, nbits);
-    return floe_log_bins_f32(near, nbits);
+    float e_above, e_under, v_above, v_under; /* what fits: see floe_reduction_frame */
+    uint32_t errors, ratios, x, y;
+    float e_per_width, v_per_width;
+    uint32_t stride;
+    uint32_t narrow; /* all that is to be counted has narrow frames; else nothing fits */
 }
-FLOE_DEV uint32_t floe_reduction_ratio_bin_tame(double e, double x, uint32_t nbits)
-{
-    return floe_reduction_ratio_bin(e, x, nbits);
-}
+floe_reduction_aim;
 
 /* Of a block. */
 template <typename T> struct floe_reduction_frames {
+    floe_reduction_aim aim;
     floe_reduction_frame<T> errors, values;
     double words[FLOE_REDUCTION_WARPS];
 };
@@ -212,114 +235,183 @@ template <typename T>
 FLOE_DEV bool floe_reduction_fits(const floe_reduction_counter<T> *c, const floe_reduction_extent<T> *v)
 {
     const floe_reduction_frames<T> *f = c->frames;
+    const floe_reduction_span<T> *s = &v->values;
     bool fits = true;
     if (c->bins->nerrors)
         fits &= v->e_low > f->errors.above && v->e_high < f->errors.under;
     if (c->bins->nvalues)
-        fits &= min(v->least[0], v->least[1]) > f->values.above && max(v->most[0], v->most[1]) < f->values.under;
+        fits &= min(s->least[0], s->least[1]) > f->values.above && max(s->most[0], s->most[1]) < f->values.under;
     return fits || v->e_low > v->e_high;
 }
 
-/* What counting a pair takes, in registers: shared memory changes with every count. Tables begin where bin 0 of all bins would
- * lie for this lane, which may be far outside. */
-typedef struct floe_reduction_aim {
-    uint32_t *tables;
-    double e_per_width, v_per_width;
-    uint32_t errors, ratios, x, y, copies, ratio_nbits;
-} floe_reduction_aim;
+/* ---- of groups that are tame --------------------------------------------------------------------------------------- */
 
-template <typename T> FLOE_DEV floe_reduction_aim floe_reduction_aim_of(const floe_reduction_counter<T> *c)
+/* Where a word lies in shared memory, in bytes; and one more in it. */
+FLOE_DEV uint32_t floe_reduction_shared_at(const uint32_t *word)
 {
-    const uint32_t copies = c->at.copies, mine = threadIdx.x % copies;
-    const floe_reduction_frames<T> *f = c->frames;
-    return floe_reduction_aim{c->tables,
-                              f->errors.per_width,
-                              f->values.per_width,
-                              mine - f->errors.first * copies,
-                              mine + c->at.ratios,
-                              mine + c->at.x - f->values.first * copies,
-                              mine + c->at.y - f->values.first * copies,
-                              copies,
-                              c->bins->ratio_nbits};
+#ifdef FLOE_EMULATED
+    return (uint32_t)((const uint8_t *)word - (const uint8_t *)floe_emulated_shared());
+#else
+    return (uint32_t)__cvta_generic_to_shared(word);
+#endif
+}
+FLOE_DEV void floe_reduction_shared_count(uint32_t at)
+{
+#ifdef FLOE_EMULATED
+    atomicAdd((uint32_t *)((uint8_t *)floe_emulated_shared() + at), 1u);
+#else
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(at) : "memory");
+#endif
 }
 
-FLOE_DEV void floe_reduction_count_add(const floe_reduction_aim *a, uint32_t table, uint32_t bin)
+/* By one thread, after its frames have changed and before a barrier. */
+FLOE_DEV void floe_reduction_aim_set(const floe_reduction_counter<float> *c, floe_reduction_frames<float> *f)
 {
-    atomicAdd(&a->tables[table + bin * a->copies], 1u);
+    const float infinity = floe_reduction_infinity<float>();
+    const uint32_t stride = 4 * c->at.copies, bits = floe_bits_f32(0x1.8p23f),
+                   first = floe_reduction_shared_at(c->tables);
+    const floe_reduction_frame<float> *e = &f->errors, *v = &f->values;
+    const uint32_t errors = c->bins->nerrors > 0, values = c->bins->nvalues > 0;
+    floe_reduction_aim *a = &f->aim;
+    a->e_per_width = (float)e->per_width, a->v_per_width = (float)v->per_width;
+    a->e_above = errors ? e->above : -infinity, a->e_under = errors ? e->under : infinity;
+    a->v_above = values ? v->above : -infinity, a->v_under = values ? v->under : infinity;
+    a->errors = first - ((uint32_t)e->bins.first + bits) * stride;
+    a->ratios = first + 4 * c->at.ratios - ((uint32_t)(FLOE_LOG_BINS_LEAST + 127) << c->bins->ratio_nbits) * stride;
+    a->x = first + 4 * c->at.x - ((uint32_t)v->bins.first + bits) * stride;
+    a->y = first + 4 * c->at.y - ((uint32_t)v->bins.first + bits) * stride;
+    a->stride = stride;
+    a->narrow = (!errors || e->narrow) && (!values || v->narrow);
+}
+FLOE_DEV void floe_reduction_aim_set(const floe_reduction_counter<double> *, floe_reduction_frames<double> *)
+{
+    /* f64 has no narrow frames */
 }
 
-/* One pair that counts; divides: and its x is not 0. */
-template <bool TAME, typename T>
-FLOE_DEV void floe_reduction_error_count(const floe_reduction_aim *a, T x, T y, bool divides)
+/* What is counted of ratios that are right to a few last places: bits, but that what belongs into the first bin is brought to
+ * its middle. False: one is so close to the end of a bin that it must be divided again, or beyond the last one. */
+FLOE_DEV bool floe_reduction_ratios_near(const float *ratio, uint32_t nbits, uint32_t *bits)
 {
-    enum { TINY = sizeof(T) == 8 };
-    const double e = (double)y - (double)x;
-    floe_reduction_count_add(a, a->errors, floe_reduction_floor<TINY>(e, a->e_per_width));
-    if (TAME)
-        floe_reduction_count_add(a, a->ratios, floe_reduction_ratio_bin_tame(y - x, x, a->ratio_nbits));
-    else if (divides)
-        floe_reduction_count_add(a, a->ratios, floe_reduction_ratio_bin(y - x, x, a->ratio_nbits));
-}
-template <typename T> FLOE_DEV void floe_reduction_value_count(const floe_reduction_aim *a, T x, T y)
-{
-    enum { TINY = sizeof(T) == 8 };
-    floe_reduction_count_add(a, a->x, floe_reduction_floor<TINY>((double)x, a->v_per_width));
-    floe_reduction_count_add(a, a->y, floe_reduction_floor<TINY>((double)y, a->v_per_width));
-}
-
-/* A tame group that fits. */
-template <bool ERRORS, bool VALUES, typename T>
-FLOE_DEV void floe_reduction_tame_count(const floe_reduction_aim *a, const floe_reduction_group<T> *g)
-{
+    enum { PLACES = 4 };
+    const uint32_t scale = 1u << (9 + nbits); /* brings what does not tell the bin to the top */
+    const float least = floe_f32_of((uint32_t)(FLOE_LOG_BINS_LEAST + 127) << 23 | 1u << (22 - nbits));
+    uint32_t closest = UINT32_MAX, highest = 0;
 #pragma unroll
     for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
-        if (ERRORS)
-            floe_reduction_error_count<true>(a, g->x[j], g->y[j], true);
-        if (VALUES)
-            floe_reduction_value_count(a, g->x[j], g->y[j]);
+        bits[j] = floe_bits_f32(max(ratio[j], least));
+        closest = min(closest, bits[j] * scale + PLACES * scale);
+        highest = max(highest, bits[j]);
     }
+    return (closest >= 2 * PLACES * scale) &
+           (highest < (uint32_t)(FLOE_LOG_BINS_LEAST + FLOE_LOG_BINS_OCTAVES + 127) << 23);
 }
 
-/* Of a group that fits. */
-template <typename T>
-FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> *c, const floe_reduction_group<T> *g,
-                                         const floe_reduction_marks *marks)
+template <bool ERRORS, bool VALUES>
+FLOE_DEV void floe_reduction_narrow_count(floe_reduction_aim a, const floe_reduction_group<float> *g,
+                                          const uint32_t *ratio_bits, uint32_t ratio_nbits)
 {
-    const floe_reduction_aim aim = floe_reduction_aim_of(c);
-    const bool errors = c->bins->nerrors, values = c->bins->nvalues;
-    if (marks->tame) {
-        if (errors && values)
-            floe_reduction_tame_count<true, true>(&aim, g);
-        else if (errors)
-            floe_reduction_tame_count<true, false>(&aim, g);
-        else
-            floe_reduction_tame_count<false, true>(&aim, g);
-        return;
-    }
+    const uint32_t mine = 4 * (threadIdx.x & (a.stride / 4 - 1));
+    a.errors += mine, a.ratios += mine, a.x += mine, a.y += mine;
 #pragma unroll
-    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-        if (marks->counts >> j & 1) {
-            if (errors)
-                floe_reduction_error_count<false>(&aim, g->x[j], g->y[j], marks->divides >> j & 1);
-            if (values)
-                floe_reduction_value_count(&aim, g->x[j], g->y[j]);
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        const float x = g->x[j], y = g->y[j];
+        if (VALUES) {
+            floe_reduction_shared_count(a.x + floe_reduction_floor_narrow(x, a.v_per_width) * a.stride);
+            floe_reduction_shared_count(a.y + floe_reduction_floor_narrow(y, a.v_per_width) * a.stride);
         }
+        if (ERRORS) {
+            const float e = floe_reduction_error_down(x, y);
+            floe_reduction_shared_count(a.errors + floe_reduction_floor_narrow(e, a.e_per_width) * a.stride);
+            floe_reduction_shared_count(a.ratios + (ratio_bits[j] >> (23 - ratio_nbits)) * a.stride);
+        }
+    }
 }
 
-/* Makes room for all that the block has met; by all threads, behind a barrier. */
+/* Does a tame group fit narrow frames? */
+FLOE_DEV bool floe_reduction_aim_fits(const floe_reduction_aim *a, const floe_reduction_extent<float> *v)
+{
+    const floe_reduction_span<float> *s = &v->values;
+    return (v->e_low > a->e_above) & (v->e_high < a->e_under) & (min(s->least[0], s->least[1]) > a->v_above) &
+           (max(s->most[0], s->most[1]) < a->v_under) & (a->narrow != 0);
+}
+
+/* Counts a tame group of each lane of a warp, if all fit and no ratio wants a division. ratio: of floe_reduction_ratios_of. */
+FLOE_DEV bool floe_reduction_tame_count(const floe_reduction_counter<float> *c, const floe_reduction_group<float> *g,
+                                        bool fits, const float *ratio)
+{
+    const uint32_t nbits = c->bins->ratio_nbits;
+    uint32_t ratio_bits[FLOE_REDUCTION_GROUP];
+    if (c->bins->nerrors)
+        fits &= floe_reduction_ratios_near(ratio, nbits, ratio_bits);
+    if (!__all_sync(FLOE_ALL_LANES, fits))
+        return false;
+    if (c->bins->nerrors && c->bins->nvalues)
+        floe_reduction_narrow_count<true, true>(c->frames->aim, g, ratio_bits, nbits);
+    else if (c->bins->nerrors)
+        floe_reduction_narrow_count<true, false>(c->frames->aim, g, ratio_bits, nbits);
+    else
+        floe_reduction_narrow_count<false, true>(c->frames->aim, g, ratio_bits, nbits);
+    return true;
+}
+
+/* ---- of any group -------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV void floe_reduction_bin_count(uint32_t *table, uint32_t copies, uint32_t bin)
+{
+    atomicAdd(&table[bin * copies + (threadIdx.x & (copies - 1))], 1u);
+}
+
+/* One that fits. */
 template <typename T>
-FLOE_DEV_SELDOM void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f, T least, T most,
-                                          const floe_reduction_records *r)
+FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> &c, const floe_reduction_group<T> &g,
+                                         floe_reduction_marks marks)
+{
+    enum { TINY = sizeof(T) == 8 };
+    const floe_reduction_frame<T> errors = c.frames->errors, values = c.frames->values;
+    const uint32_t e_first = (uint32_t)errors.bins.first, v_first = (uint32_t)values.bins.first, copies = c.at.copies;
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        const double x = (double)g.x[j], y = (double)g.y[j];
+        if (!(marks.counts >> j & 1))
+            continue;
+        if (c.bins->nerrors) {
+            floe_reduction_bin_count(c.tables, copies, floe_reduction_floor<TINY>(y - x, errors.per_width) - e_first);
+            if (marks.divides >> j & 1)
+                floe_reduction_bin_count(c.tables + c.at.ratios, copies,
+                                         floe_reduction_ratio_bin(g.y[j] - g.x[j], g.x[j], c.bins->ratio_nbits));
+        }
+        if (c.bins->nvalues) {
+            floe_reduction_bin_count(c.tables + c.at.x, copies,
+                                     floe_reduction_floor<TINY>(x, values.per_width) - v_first);
+            floe_reduction_bin_count(c.tables + c.at.y, copies,
+                                     floe_reduction_floor<TINY>(y, values.per_width) - v_first);
+        }
+    }
+}
+
+/* ---- of all -------------------------------------------------------------------------------------------------------- */
+
+/* Makes room for all that the block has met; by all threads, behind a barrier. values: of the lane. */
+template <typename T>
+FLOE_DEV_SELDOM void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f,
+                                          floe_reduction_span<T> values, const floe_reduction_records *r)
 {
     const floe_reduction_dev_bins *b = c.bins;
     floe_reduction_stack stack = {c.tables, 1, b->nerrors, c.at.copies, NULL};
     stack.spare = b->spare + (uint64_t)blockIdx.x * (b->nerrors + b->nratios + 2 * b->nvalues);
     if (b->nerrors)
-        floe_reduction_frame_widen(&f->errors, -floe_reduction_of_key(r->key[1]), floe_reduction_of_key(r->key[0]),
-                                   false, stack, f->words);
+        floe_reduction_frame_widen(&f->errors, -floe_reduction_of_key(r->key[FLOE_TOP_E_LOW]),
+                                   floe_reduction_of_key(r->key[FLOE_TOP_E]), false, stack, f->words);
+    const double low =
+        -max(floe_reduction_of_key(r->key[FLOE_TOP_X_LOW]), floe_reduction_of_key(r->key[FLOE_TOP_Y_LOW]));
+    const double high = max(floe_reduction_of_key(r->key[FLOE_TOP_X]), floe_reduction_of_key(r->key[FLOE_TOP_Y]));
     stack.tables += c.at.x, stack.ntables = 2, stack.nbins = b->nvalues;
     if (b->nvalues)
-        floe_reduction_frame_widen(&f->values, (double)least, (double)most, true, stack, f->words);
+        floe_reduction_frame_widen(&f->values, min((double)min(values.least[0], values.least[1]), low),
+                                   max((double)max(values.most[0], values.most[1]), high), true, stack, f->words);
+    if (threadIdx.x == 0)
+        floe_reduction_aim_set(&c, f);
+    __syncthreads();
 }
 
 /* The block's counts and frames to device memory; by all threads. */

@@ -17,7 +17,7 @@ enum {
     FLOE_REDUCTION_STEP = FLOE_REDUCTION_THREADS * FLOE_REDUCTION_GROUP /* pairs of a block */
 };
 
-/* A group: bit j of there says that pair j exists. Flat: pairs of a load are neighbours; else they are a block apart. */
+/* A group: bit j of there says that pair j exists; NaN where it does not. Flat: pairs of a load are neighbours; else they are a block apart. */
 template <typename T> struct floe_reduction_group {
     T x[FLOE_REDUCTION_GROUP], y[FLOE_REDUCTION_GROUP];
     uint32_t there;
@@ -81,13 +81,17 @@ template <typename T> FLOE_DEV uint64_t floe_reduction_number(bool flat, uint64_
     return first + (j / side_by_side * FLOE_REDUCTION_THREADS + threadIdx.x) * side_by_side + j % side_by_side;
 }
 
-/* A step that is all there, of flat fields. */
+/* What a thread reads first of a side of flat fields, for the block's step that begins with pair `first`. */
 template <typename T>
-FLOE_DEV void floe_reduction_load(const floe_reduction_dev_job *job, uint64_t first, floe_reduction_group<T> *g)
+FLOE_DEV const uint4 *floe_reduction_flat(const floe_reduction_dev_job *job, int side, uint64_t first)
+{
+    return (const uint4 *)((const T *)job->side[side] + first) + threadIdx.x;
+}
+
+/* A step that is all there, of flat fields: what floe_reduction_flat says. */
+template <typename T> FLOE_DEV void floe_reduction_load(const uint4 *x, const uint4 *y, floe_reduction_group<T> *g)
 {
     enum { SIDE_BY_SIDE = 16 / sizeof(T), LOADS = FLOE_REDUCTION_GROUP / SIDE_BY_SIDE };
-    const uint4 *x = (const uint4 *)((const T *)job->side[0] + first) + threadIdx.x;
-    const uint4 *y = (const uint4 *)((const T *)job->side[1] + first) + threadIdx.x;
     uint4 a[LOADS], b[LOADS];
 #pragma unroll
     for (int i = 0; i < LOADS; i++)
@@ -106,13 +110,14 @@ template <typename T>
 FLOE_DEV void floe_reduction_gather(const floe_reduction_dev_job *job, uint64_t first, uint64_t end,
                                     floe_reduction_group<T> *g)
 {
+    const T nan = (T)floe_f64_of(0x7ff8000000000000u);
     g->there = 0;
 #pragma unroll
     for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++) {
         const uint64_t at = floe_reduction_number<T>(false, first, j);
         const bool is = at < end;
-        g->x[j] = is ? floe_reduction_value<T>(job, 0, at) : (T)0;
-        g->y[j] = is ? floe_reduction_value<T>(job, 1, at) : (T)0;
+        g->x[j] = is ? floe_reduction_value<T>(job, 0, at) : nan;
+        g->y[j] = is ? floe_reduction_value<T>(job, 1, at) : nan;
         g->there |= (uint32_t)is << j;
     }
 }

@@ -21,12 +21,14 @@ extern "C" {
 #endif
 
 enum {
-    FLOE_REDUCTION_MAX_BLOCKS = 1056, /* 8 for each of 132 processors */
-    FLOE_REDUCTION_MAX_LOOKS = 64     /* pieces, and places in each, of a search for the worst */
+    FLOE_REDUCTION_MAX_BLOCKS = 1056,     /* 8 for each of 132 processors */
+    FLOE_REDUCTION_MAX_LOOKS = 64,        /* pieces, and places in each, of a search for the worst */
+    FLOE_REDUCTION_BLOCK_PAIRS = 1 << 30, /* blocks count in 32 bits */
+    FLOE_REDUCTION_DEV_BITS = 46          /* of the most pairs: with more, a piece has more than BLOCK_PAIRS */
 };
 
-/* What a few samples say, before all values are read. Of each side: how many count, and their median (0 without any); of the
- * original, all of these by size. Extremes of pairs that count: NaN without any. */
+/* What a few samples say, before all values are read. Of each side: how many count, and their median (0 without any). Of the
+ * original, those that count by size, and then infinities. Extremes of pairs of which both sides count: NaN without any. */
 typedef struct floe_reduction_start {
     double pivot[2];
     double error_low, error_high, value_low, value_high;
@@ -43,15 +45,6 @@ typedef struct floe_reduction_dev_bins {
     uint64_t *total;                                 /* of all blocks, in the frames of all values; 0 before the call */
     floe_bins_frame *total_frames;
 } floe_reduction_dev_bins;
-
-/* What is known of a piece: a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or a little
- * more; negative without any pair. */
-typedef struct floe_reduction_look {
-    double worst, ratio;
-    uint32_t nundefined, nmismatch; /* as FLOE_COUNT_PW_UNDEFINED, FLOE_COUNT_MISMATCH */
-    uint32_t exact;                 /* worst is no more than the largest |e| */
-    uint32_t reserved;
-} floe_reduction_look;
 
 /* By value. Pointers are device memory. */
 typedef struct floe_reduction_dev_job {

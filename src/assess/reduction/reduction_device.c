@@ -3,6 +3,7 @@
 #include "assess/reduction/reduction_device.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,9 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
                                        floe_error *err)
 {
     *d = (floe_reduction_device){.cuda = cuda, .host = host};
+    FLOE_CHECK(err, host->nelems <= (uint64_t)1 << FLOE_REDUCTION_DEV_BITS, FLOE_ERR_UNSUPPORTED,
+               "a GPU assesses fields of up to 2^%d values, these have %llu", FLOE_REDUCTION_DEV_BITS,
+               (unsigned long long)host->nelems);
     job_make(d);
     FLOE_CUDA(err, floe_reduction_blocks(&d->job, &d->nblocks));
     const floe_prim p = {.stream = cuda->stream};
@@ -133,18 +137,11 @@ static floe_status pivots_mend(floe_reduction_device *d, const floe_reduction_st
 
 /* ---- after it ------------------------------------------------------------------------------------------------------- */
 
-/* Totals to the host's counts, which are as many. */
+/* Totals to the host's counts, which are as many in the same order. */
 static floe_status counts_fetch(floe_reduction_device *d, floe_error *err)
 {
-    const floe_reduction *r = d->host;
-    const floe_reduction_dev_bins *b = &d->job.bins;
-    uint64_t *const to[] = {r->error_count, r->ratio_count, r->value_count[0], r->value_count[1]};
-    const uint64_t n[] = {b->nerrors, b->nratios, b->nvalues, b->nvalues};
-    const uint64_t *from = b->total;
-    for (int i = 0; i < 4; from += n[i++])
-        if (n[i])
-            FLOE_TRY(floe_cuda_copy(d->cuda, to[i], from, n[i] * sizeof *from, err));
-    return FLOE_OK;
+    const uint64_t *from = d->job.bins.total;
+    return d->nbins ? floe_cuda_copy(d->cuda, d->host->error_count, from, d->nbins * sizeof *from, err) : FLOE_OK;
 }
 
 static floe_status bytes_run(floe_reduction_device *d, floe_error *err)
@@ -170,8 +167,7 @@ static floe_spot spot_of(const floe_reduction_device *d, const floe_reduction_fo
 static floe_status looks_fetch(floe_reduction_device *d, floe_error *err)
 {
     floe_reduction_part *parts = d->host->parts;
-    floe_reduction_look *looks = (floe_reduction_look *)d->host->tree;
-    _Static_assert(sizeof *looks <= sizeof *d->host->tree, "there is a part for each piece");
+    floe_reduction_look *looks = d->host->looks;
     FLOE_TRY(floe_cuda_copy(d->cuda, looks, d->job.looks, d->job.npieces * sizeof *looks, err));
     FLOE_TRY(floe_cuda_wait(d->cuda, err));
     for (uint64_t k = 0; k < d->job.npieces; k++) {
@@ -217,7 +213,7 @@ static double least_of(const floe_reduction *r, const uint64_t *pieces, uint32_t
 /* Are there more pieces than these whose look says at least `least`, and of which some may say too much? */
 static bool may_mislead(const floe_reduction *r, uint32_t npieces, double least)
 {
-    const floe_reduction_look *looks = (const floe_reduction_look *)r->tree; /* looks_fetch */
+    const floe_reduction_look *looks = r->looks;
     uint64_t nalike = 0;
     bool exact = true;
     for (uint64_t k = 0; k < r->npieces; k++)
@@ -332,10 +328,11 @@ _Static_assert(sizeof(floe_reduction_dev_answer) <= FLOE_CUDA_ANSWER_NBYTES, "fe
 static floe_status read_once(floe_reduction_device *d, uint32_t nblocks, floe_reduction_dev_answer *answer,
                              floe_error *err)
 {
+    const size_t nbytes = d->nbins ? sizeof *answer : offsetof(floe_reduction_dev_answer, frames);
     if (d->nbins)
         FLOE_TRY(floe_cuda_clear(d->cuda, d->job.bins.total, d->nbins * sizeof(uint64_t), err));
     FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, nblocks, d->cuda->stream));
-    return floe_cuda_fetch(d->cuda, answer, d->answer, sizeof *answer, err);
+    return floe_cuda_fetch(d->cuda, answer, d->answer, nbytes, err);
 }
 
 /* What y adds up to is worked out; the fields are read again where that is no good: their errors are much larger than what y

@@ -11,8 +11,8 @@
 /* What comes back at once. */
 typedef struct floe_reduction_dev_answer {
     floe_reduction_part total;
-    floe_bins_frame frames[2];
     floe_reduction_start start;
+    floe_bins_frame frames[2]; /* where there are bins */
 } floe_reduction_dev_answer;
 
 typedef struct floe_reduction_device {

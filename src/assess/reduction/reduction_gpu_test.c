@@ -5,6 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "assess/reduction/reduction_device.h"
+
 static const double tolerance = 1e-12;
 
 static bool is_small(void)
@@ -201,6 +203,81 @@ static void growing_ranges(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* ---- what f32 must not round ----------------------------------------------------------------------------------------------- */
+
+/* Pairs of which errors lie a little below where a bin begins, ratios at such places and beyond the last bin, values at the
+ * ends of what goes quickly, offsets that leave a bin few digits. */
+static void hard_pair(int way, uint64_t i, uint64_t *seed, float *x, float *y)
+{
+    const float u = (float)kit_uniform(seed), sign = kit_random(seed) % 2 ? -1 : 1;
+    const int place = (int)(kit_random(seed) % 200);
+    switch (way) {
+    case 0: *x = sign * 0x1p-30f * (1 + u), *y = (float)(place - 100) * 0x1p-7f + 0x1p-8f; break;
+    case 1:
+        *x = ldexpf(sign, (int)(i % 5)), *y = *x + ldexpf(*x, place % 40 - 20) * (1 + (float)(i % 64) * 0x1p-6f);
+        break;
+    case 2: *x = sign * (1 + u) * (i % 900 ? 1 : 0x1p-25f), *y = *x + sign * 0.1f; break;
+    case 3: *x = ldexpf(1 + u, i % 700 ? 99 : -99), *y = *x * (1 + 0x1p-10f * u); break;
+    case 4: *x = 3e6f + 0.25f * (float)(place % 40), *y = *x + 0.25f * sign; break;
+    default: *x = ldexpf(1 + u, -120), *y = *x * 1.5f; break;
+    }
+}
+
+static void bins_and_ratios_to_the_last_place(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (int way = 0; way < 6; way++) {
+        const uint64_t n = is_small() ? 5 * 2048 + 8 : 200000;
+        uint64_t seed = 7;
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 1, &n, false, 3);
+        for (uint64_t i = 0; i < n; i++)
+            hard_pair(way, i, &seed, (float *)p.memory[0] + i, (float *)p.memory[1] + i);
+        floe_assess_options o = options_of(PAIR_SMOOTH);
+        snprintf(kit_case, sizeof kit_case, "way %d", way);
+        check(&p, &o, 0, cpu, gpu);
+        kit_ok(cpu, floe_metric_set_parse(&o.metrics, "error_pdf pw_rel_error_pdf", NULL)); /* without sums of ratios */
+        check(&p, &o, 0, cpu, gpu);
+        kit_ok(cpu, floe_metric_set_parse(&o.metrics, "ks max_error", NULL));
+        check(&p, &o, 0, cpu, gpu);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------------------------------------- */
+
+static floe_status begun(floe_cuda *cuda, uint64_t nelems, floe_reduction_device *d, floe_error *err)
+{
+    static const floe_reduction_options options = {.bins = 64, .value_bins = 64};
+    static floe_cpu cpu;
+    static floe_pair pair;
+    static floe_reduction r;
+    cpu.threads = 1;
+    pair = (floe_pair){.dtype = FLOE_F32, .place = FLOE_DEVICE, .rank = 1, .shape = {1, 1, 1, nelems}};
+    assert_int_equal(floe_reduction_init(&r, &cpu, &pair, &options, err), FLOE_OK);
+    return floe_reduction_device_init(d, cuda, &r, err);
+}
+
+/* No block takes so many pairs that 32 bits would not hold a count. */
+static void as_many_pairs_as_blocks_can_count(void **state)
+{
+    (void)state;
+    const uint64_t most = (uint64_t)1 << FLOE_REDUCTION_DEV_BITS,
+                   few[] = {1, 1 << 20, (uint64_t)1 << 40, most - 1, most};
+    floe_reduction_device d;
+    floe_error err;
+    floe_cuda cuda;
+    assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err), FLOE_OK);
+    for (size_t i = 0; i < KIT_COUNT(few); i++) {
+        assert_int_equal(begun(&cuda, few[i], &d, &err), FLOE_OK);
+        assert_true(floe_ceil_div(d.job.npieces, d.nblocks) * d.job.piece <= UINT32_MAX);
+    }
+    assert_int_equal(begun(&cuda, most + 1, &d, &err), FLOE_ERR_UNSUPPORTED);
+    floe_cuda_close(&cuda);
+}
+
 /* ---- the rest of the call -------------------------------------------------------------------------------------------------- */
 
 static void sorted_alone_and_filled(void **state)
@@ -257,7 +334,10 @@ static void the_same_bits_each_time(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(like_the_cpu), cmocka_unit_test(growing_ranges),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(like_the_cpu),
+                                       cmocka_unit_test(growing_ranges),
+                                       cmocka_unit_test(bins_and_ratios_to_the_last_place),
+                                       cmocka_unit_test(as_many_pairs_as_blocks_can_count),
                                        cmocka_unit_test(sorted_alone_and_filled),
                                        cmocka_unit_test(the_same_bits_each_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);

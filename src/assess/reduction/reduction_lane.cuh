@@ -2,16 +2,18 @@
 /*
  * What a lane adds up over its groups of pairs, in registers; and how the lanes of a block become one part.
  *
- * A group of which all pairs are tame goes quickly: all finite, none fill, none 0, |x| such that its reciprocal has all
- * digits. Any other is taken pair by pair; what is then counted lies in shared memory, a slot for each thread.
+ * A group is tame if all of its pairs are there, finite, not fill and not 0, and no |x| is so small or large that its
+ * reciprocal or a ratio would leave the range of T. Where the groups of a whole warp are tame they are added up at once.
+ * Other steps are put off to the end of the stretch and taken pair by pair; what is counted there lies in shared memory, a
+ * slot for each thread.
  *
- * Extremes of e and |e| / |x| are compared as T has them, of f32 rounded; only a warp that meets what may be more than the block
- * has met so far works them out in full.
+ * Extremes of x and y need no rounding. Those of e and |e| / |x| are first compared as T has them, rounded; only a warp that
+ * may have met more than its block has so far works them out in double (reduction_records.cuh).
  */
 #ifndef FLOE_ASSESS_REDUCTION_LANE_CUH
 #define FLOE_ASSESS_REDUCTION_LANE_CUH
 
-#include "assess/reduction/reduction_cuda.cuh"
+#include "assess/reduction/reduction_records.cuh"
 
 /* What a kernel adds up; each kind has what the ones before it have. What it leaves out follows from the rest
  * (floe_reduction_part_complete). */
@@ -22,50 +24,69 @@ typedef enum floe_reduction_kind {
     FLOE_REDUCTION_EACH    /* y, y^2, x y */
 } floe_reduction_kind;
 
-enum { FLOE_REDUCTION_RECORDS = FLOE_TOPS - FLOE_TOP_E };
-template <typename T> struct floe_reduction_lane {
-    double sum[FLOE_SUMS], pivot[2];
-    T least[2], most[2];              /* values of x and y */
-    T e_low, e_high, ratio_high;      /* since the piece began; rounded */
-    T e_rounded;                      /* the largest |e| of all that are not known to be exact */
-    T record[FLOE_REDUCTION_RECORDS]; /* what those of the block were not long ago, rounded; alike in a warp */
-    uint32_t nquick;                  /* pairs of groups that went quickly */
+/* Least above most: there are none. */
+template <typename T> struct floe_reduction_span {
+    T least[2], most[2]; /* of x, of y */
 };
 
-/* The extremes of all that a block has met, of doubles, in the order of FLOE_TOP_E and what follows it. Between barriers they are
- * only touched by atomics. */
-typedef struct floe_reduction_records {
-    unsigned long long key[FLOE_REDUCTION_RECORDS];
-} floe_reduction_records;
+/* What is above them may break records of the block, from FLOE_TOP_E on. */
+template <typename T> struct floe_reduction_bars {
+    T above[FLOE_REDUCTION_RECORDS];
+};
 
-/* Of a block. */
+template <typename T> struct floe_reduction_lane {
+    double sum[FLOE_SUMS], pivot[2];
+    floe_reduction_span<T> values; /* of tame groups; those of others go to the block's records */
+    T e_low, e_high, ratio_high;   /* since the piece began; rounded */
+    T e_rounded; /* the largest |e|, since the piece began, of groups that may hold one that T rounded */
+    floe_reduction_bars<T> bars; /* alike in a warp */
+    uint32_t ntame;              /* pairs of tame groups */
+};
+
+/* Of a block. Pieces take turns with what there is two of, so that one barrier a piece will do. */
 template <typename T> struct floe_reduction_shared {
     floe_reduction_records records;
     uint32_t count[FLOE_COUNTS][FLOE_REDUCTION_THREADS];
     double words[FLOE_REDUCTION_WARPS][FLOE_SUMS + FLOE_TOPS];
     uint64_t counts[FLOE_REDUCTION_WARPS][FLOE_COUNTS];
-    floe_reduction_look look[FLOE_REDUCTION_WARPS]; /* of the piece */
-    uint32_t nundefined, nmismatch;                 /* in the piece */
+    floe_reduction_look look[2][FLOE_REDUCTION_WARPS]; /* of the piece */
+    uint32_t nundefined[2], nmismatch[2];              /* in the piece */
 };
 
-/* Which pairs of a group count, and have an x that is not 0. */
-typedef struct floe_reduction_marks {
-    uint32_t counts, divides;
-    bool tame; /* all do */
-} floe_reduction_marks;
-
-/* Extremes over the pairs of a group that count, as T has them; ratios to some 2^-20. Low above high: there are none. */
+/* Of a group, over the pairs that count; values and e_low to e_abs_low without rounding but that of e, ratios to some
+ * 2^-20. */
 template <typename T> struct floe_reduction_extent {
-    T least[2], most[2], e_low, e_high, e_abs_low, ratio_low, ratio_high;
-    T x_abs_low; /* of tame groups, else 0 */
+    floe_reduction_span<T> values;
+    T e_low, e_high, e_abs_low, ratio_low, ratio_high;
+    T x_abs_low;                   /* of tame groups, else 0 */
+    T ratio[FLOE_REDUCTION_GROUP]; /* of tame groups */
 };
 
-template <typename T> FLOE_DEV T floe_reduction_infinity() { return (T)floe_f64_of(0x7ff0000000000000u); }
+template <typename T> FLOE_DEV floe_reduction_span<T> floe_reduction_span_none()
+{
+    const T most = floe_reduction_infinity<T>();
+    return floe_reduction_span<T>{{most, most}, {-most, -most}};
+}
+
+template <typename T> FLOE_DEV void floe_reduction_span_add(floe_reduction_span<T> *s, T x, T y)
+{
+    s->least[0] = min(s->least[0], x), s->most[0] = max(s->most[0], x);
+    s->least[1] = min(s->least[1], y), s->most[1] = max(s->most[1], y);
+}
+
+template <typename T> FLOE_DEV void floe_reduction_span_join(floe_reduction_span<T> *s, const floe_reduction_span<T> *t)
+{
+#pragma unroll
+    for (int side = 0; side < 2; side++) {
+        s->least[side] = min(s->least[side], t->least[side]);
+        s->most[side] = max(s->most[side], t->most[side]);
+    }
+}
 
 template <typename T> FLOE_DEV floe_reduction_extent<T> floe_reduction_extent_none()
 {
     const T most = floe_reduction_infinity<T>();
-    return floe_reduction_extent<T>{{most, most}, {-most, -most}, most, -most, most, most, -most, 0};
+    return floe_reduction_extent<T>{floe_reduction_span_none<T>(), most, -most, most, most, -most, 0, {}};
 }
 
 template <typename T>
@@ -76,171 +97,93 @@ FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_r
 #pragma unroll
     for (int i = 0; i < FLOE_SUMS; i++)
         l->sum[i] = 0;
-#pragma unroll
-    for (int side = 0; side < 2; side++)
-        l->least[side] = most, l->most[side] = -most;
+    l->values = floe_reduction_span_none<T>();
     l->e_low = most, l->e_high = l->ratio_high = l->e_rounded = -most;
-#pragma unroll
-    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++)
-        l->record[i] = -most;
-    l->nquick = 0;
+    l->ntame = 0;
 }
 
 /* ---- tame groups --------------------------------------------------------------------------------------------------- */
 
-/* 1 / x to some 2^-20. */
+/* 1 / |x| of a tame x, to some 2^-20. */
 FLOE_DEV float floe_reduction_reciprocal(float x)
 {
 #ifdef FLOE_EMULATED
-    return 1.0f / x;
+    return 1.0f / fabs(x);
 #else
     float r;
-    asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(fabs(x)));
     return r;
 #endif
 }
 FLOE_DEV double floe_reduction_reciprocal(double x)
 {
 #ifdef FLOE_EMULATED
-    return floe_f64_of(floe_bits_f64(1 / x) & 0xffffffff00000000u);
+    return floe_f64_of(floe_bits_f64(1 / fabs(x)) & 0xffffffff00000000u);
 #else
     double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(fabs(x)));
     return r;
 #endif
 }
-/* Bounds of |x| between which that, and a step or two of Newton's, have all their digits. */
-FLOE_DEV bool floe_reduction_tame(float least, float most) { return least > 0x1p-100f && most < 0x1p100f; }
-FLOE_DEV bool floe_reduction_tame(double least, double most) { return least > 0x1p-900 && most < 0x1p900; }
 
-/* r, some 2^-20 of it beside 1 / x, to a few 2^-53: one step of Newton's doubles the digits of an f32, two those of an f64. */
-template <typename T> FLOE_DEV double floe_reduction_inverse(T x, T rough)
+/* The lesser; NaN if one of them is. */
+FLOE_DEV float floe_reduction_least_of(float a, float b)
 {
-    const double v = (double)x;
-    double r = (double)rough;
-    r = fma(r, fma(-v, r, 1.0), r);
-    return sizeof(T) == 4 ? r : fma(r, fma(-v, r, 1.0), r);
-}
-
-/* Without ratios. */
-template <typename T> FLOE_DEV floe_reduction_extent<T> floe_reduction_group_extent(const floe_reduction_group<T> *g)
-{
-    floe_reduction_extent<T> v = floe_reduction_extent_none<T>();
-#pragma unroll
-    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
-        const T e = g->y[j] - g->x[j];
-        v.least[0] = min(v.least[0], g->x[j]), v.most[0] = max(v.most[0], g->x[j]);
-        v.least[1] = min(v.least[1], g->y[j]), v.most[1] = max(v.most[1], g->y[j]);
-        v.e_low = min(v.e_low, e), v.e_high = max(v.e_high, e);
-        v.e_abs_low = min(v.e_abs_low, fabs(e));
-    }
+#ifdef FLOE_EMULATED
+    return a != a || b != b ? a + b : min(a, b);
+#else
+    float v;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(v) : "f"(a), "f"(b));
     return v;
+#endif
+}
+FLOE_DEV double floe_reduction_least_of(double a, double b) { return a < b || a != a ? a : b; }
+
+/* Is 1 / |v| right to some 2^-20 and |v| no more than 2^120 times |w|, for all |v| and |w| from least to most? Then a
+ * ratio is finite, too. */
+FLOE_DEV bool floe_reduction_tame(float least, float most)
+{
+    return (least > 0x1p-100f) & (most < 0x1p100f) & (most * 0x1p-120f < least);
+}
+FLOE_DEV bool floe_reduction_tame(double least, double most)
+{
+    return (least > 0x1p-900) & (most < 0x1p900) & (most * 0x1p-1000 < least);
 }
 
+/* The least |x| and |y| of a group, or NaN. It waits for all that is to come from memory. */
+template <typename T> FLOE_DEV void floe_reduction_group_lows(const floe_reduction_group<T> *g, T *low)
+{
+    low[0] = fabs(g->x[0]), low[1] = fabs(g->y[0]);
+#pragma unroll
+    for (int j = 1; j < FLOE_REDUCTION_GROUP; j++) {
+        low[0] = floe_reduction_least_of(low[0], fabs(g->x[j]));
+        low[1] = floe_reduction_least_of(low[1], fabs(g->y[j]));
+    }
+}
+
+/* Whether a group with these lows is tame; if so, v is its extent but for ratios. */
 template <typename T>
 FLOE_DEV bool floe_reduction_group_tame(const floe_reduction_dev_job *job, const floe_reduction_group<T> *g,
-                                        floe_reduction_extent<T> *v)
+                                        const T *low, floe_reduction_extent<T> *v)
 {
-    T nothing = 0, least = fabs(g->x[0]), least_y = fabs(g->y[0]);
-    bool fill = false;
+    floe_reduction_span<T> *s = &v->values;
+    s->least[0] = s->most[0] = g->x[0], s->least[1] = s->most[1] = g->y[0];
+    v->e_low = v->e_high = g->y[0] - g->x[0];
+    v->e_abs_low = fabs(v->e_low), v->x_abs_low = low[0];
 #pragma unroll
-    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
-        nothing = fma(g->y[j] - g->x[j], (T)0, nothing); /* NaN, where something is not finite */
-        least = min(least, fabs(g->x[j]));
-        least_y = min(least_y, fabs(g->y[j]));
+    for (int j = 1; j < FLOE_REDUCTION_GROUP; j++) {
+        const T e = g->y[j] - g->x[j];
+        floe_reduction_span_add(s, g->x[j], g->y[j]);
+        v->e_low = min(v->e_low, e), v->e_high = max(v->e_high, e), v->e_abs_low = min(v->e_abs_low, fabs(e));
     }
+    const T most = max(max(s->most[0], -s->least[0]), max(s->most[1], -s->least[1]));
+    bool tame = floe_reduction_tame(v->x_abs_low, most) & (low[1] > 0); /* not of NaN, as what is not there is */
     if (job->has_fill) {
 #pragma unroll
         for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-            fill |= floe_reduction_is_fill(g->x[j], job) | floe_reduction_is_fill(g->y[j], job);
+            tame &= !(floe_reduction_is_fill(g->x[j], job) | floe_reduction_is_fill(g->y[j], job));
     }
-    v->x_abs_low = least;
-    return nothing == 0 && floe_reduction_tame(least, max(v->most[0], -v->least[0])) && least_y > 0 && !fill &&
-           g->there == 255;
-}
-
-/* ---- records ------------------------------------------------------------------------------------------------------- */
-
-/* A word that is ordered as the numbers are; none is NaN. */
-FLOE_DEV unsigned long long floe_reduction_key(double v)
-{
-    const uint64_t bits = floe_bits_f64(v);
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-FLOE_DEV double floe_reduction_of_key(unsigned long long key)
-{
-    return floe_f64_of(key >> 63 ? key & ~((uint64_t)1 << 63) : ~(uint64_t)key);
-}
-
-/* By all threads, before a barrier. */
-FLOE_DEV void floe_reduction_records_init(floe_reduction_records *r)
-{
-    if (threadIdx.x < FLOE_REDUCTION_RECORDS)
-        r->key[threadIdx.x] = floe_reduction_key(-floe_reduction_infinity<double>());
-}
-
-/* By a whole warp: what the block knows by now. */
-template <typename T> FLOE_DEV void floe_reduction_records_learn(floe_reduction_records *r, floe_reduction_lane<T> *l)
-{
-    const unsigned long long key =
-        floe_lane() < FLOE_REDUCTION_RECORDS ? atomicCAS(&r->key[floe_lane()], 0ull, 0ull) : 0;
-    const T mine = (T)floe_reduction_of_key(key);
-#pragma unroll
-    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++)
-        l->record[i] = __shfl_sync(FLOE_ALL_LANES, mine, i);
-}
-
-/* May v stand for more than a record does? Rounding keeps the order, so only what rounds to the same may; 0 is always exact, and
- * every f64 is. */
-template <typename T> FLOE_DEV bool floe_reduction_beyond(T v, T record)
-{
-    return v > record || (sizeof(T) == 4 && v == record && v != 0);
-}
-
-template <floe_reduction_kind KIND, typename T>
-FLOE_DEV bool floe_reduction_breaks(const floe_reduction_extent<T> *v, const floe_reduction_lane<T> *l)
-{
-    const T more = (T)(1 + 0x1p-18), less = (T)(1 - 0x1p-18);
-    return floe_reduction_beyond(v->e_high, l->record[0]) || floe_reduction_beyond(-v->e_low, l->record[1]) ||
-           floe_reduction_beyond(-v->e_abs_low, l->record[2]) ||
-           (KIND >= FLOE_REDUCTION_RATIO &&
-            (v->ratio_high * more > l->record[3] || -v->ratio_low * less > l->record[4]));
-}
-
-template <typename T> FLOE_DEV T floe_reduction_warp_most(T v)
-{
-#pragma unroll
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2)
-        v = max(v, __shfl_xor_sync(FLOE_ALL_LANES, v, d));
-    return v;
-}
-
-/* By a whole warp: its groups once more, in full. */
-template <typename T>
-FLOE_DEV_SELDOM void floe_reduction_records_add(floe_reduction_group<T> g, floe_reduction_marks marks, bool ratios,
-                                                floe_reduction_records *r)
-{
-    double v[FLOE_REDUCTION_RECORDS];
-#pragma unroll
-    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++)
-        v[i] = -floe_reduction_infinity<double>();
-#pragma unroll
-    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-        if (marks.counts >> j & 1) {
-            const double e = (double)g.y[j] - (double)g.x[j];
-            v[0] = max(v[0], e), v[1] = max(v[1], -e), v[2] = max(v[2], -fabs(e));
-            if (ratios && marks.divides >> j & 1) {
-                const double ratio = fabs(e) / fabs((double)g.x[j]);
-                v[3] = max(v[3], ratio), v[4] = max(v[4], -ratio);
-            }
-        }
-#pragma unroll
-    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++) {
-        const unsigned long long key = floe_reduction_key(floe_reduction_warp_most(v[i]));
-        if (floe_lane() == 0)
-            atomicMax(&r->key[i], key);
-    }
-    __syncwarp();
+    return tame;
 }
 
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
@@ -269,27 +212,82 @@ FLOE_DEV void floe_reduction_pair_add(double x, double y, floe_reduction_lane<T>
     }
 }
 
-template <typename T>
-FLOE_DEV void floe_reduction_ratio_add(T x, T y, floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
+/*
+ * The ratios of a tame group. With r near 1 / |x| and d = 1 - |x| r the reciprocal is r (1 + d) to a d^2. Of f32, d is at most
+ * 2^-22: |e r| is added in double, and for |e r| d, which has to have half as many digits only, f32 will do. Of f64, d is
+ * at most 2^-20, and two steps of Newton's make r the reciprocal. ratio: |e r|, to a few last places of T.
+ */
+FLOE_DEV void floe_reduction_ratios_add(const floe_reduction_group<float> *g, float *ratio,
+                                        floe_reduction_lane<float> *l)
 {
-    const T rough = floe_reduction_reciprocal(x), ratio = fabs((y - x) * rough);
-    l->sum[FLOE_SUM_PW] += fabs(((double)y - (double)x) * floe_reduction_inverse(x, rough));
-    v->ratio_low = min(v->ratio_low, ratio), v->ratio_high = max(v->ratio_high, ratio);
-}
-
-template <floe_reduction_kind KIND, typename T>
-FLOE_DEV floe_reduction_marks floe_reduction_quick_add(const floe_reduction_group<T> *g, floe_reduction_extent<T> *v,
-                                                       floe_reduction_lane<T> *l)
-{
-    const floe_reduction_marks all = {255, 255, true};
+    float rest = 0;
 #pragma unroll
     for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
-        floe_reduction_pair_add<KIND>((double)g->x[j], (double)g->y[j], l);
-        if (KIND >= FLOE_REDUCTION_RATIO)
-            floe_reduction_ratio_add(g->x[j], g->y[j], v, l);
+        const float x = g->x[j], r = floe_reduction_reciprocal(x);
+        l->sum[FLOE_SUM_PW] += fabs(((double)g->y[j] - (double)x) * (double)r);
+        ratio[j] = fabs(g->y[j] - x) * r;
+        rest = __fmaf_rn(ratio[j], __fmaf_rn(-fabs(x), r, 1.0f), rest);
     }
-    l->nquick += FLOE_REDUCTION_GROUP;
-    return all;
+    l->sum[FLOE_SUM_PW] += (double)rest;
+}
+FLOE_DEV void floe_reduction_ratios_add(const floe_reduction_group<double> *g, double *ratio,
+                                        floe_reduction_lane<double> *l)
+{
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        const double x = fabs(g->x[j]);
+        double r = floe_reduction_reciprocal(x);
+        r = fma(r, fma(-x, r, 1.0), r);
+        r = fma(r, fma(-x, r, 1.0), r);
+        ratio[j] = fabs(g->y[j] - g->x[j]) * r;
+        l->sum[FLOE_SUM_PW] += ratio[j];
+    }
+}
+
+template <typename T> FLOE_DEV void floe_reduction_ratios_of(const floe_reduction_group<T> *g, T *ratio)
+{
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
+        ratio[j] = fabs(g->y[j] - g->x[j]) * floe_reduction_reciprocal(g->x[j]);
+}
+
+/* The lesser and the greater of three numbers that are not negative: their bits are ordered as they are. */
+FLOE_DEV float floe_reduction_least3(float a, float b, float c)
+{
+#ifdef FLOE_EMULATED
+    return min(min(a, b), c);
+#else
+    return __int_as_float(__vimin3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
+#endif
+}
+FLOE_DEV float floe_reduction_most3(float a, float b, float c)
+{
+#ifdef FLOE_EMULATED
+    return max(max(a, b), c);
+#else
+    return __int_as_float(__vimax3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
+#endif
+}
+FLOE_DEV double floe_reduction_least3(double a, double b, double c) { return min(min(a, b), c); }
+FLOE_DEV double floe_reduction_most3(double a, double b, double c) { return max(max(a, b), c); }
+
+/* v: gets the ratios, where they are added up, and their extent. */
+template <floe_reduction_kind KIND, typename T>
+FLOE_DEV void floe_reduction_tame_add(const floe_reduction_group<T> *g, floe_reduction_extent<T> *v,
+                                      floe_reduction_lane<T> *l)
+{
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
+        floe_reduction_pair_add<KIND>((double)g->x[j], (double)g->y[j], l);
+    if (KIND >= FLOE_REDUCTION_RATIO) {
+        floe_reduction_ratios_add(g, v->ratio, l);
+        v->ratio_low = floe_reduction_infinity<T>(), v->ratio_high = 0;
+#pragma unroll
+        for (int j = 0; j < FLOE_REDUCTION_GROUP; j += 2) {
+            v->ratio_low = floe_reduction_least3(v->ratio_low, v->ratio[j], v->ratio[j + 1]);
+            v->ratio_high = floe_reduction_most3(v->ratio_high, v->ratio[j], v->ratio[j + 1]);
+        }
+    }
 }
 
 /* Bit 0: a pair counts, bit 1: and its x is not 0. */
@@ -309,23 +307,32 @@ FLOE_DEV void floe_reduction_special_count(floe_reduction_shared<T> *s, floe_val
     s->count[nan + 2][threadIdx.x] += c == FLOE_VALUE_FILL;
 }
 
+/* A pair that does not count. turn: that of the piece. */
+template <typename T>
+FLOE_DEV void floe_reduction_special_add(const floe_reduction_dev_job *job, T x, T y, uint32_t turn,
+                                         floe_reduction_shared<T> *s)
+{
+    const floe_value_class cx = floe_reduction_class(x, job), cy = floe_reduction_class(y, job);
+    const bool same = floe_pair_class_of(cx, cy) == FLOE_PAIR_SAME;
+    floe_reduction_special_count(s, cx, FLOE_COUNT_X_NAN);
+    floe_reduction_special_count(s, cy, FLOE_COUNT_Y_NAN);
+    s->count[same ? FLOE_COUNT_SAME : FLOE_COUNT_MISMATCH][threadIdx.x]++;
+    if (!same)
+        atomicAdd(&s->nmismatch[turn], 1u);
+}
+
 /* A pair that counts. */
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_one_add(T x, T y, floe_reduction_extent<T> *v, floe_reduction_shared<T> *s,
+FLOE_DEV void floe_reduction_one_add(T x, T y, uint32_t turn, floe_reduction_extent<T> *v, floe_reduction_shared<T> *s,
                                      floe_reduction_lane<T> *l)
 {
     const T e = y - x;
     floe_reduction_pair_add<KIND>((double)x, (double)y, l);
-    s->count[FLOE_COUNT_PAIRS][threadIdx.x]++;
-    s->count[FLOE_COUNT_X_ZERO][threadIdx.x] += x == 0;
-    s->count[FLOE_COUNT_Y_ZERO][threadIdx.x] += y == 0;
-    s->count[FLOE_COUNT_PW][threadIdx.x] += x != 0;
-    v->least[0] = min(v->least[0], x), v->most[0] = max(v->most[0], x);
-    v->least[1] = min(v->least[1], y), v->most[1] = max(v->most[1], y);
+    floe_reduction_span_add(&v->values, x, y);
     v->e_low = min(v->e_low, e), v->e_high = max(v->e_high, e), v->e_abs_low = min(v->e_abs_low, fabs(e));
     if (x == 0 && e != 0) {
         s->count[FLOE_COUNT_PW_UNDEFINED][threadIdx.x]++;
-        atomicAdd(&s->nundefined, 1u);
+        atomicAdd(&s->nundefined[turn], 1u);
     }
     if (KIND >= FLOE_REDUCTION_RATIO && x != 0) {
         const double ratio = fabs((double)y - (double)x) / fabs((double)x);
@@ -334,74 +341,32 @@ FLOE_DEV void floe_reduction_one_add(T x, T y, floe_reduction_extent<T> *v, floe
     }
 }
 
-/* v becomes the extent of what counts. */
+/* Any group, pair by pair; v becomes the extent of what counts. */
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV floe_reduction_marks floe_reduction_slow_add(const floe_reduction_dev_job *job,
-                                                      const floe_reduction_group<T> *g, floe_reduction_extent<T> *v,
-                                                      floe_reduction_shared<T> *s, floe_reduction_lane<T> *l)
+FLOE_DEV floe_reduction_marks floe_reduction_pairs_add(const floe_reduction_dev_job *job,
+                                                       const floe_reduction_group<T> *g, uint32_t turn,
+                                                       floe_reduction_extent<T> *v, floe_reduction_shared<T> *s,
+                                                       floe_reduction_lane<T> *l)
 {
-    floe_reduction_marks marks = {0, 0, false};
-    T x[FLOE_REDUCTION_GROUP], y[FLOE_REDUCTION_GROUP]; /* in memory, so that the group itself stays in registers */
+    floe_reduction_marks marks = {0, 0};
+    uint32_t y_zeros = 0;
     *v = floe_reduction_extent_none<T>();
-#pragma unroll
-    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-        x[j] = g->x[j], y[j] = g->y[j];
 #pragma unroll 1
-    for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++)
-        if (g->there >> j & 1) {
-            const floe_value_class cx = floe_reduction_class(x[j], job), cy = floe_reduction_class(y[j], job);
-            const floe_pair_class c = floe_pair_class_of(cx, cy);
-            floe_reduction_special_count(s, cx, FLOE_COUNT_X_NAN);
-            floe_reduction_special_count(s, cy, FLOE_COUNT_Y_NAN);
-            if (c == FLOE_PAIR_COUNTS) {
-                floe_reduction_one_add<KIND>(x[j], y[j], v, s, l);
-                marks.counts |= 1u << j;
-                marks.divides |= (uint32_t)(x[j] != 0) << j;
-            } else if (c == FLOE_PAIR_SAME) {
-                s->count[FLOE_COUNT_SAME][threadIdx.x]++;
-            } else {
-                s->count[FLOE_COUNT_MISMATCH][threadIdx.x]++;
-                atomicAdd(&s->nmismatch, 1u);
-            }
+    for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        const T x = g->x[j], y = g->y[j];
+        const uint32_t mark = g->there >> j & 1 ? floe_reduction_mark(job, x, y) : 0;
+        if (mark) {
+            floe_reduction_one_add<KIND>(x, y, turn, v, s, l);
+            marks.counts |= 1u << j, marks.divides |= (mark >> 1) << j;
+            y_zeros += y == 0;
+        } else if (g->there >> j & 1) {
+            floe_reduction_special_add(job, x, y, turn, s);
         }
-    return marks;
-}
-
-/* What the lane and its block know of extremes; by a whole warp. */
-template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_extent_add(const floe_reduction_group<T> *g, const floe_reduction_extent<T> *v,
-                                        const floe_reduction_marks *marks, floe_reduction_shared<T> *s,
-                                        floe_reduction_lane<T> *l)
-{
-#pragma unroll
-    for (int side = 0; side < 2; side++) {
-        l->least[side] = min(l->least[side], v->least[side]);
-        l->most[side] = max(l->most[side], v->most[side]);
     }
-    const T worst = max(v->e_high, -v->e_low);
-    if (sizeof(T) == 4 &&
-        !(2 * worst <= v->x_abs_low)) /* else y is x / 2 to 2 x: their difference has all its digits */
-        l->e_rounded = max(l->e_rounded, worst);
-    l->e_low = min(l->e_low, v->e_low), l->e_high = max(l->e_high, v->e_high);
-    if (KIND >= FLOE_REDUCTION_RATIO)
-        l->ratio_high = max(l->ratio_high, v->ratio_high);
-    if (__any_sync(FLOE_ALL_LANES, floe_reduction_breaks<KIND>(v, l))) {
-        floe_reduction_records_add(*g, *marks, KIND >= FLOE_REDUCTION_RATIO, &s->records);
-        floe_reduction_records_learn(&s->records, l);
-    }
-}
-
-/* v: what the group spans. By a whole warp. */
-template <floe_reduction_kind KIND, typename T>
-FLOE_DEV floe_reduction_marks floe_reduction_group_add(const floe_reduction_dev_job *job,
-                                                       const floe_reduction_group<T> *g, floe_reduction_extent<T> *v,
-                                                       floe_reduction_shared<T> *s, floe_reduction_lane<T> *l)
-{
-    *v = floe_reduction_group_extent(g);
-    const floe_reduction_marks marks = floe_reduction_group_tame(job, g, v)
-                                           ? floe_reduction_quick_add<KIND>(g, v, l)
-                                           : floe_reduction_slow_add<KIND>(job, g, v, s, l);
-    floe_reduction_extent_add<KIND>(g, v, &marks, s, l);
+    s->count[FLOE_COUNT_PAIRS][threadIdx.x] += (uint32_t)__popc(marks.counts);
+    s->count[FLOE_COUNT_PW][threadIdx.x] += (uint32_t)__popc(marks.divides);
+    s->count[FLOE_COUNT_X_ZERO][threadIdx.x] += (uint32_t)__popc(marks.counts & ~marks.divides);
+    s->count[FLOE_COUNT_Y_ZERO][threadIdx.x] += y_zeros;
     return marks;
 }
 
@@ -410,7 +375,7 @@ template <typename T>
 FLOE_DEV floe_reduction_marks floe_reduction_group_marks(const floe_reduction_dev_job *job,
                                                          const floe_reduction_group<T> *g)
 {
-    floe_reduction_marks marks = {0, 0, false};
+    floe_reduction_marks marks = {0, 0};
 #pragma unroll
     for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++) {
         const uint32_t mark = g->there >> j & 1 ? floe_reduction_mark(job, g->x[j], g->y[j]) : 0;
@@ -420,41 +385,109 @@ FLOE_DEV floe_reduction_marks floe_reduction_group_marks(const floe_reduction_de
     return marks;
 }
 
+/* ---- extremes ------------------------------------------------------------------------------------------------------ */
+
+/* What may stand for more than a record of e. Rounding keeps the order, so what rounds to the same may, too; 0 is always
+ * exact, and every f64 is. */
+FLOE_DEV float floe_reduction_bar(double record, float)
+{
+    const float near = (float)record;
+    return near == 0 ? near : nextafterf(near, -floe_reduction_infinity<float>());
+}
+FLOE_DEV double floe_reduction_bar(double record, double) { return record; }
+
+/* By a whole warp: what the block knows by now. */
+template <typename T> FLOE_DEV_SELDOM floe_reduction_bars<T> floe_reduction_bars_learn(floe_reduction_records *r)
+{
+    const uint32_t top = FLOE_TOP_E + min(floe_lane(), (uint32_t)FLOE_REDUCTION_RECORDS - 1);
+    const double record = floe_reduction_of_key(atomicCAS(&r->key[top], 0ull, 0ull));
+    const T bar = top < FLOE_TOP_PW ? floe_reduction_bar(record, (T)0)
+                                    : (T)(record * (top == FLOE_TOP_PW ? 1 - 0x1p-17 : 1 + 0x1p-17));
+    floe_reduction_bars<T> bars;
+#pragma unroll
+    for (int i = 0; i < FLOE_REDUCTION_RECORDS; i++)
+        bars.above[i] = __shfl_sync(FLOE_ALL_LANES, bar, i);
+    return bars;
+}
+
+/* What the lane knows of errors in the piece; whether the group may break a record of them. */
+template <typename T>
+FLOE_DEV bool floe_reduction_errors_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
+{
+    const T *above = l->bars.above, worst = max(v->e_high, -v->e_low);
+    if (sizeof(T) == 4 &&
+        !(2 * worst <= v->x_abs_low)) /* else y is x / 2 to 2 x: their difference has all its digits */
+        l->e_rounded = max(l->e_rounded, worst);
+    l->e_low = min(l->e_low, v->e_low), l->e_high = max(l->e_high, v->e_high);
+    return (v->e_high > above[0]) | (-v->e_low > above[1]) | (-v->e_abs_low > above[2]);
+}
+
+/* And of ratios. */
+template <typename T>
+FLOE_DEV bool floe_reduction_ratios_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
+{
+    l->ratio_high = max(l->ratio_high, v->ratio_high);
+    return (v->ratio_high > l->bars.above[3]) | (-v->ratio_low > l->bars.above[4]);
+}
+
+/* The records of a warp's groups that may break some; by the whole warp. */
+template <floe_reduction_kind KIND, typename T>
+FLOE_DEV void floe_reduction_records_break(const floe_reduction_group<T> *g, const floe_reduction_marks *marks,
+                                           floe_reduction_shared<T> *s, floe_reduction_lane<T> *l)
+{
+    floe_reduction_records_add(*g, *marks, KIND >= FLOE_REDUCTION_RATIO, &s->records);
+    l->bars = floe_reduction_bars_learn<T>(&s->records);
+}
+
+/* The values of groups that are not tame; by a whole warp. */
+template <typename T>
+FLOE_DEV void floe_reduction_span_record(const floe_reduction_span<T> *values, floe_reduction_records *r)
+{
+#pragma unroll
+    for (int side = 0; side < 2; side++) {
+        floe_reduction_record_add((double)values->most[side], FLOE_TOP_X + 2 * side, r);
+        floe_reduction_record_add(-(double)values->least[side], FLOE_TOP_X_LOW + 2 * side, r);
+    }
+}
+
 /* ---- the look of a piece ------------------------------------------------------------------------------------------- */
 
 /* A T that is not below what rounds to v. */
 FLOE_DEV float floe_reduction_up(float v) { return nextafterf(v, floe_reduction_infinity<float>()); }
 FLOE_DEV double floe_reduction_up(double v) { return v; }
 
-/* By a whole block, at the end of a piece; then the next one may begin. */
+/* By all threads at the end of a piece, before a barrier. */
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_look_write(floe_reduction_lane<T> *l, floe_reduction_shared<T> *s,
-                                        floe_reduction_look *look)
+FLOE_DEV void floe_reduction_look_put(floe_reduction_lane<T> *l, floe_reduction_shared<T> *s, uint32_t turn)
 {
     const T worst = floe_reduction_warp_most(max(l->e_high, -l->e_low)),
             rounded = floe_reduction_warp_most(l->e_rounded);
     const T ratio = KIND >= FLOE_REDUCTION_RATIO ? floe_reduction_warp_most(l->ratio_high) : 0;
     l->e_low = floe_reduction_infinity<T>(), l->e_high = l->ratio_high = l->e_rounded = -l->e_low;
     if (floe_lane() == 0) {
-        floe_reduction_look *mine = &s->look[threadIdx.x / FLOE_WARP];
+        floe_reduction_look *mine = &s->look[turn][threadIdx.x / FLOE_WARP];
         mine->exact = rounded < worst || worst == 0;
         mine->worst = (double)(mine->exact ? worst : floe_reduction_up(worst)),
         mine->ratio = (double)ratio * (1 + 0x1p-18);
+        mine->nundefined = mine->nmismatch = mine->reserved = 0;
     }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        floe_reduction_look all = s->look[0];
-        for (int w = 1; w < FLOE_REDUCTION_WARPS; w++) {
-            if (s->look[w].worst >= all.worst)
-                all.exact = s->look[w].exact && (all.exact || s->look[w].worst > all.worst);
-            all.worst = max(all.worst, s->look[w].worst);
-            all.ratio = max(all.ratio, s->look[w].ratio);
-        }
-        all.nundefined = s->nundefined, all.nmismatch = s->nmismatch;
-        s->nundefined = s->nmismatch = 0;
-        *look = all;
+}
+
+/* By one thread behind the barrier, and before the next one. */
+template <typename T>
+FLOE_DEV void floe_reduction_look_join(floe_reduction_shared<T> *s, uint32_t turn, floe_reduction_look *look)
+{
+    floe_reduction_look all = s->look[turn][0];
+    for (int w = 1; w < FLOE_REDUCTION_WARPS; w++) {
+        const floe_reduction_look *next = &s->look[turn][w];
+        if (next->worst >= all.worst)
+            all.exact = next->exact && (all.exact || next->worst > all.worst);
+        all.worst = max(all.worst, next->worst);
+        all.ratio = max(all.ratio, next->ratio);
     }
-    __syncthreads();
+    all.nundefined = s->nundefined[turn], all.nmismatch = s->nmismatch[turn];
+    s->nundefined[turn] = s->nmismatch[turn] = 0;
+    *look = all;
 }
 
 /* ---- the part of a block ------------------------------------------------------------------------------------------- */
@@ -466,7 +499,8 @@ template <typename T> FLOE_DEV void floe_reduction_shared_init(floe_reduction_sh
     for (int c = 0; c < FLOE_COUNTS; c++)
         s->count[c][threadIdx.x] = 0;
     floe_reduction_records_init(&s->records);
-    s->nundefined = s->nmismatch = 0;
+    for (int turn = 0; turn < 2; turn++)
+        s->nundefined[turn] = s->nmismatch[turn] = 0;
 }
 
 FLOE_DEV constexpr bool floe_reduction_adds(floe_reduction_kind kind, int sum)
@@ -500,14 +534,19 @@ FLOE_DEV void floe_reduction_warp_fold(const floe_reduction_lane<T> *l, const fl
     }
 #pragma unroll
     for (int side = 0; side < 2; side++) {
-        const T most = floe_reduction_warp_most(l->most[side]), least = floe_reduction_warp_most(-l->least[side]);
+        const T most = floe_reduction_warp_most(l->values.most[side]),
+                least = floe_reduction_warp_most(-l->values.least[side]);
         if (floe_lane() == 0) {
             words[FLOE_SUMS + FLOE_TOP_X + 2 * side] = (double)most;
             words[FLOE_SUMS + FLOE_TOP_X_LOW + 2 * side] = (double)least;
         }
     }
-    if (floe_lane() < FLOE_REDUCTION_RECORDS)
-        words[FLOE_SUMS + FLOE_TOP_E + floe_lane()] = floe_reduction_of_key(r->key[floe_lane()]);
+    __syncwarp();
+    if (floe_lane() < FLOE_TOPS) {
+        const double v = floe_reduction_of_key(r->key[floe_lane()]);
+        double *word = &words[FLOE_SUMS + floe_lane()];
+        *word = floe_lane() < FLOE_TOP_E ? max(*word, v) : v;
+    }
 }
 
 template <typename T>
@@ -516,8 +555,8 @@ FLOE_DEV void floe_reduction_warp_count(const floe_reduction_lane<T> *l, const f
 {
 #pragma unroll 1
     for (int c = 0; c < FLOE_COUNTS; c++) {
-        const uint32_t quick = c == FLOE_COUNT_PAIRS || c == FLOE_COUNT_PW ? l->nquick : 0;
-        const uint32_t mine = s->count[c][threadIdx.x] + quick;
+        const uint32_t tame = c == FLOE_COUNT_PAIRS || c == FLOE_COUNT_PW ? l->ntame : 0;
+        const uint32_t mine = s->count[c][threadIdx.x] + tame;
         const uint64_t n = (uint64_t)__reduce_add_sync(FLOE_ALL_LANES, mine >> 16) << 16;
         const uint32_t low = __reduce_add_sync(FLOE_ALL_LANES, mine & 0xffff);
         if (floe_lane() == 0)

@@ -95,15 +95,14 @@ FLOE_HD void floe_reduction_part_init(floe_reduction_part *p)
         p->count[i] = 0;
 }
 
-FLOE_HD void floe_reduction_part_join(floe_reduction_part *into, const floe_reduction_part *part)
-{
-    for (int i = 0; i < FLOE_SUMS; i++)
-        into->sum[i] += part->sum[i];
-    for (int i = 0; i < FLOE_TOPS; i++)
-        into->top[i] = part->top[i] > into->top[i] ? part->top[i] : into->top[i];
-    for (int i = 0; i < FLOE_COUNTS; i++)
-        into->count[i] += part->count[i];
-}
+/* What a GPU says of a piece, so that a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or
+ * a little more; negative without any pair. */
+typedef struct floe_reduction_look {
+    double worst, ratio;
+    uint32_t nundefined, nmismatch; /* as FLOE_COUNT_PW_UNDEFINED, FLOE_COUNT_MISMATCH */
+    uint32_t exact;                 /* worst is no more than the largest |e| */
+    uint32_t reserved;
+} floe_reduction_look;
 
 /* ---- sums of y from others ------------------------------------------------------------------------------------------ */
 
@@ -135,15 +134,6 @@ FLOE_HD uint64_t floe_reduction_sample_place(uint64_t nelems, uint32_t i)
 FLOE_HD double floe_reduction_worst(const floe_reduction_part *p)
 {
     return p->top[FLOE_TOP_E] > p->top[FLOE_TOP_E_LOW] ? p->top[FLOE_TOP_E] : p->top[FLOE_TOP_E_LOW];
-}
-
-/* Whether some pair of a part may have |e| > allowed (times |x| if of_value). A quotient is rounded, so what is close is
- * looked at. */
-FLOE_HD bool floe_reduction_may_be_outside(const floe_reduction_part *p, double allowed, bool of_value)
-{
-    if (!of_value)
-        return floe_reduction_worst(p) > allowed;
-    return p->count[FLOE_COUNT_PW_UNDEFINED] || p->top[FLOE_TOP_PW] >= allowed * (1 - 1e-12);
 }
 
 #endif

@@ -159,12 +159,21 @@ static bool look_outside(void *arg, const found *f)
     return true;
 }
 
+/* Whether some pair of a part may have |e| > allowed (times |x| if of_value). A quotient is rounded, so what is close is
+ * looked at. */
+static bool may_be_outside(const floe_reduction_part *p, double allowed, bool of_value)
+{
+    if (!of_value)
+        return floe_reduction_worst(p) > allowed;
+    return p->count[FLOE_COUNT_PW_UNDEFINED] || p->top[FLOE_TOP_PW] >= allowed * (1 - 1e-12);
+}
+
 static void outside_run(void *arg, uint64_t k, uint32_t worker)
 {
     const outside_search *s = arg;
     outside_piece p = {.search = s};
     (void)worker;
-    if (floe_reduction_may_be_outside(&s->r->parts[k], s->allowed, s->of_value))
+    if (may_be_outside(&s->r->parts[k], s->allowed, s->of_value))
         piece_look(s->r, k, look_outside, &p);
     s->r->outside_count[k] = p.n;
 }

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_con
     if (i < SAMPLES)
         sorted[0][i] = x, sorted[1][i] = y;
     samples_sort(sorted);
-    if (i < n[0])
+    if (i < FLOE_REDUCTION_SAMPLES)
         start->sample[i] = sorted[0][i];
     if (i < 2)
         start->nsamples[i] = n[i], start->pivot[i] = n[i] ? sorted[i][n[i] / 2] : 0;
@@ -133,11 +133,10 @@ FLOE_DEV candidate block_best(candidate c, candidate *words)
 template <typename T>
 FLOE_DEV void found_write(const floe_reduction_dev_job *job, candidate c, floe_reduction_found *to)
 {
-    to->at = c.size < 0 ? UINT64_MAX : c.at;
-    if (c.size >= 0) {
-        to->x = (double)floe_reduction_value<T>(job, 0, c.at);
-        to->y = (double)floe_reduction_value<T>(job, 1, c.at);
-    }
+    const bool any = c.size >= 0;
+    to->at = any ? c.at : UINT64_MAX;
+    to->x = any ? (double)floe_reduction_value<T>(job, 0, c.at) : 0;
+    to->y = any ? (double)floe_reduction_value<T>(job, 1, c.at) : 0;
 }
 
 /* ---- the worst ----------------------------------------------------------------------------------------------------- */

@@ -65,6 +65,7 @@ static floe_stencil_box tile_of(const grid *g, const uint64_t *shape, uint64_t t
 
 typedef struct walk {
     const floe_stencil_job *job;
+    floe_stencil_job norms; /* the same for Sobolev norms */
     grid grid;
     floe_stencil_lags_fn *lags;
     floe_stencil_points_fn *points, *sobolev;
@@ -79,12 +80,14 @@ static void functions_of(const floe_cpu *cpu, walk *w)
     w->points = narrow ? floe_stencil_points_f32_plain : floe_stencil_points_f64_plain;
     w->points = w->job->single ? floe_stencil_single_f32_plain : w->points;
     w->sobolev = narrow ? floe_stencil_sobolev_f32_plain : floe_stencil_sobolev_f64_plain;
+    w->sobolev = w->norms.single ? floe_stencil_sobolev_single_f32_plain : w->sobolev;
 #ifdef FLOE_HAVE_AVX2_BUILD
     if (cpu->isa == FLOE_ISA_AVX2) {
         w->lags = narrow ? floe_stencil_lags_f32_avx2 : floe_stencil_lags_f64_avx2;
         w->points = narrow ? floe_stencil_points_f32_avx2 : floe_stencil_points_f64_avx2;
         w->points = w->job->single ? floe_stencil_single_f32_avx2 : w->points;
         w->sobolev = narrow ? floe_stencil_sobolev_f32_avx2 : floe_stencil_sobolev_f64_avx2;
+        w->sobolev = w->norms.single ? floe_stencil_sobolev_single_f32_avx2 : w->sobolev;
     }
 #endif
     (void)cpu;
@@ -104,7 +107,7 @@ static void piece_add(void *arg, uint64_t k, uint32_t worker)
         if (job->active && job->derivatives)
             w->points(job, &box, &w->pieces[k]);
         if (job->active && job->sobolev)
-            w->sobolev(job, &box, &w->pieces[k]);
+            w->sobolev(&w->norms, &box, &w->pieces[k]);
     }
 }
 
@@ -134,15 +137,35 @@ static void pieces_join(floe_stencil_sums *pieces, uint64_t n)
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
+static void leave_alone(floe_stencil_job *job)
+{
+    job->alone = true;
+    job->pair.decoded = job->pair.original;
+    memcpy(job->pair.decoded_stride, job->pair.original_stride, sizeof job->pair.original_stride);
+}
+
 static floe_stencil_job job_of(const floe_pair *pair)
 {
-    floe_stencil_job job = {
-        .pair = *pair, .active = floe_stencil_active(pair->shape), .alone = !pair->decoded, .scale = 1};
-    if (job.alone) {
-        job.pair.decoded = pair->original;
-        memcpy(job.pair.decoded_stride, pair->original_stride, sizeof pair->original_stride);
-    }
+    floe_stencil_job job = {.pair = *pair, .active = floe_stencil_active(pair->shape), .scale = 1};
+    if (!pair->decoded)
+        leave_alone(&job);
     return job;
+}
+
+static void single_set(floe_stencil_job *job, double scale)
+{
+    job->single = scale > 0;
+    job->scale = scale > 0 ? scale : 1;
+}
+
+/* Sobolev norms are the original's; the decoded side only says which pairs count. */
+static floe_stencil_job norms_job_of(const floe_stencil_job *job, const floe_stencil_options *options)
+{
+    floe_stencil_job norms = *job;
+    if (!job->masked)
+        leave_alone(&norms);
+    single_set(&norms, floe_stencil_sobolev_scale(&job->pair, options));
+    return norms;
 }
 
 /* Sums of all pieces, in order. */
@@ -150,7 +173,8 @@ static floe_status walk_run(const floe_cpu *cpu, const floe_stencil_job *job, vo
                             walk *w, floe_error *err)
 {
     floe_arena arena = floe_arena_of(workspace, workspace_nbytes);
-    *w = (walk){.job = job, .grid = grid_of(job->pair.shape)};
+    w->job = job;
+    w->grid = grid_of(job->pair.shape);
     take_all(cpu, w, &arena);
     FLOE_CHECK(err, workspace && !arena.overflow, FLOE_ERR_MEMORY, "the stencil pass needs %llu bytes of workspace",
                (unsigned long long)floe_stencil_workspace(cpu, &job->pair));
@@ -163,16 +187,14 @@ floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, cons
                                 void *workspace, size_t workspace_nbytes, floe_stencil_result *result, floe_error *err)
 {
     floe_stencil_job job = job_of(pair);
-    walk w;
     FLOE_TRY(floe_stencil_options_check(options, err));
-    const double scale = floe_stencil_scale(pair, options);
-    job.single = scale > 0;
-    job.scale = scale > 0 ? scale : 1;
+    single_set(&job, floe_stencil_scale(pair, options));
     job.derivatives = options->derivatives;
     job.sobolev = options->sobolev;
     job.masked = !options->all_count;
     job.lags = options->lags;
     job.mean = options->mean;
+    walk w = {.norms = norms_job_of(&job, options)};
     FLOE_TRY(walk_run(cpu, &job, workspace, workspace_nbytes, &w, err));
     pieces_join(w.pieces, w.grid.npieces);
     floe_stencil_sums_unscale(&w.pieces[0], job.single, job.scale);
@@ -201,7 +223,7 @@ floe_status floe_stencil_write(const floe_cpu *cpu, const floe_pair *pair, floe_
 {
     floe_stencil_job job = job_of(pair);
     uint64_t nelems = 1;
-    walk w;
+    walk w = {.job = NULL};
     for (int a = 0; a < FLOE_STENCIL_AXES; a++)
         nelems *= pair->shape[a];
     job.derivatives = job.masked = true;

@@ -18,8 +18,10 @@
  * The mean of the signal must be known before: the reduction pass has it. With it no term is ever subtracted from a sum, so
  * a large bias or offset costs no more digits than the mean's own last one has in standard deviations.
  *
- * Sums are in double, those of derivatives of f32 fields of groups that were added up in f32, in an order that depends on the
- * shape only: any number of threads and each instruction set give the same bits; a GPU adds in another order, with the same terms.
+ * Sums are in double, those of derivatives and Sobolev norms of f32 fields of groups that were added up in f32, in an order that depends on the
+ * shape only: any number of threads and each instruction set give the same bits; a GPU adds in another order, with the same
+ * terms. Of products it finds those of all couples, and those of couples outside the box: the box is what is left, where that is
+ * a quarter or more.
  */
 #ifndef FLOE_ASSESS_STENCIL_H
 #define FLOE_ASSESS_STENCIL_H
@@ -36,8 +38,8 @@ typedef struct floe_stencil_options {
     bool all_count; /* every pair counts, the reduction pass has found: spares the look at each value */
     uint32_t lags;  /* 0: no autocorrelation; at most FLOE_STENCIL_MAX_LAGS */
     double mean;    /* of the signal over the pairs that count; matters with lags only */
-    /* over the pairs that count, largest magnitudes of values of either side and of errors: derivatives of f32 fields are
-     * found in single where these allow it; peak 0: not known */
+    /* over the pairs that count, largest magnitudes of values of either side and of errors: derivatives and Sobolev norms of
+     * f32 fields are found in single where these allow it; peak 0: not known */
     double peak, error_peak;
 } floe_stencil_options;
 

@@ -56,8 +56,8 @@ typedef void floe_stencil_points_fn(const floe_stencil_job *job, const floe_sten
 floe_stencil_points_fn floe_stencil_points_f32_plain, floe_stencil_points_f64_plain, floe_stencil_points_f32_avx2,
     floe_stencil_points_f64_avx2, floe_stencil_single_f32_plain, floe_stencil_single_f32_avx2;
 
-/* Adds the squares of Sobolev norms at the points of a tile. */
+/* Adds what Sobolev norms are made of at the points of a tile; single: f32 fields in f32. */
 floe_stencil_points_fn floe_stencil_sobolev_f32_plain, floe_stencil_sobolev_f64_plain, floe_stencil_sobolev_f32_avx2,
-    floe_stencil_sobolev_f64_avx2;
+    floe_stencil_sobolev_f64_avx2, floe_stencil_sobolev_single_f32_plain, floe_stencil_sobolev_single_f32_avx2;
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels of the stencil pass: one for derivatives, one for products along an axis (and along the row with it), one for Sobolev
- * norms. Each call puts kernels on the stream that leave some words in device memory: doubles, counts too. stencil_device.c
+ * Kernels of the stencil pass: for derivatives, for products of the signal with itself, for Sobolev norms. Each call puts kernels on the stream that leave some words in device memory: doubles, counts too. stencil_device.c
  * calls them and makes floe_stencil_sums of the words.
  */
 #ifndef FLOE_ASSESS_STENCIL_CUDA_H
@@ -21,10 +20,12 @@ enum {
     FLOE_STENCIL_MOMENTS = 5,       /* words of floe_stencil_moments, in its order */
     /* words of derivatives: moments of each quantity; points, points left out */
     FLOE_STENCIL_POINTS_WORDS = FLOE_STENCIL_QUANTITIES * FLOE_STENCIL_MOMENTS + 2,
-    /* words of products: [along the axis, along the row][lag][box, rest]; squares */
     FLOE_STENCIL_GROUP = 10, /* lags of a call */
-    FLOE_STENCIL_LAGS_WORDS = 4 * FLOE_STENCIL_GROUP + 1,
-    FLOE_STENCIL_SOBOLEV_WORDS = 4 /* points; squares of s0, s1, s2 */
+    /* words of products: [axis][lag][box, rest]; squares */
+    FLOE_STENCIL_LAGS_WORDS = FLOE_STENCIL_AXES * FLOE_STENCIL_GROUP * 2 + 1,
+    /* words of their totals: [along the axis, along the row][lag, from 0 on] */
+    FLOE_STENCIL_TOTALS_WORDS = 2 * (FLOE_STENCIL_GROUP + 1),
+    FLOE_STENCIL_SOBOLEV_WORDS = 5 /* points; squares of values, steps, second derivatives, twists */
 };
 
 /* By value. */
@@ -38,7 +39,7 @@ typedef struct floe_stencil_dev_job {
     uint32_t masked; /* some pairs may not count */
     uint32_t alone;
     uint32_t active; /* axes with derivatives */
-    uint32_t single; /* derivatives: in f32, of values times scale; else in double */
+    uint32_t single; /* derivatives, Sobolev norms: in f32, of values times scale; else in double */
     double scale;
     uint32_t vectors; /* 16 bytes of a row that begin at a multiple of 16 bytes are so aligned, on both sides */
     uint32_t counts;  /* products: of 1 where a pair counts, else 0, instead of the signal less its mean */
@@ -49,9 +50,13 @@ typedef struct floe_stencil_dev_job {
 /* Each returns a cudaError_t as a number. */
 int floe_stencil_points_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
-/* Lags first_lag to first_lag + FLOE_STENCIL_GROUP - 1 along `axis`, which is not the row, and with_row along the row too. */
-int floe_stencil_lags_cuda(const floe_stencil_dev_job *job, uint32_t axis, bool with_row, uint32_t first_lag,
-                           double *words, void *stream);
+/* Products at lags first_lag to first_lag + FLOE_STENCIL_GROUP - 1 along all axes; near_ends: those of columns in which some
+ * have no partner along another axis at lags up to FLOE_STENCIL_GROUP, which are all that the rest comes from. */
+int floe_stencil_lags_cuda(const floe_stencil_dev_job *job, bool near_ends, uint32_t first_lag, double *words,
+                           void *stream);
+/* Box and rest together, at lags 0 to FLOE_STENCIL_GROUP, along `axis`, which is not the row, and with_row along the row too. */
+int floe_stencil_totals_cuda(const floe_stencil_dev_job *job, uint32_t axis, bool with_row, double *words,
+                             void *stream);
 
 #ifdef __cplusplus
 }

@@ -11,8 +11,8 @@
 
 enum {
     GROUPS = (FLOE_STENCIL_MAX_LAGS + FLOE_STENCIL_GROUP - 1) / FLOE_STENCIL_GROUP,
-    MARCHES = FLOE_STENCIL_AXES - 1,   /* axes that are not the row */
-    LAGS_CALLS = GROUPS * MARCHES * 2, /* of the signal and of what counts */
+    MARCHES = FLOE_STENCIL_AXES - 1,     /* axes that are not the row */
+    LAGS_CALLS = (GROUPS + MARCHES) * 2, /* of the signal and of what counts */
     SOBOLEV_AT = FLOE_STENCIL_POINTS_WORDS,
     LAGS_AT = SOBOLEV_AT + FLOE_STENCIL_SOBOLEV_WORDS,
     MAX_WORDS = LAGS_AT + LAGS_CALLS * FLOE_STENCIL_LAGS_WORDS,
@@ -50,6 +50,12 @@ static uint32_t is_vectors(const void *side, const int64_t *stride, uint32_t nar
     return (uintptr_t)side % 16 == 0 && stride[ROW] == 1 && outer;
 }
 
+static void single_set(floe_stencil_dev_job *job, double scale)
+{
+    job->single = scale > 0;
+    job->scale = scale > 0 ? scale : 1;
+}
+
 static floe_stencil_dev_job job_of(const floe_pair *pair, const floe_stencil_options *options, double *parts)
 {
     floe_stencil_dev_job j = {.x = pair->original, .y = pair->decoded ? pair->decoded : pair->original, .parts = parts};
@@ -63,14 +69,23 @@ static floe_stencil_dev_job job_of(const floe_pair *pair, const floe_stencil_opt
     j.masked = !options->all_count;
     j.active = floe_stencil_active(pair->shape);
     j.mean = options->mean;
-    const double scale = floe_stencil_scale(pair, options);
-    j.single = scale > 0;
-    j.scale = scale > 0 ? scale : 1;
+    single_set(&j, floe_stencil_scale(pair, options));
     j.vectors = is_vectors(j.x, j.dx, j.narrow) && is_vectors(j.y, j.dy, j.narrow);
     return j;
 }
 
-/* The axis that is marched along when the row's products are found: the first that is there, or one of one element. */
+/* ---- calls for products -------------------------------------------------------------------------------------------- */
+
+typedef enum lags_kind { LAGS_ALL, LAGS_TOTALS, LAGS_NEAR_ENDS } lags_kind;
+
+/* One call. Totals: along `axis`, and along the row with it. */
+typedef struct lags_call {
+    lags_kind kind;
+    uint32_t axis, first_lag;
+    bool with_row, counts;
+} lags_call;
+
+/* The axis that is marched along when the row's totals are found: the first that is there, or one of one element. */
 static uint32_t row_march(const floe_pair *pair)
 {
     for (uint32_t a = 0; a < ROW; a++)
@@ -79,21 +94,44 @@ static uint32_t row_march(const floe_pair *pair)
     return 0;
 }
 
-/* One call for products. */
-typedef struct lags_call {
-    uint32_t axis, first_lag;
-    bool with_row, counts;
-} lags_call;
+/* Whether at the first lags most points have partners along every axis: then the box is what the rest leaves of all, and
+ * loses no digits by it. */
+static bool is_mostly_box(const floe_pair *pair, uint32_t lags)
+{
+    const uint64_t most = lags < FLOE_STENCIL_GROUP ? lags : FLOE_STENCIL_GROUP;
+    double share = 1;
+    for (int a = 0; a < FLOE_STENCIL_AXES; a++)
+        if (pair->shape[a] > 1)
+            share *= pair->shape[a] > most ? (double)(pair->shape[a] - most) / (double)pair->shape[a] : 0;
+    return share >= 0.25;
+}
+
+static uint32_t totals_calls(const floe_pair *pair, bool counts, lags_call *calls)
+{
+    const uint32_t along_row = row_march(pair);
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < ROW; a++)
+        if (pair->shape[a] > 1 || a == along_row)
+            calls[n++] = (lags_call){LAGS_TOTALS, a, 1, a == along_row, counts};
+    calls[n++] = (lags_call){LAGS_NEAR_ENDS, 0, 1, false, counts};
+    return n;
+}
 
 static uint32_t calls_of(const floe_pair *pair, const floe_stencil_options *options, lags_call calls[LAGS_CALLS])
 {
     uint32_t n = 0;
     for (uint32_t lag = 1; lag <= options->lags; lag += FLOE_STENCIL_GROUP)
-        for (uint32_t a = 0; a < ROW; a++)
-            for (uint32_t counts = 0; counts < (options->all_count ? 1u : 2u); counts++)
-                if (pair->shape[a] > 1 || a == row_march(pair))
-                    calls[n++] = (lags_call){a, lag, a == row_march(pair), counts};
+        for (uint32_t counts = 0; counts < (options->all_count ? 1u : 2u); counts++)
+            if (lag == 1 && is_mostly_box(pair, options->lags))
+                n += totals_calls(pair, counts, calls + n);
+            else
+                calls[n++] = (lags_call){LAGS_ALL, 0, lag, false, counts};
     return n;
+}
+
+static uint32_t nwords_of(const lags_call *call)
+{
+    return call->kind == LAGS_TOTALS ? FLOE_STENCIL_TOTALS_WORDS : FLOE_STENCIL_LAGS_WORDS;
 }
 
 /* ---- words to sums ----------------------------------------------------------------------------------------------- */
@@ -110,25 +148,51 @@ static void points_from(const double *words, const floe_stencil_dev_job *job, fl
 static void sobolev_from(const double *words, floe_stencil_sums *sums)
 {
     sums->nsobolev = (uint64_t)words[0];
-    memcpy(sums->sobolev, words + 1, sizeof sums->sobolev);
+    sums->values = words[1], sums->steps = words[2], sums->seconds = words[3], sums->twists = words[4];
 }
 
-static void products_from(const double *words, const lags_call *call, const floe_stencil_options *options,
-                          floe_stencil_sums *sums)
+/* Adds to box and rest of a lag, sums or counts of them. */
+static void product_add(floe_stencil_lag *l, bool counts, double box, double rest)
 {
-    for (uint32_t along_row = 0; along_row < (call->with_row ? 2u : 1u); along_row++)
-        for (uint32_t k = 0; k < FLOE_STENCIL_GROUP && call->first_lag + k <= options->lags; k++) {
-            const double *w = words + 2 * (along_row * FLOE_STENCIL_GROUP + k);
-            floe_stencil_lag *l = &sums->lag[along_row ? ROW : call->axis][call->first_lag + k - 1];
-            if (call->counts)
-                l->nbox = (uint64_t)w[0], l->nrest = (uint64_t)w[1];
-            else
-                l->box = w[0], l->rest = w[1];
+    if (counts) {
+        l->nbox = (uint64_t)((double)l->nbox + box);
+        l->nrest = (uint64_t)((double)l->nrest + rest);
+    } else {
+        l->box += box;
+        l->rest += rest;
+    }
+}
+
+static void squares_from(double squares, bool counts, floe_stencil_sums *sums)
+{
+    if (counts)
+        sums->nsignal = (uint64_t)squares;
+    else
+        sums->signal_squares = squares;
+}
+
+/* All go to the box; what of them is rest the call for columns near ends moves there. */
+static void totals_from(const double *words, const lags_call *call, uint32_t lags, floe_stencil_sums *sums)
+{
+    for (uint32_t t = 1; t <= lags && t <= FLOE_STENCIL_GROUP; t++) {
+        product_add(&sums->lag[call->axis][t - 1], call->counts, words[t], 0);
+        if (call->with_row)
+            product_add(&sums->lag[ROW][t - 1], call->counts, words[FLOE_STENCIL_GROUP + 1 + t], 0);
+    }
+    if (call->with_row)
+        squares_from(words[0], call->counts, sums);
+}
+
+static void products_from(const double *words, const lags_call *call, uint32_t lags, floe_stencil_sums *sums)
+{
+    const bool is_move = call->kind == LAGS_NEAR_ENDS;
+    for (uint32_t a = 0; a < FLOE_STENCIL_AXES; a++)
+        for (uint32_t k = 0; k < FLOE_STENCIL_GROUP && call->first_lag + k <= lags; k++) {
+            const double *w = words + 2 * (a * FLOE_STENCIL_GROUP + k);
+            product_add(&sums->lag[a][call->first_lag + k - 1], call->counts, is_move ? -w[1] : w[0], w[1]);
         }
-    if (call->with_row && call->first_lag == 1 && call->counts)
-        sums->nsignal = (uint64_t)words[4 * FLOE_STENCIL_GROUP];
-    else if (call->with_row && call->first_lag == 1)
-        sums->signal_squares = words[4 * FLOE_STENCIL_GROUP];
+    if (call->kind == LAGS_ALL && call->first_lag == 1)
+        squares_from(words[FLOE_STENCIL_LAGS_WORDS - 1], call->counts, sums);
 }
 
 /* How many couples there are where every pair counts. */
@@ -159,7 +223,23 @@ static floe_status words_fetch(const floe_cuda *cuda, const double *dev, uint32_
     return FLOE_OK;
 }
 
-static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job *job,
+static int products_run(const floe_stencil_dev_job *job, const lags_call *call, double *words, void *stream)
+{
+    floe_stencil_dev_job own = *job;
+    own.counts = call->counts;
+    if (call->kind == LAGS_TOTALS)
+        return floe_stencil_totals_cuda(&own, call->axis, call->with_row, words, stream);
+    return floe_stencil_lags_cuda(&own, call->kind == LAGS_NEAR_ENDS, call->first_lag, words, stream);
+}
+
+static int sobolev_run(const floe_stencil_dev_job *job, double scale, double *words, void *stream)
+{
+    floe_stencil_dev_job own = *job;
+    single_set(&own, scale);
+    return floe_stencil_sobolev_cuda(&own, words, stream);
+}
+
+static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job *job, double sobolev_scale,
                                const floe_stencil_options *options, const device_work *w, const lags_call *calls,
                                uint32_t ncalls, double *words, floe_error *err)
 {
@@ -169,14 +249,10 @@ static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job
         FLOE_CUDA(err, floe_stencil_points_cuda(job, next, cuda->stream));
     next += FLOE_STENCIL_POINTS_WORDS;
     if (options->sobolev && job->active)
-        FLOE_CUDA(err, floe_stencil_sobolev_cuda(job, next, cuda->stream));
+        FLOE_CUDA(err, sobolev_run(job, sobolev_scale, next, cuda->stream));
     next += FLOE_STENCIL_SOBOLEV_WORDS;
-    for (uint32_t k = 0; k < ncalls; k++, next += FLOE_STENCIL_LAGS_WORDS) {
-        floe_stencil_dev_job products = *job;
-        products.counts = calls[k].counts;
-        FLOE_CUDA(err, floe_stencil_lags_cuda(&products, calls[k].axis, calls[k].with_row, calls[k].first_lag, next,
-                                              cuda->stream));
-    }
+    for (uint32_t k = 0; k < ncalls; next += nwords_of(&calls[k++]))
+        FLOE_CUDA(err, products_run(job, &calls[k], next, cuda->stream));
     return words_fetch(cuda, w->words, (uint32_t)(next - w->words), words, err);
 }
 
@@ -195,7 +271,8 @@ floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *p
                (unsigned long long)floe_stencil_workspace_device());
     const uint32_t ncalls = calls_of(pair, options, calls);
     const floe_stencil_dev_job job = job_of(pair, options, w.parts);
-    FLOE_TRY(kernels_run(cuda, &job, options, &w, calls, ncalls, words, err));
+    FLOE_TRY(
+        kernels_run(cuda, &job, floe_stencil_sobolev_scale(pair, options), options, &w, calls, ncalls, words, err));
     floe_stencil_sums_init(&sums);
     if (options->derivatives && job.active)
         points_from(words, &job, &sums);
@@ -203,8 +280,12 @@ floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *p
         sobolev_from(words + SOBOLEV_AT, &sums);
     if (options->all_count)
         couples_count(pair, options->lags, &sums);
-    for (uint32_t k = 0; k < ncalls; k++)
-        products_from(words + LAGS_AT + k * FLOE_STENCIL_LAGS_WORDS, &calls[k], options, &sums);
+    const double *next = words + LAGS_AT;
+    for (uint32_t k = 0; k < ncalls; next += nwords_of(&calls[k++]))
+        if (calls[k].kind == LAGS_TOTALS)
+            totals_from(next, &calls[k], options->lags, &sums);
+        else
+            products_from(next, &calls[k], options->lags, &sums);
     floe_stencil_finish(&sums, pair, options, result);
     return FLOE_OK;
 }

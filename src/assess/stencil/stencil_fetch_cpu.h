@@ -36,20 +36,31 @@ static inline void stencil_fetch_steps(const floe_stencil_job *job, const floe_r
             stencil_counts(x[(int64_t)i * dx], y[(int64_t)i * dy], job->pair.has_fill, (floe_uint)job->pair.fill_bits);
 }
 
+/* Where a row goes on from `at`, on both sides, and its steps. */
+typedef struct stencil_row {
+    const floe_real *x, *y;
+    int64_t dx, dy;
+} stencil_row;
+
+static inline stencil_row stencil_row_at(const floe_pair *p, const uint64_t *at)
+{
+    stencil_row r = {p->original, p->decoded, p->original_stride[FLOE_STENCIL_ROW],
+                     p->decoded_stride[FLOE_STENCIL_ROW]};
+    for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
+        r.x += (int64_t)at[a] * p->original_stride[a];
+        r.y += (int64_t)at[a] * p->decoded_stride[a];
+    }
+    return r;
+}
+
 /* n elements of the row through `at`, from there on. */
 static inline void stencil_fetch(const floe_stencil_job *job, const uint64_t *at, uint64_t n, floe_stencil_line *line)
 {
-    const floe_pair *p = &job->pair;
-    const floe_real *x = p->original, *y = p->decoded;
-    for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
-        x += (int64_t)at[a] * p->original_stride[a];
-        y += (int64_t)at[a] * p->decoded_stride[a];
-    }
-    const int64_t dx = p->original_stride[FLOE_STENCIL_ROW], dy = p->decoded_stride[FLOE_STENCIL_ROW];
-    if (dx == 1 && dy == 1)
-        stencil_fetch_steps(job, x, 1, y, 1, n, line);
+    const stencil_row r = stencil_row_at(&job->pair, at);
+    if (r.dx == 1 && r.dy == 1)
+        stencil_fetch_steps(job, r.x, 1, r.y, 1, n, line);
     else
-        stencil_fetch_steps(job, x, dx, y, dy, n, line);
+        stencil_fetch_steps(job, r.x, r.dx, r.y, r.dy, n, line);
 }
 
 #endif

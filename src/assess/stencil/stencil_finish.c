@@ -20,6 +20,11 @@ double floe_stencil_scale(const floe_pair *pair, const floe_stencil_options *opt
     return pair->dtype == FLOE_F32 ? floe_stencil_single_scale(options->peak, options->error_peak) : 0;
 }
 
+double floe_stencil_sobolev_scale(const floe_pair *pair, const floe_stencil_options *options)
+{
+    return pair->dtype == FLOE_F32 ? floe_stencil_norm_scale(options->peak) : 0;
+}
+
 /* ---- derivatives ------------------------------------------------------------------------------------------------- */
 
 static const floe_stencil_stats no_stats = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -79,17 +84,17 @@ void floe_stencil_finish(const floe_stencil_sums *sums, const floe_pair *pair, c
                          floe_stencil_result *r)
 {
     const uint32_t active = floe_stencil_active(pair->shape);
-    double squares = 0;
+    const double scale = floe_stencil_sobolev_scale(pair, options);
+    double norms[3];
     *r = (floe_stencil_result){.npoints = sums->npoints, .nskipped = sums->nskipped, .nsobolev = sums->nsobolev};
     for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
         r->of[q] = no_stats;
         if (options->derivatives && has_quantity(active, q))
             r->of[q] = stats_of(&sums->of[q], q, sums->npoints, !pair->decoded);
     }
-    for (int k = 0; k < 3; k++) {
-        squares += sums->sobolev[k];
-        r->sobolev[k] = options->sobolev ? sqrt(squares / (double)sums->nsobolev) : NAN;
-    }
+    floe_stencil_norms_of(sums, scale > 0 ? scale : 1, norms);
+    for (int k = 0; k < 3; k++)
+        r->sobolev[k] = options->sobolev ? sqrt(norms[k] / (double)sums->nsobolev) : NAN;
     r->variance = options->lags && sums->nsignal ? sums->signal_squares / (double)sums->nsignal : NAN;
     for (uint32_t t = 0; t < FLOE_STENCIL_MAX_LAGS; t++)
         lag_finish(sums, pair, options->mean, t, r);

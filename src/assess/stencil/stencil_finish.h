@@ -10,6 +10,9 @@ floe_status floe_stencil_options_check(const floe_stencil_options *options, floe
 /* What values are multiplied by for derivatives, in single; 0: they are worked on in double. */
 double floe_stencil_scale(const floe_pair *pair, const floe_stencil_options *options);
 
+/* The same for Sobolev norms. */
+double floe_stencil_sobolev_scale(const floe_pair *pair, const floe_stencil_options *options);
+
 void floe_stencil_finish(const floe_stencil_sums *sums, const floe_pair *pair, const floe_stencil_options *options,
                          floe_stencil_result *result);
 

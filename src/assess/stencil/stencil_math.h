@@ -19,7 +19,7 @@
  * 2^-24 of themselves), and so are their errors. What is summed is first added up in f32 over groups of four points that lie
  * side by side in the row, the first at a multiple of four, (a + b) + (c + d), and points that do not count are 0; groups are
  * added up in double. So a sum of squares is off by 2^-22 of itself at most, by far less where there are many groups; the
- * difference of two magnitudes by 2^-22 of these. A CPU and a GPU do the same operations in a group, so they find the same
+ * difference of two magnitudes by 2^-22 of these. So are Sobolev norms, by 2^-22 of themselves at most. A CPU and a GPU do the same operations in a group, so they find the same
  * numbers but for the order in which groups are added up.
  */
 #ifndef FLOE_ASSESS_STENCIL_MATH_H
@@ -69,8 +69,9 @@ FLOE_HD float floe_stencil_length_f32(float squares)
 }
 FLOE_HD double floe_stencil_length_f64(double squares) { return sqrt(squares); }
 
-/* d^2 f / da db from the corners: minus and plus along a, then b. */
-FLOE_HD double floe_stencil_mixed(double mm, double mp, double pm, double pp) { return 0.25 * ((pp - pm) - (mp - mm)); }
+/* Four times d^2 f / da db: the step along a of steps along b, of which these are the ones at minus and plus along a. */
+FLOE_HD float floe_stencil_twist_f32(float minus, float plus) { return plus - minus; }
+FLOE_HD double floe_stencil_twist_f64(double minus, double plus) { return plus - minus; }
 
 /* What f32 values are multiplied by to be worked on in single, a power of two; 0: they are worked on in double. peak: the
  * largest magnitude of a value of either side, error_peak: of an error. The difference of two magnitudes has what rounding,
@@ -85,6 +86,9 @@ FLOE_HD double floe_stencil_single_scale(double peak, double error_peak)
     const int shift = 59 - ((int)(floe_bits_f64(peak) >> 52) - 1023);
     return floe_f64_of((uint64_t)(1023 + (shift < 127 ? shift : 127)) << 52);
 }
+
+/* The same for Sobolev norms: of the original alone, with room for squares of six mixed derivatives, times 16, at four points. */
+FLOE_HD double floe_stencil_norm_scale(double peak) { return floe_stencil_single_scale(2 * peak, 0); }
 
 /* Axes of a pair's shape that have derivatives: bit a for axis a. */
 FLOE_HD uint32_t floe_stencil_active(const uint64_t *shape)
@@ -124,8 +128,8 @@ typedef struct floe_stencil_lag {
 typedef struct floe_stencil_sums {
     uint64_t npoints, nskipped, nsobolev, nsignal;
     floe_stencil_moments of[FLOE_STENCIL_QUANTITIES];
-    double sobolev[3];     /* squares: values, and what s1 and s2 add */
-    double signal_squares; /* of signal - mean */
+    double values, steps, seconds, twists; /* of Sobolev norms: squares of what the original has in each point */
+    double signal_squares;                 /* of signal - mean */
     floe_stencil_lag lag[FLOE_STENCIL_AXES][FLOE_STENCIL_MAX_LAGS];
 } floe_stencil_sums;
 
@@ -174,6 +178,14 @@ FLOE_HD void floe_stencil_sums_unscale(floe_stencil_sums *s, bool single, double
     }
 }
 
+/* The squares of Sobolev norms times the number of points, of values that were multiplied by a scale. */
+FLOE_HD void floe_stencil_norms_of(const floe_stencil_sums *s, double scale, double norms[3])
+{
+    norms[0] = s->values / scale / scale;
+    norms[1] = norms[0] + 0.25 * s->steps / scale / scale;
+    norms[2] = norms[1] + (s->seconds + 0.0625 * s->twists) / scale / scale;
+}
+
 FLOE_HD void floe_stencil_sums_join(floe_stencil_sums *into, const floe_stencil_sums *part)
 {
     into->npoints += part->npoints;
@@ -181,8 +193,10 @@ FLOE_HD void floe_stencil_sums_join(floe_stencil_sums *into, const floe_stencil_
     into->nsobolev += part->nsobolev;
     into->nsignal += part->nsignal;
     into->signal_squares += part->signal_squares;
-    for (int k = 0; k < 3; k++)
-        into->sobolev[k] += part->sobolev[k];
+    into->values += part->values;
+    into->steps += part->steps;
+    into->seconds += part->seconds;
+    into->twists += part->twists;
     for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++)
         floe_stencil_moments_join(&into->of[q], &part->of[q]);
     for (int a = 0; a < FLOE_STENCIL_AXES; a++)

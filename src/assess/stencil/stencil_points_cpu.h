@@ -10,12 +10,6 @@
 #include "assess/stencil/stencil_lanes_cpu.h"
 #include "assess/stencil/stencil_rows_cpu.h"
 
-#if FLOE_WORK_BITS == 32
-#define WORK(name) name##_f32
-#else
-#define WORK(name) name##_f64
-#endif
-
 /* A quantity at the points of a block: of the original, of the decoded, and the difference. */
 typedef struct trio {
     work f[BLOCK], g[BLOCK], e[BLOCK];
@@ -27,27 +21,6 @@ typedef struct joined {
 } joined;
 
 /* ---- adding up --------------------------------------------------------------------------------------------------- */
-
-/* Points that are left out become 0 for sums, and one that is not for extremes. */
-static inline void blank(work *restrict to, const work *restrict from, const block *b, work other)
-{
-    work_bits instead;
-    memcpy(&instead, &other, sizeof instead);
-    for (uint64_t j = 0; j < b->padded; j++) {
-        work_bits bits;
-        memcpy(&bits, from + j, sizeof bits);
-        bits = (bits & b->keep[j]) | (instead & ~b->keep[j]);
-        memcpy(to + j, &bits, sizeof bits);
-    }
-}
-
-static const work *for_sums(block *b, const work *x)
-{
-    if (b->nkept == b->padded)
-        return x;
-    blank(b->blanked, x, b, 0);
-    return b->blanked;
-}
 
 static const work *for_extremes(block *b, const work *x)
 {

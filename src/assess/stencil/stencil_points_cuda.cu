@@ -2,107 +2,22 @@
 /*
  * Derivatives on a GPU. A thread owns a group of points side by side in the row and marches along z with it: what lies along z it
  * keeps in registers, all else comes from the first cache, where the warps of a block, rows side by side, have put it for one
- * another. So no warp waits for another one.
- *
- * Of groups all of whose points have neighbours a warp has 32 of a row. The first and last groups of rows are left to blocks of
- * their own, where a warp has 32 rows.
+ * another; what it needs of the next plane is on its way meanwhile. So no warp waits for another one. How points are divided:
+ * stencil_columns_cuda.cuh.
  */
+#include "assess/stencil/stencil_columns_cuda.cuh"
 #include "assess/stencil/stencil_points_cuda.cuh"
 
 namespace
 {
 
 enum {
-    WARPS = 4,
-    THREADS = WARPS * FLOE_WARP,
-    CHUNK = 64,      /* planes of a task; two more are read */
-    EDGE_CHUNK = 16, /* so that there are enough tasks */
     SUM = FLOE_STENCIL_AXES,
     LENGTH,
     TRACE,
-    SLOTS, /* quantities of an order: those before SUM are of axes */
-    ALL_AXES_OF_3D = 0xe
+    SLOTS,                   /* quantities of an order: those before SUM are of axes */
+    BLOCKS_AT_ONCE = 3 * 132 /* of quick kernels, by the registers that 132 processors have */
 };
-
-#define V_OF(R) floe_group<R>::V
-
-/* ---- fetching ------------------------------------------------------------------------------------------------------ */
-
-/* Where a group's first element lies on both sides, and how many of its elements are in the field. */
-template <typename T> struct place {
-    const T *x, *y;
-    uint32_t there;
-};
-
-template <typename T> FLOE_DEV place<T> beside(const floe_stencil_dev_job *j, place<T> p, int axis, int by)
-{
-    p.x += by * j->dx[axis];
-    p.y += by * j->dy[axis];
-    return p;
-}
-
-template <typename T, int V> struct __align__(V * sizeof(T)) vector_of { T v[V]; };
-
-/* A group as it lies in memory. */
-template <typename T, int V> struct raw {
-    vector_of<T, V> x, y;
-};
-
-template <typename T, int V>
-FLOE_DEV void elements_fetch(const floe_stencil_dev_job *j, const place<T> &p, raw<T, V> *r)
-{
-#pragma unroll
-    for (uint32_t i = 0; i < V; i++) {
-        const bool there = i < p.there;
-        r->x.v[i] = there ? p.x[(int64_t)i * j->dx[3]] : (T)0;
-        r->y.v[i] = there ? p.y[(int64_t)i * j->dy[3]] : (T)0;
-    }
-}
-
-/* FAST: as a vector, whole. */
-template <bool FAST, typename T, int V> FLOE_DEV raw<T, V> fetch(const floe_stencil_dev_job *j, const place<T> &p)
-{
-    raw<T, V> r;
-    if (FAST || (j->vectors && p.there == V)) {
-        r.x = *(const vector_of<T, V> *)p.x;
-        r.y = *(const vector_of<T, V> *)p.y;
-    } else {
-        elements_fetch(j, p, &r);
-    }
-    return r;
-}
-
-template <bool FAST, typename T, typename R>
-FLOE_DEV void cell_make(const floe_stencil_dev_job *j, T x, T y, R *f, R *e)
-{
-    if (FAST) {
-        *f = (R)x;
-        *e = (R)y - (R)x;
-        return;
-    }
-    *f = (R)x * (R)j->scale;
-    *e = (R)y * (R)j->scale - *f;
-    if (j->masked && !(floe_stencil_is_finite(x, j) && floe_stencil_is_finite(y, j))) {
-        *f = (R)floe_f32_of(0x7fc00000u);
-        *e = 0;
-    }
-}
-
-template <bool FAST, typename R, typename T, int V>
-FLOE_DEV floe_group<R> group_make(const floe_stencil_dev_job *j, const raw<T, V> &r)
-{
-    floe_group<R> g;
-#pragma unroll
-    for (int i = 0; i < V; i++)
-        cell_make<FAST>(j, r.x.v[i], r.y.v[i], &g.f[i], &g.e[i]);
-    return g;
-}
-
-template <bool FAST, typename R, typename T>
-FLOE_DEV floe_group<R> group_at(const floe_stencil_dev_job *j, const place<T> &p)
-{
-    return group_make<FAST, R>(j, fetch<FAST, T, V_OF(R)>(j, p));
-}
 
 /* ---- a group and its neighbours ------------------------------------------------------------------------------------ */
 
@@ -217,7 +132,7 @@ FLOE_DEV void tally_add(floe_tally<R> *t, R (&f)[V_OF(R)], R (&e)[V_OF(R)], uint
             floe_extremes_add_magnitudes(&t->extremes, f[i], f[i + 1]);
         else
             floe_extremes_add(&t->extremes, f[i], f[i + 1]);
-    floe_real_tools<R>::add_errors(&t->error_squares, &t->error, e);
+    floe_real_tools<R>::add_errors(t->error_squares, &t->error, e);
 }
 
 /* What joins the axes at the points of a group. */
@@ -264,7 +179,7 @@ FLOE_DEV void order_add(const around<R> &r, uint32_t active, uint32_t points, ta
     tally_add<CAREFUL, true>(&of[SUM], j.sum_f, e, points);
     if (ORDER == 1) {
         blank<CAREFUL>(j.squares_f, points);
-        floe_real_tools<R>::add(&of[LENGTH].squares, j.squares_f);
+        floe_real_tools<R>::add(of[LENGTH].squares, j.squares_f);
     }
 #pragma unroll
     for (int i = 0; i < V_OF(R); i++) {
@@ -278,7 +193,7 @@ FLOE_DEV void order_add(const around<R> &r, uint32_t active, uint32_t points, ta
         for (int i = 0; i < V_OF(R); i++)
             f[i] = j.trace_f[i];
         blank<CAREFUL>(f, points);
-        floe_real_tools<R>::add_squares(&of[TRACE].squares, f);
+        floe_real_tools<R>::add_squares(of[TRACE].squares, f);
     }
     tally_add<CAREFUL, false>(&of[TRACE], j.trace_f, j.trace_e, points);
 }
@@ -308,50 +223,6 @@ FLOE_DEV void group_add(const floe_stencil_dev_job *j, const around<R> &r, uint3
 
 /* ---- the march ----------------------------------------------------------------------------------------------------- */
 
-/* A thread's column of groups. */
-struct column {
-    uint64_t w, y, x, lo, hi; /* x: of the first element; points lie in planes lo to hi - 1 */
-};
-
-FLOE_HD uint64_t points_along(const floe_stencil_dev_job *j, int a) { return j->shape[a] - 2 * (j->active >> a & 1); }
-
-/* Groups 1 to this are whole: all their points have neighbours along the row. */
-template <int V> FLOE_HD uint64_t whole_groups(const floe_stencil_dev_job *j)
-{
-    const uint64_t n = j->shape[3];
-    return j->active >> 3 & 1 && (n - 1) / V > 1 ? (n - 1) / V - 1 : 0;
-}
-
-/* Group 0, and the last one that has points, where it is neither that one nor whole. */
-template <int V> FLOE_HD uint32_t edge_groups(const floe_stencil_dev_job *j)
-{
-    const uint64_t last = j->active >> 3 & 1 ? (j->shape[3] - 2) / V : 0;
-    return last > whole_groups<V>(j) ? 2 : 1;
-}
-
-FLOE_DEV column column_of(const floe_stencil_dev_job *j, uint64_t w, uint64_t chunk, uint32_t planes, uint64_t y,
-                          uint64_t x)
-{
-    const uint64_t along_z = j->active >> 1 & 1;
-    column c;
-    c.w = w + (j->active & 1);
-    c.y = y + (j->active >> 2 & 1);
-    c.x = x;
-    c.lo = chunk * planes + along_z;
-    c.hi = floe_min64(c.lo + planes, j->shape[1] - along_z);
-    return c;
-}
-
-/* Which points of a group have neighbours along the row. */
-template <int V> FLOE_DEV uint32_t points_of(const floe_stencil_dev_job *j, uint64_t x)
-{
-    const uint64_t edge = j->active >> 3 & 1;
-    uint32_t points = 0;
-    for (uint32_t i = 0; i < V; i++)
-        points |= (uint32_t)(x + i >= edge && x + i + edge < j->shape[3]) << i;
-    return points;
-}
-
 template <typename T, typename R, bool FAST, bool EDGE>
 FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, tallies<R> *t)
 {
@@ -367,11 +238,14 @@ FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, tallies
         r.plus[1] = group_at<FAST, R>(j, beside(j, p, 1, 1));
     }
     r.at = group_at<FAST, R>(j, p);
+    raw_sides<T, V> sides = sides_fetch<FAST, T, V>(j, p, has_left, has_right);
     for (uint64_t z = c.lo; z < c.hi; z++) {
         raw<T, V> next;
-        if (z + 1 < c.hi)
+        sides_make<FAST>(j, sides, &r);
+        if (z + 1 < c.hi) {
             next = fetch<FAST, T, V>(j, beside(j, p, 1, active >> 1 & 1 ? 2 : 1));
-        sides_make<FAST>(j, sides_fetch<FAST, T, V>(j, p, has_left, has_right), &r);
+            sides = sides_fetch<FAST, T, V>(j, beside(j, p, 1, 1), has_left, has_right);
+        }
         group_add<FAST, EDGE, FIRST>(j, r, points, t);
         p = beside(j, p, 1, 1);
         r.minus[1] = r.at;
@@ -379,6 +253,70 @@ FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, tallies
             r.at = r.plus[1];
         if (z + 1 < c.hi)
             (active >> 1 & 1 ? r.plus[1] : r.at) = group_make<FAST, R>(j, next);
+    }
+}
+
+/* What threads need of their next planes, of both sides. */
+template <typename T, int V> struct stage {
+    vector_of<T, V> ahead[2][THREADS], minus[2][THREADS], plus[2][THREADS]; /* its group one plane on, and along y */
+    T left[2][THREADS], right[2][THREADS];
+};
+
+/* Beside groups at a row's end there is nothing: they take an element of their own. */
+template <typename T, int V>
+FLOE_DEV void stage_begin(const floe_stencil_dev_job *j, const place<T> &p, bool has_left, bool has_right,
+                          stage<T, V> *s)
+{
+    const T *const at[2] = {p.x, p.y};
+    const int64_t dy[2] = {j->dx[2], j->dy[2]}, dz[2] = {j->dx[1], j->dy[1]};
+#pragma unroll
+    for (int side = 0; side < 2; side++) {
+        floe_copy16_async_near(&s->ahead[side][threadIdx.x], at[side] + dz[side]);
+        floe_copy16_async_near(&s->minus[side][threadIdx.x], at[side] - dy[side]);
+        floe_copy16_async_near(&s->plus[side][threadIdx.x], at[side] + dy[side]);
+        element_copy(&s->left[side][threadIdx.x], at[side] - has_left);
+        element_copy(&s->right[side][threadIdx.x], at[side] + V - 1 + has_right);
+    }
+    floe_copy_async_commit();
+}
+
+template <typename T, int V> FLOE_DEV raw<T, V> raw_of(const vector_of<T, V> (&sides)[2][THREADS])
+{
+    const raw<T, V> r = {sides[0][threadIdx.x], sides[1][threadIdx.x]};
+    return r;
+}
+
+/* All axes but the first are there, and all pairs count. EDGE: not all points of the groups have neighbours. */
+template <typename T, typename R, bool EDGE>
+FLOE_DEV void column_march(const floe_stencil_dev_job *j, const column &c, stage<T, V_OF(R)> *stages, tallies<R> *t)
+{
+    place<T> p = {(const T *)j->x + floe_stencil_offset(j->dx, c.w, c.lo, c.y, c.x),
+                  (const T *)j->y + floe_stencil_offset(j->dy, c.w, c.lo, c.y, c.x), V_OF(R)};
+    const bool has_left = !EDGE || c.x > 0, has_right = !EDGE || c.x + V_OF(R) < j->shape[3];
+    const uint32_t points = EDGE ? points_of<V_OF(R)>(j, c.x) : (1u << V_OF(R)) - 1;
+    around<R> r;
+    stage_begin(j, p, has_left, has_right, &stages[0]);
+    r.minus[1] = group_at<true, R>(j, beside(j, p, 1, -1));
+    r.at = group_at<true, R>(j, p);
+    const uint32_t nplanes = (uint32_t)(c.hi - c.lo);
+    for (uint32_t k = 0; k < nplanes; k++) {
+        const stage<T, V_OF(R)> &s = stages[k % 2];
+        raw_sides<T, V_OF(R)> sides;
+        floe_copy_async_wait();
+        r.plus[1] = group_make<true, R>(j, raw_of<T, V_OF(R)>(s.ahead));
+        sides.minus[2] = raw_of<T, V_OF(R)>(s.minus), sides.plus[2] = raw_of<T, V_OF(R)>(s.plus);
+#pragma unroll
+        for (int side = 0; side < 2; side++)
+            sides.left[side] = s.left[side][threadIdx.x], sides.right[side] = s.right[side][threadIdx.x];
+        sides_make<true>(j, sides, &r);
+        p = beside(j, p, 1, 1);
+        if (k + 1 < nplanes)
+            stage_begin(j, p, has_left, has_right, &stages[(k + 1) % 2]);
+        t->npoints += EDGE ? (uint32_t)__popc(points) : V_OF(R);
+        order_add<1, 1, true, EDGE>(r, ALL_AXES_OF_3D, points, t);
+        order_add<2, 1, true, EDGE>(r, ALL_AXES_OF_3D, points, t);
+        r.minus[1] = r.at;
+        r.at = r.plus[1];
     }
 }
 
@@ -422,83 +360,55 @@ FLOE_DEV void block_write(const tallies<R> &t, double (*words)[FLOE_STENCIL_POIN
     }
 }
 
-template <typename R> FLOE_DEV void tallies_init(tallies<R> *t)
+/* sums: of the block. */
+template <typename R> FLOE_DEV void tallies_init(double (*sums)[THREADS], tallies<R> *t)
 {
 #pragma unroll
-    for (int k = 0; k < SLOTS; k++) {
-        floe_tally_init(&t->of[0][k]);
-        floe_tally_init(&t->of[1][k]);
-    }
+    for (int order = 0; order < 2; order++)
+#pragma unroll
+        for (int k = 0; k < SLOTS; k++) {
+            const bool has_squares = k == (order ? TRACE : LENGTH);
+            floe_tally_init(&t->of[order][k], has_squares ? &sums[2 * SLOTS + order][threadIdx.x] : NULL,
+                            &sums[order * SLOTS + k][threadIdx.x]);
+        }
     t->npoints = t->nskipped = 0;
 }
 
-template <int V> FLOE_HD uint64_t tasks_of(const floe_stencil_dev_job *j)
-{
-    return points_along(j, 0) * floe_ceil_div(points_along(j, 1), CHUNK) * floe_ceil_div(points_along(j, 2), WARPS) *
-           floe_ceil_div(whole_groups<V>(j), FLOE_WARP);
-}
-
-template <int V> FLOE_HD uint64_t edge_tasks_of(const floe_stencil_dev_job *j)
-{
-    return points_along(j, 0) * floe_ceil_div(points_along(j, 1), EDGE_CHUNK) *
-           floe_ceil_div(points_along(j, 2), FLOE_WARP) * edge_groups<V>(j);
-}
-
-/* Boxes of 4 rows, 32 whole groups and 64 planes in turn: a thread has one group and its planes. */
+/* nedge blocks have the ends of rows, the others all between. */
 template <typename T, typename R, bool FAST>
-FLOE_DEV void boxes_add(const floe_stencil_dev_job *j, uint64_t block, uint64_t nblocks, tallies<R> *t)
-{
-    const uint64_t ngroups = whole_groups<V_OF(R)>(j), nx = floe_ceil_div(ngroups, FLOE_WARP),
-                   ntasks = tasks_of<V_OF(R)>(j);
-    const uint64_t rows = points_along(j, 2), ny = floe_ceil_div(rows, WARPS);
-    const uint64_t nz = floe_ceil_div(points_along(j, 1), CHUNK);
-    for (uint64_t i = block; i < ntasks; i += nblocks) {
-        const uint64_t group = i % nx * FLOE_WARP + floe_lane();
-        const uint64_t row = i / nx % ny * WARPS + threadIdx.x / FLOE_WARP, chunk = i / nx / ny % nz;
-        if (group >= ngroups || row >= rows)
-            continue;
-        const column c = column_of(j, i / nx / ny / nz, chunk, CHUNK, row, (group + 1) * V_OF(R));
-        column_add<T, R, FAST, false>(j, c, t);
-    }
-}
-
-/* The first or last groups of 32 rows in 16 planes for each warp in turn: a thread has one row. */
-template <typename T, typename R>
-FLOE_DEV void edges_add(const floe_stencil_dev_job *j, uint64_t block, uint64_t nblocks, tallies<R> *t)
-{
-    const uint64_t nsides = edge_groups<V_OF(R)>(j), ntasks = edge_tasks_of<V_OF(R)>(j);
-    const uint64_t rows = points_along(j, 2), ny = floe_ceil_div(rows, FLOE_WARP);
-    const uint64_t nz = floe_ceil_div(points_along(j, 1), EDGE_CHUNK);
-    for (uint64_t i = block * WARPS + threadIdx.x / FLOE_WARP; i < ntasks; i += nblocks * WARPS) {
-        const uint64_t group = i % nsides ? (j->shape[3] - 2) / V_OF(R) : 0;
-        const uint64_t row = i / nsides % ny * FLOE_WARP + floe_lane(), chunk = i / nsides / ny % nz;
-        if (row >= rows)
-            continue;
-        const column c = column_of(j, i / nsides / ny / nz, chunk, EDGE_CHUNK, row, group * V_OF(R));
-        column_add<T, R, false, true>(j, c, t);
-    }
-}
-
-/* The first nedge blocks have the ends of rows, the others all between. */
-template <typename T, typename R, bool FAST>
-__global__ void __launch_bounds__(THREADS, 2)
+__global__ void __launch_bounds__(THREADS, is_staged<T, R, FAST>::value ? 3 : 2)
     stencil_points_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t nedge)
 {
     __shared__ double words[WARPS][FLOE_STENCIL_POINTS_WORDS];
+    __shared__ __align__(16) stage<T, V_OF(R)> stages[is_staged<T, R, FAST>::value ? 2 : 1];
+    __shared__ double sums[2 * SLOTS + 2][THREADS];
     tallies<R> t;
-    tallies_init(&t);
-    if (blockIdx.x < nedge)
-        edges_add<T, R>(&job, blockIdx.x, nedge, &t);
+    tallies_init(sums, &t);
+    const turn own = turn_of(blockIdx.x, nedge);
+    if (own.is_edge)
+        edges_visit<V_OF(R)>(&job, own.number, nedge, [&](const column &c) {
+            if constexpr (is_staged<T, R, FAST>::value)
+                column_march<T, R, true>(&job, c, stages, &t);
+            else
+                column_add<T, R, false, true>(&job, c, &t);
+        });
     else
-        boxes_add<T, R, FAST>(&job, blockIdx.x - nedge, gridDim.x - nedge, &t);
+        boxes_visit<V_OF(R)>(&job, own.number, gridDim.x - nedge, [&](const column &c) {
+            if constexpr (is_staged<T, R, FAST>::value)
+                column_march<T, R, false>(&job, c, stages, &t);
+            else
+                column_add<T, R, FAST, false>(&job, c, &t);
+        });
     block_write(t, words, job.parts + (uint64_t)blockIdx.x * FLOE_STENCIL_POINTS_WORDS);
 }
 
 template <typename T, typename R> int launch(const floe_stencil_dev_job *j, double *words, cudaStream_t stream)
 {
     const uint32_t nedge = floe_stencil_blocks(floe_ceil_div(edge_tasks_of<V_OF(R)>(j), WARPS));
-    const uint32_t nblocks = nedge + floe_stencil_blocks(tasks_of<V_OF(R)>(j));
-    if (j->active == ALL_AXES_OF_3D && !j->masked && j->scale == 1 && j->vectors)
+    const bool fast = is_fast<V_OF(R)>(j);
+    const uint64_t most = fast && is_staged<T, R, true>::value ? (uint64_t)BLOCKS_AT_ONCE : FLOE_STENCIL_MAX_BLOCKS;
+    const uint32_t nblocks = nedge + (uint32_t)floe_min64(floe_stencil_blocks(tasks_of<V_OF(R)>(j)), most);
+    if (fast)
         FLOE_LAUNCH((stencil_points_kernel<T, R, true>), nblocks, THREADS, 0, stream, *j, nedge);
     else
         FLOE_LAUNCH((stencil_points_kernel<T, R, false>), nblocks, THREADS, 0, stream, *j, nedge);

@@ -18,6 +18,8 @@ FLOE_DEV float floe_step(float minus, float plus) { return floe_stencil_step_f32
 FLOE_DEV double floe_step(double minus, double plus) { return floe_stencil_step_f64(minus, plus); }
 FLOE_DEV float floe_second(float minus, float at, float plus) { return floe_stencil_second_f32(minus, at, plus); }
 FLOE_DEV double floe_second(double minus, double at, double plus) { return floe_stencil_second_f64(minus, at, plus); }
+FLOE_DEV float floe_twist(float minus, float plus) { return floe_stencil_twist_f32(minus, plus); }
+FLOE_DEV double floe_twist(double minus, double plus) { return floe_stencil_twist_f64(minus, plus); }
 FLOE_DEV double floe_length(double squares) { return floe_stencil_length_f64(squares); }
 
 /* floe_stencil_length_f32 as few operations: the root rounded correctly, as long as its argument is not tiny. */
@@ -138,24 +140,29 @@ template <> struct floe_real_tools<double> {
     FLOE_DEV double error_of(largest most) { return most; }
 };
 
-/* A quantity at all points of a thread. */
+/* A quantity at all points of a thread. Sums are in shared memory: they are met once in four points, and there are many. */
 template <typename R> struct floe_tally {
     typename floe_real_tools<R>::extremes extremes;
     typename floe_real_tools<R>::largest error;
-    double squares, error_squares;
+    double *squares, *error_squares; /* squares: NULL where they are not asked for */
 };
 
-template <typename R> FLOE_DEV void floe_tally_init(floe_tally<R> *t)
+template <typename R> FLOE_DEV void floe_tally_init(floe_tally<R> *t, double *squares, double *error_squares)
 {
     floe_extremes_init(&t->extremes);
     t->error = 0;
-    t->squares = t->error_squares = 0;
+    t->squares = squares;
+    t->error_squares = error_squares;
+    *error_squares = 0;
+    if (squares)
+        *squares = 0;
 }
 
 template <typename R> FLOE_DEV floe_stencil_moments floe_tally_moments(const floe_tally<R> &t)
 {
-    const floe_stencil_moments m = {floe_extremes_min(t.extremes), floe_extremes_max(t.extremes), t.squares,
-                                    floe_real_tools<R>::error_of(t.error), t.error_squares};
+    const floe_stencil_moments m = {floe_extremes_min(t.extremes), floe_extremes_max(t.extremes),
+                                    t.squares ? *t.squares : 0, floe_real_tools<R>::error_of(t.error),
+                                    *t.error_squares};
     return m;
 }
 

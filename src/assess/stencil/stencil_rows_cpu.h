@@ -10,9 +10,11 @@
 #if FLOE_WORK_BITS == 32
 typedef float work;
 typedef uint32_t work_bits;
+#define WORK(name) name##_f32
 #else
 typedef double work;
 typedef uint64_t work_bits;
+#define WORK(name) name##_f64
 #endif
 
 enum {
@@ -74,19 +76,13 @@ static void line_blank(line *l, uint64_t lo, uint64_t hi, bool masked)
 /* n elements of the row through `at`, from there on, become the line's from `to` on; the line's others are 0. */
 static void line_fetch(const floe_stencil_job *job, const uint64_t *at, uint64_t n, uint64_t to, line *l)
 {
-    const floe_pair *p = &job->pair;
-    const floe_real *x = p->original, *y = p->decoded;
-    for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
-        x += (int64_t)at[a] * p->original_stride[a];
-        y += (int64_t)at[a] * p->decoded_stride[a];
-    }
-    const int64_t dx = p->original_stride[ROW], dy = p->decoded_stride[ROW];
+    const stencil_row r = stencil_row_at(&job->pair, at);
     line_blank(l, 0, to, job->masked);
     line_blank(l, to + n, LINE, job->masked);
-    if (dx == 1 && dy == 1)
-        steps_fetch(job, x, 1, y, 1, n, to, l);
+    if (r.dx == 1 && r.dy == 1)
+        steps_fetch(job, r.x, 1, r.y, 1, n, to, l);
     else
-        steps_fetch(job, x, dx, y, dy, n, to, l);
+        steps_fetch(job, r.x, r.dx, r.y, r.dy, n, to, l);
 }
 
 /* The points' own line: with the elements before and after them, where they are there. */
@@ -152,6 +148,27 @@ static void points_keep(const floe_stencil_job *job, const uint64_t *at, block *
     if (job->masked)
         stencils_judge(job, b);
     kept_count(b);
+}
+
+/* Points that are left out become 0 for sums, and one that is not for extremes. */
+static inline void blank(work *restrict to, const work *restrict from, const block *b, work other)
+{
+    work_bits instead;
+    memcpy(&instead, &other, sizeof instead);
+    for (uint64_t j = 0; j < b->padded; j++) {
+        work_bits bits;
+        memcpy(&bits, from + j, sizeof bits);
+        bits = (bits & b->keep[j]) | (instead & ~b->keep[j]);
+        memcpy(to + j, &bits, sizeof bits);
+    }
+}
+
+static const work *for_sums(block *b, const work *x)
+{
+    if (b->nkept == b->padded)
+        return x;
+    blank(b->blanked, x, b, 0);
+    return b->blanked;
 }
 
 /* ---- blocks of a tile -------------------------------------------------------------------------------------------- */

@@ -1,109 +1,310 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sobolev norms on a GPU, for fields that are looked at once: neighbours and corners come from the caches. */
-#include "assess/stencil/stencil_cuda.cuh"
+/*
+ * Sobolev norms on a GPU. Where all pairs of a 3-D field count, a thread keeps three planes of its column in registers: a
+ * point's values, steps along y and x, and what is known of its own plane; so each value comes from the first cache a few times
+ * only. Elsewhere each point's stencil is read as it is.
+ */
+#include "assess/stencil/stencil_columns_cuda.cuh"
 
 namespace
 {
 
-enum { THREADS = 256, WARPS = THREADS / FLOE_WARP, WORDS = FLOE_STENCIL_SOBOLEV_WORDS };
+/* A thread's sums. */
+struct norms {
+    double values, steps, seconds, twists;
+    uint32_t npoints;
+};
 
-/* Element 0 of a point's stencil. */
-struct place {
+/* Squares at the points of a group. */
+template <typename R> struct squares {
+    R values[V_OF(R)], steps[V_OF(R)], seconds[V_OF(R)], twists[V_OF(R)];
+};
+
+template <typename R> FLOE_DEV void squares_add(const squares<R> &s, norms *n)
+{
+    floe_real_tools<R>::add(&n->values, s.values);
+    floe_real_tools<R>::add(&n->steps, s.steps);
+    floe_real_tools<R>::add(&n->seconds, s.seconds);
+    floe_real_tools<R>::add(&n->twists, s.twists);
+}
+
+/* ---- the march ----------------------------------------------------------------------------------------------------- */
+
+/* Of a group's plane: rows y - 1, y and y + 1, and what lies beside the group in them, as they lie in memory. */
+template <typename T, int V> struct raw_plane {
+    vector_of<T, V> row[3];
+    T left[3], right[3];
+};
+
+/* Beside groups at a row's end there is nothing: they take an element of their own. */
+template <typename T, int V> FLOE_DEV raw_plane<T, V> plane_fetch(const T *x, int64_t dy, bool has_left, bool has_right)
+{
+    raw_plane<T, V> p;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        const T *row = x + (k - 1) * dy;
+        p.row[k] = *(const vector_of<T, V> *)row;
+        p.left[k] = row[-(int)has_left], p.right[k] = row[V - 1 + has_right];
+    }
+    return p;
+}
+
+/* The same of all threads, on its way. */
+template <typename T, int V> struct stage {
+    vector_of<T, V> row[3][THREADS];
+    T left[3][THREADS], right[3][THREADS];
+};
+
+template <typename T, int V>
+FLOE_DEV void stage_begin(const T *x, int64_t dy, bool has_left, bool has_right, stage<T, V> *s)
+{
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        const T *row = x + (k - 1) * dy;
+        floe_copy16_async_near(&s->row[k][threadIdx.x], row);
+        element_copy(&s->left[k][threadIdx.x], row - has_left);
+        element_copy(&s->right[k][threadIdx.x], row + V - 1 + has_right);
+    }
+    floe_copy_async_commit();
+}
+
+template <typename T, int V> FLOE_DEV raw_plane<T, V> raw_of(const stage<T, V> &s)
+{
+    raw_plane<T, V> p;
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        p.row[k] = s.row[k][threadIdx.x];
+        p.left[k] = s.left[k][threadIdx.x], p.right[k] = s.right[k][threadIdx.x];
+    }
+    return p;
+}
+
+template <typename R> struct plane {
+    R at[V_OF(R)], step_x[V_OF(R)], step_y[V_OF(R)], second_x[V_OF(R)], second_y[V_OF(R)], twist[V_OF(R)];
+};
+
+template <typename R, typename T> FLOE_DEV void plane_make(const raw_plane<T, V_OF(R)> &raw, plane<R> *p)
+{
+    enum { V = V_OF(R) };
+    R f[3][V + 2];
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        f[k][0] = (R)raw.left[k], f[k][V + 1] = (R)raw.right[k];
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            f[k][i + 1] = (R)raw.row[k].v[i];
+    }
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        p->at[i] = f[1][i + 1];
+        p->step_x[i] = floe_step(f[1][i], f[1][i + 2]);
+        p->step_y[i] = floe_step(f[0][i + 1], f[2][i + 1]);
+        p->second_x[i] = floe_second(f[1][i], f[1][i + 1], f[1][i + 2]);
+        p->second_y[i] = floe_second(f[0][i + 1], f[1][i + 1], f[2][i + 1]);
+        p->twist[i] = floe_twist(floe_step(f[0][i], f[0][i + 2]), floe_step(f[2][i], f[2][i + 2]));
+    }
+}
+
+/* Squares of derivatives are added up axis after axis, those of twists pair after pair: zy, zx, yx. */
+template <typename R>
+FLOE_DEV void planes_add(const plane<R> &before, const plane<R> &p, const plane<R> &behind, uint32_t points, norms *n)
+{
+    squares<R> s;
+#pragma unroll
+    for (int i = 0; i < V_OF(R); i++) {
+        const R step = floe_step(before.at[i], behind.at[i]), second = floe_second(before.at[i], p.at[i], behind.at[i]);
+        const R zy = floe_twist(before.step_y[i], behind.step_y[i]),
+                zx = floe_twist(before.step_x[i], behind.step_x[i]);
+        s.values[i] = p.at[i] * p.at[i];
+        s.steps[i] = step * step + p.step_y[i] * p.step_y[i] + p.step_x[i] * p.step_x[i];
+        s.seconds[i] = second * second + p.second_y[i] * p.second_y[i] + p.second_x[i] * p.second_x[i];
+        s.twists[i] = zy * zy + zx * zx + p.twist[i] * p.twist[i];
+        if (!(points >> i & 1))
+            s.values[i] = s.steps[i] = s.seconds[i] = s.twists[i] = 0;
+    }
+    squares_add(s, n);
+    n->npoints += (uint32_t)__popc(points);
+}
+
+/* EDGE: not all points of the groups have neighbours. */
+template <typename T, typename R, bool STAGED, bool EDGE>
+FLOE_DEV void column_march(const floe_stencil_dev_job *j, const column &c, stage<T, V_OF(R)> *stages, norms *n)
+{
+    const T *x = (const T *)j->x + floe_stencil_offset(j->dx, c.w, c.lo - 1, c.y, c.x);
+    const int64_t dz = j->dx[1], dy = j->dx[2];
+    const bool has_left = !EDGE || c.x > 0, has_right = !EDGE || c.x + V_OF(R) < j->shape[3];
+    const uint32_t points = EDGE ? points_of<V_OF(R)>(j, c.x) : (1u << V_OF(R)) - 1;
+    plane<R> a, b, d;
+    plane_make(plane_fetch<T, V_OF(R)>(x, dy, has_left, has_right), &a);
+    plane_make(plane_fetch<T, V_OF(R)>(x + dz, dy, has_left, has_right), &b);
+    x += 2 * dz;
+    raw_plane<T, V_OF(R)> next;
+    if constexpr (STAGED)
+        stage_begin(x, dy, has_left, has_right, &stages[0]);
+    else
+        next = plane_fetch<T, V_OF(R)>(x, dy, has_left, has_right);
+    const int32_t nplanes = (int32_t)(c.hi - c.lo);
+    const auto step = [&](const plane<R> &before, const plane<R> &here, plane<R> &behind, int32_t k) {
+        if (k >= nplanes)
+            return;
+        if constexpr (STAGED) {
+            floe_copy_async_wait();
+            next = raw_of(stages[k % 2]);
+        }
+        plane_make(next, &behind);
+        x += dz;
+        if constexpr (STAGED) {
+            if (k + 1 < nplanes)
+                stage_begin(x, dy, has_left, has_right, &stages[k % 2 ^ 1]);
+        } else if (k + 1 < nplanes) {
+            next = plane_fetch<T, V_OF(R)>(x, dy, has_left, has_right);
+        }
+        planes_add(before, here, behind, points, n);
+    };
+#pragma unroll 1
+    for (int32_t k = 0; k < nplanes; k += 3) {
+        step(a, b, d, k);
+        step(b, d, a, k + 1);
+        step(d, a, b, k + 2);
+    }
+}
+
+/* ---- point by point ------------------------------------------------------------------------------------------------ */
+
+/* Where a point's element lies on both sides. */
+struct spot {
     int64_t x, y;
 };
 
-/* The original's value; *counts becomes false where the pair does not count. */
-template <typename T>
-FLOE_DEV double value_at(const floe_stencil_dev_job *j, place p, int a, int da, int b, int db, bool *counts)
+/* The original's value some steps along two axes from a point; *counts becomes false where the pair does not count. */
+template <typename T, typename R>
+FLOE_DEV R value_at(const floe_stencil_dev_job *j, spot p, int a, int da, int b, int db, bool *counts)
 {
     const int64_t at_x = p.x + da * j->dx[a] + db * j->dx[b], at_y = p.y + da * j->dy[a] + db * j->dy[b];
     const T x = ((const T *)j->x)[at_x];
     if (j->masked)
         *counts = *counts && floe_stencil_is_finite(x, j) && floe_stencil_is_finite(((const T *)j->y)[at_y], j);
-    return (double)x;
+    return (R)x * (R)j->scale;
 }
 
-/* The place of point i; false where it has no neighbours along an axis. */
-FLOE_DEV bool place_of(const floe_stencil_dev_job *j, uint64_t i, place *p)
+/* Adds the squares of twists of axis a with those after it. */
+template <typename T, typename R>
+FLOE_DEV void twists_add(const floe_stencil_dev_job *j, spot p, int a, R *twists, bool *counts)
 {
-    bool inside = true;
-    p->x = p->y = 0;
-#pragma unroll
-    for (int a = FLOE_STENCIL_AXES - 1; a >= 0; a--) {
-        const uint64_t at = i % j->shape[a], edge = j->active >> a & 1;
-        i /= j->shape[a];
-        inside = inside && at >= edge && at + edge < j->shape[a];
-        p->x += (int64_t)at * j->dx[a];
-        p->y += (int64_t)at * j->dy[a];
+#pragma unroll 1
+    for (int b = a + 1; b < FLOE_STENCIL_AXES; b++) {
+        if (!(j->active >> b & 1))
+            continue;
+        const R mm = value_at<T, R>(j, p, a, -1, b, -1, counts), mp = value_at<T, R>(j, p, a, -1, b, 1, counts);
+        const R pm = value_at<T, R>(j, p, a, 1, b, -1, counts), pp = value_at<T, R>(j, p, a, 1, b, 1, counts);
+        const R twist = floe_twist(floe_step(mm, mp), floe_step(pm, pp));
+        *twists += twist * twist;
     }
-    return inside;
 }
 
-template <typename T> FLOE_DEV void point_add(const floe_stencil_dev_job *j, place p, double (&sum)[WORDS])
+/* Squares at a point; false: it is left out. */
+template <typename T, typename R> FLOE_DEV_SELDOM bool point_squares(const floe_stencil_dev_job *j, spot p, R (&s)[4])
 {
     bool counts = true;
-    const double at = value_at<T>(j, p, 0, 0, 0, 0, &counts);
-    double firsts = 0, seconds = 0;
+    const R at = value_at<T, R>(j, p, 0, 0, 0, 0, &counts);
+    s[0] = at * at;
+    s[1] = s[2] = s[3] = 0;
+#pragma unroll 1
     for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
         if (!(j->active >> a & 1))
             continue;
-        const double lo = value_at<T>(j, p, a, -1, a, 0, &counts), hi = value_at<T>(j, p, a, 1, a, 0, &counts);
-        const double d = floe_stencil_first(lo, hi), dd = floe_stencil_second_f64(lo, at, hi);
-        firsts += d * d;
-        seconds += dd * dd;
-        for (int b = a + 1; b < FLOE_STENCIL_AXES; b++) {
-            if (!(j->active >> b & 1))
-                continue;
-            const double mm = value_at<T>(j, p, a, -1, b, -1, &counts), mp = value_at<T>(j, p, a, -1, b, 1, &counts);
-            const double pm = value_at<T>(j, p, a, 1, b, -1, &counts), pp = value_at<T>(j, p, a, 1, b, 1, &counts);
-            const double mixed = floe_stencil_mixed(mm, mp, pm, pp);
-            seconds += mixed * mixed;
-        }
+        const R lo = value_at<T, R>(j, p, a, -1, a, 0, &counts), hi = value_at<T, R>(j, p, a, 1, a, 0, &counts);
+        const R step = floe_step(lo, hi), second = floe_second(lo, at, hi);
+        s[1] += step * step;
+        s[2] += second * second;
+        twists_add<T, R>(j, p, a, &s[3], &counts);
     }
-    if (!counts)
-        return;
-    sum[0] += 1;
-    sum[1] += at * at;
-    sum[2] += firsts;
-    sum[3] += seconds;
+    return counts;
 }
 
-/* Blocks take stretches of points in turn, a thread a point. */
-template <typename T>
-__global__ void __launch_bounds__(THREADS)
-    stencil_sobolev_kernel(const __grid_constant__ floe_stencil_dev_job job, uint64_t npoints)
+template <typename T, typename R>
+FLOE_DEV void group_add(const floe_stencil_dev_job *j, const column &c, uint64_t z, uint32_t points, norms *n)
 {
-    __shared__ double warps[WARPS][WORDS];
-    double sum[WORDS] = {0, 0, 0, 0};
-    place p;
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < npoints; i += (uint64_t)gridDim.x * THREADS)
-        if (place_of(&job, i, &p))
-            point_add<T>(&job, p, sum);
+    squares<R> s;
+    const spot first = {floe_stencil_offset(j->dx, c.w, z, c.y, c.x), floe_stencil_offset(j->dy, c.w, z, c.y, c.x)};
 #pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        const double v = floe_stencil_warp_sum(sum[k]);
-        if (floe_lane() == 0)
-            warps[threadIdx.x / FLOE_WARP][k] = v;
+    for (int i = 0; i < V_OF(R); i++) {
+        const spot p = {first.x + i * j->dx[3], first.y + i * j->dy[3]};
+        R one[4] = {0, 0, 0, 0};
+        const bool counts = (points >> i & 1) && point_squares<T, R>(j, p, one);
+        s.values[i] = counts ? one[0] : 0, s.steps[i] = counts ? one[1] : 0;
+        s.seconds[i] = counts ? one[2] : 0, s.twists[i] = counts ? one[3] : 0;
+        n->npoints += counts;
     }
-    __syncthreads();
-    if (threadIdx.x >= WORDS)
+    squares_add(s, n);
+}
+
+template <typename T, typename R, bool FAST, bool EDGE>
+FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, stage<T, V_OF(R)> *stages, norms *n)
+{
+    if (FAST) {
+        column_march<T, R, is_staged<T, R, FAST>::value, EDGE>(j, c, stages, n);
         return;
-    double v = 0;
+    }
+    const uint32_t points = points_of<V_OF(R)>(j, c.x);
+    for (uint64_t z = c.lo; z < c.hi; z++)
+        group_add<T, R>(j, c, z, points, n);
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------- */
+
+/* The block's words: those of its warps, in order. */
+FLOE_DEV void block_write(const norms &n, double *part)
+{
+    __shared__ double words[WARPS][FLOE_STENCIL_SOBOLEV_WORDS];
+    const double v[FLOE_STENCIL_SOBOLEV_WORDS] = {(double)n.npoints, n.values, n.steps, n.seconds, n.twists};
+#pragma unroll
+    for (int k = 0; k < FLOE_STENCIL_SOBOLEV_WORDS; k++)
+        words[threadIdx.x / FLOE_WARP][k] = floe_stencil_warp_sum(v[k]);
+    __syncthreads();
+    if (threadIdx.x >= FLOE_STENCIL_SOBOLEV_WORDS)
+        return;
+    double sum = 0;
     for (int w = 0; w < WARPS; w++)
-        v += warps[w][threadIdx.x];
-    job.parts[(uint64_t)blockIdx.x * WORDS + threadIdx.x] = v;
+        sum += words[w][threadIdx.x];
+    part[threadIdx.x] = sum;
+}
+
+/* nedge blocks have the ends of rows, the others all between. */
+template <typename T, typename R, bool FAST>
+__global__ void __launch_bounds__(THREADS, 4)
+    stencil_sobolev_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t nedge)
+{
+    __shared__ __align__(16) stage<T, V_OF(R)> stages[is_staged<T, R, FAST>::value ? 2 : 1];
+    norms n = {0, 0, 0, 0, 0};
+    const turn own = turn_of(blockIdx.x, nedge);
+    if (own.is_edge)
+        edges_visit<V_OF(R)>(&job, own.number, nedge,
+                             [&](const column &c) { column_add<T, R, FAST, true>(&job, c, stages, &n); });
+    else
+        boxes_visit<V_OF(R)>(&job, own.number, gridDim.x - nedge,
+                             [&](const column &c) { column_add<T, R, FAST, false>(&job, c, stages, &n); });
+    block_write(n, job.parts + (uint64_t)blockIdx.x * FLOE_STENCIL_SOBOLEV_WORDS);
+}
+
+template <typename T, typename R> int launch(const floe_stencil_dev_job *j, double *words, cudaStream_t stream)
+{
+    const uint32_t nedge = floe_stencil_blocks(floe_ceil_div(edge_tasks_of<V_OF(R)>(j), WARPS));
+    const uint32_t nblocks = nedge + floe_stencil_blocks(tasks_of<V_OF(R)>(j));
+    if (is_fast<V_OF(R)>(j))
+        FLOE_LAUNCH((stencil_sobolev_kernel<T, R, true>), nblocks, THREADS, 0, stream, *j, nedge);
+    else
+        FLOE_LAUNCH((stencil_sobolev_kernel<T, R, false>), nblocks, THREADS, 0, stream, *j, nedge);
+    const int error = (int)cudaGetLastError();
+    return error ? error : floe_stencil_join_parts(j->parts, nblocks, FLOE_STENCIL_SOBOLEV_WORDS, 0, words, stream);
 }
 
 } // namespace
 
 int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, void *stream)
 {
-    const uint64_t npoints = job->shape[0] * job->shape[1] * job->shape[2] * job->shape[3];
-    const uint32_t nblocks = floe_stencil_blocks(floe_ceil_div(npoints, THREADS));
-    if (job->narrow)
-        FLOE_LAUNCH(stencil_sobolev_kernel<float>, nblocks, THREADS, 0, (cudaStream_t)stream, *job, npoints);
-    else
-        FLOE_LAUNCH(stencil_sobolev_kernel<double>, nblocks, THREADS, 0, (cudaStream_t)stream, *job, npoints);
-    const int error = (int)cudaGetLastError();
-    return error ? error : floe_stencil_join_parts(job->parts, nblocks, WORDS, 0, words, (cudaStream_t)stream);
+    if (!job->narrow)
+        return launch<double, double>(job, words, (cudaStream_t)stream);
+    return job->single ? launch<float, float>(job, words, (cudaStream_t)stream)
+                       : launch<float, double>(job, words, (cudaStream_t)stream);
 }

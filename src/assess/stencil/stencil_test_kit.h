@@ -95,6 +95,22 @@ static floe_pair kit_pair(kit_kind kind, floe_dtype dtype, uint32_t rank, const 
     return p;
 }
 
+/* Units of fields about as small as f32 holds, in between, and about as large. */
+static const double kit_units[] = {1e-33, 1e-9, 1e12, 1e25, 1e37};
+enum { KIT_UNITS = sizeof kit_units / sizeof kit_units[0] };
+
+/* Noise of f32 in a unit; tight: with errors a thousandth as large. */
+static inline floe_pair kit_pair_in_unit(double unit, bool tight, const uint64_t shape[3], void *x, void *y)
+{
+    const floe_pair p = kit_pair(KIT_NOISE, FLOE_F32, 3, shape, x, y);
+    for (int64_t i = 0; i < (int64_t)(shape[0] * shape[1] * shape[2]); i++) {
+        const double v = kit_get(FLOE_F32, x, i), e = kit_get(FLOE_F32, y, i) - v;
+        kit_put(FLOE_F32, x, i, unit * v);
+        kit_put(FLOE_F32, y, i, unit * (v + (tight ? 1e-3 : 1) * e));
+    }
+    return p;
+}
+
 /* ---- the definition ------------------------------------------------------------------------------------------------ */
 
 static int64_t kit_offset(const int64_t *stride, const int64_t *at)

@@ -18,8 +18,9 @@
  * An axis whose window is 1 is not smoothed: with windows {1, 1, 7, 7} each slice of a stack is an image of its own.
  *
  * Where it is known that the values are not too far off (low and high in the options), windows of 2 to 8 at step 1 along the last
- * two or three axes go a quick way, with sums in the values' own type: ssim_tree.h. For f32 1 - SSIM is then off by about 1e-8
- * of itself, 2e-6 at most, and of single windows, of which the greatest is one, by up to 1e-4.
+ * two or three axes, and Gaussian ones along two, go a quick way, with sums in the values' own type: ssim_tree.h. For f32
+ * 1 - SSIM is then off by about 1e-8 of itself, 5e-6 where values vary by few units of their last place, and of single windows,
+ * of which the greatest is one, by up to 1e-4.
  *
  * Otherwise sums are in double, and only ever added to: along an axis cut into stretches as long as the window, a window is the end of one stretch
  * and the beginning of the next, so each value enters each sum once, and time does not grow with the window. (Along rows on

@@ -12,7 +12,13 @@
 namespace
 {
 
-enum { THREADS = 256, WARPS = THREADS / FLOE_WARP, LAST = FLOE_MAX_RANK - 1, MOST_BLOCKS = 1 << 16 };
+enum {
+    THREADS = 256,
+    WARPS = THREADS / FLOE_WARP,
+    JOINERS = 1024, /* the only block that joins: it has the more loads under way */
+    LAST = FLOE_MAX_RANK - 1,
+    MOST_BLOCKS = 1 << 16
+};
 
 /* Windows k = 0 .. nwindows - 1 of one axis of a box begin at (lo + k) * step. */
 typedef struct axis_windows {
@@ -202,15 +208,15 @@ __global__ void __launch_bounds__(THREADS)
         floe_ssim_part_merge(&parts[blockIdx.x], &part);
 }
 
-/* One block: each thread takes every THREADS-th part. */
-__global__ void __launch_bounds__(THREADS)
+/* One block: each thread takes every JOINERS-th part. */
+__global__ void __launch_bounds__(JOINERS)
     ssim_join_kernel(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer)
 {
-    __shared__ floe_ssim_part warps[WARPS];
+    __shared__ floe_ssim_part warps[JOINERS / FLOE_WARP];
     floe_ssim_part part = {0, 0, 0};
-    for (uint64_t i = threadIdx.x; i < nparts; i += THREADS)
+    for (uint64_t i = threadIdx.x; i < nparts; i += JOINERS)
         floe_ssim_part_merge(&part, &parts[i]);
-    part = floe_ssim_part_of_block(part, warps, WARPS);
+    part = floe_ssim_part_of_block(part, warps, JOINERS / FLOE_WARP);
     if (threadIdx.x == 0)
         answer->part = part;
 }
@@ -271,7 +277,7 @@ int box_run(const floe_ssim_job *job, uint64_t tile, cudaStream_t stream)
 
 int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream)
 {
-    FLOE_LAUNCH(ssim_join_kernel, 1, THREADS, 0, (cudaStream_t)stream, parts, nparts, answer);
+    FLOE_LAUNCH(ssim_join_kernel, 1, JOINERS, 0, (cudaStream_t)stream, parts, nparts, answer);
     return (int)cudaGetLastError();
 }
 

@@ -2,9 +2,9 @@
 /*
  * SSIM (ssim.h) of two fields in device memory.
  *
- * There are three ways. The quick one (ssim_tree.h, ssim_tree_cuda.cu) takes what it takes on a CPU, but f32 only, and comes to the
- * same bits. The fast one (ssim_fast_real_cuda.cu) is in double; as the quick one it reads both fields about once and keeps
- * everything else on the chip. It wants
+ * There are three ways. The quick one (ssim_tree.h) takes what it takes on a CPU, but f32 only, and comes to the same bits: in
+ * ssim_boxes_cuda.cu, and without an axis z in ssim_slices_cuda.cu. The fast one (ssim_fast_real_cuda.cu) is in double; as the
+ * quick one it reads both fields about once and keeps everything else on the chip. It wants
  *
  *     a step of 1, rows of at least FLOE_SSIM_FAST_X neighbours that lie side by side
  *     windows of the same size, up to FLOE_SSIM_FAST_WINDOW, along both of the fastest axes; of any size along the axis before
@@ -34,8 +34,9 @@ enum {
     FLOE_SSIM_FAST_ROWS = 32, /* rows of values of a block */
     FLOE_SSIM_FAST_STRIP = 8,
     FLOE_SSIM_FAST_WINDOW = 2 * FLOE_SSIM_FAST_STRIP + 1, /* 8 windows of this size cover three strips */
-    FLOE_SSIM_FAST_Z = 96,     /* at most; running sums along the axis begin anew that often */
-    FLOE_SSIM_ANY_BLOCKS = 528 /* that add up losses; four on each of 132 processors */
+    FLOE_SSIM_FAST_Z = 96,      /* at most; running sums along the axis begin anew that often */
+    FLOE_SSIM_ANY_BLOCKS = 528, /* that add up losses; four on each of 132 processors */
+    FLOE_SSIM_AT_ONCE = 3       /* kinds of SSIM of one pair, by one call */
 };
 
 /* What a GPU hands back. */
@@ -74,17 +75,19 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan);
 int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream);
 int floe_ssim_fast_cuda_f32(const floe_ssim_job *job, bool careful, void *stream);
 int floe_ssim_fast_cuda_f64(const floe_ssim_job *job, bool careful, void *stream);
-/* The quick way, f32. */
-uint64_t floe_ssim_tree_nblocks(const floe_ssim_plan *plan);
-int floe_ssim_tree_cuda(const floe_ssim_job *job, void *stream);
+/* The quick way, f32: of windows with an axis z, and without. A block of the second takes a tile of the plan. */
+uint64_t floe_ssim_boxes_nblocks(const floe_ssim_plan *plan);
+int floe_ssim_boxes_cuda(const floe_ssim_job *job, void *stream);
+int floe_ssim_slices_cuda(const floe_ssim_job *job, void *stream);
 /* nparts parts to the answer's. */
 int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream);
 
-/* Of options that suit: device memory that a call needs, 256-byte aligned. About 0.6 GB for large fields. */
-uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options);
-/* Waits for the answer. */
+/* Of options that suit, FLOE_SSIM_AT_ONCE at most: device memory that a call needs, 256-byte aligned. About 0.6 GB for large
+ * fields. */
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions);
+/* A result for each of the options. Waits for the answers. */
 floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
-                                    void *scratch, floe_ssim_result *result, floe_error *err);
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err);
 
 #ifdef __cplusplus
 }

@@ -68,8 +68,9 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan)
 
 uint64_t floe_ssim_nparts(const floe_ssim_plan *plan)
 {
-    return plan->is_tree ? floe_ssim_tree_nblocks(plan)
-                         : floe_max64(floe_ssim_fast_grid_of(plan).nblocks, FLOE_SSIM_ANY_BLOCKS);
+    if (plan->is_tree)
+        return plan->options.window[1] > 1 ? floe_ssim_boxes_nblocks(plan) : floe_ssim_plan_ntiles(plan);
+    return floe_max64(floe_ssim_fast_grid_of(plan).nblocks, FLOE_SSIM_ANY_BLOCKS);
 }
 
 /* Of a launch's second and third axis. */
@@ -104,7 +105,7 @@ static void scratch_take(floe_ssim_job *job, floe_arena *arena)
     uint64_t nbytes[2] = {0, 0};
     if (!job->plan.is_tree)
         floe_ssim_sums_nbytes(&job->plan, nbytes);
-    job->answer = floe_arena_take(arena, 1, sizeof *job->answer);
+    job->answer = floe_arena_take(arena, FLOE_SSIM_AT_ONCE, sizeof *job->answer);
     job->parts = floe_arena_take(arena, floe_ssim_nparts(&job->plan), sizeof *job->parts);
     for (int k = 0; k < 2; k++)
         job->sums[k] = floe_arena_take(arena, nbytes[k], 1);
@@ -119,13 +120,17 @@ static uint64_t scratch_of(const floe_pair *pair, const floe_ssim_options *optio
     return arena.overflow ? UINT64_MAX : arena.used;
 }
 
-/* For each way: which it is may not be known yet. */
-uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options)
+/* For each way: which it is may not be known yet. What is asked for at once has the same memory, one after another. */
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions)
 {
-    floe_ssim_options careful = *options;
-    const floe_ssim_options quick = floe_ssim_tree_options(options);
-    careful.high = INFINITY;
-    return floe_max64(scratch_of(pair, &careful), scratch_of(pair, &quick));
+    uint64_t most = 0;
+    for (uint32_t k = 0; k < noptions; k++) {
+        floe_ssim_options careful = options[k];
+        const floe_ssim_options quick = floe_ssim_tree_options(&options[k]);
+        careful.high = INFINITY;
+        most = floe_max64(most, floe_max64(scratch_of(pair, &careful), scratch_of(pair, &quick)));
+    }
+    return most;
 }
 
 /* The other ways, from the fastest to the slowest. */
@@ -148,37 +153,55 @@ static floe_status careful_run(const floe_cuda *cuda, const floe_ssim_job *job, 
     return FLOE_OK;
 }
 
-floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
-                                    void *scratch, floe_ssim_result *result, floe_error *err)
+/* All that go the quick way, and then one wait. */
+static floe_status quick_run(const floe_cuda *cuda, const floe_ssim_job *jobs, uint32_t njobs,
+                             floe_ssim_answer *answers, floe_error *err)
 {
-    FLOE_TRY(floe_ssim_check(pair, options, err));
-    floe_ssim_job job = {.pair = *pair};
-    floe_ssim_answer answer;
-    floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
-    floe_ssim_plan_device(pair, options, &job.plan);
-    scratch_take(&job, &arena);
-    if (job.plan.is_tree) {
-        FLOE_CUDA(err, floe_ssim_tree_cuda(&job, cuda->stream));
-        FLOE_TRY(floe_cuda_fetch(cuda, &answer, job.answer, sizeof answer, err));
-    } else {
-        FLOE_TRY(careful_run(cuda, &job, &answer, err));
+    uint32_t nquick = 0;
+    for (uint32_t k = 0; k < njobs; k++)
+        if (jobs[k].plan.is_tree) {
+            const bool deep = jobs[k].plan.options.window[1] > 1;
+            nquick++;
+            FLOE_CUDA(err, deep ? floe_ssim_boxes_cuda(&jobs[k], cuda->stream)
+                                : floe_ssim_slices_cuda(&jobs[k], cuda->stream));
+        }
+    return nquick ? floe_cuda_fetch(cuda, answers, jobs[0].answer, njobs * sizeof *answers, err) : FLOE_OK;
+}
+
+floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err)
+{
+    floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
+    floe_ssim_answer answers[FLOE_SSIM_AT_ONCE];
+    for (uint32_t k = 0; k < noptions; k++) {
+        FLOE_TRY(floe_ssim_check(pair, &options[k], err));
+        floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
+        jobs[k] = (floe_ssim_job){.pair = *pair};
+        floe_ssim_plan_device(pair, &options[k], &jobs[k].plan);
+        scratch_take(&jobs[k], &arena);
+        jobs[k].answer += k;
     }
-    *result = floe_ssim_join(&job.plan, &answer.part, 1);
+    FLOE_TRY(quick_run(cuda, jobs, noptions, answers, err));
+    for (uint32_t k = 0; k < noptions; k++) {
+        if (!jobs[k].plan.is_tree)
+            FLOE_TRY(careful_run(cuda, &jobs[k], &answers[k], err));
+        results[k] = floe_ssim_join(&jobs[k].plan, &answers[k].part, 1);
+    }
     return FLOE_OK;
 }
 
 #else
 
-uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options)
+uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions)
 {
-    (void)pair, (void)options;
+    (void)pair, (void)options, (void)noptions;
     return 0;
 }
 
 floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
-                                    void *scratch, floe_ssim_result *result, floe_error *err)
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err)
 {
-    (void)cuda, (void)pair, (void)options, (void)scratch, (void)result;
+    (void)cuda, (void)pair, (void)options, (void)noptions, (void)scratch, (void)results;
     return floe_fail(err, FLOE_ERR_DEVICE, "this build of floe has no CUDA, it runs on the CPU only");
 }
 

@@ -52,7 +52,7 @@ static device opened(const kit_fields *f, const floe_pair *pair, const floe_ssim
 {
     device d = {.pair = *pair};
     const size_t nbytes = f->nelems * (f->pair.dtype == FLOE_F32 ? 4 : 8);
-    d.scratch_nbytes = floe_ssim_device_nbytes(pair, options);
+    d.scratch_nbytes = floe_ssim_device_nbytes(pair, options, 1);
     cu(cudaMalloc((void **)&d.original, nbytes));
     cu(cudaMalloc((void **)&d.decoded, nbytes));
     cu(cudaMalloc((void **)&d.scratch, d.scratch_nbytes + 64));
@@ -82,7 +82,7 @@ static floe_ssim_result on_gpu(const device *d, const floe_ssim_options *options
     floe_ssim_result r;
     floe_error err;
     assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, NULL), FLOE_OK);
-    if (floe_ssim_assess_device(&cuda, &d->pair, options, d->scratch, &r, &err) != FLOE_OK)
+    if (floe_ssim_assess_device(&cuda, &d->pair, options, 1, d->scratch, &r, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     floe_cuda_close(&cuda);
     return r;
@@ -154,21 +154,24 @@ static void equals_the_cpu(void **state)
     assert_true(nfast > 0 && nquick > 0);
 }
 
+/* One cell and several, along each axis; so many slices that each is one cell. */
 static void slices_equal_the_cpu(void **state)
 {
     (void)state;
-    for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
-        for (int kind = 0; kind < KIT_KINDS; kind++)
-            for (int weights = FLOE_SSIM_WEIGHTS_UNIFORM; weights <= FLOE_SSIM_WEIGHTS_GAUSSIAN; weights++) {
-                if (is_small() && kit_draw(3))
-                    continue;
-                kit_fields f = kit_fields_of((floe_dtype)dtype, 4, (const uint64_t[]){2, 3, 31, 66}, (kit_kind)kind);
-                double min, max;
-                kit_range(&f, &min, &max);
-                const floe_ssim_options o = floe_ssim_options_image((floe_ssim_weights)weights, min, max);
-                check_view(&f, &f.pair, &o);
-                kit_fields_free(&f);
-            }
+    static const uint64_t shapes[][4] = {{2, 3, 31, 66}, {1, 5, 145, 140}, {1, 1, 261, 20}, {2, 800, 83, 12}};
+    for (size_t k = 0; k < NELEMS(shapes); k++)
+        for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
+            for (int kind = 0; kind < KIT_KINDS; kind++)
+                for (int weights = FLOE_SSIM_WEIGHTS_UNIFORM; weights <= FLOE_SSIM_WEIGHTS_GAUSSIAN; weights++) {
+                    if (k == 3 ? is_small() || kind != KIT_SMOOTH : is_small() && kit_draw(k ? 8 : 3))
+                        continue;
+                    kit_fields f = kit_fields_of((floe_dtype)dtype, 4, shapes[k], (kit_kind)kind);
+                    double min, max;
+                    kit_range(&f, &min, &max);
+                    const floe_ssim_options o = floe_ssim_options_image((floe_ssim_weights)weights, min, max);
+                    check_view(&f, &f.pair, &o);
+                    kit_fields_free(&f);
+                }
 }
 
 static void axes_are_told_apart(void **state)
@@ -210,6 +213,24 @@ static void views_equal_the_cpu(void **state)
             check_view(&f, &view, &o);
             kit_fields_free(&f);
         }
+}
+
+/* Rows that begin where 16 bytes do, and end anywhere. */
+static void ends_of_rows_equal_the_cpu(void **state)
+{
+    (void)state;
+    for (uint64_t length = 80; length < 84; length++) {
+        kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){9, 30, 92}, KIT_SMOOTH);
+        floe_pair view = f.pair;
+        view.shape[3] = length;
+        view.original = (const float *)f.original + 4, view.decoded = (const float *)f.decoded + 8;
+        const floe_ssim_options o[] = {floe_ssim_options_of(&view, 8, 1, -1.5, 1.5),
+                                       floe_ssim_options_image(FLOE_SSIM_WEIGHTS_UNIFORM, -1.5, 1.5),
+                                       floe_ssim_options_image(FLOE_SSIM_WEIGHTS_GAUSSIAN, -1.5, 1.5)};
+        for (size_t k = 0; k < NELEMS(o); k++)
+            check_view(&f, &view, &o[k]);
+        kit_fields_free(&f);
+    }
 }
 
 /* The fast way on its own: it takes what is tame, and says so where one value is not. */
@@ -329,7 +350,7 @@ static float median_ms(const device *d, const floe_ssim_options *o)
     assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, NULL), FLOE_OK);
     for (int t = 0; t < TURNS; t++) {
         cu(cudaEventRecord(begin, NULL));
-        assert_int_equal(floe_ssim_assess_device(&cuda, &d->pair, o, d->scratch, &r, NULL), FLOE_OK);
+        assert_int_equal(floe_ssim_assess_device(&cuda, &d->pair, o, 1, d->scratch, &r, NULL), FLOE_OK);
         cu(cudaEventRecord(end, NULL));
         cu(cudaEventSynchronize(end));
         cu(cudaEventElapsedTime(&ms[t], begin, end));
@@ -402,10 +423,15 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_cpu),        cmocka_unit_test(slices_equal_the_cpu),
-        cmocka_unit_test(axes_are_told_apart),   cmocka_unit_test(views_equal_the_cpu),
-        cmocka_unit_test(wild_values_are_found), cmocka_unit_test(few_specials_are_left_out),
-        cmocka_unit_test(fast_way_has_limits),   cmocka_unit_test(large_fields_equal_the_cpu),
+        cmocka_unit_test(equals_the_cpu),
+        cmocka_unit_test(slices_equal_the_cpu),
+        cmocka_unit_test(axes_are_told_apart),
+        cmocka_unit_test(views_equal_the_cpu),
+        cmocka_unit_test(ends_of_rows_equal_the_cpu),
+        cmocka_unit_test(wild_values_are_found),
+        cmocka_unit_test(few_specials_are_left_out),
+        cmocka_unit_test(fast_way_has_limits),
+        cmocka_unit_test(large_fields_equal_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,7 +267,7 @@ static void single_precision_suffices(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 11; kind++)
-        for (uint64_t window = 7; window <= 8; window++) {
+        for (int windows = 0; windows < 4; windows++) {
             kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){40, 56, 80}, KIT_SAME);
             for (uint64_t i = 0; i < f.nelems; i++) {
                 double y;
@@ -276,7 +276,9 @@ static void single_precision_suffices(void **state)
             }
             double min, max;
             kit_range(&f, &min, &max);
-            floe_ssim_options o = floe_ssim_options_of(&f.pair, window, 1, min, max);
+            const floe_ssim_weights weights = windows == 3 ? FLOE_SSIM_WEIGHTS_GAUSSIAN : FLOE_SSIM_WEIGHTS_UNIFORM;
+            floe_ssim_options o = windows < 2 ? floe_ssim_options_of(&f.pair, windows ? 8 : 7, 1, min, max)
+                                              : floe_ssim_options_image(weights, min, max);
             const floe_ssim_result want = ssim_of(&f.pair, &o, 1, FLOE_ISA_AUTO);
             kit_know(&f, &o);
             assert_true(floe_ssim_tree_takes(&f.pair, &o));

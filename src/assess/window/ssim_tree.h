@@ -7,7 +7,8 @@
  *     s2[i] = v[i] + v[i + 1]     s4[i] = s2[i] + s2[i + 2]     s8[i] = s4[i] + s4[i + 4]     s7[i] = (s4[i] + s2[i + 4]) + v[i + 6]
  *
  * So every window comes to the same bits on whatever it is computed, and what is rounded is small: a sum of 512 is rounded
- * nine times.
+ * nine times. In a Gaussian window values as far from the middle as one another are added
+ * first, then their products with the weights one after another from the outside, by fused operations.
  *
  * Sums of squares lose what is small beside the square of the mean. So values and errors are taken from pivots of their cell,
  * a box of windows that is cut from the field by its shape alone: means of samples.
@@ -29,11 +30,16 @@ enum {
     FLOE_SSIM_TREE_LEAST_Z =
         16, /* of them that go along z as chunks: so many are worth the planes before the first window */
     FLOE_SSIM_TREE_MOST_Z = 192,
-    FLOE_SSIM_TREE_CHUNKS = 66 /* that keep a GPU busy, cells of one plane times chunks */
+    FLOE_SSIM_TREE_CHUNKS = 66,    /* that keep a GPU busy, cells of one plane times chunks */
+    FLOE_SSIM_SLICES_LEAST_Y = 64, /* of windows without an axis z, a cell of which is in one slice */
+    FLOE_SSIM_SLICES_MOST_Y = 512,
+    FLOE_SSIM_SLICES_CELLS = 1600, /* that keep a GPU busy */
+    FLOE_SSIM_SLICES_SLAB = 16     /* rows that a GPU takes at once: so many divide a cell's */
 };
 
 /* Whether windows are such that the quick way could take them: the same size, 2 to FLOE_SSIM_TREE_WINDOW, along both of the
- * fastest axes, the same or 1 along the axis before, 1 along the slowest of four; a step of 1, no weights. */
+ * fastest axes, the same or 1 along the axis before, 1 along the slowest of four; or Gaussian along the fastest two; a step of
+ * 1. */
 bool floe_ssim_tree_knows(const floe_ssim_options *options);
 /* Whether it does take them: where values are known to be within 2^30 ranges, and the range is far from the type's ends. */
 bool floe_ssim_tree_takes(const floe_pair *pair, const floe_ssim_options *options);

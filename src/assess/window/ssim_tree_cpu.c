@@ -21,10 +21,12 @@ enum {
     GROUP = FLOE_SSIM_TREE_GROUP,
     SUMS = FLOE_SSIM_SUMS,
     LANES = 8,
-    MOST = FLOE_SSIM_TREE_X,              /* windows of a row */
-    PITCH = MOST + FLOE_SSIM_TREE_WINDOW, /* values of a row, and one */
+    MOST = FLOE_SSIM_TREE_X, /* windows of a row */
+    TAPS = FLOE_SSIM_TAPS,   /* more than any other window */
+    SIDE = FLOE_SSIM_TREE_SIDE,
+    PITCH = MOST + TAPS + 1, /* values of a row, and more, so that rows begin alike */
     VALUES = FLOE_SSIM_SUMS * PITCH,
-    STEPS = FLOE_SSIM_TREE_WINDOW - 1 /* at most, that a chain keeps */
+    STEPS = TAPS /* at most, that are kept */
 };
 
 /* Of the tile function: a row of each is in the core's nearest cache. */
@@ -101,6 +103,26 @@ static inline void chain_push(uint32_t window, floe_real *kept, uint64_t apart, 
     }
 }
 
+/* ---- weights ----------------------------------------------------------------------------------------------------- */
+
+static const floe_real gaussian[SIDE + 1] = FLOE_SSIM_TREE_GAUSSIAN;
+
+/* Of n sums, from rows first, first + 1, ... of TAPS that are `apart` and follow one another in a ring. */
+static inline void weighted_add(const floe_real *restrict ring, uint64_t apart, uint64_t first, uint64_t n,
+                                floe_real *restrict whole)
+{
+    const floe_real *row[TAPS];
+    for (uint64_t k = 0; k < TAPS; k++)
+        row[k] = ring + (first + k) % TAPS * apart;
+    for (uint64_t i = 0; i < n; i++) {
+        floe_real sum = gaussian[0] * (row[0][i] + row[TAPS - 1][i]);
+        for (int k = 1; k < SIDE; k++)
+            sum = floe_ssim_tree_fma(gaussian[k], row[k][i] + row[TAPS - 1 - k][i], sum);
+        sum = floe_ssim_tree_fma(gaussian[SIDE], row[SIDE][i], sum);
+        whole[i] = sum;
+    }
+}
+
 /* ---- along a row ------------------------------------------------------------------------------------------------- */
 
 /* The four terms of n pairs. */
@@ -148,8 +170,19 @@ static inline void row_windows(uint32_t window, const floe_real *restrict v, con
         }
 }
 
+static inline void row_weighted(const floe_real *restrict v, uint64_t n, floe_real *restrict whole)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        floe_real sum = gaussian[0] * (v[i] + v[i + TAPS - 1]);
+        for (uint64_t k = 1; k < SIDE; k++)
+            sum = floe_ssim_tree_fma(gaussian[k], v[i + k] + v[i + TAPS - 1 - k], sum);
+        sum = floe_ssim_tree_fma(gaussian[SIDE], v[i + SIDE], sum);
+        whole[i] = sum;
+    }
+}
+
 /* original, decoded: element offsets of the row's first value. */
-static inline void row_sums(walk *w, uint32_t window, int64_t original, int64_t decoded)
+static inline void row_sums(walk *w, uint32_t window, int64_t original, int64_t decoded, floe_real *to)
 {
     const int64_t dx = w->pair->original_stride[3], dy = w->pair->decoded_stride[3];
     const floe_real *x = (const floe_real *)w->pair->original + original,
@@ -159,12 +192,16 @@ static inline void row_sums(walk *w, uint32_t window, int64_t original, int64_t 
         row_terms(w, x, 1, y, 1, n + window - 1);
     else
         row_terms(w, x, dx, y, dy, n + window - 1);
+    if (window == TAPS) {
+        for (uint32_t m = 0; m < SUMS; m++)
+            row_weighted(w->r.term + m * PITCH, n, to + m * n);
+        return;
+    }
     rows_add(w->r.pairs, w->r.term, 1);
     if (window >= 4)
         rows_add(w->r.fours, w->r.pairs, 2);
     for (uint32_t m = 0; m < SUMS; m++)
-        row_windows(window, w->r.term + m * PITCH, w->r.pairs + m * PITCH, w->r.fours + m * PITCH, n,
-                    w->r.along_x + m * n);
+        row_windows(window, w->r.term + m * PITCH, w->r.pairs + m * PITCH, w->r.fours + m * PITCH, n, to + m * n);
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------------------ */
@@ -293,10 +330,13 @@ static inline void row_add(walk *w, uint32_t window, bool deep, uint64_t z, uint
     const int64_t original = place_of(w->pair->original_stride, at), decoded = place_of(w->pair->decoded_stride, at);
     if (y + 2 - window < nrows)
         row_fetch(w, window, original + w->pair->original_stride[2], decoded + w->pair->decoded_stride[2]);
-    row_sums(w, window, original, decoded);
-    chain_push(window, w->r.kept_y[0], SUMS * MOST, y, w->r.along_x, n, w->r.along_y);
+    row_sums(w, window, original, decoded, window == TAPS ? w->r.kept_y[y % TAPS] : w->r.along_x);
+    if (window < TAPS)
+        chain_push(window, w->r.kept_y[0], SUMS * MOST, y, w->r.along_x, n, w->r.along_y);
     if (y + 1 < window)
         return;
+    if (window == TAPS)
+        weighted_add(w->r.kept_y[0], SUMS * MOST, y + 1, n, w->r.along_y);
     const uint64_t row = y + 1 - window;
     if (deep)
         chain_push(window, w->kept_z + row * n, nrows * n, z, w->r.along_y, n, w->r.window);
@@ -326,7 +366,7 @@ static void cell_windows(walk *w)
         CASE(6);
         CASE(7);
         CASE(8);
-    default: break;
+    default: cell_walk(w, TAPS, false); break;
     }
 #undef CASE
 }
