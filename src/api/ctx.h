@@ -13,10 +13,11 @@
 
 struct floe_ctx {
     floe_cpu cpu;
-    floe_backend backend;           /* as asked for */
-    floe_cuda cuda;                 /* open at first need; from the start where the backend is CUDA */
-    floe_ctx_options gpu;           /* the options that matter then */
-    floe_codec dev_codec;           /* of the last stream in device memory that was decoded: the next one's, likely */
+    floe_backend backend; /* as asked for */
+    floe_cuda cuda;       /* open at first need; from the start where the backend is CUDA */
+    floe_ctx_options gpu; /* the options that matter then */
+    floe_params
+        dev_likely; /* what the next stream in device memory is likely to have: codec AUTO, or as the last one */
     struct floe_pipeline *pipeline; /* host data through a GPU; NULL until first needed */
     uint64_t max_elems, max_memory; /* 0: no limit */
     bool caller_owns;               /* workspace is the caller's: never allocate */

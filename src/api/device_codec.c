@@ -79,13 +79,12 @@ floe_status floe_device_encode_start(const floe_device_encode *e, void *stream, 
                      : floe_lorenzo_encode_start(&e->lorenzo, stream, err);
 }
 
-void floe_device_encode_report(const floe_device_encode *e, floe_report_job *told)
+void floe_device_encode_report(const floe_device_encode *e, floe_container_finish *finish)
 {
-    told->nchunks = e->nchunks;
-    if (e->by_zfp)
-        told->gathered = e->zfp.gathered;
-    else
-        told->encoded = e->lorenzo.chunks;
+    const floe_dev_chunk *chunks = e->lorenzo.chunks;
+    finish->met = e->by_zfp ? e->zfp.gathered : chunks->gathered;
+    finish->attempt = e->by_zfp ? NULL : &chunks->attempt;
+    finish->met_stride = e->by_zfp ? sizeof *e->zfp.gathered : sizeof *chunks;
 }
 
 floe_status floe_device_encode_error(const floe_device_encode *e, const floe_codec_params *params,

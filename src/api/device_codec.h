@@ -6,7 +6,7 @@
 #include "api/report_cuda.h"
 #include "codec/lorenzo_cuda.h"
 #include "codec/zfp_grid.h"
-#include "container/container.h"
+#include "container/container_cuda.h"
 
 typedef struct floe_device_encode {
     bool by_zfp;
@@ -37,7 +37,8 @@ bool floe_device_encode_ready_of(const floe_device_encode *encode, const floe_de
                                  floe_lorenzo_ready *ready);
 /* All that follows on the step that resolves, up to what the container does. */
 floe_status floe_device_encode_start(const floe_device_encode *encode, void *stream, floe_error *err);
-void floe_device_encode_report(const floe_device_encode *encode, floe_report_job *told);
+/* Where the chunks tell what was met in their values. */
+void floe_device_encode_report(const floe_device_encode *encode, floe_container_finish *finish);
 /* psnr: the squared error that encoding with these params would leave, to error_sum. dev_params: where they may be put. */
 floe_status floe_device_encode_error(const floe_device_encode *encode, const floe_codec_params *params,
                                      floe_dev_params *dev_params, void *stream, floe_error *err);

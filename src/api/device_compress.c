@@ -15,7 +15,6 @@
 #include "api/device_field.h"
 #include "api/params.h"
 #include "api/pipeline.h"
-#include "api/report_cuda.h"
 #include "api/resolve.h"
 #include "api/resolve_cuda.h"
 #include "api/sizing.h"
@@ -30,8 +29,7 @@ typedef struct compression {
     floe_container_finish finish;
     floe_resolve_job resolve;
     uint32_t *status;
-    floe_device_report *own_report; /* of calls that wait */
-    uint8_t *own_stream;            /* where dst is host memory */
+    uint8_t *own_stream; /* where dst is host memory */
     uint64_t own_nbytes;
     /* what must be 0 at first; with the codec's state, where the codec does without begin */
     uint8_t *cleared;
@@ -68,7 +66,6 @@ static floe_status take_all(compression *c, floe_arena *a, floe_error *err)
     c->cleared_nbytes = a->used - begin;
     floe_device_encode_state_take(&c->encode, a);
     c->with_state_nbytes = a->used - begin;
-    c->own_report = floe_arena_take(a, 1, sizeof *c->own_report);
     c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
@@ -82,15 +79,6 @@ static floe_status scratch_get(floe_ctx *ctx, compression *c)
     FLOE_TRY(take_all(c, &plan, &ctx->err));
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
     return take_all(c, &arena, &ctx->err);
-}
-
-/* Where a call of codec lorenzo has one chunk its last kernel can tell what came of it. */
-static void finish_tells(compression *c, floe_device_report *report)
-{
-    c->finish.report = report;
-    c->finish.met = c->encode.lorenzo.chunks->gathered;
-    c->finish.attempt = &c->encode.lorenzo.chunks->attempt;
-    c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
 }
 
 /* Few tiles, and no value decides anything: two kernels. */
@@ -119,8 +107,9 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     c->finish.nrecords = c->encode.nchunks;
     c->finish.end = c->encode.end;
     c->finish.with_index = true;
-    if (c->encode.nchunks == 1 && !c->encode.by_zfp)
-        finish_tells(c, report);
+    c->finish.report = report;
+    c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
+    floe_device_encode_report(&c->encode, &c->finish);
     FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
     if (c->resolve.ready_nwords && floe_device_encode_ready_of(&c->encode, &c->resolve.ready, &ready))
         return start_ready(ctx, c, &ready);
@@ -128,15 +117,6 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode.lorenzo, stream));
     FLOE_TRY(floe_device_encode_start(&c->encode, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
-    if (c->finish.report)
-        return FLOE_OK;
-    floe_report_job told = {.statuses = c->status,
-                            .nstatuses = 1,
-                            .dev_nbytes = c->finish.total,
-                            .pwrel = c->params.mode == FLOE_BOUND_PWREL,
-                            .report = report};
-    floe_device_encode_report(&c->encode, &told);
-    FLOE_CUDA(err, floe_report_cuda(&told, stream));
     return FLOE_OK;
 }
 
@@ -210,7 +190,7 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const f
                                  uint64_t capacity, uint64_t *nbytes)
 {
     compression c;
-    floe_device_report report;
+    const floe_device_report *report = ctx->cuda.answer;
     const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
     if (to_device)
         FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
@@ -223,14 +203,14 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const f
     FLOE_TRY(scratch_get(ctx, &c));
     if (params->mode == FLOE_BOUND_PSNR)
         FLOE_TRY(psnr_resolve(ctx, &c));
-    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, to_device ? capacity : c.own_nbytes, c.own_report));
-    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, c.own_report, sizeof report, &ctx->err));
-    FLOE_TRY(report_take(ctx, &c, &report));
+    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, to_device ? capacity : c.own_nbytes, ctx->cuda.answer));
+    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    FLOE_TRY(report_take(ctx, &c, report));
     if (!to_device) {
-        FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)report.nbytes, &ctx->err));
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)report->nbytes, &ctx->err));
         FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     }
-    *nbytes = report.nbytes;
+    *nbytes = report->nbytes;
     return FLOE_OK;
 }
 

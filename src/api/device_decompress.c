@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/checked_cuda.h"
 #include "api/chunking.h"
 #include "api/device_field.h"
 #include "api/open_cuda.h"
@@ -35,11 +36,11 @@ typedef struct decompression {
     floe_lorenzo_decode_room room;
     floe_zfp_grid_decode zfp;
     uint64_t max_chunks;
-    bool quantized;                 /* as far as the bound tells: linearly */
-    floe_dev_grid grid;             /* that the stream is likely to have: such is the room */
-    uint32_t *statuses;             /* STATUSES: what container and codec say */
-    floe_device_report *own_report; /* of calls that wait */
-    uint8_t *own_stream;            /* where src is host memory */
+    floe_checked_state *checked; /* right before the scratch of verify */
+    bool quantized;              /* as far as the bound tells: linearly */
+    floe_dev_grid grid;          /* that the stream is likely to have: such is the room */
+    uint32_t *statuses;          /* STATUSES: what container and codec say */
+    uint8_t *own_stream;         /* where src is host memory */
     uint64_t own_nbytes;
 } decompression;
 
@@ -65,16 +66,13 @@ static floe_status room_of_header(const floe_header *h, decompression *d, floe_e
     return FLOE_OK;
 }
 
-/* What a stream of such a field holds when it was written with these params; NULL: any of this codec, with the default
- * chunks. */
-static floe_status room_of(const floe_field *layout, const floe_params *params, floe_codec codec, decompression *d,
-                           floe_error *err)
+/* What a stream of such a field holds when it was written with these params; NULL: any of the default chunks. */
+static floe_status room_of(const floe_field *layout, const floe_params *params, decompression *d, floe_error *err)
 {
     floe_params any;
     floe_header header;
     floe_params_init(&any);
     any.mode = FLOE_BOUND_LOSSLESS;
-    any.codec = codec;
     FLOE_TRY(floe_header_init(&header, layout, params ? params : &any, err));
     return room_of_header(&header, d, err);
 }
@@ -83,8 +81,8 @@ static void take_all(decompression *d, floe_arena *a)
 {
     const uint64_t n = d->max_chunks;
     d->statuses = floe_arena_take(a, STATUSES, sizeof *d->statuses);
-    d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
-    d->own_report = floe_arena_take(a, 1, sizeof *d->own_report);
+    d->checked = floe_arena_take(a, sizeof *d->checked + floe_container_verify_nbytes(n), 1);
+    d->verify.scratch = d->checked ? d->checked + 1 : NULL;
     d->open.header = floe_arena_take(a, 1, sizeof *d->open.header);
     d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
     d->open.records = floe_arena_take(a, n, sizeof *d->open.records);
@@ -151,6 +149,22 @@ static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *er
     return floe_cuda_join(&ctx->cuda, err);
 }
 
+/* Where they are those of encoder pack alone, what decodes them checks the stream, too, and reports. Tiles that take the long
+ * way, as they do unless quantized, leave a block too little to share. */
+static floe_status start_checked(floe_ctx *ctx, decompression *d, floe_device_report *report)
+{
+    floe_checked_job job = {
+        .decode = d->chunks.call, .open = d->open, .state = d->checked, .tallies = d->verify.scratch, .report = report};
+    job.decode.records = d->chunks.records = d->open.records;
+    job.open.records = NULL;
+    d->chunks.cleared = (uint64_t *)d->checked;
+    d->chunks.cleared_nwords = (sizeof *d->checked + floe_container_verify_nbytes(d->max_chunks)) / 8;
+    FLOE_CUDA(&ctx->err, floe_open_cuda(&d->chunks, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, d->open.dtype == FLOE_F32 ? floe_checked_real_cuda_f32(&job, ctx->cuda.stream)
+                                                   : floe_checked_real_cuda_f64(&job, ctx->cuda.stream));
+    return FLOE_OK;
+}
+
 /* Those of codec zfp when header and index have been judged; payloads are beside decoding. */
 static floe_status start_zfp(floe_ctx *ctx, decompression *d, floe_error *err)
 {
@@ -188,10 +202,11 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
         floe_lorenzo_guess_of(&d->grid, &d->chunks.call, &d->chunks.guess);
     if (is_single(d))
         return start_single(ctx, d, report);
+    if (!d->by_zfp && !d->room.huffman && d->quantized && d->max_chunks > 0)
+        return start_checked(ctx, d, report);
     FLOE_TRY(d->by_zfp ? start_zfp(ctx, d, err) : start_lorenzo(ctx, d, err));
     const floe_report_job told = {.statuses = d->statuses,
                                   .nstatuses = STATUSES,
-                                  .side = true,
                                   .opened = d->by_zfp ? NULL : d->chunks.call.chunks,
                                   .nchunks = d->by_zfp ? 0 : d->chunks.call.max_chunks,
                                   .nbytes = nbytes,
@@ -275,8 +290,10 @@ static floe_status attempt(floe_ctx *ctx, decompression *d, const host_copy *cal
     FLOE_TRY(scratch_get(ctx, d));
     if (!on_device)
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, d->own_stream, call->src, (size_t)call->nbytes, &ctx->err));
-    FLOE_TRY(start(ctx, d, on_device ? call->src : d->own_stream, call->nbytes, NULL, d->own_report));
-    return floe_cuda_fetch(&ctx->cuda, report, d->own_report, sizeof *report, &ctx->err);
+    FLOE_TRY(start(ctx, d, on_device ? call->src : d->own_stream, call->nbytes, NULL, ctx->cuda.answer));
+    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    memcpy(report, ctx->cuda.answer, sizeof *report);
+    return FLOE_OK;
 }
 
 /* With room for what the header says. */
@@ -287,21 +304,25 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const host
     FLOE_TRY(header_fetch(ctx, call->src, call->nbytes, &header));
     FLOE_TRY(floe_box_check(&header, call->lo, call->hi, lo, hi, &ctx->err));
     FLOE_TRY(floe_out_check(&header, lo, hi, call->out, &ctx->err));
-    ctx->dev_codec = header.codec;
     FLOE_TRY(room_of_header(&header, d, &ctx->err));
+    floe_params_init(&ctx->dev_likely);
+    ctx->dev_likely.codec = header.codec;
+    ctx->dev_likely.preset = header.preset;
+    ctx->dev_likely.mode = d->quantized ? FLOE_BOUND_ABS : FLOE_BOUND_LOSSLESS;
+    ctx->dev_likely.bound = d->quantized ? 1 : 0; /* any */
     return attempt(ctx, d, call, header.shape, report);
 }
 
-/* What the stream was written with, as far as that can be known without waiting for it. */
-static floe_codec likely_codec(const floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_field *out)
+/* What the stream was written with, as far as that can be known without waiting for it. False: it cannot. */
+static bool likely_params(const floe_ctx *ctx, const floe_field *out, floe_params *params)
 {
-    floe_header header;
-    floe_error unheard;
-    if (floe_dtype_is_integer(out->dtype))
-        return FLOE_CODEC_ZFP; /* others are refused */
-    if (floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE)
-        return ctx->dev_codec;
-    return floe_header_read(src, (size_t)nbytes, &header, &unheard) == FLOE_OK ? header.codec : FLOE_CODEC_AUTO;
+    *params = ctx->dev_likely;
+    if (floe_dtype_is_integer(out->dtype)) { /* others are refused */
+        floe_params_init(params);
+        params->mode = FLOE_BOUND_LOSSLESS;
+        params->codec = FLOE_CODEC_ZFP;
+    }
+    return params->codec != FLOE_CODEC_AUTO;
 }
 
 static bool is_other_stream(const floe_device_report *r)
@@ -315,11 +336,12 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
     decompression d = {.own_nbytes = 0};
     const host_copy call = {src, nbytes, lo, hi, out};
     floe_device_report report = {.status = FLOE_ERR_LIMIT};
-    if (floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE)
+    const bool on_device = floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE;
+    floe_params likely;
+    if (on_device)
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
-    const floe_codec codec = likely_codec(ctx, src, nbytes, out);
-    if (!lo && codec != FLOE_CODEC_AUTO) {
-        FLOE_TRY(room_of(out, NULL, codec, &d, &ctx->err));
+    if (!lo && on_device && likely_params(ctx, out, &likely)) {
+        FLOE_TRY(room_of(out, &likely, &d, &ctx->err));
         const floe_status status = attempt(ctx, &d, &call, out->shape, &report);
         if (status == FLOE_ERR_MEMORY) /* more than the stream needs, perhaps */
             report.status = FLOE_ERR_LIMIT;
@@ -360,7 +382,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
-    FLOE_TRY(room_of(&out, call->params ? &params : NULL, FLOE_CODEC_AUTO, &d, &ctx->err));
+    FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));
     expect(&d, out.shape, NULL, NULL, &out);
     FLOE_TRY(scratch_get(ctx, &d));
     return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);
@@ -380,7 +402,7 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
 {
     decompression d = {.own_nbytes = 0};
     floe_arena plan = floe_arena_plan();
-    FLOE_TRY(room_of(field, params, FLOE_CODEC_AUTO, &d, &ctx->err));
+    FLOE_TRY(room_of(field, params, &d, &ctx->err));
     d.chunks.call.field.dtype = d.zfp.field.dtype = field->dtype;
     take_all(&d, &plan);
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");

@@ -5,7 +5,14 @@
 namespace
 {
 
-/* A block owns a chunk of the grid, which may turn out to have fewer. */
+/* By all blocks. */
+FLOE_DEV void clear(const floe_open_job &job)
+{
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < job.cleared_nwords; i += gridDim.x * blockDim.x)
+        job.cleared[i] = 0;
+}
+
+/* A block owns a chunk of the grid, which may turn out to have fewer. The grid is found out while the chunk is loaded. */
 __global__ __launch_bounds__(MAX_THREADS) void open_kernel(const __grid_constant__ floe_open_job job)
 {
     floe_dev_begin();
@@ -13,20 +20,29 @@ __global__ __launch_bounds__(MAX_THREADS) void open_kernel(const __grid_constant
     __shared__ floe_peek peek;
     const floe_lorenzo_decode_call &call = job.call;
     const uint64_t chunk = blockIdx.x, nbytes = job.dev_nbytes ? *job.dev_nbytes : job.nbytes;
-    uint32_t status = FLOE_ERR_FORMAT;
-    floe_dev_record record;
+    uint32_t status = FLOE_ERR_FORMAT, run[RUN];
+    floe_dev_record record = {0, 0, 0};
     open_begin(call, job.guess, chunk, &o);
+    clear(job);
     if (chunk == 0 && threadIdx.x == 0)
         *call.status = FLOE_OK;
     if (nbytes <= job.nbytes && floe_peek_load(call.stream, nbytes, job.guess.nchunks, chunk, &peek)) {
+        const uint64_t nchunks = peek.footer[2];
+        const bool is_there = chunk < nchunks && floe_peek_record(&peek, nbytes, nchunks, &record);
+        if (is_there)
+            load_chunk(call, record, &o, run);
         if (threadIdx.x == 0)
             find_grid(job, peek, &o);
         __syncthreads();
         if (o.nchunks > 0 && chunk >= o.nchunks)
             status = FLOE_OK;
-        else if (o.nchunks > 0 && floe_peek_record(&peek, nbytes, o.nchunks, &record))
-            status = open_chunk(call, job.guess, chunk, record, &o);
+        else if (o.nchunks > 0 && o.nchunks == nchunks && is_there)
+            status = open_chunk(call, job.guess, chunk, record, &o, run);
+        if (!is_there)
+            record = floe_dev_record{0, 0, 0};
     }
+    if (job.records && threadIdx.x == 0)
+        job.records[chunk] = record;
     open_end(call, chunk, status, &o);
 }
 

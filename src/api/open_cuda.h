@@ -11,10 +11,13 @@ extern "C" {
 
 typedef struct floe_open_job {
     floe_lorenzo_decode_call call; /* layout and records are not looked at; *status becomes FLOE_OK */
+    floe_dev_record *records;      /* NULL, or out: those of max_chunks as the index has them, 0 where nothing can be */
     floe_lorenzo_guess guess;
     uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
     uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes;    /* or NULL */
+    uint64_t *cleared;             /* NULL, or what becomes 0: so many words */
+    uint64_t cleared_nwords;
 } floe_open_job;
 
 /* One kernel; what came of it is in each chunk's `opened`. Returns a cudaError_t as a number. */

@@ -268,6 +268,14 @@ static slot *slot_of(floe_pipeline *p, uint64_t turn) { return &p->slots[turn % 
 
 /* ---- copies between host arrays -------------------------------------------------------------------------------------- */
 
+/* What a thread copies at least: less takes no longer alone than it takes to wait for others that are kept from running. */
+enum { A_SHARE = 4 << 20 };
+
+static uint64_t field_nbytes(const floe_field *f)
+{
+    return floe_extent_nelems(f->rank, f->shape) * floe_dtype_size(f->dtype);
+}
+
 typedef struct copy_job {
     const floe_field *from, *to;
     uint32_t axis;
@@ -286,7 +294,7 @@ static void copy_part(void *arg, uint64_t k, uint32_t worker)
     floe_field_copy(&from, &to);
 }
 
-/* Two resolved fields of the same shape, by all threads. */
+/* Two resolved fields of the same shape, by as many threads as have a share. */
 static void copy_parallel(const floe_cpu *cpu, const floe_field *from, const floe_field *to)
 {
     copy_job job = {from, to, 0, 0};
@@ -298,15 +306,15 @@ static void copy_parallel(const floe_cpu *cpu, const floe_field *from, const flo
             job.axis = i;
             break;
         }
-    job.parts = floe_min64(4 * (uint64_t)cpu->threads, from->shape[job.axis]);
+    const uint64_t shares = floe_min64(4 * (uint64_t)cpu->threads, field_nbytes(from) / A_SHARE);
+    job.parts = floe_min64(floe_max64(shares, 1), from->shape[job.axis]);
     if (job.parts)
         floe_cpu_parallel(cpu, job.parts, copy_part, &job);
 }
 
 static void copy_bytes(const floe_cpu *cpu, const void *from, void *to, uint64_t nbytes)
 {
-    enum { WORTH = 1 << 20 };
-    if (nbytes < WORTH) {
+    if (nbytes < A_SHARE) {
         memcpy(to, from, (size_t)nbytes);
         return;
     }
@@ -315,11 +323,6 @@ static void copy_bytes(const floe_cpu *cpu, const void *from, void *to, uint64_t
     f.stride[0] = t.stride[0] = 1;
     copy_parallel(cpu, &f, &t);
     memcpy((uint8_t *)to + part, (const uint8_t *)from + part, (size_t)(nbytes - part));
-}
-
-static uint64_t field_nbytes(const floe_field *f)
-{
-    return floe_extent_nelems(f->rank, f->shape) * floe_dtype_size(f->dtype);
 }
 
 static bool copies_directly(const floe_field *f)

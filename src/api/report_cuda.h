@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last kernel of a call on a GPU: what came of it, as a floe_device_report. */
+/* The last kernel of a decompression on a GPU: what came of it, as a floe_device_report. Compression ends with
+ * floe_container_finish_cuda, which tells as much. */
 #ifndef FLOE_API_REPORT_CUDA_H
 #define FLOE_API_REPORT_CUDA_H
 
@@ -14,13 +15,10 @@ extern "C" {
 typedef struct floe_report_job {
     const uint32_t *statuses; /* the first one that is not FLOE_OK stands */
     uint32_t nstatuses;
-    const floe_dev_chunk *encoded, *opened; /* after compression, or after decompression: nchunks of them; or NULL */
-    const floe_dev_gathered *gathered;      /* of codec zfp instead: of each chunk; or NULL */
-    bool side;                              /* the job follows on two streams */
+    const floe_dev_chunk *opened; /* nchunks of them; or NULL */
     uint64_t nchunks;
     uint64_t nbytes; /* of the stream; unless dev_nbytes is given */
     const uint64_t *dev_nbytes;
-    bool pwrel;
     floe_device_report *report;
 } floe_report_job;
 

@@ -42,12 +42,6 @@ FLOE_DEV_SELDOM void complete_header(const floe_resolve_job *job, const floe_dev
     h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range ? &inward : NULL);
 }
 
-FLOE_DEV_SELDOM void write_params(const floe_header *h, floe_dev_params *params)
-{
-    const floe_codec_params p = floe_resolve_codec(h);
-    floe_lorenzo_params_make(&p, params);
-}
-
 FLOE_DEV void write_header(const floe_resolve_job *job, const floe_header *h)
 {
     if (floe_header_plain_nbytes(h->rank) <= job->capacity)
@@ -56,25 +50,28 @@ FLOE_DEV void write_header(const floe_resolve_job *job, const floe_header *h)
         *job->status = FLOE_ERR_CAPACITY;
 }
 
-/* By a whole block: params and header by two threads, in different warps, that do not wait for one another. */
-FLOE_DEV_SELDOM void finish(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, uint64_t nchunks,
-                            const floe_dev_range *range, int *votes)
+/* By a whole block: params and header by three threads, in different warps, that do not wait for one another. */
+FLOE_DEV_SELDOM void finish(const floe_resolve_job *job, const floe_dev_range *range)
 {
-    floe_header h;
-    if (threadIdx.x == 0 || threadIdx.x == FLOE_WARP)
+    if (threadIdx.x % FLOE_WARP == 0 && threadIdx.x < 3 * FLOE_WARP) {
+        floe_header h;
         complete_header(job, range, &h);
-    if (threadIdx.x == 0)
-        write_params(&h, job->params);
-    else if (threadIdx.x == FLOE_WARP)
-        write_header(job, &h);
+        const floe_codec_params p = floe_resolve_codec(&h);
+        if (threadIdx.x == 0)
+            floe_lorenzo_params_first(&p, job->params);
+        else if (threadIdx.x == FLOE_WARP)
+            floe_lorenzo_params_second(&p, job->params);
+        else
+            write_header(job, &h);
+    }
     __syncthreads();
-    floe_lorenzo_begin_block(call, 0, nchunks, &job->params->quantizer, votes);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
-/* Blocks take the tiles of the field in turn, as for any range scan, and a share of what is to be cleared; the one that is
- * done last does the rest. nchunks: that are left to it. */
+/* Blocks take the tiles of the field in turn, as for any range scan, and a share of what is to be cleared; only the last
+ * block, where there are several, begins the first nchunks chunks meanwhile. The one that is done last does what needs the
+ * range. */
 template <typename T, floe_range_mode MODE>
 __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
     scan_resolve_kernel(const __grid_constant__ floe_range_job scan, const __grid_constant__ floe_resolve_job job,
@@ -84,7 +81,10 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
     __shared__ shared_memory shared;
     floe_range_part part;
     floe_lorenzo_clear_grid(&call);
-    if (!floe_range_scan_grid<T, MODE>(&scan, &shared.scan, &part))
+    const uint32_t nscanners = max(gridDim.x - 1, 1);
+    if (blockIdx.x == gridDim.x - 1)
+        floe_lorenzo_begin_block(&call, 0, nchunks, NULL, &shared.votes);
+    if (!floe_range_scan_grid<T, MODE>(&scan, nscanners, &shared.scan, &part))
         return;
     if (threadIdx.x == 0) {
         floe_range_answer<T, MODE>(&scan, &part, &shared.range);
@@ -92,7 +92,8 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
             *job.range = shared.range;
     }
     __syncthreads();
-    finish(&job, &call, nchunks, &shared.range, &shared.votes);
+    finish(&job, &shared.range);
+    floe_lorenzo_begin_quantize(&call, nchunks, &job.params->quantizer);
 }
 
 /* By a whole block: what the host has worked out goes where it belongs. */
@@ -122,8 +123,23 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
         floe_lorenzo_begin_block(&call, 0, nchunks, &job.ready.quantizer, &votes);
     }
     floe_lorenzo_clear_grid(&call);
-    if (blockIdx.x == 0 && !job.ready_nwords)
-        finish(&job, &call, nchunks, NULL, &votes);
+    if (blockIdx.x == 0 && !job.ready_nwords) {
+        finish(&job, NULL);
+        floe_lorenzo_begin_block(&call, 0, nchunks, &job.params->quantizer, &votes);
+    }
+}
+
+/* Where the host knows even the chunks: blocks share the work. */
+__global__ void __launch_bounds__(FLOE_RANGE_THREADS)
+    resolve_even_kernel(const __grid_constant__ floe_resolve_job job,
+                        const __grid_constant__ floe_lorenzo_encode_call call,
+                        const __grid_constant__ floe_lorenzo_even even)
+{
+    floe_dev_begin();
+    if (blockIdx.x == 0)
+        write_ready(&job);
+    floe_lorenzo_begin_even(&call, &even);
+    floe_lorenzo_clear_grid(&call);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
@@ -183,13 +199,19 @@ bool floe_resolve_scans(const floe_resolve_job *job)
 int floe_resolve_cuda(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, void *stream)
 {
     const uint64_t most = call->field.rank == FLOE_SAMPLE_AXES ? VOTES_AT_ONCE : CHUNKS_AT_ONCE;
-    const bool few = call->grid.nchunks <= most;
+    const cudaStream_t q = (cudaStream_t)stream;
+    const uint32_t nblocks = floe_lorenzo_begin_blocks(call);
+    floe_lorenzo_even even;
+    const bool ready = job->ready_nwords && floe_lorenzo_even_of(call, &job->ready.quantizer, &even);
+    const bool few = ready || call->grid.nchunks <= most;
+    const uint64_t nchunks = few ? call->grid.nchunks : 0;
     cudaError_t error = cudaSuccess;
     if (floe_resolve_scans(job))
-        error = launch_scan(job, call, few ? call->grid.nchunks : 0, (cudaStream_t)stream);
+        error = launch_scan(job, call, nchunks, q);
+    else if (ready)
+        FLOE_LAUNCH_EARLY(resolve_even_kernel, nblocks, FLOE_RANGE_THREADS, 0, q, *job, *call, even);
     else
-        FLOE_LAUNCH_EARLY(resolve_kernel, floe_lorenzo_begin_blocks(call), FLOE_RANGE_THREADS, 0, (cudaStream_t)stream,
-                          *job, *call, few ? call->grid.nchunks : 0);
+        FLOE_LAUNCH_EARLY(resolve_kernel, nblocks, FLOE_RANGE_THREADS, 0, q, *job, *call, nchunks);
     if (error == cudaSuccess)
         error = cudaGetLastError();
     if (error != cudaSuccess)

@@ -2,8 +2,7 @@
 /* The first step of a compression on a GPU against whole streams of the CPU: the header's bytes, the codec's parameters, the
  * quantizers, the chunks. FLOE_GPU_TEST=small: less of it. */
 #include "tests/api_kit.h"
-
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include "api/resolve.h"
 #include "api/resolve_cuda.h"
@@ -12,28 +11,16 @@
 #include "codec/lorenzo_table.h"
 #include "synth/synth.h"
 
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(int error)
-{
-    if (error != (int)cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString((cudaError_t)error));
-}
-
 static void *device_memory(uint64_t nbytes)
 {
     void *p = NULL;
-    cu(cudaMalloc(&p, nbytes ? nbytes : 1));
+    CU(cudaMalloc(&p, nbytes ? nbytes : 1));
     return p;
 }
 
 static void fetch(void *to, const void *from, uint64_t nbytes)
 {
-    cu(cudaMemcpy(to, from, nbytes, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(to, from, nbytes, cudaMemcpyDeviceToHost));
 }
 
 /* ---- the GPU's answer ---------------------------------------------------------------------------------------------- */
@@ -94,7 +81,7 @@ static void device_close(device *d)
                    d->tables[2], d->answer,  d->chunks,   d->hists,    d->words};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
-            cu(cudaFree(all[i]));
+            CU(cudaFree(all[i]));
 }
 
 /* complete: a header that says everything, or NULL. */
@@ -115,9 +102,9 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     d.scratch = device_memory(floe_range_scratch_nbytes());
     d.answer = device_memory(sizeof *d.answer);
     d.words = device_memory(3 * sizeof *d.words);
-    cu(cudaMemcpy(d.values, f->data, nbytes, cudaMemcpyHostToDevice));
-    cu(cudaMemset(d.words, 0, 2 * sizeof *d.words));
-    cu(cudaMemset(d.answer, 0xEE, sizeof *d.answer));
+    CU(cudaMemcpy(d.values, f->data, nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemset(d.words, 0, 2 * sizeof *d.words));
+    CU(cudaMemset(d.answer, 0xEE, sizeof *d.answer));
     floe_lorenzo_encode_call call = call_of(&job.header, f, &d);
     job.field = call.field;
     job.stream = d.answer->stream;
@@ -128,7 +115,7 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     job.done = d.words;
     call.status = job.status = d.words + 1;
     call.retry = d.words + 2;
-    cu(floe_resolve_cuda(&job, &call, NULL));
+    CU(floe_resolve_cuda(&job, &call, NULL));
     fetch(&a, d.answer, sizeof a);
     fetch(&a.status, job.status, sizeof a.status);
     a.nchunks = call.grid.nchunks;

@@ -4,40 +4,15 @@
  * damaged under checksums that fit them: the CPU's verdict must be the GPU's. A call leaves its state as it found it, so each
  * refusal is followed by a stream that is right.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-#include <cuda_runtime_api.h>
-#include <floe/floe.h>
-
 #include "base/checksum.h"
 #include "container/container.h"
 #include "stage/quantizer/quantizer.h"
-#include "synth/synth.h"
-
-#define CU(call) assert_int_equal((call), cudaSuccess)
-
-enum { GUARD = 256 };
+#include "tests/gpu/case_gpu_kit.h"
 
 static floe_ctx *cpu, *gpu;
 static floe_device_report *dev_report;
 
-typedef struct sample {
-    const char *kind;
-    floe_dtype dtype;
-    uint32_t rank;
-    uint64_t shape[FLOE_MAX_RANK];
-    const char *params;
-} sample;
-
-static const sample samples[] = {
+static const gpu_case samples[] = {
     {"turbulence", FLOE_F32, 3, {48, 48, 96}, "abs=0.01 fill=none preset=fast"}, /* whole tiles */
     {"turbulence", FLOE_F32, 3, {35, 50, 100}, "rel=1e-3 preset=fast"},          /* cut off along all axes */
     {"turbulence", FLOE_F64, 3, {32, 32, 64}, "abs=1e-4 fill=none preset=fast"},
@@ -61,7 +36,7 @@ static const sample samples[] = {
 enum { NSAMPLES = sizeof samples / sizeof *samples, LARGE = NSAMPLES - 1 };
 
 typedef struct made {
-    const sample *c;
+    const gpu_case *c;
     floe_params params;
     floe_field field; /* host */
     floe_header header;
@@ -69,19 +44,6 @@ typedef struct made {
     void *values, *decoded;
     uint8_t *payload, *stream, *dev_values, *dev_stream;
 } made;
-
-static void *take(uint64_t nbytes)
-{
-    void *p = malloc(nbytes);
-    assert_non_null(p);
-    return p;
-}
-
-static bool small(void)
-{
-    const char *wish = getenv("FLOE_GPU_TEST");
-    return wish && strcmp(wish, "small") == 0;
-}
 
 /* A stream of the header and one payload. Its size. */
 static uint64_t seal(const floe_header *header, const uint8_t *payload, uint64_t nbytes, uint8_t *stream)
@@ -96,20 +58,15 @@ static uint64_t seal(const floe_header *header, const uint8_t *payload, uint64_t
     return head + span + floe_index_nbytes(1);
 }
 
-static made make(const sample *c)
+static made make(const gpu_case *c)
 {
     enum { MORE = 4096 }; /* for attributes */
     made m = {.c = c};
-    uint64_t nelems = 1, n;
+    uint64_t n;
     floe_index_entry entry;
-    for (uint32_t i = 0; i < c->rank; i++)
-        nelems *= c->shape[i];
-    m.nbytes = nelems * floe_dtype_size(c->dtype);
-    m.values = take(m.nbytes);
+    m.field = case_make(c, &m.params, &m.nbytes);
+    m.values = m.field.data;
     m.decoded = take(m.nbytes);
-    assert_int_equal(synth_fill(c->kind, c->dtype, c->rank, c->shape, 7, 0, nelems, m.values), FLOE_OK);
-    assert_int_equal(floe_params_parse(&m.params, c->params, NULL), FLOE_OK);
-    m.field = floe_field_of(m.values, c->dtype, c->rank, c->shape);
     m.capacity = floe_compress_bound(&m.field, &m.params) + MORE;
     m.stream = take(m.capacity);
     m.payload = take(m.capacity);
@@ -212,13 +169,6 @@ static void attributes(void **state)
     }
 }
 
-static uint64_t random_state = 1;
-static uint64_t any(uint64_t below)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (random_state >> 33) % below;
-}
-
 /* Whether a payload is for other kernels: no call that expects preset fast has room for it. */
 static bool is_foreign(const made *m) { return m->payload[0] == 1 || m->payload[1] == FLOE_QUANTIZER_TABLE; }
 
@@ -245,7 +195,7 @@ static void damage_one(made *m, uint8_t *right)
 static void damaged_payloads(void **state)
 {
     (void)state;
-    const int rounds = small() ? 12 : 60;
+    const int rounds = is_small() ? 12 : 60;
     FOR_EACH_SAMPLE(m)
     {
         if (i_ == LARGE)
@@ -263,7 +213,7 @@ static void damaged_payloads(void **state)
 static void damaged_streams(void **state)
 {
     (void)state;
-    const int rounds = small() ? 4 : 20;
+    const int rounds = is_small() ? 4 : 20;
     FOR_EACH_SAMPLE(m)
     {
         for (int r = 0; r < rounds && i_ != LARGE; r++) {

@@ -392,10 +392,7 @@ __global__ __launch_bounds__(SPLIT_THREADS,
 
 template <int RANK> cudaError_t launch(const floe_single_job &job, cudaStream_t stream)
 {
-    cudaError_t e =
-        cudaFuncSetAttribute(single_decode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
-    if (e != cudaSuccess)
-        return e;
+    static_assert(SHARED_NBYTES + sizeof(single_shared) <= 48 << 10, "what a block has unasked");
     const uint64_t npieces = job.chunk.nbytes / FLOE_CHECKSUM_PIECE + 1; /* a warp each, in the end */
     const uint32_t nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, SPLIT_WARPS), HASH_BLOCKS);
     FLOE_LAUNCH_EARLY(single_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.guess.slots,

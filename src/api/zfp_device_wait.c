@@ -100,8 +100,18 @@ static floe_status memory_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes,
     return floe_cuda_wait(&ctx->cuda, &ctx->err);
 }
 
-/* Device memory for what lies in host memory: NULL for nothing. */
-static void *take_own(floe_arena *a, uint64_t nbytes) { return nbytes ? floe_arena_take(a, nbytes, 1) : NULL; }
+/* Device memory for what lies in host memory: 0 bytes and NULL for what does not. */
+typedef struct own_memory {
+    uint64_t field_nbytes, stream_nbytes, index_nbytes;
+    void *field, *stream, *index;
+} own_memory;
+
+static void own_take(own_memory *own, floe_arena *a)
+{
+    own->field = own->field_nbytes ? floe_arena_take(a, own->field_nbytes, 1) : NULL;
+    own->stream = own->stream_nbytes ? floe_arena_take(a, own->stream_nbytes, 1) : NULL;
+    own->index = own->index_nbytes ? floe_arena_take(a, own->index_nbytes, 1) : NULL;
+}
 
 /* ---- describing ---------------------------------------------------------------------------------------------------- */
 
@@ -131,18 +141,14 @@ floe_status floe_zfp_device_range(floe_ctx *ctx, void *arg)
 typedef struct compression {
     floe_zfp_device_encode encode;
     floe_zfp_index index; /* as the device has it */
-    /* where things lie in host memory */
-    void *own_field, *own_dst, *own_index;
-    uint64_t own_field_nbytes, own_dst_nbytes, own_index_nbytes;
+    own_memory own;
 } compression;
 
 static void compression_take(compression *c, floe_arena *a)
 {
     floe_zfp_device_encode_take(&c->encode, a);
     c->encode.report = floe_arena_take(a, 1, sizeof *c->encode.report);
-    c->own_field = take_own(a, c->own_field_nbytes);
-    c->own_dst = take_own(a, c->own_dst_nbytes);
-    c->own_index = take_own(a, c->own_index_nbytes);
+    own_take(&c->own, a);
 }
 
 /* What is on the device, and what has to get there. */
@@ -150,13 +156,13 @@ static floe_status compression_of(floe_ctx *ctx, const floe_zfp_compression *cal
 {
     const floe_zfp_told *t = call->told;
     *c = (compression){.encode = {.told = *t, .dst = call->dst, .capacity = call->capacity}};
-    c->own_field_nbytes = call->field->place == FLOE_HOST ? field_nbytes(call->field) : 0;
+    c->own.field_nbytes = call->field->place == FLOE_HOST ? field_nbytes(call->field) : 0;
     if (is_on_device(call->dst)) {
         FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
     } else {
         const uint64_t bound = floe_zfp_stream_bound(&t->array, &t->params, t->stream.header_nbits);
         c->encode.capacity = floe_min64(call->capacity, bound);
-        c->own_dst_nbytes = floe_max64(c->encode.capacity, 1);
+        c->own.stream_nbytes = floe_max64(c->encode.capacity, 1);
     }
     if (!call->index)
         return FLOE_OK;
@@ -165,7 +171,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_zfp_compression *cal
     if (is_on_device(c->index.data))
         return floe_device_stream_check(c->index.data, &ctx->err);
     const uint64_t bound = floe_zfpx_bound(&t->array, &t->params, &c->index.spec);
-    c->index.capacity = c->own_index_nbytes = floe_min64(c->index.capacity, bound);
+    c->index.capacity = c->own.index_nbytes = floe_min64(c->index.capacity, bound);
     return FLOE_OK;
 }
 
@@ -192,20 +198,20 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
     compression_take(&c, &plan);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
     compression_take(&c, &arena);
-    if (c.own_field) {
-        FLOE_TRY(field_up(ctx, &field, c.own_field));
-        field = floe_field_contiguous(c.own_field, &field);
+    if (c.own.field) {
+        FLOE_TRY(field_up(ctx, &field, c.own.field));
+        field = floe_field_contiguous(c.own.field, &field);
     }
     c.encode.told.array = floe_zfp_array_of(&field);
-    c.encode.dst = c.own_dst ? c.own_dst : call->dst;
-    c.index.data = c.own_index ? c.own_index : c.index.data;
+    c.encode.dst = c.own.stream ? c.own.stream : call->dst;
+    c.index.data = c.own.index ? c.own.index : c.index.data;
     FLOE_TRY(floe_zfp_device_encode_start(ctx, &c.encode));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, c.encode.report, sizeof report, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, &report, call->capacity));
-    if (c.own_dst)
-        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->dst, c.own_dst, (size_t)report.nbytes, &ctx->err));
-    if (c.own_index)
-        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->index->data, c.own_index, (size_t)report.index_nbytes, &ctx->err));
+    if (c.own.stream)
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->dst, c.own.stream, (size_t)report.nbytes, &ctx->err));
+    if (c.own.index)
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, call->index->data, c.own.index, (size_t)report.index_nbytes, &ctx->err));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     call->nbytes = report.nbytes;
     call->index_nbytes = report.index_nbytes;
@@ -217,17 +223,14 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
 typedef struct decompression {
     floe_zfp_device_decode decode;
     floe_zfp_index index; /* as the device has it */
-    void *own_field, *own_src, *own_index;
-    uint64_t own_field_nbytes, own_src_nbytes, own_index_nbytes;
+    own_memory own;
 } decompression;
 
 static void decompression_take(decompression *d, floe_arena *a)
 {
     floe_zfp_device_decode_take(&d->decode, a);
     d->decode.report = floe_arena_take(a, 1, sizeof *d->decode.report);
-    d->own_field = take_own(a, d->own_field_nbytes);
-    d->own_src = take_own(a, d->own_src_nbytes);
-    d->own_index = take_own(a, d->own_index_nbytes);
+    own_take(&d->own, a);
 }
 
 /* What stream and index say of themselves, as floe_zfp_decompress finds it: not that they are sound. */
@@ -258,9 +261,9 @@ static floe_status decompression_plan(floe_ctx *ctx, const floe_zfp_decompressio
 {
     const bool is_whole = is_on_device(call->src) && call->nbytes % 8 == 0;
     d->decode.nbytes = call->nbytes;
-    d->own_src_nbytes = is_whole ? 0 : floe_ceil_div(call->nbytes, 8) * 8;
-    d->own_field_nbytes = call->out->place == FLOE_HOST ? field_nbytes(call->out) : 0;
-    d->own_index_nbytes = call->index && !is_on_device(call->index) ? call->index_nbytes : 0;
+    d->own.stream_nbytes = is_whole ? 0 : floe_ceil_div(call->nbytes, 8) * 8;
+    d->own.field_nbytes = call->out->place == FLOE_HOST ? field_nbytes(call->out) : 0;
+    d->own.index_nbytes = call->index && !is_on_device(call->index) ? call->index_nbytes : 0;
     return floe_zfp_device_decode_plan(ctx, &d->decode);
 }
 
@@ -269,14 +272,14 @@ static floe_status copies_up(floe_ctx *ctx, const floe_zfp_decompression *call, 
     const floe_cuda *cuda = &ctx->cuda;
     memcpy(&d->index.data, &call->index, sizeof d->index.data); /* nobody writes it */
     d->decode.src = call->src;
-    if (d->own_src) {
-        FLOE_TRY(floe_cuda_clear(cuda, (uint8_t *)d->own_src + d->own_src_nbytes - 8, 8, &ctx->err));
-        FLOE_TRY(floe_cuda_copy(cuda, d->own_src, call->src, (size_t)call->nbytes, &ctx->err));
-        d->decode.src = d->own_src;
+    if (d->own.stream) {
+        FLOE_TRY(floe_cuda_clear(cuda, (uint8_t *)d->own.stream + d->own.stream_nbytes - 8, 8, &ctx->err));
+        FLOE_TRY(floe_cuda_copy(cuda, d->own.stream, call->src, (size_t)call->nbytes, &ctx->err));
+        d->decode.src = d->own.stream;
     }
-    if (d->own_index) {
-        FLOE_TRY(floe_cuda_copy(cuda, d->own_index, call->index, (size_t)call->index_nbytes, &ctx->err));
-        d->index.data = d->own_index;
+    if (d->own.index) {
+        FLOE_TRY(floe_cuda_copy(cuda, d->own.index, call->index, (size_t)call->index_nbytes, &ctx->err));
+        d->index.data = d->own.index;
     }
     return FLOE_OK;
 }
@@ -312,7 +315,7 @@ static floe_status places_up(floe_ctx *ctx, const floe_zfp_decompression *call, 
 
 static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
 {
-    decompression d = {.own_field = NULL};
+    decompression d = {.own = {.field = NULL}};
     floe_zfp_report report;
     floe_field out = *call->out;
     floe_arena plan = floe_arena_plan(), arena;
@@ -328,14 +331,14 @@ static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
     FLOE_TRY(copies_up(ctx, call, &d));
     if (floe_zfp_device_is_walked(&d.decode))
         FLOE_TRY(places_up(ctx, call, &d));
-    if (d.own_field)
-        out = floe_field_contiguous(d.own_field, &out);
+    if (d.own.field)
+        out = floe_field_contiguous(d.own.field, &out);
     d.decode.told.array = floe_zfp_array_of(&out);
     FLOE_TRY(floe_zfp_device_decode_start(ctx, &d.decode));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, d.decode.report, sizeof report, &ctx->err));
     FLOE_CHECK(&ctx->err, report.status == FLOE_OK, (floe_status)report.status, "%s",
                floe_status_text((floe_status)report.status));
-    return d.own_field ? field_down(ctx, d.own_field, call->out) : FLOE_OK;
+    return d.own.field ? field_down(ctx, d.own.field, call->out) : FLOE_OK;
 }
 
 /* By the CPU, into host memory that nobody looks at: for the words of its failure. */

@@ -25,7 +25,7 @@ typedef struct floe_cuda {
     void *workspace;
     size_t workspace_nbytes;
     bool caller_owns;
-    void *answer;          /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES */
+    void *answer;          /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES; kernels may write there, too */
     void *state;           /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
     void *side;            /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join */
     void *forked, *joined; /* cudaEvent_t */

@@ -4,7 +4,7 @@
 namespace
 {
 
-enum { THREADS = 256, MAX_BLOCKS = 1024, CLEAR_NBYTES = 65536 };
+enum { THREADS = 256, MAX_BLOCKS = 1024, CLEAR_NBYTES = 16384 };
 
 /* A block takes each so many chunks, and its share of what is to be cleared. */
 __global__ void __launch_bounds__(THREADS)
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(THREADS)
 
 FLOE_DEV bool keeps_too_little(const floe_dev_chunk *c)
 {
-    return (c->quantizer.kind == FLOE_QUANTIZER_LINEAR || c->quantizer.kind == FLOE_QUANTIZER_LOG) &&
+    return floe_lorenzo_is_judged(c->quantizer.kind) &&
            floe_lorenzo_keeps_too_little(c->gathered[0].nliterals, c->ncells);
 }
 

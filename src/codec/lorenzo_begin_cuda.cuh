@@ -3,6 +3,8 @@
 #ifndef FLOE_CODEC_LORENZO_BEGIN_CUDA_CUH
 #define FLOE_CODEC_LORENZO_BEGIN_CUDA_CUH
 
+#include <stddef.h>
+
 #include "backend/device.cuh"
 #include "base/grid_math.h"
 #include "codec/lorenzo_begin_math.h"
@@ -120,6 +122,17 @@ FLOE_DEV void floe_lorenzo_begin_voting(const floe_lorenzo_encode_call *call, ui
     __syncthreads();
 }
 
+/* By one block: gives the first `count` chunks, which another one may have begun without, their quantizer. */
+FLOE_DEV void floe_lorenzo_begin_quantize(const floe_lorenzo_encode_call *call, uint64_t count,
+                                          const floe_quantizer *quantizer)
+{
+    enum { NWORDS = sizeof *quantizer / sizeof(uint64_t) };
+    static_assert(sizeof *quantizer % sizeof(uint64_t) == 0, "whole words");
+    const uint64_t *from = (const uint64_t *)quantizer;
+    for (uint64_t i = threadIdx.x; i < count * NWORDS; i += blockDim.x)
+        ((uint64_t *)&call->chunks[i / NWORDS].quantizer)[i % NWORDS] = from[i % NWORDS];
+}
+
 /* Chunks first .. first + count - 1, by one block; all its threads come here. votes: a word of shared memory. The
  * quantizer (NULL: not known yet) may have been written by a thread of this block before a __syncthreads. */
 FLOE_DEV void floe_lorenzo_begin_block(const floe_lorenzo_encode_call *call, uint64_t first, uint64_t count,
@@ -130,6 +143,27 @@ FLOE_DEV void floe_lorenzo_begin_block(const floe_lorenzo_encode_call *call, uin
     for (uint64_t i = threadIdx.x; i < count && call->field.rank < FLOE_SAMPLE_AXES; i += blockDim.x) {
         const floe_chunk_box box = floe_chunk_box_of(call, first + i);
         floe_chunk_write(call, &box, false, quantizer, &call->chunks[first + i]);
+    }
+}
+
+/* All chunks of such a call; all threads of the grid share the work. */
+FLOE_DEV void floe_lorenzo_begin_even(const floe_lorenzo_encode_call *call, const floe_lorenzo_even *even)
+{
+    static_assert(FLOE_MAX_RANK == 4 && sizeof(floe_dev_chunk) % 8 == 0 && offsetof(floe_dev_chunk, origin) % 8 == 0,
+                  "words of 8 bytes");
+    enum { WORDS = sizeof(floe_dev_chunk) / 8, ORIGIN = offsetof(floe_dev_chunk, origin) / 8 };
+    const uint64_t nwords = call->grid.nchunks * WORDS, nthreads = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nwords; i += nthreads) {
+        uint64_t word = ((const uint64_t *)&even->chunk)[i % WORDS];
+        if (i % WORDS == ORIGIN) {
+            uint32_t rest = (uint32_t)(i / WORDS);
+#pragma unroll
+            for (int a = FLOE_MAX_RANK - 1; a >= 0; a--) {
+                word += (uint64_t)(even->step[a] * (int64_t)(rest % even->along[a]));
+                rest /= even->along[a];
+            }
+        }
+        ((uint64_t *)call->chunks)[i] = word;
     }
 }
 

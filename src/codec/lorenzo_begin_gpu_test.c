@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How chunks begin on a GPU, against what the CPU writes for them: views and votes, tables of values, the second attempt,
- * squared errors. FLOE_GPU_TEST=small: less of it. With --bench: how long begin and squared errors take instead. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
+ * squared errors. FLOE_GPU_TEST=small: less of it. With --bench: how long begin and squared errors take instead.
+ * Past 600 lines, because all of it stands on one fixture: a call that has begun, beside what the CPU says of its chunks. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #define KIT_FAIL(...) fail_msg(__VA_ARGS__)
 #include "tests/codec_kit.h"
@@ -33,29 +26,17 @@ static uint64_t draw(uint64_t below)
     return (seed >> 33) % below;
 }
 
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(int error)
-{
-    if (error != (int)cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString((cudaError_t)error));
-}
-
 static void *device_memory(uint64_t nbytes)
 {
     void *p = NULL;
-    cu(cudaMalloc(&p, nbytes ? nbytes : 1));
-    cu(cudaMemset(p, 0xC3, nbytes ? nbytes : 1)); /* checks copy all of it, used or not */
+    CU(cudaMalloc(&p, nbytes ? nbytes : 1));
+    CU(cudaMemset(p, 0xC3, nbytes ? nbytes : 1)); /* checks copy all of it, used or not */
     return p;
 }
 
 static void fetch(void *to, const void *from, uint64_t nbytes)
 {
-    cu(cudaMemcpy(to, from, nbytes, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(to, from, nbytes, cudaMemcpyDeviceToHost));
 }
 
 /* ---- a call -------------------------------------------------------------------------------------------------------- */
@@ -104,7 +85,7 @@ static void call_open(fixture *f, const uint64_t *chunk)
         c->table_scratch = device_memory(floe_table_scratch_nbytes(&c->grid, room));
     }
     c->params = f->dev_params = device_memory(sizeof *f->dev_params);
-    cu(cudaMemset(c->status, 0, sizeof *c->status));
+    CU(cudaMemset(c->status, 0, sizeof *c->status));
 }
 
 static floe_quantizer quantizer_of(const floe_codec_params *p, floe_quantizer_kind kind)
@@ -123,7 +104,7 @@ static void params_send(fixture *f)
                                   : p->mode == FLOE_BOUND_LOSSLESS ? FLOE_QUANTIZER_BITS
                                                                    : FLOE_QUANTIZER_LINEAR);
     d.bits = quantizer_of(p, FLOE_QUANTIZER_BITS);
-    cu(cudaMemcpy(f->dev_params, &d, sizeof d, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy(f->dev_params, &d, sizeof d, cudaMemcpyHostToDevice));
 }
 
 static void chunks_fetch(fixture *f) { fetch(f->chunks, f->call.chunks, f->call.grid.nchunks * sizeof *f->chunks); }
@@ -135,10 +116,10 @@ static fixture begun(const floe_field *field, const floe_codec_params *params, c
     fixture f = {.field = *field, .params = *params};
     call_open(&f, chunk);
     f.dev_values = device_memory(nbytes);
-    cu(cudaMemcpy(f.dev_values, memory, nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy(f.dev_values, memory, nbytes, cudaMemcpyHostToDevice));
     f.call.field.data = (uint8_t *)f.dev_values + ((const uint8_t *)field->data - (const uint8_t *)memory);
     params_send(&f);
-    cu(floe_lorenzo_begin_cuda(&f.call, NULL));
+    CU(floe_lorenzo_begin_cuda(&f.call, NULL));
     f.chunks = malloc(f.call.grid.nchunks * sizeof *f.chunks);
     chunks_fetch(&f);
     return f;
@@ -151,7 +132,7 @@ static void done(fixture *f)
                    c->tables, c->table_slots, c->table_scratch, f->dev_params,     f->dev_values};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
-            cu(cudaFree(all[i]));
+            CU(cudaFree(all[i]));
     free(f->chunks);
 }
 
@@ -482,7 +463,7 @@ static void no_tables_where_there_is_a_bound(void **state)
     f.params.mode = FLOE_BOUND_ABS;
     f.params.bound = 0.5;
     params_send(&f);
-    cu(floe_lorenzo_begin_cuda(&f.call, NULL));
+    CU(floe_lorenzo_begin_cuda(&f.call, NULL));
     chunks_fetch(&f);
     floe_quantizer want = quantizer_of(&f.params, FLOE_QUANTIZER_LINEAR);
     assert_quantizer(&f.chunks[0].quantizer, &want);
@@ -502,16 +483,16 @@ static void judges(void **state)
             floe_codec_params p = params_of(FLOE_F32, (floe_preset)preset, (floe_bound_mode)mode, 0.1);
             fixture f = begun(&field, &p, &chunk, data, sizeof data);
             uint32_t retry = 9;
-            cu(floe_lorenzo_judge_cuda(&f.call, NULL));
+            CU(floe_lorenzo_judge_cuda(&f.call, NULL));
             fetch(&retry, f.call.retry, sizeof retry);
             assert_int_equal(retry, 0);
             f.chunks[0].gathered[0].nliterals = 250;
             f.chunks[1].gathered[0].nliterals = 251;
             f.chunks[2].gathered[0].nliterals = 1000;
-            cu(cudaMemcpy(f.call.chunks, f.chunks, 3 * sizeof *f.chunks, cudaMemcpyHostToDevice));
+            CU(cudaMemcpy(f.call.chunks, f.chunks, 3 * sizeof *f.chunks, cudaMemcpyHostToDevice));
             if (f.call.huffman)
-                cu(cudaMemset(f.call.hists, 1, 3 * sizeof *f.call.hists));
-            cu(floe_lorenzo_judge_cuda(&f.call, NULL));
+                CU(cudaMemset(f.call.hists, 1, 3 * sizeof *f.call.hists));
+            CU(floe_lorenzo_judge_cuda(&f.call, NULL));
             fetch(&retry, f.call.retry, sizeof retry);
             assert_int_equal(retry, 1);
             chunks_fetch(&f);
@@ -553,10 +534,10 @@ static void check_error(const fixture *f, const floe_codec_params *params)
     floe_lorenzo_error_job job = {*params, c->grid, c->chunks, NULL, NULL};
     job.tiles = device_memory(c->grid.nchunks * c->grid.slots * sizeof *job.tiles);
     job.sum = device_memory(sizeof *job.sum);
-    cu(floe_lorenzo_squared_error_cuda(&job, NULL));
+    CU(floe_lorenzo_squared_error_cuda(&job, NULL));
     fetch(&got, job.sum, sizeof got);
-    cu(cudaFree(job.tiles));
-    cu(cudaFree(job.sum));
+    CU(cudaFree(job.tiles));
+    CU(cudaFree(job.sum));
     assert_int_equal(floe_bits_f64(got), floe_bits_f64(want));
 }
 
@@ -599,8 +580,8 @@ static void squared_errors(void **state)
 static double elapsed(cudaEvent_t begin, cudaEvent_t end)
 {
     float ms;
-    cu(cudaEventSynchronize(end));
-    cu(cudaEventElapsedTime(&ms, begin, end));
+    CU(cudaEventSynchronize(end));
+    CU(cudaEventElapsedTime(&ms, begin, end));
     return 1e3 * (double)ms;
 }
 
@@ -622,21 +603,21 @@ static void bench_lossless(uint64_t nvalues)
     job.tiles = device_memory(f.call.grid.nchunks * f.call.grid.slots * sizeof *job.tiles);
     job.sum = device_memory(sizeof *job.sum);
     for (int i = 0; i < 3; i++)
-        cu(cudaEventCreate(&e[i]));
+        CU(cudaEventCreate(&e[i]));
     for (int run = 0; run < 5; run++) {
-        cu(cudaEventRecord(e[0], NULL));
-        cu(floe_lorenzo_begin_cuda(&f.call, NULL));
-        cu(cudaEventRecord(e[1], NULL));
-        cu(floe_lorenzo_squared_error_cuda(&job, NULL));
-        cu(cudaEventRecord(e[2], NULL));
+        CU(cudaEventRecord(e[0], NULL));
+        CU(floe_lorenzo_begin_cuda(&f.call, NULL));
+        CU(cudaEventRecord(e[1], NULL));
+        CU(floe_lorenzo_squared_error_cuda(&job, NULL));
+        CU(cudaEventRecord(e[2], NULL));
         printf("512^3 f32 of %8llu values: table %d, begin %8.1f us, squared error %8.1f us\n",
                (unsigned long long)nvalues, f.chunks[0].quantizer.kind == FLOE_QUANTIZER_TABLE, elapsed(e[0], e[1]),
                elapsed(e[1], e[2]));
     }
     for (int i = 0; i < 3; i++)
         cudaEventDestroy(e[i]);
-    cu(cudaFree(job.tiles));
-    cu(cudaFree(job.sum));
+    CU(cudaFree(job.tiles));
+    CU(cudaFree(job.sum));
     done(&f);
     free(data);
 }

@@ -11,6 +11,11 @@
 
 /* With more than a quarter of the cells stored as literals a chunk is coded bit for bit instead, which then costs less. */
 FLOE_HD bool floe_lorenzo_keeps_too_little(uint64_t nliterals, uint64_t ncells) { return nliterals > ncells / 4; }
+/* Only of these kinds a chunk has literals to speak of. */
+FLOE_HD bool floe_lorenzo_is_judged(floe_quantizer_kind kind)
+{
+    return kind == FLOE_QUANTIZER_LINEAR || kind == FLOE_QUANTIZER_LOG;
+}
 
 /* Lossless: the most values that a table may have. It pays when each of them comes back often enough. */
 FLOE_HD uint32_t floe_lorenzo_table_most(uint64_t ncells)

@@ -36,7 +36,6 @@ struct warp_shared {
 struct block_shared {
     warp_shared warps[FLOE_PLACE_WARPS];
     floe_place_shared place;
-    uint16_t codes[FLOE_HUFFMAN_BINS];
     uint32_t remaking; /* some warp makes a draft again */
 };
 
@@ -45,53 +44,39 @@ struct coder {
     const floe_lorenzo_encode_call &call;
     block_shared &block;
     warp_shared &own;
-    uint32_t *remade;  /* of the block */
-    uint32_t codes_of; /* chunk whose codes the block has */
+    uint32_t *remade; /* of the block */
 
     /* inline: else nvcc gives the host bodies that exit */
     inline __device__ void fetch(const floe_place_tile &t);
     inline __device__ void make(floe_place_tile &t);
     inline __device__ void raw(const floe_place_tile &t, uint32_t *dst);
 
-    inline __device__ void fetch_codes(const floe_place_tile &t);
     inline __device__ void code(floe_place_tile &t, const uint32_t *draft);
+    inline __device__ void code_far(floe_place_tile &t, const uint32_t *draft);
     inline __device__ void code_again(floe_place_tile &t);
 };
-
-/* The warps of a batch that have tiles share the work; the block is synchronized before and after. */
-__device__ void coder::fetch_codes(const floe_place_tile &t)
-{
-    const uint32_t batch = t.tile / FLOE_PLACE_WARPS * FLOE_PLACE_WARPS;
-    const uint32_t left = (uint32_t)call.chunks[t.chunk].view.ntiles - batch;
-    const uint32_t nthreads = FLOE_WARP * min(left, (uint32_t)FLOE_PLACE_WARPS);
-    codes_of = t.chunk;
-    floe_huffman_codes_load(call.books + t.chunk, block.codes, nthreads);
-}
 
 __device__ void coder::fetch(const floe_place_tile &t)
 {
     const uint32_t nwords = call.draft_nwords[t.slot];
     const uint32_t *slot = call.drafts + (uint64_t)t.slot * SLOT_WORDS;
     floe_draft_fetch(own.draft, slot, nwords <= DRAFT_WORDS ? nwords : 0);
-    if (codes_of != t.chunk)
-        fetch_codes(t);
 }
 
 /* From a draft of prefix and pack body; a tile that comes out no smaller than its values becomes raw. */
 __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
 {
-    const floe_view &view = call.chunks[t.chunk].view;
-    floe_tile_box box;
-    floe_view_tile(&view, t.tile, &box);
-    const uint32_t raw = (uint32_t)box.ncells * BASE_WORDS, nprefix = draft[0];
+    uint32_t ncells;
+    const uint32_t nsteps = floe_draft_present(call.chunks[t.chunk].view, t.tile, own.coder.heads, &ncells);
+    const uint32_t raw = ncells * BASE_WORDS, nprefix = draft[0];
     uint32_t nbody = raw;
     if (nprefix < raw) {
+        const floe_huffman_codes codes = floe_huffman_codes_of(call.books + t.chunk);
         /* the spill begins half_words late, so that it has a place for each word of the tile */
         const floe_huffman_room room = {t.words + nprefix, t.spill - t.half_words + nprefix,
                                         t.half_words > nprefix ? t.half_words - nprefix : 0,
                                         raw - nprefix + FLOE_HUFFMAN_CODE_SLACK};
-        floe_draft_present(view, box, own.coder.heads);
-        nbody = floe_huffman_code_tile_dev<floe_uint>(block.codes, draft + 1 + nprefix, box.nsteps, &own.coder, room);
+        nbody = floe_huffman_code_tile_dev<floe_uint>(codes, draft + 1 + nprefix, nsteps, &own.coder, room);
     }
     if (nbody >= raw || nprefix + nbody >= raw) {
         const made m = made_raw(raw);
@@ -106,19 +91,22 @@ __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
     t.entry = t.nwords | (t.entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
 }
 
+/* From a draft that is too large for shared memory. A call of its own: there, loads are of shared memory alone. */
+__device__ __noinline__ void coder::code_far(floe_place_tile &t, const uint32_t *draft) { code(t, draft); }
+
 /* From a draft that had no room in its slot. */
 __device__ __noinline__ void coder::code_again(floe_place_tile &t)
 {
     const sink out = {remade, NULL, REMADE_WORDS, 0};
     tallies unused;
-    no_count count;
+    no_count none;
     if (floe_lane() == 0)
         while (atomicCAS(&block.remaking, 0u, 1u))
             floe_dev_pause();
     __syncwarp();
-    encode_any(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused, count);
+    encode_any(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused, none);
     __syncwarp();
-    code(t, remade);
+    code_far(t, remade);
     __syncwarp();
     if (floe_lane() == 0)
         atomicExch(&block.remaking, 0u);
@@ -133,8 +121,10 @@ __device__ void coder::make(floe_place_tile &t)
     const uint32_t kind = t.entry >> FLOE_TILE_KIND_SHIFT & 3, *draft = nwords <= DRAFT_WORDS ? own.draft : slot;
     t.raw = kind == FLOE_TILE_RAW;
     t.nwords = t.entry & FLOE_TILE_NWORDS_MASK;
-    if (kind == FLOE_TILE_CODED && nwords <= SLOT_WORDS)
-        code(t, draft);
+    if (kind == FLOE_TILE_CODED && nwords <= DRAFT_WORDS)
+        code(t, floe_in_shared(own.draft));
+    else if (kind == FLOE_TILE_CODED && nwords <= SLOT_WORDS)
+        code_far(t, slot);
     else if (kind == FLOE_TILE_CODED)
         code_again(t);
     else if (kind != FLOE_TILE_RAW) /* no larger than its slot, since smaller than its values */
@@ -152,18 +142,21 @@ __global__
 __launch_bounds__(FLOE_PLACE_THREADS,
                   BLOCKS_A_PROCESSOR) void lorenzo_code_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
 {
-    floe_dev_begin();
+    floe_dev_begin_early(); /* drafts and codes are there; who places tiles waits for the books' words */
     FLOE_DYNAMIC_SHARED(block_shared, block);
-    if (*call.status)
+    if (*call.status) {
+        floe_dev_wait();
         return;
+    }
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     uint32_t *remade = call.spill + (uint64_t)blockIdx.x * BLOCK_SPILL_WORDS;
     uint32_t *spill = remade + REMADE_WORDS + SCRATCH_WORDS + warp * 2 * WARP_SPILL_WORDS;
-    coder maker = {call, *block, block->warps[warp], remade, FLOE_PLACE_NONE};
+    coder maker = {call, *block, block->warps[warp], remade};
     if (threadIdx.x == 0)
-        block->remaking = 0; /* floe_place_run begins with a barrier */
-    floe_place_run<FLOE_PLACE_WARPS>(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS,
-                                     spill + HALF_WORDS, WARP_SPILL_WORDS, maker);
+        block->remaking = 0;
+    __syncthreads();
+    floe_place_run<1>(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS, spill + HALF_WORDS,
+                      WARP_SPILL_WORDS, maker);
 }
 
 } // namespace

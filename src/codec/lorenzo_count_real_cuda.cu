@@ -50,21 +50,20 @@ FLOE_DEV void count_draft(const floe_lorenzo_encode_call &call, uint32_t c, uint
     const uint32_t *draft = call.drafts + (uint64_t)slot * SLOT_WORDS;
     if ((entry >> FLOE_TILE_KIND_SHIFT & 3) != FLOE_TILE_CODED)
         return;
-    floe_tile_box box;
+    uint32_t ncells;
     __syncwarp(); /* the draft before has been read */
     floe_draft_fetch(own.draft, draft, nwords <= DRAFT_WORDS ? nwords : 0);
-    floe_view_tile(&chunk->view, tile, &box);
+    const uint32_t nsteps = floe_draft_present(chunk->view, tile, own.coder.heads, &ncells);
     if (nwords > SLOT_WORDS) {
-        count_again(call, chunk, tile, box.nsteps, sh.bins, own);
+        count_again(call, chunk, tile, nsteps, sh.bins, own);
         return;
     }
-    floe_draft_present(chunk->view, box, own.coder.heads);
     floe_copy_async_wait();
     __syncwarp();
     if (nwords <= DRAFT_WORDS)
-        floe_huffman_count_tile<floe_uint>(sh.bins, own.draft + 1 + own.draft[0], box.nsteps, &own.coder);
+        floe_huffman_count_tile<floe_uint>(sh.bins, own.draft + 1 + own.draft[0], nsteps, &own.coder);
     else
-        floe_huffman_count_tile<floe_uint>(sh.bins, draft + 1 + draft[0], box.nsteps, &own.coder);
+        floe_huffman_count_tile<floe_uint>(sh.bins, draft + 1 + draft[0], nsteps, &own.coder);
 }
 
 /* Tile slots first..end-1 of a chunk; the whole block. */

@@ -106,6 +106,24 @@ bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_par
     return true;
 }
 
+bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *c, const floe_quantizer *quantizer, floe_lorenzo_even *even)
+{
+    const floe_dev_grid *g = &c->grid;
+    if (g->nchunks == 0 || c->field.rank == FLOE_SAMPLE_AXES)
+        return false;
+    *even = (floe_lorenzo_even){.along = {1, 1, 1, 1}};
+    for (uint32_t i = 0; i < c->field.rank; i++) {
+        if (g->shape[i] % g->chunk[i] != 0)
+            return false;
+        even->along[i] = (uint32_t)(g->shape[i] / g->chunk[i]); /* floe_lorenzo_grid allows no more */
+        even->step[i] = (int64_t)(g->chunk[i] * floe_dtype_size(c->field.dtype)) * c->field.stride[i];
+    }
+    full_chunk(g, &c->field, &even->chunk);
+    even->chunk.encoder = c->huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
+    even->chunk.quantizer = *quantizer;
+    return true;
+}
+
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
     if (floe_lorenzo_is_few(c)) {
@@ -113,10 +131,10 @@ floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *s
         return FLOE_OK;
     }
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
-    if (c->lossy) {
+    if (c->lossy && c->huffman) /* fast: the first attempt judges itself */
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));
+    if (c->lossy)
         FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 1, stream));
-    }
     if (c->huffman) {
         FLOE_CUDA(err, floe_huffman_books_build_cuda(c->hists, (uint32_t)c->grid.nchunks, c->books, c->book_words,
                                                      c->book_nwords, NULL, stream));

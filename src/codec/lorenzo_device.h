@@ -8,10 +8,12 @@
  *   (the caller)  params: range, fill value, bound, quantizer           api/resolve_cuda.h
  *   begin         a floe_dev_chunk for each chunk: geometry, which axis is slow, table of values   lorenzo_begin_cuda.cu
  *   encode        fast: tiles to their places.  balanced: drafts and histograms                    lorenzo_encode_*
- *   judge         chunks with too many literals are to be done again bit for bit                   lorenzo_begin_cuda.cu
+ *   judge         chunks with too many literals are to be done again bit for bit; fast: encode finds out itself
+ *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
  *   few           fast, one chunk of few tiles: those three at once                                lorenzo_few_*
- *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*
+ *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*;
+ *                 one chunk of few tiles: lorenzo_code_few_*. Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
  *
  * Decompression:
@@ -99,7 +101,7 @@ typedef struct floe_lorenzo_encode_call {
     floe_dev_grid grid; /* nchunks * slots below 2^31 */
     bool huffman;
     bool lossless; /* params->codec.mode may say so: there is scratch for tables */
-    bool lossy;    /* it may say otherwise: judge is asked */
+    bool lossy;    /* it may say otherwise: some chunks may need a second attempt */
     const floe_dev_params *params;
     floe_dev_chunk *chunks;
     uint8_t *stream; /* 16-byte aligned */
@@ -135,6 +137,17 @@ typedef struct floe_lorenzo_ready {
     floe_dev_chunk chunk;
     floe_quantizer bits; /* as in floe_dev_params */
 } floe_lorenzo_ready;
+
+/* The same where all chunks are full, so that each is like the first one but for where it begins. By value. */
+typedef struct floe_lorenzo_even {
+    floe_dev_chunk chunk;
+    uint32_t along[FLOE_MAX_RANK]; /* chunks along each axis; 1 behind the last one */
+    int64_t step[FLOE_MAX_RANK];   /* bytes of the field from one to the next */
+} floe_lorenzo_even;
+
+/* What begin would find out with this quantizer; false: the host cannot know, or chunks differ. */
+bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
+                          floe_lorenzo_even *even);
 
 /* Fast, one chunk of few tiles: what both attempts and judge between them would do, by one kernel. ready: NULL, or that of
  * the call, which has seen no begin then: chunks, retry and place_state of both attempts are all 0. */

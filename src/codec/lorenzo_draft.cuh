@@ -6,9 +6,32 @@
 #include "codec/lorenzo_device.h"
 #include "stage/huffman/huffman_tile_dev.cuh"
 
-/* Which groups of each step are present. The whole warp. */
-FLOE_DEV void floe_draft_present(const floe_view &view, const floe_tile_box &box, floe_huffman_heads &heads)
+/* Whether all cells of a tile are inside; what floe_view_tile would find out with 64 bits. */
+FLOE_DEV bool floe_draft_is_whole(const floe_view &view, uint32_t tile)
 {
+    const floe_tile_geometry &g = view.geometry;
+    const uint32_t tiles_x = (uint32_t)view.tiles[FLOE_VIEW_X], tiles_y = (uint32_t)view.tiles[FLOE_VIEW_Y];
+    const uint32_t tiles_z = (uint32_t)view.tiles[FLOE_VIEW_Z], row = tile / tiles_x, plane = row / tiles_y;
+    const uint64_t x = tile - row * tiles_x + 1, y = row - plane * tiles_y + 1, z = plane % tiles_z + 1;
+    if (view.rank == 1)
+        return x * FLOE_TILE_VALUES <= view.extent[FLOE_VIEW_X];
+    return x * g.step_x <= view.extent[FLOE_VIEW_X] && y * g.step_y <= view.extent[FLOE_VIEW_Y] &&
+           z * FLOE_TILE_STEPS * g.step_z <= view.extent[FLOE_VIEW_Z];
+}
+
+/* Which groups of each step of a tile are present. Returns how many steps there are, and cells in all. The whole warp. */
+FLOE_DEV uint32_t floe_draft_present(const floe_view &view, uint32_t tile, floe_huffman_heads &heads, uint32_t *ncells)
+{
+    floe_tile_box box;
+    *ncells = FLOE_TILE_VALUES;
+    if (floe_draft_is_whole(view, tile)) {
+        if (floe_lane() < FLOE_TILE_STEPS)
+            heads.present[floe_lane()] = FLOE_ALL_LANES;
+        __syncwarp();
+        return FLOE_TILE_STEPS;
+    }
+    floe_view_tile(&view, tile, &box);
+    *ncells = (uint32_t)box.ncells;
     for (uint32_t s = 0; s < box.nsteps; s++) {
         const floe_step_box step = floe_tile_step(&view, &box, s);
         const bool inside = step.full || floe_group_valid(&view.geometry, &step, floe_lane()) != 0;
@@ -17,6 +40,7 @@ FLOE_DEV void floe_draft_present(const floe_view &view, const floe_tile_box &box
             heads.present[s] = present;
     }
     __syncwarp();
+    return box.nsteps;
 }
 
 /* Starts copying a draft to shared memory; both at 16 aligned bytes. */

@@ -328,7 +328,7 @@ FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint3
         w.before[k] = last[k];
     any |= width | (uint32_t)choice;
     uint32_t low[4];
-    const uint32_t descriptor = put_step<PLANES>(body, at, p, width, choice, valid != 0, low);
+    const uint32_t descriptor = put_step<PLANES, false>(body, at, p, width, choice, valid != 0, low);
     count.step(s, p, low, width, choice, valid != 0);
     return descriptor;
 }

@@ -37,7 +37,7 @@ uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype)
 {
     if (dtype == FLOE_F32)
         return floe_max64(floe_lorenzo_encode_spill_nbytes_f32(),
-                          floe_max64(floe_lorenzo_code_spill_nbytes_f32(), floe_lorenzo_count_spill_nbytes_f32()));
+                          floe_max64(floe_lorenzo_code_spill_nbytes(dtype), floe_lorenzo_count_spill_nbytes_f32()));
     return floe_max64(floe_lorenzo_encode_spill_nbytes_f64(),
-                      floe_max64(floe_lorenzo_code_spill_nbytes_f64(), floe_lorenzo_count_spill_nbytes_f64()));
+                      floe_max64(floe_lorenzo_code_spill_nbytes(dtype), floe_lorenzo_count_spill_nbytes_f64()));
 }

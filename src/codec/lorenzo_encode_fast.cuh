@@ -18,45 +18,53 @@ namespace
 
 /* ---- differences --------------------------------------------------------------------------------------------------- */
 
-/* p of one plane. corner: for lane 0 the value that predicts the first one, 0 for the others; moves on. */
-template <int MODE, class T> FLOE_DEV void differences3(const T q[16], T p[16], T base, T &corner)
+/* What the differences of a tile start from. corner: for lane 0 the value that predicts the first one of the next plane, 0
+ * for the others. x, y: 1 where a lane has neighbours before it along that axis, 0 on the border. */
+template <class T> struct border {
+    T base, corner, x, y;
+};
+
+template <class T> FLOE_DEV void border_begin(border<T> &b, T base)
 {
-    const uint32_t gx = floe_lane() % 8, gy = floe_lane() / 8;
+    b.base = base;
+    b.corner = floe_lane() == 0 ? base : (T)0;
+    b.x = floe_lane() % 8 == 0 ? (T)0 : (T)1;
+    b.y = floe_lane() / 8 == 0 ? (T)0 : (T)1;
+}
+
+/* v - with * other, where with is 0 or 1: no rounding but that of the difference. */
+FLOE_DEV float less(float v, float other, float with) { return fmaf(-with, other, v); }
+FLOE_DEV double less(double v, double other, double with) { return fma(-with, other, v); }
+FLOE_DEV int32_t less(int32_t v, int32_t other, int32_t with) { return v - with * other; }
+
+/* p of one plane. */
+template <int MODE, class T> FLOE_DEV void differences3(const T q[16], T p[16], border<T> &b)
+{
     T above[4], d[16];
     if (MODE == FLOE_LORENZO_XY || MODE == FLOE_LORENZO_X)
 #pragma unroll
         for (int y = 0; y < 4; y++) {
-            T left = __shfl_up_sync(FLOE_ALL_LANES, q[4 * y + 3], 1);
-            d[4 * y] = q[4 * y] - (gx == 0 ? (T)0 : left);
+            d[4 * y] = less(q[4 * y], __shfl_up_sync(FLOE_ALL_LANES, q[4 * y + 3], 1), b.x);
 #pragma unroll
             for (int x = 1; x < 4; x++)
                 d[4 * y + x] = q[4 * y + x] - q[4 * y + x - 1];
         }
     if (MODE == FLOE_LORENZO_XY) {
 #pragma unroll
-        for (int x = 0; x < 4; x++) {
-            T up = __shfl_up_sync(FLOE_ALL_LANES, d[12 + x], 8);
-            above[x] = gy == 0 ? (x == 0 ? corner : (T)0) : up;
-        }
-#pragma unroll
         for (int k = 0; k < 16; k++)
-            p[k] = d[k] - (k < 4 ? above[k % 4] : d[(k + 12) % 16]);
+            p[k] = k < 4 ? less(d[k], __shfl_up_sync(FLOE_ALL_LANES, d[12 + k % 4], 8), b.y) : d[k] - d[(k + 12) % 16];
+        p[0] -= b.corner;
     } else if (MODE == FLOE_LORENZO_X) { /* the column of the first lanes along y, where its d is the value itself */
-        T up = __shfl_up_sync(FLOE_ALL_LANES, d[12], 8);
-        above[0] = gy == 0 ? corner : up;
+        const T column = (T)1 - b.x, up = less(b.corner, __shfl_up_sync(FLOE_ALL_LANES, d[12], 8), -b.y);
 #pragma unroll
         for (int k = 0; k < 16; k++)
-            p[k] = d[k];
-#pragma unroll
-        for (int y = 0; y < 4; y++)
-            p[4 * y] = d[4 * y] - (gx == 0 ? (y == 0 ? above[0] : d[(4 * y + 12) % 16]) : (T)0);
+            p[k] = k % 4 ? d[k] : less(d[k], k == 0 ? up : d[(k + 12) % 16], column);
     } else if (MODE == FLOE_LORENZO_Y) { /* the row of the first lanes along x */
-        T left = __shfl_up_sync(FLOE_ALL_LANES, q[3], 1);
+        const T left = less(b.corner, __shfl_up_sync(FLOE_ALL_LANES, q[3], 1), -b.x);
 #pragma unroll
         for (int x = 0; x < 4; x++) {
             T up = __shfl_up_sync(FLOE_ALL_LANES, q[12 + x], 8);
-            T beside = x > 0 ? q[(x + 15) % 16] : gx == 0 ? corner : left;
-            above[x] = gy == 0 ? beside : up;
+            above[x] = b.y == (T)0 ? (x > 0 ? q[(x + 15) % 16] : left) : up;
         }
 #pragma unroll
         for (int k = 0; k < 16; k++)
@@ -64,13 +72,13 @@ template <int MODE, class T> FLOE_DEV void differences3(const T q[16], T p[16], 
     } else {
 #pragma unroll
         for (int k = 0; k < 16; k++)
-            p[k] = q[k] - (k == 0 && floe_lane() == 0 ? corner : base);
+            p[k] = q[k] - (k == 0 && floe_lane() == 0 ? b.corner : b.base);
     }
-    corner = floe_lane() == 0 ? q[0] : (T)0;
+    b.corner = floe_lane() == 0 ? q[0] : (T)0;
 }
 
 /* Ranks 1 and 2: a plane is a row. */
-template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q, T *p, T base, T &corner)
+template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q, T *p, border<T> &b)
 {
     enum { N = shape<RANK>::PLANE };
     const uint32_t lane = floe_lane();
@@ -79,23 +87,22 @@ template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q
 #pragma unroll
     for (int k = 0; k < N; k++) {
         if (MODE == FLOE_LORENZO_NONE)
-            p[k] = q[k] - (k == 0 && lane == 0 ? corner : base);
+            p[k] = q[k] - (k == 0 && lane == 0 ? b.corner : b.base);
         else
-            p[k] = q[k] - (k > 0 ? q[(k + N - 1) % N] : lane == 0 ? corner : left);
+            p[k] = q[k] - (k > 0 ? q[(k + N - 1) % N] : lane == 0 ? b.corner : left);
     }
-    corner = lane == 0 ? last : (T)0;
+    b.corner = lane == 0 ? last : (T)0;
 }
 
 /* Planes FIRST and later ones of a step. */
-template <int RANK, int MODE, int FIRST, class T>
-FLOE_DEV void differences(const T q[GROUP], T p[GROUP], T base, T &corner)
+template <int RANK, int MODE, int FIRST, class T> FLOE_DEV void differences(const T q[GROUP], T p[GROUP], border<T> &b)
 {
 #pragma unroll
     for (int z = FIRST; z < shape<RANK>::GZ; z++) {
         if constexpr (RANK == 3)
-            differences3<MODE>(q + z * 16, p + z * 16, base, corner);
+            differences3<MODE>(q + z * 16, p + z * 16, b);
         else
-            differences_line<RANK, MODE>(q + z * shape<RANK>::PLANE, p + z * shape<RANK>::PLANE, base, corner);
+            differences_line<RANK, MODE>(q + z * shape<RANK>::PLANE, p + z * shape<RANK>::PLANE, b);
     }
 }
 
@@ -107,63 +114,64 @@ template <class T> FLOE_DEV void mask_out(T v[GROUP], uint32_t valid)
 }
 
 template <int RANK, int FIRST, class T>
-FLOE_DEV void differences_of(uint32_t mode, const T q[GROUP], T p[GROUP], T base, T &corner)
+FLOE_DEV void differences_of(uint32_t mode, const T q[GROUP], T p[GROUP], border<T> &b)
 {
     if (mode == FLOE_LORENZO_X)
-        differences<RANK, FLOE_LORENZO_X, FIRST>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_X, FIRST>(q, p, b);
     else if (RANK == 3 && mode == FLOE_LORENZO_XY)
-        differences<RANK, FLOE_LORENZO_XY, FIRST>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_XY, FIRST>(q, p, b);
     else if (RANK == 3 && mode == FLOE_LORENZO_Y)
-        differences<RANK, FLOE_LORENZO_Y, FIRST>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_Y, FIRST>(q, p, b);
     else
-        differences<RANK, FLOE_LORENZO_NONE, FIRST>(q, p, base, corner);
+        differences<RANK, FLOE_LORENZO_NONE, FIRST>(q, p, b);
 }
 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
 
 /* The first step: what is before its first plane is 0, so there both candidates are the same. */
 template <int RANK, int MODE, bool WHOLE, class T>
-FLOE_DEV uint32_t mode_cost(const T q[GROUP], T base, uint32_t valid, bool &inexact)
+FLOE_DEV uint32_t mode_cost(const T q[GROUP], border<T> b, uint32_t valid, bool &inexact)
 {
     enum { PLANE = shape<RANK>::PLANE };
     typename number<T>::sum first = 0, deep = 0, flat = 0;
-    T corner = floe_lane() == 0 ? base : (T)0, p[GROUP];
-    differences<RANK, MODE, 0>(q, p, base, corner);
+    T p[GROUP];
+    differences<RANK, MODE, 0>(q, p, b);
     if (!WHOLE)
         mask_out(p, valid);
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
+        const T v = number<T>::lifted(p[k]);
         if (k < PLANE) {
-            zigzag(p[k], first);
+            first += number<T>::weight(v);
             continue;
         }
         T before = k % PLANE == 0 && floe_lane() == 0 ? (T)0 : p[(k + GROUP - PLANE) % GROUP];
         if (!WHOLE)
             before = valid >> k & 1 ? before : (T)0;
-        zigzag(p[k], flat);
-        zigzag(p[k] - before, deep);
+        flat += number<T>::weight(v);
+        deep += number<T>::weight(v - before);
     }
     inexact |= number<T>::inexact_sum(first + max(deep, flat));
     return __reduce_add_sync(FLOE_ALL_LANES, number<T>::eighths(first + min(deep, flat)));
 }
 
 template <int RANK, bool WHOLE, class T>
-FLOE_DEV uint32_t choose_mode(const T q[GROUP], T base, uint32_t valid, bool &inexact)
+FLOE_DEV uint32_t choose_mode(const T q[GROUP], const border<T> &b, uint32_t valid, bool &inexact)
 {
     uint32_t best = FLOE_LORENZO_X, least = 0xFFFFFFFFu, cost;
     if (RANK == 3) {
-        least = mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, base, valid, inexact);
+        least = mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, b, valid, inexact);
         best = FLOE_LORENZO_XY;
     }
-    cost = mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, base, valid, inexact);
+    cost = mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, inexact);
     if (cost < least)
         least = cost, best = FLOE_LORENZO_X;
     if constexpr (RANK == 3) {
-        cost = mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, base, valid, inexact);
+        cost = mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, b, valid, inexact);
         if (cost < least)
             least = cost, best = FLOE_LORENZO_Y;
     }
-    cost = mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, base, valid, inexact);
+    cost = mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, b, valid, inexact);
     return cost < least ? (uint32_t)FLOE_LORENZO_NONE : best;
 }
 
@@ -184,6 +192,14 @@ template <int RANK, class T> FLOE_DEV T value_before(const T p[GROUP], const T *
     return k % PLANE == 0 && floe_lane() == 0 ? (T)0 : was;
 }
 
+/* The other candidate of value k, lifted, from f, which is p[k] lifted. */
+template <int RANK, bool WHOLE, class T>
+FLOE_DEV T deep_value(T f, const T p[GROUP], const T *before, int k, uint32_t valid)
+{
+    const T d = f - value_before<RANK>(p, before, k);
+    return WHOLE || (valid >> k & 1) ? d : number<T>::lifted(0);
+}
+
 /* BY_SUM: as floe_lorenzo_begin has it. */
 template <int RANK, bool WHOLE, bool BY_SUM, class T>
 FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t valid)
@@ -192,16 +208,18 @@ FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t val
     /* Both candidates of all values fit a lane's registers for 32 bits; else the chosen one is made again. */
     const bool keep = sizeof(T) == 4;
     residual other[GROUP], deep_bits = 0, flat_bits = 0;
-    typename number<T>::sum deep_sum[2] = {0, 0}, flat_sum[2] = {0, 0}, unused = 0;
+    typename number<T>::sum deep_sum[2] = {0, 0}, flat_sum[2] = {0, 0};
     chosen<T> c;
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
-        T d = p[k] - value_before<RANK>(p, before, k);
-        if (!WHOLE)
-            d = valid >> k & 1 ? d : (T)0;
-        const residual deep = zigzag(d, deep_sum[k & 1]), flat = zigzag(p[k], flat_sum[k & 1]);
+        const T f = number<T>::lifted(p[k]), d = deep_value<RANK, WHOLE>(f, p, before, k, valid);
+        const residual deep = number<T>::zigzag(d), flat = number<T>::zigzag(f);
         deep_bits |= deep;
         flat_bits |= flat;
+        if (BY_SUM) {
+            deep_sum[k & 1] += number<T>::weight(d);
+            flat_sum[k & 1] += number<T>::weight(f);
+        }
         if (keep) {
             c.u[k] = deep;
             other[k] = flat;
@@ -212,16 +230,15 @@ FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t val
     c.flat = flat_width < deep_width ||
              (BY_SUM && flat_width == deep_width && flat_sum[0] + flat_sum[1] < deep_sum[0] + deep_sum[1]);
     c.width = c.flat ? flat_width : deep_width;
+    const T deep = c.flat ? (T)0 : (T)1;
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
         if (keep) {
             c.u[k] = c.flat ? other[k] : c.u[k];
             continue;
         }
-        T d = c.flat ? p[k] : p[k] - value_before<RANK>(p, before, k);
-        if (!WHOLE)
-            d = valid >> k & 1 ? d : (T)0;
-        c.u[k] = zigzag(d, unused);
+        const T v = less(number<T>::lifted(p[k]), value_before<RANK>(p, before, k), deep);
+        c.u[k] = number<T>::zigzag(WHOLE || (valid >> k & 1) ? v : number<T>::lifted(0));
     }
     return c;
 }
@@ -229,7 +246,7 @@ FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t val
 /* What goes from one step of a tile to the next. */
 template <class T, int RANK> struct step_walk {
     T before[shape<RANK>::PLANE]; /* p of the plane before */
-    T base, corner;
+    border<T> b;
     uint32_t at;          /* word that comes next */
     uint32_t descriptors; /* of this step and, where it is odd, the one before */
     uint32_t any;         /* bits, some of them set where a residual is not 0 */
@@ -241,7 +258,7 @@ template <class T, int RANK> FLOE_DEV void walk_begin(step_walk<T, RANK> &w, uin
 #pragma unroll
     for (int k = 0; k < shape<RANK>::PLANE; k++)
         w.before[k] = 0;
-    w.base = w.corner = 0;
+    border_begin(w.b, (T)0);
     w.at = at;
     w.descriptors = w.any = 0;
     w.inexact = false;
@@ -283,7 +300,7 @@ FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint
 {
     enum { PLANE = shape<RANK>::PLANE };
     T p[GROUP];
-    differences_of<RANK, 0>(mode, q, p, w.base, w.corner);
+    differences_of<RANK, 0>(mode, q, p, w.b);
     if (!WHOLE)
         mask_out(p, valid);
     const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, w.before, valid);
@@ -299,7 +316,7 @@ FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint
     w.any |= v.width | (uint32_t)v.flat;
     uint32_t low[4];
     const uint32_t descriptor =
-        put_step<number<T>::KEPT_BITS>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0, low);
+        put_step<number<T>::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0, low);
     if constexpr (Count::COUNTS) {
         typename number<T>::residual u[GROUP];
 #pragma unroll
@@ -323,10 +340,6 @@ struct fast_result {
     uint32_t done; /* steps before that */
 };
 
-FLOE_DEV uint64_t base_bits(float base) { return (uint32_t)(int32_t)base; }
-FLOE_DEV uint64_t base_bits(double base) { return (uint64_t)(int64_t)base; }
-FLOE_DEV uint64_t base_bits(int32_t base) { return (uint32_t)base; }
-
 /* Base and body from word `lead` on. WHOLE: the steps come through buffer, where the caller has the first one already on
  * its way. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Count>
@@ -346,13 +359,12 @@ FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_
         quantize_step<T, RANK, WHOLE>(work, s, valid, buffer, q, c);
         if (WHOLE && s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
-            fetch_step<RANK>(rows_anew<RANK>(t), s + 1, buffer);
+            fetch_step<RANK, !BY_SUM>(rows_anew<RANK>(t), s + 1, buffer); /* drafts are made of fields of any size */
         }
         if (s == 0) {
-            w.base = __shfl_sync(FLOE_ALL_LANES, q[0], 0);
-            w.corner = floe_lane() == 0 ? w.base : (T)0;
-            r.mode = choose_mode<RANK, WHOLE>(q, w.base, valid, w.inexact);
-            r.base = base_bits(w.base);
+            border_begin(w.b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
+            r.mode = choose_mode<RANK, WHOLE>(q, w.b, valid, w.inexact);
+            r.base = number<T>::base(w.b.base);
             if (floe_lane() == 0)
                 put_value(out, lead, r.base);
         }

@@ -95,6 +95,7 @@ FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *
     if (floe_lane() == 0 && t.count) {
         atomicAdd(&chunk->gathered[attempt].nexceptions, (unsigned long long)t.count);
         atomicAdd(&chunk->gathered[attempt].nliterals, (unsigned long long)t.nliterals);
+        __threadfence(); /* before the tile's size is told, see floe_place_judge */
     }
     return r;
 }
@@ -165,7 +166,7 @@ template <int RANK> struct tile_maker {
     __device__ __forceinline__ void fetch(const floe_place_tile &p) const
     {
         if (begin_work<RANK>(call.chunks + p.chunk, p.tile, at.work))
-            fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
+            fetch_step<RANK, true>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
     }
 
     __device__ __forceinline__ void make(floe_place_tile &p)
@@ -193,9 +194,8 @@ template <int RANK> struct tile_maker {
 FLOE_DEV bool is_wanted(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t *shared)
 {
     if (threadIdx.x == 0) {
-        *shared = *call.status == 0 && (attempt == 0 || *call.retry != 0);
-        if (attempt == 1 && *call.retry == 0 && !call.huffman && *call.end > call.capacity)
-            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY); /* attempt 0 had to leave it open */
+        const uint32_t status = *call.status, retry = *call.retry; /* at once */
+        *shared = status == 0 && (attempt == 0 || retry != 0);
     }
     __syncthreads();
     const bool wanted = *shared != 0;
@@ -291,7 +291,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
         const bool drafted = is_drafted(call, attempt, slot);
         const workplace at = {buffer, own.works + turn};
         if (drafted && read_anew(at.work->tile.whole))
-            fetch_step<RANK>(rows_anew<RANK>(at.work->tile), 0, buffer);
+            fetch_step<RANK, false>(rows_anew<RANK>(at.work->tile), 0, buffer);
         const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&state.head->drafts, 1u) : 0;
         const uint32_t next = gridDim.x * FLOE_PLACE_WARPS + __shfl_sync(FLOE_ALL_LANES, ticket, 0);
         turn ^= 1;

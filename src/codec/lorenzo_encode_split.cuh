@@ -38,28 +38,28 @@ FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
 template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buffers)
 {
     const uint32_t first = SPLIT_STEPS * split_warp();
-    fetch_pieces<RANK, PIECES / SPLIT_WARPS>(t, 0, PIECES / SPLIT_WARPS * split_warp(), buffers);
+    fetch_pieces<RANK, PIECES / SPLIT_WARPS, false>(t, 0, PIECES / SPLIT_WARPS * split_warp(), buffers);
     floe_copy_async_wait();
 #pragma unroll
     for (uint32_t s = first; s < first + SPLIT_STEPS; s++)
         if (s > 0)
-            fetch_step<RANK>(t, s, buffers + s * BUFFER_WORDS);
+            fetch_step<RANK, false>(t, s, buffers + s * BUFFER_WORDS);
     __syncthreads();
 }
 
 /* What the mode of this warp's number would cost, as choose_mode has it; all of ranks 1 and 2 have but two. */
 template <int RANK, bool WHOLE, class T>
-FLOE_DEV uint32_t split_cost(const T q[GROUP], T base, uint32_t valid, bool &inexact)
+FLOE_DEV uint32_t split_cost(const T q[GROUP], const border<T> &b, uint32_t valid, bool &inexact)
 {
     const uint32_t warp = split_warp();
     if (warp == FLOE_LORENZO_X)
-        return mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, base, valid, inexact);
+        return mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, inexact);
     if (warp == FLOE_LORENZO_NONE)
-        return mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, base, valid, inexact);
+        return mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, b, valid, inexact);
     if constexpr (RANK == 3) {
         if (warp == FLOE_LORENZO_XY)
-            return mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, base, valid, inexact);
-        return mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, base, valid, inexact);
+            return mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, b, valid, inexact);
+        return mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, b, valid, inexact);
     }
     return UINT32_MAX;
 }
@@ -73,9 +73,8 @@ FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, spl
     check_begin(unused);
     const uint32_t valid = step_valid<RANK, WHOLE>(work, 0);
     quantize_step<T, RANK, WHOLE>(work, 0, valid, buffers, q, unused);
-    w.base = __shfl_sync(FLOE_ALL_LANES, q[0], 0);
-    w.corner = floe_lane() == 0 ? w.base : (T)0;
-    const uint32_t cost = split_cost<RANK, WHOLE>(q, w.base, valid, w.inexact);
+    border_begin(w.b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
+    const uint32_t cost = split_cost<RANK, WHOLE>(q, w.b, valid, w.inexact);
     if (floe_lane() == 0)
         sh.costs[split_warp()] = cost;
     floe_copy_async_wait(); /* for all steps */
@@ -101,7 +100,7 @@ FLOE_DEV void split_enter(const fast_work &work, uint32_t s, const uint32_t *buf
     check_begin(unused);
     const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
     quantize_step<T, RANK, WHOLE>(work, s, valid, buffers + s * BUFFER_WORDS, q, unused);
-    differences_of<RANK, LAST>(mode, q, p, w.base, w.corner);
+    differences_of<RANK, LAST>(mode, q, p, w.b);
 #pragma unroll
     for (int k = FROM; k < GROUP; k++)
         w.before[k - FROM] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
@@ -150,7 +149,7 @@ FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const 
     if (floe_lane() == 0)
         sh.parts[split_warp()] = {w.at, w.descriptors, coded, unfit, inexact};
     __syncthreads();
-    return split_sum(sh, nsteps, mode, base_bits(w.base));
+    return split_sum(sh, nsteps, mode, number<T>::base(w.b.base));
 }
 
 } // namespace

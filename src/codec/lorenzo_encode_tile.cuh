@@ -75,19 +75,21 @@ template <int FROM, bool FITS>
 FLOE_DEV void put_planes(const sink &s, uint32_t &at, uint32_t width, const uint32_t planes[4])
 {
     const uint32_t below = floe_lanes_below();
-    uint32_t who[4];
-#pragma unroll
-    for (int b = 0; b < 4; b++)
-        who[b] = __ballot_sync(FLOE_ALL_LANES, (int)width > FROM + b);
+    uint32_t who[4], *to = s.words + at;
+    bool has[4];
 #pragma unroll
     for (int b = 0; b < 4; b++) {
-        const uint32_t here = at + __popc(who[b] & below);
-        if ((int)width > FROM + b) {
-            if (FITS)
-                s.words[here] = planes[b];
-            else
-                put(s, here, planes[b]);
-        }
+        has[b] = (int)width > FROM + b;
+        who[b] = __ballot_sync(FLOE_ALL_LANES, has[b]);
+    }
+#pragma unroll
+    for (int b = 0; b < 4; b++) {
+        const uint32_t here = __popc(who[b] & below);
+        if (has[b] && FITS)
+            to[here] = planes[b];
+        else if (has[b])
+            put(s, at + here, planes[b]);
+        to += __popc(who[b]);
         at += __popc(who[b]);
     }
 }
@@ -143,39 +145,54 @@ FLOE_DEV void put_values(const sink &s, uint32_t &at, const Uint u[GROUP], const
 
 /* What stands before the values: which groups are flat, where that is not one of two simple answers, and the planes of
  * widths above the least. A word a lane. */
+template <bool FITS>
 FLOE_DEV void put_widths(const sink &s, uint32_t &at, bool with_flats, uint32_t flats, uint32_t above, uint32_t planes)
 {
-    const uint32_t lane = floe_lane();
-    uint32_t n = with_flats, mine = flats;
-#pragma unroll 1
-    for (uint32_t b = 0; b < planes; b++, n++) {
-        const uint32_t word = __ballot_sync(FLOE_ALL_LANES, above >> b & 1);
-        mine = lane == n ? word : mine;
+    enum { MOSTLY = 3 }; /* planes are no more */
+    const uint32_t lane = floe_lane(), plane = lane - with_flats, n = with_flats + planes;
+    uint32_t mine = flats;
+#pragma unroll
+    for (uint32_t b = 0; b < MOSTLY; b++) {
+        const uint32_t word = __ballot_sync(FLOE_ALL_LANES, (above & 1u << b) != 0);
+        mine = plane == b ? word : mine;
     }
-    if (lane < n)
+#pragma unroll 1
+    for (uint32_t b = MOSTLY; b < planes; b++) {
+        const uint32_t word = __ballot_sync(FLOE_ALL_LANES, (above & 1u << b) != 0);
+        mine = plane == b ? word : mine;
+    }
+    if (lane < n && FITS)
+        s.words[at + lane] = mine;
+    else if (lane < n)
         put(s, at + lane, mine);
     at += n;
 }
 
+/* What a step has besides the planes of values: a word with the flat bits, and planes of widths. */
+enum { MOST_WIDTHS_WORDS = 1 + 7 };
+
 /* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. low: planes
- * 0..3 of this lane, 0 beyond its width. Bits of u above WIDEST are not looked at. */
-template <int WIDEST, class Uint>
+ * 0..3 of this lane, 0 beyond its width. Bits of u above WIDEST are not looked at. ALL: all lanes are present. */
+template <int WIDEST, bool ALL, class Uint>
 FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, bool flat, bool present,
                            uint32_t low[4])
 {
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
-    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, present ? width : (uint32_t)PLANES);
-    const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat), presents = __ballot_sync(FLOE_ALL_LANES, present);
+    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, ALL || present ? width : (uint32_t)PLANES);
+    const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat);
+    const uint32_t presents = ALL ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present);
     uint32_t bytes[8]; /* meanwhile, whatever they say */
     floe_bytes_of_lane<0>(u, bytes);
     floe_planes_low(bytes, low);
-    const uint32_t planes = 32 - __clz((int)(most - least));
+    const uint32_t planes = floe_bits_of(most - least), above = ALL || present ? width - least : 0;
     const uint32_t kind = flats == 0 ? 0 : flats == presents ? 1 : 2;
-    put_widths(s, at, kind == 2, flats, present ? width - least : 0, planes);
-    if (at + FLOE_WARP * most <= s.cap) /* an upper bound: the other way is right as well */
+    if (at + MOST_WIDTHS_WORDS + FLOE_WARP * most <= s.cap) { /* an upper bound: the other way is right as well */
+        put_widths<true>(s, at, kind == 2, flats, above, planes);
         put_values<WIDEST, true>(s, at, u, bytes, low, width, most);
-    else
+    } else {
+        put_widths<false>(s, at, kind == 2, flats, above, planes);
         put_values<WIDEST, false>(s, at, u, bytes, low, width, most);
+    }
     return least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | kind << FLOE_PACK_FLAT_SHIFT;
 }
 

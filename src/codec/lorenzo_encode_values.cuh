@@ -30,13 +30,18 @@ struct fast_tile {
     bool fit, whole; /* whole: all 8192 cells, rows at 16 aligned bytes */
 };
 
+/* Half the step, which numbers are made with, is a normal number. (An inverse that overflows when doubled makes all values
+ * ones that are out of range.) */
+FLOE_DEV bool is_halved(const floe_quantizer *z) { return z->step >= (FLOE_REAL_BITS == 32 ? 0x1p-125 : 0x1p-1021); }
+
 /* floe_view_tile with 32 bits and a constant rank: a warp does this for each tile. */
 template <int RANK> FLOE_DEV fast_tile fast_tile_of(const floe_dev_chunk *chunk, uint32_t tile)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(RANK);
     const floe_view *v = &chunk->view;
     fast_tile t;
-    t.fit = v->rank == RANK && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && chunk->stride[FLOE_VIEW_X] == 1;
+    t.fit = v->rank == RANK && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && is_halved(&chunk->quantizer) &&
+            chunk->stride[FLOE_VIEW_X] == 1;
     if (!t.fit)
         return t;
     const uint32_t tiles_x = (uint32_t)v->tiles[FLOE_VIEW_X], tiles_y = (uint32_t)v->tiles[FLOE_VIEW_Y];
@@ -106,37 +111,46 @@ template <int RANK> FLOE_DEV uint32_t piece(uint32_t q, uint32_t g)
     return q * FLOE_WARP + (g ^ twist);
 }
 
-/* Starts copying step s of a whole tile: COUNT pieces a lane, from piece `first` on. */
-template <int RANK, int COUNT>
+template <bool ONCE> FLOE_DEV void fetch16(void *to, const void *from)
+{
+    if (ONCE)
+        floe_copy16_async_once(to, from);
+    else
+        floe_copy16_async(to, from);
+}
+
+/* Starts copying step s of a whole tile: COUNT pieces a lane, from piece `first` on. ONCE: of a field that the second cache
+ * cannot hold, which had better hold what is written. */
+template <int RANK, int COUNT, bool ONCE>
 FLOE_DEV void fetch_pieces(const fast_tile &t, uint32_t s, uint32_t first, uint32_t *buffer)
 {
     const uint32_t lane = floe_lane();
+    const floe_real *row = t.origin + row_at<RANK>(t, s, first); /* ranks 2 and 3 of f32: that of the piece */
     uint4 *to = (uint4 *)buffer;
 #pragma unroll
     for (uint32_t k = first; k < first + COUNT; k++) {
         const uint32_t i = k * FLOE_WARP + lane; /* of the step's pieces along memory */
         if (RANK == 1) {
-            floe_copy16_async(to + piece<1>(i % PIECES, i / PIECES),
-                              t.origin + s * FLOE_STEP_VALUES + i * PIECE_VALUES);
+            fetch16<ONCE>(to + piece<1>(i % PIECES, i / PIECES), t.origin + s * FLOE_STEP_VALUES + i * PIECE_VALUES);
         } else if (BASE_WORDS == 1) {
-            floe_copy16_async(to + piece<RANK>(k, lane), t.origin + row_at<RANK>(t, s, k));
+            fetch16<ONCE>(to + piece<RANK>(k, lane), row);
+            row += RANK == 2 ? t.z : k % 4 < 3 ? t.y : t.z - 3 * t.y;
         } else {
             const uint32_t pieces = RANK == 2 ? 64 : 16; /* of a row */
             const uint32_t row = i / pieces, c = i % pieces, y = RANK == 2 ? 0 : row % 16,
                            z = RANK == 2 ? row : row / 16;
             const uint32_t g = y / 4 * 8 + c / 2, r = RANK == 2 ? z : z * 4 + y % 4;
-            floe_copy16_async(to + piece<RANK>(2 * r + c % 2, g), t.origin +
-                                                                      (int64_t)((RANK == 2 ? 8 : 2) * s + z) * t.z +
-                                                                      (int64_t)y * t.y + c * PIECE_VALUES);
+            fetch16<ONCE>(to + piece<RANK>(2 * r + c % 2, g), t.origin + (int64_t)((RANK == 2 ? 8 : 2) * s + z) * t.z +
+                                                                  (int64_t)y * t.y + c * PIECE_VALUES);
         }
     }
     floe_copy_async_commit();
 }
 
 /* All of it by one warp. */
-template <int RANK> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uint32_t *buffer)
+template <int RANK, bool ONCE> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uint32_t *buffer)
 {
-    fetch_pieces<RANK, PIECES>(t, s, 0, buffer);
+    fetch_pieces<RANK, PIECES, ONCE>(t, s, 0, buffer);
 }
 
 /* Has step s of a whole tile brought from device memory to the second cache: a line a lane, of which f64 has two. */
@@ -185,7 +199,8 @@ template <int RANK> FLOE_DEV void load_step(const fast_tile &t, uint32_t s, uint
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------- */
 
-/* What of the quantizer is needed. */
+/* What of the quantizer is needed. Floating-point numbers stand for half of what they are, see number<T>: so the inverse is
+ * twice that of the quantizer and the step is half of it, both exactly (is_halved). */
 struct linear {
     floe_real inverse, step, tolerance;
     floe_uint fill;
@@ -195,7 +210,7 @@ struct linear {
 FLOE_DEV linear linear_of(const floe_dev_chunk *chunk)
 {
     const floe_quantizer *z = &chunk->quantizer;
-    linear l = {(floe_real)z->inverse, (floe_real)z->step, (floe_real)z->tolerance, (floe_uint)z->fill, false};
+    linear l = {(floe_real)z->inverse * 2, (floe_real)z->step / 2, (floe_real)z->tolerance, (floe_uint)z->fill, false};
     l.has_fill = l.fill != FLOE_REAL_SIGN;
     return l;
 }
@@ -298,20 +313,22 @@ FLOE_DEV double largest_of_warp(double v)
     return floe_f64_of(bits);
 }
 
-/* far: the magic number's binade is [2^23, 2^24) (f64: [2^52, 2^53)). A NaN lies outside, as does its upper end, which the
- * CPU still takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one
- * instruction. */
-FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real whole[2], checks &c)
+/* Rounds to even numbers as FLOE_QUANTIZER_MAGIC does to whole ones. */
+#define MAGIC_OF_TWICE (2 * FLOE_QUANTIZER_MAGIC)
+
+/* far: the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end, which the CPU still
+ * takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one instruction. */
+FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real twice[2], checks &c)
 {
-    const uint32_t magic = FLOE_REAL_BITS == 32 ? 0x4B000000u : 0x43300000u;
+    const uint32_t binade = FLOE_REAL_BITS == 32 ? 0x4B800000u : 0x43400000u;
     floe_real e[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         floe_real scaled = x[i] * l.inverse;
-        shifted[i] = scaled + FLOE_QUANTIZER_MAGIC;
-        whole[i] = shifted[i] - FLOE_QUANTIZER_MAGIC;
-        e[i] = x[i] - whole[i] * l.step;
-        c.far |= high_word(shifted[i]) ^ magic;
+        shifted[i] = scaled + MAGIC_OF_TWICE;
+        twice[i] = shifted[i] - MAGIC_OF_TWICE;
+        e[i] = x[i] - twice[i] * l.step;
+        c.far |= high_word(shifted[i]) ^ binade;
     }
     c.error = largest_of(c.error, e[0], e[1]);
     c.least = least_of(c.least, (int32_t)high_word(e[0]), (int32_t)high_word(e[1]));
@@ -325,49 +342,43 @@ FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_real q[2], c
 
 FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_int q[2], checks &c)
 {
-    floe_real shifted[2], whole[2];
-    quantize_pair(x, l, shifted, whole, c);
+    floe_real shifted[2], twice[2];
+    quantize_pair(x, l, shifted, twice, c);
     for (int i = 0; i < 2; i++)
-        q[i] = (floe_int)(FLOE_R(floe_real_bits)(shifted[i]) - FLOE_QUANTIZER_MAGIC_BITS);
+        q[i] = (floe_int)(FLOE_R(floe_real_bits)(shifted[i]) - FLOE_R(floe_real_bits)(MAGIC_OF_TWICE));
 }
 
-/* Zigzag numbers in the low bits, and a sum that compares like that of floe_lorenzo_choose. Floats: u + 1/2 is exact. */
-FLOE_DEV uint32_t zigzag(float d, float &sum)
-{
-    float t = fabsf(fmaf(d, 2.0f, 0.5f));
-    sum += t;
-    return floe_bits_f32(t + 8388607.5f); /* 2^23 + u */
-}
-FLOE_DEV uint64_t zigzag(double d, double &sum)
-{
-    double t = fabs(fma(d, 2.0, 0.5));
-    sum += t;
-    return floe_bits_f64(t + 4503599627370495.5); /* 2^52 + u */
-}
-FLOE_DEV floe_uint zigzag(floe_int d, floe_uint &sum)
-{
-    floe_uint u = FLOE_R(floe_zigzag)((floe_uint)d);
-    sum += u < FLOE_LORENZO_CAP ? u : FLOE_LORENZO_CAP;
-    return u;
-}
-
-/* WIDEST: bits of a residual that a number holds with everything else exact. eighths(sum) is floe_log2_eighths(sum of a
- * group + 32). Floats: sums of 32 numbers carry 32 halves. A float's exponent is 8 log2, and the 3 bits below it the
- * eighths. */
+/*
+ * What numbers of type T are like. Integers are what they are. Floats and doubles stand for half of what they are, so that
+ * one addition, of lifted(), prepares for zigzag: 2 d + 1/2, whose magnitude is zigzag(d) + 1/2. A difference of a lifted
+ * number and another is lifted.
+ *
+ * residual: zigzag of a lifted number, in the low bits. weight: what it adds to a sum that compares like that of
+ * floe_lorenzo_choose. WIDEST: bits of a residual that a number holds with everything else exact. eighths(sum) is
+ * floe_log2_eighths(sum of a group + 32): sums of 32 weights of floats carry 32 halves; a float's exponent is 8 log2, and the
+ * 3 bits below it the eighths.
+ */
 template <class T> struct number;
 template <> struct number<float> { /* 32 numbers below 2^17 add up to less than 2^22, where halves are still exact */
     typedef float sum;
     typedef uint32_t residual;
     enum { WIDEST = 17, KEPT_BITS = 24 };
+    FLOE_DEV float lifted(float twice) { return twice + 0.5f; }
+    FLOE_DEV uint32_t zigzag(float v) { return floe_bits_f32(fabsf(v) + 8388607.5f); } /* 2^23 + u */
+    FLOE_DEV float weight(float v) { return fabsf(v); }
     FLOE_DEV uint32_t bits(uint32_t u) { return u & 0x7FFFFFu; }
-    FLOE_DEV uint32_t width(uint32_t u) { return 32 - __clz((int)(u & 0xFFFFFFu)); } /* 2^23 is in the exponent */
+    FLOE_DEV uint32_t width(uint32_t u) { return floe_bits_of(u & 0xFFFFFFu); } /* 2^23 is in the exponent */
     FLOE_DEV uint32_t eighths(float s) { return (floe_bits_f32(s + 16.0f) >> 20) - 8 * 127; }
     FLOE_DEV bool inexact_sum(float s) { return !(s <= 4194304.0f); }
+    FLOE_DEV uint64_t base(float twice) { return (uint32_t)(int32_t)(0.5f * twice); }
 };
 template <> struct number<double> { /* the same with 2^46 and 2^51 */
     typedef double sum;
     typedef uint64_t residual;
     enum { WIDEST = 46, KEPT_BITS = 48 };
+    FLOE_DEV double lifted(double twice) { return twice + 0.5; }
+    FLOE_DEV uint64_t zigzag(double v) { return floe_bits_f64(fabs(v) + 4503599627370495.5); } /* 2^52 + u */
+    FLOE_DEV double weight(double v) { return fabs(v); }
     FLOE_DEV uint64_t bits(uint64_t u) { return u & 0xFFFFFFFFFFFFFu; }
     FLOE_DEV uint32_t width(uint64_t u)
     {
@@ -376,16 +387,23 @@ template <> struct number<double> { /* the same with 2^46 and 2^51 */
     }
     FLOE_DEV uint32_t eighths(double s) { return (uint32_t)(floe_bits_f64(s + 16.0) >> 49) - 8 * 1023; }
     FLOE_DEV bool inexact_sum(double s) { return !(s <= 2251799813685248.0); }
+    FLOE_DEV uint64_t base(double twice) { return (uint64_t)(int64_t)(0.5 * twice); }
 };
+#if FLOE_REAL_BITS == 32
 template <> struct number<int32_t> {
     typedef uint32_t sum;
     typedef uint32_t residual;
     enum { WIDEST = 32, KEPT_BITS = 32 };
+    FLOE_DEV int32_t lifted(int32_t d) { return d; }
+    FLOE_DEV uint32_t zigzag(int32_t d) { return FLOE_R(floe_zigzag)((uint32_t)d); }
+    FLOE_DEV uint32_t weight(int32_t d) { return min(zigzag(d), FLOE_LORENZO_CAP); }
     FLOE_DEV uint32_t bits(uint32_t u) { return u; }
-    FLOE_DEV uint32_t width(uint32_t u) { return 32 - __clz((int)u); }
+    FLOE_DEV uint32_t width(uint32_t u) { return floe_bits_of(u); }
     FLOE_DEV uint32_t eighths(uint32_t s) { return floe_log2_eighths((uint64_t)s + 32); }
     FLOE_DEV bool inexact_sum(uint32_t) { return false; }
+    FLOE_DEV uint64_t base(int32_t base) { return (uint32_t)base; }
 };
+#endif
 
 } // namespace
 

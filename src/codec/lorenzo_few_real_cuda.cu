@@ -194,10 +194,21 @@ FLOE_DEV tiles_before add_up_before(const uint64_t *sizes, uint32_t tile, block_
         const uint32_t i = threadIdx.x + k * THREADS;
         v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
     }
+    for (;;) { /* who has not told is asked again, all at once */
+        bool all = true;
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++)
+            all &= (v[k] & FLOE_PLACE_IS_SIZE) != 0;
+        if (all)
+            break;
+        floe_dev_pause();
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++)
+            if (!(v[k] & FLOE_PLACE_IS_SIZE))
+                v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS);
+    }
 #pragma unroll
     for (int k = 0; k < LOOKS; k++) {
-        for (; !(v[k] & FLOE_PLACE_IS_SIZE); v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS))
-            floe_dev_pause();
         b.nwords += (uint32_t)v[k];
         b.nliterals += (uint32_t)(v[k] >> LITERALS_SHIFT) & 0xFFFFu;
     }

@@ -74,8 +74,17 @@ template <class T> FLOE_DEV T floe_sum_above8(T v)
 
 /* ---- bit planes ---------------------------------------------------------------------------------------------------- */
 
-/* Bits of m from a, others from b: one instruction. */
-FLOE_DEV uint32_t floe_merge_bits(uint32_t a, uint32_t b, uint32_t m) { return (a & m) | (b & ~m); }
+/* Bits of m from a, others from b: one instruction, of which the compiler makes two where it knows some bits to be 0. */
+FLOE_DEV uint32_t floe_merge_bits(uint32_t a, uint32_t b, uint32_t m)
+{
+#ifdef FLOE_EMULATED
+    return (a & m) | (b & ~m);
+#else
+    uint32_t r;
+    asm("lop3.b32 %0, %1, %2, %3, 0xE4;" : "=r"(r) : "r"(a), "r"(b), "r"(m));
+    return r;
+#endif
+}
 
 template <uint32_t MASK, int SHIFT> FLOE_DEV void floe_swap_bits(uint32_t &a, uint32_t &b)
 {
@@ -98,6 +107,18 @@ FLOE_DEV void floe_transpose8(uint32_t a[8])
 #pragma unroll
     for (int h = 0; h < 8; h += 2)
         floe_swap_bits<0x55555555u, 1>(a[h], a[h + 1]);
+}
+
+/* Bits that v takes; 0 takes none. */
+FLOE_DEV uint32_t floe_bits_of(uint32_t v)
+{
+#ifdef FLOE_EMULATED
+    return 32 - __clz((int)v);
+#else
+    uint32_t top; /* 2^32 - 1 for 0 */
+    asm("bfind.u32 %0, %1;" : "=r"(top) : "r"(v));
+    return top + 1;
+#endif
 }
 
 /* The same for values of 4 bits: nibbles stay beside each other. */

@@ -74,14 +74,12 @@ FLOE_DEV void set_quantizer(const floe_lorenzo_decode_call &call, uint64_t chunk
     q->table = call.tables ? call.tables + chunk * FLOE_TABLE_MAX : NULL;
 }
 
-/* The header's words; 0 where there is no header. By a warp. */
+/* The header's words; 0 where there is no header. By a block, whose last warp it is: the first one has other things to do. */
 FLOE_DEV void load_head(const uint8_t *chunk, uint64_t nbytes, opening *o)
 {
-    const uint32_t *from = (const uint32_t *)chunk;
-    const uint32_t i = threadIdx.x;
+    const uint32_t i = threadIdx.x - (blockDim.x - FLOE_WARP);
     if (i < FLOE_LORENZO_HEADER_WORDS)
-        o->words[i] = nbytes < FLOE_LORENZO_HEADER_NBYTES ? 0 : from[i];
-    __syncwarp();
+        o->words[i] = nbytes < FLOE_LORENZO_HEADER_NBYTES ? 0 : ((const uint32_t *)chunk)[i];
 }
 
 FLOE_DEV void load_run(const uint32_t *words, uint64_t at, uint64_t n, uint64_t nwords, uint32_t run[RUN])
@@ -93,17 +91,21 @@ FLOE_DEV void load_run(const uint32_t *words, uint64_t at, uint64_t n, uint64_t 
 }
 
 /* The first entries of this thread, before anybody knows whether the header is right: those that it says are there, inside
- * the chunk. They are on their way with the header, and once more where table or codebook lie between. */
-FLOE_DEV void load_entries(const uint8_t *chunk, uint64_t nbytes, floe_dtype dtype, uint32_t run[RUN])
+ * the chunk. They are on their way with the header; others may be looked at before they are settled. */
+FLOE_DEV void load_entries(const uint8_t *chunk, uint64_t nbytes, uint32_t run[RUN])
+{
+    load_run((const uint32_t *)chunk, FLOE_LORENZO_HEADER_WORDS, nbytes / 4, nbytes / 4, run);
+}
+
+/* Once more where table or codebook lie between. */
+FLOE_DEV void settle_entries(const uint8_t *chunk, uint64_t nbytes, floe_dtype dtype, uint32_t run[RUN])
 {
     const uint32_t *words = (const uint32_t *)chunk;
-    const uint64_t nwords = nbytes / 4;
     const bool is_there = nbytes >= FLOE_LORENZO_HEADER_NBYTES;
-    load_run(words, FLOE_LORENZO_HEADER_WORDS, nwords, nwords, run);
     const uint64_t skip = is_there ? (uint64_t)words[1] * (dtype == FLOE_F32 ? 1 : 2) + words[2] : 0;
     const uint64_t n = is_there ? floe_lorenzo_word64_of(words + 12) : 0;
     if (skip)
-        load_run(words, FLOE_LORENZO_HEADER_WORDS + skip, n, nwords, run);
+        load_run(words, FLOE_LORENZO_HEADER_WORDS + skip, n, nbytes / 4, run);
 #pragma unroll
     for (int i = 0; i < RUN; i++)
         run[i] = (uint64_t)threadIdx.x * RUN + i < n ? run[i] : 0;
@@ -335,15 +337,25 @@ FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenz
     call.book_bad[chunk] = 0;
 }
 
-/* Opens a chunk whose record lies inside the stream, in a grid that o has; the chunk's status. The whole block. */
-FLOE_DEV uint32_t open_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, uint64_t chunk,
-                             const floe_dev_record &record, opening *o)
+FLOE_DEV const uint8_t *chunk_at(const floe_lorenzo_decode_call &call, const floe_dev_record &record)
 {
-    const uint8_t *bytes = call.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
-    uint32_t run[RUN];
-    load_entries(bytes, record.nbytes, call.field.dtype, run);
-    if (threadIdx.x < FLOE_WARP)
-        load_head(bytes, record.nbytes, o);
+    return call.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
+}
+
+/* Puts on its way what opening begins with, of a chunk whose record lies inside the stream. The block synchronizes before it
+ * opens the chunk. */
+FLOE_DEV void load_chunk(const floe_lorenzo_decode_call &call, const floe_dev_record &record, opening *o,
+                         uint32_t run[RUN])
+{
+    load_entries(chunk_at(call, record), record.nbytes, run);
+    load_head(chunk_at(call, record), record.nbytes, o);
+}
+
+/* Opens a chunk that load_chunk has begun with, in a grid that o has; the chunk's status. The whole block. */
+FLOE_DEV uint32_t open_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, uint64_t chunk,
+                             const floe_dev_record &record, opening *o, uint32_t run[RUN])
+{
+    settle_entries(chunk_at(call, record), record.nbytes, call.field.dtype, run);
     if (threadIdx.x == 0)
         judge_chunk(call, guess, chunk, record, o);
     __syncthreads();

@@ -12,6 +12,7 @@ __launch_bounds__(MAX_THREADS) void lorenzo_open_kernel(const __grid_constant__ 
     __shared__ opening o;
     const uint64_t chunk = blockIdx.x;
     const floe_lorenzo_guess none = {};
+    uint32_t run[RUN];
     open_begin(call, none, chunk, &o);
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < FLOE_MAX_RANK; i++) {
@@ -22,8 +23,12 @@ __launch_bounds__(MAX_THREADS) void lorenzo_open_kernel(const __grid_constant__ 
     }
     __syncthreads();
     uint32_t status = o.nchunks ? (uint32_t)FLOE_OK : (uint32_t)FLOE_ERR_LIMIT;
-    if (chunk < o.nchunks)
-        status = open_chunk(call, none, chunk, call.records[chunk], &o);
+    if (chunk < o.nchunks) {
+        const floe_dev_record record = call.records[chunk];
+        load_chunk(call, record, &o, run);
+        __syncthreads();
+        status = open_chunk(call, none, chunk, record, &o, run);
+    }
     open_end(call, chunk, status, &o);
     if (status != FLOE_OK && threadIdx.x == 0)
         atomicCAS(call.status, (uint32_t)FLOE_OK, status);

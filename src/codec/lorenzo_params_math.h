@@ -13,12 +13,23 @@ FLOE_HD floe_quantizer_kind floe_lorenzo_kind_of(floe_bound_mode mode)
                                          : FLOE_QUANTIZER_LINEAR;
 }
 
-FLOE_HD void floe_lorenzo_params_make(const floe_codec_params *p, floe_dev_params *params)
+/* Two parts, for two threads. */
+FLOE_HD void floe_lorenzo_params_first(const floe_codec_params *p, floe_dev_params *params)
 {
     params->codec = *p;
     floe_quantizer_make(&params->quantizer, floe_lorenzo_kind_of(p->mode), p->dtype, p->bound, p->max_abs, p->has_fill,
                         p->fill_bits);
+}
+
+FLOE_HD void floe_lorenzo_params_second(const floe_codec_params *p, floe_dev_params *params)
+{
     floe_quantizer_make(&params->bits, FLOE_QUANTIZER_BITS, p->dtype, p->bound, p->max_abs, p->has_fill, p->fill_bits);
+}
+
+FLOE_HD void floe_lorenzo_params_make(const floe_codec_params *p, floe_dev_params *params)
+{
+    floe_lorenzo_params_first(p, params);
+    floe_lorenzo_params_second(p, params);
 }
 
 #endif

@@ -21,12 +21,15 @@
  * A team of one warp never waits for others to have made theirs; a team of a block may share what is the same for a chunk.
  *
  * It writes tiles, entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
- * but for the checksum; *end. Nothing at or beyond capacity: that sets *status.
+ * but for the checksum; *end. Nothing at or beyond capacity: that sets *status, unless all is going to be done again: the
+ * first attempt of a fast call that is lossy finds that out, too, as judge does for others.
  */
 #ifndef FLOE_CODEC_LORENZO_PLACE_CUH
 #define FLOE_CODEC_LORENZO_PLACE_CUH
 
 #include "backend/device.cuh"
+#include "backend/device_order.cuh"
+#include "codec/lorenzo_begin_math.h"
 #include "codec/lorenzo_device.h"
 #include "codec/lorenzo_layout.h"
 
@@ -155,6 +158,7 @@ FLOE_DEV uint64_t floe_place_start(uint64_t offset, const floe_place_parts &p)
 FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk, uint64_t c,
                                       uint64_t start, uint32_t me, uint32_t nthreads)
 {
+    floe_dev_wait(); /* for the books' words */
     const floe_place_parts p = floe_place_parts_of(call, chunk, c);
     const uint64_t book_at = start - p.ntiles - p.book_nwords, table_at = book_at - p.table_nwords;
     const uint32_t wide = call.field.dtype == FLOE_F32 ? 1 : 2;
@@ -228,11 +232,35 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
     return place;
 }
 
+/* Whether there are chunks of which too little is kept, for a second attempt then. By the warp that has seen the sizes of all
+ * tiles: who told a size had counted its literals before that. */
+FLOE_DEV bool floe_place_judge(const floe_lorenzo_encode_call &call)
+{
+    bool again = false;
+    __threadfence();
+    for (uint64_t c = floe_lane(); c < call.grid.nchunks; c += FLOE_WARP) {
+        floe_dev_chunk *chunk = call.chunks + c;
+        if (!floe_lorenzo_is_judged(chunk->quantizer.kind) ||
+            !floe_lorenzo_keeps_too_little(*(volatile unsigned long long *)&chunk->gathered[0].nliterals,
+                                           chunk->ncells))
+            continue;
+        chunk->quantizer =
+            call.params->bits; /* others may be writing the first attempt, which does not count any more */
+        chunk->attempt = 1;
+        again = true;
+    }
+    again = __any_sync(FLOE_ALL_LANES, again);
+    if (again && floe_lane() == 0)
+        *call.retry = 1;
+    return again;
+}
+
 static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory, uint32_t tiles)
 {
     const floe_place_state state = floe_place_state_of(call, memory);
     const uint32_t batches = call.grid.slots / tiles; /* a chunk */
     uint64_t offset = call.first_offset;
+    floe_dev_wait(); /* for the books' words */
     floe_place_parts next = floe_place_parts_of(call, call.chunks, 0);
     for (uint64_t c = 0; c < call.grid.nchunks; c++) {
         const floe_place_parts p = next;
@@ -246,8 +274,9 @@ static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_ca
             offset = floe_place_finish(call, c, offset, start, end - start, p);
         offset = __shfl_sync(FLOE_ALL_LANES, offset, 0);
     }
+    const bool judged = call.lossy && !call.huffman && memory == call.place_state[0];
+    const bool again = judged && floe_place_judge(call);
     if (floe_lane() == 0) {
-        const bool again = call.lossy && !call.huffman && memory == call.place_state[0]; /* so only that can tell */
         *call.end = offset;
         if (offset > call.capacity && !again)
             atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);

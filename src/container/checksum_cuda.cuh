@@ -228,10 +228,24 @@ struct floe_lane_share {
 /* Whole stripes of a piece of n bytes that are not the last 64 bytes; a short piece has none. */
 FLOE_DEV uint32_t floe_piece_stripes(uint32_t n) { return n > FLOE_XXH3_SHORT_MAX ? (n - 1) / FLOE_XXH3_STRIPE : 0; }
 
+/* All of a share: most are, and need not look at each word. */
+FLOE_DEV bool floe_share_is_full(uint32_t n, uint32_t warp)
+{
+    return 16 * FLOE_SHARE_BLOCKS * (warp + 1) <= floe_piece_stripes(n);
+}
+
 FLOE_DEV void floe_lane_share_load(floe_lane_share *share, const uint8_t *p, uint32_t n, uint32_t warp)
 {
     const uint32_t first = 16 * FLOE_SHARE_BLOCKS * warp + floe_lane() / 8, nstripes = floe_piece_stripes(n);
     const uint64_t *words = (const uint64_t *)p + 128 * FLOE_SHARE_BLOCKS * warp + floe_lane();
+    if (floe_share_is_full(n, warp)) {
+#pragma unroll
+        for (uint32_t b = 0; b < FLOE_SHARE_BLOCKS; b++)
+#pragma unroll
+            for (uint32_t k = 0; k < FLOE_LANE_WORDS; k++)
+                share->v[b][k] = words[128 * b + 32 * k];
+        return;
+    }
 #pragma unroll
     for (uint32_t b = 0; b < FLOE_SHARE_BLOCKS; b++)
 #pragma unroll
@@ -239,18 +253,23 @@ FLOE_DEV void floe_lane_share_load(floe_lane_share *share, const uint8_t *p, uin
             share->v[b][k] = first + 16 * b + 4 * k < nstripes ? words[128 * b + 32 * k] : 0;
 }
 
-/* What the share's blocks add, to shared memory; 0 where there is nothing. */
+/* What the share's blocks add, to shared memory; 0 where there is nothing: words that are not there are 0, and but for their
+ * product add nothing. */
 FLOE_DEV void floe_lane_share_add(const floe_lane_share *share, const floe_lane_keys *keys, uint32_t n, uint32_t warp,
                                   floe_piece_sums sums)
 {
     const uint32_t first = 16 * FLOE_SHARE_BLOCKS * warp + floe_lane() / 8, nstripes = floe_piece_stripes(n);
+    const bool full = floe_share_is_full(n, warp);
 #pragma unroll
     for (uint32_t b = 0; b < FLOE_SHARE_BLOCKS; b++) {
         floe_lane_sum s = {0, 0};
 #pragma unroll
-        for (uint32_t k = 0; k < FLOE_LANE_WORDS; k++)
-            if (first + 16 * b + 4 * k < nstripes)
-                floe_lane_add(&s, share->v[b][k], keys->word[k]);
+        for (uint32_t k = 0; k < FLOE_LANE_WORDS; k++) {
+            floe_lane_sum more = {0, 0};
+            floe_lane_add(&more, share->v[b][k], keys->word[k]);
+            s.own += full || first + 16 * b + 4 * k < nstripes ? more.own : 0;
+            s.neighbour += more.neighbour;
+        }
         const uint64_t sum = floe_lane_join(s);
         if (floe_lane() < FLOE_XXH3_LANES)
             sums[FLOE_SHARE_BLOCKS * warp + b][floe_lane()] = sum;

@@ -100,17 +100,44 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
         *(uint64_t *)(job.stream + index + nbytes) = floe_checksum_finish(sum, nbytes);
 }
 
-/* The report, if somebody asks. By one thread. */
-FLOE_DEV void finish_tell(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
+/* What was met in chunk r. */
+FLOE_DEV floe_dev_gathered met_of(const floe_container_finish &job, uint64_t r)
 {
-    if (job.report)
-        floe_dev_report_write(job.report, status, nbytes, job.met + *job.attempt, job.pwrel);
+    const uint64_t at = r * job.met_stride;
+    const uint32_t attempt = job.attempt ? *(const uint32_t *)((const uint8_t *)job.attempt + at) : 0;
+    return ((const floe_dev_gathered *)((const uint8_t *)job.met + at))[attempt];
 }
 
-/* By one thread. */
+FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+
+/* The report, if somebody asks. By a warp. */
+FLOE_DEV void finish_tell(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
+{
+    floe_dev_gathered all = {0, 0, 0, 0};
+    if (!job.report)
+        return;
+    for (uint64_t r = floe_lane(); r < job.nrecords; r += FLOE_WARP) {
+        const floe_dev_gathered met = met_of(job, r);
+        all.nexceptions += met.nexceptions;
+        all.max_error_bits = larger(all.max_error_bits, met.max_error_bits);
+        all.max_pw_error_bits = larger(all.max_pw_error_bits, met.max_pw_error_bits);
+    }
+#pragma unroll
+    for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
+        all.nexceptions += __shfl_xor_sync(FLOE_ALL_LANES, all.nexceptions, d);
+        all.max_error_bits = larger(all.max_error_bits, __shfl_xor_sync(FLOE_ALL_LANES, all.max_error_bits, d));
+        all.max_pw_error_bits =
+            larger(all.max_pw_error_bits, __shfl_xor_sync(FLOE_ALL_LANES, all.max_pw_error_bits, d));
+    }
+    if (floe_lane() == 0)
+        floe_dev_report_write(job.report, status, nbytes, &all, job.pwrel);
+}
+
+/* By a warp. */
 FLOE_DEV void finish_fail(const floe_container_finish &job, uint32_t status)
 {
-    *job.failed = status;
+    if (floe_lane() == 0)
+        *job.failed = status;
     finish_tell(job, status, 0);
 }
 
@@ -124,7 +151,8 @@ __launch_bounds__(THREADS,
     const payloads w = payloads_of(job.stream, *job.end, job.records, job.nrecords, blockIdx.x, gridDim.x);
     const uint64_t index = w.nbytes, more = job.with_index ? floe_index_span(job.nrecords) : 0;
     const uint32_t failed = *job.failed;
-    const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    const bool leads = blockIdx.x == 0 && warp == 0;
     if (failed && leads)
         finish_tell(job, failed, 0);
     if (failed || blockIdx.x >= w.nblocks)
@@ -138,7 +166,7 @@ __launch_bounds__(THREADS,
         ((uint64_t *)job.stream)[threadIdx.x] = job.header[threadIdx.x];
     tally *tallies = tallies_of(w, job.scratch, s);
     const bool last = share_hash<WARPS>(w, job.scratch, tallies, s);
-    if (s.bad && threadIdx.x == 0)
+    if (s.bad && warp == 0)
         finish_fail(job, FLOE_ERR_INTERNAL);
     if (!last)
         return;
@@ -152,7 +180,7 @@ __launch_bounds__(THREADS,
         *job.total = index + more;
     if (threadIdx.x == THREADS - 1 && job.with_index)
         footer_write(job, index);
-    if (threadIdx.x == THREADS / 2)
+    if (warp == WARPS / 2)
         finish_tell(job, FLOE_OK, index + more);
     __syncthreads();
     if (job.with_index)

@@ -45,10 +45,12 @@ typedef struct floe_container_finish {
     /* What may be left out: 0 and NULL. A header that the host has made, of so many words of 8 bytes, before the first record */
     uint32_t header_nwords;
     uint64_t header[FLOE_FINISH_HEADER_WORDS];
-    /* the report of the call, whatever came of it; met[*attempt] has what is told of the values */
+    /* The report of the call, whatever came of it. met[*attempt] has what is told of the values of record 0, attempt NULL:
+     * met[0]; those of the next record lie met_stride bytes behind */
     floe_device_report *report;
     const floe_dev_gathered *met;
     const uint32_t *attempt;
+    uint64_t met_stride;
     bool pwrel;
 } floe_container_finish;
 

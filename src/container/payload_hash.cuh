@@ -17,8 +17,7 @@ namespace
 {
 
 enum {
-    BATCH =
-        FLOE_PIECE_WARPS, /* pieces that a block adds up before a warp each does the chain of one: at most so many */
+    BATCH = 8, /* pieces that a block adds up before its warps do their chains: at most so many */
     /* So few slots are done by one block: it needs no atomics of the device, which cost more than these pieces. */
     SOLO_SLOTS = 4
 };
@@ -129,21 +128,27 @@ FLOE_DEV bool piece_find(const payloads &w, uint64_t slot, piece *to)
     return true;
 }
 
-/* Every warp's shares of every piece. */
+/* Every warp's shares of every piece; those of the next piece are on their way meanwhile. */
 template <int WARPS> FLOE_DEV void shares_add(const floe_lane_keys *keys, uint32_t count, hash_shared &s)
 {
-    static_assert(FLOE_PIECE_WARPS % WARPS == 0, "as many shares each");
-    for (uint32_t share = threadIdx.x / FLOE_WARP; share < FLOE_PIECE_WARPS; share += WARPS) {
-        floe_lane_share here, next = {};
-        floe_lane_share_load(&here, s.pieces[0].p, (uint32_t)s.pieces[0].nbytes, share);
-        for (uint32_t j = 0; j < count; j++) {
+    enum { SHARES = FLOE_PIECE_WARPS / WARPS };
+    static_assert(SHARES * WARPS == FLOE_PIECE_WARPS, "as many shares each");
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    floe_lane_share here[SHARES], next[SHARES] = {};
+#pragma unroll
+    for (int i = 0; i < SHARES; i++)
+        floe_lane_share_load(&here[i], s.pieces[0].p, (uint32_t)s.pieces[0].nbytes, warp + i * WARPS);
+    for (uint32_t j = 0; j < count; j++) {
+        const piece &now = s.pieces[j], &then = s.pieces[j + 1 < count ? j + 1 : j];
+#pragma unroll
+        for (int i = 0; i < SHARES; i++)
             if (j + 1 < count)
-                floe_lane_share_load(&next, s.pieces[j + 1].p, (uint32_t)s.pieces[j + 1].nbytes, share);
-            floe_lane_share_add(&here, keys, (uint32_t)s.pieces[j].nbytes, share, s.sums[j]);
-            here = next;
+                floe_lane_share_load(&next[i], then.p, (uint32_t)then.nbytes, warp + i * WARPS);
+#pragma unroll
+        for (int i = 0; i < SHARES; i++) {
+            floe_lane_share_add(&here[i], keys, (uint32_t)now.nbytes, warp + i * WARPS, s.sums[j]);
+            here[i] = next[i];
         }
-        if (WARPS == FLOE_PIECE_WARPS)
-            break;
     }
 }
 
@@ -159,29 +164,45 @@ FLOE_DEV void terms_add(uint32_t count, const hash_shared &s, tally *tallies)
     atomicAdd(tallies + s.pieces[j].record, (tally)sum);
 }
 
-/* Slots first .. first + count - 1, at most one a warp. The whole block, which gets the same answer; false: a record that does
- * not fit. */
+/* The term of a piece, from its shares. By a warp. */
+FLOE_DEV void term_make(const piece &p, uint64_t last, uint32_t j, hash_shared &s)
+{
+    const uint32_t n = (uint32_t)p.nbytes;
+    const uint64_t hash = n > FLOE_XXH3_SHORT_MAX ? floe_warp_piece_end(s.sums[j], last, n)
+                                                  : floe_warp_xxh3_short(p.p, n, s.stage[threadIdx.x / FLOE_WARP]);
+    if (floe_lane() == 0)
+        s.terms[j] = floe_checksum_term(hash, p.number);
+}
+
+/* Slots first .. first + count - 1, at most BATCH. The whole block, which gets the same answer; false: a record that does not
+ * fit. */
 template <int WARPS>
 FLOE_DEV bool batch_hash(const payloads &w, const floe_lane_keys *keys, uint64_t first, uint32_t count, tally *tallies,
                          hash_shared &s)
 {
+    enum { OF_WARP = BATCH / WARPS };
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    if (warp < count && !piece_find(w, first + warp, &s.pieces[warp]) && floe_lane() == 0)
-        s.bad = 1;
+    uint64_t last[OF_WARP];
+#pragma unroll
+    for (int i = 0; i < OF_WARP; i++) {
+        const uint32_t j = warp + i * WARPS;
+        if (j < count && !piece_find(w, first + j, &s.pieces[j]) && floe_lane() == 0)
+            s.bad = 1;
+    }
     __syncthreads();
     if (s.bad)
         return false;
-    const piece mine = s.pieces[warp < count ? warp : 0];
-    const uint32_t n = (uint32_t)mine.nbytes;
-    const uint64_t last = floe_lane_last_load(mine.p, n);
+#pragma unroll
+    for (int i = 0; i < OF_WARP; i++) {
+        const piece &p = s.pieces[warp + i * WARPS < count ? warp + i * WARPS : 0];
+        last[i] = floe_lane_last_load(p.p, (uint32_t)p.nbytes);
+    }
     shares_add<WARPS>(keys, count, s);
     __syncthreads();
-    if (warp < count) {
-        const uint64_t hash = n > FLOE_XXH3_SHORT_MAX ? floe_warp_piece_end(s.sums[warp], last, n)
-                                                      : floe_warp_xxh3_short(mine.p, n, s.stage[warp]);
-        if (floe_lane() == 0)
-            s.terms[warp] = floe_checksum_term(hash, mine.number);
-    }
+#pragma unroll
+    for (int i = 0; i < OF_WARP; i++)
+        if (warp + i * WARPS < count)
+            term_make(s.pieces[warp + i * WARPS], last[i], warp + i * WARPS, s);
     __syncthreads();
     if (warp == 0)
         terms_add(count, s, tallies);
@@ -202,8 +223,8 @@ template <int WARPS> FLOE_DEV bool share_add(const payloads &w, tally *tallies, 
     __syncthreads();
     if (!slots_fit(w))
         return false;
-    for (uint64_t at = begin; at < end; at += WARPS)
-        if (!batch_hash<WARPS>(w, &keys, at, (uint32_t)floe_min64(end - at, WARPS), tallies, s))
+    for (uint64_t at = begin; at < end; at += BATCH)
+        if (!batch_hash<WARPS>(w, &keys, at, (uint32_t)floe_min64(end - at, BATCH), tallies, s))
             return false;
     return true;
 }

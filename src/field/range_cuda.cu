@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
 {
     __shared__ floe_range_shared shared;
     floe_range_part part;
-    if (floe_range_scan_grid<T, MODE>(&job, &shared, &part) && threadIdx.x == 0)
+    if (floe_range_scan_grid<T, MODE>(&job, gridDim.x, &shared, &part) && threadIdx.x == 0)
         floe_range_answer<T, MODE>(&job, &part, range);
 }
 

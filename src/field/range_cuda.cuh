@@ -261,6 +261,7 @@ template <typename T> FLOE_DEV floe_range_part floe_range_part_of(const floe_ran
 /* Merges over a block; the result is right in all threads. parts: of FLOE_RANGE_WARPS. */
 FLOE_DEV_SELDOM floe_range_part floe_range_merge_block(floe_range_part p, floe_range_part *parts)
 {
+#pragma unroll 1 /* short code: it is run twice, and fetched from afar the first time */
     for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
         floe_range_part other;
         other.low = floe_range_shuffle(p.low, d), other.low2 = floe_range_shuffle(p.low2, d);
@@ -276,6 +277,7 @@ FLOE_DEV_SELDOM floe_range_part floe_range_merge_block(floe_range_part p, floe_r
         parts[threadIdx.x / FLOE_WARP] = p;
     __syncthreads();
     p = parts[0];
+#pragma unroll 1
     for (int w = 1; w < FLOE_RANGE_WARPS; w++)
         floe_range_part_add(&p, &parts[w]);
     return p;
@@ -299,6 +301,7 @@ FLOE_DEV_SELDOM bool floe_range_merge_grid(const floe_range_job *job, floe_range
         return false;
     __threadfence();
     *p = floe_range_part_none();
+#pragma unroll 1
     for (uint32_t b = threadIdx.x; b < gridDim.x; b += FLOE_RANGE_THREADS) {
         floe_range_part other;
         for (int i = 0; i < FLOE_RANGE_PART_WORDS; i++)
@@ -373,23 +376,24 @@ FLOE_DEV void floe_range_rest_tile(const floe_range_job *job, const floe_range_t
     }
 }
 
-/* Scans the field by all blocks of a grid of FLOE_RANGE_THREADS threads each. True in all threads of the one block that
- * knows the answer, which is then in *p. */
+/* Scans the field by the first nscanners blocks of a grid of FLOE_RANGE_THREADS threads each; all blocks come here. True in
+ * all threads of the one block that is the last to come out, which then has the answer in *p. */
 template <typename T, floe_range_mode MODE>
-FLOE_DEV bool floe_range_scan_grid(const floe_range_job *job, floe_range_shared *s, floe_range_part *p)
+FLOE_DEV bool floe_range_scan_grid(const floe_range_job *job, uint32_t nscanners, floe_range_shared *s,
+                                   floe_range_part *p)
 {
     typedef floe_range_keys<T> keys;
     const floe_range_tiles tiles = floe_range_tiles_of(job);
     floe_range_lane<T> l = {keys::NONE_LOW, keys::NONE_LOW, keys::NONE_HIGH, keys::NONE_HIGH, 0, 0, 0, 0,
                             keys::NONE_LOW, keys::NONE_HIGH};
     const uint64_t nrest = tiles.ntiles - tiles.nwhole;
-    uint64_t i = blockIdx.x;
-    for (; i < nrest; i += gridDim.x)
+    uint64_t i = blockIdx.x < nscanners ? blockIdx.x : tiles.ntiles;
+    for (; i < nrest; i += nscanners)
         floe_range_rest_tile<T, MODE>(job, &tiles, nrest - 1 - i, &l);
     const uint8_t *first =
         (const uint8_t *)job->data + (job->runs.origin + (int64_t)tiles.head) * (int64_t)sizeof(T) + threadIdx.x * 16;
     const typename keys::key fill = keys::of((typename keys::bits)job->fill_bits);
-    for (; i < tiles.ntiles; i += gridDim.x)
+    for (; i < tiles.ntiles; i += nscanners)
         floe_range_whole_tile<T, MODE>(first + (tiles.ntiles - 1 - i) * FLOE_RANGE_TILE_NBYTES, fill, &l);
     *p = floe_range_merge_block(floe_range_part_of(&l), s->parts);
     return floe_range_merge_grid(job, p, s);

@@ -5,34 +5,10 @@
 #define TESTS_GPU_API_GPU_KIT_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-#include <cuda_runtime_api.h>
-#include <floe/floe.h>
-
-#include "synth/synth.h"
-
-#define CU(call) assert_int_equal((call), cudaSuccess)
-
-enum { GUARD = 256 };
+#include "tests/gpu/case_gpu_kit.h"
 
 static floe_ctx *cpu, *gpu, *through; /* CPU; device data; host data through the GPU */
-
-typedef struct gpu_case {
-    const char *kind;
-    floe_dtype dtype;
-    uint32_t rank;
-    uint64_t shape[FLOE_MAX_RANK];
-    const char *params;
-} gpu_case;
 
 /* Of the test file. */
 static const gpu_case *the_cases;
@@ -49,25 +25,12 @@ typedef struct made {
     uint8_t *dev_values, *dev_stream;
 } made;
 
-static void *take(uint64_t nbytes)
-{
-    void *p = malloc(nbytes ? nbytes : 1);
-    assert_non_null(p);
-    return p;
-}
-
 static made make(const gpu_case *c)
 {
     made m = {.c = c};
-    uint64_t nelems = 1;
-    for (uint32_t i = 0; i < c->rank; i++)
-        nelems *= c->shape[i];
-    m.nbytes = nelems * floe_dtype_size(c->dtype);
-    m.values = take(m.nbytes);
+    m.field = case_make(c, &m.params, &m.nbytes);
+    m.values = m.field.data;
     m.decoded = take(m.nbytes);
-    assert_int_equal(synth_fill(c->kind, c->dtype, c->rank, c->shape, 7, 0, nelems, m.values), FLOE_OK);
-    assert_int_equal(floe_params_parse(&m.params, c->params, NULL), FLOE_OK);
-    m.field = floe_field_of(m.values, c->dtype, c->rank, c->shape);
     m.capacity = floe_compress_bound(&m.field, &m.params);
     m.stream = take(m.capacity);
     assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
@@ -123,14 +86,8 @@ static void expect_bytes(const made *m, const void *dev, const void *expected, u
     free(got);
 }
 
-static bool small(void)
-{
-    const char *wish = getenv("FLOE_GPU_TEST");
-    return wish && strcmp(wish, "small") == 0;
-}
-
-#define FOR_EACH_CASE(m)                                     \
-    for (int i_ = 0; i_ < nthe_cases; i_ += small() ? 3 : 1) \
+#define FOR_EACH_CASE(m)                                        \
+    for (int i_ = 0; i_ < nthe_cases; i_ += is_small() ? 3 : 1) \
         for (made m = make(&the_cases[i_]); m.c; unmake(&m), m.c = NULL)
 
 /* ---- device data ----------------------------------------------------------------------------------------------------- */
@@ -285,6 +242,30 @@ static void regions(void **state)
     }
 }
 
+/* Every second value of a larger array, its slowest axis turned round. */
+static void check_strided(const char *kind, const char *params)
+{
+    const gpu_case c = {kind, FLOE_F32, 3, {20, 33, 50}, params};
+    made m = make(&c);
+    const uint64_t shape[3] = {20, 33, 25};
+    floe_field host = floe_field_of((float *)m.values + 19 * 33 * 50, FLOE_F32, 3, shape), dev;
+    host.stride[0] = -33 * 50, host.stride[1] = 50, host.stride[2] = 2;
+    dev = host;
+    dev.data = (float *)m.dev_values + 19 * 33 * 50;
+    dev.place = FLOE_DEVICE;
+    uint64_t expected = 0, n = 0;
+    assert_int_equal(floe_compress(cpu, &host, &m.params, m.stream, m.capacity, &expected), FLOE_OK);
+    assert_int_equal(floe_compress(gpu, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
+    assert_int_equal(n, expected);
+    expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream of a strided field");
+    CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+    memset(m.values, 0xEE, m.nbytes);
+    assert_int_equal(floe_decompress(cpu, m.stream, n, &host), FLOE_OK);
+    assert_int_equal(floe_decompress(gpu, m.dev_stream, n, &dev), FLOE_OK);
+    expect_bytes(&m, m.dev_values, m.values, m.nbytes, m.nbytes, 0xEE, "values of a strided field");
+    unmake(&m);
+}
+
 /* ---- host data through the GPU --------------------------------------------------------------------------------------- */
 
 static void host_data(void **state)
@@ -340,18 +321,11 @@ static void host_data(void **state)
 
 /* ---- hostile streams ------------------------------------------------------------------------------------------------- */
 
-static uint64_t random_state = 1;
-static uint64_t any(uint64_t below)
-{
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (random_state >> 33) % below;
-}
-
 /* Damaged anywhere: the GPU accepts what the CPU accepts, with the same values, and refuses with the same words. */
 static void damage(void **state)
 {
     (void)state;
-    const int rounds = small() ? 4 : 24;
+    const int rounds = is_small() ? 4 : 24;
     FOR_EACH_CASE(m)
     {
         uint8_t *damaged = take(m.stream_nbytes), *expected = take(m.nbytes);

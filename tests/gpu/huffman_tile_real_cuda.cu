@@ -66,19 +66,16 @@ __global__ void huffman_count_kernel(room *r, uint32_t weight)
 
 __global__ void huffman_code_kernel(room *r)
 {
-    __shared__ uint16_t codes[FLOE_HUFFMAN_BINS];
     __shared__ floe_huffman_coder coders[WARPS];
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    floe_huffman_codes_load(&r->book, codes, blockDim.x);
-    __syncthreads();
     for (uint32_t t = warp; t < TILES; t += WARPS) {
         const floe_huffman_room to = {r->words[t], r->spill[t], r->head[t], r->limit[t]};
         __syncwarp();
         if (floe_lane() < r->tiles[t].nsteps)
             coders[warp].heads.present[floe_lane()] = r->tiles[t].steps[floe_lane()].present;
         __syncwarp();
-        const uint32_t n =
-            floe_huffman_code_tile_dev<floe_uint>(codes, r->body[t], r->tiles[t].nsteps, &coders[warp], to);
+        const uint32_t n = floe_huffman_code_tile_dev<floe_uint>(floe_huffman_codes_of(&r->book), r->body[t],
+                                                                 r->tiles[t].nsteps, &coders[warp], to);
         if (floe_lane() == 0)
             r->nwords[t] = n;
     }

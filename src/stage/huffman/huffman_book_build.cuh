@@ -3,6 +3,7 @@
 #ifndef FLOE_STAGE_HUFFMAN_BOOK_BUILD_CUH
 #define FLOE_STAGE_HUFFMAN_BOOK_BUILD_CUH
 
+#include "backend/device_order.cuh"
 #include "stage/huffman/huffman_book_lengths.cuh"
 
 /* ---- tokens of a table's lengths ----------------------------------------------------------------------------------- */
@@ -261,7 +262,7 @@ FLOE_DEV uint32_t floe_book_place(floe_book_writer &w, const uint32_t *token, ui
 __global__ void __launch_bounds__(FLOE_BOOK_THREADS)
     huffman_book_write_kernel(const floe_huffman_book *books, uint32_t *words, uint32_t *nwords, const uint32_t *skip)
 {
-    floe_dev_begin();
+    floe_dev_begin_then_launch(); /* what comes next may do with the codes alone for a while */
     __shared__ floe_book_writer w;
     const uint32_t chunk = blockIdx.x, i = threadIdx.x;
     if (skip && skip[chunk])

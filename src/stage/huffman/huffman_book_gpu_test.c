@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codebooks on a GPU against the CPU's: from made-up and real histograms, and from words, whole, mutated and made of noise.
  * FLOE_GPU_TEST=small: less of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #define FLOE_REAL_BITS 32
 #include "stage/huffman/huffman_book_cuda.h"
@@ -30,32 +20,21 @@ static uint64_t random_next(uint64_t *state)
 }
 static uint32_t random_below(uint64_t *state, uint32_t n) { return (uint32_t)((random_next(state) >> 32) * n >> 32); }
 
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
 /* ---- device memory ------------------------------------------------------------------------------------------------- */
 
-static void cu(int error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString((cudaError_t)error));
-}
 static void *dev_of(const void *host, size_t nbytes)
 {
     void *dev;
-    cu(cudaMalloc(&dev, nbytes + 4));
-    cu(host ? cudaMemcpy(dev, host, nbytes, cudaMemcpyHostToDevice) : cudaMemset(dev, 0x5A, nbytes));
+    CU(cudaMalloc(&dev, nbytes + 4));
+    CU(host ? cudaMemcpy(dev, host, nbytes, cudaMemcpyHostToDevice) : cudaMemset(dev, 0x5A, nbytes));
     return dev;
 }
 static void *host_of(void *dev, size_t nbytes)
 {
     void *host = malloc(nbytes + 1);
     assert_non_null(host);
-    cu(cudaMemcpy(host, dev, nbytes, cudaMemcpyDeviceToHost));
-    cu(cudaFree(dev));
+    CU(cudaMemcpy(host, dev, nbytes, cudaMemcpyDeviceToHost));
+    CU(cudaFree(dev));
     return host;
 }
 
@@ -142,10 +121,10 @@ static void check_build(const floe_huffman_hist *hist, uint32_t n, const uint32_
     uint32_t *dev_skip = skip ? dev_of(skip, n * sizeof *skip) : NULL;
     static floe_huffman_book book, untouched;
     static uint32_t book_words[FLOE_HUFFMAN_BOOK_WORDS];
-    cu(floe_huffman_books_build_cuda(dev_hist, n, books, words, nwords, dev_skip, NULL));
-    cu(cudaDeviceSynchronize());
-    cu(cudaFree(dev_hist));
-    cu(cudaFree(dev_skip));
+    CU(floe_huffman_books_build_cuda(dev_hist, n, books, words, nwords, dev_skip, NULL));
+    CU(cudaDeviceSynchronize());
+    CU(cudaFree(dev_hist));
+    CU(cudaFree(dev_skip));
     books = host_of(books, n * sizeof *books);
     words = host_of(words, words_nbytes);
     nwords = host_of(nwords, n * sizeof *nwords);
@@ -192,7 +171,7 @@ static void test_build_made_up(void **unused)
         check_build(hist, BATCH, NULL);
         check_build(hist + random_below(&state, BATCH - 12), 1 + random_below(&state, 12), skip);
     }
-    cu(floe_huffman_books_build_cuda(NULL, 0, NULL, NULL, NULL, NULL, NULL));
+    CU(floe_huffman_books_build_cuda(NULL, 0, NULL, NULL, NULL, NULL, NULL));
 }
 
 static const char *const real_kinds[] = {"turbulence", "noise", "mixing", "steps", "seismic", "orbitals", "constant"};
@@ -271,11 +250,11 @@ static uint32_t check_read(const book_batch *b, bool leave_out)
     uint64_t *dev_at = dev_of(at, n * sizeof *at);
     uint32_t *dev_nwords = dev_of(b->nwords, n * sizeof *dev_nwords), *bad = dev_of(bad_before, n * sizeof *bad);
     floe_huffman_decoder *decoders = dev_of(NULL, n * sizeof *decoders);
-    cu(floe_huffman_books_read_cuda(dev_words, dev_at, dev_nwords, n, decoders, bad, NULL));
-    cu(cudaDeviceSynchronize());
-    cu(cudaFree(dev_words));
-    cu(cudaFree(dev_at));
-    cu(cudaFree(dev_nwords));
+    CU(floe_huffman_books_read_cuda(dev_words, dev_at, dev_nwords, n, decoders, bad, NULL));
+    CU(cudaDeviceSynchronize());
+    CU(cudaFree(dev_words));
+    CU(cudaFree(dev_at));
+    CU(cudaFree(dev_nwords));
     decoders = host_of(decoders, n * sizeof *decoders);
     bad = host_of(bad, n * sizeof *bad);
     for (uint32_t c = 0; c < n; c++) {
@@ -405,7 +384,7 @@ static void test_read_real(void **unused)
     assert_int_equal(check_read(&b, false), REALS);
     b.n = 1; /* a chunk alone is shared by many blocks */
     assert_int_equal(check_read(&b, false), 1);
-    cu(floe_huffman_books_read_cuda(NULL, NULL, NULL, 0, NULL, NULL, NULL));
+    CU(floe_huffman_books_read_cuda(NULL, NULL, NULL, 0, NULL, NULL, NULL));
 }
 
 static void test_read_wild(void **unused)

@@ -8,40 +8,21 @@
 #ifndef FLOE_STAGE_HUFFMAN_CODE_DEV_CUH
 #define FLOE_STAGE_HUFFMAN_CODE_DEV_CUH
 
+#include "stage/huffman/huffman_bits_dev.cuh"
 #include "stage/huffman/huffman_tile_dev.cuh"
 #include "stage/pack/pack.h"
 
-/* The same address, which the compiler then knows to be in shared memory: other instructions, and half the registers. It
- * would see through a cast there and back alone. */
-template <class T> FLOE_DEV T *floe_in_shared(T *p)
-{
-#ifdef FLOE_EMULATED
-    return p;
-#else
-    uint32_t at;
-    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(at) : "l"(p));
-    return (T *)__cvta_shared_to_generic(at);
-#endif
-}
-
-FLOE_DEV bool floe_is_shared(const void *p)
-{
-#ifdef FLOE_EMULATED
-    return p != NULL;
-#else
-    return __isShared(p) != 0;
-#endif
-}
-
 /* ---- codes --------------------------------------------------------------------------------------------------------- */
 
-/* The codes of a book at FLOE_HUFFMAN_BINS places in shared memory. The first nthreads threads of the block; the caller
- * synchronizes. Two at a time: all alphabets are even. */
-FLOE_DEV void floe_huffman_codes_load(const floe_huffman_book *book, uint16_t *codes, uint32_t nthreads)
+/* Of a book in device memory: what tables a tile needs soon lies in the nearest cache. */
+typedef const uint16_t *floe_huffman_codes;
+
+FLOE_DEV floe_huffman_codes floe_huffman_codes_of(const floe_huffman_book *book) { return book->code[0]; }
+
+/* The codes of a table. */
+FLOE_DEV const uint16_t *floe_huffman_table_codes(floe_huffman_codes codes, uint32_t table)
 {
-    for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
-        for (uint32_t i = threadIdx.x; i < floe_huffman_alphabet(t) / 2; i += nthreads)
-            ((uint32_t *)(codes + floe_huffman_bin(t)))[i] = ((const uint32_t *)book->code[t])[i];
+    return codes + table * FLOE_HUFFMAN_SYMBOLS;
 }
 
 /* Two codes, one behind the other: bits | length << 22. */
@@ -55,84 +36,9 @@ FLOE_DEV uint32_t floe_huffman_pair(uint32_t first, uint32_t second)
 }
 FLOE_DEV uint32_t floe_huffman_pair_nbits(uint32_t pair) { return pair >> FLOE_HUFFMAN_PAIR_SHIFT; }
 
-/* ---- bits ---------------------------------------------------------------------------------------------------------- */
-
-/* Adds bits to words that are 0 there; other lanes add theirs to the same words. */
-typedef struct floe_bit_adder {
-    uint32_t *to;
-    uint32_t bits, n; /* of *to, not added yet: 0..31 */
-} floe_bit_adder;
-
-/* The same in shared memory, without a branch. */
-typedef struct floe_shared_adder {
-#ifdef FLOE_EMULATED
-    uint32_t *to;
-#else
-    uint32_t to; /* address in shared memory */
-#endif
-    uint32_t bits, n;
-} floe_shared_adder;
-
-FLOE_DEV floe_shared_adder floe_shared_adder_of(const floe_bit_adder &a)
-{
-#ifdef FLOE_EMULATED
-    floe_shared_adder s = {a.to, a.bits, a.n};
-#else
-    floe_shared_adder s = {(uint32_t)__cvta_generic_to_shared(a.to), a.bits, a.n};
-#endif
-    return s;
-}
-
-/* Adds the word if `full`, which is not 0. */
-FLOE_DEV void floe_shared_or(const floe_shared_adder &a, uint32_t full)
-{
-#ifdef FLOE_EMULATED
-    if (full)
-        atomicOr(a.to, a.bits);
-#else
-    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p red.shared.or.b32 [%0], %1; }" ::"r"(a.to), "r"(a.bits),
-                 "r"(full)
-                 : "memory");
-#endif
-}
-
-FLOE_DEV void floe_bits_add(floe_shared_adder &a, uint32_t bits, uint32_t n)
-{
-    a.bits |= bits << a.n;
-    const uint32_t carry = __funnelshift_l(bits, 0, a.n), end = a.n + n, full = end & 32;
-    floe_shared_or(a, full);
-    a.bits = full ? carry : a.bits;
-#ifdef FLOE_EMULATED
-    a.to += full / 32;
-#else
-    a.to += full / 8;
-#endif
-    a.n = end & 31;
-}
-FLOE_DEV void floe_bits_end(const floe_shared_adder &a) { floe_shared_or(a, a.n); }
-
-/* n: 0..32; bits is 0 above them. */
-FLOE_DEV void floe_bits_add(floe_bit_adder &a, uint32_t bits, uint32_t n)
-{
-    a.bits |= bits << a.n;
-    const uint32_t carry = __funnelshift_l(bits, 0, a.n);
-    a.n += n;
-    if (a.n >= 32) {
-        atomicOr(a.to++, a.bits);
-        a.bits = carry;
-        a.n -= 32;
-    }
-}
 template <class Adder> FLOE_DEV void floe_pair_add(Adder &a, uint32_t pair)
 {
     floe_bits_add(a, pair & ((1u << FLOE_HUFFMAN_PAIR_SHIFT) - 1), floe_huffman_pair_nbits(pair));
-}
-
-/* What is not added yet. */
-FLOE_DEV void floe_bits_end(const floe_bit_adder &a)
-{
-    if (a.n)
-        atomicOr(a.to, a.bits);
 }
 
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
@@ -186,8 +92,8 @@ FLOE_DEV uint32_t floe_huffman_pairs_of(const uint16_t *code, const uint32_t sym
 #pragma unroll
     for (int j = FIRST; j < END; j++) {
         const uint32_t x = symbols[j];
-        pair[2 * j] = floe_huffman_pair(code[x & 0xFF], code[x >> 8 & 0xFF]);
-        pair[2 * j + 1] = floe_huffman_pair(code[x >> 16 & 0xFF], code[x >> 24]);
+        pair[2 * j] = floe_huffman_pair(__ldg(code + (x & 0xFF)), __ldg(code + (x >> 8 & 0xFF)));
+        pair[2 * j + 1] = floe_huffman_pair(__ldg(code + (x >> 16 & 0xFF)), __ldg(code + (x >> 24)));
         nbits += floe_huffman_pair_nbits(pair[2 * j]) + floe_huffman_pair_nbits(pair[2 * j + 1]);
     }
     return nbits;
@@ -195,11 +101,11 @@ FLOE_DEV uint32_t floe_huffman_pairs_of(const uint16_t *code, const uint32_t sym
 
 /* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set: 2, 4, 8 or
  * 16. */
-FLOE_DEV uint32_t floe_huffman_group_pairs(const uint16_t *codes, uint32_t width, const uint32_t plane[8],
+FLOE_DEV uint32_t floe_huffman_group_pairs(floe_huffman_codes codes, uint32_t width, const uint32_t plane[8],
                                            uint32_t pair[16])
 {
     uint32_t symbols[8];
-    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
     floe_huffman_narrow_symbols(width, plane, symbols);
     uint32_t nbits = floe_huffman_pairs_of<0, 1>(code, symbols, pair);
     if (width > 1) {
@@ -263,9 +169,9 @@ FLOE_DEV void floe_huffman_wide_values(const uint32_t *plane, uint32_t width, ui
 
 /* Bits of a group of more than 8. */
 template <class Uint>
-FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(const uint16_t *codes, uint32_t width, const uint32_t *plane)
+FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(floe_huffman_codes codes, uint32_t width, const uint32_t *plane)
 {
-    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
     uint32_t nbits = 0;
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
         Uint value[8];
@@ -280,10 +186,10 @@ FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(const uint16_t *codes, uint32_t
 }
 
 template <class Uint>
-FLOE_DEV_SELDOM void floe_huffman_wide_add(floe_bit_adder to, const uint16_t *codes, uint32_t width,
+FLOE_DEV_SELDOM void floe_huffman_wide_add(floe_room_adder to, floe_huffman_codes codes, uint32_t width,
                                            const uint32_t *plane)
 {
-    const uint16_t *code = codes + floe_huffman_bin(floe_huffman_value_table(width));
+    const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
         Uint value[8];
         floe_huffman_wide_values(plane, width, k, value);
@@ -302,18 +208,27 @@ FLOE_DEV_SELDOM void floe_huffman_wide_add(floe_bit_adder to, const uint16_t *co
 
 /* ---- a body of stage pack ------------------------------------------------------------------------------------------ */
 
-/* Where the planes of step s begin, and this lane's width; sets flat. at: the step's first word. */
+/* Where the planes of step s begin, and this lane's width; sets flats, a bit a group. at: the step's first word. */
 FLOE_DEV uint32_t floe_huffman_read_widths(const uint32_t *body, uint32_t s, uint32_t at, uint32_t present,
-                                           uint32_t *width, bool *flat)
+                                           uint32_t *width, uint32_t *flats)
 {
+    enum { AT_ONCE = 4 }; /* loads under way */
     const uint32_t lane = floe_lane(), descriptor = body[s / 2] >> s % 2 * 16 & 0xFFFF;
     const uint32_t least = descriptor >> FLOE_PACK_LEAST_SHIFT & 127, kind = descriptor >> FLOE_PACK_FLAT_SHIFT & 3;
     const uint32_t nplanes = descriptor >> FLOE_PACK_PLANES_SHIFT & 7;
     uint32_t above = 0;
-    *flat = (kind == 0 ? 0 : kind == 1 ? present : body[at]) >> lane & 1;
+    *flats = kind == 0 ? 0 : kind == 1 ? present : body[at];
     at += kind == 2;
-    for (uint32_t b = 0; b < nplanes; b++)
-        above |= (body[at + b] >> lane & 1) << b;
+#pragma unroll 1
+    for (uint32_t first = 0; first < nplanes; first += AT_ONCE) {
+        uint32_t plane[AT_ONCE];
+#pragma unroll
+        for (uint32_t b = 0; b < AT_ONCE; b++)
+            plane[b] = first + b < nplanes ? body[at + first + b] : 0;
+#pragma unroll
+        for (uint32_t b = 0; b < AT_ONCE; b++)
+            above |= (plane[b] >> lane & 1) << (first + b);
+    }
     *width = present >> lane & 1 ? least + above : 0;
     return at + nplanes;
 }
@@ -321,7 +236,8 @@ FLOE_DEV uint32_t floe_huffman_read_widths(const uint32_t *body, uint32_t s, uin
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
 enum {
-    FLOE_HUFFMAN_HEADER_WORDS = 20, /* 8 bits and 31 lengths of at most 20 */
+    FLOE_HUFFMAN_HEADER_WORDS = 20,                        /* 8 bits and 31 lengths of at most 20 */
+    FLOE_HUFFMAN_LANES_AT = FLOE_HUFFMAN_HEADER_WORDS + 1, /* where lanes are coded, to make room for it */
     FLOE_HUFFMAN_CODE_SLACK = FLOE_HUFFMAN_HEADER_WORDS + 2,
     FLOE_HUFFMAN_TOO_LONG = 0xFFFFFFFFu
 };
@@ -339,14 +255,15 @@ FLOE_DEV void floe_huffman_read_heads(const uint32_t *body, uint32_t nsteps, flo
 {
     uint32_t at = (nsteps + 1) / 2;
     for (uint32_t s = 0; s < nsteps; s++) {
-        const uint32_t present = coder->heads.present[s];
-        uint32_t width;
-        bool flat;
-        at = floe_huffman_read_widths(body, s, at, present, &width, &flat);
-        __syncwarp(); /* present was read by all */
-        floe_huffman_heads_set(&coder->heads, s, width, flat, present >> floe_lane() & 1);
-        if (floe_lane() == 0)
+        uint32_t width, flats;
+        at = floe_huffman_read_widths(body, s, at, coder->heads.present[s], &width, &flats);
+        const uint32_t wide = __ballot_sync(FLOE_ALL_LANES, width != 0);
+        coder->heads.width[s * FLOE_STEP_GROUPS + floe_lane()] = (uint8_t)width;
+        if (floe_lane() == 0) {
+            coder->heads.flat[s] = flats;
+            coder->heads.live[s] = flats | wide;
             coder->planes_at[s] = at;
+        }
         at += __reduce_add_sync(FLOE_ALL_LANES, width);
     }
     __syncwarp();
@@ -384,148 +301,167 @@ FLOE_DEV void floe_huffman_all_planes(const uint32_t *from, uint32_t width, uint
 }
 
 /* What stands before the values of this lane's group in step s, as a pair: the quad's symbol before its first group, and
- * the header if the group is live. Sets *lane to the tile's lane that begins here, or NO_LIVE. */
-FLOE_DEV uint32_t floe_huffman_head_pair(const uint16_t *codes, const floe_huffman_heads *heads, uint32_t s,
-                                         uint32_t log, uint32_t nsteps, uint32_t *lane)
+ * the header if the group is live. Sets *begins to the tile's lane that begins here, or NO_LIVE. The whole warp. */
+FLOE_DEV uint32_t floe_huffman_head_pair(floe_huffman_codes codes, const floe_huffman_heads *heads, uint32_t s,
+                                         uint32_t log, uint32_t nsteps, uint32_t width, uint32_t *begins)
 {
-    const uint32_t i = floe_lane() % FLOE_HUFFMAN_QUAD_GROUPS;
-    const uint32_t q = (s * FLOE_STEP_GROUPS + floe_lane()) / FLOE_HUFFMAN_QUAD_GROUPS;
+    const uint32_t i = floe_lane() % FLOE_HUFFMAN_QUAD_GROUPS, k = floe_lane() / FLOE_HUFFMAN_QUAD_GROUPS;
+    const uint32_t of_step = s * FLOE_HUFFMAN_STEP_QUADS, q = of_step + k;
     const uint32_t of = floe_huffman_lane_of(q, log, nsteps), first = floe_huffman_lane_quad(of, log, nsteps);
-    const uint32_t live = floe_huffman_quad_of(heads->live, q), below = live & ((1u << i) - 1);
-    uint32_t quad = 0, header = 0;
-    *lane = i == 0 && q == first ? of : (uint32_t)FLOE_HUFFMAN_NO_LIVE;
-    if (floe_huffman_quad_of(heads->present, q) == 0)
+    const uint32_t lives = heads->live[s], live = floe_huffman_quad_of(&lives, k);
+    /* of this step, from where the lane of the tile begins */
+    const uint32_t from = first > of_step ? (first - of_step) * FLOE_HUFFMAN_QUAD_GROUPS : 0;
+    const uint32_t below = lives & floe_lanes_below() & FLOE_ALL_LANES << from;
+    uint32_t last = __shfl_sync(FLOE_ALL_LANES, width, below ? (int)floe_top_bit(below) : 0);
+    uint32_t previous = k ? floe_huffman_quad_of(&lives, k - 1) : 0, quad = 0, header = 0;
+    *begins = i == 0 && q == first ? of : (uint32_t)FLOE_HUFFMAN_NO_LIVE;
+    if (floe_huffman_quad_of(&heads->present[s], k) == 0)
         return 0;
-    const floe_huffman_before before = floe_huffman_before_quad(heads, q, first);
+    if (q == first) {
+        previous = 1;
+        last = below ? last : (uint32_t)FLOE_HUFFMAN_NO_WIDTH;
+    } else if (!below || previous == 0) { /* it may be a step before, or one that lies outside the field */
+        const floe_huffman_before before = floe_huffman_before_quad(heads, q, first);
+        previous = before.quad;
+        last = below ? last : before.width;
+    }
     if (i == 0)
-        quad = codes[floe_huffman_bin(floe_huffman_quad_table(before.quad)) + live];
+        quad = __ldg(floe_huffman_table_codes(codes, floe_huffman_quad_table(previous)) + live);
     if (live >> i & 1) {
-        const uint32_t last = below ? heads->width[q * FLOE_HUFFMAN_QUAD_GROUPS + floe_top_bit(below)] : before.width;
-        const uint32_t symbol =
-            2 * heads->width[s * FLOE_STEP_GROUPS + floe_lane()] + (heads->flat[s] >> floe_lane() & 1);
-        header = codes[floe_huffman_bin(floe_huffman_header_table(last)) + symbol];
+        const uint32_t symbol = 2 * width + (heads->flat[s] >> floe_lane() & 1);
+        header = __ldg(floe_huffman_table_codes(codes, floe_huffman_header_table(last)) + symbol);
     }
     return floe_huffman_pair(quad, header);
 }
 
-/* Where the words of a tile go: the first room of them to words, the others to spill, which has a place for each word up
- * to limit, for the first ones too. Lanes are coded LANES_AT words further back, to make room for the header. */
-typedef struct floe_huffman_room {
-    uint32_t *words, *spill;
-    uint32_t room, limit;
-} floe_huffman_room;
-
-enum { FLOE_HUFFMAN_LANES_AT = FLOE_HUFFMAN_HEADER_WORDS + 1 };
-
-/* Lanes being coded: `at` bits are; words up to split are in words, the others in spill. UNSPLIT: none is there. */
-enum : uint32_t { FLOE_HUFFMAN_UNSPLIT = 0xFFFFFFFFu };
-
-typedef struct floe_huffman_lanes {
-    uint32_t *to; /* words or spill, at the lanes' first word */
-    uint32_t split, at;
-} floe_huffman_lanes;
-
-/* Makes room for bits up to `end`, zeros; false without. The whole warp. */
-FLOE_DEV bool floe_huffman_reserve(const floe_huffman_room &room, floe_huffman_lanes &lanes, uint32_t end)
+/* Words first..last become 0; false where they do not fit. The whole warp, which is synchronized then. */
+FLOE_DEV bool floe_huffman_reserve(const floe_huffman_room &room, uint32_t first, uint32_t last)
 {
-    const uint32_t first = lanes.at / 32, last = end / 32;
-    if (FLOE_HUFFMAN_LANES_AT + last >= room.limit)
+    if (last >= room.limit)
         return false;
-    if (lanes.split > last && FLOE_HUFFMAN_LANES_AT + last >= room.room) {
-        uint32_t *spill = room.spill + FLOE_HUFFMAN_LANES_AT;
-        __syncwarp(); /* all bits so far are added */
-        if (lanes.at > 0 && floe_lane() == 0)
-            spill[first] = lanes.to[first];
-        lanes.to = spill;
-        lanes.split = first;
-    }
-    for (uint32_t i = first + (lanes.at > 0) + floe_lane(); i <= last; i += FLOE_WARP)
-        lanes.to[i] = 0;
+    for (uint32_t i = first + floe_lane(); i <= last; i += FLOE_WARP)
+        *floe_huffman_word(room, i) = 0;
     __syncwarp();
     return true;
 }
 
-/* Codes step s behind the lanes so far. False: it does not fit. */
+/* The codes of this lane's group in a step, but for those of a group wider than 8 bits. */
+typedef struct floe_huffman_group_codes {
+    uint32_t width, nbits;
+    uint32_t head;   /* what stands before the values, as a pair */
+    uint32_t begins; /* the tile's lane that begins here, or NO_LIVE */
+    uint32_t pair[16];
+} floe_huffman_group_codes;
+
+/* Finds those of step s. plane: the planes of a wider group. Returns the bits of all lanes before this one; *all: of all
+ * lanes. The whole warp. */
 template <class Uint>
-FLOE_DEV bool floe_huffman_code_step(const uint16_t *codes, const uint32_t *body, uint32_t s, uint32_t log,
-                                     uint32_t nsteps, floe_huffman_coder *coder, const floe_huffman_room &room,
-                                     floe_huffman_lanes &lanes)
+FLOE_DEV uint32_t floe_huffman_step_codes(floe_huffman_codes codes, const uint32_t *body, uint32_t s, uint32_t log,
+                                          uint32_t nsteps, const floe_huffman_coder *coder, floe_huffman_group_codes &g,
+                                          uint32_t plane[8 * sizeof(Uint)], uint32_t *all)
 {
-    enum { BITS = 8 * sizeof(Uint) };
     const uint32_t lane = floe_lane(), width = coder->heads.width[s * FLOE_STEP_GROUPS + lane];
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width), *from = body + coder->planes_at[s];
-    uint32_t plane[8], wide[BITS], pair[16], begins, nbits = 0;
-    const uint32_t head = floe_huffman_head_pair(codes, &coder->heads, s, log, nsteps, &begins);
-    from = floe_huffman_low_planes(from, width, most, plane);
-    if (most > 8) {
-        floe_huffman_all_planes(from, width, most, plane, wide);
-        if (width > 8)
-            nbits = floe_huffman_wide_nbits<Uint>(codes, width, wide);
+    uint32_t low[8];
+    g.width = width;
+    g.nbits = 0;
+    g.head = floe_huffman_head_pair(codes, &coder->heads, s, log, nsteps, width, &g.begins);
+    from = floe_huffman_low_planes(from, width, most, low);
+    if (most > FLOE_HUFFMAN_NARROW) {
+        floe_huffman_all_planes(from, width, most, low, plane);
+        if (width > FLOE_HUFFMAN_NARROW)
+            g.nbits = floe_huffman_wide_nbits<Uint>(codes, width, plane);
     }
-    if (width > 0 && width <= 8)
-        nbits = floe_huffman_group_pairs(codes, width, plane, pair);
-    nbits += floe_huffman_pair_nbits(head);
-    uint32_t sum = nbits;
+    if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
+        g.nbits = floe_huffman_group_pairs(codes, width, low, g.pair);
+    g.nbits += floe_huffman_pair_nbits(g.head);
+    uint32_t sum = g.nbits;
 #pragma unroll
     for (int d = 1; d < FLOE_WARP; d *= 2) {
         const uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, sum, d);
         sum += (int)lane >= d ? up : 0;
     }
-    const uint32_t mine = lanes.at + sum - nbits;
-    const uint32_t end = lanes.at + __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
-    if (!floe_huffman_reserve(room, lanes, end))
-        return false;
-    if (begins != FLOE_HUFFMAN_NO_LIVE)
-        coder->lane_at[begins] = mine;
-    floe_bit_adder to = {lanes.to + mine / 32, 0, mine % 32};
-    if (width > 8) {
-        floe_pair_add(to, head);
-        floe_huffman_wide_add<Uint>(to, codes, width, wide);
-    } else if (lanes.split == FLOE_HUFFMAN_UNSPLIT && floe_is_shared(lanes.to)) {
-        floe_huffman_group_add(floe_shared_adder_of(to), head, width, pair);
-    } else {
-        floe_huffman_group_add(to, head, width, pair);
-    }
-    lanes.at = end;
-    return true;
+    *all = __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
+    return sum - g.nbits;
 }
 
-FLOE_DEV uint32_t floe_huffman_lane_word(const floe_huffman_room &room, uint32_t split, uint32_t k)
+/* A group of up to 8 bits that goes to device memory, or partly. Pairs by value: those of the common path stay in registers. */
+FLOE_DEV_SELDOM void floe_huffman_far_add(floe_room_adder to, uint32_t head, uint32_t width, uint4 a, uint4 b, uint4 c,
+                                          uint4 d)
 {
-    return (k < split ? room.words : room.spill)[FLOE_HUFFMAN_LANES_AT + k];
+    const uint32_t pair[16] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w};
+    floe_huffman_group_add(to, head, width, pair);
+}
+
+/* Adds those of this lane's group from bit `at` on. near: all words of the step are in words, which is shared memory. */
+template <class Uint>
+FLOE_DEV void floe_huffman_step_add(floe_huffman_codes codes, const floe_huffman_room &room, bool near,
+                                    const floe_huffman_group_codes &g, const uint32_t plane[8 * sizeof(Uint)],
+                                    uint32_t at)
+{
+    floe_room_adder to = {room, at / 32, 0, at % 32};
+    if (g.width > FLOE_HUFFMAN_NARROW) {
+        floe_pair_add(to, g.head);
+        floe_huffman_wide_add<Uint>(to, codes, g.width, plane);
+    } else if (near) {
+        floe_huffman_group_add(floe_shared_adder_of(room.words, at), g.head, g.width, g.pair);
+    } else {
+        const uint32_t *p = g.pair;
+        floe_huffman_far_add(to, g.head, g.width, make_uint4(p[0], p[1], p[2], p[3]),
+                             make_uint4(p[4], p[5], p[6], p[7]), make_uint4(p[8], p[9], p[10], p[11]),
+                             make_uint4(p[12], p[13], p[14], p[15]));
+    }
+}
+
+/* Bits of a tile's header whose lanes' lengths take so many. */
+FLOE_DEV uint32_t floe_huffman_header_nbits(uint32_t log, uint32_t field)
+{
+    return FLOE_HUFFMAN_LOG_BITS + FLOE_HUFFMAN_FIELD_BITS + ((1u << log) - 1) * field;
+}
+
+/* The bits that the longest lane's length takes, of lanes but the last; sets this lane's length. The whole warp. */
+FLOE_DEV uint32_t floe_huffman_field(const floe_huffman_coder *coder, uint32_t log, uint32_t *length)
+{
+    const uint32_t lane = floe_lane();
+    *length = lane + 1 < 1u << log ? coder->lane_at[lane + 1] - coder->lane_at[lane] : 0;
+    return floe_huffman_bit_length(__reduce_max_sync(FLOE_ALL_LANES, *length));
+}
+
+/* Makes the tile's header, from lengths of this lane's and the bits of the longest. The whole warp, which is synchronized
+ * then. */
+FLOE_DEV void floe_huffman_head(floe_huffman_coder *coder, uint32_t log, uint32_t field, uint32_t length)
+{
+    const uint32_t lane = floe_lane(), at = FLOE_HUFFMAN_LOG_BITS + FLOE_HUFFMAN_FIELD_BITS + lane * field;
+    if (lane <= FLOE_HUFFMAN_HEADER_WORDS)
+        coder->header[lane] = lane ? 0 : log | field << FLOE_HUFFMAN_LOG_BITS;
+    __syncwarp();
+    if (lane + 1 < 1u << log) {
+        atomicOr(&coder->header[at / 32], length << at % 32);
+        if (at % 32 + field > 32)
+            atomicOr(&coder->header[at / 32 + 1], __funnelshift_l(length, 0, at % 32));
+    }
+    __syncwarp();
 }
 
 /* Puts the tile's header in front of the lanes; the whole warp. Returns the words of the tile. */
-FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, const floe_huffman_room &room,
-                                     uint32_t split)
+FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, const floe_huffman_room &room)
 {
-    enum { NBITS = FLOE_HUFFMAN_LOG_BITS + FLOE_HUFFMAN_FIELD_BITS };
-    const uint32_t lane = floe_lane(), n = 1u << log, nbits = coder->lane_at[n];
-    const uint32_t length = lane + 1 < n ? coder->lane_at[lane + 1] - coder->lane_at[lane] : 0;
-    const uint32_t field = floe_huffman_bit_length(__reduce_max_sync(FLOE_ALL_LANES, length));
-    if (lane <= FLOE_HUFFMAN_HEADER_WORDS)
-        coder->header[lane] = 0;
-    __syncwarp();
-    if (lane + 1 < n) {
-        const uint32_t at = NBITS + lane * field;
-        floe_bit_adder to = {coder->header + at / 32, 0, at % 32};
-        floe_bits_add(to, length, field);
-        floe_bits_end(to);
-    }
-    if (lane == 0)
-        atomicOr(coder->header, log | field << FLOE_HUFFMAN_LOG_BITS);
-    __syncwarp();
-    const uint32_t ahead = NBITS + (n - 1) * field, whole = ahead / 32, shift = ahead % 32;
+    uint32_t length;
+    const uint32_t lane = floe_lane(), nbits = coder->lane_at[1u << log];
+    const uint32_t field = floe_huffman_field(coder, log, &length);
+    floe_huffman_head(coder, log, field, length);
+    const uint32_t ahead = floe_huffman_header_nbits(log, field), whole = ahead / 32, shift = ahead % 32;
     const uint32_t nlanes = (nbits + 31) / 32, nwords = (ahead + nbits + 31) / 32;
     /* whole <= HEADER_WORDS: what a round writes stands before what the next one reads */
     for (uint32_t first = 0; first < nwords; first += FLOE_WARP) {
-        const uint32_t i = first + lane, k = i - whole; /* of lanes; wraps where only header is */
-        const uint32_t low = i > whole && k - 1 < nlanes ? floe_huffman_lane_word(room, split, k - 1) : 0;
-        const uint32_t high = i >= whole && k < nlanes ? floe_huffman_lane_word(room, split, k) : 0;
+        const uint32_t i = first + lane,
+                       k = FLOE_HUFFMAN_LANES_AT + i - whole; /* of lanes; wraps where only header is */
+        const uint32_t low = i > whole && i - whole - 1 < nlanes ? *floe_huffman_word(room, k - 1) : 0;
+        const uint32_t high = i >= whole && i - whole < nlanes ? *floe_huffman_word(room, k) : 0;
         const uint32_t head = i <= whole ? coder->header[i] : 0;
         __syncwarp();
         if (i < nwords)
-            (i < room.room ? room.words : room.spill)[i] = __funnelshift_l(low, high, shift) | head;
+            *floe_huffman_word(room, i) = __funnelshift_l(low, high, shift) | head;
         __syncwarp();
     }
     return nwords;
@@ -534,23 +470,35 @@ FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, co
 /* Codes a tile with a book whose histogram counted it. heads.present is set. body: of stage pack. Returns the words of the
  * tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more, may not fit room.limit. The whole warp. */
 template <class Uint>
-FLOE_DEV uint32_t floe_huffman_code_tile_dev(const uint16_t *codes, const uint32_t *body, uint32_t nsteps,
+FLOE_DEV uint32_t floe_huffman_code_tile_dev(floe_huffman_codes codes, const uint32_t *body, uint32_t nsteps,
                                              floe_huffman_coder *coder, const floe_huffman_room &room)
 {
-    codes = floe_in_shared(codes);
+    enum { BEGIN = 32 * FLOE_HUFFMAN_LANES_AT };
     coder = floe_in_shared(coder);
     floe_huffman_read_heads(body, nsteps, coder);
     const uint32_t log = floe_huffman_heads_log(&coder->heads, nsteps);
+    const bool in_shared = floe_is_shared(room.words);
+    uint32_t at = BEGIN, all;
     if (log == FLOE_HUFFMAN_NO_LIVE)
         return 0;
-    floe_huffman_lanes lanes = {room.words + FLOE_HUFFMAN_LANES_AT, FLOE_HUFFMAN_UNSPLIT, 0};
-    for (uint32_t s = 0; s < nsteps; s++)
-        if (!floe_huffman_code_step<Uint>(codes, body, s, log, nsteps, coder, room, lanes))
+    if (!floe_huffman_reserve(room, BEGIN / 32, BEGIN / 32))
+        return FLOE_HUFFMAN_TOO_LONG;
+#pragma unroll 1
+    for (uint32_t s = 0; s < nsteps; s++, at += all) {
+        floe_huffman_group_codes group;
+        uint32_t plane[8 * sizeof(Uint)];
+        const uint32_t before = floe_huffman_step_codes<Uint>(codes, body, s, log, nsteps, coder, group, plane, &all);
+        const uint32_t end = (at + all) / 32;
+        if (!floe_huffman_reserve(room, at / 32 + 1, end))
             return FLOE_HUFFMAN_TOO_LONG;
+        if (group.begins != FLOE_HUFFMAN_NO_LIVE)
+            coder->lane_at[group.begins] = at + before - BEGIN;
+        floe_huffman_step_add<Uint>(codes, room, in_shared && end < room.room, group, plane, at + before);
+    }
     if (floe_lane() == 0)
-        coder->lane_at[1u << log] = lanes.at;
+        coder->lane_at[1u << log] = at - BEGIN;
     __syncwarp();
-    return floe_huffman_close(coder, log, room, lanes.split);
+    return floe_huffman_close(coder, log, room);
 }
 
 #endif

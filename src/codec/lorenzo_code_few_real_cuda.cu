@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Drafts to tiles of encoder huffman, at their places, for one chunk of so few tiles that each is the work of a block. How many
+ * words it has a block tells before it writes any; where they belong it finds out itself, by adding up what the blocks
+ * before have told. Compiled for each element type.
+ */
+#include "codec/lorenzo_code_cuda.h"
+#include "codec/lorenzo_draft.cuh"
+#include "codec/lorenzo_encode_any.cuh"
+#include "codec/lorenzo_place.cuh"
+#include "stage/huffman/huffman_team_dev.cuh"
+
+namespace
+{
+
+enum {
+    WARPS = FLOE_HUFFMAN_TEAM_WARPS,
+    THREADS = FLOE_WARP * WARPS,
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 7 : 4,
+    MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    MOST_TILES = 2 * FLOE_PLACE_PROCESSORS * 4,   /* from there on as many warps have a tile each */
+    LOOKS = (MOST_TILES + THREADS - 1) / THREADS, /* sizes that a thread looks at */
+    DRAFT_WORDS = FLOE_STEP_VALUES * BASE_WORDS,  /* also holds a step's values */
+    STAGE_WORDS = 1024 * BASE_WORDS,              /* of a tile at a ratio of 8 */
+    SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
+    /* Device memory of a block: a tile, a draft made again, and what that takes. */
+    REMADE_WORDS = FLOE_TILE_DRAFT_WORDS(RAW_WORDS),
+    BLOCK_SPILL_WORDS = RAW_WORDS + REMADE_WORDS + SCRATCH_WORDS
+};
+
+struct block_shared {
+    alignas(16) uint32_t draft[DRAFT_WORDS];
+    uint32_t stage[STAGE_WORDS];
+    floe_huffman_team team;
+    uint32_t nsteps, ncells; /* of the tile */
+    uint32_t tile, before[WARPS];
+};
+
+/* A tile that a block makes; all threads have it. */
+struct block_tile {
+    uint32_t entry, nwords, nprefix; /* nwords, nprefix: of the tile; the prefix stands in front of the body */
+    const uint32_t *prefix;
+    bool raw, coded;
+};
+
+FLOE_DEV uint32_t *spill_of_block(const floe_lorenzo_encode_call &call)
+{
+    return call.spill + (uint64_t)blockIdx.x * BLOCK_SPILL_WORDS;
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+/* The draft of a tile: in shared memory, in its slot, or made again where that had no room for it. The block is synchronized
+ * on return. */
+FLOE_DEV const uint32_t *find_draft(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile)
+{
+    const uint32_t nwords = call.draft_nwords[tile], *slot = call.drafts + (uint64_t)tile * SLOT_WORDS;
+    uint32_t *remade = spill_of_block(call) + RAW_WORDS;
+    const bool again = nwords > SLOT_WORDS;
+    if (nwords <= DRAFT_WORDS && threadIdx.x < FLOE_WARP) {
+        floe_draft_fetch(sh.draft, slot, nwords);
+        floe_copy_async_wait();
+    }
+    if (again && threadIdx.x < FLOE_WARP) {
+        const sink out = {remade, NULL, REMADE_WORDS, 0};
+        tallies unused;
+        no_count none;
+        encode_any(call.chunks, tile, true, (floe_int *)sh.draft, remade + REMADE_WORDS, out, unused, none);
+    }
+    if (threadIdx.x >= THREADS - FLOE_WARP) { /* meanwhile */
+        uint32_t ncells;
+        const uint32_t nsteps = floe_draft_present(call.chunks->view, tile, sh.team.coder.heads, &ncells);
+        if (threadIdx.x == THREADS - 1) {
+            sh.nsteps = nsteps;
+            sh.ncells = ncells;
+        }
+    }
+    __syncthreads();
+    return nwords <= DRAFT_WORDS ? sh.draft : again ? remade : slot;
+}
+
+/* How many words the tile is going to have. One that comes out no smaller than its values becomes raw. */
+FLOE_DEV block_tile measure_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile,
+                                 floe_huffman_part<floe_uint> &part)
+{
+    block_tile t = {call.draft_entries[tile], 0, 0, NULL, false, false};
+    const uint32_t kind = t.entry >> FLOE_TILE_KIND_SHIFT & 3, *draft = find_draft(call, sh, tile);
+    t.nwords = t.entry & FLOE_TILE_NWORDS_MASK;
+    t.raw = kind == FLOE_TILE_RAW;
+    t.prefix = draft;
+    t.nprefix = t.raw ? 0 : t.nwords; /* of a tile that is not coded it is all */
+    if (kind != FLOE_TILE_CODED)
+        return t;
+    const uint32_t raw = sh.ncells * BASE_WORDS;
+    t.prefix = draft + 1;
+    t.nprefix = draft[0];
+    t.nwords = raw;
+    if (t.nprefix < raw)
+        t.nwords = t.nprefix + floe_huffman_team_measure<floe_uint>(floe_huffman_codes_of(call.books),
+                                                                    draft + 1 + t.nprefix, sh.nsteps, &sh.team, part);
+    t.coded = t.nwords < raw;
+    if (t.coded) {
+        t.entry = t.nwords | (t.entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
+        return t;
+    }
+    const made m = made_raw(raw);
+    t.entry = m.entry;
+    t.nwords = m.nwords;
+    t.raw = true;
+    return t;
+}
+
+/* ---- to its place -------------------------------------------------------------------------------------------------- */
+
+/* Waits until all before have told, and adds up. By a block. */
+FLOE_DEV uint32_t words_before(const uint64_t *sizes, uint32_t tile, block_shared &sh)
+{
+    uint64_t v[LOOKS];
+    uint32_t sum = 0;
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++) {
+        const uint32_t i = threadIdx.x + k * THREADS;
+        v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
+    }
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++) {
+        for (; !(v[k] & FLOE_PLACE_IS_SIZE); v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS))
+            floe_dev_pause();
+        sum += (uint32_t)v[k];
+    }
+    sum = __reduce_add_sync(FLOE_ALL_LANES, sum);
+    if (floe_lane() == 0)
+        sh.before[threadIdx.x / FLOE_WARP] = sum;
+    __syncthreads();
+    sum = 0;
+#pragma unroll
+    for (int w = 0; w < WARPS; w++)
+        sum += sh.before[w];
+    return sum;
+}
+
+/* Copies a tile to where it belongs. By a block. */
+FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t tile, uint64_t start,
+                        uint64_t place, const block_tile &t, const floe_huffman_room &room)
+{
+    uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
+    if (place + t.nwords > floe_place_capacity(call))
+        return;
+    if (threadIdx.x == 0)
+        stream[start - (uint32_t)call.chunks->view.ntiles + tile] = t.entry;
+    if (t.raw) {
+        write_raw(call.chunks, tile, dst, threadIdx.x, THREADS);
+        return;
+    }
+    for (uint32_t i = threadIdx.x; i < t.nprefix; i += THREADS)
+        dst[i] = t.prefix[i];
+    for (uint32_t i = threadIdx.x; i < t.nwords - t.nprefix; i += THREADS)
+        dst[t.nprefix + i] = *floe_huffman_word(room, i);
+}
+
+/* The chunk has as many words as lie before `end`. One thread. */
+FLOE_DEV void end_chunk(const floe_lorenzo_encode_call &call, uint64_t start, uint64_t end,
+                        const floe_place_parts &parts)
+{
+    *call.end = floe_place_finish(call, 0, call.first_offset, start, end - start, parts);
+    if (*call.end > call.capacity)
+        atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
+}
+
+/* Makes a tile, and tells how large it is as soon as that is known. By a block. */
+FLOE_DEV void code_tile(const floe_lorenzo_encode_call &call, const floe_place_state &state, block_shared &sh,
+                        uint32_t tile)
+{
+    const floe_huffman_room room = {sh.stage, spill_of_block(call), STAGE_WORDS, RAW_WORDS};
+    floe_huffman_part<floe_uint> part;
+    const block_tile t = measure_tile(call, sh, tile, part);
+    if (threadIdx.x == 0)
+        floe_store_shared_state(state.batches + tile, FLOE_PLACE_IS_SIZE | t.nwords);
+    floe_dev_wait();
+    const floe_place_parts parts = floe_place_parts_of(call, call.chunks, 0);
+    const uint64_t start = floe_place_start(call.first_offset, parts);
+    if (tile == 0)
+        floe_place_front(call, call.chunks, 0, start, threadIdx.x, THREADS);
+    if (t.coded && t.nwords > t.nprefix)
+        floe_huffman_team_write<floe_uint>(floe_huffman_codes_of(call.books), sh.nsteps, &sh.team.coder, room, part);
+    const uint64_t place = start + words_before(state.batches, tile, sh);
+    if (threadIdx.x == 0 && tile + 1 == parts.ntiles)
+        end_chunk(call, start, place + t.nwords, parts);
+    copy_tile(call, sh, tile, start, place, t, room);
+}
+
+/* A block takes tiles in order of their numbers. Who waits has told its own size before, and tiles are handed out by a
+ * counter to blocks that run, so every wait ends. */
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_code_few_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call)
+{
+    floe_dev_begin_early(); /* drafts and codes are there, the books' words perhaps not yet */
+    __shared__ block_shared sh;
+    const floe_place_state state = floe_place_state_of(call, call.place_state[0]);
+    const uint32_t ntiles = *call.status ? 0 : (uint32_t)call.chunks->view.ntiles;
+    for (;;) {
+        if (threadIdx.x == 0)
+            sh.tile = atomicAdd(&state.head->ticket, 1u);
+        __syncthreads();
+        const uint32_t tile = sh.tile;
+        if (tile >= ntiles)
+            break;
+        code_tile(call, state, sh, tile);
+        __syncthreads(); /* what is in shared memory has been read */
+    }
+    floe_dev_wait();
+}
+
+} // namespace
+
+uint32_t FLOE_R(floe_lorenzo_code_few_most)(void) { return MOST_TILES; }
+
+int FLOE_R(floe_lorenzo_code_few)(const floe_lorenzo_encode_call *call, void *stream)
+{
+    const uint32_t nblocks = min(call->grid.slots, (uint32_t)MOST_BLOCKS);
+    FLOE_LAUNCH_EARLY(lorenzo_code_few_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
+    return (int)cudaGetLastError();
+}
+
+uint64_t FLOE_R(floe_lorenzo_code_few_spill_nbytes)(void) { return (uint64_t)MOST_BLOCKS * BLOCK_SPILL_WORDS * 4; }

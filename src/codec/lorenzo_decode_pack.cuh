@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tile slot of encoder pack, decoded by a warp: for all kernels that decode opened chunks of it. */
+#ifndef FLOE_CODEC_LORENZO_DECODE_PACK_CUH
+#define FLOE_CODEC_LORENZO_DECODE_PACK_CUH
+
+#include "codec/lorenzo_decode_any.cuh"
+
+namespace
+{
+
+enum {
+    PACK_WARPS = 4, /* of a block */
+    PACK_THREADS = FLOE_WARP * PACK_WARPS,
+    PACK_BLOCKS_A_PROCESSOR = 4, /* 16 warps of 128 registers fill the 65536 of a multiprocessor */
+    PACK_SHARED_NBYTES = PACK_WARPS * STAGE_WORDS * 4,
+    PACK_ROOM = STAGE_WORDS - LINE_WORDS, /* rank 1: the end of the stage is for values on their way out */
+    AHEAD = FLOE_WARP * 66                /* tiles: as many as an H100 or H200 decodes at once */
+};
+
+/* A tile's entry and words. */
+struct tile_words {
+    uint32_t entry, encoder;
+    const uint32_t *words; /* device memory; inside the payload: places are sums of what entries say */
+};
+
+FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot)
+{
+    const uint4 v = *(const uint4 *)(call.slots + slot);
+    tile_words w = {v.z, v.w, (const uint32_t *)call.stream + (v.x | (uint64_t)v.y << 32)};
+    return w;
+}
+
+/* Tiles that are cut off, or not aligned. */
+template <int RANK>
+static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
+                                                        pack_source &source)
+{
+    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
+}
+
+/* By value: where the addresses go, nothing stays in registers. */
+template <int RANK>
+FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, pack_source source)
+{
+    return decode_cut_there<RANK>(t, mode, base, step, source);
+}
+
+template <int RANK>
+FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile, pack_source &source,
+                             uint32_t *stage)
+{
+    const target t = target_of<RANK>(chunk, tile);
+    outcome result = TILE_UNFIT;
+    if (t.wanted && entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
+        uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;
+        const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
+        const floe_real step = (floe_real)chunk->quantizer.step;
+        window_wait();
+        if (RANK == 1)
+            window_trim(source.w, PACK_ROOM);
+        const floe_int base = (floe_int)word_value(stage + source.w.at);
+        source.w.at += BASE_WORDS;
+        if (!source_open(source, t.nsteps))
+            return TILE_BAD;
+        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source, line)
+                         : decode_cut<RANK>(t, mode, base, step, source);
+    }
+    if (result == TILE_DONE)
+        return result;
+    window_wait(); /* for words that may not have been looked at */
+    const pack_opener opener = {stage, STAGE_WORDS};
+    return t.wanted ? decode_any<RANK>(chunk, tile, w.entry, w.words, opener) : TILE_DONE;
+}
+
+/* Has the words of a tile that some warp will decode soon brought near: it has none to wait with. */
+FLOE_DEV void prefetch_tile(const floe_lorenzo_decode_call &call, uint64_t slot)
+{
+    const tile_words w = words_of(call, slot);
+    const uint32_t nwords = w.entry & FLOE_TILE_NWORDS_MASK, line = 32 * floe_lane();
+    if (entry_is_plain(w.entry) && w.encoder == FLOE_LORENZO_PACK && line < nwords)
+        floe_prefetch_far(w.words + line);
+}
+
+/* A tile, a thread a group of each step. What decides where the words are is loaded at once, and what they mean while they are
+ * on their way. By a warp. */
+FLOE_DEV outcome decode_slot(const floe_lorenzo_decode_call &call, uint32_t slot, uint32_t *stage)
+{
+    const tile_words w = words_of(call, slot);
+    const uint32_t slots = call.grid->slots, c = slot / slots, tile = slot % slots;
+    const uint64_t nchunks = call.grid->nchunks;
+    if (c >= nchunks || w.encoder != FLOE_LORENZO_PACK)
+        return TILE_DONE;
+    const floe_dev_chunk *chunk = call.chunks + c;
+    const uint32_t rank = chunk->view.rank;
+    pack_source source;
+    if (entry_is_plain(w.entry))
+        window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage, STAGE_WORDS);
+    if (slot + AHEAD < nchunks * slots)
+        prefetch_tile(call, slot + AHEAD);
+    if (tile < chunk->view.ntiles)
+        return rank == 3   ? decode_pack<3>(chunk, w, tile, source, stage)
+               : rank == 2 ? decode_pack<2>(chunk, w, tile, source, stage)
+                           : decode_pack<1>(chunk, w, tile, source, stage);
+    floe_copy_async_wait();
+    return TILE_DONE;
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoding by codec lorenzo on a GPU, and nothing else of the library: chunks are set up here by hand, with the records that
+ * the CPU makes of them. For tests of the kernels that encode; the includer is a cmocka program. */
+#ifndef FLOE_TESTS_GPU_LORENZO_ENCODE_GPU_KIT_H
+#define FLOE_TESTS_GPU_LORENZO_ENCODE_GPU_KIT_H
+
+#include <math.h>
+
+#include "tests/gpu/gpu_kit.h"
+
+#define KIT_FAIL(...) fail_msg(__VA_ARGS__)
+#include "tests/codec_kit.h"
+
+#include "codec/lorenzo_device.h"
+#include "codec/lorenzo_segment.h"
+#include "container/container.h"
+#include "synth/synth.h"
+
+enum { MAX_CHUNKS = 16, FIRST_OFFSET = 24, DIRT = 0xEE };
+
+/* ---- a field and its chunks ---------------------------------------------------------------------------------------- */
+
+typedef struct sample {
+    const char *kind;
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* chunk all 0: one chunk */
+    floe_bound_mode mode;
+    double bound;   /* ABS: relative to the range */
+    int dirty;      /* every so many values is something that the quantizer does not keep; 0: none */
+    int fill;       /* every other run of so many values is fill value; 0: none */
+    int layout;     /* 0 contiguous, 1 every other value along x, 2 all axes backwards, 3 not aligned */
+    bool transpose; /* values that fall on few patterns: for tables */
+} sample;
+
+typedef struct field {
+    floe_codec_params params;
+    floe_dev_grid grid;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    int64_t stride[FLOE_MAX_RANK];
+    uint64_t nbytes, first; /* of the memory; byte of cell 0 */
+    uint8_t *memory;
+} field;
+
+static inline void put_real(floe_dtype dtype, void *at, double value)
+{
+    float f = (float)value;
+    if (dtype == FLOE_F32)
+        memcpy(at, &f, sizeof f);
+    else
+        memcpy(at, &value, sizeof value);
+}
+
+static inline double get_real(floe_dtype dtype, const void *at)
+{
+    float f;
+    double d;
+    memcpy(&f, at, sizeof f);
+    if (dtype == FLOE_F32)
+        return (double)f;
+    memcpy(&d, at, sizeof d);
+    return d;
+}
+
+static inline void spoil(const sample *c, void *values, uint64_t n)
+{
+    const double strange[] = {(double)NAN, (double)INFINITY, -0.0, -(double)INFINITY, 1e30, -0.0};
+    const size_t size = floe_dtype_size(c->dtype);
+    for (uint64_t i = 0; i < n; i++) {
+        uint8_t *at = (uint8_t *)values + i * size;
+        if (c->fill && i / (uint64_t)c->fill % 2)
+            put_real(c->dtype, at, -9999.0);
+        if (c->dirty && i % (uint64_t)c->dirty == 3)
+            put_real(c->dtype, at, strange[i / (uint64_t)c->dirty % 6]);
+        if (c->transpose)
+            put_real(c->dtype, at, floor(8 * get_real(c->dtype, at)) / 4);
+    }
+}
+
+static inline void lay_field(const sample *c, field *f, uint8_t *values, uint64_t n)
+{
+    const size_t size = floe_dtype_size(c->dtype);
+    const int64_t step = c->layout == 1 ? 2 : 1, sign = c->layout == 2 ? -1 : 1;
+    int64_t stride = step;
+    for (uint32_t i = c->rank; i-- > 0; stride *= (int64_t)c->shape[i])
+        f->stride[i] = sign * stride;
+    f->nbytes = (n * (uint64_t)step + 8) * size;
+    f->memory = malloc(f->nbytes);
+    assert_non_null(f->memory);
+    memset(f->memory, 0x11, f->nbytes);
+    f->first = c->layout == 2 ? (n - 1) * size : c->layout == 3 ? size : 0;
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(f->memory + f->first + (int64_t)i * step * sign * (int64_t)size, values + i * size, size);
+    free(values);
+}
+
+static inline void make_field(const sample *c, field *f)
+{
+    const uint64_t n = kit_cells(c->rank, c->shape);
+    const size_t size = floe_dtype_size(c->dtype);
+    double lo = INFINITY, hi = -INFINITY;
+    uint8_t *values = malloc(n * size);
+    *f = (field){.rank = c->rank, .grid = {.nchunks = 1}};
+    assert_non_null(values);
+    assert_int_equal(synth_fill(c->kind, c->dtype, c->rank, c->shape, 1, 0, n, values), FLOE_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        double x = get_real(c->dtype, values + i * size);
+        lo = isfinite(x) && x < lo ? x : lo;
+        hi = isfinite(x) && x > hi ? x : hi;
+    }
+    spoil(c, values, n);
+    lay_field(c, f, values, n);
+    for (uint32_t i = 0; i < c->rank; i++) {
+        f->shape[i] = f->grid.shape[i] = c->shape[i];
+        f->grid.chunk[i] = c->chunk[i] ? c->chunk[i] : c->shape[i];
+        f->grid.nchunks *= floe_ceil_div(c->shape[i], f->grid.chunk[i]);
+    }
+    f->grid.slots = (uint32_t)floe_lorenzo_slots(c->rank, f->grid.chunk);
+    uint64_t fill_bits = 0;
+    put_real(c->dtype, &fill_bits, -9999.0);
+    f->params = (floe_codec_params){.dtype = c->dtype,
+                                    .codec = FLOE_CODEC_LORENZO,
+                                    .preset = FLOE_PRESET_FAST,
+                                    .mode = c->mode,
+                                    .bound = c->mode == FLOE_BOUND_ABS && hi > lo ? c->bound * (hi - lo) : c->bound,
+                                    .max_abs = fmax(fabs(lo), fabs(hi)),
+                                    .has_fill = c->fill != 0,
+                                    .fill_bits = fill_bits};
+    assert_true(f->grid.nchunks <= MAX_CHUNKS);
+}
+
+/* Chunk number k as the CPU sees it. */
+static inline floe_field chunk_of(const field *f, uint64_t k)
+{
+    floe_field chunk = {.dtype = f->params.dtype, .rank = f->rank};
+    uint8_t *data = f->memory + f->first;
+    for (uint32_t i = f->rank; i-- > 0;) {
+        uint64_t n = floe_ceil_div(f->shape[i], f->grid.chunk[i]), lo = k % n * f->grid.chunk[i];
+        k /= n;
+        chunk.shape[i] = floe_min64(f->grid.chunk[i], f->shape[i] - lo);
+        chunk.stride[i] = f->stride[i];
+        data += (int64_t)lo * f->stride[i] * (int64_t)floe_dtype_size(f->params.dtype);
+    }
+    chunk.data = data;
+    return chunk;
+}
+
+/* ---- device -------------------------------------------------------------------------------------------------------- */
+
+static inline void *dev_take(uint64_t nbytes, int value)
+{
+    void *p = NULL;
+    CU(cudaMalloc(&p, nbytes ? nbytes : 1));
+    CU(cudaMemset(p, value, nbytes));
+    return p;
+}
+
+static inline void *dev_copy(const void *from, uint64_t nbytes)
+{
+    void *p = dev_take(nbytes, 0);
+    CU(cudaMemcpy(p, from, nbytes, cudaMemcpyHostToDevice));
+    return p;
+}
+
+static inline void *host_copy(const void *from, uint64_t nbytes)
+{
+    void *p = malloc(nbytes ? nbytes : 1);
+    assert_non_null(p);
+    CU(cudaMemcpy(p, from, nbytes, cudaMemcpyDeviceToHost));
+    return p;
+}
+
+/* What the CPU makes of each chunk, and the call that should make the same. */
+typedef struct encoding {
+    kit_coded coded[MAX_CHUNKS];
+    floe_dev_chunk chunks[MAX_CHUNKS]; /* tables in host memory */
+    floe_lorenzo_encode_call call;
+    uint8_t *dev_field;
+    void *dev_tables[2 * MAX_CHUNKS];
+    uint64_t nbytes; /* of all records */
+} encoding;
+
+static inline void set_table(const field *f, const floe_lorenzo_chunk *head, const uint8_t *bytes, floe_quantizer *q)
+{
+    const size_t size = floe_dtype_size(f->params.dtype);
+    floe_table_slot *slots = calloc(FLOE_TABLE_SLOTS, sizeof *slots);
+    uint64_t *table = calloc(head->table_size, sizeof *table);
+    uint32_t count = 0;
+    assert_true(slots && table);
+    for (uint32_t i = 0; i < head->table_size; i++) {
+        int32_t narrow;
+        int64_t wide;
+        memcpy(&narrow, bytes + head->table_at + i * size, sizeof narrow);
+        memcpy(&wide, bytes + head->table_at + i * size, size);
+        floe_table_insert(slots, (uint64_t)(size == 4 ? narrow : wide), &count, FLOE_TABLE_MAX);
+    }
+    floe_table_finish(slots, table, count);
+    assert_int_equal(count, head->table_size);
+    q->kind = FLOE_QUANTIZER_TABLE;
+    q->table_size = count;
+    q->slots_mask = FLOE_TABLE_SLOTS - 1;
+    q->table = table;
+    q->slots = slots;
+}
+
+static inline void set_chunk(const field *f, uint64_t k, encoding *e)
+{
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
+    const floe_field chunk = chunk_of(f, k);
+    kit_coded *coded = &e->coded[k];
+    floe_lorenzo_chunk head;
+    floe_dev_chunk *d = &e->chunks[k];
+    assert_int_equal(kit_encode(&cpu, &f->params, &chunk, floe_codec_bound(&f->params, f->rank, chunk.shape), coded),
+                     FLOE_OK);
+    *d = (floe_dev_chunk){.ncells = kit_cells(f->rank, chunk.shape)};
+    assert_int_equal(floe_lorenzo_chunk_read(coded->block.data, coded->nbytes, f->params.dtype, f->rank, chunk.shape,
+                                             &head, &d->view, NULL),
+                     FLOE_OK);
+    d->swap = head.swap;
+    d->origin = e->dev_field + ((uint8_t *)chunk.data - f->memory);
+    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
+        d->region_hi[a] = d->view.extent[a];
+        d->stride[a] = d->view.axis[a] < 0 ? (a == FLOE_VIEW_X) : chunk.stride[d->view.axis[a]];
+    }
+    const floe_codec_params *p = &f->params;
+    const bool table = head.kind == FLOE_QUANTIZER_TABLE;
+    floe_quantizer_init(&d->quantizer, table ? FLOE_QUANTIZER_BITS : head.kind, p->dtype, p->bound, p->max_abs,
+                        p->has_fill, p->fill_bits);
+    if (table)
+        set_table(f, &head, coded->block.data, &d->quantizer);
+}
+
+static inline void begin_encoding(const field *f, encoding *e)
+{
+    const uint64_t nslots = f->grid.nchunks * f->grid.slots, size = floe_dtype_size(f->params.dtype);
+    const uint64_t draft_words = nslots * FLOE_DRAFT_SLOT_WORDS * (size / 4);
+    floe_dev_chunk chunks[MAX_CHUNKS];
+    *e = (encoding){.nbytes = 0};
+    e->dev_field = dev_copy(f->memory, f->nbytes);
+    for (uint64_t k = 0; k < f->grid.nchunks; k++) {
+        set_chunk(f, k, e);
+        e->nbytes += floe_record_nbytes(e->coded[k].nbytes);
+        chunks[k] = e->chunks[k];
+        floe_quantizer *q = &chunks[k].quantizer;
+        if (q->table) {
+            q->table = e->dev_tables[2 * k] = dev_copy(q->table, q->table_size * sizeof *q->table);
+            q->slots = e->dev_tables[2 * k + 1] = dev_copy(q->slots, FLOE_TABLE_SLOTS * sizeof *q->slots);
+        }
+    }
+    floe_lorenzo_encode_call *c = &e->call;
+    c->field.dtype = f->params.dtype;
+    c->field.rank = f->rank;
+    c->grid = f->grid;
+    c->chunks = dev_copy(chunks, f->grid.nchunks * sizeof *chunks);
+    c->first_offset = FIRST_OFFSET;
+    c->capacity = FIRST_OFFSET + e->nbytes;
+    c->stream = dev_take(c->capacity + 64, DIRT);
+    c->records = dev_take(f->grid.nchunks * sizeof *c->records, 0);
+    c->end = dev_take(sizeof *c->end, 0);
+    c->status = dev_take(sizeof *c->status, 0);
+    c->retry = dev_take(sizeof *c->retry, 0);
+    c->place_nbytes = floe_lorenzo_place_nbytes(&c->grid);
+    for (int i = 0; i < 2; i++)
+        c->place_state[i] = dev_take(c->place_nbytes, 0);
+    c->spill = dev_take(floe_lorenzo_spill_nbytes(f->params.dtype), DIRT);
+    c->drafts = dev_take(4 * draft_words, DIRT);
+    c->draft_entries = dev_take(4 * nslots, DIRT);
+    c->draft_nwords = dev_take(4 * nslots, DIRT);
+    c->hists = dev_take(f->grid.nchunks * sizeof *c->hists, 0);
+}
+
+static inline void end_encoding(const field *f, encoding *e)
+{
+    floe_lorenzo_encode_call *c = &e->call;
+    void *all[] = {c->chunks,        c->stream,         c->records,        c->end,      c->status,
+                   c->retry,         c->place_state[0], c->place_state[1], c->spill,    c->drafts,
+                   c->draft_entries, c->draft_nwords,   c->hists,          e->dev_field};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU(cudaFree(all[i]));
+    for (uint64_t k = 0; k < f->grid.nchunks; k++) {
+        CU(cudaFree(e->dev_tables[2 * k]));
+        CU(cudaFree(e->dev_tables[2 * k + 1]));
+        free((void *)(uintptr_t)e->chunks[k].quantizer.table);
+        free((void *)(uintptr_t)e->chunks[k].quantizer.slots);
+        kit_block_free(&e->coded[k].block);
+    }
+    free(f->memory);
+}
+
+static inline void begin(const sample *c, field *f, encoding *e)
+{
+    make_field(c, f);
+    begin_encoding(f, e);
+}
+
+/* ---- comparing ----------------------------------------------------------------------------------------------------- */
+
+static inline void compare_met(const field *f, const encoding *e, uint32_t attempt)
+{
+    floe_dev_chunk *chunks = host_copy(e->call.chunks, f->grid.nchunks * sizeof *chunks);
+    for (uint64_t k = 0; k < f->grid.nchunks; k++) {
+        const floe_dev_gathered *g = &chunks[k].gathered[attempt];
+        const floe_chunk_stats *want = &e->coded[k].stats;
+        assert_int_equal(g->nexceptions, want->nexceptions);
+        assert_int_equal(g->max_error_bits, floe_bits_f64(want->max_error));
+        assert_int_equal(g->max_pw_error_bits, floe_bits_f64(want->max_pw_error));
+    }
+    free(chunks);
+}
+
+static inline void compare_records(const sample *c, const field *f, const encoding *e)
+{
+    uint8_t *stream = host_copy(e->call.stream, e->call.capacity + 64);
+    floe_dev_record *records = host_copy(e->call.records, f->grid.nchunks * sizeof *records);
+    uint64_t *end = host_copy(e->call.end, sizeof *end), at = FIRST_OFFSET;
+    for (uint64_t k = 0; k < f->grid.nchunks; k++) {
+        const uint8_t *want = e->coded[k].block.data;
+        const uint64_t n = e->coded[k].nbytes, payload = at + FLOE_RECORD_HEAD_NBYTES;
+        assert_int_equal(records[k].offset, at);
+        for (uint64_t i = at; i < payload; i++)
+            assert_int_equal(stream[i], DIRT); /* the head is not ours */
+        for (uint64_t i = 0; i < n; i++)
+            if (stream[payload + i] != want[i])
+                fail_msg("%s, %s: chunk %llu: byte %llu of %llu", c->kind, kit_describe(&f->params, &(floe_field){0}),
+                         (unsigned long long)k, (unsigned long long)i, (unsigned long long)n);
+        assert_int_equal(records[k].nbytes, n);
+        at += floe_record_nbytes(n);
+        for (uint64_t i = payload + n; i < at; i++)
+            assert_int_equal(stream[i], 0);
+    }
+    assert_int_equal(*end, at);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(stream[at + (uint64_t)i], DIRT);
+    free(stream);
+    free(records);
+    free(end);
+}
+
+static inline uint32_t status_of(const encoding *e)
+{
+    uint32_t *status = host_copy(e->call.status, sizeof *status), s = *status;
+    free(status);
+    return s;
+}
+
+/* Nothing has been written to these bytes of the stream. */
+static inline void compare_untouched(const encoding *e, uint64_t from, uint64_t to)
+{
+    uint8_t *stream = host_copy(e->call.stream, to);
+    for (uint64_t i = from; i < to; i++)
+        assert_int_equal(stream[i], DIRT);
+    free(stream);
+}
+
+/* Room for some bytes fewer than are needed: encode tells that it does not fit. */
+static inline void check_room(const sample *c, void (*encode)(encoding *e))
+{
+    for (uint64_t less = 1; less < 40000; less += 9999) {
+        field f;
+        encoding e;
+        begin(c, &f, &e);
+        const uint64_t all = e.call.capacity;
+        e.call.capacity -= less;
+        encode(&e);
+        assert_int_equal(status_of(&e), FLOE_ERR_CAPACITY);
+        compare_untouched(&e, e.call.capacity, all);
+        end_encoding(&f, &e);
+    }
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------------- */
+
+#define F32 .dtype = FLOE_F32
+#define F64 .dtype = FLOE_F64
+#define ABS .mode = FLOE_BOUND_ABS, .bound
+
+static const sample samples[] = {
+    {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-2},
+    {"turbulence", F64, 3, {33, 50, 100}, {0}, ABS = 1e-2},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3},
+    {"turbulence", F64, 3, {32, 32, 64}, {0}, ABS = 1e-5},
+    {"turbulence", F32, 3, {48, 48, 96}, {32, 32, 64}, ABS = 1e-4},
+    {"turbulence", F64, 3, {40, 40, 40}, {16, 32, 32}, ABS = 1e-4},
+    {"turbulence", F32, 2, {130, 257}, {0}, ABS = 1e-3},
+    {"turbulence", F64, 2, {130, 257}, {0}, ABS = 1e-3},
+    {"turbulence", F32, 2, {128, 256}, {64, 128}, ABS = 1e-3},
+    {"turbulence", F32, 1, {20000}, {0}, ABS = 1e-3},
+    {"turbulence", F64, 1, {20000}, {9000}, ABS = 1e-3},
+    {"turbulence", F32, 4, {5, 18, 20, 40}, {0}, ABS = 1e-3},
+    {"turbulence", F64, 4, {3, 18, 20, 12}, {2, 9, 20, 12}, ABS = 1e-3},
+    {"turbulence", F32, 4, {9, 10, 20, 3}, {0}, ABS = 1e-3},
+    {"turbulence", F32, 3, {1, 1, 1}, {0}, ABS = 1e-3},
+    {"turbulence", F64, 2, {7, 1}, {0}, ABS = 1e-3},
+    {"turbulence", F32, 3, {7, 9, 129}, {0}, ABS = 1e-3},
+    {"noise", F32, 3, {20, 17, 40}, {0}, ABS = 3e-7},
+    {"noise", F64, 3, {20, 17, 40}, {0}, ABS = 3e-16},
+    {"noise", F64, 3, {32, 16, 32}, {0}, ABS = 3e-14},
+    {"noise", F32, 3, {2, 2, 9}, {0}, ABS = 3e-7},
+    {"noise", F32, 3, {32, 16, 32}, {0}, ABS = 1e-6},
+    {"noise", F32, 2, {64, 128}, {0}, ABS = 1e-6},
+    {"noise", F32, 1, {8192}, {0}, ABS = 1e-6},
+    {"constant", F32, 3, {17, 16, 33}, {0}, ABS = 1e-3},
+    {"constant", F64, 3, {16, 16, 32}, {0}, ABS = 1e-3},
+    {"mixing", F32, 3, {48, 32, 96}, {0}, ABS = 1e-4},
+    {"steps", F32, 3, {31, 64, 65}, {0}, ABS = 1e-3},
+    {"hostile", F32, 3, {17, 18, 40}, {0}, ABS = 1e-3},
+    {"hostile", F64, 3, {17, 18, 40}, {9, 18, 40}, ABS = 1e-3},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .dirty = 37},
+    {"turbulence", F64, 3, {32, 33, 64}, {0}, ABS = 1e-3, .dirty = 3000},
+    {"turbulence", F32, 2, {128, 200}, {0}, ABS = 1e-3, .dirty = 5},
+    {"turbulence", F32, 1, {20000}, {0}, ABS = 1e-3, .dirty = 50},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 700},
+    {"turbulence", F64, 1, {20000}, {0}, ABS = 1e-3, .fill = 700, .dirty = 11},
+    {"turbulence", F32, 2, {100, 300}, {0}, ABS = 1e-3, .fill = 700},
+    {"turbulence", F32, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_PWREL, .bound = 1e-3, .dirty = 101},
+    {"turbulence", F64, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_PWREL, .bound = 1e-3},
+    {"turbulence", F32, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_LOSSLESS},
+    {"turbulence", F64, 2, {60, 140}, {0}, .mode = FLOE_BOUND_LOSSLESS, .dirty = 90},
+    {"turbulence", F32, 3, {20, 30, 40}, {0}, .mode = FLOE_BOUND_LOSSLESS, .transpose = true},
+    {"turbulence", F64, 3, {20, 30, 40}, {10, 30, 40}, .mode = FLOE_BOUND_LOSSLESS, .transpose = true},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .layout = 1},
+    {"turbulence", F64, 3, {32, 32, 64}, {0}, ABS = 1e-3, .layout = 2},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .layout = 3},
+    {"turbulence", F32, 2, {64, 128}, {0}, ABS = 1e-3, .layout = 2},
+    {"turbulence", F32, 1, {9000}, {0}, ABS = 1e-3, .layout = 2, .dirty = 100},
+    {"turbulence", F32, 1, {40000}, {0}, ABS = 1e-3, .fill = 8192}, /* tiles of nothing else */
+    {"turbulence", F64, 3, {32, 16, 40}, {0}, ABS = 1e-3, .fill = 10240},
+    {"turbulence", F64, 1, {40000}, {0}, ABS = 1e-3, .fill = 2048}, /* steps of nothing else */
+    {"constant", F64, 3, {20, 16, 33}, {0}, ABS = 1e-3, .dirty = 100},
+    {"constant", F64, 3, {17, 17, 33}, {0}, ABS = 1e-3}, /* a tile of one value */
+    /* drafts of which nothing is left: few cells a group */
+    {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-7, .layout = 1},
+    {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-6},
+    {"noise", F64, 3, {17, 17, 40}, {0}, ABS = 3e-16, .layout = 1},
+    {"noise", F64, 3, {17, 17, 40}, {0}, ABS = 3e-13},
+};
+enum { NSAMPLES = sizeof samples / sizeof *samples };
+
+#endif
