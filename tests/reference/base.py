@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the pages' decoders share: the error, and a reader of bytes."""
+"""What the pages' decoders share: the error, and readers of bytes and of 32-bit words."""
 import struct
 
 
@@ -22,6 +22,14 @@ def signed(v, bits):
     return v - (v >> bits - 1 << bits)
 
 
+def u32(data, at):
+    return int.from_bytes(data[at:at + 4], "little")
+
+
+def u64(data, at):
+    return int.from_bytes(data[at:at + 8], "little")
+
+
 class Reader:
     """Takes numbers off the front of bytes."""
 
@@ -38,3 +46,25 @@ class Reader:
 
     def real(self):
         return struct.unpack("<d", self.take(8))[0]
+
+
+class Words:
+    """Takes 32-bit words off the front of bytes."""
+
+    def __init__(self, data):
+        self.words, self.at = struct.unpack("<%dI" % (len(data) // 4), data), 0
+
+    def take(self):
+        need(self.at < len(self.words), "words are missing")
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def number(self, bits):
+        return self.take() if bits == 32 else self.take() | self.take() << 32
+
+    def left(self):
+        return len(self.words) - self.at
+
+    def rest(self):
+        self.at, rest = len(self.words), self.words[self.at:]
+        return rest
