@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of the fuzz preset, SECONDS in all. What it learns stays in
+# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of the fuzz preset, SECONDS in all of its processors. What it learns stays in
 # BUILD/corpus/; a finding is left in BUILD/findings/ and its path printed. Seeds: tests/fuzz/seeds/TARGET/ where there are
 # any, and small streams made by the command.
 set -euo pipefail
@@ -54,21 +54,22 @@ fi
 
 each=$(((seconds + ${#targets[@]} - 1) / ${#targets[@]}))
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=allocator_may_return_null=1
-failed=0
-for target in "${targets[@]}"; do
-    name=${target##*/}
+export build seeds each
+one() { # target
+    local name=${1##*/} corpus inputs
     corpus=$build/corpus/$name
     mkdir -p "$corpus"
     inputs=("$corpus")
     [ ! -d "tests/fuzz/seeds/$name" ] || inputs+=("tests/fuzz/seeds/$name")
     inputs+=("$seeds")
-    if "$target" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+    if "$1" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
         -verbosity=1 -artifact_prefix="$build/findings/$name-" "${inputs[@]}" >"$build/$name.log" 2>&1; then
         echo "fuzz: $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log") inputs in ${each} s, no finding"
     else
         tail -n 40 "$build/$name.log"
         echo "fuzz: $name: FAILED, see $build/findings/"
-        failed=1
+        return 1
     fi
-done
-exit $failed
+}
+export -f one
+printf '%s\0' "${targets[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'one "$1"' one

@@ -16,6 +16,13 @@ filter() {
         -e 's/("version": ).*/\1"V",/'
 }
 
+# few WORD...: all of them; with FLOE_TESTS=few, as under sanitizers, every third, and the last one always.
+few() {
+    local i step=1
+    [ "${FLOE_TESTS:-}" != few ] || step=3
+    for ((i = 1 + ($# - 1) % step; i <= $#; i += step)); do printf '%s ' "${!i}"; done
+}
+
 # show NAME...: runs floe and prints the command, what it said (standard error marked with !), and an exit code that is not 0.
 show() {
     echo "\$ floe${*:+ $*}" | sed 's/ *$//'

@@ -5,7 +5,7 @@ show decompress t.floe -o whole.f32 -q
 n=$(size t.floe)
 
 # cut anywhere: never a word but one, never an output, never more than exit code 3
-for ((cut = 0; cut < n; cut += cut < 300 ? 7 : n / 23)); do
+for cut in $(few $(seq 0 7 300) $(seq 301 $((n / 23)) $((n - 1)))); do
     head -c $cut t.floe >cut.floe
     for command in "decompress cut.floe -o x.f32" "verify cut.floe" "verify cut.floe --against t.f32"; do
         "$FLOE" $command -q >out 2>err
@@ -13,7 +13,7 @@ for ((cut = 0; cut < n; cut += cut < 300 ? 7 : n / 23)); do
     done
 done
 # one byte of the header wrong, whatever it says then
-for ((at = 0; at < 128; at++)); do
+for at in $(few $(seq 0 127)); do
     cp t.floe bad.floe
     flip bad.floe $at
     "$FLOE" decompress bad.floe -o x.f32 -q 2>err
