@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh BUILD CC CXX   installs BUILD into a scratch folder, moves that folder, and builds the consumer against it: by
-# pkg-config and by find_package, as C11 and C++17, static and shared. Then each public header alone. CXX may be "none".
+# pkg-config and by find_package, as C11 and C++17, static and shared. Then the example that needs nothing but floe, in the way
+# that it names, and each public header alone. CXX may be "none".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 cc=$2 cxx=$3
@@ -36,6 +37,9 @@ if command -v pkg-config >/dev/null; then
             $(pkg-config --static --libs floe | sed 's/-lfloe/-l:libfloe.a/')
         runs "$scratch/static"
     done
+    # shellcheck disable=SC2046
+    "$cc" -std=c11 "${strict[@]}" "$here/../../examples/snapshots/snapshots.c" $(pkg-config --cflags --libs floe) -o "$scratch/snapshots"
+    LD_LIBRARY_PATH=$lib "$scratch/snapshots" "$scratch" >"$scratch/log" || { cat "$scratch/log" && fail "the example does not run"; }
 else
     echo "consumer: no pkg-config here: only find_package is tried"
 fi
