@@ -32,7 +32,7 @@ large: build ## a field past 2^32 elements (17 GB) as a stream, in less than 1 G
 	@cmake --build $(BUILD) --target large_check -- --quiet
 	@$(BUILD)/tests/large_check $(BUILD)/floe $(BUILD)/large.floe; status=$$?; rm -f $(BUILD)/large.floe; exit $$status
 
-bench: build ## speed of both presets beside memcpy and libzfp
+bench: build ## speed of both presets beside memcpy (build/floe bench --peers: and libzfp)
 	@$(BUILD)/floe bench
 
 fuzz: ## fuzz every decoder for FUZZ_SECONDS (60) in all

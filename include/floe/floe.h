@@ -27,7 +27,7 @@ extern "C" {
 
 /* ---- fields ---------------------------------------------------------------------------------------------------- */
 
-/* Integers are in two's complement. They are lossless with every codec; only pwrel does not work for them.
+/* Integers are in two's complement, and compared as integers. Every bound but pwrel works for them.
  * On a GPU they are codec zfp's work; with codec lorenzo they are the CPU's, in host memory. */
 typedef enum floe_dtype { FLOE_F32 = 1, FLOE_F64 = 2, FLOE_I32 = 3, FLOE_I64 = 4 } floe_dtype;
 
@@ -267,8 +267,8 @@ typedef struct floe_stream_options {
     uint32_t nattrs;
     floe_progress_fn progress;
     void *progress_user;
-    int salvage; /* decompress: damaged chunks become NaN (integers: the fill value, else the least number) and
-                              * are counted, not an error */
+    /* decompress: damaged chunks become NaN (integers: the fill value, else the least number) and are counted, not an error */
+    int salvage;
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
     void *damaged_user; /* salvage: told about each lost chunk and the box that it covered */
