@@ -45,8 +45,8 @@ void floe_bins_cover(floe_bins *b, double low, double high)
 
 void floe_bins_collect(const floe_bins *b, uint32_t table, const floe_bins_frame *frame, uint64_t *count)
 {
-    const uint64_t *from = b->count + (uint64_t)table * b->capacity;
+    const uint64_t first = (uint64_t)table * b->capacity;
     for (uint32_t i = 0; i < b->frame.nbins; i++)
-        if (from[i])
-            count[floe_bins_move(&b->frame, i, frame)] += from[i];
+        if (b->count[first + i])
+            count[floe_bins_move(&b->frame, i, frame)] += b->count[first + i];
 }
