@@ -93,7 +93,7 @@ typedef struct floe_assess_options {
     uint32_t bins;        /* of the PDFs of errors, at most: FLOE_ASSESS_MIN_BINS to FLOE_ASSESS_MAX_BINS; 1024 */
     uint32_t value_bins;  /* of the histograms of values: FLOE_ASSESS_MIN_BINS to FLOE_ASSESS_MAX_VALUE_BINS; 4096 */
     uint32_t worst;       /* worst errors that are listed: 0 to FLOE_ASSESS_MAX_WORST; 8 */
-    uint32_t window;      /* edge of SSIM's window: 2 to FLOE_ASSESS_MAX_WINDOW; 8 */
+    uint32_t window;      /* edge of SSIM's window along axes longer than 1: 2 to FLOE_ASSESS_MAX_WINDOW; 8 */
     uint32_t step;        /* between its windows: 1 or more; 1 */
     uint32_t lags;        /* of the autocorrelation: 1 to FLOE_ASSESS_MAX_LAGS; 10 */
     int periodic;         /* not 0: opposite ends of the field meet, its spectrum needs no Hann window; 0 */

@@ -274,9 +274,35 @@ static void small_fields(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Axes of one value change nothing but the places: a map is a map, whether its time axis is kept or not. */
+static void axes_of_one_value(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F64, 2, (uint64_t[]){20, 30}, false, 5);
+    static const uint64_t layouts[][3] = {{1, 20, 30}, {20, 1, 30}, {20, 30, 1}};
+    const floe_assess_report flat = assessed(ctx, &p.field[0], &p.field[1], "ssim");
+    assert_int_equal(flat.ssim.nwindows, ((20 - EDGE) / STEP + 1) * ((30 - EDGE) / STEP + 1));
+    for (size_t k = 0; k < KIT_COUNT(layouts); k++) {
+        const floe_field x = floe_field_of(p.field[0].data, FLOE_F64, 3, layouts[k]),
+                         y = floe_field_of(p.field[1].data, FLOE_F64, 3, layouts[k]);
+        const floe_assess_report r = assessed(ctx, &x, &y, "ssim");
+        assert_int_equal(r.ssim.nwindows, flat.ssim.nwindows);
+        assert_true(fabs(r.ssim.loss - flat.ssim.loss) <= 1e-11 * flat.ssim.loss);
+    }
+    const floe_field one = floe_field_of(p.field[0].data, FLOE_F64, 2, (uint64_t[]){1, 1});
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "ssim", NULL));
+    kit_fails(ctx, floe_assess(ctx, &one, &one, &o, &r), FLOE_ERR_ARGUMENT, "larger than the field");
+    kit_pair_free(&p);
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report), cmocka_unit_test(spectra),
-                                       cmocka_unit_test(small_fields)};
+                                       cmocka_unit_test(small_fields), cmocka_unit_test(axes_of_one_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,7 +229,8 @@ static const row table[] = {
     WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:ssim", "ssim",
            "mean over windows of (2 mx my + C1) (2 cxy + C2) / ((mx^2 + my^2 + C1) (vx + vy + C2)), C1 = (0.01 "
            "range)^2, C2 "
-           "= (0.03 range)^2; means m, population (co)variances v, c of a window of 8 along every axis, step 1",
+           "= (0.03 range)^2; means m, population (co)variances v, c of a window of 8 along every axis longer than 1, "
+           "step 1",
            "", ssim.ssim),
     WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:min", "ssim_min", "the least of all windows", "", ssim.min),
     WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:loss", "ssim_loss", "1 - ssim, with all digits", "", ssim.loss),

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "assess/pair_read.h"
 #include "assess/window/ssim_cpu.h"
 #include "assess/window/ssim_tree.h"
 #include "base/try.h"
@@ -14,10 +15,11 @@ floe_ssim_options floe_ssim_options_of(const floe_pair *pair, uint64_t window, u
 {
     floe_ssim_options o = {
         .weights = FLOE_SSIM_WEIGHTS_UNIFORM, .min = min, .max = max, .low = -INFINITY, .high = INFINITY};
+    const bool is_one_value = floe_pair_nelems(pair) == 1;
     for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
-        const bool is_callers = a >= FLOE_MAX_RANK - pair->rank;
-        o.window[a] = is_callers ? window : 1;
-        o.step[a] = is_callers ? step : 1;
+        const bool is_callers = a >= FLOE_MAX_RANK - pair->rank, slides = pair->shape[a] > 1 || is_one_value;
+        o.window[a] = is_callers && slides ? window : 1;
+        o.step[a] = is_callers && slides ? step : 1;
     }
     return o;
 }

@@ -64,7 +64,7 @@ typedef struct floe_ssim_result {
     uint64_t nleft_out;
 } floe_ssim_result;
 
-/* The same window and step along all of the caller's axes; uniform, population. */
+/* The same window and step along all of the caller's axes that are longer than 1; uniform, population. */
 floe_ssim_options floe_ssim_options_of(const floe_pair *pair, uint64_t window, uint64_t step, double min, double max);
 /* As scikit-image has it: slices along the two fastest axes, 7 x 7 uniform or 11 x 11 Gaussian, step 1, sample covariances. */
 floe_ssim_options floe_ssim_options_image(floe_ssim_weights weights, double min, double max);
