@@ -57,6 +57,33 @@ int check_options(const cli_args *args, const floe_info *stream, floe_assess_opt
 /* --memory, or half of the machine's. */
 int check_memory(const cli_args *args, uint64_t *nbytes);
 
+/* ---- what is left out --------------------------------------------------------------------------------------------- */
+
+enum { CHECK_WHY = 256 };
+
+/* A metric, or a group of which nothing is found. */
+typedef struct check_left_out {
+    const char *name, *alias;
+    char why[CHECK_WHY];
+} check_left_out;
+
+typedef struct check_left_out_list {
+    check_left_out of[16];
+    uint32_t count;
+} check_left_out_list;
+
+/* What was asked for. */
+typedef struct check_request {
+    const floe_field *original, *decoded; /* decoded: NULL where there is one field */
+    const floe_assess_options *options;
+} check_request;
+
+void check_left_out_add(check_left_out_list *list, const char *name, const char *alias, const char *why);
+/* Adds what groups that were asked for hold and is not among `computed`. */
+void check_left_out_find(const check_request *request, const floe_metric_set *computed, check_left_out_list *list);
+/* A line on standard error for each reason. */
+void check_left_out_say(const check_left_out_list *list);
+
 /* ---- the report --------------------------------------------------------------------------------------------------- */
 
 typedef struct check_result {
@@ -65,9 +92,9 @@ typedef struct check_result {
     const floe_assess_report *report;
     const check_figure *figures;
     const check_gates *gates;
-    const char *left_out; /* a group that does not fit into memory; NULL: none */
-    bool on_gpu;          /* it found the metrics */
-    double seconds;       /* of the call that found the metrics */
+    const check_left_out_list *left_out;
+    bool on_gpu;    /* it found the metrics */
+    double seconds; /* of the call that found the metrics */
 } check_result;
 
 /* What lies in the report at the metric's place. */

@@ -75,6 +75,15 @@ static void gates_put(cli_json *json, const check_gates *gates)
     cli_json_close(json, ']');
 }
 
+/* Names of metrics or groups, with the reason. */
+static void left_out_put(cli_json *json, const check_left_out_list *list)
+{
+    cli_json_open(json, "left_out", '{');
+    for (uint32_t i = 0; i < list->count; i++)
+        cli_json_text(json, list->of[i].name, list->of[i].why);
+    cli_json_close(json, '}');
+}
+
 static void inputs_put(cli_json *json, const check_result *result)
 {
     const floe_assess_report *report = result->report;
@@ -104,8 +113,8 @@ void check_json_print(const check_result *result)
     cli_json_close(&json, '}');
     if (result->gates->count)
         gates_put(&json, result->gates);
-    if (result->left_out)
-        cli_json_text(&json, "left_out", result->left_out);
+    if (result->left_out->count)
+        left_out_put(&json, result->left_out);
     cli_json_text(&json, "backend", result->on_gpu ? "cuda" : "cpu");
     cli_json_real(&json, "seconds", result->seconds);
     cli_json_bool(&json, "ok", result->gates->nfailed == 0);

@@ -67,6 +67,13 @@ static int listed(const char *list, floe_metric_set *set)
     return is_empty(set) ? check_metric_add(set, "n") : 0; /* figures only; an empty set would be everything */
 }
 
+/* Who sets the window wants to see what is found with it: where it does not fit, that is an error. */
+static int window_named(const cli_args *args, floe_metric_set *set)
+{
+    const bool given = cli_given(args, OPT_WINDOW) || cli_given(args, OPT_STEP);
+    return given && set->groups >> FLOE_PASS_WINDOW & 1 ? check_metric_add(set, "ssim") : 0;
+}
+
 int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set)
 {
     const char *list = cli_value(args, OPT_METRICS), *config = cli_value(args, OPT_CONFIG);
@@ -82,7 +89,7 @@ int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gat
     for (uint32_t i = 0; i < gates->count && !failed; i++)
         if (!gates->gate[i].is_figure)
             floe_metric_set_add(set, gates->gate[i].number);
-    return failed;
+    return failed ? failed : window_named(args, set);
 }
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */

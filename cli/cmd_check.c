@@ -17,7 +17,7 @@ typedef struct check_job {
     floe_ctx *ctx;
     floe_assess_options options;
     floe_assess_report report;
-    const char *left_out; /* a group that does not fit into memory; NULL: none */
+    check_left_out_list left_out;
     double seconds;
 } check_job;
 
@@ -86,12 +86,6 @@ static floe_status ctx_create(check_job *job)
     return floe_ctx_create(&job->ctx, &job->machine);
 }
 
-static void note(const check_job *job, const char *group, const char *why)
-{
-    if (!cli_given(job->args, OPT_QUIET))
-        fprintf(stderr, "floe: left out: %s (%s)\n", group, why);
-}
-
 static floe_status assess(check_job *job)
 {
     const double started = cli_seconds();
@@ -131,14 +125,10 @@ static floe_status assess_what_fits(check_job *job)
     floe_status status = assess(job);
     if (!is_too_little(status) || !(o->metrics.groups & (spectrum | one_field)))
         return status;
-    char why[256];
-    snprintf(why, sizeof why, "%s", floe_ctx_message(job->ctx));
+    const char *name = check_pass_name(FLOE_PASS_SPECTRUM);
+    check_left_out_add(&job->left_out, name, name, floe_ctx_message(job->ctx));
     spectrum_drop(job);
-    status = assess(job);
-    job->left_out = check_pass_name(FLOE_PASS_SPECTRUM);
-    if (status == FLOE_OK)
-        note(job, job->left_out, why);
-    return status;
+    return assess(job);
 }
 
 /* Where --backend auto led to a GPU that cannot do it after all, the CPU does. */
@@ -156,20 +146,14 @@ static floe_status assess_anywhere(check_job *job)
     return status == FLOE_OK ? assess_what_fits(job) : status;
 }
 
-/* Says which groups that were asked for gave nothing. */
-static void say_missing(const check_job *job)
+/* Where a group was asked for, by name or as part of all: what of it is not there, and why. */
+static void left_out_say(check_job *job)
 {
-    const uint32_t groups = job->options.metrics.groups;
-    for (int pass = 0; pass < FLOE_PASSES; pass++) {
-        bool could = false, found = false;
-        for (uint32_t i = 0; floe_metric_at(i); i++) {
-            const floe_metric *m = floe_metric_at(i);
-            could = could || ((int)m->pass == pass && m->nfields <= job->nfields);
-            found = found || ((int)m->pass == pass && floe_metric_set_has(&job->report.computed, i));
-        }
-        if (groups >> pass & 1 && could && !found)
-            note(job, check_pass_name((floe_metric_pass)pass), "nothing of it fits this field, or this build");
-    }
+    const check_request request = {&job->inputs[0].field, job->nfields > 1 ? &job->inputs[1].field : NULL,
+                                   &job->options};
+    check_left_out_find(&request, &job->report.computed, &job->left_out);
+    if (!cli_given(job->args, OPT_QUIET))
+        check_left_out_say(&job->left_out);
 }
 
 static void word_add(char *list, size_t capacity, const char *word)
@@ -218,7 +202,7 @@ static int metrics_find(check_job *job)
         return fail_memory(job);
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, NULL, NULL);
-    say_missing(job);
+    left_out_say(job);
     return 0;
 }
 
@@ -241,7 +225,7 @@ static int run(check_job *job)
                                  .report = &job->report,
                                  .figures = job->figures,
                                  .gates = &job->gates,
-                                 .left_out = job->left_out,
+                                 .left_out = &job->left_out,
                                  .on_gpu = job->machine.backend == FLOE_BACKEND_CUDA,
                                  .seconds = job->seconds};
     if (cli_given(job->args, OPT_JSON))

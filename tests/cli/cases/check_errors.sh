@@ -34,6 +34,17 @@ show check a.npy a.npy --json --csv
 for gate in psnr 'psnr<' 'psnr<x' 'psnr!=1' '<60' 'psnr<60dB' 'psnrr<60' 'autocorr>0' 'window<1' 'ratio<3' 'outside>0'; do
     show check a.npy a.npy --fail-if "$gate"
 done
+# what groups hold and this field has no room for
+field thin.npy 6x20x30
+show check thin.npy thin.npy --metrics n,window
+show check thin.npy thin.npy --metrics n,window --quiet --csv
+show_sh "floe check thin.npy thin.npy --metrics window --json 2>.notes | sed -n '/left_out/,/}/p'" && rm .notes
+show check thin.npy thin.npy --window 7
+show check thin.npy thin.npy --window 6 --step 2 --metrics window
+show check thin.npy thin.npy --window 7 --metrics n
+field row.npy 7
+show check row.npy row.npy --metrics n,window
+show check row.npy row.npy --metrics n,window --window 7
 show stat a.npy --metrics psnr
 show stat a.npy --window 8
 show stat a.npy --fail-if 'nan>0' --metrics n
@@ -65,4 +76,4 @@ show_sh "floe check t.f32 bad.floe 2>&1 | sed 's/:.*//'; echo code \${PIPESTATUS
 head -c 40 t.floe >short.floe
 show_sh "floe check t.f32 short.floe 2>&1 | sed 's/:.*//'; echo code \${PIPESTATUS[0]}"
 show check t.f32 t.floe --shape 4x4
-only t.f32 a.npy b.npy c.npy empty.f32 zero.npy nan.f32 t.floe bad.floe short.floe
+only thin.npy row.npy t.f32 a.npy b.npy c.npy empty.f32 zero.npy nan.f32 t.floe bad.floe short.floe
