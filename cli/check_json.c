@@ -94,6 +94,8 @@ static void inputs_put(cli_json *json, const check_result *result)
     cli_json_text(json, "dtype", floe_dtype_name(report->dtype));
     cli_json_shape(json, "shape", report->rank, report->shape);
     cli_json_uint(json, "elements", report->nelems);
+    if (report->nmismatch)
+        cli_json_uint(json, "special_mismatch", report->nmismatch);
     if (report->has_fill)
         cli_json_real(json, "fill_value", report->fill_value);
 }

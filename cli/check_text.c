@@ -71,6 +71,11 @@ static void spot_print(const floe_spot *spot, uint32_t rank)
     value_print(spot->original);
     fputs(" -> ", stdout);
     value_print(spot->decoded);
+    const double error = spot->decoded - spot->original;
+    if (isfinite(error) && error != 0) { /* six digits of the two may be the same */
+        fputs(", off by ", stdout);
+        value_print(error);
+    }
 }
 
 /* A line each. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `floe check` with two fields and `floe stat` with one: all but their number is the same. */
-#include <math.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/check.h"
@@ -156,6 +156,19 @@ static void left_out_say(check_job *job)
         check_left_out_say(&job->left_out);
 }
 
+/* Errors are those of pairs of numbers: where a NaN became a number, or a number a NaN, no error metric shows it. */
+static void mismatch_say(const check_job *job)
+{
+    const floe_assess_report *r = &job->report;
+    if (r->nmismatch == 0 || cli_given(job->args, OPT_QUIET))
+        return;
+    fprintf(stderr, "floe: %" PRIu64 " special value%s (NaN, infinite or fill) met another value, first at [",
+            r->nmismatch, r->nmismatch == 1 ? "" : "s");
+    for (uint32_t i = 0; r->mismatch.count && i < r->rank; i++)
+        fprintf(stderr, "%s%" PRIu64, i ? "," : "", r->mismatch.spot->index[i]);
+    fputs("]: only special_mismatch counts such pairs, no error does\n", stderr);
+}
+
 static void word_add(char *list, size_t capacity, const char *word)
 {
     const size_t n = strlen(list);
@@ -203,6 +216,7 @@ static int metrics_find(check_job *job)
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, NULL, NULL);
     left_out_say(job);
+    mismatch_say(job);
     return 0;
 }
 

@@ -43,6 +43,13 @@ show check o.f32 o.floe --metrics l1 --fail-if 'ratio<1' --fail-if 'size:bit_rat
 show_sh "floe check o.f32 o.floe --metrics ratio --fail-if 'stream_nbytes>10' -q 2>&1 | sed 's/is .*/is N/'"
 head -c 1024 /dev/zero >z.f32
 show check z.f32 z.f32 $layout --fail-if 'skewness<60' -q
+# a value that became NaN is in no error, and is told all the same
+cp o.f32 n.f32
+poke n.f32 82 300 && poke n.f32 83 177
+show check o.f32 n.f32 $layout --metrics max_error --fail-if 'psnr<60'
+show check o.f32 n.f32 $layout --metrics max_error --json
+show check o.f32 n.f32 $layout --fail-if 'psnr<60' --quiet
+show check o.f32 n.f32 $layout --fail-if 'psnr<60' --fail-if 'special_mismatch>0' --quiet
 # larger than the memory that may be taken: decoded to a file, and what needs copies is left out
 "$FLOE" fields turbulence --shape 64x64x64 --dtype f64 -o big.npy -q
 "$FLOE" compress big.npy -o big.floe --bound abs=1e-3 -q
@@ -59,4 +66,4 @@ done
 same one three && rm .all .less
 show_sh "floe check big.npy big.floe --memory 1 --threads 1 --metrics ks --exact 2>&1 | sed 's/[0-9]* bytes/N bytes/'; echo code \${PIPESTATUS[0]}"
 show_sh "TMPDIR=/nonexistent floe check big.npy big.floe --memory 1 --metrics n"
-only o.f32 d.f32 one three o.floe o.npy z.f32 big.npy big.floe
+only o.f32 d.f32 n.f32 one three o.floe o.npy z.f32 big.npy big.floe
