@@ -219,17 +219,9 @@ typedef struct compress_call {
 } compress_call;
 
 /* A field in device memory, by the GPU as a whole. */
-typedef struct device_call {
-    const floe_field *field;
-    const floe_params *params;
-    void *dst;
-    uint64_t capacity;
-    uint64_t *nbytes;
-} device_call;
-
 static floe_status device_body(floe_ctx *ctx, void *arg)
 {
-    const device_call *call = arg;
+    const compress_call *call = arg;
     return floe_device_compress(ctx, call->field, call->params, call->dst, call->capacity, call->nbytes);
 }
 
@@ -249,7 +241,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
     FLOE_TRY(floe_params_check(call->params, &c.params, &ctx->err));
     if (field.place == FLOE_DEVICE) {
-        device_call device = {&field, &c.params, call->dst, call->capacity, call->nbytes};
+        compress_call device = {&field, &c.params, call->dst, call->capacity, call->nbytes};
         return floe_device_enter(ctx, device_body, &device);
     }
     FLOE_TRY(dst_check(ctx, call->dst, &ctx->err));
