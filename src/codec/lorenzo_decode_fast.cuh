@@ -136,6 +136,21 @@ FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe
     return t.steps_wanted < t.nsteps || source_at_end(source) ? TILE_DONE : TILE_BAD;
 }
 
+/* Tiles that are cut off, or not aligned. */
+template <int RANK, class Source>
+static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
+                                                        Source &source)
+{
+    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
+}
+
+/* By value: where the addresses go, nothing stays in registers. */
+template <int RANK, class Source>
+FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, Source source)
+{
+    return decode_cut_there<RANK>(t, mode, base, step, source);
+}
+
 /* Whether an entry is that of a tile for the short way, as far as it tells alone. */
 FLOE_DEV bool entry_is_plain(uint32_t entry)
 {

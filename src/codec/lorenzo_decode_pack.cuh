@@ -30,21 +30,6 @@ FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot
     return w;
 }
 
-/* Tiles that are cut off, or not aligned. */
-template <int RANK>
-static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
-                                                        pack_source &source)
-{
-    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
-}
-
-/* By value: where the addresses go, nothing stays in registers. */
-template <int RANK>
-FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, pack_source source)
-{
-    return decode_cut_there<RANK>(t, mode, base, step, source);
-}
-
 template <int RANK>
 FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile, pack_source &source,
                              uint32_t *stage)

@@ -108,20 +108,6 @@ struct huffman_opener {
 };
 
 template <int RANK>
-static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
-                                                        huffman_source &source)
-{
-    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
-}
-
-/* By value: where the addresses go, nothing stays in registers. */
-template <int RANK>
-FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, huffman_source source)
-{
-    return decode_cut_there<RANK>(t, mode, base, step, source);
-}
-
-template <int RANK>
 FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile,
                                 const huffman_opener &opener)
 {

@@ -143,28 +143,6 @@ template <class V> struct row_sums {
     float4 of[V::ROWS][SUMS_PITCH];
 };
 
-/* A strip of a row. */
-template <class V>
-FLOE_DEV void strip_sums(const tree_job &job, const floe_ssim_tree_units &units, const float *x, const float *y,
-                         float4 *to)
-{
-    chain<V::W> c;
-#pragma unroll
-    for (int i = 0; i < (STRIP + V::W - 1 + 3) / 4; i++) {
-        const float4 fx = ((const float4 *)x)[i], fy = ((const float4 *)y)[i];
-        const float vx[4] = {fx.x, fx.y, fx.z, fx.w}, vy[4] = {fy.x, fy.y, fy.z, fy.w};
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int t = 4 * i + j;
-            float terms[SUMS], whole[SUMS];
-            terms_of<V::CAREFUL>(job, units, vx[j], vy[j], terms);
-            chain_push(c, t + 8, terms, whole);
-            if (t >= V::W - 1 && t < STRIP + V::W - 1)
-                to[t - (V::W - 1)] = make_float4(whole[0], whole[1], whole[2], whole[3]);
-        }
-    }
-}
-
 /* Where the strip of a row that a thread takes lies in planes of values and of sums. A thread beyond the last strip has none.
  * (With two blocks on a multiprocessor each of its quarters has as many threads of the first ones.) */
 typedef struct strip_place {
@@ -186,7 +164,8 @@ FLOE_DEV void plane_rows(const tree_job &job, const floe_ssim_tree_units &units,
                          const plane<V> *from, row_sums<V> *to)
 {
     if (strip.values != NO_STRIP)
-        strip_sums<V>(job, units, from->of[0][0] + strip.values, from->of[1][0] + strip.values, to->of[0] + strip.sums);
+        strip_sums<V, STRIP>(job, units, from->of[0][0] + strip.values, from->of[1][0] + strip.values,
+                             to->of[0] + strip.sums);
 }
 
 /* What a thread keeps from plane to plane. */

@@ -169,36 +169,14 @@ FLOE_DEV void round_bring(const tree_job &job, const place &p, uint32_t round, c
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
-/* Along x, of the strip of a row that the thread takes. */
-template <class V>
-FLOE_DEV void strip_sums(const tree_job &job, const floe_ssim_tree_units &units, const float *x, const float *y,
-                         float4 *to)
-{
-    chain<V::W> c;
-#pragma unroll
-    for (int i = 0; i < (STRIP + V::W - 1 + 3) / 4; i++) {
-        const float4 fx = ((const float4 *)x)[i], fy = ((const float4 *)y)[i];
-        const float vx[4] = {fx.x, fx.y, fx.z, fx.w}, vy[4] = {fy.x, fy.y, fy.z, fy.w};
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int t = 4 * i + j;
-            float terms[SUMS], whole[SUMS];
-            terms_of<V::CAREFUL>(job, units, vx[j], vy[j], terms);
-            chain_push(c, t + 8, terms, whole);
-            if (t >= V::W - 1 && t < STRIP + V::W - 1)
-                to[t - (V::W - 1)] = make_float4(whole[0], whole[1], whole[2], whole[3]);
-        }
-    }
-}
-
 /* Along x, of the slab of values with that number. */
 template <class V>
 FLOE_DEV void slab_rows(const tree_job &job, const floe_ssim_tree_units &units, uint32_t slab, shared_memory *shared)
 {
     const uint32_t k = threadIdx.x % X, row = k % SLAB, strip = k / SLAB * STRIP;
     const uint32_t from = slab % AT_ONCE * SLAB + row;
-    strip_sums<V>(job, units, &shared->values[0][from][strip], &shared->values[1][from][strip],
-                  &shared->sums[slab % RING][row][strip]);
+    strip_sums<V, STRIP>(job, units, &shared->values[0][from][strip], &shared->values[1][from][strip],
+                         &shared->sums[slab % RING][row][strip]);
 }
 
 /* Along y, and losses, of the thread's column in the slab of windows with that number. */

@@ -155,6 +155,28 @@ FLOE_DEV void terms_of(const tree_job &job, const floe_ssim_tree_units &units, f
     terms[FLOE_SSIM_DD] = v.d * v.d;
 }
 
+/* Sums along x of NWINDOWS windows of a row, by variant V of a kernel: of both fields' values from x and y on. */
+template <class V, int NWINDOWS>
+FLOE_DEV void strip_sums(const tree_job &job, const floe_ssim_tree_units &units, const float *x, const float *y,
+                         float4 *to)
+{
+    chain<V::W> c;
+#pragma unroll
+    for (int i = 0; i < (NWINDOWS + V::W - 1 + 3) / 4; i++) {
+        const float4 fx = ((const float4 *)x)[i], fy = ((const float4 *)y)[i];
+        const float vx[4] = {fx.x, fx.y, fx.z, fx.w}, vy[4] = {fy.x, fy.y, fy.z, fy.w};
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int t = 4 * i + j;
+            float terms[SUMS], whole[SUMS];
+            terms_of<V::CAREFUL>(job, units, vx[j], vy[j], terms);
+            chain_push(c, t + 8, terms, whole);
+            if (t >= V::W - 1 && t < NWINDOWS + V::W - 1)
+                to[t - (V::W - 1)] = make_float4(whole[0], whole[1], whole[2], whole[3]);
+        }
+    }
+}
+
 /* A cell: its first window, field z y x, and the size of the windows. */
 typedef struct cell {
     uint64_t at[FLOE_MAX_RANK];
