@@ -216,6 +216,14 @@ static inline void zfp_case_free(zfp_case *c)
     c->memory = NULL;
 }
 
+/* The next case from n on, of the same kind of numbers, rank and type, that has few elements. */
+static inline void zfp_case_make_small(uint64_t n, zfp_case *c)
+{
+    do
+        zfp_case_make(n, c), n += 16 * ZFP_KINDS;
+    while (c->nelems > 3000 && (zfp_case_free(c), true));
+}
+
 /* The same case with memory of its own, filled with something else. */
 static inline zfp_case zfp_case_twin(const zfp_case *c)
 {

@@ -321,20 +321,12 @@ static void measures_as_the_cpu_does(void **unused)
     }
 }
 
-/* Kinds of numbers and modes go by in all. */
-static void small_case(uint64_t n, zfp_case *c)
-{
-    do
-        zfp_case_make(n, c), n += 16 * ZFP_KINDS;
-    while (c->nelems > 3000 && (zfp_case_free(c), true));
-}
-
 static void cut_short(void **unused)
 {
     (void)unused;
     for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         stream s = compress(&c, 3);
         const uint64_t needed = (s.nbits + 7) / 8;
         uint64_t *places = places_of(&s, 3);
@@ -353,7 +345,7 @@ static void places_that_lie(void **unused)
     uint64_t state = 5;
     for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         stream s = compress(&c, 64);
         uint64_t *places = places_of(&s, 2), nchunks = nchunks_of(&s, 2);
         const uint64_t lies[] = {0, UINT64_MAX, s.nbits + 1, s.begin - 1, 8 * s.nbytes + 1, hostile_random(&state)};
@@ -413,7 +405,7 @@ static void random_bytes(void **unused)
     for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
         uint8_t bytes[3000];
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         const uint64_t nbytes = hostile_below(&state, sizeof bytes + 1), rare = hostile_below(&state, 3);
         const uint32_t begin = (uint32_t)hostile_below(&state, 150);
         for (uint64_t i = 0; i < nbytes; i++) /* with few ones the runs of zeros are long */

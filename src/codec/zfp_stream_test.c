@@ -246,19 +246,12 @@ static void decode_anything(const zfp_case *c, uint32_t begin, const void *src, 
     zfp_case_free(&out[1]);
 }
 
-static void small_case(uint64_t n, zfp_case *c)
-{
-    do
-        zfp_case_make(n, c), n += 16 * ZFP_KINDS;
-    while (c->nelems > 3000 && (zfp_case_free(c), true));
-}
-
 static void cut_short(void **unused)
 {
     (void)unused;
     for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         stream s = compress(&plain, &c);
         const uint64_t needed = (s.nbits + 7) / 8, step = 1 + needed / 20;
         uint64_t nchunks, *places = places_of(&c, &s, 3, &nchunks);
@@ -287,7 +280,7 @@ static void places_that_lie(void **unused)
     const floe_cpu cpus[] = {plain, best(3)};
     for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         stream s = compress(&plain, &c);
         uint64_t nchunks, *places = places_of(&c, &s, 2, &nchunks);
         for (int turn = 0; turn < 12; turn++) {
@@ -317,7 +310,7 @@ static void random_bytes(void **unused)
     for (uint64_t n = 0; n < 64 * ZFP_KINDS; n++) {
         uint8_t bytes[3000];
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         const uint64_t nbytes = hostile_below(&state, sizeof bytes + 1), rare = hostile_below(&state, 3);
         for (uint64_t i = 0; i < nbytes; i++) /* with few ones the runs of zeros are long */
             bytes[i] =
@@ -387,7 +380,7 @@ static void too_little_room(void **unused)
     (void)unused;
     for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
         zfp_case c;
-        small_case(n, &c);
+        zfp_case_make_small(n, &c);
         stream s = compress(&plain, &c);
         for (int turn = 0; turn < 2; turn++) {
             const floe_cpu cpu = turn ? best(3) : plain;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checksum.h"
 #include "container/header_math.h"
 #include "container/layout.h"
+#include "tests/mutation_kit.h"
 
 /* Unlike assert, also there in a release build. */
 #define MUST(cond)   \
@@ -15,28 +15,6 @@
         if (!(cond)) \
             abort(); \
     } while (0)
-
-static void checksums_repair(uint8_t *p, size_t n)
-{
-    size_t header = 0;
-    if (floe_header_peek(p, n, &header, NULL) == FLOE_OK && header <= n)
-        floe_store64(p + header - 8, floe_xxh3(p, header - 8));
-    for (size_t at = 0; at + FLOE_RECORD_HEAD_NBYTES <= n; at += 8)
-        if (memcmp(p + at, FLOE_MAGIC_RECORD, FLOE_MAGIC_NBYTES) == 0) {
-            uint64_t nbytes = floe_load64(p + at + 16);
-            if (nbytes <= n - at - FLOE_RECORD_HEAD_NBYTES)
-                floe_store64(p + at + 24, floe_checksum(p + at + FLOE_RECORD_HEAD_NBYTES, nbytes));
-            floe_store32(p + at + 36, (uint32_t)floe_xxh3(p + at, 36));
-        }
-    if (n < FLOE_FOOTER_NBYTES + FLOE_INDEX_CHECK_NBYTES)
-        return;
-    uint8_t *footer = p + n - FLOE_FOOTER_NBYTES;
-    floe_store64(footer + 24, n);
-    floe_store64(footer + 32, floe_xxh3(footer, 32));
-    uint64_t index = floe_load64(footer + 8), end = n - FLOE_FOOTER_NBYTES - FLOE_INDEX_CHECK_NBYTES;
-    if (index <= end)
-        floe_store64(p + end, floe_checksum(p + index, end - index));
-}
 
 static char *text_of(const char *p, size_t n)
 {
@@ -125,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     MUST(stream);
     memcpy(stream, data + 1, nbytes - 1);
     if (data[0] & 1)
-        checksums_repair(stream, nbytes - 1);
+        stream_repair(stream, nbytes - 1);
     stream_read(stream, nbytes - 1);
     floe_record record;
     floe_record_head_read(stream, nbytes - 1, &record, NULL);

@@ -6,19 +6,11 @@
 #define FLOE_REAL_BITS 32
 #include "stage/huffman/huffman_book_cuda.h"
 #include "stage/huffman/huffman_book_math.h"
+#include "stage/huffman/huffman_test_kit.h"
 #include "stage/huffman/huffman_tile.h"
 #include "synth/synth.h"
 
 enum { BATCH = 150 };
-
-static uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-static uint32_t random_below(uint64_t *state, uint32_t n) { return (uint32_t)((random_next(state) >> 32) * n >> 32); }
 
 /* ---- device memory ------------------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "stage/huffman/huffman_book_math.h"
+#include "stage/huffman/huffman_test_kit.h"
 #include "stage/huffman/huffman_tile.h"
 
 /* Both instruction sets, whichever this file is compiled for. */
@@ -46,15 +47,6 @@ static const stage_variant *fast(void) { return &plain; }
 #endif
 
 /* ---- made-up tiles ---- */
-
-static uint64_t random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-static uint32_t random_below(uint64_t *state, uint32_t n) { return (uint32_t)((random_next(state) >> 32) * n >> 32); }
 
 /* One group of exactly this width; the values' bit lengths fall off, as residuals' do. */
 static void group_fill(floe_step *step, uint32_t g, uint32_t width, uint64_t *state)
