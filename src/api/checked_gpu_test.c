@@ -6,7 +6,6 @@
 #include "container/container.h"
 #include "tests/gpu/case_gpu_kit.h"
 
-static floe_ctx *cpu, *gpu;
 static floe_device_report *dev_report;
 static uint64_t *dev_nbytes;
 
@@ -138,24 +137,16 @@ static void checksums_come_first(void **state)
 
 static int open_all(void **state)
 {
-    (void)state;
-    const floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU},
-                           any_gpu = {.size = sizeof any_gpu};
-    assert_int_equal(floe_ctx_create(&cpu, &options), FLOE_OK);
-    assert_int_equal(floe_ctx_create(&gpu, &any_gpu), FLOE_OK);
     CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
     CU(cudaMalloc((void **)&dev_nbytes, sizeof *dev_nbytes));
-    return 0;
+    return contexts_open(state);
 }
 
 static int close_all(void **state)
 {
-    (void)state;
     CU(cudaFree(dev_report));
     CU(cudaFree(dev_nbytes));
-    floe_ctx_free(&cpu);
-    floe_ctx_free(&gpu);
-    return 0;
+    return contexts_close(state);
 }
 
 int main(void)

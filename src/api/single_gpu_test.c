@@ -9,7 +9,6 @@
 #include "stage/quantizer/quantizer.h"
 #include "tests/gpu/case_gpu_kit.h"
 
-static floe_ctx *cpu, *gpu;
 static floe_device_report *dev_report;
 
 static const gpu_case samples[] = {
@@ -234,22 +233,14 @@ static void damaged_streams(void **state)
 
 static int open_all(void **state)
 {
-    (void)state;
-    const floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU},
-                           any_gpu = {.size = sizeof any_gpu};
-    assert_int_equal(floe_ctx_create(&cpu, &options), FLOE_OK);
-    assert_int_equal(floe_ctx_create(&gpu, &any_gpu), FLOE_OK);
     CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
-    return 0;
+    return contexts_open(state);
 }
 
 static int close_all(void **state)
 {
-    (void)state;
     CU(cudaFree(dev_report));
-    floe_ctx_free(&cpu);
-    floe_ctx_free(&gpu);
-    return 0;
+    return contexts_close(state);
 }
 
 int main(void)

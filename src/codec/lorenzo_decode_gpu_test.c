@@ -1,34 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Decoding on a GPU against the CPU: values byte for byte, what is refused, and that nothing outside the output is written.
- * Records are laid out here by hand, so that nothing but the decoder is tested. Past 600 lines, because that and the comparing,
- * half of the file, serve each of the few tests. */
-#include <math.h>
-
-#include "tests/gpu/gpu_kit.h"
-
-#define KIT_FAIL(...) fail_msg(__VA_ARGS__)
-#include "tests/codec_kit.h"
+ * Records are laid out here by hand, so that nothing but the decoder is tested. */
+#include "tests/gpu/lorenzo_sample_gpu_kit.h"
 
 #include "base/grid_math.h"
 #include "codec/lorenzo_device.h"
-#include "synth/synth.h"
 
 enum { MAX_CHUNKS = 64, MARGIN = 64, DIRT = 0xEE, ANY_SEED = 7 };
 
 /* ---- a stream ------------------------------------------------------------------------------------------------------ */
-
-typedef struct sample {
-    const char *kind;
-    floe_dtype dtype;
-    uint32_t rank;
-    uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* chunk all 0: one chunk */
-    floe_bound_mode mode;
-    double bound; /* ABS: relative to the range */
-    floe_preset preset;
-    int dirty;   /* every so many values is something that the quantizer does not keep; 0: none */
-    bool fill;   /* half of the field is fill value */
-    bool coarse; /* values that fall on few patterns: for tables */
-} sample;
 
 typedef struct stream {
     floe_codec_params params;
@@ -39,57 +19,14 @@ typedef struct stream {
     floe_dev_record records[MAX_CHUNKS];
 } stream;
 
-static void spoil(const sample *c, void *values, uint64_t n)
-{
-    const double strange[] = {(double)NAN, (double)INFINITY, -0.0, -(double)INFINITY, 1e30, -0.0};
-    for (uint64_t i = 0; i < n; i++) {
-        const int64_t at = (int64_t)i;
-        if (c->coarse)
-            hostile_put(
-                c->dtype, values, at,
-                hostile_bits(c->dtype, floor(8 * hostile_value(c->dtype, hostile_get(c->dtype, values, at))) / 4));
-        if (c->fill && i / 700 % 2)
-            hostile_put(c->dtype, values, at, hostile_bits(c->dtype, -9999.0));
-        if (c->dirty && i % (uint64_t)c->dirty == 3)
-            hostile_put(c->dtype, values, at, hostile_bits(c->dtype, strange[i / (uint64_t)c->dirty % 6]));
-    }
-}
-
-static void *make_values(const sample *c, double *range, double *max_abs)
-{
-    const uint64_t n = kit_cells(c->rank, c->shape);
-    void *values = malloc(n * 8);
-    double lo = INFINITY, hi = -INFINITY;
-    assert_non_null(values);
-    assert_int_equal(synth_fill(c->kind, c->dtype, c->rank, c->shape, ANY_SEED, 0, n, values), FLOE_OK);
-    for (uint64_t i = 0; i < n; i++) {
-        const double x = hostile_value(c->dtype, hostile_get(c->dtype, values, (int64_t)i));
-        lo = isfinite(x) && x < lo ? x : lo;
-        hi = isfinite(x) && x > hi ? x : hi;
-    }
-    spoil(c, values, n);
-    *range = hi > lo ? hi - lo : 1;
-    *max_abs = fmax(fabs(lo), fabs(hi));
-    return values;
-}
-
 /* A record for each chunk, between margins. */
 static void make_stream(const sample *c, stream *s)
 {
     const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
     const size_t size = floe_dtype_size(c->dtype);
-    double range, max_abs;
-    void *values = make_values(c, &range, &max_abs);
-    const floe_field all = kit_chunk(values, c->dtype, c->rank, c->shape);
     *s = (stream){.rank = c->rank, .nchunks = 1, .nbytes = MARGIN};
-    s->params = (floe_codec_params){.dtype = c->dtype,
-                                    .codec = FLOE_CODEC_LORENZO,
-                                    .preset = c->preset,
-                                    .mode = c->mode,
-                                    .bound = c->mode == FLOE_BOUND_ABS ? c->bound * range : c->bound,
-                                    .max_abs = max_abs,
-                                    .has_fill = c->fill,
-                                    .fill_bits = c->fill ? hostile_bits(c->dtype, -9999.0) : 0};
+    void *values = sample_make(c, ANY_SEED, &s->params);
+    const floe_field all = kit_chunk(values, c->dtype, c->rank, c->shape);
     for (uint32_t i = 0; i < c->rank; i++) {
         s->layout[i] = c->shape[i];
         s->layout[FLOE_MAX_RANK + i] = c->chunk[i] ? c->chunk[i] : c->shape[i];
@@ -325,9 +262,6 @@ static floe_status check_same(const stream *s, const output *box, int layout, de
 
 /* ---- tests --------------------------------------------------------------------------------------------------------- */
 
-#define F32      .dtype = FLOE_F32
-#define F64      .dtype = FLOE_F64
-#define ABS      .mode = FLOE_BOUND_ABS, .bound
 #define PWREL    .mode = FLOE_BOUND_PWREL, .bound
 #define LOSSLESS .mode = FLOE_BOUND_LOSSLESS
 #define CHUNKS   .chunk
@@ -358,22 +292,22 @@ static const sample samples[] = {
     {"constant", F32, 3, {17, 16, 33}, ABS = 1e-3},
     {"constant", F64, 2, {64, 256}, ABS = 1e-3},
     {"steps", F32, 3, {31, 64, 65}, ABS = 1e-3},
-    {"steps", F64, 3, {16, 16, 64}, ABS = 1e-3, .fill = true},
-    {"turbulence", F32, 3, {32, 32, 64}, ABS = 1e-3, .fill = true},
+    {"steps", F64, 3, {16, 16, 64}, ABS = 1e-3, .fill = 700},
+    {"turbulence", F32, 3, {32, 32, 64}, ABS = 1e-3, .fill = 700},
     {"turbulence", F32, 3, {32, 32, 64}, ABS = 1e-3, .dirty = 50},
     {"turbulence", F64, 2, {100, 200}, ABS = 1e-3, .dirty = 7},
-    {"turbulence", F32, 1, {9000}, ABS = 1e-3, .dirty = 100, .fill = true},
+    {"turbulence", F32, 1, {9000}, ABS = 1e-3, .dirty = 100, .fill = 700},
     {"hostile", F32, 3, {17, 18, 40}, ABS = 1e-3},
     {"hostile", F64, 2, {70, 150}, ABS = 1e-3},
     {"turbulence", F32, 3, {17, 32, 64}, PWREL = 1e-3},
     {"turbulence", F64, 3, {16, 30, 64}, PWREL = 1e-2, .dirty = 40},
-    {"noise", F32, 2, {65, 129}, PWREL = 1e-3, .fill = true},
+    {"noise", F32, 2, {65, 129}, PWREL = 1e-3, .fill = 700},
     {"hostile", F32, 1, {9000}, PWREL = 1e-2},
     {"turbulence", F32, 3, {16, 32, 64}, LOSSLESS},
     {"turbulence", F64, 3, {17, 20, 40}, LOSSLESS, .dirty = 30},
     {"turbulence", F32, 3, {16, 32, 64}, LOSSLESS, .coarse = true},
     {"turbulence", F64, 2, {70, 140}, LOSSLESS, .coarse = true, .dirty = 60},
-    {"turbulence", F32, 1, {9000}, LOSSLESS, .coarse = true, .fill = true},
+    {"turbulence", F32, 1, {9000}, LOSSLESS, .coarse = true, .fill = 700},
     {"turbulence", F64, 1, {16384}, LOSSLESS},
     {"hostile", F32, 3, {17, 18, 40}, LOSSLESS},
     {"hostile", F64, 4, {3, 5, 20, 40}, LOSSLESS},

@@ -8,8 +8,6 @@
 
 #include "tests/gpu/case_gpu_kit.h"
 
-static floe_ctx *cpu, *gpu, *through; /* CPU; device data; host data through the GPU */
-
 /* Of the test file. */
 static const gpu_case *the_cases;
 static int nthe_cases;
@@ -398,24 +396,6 @@ static void workspace_of_the_caller(void **state)
         }
         CU(cudaFree(workspace));
     }
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    floe_ctx_options host = {.size = sizeof host, .backend = FLOE_BACKEND_CPU};
-    floe_ctx_options device = {.size = sizeof device};
-    floe_ctx_options both = {.size = sizeof both, .backend = FLOE_BACKEND_CUDA};
-    return floe_ctx_create(&cpu, &host) || floe_ctx_create(&gpu, &device) || floe_ctx_create(&through, &both);
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    floe_ctx_free(&cpu);
-    floe_ctx_free(&gpu);
-    floe_ctx_free(&through);
-    return 0;
 }
 
 /* The tests of every table. */

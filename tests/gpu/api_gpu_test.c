@@ -139,5 +139,5 @@ int main(void)
                                        cmocka_unit_test(misuse), cmocka_unit_test(integers_are_refused)};
     the_cases = cases;
     nthe_cases = NCASES;
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }

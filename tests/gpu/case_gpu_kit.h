@@ -5,10 +5,8 @@
 
 #include <stdio.h>
 
-#include <floe/floe.h>
-
 #include "synth/synth.h"
-#include "tests/gpu/gpu_kit.h"
+#include "tests/gpu/contexts_gpu_kit.h"
 
 enum { GUARD = 256 }; /* bytes behind what a call may write */
 

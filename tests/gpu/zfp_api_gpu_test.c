@@ -349,5 +349,5 @@ int main(void)
         cmocka_unit_test(misuse),
         cmocka_unit_test(workspace_of_the_caller),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }

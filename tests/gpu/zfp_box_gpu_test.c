@@ -108,5 +108,5 @@ int main(void)
                                        cmocka_unit_test(what_zfp_cannot)};
     the_cases = cases;
     nthe_cases = NCASES;
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }

@@ -5,12 +5,10 @@
 
 #include <floe/zfp.h>
 
-#include "tests/gpu/gpu_kit.h"
+#include "tests/gpu/contexts_gpu_kit.h"
 #include "tests/zfp_kit.h"
 
 enum { GUARD = 64 };
-
-static floe_ctx *cpu, *gpu, *through; /* the CPU; device data; host data, too, on the GPU */
 
 #define OK(ctx, call)                                                                                  \
     do {                                                                                               \
@@ -199,24 +197,6 @@ static inline floe_field field_in(const zfp_case *c, const memory *m)
     f.data = m->p + ((const uint8_t *)c->array.data - c->memory);
     f.place = m->device ? FLOE_DEVICE : FLOE_HOST;
     return f;
-}
-
-static inline int setup(void **state)
-{
-    (void)state;
-    return floe_ctx_create(&cpu, &(floe_ctx_options){.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CPU}) ||
-           floe_ctx_create(&gpu, NULL) ||
-           floe_ctx_create(&through,
-                           &(floe_ctx_options){.size = sizeof(floe_ctx_options), .backend = FLOE_BACKEND_CUDA});
-}
-
-static inline int teardown(void **state)
-{
-    (void)state;
-    floe_ctx_free(&cpu);
-    floe_ctx_free(&gpu);
-    floe_ctx_free(&through);
-    return 0;
 }
 
 #endif

@@ -170,5 +170,5 @@ static void other_indexes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_bad_comes_of_damage), cmocka_unit_test(other_indexes)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }

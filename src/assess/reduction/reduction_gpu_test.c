@@ -2,24 +2,11 @@
 /* The reduction pass on a GPU against the CPU's: the same counts, extremes and places, sums to a few 2^-53; and the same
  * bits each time. FLOE_GPU_TEST=small: less of it. */
 #include "tests/assess_kit.h"
-
-#include <cuda_runtime_api.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include "assess/reduction/reduction_device.h"
 
 static const double tolerance = 1e-12;
-
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
 
 /* Copies of both fields in device memory, `shift` elements behind where they would be aligned. */
 typedef struct device_pair {
@@ -32,8 +19,8 @@ static device_pair device_pair_make(const kit_pair *p, uint32_t shift)
     device_pair d;
     for (int side = 0; side < 2; side++) {
         const size_t skip = shift * floe_dtype_size(p->field[side].dtype);
-        cu(cudaMalloc(&d.memory[side], p->nbytes[side] + skip));
-        cu(cudaMemcpy((uint8_t *)d.memory[side] + skip, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
+        CU(cudaMalloc(&d.memory[side], p->nbytes[side] + skip));
+        CU(cudaMemcpy((uint8_t *)d.memory[side] + skip, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
         d.field[side] = p->field[side];
         d.field[side].place = FLOE_DEVICE;
         d.field[side].data =

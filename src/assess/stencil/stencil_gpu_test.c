@@ -1,33 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stencil pass on a GPU against the CPU's: the same numbers but for the rounding of sums. FLOE_GPU_TEST=small: less of it.
  * With --bench: how fast it is instead. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include <stdio.h>
-
-#include <cuda_runtime_api.h>
 
 #include "assess/stencil/stencil_device.h"
 #include "assess/stencil/stencil_test_kit.h"
 
 static double xs[KIT_MAX], ys[KIT_MAX];
 static floe_cuda cuda;
-
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
 
 /* ---- both answers -------------------------------------------------------------------------------------------------- */
 
@@ -52,11 +34,11 @@ static floe_stencil_result on_gpu(const floe_pair *p, const floe_stencil_options
     uint8_t *x, *y;
     void *workspace;
     const size_t nbytes = floe_stencil_workspace_device();
-    cu(cudaMalloc((void **)&x, n * sizeof *xs));
-    cu(cudaMalloc((void **)&y, n * sizeof *ys));
-    cu(cudaMalloc(&workspace, nbytes));
-    cu(cudaMemcpy(x, xs, n * sizeof *xs, cudaMemcpyHostToDevice));
-    cu(cudaMemcpy(y, ys, n * sizeof *ys, cudaMemcpyHostToDevice));
+    CU(cudaMalloc((void **)&x, n * sizeof *xs));
+    CU(cudaMalloc((void **)&y, n * sizeof *ys));
+    CU(cudaMalloc(&workspace, nbytes));
+    CU(cudaMemcpy(x, xs, n * sizeof *xs, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy(y, ys, n * sizeof *ys, cudaMemcpyHostToDevice));
     dev.place = FLOE_DEVICE;
     dev.original = x + ((const uint8_t *)p->original - (const uint8_t *)xs);
     if (p->decoded)
@@ -228,7 +210,7 @@ static void what_is_refused(void **state)
     floe_error err = {.message = ""};
     void *workspace;
     const size_t nbytes = floe_stencil_workspace_device();
-    cu(cudaMalloc(&workspace, nbytes));
+    CU(cudaMalloc(&workspace, nbytes));
     floe_stencil_options o = {.lags = FLOE_STENCIL_MAX_LAGS + 1};
     assert_int_equal(floe_stencil_assess_device(&cuda, &p, &o, workspace, nbytes, &r, &err), FLOE_ERR_ARGUMENT);
     o.lags = 1;
@@ -252,15 +234,15 @@ static void bench_one(const floe_pair *p, floe_stencil_options o, void *workspac
     floe_stencil_result r;
     float ms[BENCH_RUNS];
     cudaEvent_t begin, end;
-    cu(cudaEventCreate(&begin));
-    cu(cudaEventCreate(&end));
+    CU(cudaEventCreate(&begin));
+    CU(cudaEventCreate(&end));
     for (int run = 0; run < BENCH_RUNS; run++) {
-        cu(cudaEventRecord(begin, NULL));
+        CU(cudaEventRecord(begin, NULL));
         assert_int_equal(floe_stencil_assess_device(&cuda, p, &o, workspace, floe_stencil_workspace_device(), &r, NULL),
                          FLOE_OK);
-        cu(cudaEventRecord(end, NULL));
-        cu(cudaEventSynchronize(end));
-        cu(cudaEventElapsedTime(&ms[run], begin, end));
+        CU(cudaEventRecord(end, NULL));
+        CU(cudaEventSynchronize(end));
+        CU(cudaEventElapsedTime(&ms[run], begin, end));
     }
     qsort(ms, BENCH_RUNS, sizeof *ms, compare_floats);
     printf("stencil f32 512^3 %-28s %8.3f ms %8.1f GB/s\n", what, (double)ms[BENCH_RUNS / 2],
@@ -289,11 +271,11 @@ static void bench(void)
             y[i + (uint64_t)k] = x[i + (uint64_t)k] + 1e-3f * (float)(kit_uniform() - 0.5);
         }
     }
-    cu(cudaMalloc((void **)&dev_x, n * sizeof *x));
-    cu(cudaMalloc((void **)&dev_y, n * sizeof *y));
-    cu(cudaMalloc(&workspace, floe_stencil_workspace_device()));
-    cu(cudaMemcpy(dev_x, x, n * sizeof *x, cudaMemcpyHostToDevice));
-    cu(cudaMemcpy(dev_y, y, n * sizeof *y, cudaMemcpyHostToDevice));
+    CU(cudaMalloc((void **)&dev_x, n * sizeof *x));
+    CU(cudaMalloc((void **)&dev_y, n * sizeof *y));
+    CU(cudaMalloc(&workspace, floe_stencil_workspace_device()));
+    CU(cudaMemcpy(dev_x, x, n * sizeof *x, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy(dev_y, y, n * sizeof *y, cudaMemcpyHostToDevice));
     p.original = dev_x;
     p.decoded = dev_y;
     bench_one(&p, (floe_stencil_options){.derivatives = true, .all_count = true, .peak = 2, .error_peak = 1e-3},

@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SSIM on a GPU, both ways, against the CPU's. FLOE_GPU_TEST=small: less of it. With --bench [EXTENT]: how fast it is instead. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "tests/gpu/gpu_kit.h"
 
 #include <stdio.h>
-
-#include <cuda_runtime_api.h>
 
 #include "assess/window/ssim_cuda.h"
 #include "assess/window/ssim_test_kit.h"
 
 #define NELEMS(array) (sizeof(array) / sizeof(array)[0])
-
-static bool is_small(void)
-{
-    const char *text = getenv("FLOE_GPU_TEST");
-    return text && strcmp(text, "small") == 0;
-}
-
-static void cu(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        fail_msg("CUDA: %s", cudaGetErrorString(error));
-}
 
 /* ---- both answers ------------------------------------------------------------------------------------------------ */
 
@@ -53,12 +35,12 @@ static device opened(const kit_fields *f, const floe_pair *pair, const floe_ssim
     device d = {.pair = *pair};
     const size_t nbytes = f->nelems * (f->pair.dtype == FLOE_F32 ? 4 : 8);
     d.scratch_nbytes = floe_ssim_device_nbytes(pair, options, 1);
-    cu(cudaMalloc((void **)&d.original, nbytes));
-    cu(cudaMalloc((void **)&d.decoded, nbytes));
-    cu(cudaMalloc((void **)&d.scratch, d.scratch_nbytes + 64));
-    cu(cudaMemset(d.scratch, 0xFF, d.scratch_nbytes + 64));
-    cu(cudaMemcpy(d.original, f->original, nbytes, cudaMemcpyHostToDevice));
-    cu(cudaMemcpy(d.decoded, f->decoded, nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMalloc((void **)&d.original, nbytes));
+    CU(cudaMalloc((void **)&d.decoded, nbytes));
+    CU(cudaMalloc((void **)&d.scratch, d.scratch_nbytes + 64));
+    CU(cudaMemset(d.scratch, 0xFF, d.scratch_nbytes + 64));
+    CU(cudaMemcpy(d.original, f->original, nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemcpy(d.decoded, f->decoded, nbytes, cudaMemcpyHostToDevice));
     d.pair.place = FLOE_DEVICE;
     d.pair.original = d.original + ((const uint8_t *)pair->original - (const uint8_t *)f->original);
     d.pair.decoded = d.decoded + ((const uint8_t *)pair->decoded - (const uint8_t *)f->decoded);
@@ -68,7 +50,7 @@ static device opened(const kit_fields *f, const floe_pair *pair, const floe_ssim
 static void closed(device *d)
 {
     uint8_t guard[64];
-    cu(cudaMemcpy(guard, d->scratch + d->scratch_nbytes, 64, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(guard, d->scratch + d->scratch_nbytes, 64, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 64; i++)
         assert_int_equal(guard[i], 0xFF);
     cudaFree(d->original);
@@ -256,9 +238,9 @@ static void wild_values_are_found(void **state)
             job.parts = (floe_ssim_part *)(d.scratch + 64);
             const floe_ssim_result want = on_cpu(&f.pair, &o);
             for (int careful = 0; careful < 2; careful++) {
-                cu((cudaError_t)(dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32(&job, careful, NULL)
+                CU((cudaError_t)(dtype == FLOE_F32 ? floe_ssim_fast_cuda_f32(&job, careful, NULL)
                                                    : floe_ssim_fast_cuda_f64(&job, careful, NULL)));
-                cu(cudaMemcpy(&answer, job.answer, sizeof answer, cudaMemcpyDeviceToHost));
+                CU(cudaMemcpy(&answer, job.answer, sizeof answer, cudaMemcpyDeviceToHost));
                 const bool wild = careful ? cases[k].too_wild : cases[k].wild;
                 assert_int_equal(answer.wild != 0, wild);
                 const floe_ssim_result got = floe_ssim_join(&job.plan, &answer.part, 1);
@@ -345,15 +327,15 @@ static float median_ms(const device *d, const floe_ssim_options *o)
     floe_cuda cuda;
     floe_ssim_result r;
     cudaEvent_t begin, end;
-    cu(cudaEventCreate(&begin));
-    cu(cudaEventCreate(&end));
+    CU(cudaEventCreate(&begin));
+    CU(cudaEventCreate(&end));
     assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, NULL), FLOE_OK);
     for (int t = 0; t < TURNS; t++) {
-        cu(cudaEventRecord(begin, NULL));
+        CU(cudaEventRecord(begin, NULL));
         assert_int_equal(floe_ssim_assess_device(&cuda, &d->pair, o, 1, d->scratch, &r, NULL), FLOE_OK);
-        cu(cudaEventRecord(end, NULL));
-        cu(cudaEventSynchronize(end));
-        cu(cudaEventElapsedTime(&ms[t], begin, end));
+        CU(cudaEventRecord(end, NULL));
+        CU(cudaEventSynchronize(end));
+        CU(cudaEventElapsedTime(&ms[t], begin, end));
         for (int i = t; i > 0 && ms[i] < ms[i - 1]; i--) {
             const float swap = ms[i];
             ms[i] = ms[i - 1], ms[i - 1] = swap;
