@@ -51,7 +51,7 @@ void floe_pages_free(void *p, size_t nbytes, const char *what);
 /* Whether the memory can be touched. */
 void floe_pages_reach(void *p, size_t nbytes, bool within);
 
-/* ---- the API (emulator_api.cpp) ------------------------------------------------------------------------------------ */
+/* ---- the API (emulator_api.cpp, emulator_ranges.cpp, emulator_streams.cpp) ---------------------------------------------- */
 
 uint64_t floe_emulated_setting(const char *name, uint64_t otherwise);
 /* Says on stderr what lies at an address, or next to it. */
