@@ -43,4 +43,6 @@ file(RELATIVE_PATH FLOE_PC_PREFIX /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" FLOE_PC_PREFIX "${FLOE_PC_PREFIX}")
 configure_file(floe.pc.in floe.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/floe.pc DESTINATION ${pkgconfig_dir})
+# The pages that the README leads to, where its links expect them.
 install(FILES LICENSE README.md TYPE DOC)
+install(DIRECTORY docs examples TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN "*.c")

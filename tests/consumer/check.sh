@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # check.sh BUILD CC CXX   installs BUILD into a scratch folder, moves that folder, and builds the consumer against it: by
 # pkg-config and by find_package, as C11 and C++17, static and shared. Then the example that needs nothing but floe, in the way
-# that it names, and each public header alone. CXX may be "none".
+# that it names, each public header alone, and the pages that the README leads to. CXX may be "none".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 cc=$2 cxx=$3
@@ -59,6 +59,12 @@ for header in "$root"/include/floe/*.h; do
     "$cc" -std=c11 "${strict[@]}" -Wconversion -fsyntax-only -I"$root/include" "$scratch/alone.c"
     [ "$cxx" = none ] || "$cxx" -std=c++17 -x c++ "${strict[@]}" -Wconversion -Wold-style-cast -fsyntax-only -I"$root/include" "$scratch/alone.c"
 done
+
+doc=$root/share/doc/floe
+[ -e "$doc/README.md" ] || fail "no README is installed"
+while read -r page; do
+    [ -e "$doc/$page" ] || fail "the installed README leads to $page, which is not there"
+done < <(grep -oE '\]\([^):#]+' "$doc/README.md" | sed 's/](//')
 
 if [ -x "$root/bin/floe" ]; then
     "$root/bin/floe" --version | grep -q floe || fail "the installed command does not run"
