@@ -141,15 +141,13 @@ static void chunk_of_wrong_rank(void **state)
 
 /* Whatever the strides, the stream is that of the same values laid out contiguously; and strided outputs get the values
  * of a contiguous one, and nothing beside. */
-static void strides(void **state)
+static void strides_with(floe_ctx *ctx, const char *how)
 {
-    (void)state;
-    floe_ctx *ctx = kit_ctx(2);
     const uint64_t extent[] = {9, 20, 33};
     floe_field f = kit_field(FLOE_F32, 3, extent, KIT_HOSTILE, 3);
     const int64_t layouts[][3] = {{660, 33, 1}, {1, 9, 180}, {2000, 70, 2}, {-660, 33, -1}, {33, -9 * 33, 1}};
     const int64_t origins[] = {0, 0, 0, 8 * 660 + 32, 19 * 9 * 33};
-    floe_params p = kit_params("abs=1e-3 fill=none");
+    floe_params p = kit_params(how);
     kit_bytes want = kit_compress(ctx, &f, &p);
     floe_field plain = kit_like(&f);
     kit_ok(ctx, floe_decompress(ctx, want.data, want.nbytes, &plain));
@@ -183,6 +181,60 @@ static void strides(void **state)
     kit_bytes_free(&want);
     kit_free(&plain);
     kit_free(&f);
+}
+
+static void strides(void **state)
+{
+    static const char *const how[] = {"abs=1e-3 fill=none", "abs=1e-3 fill=none codec=zfp", "lossless codec=zfp",
+                                      "rate=7 fill=none codec=zfp chunk=4x20x10"};
+    floe_ctx *ctx = kit_ctx(2);
+    (void)state;
+    for (size_t i = 0; i < KIT_COUNT(how); i++)
+        strides_with(ctx, how[i]);
+    floe_ctx_free(&ctx);
+}
+
+/* Nothing is a stride away on an axis of one element: whatever its stride, of fields and of boxes that are one element thick. */
+static void strides_of_one_element(void **state)
+{
+    static const int64_t far[] = {INT64_MAX, INT64_MIN, 0};
+    static const uint64_t whole[] = {12, 40, 50}, lo[] = {7, 33, 41}, hi[] = {12, 40, 50};
+    static const char *const how[] = {"abs=1e-3", "abs=1e-3 preset=fast", "abs=1e-3 codec=zfp", "rate=9 codec=zfp"};
+    floe_ctx *ctx = kit_ctx(2);
+    (void)state;
+    for (size_t n = 0; n < KIT_COUNT(how) * 3 * KIT_COUNT(far); n++) {
+        const floe_params p = kit_params(how[n % KIT_COUNT(how)]);
+        const size_t thin = n / KIT_COUNT(how) % 3;
+        uint64_t extent[] = {whole[0], whole[1], whole[2]}, end[] = {hi[0], hi[1], hi[2]};
+        floe_field all = kit_field(FLOE_F32, 3, extent, KIT_SMOOTH, n), back = kit_like(&all);
+        kit_bytes b = kit_compress(ctx, &all, &p);
+        end[thin] = lo[thin] + 1;
+        for (size_t a = 0; a < 3; a++)
+            extent[a] = end[a] - lo[a];
+        floe_field box = kit_field(FLOE_F32, 3, extent, KIT_SMOOTH, 0), layer = box, again = kit_like(&box);
+        for (size_t a = 3, step = 1; a-- > 0; step *= extent[a])
+            layer.stride[a] = a == thin ? far[n / KIT_COUNT(how) / 3 % KIT_COUNT(far)] : (int64_t)step;
+        kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &back));
+        kit_ok(ctx, floe_decompress_region(ctx, b.data, b.nbytes, lo, end, &layer));
+        for (uint64_t i = 0; i < kit_nelems(&box); i++) {
+            const uint64_t z = lo[0] + i / extent[2] / extent[1], y = lo[1] + i / extent[2] % extent[1];
+            const uint64_t at = (z * whole[1] + y) * whole[2] + lo[2] + i % extent[2];
+            assert_memory_equal((float *)box.data + i, (float *)back.data + at, sizeof(float));
+        }
+        kit_bytes want = kit_compress(ctx, &box, &p), got = kit_compress(ctx, &layer, &p);
+        assert_int_equal(got.nbytes, want.nbytes);
+        assert_memory_equal(got.data, want.data, (size_t)want.nbytes);
+        kit_ok(ctx, floe_decompress(ctx, want.data, want.nbytes, &again));
+        kit_ok(ctx, floe_decompress(ctx, got.data, got.nbytes, &layer));
+        assert_memory_equal(box.data, again.data, (size_t)kit_nelems(&box) * sizeof(float));
+        kit_bytes_free(&want);
+        kit_bytes_free(&got);
+        kit_bytes_free(&b);
+        kit_free(&again);
+        kit_free(&box);
+        kit_free(&back);
+        kit_free(&all);
+    }
     floe_ctx_free(&ctx);
 }
 
@@ -453,6 +505,7 @@ int main(void)
         cmocka_unit_test(chunks_of_any_shape),
         cmocka_unit_test(chunk_of_wrong_rank),
         cmocka_unit_test(strides),
+        cmocka_unit_test(strides_of_one_element),
         cmocka_unit_test(same_bytes_for_all_threads_and_isas),
         cmocka_unit_test(regions),
         cmocka_unit_test(bad_regions),

@@ -5,12 +5,12 @@
 
 #include "stage/zfpblock/zfpblock_math.h"
 
-/* Axes are counted from the fastest here; those above the rank have one value. */
+/* Axes are counted from the fastest here; those above the rank have one value. Offsets are in elements and wrap (mod 2^64): a
+ * box may begin many strides behind index 0, and axes of one element may have any stride. */
 typedef struct zfp_walk {
     uint8_t *data;
-    int64_t origin; /* of index 0 from data, in elements: outside where a box begins later */
-    uint64_t shape[FLOE_MAX_RANK];
-    int64_t stride[FLOE_MAX_RANK];
+    uint64_t origin; /* of index 0 from data: outside where a box begins later */
+    uint64_t shape[FLOE_MAX_RANK], stride[FLOE_MAX_RANK];
     uint64_t corner[FLOE_MAX_RANK];                /* first value of the block */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK]; /* what is stored */
     bool boxed;
@@ -18,7 +18,7 @@ typedef struct zfp_walk {
 
 /* The block where the walk stands. */
 typedef struct zfp_place {
-    int64_t at;                     /* its first value, from data, in elements */
+    uint64_t at;                    /* its first value, from data */
     uint32_t inside[FLOE_MAX_RANK]; /* values inside the array along each axis, 1 to 4 */
     bool whole;
 } zfp_place;
@@ -29,10 +29,10 @@ static inline zfp_walk zfp_walk_of(const floe_zfp_array *array, uint64_t first)
     for (uint32_t a = 0; a < FLOE_MAX_RANK; a++) {
         const bool real = a < array->rank;
         w.shape[a] = real ? array->shape[array->rank - 1 - a] : 1;
-        w.stride[a] = real ? array->stride[array->rank - 1 - a] : 0;
+        w.stride[a] = real ? (uint64_t)array->stride[array->rank - 1 - a] : 0;
         w.lo[a] = real && w.boxed ? array->lo[array->rank - 1 - a] : 0;
         w.hi[a] = real && w.boxed ? array->hi[array->rank - 1 - a] : w.shape[a];
-        w.origin -= (int64_t)w.lo[a] * w.stride[a];
+        w.origin -= w.lo[a] * w.stride[a];
         const uint64_t count = floe_ceil_div(w.shape[a], FLOE_ZFP_SIDE);
         w.corner[a] = first % count * FLOE_ZFP_SIDE;
         first /= count;
@@ -53,11 +53,11 @@ static inline __attribute__((always_inline)) void zfp_walk_next(zfp_walk *w, uin
 static inline __attribute__((always_inline)) zfp_place zfp_place_of(const zfp_walk *w, uint32_t rank)
 {
     zfp_place p = {.inside = {1, 1, 1, 1}, .whole = true};
-    int64_t at = w->origin;
+    uint64_t at = w->origin;
     for (uint32_t a = 0; a < rank; a++) {
         p.inside[a] = (uint32_t)floe_min64(FLOE_ZFP_SIDE, w->shape[a] - w->corner[a]);
         p.whole &= p.inside[a] == FLOE_ZFP_SIDE;
-        at += (int64_t)w->corner[a] * w->stride[a];
+        at += w->corner[a] * w->stride[a];
     }
     p.at = at;
     return p;
@@ -67,9 +67,9 @@ static inline __attribute__((always_inline)) zfp_place zfp_place_of(const zfp_wa
  * not inside are those that stand for them. */
 static inline int64_t zfp_row_offset(const zfp_walk *w, const zfp_place *p, uint32_t r)
 {
-    return floe_zfp_inside(r & 3, p->inside[1]) * w->stride[1] +
-           floe_zfp_inside(r >> 2 & 3, p->inside[2]) * w->stride[2] +
-           floe_zfp_inside(r >> 4, p->inside[3]) * w->stride[3];
+    return (int64_t)(floe_zfp_inside(r & 3, p->inside[1]) * w->stride[1] +
+                     floe_zfp_inside(r >> 2 & 3, p->inside[2]) * w->stride[2] +
+                     floe_zfp_inside(r >> 4, p->inside[3]) * w->stride[3]);
 }
 
 /* The block's bit patterns. */
@@ -77,12 +77,12 @@ static inline __attribute__((always_inline)) void zfp_load(const zfp_walk *w, co
                                                            floe_uint *block)
 {
     const uint32_t nrows = 1u << 2 * rank >> 2;
-    const int64_t size = sizeof(floe_uint), step = w->stride[0];
-    const uint8_t *first = w->data + p->at * size;
+    const int64_t size = sizeof(floe_uint), step = (int64_t)w->stride[0];
+    const uint8_t *first = w->data + (int64_t)p->at * size;
     if (p->whole && step == 1) {
         for (uint32_t r = 0; r < nrows; r++) {
-            const int64_t at = (r & 3) * w->stride[1] + (r >> 2 & 3) * w->stride[2] + (r >> 4) * w->stride[3];
-            memcpy(block + 4 * r, first + at * size, 4 * sizeof *block);
+            const uint64_t at = (r & 3) * w->stride[1] + (r >> 2 & 3) * w->stride[2] + (r >> 4) * w->stride[3];
+            memcpy(block + 4 * r, first + (int64_t)at * size, 4 * sizeof *block);
         }
         return;
     }
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) void zfp_load(const zfp_walk *w, co
 static inline void zfp_store_part(const zfp_walk *w, const zfp_place *p, uint32_t rank, const floe_uint *block)
 {
     uint32_t from[FLOE_MAX_RANK] = {0}, to[FLOE_MAX_RANK] = {1, 1, 1, 1};
-    const int64_t size = sizeof(floe_uint), *step = w->stride;
+    const uint64_t *step = w->stride;
     for (uint32_t a = 0; a < rank; a++) {
         from[a] = w->lo[a] > w->corner[a] ? (uint32_t)floe_min64(w->lo[a] - w->corner[a], FLOE_ZFP_SIDE) : 0;
         to[a] = w->hi[a] > w->corner[a] ? (uint32_t)floe_min64(w->hi[a] - w->corner[a], p->inside[a]) : 0;
@@ -106,8 +106,9 @@ static inline void zfp_store_part(const zfp_walk *w, const zfp_place *p, uint32_
         for (uint32_t z = from[2]; z < to[2]; z++)
             for (uint32_t y = from[1]; y < to[1]; y++)
                 for (uint32_t x = from[0]; x < to[0]; x++) {
-                    const int64_t at = p->at + x * step[0] + y * step[1] + z * step[2] + u * step[3];
-                    memcpy(w->data + at * size, block + 64 * u + 16 * z + 4 * y + x, sizeof *block);
+                    const uint64_t at = p->at + x * step[0] + y * step[1] + z * step[2] + u * step[3];
+                    memcpy(w->data + (int64_t)at * (int64_t)sizeof *block, block + 64 * u + 16 * z + 4 * y + x,
+                           sizeof *block);
                 }
 }
 
@@ -120,8 +121,8 @@ static inline __attribute__((always_inline)) void zfp_store(const zfp_walk *w, c
         return;
     }
     for (uint32_t r = 0; r < nrows; r++) {
-        const int64_t at = p->at + (r & 3) * w->stride[1] + (r >> 2 & 3) * w->stride[2] + (r >> 4) * w->stride[3];
-        memcpy(w->data + at * (int64_t)sizeof *block, block + 4 * r, 4 * sizeof *block);
+        const uint64_t at = p->at + (r & 3) * w->stride[1] + (r >> 2 & 3) * w->stride[2] + (r >> 4) * w->stride[3];
+        memcpy(w->data + (int64_t)at * (int64_t)sizeof *block, block + 4 * r, 4 * sizeof *block);
     }
 }
 
