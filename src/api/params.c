@@ -46,12 +46,12 @@ static floe_status bound_check(floe_bound_mode mode, double bound, floe_error *e
     FLOE_CHECK(err, mode_name, FLOE_ERR_ARGUMENT, "unknown bound mode %d", (int)mode);
     if (mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
+    FLOE_CHECK(err, mode != FLOE_BOUND_PREC || floe_header_planes_valid(bound), FLOE_ERR_ARGUMENT,
+               "prec must be a whole number of bit planes, 1 to 64, got prec=%s", floe_number_format(bound, number));
     FLOE_CHECK(err, bound > 0 && isfinite(bound), FLOE_ERR_ARGUMENT, "bound must be positive and finite, got %s=%s",
                mode_name, floe_number_format(bound, number));
     FLOE_CHECK(err, mode != FLOE_BOUND_PWREL || bound < 1, FLOE_ERR_ARGUMENT,
                "bound must be below 1 for pwrel, got pwrel=%s", floe_number_format(bound, number));
-    FLOE_CHECK(err, mode != FLOE_BOUND_PREC || floe_header_planes_valid(bound), FLOE_ERR_ARGUMENT,
-               "prec must be a whole number of bit planes, 1 to 64, got prec=%s", floe_number_format(bound, number));
     return FLOE_OK;
 }
 

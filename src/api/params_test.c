@@ -143,6 +143,7 @@ static void bad_texts(void **state)
         {"pwrel=1", "bound must be below 1 for pwrel, got pwrel=1"},
         {"rate=0", "bound must be positive and finite, got rate=0"},
         {"prec=0.5", "prec must be a whole number of bit planes, 1 to 64, got prec=0.5"},
+        {"prec=0", "prec must be a whole number of bit planes, 1 to 64, got prec=0"},
         {"prec=65", "prec must be a whole number of bit planes, 1 to 64, got prec=65"},
         {"rate=8 abs=1", "two bounds, rate and abs: give one"},
         {"abs=1e-3x", "bound must be a number, got abs=1e-3x"},

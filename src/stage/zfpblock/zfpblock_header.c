@@ -47,7 +47,7 @@ floe_status floe_zfp_header_write(const floe_zfp_array *array, const floe_zfp_pa
     memset(dst, 0, FLOE_ZFP_HEADER_NBYTES);
     for (uint32_t a = 0; a < array->rank; a++) {
         FLOE_CHECK(err, (array->shape[a] - 1) >> axis_bits == 0, FLOE_ERR_ARGUMENT,
-                   "an axis of %llu values: a zfp header of %u axes can hold at most %llu",
+                   "an axis of %llu values: a zfp header of %u axes can hold at most %llu; without a header any goes",
                    (unsigned long long)array->shape[a], array->rank, 1ull << axis_bits);
         shape = shape << axis_bits | (array->shape[a] - 1);
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Modes as the four parameters of a block, and what follows from them. */
+#include <float.h>
+
 #include "base/try.h"
 #include "stage/zfpblock/zfpblock_params_math.h"
 
@@ -73,8 +75,8 @@ floe_status floe_zfp_params_precision(uint32_t planes, floe_zfp_params *params, 
 floe_status floe_zfp_params_accuracy(double tolerance, floe_zfp_params *params, floe_error *err)
 {
     const uint64_t bits = floe_bits_f64(tolerance);
-    FLOE_CHECK(err, bits > 0 && bits >> 52 < 2047, FLOE_ERR_ARGUMENT, "a tolerance of %g: zfp needs a positive number",
-               tolerance);
+    FLOE_CHECK(err, bits > 0 && bits >> 52 < 2047, FLOE_ERR_ARGUMENT,
+               "a tolerance of %g: zfp can do %.3g to %.17g, and reversible (lossless)", tolerance, 0x1p-1074, DBL_MAX);
     *params = floe_zfp_params_everything();
     params->minexp = floe_zfp_minexp_of(tolerance);
     return FLOE_OK;
