@@ -19,18 +19,10 @@ typedef struct index_job {
     floe_zfp_index index;
 } index_job;
 
-static uint64_t blocks_of(const floe_zfp_stream *s)
-{
-    uint64_t n = 1;
-    for (uint32_t i = 0; i < s->rank; i++)
-        n *= (s->shape[i] - 1) / 4 + 1;
-    return n;
-}
-
 static void say_result(const index_job *job)
 {
     const floe_index_spec *spec = &job->index.spec;
-    const uint64_t nblocks = blocks_of(&job->stream), nchunks = (nblocks - 1) / spec->chunk + 1;
+    const uint64_t nblocks = cli_zfp_nblocks(&job->stream), nchunks = (nblocks - 1) / spec->chunk + 1;
     const double bits = 8 * (double)job->index.nbytes / (double)nchunks;
     char nbytes[CLI_TEXT];
     if (cli_given(job->args, OPT_QUIET))
@@ -69,6 +61,8 @@ static int make(index_job *job)
     if (!told && floe_zfp_recognize(job->src, job->nbytes, &job->stream, &err) != FLOE_OK)
         return cli_fail(err.status, "'%s': %s; without a header it needs --shape, --dtype and --bound",
                         io_reader_name(job->reader), err.message);
+    if ((failed = cli_zfp_fits(&job->stream, job->reader, job->nbytes)))
+        return failed;
     job->index.size = sizeof job->index;
     job->index.capacity = floe_zfp_index_bound(&job->stream, &job->index.spec);
     job->index.data = malloc((size_t)job->index.capacity);

@@ -105,6 +105,24 @@ int cli_zfp_told(const cli_args *args, floe_ctx *ctx, floe_zfp_stream *stream, b
     return status == FLOE_OK ? 0 : cli_fail_call(status, ctx, NULL, NULL);
 }
 
+uint64_t cli_zfp_nblocks(const floe_zfp_stream *s)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < s->rank; i++)
+        n *= (s->shape[i] - 1) / 4 + 1;
+    return n;
+}
+
+int cli_zfp_fits(const floe_zfp_stream *stream, const io_reader *reader, uint64_t nbytes)
+{
+    char text[2 * CLI_TEXT];
+    if (cli_zfp_nblocks(stream) / 8 <= nbytes)
+        return 0;
+    cli_layout_text(stream->rank, stream->shape, stream->dtype, text);
+    return cli_fail(FLOE_ERR_FORMAT, "'%s': %" PRIu64 " bytes are too few for a zfp stream of %s",
+                    io_reader_name(reader), nbytes, text);
+}
+
 int cli_input_map(const char *path, io_reader **reader, const void **data, uint64_t *nbytes)
 {
     floe_error err = {0};
@@ -303,7 +321,8 @@ static int decompress_run(zfp_job *job)
     int failed = cli_input_map(args->operand[0], &job->reader, &src, &nbytes);
     if (!failed && cli_given(args, OPT_INDEX))
         failed = cli_input_map(cli_value(args, OPT_INDEX), &job->index_reader, &index, &index_nbytes);
-    if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &told)))
+    if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &told)) ||
+        (failed = cli_zfp_fits(&job->stream, job->reader, nbytes)))
         return failed;
     job->field = floe_field_of(NULL, job->stream.dtype, job->stream.rank, job->stream.shape);
     job->nbytes = raw_nbytes(&job->field);
@@ -324,7 +343,8 @@ static int decompress_run(zfp_job *job)
 static void say_decompressed(const zfp_job *job)
 {
     const floe_zfp_stream *s = &job->stream;
-    const bool fixed = s->minbits == s->maxbits, on_gpu = job->machine.backend == FLOE_BACKEND_CUDA;
+    const bool reversible = s->minexp < -1074; /* whose blocks of zeros stay one bit */
+    const bool fixed = s->minbits == s->maxbits && !reversible, on_gpu = job->machine.backend == FLOE_BACKEND_CUDA;
     const char *why = on_gpu
                           ? ", its blocks found by one thread of the CPU: the rate is variable, and there is no index"
                           : ", by one thread: the rate is variable, and there is no index";

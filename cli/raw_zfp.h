@@ -21,6 +21,10 @@ const char *cli_index_form_name(floe_index_form form);
 /* What --shape (or --dims), --dtype and --bound say of a stream without header; *given: whether they do. */
 int cli_zfp_told(const cli_args *args, floe_ctx *ctx, floe_zfp_stream *stream, bool *given);
 
+uint64_t cli_zfp_nblocks(const floe_zfp_stream *stream);
+/* Refuses a stream of fewer bits than blocks, before memory is taken for its values. */
+int cli_zfp_fits(const floe_zfp_stream *stream, const io_reader *reader, uint64_t nbytes);
+
 /* A whole input in memory, a pipe by way of a temporary file; *reader must be freed either way. */
 int cli_input_map(const char *path, io_reader **reader, const void **data, uint64_t *nbytes);
 

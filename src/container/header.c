@@ -67,6 +67,8 @@ static floe_status open_fail(floe_fault fault, const uint8_t *p, uint64_t word1,
         if (memcmp(p + 1, &FLOE_MAGIC_HEADER[1], 4) == 0)
             return floe_fail(err, status,
                              "this was a floe file, but its first bytes are damaged, as by a transfer in text mode");
+        if (memcmp(p, "zfp", 3) == 0)
+            return floe_fail(err, status, "this is a bare zfp stream, not a floe file");
         return floe_fail(err, status, "this is no floe file (it begins with %02x %02x %02x %02x)", p[0], p[1], p[2],
                          p[3]);
     case FLOE_FAULT_FUTURE:

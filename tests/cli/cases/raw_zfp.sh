@@ -44,9 +44,16 @@ show decompress t.zfp -o e.npy --raw-zfp --index packed.zfpx --threads 3
 same d.npy e.npy
 show decompress r.zfp -o r.f32 --raw-zfp --shape 20x30x40 --dtype f32 --bound rate=8
 show_sh "floe decompress - -o - --raw-zfp -q <t.zfp | cmp - <(tail -c +129 d.npy)"
+# reversible blocks of zeros stay one bit, whatever minbits: one thread
+show compress t.npy -o v.zfp --raw-zfp --bound expert=900:900:64:-1075
+show decompress v.zfp -o e.npy -f --raw-zfp
 # what cannot be
 show decompress r.zfp -o x --raw-zfp
 show decompress r.zfp -o x --raw-zfp --shape 20x30x40
+for command in decompress index; do
+    opt=$([ $command = index ] || echo --raw-zfp)
+    show $command r.zfp -o x $opt --shape 999999x9999999 --dtype f32 --bound prec=8
+done
 show decompress r.zfp -o x --raw-zfp --index t.zfpx
 show decompress t.zfp -o x --raw-zfp --index t.zfp
 show decompress t.zfp -o x
@@ -56,6 +63,8 @@ show decompress t.zfp -o x --raw-zfp --region 0:1,:,:
 show compress t.npy -o x --raw-zfp
 show compress t.npy -o x --raw-zfp --psnr 50
 show compress t.npy -o x --raw-zfp --bound prec=99
+show compress t.npy -o x --raw-zfp --bound abs=0
+show compress t.npy -o x --raw-zfp --bound rate=1e30
 show compress t.npy -o x --raw-zfp --bound rate=8 --form packed
 show compress t.npy -o x --raw-zfp --bound rate=8 --preset fast
 show compress t.npy -o x --no-header --bound abs=1
