@@ -56,17 +56,22 @@ static const key_row rows[] = {
     {"COMPARE", "derivativeOrder2_psnr", "second_gradient_psnr"},
     {"COMPARE", "derivativeOrder1_ssim", "gradient_ssim"},
     {"COMPARE", "derivativeOrder2_ssim", "second_gradient_ssim"},
-    {"COMPARE", "derivativeOrder1_sobolev", "sobolev_s0 sobolev_s1"},
+    {"COMPARE", "derivativeOrder1_sobolev", "sobolev_error"},
+    {"ENV", "RscriptPath", NULL},
     {"ENV", "checkingStatus", NULL},
     {"ENV", "executionMode", NULL},
     {"ENV", "visMode", NULL},
 };
 enum { NROWS = sizeof rows / sizeof *rows };
 
+/* Pictures, and what is made of them. */
+static const char *const picture_sections[] = {"PLOT", "REPORT"};
+enum { NPICTURES = sizeof picture_sections / sizeof *picture_sections };
+
 typedef struct config {
     const char *path;
     uint32_t nfields;
-    bool quiet, plots_said;
+    bool quiet, said[NPICTURES];
     floe_metric_set *metrics;
     int line;
     char section[64];
@@ -94,12 +99,20 @@ static int fail(const config *c, const char *what)
     return cli_fail(FLOE_ERR_ARGUMENT, "%s, line %d: %s", c->path, c->line, what);
 }
 
-/* Pictures and their files: said once. */
-static void plots_note(config *c, const char *key)
+/* Whether the section is one of pictures, which is said once. */
+static bool is_of_pictures(config *c, const char *key)
 {
-    if (!c->plots_said)
-        note(c, "and all else in [PLOT] is left out: floe draws nothing", key);
-    c->plots_said = true;
+    for (int i = 0; i < NPICTURES; i++) {
+        char what[64];
+        if (strcasecmp(c->section, picture_sections[i]) != 0)
+            continue;
+        snprintf(what, sizeof what, "and all else in [%s] is left out: floe draws nothing", picture_sections[i]);
+        if (!c->said[i])
+            note(c, what, key);
+        c->said[i] = true;
+        return true;
+    }
+    return false;
 }
 
 static void metrics_add(floe_metric_set *metrics, const char *names)
@@ -122,10 +135,8 @@ static const key_row *row_find(const config *c, const char *key)
 
 static int key_apply(config *c, const char *key, const char *value)
 {
-    if (strcasecmp(c->section, "PLOT") == 0) {
-        plots_note(c, key);
+    if (is_of_pictures(c, key))
         return 0;
-    }
     if (strcasecmp(c->section, "ENV") == 0 && strcasecmp(key, "dataEndianType") == 0)
         return strcasecmp(value, "LITTLE_ENDIAN_DATA") == 0 ? 0 : fail(c, "floe reads little-endian data only");
     const key_row *row = row_find(c, key);
@@ -148,6 +159,9 @@ static int key_apply(config *c, const char *key, const char *value)
 
 static int line_read(config *c, char *line)
 {
+    static const char utf8_mark[] = "\xef\xbb\xbf"; /* what some editors begin a file with */
+    if (c->line == 1 && strncmp(line, utf8_mark, strlen(utf8_mark)) == 0)
+        line += strlen(utf8_mark);
     line[strcspn(line, "#;")] = 0;
     line = trimmed(line);
     const size_t n = strlen(line);

@@ -7,7 +7,9 @@
 static const char *const passes[] = {"Reduction", "Stencil", "Window", "Spectrum"};
 static const char *const about[] = {
     "Each pair of values on its own.",
-    "A value and its neighbours along the axes. Derivatives and Sobolev norms of f32 fields are worked on in f32, and "
+    "A value f of a field and its neighbours along an axis, f+ ahead and f- behind, one step of the grid away: the "
+    "distance of grid\npoints is 1. The PSNR of a derivative that nothing was lost of is infinite.\n\n"
+    "Derivatives and Sobolev norms of f32 fields are worked on in f32, and "
     "their\nsquares added up in f32 over groups of four, in double over groups: root mean squares are good to 1e-7 of "
     "themselves. The\ndifference of two magnitudes is good to 2e-7 of these; so where the largest error is less than "
     "2^-17 of the largest value,\nall derivatives are done in double.",

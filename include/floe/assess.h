@@ -185,7 +185,7 @@ typedef struct floe_derivative {
     double original_min, original_max;
     double original_rms;    /* of the gradient and the Laplacian; else NaN */
     double max_error, rmse; /* of the difference */
-    double psnr;            /* 20 log10((original_max - original_min) / rmse) */
+    double psnr;            /* 20 log10((original_max - original_min) / rmse); infinite where rmse is 0 */
     double ssim;            /* of the two as fields of their own; only where asked for by name */
 } floe_derivative;
 
@@ -199,6 +199,7 @@ typedef struct floe_derivatives {
     floe_series axis_max_error[2], axis_rmse[2]; /* the same numbers of first and second as series over the axes */
     floe_series axis_psnr[2], axis_ssim[2];      /* */
     double sobolev[3];                           /* s0, s1, s2 of the original */
+    double sobolev_error;                        /* s1 of the error */
 } floe_derivatives;
 
 /* Element t - 1 of a series is that of lag t; NaN where the field has no such points, or nothing varies. */

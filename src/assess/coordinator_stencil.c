@@ -150,6 +150,16 @@ static void axes_finish(const floe_assessment *a, double **series, floe_derivati
     }
 }
 
+/* Errors and their slopes in one number; NaN where the field has no derivatives. */
+static double sobolev_of_error(const floe_derivatives *d, uint32_t rank, double mse)
+{
+    double slopes = NAN;
+    for (uint32_t i = 0; i < rank; i++)
+        if (!isnan(d->first[i].rmse))
+            slopes = (isnan(slopes) ? 0 : slopes) + d->first[i].rmse * d->first[i].rmse;
+    return sqrt(mse + slopes);
+}
+
 static floe_status derivatives_finish(floe_assessment *a, const floe_stencil_result *r, double **series,
                                       floe_derivatives *d, floe_error *err)
 {
@@ -194,6 +204,7 @@ floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *
         if (options.lags)
             lags_finish(a, &r, &series, alone ? &report->original_autocorr : &report->autocorr);
         FLOE_TRY(derivatives_finish(a, &r, &series, &report->derivative, err));
+        report->derivative.sobolev_error = sobolev_of_error(&report->derivative, a->pair.rank, report->error.mse);
     }
     return !alone && parts & FLOE_PART_ORIGINAL_LAGS ? original_lags_run(a, &series, report, err) : FLOE_OK;
 }

@@ -89,6 +89,15 @@ static void check_derivatives(const floe_derivatives *d, const floe_stencil_resu
         same(d->sobolev[i], s->sobolev[i]);
 }
 
+static void check_sobolev_of_error(const floe_assess_report *r)
+{
+    double squares = r->error.mse;
+    for (uint32_t i = 0; i < r->rank; i++)
+        squares += r->shape[i] < 3 ? 0 : r->derivative.first[i].rmse * r->derivative.first[i].rmse;
+    assert_true(fabs(r->derivative.sobolev_error - sqrt(squares)) <= 1e-14 * sqrt(squares));
+    assert_true(r->derivative.sobolev_error > r->error.rmse);
+}
+
 static void check_lags(const floe_autocorrelation *a, const floe_stencil_result *s, uint32_t rank)
 {
     double largest = 0;
@@ -182,6 +191,7 @@ static void check(size_t shape, bool special, floe_ctx *ctx, floe_ctx *other)
     floe_assess_report r = assessed(ctx, x, y, stencil_metrics(rank, metrics));
     floe_stencil_result s = stencil_of(&pair, r.error.mean);
     check_derivatives(&r.derivative, &s, rank);
+    check_sobolev_of_error(&r);
     check_lags(&r.autocorr, &s, rank);
     check_similar(other, &pair, x, r.derivative.laplacian.ssim);
     assert_int_equal(r.ssim.nwindows, 0); /* not asked for */
@@ -300,9 +310,26 @@ static void axes_of_one_value(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* A field without slopes of which nothing was lost: PSNR is that of any exact copy. */
+static void constants_are_exact(void **state)
+{
+    (void)state;
+    static const double value[2][27] = {{0}, {0}};
+    const uint64_t shape[] = {3, 3, 3};
+    floe_ctx *ctx = kit_ctx(1);
+    const floe_field x = floe_field_of(value[0], FLOE_F64, 3, shape), y = floe_field_of(value[1], FLOE_F64, 3, shape);
+    const floe_assess_report r = assessed(ctx, &x, &y, "reduction stencil");
+    assert_true(r.error.psnr == INFINITY && r.derivative.gradient.psnr == INFINITY);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(r.derivative.axis_psnr[0].value[i] == INFINITY && r.derivative.axis_psnr[1].value[i] == INFINITY);
+    assert_true(r.derivative.sobolev_error == 0);
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report), cmocka_unit_test(spectra),
-                                       cmocka_unit_test(small_fields), cmocka_unit_test(axes_of_one_value)};
+                                       cmocka_unit_test(small_fields), cmocka_unit_test(axes_of_one_value),
+                                       cmocka_unit_test(constants_are_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,6 +200,8 @@ static const row table[] = {
             "sqrt(mean(f^2 + sum of squares of first derivatives))", "x", derivative.sobolev[1]),
     STENCIL(NUMBER, 1, FLOE_PART_SOBOLEV, "sobolev:s2", "sobolev_s2",
             "the same with the squares of second derivatives, mixed ones too", "x", derivative.sobolev[2]),
+    STENCIL(NUMBER, 2, FLOE_PART_DERIVATIVES, "sobolev:error_s1", "sobolev_error",
+            "sobolev_s1 of the error: sqrt(mse + sum over the axes of first_rmse^2)", "x", derivative.sobolev_error),
     STENCIL(SERIES, 1, FLOE_PART_ORIGINAL_LAGS, "autocorr:input", "original_autocorr",
             "autocorr of x; of two fields it must be named", "", original_autocorr.combined),
     /* derivatives compared */

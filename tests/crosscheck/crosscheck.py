@@ -174,6 +174,8 @@ def stencils(found, x, y, unit, is_f32):
     laplacian = [inner(scipy.ndimage.laplace(v)) for v in (x, y, y - x)]
     compare(found, "laplacian", *laplacian, size, unit)
     same(found, "laplacian_rms", np.sqrt(np.mean(laplacian[0] ** 2)), digits, scale=1e-5 * size)
+    e = np.mean((y - x) ** 2) + sum(np.mean(d**2) for d in d1)
+    same(found, "sobolev_error", np.sqrt(e), digits)
     digits = 4e-7 if is_f32 else 1e-10
     same(found, "sobolev_s0", np.sqrt(np.mean(inner(x) ** 2)), digits)
     same(found, "sobolev_s1", np.sqrt(np.mean(inner(x) ** 2 + sum(d**2 for d in first(x)))), digits)

@@ -49,7 +49,7 @@ typedef struct floe_stencil_stats {
     double original_rms; /* of the gradient length and the Laplacian; else NaN */
     double max_error;    /* of |difference|; NaN for a field alone, like all below */
     double rmse;         /* of the difference */
-    double psnr;         /* 20 log10((original_max - original_min) / rmse), in dB */
+    double psnr;         /* 20 log10((original_max - original_min) / rmse), in dB; infinite where rmse is 0 */
 } floe_stencil_stats;
 
 typedef struct floe_stencil_result {

@@ -42,7 +42,7 @@ static floe_stencil_stats stats_of(const floe_stencil_moments *m, int q, uint64_
         return s;
     s.max_error = m->max_error;
     s.rmse = sqrt(m->error_squares / (double)n);
-    s.psnr = 20 * log10((s.original_max - s.original_min) / s.rmse); /* exact: inf; both constant: NaN */
+    s.psnr = s.rmse == 0 ? INFINITY : 20 * log10((s.original_max - s.original_min) / s.rmse); /* as that of values */
     return s;
 }
 

@@ -10,6 +10,7 @@ cat >zc.config <<'END'
 [ENV]
 dataEndianType = LITTLE_ENDIAN_DATA
 checkingStatus = PROBE_COMPRESSOR
+RscriptPath = /opt/script.R
 [DATA]
 minValue = 1
 maxValue = 0
@@ -24,6 +25,10 @@ rmse = 0
 pearsonicity = 1
 [PLOT]
 plotAbsErrPDF = 1
+[REPORT]
+generateReport = 1
+reportTemplateDir = ../template
+[PLOT]
 compressors = sz:../../SZ zfp:../../zfp
 END
 show check o.f32 d.f32 $layout --config zc.config
@@ -35,6 +40,8 @@ wrong() { # a configuration, and what is said of it
     printf "$1" >wrong.config
     show check o.f32 d.f32 $layout --config wrong.config
 }
+printf '\357\273\277[COMPARE]\r\nmse = 0\r\nrmse = 1\r\n' >mark.config
+show check o.f32 d.f32 $layout --config mark.config --csv -q
 wrong '[ENV]\ndataEndianType = BIG_ENDIAN_DATA\n'
 wrong '[COMPARE\npsnr = 1\n'
 wrong '[COMPARE]\npsnr\n'
@@ -54,4 +61,4 @@ for key in minValue maxValue valueRange avgValue entropy entropyFloatpoint autoc
     printf '[DATA]\n%s = 1\n' $key >all.config
     echo "$key: $("$FLOE" stat o.f32 $layout --config all.config --csv 2>&1 | sed 1d | cut -d, -f2 | uniq | tr '\n' ' ')"
 done | sed 's/ $//'
-only o.f32 d.f32 zc.config wrong.config all.config
+only o.f32 d.f32 zc.config wrong.config mark.config all.config
