@@ -6,6 +6,7 @@
 #include <floe/assess.h>
 
 #include "cli/check_input.h"
+#include "cli/say.h"
 
 /* ---- figures ------------------------------------------------------------------------------------------------------ */
 
@@ -50,6 +51,8 @@ int check_gates_say(const check_gates *gates);
 
 /* Adds the metric or group of a word; a name of a figure adds nothing, and is no mistake. */
 int check_metric_add(floe_metric_set *set, const char *word);
+/* Whether --metrics names a figure: the first that it names. */
+bool check_figure_listed(const cli_args *args, char word[CLI_TEXT]);
 /* All that is asked for: --config, --metrics and the gates; nothing of these: all that applies. */
 int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set);
 /* All options but the metrics. stream (may be NULL): a .floe file that is compared, which knows its bound and fill value. */

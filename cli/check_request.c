@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From options to what floe_assess takes. */
 #define _XOPEN_SOURCE 700
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,15 +15,23 @@ static int fail_unknown(const char *word)
 {
     enum { MOST = 512 };
     static const char *const groups[] = {"reduction", "stencil", "window", "spectrum", "properties", "all"};
+    check_figure figures[CHECK_FIGURES];
     const char *words[MOST];
     int count = 0;
     for (; count < 6; count++)
         words[count] = groups[count];
+    check_figures_find(NULL, figures);
+    for (int i = 0; i < CHECK_FIGURES; i++)
+        words[count++] = figures[i].alias;
     for (uint32_t i = 0; floe_metric_at(i) && count + 2 <= MOST; i++) {
         words[count++] = floe_metric_at(i)->alias;
         words[count++] = floe_metric_at(i)->name;
     }
-    const char *nearest = cli_nearest(word, words, count);
+    char lower[CLI_TEXT];
+    snprintf(lower, sizeof lower, "%s", word);
+    for (char *c = lower; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+    const char *nearest = cli_nearest(lower, words, count);
     if (nearest)
         return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; did you mean '%s'?", word, nearest);
     return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; docs/metrics.md lists them", word);
@@ -47,23 +56,37 @@ static bool is_empty(const floe_metric_set *set)
     return memcmp(set, &nothing, sizeof nothing) == 0;
 }
 
-/* --metrics: words between commas or blanks. */
-static int listed(const char *list, floe_metric_set *set)
+/* Words between commas or blanks: takes the next one off the list. */
+static bool word_next(const char **list, char word[CLI_TEXT])
 {
     static const char between[] = ", \t\n";
+    *list += strspn(*list, between);
+    const size_t n = strcspn(*list, between);
+    snprintf(word, CLI_TEXT, "%.*s", (int)(n < CLI_TEXT ? n : CLI_TEXT - 1), *list);
+    *list += n;
+    return n > 0;
+}
+
+bool check_figure_listed(const cli_args *args, char word[CLI_TEXT])
+{
+    const char *list = cli_value(args, OPT_METRICS);
+    while (list && word_next(&list, word))
+        if (check_figure_number(word) >= 0)
+            return true;
+    return false;
+}
+
+/* --metrics */
+static int listed(const char *list, floe_metric_set *set)
+{
     char word[CLI_TEXT];
-    list += strspn(list, between);
-    if (!*list)
+    if (!word_next(&list, word))
         return cli_fail(FLOE_ERR_ARGUMENT, "--metrics names no metric");
-    while (*list) {
-        const size_t n = strcspn(list, between);
-        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), list);
+    do {
         const int failed = check_metric_add(set, word);
         if (failed)
             return failed;
-        list += n;
-        list += strspn(list, between);
-    }
+    } while (word_next(&list, word));
     return is_empty(set) ? check_metric_add(set, "n") : 0; /* figures only; an empty set would be everything */
 }
 
@@ -107,11 +130,23 @@ static int number(const cli_args *args, cli_option_id id, uint32_t *value)
     return 0;
 }
 
+/* abs=0, which compression has no use for: all that differs is outside. */
+static bool is_zero_bound(const char *text)
+{
+    char *end;
+    return strncmp(text, "abs=", 4) == 0 && strtod(text + 4, &end) == 0 && end > text + 4 && !*end;
+}
+
 /* abs=, rel= or pwrel=. */
 static int bound(const char *text, floe_assess_options *options)
 {
     floe_params params;
     floe_error err = {0};
+    if (is_zero_bound(text)) {
+        options->mode = FLOE_BOUND_ABS;
+        options->bound = 0;
+        return 0;
+    }
     if (strpbrk(text, ", \t\n") || floe_params_parse(&params, text, &err) != FLOE_OK || params.mode < FLOE_BOUND_ABS ||
         params.mode > FLOE_BOUND_PWREL)
         return cli_fail(FLOE_ERR_ARGUMENT,

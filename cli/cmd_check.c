@@ -25,12 +25,18 @@ static const check_input *decoded(const check_job *job) { return job->nfields > 
 
 /* ---- what is asked for -------------------------------------------------------------------------------------------- */
 
-static int gates_check(const check_job *job)
+/* Figures are those of a .floe file. */
+static int figures_check(const check_job *job)
 {
+    char word[CLI_TEXT];
+    if (decoded(job) && decoded(job)->is_stream)
+        return 0;
     for (uint32_t i = 0; i < job->gates.count; i++)
-        if (job->gates.gate[i].is_figure && !(decoded(job) && decoded(job)->is_stream))
+        if (job->gates.gate[i].is_figure)
             return cli_fail(FLOE_ERR_ARGUMENT, "gate '%s' is about a .floe file, and none is compared",
                             job->gates.gate[i].text);
+    if (check_figure_listed(job->args, word))
+        return cli_fail(FLOE_ERR_ARGUMENT, "metric '%s' is about a .floe file, and none is compared", word);
     return 0;
 }
 
@@ -61,7 +67,7 @@ static int inputs_read(check_job *job)
     for (uint32_t i = 0; i < job->nfields && !failed; i++)
         failed = check_input_open(&job->inputs[i], job->args->operand[i]);
     if (!failed)
-        failed = gates_check(job);
+        failed = figures_check(job);
     if (!failed)
         failed = check_input_layout(job->args, job->inputs, job->nfields, &layout);
     if (!failed)

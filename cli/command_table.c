@@ -37,9 +37,10 @@ const cli_option cli_options[OPT_COUNT] = {
          "names, short names or groups (properties reduction stencil window spectrum all), separated by commas"},
     [OPT_FAIL_IF] = {"fail-if", 0, "GATE", NULL, NULL, true,
                      "exit code 4 where this holds, such as psnr<60; there are < <= > >= =="},
-    [OPT_OUTSIDE] = {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel=", NULL, false,
-                     "count the values that are farther off: abs=, rel= (of max - min), pwrel= (of each value); of a "
-                     ".floe file its own"},
+    [OPT_OUTSIDE] =
+        {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel=", NULL, false,
+         "count the values that are farther off: abs= (0: all that differ), rel= (of max - min), pwrel= (of "
+         "each value); of a .floe file its own"},
     [OPT_WINDOW] = {"window", 0, "N", NULL, "8", false, "edge of SSIM's window, 2 to 64"},
     [OPT_STEP] = {"step", 0, "N", NULL, "1", false, "distance of SSIM's windows"},
     [OPT_LAGS] = {"lags", 0, "N", NULL, "10", false, "lags of the autocorrelation, 1 to 64"},

@@ -183,10 +183,29 @@ static void only_what_was_asked_for(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Of values whose squares overflow a variance is not known, and not 0. */
+static void squares_that_overflow(void **state)
+{
+    (void)state;
+    static const double value[4] = {1.7e308, -1.7e308, 1.6e308, -1.5e308};
+    const floe_field x = floe_field_of(value, FLOE_F64, 1, (const uint64_t[]){4});
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "variance std_dev min max", NULL));
+    kit_ok(ctx, floe_assess(ctx, &x, NULL, &o, &r));
+    assert_true(r.original.min == -1.7e308 && r.original.max == 1.7e308);
+    assert_false(isfinite(r.original.variance) || isfinite(r.original.std_dev));
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused_fields),  cmocka_unit_test(refused_options),
-                                       cmocka_unit_test(refused_metrics), cmocka_unit_test(names_find_their_metric),
-                                       cmocka_unit_test(sets_are_read),   cmocka_unit_test(only_what_was_asked_for)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused_fields),       cmocka_unit_test(refused_options),
+        cmocka_unit_test(refused_metrics),      cmocka_unit_test(names_find_their_metric),
+        cmocka_unit_test(sets_are_read),        cmocka_unit_test(only_what_was_asked_for),
+        cmocka_unit_test(squares_that_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,9 @@
 
 /* ---- one field ----------------------------------------------------------------------------------------------------- */
 
+/* What rounding has made less than nothing is nothing; NaN, where squares overflow, stays. */
+static double at_least_0(double v) { return v < 0 ? 0 : v; }
+
 /* sum: of d = v - pivot to the first four powers; top: largest v, and of -v; special: zeros, NaN, infinities, fill. */
 static void values_finish(const double *sum, const double *top, const uint64_t *special, double n, double pivot,
                           bool moments, floe_values *v)
@@ -16,7 +19,7 @@ static void values_finish(const double *sum, const double *top, const uint64_t *
     v->min = -top[1] + 0.0, v->max = top[0] + 0.0; /* no -0 */
     v->range = v->max - v->min;
     v->mean = pivot + d;
-    v->variance = v->range > 0 ? fmax(d2 - d * d, 0) : 0;
+    v->variance = v->range > 0 ? at_least_0(d2 - d * d) : 0;
     v->std_dev = sqrt(v->variance);
     const double m3 = d3 - 3 * d * d2 + 2 * d * d * d, m4 = d4 - 4 * d * d3 + 6 * d * d * d2 - 3 * d * d * d * d;
     v->skewness = moments && v->variance > 0 ? m3 / (v->variance * v->std_dev) : NAN;
@@ -66,7 +69,7 @@ static void correlations_finish(const floe_reduction_part *t, double n, const fl
                                 floe_error_stats *e)
 {
     const double dx = t->sum[FLOE_SUM_X] / n, dy = t->sum[FLOE_SUM_Y] / n;
-    const double of_error = e->difference_range > 0 ? fmax(e->mse - e->mean * e->mean, 0) : 0;
+    const double of_error = e->difference_range > 0 ? at_least_0(e->mse - e->mean * e->mean) : 0;
     const double with_error = t->sum[FLOE_SUM_XE] / n - dx * e->mean;
     e->snr = e->mse > 0 ? decibel(x->variance / e->mse) : INFINITY;
     e->covariance = t->sum[FLOE_SUM_XY] / n - dx * dy;

@@ -10,6 +10,8 @@ show check o.f32 d.f32 $layout --metrics $numbers
 show check o.f32 o.f32 $layout --metrics $numbers
 show check o.f32 d.f32 $layout --metrics outside,outside_percent,first_outside --bound abs=0.4
 show check o.f32 d.f32 $layout --metrics outside --bound abs=0.5
+show check o.f32 d.f32 $layout --metrics outside --bound abs=0
+show check o.f32 o.f32 $layout --bound abs=0.0 --fail-if 'outside>0' --quiet
 show check o.f32 d.f32 $layout --metrics "ssim ssim_windows" --window 16
 show check o.f32 d.f32 $layout --metrics error_stat:mse,spatial_error:worst,diff_pdf:histogram,n --worst 1 --bins 64 --json
 show check o.f32 d.f32 $layout --metrics mse,worst_errors,error_pdf,n,first_max_error,nan --worst 1 --bins 64 --csv

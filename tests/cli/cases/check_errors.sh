@@ -12,6 +12,8 @@ show stat
 show check - -
 show check a.npy a.npy --metrics psnrr
 show check a.npy a.npy --metrics psnr,foo
+show check a.npy a.npy --metrics PSNR
+show check a.npy a.npy --metrics n,ratio
 show check a.npy a.npy --metrics ,
 show check a.npy a.npy --metrics outside
 show check a.npy a.npy --metrics autocorr_axis3
