@@ -34,7 +34,7 @@ static int fail_unknown(const char *word)
     const char *nearest = cli_nearest(lower, words, count);
     if (nearest)
         return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; did you mean '%s'?", word, nearest);
-    return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; docs/metrics.md lists them", word);
+    return cli_fail(FLOE_ERR_ARGUMENT, "unknown metric '%s'; 'floe help metrics' lists them", word);
 }
 
 int check_metric_add(floe_metric_set *set, const char *word)

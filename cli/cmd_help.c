@@ -16,7 +16,8 @@ int cmd_help(const cli_args *args)
     const cli_command *command = NULL;
     if (shell && !is_shell(shell))
         return cli_fail(FLOE_ERR_ARGUMENT, "there is no completion for '%s', only for bash, zsh and fish", shell);
-    if (args->noperands) {
+    const bool of_metrics = args->noperands && strcmp(args->operand[0], "metrics") == 0;
+    if (args->noperands && !of_metrics) {
         command = cli_command_find(args->operand[0]);
         if (!command)
             return cli_fail(FLOE_ERR_ARGUMENT, "unknown command '%s'; 'floe help' lists them", args->operand[0]);
@@ -25,6 +26,8 @@ int cmd_help(const cli_args *args)
         cli_man_print(stdout);
     else if (shell)
         cli_completion_print(stdout, shell);
+    else if (of_metrics)
+        cli_metrics_print(stdout);
     else
         cli_help_print(stdout, command);
     return cli_stdout_finish(0);

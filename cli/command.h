@@ -129,8 +129,12 @@ const cli_command *cli_command_find(const char *name); /* NULL: none */
 /* The one of count words that text was probably meant to be, or NULL. */
 const char *cli_nearest(const char *text, const char *const *words, int count);
 
+/* Prints text in lines of a width to read; the first one starts at column `at`, the others at `indent`. '\n' breaks. */
+void cli_wrapped(FILE *out, const char *text, int at, int indent);
+
 /* The generated texts. */
 void cli_help_print(FILE *out, const cli_command *command); /* NULL: all commands */
+void cli_metrics_print(FILE *out);
 void cli_man_print(FILE *out);
 /* shell: bash, zsh or fish. */
 void cli_completion_print(FILE *out, const char *shell);

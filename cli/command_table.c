@@ -34,7 +34,8 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_AGAINST] = {"against", 0, "ORIG", "@", NULL, false, "compare with this array, raw or .npy"},
     [OPT_METRICS] =
         {"metrics", 'm', "LIST", NULL, NULL, false,
-         "names, short names or groups (properties reduction stencil window spectrum all), separated by commas"},
+         "names, short names or groups (properties reduction stencil window spectrum all), separated by commas; "
+         "'floe help metrics' explains them"},
     [OPT_FAIL_IF] = {"fail-if", 0, "GATE", NULL, NULL, true,
                      "exit code 4 where this holds, such as psnr<60; there are < <= > >= =="},
     [OPT_OUTSIDE] =
@@ -232,12 +233,13 @@ const cli_command cli_commands[] = {
                 CLI_OPT(OPT_JSON_FILE) | OPTS_SAY,
      .run = cmd_bench},
     {.name = "help",
-     .operands = "[COMMAND]",
+     .operands = "[COMMAND|metrics]",
      .min_operands = 0,
      .max_operands = 1,
-     .choices = "compress decompress index info verify check stat fields bench help version",
+     .choices = "compress decompress index info verify check stat fields bench help version metrics",
      .summary = "explain a command",
-     .details = "Also prints the man page and the shell completions, which are made from the same table.",
+     .details = "With metrics: all that check and stat find, with formulas. Also prints the man page and the shell "
+                "completions, which are made from the same table.",
      .example = "floe help compress",
      .options = CLI_OPT(OPT_MAN) | CLI_OPT(OPT_COMPLETION) | CLI_OPT(OPT_HELP),
      .run = cmd_help},

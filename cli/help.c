@@ -5,8 +5,7 @@
 
 enum { WIDTH = 96, OPTION_COLUMN = 26 };
 
-/* Prints text wrapped at WIDTH; the first line starts at column `at`, the others at `indent`. '\n' in text breaks. */
-static void wrapped(FILE *out, const char *text, int at, int indent)
+void cli_wrapped(FILE *out, const char *text, int at, int indent)
 {
     while (*text) {
         size_t n = strcspn(text, " \n");
@@ -49,7 +48,7 @@ static void print_option(FILE *out, const cli_option *option)
         n = 0;
     }
     fprintf(out, "%*s", OPTION_COLUMN - n, "");
-    wrapped(out, help, OPTION_COLUMN, OPTION_COLUMN);
+    cli_wrapped(out, help, OPTION_COLUMN, OPTION_COLUMN);
 }
 
 static void print_command(FILE *out, const cli_command *command)
@@ -58,7 +57,7 @@ static void print_command(FILE *out, const cli_command *command)
             command->summary);
     if (command->details) {
         fputs("\n  ", out);
-        wrapped(out, command->details, 2, 2);
+        cli_wrapped(out, command->details, 2, 2);
     }
     fputs("\nOptions:\n", out);
     for (int id = 0; id < OPT_COUNT; id++)
@@ -76,7 +75,7 @@ static void print_overview(FILE *out)
     fputs("\nExit codes:\n", out);
     for (int i = 0; cli_exit_codes[i]; i += 2)
         fprintf(out, "  %s  %s\n", cli_exit_codes[i], cli_exit_codes[i + 1]);
-    fputs("\n'floe help COMMAND' explains one.\n", out);
+    fputs("\n'floe help COMMAND' explains one, 'floe help metrics' what check and stat find.\n", out);
 }
 
 void cli_help_print(FILE *out, const cli_command *command)

@@ -30,3 +30,10 @@ complete_words floe compress --bound p
 complete_words floe check --bound p
 complete_words floe check --fa
 complete_words floe help ver
+# metrics: all that check and stat can find, and none twice
+show_sh 'floe help metrics | sed -n 1,16p'
+field x.npy 16x16x16
+"$FLOE" help metrics | sed -nE 's/^  ([a-z0-9_]+) \([a-z0-9_]+:[a-z0-9_]+\).*/\1/p' >names
+sort names | uniq -d
+"$FLOE" check x.npy x.npy --bound abs=0 --csv -q | sed 1d | cut -d, -f2 | uniq >found
+while read -r name; do grep -qx "$name" names || echo "help metrics lacks $name"; done <found
