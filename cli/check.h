@@ -95,7 +95,9 @@ typedef struct check_result {
     const floe_assess_report *report;
     const check_figure *figures;
     const check_gates *gates;
+    const floe_assess_options *options;
     const check_left_out_list *left_out;
+    bool explain;   /* formulas, too */
     bool on_gpu;    /* it found the metrics */
     double seconds; /* of the call that found the metrics */
 } check_result;

@@ -75,6 +75,37 @@ static void gates_put(cli_json *json, const check_gates *gates)
     cli_json_close(json, ']');
 }
 
+/* What the numbers depend on besides the fields. */
+static void options_put(cli_json *json, const check_result *result)
+{
+    const floe_assess_options *o = result->options;
+    cli_json_open(json, "options", '{');
+    if (result->decoded && o->mode) {
+        cli_json_text(json, "bound_mode", cli_mode_name(o->mode));
+        cli_json_real(json, "bound", o->bound);
+    }
+    if (result->decoded) {
+        cli_json_uint(json, "window", o->window);
+        cli_json_uint(json, "step", o->step);
+        cli_json_uint(json, "bins", o->bins);
+        cli_json_uint(json, "worst", o->worst);
+        cli_json_bool(json, "exact", o->exact);
+    }
+    cli_json_uint(json, "value_bins", o->value_bins);
+    cli_json_uint(json, "lags", o->lags);
+    cli_json_bool(json, "periodic", o->periodic);
+    cli_json_close(json, '}');
+}
+
+static void formulas_put(cli_json *json, const floe_metric_set *computed)
+{
+    cli_json_open(json, "formulas", '{');
+    for (uint32_t i = 0; floe_metric_at(i); i++)
+        if (floe_metric_set_has(computed, i))
+            cli_json_text(json, floe_metric_at(i)->name, floe_metric_at(i)->formula);
+    cli_json_close(json, '}');
+}
+
 /* Names of metrics or groups, with the reason. */
 static void left_out_put(cli_json *json, const check_left_out_list *list)
 {
@@ -108,11 +139,14 @@ void check_json_print(const check_result *result)
     inputs_put(&json, result);
     if (check_has_stream(result))
         stream_put(&json, result);
+    options_put(&json, result);
     cli_json_open(&json, "metrics", '{');
     for (uint32_t i = 0; floe_metric_at(i); i++)
         if (floe_metric_set_has(&result->report->computed, i))
             metric_put(&json, result, floe_metric_at(i));
     cli_json_close(&json, '}');
+    if (result->explain)
+        formulas_put(&json, &result->report->computed);
     if (result->gates->count)
         gates_put(&json, result->gates);
     if (result->left_out->count)

@@ -104,6 +104,10 @@ static void metric_print(const check_result *result, const floe_metric *m, int w
     if (m->kind == FLOE_METRIC_NUMBER || m->kind == FLOE_METRIC_SERIES)
         unit_print(m->unit);
     putchar('\n');
+    if (result->explain) {
+        fputs("      ", stdout);
+        cli_wrapped(stdout, m->formula, 6, 6);
+    }
 }
 
 static int widest(const check_result *result)
@@ -159,6 +163,17 @@ static void stream_print(const check_result *result, int width)
     }
 }
 
+/* The bound, where values outside of it were looked for. */
+static void outside_print(const check_result *result)
+{
+    char number[CLI_TEXT];
+    uint32_t outside;
+    if (floe_metric_find("outside", &outside) != FLOE_OK || !floe_metric_set_has(&result->report->computed, outside))
+        return;
+    cli_real_text(result->options->bound, number);
+    printf("%-9s %s=%s\n", "bound", cli_mode_name(result->options->mode), number);
+}
+
 void check_text_print(const check_result *result)
 {
     const int width = widest(result);
@@ -171,6 +186,7 @@ void check_text_print(const check_result *result)
         cli_real_text(result->report->fill_value, fill);
         printf("%-9s %s\n", "fill", fill);
     }
+    outside_print(result);
     if (check_has_stream(result))
         stream_print(result, width);
     for (uint32_t i = 0; floe_metric_at(i); i++) {

@@ -47,6 +47,8 @@ static int request_read(check_job *job)
     int failed = check_gates_parse(args, &job->gates);
     if (!failed && cli_given(args, OPT_JSON) && cli_given(args, OPT_CSV))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "give --json or --csv, not both");
+    if (!failed && cli_given(args, OPT_EXPLAIN) && cli_given(args, OPT_CSV))
+        failed = cli_fail(FLOE_ERR_ARGUMENT, "--explain goes with the table and with --json, not with --csv");
     if (!failed && job->nfields > 1 && strcmp(args->operand[0], "-") == 0 && strcmp(args->operand[1], "-") == 0)
         failed = cli_fail(FLOE_ERR_ARGUMENT, "only one of the two can come from standard input");
     if (!failed)
@@ -245,7 +247,9 @@ static int run(check_job *job)
                                  .report = &job->report,
                                  .figures = job->figures,
                                  .gates = &job->gates,
+                                 .options = &job->options,
                                  .left_out = &job->left_out,
+                                 .explain = cli_given(job->args, OPT_EXPLAIN),
                                  .on_gpu = job->machine.backend == FLOE_BACKEND_CUDA,
                                  .seconds = job->seconds};
     if (cli_given(job->args, OPT_JSON))

@@ -65,6 +65,7 @@ typedef enum cli_option_id {
     OPT_JSON,
     OPT_JSON_FILE,
     OPT_CSV,
+    OPT_EXPLAIN,
     OPT_QUIET,
     OPT_MAN,
     OPT_COMPLETION,

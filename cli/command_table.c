@@ -79,6 +79,8 @@ const cli_option cli_options[OPT_COUNT] = {
                   "print one JSON object on standard output (standard error if the data go there) and nothing else"},
     [OPT_JSON_FILE] = {"json", 0, "FILE", "@", NULL, false, "write the figures to FILE as JSON; - is standard output"},
     [OPT_CSV] = {"csv", 0, NULL, NULL, NULL, false, "print the metrics as CSV on standard output and nothing else"},
+    [OPT_EXPLAIN] = {"explain", 0, NULL, NULL, NULL, false,
+                     "say of each metric what it is: a line below it in the table, formulas in the JSON"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, NULL, false, "print nothing but errors"},
     [OPT_MAN] = {"man", 0, NULL, NULL, NULL, false, "print the man page (groff)"},
     [OPT_COMPLETION] = {"completion", 0, "SHELL", "bash zsh fish", NULL, false, "print the completion for a shell"},
@@ -95,7 +97,7 @@ const cli_option cli_options[OPT_COUNT] = {
 #define OPTS_ASSESS                                                                                              \
     (CLI_OPT(OPT_METRICS) | CLI_OPT(OPT_FAIL_IF) | CLI_OPT(OPT_LAGS) | CLI_OPT(OPT_VALUE_BINS) |                 \
      CLI_OPT(OPT_PERIODIC) | CLI_OPT(OPT_CONFIG) | CLI_OPT(OPT_MEMORY) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_JSON) | \
-     CLI_OPT(OPT_CSV))
+     CLI_OPT(OPT_CSV) | CLI_OPT(OPT_EXPLAIN))
 #define OPTS_SAY (CLI_OPT(OPT_QUIET) | CLI_OPT(OPT_HELP))
 
 const cli_command cli_commands[] = {

@@ -228,12 +228,12 @@ static const row table[] = {
     STENCIL(SERIES, 2, FLOE_PART_LAGS, "autocorr:axis3", "autocorr_axis3", "along the fourth axis", "",
             autocorr.axis[3]),
     /* similarity */
-    WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:ssim", "ssim",
-           "mean over windows of (2 mx my + C1) (2 cxy + C2) / ((mx^2 + my^2 + C1) (vx + vy + C2)), C1 = (0.01 "
-           "range)^2, C2 "
-           "= (0.03 range)^2; means m, population (co)variances v, c of a window of 8 along every axis longer than 1, "
-           "step 1",
-           "", ssim.ssim),
+    WINDOW(
+        NUMBER, 2, FLOE_PART_SSIM, "ssim:ssim", "ssim",
+        "mean over windows of (2 mx my + C1) (2 cxy + C2) / ((mx^2 + my^2 + C1) (vx + vy + C2)), C1 = (0.01 "
+        "range)^2, C2 = (0.03 range)^2; means m, population (co)variances v, c of a window that is 8 wide along every "
+        "axis longer than 1 and moves by 1, unless set otherwise",
+        "", ssim.ssim),
     WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:min", "ssim_min", "the least of all windows", "", ssim.min),
     WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:loss", "ssim_loss", "1 - ssim, with all digits", "", ssim.loss),
     WINDOW(NUMBER, 2, FLOE_PART_SSIM, "ssim:max_loss", "ssim_max_loss", "1 - ssim_min", "", ssim.max_loss),

@@ -15,6 +15,9 @@ show check o.f32 o.f32 $layout --bound abs=0.0 --fail-if 'outside>0' --quiet
 show check o.f32 d.f32 $layout --metrics "ssim ssim_windows" --window 16
 show check o.f32 d.f32 $layout --metrics error_stat:mse,spatial_error:worst,diff_pdf:histogram,n --worst 1 --bins 64 --json
 show check o.f32 d.f32 $layout --metrics mse,worst_errors,error_pdf,n,first_max_error,nan --worst 1 --bins 64 --csv
+show check o.f32 d.f32 $layout --metrics n,psnr,ssim --explain
+show check o.f32 d.f32 $layout --metrics n,psnr --explain --json
+show check o.f32 d.f32 $layout --metrics n,psnr --explain --csv
 show check o.f32 d.f32 $layout --metrics n --quiet
 # names are alike, groups hold what belongs to them, threads change nothing
 show_sh "floe check o.f32 d.f32 $layout --metrics psnr --csv | grep -c psnr"
