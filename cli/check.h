@@ -97,9 +97,10 @@ typedef struct check_result {
     const check_gates *gates;
     const floe_assess_options *options;
     const check_left_out_list *left_out;
-    bool explain;   /* formulas, too */
-    bool on_gpu;    /* it found the metrics */
-    double seconds; /* of the call that found the metrics */
+    const char *hint; /* that axes may be mixed up; "": none */
+    bool explain;     /* formulas, too */
+    bool on_gpu;      /* it found the metrics */
+    double seconds;   /* of the call that found the metrics */
 } check_result;
 
 /* What lies in the report at the metric's place. */

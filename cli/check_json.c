@@ -151,6 +151,8 @@ void check_json_print(const check_result *result)
         gates_put(&json, result->gates);
     if (result->left_out->count)
         left_out_put(&json, result->left_out);
+    if (result->hint[0])
+        cli_json_text(&json, "note", result->hint);
     cli_json_text(&json, "backend", result->on_gpu ? "cuda" : "cpu");
     cli_json_real(&json, "seconds", result->seconds);
     cli_json_bool(&json, "ok", result->gates->nfailed == 0);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/axis_hint.h"
 #include "cli/check.h"
 #include "cli/say.h"
 
@@ -18,6 +19,7 @@ typedef struct check_job {
     floe_assess_options options;
     floe_assess_report report;
     check_left_out_list left_out;
+    char hint[2 * CLI_TEXT]; /* that axes may be mixed up; "": none */
     double seconds;
 } check_job;
 
@@ -62,6 +64,17 @@ static int request_read(check_job *job)
     return failed ? failed : cli_threads(args, &job->machine.threads);
 }
 
+/* Only of a raw original is the order of axes what somebody typed, here or where it was compressed. */
+static void axes_look(check_job *job, const floe_field *layout)
+{
+    check_input *original = &job->inputs[0];
+    if (cli_given(job->args, OPT_QUIET) || original->is_stream || io_reader_layout(original->reader))
+        return;
+    cli_axis_hint(original->reader, layout, job->hint);
+    if (job->hint[0])
+        fprintf(stderr, "note: %s\n", job->hint);
+}
+
 static int inputs_read(check_job *job)
 {
     floe_field layout;
@@ -72,8 +85,10 @@ static int inputs_read(check_job *job)
         failed = figures_check(job);
     if (!failed)
         failed = check_input_layout(job->args, job->inputs, job->nfields, &layout);
-    if (!failed)
+    if (!failed) {
+        axes_look(job, &layout);
         failed = cli_ctx_settle(job->args, &job->machine);
+    }
     for (uint32_t i = 0; i < job->nfields && !failed; i++)
         failed = check_input_load(&job->machine, &job->inputs[i], &layout, &job->memory_nbytes);
     if (failed)
@@ -249,6 +264,7 @@ static int run(check_job *job)
                                  .gates = &job->gates,
                                  .options = &job->options,
                                  .left_out = &job->left_out,
+                                 .hint = job->hint,
                                  .explain = cli_given(job->args, OPT_EXPLAIN),
                                  .on_gpu = job->machine.backend == FLOE_BACKEND_CUDA,
                                  .seconds = job->seconds};
