@@ -85,6 +85,18 @@ static void decode_right(const made *m, bool on_device)
     free(got);
 }
 
+/* By a call that waits. */
+static void decode_waiting(floe_ctx *ctx, const made *m)
+{
+    uint8_t *got = take(m->nbytes);
+    floe_field out = floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
+    CU(cudaMemcpy(m->dev_stream, m->stream, m->stream_nbytes, cudaMemcpyHostToDevice));
+    assert_int_equal(floe_decompress(ctx, m->dev_stream, m->stream_nbytes, &out), FLOE_OK);
+    CU(cudaMemcpy(got, m->dev_values, m->nbytes, cudaMemcpyDeviceToHost));
+    assert_memory_equal(got, m->decoded, m->nbytes);
+    free(got);
+}
+
 static void same_values(void **state)
 {
     (void)state;
@@ -135,6 +147,26 @@ static void checksums_come_first(void **state)
     unmake(&m);
 }
 
+/* A context takes the next stream for one like the last. What was put on the way for that must not outlive it: one that is not
+ * wants more memory, so that what there was is gone. */
+static void another_kind_of_stream(void **state)
+{
+    (void)state;
+    static const gpu_case kinds[] = {
+        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=fast"},
+        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced chunk=8192"},
+    };
+    const floe_ctx_options any_gpu = {.size = sizeof any_gpu};
+    floe_ctx *fresh = NULL;
+    made before = make(&kinds[0]), after = make(&kinds[1]);
+    assert_int_equal(floe_ctx_create(&fresh, &any_gpu), FLOE_OK);
+    for (int i = 0; i < 3; i++)
+        decode_waiting(fresh, i < 2 ? &before : &after);
+    floe_ctx_free(&fresh);
+    unmake(&before);
+    unmake(&after);
+}
+
 static int open_all(void **state)
 {
     CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
@@ -155,6 +187,7 @@ int main(void)
         cmocka_unit_test(same_values),
         cmocka_unit_test(damaged_streams),
         cmocka_unit_test(checksums_come_first),
+        cmocka_unit_test(another_kind_of_stream),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

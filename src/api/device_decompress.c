@@ -151,15 +151,16 @@ static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *er
 
 /* Where they are those of encoder pack alone, what decodes them checks the stream, too, and reports. Tiles that take the long
  * way, as they do unless quantized, leave a block too little to share. */
-static floe_status start_checked(floe_ctx *ctx, decompression *d, floe_device_report *report)
+static floe_status start_checked(floe_ctx *ctx, const decompression *d, floe_device_report *report)
 {
+    floe_open_job chunks = d->chunks; /* what is added does not go on to a second attempt, which has other memory */
     floe_checked_job job = {
-        .decode = d->chunks.call, .open = d->open, .state = d->checked, .tallies = d->verify.scratch, .report = report};
-    job.decode.records = d->chunks.records = d->open.records;
+        .decode = chunks.call, .open = d->open, .state = d->checked, .tallies = d->verify.scratch, .report = report};
+    job.decode.records = chunks.records = d->open.records;
     job.open.records = NULL;
-    d->chunks.cleared = (uint64_t *)d->checked;
-    d->chunks.cleared_nwords = (sizeof *d->checked + floe_container_verify_nbytes(d->max_chunks)) / 8;
-    FLOE_CUDA(&ctx->err, floe_open_cuda(&d->chunks, ctx->cuda.stream));
+    chunks.cleared = (uint64_t *)d->checked;
+    chunks.cleared_nwords = (sizeof *d->checked + floe_container_verify_nbytes(d->max_chunks)) / 8;
+    FLOE_CUDA(&ctx->err, floe_open_cuda(&chunks, ctx->cuda.stream));
     FLOE_CUDA(&ctx->err, d->open.dtype == FLOE_F32 ? floe_checked_real_cuda_f32(&job, ctx->cuda.stream)
                                                    : floe_checked_real_cuda_f64(&job, ctx->cuda.stream));
     return FLOE_OK;
