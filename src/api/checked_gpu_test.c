@@ -167,6 +167,43 @@ static void another_kind_of_stream(void **state)
     unmake(&after);
 }
 
+/* Of device memory: what a context is told that may have next to none. */
+static size_t need_of(const made *m)
+{
+    const floe_ctx_options nothing = {.size = sizeof nothing, .max_memory = 1};
+    floe_ctx *ctx = NULL;
+    floe_field out = floe_field_of_device(m->dev_values, m->c->dtype, m->c->rank, m->c->shape);
+    size_t nbytes = 0;
+    CU(cudaMemcpy(m->dev_stream, m->stream, m->stream_nbytes, cudaMemcpyHostToDevice));
+    assert_int_equal(floe_ctx_create(&ctx, &nothing), FLOE_OK);
+    assert_int_equal(floe_decompress(ctx, m->dev_stream, m->stream_nbytes, &out), FLOE_ERR_LIMIT);
+    assert_int_equal(sscanf(floe_ctx_message(ctx), "%zu bytes", &nbytes), 1);
+    floe_ctx_free(&ctx);
+    return nbytes;
+}
+
+/* Nor must a stream that needs more than there may be keep a context from those that do not. */
+static void another_size_of_stream(void **state)
+{
+    (void)state;
+    static const gpu_case kinds[] = {
+        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=fast"},
+        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced"},
+    };
+    floe_ctx *ctx = NULL;
+    made small = make(&kinds[0]), large = make(&kinds[1]);
+    floe_field out = floe_field_of_device(large.dev_values, FLOE_F32, 1, kinds[1].shape);
+    const floe_ctx_options little = {.size = sizeof little, .max_memory = need_of(&small)};
+    assert_true(need_of(&large) > little.max_memory);
+    assert_int_equal(floe_ctx_create(&ctx, &little), FLOE_OK);
+    decode_waiting(ctx, &small);
+    assert_int_equal(floe_decompress(ctx, large.dev_stream, large.stream_nbytes, &out), FLOE_ERR_LIMIT);
+    decode_waiting(ctx, &small);
+    floe_ctx_free(&ctx);
+    unmake(&small);
+    unmake(&large);
+}
+
 static int open_all(void **state)
 {
     CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
@@ -188,6 +225,7 @@ int main(void)
         cmocka_unit_test(damaged_streams),
         cmocka_unit_test(checksums_come_first),
         cmocka_unit_test(another_kind_of_stream),
+        cmocka_unit_test(another_size_of_stream),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -344,7 +344,7 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
     if (!lo && on_device && likely_params(ctx, out, &likely)) {
         FLOE_TRY(room_of(out, &likely, &d, &ctx->err));
         const floe_status status = attempt(ctx, &d, &call, out->shape, &report);
-        if (status == FLOE_ERR_MEMORY) /* more than the stream needs, perhaps */
+        if (status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT) /* more than the stream needs, perhaps */
             report.status = FLOE_ERR_LIMIT;
         else
             FLOE_TRY(status);
