@@ -48,8 +48,10 @@ static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
     FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
-    FLOE_CUDA(err, cudaMemset(cuda->state, 0, FLOE_CUDA_STATE_NBYTES));
     FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
+    /* cudaMemset would wait for nothing, and the caller's stream perhaps not for it */
+    FLOE_CUDA(err, cudaMemsetAsync(cuda->state, 0, FLOE_CUDA_STATE_NBYTES, (cudaStream_t)cuda->side));
+    FLOE_CUDA(err, cudaStreamSynchronize((cudaStream_t)cuda->side));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
     return FLOE_OK;

@@ -211,7 +211,8 @@ cudaError_t cudaFree(void *p)
 {
     ENTER;
     NOT_IN_CAPTURE;
-    all_drain(false);
+    if (p) /* nothing that runs can need NULL */
+        all_drain(false);
     return release(p, true);
 }
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
@@ -295,14 +296,13 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     ENTER;
     return copy_submit(copy{(char *)to, (const char *)from, to_pitch, from_pitch, width, height}, kind, stream);
 }
+/* The host does not wait for it, nor do streams that are not blocking. */
 cudaError_t cudaMemset(void *p, int value, size_t nbytes)
 {
     ENTER;
     NOT_IN_CAPTURE;
     TRY(set_check(p, nbytes));
-    all_drain(true);
-    set_run(p, value, nbytes);
-    return cudaSuccess;
+    return submit(NULL, [=]() { set_run(p, value, nbytes); });
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t nbytes, cudaStream_t stream)
 {

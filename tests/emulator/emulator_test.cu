@@ -208,7 +208,7 @@ template <class T> T *zeroed(size_t n)
 {
     T *p;
     EXPECT(cudaMalloc(&p, n * sizeof *p) == cudaSuccess);
-    EXPECT(cudaMemset(p, 0, n * sizeof *p) == cudaSuccess);
+    EXPECT(cudaMemset(p, 0, n * sizeof *p) + cudaDeviceSynchronize() == 0); /* for streams that do not wait */
     return p;
 }
 

@@ -63,6 +63,40 @@ static void mixed_places(void **state)
     unmake(&m);
 }
 
+/* Of a context whose stream waits for no other, the default one included. */
+static void a_first_call(void **state)
+{
+    (void)state;
+    made m = make(&cases[1]);
+    floe_field out = dev_field(&m);
+    floe_device_report *report, got;
+    floe_ctx *ctx = NULL;
+    cudaStream_t q;
+    void *workspace;
+    size_t nbytes;
+    assert_int_equal(floe_device_workspace_nbytes(gpu, &out, &m.params, &nbytes), FLOE_OK);
+    CU(cudaMalloc(&workspace, nbytes));
+    CU(cudaMalloc((void **)&report, sizeof *report));
+    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
+    CU(cudaStreamCreateWithFlags(&q, cudaStreamNonBlocking));
+    CU(cudaDeviceSynchronize());
+    const floe_ctx_options options = {
+        .size = sizeof options, .stream = q, .device_workspace = workspace, .device_workspace_nbytes = nbytes};
+    assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
+    assert_int_equal(floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, NULL, &m.params, &out, report), FLOE_OK);
+    CU(cudaStreamSynchronize(q));
+    CU(cudaMemcpy(&got, report, sizeof got, cudaMemcpyDeviceToHost));
+    assert_int_equal(got.status, FLOE_OK);
+    assert_int_equal(got.nbytes, m.stream_nbytes);
+    expect_bytes(&m, m.dev_values, m.decoded, m.nbytes, m.nbytes, 0xEE, "values of a first call");
+    floe_ctx_free(&ctx);
+    CU(cudaStreamDestroy(q));
+    CU(cudaFree(report));
+    CU(cudaFree(workspace));
+    unmake(&m);
+}
+
 /* ---- what a caller may get wrong ------------------------------------------------------------------------------------- */
 
 static void misuse(void **state)
@@ -135,8 +169,12 @@ static void integers_are_refused(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides), cmocka_unit_test(mixed_places),
-                                       cmocka_unit_test(misuse), cmocka_unit_test(integers_are_refused)};
+    const struct CMUnitTest tests[] = {API_GPU_TESTS,
+                                       cmocka_unit_test(strides),
+                                       cmocka_unit_test(mixed_places),
+                                       cmocka_unit_test(a_first_call),
+                                       cmocka_unit_test(misuse),
+                                       cmocka_unit_test(integers_are_refused)};
     the_cases = cases;
     nthe_cases = NCASES;
     return cmocka_run_group_tests(tests, contexts_open, contexts_close);

@@ -126,6 +126,7 @@ static void graphs(void **unused)
         CU(cudaStreamSynchronize(q));
         CU(cudaMemset(d.data, 0xA5, s.capacity));
         CU(cudaMemset(d.index.data, 0xA5, s.index.capacity));
+        CU(cudaDeviceSynchronize()); /* q does not wait for memsets */
         for (int replay = 0; replay < 2; replay++)
             CU(cudaGraphLaunch(exec, q));
         CU(cudaStreamSynchronize(q));
