@@ -132,10 +132,9 @@ static floe_status record_put(floe_ctx *ctx, compression *c, uint64_t chunk, uin
 }
 
 /* Chunk i goes in while the size of i - 1 is awaited and the record of i - 2 comes out. */
-static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
+static floe_status chunks_pass_gpu(floe_ctx *ctx, compression *c)
 {
     uint64_t nbytes[FLOE_PIPELINE_DEPTH];
-    FLOE_TRY(floe_pipeline_begin_encode(ctx, &c->header, &c->codec));
     for (uint64_t i = 0; i < c->nchunks + 2; i++) {
         if (i < c->nchunks) {
             floe_field view;
@@ -150,6 +149,15 @@ static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
         }
     }
     return FLOE_OK;
+}
+
+static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
+{
+    FLOE_TRY(floe_pipeline_begin_encode(ctx, &c->header, &c->codec));
+    const floe_status status = chunks_pass_gpu(ctx, c);
+    if (status != FLOE_OK)
+        floe_pipeline_drain(ctx);
+    return status;
 }
 
 #endif

@@ -42,11 +42,10 @@ static floe_status chunk_get(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, 
 }
 
 /* While a chunk is decoded the one before it is copied out and the one behind it is checked and copied in. */
-static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
-                                     const floe_field *out)
+static floe_status chunks_pass_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
+                                   const floe_field *out)
 {
     uint64_t chunk, under_way = 0;
-    FLOE_TRY(floe_stream_begin_decode(ctx, s));
     for (floe_walk walk = floe_walk_of(&s->header, lo, hi); floe_walk_next(&walk, &chunk);) {
         if (under_way == FLOE_PIPELINE_DEPTH) {
             FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
@@ -58,6 +57,16 @@ static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64
     for (; under_way; under_way--)
         FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
     return FLOE_OK;
+}
+
+static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
+                                     const floe_field *out)
+{
+    FLOE_TRY(floe_stream_begin_decode(ctx, s));
+    const floe_status status = chunks_pass_gpu(ctx, s, lo, hi, out);
+    if (status != FLOE_OK)
+        floe_pipeline_drain(ctx);
+    return status;
 }
 
 #endif

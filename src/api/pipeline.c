@@ -99,6 +99,13 @@ static void slot_free(slot *s)
     memset(s, 0, sizeof *s);
 }
 
+void floe_pipeline_drain(floe_ctx *ctx)
+{
+    for (int i = 0; ctx->pipeline && i < FLOE_PIPELINE_DEPTH; i++)
+        if (ctx->pipeline->slots[i].stream)
+            (void)cudaStreamSynchronize(ctx->pipeline->slots[i].stream); /* whose failure was told, or will be */
+}
+
 void floe_pipeline_free(floe_ctx *ctx)
 {
     int before;

@@ -24,6 +24,10 @@ bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header);
 /* Streams and pinned memory of a context, kept from call to call. */
 void floe_pipeline_free(floe_ctx *ctx);
 
+/* Waits until no chunk is under way any more: for calls that end before they have got them all. Copies from and to the caller's
+ * memory would outlive the call otherwise, and the next one would take memory that is in use. */
+void floe_pipeline_drain(floe_ctx *ctx);
+
 /* The device memory that both directions take for chunks of such streams. */
 floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *header, size_t *nbytes);
 

@@ -97,6 +97,27 @@ static void a_first_call(void **state)
     unmake(&m);
 }
 
+/* Chunks go to pinned memory while those behind them come in. When one of these is damaged the call ends, and with it all that it
+ * has begun: the memory is the caller's again. */
+static void a_failure_ends_all(void **state)
+{
+    (void)state;
+    static const gpu_case slabs = {"turbulence", FLOE_F32, 3, {33, 50, 100}, "rel=1e-3 chunk=7x50x100"};
+    made m = make(&slabs);
+    uint8_t *values;
+    CU(cudaMallocHost((void **)&values, m.nbytes));
+    floe_field out = m.field;
+    out.data = values;
+    m.stream[m.stream_nbytes / 2] ^= 1; /* of the third chunk */
+    assert_int_equal(floe_decompress(through, m.stream, m.stream_nbytes, &out), FLOE_ERR_CHECKSUM);
+    memset(values, 0x55, m.nbytes);
+    CU(cudaDeviceSynchronize());
+    for (uint64_t i = 0; i < m.nbytes; i++)
+        assert_int_equal(values[i], 0x55);
+    CU(cudaFreeHost(values));
+    unmake(&m);
+}
+
 /* ---- what a caller may get wrong ------------------------------------------------------------------------------------- */
 
 static void misuse(void **state)
@@ -173,6 +194,7 @@ int main(void)
                                        cmocka_unit_test(strides),
                                        cmocka_unit_test(mixed_places),
                                        cmocka_unit_test(a_first_call),
+                                       cmocka_unit_test(a_failure_ends_all),
                                        cmocka_unit_test(misuse),
                                        cmocka_unit_test(integers_are_refused)};
     the_cases = cases;
