@@ -176,7 +176,8 @@ floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbyt
  * floe_compress, floe_decompress and floe_decompress_region wait for the answer before they return. They also take one
  * side in host memory and copy. The calls below only put work on the context's stream: nothing waits or allocates,
  * provided that the device workspace is large enough (a context's own grows, waiting for the device, where it is not).
- * So they can be captured in a CUDA graph; the graph may be replayed with other values in the same buffers.
+ * So they can be captured in a CUDA graph; the graph may be replayed with other values in the same buffers. It works in the
+ * context's memory: beside no other call or graph of that context, and no more after a call for which the workspace has grown.
  */
 
 /* What came of a call; lies in device memory, complete when the stream has come this far. */
