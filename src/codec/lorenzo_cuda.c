@@ -124,12 +124,23 @@ bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *c, const floe_quantize
     return true;
 }
 
+/* Without a chunk only *end is left to be told. The first step of encoder pack does that; those of huffman need books. */
+static floe_status end_nothing(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
+{
+    floe_lorenzo_encode_call pack = *c;
+    pack.huffman = false;
+    FLOE_CUDA(err, floe_lorenzo_encode_cuda(&pack, 0, stream));
+    return FLOE_OK;
+}
+
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
     if (floe_lorenzo_is_few(c)) {
         FLOE_CUDA(err, floe_lorenzo_few_cuda(c, NULL, stream));
         return FLOE_OK;
     }
+    if (c->grid.nchunks == 0)
+        return end_nothing(c, stream, err);
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
     if (c->lossy && c->huffman) /* fast: the first attempt judges itself */
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));

@@ -63,6 +63,27 @@ static void mixed_places(void **state)
     unmake(&m);
 }
 
+/* A header and an index: kernels of the codec have nothing to do but to say so. */
+static void empty_fields(void **state)
+{
+    (void)state;
+    static const gpu_case empty[] = {{"turbulence", FLOE_F32, 2, {0, 7}, "abs=1e-3"},
+                                     {"turbulence", FLOE_F64, 3, {5, 0, 7}, "rel=1e-3 preset=fast"},
+                                     {"turbulence", FLOE_F32, 2, {0, 7}, "rel=1e-3"},
+                                     {"turbulence", FLOE_F32, 1, {0}, "lossless"},
+                                     {"turbulence", FLOE_F32, 3, {5, 0, 7}, "abs=1e-3 codec=zfp"}};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        made m = make(&empty[i]);
+        floe_field field = dev_field(&m);
+        uint64_t n = 0;
+        assert_int_equal(floe_compress(gpu, &field, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
+        assert_int_equal(n, m.stream_nbytes);
+        expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream of an empty field");
+        assert_int_equal(floe_decompress(gpu, m.dev_stream, n, &field), FLOE_OK);
+        unmake(&m);
+    }
+}
+
 /* Of a context whose stream waits for no other, the default one included. */
 static void a_first_call(void **state)
 {
@@ -193,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {API_GPU_TESTS,
                                        cmocka_unit_test(strides),
                                        cmocka_unit_test(mixed_places),
+                                       cmocka_unit_test(empty_fields),
                                        cmocka_unit_test(a_first_call),
                                        cmocka_unit_test(a_failure_ends_all),
                                        cmocka_unit_test(misuse),
