@@ -58,6 +58,9 @@ static int make(index_job *job)
     if (failed || (failed = cli_zfp_told(job->args, job->ctx, &job->stream, &told)) ||
         (failed = cli_input_map(job->args->operand[0], &job->reader, &job->src, &job->nbytes)))
         return failed;
+    if ((failed = cli_output_probe(job->args, cli_value(job->args, OPT_OUTPUT), job->reader)) ||
+        (told && (failed = cli_zfp_has_no_header(job->reader, job->src, job->nbytes))))
+        return failed;
     if (!told && floe_zfp_recognize(job->src, job->nbytes, &job->stream, &err) != FLOE_OK)
         return cli_fail(err.status, "'%s': %s; without a header it needs --shape, --dtype and --bound",
                         io_reader_name(job->reader), err.message);

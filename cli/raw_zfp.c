@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/json.h"
 #include "cli/say.h"
@@ -132,12 +133,42 @@ int cli_input_map(const char *path, io_reader **reader, const void **data, uint6
     return 0;
 }
 
+int cli_zfp_has_no_header(const io_reader *reader, const void *src, uint64_t nbytes)
+{
+    floe_zfp_stream s;
+    char text[2 * CLI_TEXT];
+    if (floe_zfp_recognize(src, nbytes, &s, NULL) != FLOE_OK)
+        return 0;
+    cli_layout_text(s.rank, s.shape, s.dtype, text);
+    return cli_fail(FLOE_ERR_ARGUMENT,
+                    "'%s' has a header (%s): --shape, --dtype and --bound are for streams without one",
+                    io_reader_name(reader), text);
+}
+
+static io_writer_options writer_options(const cli_args *args, const io_reader *input)
+{
+    return (io_writer_options){.force = cli_given(args, OPT_FORCE), .input = input};
+}
+
+int cli_output_probe(const cli_args *args, const char *path, const io_reader *input)
+{
+    floe_error err = {0};
+    io_writer *writer = NULL;
+    struct stat st;
+    const io_writer_options options = writer_options(args, input);
+    if (strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+        return 0;
+    const floe_status status = io_writer_open(&writer, path, &options, &err);
+    io_writer_free(&writer);
+    return status == FLOE_OK ? 0 : cli_fail_with(&err);
+}
+
 int cli_output_write(const cli_args *args, const char *path, const io_reader *input, const floe_field *layout,
                      const void *data, uint64_t nbytes)
 {
     floe_error err = {0};
     io_writer *writer = NULL;
-    io_writer_options options = {.force = cli_given(args, OPT_FORCE), .input = input};
+    const io_writer_options options = writer_options(args, input);
     int failed = 0;
     if (io_writer_open(&writer, path, &options, &err) != FLOE_OK ||
         (layout && io_writer_begin(writer, layout, &err) != FLOE_OK)) {
@@ -269,6 +300,35 @@ static int compress_run(zfp_job *job)
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
 }
 
+/* Stream and index must not be one file. The first time they may both still be missing, so it is asked again when the stream is
+ * there. */
+static int outputs_check(const char *stream, const char *index)
+{
+    struct stat a, b;
+    const bool same =
+        strcmp(stream, index) == 0 || (stat(stream, &a) == 0 && stat(index, &b) == 0 && S_ISREG(a.st_mode) &&
+                                       a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+    return same ? cli_fail(FLOE_ERR_ARGUMENT, "'%s' is to be the stream: give its index another name", index) : 0;
+}
+
+static int outputs_probe(const zfp_job *job)
+{
+    const char *out = cli_value(job->args, OPT_OUTPUT), *index = cli_value(job->args, OPT_INDEX);
+    int failed = cli_output_probe(job->args, out, job->reader);
+    if (!failed && index && !(failed = outputs_check(out, index)))
+        failed = cli_output_probe(job->args, index, job->reader);
+    return failed;
+}
+
+static int outputs_write(const zfp_job *job)
+{
+    const char *out = cli_value(job->args, OPT_OUTPUT), *index = cli_value(job->args, OPT_INDEX);
+    int failed = cli_output_write(job->args, out, job->reader, NULL, job->data, job->nbytes);
+    if (!failed && index && !(failed = outputs_check(out, index)))
+        failed = cli_output_write(job->args, index, job->reader, NULL, job->index.data, job->index.nbytes);
+    return failed;
+}
+
 int cli_raw_zfp_compress(const cli_args *args)
 {
     zfp_job job = {.args = args};
@@ -281,11 +341,7 @@ int cli_raw_zfp_compress(const cli_args *args)
         failed = cli_fail(FLOE_ERR_ARGUMENT, "compress needs -o OUT");
     if (!failed && !(failed = open_ctx(&job)) && io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK)
         failed = cli_fail_with(&err);
-    if (!failed && !(failed = compress_run(&job)) &&
-        !(failed = cli_output_write(args, cli_value(args, OPT_OUTPUT), job.reader, NULL, job.data, job.nbytes)) &&
-        job.index.data)
-        failed = cli_output_write(args, cli_value(args, OPT_INDEX), job.reader, NULL, job.index.data, job.index.nbytes);
-    if (!failed)
+    if (!failed && !(failed = outputs_probe(&job)) && !(failed = compress_run(&job)) && !(failed = outputs_write(&job)))
         say_compressed(&job);
     job_free(&job);
     return failed ? failed : cli_stdout_finish(0);
@@ -301,7 +357,7 @@ static int describe(zfp_job *job, const void *src, uint64_t nbytes, const void *
     floe_error err = {0};
     int failed = cli_zfp_told(job->args, job->ctx, &job->stream, told);
     if (failed || *told)
-        return failed;
+        return failed ? failed : cli_zfp_has_no_header(job->reader, src, nbytes);
     floe_status status = index ? floe_zfp_index_info(index, index_nbytes, &job->stream, &spec, &err)
                                : floe_zfp_recognize(src, nbytes, &job->stream, &err);
     if (status == FLOE_OK)
@@ -319,6 +375,8 @@ static int decompress_run(zfp_job *job)
     uint64_t nbytes, index_nbytes = 0;
     bool told = false;
     int failed = cli_input_map(args->operand[0], &job->reader, &src, &nbytes);
+    if (!failed)
+        failed = cli_output_probe(args, cli_value(args, OPT_OUTPUT), job->reader);
     if (!failed && cli_given(args, OPT_INDEX))
         failed = cli_input_map(cli_value(args, OPT_INDEX), &job->index_reader, &index, &index_nbytes);
     if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &told)) ||

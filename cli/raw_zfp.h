@@ -25,9 +25,14 @@ uint64_t cli_zfp_nblocks(const floe_zfp_stream *stream);
 /* Refuses a stream of fewer bits than blocks, before memory is taken for its values. */
 int cli_zfp_fits(const floe_zfp_stream *stream, const io_reader *reader, uint64_t nbytes);
 
+/* Refuses a header where the stream was told to have none: its bits would become values. */
+int cli_zfp_has_no_header(const io_reader *reader, const void *src, uint64_t nbytes);
+
 /* A whole input in memory, a pipe by way of a temporary file; *reader must be freed either way. */
 int cli_input_map(const char *path, io_reader **reader, const void **data, uint64_t *nbytes);
 
+/* What keeps a file from being written as path is said before work is spent on it; pipes and devices are left alone. */
+int cli_output_probe(const cli_args *args, const char *path, const io_reader *input);
 /* Writes data to path; layout (may be NULL): what is told to the writer. */
 int cli_output_write(const cli_args *args, const char *path, const io_reader *input, const floe_field *layout,
                      const void *data, uint64_t nbytes);

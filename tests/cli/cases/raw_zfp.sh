@@ -60,6 +60,18 @@ show decompress t.zfp -o x
 show decompress t.zfp -o x --index t.zfpx
 show decompress t.zfp -o x --shape 20x30x40
 show decompress t.zfp -o x --raw-zfp --region 0:1,:,:
+show decompress t.zfp -o x --raw-zfp --shape 20x30x40 --dtype f32 --bound abs=1e-2
+show index t.zfp -o x --shape 20x30x40 --dtype f32 --bound abs=1e-2
+# stream and index are two files, and what is there already is found before anything is written
+show compress t.npy -o x --raw-zfp --bound abs=1e-2 --index t.zfpx
+show compress t.npy -o x --raw-zfp --bound abs=1e-2 --index x
+show compress t.npy -o - --raw-zfp --bound abs=1e-2 --index -
+show compress t.npy -o y --raw-zfp --bound abs=1e-2 --index ./y -f
+same y t.zfp
+show compress t.npy -o y --raw-zfp --bound abs=1e-2 --index ./y -f
+show compress t.npy -o y --raw-zfp --bound abs=1e-2 --index t.npy -f
+show decompress t.zfp -o t.npy --raw-zfp
+show index t.zfp -o t.zfpx
 show compress t.npy -o x --raw-zfp
 show compress t.npy -o x --raw-zfp --psnr 50
 show compress t.npy -o x --raw-zfp --bound prec=99
