@@ -197,6 +197,17 @@ static void squares_that_overflow(void **state)
     kit_ok(ctx, floe_assess(ctx, &x, NULL, &o, &r));
     assert_true(r.original.min == -1.7e308 && r.original.max == 1.7e308);
     assert_false(isfinite(r.original.variance) || isfinite(r.original.std_dev));
+    /* nor are errors whose sum overflows a reason to find nothing */
+    static const double other[4] = {-1.7e308, 1.7e308, 1.7e308, 1.7e308};
+    const floe_field y = floe_field_of(other, FLOE_F64, 1, (const uint64_t[]){4});
+    floe_assess_options_init(&o);
+    o.fill = FLOE_FILL_NONE;
+    kit_ok(ctx, floe_assess(ctx, &x, &y, &o, &r));
+    assert_true(r.error.abs_max == INFINITY && r.decoded.max == 1.7e308);
+    assert_true(r.autocorr.combined.count == o.lags && isnan(r.autocorr.combined.value[0]) &&
+                isnan(r.autocorr.largest));
+    kit_ok(ctx, floe_assess(ctx, &y, NULL, &o, &r));
+    assert_true(r.original.max == 1.7e308 && r.original_autocorr.combined.count == o.lags);
     floe_ctx_free(&ctx);
 }
 

@@ -202,7 +202,8 @@ typedef struct floe_derivatives {
     double sobolev_error;                        /* s1 of the error */
 } floe_derivatives;
 
-/* Element t - 1 of a series is that of lag t; NaN where the field has no such points, or nothing varies. */
+/* Element t - 1 of a series is that of lag t; NaN where the field has no such points, nothing varies, or the mean
+ * overflows. */
 typedef struct floe_autocorrelation {
     floe_series combined;            /* mean over the axes, over points that have partners along all of them */
     floe_series axis[FLOE_MAX_RANK]; /* along each axis of the field */
@@ -215,7 +216,7 @@ typedef struct floe_similarity {
     uint64_t nwindows, nleft_out; /* left out: some pair in the window does not count */
 } floe_similarity;
 
-/* Mean power of the modes of each shell of wave numbers; NaN where a shell has none. */
+/* Mean power of the modes of each shell of wave numbers; NaN where a shell has none. No shells where a mean overflows. */
 typedef struct floe_power {
     floe_series frequency; /* of the middle of a shell, in cycles an element: 0 to 1/2 along an axis */
     floe_series original, decoded, ratio;

@@ -284,6 +284,8 @@ static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, 
                                            {report->original.mean, report->decoded.mean}};
     floe_power *to = &report->spectrum;
     floe_spectrum_result r;
+    if (!isfinite(options.mean[0]) || (a->pair.decoded && !isfinite(options.mean[1])))
+        return FLOE_OK; /* a sum overflowed: there is no spectrum, as the report says already */
     if (a->spectrum_on_device) {
         floe_arena scratch = floe_arena_of(a->scratch, a->scratch_nbytes);
         floe_spectrum_device_take(&a->spectrum_device, &scratch);

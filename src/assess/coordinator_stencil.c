@@ -73,6 +73,16 @@ static void lags_finish(const floe_assessment *a, const floe_stencil_result *r, 
         to->axis[i] = series_write(series, r->autocorr[skip + i], nlags);
 }
 
+/* Where a mean overflows nothing is known of what deviates from it. */
+static void lags_unknown(floe_stencil_result *r)
+{
+    for (uint32_t t = 0; t < FLOE_STENCIL_MAX_LAGS; t++) {
+        r->combined[t] = NAN;
+        for (int i = 0; i < FLOE_STENCIL_AXES; i++)
+            r->autocorr[i][t] = NAN;
+    }
+}
+
 static floe_status stencil_assess(floe_assessment *a, const floe_pair *pair, const floe_stencil_options *options,
                                   floe_stencil_result *result, floe_error *err)
 {
@@ -89,7 +99,10 @@ static floe_status original_lags_run(floe_assessment *a, double **series, floe_a
     alone.decoded = NULL;
     const floe_stencil_options options = {
         .all_count = report->ncounted == report->nelems, .lags = a->options.lags, .mean = report->original.mean};
-    FLOE_TRY(stencil_assess(a, &alone, &options, &r, err));
+    if (isfinite(options.mean))
+        FLOE_TRY(stencil_assess(a, &alone, &options, &r, err));
+    else
+        lags_unknown(&r);
     lags_finish(a, &r, series, &report->original_autocorr);
     return FLOE_OK;
 }
@@ -189,22 +202,25 @@ static double peak_of(const floe_assess_report *report, bool alone)
 floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     const bool alone = !a->pair.decoded;
-    const uint32_t parts = parts_of(a), own_lags = alone ? FLOE_PART_ORIGINAL_LAGS : FLOE_PART_LAGS;
+    const uint32_t parts = parts_of(a), own_lags = parts & (alone ? FLOE_PART_ORIGINAL_LAGS : FLOE_PART_LAGS);
+    const double mean = alone ? report->original.mean : report->error.mean;
     double *series = a->series;
     floe_stencil_result r;
     const floe_stencil_options options = {.derivatives = parts & FLOE_PART_DERIVATIVES,
                                           .sobolev = parts & FLOE_PART_SOBOLEV,
                                           .all_count = report->ncounted == report->nelems,
-                                          .lags = parts & own_lags ? a->options.lags : 0,
-                                          .mean = alone ? report->original.mean : report->error.mean,
+                                          .lags = own_lags && isfinite(mean) ? a->options.lags : 0,
+                                          .mean = mean,
                                           .peak = peak_of(report, alone),
                                           .error_peak = alone ? 0 : report->error.abs_max};
     if (options.derivatives || options.sobolev || options.lags) {
         FLOE_TRY(stencil_assess(a, &a->pair, &options, &r, err));
-        if (options.lags)
-            lags_finish(a, &r, &series, alone ? &report->original_autocorr : &report->autocorr);
         FLOE_TRY(derivatives_finish(a, &r, &series, &report->derivative, err));
         report->derivative.sobolev_error = sobolev_of_error(&report->derivative, a->pair.rank, report->error.mse);
     }
+    if (own_lags && !options.lags)
+        lags_unknown(&r);
+    if (own_lags)
+        lags_finish(a, &r, &series, alone ? &report->original_autocorr : &report->autocorr);
     return !alone && parts & FLOE_PART_ORIGINAL_LAGS ? original_lags_run(a, &series, report, err) : FLOE_OK;
 }
