@@ -8,7 +8,8 @@ namespace
 /* By all blocks. */
 FLOE_DEV void clear(const floe_open_job &job)
 {
-    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < job.cleared_nwords; i += gridDim.x * blockDim.x)
+    const uint64_t nthreads = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < job.cleared_nwords; i += nthreads)
         job.cleared[i] = 0;
 }
 
