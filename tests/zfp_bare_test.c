@@ -146,7 +146,7 @@ static void modes(void **state)
         {"prec=65", "1 to 64", FLOE_F32},
         {"prec=0", "1 to 64", FLOE_F32},
         {"prec=2.5", "whole number", FLOE_F32},
-        {"abs=0", "positive", FLOE_F32},
+        {"abs=0", "4.94e-324 to 1.797", FLOE_F32},
         {"abs=-1", "not negative", FLOE_F32},
         {"abs=x", "not negative", FLOE_F32},
         {"abs=1e-3", "rate, prec, lossless and expert", FLOE_I32},
