@@ -23,6 +23,16 @@ typedef enum pair_kind {
 
 enum { KIT_FILL_VALUE = -9999 };
 
+/* Finite values of f64, among which there are pairs that lie further apart than any double tells. */
+static inline void kit_fill_far_apart(uint64_t n, double *x, double *y)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        x[i] = 3 + sin((double)i * 0.01), y[i] = x[i] + 1e-3 * cos((double)i);
+        if (i > n / 3 && i % 1009 == 5)
+            x[i] = i % 2 ? 1.7e308 : -1.6e308, y[i] = -x[i];
+    }
+}
+
 static inline double kit_special(uint64_t *seed, double v)
 {
     static const double specials[] = {NAN, INFINITY, -INFINITY, 0, -0.0};

@@ -163,7 +163,7 @@ typedef struct floe_error_stats {
     double mse, rmse, nrmse, snr, psnr, psnr_half;
     double l1, l2, linf;
     double covariance, pearson, pearson_squared, value_error_correlation;
-    floe_histogram pdf, rel_pdf; /* of e, and of e over the original's range */
+    floe_histogram pdf, rel_pdf; /* of e, and of e over the original's range; none where an e overflows */
     floe_histogram pw_pdf;       /* of |e| / |x| */
     floe_spots worst;            /* largest |e| first; of equal ones the first place first */
     uint64_t noutside;           /* of the bound */

@@ -28,8 +28,8 @@ void floe_bins_cover(floe_bins *b, double low, double high)
     b->low = empty || low < b->low ? low : b->low;
     b->high = empty || high > b->high ? high : b->high;
     const floe_bins_frame least = floe_bins_frame_of(b->low, b->high, b->capacity);
-    if (!empty && least.exponent == b->frame.exponent && floe_bins_index(b->low, b->per_width) >= b->frame.first &&
-        floe_bins_index(b->high, b->per_width) < b->frame.first + b->frame.nbins)
+    if (!empty && least.exponent == b->frame.exponent && least.first >= b->frame.first &&
+        least.first + least.nbins <= b->frame.first + b->frame.nbins)
         return;
     const floe_bins_frame next = roomy(least, b->capacity);
     for (uint32_t t = 0; t < b->tables; t++) {

@@ -48,10 +48,16 @@ FLOE_HD int64_t floe_bins_index(double v, double per_width)
     return (int64_t)floor(widths) - (widths == 0 && v < 0);
 }
 
-/* The frame of the values low <= high, of at most `most` bins. */
+/* The frame of the values low <= high, of at most `most` bins, and 64 or more. What is infinite has no bin: it is counted where
+ * 0 is, so a frame that has to do with it holds 0, too. */
 FLOE_HD floe_bins_frame floe_bins_frame_of(double low, double high, uint32_t most)
 {
+    const double finite = floe_f64_of(0x7fefffffffffffffu);
     floe_bins_frame f;
+    if (fabs(low) > finite || fabs(high) > finite) {
+        low = low < -finite ? -finite : low < 0 ? low : 0;
+        high = high > finite ? finite : high > 0 ? high : 0;
+    }
     const double largest = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
     if (largest == 0) {
         f.exponent = 0, f.nbins = 1, f.first = 0;

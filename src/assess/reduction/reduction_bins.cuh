@@ -160,11 +160,12 @@ FLOE_DEV_SELDOM void floe_reduction_frame_widen(floe_reduction_frame<T> *f, doub
 
 /* ---- counting ------------------------------------------------------------------------------------------------------ */
 
-/* The low word of v * per_width, rounded down. TINY: the product may be too small for a double. */
+/* The low word of v * per_width, rounded down; 0 of what is infinite. TINY: the product may be too small for a double. */
 template <bool TINY> FLOE_DEV uint32_t floe_reduction_floor(double v, double per_width)
 {
 #ifdef FLOE_EMULATED
-    const uint32_t low = (uint32_t)(int64_t)floor(v * per_width);
+    const double down = floor(v * per_width);
+    const uint32_t low = fabs(down) < 0x1p62 ? (uint32_t)(int64_t)down : 0;
 #else
     const uint32_t low = (uint32_t)__double2loint(__fma_rd(v, per_width, 0x1.8p52)); /* the product is exact */
 #endif

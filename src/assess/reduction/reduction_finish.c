@@ -78,10 +78,13 @@ static void correlations_finish(const floe_reduction_part *t, double n, const fl
     e->value_error_correlation = x->variance > 0 && of_error > 0 ? with_error / (x->std_dev * sqrt(of_error)) : NAN;
 }
 
+/* Errors that overflow have no bins, and without them the others' shares would be none of all. */
 static void pdfs_finish(const floe_reduction_result *r, double n, double range, floe_error_stats *e)
 {
-    e->pdf = linear(&r->error_frame, n, r->error_count, 1);
-    if (range > 0)
+    const bool all_counted = isfinite(r->total.top[FLOE_TOP_E]) && isfinite(r->total.top[FLOE_TOP_E_LOW]);
+    if (all_counted)
+        e->pdf = linear(&r->error_frame, n, r->error_count, 1);
+    if (all_counted && range > 0)
         e->rel_pdf = linear(&r->error_frame, n, r->error_count, range);
     e->pw_pdf = (floe_histogram){.scale = FLOE_SCALE_LOGARITHMIC,
                                  .nbins = floe_log_bins_count(r->ratio_nbits),

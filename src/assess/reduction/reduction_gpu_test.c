@@ -297,6 +297,34 @@ static void sorted_alone_and_filled(void **state)
     floe_ctx_free(&gpu);
 }
 
+static void errors_that_overflow(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    static double x[N], y[N];
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    const floe_assess_options o = options_of(PAIR_SMOOTH);
+    kit_pair p = {.field = {floe_field_of(x, FLOE_F64, 1, (const uint64_t[]){N}),
+                            floe_field_of(y, FLOE_F64, 1, (const uint64_t[]){N})},
+                  .memory = {x, y},
+                  .nbytes = {sizeof x, sizeof y},
+                  .nelems = N};
+    floe_assess_report want, got;
+    kit_fill_far_apart(N, x, y);
+    device_pair d = device_pair_make(&p, 0);
+    kit_ok(cpu, floe_assess(cpu, &p.field[0], &p.field[1], &o, &want));
+    kit_ok(gpu, floe_assess(gpu, &d.field[0], &d.field[1], &o, &got));
+    assert_true(got.error.min == -INFINITY && got.error.max == INFINITY && got.error.abs_max == INFINITY);
+    same_histogram(&got.original.histogram, &want.original.histogram);
+    same_histogram(&got.decoded.histogram, &want.decoded.histogram);
+    same_histogram(&got.error.pdf, &want.error.pdf);
+    same_histogram(&got.error.pw_pdf, &want.error.pw_pdf);
+    assert_int_equal(got.error.pdf.nbins, 0);
+    device_pair_free(&d);
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
 static void the_same_bits_each_time(void **state)
 {
     (void)state;
@@ -326,6 +354,7 @@ int main(void)
                                        cmocka_unit_test(bins_and_ratios_to_the_last_place),
                                        cmocka_unit_test(as_many_pairs_as_blocks_can_count),
                                        cmocka_unit_test(sorted_alone_and_filled),
+                                       cmocka_unit_test(errors_that_overflow),
                                        cmocka_unit_test(the_same_bits_each_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -559,6 +559,31 @@ static void one_field_alone(void **state)
     floe_ctx_free(&other);
 }
 
+/* Differences may be infinite where values are not: no PDF of them, and all else is counted. */
+static void errors_that_overflow(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    static double x[N], y[N];
+    floe_ctx *ctx = kit_ctx(2);
+    const floe_assess_options o = options_of(PAIR_SMOOTH);
+    const floe_field fields[] = {floe_field_of(x, FLOE_F64, 1, (const uint64_t[]){N}),
+                                 floe_field_of(y, FLOE_F64, 1, (const uint64_t[]){N})};
+    kit_fill_far_apart(N, x, y);
+    for (int way = 0; way < 2; way++) {
+        floe_assess_report r;
+        uint64_t sum = 0;
+        kit_ok(ctx, floe_assess(ctx, &fields[way], &fields[!way], &o, &r));
+        assert_true(r.error.min == -INFINITY && r.error.max == INFINITY && r.error.abs_max == INFINITY);
+        assert_true(r.error.pdf.nbins == 0 && r.error.rel_pdf.nbins == 0);
+        assert_int_equal(r.error.pw_pdf.total, N);
+        for (uint32_t b = 0; b < r.original.histogram.nbins; b++)
+            sum += r.original.histogram.count[b];
+        assert_int_equal(sum, N);
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_the_plainest_way),
@@ -566,6 +591,7 @@ int main(void)
                                        cmocka_unit_test(values_outside_a_bound),
                                        cmocka_unit_test(exact_distances),
                                        cmocka_unit_test(fill_is_found),
-                                       cmocka_unit_test(one_field_alone)};
+                                       cmocka_unit_test(one_field_alone),
+                                       cmocka_unit_test(errors_that_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
