@@ -92,7 +92,8 @@ endif()
 
 if(FLOE_AVX2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(FLOE_AVX2_FLAGS -mavx2 -mfma -mbmi -mbmi2) # what src/backend/backend.c asks the processor for
-  check_c_compiler_flag("-mavx2 -mfma -mbmi -mbmi2" FLOE_HAVE_AVX2_FLAGS)
+  string(JOIN " " avx2_flags ${FLOE_AVX2_FLAGS})
+  check_c_compiler_flag("${avx2_flags}" FLOE_HAVE_AVX2_FLAGS)
   if(FLOE_HAVE_AVX2_FLAGS)
     set(FLOE_AVX2_BUILD ON)
     target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_AVX2_BUILD=1)

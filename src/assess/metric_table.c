@@ -147,7 +147,7 @@ static const row table[] = {
         "Pearson's r of x and e; loses digits where the bias is far larger than the spread of the errors", "",
         error.value_error_correlation),
     ROW(REDUCTION, HISTOGRAM, HISTOGRAM, 2, FLOE_REDUCTION_PDFS, "diff_pdf:histogram", "error_pdf",
-        "e in bins, as narrow a power of two as fits `bins` of them", "x", error.pdf),
+        "e in bins, as narrow a power of two as fits `bins` of them; none where an e overflows", "x", error.pdf),
     ROW(REDUCTION, HISTOGRAM, HISTOGRAM, 2, FLOE_REDUCTION_PDFS, "diff_pdf:rel_histogram", "rel_error_pdf",
         "e / range in the same bins", "", error.rel_pdf),
     ROW(REDUCTION, HISTOGRAM, HISTOGRAM, 2, FLOE_REDUCTION_PDFS | FLOE_REDUCTION_RATIOS, "diff_pdf:pw_rel_histogram",
