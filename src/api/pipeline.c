@@ -53,7 +53,7 @@ typedef struct slot {
     uint8_t *dev_stream;
     told *dev_told;
     uint32_t *dev_status;
-    void *dev_finish;
+    void *dev_tallies; /* of what finishes or verifies the record */
     size_t cleared_nbytes;
     floe_device_encode encode;
     floe_lorenzo_decode_call decode;
@@ -144,7 +144,8 @@ static floe_status pipeline_open(floe_ctx *ctx)
 static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes, floe_arena *a)
 {
     s->dev_status = floe_arena_take(a, 1, sizeof *s->dev_status);
-    s->dev_finish = floe_arena_take(a, floe_container_finish_nbytes(1), 1); /* cleared with the status */
+    s->dev_tallies = floe_arena_take(a, floe_max64(floe_container_finish_nbytes(1), floe_container_verify_nbytes(1)),
+                                     1); /* cleared with the status */
     s->cleared_nbytes = a->used;
     s->dev_told = floe_arena_take(a, 1, sizeof *s->dev_told);
     s->dev_values = floe_arena_take(a, values_nbytes, 1);
@@ -375,7 +376,7 @@ static floe_status record_finish(floe_ctx *ctx, slot *s)
                                     .nrecords = 1,
                                     .first_record = s->chunk,
                                     .end = s->encode.end,
-                                    .scratch = s->dev_finish,
+                                    .scratch = s->dev_tallies,
                                     .failed = s->dev_status};
     FLOE_CUDA(err, floe_container_finish_cuda(&finish, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
@@ -464,21 +465,34 @@ static void decode_place(slot *s, const floe_header *h, const floe_field *part, 
     }
 }
 
-static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, const uint8_t *payload, uint64_t nbytes)
+/* The payload to the device, by way of pinned memory where it is not, and there against its checksum. */
+static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, const floe_record *record,
+                                const uint8_t *payload)
 {
     floe_error *err = &ctx->err;
     floe_pipeline *p = ctx->pipeline;
     told *t = s->told_space.data;
-    t->record = (floe_dev_record){0, nbytes, 0};
+    const uint64_t record_nbytes = floe_record_nbytes(record->nbytes), nbytes = record_nbytes - FLOE_RECORD_HEAD_NBYTES;
+    t->record = (floe_dev_record){0, record->nbytes, record->checksum};
     t->grid = (floe_dev_grid){.nchunks = 1};
     memcpy(t->grid.shape, extent, p->header.rank * sizeof *extent);
     memcpy(t->grid.chunk, extent, p->header.rank * sizeof *extent);
-    FLOE_TRY(pinned_grow(&s->in, (size_t)nbytes, err));
-    copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
+    if (floe_cuda_pointer_kind(payload) != FLOE_POINTER_PINNED) {
+        FLOE_TRY(pinned_grow(&s->in, (size_t)nbytes, err));
+        copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
+        payload = s->in.data;
+    }
     FLOE_CUDA(err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
-    FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, s->in.data, (size_t)nbytes,
+    FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, payload, (size_t)nbytes,
                                    cudaMemcpyHostToDevice, s->stream));
+    const floe_container_verify verify = {.stream = s->dev_stream,
+                                          .nbytes = record_nbytes,
+                                          .records = &s->dev_told->record,
+                                          .nrecords = 1,
+                                          .scratch = s->dev_tallies,
+                                          .status = s->dev_status};
+    FLOE_CUDA(err, floe_container_verify_cuda(&verify, s->stream));
     return FLOE_OK;
 }
 
@@ -498,16 +512,17 @@ static floe_status values_fetch(floe_ctx *ctx, slot *s)
     return FLOE_OK;
 }
 
-floe_status floe_pipeline_put_payload(floe_ctx *ctx, uint64_t chunk, const uint8_t *payload, uint64_t nbytes,
+floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload,
                                       const uint64_t *lo, const floe_field *out)
 {
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->nput);
     uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], from[FLOE_MAX_RANK];
-    FLOE_CHECK(&ctx->err, nbytes + FLOE_RECORD_HEAD_NBYTES <= p->stream_nbytes, FLOE_ERR_FORMAT,
-               "its %llu bytes are more than it can have", (unsigned long long)nbytes);
-    floe_grid_box(&p->header, chunk, at, extent);
-    s->chunk = chunk;
+    const uint64_t record_nbytes = floe_record_nbytes(record->nbytes);
+    FLOE_CHECK(&ctx->err, record_nbytes && record_nbytes <= p->stream_nbytes, FLOE_ERR_FORMAT,
+               "its %llu bytes are more than it can have", (unsigned long long)record->nbytes);
+    floe_grid_box(&p->header, record->chunk, at, extent);
+    s->chunk = record->chunk;
     s->target = *out;
     s->arena.used = 0;
     for (uint32_t i = 0; i < p->header.rank; i++)
@@ -515,7 +530,7 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, uint64_t chunk, const uint8
     FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
     decode_place(s, &p->header, out, from);
-    FLOE_TRY(payload_send(ctx, s, extent, payload, nbytes));
+    FLOE_TRY(payload_send(ctx, s, extent, record, payload));
     FLOE_TRY(p->header.codec == FLOE_CODEC_ZFP ? floe_zfp_grid_decode_start(&s->zfp_decode, s->stream, &ctx->err)
                                                : floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));
     FLOE_TRY(values_fetch(ctx, s));

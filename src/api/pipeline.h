@@ -44,11 +44,13 @@ floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *r
 /* ---- decompression: a chunk's payload -> its values ------------------------------------------------------------------- */
 
 floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header, const floe_sizing *sizing);
-/* The cells of a chunk from lo (of the field) on, as many as out has, go to out, a resolved field. The payload may be
- * reused when this returns. */
-floe_status floe_pipeline_put_payload(floe_ctx *ctx, uint64_t chunk, const uint8_t *payload, uint64_t nbytes,
+/* The cells of the record's chunk from lo (of the field) on, as many as out has, go to out, a resolved field. The payload,
+ * which the GPU checks, comes with its padding; it may be reused when this returns, unless its memory is pinned: then when the
+ * chunk has been got. */
+floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload,
                                       const uint64_t *lo, const floe_field *out);
-/* The oldest chunk: when this returns its values are in out. FORMAT, without a reason, when it cannot be decoded. */
+/* The oldest chunk: when this returns its values are in out. FORMAT or CHECKSUM, without a reason,
+ * when the payload is damaged. */
 floe_status floe_pipeline_get_values(floe_ctx *ctx, uint64_t *chunk);
 
 #endif

@@ -113,11 +113,10 @@ static floe_status payload_check(const uint8_t *payload, const floe_record *reco
 }
 
 /* By the index; the index has been checked to stay within the stream. */
-static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, const uint8_t **payload, uint64_t *nbytes,
+static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, const uint8_t **payload, floe_record *head,
                                  floe_error *err)
 {
     floe_index_entry entry;
-    floe_record head;
     floe_index_entry_read(s->index, chunk, &entry);
     FLOE_CHECK(err, entry.record.nbytes <= s->sizing.payload_nbytes, FLOE_ERR_FORMAT,
                "its %llu bytes are more than it can have", (ull)entry.record.nbytes);
@@ -126,16 +125,16 @@ static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, const uint8_t *
     if (!s->memory)
         FLOE_TRY(floe_source_read(s->source, entry.offset, s->record, record_nbytes, &got, err));
     FLOE_CHECK(err, got == record_nbytes, FLOE_ERR_FORMAT, "the stream ends within it");
-    FLOE_TRY(floe_record_head_read(record, got, &head, err));
-    FLOE_CHECK(err, head.chunk == chunk && head.nbytes == entry.record.nbytes && head.checksum == entry.record.checksum,
+    FLOE_TRY(floe_record_head_read(record, got, head, err));
+    FLOE_CHECK(err,
+               head->chunk == chunk && head->nbytes == entry.record.nbytes && head->checksum == entry.record.checksum,
                FLOE_ERR_FORMAT, "its head and the index differ");
     *payload = record + FLOE_RECORD_HEAD_NBYTES;
-    *nbytes = head.nbytes;
-    return payload_check(*payload, &head, err);
+    return FLOE_OK;
 }
 
 static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload,
-                                 uint64_t *nbytes, floe_error *err)
+                                 floe_record *head, floe_error *err)
 {
     floe_window *w = &s->window;
     floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, s->sizing.payload_nbytes};
@@ -153,15 +152,17 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, c
     w->has_head = false;
     FLOE_CHECK(err, got == padded, FLOE_ERR_FORMAT, "the stream ends within it");
     *payload = s->record;
-    *nbytes = w->head.nbytes;
-    return payload_check(*payload, &w->head, err);
+    *head = w->head;
+    return FLOE_OK;
 }
 
-floe_status floe_stream_fetch(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload, uint64_t *nbytes,
-                              floe_error *err)
+/* A chunk's payload with its padding, not checked yet; valid until the next call. Read forward: in growing order only, and
+ * with salvage heads that are damaged are searched past. */
+static floe_status fetch(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload, floe_record *head,
+                         floe_error *err)
 {
-    return s->index ? fetch_indexed(s, chunk, payload, nbytes, err)
-                    : fetch_forward(s, chunk, salvage, payload, nbytes, err);
+    return s->index ? fetch_indexed(s, chunk, payload, head, err)
+                    : fetch_forward(s, chunk, salvage, payload, head, err);
 }
 
 /* The part of a chunk that lies within lo..hi of the field, and its place in out, which begins at out_lo. */
@@ -217,18 +218,19 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
                                   const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
 {
     const uint8_t *payload;
-    uint64_t nbytes;
-    FLOE_TRY(floe_stream_fetch(s, chunk, salvage, &payload, &nbytes, err));
+    floe_record head;
+    FLOE_TRY(fetch(s, chunk, salvage, &payload, &head, err));
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu) {
-        FLOE_TRY(floe_pipeline_put_payload(ctx, chunk, payload, nbytes, p.from, &p.out));
+        FLOE_TRY(floe_pipeline_put_payload(ctx, &head, payload, p.from, &p.out));
         floe_status status = floe_pipeline_get_values(ctx, &chunk);
         if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */
             return status;
     }
 #endif
-    return decode_here(&ctx->cpu, s, &p, payload, nbytes, err);
+    FLOE_TRY(payload_check(payload, &head, err));
+    return decode_here(&ctx->cpu, s, &p, payload, head.nbytes, err);
 }
 
 /* A failure's message names chunk and box. */
@@ -263,12 +265,12 @@ floe_status floe_stream_put(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const
 {
     floe_error why = {.status = FLOE_OK};
     const uint8_t *payload;
-    uint64_t nbytes;
-    floe_status status = floe_stream_fetch(s, chunk, false, &payload, &nbytes, &why);
+    floe_record head;
+    floe_status status = fetch(s, chunk, false, &payload, &head, &why);
     if (status != FLOE_OK)
         return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
-    return floe_pipeline_put_payload(ctx, chunk, payload, nbytes, p.from, &p.out);
+    return floe_pipeline_put_payload(ctx, &head, payload, p.from, &p.out);
 }
 
 #endif

@@ -36,11 +36,6 @@ floe_status floe_stream_index_load(floe_stream *stream, uint8_t *space, floe_err
 /* Bytes of space that it needs; 0: the stream can only be read forward. */
 uint64_t floe_stream_index_nbytes(const floe_stream *stream);
 
-/* A chunk's payload, checked against its checksum; valid until the next call. Read forward: in growing order only, and
- * with salvage heads that are damaged are searched past. */
-floe_status floe_stream_fetch(floe_stream *stream, uint64_t chunk, bool salvage, const uint8_t **payload,
-                              uint64_t *nbytes, floe_error *err);
-
 /* Once before chunks are decoded: a context that works on a GPU gets that ready. */
 floe_status floe_stream_begin_decode(floe_ctx *ctx, const floe_stream *stream);
 

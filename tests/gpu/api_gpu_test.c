@@ -139,6 +139,40 @@ static void a_failure_ends_all(void **state)
     unmake(&m);
 }
 
+/* One byte of a stream in host memory, pinned or not: refused, in the words of the CPU, whoever has found it. */
+static void damage_is_told_alike(void **state)
+{
+    (void)state;
+    static const gpu_case slabs[] = {{"turbulence", FLOE_F32, 3, {33, 50, 103}, "rel=1e-3 chunk=7x50x103"},
+                                     {"turbulence", FLOE_F64, 2, {90, 77}, "abs=1e-3 preset=fast chunk=40x77"},
+                                     {"turbulence", FLOE_F32, 3, {33, 50, 103}, "rel=1e-3 codec=zfp chunk=7x50x103"}};
+    for (size_t i = 0; i < sizeof slabs / sizeof *slabs; i++) {
+        made m = make(&slabs[i]);
+        floe_field out = m.field;
+        uint8_t *pinned;
+        out.data = m.decoded;
+        CU(cudaMallocHost((void **)&pinned, m.stream_nbytes));
+        for (uint64_t k = 0; k < 40; k++) {
+            const uint64_t at = m.stream_nbytes * (2 * k + 1) / 80;
+            char told[512];
+            m.stream[at] ^= 0x10;
+            const floe_status status = floe_decompress(cpu, m.stream, m.stream_nbytes, &out);
+            snprintf(told, sizeof told, "%s", floe_ctx_message(cpu));
+            assert_int_not_equal(status, FLOE_OK);
+            memcpy(pinned, m.stream, m.stream_nbytes);
+            assert_int_equal(floe_decompress(through, m.stream, m.stream_nbytes, &out), status);
+            assert_string_equal(floe_ctx_message(through), told);
+            assert_int_equal(floe_decompress(through, pinned, m.stream_nbytes, &out), status);
+            assert_string_equal(floe_ctx_message(through), told);
+            m.stream[at] ^= 0x10;
+        }
+        memcpy(pinned, m.stream, m.stream_nbytes);
+        assert_int_equal(floe_decompress(through, pinned, m.stream_nbytes, &out), FLOE_OK);
+        CU(cudaFreeHost(pinned));
+        unmake(&m);
+    }
+}
+
 /* ---- what a caller may get wrong ------------------------------------------------------------------------------------- */
 
 static void misuse(void **state)
@@ -217,6 +251,7 @@ int main(void)
                                        cmocka_unit_test(empty_fields),
                                        cmocka_unit_test(a_first_call),
                                        cmocka_unit_test(a_failure_ends_all),
+                                       cmocka_unit_test(damage_is_told_alike),
                                        cmocka_unit_test(misuse),
                                        cmocka_unit_test(integers_are_refused)};
     the_cases = cases;
