@@ -29,6 +29,7 @@ enum {
     SORT_KEYS = 4096,     /* or patterns: to sort, */
     RANK_KEYS = 1024,     /* or to count for */
     KEYS_AT_ONCE = 4,
+    TRIES_A_LOOK = 16, /* slots tried until one looks whether a table still pays: a full one is searched for long */
     CELLS_AT_ONCE = 256 / FLOE_REAL_BITS,
     SEEN = 4096 / (FLOE_REAL_BITS / 8) /* patterns that a warp remembers, by the low bits of their hash */
 };
@@ -106,7 +107,7 @@ FLOE_DEV_SELDOM bool insert_key(const table *t, uint64_t key)
             found = atomicCAS((word64 *)&t->slots[i].key, (word64)NO_KEY, (word64)key);
         if (found == NO_KEY || found == key)
             return found == NO_KEY;
-        if (tries % 1024 == 1023 && met(t) > t->most)
+        if (tries % TRIES_A_LOOK == TRIES_A_LOOK - 1 && met(t) > t->most)
             return false;
         i = (i + 1) & t->mask;
     }
@@ -136,7 +137,7 @@ FLOE_DEV void insert_value(const table *t, bool there, floe_uint bits, floe_int 
     const bool special = (bits & FLOE_REAL_EXPONENT) == FLOE_REAL_EXPONENT || bits == t->fill;
     floe_int *place = &seen[floe_table_slot_of(key) % SEEN];
     const bool asks = there && !special && *place != q;
-    if (!__any_sync(FLOE_ALL_LANES, asks))
+    if (!__any_sync(FLOE_ALL_LANES, asks) || __any_sync(FLOE_ALL_LANES, met(t) > t->most)) /* then all are new */
         return;
     __syncwarp();
     if (asks)
