@@ -35,11 +35,10 @@ FLOE_DEV uint64_t floe_zfp_cell_of(const floe_zfp_cells &c, uint64_t block, uint
     const uint32_t at[4] = {i % 4, i / 4 % 4, i / 16 % 4, share};
     uint64_t cell = 0, row = 1;
     for (uint32_t a = 0; a < RANK; a++) {
-        const uint64_t corner = block % c.counts[a] * FLOE_ZFP_SIDE;
+        const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(block, c.counts[a]);
         const uint32_t inside = (uint32_t)floe_min64(FLOE_ZFP_SIDE, c.shape[a] - corner);
         cell += (corner + floe_zfp_inside(at[a], inside)) * row;
         row *= c.shape[a];
-        block /= c.counts[a];
     }
     return cell;
 }

@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(THREADS)
     const uint64_t thread = (uint64_t)blockIdx.x * THREADS + threadIdx.x, nthreads = (uint64_t)gridDim.x * THREADS;
     for (uint64_t number = blockIdx.y; number < call.grid.nchunks; number += gridDim.y) {
         floe_zfp_dev_chunk *c = call.chunks + number;
-        if (!floe_zfp_is_done(c, attempt))
+        if (!floe_zfp_is_done(c, attempt) || floe_zfp_is_void(c, attempt))
             continue;
         const uint64_t ntiles = floe_ceil_div(c->nblocks, tile_blocks), nparts = floe_ceil_div(c->nblocks, part_blocks);
         const uint64_t end = floe_zfp_tiles_of(call, number, attempt).state[ntiles - 1] & FLOE_ZFP_STATE_MASK;

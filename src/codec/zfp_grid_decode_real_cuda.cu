@@ -194,12 +194,9 @@ FLOE_DEV void put_cell(const floe_zfp_array &a, uint64_t cell, floe_uint bits)
     int64_t at = 0;
     bool inside = true;
     for (uint32_t i = a.rank; i-- > 0;) {
-        const bool narrow = cell <= UINT32_MAX && a.shape[i] <= UINT32_MAX;
-        const uint64_t rest = narrow ? (uint32_t)cell / (uint32_t)a.shape[i] : cell / a.shape[i];
-        const uint64_t index = cell - rest * a.shape[i];
+        const uint64_t index = floe_last_digit(cell, a.shape[i]);
         inside &= index >= a.lo[i] && index < a.hi[i];
         at += ((int64_t)index - (int64_t)a.lo[i]) * a.stride[i];
-        cell = rest;
     }
     if (inside)
         ((floe_uint *)a.data)[at] = bits;

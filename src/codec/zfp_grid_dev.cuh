@@ -4,6 +4,7 @@
 #define FLOE_CODEC_ZFP_GRID_DEV_CUH
 
 #include "backend/device.cuh"
+#include "backend/device_digit.cuh"
 #include "codec/zfp_grid.h"
 #include "codec/zfp_tiles.cuh"
 #include "field/dtype_math.h"
@@ -25,6 +26,12 @@ FLOE_DEV bool floe_zfp_wants(const floe_zfp_dev_chunk *c, uint32_t attempt) { re
 FLOE_DEV bool floe_zfp_is_done(const floe_zfp_dev_chunk *c, uint32_t attempt)
 {
     return attempt == FLOE_ZFP_CLEANED ? c->cleaned != 0 : floe_zfp_wants(c, attempt);
+}
+
+/* Whether the attempt has found out that it is void, so far. */
+FLOE_DEV bool floe_zfp_is_void(const floe_zfp_dev_chunk *c, uint32_t attempt)
+{
+    return attempt == FLOE_ZFP_CLOSELY && *(const volatile uint32_t *)&c->cleaned != 0;
 }
 
 /* Blocks may be cut off in the middle of a plane: what becomes of their values shows when they are decoded. */
@@ -109,22 +116,33 @@ FLOE_DEV floe_zfp_tiles floe_zfp_tiles_of(const floe_zfp_grid_encode &call, uint
 
 /* ---- cells ------------------------------------------------------------------------------------------------------------- */
 
-/* Offset of a cell, in elements. Division of 64 bits takes long. */
+/* Offset of a cell, in elements. */
 FLOE_DEV int64_t floe_zfp_cell_at(const floe_zfp_array &a, uint64_t cell)
 {
     int64_t at = 0;
-    for (uint32_t i = a.rank; i-- > 1;) {
-        uint64_t rest;
-        if (cell <= UINT32_MAX && a.shape[i] <= UINT32_MAX) {
-            rest = (uint32_t)cell % (uint32_t)a.shape[i];
-            cell = (uint32_t)cell / (uint32_t)a.shape[i];
-        } else {
-            rest = cell % a.shape[i];
-            cell /= a.shape[i];
-        }
-        at += (int64_t)rest * a.stride[i];
-    }
+    for (uint32_t i = a.rank; i-- > 1;)
+        at += (int64_t)floe_last_digit(cell, a.shape[i]) * a.stride[i];
     return at + (int64_t)cell * a.stride[0];
+}
+
+/* The cells of a word: mostly they lie in one row. */
+struct floe_zfp_word {
+    uint64_t cell; /* the first */
+    int64_t at;    /* its offset */
+    bool in_row;   /* so do all FLOE_ZFP_WORD_CELLS */
+};
+
+FLOE_DEV floe_zfp_word floe_zfp_word_of(const floe_zfp_array &a, uint64_t cell)
+{
+    uint64_t rows = cell;
+    const uint64_t length = a.shape[a.rank - 1], x = floe_last_digit(rows, length);
+    return {cell, floe_zfp_cell_at(a, cell), x + FLOE_ZFP_WORD_CELLS <= length};
+}
+
+/* Offset of the word's cell i, in elements. */
+FLOE_DEV int64_t floe_zfp_in_word(const floe_zfp_array &a, const floe_zfp_word &w, uint32_t i)
+{
+    return w.in_row ? w.at + (int64_t)i * a.stride[a.rank - 1] : floe_zfp_cell_at(a, w.cell + i);
 }
 
 /* The pattern of a cell. */

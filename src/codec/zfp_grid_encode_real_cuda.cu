@@ -68,29 +68,65 @@ FLOE_DEV floe_uint good_value(const job &j, const chunk_shared &s, uint64_t cell
                : 0;
 }
 
-template <uint32_t RANK>
-FLOE_DEV_SELDOM floe_uint replacement(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, uint32_t i)
+/* Four values along the fastest axis. */
+struct value_row {
+    floe_uint v[FLOE_ZFP_SIDE];
+};
+
+/* Row r of a lane's values, where some would spoil the block: those are like the good value in front of them, which is the
+ * row's own unless a span begins there. */
+template <uint32_t RANK, bool REAL>
+FLOE_DEV_SELDOM value_row clean_row(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, uint32_t r,
+                                    value_row row)
 {
-    return good_value(j, s, floe_zfp_cell_of<RANK>(s.judged.cells, block, share, i));
+    const floe_zfp_judged &judged = s.judged;
+    const uint64_t cell = floe_zfp_cell_of<RANK>(judged.cells, block, share, FLOE_ZFP_SIDE * r);
+    uint64_t blocks = block;
+    const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(blocks, judged.cells.counts[0]);
+    const uint32_t inside = (uint32_t)floe_min64(FLOE_ZFP_SIDE, judged.cells.shape[0] - corner);
+#pragma unroll
+    for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
+        if (x >= inside) /* the row's own again */
+            row.v[x] = floe_zfp_inside(x, inside) == 1 ? row.v[1] : row.v[0];
+        else if (FLOE_R(floe_zfp_spoils)(REAL, row.v[x], judged.has_fill, judged.fill))
+            row.v[x] = x == 0 || (cell + x) % FLOE_ZFP_SPAN_CELLS == 0 ? good_value(j, s, cell + x)
+                                                                       : row.v[(x + 3) % FLOE_ZFP_SIDE];
+    }
+    return row;
 }
 
-/* Values that would spoil the block. CLEANED: others stand in their places; else they are told. */
-template <uint32_t RANK, bool REAL, bool CLEANED>
-FLOE_DEV void look_at_values(const job &j, chunk_shared &s, uint64_t block, uint32_t share, floe_uint *v)
+/* Puts others in the places of values that would spoil the block. */
+template <uint32_t RANK, bool REAL>
+FLOE_DEV void clean_values(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, floe_uint *v)
+{
+#pragma unroll
+    for (uint32_t r = 0; r < floe_zfp_lanes<RANK>::VALUES / FLOE_ZFP_SIDE; r++) {
+        value_row row;
+        bool spoilt = false;
+#pragma unroll
+        for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
+            row.v[x] = v[FLOE_ZFP_SIDE * r + x];
+            spoilt |= FLOE_R(floe_zfp_spoils)(REAL, row.v[x], s.judged.has_fill, s.judged.fill);
+        }
+        if (!spoilt)
+            continue;
+        row = clean_row<RANK, REAL>(j, s, block, share, r, row);
+#pragma unroll
+        for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++)
+            v[FLOE_ZFP_SIDE * r + x] = row.v[x];
+    }
+}
+
+/* Tells of values that would spoil the block. */
+template <uint32_t RANK, bool REAL> FLOE_DEV void tell_spoilt(const job &j, chunk_shared &s, const floe_uint *v)
 {
     bool spoilt = false;
 #pragma unroll
     for (uint32_t i = 0; i < floe_zfp_lanes<RANK>::VALUES; i++)
         spoilt |= FLOE_R(floe_zfp_spoils)(REAL, v[i], s.judged.has_fill, s.judged.fill);
-    if (spoilt && !CLEANED) {
+    if (spoilt) {
         s.judged.chunk->cleaned = 1;
         j.call.cleared[FLOE_ZFP_GRID_WANTED + FLOE_ZFP_CLEANED] = 1;
-    }
-    if (spoilt && CLEANED) {
-#pragma unroll
-        for (uint32_t i = 0; i < floe_zfp_lanes<RANK>::VALUES; i++)
-            if (FLOE_R(floe_zfp_spoils)(REAL, v[i], s.judged.has_fill, s.judged.fill))
-                v[i] = replacement<RANK>(j, s, block, share, i);
     }
 }
 
@@ -126,8 +162,10 @@ FLOE_DEV uint32_t split_blocks(const job &j, chunk_shared &s, uint64_t first, ui
         v[i] = 0;
     if (mine)
         floe_zfp_load_cells<RANK>(s.judged.cells, floe_zfp_spot_of<RANK>(s.judged.cells, first + b), share, v);
-    if (mine && !REVERSIBLE && (CLEANED ? s.cleaned : s.looks))
-        look_at_values<RANK, REAL, CLEANED>(j, s, first + b, share, v);
+    if (mine && !REVERSIBLE && CLEANED && s.cleaned)
+        clean_values<RANK, REAL>(j, s, first + b, share, v);
+    if (mine && !REVERSIBLE && !CLEANED && s.looks)
+        tell_spoilt<RANK, REAL>(j, s, v);
     front = floe_zfp_split_block<RANK, REAL, REVERSIBLE>(v, s.params, planes, b, share);
     if (RANK > 3 && checks) { /* which takes the planes' memory */
         floe_uint copy[lanes::VALUES];
@@ -202,7 +240,8 @@ FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared)
         write_tile<RANK, true>(j, shared, front, t, j.call.spill + blockIdx.x * j.call.spill_words);
 }
 
-/* One thread: the chunk of a tile slot, and which tile of it that is. False: it has no such tile, or it is not to be coded. */
+/* One thread: the chunk of a tile slot, and which tile of it that is. False: it has no such tile, or it is not to be coded,
+ * or not any more, because the attempt is void. */
 FLOE_DEV bool find_tile(const job &j, uint64_t slot, uint32_t tile_blocks, chunk_shared &s)
 {
     const uint64_t number = slot / j.call.grid.slots;
@@ -214,6 +253,10 @@ FLOE_DEV bool find_tile(const job &j, uint64_t slot, uint32_t tile_blocks, chunk
     s.params = floe_zfp_params_for(c, j.attempt);
     s.tiles = floe_zfp_tiles_of(j.call, number, j.attempt);
     s.looks = j.attempt == FLOE_ZFP_CLOSELY;
+    if (floe_zfp_is_void(c, j.attempt)) {
+        floe_zfp_tell(s.tiles, s.tile, FLOE_ZFP_TOLD_LENGTH, 0); /* tiles behind it may be waiting for that */
+        return false;
+    }
     s.checks = j.attempt < FLOE_ZFP_REVERSIBLY && !floe_zfp_is_cut(j.call);
     s.cleaned = c->cleaned != 0;
     return true;

@@ -37,6 +37,12 @@ FLOE_DEV floe_uint value_at(const floe_zfp_dev_chunk *c, uint64_t cell)
     return ((const floe_uint *)c->array.data)[floe_zfp_cell_at(c->array, cell)];
 }
 
+/* Of cell i of a word. */
+FLOE_DEV floe_uint value_in(const floe_zfp_dev_chunk *c, const floe_zfp_word &w, uint32_t i)
+{
+    return ((const floe_uint *)c->array.data)[floe_zfp_in_word(c->array, w, i)];
+}
+
 /* ---- values that would spoil their block ------------------------------------------------------------------------------- */
 
 struct clean_shared {
@@ -51,11 +57,13 @@ FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const span &s, clean_s
     const bool has_fill = call.params->has_fill, real = !floe_dtype_is_integer(call.field.dtype);
     const floe_uint fill = (floe_uint)call.params->fill_bits;
     for (uint64_t w = threadIdx.x / FLOE_WARP; w < FLOE_ZFP_SPAN_WORDS; w += WARPS) {
+        const floe_zfp_word word = floe_zfp_word_of(s.chunk->array, s.cell + w * FLOE_ZFP_WORD_CELLS);
         uint64_t good = 0;
+#pragma unroll
         for (uint32_t half = 0; half < 2; half++) {
-            const uint64_t cell = w * FLOE_ZFP_WORD_CELLS + half * FLOE_WARP + floe_lane();
-            const bool is =
-                cell < s.ncells && !FLOE_R(floe_zfp_spoils)(real, value_at(s.chunk, s.cell + cell), has_fill, fill);
+            const uint32_t i = half * FLOE_WARP + floe_lane();
+            const bool is = w * FLOE_ZFP_WORD_CELLS + i < s.ncells &&
+                            !FLOE_R(floe_zfp_spoils)(real, value_in(s.chunk, word, i), has_fill, fill);
             good |= (uint64_t)__ballot_sync(FLOE_ALL_LANES, is) << half * FLOE_WARP;
         }
         if (floe_lane() > 0)
@@ -142,9 +150,9 @@ FLOE_DEV void sort_word(const floe_zfp_grid_encode &call, const span &s, const u
 {
     uint64_t words[FLOE_ZFP_SETS] = {0};
     uint64_t *literals = floe_zfp_set_of(call, s.number, FLOE_ZFP_LITERALS) + s.first;
+    const floe_zfp_word word = floe_zfp_word_of(s.chunk->array, s.cell + w * FLOE_ZFP_WORD_CELLS);
     for (uint64_t left = literals[w]; left; left &= left - 1) {
-        const uint64_t bit = (uint64_t)__ffsll((long long)left) - 1;
-        const uint64_t v = value_at(s.chunk, s.cell + w * FLOE_ZFP_WORD_CELLS + bit);
+        const uint64_t v = value_in(s.chunk, word, (uint32_t)__ffsll((long long)left) - 1);
         words[v == palette[0] ? 0 : v == palette[1] ? 1 : v == palette[2] ? 2 : FLOE_ZFP_LITERALS] |= left & (0 - left);
     }
     for (uint32_t set = 0; set < FLOE_ZFP_SETS; set++) {
@@ -234,8 +242,9 @@ FLOE_DEV void count_tops(const span &s, const uint64_t *words, put_shared *share
 /* The values of a word's cells. */
 FLOE_DEV void put_literals(const span &s, uint64_t w, uint64_t cells, floe_uint *to)
 {
+    const floe_zfp_word word = floe_zfp_word_of(s.chunk->array, s.cell + w * FLOE_ZFP_WORD_CELLS);
     for (; cells; cells &= cells - 1)
-        *to++ = value_at(s.chunk, s.cell + w * FLOE_ZFP_WORD_CELLS + (uint64_t)__ffsll((long long)cells) - 1);
+        *to++ = value_in(s.chunk, word, (uint32_t)__ffsll((long long)cells) - 1);
 }
 
 /* A set's part of a span. All threads. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls on a GPU against the same calls on the CPU, by codec zfp. */
+#include "codec/zfp_chunk_math.h"
 #include "tests/gpu/api_gpu_kit.h"
 
 static const gpu_case cases[] = {
@@ -79,6 +80,31 @@ static void codecs_in_turn(void **state)
     }
 }
 
+/* What stands in for a bad value is the good one in front of it, but not across the end of a span of cells, wherever in a row
+ * that falls. Rows of these lengths have it at each place of a block's row. */
+static void bad_values_where_spans_meet(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {66, 75, 67, 69};
+    for (uint32_t place = 0; place < 4; place++)
+        for (uint32_t from = 0; from < 6; from++) {
+            const gpu_case c = {"turbulence", FLOE_F32, 3, {31, 36, lengths[place]}, "codec=zfp abs=1e-3"};
+            assert_int_equal(FLOE_ZFP_SPAN_CELLS % lengths[place] % 4, place);
+            made m = make(&c);
+            float *values = m.field.data;
+            floe_field dev = dev_field(&m);
+            uint64_t n = 0;
+            for (uint64_t i = FLOE_ZFP_SPAN_CELLS - from; i < FLOE_ZFP_SPAN_CELLS + 3; i++)
+                values[i] = NAN;
+            assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
+            CU(cudaMemcpy(m.dev_values, values, m.nbytes, cudaMemcpyHostToDevice));
+            assert_int_equal(floe_compress(gpu, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
+            assert_int_equal(n, m.stream_nbytes);
+            expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream");
+            unmake(&m);
+        }
+}
+
 static void what_zfp_cannot(void **state)
 {
     (void)state;
@@ -105,6 +131,7 @@ static void what_zfp_cannot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides), cmocka_unit_test(codecs_in_turn),
+                                       cmocka_unit_test(bad_values_where_spans_meet),
                                        cmocka_unit_test(what_zfp_cannot)};
     the_cases = cases;
     nthe_cases = NCASES;
