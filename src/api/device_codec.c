@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "api/few_cuda.h"
 #include "backend/cuda.h"
 #include "codec/lorenzo_error.h"
 #include "codec/lorenzo_params_math.h"
@@ -36,11 +37,6 @@ void floe_device_encode_state_take(floe_device_encode *e, floe_arena *a)
 {
     if (!e->by_zfp)
         floe_lorenzo_state_take(&e->lorenzo, a);
-}
-
-bool floe_device_encode_ready_of(const floe_device_encode *e, const floe_dev_params *params, floe_lorenzo_ready *ready)
-{
-    return !e->by_zfp && floe_lorenzo_ready_of(&e->lorenzo, params, ready);
 }
 
 floe_status floe_device_encode_take(floe_device_encode *e, floe_bound_mode mode, floe_arena *a, floe_error *err)
@@ -75,8 +71,13 @@ void floe_device_encode_aim(floe_device_encode *e, void *dst, uint64_t capacity,
 
 floe_status floe_device_encode_start(const floe_device_encode *e, void *stream, floe_error *err)
 {
-    return e->by_zfp ? floe_zfp_grid_encode_start(&e->zfp, stream, err)
-                     : floe_lorenzo_encode_start(&e->lorenzo, stream, err);
+    if (e->by_zfp)
+        return floe_zfp_grid_encode_start(&e->zfp, stream, err);
+    if (!floe_lorenzo_is_few(&e->lorenzo))
+        return floe_lorenzo_encode_start(&e->lorenzo, stream, err);
+    const floe_few_job few = {.call = e->lorenzo};
+    FLOE_CUDA(err, floe_few_cuda(&few, stream));
+    return FLOE_OK;
 }
 
 void floe_device_encode_report(const floe_device_encode *e, floe_container_finish *finish)

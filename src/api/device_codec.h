@@ -24,7 +24,7 @@ typedef struct floe_device_encode {
 /* The header says which codec, and how the field is cut; field: its data are where they will be. */
 floe_status floe_device_encode_of(const floe_header *header, const floe_dev_field *field, floe_device_encode *encode,
                                   floe_error *err);
-/* Takes what floe_lorenzo_few_cuda wants to be 0; before the rest. */
+/* Takes what floe_few_cuda wants to be 0; before the rest. */
 void floe_device_encode_state_take(floe_device_encode *encode, floe_arena *arena);
 /* Takes all other device memory but status and params. */
 floe_status floe_device_encode_take(floe_device_encode *encode, floe_bound_mode mode, floe_arena *arena,
@@ -32,9 +32,6 @@ floe_status floe_device_encode_take(floe_device_encode *encode, floe_bound_mode 
 /* Where the stream goes; status and params, which stay the caller's. */
 void floe_device_encode_aim(floe_device_encode *encode, void *dst, uint64_t capacity, uint32_t *status,
                             const floe_dev_params *params);
-/* Whether floe_lorenzo_few_cuda does it all. */
-bool floe_device_encode_ready_of(const floe_device_encode *encode, const floe_dev_params *params,
-                                 floe_lorenzo_ready *ready);
 /* All that follows on the step that resolves, up to what the container does. */
 floe_status floe_device_encode_start(const floe_device_encode *encode, void *stream, floe_error *err);
 /* Where the chunks tell what was met in their values. */

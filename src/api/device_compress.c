@@ -13,6 +13,7 @@
 
 #include "api/device_codec.h"
 #include "api/device_field.h"
+#include "api/few_cuda.h"
 #include "api/params.h"
 #include "api/pipeline.h"
 #include "api/resolve.h"
@@ -31,9 +32,12 @@ typedef struct compression {
     uint32_t *status;
     uint8_t *own_stream; /* where dst is host memory */
     uint64_t own_nbytes;
-    /* what must be 0 at first; with the codec's state, where the codec does without begin */
+    /* what must be 0 at first */
     uint8_t *cleared;
-    size_t cleared_nbytes, with_state_nbytes;
+    size_t cleared_nbytes;
+    bool few;  /* tiles: one kernel does most */
+    bool tidy; /* such a call leaves it all 0, so that it lies in the context's state, and nobody has to clear it */
+    floe_few_finish *few_finish;
 } compression;
 
 static void resolve_prepare(compression *c)
@@ -51,21 +55,35 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     FLOE_TRY(floe_header_init(&c->resolve.header, field, params, &ctx->err));
     c->field = floe_dev_field_of(field);
     resolve_prepare(c);
-    return floe_device_encode_of(&c->resolve.header, &c->field, &c->encode, &ctx->err);
+    FLOE_TRY(floe_device_encode_of(&c->resolve.header, &c->field, &c->encode, &ctx->err));
+    c->few = !c->encode.by_zfp && floe_lorenzo_is_few(&c->encode.lorenzo);
+    c->tidy = c->few && params->mode != FLOE_BOUND_PSNR; /* its rounds are other kernels */
+    return FLOE_OK;
 }
 
-/* All device memory of a call. What must be 0 comes first. */
-static floe_status take_all(compression *c, floe_arena *a, floe_error *err)
+/* What must be 0 at first; of few tiles, that is the codec's state, too. */
+static void cleared_take(compression *c, floe_arena *a)
 {
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, 0, 1);
     c->status = floe_arena_take(a, 1, sizeof *c->status);
     c->finish.total = floe_arena_take(a, 1, sizeof *c->finish.total);
     c->resolve.done = floe_arena_take(a, 1, sizeof *c->resolve.done);
-    c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.nchunks), 1);
+    if (c->few) {
+        c->few_finish = floe_arena_take(a, 1, sizeof *c->few_finish);
+        floe_device_encode_state_take(&c->encode, a);
+    } else {
+        c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.nchunks), 1);
+    }
     c->cleared_nbytes = a->used - begin;
-    floe_device_encode_state_take(&c->encode, a);
-    c->with_state_nbytes = a->used - begin;
+    if (!c->few)
+        floe_device_encode_state_take(&c->encode, a);
+}
+
+/* All device memory of a call. */
+static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, floe_error *err)
+{
+    cleared_take(c, c->tidy ? state : a);
     c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
@@ -75,22 +93,45 @@ static floe_status take_all(compression *c, floe_arena *a, floe_error *err)
 
 static floe_status scratch_get(floe_ctx *ctx, compression *c)
 {
-    floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(take_all(c, &plan, &ctx->err));
+    floe_arena plan = floe_arena_plan(), no_state = floe_arena_plan(), arena;
+    floe_arena state = floe_arena_of(ctx->cuda.state, FLOE_CUDA_STATE_NBYTES);
+    FLOE_TRY(take_all(c, &no_state, &plan, &ctx->err));
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    return take_all(c, &arena, &ctx->err);
+    FLOE_TRY(take_all(c, &state, &arena, &ctx->err));
+    assert(!state.overflow);
+    return FLOE_OK;
 }
 
-/* Few tiles, and no value decides anything: two kernels. */
-static floe_status start_ready(floe_ctx *ctx, compression *c, const floe_lorenzo_ready *ready)
+/* Few tiles: one kernel, and one before it unless no value decides anything. */
+static floe_status start_few(floe_ctx *ctx, const compression *c)
 {
-    static_assert(sizeof c->finish.header == sizeof c->resolve.ready_header, "a header without attributes");
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->with_state_nbytes, &ctx->err));
-    memcpy(c->finish.header, c->resolve.ready_header, sizeof c->finish.header);
-    c->finish.header_nwords = c->resolve.ready_nwords;
-    FLOE_CUDA(&ctx->err, floe_lorenzo_few_cuda(&c->encode.lorenzo, ready, ctx->cuda.stream));
-    FLOE_CUDA(&ctx->err, floe_container_finish_cuda(&c->finish, ctx->cuda.stream));
+    static_assert(sizeof((floe_few_job *)0)->header == sizeof c->resolve.ready_header, "a header without attributes");
+    floe_few_job job = {.call = c->encode.lorenzo,
+                        .finish = c->few_finish,
+                        .cleared = c->cleared,
+                        .cleared_nbytes = c->cleared_nbytes,
+                        .report = c->finish.report,
+                        .pwrel = c->finish.pwrel};
+    if (!c->tidy)
+        FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, &ctx->err));
+    job.is_ready = c->resolve.ready_nwords && floe_lorenzo_ready_of(&job.call, &c->resolve.ready, &job.ready);
+    if (job.is_ready) {
+        memcpy(job.header, c->resolve.ready_header, sizeof job.header);
+        job.header_nwords = c->resolve.ready_nwords;
+    } else {
+        FLOE_CUDA(&ctx->err, floe_resolve_cuda(&c->resolve, &job.call, ctx->cuda.stream));
+    }
+    FLOE_CUDA(&ctx->err, floe_few_cuda(&job, ctx->cuda.stream));
     return FLOE_OK;
+}
+
+/* A call that could not be started has left what it may have begun with as it is. */
+static floe_status start_few_or_clear(floe_ctx *ctx, const compression *c)
+{
+    const floe_status status = start_few(ctx, c);
+    if (status != FLOE_OK)
+        (void)floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, NULL);
+    return status;
 }
 
 /* Puts all kernels of a call on the stream. */
@@ -98,7 +139,6 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
 {
     floe_error *err = &ctx->err;
     void *stream = ctx->cuda.stream;
-    floe_lorenzo_ready ready;
     floe_device_encode_aim(&c->encode, dst, capacity, c->status, c->resolve.params);
     c->finish.stream = c->resolve.stream = dst;
     c->finish.capacity = c->resolve.capacity = capacity;
@@ -111,8 +151,8 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
     floe_device_encode_report(&c->encode, &c->finish);
     FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
-    if (c->resolve.ready_nwords && floe_device_encode_ready_of(&c->encode, &c->resolve.ready, &ready))
-        return start_ready(ctx, c, &ready);
+    if (c->few)
+        return start_few_or_clear(ctx, c);
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
     FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode.lorenzo, stream));
     FLOE_TRY(floe_device_encode_start(&c->encode, stream, err));
@@ -262,9 +302,9 @@ floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, 
                                         size_t *nbytes)
 {
     compression c;
-    floe_arena plan = floe_arena_plan();
+    floe_arena plan = floe_arena_plan(), state = floe_arena_plan();
     FLOE_TRY(compression_of(ctx, field, params, &c));
-    FLOE_TRY(take_all(&c, &plan, &ctx->err));
+    FLOE_TRY(take_all(&c, &state, &plan, &ctx->err));
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     *nbytes = plan.used;
     return FLOE_OK;

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 
-enum { FLOE_CUDA_ANSWER_NBYTES = 4096, FLOE_CUDA_STATE_NBYTES = 256 };
+enum { FLOE_CUDA_ANSWER_NBYTES = 4096, FLOE_CUDA_STATE_NBYTES = 24576 };
 
 typedef struct floe_cuda {
     bool open;

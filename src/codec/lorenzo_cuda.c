@@ -135,10 +135,6 @@ static floe_status end_nothing(const floe_lorenzo_encode_call *c, void *stream, 
 
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
-    if (floe_lorenzo_is_few(c)) {
-        FLOE_CUDA(err, floe_lorenzo_few_cuda(c, NULL, stream));
-        return FLOE_OK;
-    }
     if (c->grid.nchunks == 0)
         return end_nothing(c, stream, err);
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));

@@ -13,7 +13,7 @@ floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64
 /* Takes all scratch of a call (its chunks, records and so on) from an arena of device memory, or from a plan. Field, grid,
  * huffman and lossless are set. status stays the caller's, state is taken already. */
 void floe_lorenzo_encode_take(floe_lorenzo_encode_call *call, floe_arena *arena);
-/* The part of it that floe_lorenzo_few_cuda wants to be 0 where it is ready; taken before the rest. */
+/* The part of it that few tiles want to be 0 where it is ready; taken before the rest. */
 void floe_lorenzo_state_take(floe_lorenzo_encode_call *call, floe_arena *arena);
 /* Whether few tiles can be encoded without begin, and from what; params as begin would have them. */
 bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *call, const floe_dev_params *params,

@@ -11,7 +11,7 @@
  *   judge         chunks with too many literals are to be done again bit for bit; fast: encode finds out itself
  *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
- *   few           fast, one chunk of few tiles: those three at once                                lorenzo_few_*
+ *   few           fast, one chunk of few tiles: those three at once, and what finishes the stream   lorenzo_few.cuh, api/few_*
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*;
  *                 one chunk of few tiles: lorenzo_code_few_*. Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
@@ -149,10 +149,9 @@ typedef struct floe_lorenzo_even {
 bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
                           floe_lorenzo_even *even);
 
-/* Fast, one chunk of few tiles: what both attempts and judge between them would do, by one kernel. ready: NULL, or that of
- * the call, which has seen no begin then: chunks, retry and place_state of both attempts are all 0. */
+/* Fast, one chunk of so few tiles that all steps are done by one kernel: lorenzo_few.cuh, api/few_cuda.h. */
+enum { FLOE_FEW_MOST_F32 = 1056, FLOE_FEW_MOST_F64 = 528 }; /* two for each block that an H100 or H200 runs at once */
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
-int floe_lorenzo_few_cuda(const floe_lorenzo_encode_call *call, const floe_lorenzo_ready *ready, void *stream);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);

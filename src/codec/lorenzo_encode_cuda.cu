@@ -19,16 +19,8 @@ int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t atte
 
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
 {
-    const uint32_t most = call->field.dtype == FLOE_F32 ? floe_lorenzo_few_most_f32() : floe_lorenzo_few_most_f64();
+    const uint32_t most = call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64;
     return !call->huffman && call->grid.nchunks == 1 && call->grid.slots <= most;
-}
-
-int floe_lorenzo_few_cuda(const floe_lorenzo_encode_call *call, const floe_lorenzo_ready *ready, void *stream)
-{
-    floe_view view;
-    floe_view_of(call->field.rank, call->grid.chunk, false, &view);
-    return call->field.dtype == FLOE_F32 ? floe_lorenzo_few_real_cuda_f32(call, view.rank, ready, stream)
-                                         : floe_lorenzo_few_real_cuda_f64(call, view.rank, ready, stream);
 }
 
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_place_state_nbytes(grid); }

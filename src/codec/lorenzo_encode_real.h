@@ -17,14 +17,6 @@ int floe_lorenzo_encode_real_cuda_f64(const floe_lorenzo_encode_call *call, uint
 uint64_t floe_lorenzo_encode_spill_nbytes_f32(void);
 uint64_t floe_lorenzo_encode_spill_nbytes_f64(void);
 
-/* Few tiles: both attempts. At most so many. */
-int floe_lorenzo_few_real_cuda_f32(const floe_lorenzo_encode_call *call, uint32_t rank, const floe_lorenzo_ready *ready,
-                                   void *stream);
-int floe_lorenzo_few_real_cuda_f64(const floe_lorenzo_encode_call *call, uint32_t rank, const floe_lorenzo_ready *ready,
-                                   void *stream);
-uint32_t floe_lorenzo_few_most_f32(void);
-uint32_t floe_lorenzo_few_most_f64(void);
-
 /* Balanced, behind it: the drafts of this attempt to the histograms. */
 int floe_lorenzo_count_real_cuda_f32(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
 int floe_lorenzo_count_real_cuda_f64(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);

@@ -8,6 +8,7 @@
 #ifndef FLOE_CODEC_LORENZO_ENCODE_SPLIT_CUH
 #define FLOE_CODEC_LORENZO_ENCODE_SPLIT_CUH
 
+#include "backend/device_shared.cuh"
 #include "codec/lorenzo_encode_fast.cuh"
 
 namespace
@@ -34,16 +35,18 @@ struct split_shared {
 
 FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
 
-/* Copies the first step of a whole tile, which all warps wait for, by all of them; then starts copying this warp's steps. */
+/* Copies the first step of a whole tile, which all warps wait for, by all of them; this warp's steps are on their way behind it. */
 template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buffers)
 {
     const uint32_t first = SPLIT_STEPS * split_warp();
     fetch_pieces<RANK, PIECES / SPLIT_WARPS, false>(t, 0, PIECES / SPLIT_WARPS * split_warp(), buffers);
-    floe_copy_async_wait();
 #pragma unroll
     for (uint32_t s = first; s < first + SPLIT_STEPS; s++)
         if (s > 0)
             fetch_step<RANK, false>(t, s, buffers + s * BUFFER_WORDS);
+        else
+            floe_copy_async_commit(); /* which counts, too */
+    floe_copy_async_wait_but<SPLIT_STEPS>();
     __syncthreads();
 }
 

@@ -162,8 +162,6 @@ __launch_bounds__(THREADS,
             finish_fail(job, FLOE_ERR_CAPACITY);
         return;
     }
-    if (blockIdx.x == 0 && threadIdx.x < job.header_nwords)
-        ((uint64_t *)job.stream)[threadIdx.x] = job.header[threadIdx.x];
     tally *tallies = tallies_of(w, job.scratch, s);
     const bool last = share_hash<WARPS>(w, job.scratch, tallies, s);
     if (s.bad && warp == 0)

@@ -29,8 +29,6 @@ typedef floe_header floe_dev_header;
  * checked. Kernels that know the header have floe_header_write_dev in container_cuda.cuh instead. */
 int floe_header_write_cuda(const floe_dev_header *header, void *dst, void *stream);
 
-enum { FLOE_FINISH_HEADER_WORDS = 24 }; /* more than a header without attributes has */
-
 typedef struct floe_container_finish {
     uint8_t *stream; /* the payloads are there, each FLOE_RECORD_HEAD_NBYTES behind its record's offset */
     uint64_t capacity;
@@ -42,10 +40,7 @@ typedef struct floe_container_finish {
     void *scratch;         /* floe_container_finish_nbytes(nrecords) */
     uint64_t *total;       /* out, may be NULL: bytes of the stream, index and footer included if there */
     uint32_t *failed;      /* not 0: nothing is done. Set to FLOE_ERR_CAPACITY when the index does not fit */
-    /* What may be left out: 0 and NULL. A header that the host has made, of so many words of 8 bytes, before the first record */
-    uint32_t header_nwords;
-    uint64_t header[FLOE_FINISH_HEADER_WORDS];
-    /* The report of the call, whatever came of it. met[*attempt] has what is told of the values of record 0, attempt NULL:
+    /* What may be left out: NULL. The report of the call, whatever came of it. met[*attempt] has what is told of the values of record 0, attempt NULL:
      * met[0]; those of the next record lie met_stride bytes behind */
     floe_device_report *report;
     const floe_dev_gathered *met;
@@ -55,7 +50,7 @@ typedef struct floe_container_finish {
 } floe_container_finish;
 
 uint64_t floe_container_finish_nbytes(uint64_t nrecords);
-/* Checksums of all payloads, padding, record heads, index and footer, header and report: one kernel. */
+/* Checksums of all payloads, padding, record heads, index and footer, and report: one kernel. */
 int floe_container_finish_cuda(const floe_container_finish *job, void *stream);
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,9 @@
  * all from the first attempt to the second. Where a tile belongs each block finds out itself: it adds up what the blocks
  * before have told. The last tile's adds up literals as well, and so is the judge.
  */
+#ifndef FLOE_CODEC_LORENZO_FEW_CUH
+#define FLOE_CODEC_LORENZO_FEW_CUH
+
 #include "codec/lorenzo_encode_real.h"
 
 #include "codec/lorenzo_begin_math.h"
@@ -22,9 +25,10 @@ enum {
     STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1344 : 2880, /* of a warp */
     SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
     MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
-    MOST_TILES = 2 * MOST_BLOCKS,                /* the launches saved are worth a second round */
+    MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64,
     LOOKS = (MOST_TILES + THREADS - 1) / THREADS /* sizes that a thread looks at */
 };
+static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
 static_assert((int)SPLIT_WARPS == (int)FLOE_PLACE_WARPS, "spill is there for so many warps");
 
 /* What a block tells of its tile: FLOE_PLACE_IS_SIZE, words, and from this bit on literals. */
@@ -42,7 +46,8 @@ struct block_shared {
     uint32_t tile, attempt, ndone;       /* tiles in this attempt */
     uint32_t literals;                   /* of the tile */
     uint32_t words_before[SPLIT_WARPS], literals_before[SPLIT_WARPS];
-    uint32_t nothing, again; /* to do at all; a second attempt */
+    uint32_t nothing; /* to do at all */
+    uint64_t verdict; /* on the attempt: see verdict_of */
 };
 
 /* A tile that a block has made; all threads have it. Lead: base and descriptors. */
@@ -262,11 +267,18 @@ FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &
            floe_lorenzo_keeps_too_little(nliterals, chunk.ncells);
 }
 
+/* What the block of the last tile tells all others: whether all is to be done again, or how long the chunk is. */
+FLOE_DEV uint64_t verdict_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
+FLOE_DEV bool is_again(uint64_t verdict) { return verdict & 1; }
+FLOE_DEV uint64_t nbytes_of(uint64_t verdict) { return verdict >> 1; }
+
 /* All that needs the size of the chunk, unless it is to be done again. end: word behind the last. One thread. */
 FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk,
                           const floe_place_state &state, uint64_t start, uint64_t end, const floe_place_parts &parts,
                           bool again)
 {
+    const uint64_t nbytes = 4 * end - call.first_offset - FLOE_RECORD_HEAD_NBYTES;
+    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | verdict_of(again, nbytes));
     if (again) {
         call.chunks->attempt = 1;
         *call.retry = 1;
@@ -275,7 +287,6 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
         if (*call.end > call.capacity)
             atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
     }
-    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | again);
 }
 
 /* The next tile of an attempt, as a number that may be beyond the last. By one thread. */
@@ -313,27 +324,47 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     __syncthreads();
 }
 
-/* All tiles of the first attempt are taken: waits for the verdict, and begins the second if it is to be. By a block. */
-FLOE_DEV bool is_again(const floe_lorenzo_encode_call &call, block_shared &sh)
+FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const block_shared &sh)
 {
-    floe_place_head *head = floe_place_state_of(call, call.place_state[0]).head;
-    if (threadIdx.x == 0)
-        sh.again = (uint32_t)floe_place_wait(&head->verdict, 0);
-    __syncthreads();
-    if (!sh.again)
-        return false;
-    __threadfence(); /* what comes now goes where others have copied to */
-    __syncthreads();
+    return floe_place_state_of(call, call.place_state[sh.attempt]).head;
+}
+
+/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the verdict. By a block, behind
+ * a barrier. */
+FLOE_DEV uint64_t wait_for_verdict(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
     if (threadIdx.x == 0) {
+        floe_place_head *head = head_of(call, sh);
+        __threadfence();
         atomicAdd((unsigned long long *)&head->copied, (unsigned long long)sh.ndone);
-        while (floe_load_shared_state(&head->copied) < sh.chunk.view.ntiles)
+        sh.verdict = floe_place_wait(&head->verdict, 0);
+    }
+    __syncthreads();
+    return sh.verdict;
+}
+
+/* Until all tiles of the attempt are where they belong. By a block. */
+FLOE_DEV void wait_for_copies(const floe_lorenzo_encode_call &call, const block_shared &sh)
+{
+    if (threadIdx.x == 0) {
+        while (floe_load_shared_state(&head_of(call, sh)->copied) < sh.chunk.view.ntiles)
             floe_dev_pause();
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+/* The second attempt: what comes now goes where others have copied to. By a block. */
+FLOE_DEV void begin_again(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    wait_for_copies(call, sh);
+    if (threadIdx.x == 0) {
         sh.chunk.quantizer = sh.bits;
         sh.attempt = 1;
+        sh.ndone = 0;
         sh.tile = take_tile(call, 1);
     }
     __syncthreads();
-    return true;
 }
 
 /* A word a thread. */
@@ -369,17 +400,14 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
 
 /* A block takes tiles, in order of their numbers; a warp has two steps of a tile, a thread a group of each. Who waits has told
  * all that it knows before, and tiles are handed out by a counter to blocks that run, so every wait ends. What is not the
- * tile's own is read anew behind it: the loop over steps has all registers. */
+ * tile's own is read anew behind it: the loop over steps has all registers. False: there was nothing to do. Else sh.verdict tells
+ * how long the chunk is, of whose tiles some may still be on their way. */
 template <int RANK>
-__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_few_kernel(
-    const __grid_constant__ floe_lorenzo_encode_call call, const __grid_constant__ floe_lorenzo_ready ready,
-    bool is_ready)
+FLOE_DEV bool encode_few(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
+                         block_shared &sh, uint32_t *memory)
 {
-    floe_dev_begin();
-    FLOE_DYNAMIC_SHARED(uint32_t, memory);
-    __shared__ block_shared sh;
     if (!begin_block(call, ready, is_ready, sh))
-        return;
+        return false;
     for (;;) {
         const uint32_t tile = read_anew(sh.tile);
         if (tile < sh.chunk.view.ntiles) {
@@ -387,34 +415,14 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_few_kerne
                               STAGE_WORDS, RAW_WORDS};
             const block_tile t = make_tile<RANK>(call, sh, tile, out, memory);
             place_tile(call, sh, t, out);
-        } else if (!call.lossy || read_anew(sh.attempt) == 1 || !is_again(call, sh)) {
-            return;
+        } else {
+            if (!is_again(wait_for_verdict(call, sh)))
+                return true;
+            begin_again(call, sh);
         }
     }
 }
 
-template <int RANK>
-cudaError_t launch(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready *ready, cudaStream_t stream)
-{
-    static const floe_lorenzo_ready nothing = {};
-    const cudaError_t e =
-        cudaFuncSetAttribute(lorenzo_few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
-    if (e != cudaSuccess)
-        return e;
-    FLOE_LAUNCH_EARLY(lorenzo_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS, SHARED_NBYTES,
-                      stream, call, ready ? *ready : nothing, ready != NULL);
-    return cudaGetLastError();
-}
-
 } // namespace
 
-uint32_t FLOE_R(floe_lorenzo_few_most)(void) { return MOST_TILES; }
-
-int FLOE_R(floe_lorenzo_few_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank,
-                                       const floe_lorenzo_ready *ready, void *stream)
-{
-    cudaStream_t s = (cudaStream_t)stream;
-    return (int)(rank == 1   ? launch<1>(*call, ready, s)
-                 : rank == 2 ? launch<2>(*call, ready, s)
-                             : launch<3>(*call, ready, s));
-}
+#endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and what was met. */
+#include "api/few_cuda.h"
 #include "tests/gpu/lorenzo_encode_gpu_kit.h"
 
 static void run_few(encoding *e)
 {
     assert_true(floe_lorenzo_is_few(&e->call));
-    CU(floe_lorenzo_few_cuda(&e->call, NULL, NULL));
+    const floe_few_job job = {.call = e->call};
+    CU(floe_few_cuda(&job, NULL));
     CU(cudaDeviceSynchronize());
 }
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole streams of fields of few tiles, made by one kernel: bytes against the CPU's, and what is said where they do not fit. Each
+ * failure is followed by a stream that is right: a call leaves no trace for the next.
+ */
+#include "tests/gpu/case_gpu_kit.h"
+
+static floe_device_report *dev_report;
+
+static const gpu_case cases[] = {
+    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "abs=0.01 fill=none preset=fast"},
+    {"turbulence", FLOE_F64, 3, {40, 32, 64}, "abs=1e-4 fill=none preset=fast"},
+    {"turbulence", FLOE_F32, 2, {300, 400}, "rel=1e-3 preset=fast"},
+    {"turbulence", FLOE_F64, 2, {130, 257}, "rel=1e-3 fill=none preset=fast"},
+    {"turbulence", FLOE_F32, 1, {90000}, "rel=1e-4 preset=fast"},
+    {"turbulence", FLOE_F64, 4, {3, 12, 20, 40}, "abs=1e-3 fill=none preset=fast"},
+    {"turbulence", FLOE_F32, 3, {2, 2, 32 * 530}, "abs=1e-3 fill=none preset=fast"}, /* more tiles than blocks */
+    {"noise", FLOE_F32, 3, {64, 48, 64}, "abs=1e-7 fill=none preset=fast"},          /* again, bit for bit */
+    {"noise", FLOE_F64, 3, {40, 48, 64}, "rel=1e-15 fill=none preset=fast"},
+    {"hostile", FLOE_F32, 3, {34, 50, 70}, "abs=1e-3 fill=none preset=fast"},
+    {"fill", FLOE_F32, 3, {40, 48, 64}, "rel=1e-3 preset=fast"},
+    {"turbulence", FLOE_F32, 3, {40, 40, 40}, "pwrel=1e-3 preset=fast"},
+    {"steps", FLOE_F32, 3, {20, 40, 40}, "lossless preset=fast"},
+    {"turbulence", FLOE_F32, 3, {1, 1, 1}, "abs=0.01 fill=none preset=fast"}, /* a payload of few bytes */
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+typedef struct made {
+    floe_params params;
+    floe_field field, dev_field;
+    uint64_t stream_nbytes, capacity;
+    uint8_t *stream, *got, *dev_stream;
+} made;
+
+static made make(const gpu_case *c)
+{
+    made m;
+    uint64_t nbytes;
+    m.field = case_make(c, &m.params, &nbytes);
+    m.capacity = floe_compress_bound(&m.field, &m.params);
+    m.stream = take(m.capacity);
+    m.got = take(m.capacity);
+    assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
+    m.dev_field = floe_field_of_device(NULL, c->dtype, c->rank, c->shape);
+    CU(cudaMalloc(&m.dev_field.data, nbytes));
+    CU(cudaMemcpy(m.dev_field.data, m.field.data, nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMalloc((void **)&m.dev_stream, m.capacity));
+    return m;
+}
+
+static void unmake(made *m)
+{
+    free(m->field.data);
+    free(m->stream);
+    free(m->got);
+    CU(cudaFree(m->dev_field.data));
+    CU(cudaFree(m->dev_stream));
+}
+
+/* With room for so many bytes; what comes behind them stays as it was. The report's status. */
+static uint32_t encode(made *m, uint64_t capacity)
+{
+    floe_device_report report;
+    CU(cudaMemset(m->dev_stream, 0xEE, m->capacity));
+    assert_int_equal(floe_compress_async(gpu, &m->dev_field, &m->params, m->dev_stream, capacity, dev_report), FLOE_OK);
+    CU(cudaDeviceSynchronize());
+    CU(cudaMemcpy(&report, dev_report, sizeof report, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(m->got, m->dev_stream, m->capacity, cudaMemcpyDeviceToHost));
+    for (uint64_t i = capacity; i < m->capacity; i++)
+        assert_int_equal(m->got[i], 0xEE);
+    assert_int_equal(report.nbytes, report.status == FLOE_OK ? m->stream_nbytes : 0);
+    return report.status;
+}
+
+static void encode_right(made *m, uint64_t capacity)
+{
+    assert_int_equal(encode(m, capacity), FLOE_OK);
+    assert_memory_equal(m->got, m->stream, m->stream_nbytes);
+}
+
+static void same_streams(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NCASES; i++) {
+        made m = make(&cases[i]);
+        for (int r = 0; r < (is_small() ? 2 : 20); r++)
+            encode_right(&m, r % 2 ? m.capacity : m.stream_nbytes);
+        unmake(&m);
+    }
+}
+
+/* Of the index, of the payload, or of the header not all fits. */
+static void streams_that_do_not_fit(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NCASES; i++) {
+        made m = make(&cases[i]);
+        const uint64_t n = m.stream_nbytes, room[] = {n - 1, n - 8, n - 72, n / 2, n / 3, 64, 8, 0};
+        for (int r = 0; r < (int)(sizeof room / sizeof *room); r++) {
+            assert_int_equal(encode(&m, room[r]), FLOE_ERR_CAPACITY);
+            if (r % 3 == 0)
+                encode_right(&m, n);
+        }
+        encode_right(&m, n);
+        unmake(&m);
+    }
+}
+
+static int open_all(void **state)
+{
+    CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
+    return contexts_open(state);
+}
+
+static int close_all(void **state)
+{
+    CU(cudaFree(dev_report));
+    return contexts_close(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_streams),
+        cmocka_unit_test(streams_that_do_not_fit),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
