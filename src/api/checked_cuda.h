@@ -25,6 +25,7 @@ typedef struct floe_checked_state {
 typedef struct floe_checked_job {
     floe_lorenzo_decode_call decode;
     floe_container_open open; /* nothing of what it tells is wanted */
+    floe_lorenzo_guess guess; /* as that of who opens */
     floe_checked_state *state;
     void *tallies; /* floe_container_verify_nbytes(max_chunks), all 0 before */
     floe_device_report *report;

@@ -3,9 +3,14 @@
  * Tiles to values, and all checks of their stream beside it. One block judges all of the stream but the payloads. Others check
  * pieces of the payloads, spread evenly among those that decode, whose words they bring near: both walk through the stream at
  * one pace. The last block waits for all others, and reports.
+ *
+ * The kernel before opens chunks. Blocks that run at once do not wait for that: what they check is there, and where their tiles
+ * lie they find out themselves, if the stream is as most are.
  */
 #include "api/checked_cuda.h"
 
+#include "api/open_grid.cuh"
+#include "backend/device_order.cuh"
 #include "base/dev_report_math.h"
 #include "codec/lorenzo_decode_pack.cuh"
 #include "container/container_judge.cuh"
@@ -15,8 +20,9 @@ namespace
 {
 
 enum {
-    PIECES = BATCH,       /* of a block that checks, where there are blocks enough */
-    HASH_BLOCKS = 8 * 132 /* at most: twice what an H100 or H200 runs at once */
+    PIECES = BATCH,                               /* of a block that checks, where there are blocks enough */
+    EARLY_BLOCKS = 132 * PACK_BLOCKS_A_PROCESSOR, /* that an H100 or H200 runs at once */
+    HASH_BLOCKS = 2 * EARLY_BLOCKS                /* at most */
 };
 static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
 static_assert(sizeof(judge_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES,
@@ -46,6 +52,7 @@ FLOE_DEV void tell(const floe_checked_job &job, uint32_t *told, int who, uint32_
 {
     if (status == FLOE_OK)
         return;
+    floe_dev_wait(); /* until statuses are clear */
     atomicExch(told, 1u);
     atomicCAS(job.state->statuses + who, (uint32_t)FLOE_OK, status);
 }
@@ -61,15 +68,30 @@ FLOE_DEV_SELDOM void judge(const floe_checked_job &job, uint32_t *told, judge_sh
         tell(job, told, OF_CONTAINER, status);
 }
 
+/* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so few
+ * chunks as there is room for. */
+FLOE_DEV const floe_dev_record *index_of(const floe_checked_job &job, uint64_t nbytes, uint64_t *nrecords)
+{
+    static_assert(sizeof(floe_dev_record) == FLOE_INDEX_ENTRY_NBYTES, "entries are records");
+    if (nbytes > job.open.nbytes || nbytes % 8 || nbytes < FLOE_HEADER_MIN_NBYTES + FLOE_FOOTER_NBYTES)
+        return NULL;
+    const uint64_t *footer = (const uint64_t *)(job.open.stream + nbytes) - FLOE_FOOTER_WORDS;
+    const uint64_t n = footer[2], span = floe_index_span(n);
+    if (n == 0 || n > job.open.max_records || span == 0 || span > nbytes)
+        return NULL;
+    *nrecords = n;
+    return (const floe_dev_record *)(job.open.stream + nbytes - span);
+}
+
 /* This block's pieces of the payloads. Where nothing can be there, who judges the stream says so. */
 FLOE_DEV_SELDOM void check_payloads(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
                                     uint32_t *told, hash_shared &s)
 {
-    const floe_dev_record *records = job.decode.records;
-    const uint64_t nrecords = job.decode.grid->nchunks;
-    if (nrecords == 0)
+    uint64_t nrecords;
+    const floe_dev_record *records = index_of(job, nbytes, &nrecords);
+    if (!records)
         return;
-    payloads w = payloads_of(job.decode.stream, nbytes, records, nrecords, block, nblocks);
+    payloads w = payloads_of(job.open.stream, nbytes, records, nrecords, block, nblocks);
     w.nblocks = floe_min64(w.nblocks, floe_ceil_div(w.nslots, PIECES));
     if (block >= w.nblocks)
         return;
@@ -78,19 +100,133 @@ FLOE_DEV_SELDOM void check_payloads(const floe_checked_job &job, uint64_t nbytes
     if (s.bad && threadIdx.x == 0)
         tell(job, told, OF_PAYLOADS, FLOE_ERR_FORMAT);
     for (uint64_t r = threadIdx.x; last && r < nrecords; r += PACK_THREADS)
-        if (tally_take(tallies + r, records[r].nbytes) != records[r].checksum ||
-            !padding_is_zero(job.decode.stream, records[r]))
+        if (tally_take(tallies + r, records[r].nbytes) != records[r].checksum || !record_fits(w, records[r]) ||
+            !padding_is_zero(job.open.stream, records[r]))
             tell(job, told, OF_PAYLOADS, FLOE_ERR_CHECKSUM);
 }
 
 /* ---- decoding ------------------------------------------------------------------------------------------------------ */
 
+/* What a block finds out of its chunk; shared memory. */
+struct early_chunk {
+    floe_peek peek;
+    floe_dev_chunk c;
+    uint32_t head[FLOE_LORENZO_HEADER_WORDS], sums[PACK_WARPS];
+};
+
+/* The chunk as it is expected, if it is a whole one. By a block, which synchronizes before it looks at it. */
+FLOE_DEV bool expect_chunk(const floe_checked_job &job, uint32_t chunk, early_chunk &e)
+{
+    const floe_lorenzo_guess &guess = job.guess;
+    const floe_dev_field &field = job.decode.field;
+    int64_t at = 0;
+    uint32_t index = chunk;
+    for (uint32_t i = field.rank; i-- > 0; index /= guess.along[i]) {
+        const uint64_t lo = index % guess.along[i] * guess.chunk[i];
+        at += (int64_t)lo * field.stride[i];
+        if (lo + guess.chunk[i] > guess.shape[i])
+            return false;
+    }
+    static_assert(sizeof e.c % 8 == 0, "whole words");
+    for (uint32_t k = threadIdx.x; k < sizeof e.c / 8; k += PACK_THREADS)
+        ((uint64_t *)&e.c)[k] = ((const uint64_t *)&guess.full)[k];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        e.c.origin = (uint8_t *)field.data + at * (int64_t)sizeof(floe_real);
+    return true;
+}
+
+/* Where the chunk's words are, of which so many are there. NULL: the stream is not as it is expected. By a block. */
+FLOE_DEV const uint32_t *peek_chunk(const floe_checked_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
+                                    uint64_t *nwords)
+{
+    const floe_lorenzo_guess &guess = job.guess;
+    const floe_dev_field &field = job.decode.field;
+    uint64_t cut[FLOE_MAX_RANK];
+    floe_dev_record record;
+    if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, guess.nchunks, chunk, &e.peek) ||
+        !floe_peek_record(&e.peek, nbytes, guess.nchunks, &record) ||
+        !floe_peek_layout(&e.peek, field.dtype, field.rank, guess.shape, cut))
+        return NULL;
+    for (uint32_t i = 0; i < field.rank; i++)
+        if (cut[i] != guess.chunk[i])
+            return NULL;
+    *nwords = record.nbytes / 4;
+    return (const uint32_t *)(job.open.stream + record.offset + FLOE_RECORD_HEAD_NBYTES);
+}
+
+/* Words of the tiles before `tile`. By a block. */
+FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chunk &e)
+{
+    uint32_t sum = 0;
+#pragma unroll 8
+    for (uint32_t i = threadIdx.x; i < tile; i += PACK_THREADS)
+        sum += entries[i] & FLOE_TILE_NWORDS_MASK;
+    sum = __reduce_add_sync(FLOE_ALL_LANES, sum);
+    if (floe_lane() == 0)
+        e.sums[threadIdx.x / FLOE_WARP] = sum;
+    __syncthreads();
+    sum = 0;
+#pragma unroll
+    for (int w = 0; w < PACK_WARPS; w++)
+        sum += e.sums[w];
+    return sum;
+}
+
+/* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened the
+ * chunk, and what is not right is found by who does. By a block. */
+FLOE_DEV_SELDOM bool find_early(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
+                                tile_words *w)
+{
+    const uint32_t chunk = slot / (uint32_t)job.guess.slots, tile = slot % (uint32_t)job.guess.slots;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.guess.full.view.ntiles;
+    uint64_t nwords;
+    if (chunk >= job.guess.nchunks || tile >= ntiles || !expect_chunk(job, chunk, e))
+        return false;
+    const uint32_t *words = peek_chunk(job, nbytes, chunk, e, &nwords), *entries = words + FLOE_LORENZO_HEADER_WORDS;
+    if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
+        return false;
+    if (threadIdx.x < FLOE_LORENZO_HEADER_WORDS)
+        e.head[threadIdx.x] = words[threadIdx.x];
+    uint32_t own[PACK_WARPS];
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++)
+        own[i] = tile + i < ntiles ? entries[tile + i] : 0;
+    uint64_t at = FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles + words_before(entries, tile, e);
+    w->entry = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++) {
+        at += i < warp ? own[i] & FLOE_TILE_NWORDS_MASK : 0;
+        w->entry = i == warp ? own[i] : w->entry;
+    }
+    w->encoder = FLOE_LORENZO_PACK;
+    w->words = words + at;
+    if (threadIdx.x == 0) {
+        e.c.quantizer.kind = FLOE_QUANTIZER_LINEAR;
+        e.c.quantizer.step = floe_f64_of(floe_lorenzo_word64_of(e.head + 4));
+    }
+    __syncthreads();
+    return lorenzo_is_usual(e.head) && floe_lorenzo_word64_of(e.head + 12) == ntiles && entry_is_plain(w->entry) &&
+           at + (w->entry & FLOE_TILE_NWORDS_MASK) <= nwords;
+}
+
 /* Four tiles, a warp each. */
-FLOE_DEV void decode_tiles(const floe_checked_job &job, uint32_t block, uint32_t *told, uint32_t *stages)
+FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t *told, early_chunk &e,
+                           uint32_t *stages)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, slot = block * PACK_WARPS + warp;
-    if (slot < job.decode.max_slots && decode_slot(job.decode, slot, stages + warp * STAGE_WORDS) != TILE_DONE &&
-        floe_lane() == 0)
+    uint32_t *stage = stages + warp * STAGE_WORDS;
+    found_slot f = {};
+    if (blockIdx.x < EARLY_BLOCKS && job.guess.nchunks != 0 && job.guess.all &&
+        find_early(job, nbytes, block * PACK_WARPS, e, &f.words)) {
+        f.chunk = &e.c;
+        f.tile = slot % (uint32_t)job.guess.slots;
+    } else {
+        floe_dev_wait(); /* until chunks are open */
+        if (slot < job.decode.max_slots)
+            f = find_slot(job.decode, slot);
+    }
+    if (f.chunk && decode_found(f, stage) != TILE_DONE && floe_lane() == 0)
         tell(job, told, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
@@ -100,6 +236,7 @@ FLOE_DEV void decode_tiles(const floe_checked_job &job, uint32_t block, uint32_t
 FLOE_DEV void report(const floe_checked_job &job, uint64_t nbytes, uint32_t *told)
 {
     floe_checked_state *state = job.state;
+    floe_dev_wait();
     for (uint64_t c = threadIdx.x; c < job.decode.max_chunks; c += PACK_THREADS)
         tell(job, told, OF_OPENING, job.decode.chunks[c].opened);
     __syncthreads();
@@ -120,6 +257,7 @@ FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
     __syncthreads();
     if (threadIdx.x != 0)
         return;
+    floe_dev_wait(); /* until the count is clear */
     if (*told)
         __threadfence();
     atomicAdd((unsigned long long *)&job.state->ndone, 1ull);
@@ -128,8 +266,9 @@ FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
 __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked_decode_kernel(
     const __grid_constant__ floe_checked_job job, const shares all)
 {
-    floe_dev_begin();
+    floe_dev_begin_early();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
+    __shared__ early_chunk early;
     __shared__ uint32_t told; /* the block has told a status */
     const uint64_t nbytes = job.open.dev_nbytes ? *job.open.dev_nbytes : job.open.nbytes;
     const uint32_t i = blockIdx.x - 1, before = (uint32_t)(i * all.hash_rate >> 32);
@@ -141,7 +280,7 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked
     else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
         check_payloads(job, nbytes, before, all.nhash, &told, *(hash_shared *)stages);
     else
-        decode_tiles(job, i - before, &told, stages);
+        decode_tiles(job, nbytes, i - before, &told, early, stages);
     if (blockIdx.x + 1 == gridDim.x)
         report(job, nbytes, &told);
     else

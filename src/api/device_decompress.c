@@ -156,7 +156,7 @@ static floe_status start_checked(floe_ctx *ctx, const decompression *d, floe_dev
     floe_open_job chunks = d->chunks; /* what is added does not go on to a second attempt, which has other memory */
     floe_checked_job job = {
         .decode = chunks.call, .open = d->open, .state = d->checked, .tallies = d->verify.scratch, .report = report};
-    job.decode.records = chunks.records = d->open.records;
+    job.guess = chunks.guess;
     job.open.records = NULL;
     chunks.cleared = (uint64_t *)d->checked;
     chunks.cleared_nwords = (sizeof *d->checked + floe_container_verify_nbytes(d->max_chunks)) / 8;

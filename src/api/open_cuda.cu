@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Container and codec at once: a block finds its chunk by footer and index, then opens it. */
 #include "api/open_grid.cuh"
+#include "backend/device_order.cuh"
 
 namespace
 {
@@ -16,7 +17,7 @@ FLOE_DEV void clear(const floe_open_job &job)
 /* A block owns a chunk of the grid, which may turn out to have fewer. The grid is found out while the chunk is loaded. */
 __global__ __launch_bounds__(MAX_THREADS) void open_kernel(const __grid_constant__ floe_open_job job)
 {
-    floe_dev_begin();
+    floe_dev_begin_then_launch(); /* what comes next may begin with the stream as it is */
     __shared__ opening o;
     __shared__ floe_peek peek;
     const floe_lorenzo_decode_call &call = job.call;
@@ -39,11 +40,7 @@ __global__ __launch_bounds__(MAX_THREADS) void open_kernel(const __grid_constant
             status = FLOE_OK;
         else if (o.nchunks > 0 && o.nchunks == nchunks && is_there)
             status = open_chunk(call, job.guess, chunk, record, &o, run);
-        if (!is_there)
-            record = floe_dev_record{0, 0, 0};
     }
-    if (job.records && threadIdx.x == 0)
-        job.records[chunk] = record;
     open_end(call, chunk, status, &o);
 }
 

@@ -11,7 +11,6 @@ extern "C" {
 
 typedef struct floe_open_job {
     floe_lorenzo_decode_call call; /* layout and records are not looked at; *status becomes FLOE_OK */
-    floe_dev_record *records;      /* NULL, or out: those of max_chunks as the index has them, 0 where nothing can be */
     floe_lorenzo_guess guess;
     uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
     uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */

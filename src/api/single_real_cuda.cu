@@ -93,12 +93,6 @@ FLOE_DEV_SELDOM bool open_fully(const floe_single_job &job, uint32_t words, sing
     return __syncthreads_and(ok);
 }
 
-/* The first words of a chunk as most have them: pack, linear, no other view, neither table nor codebook. */
-FLOE_DEV bool is_usual(const uint32_t *head)
-{
-    return head[0] == ((uint32_t)FLOE_LORENZO_PACK | (uint32_t)FLOE_QUANTIZER_LINEAR << 8) && (head[1] | head[2]) == 0;
-}
-
 /* ---- decoding ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the block of a tile decodes it together. */
@@ -283,7 +277,7 @@ FLOE_DEV found_tile find_tile(const floe_single_job &job, uint32_t tile, const c
     found_tile f = {};
     f.words = c.words + at;
     f.all = r.all;
-    f.usual = is_usual(sh.o.words);
+    f.usual = lorenzo_is_usual(sh.o.words);
     f.ok = inside && r.n == job.chunk.guess.full.view.ntiles;
     if (inside && entry_is_plain(entry) && split_has_room<RANK>(entry))
         window_open_whole(f.window, f.words, nwords, stage);

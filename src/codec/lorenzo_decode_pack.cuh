@@ -66,28 +66,48 @@ FLOE_DEV void prefetch_tile(const floe_lorenzo_decode_call &call, uint64_t slot)
         floe_prefetch_far(w.words + line);
 }
 
-/* A tile, a thread a group of each step. What decides where the words are is loaded at once, and what they mean while they are
- * on their way. By a warp. */
-FLOE_DEV outcome decode_slot(const floe_lorenzo_decode_call &call, uint32_t slot, uint32_t *stage)
+/* A tile that is to be decoded. chunk NULL: there is none. */
+struct found_slot {
+    const floe_dev_chunk *chunk;
+    tile_words words;
+    uint32_t tile;
+};
+
+/* That of a slot. What decides where the words are is loaded at once. */
+FLOE_DEV found_slot find_slot(const floe_lorenzo_decode_call &call, uint32_t slot)
 {
-    const tile_words w = words_of(call, slot);
-    const uint32_t slots = call.grid->slots, c = slot / slots, tile = slot % slots;
+    found_slot f = {NULL, words_of(call, slot), 0};
+    const uint32_t slots = call.grid->slots, c = slot / slots;
     const uint64_t nchunks = call.grid->nchunks;
-    if (c >= nchunks || w.encoder != FLOE_LORENZO_PACK)
-        return TILE_DONE;
-    const floe_dev_chunk *chunk = call.chunks + c;
-    const uint32_t rank = chunk->view.rank;
+    f.tile = slot % slots;
+    if (c < nchunks && f.words.encoder == FLOE_LORENZO_PACK)
+        f.chunk = call.chunks + c;
+    if (f.chunk && slot + AHEAD < nchunks * slots)
+        prefetch_tile(call, slot + AHEAD);
+    return f;
+}
+
+/* A thread a group of each step; what the words mean is found out while they are on their way. By a warp. */
+FLOE_DEV outcome decode_found(const found_slot &f, uint32_t *stage)
+{
+    const tile_words &w = f.words;
+    const uint32_t rank = f.chunk->view.rank;
     pack_source source;
     if (entry_is_plain(w.entry))
         window_open(source.w, w.words, w.entry & FLOE_TILE_NWORDS_MASK, 0, stage, STAGE_WORDS);
-    if (slot + AHEAD < nchunks * slots)
-        prefetch_tile(call, slot + AHEAD);
-    if (tile < chunk->view.ntiles)
-        return rank == 3   ? decode_pack<3>(chunk, w, tile, source, stage)
-               : rank == 2 ? decode_pack<2>(chunk, w, tile, source, stage)
-                           : decode_pack<1>(chunk, w, tile, source, stage);
+    if (f.tile < f.chunk->view.ntiles)
+        return rank == 3   ? decode_pack<3>(f.chunk, w, f.tile, source, stage)
+               : rank == 2 ? decode_pack<2>(f.chunk, w, f.tile, source, stage)
+                           : decode_pack<1>(f.chunk, w, f.tile, source, stage);
     floe_copy_async_wait();
     return TILE_DONE;
+}
+
+/* By a warp. */
+FLOE_DEV outcome decode_slot(const floe_lorenzo_decode_call &call, uint32_t slot, uint32_t *stage)
+{
+    const found_slot f = find_slot(call, slot);
+    return f.chunk ? decode_found(f, stage) : TILE_DONE;
 }
 
 } // namespace

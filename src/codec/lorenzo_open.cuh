@@ -129,6 +129,13 @@ FLOE_DEV floe_status read_head(const floe_lorenzo_decode_call &call, uint64_t nb
     return FLOE_OK;
 }
 
+/* The first words of a chunk as most have them: pack, linear, no other view, neither table nor codebook. */
+FLOE_DEV bool lorenzo_is_usual(const uint32_t *words)
+{
+    return words[0] == ((uint32_t)FLOE_LORENZO_PACK | (uint32_t)FLOE_QUANTIZER_LINEAR << 8) &&
+           (words[1] | words[2]) == 0;
+}
+
 /* The grid's chunks; 0: more than there is room for, or none. */
 FLOE_DEV uint64_t count_chunks(const floe_lorenzo_decode_call &call, const opening *o)
 {

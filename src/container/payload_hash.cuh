@@ -9,6 +9,7 @@
 #ifndef FLOE_CONTAINER_PAYLOAD_HASH_CUH
 #define FLOE_CONTAINER_PAYLOAD_HASH_CUH
 
+#include "backend/device_order.cuh"
 #include "container/checksum_cuda.cuh"
 #include "container/container_cuda.h"
 #include "container/layout_math.h"
@@ -158,6 +159,7 @@ FLOE_DEV void terms_add(uint32_t count, const hash_shared &s, tally *tallies)
     const uint32_t j = threadIdx.x;
     if (j >= count || s.pieces[j].record == UINT64_MAX || (j && s.pieces[j - 1].record == s.pieces[j].record))
         return;
+    floe_dev_wait(); /* until tallies are clear: the hashes did not need that */
     uint64_t sum = 0;
     for (uint32_t k = j; k < count && s.pieces[k].record == s.pieces[j].record; k++)
         sum += s.terms[k];
