@@ -51,14 +51,19 @@ double floe_distribution_ks_pvalue(double d, uint64_t n)
     return sum;
 }
 
-double floe_distribution_kl(const uint64_t *p, const uint64_t *q, uint32_t nbins)
+double floe_distribution_kl(const uint64_t *p, const uint64_t *q, uint32_t nbins, double *reverse)
 {
-    const double half = 0.5, all = (double)total_of(p, nbins) + half * nbins;
-    double sum = 0;
+    const double half = 0.5, all_p = (double)total_of(p, nbins) + half * nbins,
+                 all_q = (double)total_of(q, nbins) + half * nbins;
+    double sum_p = 0, sum_q = 0;
     for (uint32_t i = 0; i < nbins; i++)
-        if (p[i] != q[i])
-            sum += ((double)p[i] + half) / all * log(((double)p[i] + half) / ((double)q[i] + half));
-    return sum > 0 ? sum : 0; /* never below 0, but for rounding */
+        if (p[i] != q[i]) {
+            const double of_p = (double)p[i] + half, of_q = (double)q[i] + half, difference = log(of_p / of_q);
+            sum_p += of_p / all_p * difference;
+            sum_q -= of_q / all_q * difference;
+        }
+    *reverse = sum_q > 0 ? sum_q : 0; /* never below 0, but for rounding */
+    return sum_p > 0 ? sum_p : 0;
 }
 
 double floe_distribution_wasserstein(const uint64_t *p, const uint64_t *q, uint32_t nbins)

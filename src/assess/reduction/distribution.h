@@ -15,9 +15,9 @@ double floe_distribution_ks(const uint64_t *p, const uint64_t *q, uint32_t nbins
 /* The probability of a distance of d or more between two samples of n values each of one distribution: Kolmogorov's limit. */
 double floe_distribution_ks_pvalue(double d, uint64_t n);
 
-/* Kullback-Leibler divergence of p from q in nats. Half a count is added to each bin, so that an empty one is no
- * infinity. */
-double floe_distribution_kl(const uint64_t *p, const uint64_t *q, uint32_t nbins);
+/* Kullback-Leibler divergence of p from q in nats, and of q from p to *reverse. Half a count is added to each bin, so that an
+ * empty one is no infinity. */
+double floe_distribution_kl(const uint64_t *p, const uint64_t *q, uint32_t nbins, double *reverse);
 
 /* The area between the two cumulated distributions, in widths of a bin; not more than one width off. */
 double floe_distribution_wasserstein(const uint64_t *p, const uint64_t *q, uint32_t nbins);

@@ -106,8 +106,7 @@ static void histograms_finish(const floe_reduction_result *r, uint64_t n, floe_a
     report->original.entropy_quantized = floe_distribution_entropy(p, nbins);
     report->decoded.entropy_quantized = floe_distribution_entropy(q, nbins);
     d->ks = floe_distribution_ks(p, q, nbins);
-    d->kl = floe_distribution_kl(p, q, nbins);
-    d->kl_reverse = floe_distribution_kl(q, p, nbins);
+    d->kl = floe_distribution_kl(p, q, nbins, &d->kl_reverse);
     d->resolution = floe_bins_power(r->value_frame.exponent);
     d->wasserstein = floe_distribution_wasserstein(p, q, nbins) * d->resolution;
 }
