@@ -103,11 +103,12 @@ static void counts_take(floe_reduction *r, floe_arena *arena)
 
 void floe_reduction_take(floe_reduction *r, floe_arena *arena)
 {
-    r->parts = floe_arena_take(arena, r->npieces, sizeof *r->parts);
-    if (r->pair->place == FLOE_HOST)
+    if (r->pair->place == FLOE_HOST) {
+        r->parts = floe_arena_take(arena, r->npieces, sizeof *r->parts);
         r->tree = floe_arena_take(arena, r->npieces, sizeof *r->tree);
-    else
+    } else {
         r->looks = floe_arena_take(arena, r->npieces, sizeof *r->looks);
+    }
     r->workers = floe_arena_take(arena, r->nworkers, sizeof *r->workers);
     for (uint32_t i = 0; i < r->nworkers; i++)
         worker_take(r, r->workers ? &r->workers[i] : NULL, arena);

@@ -78,9 +78,8 @@ typedef struct floe_reduction {
     uint64_t nelems, piece, npieces; /* piece: pairs in each but the last */
     uint32_t nworkers;
     /* taken */
-    floe_reduction_part *parts;
-    floe_reduction_part *tree;  /* of a pair in host memory */
-    floe_reduction_look *looks; /* of a pair in device memory */
+    floe_reduction_part *parts, *tree; /* of a pair in host memory */
+    floe_reduction_look *looks;        /* of a pair in device memory */
     floe_reduction_worker *workers;
     uint64_t *error_count, *ratio_count, *value_count[2], *byte_count[2];
     uint64_t *outside_count; /* of each piece */

@@ -7,10 +7,10 @@
 #ifndef FLOE_ASSESS_REDUCTION_BINS_CUH
 #define FLOE_ASSESS_REDUCTION_BINS_CUH
 
-#include "assess/reduction/reduction_lane.cuh"
+#include "assess/reduction/reduction_fold.cuh"
 
 enum {
-    FLOE_REDUCTION_FEW_NBYTES = 94 << 10, /* of bins, so that two blocks share a processor */
+    FLOE_REDUCTION_FEW_NBYTES = 88 << 10, /* of bins, so that two blocks share a processor */
     FLOE_REDUCTION_NARROW = 1 << 22       /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
 };
 

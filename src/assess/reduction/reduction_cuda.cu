@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "assess/reduction/reduction_bins.cuh"
+#include "assess/reduction/reduction_feed.cuh"
+#include "backend/device_order.cuh"
 
 namespace
 {
 
-enum {
-    PART_WORDS = FLOE_SUMS + FLOE_TOPS + FLOE_COUNTS,
-    JOIN_STRETCHES = 28, /* of parts, in all of which the same word is joined by a thread of its own */
-    JOIN_THREADS = PART_WORDS * JOIN_STRETCHES,
-    BLOCKS_AN_SM = 2,
-    MERGE_THREADS = 128,
-    MERGE_BLOCKS = 16
-};
-static_assert(JOIN_THREADS <= 1024, "one block");
+enum { BLOCKS_AN_SM = 2, STEPS_EXPECTED = 8, MERGE_THREADS = 128, MERGE_BLOCKS = 16 };
 
 /* ---- pieces -------------------------------------------------------------------------------------------------------- */
 
-template <typename T>
-FLOE_DEV_SELDOM floe_reduction_group<T> gathered(const floe_reduction_dev_job *job, uint64_t first, uint64_t end)
+/* Shared memory for what is on its way. */
+FLOE_HD uint32_t fed_nbytes(floe_dtype dtype, bool bins)
 {
-    floe_reduction_group<T> g;
-    floe_reduction_gather(job, first, end, &g);
-    return g;
-}
-
-template <typename T>
-FLOE_DEV void fetch(const floe_reduction_dev_job *job, uint64_t first, uint64_t end, floe_reduction_group<T> *g)
-{
-    if (floe_reduction_is_whole(job, first, end))
-        floe_reduction_load(floe_reduction_flat<T>(job, 0, first), floe_reduction_flat<T>(job, 1, first), g);
-    else
-        *g = gathered<T>(job, first, end);
+    return bins && dtype == FLOE_F32 ? FLOE_REDUCTION_FEED_NBYTES : 0;
 }
 
 /* Of a kernel's block. */
@@ -47,23 +30,25 @@ enum { STRETCH_STEPS = 32, STRETCH = STRETCH_STEPS * FLOE_REDUCTION_STEP }; /* p
 struct stretch {
     const uint4 *x, *y; /* of flat fields: floe_reduction_flat of the first step */
     uint64_t begin, end;
-    uint32_t nsteps, nwhole; /* the first of them, which go by whole loads */
-    uint32_t turn;           /* of the piece */
-    uint32_t wild;           /* steps of which not all groups are tame */
-    uint32_t waiting;        /* steps that are to be counted in wider frames */
+    uint64_t next;             /* where the block goes on */
+    floe_reduction_look *look; /* of the piece */
+    uint32_t nsteps, nwhole;   /* the first of them, which go by whole loads */
+    uint32_t wild;             /* steps of which not all groups are tame */
+    uint32_t waiting;          /* steps that are to be counted in wider frames */
 };
 
 template <typename T>
-FLOE_DEV stretch stretch_of(const floe_reduction_dev_job *job, uint64_t begin, uint64_t end, uint32_t turn)
+FLOE_DEV stretch stretch_of(const floe_reduction_dev_job *job, uint64_t piece, uint64_t begin, uint64_t end)
 {
     const uint32_t n = (uint32_t)(end - begin);
     return stretch{floe_reduction_flat<T>(job, 0, begin),
                    floe_reduction_flat<T>(job, 1, begin),
                    begin,
                    end,
+                   end < (piece + 1) * job->piece ? end : (piece + gridDim.x) * job->piece,
+                   &job->looks[piece],
                    (n + FLOE_REDUCTION_STEP - 1) / FLOE_REDUCTION_STEP,
                    job->flat ? n / FLOE_REDUCTION_STEP : 0,
-                   turn,
                    0,
                    0};
 }
@@ -75,16 +60,16 @@ FLOE_DEV void step_fetch(const floe_reduction_dev_job *job, const stretch *s, ui
     if (step < s->nwhole)
         floe_reduction_load(s->x + step * WORDS, s->y + step * WORDS, g);
     else
-        *g = gathered<T>(job, s->begin + (uint64_t)step * FLOE_REDUCTION_STEP, s->end);
+        *g = floe_reduction_gathered<T>(job, s->begin + (uint64_t)step * FLOE_REDUCTION_STEP, s->end);
 }
 
 /* Has what a step of whole loads reads brought to the second cache. */
-template <typename T> FLOE_DEV void step_prefetch(const stretch *s, uint32_t step)
+template <typename T> FLOE_DEV void step_expect(const floe_reduction_dev_job *job, uint64_t first)
 {
-    enum { WORDS = FLOE_REDUCTION_STEP * sizeof(T) / sizeof(uint4), LINE = 8, LINES = WORDS / LINE };
-    const uint4 *first = threadIdx.x < LINES ? s->x : s->y; /* of this thread: begin + threadIdx.x */
-    if (step < s->nwhole && threadIdx.x < 2 * LINES)
-        floe_prefetch_far(first + step * WORDS - threadIdx.x + threadIdx.x % LINES * LINE);
+    enum { LINE = 128 / sizeof(T), LINES = FLOE_REDUCTION_STEP / LINE };
+    const T *side = (const T *)(threadIdx.x < LINES ? job->side[0] : job->side[1]);
+    if (job->flat && first + FLOE_REDUCTION_STEP <= job->nelems && threadIdx.x < 2 * LINES)
+        floe_prefetch_far(side + first + threadIdx.x % LINES * LINE);
 }
 
 /* Counts groups that fit. */
@@ -162,7 +147,7 @@ FLOE_DEV void wild_add(const worker<T> *w, stretch *s, floe_reduction_lane<T> *l
         floe_reduction_extent<T> extent;
         step_fetch(w->job, s, step, &g);
         const floe_reduction_marks marks =
-            floe_reduction_pairs_add<KIND>(w->job, &g, s->turn, &extent, w->shared, lane);
+            floe_reduction_pairs_add<KIND>(w->job, &g, s->look, &extent, w->shared, lane);
         floe_reduction_span_join(&values, &extent.values);
         bool breaks = floe_reduction_errors_join(&extent, lane);
         if (KIND >= FLOE_REDUCTION_RATIO)
@@ -179,18 +164,17 @@ FLOE_DEV void wild_add(const worker<T> *w, stretch *s, floe_reduction_lane<T> *l
     floe_reduction_span_record(&values, &w->shared->records);
 }
 
-/* Adds a step up if all of the warp's groups are tame, else puts it off. Those of another step are fetched once all of this
- * one has come: the compiler waits for both alike. */
-template <bool BINS, floe_reduction_kind KIND, typename T>
-FLOE_DEV void step_take(const worker<T> *w, const floe_reduction_group<T> *g, uint32_t step, uint32_t next,
-                        floe_reduction_group<T> *ahead, stretch *s, floe_reduction_lane<T> *lane)
+/* Adds a step up if all of the warp's groups are tame, else puts it off. ask: called once all of the step has come; only then,
+ * as the compiler waits for both alike, may others be asked for. */
+template <bool BINS, floe_reduction_kind KIND, typename T, class Ask>
+FLOE_DEV void step_take(const worker<T> *w, const floe_reduction_group<T> *g, uint32_t step, Ask ask, stretch *s,
+                        floe_reduction_lane<T> *lane)
 {
     const floe_reduction_marks all = {255, 255};
     floe_reduction_extent<T> extent;
     T low[2];
     floe_reduction_group_lows(g, low);
-    if (next < s->nsteps)
-        step_fetch(w->job, s, next, ahead);
+    ask();
     const bool tame = __all_sync(FLOE_ALL_LANES, floe_reduction_group_tame(w->job, g, low, &extent));
     if (!tame) {
         s->wild |= 1u << step;
@@ -210,43 +194,78 @@ FLOE_DEV void step_take(const worker<T> *w, const floe_reduction_group<T> *g, ui
         s->waiting |= 1u << step;
 }
 
-/* A thread takes eight pairs of every 2048. */
-template <bool BINS, floe_reduction_kind KIND, typename T>
-FLOE_DEV void steps_add(const worker<T> *w, stretch *s, floe_reduction_lane<T> *lane)
+/* A thread takes eight pairs of every 2048. Those of the next step are on their way meanwhile: in shared memory where there are
+ * bins, */
+template <floe_reduction_kind KIND>
+FLOE_DEV void steps_add_fed(const worker<float> *w, floe_reduction_feed *feed, stretch *s,
+                            floe_reduction_lane<float> *lane)
 {
 #pragma unroll 1
     for (uint32_t step = 0; step < s->nsteps; step++) {
-        floe_reduction_group<T> g;
-        step_fetch(w->job, s, step, &g);
-        if (BINS && sizeof(T) == 4)
-            step_prefetch<T>(s, step + 1);
-        step_take<BINS, KIND>(w, &g, step, s->nsteps, &g, s, lane);
+        const bool is_fed = step < s->nwhole;
+        floe_reduction_group<float> g;
+        if (is_fed)
+            floe_reduction_feed_take(feed, &g);
+        else
+            step_fetch(w->job, s, step, &g);
+        const auto ask = [&] {
+            if (is_fed)
+                floe_reduction_feed_next(feed);
+        };
+        step_take<true, KIND>(w, &g, step, ask, s, lane);
     }
 }
 
-/* Those of the next step are on their way meanwhile. */
-template <bool BINS, floe_reduction_kind KIND, typename T>
-FLOE_DEV void steps_add_ahead(const worker<T> *w, stretch *s, floe_reduction_lane<T> *lane)
+/* else in registers, */
+template <floe_reduction_kind KIND>
+FLOE_DEV void steps_add_ahead(const worker<float> *w, stretch *s, floe_reduction_lane<float> *lane)
 {
-    floe_reduction_group<T> a, b;
+    floe_reduction_group<float> a, b;
     step_fetch(w->job, s, 0, &a);
 #pragma unroll 1
     for (uint32_t step = 0; step < s->nsteps; step += 2) {
-        step_take<BINS, KIND>(w, &a, step, step + 1, &b, s, lane);
+        const auto ask_odd = [&] {
+            if (step + 1 < s->nsteps)
+                step_fetch(w->job, s, step + 1, &b);
+        };
+        const auto ask_even = [&] {
+            if (step + 2 < s->nsteps)
+                step_fetch(w->job, s, step + 2, &a);
+        };
+        if (step + 4 == s->nsteps)
+            step_expect<float>(w->job, s->next);
+        step_take<false, KIND>(w, &a, step, ask_odd, s, lane);
         if (step + 1 < s->nsteps)
-            step_take<BINS, KIND>(w, &b, step + 1, step + 2, &a, s, lane);
+            step_take<false, KIND>(w, &b, step + 1, ask_even, s, lane);
+    }
+}
+
+template <bool BINS, floe_reduction_kind KIND>
+FLOE_DEV void steps_add(const worker<float> *w, floe_reduction_feed *feed, stretch *s, floe_reduction_lane<float> *lane)
+{
+    if (BINS)
+        steps_add_fed<KIND>(w, feed, s, lane);
+    else
+        steps_add_ahead<KIND>(w, s, lane);
+}
+/* but not of f64, for which there is no room. */
+template <bool BINS, floe_reduction_kind KIND>
+FLOE_DEV void steps_add(const worker<double> *w, floe_reduction_feed *, stretch *s, floe_reduction_lane<double> *lane)
+{
+#pragma unroll 1
+    for (uint32_t step = 0; step < s->nsteps; step++) {
+        floe_reduction_group<double> g;
+        step_fetch(w->job, s, step, &g);
+        step_take<BINS, KIND>(
+            w, &g, step, [] {}, s, lane);
     }
 }
 
 template <bool BINS, floe_reduction_kind KIND, typename T>
-FLOE_DEV void stretch_add(const worker<T> *w, stretch *s, floe_reduction_lane<T> *lane)
+FLOE_DEV void stretch_add(const worker<T> *w, floe_reduction_feed *feed, stretch *s, floe_reduction_lane<T> *lane)
 {
-    enum { AHEAD = sizeof(T) == 4 && !BINS }; /* there are the registers for it */
     lane->bars = floe_reduction_bars_learn<T>(&w->shared->records);
-    if (AHEAD)
-        steps_add_ahead<BINS, KIND>(w, s, lane);
-    else
-        steps_add<BINS, KIND>(w, s, lane);
+    steps_add<BINS, KIND>(w, feed, s, lane);
     lane->ntame += FLOE_REDUCTION_GROUP * (s->nsteps - (uint32_t)__popc(s->wild));
     if (s->wild)
         wild_add<BINS, KIND>(w, s, lane);
@@ -255,7 +274,7 @@ FLOE_DEV void stretch_add(const worker<T> *w, stretch *s, floe_reduction_lane<T>
 /* The block's bins, empty, in the frames that samples suggest. By all threads, before a barrier. */
 template <typename T> FLOE_DEV void bins_init(const worker<T> *w)
 {
-    const floe_reduction_start *s = w->job->start;
+    const floe_reduction_start *s = &w->job->answer->start;
     const floe_reduction_dev_bins *b = &w->job->bins;
     for (uint32_t i = threadIdx.x; i < w->counter.at.end; i += FLOE_REDUCTION_THREADS)
         w->counter.tables[i] = 0;
@@ -267,97 +286,72 @@ template <typename T> FLOE_DEV void bins_init(const worker<T> *w)
 }
 
 template <bool BINS, floe_reduction_kind KIND, typename T>
-FLOE_DEV void piece_add(const worker<T> *w, uint64_t piece, uint32_t turn, floe_reduction_lane<T> *lane)
+FLOE_DEV void piece_add(const worker<T> *w, floe_reduction_feed *feed, uint64_t piece, floe_reduction_lane<T> *lane)
 {
     const floe_reduction_dev_job *job = w->job;
     const uint64_t begin = piece * job->piece, end = floe_min64(begin + job->piece, job->nelems);
     for (uint64_t at = begin; at < end; at += STRETCH) {
-        const bool last = at + STRETCH >= end;
-        stretch s = stretch_of<T>(job, at, floe_min64(at + STRETCH, end), turn);
-        stretch_add<BINS, KIND>(w, &s, lane);
-        if (last)
-            floe_reduction_look_put<KIND>(lane, w->shared, turn);
-        if (BINS ? __syncthreads_or(s.waiting != 0) : (last && (__syncthreads(), false)))
+        stretch s = stretch_of<T>(job, piece, at, floe_min64(at + STRETCH, end));
+        stretch_add<BINS, KIND>(w, feed, &s, lane);
+        if (BINS && __syncthreads_or(s.waiting != 0))
             settle(*w, s, lane->values);
     }
-    if (threadIdx.x == 0)
-        floe_reduction_look_join(w->shared, turn, &job->looks[piece]);
+    floe_reduction_look_put<KIND>(lane, &job->looks[piece]);
 }
 
-/* Blocks take pieces in turn. */
+/* The looks of the block's pieces. By all threads, before a barrier. */
+FLOE_DEV void looks_begin(const floe_reduction_dev_job *job)
+{
+    const uint64_t step = (uint64_t)gridDim.x * FLOE_REDUCTION_THREADS;
+    for (uint64_t piece = blockIdx.x + (uint64_t)threadIdx.x * gridDim.x; piece < job->npieces; piece += step)
+        floe_reduction_look_begin(&job->looks[piece]);
+}
+
+/* The totals of bins, cleared by all blocks together. */
+FLOE_DEV void totals_clear(const floe_reduction_dev_bins *b)
+{
+    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues, step = gridDim.x * FLOE_REDUCTION_THREADS;
+    for (uint32_t i = blockIdx.x * FLOE_REDUCTION_THREADS + threadIdx.x; i < all; i += step)
+        b->total[i] = 0;
+}
+
+/* Blocks take pieces in turn. What they read first is on its way before the samples are known. */
 template <typename T, bool BINS, floe_reduction_kind KIND>
 __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
     reduction_kernel(const __grid_constant__ floe_reduction_dev_job job)
 {
-    FLOE_DYNAMIC_SHARED(uint32_t, tables);
+    FLOE_DYNAMIC_SHARED(uint32_t, dynamic);
     __shared__ floe_reduction_shared<T> shared;
     __shared__ floe_reduction_frames<T> frames;
+    __shared__ floe_reduction_joined joined;
+    uint32_t *tables = dynamic + fed_nbytes(job.dtype, BINS) / sizeof(uint32_t);
     const worker<T> w = {&job, &shared, &frames, {&job.bins, &frames, floe_reduction_tables_of(&job.bins), tables}};
+    floe_reduction_feed feed;
     floe_reduction_lane<T> lane;
+    floe_dev_begin_early();
+    for (uint32_t step = 0; step < STEPS_EXPECTED; step++)
+        step_expect<T>(&job, blockIdx.x * job.piece + step * FLOE_REDUCTION_STEP);
+    if (fed_nbytes(job.dtype, BINS))
+        floe_reduction_feed_start(&feed, &job, dynamic);
     floe_reduction_shared_init(&shared);
-    floe_dev_begin();
-    if (BINS)
+    floe_dev_wait();
+    looks_begin(&job);
+    if (BINS) {
+        totals_clear(&job.bins);
         bins_init(&w);
+    }
     __syncthreads();
     floe_reduction_lane_init(&job, &lane);
-    for (uint64_t piece = blockIdx.x, turn = 0; piece < job.npieces; piece += gridDim.x, turn ^= 1)
-        piece_add<BINS, KIND>(&w, piece, (uint32_t)turn, &lane);
+    for (uint64_t piece = blockIdx.x; piece < job.npieces; piece += gridDim.x)
+        piece_add<BINS, KIND>(&w, &feed, piece, &lane);
+    __syncthreads();
     floe_reduction_fold<KIND>(&lane, &shared, &job.parts[blockIdx.x]);
     if (BINS)
         floe_reduction_bins_write(&w.counter);
+    floe_reduction_done(&job, &joined);
 }
 
 /* ---- what the blocks' parts come to --------------------------------------------------------------------------------------- */
-
-FLOE_DEV uint64_t word_join(uint32_t word, uint64_t a, uint64_t b)
-{
-    if (word < FLOE_SUMS)
-        return floe_bits_f64(floe_f64_of(a) + floe_f64_of(b));
-    if (word < FLOE_SUMS + FLOE_TOPS)
-        return floe_f64_of(b) > floe_f64_of(a) ? b : a;
-    return a + b;
-}
-
-/* Frames of all values, if there are bins. */
-FLOE_DEV void total_frames_make(const floe_reduction_dev_job *job, const floe_reduction_part *total)
-{
-    const double *top = total->top;
-    const bool any = total->count[FLOE_COUNT_PAIRS] > 0;
-    floe_bins_frame frames[2] = {};
-    if (any && job->bins.nerrors)
-        frames[0] = floe_bins_frame_of(-top[FLOE_TOP_E_LOW], top[FLOE_TOP_E], job->bins.nerrors);
-    if (any && job->bins.nvalues)
-        frames[1] = floe_bins_frame_of(min(-top[FLOE_TOP_X_LOW], -top[FLOE_TOP_Y_LOW]),
-                                       max(top[FLOE_TOP_X], top[FLOE_TOP_Y]), job->bins.nvalues);
-    job->bins.total_frames[0] = frames[0], job->bins.total_frames[1] = frames[1];
-}
-
-/* One block; a thread one word of a stretch of the parts. */
-__global__ void __launch_bounds__(JOIN_THREADS)
-    join_kernel(const __grid_constant__ floe_reduction_dev_job job, uint32_t nparts)
-{
-    __shared__ uint64_t stretches[JOIN_STRETCHES][PART_WORDS];
-    floe_dev_begin();
-    static_assert(sizeof(floe_reduction_part) == PART_WORDS * sizeof(uint64_t), "words");
-    const uint64_t *parts = (const uint64_t *)job.parts;
-    const uint32_t word = threadIdx.x % PART_WORDS, stretch = threadIdx.x / PART_WORDS;
-    const uint32_t share = (nparts + JOIN_STRETCHES - 1) / JOIN_STRETCHES;
-    const uint32_t begin = min(stretch * share, nparts), end = min(begin + share, nparts);
-    uint64_t v = word < FLOE_SUMS ? 0 : word < FLOE_SUMS + FLOE_TOPS ? 0xfff0000000000000u : 0;
-#pragma unroll 16
-    for (uint32_t k = begin; k < end; k++)
-        v = word_join(word, v, parts[(uint64_t)k * PART_WORDS + word]);
-    stretches[stretch][word] = v;
-    __syncthreads();
-    if (stretch == 0) {
-        for (uint32_t s = 1; s < JOIN_STRETCHES; s++)
-            v = word_join(word, v, stretches[s][word]);
-        ((uint64_t *)job.total)[word] = v;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0 && (job.bins.nerrors || job.bins.nvalues))
-        total_frames_make(&job, job.total);
-}
 
 /* Where bin i of a block's counts goes in the total. */
 FLOE_DEV uint64_t bin_place(const floe_reduction_dev_bins *b, const floe_bins_frame from[2],
@@ -384,17 +378,20 @@ __global__ void __launch_bounds__(MERGE_THREADS)
 {
     __shared__ floe_bins_frame to[2], from[MERGE_BLOCKS][2];
     const floe_reduction_dev_bins *b = &job.bins;
-    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues, i = blockIdx.x * MERGE_THREADS + threadIdx.x;
-    const uint32_t begin = blockIdx.y * MERGE_BLOCKS, n = min(nblocks - begin, (uint32_t)MERGE_BLOCKS);
+    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues, across = (all + MERGE_THREADS - 1) / MERGE_THREADS;
+    const uint32_t i = blockIdx.x % across * MERGE_THREADS + threadIdx.x;
+    const uint32_t begin = blockIdx.x / across * MERGE_BLOCKS, n = min(nblocks - begin, (uint32_t)MERGE_BLOCKS);
+    floe_dev_begin();
     if (threadIdx.x < 2 * n)
         from[threadIdx.x / 2][threadIdx.x % 2] = b->frames[2 * begin + threadIdx.x];
     if (threadIdx.x < 2)
-        to[threadIdx.x] = b->total_frames[threadIdx.x];
+        to[threadIdx.x] = job.answer->frames[threadIdx.x];
     __syncthreads();
+    const bool alike = __syncthreads_and(threadIdx.x >= n || same_frames(from[threadIdx.x], from[0]));
     if (i >= all)
         return;
     unsigned long long waiting = 0;
-    uint64_t place = 0;
+    uint64_t place = bin_place(b, from[0], to, i);
     uint32_t last = 0;
     uint32_t count[MERGE_BLOCKS];
 #pragma unroll
@@ -403,7 +400,8 @@ __global__ void __launch_bounds__(MERGE_THREADS)
 #pragma unroll
     for (uint32_t k = 0; k < MERGE_BLOCKS; k++)
         if (count[k]) {
-            const uint64_t at = waiting && same_frames(from[k], from[last]) ? place : bin_place(b, from[k], to, i);
+            const bool same = alike || (waiting && same_frames(from[k], from[last]));
+            const uint64_t at = same ? place : bin_place(b, from[k], to, i);
             if (at != place && waiting) {
                 atomicAdd((unsigned long long *)&b->total[place], waiting);
                 waiting = 0;
@@ -418,13 +416,31 @@ __global__ void __launch_bounds__(MERGE_THREADS)
 
 enum { BYTE_COPIES = FLOE_WARP, BYTES_NBYTES = 2 * 256 * BYTE_COPIES * 4 }; /* a column for each lane */
 
-template <typename T> FLOE_DEV void bytes_add(T v, uint32_t *column)
+FLOE_DEV void word_bytes_add(uint32_t word, uint32_t column)
 {
-    uint8_t bytes[sizeof(T)];
-    memcpy(bytes, &v, sizeof v);
 #pragma unroll
-    for (uint32_t b = 0; b < sizeof(T); b++)
-        atomicAdd(&column[bytes[b] * BYTE_COPIES], 1u);
+    for (uint32_t b = 0; b < 4; b++)
+        floe_reduction_shared_count(column + __byte_perm(word, 0, 0x4440 + b) * (4 * BYTE_COPIES));
+}
+
+/* column: of the lane, as floe_reduction_shared_at has it. */
+FLOE_DEV void bytes_add(float v, uint32_t column) { word_bytes_add(floe_bits_f32(v), column); }
+FLOE_DEV void bytes_add(double v, uint32_t column)
+{
+    const uint64_t bits = floe_bits_f64(v);
+    word_bytes_add((uint32_t)bits, column);
+    word_bytes_add((uint32_t)(bits >> 32), column);
+}
+
+template <typename T> FLOE_DEV void group_bytes_add(const floe_reduction_group<T> *g, uint32_t x, uint32_t y)
+{
+    const bool is_whole = g->there == 255;
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
+        if (is_whole || g->there >> j & 1) {
+            bytes_add(g->x[j], x);
+            bytes_add(g->y[j], y);
+        }
 }
 
 /* Blocks take pieces in turn. */
@@ -436,18 +452,13 @@ __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS)
     for (uint32_t i = threadIdx.x; i < 2 * 256 * BYTE_COPIES; i += FLOE_REDUCTION_THREADS)
         tables[i] = 0;
     __syncthreads();
-    uint32_t *column = tables + floe_lane();
+    const uint32_t x = floe_reduction_shared_at(tables + floe_lane()), y = x + BYTES_NBYTES / 2;
     for (uint64_t piece = blockIdx.x; piece < job.npieces; piece += gridDim.x) {
         const uint64_t begin = piece * job.piece, end = floe_min64(begin + job.piece, job.nelems);
         for (uint64_t first = begin; first < end; first += FLOE_REDUCTION_STEP) {
             floe_reduction_group<T> g;
-            fetch(&job, first, end, &g);
-#pragma unroll
-            for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-                if (g.there >> j & 1) {
-                    bytes_add(g.x[j], column);
-                    bytes_add(g.y[j], column + 256 * BYTE_COPIES);
-                }
+            floe_reduction_fetch(&job, first, end, &g);
+            group_bytes_add(&g, x, y);
         }
     }
     __syncthreads();
@@ -479,7 +490,11 @@ kernel_fn *kernel_of(const floe_reduction_dev_job *job)
     return bins ? kernel_for<double, true>(job) : kernel_for<double, false>(job);
 }
 
-uint32_t shared_nbytes(const floe_reduction_dev_job *job) { return 4 * floe_reduction_tables_of(&job->bins).end; }
+uint32_t shared_nbytes(const floe_reduction_dev_job *job)
+{
+    const bool bins = job->bins.nerrors || job->bins.nvalues;
+    return fed_nbytes(job->dtype, bins) + 4 * floe_reduction_tables_of(&job->bins).end;
+}
 
 /* As many as run at once, or more, so that no count of a block passes 32 bits: a block takes fewer pairs than
  * FLOE_REDUCTION_BLOCK_PAIRS and those of one piece, which are no more. */
@@ -510,11 +525,11 @@ int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks,
 {
     cudaStream_t s = (cudaStream_t)stream;
     FLOE_LAUNCH_EARLY(kernel_of(job), nblocks, FLOE_REDUCTION_THREADS, shared_nbytes(job), s, *job);
-    FLOE_LAUNCH_EARLY(join_kernel, 1, JOIN_THREADS, 0, s, *job, nblocks);
     if (job->bins.nerrors || job->bins.nvalues) {
         const uint32_t all = job->bins.nerrors + job->bins.nratios + 2 * job->bins.nvalues;
-        const dim3 grid((all + MERGE_THREADS - 1) / MERGE_THREADS, (nblocks + MERGE_BLOCKS - 1) / MERGE_BLOCKS);
-        FLOE_LAUNCH(merge_kernel, grid, MERGE_THREADS, 0, s, *job, nblocks);
+        const uint32_t across = (all + MERGE_THREADS - 1) / MERGE_THREADS;
+        FLOE_LAUNCH_EARLY(merge_kernel, across * ((nblocks + MERGE_BLOCKS - 1) / MERGE_BLOCKS), MERGE_THREADS, 0, s,
+                          *job, nblocks);
     }
     return (int)cudaGetLastError();
 }

@@ -128,4 +128,24 @@ FLOE_DEV bool floe_reduction_is_whole(const floe_reduction_dev_job *job, uint64_
     return job->flat && first + FLOE_REDUCTION_STEP <= end;
 }
 
+template <typename T>
+FLOE_DEV_SELDOM floe_reduction_group<T> floe_reduction_gathered(const floe_reduction_dev_job *job, uint64_t first,
+                                                                uint64_t end)
+{
+    floe_reduction_group<T> g;
+    floe_reduction_gather(job, first, end, &g);
+    return g;
+}
+
+/* Of any step. */
+template <typename T>
+FLOE_DEV void floe_reduction_fetch(const floe_reduction_dev_job *job, uint64_t first, uint64_t end,
+                                   floe_reduction_group<T> *g)
+{
+    if (floe_reduction_is_whole(job, first, end))
+        floe_reduction_load(floe_reduction_flat<T>(job, 0, first), floe_reduction_flat<T>(job, 1, first), g);
+    else
+        *g = floe_reduction_gathered<T>(job, first, end);
+}
+
 #endif

@@ -36,14 +36,20 @@ typedef struct floe_reduction_start {
     double sample[FLOE_REDUCTION_SAMPLES];
 } floe_reduction_start;
 
+/* What comes back at once. */
+typedef struct floe_reduction_dev_answer {
+    floe_reduction_part total;
+    floe_reduction_start start;
+    floe_bins_frame frames[2]; /* of all values, where there are bins */
+} floe_reduction_dev_answer;
+
 /* What bins there are, by value. A frame of each block follows its counts in memory. */
 typedef struct floe_reduction_dev_bins {
     uint32_t nerrors, ratio_nbits, nratios, nvalues; /* bins; 0: not asked for */
     uint32_t *counts;                                /* of each block: nerrors + nratios + 2 nvalues */
     uint32_t *spare;                                 /* as many */
     floe_bins_frame *frames;                         /* of each block: of errors, of values */
-    uint64_t *total;                                 /* of all blocks, in the frames of all values; 0 before the call */
-    floe_bins_frame *total_frames;
+    uint64_t *total;                                 /* of all blocks, in the frames of all values */
 } floe_reduction_dev_bins;
 
 /* By value. Pointers are device memory. */
@@ -58,18 +64,19 @@ typedef struct floe_reduction_dev_job {
     uint32_t ratios, moments; /* |e| / |x|; third and fourth powers: wanted? */
     uint32_t each;            /* y, y^2 and x y are summed up; else they are 0 in the parts */
     uint64_t fill_bits;
-    floe_reduction_start *start;
-    floe_reduction_look *looks;         /* of each piece */
-    floe_reduction_part *parts, *total; /* of each block, of all */
+    floe_reduction_look *looks;               /* of each piece */
+    floe_reduction_part *parts;               /* of each block */
+    floe_reduction_dev_answer *answer, *told; /* told: the same in host memory that a GPU can write to */
+    uint32_t *done;                           /* 0, before a call and after it */
     floe_reduction_dev_bins bins;
 } floe_reduction_dev_job;
 
 /* They put kernels on the stream and return a cudaError_t as a number. */
 
-/* Fills start. */
+/* Fills start. What follows may begin before it is done. */
 int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream);
 
-/* From start: parts of all pieces, their total, and what bins ask for. nblocks: of floe_reduction_blocks. */
+/* From start: the answer, and what bins ask for. nblocks: of floe_reduction_blocks. */
 int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream);
 /* Blocks that run at once, for the job's bins. */
 int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);

@@ -3,7 +3,6 @@
 #include "assess/reduction/reduction_device.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +72,7 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
 {
     floe_reduction_dev_bins *b = &d->job.bins;
     const uint64_t npieces = d->job.npieces;
-    d->answer = floe_arena_take(arena, 1, sizeof *d->answer);
+    d->job.answer = floe_arena_take(arena, 1, sizeof *d->job.answer);
     d->job.looks = floe_arena_take(arena, npieces, sizeof *d->job.looks);
     d->job.parts = floe_arena_take(arena, d->nblocks, sizeof *d->job.parts);
     d->range = floe_arena_take(arena, 1, sizeof *d->range);
@@ -96,8 +95,7 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
     for (int side = 0; has(d, FLOE_REDUCTION_SORTED) && side < 2; side++)
         d->sorted[side] = floe_arena_take(arena, d->job.nelems, d->job.dtype == FLOE_F32 ? 4 : 8);
     d->sort_workspace = floe_arena_take(arena, d->sort_nbytes, 1);
-    if (d->answer)
-        d->job.total = &d->answer->total, b->total_frames = d->answer->frames, d->job.start = &d->answer->start;
+    d->job.told = d->cuda->answer, d->job.done = d->cuda->state;
 }
 
 /* ---- before the reading --------------------------------------------------------------------------------------------- */
@@ -128,7 +126,7 @@ static floe_status pivots_mend(floe_reduction_device *d, const floe_reduction_st
             floe_range range;
             FLOE_TRY(floe_reduction_device_range(d, side, p->has_fill, p->fill_bits, &range, err));
             const double pivot = floe_reduction_middle(&range);
-            FLOE_TRY(floe_cuda_copy(d->cuda, &d->job.start->pivot[side], &pivot, sizeof pivot, err));
+            FLOE_TRY(floe_cuda_copy(d->cuda, &d->job.answer->start.pivot[side], &pivot, sizeof pivot, err));
             FLOE_TRY(floe_cuda_wait(d->cuda, err));
             *mended |= pivot != 0;
         }
@@ -163,27 +161,18 @@ static floe_spot spot_of(const floe_reduction_device *d, const floe_reduction_fo
     return spot;
 }
 
-/* What is known of pieces, to the host's parts: those of their numbers by which a search goes. */
 static floe_status looks_fetch(floe_reduction_device *d, floe_error *err)
 {
-    floe_reduction_part *parts = d->host->parts;
     floe_reduction_look *looks = d->host->looks;
     FLOE_TRY(floe_cuda_copy(d->cuda, looks, d->job.looks, d->job.npieces * sizeof *looks, err));
-    FLOE_TRY(floe_cuda_wait(d->cuda, err));
-    for (uint64_t k = 0; k < d->job.npieces; k++) {
-        floe_reduction_part_init(&parts[k]);
-        parts[k].top[FLOE_TOP_E] = looks[k].worst;
-        parts[k].count[FLOE_COUNT_PAIRS] = looks[k].worst >= 0;
-        parts[k].count[FLOE_COUNT_MISMATCH] = looks[k].nmismatch;
-    }
-    return FLOE_OK;
+    return floe_cuda_wait(d->cuda, err);
 }
 
 static floe_status mismatch_search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
 {
     floe_reduction_found found;
     uint64_t piece = 0;
-    while (!d->host->parts[piece].count[FLOE_COUNT_MISMATCH])
+    while (!d->host->looks[piece].nmismatch)
         piece++;
     FLOE_CUDA(err, floe_reduction_mismatch_cuda(&d->job, piece, d->found, d->cuda->stream));
     FLOE_TRY(floe_cuda_fetch(d->cuda, &found, d->found, sizeof found, err));
@@ -201,12 +190,14 @@ static int by_size(const void *a, const void *b)
     return x != y ? (x < y) - (x > y) : (p->at > q->at) - (p->at < q->at);
 }
 
+static double look_worst(const floe_reduction *r, uint64_t piece) { return r->looks[piece].worst; }
+
 /* The least of the worst of some pieces. */
 static double least_of(const floe_reduction *r, const uint64_t *pieces, uint32_t npieces)
 {
     double least = INFINITY;
     for (uint32_t i = 0; i < npieces; i++)
-        least = fmin(least, floe_reduction_worst(&r->parts[pieces[i]]));
+        least = fmin(least, look_worst(r, pieces[i]));
     return least;
 }
 
@@ -219,7 +210,7 @@ static bool may_mislead(const floe_reduction *r, uint32_t npieces, double least)
     for (uint64_t k = 0; k < r->npieces; k++)
         if (looks[k].worst >= least) {
             nalike++;
-            exact &= looks[k].exact != 0;
+            exact &= looks[k].inexact < looks[k].worst;
         }
     return nalike > npieces && !exact;
 }
@@ -229,12 +220,12 @@ static floe_status worst_pieces(floe_reduction_device *d, uint64_t *pieces, uint
                                 floe_error *err)
 {
     const floe_reduction *r = d->host;
-    *npieces = floe_reduction_worst_pieces(r, pieces);
+    *npieces = floe_reduction_worst_pieces(r, look_worst, pieces);
     *least = least_of(r, pieces, *npieces);
     if (may_mislead(r, *npieces, *least)) {
         FLOE_CUDA(err, floe_reduction_look_again_cuda(&d->job, *least, d->cuda->stream));
         FLOE_TRY(looks_fetch(d, err));
-        *npieces = floe_reduction_worst_pieces(r, pieces);
+        *npieces = floe_reduction_worst_pieces(r, look_worst, pieces);
         *least = least_of(r, pieces, *npieces);
     }
     *least *= *npieces < r->options->worst ? 0 : 1 - 0x1p-20; /* what is not exact is a last place of an f32 too much */
@@ -323,16 +314,15 @@ static floe_status sort(floe_reduction_device *d, floe_reduction_result *result,
 
 /* ---- the pass -------------------------------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(floe_reduction_dev_answer) <= FLOE_CUDA_ANSWER_NBYTES, "fetched at once");
+_Static_assert(sizeof(floe_reduction_dev_answer) <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
 
 static floe_status read_once(floe_reduction_device *d, uint32_t nblocks, floe_reduction_dev_answer *answer,
                              floe_error *err)
 {
-    const size_t nbytes = d->nbins ? sizeof *answer : offsetof(floe_reduction_dev_answer, frames);
-    if (d->nbins)
-        FLOE_TRY(floe_cuda_clear(d->cuda, d->job.bins.total, d->nbins * sizeof(uint64_t), err));
     FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, nblocks, d->cuda->stream));
-    return floe_cuda_fetch(d->cuda, answer, d->answer, nbytes, err);
+    FLOE_TRY(floe_cuda_wait(d->cuda, err));
+    *answer = *d->job.told;
+    return FLOE_OK;
 }
 
 /* What y adds up to is worked out; the fields are read again where that is no good: their errors are much larger than what y

@@ -8,13 +8,6 @@
 #include "backend/cuda.h"
 #include "field/range_cuda.h"
 
-/* What comes back at once. */
-typedef struct floe_reduction_dev_answer {
-    floe_reduction_part total;
-    floe_reduction_start start;
-    floe_bins_frame frames[2]; /* where there are bins */
-} floe_reduction_dev_answer;
-
 typedef struct floe_reduction_device {
     const floe_cuda *cuda; /* open and current */
     floe_reduction *host;  /* the same pass, as far as it lies in host memory */
@@ -22,7 +15,6 @@ typedef struct floe_reduction_device {
     uint32_t nblocks;
     uint64_t nbins, sort_nbytes;
     /* taken; device memory */
-    floe_reduction_dev_answer *answer;
     uint64_t *byte_counts, *pieces, *outside_count;
     floe_reduction_found *found, *outside_first;
     floe_dev_range *range;

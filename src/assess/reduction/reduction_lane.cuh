@@ -5,7 +5,7 @@
  * A group is tame if all of its pairs are there, finite, not fill and not 0, and no |x| is so small or large that its
  * reciprocal or a ratio would leave the range of T. Where the groups of a whole warp are tame they are added up at once.
  * Other steps are put off to the end of the stretch and taken pair by pair; what is counted there lies in shared memory, a
- * slot for each thread.
+ * slot for each warp.
  *
  * Extremes of x and y need no rounding. Those of e and |e| / |x| are first compared as T has them, rounded; only a warp that
  * may have met more than its block has so far works them out in double (reduction_records.cuh).
@@ -43,14 +43,12 @@ template <typename T> struct floe_reduction_lane {
     uint32_t ntame;              /* pairs of tame groups */
 };
 
-/* Of a block. Pieces take turns with what there is two of, so that one barrier a piece will do. */
+/* Of a block. */
 template <typename T> struct floe_reduction_shared {
     floe_reduction_records records;
-    uint32_t count[FLOE_COUNTS][FLOE_REDUCTION_THREADS];
+    uint32_t count[FLOE_COUNTS][FLOE_REDUCTION_WARPS];
     double words[FLOE_REDUCTION_WARPS][FLOE_SUMS + FLOE_TOPS];
     uint64_t counts[FLOE_REDUCTION_WARPS][FLOE_COUNTS];
-    floe_reduction_look look[2][FLOE_REDUCTION_WARPS]; /* of the piece */
-    uint32_t nundefined[2], nmismatch[2];              /* in the piece */
 };
 
 /* Of a group, over the pairs that count; values and e_low to e_abs_low without rounding but that of e, ratios to some
@@ -93,7 +91,7 @@ template <typename T>
 FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_reduction_lane<T> *l)
 {
     const T most = floe_reduction_infinity<T>();
-    l->pivot[0] = job->start->pivot[0], l->pivot[1] = job->start->pivot[1];
+    l->pivot[0] = job->answer->start.pivot[0], l->pivot[1] = job->answer->start.pivot[1];
 #pragma unroll
     for (int i = 0; i < FLOE_SUMS; i++)
         l->sum[i] = 0;
@@ -298,75 +296,94 @@ template <typename T> FLOE_DEV uint32_t floe_reduction_mark(const floe_reduction
     return !counts ? 0 : x != 0 ? 3 : 1;
 }
 
-/* nan: the counter of NaN, those of the other specials follow. */
-template <typename T>
-FLOE_DEV void floe_reduction_special_count(floe_reduction_shared<T> *s, floe_value_class c, int nan)
+/* What is counted of a group: four bits for each of floe_reduction_count. */
+typedef uint64_t floe_reduction_tally;
+static_assert(4 * (int)FLOE_COUNTS <= 64 && (int)FLOE_REDUCTION_GROUP < 16, "it holds them");
+
+FLOE_DEV floe_reduction_tally floe_reduction_tally_of(int count, uint32_t n)
 {
-    s->count[nan][threadIdx.x] += c == FLOE_VALUE_NAN;
-    s->count[nan + 1][threadIdx.x] += c == FLOE_VALUE_INF || c == FLOE_VALUE_MINUS_INF;
-    s->count[nan + 2][threadIdx.x] += c == FLOE_VALUE_FILL;
+    return (floe_reduction_tally)n << 4 * count;
 }
 
-/* A pair that does not count. turn: that of the piece. */
+/* By a whole warp. */
+template <typename T> FLOE_DEV void floe_reduction_tally_add(floe_reduction_tally mine, floe_reduction_shared<T> *s)
+{
+#pragma unroll 1
+    for (int c = 0; c < FLOE_COUNTS; c++) {
+        const uint32_t n = __reduce_add_sync(FLOE_ALL_LANES, (uint32_t)(mine >> 4 * c) & 15);
+        if (n && floe_lane() == 0)
+            s->count[c][threadIdx.x / FLOE_WARP] += n;
+    }
+}
+
+/* nan: the counter of NaN, those of the other specials follow. */
+FLOE_DEV floe_reduction_tally floe_reduction_special_tally(floe_value_class c, int nan)
+{
+    return c == FLOE_VALUE_FINITE ? 0
+                                  : floe_reduction_tally_of(c == FLOE_VALUE_NAN    ? nan
+                                                            : c == FLOE_VALUE_FILL ? nan + 2
+                                                                                   : nan + 1,
+                                                            1);
+}
+
+/* A pair that does not count. look: that of the piece. */
 template <typename T>
-FLOE_DEV void floe_reduction_special_add(const floe_reduction_dev_job *job, T x, T y, uint32_t turn,
-                                         floe_reduction_shared<T> *s)
+FLOE_DEV floe_reduction_tally floe_reduction_special_add(const floe_reduction_dev_job *job, T x, T y,
+                                                         floe_reduction_look *look)
 {
     const floe_value_class cx = floe_reduction_class(x, job), cy = floe_reduction_class(y, job);
     const bool same = floe_pair_class_of(cx, cy) == FLOE_PAIR_SAME;
-    floe_reduction_special_count(s, cx, FLOE_COUNT_X_NAN);
-    floe_reduction_special_count(s, cy, FLOE_COUNT_Y_NAN);
-    s->count[same ? FLOE_COUNT_SAME : FLOE_COUNT_MISMATCH][threadIdx.x]++;
     if (!same)
-        atomicAdd(&s->nmismatch[turn], 1u);
+        atomicAdd(&look->nmismatch, 1u);
+    return floe_reduction_special_tally(cx, FLOE_COUNT_X_NAN) + floe_reduction_special_tally(cy, FLOE_COUNT_Y_NAN) +
+           floe_reduction_tally_of(same ? FLOE_COUNT_SAME : FLOE_COUNT_MISMATCH, 1);
 }
 
 /* A pair that counts. */
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_one_add(T x, T y, uint32_t turn, floe_reduction_extent<T> *v, floe_reduction_shared<T> *s,
-                                     floe_reduction_lane<T> *l)
+FLOE_DEV floe_reduction_tally floe_reduction_one_add(T x, T y, floe_reduction_look *look, floe_reduction_extent<T> *v,
+                                                     floe_reduction_lane<T> *l)
 {
     const T e = y - x;
+    const bool undefined = x == 0 && e != 0;
     floe_reduction_pair_add<KIND>((double)x, (double)y, l);
     floe_reduction_span_add(&v->values, x, y);
     v->e_low = min(v->e_low, e), v->e_high = max(v->e_high, e), v->e_abs_low = min(v->e_abs_low, fabs(e));
-    if (x == 0 && e != 0) {
-        s->count[FLOE_COUNT_PW_UNDEFINED][threadIdx.x]++;
-        atomicAdd(&s->nundefined[turn], 1u);
-    }
+    if (undefined)
+        atomicAdd(&look->nundefined, 1u);
     if (KIND >= FLOE_REDUCTION_RATIO && x != 0) {
         const double ratio = fabs((double)y - (double)x) / fabs((double)x);
         l->sum[FLOE_SUM_PW] += ratio;
         v->ratio_low = min(v->ratio_low, (T)ratio), v->ratio_high = max(v->ratio_high, (T)ratio);
     }
+    return floe_reduction_tally_of(FLOE_COUNT_PAIRS, 1) +
+           floe_reduction_tally_of(x == 0 ? FLOE_COUNT_X_ZERO : FLOE_COUNT_PW, 1) +
+           floe_reduction_tally_of(FLOE_COUNT_Y_ZERO, y == 0) +
+           floe_reduction_tally_of(FLOE_COUNT_PW_UNDEFINED, undefined);
 }
 
-/* Any group, pair by pair; v becomes the extent of what counts. */
+/* Any group, pair by pair; v becomes the extent of what counts. By a whole warp. */
 template <floe_reduction_kind KIND, typename T>
 FLOE_DEV floe_reduction_marks floe_reduction_pairs_add(const floe_reduction_dev_job *job,
-                                                       const floe_reduction_group<T> *g, uint32_t turn,
+                                                       const floe_reduction_group<T> *g, floe_reduction_look *look,
                                                        floe_reduction_extent<T> *v, floe_reduction_shared<T> *s,
                                                        floe_reduction_lane<T> *l)
 {
     floe_reduction_marks marks = {0, 0};
-    uint32_t y_zeros = 0;
+    floe_reduction_tally tally = 0;
     *v = floe_reduction_extent_none<T>();
 #pragma unroll 1
     for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++) {
         const T x = g->x[j], y = g->y[j];
         const uint32_t mark = g->there >> j & 1 ? floe_reduction_mark(job, x, y) : 0;
         if (mark) {
-            floe_reduction_one_add<KIND>(x, y, turn, v, s, l);
+            tally += floe_reduction_one_add<KIND>(x, y, look, v, l);
             marks.counts |= 1u << j, marks.divides |= (mark >> 1) << j;
-            y_zeros += y == 0;
         } else if (g->there >> j & 1) {
-            floe_reduction_special_add(job, x, y, turn, s);
+            tally += floe_reduction_special_add(job, x, y, look);
         }
     }
-    s->count[FLOE_COUNT_PAIRS][threadIdx.x] += (uint32_t)__popc(marks.counts);
-    s->count[FLOE_COUNT_PW][threadIdx.x] += (uint32_t)__popc(marks.divides);
-    s->count[FLOE_COUNT_X_ZERO][threadIdx.x] += (uint32_t)__popc(marks.counts & ~marks.divides);
-    s->count[FLOE_COUNT_Y_ZERO][threadIdx.x] += y_zeros;
+    floe_reduction_tally_add(tally, s);
     return marks;
 }
 
@@ -456,139 +473,31 @@ FLOE_DEV void floe_reduction_span_record(const floe_reduction_span<T> *values, f
 FLOE_DEV float floe_reduction_up(float v) { return nextafterf(v, floe_reduction_infinity<float>()); }
 FLOE_DEV double floe_reduction_up(double v) { return v; }
 
-/* By all threads at the end of a piece, before a barrier. */
+/* By one thread, before others put anything there. */
+FLOE_DEV void floe_reduction_look_begin(floe_reduction_look *look) { *look = floe_reduction_look{-1, -1, -1, 0, 0}; }
+
+/* v: not negative. Its bits are ordered as such numbers are. */
+FLOE_DEV void floe_reduction_look_most(double *word, double v)
+{
+    atomicMax((long long *)word, (long long)floe_bits_f64(v));
+}
+
+/* By a whole warp at the end of a piece. */
 template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_look_put(floe_reduction_lane<T> *l, floe_reduction_shared<T> *s, uint32_t turn)
+FLOE_DEV void floe_reduction_look_put(floe_reduction_lane<T> *l, floe_reduction_look *look)
 {
     const T worst = floe_reduction_warp_most(max(l->e_high, -l->e_low)),
             rounded = floe_reduction_warp_most(l->e_rounded);
     const T ratio = KIND >= FLOE_REDUCTION_RATIO ? floe_reduction_warp_most(l->ratio_high) : 0;
+    const bool is_exact = rounded < worst || worst == 0;
+    const double most = (double)(is_exact ? worst : floe_reduction_up(worst));
     l->e_low = floe_reduction_infinity<T>(), l->e_high = l->ratio_high = l->e_rounded = -l->e_low;
-    if (floe_lane() == 0) {
-        floe_reduction_look *mine = &s->look[turn][threadIdx.x / FLOE_WARP];
-        mine->exact = rounded < worst || worst == 0;
-        mine->worst = (double)(mine->exact ? worst : floe_reduction_up(worst)),
-        mine->ratio = (double)ratio * (1 + 0x1p-18);
-        mine->nundefined = mine->nmismatch = mine->reserved = 0;
-    }
-}
-
-/* By one thread behind the barrier, and before the next one. */
-template <typename T>
-FLOE_DEV void floe_reduction_look_join(floe_reduction_shared<T> *s, uint32_t turn, floe_reduction_look *look)
-{
-    floe_reduction_look all = s->look[turn][0];
-    for (int w = 1; w < FLOE_REDUCTION_WARPS; w++) {
-        const floe_reduction_look *next = &s->look[turn][w];
-        if (next->worst >= all.worst)
-            all.exact = next->exact && (all.exact || next->worst > all.worst);
-        all.worst = max(all.worst, next->worst);
-        all.ratio = max(all.ratio, next->ratio);
-    }
-    all.nundefined = s->nundefined[turn], all.nmismatch = s->nmismatch[turn];
-    s->nundefined[turn] = s->nmismatch[turn] = 0;
-    *look = all;
-}
-
-/* ---- the part of a block ------------------------------------------------------------------------------------------- */
-
-/* By all threads, before a barrier. */
-template <typename T> FLOE_DEV void floe_reduction_shared_init(floe_reduction_shared<T> *s)
-{
-#pragma unroll
-    for (int c = 0; c < FLOE_COUNTS; c++)
-        s->count[c][threadIdx.x] = 0;
-    floe_reduction_records_init(&s->records);
-    for (int turn = 0; turn < 2; turn++)
-        s->nundefined[turn] = s->nmismatch[turn] = 0;
-}
-
-FLOE_DEV constexpr bool floe_reduction_adds(floe_reduction_kind kind, int sum)
-{
-    const bool power = sum == FLOE_SUM_X3 || sum == FLOE_SUM_X4 || sum == FLOE_SUM_Y3 || sum == FLOE_SUM_Y4;
-    const bool follows = sum == FLOE_SUM_Y || sum == FLOE_SUM_Y2 || sum == FLOE_SUM_XY;
-    return kind >= (follows              ? FLOE_REDUCTION_EACH
-                    : power              ? FLOE_REDUCTION_POWERS
-                    : sum == FLOE_SUM_PW ? FLOE_REDUCTION_RATIO
-                                         : FLOE_REDUCTION_FEW);
-}
-
-/* By a whole warp. */
-FLOE_DEV double floe_reduction_warp_sum(double v)
-{
-#pragma unroll
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2)
-        v += __shfl_xor_sync(FLOE_ALL_LANES, v, d);
-    return v;
-}
-
-/* By a whole warp: to words of the warp. */
-template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_warp_fold(const floe_reduction_lane<T> *l, const floe_reduction_records *r, double *words)
-{
-#pragma unroll
-    for (int i = 0; i < FLOE_SUMS; i++) {
-        const double v = floe_reduction_adds(KIND, i) ? floe_reduction_warp_sum(l->sum[i]) : 0;
-        if (floe_lane() == 0)
-            words[i] = v;
-    }
-#pragma unroll
-    for (int side = 0; side < 2; side++) {
-        const T most = floe_reduction_warp_most(l->values.most[side]),
-                least = floe_reduction_warp_most(-l->values.least[side]);
-        if (floe_lane() == 0) {
-            words[FLOE_SUMS + FLOE_TOP_X + 2 * side] = (double)most;
-            words[FLOE_SUMS + FLOE_TOP_X_LOW + 2 * side] = (double)least;
-        }
-    }
-    __syncwarp();
-    if (floe_lane() < FLOE_TOPS) {
-        const double v = floe_reduction_of_key(r->key[floe_lane()]);
-        double *word = &words[FLOE_SUMS + floe_lane()];
-        *word = floe_lane() < FLOE_TOP_E ? max(*word, v) : v;
-    }
-}
-
-template <typename T>
-FLOE_DEV void floe_reduction_warp_count(const floe_reduction_lane<T> *l, const floe_reduction_shared<T> *s,
-                                        uint64_t *counts)
-{
-#pragma unroll 1
-    for (int c = 0; c < FLOE_COUNTS; c++) {
-        const uint32_t tame = c == FLOE_COUNT_PAIRS || c == FLOE_COUNT_PW ? l->ntame : 0;
-        const uint32_t mine = s->count[c][threadIdx.x] + tame;
-        const uint64_t n = (uint64_t)__reduce_add_sync(FLOE_ALL_LANES, mine >> 16) << 16;
-        const uint32_t low = __reduce_add_sync(FLOE_ALL_LANES, mine & 0xffff);
-        if (floe_lane() == 0)
-            counts[c] = n + low;
-    }
-}
-
-/* By a whole block, behind a barrier. */
-template <floe_reduction_kind KIND, typename T>
-FLOE_DEV void floe_reduction_fold(const floe_reduction_lane<T> *l, floe_reduction_shared<T> *s,
-                                  floe_reduction_part *part)
-{
-    const uint32_t warp = threadIdx.x / FLOE_WARP, i = threadIdx.x;
-    floe_reduction_warp_fold<KIND>(l, &s->records, s->words[warp]);
-    floe_reduction_warp_count(l, s, s->counts[warp]);
-    __syncthreads();
-    if (i < FLOE_SUMS) {
-        double v = s->words[0][i];
-        for (int w = 1; w < FLOE_REDUCTION_WARPS; w++)
-            v += s->words[w][i];
-        part->sum[i] = v;
-    } else if (i < FLOE_SUMS + FLOE_TOPS) {
-        double v = s->words[0][i];
-        for (int w = 1; w < FLOE_REDUCTION_WARPS; w++)
-            v = max(v, s->words[w][i]);
-        part->top[i - FLOE_SUMS] = v;
-    } else if (i < FLOE_SUMS + FLOE_TOPS + FLOE_COUNTS) {
-        const int c = (int)i - FLOE_SUMS - FLOE_TOPS;
-        uint64_t n = 0;
-        for (int w = 0; w < FLOE_REDUCTION_WARPS; w++)
-            n += s->counts[w][c];
-        part->count[c] = n;
+    if (floe_lane() == 0 && worst >= 0) {
+        floe_reduction_look_most(&look->worst, most);
+        if (!is_exact)
+            floe_reduction_look_most(&look->inexact, most);
+        if (KIND >= FLOE_REDUCTION_RATIO && ratio >= 0)
+            floe_reduction_look_most(&look->ratio, (double)ratio * (1 + 0x1p-18));
     }
 }
 

@@ -99,9 +99,8 @@ FLOE_HD void floe_reduction_part_init(floe_reduction_part *p)
  * a little more; negative without any pair. */
 typedef struct floe_reduction_look {
     double worst, ratio;
+    double inexact;                 /* the most that is a little more than an |e|: where it is less, worst is exact */
     uint32_t nundefined, nmismatch; /* as FLOE_COUNT_PW_UNDEFINED, FLOE_COUNT_MISMATCH */
-    uint32_t exact;                 /* worst is no more than the largest |e| */
-    uint32_t reserved;
 } floe_reduction_look;
 
 /* ---- sums of y from others ------------------------------------------------------------------------------------------ */

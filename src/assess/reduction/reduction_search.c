@@ -106,23 +106,28 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The n worst errors lie in n pieces: those that rank highest by their own worst. */
-uint32_t floe_reduction_worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS_MAX_WORST])
+uint32_t floe_reduction_worst_pieces(const floe_reduction *r, floe_reduction_worst_fn *worst,
+                                     uint64_t piece[FLOE_ASSESS_MAX_WORST])
 {
     ranking pieces = {.most = r->options->worst};
-    for (uint64_t k = 0; k < r->npieces; k++)
-        if (r->parts[k].count[FLOE_COUNT_PAIRS])
-            ranking_add(&pieces, floe_reduction_worst(&r->parts[k]), &(found){.at = k});
+    for (uint64_t k = 0; k < r->npieces; k++) {
+        const double size = worst(r, k);
+        if (size >= 0)
+            ranking_add(&pieces, size, &(found){.at = k});
+    }
     for (uint32_t i = 0; i < pieces.n; i++)
         piece[i] = pieces.entry[i].pair.at;
     qsort(piece, pieces.n, sizeof *piece, by_number);
     return pieces.n;
 }
 
+static double worst_of(const floe_reduction *r, uint64_t piece) { return floe_reduction_worst(&r->parts[piece]); }
+
 static void worst_search(floe_reduction *r, floe_reduction_result *result)
 {
     ranking pairs = {.most = r->options->worst};
     uint64_t piece[FLOE_ASSESS_MAX_WORST];
-    const uint32_t npieces = floe_reduction_worst_pieces(r, piece);
+    const uint32_t npieces = floe_reduction_worst_pieces(r, worst_of, piece);
     for (uint32_t i = 0; i < npieces; i++)
         piece_look(r, piece[i], look_worst, &pairs);
     for (uint32_t i = 0; i < pairs.n; i++)

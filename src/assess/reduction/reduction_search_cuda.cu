@@ -1,24 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples, and places that are looked for in pieces which must have them. */
 #include "assess/reduction/reduction_cuda.cuh"
+#include "backend/device_order.cuh"
 
 namespace
 {
 
-enum { LOOK_THREADS = 512, LOOK_WARPS = LOOK_THREADS / FLOE_WARP, SAMPLES = 256, SAMPLE_THREADS = 2 * SAMPLES };
+enum {
+    LOOK_THREADS = FLOE_REDUCTION_THREADS,
+    LOOK_WARPS = LOOK_THREADS / FLOE_WARP,
+    SAMPLES = 256,
+    SAMPLE_THREADS = 2 * SAMPLES
+};
 
 /* A pair at a place. */
 template <typename T> struct looked {
+    uint64_t at;
     T x, y;
     floe_pair_class kind;
 };
+template <typename T> FLOE_DEV looked<T> looked_of(const floe_reduction_dev_job *job, uint64_t at, T x, T y)
+{
+    return looked<T>{at, x, y, floe_pair_class_of(floe_reduction_class(x, job), floe_reduction_class(y, job))};
+}
 template <typename T> FLOE_DEV looked<T> look(const floe_reduction_dev_job *job, uint64_t at)
 {
-    looked<T> p;
-    p.x = floe_reduction_value<T>(job, 0, at);
-    p.y = floe_reduction_value<T>(job, 1, at);
-    p.kind = floe_pair_class_of(floe_reduction_class(p.x, job), floe_reduction_class(p.y, job));
-    return p;
+    return looked_of(job, at, floe_reduction_value<T>(job, 0, at), floe_reduction_value<T>(job, 1, at));
+}
+
+/* Calls see for each pair of a piece; by a block, two groups a thread at a time. */
+template <typename T, class See>
+FLOE_DEV void piece_see(const floe_reduction_dev_job *job, uint64_t begin, uint64_t end, See see)
+{
+    enum { AT_ONCE = 2 };
+    for (uint64_t at = begin; at < end; at += AT_ONCE * FLOE_REDUCTION_STEP) {
+        floe_reduction_group<T> g[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            floe_reduction_fetch(job, at + k * FLOE_REDUCTION_STEP, end, &g[k]);
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            const uint64_t first = at + k * FLOE_REDUCTION_STEP;
+            const bool whole = floe_reduction_is_whole(job, first, end);
+#pragma unroll
+            for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++)
+                if (g[k].there >> j & 1)
+                    see(looked_of(job, floe_reduction_number<T>(whole, first, j), g[k].x[j], g[k].y[j]));
+        }
+    }
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------------- */
@@ -60,8 +89,9 @@ template <typename T>
 __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_constant__ floe_reduction_dev_job job)
 {
     __shared__ double sorted[2][SAMPLES], words[SAMPLE_THREADS / FLOE_WARP];
-    floe_reduction_start *start = job.start;
+    floe_reduction_start *start = &job.answer->start;
     const uint32_t i = threadIdx.x;
+    floe_dev_begin_then_launch();
     const double nan = floe_f64_of(0x7ff8000000000000u), infinity = floe_f64_of(0x7ff0000000000000u);
     const bool is = i < floe_min64(job.nelems, FLOE_REDUCTION_SAMPLES);
     const looked<T> p = look<T>(&job, is ? floe_reduction_sample_place(job.nelems, i) : 0);
@@ -142,10 +172,13 @@ FLOE_DEV void found_write(const floe_reduction_dev_job *job, candidate c, floe_r
 /* ---- the worst ----------------------------------------------------------------------------------------------------- */
 
 /* A pair; of one that does not count size is -1. */
+template <typename T> FLOE_DEV candidate candidate_of(const looked<T> &p)
+{
+    return candidate{p.kind == FLOE_PAIR_COUNTS ? fabs((double)p.y - (double)p.x) : -1, p.at};
+}
 template <typename T> FLOE_DEV candidate candidate_at(const floe_reduction_dev_job *job, uint64_t at)
 {
-    const looked<T> p = look<T>(job, at);
-    return candidate{p.kind == FLOE_PAIR_COUNTS ? fabs((double)p.y - (double)p.x) : -1, at};
+    return candidate_of(look<T>(job, at));
 }
 
 /* What looks of at least `least` say, to the last digit. Blocks take pieces in turn. */
@@ -161,10 +194,10 @@ __global__ void __launch_bounds__(LOOK_THREADS)
             job.looks[piece].worst = -1;
             continue;
         }
-        for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS) {
-            const candidate c = candidate_at<T>(&job, at);
+        piece_see<T>(&job, begin, end, [&](const looked<T> &p) {
+            const candidate c = candidate_of(p);
             best = better(c, best) ? c : best;
-        }
+        });
         best = block_best(best, words);
         if (threadIdx.x == 0)
             job.looks[piece].worst = best.size;
@@ -187,13 +220,12 @@ FLOE_DEV void worst_collect(const floe_reduction_dev_job *job, uint64_t begin, u
     if (threadIdx.x == 0)
         list->n = 0;
     __syncthreads();
-#pragma unroll 4
-    for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS) {
-        const candidate c = candidate_at<T>(job, at);
+    piece_see<T>(job, begin, end, [&](const looked<T> &p) {
+        const candidate c = candidate_of(p);
         const uint32_t i = c.size >= least ? atomicAdd(&list->n, 1u) : WORST_LISTED;
         if (i < WORST_LISTED)
             list->entry[i] = c;
-    }
+    });
     __syncthreads();
 }
 
@@ -247,14 +279,13 @@ __global__ void __launch_bounds__(LOOK_THREADS)
             total = 0;
         __syncthreads();
         if (may_be_outside(&job.looks[piece], allowed, of_value)) {
-            for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS) {
-                const looked<T> p = look<T>(&job, at);
+            piece_see<T>(&job, begin, end, [&](const looked<T> &p) {
                 const double may = of_value ? allowed * fabs((double)p.x) : allowed;
                 const bool is = p.kind == FLOE_PAIR_COUNTS && fabs((double)p.y - (double)p.x) > may;
                 n += is;
-                if (is && better(candidate{0, at}, best))
-                    best = candidate{0, at};
-            }
+                if (is && better(candidate{0, p.at}, best))
+                    best = candidate{0, p.at};
+            });
             best = block_best(best, words);
             atomicAdd(&total, (unsigned long long)n);
             __syncthreads();
@@ -276,9 +307,10 @@ __global__ void __launch_bounds__(LOOK_THREADS)
     __shared__ candidate words[LOOK_WARPS];
     const uint64_t begin = piece * job.piece, end = floe_min64(begin + job.piece, job.nelems);
     candidate best = {-1, UINT64_MAX};
-    for (uint64_t at = begin + threadIdx.x; at < end; at += LOOK_THREADS)
-        if (look<T>(&job, at).kind == FLOE_PAIR_DIFFERS && better(candidate{0, at}, best))
-            best = candidate{0, at};
+    piece_see<T>(&job, begin, end, [&](const looked<T> &p) {
+        if (p.kind == FLOE_PAIR_DIFFERS && better(candidate{0, p.at}, best))
+            best = candidate{0, p.at};
+    });
     best = block_best(best, words);
     if (threadIdx.x == 0)
         found_write<T>(&job, best, first);
