@@ -59,14 +59,15 @@ FLOE_HD double floe_stencil_step_f64(double minus, double plus) { return plus - 
 FLOE_HD float floe_stencil_second_f32(float minus, float at, float plus) { return (plus - at) - (at - minus); }
 FLOE_HD double floe_stencil_second_f64(double minus, double at, double plus) { return (plus - at) - (at - minus); }
 
-/* Of a sum of squares; lengths below FLOE_STENCIL_SHORT are taken to be that long, so that a GPU need not tell whether it can
- * find the root of the square. */
+/* Squares of which a length is the root. In single they begin with FLOE_STENCIL_TINY, so that a GPU need not tell whether it
+ * can find the root: what has no length is FLOE_STENCIL_SHORT then, which floe_stencil_sums_unscale knows. */
 #define FLOE_STENCIL_TINY  0x1p-100f
 #define FLOE_STENCIL_SHORT 0x1p-50f
-FLOE_HD float floe_stencil_length_f32(float squares)
-{
-    return sqrtf(squares < FLOE_STENCIL_TINY ? FLOE_STENCIL_TINY : squares);
-}
+FLOE_HD float floe_stencil_no_squares_f32(void) { return FLOE_STENCIL_TINY; }
+FLOE_HD double floe_stencil_no_squares_f64(void) { return 0; }
+FLOE_HD float floe_stencil_square_add_f32(float squares, float v) { return fmaf(v, v, squares); }
+FLOE_HD double floe_stencil_square_add_f64(double squares, double v) { return squares + v * v; }
+FLOE_HD float floe_stencil_length_f32(float squares) { return sqrtf(squares); }
 FLOE_HD double floe_stencil_length_f64(double squares) { return sqrt(squares); }
 
 /* Four times d^2 f / da db: the step along a of steps along b, of which these are the ones at minus and plus along a. */
@@ -170,9 +171,11 @@ FLOE_HD void floe_stencil_sums_unscale(floe_stencil_sums *s, bool single, double
         floe_stencil_moments *m = &s->of[q];
         const bool is_length = q == FLOE_STENCIL_FIRST_LENGTH || q == FLOE_STENCIL_SECOND_LENGTH;
         const double unit = (floe_stencil_in_steps(q) ? 0.5 : 1) / scale;
-        m->min = single && is_length && m->min <= FLOE_STENCIL_SHORT ? 0 : m->min * unit;
-        m->max = single && is_length && m->max <= FLOE_STENCIL_SHORT ? 0 : m->max * unit;
-        m->squares *= unit * unit;
+        const bool has_least = single && is_length && m->min <= FLOE_STENCIL_SHORT;
+        const bool has_none = single && is_length && m->max <= FLOE_STENCIL_SHORT;
+        m->min = has_least ? 0 : m->min * unit;
+        m->max = has_none ? 0 : m->max * unit;
+        m->squares = has_none ? 0 : m->squares * unit * unit;
         m->max_error *= unit;
         m->error_squares *= unit * unit;
     }

@@ -96,6 +96,14 @@ static void second(work *restrict d, around r, uint64_t n)
 
 static inline work size_of(work v) { return sizeof v == sizeof(float) ? (work)fabsf((float)v) : (work)fabs((double)v); }
 
+static void joined_begin(joined *all, uint64_t n)
+{
+    memset(all, 0, sizeof *all);
+    for (int order = 0; order < 2; order++)
+        for (uint64_t j = 0; j < n; j++)
+            all->squares[order].f[j] = all->squares[order].g[j] = WORK(floe_stencil_no_squares)();
+}
+
 /* Adds the derivatives along one axis to what joins the axes. */
 static void join_axis(trio *restrict one, trio *restrict sum, trio *restrict squares, trio *restrict trace, uint64_t n)
 {
@@ -104,8 +112,8 @@ static void join_axis(trio *restrict one, trio *restrict sum, trio *restrict squ
         one->g[j] = g;
         sum->f[j] += size_of(f);
         sum->g[j] += size_of(g);
-        squares->f[j] += f * f;
-        squares->g[j] += g * g;
+        squares->f[j] = WORK(floe_stencil_square_add)(squares->f[j], f);
+        squares->g[j] = WORK(floe_stencil_square_add)(squares->g[j], g);
         trace->f[j] += f;
         trace->e[j] += e;
     }
@@ -159,7 +167,7 @@ static void quantities_add(const floe_stencil_job *job, block *b, const uint64_t
     static const int quantities[2][3] = {{FLOE_STENCIL_FIRST_SUM, FLOE_STENCIL_FIRST_LENGTH, FLOE_STENCIL_DIVERGENCE},
                                          {FLOE_STENCIL_SECOND_SUM, FLOE_STENCIL_SECOND_LENGTH, FLOE_STENCIL_LAPLACIAN}};
     joined all;
-    memset(&all, 0, sizeof all);
+    joined_begin(&all, b->padded);
     axes_add(job, b, at, &all, sums);
     floe_stencil_moments *lengths = &sums->of[FLOE_STENCIL_FIRST_LENGTH];
     lengths->squares += WORK(floe_lanes_sum)(for_sums(b, all.squares[0].f), b->padded);

@@ -15,8 +15,11 @@ enum {
     SUM = FLOE_STENCIL_AXES,
     LENGTH,
     TRACE,
-    SLOTS,                   /* quantities of an order: those before SUM are of axes */
-    BLOCKS_AT_ONCE = 3 * 132 /* of quick kernels, by the registers that 132 processors have */
+    SLOTS,           /* quantities of an order: those before SUM are of axes */
+    SQUARES = SLOTS, /* of the original, of one of them */
+    SUMS,            /* of an order */
+    PROCESSORS = 132,
+    BLOCKS_AT_ONCE = 3 /* of quick kernels on each, by the registers that it has */
 };
 
 /* ---- a group and its neighbours ------------------------------------------------------------------------------------ */
@@ -89,14 +92,64 @@ template <typename R> FLOE_DEV uint32_t points_that_count(const around<R> &r, ui
 
 /* ---- quantities ---------------------------------------------------------------------------------------------------- */
 
-template <typename R> struct tallies {
-    floe_tally<R> of[2][SLOTS]; /* of first and second derivatives */
-    uint32_t npoints, nskipped;
+/* A thread's sums of both orders, for which doubles leave no registers: then they lie in shared memory, two by two. */
+template <typename R> struct sums;
+
+template <> struct sums<float> {
+    enum { SHARED = 1 }; /* none; but an array has one */
+    double own[2][SUMS];
 };
 
-/* A quantity at the points of a group that count, which are all unless CAREFUL. */
-template <bool CAREFUL, typename R> struct quantity {
-    R f[V_OF(R)], e[V_OF(R)];
+template <> struct sums<double> {
+    enum { PAIRS = SUMS / 2, SHARED = 2 * PAIRS * THREADS };
+    double2 *first;
+};
+
+FLOE_DEV double2 *sums_pair(const sums<double> &s, int order, int pair)
+{
+    return s.first + (order * sums<double>::PAIRS + pair) * THREADS;
+}
+
+/* shared: of the block. */
+FLOE_DEV void sums_begin(double2 *, sums<float> *s) { memset(s->own, 0, sizeof s->own); }
+FLOE_DEV void sums_begin(double2 *shared, sums<double> *s)
+{
+    s->first = shared + threadIdx.x;
+#pragma unroll
+    for (int pair = 0; pair < 2 * sums<double>::PAIRS; pair++)
+        *sums_pair(*s, 0, pair) = make_double2(0, 0);
+}
+
+/* terms: of a group; FIRST: there are none before it. */
+template <int ORDER, int FIRST> FLOE_DEV void sums_add(sums<float> *s, const float (&terms)[SUMS])
+{
+#pragma unroll
+    for (int k = FIRST; k < SUMS; k++)
+        s->own[ORDER - 1][k] += (double)terms[k];
+}
+template <int ORDER, int FIRST> FLOE_DEV void sums_add(sums<double> *s, const double (&terms)[SUMS])
+{
+#pragma unroll
+    for (int pair = FIRST / 2; pair < sums<double>::PAIRS; pair++) {
+        double2 *p = sums_pair(*s, ORDER - 1, pair);
+        if (2 * pair < FIRST)
+            p->y += terms[2 * pair + 1];
+        else
+            *p = make_double2(p->x + terms[2 * pair], p->y + terms[2 * pair + 1]);
+    }
+}
+
+FLOE_DEV double sums_at(const sums<float> &s, int order, int k) { return s.own[order][k]; }
+FLOE_DEV double sums_at(const sums<double> &s, int order, int k)
+{
+    const double2 *p = sums_pair(s, order, k / 2);
+    return k % 2 ? p->y : p->x;
+}
+
+template <typename R> struct tallies {
+    floe_tally<R> of[2][SLOTS]; /* of first and second derivatives */
+    sums<R> squares;            /* of errors, and of the original where they are asked for */
+    uint32_t npoints, nskipped;
 };
 
 /* For sums: others become 0. */
@@ -121,8 +174,9 @@ template <bool CAREFUL, typename R> FLOE_DEV void patch(R (&v)[V_OF(R)], uint32_
         v[i] = points >> i & 1 ? v[i] : any;
 }
 
+/* Returns the sum of squares of errors. */
 template <bool CAREFUL, bool MAGNITUDE, typename R>
-FLOE_DEV void tally_add(floe_tally<R> *t, R (&f)[V_OF(R)], R (&e)[V_OF(R)], uint32_t points)
+FLOE_DEV R tally_add(floe_tally<R> *t, R (&f)[V_OF(R)], R (&e)[V_OF(R)], uint32_t points)
 {
     patch<CAREFUL>(f, points);
     blank<CAREFUL>(e, points);
@@ -132,7 +186,7 @@ FLOE_DEV void tally_add(floe_tally<R> *t, R (&f)[V_OF(R)], R (&e)[V_OF(R)], uint
             floe_extremes_add_magnitudes(&t->extremes, f[i], f[i + 1]);
         else
             floe_extremes_add(&t->extremes, f[i], f[i + 1]);
-    floe_real_tools<R>::add_errors(t->error_squares, &t->error, e);
+    return floe_real_tools<R>::errors(&t->error, e);
 }
 
 /* What joins the axes at the points of a group. */
@@ -140,8 +194,19 @@ template <typename R> struct joined {
     R sum_f[V_OF(R)], sum_g[V_OF(R)], squares_f[V_OF(R)], squares_g[V_OF(R)], trace_f[V_OF(R)], trace_e[V_OF(R)];
 };
 
+template <typename R> FLOE_DEV void joined_begin(joined<R> *j)
+{
+    memset(j, 0, sizeof *j);
+#pragma unroll
+    for (int i = 0; i < V_OF(R); i++) {
+        floe_no_squares(&j->squares_f[i]);
+        floe_no_squares(&j->squares_g[i]);
+    }
+}
+
+/* Returns the sum of squares of errors. */
 template <int ORDER, bool CAREFUL, typename R>
-FLOE_DEV void axis_add(const around<R> &r, int a, bool is_first, uint32_t points, joined<R> *j, tallies<R> *t)
+FLOE_DEV R axis_add(const around<R> &r, int a, bool is_first, uint32_t points, joined<R> *j, tallies<R> *t)
 {
     R f[V_OF(R)], e[V_OF(R)];
 #pragma unroll
@@ -152,12 +217,12 @@ FLOE_DEV void axis_add(const around<R> &r, int a, bool is_first, uint32_t points
         const R g = f[i] + e[i], size_f = floe_size(f[i]), size_g = floe_size(g);
         j->sum_f[i] = is_first ? size_f : j->sum_f[i] + size_f;
         j->sum_g[i] = is_first ? size_g : j->sum_g[i] + size_g;
-        j->squares_f[i] = is_first ? f[i] * f[i] : j->squares_f[i] + f[i] * f[i];
-        j->squares_g[i] = is_first ? g * g : j->squares_g[i] + g * g;
+        j->squares_f[i] = floe_square_add(j->squares_f[i], f[i]);
+        j->squares_g[i] = floe_square_add(j->squares_g[i], g);
         j->trace_f[i] = is_first ? f[i] : j->trace_f[i] + f[i];
         j->trace_e[i] = is_first ? e[i] : j->trace_e[i] + e[i];
     }
-    tally_add<CAREFUL, false>(&t->of[ORDER - 1][a], f, e, points);
+    return tally_add<CAREFUL, false>(&t->of[ORDER - 1][a], f, e, points);
 }
 
 /* All quantities of an order. FIRST: the first axis that may have derivatives; ALL: it and those after it have. */
@@ -165,37 +230,38 @@ template <int ORDER, int FIRST, bool ALL, bool CAREFUL, typename R>
 FLOE_DEV void order_add(const around<R> &r, uint32_t active, uint32_t points, tallies<R> *t)
 {
     joined<R> j;
-    if (!ALL)
-        memset(&j, 0, sizeof j);
+    joined_begin(&j);
+    R terms[SUMS], e[V_OF(R)];
 #pragma unroll
-    for (int a = FIRST; a < FLOE_STENCIL_AXES; a++)
-        if (ALL || (active >> a & 1))
-            axis_add<ORDER, CAREFUL>(r, a, ALL && a == FIRST, points, &j, t);
+    for (int a = 0; a < FLOE_STENCIL_AXES; a++)
+        terms[a] = a >= FIRST && (ALL || (active >> a & 1))
+                       ? axis_add<ORDER, CAREFUL>(r, a, ALL && a == FIRST, points, &j, t)
+                       : 0;
     floe_tally<R> *of = t->of[ORDER - 1];
-    R e[V_OF(R)];
 #pragma unroll
     for (int i = 0; i < V_OF(R); i++)
         e[i] = j.sum_g[i] - j.sum_f[i];
-    tally_add<CAREFUL, true>(&of[SUM], j.sum_f, e, points);
+    terms[SUM] = tally_add<CAREFUL, true>(&of[SUM], j.sum_f, e, points);
     if (ORDER == 1) {
-        blank<CAREFUL>(j.squares_f, points);
-        floe_real_tools<R>::add(of[LENGTH].squares, j.squares_f);
+        R squares[V_OF(R)];
+        memcpy(squares, j.squares_f, sizeof squares);
+        blank<CAREFUL>(squares, points);
+        terms[SQUARES] = floe_real_tools<R>::sum(squares);
     }
 #pragma unroll
     for (int i = 0; i < V_OF(R); i++) {
         j.squares_f[i] = floe_length(j.squares_f[i]);
         e[i] = floe_length(j.squares_g[i]) - j.squares_f[i];
     }
-    tally_add<CAREFUL, true>(&of[LENGTH], j.squares_f, e, points);
+    terms[LENGTH] = tally_add<CAREFUL, true>(&of[LENGTH], j.squares_f, e, points);
     if (ORDER == 2) {
         R f[V_OF(R)];
-#pragma unroll
-        for (int i = 0; i < V_OF(R); i++)
-            f[i] = j.trace_f[i];
+        memcpy(f, j.trace_f, sizeof f);
         blank<CAREFUL>(f, points);
-        floe_real_tools<R>::add_squares(of[TRACE].squares, f);
+        terms[SQUARES] = floe_real_tools<R>::squares(f);
     }
-    tally_add<CAREFUL, false>(&of[TRACE], j.trace_f, j.trace_e, points);
+    terms[TRACE] = tally_add<CAREFUL, false>(&of[TRACE], j.trace_f, j.trace_e, points);
+    sums_add<ORDER, FIRST>(&t->squares, terms);
 }
 
 /* points: those of the group that have neighbours. */
@@ -335,8 +401,11 @@ FLOE_DEV void block_write(const tallies<R> &t, double (*words)[FLOE_STENCIL_POIN
         for (int slot = 0; slot < SLOTS; slot++) {
             const int axis = (order ? FLOE_STENCIL_SECOND : FLOE_STENCIL_FIRST) + slot;
             const int q = slot < SUM ? axis : joined_at[order][slot - SUM];
-            const floe_stencil_moments m = floe_tally_moments(t.of[order][slot]);
-            const double v[FLOE_STENCIL_MOMENTS] = {m.min, m.max, m.squares, m.max_error, m.error_squares};
+            const bool has_squares = slot == (order ? TRACE : LENGTH);
+            const double v[FLOE_STENCIL_MOMENTS] = {
+                floe_extremes_min(t.of[order][slot].extremes), floe_extremes_max(t.of[order][slot].extremes),
+                has_squares ? sums_at(t.squares, order, SQUARES) : 0,
+                floe_real_tools<R>::error_of(t.of[order][slot].error), sums_at(t.squares, order, slot)};
 #pragma unroll
             for (uint32_t k = 0; k < FLOE_STENCIL_MOMENTS; k++) {
                 const double joined = floe_stencil_warp_join(floe_stencil_join_of(k), v[k]);
@@ -360,30 +429,28 @@ FLOE_DEV void block_write(const tallies<R> &t, double (*words)[FLOE_STENCIL_POIN
     }
 }
 
-/* sums: of the block. */
-template <typename R> FLOE_DEV void tallies_init(double (*sums)[THREADS], tallies<R> *t)
+/* shared: of the block. */
+template <typename R> FLOE_DEV void tallies_init(double2 *shared, tallies<R> *t)
 {
 #pragma unroll
     for (int order = 0; order < 2; order++)
 #pragma unroll
-        for (int k = 0; k < SLOTS; k++) {
-            const bool has_squares = k == (order ? TRACE : LENGTH);
-            floe_tally_init(&t->of[order][k], has_squares ? &sums[2 * SLOTS + order][threadIdx.x] : NULL,
-                            &sums[order * SLOTS + k][threadIdx.x]);
-        }
+        for (int k = 0; k < SLOTS; k++)
+            floe_tally_init(&t->of[order][k]);
+    sums_begin(shared, &t->squares);
     t->npoints = t->nskipped = 0;
 }
 
 /* nedge blocks have the ends of rows, the others all between. */
 template <typename T, typename R, bool FAST>
-__global__ void __launch_bounds__(THREADS, is_staged<T, R, FAST>::value ? 3 : 2)
+__global__ void __launch_bounds__(THREADS, is_staged<T, R, FAST>::value ? BLOCKS_AT_ONCE : 2)
     stencil_points_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t nedge)
 {
     __shared__ double words[WARPS][FLOE_STENCIL_POINTS_WORDS];
     __shared__ __align__(16) stage<T, V_OF(R)> stages[is_staged<T, R, FAST>::value ? 2 : 1];
-    __shared__ double sums[2 * SLOTS + 2][THREADS];
+    __shared__ double2 shared[sums<R>::SHARED];
     tallies<R> t;
-    tallies_init(sums, &t);
+    tallies_init(shared, &t);
     const turn own = turn_of(blockIdx.x, nedge);
     if (own.is_edge)
         edges_visit<V_OF(R)>(&job, own.number, nedge, [&](const column &c) {
@@ -406,7 +473,8 @@ template <typename T, typename R> int launch(const floe_stencil_dev_job *j, doub
 {
     const uint32_t nedge = floe_stencil_blocks(floe_ceil_div(edge_tasks_of<V_OF(R)>(j), WARPS));
     const bool fast = is_fast<V_OF(R)>(j);
-    const uint64_t most = fast && is_staged<T, R, true>::value ? (uint64_t)BLOCKS_AT_ONCE : FLOE_STENCIL_MAX_BLOCKS;
+    const uint64_t most =
+        fast && is_staged<T, R, true>::value ? (uint64_t)BLOCKS_AT_ONCE * PROCESSORS : FLOE_STENCIL_MAX_BLOCKS;
     const uint32_t nblocks = nedge + (uint32_t)floe_min64(floe_stencil_blocks(tasks_of<V_OF(R)>(j)), most);
     if (fast)
         FLOE_LAUNCH((stencil_points_kernel<T, R, true>), nblocks, THREADS, 0, stream, *j, nedge);

@@ -21,15 +21,18 @@ FLOE_DEV double floe_second(double minus, double at, double plus) { return floe_
 FLOE_DEV float floe_twist(float minus, float plus) { return floe_stencil_twist_f32(minus, plus); }
 FLOE_DEV double floe_twist(double minus, double plus) { return floe_stencil_twist_f64(minus, plus); }
 FLOE_DEV double floe_length(double squares) { return floe_stencil_length_f64(squares); }
+FLOE_DEV float floe_square_add(float squares, float v) { return floe_stencil_square_add_f32(squares, v); }
+FLOE_DEV double floe_square_add(double squares, double v) { return floe_stencil_square_add_f64(squares, v); }
+FLOE_DEV void floe_no_squares(float *squares) { *squares = floe_stencil_no_squares_f32(); }
+FLOE_DEV void floe_no_squares(double *squares) { *squares = floe_stencil_no_squares_f64(); }
 
-/* floe_stencil_length_f32 as few operations: the root rounded correctly, as long as its argument is not tiny. */
+/* floe_stencil_length_f32 as few operations: the root rounded correctly, as long as its argument is FLOE_STENCIL_TINY or more. */
 FLOE_DEV float floe_length(float squares)
 {
 #ifdef FLOE_EMULATED
     return floe_stencil_length_f32(squares);
 #else
     float r;
-    squares = fmaxf(squares, FLOE_STENCIL_TINY);
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(squares));
     const float root = squares * r, rest = fmaf(-root, root, squares); /* exact */
     return fmaf(rest, 0.5f * r, root);
@@ -106,22 +109,22 @@ FLOE_DEV double floe_extremes_max(const floe_extremes_f64 &x) { return x.max; }
 
 template <typename R> struct floe_real_tools;
 
-/* Of f32: squares are added up over the group, and the largest square tells the largest error, whose root it has exactly. */
+/* Of f32: the largest square tells the largest error, whose root it has exactly. */
 template <> struct floe_real_tools<float> {
     typedef floe_extremes_f32 extremes;
     typedef int32_t largest; /* bits of the largest square */
-    FLOE_DEV void add(double *sum, const float (&v)[4]) { *sum += (double)((v[0] + v[1]) + (v[2] + v[3])); }
-    FLOE_DEV void add_squares(double *sum, const float (&v)[4])
+    FLOE_DEV float sum(const float (&v)[4]) { return (v[0] + v[1]) + (v[2] + v[3]); }
+    FLOE_DEV float squares(const float (&v)[4])
     {
         const float q[4] = {v[0] * v[0], v[1] * v[1], v[2] * v[2], v[3] * v[3]};
-        add(sum, q);
+        return sum(q);
     }
-    FLOE_DEV void add_errors(double *sum, largest *most, const float (&v)[4])
+    FLOE_DEV float errors(largest *most, const float (&v)[4])
     {
         const float q[4] = {v[0] * v[0], v[1] * v[1], v[2] * v[2], v[3] * v[3]};
         *most = max(max(*most, (int32_t)floe_bits_f32(q[0])), (int32_t)floe_bits_f32(q[1]));
         *most = max(max(*most, (int32_t)floe_bits_f32(q[2])), (int32_t)floe_bits_f32(q[3]));
-        add(sum, q);
+        return sum(q);
     }
     FLOE_DEV double error_of(largest most) { return (double)sqrtf(floe_f32_of((uint32_t)most)); }
 };
@@ -129,41 +132,27 @@ template <> struct floe_real_tools<float> {
 template <> struct floe_real_tools<double> {
     typedef floe_extremes_f64 extremes;
     typedef double largest;
-    FLOE_DEV void add(double *sum, const double (&v)[2]) { *sum += v[0] + v[1]; }
-    FLOE_DEV void add_squares(double *sum, const double (&v)[2]) { *sum = fma(v[0], v[0], fma(v[1], v[1], *sum)); }
-    FLOE_DEV void add_errors(double *sum, largest *most, const double (&v)[2])
+    FLOE_DEV double sum(const double (&v)[2]) { return v[0] + v[1]; }
+    FLOE_DEV double squares(const double (&v)[2]) { return fma(v[0], v[0], v[1] * v[1]); }
+    FLOE_DEV double errors(largest *most, const double (&v)[2])
     {
         *most = fabs(v[0]) > *most ? fabs(v[0]) : *most;
         *most = fabs(v[1]) > *most ? fabs(v[1]) : *most;
-        add_squares(sum, v);
+        return squares(v);
     }
     FLOE_DEV double error_of(largest most) { return most; }
 };
 
-/* A quantity at all points of a thread. Sums are in shared memory: they are met once in four points, and there are many. */
+/* What a thread keeps of a quantity in registers. */
 template <typename R> struct floe_tally {
     typename floe_real_tools<R>::extremes extremes;
     typename floe_real_tools<R>::largest error;
-    double *squares, *error_squares; /* squares: NULL where they are not asked for */
 };
 
-template <typename R> FLOE_DEV void floe_tally_init(floe_tally<R> *t, double *squares, double *error_squares)
+template <typename R> FLOE_DEV void floe_tally_init(floe_tally<R> *t)
 {
     floe_extremes_init(&t->extremes);
     t->error = 0;
-    t->squares = squares;
-    t->error_squares = error_squares;
-    *error_squares = 0;
-    if (squares)
-        *squares = 0;
-}
-
-template <typename R> FLOE_DEV floe_stencil_moments floe_tally_moments(const floe_tally<R> &t)
-{
-    const floe_stencil_moments m = {floe_extremes_min(t.extremes), floe_extremes_max(t.extremes),
-                                    t.squares ? *t.squares : 0, floe_real_tools<R>::error_of(t.error),
-                                    *t.error_squares};
-    return m;
 }
 
 #endif

@@ -22,10 +22,10 @@ template <typename R> struct squares {
 
 template <typename R> FLOE_DEV void squares_add(const squares<R> &s, norms *n)
 {
-    floe_real_tools<R>::add(&n->values, s.values);
-    floe_real_tools<R>::add(&n->steps, s.steps);
-    floe_real_tools<R>::add(&n->seconds, s.seconds);
-    floe_real_tools<R>::add(&n->twists, s.twists);
+    n->values += (double)floe_real_tools<R>::sum(s.values);
+    n->steps += (double)floe_real_tools<R>::sum(s.steps);
+    n->seconds += (double)floe_real_tools<R>::sum(s.seconds);
+    n->twists += (double)floe_real_tools<R>::sum(s.twists);
 }
 
 /* ---- the march ----------------------------------------------------------------------------------------------------- */
