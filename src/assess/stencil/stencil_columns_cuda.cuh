@@ -15,7 +15,7 @@ namespace
 enum {
     WARPS = 4,
     THREADS = WARPS * FLOE_WARP,
-    CHUNK = 64,      /* planes of a task; two more are read */
+    CHUNK = 32,      /* planes of a task; two more are read */
     EDGE_CHUNK = 16, /* so that there are enough tasks */
     ALL_AXES_OF_3D = 0xe
 };
@@ -180,8 +180,8 @@ template <int V> FLOE_HD uint64_t edge_tasks_of(const floe_stencil_dev_job *j)
            floe_ceil_div(points_along(j, 2), FLOE_WARP) * edge_groups<V>(j);
 }
 
-/* The part of a block: nedge blocks have the ends of rows. These wait more than they work, so that every other one of the first
- * blocks is such. */
+/* The part of a block: the last nedge blocks have the ends of rows. Their tasks are short, so that they fill what others leave of
+ * the processors at the end. */
 struct turn {
     bool is_edge;
     uint32_t number;
@@ -189,14 +189,14 @@ struct turn {
 
 FLOE_DEV turn turn_of(uint32_t block, uint32_t nedge)
 {
-    const uint32_t nothers = gridDim.x - nedge, nboth = nedge < nothers ? nedge : nothers;
+    const uint32_t nothers = gridDim.x - nedge;
     turn t;
-    t.is_edge = block < 2 * nboth ? block % 2 == 0 : nedge > nboth;
-    t.number = block < 2 * nboth ? block / 2 : block - nboth;
+    t.is_edge = block >= nothers;
+    t.number = t.is_edge ? block - nothers : block;
     return t;
 }
 
-/* Boxes of 4 rows, 32 whole groups and 64 planes in turn: a thread has one group and its planes. */
+/* Boxes of 4 rows, 32 whole groups and 32 planes in turn: a thread has one group and its planes. */
 template <int V, typename F>
 FLOE_DEV void boxes_visit(const floe_stencil_dev_job *j, uint64_t block, uint64_t nblocks, const F &add)
 {
