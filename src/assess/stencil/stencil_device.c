@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the kernels of the stencil pass on the stream, one after another, and makes sums of the words that they leave. */
+/* Puts the kernels of the stencil pass on the stream, those for products beside the others, and makes sums of the words that they leave. */
 #include "assess/stencil/stencil_device.h"
 
 #include <string.h>
@@ -20,13 +20,15 @@ enum {
 };
 
 typedef struct device_work {
-    double *parts, *words; /* device memory */
+    double *parts[2], *words; /* device memory; parts: of what is on the stream, and of what goes on beside it */
 } device_work;
 
 static device_work work_take(floe_arena *arena)
 {
     device_work w;
-    w.parts = floe_arena_take(arena, 2 * (uint64_t)FLOE_STENCIL_MAX_BLOCKS * FLOE_STENCIL_POINTS_WORDS, sizeof(double));
+    for (int k = 0; k < 2; k++)
+        w.parts[k] =
+            floe_arena_take(arena, 2 * (uint64_t)FLOE_STENCIL_MAX_BLOCKS * FLOE_STENCIL_POINTS_WORDS, sizeof(double));
     w.words = floe_arena_take(arena, MAX_WORDS, sizeof(double));
     return w;
 }
@@ -239,21 +241,52 @@ static int sobolev_run(const floe_stencil_dev_job *job, double scale, double *wo
     return floe_stencil_sobolev_cuda(&own, words, stream);
 }
 
+/* All calls for products, on a stream. */
+static floe_status products_put(const floe_stencil_dev_job *job, const lags_call *calls, uint32_t ncalls, double *words,
+                                void *stream, floe_error *err)
+{
+    for (uint32_t k = 0; k < ncalls; words += nwords_of(&calls[k++]))
+        FLOE_CUDA(err, products_run(job, &calls[k], words, stream));
+    return FLOE_OK;
+}
+
+static floe_status neighbours_put(const floe_cuda *cuda, const floe_stencil_dev_job *job, double sobolev_scale,
+                                  const floe_stencil_options *options, double *words, floe_error *err)
+{
+    if (options->derivatives && job->active)
+        FLOE_CUDA(err, floe_stencil_points_cuda(job, words, cuda->stream));
+    if (options->sobolev && job->active)
+        FLOE_CUDA(err, sobolev_run(job, sobolev_scale, words + SOBOLEV_AT, cuda->stream));
+    return FLOE_OK;
+}
+
+/* Products are found beside the rest, so that blocks of one fill the processors that the last blocks of the other leave. What has
+ * begun beside the stream is joined, whatever becomes of the rest. */
 static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job *job, double sobolev_scale,
                                const floe_stencil_options *options, const device_work *w, const lags_call *calls,
-                               uint32_t ncalls, double *words, floe_error *err)
+                               uint32_t ncalls, floe_error *err)
 {
-    double *next = w->words;
+    floe_stencil_dev_job beside = *job;
+    beside.parts = w->parts[1];
     FLOE_TRY(floe_cuda_clear(cuda, w->words, LAGS_AT * sizeof(double), err));
-    if (options->derivatives && job->active)
-        FLOE_CUDA(err, floe_stencil_points_cuda(job, next, cuda->stream));
-    next += FLOE_STENCIL_POINTS_WORDS;
-    if (options->sobolev && job->active)
-        FLOE_CUDA(err, sobolev_run(job, sobolev_scale, next, cuda->stream));
-    next += FLOE_STENCIL_SOBOLEV_WORDS;
-    for (uint32_t k = 0; k < ncalls; next += nwords_of(&calls[k++]))
-        FLOE_CUDA(err, products_run(job, &calls[k], next, cuda->stream));
-    return words_fetch(cuda, w->words, (uint32_t)(next - w->words), words, err);
+    if (!ncalls || !job->active || !(options->derivatives || options->sobolev)) {
+        FLOE_TRY(neighbours_put(cuda, job, sobolev_scale, options, w->words, err));
+        return products_put(&beside, calls, ncalls, w->words + LAGS_AT, cuda->stream, err);
+    }
+    FLOE_TRY(floe_cuda_fork(cuda, err));
+    floe_status status = products_put(&beside, calls, ncalls, w->words + LAGS_AT, cuda->side, err);
+    if (status == FLOE_OK)
+        status = neighbours_put(cuda, job, sobolev_scale, options, w->words, err);
+    const floe_status joined = floe_cuda_join(cuda, status == FLOE_OK ? err : NULL);
+    return status == FLOE_OK ? joined : status;
+}
+
+static uint32_t nwords_of_all(const lags_call *calls, uint32_t ncalls)
+{
+    uint32_t n = LAGS_AT;
+    for (uint32_t k = 0; k < ncalls; k++)
+        n += nwords_of(&calls[k]);
+    return n;
 }
 
 floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *pair,
@@ -270,9 +303,9 @@ floe_status floe_stencil_assess_device(const floe_cuda *cuda, const floe_pair *p
                "the stencil pass needs %llu bytes of device memory",
                (unsigned long long)floe_stencil_workspace_device());
     const uint32_t ncalls = calls_of(pair, options, calls);
-    const floe_stencil_dev_job job = job_of(pair, options, w.parts);
-    FLOE_TRY(
-        kernels_run(cuda, &job, floe_stencil_sobolev_scale(pair, options), options, &w, calls, ncalls, words, err));
+    const floe_stencil_dev_job job = job_of(pair, options, w.parts[0]);
+    FLOE_TRY(kernels_run(cuda, &job, floe_stencil_sobolev_scale(pair, options), options, &w, calls, ncalls, err));
+    FLOE_TRY(words_fetch(cuda, w.words, nwords_of_all(calls, ncalls), words, err));
     floe_stencil_sums_init(&sums);
     if (options->derivatives && job.active)
         points_from(words, &job, &sums);

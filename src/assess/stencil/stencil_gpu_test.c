@@ -158,6 +158,36 @@ static void rows_of_vectors(void **state)
         }
 }
 
+/* Products have a stream beside the rest, or the only one. */
+static void parts_alone(void **state)
+{
+    (void)state;
+    static const uint64_t shape[] = {14, 13, 48};
+    for (int part = 0; part < 3; part++) {
+        const floe_pair p = kit_pair(KIT_NOISE, FLOE_F32, 3, shape, xs, ys);
+        floe_stencil_options o = kit_options(&p, part == 2 ? 10 : 0);
+        o.all_count = true;
+        o.derivatives = part == 0, o.sobolev = part == 1;
+        compare(&p, o, 14 * 13 * 48);
+        o.lags = 10;
+        compare(&p, o, 14 * 13 * 48);
+    }
+}
+
+/* A field without a slope has lengths of 0 in single, too, and no mean of their squares. */
+static void lengths_of_a_plain(void **state)
+{
+    (void)state;
+    static const uint64_t shape[] = {5, 6, 24};
+    const floe_pair p = kit_pair(KIT_CONSTANT, FLOE_F32, 3, shape, xs, ys);
+    floe_stencil_options o = kit_options(&p, 0);
+    o.all_count = true;
+    compare(&p, o, 5 * 6 * 24);
+    const floe_stencil_result r = on_gpu(&p, &o, 5 * 6 * 24);
+    assert_true(r.of[FLOE_STENCIL_FIRST_LENGTH].original_max == 0);
+    assert_true(r.of[FLOE_STENCIL_FIRST_LENGTH].original_rms == 0);
+}
+
 /* Magnitudes that single does not hold as they are, or not at all. */
 static void of_any_size(void **state)
 {
@@ -297,7 +327,8 @@ int main(int argc, char **argv)
     floe_error err = {.message = ""};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_and_shapes), cmocka_unit_test(longer_than_a_chunk),
-        cmocka_unit_test(rows_of_vectors),      cmocka_unit_test(of_any_size),
+        cmocka_unit_test(rows_of_vectors),      cmocka_unit_test(parts_alone),
+        cmocka_unit_test(lengths_of_a_plain),   cmocka_unit_test(of_any_size),
         cmocka_unit_test(strided_views),        cmocka_unit_test(what_is_refused),
     };
     if (floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK) {
