@@ -64,8 +64,7 @@ FLOE_DEV const uint32_t *find_draft(const floe_lorenzo_encode_call &call, block_
     if (again && threadIdx.x < FLOE_WARP) {
         const sink out = {remade, NULL, REMADE_WORDS, 0};
         tallies unused;
-        no_count none;
-        encode_any(call.chunks, tile, true, (floe_int *)sh.draft, remade + REMADE_WORDS, out, unused, none);
+        encode_any(call.chunks, tile, true, (floe_int *)sh.draft, remade + REMADE_WORDS, out, unused);
     }
     if (threadIdx.x >= THREADS - FLOE_WARP) { /* meanwhile */
         uint32_t ncells;
@@ -93,11 +92,12 @@ FLOE_DEV block_tile measure_tile(const floe_lorenzo_encode_call &call, block_sha
         return t;
     const uint32_t raw = sh.ncells * BASE_WORDS;
     t.prefix = draft + 1;
-    t.nprefix = draft[0];
+    t.nprefix = floe_draft_prefix(draft[0]);
     t.nwords = raw;
     if (t.nprefix < raw)
-        t.nwords = t.nprefix + floe_huffman_team_measure<floe_uint>(floe_huffman_codes_of(call.books),
-                                                                    draft + 1 + t.nprefix, sh.nsteps, &sh.team, part);
+        t.nwords =
+            t.nprefix + floe_huffman_team_measure<floe_uint>(floe_huffman_codes_of(call.books), draft + 1 + t.nprefix,
+                                                             sh.nsteps, floe_draft_form(draft[0]), &sh.team, part);
     t.coded = t.nwords < raw;
     if (t.coded) {
         t.entry = t.nwords | (t.entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);

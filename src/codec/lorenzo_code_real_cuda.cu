@@ -13,10 +13,11 @@ namespace
 {
 
 enum {
-    /* Shared memory: 228 KiB of a multiprocessor in 5 blocks (f64: 3) of 4 warps. Two halves of 640 words hold tiles at a
-     * ratio of 13, and their drafts are half as large again. */
-    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 5 : 3,
-    DRAFT_WORDS = FLOE_STEP_VALUES * BASE_WORDS, /* also holds a step's values */
+    /* Shared memory: 206 KiB of a multiprocessor in 4 blocks (f64: 228 in 3) of 4 warps; a fifth one would have to be paid for
+     * with drafts that are read from device memory. Two halves of 640 words hold tiles at a ratio of 13, whose drafts are
+     * twice as large at most, nearly all. */
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 3,
+    DRAFT_WORDS = FLOE_REAL_BITS == 32 ? 1792 : 2048, /* a step's values at least, which it also holds */
     HALF_WORDS = 640 * BASE_WORDS,
     SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
     /* Device memory of a warp: a tile with what coding it may touch, for either half. */
@@ -51,7 +52,7 @@ struct coder {
     inline __device__ void make(floe_place_tile &t);
     inline __device__ void raw(const floe_place_tile &t, uint32_t *dst);
 
-    inline __device__ void code(floe_place_tile &t, const uint32_t *draft);
+    template <int FORM> inline __device__ void code(floe_place_tile &t, const uint32_t *draft);
     inline __device__ void code_far(floe_place_tile &t, const uint32_t *draft);
     inline __device__ void code_again(floe_place_tile &t);
 };
@@ -64,11 +65,11 @@ __device__ void coder::fetch(const floe_place_tile &t)
 }
 
 /* From a draft of prefix and pack body; a tile that comes out no smaller than its values becomes raw. */
-__device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
+template <int FORM> __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
 {
     uint32_t ncells;
     const uint32_t nsteps = floe_draft_present(call.chunks[t.chunk].view, t.tile, own.coder.heads, &ncells);
-    const uint32_t raw = ncells * BASE_WORDS, nprefix = draft[0];
+    const uint32_t raw = ncells * BASE_WORDS, nprefix = floe_draft_prefix(draft[0]);
     uint32_t nbody = raw;
     if (nprefix < raw) {
         const floe_huffman_codes codes = floe_huffman_codes_of(call.books + t.chunk);
@@ -76,7 +77,7 @@ __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
         const floe_huffman_room room = {t.words + nprefix, t.spill - t.half_words + nprefix,
                                         t.half_words > nprefix ? t.half_words - nprefix : 0,
                                         raw - nprefix + FLOE_HUFFMAN_CODE_SLACK};
-        nbody = floe_huffman_code_tile_dev<floe_uint>(codes, draft + 1 + nprefix, nsteps, &own.coder, room);
+        nbody = floe_huffman_code_tile_dev<floe_uint, FORM>(codes, draft + 1 + nprefix, nsteps, &own.coder, room);
     }
     if (nbody >= raw || nprefix + nbody >= raw) {
         const made m = made_raw(raw);
@@ -91,20 +92,26 @@ __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
     t.entry = t.nwords | (t.entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
 }
 
-/* From a draft that is too large for shared memory. A call of its own: there, loads are of shared memory alone. */
-__device__ __noinline__ void coder::code_far(floe_place_tile &t, const uint32_t *draft) { code(t, draft); }
+/* From a draft that is too large for shared memory, or not of symbols. A call of its own: there, loads are of shared memory
+ * alone. */
+__device__ __noinline__ void coder::code_far(floe_place_tile &t, const uint32_t *draft)
+{
+    if (floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)
+        code<FLOE_HUFFMAN_BYTES>(t, draft);
+    else
+        code<FLOE_HUFFMAN_PLANES>(t, draft);
+}
 
 /* From a draft that had no room in its slot. */
 __device__ __noinline__ void coder::code_again(floe_place_tile &t)
 {
     const sink out = {remade, NULL, REMADE_WORDS, 0};
     tallies unused;
-    no_count none;
     if (floe_lane() == 0)
         while (atomicCAS(&block.remaking, 0u, 1u))
             floe_dev_pause();
     __syncwarp();
-    encode_any(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused, none);
+    encode_any(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused);
     __syncwarp();
     code_far(t, remade);
     __syncwarp();
@@ -121,10 +128,10 @@ __device__ void coder::make(floe_place_tile &t)
     const uint32_t kind = t.entry >> FLOE_TILE_KIND_SHIFT & 3, *draft = nwords <= DRAFT_WORDS ? own.draft : slot;
     t.raw = kind == FLOE_TILE_RAW;
     t.nwords = t.entry & FLOE_TILE_NWORDS_MASK;
-    if (kind == FLOE_TILE_CODED && nwords <= DRAFT_WORDS)
-        code(t, floe_in_shared(own.draft));
+    if (kind == FLOE_TILE_CODED && nwords <= DRAFT_WORDS && floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)
+        code<FLOE_HUFFMAN_BYTES>(t, floe_in_shared(own.draft));
     else if (kind == FLOE_TILE_CODED && nwords <= SLOT_WORDS)
-        code_far(t, slot);
+        code_far(t, draft);
     else if (kind == FLOE_TILE_CODED)
         code_again(t);
     else if (kind != FLOE_TILE_RAW) /* no larger than its slot, since smaller than its values */

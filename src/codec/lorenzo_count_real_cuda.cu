@@ -28,17 +28,26 @@ struct block_shared {
     uint32_t bins[FLOE_HUFFMAN_BINS];
 };
 
-/* A draft that had no room in its slot: it is made again. */
+/* A draft that had no room in its slot: it is made again, of which the body stays behind the masks. */
 static __device__ __noinline__ void count_again(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
                                                 uint32_t tile, uint32_t nsteps, uint32_t *bins, warp_shared &own)
 {
     uint32_t *scratch = call.spill + (uint64_t)(blockIdx.x * WARPS + threadIdx.x / FLOE_WARP) * SCRATCH_WORDS;
     const sink nowhere = {NULL, NULL, 0, 0};
-    step_count count = {bins, &own.coder.heads, {}};
     tallies unused;
-    count.start(1);
-    encode_any(chunk, tile, true, (floe_int *)own.draft, scratch, nowhere, unused, count);
-    floe_huffman_count_end(count.counter, nsteps);
+    encode_any(chunk, tile, true, (floe_int *)own.draft, scratch, nowhere, unused);
+    __syncwarp();
+    floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(bins, scratch + MASKS_WORDS, nsteps, &own.coder);
+}
+
+/* One that has, but is too large for shared memory or not of symbols. */
+static __device__ __noinline__ void count_far(const uint32_t *draft, uint32_t nsteps, uint32_t *bins, warp_shared &own)
+{
+    const uint32_t *body = draft + 1 + floe_draft_prefix(draft[0]);
+    if (floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)
+        floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_BYTES>(bins, body, nsteps, &own.coder);
+    else
+        floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(bins, body, nsteps, &own.coder);
 }
 
 FLOE_DEV void count_draft(const floe_lorenzo_encode_call &call, uint32_t c, uint32_t slot, block_shared &sh)
@@ -60,10 +69,11 @@ FLOE_DEV void count_draft(const floe_lorenzo_encode_call &call, uint32_t c, uint
     }
     floe_copy_async_wait();
     __syncwarp();
-    if (nwords <= DRAFT_WORDS)
-        floe_huffman_count_tile<floe_uint>(sh.bins, own.draft + 1 + own.draft[0], nsteps, &own.coder);
+    if (nwords <= DRAFT_WORDS && floe_draft_form(own.draft[0]) == FLOE_HUFFMAN_BYTES)
+        floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_BYTES>(
+            sh.bins, floe_in_shared(own.draft) + 1 + floe_draft_prefix(own.draft[0]), nsteps, &own.coder);
     else
-        floe_huffman_count_tile<floe_uint>(sh.bins, draft + 1 + draft[0], nsteps, &own.coder);
+        count_far(nwords <= DRAFT_WORDS ? own.draft : draft, nsteps, sh.bins, own);
 }
 
 /* Tile slots first..end-1 of a chunk; the whole block. */

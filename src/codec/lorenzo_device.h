@@ -49,6 +49,10 @@ enum {
     FLOE_DRAFT_SLOT_WORDS = FLOE_TILE_VALUES
 };
 
+/* A draft of kind CODED begins with a word that tells how many words its prefix has, and what the body behind that is made
+ * of: as stage pack has it or, with this bit, of symbols (stage/huffman/huffman_symbols_dev.cuh). */
+#define FLOE_DRAFT_SYMBOLS 0x80000000u
+
 /* What the values of the whole field have decided; device memory. */
 typedef struct floe_dev_params {
     floe_codec_params codec;

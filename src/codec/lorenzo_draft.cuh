@@ -4,7 +4,14 @@
 #define FLOE_CODEC_LORENZO_DRAFT_CUH
 
 #include "codec/lorenzo_device.h"
-#include "stage/huffman/huffman_tile_dev.cuh"
+#include "stage/huffman/huffman_code_dev.cuh"
+
+/* Of the first word of a draft of kind CODED. */
+FLOE_DEV uint32_t floe_draft_prefix(uint32_t first_word) { return first_word & ~FLOE_DRAFT_SYMBOLS; }
+FLOE_DEV floe_huffman_form floe_draft_form(uint32_t first_word)
+{
+    return first_word & FLOE_DRAFT_SYMBOLS ? FLOE_HUFFMAN_BYTES : FLOE_HUFFMAN_PLANES;
+}
 
 /* Whether all cells of a tile are inside; what floe_view_tile would find out with 64 bits. */
 FLOE_DEV bool floe_draft_is_whole(const floe_view &view, uint32_t tile)

@@ -302,9 +302,9 @@ template <int RANK> FLOE_DEV uint32_t choose_mode_any(const floe_int *q, uint32_
 FLOE_DEV uint32_t width_of(floe_uint bits) { return floe_huffman_bit_length(bits); }
 
 /* by_sum: as floe_lorenzo_begin has it. Predicts and packs a step behind word `at` of the body. Returns the descriptor; any: some residual is not 0. */
-template <int RANK, class Count>
+template <int RANK>
 FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint32_t mode, bool by_sum, walk<RANK> &w,
-                            const sink &body, uint32_t &at, uint32_t &any, Count &count)
+                            const sink &body, uint32_t &at, uint32_t &any)
 {
     enum { PLANE = walk<RANK>::PLANE };
     floe_uint p[GROUP];
@@ -327,10 +327,7 @@ FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint3
     for (int k = 0; k < PLANE; k++)
         w.before[k] = last[k];
     any |= width | (uint32_t)choice;
-    uint32_t low[4];
-    const uint32_t descriptor = put_step<PLANES, false>(body, at, p, width, choice, valid != 0, low);
-    count.step(s, p, low, width, choice, valid != 0);
-    return descriptor;
+    return put_step<PLANES, false>(body, at, p, width, choice, valid != 0);
 }
 
 /* ---- what stands before the body ----------------------------------------------------------------------------------- */
@@ -431,9 +428,9 @@ template <int RANK> FLOE_DEV void keep_exceptions(const tile_masks &to, uint32_t
     t.nliterals += __popc(place & ~(low | high));
 }
 
-template <int RANK, class Count>
+template <int RANK>
 FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
-                          tallies &t, Count &count)
+                          tallies &t)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(RANK);
     const uint32_t nsteps = f.box.nsteps;
@@ -466,7 +463,7 @@ FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_
             r.base = w.base = w.corner = (floe_uint)q[0];
             r.mode = choose_mode_any<RANK>(q, valid, w);
         }
-        const uint32_t descriptor = code_step<RANK>(q, s, valid, r.mode, by_sum, w, body, r.nbody, any, count);
+        const uint32_t descriptor = code_step<RANK>(q, s, valid, r.mode, by_sum, w, body, r.nbody, any);
         w.corner = (floe_uint)q[RANK == 1 ? FLOE_STEP_VALUES - 1 : (box.nz - 1) * g.step_y * g.step_x];
         descriptors |= descriptor << (s % 2 * 16);
         if (s % 2 || s + 1 == nsteps) {
@@ -485,14 +482,13 @@ FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_
     return r;
 }
 
-template <class Count>
 FLOE_DEV walked walk_any(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
-                         tallies &t, Count &count)
+                         tallies &t)
 {
     switch (f.chunk->view.rank) {
-    case 1: return walk_tile<1>(f, by_sum, q, masks, body, t, count);
-    case 2: return walk_tile<2>(f, by_sum, q, masks, body, t, count);
-    default: return walk_tile<3>(f, by_sum, q, masks, body, t, count);
+    case 1: return walk_tile<1>(f, by_sum, q, masks, body, t);
+    case 2: return walk_tile<2>(f, by_sum, q, masks, body, t);
+    default: return walk_tile<3>(f, by_sum, q, masks, body, t);
     }
 }
 
@@ -526,17 +522,17 @@ FLOE_DEV uint32_t put_prefix(const sink &out, uint32_t at, const source &f, cons
 }
 
 /* Encodes a tile into out as floe_tile_encode does; raw tiles are left to write_raw. q: a step's values of shared memory;
- * scratch: SCRATCH_WORDS. A draft begins with the words of its prefix. The whole warp. */
-template <class Count>
+ * scratch: SCRATCH_WORDS, of which those behind the first MASKS_WORDS then hold the body. A draft begins with the words of
+ * its prefix. The whole warp. */
 static __device__ __noinline__ made encode_any(const floe_dev_chunk *chunk, uint32_t tile, bool draft, floe_int *q,
-                                               uint32_t *scratch, const sink &out, tallies &t, Count &count)
+                                               uint32_t *scratch, const sink &out, tallies &t)
 {
     const source f = source_of(chunk, tile);
     const tile_masks masks = {scratch, scratch + FLOE_TILE_GROUPS, scratch + 2 * FLOE_TILE_GROUPS,
                               scratch + 3 * FLOE_TILE_GROUPS};
     const sink body = {scratch + MASKS_WORDS, NULL, MOST_PACK_WORDS, 0};
     __syncwarp();
-    const walked w = walk_any(f, draft, q, masks, body, t, count);
+    const walked w = walk_any(f, draft, q, masks, body, t);
     const uint32_t raw = raw_nwords(f), special = only_kind(f, t);
     made r = {0, 0, false};
     if (special) {

@@ -294,9 +294,9 @@ template <int RANK, bool WHOLE> FLOE_DEV uint32_t step_valid(const fast_work &wo
 }
 
 /* From the numbers of step s to its words; false where there may be an exception, or T is too narrow. */
-template <class T, int RANK, bool WHOLE, bool BY_SUM, class Count>
+template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint32_t valid, uint32_t mode,
-                        const T q[GROUP], step_walk<T, RANK> &w, const checks &c, bool &unfit, Count &count)
+                        const T q[GROUP], step_walk<T, RANK> &w, const checks &c, bool &unfit, const Draft &draft)
 {
     enum { PLANE = shape<RANK>::PLANE };
     T p[GROUP];
@@ -314,16 +314,12 @@ FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint
         return false;
     }
     w.any |= v.width | (uint32_t)v.flat;
-    uint32_t low[4];
-    const uint32_t descriptor =
-        put_step<number<T>::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0, low);
-    if constexpr (Count::COUNTS) {
-        typename number<T>::residual u[GROUP];
-#pragma unroll
-        for (int k = 0; k < GROUP; k++)
-            u[k] = number<T>::bits(v.u[k]);
-        count.step(s, u, low, v.width, v.flat, WHOLE || valid != 0);
+    if constexpr (Draft::DRAFTS) {
+        draft.template step<number<T>::KEPT_BITS>(out, s, w.at, v.u, v.width, v.flat);
+        return true;
     }
+    const uint32_t descriptor =
+        put_step<number<T>::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0);
     w.descriptors |= descriptor << (s % 2 * 16);
     return true;
 }
@@ -334,23 +330,22 @@ struct fast_result {
     uint32_t nbody; /* words of the body, whether written or not */
     uint32_t mode;
     uint64_t base;
-    bool coded;    /* some residual is not 0 */
-    bool unfit;    /* a value of this step may be an exception: the walk has ended before it */
-    bool inexact;  /* so it has because T is too narrow */
-    uint32_t done; /* steps before that */
+    bool coded;   /* some residual is not 0 */
+    bool unfit;   /* a value of this step may be an exception: the walk has ended before it */
+    bool inexact; /* so it has because T is too narrow */
 };
 
-/* Base and body from word `lead` on. WHOLE: the steps come through buffer, where the caller has the first one already on
- * its way. */
-template <class T, int RANK, bool WHOLE, bool BY_SUM, class Count>
+/* Base and body from word `lead` on; the body of a draft holds symbols instead. WHOLE: the steps come through buffer, where
+ * the caller has the first one already on its way. */
+template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
-                                 Count &count)
+                                 const Draft &draft)
 {
     const fast_tile &t = work.tile;
     const uint32_t begin = lead + BASE_WORDS, nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : t.nsteps;
-    fast_result r = {0, 0, 0, false, false, false, nsteps};
+    fast_result r = {0, 0, 0, false, false, false};
     step_walk<T, RANK> w;
-    walk_begin(w, begin + (nsteps + 1) / 2);
+    walk_begin(w, begin + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));
     check_begin(c);
 #pragma unroll 1
     for (uint32_t s = 0; s < nsteps; s++) {
@@ -368,12 +363,11 @@ FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_
             if (floe_lane() == 0)
                 put_value(out, lead, r.base);
         }
-        if (!code_step<T, RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, r.unfit, count)) {
+        if (!code_step<T, RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, r.unfit, draft)) {
             r.inexact = !r.unfit;
-            r.done = s;
             break;
         }
-        if (s % 2 || s + 1 == nsteps) {
+        if (!Draft::DRAFTS && (s % 2 || s + 1 == nsteps)) {
             if (floe_lane() == 0)
                 put(out, begin + s / 2, w.descriptors);
             w.descriptors = 0;

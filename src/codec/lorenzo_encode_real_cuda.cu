@@ -81,15 +81,12 @@ struct workplace {
     fast_work *work;  /* shared memory: the tile */
 };
 
-/* The long way; also counts exceptions. */
-template <class Count>
+/* The long way; also tallies exceptions. */
 FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile,
-                          bool draft, const workplace &at, sink out, met &m, Count &count)
+                          bool draft, const workplace &at, sink out, met &m)
 {
     tallies t;
-    Count count_of_call = count;
-    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, scratch_of_warp(call), out, t, count_of_call);
-    count = count_of_call;
+    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
     met_add(m.error, t.error);
     met_add(m.pw_error, t.pw_error);
     if (floe_lane() == 0 && t.count) {
@@ -100,59 +97,62 @@ FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *
     return r;
 }
 
-/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold; and again, to take counts back. The first
- * steps only. A call of its own that is told the tile's number alone, so that the common path keeps nothing for it. */
-template <class T, int RANK, bool BY_SUM, class Count>
-static __device__ __noinline__ fast_result encode_cut_seldom(const floe_dev_chunk *chunk, uint32_t tile, uint32_t steps,
-                                                             const sink &out, uint32_t lead, checks &c, Count &count)
+/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own that is told the tile's
+ * number alone, so that the common path keeps nothing for it. */
+template <class T, int RANK, bool BY_SUM>
+static __device__ __noinline__ fast_result encode_cut_seldom(const floe_dev_chunk *chunk, uint32_t tile,
+                                                             const sink &out, uint32_t lead, checks &c)
 {
-    fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
-    work.tile.nsteps = min(work.tile.nsteps, steps);
-    return encode_fast<T, RANK, false, BY_SUM>(work, out, lead, (uint32_t *)NULL, c, count);
+    const fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
+    return encode_fast<T, RANK, false, BY_SUM>(work, out, lead, (uint32_t *)NULL, c, no_draft());
 }
 
 /* What a call refers to lies in memory: copies do, so that the common path keeps its own in registers. */
-template <class T, int RANK, bool BY_SUM, class Count>
-FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t lead, checks &c,
-                                Count &count)
+template <class T, int RANK, bool BY_SUM>
+FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t lead, checks &c)
 {
     checks of_call;
-    Count count_of_call = count;
-    const fast_result r =
-        encode_cut_seldom<T, RANK, BY_SUM>(chunk, tile, FLOE_TILE_STEPS, out, lead, of_call, count_of_call);
+    const fast_result r = encode_cut_seldom<T, RANK, BY_SUM>(chunk, tile, out, lead, of_call);
     c = of_call;
-    count = count_of_call;
     return r;
 }
 
-/* Encodes a tile the short way; a whole one has its first step on its way. False when it cannot: nothing that it left
+/* How a tile was encoded. */
+enum way { WAY_LONG, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one of symbols */
+
+/* Encodes a tile the short way; a whole one has its first step on its way. LONG when it cannot: nothing that it left
  * counts. */
-template <int RANK, bool DRAFT, class Count>
-FLOE_DEV bool encode_short(const floe_dev_chunk *chunk, uint32_t tile, const workplace &at, const sink &out, met &m,
-                           Count &count, made &r)
+template <int RANK, class Draft>
+FLOE_DEV way encode_short(const floe_dev_chunk *chunk, uint32_t tile, const workplace &at, const sink &out, met &m,
+                          const Draft &draft, made &r)
 {
+    enum { DRAFT = Draft::DRAFTS };
     if (!read_anew(at.work->tile.fit))
-        return false;
+        return WAY_LONG;
     const uint32_t lead = DRAFT ? 1 : 0;
+    way taken = WAY_CUT;
     checks c;
     fast_result f;
-    if (read_anew(at.work->tile.whole))
-        f = encode_fast<floe_real, RANK, true, DRAFT>(*at.work, out, lead, at.buffer, c, count);
-    else
-        f = encode_cut<floe_real, RANK, DRAFT>(chunk, tile, out, lead, c, count);
+    if (read_anew(at.work->tile.whole)) {
+        taken = WAY_WHOLE;
+        f = encode_fast<floe_real, RANK, true, DRAFT>(*at.work, out, lead, at.buffer, c, draft);
+    } else {
+        f = encode_cut<floe_real, RANK, DRAFT>(chunk, tile, out, lead, c);
+    }
 #if FLOE_REAL_BITS == 32
     if (f.inexact) {
+        taken = WAY_CUT;
         __syncwarp(); /* other lanes write the same words again */
-        f = encode_cut<floe_int, RANK, DRAFT>(chunk, tile, out, lead, c, count);
+        f = encode_cut<floe_int, RANK, DRAFT>(chunk, tile, out, lead, c);
     }
 #endif
     if (f.unfit || f.inexact) {
         floe_copy_async_wait(); /* of the buffer, which the long way takes */
-        return false;
+        return WAY_LONG;
     }
     met_add(m.error, c.error);
     r = made_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
-    return true;
+    return taken;
 }
 
 /* ---- to their places ----------------------------------------------------------------------------------------------- */
@@ -173,12 +173,11 @@ template <int RANK> struct tile_maker {
     {
         const sink out = {p.words, p.spill, p.half_words, p.spill_words};
         floe_dev_chunk *chunk = call.chunks + p.chunk;
-        no_count none;
         made r;
         met_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
-        if (!encode_short<RANK, false>(chunk, p.tile, at, out, m, none, r))
-            r = encode_long(call, chunk, attempt, p.tile, false, at, out, m, none);
+        if (encode_short<RANK>(chunk, p.tile, at, out, m, no_draft(), r) == WAY_LONG)
+            r = encode_long(call, chunk, attempt, p.tile, false, at, out, m);
         p.entry = r.entry;
         p.nwords = r.nwords;
         p.raw = r.raw;
@@ -231,7 +230,12 @@ struct drafter {
     met m;
 };
 
-/* The draft of a tile to its slot, as floe_tile_encode leaves it. */
+static_assert(1 + BASE_WORDS + FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_VALUES / 32 * number<floe_real>::KEPT_BITS <=
+                  DRAFT_SLOT_WORDS,
+              "a slot has room for all symbols of a tile that the short way takes");
+static_assert((int)DRAFT_SLOT_WORDS < (int)FLOE_TILE_DRAFT_WORDS(RAW_WORDS), "such a tile does not become raw");
+
+/* The draft of a tile to its slot, as floe_tile_encode leaves it or with symbols. */
 template <int RANK>
 FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t slot, const workplace &at,
                          met &m)
@@ -241,14 +245,16 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     uint32_t *words = call.drafts + (uint64_t)slot * DRAFT_SLOT_WORDS;
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
     made r;
-    no_count none;
     met_chunk(call, attempt, c, m);
-    if (!encode_short<RANK, true>(chunk, tile, at, out, m, none, r))
-        r = encode_long(call, chunk, attempt, tile, true, at, out, m, none);
+    const way taken = encode_short<RANK>(chunk, tile, at, out, m, draft_symbols(), r);
+    if (taken == WAY_LONG)
+        r = encode_long(call, chunk, attempt, tile, true, at, out, m);
     __syncwarp(); /* raw words go over what others wrote */
     if (r.raw)
         write_raw(chunk, tile, words, floe_lane(), FLOE_WARP);
     if (floe_lane() == 0) {
+        if (taken == WAY_WHOLE && (r.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED)
+            words[0] = BASE_WORDS | FLOE_DRAFT_SYMBOLS;
         call.draft_entries[slot] = r.entry;
         call.draft_nwords[slot] = r.nwords;
     }

@@ -112,7 +112,7 @@ FLOE_DEV void split_enter(const fast_work &work, uint32_t s, const uint32_t *buf
 /* What all parts come to. */
 FLOE_DEV fast_result split_sum(const split_shared &sh, uint32_t nsteps, uint32_t mode, uint64_t base)
 {
-    fast_result r = {(nsteps + 1) / 2, mode, base, false, false, false, 0};
+    fast_result r = {(nsteps + 1) / 2, mode, base, false, false, false};
 #pragma unroll
     for (int i = 0; i < SPLIT_WARPS; i++) {
         r.nbody += sh.parts[i].nwords;
@@ -132,7 +132,7 @@ FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const 
     const uint32_t first = SPLIT_STEPS * split_warp();
     const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
     const uint32_t end = min(first + SPLIT_STEPS, nsteps);
-    no_count none;
+    const no_draft none;
     step_walk<T, RANK> w;
     bool unfit = false;
     walk_begin(w, 0);

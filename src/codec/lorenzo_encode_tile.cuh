@@ -11,7 +11,7 @@
 #include "codec/lorenzo_lanes.cuh"
 #include "codec/lorenzo_layout.h"
 #include "codec/lorenzo_tile.h"
-#include "stage/huffman/huffman_tile_dev.cuh"
+#include "stage/huffman/huffman_symbols_dev.cuh"
 #include "stage/lorenzo/lorenzo_math.h"
 #include "stage/pack/pack.h"
 #include "stage/quantizer/quantizer_init_math.h"
@@ -122,7 +122,20 @@ FLOE_DEV void put_high_bytes(const sink &s, uint32_t &at, const uint64_t u[GROUP
 }
 template <bool FITS> FLOE_DEV void put_high_bytes(const sink &, uint32_t &, const uint32_t *, uint32_t, uint32_t) {}
 
-/* Value planes. bytes: the lowest of all values; low: their planes 0..3. WIDEST: no residual has more bits. */
+/* Planes above the lowest byte, where some lane has them. WIDEST: no residual has more bits. */
+template <int WIDEST, bool FITS, class Uint>
+FLOE_DEV void put_above(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, uint32_t most)
+{
+    put_byte<1, FITS>(s, at, u, width, most);
+    if (most > 16)
+        put_byte<2, FITS>(s, at, u, width, most);
+    if (WIDEST > 24 && most > 24)
+        put_byte<3, FITS>(s, at, u, width, most);
+    if (WIDEST > 32 && most > 32)
+        put_high_bytes<FITS>(s, at, u, width, most);
+}
+
+/* Value planes. bytes: the lowest of all values; low: their planes 0..3. */
 template <int WIDEST, bool FITS, class Uint>
 FLOE_DEV void put_values(const sink &s, uint32_t &at, const Uint u[GROUP], const uint32_t bytes[8],
                          const uint32_t low[4], uint32_t width, uint32_t most)
@@ -134,13 +147,7 @@ FLOE_DEV void put_values(const sink &s, uint32_t &at, const Uint u[GROUP], const
     floe_planes_high(bytes, planes);
     put_planes<4, FITS>(s, at, width, planes);
     if (most > 8)
-        put_byte<1, FITS>(s, at, u, width, most);
-    if (most > 16)
-        put_byte<2, FITS>(s, at, u, width, most);
-    if (WIDEST > 24 && most > 24)
-        put_byte<3, FITS>(s, at, u, width, most);
-    if (WIDEST > 32 && most > 32)
-        put_high_bytes<FITS>(s, at, u, width, most);
+        put_above<WIDEST, FITS>(s, at, u, width, most);
 }
 
 /* What stands before the values: which groups are flat, where that is not one of two simple answers, and the planes of
@@ -171,17 +178,16 @@ FLOE_DEV void put_widths(const sink &s, uint32_t &at, bool with_flats, uint32_t 
 /* What a step has besides the planes of values: a word with the flat bits, and planes of widths. */
 enum { MOST_WIDTHS_WORDS = 1 + 7 };
 
-/* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. low: planes
- * 0..3 of this lane, 0 beyond its width. Bits of u above WIDEST are not looked at. ALL: all lanes are present. */
+/* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. Bits of u above
+ * WIDEST are not looked at. ALL: all lanes are present. */
 template <int WIDEST, bool ALL, class Uint>
-FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, bool flat, bool present,
-                           uint32_t low[4])
+FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, bool flat, bool present)
 {
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
     const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, ALL || present ? width : (uint32_t)PLANES);
     const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat);
     const uint32_t presents = ALL ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present);
-    uint32_t bytes[8]; /* meanwhile, whatever they say */
+    uint32_t bytes[8], low[4]; /* meanwhile, whatever they say */
     floe_bytes_of_lane<0>(u, bytes);
     floe_planes_low(bytes, low);
     const uint32_t planes = floe_bits_of(most - least), above = ALL || present ? width - least : 0;
@@ -196,34 +202,32 @@ FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uin
     return least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | kind << FLOE_PACK_FLAT_SHIFT;
 }
 
-/* ---- counting ------------------------------------------------------------------------------------------------------ */
+/* ---- drafts of whole tiles ------------------------------------------------------------------------------------------ */
 
-/* Counts nothing. */
-struct no_count {
-    enum { COUNTS = 0 };
-    template <class Uint>
-    __device__ __forceinline__ void step(uint32_t, const Uint *, const uint32_t *, uint32_t, bool, bool)
-    {
-    }
+/* Makes no draft. */
+struct no_draft {
+    enum { DRAFTS = 0 };
 };
 
-/* Adds the symbols of each step to a block's histogram. A walk that came to nothing is taken back by the same walk with
- * weight -1; heads are counted only at the end of one that holds. */
-struct step_count {
-    enum { COUNTS = 1 };
-    uint32_t *bins;
-    floe_huffman_heads *heads;
-    floe_huffman_counter counter;
+/* Puts the symbols of each step into a body (huffman_symbols_dev.cuh), which stands behind the draft's first word and base. */
+struct draft_symbols {
+    enum { DRAFTS = 1, BODY_AT = 1 + BASE_WORDS };
 
-    __device__ __forceinline__ void start(uint32_t weight)
+    template <int WIDEST, class Uint>
+    __device__ __forceinline__ void step(const sink &out, uint32_t s, uint32_t &at, const Uint u[GROUP], uint32_t width,
+                                         bool flat) const
     {
-        counter = floe_huffman_counter_start(bins, heads, weight);
-    }
-    template <class Uint>
-    __device__ __forceinline__ void step(uint32_t s, const Uint *u, const uint32_t *low, uint32_t width, bool flat,
-                                         bool present)
-    {
-        floe_huffman_count_step(counter, s, u, low, width, flat, present);
+        const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
+        uint32_t bytes[8], planes[4], high[4], symbols[8];
+        floe_symbols_put_head(out.words + BODY_AT, s, at - BODY_AT, width, flat);
+        floe_bytes_of_lane<0>(u, bytes);
+        floe_planes_low(bytes, planes);
+        if (most > FLOE_HUFFMAN_NARROW)
+            floe_planes_high(bytes, high);
+        floe_symbols_find(width, bytes, planes, high, symbols);
+        at = floe_symbols_columns(at, width, [&](int i, uint32_t to) { out.words[to] = symbols[i]; });
+        if (most > FLOE_HUFFMAN_NARROW)
+            put_above<WIDEST, true>(out, at, u, width, most);
     }
 };
 

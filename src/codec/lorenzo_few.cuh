@@ -134,9 +134,8 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
         sh.error[warp] = 0;
     if (warp == 0) {
         tallies t;
-        no_count none;
         const made m =
-            encode_any(&sh.chunk, tile, false, (floe_int *)buffer, spill_of_warp(call) + 2 * RAW_WORDS, out, t, none);
+            encode_any(&sh.chunk, tile, false, (floe_int *)buffer, spill_of_warp(call) + 2 * RAW_WORDS, out, t);
         const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
         if (lane == 0) {
             floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];

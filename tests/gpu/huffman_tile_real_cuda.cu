@@ -6,7 +6,7 @@ extern "C" {
 #include "stage/huffman/huffman_tile.h"
 #include "stage/pack/pack.h"
 }
-#include "stage/huffman/huffman_code_dev.cuh"
+#include "stage/huffman/huffman_count_dev.cuh"
 #include "stage/huffman/huffman_decode_dev.cuh"
 #include "huffman_tile_trial.h"
 
@@ -19,6 +19,7 @@ enum {
     WARPS = 4,
     MUTANTS = 12,
     TILE_WORDS = FLOE_HUFFMAN_TILE_WORDS + 64,
+    SYMBOLS_WORDS = FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_GROUPS * (BITS < 32 ? 32 : BITS),
     BODY_WORDS = FLOE_TILE_STEPS / 2 + FLOE_TILE_STEPS * FLOE_PACK_STEP_WORDS,
     ENTRIES = FLOE_HUFFMAN_TABLES << FLOE_HUFFMAN_MAX_LENGTH
 };
@@ -31,11 +32,12 @@ struct tile {
 /* All that host and device share; device memory, with a copy on the host. */
 struct room {
     tile tiles[TILES], decoded[TILES];
-    uint32_t low[TILES][FLOE_TILE_STEPS][FLOE_STEP_GROUPS][4]; /* planes 0..3 */
+    uint32_t planes[TILES][FLOE_TILE_STEPS][FLOE_STEP_GROUPS][BITS];
     floe_huffman_hist hist;
     floe_huffman_book book;
     floe_huffman_decoder decoder;
     uint32_t body[TILES][BODY_WORDS];
+    uint32_t symbols[TILES][SYMBOLS_WORDS]; /* the same by the device */
     uint32_t words[TILES][TILE_WORDS], spill[TILES][TILE_WORDS];
     uint32_t nwords[TILES], limit[TILES], head[TILES]; /* head: words that go to words, the others to spill */
     uint32_t good[TILES];
@@ -44,38 +46,82 @@ struct room {
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
-__global__ void huffman_count_kernel(room *r, uint32_t weight)
+/* This lane's group of a step to a body of symbols. Returns where the next step begins. */
+__device__ uint32_t put_group(uint32_t *body, uint32_t at, uint32_t width, const floe_uint *residual,
+                              const uint32_t *planes)
+{
+    uint32_t bytes[8], symbols[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint32_t)(residual[i] & 0xFF) | (uint32_t)(residual[8 + i] & 0xFF) << 8 |
+                   (uint32_t)(residual[16 + i] & 0xFF) << 16 | (uint32_t)(residual[24 + i] & 0xFF) << 24;
+    floe_symbols_find(width, bytes, planes, planes + 4, symbols);
+    at = floe_symbols_columns(at, width, [&](int i, uint32_t to) { body[to] = symbols[i]; });
+    for (uint32_t b = 8; b < BITS; b++) {
+        const uint32_t who = __ballot_sync(FLOE_ALL_LANES, width > b);
+        if (width > b)
+            body[at + __popc(who & floe_lanes_below())] = planes[b];
+        at += __popc(who);
+    }
+    return at;
+}
+
+/* Bodies of symbols, of tiles that need not be whole: then steps are missing, or groups have no bits. */
+__global__ void huffman_symbols_kernel(room *r)
+{
+    const uint32_t g = floe_lane();
+    for (uint32_t t = 0; t < TILES; t++) {
+        uint32_t at = FLOE_SYMBOLS_HEAD_WORDS;
+        for (uint32_t s = 0; s < FLOE_TILE_STEPS; s++) {
+            const floe_step *step = &r->tiles[t].steps[s];
+            const bool is = s < r->tiles[t].nsteps;
+            const uint32_t width = is ? step->width[g] : 0;
+            floe_symbols_put_head(r->symbols[t], s, at, width, is && (step->flat >> g & 1));
+            at = put_group(r->symbols[t], at, width, step->residual[g], r->planes[t][s][g]);
+        }
+    }
+}
+
+__device__ void set_present(const tile *t, floe_huffman_heads *heads)
+{
+    __syncwarp();
+    if (floe_lane() < t->nsteps)
+        heads->present[floe_lane()] = t->steps[floe_lane()].present;
+    __syncwarp();
+}
+
+__global__ void huffman_count_kernel(room *r, floe_huffman_form form)
 {
     __shared__ uint32_t bins[FLOE_HUFFMAN_BINS];
-    __shared__ floe_huffman_heads heads[WARPS];
-    const uint32_t warp = threadIdx.x / FLOE_WARP, g = floe_lane();
+    __shared__ floe_huffman_coder coders[WARPS];
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
     floe_huffman_bins_clear(bins);
     __syncthreads();
     for (uint32_t t = warp; t < TILES; t += WARPS) {
-        floe_huffman_counter c = floe_huffman_counter_start(bins, &heads[warp], weight);
-        for (uint32_t s = 0; s < r->tiles[t].nsteps; s++) {
-            const floe_step *step = &r->tiles[t].steps[s];
-            floe_huffman_count_step(c, s, step->residual[g], r->low[t][s][g], step->width[g], step->flat >> g & 1,
-                                    step->present >> g & 1);
-        }
-        floe_huffman_count_end(c, r->tiles[t].nsteps);
+        const uint32_t nsteps = r->tiles[t].nsteps;
+        set_present(&r->tiles[t], &coders[warp].heads);
+        if (form == FLOE_HUFFMAN_PLANES)
+            floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(bins, r->body[t], nsteps, &coders[warp]);
+        else
+            floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_BYTES>(bins, r->symbols[t], nsteps, &coders[warp]);
     }
     __syncthreads();
     floe_huffman_bins_add(bins, &r->hist);
 }
 
-__global__ void huffman_code_kernel(room *r)
+__global__ void huffman_code_kernel(room *r, floe_huffman_form form)
 {
     __shared__ floe_huffman_coder coders[WARPS];
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     for (uint32_t t = warp; t < TILES; t += WARPS) {
         const floe_huffman_room to = {r->words[t], r->spill[t], r->head[t], r->limit[t]};
-        __syncwarp();
-        if (floe_lane() < r->tiles[t].nsteps)
-            coders[warp].heads.present[floe_lane()] = r->tiles[t].steps[floe_lane()].present;
-        __syncwarp();
-        const uint32_t n = floe_huffman_code_tile_dev<floe_uint>(floe_huffman_codes_of(&r->book), r->body[t],
-                                                                 r->tiles[t].nsteps, &coders[warp], to);
+        set_present(&r->tiles[t], &coders[warp].heads);
+        const floe_huffman_codes codes = floe_huffman_codes_of(&r->book);
+        const uint32_t nsteps = r->tiles[t].nsteps;
+        const uint32_t n = form == FLOE_HUFFMAN_PLANES
+                               ? floe_huffman_code_tile_dev<floe_uint, FLOE_HUFFMAN_PLANES>(codes, r->body[t], nsteps,
+                                                                                            &coders[warp], to)
+                               : floe_huffman_code_tile_dev<floe_uint, FLOE_HUFFMAN_BYTES>(codes, r->symbols[t], nsteps,
+                                                                                           &coders[warp], to);
         if (floe_lane() == 0)
             r->nwords[t] = n;
     }
@@ -183,7 +229,7 @@ void prepare()
             for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
                 uint32_t planes[BITS] = {0};
                 FLOE_V(floe_planes_of_values)(from->steps[s].residual[g], from->steps[s].width[g], planes);
-                memcpy(host->low[t][s][g], planes, sizeof host->low[t][s][g]);
+                memcpy(host->planes[t][s][g], planes, sizeof planes);
             }
         }
     }
@@ -192,24 +238,27 @@ void prepare()
 bool send() { return cudaMemcpy(dev, host, sizeof *host, cudaMemcpyHostToDevice) == cudaSuccess; }
 bool fetch() { return cudaMemcpy(host, dev, sizeof *host, cudaMemcpyDeviceToHost) == cudaSuccess; }
 
+/* Whether the device counts the same from bodies of that form; makes those of symbols first. */
+bool counts_as(const floe_huffman_hist *hist, floe_huffman_form form)
+{
+    floe_huffman_hist_clear(&host->hist);
+    if (!send())
+        return false;
+    FLOE_LAUNCH(huffman_symbols_kernel, 1, FLOE_WARP, 0, 0, dev);
+    FLOE_LAUNCH(huffman_count_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev, form);
+    return fetch() && memcmp(hist, &host->hist, sizeof *hist) == 0;
+}
+
 const char *try_count()
 {
-    floe_huffman_hist hist, none;
+    floe_huffman_hist hist;
     floe_huffman_hist_clear(&hist);
-    floe_huffman_hist_clear(&none);
-    floe_huffman_hist_clear(&host->hist);
     for (uint32_t t = 0; t < TILES; t++)
         FLOE_V(floe_huffman_count_tile)(&hist, host->tiles[t].steps, host->tiles[t].nsteps);
-    if (!send())
-        return "copying to the device";
-    FLOE_LAUNCH(huffman_count_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev, 1u);
-    if (!fetch())
-        return "counting failed";
-    if (memcmp(&hist, &host->hist, sizeof hist) != 0)
-        return "histogram";
-    FLOE_LAUNCH(huffman_count_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev, UINT32_MAX);
-    if (!fetch() || memcmp(&none, &host->hist, sizeof none) != 0)
-        return "histogram taken back";
+    if (!counts_as(&hist, FLOE_HUFFMAN_PLANES))
+        return "histogram of planes";
+    if (!counts_as(&hist, FLOE_HUFFMAN_BYTES))
+        return "histogram of symbols";
     floe_huffman_book_build(&hist, &host->book);
     floe_huffman_decoder_build(&host->book, &host->decoder);
     return NULL;
@@ -235,7 +284,8 @@ const char *check_coded(uint32_t t, const uint32_t *reference, uint32_t nwords)
     return host->nwords[t] == nwords && memcmp(words, reference, 4 * nwords) == 0 ? NULL : "coded tile";
 }
 
-const char *try_code()
+/* From bodies of that form. */
+const char *try_code(floe_huffman_form form)
 {
     static uint32_t reference[TILES][FLOE_HUFFMAN_TILE_WORDS];
     uint32_t nwords[TILES];
@@ -250,7 +300,7 @@ const char *try_code()
     }
     if (!send())
         return "copying to the device";
-    FLOE_LAUNCH(huffman_code_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev);
+    FLOE_LAUNCH(huffman_code_kernel, 1, WARPS * FLOE_WARP, 0, 0, dev, form);
     if (!fetch())
         return "coding failed";
     for (uint32_t t = 0; t < TILES; t++) {
@@ -327,7 +377,8 @@ extern "C" const char *FLOE_R(floe_huffman_trial)(uint64_t seed)
     if (host && cudaMalloc((void **)&dev, sizeof *dev) == cudaSuccess) {
         prepare();
         what = try_count();
-        what = what ? what : try_code();
+        what = what ? what : try_code(FLOE_HUFFMAN_PLANES);
+        what = what ? what : try_code(FLOE_HUFFMAN_BYTES);
         what = what ? what : try_decode();
         cudaFree(dev);
     }

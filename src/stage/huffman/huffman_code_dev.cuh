@@ -9,7 +9,7 @@
 #define FLOE_STAGE_HUFFMAN_CODE_DEV_CUH
 
 #include "stage/huffman/huffman_bits_dev.cuh"
-#include "stage/huffman/huffman_tile_dev.cuh"
+#include "stage/huffman/huffman_symbols_dev.cuh"
 #include "stage/pack/pack.h"
 
 /* ---- codes --------------------------------------------------------------------------------------------------------- */
@@ -60,16 +60,7 @@ FLOE_DEV void floe_huffman_bytes_of_planes(const uint32_t plane[8], uint32_t byt
                 a[j + d] = (a[j] >> d & mask) | (a[j + d] & ~mask);
                 a[j] = low;
             }
-#pragma unroll
-    for (int h = 0; h < 8; h += 4) { /* byte k of a[j] is value 8 k + j */
-        const uint32_t low01 = __byte_perm(a[h], a[h + 1], 0x5140), high01 = __byte_perm(a[h], a[h + 1], 0x7362);
-        const uint32_t low23 = __byte_perm(a[h + 2], a[h + 3], 0x5140);
-        const uint32_t high23 = __byte_perm(a[h + 2], a[h + 3], 0x7362);
-        bytes[h / 4] = __byte_perm(low01, low23, 0x5410);
-        bytes[2 + h / 4] = __byte_perm(low01, low23, 0x7632);
-        bytes[4 + h / 4] = __byte_perm(high01, high23, 0x5410);
-        bytes[6 + h / 4] = __byte_perm(high01, high23, 0x7632);
-    }
+    floe_huffman_bytes_in_order(a, bytes); /* byte k of a[j] is value 8 k + j */
 }
 
 /* The symbols of a group of width 1..8, a byte each; returns how many there are. Words behind them are undefined. */
@@ -101,12 +92,10 @@ FLOE_DEV uint32_t floe_huffman_pairs_of(const uint16_t *code, const uint32_t sym
 
 /* The codes of a group of width 1..8, as pairs; returns their bits. Of pairs, as many as the width has are set: 2, 4, 8 or
  * 16. */
-FLOE_DEV uint32_t floe_huffman_group_pairs(floe_huffman_codes codes, uint32_t width, const uint32_t plane[8],
+FLOE_DEV uint32_t floe_huffman_group_pairs(floe_huffman_codes codes, uint32_t width, const uint32_t symbols[8],
                                            uint32_t pair[16])
 {
-    uint32_t symbols[8];
     const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
-    floe_huffman_narrow_symbols(width, plane, symbols);
     uint32_t nbits = floe_huffman_pairs_of<0, 1>(code, symbols, pair);
     if (width > 1) {
         nbits += floe_huffman_pairs_of<1, 2>(code, symbols, pair);
@@ -353,27 +342,49 @@ typedef struct floe_huffman_group_codes {
     uint32_t pair[16];
 } floe_huffman_group_codes;
 
+/* What a body is made of. */
+enum floe_huffman_form { FLOE_HUFFMAN_PLANES, FLOE_HUFFMAN_BYTES }; /* of stage pack; see huffman_symbols_dev.cuh */
+
+/* The symbols of this lane's group at `from` in a step of a body, or planes 0..7 of a group of more than 8 bits. Returns where
+ * the others are. */
+template <int FORM>
+FLOE_DEV const uint32_t *floe_huffman_find_symbols(const uint32_t *from, uint32_t width, uint32_t most,
+                                                   uint32_t symbols[8])
+{
+    if (FORM == FLOE_HUFFMAN_BYTES)
+        return from + floe_symbols_columns(0, width, [&](int i, uint32_t at) { symbols[i] = from[at]; });
+    uint32_t low[8];
+    from = floe_huffman_low_planes(from, width, most, low);
+    if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
+        floe_huffman_narrow_symbols(width, low, symbols);
+    else
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            symbols[i] = low[i];
+    return from;
+}
+
 /* Finds those of step s. plane: the planes of a wider group. Returns the bits of all lanes before this one; *all: of all
  * lanes. The whole warp. */
-template <class Uint>
+template <class Uint, int FORM>
 FLOE_DEV uint32_t floe_huffman_step_codes(floe_huffman_codes codes, const uint32_t *body, uint32_t s, uint32_t log,
                                           uint32_t nsteps, const floe_huffman_coder *coder, floe_huffman_group_codes &g,
                                           uint32_t plane[8 * sizeof(Uint)], uint32_t *all)
 {
     const uint32_t lane = floe_lane(), width = coder->heads.width[s * FLOE_STEP_GROUPS + lane];
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width), *from = body + coder->planes_at[s];
-    uint32_t low[8];
+    uint32_t symbols[8];
     g.width = width;
     g.nbits = 0;
     g.head = floe_huffman_head_pair(codes, &coder->heads, s, log, nsteps, width, &g.begins);
-    from = floe_huffman_low_planes(from, width, most, low);
+    from = floe_huffman_find_symbols<FORM>(from, width, most, symbols);
     if (most > FLOE_HUFFMAN_NARROW) {
-        floe_huffman_all_planes(from, width, most, low, plane);
+        floe_huffman_all_planes(from, width, most, symbols, plane);
         if (width > FLOE_HUFFMAN_NARROW)
             g.nbits = floe_huffman_wide_nbits<Uint>(codes, width, plane);
     }
     if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
-        g.nbits = floe_huffman_group_pairs(codes, width, low, g.pair);
+        g.nbits = floe_huffman_group_pairs(codes, width, symbols, g.pair);
     g.nbits += floe_huffman_pair_nbits(g.head);
     uint32_t sum = g.nbits;
 #pragma unroll
@@ -467,15 +478,25 @@ FLOE_DEV uint32_t floe_huffman_close(floe_huffman_coder *coder, uint32_t log, co
     return nwords;
 }
 
-/* Codes a tile with a book whose histogram counted it. heads.present is set. body: of stage pack. Returns the words of the
+/* The heads and places of a body's steps. The whole warp. */
+template <int FORM>
+FLOE_DEV void floe_huffman_open_body(const uint32_t *body, uint32_t nsteps, floe_huffman_coder *coder)
+{
+    if (FORM == FLOE_HUFFMAN_BYTES)
+        floe_symbols_open(body, &coder->heads, coder->planes_at);
+    else
+        floe_huffman_read_heads(body, nsteps, coder);
+}
+
+/* Codes a tile with a book whose histogram counted it. heads.present is set. body: of that form. Returns the words of the
  * tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more, may not fit room.limit. The whole warp. */
-template <class Uint>
+template <class Uint, int FORM>
 FLOE_DEV uint32_t floe_huffman_code_tile_dev(floe_huffman_codes codes, const uint32_t *body, uint32_t nsteps,
                                              floe_huffman_coder *coder, const floe_huffman_room &room)
 {
     enum { BEGIN = 32 * FLOE_HUFFMAN_LANES_AT };
     coder = floe_in_shared(coder);
-    floe_huffman_read_heads(body, nsteps, coder);
+    floe_huffman_open_body<FORM>(body, nsteps, coder);
     const uint32_t log = floe_huffman_heads_log(&coder->heads, nsteps);
     const bool in_shared = floe_is_shared(room.words);
     uint32_t at = BEGIN, all;
@@ -487,7 +508,8 @@ FLOE_DEV uint32_t floe_huffman_code_tile_dev(floe_huffman_codes codes, const uin
     for (uint32_t s = 0; s < nsteps; s++, at += all) {
         floe_huffman_group_codes group;
         uint32_t plane[8 * sizeof(Uint)];
-        const uint32_t before = floe_huffman_step_codes<Uint>(codes, body, s, log, nsteps, coder, group, plane, &all);
+        const uint32_t before =
+            floe_huffman_step_codes<Uint, FORM>(codes, body, s, log, nsteps, coder, group, plane, &all);
         const uint32_t end = (at + all) / 32;
         if (!floe_huffman_reserve(room, at / 32 + 1, end))
             return FLOE_HUFFMAN_TOO_LONG;

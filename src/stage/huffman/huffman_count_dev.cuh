@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting the symbols of a tile of stage huffman on a GPU from its body of stage pack, of our own making. A warp owns a
- * tile, a lane a group of each step. Each symbol adds a constant 1 to a bin in shared memory: lanes that meet in a bin are
- * then counted by the hardware at once, which it does for no other number.
+ * Counting the symbols of a tile of stage huffman on a GPU from its body, of our own making. A warp owns a tile, a lane a
+ * group of each step.
  */
 #ifndef FLOE_STAGE_HUFFMAN_COUNT_DEV_CUH
 #define FLOE_STAGE_HUFFMAN_COUNT_DEV_CUH
 
 #include "stage/huffman/huffman_code_dev.cuh"
 
-/* A group of width 1..8. */
-FLOE_DEV void floe_huffman_narrow_count(uint32_t *bins, uint32_t width, const uint32_t plane[8])
-{
-    uint32_t symbols[8];
-    uint32_t *of_width = bins + floe_huffman_bin(floe_huffman_value_table(width));
-    const int n = (int)floe_huffman_narrow_symbols(width, plane, symbols);
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        if (4 * j < n) {
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                atomicAdd(&of_width[symbols[j] >> 8 * i & 0xFF], 1u);
-        }
-}
-
-/* A wider one. */
+/* A group of more than 8 bits. */
 template <class Uint>
 FLOE_DEV_SELDOM void floe_huffman_wide_count(uint32_t *bins, uint32_t width, const uint32_t *plane)
 {
@@ -38,29 +22,28 @@ FLOE_DEV_SELDOM void floe_huffman_wide_count(uint32_t *bins, uint32_t width, con
     }
 }
 
-/* Adds the symbols of a tile to bins, which the block shares. heads.present is set and synchronized; body: of stage pack.
- * The whole warp. */
-template <class Uint>
+/* Adds the symbols of a tile to bins, which the block shares. heads.present is set and synchronized; body: of that form. The
+ * whole warp. */
+template <class Uint, int FORM>
 FLOE_DEV void floe_huffman_count_tile(uint32_t *bins, const uint32_t *body, uint32_t nsteps, floe_huffman_coder *coder)
 {
-    floe_huffman_read_heads(body, nsteps, coder);
-    const floe_huffman_counter heads = {bins, &coder->heads, 1, 0};
-    if (!floe_huffman_count_heads(heads, nsteps))
+    floe_huffman_open_body<FORM>(body, nsteps, coder);
+    if (!floe_huffman_count_heads(bins, &coder->heads, nsteps))
         return;
 #pragma unroll 1
     for (uint32_t s = 0; s < nsteps; s++) {
         const uint32_t width = coder->heads.width[s * FLOE_STEP_GROUPS + floe_lane()];
         const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width), *from = body + coder->planes_at[s];
-        uint32_t plane[8];
-        from = floe_huffman_low_planes(from, width, most, plane);
+        uint32_t symbols[8];
+        from = floe_huffman_find_symbols<FORM>(from, width, most, symbols);
         if (most > FLOE_HUFFMAN_NARROW) {
             uint32_t wide[8 * sizeof(Uint)];
-            floe_huffman_all_planes(from, width, most, plane, wide);
+            floe_huffman_all_planes(from, width, most, symbols, wide);
             if (width > FLOE_HUFFMAN_NARROW)
                 floe_huffman_wide_count<Uint>(bins, width, wide);
         }
         if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
-            floe_huffman_narrow_count(bins, width, plane);
+            floe_symbols_count(bins, width, symbols);
     }
 }
 

@@ -39,16 +39,21 @@ FLOE_DEV uint32_t floe_huffman_team_before(const floe_huffman_team *team, uint32
     return sum;
 }
 
-/* Finds the codes. heads.present is set, and the block synchronized. body: of stage pack. Returns the words of the tile, 0
+/* Finds the codes. heads.present is set, and the block synchronized. body: of that form. Returns the words of the tile, 0
  * without a live group. The whole block, which is synchronized on return but for what threads keep. */
 template <class Uint>
 FLOE_DEV uint32_t floe_huffman_team_measure(floe_huffman_codes codes, const uint32_t *body, uint32_t nsteps,
-                                            floe_huffman_team *team, floe_huffman_part<Uint> &part)
+                                            floe_huffman_form form, floe_huffman_team *team,
+                                            floe_huffman_part<Uint> &part)
 {
     floe_huffman_coder *coder = &team->coder;
     const uint32_t first = floe_huffman_team_step();
-    if (threadIdx.x < FLOE_WARP)
-        floe_huffman_read_heads(body, nsteps, coder);
+    if (threadIdx.x < FLOE_WARP) {
+        if (form == FLOE_HUFFMAN_BYTES)
+            floe_huffman_open_body<FLOE_HUFFMAN_BYTES>(body, nsteps, coder);
+        else
+            floe_huffman_open_body<FLOE_HUFFMAN_PLANES>(body, nsteps, coder);
+    }
     __syncthreads();
     part.log = floe_huffman_heads_log(&coder->heads, nsteps);
     if (part.log == FLOE_HUFFMAN_NO_LIVE)
@@ -56,8 +61,12 @@ FLOE_DEV uint32_t floe_huffman_team_measure(floe_huffman_codes codes, const uint
 #pragma unroll 1
     for (uint32_t k = 0; k < FLOE_HUFFMAN_TEAM_STEPS && first + k < nsteps; k++) {
         uint32_t all;
-        part.at[k] = floe_huffman_step_codes<Uint>(codes, body, first + k, part.log, nsteps, coder, part.group[k],
-                                                   part.plane[k], &all);
+        if (form == FLOE_HUFFMAN_BYTES)
+            part.at[k] = floe_huffman_step_codes<Uint, FLOE_HUFFMAN_BYTES>(codes, body, first + k, part.log, nsteps,
+                                                                           coder, part.group[k], part.plane[k], &all);
+        else
+            part.at[k] = floe_huffman_step_codes<Uint, FLOE_HUFFMAN_PLANES>(codes, body, first + k, part.log, nsteps,
+                                                                            coder, part.group[k], part.plane[k], &all);
         if (floe_lane() == 0)
             team->step_nbits[first + k] = all;
     }

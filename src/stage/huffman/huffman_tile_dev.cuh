@@ -4,13 +4,7 @@
  * A warp owns a tile, a lane a group of each step, so lane and group have the same number.
  * huffman_code_dev.cuh codes, huffman_decode_dev.cuh decodes.
  *
- * Counting a tile, by the whole warp:
- *
- *     floe_huffman_counter c = floe_huffman_counter_start(bins, heads, weight);
- *     for each step   floe_huffman_count_step(c, step, residuals, planes, width, flat, present);
- *     at the end      floe_huffman_count_end(c, nsteps);
- *
- * and by the whole block: floe_huffman_bins_clear before, floe_huffman_bins_add after, each with a __syncthreads between.
+ * Counting, by the whole block: floe_huffman_bins_clear before, floe_huffman_bins_add after, each with a __syncthreads between.
  */
 #ifndef FLOE_STAGE_HUFFMAN_TILE_DEV_CUH
 #define FLOE_STAGE_HUFFMAN_TILE_DEV_CUH
@@ -33,6 +27,12 @@ FLOE_HD uint32_t floe_huffman_bin(uint32_t table)
     const uint32_t i = table - FLOE_HUFFMAN_VALUE;
     const uint64_t starts = i < 8 ? 0x84746C6848402000u : 0xD3C3B7AFA9A4u;
     return 552 + 8 * ((uint32_t)(starts >> 8 * (i % 8)) & 0xFF);
+}
+
+/* The same for the values of a group of width 1..8. */
+FLOE_HD uint32_t floe_huffman_narrow_bin(uint32_t width)
+{
+    return 552 + 8 * ((uint32_t)(0x84746C6848402000u >> (8 * width - 8)) & 0xFF);
 }
 
 /* ---- symbols of a group, a byte each, in order: value tables have at most 256 ---- */
@@ -67,28 +67,20 @@ FLOE_DEV void floe_huffman_symbols_of_planes(uint32_t width, const uint32_t plan
     }
 }
 
-/* Symbols of a group of width 1..64; returns how many there are. residuals: read where the width is above 4; planes:
- * planes 0..3, 0 beyond the width, read below that. Words of symbols behind the last one are undefined. */
-template <class Uint>
-FLOE_DEV uint32_t floe_huffman_symbols(uint32_t width, const Uint residuals[32], const uint32_t planes[4],
-                                       uint32_t symbols[8])
+/* Byte k of bytes[j] to byte (8 k + j) % 4 of word (8 k + j) / 4. */
+FLOE_DEV void floe_huffman_bytes_in_order(const uint32_t bytes[8], uint32_t ordered[8])
 {
-    if (width == 1) {
-        symbols[0] = planes[0];
-        return 4;
-    }
-    if (width <= 4) {
-        floe_huffman_symbols_of_planes(width, planes, symbols);
-        return width == 2 ? 8 : 16;
-    }
 #pragma unroll
-    for (int i = 0; i < 32; i++) {
-        Uint u = residuals[i];
-        uint32_t s =
-            width <= FLOE_HUFFMAN_NARROW ? (uint32_t)u : floe_huffman_wide_symbol(u, floe_huffman_wide_raw_of(u));
-        symbols[i / 4] = i % 4 ? symbols[i / 4] | s << 8 * (i % 4) : s;
+    for (int h = 0; h < 8; h += 4) {
+        const uint32_t low01 = __byte_perm(bytes[h], bytes[h + 1], 0x5140),
+                       high01 = __byte_perm(bytes[h], bytes[h + 1], 0x7362);
+        const uint32_t low23 = __byte_perm(bytes[h + 2], bytes[h + 3], 0x5140),
+                       high23 = __byte_perm(bytes[h + 2], bytes[h + 3], 0x7362);
+        ordered[h / 4] = __byte_perm(low01, low23, 0x5410);
+        ordered[2 + h / 4] = __byte_perm(low01, low23, 0x7632);
+        ordered[4 + h / 4] = __byte_perm(high01, high23, 0x5410);
+        ordered[6 + h / 4] = __byte_perm(high01, high23, 0x7632);
     }
-    return 32;
 }
 
 /* ---- heads ---- */
@@ -172,90 +164,31 @@ FLOE_DEV floe_huffman_before floe_huffman_before_quad(const floe_huffman_heads *
     return before;
 }
 
-/* ---- counting ---- */
+/* ---- counting ------------------------------------------------------------------------------------------------------ */
 
-/* One a warp, by value; weight is added for each symbol: 1, or -1 to take back what was counted. */
-typedef struct floe_huffman_counter {
-    uint32_t *bins; /* shared by the block: FLOE_HUFFMAN_BINS */
-    floe_huffman_heads *heads;
-    uint32_t weight;
-    uint32_t zeros; /* of this lane: symbols 0 of widths 1..4, a byte each, kept back as the most frequent of all */
-} floe_huffman_counter;
-
-FLOE_DEV floe_huffman_counter floe_huffman_counter_start(uint32_t *bins, floe_huffman_heads *heads, uint32_t weight)
+/* The quad and header symbols of a tile; false without any. The whole warp, for which heads are synchronized. */
+FLOE_DEV bool floe_huffman_count_heads(uint32_t *bins, const floe_huffman_heads *heads, uint32_t nsteps)
 {
-    floe_huffman_counter c = {bins, heads, weight, 0};
-    __syncwarp(); /* the heads of the tile before have been read */
-    return c;
-}
-
-/* residuals: zigzag numbers of this lane's group; planes: their planes 0..3, which are read for widths 1..4 only (they
- * must be 0 beyond the width). The whole warp; steps in any order, each once. */
-template <class Uint>
-FLOE_DEV void floe_huffman_count_step(floe_huffman_counter &c, uint32_t s, const Uint residuals[32],
-                                      const uint32_t planes[4], uint32_t width, bool flat, bool present)
-{
-    floe_huffman_heads_set(c.heads, s, width, flat, present);
-    if (width == 0)
-        return;
-    uint32_t symbols[8], zeros = 0;
-    const uint32_t n = floe_huffman_symbols(width, residuals, planes, symbols);
-    uint32_t *bins = c.bins + floe_huffman_bin(floe_huffman_value_table(width));
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        if (4 * j < (int)n) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                uint32_t symbol = symbols[j] >> 8 * i & 0xFF;
-                if (symbol)
-                    atomicAdd(&bins[symbol], c.weight);
-                else
-                    zeros++;
-            }
-        }
-    if (width <= 4)
-        c.zeros += zeros << 8 * (width - 1); /* at most 16 a step: no carry */
-    else if (zeros)
-        atomicAdd(bins, zeros * c.weight);
-}
-
-/* The quad and header symbols; false without any. The whole warp, for which heads are synchronized. */
-FLOE_DEV bool floe_huffman_count_heads(const floe_huffman_counter &c, uint32_t nsteps)
-{
-    const uint32_t log = floe_huffman_heads_log(c.heads, nsteps);
+    const uint32_t log = floe_huffman_heads_log(heads, nsteps);
     if (log == FLOE_HUFFMAN_NO_LIVE)
         return false;
     for (uint32_t q = floe_lane(); q < nsteps * FLOE_HUFFMAN_STEP_QUADS; q += FLOE_WARP) {
-        if (floe_huffman_quad_of(c.heads->present, q) == 0)
+        if (floe_huffman_quad_of(heads->present, q) == 0)
             continue;
         const uint32_t first = floe_huffman_lane_quad(floe_huffman_lane_of(q, log, nsteps), log, nsteps);
-        const uint32_t live = floe_huffman_quad_of(c.heads->live, q);
-        const uint32_t flat = floe_huffman_quad_of(c.heads->flat, q);
-        floe_huffman_before before = floe_huffman_before_quad(c.heads, q, first);
-        atomicAdd(&c.bins[floe_huffman_bin(floe_huffman_quad_table(before.quad)) + live], c.weight);
+        const uint32_t live = floe_huffman_quad_of(heads->live, q), flat = floe_huffman_quad_of(heads->flat, q);
+        floe_huffman_before before = floe_huffman_before_quad(heads, q, first);
+        atomicAdd(&bins[floe_huffman_bin(floe_huffman_quad_table(before.quad)) + live], 1u);
         for (uint32_t i = 0; i < FLOE_HUFFMAN_QUAD_GROUPS; i++) {
-            const uint32_t width = c.heads->width[q * FLOE_HUFFMAN_QUAD_GROUPS + i];
+            const uint32_t width = heads->width[q * FLOE_HUFFMAN_QUAD_GROUPS + i];
             if (!(live >> i & 1))
                 continue;
             const uint32_t header = 2 * width + (flat >> i & 1);
-            atomicAdd(&c.bins[floe_huffman_bin(floe_huffman_header_table(before.width)) + header], c.weight);
+            atomicAdd(&bins[floe_huffman_bin(floe_huffman_header_table(before.width)) + header], 1u);
             before.width = width;
         }
     }
     return true;
-}
-
-/* The quad and header symbols, and what was kept back. The whole warp. */
-FLOE_DEV void floe_huffman_count_end(floe_huffman_counter &c, uint32_t nsteps)
-{
-    __syncwarp();
-    if (!floe_huffman_count_heads(c, nsteps))
-        return;
-    for (uint32_t width = 1; width <= 4; width++) {
-        uint32_t sum = __reduce_add_sync(FLOE_ALL_LANES, c.zeros >> 8 * (width - 1) & 0xFF);
-        if (sum && floe_lane() == 0)
-            atomicAdd(&c.bins[floe_huffman_bin(floe_huffman_value_table(width))], sum * c.weight);
-    }
 }
 
 /* The whole block; the caller synchronizes. */
