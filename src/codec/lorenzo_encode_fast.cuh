@@ -5,7 +5,8 @@
  *
  * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths tell afterwards:
  * additions of floats run at twice the rate of those of integers. Where that fails a tile is done again, of f32 with
- * integers (T = int32_t), of f64 the long way. Either way the numbers are those of floe_linear_encode, and the words those
+ * integers (T = int32_t), of f64 the long way. Whole tiles of f32 that are not drafts begin in lorenzo_encode_halves.cuh, and
+ * come here where a residual is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those
  * of pack.h. Whatever else is unfit takes the long way, too (lorenzo_encode_any.cuh).
  */
 #ifndef FLOE_CODEC_LORENZO_ENCODE_FAST_CUH
@@ -94,11 +95,12 @@ template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q
     b.corner = lane == 0 ? last : (T)0;
 }
 
-/* Planes FIRST and later ones of a step. */
-template <int RANK, int MODE, int FIRST, class T> FLOE_DEV void differences(const T q[GROUP], T p[GROUP], border<T> &b)
+/* Planes FIRST to END - 1 of a step. */
+template <int RANK, int MODE, int FIRST, int END = shape<RANK>::GZ, class T>
+FLOE_DEV void differences(const T q[GROUP], T p[GROUP], border<T> &b)
 {
 #pragma unroll
-    for (int z = FIRST; z < shape<RANK>::GZ; z++) {
+    for (int z = FIRST; z < END; z++) {
         if constexpr (RANK == 3)
             differences3<MODE>(q + z * 16, p + z * 16, b);
         else
@@ -128,24 +130,29 @@ FLOE_DEV void differences_of(uint32_t mode, const T q[GROUP], T p[GROUP], border
 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
 
-/* The first step: what is before its first plane is 0, so there both candidates are the same. */
+/* The first step: what is before its first plane is 0, so there both candidates are the same. Where that plane alone costs
+ * `least` the others are not looked at: then that is the answer. */
 template <int RANK, int MODE, bool WHOLE, class T>
-FLOE_DEV uint32_t mode_cost(const T q[GROUP], border<T> b, uint32_t valid, bool &inexact)
+FLOE_DEV uint32_t mode_cost(const T q[GROUP], border<T> b, uint32_t valid, uint32_t least, bool &inexact)
 {
     enum { PLANE = shape<RANK>::PLANE };
     typename number<T>::sum first = 0, deep = 0, flat = 0;
     T p[GROUP];
-    differences<RANK, MODE, 0>(q, p, b);
-    if (!WHOLE)
-        mask_out(p, valid);
+    differences<RANK, MODE, 0, 1>(q, p, b);
 #pragma unroll
-    for (int k = 0; k < GROUP; k++) {
+    for (int k = 0; k < PLANE; k++) {
+        p[k] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
+        first += number<T>::weight(number<T>::lifted(p[k]));
+    }
+    inexact |= number<T>::inexact_sum(first);
+    if (least < UINT32_MAX && __reduce_add_sync(FLOE_ALL_LANES, number<T>::eighths(first)) >= least)
+        return least;
+    differences<RANK, MODE, 1>(q, p, b);
+#pragma unroll
+    for (int k = PLANE; k < GROUP; k++) {
+        p[k] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
         const T v = number<T>::lifted(p[k]);
-        if (k < PLANE) {
-            first += number<T>::weight(v);
-            continue;
-        }
-        T before = k % PLANE == 0 && floe_lane() == 0 ? (T)0 : p[(k + GROUP - PLANE) % GROUP];
+        T before = k % PLANE == 0 && floe_lane() == 0 ? (T)0 : p[k - PLANE];
         if (!WHOLE)
             before = valid >> k & 1 ? before : (T)0;
         flat += number<T>::weight(v);
@@ -158,20 +165,20 @@ FLOE_DEV uint32_t mode_cost(const T q[GROUP], border<T> b, uint32_t valid, bool 
 template <int RANK, bool WHOLE, class T>
 FLOE_DEV uint32_t choose_mode(const T q[GROUP], const border<T> &b, uint32_t valid, bool &inexact)
 {
-    uint32_t best = FLOE_LORENZO_X, least = 0xFFFFFFFFu, cost;
+    uint32_t best = FLOE_LORENZO_X, least = UINT32_MAX, cost;
     if (RANK == 3) {
-        least = mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, b, valid, inexact);
+        least = mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, b, valid, least, inexact);
         best = FLOE_LORENZO_XY;
     }
-    cost = mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, inexact);
+    cost = mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, least, inexact);
     if (cost < least)
         least = cost, best = FLOE_LORENZO_X;
     if constexpr (RANK == 3) {
-        cost = mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, b, valid, inexact);
+        cost = mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, b, valid, least, inexact);
         if (cost < least)
             least = cost, best = FLOE_LORENZO_Y;
     }
-    cost = mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, b, valid, inexact);
+    cost = mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, b, valid, least, inexact);
     return cost < least ? (uint32_t)FLOE_LORENZO_NONE : best;
 }
 
@@ -264,8 +271,8 @@ template <class T, int RANK> FLOE_DEV void walk_begin(step_walk<T, RANK> &w, uin
     w.inexact = false;
 }
 
-/* The whole numbers of step s. WHOLE: its values are in buffer, or on their way there. */
-template <class T, int RANK, bool WHOLE>
+/* The whole numbers of step s. WHOLE: its values are in buffer, or on their way there. FAR: as quantize_pair has it. */
+template <class T, int RANK, bool WHOLE, bool FAR = true>
 FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer, T q[GROUP],
                             checks &c)
 {
@@ -277,7 +284,7 @@ FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, c
         load_step<RANK>(work.tile, s, valid, x);
 #pragma unroll
     for (int k = 0; k < GROUP; k += 2)
-        quantize2(x + k, l, q + k, c);
+        quantize2<FAR>(x + k, l, q + k, c);
     if (l.has_fill) {
         const floe_uint fill = read_anew(work.quantizer.fill);
         bool filled = false;
@@ -330,25 +337,47 @@ struct fast_result {
     uint32_t nbody; /* words of the body, whether written or not */
     uint32_t mode;
     uint64_t base;
-    bool coded;   /* some residual is not 0 */
-    bool unfit;   /* a value of this step may be an exception: the walk has ended before it */
-    bool inexact; /* so it has because T is too narrow */
+    bool coded;    /* some residual is not 0 */
+    bool unfit;    /* a value of this step may be an exception: the walk has ended before it */
+    bool inexact;  /* so it has because T is too narrow */
+    uint32_t done; /* steps before that */
 };
 
-/* Base and body from word `lead` on; the body of a draft holds symbols instead. WHOLE: the steps come through buffer, where
- * the caller has the first one already on its way. */
+/* The base of a tile and its mode, from the first step. */
+template <class T, int RANK, bool WHOLE>
+FLOE_DEV void begin_tile(const T q[GROUP], uint32_t valid, const sink &out, uint32_t lead, border<T> &b, bool &inexact,
+                         fast_result &r)
+{
+    border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
+    r.mode = choose_mode<RANK, WHOLE>(q, b, valid, inexact);
+    r.base = number<T>::base(b.base);
+    if (floe_lane() == 0)
+        put_value(out, lead, r.base);
+}
+
+/* Words of the descriptors begin there. */
+FLOE_DEV uint32_t descriptors_at(uint32_t lead) { return lead + BASE_WORDS; }
+
+/* The descriptors of a step and the one before, when they are complete. */
+FLOE_DEV void put_descriptors(const sink &out, uint32_t lead, uint32_t s, uint32_t nsteps, uint32_t &descriptors)
+{
+    if (s % 2 == 0 && s + 1 < nsteps)
+        return;
+    if (floe_lane() == 0)
+        put(out, descriptors_at(lead) + s / 2, descriptors);
+    descriptors = 0;
+}
+
+/* Steps `first` and later ones. WHOLE: they come through buffer, where the caller has the first of them already on its
+ * way. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
-                                 const Draft &draft)
+FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead, uint32_t first, uint32_t *buffer,
+                           step_walk<T, RANK> &w, checks &c, const Draft &draft, fast_result &r)
 {
     const fast_tile &t = work.tile;
-    const uint32_t begin = lead + BASE_WORDS, nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : t.nsteps;
-    fast_result r = {0, 0, 0, false, false, false};
-    step_walk<T, RANK> w;
-    walk_begin(w, begin + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));
-    check_begin(c);
+    const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : t.nsteps;
 #pragma unroll 1
-    for (uint32_t s = 0; s < nsteps; s++) {
+    for (uint32_t s = first; s < nsteps; s++) {
         T q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
         quantize_step<T, RANK, WHOLE>(work, s, valid, buffer, q, c);
@@ -356,25 +385,31 @@ FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_
             __syncwarp();
             fetch_step<RANK, !BY_SUM>(rows_anew<RANK>(t), s + 1, buffer); /* drafts are made of fields of any size */
         }
-        if (s == 0) {
-            border_begin(w.b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
-            r.mode = choose_mode<RANK, WHOLE>(q, w.b, valid, w.inexact);
-            r.base = number<T>::base(w.b.base);
-            if (floe_lane() == 0)
-                put_value(out, lead, r.base);
-        }
+        if (s == 0)
+            begin_tile<T, RANK, WHOLE>(q, valid, out, lead, w.b, w.inexact, r);
         if (!code_step<T, RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, r.unfit, draft)) {
             r.inexact = !r.unfit;
+            r.done = s;
             break;
         }
-        if (!Draft::DRAFTS && (s % 2 || s + 1 == nsteps)) {
-            if (floe_lane() == 0)
-                put(out, begin + s / 2, w.descriptors);
-            w.descriptors = 0;
-        }
+        if (!Draft::DRAFTS)
+            put_descriptors(out, lead, s, nsteps, w.descriptors);
     }
     r.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
-    r.nbody = w.at - begin;
+    r.nbody = w.at - descriptors_at(lead);
+}
+
+/* Base and body from word `lead` on; the body of a draft holds symbols instead. WHOLE: as encode_steps has it. */
+template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
+FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
+                                 const Draft &draft)
+{
+    const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
+    fast_result r = {0, 0, 0, false, false, false, nsteps};
+    step_walk<T, RANK> w;
+    walk_begin(w, descriptors_at(lead) + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));
+    check_begin(c);
+    encode_steps<T, RANK, WHOLE, BY_SUM>(work, out, lead, 0, buffer, w, c, draft, r);
     return r;
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that encode tiles of one element type: to their places (fast), or as drafts with their histograms (balanced).
- * lorenzo_encode_fast.cuh takes the tiles that it can, lorenzo_encode_any.cuh the others. */
+ * lorenzo_encode_halves.cuh and lorenzo_encode_fast.cuh take the tiles that they can, lorenzo_encode_any.cuh the others. */
 #include "codec/lorenzo_encode_real.h"
 
 #include "codec/lorenzo_encode_any.cuh"
 #include "codec/lorenzo_encode_fast.cuh"
+#if FLOE_REAL_BITS == 32
+#include "codec/lorenzo_encode_halves.cuh"
+#endif
 #include "codec/lorenzo_place.cuh"
 
 namespace
@@ -117,6 +120,17 @@ FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink
     return r;
 }
 
+/* A whole tile, the first step of which is on its way. */
+template <int RANK, class Draft>
+FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c, const Draft &draft)
+{
+#if FLOE_REAL_BITS == 32
+    if constexpr (!Draft::DRAFTS)
+        return encode_small<RANK>(*at.work, out, at.buffer, c);
+#endif
+    return encode_fast<floe_real, RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+}
+
 /* How a tile was encoded. */
 enum way { WAY_LONG, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one of symbols */
 
@@ -135,7 +149,7 @@ FLOE_DEV way encode_short(const floe_dev_chunk *chunk, uint32_t tile, const work
     fast_result f;
     if (read_anew(at.work->tile.whole)) {
         taken = WAY_WHOLE;
-        f = encode_fast<floe_real, RANK, true, DRAFT>(*at.work, out, lead, at.buffer, c, draft);
+        f = encode_whole<RANK>(at, out, lead, c, draft);
     } else {
         f = encode_cut<floe_real, RANK, DRAFT>(chunk, tile, out, lead, c);
     }

@@ -56,13 +56,13 @@ FLOE_DEV uint32_t split_cost(const T q[GROUP], const border<T> &b, uint32_t vali
 {
     const uint32_t warp = split_warp();
     if (warp == FLOE_LORENZO_X)
-        return mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, inexact);
+        return mode_cost<RANK, FLOE_LORENZO_X, WHOLE>(q, b, valid, UINT32_MAX, inexact);
     if (warp == FLOE_LORENZO_NONE)
-        return mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, b, valid, inexact);
+        return mode_cost<RANK, FLOE_LORENZO_NONE, WHOLE>(q, b, valid, UINT32_MAX, inexact);
     if constexpr (RANK == 3) {
         if (warp == FLOE_LORENZO_XY)
-            return mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, b, valid, inexact);
-        return mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, b, valid, inexact);
+            return mode_cost<RANK, FLOE_LORENZO_XY, WHOLE>(q, b, valid, UINT32_MAX, inexact);
+        return mode_cost<RANK, FLOE_LORENZO_Y, WHOLE>(q, b, valid, UINT32_MAX, inexact);
     }
     return UINT32_MAX;
 }

@@ -70,84 +70,70 @@ FLOE_DEV made made_raw(uint32_t nwords)
 
 /* ---- packing ------------------------------------------------------------------------------------------------------- */
 
-/* Planes FROM .. FROM + 3, as far as lanes have them. FITS: all of them go to words. */
-template <int FROM, bool FITS>
-FLOE_DEV void put_planes(const sink &s, uint32_t &at, uint32_t width, const uint32_t planes[4])
+/* A plane, of the lanes that have it. FITS: all of it goes to words. */
+template <bool FITS> FLOE_DEV void put_plane(const sink &s, uint32_t &at, bool has, uint32_t plane)
 {
-    const uint32_t below = floe_lanes_below();
-    uint32_t who[4], *to = s.words + at;
-    bool has[4];
+    const uint32_t who = __ballot_sync(FLOE_ALL_LANES, has), here = at + __popc(who & floe_lanes_below());
+    if (has && FITS)
+        s.words[here] = plane;
+    else if (has)
+        put(s, here, plane);
+    at += __popc(who);
+}
+
+/* Planes FROM .. FROM + 3, as far as lanes have them: below `full` all have, and from `most` on none. */
+template <int FROM, bool FITS>
+FLOE_DEV void put_planes(const sink &s, uint32_t &at, uint32_t width, uint32_t full, uint32_t most,
+                         const uint32_t planes[4])
+{
 #pragma unroll
     for (int b = 0; b < 4; b++) {
-        has[b] = (int)width > FROM + b;
-        who[b] = __ballot_sync(FLOE_ALL_LANES, has[b]);
-    }
-#pragma unroll
-    for (int b = 0; b < 4; b++) {
-        const uint32_t here = __popc(who[b] & below);
-        if (has[b] && FITS)
-            to[here] = planes[b];
-        else if (has[b])
-            put(s, at + here, planes[b]);
-        to += __popc(who[b]);
-        at += __popc(who[b]);
+        if (FITS && FROM + b < (int)full) {
+            s.words[at + floe_lane()] = planes[b];
+            at += FLOE_WARP;
+        } else if (FROM + b < (int)most) {
+            put_plane<FITS>(s, at, (int)width > FROM + b, planes[b]);
+        }
     }
 }
 
 /* Planes of a byte of all values, those of its upper half where there are any. */
-template <int BYTE, bool FITS, class Uint>
-FLOE_DEV void put_byte(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, uint32_t most)
+template <int BYTE, int WIDEST, bool FITS, class Values>
+FLOE_DEV void put_byte(const sink &s, uint32_t &at, const Values &u, uint32_t width, uint32_t full, uint32_t most)
 {
     uint32_t bytes[8], planes[4];
     floe_bytes_of_lane<BYTE>(u, bytes);
     floe_planes_low(bytes, planes);
-    put_planes<8 * BYTE, FITS>(s, at, width, planes);
-    if (most <= 8 * BYTE + 4)
+    put_planes<8 * BYTE, FITS>(s, at, width, full, most, planes);
+    if (WIDEST <= 8 * BYTE + 4 || most <= 8 * BYTE + 4)
         return;
     floe_planes_high(bytes, planes);
-    put_planes<8 * BYTE + 4, FITS>(s, at, width, planes);
+    put_planes<8 * BYTE + 4, FITS>(s, at, width, full, most, planes);
 }
 
-/* The upper planes of 64-bit residuals, which are seldom that wide. */
-template <bool FITS>
-FLOE_DEV void put_high_bytes(const sink &s, uint32_t &at, const uint64_t u[GROUP], uint32_t width, uint32_t most)
+/* Value planes from byte BYTE on, which few steps have. WIDEST: no residual has more bits. */
+template <int BYTE, int WIDEST, bool FITS, class Values>
+FLOE_DEV void put_bytes(const sink &s, uint32_t &at, const Values &u, uint32_t width, uint32_t full, uint32_t most)
 {
-    put_byte<4, FITS>(s, at, u, width, most);
-    if (most > 40)
-        put_byte<5, FITS>(s, at, u, width, most);
-    if (most > 48)
-        put_byte<6, FITS>(s, at, u, width, most);
-    if (most > 56)
-        put_byte<7, FITS>(s, at, u, width, most);
-}
-template <bool FITS> FLOE_DEV void put_high_bytes(const sink &, uint32_t &, const uint32_t *, uint32_t, uint32_t) {}
-
-/* Planes above the lowest byte, where some lane has them. WIDEST: no residual has more bits. */
-template <int WIDEST, bool FITS, class Uint>
-FLOE_DEV void put_above(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, uint32_t most)
-{
-    put_byte<1, FITS>(s, at, u, width, most);
-    if (most > 16)
-        put_byte<2, FITS>(s, at, u, width, most);
-    if (WIDEST > 24 && most > 24)
-        put_byte<3, FITS>(s, at, u, width, most);
-    if (WIDEST > 32 && most > 32)
-        put_high_bytes<FITS>(s, at, u, width, most);
+    if constexpr (WIDEST > 8 * BYTE)
+        if (most > 8 * BYTE) {
+            put_byte<BYTE, WIDEST, FITS>(s, at, u, width, full, most);
+            put_bytes<BYTE + 1, WIDEST, FITS>(s, at, u, width, full, most);
+        }
 }
 
 /* Value planes. bytes: the lowest of all values; low: their planes 0..3. */
-template <int WIDEST, bool FITS, class Uint>
-FLOE_DEV void put_values(const sink &s, uint32_t &at, const Uint u[GROUP], const uint32_t bytes[8],
-                         const uint32_t low[4], uint32_t width, uint32_t most)
+template <int WIDEST, bool FITS, class Values>
+FLOE_DEV void put_values(const sink &s, uint32_t &at, const Values &u, const uint32_t bytes[8], const uint32_t low[4],
+                         uint32_t width, uint32_t full, uint32_t most)
 {
-    put_planes<0, FITS>(s, at, width, low);
+    put_planes<0, FITS>(s, at, width, full, most, low);
     if (most <= 4)
         return;
     uint32_t planes[4];
     floe_planes_high(bytes, planes);
-    put_planes<4, FITS>(s, at, width, planes);
-    if (most > 8)
-        put_above<WIDEST, FITS>(s, at, u, width, most);
+    put_planes<4, FITS>(s, at, width, full, most, planes);
+    put_bytes<1, WIDEST, FITS>(s, at, u, width, full, most);
 }
 
 /* What stands before the values: which groups are flat, where that is not one of two simple answers, and the planes of
@@ -180,8 +166,8 @@ enum { MOST_WIDTHS_WORDS = 1 + 7 };
 
 /* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. Bits of u above
  * WIDEST are not looked at. ALL: all lanes are present. */
-template <int WIDEST, bool ALL, class Uint>
-FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uint32_t width, bool flat, bool present)
+template <int WIDEST, bool ALL, class Values>
+FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Values &u, uint32_t width, bool flat, bool present)
 {
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
     const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, ALL || present ? width : (uint32_t)PLANES);
@@ -192,12 +178,13 @@ FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Uint u[GROUP], uin
     floe_planes_low(bytes, low);
     const uint32_t planes = floe_bits_of(most - least), above = ALL || present ? width - least : 0;
     const uint32_t kind = flats == 0 ? 0 : flats == presents ? 1 : 2;
-    if (at + MOST_WIDTHS_WORDS + FLOE_WARP * most <= s.cap) { /* an upper bound: the other way is right as well */
+    const uint32_t full = presents == FLOE_ALL_LANES ? least : 0; /* planes that all lanes have */
+    if (at + MOST_WIDTHS_WORDS + FLOE_WARP * most <= s.cap) {     /* an upper bound: the other way is right as well */
         put_widths<true>(s, at, kind == 2, flats, above, planes);
-        put_values<WIDEST, true>(s, at, u, bytes, low, width, most);
+        put_values<WIDEST, true>(s, at, u, bytes, low, width, full, most);
     } else {
         put_widths<false>(s, at, kind == 2, flats, above, planes);
-        put_values<WIDEST, false>(s, at, u, bytes, low, width, most);
+        put_values<WIDEST, false>(s, at, u, bytes, low, width, full, most);
     }
     return least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | kind << FLOE_PACK_FLAT_SHIFT;
 }
@@ -227,7 +214,7 @@ struct draft_symbols {
         floe_symbols_find(width, bytes, planes, high, symbols);
         at = floe_symbols_columns(at, width, [&](int i, uint32_t to) { out.words[to] = symbols[i]; });
         if (most > FLOE_HUFFMAN_NARROW)
-            put_above<WIDEST, true>(out, at, u, width, most);
+            put_bytes<1, WIDEST, true>(out, at, u, width, 0, most);
     }
 };
 

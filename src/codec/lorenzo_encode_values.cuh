@@ -316,8 +316,9 @@ FLOE_DEV double largest_of_warp(double v)
 /* Rounds to even numbers as FLOE_QUANTIZER_MAGIC does to whole ones. */
 #define MAGIC_OF_TWICE (2 * FLOE_QUANTIZER_MAGIC)
 
-/* far: the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end, which the CPU still
+/* FAR: whether c.far looks at them: the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end, which the CPU still
  * takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one instruction. */
+template <bool FAR>
 FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real twice[2], checks &c)
 {
     const uint32_t binade = FLOE_REAL_BITS == 32 ? 0x4B800000u : 0x43400000u;
@@ -328,22 +329,23 @@ FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shi
         shifted[i] = scaled + MAGIC_OF_TWICE;
         twice[i] = shifted[i] - MAGIC_OF_TWICE;
         e[i] = x[i] - twice[i] * l.step;
-        c.far |= high_word(shifted[i]) ^ binade;
+        if (FAR)
+            c.far |= high_word(shifted[i]) ^ binade;
     }
     c.error = largest_of(c.error, e[0], e[1]);
     c.least = least_of(c.least, (int32_t)high_word(e[0]), (int32_t)high_word(e[1]));
 }
 
-FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_real q[2], checks &c)
+template <bool FAR> FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_real q[2], checks &c)
 {
     floe_real shifted[2];
-    quantize_pair(x, l, shifted, q, c);
+    quantize_pair<FAR>(x, l, shifted, q, c);
 }
 
-FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_int q[2], checks &c)
+template <bool FAR> FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_int q[2], checks &c)
 {
     floe_real shifted[2], twice[2];
-    quantize_pair(x, l, shifted, twice, c);
+    quantize_pair<FAR>(x, l, shifted, twice, c);
     for (int i = 0; i < 2; i++)
         q[i] = (floe_int)(FLOE_R(floe_real_bits)(shifted[i]) - FLOE_R(floe_real_bits)(MAGIC_OF_TWICE));
 }

@@ -350,6 +350,14 @@ static const sample samples[] = {
     {"turbulence", F64, 1, {40000}, {0}, ABS = 1e-3, .fill = 2048}, /* steps of nothing else */
     {"constant", F64, 3, {20, 16, 33}, {0}, ABS = 1e-3, .dirty = 100},
     {"constant", F64, 3, {17, 17, 33}, {0}, ABS = 1e-3}, /* a tile of one value */
+    /* whole tiles whose residuals are small up to some step, or the numbers large */
+    {"turbulence", F32, 3, {64, 16, 32}, {0}, ABS = 1e-3, .spike = 3500},
+    {"turbulence", F32, 2, {128, 128}, {0}, ABS = 1e-3, .spike = 5000},
+    {"turbulence", F32, 1, {32768}, {0}, ABS = 1e-3, .spike = 3000},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .spike = 9000, .dirty = 20000},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .high = 2097000},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .high = -4194000},
+    {"turbulence", F32, 1, {16384}, {0}, ABS = 1e-3, .high = 4194000},
     /* drafts of which nothing is left: few cells a group */
     {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-7, .layout = 1},
     {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-6},

@@ -24,6 +24,8 @@ typedef struct sample {
     int fill;    /* every other run of so many values is fill value; 0: none */
     int layout;  /* 0 contiguous, 1 every other value along x, 2 all axes backwards, 3 not aligned */
     bool coarse; /* values that fall on few patterns: for tables */
+    int spike;   /* every so many values is a quarter of the range higher; 0: none */
+    double high; /* ABS: values are made whole numbers of steps, and so many steps are added; 0: neither */
 } sample;
 
 #define F32 .dtype = FLOE_F32
@@ -46,6 +48,26 @@ static inline void sample_spoil(const sample *c, void *values, uint64_t n)
     }
 }
 
+static inline void sample_spike(const sample *c, void *values, uint64_t n, double height)
+{
+    for (uint64_t i = (uint64_t)c->spike - 1; i < n; i += (uint64_t)c->spike) {
+        const double x = hostile_value(c->dtype, hostile_get(c->dtype, values, (int64_t)i));
+        hostile_put(c->dtype, values, (int64_t)i, hostile_bits(c->dtype, x + height));
+    }
+}
+
+/* The bound becomes a power of two, so that nothing is rounded. */
+static inline void sample_raise(const sample *c, void *values, uint64_t n, floe_codec_params *params)
+{
+    params->bound = ldexp(1, ilogb(params->bound));
+    for (uint64_t i = 0; i < n; i++) {
+        const double x = hostile_value(c->dtype, hostile_get(c->dtype, values, (int64_t)i)) / (2 * params->bound);
+        const double high = (rint(x) + c->high) * 2 * params->bound;
+        hostile_put(c->dtype, values, (int64_t)i, hostile_bits(c->dtype, high));
+        params->max_abs = fmax(params->max_abs, fabs(high));
+    }
+}
+
 /* The values, contiguous, which the caller frees, and the parameters, whose bound is absolute. */
 static inline void *sample_make(const sample *c, uint64_t seed, floe_codec_params *params)
 {
@@ -59,6 +81,8 @@ static inline void *sample_make(const sample *c, uint64_t seed, floe_codec_param
         lo = isfinite(x) && x < lo ? x : lo;
         hi = isfinite(x) && x > hi ? x : hi;
     }
+    if (c->spike)
+        sample_spike(c, values, n, (hi - lo) / 4);
     sample_spoil(c, values, n);
     *params = (floe_codec_params){.dtype = c->dtype,
                                   .codec = FLOE_CODEC_LORENZO,
@@ -68,6 +92,8 @@ static inline void *sample_make(const sample *c, uint64_t seed, floe_codec_param
                                   .max_abs = fmax(fabs(lo), fabs(hi)),
                                   .has_fill = c->fill != 0,
                                   .fill_bits = c->fill ? hostile_bits(c->dtype, -9999.0) : 0};
+    if (c->high != 0)
+        sample_raise(c, values, n, params);
     return values;
 }
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding a whole tile of f32 whose residuals are small, a step at a time, with two of them in a register: numbers of 16
+ * bits (halves) hold all integers that are needed as long as no residual has more than SMALL_BITS of them, and take half the
+ * additions and registers. A step that has a wider one is done again by lorenzo_encode_fast.cuh, as are those that follow in
+ * its tile: the words are the same.
+ */
+#ifndef FLOE_CODEC_LORENZO_ENCODE_HALVES_CUH
+#define FLOE_CODEC_LORENZO_ENCODE_HALVES_CUH
+
+#include <cuda_fp16.h>
+
+#include "codec/lorenzo_encode_fast.cuh"
+
+namespace
+{
+
+/* ---- residuals in pairs -------------------------------------------------------------------------------------------- */
+
+enum {
+    SMALL_BITS = 10, /* of a half's mantissa, with 1024 added */
+    PAIRS = GROUP / 2
+};
+
+/* Numbers of a group, twice what they are as number<float> has it. Pair i has those of values first and first + 8, so that
+ * byte k of a pair and of the one 8 behind are neighbours in floe_bytes_of_lane. */
+FLOE_DEV constexpr int first_of_pair(int i) { return i < 8 ? i : i + 8; }
+
+FLOE_DEV uint32_t bits_of(__half2 v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+FLOE_DEV __half2 pair_of(uint32_t bits)
+{
+    __half2 v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* Residuals of a group: 1024 + u is a half whose low SMALL_BITS bits are u. */
+struct small_values {
+    uint32_t v[PAIRS];
+};
+
+template <int BYTE> FLOE_DEV void floe_bytes_of_lane(const small_values &u, uint32_t bytes[8])
+{
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        bytes[j] = __byte_perm(u.v[j], u.v[j + 8], BYTE == 0 ? 0x6420 : 0x7531);
+}
+
+/* 1024 + zigzag of a lifted number. */
+FLOE_DEV uint32_t small_zigzag(__half2 v) { return bits_of(__hadd2(__habs2(v), __float2half2_rn(1023.5f))); }
+/* Bits of the widest of some, from all of them joined. */
+FLOE_DEV uint32_t small_width(uint32_t joined)
+{
+    return floe_bits_of((joined | joined >> 16) & ((1u << SMALL_BITS) - 1));
+}
+/* Some is not in [1024, 2048): the residual is wider, or not a number. */
+FLOE_DEV bool small_fails(uint32_t joined) { return (joined & 0xFC00FC00u) != 0x64006400u; }
+
+/* ---- a step -------------------------------------------------------------------------------------------------------- */
+
+/* The last pairs of a group, which its last plane is in. */
+template <int RANK> struct last_pairs {
+    enum { COUNT = RANK == 1 ? 16 : RANK == 2 ? 4 : 8, FIRST = PAIRS - COUNT };
+};
+
+/* What goes from one step of a tile to the next, as in step_walk. */
+template <int RANK> struct small_walk {
+    __half2 before[last_pairs<RANK>::COUNT];
+    border<float> b;
+    uint32_t at, descriptors, any;
+};
+
+/* What pair i would be taken from: p of the plane before each, as value_before has it. first: lane 0 has neither. */
+template <int RANK> FLOE_DEV __half2 pair_before(const __half2 p[PAIRS], const __half2 *before, int i, uint32_t first)
+{
+    __half2 was;
+    if (RANK == 1)
+        was = before[i];
+    else if (RANK == 3)
+        was = i < 8 ? before[i] : p[i - 8];
+    else if (i % 8 <
+             4) /* rows of 4 values: the pair's are in the upper half of one pair and the lower one of another */
+        was = pair_of(__byte_perm(bits_of(i < 4 ? before[i] : p[i - 4]), bits_of(p[i + 4]), 0x5432));
+    else
+        was = p[i - 4];
+    const int k = first_of_pair(i), plane = shape<RANK>::PLANE;
+    if (k % plane == 0 && (k + 8) % plane == 0)
+        was = pair_of(bits_of(was) & (first ? 0u : 0xFFFFFFFFu));
+    else if (k % plane == 0)
+        was = pair_of(bits_of(was) & (first ? 0xFFFF0000u : 0xFFFFFFFFu));
+    return was;
+}
+
+struct small_chosen {
+    small_values u;
+    uint32_t width;
+    bool flat, fails;
+};
+
+/* The candidate of each value that takes fewer bits, as choose_values has it. */
+template <int RANK> FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before)
+{
+    uint32_t other[PAIRS], deep_bits = 0, flat_bits = 0;
+    const bool first = floe_lane() == 0;
+    small_chosen c;
+#pragma unroll
+    for (int i = 0; i < PAIRS; i++) {
+        const __half2 f = __hadd2(p[i], __float2half2_rn(0.5f)), d = __hsub2(f, pair_before<RANK>(p, before, i, first));
+        c.u.v[i] = small_zigzag(d);
+        other[i] = small_zigzag(f);
+        deep_bits |= c.u.v[i];
+        flat_bits |= other[i];
+    }
+    const uint32_t deep_width = small_width(deep_bits), flat_width = small_width(flat_bits);
+    c.fails = small_fails(deep_bits | flat_bits);
+    c.flat = flat_width < deep_width;
+    c.width = c.flat ? flat_width : deep_width;
+#pragma unroll
+    for (int i = 0; i < PAIRS; i++)
+        c.u.v[i] = c.flat ? other[i] : c.u.v[i];
+    return c;
+}
+
+/*
+ * Numbers need not be looked at one by one to know that all are in range: where no flat residual has more than SMALL_BITS
+ * bits, those of a plane differ from its first one by less than 512 * 2^SMALL_BITS, which differs from that of the plane
+ * before by less than 2^SMALL_BITS; in rank 1 those of a lane differ from its first one by 32 times that. So the first of
+ * each lane in each step will do, with a margin.
+ */
+FLOE_DEV bool is_near(float twice) { return fabsf(twice) <= 4194304.0f; } /* of 2^23 */
+
+/* From the numbers of step s to its words; false where it has to be done again, or cannot be. */
+template <int RANK>
+FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uint32_t mode, const float q[GROUP],
+                         small_walk<RANK> &w, const checks &c)
+{
+    float p[GROUP];
+    __half2 pairs[PAIRS];
+    border<float> b = w.b;
+    differences_of<RANK, 0>(mode, q, p, b);
+#pragma unroll
+    for (int i = 0; i < PAIRS; i++)
+        pairs[i] = __floats2half2_rn(p[first_of_pair(i)], p[first_of_pair(i) + 8]);
+    const small_chosen v = choose_small<RANK>(pairs, w.before);
+    if (__any_sync(FLOE_ALL_LANES, v.fails || !is_near(q[0]) || check_bad(c, read_anew(work.quantizer.tolerance))))
+        return false;
+#pragma unroll
+    for (int i = 0; i < last_pairs<RANK>::COUNT; i++)
+        w.before[i] = pairs[last_pairs<RANK>::FIRST + i];
+    w.b.corner = b.corner;
+    w.any |= v.width | (uint32_t)v.flat;
+    const uint32_t descriptor = put_step<SMALL_BITS, true>(out, w.at, v.u, v.width, v.flat, true);
+    w.descriptors |= descriptor << (s % 2 * 16);
+    return true;
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+/* The same walk for lorenzo_encode_fast.cuh. */
+template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_walk<float, RANK> &wide)
+{
+    enum { PLANE = shape<RANK>::PLANE };
+    walk_begin(wide, w.at);
+    wide.b = w.b;
+    wide.descriptors = w.descriptors;
+    wide.any = w.any;
+#pragma unroll
+    for (int k = 0; k < PLANE; k++) {
+        const int value = GROUP - PLANE + k, i = value < 16 ? value % 8 : 8 + value % 8;
+        const __half2 pair = w.before[i - last_pairs<RANK>::FIRST];
+        wide.before[k] = value / 8 % 2 ? __high2float(pair) : __low2float(pair);
+    }
+}
+
+/* The rest of a tile, from step r.done on. The step after it is on its way to buffer. */
+template <int RANK>
+static __device__ __noinline__ void encode_rest(const fast_work &work, const sink &out, uint32_t *buffer,
+                                                const small_walk<RANK> &w, checks &c, fast_result &r)
+{
+    const no_draft none;
+    step_walk<float, RANK> wide;
+    const uint32_t first = r.done;
+    walk_widen<RANK>(w, wide);
+    floe_copy_async_wait();
+    __syncwarp();
+    fetch_step<RANK, true>(rows_anew<RANK>(work.tile), first, buffer);
+    r.done = FLOE_TILE_STEPS;
+    encode_steps<float, RANK, true, false>(work, out, 0, first, buffer, wide, c, none, r);
+}
+
+/* What a call refers to lies in memory: copies do, so that the steps before keep theirs in registers. */
+template <int RANK>
+FLOE_DEV fast_result rest_of(const fast_work &work, const sink &out, uint32_t *buffer, const small_walk<RANK> &w,
+                             checks &c, const fast_result &r)
+{
+    sink out_of_call = out;
+    small_walk<RANK> walk = w;
+    checks checks_of_call = c;
+    fast_result result = r;
+    encode_rest<RANK>(work, out_of_call, buffer, walk, checks_of_call, result);
+    c = checks_of_call;
+    return result;
+}
+
+/* A whole tile, base and body. Its first step is on its way to buffer. */
+template <int RANK>
+FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t *buffer, checks &c)
+{
+    fast_result r = {0, 0, 0, false, false, false, FLOE_TILE_STEPS};
+    small_walk<RANK> w;
+    bool inexact = false;
+#pragma unroll
+    for (int i = 0; i < last_pairs<RANK>::COUNT; i++)
+        w.before[i] = pair_of(0);
+    w.at = descriptors_at(0) + FLOE_TILE_STEPS / 2;
+    w.descriptors = w.any = 0;
+    check_begin(c);
+#pragma unroll 1
+    for (uint32_t s = 0; s < FLOE_TILE_STEPS; s++) {
+        float q[GROUP];
+        quantize_step<float, RANK, true, false>(work, s, FLOE_ALL_LANES, buffer, q, c);
+        if (s + 1 < FLOE_TILE_STEPS) { /* the values are out of the buffer */
+            __syncwarp();
+            fetch_step<RANK, true>(rows_anew<RANK>(work.tile), s + 1, buffer);
+        }
+        if (s == 0)
+            begin_tile<float, RANK, true>(q, FLOE_ALL_LANES, out, 0, w.b, inexact, r);
+        if (__any_sync(FLOE_ALL_LANES, inexact) || !code_small<RANK>(work, out, s, r.mode, q, w, c)) {
+            r.done = s;
+            break;
+        }
+        put_descriptors(out, 0, s, FLOE_TILE_STEPS, w.descriptors);
+    }
+    if (r.done < FLOE_TILE_STEPS) {
+        r.unfit = __any_sync(FLOE_ALL_LANES, check_bad(c, read_anew(work.quantizer.tolerance)));
+        return r.unfit ? r : rest_of<RANK>(work, out, buffer, w, c, r);
+    }
+    r.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
+    r.nbody = w.at - descriptors_at(0);
+    return r;
+}
+
+} // namespace
+
+#endif
