@@ -157,9 +157,9 @@ FLOE_DEV void floe_copy16_async_once(void *shared, const void *global)
 #ifdef FLOE_EMULATED
     floe_emulated_copy(shared, global, 16, 16);
 #else
-    uint64_t policy;
+    /* what createpolicy.fractional.L2::evict_first gives for 1.0, which is made anew wherever it is written */
+    const uint64_t policy = 0x12F0000000000000u;
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global),
                  "l"(policy)
                  : "memory");
