@@ -5,7 +5,6 @@
  */
 #include "api/few_cuda.h"
 
-#include "backend/device_shared.cuh"
 #include "base/dev_report_math.h"
 #include "base/real.h"
 #include "codec/lorenzo_few.cuh"
@@ -179,8 +178,8 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void few_kernel(const 
 
 template <int RANK> cudaError_t launch(const floe_few_job &job, cudaStream_t stream)
 {
-    static uint64_t asked;
-    const cudaError_t e = floe_shared_allow(few_kernel<RANK>, SHARED_NBYTES, &asked);
+    const cudaError_t e =
+        cudaFuncSetAttribute(few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
     FLOE_LAUNCH_EARLY(few_kernel<RANK>, min(job.call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS, SHARED_NBYTES, stream,

@@ -217,8 +217,8 @@ static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_
 static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
                                   const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
 {
-    const uint8_t *payload;
-    floe_record head;
+    const uint8_t *payload = NULL;
+    floe_record head = {.chunk = chunk};
     FLOE_TRY(fetch(s, chunk, salvage, &payload, &head, err));
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -264,8 +264,8 @@ floe_status floe_stream_put(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const
                             const floe_field *out, const uint64_t *out_lo)
 {
     floe_error why = {.status = FLOE_OK};
-    const uint8_t *payload;
-    floe_record head;
+    const uint8_t *payload = NULL;
+    floe_record head = {.chunk = chunk};
     floe_status status = fetch(s, chunk, false, &payload, &head, &why);
     if (status != FLOE_OK)
         return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
