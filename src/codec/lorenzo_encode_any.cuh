@@ -301,7 +301,8 @@ template <int RANK> FLOE_DEV uint32_t choose_mode_any(const floe_int *q, uint32_
 
 FLOE_DEV uint32_t width_of(floe_uint bits) { return floe_huffman_bit_length(bits); }
 
-/* by_sum: as floe_lorenzo_begin has it. Predicts and packs a step behind word `at` of the body. Returns the descriptor; any: some residual is not 0. */
+/* Predicts and packs a step behind word `at` of the body. Returns the descriptor; any: some residual is not 0. by_sum: as
+ * floe_lorenzo_begin has it. */
 template <int RANK>
 FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint32_t mode, bool by_sum, walk<RANK> &w,
                             const sink &body, uint32_t &at, uint32_t &any)
