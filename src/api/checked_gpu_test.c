@@ -6,7 +6,6 @@
 #include "container/container.h"
 #include "tests/gpu/case_gpu_kit.h"
 
-static floe_device_report *dev_report;
 static uint64_t *dev_nbytes;
 
 static const gpu_case cases[] = {
@@ -206,16 +205,14 @@ static void another_size_of_stream(void **state)
 
 static int open_all(void **state)
 {
-    CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
     CU(cudaMalloc((void **)&dev_nbytes, sizeof *dev_nbytes));
-    return contexts_open(state);
+    return report_open(state);
 }
 
 static int close_all(void **state)
 {
-    CU(cudaFree(dev_report));
     CU(cudaFree(dev_nbytes));
-    return contexts_close(state);
+    return report_close(state);
 }
 
 int main(void)

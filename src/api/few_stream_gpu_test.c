@@ -5,8 +5,6 @@
  */
 #include "tests/gpu/case_gpu_kit.h"
 
-static floe_device_report *dev_report;
-
 static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {70, 50, 100}, "abs=0.01 fill=none preset=fast"},
     {"turbulence", FLOE_F64, 3, {40, 32, 64}, "abs=1e-4 fill=none preset=fast"},
@@ -106,23 +104,11 @@ static void streams_that_do_not_fit(void **state)
     }
 }
 
-static int open_all(void **state)
-{
-    CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
-    return contexts_open(state);
-}
-
-static int close_all(void **state)
-{
-    CU(cudaFree(dev_report));
-    return contexts_close(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_streams),
         cmocka_unit_test(streams_that_do_not_fit),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, report_open, report_close);
 }

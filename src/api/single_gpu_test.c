@@ -9,8 +9,6 @@
 #include "stage/quantizer/quantizer.h"
 #include "tests/gpu/case_gpu_kit.h"
 
-static floe_device_report *dev_report;
-
 static const gpu_case samples[] = {
     {"turbulence", FLOE_F32, 3, {48, 48, 96}, "abs=0.01 fill=none preset=fast"}, /* whole tiles */
     {"turbulence", FLOE_F32, 3, {35, 50, 100}, "rel=1e-3 preset=fast"},          /* cut off along all axes */
@@ -231,18 +229,6 @@ static void damaged_streams(void **state)
     }
 }
 
-static int open_all(void **state)
-{
-    CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
-    return contexts_open(state);
-}
-
-static int close_all(void **state)
-{
-    CU(cudaFree(dev_report));
-    return contexts_close(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,5 +237,5 @@ int main(void)
         cmocka_unit_test(damaged_payloads),
         cmocka_unit_test(damaged_streams),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, report_open, report_close);
 }

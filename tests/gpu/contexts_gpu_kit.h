@@ -26,4 +26,19 @@ static inline int contexts_close(void **state)
     return 0;
 }
 
+/* The same with room on the device for the report of calls that do not wait. */
+static floe_device_report *dev_report;
+
+static inline int report_open(void **state)
+{
+    CU(cudaMalloc((void **)&dev_report, sizeof *dev_report));
+    return contexts_open(state);
+}
+
+static inline int report_close(void **state)
+{
+    CU(cudaFree(dev_report));
+    return contexts_close(state);
+}
+
 #endif
