@@ -53,7 +53,7 @@ struct huffman_place {
 /* Shared memory of a block; as many entries of tables as there is room for follow. */
 struct huffman_shared {
     huffman_place place[HUFFMAN_WARPS];
-    uint32_t table[FLOE_HUFFMAN_TABLES];
+    uint32_t table[FLOE_HUFFMAN_TABLE_WORDS];
     uint32_t next; /* tile of the chunk */
     uint32_t failed;
 };
@@ -143,7 +143,7 @@ FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint3
     __syncthreads(); /* tables and ticket are free */
     if (threadIdx.x == 0)
         sh->next = first;
-    const huffman_opener opener = {floe_huffman_tables_load(call.decoders + c, sh->table, entry, TABLE_ROOM),
+    const huffman_opener opener = {floe_huffman_tables_load<floe_uint>(call.decoders + c, sh->table, entry, TABLE_ROOM),
                                    &sh->place[warp], wide};
     __syncthreads();
     for (;;) {

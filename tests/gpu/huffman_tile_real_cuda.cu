@@ -17,6 +17,7 @@ enum {
     BITS = FLOE_REAL_BITS,
     TILES = 4,
     WARPS = 4,
+    NEAR_WORDS = 4096,
     MUTANTS = 12,
     TILE_WORDS = FLOE_HUFFMAN_TILE_WORDS + 64,
     SYMBOLS_WORDS = FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_GROUPS * (BITS < 32 ? 32 : BITS),
@@ -127,22 +128,26 @@ __global__ void huffman_code_kernel(room *r, floe_huffman_form form)
     }
 }
 
-/* A warp, tile after tile; room for so many entries in shared memory. */
-__global__ void huffman_decode_kernel(room *r, uint32_t entries)
+/* A warp, tile after tile; room for so many entries in shared memory, and near: for a tile's words if they fit. */
+__global__ void huffman_decode_kernel(room *r, uint32_t entries, bool near)
 {
-    __shared__ uint32_t table[FLOE_HUFFMAN_TABLES];
+    __shared__ uint32_t table[FLOE_HUFFMAN_TABLE_WORDS];
+    __shared__ uint32_t words[NEAR_WORDS];
     __shared__ floe_huffman_groups groups;
     FLOE_DYNAMIC_SHARED(uint16_t, entry);
-    const floe_huffman_tables tables = floe_huffman_tables_load(&r->decoder, table, entry, entries);
+    const floe_huffman_tables tables = floe_huffman_tables_load<floe_uint>(&r->decoder, table, entry, entries);
     const uint32_t g = floe_lane();
     __syncthreads();
     for (uint32_t t = 0; t < TILES; t++) {
-        const uint32_t nsteps = r->tiles[t].nsteps;
+        const uint32_t nsteps = r->tiles[t].nsteps, nwords = r->nwords[t];
+        const bool here = near && nwords <= NEAR_WORDS;
         if (g < nsteps)
             groups.present[g] = r->tiles[t].steps[g].present;
+        for (uint32_t i = g; here && i < nwords; i += FLOE_WARP)
+            words[i] = r->words[t][i];
         __syncwarp();
-        const bool good =
-            floe_huffman_decode_tile_dev<floe_uint>(tables, r->words[t], r->nwords[t], nsteps, &groups, r->wide[t]);
+        const bool good = floe_huffman_decode_tile_dev<floe_uint>(tables, here ? words : r->words[t], nwords, nsteps,
+                                                                  &groups, r->wide[t]);
         for (uint32_t s = 0; good && s < nsteps; s++) {
             floe_step *step = &r->decoded[t].steps[s];
             const uint32_t width = groups.width[s * FLOE_STEP_GROUPS + g];
@@ -332,7 +337,7 @@ const char *decode_tiles()
         return "copying to the device";
     if (cudaFuncSetAttribute(huffman_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 2 * ENTRIES))
         return "shared memory";
-    FLOE_LAUNCH(huffman_decode_kernel, 1, FLOE_WARP, 2 * entries, 0, dev, entries);
+    FLOE_LAUNCH(huffman_decode_kernel, 1, FLOE_WARP, 2 * entries, 0, dev, entries, random_below(2) != 0);
     if (!fetch())
         return "decoding failed";
     for (uint32_t t = 0; t < TILES; t++) {

@@ -4,23 +4,29 @@
  * stay in shared memory as the symbols that they are coded in, and become values when the lane that owns the group asks
  * for it; wider groups go to device memory as values.
  *
- *     floe_huffman_tables_load(...)                  the whole block, once a chunk
+ *     floe_huffman_tables_load<Uint>(...)            the whole block, once a chunk
  *     floe_huffman_decode_tile_dev<Uint>(...)        the whole warp; true: what follows may be asked for
  *     floe_huffman_group_bytes / _values             by lane g, of its group in a step
  */
 #ifndef FLOE_STAGE_HUFFMAN_DECODE_DEV_CUH
 #define FLOE_STAGE_HUFFMAN_DECODE_DEV_CUH
 
+#include "stage/huffman/huffman_bits_dev.cuh"
 #include "stage/huffman/huffman_tile_dev.cuh"
 
 /* ---- tables -------------------------------------------------------------------------------------------------------- */
 
-/* A decoder at hand: entries in shared or device memory; of each table (shared memory) its start, its mask << 16 and
- * UNUSED. */
+/* A decoder at hand: entries in shared or device memory; FLOE_HUFFMAN_TABLE_WORDS of shared memory: of each table its start,
+ * its mask << 16 and UNUSED, then, by a group's header, the same of what codes the group's values, and how many words of
+ * symbols it has << 27. Headers that no group has are UNUSED. */
 typedef struct floe_huffman_tables {
     const uint16_t *entry;
     const uint32_t *table;
 } floe_huffman_tables;
+enum {
+    FLOE_HUFFMAN_BY_HEADER = FLOE_HUFFMAN_TABLES,
+    FLOE_HUFFMAN_TABLE_WORDS = FLOE_HUFFMAN_BY_HEADER + FLOE_HUFFMAN_SYMBOLS
+};
 #define FLOE_HUFFMAN_TABLE_UNUSED 0x80000000u
 
 /* Entries that a decoder uses; tables stand one behind the other. */
@@ -29,20 +35,41 @@ FLOE_DEV uint32_t floe_huffman_entries_of(const floe_huffman_decoder *decoder)
     return decoder->start[FLOE_HUFFMAN_TABLES - 1] + decoder->mask[FLOE_HUFFMAN_TABLES - 1] + 1u;
 }
 
-/* Copies the tables to shared memory: FLOE_HUFFMAN_TABLES words, and the entries if room (a number of entries) is enough;
- * else they stay where they are. The whole block; the caller synchronizes before and after. decoder is 4-byte aligned. */
+FLOE_DEV uint32_t floe_huffman_table_word(const floe_huffman_decoder *decoder, uint32_t t)
+{
+    return decoder->start[t] | (uint32_t)decoder->mask[t] << 16 |
+           (decoder->unused >> t & 1 ? FLOE_HUFFMAN_TABLE_UNUSED : 0);
+}
+
+/* Of an element type of so many bits. */
+FLOE_DEV uint32_t floe_huffman_header_word(const floe_huffman_decoder *decoder, uint32_t header, uint32_t widest)
+{
+    const uint32_t width = header >> 1, rounds = width <= 2 ? width : width <= 4 ? 4 : 8;
+    if (header == 0 || width > widest)
+        return FLOE_HUFFMAN_TABLE_UNUSED;
+    if (width == 0)
+        return 0;
+    return floe_huffman_table_word(decoder, floe_huffman_value_table(width)) |
+           (width <= FLOE_HUFFMAN_NARROW ? rounds << 27 : 0);
+}
+
+/* Copies the tables to shared memory: FLOE_HUFFMAN_TABLE_WORDS, and the entries if room (a number of entries) is enough; else
+ * they stay where they are. The whole block; the caller synchronizes before and after. decoder is 4-byte aligned. */
+template <class Uint>
 FLOE_DEV floe_huffman_tables floe_huffman_tables_load(const floe_huffman_decoder *decoder, uint32_t *table,
                                                       uint16_t *entry, uint32_t room)
 {
     const uint32_t n = floe_huffman_entries_of(decoder);
-    for (uint32_t t = threadIdx.x; t < FLOE_HUFFMAN_TABLES; t += blockDim.x)
-        table[t] = decoder->start[t] | (uint32_t)decoder->mask[t] << 16 |
-                   (decoder->unused >> t & 1 ? FLOE_HUFFMAN_TABLE_UNUSED : 0);
-    if (n > room)
-        return floe_huffman_tables{decoder->entry, table};
-    for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
-        entry[i] = decoder->entry[i];
-    return floe_huffman_tables{entry, table};
+    const bool near = n + n % 2 <= room;
+    for (uint32_t i = 2 * threadIdx.x; near && i < n; i += 2 * blockDim.x)
+        floe_copy4_async(entry + i, decoder->entry + i);
+    floe_copy_async_commit();
+    for (uint32_t i = threadIdx.x; i < FLOE_HUFFMAN_TABLE_WORDS; i += blockDim.x)
+        table[i] = i < FLOE_HUFFMAN_BY_HEADER
+                       ? floe_huffman_table_word(decoder, i)
+                       : floe_huffman_header_word(decoder, i - FLOE_HUFFMAN_BY_HEADER, 8 * sizeof(Uint));
+    floe_copy_async_wait();
+    return floe_huffman_tables{near ? entry : decoder->entry, table};
 }
 
 /* The entry of the symbol at the front of bits. */
@@ -158,30 +185,12 @@ FLOE_DEV_SELDOM uint32_t floe_huffman_decode_wide64(floe_tile_words in, uint32_t
     return pos;
 }
 
-/* Four symbols of at most 11 bits each; *nbits: what they take. */
-FLOE_DEV uint32_t floe_huffman_decode4(const floe_tile_words &in, uint32_t pos, const uint16_t *entry, uint32_t mask,
-                                       uint32_t *nbits)
-{
-    const uint32_t i = pos / 32, middle = floe_tile_word(in, i + 1);
-    const uint32_t x = __funnelshift_r(floe_tile_word(in, i), middle, pos);
-    const uint32_t more = __funnelshift_r(middle, floe_tile_word(in, i + 2), pos);
-    const uint32_t a = entry[x & mask], b = entry[x >> (a & 31) & mask];
-    const uint32_t y = __funnelshift_r(x, more, (a + b) & 31);
-    const uint32_t c = entry[y & mask], d = entry[y >> (c & 31) & mask];
-    *nbits = (a + b + c + d) & 0xFF;
-    return __byte_perm(__byte_perm(a, b, 0x51), __byte_perm(c, d, 0x51), 0x5410);
-}
-
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
 /* A lane of the tile being decoded, by one thread. */
 typedef struct floe_huffman_reader {
     uint32_t pos, end;   /* bits of the tile */
     uint32_t quad, last; /* next quad, and the first of the next lane */
-    uint32_t before;     /* quad symbol before */
-    uint32_t width;      /* of the live group before */
-    uint32_t group;      /* first group of the quad under way */
-    uint32_t live;       /* its live groups that are still to come */
 } floe_huffman_reader;
 
 /* Reads the tile's header and sets this thread's lane of the tile; *nlanes. False: damaged. The whole warp. */
@@ -212,42 +221,7 @@ FLOE_DEV bool floe_huffman_open_lanes(const floe_tile_words &in, uint32_t nsteps
     r->end = lane + 1 < n ? first + sum : nbits;
     r->quad = lane < n ? floe_huffman_lane_quad(lane, log, nsteps) : 0;
     r->last = lane < n ? floe_huffman_lane_quad(lane + 1, log, nsteps) : 0;
-    r->before = 1;
-    r->width = FLOE_HUFFMAN_NO_WIDTH;
-    r->live = r->group = 0;
     return true;
-}
-
-/* Takes the next quad of the lane, if it has one that is present. False: damaged. */
-FLOE_DEV bool floe_huffman_open_quad(const floe_huffman_tables &t, const floe_huffman_groups *groups, uint32_t *bits,
-                                     floe_huffman_reader *r)
-{
-    const uint32_t present = floe_huffman_quad_of(groups->present, r->quad);
-    r->group = r->quad++ * FLOE_HUFFMAN_QUAD_GROUPS;
-    if (present == 0)
-        return true;
-    const uint32_t table = t.table[floe_huffman_quad_table(r->before)], e = floe_huffman_find(t.entry, table, *bits);
-    r->pos += e & 0xFF;
-    *bits >>= e & 31;
-    r->before = r->live = e >> 8;
-    return !(table & FLOE_HUFFMAN_TABLE_UNUSED) && !(r->live & ~present);
-}
-
-/* Takes the header of the quad's next live group, *g. False: damaged. */
-template <class Uint>
-FLOE_DEV bool floe_huffman_open_group(const floe_huffman_tables &t, floe_huffman_groups *groups, uint32_t bits,
-                                      floe_huffman_reader *r, uint32_t *g)
-{
-    const uint32_t table = t.table[floe_huffman_header_table(r->width)], e = floe_huffman_find(t.entry, table, bits);
-    const uint32_t header = e >> 8;
-    *g = r->group + __ffs((int)r->live) - 1;
-    r->live &= r->live - 1;
-    r->pos += e & 0xFF;
-    r->width = header >> 1;
-    groups->width[*g] = (uint8_t)r->width;
-    if (header & 1)
-        atomicOr(&groups->flat[*g / FLOE_STEP_GROUPS], 1u << *g % FLOE_STEP_GROUPS);
-    return !(table & FLOE_HUFFMAN_TABLE_UNUSED) && header != 0 && header <= 16 * sizeof(Uint) + 1;
 }
 
 /* The lane ends where the next one starts; the last one in the last word, and zeros follow. */
@@ -270,69 +244,147 @@ FLOE_DEV void floe_huffman_groups_clear(floe_huffman_groups *groups)
     __syncwarp();
 }
 
-/* Decodes a tile of nwords (0..65535) untrusted words, in shared or device memory, of which nothing outside is read;
- * accepts what floe_huffman_decode_tile accepts. The whole warp gets the same answer; after false, groups are undefined.
- * A round of the loop takes four symbols of a group, and before them quad and header where a group is through. */
-template <class Uint>
-FLOE_DEV bool floe_huffman_decode_tile_dev(const floe_huffman_tables &t, const uint32_t *words, uint32_t nwords,
-                                           uint32_t nsteps, floe_huffman_groups *groups, void *wide)
+/* width of all groups holds headers: they become widths and flat. The whole warp, which is synchronized then. */
+FLOE_DEV void floe_huffman_groups_settle(floe_huffman_groups *groups)
 {
+    const uint32_t lane = floe_lane();
+    __syncwarp();
+#pragma unroll
+    for (uint32_t s = 0; s < FLOE_TILE_STEPS; s++) {
+        const uint32_t header = groups->width[s * FLOE_STEP_GROUPS + lane];
+        const uint32_t flat = __ballot_sync(FLOE_ALL_LANES, header & 1);
+        groups->width[s * FLOE_STEP_GROUPS + lane] = (uint8_t)(header >> 1);
+        if (lane == s)
+            groups->flat[s] = flat;
+    }
+    __syncwarp();
+}
+
+/* A group of more than 8 bits from bit pos on; word: by its header. Returns where it ends, UINT32_MAX when it is damaged. */
+template <class Uint>
+FLOE_DEV uint32_t floe_huffman_decode_wide(const floe_tile_words &in, uint32_t pos, const uint16_t *entry,
+                                           uint32_t word, uint32_t width, void *wide, uint32_t group)
+{
+    uint4 *values = floe_huffman_wide_at(wide, group, sizeof(Uint));
+    return width <= 16 ? floe_huffman_decode_wide16(in, pos, entry, word, width, values)
+                       : floe_huffman_decode_wide64(in, pos, entry, word, width, values);
+}
+
+/* Four symbols of at most 11 bits each, at the front of the bits x and those behind them; entry: of their table. *nbits: what
+ * they take. */
+FLOE_DEV uint32_t floe_huffman_decode4(uint32_t x, uint32_t behind, const uint16_t *entry, uint32_t mask,
+                                       uint32_t *nbits)
+{
+    const uint32_t a = entry[x & mask], b = entry[x >> (a & 31) & mask];
+    const uint32_t y = __funnelshift_r(x, behind, (a + b) & 31);
+    const uint32_t c = entry[y & mask], d = entry[y >> (c & 31) & mask];
+    *nbits = (a + b + c + d) & 0xFF;
+    return __byte_perm(__byte_perm(a, b, 0x51), __byte_perm(c, d, 0x51), 0x5410);
+}
+
+/* The lanes of a tile of at least one word; `groups` is clear. A round of the loop takes four symbols of a group, and before
+ * them quad and header where a group is through. A look at a table waits for the one before: all else is at hand by then. NEAR:
+ * words and entries are in shared memory, as tables and groups always are. A call of its own, so that nothing else has a
+ * register. */
+template <class Uint, bool NEAR>
+static __device__ __noinline__ bool floe_huffman_decode_lanes(floe_huffman_tables t, floe_tile_words in,
+                                                              uint32_t nsteps, floe_huffman_groups *groups, void *wide)
+{
+    const uint16_t *entry = NEAR ? floe_in_shared(t.entry) : t.entry, *values = entry;
+    const uint32_t *table = floe_in_shared(t.table), *by_header = table + FLOE_HUFFMAN_BY_HEADER;
+    const uint32_t lane = floe_lane();
     floe_huffman_reader r;
-    uint32_t nlanes, rounds = 0, *to = NULL, mask = 0;
-    const uint16_t *entry = t.entry;
-    const floe_tile_words in = {words, nwords - 1};
-    floe_huffman_groups_clear(groups);
-    if (nwords == 0)
-        return true;
+    uint32_t nlanes, rounds = 0, mask = 0, live = 0, group = 0;
+    uint32_t before = 1; /* the quad symbol before */
+    groups = floe_in_shared(groups);
+    uint32_t *to = groups->symbols[0][0];
+    in.words = NEAR ? floe_in_shared(in.words) : in.words;
     if (!floe_huffman_open_lanes(in, nsteps, &r, &nlanes))
         return false;
-    bool active = floe_lane() < nlanes, ok = true;
+    const uint32_t after_some = table[FLOE_HUFFMAN_QUAD], after_none = table[FLOE_HUFFMAN_QUAD + 1];
+    const uint32_t after_two = table[FLOE_HUFFMAN_HEADER + 1], after_four = table[FLOE_HUFFMAN_HEADER + 2],
+                   after_more = table[FLOE_HUFFMAN_HEADER + 3];
+    uint32_t header_table = table[FLOE_HUFFMAN_HEADER];
+    const bool whole =
+        nsteps == FLOE_TILE_STEPS &&
+        __all_sync(FLOE_ALL_LANES, lane >= FLOE_TILE_STEPS || groups->present[lane % FLOE_TILE_STEPS] == UINT32_MAX);
+    bool active = lane < nlanes, ok = true;
     while (__any_sync(FLOE_ALL_LANES, active)) {
+        const uint32_t i = r.pos / 32;
+        uint32_t w0 = floe_tile_word(in, i), w1 = floe_tile_word(in, i + 1), w2 = floe_tile_word(in, i + 2);
         if (active && rounds == 0) {
-            uint32_t bits = floe_tile_peek(in, r.pos), g;
-            if (r.live == 0) {
-                ok = r.pos <= r.end;
-                if (!ok || r.quad == r.last)
-                    active = false;
-                else
-                    ok = floe_huffman_open_quad(t, groups, &bits, &r);
-            }
-            if (ok && active && r.live) {
-                ok = floe_huffman_open_group<Uint>(t, groups, bits, &r, &g);
-                if (ok && r.width) {
-                    const uint32_t table = t.table[floe_huffman_value_table(r.width)];
-                    ok = !(table & FLOE_HUFFMAN_TABLE_UNUSED);
-                    mask = table >> 16 & 0x7FFF;
-                    entry = t.entry + (table & 0xFFFF);
-                    to = &groups->symbols[g / FLOE_STEP_GROUPS][0][g % FLOE_STEP_GROUPS];
-                    rounds = r.width <= 2 ? r.width : r.width <= 4 ? 4 : 8;
-                    if (r.width > FLOE_HUFFMAN_NARROW) {
-                        rounds = 0;
-                        uint4 *values = floe_huffman_wide_at(wide, g, sizeof(Uint));
-                        if (ok)
-                            r.pos = r.width <= 16
-                                        ? floe_huffman_decode_wide16(in, r.pos, t.entry, table, r.width, values)
-                                        : floe_huffman_decode_wide64(in, r.pos, t.entry, table, r.width, values);
-                        ok = ok && r.pos != UINT32_MAX;
+            const uint32_t w3 = floe_tile_word(in, i + 3);
+            uint32_t bits = __funnelshift_r(w0, w1, r.pos), used = 0;
+            if (live == 0) {
+                active = r.pos <= r.end && r.quad != r.last;
+                if (active) {
+                    const uint32_t present = whole ? 15 : floe_huffman_quad_of(groups->present, r.quad);
+                    group = r.quad++ * FLOE_HUFFMAN_QUAD_GROUPS;
+                    if (present) {
+                        const uint32_t word = before ? after_some : after_none;
+                        const uint32_t e = floe_huffman_find(entry, word, bits);
+                        before = live = e >> 8;
+                        used = e & 0xFF;
+                        bits >>= e & 31;
+                        ok = !(word & FLOE_HUFFMAN_TABLE_UNUSED) && !(live & ~present);
                     }
                 }
             }
+            if (live) {
+                const uint32_t e = floe_huffman_find(entry, header_table, bits), header = e >> 8, width = header >> 1;
+                const uint32_t word = by_header[header], g = group + __ffs((int)live) - 1;
+                used += e & 0xFF;
+                live &= live - 1;
+                ok = ok && !((header_table | word) & FLOE_HUFFMAN_TABLE_UNUSED);
+                header_table = width <= 2 ? after_two : width <= 4 ? after_four : after_more;
+                groups->width[g] = (uint8_t)header;
+                to = &groups->symbols[g / FLOE_STEP_GROUPS][0][g % FLOE_STEP_GROUPS];
+                values = entry + (word & 0xFFFF);
+                mask = word >> 16 & ((1u << FLOE_HUFFMAN_MAX_LENGTH) - 1);
+                rounds = word >> 27 & 15;
+                if (width > FLOE_HUFFMAN_NARROW && ok) {
+                    r.pos = floe_huffman_decode_wide<Uint>(in, r.pos + used, t.entry, word, width, wide, g);
+                    ok = r.pos != UINT32_MAX;
+                    used = 0;
+                }
+            }
+            const bool next = r.pos % 32 + used >= 32;
+            r.pos += used;
+            w0 = next ? w1 : w0;
+            w1 = next ? w2 : w1;
+            w2 = next ? w3 : w2;
             if (!ok) {
                 active = false;
-                rounds = 0;
+                rounds = live = 0;
             }
         }
         if (rounds) {
             uint32_t nbits;
-            *to = floe_huffman_decode4(in, r.pos, entry, mask, &nbits);
+            *to = floe_huffman_decode4(__funnelshift_r(w0, w1, r.pos), __funnelshift_r(w1, w2, r.pos), values, mask,
+                                       &nbits);
             to += FLOE_STEP_GROUPS;
             r.pos += nbits;
             rounds--;
         }
     }
-    ok = ok && (floe_lane() >= nlanes || floe_huffman_ends_well(in, &r, floe_lane() + 1 == nlanes));
-    __syncwarp(); /* what other lanes wrote is there */
+    ok = ok && (lane >= nlanes || floe_huffman_ends_well(in, &r, lane + 1 == nlanes));
+    floe_huffman_groups_settle(groups);
     return __all_sync(FLOE_ALL_LANES, ok);
+}
+
+/* Decodes a tile of nwords (0..65535) untrusted words, in shared or device memory, of which nothing outside is read;
+ * accepts what floe_huffman_decode_tile accepts. The whole warp gets the same answer; after false, groups are undefined. */
+template <class Uint>
+FLOE_DEV bool floe_huffman_decode_tile_dev(const floe_huffman_tables &t, const uint32_t *words, uint32_t nwords,
+                                           uint32_t nsteps, floe_huffman_groups *groups, void *wide)
+{
+    const floe_tile_words in = {words, nwords - 1};
+    floe_huffman_groups_clear(groups);
+    if (nwords == 0)
+        return true;
+    if (floe_is_shared(words) && floe_is_shared(t.entry))
+        return floe_huffman_decode_lanes<Uint, true>(t, in, nsteps, groups, wide);
+    return floe_huffman_decode_lanes<Uint, false>(t, in, nsteps, groups, wide);
 }
 
 /* ---- from symbols to values ---------------------------------------------------------------------------------------- */
