@@ -4,8 +4,9 @@
  *
  * A book is one chain of tokens: where one ends the next one starts, and what belongs to which table is known only from
  * the front. So first everything is found out for each bit of the book as if a token started there: where the next one
- * starts and how many symbols lie between, then the same for 4 and for 16 tokens. One thread then walks from table to table in
- * long steps and notes them down; all threads fill in the tokens between; what they mean, lengths, is a sum along a tree.
+ * starts and how many symbols lie between, then the same for 4 and for 16 tokens. One thread then walks through the book in
+ * long steps, over the borders of tables, and notes them down; all threads fill in the tokens between, none of which may reach
+ * over a border; what they mean, lengths, is a sum along a tree.
  */
 #ifndef FLOE_STAGE_HUFFMAN_BOOK_READ_CUH
 #define FLOE_STAGE_HUFFMAN_BOOK_READ_CUH
@@ -17,8 +18,8 @@ enum {
     FLOE_JUMP_TOKENS = 1 << 2 * (FLOE_JUMP_LEVELS - 1),
     FLOE_JUMP_FAR = 255, /* symbols: this or more, or over the end of the book */
     FLOE_BOOK_POSITIONS = FLOE_BOOK_MOST_WORDS * 32 + 1,
-    /* Steps of the walk: while more than 16 tokens of a table are left they take 16 symbols or more; then 6 at most, or 7
-     * where 16 tokens are 255 symbols or 256. */
+    /* Steps of the walk: while more than 16 tokens of a run of tables are left they take 16 symbols or more; then 6 at most, or
+     * 7 where 16 tokens are 255 symbols or more. */
     FLOE_BOOK_STEPS = FLOE_HUFFMAN_ALL_SYMBOLS / FLOE_JUMP_TOKENS + 7 * FLOE_HUFFMAN_TABLES,
     FLOE_TREE_ROOT = FLOE_BOOK_SLOTS /* the parent of first symbols; adds nothing */
 };
@@ -29,9 +30,10 @@ struct floe_reader_tokens {
     uint16_t jump[FLOE_JUMP_LEVELS][FLOE_BOOK_POSITIONS + 1]; /* bits | symbols << 8 */
     uint32_t words[FLOE_BOOK_MOST_WORDS + 2];
     uint32_t code[1 << FLOE_HUFFMAN_TOKEN_LIMIT]; /* see floe_token_pack */
-    uint32_t step[FLOE_BOOK_STEPS];               /* position | symbol << 15 | table << 23 | level << 28 */
+    uint32_t step[FLOE_BOOK_STEPS];               /* position | symbol << 15 | level << 27; symbols of all tables */
+    uint16_t begin[FLOE_WARP];                    /* of each table's symbols among those; only CODED ones have any */
     uint8_t counts[4][1][FLOE_ROW_VALUES];
-    uint32_t nsteps;
+    uint32_t nsteps, singles; /* singles: a bit a table */
 };
 struct floe_reader_tables {
     uint16_t tree[2][FLOE_BOOK_SLOTS + 1]; /* parent's slot | sum modulo 12 << 12 */
@@ -130,30 +132,42 @@ FLOE_DEV uint32_t floe_jump_within(const floe_book_reader &r, uint32_t at, uint3
     return sixteen <= most ? sixteen : few;
 }
 
-/* From table to table: notes down the steps and what SINGLE tables have. One thread. Returns the bit behind the book, or
- * UINT32_MAX where there is something wrong. */
+/* From symbol s to `end`: notes down the steps. Returns the bit behind, or UINT32_MAX where there is something wrong. One
+ * thread. */
+FLOE_DEV uint32_t floe_book_run(floe_book_reader &r, uint32_t at, uint32_t s, uint32_t end, uint32_t *nsteps)
+{
+    uint32_t level;
+    while (s < end) {
+        const uint32_t jump = floe_jump_within(r, at, end - s, &level);
+        if (!jump)
+            return UINT32_MAX;
+        r.tokens.step[(*nsteps)++] = at | s << 15 | level << 27;
+        at += jump & 0xFF;
+        s += jump >> 8;
+    }
+    return at;
+}
+
+/* The whole book: notes down the steps and what SINGLE tables have, between which coded tables follow one another. One thread.
+ * Returns the bit behind the book, or UINT32_MAX where there is something wrong. */
 FLOE_DEV uint32_t floe_book_walk(floe_book_reader &r, uint32_t at, uint32_t nbits)
 {
-    uint32_t nsteps = 0, level;
-    for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++) {
-        const uint32_t mode = r.mode[t], nsymbols = r.rows.nsymbols[t];
-        if (mode == FLOE_HUFFMAN_SINGLE) {
-            const uint32_t symbol =
-                (uint32_t)(floe_book_pair(r.tokens.words, at / 32) >> at % 32) & ((1 << FLOE_HUFFMAN_SINGLE_BITS) - 1);
-            at += FLOE_HUFFMAN_SINGLE_BITS;
-            if (at > nbits || symbol >= nsymbols)
-                return UINT32_MAX;
-            r.single[t] = (uint8_t)symbol;
-        }
-        for (uint32_t s = 0; mode == FLOE_HUFFMAN_CODED && s < nsymbols;) {
-            const uint32_t jump = floe_jump_within(r, at, nsymbols - s, &level);
-            if (!jump)
-                return UINT32_MAX;
-            r.tokens.step[nsteps++] = at | s << 15 | t << 23 | level << 28;
-            at += jump & 0xFF;
-            s += jump >> 8;
-        }
+    uint32_t nsteps = 0, s = 0;
+    const uint32_t singles = r.tokens.singles;
+    for (uint32_t rest = singles; rest; rest &= rest - 1) {
+        const uint32_t t = __ffs((int)rest) - 1;
+        at = floe_book_run(r, at, s, r.tokens.begin[t], &nsteps);
+        if (at == UINT32_MAX)
+            return UINT32_MAX;
+        s = r.tokens.begin[t];
+        const uint32_t symbol =
+            (uint32_t)(floe_book_pair(r.tokens.words, at / 32) >> at % 32) & ((1 << FLOE_HUFFMAN_SINGLE_BITS) - 1);
+        at += FLOE_HUFFMAN_SINGLE_BITS;
+        if (at > nbits || symbol >= r.rows.nsymbols[t])
+            return UINT32_MAX;
+        r.single[t] = (uint8_t)symbol;
     }
+    at = floe_book_run(r, at, s, r.tokens.begin[FLOE_HUFFMAN_TABLES], &nsteps);
     r.tokens.nsteps = nsteps;
     return at;
 }
@@ -164,13 +178,26 @@ FLOE_DEV bool floe_book_ends(const uint32_t *words, uint32_t nwords, uint32_t at
     return at <= nwords * 32 && (at + 31) / 32 == nwords && (at % 32 == 0 || words[nwords - 1] >> at % 32 == 0);
 }
 
-/* A thread for each token of each step: what it adds to the length predicted, where it adds anything. */
-FLOE_DEV void floe_book_deltas(floe_book_reader &r)
+/* The table that has this one of all symbols. */
+FLOE_DEV uint32_t floe_book_table_of(const floe_book_reader &r, uint32_t s)
 {
+    uint32_t t = 0;
+    static_assert(FLOE_HUFFMAN_TABLES <= FLOE_WARP, "five halves");
+#pragma unroll
+    for (uint32_t half = FLOE_WARP / 2; half; half /= 2) /* the last one that begins there or before */
+        t += r.tokens.begin[t + half] <= s ? half : 0;
+    return t;
+}
+
+/* A thread for each token of each step: what it adds to the length predicted, where it adds anything. False: one reaches over
+ * the end of its table. */
+FLOE_DEV bool floe_book_deltas(floe_book_reader &r)
+{
+    bool ok = true;
     for (uint32_t i = threadIdx.x; i < r.tokens.nsteps * FLOE_JUMP_TOKENS; i += FLOE_BOOK_THREADS) {
-        const uint32_t step = r.tokens.step[i / FLOE_JUMP_TOKENS], table = step >> 23 & 31;
-        uint32_t left = i % FLOE_JUMP_TOKENS, at = step & 0x7FFF, s = step >> 15 & 0xFF;
-        if (left >> 2 * (step >> 28))
+        const uint32_t step = r.tokens.step[i / FLOE_JUMP_TOKENS];
+        uint32_t left = i % FLOE_JUMP_TOKENS, at = step & 0x7FFF, s = step >> 15 & 0xFFF;
+        if (left >> 2 * (step >> 27))
             continue;
         while (left) {
             const uint32_t level = left >= 4, jump = r.tokens.jump[level][at];
@@ -180,9 +207,12 @@ FLOE_DEV void floe_book_deltas(floe_book_reader &r)
         }
         const uint32_t bits = (uint32_t)(floe_book_pair(r.tokens.words, at / 32) >> at % 32);
         const uint32_t token = r.tokens.code[bits & ((1 << FLOE_HUFFMAN_TOKEN_LIMIT) - 1)] >> 28;
+        const uint32_t table = floe_book_table_of(r, s);
+        ok &= s + (r.tokens.jump[0][at] >> 8) <= r.tokens.begin[table + 1];
         if (token && token < FLOE_HUFFMAN_SHORT_RUN)
-            r.delta[r.rows.first[table] * FLOE_WARP + s] = (uint8_t)token;
+            r.delta[r.rows.first[table] * FLOE_WARP + s - r.tokens.begin[table]] = (uint8_t)token;
     }
+    return ok;
 }
 
 /* ---- lengths ------------------------------------------------------------------------------------------------------- */
@@ -362,11 +392,20 @@ FLOE_DEV bool floe_book_load(floe_book_reader &r, const uint32_t *words, uint32_
         floe_book_rows_fill(r.rows);
     __syncthreads();
     uint32_t mode = FLOE_HUFFMAN_UNUSED;
-    if (i < FLOE_HUFFMAN_TABLES) {
-        mode = (uint32_t)(floe_book_pair(r.tokens.words, 0) >> i * FLOE_HUFFMAN_MODE_BITS) &
-               ((1 << FLOE_HUFFMAN_MODE_BITS) - 1);
-        r.mode[i] = (uint8_t)mode;
-        r.single[i] = 0;
+    if (i < FLOE_WARP) {
+        const bool is_table = i < FLOE_HUFFMAN_TABLES;
+        mode = is_table ? (uint32_t)(floe_book_pair(r.tokens.words, 0) >> i * FLOE_HUFFMAN_MODE_BITS) &
+                              ((1 << FLOE_HUFFMAN_MODE_BITS) - 1)
+                        : (uint32_t)FLOE_HUFFMAN_UNUSED;
+        const uint32_t nsymbols = is_table && mode == FLOE_HUFFMAN_CODED ? r.rows.nsymbols[i] : 0;
+        const uint32_t singles = __ballot_sync(FLOE_ALL_LANES, mode == FLOE_HUFFMAN_SINGLE);
+        r.tokens.begin[i] = (uint16_t)(floe_scan_add(nsymbols) - nsymbols);
+        if (i == 0)
+            r.tokens.singles = singles;
+        if (is_table) {
+            r.mode[i] = (uint8_t)mode;
+            r.single[i] = 0;
+        }
     }
     return __syncthreads_or(mode == FLOE_HUFFMAN_CODED) != 0;
 }
@@ -390,9 +429,7 @@ FLOE_DEV bool floe_book_parse(floe_book_reader &r, bool has_tokens, uint32_t nwo
     const bool ends = threadIdx.x || floe_book_ends(r.tokens.words, nwords, floe_book_walk(r, begin, nbits));
     if (!__syncthreads_and(ends))
         return false;
-    floe_book_deltas(r);
-    __syncthreads();
-    return true;
+    return __syncthreads_and(floe_book_deltas(r));
 }
 
 /* From deltas to everything that entries are made of. False if a table's code is not complete. */
