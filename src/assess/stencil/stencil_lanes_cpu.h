@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "assess/stencil/stencil_cpu.h"
+#include "assess/stencil/stencil_math.h"
 #include "base/hd.h"
 
 #if FLOE_AVX2
@@ -77,6 +78,7 @@ FLOE_HD floe_octet floe_octet_max(floe_octet a, floe_octet b)
 }
 
 FLOE_HD floe_vec floe_vec_abs(floe_vec a) { return (floe_vec)((floe_vec_mask)a & INT64_MAX); }
+FLOE_HD floe_octet floe_octet_abs(floe_octet a) { return (floe_octet)((floe_octet_mask)a & INT32_MAX); }
 
 /* Lanes of sums, to which the last values of a row come one by one. */
 typedef struct floe_lanes {
@@ -148,20 +150,32 @@ FLOE_HD double floe_lanes_squares_f64(const double *x, uint64_t n)
 
 /* ---- rows of floats, whole lanes of groups ----------------------------------------------------------------------- */
 
-/* Sums of the eight groups of four in 32 values: those in the lower halves of the vectors first. */
-FLOE_HD floe_octet floe_octet_groups(const floe_octet q[FLOE_STENCIL_QUAD])
+/* The eight groups of four in 32 values, those in the lower halves of the vectors first, become their first, second, third and
+ * last values. */
+FLOE_HD void floe_octet_groups(floe_octet q[FLOE_STENCIL_QUAD])
 {
 #if FLOE_AVX2
-    const __m256 a = _mm256_hadd_ps((__m256)q[0], (__m256)q[1]), b = _mm256_hadd_ps((__m256)q[2], (__m256)q[3]);
-    return (floe_octet)_mm256_hadd_ps(a, b);
+    const __m256 a = _mm256_unpacklo_ps((__m256)q[0], (__m256)q[1]), b = _mm256_unpacklo_ps((__m256)q[2], (__m256)q[3]);
+    const __m256 c = _mm256_unpackhi_ps((__m256)q[0], (__m256)q[1]), d = _mm256_unpackhi_ps((__m256)q[2], (__m256)q[3]);
+    q[0] = (floe_octet)_mm256_shuffle_ps(a, b, 0x44), q[1] = (floe_octet)_mm256_shuffle_ps(a, b, 0xee);
+    q[2] = (floe_octet)_mm256_shuffle_ps(c, d, 0x44), q[3] = (floe_octet)_mm256_shuffle_ps(c, d, 0xee);
 #else
-    floe_octet sums;
-    for (int k = 0; k < 8; k++) {
-        const floe_octet v = q[k % 4];
-        const int i = k / 4 * 4;
-        sums[k] = (v[i] + v[i + 1]) + (v[i + 2] + v[i + 3]);
-    }
-    return sums;
+    float v[FLOE_STENCIL_QUAD][8];
+    for (int k = 0; k < 8; k++)
+        for (int i = 0; i < FLOE_STENCIL_QUAD; i++)
+            v[i][k] = q[k % 4][k / 4 * 4 + i];
+    memcpy(q, v, sizeof v);
+#endif
+}
+
+FLOE_HD floe_octet floe_octet_square_add(floe_octet squares, floe_octet v)
+{
+#if FLOE_AVX2
+    return (floe_octet)_mm256_fmadd_ps((__m256)v, (__m256)v, (__m256)squares);
+#else
+    for (int k = 0; k < 8; k++)
+        squares[k] = floe_stencil_square_add_f32(squares[k], v[k]);
+    return squares;
 #endif
 }
 
@@ -188,38 +202,45 @@ FLOE_HD void floe_lanes_extremes_f32(const float *x, uint64_t n, float *least, f
     }
 }
 
+FLOE_HD void floe_octets_load(const float *x, floe_octet q[FLOE_STENCIL_QUAD])
+{
+    for (int k = 0; k < FLOE_STENCIL_QUAD; k++)
+        q[k] = floe_octet_load(x + 8 * k);
+}
+
 FLOE_HD double floe_lanes_sum_f32(const float *x, uint64_t n)
 {
     floe_vec sum[FLOE_VECS] = {floe_vec_of(0), floe_vec_of(0)};
     for (uint64_t i = 0; i < n; i += 8 * FLOE_STENCIL_QUAD) {
         floe_octet q[FLOE_STENCIL_QUAD];
-        for (int k = 0; k < FLOE_STENCIL_QUAD; k++)
-            q[k] = floe_octet_load(x + i + 8 * k);
-        floe_lanes_add_octet(sum, floe_octet_groups(q));
+        floe_octets_load(x + i, q);
+        floe_octet_groups(q);
+        floe_lanes_add_octet(sum, (q[0] + q[1]) + (q[2] + q[3]));
     }
     const floe_lanes total = floe_lanes_of(sum);
     return floe_lanes_total(&total);
 }
 
-/* The sum of squares, and the largest magnitude: the root of a square that is not tiny is exact. */
+/* The sum of squares, as floe_stencil_squares_f32 finds them of each group, and the largest magnitude. */
 FLOE_HD double floe_lanes_errors_f32(const float *x, uint64_t n, float *most)
 {
     floe_vec sum[FLOE_VECS] = {floe_vec_of(0), floe_vec_of(0)};
     floe_octet max = floe_octet_of(0);
     for (uint64_t i = 0; i < n; i += 8 * FLOE_STENCIL_QUAD) {
         floe_octet q[FLOE_STENCIL_QUAD];
-        for (int k = 0; k < FLOE_STENCIL_QUAD; k++) {
-            const floe_octet v = floe_octet_load(x + i + 8 * k);
-            q[k] = v * v;
-            max = floe_octet_max(max, q[k]);
-        }
-        floe_lanes_add_octet(sum, floe_octet_groups(q));
+        floe_octets_load(x + i, q);
+        for (int k = 0; k < FLOE_STENCIL_QUAD; k++)
+            max = floe_octet_max(max, floe_octet_abs(q[k]));
+        floe_octet_groups(q);
+        floe_octet squares = q[0] * q[0];
+        for (int k = 1; k < FLOE_STENCIL_QUAD; k++)
+            squares = floe_octet_square_add(squares, q[k]);
+        floe_lanes_add_octet(sum, squares);
     }
     const floe_lanes total = floe_lanes_of(sum);
-    float square = 0;
+    *most = 0;
     for (int i = 0; i < 8; i++)
-        square = max[i] > square ? max[i] : square;
-    *most = sqrtf(square);
+        *most = max[i] > *most ? max[i] : *most;
     return floe_lanes_total(&total);
 }
 

@@ -17,9 +17,10 @@
  * Precision. f64 fields are worked on in double. f32 fields are worked on in f32, "single", where their magnitudes allow it:
  * differences of neighbours are as good as the values, which are f32 too (exact where the field is smooth, else rounded by
  * 2^-24 of themselves), and so are their errors. What is summed is first added up in f32 over groups of four points that lie
- * side by side in the row, the first at a multiple of four, (a + b) + (c + d), and points that do not count are 0; groups are
- * added up in double. So a sum of squares is off by 2^-22 of itself at most, by far less where there are many groups; the
- * difference of two magnitudes by 2^-22 of these. So are Sobolev norms, by 2^-22 of themselves at most. A CPU and a GPU do the same operations in a group, so they find the same
+ * side by side in the row, the first at a multiple of four: (a + b) + (c + d), but squares of one number a point one after
+ * another by fused multiply-adds; points that do not count are 0; groups are added up in double. So a sum of squares is off by
+ * 2^-22 of itself at most, by far less where there are many groups; the difference of two magnitudes by 2^-22 of these. So are
+ * Sobolev norms, by 2^-22 of themselves at most. A CPU and a GPU do the same operations in a group, so they find the same
  * numbers but for the order in which groups are added up.
  */
 #ifndef FLOE_ASSESS_STENCIL_MATH_H
@@ -67,6 +68,11 @@ FLOE_HD float floe_stencil_no_squares_f32(void) { return FLOE_STENCIL_TINY; }
 FLOE_HD double floe_stencil_no_squares_f64(void) { return 0; }
 FLOE_HD float floe_stencil_square_add_f32(float squares, float v) { return fmaf(v, v, squares); }
 FLOE_HD double floe_stencil_square_add_f64(double squares, double v) { return squares + v * v; }
+/* Of a group of points. */
+FLOE_HD float floe_stencil_squares_f32(float a, float b, float c, float d)
+{
+    return floe_stencil_square_add_f32(floe_stencil_square_add_f32(floe_stencil_square_add_f32(a * a, b), c), d);
+}
 FLOE_HD float floe_stencil_length_f32(float squares) { return sqrtf(squares); }
 FLOE_HD double floe_stencil_length_f64(double squares) { return sqrt(squares); }
 

@@ -109,24 +109,18 @@ FLOE_DEV double floe_extremes_max(const floe_extremes_f64 &x) { return x.max; }
 
 template <typename R> struct floe_real_tools;
 
-/* Of f32: the largest square tells the largest error, whose root it has exactly. */
 template <> struct floe_real_tools<float> {
     typedef floe_extremes_f32 extremes;
-    typedef int32_t largest; /* bits of the largest square */
+    typedef int32_t largest; /* bits of the largest magnitude */
     FLOE_DEV float sum(const float (&v)[4]) { return (v[0] + v[1]) + (v[2] + v[3]); }
-    FLOE_DEV float squares(const float (&v)[4])
-    {
-        const float q[4] = {v[0] * v[0], v[1] * v[1], v[2] * v[2], v[3] * v[3]};
-        return sum(q);
-    }
+    FLOE_DEV float squares(const float (&v)[4]) { return floe_stencil_squares_f32(v[0], v[1], v[2], v[3]); }
     FLOE_DEV float errors(largest *most, const float (&v)[4])
     {
-        const float q[4] = {v[0] * v[0], v[1] * v[1], v[2] * v[2], v[3] * v[3]};
-        *most = max(max(*most, (int32_t)floe_bits_f32(q[0])), (int32_t)floe_bits_f32(q[1]));
-        *most = max(max(*most, (int32_t)floe_bits_f32(q[2])), (int32_t)floe_bits_f32(q[3]));
-        return sum(q);
+        const float a = fmaxf(fabsf(v[0]), fabsf(v[1])), b = fmaxf(fabsf(v[2]), fabsf(v[3]));
+        *most = max(max(*most, (int32_t)floe_bits_f32(a)), (int32_t)floe_bits_f32(b));
+        return squares(v);
     }
-    FLOE_DEV double error_of(largest most) { return (double)sqrtf(floe_f32_of((uint32_t)most)); }
+    FLOE_DEV double error_of(largest most) { return (double)floe_f32_of((uint32_t)most); }
 };
 
 template <> struct floe_real_tools<double> {

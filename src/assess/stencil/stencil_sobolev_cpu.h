@@ -48,7 +48,7 @@ static void corners_add(work *restrict twists, const corner c[4], uint64_t n)
     for (uint64_t j = 0; j < n; j++) {
         const work minus = WORK(floe_stencil_step)(mm[j], mp[j]), plus = WORK(floe_stencil_step)(pm[j], pp[j]);
         const work d = WORK(floe_stencil_twist)(minus, plus);
-        twists[j] += d * d;
+        twists[j] = WORK(floe_stencil_square_add)(twists[j], d);
     }
 }
 
@@ -66,8 +66,8 @@ static void axis_add(const work *minus, const work *at, const work *plus, norms 
     for (uint64_t j = 0; j < n; j++) {
         const work d = WORK(floe_stencil_step)(minus[j], plus[j]);
         const work dd = WORK(floe_stencil_second)(minus[j], at[j], plus[j]);
-        steps[j] += d * d;
-        seconds[j] += dd * dd;
+        steps[j] = WORK(floe_stencil_square_add)(steps[j], d);
+        seconds[j] = WORK(floe_stencil_square_add)(seconds[j], dd);
     }
 }
 
@@ -76,7 +76,7 @@ static void norms_add(const floe_stencil_job *job, block *b, const uint64_t *at,
     line lines[4];
     corner c[4];
     for (uint64_t j = 0; j < b->padded; j++) {
-        s->values[j] = b->at.f[j + 1] * b->at.f[j + 1];
+        s->values[j] = b->at.f[j + 1];
         s->steps[j] = s->seconds[j] = s->twists[j] = 0;
     }
     for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
@@ -103,7 +103,7 @@ static void block_add(const floe_stencil_job *job, block *b, const uint64_t *at,
     norms_add(job, b, at, &s);
     kept_count(b);
     sums->nsobolev += b->nkept;
-    sums->values += WORK(floe_lanes_sum)(for_sums(b, s.values), b->padded);
+    sums->values += WORK(floe_lanes_squares)(for_sums(b, s.values), b->padded);
     sums->steps += WORK(floe_lanes_sum)(for_sums(b, s.steps), b->padded);
     sums->seconds += WORK(floe_lanes_sum)(for_sums(b, s.seconds), b->padded);
     sums->twists += WORK(floe_lanes_sum)(for_sums(b, s.twists), b->padded);

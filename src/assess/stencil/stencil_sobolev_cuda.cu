@@ -15,14 +15,14 @@ struct norms {
     uint32_t npoints;
 };
 
-/* Squares at the points of a group. */
+/* At the points of a group: values, and squares of what is found there. */
 template <typename R> struct squares {
     R values[V_OF(R)], steps[V_OF(R)], seconds[V_OF(R)], twists[V_OF(R)];
 };
 
 template <typename R> FLOE_DEV void squares_add(const squares<R> &s, norms *n)
 {
-    n->values += (double)floe_real_tools<R>::sum(s.values);
+    n->values += (double)floe_real_tools<R>::squares(s.values);
     n->steps += (double)floe_real_tools<R>::sum(s.steps);
     n->seconds += (double)floe_real_tools<R>::sum(s.seconds);
     n->twists += (double)floe_real_tools<R>::sum(s.twists);
@@ -115,10 +115,10 @@ FLOE_DEV void planes_add(const plane<R> &before, const plane<R> &p, const plane<
         const R step = floe_step(before.at[i], behind.at[i]), second = floe_second(before.at[i], p.at[i], behind.at[i]);
         const R zy = floe_twist(before.step_y[i], behind.step_y[i]),
                 zx = floe_twist(before.step_x[i], behind.step_x[i]);
-        s.values[i] = p.at[i] * p.at[i];
-        s.steps[i] = step * step + p.step_y[i] * p.step_y[i] + p.step_x[i] * p.step_x[i];
-        s.seconds[i] = second * second + p.second_y[i] * p.second_y[i] + p.second_x[i] * p.second_x[i];
-        s.twists[i] = zy * zy + zx * zx + p.twist[i] * p.twist[i];
+        s.values[i] = p.at[i];
+        s.steps[i] = floe_square_add(floe_square_add(step * step, p.step_y[i]), p.step_x[i]);
+        s.seconds[i] = floe_square_add(floe_square_add(second * second, p.second_y[i]), p.second_x[i]);
+        s.twists[i] = floe_square_add(floe_square_add(zy * zy, zx), p.twist[i]);
         if (!(points >> i & 1))
             s.values[i] = s.steps[i] = s.seconds[i] = s.twists[i] = 0;
     }
@@ -198,16 +198,16 @@ FLOE_DEV void twists_add(const floe_stencil_dev_job *j, spot p, int a, R *twists
         const R mm = value_at<T, R>(j, p, a, -1, b, -1, counts), mp = value_at<T, R>(j, p, a, -1, b, 1, counts);
         const R pm = value_at<T, R>(j, p, a, 1, b, -1, counts), pp = value_at<T, R>(j, p, a, 1, b, 1, counts);
         const R twist = floe_twist(floe_step(mm, mp), floe_step(pm, pp));
-        *twists += twist * twist;
+        *twists = floe_square_add(*twists, twist);
     }
 }
 
-/* Squares at a point; false: it is left out. */
+/* The value and squares at a point; false: it is left out. */
 template <typename T, typename R> FLOE_DEV_SELDOM bool point_squares(const floe_stencil_dev_job *j, spot p, R (&s)[4])
 {
     bool counts = true;
     const R at = value_at<T, R>(j, p, 0, 0, 0, 0, &counts);
-    s[0] = at * at;
+    s[0] = at;
     s[1] = s[2] = s[3] = 0;
 #pragma unroll 1
     for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
@@ -215,8 +215,8 @@ template <typename T, typename R> FLOE_DEV_SELDOM bool point_squares(const floe_
             continue;
         const R lo = value_at<T, R>(j, p, a, -1, a, 0, &counts), hi = value_at<T, R>(j, p, a, 1, a, 0, &counts);
         const R step = floe_step(lo, hi), second = floe_second(lo, at, hi);
-        s[1] += step * step;
-        s[2] += second * second;
+        s[1] = floe_square_add(s[1], step);
+        s[2] = floe_square_add(s[2], second);
         twists_add<T, R>(j, p, a, &s[3], &counts);
     }
     return counts;
