@@ -278,6 +278,29 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
     return FLOE_OK;
 }
 
+/* The window pass, where nothing else is asked for: on a GPU it needs no more than the original's range, unless it turns out
+ * that some pair does not count, or is too far off to go the quick way. */
+static floe_status windows_alone_run(floe_assessment *a, floe_assess_report *report, bool *known, floe_error *err)
+{
+    const bool others = a->runs[FLOE_PASS_REDUCTION] || a->runs[FLOE_PASS_STENCIL] || a->runs[FLOE_PASS_SPECTRUM];
+    floe_values *x = &report->original;
+    floe_dev_range answer;
+    *known = false;
+    if (!a->runs[FLOE_PASS_WINDOW] || others || !floe_assessment_window_is_quick(a))
+        return FLOE_OK;
+    FLOE_TRY(floe_reduction_device_original(&a->reduction_device, a->options.fill == FLOE_FILL_AUTO, &answer, err));
+    if (answer.range.nfinite < report->nelems || (answer.has_fill && !a->pair.has_fill))
+        return FLOE_OK;
+    const floe_values blank = *x;
+    x->min = answer.range.min + 0.0, x->max = answer.range.max + 0.0, x->range = x->max - x->min;
+    FLOE_TRY(floe_assessment_window_alone(a, report, known, err));
+    if (*known)
+        report->ncounted = report->nelems;
+    else
+        *x = blank;
+    return FLOE_OK;
+}
+
 static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     const floe_spectrum_options options = {a->options.periodic ? FLOE_SPECTRUM_NO_WINDOW : FLOE_SPECTRUM_HANN,
@@ -306,10 +329,11 @@ static floe_status spectrum_run(floe_assessment *a, floe_assess_report *report, 
     return FLOE_OK;
 }
 
-/* The reduction always runs: what the other passes start from, such as the range, is of its finding. */
+/* The reduction runs unless windows are all there is: what the other passes start from, as the range, is of its finding. */
 floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     const floe_pair *p = &a->pair;
+    bool windows_are_known;
     floe_report_clear(report);
     if (a->has_integers)
         floe_integers_read(&a->integers);
@@ -319,11 +343,13 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
     memcpy(report->shape, p->shape + FLOE_MAX_RANK - p->rank, p->rank * sizeof *p->shape);
     report->nelems = floe_pair_nelems(p);
     report->nfields = p->decoded ? 2 : 1;
-    FLOE_TRY(reduction_run(a, report, err));
+    FLOE_TRY(windows_alone_run(a, report, &windows_are_known, err));
+    if (!windows_are_known)
+        FLOE_TRY(reduction_run(a, report, err));
     a->host.has_fill = p->has_fill, a->host.fill_bits = p->fill_bits;
     if (a->runs[FLOE_PASS_STENCIL])
         FLOE_TRY(floe_assessment_stencil_run(a, report, err));
-    if (a->runs[FLOE_PASS_WINDOW])
+    if (a->runs[FLOE_PASS_WINDOW] && !windows_are_known)
         FLOE_TRY(floe_assessment_window_run(a, report, err));
     if (a->runs[FLOE_PASS_SPECTRUM])
         FLOE_TRY(spectrum_run(a, report, err));

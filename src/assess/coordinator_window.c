@@ -4,6 +4,7 @@
 #include "assess/coordinator_pass.h"
 #include "assess/metric_table.h"
 #include "assess/window/ssim_cuda.h"
+#include "assess/window/ssim_tree.h"
 #include "base/try.h"
 
 static floe_ssim_options options_of(const floe_assessment *a, uint32_t part, double min, double max)
@@ -50,6 +51,11 @@ uint64_t floe_assessment_window_nbytes(const floe_assessment *a)
     return most;
 }
 
+static floe_similarity similarity_of(const floe_ssim_result *r)
+{
+    return (floe_similarity){r->mean, r->min, r->mean_loss, r->max_loss, r->nwindows, r->nleft_out};
+}
+
 floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     floe_ssim_options options[FLOE_SSIM_AT_ONCE];
@@ -65,7 +71,32 @@ floe_status floe_assessment_window_run(floe_assessment *a, floe_assess_report *r
     for (uint32_t k = 0; k < n && !floe_assessment_on_device(a); k++)
         FLOE_TRY(floe_ssim_assess(a->cpu, &a->pair, &options[k], a->scratch, &r[k], err));
     for (uint32_t k = 0; k < n; k++)
-        *to[k] = (floe_similarity){r[k].mean, r[k].min, r[k].mean_loss, r[k].max_loss, r[k].nwindows, r[k].nleft_out};
+        *to[k] = similarity_of(&r[k]);
+    return FLOE_OK;
+}
+
+bool floe_assessment_window_is_quick(const floe_assessment *a)
+{
+    floe_ssim_options options[FLOE_SSIM_AT_ONCE];
+    const uint32_t n = options_list(a, 0, 0, NULL, options, NULL);
+    bool quick = floe_assessment_on_device(a) && a->pair.decoded && a->pair.dtype == FLOE_F32;
+    for (uint32_t k = 0; k < n; k++)
+        quick &= floe_ssim_tree_knows(&options[k]);
+    return quick;
+}
+
+floe_status floe_assessment_window_alone(floe_assessment *a, floe_assess_report *report, bool *known, floe_error *err)
+{
+    const double min = report->original.min, max = report->original.max;
+    floe_ssim_options options[FLOE_SSIM_AT_ONCE];
+    floe_ssim_result r[FLOE_SSIM_AT_ONCE];
+    floe_similarity *to[FLOE_SSIM_AT_ONCE];
+    const uint32_t n = options_list(a, min, max, report, options, to);
+    for (uint32_t k = 0; k < n; k++)
+        options[k].low = min, options[k].high = max;
+    FLOE_TRY(floe_ssim_assume_device(a->cuda, &a->pair, options, n, a->scratch, r, known, err));
+    for (uint32_t k = 0; k < n && *known; k++)
+        *to[k] = similarity_of(&r[k]);
     return FLOE_OK;
 }
 

@@ -456,15 +456,14 @@ template <typename T, floe_range_mode MODE>
 FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part *p, floe_dev_range *out)
 {
     const floe_extremes e = floe_range_extremes<T>(job, p);
-    out->range = e.all;
-    out->fill_bits = job->fill_bits;
-    out->has_fill = MODE == FLOE_RANGE_FILL;
-    out->reserved = 0;
+    floe_dev_range answer = {e.all, job->fill_bits, MODE == FLOE_RANGE_FILL, 0};
+    floe_range *r = &answer.range;
     if (MODE == FLOE_RANGE_DETECT)
-        out->has_fill = floe_fill_decide(&e, job->dtype, &out->fill_bits, &out->range);
-    floe_range *r = &out->range; /* witnesses may be zeros of the other sign, or fill */
+        answer.has_fill = floe_fill_decide(&e, job->dtype, &answer.fill_bits, r);
+    /* witnesses may be zeros of the other sign, or fill */
     r->low = r->low > r->min && r->low <= r->max ? r->low : floe_f64_of(0x7FF0000000000000u);
     r->high = r->high < r->max && r->high >= r->min ? r->high : -floe_f64_of(0x7FF0000000000000u);
+    *out = answer;
 }
 
 /* Blocks that such a scan is worth on the current device. Returns a cudaError_t as a number. */

@@ -75,7 +75,6 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
     d->job.answer = floe_arena_take(arena, 1, sizeof *d->job.answer);
     d->job.looks = floe_arena_take(arena, npieces, sizeof *d->job.looks);
     d->job.parts = floe_arena_take(arena, d->nblocks, sizeof *d->job.parts);
-    d->range = floe_arena_take(arena, 1, sizeof *d->range);
     d->range_scratch = floe_arena_take(arena, floe_range_scratch_nbytes(), 1);
     d->range_done = floe_arena_take(arena, 1, sizeof *d->range_done);
     if (d->nbins) {
@@ -100,17 +99,37 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
 
 /* ---- before the reading --------------------------------------------------------------------------------------------- */
 
+static floe_status range_scan(floe_reduction_device *d, floe_range_job *job, floe_dev_range *answer, floe_error *err)
+{
+    job->scratch = d->range_scratch, job->done = d->range_done;
+    FLOE_TRY(floe_cuda_clear(d->cuda, d->range_done, sizeof *d->range_done, err));
+    FLOE_CUDA(err, floe_range_scan_cuda(job, d->cuda->answer, d->cuda->stream));
+    FLOE_TRY(floe_cuda_wait(d->cuda, err));
+    memcpy(answer, d->cuda->answer, sizeof *answer);
+    return FLOE_OK;
+}
+
+static floe_range_job range_job_of(const floe_reduction_device *d, int side)
+{
+    return floe_range_job_of(d->job.side[side], d->job.dtype, FLOE_MAX_RANK, d->job.shape, d->job.stride[side]);
+}
+
+floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *answer,
+                                           floe_error *err)
+{
+    const floe_pair *p = d->host->pair;
+    floe_range_job job = range_job_of(d, 0);
+    job.detect = detect, job.has_fill = p->has_fill, job.fill_bits = p->fill_bits;
+    return range_scan(d, &job, answer, err);
+}
+
 floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool has_fill, uint64_t fill_bits,
                                         floe_range *range, floe_error *err)
 {
     floe_dev_range answer;
-    floe_range_job job =
-        floe_range_job_of(d->job.side[side], d->job.dtype, FLOE_MAX_RANK, d->job.shape, d->job.stride[side]);
+    floe_range_job job = range_job_of(d, side);
     job.has_fill = has_fill, job.fill_bits = fill_bits;
-    job.scratch = d->range_scratch, job.done = d->range_done;
-    FLOE_TRY(floe_cuda_clear(d->cuda, d->range_done, sizeof *d->range_done, err));
-    FLOE_CUDA(err, floe_range_scan_cuda(&job, d->range, d->cuda->stream));
-    FLOE_TRY(floe_cuda_fetch(d->cuda, &answer, d->range, sizeof answer, err));
+    FLOE_TRY(range_scan(d, &job, &answer, err));
     *range = answer.range;
     return FLOE_OK;
 }
@@ -391,6 +410,12 @@ floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool
                                         floe_range *range, floe_error *err)
 {
     (void)side, (void)has_fill, (void)fill_bits, (void)range;
+    return floe_reduction_device_init(d, d->cuda, d->host, err);
+}
+floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *answer,
+                                           floe_error *err)
+{
+    (void)detect, (void)answer;
     return floe_reduction_device_init(d, d->cuda, d->host, err);
 }
 

@@ -17,7 +17,6 @@ typedef struct floe_reduction_device {
     /* taken; device memory */
     uint64_t *byte_counts, *pieces, *outside_count;
     floe_reduction_found *found, *outside_first;
-    floe_dev_range *range;
     void *range_scratch, *sorted[2], *sort_workspace;
     uint32_t *range_done;
 } floe_reduction_device;
@@ -28,6 +27,9 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
 void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena);
 floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err);
 
+/* The range of the original, with the pair's fill value; detect: or with the one that is detected, if any. */
+floe_status floe_reduction_device_original(floe_reduction_device *d, bool detect, floe_dev_range *answer,
+                                           floe_error *err);
 /* The range of a side with a fill value, as floe_range_scan finds it. */
 floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool has_fill, uint64_t fill_bits,
                                         floe_range *range, floe_error *err);

@@ -194,7 +194,7 @@ FLOE_DEV void plane_windows(const floe_ssim_tree_units &units, const row_sums<V>
         losses[i - (V::W - 1)] = floe_ssim_tree_loss_of(&units, window[FLOE_SSIM_S], window[FLOE_SSIM_SS],
                                                         window[FLOE_SSIM_D], window[FLOE_SSIM_DD]);
     }
-    losses_add(losses, nrows, &r.losses);
+    losses_add<V::W>(losses, nrows, &r.losses);
 }
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_tree_kernel(const 
 #pragma unroll
         for (int t = 0; t < PERIOD; t++)
             plane_step<V>(job, units, strip, k + t, t, nplanes, shared, r);
-    const floe_ssim_part part = floe_ssim_part_of_block(part_of(r.losses), shared->warps, WARPS);
+    const floe_ssim_part part = floe_ssim_part_of_block(part_of(job, r.losses), shared->warps, WARPS);
     if (threadIdx.x == 0)
         job.parts[blockIdx.x] = part;
 }

@@ -49,6 +49,7 @@ typedef struct floe_ssim_answer {
 typedef struct floe_ssim_job {
     floe_pair pair;
     floe_ssim_plan plan;
+    bool assumed;          /* that no decoded value is too far off for the quick way: see floe_ssim_assume_device */
     double *sums[2];       /* floe_ssim_sums_nbytes each; the slow way's */
     floe_ssim_part *parts; /* floe_ssim_nparts */
     floe_ssim_answer *answer;
@@ -88,6 +89,11 @@ uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options 
 /* A result for each of the options. Waits for the answers. */
 floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
                                     uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err);
+/* The same where low and high are those of the original alone. known: whether there are results, as all options go the quick
+ * way, all values count, and none is too far off for it. */
+floe_status floe_ssim_assume_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, bool *known,
+                                    floe_error *err);
 
 #ifdef __cplusplus
 }

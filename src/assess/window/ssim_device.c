@@ -168,11 +168,9 @@ static floe_status quick_run(const floe_cuda *cuda, const floe_ssim_job *jobs, u
     return nquick ? floe_cuda_fetch(cuda, answers, jobs[0].answer, njobs * sizeof *answers, err) : FLOE_OK;
 }
 
-floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
-                                    uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err)
+static floe_status jobs_make(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions, void *scratch,
+                             floe_ssim_job *jobs, floe_error *err)
 {
-    floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
-    floe_ssim_answer answers[FLOE_SSIM_AT_ONCE];
     for (uint32_t k = 0; k < noptions; k++) {
         FLOE_TRY(floe_ssim_check(pair, &options[k], err));
         floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
@@ -181,11 +179,42 @@ floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair
         scratch_take(&jobs[k], &arena);
         jobs[k].answer += k;
     }
+    return FLOE_OK;
+}
+
+floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, floe_error *err)
+{
+    floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
+    floe_ssim_answer answers[FLOE_SSIM_AT_ONCE];
+    FLOE_TRY(jobs_make(pair, options, noptions, scratch, jobs, err));
     FLOE_TRY(quick_run(cuda, jobs, noptions, answers, err));
     for (uint32_t k = 0; k < noptions; k++) {
         if (!jobs[k].plan.is_tree)
             FLOE_TRY(careful_run(cuda, &jobs[k], &answers[k], err));
         results[k] = floe_ssim_join(&jobs[k].plan, &answers[k].part, 1);
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_ssim_assume_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, bool *known,
+                                    floe_error *err)
+{
+    floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
+    floe_ssim_answer answers[FLOE_SSIM_AT_ONCE];
+    FLOE_TRY(jobs_make(pair, options, noptions, scratch, jobs, err));
+    *known = true;
+    for (uint32_t k = 0; k < noptions; k++) {
+        jobs[k].assumed = true;
+        *known &= jobs[k].plan.is_tree;
+    }
+    if (!*known)
+        return FLOE_OK;
+    FLOE_TRY(quick_run(cuda, jobs, noptions, answers, err));
+    for (uint32_t k = 0; k < noptions; k++) {
+        results[k] = floe_ssim_join(&jobs[k].plan, &answers[k].part, 1);
+        *known &= results[k].nleft_out == 0;
     }
     return FLOE_OK;
 }
@@ -203,6 +232,13 @@ floe_status floe_ssim_assess_device(const floe_cuda *cuda, const floe_pair *pair
 {
     (void)cuda, (void)pair, (void)options, (void)noptions, (void)scratch, (void)results;
     return floe_fail(err, FLOE_ERR_DEVICE, "this build of floe has no CUDA, it runs on the CPU only");
+}
+floe_status floe_ssim_assume_device(const floe_cuda *cuda, const floe_pair *pair, const floe_ssim_options *options,
+                                    uint32_t noptions, void *scratch, floe_ssim_result *results, bool *known,
+                                    floe_error *err)
+{
+    *known = false;
+    return floe_ssim_assess_device(cuda, pair, options, noptions, scratch, results, err);
 }
 
 #endif

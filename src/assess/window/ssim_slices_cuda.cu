@@ -201,7 +201,7 @@ FLOE_DEV void slab_windows(const floe_ssim_tree_units &units, const place &p, ui
         group[row % GROUP] = floe_ssim_tree_loss_of(&units, window[FLOE_SSIM_S], window[FLOE_SSIM_SS],
                                                     window[FLOE_SSIM_D], window[FLOE_SSIM_DD]);
         if (row % GROUP == GROUP - 1)
-            losses_add(group, nrows - (row + 1 - GROUP), losses);
+            losses_add<V::W>(group, nrows - (row + 1 - GROUP), losses);
     }
 }
 
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_slices_kernel(cons
     FLOE_DYNAMIC_SHARED(shared_memory, shared);
     const place p = place_of<V>(job);
     const uint32_t half = threadIdx.x / X;
-    lane_losses losses = {0, -1, 0};
+    lane_losses losses = {0, -1, 0, 0};
     chunks c = chunks_of(job, p);
     round_bring<V>(job, p, 0, c, shared);
     const floe_ssim_tree_units units = units_of<V::CAREFUL>(job, p.first, &shared->units);
@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_slices_kernel(cons
         if (slab >= 1 && slab - 1 < p.nslabs)
             slab_windows<V>(units, p, slab - 1, shared, &losses);
     }
-    const floe_ssim_part part = floe_ssim_part_of_block(part_of(losses), shared->warps, WARPS);
+    const floe_ssim_part part = floe_ssim_part_of_block(part_of(job, losses), shared->warps, WARPS);
     if (threadIdx.x == 0)
         job.parts[blockIdx.x] = part;
 }

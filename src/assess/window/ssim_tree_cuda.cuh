@@ -26,6 +26,7 @@ typedef struct tree_job {
     floe_ssim_tree_units units;
     double min, max, middle; /* of the original; of them, in units */
     uint32_t has_fill, fill_bits;
+    float near;            /* windows of lanes that have met more than this of errors are left out; infinite: none */
     floe_ssim_part *parts; /* of each block */
 } tree_job;
 
@@ -52,6 +53,7 @@ inline tree_job tree_job_of(const floe_ssim_job *job, uint64_t x, uint64_t y, in
     j.min = job->plan.options.min, j.max = job->plan.options.max, j.middle = t->middle;
     j.has_fill = job->pair.has_fill;
     j.fill_bits = (uint32_t)job->pair.fill_bits;
+    j.near = job->assumed ? FLOE_SSIM_TREE_NEAR : INFINITY;
     j.parts = job->parts;
     return j;
 }
@@ -231,14 +233,25 @@ FLOE_DEV floe_ssim_tree_units units_of(const tree_job &job, const cell &c, floe_
 typedef struct lane_losses {
     double sum;
     float max;
+    float far; /* the largest `square` or `variance` */
     uint32_t nwindows;
 } lane_losses;
+
+/* The greatest of numbers that are not negative: their bits are ordered as they are. */
+FLOE_DEV float most_of(float a, float b, float c)
+{
+#ifdef FLOE_EMULATED
+    return fmaxf(fmaxf(a, b), c);
+#else
+    return __int_as_float(__vimax3_s32(__float_as_int(a), __float_as_int(b), __float_as_int(c)));
+#endif
+}
 
 #define LEAST_TAME \
     0x1p-70f /* of four quotients, none far below: as `under` is above 2^-21, what is divided is above 2^-100 */
 
-/* Of windows above one another, the first n of which count; all, if n is more. */
-FLOE_DEV void losses_add(const floe_ssim_tree_loss l[GROUP], int n, lane_losses *to)
+/* Of windows of W rows above one another, the first n of which count; all, if n is more. */
+template <int W> FLOE_DEV void losses_add(const floe_ssim_tree_loss l[GROUP], int n, lane_losses *to)
 {
     float half[GROUP];
 #pragma unroll
@@ -247,6 +260,11 @@ FLOE_DEV void losses_add(const floe_ssim_tree_loss l[GROUP], int n, lane_losses 
     float sum = (half[0] + half[1]) + (half[2] + half[3]);
     if (sum >= LEAST_TAME && n >= GROUP) {
         to->nwindows += GROUP;
+        constexpr int STEP =
+            W < GROUP - 1 ? 1 : GROUP - 1; /* each value is in the first or the last, or in another group's */
+#pragma unroll
+        for (int i = 0; i < GROUP; i += STEP)
+            to->far = most_of(to->far, l[i].square, l[i].variance);
     } else if (n > 0) { /* some are not there, NaN, or so small that the quotient must be another */
 #pragma unroll
         for (int i = 0; i < GROUP; i++) {
@@ -257,6 +275,7 @@ FLOE_DEV void losses_add(const floe_ssim_tree_loss l[GROUP], int n, lane_losses 
             half[i] = is_one ? half[i] : 0;
             to->nwindows += is_one;
             to->max = is_one ? fmaxf(to->max, half[i]) : to->max;
+            to->far = is_one ? most_of(to->far, l[i].square, l[i].variance) : to->far;
         }
         sum = (half[0] + half[1]) + (half[2] + half[3]);
     }
@@ -266,9 +285,9 @@ FLOE_DEV void losses_add(const floe_ssim_tree_loss l[GROUP], int n, lane_losses 
 }
 
 /* Of a thread. */
-FLOE_DEV floe_ssim_part part_of(const lane_losses &l)
+FLOE_DEV floe_ssim_part part_of(const tree_job &job, const lane_losses &l)
 {
-    const floe_ssim_part part = {2 * l.sum, 2 * (double)l.max, l.nwindows};
+    const floe_ssim_part part = {2 * l.sum, 2 * (double)l.max, l.far <= job.near ? l.nwindows : 0};
     return part;
 }
 

@@ -42,6 +42,13 @@ enum { FLOE_SSIM_TREE_SIDE = FLOE_SSIM_TAPS / 2 };
     }
 #endif
 
+/*
+ * Where both the square of the mean of errors and their variance, times n^2, are no more than this in all windows, no value of
+ * the decoded field is 2^30 ranges off: n dd is then below 2^32, so that dd is below 2^32 / n and an error below 2^16 sqrt(n)
+ * ranges; with weights, the least of which is above 2^-20, below 2^26 ranges.
+ */
+#define FLOE_SSIM_TREE_NEAR 0x1p30f
+
 /* Of a field, and of a cell of it: in units. */
 typedef struct floe_ssim_tree_units {
     floe_real scale;          /* a power of two */
@@ -55,9 +62,10 @@ typedef struct floe_ssim_tree_pair {
     floe_real s, d;
 } floe_ssim_tree_pair;
 
-/* A loss is twice over / under. */
+/* A loss is twice over / under. Of errors: n^2 times the square of their mean, and their variance. */
 typedef struct floe_ssim_tree_loss {
     floe_real over, under;
+    floe_real square, variance;
 } floe_ssim_tree_loss;
 
 /* a b + c, rounded once: written out, so that it is the same everywhere. */
@@ -106,6 +114,7 @@ FLOE_HD floe_ssim_tree_loss floe_ssim_tree_loss_of(const floe_ssim_tree_units *u
     floe_ssim_tree_loss l;
     l.over = floe_ssim_tree_fma(vd, a, square * (vs - vd));
     l.under = a * (vs + vd);
+    l.square = square, l.variance = vd;
     return l;
 }
 
