@@ -10,8 +10,8 @@
 #include "assess/reduction/reduction_fold.cuh"
 
 enum {
-    FLOE_REDUCTION_FEW_NBYTES = 88 << 10, /* of bins, so that two blocks share a processor */
-    FLOE_REDUCTION_NARROW = 1 << 22       /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
+    FLOE_REDUCTION_FEW_NBYTES = 176 << 10, /* of bins, so that a block fits on a processor */
+    FLOE_REDUCTION_NARROW = 1 << 22        /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
 };
 
 /* One frame of a block. */

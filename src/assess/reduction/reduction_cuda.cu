@@ -6,7 +6,7 @@
 namespace
 {
 
-enum { BLOCKS_AN_SM = 2, STEPS_EXPECTED = 8, MERGE_THREADS = 128, MERGE_BLOCKS = 16 };
+enum { BLOCKS_AN_SM = 1, STEPS_EXPECTED = 4, MERGE_THREADS = 128, MERGE_BLOCKS = 16 };
 
 /* ---- pieces -------------------------------------------------------------------------------------------------------- */
 
@@ -116,7 +116,7 @@ FLOE_DEV_SELDOM bool tame_count_seldom(floe_reduction_counter<float> c, const fl
     floe_reduction_extent<float> extent;
     float low[2];
     floe_reduction_group_lows(&g, low);
-    floe_reduction_group_tame(job, &g, low, &extent);
+    floe_reduction_group_tame<true>(job, &g, low, &extent);
     if (!__all_sync(FLOE_ALL_LANES, floe_reduction_fits(&c, &extent)))
         return false;
     floe_reduction_group_count(c, g, floe_reduction_marks{255, 255});
@@ -149,10 +149,10 @@ FLOE_DEV void wild_add(const worker<T> *w, stretch *s, floe_reduction_lane<T> *l
         const floe_reduction_marks marks =
             floe_reduction_pairs_add<KIND>(w->job, &g, s->look, &extent, w->shared, lane);
         floe_reduction_span_join(&values, &extent.values);
-        bool breaks = floe_reduction_errors_join(&extent, lane);
+        floe_reduction_errors_join(&extent, lane);
         if (KIND >= FLOE_REDUCTION_RATIO)
-            breaks |= floe_reduction_ratios_join(&extent, lane);
-        if (__any_sync(FLOE_ALL_LANES, breaks))
+            lane->ratio_high = max(lane->ratio_high, extent.ratio_high);
+        if (__any_sync(FLOE_ALL_LANES, floe_reduction_breaks<true, KIND>(&extent, lane)))
             floe_reduction_records_break<KIND>(&g, &marks, w->shared, lane);
         if (!BINS)
             continue;
@@ -164,37 +164,51 @@ FLOE_DEV void wild_add(const worker<T> *w, stretch *s, floe_reduction_lane<T> *l
     floe_reduction_span_record(&values, &w->shared->records);
 }
 
+/* A warp's tame groups may break a record: of errors, without their sides, which are looked at now. */
+template <bool BINS, floe_reduction_kind KIND, typename T>
+FLOE_DEV void tame_break(const worker<T> *w, const floe_reduction_group<T> *g, floe_reduction_extent<T> *extent,
+                         floe_reduction_lane<T> *lane)
+{
+    const floe_reduction_marks all = {255, 255};
+    if (!BINS) {
+        floe_reduction_errors_span(g, extent);
+        if (!__any_sync(FLOE_ALL_LANES, floe_reduction_breaks<true, KIND>(extent, lane)))
+            return;
+    }
+    floe_reduction_records_break<KIND>(g, &all, w->shared, lane);
+}
+
 /* Adds a step up if all of the warp's groups are tame, else puts it off. ask: called once all of the step has come; only then,
  * as the compiler waits for both alike, may others be asked for. */
 template <bool BINS, floe_reduction_kind KIND, typename T, class Ask>
 FLOE_DEV void step_take(const worker<T> *w, const floe_reduction_group<T> *g, uint32_t step, Ask ask, stretch *s,
                         floe_reduction_lane<T> *lane)
 {
-    const floe_reduction_marks all = {255, 255};
     floe_reduction_extent<T> extent;
     T low[2];
     floe_reduction_group_lows(g, low);
     ask();
-    const bool tame = __all_sync(FLOE_ALL_LANES, floe_reduction_group_tame(w->job, g, low, &extent));
+    const bool tame = __all_sync(FLOE_ALL_LANES, floe_reduction_group_tame<BINS>(w->job, g, low, &extent));
     if (!tame) {
         s->wild |= 1u << step;
         return;
     }
     floe_reduction_span_join(&lane->values, &extent.values);
-    bool breaks = floe_reduction_errors_join(&extent, lane);
+    floe_reduction_errors_join(&extent, lane);
     const bool fits = BINS && tame_fits(w, &extent);
     floe_reduction_tame_add<KIND>(g, &extent, lane);
     if (KIND >= FLOE_REDUCTION_RATIO)
-        breaks |= floe_reduction_ratios_join(&extent, lane);
+        lane->ratio_high = max(lane->ratio_high, extent.ratio_high);
     else if (BINS && w->job->bins.nerrors)
         floe_reduction_ratios_of(g, extent.ratio);
-    if (__any_sync(FLOE_ALL_LANES, breaks))
-        floe_reduction_records_break<KIND>(g, &all, w->shared, lane);
+    floe_reduction_lows_find<KIND>(g, lane, &extent);
+    if (__any_sync(FLOE_ALL_LANES, floe_reduction_breaks<BINS, KIND>(&extent, lane)))
+        tame_break<BINS, KIND>(w, g, &extent, lane);
     if (BINS && !tame_count(w, g, fits, extent.ratio))
         s->waiting |= 1u << step;
 }
 
-/* A thread takes eight pairs of every 2048. Those of the next step are on their way meanwhile: in shared memory where there are
+/* A thread takes eight pairs of every 4096. Those of the next step are on their way meanwhile: in shared memory where there are
  * bins, */
 template <floe_reduction_kind KIND>
 FLOE_DEV void steps_add_fed(const worker<float> *w, floe_reduction_feed *feed, stretch *s,

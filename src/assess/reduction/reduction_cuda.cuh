@@ -11,7 +11,7 @@
 #include "backend/device.cuh"
 
 enum {
-    FLOE_REDUCTION_THREADS = 256,
+    FLOE_REDUCTION_THREADS = 512, /* few long streams of reads go faster than many short ones */
     FLOE_REDUCTION_WARPS = FLOE_REDUCTION_THREADS / FLOE_WARP,
     FLOE_REDUCTION_GROUP = 8,                                           /* pairs of a thread */
     FLOE_REDUCTION_STEP = FLOE_REDUCTION_THREADS * FLOE_REDUCTION_GROUP /* pairs of a block */

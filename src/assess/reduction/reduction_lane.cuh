@@ -37,7 +37,7 @@ template <typename T> struct floe_reduction_bars {
 template <typename T> struct floe_reduction_lane {
     double sum[FLOE_SUMS], pivot[2];
     floe_reduction_span<T> values; /* of tame groups; those of others go to the block's records */
-    T e_low, e_high, ratio_high;   /* since the piece began; rounded */
+    T worst, ratio_high;           /* the largest |e| and |e| / |x| since the piece began; rounded */
     T e_rounded; /* the largest |e|, since the piece began, of groups that may hold one that T rounded */
     floe_reduction_bars<T> bars; /* alike in a warp */
     uint32_t ntame;              /* pairs of tame groups */
@@ -51,11 +51,11 @@ template <typename T> struct floe_reduction_shared {
     uint64_t counts[FLOE_REDUCTION_WARPS][FLOE_COUNTS];
 };
 
-/* Of a group, over the pairs that count; values and e_low to e_abs_low without rounding but that of e, ratios to some
- * 2^-20. */
+/* Of a group, over the pairs that count; values and errors without rounding but that of e, ratios to some 2^-20. */
 template <typename T> struct floe_reduction_extent {
     floe_reduction_span<T> values;
-    T e_low, e_high, e_abs_low, ratio_low, ratio_high;
+    T e_low, e_high; /* of tame groups where there are bins only */
+    T worst, e_abs_low, ratio_low, ratio_high;
     T x_abs_low;                   /* of tame groups, else 0 */
     T ratio[FLOE_REDUCTION_GROUP]; /* of tame groups */
 };
@@ -84,7 +84,7 @@ template <typename T> FLOE_DEV void floe_reduction_span_join(floe_reduction_span
 template <typename T> FLOE_DEV floe_reduction_extent<T> floe_reduction_extent_none()
 {
     const T most = floe_reduction_infinity<T>();
-    return floe_reduction_extent<T>{floe_reduction_span_none<T>(), most, -most, most, most, -most, 0, {}};
+    return floe_reduction_extent<T>{floe_reduction_span_none<T>(), most, -most, -most, most, most, -most, 0, {}};
 }
 
 template <typename T>
@@ -96,7 +96,7 @@ FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_r
     for (int i = 0; i < FLOE_SUMS; i++)
         l->sum[i] = 0;
     l->values = floe_reduction_span_none<T>();
-    l->e_low = most, l->e_high = l->ratio_high = l->e_rounded = -most;
+    l->worst = l->ratio_high = l->e_rounded = -most;
     l->ntame = 0;
 }
 
@@ -122,6 +122,12 @@ FLOE_DEV double floe_reduction_reciprocal(double x)
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(fabs(x)));
     return r;
 #endif
+}
+
+/* The double of a number above 0, by the unit that multiplies integers: the one that converts has enough to do. */
+FLOE_DEV double floe_reduction_doubled(float v)
+{
+    return floe_f64_of(((uint64_t)floe_bits_f32(v) << 29) + ((uint64_t)(1023 - 127) << 52));
 }
 
 /* The lesser; NaN if one of them is. */
@@ -159,20 +165,34 @@ template <typename T> FLOE_DEV void floe_reduction_group_lows(const floe_reducti
     }
 }
 
-/* Whether a group with these lows is tame; if so, v is its extent but for ratios. */
+/* The least and the greatest error of a group. */
 template <typename T>
+FLOE_DEV void floe_reduction_errors_span(const floe_reduction_group<T> *g, floe_reduction_extent<T> *v)
+{
+    v->e_low = v->e_high = g->y[0] - g->x[0];
+#pragma unroll
+    for (int j = 1; j < FLOE_REDUCTION_GROUP; j++)
+        v->e_low = min(v->e_low, g->y[j] - g->x[j]), v->e_high = max(v->e_high, g->y[j] - g->x[j]);
+}
+
+/* Whether a group with these lows is tame; if so, v is its extent but for ratios and the least |e|, and but for the sides of
+ * errors unless SIGNED. */
+template <bool SIGNED, typename T>
 FLOE_DEV bool floe_reduction_group_tame(const floe_reduction_dev_job *job, const floe_reduction_group<T> *g,
                                         const T *low, floe_reduction_extent<T> *v)
 {
     floe_reduction_span<T> *s = &v->values;
     s->least[0] = s->most[0] = g->x[0], s->least[1] = s->most[1] = g->y[0];
-    v->e_low = v->e_high = g->y[0] - g->x[0];
-    v->e_abs_low = fabs(v->e_low), v->x_abs_low = low[0];
+    v->worst = fabs(g->y[0] - g->x[0]), v->x_abs_low = low[0];
 #pragma unroll
     for (int j = 1; j < FLOE_REDUCTION_GROUP; j++) {
-        const T e = g->y[j] - g->x[j];
         floe_reduction_span_add(s, g->x[j], g->y[j]);
-        v->e_low = min(v->e_low, e), v->e_high = max(v->e_high, e), v->e_abs_low = min(v->e_abs_low, fabs(e));
+        if (!SIGNED)
+            v->worst = max(v->worst, fabs(g->y[j] - g->x[j]));
+    }
+    if (SIGNED) {
+        floe_reduction_errors_span(g, v);
+        v->worst = max(v->e_high, -v->e_low);
     }
     const T most = max(max(s->most[0], -s->least[0]), max(s->most[1], -s->least[1]));
     bool tame = floe_reduction_tame(v->x_abs_low, most) & (low[1] > 0); /* not of NaN, as what is not there is */
@@ -222,7 +242,7 @@ FLOE_DEV void floe_reduction_ratios_add(const floe_reduction_group<float> *g, fl
 #pragma unroll
     for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
         const float x = g->x[j], r = floe_reduction_reciprocal(x);
-        l->sum[FLOE_SUM_PW] += fabs(((double)g->y[j] - (double)x) * (double)r);
+        l->sum[FLOE_SUM_PW] = fma(fabs((double)g->y[j] - (double)x), floe_reduction_doubled(r), l->sum[FLOE_SUM_PW]);
         ratio[j] = fabs(g->y[j] - x) * r;
         rest = __fmaf_rn(ratio[j], __fmaf_rn(-fabs(x), r, 1.0f), rest);
     }
@@ -269,7 +289,7 @@ FLOE_DEV float floe_reduction_most3(float a, float b, float c)
 FLOE_DEV double floe_reduction_least3(double a, double b, double c) { return min(min(a, b), c); }
 FLOE_DEV double floe_reduction_most3(double a, double b, double c) { return max(max(a, b), c); }
 
-/* v: gets the ratios, where they are added up, and their extent. */
+/* v: gets the ratios, where they are added up, and the greatest of them. */
 template <floe_reduction_kind KIND, typename T>
 FLOE_DEV void floe_reduction_tame_add(const floe_reduction_group<T> *g, floe_reduction_extent<T> *v,
                                       floe_reduction_lane<T> *l)
@@ -279,12 +299,26 @@ FLOE_DEV void floe_reduction_tame_add(const floe_reduction_group<T> *g, floe_red
         floe_reduction_pair_add<KIND>((double)g->x[j], (double)g->y[j], l);
     if (KIND >= FLOE_REDUCTION_RATIO) {
         floe_reduction_ratios_add(g, v->ratio, l);
-        v->ratio_low = floe_reduction_infinity<T>(), v->ratio_high = 0;
+        v->ratio_high = 0;
 #pragma unroll
-        for (int j = 0; j < FLOE_REDUCTION_GROUP; j += 2) {
-            v->ratio_low = floe_reduction_least3(v->ratio_low, v->ratio[j], v->ratio[j + 1]);
+        for (int j = 0; j < FLOE_REDUCTION_GROUP; j += 2)
             v->ratio_high = floe_reduction_most3(v->ratio_high, v->ratio[j], v->ratio[j + 1]);
-        }
+    }
+}
+
+/* The least |e|, and the least ratio where they are added up, unless the block has met the least that there is: 0. */
+template <floe_reduction_kind KIND, typename T>
+FLOE_DEV void floe_reduction_lows_find(const floe_reduction_group<T> *g, const floe_reduction_lane<T> *l,
+                                       floe_reduction_extent<T> *v)
+{
+    v->e_abs_low = v->ratio_low = floe_reduction_infinity<T>();
+    if (l->bars.above[2] == 0 && (KIND < FLOE_REDUCTION_RATIO || l->bars.above[4] == 0))
+        return;
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j += 2) {
+        v->e_abs_low = floe_reduction_least3(v->e_abs_low, fabs(g->y[j] - g->x[j]), fabs(g->y[j + 1] - g->x[j + 1]));
+        if (KIND >= FLOE_REDUCTION_RATIO)
+            v->ratio_low = floe_reduction_least3(v->ratio_low, v->ratio[j], v->ratio[j + 1]);
     }
 }
 
@@ -348,7 +382,8 @@ FLOE_DEV floe_reduction_tally floe_reduction_one_add(T x, T y, floe_reduction_lo
     const bool undefined = x == 0 && e != 0;
     floe_reduction_pair_add<KIND>((double)x, (double)y, l);
     floe_reduction_span_add(&v->values, x, y);
-    v->e_low = min(v->e_low, e), v->e_high = max(v->e_high, e), v->e_abs_low = min(v->e_abs_low, fabs(e));
+    v->e_low = min(v->e_low, e), v->e_high = max(v->e_high, e);
+    v->worst = max(v->worst, fabs(e)), v->e_abs_low = min(v->e_abs_low, fabs(e));
     if (undefined)
         atomicAdd(&look->nundefined, 1u);
     if (KIND >= FLOE_REDUCTION_RATIO && x != 0) {
@@ -427,24 +462,26 @@ template <typename T> FLOE_DEV_SELDOM floe_reduction_bars<T> floe_reduction_bars
     return bars;
 }
 
-/* What the lane knows of errors in the piece; whether the group may break a record of them. */
+/* What the lane knows of errors in the piece. */
 template <typename T>
-FLOE_DEV bool floe_reduction_errors_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
+FLOE_DEV void floe_reduction_errors_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
 {
-    const T *above = l->bars.above, worst = max(v->e_high, -v->e_low);
     if (sizeof(T) == 4 &&
-        !(2 * worst <= v->x_abs_low)) /* else y is x / 2 to 2 x: their difference has all its digits */
-        l->e_rounded = max(l->e_rounded, worst);
-    l->e_low = min(l->e_low, v->e_low), l->e_high = max(l->e_high, v->e_high);
-    return (v->e_high > above[0]) | (-v->e_low > above[1]) | (-v->e_abs_low > above[2]);
+        !(2 * v->worst <= v->x_abs_low)) /* else y is x / 2 to 2 x: their difference has all its digits */
+        l->e_rounded = max(l->e_rounded, v->worst);
+    l->worst = max(l->worst, v->worst);
 }
 
-/* And of ratios. */
-template <typename T>
-FLOE_DEV bool floe_reduction_ratios_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
+/* Whether the group may break a record; of either side of errors, where the sides are not known. */
+template <bool SIGNED, floe_reduction_kind KIND, typename T>
+FLOE_DEV bool floe_reduction_breaks(const floe_reduction_extent<T> *v, const floe_reduction_lane<T> *l)
 {
-    l->ratio_high = max(l->ratio_high, v->ratio_high);
-    return (v->ratio_high > l->bars.above[3]) | (-v->ratio_low > l->bars.above[4]);
+    const T *above = l->bars.above;
+    bool breaks = SIGNED ? (v->e_high > above[0]) | (-v->e_low > above[1]) : v->worst > min(above[0], above[1]);
+    breaks |= -v->e_abs_low > above[2];
+    if (KIND >= FLOE_REDUCTION_RATIO)
+        breaks |= (v->ratio_high > above[3]) | (-v->ratio_low > above[4]);
+    return breaks;
 }
 
 /* The records of a warp's groups that may break some; by the whole warp. */
@@ -486,12 +523,11 @@ FLOE_DEV void floe_reduction_look_most(double *word, double v)
 template <floe_reduction_kind KIND, typename T>
 FLOE_DEV void floe_reduction_look_put(floe_reduction_lane<T> *l, floe_reduction_look *look)
 {
-    const T worst = floe_reduction_warp_most(max(l->e_high, -l->e_low)),
-            rounded = floe_reduction_warp_most(l->e_rounded);
+    const T worst = floe_reduction_warp_most(l->worst), rounded = floe_reduction_warp_most(l->e_rounded);
     const T ratio = KIND >= FLOE_REDUCTION_RATIO ? floe_reduction_warp_most(l->ratio_high) : 0;
     const bool is_exact = rounded < worst || worst == 0;
     const double most = (double)(is_exact ? worst : floe_reduction_up(worst));
-    l->e_low = floe_reduction_infinity<T>(), l->e_high = l->ratio_high = l->e_rounded = -l->e_low;
+    l->worst = l->ratio_high = l->e_rounded = -floe_reduction_infinity<T>();
     if (floe_lane() == 0 && worst >= 0) {
         floe_reduction_look_most(&look->worst, most);
         if (!is_exact)
