@@ -30,7 +30,7 @@ static inline uint16_t floe_half_of_float(float v)
     if (size >= 65520.0f)
         return (uint16_t)(sign | 0x7C00);
     frexpf(size, &exponent);
-    if (exponent < -13) /* not normal: units of 2^-24 */
+    if (size == 0 || exponent < -13) /* not normal: units of 2^-24 */
         return (uint16_t)(sign | (int)nearbyintf(ldexpf(size, 24)));
     const int mantissa = (int)nearbyintf(ldexpf(size, 11 - exponent)); /* 1024 to 2048 */
     return (uint16_t)(sign | (((exponent + 13) << 10) + mantissa));
