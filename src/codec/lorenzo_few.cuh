@@ -93,7 +93,7 @@ FLOE_DEV bool make_split(block_shared &sh, uint32_t tile, const sink &out, uint3
     checks c;
     if (begin_work<RANK>(&sh.chunk, tile, work)) {
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
-        r = encode_split<floe_real, RANK, true>(*work, out, buffers, sh.split, c);
+        r = encode_split_whole<RANK>(*work, out, buffers, sh.split, c);
     } else if (read_anew(work->tile.fit)) {
         r = split_cut<floe_real, RANK>(&sh.chunk, tile, out, sh.split, c);
     } else {
