@@ -76,7 +76,7 @@ floe_status floe_device_encode_start(const floe_device_encode *e, void *stream, 
     if (!floe_lorenzo_is_few(&e->lorenzo))
         return floe_lorenzo_encode_start(&e->lorenzo, stream, err);
     const floe_few_job few = {.call = e->lorenzo};
-    FLOE_CUDA(err, floe_few_cuda(&few, stream));
+    FLOE_CUDA(err, floe_few_cuda(&few, NULL, stream));
     return FLOE_OK;
 }
 

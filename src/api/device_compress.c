@@ -121,7 +121,7 @@ static floe_status start_few(floe_ctx *ctx, const compression *c)
     } else {
         FLOE_CUDA(&ctx->err, floe_resolve_cuda(&c->resolve, &job.call, ctx->cuda.stream));
     }
-    FLOE_CUDA(&ctx->err, floe_few_cuda(&job, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, floe_few_cuda(&job, &ctx->cuda.asked, ctx->cuda.stream));
     return FLOE_OK;
 }
 

@@ -7,7 +7,7 @@ static void run_few(encoding *e)
 {
     assert_true(floe_lorenzo_is_few(&e->call));
     const floe_few_job job = {.call = e->call};
-    CU(floe_few_cuda(&job, NULL));
+    CU(floe_few_cuda(&job, NULL, NULL));
     CU(cudaDeviceSynchronize());
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A chunk of few tiles, from values to the end of the stream. When a block has no tile left and all tiles are where they belong,
- * it hashes its share of the payload; the block that is done last knows all checksums, and writes what needs them.
+ * A chunk of few tiles, from values to the end of the stream. When a block has no tile left and all are where they belong,
+ * it hashes its share of the payload; the last block is told all shares, and writes what needs them.
  */
 #include "api/few_cuda.h"
 
@@ -55,22 +55,56 @@ FLOE_DEV uint64_t hash_piece(const uint8_t *p, uint32_t n, const floe_lane_keys 
     return n > FLOE_XXH3_SHORT_MAX ? floe_warp_piece_end(s.sums, last, n) : floe_warp_xxh3_short(p, n, s.stage);
 }
 
-/* This block's pieces of a payload of nbytes. */
-FLOE_DEV_SELDOM void hash_payload(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, piece_shared &s)
+/* The first blocks hash. */
+FLOE_DEV uint32_t hashers_of(uint64_t nbytes)
+{
+    return (uint32_t)floe_min64(floe_checksum_pieces(nbytes), min(gridDim.x, (uint32_t)FLOE_FEW_HASHERS));
+}
+
+/* This block's pieces of a payload of nbytes, of as many blocks that hash. */
+FLOE_DEV_SELDOM void hash_payload(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
+                                  piece_shared &s)
 {
     const uint8_t *payload = job.call.stream + job.call.first_offset + FLOE_RECORD_HEAD_NBYTES;
     const uint64_t npieces = floe_checksum_pieces(nbytes);
     const floe_lane_keys keys = floe_lane_keys_load();
-    if (blockIdx.x >= npieces)
-        return;
+    uint64_t terms = 0;
     wait_for_copies(job.call, sh);
-    for (uint64_t i = blockIdx.x; i < npieces; i += gridDim.x) {
+    for (uint64_t i = blockIdx.x; i < npieces; i += nhashers) {
         const uint64_t at = i * FLOE_CHECKSUM_PIECE;
         const uint64_t hash = hash_piece(payload + at, (uint32_t)floe_min64(nbytes - at, FLOE_CHECKSUM_PIECE), keys, s);
-        if (threadIdx.x == 0)
-            atomicAdd(&job.finish->terms, (unsigned long long)floe_checksum_term(hash, i));
+        terms += floe_checksum_term(hash, i);
         __syncthreads(); /* sums have been read */
     }
+    if (threadIdx.x < 2)
+        floe_store_shared_state(&job.finish->terms[blockIdx.x][threadIdx.x],
+                                FLOE_PLACE_IS_THERE | (uint32_t)(terms >> 32 * threadIdx.x));
+}
+
+/* The sum of what they tell. By a block. */
+FLOE_DEV uint64_t gather_terms(const floe_few_job &job, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+{
+    uint64_t terms = 0;
+    for (uint32_t i = threadIdx.x; i < nhashers; i += THREADS) {
+        const uint64_t *told = job.finish->terms[i];
+        uint64_t low = floe_load_shared_state(told), high = floe_load_shared_state(told + 1);
+        while (!(low & high & FLOE_PLACE_IS_THERE)) { /* both are asked for at once */
+            floe_dev_pause();
+            low = floe_load_shared_state(told);
+            high = floe_load_shared_state(told + 1);
+        }
+        terms += (uint32_t)low | high << 32;
+    }
+    terms = floe_warp_sum(terms);
+    __syncthreads(); /* what was there has been read */
+    if (floe_lane() == 0)
+        sums[split_warp()] = terms;
+    __syncthreads();
+    terms = 0;
+#pragma unroll
+    for (int i = 0; i < SPLIT_WARPS; i++)
+        terms += sums[i];
+    return terms;
 }
 
 /* ---- what the last block writes ------------------------------------------------------------------------------------ */
@@ -121,40 +155,63 @@ FLOE_DEV void report(const floe_few_job &job, uint32_t attempt, uint32_t status,
     floe_dev_report_write(job.report, status, nbytes, &met, job.pwrel);
 }
 
-/* A thread of each warp does what does not wait for the others. Then all is as the next call wants it. By a block. */
-FLOE_DEV_SELDOM void finish_stream(const floe_few_job &job, uint32_t attempt, uint64_t nbytes)
+/* What needs the checksum, which is right the second time: the first one brings the code near while others hash. By a block. */
+FLOE_DEV void write_checksums(const floe_few_job &job, uint64_t nbytes, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
 {
-    uint32_t status = *job.call.status;
-    if (status == FLOE_OK && !stream_fits(job, nbytes))
-        status = FLOE_ERR_CAPACITY;
-    const uint64_t checksum = floe_checksum_finish(job.finish->terms, nbytes);
-    if (status == FLOE_OK && threadIdx.x == 0)
-        write_record_head(job, nbytes, checksum);
-    if (status == FLOE_OK && threadIdx.x == FLOE_WARP)
-        write_index(job, nbytes, checksum);
-    if (status == FLOE_OK && threadIdx.x == 2 * FLOE_WARP)
-        write_footer(job, nbytes);
-    if (threadIdx.x == 3 * FLOE_WARP)
-        report(job, attempt, status, index_at(job, nbytes) + floe_index_span(1));
-    __syncthreads();
-    for (uint64_t i = threadIdx.x; i < job.cleared_nbytes / 16; i += THREADS)
+#pragma unroll 1
+    for (int round = 0; round < 2; round++) {
+        const uint64_t terms = round ? gather_terms(job, nhashers, sums) : 0;
+        const uint64_t checksum = floe_checksum_finish(terms, nbytes);
+        if (threadIdx.x == 0)
+            write_record_head(job, nbytes, checksum);
+        if (threadIdx.x == FLOE_WARP)
+            write_index(job, nbytes, checksum);
+    }
+}
+
+/* Until no other block that does not hash has anything more to do. */
+FLOE_DEV void wait_for_others(const floe_few_job &job, uint32_t nhashers)
+{
+    if (nhashers + 1 < gridDim.x)
+        floe_counter_wait(&job.finish->nleft, gridDim.x - 1 - nhashers);
+}
+
+/* All becomes as the next call wants it, when no other block looks at it any more. A warp. */
+FLOE_DEV void clear_state(const floe_few_job &job, uint32_t attempt, uint32_t nhashers)
+{
+    uint8_t *const end = (uint8_t *)job.call.place_state[1]; /* which only a second attempt writes to */
+    const uint64_t nbytes = attempt == 0 ? end - (uint8_t *)job.cleared : job.cleared_nbytes;
+    if (floe_lane() == 0)
+        wait_for_others(job, nhashers);
+    __syncwarp();
+    for (uint64_t i = floe_lane(); i < nbytes / 16; i += FLOE_WARP)
         ((uint4 *)job.cleared)[i] = make_uint4(0, 0, 0, 0);
 }
 
-/* ---- the kernel ---------------------------------------------------------------------------------------------------- */
-
-/* True in the block that is done last. By a block. */
-FLOE_DEV bool is_last(const floe_few_job &job)
+/* A thread of each warp does what does not wait for the others. By the last block, all of whose threads come here. */
+FLOE_DEV_SELDOM void finish_stream(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
+                                   uint64_t sums[SPLIT_WARPS])
 {
-    bool last = false;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd(&job.finish->nleft, 1u) + 1 == gridDim.x;
-        __threadfence();
-    }
-    return __syncthreads_or(last);
+    if (nhashers)
+        wait_for_copies(job.call, sh);
+    else
+        wait_for_others(job, 0); /* either way all has been met */
+    uint32_t status = *(volatile uint32_t *)job.call.status;
+    if (status == FLOE_OK && !nhashers)
+        status = FLOE_ERR_CAPACITY;
+    if (nhashers && threadIdx.x == 2 * FLOE_WARP)
+        write_footer(job, nbytes);
+    if (threadIdx.x == 3 * FLOE_WARP)
+        report(job, sh.attempt, status, index_at(job, nbytes) + floe_index_span(1));
+    if (nhashers)
+        write_checksums(job, nbytes, nhashers, sums);
+    else
+        __syncthreads(); /* what the report tells has been read, and that all have come here */
+    if (split_warp() == SPLIT_WARPS - 1)
+        clear_state(job, sh.attempt, nhashers);
 }
+
+/* ---- the kernel ---------------------------------------------------------------------------------------------------- */
 
 /* A block has tiles, then pieces. */
 template <int RANK>
@@ -170,16 +227,21 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void few_kernel(const 
         nbytes = nbytes_of(sh.verdict);
     if (!job.finish)
         return;
-    if (nbytes && stream_fits(job, nbytes))
-        hash_payload(job, sh, nbytes, *(piece_shared *)memory);
-    if (is_last(job))
-        finish_stream(job, sh.attempt, nbytes);
+    piece_shared &s = *(piece_shared *)memory;
+    const uint32_t nhashers = nbytes && stream_fits(job, nbytes) ? hashers_of(nbytes) : 0;
+    if (blockIdx.x < nhashers)
+        hash_payload(job, sh, nbytes, nhashers, s);
+    if (blockIdx.x + 1 == gridDim.x)
+        finish_stream(job, sh, nbytes, nhashers, s.stage);
+    else if (blockIdx.x >= nhashers && threadIdx.x == 0)
+        floe_counter_add(&job.finish->nleft, 1);
 }
 
-template <int RANK> cudaError_t launch(const floe_few_job &job, cudaStream_t stream)
+template <int RANK> cudaError_t launch(const floe_few_job &job, bool ask, cudaStream_t stream)
 {
-    const cudaError_t e =
-        cudaFuncSetAttribute(few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    cudaError_t e = cudaSuccess;
+    if (ask)
+        e = cudaFuncSetAttribute(few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
     FLOE_LAUNCH_EARLY(few_kernel<RANK>, min(job.call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS, SHARED_NBYTES, stream,
@@ -189,8 +251,8 @@ template <int RANK> cudaError_t launch(const floe_few_job &job, cudaStream_t str
 
 } // namespace
 
-int FLOE_R(floe_few_real_cuda)(const floe_few_job *job, uint32_t rank, void *stream)
+int FLOE_R(floe_few_real_cuda)(const floe_few_job *job, uint32_t rank, bool ask, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
-    return (int)(rank == 1 ? launch<1>(*job, s) : rank == 2 ? launch<2>(*job, s) : launch<3>(*job, s));
+    return (int)(rank == 1 ? launch<1>(*job, ask, s) : rank == 2 ? launch<2>(*job, ask, s) : launch<3>(*job, ask, s));
 }

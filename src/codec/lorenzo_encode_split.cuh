@@ -39,7 +39,8 @@ struct split_shared {
 
 FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
 
-/* Copies the first step of a whole tile, which all warps wait for, by all of them; this warp's steps are on their way behind it. */
+/* Copies the first step of a whole tile, which all warps wait for, by all of them; this warp's steps are on their way behind
+ * it. */
 template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buffers)
 {
     const uint32_t first = SPLIT_STEPS * split_warp();
@@ -50,6 +51,10 @@ template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buff
             fetch_step<RANK, false>(t, s, buffers + s * BUFFER_WORDS);
         else
             floe_copy_async_commit(); /* which counts, too */
+}
+/* Until the first step is there. */
+FLOE_DEV void split_wait()
+{
     floe_copy_async_wait_but<SPLIT_STEPS>();
     __syncthreads();
 }

@@ -9,6 +9,7 @@
 
 #include "codec/lorenzo_encode_real.h"
 
+#include "backend/device_counter.cuh"
 #include "codec/lorenzo_begin_math.h"
 #include "codec/lorenzo_encode_any.cuh"
 #include "codec/lorenzo_encode_split.cuh"
@@ -31,8 +32,10 @@ enum {
 static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
 static_assert((int)SPLIT_WARPS == (int)FLOE_PLACE_WARPS, "spill is there for so many warps");
 
-/* What a block tells of its tile: FLOE_PLACE_IS_SIZE, words, and from this bit on literals. */
+/* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
+ * before the tile is made, if it is one of those that blocks begin with. */
 enum { LITERALS_SHIFT = 32 };
+#define IS_TAKEN ((uint64_t)1 << 61)
 static_assert(FLOE_TILE_VALUES < 1 << 16, "literals fit 16 bits");
 
 /* Of a block. */
@@ -46,7 +49,8 @@ struct block_shared {
     uint32_t tile, attempt, ndone;       /* tiles in this attempt */
     uint32_t literals;                   /* of the tile */
     uint32_t words_before[SPLIT_WARPS], literals_before[SPLIT_WARPS];
-    uint32_t nothing; /* to do at all */
+    bool lost;        /* the tile is another block's */
+    bool nothing;     /* to do at all */
     uint64_t verdict; /* on the attempt: see verdict_of */
 };
 
@@ -85,14 +89,42 @@ FLOE_DEV fast_result split_cut(const floe_dev_chunk *chunk, uint32_t tile, sink 
     return r;
 }
 
-/* The short way, by all warps. False when the tile cannot take it. */
+/* Puts the values of the block's first tile on their way where that is whole: before all else, which takes as long. */
+template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint32_t *buffers)
+{
+    const fast_tile t = fast_tile_of<RANK>(&chunk, blockIdx.x);
+    const bool whole = blockIdx.x < chunk.view.ntiles && t.fit && t.whole;
+    if (whole)
+        split_fetch<RANK>(t, buffers);
+    return whole;
+}
+
+/* Puts the values of a whole tile on their way: true, and the first step is there. had: of the thread that has taken the tile,
+ * not 0 where another block had. early: the values have been on their way. The whole block. */
 template <int RANK>
-FLOE_DEV bool make_split(block_shared &sh, uint32_t tile, const sink &out, uint32_t *buffers, fast_result &r)
+FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool early, uint32_t *buffers)
 {
     fast_work *work = &sh.works[split_warp()];
-    checks c;
-    if (begin_work<RANK>(&sh.chunk, tile, work)) {
+    const bool whole = begin_work<RANK>(&sh.chunk, tile, work);
+    if (whole && !early)
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
+    if (threadIdx.x == 0) {
+        sh.lost = had != 0;
+        sh.literals = 0;
+        sh.pw_error = 0;
+    }
+    split_wait();
+    return whole;
+}
+
+/* The short way, by all warps. False when the tile cannot take it. */
+template <int RANK>
+FLOE_DEV bool make_split(block_shared &sh, uint32_t tile, bool whole, const sink &out, const uint32_t *buffers,
+                         fast_result &r)
+{
+    const fast_work *work = &sh.works[split_warp()];
+    checks c;
+    if (whole) {
         r = encode_split_whole<RANK>(*work, out, buffers, sh.split, c);
     } else if (read_anew(work->tile.fit)) {
         r = split_cut<floe_real, RANK>(&sh.chunk, tile, out, sh.split, c);
@@ -154,16 +186,13 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
     return t;
 }
 
+/* whole: as fetch_tile says. */
 template <int RANK>
-FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &out,
-                              uint32_t *buffers)
+FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, bool whole,
+                              const sink &out, uint32_t *buffers)
 {
     fast_result r;
-    if (threadIdx.x == 0) {
-        sh.literals = 0;
-        sh.pw_error = 0;
-    }
-    if (make_split<RANK>(sh, tile, out, buffers, r))
+    if (make_split<RANK>(sh, tile, whole, out, buffers, r))
         return tile_of_parts(sh, r, out);
     return make_long(call, sh, tile, out, buffers);
 }
@@ -288,13 +317,46 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
     }
 }
 
-/* The next tile of an attempt, as a number that may be beyond the last. By one thread. */
-FLOE_DEV uint32_t take_tile(const floe_lorenzo_encode_call &call, uint32_t attempt)
+/* ---- whose a tile is ----------------------------------------------------------------------------------------------- */
+
+/* Tiles that blocks begin with, each with that of its own number. */
+FLOE_DEV uint32_t first_tiles(const block_shared &sh) { return min(gridDim.x, (uint32_t)sh.chunk.view.ntiles); }
+
+/* Takes one of these. Not 0: another block had. One thread, which need not wait before it looks at that. */
+FLOE_DEV uint32_t take_first(const floe_lorenzo_encode_call &call, uint32_t tile)
+{
+    uint64_t *state = floe_place_state_of(call, call.place_state[0]).batches + tile;
+    return atomicOr((uint32_t *)state + 1, (uint32_t)(IS_TAKEN >> 32));
+}
+
+/* Whether all of these are taken: blocks begin in the order of their numbers. One thread. */
+FLOE_DEV bool are_taken(const floe_lorenzo_encode_call &call, const block_shared &sh)
+{
+    const uint64_t *states = floe_place_state_of(call, call.place_state[0]).batches;
+    return floe_load_shared_state(states + first_tiles(sh) - 1) & IS_TAKEN;
+}
+
+/* The next tile of an attempt, as a number that may be beyond the last. One thread. */
+FLOE_DEV uint32_t take_ticket(const floe_lorenzo_encode_call &call, uint32_t attempt)
 {
     return atomicAdd(&floe_place_state_of(call, call.place_state[attempt]).head->ticket, 1u);
 }
 
-/* Tells what the tile has, takes the next one, waits for those before it, and copies it behind them. By a block. */
+/* Another tile of the first attempt. Those of blocks that have not begun, because not all fit the GPU at once, come first: they
+ * are waited for. taken: there are none. One thread. */
+FLOE_DEV uint32_t take_another(const floe_lorenzo_encode_call &call, const block_shared &sh, bool taken)
+{
+    const uint32_t nfirst = first_tiles(sh);
+    while (!taken) {
+        const uint32_t tile = atomicAdd(&floe_place_state_of(call, call.place_state[0]).head->late, 1u);
+        if (tile < nfirst && take_first(call, tile) == 0)
+            return tile;
+        taken = tile >= nfirst;
+    }
+    return nfirst < (uint32_t)sh.chunk.view.ntiles ? nfirst + take_ticket(call, 0) : nfirst;
+}
+
+/* Tells what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
 FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
 {
     const uint32_t tile = read_anew(sh.tile), attempt = read_anew(sh.attempt);
@@ -303,13 +365,15 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     const uint64_t start = floe_place_start(call.first_offset, parts);
     if (threadIdx.x == 0)
         floe_store_shared_state(state.batches + tile,
-                                FLOE_PLACE_IS_SIZE | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
-    const uint32_t next = threadIdx.x == 0 ? take_tile(call, attempt) : 0;
+                                FLOE_PLACE_IS_SIZE | IS_TAKEN | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
+    const bool taken = threadIdx.x == 0 && are_taken(call, sh);
     if (tile == 0)
         floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
     const tiles_before before = add_up_before(state.batches, tile, sh);
     const uint64_t place = start + before.nwords;
+    uint32_t next = 0;
     if (threadIdx.x == 0) {
+        next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
         errors_tell(call, sh, attempt);
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
@@ -323,19 +387,28 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     __syncthreads();
 }
 
+/* A tile that another block makes: what of it is on its way comes to rest, and another is taken. By a block. */
+FLOE_DEV_SELDOM void leave_tile(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    floe_copy_async_wait();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        sh.tile = take_another(call, sh, are_taken(call, sh));
+    __syncthreads();
+}
+
 FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const block_shared &sh)
 {
     return floe_place_state_of(call, call.place_state[sh.attempt]).head;
 }
 
-/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the verdict. By a block, behind
- * a barrier. */
+/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the verdict. By a block,
+ * behind a barrier. */
 FLOE_DEV uint64_t wait_for_verdict(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
     if (threadIdx.x == 0) {
         floe_place_head *head = head_of(call, sh);
-        __threadfence();
-        atomicAdd((unsigned long long *)&head->copied, (unsigned long long)sh.ndone);
+        floe_counter_add(&head->copied, sh.ndone);
         sh.verdict = floe_place_wait(&head->verdict, 0);
     }
     __syncthreads();
@@ -345,11 +418,8 @@ FLOE_DEV uint64_t wait_for_verdict(const floe_lorenzo_encode_call &call, block_s
 /* Until all tiles of the attempt are where they belong. By a block. */
 FLOE_DEV void wait_for_copies(const floe_lorenzo_encode_call &call, const block_shared &sh)
 {
-    if (threadIdx.x == 0) {
-        while (floe_load_shared_state(&head_of(call, sh)->copied) < sh.chunk.view.ntiles)
-            floe_dev_pause();
-        __threadfence();
-    }
+    if (threadIdx.x == 0)
+        floe_counter_wait(&head_of(call, sh)->copied, sh.chunk.view.ntiles);
     __syncthreads();
 }
 
@@ -361,7 +431,7 @@ FLOE_DEV void begin_again(const floe_lorenzo_encode_call &call, block_shared &sh
         sh.chunk.quantizer = sh.bits;
         sh.attempt = 1;
         sh.ndone = 0;
-        sh.tile = take_tile(call, 1);
+        sh.tile = take_ticket(call, 1);
     }
     __syncthreads();
 }
@@ -378,6 +448,11 @@ template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
 FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
                           block_shared &sh)
 {
+    if (threadIdx.x == 0) {
+        sh.tile = blockIdx.x;
+        sh.attempt = sh.ndone = 0;
+        sh.nothing = !is_ready && *call.status != FLOE_OK;
+    }
     if (is_ready) {
         copy_by_block(&sh.chunk, &ready.chunk);
         copy_by_block(&sh.bits, &ready.bits);
@@ -386,34 +461,37 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
         if (call.lossy)
             copy_by_block(&sh.bits, &call.params->bits);
     }
-    if (threadIdx.x == 0) {
-        sh.tile = take_tile(call, 0);
-        sh.attempt = sh.ndone = 0;
-    }
-    if (threadIdx.x == THREADS - 1) {
-        sh.nothing = *call.status != FLOE_OK;
-    }
     __syncthreads();
     return !sh.nothing;
 }
 
-/* A block takes tiles, in order of their numbers; a warp has two steps of a tile, a thread a group of each. Who waits has told
- * all that it knows before, and tiles are handed out by a counter to blocks that run, so every wait ends. What is not the
- * tile's own is read anew behind it: the loop over steps has all registers. False: there was nothing to do. Else sh.verdict tells
- * how long the chunk is, of whose tiles some may still be on their way. */
+/* A block begins with the tile of its number and goes on with others, in order; a warp has two steps of a tile, a thread a
+ * group of each. Who waits has told all that it knows before, blocks begin in the order of their numbers, and no tile is left
+ * for those that have not begun: every wait ends. What is not the tile's own is read anew behind it: the loop over steps has
+ * all registers. False: there was nothing to do. Else sh.verdict tells how long the chunk is, of whose tiles some may still be
+ * on their way. */
 template <int RANK>
 FLOE_DEV bool encode_few(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
                          block_shared &sh, uint32_t *memory)
 {
+    bool early = is_ready && fetch_early<RANK>(ready.chunk, memory);
     if (!begin_block(call, ready, is_ready, sh))
         return false;
+    uint32_t had = threadIdx.x == 0 && blockIdx.x < first_tiles(sh) ? take_first(call, blockIdx.x) : 0;
     for (;;) {
         const uint32_t tile = read_anew(sh.tile);
         if (tile < sh.chunk.view.ntiles) {
             const sink out = {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS, spill_of_warp(call),
                               STAGE_WORDS, RAW_WORDS};
-            const block_tile t = make_tile<RANK>(call, sh, tile, out, memory);
-            place_tile(call, sh, t, out);
+            const bool whole = fetch_tile<RANK>(sh, tile, had, early, memory);
+            if (read_anew(sh.lost)) {
+                leave_tile(call, sh);
+            } else {
+                const block_tile t = make_tile<RANK>(call, sh, tile, whole, out, memory);
+                place_tile(call, sh, t, out);
+            }
+            had = 0;
+            early = false;
         } else {
             if (!is_again(wait_for_verdict(call, sh)))
                 return true;

@@ -47,7 +47,8 @@ typedef struct floe_place_head {
     uint32_t drafts;  /* slots taken to be drafted, behind those that warps begin with */
     uint64_t verdict; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
     uint64_t copied;  /* few tiles: how many are where they belong, counted only before all is done again */
-    uint32_t pad[10];
+    uint32_t late;    /* few tiles: which one is looked at next for a block that has not begun */
+    uint32_t pad[9];
 } floe_place_head;
 static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
 
