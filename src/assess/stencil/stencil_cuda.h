@@ -23,8 +23,8 @@ enum {
     FLOE_STENCIL_GROUP = 10, /* lags of a call */
     /* words of products: [axis][lag][box, rest]; squares */
     FLOE_STENCIL_LAGS_WORDS = FLOE_STENCIL_AXES * FLOE_STENCIL_GROUP * 2 + 1,
-    /* words of their totals: [along the axis, along the row][lag, from 0 on] */
-    FLOE_STENCIL_TOTALS_WORDS = 2 * (FLOE_STENCIL_GROUP + 1),
+    /* words of their totals: [axis][lag, from 0 on] */
+    FLOE_STENCIL_TOTALS_WORDS = FLOE_STENCIL_AXES * (FLOE_STENCIL_GROUP + 1),
     FLOE_STENCIL_SOBOLEV_WORDS = 5 /* points; squares of values, steps, second derivatives, twists */
 };
 
@@ -54,9 +54,8 @@ int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, vo
  * have no partner along another axis at lags up to FLOE_STENCIL_GROUP, which are all that the rest comes from. */
 int floe_stencil_lags_cuda(const floe_stencil_dev_job *job, bool near_ends, uint32_t first_lag, double *words,
                            void *stream);
-/* Box and rest together, at lags 0 to FLOE_STENCIL_GROUP, along `axis`, which is not the row, and with_row along the row too. */
-int floe_stencil_totals_cuda(const floe_stencil_dev_job *job, uint32_t axis, bool with_row, double *words,
-                             void *stream);
+/* Box and rest together, at lags 0 to FLOE_STENCIL_GROUP, along the row and some other axes, one at least: bit a for axis a. */
+int floe_stencil_totals_cuda(const floe_stencil_dev_job *job, uint32_t axes, double *words, void *stream);
 
 #ifdef __cplusplus
 }

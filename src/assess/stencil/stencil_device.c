@@ -11,8 +11,7 @@
 
 enum {
     GROUPS = (FLOE_STENCIL_MAX_LAGS + FLOE_STENCIL_GROUP - 1) / FLOE_STENCIL_GROUP,
-    MARCHES = FLOE_STENCIL_AXES - 1,     /* axes that are not the row */
-    LAGS_CALLS = (GROUPS + MARCHES) * 2, /* of the signal and of what counts */
+    LAGS_CALLS = (GROUPS + 1) * 2, /* of the signal and of what counts */
     SOBOLEV_AT = FLOE_STENCIL_POINTS_WORDS,
     LAGS_AT = SOBOLEV_AT + FLOE_STENCIL_SOBOLEV_WORDS,
     MAX_WORDS = LAGS_AT + LAGS_CALLS * FLOE_STENCIL_LAGS_WORDS,
@@ -80,20 +79,20 @@ static floe_stencil_dev_job job_of(const floe_pair *pair, const floe_stencil_opt
 
 typedef enum lags_kind { LAGS_ALL, LAGS_TOTALS, LAGS_NEAR_ENDS } lags_kind;
 
-/* One call. Totals: along `axis`, and along the row with it. */
+/* One call. Totals: along the row, too. */
 typedef struct lags_call {
     lags_kind kind;
-    uint32_t axis, first_lag;
-    bool with_row, counts;
+    uint32_t axes, first_lag;
+    bool counts;
 } lags_call;
 
-/* The axis that is marched along when the row's totals are found: the first that is there, or one of one element. */
-static uint32_t row_march(const floe_pair *pair)
+/* Axes that are marched along when totals are found: those that are there but for the row, or one of one element. */
+static uint32_t marches_of(const floe_pair *pair)
 {
+    uint32_t axes = 0;
     for (uint32_t a = 0; a < ROW; a++)
-        if (pair->shape[a] > 1)
-            return a;
-    return 0;
+        axes |= (uint32_t)(pair->shape[a] > 1) << a;
+    return axes ? axes : 1;
 }
 
 /* Whether at the first lags most points have partners along every axis: then the box is what the rest leaves of all, and
@@ -108,26 +107,17 @@ static bool is_mostly_box(const floe_pair *pair, uint32_t lags)
     return share >= 0.25;
 }
 
-static uint32_t totals_calls(const floe_pair *pair, bool counts, lags_call *calls)
-{
-    const uint32_t along_row = row_march(pair);
-    uint32_t n = 0;
-    for (uint32_t a = 0; a < ROW; a++)
-        if (pair->shape[a] > 1 || a == along_row)
-            calls[n++] = (lags_call){LAGS_TOTALS, a, 1, a == along_row, counts};
-    calls[n++] = (lags_call){LAGS_NEAR_ENDS, 0, 1, false, counts};
-    return n;
-}
-
 static uint32_t calls_of(const floe_pair *pair, const floe_stencil_options *options, lags_call calls[LAGS_CALLS])
 {
     uint32_t n = 0;
     for (uint32_t lag = 1; lag <= options->lags; lag += FLOE_STENCIL_GROUP)
         for (uint32_t counts = 0; counts < (options->all_count ? 1u : 2u); counts++)
-            if (lag == 1 && is_mostly_box(pair, options->lags))
-                n += totals_calls(pair, counts, calls + n);
-            else
-                calls[n++] = (lags_call){LAGS_ALL, 0, lag, false, counts};
+            if (lag == 1 && is_mostly_box(pair, options->lags)) {
+                calls[n++] = (lags_call){LAGS_TOTALS, marches_of(pair), 1, counts};
+                calls[n++] = (lags_call){LAGS_NEAR_ENDS, 0, 1, counts};
+            } else {
+                calls[n++] = (lags_call){LAGS_ALL, 0, lag, counts};
+            }
     return n;
 }
 
@@ -176,13 +166,10 @@ static void squares_from(double squares, bool counts, floe_stencil_sums *sums)
 /* All go to the box; what of them is rest the call for columns near ends moves there. */
 static void totals_from(const double *words, const lags_call *call, uint32_t lags, floe_stencil_sums *sums)
 {
-    for (uint32_t t = 1; t <= lags && t <= FLOE_STENCIL_GROUP; t++) {
-        product_add(&sums->lag[call->axis][t - 1], call->counts, words[t], 0);
-        if (call->with_row)
-            product_add(&sums->lag[ROW][t - 1], call->counts, words[FLOE_STENCIL_GROUP + 1 + t], 0);
-    }
-    if (call->with_row)
-        squares_from(words[0], call->counts, sums);
+    for (uint32_t a = 0; a < FLOE_STENCIL_AXES; a++, words += FLOE_STENCIL_GROUP + 1)
+        for (uint32_t t = 1; t <= lags && t <= FLOE_STENCIL_GROUP; t++)
+            product_add(&sums->lag[a][t - 1], call->counts, words[t], 0);
+    squares_from(words[-FLOE_STENCIL_GROUP - 1], call->counts, sums);
 }
 
 static void products_from(const double *words, const lags_call *call, uint32_t lags, floe_stencil_sums *sums)
@@ -230,7 +217,7 @@ static int products_run(const floe_stencil_dev_job *job, const lags_call *call, 
     floe_stencil_dev_job own = *job;
     own.counts = call->counts;
     if (call->kind == LAGS_TOTALS)
-        return floe_stencil_totals_cuda(&own, call->axis, call->with_row, words, stream);
+        return floe_stencil_totals_cuda(&own, call->axes, words, stream);
     return floe_stencil_lags_cuda(&own, call->kind == LAGS_NEAR_ENDS, call->first_lag, words, stream);
 }
 

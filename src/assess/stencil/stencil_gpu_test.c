@@ -146,9 +146,9 @@ static void rows_of_vectors(void **state)
     static const struct {
         uint32_t rank;
         uint64_t shape[4];
-    } aligned[] = {{3, {14, 13, 48}},   {2, {135, 20}},    {3, {3, 133, 16}}, {1, {1000}},
-                   {4, {12, 3, 4, 32}}, {3, {32, 40, 48}}, {3, {30, 33, 64}}, {2, {264, 96}},
-                   {4, {2, 4, 5, 32}},  {3, {5, 6, 4}},    {3, {4, 7, 8}}};
+    } aligned[] = {{3, {14, 13, 48}}, {2, {135, 20}},    {3, {3, 133, 16}}, {1, {1000}},        {4, {12, 3, 4, 32}},
+                   {3, {32, 40, 48}}, {3, {30, 33, 64}}, {2, {264, 96}},    {4, {2, 4, 5, 32}}, {3, {5, 6, 4}},
+                   {3, {4, 7, 8}},    {2, {16, 96}},     {3, {24, 64, 32}}};
     for (size_t s = 0; s < sizeof aligned / sizeof aligned[0]; s++)
         for (int d = FLOE_F32; d <= FLOE_F64; d++) {
             const floe_pair p = kit_pair(KIT_NOISE, (floe_dtype)d, aligned[s].rank, aligned[s].shape, xs, ys);

@@ -5,11 +5,13 @@
  * these multiply to has all their products, each summed over four such stretches. Eight elements still further back are the
  * rows of one more. So sums stay where they are in registers, however many elements go by.
  *
- * A warp owns 32 columns side by side in the row and marches along another axis, eight rows a step. Where products along the
- * row are wanted, too, the eight rows go through shared memory, to be read the other way. No warp waits for another one.
+ * A warp owns 32 columns side by side in the row and marches along another axis, eight rows a step, while the next three steps
+ * are on their way. Where products along the row are wanted, too, the eight rows go through shared memory, to be read the other
+ * way. No warp waits for another one. One kernel has all axes in turn.
  */
 #include "assess/stencil/stencil_signal_cuda.cuh"
 #include "backend/device_matrix.cuh"
+#include "backend/device_shared.cuh"
 
 namespace
 {
@@ -25,11 +27,11 @@ enum {
     EACH = 4 * FOURS,              /* elements of a lane */
     BEHIND = APART,                /* columns before the warp's own, which these meet along the row */
     PITCH = BEHIND + WIDTH + 4,    /* of rows in shared memory: lanes that read at once use different banks */
+    STAGES = 4,                    /* steps that are on their way or looked at */
     CHUNK = 256,                   /* rows of a task; two steps more are read before them */
     LAGS = FLOE_STENCIL_GROUP + 1, /* with 0 */
     PROCESSORS = 132,              /* each has some blocks at a time: what registers there are allows */
-    BLOCKS = 4,
-    BLOCKS_WITH_ROW = 3,
+    BLOCKS = 3,
     ROW = FLOE_STENCIL_AXES - 1
 };
 
@@ -174,7 +176,7 @@ template <typename T> FLOE_DEV floe_stencil_raw<T> four_of(const uint4 (*from)[T
     return r;
 }
 
-/* All are there, as vectors. */
+/* All are there, as vectors. Whoever calls commits. */
 template <bool WITH_ROW, typename T>
 FLOE_DEV void stage_begin(const floe_stencil_dev_job *j, const tile &t, int32_t down, stage<T, WITH_ROW> *s)
 {
@@ -185,7 +187,6 @@ FLOE_DEV void stage_begin(const floe_stencil_dev_job *j, const tile &t, int32_t 
         four_copy(s->part + k * FOUR, x + k * APART, y + k * APART);
     if (WITH_ROW && t.has_behind)
         four_copy(s->part + FOURS * FOUR, x - BEHIND, y - BEHIND);
-    floe_copy_async_commit();
 }
 
 template <bool WITH_ROW, typename T> FLOE_DEV slab<T> slab_of(const tile &t, const stage<T, WITH_ROW> &s)
@@ -280,18 +281,25 @@ FLOE_DEV void tile_add(const floe_stencil_dev_job *j, const tile &t, double (*sh
     slab_begin<FAST, T>(j, t, -2 * SLAB, b);
     slab_begin<FAST, T>(j, t, -SLAB, c);
     enum { STAGED = FAST && sizeof(T) == sizeof(float) };
-    if (STAGED)
-        stage_begin<WITH_ROW, T>(j, t, 0, &stages[0]);
+    uint32_t at = 0; /* the stage of the step */
+#pragma unroll
+    for (int k = 0; STAGED && k < STAGES - 1; k++) {
+        if (k * SLAB < t.rows)
+            stage_begin<WITH_ROW, T>(j, t, k * SLAB, &stages[k]);
+        floe_copy_async_commit();
+    }
     const auto step = [&](double(&now)[EACH], const double(&last)[EACH], const double(&before_last)[EACH],
                           int32_t down) {
         if (down >= t.rows)
             return;
         slab<T> raw;
         if (STAGED) {
-            floe_copy_async_wait();
-            raw = slab_of<WITH_ROW, T>(t, stages[down / SLAB % 2]);
-            if (down + SLAB < t.rows)
-                stage_begin<WITH_ROW, T>(j, t, down + SLAB, &stages[down / SLAB % 2 ^ 1]);
+            floe_copy_async_wait_but<STAGES - 2>();
+            raw = slab_of<WITH_ROW, T>(t, stages[at]);
+            if (down + (STAGES - 1) * SLAB < t.rows)
+                stage_begin<WITH_ROW, T>(j, t, down + (STAGES - 1) * SLAB, &stages[(at + STAGES - 1) % STAGES]);
+            floe_copy_async_commit();
+            at = (at + 1) % STAGES;
         } else {
             raw = slab_fetch<FAST, WITH_ROW, T>(j, t, down);
         }
@@ -314,32 +322,65 @@ FLOE_DEV void tile_add(const floe_stencil_dev_job *j, const tile &t, double (*sh
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
 
-/* A warp has a tile in turn. Words: sums at lags 0 to 10 along the axis, then along the row. */
+/* Adds a warp's tiles along an axis, one in turn, from tile *next on; *next: that of the next axis. */
 template <typename T, bool FAST, bool WITH_ROW>
-__global__ void __launch_bounds__(THREADS, WITH_ROW ? BLOCKS_WITH_ROW : BLOCKS)
-    stencil_totals_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t axis, uint64_t ntasks)
+FLOE_DEV void tiles_add(const floe_stencil_dev_job *job, uint32_t axis, double (*shared)[PITCH],
+                        stage<T, WITH_ROW> *stages, uint64_t *next, products *along_axis, products *along_row)
 {
-    __shared__ __align__(16) double shared[WITH_ROW ? WARPS : 1][SLAB][PITCH];
-    __shared__ stage<T, WITH_ROW> stages[FAST && sizeof(T) == sizeof(float) ? 2 : 1];
-    __shared__ double words[WARPS][2 * LAGS];
-    const uint32_t warp = threadIdx.x / FLOE_WARP;
-    products along_axis, along_row;
-    products_init(&along_axis);
-    products_init(&along_row);
-    for (uint64_t i = (uint64_t)blockIdx.x * WARPS + warp; i < ntasks; i += (uint64_t)gridDim.x * WARPS) {
-        const tile t = tile_of(&job, axis, i);
+    const uint64_t ntasks = ntasks_of(job, axis);
+    uint64_t i = *next;
+    for (; i < ntasks; i += (uint64_t)gridDim.x * WARPS) {
+        const tile t = tile_of(job, axis, i);
         if (FAST && t.is_whole)
-            tile_add<T, true, WITH_ROW>(&job, t, shared[WITH_ROW ? warp : 0], stages, &along_axis, &along_row);
+            tile_add<T, true, WITH_ROW>(job, t, shared, stages, along_axis, along_row);
         else
-            tile_add<T, false, WITH_ROW>(&job, t, shared[WITH_ROW ? warp : 0], stages, &along_axis, &along_row);
+            tile_add<T, false, WITH_ROW>(job, t, shared, stages, along_axis, along_row);
+    }
+    *next = i - ntasks;
+}
+
+FLOE_DEV void products_write(const products &p, double *words)
+{
+#pragma unroll 1
+    for (int lag = 0; lag < LAGS; lag++)
+        words[lag] = products_at(p, lag);
+}
+
+/* Axes: bit a for axis a; products along the row are found on the way along the first of them. Words: sums at lags 0 to 10
+ * along each axis. */
+template <typename T, bool FAST>
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    stencil_totals_kernel(const __grid_constant__ floe_stencil_dev_job job, uint32_t axes)
+{
+    __shared__ __align__(16) double shared[WARPS][SLAB][PITCH];
+    __shared__ double words[WARPS][FLOE_STENCIL_TOTALS_WORDS];
+    FLOE_DYNAMIC_SHARED(uint4, on_the_way);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, first = (uint32_t)__ffs((int)axes) - 1;
+    uint64_t next = (uint64_t)blockIdx.x * WARPS + warp;
+    for (uint32_t k = floe_lane(); k < FLOE_STENCIL_TOTALS_WORDS; k += FLOE_WARP)
+        words[warp][k] = 0;
+    __syncwarp();
+    {
+        products along_axis, along_row;
+        products_init(&along_axis);
+        products_init(&along_row);
+        tiles_add<T, FAST, true>(&job, first, shared[warp], (stage<T, true> *)on_the_way, &next, &along_axis,
+                                 &along_row);
+        products_write(along_axis, words[warp] + first * LAGS);
+        products_write(along_row, words[warp] + ROW * LAGS);
     }
 #pragma unroll 1
-    for (int lag = 0; lag < LAGS; lag++) {
-        words[warp][lag] = products_at(along_axis, lag);
-        words[warp][LAGS + lag] = products_at(along_row, lag);
+    for (uint32_t axis = first + 1; axis < ROW; axis++) {
+        if (!(axes >> axis & 1))
+            continue;
+        products along_axis;
+        products_init(&along_axis);
+        tiles_add<T, FAST, false>(&job, axis, shared[warp], (stage<T, false> *)on_the_way, &next, &along_axis,
+                                  &along_axis);
+        products_write(along_axis, words[warp] + axis * LAGS);
     }
     __syncthreads();
-    for (uint32_t k = threadIdx.x; k < 2 * LAGS; k += THREADS) {
+    for (uint32_t k = threadIdx.x; k < FLOE_STENCIL_TOTALS_WORDS; k += THREADS) {
         double v = 0;
         for (uint32_t w = 0; w < WARPS; w++)
             v += words[w][k];
@@ -348,27 +389,30 @@ __global__ void __launch_bounds__(THREADS, WITH_ROW ? BLOCKS_WITH_ROW : BLOCKS)
 }
 
 template <typename T, bool FAST>
-int launch(const floe_stencil_dev_job *job, uint32_t axis, bool with_row, double *words, cudaStream_t stream)
+int launch(const floe_stencil_dev_job *job, uint32_t axes, double *words, cudaStream_t stream)
 {
-    const uint64_t ntasks = ntasks_of(job, axis), most = PROCESSORS * (with_row ? BLOCKS_WITH_ROW : BLOCKS);
-    const uint32_t nblocks = (uint32_t)floe_max64(1, floe_min64(floe_ceil_div(ntasks, WARPS), most));
-    if (with_row)
-        FLOE_LAUNCH((stencil_totals_kernel<T, FAST, true>), nblocks, THREADS, 0, stream, *job, axis, ntasks);
-    else
-        FLOE_LAUNCH((stencil_totals_kernel<T, FAST, false>), nblocks, THREADS, 0, stream, *job, axis, ntasks);
-    const int error = (int)cudaGetLastError();
+    uint64_t ntasks = 0;
+    for (uint32_t a = 0; a < ROW; a++)
+        ntasks += axes >> a & 1 ? ntasks_of(job, a) : 0;
+    const uint32_t nblocks =
+        (uint32_t)floe_max64(1, floe_min64(floe_ceil_div(ntasks, WARPS), (uint64_t)PROCESSORS * BLOCKS));
+    const size_t nbytes = FAST && sizeof(T) == sizeof(float) ? STAGES * sizeof(stage<T, true>) : 0;
+    int error = (int)cudaFuncSetAttribute(stencil_totals_kernel<T, FAST>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          (int)nbytes);
+    if (error)
+        return error;
+    FLOE_LAUNCH((stencil_totals_kernel<T, FAST>), nblocks, THREADS, nbytes, stream, *job, axes);
+    error = (int)cudaGetLastError();
     return error ? error : floe_stencil_join_parts(job->parts, nblocks, FLOE_STENCIL_TOTALS_WORDS, 0, words, stream);
 }
 
 } // namespace
 
-int floe_stencil_totals_cuda(const floe_stencil_dev_job *job, uint32_t axis, bool with_row, double *words, void *stream)
+int floe_stencil_totals_cuda(const floe_stencil_dev_job *job, uint32_t axes, double *words, void *stream)
 {
     const cudaStream_t s = (cudaStream_t)stream;
     const bool fast = job->vectors && !job->masked && !job->alone;
     if (job->narrow)
-        return fast ? launch<float, true>(job, axis, with_row, words, s)
-                    : launch<float, false>(job, axis, with_row, words, s);
-    return fast ? launch<double, true>(job, axis, with_row, words, s)
-                : launch<double, false>(job, axis, with_row, words, s);
+        return fast ? launch<float, true>(job, axes, words, s) : launch<float, false>(job, axes, words, s);
+    return fast ? launch<double, true>(job, axes, words, s) : launch<double, false>(job, axes, words, s);
 }
