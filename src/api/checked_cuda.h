@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoding the opened chunks of a stream of encoder pack, and checking the whole stream, by a single kernel: what blocks check and
- * what others decode is the same part of the stream, which comes from memory once.
+ * Decompressing a stream of encoder pack in device memory by a single kernel: what blocks check and what others decode is the
+ * same part of the stream, which comes from memory once.
  */
 #ifndef FLOE_API_CHECKED_CUDA_H
 #define FLOE_API_CHECKED_CUDA_H
@@ -15,19 +15,23 @@
 extern "C" {
 #endif
 
-/* What the blocks of the kernel tell one another; device memory. All 0 before it. */
+/* What the blocks of the kernel tell one another; device memory. All 0 before and after it. */
 typedef struct floe_checked_state {
-    uint64_t ndone;       /* blocks, but for the last */
+    uint64_t ndone;       /* blocks, but for the one that reports */
+    uint64_t nopen;       /* chunks of the grid that was guessed */
     uint32_t statuses[4]; /* of container, payloads, opening and decoding: the first that is not FLOE_OK stands */
 } floe_checked_state;
 
-/* decode: opened, as floe_open_cuda does it with records; decoders are NULL. */
+/* Words of the same kind behind it: tallies, and a word a chunk that says whether it is open. */
+#define FLOE_CHECKED_WORDS(max_chunks) (1 + 2 * (uint64_t)(max_chunks))
+
+/* Encoder pack only: call.decoders is NULL. */
 typedef struct floe_checked_job {
-    floe_lorenzo_decode_call decode;
+    floe_open_job chunk;      /* *call.status is not wanted */
     floe_container_open open; /* nothing of what it tells is wanted */
-    floe_lorenzo_guess guess; /* as that of who opens */
     floe_checked_state *state;
-    void *tallies; /* floe_container_verify_nbytes(max_chunks), all 0 before */
+    uint64_t *tallies; /* FLOE_CHECKED_WORDS */
+    uint64_t *opened;  /* of those, max_chunks */
     floe_device_report *report;
 } floe_checked_job;
 

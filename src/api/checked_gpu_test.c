@@ -19,6 +19,11 @@ static const gpu_case cases[] = {
     {"fill", FLOE_F32, 3, {40, 48, 64}, "rel=1e-3 preset=fast chunk=20x48x64"},
     {"turbulence", FLOE_F32, 3, {40, 40, 40}, "pwrel=1e-3 preset=fast chunk=10x40x40"},
     {"steps", FLOE_F32, 3, {20, 40, 40}, "lossless preset=fast chunk=5x40x40"},
+    {"turbulence",
+     FLOE_F32,
+     1,
+     {100000},
+     "abs=0.01 fill=none preset=fast chunk=64"}, /* more than a context's state holds */
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles to values, and all checks of their stream beside it. One block judges all of the stream but the payloads. Others check
- * pieces of the payloads, spread evenly among those that decode, whose words they bring near: both walk through the stream at
- * one pace. The last block waits for all others, and reports.
+ * A stream of encoder pack: checked, opened and decoded by one kernel. The first block judges all of the stream but the
+ * payloads, and reports when all others are done. Some open a chunk each. Others check pieces of the payloads, spread evenly
+ * among those that decode, whose words they bring near: both walk through the stream at one pace.
  *
- * The kernel before opens chunks. Blocks that run at once do not wait for that: what they check is there, and where their tiles
- * lie they find out themselves, if the stream is as most are.
+ * Where their tiles lie blocks find out themselves, if the stream is as most are; else of the opened chunk. Whoever comes first
+ * opens it, so nobody waits for a block that may not run yet.
  */
 #include "api/checked_cuda.h"
 
 #include "api/open_grid.cuh"
-#include "backend/device_order.cuh"
+#include "backend/device_acquire.cuh"
 #include "base/dev_report_math.h"
 #include "codec/lorenzo_decode_pack.cuh"
 #include "container/container_judge.cuh"
@@ -20,30 +20,48 @@ namespace
 {
 
 enum {
-    PIECES = BATCH,                               /* of a block that checks, where there are blocks enough */
-    EARLY_BLOCKS = 132 * PACK_BLOCKS_A_PROCESSOR, /* that an H100 or H200 runs at once */
-    HASH_BLOCKS = 2 * EARLY_BLOCKS                /* at most */
+    PIECES = BATCH,                                 /* of a block that checks, where there are blocks enough */
+    HASH_BLOCKS = 2 * 132 * PACK_BLOCKS_A_PROCESSOR /* at most: twice as many as an H100 or H200 runs at once */
 };
 static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
-static_assert(sizeof(judge_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES,
-              "in the place of the words");
 
 enum { OF_CONTAINER, OF_PAYLOADS, OF_OPENING, OF_DECODING, STATUSES };
 static_assert(STATUSES == sizeof((floe_checked_state *)0)->statuses / sizeof(uint32_t), "one each");
 
-/* How blocks are dealt out: block 0 judges; of those behind it, as many as have gone by when number * hash_rate passes a whole
+/* Of a chunk: nobody has opened it; somebody is at it; it is open. */
+enum { CHUNK_CLOSED, CHUNK_CLAIMED, CHUNK_OPEN };
+
+/* What a block finds out of its chunk; shared memory. */
+struct early_chunk {
+    floe_peek peek;
+    floe_dev_chunk c;
+    uint32_t head[FLOE_LORENZO_HEADER_WORDS], sums[PACK_WARPS];
+};
+
+/* A chunk that the block opens. */
+struct open_shared {
+    opening o;
+    floe_peek peek;
+    bool claimed;
+};
+static_assert(sizeof(judge_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES &&
+                  sizeof(open_shared) <= PACK_SHARED_NBYTES,
+              "in the place of the words");
+
+/* How blocks are dealt out: behind those that judge and open, as many as have gone by when number * hash_rate passes a whole
  * number check pieces, the others decode. */
 struct shares {
-    uint32_t nhash, ndecode;
+    uint32_t nopen, nhash, ndecode;
     uint64_t hash_rate; /* in units of 2^-32, rounded up: exact for fewer than 2^32 blocks */
 };
 
 shares shares_of(const floe_checked_job &job)
 {
-    const uint64_t npieces = job.open.nbytes / FLOE_CHECKSUM_PIECE + 1 + job.decode.max_chunks;
+    const uint64_t npieces = job.open.nbytes / FLOE_CHECKSUM_PIECE + 1 + job.chunk.call.max_chunks;
     shares s;
+    s.nopen = (uint32_t)job.chunk.call.max_chunks;
     s.nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, PIECES), HASH_BLOCKS);
-    s.ndecode = (uint32_t)floe_ceil_div(job.decode.max_slots, PACK_WARPS);
+    s.ndecode = (uint32_t)floe_ceil_div(job.chunk.call.max_slots, PACK_WARPS);
     s.hash_rate = floe_ceil_div((uint64_t)s.nhash << 32, (uint64_t)s.nhash + s.ndecode);
     return s;
 }
@@ -52,7 +70,6 @@ FLOE_DEV void tell(const floe_checked_job &job, uint32_t *told, int who, uint32_
 {
     if (status == FLOE_OK)
         return;
-    floe_dev_wait(); /* until statuses are clear */
     atomicExch(told, 1u);
     atomicCAS(job.state->statuses + who, (uint32_t)FLOE_OK, status);
 }
@@ -68,8 +85,8 @@ FLOE_DEV_SELDOM void judge(const floe_checked_job &job, uint32_t *told, judge_sh
         tell(job, told, OF_CONTAINER, status);
 }
 
-/* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so few
- * chunks as there is room for. */
+/* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so
+ * few chunks as there is room for. */
 FLOE_DEV const floe_dev_record *index_of(const floe_checked_job &job, uint64_t nbytes, uint64_t *nrecords)
 {
     static_assert(sizeof(floe_dev_record) == FLOE_INDEX_ENTRY_NBYTES, "entries are records");
@@ -105,20 +122,65 @@ FLOE_DEV_SELDOM void check_payloads(const floe_checked_job &job, uint64_t nbytes
             tell(job, told, OF_PAYLOADS, FLOE_ERR_CHECKSUM);
 }
 
-/* ---- decoding ------------------------------------------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------------------------------------------------- */
 
-/* What a block finds out of its chunk; shared memory. */
-struct early_chunk {
-    floe_peek peek;
-    floe_dev_chunk c;
-    uint32_t head[FLOE_LORENZO_HEADER_WORDS], sums[PACK_WARPS];
-};
+/* Opens a chunk, unless somebody else does; `wait`: until it is open. By a block. */
+FLOE_DEV_SELDOM void open_once(const floe_checked_job &job, uint64_t nbytes, uint64_t chunk, bool wait, uint32_t *told,
+                               open_shared &s)
+{
+    uint64_t *opened = job.opened + chunk;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        s.claimed = atomicCAS((unsigned long long *)opened, (unsigned long long)CHUNK_CLOSED,
+                              (unsigned long long)CHUNK_CLAIMED) == CHUNK_CLOSED;
+    __syncthreads();
+    if (s.claimed) {
+        const uint32_t status = open_by_block(job.chunk, nbytes, chunk, s.peek, &s.o);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            tell(job, told, OF_OPENING, status);
+            *told = 1;
+            __threadfence();
+            floe_store_shared_state(opened, CHUNK_OPEN);
+            if (s.o.nchunks && s.o.as_guessed && chunk < s.o.nchunks)
+                atomicAdd((unsigned long long *)&job.state->nopen, 1ull);
+        }
+    } else if (wait && threadIdx.x == 0) {
+        while (floe_load_acquire(opened) < CHUNK_OPEN)
+            floe_dev_pause();
+    }
+    __syncthreads();
+}
+
+/* The chunk and the tile of a slot in the grid that the stream's header tells. False: there is none. By a block. */
+FLOE_DEV_SELDOM bool find_in_grid(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
+                                  uint32_t *chunk, uint32_t *tile)
+{
+    __syncthreads();
+    if (threadIdx.x == 0)
+        s.o.nchunks = s.o.slots = 0;
+    if (nbytes > job.chunk.nbytes || !floe_peek_load(job.open.stream, nbytes, job.chunk.guess.nchunks, 0, &s.peek))
+        return false;
+    if (threadIdx.x == 0)
+        find_grid(job.chunk, s.peek, &s.o);
+    __syncthreads();
+    const uint64_t nchunks = s.o.nchunks;
+    const uint32_t slots = (uint32_t)s.o.slots;
+    __syncthreads(); /* who goes on may use the place */
+    if (nchunks == 0 || slots == 0)
+        return false;
+    *chunk = slot / slots;
+    *tile = slot % slots;
+    return *chunk < nchunks;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------------------------ */
 
 /* The chunk as it is expected, if it is a whole one. By a block, which synchronizes before it looks at it. */
 FLOE_DEV bool expect_chunk(const floe_checked_job &job, uint32_t chunk, early_chunk &e)
 {
-    const floe_lorenzo_guess &guess = job.guess;
-    const floe_dev_field &field = job.decode.field;
+    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_dev_field &field = job.chunk.call.field;
     int64_t at = 0;
     uint32_t index = chunk;
     for (uint32_t i = field.rank; i-- > 0; index /= guess.along[i]) {
@@ -140,8 +202,8 @@ FLOE_DEV bool expect_chunk(const floe_checked_job &job, uint32_t chunk, early_ch
 FLOE_DEV const uint32_t *peek_chunk(const floe_checked_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
                                     uint64_t *nwords)
 {
-    const floe_lorenzo_guess &guess = job.guess;
-    const floe_dev_field &field = job.decode.field;
+    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_dev_field &field = job.chunk.call.field;
     uint64_t cut[FLOE_MAX_RANK];
     floe_dev_record record;
     if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, guess.nchunks, chunk, &e.peek) ||
@@ -173,15 +235,15 @@ FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chu
     return sum;
 }
 
-/* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened the
- * chunk, and what is not right is found by who does. By a block. */
+/* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened
+ * the chunk, and what is not right is found by who does. By a block. */
 FLOE_DEV_SELDOM bool find_early(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
                                 tile_words *w)
 {
-    const uint32_t chunk = slot / (uint32_t)job.guess.slots, tile = slot % (uint32_t)job.guess.slots;
-    const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.guess.full.view.ntiles;
+    const uint32_t chunk = slot / (uint32_t)job.chunk.guess.slots, tile = slot % (uint32_t)job.chunk.guess.slots;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.chunk.guess.full.view.ntiles;
     uint64_t nwords;
-    if (chunk >= job.guess.nchunks || tile >= ntiles || !expect_chunk(job, chunk, e))
+    if (chunk >= job.chunk.guess.nchunks || tile >= ntiles || !expect_chunk(job, chunk, e))
         return false;
     const uint32_t *words = peek_chunk(job, nbytes, chunk, e, &nwords), *entries = words + FLOE_LORENZO_HEADER_WORDS;
     if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
@@ -210,45 +272,75 @@ FLOE_DEV_SELDOM bool find_early(const floe_checked_job &job, uint64_t nbytes, ui
            at + (w->entry & FLOE_TILE_NWORDS_MASK) <= nwords;
 }
 
+/* That of an opened chunk. */
+FLOE_DEV found_slot find_open(const floe_checked_job &job, uint32_t chunk, uint32_t tile, uint32_t slot)
+{
+    found_slot f = {job.chunk.call.chunks + chunk, words_of(job.chunk.call, slot), tile};
+    if (f.words.encoder != FLOE_LORENZO_PACK)
+        f.chunk = NULL;
+    return f;
+}
+
+/* This warp's tile of those from slot `first` on. By a block. */
+FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint32_t first, early_chunk &e,
+                              uint32_t *told, open_shared &s)
+{
+    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const uint32_t slot = first + threadIdx.x / FLOE_WARP, ahead = slot + AHEAD;
+    const bool open = guess.nchunks && floe_load_acquire(&job.state->nopen) == guess.nchunks;
+    found_slot f = {};
+    uint32_t chunk, tile;
+    if (__syncthreads_and(open)) { /* all chunks are, and the grid is as guessed */
+        if (slot / (uint32_t)guess.slots < guess.nchunks)
+            f = find_open(job, slot / (uint32_t)guess.slots, slot % (uint32_t)guess.slots, slot);
+        if (f.chunk && ahead < guess.nchunks * guess.slots)
+            prefetch_tile(job.chunk.call, ahead);
+        return f;
+    }
+    const bool early = guess.nchunks && guess.all && find_early(job, nbytes, first, e, &f.words);
+    if (early) {
+        f.chunk = &e.c;
+        f.tile = slot % (uint32_t)guess.slots;
+    }
+    if (__syncthreads_and(early) || !find_in_grid(job, nbytes, first, s, &chunk, &tile))
+        return f;
+    open_once(job, nbytes, chunk, true, told, s);
+    return early ? f : find_open(job, chunk, tile + threadIdx.x / FLOE_WARP, slot);
+}
+
 /* Four tiles, a warp each. */
 FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t *told, early_chunk &e,
                            uint32_t *stages)
 {
-    const uint32_t warp = threadIdx.x / FLOE_WARP, slot = block * PACK_WARPS + warp;
-    uint32_t *stage = stages + warp * STAGE_WORDS;
-    found_slot f = {};
-    if (blockIdx.x < EARLY_BLOCKS && job.guess.nchunks != 0 && job.guess.all &&
-        find_early(job, nbytes, block * PACK_WARPS, e, &f.words)) {
-        f.chunk = &e.c;
-        f.tile = slot % (uint32_t)job.guess.slots;
-    } else {
-        floe_dev_wait(); /* until chunks are open */
-        if (slot < job.decode.max_slots)
-            f = find_slot(job.decode, slot);
-    }
+    uint32_t *stage = stages + threadIdx.x / FLOE_WARP * STAGE_WORDS;
+    const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, e, told, *(open_shared *)stages);
     if (f.chunk && decode_found(f, stage) != TILE_DONE && floe_lane() == 0)
         tell(job, told, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
-/* By the last block, whose number says that all others run or are done: so the wait ends. */
-FLOE_DEV void report(const floe_checked_job &job, uint64_t nbytes, uint32_t *told)
+/* By the first block, when it has judged: no other waits for it. What was not 0 is so again. */
+FLOE_DEV void report(const floe_checked_job &job, uint64_t nbytes)
 {
     floe_checked_state *state = job.state;
-    floe_dev_wait();
-    for (uint64_t c = threadIdx.x; c < job.decode.max_chunks; c += PACK_THREADS)
-        tell(job, told, OF_OPENING, job.decode.chunks[c].opened);
     __syncthreads();
-    if (threadIdx.x != 0)
-        return;
-    while (floe_load_shared_state(&state->ndone) + 1 != gridDim.x)
-        floe_dev_pause();
-    __threadfence();
-    uint32_t status = FLOE_OK;
-    for (int i = 0; i < STATUSES && status == FLOE_OK; i++)
-        status = *(volatile uint32_t *)(state->statuses + i);
-    floe_dev_report_write(job.report, status, nbytes, NULL, false);
+    if (threadIdx.x == 0) {
+        while (floe_load_shared_state(&state->ndone) + 1 != gridDim.x)
+            floe_dev_pause();
+        __threadfence();
+        uint32_t status = FLOE_OK;
+        for (int i = 0; i < STATUSES; i++) {
+            const uint32_t said = *(volatile uint32_t *)(state->statuses + i);
+            status = status == FLOE_OK ? said : status;
+        }
+        floe_dev_report_write(job.report, status, nbytes, NULL, false);
+        const floe_checked_state none = {};
+        *state = none;
+    }
+    __syncthreads();
+    for (uint64_t i = threadIdx.x; i < FLOE_CHECKED_WORDS(job.chunk.call.max_chunks); i += PACK_THREADS)
+        job.tallies[i] = 0;
 }
 
 /* What all other blocks end with. Most have nothing to tell, and need not wait for their values to be written. */
@@ -257,7 +349,6 @@ FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
     __syncthreads();
     if (threadIdx.x != 0)
         return;
-    floe_dev_wait(); /* until the count is clear */
     if (*told)
         __threadfence();
     atomicAdd((unsigned long long *)&job.state->ndone, 1ull);
@@ -266,23 +357,25 @@ FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
 __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked_decode_kernel(
     const __grid_constant__ floe_checked_job job, const shares all)
 {
-    floe_dev_begin_early();
+    floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ early_chunk early;
-    __shared__ uint32_t told; /* the block has told a status */
+    __shared__ uint32_t told; /* the block has told something that others look at */
     const uint64_t nbytes = job.open.dev_nbytes ? *job.open.dev_nbytes : job.open.nbytes;
-    const uint32_t i = blockIdx.x - 1, before = (uint32_t)(i * all.hash_rate >> 32);
+    const uint32_t i = blockIdx.x - 1 - all.nopen, before = (uint32_t)(i * all.hash_rate >> 32);
     if (threadIdx.x == 0)
         told = 0;
     __syncthreads();
     if (blockIdx.x == 0)
         judge(job, &told, *(judge_shared *)stages);
+    else if (blockIdx.x <= all.nopen)
+        open_once(job, nbytes, blockIdx.x - 1, false, &told, *(open_shared *)stages);
     else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
         check_payloads(job, nbytes, before, all.nhash, &told, *(hash_shared *)stages);
     else
         decode_tiles(job, nbytes, i - before, &told, early, stages);
-    if (blockIdx.x + 1 == gridDim.x)
-        report(job, nbytes, &told);
+    if (blockIdx.x == 0)
+        report(job, nbytes);
     else
         finish(job, &told);
 }
@@ -296,7 +389,7 @@ int FLOE_R(floe_checked_real_cuda)(const floe_checked_job *job, void *stream)
         cudaFuncSetAttribute(checked_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, PACK_SHARED_NBYTES);
     if (e != cudaSuccess)
         return (int)e;
-    FLOE_LAUNCH_EARLY(checked_decode_kernel, 1 + all.nhash + all.ndecode, PACK_THREADS, PACK_SHARED_NBYTES,
+    FLOE_LAUNCH_EARLY(checked_decode_kernel, 1 + all.nopen + all.nhash + all.ndecode, PACK_THREADS, PACK_SHARED_NBYTES,
                       (cudaStream_t)stream, *job, all);
     return (int)cudaGetLastError();
 }

@@ -36,7 +36,7 @@ typedef struct decompression {
     floe_lorenzo_decode_room room;
     floe_zfp_grid_decode zfp;
     uint64_t max_chunks;
-    floe_checked_state *checked; /* right before the scratch of verify */
+    floe_checked_state *checked; /* of streams with more chunks than the context has room for: else NULL */
     bool quantized;              /* as far as the bound tells: linearly */
     floe_dev_grid grid;          /* that the stream is likely to have: such is the room */
     uint32_t *statuses;          /* STATUSES: what container and codec say */
@@ -77,12 +77,18 @@ static floe_status room_of(const floe_field *layout, const floe_params *params, 
     return room_of_header(&header, d, err);
 }
 
+/* What the blocks of a stream of so many chunks tell one another. */
+static uint64_t checked_nbytes(uint64_t nchunks)
+{
+    return sizeof(floe_checked_state) + FLOE_CHECKED_WORDS(nchunks) * sizeof(uint64_t);
+}
+
 static void take_all(decompression *d, floe_arena *a)
 {
     const uint64_t n = d->max_chunks;
     d->statuses = floe_arena_take(a, STATUSES, sizeof *d->statuses);
-    d->checked = floe_arena_take(a, sizeof *d->checked + floe_container_verify_nbytes(n), 1);
-    d->verify.scratch = d->checked ? d->checked + 1 : NULL;
+    d->checked = floe_arena_take(a, checked_nbytes(n) > FLOE_CUDA_STATE_NBYTES ? checked_nbytes(n) : 0, 1);
+    d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
     d->open.header = floe_arena_take(a, 1, sizeof *d->open.header);
     d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
     d->open.records = floe_arena_take(a, n, sizeof *d->open.records);
@@ -149,18 +155,19 @@ static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *er
     return floe_cuda_join(&ctx->cuda, err);
 }
 
-/* Where they are those of encoder pack alone, what decodes them checks the stream, too, and reports. Tiles that take the long
- * way, as they do unless quantized, leave a block too little to share. */
+/* Where they are those of encoder pack alone, a single kernel does it all. Tiles that take the long way, as they do unless
+ * quantized, leave a block too little to share. */
 static floe_status start_checked(floe_ctx *ctx, const decompression *d, floe_device_report *report)
 {
-    floe_open_job chunks = d->chunks; /* what is added does not go on to a second attempt, which has other memory */
-    floe_checked_job job = {
-        .decode = chunks.call, .open = d->open, .state = d->checked, .tallies = d->verify.scratch, .report = report};
-    job.guess = chunks.guess;
+    const uint64_t nbytes = checked_nbytes(d->max_chunks);
+    floe_checked_job job = {.chunk = d->chunks, .open = d->open, .state = ctx->cuda.state, .report = report};
     job.open.records = NULL;
-    chunks.cleared = (uint64_t *)d->checked;
-    chunks.cleared_nwords = (sizeof *d->checked + floe_container_verify_nbytes(d->max_chunks)) / 8;
-    FLOE_CUDA(&ctx->err, floe_open_cuda(&chunks, ctx->cuda.stream));
+    if (nbytes > FLOE_CUDA_STATE_NBYTES) {
+        job.state = d->checked;
+        FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->checked, nbytes, &ctx->err));
+    }
+    job.tallies = (uint64_t *)(job.state + 1);
+    job.opened = job.tallies + 1 + d->max_chunks;
     FLOE_CUDA(&ctx->err, d->open.dtype == FLOE_F32 ? floe_checked_real_cuda_f32(&job, ctx->cuda.stream)
                                                    : floe_checked_real_cuda_f64(&job, ctx->cuda.stream));
     return FLOE_OK;

@@ -15,8 +15,6 @@ typedef struct floe_open_job {
     uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
     uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes;    /* or NULL */
-    uint64_t *cleared;             /* NULL, or what becomes 0: so many words */
-    uint64_t cleared_nwords;
 } floe_open_job;
 
 /* One kernel; what came of it is in each chunk's `opened`. Returns a cudaError_t as a number. */

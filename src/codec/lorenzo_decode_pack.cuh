@@ -30,6 +30,23 @@ FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot
     return w;
 }
 
+/* Whole tiles. What does not find room at once is seldom. By value: where the addresses go, nothing stays in registers. */
+template <int RANK>
+static __device__ __noinline__ outcome decode_parts(target t, uint32_t mode, floe_int base, floe_real step,
+                                                    pack_source source, uint4 *line)
+{
+    return decode_fast<RANK, true>(t, mode, base, step, source, line);
+}
+template <int RANK>
+FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, floe_real step, pack_source source,
+                              uint4 *line)
+{
+    if (source.w.next != source.w.nwords)
+        return decode_parts<RANK>(t, mode, base, step, source, line);
+    pack_source_of<false> all = {source.w, source.nsteps, source.descriptors};
+    return decode_fast<RANK, true>(t, mode, base, step, all, line);
+}
+
 template <int RANK>
 FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile, pack_source &source,
                              uint32_t *stage)
@@ -47,7 +64,7 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
         source.w.at += BASE_WORDS;
         if (!source_open(source, t.nsteps))
             return TILE_BAD;
-        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source, line)
+        result = t.whole ? decode_whole<RANK>(t, mode, base, step, source, line)
                          : decode_cut<RANK>(t, mode, base, step, source);
     }
     if (result == TILE_DONE)

@@ -42,16 +42,48 @@ FLOE_DEV float add(float a, float b) { return a + b; }
 FLOE_DEV int32_t add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 FLOE_DEV int64_t add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 
-/* Sums over lanes, of integers without a sign. */
-FLOE_DEV float sum_left(float v) { return floe_sum_before8(v); }
-FLOE_DEV int32_t sum_left(int32_t v) { return (int32_t)floe_sum_before8((uint32_t)v); }
-FLOE_DEV int64_t sum_left(int64_t v) { return (int64_t)floe_sum_before8((uint64_t)v); }
-FLOE_DEV float sum_above(float v) { return floe_sum_above8(v); }
-FLOE_DEV int32_t sum_above(int32_t v) { return (int32_t)floe_sum_above8((uint32_t)v); }
-FLOE_DEV int64_t sum_above(int64_t v) { return (int64_t)floe_sum_above8((uint64_t)v); }
-FLOE_DEV float sum_all_left(float v) { return floe_sum_before(v); }
-FLOE_DEV int32_t sum_all_left(int32_t v) { return (int32_t)floe_sum_before((uint32_t)v); }
-FLOE_DEV int64_t sum_all_left(int64_t v) { return (int64_t)floe_sum_before((uint64_t)v); }
+FLOE_DEV float sub(float a, float b) { return a - b; }
+FLOE_DEV int32_t sub(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
+FLOE_DEV int64_t sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+
+/* v += the v of the lane DELTA before, in its run of WIDTH lanes. */
+template <int DELTA, int WIDTH> FLOE_DEV void scan_step(float &v) { floe_scan_step<DELTA, WIDTH>(v); }
+template <int DELTA, int WIDTH> FLOE_DEV void scan_step(int32_t &v)
+{
+    uint32_t u = (uint32_t)v;
+    floe_scan_step<DELTA, WIDTH>(u);
+    v = (int32_t)u;
+}
+template <int DELTA, int WIDTH> FLOE_DEV void scan_step(int64_t &v)
+{
+    uint64_t u = (uint64_t)v;
+    floe_scan_step<DELTA, WIDTH>(u);
+    v = (int64_t)u;
+}
+
+/* Sums over the lanes up to this one: of its run of 8; of those 8, 16 and 24 before; of all. */
+template <class T> FLOE_DEV T sum_left(T v)
+{
+    scan_step<1, 8>(v);
+    scan_step<2, 8>(v);
+    scan_step<4, 8>(v);
+    return v;
+}
+template <class T> FLOE_DEV T sum_above(T v)
+{
+    scan_step<8, 32>(v);
+    scan_step<16, 32>(v);
+    return v;
+}
+template <class T> FLOE_DEV T sum_all_left(T v)
+{
+    scan_step<1, 32>(v);
+    scan_step<2, 32>(v);
+    scan_step<4, 32>(v);
+    scan_step<8, 32>(v);
+    scan_step<16, 32>(v);
+    return v;
+}
 
 /* ---- sums in a plane ----------------------------------------------------------------------------------------------- */
 
@@ -61,10 +93,11 @@ template <class T> FLOE_DEV void sum_row(T v[4])
 #pragma unroll
     for (int x = 1; x < 4; x++)
         v[x] = add(v[x], v[x - 1]);
-    const T left = sum_left(v[3]);
+    const T all = sum_left(v[3]), left = sub(all, v[3]);
 #pragma unroll
-    for (int x = 0; x < 4; x++)
+    for (int x = 0; x < 3; x++)
         v[x] = add(v[x], left);
+    v[3] = all;
 }
 
 /* Four values of a column, at v[0], v[4] .. */
@@ -73,10 +106,11 @@ template <class T> FLOE_DEV void sum_column(T *v)
 #pragma unroll
     for (int y = 4; y < 16; y += 4)
         v[y] = add(v[y], v[y - 4]);
-    const T above = sum_above(v[12]);
+    const T all = sum_above(v[12]), above = sub(all, v[12]);
 #pragma unroll
-    for (int y = 0; y < 16; y += 4)
+    for (int y = 0; y < 12; y += 4)
         v[y] = add(v[y], above);
+    v[12] = all;
 }
 
 /* N values of a row, in a row of all 32 groups. */
@@ -85,10 +119,11 @@ template <int N, class T> FLOE_DEV void sum_line(T v[N])
 #pragma unroll
     for (int x = 1; x < N; x++)
         v[x] = add(v[x], v[x - 1]);
-    const T left = sum_all_left(v[N - 1]);
+    const T all = sum_all_left(v[N - 1]), left = sub(all, v[N - 1]);
 #pragma unroll
-    for (int x = 0; x < N; x++)
+    for (int x = 0; x < N - 1; x++)
         v[x] = add(v[x], left);
+    v[N - 1] = all;
 }
 
 /* p of one plane, with the corner added to its first value -> q. Rank 3. */

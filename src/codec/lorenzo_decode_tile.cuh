@@ -233,7 +233,7 @@ FLOE_DEV void window_trim(word_window &w, uint32_t room)
 /* n words from `at` on, which are left, stand in the stage. */
 FLOE_DEV void window_need(word_window &w, uint32_t n)
 {
-    if (w.at + n <= w.end)
+    if (n <= w.end - w.at)
         return;
     __syncwarp();
     window_fetch(w);
@@ -249,8 +249,7 @@ struct step_head {
 };
 
 /* Words of planes FROM .. FROM + N - 1 of this lane's group; 0 beyond its width. at moves on. */
-template <int FROM, int N>
-FLOE_DEV void get_planes(const uint32_t *words, uint32_t &at, uint32_t width, uint32_t most, uint32_t *a)
+template <int FROM, int N> FLOE_DEV void get_planes(const uint32_t *words, uint32_t &at, uint32_t width, uint32_t *a)
 {
     const uint32_t below = floe_lanes_below();
 #pragma unroll
@@ -258,7 +257,7 @@ FLOE_DEV void get_planes(const uint32_t *words, uint32_t &at, uint32_t width, ui
         uint32_t who[4];
 #pragma unroll
         for (int b = 0; b < 4; b++) {
-            who[b] = FROM + first < (int)most ? __ballot_sync(FLOE_ALL_LANES, (int)width > FROM + first + b) : 0;
+            who[b] = __ballot_sync(FLOE_ALL_LANES, (int)width > FROM + first + b);
             a[first + b] = 0;
         }
 #pragma unroll
@@ -349,7 +348,7 @@ FLOE_DEV void add_byte(const uint32_t *words, uint32_t &at, uint32_t width, uint
     uint32_t a[8];
     if ((int)most <= 8 * BYTE)
         return;
-    get_planes<8 * BYTE, 8>(words, at, width, most, a);
+    get_planes<8 * BYTE, 8>(words, at, width, a);
     floe_transpose8(a);
 #pragma unroll
     for (int i = 0; i < GROUP; i++)
@@ -384,17 +383,17 @@ template <class T> FLOE_DEV void plane_residuals(const uint32_t *words, uint32_t
 {
     if (h.most <= 4) {
         uint32_t a[8];
-        get_planes<0, 4>(words, at, h.width, h.most, a);
+        get_planes<0, 4>(words, at, h.width, a);
         bytes_of_planes<4, number<T>::BIASED>(a);
         numbers_of_bytes<4>(a, r);
     } else if (h.most <= 8) {
         uint32_t a[8];
-        get_planes<0, 8>(words, at, h.width, h.most, a);
+        get_planes<0, 8>(words, at, h.width, a);
         bytes_of_planes<8, number<T>::BIASED>(a);
         numbers_of_bytes<8>(a, r);
     } else if (h.most <= 16) {
         uint32_t b[16];
-        get_planes<0, 16>(words, at, h.width, h.most, b);
+        get_planes<0, 16>(words, at, h.width, b);
         const uint32_t sign = b[0];
 #pragma unroll
         for (int k = 0; k < 15; k++)
@@ -412,19 +411,30 @@ template <class T> FLOE_DEV void plane_residuals(const uint32_t *words, uint32_t
 
 /* ---- where the steps of a coded tile come from --------------------------------------------------------------------- */
 
-/* Encoder pack. The window stands at the body. */
-struct pack_source {
+/* Encoder pack. The window stands at the body; PARTS: not all words may be there yet. */
+template <bool PARTS> struct pack_source_of {
     word_window w;
     uint32_t nsteps, descriptors; /* lane i has word i of them */
 };
+typedef pack_source_of<true> pack_source;
+
+template <bool PARTS> FLOE_DEV uint32_t source_left(const pack_source_of<PARTS> &p)
+{
+    return PARTS ? words_left(p.w) : p.w.end - p.w.at;
+}
+template <bool PARTS> FLOE_DEV void source_need(pack_source_of<PARTS> &p, uint32_t n)
+{
+    if (PARTS)
+        window_need(p.w, n);
+}
 
 /* False: damaged. */
-FLOE_DEV bool source_open(pack_source &p, uint32_t nsteps)
+template <bool PARTS> FLOE_DEV bool source_open(pack_source_of<PARTS> &p, uint32_t nsteps)
 {
     const uint32_t n = (nsteps + 1) / 2;
-    if (words_left(p.w) < n)
+    if (source_left(p) < n)
         return false;
-    window_need(p.w, n);
+    source_need(p, n);
     p.nsteps = nsteps;
     p.descriptors = floe_lane() < n ? p.w.stage[p.w.at + floe_lane()] : 0;
     p.w.at += n;
@@ -432,16 +442,17 @@ FLOE_DEV bool source_open(pack_source &p, uint32_t nsteps)
 }
 
 /* False: damaged. present: this lane's group has a cell inside the field. */
-template <bool WHOLE> FLOE_DEV bool source_step(pack_source &p, uint32_t s, bool present, step_head &h)
+template <bool WHOLE, bool PARTS>
+FLOE_DEV bool source_step(pack_source_of<PARTS> &p, uint32_t s, bool present, step_head &h)
 {
     const uint32_t lane = floe_lane(),
                    descriptor = __shfl_sync(FLOE_ALL_LANES, p.descriptors, (int)s / 2) >> s % 2 * 16;
     const uint32_t least = descriptor >> FLOE_PACK_LEAST_SHIFT & 127, planes = descriptor >> FLOE_PACK_PLANES_SHIFT & 7;
     const uint32_t kind = (descriptor & 0xFFFF) >> FLOE_PACK_FLAT_SHIFT, n = (kind == 2) + planes;
     const uint32_t presents = WHOLE ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present);
-    if (kind > 2 || n > words_left(p.w))
+    if (kind > 2 || n > source_left(p))
         return false;
-    window_need(p.w, n);
+    source_need(p, n);
     const uint32_t *words = p.w.stage + p.w.at;
     const uint32_t flats = kind == 0 ? 0 : kind == 1 ? presents : *words++;
     uint32_t above = 0;
@@ -461,7 +472,7 @@ template <bool WHOLE> FLOE_DEV bool source_step(pack_source &p, uint32_t s, bool
     if (h.most > WIDEST)
         return false;
     h.total = __reduce_add_sync(FLOE_ALL_LANES, h.width);
-    return h.total <= words_left(p.w);
+    return h.total <= source_left(p);
 }
 
 /* Moves over a step that others look at, of which all words stand in the stage. False: damaged; whatever else is wrong with
@@ -471,7 +482,7 @@ template <bool WHOLE> FLOE_DEV bool source_skip(pack_source &p, uint32_t s, bool
     const uint32_t lane = floe_lane(),
                    descriptor = __shfl_sync(FLOE_ALL_LANES, p.descriptors, (int)s / 2) >> s % 2 * 16;
     const uint32_t least = descriptor >> FLOE_PACK_LEAST_SHIFT & 127, planes = descriptor >> FLOE_PACK_PLANES_SHIFT & 7;
-    const uint32_t flats = (descriptor & 0xFFFF) >> FLOE_PACK_FLAT_SHIFT == 2, left = words_left(p.w);
+    const uint32_t flats = (descriptor & 0xFFFF) >> FLOE_PACK_FLAT_SHIFT == 2, left = source_left(p);
     const uint32_t presents = WHOLE ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present);
     if (flats + planes > left)
         return false;
@@ -482,13 +493,14 @@ template <bool WHOLE> FLOE_DEV bool source_skip(pack_source &p, uint32_t s, bool
     return flats + planes + total <= left;
 }
 
-template <class T> FLOE_DEV void source_residuals(pack_source &p, uint32_t, const step_head &h, T r[GROUP])
+template <class T, bool PARTS>
+FLOE_DEV void source_residuals(pack_source_of<PARTS> &p, uint32_t, const step_head &h, T r[GROUP])
 {
-    window_need(p.w, h.total);
+    source_need(p, h.total);
     plane_residuals(p.w.stage, p.w.at, h, r);
 }
 
-FLOE_DEV bool source_at_end(const pack_source &p) { return words_left(p.w) == 0; }
+template <bool PARTS> FLOE_DEV bool source_at_end(const pack_source_of<PARTS> &p) { return source_left(p) == 0; }
 
 /* Encoder huffman: the tile is decoded as far as symbols. */
 struct huffman_source {

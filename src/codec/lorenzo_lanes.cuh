@@ -41,16 +41,6 @@ template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
 }
 #endif
 
-/* Sum of v over the lanes before this one in its run of 8. */
-template <class T> FLOE_DEV T floe_sum_before8(T v)
-{
-    T sum = v;
-    floe_scan_step<1, 8>(sum);
-    floe_scan_step<2, 8>(sum);
-    floe_scan_step<4, 8>(sum);
-    return sum - v;
-}
-
 /* Sum of v over all lanes before this one. */
 template <class T> FLOE_DEV T floe_sum_before(T v)
 {
@@ -58,15 +48,6 @@ template <class T> FLOE_DEV T floe_sum_before(T v)
     floe_scan_step<1, 32>(sum);
     floe_scan_step<2, 32>(sum);
     floe_scan_step<4, 32>(sum);
-    floe_scan_step<8, 32>(sum);
-    floe_scan_step<16, 32>(sum);
-    return sum - v;
-}
-
-/* Sum of v over the lanes 8, 16 and 24 before this one. */
-template <class T> FLOE_DEV T floe_sum_above8(T v)
-{
-    T sum = v;
     floe_scan_step<8, 32>(sum);
     floe_scan_step<16, 32>(sum);
     return sum - v;

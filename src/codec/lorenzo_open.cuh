@@ -18,7 +18,7 @@ namespace
 
 enum {
     MAX_THREADS = 1024,
-    RUN = 4, /* entries of a thread at a time: with 1024 threads, all of a chunk of 128 MiB of f32 */
+    RUN = 16, /* entries of a thread at a time: with 256 threads, all of a chunk of 128 MiB of f32 */
     MAX_SLOTS = 1 << 30
 };
 
