@@ -5,8 +5,8 @@
  *
  * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths tell afterwards:
  * additions of floats run at twice the rate of those of integers. Where that fails a tile is done again, of f32 with
- * integers (T = int32_t), of f64 the long way. Whole tiles of f32 that are not drafts begin in lorenzo_encode_halves.cuh, and
- * come here where a residual is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those
+ * integers (T = int32_t), of f64 the long way. Tiles of f32 that are not drafts begin in lorenzo_encode_halves.cuh, and come
+ * here where a residual is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those
  * of pack.h. Whatever else is unfit takes the long way, too (lorenzo_encode_any.cuh).
  */
 #ifndef FLOE_CODEC_LORENZO_ENCODE_FAST_CUH
@@ -271,15 +271,16 @@ template <class T, int RANK> FLOE_DEV void walk_begin(step_walk<T, RANK> &w, uin
     w.inexact = false;
 }
 
-/* The whole numbers of step s. WHOLE: its values are in buffer, or on their way there. FAR: as quantize_pair has it. */
-template <class T, int RANK, bool WHOLE, bool FAR = true>
+/* The whole numbers of step s. STAGED: its values are in buffer, or on their way there, and work is in shared memory. FAR: as
+ * quantize_pair has it. */
+template <class T, int RANK, bool WHOLE, bool STAGED = true, bool FAR = true>
 FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer, T q[GROUP],
                             checks &c)
 {
-    const linear l = WHOLE ? linear_anew(work.quantizer) : work.quantizer;
+    const linear l = STAGED ? linear_anew(work.quantizer) : work.quantizer;
     floe_real x[GROUP];
-    if (WHOLE)
-        take_step<RANK>(buffer, x);
+    if (STAGED)
+        take_next<RANK, WHOLE>(work.tile, s, buffer, x);
     else
         load_step<RANK>(work.tile, s, valid, x);
 #pragma unroll
@@ -298,6 +299,11 @@ FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, c
 template <int RANK, bool WHOLE> FLOE_DEV uint32_t step_valid(const fast_work &work, uint32_t s)
 {
     return WHOLE ? FLOE_ALL_LANES : fast_valid<RANK>(work.tile, s);
+}
+
+template <bool WHOLE> FLOE_DEV uint32_t steps_of(const fast_work &work)
+{
+    return WHOLE ? (uint32_t)FLOE_TILE_STEPS : read_anew(work.tile.nsteps);
 }
 
 /* From the numbers of step s to its words; false where there may be an exception, or T is too narrow. */
@@ -368,22 +374,31 @@ FLOE_DEV void put_descriptors(const sink &out, uint32_t lead, uint32_t s, uint32
     descriptors = 0;
 }
 
-/* Steps `first` and later ones. WHOLE: they come through buffer, where the caller has the first of them already on its
- * way. */
+/* There may be an exception among the values seen so far; the whole warp. */
+FLOE_DEV bool is_unfit(const fast_work &work, const checks &c)
+{
+    return __any_sync(FLOE_ALL_LANES, check_bad(c, read_anew(work.quantizer.tolerance)));
+}
+
+/* Steps `first` and later ones. They come through buffer, where the caller has the first of them already on its way. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead, uint32_t first, uint32_t *buffer,
                            step_walk<T, RANK> &w, checks &c, const Draft &draft, fast_result &r)
 {
-    const fast_tile &t = work.tile;
-    const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : t.nsteps;
+    const uint32_t nsteps = steps_of<WHOLE>(work);
 #pragma unroll 1
     for (uint32_t s = first; s < nsteps; s++) {
         T q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
         quantize_step<T, RANK, WHOLE>(work, s, valid, buffer, q, c);
-        if (WHOLE && s + 1 < nsteps) { /* the values are out of the buffer */
+        if (s == 0 && is_unfit(work, c)) { /* before more is made of it */
+            r.unfit = true;
+            r.done = 0;
+            break;
+        }
+        if (s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
-            fetch_step<RANK, !BY_SUM>(rows_anew<RANK>(t), s + 1, buffer); /* drafts are made of fields of any size */
+            fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, s + 1, buffer); /* drafts are made of fields of any size */
         }
         if (s == 0)
             begin_tile<T, RANK, WHOLE>(q, valid, out, lead, w.b, w.inexact, r);
@@ -399,12 +414,12 @@ FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead
     r.nbody = w.at - descriptors_at(lead);
 }
 
-/* Base and body from word `lead` on; the body of a draft holds symbols instead. WHOLE: as encode_steps has it. */
+/* Base and body from word `lead` on; the body of a draft holds symbols instead. The first step is on its way to buffer. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
                                  const Draft &draft)
 {
-    const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
+    const uint32_t nsteps = steps_of<WHOLE>(work);
     fast_result r = {0, 0, 0, false, false, false, nsteps};
     step_walk<T, RANK> w;
     walk_begin(w, descriptors_at(lead) + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding a whole tile of f32 whose residuals are small, a step at a time, with two of them in a register: numbers of 16
+ * Encoding a tile of f32 whose residuals are small, a step at a time, with two of them in a register: numbers of 16
  * bits (halves) hold all integers that are needed as long as no residual has more than SMALL_BITS of them, and take half the
  * additions and registers. A step that has a wider one is done again by lorenzo_encode_fast.cuh, as are those that follow in
  * its tile: the words are the same.
@@ -61,6 +61,20 @@ FLOE_DEV uint32_t small_width(uint32_t joined)
 /* Some is not in [1024, 2048): the residual is wider, or not a number. */
 FLOE_DEV bool small_fails(uint32_t joined) { return (joined & 0xFC00FC00u) != 0x64006400u; }
 
+/* Bits k and k + 8 of valid, each as a half's worth of bits, for k = first_of_pair(i). */
+FLOE_DEV uint32_t pair_valid(uint32_t valid, int i)
+{
+    const uint32_t tops = valid << (7 - i % 8); /* the two are the highest ones of their bytes */
+#ifdef FLOE_EMULATED
+    const uint32_t two = tops >> (i < 8 ? 7 : 23);
+    return (two & 1) * 0xFFFFu | (two >> 8 & 1) * 0xFFFF0000u;
+#else
+    uint32_t r;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(r) : "r"(tops), "r"(i < 8 ? 0x9988 : 0xBBAA));
+    return r;
+#endif
+}
+
 /* ---- a step -------------------------------------------------------------------------------------------------------- */
 
 /* The last pairs of a group, which its last plane is in. */
@@ -102,15 +116,17 @@ struct small_chosen {
     bool flat, fails;
 };
 
-/* The candidate of each value that takes fewer bits, as choose_values has it. */
-template <int RANK> FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before)
+/* The candidate of each value that takes fewer bits, as choose_values has it. p of cells outside is 0. */
+template <int RANK, bool WHOLE>
+FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before, uint32_t valid)
 {
     uint32_t other[PAIRS], deep_bits = 0, flat_bits = 0;
     const bool first = floe_lane() == 0;
     small_chosen c;
 #pragma unroll
     for (int i = 0; i < PAIRS; i++) {
-        const __half2 f = __hadd2(p[i], __float2half2_rn(0.5f)), d = __hsub2(f, pair_before<RANK>(p, before, i, first));
+        const __half2 f = __hadd2(p[i], __float2half2_rn(0.5f)), was = pair_before<RANK>(p, before, i, first);
+        const __half2 d = __hsub2(f, WHOLE ? was : pair_of(bits_of(was) & pair_valid(valid, i)));
         c.u.v[i] = small_zigzag(d);
         other[i] = small_zigzag(f);
         deep_bits |= c.u.v[i];
@@ -135,18 +151,21 @@ template <int RANK> FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], c
 FLOE_DEV bool is_near(float twice) { return fabsf(twice) <= 4194304.0f; } /* of 2^23 */
 
 /* From the numbers of step s to its words; false where it has to be done again, or cannot be. */
-template <int RANK>
-FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uint32_t mode, const float q[GROUP],
-                         small_walk<RANK> &w, const checks &c)
+template <int RANK, bool WHOLE>
+FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uint32_t valid, uint32_t mode,
+                         const float q[GROUP], small_walk<RANK> &w, const checks &c)
 {
     float p[GROUP];
     __half2 pairs[PAIRS];
     border<float> b = w.b;
     differences_of<RANK, 0>(mode, q, p, b);
 #pragma unroll
-    for (int i = 0; i < PAIRS; i++)
+    for (int i = 0; i < PAIRS; i++) {
         pairs[i] = __floats2half2_rn(p[first_of_pair(i)], p[first_of_pair(i) + 8]);
-    const small_chosen v = choose_small<RANK>(pairs, w.before);
+        if (!WHOLE)
+            pairs[i] = pair_of(bits_of(pairs[i]) & pair_valid(valid, i));
+    }
+    const small_chosen v = choose_small<RANK, WHOLE>(pairs, w.before, valid);
     if (__any_sync(FLOE_ALL_LANES, v.fails || !is_near(q[0]) || check_bad(c, read_anew(work.quantizer.tolerance))))
         return false;
 #pragma unroll
@@ -154,7 +173,7 @@ FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uin
         w.before[i] = pairs[last_pairs<RANK>::FIRST + i];
     w.b.corner = b.corner;
     w.any |= v.width | (uint32_t)v.flat;
-    const uint32_t descriptor = put_step<SMALL_BITS, true>(out, w.at, v.u, v.width, v.flat, true);
+    const uint32_t descriptor = put_step<SMALL_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0);
     w.descriptors |= descriptor << (s % 2 * 16);
     return true;
 }
@@ -178,7 +197,7 @@ template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_wal
 }
 
 /* The rest of a tile, from step r.done on. The step after it is on its way to buffer. */
-template <int RANK>
+template <int RANK, bool WHOLE>
 static __device__ __noinline__ void encode_rest(const fast_work &work, const sink &out, uint32_t *buffer,
                                                 const small_walk<RANK> &w, checks &c, fast_result &r)
 {
@@ -188,13 +207,13 @@ static __device__ __noinline__ void encode_rest(const fast_work &work, const sin
     walk_widen<RANK>(w, wide);
     floe_copy_async_wait();
     __syncwarp();
-    fetch_step<RANK, true>(rows_anew<RANK>(work.tile), first, buffer);
-    r.done = FLOE_TILE_STEPS;
-    encode_steps<float, RANK, true, false>(work, out, 0, first, buffer, wide, c, none, r);
+    fetch_next<RANK, WHOLE, true>(work.tile, first, buffer);
+    r.done = steps_of<WHOLE>(work);
+    encode_steps<float, RANK, WHOLE, false>(work, out, 0, first, buffer, wide, c, none, r);
 }
 
 /* What a call refers to lies in memory: copies do, so that the steps before keep theirs in registers. */
-template <int RANK>
+template <int RANK, bool WHOLE>
 FLOE_DEV fast_result rest_of(const fast_work &work, const sink &out, uint32_t *buffer, const small_walk<RANK> &w,
                              checks &c, const fast_result &r)
 {
@@ -202,43 +221,49 @@ FLOE_DEV fast_result rest_of(const fast_work &work, const sink &out, uint32_t *b
     small_walk<RANK> walk = w;
     checks checks_of_call = c;
     fast_result result = r;
-    encode_rest<RANK>(work, out_of_call, buffer, walk, checks_of_call, result);
+    encode_rest<RANK, WHOLE>(work, out_of_call, buffer, walk, checks_of_call, result);
     c = checks_of_call;
     return result;
 }
 
-/* A whole tile, base and body. Its first step is on its way to buffer. */
-template <int RANK>
+/* A tile, base and body. Its first step is on its way to buffer. */
+template <int RANK, bool WHOLE>
 FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t *buffer, checks &c)
 {
-    fast_result r = {0, 0, 0, false, false, false, FLOE_TILE_STEPS};
+    const uint32_t nsteps = steps_of<WHOLE>(work);
+    fast_result r = {0, 0, 0, false, false, false, nsteps};
     small_walk<RANK> w;
     bool inexact = false;
 #pragma unroll
     for (int i = 0; i < last_pairs<RANK>::COUNT; i++)
         w.before[i] = pair_of(0);
-    w.at = descriptors_at(0) + FLOE_TILE_STEPS / 2;
+    w.at = descriptors_at(0) + (nsteps + 1) / 2;
     w.descriptors = w.any = 0;
     check_begin(c);
 #pragma unroll 1
-    for (uint32_t s = 0; s < FLOE_TILE_STEPS; s++) {
+    for (uint32_t s = 0; s < nsteps; s++) {
         float q[GROUP];
-        quantize_step<float, RANK, true, false>(work, s, FLOE_ALL_LANES, buffer, q, c);
-        if (s + 1 < FLOE_TILE_STEPS) { /* the values are out of the buffer */
+        const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+        quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffer, q, c);
+        if (s == 0 && is_unfit(work, c)) { /* before more is made of it */
+            r.done = 0;
+            break;
+        }
+        if (s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
-            fetch_step<RANK, true>(rows_anew<RANK>(work.tile), s + 1, buffer);
+            fetch_next<RANK, WHOLE, true>(work.tile, s + 1, buffer);
         }
         if (s == 0)
-            begin_tile<float, RANK, true>(q, FLOE_ALL_LANES, out, 0, w.b, inexact, r);
-        if (__any_sync(FLOE_ALL_LANES, inexact) || !code_small<RANK>(work, out, s, r.mode, q, w, c)) {
+            begin_tile<float, RANK, WHOLE>(q, valid, out, 0, w.b, inexact, r);
+        if (__any_sync(FLOE_ALL_LANES, inexact) || !code_small<RANK, WHOLE>(work, out, s, valid, r.mode, q, w, c)) {
             r.done = s;
             break;
         }
-        put_descriptors(out, 0, s, FLOE_TILE_STEPS, w.descriptors);
+        put_descriptors(out, 0, s, nsteps, w.descriptors);
     }
-    if (r.done < FLOE_TILE_STEPS) {
-        r.unfit = __any_sync(FLOE_ALL_LANES, check_bad(c, read_anew(work.quantizer.tolerance)));
-        return r.unfit ? r : rest_of<RANK>(work, out, buffer, w, c, r);
+    if (r.done < nsteps) {
+        r.unfit = is_unfit(work, c);
+        return r.unfit ? r : rest_of<RANK, WHOLE>(work, out, buffer, w, c, r);
     }
     r.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
     r.nbody = w.at - descriptors_at(0);

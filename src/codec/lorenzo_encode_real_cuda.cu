@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that encode tiles of one element type: to their places (fast), or as drafts with their histograms (balanced).
- * lorenzo_encode_halves.cuh and lorenzo_encode_fast.cuh take the tiles that they can, lorenzo_encode_any.cuh the others. */
+ * lorenzo_encode_halves.cuh, lorenzo_encode_fast.cuh and lorenzo_encode_holes.cuh take the tiles that they can,
+ * lorenzo_encode_any.cuh the others. */
 #include "codec/lorenzo_encode_real.h"
 
+#include <type_traits>
+
 #include "codec/lorenzo_encode_any.cuh"
-#include "codec/lorenzo_encode_fast.cuh"
+#include "codec/lorenzo_encode_holes.cuh"
 #if FLOE_REAL_BITS == 32
 #include "codec/lorenzo_encode_halves.cuh"
 #endif
@@ -17,13 +20,13 @@ enum {
     /* Warps of 128 registers (f64: 255) fill the 65536 of a multiprocessor. */
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
     /* A multiprocessor has 228 KiB of shared memory, of which each block costs 1 KiB: 14.2 KiB a warp (f64: 28.2). Less the
-     * step to come and the block's own variables that is a little over 2400 words (f64: 5000), two halves: tiles at a
+     * step to come and the block's own variables that is a little over 2272 words (f64: 4872), two halves: tiles at a
      * ratio of 7. */
-    HALF_WORDS = FLOE_REAL_BITS == 32 ? 1200 : 2500,
+    HALF_WORDS = FLOE_REAL_BITS == 32 ? 1136 : 2436,
     STAGE_WORDS = 2 * HALF_WORDS,
-    SHARED_NBYTES = FLOE_PLACE_WARPS * (BUFFER_WORDS + STAGE_WORDS) * 4,
+    SHARED_NBYTES = FLOE_PLACE_WARPS * (LOOSE_WORDS + STAGE_WORDS) * 4,
     DRAFT_SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
-    DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * BUFFER_WORDS * 4
+    DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * LOOSE_WORDS * 4
 };
 
 /* ---- what the tiles of a chunk have met ---------------------------------------------------------------------------- */
@@ -84,12 +87,30 @@ struct workplace {
     fast_work *work;  /* shared memory: the tile */
 };
 
-/* The long way; also tallies exceptions. */
+/* The first step of a tile that takes the short way, to the buffer. */
+template <int RANK, bool ONCE> FLOE_DEV void fetch_first(const workplace &at)
+{
+    if (read_anew(at.work->tile.whole))
+        fetch_next<RANK, true, ONCE>(at.work->tile, 0, at.buffer);
+    else
+        fetch_next<RANK, false, ONCE>(at.work->tile, 0, at.buffer);
+}
+
+/* A tile that the short way has not taken; also tallies exceptions. holes: there may be some. */
+template <int RANK, bool DRAFT>
 FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile,
-                          bool draft, const workplace &at, sink out, met &m)
+                          bool holes, const workplace &at, sink out, met &m)
 {
     tallies t;
-    const made r = encode_any(chunk, tile, draft, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
+    made r;
+    bool done = false;
+    if (holes) {
+        const floe_uint pattern = (floe_uint)chunk->quantizer.palette[0];
+        fetch_next<RANK, false, false>(at.work->tile, 0, at.buffer);
+        done = encode_holes<RANK, DRAFT>(at.work, pattern, out, at.buffer, t, r);
+    }
+    if (!done)
+        r = encode_any(chunk, tile, DRAFT, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
     met_add(m.error, t.error);
     met_add(m.pw_error, t.pw_error);
     if (floe_lane() == 0 && t.count) {
@@ -100,22 +121,29 @@ FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *
     return r;
 }
 
-/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own that is told the tile's
- * number alone, so that the common path keeps nothing for it. */
+/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path keeps nothing for
+ * it. The first step is on its way. */
 template <class T, int RANK, bool BY_SUM>
-static __device__ __noinline__ fast_result encode_cut_seldom(const floe_dev_chunk *chunk, uint32_t tile,
-                                                             const sink &out, uint32_t lead, checks &c)
+static __device__ __noinline__ fast_result encode_cut_seldom(workplace at, sink out, uint32_t lead, checks &c)
 {
-    const fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
-    return encode_fast<T, RANK, false, BY_SUM>(work, out, lead, (uint32_t *)NULL, c, no_draft());
+    checks own; /* in registers, as are what came by value: what is referred to would be loaded anew after each store */
+    fast_result r;
+#if FLOE_REAL_BITS == 32
+    if constexpr (!BY_SUM && std::is_same<T, float>::value)
+        r = encode_small<RANK, false>(*at.work, out, at.buffer, own);
+    else
+#endif
+        r = encode_fast<T, RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
+    c = own;
+    return r;
 }
 
-/* What a call refers to lies in memory: copies do, so that the common path keeps its own in registers. */
+/* What a call refers to lies in memory: a copy does, so that the common path keeps its own in registers. */
 template <class T, int RANK, bool BY_SUM>
-FLOE_DEV fast_result encode_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, uint32_t lead, checks &c)
+FLOE_DEV fast_result encode_cut(const workplace &at, const sink &out, uint32_t lead, checks &c)
 {
     checks of_call;
-    const fast_result r = encode_cut_seldom<T, RANK, BY_SUM>(chunk, tile, out, lead, of_call);
+    const fast_result r = encode_cut_seldom<T, RANK, BY_SUM>(at, out, lead, of_call);
     c = of_call;
     return r;
 }
@@ -126,19 +154,18 @@ FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t
 {
 #if FLOE_REAL_BITS == 32
     if constexpr (!Draft::DRAFTS)
-        return encode_small<RANK>(*at.work, out, at.buffer, c);
+        return encode_small<RANK, true>(*at.work, out, at.buffer, c);
 #endif
     return encode_fast<floe_real, RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
 }
 
 /* How a tile was encoded. */
-enum way { WAY_LONG, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one of symbols */
+enum way { WAY_LONG, WAY_HOLES, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one of symbols */
 
-/* Encodes a tile the short way; a whole one has its first step on its way. LONG when it cannot: nothing that it left
- * counts. */
+/* Encodes a tile the short way, its first step being on its way. LONG when it cannot, HOLES when there may be exceptions:
+ * nothing that it left counts. */
 template <int RANK, class Draft>
-FLOE_DEV way encode_short(const floe_dev_chunk *chunk, uint32_t tile, const workplace &at, const sink &out, met &m,
-                          const Draft &draft, made &r)
+FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Draft &draft, made &r)
 {
     enum { DRAFT = Draft::DRAFTS };
     if (!read_anew(at.work->tile.fit))
@@ -151,18 +178,21 @@ FLOE_DEV way encode_short(const floe_dev_chunk *chunk, uint32_t tile, const work
         taken = WAY_WHOLE;
         f = encode_whole<RANK>(at, out, lead, c, draft);
     } else {
-        f = encode_cut<floe_real, RANK, DRAFT>(chunk, tile, out, lead, c);
+        f = encode_cut<floe_real, RANK, DRAFT>(at, out, lead, c);
     }
 #if FLOE_REAL_BITS == 32
     if (f.inexact) {
         taken = WAY_CUT;
-        __syncwarp(); /* other lanes write the same words again */
-        f = encode_cut<floe_int, RANK, DRAFT>(chunk, tile, out, lead, c);
+        floe_copy_async_wait(); /* of the buffer */
+        __syncwarp();           /* other lanes write the same words again */
+        fetch_next<RANK, false, !DRAFT>(at.work->tile, 0, at.buffer);
+        f = encode_cut<floe_int, RANK, DRAFT>(at, out, lead, c);
     }
 #endif
     if (f.unfit || f.inexact) {
-        floe_copy_async_wait(); /* of the buffer, which the long way takes */
-        return WAY_LONG;
+        floe_copy_async_wait(); /* of the buffer */
+        __syncwarp();
+        return f.unfit ? WAY_HOLES : WAY_LONG;
     }
     met_add(m.error, c.error);
     r = made_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
@@ -180,7 +210,7 @@ template <int RANK> struct tile_maker {
     __device__ __forceinline__ void fetch(const floe_place_tile &p) const
     {
         if (begin_work<RANK>(call.chunks + p.chunk, p.tile, at.work))
-            fetch_step<RANK, true>(rows_anew<RANK>(at.work->tile), 0, at.buffer);
+            fetch_first<RANK, true>(at);
     }
 
     __device__ __forceinline__ void make(floe_place_tile &p)
@@ -190,8 +220,9 @@ template <int RANK> struct tile_maker {
         made r;
         met_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
-        if (encode_short<RANK>(chunk, p.tile, at, out, m, no_draft(), r) == WAY_LONG)
-            r = encode_long(call, chunk, attempt, p.tile, false, at, out, m);
+        const way taken = encode_short<RANK>(at, out, m, no_draft(), r);
+        if (taken == WAY_LONG || taken == WAY_HOLES)
+            r = encode_long<RANK, false>(call, chunk, attempt, p.tile, taken == WAY_HOLES, at, out, m);
         p.entry = r.entry;
         p.nwords = r.nwords;
         p.raw = r.raw;
@@ -229,8 +260,8 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     if (!is_wanted(call, attempt, &sh.warp[0].next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * BUFFER_WORDS + warp * STAGE_WORDS;
-    tile_maker<RANK> maker = {call, attempt, {stages + warp * BUFFER_WORDS, works + warp}, mets[warp]};
+    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * LOOSE_WORDS + warp * STAGE_WORDS;
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * LOOSE_WORDS, works + warp}, mets[warp]};
     met_begin(maker.m, FLOE_PLACE_NONE);
     floe_place_run<1>(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
     met_flush(call, attempt, maker.m);
@@ -260,9 +291,9 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
     made r;
     met_chunk(call, attempt, c, m);
-    const way taken = encode_short<RANK>(chunk, tile, at, out, m, draft_symbols(), r);
-    if (taken == WAY_LONG)
-        r = encode_long(call, chunk, attempt, tile, true, at, out, m);
+    const way taken = encode_short<RANK>(at, out, m, draft_symbols(), r);
+    if (taken == WAY_LONG || taken == WAY_HOLES)
+        r = encode_long<RANK, true>(call, chunk, attempt, tile, taken == WAY_HOLES, at, out, m);
     __syncwarp(); /* raw words go over what others wrote */
     if (r.raw)
         write_raw(chunk, tile, words, floe_lane(), FLOE_WARP);
@@ -284,7 +315,8 @@ FLOE_DEV bool is_drafted(const floe_lorenzo_encode_call &call, uint32_t attempt,
 /* Makes a tile to come its work, and has its first step brought near. */
 template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &call, uint32_t slot, fast_work *work)
 {
-    if (begin_work<RANK>(call.chunks + slot / call.grid.slots, slot % call.grid.slots, work))
+    if (begin_work<RANK>(call.chunks + slot / call.grid.slots, slot % call.grid.slots, work) &&
+        read_anew(work->tile.whole))
         prefetch_step<RANK>(rows_anew<RANK>(work->tile), 0);
 }
 
@@ -302,7 +334,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_batches(&call.grid, 1);
     drafter &own = drafters[warp];
-    uint32_t *buffer = buffers + warp * BUFFER_WORDS, turn = 0;
+    uint32_t *buffer = buffers + warp * LOOSE_WORDS, turn = 0;
     met_begin(own.m, FLOE_PLACE_NONE);
     uint32_t slot = blockIdx.x * FLOE_PLACE_WARPS + warp;
     if (slot < nslots && is_drafted(call, attempt, slot))
@@ -310,8 +342,8 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     while (slot < nslots) {
         const bool drafted = is_drafted(call, attempt, slot);
         const workplace at = {buffer, own.works + turn};
-        if (drafted && read_anew(at.work->tile.whole))
-            fetch_step<RANK, false>(rows_anew<RANK>(at.work->tile), 0, buffer);
+        if (drafted && read_anew(at.work->tile.fit))
+            fetch_first<RANK, false>(at);
         const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&state.head->drafts, 1u) : 0;
         const uint32_t next = gridDim.x * FLOE_PLACE_WARPS + __shfl_sync(FLOE_ALL_LANES, ticket, 0);
         turn ^= 1;

@@ -85,7 +85,7 @@ FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, spl
     checks unused; /* who has the first step checks it */
     check_begin(unused);
     const uint32_t valid = step_valid<RANK, WHOLE>(work, 0);
-    quantize_step<T, RANK, WHOLE>(work, 0, valid, buffers, q, unused);
+    quantize_step<T, RANK, WHOLE, WHOLE>(work, 0, valid, buffers, q, unused);
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
     const uint32_t cost = split_cost<RANK, WHOLE>(q, b, valid, inexact);
     if (floe_lane() == 0)
@@ -110,7 +110,8 @@ FLOE_DEV void split_enter(const fast_work &work, uint32_t s, const uint32_t *buf
     T q[GROUP];
     checks unused;
     check_begin(unused);
-    quantize_step<T, RANK, WHOLE>(work, s, step_valid<RANK, WHOLE>(work, s), buffers + s * BUFFER_WORDS, q, unused);
+    quantize_step<T, RANK, WHOLE, WHOLE>(work, s, step_valid<RANK, WHOLE>(work, s), buffers + s * BUFFER_WORDS, q,
+                                         unused);
     differences_of<RANK, shape<RANK>::GZ - 1>(mode, q, p, b);
 }
 
@@ -154,7 +155,7 @@ FLOE_DEV void split_steps(const fast_work &work, const sink &out, uint32_t first
     for (uint32_t s = first; s < end; s++) {
         T q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-        quantize_step<T, RANK, WHOLE>(work, s, valid, buffers + s * BUFFER_WORDS, q, c);
+        quantize_step<T, RANK, WHOLE, WHOLE>(work, s, valid, buffers + s * BUFFER_WORDS, q, c);
         if (!code_step<T, RANK, WHOLE, false>(work, out, s, valid, mode, q, w, c, unfit, none))
             break;
     }
@@ -262,8 +263,8 @@ FLOE_DEV fast_result encode_split_small(const fast_work &work, const sink &out, 
 #pragma unroll 1
         for (; s < first + SPLIT_STEPS; s++) {
             float q[GROUP];
-            quantize_step<float, RANK, true, false>(work, s, FLOE_ALL_LANES, buffers + s * BUFFER_WORDS, q, c);
-            if (!code_small<RANK>(work, out, s, mode, q, w, c))
+            quantize_step<float, RANK, true, true, false>(work, s, FLOE_ALL_LANES, buffers + s * BUFFER_WORDS, q, c);
+            if (!code_small<RANK, true>(work, out, s, FLOE_ALL_LANES, mode, q, w, c))
                 break;
         }
     split_part part = {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, false, inexact};

@@ -34,6 +34,8 @@ struct fast_tile {
  * ones that are out of range.) */
 FLOE_DEV bool is_halved(const floe_quantizer *z) { return z->step >= (FLOE_REAL_BITS == 32 ? 0x1p-125 : 0x1p-1021); }
 
+template <class V> FLOE_DEV V read_anew(const V &v) { return *(const volatile V *)&v; }
+
 /* floe_view_tile with 32 bits and a constant rank: a warp does this for each tile. */
 template <int RANK> FLOE_DEV fast_tile fast_tile_of(const floe_dev_chunk *chunk, uint32_t tile)
 {
@@ -83,19 +85,34 @@ template <int RANK> FLOE_DEV int64_t row_at(const fast_tile &t, uint32_t s, uint
     return (int64_t)(2 * s + r / 4) * t.z + (int64_t)(4 * (lane / 8) + r % 4) * t.y + 4 * (lane % 8);
 }
 
+/* The lowest n bits, n at most 32. */
+FLOE_DEV uint32_t low_bits(uint32_t n) { return n < 32 ? (1u << n) - 1 : FLOE_ALL_LANES; }
+
 /* Bit k: value k of this lane's group lies inside. */
 template <int RANK> FLOE_DEV uint32_t fast_valid(const fast_tile &t, uint32_t s)
 {
-    const floe_tile_geometry g = floe_tile_geometry_of(RANK);
-    floe_step_box box;
-    box.full = false;
-    box.nx = RANK == 1 ? min(t.nx - s * g.step_x, g.step_x) : t.nx;
-    box.ny = t.ny;
-    box.nz = RANK == 1 ? 1 : min(t.nz - s * g.step_z, g.step_z);
-    return floe_group_valid(&g, &box, floe_lane());
+    const uint32_t lane = floe_lane();
+    if (RANK == 1)
+        return low_bits(floe_cells_inside(read_anew(t.nx), s * FLOE_STEP_VALUES + lane * GROUP, GROUP));
+    const uint32_t row =
+        low_bits(floe_cells_inside(read_anew(t.nx), 4 * (RANK == 2 ? lane : lane % 8), 4)) * 0x11111111u;
+    if (RANK == 2)
+        return row & low_bits(4 * floe_cells_inside(read_anew(t.nz), 8 * s, 8));
+    const uint32_t plane = row & low_bits(4 * floe_cells_inside(read_anew(t.ny), 4 * (lane / 8), 4));
+    return plane | (floe_cells_inside(read_anew(t.nz), 2 * s, 2) == 2 ? plane << 16 : 0);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------------------- */
+
+/* Where the rows of a tile are. */
+template <int RANK> FLOE_DEV fast_tile rows_anew(const fast_tile &t)
+{
+    fast_tile r;
+    r.origin = read_anew(t.origin);
+    r.z = RANK > 1 ? read_anew(t.z) : 0;
+    r.y = RANK > 2 ? read_anew(t.y) : 0;
+    return r;
+}
 
 /* The step to come, in shared memory: 16-byte piece q of the group of lane g stands at piece(q, g), so that neither the
  * copies, which go along memory, nor the lanes that read their groups meet in a bank. */
@@ -153,6 +170,86 @@ template <int RANK, bool ONCE> FLOE_DEV void fetch_step(const fast_tile &t, uint
     fetch_pieces<RANK, PIECES, ONCE>(t, s, 0, buffer);
 }
 
+/* Rows that begin anywhere are copied from the 16 aligned bytes on that they begin in, one piece more than they have: they
+ * follow one another in the buffer, and lanes find their values a few behind where pieces begin. */
+template <int RANK> struct loose {
+    enum {
+        ROW = RANK == 1   ? FLOE_STEP_VALUES
+              : RANK == 2 ? 128
+                          : 32,        /* values */
+        ROWS = FLOE_STEP_VALUES / ROW, /* of a step */
+        EVEN_PIECES = ROW / PIECE_VALUES,
+        ROW_PIECES = EVEN_PIECES + 1
+    };
+};
+enum { LOOSE_WORDS = 4 * loose<3>::ROWS * loose<3>::ROW_PIECES }; /* those of ranks 1 and 2 are fewer */
+
+/* Where row r of step s begins. */
+template <int RANK> FLOE_DEV const floe_real *loose_row(const fast_tile &t, uint32_t s, uint32_t r)
+{
+    if (RANK == 1)
+        return t.origin + s * FLOE_STEP_VALUES;
+    return RANK == 2 ? t.origin + (int64_t)(8 * s + r) * t.z
+                     : t.origin + (int64_t)(2 * s + r / 16) * t.z + (int64_t)(r % 16) * t.y;
+}
+
+/* Values between 16 aligned bytes and what they are followed by. */
+FLOE_DEV uint32_t loose_skip(const floe_real *row)
+{
+    return (uint32_t)(uintptr_t)row / (uint32_t)sizeof(floe_real) % PIECE_VALUES;
+}
+
+/* Piece p of row r; ncells: of the row, those inside. What lies behind them becomes 0. */
+template <int RANK>
+FLOE_DEV void fetch_loose_piece(const floe_real *row, uint32_t r, uint32_t p, uint32_t ncells, uint32_t *buffer)
+{
+    const uint32_t skip = loose_skip(row), end = ncells ? skip + ncells : 0, at = p * PIECE_VALUES;
+    const uint32_t n = end <= at ? 0 : min(end - at, (uint32_t)PIECE_VALUES);
+    floe_copy16_async_part((uint4 *)buffer + r * loose<RANK>::ROW_PIECES + p, row - skip + at,
+                           n * (uint32_t)sizeof(floe_real));
+}
+
+/* Starts copying step s of a tile whose rows begin anywhere, or that is cut off. */
+template <int RANK> FLOE_DEV void fetch_loose(const fast_tile &t, uint32_t s, uint32_t *buffer)
+{
+    enum { EVEN = loose<RANK>::EVEN_PIECES };
+    const uint32_t lane = floe_lane(), ny = read_anew(t.ny), nz = read_anew(t.nz);
+    const uint32_t nx =
+        RANK == 1 ? floe_cells_inside(read_anew(t.nx), s * FLOE_STEP_VALUES, FLOE_STEP_VALUES) : read_anew(t.nx);
+    const auto cells_of = [=](uint32_t r) -> uint32_t {
+        if constexpr (RANK == 1)
+            return nx;
+        else if constexpr (RANK == 2)
+            return 8 * s + r < nz ? nx : 0;
+        else
+            return r % 16 < ny && 2 * s + r / 16 < nz ? nx : 0;
+    };
+    const fast_tile rows = rows_anew<RANK>(t);
+    const floe_real *row = loose_row<RANK>(rows, s, lane / EVEN); /* more lanes than pieces: of several rows */
+#pragma unroll
+    for (uint32_t k = 0; k < PIECES; k++) {
+        const uint32_t i = k * FLOE_WARP + lane, r = i / EVEN, p = i % EVEN;
+        fetch_loose_piece<RANK>(row, r, p, cells_of(r), buffer);
+        if (RANK == 2 && (k + 1) * FLOE_WARP % EVEN == 0)
+            row += rows.z;
+        else if (RANK == 3)
+            row +=
+                (k + 1) * FLOE_WARP / EVEN % 16 ? FLOE_WARP / EVEN * rows.y : rows.z - (16 - FLOE_WARP / EVEN) * rows.y;
+    }
+    if (lane < loose<RANK>::ROWS)
+        fetch_loose_piece<RANK>(loose_row<RANK>(rows, s, lane), lane, EVEN, cells_of(lane), buffer);
+    floe_copy_async_commit();
+}
+
+/* Starts copying step s of a tile that lies in shared memory, the way it needs. */
+template <int RANK, bool WHOLE, bool ONCE> FLOE_DEV void fetch_next(const fast_tile &t, uint32_t s, uint32_t *buffer)
+{
+    if constexpr (WHOLE)
+        fetch_step<RANK, ONCE>(rows_anew<RANK>(t), s, buffer);
+    else
+        fetch_loose<RANK>(t, s, buffer);
+}
+
 /* Has step s of a whole tile brought from device memory to the second cache: a line a lane, of which f64 has two. */
 template <int RANK> FLOE_DEV void prefetch_step(const fast_tile &t, uint32_t s)
 {
@@ -165,24 +262,64 @@ template <int RANK> FLOE_DEV void prefetch_step(const fast_tile &t, uint32_t s)
         floe_prefetch_far(t.origin + at + k * GROUP / BASE_WORDS);
 }
 
+FLOE_DEV void take_piece(const uint4 &v, floe_real *x)
+{
+#if FLOE_REAL_BITS == 32
+    x[0] = floe_f32_of(v.x);
+    x[1] = floe_f32_of(v.y);
+    x[2] = floe_f32_of(v.z);
+    x[3] = floe_f32_of(v.w);
+#else
+    x[0] = floe_f64_of(v.x | (uint64_t)v.y << 32);
+    x[1] = floe_f64_of(v.z | (uint64_t)v.w << 32);
+#endif
+}
+
 template <int RANK> FLOE_DEV void take_step(const uint32_t *buffer, floe_real x[GROUP])
 {
     const uint4 *from = (const uint4 *)buffer;
     floe_copy_async_wait();
     __syncwarp();
 #pragma unroll
-    for (int q = 0; q < PIECES; q++) {
-        const uint4 v = from[piece<RANK>(q, floe_lane())];
-#if FLOE_REAL_BITS == 32
-        x[4 * q] = floe_f32_of(v.x);
-        x[4 * q + 1] = floe_f32_of(v.y);
-        x[4 * q + 2] = floe_f32_of(v.z);
-        x[4 * q + 3] = floe_f32_of(v.w);
-#else
-        x[2 * q] = floe_f64_of(v.x | (uint64_t)v.y << 32);
-        x[2 * q + 1] = floe_f64_of(v.z | (uint64_t)v.w << 32);
-#endif
+    for (int q = 0; q < PIECES; q++)
+        take_piece(from[piece<RANK>(q, floe_lane())], x + q * PIECE_VALUES);
+}
+
+/* What fetch_loose has copied. All lanes skip as many values of the rows that they take at once. */
+template <int RANK> FLOE_DEV void take_loose(const fast_tile &t, uint32_t s, const uint32_t *buffer, floe_real x[GROUP])
+{
+    enum { PARTS = 4 / PIECE_VALUES };
+    const uint32_t lane = floe_lane();
+    floe_copy_async_wait();
+    __syncwarp();
+#pragma unroll
+    for (uint32_t q = 0; q < GROUP / 4; q++) {
+        const uint32_t r = RANK == 1 ? 0 : RANK == 2 ? q : q / 4 * 16 + q % 4;
+        const uint32_t p = RANK == 1 ? (lane * 8 + q) * PARTS : (RANK == 2 ? lane : lane % 8) * PARTS;
+        const uint4 *from =
+            (const uint4 *)buffer + (r + (RANK == 3 ? 4 * (lane / 8) : 0)) * loose<RANK>::ROW_PIECES + p;
+        const uint32_t skip = loose_skip(loose_row<RANK>(t, s, r));
+        floe_real v[4 + PIECE_VALUES];
+#pragma unroll
+        for (int i = 0; i <= PARTS; i++)
+            take_piece(from[i], v + i * PIECE_VALUES);
+#pragma unroll
+        for (int i = 0; PIECE_VALUES == 4 && i < 5; i++)
+            v[i] = skip & 2 ? v[i + 2] : v[i];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            x[4 * q + i] = skip & 1 ? v[i + 1] : v[i];
     }
+}
+
+/* Step s of a tile whose fetch_next was for that. */
+template <int RANK, bool WHOLE>
+FLOE_DEV void take_next(const fast_tile &t, uint32_t s, const uint32_t *buffer, floe_real x[GROUP])
+{
+    if constexpr (WHOLE)
+        take_step<RANK>(buffer, x);
+    else
+        take_loose<RANK>(rows_anew<RANK>(t), s, buffer, x);
 }
 
 /* Value by value, from any address; cells outside are 0. */
@@ -215,38 +352,25 @@ FLOE_DEV linear linear_of(const floe_dev_chunk *chunk)
     return l;
 }
 
-/* What a tile is encoded from. That of a whole tile lies in shared memory and is read anew where it is needed: registers
- * for it would go to local memory, for which there is no cache left beside the stages. */
+/* What a tile is encoded from. It lies in shared memory and is read anew where it is needed: registers for it would go to
+ * local memory, for which there is no cache left beside the stages. */
 struct fast_work {
     fast_tile tile;
     linear quantizer;
 };
 
-template <class V> FLOE_DEV V read_anew(const V &v) { return *(const volatile V *)&v; }
-
-/* What fetch_step needs. */
-template <int RANK> FLOE_DEV fast_tile rows_anew(const fast_tile &t)
-{
-    fast_tile r;
-    r.origin = read_anew(t.origin);
-    r.z = RANK > 1 ? read_anew(t.z) : 0;
-    r.y = RANK > 2 ? read_anew(t.y) : 0;
-    return r;
-}
-
-/* Makes a tile that a warp is going to encode its work. True when it takes the short way through the buffer. */
+/* Makes a tile that a warp is going to encode its work. True when it takes the short way. */
 template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, fast_work *work)
 {
     const fast_tile t = fast_tile_of<RANK>(chunk, tile);
     __syncwarp(); /* what was there has been read */
     if (floe_lane() == 0) {
         work->tile = t;
-        work->tile.whole = t.fit && t.whole;
         if (t.fit)
             work->quantizer = linear_of(chunk);
     }
     __syncwarp();
-    return t.fit && t.whole;
+    return t.fit;
 }
 
 FLOE_DEV linear linear_anew(const linear &z)

@@ -105,7 +105,7 @@ template <int RANK>
 FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool early, uint32_t *buffers)
 {
     fast_work *work = &sh.works[split_warp()];
-    const bool whole = begin_work<RANK>(&sh.chunk, tile, work);
+    const bool whole = begin_work<RANK>(&sh.chunk, tile, work) && read_anew(work->tile.whole);
     if (whole && !early)
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
     if (threadIdx.x == 0) {

@@ -35,7 +35,7 @@ static inline void lay_field(const sample *c, field *f, uint8_t *values, uint64_
     f->memory = malloc(f->nbytes);
     assert_non_null(f->memory);
     memset(f->memory, 0x11, f->nbytes);
-    f->first = c->layout == 2 ? (n - 1) * size : c->layout == 3 ? size : 0;
+    f->first = c->layout == 2 ? (n - 1) * size : c->layout >= 3 ? (uint64_t)(c->layout - 2) * size : 0;
     for (uint64_t i = 0; i < n; i++)
         memcpy(f->memory + f->first + (int64_t)i * step * sign * (int64_t)size, values + i * size, size);
     free(values);
@@ -358,6 +358,46 @@ static const sample samples[] = {
     {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .high = 2097000},
     {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .high = -4194000},
     {"turbulence", F32, 1, {16384}, {0}, ABS = 1e-3, .high = 4194000},
+    /* rows that begin anywhere: tiles whole and cut off along each axis */
+    {"turbulence", F32, 3, {33, 33, 67}, {0}, ABS = 1e-3},
+    {"turbulence", F32, 3, {32, 34, 69}, {0}, ABS = 1e-3, .layout = 3},
+    {"turbulence", F32, 3, {35, 32, 70}, {0}, ABS = 1e-3, .layout = 4},
+    {"turbulence", F32, 3, {34, 47, 71}, {17, 47, 71}, ABS = 1e-3, .layout = 5},
+    {"turbulence", F32, 3, {3, 5, 7}, {0}, ABS = 1e-3, .layout = 4},
+    {"turbulence", F32, 4, {2, 17, 18, 35}, {0}, ABS = 1e-3},
+    {"turbulence", F64, 3, {33, 33, 67}, {0}, ABS = 1e-3, .layout = 3},
+    {"turbulence", F32, 2, {131, 261}, {0}, ABS = 1e-3, .layout = 3},
+    {"turbulence", F32, 2, {5, 130}, {0}, ABS = 1e-3, .layout = 5},
+    {"turbulence", F64, 2, {65, 131}, {0}, ABS = 1e-3},
+    {"turbulence", F32, 1, {20001}, {0}, ABS = 1e-3, .layout = 4},
+    {"turbulence", F64, 1, {20001}, {0}, ABS = 1e-3, .layout = 3},
+    {"turbulence", F32, 3, {41, 18, 45}, {0}, ABS = 1e-3, .spike = 3500},
+    {"turbulence", F32, 2, {70, 150}, {0}, ABS = 1e-3, .spike = 5000},
+    {"turbulence", F32, 1, {30001}, {0}, ABS = 1e-3, .spike = 3000, .layout = 3},
+    {"turbulence", F32, 3, {33, 33, 67}, {0}, ABS = 1e-3, .high = 2097000},
+    {"turbulence", F32, 3, {33, 33, 67}, {0}, ABS = 1e-3, .high = -4194000},
+    {"noise", F32, 3, {33, 17, 45}, {0}, ABS = 1e-6},
+    /* holes: some in a row, whole rows, planes and tiles; beside others, or residuals too wide */
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 1},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 11},
+    {"turbulence", F32, 3, {33, 33, 67}, {0}, ABS = 1e-3, .fill = 37},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 3000},
+    {"turbulence", F32, 3, {33, 33, 67}, {0}, ABS = 1e-3, .fill = 3000, .layout = 3},
+    {"turbulence", F32, 3, {33, 18, 67}, {0}, ABS = 1e-3, .fill = 20000},
+    {"turbulence", F32, 3, {33, 33, 67}, {0}, ABS = 1e-3, .fill = 300, .nan = true},
+    {"turbulence", F64, 3, {33, 33, 67}, {0}, ABS = 1e-3, .fill = 37},
+    {"turbulence", F64, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 3000, .nan = true},
+    {"turbulence", F32, 2, {131, 261}, {0}, ABS = 1e-3, .fill = 90},
+    {"turbulence", F32, 2, {131, 261}, {0}, ABS = 1e-3, .fill = 1000, .layout = 3},
+    {"turbulence", F64, 2, {65, 131}, {0}, ABS = 1e-3, .fill = 200},
+    {"turbulence", F32, 1, {20001}, {0}, ABS = 1e-3, .fill = 50},
+    {"turbulence", F32, 1, {40001}, {0}, ABS = 1e-3, .fill = 2500, .nan = true},
+    {"turbulence", F64, 1, {20001}, {0}, ABS = 1e-3, .fill = 1100},
+    {"turbulence", F32, 3, {32, 32, 64}, {0}, ABS = 1e-3, .fill = 700, .dirty = 9000},
+    {"constant", F32, 3, {20, 16, 33}, {0}, ABS = 1e-3, .fill = 100},
+    {"noise", F32, 3, {33, 17, 45}, {0}, ABS = 1e-6, .fill = 300},
+    {"noise", F32, 3, {33, 17, 45}, {0}, ABS = 3e-7, .fill = 5},
+    {"noise", F64, 3, {17, 17, 40}, {0}, ABS = 3e-13, .fill = 300},
     /* drafts of which nothing is left: few cells a group */
     {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-7, .layout = 1},
     {"noise", F32, 3, {17, 17, 40}, {0}, ABS = 3e-6},

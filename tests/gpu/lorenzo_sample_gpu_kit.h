@@ -22,7 +22,8 @@ typedef struct sample {
     floe_preset preset;
     int dirty;   /* every so many values is something that the quantizer does not keep; 0: none */
     int fill;    /* every other run of so many values is fill value; 0: none */
-    int layout;  /* 0 contiguous, 1 every other value along x, 2 all axes backwards, 3 not aligned */
+    bool nan;    /* NaN instead, which nobody has named */
+    int layout;  /* 0 contiguous, 1 every other value along x, 2 all axes backwards, 3 to 5: not aligned */
     bool coarse; /* values that fall on few patterns: for tables */
     int spike;   /* every so many values is a quarter of the range higher; 0: none */
     double high; /* ABS: values are made whole numbers of steps, and so many steps are added; 0: neither */
@@ -42,7 +43,7 @@ static inline void sample_spoil(const sample *c, void *values, uint64_t n)
                 c->dtype, values, at,
                 hostile_bits(c->dtype, floor(8 * hostile_value(c->dtype, hostile_get(c->dtype, values, at))) / 4));
         if (c->fill && i / (uint64_t)c->fill % 2)
-            hostile_put(c->dtype, values, at, hostile_bits(c->dtype, -9999.0));
+            hostile_put(c->dtype, values, at, hostile_bits(c->dtype, c->nan ? (double)NAN : -9999.0));
         if (c->dirty && i % (uint64_t)c->dirty == 3)
             hostile_put(c->dtype, values, at, hostile_bits(c->dtype, strange[i / (uint64_t)c->dirty % 6]));
     }
@@ -90,8 +91,8 @@ static inline void *sample_make(const sample *c, uint64_t seed, floe_codec_param
                                   .mode = c->mode,
                                   .bound = c->mode == FLOE_BOUND_ABS && hi > lo ? c->bound * (hi - lo) : c->bound,
                                   .max_abs = fmax(fabs(lo), fabs(hi)),
-                                  .has_fill = c->fill != 0,
-                                  .fill_bits = c->fill ? hostile_bits(c->dtype, -9999.0) : 0};
+                                  .has_fill = c->fill && !c->nan,
+                                  .fill_bits = c->fill && !c->nan ? hostile_bits(c->dtype, -9999.0) : 0};
     if (c->high != 0)
         sample_raise(c, values, n, params);
     return values;
