@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 #include "codec/lorenzo_begin_math.h"
+#include "codec/lorenzo_draft_few.h"
 #include "codec/lorenzo_table.h"
 
 /* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
@@ -133,15 +134,26 @@ static floe_status end_nothing(const floe_lorenzo_encode_call *c, void *stream, 
     return FLOE_OK;
 }
 
-floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
+/* All that is done before books are made; fast: all. */
+static floe_status attempts_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
-    if (c->grid.nchunks == 0)
-        return end_nothing(c, stream, err);
+    if (floe_lorenzo_drafts_are_few(c)) {
+        FLOE_CUDA(err, floe_lorenzo_draft_few_cuda(c, stream));
+        return FLOE_OK;
+    }
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
     if (c->lossy && c->huffman) /* fast: the first attempt judges itself */
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));
     if (c->lossy)
         FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 1, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
+{
+    if (c->grid.nchunks == 0)
+        return end_nothing(c, stream, err);
+    FLOE_TRY(attempts_start(c, stream, err));
     if (c->huffman) {
         FLOE_CUDA(err, floe_huffman_books_build_cuda(c->hists, (uint32_t)c->grid.nchunks, c->books, c->book_words,
                                                      c->book_nwords, NULL, stream));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Encoding: which kernel, and how much scratch. */
 #include "codec/lorenzo_code_cuda.h"
+#include "codec/lorenzo_draft_few.h"
 #include "codec/lorenzo_encode_real.h"
 #include "codec/lorenzo_place.cuh"
 
@@ -17,6 +18,20 @@ int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t atte
                : floe_lorenzo_count_real_cuda_f64(call, attempt, stream);
 }
 
+bool floe_lorenzo_drafts_are_few(const floe_lorenzo_encode_call *call)
+{
+    const uint32_t most = call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64;
+    return call->huffman && call->grid.nchunks == 1 && call->grid.slots <= most;
+}
+
+int floe_lorenzo_draft_few_cuda(const floe_lorenzo_encode_call *call, void *stream)
+{
+    floe_view view;
+    floe_view_of(call->field.rank, call->grid.chunk, false, &view); /* swap does not change the rank */
+    return call->field.dtype == FLOE_F32 ? floe_lorenzo_draft_few_f32(call, view.rank, stream)
+                                         : floe_lorenzo_draft_few_f64(call, view.rank, stream);
+}
+
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
 {
     const uint32_t most = call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64;
@@ -27,9 +42,10 @@ uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_plac
 
 uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype)
 {
-    if (dtype == FLOE_F32)
-        return floe_max64(floe_lorenzo_encode_spill_nbytes_f32(),
-                          floe_max64(floe_lorenzo_code_spill_nbytes(dtype), floe_lorenzo_count_spill_nbytes_f32()));
-    return floe_max64(floe_lorenzo_encode_spill_nbytes_f64(),
-                      floe_max64(floe_lorenzo_code_spill_nbytes(dtype), floe_lorenzo_count_spill_nbytes_f64()));
+    const bool f32 = dtype == FLOE_F32;
+    const uint64_t drafts =
+        f32 ? floe_max64(floe_lorenzo_encode_spill_nbytes_f32(), floe_lorenzo_draft_few_spill_nbytes_f32())
+            : floe_max64(floe_lorenzo_encode_spill_nbytes_f64(), floe_lorenzo_draft_few_spill_nbytes_f64());
+    const uint64_t counts = f32 ? floe_lorenzo_count_spill_nbytes_f32() : floe_lorenzo_count_spill_nbytes_f64();
+    return floe_max64(drafts, floe_max64(floe_lorenzo_code_spill_nbytes(dtype), counts));
 }

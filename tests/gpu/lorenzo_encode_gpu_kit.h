@@ -262,6 +262,53 @@ static inline void compare_records(const sample *c, const field *f, const encodi
     free(end);
 }
 
+/* The CPU's drafts of a chunk, tile by tile, against the slots; then the histogram. */
+static inline void compare_drafts(const sample *c, const field *f, encoding *e, uint64_t k)
+{
+    const uint64_t slot_words = FLOE_DRAFT_SLOT_WORDS * (floe_dtype_size(f->params.dtype) / 4);
+    const floe_segment_ops *ops = floe_segment_ops_of(f->params.dtype, FLOE_ISA_PLAIN);
+    const floe_field chunk = chunk_of(f, k);
+    floe_dev_chunk *d = &e->chunks[k];
+    floe_tile_job job = {.view = &d->view, .quantizer = &d->quantizer, .field = &chunk};
+    memcpy(job.region_hi, d->region_hi, sizeof job.region_hi);
+    memcpy(job.stride, d->stride, sizeof job.stride);
+    const uint64_t first = k * f->grid.slots;
+    uint32_t *entries = host_copy(e->call.draft_entries + first, 4 * d->view.ntiles);
+    uint32_t *nwords = host_copy(e->call.draft_nwords + first, 4 * d->view.ntiles);
+    uint32_t *drafts = host_copy(e->call.drafts + first * slot_words, 4 * slot_words * d->view.ntiles);
+    floe_huffman_hist *hist = host_copy(e->call.hists + k, sizeof *hist), want;
+    uint32_t *words = malloc(4 * 80000), entry, size;
+    void *scratch = malloc(ops->scratch_nbytes);
+    assert_true(words && scratch);
+    ops->begin(scratch);
+    for (uint64_t i = 0; i < d->view.ntiles; i++) {
+        floe_segment segment = {.first = i, .count = 1, .words = words, .entries = &entry, .sizes = &size};
+        ops->encode(&job, true, &segment, scratch);
+        const uint32_t *draft = drafts + i * slot_words, kind = entry >> FLOE_TILE_KIND_SHIFT & 3;
+        if (kind == FLOE_TILE_CODED && entries[i] == entry && (draft[0] & FLOE_DRAFT_SYMBOLS)) {
+            const uint32_t nprefix = draft[0] & ~FLOE_DRAFT_SYMBOLS; /* of symbols the histogram tells */
+            if (nprefix != words[0] || memcmp(draft + 1, words + 1, 4 * nprefix) != 0)
+                fail_msg("%s: draft %llu: prefix", c->kind, (unsigned long long)i);
+            continue;
+        }
+        if (entries[i] != entry || nwords[i] != size)
+            fail_msg("%s: draft %llu: entry %x, %u words instead of %x, %u", c->kind, (unsigned long long)i, entries[i],
+                     nwords[i], entry, size);
+        for (uint32_t w = 0; w < size && size <= slot_words; w++)
+            if (draft[w] != words[w])
+                fail_msg("%s: draft %llu of %u words: word %u", c->kind, (unsigned long long)i, size, w);
+    }
+    floe_segment_totals totals = {.nexceptions = 0};
+    floe_huffman_hist_clear(&want);
+    ops->totals(scratch, &totals, &want);
+    for (int t = 0; t < FLOE_HUFFMAN_TABLES; t++)
+        for (int s = 0; s < FLOE_HUFFMAN_SYMBOLS; s++)
+            if (hist->count[t][s] != want.count[t][s])
+                fail_msg("%s: table %d, symbol %d: %u instead of %u", c->kind, t, s, hist->count[t][s],
+                         want.count[t][s]);
+    free(entries), free(nwords), free(drafts), free(hist), free(words), free(scratch);
+}
+
 static inline uint32_t status_of(const encoding *e)
 {
     uint32_t *status = host_copy(e->call.status, sizeof *status), s = *status;

@@ -22,8 +22,25 @@ FLOE_DEV_SELDOM void floe_huffman_wide_count(uint32_t *bins, uint32_t width, con
     }
 }
 
-/* Adds the symbols of a tile to bins, which the block shares. heads.present is set and synchronized; body: of that form. The
- * whole warp. */
+/* Adds the symbols of this lane's group in a step to bins, which the block shares. from: where the step begins in a body of
+ * that form. The whole warp. */
+template <class Uint, int FORM>
+FLOE_DEV void floe_huffman_count_step(uint32_t *bins, const uint32_t *from, uint32_t width)
+{
+    const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
+    uint32_t symbols[8];
+    from = floe_huffman_find_symbols<FORM>(from, width, most, symbols);
+    if (most > FLOE_HUFFMAN_NARROW) {
+        uint32_t wide[8 * sizeof(Uint)];
+        floe_huffman_all_planes(from, width, most, symbols, wide);
+        if (width > FLOE_HUFFMAN_NARROW)
+            floe_huffman_wide_count<Uint>(bins, width, wide);
+    }
+    if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
+        floe_symbols_count(bins, width, symbols);
+}
+
+/* The same of a tile. heads.present is set and synchronized; body: of that form. The whole warp. */
 template <class Uint, int FORM>
 FLOE_DEV void floe_huffman_count_tile(uint32_t *bins, const uint32_t *body, uint32_t nsteps, floe_huffman_coder *coder)
 {
@@ -31,20 +48,9 @@ FLOE_DEV void floe_huffman_count_tile(uint32_t *bins, const uint32_t *body, uint
     if (!floe_huffman_count_heads(bins, &coder->heads, nsteps))
         return;
 #pragma unroll 1
-    for (uint32_t s = 0; s < nsteps; s++) {
-        const uint32_t width = coder->heads.width[s * FLOE_STEP_GROUPS + floe_lane()];
-        const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width), *from = body + coder->planes_at[s];
-        uint32_t symbols[8];
-        from = floe_huffman_find_symbols<FORM>(from, width, most, symbols);
-        if (most > FLOE_HUFFMAN_NARROW) {
-            uint32_t wide[8 * sizeof(Uint)];
-            floe_huffman_all_planes(from, width, most, symbols, wide);
-            if (width > FLOE_HUFFMAN_NARROW)
-                floe_huffman_wide_count<Uint>(bins, width, wide);
-        }
-        if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
-            floe_symbols_count(bins, width, symbols);
-    }
+    for (uint32_t s = 0; s < nsteps; s++)
+        floe_huffman_count_step<Uint, FORM>(bins, body + coder->planes_at[s],
+                                            coder->heads.width[s * FLOE_STEP_GROUPS + floe_lane()]);
 }
 
 #endif

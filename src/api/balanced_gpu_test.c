@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole streams of preset balanced on a GPU: bytes and values against the CPU's, and what is said of streams that do not fit or
+ * are damaged.
+ */
+#include "tests/gpu/case_gpu_kit.h"
+
+static const gpu_case cases[] = {
+    {"turbulence", FLOE_F32, 2, {300, 400}, "abs=0.01 fill=none preset=balanced"}, /* some tiles are cut off */
+    {"turbulence", FLOE_F64, 2, {130, 257}, "abs=1e-3 fill=none preset=balanced"},
+    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "rel=1e-3 preset=balanced"},
+    {"turbulence", FLOE_F64, 3, {40, 32, 64}, "abs=1e-6 fill=none preset=balanced"}, /* wide groups */
+    {"turbulence", FLOE_F32, 3, {48, 32, 64}, "abs=1e-6 fill=none preset=balanced"}, /* too wide for floats */
+    {"turbulence", FLOE_F32, 1, {90000}, "rel=1e-4 preset=balanced"},
+    {"turbulence", FLOE_F64, 4, {3, 12, 20, 40}, "abs=1e-3 fill=none preset=balanced"},
+    {"turbulence", FLOE_F32, 3, {2, 2, 32 * 530}, "abs=1e-3 fill=none preset=balanced"}, /* more tiles than blocks */
+    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "abs=0.01 fill=none preset=balanced chunk=20x50x100"},
+    {"noise", FLOE_F32, 3, {64, 48, 64}, "abs=1e-7 fill=none preset=balanced"}, /* again, bit for bit */
+    {"noise", FLOE_F64, 3, {40, 48, 64}, "rel=1e-15 fill=none preset=balanced"},
+    {"noise", FLOE_F32, 2, {200, 300}, "abs=1e-3 fill=none preset=balanced"},
+    {"constant", FLOE_F32, 2, {200, 300}, "abs=1e-3 fill=none preset=balanced"},
+    {"hostile", FLOE_F32, 3, {34, 50, 70}, "abs=1e-3 fill=none preset=balanced"},
+    {"fill", FLOE_F32, 3, {40, 48, 64}, "rel=1e-3 preset=balanced"},
+    {"turbulence", FLOE_F32, 3, {40, 40, 40}, "pwrel=1e-3 preset=balanced"},
+    {"steps", FLOE_F32, 3, {20, 40, 40}, "lossless preset=balanced"},
+    {"turbulence", FLOE_F32, 3, {1, 1, 1}, "abs=0.01 fill=none preset=balanced"},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+typedef struct made {
+    const gpu_case *c;
+    floe_params params;
+    floe_field field, dev_field;
+    uint64_t nbytes, stream_nbytes, capacity;
+    uint8_t *stream, *decoded, *got, *dev_stream;
+} made;
+
+static made make(const gpu_case *c)
+{
+    made m = {.c = c};
+    m.field = case_make(c, &m.params, &m.nbytes);
+    m.capacity = floe_compress_bound(&m.field, &m.params);
+    m.stream = take(m.capacity);
+    m.decoded = take(m.nbytes);
+    m.got = take(m.capacity > m.nbytes + GUARD ? m.capacity : m.nbytes + GUARD);
+    assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
+    floe_field out = floe_field_of(m.decoded, c->dtype, c->rank, c->shape);
+    assert_int_equal(floe_decompress(cpu, m.stream, m.stream_nbytes, &out), FLOE_OK);
+    m.dev_field = floe_field_of_device(NULL, c->dtype, c->rank, c->shape);
+    CU(cudaMalloc(&m.dev_field.data, m.nbytes + GUARD));
+    CU(cudaMalloc((void **)&m.dev_stream, m.capacity));
+    return m;
+}
+
+static void unmake(made *m)
+{
+    free(m->field.data);
+    free(m->stream);
+    free(m->decoded);
+    free(m->got);
+    CU(cudaFree(m->dev_field.data));
+    CU(cudaFree(m->dev_stream));
+}
+
+/* With room for so many bytes; what comes behind them stays as it was. The report's status. */
+static uint32_t encode(made *m, uint64_t capacity)
+{
+    floe_device_report report;
+    CU(cudaMemcpy(m->dev_field.data, m->field.data, m->nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemset(m->dev_stream, 0xEE, m->capacity));
+    assert_int_equal(floe_compress_async(gpu, &m->dev_field, &m->params, m->dev_stream, capacity, dev_report), FLOE_OK);
+    CU(cudaDeviceSynchronize());
+    CU(cudaMemcpy(&report, dev_report, sizeof report, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(m->got, m->dev_stream, m->capacity, cudaMemcpyDeviceToHost));
+    for (uint64_t i = capacity; i < m->capacity; i++)
+        assert_int_equal(m->got[i], 0xEE);
+    assert_int_equal(report.nbytes, report.status == FLOE_OK ? m->stream_nbytes : 0);
+    return report.status;
+}
+
+static void encode_right(made *m, uint64_t capacity)
+{
+    assert_int_equal(encode(m, capacity), FLOE_OK);
+    assert_memory_equal(m->got, m->stream, m->stream_nbytes);
+}
+
+/* n bytes of the stream. */
+static uint32_t decode(const made *m, uint64_t n)
+{
+    floe_device_report report;
+    floe_field out = m->dev_field;
+    CU(cudaMemset(m->dev_field.data, 0xEE, m->nbytes + GUARD));
+    CU(cudaMemcpy(m->dev_stream, m->stream, n, cudaMemcpyHostToDevice));
+    assert_int_equal(floe_decompress_async(gpu, m->dev_stream, n, NULL, &m->params, &out, dev_report), FLOE_OK);
+    CU(cudaDeviceSynchronize());
+    CU(cudaMemcpy(&report, dev_report, sizeof report, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(m->got, m->dev_field.data, m->nbytes + GUARD, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < GUARD; i++)
+        assert_int_equal(m->got[m->nbytes + (uint64_t)i], 0xEE);
+    return report.status;
+}
+
+static void decode_right(const made *m)
+{
+    assert_int_equal(decode(m, m->stream_nbytes), FLOE_OK);
+    assert_memory_equal(m->got, m->decoded, m->nbytes);
+}
+
+static void same_streams(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NCASES; i++) {
+        made m = make(&cases[i]);
+        for (int r = 0; r < (is_small() ? 1 : 20); r++)
+            encode_right(&m, r % 2 ? m.capacity : m.stream_nbytes);
+        unmake(&m);
+    }
+}
+
+static void same_values(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NCASES; i++) {
+        made m = make(&cases[i]);
+        for (int r = 0; r < (is_small() ? 1 : 20); r++)
+            decode_right(&m);
+        unmake(&m);
+    }
+}
+
+/* Of the index, of the payload, or of the header not all fits. */
+static void streams_that_do_not_fit(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NCASES; i += is_small() ? 4 : 1) {
+        made m = make(&cases[i]);
+        const uint64_t n = m.stream_nbytes, room[] = {n - 1, n - 72, n / 2, 64, 0};
+        for (int r = 0; r < (int)(sizeof room / sizeof *room); r++)
+            assert_int_equal(encode(&m, room[r]), FLOE_ERR_CAPACITY);
+        encode_right(&m, n);
+        unmake(&m);
+    }
+}
+
+/* One bit at a time all over the stream, and streams that are cut short. */
+static void damaged_streams(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NCASES; i++) {
+        made m = make(&cases[i]);
+        for (int r = 0; r < (is_small() ? 3 : 60); r++) {
+            const uint64_t at = any(m.stream_nbytes);
+            const bool cut = any(4) == 0;
+            const uint8_t bit = cut ? 0 : (uint8_t)(1u << any(8));
+            m.stream[at] ^= bit;
+            assert_int_not_equal(decode(&m, cut ? at : m.stream_nbytes), FLOE_OK);
+            m.stream[at] ^= bit;
+        }
+        decode_right(&m);
+        unmake(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_streams),
+        cmocka_unit_test(same_values),
+        cmocka_unit_test(streams_that_do_not_fit),
+        cmocka_unit_test(damaged_streams),
+    };
+    return cmocka_run_group_tests(tests, report_open, report_close);
+}
