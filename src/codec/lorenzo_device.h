@@ -12,6 +12,7 @@
  *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
  *   few           fast, one chunk of few tiles: those three at once, and what finishes the stream   lorenzo_few.cuh, api/few_*
+ *                 balanced, one chunk of few tiles: those three at once, with histograms      lorenzo_draft_few_real_cuda.cu
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*;
  *                 one chunk of few tiles: lorenzo_code_few_*. Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
@@ -19,8 +20,9 @@
  * Decompression:
  *
  *   open          a floe_dev_chunk for each chunk: its own header checked, view, parts, where each tile's words are
- *                 lorenzo_open_cuda.cu, for records that have been checked; api/open_cuda.cu, for whole streams, whose
- *                 header, index and checksums are checked meanwhile             container/container_cuda.h
+ *                 lorenzo_open_cuda.cu, for records that have been checked; for whole streams, whose header, index and
+ *                 checksums are checked meanwhile (container/container_cuda.h), api/open_cuda.cu or, of preset fast, the
+ *                 kernel that decodes                                                       api/checked_real_cuda.cu
  *   books         balanced: decoding tables                                                               stage/huffman
  *   decode        tiles to values                                                                         lorenzo_decode_*
  *
