@@ -182,7 +182,7 @@ FLOE_DEV bool floe_book_ends(const uint32_t *words, uint32_t nwords, uint32_t at
 FLOE_DEV uint32_t floe_book_table_of(const floe_book_reader &r, uint32_t s)
 {
     uint32_t t = 0;
-    static_assert(FLOE_HUFFMAN_TABLES <= FLOE_WARP, "five halves");
+    static_assert((int)FLOE_HUFFMAN_TABLES <= (int)FLOE_WARP, "five halves");
 #pragma unroll
     for (uint32_t half = FLOE_WARP / 2; half; half /= 2) /* the last one that begins there or before */
         t += r.tokens.begin[t + half] <= s ? half : 0;
