@@ -3,7 +3,7 @@
  * Whole streams of fields of few tiles, made by one kernel: bytes against the CPU's, and what is said where they do not fit. Each
  * failure is followed by a stream that is right: a call leaves no trace for the next.
  */
-#include "tests/gpu/case_gpu_kit.h"
+#include "tests/gpu/whole_gpu_kit.h"
 
 static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {70, 50, 100}, "abs=0.01 fill=none preset=fast"},
@@ -22,59 +22,6 @@ static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {1, 1, 1}, "abs=0.01 fill=none preset=fast"}, /* a payload of few bytes */
 };
 enum { NCASES = sizeof cases / sizeof *cases };
-
-typedef struct made {
-    floe_params params;
-    floe_field field, dev_field;
-    uint64_t stream_nbytes, capacity;
-    uint8_t *stream, *got, *dev_stream;
-} made;
-
-static made make(const gpu_case *c)
-{
-    made m;
-    uint64_t nbytes;
-    m.field = case_make(c, &m.params, &nbytes);
-    m.capacity = floe_compress_bound(&m.field, &m.params);
-    m.stream = take(m.capacity);
-    m.got = take(m.capacity);
-    assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
-    m.dev_field = floe_field_of_device(NULL, c->dtype, c->rank, c->shape);
-    CU(cudaMalloc(&m.dev_field.data, nbytes));
-    CU(cudaMemcpy(m.dev_field.data, m.field.data, nbytes, cudaMemcpyHostToDevice));
-    CU(cudaMalloc((void **)&m.dev_stream, m.capacity));
-    return m;
-}
-
-static void unmake(made *m)
-{
-    free(m->field.data);
-    free(m->stream);
-    free(m->got);
-    CU(cudaFree(m->dev_field.data));
-    CU(cudaFree(m->dev_stream));
-}
-
-/* With room for so many bytes; what comes behind them stays as it was. The report's status. */
-static uint32_t encode(made *m, uint64_t capacity)
-{
-    floe_device_report report;
-    CU(cudaMemset(m->dev_stream, 0xEE, m->capacity));
-    assert_int_equal(floe_compress_async(gpu, &m->dev_field, &m->params, m->dev_stream, capacity, dev_report), FLOE_OK);
-    CU(cudaDeviceSynchronize());
-    CU(cudaMemcpy(&report, dev_report, sizeof report, cudaMemcpyDeviceToHost));
-    CU(cudaMemcpy(m->got, m->dev_stream, m->capacity, cudaMemcpyDeviceToHost));
-    for (uint64_t i = capacity; i < m->capacity; i++)
-        assert_int_equal(m->got[i], 0xEE);
-    assert_int_equal(report.nbytes, report.status == FLOE_OK ? m->stream_nbytes : 0);
-    return report.status;
-}
-
-static void encode_right(made *m, uint64_t capacity)
-{
-    assert_int_equal(encode(m, capacity), FLOE_OK);
-    assert_memory_equal(m->got, m->stream, m->stream_nbytes);
-}
 
 static void same_streams(void **state)
 {

@@ -7,7 +7,7 @@
 #ifndef FLOE_BACKEND_DEVICE_COUNTER_CUH
 #define FLOE_BACKEND_DEVICE_COUNTER_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_acquire.cuh"
 
 /* What this thread has written, and what others of its block had before a barrier, counts. */
 FLOE_DEV void floe_counter_add(uint64_t *counter, uint64_t n)
@@ -19,16 +19,7 @@ FLOE_DEV void floe_counter_add(uint64_t *counter, uint64_t n)
 #endif
 }
 
-FLOE_DEV uint64_t floe_counter_read(const uint64_t *counter)
-{
-#ifdef FLOE_EMULATED
-    return *(const volatile uint64_t *)counter;
-#else
-    uint64_t n;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(n) : "l"(counter) : "memory");
-    return n;
-#endif
-}
+FLOE_DEV uint64_t floe_counter_read(const uint64_t *counter) { return floe_load_acquire(counter); }
 
 /* Until so many are counted. */
 FLOE_DEV void floe_counter_wait(const uint64_t *counter, uint64_t n)
