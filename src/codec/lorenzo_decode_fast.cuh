@@ -85,6 +85,66 @@ FLOE_DEV void store_line(floe_real *to, const floe_real v[GROUP], uint4 *line)
     }
 }
 
+/* The lowest n bits, n at most 32. */
+FLOE_DEV uint32_t low_bits(uint32_t n) { return n < 32 ? (1u << n) - 1 : FLOE_ALL_LANES; }
+
+/* A step of ranks 2 and 3 as 32 runs of 32 cells along x, a lane's one each. Bit k: this lane's of run k is wanted. */
+template <int RANK> FLOE_DEV uint32_t runs_wanted(const cells &out, uint32_t s)
+{
+    const uint32_t lane = floe_lane();
+    if (RANK == 3) {
+        const uint32_t rows = range_bits(out.y0, out.y1, 0, 16), planes = range_bits(out.z0, out.z1, 2 * s, 2);
+        const uint32_t runs = (planes & 1 ? rows : 0) | (planes & 2 ? rows << 16 : 0);
+        return lane >= out.x0 && lane < out.x1 ? runs : 0;
+    }
+    const uint32_t first = floe_cells_inside(out.z0, 8 * s, 8), end = floe_cells_inside(out.z1, 8 * s, 8);
+    uint32_t across = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < 4; j++)
+        across |= 32 * j + lane >= out.x0 && 32 * j + lane < out.x1 ? 0x11111111u << j : 0;
+    return across & low_bits(4 * end) & ~low_bits(4 * first);
+}
+
+/* Values of a step to rows that may begin anywhere, as far as they are wanted: they change lanes in shared memory, so that
+ * those of a run go out side by side. line: of LINE_WORDS, which hold 32 runs of f32 or 16 of f64. */
+template <int RANK> FLOE_DEV void store_runs(const target &t, uint32_t s, const floe_real v[GROUP], uint4 *line)
+{
+    enum { RUNS = LINE_PIECES * PIECE_VALUES, PARTS = 4 / PIECE_VALUES };
+    const uint32_t lane = floe_lane(), wanted = RANK == 1 ? 0 : runs_wanted<RANK>(t.out, s);
+    floe_real *to = t.origin + t.at + (RANK == 1 ? 0 : (int64_t)lane * t.x + (int64_t)((RANK == 2 ? 8 : 2) * s) * t.z);
+#pragma unroll
+    for (int first = 0; first < GROUP; first += RUNS) {
+        __syncwarp();
+#pragma unroll
+        for (int q = 0; q < LINE_PIECES; q++) {
+            const uint32_t at =
+                RANK == 1 ? q * FLOE_WARP + (lane ^ q) : (q / PARTS * FLOE_WARP + lane) * PARTS + q % PARTS;
+            line[at] = piece_of(v + first + q * PIECE_VALUES);
+        }
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < RUNS; k++) {
+            const int run = first + k, j = RANK == 3 ? run % 16 / 4 : run % 4; /* lanes 8 j and later have it */
+            if (RANK == 1) {
+                const uint32_t i = (k * FLOE_WARP + lane) % RUNS, g = (k * FLOE_WARP + lane) / RUNS;
+                const uint32_t x = s * FLOE_STEP_VALUES + g * GROUP + first + i, q = i / PIECE_VALUES;
+                const floe_real value = ((const floe_real *)(line + q * FLOE_WARP + (g ^ q)))[i % PIECE_VALUES];
+                if (x >= t.out.x0 && x < t.out.x1)
+                    __stcs(to + (int64_t)x * t.x, value);
+                continue;
+            }
+            const int row = RANK == 3 ? run % 4 + run / 16 * 4 : run / 4;
+            const floe_real value = ((const floe_real *)line)[((row - first / 4) * 32 + 8 * j) * 4 + lane];
+            if (wanted >> run & 1)
+                __stcs(to, value);
+            if (RANK == 2)
+                to += run % 4 < 3 ? 32 * t.x : t.z - 96 * t.x;
+            else
+                to += run % 16 < 15 ? t.y : t.z - 15 * t.y;
+        }
+    }
+}
+
 /* Values of a step to where they are wanted. WHOLE: everywhere. line: NULL, or for rank 1 shared memory of LINE_WORDS. */
 template <int RANK, bool WHOLE>
 FLOE_DEV void store_step(const target &t, uint32_t s, const floe_real v[GROUP], uint4 *line)
@@ -109,8 +169,9 @@ FLOE_DEV void store_step(const target &t, uint32_t s, const floe_real v[GROUP], 
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* The steps of a coded tile. line: as for store_step; of encoder pack the window has the words before it only. */
-template <int RANK, bool WHOLE, class Source>
+/* The steps of a coded tile. WHOLE: all cells are inside the field. EVEN: all are wanted, and rows are aligned; line is as for
+ * store_step, else as for store_runs. Of encoder pack the window has the words before it only. */
+template <int RANK, bool WHOLE, bool EVEN, class Source>
 FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe_real step, Source &source, uint4 *line)
 {
     walk<RANK, narrow> w;
@@ -131,24 +192,12 @@ FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             v[k] = value_of(q[k], step);
-        store_step<RANK, WHOLE>(t, s, v, line);
+        if (EVEN)
+            store_step<RANK, true>(t, s, v, line);
+        else
+            store_runs<RANK>(t, s, v, line);
     }
     return t.steps_wanted < t.nsteps || source_at_end(source) ? TILE_DONE : TILE_BAD;
-}
-
-/* Tiles that are cut off, or not aligned. */
-template <int RANK, class Source>
-static __device__ __noinline__ outcome decode_cut_there(const target &t, uint32_t mode, floe_int base, floe_real step,
-                                                        Source &source)
-{
-    return decode_fast<RANK, false>(t, mode, base, step, source, (uint4 *)NULL);
-}
-
-/* By value: where the addresses go, nothing stays in registers. */
-template <int RANK, class Source>
-FLOE_DEV outcome decode_cut(target t, uint32_t mode, floe_int base, floe_real step, Source source)
-{
-    return decode_cut_there<RANK>(t, mode, base, step, source);
 }
 
 /* Whether an entry is that of a tile for the short way, as far as it tells alone. */

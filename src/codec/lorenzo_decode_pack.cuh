@@ -13,7 +13,7 @@ enum {
     PACK_THREADS = FLOE_WARP * PACK_WARPS,
     PACK_BLOCKS_A_PROCESSOR = 4, /* 16 warps of 128 registers fill the 65536 of a multiprocessor */
     PACK_SHARED_NBYTES = PACK_WARPS * STAGE_WORDS * 4,
-    PACK_ROOM = STAGE_WORDS - LINE_WORDS, /* rank 1: the end of the stage is for values on their way out */
+    PACK_ROOM = STAGE_WORDS - LINE_WORDS, /* the end of the stage may be for values on their way out */
     AHEAD = FLOE_WARP * 66                /* tiles: as many as an H100 or H200 decodes at once */
 };
 
@@ -35,7 +35,7 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_parts(target t, uint32_t mode, floe_int base, floe_real step,
                                                     pack_source source, uint4 *line)
 {
-    return decode_fast<RANK, true>(t, mode, base, step, source, line);
+    return decode_fast<RANK, true, true>(t, mode, base, step, source, line);
 }
 template <int RANK>
 FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, floe_real step, pack_source source,
@@ -44,7 +44,23 @@ FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, flo
     if (source.w.next != source.w.nwords)
         return decode_parts<RANK>(t, mode, base, step, source, line);
     pack_source_of<false> all = {source.w, source.nsteps, source.descriptors};
-    return decode_fast<RANK, true>(t, mode, base, step, all, line);
+    return decode_fast<RANK, true, true>(t, mode, base, step, all, line);
+}
+
+/* Tiles that are cut off, not aligned or wanted in part; the end of the stage is for values on their way out. By value. */
+template <int RANK>
+static __device__ __noinline__ outcome decode_uneven_pack(target t, uint32_t mode, floe_real step, pack_source source,
+                                                          uint32_t *stage)
+{
+    uint4 *line = (uint4 *)(stage + PACK_ROOM);
+    window_wait();
+    window_trim(source.w, PACK_ROOM);
+    const floe_int base = (floe_int)word_value(stage + source.w.at);
+    source.w.at += BASE_WORDS;
+    if (!source_open(source, t.nsteps))
+        return TILE_BAD;
+    return t.ncells == FLOE_TILE_VALUES ? decode_fast<RANK, true, false>(t, mode, base, step, source, line)
+                                        : decode_fast<RANK, false, false>(t, mode, base, step, source, line);
 }
 
 template <int RANK>
@@ -54,18 +70,21 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
     const target t = target_of<RANK>(chunk, tile);
     outcome result = TILE_UNFIT;
     if (t.wanted && entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
-        uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;
         const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
         const floe_real step = (floe_real)chunk->quantizer.step;
-        window_wait();
-        if (RANK == 1)
-            window_trim(source.w, PACK_ROOM);
-        const floe_int base = (floe_int)word_value(stage + source.w.at);
-        source.w.at += BASE_WORDS;
-        if (!source_open(source, t.nsteps))
-            return TILE_BAD;
-        result = t.whole ? decode_whole<RANK>(t, mode, base, step, source, line)
-                         : decode_cut<RANK>(t, mode, base, step, source);
+        if (t.whole) {
+            uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;
+            window_wait();
+            if (RANK == 1)
+                window_trim(source.w, PACK_ROOM);
+            const floe_int base = (floe_int)word_value(stage + source.w.at);
+            source.w.at += BASE_WORDS;
+            if (!source_open(source, t.nsteps))
+                return TILE_BAD;
+            result = decode_whole<RANK>(t, mode, base, step, source, line);
+        } else {
+            result = decode_uneven_pack<RANK>(t, mode, step, source, stage);
+        }
     }
     if (result == TILE_DONE)
         return result;

@@ -107,6 +107,15 @@ struct huffman_opener {
     }
 };
 
+/* Tiles that are cut off, not aligned or wanted in part. By value: where the addresses go, nothing stays in registers. */
+template <int RANK>
+static __device__ __noinline__ outcome decode_uneven_huffman(target t, uint32_t mode, floe_int base, floe_real step,
+                                                             huffman_source source, uint4 *line)
+{
+    return t.ncells == FLOE_TILE_VALUES ? decode_fast<RANK, true, false>(t, mode, base, step, source, line)
+                                        : decode_fast<RANK, false, false>(t, mode, base, step, source, line);
+}
+
 template <int RANK>
 FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w, uint32_t tile,
                                 const huffman_opener &opener)
@@ -124,9 +133,9 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
         const floe_int base = (floe_int)word_value(w.words);
         if (!opener.open(t, w.words, w.entry & FLOE_TILE_NWORDS_MASK, BASE_WORDS, source))
             return TILE_BAD;
-        uint4 *line = RANK == 1 ? (uint4 *)opener.place->codes : (uint4 *)NULL; /* which are decoded */
-        result = t.whole ? decode_fast<RANK, true>(t, mode, base, step, source, line)
-                         : decode_cut<RANK>(t, mode, base, step, source);
+        uint4 *line = (uint4 *)opener.place->codes; /* which are decoded */
+        result = t.whole ? decode_fast<RANK, true, true>(t, mode, base, step, source, line)
+                         : decode_uneven_huffman<RANK>(t, mode, base, step, source, line);
     }
     if (result == TILE_UNFIT)
         result = decode_any<RANK>(chunk, tile, w.entry, w.words, opener);
