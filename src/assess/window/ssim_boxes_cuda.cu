@@ -3,11 +3,11 @@
  * The quick way to SSIM (ssim_tree.h) of f32 in windows of W * W * W. Axes are named z, y, x, slowest first.
  *
  *     block   X by Y windows of a cell, over its chunk of planes
- *     plane   comes to shared memory while the one before is worked on. From strips of its rows come sums along x, which go to
- *             shared memory again, once for all rows; from these sums along y, and along z: those of the planes before are kept
- *             in registers. These are the sums over whole windows: losses are next
+ *     planes  come to shared memory by twos while those before are worked on. From strips of their rows come sums along x, which
+ *             go to shared memory again, once for all rows; from these sums along y, and along z: those of the planes before
+ *             are kept in registers. These are the sums over whole windows: losses are next
  *
- * Sums along x and y are made of one plane and the one before at the same time, so that a block waits once a plane.
+ * Sums along x are made of two planes, and sums along y of the two before, at the same time, so that a block waits once for two.
  */
 #include "assess/window/ssim_tree_cuda.cuh"
 
@@ -20,19 +20,22 @@ enum {
     WARPS = 6,
     Y = WARPS * EACH,
     THREADS = WARPS * FLOE_WARP,
-    STRIP = 8, /* windows of a strip; a warp takes a strip of each row */
+    PLANES = 2, /* at once */
+    STRIP = 16, /* windows of a strip; a warp takes a strip of each row of a plane */
     STRIPS = X / STRIP,
     WIDTH = X + FLOE_SSIM_TREE_WINDOW, /* values of a row that come, as chunks of 16 bytes */
     CHUNKS = WIDTH / 4,
-    FIRST_BRINGER = STRIPS * FLOE_WARP,                 /* the first that has no strip */
+    FIRST_BRINGER = PLANES * STRIPS * FLOE_WARP,        /* the first that has no strip */
     BRINGERS_ROWS = (THREADS - FIRST_BRINGER) / CHUNKS, /* that they bring at a time */
     PITCH = WIDTH + 4, /* of rows of values, and of sums: without bank conflicts, in chunks both are odd */
     SUMS_PITCH = X + 1,
+    TURN = 8,   /* windows after which halves of sums change places: reading one meets no bank conflicts */
     PERIOD = 4, /* planes after which a chain of windows along z is as before */
     BLOCKS_AN_SM = 2
 };
 static_assert(FLOE_SSIM_TREE_X % X == 0 && FLOE_SSIM_TREE_Y % Y == 0 && Y % FLOE_SSIM_TREE_GROUP == 0, "of a cell");
 static_assert(Y + FLOE_SSIM_TREE_WINDOW - 1 <= FLOE_WARP, "a warp takes a strip of each row");
+static_assert(STRIP % (2 * TURN) == 0, "all strips have the same halves turned");
 static_assert(BRINGERS_ROWS > 0, "some warps take no strip");
 
 /* What a kernel is made for. */
@@ -147,89 +150,112 @@ template <class V> struct row_sums {
  * (With two blocks on a multiprocessor each of its quarters has as many threads of the first ones.) */
 typedef struct strip_place {
     uint32_t values, sums; /* floats; of four floats */
+    uint32_t plane;        /* of PLANES */
 } strip_place;
 #define NO_STRIP UINT32_MAX
 
 template <class V> FLOE_DEV strip_place strip_of()
 {
-    const uint32_t row = floe_lane(), strip = threadIdx.x / FLOE_WARP;
-    strip_place p = {row * PITCH + strip * STRIP, row * SUMS_PITCH + strip * STRIP};
-    p.values = strip < STRIPS && row < V::ROWS ? p.values : NO_STRIP;
+    const uint32_t row = floe_lane(), strip = threadIdx.x / FLOE_WARP % STRIPS;
+    strip_place p = {row * PITCH + strip * STRIP, row * SUMS_PITCH + strip * STRIP, threadIdx.x / FLOE_WARP / STRIPS};
+    p.values = p.plane < PLANES && row < V::ROWS ? p.values : NO_STRIP;
     return p;
 }
 
-/* Sums along x of a plane. */
+/* Sums along x of planes, the first nplanes of which are there. */
 template <class V>
-FLOE_DEV void plane_rows(const tree_job &job, const floe_ssim_tree_units &units, const strip_place &strip,
-                         const plane<V> *from, row_sums<V> *to)
+FLOE_DEV void planes_rows(const tree_job &job, const strip_place &strip, const floe_ssim_tree_units *shared,
+                          uint32_t nplanes, const plane<V> *from, row_sums<V> *to)
 {
-    if (strip.values != NO_STRIP)
-        strip_sums<V, STRIP>(job, units, from->of[0][0] + strip.values, from->of[1][0] + strip.values,
-                             to->of[0] + strip.sums);
+    const floe_ssim_tree_units units = *shared;
+    if (strip.values != NO_STRIP && strip.plane < nplanes)
+        strip_sums<V, STRIP, TURN>(job, units, from[strip.plane].of[0][0] + strip.values,
+                                   from[strip.plane].of[1][0] + strip.values, to[strip.plane].of[0] + strip.sums);
 }
 
 /* What a thread keeps from plane to plane. */
 template <class V> struct running {
-    chain<V::W> along_z[EACH];
-    int nrows; /* of windows, from the thread's first on, that are there */
+    chain<V::W, 2> along_z[SUMS / 2][EACH]; /* of two sums each */
+    int nrows;                              /* of windows, from the thread's first on, that are there */
     lane_losses losses;
 };
 
-/* Sums along y, and along z, of plane number t modulo PERIOD. nrows: of windows that it completes. */
+/* Of sums m and m + 1: along y, and along z, of plane number t modulo PERIOD. */
 template <class V>
-FLOE_DEV void plane_windows(const floe_ssim_tree_units &units, const row_sums<V> *from, int t, int nrows, running<V> &r)
+FLOE_DEV void pair_windows(const float2 *from, int t, int m, running<V> &r, float windows[EACH][SUMS])
 {
-    const uint32_t first = threadIdx.x / FLOE_WARP * EACH;
-    chain<V::W> along_y;
-    floe_ssim_tree_loss losses[EACH];
+    chain<V::W, 2> along_y;
 #pragma unroll
     for (int i = 0; i < EACH + V::W - 1; i++) {
-        const float4 v = from->of[first + i][floe_lane()];
-        const float now[SUMS] = {v.x, v.y, v.z, v.w};
-        float box[SUMS], window[SUMS];
+        const float2 v = from[i * 2 * SUMS_PITCH];
+        const float now[2] = {v.x, v.y};
+        float box[2];
         chain_push(along_y, i + 8, now, box);
-        if (i < V::W - 1)
-            continue;
-        chain_push(r.along_z[i - (V::W - 1)], t + 8, box, window);
-        losses[i - (V::W - 1)] = floe_ssim_tree_loss_of(&units, window[FLOE_SSIM_S], window[FLOE_SSIM_SS],
-                                                        window[FLOE_SSIM_D], window[FLOE_SSIM_DD]);
+        if (i >= V::W - 1)
+            chain_push(r.along_z[m / 2][i - (V::W - 1)], t + 8, box, windows[i - (V::W - 1)] + m);
     }
+}
+
+/* Losses of plane number t modulo PERIOD. nrows: of windows that it completes. */
+template <class V>
+FLOE_DEV void plane_windows(const floe_ssim_tree_units *shared, const row_sums<V> *from, int t, int nrows,
+                            running<V> &r)
+{
+    const uint32_t first = threadIdx.x / FLOE_WARP * EACH;
+    const float2 *sums = (const float2 *)&from->of[first][floe_lane()];
+    const uint32_t turned = floe_lane() / TURN % 2;
+    float windows[EACH][SUMS];
+    floe_ssim_tree_loss losses[EACH];
+    pair_windows<V>(sums + turned, t, 0, r, windows);
+    pair_windows<V>(sums + (turned ^ 1), t, 2, r, windows);
+    const floe_ssim_tree_units units = *shared;
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        losses[i] = floe_ssim_tree_loss_of(&units, windows[i][FLOE_SSIM_S], windows[i][FLOE_SSIM_SS],
+                                           windows[i][FLOE_SSIM_D], windows[i][FLOE_SSIM_DD]);
     losses_add<V::W>(losses, nrows, &r.losses);
 }
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
 
 template <class V> struct shared_memory {
-    plane<V> values[2];
-    row_sums<V> sums[2];
+    plane<V> values[2][PLANES];
+    row_sums<V> sums[2][PLANES];
     chunks bringers[THREADS - FIRST_BRINGER]; /* each thread its own: registers are scarce */
     floe_ssim_part warps[WARPS];
     floe_ssim_tree_units units;
 };
 
-/* Has plane k of the block brought, if there is one. */
+/* Has planes of the block brought, plane k first, as far as there are any. */
 template <class V>
-FLOE_DEV void plane_bring(const tree_job &job, chunks *of_thread, uint32_t k, uint32_t nplanes, plane<V> *to)
+FLOE_DEV void planes_bring(const tree_job &job, chunks *of_thread, uint32_t k, uint32_t nplanes, plane<V> *to)
 {
-    if (k < nplanes) {
-        if (V::CAREFUL)
-            values_bring<V>(job, k, to);
-        else
-            chunks_bring<V>(job, of_thread, to);
-        floe_copy_async_commit();
-    }
+#pragma unroll
+    for (uint32_t i = 0; i < PLANES; i++)
+        if (k + i < nplanes) {
+            if (V::CAREFUL)
+                values_bring<V>(job, k + i, to + i);
+            else
+                chunks_bring<V>(job, of_thread, to + i);
+        }
+    floe_copy_async_commit();
 }
 
-/* Plane k, which is t modulo PERIOD, ends the windows; the next one's sums along x are made, and the one after that is brought.
- * There may be no plane k: then no windows, but nothing is done otherwise, so that all that is kept stays where it is. */
+/* Planes from k on, which is t modulo PERIOD, end their windows; sums along x of the next ones are made, and those after them
+ * are brought. There may be no such planes: then no windows, but nothing is done otherwise, so that all that is kept stays
+ * where it is. */
 template <class V>
-FLOE_DEV void plane_step(const tree_job &job, const floe_ssim_tree_units &units, const strip_place &strip, uint32_t k,
-                         int t, uint32_t nplanes, shared_memory<V> *shared, running<V> &r)
+FLOE_DEV void planes_step(const tree_job &job, const strip_place &strip, uint32_t k, int t, uint32_t nplanes,
+                          shared_memory<V> *shared, running<V> &r)
 {
-    plane_bring<V>(job, shared->bringers, k + 2, nplanes, &shared->values[t % 2]);
-    if (k + 1 < nplanes)
-        plane_rows<V>(job, units, strip, &shared->values[(t + 1) % 2], &shared->sums[(t + 1) % 2]);
-    plane_windows<V>(units, &shared->sums[t % 2], t, k + 1 >= V::W && k < nplanes ? r.nrows : 0, r);
+    const int here = t / PLANES % 2, next = here ^ 1;
+    planes_bring<V>(job, shared->bringers, k + 2 * PLANES, nplanes, shared->values[here]);
+    if (k + PLANES < nplanes)
+        planes_rows<V>(job, strip, &shared->units, nplanes - k - PLANES, shared->values[next], shared->sums[next]);
+#pragma unroll
+    for (int i = 0; i < PLANES; i++)
+        plane_windows<V>(&shared->units, &shared->sums[here][i], t + i,
+                         k + i + 1 >= V::W && k + i < nplanes ? r.nrows : 0, r);
     floe_copy_async_wait();
     __syncthreads();
 }
@@ -248,18 +274,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_tree_kernel(const 
     r.losses.max = -1;
     if (threadIdx.x >= FIRST_BRINGER)
         shared->bringers[threadIdx.x - FIRST_BRINGER] = chunks_of<V>(job, p);
-    plane_bring<V>(job, shared->bringers, 0, nplanes, &shared->values[0]);
-    plane_bring<V>(job, shared->bringers, 1, nplanes, &shared->values[1]);
-    const floe_ssim_tree_units units = units_of<V::CAREFUL>(job, cell_of(p, V::W), &shared->units);
+    planes_bring<V>(job, shared->bringers, 0, nplanes, shared->values[0]);
+    planes_bring<V>(job, shared->bringers, PLANES, nplanes, shared->values[1]);
+    units_of<V::CAREFUL>(job, cell_of(p, V::W), &shared->units);
     floe_copy_async_wait();
     __syncthreads();
     const strip_place strip = strip_of<V>();
-    plane_rows<V>(job, units, strip, &shared->values[0], &shared->sums[0]);
+    planes_rows<V>(job, strip, &shared->units, nplanes, shared->values[0], shared->sums[0]);
     __syncthreads();
     for (uint32_t k = 0; k < nplanes; k += PERIOD)
 #pragma unroll
-        for (int t = 0; t < PERIOD; t++)
-            plane_step<V>(job, units, strip, k + t, t, nplanes, shared, r);
+        for (int t = 0; t < PERIOD; t += PLANES)
+            planes_step<V>(job, strip, k + t, t, nplanes, shared, r);
     const floe_ssim_part part = floe_ssim_part_of_block(part_of(job, r.losses), shared->warps, WARPS);
     if (threadIdx.x == 0)
         job.parts[blockIdx.x] = part;

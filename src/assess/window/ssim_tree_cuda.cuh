@@ -75,9 +75,9 @@ constexpr int top_of(int w) { return w < 2 ? 0 : 1 + top_of(w / 2); }
 constexpr int kept_of(int w) { return w == (1 << top_of(w)) ? 0 : w == 7 ? 4 : w - (1 << top_of(w)); }
 
 /* Sums over the last W steps along an axis: what must be kept of earlier ones. Level b, sums of 2^b steps, from slot 2^b - 1. */
-template <int W> struct chain {
+template <int W, int N = SUMS> struct chain {
     static constexpr int TOP = top_of(W), KEPT = kept_of(W), SLOTS = (1 << TOP) - 1 + KEPT;
-    float slot[SLOTS ? SLOTS : 1][SUMS];
+    float slot[SLOTS ? SLOTS : 1][N];
 };
 
 /* The slot of level b for step t. */
@@ -88,11 +88,11 @@ template <int W> FLOE_DEV int slot_of(int b, int t)
 }
 
 /* Step t, a constant from 8 on. What comes of the first W - 1 is of no use. */
-template <int W> FLOE_DEV void chain_push(chain<W> &c, int t, const float now[SUMS], float whole[SUMS])
+template <int W, int N> FLOE_DEV void chain_push(chain<W, N> &c, int t, const float now[N], float whole[N])
 {
     constexpr int TOP = chain<W>::TOP, LATE = W - (1 << TOP);
 #pragma unroll
-    for (int m = 0; m < SUMS; m++) {
+    for (int m = 0; m < N; m++) {
         float v[TOP + 1];
         v[0] = now[m];
 #pragma unroll
@@ -157,24 +157,26 @@ FLOE_DEV void terms_of(const tree_job &job, const floe_ssim_tree_units &units, f
     terms[FLOE_SSIM_DD] = v.d * v.d;
 }
 
-/* Sums along x of NWINDOWS windows of a row, by variant V of a kernel: of both fields' values from x and y on. */
-template <class V, int NWINDOWS>
+/* Sums along x of NWINDOWS windows of a row, by variant V of a kernel: of both fields' values from x and y on. The halves of
+ * every second TURN windows change places. */
+template <class V, int NWINDOWS, int TURN = NWINDOWS>
 FLOE_DEV void strip_sums(const tree_job &job, const floe_ssim_tree_units &units, const float *x, const float *y,
                          float4 *to)
 {
     chain<V::W> c;
 #pragma unroll
-    for (int i = 0; i < (NWINDOWS + V::W - 1 + 3) / 4; i++) {
-        const float4 fx = ((const float4 *)x)[i], fy = ((const float4 *)y)[i];
+    for (int k = 0; k < (NWINDOWS + V::W - 1 + 3) / 4; k++) {
+        const float4 fx = ((const float4 *)x)[k], fy = ((const float4 *)y)[k];
         const float vx[4] = {fx.x, fx.y, fx.z, fx.w}, vy[4] = {fy.x, fy.y, fy.z, fy.w};
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const int t = 4 * i + j;
+            const int t = 4 * k + j;
             float terms[SUMS], whole[SUMS];
             terms_of<V::CAREFUL>(job, units, vx[j], vy[j], terms);
             chain_push(c, t + 8, terms, whole);
-            if (t >= V::W - 1 && t < NWINDOWS + V::W - 1)
-                to[t - (V::W - 1)] = make_float4(whole[0], whole[1], whole[2], whole[3]);
+            const int i = t - (V::W - 1), half = i / TURN % 2 * 2;
+            if (i >= 0 && i < NWINDOWS)
+                to[i] = make_float4(whole[half], whole[half + 1], whole[half ^ 2], whole[(half ^ 2) + 1]);
         }
     }
 }
