@@ -86,6 +86,7 @@ void floe_device_encode_report(const floe_device_encode *e, floe_container_finis
     finish->met = e->by_zfp ? e->zfp.gathered : chunks->gathered;
     finish->attempt = e->by_zfp ? NULL : &chunks->attempt;
     finish->met_stride = e->by_zfp ? sizeof *e->zfp.gathered : sizeof *chunks;
+    finish->again = !e->by_zfp && floe_lorenzo_ends_with_attempt(&e->lorenzo) ? e->lorenzo.retry : NULL;
 }
 
 floe_status floe_device_encode_error(const floe_device_encode *e, const floe_codec_params *params,

@@ -153,7 +153,8 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
     if (c->few)
         return start_few_or_clear(ctx, c);
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
+    c->resolve.cleared = c->cleared;
+    c->resolve.cleared_nbytes = c->cleared_nbytes;
     FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode.lorenzo, stream));
     FLOE_TRY(floe_device_encode_start(&c->encode, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
@@ -190,8 +191,9 @@ static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
     scan.stream = (uint8_t *)c->encode.error_tiles; /* its header goes nowhere */
     scan.capacity = c->encode.error_tiles_nbytes;
     scan.status = c->status;
+    scan.cleared = c->cleared;
+    scan.cleared_nbytes = c->cleared_nbytes;
     floe_device_encode_aim(&c->encode, NULL, 0, c->status, scan.params);
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, err));
     FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode.lorenzo, ctx->cuda.stream));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));
     h->has_fill = found.has_fill;

@@ -111,6 +111,23 @@ FLOE_DEV_SELDOM void write_ready(const floe_resolve_job *job)
         *job->status = FLOE_ERR_CAPACITY;
 }
 
+/* What is to be 0 at first, by all blocks. The status is for the first one, which may have something to say already: it is
+ * told to begin. */
+FLOE_DEV void clear(const floe_resolve_job *job)
+{
+    uint32_t *words = (uint32_t *)job->cleared;
+    const uint64_t n = words ? job->cleared_nbytes / 4 : 0, step = (uint64_t)gridDim.x * FLOE_RANGE_THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * FLOE_RANGE_THREADS + threadIdx.x; i < n; i += step)
+        if (words + i != job->status)
+            words[i] = 0;
+}
+FLOE_DEV void begin_status(const floe_resolve_job *job)
+{
+    if (job->cleared && threadIdx.x == 0)
+        *job->status = FLOE_OK;
+    __syncthreads();
+}
+
 /* Where the values do not matter: the first block does what does not take many. */
 __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
     resolve_kernel(const __grid_constant__ floe_resolve_job job, const __grid_constant__ floe_lorenzo_encode_call call,
@@ -118,11 +135,14 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
 {
     floe_dev_begin();
     __shared__ int votes;
+    if (blockIdx.x == 0)
+        begin_status(&job);
     if (blockIdx.x == 0 && job.ready_nwords) { /* first: others wait for it */
         write_ready(&job);
         floe_lorenzo_begin_block(&call, 0, nchunks, &job.ready.quantizer, &votes);
     }
     floe_lorenzo_clear_grid(&call);
+    clear(&job);
     if (blockIdx.x == 0 && !job.ready_nwords) {
         finish(&job, NULL);
         floe_lorenzo_begin_block(&call, 0, nchunks, &job.params->quantizer, &votes);
@@ -136,10 +156,13 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS)
                         const __grid_constant__ floe_lorenzo_even even)
 {
     floe_dev_begin();
-    if (blockIdx.x == 0)
+    if (blockIdx.x == 0) {
+        begin_status(&job);
         write_ready(&job);
+    }
     floe_lorenzo_begin_even(&call, &even);
     floe_lorenzo_clear_grid(&call);
+    clear(&job);
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
@@ -206,12 +229,15 @@ int floe_resolve_cuda(const floe_resolve_job *job, const floe_lorenzo_encode_cal
     const bool few = ready || call->grid.nchunks <= most;
     const uint64_t nchunks = few ? call->grid.nchunks : 0;
     cudaError_t error = cudaSuccess;
-    if (floe_resolve_scans(job))
-        error = launch_scan(job, call, nchunks, q);
-    else if (ready)
+    if (floe_resolve_scans(job)) {
+        error = job->cleared ? cudaMemsetAsync(job->cleared, 0, job->cleared_nbytes, q) : cudaSuccess;
+        if (error == cudaSuccess)
+            error = launch_scan(job, call, nchunks, q);
+    } else if (ready) {
         FLOE_LAUNCH_EARLY(resolve_even_kernel, nblocks, FLOE_RANGE_THREADS, 0, q, *job, *call, even);
-    else
+    } else {
         FLOE_LAUNCH_EARLY(resolve_kernel, nblocks, FLOE_RANGE_THREADS, 0, q, *job, *call, nchunks);
+    }
     if (error == cudaSuccess)
         error = cudaGetLastError();
     if (error != cudaSuccess)

@@ -3,7 +3,8 @@
  * The device's resolve.h: the first step of a compression whose field lies in device memory. Range and fill value where
  * they matter, the absolute bound, the codec's parameters, the stream's header; and the chunks of the codec's call.
  *
- * Launches: one, for all of that (two with very many chunks); one more where the call may be lossless.
+ * Launches: one, for all of that (two with very many chunks); one more where values are scanned, to clear what is to be
+ * cleared; one more where the call may be lossless.
  */
 #ifndef FLOE_API_RESOLVE_CUDA_H
 #define FLOE_API_RESOLVE_CUDA_H
@@ -30,8 +31,10 @@ typedef struct floe_resolve_job {
     floe_dev_params *params;
     floe_dev_range *range; /* out, where values are scanned; NULL: nobody asks */
     void *scratch;         /* floe_range_scratch_nbytes, 64-byte aligned */
-    uint32_t *done;        /* a word that is 0 before the call, and of no use after it */
+    uint32_t *done;        /* a word that is 0 at first, and of no use after the call */
     uint32_t *status;
+    void *cleared; /* becomes 0 before anything else; done and status are in it. NULL: the caller has seen to them */
+    size_t cleared_nbytes; /* a multiple of 4 */
     /* Where no value is looked at the host knows it all: see floe_resolve_prepare. 0 words: the device finds out. */
     uint32_t ready_nwords;                         /* of the header, 8 bytes each */
     uint64_t ready_header[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes */

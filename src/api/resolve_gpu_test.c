@@ -25,7 +25,7 @@ static void fetch(void *to, const void *from, uint64_t nbytes)
 
 /* ---- the GPU's answer ---------------------------------------------------------------------------------------------- */
 
-enum { CAPACITY = 256, PLACE_NBYTES = 4000 };
+enum { CAPACITY = 256, PLACE_NBYTES = 4000, NCLEARED = 1001 };
 
 typedef struct answer {
     uint8_t stream[CAPACITY];
@@ -42,7 +42,7 @@ typedef struct device {
     answer *answer;
     floe_dev_chunk *chunks;
     floe_huffman_hist *hists;
-    uint32_t *words; /* done, status, retry */
+    uint32_t *words; /* done, status and others that are cleared, NCLEARED; then retry */
 } device;
 
 static floe_lorenzo_encode_call call_of(const floe_header *h, const floe_field *f, device *d)
@@ -84,8 +84,9 @@ static void device_close(device *d)
             CU(cudaFree(all[i]));
 }
 
-/* complete: a header that says everything, or NULL. */
-static answer resolved(const floe_field *f, const floe_params *params, const floe_header *complete, uint64_t capacity)
+/* complete: a header that says everything, or NULL. by_call: the call clears what is to be 0 at first. */
+static answer resolved(const floe_field *f, const floe_params *params, const floe_header *complete, uint64_t capacity,
+                       bool by_call)
 {
     device d = {.values = NULL};
     answer a;
@@ -101,9 +102,9 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     d.values = device_memory(nbytes);
     d.scratch = device_memory(floe_range_scratch_nbytes());
     d.answer = device_memory(sizeof *d.answer);
-    d.words = device_memory(3 * sizeof *d.words);
+    d.words = device_memory((NCLEARED + 1) * sizeof *d.words);
     CU(cudaMemcpy(d.values, f->data, nbytes, cudaMemcpyHostToDevice));
-    CU(cudaMemset(d.words, 0, 2 * sizeof *d.words));
+    CU(cudaMemset(d.words, by_call ? 0xEE : 0, NCLEARED * sizeof *d.words));
     CU(cudaMemset(d.answer, 0xEE, sizeof *d.answer));
     floe_lorenzo_encode_call call = call_of(&job.header, f, &d);
     job.field = call.field;
@@ -114,8 +115,14 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     job.scratch = d.scratch;
     job.done = d.words;
     call.status = job.status = d.words + 1;
-    call.retry = d.words + 2;
+    call.retry = d.words + NCLEARED;
+    job.cleared = by_call ? d.words : NULL;
+    job.cleared_nbytes = by_call ? NCLEARED * sizeof *d.words : 0;
     CU(floe_resolve_cuda(&job, &call, NULL));
+    uint32_t words[NCLEARED];
+    fetch(words, d.words, sizeof words);
+    for (int i = 2; i < NCLEARED; i++)
+        assert_int_equal(words[i], 0);
     fetch(&a, d.answer, sizeof a);
     fetch(&a.status, job.status, sizeof a.status);
     a.nchunks = call.grid.nchunks;
@@ -194,7 +201,7 @@ static void check(const floe_field *field, const char *text)
     floe_field f = *field;
     strides_set(&f);
     expected e = expect(&f, &params);
-    answer a = resolved(&f, &params, params.mode == FLOE_BOUND_PSNR ? &e.header : NULL, CAPACITY);
+    answer a = resolved(&f, &params, params.mode == FLOE_BOUND_PSNR ? &e.header : NULL, CAPACITY, true);
     assert_int_equal(a.status, FLOE_OK);
     assert_memory_equal(a.stream, e.stream, e.header_nbytes);
     assert_int_equal(a.stream[e.header_nbytes], 0xEE);
@@ -311,15 +318,17 @@ static void capacity_at_its_limits(void **state)
     (void)state;
     static const uint64_t shape[4] = {2, 3, 4, 5};
     float data[120] = {1, 2, 3};
-    for (uint32_t rank = 1; rank <= 4; rank++) {
+    for (uint32_t k = 0; k < 8; k++) {
+        const uint32_t rank = 1 + k / 2;
+        const bool by_call = k % 2;
         const floe_params params = kit_params("abs=1");
         floe_field f = floe_field_of(data, FLOE_F32, rank, shape);
         strides_set(&f);
         expected e = expect(&f, &params);
-        answer a = resolved(&f, &params, NULL, e.header_nbytes);
+        answer a = resolved(&f, &params, NULL, e.header_nbytes, by_call);
         assert_int_equal(a.status, FLOE_OK);
         free(a.chunks);
-        a = resolved(&f, &params, NULL, e.header_nbytes - 1);
+        a = resolved(&f, &params, NULL, e.header_nbytes - 1, by_call);
         assert_int_equal(a.status, FLOE_ERR_CAPACITY);
         assert_int_equal(a.stream[0], 0xEE);
         free(a.chunks);

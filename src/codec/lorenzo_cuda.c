@@ -162,6 +162,11 @@ floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *s
     return FLOE_OK;
 }
 
+bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *c)
+{
+    return c->grid.nchunks > 0 && c->lossy && !c->huffman;
+}
+
 /* ---- decompression ------------------------------------------------------------------------------------------------- */
 
 void floe_lorenzo_decode_take(floe_lorenzo_decode_call *c, const floe_lorenzo_decode_room *room, floe_arena *arena)

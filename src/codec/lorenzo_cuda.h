@@ -20,6 +20,8 @@ bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *call, const floe_dev_
                            floe_lorenzo_ready *ready);
 /* Puts all steps behind begin on the stream. */
 floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *call, void *stream, floe_error *err);
+/* Whether the last of them is a second attempt: it does nothing unless *retry, and lets what follows start early. */
+bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *call);
 
 /* What a stream may turn out to hold; memory for what is not allowed is not taken. */
 typedef struct floe_lorenzo_decode_room {

@@ -252,7 +252,10 @@ template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
 {
-    floe_dev_begin();
+    if (attempt == 0)
+        floe_dev_begin();
+    else
+        floe_dev_begin_then_launch(); /* who comes next need not wait for this one if there is nothing to do */
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ floe_place_shared sh;
     __shared__ fast_work works[FLOE_PLACE_WARPS];

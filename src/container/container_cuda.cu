@@ -142,12 +142,8 @@ FLOE_DEV void finish_fail(const floe_container_finish &job, uint32_t status)
 }
 
 /* A block has its share of the pieces. */
-__global__
-__launch_bounds__(THREADS,
-                  BLOCKS_A_PROCESSOR) void container_finish_kernel(const __grid_constant__ floe_container_finish job)
+FLOE_DEV void finish(const floe_container_finish &job, hash_shared &s)
 {
-    floe_dev_begin();
-    __shared__ hash_shared s;
     const payloads w = payloads_of(job.stream, *job.end, job.records, job.nrecords, blockIdx.x, gridDim.x);
     const uint64_t index = w.nbytes, more = job.with_index ? floe_index_span(job.nrecords) : 0;
     const uint32_t failed = *job.failed;
@@ -183,6 +179,18 @@ __launch_bounds__(THREADS,
     __syncthreads();
     if (job.with_index)
         index_check_write(job, index, entries, s);
+}
+
+__global__
+__launch_bounds__(THREADS,
+                  BLOCKS_A_PROCESSOR) void container_finish_kernel(const __grid_constant__ floe_container_finish job)
+{
+    floe_dev_begin_early();
+    __shared__ hash_shared s;
+    if (!job.again || *job.again)
+        floe_dev_wait();
+    finish(job, s);
+    floe_dev_wait();
 }
 
 /* ---- verifying payloads -------------------------------------------------------------------------------------------- */

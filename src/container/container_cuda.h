@@ -40,6 +40,9 @@ typedef struct floe_container_finish {
     void *scratch;         /* floe_container_finish_nbytes(nrecords) */
     uint64_t *total;       /* out, may be NULL: bytes of the stream, index and footer included if there */
     uint32_t *failed;      /* not 0: nothing is done. Set to FLOE_ERR_CAPACITY when the index does not fit */
+    /* NULL, or told by kernels before the last one, which lets this one start early: whether the last one does anything. If
+     * not, all is there already */
+    const uint32_t *again;
     /* What may be left out: NULL. The report of the call, whatever came of it. met[*attempt] has what is told of the values of record 0, attempt NULL:
      * met[0]; those of the next record lie met_stride bytes behind */
     floe_device_report *report;
