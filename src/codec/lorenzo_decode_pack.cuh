@@ -14,7 +14,7 @@ enum {
     PACK_BLOCKS_A_PROCESSOR = 4, /* 16 warps of 128 registers fill the 65536 of a multiprocessor */
     PACK_SHARED_NBYTES = PACK_WARPS * STAGE_WORDS * 4,
     PACK_ROOM = STAGE_WORDS - LINE_WORDS, /* the end of the stage may be for values on their way out */
-    AHEAD = FLOE_WARP * 66                /* tiles: as many as an H100 or H200 decodes at once */
+    AHEAD = FLOE_WARP * 24 /* tiles: a third of what an H100 or H200 decodes at once; farther gains less */
 };
 
 /* A tile's entry and words. */
