@@ -208,17 +208,18 @@ __global__ void __launch_bounds__(THREADS)
         floe_ssim_part_merge(&parts[blockIdx.x], &part);
 }
 
-/* One block: each thread takes every JOINERS-th part. */
-__global__ void __launch_bounds__(JOINERS)
-    ssim_join_kernel(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer)
+/* A block for each join: a thread takes every JOINERS-th part. */
+__global__ void __launch_bounds__(JOINERS) ssim_join_kernel(const __grid_constant__ floe_ssim_joins joins)
 {
     __shared__ floe_ssim_part warps[JOINERS / FLOE_WARP];
+    const floe_ssim_join_job &join = joins.of[blockIdx.x];
     floe_ssim_part part = {0, 0, 0};
-    for (uint64_t i = threadIdx.x; i < nparts; i += JOINERS)
-        floe_ssim_part_merge(&part, &parts[i]);
+    floe_dev_begin();
+    for (uint64_t i = threadIdx.x; i < join.nparts; i += JOINERS)
+        floe_ssim_part_merge(&part, &join.parts[i]);
     part = floe_ssim_part_of_block(part, warps, JOINERS / FLOE_WARP);
     if (threadIdx.x == 0)
-        answer->part = part;
+        join.answer->part = part;
 }
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------- */
@@ -275,10 +276,16 @@ int box_run(const floe_ssim_job *job, uint64_t tile, cudaStream_t stream)
 
 } // namespace
 
+int floe_ssim_joins_cuda(const floe_ssim_joins *joins, void *stream)
+{
+    FLOE_LAUNCH_EARLY(ssim_join_kernel, joins->n, JOINERS, 0, (cudaStream_t)stream, *joins);
+    return (int)cudaGetLastError();
+}
+
 int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream)
 {
-    FLOE_LAUNCH(ssim_join_kernel, 1, JOINERS, 0, (cudaStream_t)stream, parts, nparts, answer);
-    return (int)cudaGetLastError();
+    const floe_ssim_joins joins = {{{parts, nparts, answer}}, 1};
+    return floe_ssim_joins_cuda(&joins, stream);
 }
 
 int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream)

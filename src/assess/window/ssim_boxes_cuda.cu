@@ -267,6 +267,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_tree_kernel(const 
     FLOE_DYNAMIC_SHARED(shared_memory<V>, shared);
     const place p = place_of(job);
     const uint32_t nplanes = p.nz + V::W - 1;
+    floe_dev_begin_early();
     running<V> r = {};
     r.nrows = p.x + floe_lane() < job.nwindows[3]
                   ? (int)floe_min64(job.nwindows[2] - p.y, Y) - (int)(threadIdx.x / FLOE_WARP * EACH)
@@ -286,14 +287,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_tree_kernel(const 
 #pragma unroll
         for (int t = 0; t < PERIOD; t += PLANES)
             planes_step<V>(job, strip, k + t, t, nplanes, shared, r);
-    const floe_ssim_part part = floe_ssim_part_of_block(part_of(job, r.losses), shared->warps, WARPS);
-    if (threadIdx.x == 0)
-        job.parts[blockIdx.x] = part;
+    part_put(job, r.losses, shared->warps, WARPS);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
-typedef void (*kernel_fn)(tree_job);
 typedef struct kernel {
     kernel_fn run;
     size_t shared_nbytes;
@@ -327,15 +325,9 @@ uint64_t floe_ssim_boxes_nblocks(const floe_ssim_plan *plan)
            plan->ntiles[0];
 }
 
-int floe_ssim_boxes_cuda(const floe_ssim_job *job, void *stream)
+int floe_ssim_boxes_cuda(const floe_ssim_job *job, bool early, void *stream)
 {
     const kernel k = kernel_for(job->plan.options.window[3], job->pair.has_fill || !has_chunks(&job->pair));
-    const uint64_t nblocks = floe_ssim_boxes_nblocks(&job->plan);
-    cudaError_t error = cudaFuncSetAttribute(k.run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)k.shared_nbytes);
-    if (error != cudaSuccess)
-        return (int)error;
-    FLOE_LAUNCH(k.run, dim3((uint32_t)nblocks), THREADS, k.shared_nbytes, (cudaStream_t)stream,
-                tree_job_of(job, X, Y, BRINGERS_ROWS));
-    error = cudaGetLastError();
-    return error != cudaSuccess ? (int)error : floe_ssim_join_cuda(job->parts, nblocks, job->answer, stream);
+    return kernel_launch(k.run, floe_ssim_boxes_nblocks(&job->plan), THREADS, k.shared_nbytes,
+                         tree_job_of(job, X, Y, BRINGERS_ROWS), early, stream);
 }

@@ -76,11 +76,28 @@ floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan);
 int floe_ssim_any_cuda(const floe_ssim_job *job, void *stream);
 int floe_ssim_fast_cuda_f32(const floe_ssim_job *job, bool careful, void *stream);
 int floe_ssim_fast_cuda_f64(const floe_ssim_job *job, bool careful, void *stream);
-/* The quick way, f32: of windows with an axis z, and without. A block of the second takes a tile of the plan. */
+/* The quick way, f32, but for joining: of windows with an axis z, and without. A block of the second takes a tile of the plan.
+ * early: what is before it on the stream is one of these two, and may still be running when it starts. */
 uint64_t floe_ssim_boxes_nblocks(const floe_ssim_plan *plan);
-int floe_ssim_boxes_cuda(const floe_ssim_job *job, void *stream);
-int floe_ssim_slices_cuda(const floe_ssim_job *job, void *stream);
-/* nparts parts to the answer's. */
+int floe_ssim_boxes_cuda(const floe_ssim_job *job, bool early, void *stream);
+int floe_ssim_slices_cuda(const floe_ssim_job *job, bool early, void *stream);
+
+/* Parts to the answer's, which may be pinned host memory. */
+typedef struct floe_ssim_join_job {
+    const floe_ssim_part *parts;
+    uint64_t nparts;
+    floe_ssim_answer *answer;
+} floe_ssim_join_job;
+typedef struct floe_ssim_joins {
+    floe_ssim_join_job of[FLOE_SSIM_AT_ONCE];
+    uint32_t n;
+} floe_ssim_joins;
+static inline floe_ssim_join_job floe_ssim_join_of(const floe_ssim_job *job, floe_ssim_answer *answer)
+{
+    const floe_ssim_join_job j = {job->parts, floe_ssim_nparts(&job->plan), answer};
+    return j;
+}
+int floe_ssim_joins_cuda(const floe_ssim_joins *joins, void *stream);
 int floe_ssim_join_cuda(const floe_ssim_part *parts, uint64_t nparts, floe_ssim_answer *answer, void *stream);
 
 /* Of options that suit, FLOE_SSIM_AT_ONCE at most: device memory that a call needs, 256-byte aligned. About 0.6 GB for large

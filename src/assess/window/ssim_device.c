@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <string.h>
 
 #include "assess/window/ssim_cuda.h"
 #include "assess/window/ssim_tree.h"
@@ -100,37 +101,53 @@ bool floe_ssim_is_fast(const floe_pair *pair, const floe_ssim_plan *plan)
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
 
-static void scratch_take(floe_ssim_job *job, floe_arena *arena)
+/* What jobs need: parts of their own, as the quick way has them run one into another; the slow way's sums in turn. */
+typedef struct needs {
+    uint64_t nparts[FLOE_SSIM_AT_ONCE], sums_nbytes[2];
+} needs;
+
+static void needs_add(needs *n, uint32_t k, const floe_ssim_plan *plan)
 {
     uint64_t nbytes[2] = {0, 0};
-    if (!job->plan.is_tree)
-        floe_ssim_sums_nbytes(&job->plan, nbytes);
-    job->answer = floe_arena_take(arena, FLOE_SSIM_AT_ONCE, sizeof *job->answer);
-    job->parts = floe_arena_take(arena, floe_ssim_nparts(&job->plan), sizeof *job->parts);
-    for (int k = 0; k < 2; k++)
-        job->sums[k] = floe_arena_take(arena, nbytes[k], 1);
+    if (!plan->is_tree)
+        floe_ssim_sums_nbytes(plan, nbytes);
+    n->nparts[k] = floe_max64(n->nparts[k], floe_ssim_nparts(plan));
+    for (int i = 0; i < 2; i++)
+        n->sums_nbytes[i] = floe_max64(n->sums_nbytes[i], nbytes[i]);
 }
 
-static uint64_t scratch_of(const floe_pair *pair, const floe_ssim_options *options)
+static void scratch_take(const needs *n, floe_arena *arena, floe_ssim_job jobs[FLOE_SSIM_AT_ONCE])
 {
-    floe_ssim_job job = {.pair = *pair};
-    floe_arena arena = floe_arena_plan();
-    floe_ssim_plan_device(pair, options, &job.plan);
-    scratch_take(&job, &arena);
-    return arena.overflow ? UINT64_MAX : arena.used;
+    floe_ssim_answer *answers = floe_arena_take(arena, FLOE_SSIM_AT_ONCE, sizeof *answers);
+    double *sums[2];
+    for (uint32_t k = 0; k < FLOE_SSIM_AT_ONCE; k++)
+        jobs[k].parts = floe_arena_take(arena, n->nparts[k], sizeof *jobs[k].parts);
+    for (int i = 0; i < 2; i++)
+        sums[i] = floe_arena_take(arena, n->sums_nbytes[i], 1);
+    for (uint32_t k = 0; k < FLOE_SSIM_AT_ONCE && answers; k++) {
+        jobs[k].answer = answers + k;
+        jobs[k].sums[0] = sums[0], jobs[k].sums[1] = sums[1];
+    }
 }
 
-/* For each way: which it is may not be known yet. What is asked for at once has the same memory, one after another. */
+/* For each way: which it is may not be known yet. */
 uint64_t floe_ssim_device_nbytes(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions)
 {
-    uint64_t most = 0;
+    floe_ssim_job jobs[FLOE_SSIM_AT_ONCE];
+    floe_ssim_plan plan;
+    needs n = {{0}, {0}};
     for (uint32_t k = 0; k < noptions; k++) {
         floe_ssim_options careful = options[k];
         const floe_ssim_options quick = floe_ssim_tree_options(&options[k]);
         careful.high = INFINITY;
-        most = floe_max64(most, floe_max64(scratch_of(pair, &careful), scratch_of(pair, &quick)));
+        floe_ssim_plan_device(pair, &careful, &plan);
+        needs_add(&n, k, &plan);
+        floe_ssim_plan_device(pair, &quick, &plan);
+        needs_add(&n, k, &plan);
     }
-    return most;
+    floe_arena arena = floe_arena_plan();
+    scratch_take(&n, &arena, jobs);
+    return arena.overflow ? UINT64_MAX : arena.used;
 }
 
 /* The other ways, from the fastest to the slowest. */
@@ -153,32 +170,39 @@ static floe_status careful_run(const floe_cuda *cuda, const floe_ssim_job *job, 
     return FLOE_OK;
 }
 
-/* All that go the quick way, and then one wait. */
+/* All that go the quick way, each from when the one before leaves room, and then one wait for the answers, which come to host
+ * memory by themselves. */
 static floe_status quick_run(const floe_cuda *cuda, const floe_ssim_job *jobs, uint32_t njobs,
                              floe_ssim_answer *answers, floe_error *err)
 {
-    uint32_t nquick = 0;
+    floe_ssim_joins joins = {.n = 0};
     for (uint32_t k = 0; k < njobs; k++)
         if (jobs[k].plan.is_tree) {
-            const bool deep = jobs[k].plan.options.window[1] > 1;
-            nquick++;
-            FLOE_CUDA(err, deep ? floe_ssim_boxes_cuda(&jobs[k], cuda->stream)
-                                : floe_ssim_slices_cuda(&jobs[k], cuda->stream));
+            const bool deep = jobs[k].plan.options.window[1] > 1, early = joins.n > 0;
+            FLOE_CUDA(err, deep ? floe_ssim_boxes_cuda(&jobs[k], early, cuda->stream)
+                                : floe_ssim_slices_cuda(&jobs[k], early, cuda->stream));
+            joins.of[joins.n++] = floe_ssim_join_of(&jobs[k], (floe_ssim_answer *)cuda->answer + k);
         }
-    return nquick ? floe_cuda_fetch(cuda, answers, jobs[0].answer, njobs * sizeof *answers, err) : FLOE_OK;
+    if (joins.n == 0)
+        return FLOE_OK;
+    FLOE_CUDA(err, floe_ssim_joins_cuda(&joins, cuda->stream));
+    FLOE_TRY(floe_cuda_wait(cuda, err));
+    memcpy(answers, cuda->answer, njobs * sizeof *answers);
+    return FLOE_OK;
 }
 
 static floe_status jobs_make(const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions, void *scratch,
                              floe_ssim_job *jobs, floe_error *err)
 {
+    needs n = {{0}, {0}};
     for (uint32_t k = 0; k < noptions; k++) {
         FLOE_TRY(floe_ssim_check(pair, &options[k], err));
-        floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
         jobs[k] = (floe_ssim_job){.pair = *pair};
         floe_ssim_plan_device(pair, &options[k], &jobs[k].plan);
-        scratch_take(&jobs[k], &arena);
-        jobs[k].answer += k;
+        needs_add(&n, k, &jobs[k].plan);
     }
+    floe_arena arena = floe_arena_of(scratch, SIZE_MAX);
+    scratch_take(&n, &arena, jobs);
     return FLOE_OK;
 }
 

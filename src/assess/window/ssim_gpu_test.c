@@ -30,11 +30,11 @@ typedef struct device {
 } device;
 
 /* Views begin somewhere in the fields. */
-static device opened(const kit_fields *f, const floe_pair *pair, const floe_ssim_options *options)
+static device opened(const kit_fields *f, const floe_pair *pair, const floe_ssim_options *options, uint32_t noptions)
 {
     device d = {.pair = *pair};
     const size_t nbytes = f->nelems * (f->pair.dtype == FLOE_F32 ? 4 : 8);
-    d.scratch_nbytes = floe_ssim_device_nbytes(pair, options, 1);
+    d.scratch_nbytes = floe_ssim_device_nbytes(pair, options, noptions);
     CU(cudaMalloc((void **)&d.original, nbytes));
     CU(cudaMalloc((void **)&d.decoded, nbytes));
     CU(cudaMalloc((void **)&d.scratch, d.scratch_nbytes + 64));
@@ -58,15 +58,20 @@ static void closed(device *d)
     cudaFree(d->scratch);
 }
 
-static floe_ssim_result on_gpu(const device *d, const floe_ssim_options *options)
+static void all_on_gpu(const device *d, const floe_ssim_options *options, uint32_t noptions, floe_ssim_result *r)
 {
     floe_cuda cuda;
-    floe_ssim_result r;
     floe_error err;
     assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, NULL), FLOE_OK);
-    if (floe_ssim_assess_device(&cuda, &d->pair, options, 1, d->scratch, &r, &err) != FLOE_OK)
+    if (floe_ssim_assess_device(&cuda, &d->pair, options, noptions, d->scratch, r, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     floe_cuda_close(&cuda);
+}
+
+static floe_ssim_result on_gpu(const device *d, const floe_ssim_options *options)
+{
+    floe_ssim_result r;
+    all_on_gpu(d, options, 1, &r);
     return r;
 }
 
@@ -80,7 +85,7 @@ static void check_options(const kit_fields *f, const floe_pair *pair, const floe
     floe_ssim_plan_device(pair, options, &plan);
     nfast += !plan.is_tree && floe_ssim_is_fast(pair, &plan);
     nquick += plan.is_tree;
-    device d = opened(f, pair, options);
+    device d = opened(f, pair, options, 1);
     const floe_ssim_result want = on_cpu(pair, options), got = on_gpu(&d, options), again = on_gpu(&d, options);
     kit_assert_ssim(&got, &want, as_the_cpu);
     assert_int_equal(floe_bits_f64(got.mean_loss), floe_bits_f64(again.mean_loss));
@@ -229,7 +234,7 @@ static void wild_values_are_found(void **state)
             kit_fields f = kit_fields_of((floe_dtype)dtype, 3, (const uint64_t[]){9, 10, 80}, KIT_SMOOTH);
             kit_put(f.decoded, f.pair.dtype, kit_draw(f.nelems), 0.5 + cases[k].offset);
             floe_ssim_options o = floe_ssim_options_of(&f.pair, 8, 1, 0, 1);
-            device d = opened(&f, &f.pair, &o);
+            device d = opened(&f, &f.pair, &o, 1);
             floe_ssim_job job = {.pair = d.pair};
             floe_ssim_answer answer;
             floe_ssim_plan_device(&d.pair, &o, &job.plan);
@@ -304,6 +309,35 @@ static void fast_way_has_limits(void **state)
         assert_int_equal(floe_ssim_is_fast(&f.pair, &plan), !deep);
     }
     kit_fields_free((kit_fields *)&f);
+}
+
+/* Kinds that are asked for by one call, in all orders, the quick way and others: as each alone. */
+static void many_at_once(void **state)
+{
+    (void)state;
+    kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){40, 90, 132}, KIT_SMOOTH);
+    for (uint32_t careful = 0; careful < 8; careful++)
+        for (uint32_t first = 0; first < 3; first++) {
+            floe_ssim_options all[] = {floe_ssim_options_of(&f.pair, 8, 1, -1.5, 1.5),
+                                       floe_ssim_options_image(FLOE_SSIM_WEIGHTS_UNIFORM, -1.5, 1.5),
+                                       floe_ssim_options_image(FLOE_SSIM_WEIGHTS_GAUSSIAN, -1.5, 1.5)};
+            floe_ssim_options o[3];
+            floe_ssim_result r[3];
+            for (uint32_t k = 0; k < 3; k++) {
+                kit_know(&f, &all[k]);
+                if (careful >> k & 1)
+                    all[k].high = INFINITY;
+                o[(k + first) % 3] = all[k];
+            }
+            device d = opened(&f, &f.pair, o, 3);
+            all_on_gpu(&d, o, 3, r);
+            for (uint32_t k = 0; k < 3; k++) {
+                const floe_ssim_result alone = on_gpu(&d, &o[k]);
+                assert_memory_equal(&r[k], &alone, sizeof alone);
+            }
+            closed(&d);
+        }
+    kit_fields_free(&f);
 }
 
 /* A field that has several tiles of the fast way along each axis, and several chunks of planes. */
@@ -387,7 +421,7 @@ static void bench(uint64_t extent)
         static const char *const names[] = {"8^3", "16^3", "8^3 step 8", "image 7x7", "image Gaussian"};
         for (size_t k = 0; k < NELEMS(o); k++) {
             o[k].low = -2, o[k].high = 2;
-            device d = opened(&f, &f.pair, &o[k]);
+            device d = opened(&f, &f.pair, &o[k], 1);
             const float ms = median_ms(&d, &o[k]);
             const double nbytes = 2.0 * (double)f.nelems * (dtype == FLOE_F32 ? 4 : 8);
             printf("%s %-14s %8.3f ms %8.1f GB/s of both fields\n", dtype == FLOE_F32 ? "f32" : "f64", names[k], ms,
@@ -413,6 +447,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wild_values_are_found),
         cmocka_unit_test(few_specials_are_left_out),
         cmocka_unit_test(fast_way_has_limits),
+        cmocka_unit_test(many_at_once),
         cmocka_unit_test(large_fields_equal_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

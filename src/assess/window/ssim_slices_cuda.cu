@@ -215,6 +215,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_slices_kernel(cons
     const place p = place_of<V>(job);
     const uint32_t half = threadIdx.x / X;
     lane_losses losses = {0, -1, 0, 0};
+    floe_dev_begin_early();
     chunks c = chunks_of(job, p);
     round_bring<V>(job, p, 0, c, shared);
     const floe_ssim_tree_units units = units_of<V::CAREFUL>(job, p.first, &shared->units);
@@ -229,14 +230,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_AN_SM) ssim_slices_kernel(cons
         if (slab >= 1 && slab - 1 < p.nslabs)
             slab_windows<V>(units, p, slab - 1, shared, &losses);
     }
-    const floe_ssim_part part = floe_ssim_part_of_block(part_of(job, losses), shared->warps, WARPS);
-    if (threadIdx.x == 0)
-        job.parts[blockIdx.x] = part;
+    part_put(job, losses, shared->warps, WARPS);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
-
-typedef void (*kernel_fn)(tree_job);
 
 template <int W> kernel_fn kernel_of(bool careful)
 {
@@ -259,16 +256,9 @@ kernel_fn kernel_for(uint64_t window, bool careful)
 
 } // namespace
 
-int floe_ssim_slices_cuda(const floe_ssim_job *job, void *stream)
+int floe_ssim_slices_cuda(const floe_ssim_job *job, bool early, void *stream)
 {
-    const uint64_t nblocks = floe_ssim_plan_ntiles(&job->plan);
     const kernel_fn kernel = kernel_for(job->plan.options.window[3], job->pair.has_fill || !has_chunks(&job->pair));
-    cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(shared_memory));
-    if (error != cudaSuccess)
-        return (int)error;
-    FLOE_LAUNCH(kernel, dim3((uint32_t)nblocks), THREADS, sizeof(shared_memory), (cudaStream_t)stream,
-                tree_job_of(job, X, job->plan.tile[2], BRINGERS_ROWS));
-    error = cudaGetLastError();
-    return error != cudaSuccess ? (int)error : floe_ssim_join_cuda(job->parts, nblocks, job->answer, stream);
+    return kernel_launch(kernel, floe_ssim_plan_ntiles(&job->plan), THREADS, sizeof(shared_memory),
+                         tree_job_of(job, X, job->plan.tile[2], BRINGERS_ROWS), early, stream);
 }

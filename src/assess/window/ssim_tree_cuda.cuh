@@ -8,6 +8,7 @@
 #include "assess/window/ssim_losses_cuda.cuh"
 #include "assess/window/ssim_tree.h"
 #include "assess/window/ssim_tree_math.h"
+#include "backend/device_order.cuh"
 #include "backend/device_quotient.cuh"
 
 namespace
@@ -291,6 +292,35 @@ FLOE_DEV floe_ssim_part part_of(const tree_job &job, const lane_losses &l)
 {
     const floe_ssim_part part = {2 * l.sum, 2 * (double)l.max, l.far <= job.near ? l.nwindows : 0};
     return part;
+}
+
+/* The last thing in a kernel that begins early: a block's part, of all its threads', goes to device memory, and the kernel ends
+ * behind the one before it. */
+FLOE_DEV void part_put(const tree_job &job, const lane_losses &losses, floe_ssim_part *warps, uint32_t nwarps)
+{
+    const floe_ssim_part part = floe_ssim_part_of_block(part_of(job, losses), warps, nwarps);
+    floe_dev_wait();
+    if (threadIdx.x == 0)
+        job.parts[blockIdx.x] = part;
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+typedef void (*kernel_fn)(tree_job);
+
+/* See floe_ssim_boxes_cuda. Returns a cudaError_t as a number. */
+inline int kernel_launch(kernel_fn kernel, uint64_t nblocks, uint32_t nthreads, size_t shared_nbytes,
+                         const tree_job &job, bool early, void *stream)
+{
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_nbytes);
+    if (error != cudaSuccess)
+        return (int)error;
+    if (early)
+        FLOE_LAUNCH_EARLY(kernel, (uint32_t)nblocks, nthreads, shared_nbytes, (cudaStream_t)stream, job);
+    else
+        FLOE_LAUNCH(kernel, (uint32_t)nblocks, nthreads, shared_nbytes, (cudaStream_t)stream, job);
+    return (int)cudaGetLastError();
 }
 
 } // namespace
