@@ -88,12 +88,13 @@ FLOE_HD floe_real floe_ssim_tree_scaled(floe_real v, floe_real scale, floe_real 
 #endif
 }
 
-/* Both are NaN or infinite where x or y is. */
+/* s is 2 (x - p) - (x - y): an operation less than adding the two sides. Both are NaN or infinite where x or y is. */
 FLOE_HD floe_ssim_tree_pair floe_ssim_tree_pair_of(const floe_ssim_tree_units *u, floe_real x, floe_real y)
 {
+    const floe_real difference = x - y;
     floe_ssim_tree_pair v;
-    v.s = floe_ssim_tree_scaled(x, u->scale, -u->p) + floe_ssim_tree_scaled(y, u->scale, -u->p);
-    v.d = floe_ssim_tree_scaled(x - y, u->scale, -u->q);
+    v.s = floe_ssim_tree_scaled(difference, -u->scale, floe_ssim_tree_scaled(x, 2 * u->scale, -2 * u->p));
+    v.d = floe_ssim_tree_scaled(difference, u->scale, -u->q);
     return v;
 }
 
