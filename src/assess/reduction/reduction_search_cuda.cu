@@ -28,11 +28,11 @@ template <typename T> FLOE_DEV looked<T> look(const floe_reduction_dev_job *job,
     return looked_of(job, at, floe_reduction_value<T>(job, 0, at), floe_reduction_value<T>(job, 1, at));
 }
 
-/* Calls see for each pair of a piece; by a block, two groups a thread at a time. */
+/* Calls see for each pair of a piece; by a block, four groups a thread at a time. */
 template <typename T, class See>
 FLOE_DEV void piece_see(const floe_reduction_dev_job *job, uint64_t begin, uint64_t end, See see)
 {
-    enum { AT_ONCE = 2 };
+    enum { AT_ONCE = 4 };
     for (uint64_t at = begin; at < end; at += AT_ONCE * FLOE_REDUCTION_STEP) {
         floe_reduction_group<T> g[AT_ONCE];
 #pragma unroll
@@ -141,8 +141,8 @@ struct candidate {
 
 FLOE_DEV bool better(candidate a, candidate b) { return a.size > b.size || (a.size == b.size && a.at < b.at); }
 
-/* The best of a block, known to all its threads. words: LOOK_WARPS. */
-FLOE_DEV candidate block_best(candidate c, candidate *words)
+/* The best of a warp, known to all its lanes. */
+FLOE_DEV candidate warp_best(candidate c)
 {
     for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
         candidate other;
@@ -150,6 +150,13 @@ FLOE_DEV candidate block_best(candidate c, candidate *words)
         other.at = (uint64_t)__shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)c.at, d);
         c = better(other, c) ? other : c;
     }
+    return c;
+}
+
+/* The best of a block, known to all its threads. words: LOOK_WARPS. */
+FLOE_DEV candidate block_best(candidate c, candidate *words)
+{
+    c = warp_best(c);
     __syncthreads();
     if (floe_lane() == 0)
         words[threadIdx.x / FLOE_WARP] = c;
@@ -230,7 +237,7 @@ FLOE_DEV void worst_collect(const floe_reduction_dev_job *job, uint64_t begin, u
 }
 
 /* A block for each piece: its n worst pairs of at least `least`. They are listed, as there are few; in each of n rounds the best
- * is found that comes behind the one before, of the list, or of all if that does not have them all. */
+ * is found that comes behind the one before: by a warp of the list, or by all of all pairs if that does not have them all. */
 template <typename T>
 __global__ void __launch_bounds__(LOOK_THREADS)
     worst_kernel(const __grid_constant__ floe_reduction_dev_job job, const uint64_t *pieces, uint32_t n, double least,
@@ -242,14 +249,17 @@ __global__ void __launch_bounds__(LOOK_THREADS)
     worst_collect<T>(&job, begin, end, least, &list);
     const bool listed = list.n <= WORST_LISTED;
     const uint64_t size = listed ? list.n : end - begin;
+    const uint32_t nthreads = listed ? (uint32_t)FLOE_WARP : (uint32_t)LOOK_THREADS;
+    if (threadIdx.x >= nthreads)
+        return;
     for (uint32_t round = 0; round < n; round++) {
         candidate best = {-1, UINT64_MAX};
-        for (uint64_t i = threadIdx.x; i < size; i += LOOK_THREADS) {
+        for (uint64_t i = threadIdx.x; i < size; i += nthreads) {
             const candidate c = listed ? list.entry[i] : candidate_at<T>(&job, begin + i);
             if (c.size >= least && better(before, c) && better(c, best))
                 best = c;
         }
-        best = block_best(best, list.words);
+        best = listed ? warp_best(best) : block_best(best, list.words);
         if (threadIdx.x == 0)
             found_write<T>(&job, best, &found[(uint64_t)blockIdx.x * n + round]);
         before = best.size < 0 ? candidate{-1, 0} : best;
