@@ -85,7 +85,7 @@ FLOE_DEV void count_range(const floe_lorenzo_encode_call &call, uint32_t c, uint
     for (uint32_t slot = first + threadIdx.x / FLOE_WARP; slot < end; slot += WARPS)
         count_draft(call, c, slot, sh);
     __syncthreads();
-    floe_huffman_bins_add(sh.bins, call.hists + c);
+    floe_huffman_bins_add<THREADS>(sh.bins, call.hists + c);
     __syncthreads();
 }
 

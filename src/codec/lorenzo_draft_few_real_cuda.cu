@@ -47,7 +47,7 @@ struct block_shared {
 
 /* A step's values, then its symbols. memory: the dynamic shared memory of the block. */
 FLOE_DEV uint32_t *buffers_of(uint32_t *memory) { return memory + HEAD_WORDS; }
-FLOE_DEV uint32_t symbols_at(uint32_t s) { return HEAD_WORDS + s * BUFFER_WORDS; }
+FLOE_DEV uint32_t symbols_at(uint32_t s) { return HEAD_WORDS + s * SPLIT_STEP_WORDS; }
 
 FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, uint32_t attempt)
 {
@@ -67,78 +67,197 @@ FLOE_DEV uint32_t *slot_of(const floe_lorenzo_encode_call &call, uint32_t tile)
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* Words that stage pack takes for step s, without its descriptor; body: what the warp has just put there. */
-FLOE_DEV uint32_t packed_nwords(const uint32_t *body, uint32_t s, bool present)
+/* What a warp has made of its steps. */
+struct draft_part {
+    uint32_t nwords, packed; /* of symbols; as packed_nwords has it, of a tile that is cut off */
+    uint32_t any;            /* as in step_walk */
+    bool unfit, inexact;     /* as in fast_result */
+};
+
+/* Notes which groups step s has. False: the step has none, and the draft says so. */
+FLOE_DEV bool begin_step(uint32_t s, uint32_t nsteps, bool present, uint32_t *memory, block_shared &sh)
 {
-    __syncwarp();
-    const uint32_t width = ((const uint8_t *)(body + FLOE_SYMBOLS_WIDTHS_AT))[s * FLOE_STEP_GROUPS + floe_lane()];
-    const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
-    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, present ? width : (uint32_t)PLANES);
-    const uint32_t flats = body[s], presents = __ballot_sync(FLOE_ALL_LANES, present);
-    return (flats != 0 && flats != presents) + floe_bits_of(most - least) + __reduce_add_sync(FLOE_ALL_LANES, width);
+    sh.coders->heads.present[s] = __ballot_sync(FLOE_ALL_LANES, present);
+    if (s < nsteps)
+        return true;
+    floe_symbols_put_head(memory + BODY_AT, s, 0, 0, false);
+    sh.step_nwords[s] = 0;
+    return false;
+}
+
+/* Step s is done, and its symbols end in front of word `end`. */
+template <bool WHOLE>
+FLOE_DEV void end_step(uint32_t s, uint32_t end, bool present, const uint32_t *memory, block_shared &sh,
+                       draft_part &part)
+{
+    const uint32_t nwords = end - symbols_at(s);
+    if (!WHOLE)
+        part.packed += packed_nwords(memory + BODY_AT, s, present);
+    part.nwords += nwords;
+    sh.step_nwords[s] = nwords;
+}
+
+/* This warp's steps from s on, which come after what w says: their symbols to where the values were. */
+template <class T, int RANK, bool WHOLE, bool STAGED>
+FLOE_DEV void draft_steps(const fast_work &work, uint32_t s, uint32_t nsteps, uint32_t *memory, uint32_t mode,
+                          block_shared &sh, step_walk<T, RANK> &w, checks &c, draft_part &part)
+{
+    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
+    const uint32_t end = SPLIT_STEPS * (split_warp() + 1);
+    const draft_symbols symbols;
+#pragma unroll 1
+    for (; s < end; s++) {
+        T q[GROUP];
+        const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+        if (!begin_step(s, nsteps, valid != 0, memory, sh))
+            continue;
+        w.at = symbols_at(s);
+        quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers_of(memory) + s * SPLIT_STEP_WORDS, q, c);
+        __syncwarp(); /* other lanes put symbols where this one's values were */
+        if (!code_step<T, RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, part.unfit, symbols))
+            break;
+        end_step<WHOLE>(s, w.at, valid != 0, memory, sh, part);
+    }
+    part.any |= w.any;
+    part.inexact |= w.inexact;
+}
+
+/* Tells what has become of a tile. By the whole block. */
+FLOE_DEV fast_result draft_sum(block_shared &sh, const draft_part &part, uint32_t nsteps, uint32_t mode, uint64_t base)
+{
+    const bool coded = __any_sync(FLOE_ALL_LANES, part.any != 0), inexact = __any_sync(FLOE_ALL_LANES, part.inexact);
+    if (floe_lane() == 0) {
+        sh.split.parts[split_warp()] = {part.nwords, 0, coded, part.unfit, inexact};
+        sh.packed[split_warp()] = part.packed;
+    }
+    __syncthreads();
+    return split_sum(sh.split, nsteps, mode, base);
 }
 
 /* A tile by a block: its symbols to where the values were. Who fails fails for the tile. */
-template <class T, int RANK, bool WHOLE>
+template <class T, int RANK, bool WHOLE, bool STAGED>
 FLOE_DEV fast_result draft_split(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
 {
     const uint32_t first = SPLIT_STEPS * split_warp(), *buffers = buffers_of(memory);
-    const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
-    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
-    const draft_symbols symbols;
+    const uint32_t nsteps = split_nsteps<WHOLE>(work);
     step_walk<T, RANK> w;
-    bool unfit = false;
-    uint32_t packed = 0, nwords = 0;
+    draft_part part = {0, 0, 0, false, false};
     walk_begin(w, 0);
     check_begin(c);
-    const uint32_t mode = split_mode<T, RANK, WHOLE>(work, buffers, sh.split, w.b, w.inexact);
+    const uint32_t mode = split_mode<T, RANK, WHOLE, STAGED>(work, buffers, sh.split, w.b, w.inexact);
     if (first > 0 && first < nsteps)
-        split_walk<T, RANK, WHOLE>(work, first - 1, buffers, mode, w);
-    if (WHOLE)
+        split_walk<T, RANK, WHOLE, STAGED>(work, first - 1, buffers, mode, w);
+    if (STAGED)
         __syncthreads(); /* all have read the values of others */
-#pragma unroll 1
-    for (uint32_t s = first; s < first + SPLIT_STEPS; s++) {
-        T q[GROUP];
-        const uint32_t valid = WHOLE || s < nsteps ? step_valid<RANK, WHOLE>(work, s) : 0;
-        const uint32_t present = __ballot_sync(FLOE_ALL_LANES, valid != 0);
-        sh.coders->heads.present[s] = present;
-        w.at = symbols_at(s);
-        if (!WHOLE && s >= nsteps) { /* what the draft says of such a step */
-            floe_symbols_put_head(memory + BODY_AT, s, 0, 0, false);
-        } else {
-            quantize_step<T, RANK, WHOLE, WHOLE>(work, s, valid, buffers + s * BUFFER_WORDS, q, c);
-            __syncwarp(); /* other lanes put symbols where this one's values were */
-            if (!code_step<T, RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, unfit, symbols))
-                break;
-            if (!WHOLE)
-                packed += packed_nwords(memory + BODY_AT, s, valid != 0);
-        }
-        nwords += w.at - symbols_at(s);
-        sh.step_nwords[s] = w.at - symbols_at(s);
-    }
-    const bool coded = __any_sync(FLOE_ALL_LANES, w.any != 0), inexact = __any_sync(FLOE_ALL_LANES, w.inexact);
-    if (floe_lane() == 0) {
-        sh.split.parts[split_warp()] = {nwords, 0, coded, unfit, inexact};
-        sh.packed[split_warp()] = packed;
-    }
-    __syncthreads();
-    return split_sum(sh.split, nsteps, mode, number<T>::base(w.b.base));
+    draft_steps<T, RANK, WHOLE, STAGED>(work, first, nsteps, memory, mode, sh, w, c, part);
+    return draft_sum(sh, part, nsteps, mode, number<T>::base(w.b.base));
 }
 
-/* Seldom: tiles that are cut off, or not aligned; those of f32 that floats cannot hold. */
-template <class T, int RANK>
-static __device__ __noinline__ fast_result draft_seldom(uint32_t tile, uint32_t *memory, block_shared &sh, checks &c)
+#if FLOE_REAL_BITS == 32
+
+/* This warp's steps from s on, whose residuals are not all small. */
+template <int RANK, bool WHOLE>
+static __device__ __noinline__ void draft_rest(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode,
+                                               block_shared &sh, const step_walk<float, RANK> &w, checks &c,
+                                               draft_part &part)
 {
-    const fast_work work = {fast_tile_of<RANK>(&sh.chunk, tile), linear_of(&sh.chunk)};
-    return draft_split<T, RANK, false>(work, memory, sh, c);
+    step_walk<float, RANK> own = w; /* in registers: what is referred to would be loaded anew after each store */
+    checks own_checks = c;
+    draft_part own_part = part;
+    draft_steps<float, RANK, WHOLE, true>(work, s, split_nsteps<WHOLE>(work), memory, mode, sh, own, own_checks,
+                                          own_part);
+    c = own_checks;
+    part = own_part;
 }
 
 /* What a call refers to lies in memory: copies do. */
-template <class T, int RANK>
-FLOE_DEV fast_result draft_cut(uint32_t tile, uint32_t *memory, block_shared &sh, checks &c)
+template <int RANK, bool WHOLE>
+FLOE_DEV void draft_rest_of(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode, block_shared &sh,
+                            const step_walk<float, RANK> &w, checks &c, draft_part &part)
+{
+    const step_walk<float, RANK> walk_of_call = w;
+    checks checks_of_call = c;
+    draft_part part_of_call = part;
+    draft_rest<RANK, WHOLE>(work, s, memory, mode, sh, walk_of_call, checks_of_call, part_of_call);
+    c = checks_of_call;
+    part = part_of_call;
+}
+
+/* The same in halves as far as they hold all residuals. */
+template <int RANK, bool WHOLE>
+FLOE_DEV fast_result draft_split_small(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
+{
+    const uint32_t first = SPLIT_STEPS * split_warp(), *buffers = buffers_of(memory);
+    const uint32_t nsteps = split_nsteps<WHOLE>(work);
+    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
+    const draft_symbols symbols;
+    step_walk<float, RANK> wide;
+    small_walk<RANK> w;
+    draft_part part = {0, 0, 0, false, false};
+    uint32_t s = first;
+    walk_begin(wide, 0);
+    check_begin(c);
+    const uint32_t mode = split_mode<float, RANK, WHOLE, true>(work, buffers, sh.split, wide.b, wide.inexact);
+    if (first > 0 && first < nsteps)
+        split_walk<float, RANK, WHOLE, true>(work, first - 1, buffers, mode, wide);
+    const bool small = walk_narrow(wide, w);
+    __syncthreads(); /* all have read the values of others */
+    if (small)
+#pragma unroll 1
+        for (; s < first + SPLIT_STEPS; s++) {
+            float q[GROUP];
+            const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+            if (!begin_step(s, nsteps, valid != 0, memory, sh))
+                continue;
+            w.at = symbols_at(s);
+            quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
+            __syncwarp(); /* other lanes put symbols where this one's values were */
+            if (!code_small<RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, symbols))
+                break;
+            end_step<WHOLE>(s, w.at, valid != 0, memory, sh, part);
+        }
+    part.any = w.any;
+    if (s < first + SPLIT_STEPS) {
+        if (small)
+            walk_widen(w, wide);
+        draft_rest_of<RANK, WHOLE>(work, s, memory, mode, sh, wide, c, part);
+    }
+    return draft_sum(sh, part, nsteps, mode, number<float>::base(wide.b.base));
+}
+
+#endif
+
+/* A tile whose values are in memory, the quickest way that there is. */
+template <int RANK, bool WHOLE>
+FLOE_DEV fast_result draft_staged(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
+{
+#if FLOE_REAL_BITS == 32
+    return draft_split_small<RANK, WHOLE>(work, memory, sh, c);
+#else
+    return draft_split<floe_real, RANK, WHOLE, true>(work, memory, sh, c);
+#endif
+}
+
+/* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
+template <int RANK, bool INTS>
+static __device__ __noinline__ fast_result draft_cut_seldom(const fast_work &work, uint32_t *memory, block_shared &sh,
+                                                            checks &c)
+{
+    checks own; /* in registers, as above */
+    fast_result r;
+    if constexpr (INTS)
+        r = draft_split<floe_int, RANK, false, false>(work, memory, sh, own);
+    else
+        r = draft_staged<RANK, false>(work, memory, sh, own);
+    c = own;
+    return r;
+}
+
+template <int RANK, bool INTS>
+FLOE_DEV fast_result draft_cut(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
 {
     checks of_call;
-    const fast_result r = draft_seldom<T, RANK>(tile, memory, sh, of_call);
+    const fast_result r = draft_cut_seldom<RANK, INTS>(work, memory, sh, of_call);
     c = of_call;
     return r;
 }
@@ -148,16 +267,18 @@ template <int RANK> FLOE_DEV bool draft_short(block_shared &sh, uint32_t tile, u
 {
     fast_work *work = &sh.works[split_warp()];
     checks c;
-    if (begin_work<RANK>(&sh.chunk, tile, work) && read_anew(work->tile.whole)) {
+    begin_work<RANK>(&sh.chunk, tile, work);
+    if (read_anew(work->tile.whole)) {
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers_of(memory));
         split_wait();
-        r = draft_split<floe_real, RANK, true>(*work, memory, sh, c);
+        r = draft_staged<RANK, true>(*work, memory, sh, c);
     } else {
-        r = draft_cut<floe_real, RANK>(tile, memory, sh, c);
+        split_fetch_loose<RANK>(work->tile, buffers_of(memory));
+        r = draft_cut<RANK, false>(*work, memory, sh, c);
     }
 #if FLOE_REAL_BITS == 32
     if (r.inexact && !r.unfit)
-        r = draft_cut<floe_int, RANK>(tile, memory, sh, c);
+        r = draft_cut<RANK, true>(*work, memory, sh, c);
 #endif
     const double error = largest_of_warp(c.error);
     if (floe_lane() == 0)
@@ -165,20 +286,26 @@ template <int RANK> FLOE_DEV bool draft_short(block_shared &sh, uint32_t tile, u
     return !r.unfit && !r.inexact;
 }
 
-/* Counts what a warp has of a tile: its steps, and one of them quads and headers. */
+/* Counts a tile: each warp its steps, then threads quads and what follows them. By a block. */
 FLOE_DEV void count_part(block_shared &sh, const uint32_t *memory, uint32_t nsteps)
 {
     const uint32_t first = SPLIT_STEPS * split_warp(), end = min(first + SPLIT_STEPS, nsteps), *body = memory + BODY_AT;
     uint32_t *bins = floe_in_shared(sh.bins);
+    floe_huffman_heads *heads = &sh.coders->heads;
 #pragma unroll 1
-    for (uint32_t s = first; s < end; s++)
-        floe_huffman_count_step<floe_uint, FLOE_HUFFMAN_BYTES>(
-            bins, floe_in_shared(memory + symbols_at(s)),
-            ((const uint8_t *)(body + FLOE_SYMBOLS_WIDTHS_AT))[s * FLOE_STEP_GROUPS + floe_lane()]);
-    if (split_warp() == 0) {
-        floe_symbols_open(body, &sh.coders->heads, sh.coders->planes_at);
-        floe_huffman_count_heads(bins, &sh.coders->heads, nsteps);
+    for (uint32_t s = first; s < end; s++) {
+        const uint32_t lane = floe_lane(),
+                       width = ((const uint8_t *)(body + FLOE_SYMBOLS_WIDTHS_AT))[s * FLOE_STEP_GROUPS + lane];
+        const uint32_t wide = __ballot_sync(FLOE_ALL_LANES, width != 0);
+        heads->width[s * FLOE_STEP_GROUPS + lane] = (uint8_t)width;
+        if (lane == 0) {
+            heads->flat[s] = body[s];
+            heads->live[s] = body[s] | wide;
+        }
+        floe_huffman_count_step<floe_uint, FLOE_HUFFMAN_BYTES>(bins, floe_in_shared(memory + symbols_at(s)), width);
     }
+    __syncthreads();
+    floe_huffman_count_heads(bins, heads, nsteps, threadIdx.x, THREADS);
 }
 
 /* Copies symbols and their head to the draft, a warp its own steps. */
@@ -277,10 +404,11 @@ template <int RANK> FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &cal
 {
     const uint32_t tile = read_anew(sh.tile);
     uint32_t *words = slot_of(call, tile);
-    const uint32_t next = threadIdx.x == 0 ? take_tile(call, read_anew(sh.attempt)) : 0;
     fast_result r;
     made m;
     const bool is_short = draft_short<RANK>(sh, tile, memory, r);
+    /* not before: a tile that is cut off takes twice as long as others, and who has one should not have the next one too */
+    const uint32_t next = threadIdx.x == 0 ? take_tile(call, read_anew(sh.attempt)) : 0;
     if (is_short) {
         m = end_short(sh, memory, r, words);
     } else if (split_warp() == 0) {
@@ -370,7 +498,7 @@ FLOE_DEV void judge(const floe_lorenzo_encode_call &call, block_shared &sh)
 FLOE_DEV bool end_attempt(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
     if (sh.ndone)
-        floe_huffman_bins_add(sh.bins, call.hists);
+        floe_huffman_bins_add<THREADS>(sh.bins, call.hists);
     if (!is_judged(call, sh))
         return false;
     __threadfence();
@@ -399,14 +527,6 @@ FLOE_DEV bool end_attempt(const floe_lorenzo_encode_call &call, block_shared &sh
     }
     __syncthreads();
     return true;
-}
-
-/* A word a thread. */
-template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
-{
-    static_assert(sizeof(V) % 8 == 0 && sizeof(V) / 8 <= THREADS, "a word a thread");
-    if (threadIdx.x < sizeof(V) / 8)
-        ((uint64_t *)to)[threadIdx.x] = ((const uint64_t *)from)[threadIdx.x];
 }
 
 /* What all tiles of a block have in common. False: there is nothing to do. */

@@ -5,9 +5,9 @@
  *
  * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths tell afterwards:
  * additions of floats run at twice the rate of those of integers. Where that fails a tile is done again, of f32 with
- * integers (T = int32_t), of f64 the long way. Tiles of f32 that are not drafts begin in lorenzo_encode_halves.cuh, and come
- * here where a residual is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those
- * of pack.h. Whatever else is unfit takes the long way, too (lorenzo_encode_any.cuh).
+ * integers (T = int32_t), of f64 the long way. Tiles of f32 begin in lorenzo_encode_halves.cuh, and come here where a residual
+ * is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those of pack.h. Whatever else
+ * is unfit takes the long way, too (lorenzo_encode_any.cuh).
  */
 #ifndef FLOE_CODEC_LORENZO_ENCODE_FAST_CUH
 #define FLOE_CODEC_LORENZO_ENCODE_FAST_CUH

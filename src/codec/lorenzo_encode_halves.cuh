@@ -58,6 +58,13 @@ FLOE_DEV uint32_t small_width(uint32_t joined)
 {
     return floe_bits_of((joined | joined >> 16) & ((1u << SMALL_BITS) - 1));
 }
+/* The sum of all of them, from the sum of the words modulo 2^32. */
+FLOE_DEV uint32_t small_sum(uint32_t words)
+{
+    static_assert(PAIRS << SMALL_BITS <= 1 << 16, "nothing goes from the lower half to the upper one");
+    const uint32_t sums = words - PAIRS * 0x64006400u;
+    return (sums & 0xFFFFu) + (sums >> 16);
+}
 /* Some is not in [1024, 2048): the residual is wider, or not a number. */
 FLOE_DEV bool small_fails(uint32_t joined) { return (joined & 0xFC00FC00u) != 0x64006400u; }
 
@@ -117,10 +124,10 @@ struct small_chosen {
 };
 
 /* The candidate of each value that takes fewer bits, as choose_values has it. p of cells outside is 0. */
-template <int RANK, bool WHOLE>
+template <int RANK, bool WHOLE, bool BY_SUM>
 FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before, uint32_t valid)
 {
-    uint32_t other[PAIRS], deep_bits = 0, flat_bits = 0;
+    uint32_t other[PAIRS], deep_bits = 0, flat_bits = 0, deep_words = 0, flat_words = 0;
     const bool first = floe_lane() == 0;
     small_chosen c;
 #pragma unroll
@@ -131,10 +138,15 @@ FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before
         other[i] = small_zigzag(f);
         deep_bits |= c.u.v[i];
         flat_bits |= other[i];
+        if (BY_SUM) {
+            deep_words += c.u.v[i];
+            flat_words += other[i];
+        }
     }
     const uint32_t deep_width = small_width(deep_bits), flat_width = small_width(flat_bits);
     c.fails = small_fails(deep_bits | flat_bits);
-    c.flat = flat_width < deep_width;
+    c.flat = flat_width < deep_width ||
+             (BY_SUM && flat_width == deep_width && small_sum(flat_words) < small_sum(deep_words));
     c.width = c.flat ? flat_width : deep_width;
 #pragma unroll
     for (int i = 0; i < PAIRS; i++)
@@ -151,9 +163,9 @@ FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before
 FLOE_DEV bool is_near(float twice) { return fabsf(twice) <= 4194304.0f; } /* of 2^23 */
 
 /* From the numbers of step s to its words; false where it has to be done again, or cannot be. */
-template <int RANK, bool WHOLE>
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uint32_t valid, uint32_t mode,
-                         const float q[GROUP], small_walk<RANK> &w, const checks &c)
+                         const float q[GROUP], small_walk<RANK> &w, const checks &c, const Draft &draft)
 {
     float p[GROUP];
     __half2 pairs[PAIRS];
@@ -165,7 +177,7 @@ FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uin
         if (!WHOLE)
             pairs[i] = pair_of(bits_of(pairs[i]) & pair_valid(valid, i));
     }
-    const small_chosen v = choose_small<RANK, WHOLE>(pairs, w.before, valid);
+    const small_chosen v = choose_small<RANK, WHOLE, BY_SUM>(pairs, w.before, valid);
     if (__any_sync(FLOE_ALL_LANES, v.fails || !is_near(q[0]) || check_bad(c, read_anew(work.quantizer.tolerance))))
         return false;
 #pragma unroll
@@ -173,6 +185,10 @@ FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uin
         w.before[i] = pairs[last_pairs<RANK>::FIRST + i];
     w.b.corner = b.corner;
     w.any |= v.width | (uint32_t)v.flat;
+    if constexpr (Draft::DRAFTS) {
+        draft.template step<SMALL_BITS>(out, s, w.at, v.u, v.width, v.flat);
+        return true;
+    }
     const uint32_t descriptor = put_step<SMALL_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0);
     w.descriptors |= descriptor << (s % 2 * 16);
     return true;
@@ -196,39 +212,65 @@ template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_wal
     }
 }
 
+/* The way back; false where halves do not hold it. */
+template <int RANK> FLOE_DEV bool walk_narrow(const step_walk<float, RANK> &wide, small_walk<RANK> &w)
+{
+    enum { FROM = last_pairs<RANK>::FIRST, PLANE_FROM = GROUP - shape<RANK>::PLANE };
+    uint32_t joined = 0;
+#pragma unroll
+    for (int i = FROM; i < PAIRS; i++) {
+        const int k = first_of_pair(i); /* of rank 2 no more than the second one is of the plane */
+        float low = k < PLANE_FROM ? 0 : wide.before[k < PLANE_FROM ? 0 : k - PLANE_FROM];
+        float high = wide.before[k + 8 - PLANE_FROM];
+        if (k == PLANE_FROM) /* which nothing is taken from in lane 0, and may not be right */
+            low = floe_lane() == 0 ? 0 : low;
+        if (k + 8 == PLANE_FROM)
+            high = floe_lane() == 0 ? 0 : high;
+        const __half2 pair = __floats2half2_rn(low, high);
+        joined |= small_zigzag(__hadd2(pair, __float2half2_rn(0.5f)));
+        w.before[i - FROM] = pair;
+    }
+    w.b = wide.b;
+    w.at = wide.at;
+    w.descriptors = wide.descriptors;
+    w.any = wide.any;
+    return !__any_sync(FLOE_ALL_LANES, wide.inexact || small_fails(joined));
+}
+
 /* The rest of a tile, from step r.done on. The step after it is on its way to buffer. */
-template <int RANK, bool WHOLE>
-static __device__ __noinline__ void encode_rest(const fast_work &work, const sink &out, uint32_t *buffer,
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
+static __device__ __noinline__ void encode_rest(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
                                                 const small_walk<RANK> &w, checks &c, fast_result &r)
 {
-    const no_draft none;
+    const Draft draft;
     step_walk<float, RANK> wide;
     const uint32_t first = r.done;
     walk_widen<RANK>(w, wide);
     floe_copy_async_wait();
     __syncwarp();
-    fetch_next<RANK, WHOLE, true>(work.tile, first, buffer);
+    fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, first, buffer);
     r.done = steps_of<WHOLE>(work);
-    encode_steps<float, RANK, WHOLE, false>(work, out, 0, first, buffer, wide, c, none, r);
+    encode_steps<float, RANK, WHOLE, BY_SUM>(work, out, lead, first, buffer, wide, c, draft, r);
 }
 
 /* What a call refers to lies in memory: copies do, so that the steps before keep theirs in registers. */
-template <int RANK, bool WHOLE>
-FLOE_DEV fast_result rest_of(const fast_work &work, const sink &out, uint32_t *buffer, const small_walk<RANK> &w,
-                             checks &c, const fast_result &r)
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
+FLOE_DEV fast_result rest_of(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
+                             const small_walk<RANK> &w, checks &c, const fast_result &r)
 {
     sink out_of_call = out;
     small_walk<RANK> walk = w;
     checks checks_of_call = c;
     fast_result result = r;
-    encode_rest<RANK, WHOLE>(work, out_of_call, buffer, walk, checks_of_call, result);
+    encode_rest<RANK, WHOLE, BY_SUM, Draft>(work, out_of_call, lead, buffer, walk, checks_of_call, result);
     c = checks_of_call;
     return result;
 }
 
-/* A tile, base and body. Its first step is on its way to buffer. */
-template <int RANK, bool WHOLE>
-FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t *buffer, checks &c)
+/* A tile, base and body, as encode_fast has it. Its first step is on its way to buffer. */
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
+FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
+                                  const Draft &draft)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work);
     fast_result r = {0, 0, 0, false, false, false, nsteps};
@@ -237,7 +279,7 @@ FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32
 #pragma unroll
     for (int i = 0; i < last_pairs<RANK>::COUNT; i++)
         w.before[i] = pair_of(0);
-    w.at = descriptors_at(0) + (nsteps + 1) / 2;
+    w.at = descriptors_at(lead) + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2);
     w.descriptors = w.any = 0;
     check_begin(c);
 #pragma unroll 1
@@ -251,22 +293,24 @@ FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32
         }
         if (s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
-            fetch_next<RANK, WHOLE, true>(work.tile, s + 1, buffer);
+            fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, s + 1, buffer); /* drafts: of fields of any size */
         }
         if (s == 0)
-            begin_tile<float, RANK, WHOLE>(q, valid, out, 0, w.b, inexact, r);
-        if (__any_sync(FLOE_ALL_LANES, inexact) || !code_small<RANK, WHOLE>(work, out, s, valid, r.mode, q, w, c)) {
+            begin_tile<float, RANK, WHOLE>(q, valid, out, lead, w.b, inexact, r);
+        if (__any_sync(FLOE_ALL_LANES, inexact) ||
+            !code_small<RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, draft)) {
             r.done = s;
             break;
         }
-        put_descriptors(out, 0, s, nsteps, w.descriptors);
+        if (!Draft::DRAFTS)
+            put_descriptors(out, lead, s, nsteps, w.descriptors);
     }
     if (r.done < nsteps) {
         r.unfit = is_unfit(work, c);
-        return r.unfit ? r : rest_of<RANK, WHOLE>(work, out, buffer, w, c, r);
+        return r.unfit ? r : rest_of<RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, w, c, r);
     }
     r.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
-    r.nbody = w.at - descriptors_at(0);
+    r.nbody = w.at - descriptors_at(lead);
     return r;
 }
 

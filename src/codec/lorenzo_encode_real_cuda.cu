@@ -129,8 +129,8 @@ static __device__ __noinline__ fast_result encode_cut_seldom(workplace at, sink 
     checks own; /* in registers, as are what came by value: what is referred to would be loaded anew after each store */
     fast_result r;
 #if FLOE_REAL_BITS == 32
-    if constexpr (!BY_SUM && std::is_same<T, float>::value)
-        r = encode_small<RANK, false>(*at.work, out, at.buffer, own);
+    if constexpr (std::is_same<T, float>::value)
+        r = encode_small<RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
     else
 #endif
         r = encode_fast<T, RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
@@ -153,10 +153,10 @@ template <int RANK, class Draft>
 FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c, const Draft &draft)
 {
 #if FLOE_REAL_BITS == 32
-    if constexpr (!Draft::DRAFTS)
-        return encode_small<RANK, true>(*at.work, out, at.buffer, c);
-#endif
+    return encode_small<RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+#else
     return encode_fast<floe_real, RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+#endif
 }
 
 /* How a tile was encoded. */

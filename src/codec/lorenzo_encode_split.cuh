@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Encoding a tile the short way by a block, a warp two steps: for fields of so few tiles that the latency of one warp that
- * walks through all steps would be all there is. The whole tile comes to shared memory first. Of the modes each warp prices
+ * walks through all steps would be all there is. The tile comes to shared memory first. Of the modes each warp prices
  * one; what it has to know of the plane before its own steps it quantizes itself. The numbers and words are those of
- * lorenzo_encode_fast.cuh and, for whole tiles of f32, lorenzo_encode_halves.cuh, whose steps these are.
+ * lorenzo_encode_fast.cuh and, for f32, lorenzo_encode_halves.cuh, whose steps these are.
  */
 #ifndef FLOE_CODEC_LORENZO_ENCODE_SPLIT_CUH
 #define FLOE_CODEC_LORENZO_ENCODE_SPLIT_CUH
@@ -21,7 +21,8 @@ namespace
 enum {
     SPLIT_STEPS = 2, /* of a warp: one word of descriptors */
     SPLIT_WARPS = FLOE_TILE_STEPS / SPLIT_STEPS,
-    SPLIT_BUFFER_WORDS = FLOE_TILE_STEPS * BUFFER_WORDS /* all steps */
+    SPLIT_STEP_WORDS = LOOSE_WORDS, /* of a step's values */
+    SPLIT_BUFFER_WORDS = FLOE_TILE_STEPS * SPLIT_STEP_WORDS
 };
 static_assert((int)SPLIT_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mode of its own number");
 
@@ -39,6 +40,14 @@ struct split_shared {
 
 FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
 
+/* By the whole block, a word a thread. */
+template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
+{
+    static_assert(sizeof(V) % 8 == 0 && sizeof(V) / 8 <= FLOE_WARP * SPLIT_WARPS, "a word a thread");
+    if (threadIdx.x < sizeof(V) / 8)
+        ((uint64_t *)to)[threadIdx.x] = ((const uint64_t *)from)[threadIdx.x];
+}
+
 /* Copies the first step of a whole tile, which all warps wait for, by all of them; this warp's steps are on their way behind
  * it. */
 template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buffers)
@@ -48,7 +57,7 @@ template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buff
 #pragma unroll
     for (uint32_t s = first; s < first + SPLIT_STEPS; s++)
         if (s > 0)
-            fetch_step<RANK, false>(t, s, buffers + s * BUFFER_WORDS);
+            fetch_step<RANK, false>(t, s, buffers + s * SPLIT_STEP_WORDS);
         else
             floe_copy_async_commit(); /* which counts, too */
 }
@@ -56,6 +65,17 @@ template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buff
 FLOE_DEV void split_wait()
 {
     floe_copy_async_wait_but<SPLIT_STEPS>();
+    __syncthreads();
+}
+
+/* Copies this warp's steps of a tile that is cut off or not aligned, and waits until those of all warps are there. */
+template <int RANK> FLOE_DEV void split_fetch_loose(const fast_tile &t, uint32_t *buffers)
+{
+    const uint32_t first = SPLIT_STEPS * split_warp(), end = min(first + SPLIT_STEPS, read_anew(t.nsteps));
+#pragma unroll 1
+    for (uint32_t s = first; s < end; s++)
+        fetch_loose<RANK>(t, s, buffers + s * SPLIT_STEP_WORDS);
+    floe_copy_async_wait();
     __syncthreads();
 }
 
@@ -77,7 +97,7 @@ FLOE_DEV uint32_t split_cost(const T q[GROUP], const border<T> &b, uint32_t vali
 }
 
 /* The mode of the tile and its base, from the first step. By the whole block. */
-template <class T, int RANK, bool WHOLE>
+template <class T, int RANK, bool WHOLE, bool STAGED>
 FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, split_shared &sh, border<T> &b,
                              bool &inexact)
 {
@@ -85,7 +105,7 @@ FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, spl
     checks unused; /* who has the first step checks it */
     check_begin(unused);
     const uint32_t valid = step_valid<RANK, WHOLE>(work, 0);
-    quantize_step<T, RANK, WHOLE, WHOLE>(work, 0, valid, buffers, q, unused);
+    quantize_step<T, RANK, WHOLE, STAGED>(work, 0, valid, buffers, q, unused);
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
     const uint32_t cost = split_cost<RANK, WHOLE>(q, b, valid, inexact);
     if (floe_lane() == 0)
@@ -102,28 +122,18 @@ FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, spl
     return mode;
 }
 
-/* The differences of the last plane of step s, at its place in p; and the border behind it. */
-template <class T, int RANK, bool WHOLE>
-FLOE_DEV void split_enter(const fast_work &work, uint32_t s, const uint32_t *buffers, uint32_t mode, T p[GROUP],
-                          border<T> &b)
-{
-    T q[GROUP];
-    checks unused;
-    check_begin(unused);
-    quantize_step<T, RANK, WHOLE, WHOLE>(work, s, step_valid<RANK, WHOLE>(work, s), buffers + s * BUFFER_WORDS, q,
-                                         unused);
-    differences_of<RANK, shape<RANK>::GZ - 1>(mode, q, p, b);
-}
-
 /* The walk as it is behind step s: of that the last plane says it all. */
-template <class T, int RANK, bool WHOLE>
+template <class T, int RANK, bool WHOLE, bool STAGED>
 FLOE_DEV void split_walk(const fast_work &work, uint32_t s, const uint32_t *buffers, uint32_t mode,
                          step_walk<T, RANK> &w)
 {
     enum { FROM = GROUP - shape<RANK>::PLANE };
     const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-    T p[GROUP];
-    split_enter<T, RANK, WHOLE>(work, s, buffers, mode, p, w.b);
+    T q[GROUP], p[GROUP];
+    checks unused;
+    check_begin(unused);
+    quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, unused);
+    differences_of<RANK, shape<RANK>::GZ - 1>(mode, q, p, w.b);
 #pragma unroll
     for (int k = FROM; k < GROUP; k++)
         w.before[k - FROM] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
@@ -143,19 +153,17 @@ FLOE_DEV fast_result split_sum(const split_shared &sh, uint32_t nsteps, uint32_t
     return r;
 }
 
-/* Steps first..end-1, which are this warp's. WHOLE: they are in buffers. */
-template <class T, int RANK, bool WHOLE>
+/* Steps first..end-1, which are this warp's and come after what w says. STAGED: values are in buffers. */
+template <class T, int RANK, bool WHOLE, bool STAGED>
 FLOE_DEV void split_steps(const fast_work &work, const sink &out, uint32_t first, uint32_t end, const uint32_t *buffers,
                           uint32_t mode, step_walk<T, RANK> &w, checks &c, bool &unfit)
 {
     const no_draft none;
-    if (first > 0 && first < end)
-        split_walk<T, RANK, WHOLE>(work, first - 1, buffers, mode, w);
 #pragma unroll 1
     for (uint32_t s = first; s < end; s++) {
         T q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-        quantize_step<T, RANK, WHOLE, WHOLE>(work, s, valid, buffers + s * BUFFER_WORDS, q, c);
+        quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
         if (!code_step<T, RANK, WHOLE, false>(work, out, s, valid, mode, q, w, c, unfit, none))
             break;
     }
@@ -169,122 +177,113 @@ FLOE_DEV void split_tell(split_shared &sh, const split_part &part)
     __syncthreads();
 }
 
-/* A tile by a block; the words of this warp's steps go to out. buffers: for WHOLE, where split_fetch copies to.
- * Who fails fails for the tile. */
-template <class T, int RANK, bool WHOLE>
+template <class T, int RANK> FLOE_DEV split_part split_part_of(const step_walk<T, RANK> &w, bool unfit)
+{
+    return {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, unfit,
+            __any_sync(FLOE_ALL_LANES, w.inexact) != 0};
+}
+
+template <bool WHOLE> FLOE_DEV uint32_t split_nsteps(const fast_work &work)
+{
+    return WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
+}
+
+/* A tile by a block; the words of this warp's steps go to out. buffers: for STAGED, where split_fetch or, of a tile that is
+ * not whole, split_fetch_loose copies to. Who fails fails for the tile. */
+template <class T, int RANK, bool WHOLE, bool STAGED>
 FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
                                   checks &c)
 {
-    const uint32_t first = SPLIT_STEPS * split_warp();
-    const uint32_t nsteps = WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
+    const uint32_t first = SPLIT_STEPS * split_warp(), nsteps = split_nsteps<WHOLE>(work);
     step_walk<T, RANK> w;
     bool unfit = false;
     walk_begin(w, 0);
     check_begin(c);
-    const uint32_t mode = split_mode<T, RANK, WHOLE>(work, buffers, sh, w.b, w.inexact);
-    split_steps<T, RANK, WHOLE>(work, out, first, min(first + SPLIT_STEPS, nsteps), buffers, mode, w, c, unfit);
-    split_tell(sh, {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, unfit,
-                    __any_sync(FLOE_ALL_LANES, w.inexact) != 0});
+    const uint32_t mode = split_mode<T, RANK, WHOLE, STAGED>(work, buffers, sh, w.b, w.inexact);
+    if (first > 0 && first < nsteps)
+        split_walk<T, RANK, WHOLE, STAGED>(work, first - 1, buffers, mode, w);
+    split_steps<T, RANK, WHOLE, STAGED>(work, out, first, min(first + SPLIT_STEPS, nsteps), buffers, mode, w, c, unfit);
+    split_tell(sh, split_part_of(w, unfit));
     return split_sum(sh, nsteps, mode, number<T>::base(w.b.base));
 }
 
 #if FLOE_REAL_BITS == 32
 
-/* This warp's steps from s on, whose residuals are not all small; before that part is what it says. */
-template <int RANK>
-static __device__ __noinline__ void split_rest(const fast_work &work, const sink &out, uint32_t s,
-                                               const uint32_t *buffers, uint32_t mode, float base, checks &c,
-                                               split_part &part)
+/* This warp's steps s..end-1, whose residuals are not all small. */
+template <int RANK, bool WHOLE>
+static __device__ __noinline__ void split_rest(const fast_work &work, const sink &out, uint32_t s, uint32_t end,
+                                               const uint32_t *buffers, uint32_t mode, const step_walk<float, RANK> &w,
+                                               checks &c, split_part &part)
 {
-    step_walk<float, RANK> w;
-    walk_begin(w, part.nwords);
-    border_begin(w.b, base);
-    w.descriptors = part.descriptors;
-    w.any = part.coded;
-    w.inexact = part.inexact;
-    split_steps<float, RANK, true>(work, out, s, SPLIT_STEPS * (split_warp() + 1), buffers, mode, w, c, part.unfit);
-    part.nwords = w.at;
-    part.descriptors = w.descriptors;
-    part.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
-    part.inexact = __any_sync(FLOE_ALL_LANES, w.inexact);
+    step_walk<float, RANK> own = w;
+    checks own_checks = c;
+    bool unfit = false;
+    split_steps<float, RANK, WHOLE, true>(work, out, s, end, buffers, mode, own, own_checks, unfit);
+    part = split_part_of(own, unfit);
+    c = own_checks;
 }
 
 /* What a call refers to lies in memory: copies do. */
-template <int RANK>
-FLOE_DEV void split_rest_of(const fast_work &work, const sink &out, uint32_t s, const uint32_t *buffers, uint32_t mode,
-                            float base, checks &c, split_part &part)
+template <int RANK, bool WHOLE>
+FLOE_DEV split_part split_rest_of(const fast_work &work, const sink &out, uint32_t s, uint32_t end,
+                                  const uint32_t *buffers, uint32_t mode, const step_walk<float, RANK> &w, checks &c)
 {
     const sink out_of_call = out;
+    const step_walk<float, RANK> walk_of_call = w;
     checks checks_of_call = c;
-    split_part part_of_call = part;
-    split_rest<RANK>(work, out_of_call, s, buffers, mode, base, checks_of_call, part_of_call);
+    split_part part;
+    split_rest<RANK, WHOLE>(work, out_of_call, s, end, buffers, mode, walk_of_call, checks_of_call, part);
     c = checks_of_call;
-    part = part_of_call;
+    return part;
 }
 
-/* The walk behind step s in halves; false where they do not hold what it starts from. */
-template <int RANK>
-FLOE_DEV bool split_walk_small(const fast_work &work, uint32_t s, const uint32_t *buffers, uint32_t mode,
-                               small_walk<RANK> &w)
-{
-    enum { FROM = last_pairs<RANK>::FIRST, PLANE_FROM = GROUP - shape<RANK>::PLANE };
-    float p[GROUP];
-    uint32_t joined = 0;
-    split_enter<float, RANK, true>(work, s, buffers, mode, p, w.b);
-    if (floe_lane() == 0)
-        p[PLANE_FROM] = 0; /* which nothing is taken from, and was not right */
-#pragma unroll
-    for (int i = FROM; i < PAIRS; i++) {
-        const int k = first_of_pair(i); /* of rank 2 no more than the second one is of the plane */
-        const __half2 pair = __floats2half2_rn(k < PLANE_FROM ? 0 : p[k], p[k + 8]);
-        joined |= small_zigzag(__hadd2(pair, __float2half2_rn(0.5f)));
-        w.before[i - FROM] = pair;
-    }
-    return !__any_sync(FLOE_ALL_LANES, small_fails(joined));
-}
-
-/* A whole tile. */
-template <int RANK>
+/* The same in halves as far as they hold all residuals. */
+template <int RANK, bool WHOLE>
 FLOE_DEV fast_result encode_split_small(const fast_work &work, const sink &out, const uint32_t *buffers,
                                         split_shared &sh, checks &c)
 {
-    const uint32_t first = SPLIT_STEPS * split_warp();
+    const uint32_t first = SPLIT_STEPS * split_warp(), nsteps = split_nsteps<WHOLE>(work);
+    const uint32_t end = min(first + SPLIT_STEPS, nsteps);
+    const no_draft none;
+    step_walk<float, RANK> wide;
     small_walk<RANK> w;
-    bool inexact = false;
     uint32_t s = first;
+    walk_begin(wide, 0);
     check_begin(c);
-    const uint32_t mode = split_mode<float, RANK, true>(work, buffers, sh, w.b, inexact);
-#pragma unroll
-    for (int i = 0; i < last_pairs<RANK>::COUNT; i++)
-        w.before[i] = pair_of(0);
-    w.at = w.descriptors = w.any = 0;
-    inexact = __any_sync(FLOE_ALL_LANES, inexact);
-    if (!inexact && (first == 0 || split_walk_small<RANK>(work, first - 1, buffers, mode, w)))
+    const uint32_t mode = split_mode<float, RANK, WHOLE, true>(work, buffers, sh, wide.b, wide.inexact);
+    if (first > 0 && first < nsteps)
+        split_walk<float, RANK, WHOLE, true>(work, first - 1, buffers, mode, wide);
+    const bool small = walk_narrow(wide, w);
+    if (small)
 #pragma unroll 1
-        for (; s < first + SPLIT_STEPS; s++) {
+        for (; s < end; s++) {
             float q[GROUP];
-            quantize_step<float, RANK, true, true, false>(work, s, FLOE_ALL_LANES, buffers + s * BUFFER_WORDS, q, c);
-            if (!code_small<RANK, true>(work, out, s, FLOE_ALL_LANES, mode, q, w, c))
+            const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+            quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
+            if (!code_small<RANK, WHOLE, false>(work, out, s, valid, mode, q, w, c, none))
                 break;
         }
-    split_part part = {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, false, inexact};
-    if (s < first + SPLIT_STEPS)
-        split_rest_of<RANK>(work, out, s, buffers, mode, w.b.base, c, part);
+    split_part part = {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, false, !small};
+    if (s < end) {
+        if (small)
+            walk_widen(w, wide);
+        part = split_rest_of<RANK, WHOLE>(work, out, s, end, buffers, mode, wide, c);
+    }
     split_tell(sh, part);
-    return split_sum(sh, FLOE_TILE_STEPS, mode, number<float>::base(w.b.base));
+    return split_sum(sh, nsteps, mode, number<float>::base(wide.b.base));
 }
 
 #endif
 
-/* A whole tile by a block, the quickest way that there is. */
-template <int RANK>
-FLOE_DEV fast_result encode_split_whole(const fast_work &work, const sink &out, const uint32_t *buffers,
-                                        split_shared &sh, checks &c)
+/* A tile that is in buffers by a block, the quickest way that there is. */
+template <int RANK, bool WHOLE>
+FLOE_DEV fast_result encode_split_staged(const fast_work &work, const sink &out, const uint32_t *buffers,
+                                         split_shared &sh, checks &c)
 {
 #if FLOE_REAL_BITS == 32
-    return encode_split_small<RANK>(work, out, buffers, sh, c);
+    return encode_split_small<RANK, WHOLE>(work, out, buffers, sh, c);
 #else
-    return encode_split<floe_real, RANK, true>(work, out, buffers, sh, c);
+    return encode_split<floe_real, RANK, WHOLE, true>(work, out, buffers, sh, c);
 #endif
 }
 

@@ -200,8 +200,8 @@ struct no_draft {
 struct draft_symbols {
     enum { DRAFTS = 1, BODY_AT = 1 + BASE_WORDS };
 
-    template <int WIDEST, class Uint>
-    __device__ __forceinline__ void step(const sink &out, uint32_t s, uint32_t &at, const Uint u[GROUP], uint32_t width,
+    template <int WIDEST, class Values>
+    __device__ __forceinline__ void step(const sink &out, uint32_t s, uint32_t &at, const Values &u, uint32_t width,
                                          bool flat) const
     {
         const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
@@ -217,6 +217,17 @@ struct draft_symbols {
             put_bytes<1, WIDEST, true>(out, at, u, width, 0, most);
     }
 };
+
+/* Words that stage pack takes for step s, without its descriptor; body: what the warp has just put there. */
+FLOE_DEV uint32_t packed_nwords(const uint32_t *body, uint32_t s, bool present)
+{
+    __syncwarp();
+    const uint32_t width = ((const uint8_t *)(body + FLOE_SYMBOLS_WIDTHS_AT))[s * FLOE_STEP_GROUPS + floe_lane()];
+    const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
+    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, present ? width : (uint32_t)PLANES);
+    const uint32_t flats = body[s], presents = __ballot_sync(FLOE_ALL_LANES, present);
+    return (flats != 0 && flats != presents) + floe_bits_of(most - least) + __reduce_add_sync(FLOE_ALL_LANES, width);
+}
 
 /* ---- cells --------------------------------------------------------------------------------------------------------- */
 

@@ -21,9 +21,9 @@ namespace
 enum {
     THREADS = FLOE_PLACE_THREADS,
     /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the
-     * words of two steps at a ratio of 1.5; others go to the spill. */
+     * words of two steps at a ratio of 1.9; others go to the spill. */
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
-    STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1344 : 2880, /* of a warp */
+    STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1088 : 2368, /* of a warp */
     SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
     MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
     MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64,
@@ -70,21 +70,28 @@ FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* Seldom: tiles that are cut off, or not aligned; those of f32 that floats cannot hold. */
-template <class T, int RANK>
-static __device__ __noinline__ fast_result split_seldom(const floe_dev_chunk *chunk, uint32_t tile, const sink &out,
-                                                        split_shared &sh, checks &c)
+/* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
+template <int RANK, bool INTS>
+static __device__ __noinline__ fast_result split_cut_seldom(const fast_work &work, sink out, const uint32_t *buffers,
+                                                            split_shared &sh, checks &c)
 {
-    const fast_work work = {fast_tile_of<RANK>(chunk, tile), linear_of(chunk)};
-    return encode_split<T, RANK, false>(work, out, (const uint32_t *)NULL, sh, c);
+    checks own; /* in registers: what is referred to would be loaded anew after each store */
+    fast_result r;
+    if constexpr (INTS)
+        r = encode_split<floe_int, RANK, false, false>(work, out, buffers, sh, own);
+    else
+        r = encode_split_staged<RANK, false>(work, out, buffers, sh, own);
+    c = own;
+    return r;
 }
 
-/* What a call refers to lies in memory: copies do. */
-template <class T, int RANK>
-FLOE_DEV fast_result split_cut(const floe_dev_chunk *chunk, uint32_t tile, sink out, split_shared &sh, checks &c)
+/* What a call refers to lies in memory: a copy does. */
+template <int RANK, bool INTS>
+FLOE_DEV fast_result split_cut(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
+                               checks &c)
 {
     checks of_call;
-    const fast_result r = split_seldom<T, RANK>(chunk, tile, out, sh, of_call);
+    const fast_result r = split_cut_seldom<RANK, INTS>(work, out, buffers, sh, of_call);
     c = of_call;
     return r;
 }
@@ -99,13 +106,14 @@ template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint3
     return whole;
 }
 
-/* Puts the values of a whole tile on their way: true, and the first step is there. had: of the thread that has taken the tile,
+/* Fetches a tile that takes the short way; of a whole one, which it returns true for, the first step is there, and the others
+ * are on their way. had: of the thread that has taken the tile,
  * not 0 where another block had. early: the values have been on their way. The whole block. */
 template <int RANK>
 FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool early, uint32_t *buffers)
 {
     fast_work *work = &sh.works[split_warp()];
-    const bool whole = begin_work<RANK>(&sh.chunk, tile, work) && read_anew(work->tile.whole);
+    const bool fit = begin_work<RANK>(&sh.chunk, tile, work), whole = fit && read_anew(work->tile.whole);
     if (whole && !early)
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
     if (threadIdx.x == 0) {
@@ -113,27 +121,29 @@ FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool ear
         sh.literals = 0;
         sh.pw_error = 0;
     }
-    split_wait();
+    if (fit && !whole)
+        split_fetch_loose<RANK>(work->tile, buffers);
+    else
+        split_wait();
     return whole;
 }
 
 /* The short way, by all warps. False when the tile cannot take it. */
 template <int RANK>
-FLOE_DEV bool make_split(block_shared &sh, uint32_t tile, bool whole, const sink &out, const uint32_t *buffers,
-                         fast_result &r)
+FLOE_DEV bool make_split(block_shared &sh, bool whole, const sink &out, const uint32_t *buffers, fast_result &r)
 {
     const fast_work *work = &sh.works[split_warp()];
     checks c;
     if (whole) {
-        r = encode_split_whole<RANK>(*work, out, buffers, sh.split, c);
+        r = encode_split_staged<RANK, true>(*work, out, buffers, sh.split, c);
     } else if (read_anew(work->tile.fit)) {
-        r = split_cut<floe_real, RANK>(&sh.chunk, tile, out, sh.split, c);
+        r = split_cut<RANK, false>(*work, out, buffers, sh.split, c);
     } else {
         return false;
     }
 #if FLOE_REAL_BITS == 32
     if (r.inexact && !r.unfit)
-        r = split_cut<floe_int, RANK>(&sh.chunk, tile, out, sh.split, c);
+        r = split_cut<RANK, true>(*work, out, buffers, sh.split, c);
 #endif
     const double error = largest_of_warp(c.error);
     if (floe_lane() == 0)
@@ -192,7 +202,7 @@ FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared
                               const sink &out, uint32_t *buffers)
 {
     fast_result r;
-    if (make_split<RANK>(sh, tile, whole, out, buffers, r))
+    if (make_split<RANK>(sh, whole, out, buffers, r))
         return tile_of_parts(sh, r, out);
     return make_long(call, sh, tile, out, buffers);
 }
@@ -434,14 +444,6 @@ FLOE_DEV void begin_again(const floe_lorenzo_encode_call &call, block_shared &sh
         sh.tile = take_ticket(call, 1);
     }
     __syncthreads();
-}
-
-/* A word a thread. */
-template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
-{
-    static_assert(sizeof(V) % 8 == 0 && sizeof(V) / 8 <= THREADS, "a word a thread");
-    if (threadIdx.x < sizeof(V) / 8)
-        ((uint64_t *)to)[threadIdx.x] = ((const uint64_t *)from)[threadIdx.x];
 }
 
 /* What all tiles of a block have in common. False: there is nothing to do. */

@@ -106,7 +106,7 @@ __global__ void huffman_count_kernel(room *r, floe_huffman_form form)
             floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_BYTES>(bins, r->symbols[t], nsteps, &coders[warp]);
     }
     __syncthreads();
-    floe_huffman_bins_add(bins, &r->hist);
+    floe_huffman_bins_add<FLOE_WARP * WARPS>(bins, &r->hist);
 }
 
 __global__ void huffman_code_kernel(room *r, floe_huffman_form form)

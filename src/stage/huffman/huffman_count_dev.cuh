@@ -45,7 +45,7 @@ template <class Uint, int FORM>
 FLOE_DEV void floe_huffman_count_tile(uint32_t *bins, const uint32_t *body, uint32_t nsteps, floe_huffman_coder *coder)
 {
     floe_huffman_open_body<FORM>(body, nsteps, coder);
-    if (!floe_huffman_count_heads(bins, &coder->heads, nsteps))
+    if (!floe_huffman_count_heads(bins, &coder->heads, nsteps, floe_lane(), FLOE_WARP))
         return;
 #pragma unroll 1
     for (uint32_t s = 0; s < nsteps; s++)

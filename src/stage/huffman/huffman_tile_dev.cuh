@@ -166,13 +166,15 @@ FLOE_DEV floe_huffman_before floe_huffman_before_quad(const floe_huffman_heads *
 
 /* ---- counting ------------------------------------------------------------------------------------------------------ */
 
-/* The quad and header symbols of a tile; false without any. The whole warp, for which heads are synchronized. */
-FLOE_DEV bool floe_huffman_count_heads(uint32_t *bins, const floe_huffman_heads *heads, uint32_t nsteps)
+/* The quad and header symbols of a tile; false without any. Thread `me` of so many, in whole warps, for which heads are
+ * synchronized. */
+FLOE_DEV bool floe_huffman_count_heads(uint32_t *bins, const floe_huffman_heads *heads, uint32_t nsteps, uint32_t me,
+                                       uint32_t nthreads)
 {
     const uint32_t log = floe_huffman_heads_log(heads, nsteps);
     if (log == FLOE_HUFFMAN_NO_LIVE)
         return false;
-    for (uint32_t q = floe_lane(); q < nsteps * FLOE_HUFFMAN_STEP_QUADS; q += FLOE_WARP) {
+    for (uint32_t q = me; q < nsteps * FLOE_HUFFMAN_STEP_QUADS; q += nthreads) {
         if (floe_huffman_quad_of(heads->present, q) == 0)
             continue;
         const uint32_t first = floe_huffman_lane_quad(floe_huffman_lane_of(q, log, nsteps), log, nsteps);
@@ -199,12 +201,16 @@ FLOE_DEV void floe_huffman_bins_clear(uint32_t *bins)
 }
 
 /* Adds them to a histogram in device memory. The whole block; the caller synchronizes before. Sums of counts and of what
- * was taken back are modulo 2^32, so their order does not matter. */
-FLOE_DEV void floe_huffman_bins_add(const uint32_t *bins, floe_huffman_hist *hist)
+ * was taken back are modulo 2^32, so their order does not matter. A block of THREADS: all places are known then, else finding
+ * them would take most of the time. */
+template <int THREADS> FLOE_DEV void floe_huffman_bins_add(const uint32_t *bins, floe_huffman_hist *hist)
 {
+#pragma unroll
     for (uint32_t t = 0; t < FLOE_HUFFMAN_TABLES; t++)
-        for (uint32_t s = threadIdx.x; s < floe_huffman_alphabet(t); s += blockDim.x) {
-            const uint32_t n = bins[floe_huffman_bin(t) + s];
+#pragma unroll
+        for (uint32_t first = 0; first < floe_huffman_alphabet(t); first += THREADS) {
+            const uint32_t s = first + threadIdx.x,
+                           n = s < floe_huffman_alphabet(t) ? bins[floe_huffman_bin(t) + s] : 0;
             if (n)
                 atomicAdd(&hist->count[t][s], n);
         }
