@@ -21,16 +21,17 @@ enum {
     MOST_TILES = 2 * FLOE_PLACE_PROCESSORS * 4,   /* from there on as many warps have a tile each */
     LOOKS = (MOST_TILES + THREADS - 1) / THREADS, /* sizes that a thread looks at */
     DRAFT_WORDS = FLOE_STEP_VALUES * BASE_WORDS,  /* also holds a step's values */
-    STAGE_WORDS = 1024 * BASE_WORDS,              /* of a tile at a ratio of 8 */
+    PART_WORDS = 256 * BASE_WORDS,                /* of a warp's part, at a ratio of 8 */
+    PART_SPILL_WORDS = FLOE_HUFFMAN_TEAM_PART_WORDS(FLOE_REAL_BITS),
     SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
-    /* Device memory of a block: a tile, a draft made again, and what that takes. */
+    /* Device memory of a block: parts, a draft made again, and what that takes. */
     REMADE_WORDS = FLOE_TILE_DRAFT_WORDS(RAW_WORDS),
-    BLOCK_SPILL_WORDS = RAW_WORDS + REMADE_WORDS + SCRATCH_WORDS
+    BLOCK_SPILL_WORDS = (WARPS * PART_SPILL_WORDS + REMADE_WORDS + SCRATCH_WORDS + 3) / 4 * 4
 };
 
 struct block_shared {
     alignas(16) uint32_t draft[DRAFT_WORDS];
-    uint32_t stage[STAGE_WORDS];
+    uint32_t parts[WARPS * PART_WORDS];
     floe_huffman_team team;
     uint32_t nsteps, ncells; /* of the tile */
     uint32_t tile, before[WARPS];
@@ -48,6 +49,12 @@ FLOE_DEV uint32_t *spill_of_block(const floe_lorenzo_encode_call &call)
     return call.spill + (uint64_t)blockIdx.x * BLOCK_SPILL_WORDS;
 }
 
+/* Where a warp's part of a tile goes. */
+FLOE_DEV floe_huffman_room room_of(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t warp)
+{
+    return {sh.parts + warp * PART_WORDS, spill_of_block(call) + warp * PART_SPILL_WORDS, PART_WORDS, PART_SPILL_WORDS};
+}
+
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
 /* The draft of a tile: in shared memory, in its slot, or made again where that had no room for it. The block is synchronized
@@ -55,7 +62,7 @@ FLOE_DEV uint32_t *spill_of_block(const floe_lorenzo_encode_call &call)
 FLOE_DEV const uint32_t *find_draft(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile)
 {
     const uint32_t nwords = call.draft_nwords[tile], *slot = call.drafts + (uint64_t)tile * SLOT_WORDS;
-    uint32_t *remade = spill_of_block(call) + RAW_WORDS;
+    uint32_t *remade = spill_of_block(call) + WARPS * PART_SPILL_WORDS;
     const bool again = nwords > SLOT_WORDS;
     if (nwords <= DRAFT_WORDS && threadIdx.x < FLOE_WARP) {
         floe_draft_fetch(sh.draft, slot, nwords);
@@ -78,9 +85,8 @@ FLOE_DEV const uint32_t *find_draft(const floe_lorenzo_encode_call &call, block_
     return nwords <= DRAFT_WORDS ? sh.draft : again ? remade : slot;
 }
 
-/* How many words the tile is going to have. One that comes out no smaller than its values becomes raw. */
-FLOE_DEV block_tile measure_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile,
-                                 floe_huffman_part<floe_uint> &part)
+/* Makes the tile, but for putting its parts together. One that comes out no smaller than its values becomes raw. */
+FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile)
 {
     block_tile t = {call.draft_entries[tile], 0, 0, NULL, false, false};
     const uint32_t kind = t.entry >> FLOE_TILE_KIND_SHIFT & 3, *draft = find_draft(call, sh, tile);
@@ -95,9 +101,9 @@ FLOE_DEV block_tile measure_tile(const floe_lorenzo_encode_call &call, block_sha
     t.nprefix = floe_draft_prefix(draft[0]);
     t.nwords = raw;
     if (t.nprefix < raw)
-        t.nwords =
-            t.nprefix + floe_huffman_team_measure<floe_uint>(floe_huffman_codes_of(call.books), draft + 1 + t.nprefix,
-                                                             sh.nsteps, floe_draft_form(draft[0]), &sh.team, part);
+        t.nwords = t.nprefix + floe_huffman_team_make<floe_uint>(
+                                   floe_huffman_codes_of(call.books), draft + 1 + t.nprefix, sh.nsteps,
+                                   floe_draft_form(draft[0]), &sh.team, room_of(call, sh, threadIdx.x / FLOE_WARP));
     t.coded = t.nwords < raw;
     if (t.coded) {
         t.entry = t.nwords | (t.entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
@@ -122,12 +128,22 @@ FLOE_DEV uint32_t words_before(const uint64_t *sizes, uint32_t tile, block_share
         const uint32_t i = threadIdx.x + k * THREADS;
         v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
     }
+    for (;;) { /* who has not told is asked again, all at once */
+        bool all = true;
 #pragma unroll
-    for (int k = 0; k < LOOKS; k++) {
-        for (; !(v[k] & FLOE_PLACE_IS_SIZE); v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS))
-            floe_dev_pause();
-        sum += (uint32_t)v[k];
+        for (int k = 0; k < LOOKS; k++)
+            all &= (v[k] & FLOE_PLACE_IS_SIZE) != 0;
+        if (all)
+            break;
+        floe_dev_pause();
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++)
+            if (!(v[k] & FLOE_PLACE_IS_SIZE))
+                v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS);
     }
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++)
+        sum += (uint32_t)v[k];
     sum = __reduce_add_sync(FLOE_ALL_LANES, sum);
     if (floe_lane() == 0)
         sh.before[threadIdx.x / FLOE_WARP] = sum;
@@ -140,8 +156,8 @@ FLOE_DEV uint32_t words_before(const uint64_t *sizes, uint32_t tile, block_share
 }
 
 /* Copies a tile to where it belongs. By a block. */
-FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t tile, uint64_t start,
-                        uint64_t place, const block_tile &t, const floe_huffman_room &room)
+FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, uint64_t start,
+                        uint64_t place, const block_tile &t)
 {
     uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
     if (place + t.nwords > floe_place_capacity(call))
@@ -155,7 +171,7 @@ FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared
     for (uint32_t i = threadIdx.x; i < t.nprefix; i += THREADS)
         dst[i] = t.prefix[i];
     for (uint32_t i = threadIdx.x; i < t.nwords - t.nprefix; i += THREADS)
-        dst[t.nprefix + i] = *floe_huffman_word(room, i);
+        dst[t.nprefix + i] = floe_huffman_team_word(&sh.team, room_of(call, sh, 0), PART_SPILL_WORDS, i);
 }
 
 /* The chunk has as many words as lie before `end`. One thread. */
@@ -171,22 +187,24 @@ FLOE_DEV void end_chunk(const floe_lorenzo_encode_call &call, uint64_t start, ui
 FLOE_DEV void code_tile(const floe_lorenzo_encode_call &call, const floe_place_state &state, block_shared &sh,
                         uint32_t tile)
 {
-    const floe_huffman_room room = {sh.stage, spill_of_block(call), STAGE_WORDS, RAW_WORDS};
-    floe_huffman_part<floe_uint> part;
-    const block_tile t = measure_tile(call, sh, tile, part);
+    const block_tile t = make_tile(call, sh, tile);
     if (threadIdx.x == 0)
         floe_store_shared_state(state.batches + tile, FLOE_PLACE_IS_SIZE | t.nwords);
     floe_dev_wait();
     const floe_place_parts parts = floe_place_parts_of(call, call.chunks, 0);
     const uint64_t start = floe_place_start(call.first_offset, parts);
-    if (tile == 0)
-        floe_place_front(call, call.chunks, 0, start, threadIdx.x, THREADS);
-    if (t.coded && t.nwords > t.nprefix)
-        floe_huffman_team_write<floe_uint>(floe_huffman_codes_of(call.books), sh.nsteps, &sh.team.coder, room, part);
     const uint64_t place = start + words_before(state.batches, tile, sh);
     if (threadIdx.x == 0 && tile + 1 == parts.ntiles)
         end_chunk(call, start, place + t.nwords, parts);
-    copy_tile(call, sh, tile, start, place, t, room);
+    copy_tile(call, sh, tile, start, place, t);
+}
+
+/* What stands before the tiles. By a block that has none: the first tile's would be late. */
+FLOE_DEV void code_front(const floe_lorenzo_encode_call &call)
+{
+    floe_dev_wait();
+    const floe_place_parts parts = floe_place_parts_of(call, call.chunks, 0);
+    floe_place_front(call, call.chunks, 0, floe_place_start(call.first_offset, parts), threadIdx.x, THREADS);
 }
 
 /* A block takes tiles in order of their numbers. Who waits has told its own size before, and tiles are handed out by a
@@ -198,16 +216,19 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_code_few_
     __shared__ block_shared sh;
     const floe_place_state state = floe_place_state_of(call, call.place_state[0]);
     const uint32_t ntiles = *call.status ? 0 : (uint32_t)call.chunks->view.ntiles;
+    uint32_t tile;
     for (;;) {
         if (threadIdx.x == 0)
             sh.tile = atomicAdd(&state.head->ticket, 1u);
         __syncthreads();
-        const uint32_t tile = sh.tile;
+        tile = sh.tile;
         if (tile >= ntiles)
             break;
         code_tile(call, state, sh, tile);
         __syncthreads(); /* what is in shared memory has been read */
     }
+    if (tile == ntiles && ntiles)
+        code_front(call);
     floe_dev_wait();
 }
 
@@ -217,7 +238,7 @@ uint32_t FLOE_R(floe_lorenzo_code_few_most)(void) { return MOST_TILES; }
 
 int FLOE_R(floe_lorenzo_code_few)(const floe_lorenzo_encode_call *call, void *stream)
 {
-    const uint32_t nblocks = min(call->grid.slots, (uint32_t)MOST_BLOCKS);
+    const uint32_t nblocks = min(call->grid.slots + 1, (uint32_t)MOST_BLOCKS);
     FLOE_LAUNCH_EARLY(lorenzo_code_few_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
     return (int)cudaGetLastError();
 }

@@ -13,41 +13,47 @@ FLOE_DEV floe_huffman_form floe_draft_form(uint32_t first_word)
     return first_word & FLOE_DRAFT_SYMBOLS ? FLOE_HUFFMAN_BYTES : FLOE_HUFFMAN_PLANES;
 }
 
-/* Whether all cells of a tile are inside; what floe_view_tile would find out with 64 bits. */
-FLOE_DEV bool floe_draft_is_whole(const floe_view &view, uint32_t tile)
+/* Cells of a tile along z, y and x, as floe_view_tile has them but for nz of rank 1, which is 1: with 32 bits. */
+struct floe_draft_extent {
+    uint32_t nz, ny, nx;
+};
+
+FLOE_DEV floe_draft_extent floe_draft_extent_of(const floe_view &view, uint32_t tile)
 {
     const floe_tile_geometry &g = view.geometry;
     const uint32_t tiles_x = (uint32_t)view.tiles[FLOE_VIEW_X], tiles_y = (uint32_t)view.tiles[FLOE_VIEW_Y];
     const uint32_t tiles_z = (uint32_t)view.tiles[FLOE_VIEW_Z], row = tile / tiles_x, plane = row / tiles_y;
-    const uint64_t x = tile - row * tiles_x + 1, y = row - plane * tiles_y + 1, z = plane % tiles_z + 1;
-    if (view.rank == 1)
-        return x * FLOE_TILE_VALUES <= view.extent[FLOE_VIEW_X];
-    return x * g.step_x <= view.extent[FLOE_VIEW_X] && y * g.step_y <= view.extent[FLOE_VIEW_Y] &&
-           z * FLOE_TILE_STEPS * g.step_z <= view.extent[FLOE_VIEW_Z];
+    const uint32_t size_x = view.rank == 1 ? (uint32_t)FLOE_TILE_VALUES : g.step_x, size_z = FLOE_TILE_STEPS * g.step_z;
+    const uint64_t x = tile - row * tiles_x, y = row - plane * tiles_y, z = plane % tiles_z;
+    floe_draft_extent e = {1, 1, floe_view_clip(view.extent[FLOE_VIEW_X], x * size_x, size_x)};
+    if (view.rank > 1) {
+        e.ny = floe_view_clip(view.extent[FLOE_VIEW_Y], y * g.step_y, g.step_y);
+        e.nz = floe_view_clip(view.extent[FLOE_VIEW_Z], z * size_z, size_z);
+    }
+    return e;
 }
 
-/* Which groups of each step of a tile are present. Returns how many steps there are, and cells in all. The whole warp. */
+/* Which groups of each step of a tile are present: those whose first cell is. Returns how many steps there are, and cells in
+ * all. The whole warp. */
 FLOE_DEV uint32_t floe_draft_present(const floe_view &view, uint32_t tile, floe_huffman_heads &heads, uint32_t *ncells)
 {
-    floe_tile_box box;
-    *ncells = FLOE_TILE_VALUES;
-    if (floe_draft_is_whole(view, tile)) {
-        if (floe_lane() < FLOE_TILE_STEPS)
-            heads.present[floe_lane()] = FLOE_ALL_LANES;
-        __syncwarp();
-        return FLOE_TILE_STEPS;
-    }
-    floe_view_tile(&view, tile, &box);
-    *ncells = (uint32_t)box.ncells;
-    for (uint32_t s = 0; s < box.nsteps; s++) {
-        const floe_step_box step = floe_tile_step(&view, &box, s);
-        const bool inside = step.full || floe_group_valid(&view.geometry, &step, floe_lane()) != 0;
-        const uint32_t present = __ballot_sync(FLOE_ALL_LANES, inside);
-        if (floe_lane() == 0)
+    const floe_draft_extent e = floe_draft_extent_of(view, tile);
+    const floe_tile_geometry &g = view.geometry;
+    const uint32_t lane = floe_lane(), rank = view.rank;
+    const uint32_t n = rank == 1 ? e.nx : e.nz, size = rank == 1 ? g.step_x : g.step_z; /* along the axis of steps */
+    const uint32_t first = rank == 1 ? lane * FLOE_GROUP_VALUES : 0;                    /* of this lane's group there */
+    const bool across = rank == 1 || (4 * (rank == 2 ? lane : lane % 8) < e.nx && (rank == 2 || 4 * (lane / 8) < e.ny));
+    uint32_t nsteps = 0;
+    *ncells = e.nz * e.ny * e.nx;
+#pragma unroll
+    for (uint32_t s = 0; s < FLOE_TILE_STEPS; s++) {
+        const uint32_t present = __ballot_sync(FLOE_ALL_LANES, across && s * size + first < n);
+        nsteps += present != 0;
+        if (lane == s)
             heads.present[s] = present;
     }
     __syncwarp();
-    return box.nsteps;
+    return nsteps;
 }
 
 /* Starts copying a draft to shared memory; both at 16 aligned bytes. */
