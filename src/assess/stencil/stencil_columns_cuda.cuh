@@ -17,7 +17,9 @@ enum {
     THREADS = WARPS * FLOE_WARP,
     CHUNK = 32,      /* planes of a task; two more are read */
     EDGE_CHUNK = 16, /* so that there are enough tasks */
-    ALL_AXES_OF_3D = 0xe
+    ALL_AXES_OF_3D = 0xe,
+    PROCESSORS = 132,
+    BLOCKS_AT_ONCE = 3 /* on each, of kernels that keep derivatives of f32 in registers */
 };
 
 #define V_OF(R) floe_group<R>::V

@@ -50,6 +50,10 @@ typedef struct floe_stencil_dev_job {
 /* Each returns a cudaError_t as a number. */
 int floe_stencil_points_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 int floe_stencil_sobolev_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
+/* Both together, the words of the second behind those of the first: of 3-D f32 fields in single, in whole vectors, all of whose
+ * pairs count. */
+bool floe_stencil_has_boxes(const floe_stencil_dev_job *job);
+int floe_stencil_boxes_cuda(const floe_stencil_dev_job *job, double *words, void *stream);
 /* Products at lags first_lag to first_lag + FLOE_STENCIL_GROUP - 1 along all axes; near_ends: those of columns in which some
  * have no partner along another axis at lags up to FLOE_STENCIL_GROUP, which are all that the rest comes from. */
 int floe_stencil_lags_cuda(const floe_stencil_dev_job *job, bool near_ends, uint32_t first_lag, double *words,

@@ -137,6 +137,12 @@ static void points_from(const double *words, const floe_stencil_dev_job *job, fl
     floe_stencil_sums_unscale(sums, job->single, job->scale);
 }
 
+/* Whether derivatives and Sobolev norms come from one kernel: they are found of the same values. */
+static bool are_together(const floe_stencil_dev_job *job, double sobolev_scale, const floe_stencil_options *options)
+{
+    return options->derivatives && options->sobolev && sobolev_scale == job->scale && floe_stencil_has_boxes(job);
+}
+
 static void sobolev_from(const double *words, floe_stencil_sums *sums)
 {
     sums->nsobolev = (uint64_t)words[0];
@@ -240,6 +246,10 @@ static floe_status products_put(const floe_stencil_dev_job *job, const lags_call
 static floe_status neighbours_put(const floe_cuda *cuda, const floe_stencil_dev_job *job, double sobolev_scale,
                                   const floe_stencil_options *options, double *words, floe_error *err)
 {
+    if (are_together(job, sobolev_scale, options)) {
+        FLOE_CUDA(err, floe_stencil_boxes_cuda(job, words, cuda->stream));
+        return FLOE_OK;
+    }
     if (options->derivatives && job->active)
         FLOE_CUDA(err, floe_stencil_points_cuda(job, words, cuda->stream));
     if (options->sobolev && job->active)

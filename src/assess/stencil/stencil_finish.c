@@ -92,7 +92,7 @@ void floe_stencil_finish(const floe_stencil_sums *sums, const floe_pair *pair, c
         if (options->derivatives && has_quantity(active, q))
             r->of[q] = stats_of(&sums->of[q], q, sums->npoints, !pair->decoded);
     }
-    floe_stencil_norms_of(sums, scale > 0 ? scale : 1, norms);
+    floe_stencil_norms_of(sums, scale > 0, scale > 0 ? scale : 1, norms);
     for (int k = 0; k < 3; k++)
         r->sobolev[k] = options->sobolev ? sqrt(norms[k] / (double)sums->nsobolev) : NAN;
     r->variance = options->lags && sums->nsignal ? sums->signal_squares / (double)sums->nsignal : NAN;

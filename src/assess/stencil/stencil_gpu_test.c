@@ -146,9 +146,10 @@ static void rows_of_vectors(void **state)
     static const struct {
         uint32_t rank;
         uint64_t shape[4];
-    } aligned[] = {{3, {14, 13, 48}}, {2, {135, 20}},    {3, {3, 133, 16}}, {1, {1000}},        {4, {12, 3, 4, 32}},
-                   {3, {32, 40, 48}}, {3, {30, 33, 64}}, {2, {264, 96}},    {4, {2, 4, 5, 32}}, {3, {5, 6, 4}},
-                   {3, {4, 7, 8}},    {2, {16, 96}},     {3, {24, 64, 32}}};
+    } aligned[] = {{3, {14, 13, 48}},   {2, {135, 20}},    {3, {3, 133, 16}}, {1, {1000}},
+                   {4, {12, 3, 4, 32}}, {3, {32, 40, 48}}, {3, {30, 33, 64}}, {2, {264, 96}},
+                   {4, {2, 4, 5, 32}},  {3, {5, 6, 4}},    {3, {4, 7, 8}},    {2, {16, 96}},
+                   {3, {24, 64, 32}},   {3, {5, 7, 260}},  {3, {36, 6, 128}}, {4, {2, 3, 9, 132}}};
     for (size_t s = 0; s < sizeof aligned / sizeof aligned[0]; s++)
         for (int d = FLOE_F32; d <= FLOE_F64; d++) {
             const floe_pair p = kit_pair(KIT_NOISE, (floe_dtype)d, aligned[s].rank, aligned[s].shape, xs, ys);
@@ -186,6 +187,20 @@ static void lengths_of_a_plain(void **state)
     const floe_stencil_result r = on_gpu(&p, &o, 5 * 6 * 24);
     assert_true(r.of[FLOE_STENCIL_FIRST_LENGTH].original_max == 0);
     assert_true(r.of[FLOE_STENCIL_FIRST_LENGTH].original_rms == 0);
+}
+
+/* Where no stencil finds anything but 0, so are Sobolev norms; no stencil has the corners of a field. */
+static void norms_of_nothing(void **state)
+{
+    (void)state;
+    static const uint64_t shape[] = {5, 6, 24};
+    const floe_pair p = kit_pair(KIT_CONSTANT, FLOE_F32, 3, shape, xs, ys);
+    memset(xs, 0, 5 * 6 * 24 * sizeof(float));
+    kit_put(FLOE_F32, xs, 0, 1);
+    floe_stencil_options o = kit_options(&p, 0);
+    o.all_count = true;
+    compare(&p, o, 5 * 6 * 24);
+    assert_true(on_gpu(&p, &o, 5 * 6 * 24).sobolev[2] == 0);
 }
 
 /* Magnitudes that single does not hold as they are, or not at all. */
@@ -275,7 +290,7 @@ static void bench_one(const floe_pair *p, floe_stencil_options o, void *workspac
         CU(cudaEventElapsedTime(&ms[run], begin, end));
     }
     qsort(ms, BENCH_RUNS, sizeof *ms, compare_floats);
-    printf("stencil f32 512^3 %-28s %8.3f ms %8.1f GB/s\n", what, (double)ms[BENCH_RUNS / 2],
+    printf("stencil f32 512^3 %-30s %8.3f ms %8.1f GB/s\n", what, (double)ms[BENCH_RUNS / 2],
            nbytes / (double)ms[BENCH_RUNS / 2] / 1e6);
 }
 
@@ -318,6 +333,14 @@ static void bench(void)
     bench_one(&p, (floe_stencil_options){.derivatives = true, .lags = 10, .peak = 2, .error_peak = 1e-3}, workspace,
               "both, every pair judged");
     bench_one(&p, (floe_stencil_options){.sobolev = true, .all_count = true, .peak = 2}, workspace, "Sobolev norms");
+    bench_one(
+        &p,
+        (floe_stencil_options){.derivatives = true, .sobolev = true, .all_count = true, .peak = 2, .error_peak = 1e-3},
+        workspace, "derivatives and Sobolev norms");
+    bench_one(&p,
+              (floe_stencil_options){
+                  .derivatives = true, .sobolev = true, .lags = 10, .all_count = true, .peak = 2, .error_peak = 1e-3},
+              workspace, "all");
     free(x);
     free(y);
 }
@@ -328,8 +351,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_and_shapes), cmocka_unit_test(longer_than_a_chunk),
         cmocka_unit_test(rows_of_vectors),      cmocka_unit_test(parts_alone),
-        cmocka_unit_test(lengths_of_a_plain),   cmocka_unit_test(of_any_size),
-        cmocka_unit_test(strided_views),        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(lengths_of_a_plain),   cmocka_unit_test(norms_of_nothing),
+        cmocka_unit_test(of_any_size),          cmocka_unit_test(strided_views),
+        cmocka_unit_test(what_is_refused),
     };
     if (floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err) != FLOE_OK) {
         fprintf(stderr, "%s\n", err.message);

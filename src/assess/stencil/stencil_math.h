@@ -60,7 +60,7 @@ FLOE_HD double floe_stencil_step_f64(double minus, double plus) { return plus - 
 FLOE_HD float floe_stencil_second_f32(float minus, float at, float plus) { return (plus - at) - (at - minus); }
 FLOE_HD double floe_stencil_second_f64(double minus, double at, double plus) { return (plus - at) - (at - minus); }
 
-/* Squares of which a length is the root. In single they begin with FLOE_STENCIL_TINY, so that a GPU need not tell whether it
+/* Squares of which a length is the root, of Sobolev norms too. In single they begin with FLOE_STENCIL_TINY, so that a GPU need not tell whether it
  * can find the root: what has no length is FLOE_STENCIL_SHORT then, which floe_stencil_sums_unscale knows. */
 #define FLOE_STENCIL_TINY  0x1p-100f
 #define FLOE_STENCIL_SHORT 0x1p-50f
@@ -187,12 +187,15 @@ FLOE_HD void floe_stencil_sums_unscale(floe_stencil_sums *s, bool single, double
     }
 }
 
-/* The squares of Sobolev norms times the number of points, of values that were multiplied by a scale. */
-FLOE_HD void floe_stencil_norms_of(const floe_stencil_sums *s, double scale, double norms[3])
+/* The squares of Sobolev norms times the number of points, of values that were multiplied by a scale; in single no steps at all
+ * have squares too, with which they began. */
+FLOE_HD void floe_stencil_norms_of(const floe_stencil_sums *s, bool single, double scale, double norms[3])
 {
+    const double none = single ? (double)s->nsobolev * (double)FLOE_STENCIL_TINY : 0;
+    const double steps = s->steps > none ? s->steps : 0, seconds = s->seconds > none ? s->seconds : 0;
     norms[0] = s->values / scale / scale;
-    norms[1] = norms[0] + 0.25 * s->steps / scale / scale;
-    norms[2] = norms[1] + (s->seconds + 0.0625 * s->twists) / scale / scale;
+    norms[1] = norms[0] + 0.25 * steps / scale / scale;
+    norms[2] = norms[1] + (seconds + 0.0625 * s->twists) / scale / scale;
 }
 
 FLOE_HD void floe_stencil_sums_join(floe_stencil_sums *into, const floe_stencil_sums *part)

@@ -77,7 +77,8 @@ static void norms_add(const floe_stencil_job *job, block *b, const uint64_t *at,
     corner c[4];
     for (uint64_t j = 0; j < b->padded; j++) {
         s->values[j] = b->at.f[j + 1];
-        s->steps[j] = s->seconds[j] = s->twists[j] = 0;
+        s->steps[j] = s->seconds[j] = WORK(floe_stencil_no_squares)();
+        s->twists[j] = 0;
     }
     for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
         if (!(job->active >> a & 1))

@@ -116,8 +116,10 @@ FLOE_DEV void planes_add(const plane<R> &before, const plane<R> &p, const plane<
         const R zy = floe_twist(before.step_y[i], behind.step_y[i]),
                 zx = floe_twist(before.step_x[i], behind.step_x[i]);
         s.values[i] = p.at[i];
-        s.steps[i] = floe_square_add(floe_square_add(step * step, p.step_y[i]), p.step_x[i]);
-        s.seconds[i] = floe_square_add(floe_square_add(second * second, p.second_y[i]), p.second_x[i]);
+        R none;
+        floe_no_squares(&none);
+        s.steps[i] = floe_square_add(floe_square_add(floe_square_add(none, step), p.step_y[i]), p.step_x[i]);
+        s.seconds[i] = floe_square_add(floe_square_add(floe_square_add(none, second), p.second_y[i]), p.second_x[i]);
         s.twists[i] = floe_square_add(floe_square_add(zy * zy, zx), p.twist[i]);
         if (!(points >> i & 1))
             s.values[i] = s.steps[i] = s.seconds[i] = s.twists[i] = 0;
@@ -208,7 +210,9 @@ template <typename T, typename R> FLOE_DEV_SELDOM bool point_squares(const floe_
     bool counts = true;
     const R at = value_at<T, R>(j, p, 0, 0, 0, 0, &counts);
     s[0] = at;
-    s[1] = s[2] = s[3] = 0;
+    floe_no_squares(&s[1]);
+    floe_no_squares(&s[2]);
+    s[3] = 0;
 #pragma unroll 1
     for (int a = 0; a < FLOE_STENCIL_AXES; a++) {
         if (!(j->active >> a & 1))
