@@ -7,7 +7,7 @@
 #include "codec/lorenzo_code_cuda.h"
 #include "codec/lorenzo_draft.cuh"
 #include "codec/lorenzo_encode_any.cuh"
-#include "codec/lorenzo_place.cuh"
+#include "codec/lorenzo_place_few.cuh"
 #include "stage/huffman/huffman_team_dev.cuh"
 
 namespace
@@ -123,24 +123,7 @@ FLOE_DEV uint32_t words_before(const uint64_t *sizes, uint32_t tile, block_share
 {
     uint64_t v[LOOKS];
     uint32_t sum = 0;
-#pragma unroll
-    for (int k = 0; k < LOOKS; k++) {
-        const uint32_t i = threadIdx.x + k * THREADS;
-        v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
-    }
-    for (;;) { /* who has not told is asked again, all at once */
-        bool all = true;
-#pragma unroll
-        for (int k = 0; k < LOOKS; k++)
-            all &= (v[k] & FLOE_PLACE_IS_SIZE) != 0;
-        if (all)
-            break;
-        floe_dev_pause();
-#pragma unroll
-        for (int k = 0; k < LOOKS; k++)
-            if (!(v[k] & FLOE_PLACE_IS_SIZE))
-                v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS);
-    }
+    floe_place_few_sizes<THREADS>(sizes, tile, v);
 #pragma unroll
     for (int k = 0; k < LOOKS; k++)
         sum += (uint32_t)v[k];

@@ -253,19 +253,9 @@ FLOE_DEV void box_add(const floe_stencil_dev_job *j, const box &b, tile *tiles, 
 /* A block's words of Sobolev norms. */
 FLOE_DEV void norms_write(const tallies<float> &t, const norms &n, double *part)
 {
-    __shared__ double words[WARPS][FLOE_STENCIL_SOBOLEV_WORDS];
     const double v[FLOE_STENCIL_SOBOLEV_WORDS] = {(double)t.npoints, n.values, sums_at(t.squares, 0, SQUARES),
                                                   n.seconds, n.twists};
-#pragma unroll
-    for (int k = 0; k < FLOE_STENCIL_SOBOLEV_WORDS; k++)
-        words[threadIdx.x / FLOE_WARP][k] = floe_stencil_warp_sum(v[k]);
-    __syncthreads();
-    if (threadIdx.x >= FLOE_STENCIL_SOBOLEV_WORDS)
-        return;
-    double sum = 0;
-    for (int w = 0; w < WARPS; w++)
-        sum += words[w][threadIdx.x];
-    part[threadIdx.x] = sum;
+    floe_stencil_block_sums<WARPS>(v, part);
 }
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)

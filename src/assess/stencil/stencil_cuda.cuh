@@ -58,6 +58,22 @@ FLOE_DEV double floe_stencil_warp_join(floe_stencil_join how, double v)
     return how == FLOE_STENCIL_MIN ? floe_stencil_warp_min(v) : floe_stencil_warp_max(v);
 }
 
+/* Sums of words over a block of WARPS warps, which calls this once, to its part. */
+template <int WARPS, int N> FLOE_DEV void floe_stencil_block_sums(const double (&v)[N], double *part)
+{
+    __shared__ double words[WARPS][N];
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        words[threadIdx.x / FLOE_WARP][k] = floe_stencil_warp_sum(v[k]);
+    __syncthreads();
+    if (threadIdx.x >= N)
+        return;
+    double sum = 0;
+    for (int w = 0; w < WARPS; w++)
+        sum += words[w][threadIdx.x];
+    part[threadIdx.x] = sum;
+}
+
 /* A warp joins one word of all parts: lanes take every 32nd part, in order, then pairs of lanes join. The first nmoments words
  * are moments; the others are sums. */
 static __global__ void floe_stencil_join_kernel(const double *parts, uint32_t nparts, uint32_t nwords,

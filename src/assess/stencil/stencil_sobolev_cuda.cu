@@ -260,18 +260,8 @@ FLOE_DEV void column_add(const floe_stencil_dev_job *j, const column &c, stage<T
 /* The block's words: those of its warps, in order. */
 FLOE_DEV void block_write(const norms &n, double *part)
 {
-    __shared__ double words[WARPS][FLOE_STENCIL_SOBOLEV_WORDS];
     const double v[FLOE_STENCIL_SOBOLEV_WORDS] = {(double)n.npoints, n.values, n.steps, n.seconds, n.twists};
-#pragma unroll
-    for (int k = 0; k < FLOE_STENCIL_SOBOLEV_WORDS; k++)
-        words[threadIdx.x / FLOE_WARP][k] = floe_stencil_warp_sum(v[k]);
-    __syncthreads();
-    if (threadIdx.x >= FLOE_STENCIL_SOBOLEV_WORDS)
-        return;
-    double sum = 0;
-    for (int w = 0; w < WARPS; w++)
-        sum += words[w][threadIdx.x];
-    part[threadIdx.x] = sum;
+    floe_stencil_block_sums<WARPS>(v, part);
 }
 
 /* nedge blocks have the ends of rows, the others all between. */
