@@ -5,9 +5,9 @@
  *   zfp_gpu_bench [REPEATS] [NAME...]    all cases, or those whose name holds one of the words; 11 repeats unless given
  *
  * GB/s of uncompressed values, from medians. in: encoding, with the lengths that an index is made of; out C: decoding with a
- * hybrid index of chunks of C blocks, 32 of them a partition, from the index's bytes on; floor: that of the values and the stream
- * at the bandwidth of a copy in the same run, in percent of the time of in and of out 1. Each case is checked: the bytes that the
- * CPU encodes, and the values that it decodes.
+ * hybrid index of chunks of C blocks, 32 of them a partition, from the index's bytes on; floor: that of the values and the
+ * stream at the bandwidth of a copy in the same run, in percent of the time of in and of out 1. Each case is checked: the bytes
+ * that the CPU encodes, and the values that it decodes.
  */
 #include "base/hd.h"
 #include "bench/bench_kit.h"

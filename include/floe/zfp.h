@@ -67,7 +67,8 @@ floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_z
 
 /* src -> out, whose dtype and shape must be those of the stream. stream may be NULL where the stream has a header, or an
  * index is given. index may be NULL: then one thread of the CPU reads all of a stream of variable rate, and a GPU that is to do
- * the work decodes the blocks that it found. FORMAT: the stream is cut short, or the index is that of another stream, or lies. */
+ * the work decodes the blocks that it found. FORMAT: the stream is cut short, or the index is that of another stream, or
+ * lies. */
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
                                 const void *index, uint64_t index_nbytes, floe_field *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole streams of fields of few tiles, made by one kernel: bytes against the CPU's, and what is said where they do not fit. Each
- * failure is followed by a stream that is right: a call leaves no trace for the next.
+ * Whole streams of fields of few tiles, made by one kernel: bytes against the CPU's, and what is said where they do not fit.
+ * Each failure is followed by a stream that is right: a call leaves no trace for the next.
  */
 #include "tests/gpu/whole_gpu_kit.h"
 

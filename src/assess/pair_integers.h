@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fields of whole numbers are assessed as copies in double, which all passes then read. These are exact for i32, and for i64 up to
- * 2^53; beyond, values are rounded to the nearest double. What can be told of the numbers themselves is: the entropy of
+ * Fields of whole numbers are assessed as copies in double, which all passes then read. These are exact for i32, and for i64 up
+ * to 2^53; beyond, values are rounded to the nearest double. What can be told of the numbers themselves is: the entropy of
  * their bytes, and the largest error, which is rounded only once and is 0 where the fields are equal and nowhere else.
  */
 #ifndef FLOE_ASSESS_PAIR_INTEGERS_H

@@ -121,8 +121,8 @@ FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *
     return r;
 }
 
-/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path keeps nothing for
- * it. The first step is on its way. */
+/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path
+ * keeps nothing for it. The first step is on its way. */
 template <class T, int RANK, bool BY_SUM>
 static __device__ __noinline__ fast_result encode_cut_seldom(workplace at, sink out, uint32_t lead, checks &c)
 {

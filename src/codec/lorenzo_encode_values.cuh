@@ -440,8 +440,8 @@ FLOE_DEV double largest_of_warp(double v)
 /* Rounds to even numbers as FLOE_QUANTIZER_MAGIC does to whole ones. */
 #define MAGIC_OF_TWICE (2 * FLOE_QUANTIZER_MAGIC)
 
-/* FAR: c.far notes whether the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end, which
- * the CPU still takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one
+/* FAR: c.far notes whether the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end,
+ * which the CPU still takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one
  * instruction. */
 template <bool FAR>
 FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real twice[2], checks &c)

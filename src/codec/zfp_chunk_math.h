@@ -84,8 +84,8 @@ FLOE_HD bool floe_zfp_close_params(const floe_codec_params *params, floe_zfp_typ
 
 /* The tolerance that is safe for a bound. Of reals one step below it: rounding makes a difference smaller by less than half a
  * step of its own, and not at all where it is subnormal. Differences of integers are rounded only from 2^53 on, and rounding
- * never takes one across a double: a step below is safe there too. Where there is no bound all errors are right as long as finite
- * values stay finite. */
+ * never takes one across a double: a step below is safe there too. Where there is no bound all errors are right as long as
+ * finite values stay finite. */
 FLOE_HD double floe_zfp_tolerance(const floe_codec_params *params)
 {
     if (params->mode == FLOE_BOUND_RATE || params->mode == FLOE_BOUND_PREC)

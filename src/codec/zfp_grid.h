@@ -118,8 +118,8 @@ typedef struct floe_zfp_grid_encode {
     uint64_t *offsets;    /* of the side index's chunks: room.nindex + 1 a chunk */
     uint64_t *part_needs; /* of partitions: least, width, words, words in front; room.npartitions + 1 each a chunk */
     uint64_t *sets[FLOE_ZFP_SETS]; /* room.nwords a chunk */
-    /* where chunks are cleaned: a bit for each cell that spoils its block; of each word of 64 cells, the last cell in front of it,
-     * in its span, that does not: its number in the span, and 1 */
+    /* where chunks are cleaned: a bit for each cell that spoils its block; of each word of 64 cells, the last cell in front of
+     * it, in its span, that does not: its number in the span, and 1 */
     uint64_t *bad;
     uint32_t *last_good;
     floe_zfp_dev_span *spans;

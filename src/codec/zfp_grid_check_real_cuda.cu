@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * At a fixed rate a block's bits may end in the middle of a plane: what was coded is decoded again, to be compared with the field.
- * Compiled for each element type.
+ * At a fixed rate a block's bits may end in the middle of a plane: what was coded is decoded again, to be compared with the
+ * field. Compiled for each element type.
  */
 #include "codec/zfp_grid_check.cuh"
 #include "codec/zfp_launch.cuh"

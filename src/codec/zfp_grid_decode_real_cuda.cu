@@ -250,7 +250,8 @@ FLOE_DEV void put_raw(const floe_zfp_dev_chunk *c, uint64_t i, const uint8_t *pa
         put_cell(c->array, cell, values[cell]);
 }
 
-/* Blocks take spans in turn. Sets go one after the other: in chunks that lie a cell may be in several, and the last one counts. */
+/* Blocks take spans in turn. Sets go one after the other: in chunks that lie a cell may be in several, and the last one
+ * counts. */
 __global__ void __launch_bounds__(SET_THREADS)
     zfp_grid_put_sets_kernel(const __grid_constant__ floe_zfp_grid_decode call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the blocks of a bare zfp stream. Where a block ends shows only when it has been read, so one lane reads them all, one after
- * the other; the others of its warp have the stream brought near. Compiled for each element type.
+ * Finds the blocks of a bare zfp stream. Where a block ends shows only when it has been read, so one lane reads them all, one
+ * after the other; the others of its warp have the stream brought near. Compiled for each element type.
  */
 #include "codec/zfp_real_cuda.h"
 #include "stage/zfpblock/zfpblock_cells_dev.cuh"

@@ -28,8 +28,8 @@ floe_status floe_zfp_stream_compress(const floe_cpu *cpu, const floe_zfp_array *
                                      uint16_t *lengths, uint64_t *nbits, floe_error *err);
 
 /* Blocks in src from bit `begin` on -> the array. places (may be NULL: one thread does it all): where every chunk-th block
- * begins, and, behind them all, where the last one ends; of a boxed array only the chunks that touch the box are read. src and places are untrusted. FORMAT: the stream is cut short, or
- * a place is wrong; the array is undefined then. */
+ * begins, and, behind them all, where the last one ends; of a boxed array only the chunks that touch the box are read. src and
+ * places are untrusted. FORMAT: the stream is cut short, or a place is wrong; the array is undefined then. */
 floe_status floe_zfp_stream_decompress(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
                                        uint32_t begin, const void *src, uint64_t nbytes, const uint64_t *places,
                                        uint32_t chunk, floe_arena *scratch, floe_error *err);

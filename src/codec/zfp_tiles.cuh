@@ -21,7 +21,8 @@ FLOE_HD uint32_t floe_zfp_tile_blocks(uint32_t rank) { return FLOE_ZFP_TILE_WARP
 enum { FLOE_ZFP_TOLD_NOTHING = 0, FLOE_ZFP_TOLD_LENGTH = 1, FLOE_ZFP_TOLD_END = 2 };
 #define FLOE_ZFP_STATE_MASK (((uint64_t)1 << FLOE_ZFP_STATE_BITS) - 1)
 
-/* The bits that a tile has of the words that it shares: the one in which it begins, and, if that is another, in which it ends. */
+/* The bits that a tile has of the words that it shares: the one in which it begins, and, if that is another, in which it
+ * ends. */
 struct floe_zfp_edges {
     uint32_t first, last;
 };

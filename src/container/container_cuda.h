@@ -43,8 +43,8 @@ typedef struct floe_container_finish {
     /* NULL, or told by kernels before the last one, which lets this one start early: whether the last one does anything. If
      * not, all is there already */
     const uint32_t *again;
-    /* What may be left out: NULL. The report of the call, whatever came of it. met[*attempt] has what is told of the values of record 0, attempt NULL:
-     * met[0]; those of the next record lie met_stride bytes behind */
+    /* What may be left out: NULL. The report of the call, whatever came of it. met[*attempt] has what is told of the values of
+     * record 0, attempt NULL: met[0]; those of the next record lie met_stride bytes behind */
     floe_device_report *report;
     const floe_dev_gathered *met;
     const uint32_t *attempt;

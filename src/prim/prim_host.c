@@ -99,7 +99,8 @@ FLOE_HD double float_at(floe_prim_type t, const void *in, uint64_t i)
     return floe_f64_of(floe_prim_word(t, FLOE_PRIM_SUM, floe_prim_get(floe_prim_is_wide(t), in, i)));
 }
 
-/* Where the lines of a row start, relative to it: end[0] = 0, end[l + 1] the sum up to line l; all by the order of prim_math.h. */
+/* Where the lines of a row start, relative to it: end[0] = 0, end[l + 1] the sum up to line l; all by the order of
+ * prim_math.h. */
 FLOE_HD void row_lines(floe_prim_type t, const void *in, uint64_t begin, uint64_t n, double end[FLOE_PRIM_LANES + 1])
 {
     double *s = end + 1;

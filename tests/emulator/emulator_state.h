@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the runtime API share: the lock, allocations, and work on streams. Everything is called with the lock held. */
+/* What the parts of the runtime API share: the lock, allocations, and work on streams. Everything is called with the lock
+ * held. */
 #ifndef FLOE_EMULATOR_STATE_H
 #define FLOE_EMULATOR_STATE_H
 

@@ -118,8 +118,8 @@ static void a_first_call(void **state)
     unmake(&m);
 }
 
-/* Chunks go to pinned memory while those behind them come in. When one of these is damaged the call ends, and with it all that it
- * has begun: the memory is the caller's again. */
+/* Chunks go to pinned memory while those behind them come in. When one of these is damaged the call ends, and with it all that
+ * it has begun: the memory is the caller's again. */
 static void a_failure_ends_all(void **state)
 {
     (void)state;

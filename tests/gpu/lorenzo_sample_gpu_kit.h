@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small fields of every kind for tests of codec lorenzo's kernels, and what they are coded by. The includer is a cmocka program. */
+/* Small fields of every kind for tests of codec lorenzo's kernels, and what they are coded by. The includer is a cmocka
+ * program. */
 #ifndef FLOE_TESTS_GPU_LORENZO_SAMPLE_GPU_KIT_H
 #define FLOE_TESTS_GPU_LORENZO_SAMPLE_GPU_KIT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bare zfp streams and their indexes as the CPU makes them, and memory of either side, for tests of the public calls on a GPU. */
+/* Bare zfp streams and their indexes as the CPU makes them, and memory of either side, for tests of the public calls on a
+ * GPU. */
 #ifndef FLOE_TESTS_GPU_ZFP_GPU_KIT_H
 #define FLOE_TESTS_GPU_ZFP_GPU_KIT_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bare zfp streams and indexes that are cut, damaged or made up: nothing bad comes of them on a GPU, and it says what the CPU says.
+ * Bare zfp streams and indexes that are cut, damaged or made up: nothing bad comes of them on a GPU, and it says what the CPU
+ * says.
  *
  *     ZFP_MUTATIONS=1000 zfp_hostile_gpu_test
  */

@@ -17,7 +17,8 @@ enum {
     FLOE_REDUCTION_STEP = FLOE_REDUCTION_THREADS * FLOE_REDUCTION_GROUP /* pairs of a block */
 };
 
-/* A group: bit j of there says that pair j exists; NaN where it does not. Flat: pairs of a load are neighbours; else they are a block apart. */
+/* A group: bit j of there says that pair j exists; NaN where it does not. Flat: pairs of a load are neighbours; else they are a
+ * block apart. */
 template <typename T> struct floe_reduction_group {
     T x[FLOE_REDUCTION_GROUP], y[FLOE_REDUCTION_GROUP];
     uint32_t there;

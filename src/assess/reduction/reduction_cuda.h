@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels of the reduction pass. The same pieces as on a CPU (reduction_math.h), and parts with the same words; a part is that of
- * a block of threads, of all of its pieces. What is added is added in an order that depends on the shape, and on the GPU, only.
+ * Kernels of the reduction pass. The same pieces as on a CPU (reduction_math.h), and parts with the same words; a part is that
+ * of a block of threads, of all of its pieces. What is added is added in an order that depends on the shape, and on the GPU,
+ * only.
  *
  * Bins lie in shared memory, a block's in a frame of its own (bins_math.h) that grows with what the block meets. The frames
  * begin with what a few samples say, which never makes them coarser than the bins of all values.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A warp a row. Along a row shells only grow, so that neighbouring lanes add up what belongs to one shell, and one of them adds it
- * to the warp's own sums: in the same order each time, and no two at once. */
+/* A warp a row. Along a row shells only grow, so that neighbouring lanes add up what belongs to one shell, and one of them adds
+ * it to the warp's own sums: in the same order each time, and no two at once. */
 #include "assess/pair_math.h"
 #include "assess/spectrum/spectrum_cuda.h"
 #include "backend/device.cuh"

@@ -149,7 +149,8 @@ static void runs_repeat(void **state)
     floe_ctx_free(&gpu);
 }
 
-/* cuFFT is found, not required: groups do without, of host fields the CPU's library does it, of device fields a name is refused. */
+/* cuFFT is found, not required: groups do without, of host fields the CPU's library does it, of device fields a name is
+ * refused. */
 static void without_a_library(void **state)
 {
     (void)state;

@@ -18,10 +18,10 @@
  * The mean of the signal must be known before: the reduction pass has it. With it no term is ever subtracted from a sum, so
  * a large bias or offset costs no more digits than the mean's own last one has in standard deviations.
  *
- * Sums are in double, those of derivatives and Sobolev norms of f32 fields of groups that were added up in f32, in an order that depends on the
- * shape only: any number of threads and each instruction set give the same bits; a GPU adds in another order, with the same
- * terms. Of products it finds those of all couples, and those of couples outside the box: the box is what is left, where that is
- * a quarter or more.
+ * Sums are in double, those of derivatives and Sobolev norms of f32 fields of groups that were added up in f32, in an order
+ * that depends on the shape only: any number of threads and each instruction set give the same bits; a GPU adds in another
+ * order, with the same terms. Of products it finds those of all couples, and those of couples outside the box: the box is what
+ * is left, where that is a quarter or more.
  */
 #ifndef FLOE_ASSESS_STENCIL_H
 #define FLOE_ASSESS_STENCIL_H
@@ -65,8 +65,8 @@ typedef struct floe_stencil_result {
 /* Bytes of workspace that the pass needs, FLOE_ARENA_ALIGN-aligned; some MiB for a large field. */
 uint64_t floe_stencil_workspace(const floe_cpu *cpu, const floe_pair *pair);
 
-/* Runs the pass over a pair in host memory, no axis empty, or over its original alone. ARGUMENT: too many lags, a mean that is not finite.
- * MEMORY: a workspace that is too small. What was not asked for is NaN or 0. */
+/* Runs the pass over a pair in host memory, no axis empty, or over its original alone. ARGUMENT: too many lags, a mean that is
+ * not finite. MEMORY: a workspace that is too small. What was not asked for is NaN or 0. */
 floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, const floe_stencil_options *options,
                                 void *workspace, size_t workspace_nbytes, floe_stencil_result *result, floe_error *err);
 

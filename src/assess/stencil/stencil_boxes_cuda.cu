@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derivatives and Sobolev norms together, of 3-D f32 fields in single, on a GPU: most of what norms need is there already. A block
- * has a box of some rows, 32 groups of each, and marches along z with it. Four planes of the box and of what lies around it
- * take turns in shared memory, of both sides: the one that is worked on, those before and behind it, and one that is on its
+ * Derivatives and Sobolev norms together, of 3-D f32 fields in single, on a GPU: most of what norms need is there already. A
+ * block has a box of some rows, 32 groups of each, and marches along z with it. Four planes of the box and of what lies around
+ * it take turns in shared memory, of both sides: the one that is worked on, those before and behind it, and one that is on its
  * way. A thread has one group of each plane.
  */
 #include "assess/stencil/stencil_tallies_cuda.cuh"

@@ -182,8 +182,8 @@ template <int V> FLOE_HD uint64_t edge_tasks_of(const floe_stencil_dev_job *j)
            floe_ceil_div(points_along(j, 2), FLOE_WARP) * edge_groups<V>(j);
 }
 
-/* The part of a block: the last nedge blocks have the ends of rows. Their tasks are short, so that they fill what others leave of
- * the processors at the end. */
+/* The part of a block: the last nedge blocks have the ends of rows. Their tasks are short, so that they fill what others leave
+ * of the processors at the end. */
 struct turn {
     bool is_edge;
     uint32_t number;

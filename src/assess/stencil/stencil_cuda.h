@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels of the stencil pass: for derivatives, for products of the signal with itself, for Sobolev norms. Each call puts kernels on the stream that leave some words in device memory: doubles, counts too. stencil_device.c
- * calls them and makes floe_stencil_sums of the words.
+ * Kernels of the stencil pass: for derivatives, for products of the signal with itself, for Sobolev norms. Each call puts
+ * kernels on the stream that leave some words in device memory: doubles, counts too. stencil_device.c calls them and makes
+ * floe_stencil_sums of the words.
  */
 #ifndef FLOE_ASSESS_STENCIL_CUDA_H
 #define FLOE_ASSESS_STENCIL_CUDA_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the kernels of the stencil pass on the stream, those for products beside the others, and makes sums of the words that they leave. */
+/* Puts the kernels of the stencil pass on the stream, those for products beside the others, and makes sums of the words that
+ * they leave. */
 #include "assess/stencil/stencil_device.h"
 
 #include <string.h>
@@ -257,8 +258,8 @@ static floe_status neighbours_put(const floe_cuda *cuda, const floe_stencil_dev_
     return FLOE_OK;
 }
 
-/* Products are found beside the rest, so that blocks of one fill the processors that the last blocks of the other leave. What has
- * begun beside the stream is joined, whatever becomes of the rest. */
+/* Products are found beside the rest, so that blocks of one fill the processors that the last blocks of the other leave. What
+ * has begun beside the stream is joined, whatever becomes of the rest. */
 static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job *job, double sobolev_scale,
                                const floe_stencil_options *options, const device_work *w, const lags_call *calls,
                                uint32_t ncalls, floe_error *err)

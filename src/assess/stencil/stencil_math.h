@@ -60,8 +60,9 @@ FLOE_HD double floe_stencil_step_f64(double minus, double plus) { return plus - 
 FLOE_HD float floe_stencil_second_f32(float minus, float at, float plus) { return (plus - at) - (at - minus); }
 FLOE_HD double floe_stencil_second_f64(double minus, double at, double plus) { return (plus - at) - (at - minus); }
 
-/* Squares of which a length is the root, of Sobolev norms too. In single they begin with FLOE_STENCIL_TINY, so that a GPU need not tell whether it
- * can find the root: what has no length is FLOE_STENCIL_SHORT then, which floe_stencil_sums_unscale knows. */
+/* Squares of which a length is the root, of Sobolev norms too. In single they begin with FLOE_STENCIL_TINY, so that a GPU need
+ * not tell whether it can find the root: what has no length is FLOE_STENCIL_SHORT then, which floe_stencil_sums_unscale
+ * knows. */
 #define FLOE_STENCIL_TINY  0x1p-100f
 #define FLOE_STENCIL_SHORT 0x1p-50f
 FLOE_HD float floe_stencil_no_squares_f32(void) { return FLOE_STENCIL_TINY; }
@@ -94,7 +95,8 @@ FLOE_HD double floe_stencil_single_scale(double peak, double error_peak)
     return floe_f64_of((uint64_t)(1023 + (shift < 127 ? shift : 127)) << 52);
 }
 
-/* The same for Sobolev norms: of the original alone, with room for squares of six mixed derivatives, times 16, at four points. */
+/* The same for Sobolev norms: of the original alone, with room for squares of six mixed derivatives, times 16, at four
+ * points. */
 FLOE_HD double floe_stencil_norm_scale(double peak) { return floe_stencil_single_scale(2 * peak, 0); }
 
 /* Axes of a pair's shape that have derivatives: bit a for axis a. */

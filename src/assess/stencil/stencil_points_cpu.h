@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derivatives in the type `work`. A block is a stretch of a row. Its own line and those of its neighbours are fetched; then, axis
- * after axis, each quantity is worked out at all points of the block and added up, while the quantities that join the axes
+ * Derivatives in the type `work`. A block is a stretch of a row. Its own line and those of its neighbours are fetched; then,
+ * axis after axis, each quantity is worked out at all points of the block and added up, while the quantities that join the axes
  * grow.
  */
 #ifndef FLOE_ASSESS_STENCIL_POINTS_CPU_H

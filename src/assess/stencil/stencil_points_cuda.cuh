@@ -26,7 +26,8 @@ FLOE_DEV double floe_square_add(double squares, double v) { return floe_stencil_
 FLOE_DEV void floe_no_squares(float *squares) { *squares = floe_stencil_no_squares_f32(); }
 FLOE_DEV void floe_no_squares(double *squares) { *squares = floe_stencil_no_squares_f64(); }
 
-/* floe_stencil_length_f32 as few operations: the root rounded correctly, as long as its argument is FLOE_STENCIL_TINY or more. */
+/* floe_stencil_length_f32 as few operations: the root rounded correctly, as long as its argument is FLOE_STENCIL_TINY or
+ * more. */
 FLOE_DEV float floe_length(float squares)
 {
 #ifdef FLOE_EMULATED

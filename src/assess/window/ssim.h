@@ -17,17 +17,17 @@
  *
  * An axis whose window is 1 is not smoothed: with windows {1, 1, 7, 7} each slice of a stack is an image of its own.
  *
- * Where it is known that the values are not too far off (low and high in the options), windows of 2 to 8 at step 1 along the last
- * two or three axes, and Gaussian ones along two, go a quick way, with sums in the values' own type: ssim_tree.h. For f32
+ * Where it is known that the values are not too far off (low and high in the options), windows of 2 to 8 at step 1 along the
+ * last two or three axes, and Gaussian ones along two, go a quick way, with sums in the values' own type: ssim_tree.h. For f32
  * 1 - SSIM is then off by about 1e-8 of itself, 5e-6 where values vary by few units of their last place, and of single windows,
  * of which the greatest is one, by up to 1e-4.
  *
- * Otherwise sums are in double, and only ever added to: along an axis cut into stretches as long as the window, a window is the end of one stretch
- * and the beginning of the next, so each value enters each sum once, and time does not grow with the window. (Along rows on
- * a CPU sums are made by doubling, which grows with its logarithm; and with windows of 64 and more in 3-D memory becomes
- * scarce and tiles small.) So nothing drifts, an outlier leaves no trace behind it, and a NaN marks the windows that it is
- * in. 1 - SSIM has a relative error near 1e-14 unless variances are far below the squares of what deviates
- * from the middle of the range.
+ * Otherwise sums are in double, and only ever added to: along an axis cut into stretches as long as the window, a window is the
+ * end of one stretch and the beginning of the next, so each value enters each sum once, and time does not grow with the window.
+ * (Along rows on a CPU sums are made by doubling, which grows with its logarithm; and with windows of 64 and more in 3-D memory
+ * becomes scarce and tiles small.) So nothing drifts, an outlier leaves no trace behind it, and a NaN marks the windows that it
+ * is in. 1 - SSIM has a relative error near 1e-14 unless variances are far below the squares of what deviates from the middle
+ * of the range.
  */
 #ifndef FLOE_ASSESS_SSIM_H
 #define FLOE_ASSESS_SSIM_H

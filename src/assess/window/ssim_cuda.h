@@ -16,8 +16,8 @@
  * boxes of some million values. A call does again what the way before, from the fastest to the slowest, could not do because
  * of its values.
  *
- * All give the same each time. The slow way adds the same numbers in the same order as the CPU but for rows; losses of the ways in
- * double, and of the CPU, agree to some 1e-13.
+ * All give the same each time. The slow way adds the same numbers in the same order as the CPU but for rows; losses of the ways
+ * in double, and of the CPU, agree to some 1e-13.
  */
 #ifndef FLOE_ASSESS_SSIM_CUDA_H
 #define FLOE_ASSESS_SSIM_CUDA_H

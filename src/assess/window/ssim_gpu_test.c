@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SSIM on a GPU, both ways, against the CPU's. FLOE_GPU_TEST=small: less of it. With --bench [EXTENT]: how fast it is instead. */
+/* SSIM on a GPU, both ways, against the CPU's. FLOE_GPU_TEST=small: less of it. With --bench [EXTENT]: how fast it is
+ * instead. */
 #include "tests/gpu/gpu_kit.h"
 
 #include <stdio.h>

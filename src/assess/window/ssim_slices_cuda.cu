@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The quick way to SSIM (ssim_tree.h) of f32 on slices: windows of W * W, Gaussian ones too. Axes are named z, y, x, slowest first.
+ * The quick way to SSIM (ssim_tree.h) of f32 on slices: windows of W * W, Gaussian ones too. Axes are named z, y, x, slowest
+ * first.
  *
  *     block   a cell, which is part of a slice
  *     round   two slabs of SLAB rows of values come to shared memory while the ones before are worked on. From strips of their

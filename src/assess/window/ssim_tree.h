@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The quick way to SSIM, for what is asked for most: sums in the values' own type, each of them a tree whose shape depends on
- * its place in the window only. Sums of 2, 4 and 8 neighbours come each from the ones before, along x, then y, then z; those that
- * the window's binary digits name make it up, the longest first:
+ * its place in the window only. Sums of 2, 4 and 8 neighbours come each from the ones before, along x, then y, then z; those
+ * that the window's binary digits name make it up, the longest first:
  *
  *     s2[i] = v[i] + v[i + 1]     s4[i] = s2[i] + s2[i + 2]     s8[i] = s4[i] + s4[i + 4]     s7[i] = (s4[i] + s2[i + 4]) + v[i + 6]
  *

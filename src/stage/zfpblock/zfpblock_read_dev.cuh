@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bits -> bit planes, or only how many bits there are: each lane reads a block of its own, as zfpblock_decode_cpu.c does. Nothing
- * that the bits say is believed. */
+/* Bits -> bit planes, or only how many bits there are: each lane reads a block of its own, as zfpblock_decode_cpu.c does.
+ * Nothing that the bits say is believed. */
 #ifndef FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 #define FLOE_STAGE_ZFPBLOCK_READ_DEV_CUH
 
@@ -14,7 +14,8 @@ struct floe_zfp_words {
     uint64_t nwords; /* at least 1 */
 };
 
-/* Reads one block. Behind the stream's last word that one comes again: a block that needs it reaches too far, whatever it says. */
+/* Reads one block. Behind the stream's last word that one comes again: a block that needs it reaches too far, whatever it
+ * says. */
 struct floe_zfp_reader {
     const uint32_t *words; /* the first one of the block */
     uint32_t last;         /* the stream's last word, from there */
