@@ -19,14 +19,15 @@ static const char *const about[] = {
     "Of f32 "
     "fields 1 - SSIM is\ngood to 1e-8 of itself, to 5e-6 where values vary by few units of their last place.",
     "Fourier transforms of the whole field, in double. Along an axis of n elements a mode has m / n cycles an element, "
-    "m up "
-    "to n / 2;\n|k| is the length of the vector of these over the axes. Shell s holds the modes with s - 1/2 <= |k| N "
-    "< s + "
-    "1/2, up to\ns = N / 2, where N is the length of the longest axis, or 8192 if that is less. A ratio below 1 tells "
-    "of "
-    "detail that was lost,\nabove 1 of noise that came in. It is NaN where a shell has no modes, or the original no "
-    "power "
-    "in it. A transform knows no gaps:\nboth values of a pair that does not count are taken to be their field's mean.",
+    "m up to n / 2;\n|k| is the length of the vector of these over the axes. Shell s holds the modes with s - 1/2 <= "
+    "|k| N < s + 1/2, up to\ns = N / 2, where N is the length of the longest axis, or 8192 if that is less. Without a "
+    "window mode 0 has the power 0, as the\nmean was taken away. A ratio below 1 tells of detail that was lost, above "
+    "1 "
+    "of noise that came in. It is NaN where a shell has no\nmodes, or the original no power in it: 1e-24 of that of "
+    "its "
+    "strongest shell, or less, which is no more than rounding leaves. A\ntransform knows no gaps: both values of a "
+    "pair "
+    "that does not count are taken to be their field's mean.",
 };
 static const char *const kinds[] = {"number", "count", "histogram", "series", "places"};
 static const char *const patterns[] = {"sum", "histogram", "search", "neighbours", "window", "transform"};

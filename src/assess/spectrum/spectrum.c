@@ -165,6 +165,8 @@ static floe_status side_run(side_job *j, uint64_t *nfilled, floe_error *err)
     double *power = s->power[j->side];
     floe_cpu_parallel(s->cpu, s->npieces, rows_read, j);
     FLOE_TRY(floe_fourier_transform(s->cpu, s->pair->shape, s->data, err));
+    if (!j->has_window)
+        s->data[0] = s->data[1] = 0;
     floe_cpu_parallel(s->cpu, s->npieces, shells_add, j);
     *nfilled = 0;
     memset(power, 0, s->nshells * sizeof *power);
@@ -190,6 +192,16 @@ floe_status floe_spectrum_begin(floe_spectrum *s, const floe_spectrum_options *o
     return FLOE_OK;
 }
 
+/* The least power of a shell that is more than rounding: 1e-12 of the strongest one's in amplitude, where a transform of the
+ * largest fields is good to 1e-14. */
+static double least_power(const floe_spectrum *s)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < s->nshells; k++)
+        most = fmax(most, s->power[0][k]); /* fmax passes over NaN */
+    return 1e-24 * most;
+}
+
 void floe_spectrum_finish(floe_spectrum *s, double window_squares, uint64_t nfilled, floe_spectrum_result *result)
 {
     const double scale = (double)floe_spectrum_scale(s->pair->shape);
@@ -198,8 +210,10 @@ void floe_spectrum_finish(floe_spectrum *s, double window_squares, uint64_t nfil
         s->frequency[k] = k / scale;
         s->power[0][k] = s->nmodes[k] ? s->power[0][k] / nmodes / window_squares : NAN;
         s->power[1][k] = s->nmodes[k] && s->pair->decoded ? s->power[1][k] / nmodes / window_squares : NAN;
-        s->ratio[k] = s->power[0][k] > 0 ? s->power[1][k] / s->power[0][k] : NAN;
     }
+    const double least = least_power(s);
+    for (uint32_t k = 0; k < s->nshells; k++)
+        s->ratio[k] = s->power[0][k] > least ? s->power[1][k] / s->power[0][k] : NAN;
     *result = (floe_spectrum_result){.nfilled = nfilled,
                                      .nshells = s->nshells,
                                      .nmodes = s->nmodes,

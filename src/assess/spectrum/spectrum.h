@@ -3,10 +3,11 @@
  * The spectrum pass: how much of a field's variation is at which wavelength, before and after.
  *
  * Each side, less its mean and times the window, is transformed over all its axes. The power of a mode is |F|^2 over the sum of
- * the window's squares, so white noise of variance v has the power v in each mode. A shell's power is the mean over its modes
- * (spectrum_math.h); the ratio is the decoded one over the original's: below 1 where detail was lost, above 1 where noise came
- * in. A transform knows no gaps: where a pair does not count both sides are set to their means, which is counted. That
- * smooths both alike, so the ratio still tells, while the spectra are of the filled fields.
+ * the window's squares, so white noise of variance v has the power v in each mode. Without a window nothing is left of mode 0
+ * but what rounding leaves of the mean, so its power is 0. A shell's power is the mean over its modes (spectrum_math.h); the
+ * ratio is the decoded one over the original's: below 1 where detail was lost, above 1 where noise came in. A transform knows
+ * no gaps: where a pair does not count both sides are set to their means, which is counted. That smooths both alike, so the
+ * ratio still tells, while the spectra are of the filled fields.
  *
  * On a CPU it takes FFTW, where floe was built with it, on a GPU cuFFT, where it is found (spectrum_device.h). Everything is in
  * double; but transforms of different libraries are rounded differently.
@@ -37,7 +38,7 @@ typedef struct floe_spectrum_result {
     const uint64_t *nmodes;  /* of a shell; 0 where the grid has none: its power is NaN */
     const double *frequency; /* of the middle of a shell, in cycles an element */
     const double *power[2];  /* of original and decoded (NaN for a field alone) */
-    const double *ratio;     /* NaN where the original has no power */
+    const double *ratio;     /* NaN where the original has no power: 1e-24 of its strongest shell's, or less */
 } floe_spectrum_result;
 
 bool floe_spectrum_available(void);

@@ -72,12 +72,15 @@ static floe_status windows_copy(const floe_spectrum_device *d, floe_error *err)
     return FLOE_OK;
 }
 
-static floe_status side_run(const floe_spectrum_device *d, int side, double mean, floe_error *err)
+static floe_status side_run(const floe_spectrum_device *d, int side, const floe_spectrum_options *options,
+                            floe_error *err)
 {
     const floe_spectrum_dev_job *j = &d->job;
     FLOE_TRY(floe_cuda_clear(d->cuda, j->nfilled, sizeof *j->nfilled, err));
-    FLOE_CUDA(err, floe_spectrum_fill_cuda(j, side, mean, d->cuda->stream));
+    FLOE_CUDA(err, floe_spectrum_fill_cuda(j, side, options->mean[side], d->cuda->stream));
     FLOE_TRY(floe_fourier_device_run(&d->fourier, j->data, d->work, d->cuda->stream, err));
+    if (options->window == FLOE_SPECTRUM_NO_WINDOW)
+        FLOE_TRY(floe_cuda_clear(d->cuda, j->data, 2 * sizeof *j->data, err));
     FLOE_CUDA(err, floe_spectrum_shells_cuda(j, false, d->sums[side], d->cuda->stream));
     return floe_cuda_copy(d->cuda, d->host->power[side], d->sums[side], j->nshells * sizeof(double), err);
 }
@@ -103,7 +106,7 @@ floe_status floe_spectrum_device_run(floe_spectrum_device *d, const floe_spectru
     d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
     FLOE_TRY(windows_copy(d, err));
     for (int side = 0; side < (d->host->pair->decoded ? 2 : 1); side++)
-        FLOE_TRY(side_run(d, side, options->mean[side], err));
+        FLOE_TRY(side_run(d, side, options, err));
     FLOE_TRY(modes_count(d, err));
     FLOE_TRY(floe_cuda_fetch(d->cuda, &nfilled, d->job.nfilled, sizeof nfilled, err));
     floe_spectrum_finish(d->host, window_squares, nfilled, result);

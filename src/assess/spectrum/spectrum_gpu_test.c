@@ -23,20 +23,46 @@ static void dev_free(const kit_pair *p, int side, const floe_field *f)
     cudaFree((uint8_t *)f->data - ((uint8_t *)p->field[side].data - (uint8_t *)p->memory[side]));
 }
 
-/* A transform is rounded relative to its largest coefficients: by some 1e-14 of those, in amplitude. */
-static void near(const char *what, const floe_series *got, const floe_series *want)
+static double most_of(const floe_series *power)
 {
     double most = 0;
+    for (uint64_t i = 0; i < power->count; i++)
+        most = fmax(most, power->value[i]);
+    return most;
+}
+
+/* A transform is rounded relative to its largest coefficients: by some 1e-14 of those, in amplitude. */
+static double rounding(double power, double most) { return 1e-11 * power + 2e-14 * sqrt(power * most) + 1e-25 * most; }
+
+static void near(const char *what, const floe_series *got, const floe_series *want)
+{
+    const double most = most_of(want);
     assert_int_equal(got->count, want->count);
-    for (uint64_t i = 0; i < want->count; i++)
-        most = fmax(most, want->value[i]);
     for (uint64_t i = 0; i < want->count; i++) {
         const double g = got->value[i], w = want->value[i];
-        const double tolerance = 1e-11 * w + 2e-14 * sqrt(w * most);
-        if (isnan(w) ? !isnan(g) : !(fabs(g - w) <= tolerance + 1e-25 * most))
+        if (isnan(w) ? !isnan(g) : !(fabs(g - w) <= rounding(w, most)))
             fail_msg("%s: %s of shell %llu is %.17g on the GPU, %.17g on the CPU", kit_case, what,
                      (unsigned long long)i, g, w);
     }
+}
+
+/* Ratios are as good as the powers that they are made of. */
+static void ratios_near(const floe_power *got, const floe_power *want)
+{
+    const double most[2] = {most_of(&want->original), most_of(&want->decoded)};
+    double loosest = 0;
+    assert_int_equal(got->ratio.count, want->ratio.count);
+    for (uint64_t i = 0; i < want->ratio.count; i++) {
+        const double g = got->ratio.value[i], w = want->ratio.value[i];
+        const double power[2] = {want->original.value[i], want->decoded.value[i]};
+        const double tolerance = (rounding(power[1], most[1]) + w * rounding(power[0], most[0])) / power[0];
+        if (isnan(w) ? !isnan(g) : !(fabs(g - w) <= tolerance))
+            fail_msg("%s: ratio of shell %llu is %.17g on the GPU, %.17g on the CPU", kit_case, (unsigned long long)i,
+                     g, w);
+        loosest = isnan(w) ? loosest : fmax(loosest, tolerance);
+    }
+    if (isnan(want->deviation) ? !isnan(got->deviation) : !(fabs(got->deviation - want->deviation) <= loosest))
+        fail_msg("%s: deviation is %.17g on the GPU, %.17g on the CPU", kit_case, got->deviation, want->deviation);
 }
 
 static void check(floe_ctx *cpu, floe_ctx *gpu, const kit_pair *p, bool alone, bool periodic)
@@ -55,8 +81,10 @@ static void check(floe_ctx *cpu, floe_ctx *gpu, const kit_pair *p, bool alone, b
                         want.spectrum.frequency.count * sizeof(double));
     near("power of the original", &got.spectrum.original, &want.spectrum.original);
     assert_int_equal(got.spectrum.decoded.count, want.spectrum.decoded.count);
-    if (!alone)
+    if (!alone) {
         near("power of the decoded", &got.spectrum.decoded, &want.spectrum.decoded);
+        ratios_near(&got.spectrum, &want.spectrum);
+    }
     dev_free(p, 0, &x);
     dev_free(p, 1, &y);
 }
