@@ -113,7 +113,8 @@ static void windows_alone(void **state)
 /* Fields in host memory, in one piece or not: copied to the GPU, and what it does not do is found on the CPU. */
 static void fields_of_the_host(void **state)
 {
-    static const char metrics[] = "properties reduction stencil window spectrum laplacian_ssim first_ssim";
+    static const char metrics[] = "properties reduction stencil window spectrum laplacian_ssim first_ssim "
+                                  "original_autocorr";
     (void)state;
     floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA, .threads = 2};
     floe_ctx *cpu = kit_ctx(2), *gpu = NULL;

@@ -91,16 +91,17 @@ static floe_status stencil_assess(floe_assessment *a, const floe_pair *pair, con
     return floe_stencil_assess(a->cpu, pair, options, a->scratch, a->scratch_nbytes, result, err);
 }
 
-/* The original alone, once more: a signal of its own. */
+/* The original once more, as a signal of its own, of the values that count: where all do, the decoded field is not read. */
 static floe_status original_lags_run(floe_assessment *a, double **series, floe_assess_report *report, floe_error *err)
 {
-    floe_pair alone = a->pair;
+    const bool all_count = report->ncounted == report->nelems;
+    floe_pair pair = a->pair;
     floe_stencil_result r;
-    alone.decoded = NULL;
+    pair.decoded = all_count ? NULL : pair.decoded;
     const floe_stencil_options options = {
-        .all_count = report->ncounted == report->nelems, .lags = a->options.lags, .mean = report->original.mean};
+        .all_count = all_count, .lags = a->options.lags, .mean = report->original.mean, .of_original = true};
     if (isfinite(options.mean))
-        FLOE_TRY(stencil_assess(a, &alone, &options, &r, err));
+        FLOE_TRY(stencil_assess(a, &pair, &options, &r, err));
     else
         lags_unknown(&r);
     lags_finish(a, &r, series, &report->original_autocorr);

@@ -326,10 +326,39 @@ static void constants_are_exact(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* The original's autocorrelation is of values that count: one that has lost its partner is as good as none. */
+static void lost_partners(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (size_t k = 0; k < KIT_COUNT(shapes); k++) {
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F64, shapes[k].rank, shapes[k].shape, false, 5);
+        double *x = p.field[0].data, *y = p.field[1].data;
+        for (uint64_t i = 7; i < p.nelems; i += 7)
+            x[i] = 1e6, y[i] = NAN;
+        const floe_assess_report r = assessed(ctx, &p.field[0], &p.field[1], "original_autocorr");
+        double got[LAGS];
+        assert_int_equal(r.original_autocorr.combined.count, LAGS);
+        memcpy(got, r.original_autocorr.combined.value, sizeof got);
+        for (uint64_t i = 7; i < p.nelems; i += 7)
+            x[i] = NAN;
+        const floe_assess_report alone = assessed(ctx, &p.field[0], NULL, "original_autocorr");
+        for (int t = 0; t < LAGS; t++) {
+            const double want = alone.original_autocorr.combined.value[t];
+            assert_true(isnan(want) ? isnan(got[t]) : fabs(got[t] - want) < 1e-12);
+        }
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report), cmocka_unit_test(spectra),
-                                       cmocka_unit_test(small_fields), cmocka_unit_test(axes_of_one_value),
-                                       cmocka_unit_test(constants_are_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report),
+                                       cmocka_unit_test(spectra),
+                                       cmocka_unit_test(small_fields),
+                                       cmocka_unit_test(axes_of_one_value),
+                                       cmocka_unit_test(constants_are_exact),
+                                       cmocka_unit_test(lost_partners)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,7 @@ floe_status floe_stencil_assess(const floe_cpu *cpu, const floe_pair *pair, cons
     job.derivatives = options->derivatives;
     job.sobolev = options->sobolev;
     job.masked = !options->all_count;
+    job.alone = job.alone || options->of_original;
     job.lags = options->lags;
     job.mean = options->mean;
     walk w = {.norms = norms_job_of(&job, options)};

@@ -8,7 +8,8 @@
  * and counted when one of the pairs that its stencil touches does not count (pair_math.h). Without such an axis there are
  * no points, and their numbers are NaN, as are those of an axis that takes no part.
  *
- * Autocorrelation of a signal s, which is the error (decoded - original), or the field where it stands alone:
+ * Autocorrelation of a signal s, which is the error (decoded - original), or the original where that is asked for, or there is
+ * nothing else:
  *     axis a, lag t:   mean of (s(p) - mean) (s(p + t along a) - mean) / variance
  *     combined, lag t: mean over the axes of the same, where only points p count that have p + t along every axis (Eq. 2 of
  *                      the cuZ-Checker paper; the paper divides by the number of those points, and so does this)
@@ -38,6 +39,8 @@ typedef struct floe_stencil_options {
     bool all_count; /* every pair counts, the reduction pass has found: spares the look at each value */
     uint32_t lags;  /* 0: no autocorrelation; at most FLOE_STENCIL_MAX_LAGS */
     double mean;    /* of the signal over the pairs that count; matters with lags only */
+    /* the signal is the original, of which the decoded field only says which values count; with lags only */
+    bool of_original;
     /* over the pairs that count, largest magnitudes of values of either side and of errors: derivatives and Sobolev norms of
      * f32 fields are found in single where these allow it; peak 0: not known */
     double peak, error_peak;

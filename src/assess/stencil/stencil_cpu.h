@@ -17,7 +17,8 @@ enum {
 
 typedef struct floe_stencil_job {
     floe_pair pair; /* alone: the decoded side is the original once more */
-    bool alone, derivatives, sobolev;
+    bool alone;     /* or the original is the signal, and there are no derivatives */
+    bool derivatives, sobolev;
     bool masked; /* some pairs may not count */
     bool single; /* derivatives in f32, of values times scale; else scale is 1 */
     uint32_t lags, active;

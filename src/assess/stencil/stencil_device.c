@@ -61,9 +61,9 @@ static void single_set(floe_stencil_dev_job *job, double scale)
 static floe_stencil_dev_job job_of(const floe_pair *pair, const floe_stencil_options *options, double *parts)
 {
     floe_stencil_dev_job j = {.x = pair->original, .y = pair->decoded ? pair->decoded : pair->original, .parts = parts};
-    j.alone = !pair->decoded;
+    j.alone = !pair->decoded || options->of_original;
     memcpy(j.dx, pair->original_stride, sizeof j.dx);
-    memcpy(j.dy, j.alone ? pair->original_stride : pair->decoded_stride, sizeof j.dy);
+    memcpy(j.dy, pair->decoded ? pair->decoded_stride : pair->original_stride, sizeof j.dy);
     memcpy(j.shape, pair->shape, sizeof j.shape);
     j.fill_bits = pair->fill_bits;
     j.has_fill = pair->has_fill;
