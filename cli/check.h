@@ -53,8 +53,10 @@ int check_gates_say(const check_gates *gates);
 int check_metric_add(floe_metric_set *set, const char *word);
 /* Whether --metrics names a figure: the first that it names. */
 bool check_figure_listed(const cli_args *args, char word[CLI_TEXT]);
-/* All that is asked for: --config, --metrics and the gates; nothing of these: all that applies. */
-int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set);
+/* All that is asked for: --metrics and the gates, and what --config wishes for if the fields have it; nothing of these: all
+ * that applies. */
+int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set,
+                  floe_metric_set *wished);
 /* All options but the metrics. stream (may be NULL): a .floe file that is compared, which knows its bound and fill value. */
 int check_options(const cli_args *args, const floe_info *stream, floe_assess_options *options);
 /* --memory, or half of the machine's. */
@@ -81,7 +83,11 @@ typedef struct check_request {
     const floe_assess_options *options;
 } check_request;
 
+/* Once for each alias. */
 void check_left_out_add(check_left_out_list *list, const char *name, const char *alias, const char *why);
+/* Adds to `set` what is wished for and can be found, to the list what cannot. */
+void check_wishes_add(const floe_ctx_options *machine, const check_request *request, const floe_metric_set *wished,
+                      floe_metric_set *set, check_left_out_list *list);
 /* Adds what groups that were asked for hold and is not among `computed`. */
 void check_left_out_find(const check_request *request, const floe_metric_set *computed, check_left_out_list *list);
 /* A line on standard error for each reason. */

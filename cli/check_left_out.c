@@ -7,6 +7,9 @@
 void check_left_out_add(check_left_out_list *list, const char *name, const char *alias, const char *why)
 {
     enum { MOST = sizeof list->of / sizeof list->of[0] };
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->of[i].alias, alias) == 0)
+            return;
     if (list->count == MOST)
         return;
     check_left_out *to = &list->of[list->count++];
@@ -14,17 +17,44 @@ void check_left_out_add(check_left_out_list *list, const char *name, const char 
     snprintf(to->why, sizeof to->why, "%s", why);
 }
 
-/* The library's reason: a call that asks for the metric by its name fails before it reads anything. */
-static bool reason_find(floe_ctx *ctx, const check_request *request, uint32_t number, char why[CHECK_WHY])
+/* Nothing but one metric, by its name. */
+static floe_status metric_ask(floe_ctx *ctx, const check_request *request, uint32_t number)
 {
     floe_assess_options options = *request->options;
     floe_assess_report report;
     options.metrics = (floe_metric_set){{0}, 0, 0};
     floe_metric_set_add(&options.metrics, number);
-    if (floe_assess(ctx, request->original, request->decoded, &options, &report) == FLOE_OK)
+    return floe_assess(ctx, request->original, request->decoded, &options, &report);
+}
+
+/* The library's reason: a call that asks for the metric by its name fails before it reads anything. */
+static bool reason_find(floe_ctx *ctx, const check_request *request, uint32_t number, char why[CHECK_WHY])
+{
+    if (metric_ask(ctx, request, number) == FLOE_OK)
         return false;
     snprintf(why, CHECK_WHY, "%s", floe_ctx_message(ctx));
     return true;
+}
+
+/* Without memory no call gets further than to say that it lacks some. One that fails otherwise asks for what is not there. */
+void check_wishes_add(const floe_ctx_options *machine, const check_request *request, const floe_metric_set *wished,
+                      floe_metric_set *set, check_left_out_list *list)
+{
+    floe_ctx_options poor = *machine;
+    floe_ctx *ctx = NULL;
+    uint32_t n;
+    poor.max_memory = 1;
+    const bool can_tell = floe_ctx_create(&ctx, &poor) == FLOE_OK && floe_metric_find("n", &n) == FLOE_OK &&
+                          metric_ask(ctx, request, n) == FLOE_ERR_LIMIT;
+    for (uint32_t i = 0; floe_metric_at(i); i++) {
+        if (!floe_metric_set_has(wished, i) || floe_metric_set_has(set, i))
+            continue;
+        if (!can_tell || metric_ask(ctx, request, i) == FLOE_ERR_LIMIT)
+            floe_metric_set_add(set, i);
+        else
+            check_left_out_add(list, floe_metric_at(i)->name, floe_metric_at(i)->alias, floe_ctx_message(ctx));
+    }
+    floe_ctx_free(&ctx);
 }
 
 /* Of the metrics of a pass; a field of one axis holds no images, and nobody expects their SSIM. */

@@ -97,14 +97,16 @@ static int window_named(const cli_args *args, floe_metric_set *set)
     return given && set->groups >> FLOE_PASS_WINDOW & 1 ? check_metric_add(set, "ssim") : 0;
 }
 
-int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set)
+int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set,
+                  floe_metric_set *wished)
 {
     const char *list = cli_value(args, OPT_METRICS), *config = cli_value(args, OPT_CONFIG);
     const bool quiet = cli_given(args, OPT_QUIET), only_gates = quiet && gates->count && !list && !config;
     int failed = 0;
-    *set = (floe_metric_set){{0}, 0, 0};
+    *set = *wished = (floe_metric_set){{0}, 0, 0};
     if (config)
-        failed = zc_config_read(config, nfields, quiet, set);
+        failed = zc_config_read(config, nfields, quiet, wished);
+    set->groups = wished->groups;
     if (list && !failed)
         failed = listed(list, set);
     if (!list && !config)

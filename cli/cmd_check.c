@@ -17,6 +17,7 @@ typedef struct check_job {
     floe_ctx_options machine; /* that decodes, and finds the metrics */
     floe_ctx *ctx;
     floe_assess_options options;
+    floe_metric_set wished; /* metrics that are found if the fields have them */
     floe_assess_report report;
     check_left_out_list left_out;
     char hint[2 * CLI_TEXT]; /* that axes may be mixed up; "": none */
@@ -56,7 +57,7 @@ static int request_read(check_job *job)
     if (!failed)
         failed = check_options(args, NULL, &job->options);
     if (!failed)
-        failed = check_metrics(args, job->nfields, &job->gates, &job->options.metrics);
+        failed = check_metrics(args, job->nfields, &job->gates, &job->options.metrics, &job->wished);
     if (!failed)
         failed = check_memory(args, &job->memory_nbytes);
     if (!failed)
@@ -169,11 +170,27 @@ static floe_status assess_anywhere(check_job *job)
     return status == FLOE_OK ? assess_what_fits(job) : status;
 }
 
+static check_request request_of(const check_job *job)
+{
+    return (check_request){&job->inputs[0].field, job->nfields > 1 ? &job->inputs[1].field : NULL, &job->options};
+}
+
+/* A configuration is written once for many fields: what it wishes for and this one does not have is left out. */
+static void wishes_add(check_job *job)
+{
+    static const floe_metric_set nothing;
+    floe_metric_set *metrics = &job->options.metrics;
+    const check_request request = request_of(job);
+    if (memcmp(job->wished.word, nothing.word, sizeof nothing.word) != 0)
+        check_wishes_add(&job->machine, &request, &job->wished, metrics, &job->left_out);
+    if (memcmp(metrics, &nothing, sizeof nothing) == 0) /* which would be everything */
+        check_metric_add(metrics, "n");
+}
+
 /* Where a group was asked for, by name or as part of all: what of it is not there, and why. */
 static void left_out_say(check_job *job)
 {
-    const check_request request = {&job->inputs[0].field, job->nfields > 1 ? &job->inputs[1].field : NULL,
-                                   &job->options};
+    const check_request request = request_of(job);
     check_left_out_find(&request, &job->report.computed, &job->left_out);
     if (!cli_given(job->args, OPT_QUIET))
         check_left_out_say(&job->left_out);
@@ -231,6 +248,7 @@ static int fail_memory(const check_job *job)
 
 static int metrics_find(check_job *job)
 {
+    wishes_add(job);
     floe_status status = ctx_create(job);
     if (status == FLOE_OK)
         status = assess_anywhere(job);

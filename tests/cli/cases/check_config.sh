@@ -61,4 +61,14 @@ for key in minValue maxValue valueRange avgValue entropy entropyFloatpoint autoc
     printf '[DATA]\n%s = 1\n' $key >all.config
     echo "$key: $("$FLOE" stat o.f32 $layout --config all.config --csv 2>&1 | sed 1d | cut -d, -f2 | uniq | tr '\n' ' ')"
 done | sed 's/ $//'
+# what a field does not have is left out, whatever else asks for it
+for layout in "--shape 256" "--shape 64x4"; do
+    printf '[COMPARE]\nrmse = 1\nssim = 1\nssimImage2D = 1\nderivativeOrder1_ssim = 1\n' >all.config
+    show check o.f32 d.f32 $layout --dtype f32 --config all.config --metrics mse
+done
+show check o.f32 d.f32 $layout --dtype f32 --config all.config --metrics ssim
+show check o.f32 d.f32 $layout --dtype f32 --config all.config --fail-if 'ssim_image<1'
+printf '[COMPARE]\nssimImage2D = 1\n' >all.config
+show check o.f32 d.f32 $layout --dtype f32 --config all.config
+show_sh "floe check o.f32 d.f32 $layout --dtype f32 --config all.config -m window -q --json | sed -n '/left_out/,/}/p'"
 only o.f32 d.f32 zc.config wrong.config mark.config all.config
