@@ -6,6 +6,8 @@
 
 #include "tests/api_kit.h"
 
+#include "assess/reduction/reduction_math.h"
+
 /* ---- pairs of fields ----------------------------------------------------------------------------------------------- */
 
 typedef enum pair_kind {
@@ -135,6 +137,41 @@ static inline void kit_pair_free(kit_pair *p)
         free(p->memory[side]);
         free(p->value[side]);
     }
+}
+
+/* ---- masks --------------------------------------------------------------------------------------------------------- */
+
+/* Which places of a dense pair have no numbers of their own. */
+typedef enum kit_mask {
+    MASK_SAMPLES, /* all that the reduction samples */
+    MASK_COLUMN,  /* the ninth of every sixteen, as all of these are in a field of 255 x 16 */
+    MASK_TENTH,
+    MASK_MOST,    /* six tenths */
+    MASK_BUT_FEW, /* all but one of 997 */
+    KIT_MASKS
+} kit_mask;
+
+static inline void kit_pair_set(kit_pair *p, uint64_t i, const double *v)
+{
+    for (int side = 0; side < 2; side++)
+        if (p->field[side].dtype == FLOE_F32)
+            p->value[side][i] = (double)(((float *)p->memory[side])[i] = (float)v[side]);
+        else
+            p->value[side][i] = ((double *)p->memory[side])[i] = v[side];
+}
+
+/* Puts what stands for a missing value on either side. */
+static inline void kit_pair_mask(kit_pair *p, kit_mask mask, double x, double y)
+{
+    uint64_t seed = 11;
+    for (uint64_t i = 0; i < p->nelems; i++) {
+        const uint64_t random = kit_random(&seed) % 10;
+        const bool is_masked[KIT_MASKS] = {false, i % 16 == 8, random == 0, random < 6, i % 997 != 3};
+        if (is_masked[mask])
+            kit_pair_set(p, i, (double[]){x, y});
+    }
+    for (uint32_t i = 0; mask == MASK_SAMPLES && i < FLOE_REDUCTION_SAMPLES; i++)
+        kit_pair_set(p, floe_reduction_sample_place(p->nelems, i), (double[]){x, y});
 }
 
 /* ---- the plainest way ---------------------------------------------------------------------------------------------- */

@@ -49,9 +49,9 @@ static const char head[] =
     "same\n"
     "infinity, fill and fill) is equal, any other pair with one is a mismatch; both are counted and enter no sum. Sums "
     "are\n"
-    "taken in double precision, of distances from a value near the median where squares are summed; 0 / 0 of an error "
-    "and a\n"
-    "range is 0. Metrics of a constant field that have no meaning there, such as its skewness, are NaN.\n"
+    "taken in double precision, of distances from a value near the median or the mean where squares are summed; 0 / 0 "
+    "of an\n"
+    "error and a range is 0. Metrics of a constant field that have no meaning there, such as its skewness, are NaN.\n"
     "\n"
     "Integers are taken as doubles: exactly, but for those of i64 beyond 2^53, which are rounded to the nearest one. "
     "There too\n"
@@ -59,11 +59,11 @@ static const char head[] =
     "`entropy_bytes`\n"
     "is of their own bytes.\n"
     "\n"
-    "Each pass reads the two fields once and finds all of its metrics that are asked for. The pattern says how it "
-    "reads: sums\n"
-    "and extremes; counts in bins; a search for places in the few pieces of the field where they must be; neighbours; "
-    "windows;\n"
-    "a transform.\n";
+    "Each pass reads the two fields once, seldom again where sums have lost digits, and finds all of its metrics that "
+    "are asked\n"
+    "for. The pattern says how it reads: sums and extremes; counts in bins; a search for places in the few pieces of "
+    "the field\n"
+    "where they must be; neighbours; windows; a transform.\n";
 
 /* A formula may hold what a table would take for its own. */
 static void cell(const char *text)

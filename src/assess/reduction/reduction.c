@@ -283,20 +283,13 @@ static void bytes_collect(const floe_reduction *r)
         }
 }
 
-static void pivots_choose(floe_reduction *r, floe_reduction_result *result)
+static void read_once(floe_reduction *r, floe_reduction_result *result)
 {
-    floe_reduction_samples samples;
-    floe_reduction_sample(r->pair, &samples);
-    const uint32_t without = floe_reduction_pivots(r->pair, &samples, result);
-    for (int side = 0; side < 2; side++)
-        if (without >> side & 1) {
-            const floe_field field = floe_pair_field(r->pair, side);
-            floe_range range;
-            floe_range_init(&range);
-            floe_range_scan(r->cpu, &field, r->pair->has_fill, r->pair->fill_bits, &range);
-            result->pivot[side] = floe_reduction_middle(&range);
-        }
     r->rule = (floe_reduction_rule){{result->pivot[0], result->pivot[1]}, r->pair->has_fill, r->pair->fill_bits};
+    for (uint32_t i = 0; i < r->nworkers; i++)
+        worker_clear(r, &r->workers[i]);
+    floe_cpu_parallel(r->cpu, r->npieces, piece_run, r);
+    parts_join(r, &result->total);
 }
 
 void floe_reduction_result_init(const floe_reduction *r, floe_reduction_result *result)
@@ -311,11 +304,10 @@ void floe_reduction_result_init(const floe_reduction *r, floe_reduction_result *
 floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err)
 {
     floe_reduction_result_init(r, result);
-    pivots_choose(r, result);
-    for (uint32_t i = 0; i < r->nworkers; i++)
-        worker_clear(r, &r->workers[i]);
-    floe_cpu_parallel(r->cpu, r->npieces, piece_run, r);
-    parts_join(r, &result->total);
+    floe_reduction_pivots(r->pair, result);
+    read_once(r, result);
+    for (int i = 0; i < FLOE_REDUCTION_MENDS && floe_reduction_pivots_mend(&result->total, result->pivot); i++)
+        read_once(r, result);
     if (has(r, FLOE_REDUCTION_BYTES))
         bytes_collect(r);
     if (result->total.count[FLOE_COUNT_PAIRS])

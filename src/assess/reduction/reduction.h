@@ -44,7 +44,7 @@ typedef struct floe_reduction_options {
 typedef struct floe_reduction_result {
     double pivot[2]; /* of x, of y */
     double sample[FLOE_REDUCTION_SAMPLES];
-    uint32_t nsamples; /* values of the original that are spread evenly over the field, finite and not fill, by size */
+    uint32_t nsamples; /* values of the original, of pairs that count and are spread evenly over the field, by size */
     floe_reduction_part total;
     floe_bins_frame error_frame; /* PDFS */
     const uint64_t *error_count;
@@ -96,18 +96,16 @@ void floe_reduction_take(floe_reduction *r, floe_arena *arena);
 void floe_reduction_result_init(const floe_reduction *r, floe_reduction_result *result);
 floe_status floe_reduction_run(floe_reduction *r, floe_reduction_result *result, floe_error *err);
 
-/* The pairs at some places (floe_reduction_sample_place), whatever they are. */
-typedef struct floe_reduction_samples {
-    uint32_t n;
-    double value[2][FLOE_REDUCTION_SAMPLES];
-} floe_reduction_samples;
-void floe_reduction_sample(const floe_pair *pair, floe_reduction_samples *samples);
-bool floe_reduction_sample_counts(const floe_pair *pair, double v); /* finite and not fill */
-/* Samples and pivots of the result: a pivot is the median of the samples of its side that count. Returns a bit for each side
- * that has none: there the pivot is to be the middle of the range (floe_reduction_middle). */
-uint32_t floe_reduction_pivots(const floe_pair *pair, const floe_reduction_samples *samples,
-                               floe_reduction_result *result);
-double floe_reduction_middle(const floe_range *range);
+/* Samples and pivots of the result. Of the pairs at some places (floe_reduction_sample_place) those that count are samples:
+ * what stands beside a special value, under a mask say, may be far from all that is summed up. A pivot is the median of its
+ * side's; 0 without any. */
+void floe_reduction_pivots(const floe_pair *pair, floe_reduction_result *result);
+
+/* Samples may mislead, or be missing. Where sums say that a pivot is too far from its mean for the digits of what is left of
+ * squares, it moves to the mean, and the fields have to be read again; true then. So often at most: from anywhere sums tell
+ * the mean to within the range of the values, and from there to within their deviation. */
+enum { FLOE_REDUCTION_MENDS = 2 };
+bool floe_reduction_pivots_mend(const floe_reduction_part *total, double *pivot);
 
 /* The numbers of the report, all but what the coordinator knows. */
 void floe_reduction_finish(const floe_reduction_options *options, const floe_reduction_result *result,

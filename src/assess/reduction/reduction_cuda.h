@@ -28,12 +28,12 @@ enum {
     FLOE_REDUCTION_DEV_BITS = 46          /* of the most pairs: with more, a piece has more than BLOCK_PAIRS */
 };
 
-/* What a few samples say, before all values are read. Of each side: how many count, and their median (0 without any). Of the
- * original, those that count by size, and then infinities. Extremes of pairs of which both sides count: NaN without any. */
+/* What a few samples say, before all values are read: pairs that count. Of each side their median (0 without any), of the
+ * original all by size, and then infinities; extremes: NaN without any. */
 typedef struct floe_reduction_start {
     double pivot[2];
     double error_low, error_high, value_low, value_high;
-    uint32_t nsamples[2];
+    uint32_t nsamples;
     double sample[FLOE_REDUCTION_SAMPLES];
 } floe_reduction_start;
 

@@ -134,24 +134,6 @@ floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool
     return FLOE_OK;
 }
 
-/* Where a side has no sample that counts, its pivot is the middle of its range, and the reading has to be done again. */
-static floe_status pivots_mend(floe_reduction_device *d, const floe_reduction_start *start, bool *mended,
-                               floe_error *err)
-{
-    const floe_pair *p = d->host->pair;
-    *mended = false;
-    for (int side = 0; side < 2; side++)
-        if (start->nsamples[side] == 0) {
-            floe_range range;
-            FLOE_TRY(floe_reduction_device_range(d, side, p->has_fill, p->fill_bits, &range, err));
-            const double pivot = floe_reduction_middle(&range);
-            FLOE_TRY(floe_cuda_copy(d->cuda, &d->job.answer->start.pivot[side], &pivot, sizeof pivot, err));
-            FLOE_TRY(floe_cuda_wait(d->cuda, err));
-            *mended |= pivot != 0;
-        }
-    return FLOE_OK;
-}
-
 /* ---- after it ------------------------------------------------------------------------------------------------------- */
 
 /* Totals to the host's counts, which are as many in the same order. */
@@ -344,17 +326,26 @@ static floe_status read_once(floe_reduction_device *d, uint32_t nblocks, floe_re
     return FLOE_OK;
 }
 
-/* What y adds up to is worked out; the fields are read again where that is no good: their errors are much larger than what y
- * itself varies by. */
+/* What y adds up to is worked out. True: that is no good, as errors are much larger than what y itself varies by, or pivots are
+ * mended; the fields have to be read again. */
+static bool sums_mislead(const floe_reduction_device *d, floe_reduction_dev_answer *answer)
+{
+    const bool complete = d->job.each || floe_reduction_part_complete(&answer->total, answer->start.pivot);
+    return floe_reduction_pivots_mend(&answer->total, answer->start.pivot) || !complete;
+}
+
 static floe_status read_all(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
 {
+    double *pivot = d->job.answer->start.pivot;
     uint32_t nblocks = d->nblocks;
     FLOE_TRY(read_once(d, nblocks, answer, err));
-    if (d->job.each || floe_reduction_part_complete(&answer->total, answer->start.pivot))
-        return FLOE_OK;
-    d->job.each = 1;
-    FLOE_CUDA(err, floe_reduction_blocks(&d->job, &nblocks));
-    return read_once(d, nblocks < d->nblocks ? nblocks : d->nblocks, answer, err);
+    for (int i = 0; i < FLOE_REDUCTION_MENDS && sums_mislead(d, answer); i++) {
+        FLOE_TRY(floe_cuda_copy(d->cuda, pivot, answer->start.pivot, sizeof answer->start.pivot, err));
+        d->job.each = 1;
+        FLOE_CUDA(err, floe_reduction_blocks(&d->job, &nblocks));
+        FLOE_TRY(read_once(d, nblocks < d->nblocks ? nblocks : d->nblocks, answer, err));
+    }
+    return FLOE_OK;
 }
 
 static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev_answer *answer,
@@ -362,7 +353,7 @@ static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev
 {
     result->total = answer->total;
     memcpy(result->pivot, answer->start.pivot, sizeof result->pivot);
-    result->nsamples = answer->start.nsamples[0];
+    result->nsamples = answer->start.nsamples;
     memcpy(result->sample, answer->start.sample, result->nsamples * sizeof *result->sample);
     if (has(d, FLOE_REDUCTION_PDFS))
         result->error_frame = answer->frames[0];
@@ -373,15 +364,11 @@ static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev
 floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
 {
     floe_reduction_dev_answer answer;
-    bool mended;
     floe_reduction_result_init(d->host, result);
     d->job.each = 0;
     d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
     FLOE_CUDA(err, floe_reduction_sample_cuda(&d->job, d->cuda->stream));
     FLOE_TRY(read_all(d, &answer, err));
-    FLOE_TRY(pivots_mend(d, &answer.start, &mended, err));
-    if (mended)
-        FLOE_TRY(read_all(d, &answer, err));
     answer_copy(d, &answer, result);
     FLOE_TRY(counts_fetch(d, err));
     if (has(d, FLOE_REDUCTION_BYTES))

@@ -161,6 +161,32 @@ static void like_the_cpu(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* ---- masks ----------------------------------------------------------------------------------------------------------------- */
+
+static void what_a_mask_hides(void **state)
+{
+    static const double missing[] = {NAN, KIT_FILL_VALUE, 1e20};
+    static const pair_kind kinds[] = {PAIR_OFFSET, PAIR_CONSTANT, PAIR_NOISE};
+    static const uint64_t shape[] = {255, 16}, larger[] = {130, 1151};
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    const floe_assess_options o = options_of(PAIR_FILL);
+    for (int c = 0; c < KIT_MASKS * (int)KIT_COUNT(kinds) * 9; c++) {
+        const kit_mask mask = (kit_mask)(c / 9 % KIT_MASKS);
+        const floe_dtype dtype = c % 2 ? FLOE_F64 : FLOE_F32;
+        const double x = missing[c % 3], y = missing[c / 3 % 3];
+        const pair_kind kind = kinds[c / 9 / KIT_MASKS];
+        kit_pair p = kit_pair_make(kind, dtype, 2, is_small() || mask == MASK_COLUMN ? shape : larger, false, 7);
+        kit_pair_mask(&p, mask, x, y * (y > 0 ? 1 + 1e-3 : 1));
+        snprintf(kit_case, sizeof kit_case, "kind %d, %s, mask %d, %g and %g", (int)kind, floe_dtype_name(dtype),
+                 (int)mask, x, y);
+        check(&p, &o, 0, cpu, gpu);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
 /* ---- bins that grow ------------------------------------------------------------------------------------------------------ */
 
 /* Values whose range grows as they come, far beyond what samples show. */
@@ -350,6 +376,7 @@ static void the_same_bits_each_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(like_the_cpu),
+                                       cmocka_unit_test(what_a_mask_hides),
                                        cmocka_unit_test(growing_ranges),
                                        cmocka_unit_test(bins_and_ratios_to_the_last_place),
                                        cmocka_unit_test(as_many_pairs_as_blocks_can_count),

@@ -3,8 +3,8 @@
  * What a stretch of pairs adds up to, how stretches are joined, and how fields are cut into them.
  *
  * The cut depends on the number of pairs only, and parts are joined in a fixed tree, so sums are the same whoever worked
- * out the parts, and in whatever order. Values are summed as their distance from a pivot near their field's median
- * (dx, dy), so that squares of a field far from 0 keep its variation.
+ * out the parts, and in whatever order. Values are summed as their distance (dx, dy) from a pivot near the median or the mean
+ * of their side, so that squares of a field far from 0 keep its variation.
  */
 #ifndef FLOE_ASSESS_REDUCTION_MATH_H
 #define FLOE_ASSESS_REDUCTION_MATH_H

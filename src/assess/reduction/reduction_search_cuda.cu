@@ -95,22 +95,22 @@ __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_con
     const double nan = floe_f64_of(0x7ff8000000000000u), infinity = floe_f64_of(0x7ff0000000000000u);
     const bool is = i < floe_min64(job.nelems, FLOE_REDUCTION_SAMPLES);
     const looked<T> p = look<T>(&job, is ? floe_reduction_sample_place(job.nelems, i) : 0);
-    const bool x_counts = is && floe_reduction_class(p.x, &job) == FLOE_VALUE_FINITE;
-    const bool y_counts = is && floe_reduction_class(p.y, &job) == FLOE_VALUE_FINITE, both = x_counts && y_counts;
-    const double x = x_counts ? (double)p.x : infinity, y = y_counts ? (double)p.y : infinity;
-    const uint32_t n[2] = {(uint32_t)__syncthreads_count(x_counts), (uint32_t)__syncthreads_count(y_counts)};
+    const bool counts = is && p.kind == FLOE_PAIR_COUNTS;
+    const double x = counts ? (double)p.x : infinity, y = counts ? (double)p.y : infinity;
+    const uint32_t n = (uint32_t)__syncthreads_count(counts);
     if (i < SAMPLES)
         sorted[0][i] = x, sorted[1][i] = y;
     samples_sort(sorted);
     if (i < FLOE_REDUCTION_SAMPLES)
         start->sample[i] = sorted[0][i];
     if (i < 2)
-        start->nsamples[i] = n[i], start->pivot[i] = n[i] ? sorted[i][n[i] / 2] : 0;
-    const double ends[4] = {sample_most(both ? x - y : -infinity, words), sample_most(both ? y - x : -infinity, words),
-                            sample_most(both ? -min(x, y) : -infinity, words),
-                            sample_most(both ? max(x, y) : -infinity, words)};
-    const bool any = ends[1] >= -ends[0];
+        start->pivot[i] = n ? sorted[i][n / 2] : 0;
+    const double ends[4] = {
+        sample_most(counts ? x - y : -infinity, words), sample_most(counts ? y - x : -infinity, words),
+        sample_most(counts ? -min(x, y) : -infinity, words), sample_most(counts ? max(x, y) : -infinity, words)};
+    const bool any = n > 0;
     if (i == 0) {
+        start->nsamples = n;
         start->error_low = any ? -ends[0] : nan, start->error_high = any ? ends[1] : nan;
         start->value_low = any ? -ends[2] : nan, start->value_high = any ? ends[3] : nan;
     }
