@@ -205,7 +205,7 @@ floe_status floe_assessment_take_device(floe_assessment *a, floe_arena *arena, f
 
 /* ---- fill ---------------------------------------------------------------------------------------------------------- */
 
-/* The range of a reduction without fill, with samples as witnesses that nothing stands off. */
+/* The range of the original's values that count, with samples as witnesses that nothing stands off. */
 static floe_range range_of(const floe_reduction_result *result)
 {
     floe_range range;
@@ -219,14 +219,25 @@ static floe_range range_of(const floe_reduction_result *result)
     return range;
 }
 
-/* The range of the original's other values where one of them is fill. */
-static floe_status rest_scan(floe_assessment *a, uint64_t fill_bits, floe_range *rest, floe_error *err)
+static floe_status original_scan(floe_assessment *a, bool has_fill, uint64_t fill_bits, floe_range *range,
+                                 floe_error *err)
 {
     if (floe_assessment_on_device(a))
-        return floe_reduction_device_range(&a->reduction_device, 0, true, fill_bits, rest, err);
+        return floe_reduction_device_range(&a->reduction_device, 0, has_fill, fill_bits, range, err);
     const floe_field field = floe_pair_field(&a->pair, 0);
-    floe_range_init(rest);
-    floe_range_scan(a->cpu, &field, true, fill_bits, rest);
+    floe_range_init(range);
+    floe_range_scan(a->cpu, &field, has_fill, fill_bits, range);
+    return FLOE_OK;
+}
+
+/* The range of the original: where all of its numbers are in pairs that count, the reduction has it. */
+static floe_status original_range(floe_assessment *a, const floe_reduction_result *result, floe_range *all,
+                                  floe_error *err)
+{
+    const uint64_t *count = result->total.count;
+    if (count[FLOE_COUNT_PAIRS] + count[FLOE_COUNT_X_NAN] + count[FLOE_COUNT_X_INF] < a->reduction.nelems)
+        return original_scan(a, false, 0, all, err);
+    *all = range_of(result);
     return FLOE_OK;
 }
 
@@ -235,12 +246,13 @@ static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *
 {
     uint64_t candidates[2];
     uint32_t ncandidates = 0;
-    const floe_range all = range_of(result);
+    floe_range all;
+    FLOE_TRY(original_range(a, result, &all, err));
     if (!all.nfinite || !floe_fill_suspect(&all, a->pair.dtype, candidates, &ncandidates))
         return FLOE_OK;
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
         floe_range rest;
-        FLOE_TRY(rest_scan(a, candidates[i], &rest, err));
+        FLOE_TRY(original_scan(a, true, candidates[i], &rest, err));
         a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(a->pair.dtype, candidates[i]));
         a->pair.fill_bits = a->pair.has_fill ? candidates[i] : 0;
     }

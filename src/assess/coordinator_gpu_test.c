@@ -145,6 +145,32 @@ static void fields_of_the_host(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* Fill is looked for in the original, whatever the decoded field has in its place. */
+static void fill_is_the_original_s(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (int c = 0; c < 2 * KIT_MASKS; c++) {
+        const floe_dtype dtype = c % 2 ? FLOE_F64 : FLOE_F32;
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, dtype, 2, (uint64_t[]){20, 100}, false, 5);
+        kit_pair_mask(&p, (kit_mask)(c / 2), 1e20, c % 3 ? NAN : 0);
+        const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
+        floe_assess_report want, got;
+        snprintf(kit_case, sizeof kit_case, "mask %d, %s", c / 2, floe_dtype_name(dtype));
+        kit_ok(cpu, floe_assess(cpu, &p.field[0], &p.field[1], NULL, &want));
+        kit_ok(gpu, floe_assess(gpu, &x, &y, NULL, &got));
+        same_report(&got, &want);
+        assert_true(got.has_fill && want.has_fill && got.fill_value == want.fill_value);
+        assert_int_equal(got.original.nfill, want.original.nfill);
+        assert_true(got.original.max < 2);
+        cudaFree(x.data);
+        cudaFree(y.data);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
 /* Integers are made doubles on the host; in device memory they are refused. */
 static void integers(void **state)
 {
@@ -193,8 +219,8 @@ static void what_a_gpu_does_not_do(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes), cmocka_unit_test(windows_alone),
-                                       cmocka_unit_test(fields_of_the_host), cmocka_unit_test(integers),
-                                       cmocka_unit_test(what_a_gpu_does_not_do)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_passes),         cmocka_unit_test(windows_alone),
+                                       cmocka_unit_test(fields_of_the_host), cmocka_unit_test(fill_is_the_original_s),
+                                       cmocka_unit_test(integers),           cmocka_unit_test(what_a_gpu_does_not_do)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,6 +352,35 @@ static void lost_partners(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* ---- fill ----------------------------------------------------------------------------------------------------------------- */
+
+/* Fill is looked for in the original, whatever the decoded field has in its place. */
+static void fill_is_the_original_s(void **state)
+{
+    static const double places[] = {NAN, INFINITY, 0, 9.96921e36, 9.96919e36};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "reduction", NULL));
+    for (int c = 0; c < KIT_MASKS * (int)KIT_COUNT(places); c++) {
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 100}, false, 5);
+        uint64_t nfill = 0;
+        kit_pair_mask(&p, (kit_mask)(c % KIT_MASKS), 9.96921e36, places[c / KIT_MASKS]);
+        for (uint64_t i = 0; i < p.nelems; i++)
+            nfill += p.value[0][i] > 1e36;
+        kit_ok(ctx, floe_assess(ctx, &p.field[0], &p.field[1], &o, &r));
+        assert_true(r.has_fill && r.fill_value == (double)9.96921e36f);
+        assert_int_equal(r.original.nfill, nfill);
+        assert_int_equal(r.ncounted, p.nelems - nfill);
+        assert_int_equal(r.nmismatch, places[c / KIT_MASKS] == 9.96921e36 ? 0 : nfill);
+        assert_true(r.original.max < 2);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(passes_reach_the_report),
@@ -359,6 +388,7 @@ int main(void)
                                        cmocka_unit_test(small_fields),
                                        cmocka_unit_test(axes_of_one_value),
                                        cmocka_unit_test(constants_are_exact),
-                                       cmocka_unit_test(lost_partners)};
+                                       cmocka_unit_test(lost_partners),
+                                       cmocka_unit_test(fill_is_the_original_s)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
