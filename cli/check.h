@@ -57,6 +57,8 @@ bool check_figure_listed(const cli_args *args, char word[CLI_TEXT]);
  * that applies. */
 int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set,
                   floe_metric_set *wished);
+/* Says on standard error which options were given and changed nothing, as no metric that was found depends on them. */
+void check_options_idle_say(const cli_args *args, const floe_metric_set *found);
 /* All options but the metrics. stream (may be NULL): a .floe file that is compared, which knows its bound and fill value. */
 int check_options(const cli_args *args, const floe_info *stream, floe_assess_options *options);
 /* --memory, or half of the machine's. */

@@ -97,6 +97,12 @@ static int window_named(const cli_args *args, floe_metric_set *set)
     return given && set->groups >> FLOE_PASS_WINDOW & 1 ? check_metric_add(set, "ssim") : 0;
 }
 
+/* So with a bound. */
+static int bound_named(const cli_args *args, floe_metric_set *set)
+{
+    return cli_given(args, OPT_OUTSIDE) ? check_metric_add(set, "outside") : 0;
+}
+
 int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gates, floe_metric_set *set,
                   floe_metric_set *wished)
 {
@@ -114,6 +120,8 @@ int check_metrics(const cli_args *args, uint32_t nfields, const check_gates *gat
     for (uint32_t i = 0; i < gates->count && !failed; i++)
         if (!gates->gate[i].is_figure)
             floe_metric_set_add(set, gates->gate[i].number);
+    if (!failed)
+        failed = bound_named(args, set);
     return failed ? failed : window_named(args, set);
 }
 
@@ -206,6 +214,45 @@ int check_options(const cli_args *args, const floe_info *stream, floe_assess_opt
     if (stream)
         bound_of_stream(stream, options);
     return 0;
+}
+
+static const char of_boxes[] =
+    "ssim ssim_min ssim_loss ssim_max_loss ssim_windows ssim_skipped first_ssim second_ssim derivative_ssim "
+    "gradient_ssim second_derivative_ssim second_gradient_ssim divergence_ssim laplacian_ssim";
+
+/* Metrics that depend on an option. */
+static const struct {
+    cli_option_id id;
+    const char *metrics;
+} uses[] = {
+    {OPT_WINDOW, of_boxes},
+    {OPT_STEP, of_boxes},
+    {OPT_LAGS, "autocorr autocorr_max autocorr_axis0 autocorr_axis1 autocorr_axis2 autocorr_axis3 original_autocorr"},
+    {OPT_BINS, "error_pdf rel_error_pdf pw_rel_error_pdf"},
+    {OPT_VALUE_BINS, "value_histogram decoded_histogram entropy decoded_entropy kl kl_reverse ks ks_pvalue wasserstein "
+                     "wasserstein_resolution"},
+    {OPT_WORST, "worst_errors"},
+    {OPT_PERIODIC, "spectrum_power decoded_spectrum_power spectrum_ratio spectrum_deviation"},
+    {OPT_EXACT, "ks ks_pvalue wasserstein wasserstein_resolution"},
+};
+
+static bool is_used(const char *metrics, const floe_metric_set *found)
+{
+    floe_metric_set set;
+    bool is = floe_metric_set_parse(&set, metrics, NULL) != FLOE_OK;
+    for (size_t i = 0; i < sizeof set.word / sizeof set.word[0]; i++)
+        is = is || (set.word[i] & found->word[i]);
+    return is;
+}
+
+void check_options_idle_say(const cli_args *args, const floe_metric_set *found)
+{
+    int count = 0;
+    for (size_t k = 0; k < sizeof uses / sizeof *uses; k++)
+        if (cli_given(args, uses[k].id) && !is_used(uses[k].metrics, found))
+            fprintf(stderr, "%s--%s", count++ ? ", " : "floe: ", cli_options[uses[k].id].name);
+    if (count)
+        fputs(" changed nothing: no metric that depends on it was found\n", stderr);
 }
 
 int check_memory(const cli_args *args, uint64_t *nbytes)

@@ -257,6 +257,8 @@ static int metrics_find(check_job *job)
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, NULL, NULL);
     left_out_say(job);
+    if (!cli_given(job->args, OPT_QUIET))
+        check_options_idle_say(job->args, &job->report.computed);
     mismatch_say(job);
     return 0;
 }

@@ -44,6 +44,12 @@ show_sh "floe check thin.npy thin.npy --metrics window --json 2>.notes | sed -n 
 show check thin.npy thin.npy --window 7
 show check thin.npy thin.npy --window 6 --step 2 --metrics window
 show check thin.npy thin.npy --window 7 --metrics n
+# options of metrics that nobody asks for
+show check a.npy a.npy --metrics psnr --bound abs=1e-3
+show check a.npy a.npy --metrics psnr --lags 5 --bins 64 --value-bins 64 --worst 3 --periodic --exact --step 2
+show check a.npy a.npy --metrics ks,worst_errors --value-bins 64 --worst 1 --exact --csv
+show check a.npy a.npy --metrics psnr --exact --quiet
+show stat a.npy --metrics n --lags 3 --value-bins 64 --csv
 field row.npy 7
 show check row.npy row.npy --metrics n,window
 show check row.npy row.npy --metrics n,window --window 7
