@@ -130,6 +130,13 @@ static void properties_name(const check_job *job, floe_metric_set *metrics)
             floe_metric_set_add(metrics, i);
 }
 
+/* Which would be everything. */
+static bool is_nothing(const floe_metric_set *metrics)
+{
+    static const floe_metric_set nothing;
+    return memcmp(metrics, &nothing, sizeof nothing) == 0;
+}
+
 static void spectrum_drop(check_job *job)
 {
     const uint32_t spectrum = 1u << FLOE_PASS_SPECTRUM, one_field = 1u << FLOE_PASSES;
@@ -149,9 +156,14 @@ static floe_status assess_what_fits(check_job *job)
     floe_status status = assess(job);
     if (!is_too_little(status) || !(o->metrics.groups & (spectrum | one_field)))
         return status;
+    const floe_metric_set asked = o->metrics;
+    spectrum_drop(job);
+    if (is_nothing(&o->metrics)) {
+        o->metrics = asked;
+        return status;
+    }
     const char *name = check_pass_name(FLOE_PASS_SPECTRUM);
     check_left_out_add(&job->left_out, name, name, floe_ctx_message(job->ctx));
-    spectrum_drop(job);
     return assess(job);
 }
 
@@ -178,12 +190,11 @@ static check_request request_of(const check_job *job)
 /* A configuration is written once for many fields: what it wishes for and this one does not have is left out. */
 static void wishes_add(check_job *job)
 {
-    static const floe_metric_set nothing;
-    floe_metric_set *metrics = &job->options.metrics;
     const check_request request = request_of(job);
-    if (memcmp(job->wished.word, nothing.word, sizeof nothing.word) != 0)
+    floe_metric_set *metrics = &job->options.metrics;
+    if (!is_nothing(&job->wished))
         check_wishes_add(&job->machine, &request, &job->wished, metrics, &job->left_out);
-    if (memcmp(metrics, &nothing, sizeof nothing) == 0) /* which would be everything */
+    if (is_nothing(metrics))
         check_metric_add(metrics, "n");
 }
 
@@ -227,6 +238,8 @@ static void copies_list(const check_job *job, char list[512])
         word_add(list, 512, "--exact");
     if (job->machine.backend == FLOE_BACKEND_CUDA)
         word_add(list, 512, "--backend cuda (on the GPU)");
+    if (o->metrics.groups >> FLOE_PASS_SPECTRUM & 1)
+        word_add(list, 512, check_pass_name(FLOE_PASS_SPECTRUM));
     for (uint32_t i = 0; floe_metric_at(i); i++) {
         const floe_metric *m = floe_metric_at(i);
         const bool of_derivatives = m->pass == FLOE_PASS_STENCIL && strstr(m->name, "_ssim");

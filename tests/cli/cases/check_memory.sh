@@ -26,6 +26,10 @@ few() { "$FLOE" check t.npy back.npy --threads 1 --metrics "$1" --json "${@:2}" 
 if few spectrum_ratio -q >/dev/null; then
     few n,spectrum --memory 4 | grep -q '"spectrum": ".* the limit is 4000000"' || echo "the JSON does not say what was left out"
     few n,spectrum_ratio --memory 4 | grep -q 'copies are needed by: spectrum_ratio' || echo "the message does not name it"
+    few spectrum --memory 4 | grep -q 'copies are needed by: spectrum$' || echo "the message does not name the group"
+    few spectrum --memory 4 | sed 's/^floe: \([0-9]*\) .*/\1/' >all
+    few spectrum_ratio --memory 4 | sed 's/^floe: \([0-9]*\) .*/\1/' >some
+    cmp -s all some || echo "the message of the group is another one than that of its metric"
 fi
 field i.npy 160x160x160 terrain i32
 show_sh "floe stat i.npy --memory 4 --threads 1 --metrics n 2>&1 | sed 's/[0-9]* bytes/N bytes/'"
