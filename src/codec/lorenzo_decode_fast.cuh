@@ -85,9 +85,6 @@ FLOE_DEV void store_line(floe_real *to, const floe_real v[GROUP], uint4 *line)
     }
 }
 
-/* The lowest n bits, n at most 32. */
-FLOE_DEV uint32_t low_bits(uint32_t n) { return n < 32 ? (1u << n) - 1 : FLOE_ALL_LANES; }
-
 /* A step of ranks 2 and 3 as 32 runs of 32 cells along x, a lane's one each. Bit k: this lane's of run k is wanted. */
 template <int RANK> FLOE_DEV uint32_t runs_wanted(const cells &out, uint32_t s)
 {
@@ -102,7 +99,7 @@ template <int RANK> FLOE_DEV uint32_t runs_wanted(const cells &out, uint32_t s)
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
         across |= 32 * j + lane >= out.x0 && 32 * j + lane < out.x1 ? 0x11111111u << j : 0;
-    return across & low_bits(4 * end) & ~low_bits(4 * first);
+    return across & floe_low_bits(4 * end) & ~floe_low_bits(4 * first);
 }
 
 /* Values of a step to rows that may begin anywhere, as far as they are wanted: they change lanes in shared memory, so that

@@ -30,6 +30,18 @@ FLOE_DEV tile_words words_of(const floe_lorenzo_decode_call &call, uint64_t slot
     return w;
 }
 
+/* The words of a tile have come: its base, and its steps are next. even: no values are on their way out by the stage, so that
+ * words may fill it. */
+FLOE_DEV bool open_tile(pack_source &source, const uint32_t *stage, bool even, uint32_t nsteps, floe_int &base)
+{
+    window_wait();
+    if (!even)
+        window_trim(source.w, PACK_ROOM);
+    base = (floe_int)word_value(stage + source.w.at);
+    source.w.at += BASE_WORDS;
+    return source_open(source, nsteps);
+}
+
 /* Whole tiles. What does not find room at once is seldom. By value: where the addresses go, nothing stays in registers. */
 template <int RANK>
 static __device__ __noinline__ outcome decode_parts(target t, uint32_t mode, floe_int base, floe_real step,
@@ -53,11 +65,8 @@ static __device__ __noinline__ outcome decode_uneven_pack(target t, uint32_t mod
                                                           uint32_t *stage)
 {
     uint4 *line = (uint4 *)(stage + PACK_ROOM);
-    window_wait();
-    window_trim(source.w, PACK_ROOM);
-    const floe_int base = (floe_int)word_value(stage + source.w.at);
-    source.w.at += BASE_WORDS;
-    if (!source_open(source, t.nsteps))
+    floe_int base;
+    if (!open_tile(source, stage, false, t.nsteps, base))
         return TILE_BAD;
     return t.ncells == FLOE_TILE_VALUES ? decode_fast<RANK, true, false>(t, mode, base, step, source, line)
                                         : decode_fast<RANK, false, false>(t, mode, base, step, source, line);
@@ -74,12 +83,8 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
         const floe_real step = (floe_real)chunk->quantizer.step;
         if (t.whole) {
             uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;
-            window_wait();
-            if (RANK == 1)
-                window_trim(source.w, PACK_ROOM);
-            const floe_int base = (floe_int)word_value(stage + source.w.at);
-            source.w.at += BASE_WORDS;
-            if (!source_open(source, t.nsteps))
+            floe_int base;
+            if (!open_tile(source, stage, RANK != 1, t.nsteps, base))
                 return TILE_BAD;
             result = decode_whole<RANK>(t, mode, base, step, source, line);
         } else {

@@ -22,7 +22,7 @@ namespace
 template <int N, int WIDTH, class T> FLOE_DEV bool close_row(T v[N], uint32_t good)
 {
     const uint32_t lane = floe_lane(), begin = lane / WIDTH * WIDTH;
-    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, good != 0) & low_bits(WIDTH) << begin;
+    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, good != 0) & floe_low_bits(WIDTH) << begin;
     const uint32_t before = lanes & floe_lanes_below();
     T first = v[N - 1], last = v[0];
 #pragma unroll

@@ -85,20 +85,17 @@ template <int RANK> FLOE_DEV int64_t row_at(const fast_tile &t, uint32_t s, uint
     return (int64_t)(2 * s + r / 4) * t.z + (int64_t)(4 * (lane / 8) + r % 4) * t.y + 4 * (lane % 8);
 }
 
-/* The lowest n bits, n at most 32. */
-FLOE_DEV uint32_t low_bits(uint32_t n) { return n < 32 ? (1u << n) - 1 : FLOE_ALL_LANES; }
-
 /* Bit k: value k of this lane's group lies inside. */
 template <int RANK> FLOE_DEV uint32_t fast_valid(const fast_tile &t, uint32_t s)
 {
     const uint32_t lane = floe_lane();
     if (RANK == 1)
-        return low_bits(floe_cells_inside(read_anew(t.nx), s * FLOE_STEP_VALUES + lane * GROUP, GROUP));
+        return floe_low_bits(floe_cells_inside(read_anew(t.nx), s * FLOE_STEP_VALUES + lane * GROUP, GROUP));
     const uint32_t row =
-        low_bits(floe_cells_inside(read_anew(t.nx), 4 * (RANK == 2 ? lane : lane % 8), 4)) * 0x11111111u;
+        floe_low_bits(floe_cells_inside(read_anew(t.nx), 4 * (RANK == 2 ? lane : lane % 8), 4)) * 0x11111111u;
     if (RANK == 2)
-        return row & low_bits(4 * floe_cells_inside(read_anew(t.nz), 8 * s, 8));
-    const uint32_t plane = row & low_bits(4 * floe_cells_inside(read_anew(t.ny), 4 * (lane / 8), 4));
+        return row & floe_low_bits(4 * floe_cells_inside(read_anew(t.nz), 8 * s, 8));
+    const uint32_t plane = row & floe_low_bits(4 * floe_cells_inside(read_anew(t.ny), 4 * (lane / 8), 4));
     return plane | (floe_cells_inside(read_anew(t.nz), 2 * s, 2) == 2 ? plane << 16 : 0);
 }
 

@@ -55,6 +55,9 @@ template <class T> FLOE_DEV T floe_sum_before(T v)
 
 /* ---- bit planes ---------------------------------------------------------------------------------------------------- */
 
+/* The lowest n bits, n at most 32. */
+FLOE_DEV uint32_t floe_low_bits(uint32_t n) { return n < 32 ? (1u << n) - 1 : FLOE_ALL_LANES; }
+
 /* Bits of m from a, others from b: one instruction, of which the compiler makes two where it knows some bits to be 0. */
 FLOE_DEV uint32_t floe_merge_bits(uint32_t a, uint32_t b, uint32_t m)
 {
