@@ -68,7 +68,6 @@ static void cleared_take(compression *c, floe_arena *a)
     c->cleared = floe_arena_take(a, 0, 1);
     c->status = floe_arena_take(a, 1, sizeof *c->status);
     c->finish.total = floe_arena_take(a, 1, sizeof *c->finish.total);
-    c->resolve.done = floe_arena_take(a, 1, sizeof *c->resolve.done);
     if (c->few) {
         c->few_finish = floe_arena_take(a, 1, sizeof *c->few_finish);
         floe_device_encode_state_take(&c->encode, a);
@@ -83,6 +82,7 @@ static void cleared_take(compression *c, floe_arena *a)
 /* All device memory of a call. */
 static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, floe_error *err)
 {
+    c->resolve.done = floe_arena_take(state, 1, sizeof *c->resolve.done);
     cleared_take(c, c->tidy ? state : a);
     c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
@@ -105,7 +105,7 @@ static floe_status scratch_get(floe_ctx *ctx, compression *c)
 /* Few tiles: one kernel, and one before it unless no value decides anything. */
 static floe_status start_few(floe_ctx *ctx, const compression *c)
 {
-    static_assert(sizeof((floe_few_job *)0)->header == sizeof c->resolve.ready_header, "a header without attributes");
+    static_assert(sizeof((floe_few_job *)0)->header == sizeof c->resolve.header_words, "a header without attributes");
     floe_few_job job = {.call = c->encode.lorenzo,
                         .finish = c->few_finish,
                         .cleared = c->cleared,
@@ -114,10 +114,10 @@ static floe_status start_few(floe_ctx *ctx, const compression *c)
                         .pwrel = c->finish.pwrel};
     if (!c->tidy)
         FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, &ctx->err));
-    job.is_ready = c->resolve.ready_nwords && floe_lorenzo_ready_of(&job.call, &c->resolve.ready, &job.ready);
+    job.is_ready = !floe_resolve_scans(&c->resolve) && floe_lorenzo_ready_of(&job.call, &c->resolve.ready, &job.ready);
     if (job.is_ready) {
-        memcpy(job.header, c->resolve.ready_header, sizeof job.header);
-        job.header_nwords = c->resolve.ready_nwords;
+        memcpy(job.header, c->resolve.header_words, sizeof job.header);
+        job.header_nwords = c->resolve.header_nwords;
     } else {
         FLOE_CUDA(&ctx->err, floe_resolve_cuda(&c->resolve, &job.call, ctx->cuda.stream));
     }
@@ -193,6 +193,7 @@ static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
     scan.status = c->status;
     scan.cleared = c->cleared;
     scan.cleared_nbytes = c->cleared_nbytes;
+    FLOE_TRY(floe_resolve_prepare(&scan, err));
     floe_device_encode_aim(&c->encode, NULL, 0, c->status, scan.params);
     FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode.lorenzo, ctx->cuda.stream));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));

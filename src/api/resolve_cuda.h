@@ -3,8 +3,7 @@
  * The device's resolve.h: the first step of a compression whose field lies in device memory. Range and fill value where
  * they matter, the absolute bound, the codec's parameters, the stream's header; and the chunks of the codec's call.
  *
- * Launches: one, for all of that (two with very many chunks); one more where values are scanned, to clear what is to be
- * cleared; one more where the call may be lossless.
+ * Launches: one, for all of that (two with very many chunks); one more where the call may be lossless.
  */
 #ifndef FLOE_API_RESOLVE_CUDA_H
 #define FLOE_API_RESOLVE_CUDA_H
@@ -31,17 +30,17 @@ typedef struct floe_resolve_job {
     floe_dev_params *params;
     floe_dev_range *range; /* out, where values are scanned; NULL: nobody asks */
     void *scratch;         /* floe_range_scratch_nbytes, 64-byte aligned */
-    uint32_t *done;        /* a word that is 0 at first, and of no use after the call */
+    uint64_t *done;        /* a word that is 0 at first, and again after the call; not among what is cleared */
     uint32_t *status;
-    void *cleared; /* becomes 0 before anything else; done and status are in it. NULL: the caller has seen to them */
+    void *cleared;         /* becomes 0, and status is in it. NULL: the caller has seen to that */
     size_t cleared_nbytes; /* a multiple of 4 */
-    /* Where no value is looked at the host knows it all: see floe_resolve_prepare. 0 words: the device finds out. */
-    uint32_t ready_nwords;                         /* of the header, 8 bytes each */
-    uint64_t ready_header[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes */
-    floe_dev_params ready;
+    /* What the host knows: see floe_resolve_prepare */
+    uint32_t header_nwords;                        /* 8 bytes each */
+    uint64_t header_words[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes, nor what values decide */
+    floe_dev_params ready;                         /* where no value is looked at */
 } floe_resolve_job;
 
-/* Works out on the host what no value decides; does nothing for a job that scans. */
+/* Works out what no value decides; before floe_resolve_cuda. */
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
 
 /* Whether such a job reads the values, and so needs scratch and done. */

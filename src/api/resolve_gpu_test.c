@@ -42,7 +42,8 @@ typedef struct device {
     answer *answer;
     floe_dev_chunk *chunks;
     floe_huffman_hist *hists;
-    uint32_t *words; /* done, status and others that are cleared, NCLEARED; then retry */
+    uint32_t *words; /* status and others that are cleared, NCLEARED; then retry */
+    uint64_t *done;
 } device;
 
 static floe_lorenzo_encode_call call_of(const floe_header *h, const floe_field *f, device *d)
@@ -78,7 +79,7 @@ static floe_lorenzo_encode_call call_of(const floe_header *h, const floe_field *
 static void device_close(device *d)
 {
     void *all[] = {d->values,    d->scratch, d->place[0], d->place[1], d->tables[0], d->tables[1],
-                   d->tables[2], d->answer,  d->chunks,   d->hists,    d->words};
+                   d->tables[2], d->answer,  d->chunks,   d->hists,    d->words,     d->done};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             CU(cudaFree(all[i]));
@@ -103,6 +104,8 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     d.scratch = device_memory(floe_range_scratch_nbytes());
     d.answer = device_memory(sizeof *d.answer);
     d.words = device_memory((NCLEARED + 1) * sizeof *d.words);
+    d.done = device_memory(sizeof *d.done);
+    CU(cudaMemset(d.done, 0, sizeof *d.done));
     CU(cudaMemcpy(d.values, f->data, nbytes, cudaMemcpyHostToDevice));
     CU(cudaMemset(d.words, by_call ? 0xEE : 0, NCLEARED * sizeof *d.words));
     CU(cudaMemset(d.answer, 0xEE, sizeof *d.answer));
@@ -113,15 +116,19 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     call.params = job.params = &d.answer->params;
     job.range = &d.answer->range;
     job.scratch = d.scratch;
-    job.done = d.words;
-    call.status = job.status = d.words + 1;
+    job.done = d.done;
+    call.status = job.status = d.words;
     call.retry = d.words + NCLEARED;
     job.cleared = by_call ? d.words : NULL;
     job.cleared_nbytes = by_call ? NCLEARED * sizeof *d.words : 0;
+    assert_int_equal(floe_resolve_prepare(&job, NULL), FLOE_OK);
     CU(floe_resolve_cuda(&job, &call, NULL));
     uint32_t words[NCLEARED];
+    uint64_t done;
+    fetch(&done, d.done, sizeof done);
+    assert_int_equal(done, 0);
     fetch(words, d.words, sizeof words);
-    for (int i = 2; i < NCLEARED; i++)
+    for (int i = 1; i < NCLEARED; i++)
         assert_int_equal(words[i], 0);
     fetch(&a, d.answer, sizeof a);
     fetch(&a.status, job.status, sizeof a.status);

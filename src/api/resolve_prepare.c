@@ -9,17 +9,19 @@
 
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err)
 {
+    const bool scans = floe_resolve_scans(job);
     floe_header h = job->header;
-    size_t nbytes = floe_header_nbytes(&h);
-    if (floe_resolve_scans(job))
-        return FLOE_OK;
     if (!job->complete)
-        h.abs_bound = floe_resolve_abs_bound(h.mode, h.bound, NULL);
-    const floe_codec_params p = floe_resolve_codec(&h);
-    floe_lorenzo_params_make(&p, &job->ready);
-    FLOE_TRY(floe_header_write(&h, job->ready_header, sizeof job->ready_header, err));
-    job->ready_nwords = (uint32_t)(nbytes / 8);
-    return FLOE_OK;
+        h.abs_bound = floe_resolve_needs_range(h.mode) ? 0 : floe_resolve_abs_bound(h.mode, h.bound, NULL);
+    if (scans) {
+        h.has_fill = false;
+        h.fill_bits = 0;
+    } else {
+        const floe_codec_params p = floe_resolve_codec(&h);
+        floe_lorenzo_params_make(&p, &job->ready);
+    }
+    job->header_nwords = (uint32_t)(floe_header_nbytes(&h) / 8);
+    return floe_header_write(&h, job->header_words, sizeof job->header_words, err);
 }
 
 #endif

@@ -122,14 +122,12 @@ floe_status floe_zfp_device_range(floe_ctx *ctx, void *arg)
     floe_range_job job = floe_range_job_of(f->data, f->dtype, f->rank, f->shape, f->stride);
     floe_arena plan = floe_arena_plan(), arena;
     floe_dev_range *range, found;
-    floe_arena_take(&plan, 1, sizeof *job.done);
     floe_arena_take(&plan, 1, sizeof *range);
     floe_arena_take(&plan, floe_range_scratch_nbytes(), 1);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
-    job.done = floe_arena_take(&arena, 1, sizeof *job.done);
     range = floe_arena_take(&arena, 1, sizeof *range);
     job.scratch = floe_arena_take(&arena, floe_range_scratch_nbytes(), 1);
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, job.done, sizeof *job.done, &ctx->err));
+    job.done = ctx->cuda.state;
     FLOE_CUDA(&ctx->err, floe_range_scan_cuda(&job, range, ctx->cuda.stream));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, range, sizeof found, &ctx->err));
     call->range = found.range;

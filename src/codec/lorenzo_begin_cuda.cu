@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(THREADS)
 {
     __shared__ int votes;
     const floe_quantizer *quantizer = call.params ? &call.params->quantizer : NULL;
-    floe_lorenzo_clear_grid(&call);
+    floe_lorenzo_clear_share(floe_share_all(), &call);
     for (uint64_t c = blockIdx.x * chunks_a_block; c < call.grid.nchunks; c += gridDim.x * chunks_a_block)
         floe_lorenzo_begin_block(&call, c, floe_min64(chunks_a_block, call.grid.nchunks - c), quantizer, &votes);
 }

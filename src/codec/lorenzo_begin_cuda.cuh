@@ -13,27 +13,38 @@
 
 /* ---- clearing ------------------------------------------------------------------------------------------------------ */
 
-/* All threads of the grid share the work; to is 16-byte aligned. */
-FLOE_DEV void floe_clear_grid(void *to, uint64_t nbytes)
+/* Work of nblocks blocks, of which this is number `block`. */
+typedef struct floe_share {
+    uint32_t block, nblocks;
+} floe_share;
+
+FLOE_DEV floe_share floe_share_all()
 {
-    const uint64_t nthreads = (uint64_t)gridDim.x * blockDim.x, me = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    floe_share c = {blockIdx.x, gridDim.x};
+    return c;
+}
+
+/* to is 16-byte aligned. */
+FLOE_DEV void floe_clear_share(floe_share c, void *to, uint64_t nbytes)
+{
+    const uint64_t nthreads = (uint64_t)c.nblocks * blockDim.x, me = (uint64_t)c.block * blockDim.x + threadIdx.x;
     for (uint64_t i = me; i < nbytes / 16; i += nthreads)
         ((uint4 *)to)[i] = make_uint4(0, 0, 0, 0);
     for (uint64_t i = nbytes / 16 * 16 + me; i < nbytes; i += nthreads)
         ((uint8_t *)to)[i] = 0;
 }
 
-FLOE_DEV void floe_lorenzo_clear_grid(const floe_lorenzo_encode_call *call)
+FLOE_DEV void floe_lorenzo_clear_share(floe_share c, const floe_lorenzo_encode_call *call)
 {
     for (int i = 0; i < 2; i++)
         if (call->place_state[i])
-            floe_clear_grid(call->place_state[i], call->place_nbytes);
+            floe_clear_share(c, call->place_state[i], call->place_nbytes);
     if (call->huffman)
-        floe_clear_grid(call->hists, call->grid.nchunks * sizeof *call->hists);
+        floe_clear_share(c, call->hists, call->grid.nchunks * sizeof *call->hists);
     const floe_table_room room = floe_table_room_of(&call->grid, call->field.rank);
     if (call->lossless && room.most)
-        floe_clear_grid(floe_table_state_of(call, room), floe_table_state_nbytes(call->grid.nchunks));
-    if (blockIdx.x == 0 && threadIdx.x == 0)
+        floe_clear_share(c, floe_table_state_of(call, room), floe_table_state_nbytes(call->grid.nchunks));
+    if (c.block == 0 && threadIdx.x == 0)
         *call->retry = 0;
 }
 
@@ -146,14 +157,15 @@ FLOE_DEV void floe_lorenzo_begin_block(const floe_lorenzo_encode_call *call, uin
     }
 }
 
-/* All chunks of such a call; all threads of the grid share the work. */
-FLOE_DEV void floe_lorenzo_begin_even(const floe_lorenzo_encode_call *call, const floe_lorenzo_even *even)
+/* All chunks of such a call. */
+FLOE_DEV void floe_lorenzo_begin_even(floe_share share, const floe_lorenzo_encode_call *call,
+                                      const floe_lorenzo_even *even)
 {
     static_assert(FLOE_MAX_RANK == 4 && sizeof(floe_dev_chunk) % 8 == 0 && offsetof(floe_dev_chunk, origin) % 8 == 0,
                   "words of 8 bytes");
     enum { WORDS = sizeof(floe_dev_chunk) / 8, ORIGIN = offsetof(floe_dev_chunk, origin) / 8 };
-    const uint64_t nwords = call->grid.nchunks * WORDS, nthreads = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < nwords; i += nthreads) {
+    const uint64_t nwords = call->grid.nchunks * WORDS, nthreads = (uint64_t)share.nblocks * blockDim.x;
+    for (uint64_t i = (uint64_t)share.block * blockDim.x + threadIdx.x; i < nwords; i += nthreads) {
         uint64_t word = ((const uint64_t *)&even->chunk)[i % WORDS];
         if (i % WORDS == ORIGIN) {
             uint32_t rest = (uint32_t)(i / WORDS);

@@ -121,7 +121,8 @@ bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *c, const floe_quantize
     }
     full_chunk(g, &c->field, &even->chunk);
     even->chunk.encoder = c->huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
-    even->chunk.quantizer = *quantizer;
+    if (quantizer)
+        even->chunk.quantizer = *quantizer;
     return true;
 }
 

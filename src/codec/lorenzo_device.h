@@ -151,7 +151,7 @@ typedef struct floe_lorenzo_even {
     int64_t step[FLOE_MAX_RANK];   /* bytes of the field from one to the next */
 } floe_lorenzo_even;
 
-/* What begin would find out with this quantizer; false: the host cannot know, or chunks differ. */
+/* What begin would find out with this quantizer (NULL: it is not known yet); false: the host cannot know, or chunks differ. */
 bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
                           floe_lorenzo_even *even);
 

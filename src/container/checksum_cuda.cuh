@@ -48,13 +48,11 @@ FLOE_DEV uint64_t floe_warp_sum(uint64_t v)
 
 /* ---- up to 240 bytes: a lane has a term --------------------------------------------------------------------------- */
 
-FLOE_DEV uint64_t floe_warp_xxh3_short(const uint8_t *p, uint32_t n, uint64_t *stage)
+/* stage: the data, and zeros behind it up to FLOE_STAGE_WORDS; seen by all lanes. */
+FLOE_DEV uint64_t floe_warp_xxh3_staged(const uint64_t *stage, uint32_t n)
 {
     const uint32_t lane = floe_lane();
     const uint8_t *s = (const uint8_t *)stage;
-    __syncwarp();
-    stage[lane] = floe_load8_cut(p, n, lane);
-    __syncwarp();
     if (n <= 16)
         return floe_xxh3_0_16(s, n);
     if (n <= 128) {
@@ -64,6 +62,14 @@ FLOE_DEV uint64_t floe_warp_xxh3_short(const uint8_t *p, uint32_t n, uint64_t *s
     uint64_t term = lane < floe_xxh3_129_240_terms(n) ? floe_xxh3_129_240_term(s, n, lane) : 0;
     bool first = lane < FLOE_XXH3_129_240_FIRST;
     return floe_xxh3_129_240_end(n, floe_warp_sum(first ? term : 0), floe_warp_sum(first ? 0 : term));
+}
+
+FLOE_DEV uint64_t floe_warp_xxh3_short(const uint8_t *p, uint32_t n, uint64_t *stage)
+{
+    __syncwarp();
+    stage[floe_lane()] = floe_load8_cut(p, n, floe_lane());
+    __syncwarp();
+    return floe_warp_xxh3_staged(stage, n);
 }
 
 /* ---- more: a lane has an accumulator, as have three others -------------------------------------------------------- */

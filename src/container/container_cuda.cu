@@ -3,7 +3,7 @@
  * Payloads of a stream in device memory: hashed by all blocks of the device, to finish a stream or to verify one. Reading
  * all the rest is in container_open_cuda.cu. The block that is done last does what needs the checksums of all.
  */
-#include "container/container_cuda.cuh"
+#include "container/container_cuda.h"
 
 #include "base/dev_report_math.h"
 #include "container/payload_hash.cuh"
@@ -26,11 +26,6 @@ uint32_t blocks_for(uint64_t nbytes, uint64_t nrecords)
 }
 
 uint64_t scratch_nbytes(uint64_t nrecords) { return FLOE_TALLY_NBYTES * (nrecords + 1); }
-
-/* ---- header ---------------------------------------------------------------------------------------------------------- */
-
-/* One thread. */
-__global__ void header_write_kernel(const floe_dev_header *header, uint8_t *dst) { floe_header_write_dev(header, dst); }
 
 /* ---- finishing a stream -------------------------------------------------------------------------------------------- */
 
@@ -221,13 +216,6 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void container_verify_
 
 uint64_t floe_container_finish_nbytes(uint64_t nrecords) { return scratch_nbytes(nrecords); }
 uint64_t floe_container_verify_nbytes(uint64_t nrecords) { return scratch_nbytes(nrecords); }
-
-int floe_header_write_cuda(const floe_dev_header *header, void *dst, void *stream)
-{
-    uint8_t *to = (uint8_t *)dst;
-    FLOE_LAUNCH(header_write_kernel, 1, 1, 0, (cudaStream_t)stream, header, to);
-    return (int)cudaGetLastError();
-}
 
 int floe_container_finish_cuda(const floe_container_finish *job, void *stream)
 {

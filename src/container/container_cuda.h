@@ -25,10 +25,6 @@ typedef floe_header floe_dev_header;
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* A header without attributes to dst: floe_header_plain_nbytes(rank) bytes, a multiple of 8. Its fields are right: nothing is
- * checked. Kernels that know the header have floe_header_write_dev in container_cuda.cuh instead. */
-int floe_header_write_cuda(const floe_dev_header *header, void *dst, void *stream);
-
 typedef struct floe_container_finish {
     uint8_t *stream; /* the payloads are there, each FLOE_RECORD_HEAD_NBYTES behind its record's offset */
     uint64_t capacity;

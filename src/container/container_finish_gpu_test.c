@@ -33,8 +33,7 @@ static void finish_in_room(const sample *s, uint64_t first_record, bool with_ind
                                  .total = dev_filled(0xC3, 8),
                                  .failed = dev_of(&zero, sizeof zero)};
     uint32_t *again = dev_filled(0, sizeof *again);
-    for (int k = 0; k < 3;
-         k++) { /* scratch serves again, and so it does whether a kernel before has done something or not */
+    for (int k = 0; k < 3; k++) { /* scratch serves again, whether a kernel before has done something or not */
         job.again = k ? again : NULL;
         CU(cudaMemset(again, k == 2, sizeof *again));
         CU(cudaMemset((uint8_t *)job.stream + s->end, 0xC3, (size_t)(total - s->end)));
@@ -255,47 +254,6 @@ static void the_report_is_that_of_all_chunks(void **state)
     sample_free(&s);
 }
 
-/* ---- headers ------------------------------------------------------------------------------------------------------- */
-
-static void write_and_compare(const floe_header *h)
-{
-    uint8_t expected[256], got[256];
-    size_t n = floe_header_nbytes(h);
-    assert_int_equal(floe_header_write(h, expected, sizeof expected, NULL), FLOE_OK);
-    floe_header *dev = dev_of(h, sizeof *h);
-    uint8_t *dst = dev_alloc(n);
-    CU(floe_header_write_cuda(dev, dst, NULL));
-    fetch(got, dst, n);
-    assert_memory_equal(got, expected, n);
-    drop(dev), drop(dst);
-}
-
-static void headers_are_written(void **state)
-{
-    (void)state;
-    const double nan = floe_f64_of(0xFFF123456789ABCDu);
-    for (uint32_t rank = 1; rank <= FLOE_MAX_RANK; rank++) {
-        floe_header h = {.dtype = rank % 2 ? FLOE_F32 : FLOE_F64,
-                         .rank = rank,
-                         .shape = {70, 80, 90, 100},
-                         .chunk = {32, 80, 64, 1},
-                         .codec = FLOE_CODEC_LORENZO,
-                         .preset = FLOE_PRESET_FAST,
-                         .mode = FLOE_BOUND_REL,
-                         .bound = 1e-3,
-                         .abs_bound = 0.25,
-                         .value_min = -125,
-                         .value_max = 125,
-                         .has_fill = true,
-                         .fill_bits = 0xC0C38780u};
-        write_and_compare(&h);
-        h.mode = FLOE_BOUND_PWREL, h.abs_bound = nan, h.value_min = h.value_max = nan, h.preset = FLOE_PRESET_BALANCED;
-        write_and_compare(&h);
-        h.mode = FLOE_BOUND_LOSSLESS, h.has_fill = false, h.fill_bits = 0; /* whatever the bounds say */
-        write_and_compare(&h);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,7 +264,6 @@ int main(void)
         cmocka_unit_test(a_stream_without_records),
         cmocka_unit_test(failures_stop_finishing),
         cmocka_unit_test(the_report_is_that_of_all_chunks),
-        cmocka_unit_test(headers_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

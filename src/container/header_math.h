@@ -64,21 +64,40 @@ FLOE_HD uint32_t floe_header_version(const floe_header *h)
     return floe_mode_is_size((int)h->mode) ? 3 : floe_dtype_is_integer(h->dtype) ? 2 : 1;
 }
 
+/* What the values of a field decide. */
+typedef struct floe_header_found {
+    double abs_bound, min, max;
+    bool has_fill;
+    uint64_t fill_bits;
+} floe_header_found;
+
+/* Word i of a header that is packed without that. */
+FLOE_HD uint64_t floe_header_word_found(uint32_t i, uint64_t word, const floe_header_found *found)
+{
+    switch (i) {
+    case 2: return word | (uint64_t)(found->has_fill ? FLOE_HEADER_FLAG_FILL : 0) << 40;
+    case 5: return floe_header_real_bits(found->abs_bound);
+    case 6: return floe_header_real_bits(found->min);
+    case 7: return floe_header_real_bits(found->max);
+    case 8: return found->fill_bits;
+    default: return word;
+    }
+}
+
 /* nbytes: of the whole header. */
 FLOE_HD void floe_header_pack(const floe_header *h, uint32_t nbytes, uint64_t *words)
 {
-    bool lossless = h->mode == FLOE_BOUND_LOSSLESS;
+    const bool lossless = h->mode == FLOE_BOUND_LOSSLESS;
+    const floe_header_found found = {lossless ? 0 : h->abs_bound, h->value_min, h->value_max, h->has_fill,
+                                     h->fill_bits};
     words[0] = floe_magic_word(FLOE_MAGIC_HEADER);
     words[1] = floe_header_version(h) * (uint64_t)0x10001 | (uint64_t)nbytes << 32;
     words[2] = (uint64_t)(uint8_t)h->dtype | (uint64_t)(uint8_t)h->rank << 8 | (uint64_t)(uint8_t)h->codec << 16 |
-               (uint64_t)(uint8_t)h->preset << 24 | (uint64_t)(uint8_t)h->mode << 32 |
-               (uint64_t)(h->has_fill ? FLOE_HEADER_FLAG_FILL : 0) << 40;
+               (uint64_t)(uint8_t)h->preset << 24 | (uint64_t)(uint8_t)h->mode << 32;
     words[3] = h->nattrs;
     words[4] = lossless ? 0 : floe_header_real_bits(h->bound);
-    words[5] = lossless ? 0 : floe_header_real_bits(h->abs_bound);
-    words[6] = floe_header_real_bits(h->value_min);
-    words[7] = floe_header_real_bits(h->value_max);
-    words[8] = h->fill_bits;
+    for (uint32_t i = 2; i < FLOE_HEADER_FIXED_WORDS; i++)
+        words[i] = floe_header_word_found(i, words[i], &found);
     for (uint32_t i = 0; i < h->rank; i++) {
         words[FLOE_HEADER_FIXED_WORDS + i] = h->shape[i];
         words[FLOE_HEADER_FIXED_WORDS + h->rank + i] = h->chunk[i];

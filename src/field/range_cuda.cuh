@@ -4,7 +4,8 @@
  *
  * Values are compared as keys: bit patterns as integers that grow with the value. A block takes tiles of the field, from
  * its far end to its beginning, so that the beginning is still in cache when the next kernel starts there. A lane keeps
- * what it has seen; the blocks' results go to scratch, and the block that is done last merges them.
+ * what it has seen; the blocks' results go to scratch. The last block of a grid does not scan, but waits for them, and has time
+ * before that to bring the code near that the answer takes.
  *
  * Fill detection needs to know how often the least key occurs and which comes next. Taking note of that costs more than the
  * comparison itself, so a warp looks closely only at groups of values where some key is below its limit: the second least
@@ -14,7 +15,7 @@
 #ifndef FLOE_FIELD_RANGE_CUDA_CUH
 #define FLOE_FIELD_RANGE_CUDA_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_counter.cuh"
 #include "field/fill_math.h"
 #include "field/range_cuda.h"
 #include "field/runs_cuda.cuh"
@@ -27,15 +28,6 @@ enum {
     FLOE_RANGE_LOADS = 4, /* of 16 bytes, that a thread has under way */
     FLOE_RANGE_TILE_NBYTES = FLOE_RANGE_THREADS * FLOE_RANGE_LOADS * 16
 };
-
-/* What some of the values are like. Keys are widened to 64 bits; FLOE_RANGE_NONE_LOW and _HIGH: there is none. */
-typedef struct floe_range_part {
-    int64_t low, low2, high, high2; /* least, next above it; greatest, next below it */
-    uint64_t nlow, nhigh;           /* how many have the key low, high */
-    uint64_t nodd, nfill;           /* not finite; fill */
-} floe_range_part;
-
-enum { FLOE_RANGE_PART_WORDS = sizeof(floe_range_part) / 8 };
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------- */
 
@@ -105,10 +97,80 @@ template <> struct floe_range_keys<int64_t> {
     }
 };
 
-FLOE_DEV int32_t floe_range_shuffle(int32_t v, int lanes) { return __shfl_xor_sync(FLOE_ALL_LANES, v, lanes); }
-FLOE_DEV int64_t floe_range_shuffle(int64_t v, int lanes)
+/* ---- over a warp --------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV int32_t floe_range_least(int32_t v) { return __reduce_min_sync(FLOE_ALL_LANES, v); }
+FLOE_DEV int32_t floe_range_most(int32_t v) { return __reduce_max_sync(FLOE_ALL_LANES, v); }
+/* Halves: the greater ones decide, and of those lanes whose are the same the others. */
+FLOE_DEV int64_t floe_range_least(int64_t v)
 {
-    return (int64_t)__shfl_xor_sync(FLOE_ALL_LANES, (long long)v, lanes);
+    const int32_t high = __reduce_min_sync(FLOE_ALL_LANES, (int32_t)(v >> 32));
+    const uint32_t low = __reduce_min_sync(FLOE_ALL_LANES, (int32_t)(v >> 32) == high ? (uint32_t)v : UINT32_MAX);
+    return (int64_t)((uint64_t)(uint32_t)high << 32 | low);
+}
+FLOE_DEV int64_t floe_range_most(int64_t v)
+{
+    const int32_t high = __reduce_max_sync(FLOE_ALL_LANES, (int32_t)(v >> 32));
+    const uint32_t low = __reduce_max_sync(FLOE_ALL_LANES, (int32_t)(v >> 32) == high ? (uint32_t)v : 0u);
+    return (int64_t)((uint64_t)(uint32_t)high << 32 | low);
+}
+/* Of counts whose sum is below 2^56. */
+FLOE_DEV uint64_t floe_range_sum(uint64_t v)
+{
+    const uint64_t low = __reduce_add_sync(FLOE_ALL_LANES, (uint32_t)v & 0xFFFFFFu);
+    return low + ((uint64_t)__reduce_add_sync(FLOE_ALL_LANES, (uint32_t)(v >> 24)) << 24);
+}
+
+/* ---- what values are like ------------------------------------------------------------------------------------------ */
+
+/* Of some of the values. NONE_LOW and NONE_HIGH: there is none. */
+template <typename T> struct floe_range_part {
+    typedef typename floe_range_keys<T>::key key;
+    key low, low2, high, high2; /* least, a next above it; greatest, a next below it */
+    uint64_t nlow, nhigh;       /* how many have the key low, high */
+    uint64_t nodd, nfill;       /* not finite; fill */
+};
+
+template <typename T> FLOE_DEV floe_range_part<T> floe_range_part_none()
+{
+    typedef floe_range_keys<T> keys;
+    return {keys::NONE_LOW, keys::NONE_LOW, keys::NONE_HIGH, keys::NONE_HIGH, 0, 0, 0, 0};
+}
+
+/* One as most are, for who wants to have done something with one before. */
+template <typename T> FLOE_DEV floe_range_part<T> floe_range_part_some()
+{
+    const typename floe_range_keys<T>::key most = floe_range_keys<T>::GREATEST / 2; /* of 1.5, if that */
+    return {-most - 1, -most, most, most - 1, 1, 1, 0, 0};
+}
+
+template <typename T> FLOE_DEV void floe_range_part_add(floe_range_part<T> *a, const floe_range_part<T> &b)
+{
+    a->low2 = b.low == a->low ? min(a->low2, b.low2) : b.low < a->low ? min(a->low, b.low2) : min(a->low2, b.low);
+    a->nlow = (a->low <= b.low ? a->nlow : 0) + (b.low <= a->low ? b.nlow : 0);
+    a->low = min(a->low, b.low);
+    a->high2 = b.high == a->high  ? max(a->high2, b.high2)
+               : b.high > a->high ? max(a->high, b.high2)
+                                  : max(a->high2, b.high);
+    a->nhigh = (a->high >= b.high ? a->nhigh : 0) + (b.high >= a->high ? b.nhigh : 0);
+    a->high = max(a->high, b.high);
+    a->nodd += b.nodd;
+    a->nfill += b.nfill;
+}
+
+/* Those of a warp's lanes together, for all of them. */
+template <typename T> FLOE_DEV floe_range_part<T> floe_range_merge_warp(const floe_range_part<T> &p)
+{
+    floe_range_part<T> m;
+    m.low = floe_range_least(p.low);
+    m.low2 = floe_range_least(p.low == m.low ? p.low2 : p.low);
+    m.nlow = floe_range_sum(p.low == m.low ? p.nlow : 0);
+    m.high = floe_range_most(p.high);
+    m.high2 = floe_range_most(p.high == m.high ? p.high2 : p.high);
+    m.nhigh = floe_range_sum(p.high == m.high ? p.nhigh : 0);
+    m.nodd = floe_range_sum(p.nodd);
+    m.nfill = floe_range_sum(p.nfill);
+    return m;
 }
 
 /* ---- what a lane has seen ------------------------------------------------------------------------------------------ */
@@ -119,30 +181,29 @@ template <typename T> struct floe_range_lane {
     key low, low2, high, high2;
     uint32_t nlow, nhigh, nodd, nfill;
     key limit_low, limit_high; /* of the warp: a group is of interest below, or above */
+    bool glances;              /* of the warp: see floe_range_glance */
 };
 
 /* Of a block. */
-typedef struct floe_range_shared {
-    floe_range_part parts[FLOE_RANGE_WARPS];
-    uint32_t is_last;
-} floe_range_shared;
+template <typename T> struct floe_range_shared {
+    floe_range_part<T> parts[FLOE_RANGE_WARPS];
+};
 
 /* How a scan treats values: what fill is, and whether it is looked for. */
 enum floe_range_mode { FLOE_RANGE_PLAIN, FLOE_RANGE_FILL, FLOE_RANGE_DETECT };
 
-/* The warp's limits from what it has seen. */
-template <typename T> FLOE_DEV void floe_range_limit(floe_range_lane<T> *l)
+template <typename T> FLOE_DEV floe_range_part<T> floe_range_part_of(const floe_range_lane<T> &l)
+{
+    return {l.low, l.low2, l.high, l.high2, l.nlow, l.nhigh, l.nodd, l.nfill};
+}
+
+/* The warp's limits from what it has seen: least, a next one above, greatest, a next one below. */
+template <typename T>
+FLOE_DEV void floe_range_limit(floe_range_lane<T> *l, typename floe_range_keys<T>::key low,
+                               typename floe_range_keys<T>::key low2, typename floe_range_keys<T>::key high,
+                               typename floe_range_keys<T>::key high2)
 {
     typedef floe_range_keys<T> keys;
-    typename keys::key low = l->low, low2 = l->low2, high = l->high, high2 = l->high2;
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
-        const typename keys::key a = floe_range_shuffle(low, d), a2 = floe_range_shuffle(low2, d);
-        const typename keys::key b = floe_range_shuffle(high, d), b2 = floe_range_shuffle(high2, d);
-        low2 = a == low ? min(low2, a2) : a < low ? min(low, a2) : min(low2, a);
-        low = min(low, a);
-        high2 = b == high ? max(high2, b2) : b > high ? max(high, b2) : max(high2, b);
-        high = max(high, b);
-    }
     const double least = keys::value(low), most = keys::value(high);
     const bool low_may = low2 == keys::NONE_LOW || floe_fill_min_possible(least, keys::value(low2), most);
     const bool high_may = high2 == keys::NONE_HIGH || floe_fill_max_possible(least, keys::value(high2), most);
@@ -150,7 +211,33 @@ template <typename T> FLOE_DEV void floe_range_limit(floe_range_lane<T> *l)
     l->limit_high = high_may ? high2 : high;
 }
 
-/* Takes note of the least and greatest keys of a group exactly. Bit j of valid: key j is a value of the field. */
+/* Of most fields neither end can be fill, and to know that it is enough to have met some value near each: this group's. False:
+ * it does not tell, and is to be noted. All lanes of the warp come here together. */
+template <typename T>
+FLOE_DEV bool floe_range_glance(floe_range_lane<T> *l, typename floe_range_keys<T>::key least,
+                                typename floe_range_keys<T>::key most)
+{
+    typedef floe_range_keys<T> keys;
+    typedef typename keys::key key;
+    const key low = floe_range_least(min(l->low, least)), high = floe_range_most(max(l->high, most));
+    const key low2 = floe_range_least(least > low ? least : keys::NONE_LOW);
+    const key high2 = floe_range_most(most < high ? most : keys::NONE_HIGH);
+    if (low2 == keys::NONE_LOW || high2 == keys::NONE_HIGH)
+        return false;
+    floe_range_lane<T> seen = *l;
+    floe_range_limit(&seen, low, low2, high, high2);
+    if (seen.limit_low != low || seen.limit_high != high)
+        return false;
+    seen.low2 = least < l->low ? l->low : least > l->low ? min(l->low2, least) : l->low2;
+    seen.low = min(l->low, least);
+    seen.high2 = most > l->high ? l->high : most < l->high ? max(l->high2, most) : l->high2;
+    seen.high = max(l->high, most);
+    *l = seen;
+    return true;
+}
+
+/* Takes note of the least and greatest keys of a group exactly. Bit j of valid: key j is a value of the field. True: there
+ * was news. */
 template <typename T, int N>
 FLOE_DEV bool floe_range_note(floe_range_lane<T> *l, const typename floe_range_keys<T>::key (&k)[N], uint32_t valid,
                               typename floe_range_keys<T>::key least, typename floe_range_keys<T>::key most)
@@ -177,6 +264,21 @@ FLOE_DEV bool floe_range_note(floe_range_lane<T> *l, const typename floe_range_k
         }
     }
     return l->low != before.low || l->low2 != before.low2 || l->high != before.high || l->high2 != before.high2;
+}
+
+/* Notes a group, and what is of interest from now on. All lanes of the warp come here together. */
+template <typename T, int N>
+FLOE_DEV void floe_range_look(floe_range_lane<T> *l, const typename floe_range_keys<T>::key (&k)[N], uint32_t valid,
+                              typename floe_range_keys<T>::key least, typename floe_range_keys<T>::key most)
+{
+    if (l->glances && floe_range_glance(l, least, most))
+        return;
+    l->glances = false;
+    const bool news = floe_range_note(l, k, valid, least, most);
+    if (!__any_sync(FLOE_ALL_LANES, news))
+        return;
+    const floe_range_part<T> all = floe_range_merge_warp<T>(floe_range_part_of(*l));
+    floe_range_limit(l, all.low, all.low2, all.high, all.high2);
 }
 
 /* Adds a group of keys; all lanes of the warp come here together. WHOLE: all of them are there; else bit j of valid says
@@ -219,141 +321,60 @@ FLOE_DEV void floe_range_take(floe_range_lane<T> *l, const typename floe_range_k
     }
     if (!__any_sync(FLOE_ALL_LANES, least < l->limit_low || most > l->limit_high))
         return;
-    const bool news = floe_range_note(l, k, valid, least, most);
-    if (__any_sync(FLOE_ALL_LANES, news))
-        floe_range_limit(l);
+    floe_range_look(l, k, valid, least, most);
 }
 
 /* ---- merging ------------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV floe_range_part floe_range_part_none()
+/* Merges over a block; the result is right in its first warp. All threads come here. */
+template <typename T>
+FLOE_DEV floe_range_part<T> floe_range_merge_block(const floe_range_part<T> &own, floe_range_shared<T> *s)
 {
-    floe_range_part p = {INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN, 0, 0, 0, 0};
-    return p;
-}
-
-FLOE_DEV void floe_range_part_add(floe_range_part *a, const floe_range_part *b)
-{
-    a->low2 = b->low == a->low ? min(a->low2, b->low2) : b->low < a->low ? min(a->low, b->low2) : min(a->low2, b->low);
-    a->nlow = (a->low <= b->low ? a->nlow : 0) + (b->low <= a->low ? b->nlow : 0);
-    a->low = min(a->low, b->low);
-    a->high2 = b->high == a->high  ? max(a->high2, b->high2)
-               : b->high > a->high ? max(a->high, b->high2)
-                                   : max(a->high2, b->high);
-    a->nhigh = (a->high >= b->high ? a->nhigh : 0) + (b->high >= a->high ? b->nhigh : 0);
-    a->high = max(a->high, b->high);
-    a->nodd += b->nodd;
-    a->nfill += b->nfill;
-}
-
-template <typename T> FLOE_DEV floe_range_part floe_range_part_of(const floe_range_lane<T> *l)
-{
-    typedef floe_range_keys<T> keys;
-    floe_range_part p;
-    p.low = l->low == keys::NONE_LOW ? INT64_MAX : (int64_t)l->low;
-    p.low2 = l->low2 == keys::NONE_LOW ? INT64_MAX : (int64_t)l->low2;
-    p.high = l->high == keys::NONE_HIGH ? INT64_MIN : (int64_t)l->high;
-    p.high2 = l->high2 == keys::NONE_HIGH ? INT64_MIN : (int64_t)l->high2;
-    p.nlow = l->nlow, p.nhigh = l->nhigh, p.nodd = l->nodd, p.nfill = l->nfill;
-    return p;
-}
-
-/* Merges over a block; the result is right in all threads. parts: of FLOE_RANGE_WARPS. */
-FLOE_DEV_SELDOM floe_range_part floe_range_merge_block(floe_range_part p, floe_range_part *parts)
-{
-#pragma unroll 1 /* short code: it is run twice, and fetched from afar the first time */
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
-        floe_range_part other;
-        other.low = floe_range_shuffle(p.low, d), other.low2 = floe_range_shuffle(p.low2, d);
-        other.high = floe_range_shuffle(p.high, d), other.high2 = floe_range_shuffle(p.high2, d);
-        other.nlow = (uint64_t)floe_range_shuffle((int64_t)p.nlow, d);
-        other.nhigh = (uint64_t)floe_range_shuffle((int64_t)p.nhigh, d);
-        other.nodd = (uint64_t)floe_range_shuffle((int64_t)p.nodd, d);
-        other.nfill = (uint64_t)floe_range_shuffle((int64_t)p.nfill, d);
-        floe_range_part_add(&p, &other);
-    }
-    __syncthreads(); /* parts may hold those of a merge before */
+    const floe_range_part<T> warp = floe_range_merge_warp(own);
+    __syncthreads(); /* the shared memory may hold those of a merge before */
     if (floe_lane() == 0)
-        parts[threadIdx.x / FLOE_WARP] = p;
+        s->parts[threadIdx.x / FLOE_WARP] = warp;
     __syncthreads();
-    p = parts[0];
-#pragma unroll 1
-    for (int w = 1; w < FLOE_RANGE_WARPS; w++)
-        floe_range_part_add(&p, &parts[w]);
-    return p;
+    if (threadIdx.x >= FLOE_WARP)
+        return own;
+    return floe_range_merge_warp(threadIdx.x < FLOE_RANGE_WARPS ? s->parts[threadIdx.x] : floe_range_part_none<T>());
 }
 
-/* Hands the block's part in. True in the block that is the last to do so; *p is then that of all blocks. */
-FLOE_DEV_SELDOM bool floe_range_merge_grid(const floe_range_job *job, floe_range_part *p, floe_range_shared *s)
+/* What nscanners blocks have handed in, when so many blocks are done; the result is right in the first warp. All threads of a
+ * block come here. nscanners 0: nobody is waited for, it is to bring the code near. */
+template <typename T>
+FLOE_DEV floe_range_part<T> floe_range_gather(const floe_range_job *job, uint32_t nscanners, uint32_t ndone,
+                                              floe_range_shared<T> *s)
 {
-    uint64_t *parts = (uint64_t *)job->scratch, words[FLOE_RANGE_PART_WORDS];
-    if (gridDim.x == 1)
-        return true;
-    if (threadIdx.x == 0) {
-        memcpy(words, p, sizeof words);
-        for (int i = 0; i < FLOE_RANGE_PART_WORDS; i++)
-            floe_store_shared_state(parts + blockIdx.x * FLOE_RANGE_PART_WORDS + i, words[i]);
-        __threadfence();
-        s->is_last = atomicAdd(job->done, 1u) == gridDim.x - 1;
+    enum { EACH = FLOE_RANGE_MAX_BLOCKS / FLOE_RANGE_THREADS };
+    floe_range_part<T> *own = (floe_range_part<T> *)job->scratch + blockIdx.x,
+                       *parts = (floe_range_part<T> *)job->scratch;
+    if (nscanners == 0) {
+        *own = floe_range_part_some<T>();
+        parts = own, nscanners = 1;
     }
+    if (threadIdx.x == 0)
+        floe_counter_wait(job->done, ndone);
     __syncthreads();
-    if (!s->is_last)
-        return false;
-    __threadfence();
-    *p = floe_range_part_none();
-#pragma unroll 1
-    for (uint32_t b = threadIdx.x; b < gridDim.x; b += FLOE_RANGE_THREADS) {
-        floe_range_part other;
-        for (int i = 0; i < FLOE_RANGE_PART_WORDS; i++)
-            words[i] = floe_load_shared_state(parts + b * FLOE_RANGE_PART_WORDS + i);
-        memcpy(&other, words, sizeof other);
-        floe_range_part_add(p, &other);
-    }
-    *p = floe_range_merge_block(*p, s->parts);
-    return true;
+    floe_range_part<T> p[EACH];
+#pragma unroll
+    for (uint32_t i = 0; i < EACH; i++) /* all on their way at once */
+        p[i] = parts[min(i * FLOE_RANGE_THREADS + threadIdx.x, nscanners - 1)];
+    floe_range_part<T> all = floe_range_part_none<T>();
+#pragma unroll
+    for (uint32_t i = 0; i < EACH; i++)
+        if (i * FLOE_RANGE_THREADS + threadIdx.x < nscanners)
+            floe_range_part_add(&all, p[i]);
+    return floe_range_merge_block(all, s);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------ */
 
-/* Where the values of a field lie: whole tiles of contiguous values from element `head` on, then the rest one by one. */
-typedef struct floe_range_tiles {
-    uint64_t nelems, head, nwhole, ntiles;
-} floe_range_tiles;
-
-FLOE_HD floe_range_tiles floe_range_tiles_of(const floe_range_job *job)
-{
-    floe_range_tiles t;
-    const uint64_t size = floe_dtype_is_narrow(job->dtype) ? 4 : 8, a_tile = FLOE_RANGE_TILE_NBYTES / size;
-    const uint64_t at = (uint64_t)job->data + (uint64_t)job->runs.origin * size;
-    t.nelems = job->runs.count * job->runs.length;
-    t.head = (16 - at % 16) % 16 / size;
-    const bool flat = job->runs.count == 1 && job->runs.step == 1 && t.nelems > t.head;
-    t.nwhole = flat ? (t.nelems - t.head) / a_tile : 0;
-    t.ntiles = t.nwhole + floe_ceil_div(t.nelems - t.nwhole * a_tile, a_tile);
-    return t;
-}
-
-/* from: the thread's first load. */
-template <typename T, floe_range_mode MODE>
-FLOE_DEV void floe_range_whole_tile(const uint8_t *from, typename floe_range_keys<T>::key fill, floe_range_lane<T> *l)
-{
-    typedef floe_range_keys<T> keys;
-    uint4 v[FLOE_RANGE_LOADS];
-    typename keys::key k[FLOE_RANGE_LOADS * keys::A_LOAD];
-#pragma unroll
-    for (int i = 0; i < FLOE_RANGE_LOADS; i++)
-        v[i] = floe_load16_once(from + i * FLOE_RANGE_THREADS * 16);
-#pragma unroll
-    for (int i = 0; i < FLOE_RANGE_LOADS; i++)
-        keys::unpack(v[i], k + i * keys::A_LOAD);
-    floe_range_take<T, MODE, true>(l, k, UINT32_MAX, fill);
-}
-
 /* Elements that are strided, or too few for a whole tile. */
 template <typename T, floe_range_mode MODE>
-FLOE_DEV void floe_range_rest_tile(const floe_range_job *job, const floe_range_tiles *tiles, uint64_t tile,
-                                   floe_range_lane<T> *l)
+FLOE_DEV void floe_range_rest_tile(const floe_range_job *job, uint64_t tile, floe_range_lane<T> *l)
 {
+    const floe_range_tiles *tiles = &job->tiles;
     typedef floe_range_keys<T> keys;
     enum { GROUP = 4, NGROUPS = FLOE_RANGE_LOADS * keys::A_LOAD / GROUP };
     const typename keys::bits *data = (const typename keys::bits *)job->data;
@@ -376,27 +397,60 @@ FLOE_DEV void floe_range_rest_tile(const floe_range_job *job, const floe_range_t
     }
 }
 
-/* Scans the field by the first nscanners blocks of a grid of FLOE_RANGE_THREADS threads each; all blocks come here. True in
- * all threads of the one block that is the last to come out, which then has the answer in *p. */
+/* Whole tiles, so far before one another; from: the thread's first load of the last one. Out of line: here registers are scarce,
+ * and what is not at hand waits behind the values. */
 template <typename T, floe_range_mode MODE>
-FLOE_DEV bool floe_range_scan_grid(const floe_range_job *job, uint32_t nscanners, floe_range_shared *s,
-                                   floe_range_part *p)
+static __device__ __noinline__ floe_range_lane<T>
+floe_range_whole_tiles(const uint8_t *from, uint64_t ntiles, uint64_t distance, typename floe_range_keys<T>::key fill,
+                       floe_range_lane<T> seen)
 {
     typedef floe_range_keys<T> keys;
-    const floe_range_tiles tiles = floe_range_tiles_of(job);
-    floe_range_lane<T> l = {keys::NONE_LOW, keys::NONE_LOW, keys::NONE_HIGH, keys::NONE_HIGH, 0, 0, 0, 0,
-                            keys::NONE_LOW, keys::NONE_HIGH};
-    const uint64_t nrest = tiles.ntiles - tiles.nwhole;
-    uint64_t i = blockIdx.x < nscanners ? blockIdx.x : tiles.ntiles;
+    floe_range_lane<T> l = seen;
+    for (; ntiles; ntiles--, from -= distance) {
+        uint4 v[FLOE_RANGE_LOADS];
+        typename keys::key k[FLOE_RANGE_LOADS * keys::A_LOAD];
+#pragma unroll
+        for (int i = 0; i < FLOE_RANGE_LOADS; i++)
+            v[i] = floe_load16_once(from + i * FLOE_RANGE_THREADS * 16);
+#pragma unroll
+        for (int i = 0; i < FLOE_RANGE_LOADS; i++)
+            keys::unpack(v[i], k + i * keys::A_LOAD);
+        floe_range_take<T, MODE, true>(&l, k, UINT32_MAX, fill);
+    }
+    return l;
+}
+
+/* This block's share of the field where so many scan it, each one once; hands in what it has found. */
+template <typename T, floe_range_mode MODE>
+FLOE_DEV void floe_range_scan_share(const floe_range_job *job, uint32_t nscanners, floe_range_shared<T> *s)
+{
+    typedef floe_range_keys<T> keys;
+    const floe_range_tiles &tiles = job->tiles;
+    const uint64_t nrest = tiles.ntiles - tiles.nwhole, last = tiles.ntiles - 1;
+    const uint8_t *first = (const uint8_t *)job->data + (job->runs.origin + (int64_t)tiles.head) * (int64_t)sizeof(T);
+    floe_range_lane<T> l = {keys::NONE_LOW,
+                            keys::NONE_LOW,
+                            keys::NONE_HIGH,
+                            keys::NONE_HIGH,
+                            0,
+                            0,
+                            0,
+                            0,
+                            keys::NONE_LOW,
+                            keys::NONE_HIGH,
+                            true};
+    uint64_t i = blockIdx.x;
     for (; i < nrest; i += nscanners)
-        floe_range_rest_tile<T, MODE>(job, &tiles, nrest - 1 - i, &l);
-    const uint8_t *first =
-        (const uint8_t *)job->data + (job->runs.origin + (int64_t)tiles.head) * (int64_t)sizeof(T) + threadIdx.x * 16;
-    const typename keys::key fill = keys::of((typename keys::bits)job->fill_bits);
-    for (; i < tiles.ntiles; i += nscanners)
-        floe_range_whole_tile<T, MODE>(first + (tiles.ntiles - 1 - i) * FLOE_RANGE_TILE_NBYTES, fill, &l);
-    *p = floe_range_merge_block(floe_range_part_of(&l), s->parts);
-    return floe_range_merge_grid(job, p, s);
+        floe_range_rest_tile<T, MODE>(job, nrest - 1 - i, &l);
+    if (i < tiles.ntiles)
+        l = floe_range_whole_tiles<T, MODE>(first + (last - i) * FLOE_RANGE_TILE_NBYTES + threadIdx.x * 16,
+                                            (last - i) / nscanners + 1, (uint64_t)nscanners * FLOE_RANGE_TILE_NBYTES,
+                                            keys::of((typename keys::bits)job->fill_bits), l);
+    const floe_range_part<T> part = floe_range_merge_block(floe_range_part_of(l), s);
+    if (threadIdx.x == 0) {
+        ((floe_range_part<T> *)job->scratch)[blockIdx.x] = part;
+        floe_counter_add(job->done, 1);
+    }
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------------------- */
@@ -409,15 +463,16 @@ template <typename T> FLOE_DEV double floe_range_value(int64_t k)
 
 /* Of integers: where one end has the number that stands for none, all values are alike, or the value next to the other end is
  * that one. */
-template <typename T> FLOE_DEV floe_range_part floe_range_unhidden(floe_range_part p, uint64_t nvalues)
+template <typename T> FLOE_DEV floe_range_part<T> floe_range_unhidden(floe_range_part<T> p, uint64_t nvalues)
 {
-    if (!floe_range_keys<T>::INTEGER || nvalues == 0)
+    typedef floe_range_keys<T> keys;
+    if (!keys::INTEGER || nvalues == 0)
         return p;
-    const int64_t low = p.low, high = p.high;
-    p.low = low == INT64_MAX ? high : low;
-    p.high = high == INT64_MIN ? low : high;
-    p.low2 = p.low2 == INT64_MAX && p.low < p.high ? p.high : p.low2;
-    p.high2 = p.high2 == INT64_MIN && p.low < p.high ? p.low : p.high2;
+    const typename keys::key low = p.low, high = p.high;
+    p.low = low == keys::NONE_LOW ? high : low;
+    p.high = high == keys::NONE_HIGH ? low : high;
+    p.low2 = p.low2 == keys::NONE_LOW && p.low < p.high ? p.high : p.low2;
+    p.high2 = p.high2 == keys::NONE_HIGH && p.low < p.high ? p.low : p.high2;
     return p;
 }
 
@@ -430,20 +485,22 @@ template <typename T> FLOE_DEV uint64_t floe_range_count(const floe_range_job *j
     return floe_integer_of(job->dtype, bits) == key ? count : 0;
 }
 
-template <typename T> FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe_range_part *part)
+template <typename T>
+FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe_range_part<T> *part)
 {
+    typedef floe_range_keys<T> keys;
     floe_extremes e;
     const double infinity = floe_f64_of(0x7FF0000000000000u), nan = floe_f64_of(0x7FF8000000000000u);
     e.all.nfinite = job->runs.count * job->runs.length - part->nfill - part->nodd;
-    const floe_range_part unhidden = floe_range_unhidden<T>(*part, e.all.nfinite), *p = &unhidden;
-    const bool any = floe_range_keys<T>::INTEGER ? e.all.nfinite > 0 : p->low != INT64_MAX;
+    const floe_range_part<T> unhidden = floe_range_unhidden<T>(*part, e.all.nfinite), *p = &unhidden;
+    const bool any = floe_range_keys<T>::INTEGER ? e.all.nfinite > 0 : p->low != keys::NONE_LOW;
     const bool varies = !floe_range_keys<T>::INTEGER || p->low < p->high;
     e.all.min = any ? floe_range_value<T>(p->low) : nan;
     e.all.max = any ? floe_range_value<T>(p->high) : nan;
     e.all.low =
-        varies && (floe_range_keys<T>::INTEGER || p->low2 != INT64_MAX) ? floe_range_value<T>(p->low2) : infinity;
-    e.all.high =
-        varies && (floe_range_keys<T>::INTEGER || p->high2 != INT64_MIN) ? floe_range_value<T>(p->high2) : -infinity;
+        varies && (floe_range_keys<T>::INTEGER || p->low2 != keys::NONE_LOW) ? floe_range_value<T>(p->low2) : infinity;
+    e.all.high = varies && (floe_range_keys<T>::INTEGER || p->high2 != keys::NONE_HIGH) ? floe_range_value<T>(p->high2)
+                                                                                        : -infinity;
     e.all.nfill = p->nfill;
     e.all.nnonfinite = p->nodd;
     e.nmin = floe_range_count<T>(job, p->low, p->nlow);
@@ -453,7 +510,7 @@ template <typename T> FLOE_DEV floe_extremes floe_range_extremes(const floe_rang
 
 /* For one thread. */
 template <typename T, floe_range_mode MODE>
-FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part *p, floe_dev_range *out)
+FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part<T> *p, floe_dev_range *out)
 {
     const floe_extremes e = floe_range_extremes<T>(job, p);
     floe_dev_range answer = {e.all, job->fill_bits, MODE == FLOE_RANGE_FILL, 0};
@@ -466,7 +523,7 @@ FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part
     *out = answer;
 }
 
-/* Blocks that such a scan is worth on the current device. Returns a cudaError_t as a number. */
-int floe_range_blocks(const floe_range_job *job, uint32_t *nblocks);
+/* Blocks that such a scan is worth on the current device, nothers of which do not scan. Returns a cudaError_t as a number. */
+int floe_range_blocks(const floe_range_job *job, uint32_t nothers, uint32_t *nblocks);
 
 #endif

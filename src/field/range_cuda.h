@@ -26,19 +26,25 @@ typedef struct floe_dev_range {
     uint32_t reserved;
 } floe_dev_range;
 
+/* Where the values of a field lie: whole tiles of contiguous values from element `head` on, then the rest one by one. */
+typedef struct floe_range_tiles {
+    uint64_t nelems, head, nwhole, ntiles;
+} floe_range_tiles;
+
 /* By value. */
 typedef struct floe_range_job {
     const void *data; /* device memory */
     floe_dtype dtype;
-    floe_runs runs;     /* of the field */
-    bool has_fill;      /* values with fill_bits are fill */
-    bool detect;        /* look for a fill value; not together with has_fill */
-    uint64_t fill_bits; /* 0 without */
-    void *scratch;      /* floe_range_scratch_nbytes bytes, 64-byte aligned */
-    uint32_t *done;     /* a word that is 0 before the call, and of no use after it */
+    floe_runs runs;         /* of the field */
+    floe_range_tiles tiles; /* likewise */
+    bool has_fill;          /* values with fill_bits are fill */
+    bool detect;            /* look for a fill value; not together with has_fill */
+    uint64_t fill_bits;     /* 0 without */
+    void *scratch;          /* floe_range_scratch_nbytes bytes, 64-byte aligned */
+    uint64_t *done;         /* a word that is 0 before the call, and again after it */
 } floe_range_job;
 
-/* data, dtype and runs of a field whose strides are spelled out; no fill, no scratch. */
+/* data, dtype, runs and tiles of a field whose strides are spelled out; no fill, no scratch. */
 floe_range_job floe_range_job_of(const void *data, floe_dtype dtype, uint32_t rank, const uint64_t *shape,
                                  const int64_t *stride);
 uint64_t floe_range_scratch_nbytes(void);

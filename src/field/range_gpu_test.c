@@ -46,7 +46,7 @@ static floe_dev_range on_cpu(const floe_field *field, bool has_fill, uint64_t fi
 typedef struct device {
     uint8_t *values;
     uint8_t *scratch;
-    uint32_t *done;
+    uint64_t *done;
     floe_dev_range *range;
 } device;
 
@@ -56,6 +56,7 @@ static device opened(const void *memory, size_t nbytes)
     CU(cudaMalloc((void **)&d.values, nbytes + 64));
     CU(cudaMalloc((void **)&d.scratch, floe_range_scratch_nbytes()));
     CU(cudaMalloc((void **)&d.done, sizeof *d.done));
+    CU(cudaMemset(d.done, 0, sizeof *d.done)); /* each scan leaves it so */
     CU(cudaMalloc((void **)&d.range, sizeof *d.range));
     if (nbytes)
         CU(cudaMemcpy(d.values, memory, nbytes, cudaMemcpyHostToDevice));
@@ -81,7 +82,6 @@ static floe_dev_range on_gpu(const device *d, const floe_field *field, const voi
     job.detect = detect;
     job.scratch = d->scratch;
     job.done = d->done;
-    CU(cudaMemset(d->done, 0, sizeof *d->done));
     CU((cudaError_t)floe_range_scan_cuda(&job, d->range, NULL));
     CU(cudaMemcpy(&r, d->range, sizeof r, cudaMemcpyDeviceToHost));
     return r;
@@ -331,7 +331,6 @@ static double bench_time(const floe_range_job *job, floe_dev_range *range)
     CU(cudaEventCreate(&begin));
     CU(cudaEventCreate(&end));
     for (int r = 0; r < BENCH_RUNS; r++) {
-        CU(cudaMemset(job->done, 0, sizeof *job->done));
         CU(cudaEventRecord(begin, NULL));
         CU((cudaError_t)floe_range_scan_cuda(job, range, NULL));
         CU(cudaEventRecord(end, NULL));

@@ -76,7 +76,6 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
     d->job.looks = floe_arena_take(arena, npieces, sizeof *d->job.looks);
     d->job.parts = floe_arena_take(arena, d->nblocks, sizeof *d->job.parts);
     d->range_scratch = floe_arena_take(arena, floe_range_scratch_nbytes(), 1);
-    d->range_done = floe_arena_take(arena, 1, sizeof *d->range_done);
     if (d->nbins) {
         b->counts = floe_arena_take(arena, d->nblocks * d->nbins, sizeof *b->counts);
         b->spare = floe_arena_take(arena, d->nblocks * d->nbins, sizeof *b->spare);
@@ -101,8 +100,7 @@ void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
 
 static floe_status range_scan(floe_reduction_device *d, floe_range_job *job, floe_dev_range *answer, floe_error *err)
 {
-    job->scratch = d->range_scratch, job->done = d->range_done;
-    FLOE_TRY(floe_cuda_clear(d->cuda, d->range_done, sizeof *d->range_done, err));
+    job->scratch = d->range_scratch, job->done = d->cuda->state;
     FLOE_CUDA(err, floe_range_scan_cuda(job, d->cuda->answer, d->cuda->stream));
     FLOE_TRY(floe_cuda_wait(d->cuda, err));
     memcpy(answer, d->cuda->answer, sizeof *answer);

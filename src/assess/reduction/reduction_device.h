@@ -18,7 +18,6 @@ typedef struct floe_reduction_device {
     uint64_t *byte_counts, *pieces, *outside_count;
     floe_reduction_found *found, *outside_first;
     void *range_scratch, *sorted[2], *sort_workspace;
-    uint32_t *range_done;
 } floe_reduction_device;
 
 /* host: initialised with a pair in device memory; it must stay. */
