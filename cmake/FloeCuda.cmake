@@ -28,7 +28,8 @@ elseif(FLOE_CUFFT)
   set(cufft FLOE_HAVE_CUFFT=1 FLOE_CUFFT_DIR="${CUDAToolkit_LIBRARY_DIR}")
 endif()
 set_source_files_properties(src/assess/spectrum/cufft_load.c PROPERTIES COMPILE_DEFINITIONS "${cufft}")
-if(FLOE_CUDA_BUILD STREQUAL emulated)
+if(FLOE_CUDA_BUILD STREQUAL emulated) # which has no driver
+  set_source_files_properties(src/backend/cuda_reach.c PROPERTIES COMPILE_DEFINITIONS FLOE_CUDA_EMULATED=1)
   set(FLOE_CUDA_LIBS pthread)
 else() # static, so that the library starts where there is no driver
   set(FLOE_CUDA_LIBS ${CUDAToolkit_LIBRARY_DIR}/libcudart_static.a dl rt pthread)

@@ -170,14 +170,14 @@ floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbyt
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
 /*
- * A field may lie in device memory (floe_field.place = FLOE_DEVICE); stream and field then lie in the memory of the
- * context's GPU, streams aligned to 16 bytes. The bytes are the same as on the CPU.
+ * A field may lie in the device memory of the context's GPU (floe_field.place = FLOE_DEVICE), and so may a stream, aligned to
+ * 16 bytes. floe_compress, floe_decompress and floe_decompress_region wait for the answer; they take field and stream in either
+ * memory, floe_verify the stream. What floe_stream_info and floe_stream_attr read is in host memory. The bytes are the CPU's.
  *
- * floe_compress, floe_decompress and floe_decompress_region wait for the answer before they return. They also take one
- * side in host memory and copy. The calls below only put work on the context's stream: nothing waits or allocates,
- * provided that the device workspace is large enough (a context's own grows, waiting for the device, where it is not).
- * So they can be captured in a CUDA graph; the graph may be replayed with other values in the same buffers. It works in the
- * context's memory: beside no other call or graph of that context, and no more after a call for which the workspace has grown.
+ * The calls below only put work on the context's stream: nothing waits or allocates, provided that all lies in device memory
+ * and the device workspace is large enough (a context's own grows, waiting for the device, where it is not). So they can be
+ * captured in a CUDA graph; the graph may be replayed with other values in the same buffers. It works in the context's memory:
+ * beside no other call or graph of that context, and no more after a call for which the workspace has grown.
  */
 
 /* What came of a call; lies in device memory, complete when the stream has come this far. */
@@ -237,8 +237,8 @@ typedef struct floe_attr {
 floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
                              size_t value_capacity);
 
-/* Decodes the stream and checks every value of original against the bound in the header, exactly. With rate and prec there is
- * none: then only what must come back bit for bit is checked, and the errors are found.
+/* Decodes the stream and checks every value of original, which is in host memory, against the bound in the header, exactly.
+ * With rate and prec there is none: then only what must come back bit for bit is checked, and the errors are found.
  * FLOE_ERR_BOUND, with the first place in the message, when one is outside. Fills the context's stats. */
 floe_status floe_verify(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_field *original);
 

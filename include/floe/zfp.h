@@ -3,8 +3,8 @@
  * Bare streams of zfp 1.0 (codec version 5, words of 64 bits), bit for bit as libzfp writes them, with or without its
  * header; and side indexes of them, with which streams of variable rate are decoded in parallel.
  *
- * Work is done where the field lies, or with backend CUDA on the GPU in any case. Stream and index may then lie in either
- * memory, on the device aligned to 16 bytes. The bytes and the values are the same everywhere.
+ * Work is done where the field lies; on the GPU in any case with backend CUDA, or where stream or index lie in device memory.
+ * These may lie in either memory, on the device aligned to 16 bytes. The bytes and the values are the same everywhere.
  *
  * A bare stream makes no promise of floe: no bound is checked, NaN and infinities do not come back, and nothing tells a
  * damaged stream from a sound one.
@@ -37,7 +37,7 @@ typedef struct floe_zfp_stream {
 floe_status floe_zfp_describe(floe_ctx *ctx, const floe_field *field, const char *mode, int with_header,
                               floe_zfp_stream *stream);
 
-/* Reads the header that a stream begins with. FORMAT: there is none. */
+/* Reads the header that a stream, in host memory, begins with. FORMAT: there is none. */
 floe_status floe_zfp_recognize(const void *src, uint64_t nbytes, floe_zfp_stream *stream, floe_error *err);
 
 /* An index to be made: data (capacity bytes) is filled, and nbytes says how far. Or one that is there. */

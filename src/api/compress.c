@@ -6,12 +6,14 @@
 
 #include "api/ctx.h"
 #include "api/device.h"
+#include "api/device_stream.h"
 #include "api/output.h"
 #include "api/params.h"
 #include "api/pipeline.h"
 #include "api/resolve.h"
 #include "api/sizing.h"
 #include "api/text.h"
+#include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/try.h"
@@ -233,31 +235,45 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
     return floe_device_compress(ctx, call->field, call->params, call->dst, call->capacity, call->nbytes);
 }
 
-static floe_status dst_check(const floe_ctx *ctx, const void *dst, floe_error *err)
+static floe_status host_compress(floe_ctx *ctx, const compress_call *call, const floe_output *output)
 {
-    FLOE_CHECK(err, !ctx->cuda.open || floe_cuda_pointer_kind(dst) != FLOE_POINTER_DEVICE, FLOE_ERR_ARGUMENT,
-               "the field lies in host memory and the destination in device memory");
+    compression c = {.params = *call->params, .output = *output};
+    FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
+    c.supply = floe_supply_of_field(&c.header, call->field);
+    FLOE_TRY(compress_run(ctx, &c));
+    *call->nbytes = c.output.written;
     return FLOE_OK;
+}
+
+/* A field in host memory, to a stream in device memory: piece by piece. */
+static floe_status to_device_body(floe_ctx *ctx, void *arg)
+{
+    const compress_call *call = arg;
+    floe_device_sink to;
+    FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
+    floe_device_sink_init(&to, &ctx->cuda, call->dst, call->capacity);
+    const floe_status status = host_compress(ctx, call, &(floe_output){.sink = &to.sink});
+    if (status == FLOE_ERR_CAPACITY)
+        return floe_output_full(&(floe_output){.capacity = call->capacity}, &ctx->err);
+    return status;
 }
 
 static floe_status compress_body(floe_ctx *ctx, void *arg)
 {
-    const compress_call *call = arg;
-    compression c = {.output = {.buffer = call->dst, .capacity = call->capacity}};
+    const compress_call *given = arg;
+    compress_call call = *given;
     floe_field field;
-    FLOE_CHECK(&ctx->err, call->nbytes && (call->dst || !call->capacity), FLOE_ERR_ARGUMENT, "no destination given");
-    FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
-    FLOE_TRY(floe_params_check(call->params, &c.params, &ctx->err));
-    if (field.place == FLOE_DEVICE) {
-        compress_call device = {&field, &c.params, call->dst, call->capacity, call->nbytes};
-        return floe_device_enter(ctx, device_body, &device);
-    }
-    FLOE_TRY(dst_check(ctx, call->dst, &ctx->err));
-    FLOE_TRY(floe_header_init(&c.header, &field, &c.params, &ctx->err));
-    c.supply = floe_supply_of_field(&c.header, &field);
-    FLOE_TRY(compress_run(ctx, &c));
-    *call->nbytes = c.output.written;
-    return FLOE_OK;
+    floe_params params;
+    FLOE_CHECK(&ctx->err, call.nbytes && (call.dst || !call.capacity), FLOE_ERR_ARGUMENT, "no destination given");
+    FLOE_TRY(floe_field_check(given->field, false, &field, &ctx->err));
+    FLOE_TRY(floe_params_check(given->params, &params, &ctx->err));
+    call.field = &field;
+    call.params = &params;
+    if (field.place == FLOE_DEVICE)
+        return floe_device_enter(ctx, device_body, &call);
+    if (!floe_cuda_host_reaches(call.dst))
+        return floe_device_enter(ctx, to_device_body, &call);
+    return host_compress(ctx, &call, &(floe_output){.buffer = call.dst, .capacity = call.capacity});
 }
 
 floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,

@@ -9,6 +9,7 @@
 #include "api/pipeline.h"
 #include "api/resolve.h"
 #include "api/stream.h"
+#include "backend/cuda_reach.h"
 #include "base/try.h"
 #include "field/field.h"
 
@@ -17,6 +18,7 @@ typedef struct decompress_call {
     uint64_t nbytes;
     const uint64_t *lo, *hi; /* NULL: all */
     const floe_field *out;
+    bool src_on_device; /* and out is not */
 } decompress_call;
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -62,7 +64,6 @@ static floe_status chunks_pass_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t
 static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
                                      const floe_field *out)
 {
-    FLOE_TRY(floe_stream_begin_decode(ctx, s));
     const floe_status status = chunks_pass_gpu(ctx, s, lo, hi, out);
     if (status != FLOE_OK)
         floe_pipeline_drain(ctx);
@@ -78,37 +79,47 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
     return floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out);
 }
 
-static floe_status decompress_body(floe_ctx *ctx, void *arg)
+/* Into host memory, chunk by chunk. */
+static floe_status host_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
     floe_stream s;
-    floe_field out;
+    floe_device_source source;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], chunk;
     floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
-    if (out.place == FLOE_DEVICE) {
-        decompress_call device = {call->src, call->nbytes, call->lo, call->hi, &out};
-        return floe_device_enter(ctx, device_body, &device);
-    }
-    FLOE_TRY(floe_stream_of_memory(ctx, call->src, call->nbytes, &s));
+    FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &source, &s));
     FLOE_TRY(floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err));
-    FLOE_TRY(floe_out_check(&s.header, lo, hi, &out, &ctx->err));
+    FLOE_TRY(floe_out_check(&s.header, lo, hi, call->out, &ctx->err));
     floe_stream_take(&s, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&s, &arena);
     assert(!arena.overflow);
+    FLOE_TRY(floe_stream_begin_decode(ctx, &s));
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s.header))
-        return decompress_by_gpu(ctx, &s, lo, hi, &out);
+        return decompress_by_gpu(ctx, &s, lo, hi, call->out);
 #endif
     for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)
-        FLOE_TRY(floe_stream_decode(ctx, &s, chunk, false, lo, hi, &out, lo));
+        FLOE_TRY(floe_stream_decode(ctx, &s, chunk, false, lo, hi, call->out, lo));
     return FLOE_OK;
+}
+
+static floe_status decompress_body(floe_ctx *ctx, void *arg)
+{
+    const decompress_call *given = arg;
+    decompress_call call = *given;
+    floe_field out;
+    FLOE_TRY(floe_field_check(given->out, true, &out, &ctx->err));
+    call.out = &out;
+    if (out.place == FLOE_DEVICE)
+        return floe_device_enter(ctx, device_body, &call);
+    call.src_on_device = !floe_cuda_host_reaches(call.src);
+    return call.src_on_device ? floe_device_enter(ctx, host_body, &call) : host_body(ctx, &call);
 }
 
 floe_status floe_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_field *out)
 {
-    decompress_call call = {src, nbytes, NULL, NULL, out};
+    decompress_call call = {.src = src, .nbytes = nbytes, .out = out};
     return floe_ctx_run(ctx, decompress_body, &call);
 }
 
@@ -122,6 +133,6 @@ static floe_status region_body(floe_ctx *ctx, void *arg)
 floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, floe_field *out)
 {
-    decompress_call call = {src, nbytes, lo, hi, out};
+    decompress_call call = {.src = src, .nbytes = nbytes, .lo = lo, .hi = hi, .out = out};
     return floe_ctx_run(ctx, region_body, &call);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/chunking.h"
+#include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "field/field.h"
@@ -30,10 +31,18 @@ void floe_info_fill(floe_info *info, const floe_header *h, uint64_t stream_nbyte
     memcpy(info->chunk, h->chunk, sizeof info->chunk);
 }
 
+static floe_status host_check(const void *src, floe_error *err)
+{
+    FLOE_CHECK(err, floe_cuda_host_reaches(src), FLOE_ERR_ARGUMENT,
+               "the stream lies in device memory: its header is read on the host, bring its first bytes there");
+    return FLOE_OK;
+}
+
 floe_status floe_stream_info(const void *src, uint64_t nbytes, floe_info *info, floe_error *err)
 {
     floe_header header;
     FLOE_CHECK(err, info && (src || nbytes == 0), FLOE_ERR_ARGUMENT, "no stream, or nowhere to put what it says");
+    FLOE_TRY(host_check(src, err));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, err));
     floe_info_fill(info, &header, nbytes);
     return FLOE_OK;
@@ -58,6 +67,7 @@ floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char 
     size_t k_nbytes, v_nbytes;
     floe_header header;
     FLOE_CHECK(NULL, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream");
+    FLOE_TRY(host_check(src, NULL));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, NULL));
     FLOE_TRY(floe_header_attr(src, (size_t)nbytes, i, &k, &k_nbytes, &v, &v_nbytes, NULL));
     text_out(key, key_capacity, k, k_nbytes);

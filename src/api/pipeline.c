@@ -465,9 +465,9 @@ static void decode_place(slot *s, const floe_header *h, const floe_field *part, 
     }
 }
 
-/* The payload to the device, by way of pinned memory where it is not, and there against its checksum. */
+/* The payload to the device, by way of pinned memory where it is not, or does not stay; and there against its checksum. */
 static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, const floe_record *record,
-                                const uint8_t *payload)
+                                const uint8_t *payload, bool stays)
 {
     floe_error *err = &ctx->err;
     floe_pipeline *p = ctx->pipeline;
@@ -477,7 +477,7 @@ static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, 
     t->grid = (floe_dev_grid){.nchunks = 1};
     memcpy(t->grid.shape, extent, p->header.rank * sizeof *extent);
     memcpy(t->grid.chunk, extent, p->header.rank * sizeof *extent);
-    if (floe_cuda_pointer_kind(payload) != FLOE_POINTER_PINNED) {
+    if (!stays || floe_cuda_pointer_kind(payload) != FLOE_POINTER_PINNED) {
         FLOE_TRY(pinned_grow(&s->in, (size_t)nbytes, err));
         copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
         payload = s->in.data;
@@ -512,7 +512,7 @@ static floe_status values_fetch(floe_ctx *ctx, slot *s)
     return FLOE_OK;
 }
 
-floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload,
+floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload, bool stays,
                                       const uint64_t *lo, const floe_field *out)
 {
     floe_pipeline *p = ctx->pipeline;
@@ -530,7 +530,7 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, 
     FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
     decode_place(s, &p->header, out, from);
-    FLOE_TRY(payload_send(ctx, s, extent, record, payload));
+    FLOE_TRY(payload_send(ctx, s, extent, record, payload, stays));
     FLOE_TRY(p->header.codec == FLOE_CODEC_ZFP ? floe_zfp_grid_decode_start(&s->zfp_decode, s->stream, &ctx->err)
                                                : floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));
     FLOE_TRY(values_fetch(ctx, s));

@@ -45,9 +45,9 @@ floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *r
 
 floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header, const floe_sizing *sizing);
 /* The cells of the record's chunk from lo (of the field) on, as many as out has, go to out, a resolved field. The payload,
- * which the GPU checks, comes with its padding; it may be reused when this returns, unless its memory is pinned: then when the
- * chunk has been got. */
-floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload,
+ * which the GPU checks, comes with its padding. stays: it is as it is until the chunk has been got; else it may be reused when
+ * this returns. */
+floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload, bool stays,
                                       const uint64_t *lo, const floe_field *out);
 /* The oldest chunk: when this returns its values are in out. FORMAT or CHECKSUM, without a reason,
  * when the payload is damaged. */

@@ -33,6 +33,11 @@ static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
     return FLOE_OK;
 }
 
+static floe_status index_overlaps(floe_error *err)
+{
+    return floe_fail(err, FLOE_ERR_FORMAT, "the index overlaps the header");
+}
+
 floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *s)
 {
     uint64_t index_offset;
@@ -43,7 +48,8 @@ floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbyte
     FLOE_TRY(header_accept(ctx, s));
     size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, nbytes - s->header_nbytes);
     FLOE_TRY(floe_footer_read(s->memory + nbytes - tail, tail, nbytes, s->nchunks, &index_offset, &ctx->err));
-    FLOE_CHECK(&ctx->err, index_offset >= s->header_nbytes, FLOE_ERR_FORMAT, "the index overlaps the header");
+    if (index_offset < s->header_nbytes)
+        return index_overlaps(&ctx->err);
     s->index = s->memory + index_offset;
     return floe_index_check(s->index, (size_t)(nbytes - index_offset), s->nchunks, s->header_nbytes, index_offset,
                             &ctx->err);
@@ -68,11 +74,35 @@ floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, floe
     return header_accept(ctx, s);
 }
 
+/* A stream with too little room for its index: what a reader of its last bytes finds. */
+static floe_status index_lacks(const floe_stream *s, floe_error *err)
+{
+    uint8_t tail[FLOE_FOOTER_NBYTES];
+    uint64_t index_offset;
+    size_t n = (size_t)floe_min64(sizeof tail, s->nbytes - s->header_nbytes), got;
+    FLOE_TRY(floe_source_read(s->source, s->nbytes - n, tail, n, &got, err));
+    FLOE_TRY(floe_footer_read(tail, got, s->nbytes, s->nchunks, &index_offset, err));
+    return index_overlaps(err);
+}
+
+floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
+                                 floe_device_source *source, floe_stream *s)
+{
+    if (!on_device)
+        return floe_stream_of_memory(ctx, src, nbytes, s);
+    floe_device_source_init(source, &ctx->cuda, src, nbytes);
+    FLOE_TRY(floe_stream_of_source(ctx, &source->source, s));
+    s->needs_index = true;
+    return floe_stream_index_nbytes(s) ? FLOE_OK : index_lacks(s, &ctx->err);
+}
+
 void floe_stream_take(floe_stream *s, floe_arena *arena)
 {
     s->codec_scratch = floe_arena_take(arena, s->sizing.codec_nbytes, 1);
     if (s->memory)
         return;
+    if (s->needs_index)
+        s->index_space = floe_arena_take(arena, floe_stream_index_nbytes(s), 1);
     s->record = floe_arena_take(arena, floe_record_nbytes(s->sizing.payload_nbytes), 1);
     s->window.bytes = floe_arena_take(arena, FLOE_WINDOW_NBYTES, 1);
 }
@@ -189,13 +219,14 @@ static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *
     return p;
 }
 
-floe_status floe_stream_begin_decode(floe_ctx *ctx, const floe_stream *s)
+floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *s)
 {
+    if (s->needs_index)
+        FLOE_TRY(floe_stream_index_load(s, s->index_space, &ctx->err));
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s->header))
         return floe_pipeline_begin_decode(ctx, &s->header, &s->sizing);
 #endif
-    (void)ctx, (void)s;
     return FLOE_OK;
 }
 
@@ -223,7 +254,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu) {
-        FLOE_TRY(floe_pipeline_put_payload(ctx, &head, payload, p.from, &p.out));
+        FLOE_TRY(floe_pipeline_put_payload(ctx, &head, payload, true, p.from, &p.out));
         floe_status status = floe_pipeline_get_values(ctx, &chunk);
         if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */
             return status;
@@ -270,7 +301,7 @@ floe_status floe_stream_put(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const
     if (status != FLOE_OK)
         return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
-    return floe_pipeline_put_payload(ctx, &head, payload, p.from, &p.out);
+    return floe_pipeline_put_payload(ctx, &head, payload, s->memory != NULL, p.from, &p.out);
 }
 
 #endif

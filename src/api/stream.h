@@ -5,6 +5,7 @@
 #define FLOE_API_STREAM_H
 
 #include "api/ctx.h"
+#include "api/device_stream.h"
 #include "api/sizing.h"
 #include "api/window.h"
 
@@ -18,6 +19,8 @@ typedef struct floe_stream {
     floe_sizing sizing;
     void *codec_scratch;
     const uint8_t *index; /* checked; NULL: read forward */
+    bool needs_index;     /* source: it has one, which begin_decode loads */
+    uint8_t *index_space; /* there */
     uint8_t *record;      /* source: one record at a time */
     floe_window window;   /* source read forward */
     bool by_cpu;          /* chunks are decoded on the CPU, whatever the context's backend */
@@ -27,6 +30,10 @@ typedef struct floe_stream {
 floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *stream);
 /* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. */
 floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, floe_stream *stream);
+/* The bytes of src as the caller has them: host memory as it is; device memory by way of *source, which stays as long as the
+ * stream, and with the context's GPU open and current. */
+floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
+                                 floe_device_source *source, floe_stream *stream);
 
 /* Scratch that fetching and decoding needs. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);
@@ -36,8 +43,8 @@ floe_status floe_stream_index_load(floe_stream *stream, uint8_t *space, floe_err
 /* Bytes of space that it needs; 0: the stream can only be read forward. */
 uint64_t floe_stream_index_nbytes(const floe_stream *stream);
 
-/* Once before chunks are decoded: a context that works on a GPU gets that ready. */
-floe_status floe_stream_begin_decode(floe_ctx *ctx, const floe_stream *stream);
+/* Once before chunks are decoded: an index that is needed is loaded, and a context that works on a GPU gets that ready. */
+floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *stream);
 
 /* Fetches a chunk and decodes its cells within lo..hi (of the field) into out, a resolved field that begins at out_lo of
  * the field. A failure's message names chunk and box. */

@@ -7,6 +7,7 @@
 
 #include "api/chunking.h"
 #include "api/decibel.h"
+#include "api/device.h"
 #include "api/exact.h"
 #include "api/out_check.h"
 #include "api/resolve.h"
@@ -14,6 +15,7 @@
 #include "api/stream.h"
 #include "api/text.h"
 #include "api/verify_chunk.h"
+#include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "field/dtype_math.h"
@@ -25,6 +27,7 @@ static const double rounding_db = 1e-9; /* of the sums behind a PSNR */
 
 typedef struct verification {
     floe_stream stream;
+    floe_device_source source;
     floe_field original;
     floe_range range; /* rel and psnr only */
     floe_verify_rule rule;
@@ -167,10 +170,11 @@ static void take_all(verification *v, floe_arena *arena)
 typedef struct verify_call {
     const void *src;
     uint64_t nbytes;
+    bool src_on_device;
     const floe_field *original;
 } verify_call;
 
-static floe_status verify_body(floe_ctx *ctx, void *arg)
+static floe_status stream_verify(floe_ctx *ctx, void *arg)
 {
     const verify_call *call = arg;
     verification v = {.squared_error = 0};
@@ -178,8 +182,8 @@ static floe_status verify_body(floe_ctx *ctx, void *arg)
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(floe_field_check(call->original, false, &v.original, &ctx->err));
     FLOE_CHECK(&ctx->err, v.original.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
-               "floe_verify takes host memory: the exact check is the CPU's, bring the field there");
-    FLOE_TRY(floe_stream_of_memory(ctx, call->src, call->nbytes, &v.stream));
+               "floe_verify takes a field in host memory: the exact check is the CPU's, bring the field there");
+    FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &v.source, &v.stream));
     FLOE_TRY(floe_box_check(&v.stream.header, NULL, NULL, lo, hi, &ctx->err));
     FLOE_TRY(floe_out_check(&v.stream.header, lo, hi, &v.original, &ctx->err));
     take_all(&v, &plan);
@@ -194,8 +198,15 @@ static floe_status verify_body(floe_ctx *ctx, void *arg)
     return psnr_check(ctx, &v);
 }
 
+static floe_status verify_body(floe_ctx *ctx, void *arg)
+{
+    verify_call *call = arg;
+    call->src_on_device = !floe_cuda_host_reaches(call->src);
+    return call->src_on_device ? floe_device_enter(ctx, stream_verify, call) : stream_verify(ctx, call);
+}
+
 floe_status floe_verify(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_field *original)
 {
-    verify_call call = {src, nbytes, original};
+    verify_call call = {.src = src, .nbytes = nbytes, .original = original};
     return floe_ctx_run(ctx, verify_body, &call);
 }

@@ -11,6 +11,7 @@
 #include "api/zfp_device.h"
 #include "api/zfp_mode.h"
 #include "api/zfp_told.h"
+#include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "codec/zfp_index_file.h"
@@ -156,7 +157,7 @@ static floe_status header_put(coding *c, void *dst, uint64_t capacity, floe_erro
     return FLOE_OK;
 }
 
-/* By the GPU: where the field lies there, or all is to be done there. */
+/* By the GPU: where anything lies there, or all is to be done there. */
 static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, const floe_zfp_told *told,
                                    const floe_field *field, const floe_zfp_index *index)
 {
@@ -169,9 +170,10 @@ static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, con
     return FLOE_OK;
 }
 
-static bool is_by_gpu(const floe_ctx *ctx, const floe_field *field)
+static bool is_by_gpu(const floe_ctx *ctx, const floe_field *field, const void *stream, const void *index)
 {
-    return field->place == FLOE_DEVICE || ctx->backend == FLOE_BACKEND_CUDA;
+    return field->place == FLOE_DEVICE || ctx->backend == FLOE_BACKEND_CUDA || !floe_cuda_host_reaches(stream) ||
+           !floe_cuda_host_reaches(index);
 }
 
 static floe_status compress_body(floe_ctx *ctx, void *arg)
@@ -189,7 +191,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_zfp_field_matches(&field, &c.told, err));
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
-    if (is_by_gpu(ctx, &field))
+    if (is_by_gpu(ctx, &field, call->dst, call->index ? index.data : NULL))
         return compress_by_gpu(ctx, call, &c.told, &field, call->index ? &index : NULL);
     FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 1));
     FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
@@ -242,8 +244,7 @@ static floe_status index_body(floe_ctx *ctx, void *arg)
     floe_status status;
     FLOE_CHECK(&ctx->err, call->index, FLOE_ERR_ARGUMENT, "nowhere to put the index");
     FLOE_TRY(floe_zfp_index_check(call->index, &index, &ctx->err));
-    if (ctx->backend != FLOE_BACKEND_CPU && (floe_cuda_pointer_kind(call->src) == FLOE_POINTER_DEVICE ||
-                                             floe_cuda_pointer_kind(index.data) == FLOE_POINTER_DEVICE)) {
+    if (!floe_cuda_host_reaches(call->src) || !floe_cuda_host_reaches(index.data)) {
         floe_zfp_indexing device = {call->src, call->nbytes, call->stream, &index};
         status = floe_device_enter(ctx, floe_zfp_device_index, &device);
     } else {
@@ -267,6 +268,8 @@ floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_z
     floe_zfpx file;
     FLOE_CHECK(err, stream && spec && (index || index_nbytes == 0), FLOE_ERR_ARGUMENT,
                "no index, or nowhere to put what it says");
+    FLOE_CHECK(err, floe_cuda_host_reaches(index), FLOE_ERR_ARGUMENT,
+               "the index lies in device memory: it is read on the host, bring it there");
     FLOE_TRY(floe_zfpx_read(index, index_nbytes, &file, err));
     *stream = floe_zfp_stream_of(&file.array, &file.params, (uint32_t)file.index.begin);
     *spec = (floe_index_spec){file.index.form, file.index.chunk, file.index.partition};
@@ -338,7 +341,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     coding c;
     uint64_t *places;
     FLOE_TRY(floe_field_check(call->out, true, &out, err));
-    if (is_by_gpu(ctx, &out)) {
+    if (is_by_gpu(ctx, &out, call->src, call->index)) {
         FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
         floe_zfp_decompression device = {call->src, call->nbytes, call->stream, call->index, call->index_nbytes, &out};
         return floe_device_enter(ctx, floe_zfp_device_decompress, &device);

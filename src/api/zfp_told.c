@@ -5,6 +5,7 @@
 
 #include "api/struct_copy.h"
 #include "api/text.h"
+#include "backend/cuda_reach.h"
 #include "base/hd.h"
 #include "base/try.h"
 
@@ -122,6 +123,8 @@ floe_status floe_zfp_recognize(const void *src, uint64_t nbytes, floe_zfp_stream
     floe_zfp_params params;
     uint32_t header_nbits;
     FLOE_CHECK(err, stream && (src || nbytes == 0), FLOE_ERR_ARGUMENT, "no stream, or nowhere to put what it says");
+    FLOE_CHECK(err, floe_cuda_host_reaches(src), FLOE_ERR_ARGUMENT,
+               "the zfp stream lies in device memory: its header is read on the host, bring its first bytes there");
     FLOE_TRY(floe_zfp_header_read(src, nbytes, &array, &params, &header_nbits, err));
     FLOE_TRY(floe_zfp_blocks_fit(&array, nbytes, err));
     *stream = floe_zfp_stream_of(&array, &params, header_nbits);

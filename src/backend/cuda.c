@@ -228,5 +228,15 @@ floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_
     (void)cuda, (void)plan, (void)max_nbytes, (void)arena;
     return absent(err);
 }
+floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, size_t nbytes, floe_error *err)
+{
+    (void)cuda, (void)to, (void)from, (void)nbytes;
+    return absent(err);
+}
+floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)
+{
+    (void)cuda;
+    return absent(err);
+}
 
 #endif

@@ -358,6 +358,9 @@ static void damage(void **state)
             out.data = expected;
             assert_int_equal(floe_decompress(through, damaged, n, &out), wanted);
             assert_string_equal(words, floe_ctx_message(through));
+            floe_ctx *const either = any(2) ? through : gpu; /* and from the device to the host */
+            assert_int_equal(floe_decompress(either, m.dev_stream, n, &out), wanted);
+            assert_string_equal(words, floe_ctx_message(either));
         }
         free(damaged);
         free(expected);

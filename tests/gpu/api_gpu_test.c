@@ -45,21 +45,152 @@ static void strides(void **state)
     check_strided("turbulence", "rel=1e-3 preset=balanced");
 }
 
-/* One side on the host. */
-static void mixed_places(void **state)
+/* ---- field and stream in either memory ------------------------------------------------------------------------------- */
+
+static floe_ctx *context_with(floe_backend backend, uint64_t max_memory)
+{
+    floe_ctx *ctx = NULL;
+    const floe_ctx_options options = {
+        .size = sizeof options, .backend = backend, .threads = 1, .max_memory = max_memory};
+    assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
+    return ctx;
+}
+
+/* What a pair of memories may give: only the CPU's own when it is to do the work. */
+static floe_status expected_of(const made *m, floe_backend backend, bool field_on_device, bool stream_on_device)
+{
+    if (backend == FLOE_BACKEND_CPU)
+        return field_on_device || stream_on_device ? FLOE_ERR_DEVICE : FLOE_OK;
+    const bool is_integer = m->c->dtype == FLOE_I32 || m->c->dtype == FLOE_I64;
+    return field_on_device && is_integer && m->params.codec != FLOE_CODEC_ZFP ? FLOE_ERR_UNSUPPORTED : FLOE_OK;
+}
+
+static void check_compress(made *m, floe_backend backend, bool field_on_device, bool stream_on_device)
+{
+    floe_ctx *ctx = context_with(backend, 0);
+    floe_field field = field_on_device ? dev_field(m) : m->field;
+    uint8_t *host = take(m->capacity), *dst = stream_on_device ? m->dev_stream : host;
+    uint64_t n = 0;
+    const floe_status wanted = expected_of(m, backend, field_on_device, stream_on_device);
+    CU(cudaMemset(m->dev_stream, 0xEE, m->capacity + GUARD));
+    assert_int_equal(floe_compress(ctx, &field, &m->params, dst, m->capacity, &n), wanted);
+    if (wanted == FLOE_OK) {
+        floe_stats stats;
+        floe_ctx_stats(ctx, &stats);
+        assert_int_equal(n, m->stream_nbytes);
+        assert_int_equal(stats.nexceptions, m->stats.nexceptions);
+        assert_true(stats.max_error == m->stats.max_error);
+        if (stream_on_device)
+            expect_bytes(m, dst, m->stream, n, n, 0xEE, "stream of either memory");
+        else
+            assert_memory_equal(host, m->stream, n);
+        CU(cudaMemset(m->dev_stream, 0xEE, m->capacity + GUARD));
+        assert_int_equal(floe_compress(ctx, &field, &m->params, dst, n - 1, &n), FLOE_ERR_CAPACITY);
+        assert_non_null(strstr(floe_ctx_message(ctx), "floe_compress_bound says"));
+        expect_bytes(m, m->dev_stream + m->stream_nbytes - 1, NULL, 0, m->capacity - m->stream_nbytes + 1, 0xEE,
+                     "what lies behind it");
+    }
+    floe_ctx_free(&ctx);
+    free(host);
+}
+
+static void check_decompress(made *m, floe_backend backend, bool field_on_device, bool stream_on_device)
+{
+    floe_ctx *ctx = context_with(backend, 0);
+    const uint8_t *src = stream_on_device ? m->dev_stream : m->stream;
+    uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], nbytes = floe_dtype_size(m->c->dtype);
+    const floe_status wanted = expected_of(m, backend, field_on_device, stream_on_device);
+    for (uint32_t i = 0; i < m->c->rank; i++) {
+        lo[i] = m->c->shape[i] / 3;
+        extent[i] = m->c->shape[i] - lo[i];
+        nbytes *= extent[i];
+    }
+    uint8_t *got = take(m->nbytes), *region = take(nbytes);
+    floe_field part = floe_field_of(region, m->c->dtype, m->c->rank, extent);
+    assert_int_equal(floe_decompress_region(cpu, m->stream, m->stream_nbytes, lo, m->c->shape, &part), FLOE_OK);
+    floe_field out = field_on_device ? dev_field(m) : floe_field_of(got, m->c->dtype, m->c->rank, m->c->shape);
+    assert_int_equal(floe_decompress(ctx, src, m->stream_nbytes, &out), wanted);
+    if (wanted == FLOE_OK) {
+        if (field_on_device)
+            CU(cudaMemcpy(got, m->dev_values, m->nbytes, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, m->decoded, m->nbytes);
+    }
+    memcpy(out.shape, extent, sizeof extent);
+    assert_int_equal(floe_decompress_region(ctx, src, m->stream_nbytes, lo, m->c->shape, &out), wanted);
+    if (wanted == FLOE_OK) {
+        if (field_on_device)
+            CU(cudaMemcpy(got, m->dev_values, nbytes, cudaMemcpyDeviceToHost));
+        assert_memory_equal(got, region, nbytes);
+    }
+    floe_ctx_free(&ctx);
+    free(got);
+    free(region);
+}
+
+static const gpu_case anywhere[] = {{"turbulence", FLOE_F32, 3, {20, 17, 40}, "rel=1e-3 preset=fast"},
+                                    {"turbulence", FLOE_F32, 3, {20, 17, 40}, "rel=1e-3 chunk=7x17x40"},
+                                    {"hostile", FLOE_F64, 2, {40, 70}, "lossless chunk=7x33"},
+                                    {"turbulence", FLOE_I32, 3, {9, 17, 33}, "abs=3 chunk=4x17x33"},
+                                    {"turbulence", FLOE_I64, 2, {30, 50}, "lossless codec=zfp"},
+                                    {"turbulence", FLOE_F32, 3, {20, 17, 40}, "rate=8 codec=zfp chunk=8x17x40"}};
+enum { NANYWHERE = sizeof anywhere / sizeof *anywhere };
+
+/* Each with a context that has not used its GPU yet. */
+static void any_place(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NANYWHERE; i++) {
+        made m = make(&anywhere[i]);
+        for (int k = 0; k < 12; k++)
+            check_compress(&m, (floe_backend)(k / 4), k & 1, k & 2);
+        CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+        for (int k = 0; k < 12; k++)
+            check_decompress(&m, (floe_backend)(k / 4), k & 1, k & 2);
+        for (int k = 0; k < 3; k++) {
+            floe_ctx *ctx = context_with((floe_backend)k, 0);
+            assert_int_equal(floe_verify(ctx, m.dev_stream, m.stream_nbytes, &m.field),
+                             k == FLOE_BACKEND_CPU ? FLOE_ERR_DEVICE : FLOE_OK);
+            floe_ctx_free(&ctx);
+        }
+        unmake(&m);
+    }
+}
+
+/* A stream in device memory comes to the host record by record: the limit is of that, not of the stream. */
+static void a_limit_on_the_way(void **state)
+{
+    (void)state;
+    static const gpu_case slabs = {"noise", FLOE_F32, 3, {256, 64, 128}, "lossless chunk=1x64x128"};
+    made m = make(&slabs);
+    floe_field out = m.field;
+    out.data = m.decoded;
+    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+    const uint64_t limits[] = {m.stream_nbytes - 1, 4096};
+    for (int k = 0; k < 2; k++) {
+        floe_ctx *ctx = context_with(FLOE_BACKEND_AUTO, limits[k]);
+        memset(m.decoded, 0xEE, m.nbytes);
+        assert_int_equal(floe_decompress(ctx, m.dev_stream, m.stream_nbytes, &out), k ? FLOE_ERR_LIMIT : FLOE_OK);
+        if (!k)
+            assert_memory_equal(m.decoded, m.values, m.nbytes);
+        floe_ctx_free(&ctx);
+    }
+    unmake(&m);
+}
+
+/* What reads the beginning of a stream, and has no context to bring it near. */
+static void headers_are_read_on_the_host(void **state)
 {
     (void)state;
     made m = make(&cases[0]);
-    floe_field field = dev_field(&m);
-    uint8_t *host = take(m.capacity);
-    uint64_t n = 0;
-    assert_int_equal(floe_compress(gpu, &field, &m.params, host, m.capacity, &n), FLOE_OK);
-    assert_int_equal(n, m.stream_nbytes);
-    assert_memory_equal(host, m.stream, n);
-    CU(cudaMemset(m.dev_values, 0xEE, m.nbytes + GUARD));
-    assert_int_equal(floe_decompress(gpu, m.stream, m.stream_nbytes, &field), FLOE_OK);
-    expect_bytes(&m, m.dev_values, m.decoded, m.nbytes, m.nbytes, 0xEE, "values of a host stream");
-    free(host);
+    floe_info info;
+    floe_error err;
+    char text[8];
+    assert_int_equal(floe_stream_info(m.stream, m.stream_nbytes, &info, &err), FLOE_OK);
+    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+    assert_int_equal(floe_stream_info(m.dev_stream, m.stream_nbytes, &info, &err), FLOE_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "lies in device memory"));
+    assert_int_equal(floe_stream_attr(m.dev_stream, m.stream_nbytes, 0, text, sizeof text, text, sizeof text),
+                     FLOE_ERR_ARGUMENT);
     unmake(&m);
 }
 
@@ -193,7 +324,8 @@ static void misuse(void **state)
     assert_int_equal(floe_compress_async(gpu, &field, &m.params, NULL, m.capacity, report), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_params_parse(&psnr, "psnr=60", NULL), FLOE_OK);
     assert_int_equal(floe_compress_async(gpu, &field, &psnr, m.dev_stream, m.capacity, report), FLOE_ERR_UNSUPPORTED);
-    assert_int_equal(floe_compress(gpu, &host, &m.params, m.dev_stream, m.capacity, &n), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_compress(gpu, &host, &m.params, m.dev_stream + 4, m.capacity, &n), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_verify(gpu, m.stream, m.stream_nbytes, &field), FLOE_ERR_UNSUPPORTED);
     field.shape[0]--;
     CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
     assert_int_equal(floe_decompress(gpu, m.dev_stream, m.stream_nbytes, &field), FLOE_ERR_ARGUMENT);
@@ -248,7 +380,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {API_GPU_TESTS,
                                        cmocka_unit_test(strides),
-                                       cmocka_unit_test(mixed_places),
+                                       cmocka_unit_test(any_place),
+                                       cmocka_unit_test(a_limit_on_the_way),
+                                       cmocka_unit_test(headers_are_read_on_the_host),
                                        cmocka_unit_test(empty_fields),
                                        cmocka_unit_test(a_first_call),
                                        cmocka_unit_test(a_failure_ends_all),

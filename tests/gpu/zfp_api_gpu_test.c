@@ -148,7 +148,7 @@ static void graphs(void **unused)
 
 /* ---- calls that wait ------------------------------------------------------------------------------------------------- */
 
-/* Everything in either memory. */
+/* Everything in either memory; where nothing is on the device, by the CPU. */
 static void calls_wait(void **unused)
 {
     (void)unused;
@@ -160,9 +160,10 @@ static void calls_wait(void **unused)
         floe_field field = field_in(&s.c, &values), decoded = field_in(&s.c, &out);
         floe_zfp_index made = s.index;
         uint64_t nbytes;
+        floe_ctx *ctx = n / 3 % 2 ? gpu : through;
         made.data = index.p;
         made.nbytes = 0;
-        OK(through, floe_zfp_compress(through, &field, &s.stream, data.p, s.capacity, &nbytes, &made));
+        OK(ctx, floe_zfp_compress(ctx, &field, &s.stream, data.p, s.capacity, &nbytes, &made));
         assert_int_equal(nbytes, s.nbytes);
         assert_int_equal(made.nbytes, s.index.nbytes);
         memory_is(&data, s.data, s.nbytes, s.c.text);
@@ -171,7 +172,7 @@ static void calls_wait(void **unused)
         CU(cudaMemcpy(out.p, empty.memory, s.c.nbytes, cudaMemcpyDefault));
         const floe_zfp_stream *told = n % 2 && n % 3 ? NULL : &s.stream; /* the header says it */
         const void *by = n / 16 % 3 ? index.p : NULL;
-        OK(through, floe_zfp_decompress(through, data.p, nbytes, told, by, by ? made.nbytes : 0, &decoded));
+        OK(ctx, floe_zfp_decompress(ctx, data.p, nbytes, told, by, by ? made.nbytes : 0, &decoded));
         memory_is(&out, s.decoded.memory, s.c.nbytes, s.c.text);
         memory *all[] = {&values, &data, &index, &out};
         for (int i = 0; i < 4; i++)
@@ -267,7 +268,9 @@ static void misuse(void **unused)
     on_device d = on_device_make(&s, &empty);
     uint8_t *data = d.data;
     floe_zfp_stream other = s.stream;
-    floe_zfp_index odd = d.index;
+    floe_zfp_index odd = d.index, made = s.index;
+    floe_field back = field_of(&s.decoded);
+    floe_error err;
     other.shape[0]++;
     odd.spec.chunk = 0;
 #define REFUSED(ctx, status, call, words)              \
@@ -295,6 +298,15 @@ static void misuse(void **unused)
     REFUSED(cpu, FLOE_ERR_DEVICE, floe_zfp_compress(cpu, &d.field, &s.stream, data, s.capacity, &nbytes, NULL),
             "CPU only");
     REFUSED(cpu, FLOE_ERR_DEVICE, floe_zfp_decompress(cpu, s.data, s.nbytes, &s.stream, NULL, 0, &d.out), "CPU only");
+    REFUSED(cpu, FLOE_ERR_DEVICE, floe_zfp_compress(cpu, &s.field, &s.stream, data, s.capacity, &nbytes, NULL),
+            "CPU only");
+    REFUSED(cpu, FLOE_ERR_DEVICE, floe_zfp_decompress(cpu, data, s.nbytes, &s.stream, NULL, 0, &back), "CPU only");
+    made.data = d.index.data;
+    REFUSED(cpu, FLOE_ERR_DEVICE, floe_zfp_index_make(cpu, s.data, s.nbytes, &s.stream, &made), "CPU only");
+    assert_int_equal(floe_zfp_recognize(data, s.nbytes, &other, &err), FLOE_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "device memory"));
+    assert_int_equal(floe_zfp_index_info(made.data, made.capacity, &other, &made.spec, &err), FLOE_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "device memory"));
     REFUSED(cpu, FLOE_ERR_DEVICE, floe_zfp_device_workspace_nbytes(cpu, &s.stream, NULL, &needed), "CPU only");
     on_device_free(&d);
     zfp_case_free(&empty);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#include "backend/cuda_reach.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#if !defined(FLOE_HAVE_CUDA_BUILD)
+
+bool floe_cuda_host_reaches(const void *p)
+{
+    (void)p;
+    return true;
+}
+
+#elif defined(FLOE_CUDA_EMULATED)
+
+#include <cuda_runtime_api.h>
+
+bool floe_cuda_host_reaches(const void *p)
+{
+    struct cudaPointerAttributes a;
+    return !p || cudaPointerGetAttributes(&a, p) != cudaSuccess || a.type != cudaMemoryTypeDevice;
+}
+
+#else
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <link.h>
+
+typedef CUresult (*ask_fn)(void *answer, CUpointer_attribute what, CUdeviceptr p);
+
+static int is_driver(struct dl_phdr_info *object, size_t nbytes, void *arg)
+{
+    (void)nbytes, (void)arg;
+    const char *name = strrchr(object->dlpi_name, '/');
+    return name && strncmp(name, "/libcuda.so", 11) == 0;
+}
+
+static bool is_device_memory(void *driver, const void *p)
+{
+    void *const function = dlsym(driver, "cuPointerGetAttribute");
+    ask_fn ask;
+    uint32_t type = 0, managed = 0;
+    if (!function)
+        return false;
+    memcpy(&ask, &function, sizeof ask);
+    return ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE &&
+           !(ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS && managed);
+}
+
+/* The runtime would make the current GPU ready, which takes a good part of a second and hundreds of megabytes: the driver is
+ * asked, and only where somebody has loaded it. A look at what is loaded is quick, dlopen of what is not there is not. */
+bool floe_cuda_host_reaches(const void *p)
+{
+    if (!p || !dl_iterate_phdr(is_driver, NULL))
+        return true;
+    void *const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    const bool reaches = !driver || !is_device_memory(driver, p);
+    if (driver)
+        dlclose(driver);
+    return reaches;
+}
+
+#endif
