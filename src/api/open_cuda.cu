@@ -21,7 +21,7 @@ __global__ __launch_bounds__(MAX_THREADS) void open_kernel(const __grid_constant
 int floe_open_cuda(const floe_open_job *job, void *stream)
 {
     if (job->call.max_chunks == 0)
-        return cudaSuccess;
+        return (int)cudaMemsetAsync(job->call.status, 0, sizeof *job->call.status, (cudaStream_t)stream); /* FLOE_OK */
     FLOE_LAUNCH_EARLY(open_kernel, (uint32_t)job->call.max_chunks, open_threads(&job->call), 0, (cudaStream_t)stream,
                       *job);
     return (int)cudaGetLastError();

@@ -132,7 +132,8 @@ static const gpu_case anywhere[] = {{"turbulence", FLOE_F32, 3, {20, 17, 40}, "r
                                     {"hostile", FLOE_F64, 2, {40, 70}, "lossless chunk=7x33"},
                                     {"turbulence", FLOE_I32, 3, {9, 17, 33}, "abs=3 chunk=4x17x33"},
                                     {"turbulence", FLOE_I64, 2, {30, 50}, "lossless codec=zfp"},
-                                    {"turbulence", FLOE_F32, 3, {20, 17, 40}, "rate=8 codec=zfp chunk=8x17x40"}};
+                                    {"turbulence", FLOE_F32, 3, {20, 17, 40}, "rate=8 codec=zfp chunk=8x17x40"},
+                                    {"turbulence", FLOE_F32, 2, {0, 7}, "abs=1e-3"}};
 enum { NANYWHERE = sizeof anywhere / sizeof *anywhere };
 
 /* Each with a context that has not used its GPU yet. */
