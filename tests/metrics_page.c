@@ -11,13 +11,16 @@ static const char *const about[] = {
     "distance of grid\npoints is 1. The PSNR of a derivative that nothing was lost of is infinite.\n\n"
     "Derivatives and Sobolev norms of f32 fields are worked on in f32, and "
     "their\nsquares added up in f32 over groups of four, in double over groups: root mean squares are good to 1e-7 of "
-    "themselves. The\ndifference of two magnitudes is good to 2e-7 of these; so where the largest error is less than "
-    "2^-17 of the largest value,\nall derivatives are done in double.",
+    "themselves. The\ndifference of two magnitudes is good to 2e-7 of these: where errors are 1e-4 of them, their "
+    "third "
+    "digit may be off. Where\nthe largest error is less than 2^-17 of the largest value, all derivatives are done in "
+    "double.",
     "Windows that slide over the field. Those that lie wholly inside and hold only pairs that count enter; the others "
     "are "
     "counted.\nrange is that of the original; of a constant one it is the magnitude of its value, or 1 if that is 0. "
     "Of f32 "
-    "fields 1 - SSIM is\ngood to 1e-8 of itself, to 5e-6 where values vary by few units of their last place.",
+    "fields 1 - SSIM is\ngood to 1e-8 of itself, to 5e-6 where values vary by few units of their last place or lie "
+    "beside one that stands far\noff; that of a single window, so `ssim_min` and `ssim_max_loss`, to 1e-4.",
     "Fourier transforms of the whole field, in double. Along an axis of n elements a mode has m / n cycles an element, "
     "m up to n / 2;\n|k| is the length of the vector of these over the axes. Shell s holds the modes with s - 1/2 <= "
     "|k| N < s + 1/2, up to\ns = N / 2, where N is the length of the longest axis, or 8192 if that is less. Without a "

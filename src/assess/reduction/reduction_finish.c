@@ -65,6 +65,9 @@ static void errors_finish(const floe_reduction_part *t, double n, double range, 
     e->l1 = t->sum[FLOE_SUM_E_ABS], e->l2 = sqrt(t->sum[FLOE_SUM_E2]), e->linf = e->abs_max;
 }
 
+/* A correlation that rounding has made a little more than one is one; NaN stays. */
+static double within_1(double r) { return r > 1 ? 1 : r < -1 ? -1 : r; }
+
 static void correlations_finish(const floe_reduction_part *t, double n, const floe_values *x, const floe_values *y,
                                 floe_error_stats *e)
 {
@@ -73,9 +76,10 @@ static void correlations_finish(const floe_reduction_part *t, double n, const fl
     const double with_error = t->sum[FLOE_SUM_XE] / n - dx * e->mean;
     e->snr = e->mse > 0 ? decibel(x->variance / e->mse) : INFINITY;
     e->covariance = t->sum[FLOE_SUM_XY] / n - dx * dy;
-    e->pearson = x->variance > 0 && y->variance > 0 ? e->covariance / (x->std_dev * y->std_dev) : NAN;
+    e->pearson = x->variance > 0 && y->variance > 0 ? within_1(e->covariance / (x->std_dev * y->std_dev)) : NAN;
     e->pearson_squared = e->pearson * e->pearson;
-    e->value_error_correlation = x->variance > 0 && of_error > 0 ? with_error / (x->std_dev * sqrt(of_error)) : NAN;
+    e->value_error_correlation =
+        x->variance > 0 && of_error > 0 ? within_1(with_error / (x->std_dev * sqrt(of_error))) : NAN;
 }
 
 /* Errors that overflow have no bins, and without them the others' shares would be none of all. */

@@ -96,6 +96,7 @@ static void same_spots(const floe_spots *got, const floe_spots *want)
 static void same_report(const floe_assess_report *got, const floe_assess_report *want)
 {
     same_metrics(got, want);
+    assert_false(fabs(got->error.pearson) > 1 || fabs(got->error.value_error_correlation) > 1);
     same_histogram(&got->original.histogram, &want->original.histogram);
     same_histogram(&got->decoded.histogram, &want->decoded.histogram);
     same_histogram(&got->error.pdf, &want->error.pdf);

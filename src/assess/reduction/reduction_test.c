@@ -149,6 +149,7 @@ static void check_correlations(const floe_assess_report *r, const kit_sifted *s)
     const kit_real pearson = vary ? covariance / sqrtl(x.variance * y.variance) : NAN;
     kit_metric(r, "covariance", covariance, sqrtl(x.variance * y.variance), tolerance);
     kit_metric(r, "pearson", pearson, 1, tolerance);
+    assert_false(fabs(r->error.pearson) > 1 || fabs(r->error.value_error_correlation) > 1);
     kit_metric(r, "pearson_squared", pearson * pearson, 1, tolerance);
     const kit_real bias = my - mx; /* of which the squares of errors hold that of the bias, too */
     const kit_real digits = 1 + bias * bias / of_error;

@@ -19,8 +19,8 @@
  *
  * Where it is known that the values are not too far off (low and high in the options), windows of 2 to 8 at step 1 along the
  * last two or three axes, and Gaussian ones along two, go a quick way, with sums in the values' own type: ssim_tree.h. For f32
- * 1 - SSIM is then off by about 1e-8 of itself, 5e-6 where values vary by few units of their last place, and of single windows,
- * of which the greatest is one, by up to 1e-4.
+ * 1 - SSIM is then off by about 1e-8 of itself, 5e-6 where values vary by few units of their last place or lie beside one that
+ * stands far off, and of single windows, of which the greatest is one, by up to 1e-4.
  *
  * Otherwise sums are in double, and only ever added to: along an axis cut into stretches as long as the window, a window is the
  * end of one stretch and the beginning of the next, so each value enters each sum once, and time does not grow with the window.
