@@ -322,8 +322,9 @@ def fields(shape, dtype, kind, seed):
         x.ravel()[random.integers(0, x.size, x.size // 50)] = np.nan
         y.ravel()[random.integers(0, x.size, x.size // 50)] = np.inf
         x.ravel()[::97] = y.ravel()[::97] = -np.inf
-    if kind == "hole":  # a corner, as land in an ocean has it, and a few besides
-        x[tuple(slice(0, n // 2) for n in shape)] = np.nan
+    if kind == "hole":  # a corner, as land in an ocean has it, where the other field has numbers; and a few besides
+        corner = tuple(slice(0, n // 2 + n // 20) for n in shape)
+        x[corner], y[corner] = (np.nan, 1e20) if seed % 2 else (-1e30, np.nan)
         y.ravel()[random.integers(0, x.size, 3)] = np.inf
     return x, y
 
