@@ -126,6 +126,30 @@ static void names_find_their_metric(void **state)
     assert_null(floe_metric_at(UINT32_MAX));
 }
 
+/* What a newer floe may know is not passed over. */
+static void sets_of_a_newer_floe(void **state)
+{
+    (void)state;
+    enum { LAST = KIT_COUNT(((floe_metric_set *)0)->word) - 1 };
+    floe_ctx *ctx = kit_ctx(1);
+    const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
+    floe_assess_report r;
+    floe_assess_options o;
+    uint32_t n = 0;
+    while (floe_metric_at(n))
+        n++;
+    floe_assess_options_init(&o);
+    o.metrics.word[n / 64] = (uint64_t)1 << n % 64;
+    kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, "this floe knows");
+    o.metrics = (floe_metric_set){{[LAST] = UINT64_C(1) << 63}, 1, 0};
+    kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, "metric number 255");
+    o.metrics = (floe_metric_set){{1}, 2u << FLOE_PASSES, 0};
+    kit_fails(ctx, floe_assess(ctx, &x, &x, &o, &r), FLOE_ERR_ARGUMENT, "groups 0x20");
+    o.metrics = (floe_metric_set){{1}, 1u << FLOE_PASSES, 0};
+    kit_ok(ctx, floe_assess(ctx, &x, &x, &o, &r));
+    floe_ctx_free(&ctx);
+}
+
 static void sets_are_read(void **state)
 {
     (void)state;
@@ -214,9 +238,9 @@ static void squares_that_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused_fields),       cmocka_unit_test(refused_options),
-        cmocka_unit_test(refused_metrics),      cmocka_unit_test(names_find_their_metric),
-        cmocka_unit_test(sets_are_read),        cmocka_unit_test(only_what_was_asked_for),
-        cmocka_unit_test(squares_that_overflow)};
+        cmocka_unit_test(refused_fields),          cmocka_unit_test(refused_options),
+        cmocka_unit_test(refused_metrics),         cmocka_unit_test(sets_of_a_newer_floe),
+        cmocka_unit_test(names_find_their_metric), cmocka_unit_test(sets_are_read),
+        cmocka_unit_test(only_what_was_asked_for), cmocka_unit_test(squares_that_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "api/struct_copy.h"
 #include "api/text.h"
 #include "assess/coordinator.h"
+#include "assess/metric_table.h"
 #include "base/try.h"
 #include "field/field.h"
 
@@ -47,6 +48,7 @@ static floe_status options_check(const floe_assess_options *o, floe_error *err)
     FLOE_TRY(within(o->lags, 1, FLOE_ASSESS_MAX_LAGS, "lags", err));
     FLOE_CHECK(err, (int)o->fill >= 0 && o->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT, "unknown fill mode %d",
                (int)o->fill);
+    FLOE_TRY(floe_metric_set_check(&o->metrics, err));
     return bound_check(o, err);
 }
 

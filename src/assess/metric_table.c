@@ -261,7 +261,7 @@ static const row table[] = {
     SPECTRUM(COUNT, 1, 0, "spectrum:n_filled", "spectrum_filled",
              "pairs that do not count, of which both values were taken to be their field's mean", "", spectrum.nfilled),
 };
-enum { NMETRICS = sizeof table / sizeof *table };
+enum { NMETRICS = sizeof table / sizeof *table, NGROUPS = FLOE_PASSES + 1 };
 
 const floe_metric *floe_metric_at(uint32_t number) { return number < NMETRICS ? &table[number].metric : NULL; }
 
@@ -329,15 +329,25 @@ int floe_metric_set_has(const floe_metric_set *set, uint32_t number)
     return number < NMETRICS && (set->word[number / 64] >> number % 64 & 1);
 }
 
+floe_status floe_metric_set_check(const floe_metric_set *set, floe_error *err)
+{
+    enum { NBITS = 64 * sizeof set->word / sizeof set->word[0] };
+    for (uint32_t i = NMETRICS; i < NBITS; i++)
+        FLOE_CHECK(err, !(set->word[i / 64] >> i % 64 & 1), FLOE_ERR_ARGUMENT,
+                   "metric number %u was asked for; this floe knows %u", i, (uint32_t)NMETRICS);
+    FLOE_CHECK(err, set->groups >> NGROUPS == 0, FLOE_ERR_ARGUMENT,
+               "groups 0x%x of metrics were asked for; there are %u", set->groups, (uint32_t)NGROUPS);
+    return FLOE_OK;
+}
+
 /* Bits of a group; 0: there is none of that name. */
 static uint32_t group_of(const char *text, size_t nbytes)
 {
     static const char *const names[] = {"reduction", "stencil", "window", "spectrum", "properties"};
-    const uint32_t ngroups = FLOE_PASSES + 1;
-    for (uint32_t i = 0; i < ngroups; i++)
+    for (uint32_t i = 0; i < NGROUPS; i++)
         if (is(names[i], text, nbytes))
             return 1u << i;
-    return is("all", text, nbytes) ? (1u << ngroups) - 1 : 0;
+    return is("all", text, nbytes) ? (1u << NGROUPS) - 1 : 0;
 }
 
 floe_status floe_metric_set_parse(floe_metric_set *set, const char *text, floe_error *err)
