@@ -118,22 +118,88 @@ int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninpu
 
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
-static int decode(const floe_ctx_options *machine, check_input *input, const void *stream)
+bool check_may_change(const cli_args *args, const floe_ctx_options *machine)
 {
-    floe_ctx *ctx = NULL;
-    floe_status status = floe_ctx_create(&ctx, machine);
-    int failed = status == FLOE_OK ? 0 : cli_fail_call(status, ctx, NULL, NULL);
+    const char *backend = cli_value(args, OPT_BACKEND);
+    return backend && strcmp(backend, "auto") == 0 && machine->backend == FLOE_BACKEND_CUDA;
+}
+
+typedef struct decoding {
+    const cli_args *args;
+    floe_ctx_options *machine;
+    check_input *input;
+    const void *stream;
+    floe_ctx *ctx;
+} decoding;
+
+static floe_status decode(decoding *d)
+{
+    floe_ctx_free(&d->ctx);
+    floe_status status = floe_ctx_create(&d->ctx, d->machine);
     const double started = cli_seconds();
-    if (!failed)
-        status = floe_decompress(ctx, stream, input->stream_nbytes, &input->field);
-    input->seconds = cli_seconds() - started;
-    if (!failed && status != FLOE_OK)
-        failed = cli_fail_call(status, ctx, input->reader, NULL);
-    floe_ctx_free(&ctx);
+    if (status == FLOE_OK)
+        status = floe_decompress(d->ctx, d->stream, d->input->stream_nbytes, &d->input->field);
+    d->input->seconds = cli_seconds() - started;
+    return status;
+}
+
+/* Where --backend auto led to a GPU that cannot do it after all, the CPU does, and what follows. */
+static floe_status decode_anywhere(decoding *d)
+{
+    floe_status status = decode(d);
+    const bool is_of_gpu = status == FLOE_ERR_LIMIT || status == FLOE_ERR_MEMORY || status == FLOE_ERR_DEVICE;
+    if (!is_of_gpu || !check_may_change(d->args, d->machine))
+        return status;
+    if (!cli_given(d->args, OPT_QUIET))
+        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(d->ctx));
+    d->machine->backend = FLOE_BACKEND_CPU;
+    return decode(d);
+}
+
+/* Room for the values, and what of memory is then left for scratch: a limit where --memory was given, which chunks of a megabyte
+ * always have. */
+static int room_take(decoding *d, uint64_t nbytes, bool in_file, uint64_t memory_nbytes)
+{
+    floe_error err = {0};
+    const uint64_t least = 8000000, left = memory_nbytes - (in_file ? 0 : nbytes);
+    io_memory_free(&d->input->memory);
+    if (io_memory_take(&d->input->memory, nbytes, in_file, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    d->input->field.data = d->input->memory.data;
+    d->machine->max_memory = !cli_given(d->args, OPT_MEMORY) ? 0 : left > least ? left : least;
+    return 0;
+}
+
+static int fail_decode(const decoding *d, floe_status status)
+{
+    char shape[CLI_TEXT];
+    if (status != FLOE_ERR_LIMIT || !d->machine->max_memory)
+        return cli_fail_call(status, d->ctx, d->input->reader, NULL);
+    cli_shape_text(d->input->info.rank, d->input->info.chunk, shape);
+    return cli_fail(FLOE_ERR_MEMORY,
+                    "'%s': %s; --memory raises it. Its chunks are of %s values: of smaller ones (--chunk of floe "
+                    "compress) less is needed",
+                    io_reader_name(d->input->reader), floe_ctx_message(d->ctx), shape);
+}
+
+/* To memory, if there is room for the values and scratch, or else to a file. */
+static int decode_to_room(decoding *d, uint64_t nbytes, uint64_t *memory_nbytes)
+{
+    bool in_file = nbytes > *memory_nbytes;
+    int failed = room_take(d, nbytes, in_file, *memory_nbytes);
+    floe_status status = failed ? FLOE_OK : decode_anywhere(d);
+    if (status == FLOE_ERR_LIMIT && !in_file) {
+        in_file = true;
+        failed = room_take(d, nbytes, in_file, *memory_nbytes);
+        status = failed ? FLOE_OK : decode_anywhere(d);
+    }
+    if (status != FLOE_OK)
+        failed = fail_decode(d, status);
+    *memory_nbytes -= in_file ? 0 : nbytes;
     return failed;
 }
 
-int check_input_load(const floe_ctx_options *machine, check_input *input, const floe_field *layout,
+int check_input_load(const cli_args *args, floe_ctx_options *machine, check_input *input, const floe_field *layout,
                      uint64_t *memory_nbytes)
 {
     floe_error err = {0};
@@ -144,13 +210,10 @@ int check_input_load(const floe_ctx_options *machine, check_input *input, const 
     input->field = floe_field_of(data, layout->dtype, layout->rank, layout->shape);
     if (!input->is_stream)
         return 0;
+    decoding d = {.args = args, .machine = machine, .input = input, .stream = data};
     input->stream_nbytes = nbytes;
     floe_field_nelems(layout, &nelems);
-    const uint64_t needed = nelems * floe_dtype_size(layout->dtype);
-    const bool in_file = needed > *memory_nbytes;
-    if (io_memory_take(&input->memory, needed, in_file, &err) != FLOE_OK)
-        return cli_fail_with(&err);
-    *memory_nbytes -= in_file ? 0 : needed;
-    input->field.data = input->memory.data;
-    return decode(machine, input, data);
+    const int failed = decode_to_room(&d, nelems * floe_dtype_size(layout->dtype), memory_nbytes);
+    floe_ctx_free(&d.ctx);
+    return failed;
 }

@@ -91,7 +91,7 @@ static int inputs_read(check_job *job)
         failed = cli_ctx_settle(job->args, &job->machine);
     }
     for (uint32_t i = 0; i < job->nfields && !failed; i++)
-        failed = check_input_load(&job->machine, &job->inputs[i], &layout, &job->memory_nbytes);
+        failed = check_input_load(job->args, &job->machine, &job->inputs[i], &layout, &job->memory_nbytes);
     if (failed)
         return failed;
     const floe_metric_set metrics = job->options.metrics;
@@ -170,8 +170,7 @@ static floe_status assess_what_fits(check_job *job)
 /* Where --backend auto led to a GPU that cannot do it after all, the CPU does. */
 static floe_status assess_anywhere(check_job *job)
 {
-    const char *backend = cli_value(job->args, OPT_BACKEND);
-    const bool may_change = backend && strcmp(backend, "auto") == 0 && job->machine.backend == FLOE_BACKEND_CUDA;
+    const bool may_change = check_may_change(job->args, &job->machine);
     floe_status status = may_change ? assess(job) : assess_what_fits(job);
     if (!may_change || !(is_too_little(status) || status == FLOE_ERR_DEVICE))
         return status;
