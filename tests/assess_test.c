@@ -36,8 +36,10 @@ static void refused_fields(void **state)
     y = field_of(more, 2, (uint64_t[]){60, 64});
     for (int i = 0; i < 60 * 64; i++)
         more[i] = i % 2 ? NAN : INFINITY;
-    kit_fails(ctx, floe_assess(ctx, &y, &x, NULL, &r), FLOE_ERR_ARGUMENT,
-              "of 3840 pairs, none has numbers (1920 NaN, 1920 infinite, 0 fill in the original)");
+    kit_fails(
+        ctx, floe_assess(ctx, &y, &x, NULL, &r), FLOE_ERR_ARGUMENT,
+        "of 3840 pairs, none has numbers on both sides (1920 NaN, 1920 infinite, 0 fill in the original; 0, 0, 0 in "
+        "the decoded field)");
     kit_fails(ctx, floe_assess(ctx, &y, NULL, NULL, &r), FLOE_ERR_ARGUMENT, "of 3840 values, none");
     floe_ctx_free(&ctx);
 }

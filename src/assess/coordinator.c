@@ -267,6 +267,23 @@ static floe_status pairs_reduce(floe_assessment *a, floe_reduction_result *resul
                                         : floe_reduction_run(&a->reduction, result, err);
 }
 
+/* No pair counts. */
+static floe_status fail_nothing(const floe_assessment *a, const uint64_t *count, floe_error *err)
+{
+    const ull nelems = a->reduction.nelems, nnan = count[FLOE_COUNT_X_NAN], ninf = count[FLOE_COUNT_X_INF],
+              nfill = count[FLOE_COUNT_X_FILL];
+    if (!a->pair.decoded)
+        return floe_fail(err, FLOE_ERR_ARGUMENT,
+                         "there is nothing to assess: of %llu values, none is a number (%llu NaN, %llu infinite, %llu "
+                         "fill)",
+                         nelems, nnan, ninf, nfill);
+    return floe_fail(err, FLOE_ERR_ARGUMENT,
+                     "there is nothing to assess: of %llu pairs, none has numbers on both sides (%llu NaN, %llu "
+                     "infinite, %llu fill in the original; %llu, %llu, %llu in the decoded field)",
+                     nelems, nnan, ninf, nfill, (ull)count[FLOE_COUNT_Y_NAN], (ull)count[FLOE_COUNT_Y_INF],
+                     (ull)count[FLOE_COUNT_Y_FILL]);
+}
+
 static floe_status reduction_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
 {
     floe_reduction_result result;
@@ -275,12 +292,8 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
         FLOE_TRY(fill_detect(a, &result, err));
     if (a->options.fill == FLOE_FILL_AUTO && a->pair.has_fill)
         FLOE_TRY(pairs_reduce(a, &result, err));
-    const uint64_t *count = result.total.count;
-    FLOE_CHECK(err, count[FLOE_COUNT_PAIRS], FLOE_ERR_ARGUMENT,
-               "there is nothing to assess: of %llu %s, none has numbers (%llu NaN, %llu infinite, %llu fill in the "
-               "original)",
-               (ull)a->reduction.nelems, a->pair.decoded ? "pairs" : "values", (ull)count[FLOE_COUNT_X_NAN],
-               (ull)count[FLOE_COUNT_X_INF], (ull)count[FLOE_COUNT_X_FILL]);
+    if (result.total.count[FLOE_COUNT_PAIRS] == 0)
+        return fail_nothing(a, result.total.count, err);
     floe_reduction_finish(&a->reduction_options, &result, report);
     if (!a->pair.decoded) { /* it was compared with itself */
         floe_assess_report blank;
