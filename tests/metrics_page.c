@@ -14,7 +14,9 @@ static const char *const about[] = {
     "themselves. The\ndifference of two magnitudes is good to 2e-7 of these: where errors are 1e-4 of them, their "
     "third "
     "digit may be off. Where\nthe largest error is less than 2^-17 of the largest value, all derivatives are done in "
-    "double.",
+    "double.\n\n"
+    "Derivatives and norms of the decoded field by itself are left out: they would take as many sums once more. `floe "
+    "stat DECODED`,\nor `floe_assess` of it alone, finds them, at all points where that field has numbers.",
     "Windows that slide over the field. Those that lie wholly inside and hold only pairs that count enter; the others "
     "are "
     "counted.\nrange is that of the original; of a constant one it is the magnitude of its value, or 1 if that is 0. "

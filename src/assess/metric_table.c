@@ -244,7 +244,10 @@ static const row table[] = {
            "ssim of the slices along the last two axes as images: 7 x 7, sample (co)variances, as scikit-image has it",
            "", ssim_image.ssim),
     WINDOW(NUMBER, 2, FLOE_PART_GAUSSIAN, "ssim:image_gaussian", "ssim_gaussian",
-           "the same in 11 x 11 windows with Gaussian weights of standard deviation 1.5", "", ssim_gaussian.ssim),
+           "the same in 11 x 11 windows with Gaussian weights of standard deviation 1.5; (co)variances times 121 / "
+           "120, as "
+           "scikit-image has them unless use_sample_covariance is False",
+           "", ssim_gaussian.ssim),
     /* spectra */
     SPECTRUM(SERIES, 1, 0, "spectrum:frequency", "spectrum_frequency",
              "the middle of each shell of wave numbers, in cycles an element", "", spectrum.frequency),
