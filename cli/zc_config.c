@@ -157,6 +157,16 @@ static int key_apply(config *c, const char *key, const char *value)
     return 0;
 }
 
+/* A value may stand in quotes. */
+static char *unquoted(char *value)
+{
+    const size_t n = strlen(value);
+    if (n < 2 || (value[0] != '"' && value[0] != '\'') || value[n - 1] != value[0])
+        return value;
+    value[n - 1] = 0;
+    return trimmed(value + 1);
+}
+
 static int line_read(config *c, char *line)
 {
     static const char utf8_mark[] = "\xef\xbb\xbf"; /* what some editors begin a file with */
@@ -177,7 +187,7 @@ static int line_read(config *c, char *line)
     if (!equals)
         return fail(c, "this is no KEY = VALUE");
     *equals = 0;
-    return key_apply(c, trimmed(line), trimmed(equals + 1));
+    return key_apply(c, trimmed(line), unquoted(trimmed(equals + 1)));
 }
 
 int zc_config_read(const char *path, uint32_t nfields, bool quiet, floe_metric_set *metrics)

@@ -40,7 +40,7 @@ wrong() { # a configuration, and what is said of it
     printf "$1" >wrong.config
     show check o.f32 d.f32 $layout --config wrong.config
 }
-printf '\357\273\277[COMPARE]\r\nmse = 0\r\nrmse = 1\r\n' >mark.config
+printf '\357\273\277[COMPARE]\r\nmse = 0\r\nrmse = "1"\r\n' >mark.config
 show check o.f32 d.f32 $layout --config mark.config --csv -q
 wrong '[ENV]\ndataEndianType = BIG_ENDIAN_DATA\n'
 wrong '[COMPARE\npsnr = 1\n'
