@@ -118,12 +118,6 @@ int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninpu
 
 /* ---- loading ----------------------------------------------------------------------------------------------------- */
 
-bool check_may_change(const cli_args *args, const floe_ctx_options *machine)
-{
-    const char *backend = cli_value(args, OPT_BACKEND);
-    return backend && strcmp(backend, "auto") == 0 && machine->backend == FLOE_BACKEND_CUDA;
-}
-
 typedef struct decoding {
     const cli_args *args;
     floe_ctx_options *machine;
@@ -132,28 +126,19 @@ typedef struct decoding {
     floe_ctx *ctx;
 } decoding;
 
+/* Where --backend auto led to a GPU that cannot do it after all, the CPU does, and what follows. */
 static floe_status decode(decoding *d)
 {
     floe_ctx_free(&d->ctx);
     floe_status status = floe_ctx_create(&d->ctx, d->machine);
-    const double started = cli_seconds();
-    if (status == FLOE_OK)
-        status = floe_decompress(d->ctx, d->stream, d->input->stream_nbytes, &d->input->field);
-    d->input->seconds = cli_seconds() - started;
-    return status;
-}
-
-/* Where --backend auto led to a GPU that cannot do it after all, the CPU does, and what follows. */
-static floe_status decode_anywhere(decoding *d)
-{
-    floe_status status = decode(d);
-    const bool is_of_gpu = status == FLOE_ERR_LIMIT || status == FLOE_ERR_MEMORY || status == FLOE_ERR_DEVICE;
-    if (!is_of_gpu || !check_may_change(d->args, d->machine))
+    if (status != FLOE_OK && !cli_ctx_retreat(d->args, status, d->machine, &d->ctx))
         return status;
-    if (!cli_given(d->args, OPT_QUIET))
-        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(d->ctx));
-    d->machine->backend = FLOE_BACKEND_CPU;
-    return decode(d);
+    do {
+        const double started = cli_seconds();
+        status = floe_decompress(d->ctx, d->stream, d->input->stream_nbytes, &d->input->field);
+        d->input->seconds = cli_seconds() - started;
+    } while (cli_ctx_retreat(d->args, status, d->machine, &d->ctx));
+    return status;
 }
 
 /* Room for the values, and what of memory is then left for scratch: a limit where --memory was given, which chunks of a megabyte
@@ -187,11 +172,11 @@ static int decode_to_room(decoding *d, uint64_t nbytes, uint64_t *memory_nbytes)
 {
     bool in_file = nbytes > *memory_nbytes;
     int failed = room_take(d, nbytes, in_file, *memory_nbytes);
-    floe_status status = failed ? FLOE_OK : decode_anywhere(d);
+    floe_status status = failed ? FLOE_OK : decode(d);
     if (status == FLOE_ERR_LIMIT && !in_file) {
         in_file = true;
         failed = room_take(d, nbytes, in_file, *memory_nbytes);
-        status = failed ? FLOE_OK : decode_anywhere(d);
+        status = failed ? FLOE_OK : decode(d);
     }
     if (status != FLOE_OK)
         failed = fail_decode(d, status);

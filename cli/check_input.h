@@ -22,12 +22,9 @@ int check_input_open(check_input *input, const char *path);
 /* What --shape (or --dims) and --dtype say, and what inputs say themselves, must be one layout. */
 int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninputs, floe_field *layout);
 
-/* Whether --backend auto led to a GPU, so that the CPU may do what that cannot. */
-bool check_may_change(const cli_args *args, const floe_ctx_options *machine);
-
-/* Maps an array or decodes a stream, where `machine` says, which may become the CPU on the way. A field of more than
- * *memory_nbytes is decoded to a temporary file; what is taken is subtracted. Where --memory was given scratch counts, too,
- * beyond 8 MB. */
+/* Maps an array or decodes a stream, where `machine` says: the CPU, from then on, where cli_ctx_retreat leads there. A field of
+ * more than *memory_nbytes is decoded to a temporary file; what is taken is subtracted. Where --memory was given scratch counts,
+ * too, beyond 8 MB. */
 int check_input_load(const cli_args *args, floe_ctx_options *machine, check_input *input, const floe_field *layout,
                      uint64_t *memory_nbytes);
 

@@ -143,11 +143,12 @@ static int measure_floe(bench_job *job, bench_array *array, floe_preset preset, 
 {
     char coder[BENCH_NAME];
     floe_params params = job->params;
+    floe_ctx_options machine;
     floe_ctx *ctx;
     double in, out;
     params.preset = preset;
     snprintf(coder, sizeof coder, "floe %s", cli_preset_name(preset));
-    int failed = cli_ctx_create_with(job->args, threads, &ctx);
+    int failed = cli_ctx_create_with(job->args, threads, &machine, &ctx);
     if (failed)
         return failed;
     bench_row *row = new_row(job, array, coder, threads);

@@ -170,15 +170,10 @@ static floe_status assess_what_fits(check_job *job)
 /* Where --backend auto led to a GPU that cannot do it after all, the CPU does. */
 static floe_status assess_anywhere(check_job *job)
 {
-    const bool may_change = check_may_change(job->args, &job->machine);
-    floe_status status = may_change ? assess(job) : assess_what_fits(job);
-    if (!may_change || !(is_too_little(status) || status == FLOE_ERR_DEVICE))
-        return status;
-    if (!cli_given(job->args, OPT_QUIET))
-        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(job->ctx));
-    job->machine.backend = FLOE_BACKEND_CPU;
-    status = ctx_create(job);
-    return status == FLOE_OK ? assess_what_fits(job) : status;
+    const char *backend = cli_value(job->args, OPT_BACKEND);
+    const bool may_change = backend && strcmp(backend, "auto") == 0 && job->machine.backend == FLOE_BACKEND_CUDA;
+    const floe_status status = may_change ? assess(job) : assess_what_fits(job);
+    return cli_ctx_retreat(job->args, status, &job->machine, &job->ctx) ? assess_what_fits(job) : status;
 }
 
 static check_request request_of(const check_job *job)
@@ -262,7 +257,7 @@ static int metrics_find(check_job *job)
 {
     wishes_add(job);
     floe_status status = ctx_create(job);
-    if (status == FLOE_OK)
+    if (status == FLOE_OK || cli_ctx_retreat(job->args, status, &job->machine, &job->ctx))
         status = assess_anywhere(job);
     if (status == FLOE_ERR_LIMIT)
         return fail_memory(job);

@@ -21,6 +21,7 @@ typedef struct compress_job {
     bool quiet, json;
     io_reader *reader;
     io_writer *writer;
+    floe_ctx_options machine;
     floe_ctx *ctx;
     floe_field layout;
     floe_params params;
@@ -170,7 +171,10 @@ static int verify_output(compress_job *job)
         failed = cli_fail_with(&err);
     } else {
         floe_field field = floe_field_of(original, job->layout.dtype, job->layout.rank, job->layout.shape);
-        floe_status status = floe_verify(job->ctx, data, nbytes, &field);
+        floe_status status;
+        do
+            status = floe_verify(job->ctx, data, nbytes, &field);
+        while (cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
         if (status != FLOE_OK)
             failed = cli_fail_call(status, job->ctx, NULL, NULL);
     }
@@ -189,11 +193,14 @@ static int run(compress_job *job)
                                    .nattrs = job->attrs.count,
                                    .progress = cli_progress_update,
                                    .progress_user = &job->progress};
-    double started = cli_seconds();
-    cli_progress_start(&job->progress, "compressing", job->quiet || job->json);
-    floe_status status = floe_compress_stream(job->ctx, &job->layout, &job->params, &source, &sink, &options);
-    cli_progress_stop(&job->progress);
-    job->seconds = fmax(cli_seconds() - started, 1e-9);
+    floe_status status;
+    do { /* a GPU that has too little memory says so before the first byte */
+        double started = cli_seconds();
+        cli_progress_start(&job->progress, "compressing", job->quiet || job->json);
+        status = floe_compress_stream(job->ctx, &job->layout, &job->params, &source, &sink, &options);
+        cli_progress_stop(&job->progress);
+        job->seconds = fmax(cli_seconds() - started, 1e-9);
+    } while (job->head_nbytes == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, job->reader, job->writer);
     floe_ctx_stats(job->ctx, &stats);
@@ -230,7 +237,7 @@ static int prepare(compress_job *job)
     if (!out)
         return cli_fail(FLOE_ERR_ARGUMENT, "compress needs -o OUT");
     if ((failed = cli_params(args, NULL, &job->params)) || (failed = cli_attrs_parse(args, &job->attrs)) ||
-        (failed = cli_ctx_create(args, &job->ctx)))
+        (failed = cli_ctx_create(args, &job->machine, &job->ctx)))
         return failed;
     if (io_reader_open(&job->reader, args->operand[0], &err) != FLOE_OK)
         return cli_fail_with(&err);

@@ -18,6 +18,7 @@ typedef struct decompress_job {
     bool quiet, json;
     io_reader *reader;
     io_writer *writer;
+    floe_ctx_options machine;
     floe_ctx *ctx;
     floe_sink sink;
     floe_info info;
@@ -118,11 +119,14 @@ static int run(decompress_job *job)
                                    .hi = job->has_region ? job->hi : NULL,
                                    .damaged = say_lost,
                                    .damaged_user = job};
-    double started = cli_seconds();
-    cli_progress_start(&job->progress, "decompressing", job->quiet || job->json);
-    floe_status status = floe_decompress_stream(job->ctx, &source, &sink, &options, &job->info);
-    cli_progress_stop(&job->progress);
-    job->seconds = fmax(cli_seconds() - started, 1e-9);
+    floe_status status;
+    do { /* a GPU that has too little memory says so before the first value */
+        double started = cli_seconds();
+        cli_progress_start(&job->progress, "decompressing", job->quiet || job->json);
+        status = floe_decompress_stream(job->ctx, &source, &sink, &options, &job->info);
+        cli_progress_stop(&job->progress);
+        job->seconds = fmax(cli_seconds() - started, 1e-9);
+    } while (!job->begun && job->nlost == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, job->reader, job->writer);
     if (!job->begun && begin(job, &err) != FLOE_OK) /* an empty field */
@@ -140,13 +144,16 @@ static int prepare(decompress_job *job)
     int failed;
     if (!out)
         return cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
-    if ((failed = cli_ctx_create(args, &job->ctx)))
+    if ((failed = cli_ctx_create(args, &job->machine, &job->ctx)))
         return failed;
     if (io_reader_open(&job->reader, args->operand[0], &err) != FLOE_OK)
         return cli_fail_with(&err);
     if (io_reader_layout(job->reader))
         return cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job->reader));
     if ((region || cli_given(args, OPT_SALVAGE)) && io_reader_spool(job->reader, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if (job->machine.backend == FLOE_BACKEND_CUDA && /* which the CPU may have to take over from */
+        io_reader_keep(job->reader, CLI_STREAM_HEAD_NBYTES, &err) != FLOE_OK)
         return cli_fail_with(&err);
     if (io_reader_is_seekable(job->reader) && (failed = cli_stream_head(job->reader, &job->info)))
         return failed;

@@ -11,6 +11,7 @@
 
 typedef struct index_job {
     const cli_args *args;
+    floe_ctx_options machine;
     floe_ctx *ctx;
     io_reader *reader;
     const void *src;
@@ -79,7 +80,7 @@ int cmd_index(const cli_args *args)
 {
     index_job job = {.args = args};
     const char *out = cli_value(args, OPT_OUTPUT);
-    int failed = out ? cli_ctx_create(args, &job.ctx) : cli_fail(FLOE_ERR_ARGUMENT, "index needs -o OUT");
+    int failed = out ? cli_ctx_create(args, &job.machine, &job.ctx) : cli_fail(FLOE_ERR_ARGUMENT, "index needs -o OUT");
     if (!failed && !(failed = make(&job)))
         failed = cli_output_write(args, out, job.reader, NULL, job.index.data, job.index.nbytes);
     if (!failed)

@@ -15,6 +15,7 @@ typedef struct verify_job {
     const cli_args *args;
     bool quiet, json;
     io_reader *reader, *original;
+    floe_ctx_options machine;
     floe_ctx *ctx;
     floe_info info;
     uint64_t nlost;
@@ -105,7 +106,10 @@ static int verify_against(verify_job *job, const char *path)
         return failed;
     if (io_reader_map(job->reader, &data, &nbytes, &err) != FLOE_OK)
         return cli_fail_with(&err);
-    floe_status status = floe_verify(job->ctx, data, nbytes, &field);
+    floe_status status;
+    do
+        status = floe_verify(job->ctx, data, nbytes, &field);
+    while (cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     floe_ctx_stats(job->ctx, &stats);
     if (job->json && (status == FLOE_OK || status == FLOE_ERR_BOUND))
         print_json(job, &stats, status == FLOE_OK, floe_ctx_message(job->ctx));
@@ -146,9 +150,12 @@ static floe_status decode_all(verify_job *job, bool salvage)
                                    .salvage = salvage,
                                    .damaged = say_lost,
                                    .damaged_user = job};
-    cli_progress_start(&job->progress, "verifying", job->quiet || job->json);
-    floe_status status = floe_decompress_stream(job->ctx, &source, &sink, &options, NULL);
-    cli_progress_stop(&job->progress);
+    floe_status status;
+    do {
+        cli_progress_start(&job->progress, "verifying", job->quiet || job->json);
+        status = floe_decompress_stream(job->ctx, &source, &sink, &options, NULL);
+        cli_progress_stop(&job->progress);
+    } while (job->nlost == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     return status;
 }
 
@@ -178,7 +185,7 @@ static int run(verify_job *job)
     int failed;
     if (against && strcmp(against, "-") == 0 && strcmp(in, "-") == 0)
         return cli_fail(FLOE_ERR_ARGUMENT, "only one of the two can come from standard input");
-    if ((failed = cli_ctx_create(job->args, &job->ctx)))
+    if ((failed = cli_ctx_create(job->args, &job->machine, &job->ctx)))
         return failed;
     if (io_reader_open(&job->reader, in, &err) != FLOE_OK || io_reader_spool(job->reader, &err) != FLOE_OK)
         return cli_fail_with(&err);

@@ -208,30 +208,6 @@ static void job_free(zfp_job *job)
     free(job->index.data);
 }
 
-static int open_ctx(zfp_job *job)
-{
-    int failed = cli_ctx_options(job->args, &job->machine);
-    if (failed || (failed = cli_threads(job->args, &job->machine.threads)) ||
-        (failed = cli_ctx_settle(job->args, &job->machine)))
-        return failed;
-    floe_status status = floe_ctx_create(&job->ctx, &job->machine);
-    return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
-}
-
-/* Where --backend auto led to a GPU that cannot do it after all: the CPU is to try. */
-static bool retreats(zfp_job *job, floe_status status)
-{
-    const char *backend = cli_value(job->args, OPT_BACKEND);
-    if (!backend || strcmp(backend, "auto") != 0 || job->machine.backend != FLOE_BACKEND_CUDA ||
-        (status != FLOE_ERR_MEMORY && status != FLOE_ERR_DEVICE))
-        return false;
-    if (!cli_given(job->args, OPT_QUIET))
-        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(job->ctx));
-    floe_ctx_free(&job->ctx);
-    job->machine.backend = FLOE_BACKEND_CPU;
-    return floe_ctx_create(&job->ctx, &job->machine) == FLOE_OK;
-}
-
 static uint64_t raw_nbytes(const floe_field *f)
 {
     uint64_t n = floe_dtype_size(f->dtype);
@@ -296,7 +272,7 @@ static int compress_run(zfp_job *job)
         status = floe_zfp_compress(job->ctx, &job->field, &job->stream, job->data, capacity, &job->nbytes,
                                    job->index.data ? &job->index : NULL);
         job->seconds = fmax(cli_seconds() - started, 1e-9);
-    } while (retreats(job, status));
+    } while (cli_ctx_retreat(args, status, &job->machine, &job->ctx));
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
 }
 
@@ -339,7 +315,8 @@ int cli_raw_zfp_compress(const cli_args *args)
         failed = REFUSE(args, "without --index", OPT_FORM, OPT_BLOCKS, OPT_PARTITION);
     if (!failed && !cli_value(args, OPT_OUTPUT))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "compress needs -o OUT");
-    if (!failed && !(failed = open_ctx(&job)) && io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK)
+    if (!failed && !(failed = cli_ctx_create(args, &job.machine, &job.ctx)) &&
+        io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK)
         failed = cli_fail_with(&err);
     if (!failed && !(failed = outputs_probe(&job)) && !(failed = compress_run(&job)) && !(failed = outputs_write(&job)))
         say_compressed(&job);
@@ -394,7 +371,7 @@ static int decompress_run(zfp_job *job)
         status =
             floe_zfp_decompress(job->ctx, src, nbytes, told ? &job->stream : NULL, index, index_nbytes, &job->field);
         job->seconds = fmax(cli_seconds() - started, 1e-9);
-    } while (retreats(job, status));
+    } while (cli_ctx_retreat(args, status, &job->machine, &job->ctx));
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, job->reader, NULL);
 }
 
@@ -420,7 +397,7 @@ int cli_raw_zfp_decompress(const cli_args *args)
     int failed = REFUSE(args, "with --raw-zfp", OPT_REGION, OPT_SALVAGE, OPT_JSON);
     if (!failed && !cli_value(args, OPT_OUTPUT))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
-    if (!failed && !(failed = open_ctx(&job)) && !(failed = decompress_run(&job)))
+    if (!failed && !(failed = cli_ctx_create(args, &job.machine, &job.ctx)) && !(failed = decompress_run(&job)))
         failed = cli_output_write(args, cli_value(args, OPT_OUTPUT), job.reader, &job.field, job.data, job.nbytes);
     if (!failed)
         say_decompressed(&job);

@@ -262,18 +262,26 @@ int cli_attrs_parse(const cli_args *args, cli_attrs *attrs)
 
 /* ---- context ----------------------------------------------------------------------------------------------------- */
 
+bool cli_ctx_retreat(const cli_args *args, floe_status status, floe_ctx_options *options, floe_ctx **ctx)
+{
+    const char *backend = cli_value(args, OPT_BACKEND);
+    const bool is_too_little = status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT;
+    if (!backend || strcmp(backend, "auto") != 0 || options->backend != FLOE_BACKEND_CUDA ||
+        (status != FLOE_ERR_DEVICE && !is_too_little))
+        return false;
+    if (!cli_given(args, OPT_QUIET))
+        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(*ctx));
+    floe_ctx_free(ctx);
+    options->backend = FLOE_BACKEND_CPU;
+    return floe_ctx_create(ctx, options) == FLOE_OK;
+}
+
 /* The GPU where one is usable; else the CPU, and says why. */
 static floe_status create_anywhere(const cli_args *args, floe_ctx_options *options, floe_ctx **ctx)
 {
     options->backend = FLOE_BACKEND_CUDA;
     floe_status status = floe_ctx_create(ctx, options);
-    if (status != FLOE_ERR_DEVICE)
-        return status;
-    if (!cli_given(args, OPT_QUIET))
-        fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(*ctx));
-    floe_ctx_free(ctx);
-    options->backend = FLOE_BACKEND_CPU;
-    return floe_ctx_create(ctx, options);
+    return cli_ctx_retreat(args, status, options, ctx) ? FLOE_OK : status;
 }
 
 int cli_ctx_options(const cli_args *args, floe_ctx_options *options)
@@ -315,15 +323,14 @@ int cli_threads(const cli_args *args, uint32_t *threads)
     return 0;
 }
 
-int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
+int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx_options *options, floe_ctx **ctx)
 {
-    floe_ctx_options options;
-    int failed = cli_ctx_options(args, &options);
+    int failed = cli_ctx_options(args, options);
     if (failed)
         return failed;
-    options.threads = threads;
+    options->threads = threads;
     floe_status status =
-        options.backend == FLOE_BACKEND_AUTO ? create_anywhere(args, &options, ctx) : floe_ctx_create(ctx, &options);
+        options->backend == FLOE_BACKEND_AUTO ? create_anywhere(args, options, ctx) : floe_ctx_create(ctx, options);
     if (status == FLOE_OK)
         return 0;
     failed = cli_fail_call(status, *ctx, NULL, NULL);
@@ -331,9 +338,9 @@ int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx)
     return failed;
 }
 
-int cli_ctx_create(const cli_args *args, floe_ctx **ctx)
+int cli_ctx_create(const cli_args *args, floe_ctx_options *options, floe_ctx **ctx)
 {
     uint32_t threads;
     int failed = cli_threads(args, &threads);
-    return failed ? failed : cli_ctx_create_with(args, threads, ctx);
+    return failed ? failed : cli_ctx_create_with(args, threads, options, ctx);
 }

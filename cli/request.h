@@ -37,8 +37,12 @@ int cli_threads(const cli_args *args, uint32_t *threads);
 int cli_ctx_options(const cli_args *args, floe_ctx_options *options);
 /* Where `auto` leads: to the GPU if one is usable, else to the CPU, which is said. */
 int cli_ctx_settle(const cli_args *args, floe_ctx_options *options);
-int cli_ctx_create(const cli_args *args, floe_ctx **ctx);
-int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx **ctx);
+/* options: what was made. */
+int cli_ctx_create(const cli_args *args, floe_ctx_options *options, floe_ctx **ctx);
+int cli_ctx_create_with(const cli_args *args, uint32_t threads, floe_ctx_options *options, floe_ctx **ctx);
+/* After a call that came to `status`: where `auto` led to a GPU that cannot do it after all, most often as its memory is taken,
+ * says so and makes *ctx one of the CPU. True: the call can be made again. */
+bool cli_ctx_retreat(const cli_args *args, floe_status status, floe_ctx_options *options, floe_ctx **ctx);
 
 /* "0:64,:,10:20": the box lo <= index < hi; an index alone is one element. */
 int cli_region_parse(const char *text, uint32_t rank, const uint64_t *shape, uint64_t *lo, uint64_t *hi);

@@ -20,14 +20,13 @@ bool cli_stream_is(io_reader *reader, int *failed)
 
 int cli_stream_head(io_reader *reader, floe_info *info)
 {
-    enum { HEADER_MAX_NBYTES = 1 << 20 };
     floe_error err = {0};
     floe_source source = io_reader_source(reader);
-    unsigned char *head = malloc(HEADER_MAX_NBYTES);
+    unsigned char *head = malloc(CLI_STREAM_HEAD_NBYTES);
     size_t got;
     if (!head)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
-    floe_status status = source.read(source.user, 0, head, HEADER_MAX_NBYTES, &got);
+    floe_status status = source.read(source.user, 0, head, CLI_STREAM_HEAD_NBYTES, &got);
     int failed = 0;
     if (status != FLOE_OK)
         failed = cli_fail_with(io_reader_error(reader));

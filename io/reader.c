@@ -134,6 +134,13 @@ floe_status io_reader_peek(io_reader *reader, size_t nbytes, const unsigned char
     return FLOE_OK;
 }
 
+floe_status io_reader_keep(io_reader *reader, size_t nbytes, floe_error *err)
+{
+    const unsigned char *head;
+    size_t got;
+    return reader->seekable ? FLOE_OK : io_reader_peek(reader, (size_t)reader->payload + nbytes, &head, &got, err);
+}
+
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 static floe_status fail_size(const io_reader *reader, const char *has, uint64_t nbytes, floe_error *err)
@@ -248,8 +255,8 @@ static floe_status source_read(void *user, uint64_t offset, void *dst, size_t nb
     *got = 0;
     if (reader->seekable)
         n = io_read_all(reader->fd, dst, nbytes, (long long)(reader->base + at));
-    else if (reader->position == at || (reader->position == 0 && at <= reader->head_nbytes)) {
-        reader->position = at; /* the first read skips a .npy header, which stands in the head */
+    else if (reader->position == at || (reader->position <= reader->head_nbytes && at <= reader->head_nbytes)) {
+        reader->position = at; /* past a .npy header, which stands in the head, or back within what is kept there */
         n = pipe_read(reader, dst, nbytes);
     } else
         return io_fail(&reader->error, FLOE_ERR_IO, "'%s' is a pipe and cannot be read again", reader->name);

@@ -155,7 +155,6 @@ static floe_status chunks_pass_gpu(floe_ctx *ctx, compression *c)
 
 static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
 {
-    FLOE_TRY(floe_pipeline_begin_encode(ctx, &c->header, &c->codec));
     const floe_status status = chunks_pass_gpu(ctx, c);
     if (status != FLOE_OK)
         floe_pipeline_drain(ctx);
@@ -163,6 +162,17 @@ static floe_status chunks_put_by_gpu(floe_ctx *ctx, compression *c)
 }
 
 #endif
+
+/* What a GPU needs for it is asked for before the first byte of the stream: where that cannot be had nothing is written. */
+static floe_status chunks_begin(floe_ctx *ctx, const compression *c)
+{
+#ifdef FLOE_HAVE_CUDA_BUILD
+    if (floe_pipeline_wanted(ctx, &c->header))
+        return floe_pipeline_begin_encode(ctx, &c->header, &c->codec);
+#endif
+    (void)ctx, (void)c;
+    return FLOE_OK;
+}
 
 static floe_status chunks_put(floe_ctx *ctx, compression *c)
 {
@@ -208,6 +218,7 @@ static floe_status compress_run(floe_ctx *ctx, compression *c)
                               .scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes),
                               .err = &ctx->err};
     FLOE_TRY(floe_resolve(&resolver, &c->header, &c->codec));
+    FLOE_TRY(chunks_begin(ctx, c));
     FLOE_TRY(header_put(c, &ctx->err));
     FLOE_TRY(chunks_put(ctx, c));
     FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));

@@ -63,6 +63,33 @@ same cpu.zfp any.zfp
 "$FLOE" decompress cpu.zfp -o cpu.f32 --raw-zfp -q -f
 "$FLOE" decompress cpu.zfp -o any.f32 --raw-zfp -f --backend auto 2>&1 | why | grep WHY
 same cpu.f32 any.f32
+# .floe files, from and to files and pipes: nothing is written before the CPU takes over
+large="--shape 300x300 --dtype f32 --bound abs=1e-3 --fill none"
+floe() { "$FLOE" "$@"; }
+floe compress large.f32 -o on_cpu $large -q -f
+floe compress large.f32 -o anywhere $large --verify -f --backend auto 2>&1 | why | grep WHY
+same on_cpu anywhere
+floe compress - -o - $large -f --backend auto 2>err <large.f32 >anywhere
+same on_cpu anywhere
+cat large.f32 | floe compress - -o anywhere $large -q -f --backend auto
+same on_cpu anywhere
+FLOE_EMULATED_MEMORY=1000 floe compress large.f32 -o anywhere $large -f --backend auto 2>&1 | why | grep WHY
+same on_cpu anywhere
+floe decompress on_cpu -o cpu.f32 -q -f
+floe decompress on_cpu -o any.f32 -f --backend auto 2>&1 | why | grep WHY
+same cpu.f32 any.f32
+cat on_cpu | floe decompress - -o - --backend auto 2>err >any.f32
+why <err | grep WHY
+same cpu.f32 any.f32
+floe decompress on_cpu -o any.f32 -q -f --region 100:200,50 --backend auto && size any.f32
+floe verify on_cpu --backend auto 2>&1 | why
+floe verify on_cpu --against large.f32 --backend auto 2>&1 | why | filter
+floe check large.f32 on_cpu --metrics outside --fail-if 'outside>0' --csv --backend auto 2>&1 | why | grep -E 'WHY|outside'
+floe check large.f32 on_cpu --metrics n --json -q --backend auto | grep backend
+for call in "compress large.f32 -o never $large" "decompress on_cpu -o never" "verify on_cpu" "check large.f32 on_cpu"; do
+    floe $call --backend cuda 2>err
+    echo code $?
+done
 "$FLOE" check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics $metrics >on_cpu
 "$FLOE" check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics $metrics --backend auto 2>err >anywhere
 same on_cpu anywhere
