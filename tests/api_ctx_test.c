@@ -27,6 +27,7 @@ static void options(void **state)
          FLOE_ERR_DEVICE,
          ""}, /* none can be seen, see main */
         {{.size = sizeof(floe_ctx_options), .backend = (floe_backend)9}, FLOE_ERR_ARGUMENT, "unknown backend 9"},
+        {{.size = sizeof(floe_ctx_options), .device = -1}, FLOE_ERR_ARGUMENT, "device is -1"},
         {{.size = sizeof(floe_ctx_options), .threads = 1u << 20}, FLOE_ERR_ARGUMENT, "threads"},
         {{.size = sizeof(floe_ctx_options), .isa = (floe_isa)9}, FLOE_ERR_ARGUMENT, "instruction set 9"},
         {{.size = 0}, FLOE_ERR_ARGUMENT, "floe_ctx_options.size is 0"},

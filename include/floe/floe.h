@@ -119,7 +119,7 @@ typedef struct floe_ctx_options {
     void *workspace;         /* scratch memory of the caller, 64-byte aligned; NULL: floe allocates and keeps its own */
     size_t workspace_nbytes; /* with a caller's workspace floe never allocates host memory in compress and decompress */
     /* what follows matters where a GPU works */
-    int device;             /* its number + 1; 0: the one that is current when it is first needed */
+    int device;             /* its number + 1; 0: the one that is current when first needed; below: ARGUMENT */
     void *stream;           /* cudaStream_t on which all is ordered; NULL: the default stream */
     void *device_workspace; /* scratch in device memory, 256-byte aligned; NULL: floe allocates and keeps its own */
     size_t device_workspace_nbytes;

@@ -33,6 +33,8 @@ static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
         FLOE_TRY(floe_struct_copy(&o, sizeof o, given, "floe_ctx_options", &ctx->err));
     FLOE_CHECK(&ctx->err, (int)o.backend >= FLOE_BACKEND_AUTO && o.backend <= FLOE_BACKEND_CUDA, FLOE_ERR_ARGUMENT,
                "unknown backend %d", (int)o.backend);
+    FLOE_CHECK(&ctx->err, o.device >= 0, FLOE_ERR_ARGUMENT,
+               "device is %d; it is the number of a GPU + 1, or 0 for the one that is current", o.device);
     FLOE_TRY(workspace_check(&o, &ctx->err));
     FLOE_TRY(floe_cpu_init(&ctx->cpu, o.threads, o.isa, &ctx->err));
     ctx->max_elems = o.max_elems;
