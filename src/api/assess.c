@@ -132,6 +132,11 @@ static floe_status pair_assess(floe_ctx *ctx, void *arg)
     const assess_call *call = arg;
     const floe_cuda *cuda = call->on_gpu ? &ctx->cuda : NULL;
     floe_assessment a;
+    if (call->pair.place == FLOE_DEVICE) {
+        FLOE_TRY(floe_device_check(ctx, call->pair.original, "the original"));
+        if (call->pair.decoded)
+            FLOE_TRY(floe_device_check(ctx, call->pair.decoded, "the decoded field"));
+    }
     floe_status status = floe_assessment_init(&a, &ctx->cpu, cuda, &call->pair, &call->options, &ctx->err);
     if (status == FLOE_OK)
         status = memory_take(ctx, &a);

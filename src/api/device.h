@@ -17,6 +17,12 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
 floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call);
 floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
 
+/* ARGUMENT where p, or the data of a resolved field that is said to lie in device memory, is host memory that the context's GPU
+ * cannot reach: a kernel that tries loses the process all that it has on the GPU. For calls that floe_device_enter runs, also
+ * those that do not wait: to ask for the same memory again costs nothing. what: "the field" */
+floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);
+floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field);
+
 /* The device memory of each direction; field need not have data. */
 floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
                                         size_t *nbytes);

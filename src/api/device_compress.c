@@ -237,6 +237,7 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const f
     const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
     if (to_device)
         FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
+    FLOE_TRY(floe_device_field_check(ctx, field));
     FLOE_TRY(compression_of(ctx, field, params, &c));
     if (!to_device) {
         floe_sizing sizing;
@@ -267,11 +268,14 @@ typedef struct compress_call {
     floe_device_report *report;
 } compress_call;
 
-static floe_status on_device(const floe_field *field, floe_error *err)
+static floe_status memory_check(floe_ctx *ctx, const compress_call *call, const floe_field *field)
 {
-    FLOE_CHECK(err, field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(&ctx->err, field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
                "the field lies in host memory: calls that do not wait take device memory only");
-    return FLOE_OK;
+    FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
+    FLOE_TRY(floe_device_field_check(ctx, field));
+    FLOE_TRY(floe_device_check(ctx, call->dst, "the destination"));
+    return floe_device_check(ctx, call->report, "the report");
 }
 
 static floe_status call_body(floe_ctx *ctx, void *arg)
@@ -282,8 +286,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     floe_params params;
     FLOE_CHECK(&ctx->err, call->dst && call->report, FLOE_ERR_ARGUMENT, "no destination or no report given");
     FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
-    FLOE_TRY(on_device(&field, &ctx->err));
-    FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
+    FLOE_TRY(memory_check(ctx, call, &field));
     FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR, FLOE_ERR_UNSUPPORTED,
                "psnr takes several rounds with the host: floe_compress does that, floe_compress_async cannot");

@@ -247,6 +247,7 @@ typedef struct host_copy {
     uint64_t nbytes;
     const uint64_t *lo, *hi;
     const floe_field *out;
+    bool on_device; /* src */
 } host_copy;
 
 /* By the CPU, into host memory that nobody looks at: for the words of its failure. */
@@ -292,13 +293,12 @@ static floe_status header_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes,
 static floe_status attempt(floe_ctx *ctx, decompression *d, const host_copy *call, const uint64_t *shape,
                            floe_device_report *report)
 {
-    const bool on_device = floe_cuda_pointer_kind(call->src) == FLOE_POINTER_DEVICE;
-    d->own_nbytes = on_device ? 0 : call->nbytes;
+    d->own_nbytes = call->on_device ? 0 : call->nbytes;
     expect(d, shape, call->lo, call->hi, call->out);
     FLOE_TRY(scratch_get(ctx, d));
-    if (!on_device)
+    if (!call->on_device)
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, d->own_stream, call->src, (size_t)call->nbytes, &ctx->err));
-    FLOE_TRY(start(ctx, d, on_device ? call->src : d->own_stream, call->nbytes, NULL, ctx->cuda.answer));
+    FLOE_TRY(start(ctx, d, call->on_device ? call->src : d->own_stream, call->nbytes, NULL, ctx->cuda.answer));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     memcpy(report, ctx->cuda.answer, sizeof *report);
     return FLOE_OK;
@@ -342,10 +342,11 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
                                    const uint64_t *hi, const floe_field *out)
 {
     decompression d = {.own_nbytes = 0};
-    const host_copy call = {src, nbytes, lo, hi, out};
-    floe_device_report report = {.status = FLOE_ERR_LIMIT};
     const bool on_device = floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE;
+    const host_copy call = {src, nbytes, lo, hi, out, on_device};
+    floe_device_report report = {.status = FLOE_ERR_LIMIT};
     floe_params likely;
+    FLOE_TRY(floe_device_field_check(ctx, out));
     if (on_device)
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
     if (!lo && on_device && likely_params(ctx, out, &likely)) {
@@ -377,6 +378,18 @@ typedef struct decompress_call {
     floe_device_report *report;
 } decompress_call;
 
+static floe_status memory_check(floe_ctx *ctx, const decompress_call *call, const floe_field *out)
+{
+    FLOE_CHECK(&ctx->err, out->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+               "the field lies in host memory: calls that do not wait take device memory only");
+    FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
+    FLOE_TRY(floe_device_field_check(ctx, out));
+    FLOE_TRY(floe_device_check(ctx, call->src, "the stream"));
+    if (call->dev_nbytes)
+        FLOE_TRY(floe_device_check(ctx, call->dev_nbytes, "the stream's size"));
+    return floe_device_check(ctx, call->report, "the report");
+}
+
 static floe_status call_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
@@ -385,9 +398,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     floe_params params;
     FLOE_CHECK(&ctx->err, call->src && call->report, FLOE_ERR_ARGUMENT, "no stream or no report given");
     FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
-    FLOE_CHECK(&ctx->err, out.place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
-               "the field lies in host memory: calls that do not wait take device memory only");
-    FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
+    FLOE_TRY(memory_check(ctx, call, &out));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));

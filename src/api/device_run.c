@@ -2,8 +2,9 @@
 /* How calls reach the context's GPU; and what they say in a build without CUDA. */
 #include "api/device.h"
 
+#include "api/chunking.h"
 #include "api/zfp_device.h"
-
+#include "backend/cuda_reach.h"
 #include "base/try.h"
 
 static floe_status gpu_open(floe_ctx *ctx)
@@ -22,6 +23,30 @@ floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call)
     floe_status status = body(ctx, call);
     floe_cuda_leave(before);
     return status;
+}
+
+static bool was_reached(const floe_ctx *ctx, const void *p)
+{
+    bool was = false;
+    for (uint32_t i = 0; i < sizeof ctx->reached / sizeof *ctx->reached; i++)
+        was |= ctx->reached[i] == p;
+    return was;
+}
+
+floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what)
+{
+    if (was_reached(ctx, p))
+        return FLOE_OK;
+    FLOE_CHECK(&ctx->err, floe_cuda_device_reaches(ctx->cuda.device, p), FLOE_ERR_ARGUMENT,
+               "%s is said to lie in device memory, but lies in host memory, out of the GPU's reach", what);
+    ctx->reached[ctx->nreached++ % (sizeof ctx->reached / sizeof *ctx->reached)] = p;
+    return FLOE_OK;
+}
+
+floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field)
+{
+    const bool is_read = field->place == FLOE_DEVICE && floe_extent_nelems(field->rank, field->shape) > 0;
+    return is_read ? floe_device_check(ctx, field->data, "the field") : FLOE_OK;
 }
 
 typedef struct device_call {

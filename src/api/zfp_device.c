@@ -200,12 +200,19 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
 
 /* ---- calls that do not wait ------------------------------------------------------------------------------------------ */
 
-static floe_status memory_check(const floe_field *f, const void *stream, const floe_zfp_index *index, floe_error *err)
+static floe_status memory_check(floe_ctx *ctx, const floe_field *f, const void *stream, const floe_zfp_index *index,
+                                const floe_zfp_report *report)
 {
-    FLOE_CHECK(err, f->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(&ctx->err, f->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
                "the field lies in host memory: calls that do not wait take device memory only");
-    FLOE_TRY(floe_device_stream_check(stream, err));
-    return index ? floe_device_stream_check(index->data, err) : FLOE_OK;
+    FLOE_TRY(floe_device_stream_check(stream, &ctx->err));
+    if (index) {
+        FLOE_TRY(floe_device_stream_check(index->data, &ctx->err));
+        FLOE_TRY(floe_device_check(ctx, index->data, "the index"));
+    }
+    FLOE_TRY(floe_device_field_check(ctx, f));
+    FLOE_TRY(floe_device_check(ctx, stream, "the stream"));
+    return floe_device_check(ctx, report, "the report");
 }
 
 typedef struct compress_call {
@@ -233,7 +240,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     e.index = call->index ? &index : NULL;
-    FLOE_TRY(memory_check(&field, call->dst, e.index, err));
+    FLOE_TRY(memory_check(ctx, &field, call->dst, e.index, call->report));
     e.told.array = floe_zfp_array_of(&field);
     FLOE_TRY(floe_zfp_device_encode_plan(ctx, &e));
     floe_zfp_device_encode_take(&e, &plan);
@@ -279,7 +286,9 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     d.index = call->index ? &index : NULL;
-    FLOE_TRY(memory_check(&out, call->src, d.index, err));
+    FLOE_TRY(memory_check(ctx, &out, call->src, d.index, call->report));
+    if (call->sizes)
+        FLOE_TRY(floe_device_check(ctx, call->sizes, "the stream's size"));
     d.told.array = floe_zfp_array_of(&out);
     FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
     floe_zfp_device_decode_take(&d, &plan);

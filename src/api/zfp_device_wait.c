@@ -122,6 +122,7 @@ floe_status floe_zfp_device_range(floe_ctx *ctx, void *arg)
     floe_range_job job = floe_range_job_of(f->data, f->dtype, f->rank, f->shape, f->stride);
     floe_arena plan = floe_arena_plan(), arena;
     floe_dev_range *range, found;
+    FLOE_TRY(floe_device_field_check(ctx, f));
     floe_arena_take(&plan, 1, sizeof *range);
     floe_arena_take(&plan, floe_range_scratch_nbytes(), 1);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
@@ -191,6 +192,7 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
     floe_zfp_report report;
     floe_arena plan = floe_arena_plan(), arena;
     floe_field field = *call->field;
+    FLOE_TRY(floe_device_field_check(ctx, &field));
     FLOE_TRY(compression_of(ctx, call, &c));
     FLOE_TRY(floe_zfp_device_encode_plan(ctx, &c.encode));
     compression_take(&c, &plan);
@@ -377,6 +379,7 @@ static floe_status explain(floe_ctx *ctx, const floe_zfp_decompression *call, fl
 floe_status floe_zfp_device_decompress(floe_ctx *ctx, void *arg)
 {
     const floe_zfp_decompression *call = arg;
+    FLOE_TRY(floe_device_field_check(ctx, call->out));
     const floe_status status = decompress(ctx, call);
     return floe_status_is_damage(status) ? explain(ctx, call, status) : status;
 }

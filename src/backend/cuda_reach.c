@@ -12,10 +12,25 @@ bool floe_cuda_host_reaches(const void *p)
     (void)p;
     return true;
 }
+bool floe_cuda_device_reaches(int device, const void *p)
+{
+    (void)device, (void)p;
+    return false;
+}
 
-#elif defined(FLOE_CUDA_EMULATED)
+#else
 
 #include <cuda_runtime_api.h>
+
+#include "backend/cuda.h"
+
+#ifdef FLOE_CUDA_EMULATED
+
+static bool reads_pageable(int device)
+{
+    (void)device;
+    return false;
+}
 
 bool floe_cuda_host_reaches(const void *p)
 {
@@ -28,6 +43,13 @@ bool floe_cuda_host_reaches(const void *p)
 #include <cuda.h>
 #include <dlfcn.h>
 #include <link.h>
+
+/* By address translation of the host's (ATS), or by migration (HMM). */
+static bool reads_pageable(int device)
+{
+    int reads = 0;
+    return cudaDeviceGetAttribute(&reads, cudaDevAttrPageableMemoryAccess, device) == cudaSuccess && reads;
+}
 
 typedef CUresult (*ask_fn)(void *answer, CUpointer_attribute what, CUdeviceptr p);
 
@@ -62,6 +84,13 @@ bool floe_cuda_host_reaches(const void *p)
     if (driver)
         dlclose(driver);
     return reaches;
+}
+
+#endif
+
+bool floe_cuda_device_reaches(int device, const void *p)
+{
+    return floe_cuda_pointer_kind(p) != FLOE_POINTER_PAGEABLE || reads_pageable(device);
 }
 
 #endif

@@ -334,6 +334,79 @@ static void misuse(void **state)
     unmake(&m);
 }
 
+/* Whether the GPU reads pageable memory of the host: then that may be called device memory. */
+static bool reads_pageable(void)
+{
+    enum { PAGEABLE_ACCESS = 88 }; /* cudaDevAttrPageableMemoryAccess, of which the emulator does not know */
+    int reads = 0;
+    if (cudaDeviceGetAttribute(&reads, (enum cudaDeviceAttr)PAGEABLE_ACCESS, 0) != cudaSuccess)
+        (void)cudaGetLastError();
+    return reads;
+}
+
+/* Host memory that is called device memory: a kernel that touched it would be the process's last. */
+static void device_memory_that_is_none(void **state)
+{
+    (void)state;
+    made m = make(&cases[0]);
+    floe_field dev = dev_field(&m), host = floe_field_of_device(m.values, FLOE_F32, m.c->rank, m.c->shape);
+    floe_device_report *report, *host_report = take(sizeof *host_report);
+    floe_assess_report found;
+    uint64_t n;
+    CU(cudaMalloc((void **)&report, sizeof *report));
+    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
+    const floe_status refused = reads_pageable() ? FLOE_OK : FLOE_ERR_ARGUMENT;
+    for (int again = 0; again < 2; again++) {
+        floe_ctx *ctx = again ? through : gpu;
+        const floe_status got[] = {
+            floe_compress(ctx, &host, &m.params, m.dev_stream, m.capacity, &n),
+            floe_decompress(ctx, m.dev_stream, m.stream_nbytes, &host),
+            floe_assess(ctx, &host, NULL, NULL, &found),
+            floe_assess(ctx, &dev, &host, NULL, &found),
+            floe_compress_async(ctx, &host, &m.params, m.dev_stream, m.capacity, report),
+            floe_compress_async(ctx, &dev, &m.params, m.stream, m.capacity, report),
+            floe_compress_async(ctx, &dev, &m.params, m.dev_stream, m.capacity, host_report),
+            floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, NULL, NULL, &host, report),
+            floe_decompress_async(ctx, m.stream, m.stream_nbytes, NULL, NULL, &dev, report),
+            floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, &n, NULL, &dev, report),
+            floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, NULL, NULL, &dev, host_report)};
+        for (size_t i = 0; i < sizeof got / sizeof *got; i++)
+            if (got[i] != refused)
+                fail_msg("call %d: status %d", (int)i, (int)got[i]);
+        if (refused)
+            assert_non_null(strstr(floe_ctx_message(ctx), "out of the GPU's reach"));
+    }
+    CU(cudaDeviceSynchronize());
+    free(host_report);
+    CU(cudaFree(report));
+    unmake(&m);
+}
+
+/* Memory of other kinds that a GPU can reach, pinned or managed, is as good. */
+static void device_memory_of_other_kinds(void **state)
+{
+    (void)state;
+    for (int managed = 0; managed < 2; managed++) {
+        made m = make(&cases[0]);
+        const size_t report_at = (m.nbytes + 255) / 256 * 256, nbytes = report_at + sizeof(floe_device_report);
+        uint8_t *memory;
+        CU(managed ? cudaMallocManaged((void **)&memory, nbytes, 1) : cudaMallocHost((void **)&memory, nbytes));
+        floe_field field = floe_field_of_device(memory, FLOE_F32, m.c->rank, m.c->shape);
+        floe_device_report *report = (floe_device_report *)(memory + report_at);
+        memcpy(memory, m.values, m.nbytes);
+        assert_int_equal(floe_compress_async(gpu, &field, &m.params, m.dev_stream, m.capacity, report), FLOE_OK);
+        assert_int_equal(
+            floe_decompress_async(gpu, m.dev_stream, m.capacity, &report->nbytes, &m.params, &field, report), FLOE_OK);
+        CU(cudaDeviceSynchronize());
+        assert_int_equal(report->status, FLOE_OK);
+        assert_int_equal(report->nbytes, m.stream_nbytes);
+        expect_bytes(&m, m.dev_stream, m.stream, m.stream_nbytes, m.stream_nbytes, 0xEE, "stream of other memory");
+        assert_memory_equal(memory, m.decoded, m.nbytes);
+        CU(managed ? cudaFree(memory) : cudaFreeHost(memory));
+        unmake(&m);
+    }
+}
+
 /* Integers are the CPU's: refused in device memory, done in host memory whatever the backend. */
 static void integers_are_refused(void **unused)
 {
@@ -389,6 +462,8 @@ int main(void)
                                        cmocka_unit_test(a_failure_ends_all),
                                        cmocka_unit_test(damage_is_told_alike),
                                        cmocka_unit_test(misuse),
+                                       cmocka_unit_test(device_memory_that_is_none),
+                                       cmocka_unit_test(device_memory_of_other_kinds),
                                        cmocka_unit_test(integers_are_refused)};
     the_cases = cases;
     nthe_cases = NCASES;
