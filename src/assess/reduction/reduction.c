@@ -92,13 +92,13 @@ static void counts_take(floe_reduction *r, floe_arena *arena)
 {
     const uint64_t nerrors = has(r, FLOE_REDUCTION_PDFS) ? r->options->bins : 0, nratios = nerrors ? ratio_nbins(r) : 0;
     const uint64_t nvalues = has(r, FLOE_REDUCTION_VALUES) ? r->options->value_bins : 0;
-    uint64_t *count = floe_arena_take(arena, nerrors + nratios + 2 * nvalues, sizeof *count);
+    const uint64_t nbytes = has(r, FLOE_REDUCTION_BYTES) ? 256 : 0;
+    uint64_t *count = floe_arena_take(arena, nerrors + nratios + 2 * nvalues + 2 * nbytes, sizeof *count);
     if (count) {
         r->error_count = count, r->ratio_count = count + nerrors;
         r->value_count[0] = r->ratio_count + nratios, r->value_count[1] = r->value_count[0] + nvalues;
+        r->byte_count[0] = r->value_count[1] + nvalues, r->byte_count[1] = r->byte_count[0] + nbytes;
     }
-    for (int side = 0; has(r, FLOE_REDUCTION_BYTES) && side < 2; side++)
-        r->byte_count[side] = floe_arena_take(arena, 256, sizeof(uint64_t));
 }
 
 void floe_reduction_take(floe_reduction *r, floe_arena *arena)
@@ -106,15 +106,13 @@ void floe_reduction_take(floe_reduction *r, floe_arena *arena)
     if (r->pair->place == FLOE_HOST) {
         r->parts = floe_arena_take(arena, r->npieces, sizeof *r->parts);
         r->tree = floe_arena_take(arena, r->npieces, sizeof *r->tree);
-    } else {
-        r->looks = floe_arena_take(arena, r->npieces, sizeof *r->looks);
+        if (has(r, FLOE_REDUCTION_OUTSIDE))
+            r->outside_count = floe_arena_take(arena, r->npieces, sizeof *r->outside_count);
     }
     r->workers = floe_arena_take(arena, r->nworkers, sizeof *r->workers);
     for (uint32_t i = 0; i < r->nworkers; i++)
         worker_take(r, r->workers ? &r->workers[i] : NULL, arena);
     counts_take(r, arena);
-    if (has(r, FLOE_REDUCTION_OUTSIDE))
-        r->outside_count = floe_arena_take(arena, r->npieces, sizeof *r->outside_count);
     r->worst = floe_arena_take(arena, FLOE_ASSESS_MAX_WORST, sizeof *r->worst);
     r->outside = floe_arena_take(arena, 1, sizeof *r->outside);
     r->mismatch = floe_arena_take(arena, 1, sizeof *r->mismatch);

@@ -79,10 +79,9 @@ typedef struct floe_reduction {
     uint32_t nworkers;
     /* taken */
     floe_reduction_part *parts, *tree; /* of a pair in host memory */
-    floe_reduction_look *looks;        /* of a pair in device memory */
     floe_reduction_worker *workers;
     uint64_t *error_count, *ratio_count, *value_count[2], *byte_count[2];
-    uint64_t *outside_count; /* of each piece */
+    uint64_t *outside_count; /* of each piece, of a pair in host memory */
     floe_spot *worst, *outside, *mismatch;
     void *sorted[2], *sort_workspace;
     uint64_t sort_nbytes;
@@ -110,8 +109,5 @@ bool floe_reduction_pivots_mend(const floe_reduction_part *total, double *pivot)
 /* The numbers of the report, all but what the coordinator knows. */
 void floe_reduction_finish(const floe_reduction_options *options, const floe_reduction_result *result,
                            floe_assess_report *report);
-
-/* The bound that |e| must keep, or |e| / |x| for PWREL. */
-double floe_reduction_allowed(const floe_reduction_options *options, const floe_reduction_part *total);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A block's bins in shared memory. Each count is there several times, next to one another, for lanes to take in turn, so that
- * few of a warp meet at one word. A warp that meets a value outside the frames remembers the step; some steps later the whole
- * block moves its counts to wider frames, and such steps are counted. That happens a few times at the beginning, if at all.
+ * few of a warp meet at one word. A warp that meets a value outside the frames remembers the step; many steps later, as barriers
+ * are dear, the whole block moves its counts to wider frames, and such steps are counted. That happens a few times at the
+ * beginning, if at all.
  */
 #ifndef FLOE_ASSESS_REDUCTION_BINS_CUH
 #define FLOE_ASSESS_REDUCTION_BINS_CUH
@@ -11,7 +12,8 @@
 
 enum {
     FLOE_REDUCTION_FEW_NBYTES = 176 << 10, /* of bins, so that a block fits on a processor */
-    FLOE_REDUCTION_NARROW = 1 << 22        /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
+    FLOE_REDUCTION_MOST_COPIES = 8,
+    FLOE_REDUCTION_NARROW = 1 << 22 /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
 };
 
 /* One frame of a block. */
@@ -23,21 +25,25 @@ template <typename T> struct floe_reduction_frame {
     uint32_t narrow; /* f32 can tell the bins: floe_reduction_floor_narrow */
 };
 
-/* Places of the tables in shared memory, and how many times each count is there. */
+/* Places of the tables in shared memory, and how many times each count is there, and that of a byte. */
 typedef struct floe_reduction_tables {
-    uint32_t copies, ratios, x, y, end; /* in words; errors are at 0 */
+    uint32_t copies, byte_copies;
+    uint32_t ratios, x, y, bytes, end; /* in words; errors are at 0 */
 } floe_reduction_tables;
 
 FLOE_HD floe_reduction_tables floe_reduction_tables_of(const floe_reduction_dev_bins *b)
 {
-    floe_reduction_tables t;
-    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues;
-    for (t.copies = 8; t.copies > 1 && 4 * all * t.copies > FLOE_REDUCTION_FEW_NBYTES;)
-        t.copies /= 2;
+    const uint32_t room = FLOE_REDUCTION_FEW_NBYTES / 4, nbytes = 2 * b->nbytes, others = b->all - nbytes;
+    floe_reduction_tables t = {1, 1, 0, 0, 0, 0, 0};
+    while (t.byte_copies < FLOE_WARP && others + 2 * t.byte_copies * nbytes <= room)
+        t.byte_copies *= 2;
+    while (t.copies < FLOE_REDUCTION_MOST_COPIES && 2 * t.copies * others + t.byte_copies * nbytes <= room)
+        t.copies *= 2;
     t.ratios = b->nerrors * t.copies;
     t.x = t.ratios + b->nratios * t.copies;
     t.y = t.x + b->nvalues * t.copies;
-    t.end = all * t.copies;
+    t.bytes = t.y + b->nvalues * t.copies;
+    t.end = t.bytes + nbytes * t.byte_copies;
     return t;
 }
 
@@ -216,9 +222,15 @@ typedef struct __align__(16) floe_reduction_aim
 }
 floe_reduction_aim;
 
+/* Where a lane counts bytes: of x, of y. In bytes of shared memory. */
+struct floe_reduction_byte_aim {
+    uint32_t x, y, stride;
+};
+
 /* Of a block. */
 template <typename T> struct floe_reduction_frames {
     floe_reduction_aim aim;
+    floe_reduction_byte_aim bytes; /* of lane 0 */
     floe_reduction_frame<T> errors, values;
     double words[FLOE_REDUCTION_WARPS];
 };
@@ -289,6 +301,60 @@ FLOE_DEV void floe_reduction_aim_set(const floe_reduction_counter<double> *, flo
     /* f64 has no narrow frames */
 }
 
+/* By one thread, before a barrier. */
+template <typename T>
+FLOE_DEV void floe_reduction_byte_aim_set(const floe_reduction_counter<T> *c, floe_reduction_frames<T> *f)
+{
+    const uint32_t stride = 4 * c->at.byte_copies, x = floe_reduction_shared_at(c->tables + c->at.bytes);
+    f->bytes = floe_reduction_byte_aim{x, x + c->bins->nbytes * stride, stride};
+}
+
+FLOE_DEV void floe_reduction_word_bytes(uint32_t word, uint32_t at, uint32_t stride)
+{
+#pragma unroll
+    for (uint32_t b = 0; b < 4; b++)
+        floe_reduction_shared_count(at + __byte_perm(word, 0, 0x4440 + b) * stride);
+}
+FLOE_DEV void floe_reduction_value_bytes(float v, uint32_t at, uint32_t stride)
+{
+    floe_reduction_word_bytes(floe_bits_f32(v), at, stride);
+}
+FLOE_DEV void floe_reduction_value_bytes(double v, uint32_t at, uint32_t stride)
+{
+    const uint64_t bits = floe_bits_f64(v);
+    floe_reduction_word_bytes((uint32_t)bits, at, stride);
+    floe_reduction_word_bytes((uint32_t)(bits >> 32), at, stride);
+}
+
+/* A group of which a part is there. */
+template <typename T>
+FLOE_DEV_SELDOM void floe_reduction_some_bytes(floe_reduction_group<T> g, floe_reduction_byte_aim a)
+{
+    for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++)
+        if (g.there >> j & 1) {
+            floe_reduction_value_bytes(g.x[j], a.x, a.stride);
+            floe_reduction_value_bytes(g.y[j], a.y, a.stride);
+        }
+}
+
+/* Counts the bytes of a group, whatever its values are. */
+template <typename T>
+FLOE_DEV void floe_reduction_group_bytes(const floe_reduction_frames<T> *f, const floe_reduction_group<T> *g)
+{
+    floe_reduction_byte_aim a = f->bytes;
+    const uint32_t mine = 4 * threadIdx.x & (a.stride - 1);
+    a.x += mine, a.y += mine;
+    if (g->there != 255) {
+        floe_reduction_some_bytes(*g, a);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++) {
+        floe_reduction_value_bytes(g->x[j], a.x, a.stride);
+        floe_reduction_value_bytes(g->y[j], a.y, a.stride);
+    }
+}
+
 /* What is counted of ratios that are right to a few last places: bits, but that what belongs into the first bin is brought to
  * its middle. False: one is so close to the end of a bin that it must be divided again, or beyond the last one. */
 FLOE_DEV bool floe_reduction_ratios_near(const float *ratio, uint32_t nbits, uint32_t *bits)
@@ -350,7 +416,7 @@ FLOE_DEV bool floe_reduction_tame_count(const floe_reduction_counter<float> *c, 
         floe_reduction_narrow_count<true, true>(c->frames->aim, g, ratio_bits, nbits);
     else if (c->bins->nerrors)
         floe_reduction_narrow_count<true, false>(c->frames->aim, g, ratio_bits, nbits);
-    else
+    else if (c->bins->nvalues)
         floe_reduction_narrow_count<false, true>(c->frames->aim, g, ratio_bits, nbits);
     return true;
 }
@@ -399,7 +465,7 @@ FLOE_DEV_SELDOM void floe_reduction_widen(floe_reduction_counter<T> c, floe_redu
 {
     const floe_reduction_dev_bins *b = c.bins;
     floe_reduction_stack stack = {c.tables, 1, b->nerrors, c.at.copies, NULL};
-    stack.spare = b->spare + (uint64_t)blockIdx.x * (b->nerrors + b->nratios + 2 * b->nvalues);
+    stack.spare = b->spare + (uint64_t)blockIdx.x * b->all;
     if (b->nerrors)
         floe_reduction_frame_widen(&f->errors, -floe_reduction_of_key(r->key[FLOE_TOP_E_LOW]),
                                    floe_reduction_of_key(r->key[FLOE_TOP_E]), false, stack, f->words);
@@ -421,13 +487,15 @@ template <typename T> FLOE_DEV void floe_reduction_bins_write(const floe_reducti
     const floe_reduction_dev_bins *b = c->bins;
     const floe_reduction_tables *t = &c->at;
     const uint32_t *tables = c->tables;
-    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues;
-    uint32_t *counts = b->counts + (uint64_t)blockIdx.x * all;
+    const uint32_t others = b->all - 2 * b->nbytes;
+    uint32_t *counts = b->counts + (uint64_t)blockIdx.x * b->all;
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < all; i += FLOE_REDUCTION_THREADS) {
+    for (uint32_t i = threadIdx.x; i < b->all; i += FLOE_REDUCTION_THREADS) {
+        const uint32_t copies = i < others ? t->copies : t->byte_copies;
+        const uint32_t *copy = i < others ? tables + i * copies : tables + t->bytes + (i - others) * copies;
         uint32_t n = 0;
-        for (uint32_t c = 0; c < t->copies; c++)
-            n += tables[i * t->copies + c];
+        for (uint32_t c = 0; c < copies; c++)
+            n += copy[c];
         counts[i] = n;
     }
     if (threadIdx.x == 0) {

@@ -31,22 +31,31 @@ struct stretch {
     const uint4 *x, *y; /* of flat fields: floe_reduction_flat of the first step */
     uint64_t begin, end;
     uint64_t next;             /* where the block goes on */
-    floe_reduction_look *look; /* of the piece */
+    floe_reduction_look *look; /* of the piece that it lies in */
     uint32_t nsteps, nwhole;   /* the first of them, which go by whole loads */
     uint32_t wild;             /* steps of which not all groups are tame */
     uint32_t waiting;          /* steps that are to be counted in wider frames */
 };
 
+enum { LEG = 4, LEGS_ALONE = 2 }; /* stretches; of the first legs, as frames are new, each is a stretch */
+
+/* The block's last stretches. */
+struct leg {
+    uint32_t n, nbefore; /* stretches; legs before it */
+    uint64_t begin[LEG], end[LEG];
+    uint32_t waiting[LEG]; /* steps of the warp, as in stretch */
+};
+
 template <typename T>
-FLOE_DEV stretch stretch_of(const floe_reduction_dev_job *job, uint64_t piece, uint64_t begin, uint64_t end)
+FLOE_DEV stretch stretch_of(const floe_reduction_dev_job *job, uint64_t begin, uint64_t end, uint64_t next)
 {
     const uint32_t n = (uint32_t)(end - begin);
     return stretch{floe_reduction_flat<T>(job, 0, begin),
                    floe_reduction_flat<T>(job, 1, begin),
                    begin,
                    end,
-                   end < (piece + 1) * job->piece ? end : (piece + gridDim.x) * job->piece,
-                   &job->looks[piece],
+                   next,
+                   &job->looks[begin >> job->piece_nbits],
                    (n + FLOE_REDUCTION_STEP - 1) / FLOE_REDUCTION_STEP,
                    job->flat ? n / FLOE_REDUCTION_STEP : 0,
                    0,
@@ -90,14 +99,28 @@ FLOE_DEV void count(const floe_reduction_counter<double> &c, const floe_reductio
 }
 
 /* Counts what had to wait for wider frames. */
-template <typename T> FLOE_DEV_SELDOM void settle(worker<T> w, stretch s, floe_reduction_span<T> values)
+template <typename T> FLOE_DEV_SELDOM void settle(worker<T> w, const leg *l, floe_reduction_span<T> values)
 {
     floe_reduction_widen(w.counter, w.frames, values, &w.shared->records);
-    for (; s.waiting; s.waiting &= s.waiting - 1) {
-        floe_reduction_group<T> g;
-        step_fetch(w.job, &s, (uint32_t)__ffs((int)s.waiting) - 1, &g);
-        count(w.counter, g, floe_reduction_group_marks(w.job, &g));
+    for (uint32_t i = 0; i < l->n; i++) {
+        const stretch s = stretch_of<T>(w.job, l->begin[i], l->end[i], 0);
+        for (uint32_t waiting = l->waiting[i]; waiting; waiting &= waiting - 1) {
+            floe_reduction_group<T> g;
+            step_fetch(w.job, &s, (uint32_t)__ffs((int)waiting) - 1, &g);
+            count(w.counter, g, floe_reduction_group_marks(w.job, &g));
+        }
     }
+}
+
+/* By all threads. */
+template <typename T> FLOE_DEV void leg_end(const worker<T> *w, leg *l, const floe_reduction_span<T> *values)
+{
+    uint32_t waiting = 0;
+    for (uint32_t i = 0; i < l->n; i++)
+        waiting |= l->waiting[i];
+    if (__syncthreads_or(waiting != 0))
+        settle(*w, l, *values);
+    l->n = 0, l->nbefore++;
 }
 
 /* Do tame groups fit the frames? */
@@ -188,12 +211,14 @@ FLOE_DEV void step_take(const worker<T> *w, const floe_reduction_group<T> *g, ui
     T low[2];
     floe_reduction_group_lows(g, low);
     ask();
+    if (BINS && w->job->bins.nbytes)
+        floe_reduction_group_bytes(w->frames, g);
     const bool tame = __all_sync(FLOE_ALL_LANES, floe_reduction_group_tame<BINS>(w->job, g, low, &extent));
     if (!tame) {
         s->wild |= 1u << step;
         return;
     }
-    floe_reduction_span_join(&lane->values, &extent.values);
+    floe_reduction_values_join<BINS>(&extent, lane);
     floe_reduction_errors_join(&extent, lane);
     const bool fits = BINS && tame_fits(w, &extent);
     floe_reduction_tame_add<KIND>(g, &extent, lane);
@@ -296,40 +321,41 @@ template <typename T> FLOE_DEV void bins_init(const worker<T> *w)
         floe_reduction_frame_init(&w->frames->errors, s->error_low, s->error_high, b->nerrors, false);
         floe_reduction_frame_init(&w->frames->values, s->value_low, s->value_high, b->nvalues, true);
         floe_reduction_aim_set(&w->counter, w->frames);
+        floe_reduction_byte_aim_set(&w->counter, w->frames);
     }
 }
 
 template <bool BINS, floe_reduction_kind KIND, typename T>
-FLOE_DEV void piece_add(const worker<T> *w, floe_reduction_feed *feed, uint64_t piece, floe_reduction_lane<T> *lane)
+FLOE_DEV void turn_add(const worker<T> *w, floe_reduction_feed *feed, uint64_t turn, leg *l,
+                       floe_reduction_lane<T> *lane)
 {
     const floe_reduction_dev_job *job = w->job;
-    const uint64_t begin = piece * job->piece, end = floe_min64(begin + job->piece, job->nelems);
-    for (uint64_t at = begin; at < end; at += STRETCH) {
-        stretch s = stretch_of<T>(job, piece, at, floe_min64(at + STRETCH, end));
+    const floe_reduction_range range = floe_reduction_turn(job, turn);
+    const uint64_t next = floe_reduction_turn(job, turn + 1).begin;
+    for (uint64_t at = range.begin; at < range.end;) {
+        const uint64_t piece_end = ((at >> job->piece_nbits) + 1) << job->piece_nbits;
+        const uint64_t end = floe_min64(floe_min64(at + STRETCH, piece_end), range.end);
+        stretch s = stretch_of<T>(job, at, end, end < range.end ? end : next);
         stretch_add<BINS, KIND>(w, feed, &s, lane);
-        if (BINS && __syncthreads_or(s.waiting != 0))
-            settle(*w, s, lane->values);
+        floe_reduction_look_put<KIND>(lane, s.look);
+        if (BINS) {
+            l->begin[l->n] = at, l->end[l->n] = end, l->waiting[l->n] = s.waiting;
+            if (++l->n == LEG || l->nbefore < LEGS_ALONE)
+                leg_end(w, l, &lane->values);
+        }
+        at = end;
     }
-    floe_reduction_look_put<KIND>(lane, &job->looks[piece]);
-}
-
-/* The looks of the block's pieces. By all threads, before a barrier. */
-FLOE_DEV void looks_begin(const floe_reduction_dev_job *job)
-{
-    const uint64_t step = (uint64_t)gridDim.x * FLOE_REDUCTION_THREADS;
-    for (uint64_t piece = blockIdx.x + (uint64_t)threadIdx.x * gridDim.x; piece < job->npieces; piece += step)
-        floe_reduction_look_begin(&job->looks[piece]);
 }
 
 /* The totals of bins, cleared by all blocks together. */
 FLOE_DEV void totals_clear(const floe_reduction_dev_bins *b)
 {
-    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues, step = gridDim.x * FLOE_REDUCTION_THREADS;
-    for (uint32_t i = blockIdx.x * FLOE_REDUCTION_THREADS + threadIdx.x; i < all; i += step)
+    const uint32_t step = gridDim.x * FLOE_REDUCTION_THREADS;
+    for (uint32_t i = blockIdx.x * FLOE_REDUCTION_THREADS + threadIdx.x; i < b->all; i += step)
         b->total[i] = 0;
 }
 
-/* Blocks take pieces in turn. What they read first is on its way before the samples are known. */
+/* What blocks read first is on its way before the samples are known. */
 template <typename T, bool BINS, floe_reduction_kind KIND>
 __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
     reduction_kernel(const __grid_constant__ floe_reduction_dev_job job)
@@ -344,20 +370,24 @@ __global__ void __launch_bounds__(FLOE_REDUCTION_THREADS, BLOCKS_AN_SM)
     floe_reduction_lane<T> lane;
     floe_dev_begin_early();
     for (uint32_t step = 0; step < STEPS_EXPECTED; step++)
-        step_expect<T>(&job, blockIdx.x * job.piece + step * FLOE_REDUCTION_STEP);
+        step_expect<T>(&job, floe_reduction_turn(&job, 0).begin + step * FLOE_REDUCTION_STEP);
     if (fed_nbytes(job.dtype, BINS))
         floe_reduction_feed_start(&feed, &job, dynamic);
     floe_reduction_shared_init(&shared);
     floe_dev_wait();
-    looks_begin(&job);
     if (BINS) {
         totals_clear(&job.bins);
         bins_init(&w);
     }
     __syncthreads();
+    leg l;
+    l.n = l.nbefore = 0;
     floe_reduction_lane_init(&job, &lane);
-    for (uint64_t piece = blockIdx.x; piece < job.npieces; piece += gridDim.x)
-        piece_add<BINS, KIND>(&w, &feed, piece, &lane);
+    for (uint64_t turn = 0; turn <= job.turns; turn++)
+        turn_add<BINS, KIND>(&w, &feed, turn, &l, &lane);
+    if (BINS && l.n)
+        leg_end(&w, &l, &lane.values);
+    floe_reduction_bounds_end(&lane);
     __syncthreads();
     floe_reduction_fold<KIND>(&lane, &shared, &job.parts[blockIdx.x]);
     if (BINS)
@@ -374,7 +404,7 @@ FLOE_DEV uint64_t bin_place(const floe_reduction_dev_bins *b, const floe_bins_fr
     const uint32_t ratios = b->nerrors + b->nratios;
     if (i < b->nerrors)
         return (uint64_t)floe_bins_move(&from[0], i, &to[0]);
-    if (i < ratios)
+    if (i < ratios || i >= ratios + 2 * b->nvalues) /* ratios, bytes */
         return i;
     const uint32_t bin = (i - ratios) % b->nvalues;
     return i - bin + (uint64_t)floe_bins_move(&from[1], bin, &to[1]);
@@ -392,7 +422,7 @@ __global__ void __launch_bounds__(MERGE_THREADS)
 {
     __shared__ floe_bins_frame to[2], from[MERGE_BLOCKS][2];
     const floe_reduction_dev_bins *b = &job.bins;
-    const uint32_t all = b->nerrors + b->nratios + 2 * b->nvalues, across = (all + MERGE_THREADS - 1) / MERGE_THREADS;
+    const uint32_t all = b->all, across = (all + MERGE_THREADS - 1) / MERGE_THREADS;
     const uint32_t i = blockIdx.x % across * MERGE_THREADS + threadIdx.x;
     const uint32_t begin = blockIdx.x / across * MERGE_BLOCKS, n = min(nblocks - begin, (uint32_t)MERGE_BLOCKS);
     floe_dev_begin();
@@ -426,64 +456,6 @@ __global__ void __launch_bounds__(MERGE_THREADS)
         atomicAdd((unsigned long long *)&b->total[place], waiting);
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------------------------- */
-
-enum { BYTE_COPIES = FLOE_WARP, BYTES_NBYTES = 2 * 256 * BYTE_COPIES * 4 }; /* a column for each lane */
-
-FLOE_DEV void word_bytes_add(uint32_t word, uint32_t column)
-{
-#pragma unroll
-    for (uint32_t b = 0; b < 4; b++)
-        floe_reduction_shared_count(column + __byte_perm(word, 0, 0x4440 + b) * (4 * BYTE_COPIES));
-}
-
-/* column: of the lane, as floe_reduction_shared_at has it. */
-FLOE_DEV void bytes_add(float v, uint32_t column) { word_bytes_add(floe_bits_f32(v), column); }
-FLOE_DEV void bytes_add(double v, uint32_t column)
-{
-    const uint64_t bits = floe_bits_f64(v);
-    word_bytes_add((uint32_t)bits, column);
-    word_bytes_add((uint32_t)(bits >> 32), column);
-}
-
-template <typename T> FLOE_DEV void group_bytes_add(const floe_reduction_group<T> *g, uint32_t x, uint32_t y)
-{
-    const bool is_whole = g->there == 255;
-#pragma unroll
-    for (int j = 0; j < FLOE_REDUCTION_GROUP; j++)
-        if (is_whole || g->there >> j & 1) {
-            bytes_add(g->x[j], x);
-            bytes_add(g->y[j], y);
-        }
-}
-
-/* Blocks take pieces in turn. */
-template <typename T>
-__global__ void __launch_bounds__(FLOE_REDUCTION_THREADS)
-    bytes_kernel(const __grid_constant__ floe_reduction_dev_job job, uint64_t *counts)
-{
-    FLOE_DYNAMIC_SHARED(uint32_t, tables);
-    for (uint32_t i = threadIdx.x; i < 2 * 256 * BYTE_COPIES; i += FLOE_REDUCTION_THREADS)
-        tables[i] = 0;
-    __syncthreads();
-    const uint32_t x = floe_reduction_shared_at(tables + floe_lane()), y = x + BYTES_NBYTES / 2;
-    for (uint64_t piece = blockIdx.x; piece < job.npieces; piece += gridDim.x) {
-        const uint64_t begin = piece * job.piece, end = floe_min64(begin + job.piece, job.nelems);
-        for (uint64_t first = begin; first < end; first += FLOE_REDUCTION_STEP) {
-            floe_reduction_group<T> g;
-            floe_reduction_fetch(&job, first, end, &g);
-            group_bytes_add(&g, x, y);
-        }
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < 2 * 256; i += FLOE_REDUCTION_THREADS) {
-        uint64_t n = 0;
-        for (uint32_t c = 0; c < BYTE_COPIES; c++)
-            n += tables[i * BYTE_COPIES + c];
-        atomicAdd((unsigned long long *)&counts[i], (unsigned long long)n);
-    }
-}
-
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
 typedef void kernel_fn(floe_reduction_dev_job);
@@ -498,7 +470,7 @@ template <typename T, bool BINS> kernel_fn *kernel_for(const floe_reduction_dev_
 
 kernel_fn *kernel_of(const floe_reduction_dev_job *job)
 {
-    const bool bins = job->bins.nerrors || job->bins.nvalues;
+    const bool bins = job->bins.all > 0;
     if (job->dtype == FLOE_F32)
         return bins ? kernel_for<float, true>(job) : kernel_for<float, false>(job);
     return bins ? kernel_for<double, true>(job) : kernel_for<double, false>(job);
@@ -506,12 +478,11 @@ kernel_fn *kernel_of(const floe_reduction_dev_job *job)
 
 uint32_t shared_nbytes(const floe_reduction_dev_job *job)
 {
-    const bool bins = job->bins.nerrors || job->bins.nvalues;
-    return fed_nbytes(job->dtype, bins) + 4 * floe_reduction_tables_of(&job->bins).end;
+    return fed_nbytes(job->dtype, job->bins.all > 0) + 4 * floe_reduction_tables_of(&job->bins).end;
 }
 
 /* As many as run at once, or more, so that no count of a block passes 32 bits: a block takes fewer pairs than
- * FLOE_REDUCTION_BLOCK_PAIRS and those of one piece, which are no more. */
+ * FLOE_REDUCTION_BLOCK_PAIRS and those of one piece, which are no more. None goes without a step. */
 cudaError_t blocks_of(const void *kernel, uint32_t nbytes, const floe_reduction_dev_job *job, uint32_t *nblocks)
 {
     int device, nsms = 1, an_sm = 1;
@@ -524,8 +495,18 @@ cudaError_t blocks_of(const void *kernel, uint32_t nbytes, const floe_reduction_
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, kernel, FLOE_REDUCTION_THREADS, nbytes);
     const uint64_t at_once = floe_min64((uint64_t)nsms * (uint64_t)max(an_sm, 1), FLOE_REDUCTION_MAX_BLOCKS);
     const uint64_t least = floe_ceil_div(job->nelems, FLOE_REDUCTION_BLOCK_PAIRS);
-    *nblocks = (uint32_t)floe_max64(floe_min64(job->npieces, floe_max64(at_once, least)), 1);
+    *nblocks = (uint32_t)floe_min64(floe_ceil_div(job->nelems, FLOE_REDUCTION_STEP), floe_max64(at_once, least));
     return error;
+}
+
+/* How so many blocks take turns. */
+floe_reduction_dev_job shared_out(const floe_reduction_dev_job *job, uint32_t nblocks)
+{
+    floe_reduction_dev_job j = *job;
+    j.turns = j.npieces / nblocks;
+    j.rest = floe_min64(j.turns * nblocks * j.piece, j.nelems);
+    j.share = floe_ceil_div(floe_ceil_div(j.nelems - j.rest, nblocks), FLOE_REDUCTION_STEP) * FLOE_REDUCTION_STEP;
+    return j;
 }
 
 } // namespace
@@ -538,29 +519,11 @@ int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks)
 int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
-    FLOE_LAUNCH_EARLY(kernel_of(job), nblocks, FLOE_REDUCTION_THREADS, shared_nbytes(job), s, *job);
-    if (job->bins.nerrors || job->bins.nvalues) {
-        const uint32_t all = job->bins.nerrors + job->bins.nratios + 2 * job->bins.nvalues;
-        const uint32_t across = (all + MERGE_THREADS - 1) / MERGE_THREADS;
+    FLOE_LAUNCH_EARLY(kernel_of(job), nblocks, FLOE_REDUCTION_THREADS, shared_nbytes(job), s, shared_out(job, nblocks));
+    if (job->bins.all) {
+        const uint32_t across = (job->bins.all + MERGE_THREADS - 1) / MERGE_THREADS;
         FLOE_LAUNCH_EARLY(merge_kernel, across * ((nblocks + MERGE_BLOCKS - 1) / MERGE_BLOCKS), MERGE_THREADS, 0, s,
                           *job, nblocks);
     }
-    return (int)cudaGetLastError();
-}
-
-int floe_reduction_bytes_cuda(const floe_reduction_dev_job *job, uint64_t *counts, void *stream)
-{
-    uint32_t nblocks;
-    const bool narrow = job->dtype == FLOE_F32;
-    const cudaError_t error = blocks_of(narrow ? (const void *)bytes_kernel<float> : (const void *)bytes_kernel<double>,
-                                        BYTES_NBYTES, job, &nblocks);
-    if (error != cudaSuccess)
-        return (int)error;
-    if (narrow)
-        FLOE_LAUNCH(bytes_kernel<float>, nblocks, FLOE_REDUCTION_THREADS, BYTES_NBYTES, (cudaStream_t)stream, *job,
-                    counts);
-    else
-        FLOE_LAUNCH(bytes_kernel<double>, nblocks, FLOE_REDUCTION_THREADS, BYTES_NBYTES, (cudaStream_t)stream, *job,
-                    counts);
     return (int)cudaGetLastError();
 }

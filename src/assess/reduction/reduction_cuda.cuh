@@ -89,6 +89,22 @@ FLOE_DEV const uint4 *floe_reduction_flat(const floe_reduction_dev_job *job, int
     return (const uint4 *)((const T *)job->side[side] + first) + threadIdx.x;
 }
 
+/* Pairs that a block reads, from a border of its steps on. */
+struct floe_reduction_range {
+    uint64_t begin, end;
+};
+
+/* A block takes a piece of each round in turn; of what is left for less than a round it takes a share, so that all blocks have as
+ * much to do. turn: up to job->turns. */
+FLOE_DEV floe_reduction_range floe_reduction_turn(const floe_reduction_dev_job *job, uint64_t turn)
+{
+    const bool is_piece = turn < job->turns;
+    const uint64_t begin =
+        is_piece ? (turn * gridDim.x + blockIdx.x) * job->piece : job->rest + blockIdx.x * job->share;
+    const uint64_t n = is_piece ? job->piece : job->share;
+    return floe_reduction_range{floe_min64(begin, job->nelems), floe_min64(begin + n, job->nelems)};
+}
+
 /* A step that is all there, of flat fields: what floe_reduction_flat says. */
 template <typename T> FLOE_DEV void floe_reduction_load(const uint4 *x, const uint4 *y, floe_reduction_group<T> *g)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kernels of the reduction pass. The same pieces as on a CPU (reduction_math.h), and parts with the same words; a part is that
- * of a block of threads, of all of its pieces. What is added is added in an order that depends on the shape, and on the GPU,
+ * of a block of threads, of all that it reads. What is added is added in an order that depends on the shape, and on the GPU,
  * only.
  *
  * Bins lie in shared memory, a block's in a frame of its own (bins_math.h) that grows with what the block meets. The frames
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include <floe/floe.h>
+#include <floe/assess.h>
 
 #include "assess/reduction/bins_math.h"
 #include "assess/reduction/reduction_math.h"
@@ -23,9 +23,9 @@ extern "C" {
 
 enum {
     FLOE_REDUCTION_MAX_BLOCKS = 1056,     /* 8 for each of 132 processors */
-    FLOE_REDUCTION_MAX_LOOKS = 64,        /* pieces, and places in each, of a search for the worst */
-    FLOE_REDUCTION_BLOCK_PAIRS = 1 << 30, /* blocks count in 32 bits */
-    FLOE_REDUCTION_DEV_BITS = 46          /* of the most pairs: with more, a piece has more than BLOCK_PAIRS */
+    FLOE_REDUCTION_SEARCH_BLOCKS = 264,   /* 2 */
+    FLOE_REDUCTION_BLOCK_PAIRS = 1 << 27, /* blocks count in 32 bits, each pair up to eight times: its bytes */
+    FLOE_REDUCTION_DEV_BITS = 46          /* of the most pairs: with more, a piece has more than 2^30 */
 };
 
 /* What a few samples say, before all values are read: pairs that count. Of each side their median (0 without any), of the
@@ -44,10 +44,12 @@ typedef struct floe_reduction_dev_answer {
     floe_bins_frame frames[2]; /* of all values, where there are bins */
 } floe_reduction_dev_answer;
 
-/* What bins there are, by value. A frame of each block follows its counts in memory. */
+/* What bins there are, by value. */
 typedef struct floe_reduction_dev_bins {
     uint32_t nerrors, ratio_nbits, nratios, nvalues; /* bins; 0: not asked for */
-    uint32_t *counts;                                /* of each block: nerrors + nratios + 2 nvalues */
+    uint32_t nbytes;                                 /* 256, or 0 */
+    uint32_t all;                                    /* nerrors + nratios + 2 nvalues + 2 nbytes, in this order */
+    uint32_t *counts;                                /* of each block: all */
     uint32_t *spare;                                 /* as many */
     floe_bins_frame *frames;                         /* of each block: of errors, of values */
     uint64_t *total;                                 /* of all blocks, in the frames of all values */
@@ -61,6 +63,8 @@ typedef struct floe_reduction_dev_job {
     uint64_t shape[FLOE_MAX_RANK];
     int64_t stride[2][FLOE_MAX_RANK];
     uint64_t nelems, piece, npieces;
+    uint32_t piece_nbits;        /* piece is 1 << piece_nbits */
+    uint64_t turns, rest, share; /* of a block: see floe_reduction_turn */
     uint32_t has_fill;
     uint32_t ratios, moments; /* |e| / |x|; third and fourth powers: wanted? */
     uint32_t each;            /* y, y^2 and x y are summed up; else they are 0 in the parts */
@@ -72,9 +76,49 @@ typedef struct floe_reduction_dev_job {
     floe_reduction_dev_bins bins;
 } floe_reduction_dev_job;
 
+/* A pair, or a piece; the largest is the best, and of equals the first. */
+typedef struct floe_reduction_candidate {
+    double size;
+    uint64_t at;
+} floe_reduction_candidate;
+
+/* A pair that was found: its number, and values. at is UINT64_MAX where there is none. */
+typedef struct floe_reduction_found {
+    uint64_t at;
+    double x, y;
+} floe_reduction_found;
+
+/* What a search finds. Only what is asked for is written; the first mismatch is, where there is one. */
+typedef struct floe_reduction_places {
+    floe_reduction_found mismatch, outside; /* the first of each */
+    uint64_t noutside;
+    floe_reduction_found worst[FLOE_ASSESS_MAX_WORST];
+} floe_reduction_places;
+
+/* Of a search under way. */
+typedef struct floe_reduction_search_state {
+    uint64_t nworst, noutside; /* pieces */
+    uint64_t mismatch;         /* the first piece with one; UINT64_MAX: none */
+    double least, allowed;     /* none of the worst errors is below the one, none is outside up to the other */
+    uint64_t outside, first;   /* pairs outside, and the first of them, of blocks that are done */
+    uint32_t done;             /* blocks */
+} floe_reduction_search_state;
+
+/* What is looked for, by value. Pointers but told are device memory. */
+typedef struct floe_reduction_dev_search {
+    uint32_t nworst;                         /* worst errors that are wanted */
+    uint32_t outside;                        /* pairs are wanted that are off by more than */
+    double bound;                            /* this, */
+    uint32_t of_range, of_value;             /* times the original's range, or |x| */
+    uint64_t *worst_pieces, *outside_pieces; /* room for all there are */
+    floe_reduction_candidate *best;          /* nworst of each block */
+    floe_reduction_search_state *state;
+    floe_reduction_places *told; /* in host memory that a GPU can write to */
+} floe_reduction_dev_search;
+
 /* They put kernels on the stream and return a cudaError_t as a number. */
 
-/* Fills start. What follows may begin before it is done. */
+/* Fills start, and begins looks. What follows may begin before it is done. */
 int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream);
 
 /* From start: the answer, and what bins ask for. nblocks: of floe_reduction_blocks. */
@@ -82,31 +126,12 @@ int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks,
 /* Blocks that run at once, for the job's bins. */
 int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);
 
-/* Bytes of both sides: 2 * 256 counts, which are 0 before the call. */
-int floe_reduction_bytes_cuda(const floe_reduction_dev_job *job, uint64_t *counts, void *stream);
-
 /* Values of both sides in C order; NaN where a pair does not count. */
 int floe_reduction_gather_cuda(const floe_reduction_dev_job *job, void *original, void *decoded, void *stream);
 
-/* A pair that was found: its number, and values. */
-typedef struct floe_reduction_found {
-    uint64_t at;
-    double x, y;
-} floe_reduction_found;
-
-/* Looks of at least `least` get their worst to the last digit: what stands there may be a little more. All others are as of
- * pieces without any pair from then on. */
-int floe_reduction_look_again_cuda(const floe_reduction_dev_job *job, double least, void *stream);
-/* The n worst pairs of each of npieces pieces, worst first, the first of equals first: n to each piece; at is UINT64_MAX
- * where there are no more, or none with |e| of at least `least`. */
-int floe_reduction_worst_cuda(const floe_reduction_dev_job *job, const uint64_t *pieces, uint32_t npieces, uint32_t n,
-                              double least, floe_reduction_found *found, void *stream);
-/* Of each piece: pairs with |e| > allowed (times |x| if of_value), and the first of them. */
-int floe_reduction_outside_cuda(const floe_reduction_dev_job *job, double allowed, bool of_value, uint64_t *count,
-                                floe_reduction_found *first, void *stream);
-/* The first pair of a piece of which a special value differs from the other. */
-int floe_reduction_mismatch_cuda(const floe_reduction_dev_job *job, uint64_t piece, floe_reduction_found *first,
-                                 void *stream);
+/* Finds all that is asked for, after the reading, of which it takes answer and looks. */
+int floe_reduction_search_cuda(const floe_reduction_dev_job *job, const floe_reduction_dev_search *search,
+                               void *stream);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,8 @@
 /* What the host does for the reduction pass on a GPU: samples first, then one reading of the fields, then places. */
 #include "assess/reduction/reduction_device.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "assess/reduction/reduction_search.h"
 #include "assess/reduction/reduction_sort.h"
 #include "base/try.h"
 #include "prim/prim.h"
@@ -35,6 +32,8 @@ static void job_make(floe_reduction_device *d)
     floe_reduction_dev_job *j = &d->job;
     *j = (floe_reduction_dev_job){.dtype = r->pair->dtype, .flat = r->dense, .nelems = r->nelems, .piece = r->piece};
     j->npieces = r->npieces;
+    while ((uint64_t)1 << j->piece_nbits < j->piece)
+        j->piece_nbits++;
     j->ratios = has(d, FLOE_REDUCTION_RATIOS) || (has(d, FLOE_REDUCTION_OUTSIDE) && o->mode == FLOE_BOUND_PWREL);
     j->moments = has(d, FLOE_REDUCTION_MOMENTS);
     memcpy(j->shape, r->pair->shape, sizeof j->shape);
@@ -50,7 +49,19 @@ static void job_make(floe_reduction_device *d)
     }
     if (has(d, FLOE_REDUCTION_VALUES))
         j->bins.nvalues = o->value_bins;
-    d->nbins = j->bins.nerrors + j->bins.nratios + 2 * (uint64_t)j->bins.nvalues;
+    if (has(d, FLOE_REDUCTION_BYTES))
+        j->bins.nbytes = 256;
+    j->bins.all = j->bins.nerrors + j->bins.nratios + 2 * (j->bins.nvalues + j->bins.nbytes);
+}
+
+static void search_make(floe_reduction_device *d)
+{
+    const floe_reduction_options *o = d->host->options;
+    d->search = (floe_reduction_dev_search){.nworst = has(d, FLOE_REDUCTION_WORST) ? o->worst : 0,
+                                            .outside = has(d, FLOE_REDUCTION_OUTSIDE),
+                                            .bound = o->bound,
+                                            .of_range = o->mode == FLOE_BOUND_REL,
+                                            .of_value = o->mode == FLOE_BOUND_PWREL};
 }
 
 floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda *cuda, floe_reduction *host,
@@ -61,6 +72,7 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
                "a GPU assesses fields of up to 2^%d values, these have %llu", FLOE_REDUCTION_DEV_BITS,
                (unsigned long long)host->nelems);
     job_make(d);
+    search_make(d);
     FLOE_CUDA(err, floe_reduction_blocks(&d->job, &d->nblocks));
     const floe_prim p = {.stream = cuda->stream};
     if (has(d, FLOE_REDUCTION_SORTED))
@@ -68,28 +80,37 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
     return FLOE_OK;
 }
 
+/* In host memory that the GPU writes to. */
+typedef struct told {
+    floe_reduction_dev_answer answer;
+    floe_reduction_places places;
+} told;
+_Static_assert(sizeof(told) <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
+
+static void search_take(floe_reduction_device *d, floe_arena *arena)
+{
+    floe_reduction_dev_search *s = &d->search;
+    s->worst_pieces = floe_arena_take(arena, s->nworst ? d->job.npieces : 0, sizeof *s->worst_pieces);
+    s->outside_pieces = floe_arena_take(arena, s->outside ? d->job.npieces : 0, sizeof *s->outside_pieces);
+    s->best = floe_arena_take(arena, (uint64_t)FLOE_REDUCTION_SEARCH_BLOCKS * s->nworst, sizeof *s->best);
+    s->state = floe_arena_take(arena, 1, sizeof *s->state);
+    s->told = &((told *)d->cuda->answer)->places;
+}
+
 void floe_reduction_device_take(floe_reduction_device *d, floe_arena *arena)
 {
     floe_reduction_dev_bins *b = &d->job.bins;
-    const uint64_t npieces = d->job.npieces;
     d->job.answer = floe_arena_take(arena, 1, sizeof *d->job.answer);
-    d->job.looks = floe_arena_take(arena, npieces, sizeof *d->job.looks);
+    d->job.looks = floe_arena_take(arena, d->job.npieces, sizeof *d->job.looks);
     d->job.parts = floe_arena_take(arena, d->nblocks, sizeof *d->job.parts);
     d->range_scratch = floe_arena_take(arena, floe_range_scratch_nbytes(), 1);
-    if (d->nbins) {
-        b->counts = floe_arena_take(arena, d->nblocks * d->nbins, sizeof *b->counts);
-        b->spare = floe_arena_take(arena, d->nblocks * d->nbins, sizeof *b->spare);
+    if (b->all) {
+        b->counts = floe_arena_take(arena, d->nblocks * (uint64_t)b->all, sizeof *b->counts);
+        b->spare = floe_arena_take(arena, d->nblocks * (uint64_t)b->all, sizeof *b->spare);
         b->frames = floe_arena_take(arena, 2 * (uint64_t)d->nblocks, sizeof *b->frames);
-        b->total = floe_arena_take(arena, d->nbins, sizeof *b->total);
+        b->total = floe_arena_take(arena, b->all, sizeof *b->total);
     }
-    if (has(d, FLOE_REDUCTION_BYTES))
-        d->byte_counts = floe_arena_take(arena, 512, sizeof *d->byte_counts);
-    d->pieces = floe_arena_take(arena, FLOE_REDUCTION_MAX_LOOKS, sizeof *d->pieces);
-    d->found = floe_arena_take(arena, FLOE_REDUCTION_MAX_LOOKS * FLOE_REDUCTION_MAX_LOOKS, sizeof *d->found);
-    if (has(d, FLOE_REDUCTION_OUTSIDE)) {
-        d->outside_count = floe_arena_take(arena, npieces, sizeof *d->outside_count);
-        d->outside_first = floe_arena_take(arena, npieces, sizeof *d->outside_first);
-    }
+    search_take(d, arena);
     for (int side = 0; has(d, FLOE_REDUCTION_SORTED) && side < 2; side++)
         d->sorted[side] = floe_arena_take(arena, d->job.nelems, d->job.dtype == FLOE_F32 ? 4 : 8);
     d->sort_workspace = floe_arena_take(arena, d->sort_nbytes, 1);
@@ -138,17 +159,8 @@ floe_status floe_reduction_device_range(floe_reduction_device *d, int side, bool
 static floe_status counts_fetch(floe_reduction_device *d, floe_error *err)
 {
     const uint64_t *from = d->job.bins.total;
-    return d->nbins ? floe_cuda_copy(d->cuda, d->host->error_count, from, d->nbins * sizeof *from, err) : FLOE_OK;
-}
-
-static floe_status bytes_run(floe_reduction_device *d, floe_error *err)
-{
-    FLOE_TRY(floe_cuda_clear(d->cuda, d->byte_counts, 512 * sizeof(uint64_t), err));
-    FLOE_CUDA(err, floe_reduction_bytes_cuda(&d->job, d->byte_counts, d->cuda->stream));
-    for (int side = 0; side < 2; side++)
-        FLOE_TRY(floe_cuda_copy(d->cuda, d->host->byte_count[side], d->byte_counts + 256 * side, 256 * sizeof(uint64_t),
-                                err));
-    return FLOE_OK;
+    const uint32_t n = d->job.bins.all;
+    return n ? floe_cuda_copy(d->cuda, d->host->error_count, from, n * sizeof *from, err) : FLOE_OK;
 }
 
 /* ---- places --------------------------------------------------------------------------------------------------------- */
@@ -160,138 +172,37 @@ static floe_spot spot_of(const floe_reduction_device *d, const floe_reduction_fo
     return spot;
 }
 
-static floe_status looks_fetch(floe_reduction_device *d, floe_error *err)
+/* Whether places are asked for. Those of special values that differ are, once some do. */
+static bool searches(const floe_reduction_device *d)
 {
-    floe_reduction_look *looks = d->host->looks;
-    FLOE_TRY(floe_cuda_copy(d->cuda, looks, d->job.looks, d->job.npieces * sizeof *looks, err));
-    return floe_cuda_wait(d->cuda, err);
+    return (has(d, FLOE_REDUCTION_WORST) && d->host->options->worst) || has(d, FLOE_REDUCTION_OUTSIDE);
 }
 
-static floe_status mismatch_search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
+static floe_status search_start(floe_reduction_device *d, floe_error *err)
 {
-    floe_reduction_found found;
-    uint64_t piece = 0;
-    while (!d->host->looks[piece].nmismatch)
-        piece++;
-    FLOE_CUDA(err, floe_reduction_mismatch_cuda(&d->job, piece, d->found, d->cuda->stream));
-    FLOE_TRY(floe_cuda_fetch(d->cuda, &found, d->found, sizeof found, err));
-    *d->host->mismatch = spot_of(d, &found);
-    result->mismatch = (floe_spots){1, d->host->mismatch};
+    FLOE_CUDA(err, floe_reduction_search_cuda(&d->job, &d->search, d->cuda->stream));
     return FLOE_OK;
 }
 
-enum { FETCHED = FLOE_CUDA_ANSWER_NBYTES / sizeof(floe_reduction_found) }; /* at once */
-
-static int by_size(const void *a, const void *b)
+static void places_copy(floe_reduction_device *d, const floe_reduction_places *places, floe_reduction_result *result)
 {
-    const floe_reduction_found *p = a, *q = b;
-    const double x = fabs(p->y - p->x), y = fabs(q->y - q->x);
-    return x != y ? (x < y) - (x > y) : (p->at > q->at) - (p->at < q->at);
-}
-
-static double look_worst(const floe_reduction *r, uint64_t piece) { return r->looks[piece].worst; }
-
-/* The least of the worst of some pieces. */
-static double least_of(const floe_reduction *r, const uint64_t *pieces, uint32_t npieces)
-{
-    double least = INFINITY;
-    for (uint32_t i = 0; i < npieces; i++)
-        least = fmin(least, look_worst(r, pieces[i]));
-    return least;
-}
-
-/* Are there more pieces than these whose look says at least `least`, and of which some may say too much? */
-static bool may_mislead(const floe_reduction *r, uint32_t npieces, double least)
-{
-    const floe_reduction_look *looks = r->looks;
-    uint64_t nalike = 0;
-    bool exact = true;
-    for (uint64_t k = 0; k < r->npieces; k++)
-        if (looks[k].worst >= least) {
-            nalike++;
-            exact &= looks[k].inexact < looks[k].worst;
-        }
-    return nalike > npieces && !exact;
-}
-
-/* The pieces in which the worst errors lie, one for each if there are so many, and a number below which none of these is. */
-static floe_status worst_pieces(floe_reduction_device *d, uint64_t *pieces, uint32_t *npieces, double *least,
-                                floe_error *err)
-{
-    const floe_reduction *r = d->host;
-    *npieces = floe_reduction_worst_pieces(r, look_worst, pieces);
-    *least = least_of(r, pieces, *npieces);
-    if (may_mislead(r, *npieces, *least)) {
-        FLOE_CUDA(err, floe_reduction_look_again_cuda(&d->job, *least, d->cuda->stream));
-        FLOE_TRY(looks_fetch(d, err));
-        *npieces = floe_reduction_worst_pieces(r, look_worst, pieces);
-        *least = least_of(r, pieces, *npieces);
+    floe_reduction *r = d->host;
+    uint64_t n = 0;
+    if (result->total.count[FLOE_COUNT_MISMATCH]) {
+        *r->mismatch = spot_of(d, &places->mismatch);
+        result->mismatch = (floe_spots){1, r->mismatch};
     }
-    *least *= *npieces < r->options->worst ? 0 : 1 - 0x1p-20; /* what is not exact is a last place of an f32 too much */
-    return FLOE_OK;
-}
-
-static floe_status worst_search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
-{
-    const uint32_t most = d->host->options->worst;
-    uint64_t pieces[FLOE_REDUCTION_MAX_LOOKS];
-    floe_reduction_found found[FETCHED], best[FLOE_REDUCTION_MAX_LOOKS + FETCHED];
-    uint32_t nbest = 0, npieces;
-    double least;
-    const uint32_t a_fetch = FETCHED / most; /* pieces */
-    FLOE_TRY(worst_pieces(d, pieces, &npieces, &least, err));
-    FLOE_TRY(floe_cuda_copy(d->cuda, d->pieces, pieces, npieces * sizeof *pieces, err));
-    FLOE_CUDA(err, floe_reduction_worst_cuda(&d->job, d->pieces, npieces, most, least, d->found, d->cuda->stream));
-    for (uint32_t i = 0; i < npieces; i += a_fetch) { /* the best so far, and those of some pieces more */
-        const uint32_t n = (npieces - i < a_fetch ? npieces - i : a_fetch) * most;
-        FLOE_TRY(floe_cuda_fetch(d->cuda, found, d->found + (uint64_t)i * most, n * sizeof *found, err));
-        for (uint32_t k = 0; k < n; k++)
-            if (found[k].at != UINT64_MAX)
-                best[nbest++] = found[k];
-        qsort(best, nbest, sizeof *best, by_size);
-        nbest = nbest < most ? nbest : most;
+    if (!result->total.count[FLOE_COUNT_PAIRS])
+        return;
+    if (d->search.outside && places->noutside) {
+        *r->outside = spot_of(d, &places->outside);
+        result->noutside = places->noutside;
+        result->outside = (floe_spots){1, r->outside};
     }
-    for (uint32_t i = 0; i < nbest; i++)
-        d->host->worst[i] = spot_of(d, &best[i]);
-    result->worst = (floe_spots){nbest, d->host->worst};
-    return FLOE_OK;
-}
-
-static floe_status outside_search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
-{
-    const floe_reduction *r = d->host;
-    const double allowed = floe_reduction_allowed(r->options, &result->total);
-    floe_reduction_found first;
-    uint64_t at = r->npieces;
-    FLOE_CUDA(err, floe_reduction_outside_cuda(&d->job, allowed, r->options->mode == FLOE_BOUND_PWREL, d->outside_count,
-                                               d->outside_first, d->cuda->stream));
-    FLOE_TRY(floe_cuda_copy(d->cuda, r->outside_count, d->outside_count, r->npieces * sizeof(uint64_t), err));
-    FLOE_TRY(floe_cuda_wait(d->cuda, err));
-    for (uint64_t k = r->npieces; k-- > 0;) {
-        result->noutside += r->outside_count[k];
-        at = r->outside_count[k] ? k : at;
-    }
-    if (at == r->npieces)
-        return FLOE_OK;
-    FLOE_TRY(floe_cuda_fetch(d->cuda, &first, d->outside_first + at, sizeof first, err));
-    *r->outside = spot_of(d, &first);
-    result->outside = (floe_spots){1, r->outside};
-    return FLOE_OK;
-}
-
-static floe_status search(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
-{
-    const uint64_t *count = result->total.count;
-    const bool worst = has(d, FLOE_REDUCTION_WORST) && d->host->options->worst && count[FLOE_COUNT_PAIRS];
-    if (worst || count[FLOE_COUNT_MISMATCH])
-        FLOE_TRY(looks_fetch(d, err));
-    if (count[FLOE_COUNT_MISMATCH])
-        FLOE_TRY(mismatch_search(d, result, err));
-    if (has(d, FLOE_REDUCTION_OUTSIDE) && count[FLOE_COUNT_PAIRS])
-        FLOE_TRY(outside_search(d, result, err));
-    if (worst)
-        FLOE_TRY(worst_search(d, result, err));
-    return FLOE_OK;
+    for (; n < d->search.nworst && places->worst[n].at != UINT64_MAX; n++)
+        r->worst[n] = spot_of(d, &places->worst[n]);
+    if (d->search.nworst)
+        result->worst = (floe_spots){n, r->worst};
 }
 
 /* ---- by sorting ------------------------------------------------------------------------------------------------------ */
@@ -313,12 +224,26 @@ static floe_status sort(floe_reduction_device *d, floe_reduction_result *result,
 
 /* ---- the pass -------------------------------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(floe_reduction_dev_answer) <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
-
-static floe_status read_once(floe_reduction_device *d, uint32_t nblocks, floe_reduction_dev_answer *answer,
-                             floe_error *err)
+/* Starts the reading, and all that follows on it in any case. */
+static floe_status start(floe_reduction_device *d, floe_error *err)
 {
-    FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, nblocks, d->cuda->stream));
+    FLOE_CUDA(err, floe_reduction_sample_cuda(&d->job, d->cuda->stream));
+    FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, d->nblocks, d->cuda->stream));
+    if (searches(d))
+        FLOE_TRY(search_start(d, err));
+    FLOE_TRY(counts_fetch(d, err));
+    return floe_cuda_wait(d->cuda, err);
+}
+
+/* Reads the fields again, for their sums, from the answer's pivots. */
+static floe_status read_again(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
+{
+    double *pivot = d->job.answer->start.pivot;
+    uint32_t nblocks;
+    FLOE_TRY(floe_cuda_copy(d->cuda, pivot, answer->start.pivot, sizeof answer->start.pivot, err));
+    d->job.each = 1;
+    FLOE_CUDA(err, floe_reduction_blocks(&d->job, &nblocks));
+    FLOE_CUDA(err, floe_reduction_run_cuda(&d->job, nblocks < d->nblocks ? nblocks : d->nblocks, d->cuda->stream));
     FLOE_TRY(floe_cuda_wait(d->cuda, err));
     *answer = *d->job.told;
     return FLOE_OK;
@@ -330,20 +255,6 @@ static bool sums_mislead(const floe_reduction_device *d, floe_reduction_dev_answ
 {
     const bool complete = d->job.each || floe_reduction_part_complete(&answer->total, answer->start.pivot);
     return floe_reduction_pivots_mend(&answer->total, answer->start.pivot) || !complete;
-}
-
-static floe_status read_all(floe_reduction_device *d, floe_reduction_dev_answer *answer, floe_error *err)
-{
-    double *pivot = d->job.answer->start.pivot;
-    uint32_t nblocks = d->nblocks;
-    FLOE_TRY(read_once(d, nblocks, answer, err));
-    for (int i = 0; i < FLOE_REDUCTION_MENDS && sums_mislead(d, answer); i++) {
-        FLOE_TRY(floe_cuda_copy(d->cuda, pivot, answer->start.pivot, sizeof answer->start.pivot, err));
-        d->job.each = 1;
-        FLOE_CUDA(err, floe_reduction_blocks(&d->job, &nblocks));
-        FLOE_TRY(read_once(d, nblocks < d->nblocks ? nblocks : d->nblocks, answer, err));
-    }
-    return FLOE_OK;
 }
 
 static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev_answer *answer,
@@ -361,17 +272,21 @@ static void answer_copy(const floe_reduction_device *d, const floe_reduction_dev
 
 floe_status floe_reduction_device_run(floe_reduction_device *d, floe_reduction_result *result, floe_error *err)
 {
-    floe_reduction_dev_answer answer;
+    told t;
     floe_reduction_result_init(d->host, result);
     d->job.each = 0;
     d->job.has_fill = d->host->pair->has_fill, d->job.fill_bits = d->host->pair->fill_bits;
-    FLOE_CUDA(err, floe_reduction_sample_cuda(&d->job, d->cuda->stream));
-    FLOE_TRY(read_all(d, &answer, err));
-    answer_copy(d, &answer, result);
-    FLOE_TRY(counts_fetch(d, err));
-    if (has(d, FLOE_REDUCTION_BYTES))
-        FLOE_TRY(bytes_run(d, err));
-    FLOE_TRY(search(d, result, err));
+    FLOE_TRY(start(d, err));
+    memcpy(&t, d->cuda->answer, sizeof t);
+    if (t.answer.total.count[FLOE_COUNT_MISMATCH] && !searches(d)) {
+        FLOE_TRY(search_start(d, err));
+        FLOE_TRY(floe_cuda_wait(d->cuda, err));
+        t.places = *d->search.told;
+    }
+    for (int i = 0; i < FLOE_REDUCTION_MENDS && sums_mislead(d, &t.answer); i++)
+        FLOE_TRY(read_again(d, &t.answer, err));
+    answer_copy(d, &t.answer, result);
+    places_copy(d, &t.places, result);
     if (has(d, FLOE_REDUCTION_SORTED) && result->total.count[FLOE_COUNT_PAIRS])
         FLOE_TRY(sort(d, result, err));
     return floe_cuda_wait(d->cuda, err);

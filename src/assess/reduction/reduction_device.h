@@ -12,11 +12,10 @@ typedef struct floe_reduction_device {
     const floe_cuda *cuda; /* open and current */
     floe_reduction *host;  /* the same pass, as far as it lies in host memory */
     floe_reduction_dev_job job;
+    floe_reduction_dev_search search;
     uint32_t nblocks;
-    uint64_t nbins, sort_nbytes;
+    uint64_t sort_nbytes;
     /* taken; device memory */
-    uint64_t *byte_counts, *pieces, *outside_count;
-    floe_reduction_found *found, *outside_first;
     void *range_scratch, *sorted[2], *sort_workspace;
 } floe_reduction_device;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The step that comes next, on its way through shared memory. Each thread brings what it will read itself, so that threads need
- * not wait for one another, and from one piece to the next there is no gap.
+ * not wait for one another, and from one turn to the next there is no gap.
  *
- *     floe_reduction_feed_start -> floe_reduction_feed_take and _next, for each whole step of the block's pieces, in order
+ *     floe_reduction_feed_start -> floe_reduction_feed_take and _next, for each whole step of the block, in order
  */
 #ifndef FLOE_ASSESS_REDUCTION_FEED_CUH
 #define FLOE_ASSESS_REDUCTION_FEED_CUH
@@ -12,13 +12,12 @@
 
 enum { FLOE_REDUCTION_FEED_NBYTES = 2 * FLOE_REDUCTION_STEP * sizeof(float) };
 
-/* Blocks take pieces in turn. */
 struct floe_reduction_feed {
     const floe_reduction_dev_job *job;
     uint4 *slot;        /* of this thread; words of a side are a block apart, the original's first */
     const uint4 *x, *y; /* of this thread, in the step that is asked for next */
-    uint64_t piece;     /* of that step */
-    uint32_t left;      /* steps of the piece from there on */
+    uint32_t turn;      /* of that step */
+    uint32_t left;      /* steps of the turn from there on */
 };
 
 enum { FLOE_REDUCTION_FEED_WORDS = FLOE_REDUCTION_STEP * sizeof(float) / sizeof(uint4) }; /* of a side */
@@ -26,11 +25,11 @@ enum { FLOE_REDUCTION_FEED_WORDS = FLOE_REDUCTION_STEP * sizeof(float) / sizeof(
 FLOE_DEV void floe_reduction_feed_turn(floe_reduction_feed *f)
 {
     const floe_reduction_dev_job *job = f->job;
-    const uint64_t begin = f->piece * job->piece;
     f->left = 0;
-    if (f->piece < job->npieces && job->flat) {
-        f->x = floe_reduction_flat<float>(job, 0, begin), f->y = floe_reduction_flat<float>(job, 1, begin);
-        f->left = (uint32_t)(floe_min64(job->piece, job->nelems - begin) / FLOE_REDUCTION_STEP);
+    if (f->turn <= job->turns && job->flat) {
+        const floe_reduction_range r = floe_reduction_turn(job, f->turn);
+        f->x = floe_reduction_flat<float>(job, 0, r.begin), f->y = floe_reduction_flat<float>(job, 1, r.begin);
+        f->left = (uint32_t)((r.end - r.begin) / FLOE_REDUCTION_STEP);
     }
 }
 
@@ -47,7 +46,7 @@ FLOE_DEV void floe_reduction_feed_next(floe_reduction_feed *f)
     floe_copy_async_commit();
     f->x += FLOE_REDUCTION_FEED_WORDS, f->y += FLOE_REDUCTION_FEED_WORDS;
     if (--f->left == 0) {
-        f->piece += gridDim.x;
+        f->turn++;
         floe_reduction_feed_turn(f);
     }
 }
@@ -56,7 +55,7 @@ FLOE_DEV void floe_reduction_feed_next(floe_reduction_feed *f)
 FLOE_DEV void floe_reduction_feed_start(floe_reduction_feed *f, const floe_reduction_dev_job *job, void *slot)
 {
     f->job = job, f->slot = (uint4 *)slot + threadIdx.x;
-    f->piece = blockIdx.x;
+    f->turn = 0;
     floe_reduction_feed_turn(f);
     floe_reduction_feed_next(f);
 }

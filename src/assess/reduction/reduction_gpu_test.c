@@ -162,6 +162,44 @@ static void like_the_cpu(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* ---- sums and extremes alone --------------------------------------------------------------------------------------------- */
+
+static void turn_round(const kit_pair *p)
+{
+    for (uint64_t i = 0; i < p->nelems; i++)
+        for (int side = 0; side < 2; side++)
+            if (p->field[0].dtype == FLOE_F32)
+                ((float *)p->memory[side])[i] = -((float *)p->memory[side])[i];
+            else
+                ((double *)p->memory[side])[i] = -((double *)p->memory[side])[i];
+}
+
+static void without_bins(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    for (int kind = 0; kind < PAIR_KINDS; kind++)
+        for (int way = 0; way < 4; way++) {
+            const uint64_t n = is_small() ? 9000 : 150001;
+            kit_pair p = kit_pair_make((pair_kind)kind, way % 2 ? FLOE_F64 : FLOE_F32, 1, &n, false, 9);
+            floe_assess_options o = options_of((pair_kind)kind);
+            if (way / 2)
+                turn_round(&p);
+            snprintf(kit_case, sizeof kit_case, "kind %d, way %d", kind, way);
+            kit_ok(cpu, floe_metric_set_parse(&o.metrics,
+                                              "min max mean variance skewness kurtosis zeros nan inf decoded_min "
+                                              "decoded_max decoded_variance max_error avg_error min_error psnr pearson "
+                                              "max_pw_rel_error avg_pw_rel_error",
+                                              NULL));
+            check(&p, &o, 0, cpu, gpu);
+            kit_ok(cpu, floe_metric_set_parse(&o.metrics, "min max decoded_min decoded_max max_error mse", NULL));
+            check(&p, &o, 0, cpu, gpu);
+            kit_pair_free(&p);
+        }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
 /* ---- masks ----------------------------------------------------------------------------------------------------------------- */
 
 static void what_a_mask_hides(void **state)
@@ -217,6 +255,107 @@ static void growing_ranges(void **state)
     floe_ctx_free(&gpu);
 }
 
+/* The reduction itself, of a pair in either place; on a GPU by so many blocks. */
+typedef struct reduced {
+    floe_pair pair;
+    floe_reduction r;
+    floe_reduction_result result;
+    void *memory;
+} reduced;
+
+static void reduced_take(reduced *d, const kit_pair *p, void *const data[2])
+{
+    static const floe_reduction_options options = {
+        .parts = FLOE_REDUCTION_PDFS | FLOE_REDUCTION_VALUES, .bins = 200, .value_bins = 500};
+    static const floe_cpu cpu = {.threads = 1};
+    floe_error err;
+    d->pair = (floe_pair){.original = data[0],
+                          .decoded = data[1],
+                          .dtype = p->field[0].dtype,
+                          .place = data[0] == p->memory[0] ? FLOE_HOST : FLOE_DEVICE,
+                          .rank = 1,
+                          .shape = {1, 1, 1, p->nelems},
+                          .original_stride = {0, 0, 0, 1},
+                          .decoded_stride = {0, 0, 0, 1}};
+    assert_int_equal(floe_reduction_init(&d->r, &cpu, &d->pair, &options, &err), FLOE_OK);
+    floe_arena plan = floe_arena_plan();
+    floe_reduction_take(&d->r, &plan);
+    d->memory = calloc(plan.used, 1);
+    floe_arena arena = floe_arena_of(d->memory, plan.used);
+    floe_reduction_take(&d->r, &arena);
+}
+
+static void reduced_on_gpu(reduced *d, floe_cuda *cuda, uint32_t nblocks)
+{
+    floe_reduction_device device;
+    floe_error err;
+    void *memory;
+    assert_int_equal(floe_reduction_device_init(&device, cuda, &d->r, &err), FLOE_OK);
+    device.nblocks = nblocks;
+    floe_arena plan = floe_arena_plan();
+    floe_reduction_device_take(&device, &plan);
+    CU(cudaMalloc(&memory, plan.used));
+    floe_arena arena = floe_arena_of(memory, plan.used);
+    floe_reduction_device_take(&device, &arena);
+    assert_int_equal(floe_reduction_device_run(&device, &d->result, &err), FLOE_OK);
+    CU(cudaFree(memory));
+}
+
+static void same_frame(const floe_bins_frame *a, const floe_bins_frame *b)
+{
+    assert_int_equal(a->nbins, b->nbins);
+    assert_true(a->exponent == b->exponent && a->first == b->first);
+}
+
+static void same_counts(const floe_reduction_result *a, const floe_reduction_result *b)
+{
+    assert_memory_equal(a->total.count, b->total.count, sizeof a->total.count);
+    assert_memory_equal(a->total.top, b->total.top, sizeof a->total.top - 2 * sizeof *a->total.top); /* but ratios' */
+    same_frame(&a->error_frame, &b->error_frame);
+    same_frame(&a->value_frame, &b->value_frame);
+    assert_memory_equal(a->error_count, b->error_count, a->error_frame.nbins * sizeof(uint64_t));
+    assert_memory_equal(a->ratio_count, b->ratio_count, floe_log_bins_count(a->ratio_nbits) * sizeof(uint64_t));
+    for (int side = 0; side < 2; side++)
+        assert_memory_equal(a->value_count[side], b->value_count[side], a->value_frame.nbins * sizeof(uint64_t));
+}
+
+/* Values that stand out more and more, so that much has to wait for wider frames while blocks go on; and few blocks, each with
+ * pieces and a share of the rest. */
+static void frames_that_widen_late(void **state)
+{
+    (void)state;
+    enum { STEP = 4096, SMALL_PIECES = 8 };
+    const uint64_t n = SMALL_PIECES * (uint64_t)FLOE_REDUCTION_PIECE + 3 * STEP + 777;
+    floe_cuda cuda;
+    floe_error err;
+    assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err), FLOE_OK);
+    for (int way = 0; way < 6; way++) {
+        const uint32_t nblocks = (const uint32_t[]){1, 3, 7}[way / 2];
+        if (is_small() && way != 0 && way != 3)
+            continue;
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, way % 2 ? FLOE_F64 : FLOE_F32, 1, &n, false, 3);
+        for (uint64_t i = 11; i < n; i += 2099) {
+            const double v = ldexp(1.5, (int)(i / (9 * STEP))) * (i % 2 ? 1 : -1);
+            for (int side = 0; side < 2; side++)
+                if (way % 2)
+                    ((double *)p.memory[side])[i] = v * (1 + 0.1 * side);
+                else
+                    ((float *)p.memory[side])[i] = (float)(v * (1 + 0.1 * side));
+        }
+        device_pair d = device_pair_make(&p, 0);
+        reduced want, got;
+        reduced_take(&want, &p, p.memory);
+        assert_int_equal(floe_reduction_run(&want.r, &want.result, &err), FLOE_OK);
+        reduced_take(&got, &p, d.memory);
+        reduced_on_gpu(&got, &cuda, nblocks);
+        same_counts(&got.result, &want.result);
+        free(want.memory), free(got.memory);
+        device_pair_free(&d);
+        kit_pair_free(&p);
+    }
+    floe_cuda_close(&cuda);
+}
+
 /* ---- what f32 must not round ----------------------------------------------------------------------------------------------- */
 
 /* Pairs of which errors lie a little below where a bin begins, ratios at such places and beyond the last bin, values at the
@@ -254,8 +393,85 @@ static void bins_and_ratios_to_the_last_place(void **state)
         check(&p, &o, 0, cpu, gpu);
         kit_ok(cpu, floe_metric_set_parse(&o.metrics, "ks max_error", NULL));
         check(&p, &o, 0, cpu, gpu);
+        kit_ok(cpu, floe_metric_set_parse(&o.metrics, "entropy_bytes decoded_entropy_bytes", NULL));
+        check(&p, &o, 0, cpu, gpu);
         kit_pair_free(&p);
     }
+    floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+/* ---- places -------------------------------------------------------------------------------------------------------------- */
+
+/* Errors that are alike, exactly or but for their rounding, that grow or shrink on the way, that crowd in one place, that
+ * overflow T; and few pairs that count, or none. */
+enum { ALIKE, ROUNDED, RISING, FALLING, CROWDED, STEPS, HUGE_ONES, FAR_APART, FEW, NONE, SPECIALS, PLACES };
+
+static void place_pair(int way, bool wide, uint64_t i, uint64_t n, uint64_t *seed, double v[2])
+{
+    const uint64_t random = kit_random(seed);
+    const double huge = wide ? 1.7e308 : 3e38;
+    v[0] = 1 + (double)(random % 1024) * 0x1p-10, v[1] = v[0] + 0x1p-9;
+    switch (way) {
+    case ROUNDED: v[0] = 1e-4 * (kit_uniform(seed) - 0.5), v[1] = v[0] + 0.1; break;
+    case RISING: v[0] = 1, v[1] = 1 + (double)i * 0x1p-23; break;
+    case FALLING: v[0] = 1, v[1] = 1 + (double)(n - i) * 0x1p-23; break;
+    case CROWDED: v[1] = v[0] + (i > n - 10000 && random % 3 ? 0.25 : 0.125); break;
+    case STEPS: v[1] = v[0] - (double)(random % 7) * 0x1p-8; break;
+    case HUGE_ONES:
+    case FAR_APART:
+        if (way == HUGE_ONES ? random % 999 == 0 : i == 0)
+            v[0] = i % 2 ? huge : -0.99 * huge, v[1] = -v[0];
+        break;
+    case FEW: v[0] = i % 30011 == 7 ? v[0] : NAN; break;
+    case NONE: v[i % 2] = NAN; break;
+    case SPECIALS:
+        v[0] = random % 11 ? v[0] : NAN, v[1] = random % 13 ? v[1] : INFINITY;
+        v[1] += (double)(i % 50000 == 40000);
+        break;
+    default: break;
+    }
+}
+
+static void check_places(int way, floe_dtype dtype, bool strided, uint64_t n, floe_ctx *cpu, floe_ctx *gpu)
+{
+    static const double bounds[] = {0, 0x1p-9, 1e-3, 0.1};
+    static const uint32_t most[] = {8, 1, FLOE_ASSESS_MAX_WORST};
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, dtype, 1, &n, strided, 3);
+    floe_assess_options o;
+    uint64_t seed = 5;
+    for (uint64_t i = 0; i < n; i++) {
+        double v[2];
+        place_pair(way, dtype == FLOE_F64, i, n, &seed, v);
+        for (int side = 0; side < 2; side++) {
+            const int64_t at = (int64_t)i * p.field[side].stride[0];
+            if (dtype == FLOE_F32)
+                ((float *)p.field[side].data)[at] = (float)v[side];
+            else
+                ((double *)p.field[side].data)[at] = v[side];
+        }
+    }
+    floe_assess_options_init(&o);
+    kit_ok(cpu, floe_metric_set_parse(&o.metrics, "max_error worst_errors outside first_outside", NULL));
+    for (int k = 0; k < (is_small() ? 1 : 3); k++) {
+        o.worst = most[(k + way) % 3];
+        o.mode = (floe_bound_mode)(FLOE_BOUND_ABS + (k + way) % 3), o.bound = bounds[(k + way) % 4];
+        snprintf(kit_case, sizeof kit_case, "way %d, %s%s, %u", way, floe_dtype_name(dtype), strided ? ", strided" : "",
+                 o.worst);
+        check(&p, &o, 0, cpu, gpu);
+    }
+    kit_pair_free(&p);
+}
+
+static void places_like_the_cpu(void **state)
+{
+    (void)state;
+    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
+    const uint64_t n = (is_small() ? 1 : 5) * (uint64_t)FLOE_REDUCTION_PIECE + 30001;
+    for (int way = 0; way < PLACES; way++)
+        for (int c = 0; c < 4; c++)
+            if (!is_small() || c == way % 4)
+                check_places(way, c % 2 ? FLOE_F64 : FLOE_F32, c / 2, n, cpu, gpu);
     floe_ctx_free(&cpu);
     floe_ctx_free(&gpu);
 }
@@ -377,9 +593,12 @@ static void the_same_bits_each_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(like_the_cpu),
+                                       cmocka_unit_test(without_bins),
                                        cmocka_unit_test(what_a_mask_hides),
                                        cmocka_unit_test(growing_ranges),
+                                       cmocka_unit_test(frames_that_widen_late),
                                        cmocka_unit_test(bins_and_ratios_to_the_last_place),
+                                       cmocka_unit_test(places_like_the_cpu),
                                        cmocka_unit_test(as_many_pairs_as_blocks_can_count),
                                        cmocka_unit_test(sorted_alone_and_filled),
                                        cmocka_unit_test(errors_that_overflow),

@@ -14,6 +14,7 @@
 #define FLOE_ASSESS_REDUCTION_LANE_CUH
 
 #include "assess/reduction/reduction_records.cuh"
+#include "assess/reduction/reduction_span.cuh"
 
 /* What a kernel adds up; each kind has what the ones before it have. What it leaves out follows from the rest
  * (floe_reduction_part_complete). */
@@ -24,11 +25,6 @@ typedef enum floe_reduction_kind {
     FLOE_REDUCTION_EACH    /* y, y^2, x y */
 } floe_reduction_kind;
 
-/* Least above most: there are none. */
-template <typename T> struct floe_reduction_span {
-    T least[2], most[2]; /* of x, of y */
-};
-
 /* What is above them may break records of the block, from FLOE_TOP_E on. */
 template <typename T> struct floe_reduction_bars {
     T above[FLOE_REDUCTION_RECORDS];
@@ -37,6 +33,7 @@ template <typename T> struct floe_reduction_bars {
 template <typename T> struct floe_reduction_lane {
     double sum[FLOE_SUMS], pivot[2];
     floe_reduction_span<T> values; /* of tame groups; those of others go to the block's records */
+    floe_reduction_bounds bounds;  /* the same of f32, where there are no bins */
     T worst, ratio_high;           /* the largest |e| and |e| / |x| since the piece began; rounded */
     T e_rounded; /* the largest |e|, since the piece began, of groups that may hold one that T rounded */
     floe_reduction_bars<T> bars; /* alike in a warp */
@@ -54,37 +51,18 @@ template <typename T> struct floe_reduction_shared {
 /* Of a group, over the pairs that count; values and errors without rounding but that of e, ratios to some 2^-20. */
 template <typename T> struct floe_reduction_extent {
     floe_reduction_span<T> values;
-    T e_low, e_high; /* of tame groups where there are bins only */
+    floe_reduction_bounds bounds; /* of tame groups of f32 instead, where there are no bins */
+    T e_low, e_high;              /* of tame groups where there are bins only */
     T worst, e_abs_low, ratio_low, ratio_high;
     T x_abs_low;                   /* of tame groups, else 0 */
     T ratio[FLOE_REDUCTION_GROUP]; /* of tame groups */
 };
 
-template <typename T> FLOE_DEV floe_reduction_span<T> floe_reduction_span_none()
-{
-    const T most = floe_reduction_infinity<T>();
-    return floe_reduction_span<T>{{most, most}, {-most, -most}};
-}
-
-template <typename T> FLOE_DEV void floe_reduction_span_add(floe_reduction_span<T> *s, T x, T y)
-{
-    s->least[0] = min(s->least[0], x), s->most[0] = max(s->most[0], x);
-    s->least[1] = min(s->least[1], y), s->most[1] = max(s->most[1], y);
-}
-
-template <typename T> FLOE_DEV void floe_reduction_span_join(floe_reduction_span<T> *s, const floe_reduction_span<T> *t)
-{
-#pragma unroll
-    for (int side = 0; side < 2; side++) {
-        s->least[side] = min(s->least[side], t->least[side]);
-        s->most[side] = max(s->most[side], t->most[side]);
-    }
-}
-
 template <typename T> FLOE_DEV floe_reduction_extent<T> floe_reduction_extent_none()
 {
     const T most = floe_reduction_infinity<T>();
-    return floe_reduction_extent<T>{floe_reduction_span_none<T>(), most, -most, -most, most, most, -most, 0, {}};
+    return floe_reduction_extent<T>{
+        floe_reduction_span_none<T>(), floe_reduction_bounds_none(), most, -most, -most, most, most, -most, 0, {}};
 }
 
 template <typename T>
@@ -96,6 +74,7 @@ FLOE_DEV void floe_reduction_lane_init(const floe_reduction_dev_job *job, floe_r
     for (int i = 0; i < FLOE_SUMS; i++)
         l->sum[i] = 0;
     l->values = floe_reduction_span_none<T>();
+    l->bounds = floe_reduction_bounds_none();
     l->worst = l->ratio_high = l->e_rounded = -most;
     l->ntame = 0;
 }
@@ -175,26 +154,65 @@ FLOE_DEV void floe_reduction_errors_span(const floe_reduction_group<T> *g, floe_
         v->e_low = min(v->e_low, g->y[j] - g->x[j]), v->e_high = max(v->e_high, g->y[j] - g->x[j]);
 }
 
+/* The span of a group with these lows; as bounds of f32 unless SPAN. Returns a magnitude that none is above, unless one is NaN. */
+template <bool SPAN, typename T>
+FLOE_DEV T floe_reduction_group_span(const floe_reduction_group<T> *g, const T *low, floe_reduction_extent<T> *v)
+{
+    floe_reduction_span<T> *s = &v->values;
+    if constexpr (!SPAN && sizeof(T) == 4)
+        return max(floe_reduction_side_bounds(g->x, low[0], 0, &v->bounds),
+                   floe_reduction_side_bounds(g->y, low[1], 1, &v->bounds));
+    s->least[0] = s->most[0] = g->x[0], s->least[1] = s->most[1] = g->y[0];
+#pragma unroll
+    for (int j = 1; j < FLOE_REDUCTION_GROUP; j++)
+        floe_reduction_span_add(s, g->x[j], g->y[j]);
+    return max(max(s->most[0], -s->least[0]), max(s->most[1], -s->least[1]));
+}
+
+/* Takes the span of a tame group. */
+template <bool SPAN, typename T>
+FLOE_DEV void floe_reduction_values_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
+{
+    if (SPAN || sizeof(T) == 8) {
+        floe_reduction_span_join(&l->values, &v->values);
+        return;
+    }
+#pragma unroll
+    for (int side = 0; side < 2; side++) {
+        l->bounds.most[side] = max(l->bounds.most[side], v->bounds.most[side]);
+        l->bounds.least[side] = max(l->bounds.least[side], v->bounds.least[side]);
+        l->bounds.closest[side] = min(l->bounds.closest[side], v->bounds.closest[side]);
+    }
+}
+
+/* Brings what bounds say to the span. */
+template <typename T> FLOE_DEV void floe_reduction_bounds_end(floe_reduction_lane<T> *l)
+{
+#pragma unroll
+    for (int side = 0; side < 2; side++) {
+        const int32_t most = l->bounds.most[side];
+        const uint32_t least = l->bounds.least[side];
+        const T closest = (T)l->bounds.closest[side];
+        l->values.most[side] = max(l->values.most[side], most >= 0 ? (T)floe_f32_of((uint32_t)most) : -closest);
+        l->values.least[side] = min(l->values.least[side], least >> 31 ? (T)floe_f32_of(least) : closest);
+    }
+}
+
 /* Whether a group with these lows is tame; if so, v is its extent but for ratios and the least |e|, and but for the sides of
  * errors unless SIGNED. */
 template <bool SIGNED, typename T>
 FLOE_DEV bool floe_reduction_group_tame(const floe_reduction_dev_job *job, const floe_reduction_group<T> *g,
                                         const T *low, floe_reduction_extent<T> *v)
 {
-    floe_reduction_span<T> *s = &v->values;
-    s->least[0] = s->most[0] = g->x[0], s->least[1] = s->most[1] = g->y[0];
+    const T most = floe_reduction_group_span<SIGNED>(g, low, v);
     v->worst = fabs(g->y[0] - g->x[0]), v->x_abs_low = low[0];
 #pragma unroll
-    for (int j = 1; j < FLOE_REDUCTION_GROUP; j++) {
-        floe_reduction_span_add(s, g->x[j], g->y[j]);
-        if (!SIGNED)
-            v->worst = max(v->worst, fabs(g->y[j] - g->x[j]));
-    }
+    for (int j = 1; !SIGNED && j < FLOE_REDUCTION_GROUP; j++)
+        v->worst = max(v->worst, fabs(g->y[j] - g->x[j]));
     if (SIGNED) {
         floe_reduction_errors_span(g, v);
         v->worst = max(v->e_high, -v->e_low);
     }
-    const T most = max(max(s->most[0], -s->least[0]), max(s->most[1], -s->least[1]));
     bool tame = floe_reduction_tame(v->x_abs_low, most) & (low[1] > 0); /* not of NaN, as what is not there is */
     if (job->has_fill) {
 #pragma unroll
@@ -509,9 +527,6 @@ FLOE_DEV void floe_reduction_span_record(const floe_reduction_span<T> *values, f
 /* A T that is not below what rounds to v. */
 FLOE_DEV float floe_reduction_up(float v) { return nextafterf(v, floe_reduction_infinity<float>()); }
 FLOE_DEV double floe_reduction_up(double v) { return v; }
-
-/* By one thread, before others put anything there. */
-FLOE_DEV void floe_reduction_look_begin(floe_reduction_look *look) { *look = floe_reduction_look{-1, -1, -1, 0, 0}; }
 
 /* v: not negative. Its bits are ordered as such numbers are. */
 FLOE_DEV void floe_reduction_look_most(double *word, double v)

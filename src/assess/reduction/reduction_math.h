@@ -95,7 +95,7 @@ FLOE_HD void floe_reduction_part_init(floe_reduction_part *p)
         p->count[i] = 0;
 }
 
-/* What a GPU says of a piece, so that a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or
+/* What a GPU finds of a piece, so that a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or
  * a little more; negative without any pair. */
 typedef struct floe_reduction_look {
     double worst, ratio;
@@ -127,6 +127,12 @@ FLOE_HD uint64_t floe_reduction_sample_place(uint64_t nelems, uint32_t i)
 {
     const uint64_t share = nelems / FLOE_REDUCTION_SAMPLES, rest = nelems % FLOE_REDUCTION_SAMPLES;
     return nelems <= FLOE_REDUCTION_SAMPLES ? i : i * share + floe_min64(i, rest) + share / 2;
+}
+
+/* The |e| that is not outside a bound, or of the range of x if so. */
+FLOE_HD double floe_reduction_allowed(bool of_range, double bound, const floe_reduction_part *total)
+{
+    return of_range ? bound * (total->top[FLOE_TOP_X] + total->top[FLOE_TOP_X_LOW]) : bound;
 }
 
 /* The largest |e| of a part; -infinity for none. */

@@ -106,12 +106,11 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The n worst errors lie in n pieces: those that rank highest by their own worst. */
-uint32_t floe_reduction_worst_pieces(const floe_reduction *r, floe_reduction_worst_fn *worst,
-                                     uint64_t piece[FLOE_ASSESS_MAX_WORST])
+static uint32_t worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS_MAX_WORST])
 {
     ranking pieces = {.most = r->options->worst};
     for (uint64_t k = 0; k < r->npieces; k++) {
-        const double size = worst(r, k);
+        const double size = floe_reduction_worst(&r->parts[k]);
         if (size >= 0)
             ranking_add(&pieces, size, &(found){.at = k});
     }
@@ -121,13 +120,11 @@ uint32_t floe_reduction_worst_pieces(const floe_reduction *r, floe_reduction_wor
     return pieces.n;
 }
 
-static double worst_of(const floe_reduction *r, uint64_t piece) { return floe_reduction_worst(&r->parts[piece]); }
-
 static void worst_search(floe_reduction *r, floe_reduction_result *result)
 {
     ranking pairs = {.most = r->options->worst};
     uint64_t piece[FLOE_ASSESS_MAX_WORST];
-    const uint32_t npieces = floe_reduction_worst_pieces(r, worst_of, piece);
+    const uint32_t npieces = worst_pieces(r, piece);
     for (uint32_t i = 0; i < npieces; i++)
         piece_look(r, piece[i], look_worst, &pairs);
     for (uint32_t i = 0; i < pairs.n; i++)
@@ -136,12 +133,6 @@ static void worst_search(floe_reduction *r, floe_reduction_result *result)
 }
 
 /* ---- outside the bound ---------------------------------------------------------------------------------------------- */
-
-double floe_reduction_allowed(const floe_reduction_options *options, const floe_reduction_part *total)
-{
-    const double range = total->top[FLOE_TOP_X] + total->top[FLOE_TOP_X_LOW];
-    return options->mode == FLOE_BOUND_REL ? options->bound * range : options->bound;
-}
 
 typedef struct outside_search {
     const floe_reduction *r;
@@ -185,7 +176,9 @@ static void outside_run(void *arg, uint64_t k, uint32_t worker)
 
 static void outside_find(floe_reduction *r, floe_reduction_result *result)
 {
-    outside_search s = {r, floe_reduction_allowed(r->options, &result->total), r->options->mode == FLOE_BOUND_PWREL};
+    const floe_reduction_options *o = r->options;
+    const double allowed = floe_reduction_allowed(o->mode == FLOE_BOUND_REL, o->bound, &result->total);
+    outside_search s = {r, allowed, o->mode == FLOE_BOUND_PWREL};
     floe_cpu_parallel(r->cpu, r->npieces, outside_run, &s);
     uint64_t first = r->npieces;
     for (uint64_t k = r->npieces; k-- > 0;) {
