@@ -330,11 +330,11 @@ struct worst_list {
     candidate words[LOOK_WARPS];
 };
 
-/* Lists what is better than the bar. Returns whether there was room for all. */
+/* Lists what is better than the bar, as far as there is room. Returns whether there was anything. */
 template <typename T>
 FLOE_DEV bool worst_collect(const floe_reduction_dev_job *job, uint64_t first, candidate bar, worst_list *list)
 {
-    bool fits = true;
+    bool any = false;
     step_see<T>(job, first, [&](const looked<T> &p) {
         const candidate c = candidate_of(p);
         if (!better(c, bar))
@@ -342,10 +342,9 @@ FLOE_DEV bool worst_collect(const floe_reduction_dev_job *job, uint64_t first, c
         const uint32_t i = atomicAdd(&list->n, 1u);
         if (i < LISTED)
             list->entry[i] = c;
-        else
-            fits = false;
+        any = true;
     });
-    return __syncthreads_and(fits);
+    return __syncthreads_or(any);
 }
 
 /* The same where there is no room for all: the best of them, one after another; by all threads. */
@@ -413,8 +412,10 @@ FLOE_DEV void worst_find(const floe_reduction_dev_job *job, const floe_reduction
     steps_find(job, search->worst_pieces, state->nworst, [&](uint64_t first) {
         const candidate bar = list->nbest == most ? list->best[most - 1] : candidate{state->least, UINT64_MAX};
         if (!worst_collect<T>(job, first, bar, list))
+            return;
+        if (__syncthreads_or(list->n > LISTED))
             worst_single_out<T>(job, first, bar, most, list);
-        if (threadIdx.x < FLOE_WARP && list->n)
+        if (threadIdx.x < FLOE_WARP)
             worst_merge(most, list);
         __syncthreads();
     });
