@@ -5,106 +5,7 @@
 #include "tests/gpu/gpu_kit.h"
 
 #include "assess/reduction/reduction_device.h"
-
-static const double tolerance = 1e-12;
-
-/* Copies of both fields in device memory, `shift` elements behind where they would be aligned. */
-typedef struct device_pair {
-    void *memory[2];
-    floe_field field[2];
-} device_pair;
-
-static device_pair device_pair_make(const kit_pair *p, uint32_t shift)
-{
-    device_pair d;
-    for (int side = 0; side < 2; side++) {
-        const size_t skip = shift * floe_dtype_size(p->field[side].dtype);
-        CU(cudaMalloc(&d.memory[side], p->nbytes[side] + skip));
-        CU(cudaMemcpy((uint8_t *)d.memory[side] + skip, p->memory[side], p->nbytes[side], cudaMemcpyHostToDevice));
-        d.field[side] = p->field[side];
-        d.field[side].place = FLOE_DEVICE;
-        d.field[side].data =
-            (uint8_t *)d.memory[side] + skip + ((uint8_t *)p->field[side].data - (uint8_t *)p->memory[side]);
-    }
-    return d;
-}
-
-static void device_pair_free(device_pair *d)
-{
-    cudaFree(d->memory[0]);
-    cudaFree(d->memory[1]);
-}
-
-/* ---- comparing -------------------------------------------------------------------------------------------------------- */
-
-/* Metrics of which each digit must be the same: found by comparing and counting. */
-static bool is_exact(const floe_metric *m)
-{
-    static const char *const names[] = {"min",       "max",       "range",          "decoded_min",    "decoded_max",
-                                        "max_error", "min_error", "min_difference", "max_difference", "linf"};
-    for (size_t i = 0; i < KIT_COUNT(names); i++)
-        if (strcmp(names[i], m->alias) == 0)
-            return true;
-    return m->kind == FLOE_METRIC_COUNT;
-}
-
-/* What small errors of sums are small beside. */
-static double scale_of(const floe_metric *m, const floe_assess_report *r)
-{
-    const double of_x = r->original.std_dev, of_y = r->decoded.std_dev;
-    if (m->offset == offsetof(floe_assess_report, original.mean))
-        return of_x;
-    if (m->offset == offsetof(floe_assess_report, decoded.mean))
-        return of_y;
-    if (m->offset == offsetof(floe_assess_report, error.mean) ||
-        m->offset == offsetof(floe_assess_report, error.average_difference))
-        return r->error.rmse;
-    if (m->offset == offsetof(floe_assess_report, error.covariance))
-        return of_x * of_y;
-    if (m->offset == offsetof(floe_assess_report, error.value_error_correlation)) /* see metrics.md */
-        return 1 + 10 * r->error.mean * r->error.mean / (r->error.mse - r->error.mean * r->error.mean);
-    return m->unit[0] == '\0' || strcmp(m->unit, "dB") == 0 ? 1 : 0;
-}
-
-static void same_metrics(const floe_assess_report *got, const floe_assess_report *want)
-{
-    for (uint32_t i = 0; floe_metric_at(i); i++) {
-        const floe_metric *m = floe_metric_at(i);
-        const double g = floe_metric_value(got, i), w = floe_metric_value(want, i);
-        const double limit = is_exact(m) ? 0 : tolerance * fmax(fabs(w), scale_of(m, want));
-        assert_int_equal(floe_metric_set_has(&got->computed, i), floe_metric_set_has(&want->computed, i));
-        if (!(g == w || (isnan(g) && isnan(w)) || fabs(g - w) <= limit))
-            fail_msg("%s: %s is %.17g on the GPU, %.17g on the CPU", kit_case, m->alias, g, w);
-    }
-}
-
-static void same_histogram(const floe_histogram *got, const floe_histogram *want)
-{
-    assert_int_equal(got->nbins, want->nbins);
-    assert_int_equal(got->total, want->total);
-    assert_true(got->low == want->low && got->width == want->width);
-    assert_memory_equal(got->count, want->count, got->nbins * sizeof *got->count);
-}
-
-static void same_spots(const floe_spots *got, const floe_spots *want)
-{
-    assert_int_equal(got->count, want->count);
-    for (uint64_t i = 0; i < got->count; i++)
-        assert_memory_equal(got->spot[i].index, want->spot[i].index, sizeof got->spot[i].index);
-}
-
-static void same_report(const floe_assess_report *got, const floe_assess_report *want)
-{
-    same_metrics(got, want);
-    assert_false(fabs(got->error.pearson) > 1 || fabs(got->error.value_error_correlation) > 1);
-    same_histogram(&got->original.histogram, &want->original.histogram);
-    same_histogram(&got->decoded.histogram, &want->decoded.histogram);
-    same_histogram(&got->error.pdf, &want->error.pdf);
-    same_histogram(&got->error.pw_pdf, &want->error.pw_pdf);
-    same_spots(&got->error.worst, &want->error.worst);
-    same_spots(&got->error.outside, &want->error.outside);
-    same_spots(&got->mismatch, &want->mismatch);
-}
+#include "assess/reduction/reduction_gpu_kit.h"
 
 /* ---- fields of all kinds ----------------------------------------------------------------------------------------------- */
 
@@ -118,20 +19,6 @@ static floe_assess_options options_of(pair_kind kind)
     o.mode = kind % 2 ? FLOE_BOUND_ABS : FLOE_BOUND_PWREL;
     o.bound = 3e-4;
     return o;
-}
-
-static void check(const kit_pair *p, const floe_assess_options *o, uint32_t shift, floe_ctx *cpu, floe_ctx *gpu)
-{
-    device_pair d = device_pair_make(p, shift);
-    floe_assess_report want, got;
-    const floe_status status = floe_assess(cpu, &p->field[0], &p->field[1], o, &want);
-    if (status != FLOE_OK) {
-        kit_fails(gpu, floe_assess(gpu, &d.field[0], &d.field[1], o, &got), status, floe_ctx_message(cpu));
-    } else {
-        kit_ok(gpu, floe_assess(gpu, &d.field[0], &d.field[1], o, &got));
-        same_report(&got, &want);
-    }
-    device_pair_free(&d);
 }
 
 static const struct {
@@ -401,81 +288,6 @@ static void bins_and_ratios_to_the_last_place(void **state)
     floe_ctx_free(&gpu);
 }
 
-/* ---- places -------------------------------------------------------------------------------------------------------------- */
-
-/* Errors that are alike, exactly or but for their rounding, that grow or shrink on the way, that crowd in one place, that
- * overflow T; and few pairs that count, or none. */
-enum { ALIKE, ROUNDED, RISING, FALLING, CROWDED, STEPS, HUGE_ONES, FAR_APART, FEW, NONE, SPECIALS, PLACES };
-
-static void place_pair(int way, bool wide, uint64_t i, uint64_t n, uint64_t *seed, double v[2])
-{
-    const uint64_t random = kit_random(seed);
-    const double huge = wide ? 1.7e308 : 3e38;
-    v[0] = 1 + (double)(random % 1024) * 0x1p-10, v[1] = v[0] + 0x1p-9;
-    switch (way) {
-    case ROUNDED: v[0] = 1e-4 * (kit_uniform(seed) - 0.5), v[1] = v[0] + 0.1; break;
-    case RISING: v[0] = 1, v[1] = 1 + (double)i * 0x1p-23; break;
-    case FALLING: v[0] = 1, v[1] = 1 + (double)(n - i) * 0x1p-23; break;
-    case CROWDED: v[1] = v[0] + (i > n - 10000 && random % 3 ? 0.25 : 0.125); break;
-    case STEPS: v[1] = v[0] - (double)(random % 7) * 0x1p-8; break;
-    case HUGE_ONES:
-    case FAR_APART:
-        if (way == HUGE_ONES ? random % 999 == 0 : i == 0)
-            v[0] = i % 2 ? huge : -0.99 * huge, v[1] = -v[0];
-        break;
-    case FEW: v[0] = i % 30011 == 7 ? v[0] : NAN; break;
-    case NONE: v[i % 2] = NAN; break;
-    case SPECIALS:
-        v[0] = random % 11 ? v[0] : NAN, v[1] = random % 13 ? v[1] : INFINITY;
-        v[1] += (double)(i % 50000 == 40000);
-        break;
-    default: break;
-    }
-}
-
-static void check_places(int way, floe_dtype dtype, bool strided, uint64_t n, floe_ctx *cpu, floe_ctx *gpu)
-{
-    static const double bounds[] = {0, 0x1p-9, 1e-3, 0.1};
-    static const uint32_t most[] = {8, 1, FLOE_ASSESS_MAX_WORST};
-    kit_pair p = kit_pair_make(PAIR_SMOOTH, dtype, 1, &n, strided, 3);
-    floe_assess_options o;
-    uint64_t seed = 5;
-    for (uint64_t i = 0; i < n; i++) {
-        double v[2];
-        place_pair(way, dtype == FLOE_F64, i, n, &seed, v);
-        for (int side = 0; side < 2; side++) {
-            const int64_t at = (int64_t)i * p.field[side].stride[0];
-            if (dtype == FLOE_F32)
-                ((float *)p.field[side].data)[at] = (float)v[side];
-            else
-                ((double *)p.field[side].data)[at] = v[side];
-        }
-    }
-    floe_assess_options_init(&o);
-    kit_ok(cpu, floe_metric_set_parse(&o.metrics, "max_error worst_errors outside first_outside", NULL));
-    for (int k = 0; k < (is_small() ? 1 : 3); k++) {
-        o.worst = most[(k + way) % 3];
-        o.mode = (floe_bound_mode)(FLOE_BOUND_ABS + (k + way) % 3), o.bound = bounds[(k + way) % 4];
-        snprintf(kit_case, sizeof kit_case, "way %d, %s%s, %u", way, floe_dtype_name(dtype), strided ? ", strided" : "",
-                 o.worst);
-        check(&p, &o, 0, cpu, gpu);
-    }
-    kit_pair_free(&p);
-}
-
-static void places_like_the_cpu(void **state)
-{
-    (void)state;
-    floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
-    const uint64_t n = (is_small() ? 1 : 5) * (uint64_t)FLOE_REDUCTION_PIECE + 30001;
-    for (int way = 0; way < PLACES; way++)
-        for (int c = 0; c < 4; c++)
-            if (!is_small() || c == way % 4)
-                check_places(way, c % 2 ? FLOE_F64 : FLOE_F32, c / 2, n, cpu, gpu);
-    floe_ctx_free(&cpu);
-    floe_ctx_free(&gpu);
-}
-
 /* ---- limits ---------------------------------------------------------------------------------------------------------------- */
 
 static floe_status begun(floe_cuda *cuda, uint64_t nelems, floe_reduction_device *d, floe_error *err)
@@ -598,7 +410,6 @@ int main(void)
                                        cmocka_unit_test(growing_ranges),
                                        cmocka_unit_test(frames_that_widen_late),
                                        cmocka_unit_test(bins_and_ratios_to_the_last_place),
-                                       cmocka_unit_test(places_like_the_cpu),
                                        cmocka_unit_test(as_many_pairs_as_blocks_can_count),
                                        cmocka_unit_test(sorted_alone_and_filled),
                                        cmocka_unit_test(errors_that_overflow),

@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reduction pass against the plainest way to work the same numbers out, for all kinds of fields; the same bits from any
- * number of threads and every instruction set, however the fields lie in memory. */
+/* The reduction pass against the plainest way to work the same numbers out, for all kinds of fields. */
 #include "tests/assess_kit.h"
 
+#include "assess/reduction/reduction_test_kit.h"
 #include "assess/spectrum/spectrum.h"
 
 static const double tolerance = 1e-12;
-
-static floe_assess_options options_of(pair_kind kind)
-{
-    floe_assess_options o;
-    floe_assess_options_init(&o);
-    assert_int_equal(floe_metric_set_parse(&o.metrics, "reduction", NULL), FLOE_OK);
-    o.fill = kind == PAIR_FILL ? FLOE_FILL_VALUE : FLOE_FILL_NONE;
-    o.fill_value = KIT_FILL_VALUE;
-    o.mode = FLOE_BOUND_ABS;
-    o.bound = 3e-4;
-    return o;
-}
-
-static floe_assess_report assessed(const kit_pair *p, const floe_assess_options *o, floe_ctx *ctx)
-{
-    floe_assess_report r;
-    kit_ok(ctx, floe_assess(ctx, &p->field[0], &p->field[1], o, &r));
-    return r;
-}
 
 /* ---- sums ----------------------------------------------------------------------------------------------------------- */
 
@@ -400,62 +381,6 @@ static void what_a_mask_hides(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* ---- the same bits --------------------------------------------------------------------------------------------------- */
-
-static void same_histogram(const floe_histogram *a, const floe_histogram *b)
-{
-    assert_int_equal(a->nbins, b->nbins);
-    assert_true(a->low == b->low && a->width == b->width);
-    assert_memory_equal(a->count, b->count, a->nbins * sizeof *a->count);
-}
-
-static void same_report(const floe_assess_report *a, const floe_assess_report *b)
-{
-    for (uint32_t i = 0; floe_metric_at(i); i++) {
-        const double va = floe_metric_value(a, i), vb = floe_metric_value(b, i);
-        if (memcmp(&va, &vb, sizeof va) != 0)
-            fail_msg("%s: %s is %.17g and %.17g", kit_case, floe_metric_at(i)->alias, va, vb);
-    }
-    same_histogram(&a->original.histogram, &b->original.histogram);
-    same_histogram(&a->decoded.histogram, &b->decoded.histogram);
-    same_histogram(&a->error.pdf, &b->error.pdf);
-    same_histogram(&a->error.pw_pdf, &b->error.pw_pdf);
-    assert_int_equal(a->error.worst.count, b->error.worst.count);
-    if (a->error.worst.count)
-        assert_memory_equal(a->error.worst.spot, b->error.worst.spot, a->error.worst.count * sizeof(floe_spot));
-}
-
-static void same_bits_from_any_machine(void **state)
-{
-    static const floe_ctx_options ways[] = {{.threads = 1, .isa = FLOE_ISA_PLAIN},
-                                            {.threads = 1},
-                                            {.threads = 2},
-                                            {.threads = 7, .isa = FLOE_ISA_PLAIN},
-                                            {.threads = 7}};
-    (void)state;
-    for (int kind = 0; kind < PAIR_KINDS; kind++)
-        for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++) {
-            kit_pair dense = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){30, 61, 53}, false, 3);
-            kit_pair strided = kit_pair_make((pair_kind)kind, (floe_dtype)dtype, 3, (uint64_t[]){30, 61, 53}, true, 3);
-            floe_assess_options o = options_of((pair_kind)kind);
-            floe_ctx *first = kit_ctx(2);
-            const floe_assess_report want = assessed(&dense, &o, first);
-            snprintf(kit_case, sizeof kit_case, "kind %d, %s", kind, floe_dtype_name((floe_dtype)dtype));
-            for (size_t w = 0; w < KIT_COUNT(ways); w++) {
-                floe_ctx *ctx = NULL;
-                floe_ctx_options options = ways[w];
-                options.size = sizeof options;
-                kit_ok(ctx, floe_ctx_create(&ctx, &options));
-                const floe_assess_report got = assessed(w % 2 ? &strided : &dense, &o, ctx);
-                same_report(&got, &want);
-                floe_ctx_free(&ctx);
-            }
-            floe_ctx_free(&first);
-            kit_pair_free(&dense);
-            kit_pair_free(&strided);
-        }
-}
-
 /* ---- bounds ---------------------------------------------------------------------------------------------------------- */
 
 static bool is_outside(floe_bound_mode mode, double bound, double range, double x, double y)
@@ -622,7 +547,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_the_plainest_way),
                                        cmocka_unit_test(what_a_mask_hides),
-                                       cmocka_unit_test(same_bits_from_any_machine),
                                        cmocka_unit_test(values_outside_a_bound),
                                        cmocka_unit_test(exact_distances),
                                        cmocka_unit_test(fill_is_found),
