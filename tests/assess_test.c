@@ -237,12 +237,46 @@ static void squares_that_overflow(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Of errors whose squares underflow no mean square is known, and nobody may take them for none. */
+static void squares_that_underflow(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    static double x[N], y[N];
+    const uint64_t shape[] = {40, 100};
+    const floe_field of_x = floe_field_of(x, FLOE_F64, 2, shape), of_y = floe_field_of(y, FLOE_F64, 2, shape);
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_report r;
+    for (int way = 0; way < 3; way++) { /* nothing of squares, some of their digits, all */
+        const double size = way == 0 ? 1e-200 : way == 1 ? 1e-155 : 1e-140, error = size * (way == 1 ? 1e-3 : 1e-4);
+        for (int i = 0; i < N; i++)
+            x[i] = size * (3 + sin(i * 0.1)), y[i] = x[i] + error * cos(i * 1.7);
+        kit_ok(ctx, floe_assess(ctx, &of_x, &of_y, NULL, &r));
+        const floe_error_stats *e = &r.error;
+        assert_true(fabs(e->abs_max / error - 1) < 1e-3);
+        if (way == 2) {
+            assert_true(fabs(e->rmse / error - sqrt(0.5)) < 1e-2 && fabs(e->psnr - 20 * log10(2e4 * sqrt(2))) < 0.1);
+            assert_true(fabs(r.original.std_dev / size - sqrt(0.5)) < 1e-2 && fabs(e->pearson - 1) < 1e-6);
+        } else {
+            assert_true(isnan(e->rmse) && isnan(e->nrmse) && isnan(e->psnr) && isnan(e->psnr_half) && isnan(e->snr));
+            assert_true(isnan(e->l2) && isnan(e->value_error_correlation) && isnan(r.derivative.laplacian.psnr));
+        }
+        assert_int_equal(isnan(r.original.std_dev), way < 2);
+        assert_int_equal(isnan(e->pearson), way < 2);
+        assert_true(isnan(r.original.skewness) && isnan(r.original.kurtosis));
+    }
+    kit_ok(ctx, floe_assess(ctx, &of_x, &of_x, NULL, &r));
+    assert_true(r.error.rmse == 0 && r.error.psnr == INFINITY && r.error.snr == INFINITY);
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_fields),          cmocka_unit_test(refused_options),
         cmocka_unit_test(refused_metrics),         cmocka_unit_test(sets_of_a_newer_floe),
         cmocka_unit_test(names_find_their_metric), cmocka_unit_test(sets_are_read),
-        cmocka_unit_test(only_what_was_asked_for), cmocka_unit_test(squares_that_overflow)};
+        cmocka_unit_test(only_what_was_asked_for), cmocka_unit_test(squares_that_overflow),
+        cmocka_unit_test(squares_that_underflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From sums to the numbers of the report. n is the number of pairs that count, and not 0. */
+#include <float.h>
 #include <math.h>
 
+#include "assess/mean_square.h"
 #include "assess/reduction/distribution.h"
 #include "assess/reduction/reduction.h"
 
@@ -20,10 +22,11 @@ static void values_finish(const double *sum, const double *top, const uint64_t *
     v->range = v->max - v->min;
     v->mean = pivot + d;
     v->variance = v->range > 0 ? at_least_0(d2 - d * d) : 0;
-    v->std_dev = sqrt(v->variance);
+    v->std_dev = floe_root_mean_square(v->variance, v->range / 2, n);
     const double m3 = d3 - 3 * d * d2 + 2 * d * d * d, m4 = d4 - 4 * d * d3 + 6 * d * d * d2 - 3 * d * d * d * d;
-    v->skewness = moments && v->variance > 0 ? m3 / (v->variance * v->std_dev) : NAN;
-    v->kurtosis = moments && v->variance > 0 ? m4 / (v->variance * v->variance) : NAN;
+    const double third = v->variance * v->std_dev, fourth = v->variance * v->variance;
+    v->skewness = moments && third >= DBL_MIN ? m3 / third : NAN; /* not of what powers leave no digits of */
+    v->kurtosis = moments && fourth >= DBL_MIN ? m4 / fourth : NAN;
 }
 
 static floe_histogram linear(const floe_bins_frame *frame, double n, const uint64_t *count, double unit)
@@ -58,11 +61,12 @@ static void errors_finish(const floe_reduction_part *t, double n, double range, 
     e->pw_undefined = t->count[FLOE_COUNT_PW_UNDEFINED];
     e->error_range = e->abs_max - e->abs_min, e->difference_range = e->max - e->min;
     e->mse = t->sum[FLOE_SUM_E2] / n;
-    e->rmse = sqrt(e->mse);
+    e->rmse = floe_root_mean_square(e->mse, e->abs_max, n);
     e->nrmse = over(e->rmse, range);
     e->psnr = 2 * decibel(1 / e->nrmse);
     e->psnr_half = 2 * decibel(0.5 / e->nrmse);
-    e->l1 = t->sum[FLOE_SUM_E_ABS], e->l2 = sqrt(t->sum[FLOE_SUM_E2]), e->linf = e->abs_max;
+    e->l1 = t->sum[FLOE_SUM_E_ABS], e->linf = e->abs_max;
+    e->l2 = floe_root_mean_square(t->sum[FLOE_SUM_E2], e->abs_max, n);
 }
 
 /* A correlation that rounding has made a little more than one is one; NaN stays. */
@@ -72,9 +76,9 @@ static void correlations_finish(const floe_reduction_part *t, double n, const fl
                                 floe_error_stats *e)
 {
     const double dx = t->sum[FLOE_SUM_X] / n, dy = t->sum[FLOE_SUM_Y] / n;
-    const double of_error = e->difference_range > 0 ? at_least_0(e->mse - e->mean * e->mean) : 0;
+    const double of_error = e->difference_range > 0 && !isnan(e->rmse) ? at_least_0(e->mse - e->mean * e->mean) : 0;
     const double with_error = t->sum[FLOE_SUM_XE] / n - dx * e->mean;
-    e->snr = e->mse > 0 ? decibel(x->variance / e->mse) : INFINITY;
+    e->snr = e->rmse > 0 ? decibel(x->variance / e->mse) : isnan(e->rmse) ? NAN : INFINITY;
     e->covariance = t->sum[FLOE_SUM_XY] / n - dx * dy;
     e->pearson = x->variance > 0 && y->variance > 0 ? within_1(e->covariance / (x->std_dev * y->std_dev)) : NAN;
     e->pearson_squared = e->pearson * e->pearson;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "assess/mean_square.h"
 #include "base/try.h"
 
 floe_status floe_stencil_options_check(const floe_stencil_options *options, floe_error *err)
@@ -41,7 +42,7 @@ static floe_stencil_stats stats_of(const floe_stencil_moments *m, int q, uint64_
     if (alone)
         return s;
     s.max_error = m->max_error;
-    s.rmse = sqrt(m->error_squares / (double)n);
+    s.rmse = floe_root_mean_square(m->error_squares / (double)n, m->max_error, (double)n);
     s.psnr = s.rmse == 0 ? INFINITY : 20 * log10((s.original_max - s.original_min) / s.rmse); /* as that of values */
     return s;
 }
