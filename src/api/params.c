@@ -185,6 +185,15 @@ static bool value_is(const word *w, const char *text)
     return strlen(text) == (size_t)w->value_nbytes && memcmp(w->value, text, (size_t)w->value_nbytes) == 0;
 }
 
+/* 1e400 is a number, but no double has it. */
+static bool overflows(const word *w, double value)
+{
+    bool has_digits = false;
+    for (int i = 0; i < w->value_nbytes; i++)
+        has_digits = has_digits || (w->value[i] >= '0' && w->value[i] <= '9');
+    return isinf(value) && has_digits;
+}
+
 static floe_status fill_read(parse *p, const word *w)
 {
     FLOE_TRY(seen_once(p, w, &p->fill));
@@ -196,6 +205,8 @@ static floe_status fill_read(parse *p, const word *w)
     p->params->fill = FLOE_FILL_VALUE;
     FLOE_CHECK(p->err, floe_number_parse(w->value, (size_t)w->value_nbytes, &p->params->fill_value), FLOE_ERR_ARGUMENT,
                "fill must be auto, none or a number, got fill=%.*s", w->value_nbytes, w->value);
+    FLOE_CHECK(p->err, !overflows(w, p->params->fill_value), FLOE_ERR_ARGUMENT,
+               "fill is a number that no double has, got fill=%.*s", w->value_nbytes, w->value);
     return FLOE_OK;
 }
 
