@@ -11,9 +11,9 @@ int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream)
     return f32 ? floe_lorenzo_code_f32(call, stream) : floe_lorenzo_code_f64(call, stream);
 }
 
-uint64_t floe_lorenzo_code_spill_nbytes(floe_dtype dtype)
+uint64_t floe_lorenzo_code_spill_nbytes(floe_dtype dtype, const floe_dev_grid *grid)
 {
     if (dtype == FLOE_F32)
-        return floe_max64(floe_lorenzo_code_spill_nbytes_f32(), floe_lorenzo_code_few_spill_nbytes_f32());
-    return floe_max64(floe_lorenzo_code_spill_nbytes_f64(), floe_lorenzo_code_few_spill_nbytes_f64());
+        return floe_max64(floe_lorenzo_code_spill_nbytes_f32(grid), floe_lorenzo_code_few_spill_nbytes_f32(grid));
+    return floe_max64(floe_lorenzo_code_spill_nbytes_f64(grid), floe_lorenzo_code_few_spill_nbytes_f64(grid));
 }

@@ -17,11 +17,11 @@ uint32_t floe_lorenzo_code_few_most_f64(void);
 int floe_lorenzo_code_few_f32(const floe_lorenzo_encode_call *call, void *stream);
 int floe_lorenzo_code_few_f64(const floe_lorenzo_encode_call *call, void *stream);
 /* What coding needs of floe_lorenzo_encode_call.spill. */
-uint64_t floe_lorenzo_code_spill_nbytes(floe_dtype dtype);
-uint64_t floe_lorenzo_code_few_spill_nbytes_f32(void);
-uint64_t floe_lorenzo_code_few_spill_nbytes_f64(void);
-uint64_t floe_lorenzo_code_spill_nbytes_f32(void);
-uint64_t floe_lorenzo_code_spill_nbytes_f64(void);
+uint64_t floe_lorenzo_code_spill_nbytes(floe_dtype dtype, const floe_dev_grid *grid);
+uint64_t floe_lorenzo_code_few_spill_nbytes_f32(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_code_few_spill_nbytes_f64(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_code_spill_nbytes_f32(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_code_spill_nbytes_f64(const floe_dev_grid *grid);
 
 #ifdef __cplusplus
 }

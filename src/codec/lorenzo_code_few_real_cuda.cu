@@ -17,7 +17,6 @@ enum {
     WARPS = FLOE_HUFFMAN_TEAM_WARPS,
     THREADS = FLOE_WARP * WARPS,
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 7 : 4,
-    MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
     MOST_TILES = 2 * FLOE_PLACE_PROCESSORS * 4,   /* from there on as many warps have a tile each */
     LOOKS = (MOST_TILES + THREADS - 1) / THREADS, /* sizes that a thread looks at */
     DRAFT_WORDS = FLOE_STEP_VALUES * BASE_WORDS,  /* also holds a step's values */
@@ -221,9 +220,12 @@ uint32_t FLOE_R(floe_lorenzo_code_few_most)(void) { return MOST_TILES; }
 
 int FLOE_R(floe_lorenzo_code_few)(const floe_lorenzo_encode_call *call, void *stream)
 {
-    const uint32_t nblocks = min(call->grid.slots + 1, (uint32_t)MOST_BLOCKS);
+    const uint32_t nblocks = floe_place_blocks_of_tiles(&call->grid, BLOCKS_A_PROCESSOR); /* the last for the front */
     FLOE_LAUNCH_EARLY(lorenzo_code_few_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
     return (int)cudaGetLastError();
 }
 
-uint64_t FLOE_R(floe_lorenzo_code_few_spill_nbytes)(void) { return (uint64_t)MOST_BLOCKS * BLOCK_SPILL_WORDS * 4; }
+uint64_t FLOE_R(floe_lorenzo_code_few_spill_nbytes)(const floe_dev_grid *grid)
+{
+    return (uint64_t)floe_place_blocks_of_tiles(grid, BLOCKS_A_PROCESSOR) * BLOCK_SPILL_WORDS * 4;
+}

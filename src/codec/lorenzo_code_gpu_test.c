@@ -157,8 +157,6 @@ static void from_dev(void *to, const void *dev, uint64_t nbytes)
     assert_int_equal(cudaMemcpy(to, dev, nbytes, cudaMemcpyDeviceToHost), cudaSuccess);
 }
 
-static uint32_t *spill; /* of all calls, for either type */
-
 static void call_make(floe_lorenzo_encode_call *call, const test_field *f)
 {
     const size_t size = floe_dtype_size(f->dtype);
@@ -179,7 +177,7 @@ static void call_make(floe_lorenzo_encode_call *call, const test_field *f)
     call->status = dev_alloc(8);
     call->place_nbytes = floe_lorenzo_place_nbytes(&call->grid);
     call->place_state[0] = dev_alloc(call->place_nbytes);
-    call->spill = spill;
+    call->spill = dev_alloc(floe_lorenzo_spill_nbytes(f->dtype, &call->grid));
     call->drafts = dev_alloc(nslots * FLOE_DRAFT_SLOT_WORDS * size);
     call->draft_entries = dev_alloc(nslots * 4);
     call->draft_nwords = dev_alloc(nslots * 4);
@@ -190,9 +188,9 @@ static void call_make(floe_lorenzo_encode_call *call, const test_field *f)
 
 static void call_free(const floe_lorenzo_encode_call *c)
 {
-    void *all[] = {c->field.data, c->stream,         c->chunks,     c->records,       c->end,
-                   c->status,     c->place_state[0], c->drafts,     c->draft_entries, c->draft_nwords,
-                   c->books,      c->book_words,     c->book_nwords};
+    void *all[] = {c->field.data, c->stream,         c->chunks,      c->records,       c->end,
+                   c->status,     c->place_state[0], c->drafts,      c->draft_entries, c->draft_nwords,
+                   c->books,      c->book_words,     c->book_nwords, c->spill};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         cudaFree(all[i]);
 }
@@ -273,11 +271,8 @@ static void try_field(uint64_t seed)
 static void drafts_become_the_tiles_of_the_cpu(void **state)
 {
     (void)state;
-    const uint64_t nbytes[] = {floe_lorenzo_spill_nbytes(FLOE_F32), floe_lorenzo_spill_nbytes(FLOE_F64)};
-    spill = dev_alloc(nbytes[0] > nbytes[1] ? nbytes[0] : nbytes[1]);
     for (uint64_t seed = 1; seed <= 100; seed++)
         try_field(seed);
-    cudaFree(spill);
 }
 
 int main(void)

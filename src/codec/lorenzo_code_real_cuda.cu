@@ -180,7 +180,7 @@ int FLOE_R(floe_lorenzo_code)(const floe_lorenzo_encode_call *call, void *stream
     return (int)cudaGetLastError();
 }
 
-uint64_t FLOE_R(floe_lorenzo_code_spill_nbytes)(void)
+uint64_t FLOE_R(floe_lorenzo_code_spill_nbytes)(const floe_dev_grid *grid)
 {
-    return (uint64_t)FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR * BLOCK_SPILL_WORDS * 4;
+    return (uint64_t)floe_place_blocks(grid, BLOCKS_A_PROCESSOR) * BLOCK_SPILL_WORDS * 4;
 }

@@ -108,18 +108,21 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_count_ker
     }
 }
 
+uint32_t blocks_of(const floe_dev_grid *grid)
+{
+    const uint64_t some = floe_place_batches(grid, FLOE_PLACE_WARPS), most = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR;
+    return (uint32_t)(some < most ? some : most);
+}
+
 } // namespace
 
 int FLOE_R(floe_lorenzo_count_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream)
 {
-    const uint64_t some = floe_place_batches(&call->grid, FLOE_PLACE_WARPS),
-                   most = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR;
-    FLOE_LAUNCH_EARLY(lorenzo_count_kernel, (uint32_t)(some < most ? some : most), THREADS, 0, (cudaStream_t)stream,
-                      *call, attempt);
+    FLOE_LAUNCH_EARLY(lorenzo_count_kernel, blocks_of(&call->grid), THREADS, 0, (cudaStream_t)stream, *call, attempt);
     return (int)cudaGetLastError();
 }
 
-uint64_t FLOE_R(floe_lorenzo_count_spill_nbytes)(void)
+uint64_t FLOE_R(floe_lorenzo_count_spill_nbytes)(const floe_dev_grid *grid)
 {
-    return (uint64_t)FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR * WARPS * SCRATCH_WORDS * 4;
+    return (uint64_t)blocks_of(grid) * WARPS * SCRATCH_WORDS * 4;
 }

@@ -77,7 +77,7 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
     const size_t value = floe_dtype_size(c->field.dtype);
     c->records = floe_arena_take(arena, nchunks, sizeof *c->records);
     c->end = floe_arena_take(arena, 1, sizeof *c->end);
-    c->spill = floe_arena_take(arena, floe_lorenzo_spill_nbytes(c->field.dtype), 1);
+    c->spill = floe_arena_take(arena, floe_lorenzo_spill_nbytes(c->field.dtype, &c->grid), 1);
     if (c->huffman) {
         c->drafts = floe_arena_take(arena, nslots * FLOE_DRAFT_SLOT_WORDS, value);
         c->draft_entries = floe_arena_take(arena, nslots, sizeof *c->draft_entries);
@@ -180,11 +180,13 @@ void floe_lorenzo_decode_take(floe_lorenzo_decode_call *c, const floe_lorenzo_de
     c->book_at = floe_arena_take(arena, n, sizeof *c->book_at);
     c->book_nwords = floe_arena_take(arena, n, sizeof *c->book_nwords);
     c->book_bad = floe_arena_take(arena, n, sizeof *c->book_bad);
-    c->spill = floe_arena_take(arena, floe_lorenzo_decode_spill_nbytes(c->field.dtype), 1);
+    c->spill = NULL;
     c->decoders = NULL;
     c->tables = NULL;
-    if (room->huffman)
+    if (room->huffman) {
+        c->spill = floe_arena_take(arena, floe_lorenzo_decode_spill_nbytes(c->field.dtype, room->max_slots), 1);
         c->decoders = floe_arena_take(arena, n, sizeof *c->decoders);
+    }
     if (room->tables)
         c->tables = floe_arena_take(arena, n * FLOE_TABLE_MAX, sizeof *c->tables);
 }

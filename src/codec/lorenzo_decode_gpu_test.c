@@ -164,7 +164,7 @@ static void device_begin(const stream *s, device *d)
     c->book_nwords = dev_take(n * sizeof *c->book_nwords);
     c->book_bad = dev_take(n * sizeof *c->book_bad);
     c->tables = dev_take(n * FLOE_TABLE_MAX * sizeof *c->tables);
-    c->spill = dev_take(floe_lorenzo_decode_spill_nbytes(s->params.dtype));
+    c->spill = dev_take(floe_lorenzo_decode_spill_nbytes(s->params.dtype, d->nslots));
     c->status = dev_take(sizeof *c->status);
     CU(cudaMemcpy(d->layout, s->layout, sizeof s->layout, cudaMemcpyHostToDevice));
     CU(cudaMemcpy(d->records, s->records, sizeof s->records, cudaMemcpyHostToDevice));

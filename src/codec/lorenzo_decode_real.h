@@ -11,8 +11,8 @@ extern "C" {
 
 int floe_lorenzo_decode_real_cuda_f32(const floe_lorenzo_decode_call *call, void *stream);
 int floe_lorenzo_decode_real_cuda_f64(const floe_lorenzo_decode_call *call, void *stream);
-uint64_t floe_lorenzo_decode_spill_nbytes_f32(void);
-uint64_t floe_lorenzo_decode_spill_nbytes_f64(void);
+uint64_t floe_lorenzo_decode_spill_nbytes_f32(uint64_t max_slots);
+uint64_t floe_lorenzo_decode_spill_nbytes_f64(uint64_t max_slots);
 
 #ifdef __cplusplus
 }

@@ -210,14 +210,16 @@ cudaError_t launch_pack(const floe_lorenzo_decode_call &call, cudaStream_t strea
     return cudaGetLastError();
 }
 
+uint32_t huffman_blocks(uint64_t max_slots) { return (uint32_t)floe_min64(PROCESSORS, max_slots); }
+
 cudaError_t launch_huffman(const floe_lorenzo_decode_call &call, cudaStream_t stream)
 {
     cudaError_t e = cudaFuncSetAttribute(lorenzo_decode_huffman_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          HUFFMAN_SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(lorenzo_decode_huffman_kernel, (uint32_t)floe_min64(PROCESSORS, call.max_slots),
-                      FLOE_WARP * HUFFMAN_WARPS, HUFFMAN_SHARED_NBYTES, stream, call);
+    FLOE_LAUNCH_EARLY(lorenzo_decode_huffman_kernel, huffman_blocks(call.max_slots), FLOE_WARP * HUFFMAN_WARPS,
+                      HUFFMAN_SHARED_NBYTES, stream, call);
     return cudaGetLastError();
 }
 
@@ -233,4 +235,7 @@ int FLOE_R(floe_lorenzo_decode_real_cuda)(const floe_lorenzo_decode_call *call, 
     return (int)e;
 }
 
-uint64_t FLOE_R(floe_lorenzo_decode_spill_nbytes)(void) { return (uint64_t)PROCESSORS * HUFFMAN_WARPS * WIDE_NBYTES; }
+uint64_t FLOE_R(floe_lorenzo_decode_spill_nbytes)(uint64_t max_slots)
+{
+    return (uint64_t)huffman_blocks(max_slots) * HUFFMAN_WARPS * WIDE_NBYTES;
+}

@@ -161,7 +161,7 @@ bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);
-uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype);
+uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype, const floe_dev_grid *grid);
 
 /* ---- decompression -------------------------------------------------------------------------------------------------- */
 
@@ -209,7 +209,7 @@ int floe_lorenzo_open_cuda(const floe_lorenzo_decode_call *call, void *stream);
 /* Books of opened chunks -> decoding tables, where chunks may have any. */
 int floe_lorenzo_books_cuda(const floe_lorenzo_decode_call *call, void *stream);
 int floe_lorenzo_decode_cuda(const floe_lorenzo_decode_call *call, void *stream);
-uint64_t floe_lorenzo_decode_spill_nbytes(floe_dtype dtype);
+uint64_t floe_lorenzo_decode_spill_nbytes(floe_dtype dtype, uint64_t max_slots);
 
 #ifdef __cplusplus
 }

@@ -585,7 +585,7 @@ int FLOE_R(floe_lorenzo_draft_few)(const floe_lorenzo_encode_call *call, uint32_
     return (int)(rank == 1 ? launch<1>(*call, s) : rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
 }
 
-uint64_t FLOE_R(floe_lorenzo_draft_few_spill_nbytes)(void)
+uint64_t FLOE_R(floe_lorenzo_draft_few_spill_nbytes)(const floe_dev_grid *grid)
 {
-    return (uint64_t)MOST_BLOCKS * SPLIT_WARPS * SCRATCH_WORDS * 4;
+    return (uint64_t)floe_place_blocks_of_tiles(grid, BLOCKS_A_PROCESSOR) * SPLIT_WARPS * SCRATCH_WORDS * 4;
 }

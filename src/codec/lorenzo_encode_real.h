@@ -14,14 +14,14 @@ int floe_lorenzo_encode_real_cuda_f32(const floe_lorenzo_encode_call *call, uint
                                       void *stream);
 int floe_lorenzo_encode_real_cuda_f64(const floe_lorenzo_encode_call *call, uint32_t rank, uint32_t attempt,
                                       void *stream);
-uint64_t floe_lorenzo_encode_spill_nbytes_f32(void);
-uint64_t floe_lorenzo_encode_spill_nbytes_f64(void);
+uint64_t floe_lorenzo_encode_spill_nbytes_f32(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_encode_spill_nbytes_f64(const floe_dev_grid *grid);
 
 /* Balanced, behind it: the drafts of this attempt to the histograms. */
 int floe_lorenzo_count_real_cuda_f32(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
 int floe_lorenzo_count_real_cuda_f64(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
-uint64_t floe_lorenzo_count_spill_nbytes_f32(void);
-uint64_t floe_lorenzo_count_spill_nbytes_f64(void);
+uint64_t floe_lorenzo_count_spill_nbytes_f32(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_count_spill_nbytes_f64(const floe_dev_grid *grid);
 
 #ifdef __cplusplus
 }

@@ -195,6 +195,29 @@ static void headers_are_read_on_the_host(void **state)
     unmake(&m);
 }
 
+/* Scratch is there for the blocks that a field's tiles keep busy, not for all that a GPU can have. */
+static void small_fields_take_little(void **state)
+{
+    (void)state;
+    static const char *const params[] = {"abs=1e-3", "rel=1e-3 preset=fast", "pwrel=1e-3", "lossless"};
+    static const uint64_t edges[] = {1, 16, 64, 512};
+    static const uint64_t most[] = {24 << 20, 24 << 20, 120 << 20, UINT64_MAX}; /* of three chunks under way */
+    for (int i = 0; i < 16; i++) {
+        floe_params p;
+        size_t before = 0;
+        assert_int_equal(floe_params_parse(&p, params[i / 4], NULL), FLOE_OK);
+        for (int k = 0; k < 4; k++) {
+            const uint64_t shape[] = {edges[k], edges[k], edges[k]};
+            floe_field field = floe_field_of(NULL, i & 1 ? FLOE_F64 : FLOE_F32, 3, shape);
+            size_t nbytes;
+            field.place = i & 2 ? FLOE_DEVICE : FLOE_HOST;
+            assert_int_equal(floe_device_workspace_nbytes(gpu, &field, &p, &nbytes), FLOE_OK);
+            assert_in_range(nbytes, before, most[k] / (field.place == FLOE_HOST ? 1 : 3));
+            before = nbytes;
+        }
+    }
+}
+
 /* A header and an index: kernels of the codec have nothing to do but to say so. */
 static void empty_fields(void **state)
 {
@@ -457,6 +480,7 @@ int main(void)
                                        cmocka_unit_test(any_place),
                                        cmocka_unit_test(a_limit_on_the_way),
                                        cmocka_unit_test(headers_are_read_on_the_host),
+                                       cmocka_unit_test(small_fields_take_little),
                                        cmocka_unit_test(empty_fields),
                                        cmocka_unit_test(a_first_call),
                                        cmocka_unit_test(a_failure_ends_all),
