@@ -115,9 +115,9 @@ typedef struct floe_ctx_options {
     uint32_t threads;        /* 0: as many as the machine offers */
     floe_isa isa;            /* AUTO: the best that the processor has; bytes do not depend on it */
     uint64_t max_elems;      /* reader limit: elements of a field; 0: none */
-    uint64_t max_memory;     /* limit on the bytes that floe allocates for this context; 0: none */
+    uint64_t max_memory;     /* limit on what floe allocates for it, on the host and on the GPU each; 0: none */
     void *workspace;         /* scratch memory of the caller, 64-byte aligned; NULL: floe allocates and keeps its own */
-    size_t workspace_nbytes; /* with a caller's workspace floe never allocates host memory in compress and decompress */
+    size_t workspace_nbytes; /* with it compress and decompress on the CPU allocate nothing; on a GPU: docs/api.md */
     /* what follows matters where a GPU works */
     int device;             /* its number + 1; 0: the one that is current when first needed; below: ARGUMENT */
     void *stream;           /* cudaStream_t on which all is ordered; NULL: the default stream */

@@ -132,6 +132,8 @@ size_t floe_ctx_workspace_nbytes(const floe_arena *plan) { return plan->overflow
 
 static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
 {
+    if (ctx->max_memory && needed > ctx->max_memory - ctx->pinned_nbytes) /* which is never more */
+        floe_pipeline_free(ctx); /* kept from earlier calls: nothing is under way when a call asks for scratch */
     FLOE_CHECK(&ctx->err, !ctx->max_memory || needed <= ctx->max_memory, FLOE_ERR_LIMIT,
                "%zu bytes of scratch memory are needed, the limit is %llu", needed,
                (unsigned long long)ctx->max_memory);
@@ -140,6 +142,17 @@ static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
     ctx->workspace = aligned_alloc(FLOE_ARENA_ALIGN, needed); /* a plan's size is a multiple of the alignment */
     FLOE_CHECK(&ctx->err, ctx->workspace, FLOE_ERR_MEMORY, "%zu bytes of scratch memory could not be had", needed);
     ctx->workspace_nbytes = needed;
+    return FLOE_OK;
+}
+
+floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes)
+{
+    const uint64_t workspace = ctx->caller_owns ? 0 : ctx->workspace_nbytes;
+    const uint64_t needed = workspace + ctx->pinned_nbytes - old_nbytes + nbytes;
+    FLOE_CHECK(&ctx->err, !ctx->max_memory || needed <= ctx->max_memory, FLOE_ERR_LIMIT,
+               "%llu bytes of scratch and pinned memory are needed, the limit is %llu", (unsigned long long)needed,
+               (unsigned long long)ctx->max_memory);
+    ctx->pinned_nbytes = ctx->pinned_nbytes - old_nbytes + nbytes;
     return FLOE_OK;
 }
 

@@ -25,6 +25,7 @@ struct floe_ctx {
     bool caller_owns;               /* workspace is the caller's: never allocate */
     void *workspace;
     size_t workspace_nbytes;
+    uint64_t pinned_nbytes; /* of the pipeline: host memory besides the workspace */
     floe_stats stats;
     floe_error err;
 };
@@ -40,6 +41,8 @@ floe_status floe_ctx_cuda(floe_ctx *ctx);
 /* Scratch of plan->used bytes as a fresh arena. What an earlier call got is lost. MEMORY, naming the need, when the
  * caller's workspace is too small; LIMIT when max_memory is. */
 floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena);
+/* Counts pinned memory that is to grow from old_nbytes to nbytes. LIMIT: max_memory does not allow that. */
+floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes);
 /* What a caller's workspace must have for plan; 0 on overflow. */
 size_t floe_ctx_workspace_nbytes(const floe_arena *plan);
 

@@ -74,13 +74,17 @@ typedef struct floe_pipeline {
 
 /* ---- memory -------------------------------------------------------------------------------------------------------- */
 
-static floe_status pinned_grow(pinned *p, size_t nbytes, floe_error *err)
+static floe_status pinned_grow(floe_ctx *ctx, pinned *p, size_t nbytes)
 {
     if (nbytes <= p->nbytes)
         return FLOE_OK;
+    FLOE_TRY(floe_ctx_pinned(ctx, p->nbytes, nbytes));
     cudaFreeHost(p->data);
     *p = (pinned){.data = NULL};
-    FLOE_CUDA(err, cudaMallocHost(&p->data, nbytes));
+    const int error = (int)cudaMallocHost(&p->data, nbytes);
+    if (error != cudaSuccess)
+        ctx->pinned_nbytes -= nbytes;
+    FLOE_TRY(floe_cuda_status(error, "cudaMallocHost", &ctx->err));
     p->nbytes = nbytes;
     return FLOE_OK;
 }
@@ -116,17 +120,21 @@ void floe_pipeline_free(floe_ctx *ctx)
     floe_cuda_leave(before);
     free(ctx->pipeline);
     ctx->pipeline = NULL;
+    ctx->pinned_nbytes = 0;
 }
 
-static floe_status slot_open(slot *s, floe_error *err)
+/* What is not there yet, as after a call that could not have all. */
+static floe_status slot_open(floe_ctx *ctx, slot *s)
 {
-    if (s->stream)
-        return FLOE_OK;
-    FLOE_CUDA(err, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    FLOE_CUDA(err, cudaEventCreateWithFlags(&s->answered, cudaEventDisableTiming));
-    FLOE_CUDA(err, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
-    FLOE_TRY(pinned_grow(&s->told_space, sizeof(told), err));
-    return pinned_grow(&s->answer_space, sizeof(answer), err);
+    floe_error *err = &ctx->err;
+    if (!s->stream)
+        FLOE_CUDA(err, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+    if (!s->answered)
+        FLOE_CUDA(err, cudaEventCreateWithFlags(&s->answered, cudaEventDisableTiming));
+    if (!s->done)
+        FLOE_CUDA(err, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
+    FLOE_TRY(pinned_grow(ctx, &s->told_space, sizeof(told)));
+    return pinned_grow(ctx, &s->answer_space, sizeof(answer));
 }
 
 static floe_status pipeline_open(floe_ctx *ctx)
@@ -135,7 +143,7 @@ static floe_status pipeline_open(floe_ctx *ctx)
         ctx->pipeline = calloc(1, sizeof *ctx->pipeline);
     FLOE_CHECK(&ctx->err, ctx->pipeline, FLOE_ERR_MEMORY, "out of memory");
     for (int i = 0; i < FLOE_PIPELINE_DEPTH; i++)
-        FLOE_TRY(slot_open(&ctx->pipeline->slots[i], &ctx->err));
+        FLOE_TRY(slot_open(ctx, &ctx->pipeline->slots[i]));
     return FLOE_OK;
 }
 
@@ -354,7 +362,7 @@ static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view)
 {
     const void *from = view->data;
     if (!copies_directly(view)) {
-        FLOE_TRY(pinned_grow(&s->in, (size_t)field_nbytes(view), &ctx->err));
+        FLOE_TRY(pinned_grow(ctx, &s->in, (size_t)field_nbytes(view)));
         floe_field to = floe_field_contiguous(s->in.data, view);
         copy_parallel(&ctx->cpu, view, &to);
         from = s->in.data;
@@ -423,7 +431,7 @@ floe_status floe_pipeline_fetch_record(floe_ctx *ctx, uint64_t *record_nbytes)
                "chunk %llu could not be coded on the GPU (%s)", (unsigned long long)s->chunk,
                floe_status_text((floe_status)a->status));
     *record_nbytes = a->end;
-    FLOE_TRY(pinned_grow(&s->out, (size_t)a->end, &ctx->err));
+    FLOE_TRY(pinned_grow(ctx, &s->out, (size_t)a->end));
     FLOE_CUDA(&ctx->err,
               cudaMemcpyAsync(s->out.data, s->dev_stream, (size_t)a->end, cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(&ctx->err, cudaEventRecord(s->done, s->stream));
@@ -478,7 +486,7 @@ static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, 
     memcpy(t->grid.shape, extent, p->header.rank * sizeof *extent);
     memcpy(t->grid.chunk, extent, p->header.rank * sizeof *extent);
     if (!stays || floe_cuda_pointer_kind(payload) != FLOE_POINTER_PINNED) {
-        FLOE_TRY(pinned_grow(&s->in, (size_t)nbytes, err));
+        FLOE_TRY(pinned_grow(ctx, &s->in, (size_t)nbytes));
         copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
         payload = s->in.data;
     }
@@ -496,15 +504,18 @@ static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, 
     return FLOE_OK;
 }
 
-/* The values to the host: into the target itself, or into pinned memory on the way there. */
+/* Where the values go on the host: into the target itself, or into pinned memory on the way there. */
+static floe_status target_find(floe_ctx *ctx, slot *s)
+{
+    s->direct = copies_directly(&s->target);
+    return s->direct ? FLOE_OK : pinned_grow(ctx, &s->out, (size_t)field_nbytes(&s->target));
+}
+
 static floe_status values_fetch(floe_ctx *ctx, slot *s)
 {
     floe_error *err = &ctx->err;
     answer *a = s->answer_space.data;
     const size_t nbytes = (size_t)field_nbytes(&s->target);
-    s->direct = copies_directly(&s->target);
-    if (!s->direct)
-        FLOE_TRY(pinned_grow(&s->out, nbytes, err));
     FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->direct ? s->target.data : s->out.data, s->dev_values, nbytes,
                                    cudaMemcpyDeviceToHost, s->stream));
@@ -530,6 +541,7 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, 
     FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
     decode_place(s, &p->header, out, from);
+    FLOE_TRY(target_find(ctx, s)); /* memory first: what fails leaves nothing under way */
     FLOE_TRY(payload_send(ctx, s, extent, record, payload, stays));
     FLOE_TRY(p->header.codec == FLOE_CODEC_ZFP ? floe_zfp_grid_decode_start(&s->zfp_decode, s->stream, &ctx->err)
                                                : floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a context may take for host data on a GPU: pinned buffers count for max_memory together with scratch on the host. */
+#include "tests/gpu/case_gpu_kit.h"
+
+static const gpu_case large = {"turbulence", FLOE_F32, 3, {64, 64, 64}, "abs=0.01 fill=none codec=zfp"};
+static const gpu_case little = {"turbulence", FLOE_F32, 3, {8, 8, 8}, "abs=0.01 fill=none codec=zfp"};
+static const gpu_case whole = {"turbulence", FLOE_I32, 3, {64, 64, 64}, "abs=3 fill=none"}; /* the CPU's work */
+
+/* Compresses on the CPU, and by ctx: 0 where both make the same stream of it, and decode it to the same. */
+static floe_status both(floe_ctx *ctx, const gpu_case *c)
+{
+    floe_params params;
+    uint64_t nbytes, expected = 0, n = 0;
+    floe_field field = case_make(c, &params, &nbytes);
+    const uint64_t capacity = floe_compress_bound(&field, &params);
+    uint8_t *stream = take(capacity), *made = take(capacity);
+    floe_field out = field, back = field;
+    out.data = take(nbytes), back.data = take(nbytes);
+    assert_int_equal(floe_compress(cpu, &field, &params, stream, capacity, &expected), FLOE_OK);
+    assert_int_equal(floe_decompress(cpu, stream, expected, &out), FLOE_OK);
+    floe_status status = floe_compress(ctx, &field, &params, made, capacity, &n);
+    if (status == FLOE_OK) {
+        assert_int_equal(n, expected);
+        assert_memory_equal(made, stream, n);
+    }
+    const floe_status other = floe_decompress(ctx, stream, expected, &back);
+    if (other == FLOE_OK)
+        assert_memory_equal(back.data, out.data, nbytes);
+    assert_int_equal(status, other);
+    void *all[] = {field.data, stream, made, out.data, back.data};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    return status;
+}
+
+static size_t scratch_of(floe_ctx *ctx, const gpu_case *c)
+{
+    floe_params params;
+    uint64_t nbytes;
+    size_t scratch = 0;
+    floe_field field = case_make(c, &params, &nbytes);
+    assert_int_equal(floe_workspace_nbytes(ctx, &field, &params, &scratch), FLOE_OK);
+    free(field.data);
+    return scratch;
+}
+
+/* Device memory is the caller's here, so that nothing else comes to the limit. */
+static void pinned_memory_counts(void **state)
+{
+    (void)state;
+    enum { MB = 1 << 20, DEVICE = 64 * MB };
+    void *device;
+    CU(cudaMalloc(&device, DEVICE));
+    const size_t scratch = scratch_of(through, &large);
+    const size_t limits[] = {1, scratch, scratch + MB / 2, scratch + 8 * MB};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        floe_ctx *ctx;
+        const floe_ctx_options o = {.size = sizeof o,
+                                    .backend = FLOE_BACKEND_CUDA,
+                                    .max_memory = limits[i],
+                                    .device_workspace = device,
+                                    .device_workspace_nbytes = DEVICE};
+        assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+        assert_int_equal(both(ctx, &large), i < 3 ? FLOE_ERR_LIMIT : FLOE_OK);
+        if (i == 2)
+            assert_non_null(strstr(floe_ctx_message(ctx), "pinned memory are needed, the limit is"));
+        if (i == 2) /* and it is of use for less */
+            assert_int_equal(both(ctx, &little), FLOE_OK);
+        floe_ctx_free(&ctx);
+    }
+    CU(cudaFree(device));
+}
+
+/* What is kept for the GPU is no reason to refuse the CPU what it may have. */
+static void pinned_memory_gives_way(void **state)
+{
+    (void)state;
+    floe_ctx *ctx;
+    const floe_ctx_options o = {
+        .size = sizeof o, .backend = FLOE_BACKEND_CUDA, .max_memory = scratch_of(through, &whole)};
+    assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+    assert_int_equal(both(ctx, &little), FLOE_OK);
+    assert_int_equal(both(ctx, &whole), FLOE_OK);
+    floe_ctx_free(&ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(pinned_memory_counts, contexts_open, contexts_close),
+        cmocka_unit_test_setup_teardown(pinned_memory_gives_way, contexts_open, contexts_close),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
