@@ -98,5 +98,5 @@ why <err
 "$FLOE" check t.f32 cpu.floe --metrics $metrics --backend auto 2>err | grep -v decompress_ >anywhere
 same on_cpu anywhere
 why <err
-show_sh "floe check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics n --backend cuda 2>err; echo code \$?"
+show_sh "floe check t.f32 t.f32 --shape 16x16 --dtype f32 --metrics ssim --backend cuda 2>err; echo code \$?"
 only t.f32 large.f32 cpu.zfp cpu.zfpx auto.zfp any.zfp any.zfpx cpu.f32 any.f32 on_cpu anywhere cpu.floe auto.floe quiet.floe a.f32 err
