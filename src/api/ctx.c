@@ -107,8 +107,15 @@ typedef struct running {
 static void run(void *arg, uint64_t i, uint32_t worker)
 {
     running *r = arg;
+    const bool by_gpu = r->ctx->backend == FLOE_BACKEND_CUDA; /* its own, also where another one is current */
+    int before = 0;
     (void)i, (void)worker;
+    r->status = by_gpu ? floe_cuda_enter(&r->ctx->cuda, &before, &r->ctx->err) : FLOE_OK;
+    if (r->status != FLOE_OK)
+        return;
     r->status = r->body(r->ctx, r->call);
+    if (by_gpu)
+        floe_cuda_leave(before);
 }
 
 floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a context may take for host data on a GPU: pinned buffers count for max_memory together with scratch on the host. */
+/* What a context may take for host data on a GPU: pinned buffers count for max_memory together with scratch on the host. And
+ * that it is the context's GPU that works. */
 #include "tests/gpu/case_gpu_kit.h"
 
 static const gpu_case large = {"turbulence", FLOE_F32, 3, {64, 64, 64}, "abs=0.01 fill=none codec=zfp"};
@@ -84,11 +85,30 @@ static void pinned_memory_gives_way(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Where there are several GPUs, and the current one is not the context's. */
+static void another_gpu(void **state)
+{
+    (void)state;
+    int ndevices, current = -1;
+    floe_ctx *ctx;
+    CU(cudaGetDeviceCount(&ndevices));
+    if (ndevices < 2)
+        skip();
+    const floe_ctx_options o = {.size = sizeof o, .backend = FLOE_BACKEND_CUDA, .device = 2}; /* the second one */
+    assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+    assert_int_equal(both(ctx, &large), FLOE_OK);
+    assert_int_equal(both(ctx, &little), FLOE_OK);
+    CU(cudaGetDevice(&current));
+    assert_int_equal(current, 0);
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pinned_memory_counts, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(pinned_memory_gives_way, contexts_open, contexts_close),
+        cmocka_unit_test_setup_teardown(another_gpu, contexts_open, contexts_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
