@@ -141,7 +141,7 @@ static floe_status chunks_pass_gpu(floe_ctx *ctx, compression *c)
         if (i < c->nchunks) {
             floe_field view;
             FLOE_TRY(floe_supply_chunk(&c->supply, i, &view, &ctx->err));
-            FLOE_TRY(floe_pipeline_put_values(ctx, i, &view));
+            FLOE_TRY(floe_pipeline_put_values(ctx, i, &view, !c->supply.source));
         }
         if (i >= 1 && i - 1 < c->nchunks)
             FLOE_TRY(floe_pipeline_fetch_record(ctx, &nbytes[(i - 1) % FLOE_PIPELINE_DEPTH]));

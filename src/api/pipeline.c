@@ -357,11 +357,11 @@ floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header,
     return FLOE_OK;
 }
 
-/* The chunk's values to the device, by way of pinned memory where they are not. */
-static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view)
+/* The chunk's values to the device, by way of pinned memory where they are not, or do not stay. */
+static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view, bool stays)
 {
     const void *from = view->data;
-    if (!copies_directly(view)) {
+    if (!stays || !copies_directly(view)) {
         FLOE_TRY(pinned_grow(ctx, &s->in, (size_t)field_nbytes(view)));
         floe_field to = floe_field_contiguous(s->in.data, view);
         copy_parallel(&ctx->cpu, view, &to);
@@ -400,7 +400,7 @@ static floe_status record_finish(floe_ctx *ctx, slot *s)
     return FLOE_OK;
 }
 
-floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view)
+floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view, bool stays)
 {
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->nput);
@@ -412,7 +412,7 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
     floe_lorenzo_params_make(&p->codec, &t->params);
     FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
     FLOE_CUDA(&ctx->err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
-    FLOE_TRY(values_send(ctx, s, view));
+    FLOE_TRY(values_send(ctx, s, view, stays));
     if (!s->encode.by_zfp)
         FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode.lorenzo, s->stream));
     FLOE_TRY(floe_device_encode_start(&s->encode, s->stream, &ctx->err));

@@ -34,8 +34,9 @@ floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *hea
 /* ---- compression: a chunk's values -> its whole record --------------------------------------------------------------- */
 
 floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header, const floe_codec_params *codec);
-/* The view may be reused when this returns, unless its memory is pinned: then when the chunk has been got. */
-floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view);
+/* stays: the view's memory stays as it is until the chunk has been got, so that pinned memory need not be copied; else only until
+ * this returns. */
+floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view, bool stays);
 /* Waits until the size of the oldest chunk that was not asked for yet is known. */
 floe_status floe_pipeline_fetch_record(floe_ctx *ctx, uint64_t *record_nbytes);
 /* The oldest chunk: its record of record_nbytes to dst. */

@@ -85,6 +85,62 @@ static void pinned_memory_gives_way(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* ---- a workspace that is pinned ----------------------------------------------------------------------------------------- */
+
+typedef struct cursor {
+    uint8_t *data;
+    uint64_t at, nbytes;
+} cursor;
+
+static floe_status read_on(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    const cursor *c = user;
+    *got = (size_t)(nbytes < c->nbytes - offset ? nbytes : c->nbytes - offset);
+    memcpy(dst, c->data + offset, *got);
+    return FLOE_OK;
+}
+
+static floe_status write_on(void *user, const void *src, size_t nbytes)
+{
+    cursor *c = user;
+    if (nbytes > c->nbytes - c->at)
+        return FLOE_ERR_CAPACITY;
+    memcpy(c->data + c->at, src, nbytes);
+    c->at += nbytes;
+    return FLOE_OK;
+}
+
+/* What a source has handed over lies in that workspace, and the next slab goes there while a copy to the GPU may be under way. */
+static void slabs_in_pinned_memory(void **state)
+{
+    static const gpu_case slabs = {"turbulence", FLOE_F32, 3, {64, 64, 64}, "abs=0.01 fill=none chunk=8x64x64"};
+    enum { MB = 1 << 20, WORKSPACE = 32 * MB };
+    (void)state;
+    void *workspace;
+    floe_params params;
+    uint64_t nbytes, expected = 0;
+    floe_ctx *ctx;
+    CU(cudaMallocHost(&workspace, WORKSPACE));
+    const floe_ctx_options o = {
+        .size = sizeof o, .backend = FLOE_BACKEND_CUDA, .workspace = workspace, .workspace_nbytes = WORKSPACE};
+    assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+    const floe_field field = case_make(&slabs, &params, &nbytes);
+    const uint64_t capacity = floe_compress_bound(&field, &params);
+    uint8_t *stream = take(capacity);
+    cursor in = {field.data, 0, nbytes}, out = {take(capacity), 0, capacity};
+    const floe_source source = {&in, read_on, nbytes, 1};
+    const floe_sink sink = {&out, write_on};
+    assert_int_equal(floe_compress(cpu, &field, &params, stream, capacity, &expected), FLOE_OK);
+    assert_int_equal(floe_compress_stream(ctx, &field, &params, &source, &sink, NULL), FLOE_OK);
+    assert_int_equal(out.at, expected);
+    assert_memory_equal(out.data, stream, expected);
+    floe_ctx_free(&ctx);
+    free(field.data), free(stream), free(out.data);
+    CU(cudaFreeHost(workspace));
+}
+
+/* ---- several GPUs ------------------------------------------------------------------------------------------------------- */
+
 /* Where there are several GPUs, and the current one is not the context's. */
 static void another_gpu(void **state)
 {
@@ -108,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pinned_memory_counts, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(pinned_memory_gives_way, contexts_open, contexts_close),
+        cmocka_unit_test_setup_teardown(slabs_in_pinned_memory, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(another_gpu, contexts_open, contexts_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
