@@ -110,6 +110,7 @@ static bool is_dear(const floe_metric *m)
 {
     const size_t length = strlen(m->alias);
     return strcmp(m->alias, "original_autocorr") == 0 || m->pass == FLOE_PASS_SPECTRUM ||
+           (m->pass == FLOE_PASS_STENCIL && strncmp(m->alias, "decoded_", 8) == 0) ||
            (m->pass == FLOE_PASS_STENCIL && length > 5 && strcmp(m->alias + length - 5, "_ssim") == 0) ||
            strcmp(m->alias, "autocorr_axis3") == 0;
 }

@@ -15,8 +15,9 @@ static const char *const about[] = {
     "third "
     "digit may be off. Where\nthe largest error is less than 2^-17 of the largest value, all derivatives are done in "
     "double.\n\n"
-    "Derivatives and norms of the decoded field by itself are left out: they would take as many sums once more. `floe "
-    "stat DECODED`,\nor `floe_assess` of it alone, finds them, at all points where that field has numbers.",
+    "Derivatives and norms of the decoded field by itself take as many sums once more, so they are in no group, nor in "
+    "`all`: they\nmust be named. They are found at the same points as those of the original, where all pairs around "
+    "count.",
     "Windows that slide over the field. Those that lie wholly inside and hold only pairs that count enter; the others "
     "are "
     "counted.\nrange is that of the original; of a constant one it is the magnitude of its value, or 1 if that is 0. "

@@ -247,6 +247,9 @@ typedef struct floe_assess_report {
     floe_similarity ssim_image;    /* of the slices along the last two axes: 7 x 7, as scikit-image has it */
     floe_similarity ssim_gaussian; /* the same, 11 x 11 Gaussian weights */
     floe_power spectrum;
+    /* Of the decoded field by itself, in the members that are named for the original, at the points of `derivative`; only where
+     * asked for by name. What compares is NaN, and there are no series. */
+    floe_derivatives decoded_derivative;
 } floe_assess_report;
 
 /*

@@ -114,7 +114,8 @@ static void windows_alone(void **state)
 static void fields_of_the_host(void **state)
 {
     static const char metrics[] = "properties reduction stencil window spectrum laplacian_ssim first_ssim "
-                                  "original_autocorr";
+                                  "original_autocorr decoded_gradient_max decoded_gradient_rms decoded_laplacian_min "
+                                  "decoded_laplacian_max decoded_laplacian_rms decoded_sobolev_s0 decoded_sobolev_s2";
     (void)state;
     floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA, .threads = 2};
     floe_ctx *cpu = kit_ctx(2), *gpu = NULL;

@@ -174,17 +174,24 @@ static double sobolev_of_error(const floe_derivatives *d, uint32_t rank, double 
     return sqrt(mse + slopes);
 }
 
-static floe_status derivatives_finish(floe_assessment *a, const floe_stencil_result *r, double **series,
-                                      floe_derivatives *d, floe_error *err)
+static void derivatives_set(const floe_assessment *a, const floe_stencil_result *r, floe_derivatives *d)
 {
     d->npoints = r->npoints, d->nskipped = r->nskipped;
     memcpy(d->sobolev, r->sobolev, sizeof d->sobolev);
     for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
         floe_derivative *to = place_of(a, q, d);
-        if (!to)
-            continue;
-        *to = derivative_of(&r->of[q]);
-        if (parts_of(a) >> similar_bit(q) & FLOE_PART_SIMILAR)
+        if (to)
+            *to = derivative_of(&r->of[q]);
+    }
+}
+
+static floe_status derivatives_finish(floe_assessment *a, const floe_stencil_result *r, double **series,
+                                      floe_derivatives *d, floe_error *err)
+{
+    derivatives_set(a, r, d);
+    for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++) {
+        floe_derivative *to = place_of(a, q, d);
+        if (to && parts_of(a) >> similar_bit(q) & FLOE_PART_SIMILAR)
             FLOE_TRY(similar_run(a, q, to, err));
     }
     axes_finish(a, series, d);
@@ -196,6 +203,30 @@ static double peak_of(const floe_assess_report *report, bool alone)
 {
     const double peak = fmax(fabs(report->original.min), fabs(report->original.max));
     return alone ? peak : fmax(peak, fmax(fabs(report->decoded.min), fabs(report->decoded.max)));
+}
+
+/* The sides change places: what is found of the original is then the decoded field's, and the original only says which values
+ * count. Where all do, it is not read. Magnitudes are those of both, so that equal fields are worked on alike. */
+static floe_status decoded_run(floe_assessment *a, floe_assess_report *report, floe_error *err)
+{
+    const bool all_count = report->ncounted == report->nelems;
+    floe_derivatives *d = &report->decoded_derivative;
+    floe_pair pair = a->pair;
+    floe_stencil_result r;
+    pair.original = a->pair.decoded, pair.decoded = all_count ? NULL : a->pair.original;
+    memcpy(pair.original_stride, a->pair.decoded_stride, sizeof pair.original_stride);
+    memcpy(pair.decoded_stride, a->pair.original_stride, sizeof pair.decoded_stride);
+    const floe_stencil_options options = {.derivatives = parts_of(a) & FLOE_PART_DECODED_DERIVATIVES,
+                                          .sobolev = parts_of(a) & FLOE_PART_DECODED_SOBOLEV,
+                                          .all_count = all_count,
+                                          .peak = peak_of(report, false),
+                                          .error_peak = report->error.abs_max};
+    FLOE_TRY(stencil_assess(a, &pair, &options, &r, err));
+    for (int q = 0; q < FLOE_STENCIL_QUANTITIES; q++)
+        r.of[q].max_error = r.of[q].rmse = r.of[q].psnr = NAN;
+    derivatives_set(a, &r, d);
+    d->sobolev_error = NAN;
+    return FLOE_OK;
 }
 
 /* ---- the pass -------------------------------------------------------------------------------------------------------- */
@@ -223,5 +254,7 @@ floe_status floe_assessment_stencil_run(floe_assessment *a, floe_assess_report *
         lags_unknown(&r);
     if (own_lags)
         lags_finish(a, &r, &series, alone ? &report->original_autocorr : &report->autocorr);
-    return !alone && parts & FLOE_PART_ORIGINAL_LAGS ? original_lags_run(a, &series, report, err) : FLOE_OK;
+    if (!alone && parts & FLOE_PART_ORIGINAL_LAGS)
+        FLOE_TRY(original_lags_run(a, &series, report, err));
+    return parts & FLOE_PART_ALL_DECODED ? decoded_run(a, report, err) : FLOE_OK;
 }

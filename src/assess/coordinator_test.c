@@ -163,16 +163,16 @@ static const struct {
 } shapes[] = {{1, {50}}, {2, {20, 30}}, {3, {13, 20, 17}}, {3, {5, 40, 30}}, {4, {6, 7, 11, 12}}};
 
 /* The metrics of the stencil pass that such a field has, by their names. */
-static const char *stencil_metrics(uint32_t rank, char text[1024])
+static const char *stencil_metrics(uint32_t rank, char text[2048])
 {
     size_t n = 0;
     for (uint32_t i = 0; floe_metric_at(i); i++) {
         const floe_metric *m = floe_metric_at(i);
         uint32_t axis = 0;
         if (m->pass == FLOE_PASS_STENCIL && (sscanf(m->alias, "autocorr_axis%u", &axis) < 1 || axis < rank))
-            n += (size_t)snprintf(text + n, 1024 - n, "%s ", m->alias);
+            n += (size_t)snprintf(text + n, 2048 - n, "%s ", m->alias);
     }
-    assert_true(n < 1024);
+    assert_true(n < 2048);
     return text;
 }
 
@@ -183,7 +183,7 @@ static void check(size_t shape, bool special, floe_ctx *ctx, floe_ctx *other)
     const floe_field *x = &p.field[0], *y = &p.field[1];
     const floe_pair pair = pair_of(&p);
     floe_pair alone = pair;
-    char metrics[1024];
+    char metrics[2048];
     alone.decoded = NULL;
     if (special)
         ((double *)x->data)[3] = NAN;
@@ -352,6 +352,87 @@ static void lost_partners(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* ---- the decoded field by itself -------------------------------------------------------------------------------------------- */
+
+static double number_of(const floe_assess_report *r, const char *alias)
+{
+    uint32_t number;
+    assert_int_equal(floe_metric_find(alias, &number), FLOE_OK);
+    assert_true(floe_metric_set_has(&r->computed, number));
+    return floe_metric_value(r, number);
+}
+
+static const char decoded_metrics[] = "decoded_gradient_max decoded_gradient_rms decoded_laplacian_min "
+                                      "decoded_laplacian_max decoded_laplacian_rms decoded_sobolev_s0 "
+                                      "decoded_sobolev_s1 decoded_sobolev_s2";
+
+/* Numbers are those of the original of the pair with its sides swapped, of which the same pairs count; nothing is compared. */
+static void check_decoded(const floe_assess_report *r, const floe_assess_report *swapped)
+{
+    const floe_derivatives *d = &r->decoded_derivative, *s = &swapped->derivative;
+    char text[sizeof decoded_metrics];
+    memcpy(text, decoded_metrics, sizeof text);
+    for (const char *alias = strtok(text, " "); alias; alias = strtok(NULL, " "))
+        same(number_of(r, alias), number_of(swapped, alias + strlen("decoded_")));
+    assert_int_equal(d->npoints, s->npoints);
+    assert_int_equal(d->nskipped, s->nskipped);
+    same(d->divergence.original_min, s->divergence.original_min);
+    same(d->first[0].original_max, s->first[0].original_max);
+    same(d->second_sum.original_max, s->second_sum.original_max);
+    assert_true(isnan(d->gradient.max_error) && isnan(d->gradient.rmse) && isnan(d->gradient.psnr));
+    assert_true(isnan(d->sobolev_error));
+    assert_int_equal(d->axis_rmse[0].count, 0);
+}
+
+static void decoded_by_itself(void **state)
+{
+    static const pair_kind kinds[] = {PAIR_SMOOTH, PAIR_OFFSET, PAIR_EQUAL, PAIR_SPECIAL, PAIR_FILL};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (size_t c = 0; c < KIT_COUNT(shapes) * KIT_COUNT(kinds) * 4; c++) {
+        const size_t k = c / 4 / KIT_COUNT(kinds);
+        const pair_kind kind = kinds[c / 4 % KIT_COUNT(kinds)];
+        kit_pair p = kit_pair_make(kind, c % 2 ? FLOE_F64 : FLOE_F32, shapes[k].rank, shapes[k].shape, c / 2 % 2, 5);
+        const floe_field *x = &p.field[0], *y = &p.field[1];
+        snprintf(kit_case, sizeof kit_case, "decoded, shape %zu, kind %d, case %zu", k, kind, c % 4);
+        const floe_assess_report swapped = assessed(ctx, y, x, "stencil"), alone = assessed(ctx, x, y, decoded_metrics),
+                                 r = assessed(ctx, x, y, "stencil decoded_sobolev_s1 decoded_laplacian_rms");
+        check_decoded(&alone, &swapped);
+        assert_int_equal(alone.derivative.npoints, 0);
+        same(number_of(&r, "decoded_sobolev_s1"), alone.decoded_derivative.sobolev[1]);
+        same(number_of(&r, "decoded_laplacian_rms"), alone.decoded_derivative.laplacian.original_rms);
+        if (kind == PAIR_EQUAL)
+            same(r.decoded_derivative.laplacian.original_rms, r.derivative.laplacian.original_rms);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
+/* A group, or all of them, does not pay for it. */
+static void decoded_must_be_named(void **state)
+{
+    static const char *const groups[] = {"all", "stencil", "properties reduction stencil window"};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_assess_options o;
+    floe_assess_report r;
+    uint32_t number;
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 30}, false, 5);
+    for (size_t i = 0; i <= KIT_COUNT(groups); i++) {
+        floe_assess_options_init(&o);
+        if (i < KIT_COUNT(groups))
+            kit_ok(ctx, floe_metric_set_parse(&o.metrics, groups[i], NULL));
+        kit_ok(ctx, floe_assess(ctx, &p.field[0], &p.field[1], &o, &r));
+        assert_true(r.derivative.npoints > 0 && r.decoded_derivative.npoints == 0);
+        assert_int_equal(floe_metric_find("decoded_gradient_max", &number), FLOE_OK);
+        assert_false(floe_metric_set_has(&r.computed, number));
+    }
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "decoded_gradient_max", NULL));
+    kit_fails(ctx, floe_assess(ctx, &p.field[0], NULL, &o, &r), FLOE_ERR_ARGUMENT, "compares two fields");
+    kit_pair_free(&p);
+    floe_ctx_free(&ctx);
+}
+
 /* ---- fill ----------------------------------------------------------------------------------------------------------------- */
 
 /* Fill is looked for in the original, whatever the decoded field has in its place. */
@@ -389,6 +470,8 @@ int main(void)
                                        cmocka_unit_test(axes_of_one_value),
                                        cmocka_unit_test(constants_are_exact),
                                        cmocka_unit_test(lost_partners),
+                                       cmocka_unit_test(decoded_by_itself),
+                                       cmocka_unit_test(decoded_must_be_named),
                                        cmocka_unit_test(fill_is_the_original_s)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,9 @@ typedef struct row {
 #define STENCIL(...)   ROW(STENCIL, NEIGHBOURS, __VA_ARGS__)
 #define SPECTRUM(...)  ROW(SPECTRUM, TRANSFORM, __VA_ARGS__)
 #define WINDOW(...)    ROW(WINDOW, WINDOW, __VA_ARGS__)
+/* What is known of the original, of the decoded field by itself. */
+#define DECODED(part, name, alias, like, member) \
+    STENCIL(NUMBER, 2, FLOE_PART_DECODED_##part, name, alias, like " of the decoded field; must be named", "x", member)
 /* The four numbers that compare a quantity made of derivatives; bit: of its part FLOE_PART_SIMILAR. */
 #define DERIVED(alias, text, unit, member, bit)                                                             \
     STENCIL(NUMBER, 2, FLOE_PART_DERIVATIVES, "derivative:" alias "_max_error", alias "_max_error",         \
@@ -204,6 +207,20 @@ static const row table[] = {
             "sobolev_s1 of the error: sqrt(mse + sum over the axes of first_rmse^2)", "x", derivative.sobolev_error),
     STENCIL(SERIES, 1, FLOE_PART_ORIGINAL_LAGS, "autocorr:input", "original_autocorr",
             "autocorr of x; of two fields it must be named", "", original_autocorr.combined),
+    /* of the decoded field, at the same points */
+    DECODED(DERIVATIVES, "derivative:decompressed_gradient_max", "decoded_gradient_max", "gradient_max",
+            decoded_derivative.gradient.original_max),
+    DECODED(DERIVATIVES, "derivative:decompressed_gradient_rms", "decoded_gradient_rms", "gradient_rms",
+            decoded_derivative.gradient.original_rms),
+    DECODED(DERIVATIVES, "derivative:decompressed_laplacian_min", "decoded_laplacian_min", "laplacian_min",
+            decoded_derivative.laplacian.original_min),
+    DECODED(DERIVATIVES, "derivative:decompressed_laplacian_max", "decoded_laplacian_max", "laplacian_max",
+            decoded_derivative.laplacian.original_max),
+    DECODED(DERIVATIVES, "derivative:decompressed_laplacian_rms", "decoded_laplacian_rms", "laplacian_rms",
+            decoded_derivative.laplacian.original_rms),
+    DECODED(SOBOLEV, "sobolev:decompressed_s0", "decoded_sobolev_s0", "sobolev_s0", decoded_derivative.sobolev[0]),
+    DECODED(SOBOLEV, "sobolev:decompressed_s1", "decoded_sobolev_s1", "sobolev_s1", decoded_derivative.sobolev[1]),
+    DECODED(SOBOLEV, "sobolev:decompressed_s2", "decoded_sobolev_s2", "sobolev_s2", decoded_derivative.sobolev[2]),
     /* derivatives compared */
     DERIVED_AXES("first", "(f+ - f-) / 2", "x", 0),
     DERIVED_AXES("second", "f+ - 2 f + f-", "x", 1),
@@ -273,7 +290,7 @@ uint32_t floe_metric_parts(uint32_t number) { return table[number].parts; }
 /* Some cost a second reading, or more. */
 static bool is_dear(const row *r, bool alone)
 {
-    const uint32_t dear = FLOE_PART_ALL_SIMILAR | (alone ? 0 : FLOE_PART_ORIGINAL_LAGS);
+    const uint32_t dear = FLOE_PART_ALL_SIMILAR | FLOE_PART_ALL_DECODED | (alone ? 0 : FLOE_PART_ORIGINAL_LAGS);
     return r->metric.pass == FLOE_PASS_STENCIL && r->parts & dear;
 }
 

@@ -17,6 +17,9 @@ enum {
         16, /* << 0 to 7: SSIM of first, of second derivatives along the axes, and of the other quantities
                                   * in the order of floe_stencil_quantity */
     FLOE_PART_ALL_SIMILAR = 255 * FLOE_PART_SIMILAR,
+    FLOE_PART_DECODED_DERIVATIVES = 4096, /* of the decoded field by itself */
+    FLOE_PART_DECODED_SOBOLEV = 8192,
+    FLOE_PART_ALL_DECODED = FLOE_PART_DECODED_DERIVATIVES | FLOE_PART_DECODED_SOBOLEV,
 
     FLOE_PART_SSIM = 1,
     FLOE_PART_IMAGE = 2,

@@ -203,6 +203,21 @@ def stencils(found, x, y, unit, is_f32):
     sobolev(found, x, 4e-7 if is_f32 else 1e-10)
 
 
+DECODED = [f"decoded_{name}" for name in ("gradient_max", "gradient_rms", "laplacian_min", "laplacian_max", "laplacian_rms")]
+
+
+def decoded(found, x, y, digits):
+    """The decoded field by itself, at the points of both."""
+    counts = np.isfinite(sum(second(x)))
+    lengths = np.sqrt(sum(d**2 for d in first(y)))[counts]
+    laplacian = sum(second(y))[counts]
+    for name, want in zip(
+        DECODED,
+        (np.max(lengths), np.sqrt(np.mean(lengths**2)), np.min(laplacian), np.max(laplacian), np.sqrt(np.mean(laplacian**2))),
+    ):
+        same(found, name, want, digits, scale=1e-5 * np.nanmax(np.abs(y)))
+
+
 def sobolev(found, x, digits):
     """Stencils have their corners, too."""
     counts = np.isfinite(sum(second(x)) + sum(mixed(x)))
@@ -346,11 +361,12 @@ def check(shape, dtype, kind, seed):
     byte_entropy(found, "", x)
     byte_entropy(found, "decoded_", y)
     exact(floe(x, y, "exact", "ks wasserstein"), a, b)
-    alone = floe(x, y, "original_autocorr spectrum")
+    alone = floe(x, y, "original_autocorr spectrum " + " ".join(DECODED))
     x, y = (np.where(counts, v, np.nan).astype(float) for v in (x, y))
     stencils(found, x, y, precision(x, y, dtype), dtype == np.float32)
     autocorrelation(found, "autocorr", y - x)
     autocorrelation(alone, "original_autocorr", x)
+    decoded(alone, x, y, max(1e-10, precision(x, y, dtype)))
     if min(shape) >= 8:
         similarity(found, x, y, dtype)
     if "spectrum_ratio" in found:

@@ -19,6 +19,9 @@ show check o.f32 d.f32 $layout --metrics n,psnr,ssim --explain
 show check o.f32 d.f32 $layout --metrics n,psnr --explain --json
 show check o.f32 d.f32 $layout --metrics n,psnr --explain --csv
 show check o.f32 d.f32 $layout --metrics n --quiet
+# what is lost of slopes, seen on both sides
+show check o.f32 d.f32 $layout --metrics gradient_max,laplacian_min,decoded_gradient_max,decoded_laplacian_min
+show check o.f32 d.f32 $layout --metrics decoded_laplacian_rms,decoded_sobolev_s1 --csv
 # names are alike, groups hold what belongs to them, threads change nothing
 show_sh "floe check o.f32 d.f32 $layout --metrics psnr --csv | grep -c psnr"
 for group in reduction stencil window properties; do
