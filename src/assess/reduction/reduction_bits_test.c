@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reduction pass: the same bits from any number of threads and every instruction set, however the fields lie in memory. */
+/* The reduction pass: the same bits from any number of threads and every instruction set, however the fields lie in memory,
+ * and whether a fill value is named or found. */
 #include "tests/assess_kit.h"
 
 #include "assess/reduction/reduction_test_kit.h"
@@ -58,8 +59,30 @@ static void same_bits_from_any_machine(void **state)
         }
 }
 
+/* ---- fill, looked for ------------------------------------------------------------------------------------------------ */
+
+static void fill_is_found(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int kind = 0; kind < PAIR_KINDS; kind++) {
+        kit_pair p = kit_pair_make((pair_kind)kind, FLOE_F32, 3, (uint64_t[]){30, 41, 43}, kind % 2, 3);
+        floe_assess_options o = options_of((pair_kind)kind);
+        const floe_assess_report r = assessed(&p, &o, ctx);
+        floe_ctx *other = kit_ctx(2);
+        o.fill = FLOE_FILL_AUTO;
+        const floe_assess_report found = assessed(&p, &o, other);
+        assert_int_equal(found.has_fill, kind == PAIR_FILL);
+        assert_true(found.fill_value == (kind == PAIR_FILL ? KIT_FILL_VALUE : 0));
+        same_report(&r, &found);
+        floe_ctx_free(&other);
+        kit_pair_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_from_any_machine)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_from_any_machine), cmocka_unit_test(fill_is_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

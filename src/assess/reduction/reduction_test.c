@@ -467,28 +467,6 @@ static void exact_distances(void **state)
     floe_ctx_free(&ctx);
 }
 
-/* ---- fill, looked for ------------------------------------------------------------------------------------------------ */
-
-static void fill_is_found(void **state)
-{
-    (void)state;
-    floe_ctx *ctx = kit_ctx(2);
-    for (int kind = 0; kind < PAIR_KINDS; kind++) {
-        kit_pair p = kit_pair_make((pair_kind)kind, FLOE_F32, 3, (uint64_t[]){30, 41, 43}, kind % 2, 3);
-        floe_assess_options o = options_of((pair_kind)kind);
-        const floe_assess_report r = assessed(&p, &o, ctx);
-        floe_ctx *other = kit_ctx(2);
-        o.fill = FLOE_FILL_AUTO;
-        const floe_assess_report found = assessed(&p, &o, other);
-        assert_int_equal(found.has_fill, kind == PAIR_FILL);
-        assert_true(found.fill_value == (kind == PAIR_FILL ? KIT_FILL_VALUE : 0));
-        same_report(&r, &found);
-        floe_ctx_free(&other);
-        kit_pair_free(&p);
-    }
-    floe_ctx_free(&ctx);
-}
-
 /* ---- one field ------------------------------------------------------------------------------------------------------- */
 
 static void one_field_alone(void **state)
@@ -545,12 +523,9 @@ static void errors_that_overflow(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_the_plainest_way),
-                                       cmocka_unit_test(what_a_mask_hides),
-                                       cmocka_unit_test(values_outside_a_bound),
-                                       cmocka_unit_test(exact_distances),
-                                       cmocka_unit_test(fill_is_found),
-                                       cmocka_unit_test(one_field_alone),
-                                       cmocka_unit_test(errors_that_overflow)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_the_plainest_way), cmocka_unit_test(what_a_mask_hides),
+        cmocka_unit_test(values_outside_a_bound),   cmocka_unit_test(exact_distances),
+        cmocka_unit_test(one_field_alone),          cmocka_unit_test(errors_that_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
