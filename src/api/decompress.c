@@ -43,6 +43,17 @@ static floe_status chunk_get(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, 
     return status == FLOE_OK ? status : chunk_retry(ctx, s, chunk, lo, hi, out, status);
 }
 
+/* A chunk that has failed before it came to the GPU: those before it may fail, too, and the first failure is told. */
+static floe_status fail_in_order(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
+                                 const floe_field *out, uint64_t under_way, floe_status status)
+{
+    const floe_error why = ctx->err;
+    for (; under_way; under_way--)
+        FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
+    ctx->err = why;
+    return status;
+}
+
 /* While a chunk is decoded the one before it is copied out and the one behind it is checked and copied in. */
 static floe_status chunks_pass_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
                                    const floe_field *out)
@@ -53,7 +64,9 @@ static floe_status chunks_pass_gpu(floe_ctx *ctx, floe_stream *s, const uint64_t
             FLOE_TRY(chunk_get(ctx, s, lo, hi, out));
             under_way--;
         }
-        FLOE_TRY(floe_stream_put(ctx, s, chunk, lo, hi, out, lo));
+        const floe_status status = floe_stream_put(ctx, s, chunk, lo, hi, out, lo);
+        if (status != FLOE_OK)
+            return fail_in_order(ctx, s, lo, hi, out, under_way, status);
         under_way++;
     }
     for (; under_way; under_way--)

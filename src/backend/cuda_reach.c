@@ -51,7 +51,7 @@ static bool reads_pageable(int device)
     return cudaDeviceGetAttribute(&reads, cudaDevAttrPageableMemoryAccess, device) == cudaSuccess && reads;
 }
 
-typedef CUresult (*ask_fn)(void *answer, CUpointer_attribute what, CUdeviceptr p);
+typedef CUresult (*ask_fn)(unsigned n, CUpointer_attribute *what, void **answers, CUdeviceptr p);
 
 static int is_driver(struct dl_phdr_info *object, size_t nbytes, void *arg)
 {
@@ -60,17 +60,20 @@ static int is_driver(struct dl_phdr_info *object, size_t nbytes, void *arg)
     return name && strncmp(name, "/libcuda.so", 11) == 0;
 }
 
+/* Asked for several at once the driver takes memory that it does not know for none of its own, which is no error. */
 static bool is_device_memory(void *driver, const void *p)
 {
-    void *const function = dlsym(driver, "cuPointerGetAttribute");
+    enum { TYPE, MANAGED, QUESTIONS };
+    CUpointer_attribute what[QUESTIONS] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    uint32_t answer[QUESTIONS] = {0, 0};
+    void *answers[QUESTIONS] = {&answer[TYPE], &answer[MANAGED]};
+    void *const function = dlsym(driver, "cuPointerGetAttributes");
     ask_fn ask;
-    uint32_t type = 0, managed = 0;
     if (!function)
         return false;
     memcpy(&ask, &function, sizeof ask);
-    return ask(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE &&
-           !(ask(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS && managed);
+    return ask(QUESTIONS, what, answers, (CUdeviceptr)(uintptr_t)p) == CUDA_SUCCESS &&
+           answer[TYPE] == CU_MEMORYTYPE_DEVICE && !answer[MANAGED];
 }
 
 /* The runtime would make the current GPU ready, which takes a good part of a second and hundreds of megabytes: the driver is

@@ -149,7 +149,7 @@ FLOE_DEV uint64_t floe_reduction_words_join(const floe_reduction_part *parts, ui
     return v;
 }
 
-/* Frames of all values, if there are bins. */
+/* Frames of all values; empty ones where there are no bins. */
 FLOE_DEV void floe_reduction_frames_make(const floe_reduction_dev_job *job)
 {
     const floe_reduction_part *total = &job->answer->total;
@@ -181,8 +181,7 @@ FLOE_DEV_SELDOM void floe_reduction_join(const floe_reduction_dev_job *job, floe
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        if (job->bins.nerrors || job->bins.nvalues)
-            floe_reduction_frames_make(job);
+        floe_reduction_frames_make(job);
         *job->done = 0;
     }
     __syncthreads();

@@ -60,6 +60,8 @@ static double scale_of(const floe_metric *m, const floe_assess_report *r)
         return of_x * of_y;
     if (m->offset == offsetof(floe_assess_report, error.value_error_correlation)) /* see metrics.md */
         return 1 + 10 * r->error.mean * r->error.mean / (r->error.mse - r->error.mean * r->error.mean);
+    if (strcmp(m->alias, "kurtosis") == 0 || strcmp(m->alias, "decoded_kurtosis") == 0)
+        return 10; /* sums of fourth powers about a pivot that is two deviations off are 40 times what is left of them */
     return m->unit[0] == '\0' || strcmp(m->unit, "dB") == 0 ? 1 : 0;
 }
 
