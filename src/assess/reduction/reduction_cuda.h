@@ -33,7 +33,7 @@ enum {
 typedef struct floe_reduction_start {
     double pivot[2];
     double error_low, error_high, value_low, value_high;
-    uint32_t nsamples;
+    uint32_t nsamples, reserved; /* whole words, which are copied */
     double sample[FLOE_REDUCTION_SAMPLES];
 } floe_reduction_start;
 

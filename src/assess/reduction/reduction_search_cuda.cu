@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_con
     if (threadIdx.x < FLOE_REDUCTION_SAMPLES)
         start->sample[i] = sample;
     if (threadIdx.x == 0)
-        start->nsamples = n;
+        start->nsamples = n, start->reserved = 0;
     if (i == n / 2)
         start->pivot[side] = n ? sample : 0;
     const double ends[ENDS] = {counts ? x - y : -infinity, counts ? y - x : -infinity, counts ? -min(x, y) : -infinity,
