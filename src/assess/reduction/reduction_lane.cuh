@@ -173,15 +173,15 @@ FLOE_DEV T floe_reduction_group_span(const floe_reduction_group<T> *g, const T *
 template <bool SPAN, typename T>
 FLOE_DEV void floe_reduction_values_join(const floe_reduction_extent<T> *v, floe_reduction_lane<T> *l)
 {
-    if (SPAN || sizeof(T) == 8) {
+    if constexpr (SPAN || sizeof(T) == 8) {
         floe_reduction_span_join(&l->values, &v->values);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int side = 0; side < 2; side++) {
-        l->bounds.most[side] = max(l->bounds.most[side], v->bounds.most[side]);
-        l->bounds.least[side] = max(l->bounds.least[side], v->bounds.least[side]);
-        l->bounds.closest[side] = min(l->bounds.closest[side], v->bounds.closest[side]);
+        for (int side = 0; side < 2; side++) {
+            l->bounds.most[side] = max(l->bounds.most[side], v->bounds.most[side]);
+            l->bounds.least[side] = max(l->bounds.least[side], v->bounds.least[side]);
+            l->bounds.closest[side] = min(l->bounds.closest[side], v->bounds.closest[side]);
+        }
     }
 }
 
