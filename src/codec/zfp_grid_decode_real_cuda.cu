@@ -172,7 +172,8 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_grid_decod
 {
     FLOE_DYNAMIC_SHARED(block_shared<RANK>, shared);
     const uint64_t nchunks = floe_min64(*j.call.nrecords, j.call.max_chunks);
-    if (*j.call.status != FLOE_OK)
+    /* other blocks may write it meanwhile: all threads of a block stay, or none */
+    if (__syncthreads_or(*j.call.status != FLOE_OK))
         return;
     for (uint32_t i = threadIdx.x; i < FLOE_ZFP_STEP_TABLE; i += THREADS)
         shared->steps[i] = floe_zfp_step(i);
