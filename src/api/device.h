@@ -23,6 +23,9 @@ floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
 floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);
 floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field);
 
+/* What a call that does not wait is given: field, stream and report lie in device memory, the stream is aligned. */
+floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, const void *stream, const void *report);
+
 /* The device memory of each direction; field need not have data. */
 floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
                                         size_t *nbytes);

@@ -268,16 +268,6 @@ typedef struct compress_call {
     floe_device_report *report;
 } compress_call;
 
-static floe_status memory_check(floe_ctx *ctx, const compress_call *call, const floe_field *field)
-{
-    FLOE_CHECK(&ctx->err, field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
-               "the field lies in host memory: calls that do not wait take device memory only");
-    FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
-    FLOE_TRY(floe_device_field_check(ctx, field));
-    FLOE_TRY(floe_device_check(ctx, call->dst, "the destination"));
-    return floe_device_check(ctx, call->report, "the report");
-}
-
 static floe_status call_body(floe_ctx *ctx, void *arg)
 {
     const compress_call *call = arg;
@@ -286,7 +276,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     floe_params params;
     FLOE_CHECK(&ctx->err, call->dst && call->report, FLOE_ERR_ARGUMENT, "no destination or no report given");
     FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
-    FLOE_TRY(memory_check(ctx, call, &field));
+    FLOE_TRY(floe_device_async_check(ctx, &field, call->dst, call->report));
     FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR, FLOE_ERR_UNSUPPORTED,
                "psnr takes several rounds with the host: floe_compress does that, floe_compress_async cannot");

@@ -378,18 +378,6 @@ typedef struct decompress_call {
     floe_device_report *report;
 } decompress_call;
 
-static floe_status memory_check(floe_ctx *ctx, const decompress_call *call, const floe_field *out)
-{
-    FLOE_CHECK(&ctx->err, out->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
-               "the field lies in host memory: calls that do not wait take device memory only");
-    FLOE_TRY(floe_device_stream_check(call->src, &ctx->err));
-    FLOE_TRY(floe_device_field_check(ctx, out));
-    FLOE_TRY(floe_device_check(ctx, call->src, "the stream"));
-    if (call->dev_nbytes)
-        FLOE_TRY(floe_device_check(ctx, call->dev_nbytes, "the stream's size"));
-    return floe_device_check(ctx, call->report, "the report");
-}
-
 static floe_status call_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
@@ -398,7 +386,9 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     floe_params params;
     FLOE_CHECK(&ctx->err, call->src && call->report, FLOE_ERR_ARGUMENT, "no stream or no report given");
     FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
-    FLOE_TRY(memory_check(ctx, call, &out));
+    FLOE_TRY(floe_device_async_check(ctx, &out, call->src, call->report));
+    if (call->dev_nbytes)
+        FLOE_TRY(floe_device_check(ctx, call->dev_nbytes, "the stream's size"));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));

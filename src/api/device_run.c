@@ -3,6 +3,7 @@
 #include "api/device.h"
 
 #include "api/chunking.h"
+#include "api/device_stream.h"
 #include "api/zfp_device.h"
 #include "backend/cuda_reach.h"
 #include "base/try.h"
@@ -47,6 +48,16 @@ floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field)
 {
     const bool is_read = field->place == FLOE_DEVICE && floe_extent_nelems(field->rank, field->shape) > 0;
     return is_read ? floe_device_check(ctx, field->data, "the field") : FLOE_OK;
+}
+
+floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, const void *stream, const void *report)
+{
+    FLOE_CHECK(&ctx->err, field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+               "the field lies in host memory: calls that do not wait take device memory only");
+    FLOE_TRY(floe_device_stream_check(stream, &ctx->err));
+    FLOE_TRY(floe_device_field_check(ctx, field));
+    FLOE_TRY(floe_device_check(ctx, stream, "the stream"));
+    return floe_device_check(ctx, report, "the report");
 }
 
 typedef struct device_call {

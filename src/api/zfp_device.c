@@ -203,16 +203,11 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
 static floe_status memory_check(floe_ctx *ctx, const floe_field *f, const void *stream, const floe_zfp_index *index,
                                 const floe_zfp_report *report)
 {
-    FLOE_CHECK(&ctx->err, f->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
-               "the field lies in host memory: calls that do not wait take device memory only");
-    FLOE_TRY(floe_device_stream_check(stream, &ctx->err));
-    if (index) {
-        FLOE_TRY(floe_device_stream_check(index->data, &ctx->err));
-        FLOE_TRY(floe_device_check(ctx, index->data, "the index"));
-    }
-    FLOE_TRY(floe_device_field_check(ctx, f));
-    FLOE_TRY(floe_device_check(ctx, stream, "the stream"));
-    return floe_device_check(ctx, report, "the report");
+    FLOE_TRY(floe_device_async_check(ctx, f, stream, report));
+    if (!index)
+        return FLOE_OK;
+    FLOE_TRY(floe_device_stream_check(index->data, &ctx->err));
+    return floe_device_check(ctx, index->data, "the index");
 }
 
 typedef struct compress_call {

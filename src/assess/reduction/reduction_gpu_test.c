@@ -6,18 +6,14 @@
 
 #include "assess/reduction/reduction_device.h"
 #include "assess/reduction/reduction_gpu_kit.h"
+#include "assess/reduction/reduction_test_kit.h"
 
 /* ---- fields of all kinds ----------------------------------------------------------------------------------------------- */
 
-static floe_assess_options options_of(pair_kind kind)
+static floe_assess_options options_in_turn(pair_kind kind)
 {
-    floe_assess_options o;
-    floe_assess_options_init(&o);
-    assert_int_equal(floe_metric_set_parse(&o.metrics, "reduction", NULL), FLOE_OK);
-    o.fill = kind == PAIR_FILL ? FLOE_FILL_VALUE : FLOE_FILL_NONE;
-    o.fill_value = KIT_FILL_VALUE;
+    floe_assess_options o = options_of(kind);
     o.mode = kind % 2 ? FLOE_BOUND_ABS : FLOE_BOUND_PWREL;
-    o.bound = 3e-4;
     return o;
 }
 
@@ -39,7 +35,7 @@ static void like_the_cpu(void **state)
                     continue;
                 kit_pair p = kit_pair_make((pair_kind)kind, c % 2 ? FLOE_F64 : FLOE_F32, shapes[i].rank,
                                            shapes[i].shape, strided, 9);
-                const floe_assess_options o = options_of((pair_kind)kind);
+                const floe_assess_options o = options_in_turn((pair_kind)kind);
                 snprintf(kit_case, sizeof kit_case, "kind %d, shape %zu, %s, %s", kind, i, c % 2 ? "f64" : "f32",
                          strided ? "strided" : "dense");
                 check(&p, &o, c == 1 ? 1 : 0, cpu, gpu);
@@ -69,7 +65,7 @@ static void without_bins(void **state)
         for (int way = 0; way < 4; way++) {
             const uint64_t n = is_small() ? 9000 : 150001;
             kit_pair p = kit_pair_make((pair_kind)kind, way % 2 ? FLOE_F64 : FLOE_F32, 1, &n, false, 9);
-            floe_assess_options o = options_of((pair_kind)kind);
+            floe_assess_options o = options_in_turn((pair_kind)kind);
             if (way / 2)
                 turn_round(&p);
             snprintf(kit_case, sizeof kit_case, "kind %d, way %d", kind, way);
@@ -91,21 +87,12 @@ static void without_bins(void **state)
 
 static void what_a_mask_hides(void **state)
 {
-    static const double missing[] = {NAN, KIT_FILL_VALUE, 1e20};
-    static const pair_kind kinds[] = {PAIR_OFFSET, PAIR_CONSTANT, PAIR_NOISE};
-    static const uint64_t shape[] = {255, 16}, larger[] = {130, 1151};
+    static const uint64_t large[] = {130, 1151};
     (void)state;
     floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
-    const floe_assess_options o = options_of(PAIR_FILL);
-    for (int c = 0; c < KIT_MASKS * (int)KIT_COUNT(kinds) * 9; c++) {
-        const kit_mask mask = (kit_mask)(c / 9 % KIT_MASKS);
-        const floe_dtype dtype = c % 2 ? FLOE_F64 : FLOE_F32;
-        const double x = missing[c % 3], y = missing[c / 3 % 3];
-        const pair_kind kind = kinds[c / 9 / KIT_MASKS];
-        kit_pair p = kit_pair_make(kind, dtype, 2, is_small() || mask == MASK_COLUMN ? shape : larger, false, 7);
-        kit_pair_mask(&p, mask, x, y * (y > 0 ? 1 + 1e-3 : 1));
-        snprintf(kit_case, sizeof kit_case, "kind %d, %s, mask %d, %g and %g", (int)kind, floe_dtype_name(dtype),
-                 (int)mask, x, y);
+    const floe_assess_options o = options_in_turn(PAIR_FILL);
+    for (int c = 0; c < MASKED_PAIRS; c++) {
+        kit_pair p = masked_pair(c, is_small() ? NULL : large);
         check(&p, &o, 0, cpu, gpu);
         kit_pair_free(&p);
     }
@@ -131,7 +118,7 @@ static void growing_ranges(void **state)
             else
                 ((double *)p.memory[0])[i] = grown, ((double *)p.memory[1])[i] = grown * 1.01;
         }
-        floe_assess_options o = options_of(PAIR_SMOOTH);
+        floe_assess_options o = options_in_turn(PAIR_SMOOTH);
         snprintf(kit_case, sizeof kit_case, "way %d", way);
         o.bins = way % 2 ? 64 : FLOE_ASSESS_MAX_BINS;
         o.value_bins = way % 2 ? 64 : FLOE_ASSESS_MAX_VALUE_BINS;
@@ -273,7 +260,7 @@ static void bins_and_ratios_to_the_last_place(void **state)
         kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 1, &n, false, 3);
         for (uint64_t i = 0; i < n; i++)
             hard_pair(way, i, &seed, (float *)p.memory[0] + i, (float *)p.memory[1] + i);
-        floe_assess_options o = options_of(PAIR_SMOOTH);
+        floe_assess_options o = options_in_turn(PAIR_SMOOTH);
         snprintf(kit_case, sizeof kit_case, "way %d", way);
         check(&p, &o, 0, cpu, gpu);
         kit_ok(cpu, floe_metric_set_parse(&o.metrics, "error_pdf pw_rel_error_pdf", NULL)); /* without sums of ratios */
@@ -330,7 +317,7 @@ static void sorted_alone_and_filled(void **state)
         const pair_kind kind = way == 2 ? PAIR_FILL : PAIR_SPECIAL;
         kit_pair p = kit_pair_make(kind, FLOE_F32, 3, (uint64_t[]){11, 20, 30}, way == 0, 3);
         device_pair d = device_pair_make(&p, 0);
-        floe_assess_options o = options_of(kind);
+        floe_assess_options o = options_in_turn(kind);
         floe_assess_report want, got;
         snprintf(kit_case, sizeof kit_case, "way %d", way);
         o.exact = way == 0;
@@ -358,7 +345,7 @@ static void errors_that_overflow(void **state)
     enum { N = 50000 };
     static double x[N], y[N];
     floe_ctx *cpu = kit_ctx(2), *gpu = kit_ctx(2);
-    const floe_assess_options o = options_of(PAIR_SMOOTH);
+    const floe_assess_options o = options_in_turn(PAIR_SMOOTH);
     kit_pair p = {.field = {floe_field_of(x, FLOE_F64, 1, (const uint64_t[]){N}),
                             floe_field_of(y, FLOE_F64, 1, (const uint64_t[]){N})},
                   .memory = {x, y},
@@ -386,7 +373,7 @@ static void the_same_bits_each_time(void **state)
     floe_ctx *gpu = kit_ctx(1), *other = kit_ctx(1);
     kit_pair p = kit_pair_make(PAIR_SPECIAL, FLOE_F32, 1, (uint64_t[]){is_small() ? 70000 : 3000000}, false, 3);
     device_pair d = device_pair_make(&p, 0);
-    const floe_assess_options o = options_of(PAIR_SPECIAL);
+    const floe_assess_options o = options_in_turn(PAIR_SPECIAL);
     floe_assess_report first, again;
     kit_ok(gpu, floe_assess(gpu, &d.field[0], &d.field[1], &o, &first));
     for (int i = 0; i < 3; i++) {
