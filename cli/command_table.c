@@ -66,7 +66,7 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_BLOCKS] = {"blocks", 0, "N", NULL, "1", false, "index one in N blocks"},
     [OPT_PARTITION] = {"partition", 0, "N", NULL, "32", false,
                        "hybrid and packed: indexed blocks that share an offset"},
-    [OPT_THREADS] = {"threads", 'j', "N", NULL, "0", false, "work on N threads; 0 takes all"},
+    [OPT_THREADS] = {"threads", 'j', "N", NULL, "0", false, "work on N threads; 0 takes OMP_NUM_THREADS, or all"},
     [OPT_THREADS_LIST] = {"threads", 'j', "N,...", NULL, "1", false, "measure with each of these numbers of threads"},
     [OPT_REPEATS] = {"repeats", 0, "N", NULL, "10", false, "measured runs after the warm-up, at least 10"},
     [OPT_PEERS] = {"peers", 0, NULL, NULL, NULL, false, "also measure zfp (serial, the same absolute bound)"},

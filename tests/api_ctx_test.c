@@ -2,6 +2,7 @@
 /* Contexts: options, messages, workspaces of the caller and their limits, misuse. */
 #include "tests/api_kit.h"
 
+#include <dirent.h>
 #include <fenv.h>
 
 static floe_status create(floe_ctx **ctx, floe_ctx_options o)
@@ -57,6 +58,43 @@ static void options(void **state)
     floe_ctx_free(NULL);
     floe_ctx_free(&ctx);
     assert_string_equal(floe_version(), FLOE_VERSION_STRING);
+}
+
+/* 0 where the system does not tell. */
+static int threads_of_process(void)
+{
+    int n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *d; tasks && (d = readdir(tasks)) != NULL;)
+        n += d->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+/* What one thread does sooner than another can be started. Where many processes share a machine, starting threads for each small
+ * chunk took hundreds of times as long. The first of all tests: threads stay once they are there. */
+static void small_chunks_start_no_threads(void **state)
+{
+    (void)state;
+    static const char *const params[] = {
+        "rel=1e-3 chunk=600",          "rel=1e-3 preset=fast chunk=600", "lossless chunk=600", "pwrel=1e-2", "psnr=60",
+        "codec=zfp rel=1e-3 chunk=600"};
+    floe_ctx *ctx = kit_ctx(8);
+    floe_field f = kit_field(FLOE_F32, 1, (const uint64_t[]){9000}, KIT_SMOOTH, 1), out = kit_like(&f);
+    const int before = threads_of_process();
+    for (size_t i = 0; i < KIT_COUNT(params); i++) {
+        const floe_params p = kit_params(params[i]);
+        kit_bytes b = kit_compress(ctx, &f, &p);
+        kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
+        kit_ok(ctx, floe_verify(ctx, b.data, b.nbytes, &f));
+        if (threads_of_process() != before)
+            fail_msg("%s: %d threads, there were %d", params[i], threads_of_process(), before);
+        kit_bytes_free(&b);
+    }
+    kit_free(&f);
+    kit_free(&out);
+    floe_ctx_free(&ctx);
 }
 
 static void null_arguments(void **state)
@@ -281,6 +319,7 @@ static void rounding_of_the_caller(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_chunks_start_no_threads),
         cmocka_unit_test(options),
         cmocka_unit_test(null_arguments),
         cmocka_unit_test(workspace_of_the_caller),

@@ -37,10 +37,11 @@ static void fp_leave(fp_state saved) { fesetenv(&saved); }
 
 /* ---- processors -------------------------------------------------------------------------------------------------- */
 
-static uint32_t processors(void)
+/* What the caller's own loops would get: OMP_NUM_THREADS, or the processors that the process may run on. */
+static uint32_t threads_offered(void)
 {
 #ifdef _OPENMP
-    int n = omp_get_num_procs();
+    int n = omp_get_max_threads();
     return n < 1 ? 1 : n > FLOE_CPU_MAX_THREADS ? FLOE_CPU_MAX_THREADS : (uint32_t)n;
 #else
     return 1;
@@ -72,7 +73,7 @@ floe_status floe_cpu_init(floe_cpu *cpu, uint32_t threads, floe_isa isa, floe_er
         break;
     default: return floe_fail(err, FLOE_ERR_ARGUMENT, "unknown instruction set %d", (int)isa);
     }
-    cpu->threads = threads ? threads : processors();
+    cpu->threads = threads ? threads : threads_offered();
     cpu->isa = isa;
     return FLOE_OK;
 }

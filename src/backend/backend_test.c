@@ -9,6 +9,9 @@
 #include <fenv.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -31,6 +34,13 @@ static void init_resolves_and_refuses(void **state)
     assert_true(cpu.threads >= 1 && cpu.threads <= FLOE_CPU_MAX_THREADS);
     assert_true(cpu.isa == FLOE_ISA_PLAIN || cpu.isa == FLOE_ISA_AVX2);
     floe_isa best = cpu.isa;
+#ifdef _OPENMP
+    const int before = omp_get_max_threads();
+    omp_set_num_threads(5);
+    assert_int_equal(floe_cpu_init(&cpu, 0, FLOE_ISA_AUTO, &err), FLOE_OK);
+    assert_int_equal(cpu.threads, 5);
+    omp_set_num_threads(before);
+#endif
     floe_status avx2 = floe_cpu_init(&cpu, 3, FLOE_ISA_AVX2, &err);
     assert_int_equal(avx2, best == FLOE_ISA_AVX2 ? FLOE_OK : FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_cpu_init(&cpu, 3, FLOE_ISA_PLAIN, &err), FLOE_OK);

@@ -179,6 +179,11 @@ static void begin_task(void *arg, uint64_t i, uint32_t worker)
     e->ops->begin(worker_scratch(e, (uint32_t)i));
 }
 
+/* Of so few segments not all threads have one: starting a thread takes longer than a small chunk. */
+static uint32_t workers_of(const encoder *e) { return (uint32_t)floe_min64(e->cpu->threads, e->nsegments); }
+
+static void begin_workers(encoder *e) { floe_cpu_parallel(e->cpu, workers_of(e), begin_task, e); }
+
 static void encode_task(void *arg, uint64_t i, uint32_t worker)
 {
     const encoder *e = arg;
@@ -259,12 +264,12 @@ static void choose_lossless(encoder *e)
 
 static void encode_segments(encoder *e, floe_segment_totals *totals)
 {
-    floe_cpu_parallel(e->cpu, e->cpu->threads, begin_task, e);
+    begin_workers(e);
     floe_cpu_parallel(e->cpu, e->nsegments, encode_task, e);
     *totals = (floe_segment_totals){.nexceptions = 0};
     if (e->huffman)
         floe_huffman_hist_clear(e->hist);
-    for (uint32_t w = 0; w < e->cpu->threads; w++)
+    for (uint32_t w = 0; w < workers_of(e); w++)
         e->ops->totals(worker_scratch(e, w), totals, e->huffman ? e->hist : NULL);
 }
 
@@ -333,7 +338,7 @@ static floe_status begin_chunk(encoder *e, const floe_cpu *cpu, const floe_codec
     memcpy(e->job.region_hi, view.extent, sizeof view.extent);
     floe_lorenzo_strides(&view, chunk->stride, e->job.stride);
     lay_segments(e);
-    floe_cpu_parallel(cpu, cpu->threads, begin_task, e);
+    begin_workers(e);
     return FLOE_OK;
 }
 
