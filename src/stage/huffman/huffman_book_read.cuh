@@ -374,6 +374,9 @@ FLOE_DEV void floe_decoder_write(const floe_book_reader &r, floe_huffman_decoder
         decoder->mask[t] = (uint16_t)(size - 1);
         decoder->unused = unused;
     }
+    static_assert((int)FLOE_HUFFMAN_TABLES < (int)FLOE_WARP, "a lane behind the tables knows where they end");
+    if (share == 0 && threadIdx.x == FLOE_HUFFMAN_TABLES && start % 2) /* they are read in pairs */
+        decoder->entry[start] = 0;
     for (uint32_t table = share; table < FLOE_HUFFMAN_TABLES; table += nshares)
         floe_table_entries(r, table, decoder->entry + __shfl_sync(FLOE_ALL_LANES, start, table));
 }
