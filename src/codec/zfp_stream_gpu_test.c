@@ -245,7 +245,7 @@ static void encoded_free(encoded *e)
 static void encodes_as_the_cpu_does(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < cases(); n++) {
+    for (uint64_t n = 0; n < cases(); n += (uint64_t)one_in(7)) {
         zfp_case c;
         zfp_case_make(n, &c);
         stream s = compress(&c, (uint32_t)(n * 41 % 150));
@@ -264,7 +264,7 @@ static void encodes_as_the_cpu_does(void **unused)
 static void too_little_room(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n += (uint64_t)one_in(7)) {
         zfp_case c;
         zfp_case_make(n, &c);
         stream s = compress(&c, 0);
@@ -288,7 +288,7 @@ static uint32_t chunk_of(uint64_t n)
 static void decodes_as_the_cpu_does(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < cases(); n++) {
+    for (uint64_t n = 0; n < cases(); n += (uint64_t)one_in(7)) {
         zfp_case c;
         zfp_case_make(n, &c);
         stream s = compress(&c, (uint32_t)(n * 37 % 100));
@@ -303,7 +303,7 @@ static void decodes_as_the_cpu_does(void **unused)
 static void measures_as_the_cpu_does(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < cases(); n++) {
+    for (uint64_t n = 0; n < cases(); n += (uint64_t)one_in(7)) {
         zfp_case c;
         zfp_case_make(n, &c);
         stream s = compress(&c, (uint32_t)(n * 37 % 100));
@@ -324,7 +324,7 @@ static void measures_as_the_cpu_does(void **unused)
 static void cut_short(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n += (uint64_t)one_in(7)) {
         zfp_case c;
         zfp_case_make_small(n, &c);
         stream s = compress(&c, 3);
@@ -343,7 +343,7 @@ static void places_that_lie(void **unused)
 {
     (void)unused;
     uint64_t state = 5;
-    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n += (uint64_t)one_in(7)) {
         zfp_case c;
         zfp_case_make_small(n, &c);
         stream s = compress(&c, 64);

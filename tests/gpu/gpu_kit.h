@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every test on a GPU begins with. FLOE_GPU_TEST=small asks for less of it: for an emulated GPU, or one that is watched. */
+/* What every test on a GPU begins with. FLOE_GPU_TEST=small asks for less of it, for an emulated GPU; watched for still less, where
+ * a tool watches each access, which takes kernels hundreds of times as long. */
 #ifndef FLOE_TESTS_GPU_GPU_KIT_H
 #define FLOE_TESTS_GPU_GPU_KIT_H
 
@@ -22,10 +23,19 @@
             fail_msg("%s:%d: %s", __FILE__, __LINE__, cudaGetErrorString(error_)); \
     } while (0)
 
+static inline bool is_watched(void)
+{
+    const char *wish = getenv("FLOE_GPU_TEST");
+    return wish && strcmp(wish, "watched") == 0;
+}
+
 static inline bool is_small(void)
 {
     const char *wish = getenv("FLOE_GPU_TEST");
-    return wish && strcmp(wish, "small") == 0;
+    return is_watched() || (wish && strcmp(wish, "small") == 0);
 }
+
+/* What to count on by from one trial to the next: all are made, but one in so many where they are watched. */
+static inline int one_in(int many) { return is_watched() ? many : 1; }
 
 #endif

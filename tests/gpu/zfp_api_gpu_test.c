@@ -61,7 +61,7 @@ static void is_as_on_the_cpu(const sample *s, const on_device *d)
 static void calls_do_not_wait(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < cases(); n++) {
+    for (uint64_t n = 0; n < cases(); n += (uint64_t)one_in(5)) {
         sample s;
         sample_make(n, &s);
         zfp_case empty = zfp_case_twin(&s.c);
@@ -79,7 +79,7 @@ static void calls_do_not_wait(void **unused)
 static void no_index(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 1; n < cases(); n += 2) {
+    for (uint64_t n = 1; n < cases(); n += 2 * (uint64_t)one_in(5)) {
         sample s;
         sample_make(n, &s);
         zfp_case empty = zfp_case_twin(&s.c);
@@ -103,7 +103,7 @@ static void no_index(void **unused)
 static void graphs(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < FEW; n++) {
+    for (uint64_t n = 0; n < FEW; n += (uint64_t)one_in(5)) {
         sample s;
         cudaStream_t q;
         cudaGraph_t graph;
@@ -152,7 +152,7 @@ static void graphs(void **unused)
 static void calls_wait(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < cases(); n++) {
+    for (uint64_t n = 0; n < cases(); n += (uint64_t)one_in(5)) {
         sample s;
         sample_make(n, &s);
         memory values = memory_with(n % 2, s.c.memory, s.c.nbytes), data = memory_of(n / 2 % 2, s.capacity);
@@ -207,7 +207,7 @@ static void fields_are_described(void **unused)
 static void indexes_are_made(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < FEW; n++) {
+    for (uint64_t n = 0; n < FEW; n += (uint64_t)one_in(5)) {
         sample s;
         sample_make(n, &s);
         memory data = memory_with(n % 2, s.data, s.nbytes), index = memory_of(n / 2 % 2, s.index.capacity);
@@ -228,7 +228,7 @@ static void indexes_are_made(void **unused)
 static void too_little_room(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < FEW; n++) {
+    for (uint64_t n = 0; n < FEW; n += (uint64_t)one_in(5)) {
         sample s;
         small_sample(n, &s);
         zfp_case empty = zfp_case_twin(&s.c);
@@ -317,7 +317,7 @@ static void misuse(void **unused)
 static void workspace_of_the_caller(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < FEW; n++) {
+    for (uint64_t n = 0; n < FEW; n += (uint64_t)one_in(5)) {
         sample s;
         size_t needed;
         sample_make(n, &s);
