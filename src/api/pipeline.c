@@ -44,6 +44,9 @@ typedef struct pinned {
     size_t nbytes;
 } pinned;
 
+/* Kernels copy 16 bytes at a time, and records are multiples of 8: so many behind one are touched, if not looked at. */
+enum { BEHIND_NBYTES = 8 };
+
 /* One chunk under way. */
 typedef struct slot {
     cudaStream_t stream;
@@ -157,7 +160,7 @@ static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes,
     s->cleared_nbytes = a->used;
     s->dev_told = floe_arena_take(a, 1, sizeof *s->dev_told);
     s->dev_values = floe_arena_take(a, values_nbytes, 1);
-    s->dev_stream = floe_arena_take(a, stream_nbytes, 1);
+    s->dev_stream = floe_arena_take(a, stream_nbytes + BEHIND_NBYTES, 1);
 }
 
 static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent)
@@ -494,6 +497,8 @@ static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, 
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, payload, (size_t)nbytes,
                                    cudaMemcpyHostToDevice, s->stream));
+    if (record_nbytes % 16)
+        FLOE_CUDA(err, cudaMemsetAsync(s->dev_stream + record_nbytes, 0, BEHIND_NBYTES, s->stream));
     const floe_container_verify verify = {.stream = s->dev_stream,
                                           .nbytes = record_nbytes,
                                           .records = &s->dev_told->record,

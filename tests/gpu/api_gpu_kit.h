@@ -39,6 +39,7 @@ static made make(const gpu_case *c)
     CU(cudaMalloc((void **)&m.dev_values, m.nbytes + GUARD));
     CU(cudaMalloc((void **)&m.dev_stream, m.capacity + GUARD));
     CU(cudaMemcpy(m.dev_values, m.values, m.nbytes, cudaMemcpyHostToDevice));
+    CU(cudaMemset(m.dev_values + m.nbytes, 0xEE, GUARD)); /* see GUARD */
     CU(cudaMemset(m.dev_stream, 0xEE, m.capacity + GUARD));
     return m;
 }
@@ -84,8 +85,9 @@ static void expect_bytes(const made *m, const void *dev, const void *expected, u
     free(got);
 }
 
-#define FOR_EACH_CASE(m)                                        \
-    for (int i_ = 0; i_ < nthe_cases; i_ += is_small() ? 3 : 1) \
+static int nturns; /* where few are tried they are others each time */
+#define FOR_EACH_CASE(m)                                                                              \
+    for (int i_ = nturns++ % one_in(7); i_ < nthe_cases; i_ += is_watched() ? 7 : is_small() ? 3 : 1) \
         for (made m = make(&the_cases[i_]); m.c; unmake(&m), m.c = NULL)
 
 /* ---- device data ----------------------------------------------------------------------------------------------------- */

@@ -284,6 +284,8 @@ static void a_failure_ends_all(void **state)
     CU(cudaMallocHost((void **)&values, m.nbytes));
     floe_field out = m.field;
     out.data = values;
+    assert_int_equal(floe_decompress(through, m.stream, m.stream_nbytes, &out), FLOE_OK);
+    assert_memory_equal(values, m.decoded, m.nbytes);
     m.stream[m.stream_nbytes / 2] ^= 1; /* of the third chunk */
     assert_int_equal(floe_decompress(through, m.stream, m.stream_nbytes, &out), FLOE_ERR_CHECKSUM);
     memset(values, 0x55, m.nbytes);

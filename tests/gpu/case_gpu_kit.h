@@ -8,7 +8,9 @@
 #include "synth/synth.h"
 #include "tests/gpu/contexts_gpu_kit.h"
 
-enum { GUARD = 256 }; /* bytes behind what a call may write */
+/* Bytes behind what a call may write. Behind fields they are set, too: kernels copy 16 bytes at a time, the last time only those
+ * that there are, which initcheck takes for all of them. */
+enum { GUARD = 256 };
 
 typedef struct gpu_case {
     const char *kind;
