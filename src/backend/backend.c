@@ -7,6 +7,8 @@
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <stdatomic.h>
+#include <unistd.h>
 #endif
 
 /* ---- floating-point environment: codes must not depend on what the caller has set ------------------------------- */
@@ -89,6 +91,16 @@ static void run_serial(uint64_t count, floe_task_fn body, void *arg)
 }
 
 #ifdef _OPENMP
+/* Threads stay with the process that started them. Where one forks after that, as Python's workers do, its child would wait for
+ * them forever: it works on one thread. */
+static bool may_start_team(void)
+{
+    static atomic_long starter;
+    const long self = (long)getpid();
+    long none = 0;
+    return atomic_compare_exchange_strong(&starter, &none, self) || none == self;
+}
+
 static void run_team(uint32_t threads, uint64_t count, floe_task_fn body, void *arg)
 {
 #pragma omp parallel num_threads((int)threads)
@@ -107,7 +119,7 @@ void floe_cpu_parallel(const floe_cpu *cpu, uint64_t count, floe_task_fn body, v
 {
 #ifdef _OPENMP
     uint32_t threads = count < cpu->threads ? (uint32_t)count : cpu->threads;
-    if (threads > 1 && !omp_in_parallel()) {
+    if (threads > 1 && !omp_in_parallel() && may_start_team()) {
         run_team(threads, count, body, arg);
         return;
     }

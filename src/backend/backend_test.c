@@ -9,6 +9,8 @@
 #include <fenv.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -109,6 +111,30 @@ static void a_nested_call_is_serial(void **state)
     free(t);
 }
 
+/* The child of a process that has threads has none of them, and does not wait for them. */
+static void a_forked_child_works_alone(void **state)
+{
+    (void)state;
+    tally *t = calloc(2, sizeof *t);
+    floe_cpu cpu = cpu_of(2);
+    t[0].threads = 2, t[1].threads = 1;
+    floe_cpu_parallel(&cpu, 100, count_body, &t[0]);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int bad = 0;
+        alarm(20); /* rather than forever */
+        floe_cpu_parallel(&cpu, 100, count_body, &t[1]);
+        for (uint64_t i = 0; i < COUNT; i++)
+            bad += t[1].seen[i] != (i < 100);
+        _exit(bad || t[1].clashes ? 1 : 0);
+    }
+    int status = -1;
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    free(t);
+}
+
 typedef struct probe {
     volatile double third[64];
     volatile float tiny[64];
@@ -161,6 +187,7 @@ int main(void)
         cmocka_unit_test(init_resolves_and_refuses),
         cmocka_unit_test(every_body_runs_once_and_workers_stay_apart),
         cmocka_unit_test(a_nested_call_is_serial),
+        cmocka_unit_test(a_forked_child_works_alone),
         cmocka_unit_test(arithmetic_is_ieee_inside_and_kept_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
