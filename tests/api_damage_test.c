@@ -2,10 +2,6 @@
 /* Streams that are cut, changed or lie: a status and a message, limits kept, and salvage of what is left. */
 #include "tests/api_kit.h"
 
-#ifndef FLOE_TEST_STRIDE
-#define FLOE_TEST_STRIDE 1 /* tests/CMakeLists.txt */
-#endif
-
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "container/container.h"
