@@ -197,7 +197,8 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_code_few_
     floe_dev_begin_early(); /* drafts and codes are there, the books' words perhaps not yet */
     __shared__ block_shared sh;
     const floe_place_state state = floe_place_state_of(call, call.place_state[0]);
-    const uint32_t ntiles = *call.status ? 0 : (uint32_t)call.chunks->view.ntiles;
+    /* the same for all threads, whatever others tell meanwhile */
+    const uint32_t ntiles = __syncthreads_or(*call.status != FLOE_OK) ? 0 : (uint32_t)call.chunks->view.ntiles;
     uint32_t tile;
     for (;;) {
         if (threadIdx.x == 0)

@@ -151,7 +151,7 @@ __launch_bounds__(FLOE_PLACE_THREADS,
 {
     floe_dev_begin_early(); /* drafts and codes are there; who places tiles waits for the books' words */
     FLOE_DYNAMIC_SHARED(block_shared, block);
-    if (*call.status) {
+    if (__syncthreads_or(*call.status != FLOE_OK)) { /* the same for all, whatever others tell meanwhile */
         floe_dev_wait();
         return;
     }

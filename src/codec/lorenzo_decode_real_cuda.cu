@@ -38,7 +38,8 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void lorenzo
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     const uint32_t warp = threadIdx.x / FLOE_WARP, slot = blockIdx.x * PACK_WARPS + warp;
-    if (slot < call.max_slots && !has_failed(call))
+    /* the same for all lanes, whatever others tell meanwhile */
+    if (slot < call.max_slots && !__any_sync(FLOE_ALL_LANES, has_failed(call)))
         tell(call, decode_slot(call, slot, stages + warp * STAGE_WORDS));
 }
 
