@@ -92,13 +92,15 @@ static void run_serial(uint64_t count, floe_task_fn body, void *arg)
 
 #ifdef _OPENMP
 /* Threads stay with the process that started them. Where one forks after that, as Python's workers do, its child would wait for
- * them forever: it works on one thread. */
+ * them forever: it works on one thread. The library's only writable global (tools/check-symbols): no context of the child's own
+ * would know. */
+static atomic_long team_starter;
+
 static bool may_start_team(void)
 {
-    static atomic_long starter;
     const long self = (long)getpid();
     long none = 0;
-    return atomic_compare_exchange_strong(&starter, &none, self) || none == self;
+    return atomic_compare_exchange_strong(&team_starter, &none, self) || none == self;
 }
 
 static void run_team(uint32_t threads, uint64_t count, floe_task_fn body, void *arg)
