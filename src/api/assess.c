@@ -6,6 +6,7 @@
 
 #include "api/ctx.h"
 #include "api/device.h"
+#include "api/given_field.h"
 #include "api/resolve.h"
 #include "api/struct_copy.h"
 #include "api/text.h"
@@ -81,10 +82,10 @@ static floe_status pair_make(const floe_field *original, const floe_field *decod
 {
     floe_field x, y;
     uint64_t nelems;
-    FLOE_TRY(floe_field_check(original, false, &x, err));
+    FLOE_TRY(floe_given_field(original, false, &x, err));
     FLOE_TRY(floe_place_check(x.dtype, x.place, err));
     if (decoded) {
-        FLOE_TRY(floe_field_check(decoded, false, &y, err));
+        FLOE_TRY(floe_given_field(decoded, false, &y, err));
         FLOE_TRY(fields_compare(&x, &y, err));
     }
     FLOE_TRY(floe_field_nelems(&x, &nelems));

@@ -7,6 +7,7 @@
 #include "api/ctx.h"
 #include "api/device.h"
 #include "api/device_stream.h"
+#include "api/given_field.h"
 #include "api/output.h"
 #include "api/params.h"
 #include "api/pipeline.h"
@@ -276,7 +277,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_field field;
     floe_params params;
     FLOE_CHECK(&ctx->err, call.nbytes && (call.dst || !call.capacity), FLOE_ERR_ARGUMENT, "no destination given");
-    FLOE_TRY(floe_field_check(given->field, false, &field, &ctx->err));
+    FLOE_TRY(floe_given_field(given->field, false, &field, &ctx->err));
     FLOE_TRY(floe_params_check(given->params, &params, &ctx->err));
     call.field = &field;
     call.params = &params;

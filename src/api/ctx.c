@@ -7,6 +7,7 @@
 
 #include "api/pipeline.h"
 #include "api/struct_copy.h"
+#include "backend/cuda_reach.h"
 #include "base/try.h"
 
 const char *floe_version(void) { return FLOE_VERSION_STRING; }
@@ -19,6 +20,8 @@ static floe_status workspace_check(const floe_ctx_options *o, floe_error *err)
                "workspace is NULL, but workspace_nbytes is %zu", o->workspace_nbytes);
     FLOE_CHECK(err, (uintptr_t)o->workspace % FLOE_ARENA_ALIGN == 0, FLOE_ERR_ARGUMENT,
                "workspace is not aligned to %d bytes", FLOE_ARENA_ALIGN);
+    FLOE_CHECK(err, floe_cuda_host_reaches(o->workspace), FLOE_ERR_ARGUMENT,
+               "workspace lies in device memory: device_workspace is for that");
     FLOE_CHECK(err, o->device_workspace || !o->device_workspace_nbytes, FLOE_ERR_ARGUMENT,
                "device_workspace is NULL, but device_workspace_nbytes is %zu", o->device_workspace_nbytes);
     FLOE_CHECK(err, (uintptr_t)o->device_workspace % 256 == 0, FLOE_ERR_ARGUMENT,

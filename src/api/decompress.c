@@ -5,6 +5,7 @@
 
 #include "api/chunking.h"
 #include "api/device.h"
+#include "api/given_field.h"
 #include "api/out_check.h"
 #include "api/pipeline.h"
 #include "api/resolve.h"
@@ -122,7 +123,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     const decompress_call *given = arg;
     decompress_call call = *given;
     floe_field out;
-    FLOE_TRY(floe_field_check(given->out, true, &out, &ctx->err));
+    FLOE_TRY(floe_given_field(given->out, true, &out, &ctx->err));
     call.out = &out;
     if (out.place == FLOE_DEVICE)
         return floe_device_enter(ctx, device_body, &call);

@@ -9,6 +9,7 @@
 #include "api/decibel.h"
 #include "api/device.h"
 #include "api/exact.h"
+#include "api/given_field.h"
 #include "api/out_check.h"
 #include "api/resolve.h"
 #include "api/resolve_math.h"
@@ -180,7 +181,7 @@ static floe_status stream_verify(floe_ctx *ctx, void *arg)
     verification v = {.squared_error = 0};
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(floe_field_check(call->original, false, &v.original, &ctx->err));
+    FLOE_TRY(floe_given_field(call->original, false, &v.original, &ctx->err));
     FLOE_CHECK(&ctx->err, v.original.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
                "floe_verify takes a field in host memory: the exact check is the CPU's, bring the field there");
     FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &v.source, &v.stream));

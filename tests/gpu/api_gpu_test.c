@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls on a GPU against the same calls on the CPU, by codec lorenzo; and what does not depend on the codec. */
+#include <floe/zfp.h>
+
 #include "tests/gpu/api_gpu_kit.h"
 
 static const gpu_case cases[] = {
@@ -407,6 +409,40 @@ static void device_memory_that_is_none(void **state)
     unmake(&m);
 }
 
+static void host_memory_that_is_none(void **state)
+{
+    (void)state;
+    made m = make(&cases[0]);
+    floe_field host = m.field, wrong = m.field;
+    floe_assess_report found;
+    floe_zfp_stream zfp;
+    floe_ctx *ctx;
+    uint64_t n;
+    wrong.data = m.dev_values;
+    assert_int_equal(floe_zfp_describe(cpu, &host, "abs=1e-3", 1, &zfp), FLOE_OK);
+    floe_ctx *all[] = {cpu, gpu, through};
+    for (int i = 0; i < 3; i++) {
+        const floe_status got[] = {floe_compress(all[i], &wrong, &m.params, m.stream, m.capacity, &n),
+                                   floe_compress(all[i], &wrong, &m.params, m.dev_stream, m.capacity, &n),
+                                   floe_decompress(all[i], m.stream, m.stream_nbytes, &wrong),
+                                   floe_decompress(all[i], m.dev_stream, m.stream_nbytes, &wrong),
+                                   floe_verify(all[i], m.stream, m.stream_nbytes, &wrong),
+                                   floe_assess(all[i], &wrong, NULL, NULL, &found),
+                                   floe_assess(all[i], &host, &wrong, NULL, &found),
+                                   floe_zfp_describe(all[i], &wrong, "rel=1e-3", 1, &zfp),
+                                   floe_zfp_compress(all[i], &wrong, &zfp, m.stream, m.capacity, &n, NULL),
+                                   floe_zfp_decompress(all[i], m.stream, m.stream_nbytes, &zfp, NULL, 0, &wrong)};
+        for (size_t k = 0; k < sizeof got / sizeof *got; k++)
+            if (got[k] != FLOE_ERR_ARGUMENT || !strstr(floe_ctx_message(all[i]), "but lies in device memory"))
+                fail_msg("context %d, call %d: status %d, \"%s\"", i, (int)k, (int)got[k], floe_ctx_message(all[i]));
+    }
+    floe_ctx_options options = {.size = sizeof options, .workspace = m.dev_stream, .workspace_nbytes = 4096};
+    assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_ERR_ARGUMENT);
+    assert_non_null(strstr(floe_ctx_message(ctx), "workspace lies in device memory"));
+    floe_ctx_free(&ctx);
+    unmake(&m);
+}
+
 /* Memory of other kinds that a GPU can reach, pinned or managed, is as good. */
 static void device_memory_of_other_kinds(void **state)
 {
@@ -489,6 +525,7 @@ int main(void)
                                        cmocka_unit_test(damage_is_told_alike),
                                        cmocka_unit_test(misuse),
                                        cmocka_unit_test(device_memory_that_is_none),
+                                       cmocka_unit_test(host_memory_that_is_none),
                                        cmocka_unit_test(device_memory_of_other_kinds),
                                        cmocka_unit_test(integers_are_refused)};
     the_cases = cases;
