@@ -177,7 +177,7 @@ static void call_make(floe_lorenzo_encode_call *call, const test_field *f)
     call->status = dev_alloc(8);
     call->place_nbytes = floe_lorenzo_place_nbytes(&call->grid);
     call->place_state[0] = dev_alloc(call->place_nbytes);
-    call->spill = dev_alloc(floe_lorenzo_spill_nbytes(f->dtype, &call->grid));
+    call->spill = dev_alloc(floe_lorenzo_spill_nbytes(call));
     call->drafts = dev_alloc(nslots * FLOE_DRAFT_SLOT_WORDS * size);
     call->draft_entries = dev_alloc(nslots * 4);
     call->draft_nwords = dev_alloc(nslots * 4);

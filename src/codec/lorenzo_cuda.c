@@ -77,7 +77,7 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
     const size_t value = floe_dtype_size(c->field.dtype);
     c->records = floe_arena_take(arena, nchunks, sizeof *c->records);
     c->end = floe_arena_take(arena, 1, sizeof *c->end);
-    c->spill = floe_arena_take(arena, floe_lorenzo_spill_nbytes(c->field.dtype, &c->grid), 1);
+    c->spill = floe_arena_take(arena, floe_lorenzo_spill_nbytes(c), 1);
     if (c->huffman) {
         c->drafts = floe_arena_take(arena, nslots * FLOE_DRAFT_SLOT_WORDS, value);
         c->draft_entries = floe_arena_take(arena, nslots, sizeof *c->draft_entries);

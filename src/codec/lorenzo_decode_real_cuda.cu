@@ -143,7 +143,7 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
     return result;
 }
 
-/* Tiles first .. end - 1 of a chunk. The whole block. */
+/* Tiles first .. end - 1 of a chunk. The whole block; wide: NULL in warps for which there is no tile. */
 FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint32_t first, uint32_t end,
                          huffman_shared *sh, void *wide)
 {
@@ -156,7 +156,7 @@ FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint3
     const huffman_opener opener = {floe_huffman_tables_load<floe_uint>(call.decoders + c, sh->table, entry, TABLE_ROOM),
                                    &sh->place[warp], wide};
     __syncthreads();
-    for (;;) {
+    while (wide) {
         uint32_t tile = floe_lane() == 0 ? atomicAdd(&sh->next, 1u) : 0;
         tile = __shfl_sync(FLOE_ALL_LANES, tile, 0);
         if (tile >= end)
@@ -166,6 +166,12 @@ FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint3
                    : rank == 2 ? decode_huffman<2>(chunk, w, tile, opener)
                                : decode_huffman<1>(chunk, w, tile, opener));
     }
+}
+
+/* Warps of a block that decode: one for each slot that it owns, if these are fewer. */
+FLOE_HD uint32_t huffman_workers(uint64_t nslots, uint32_t nblocks)
+{
+    return (uint32_t)floe_min64(floe_ceil_div(nslots, nblocks), HUFFMAN_WARPS);
 }
 
 /* A block owns an equal share of the slots, and takes its tiles chunk by chunk; a warp owns a tile. */
@@ -183,7 +189,8 @@ __launch_bounds__(FLOE_WARP *HUFFMAN_WARPS,
     const uint32_t warp = threadIdx.x / FLOE_WARP, slots = call.grid->slots;
     const uint64_t all = call.grid->nchunks * slots, share = floe_ceil_div(all, gridDim.x);
     const uint64_t begin = floe_min64(blockIdx.x * share, all), end = floe_min64(begin + share, all);
-    void *wide = (uint8_t *)call.spill + (uint64_t)(blockIdx.x * HUFFMAN_WARPS + warp) * WIDE_NBYTES;
+    const uint32_t nworkers = huffman_workers(call.max_slots, gridDim.x);
+    uint8_t *wide = (uint8_t *)call.spill + (uint64_t)(blockIdx.x * nworkers + warp) * WIDE_NBYTES;
     for (uint64_t at = begin; at < end;) {
         const uint32_t c = (uint32_t)(at / slots), first = (uint32_t)(at % slots);
         const uint32_t last = (uint32_t)floe_min64(first + (end - at), slots);
@@ -194,7 +201,7 @@ __launch_bounds__(FLOE_WARP *HUFFMAN_WARPS,
         if (call.book_bad[c])
             tell(call, TILE_BAD);
         else
-            decode_run(call, c, first, ntiles, sh, wide);
+            decode_run(call, c, first, ntiles, sh, warp < nworkers ? wide : NULL);
     }
 }
 
@@ -238,5 +245,6 @@ int FLOE_R(floe_lorenzo_decode_real_cuda)(const floe_lorenzo_decode_call *call, 
 
 uint64_t FLOE_R(floe_lorenzo_decode_spill_nbytes)(uint64_t max_slots)
 {
-    return (uint64_t)huffman_blocks(max_slots) * HUFFMAN_WARPS * WIDE_NBYTES;
+    const uint32_t nblocks = huffman_blocks(max_slots);
+    return nblocks ? (uint64_t)nblocks * huffman_workers(max_slots, nblocks) * WIDE_NBYTES : 0;
 }

@@ -161,7 +161,8 @@ bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);
-uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype, const floe_dev_grid *grid);
+/* Of such a field type, grid and encoder. */
+uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call);
 
 /* ---- decompression -------------------------------------------------------------------------------------------------- */
 

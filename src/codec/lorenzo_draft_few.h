@@ -16,9 +16,9 @@ int floe_lorenzo_draft_few_cuda(const floe_lorenzo_encode_call *call, void *stre
 /* rank: of the view. */
 int floe_lorenzo_draft_few_f32(const floe_lorenzo_encode_call *call, uint32_t rank, void *stream);
 int floe_lorenzo_draft_few_f64(const floe_lorenzo_encode_call *call, uint32_t rank, void *stream);
-/* What that needs of floe_lorenzo_encode_call.spill. */
-uint64_t floe_lorenzo_draft_few_spill_nbytes_f32(const floe_dev_grid *grid);
-uint64_t floe_lorenzo_draft_few_spill_nbytes_f64(const floe_dev_grid *grid);
+/* What that, and the kernel for few tiles of encoder pack, need of floe_lorenzo_encode_call.spill. */
+uint64_t floe_lorenzo_few_spill_nbytes_f32(const floe_dev_grid *grid);
+uint64_t floe_lorenzo_few_spill_nbytes_f64(const floe_dev_grid *grid);
 
 #ifdef __cplusplus
 }

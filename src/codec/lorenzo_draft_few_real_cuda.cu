@@ -368,11 +368,12 @@ FLOE_DEV void errors_tell(floe_dev_gathered *g, double error, double pw_error)
         atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(pw_error));
 }
 
-/* The long way, by a warp; also counts exceptions. buffer: shared memory for the values of a step. */
+/* The long way, by a warp, in device memory of the tile's own; also counts exceptions. buffer: shared memory for the values of a
+ * step. */
 FLOE_DEV made draft_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, uint32_t *buffer)
 {
     const uint32_t warp = split_warp();
-    uint32_t *scratch = call.spill + (uint64_t)(blockIdx.x * SPLIT_WARPS + warp) * SCRATCH_WORDS, ncells;
+    uint32_t *scratch = call.spill + (uint64_t)tile * SCRATCH_WORDS, ncells;
     floe_huffman_coder *coder = &sh.coders[warp];
     const sink out = {slot_of(call, tile), NULL, SLOT_WORDS, 0};
     tallies t;
@@ -585,7 +586,12 @@ int FLOE_R(floe_lorenzo_draft_few)(const floe_lorenzo_encode_call *call, uint32_
     return (int)(rank == 1 ? launch<1>(*call, s) : rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
 }
 
-uint64_t FLOE_R(floe_lorenzo_draft_few_spill_nbytes)(const floe_dev_grid *grid)
+/* Also of the kernel of lorenzo_few.cuh, whose blocks are as many. */
+uint64_t FLOE_R(floe_lorenzo_few_spill_nbytes)(const floe_dev_grid *grid)
 {
-    return (uint64_t)floe_place_blocks_of_tiles(grid, BLOCKS_A_PROCESSOR) * SPLIT_WARPS * SCRATCH_WORDS * 4;
+    enum { MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64 };
+    static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "as lorenzo_few.cuh has it");
+    const uint64_t drafts = (uint64_t)grid->slots * SCRATCH_WORDS;
+    const uint64_t tiles = floe_min64(grid->slots, MOST_BLOCKS) * SPLIT_SPILL_WORDS;
+    return grid->nchunks == 1 && grid->slots <= MOST_TILES ? 4 * floe_max64(drafts, tiles) : 0;
 }

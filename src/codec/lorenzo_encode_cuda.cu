@@ -40,12 +40,15 @@ bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
 
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_place_state_nbytes(grid); }
 
-uint64_t floe_lorenzo_spill_nbytes(floe_dtype dtype, const floe_dev_grid *grid)
+uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call)
 {
-    const bool f32 = dtype == FLOE_F32;
-    const uint64_t drafts =
-        f32 ? floe_max64(floe_lorenzo_encode_spill_nbytes_f32(grid), floe_lorenzo_draft_few_spill_nbytes_f32(grid))
-            : floe_max64(floe_lorenzo_encode_spill_nbytes_f64(grid), floe_lorenzo_draft_few_spill_nbytes_f64(grid));
-    const uint64_t counts = f32 ? floe_lorenzo_count_spill_nbytes_f32(grid) : floe_lorenzo_count_spill_nbytes_f64(grid);
-    return floe_max64(drafts, floe_max64(floe_lorenzo_code_spill_nbytes(dtype, grid), counts));
+    const floe_dev_grid *g = &call->grid;
+    const bool f32 = call->field.dtype == FLOE_F32;
+    const uint64_t few = f32 ? floe_lorenzo_few_spill_nbytes_f32(g) : floe_lorenzo_few_spill_nbytes_f64(g);
+    const uint64_t many = f32 ? floe_lorenzo_encode_spill_nbytes_f32(g) : floe_lorenzo_encode_spill_nbytes_f64(g);
+    if (!call->huffman)
+        return floe_max64(few, many);
+    const uint64_t counts = f32 ? floe_lorenzo_count_spill_nbytes_f32(g) : floe_lorenzo_count_spill_nbytes_f64(g);
+    const uint64_t code = floe_lorenzo_code_spill_nbytes(call->field.dtype, g);
+    return floe_max64(floe_max64(few, many), floe_max64(counts, code));
 }

@@ -388,8 +388,7 @@ int FLOE_R(floe_lorenzo_encode_real_cuda)(const floe_lorenzo_encode_call *call, 
                              : launch<3>(*call, attempt, s));
 }
 
-/* Also of the kernel of lorenzo_few.cuh. */
 uint64_t FLOE_R(floe_lorenzo_encode_spill_nbytes)(const floe_dev_grid *grid)
 {
-    return (uint64_t)floe_place_blocks_of_tiles(grid, BLOCKS_A_PROCESSOR) * FLOE_PLACE_WARPS * SPILL_WORDS * 4;
+    return (uint64_t)floe_place_blocks(grid, BLOCKS_A_PROCESSOR) * FLOE_PLACE_WARPS * SPILL_WORDS * 4;
 }

@@ -22,8 +22,13 @@ enum {
     SPLIT_STEPS = 2, /* of a warp: one word of descriptors */
     SPLIT_WARPS = FLOE_TILE_STEPS / SPLIT_STEPS,
     SPLIT_STEP_WORDS = LOOSE_WORDS, /* of a step's values */
-    SPLIT_BUFFER_WORDS = FLOE_TILE_STEPS * SPLIT_STEP_WORDS
+    SPLIT_BUFFER_WORDS = FLOE_TILE_STEPS * SPLIT_STEP_WORDS,
+    /* Device memory of a block: all that a warp's steps can take, for each warp; together they hold a whole tile, where one warp
+     * makes it the long way; and what that takes. */
+    SPLIT_PART_WORDS = (SPLIT_STEPS * FLOE_PACK_STEP_WORDS + 3) / 4 * 4,
+    SPLIT_SPILL_WORDS = (SPLIT_WARPS * SPLIT_PART_WORDS + SCRATCH_WORDS + 3) / 4 * 4
 };
+static_assert((int)(SPLIT_WARPS * SPLIT_PART_WORDS) >= (int)RAW_WORDS, "what is not raw is less");
 static_assert((int)SPLIT_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mode of its own number");
 
 /* What a warp has made of its steps: words without the descriptors. */

@@ -19,7 +19,7 @@ namespace
 {
 
 enum {
-    THREADS = FLOE_PLACE_THREADS,
+    THREADS = FLOE_WARP * SPLIT_WARPS,
     /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the
      * words of two steps at a ratio of 1.9; others go to the spill. */
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
@@ -30,7 +30,6 @@ enum {
     LOOKS = (MOST_TILES + THREADS - 1) / THREADS /* sizes that a thread looks at */
 };
 static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
-static_assert((int)SPLIT_WARPS == (int)FLOE_PLACE_WARPS, "spill is there for so many warps");
 
 /* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
  * before the tile is made, if it is one of those that blocks begin with. */
@@ -63,9 +62,16 @@ struct block_tile {
     uint32_t descriptors; /* of this warp's steps */
 };
 
-FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
+FLOE_DEV uint32_t *spill_of_block(const floe_lorenzo_encode_call &call)
 {
-    return call.spill + (uint64_t)(blockIdx.x * SPLIT_WARPS + split_warp()) * SPILL_WORDS;
+    return call.spill + (uint64_t)blockIdx.x * SPLIT_SPILL_WORDS;
+}
+
+/* Where this warp's steps of a tile go. */
+FLOE_DEV sink part_of_warp(const floe_lorenzo_encode_call &call, uint32_t *memory)
+{
+    return {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS,
+            spill_of_block(call) + split_warp() * SPLIT_PART_WORDS, STAGE_WORDS, SPLIT_PART_WORDS};
 }
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
@@ -167,17 +173,19 @@ FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const fast_result &r, 
     return t;
 }
 
-/* The long way, by one warp; also counts exceptions. */
-FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &out,
+/* The long way, by the first warp, behind whose part the other parts give way; also counts exceptions. By a block. */
+FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &part,
                               uint32_t *buffer)
 {
+    enum { PARTS_WORDS = SPLIT_WARPS * SPLIT_PART_WORDS };
     const uint32_t lane = floe_lane(), warp = split_warp();
     if (lane == 0)
         sh.error[warp] = 0;
+    __syncthreads(); /* the others have left their parts */
     if (warp == 0) {
+        const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
         tallies t;
-        const made m =
-            encode_any(&sh.chunk, tile, false, (floe_int *)buffer, spill_of_warp(call) + 2 * RAW_WORDS, out, t);
+        const made m = encode_any(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
         const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
         if (lane == 0) {
             floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];
@@ -466,8 +474,7 @@ FLOE_DEV bool encode_few(const floe_lorenzo_encode_call &call, const floe_lorenz
     for (;;) {
         const uint32_t tile = read_anew(sh.tile);
         if (tile < sh.chunk.view.ntiles) {
-            const sink out = {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS, spill_of_warp(call),
-                              STAGE_WORDS, RAW_WORDS};
+            const sink out = part_of_warp(call, memory);
             const bool whole = fetch_tile<RANK>(sh, tile, had, early, memory);
             if (read_anew(sh.lost)) {
                 leave_tile(call, sh);

@@ -188,7 +188,7 @@ static inline void begin_encoding(const field *f, encoding *e)
     c->place_nbytes = floe_lorenzo_place_nbytes(&c->grid);
     for (int i = 0; i < 2; i++)
         c->place_state[i] = dev_take(c->place_nbytes, 0);
-    c->spill = dev_take(floe_lorenzo_spill_nbytes(f->params.dtype, &c->grid), DIRT);
+    c->spill = dev_take(floe_lorenzo_spill_nbytes(c), DIRT);
     c->drafts = dev_take(4 * draft_words, DIRT);
     c->draft_entries = dev_take(4 * nslots, DIRT);
     c->draft_nwords = dev_take(4 * nslots, DIRT);
