@@ -5,6 +5,8 @@
 #ifndef FLOE_BASE_REAL_H
 #define FLOE_BASE_REAL_H
 
+#include "base/hd.h"
+
 #include <stdint.h>
 
 #ifndef FLOE_REAL_BITS

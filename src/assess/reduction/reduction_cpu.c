@@ -15,8 +15,6 @@
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 #if FLOE_REAL_BITS == 32
 #define BITS_OF   floe_bits_f32
 #define CLASS_OF  floe_value_class_f32
@@ -84,17 +82,17 @@ enum { LANES = FLOE_REDUCTION_LANES };
 typedef double vec __attribute__((vector_size(8 * FLOE_REDUCTION_LANES)));
 typedef int64_t ivec __attribute__((vector_size(8 * FLOE_REDUCTION_LANES)));
 
-ALWAYS_INLINE vec load(const double *p)
+FLOE_INLINE vec load(const double *p)
 {
     vec v;
     memcpy(&v, p, sizeof v);
     return v;
 }
-ALWAYS_INLINE void store(double *p, vec v) { memcpy(p, &v, sizeof v); }
-ALWAYS_INLINE vec all(double v) { return (vec){v, v, v, v}; }
-ALWAYS_INLINE vec where(ivec mask, vec a, vec b) { return (vec)(((ivec)a & mask) | ((ivec)b & ~mask)); }
-ALWAYS_INLINE vec magnitude(vec v) { return (vec)((ivec)v & INT64_MAX); }
-ALWAYS_INLINE vec larger(vec a, vec b)
+FLOE_INLINE void store(double *p, vec v) { memcpy(p, &v, sizeof v); }
+FLOE_INLINE vec all(double v) { return (vec){v, v, v, v}; }
+FLOE_INLINE vec where(ivec mask, vec a, vec b) { return (vec)(((ivec)a & mask) | ((ivec)b & ~mask)); }
+FLOE_INLINE vec magnitude(vec v) { return (vec)((ivec)v & INT64_MAX); }
+FLOE_INLINE vec larger(vec a, vec b)
 {
 #if FLOE_AVX2
     return (vec)_mm256_max_pd((__m256d)a, (__m256d)b);
@@ -110,8 +108,8 @@ typedef struct quad {
     bool whole; /* all of them; a constant wherever it is looked at */
 } quad;
 
-ALWAYS_INLINE vec only(const quad *q, vec v) { return q->whole ? v : (vec)((ivec)v & q->mask); }
-ALWAYS_INLINE vec topped(const quad *q, vec top, vec v)
+FLOE_INLINE vec only(const quad *q, vec v) { return q->whole ? v : (vec)((ivec)v & q->mask); }
+FLOE_INLINE vec topped(const quad *q, vec top, vec v)
 {
     return larger(q->whole ? v : where(q->mask, v, all(-__builtin_inf())), top);
 }
@@ -123,7 +121,7 @@ typedef struct state {
     ivec count[2];
 } state;
 
-ALWAYS_INLINE void errors_add(const quad *q, state *s)
+FLOE_INLINE void errors_add(const quad *q, state *s)
 {
     const vec e = only(q, q->y - q->x), a = magnitude(e);
     s->sum[0] += e;
@@ -134,7 +132,7 @@ ALWAYS_INLINE void errors_add(const quad *q, state *s)
     s->top[2] = topped(q, s->top[2], -a);
 }
 
-ALWAYS_INLINE void values_add(const quad *q, vec v, vec pivot, state *s)
+FLOE_INLINE void values_add(const quad *q, vec v, vec pivot, state *s)
 {
     const vec d = only(q, v - pivot), d2 = d * d;
     s->sum[0] += d;
@@ -145,10 +143,10 @@ ALWAYS_INLINE void values_add(const quad *q, vec v, vec pivot, state *s)
     s->top[1] = topped(q, s->top[1], -v);
     s->count[0] -= (ivec)(v == all(0)) & q->mask;
 }
-ALWAYS_INLINE void originals_add(const quad *q, state *s) { values_add(q, q->x, s->pivot[0], s); }
-ALWAYS_INLINE void decoded_add(const quad *q, state *s) { values_add(q, q->y, s->pivot[1], s); }
+FLOE_INLINE void originals_add(const quad *q, state *s) { values_add(q, q->x, s->pivot[0], s); }
+FLOE_INLINE void decoded_add(const quad *q, state *s) { values_add(q, q->y, s->pivot[1], s); }
 
-ALWAYS_INLINE void products_add(const quad *q, state *s)
+FLOE_INLINE void products_add(const quad *q, state *s)
 {
     const vec e = only(q, q->y - q->x), dx = only(q, q->x - s->pivot[0]), dy = only(q, q->y - s->pivot[1]);
     const ivec zero = (ivec)(q->x == all(0)), divides = q->mask & ~zero;
@@ -163,7 +161,7 @@ ALWAYS_INLINE void products_add(const quad *q, state *s)
 }
 
 /* add is a constant wherever this is inlined. */
-ALWAYS_INLINE void round_run(const floe_reduction_block *b, void (*add)(const quad *, state *), state *s)
+FLOE_INLINE void round_run(const floe_reduction_block *b, void (*add)(const quad *, state *), state *s)
 {
     uint32_t i = 0;
     for (; i + LANES <= b->n; i += LANES) {
@@ -183,8 +181,8 @@ typedef struct round_places {
     uint32_t nsums, sum, ntops, top, ncounts, count[2];
 } round_places;
 
-ALWAYS_INLINE void round_take(const floe_reduction_block *b, void (*add)(const quad *, state *), const double *pivot,
-                              round_places at, floe_reduction_lanes *lanes)
+FLOE_INLINE void round_take(const floe_reduction_block *b, void (*add)(const quad *, state *), const double *pivot,
+                            round_places at, floe_reduction_lanes *lanes)
 {
     state s = {.pivot = {all(pivot[0]), all(pivot[1])}};
     for (uint32_t k = 0; k < at.nsums; k++)
@@ -225,7 +223,7 @@ void FLOE_V(floe_reduction_add)(const void *x, const void *y, uint32_t n, const 
 /* ---- bins -------------------------------------------------------------------------------------------------------- */
 
 /* floe_bins_index less the frame's first bin, of LANES values: rounded to the nearest whole number by 1.5 * 2^52, then down. */
-ALWAYS_INLINE void bins_store(vec v, vec per_width, vec first, uint64_t *bin)
+FLOE_INLINE void bins_store(vec v, vec per_width, vec first, uint64_t *bin)
 {
     const vec magic = all(0x1.8p52), widths = v * per_width, nearest = (widths + magic) - magic;
     const ivec above = (ivec)(nearest > widths), tiny = (ivec)(widths == all(0)) & (ivec)(v < all(0));
@@ -234,7 +232,7 @@ ALWAYS_INLINE void bins_store(vec v, vec per_width, vec first, uint64_t *bin)
     memcpy(bin, &bits, sizeof bits);
 }
 
-ALWAYS_INLINE uint32_t ratio_of(double e, double x, uint32_t nbits, uint32_t none)
+FLOE_INLINE uint32_t ratio_of(double e, double x, uint32_t nbits, uint32_t none)
 {
 #if FLOE_REAL_BITS == 32
     const uint32_t bin = floe_log_bins_f32((float)e / (float)x, nbits);

@@ -13,8 +13,6 @@
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 /* ---- vectors ------------------------------------------------------------------------------------------------------- */
 
 /* Vectors of the compiler (GCC and clang): one source for both element types and all instruction sets. */
@@ -22,19 +20,19 @@ enum { LANES = 32 / sizeof(floe_uint) };
 typedef floe_uint vec __attribute__((vector_size(32)));
 typedef floe_int ivec __attribute__((vector_size(32)));
 
-ALWAYS_INLINE vec load(const floe_uint *p)
+FLOE_INLINE vec load(const floe_uint *p)
 {
     vec v;
     memcpy(&v, p, sizeof v);
     return v;
 }
 
-ALWAYS_INLINE void store(floe_uint *p, vec v) { memcpy(p, &v, sizeof v); }
+FLOE_INLINE void store(floe_uint *p, vec v) { memcpy(p, &v, sizeof v); }
 
-ALWAYS_INLINE vec zigzag(vec r) { return (r << 1) ^ (vec)((ivec)r >> (FLOE_REAL_BITS - 1)); }
+FLOE_INLINE vec zigzag(vec r) { return (r << 1) ^ (vec)((ivec)r >> (FLOE_REAL_BITS - 1)); }
 
 /* min(u, FLOE_LORENZO_CAP) */
-ALWAYS_INLINE vec capped(vec u)
+FLOE_INLINE vec capped(vec u)
 {
 #if FLOE_AVX2 && FLOE_REAL_BITS == 32
     return (vec)_mm256_min_epu32((__m256i)u, _mm256_set1_epi32((int)FLOE_LORENZO_CAP));
@@ -57,8 +55,8 @@ typedef struct block {
 
 /* p of LANES values of a row; `first` stands in for the first one of the row, which the formula does not fit. row[-1] is
  * read but not used. */
-ALWAYS_INLINE vec differences(const floe_uint *row, const floe_uint *above, uint32_t mode, floe_uint base, uint32_t x,
-                              floe_uint first)
+FLOE_INLINE vec differences(const floe_uint *row, const floe_uint *above, uint32_t mode, floe_uint base, uint32_t x,
+                            floe_uint first)
 {
     vec p;
     if (mode == FLOE_LORENZO_NONE)
@@ -75,7 +73,7 @@ ALWAYS_INLINE vec differences(const floe_uint *row, const floe_uint *above, uint
 }
 
 /* All ones in the lanes below `inside`. */
-ALWAYS_INLINE vec lanes_below(uint32_t inside)
+FLOE_INLINE vec lanes_below(uint32_t inside)
 {
     vec lane;
     for (uint32_t i = 0; i < LANES; i++)
@@ -84,9 +82,9 @@ ALWAYS_INLINE vec lanes_below(uint32_t inside)
 }
 
 /* The rows of one row of groups, at column x. keep: candidates and bits; sums: sums. */
-ALWAYS_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                              const floe_int *corners, uint32_t rank, uint32_t mode, uint32_t band, uint32_t x,
-                              bool keep, bool sums, block *b)
+FLOE_INLINE void fill_block(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                            const floe_int *corners, uint32_t rank, uint32_t mode, uint32_t band, uint32_t x, bool keep,
+                            bool sums, block *b)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const floe_uint base = (floe_uint)walk->base;
@@ -135,7 +133,7 @@ typedef struct group_cost {
     floe_uint bits[2], sum[2];
 } group_cost;
 
-ALWAYS_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, uint32_t n)
+FLOE_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, uint32_t n)
 {
     for (int i = 0; i < 2; i++)
         for (uint32_t x = from; x < from + n; x++) {
@@ -145,7 +143,7 @@ ALWAYS_INLINE void add_columns(group_cost *cost, const block *b, uint32_t from, 
 }
 
 /* The costs of the groups of a block whose groups are 4 columns wide. */
-ALWAYS_INLINE void costs_of_block(const block *b, group_cost *cost)
+FLOE_INLINE void costs_of_block(const block *b, group_cost *cost)
 {
 #if FLOE_AVX2 && FLOE_REAL_BITS == 32
     __m256i deep = (__m256i)load(b->bits[0]), flat = (__m256i)load(b->bits[1]);
@@ -177,7 +175,7 @@ static uint32_t width_of(floe_uint bits)
 /* ---- encode -------------------------------------------------------------------------------------------------------- */
 
 /* Chooses for a group. Returns the candidate: 0 deep, 1 flat. */
-ALWAYS_INLINE uint32_t choose_candidate(const group_cost *cost, uint32_t group, floe_step *step)
+FLOE_INLINE uint32_t choose_candidate(const group_cost *cost, uint32_t group, floe_step *step)
 {
     uint32_t deep = width_of(cost->bits[0]), flat = width_of(cost->bits[1]);
     /* flat only where that is narrower, or as narrow and smaller in sum; sums that nobody asked for are 0 */
@@ -188,8 +186,8 @@ ALWAYS_INLINE uint32_t choose_candidate(const group_cost *cost, uint32_t group, 
 }
 
 /* The value that predicts the first one of each plane; leaves the one for the next step. */
-ALWAYS_INLINE void find_corners(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                uint32_t rank, floe_int *corners)
+FLOE_INLINE void find_corners(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
+                              floe_int *corners)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const uint32_t area = g.step_y * g.step_x;
@@ -200,8 +198,8 @@ ALWAYS_INLINE void find_corners(FLOE_R(floe_lorenzo) * walk, const floe_step_box
 }
 
 /* Groups of 4 columns: LANES / 4 of them in a block. */
-ALWAYS_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                 const floe_int *corners, uint32_t rank, uint32_t mode, bool by_sum, floe_step *step)
+FLOE_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                               const floe_int *corners, uint32_t rank, uint32_t mode, bool by_sum, floe_step *step)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     uint32_t group = 0;
@@ -220,8 +218,8 @@ ALWAYS_INLINE void encode_blocks(FLOE_R(floe_lorenzo) * walk, const floe_step_bo
 }
 
 /* Rank 1: a group is a row of several blocks. */
-ALWAYS_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                               const floe_int *corners, uint32_t mode, bool by_sum, floe_step *step)
+FLOE_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                             const floe_int *corners, uint32_t mode, bool by_sum, floe_step *step)
 {
     enum { BLOCKS = FLOE_GROUP_VALUES / LANES };
     for (uint32_t group = 0; group < FLOE_STEP_GROUPS; group++) {
@@ -237,8 +235,8 @@ ALWAYS_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box 
     }
 }
 
-ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
-                               uint32_t mode, bool by_sum, floe_step *step)
+FLOE_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
+                             uint32_t mode, bool by_sum, floe_step *step)
 {
     floe_int corners[BLOCK_ROWS];
     find_corners(walk, box, q, rank, corners);
@@ -249,8 +247,8 @@ ALWAYS_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box 
         encode_blocks(walk, box, q, corners, rank, mode, by_sum, step);
 }
 
-ALWAYS_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                       uint32_t rank, bool by_sum, floe_step *step)
+FLOE_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                     uint32_t rank, bool by_sum, floe_step *step)
 {
     switch (walk->mode) {
     case FLOE_LORENZO_XY: encode_step(walk, box, q, rank, FLOE_LORENZO_XY, by_sum, step); break;
@@ -260,8 +258,8 @@ ALWAYS_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_s
     }
 }
 
-ALWAYS_INLINE void encode_step_of_rank(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                       bool by_sum, floe_step *step)
+FLOE_INLINE void encode_step_of_rank(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
+                                     bool by_sum, floe_step *step)
 {
     switch (walk->rank) {
     case 1: encode_step_of_mode(walk, box, q, 1, by_sum, step); break;
@@ -294,7 +292,7 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
 
 /* About 8 times the bits a value that a mode needs, summed over the groups of the step. */
-ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
+FLOE_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const uint32_t groups = rank == 1 ? 1 : LANES / 4, columns = rank == 1 ? g.group_x : LANES; /* at a time */
@@ -322,7 +320,7 @@ ALWAYS_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_b
     return total;
 }
 
-ALWAYS_INLINE uint32_t cost_of_mode(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
+FLOE_INLINE uint32_t cost_of_mode(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
 {
     switch (mode) {
     case FLOE_LORENZO_XY: return mode_cost(rank, FLOE_LORENZO_XY, box, q);
@@ -352,7 +350,7 @@ uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, co
 /* ---- decode -------------------------------------------------------------------------------------------------------- */
 
 /* Running sums of the lanes, on top of *carry (the same in all lanes), which becomes the last sum. */
-ALWAYS_INLINE vec running_sums(vec v, vec *carry)
+FLOE_INLINE vec running_sums(vec v, vec *carry)
 {
 #if FLOE_AVX2 && FLOE_REAL_BITS == 32
     __m256i sums = (__m256i)v;
@@ -377,7 +375,7 @@ ALWAYS_INLINE vec running_sums(vec v, vec *carry)
     return v;
 }
 
-ALWAYS_INLINE vec unzigzag(vec u) { return (u >> 1) ^ -(u & 1); }
+FLOE_INLINE vec unzigzag(vec u) { return (u >> 1) ^ -(u & 1); }
 
 /* Where a row of values lies inside its groups. */
 typedef struct row_place {
@@ -386,7 +384,7 @@ typedef struct row_place {
 } row_place;
 
 /* LANES residuals of a row from column x on, and which of them have no plane before them: all ones where flat. */
-ALWAYS_INLINE vec row_residuals(const floe_step *step, row_place place, uint32_t rank, uint32_t x, vec *flat)
+FLOE_INLINE vec row_residuals(const floe_step *step, row_place place, uint32_t rank, uint32_t x, vec *flat)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     vec r;
@@ -414,9 +412,9 @@ ALWAYS_INLINE vec row_residuals(const floe_step *step, row_place place, uint32_t
 }
 
 /* One row: residuals -> p (kept in before) -> q. column: the sums along y so far, where the mode has them. */
-ALWAYS_INLINE void decode_row(const floe_step *step, row_place place, uint32_t rank, uint32_t mode, bool any_flat,
-                              bool is_first, floe_uint first, floe_uint base, floe_uint *before, floe_uint *column,
-                              floe_uint *q)
+FLOE_INLINE void decode_row(const floe_step *step, row_place place, uint32_t rank, uint32_t mode, bool any_flat,
+                            bool is_first, floe_uint first, floe_uint base, floe_uint *before, floe_uint *column,
+                            floe_uint *q)
 {
     const uint32_t nx = floe_tile_geometry_of(rank).step_x;
     const bool along_x = mode == FLOE_LORENZO_XY || mode == FLOE_LORENZO_X || (mode == FLOE_LORENZO_Y && is_first);
@@ -444,8 +442,8 @@ ALWAYS_INLINE void decode_row(const floe_step *step, row_place place, uint32_t r
     }
 }
 
-ALWAYS_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
-                               uint32_t rank, uint32_t mode, bool any_flat, floe_uint *q)
+FLOE_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
+                             uint32_t rank, uint32_t mode, bool any_flat, floe_uint *q)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const floe_uint base = (floe_uint)walk->base;
@@ -468,8 +466,8 @@ ALWAYS_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box 
     }
 }
 
-ALWAYS_INLINE void decode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
-                                       uint32_t rank, bool any_flat, floe_uint *q)
+FLOE_INLINE void decode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
+                                     uint32_t rank, bool any_flat, floe_uint *q)
 {
     if (rank < 3) { /* the codec refuses the other modes */
         if (walk->mode == FLOE_LORENZO_X)

@@ -42,7 +42,7 @@ static void get_wide_plane(zfp_reader *r, uint32_t *n, floe_zfp_planes *planes, 
 
 /* Up to `precision` planes -> coefficients in base -2, or nothing where block is NULL. False: all
  * are 0, and nothing was written. */
-ALWAYS_INLINE bool get_planes(zfp_reader *r, const tables *t, uint32_t rank, uint32_t precision, floe_uint *block)
+FLOE_INLINE bool get_planes(zfp_reader *r, const tables *t, uint32_t rank, uint32_t precision, floe_uint *block)
 {
     const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
     if (rank == 1) {
@@ -73,7 +73,7 @@ ALWAYS_INLINE bool get_planes(zfp_reader *r, const tables *t, uint32_t rank, uin
 
 /* ---- blocks ---------------------------------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE void from_negabinary(floe_uint *block, uint32_t rank)
+FLOE_INLINE void from_negabinary(floe_uint *block, uint32_t rank)
 {
     for (uint32_t i = 0; i < 1u << 2 * rank; i += FLOE_ZFP_SIDE) {
         zfp_row v;
@@ -84,8 +84,8 @@ ALWAYS_INLINE void from_negabinary(floe_uint *block, uint32_t rank)
 }
 
 /* Coefficients that are all 0 are values that are. */
-ALWAYS_INLINE void get_whole(zfp_reader *r, const tables *t, zfp_step step, uint32_t rank, uint32_t precision,
-                             floe_uint *block)
+FLOE_INLINE void get_whole(zfp_reader *r, const tables *t, zfp_step step, uint32_t rank, uint32_t precision,
+                           floe_uint *block)
 {
     const bool any = get_planes(r, t, rank, precision, block);
     if (block && any) {
@@ -96,14 +96,14 @@ ALWAYS_INLINE void get_whole(zfp_reader *r, const tables *t, zfp_step step, uint
     }
 }
 
-ALWAYS_INLINE void get_whole_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
+FLOE_INLINE void get_whole_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
 {
     const uint32_t precision = (uint32_t)zfp_get(r, FLOE_ZFP_PREC_BITS) + 1;
     get_whole(r, t, ZFP_SUM, rank, precision, block);
 }
 
-ALWAYS_INLINE void get_real(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank,
-                            floe_uint *block)
+FLOE_INLINE void get_real(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank,
+                          floe_uint *block)
 {
     const uint32_t head = (uint32_t)floe_zfp_window(r->src, r->at) & ((2u << FLOE_ZFP_EXP_BITS) - 1);
     zfp_skip(r, head & 1 ? 1 + FLOE_ZFP_EXP_BITS : 1); /* no block has less room than for its head */
@@ -118,7 +118,7 @@ ALWAYS_INLINE void get_real(zfp_reader *r, const tables *t, const floe_zfp_param
         zfp_to_real(block, rank, e, block);
 }
 
-ALWAYS_INLINE void get_real_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
+FLOE_INLINE void get_real_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
 {
     if (!zfp_get(r, 1)) {
         if (block)
@@ -137,8 +137,8 @@ ALWAYS_INLINE void get_real_reversibly(zfp_reader *r, const tables *t, uint32_t 
 }
 
 /* One block of any kind; block may be NULL. Returns its bits. */
-ALWAYS_INLINE uint32_t get_block(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank,
-                                 bool real, floe_uint *block)
+FLOE_INLINE uint32_t get_block(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank, bool real,
+                               floe_uint *block)
 {
     const bool reversible = params->minexp < FLOE_ZFP_MIN_EXP;
     r->left = params->maxbits;
@@ -176,8 +176,8 @@ static void decoder_init(decoder *d, const floe_zfp_source *s, uint32_t block_bi
 }
 
 /* The next block. False: it does not end in the source. */
-ALWAYS_INLINE bool next_block(floe_zfp_source *s, decoder *d, const floe_zfp_params *params, uint32_t rank, bool real,
-                              floe_uint *block, uint32_t *nbits)
+FLOE_INLINE bool next_block(floe_zfp_source *s, decoder *d, const floe_zfp_params *params, uint32_t rank, bool real,
+                            floe_uint *block, uint32_t *nbits)
 {
     zfp_reader r = {.src = s->src, .at = s->at};
     if (s->at > s->nbits)
@@ -196,8 +196,8 @@ ALWAYS_INLINE bool next_block(floe_zfp_source *s, decoder *d, const floe_zfp_par
     return true;
 }
 
-ALWAYS_INLINE bool decode(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first, uint64_t count,
-                          floe_zfp_source *s, uint32_t rank, bool real)
+FLOE_INLINE bool decode(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first, uint64_t count,
+                        floe_zfp_source *s, uint32_t rank, bool real)
 {
     decoder d;
     decoder_init(&d, s, floe_zfp_block_bits(params, array->type, rank), rank);
@@ -215,8 +215,8 @@ ALWAYS_INLINE bool decode(const floe_zfp_array *array, const floe_zfp_params *pa
     return true;
 }
 
-ALWAYS_INLINE bool measure(floe_zfp_type type, const floe_zfp_params *params, uint64_t count, floe_zfp_source *s,
-                           uint16_t *lengths, uint32_t rank, bool real)
+FLOE_INLINE bool measure(floe_zfp_type type, const floe_zfp_params *params, uint64_t count, floe_zfp_source *s,
+                         uint16_t *lengths, uint32_t rank, bool real)
 {
     decoder d;
     decoder_init(&d, s, floe_zfp_block_bits(params, type, rank), rank);

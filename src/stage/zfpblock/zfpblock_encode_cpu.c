@@ -18,7 +18,7 @@ typedef struct coder {
 /* ---- planes ---------------------------------------------------------------------------------------------------------- */
 
 /* One plane of `size` (up to 64) coefficients, of which n are known. Returns how many are known behind it. */
-ALWAYS_INLINE uint32_t put_plane(floe_zfp_writer *w, uint64_t x, uint32_t n, uint32_t size)
+FLOE_INLINE uint32_t put_plane(floe_zfp_writer *w, uint64_t x, uint32_t n, uint32_t size)
 {
     if (n == size) {
         floe_zfp_put_long(w, x, n);
@@ -71,8 +71,8 @@ static uint32_t put_wide_plane(floe_zfp_writer *w, const floe_zfp_planes *planes
 
 /* The highest `precision` planes, or as many as the block has room for, and a bit more. block: coefficients in base -2;
  * any: the or of them. */
-ALWAYS_INLINE void put_planes(floe_zfp_writer *w, const coder *c, const floe_uint *block, floe_uint any, uint32_t rank,
-                              uint32_t precision)
+FLOE_INLINE void put_planes(floe_zfp_writer *w, const coder *c, const floe_uint *block, floe_uint any, uint32_t rank,
+                            uint32_t precision)
 {
     const uint32_t low = precision < FLOE_REAL_BITS ? FLOE_REAL_BITS - precision : 0;
     const uint32_t used = any ? floe_top_bit(any) + 1 : 0, high = used > low ? used : low;
@@ -91,7 +91,7 @@ ALWAYS_INLINE void put_planes(floe_zfp_writer *w, const coder *c, const floe_uin
 /* ---- blocks ---------------------------------------------------------------------------------------------------------- */
 
 /* Base -2, in place. Returns the or of all. */
-ALWAYS_INLINE floe_uint to_negabinary(floe_uint *block, uint32_t rank)
+FLOE_INLINE floe_uint to_negabinary(floe_uint *block, uint32_t rank)
 {
     floe_uint any = 0;
     for (uint32_t i = 0; i < 1u << 2 * rank; i++) {
@@ -101,14 +101,14 @@ ALWAYS_INLINE floe_uint to_negabinary(floe_uint *block, uint32_t rank)
     return any;
 }
 
-ALWAYS_INLINE void put_whole(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, uint32_t precision)
+FLOE_INLINE void put_whole(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, uint32_t precision)
 {
     zfp_transform(ZFP_LIFT, block, rank);
     const floe_uint any = to_negabinary(block, rank);
     put_planes(w, c, block, any, rank, precision);
 }
 
-ALWAYS_INLINE void put_whole_reversibly(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank)
+FLOE_INLINE void put_whole_reversibly(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank)
 {
     zfp_transform(ZFP_DIFFER, block, rank);
     const floe_uint any = to_negabinary(block, rank);
@@ -118,7 +118,7 @@ ALWAYS_INLINE void put_whole_reversibly(floe_zfp_writer *w, const coder *c, floe
     put_planes(w, c, block, any, rank, precision);
 }
 
-ALWAYS_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
+FLOE_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
 {
     floe_uint whole[FLOE_ZFP_BLOCK_VALUES];
     bool finite;
@@ -134,7 +134,7 @@ ALWAYS_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint 
 }
 
 /* Whole numbers that give the very values back. False: there are none. */
-ALWAYS_INLINE bool to_whole_exactly(const floe_uint *block, uint32_t rank, int32_t e, bool finite, floe_uint *whole)
+FLOE_INLINE bool to_whole_exactly(const floe_uint *block, uint32_t rank, int32_t e, bool finite, floe_uint *whole)
 {
     floe_uint back[FLOE_ZFP_BLOCK_VALUES], lost = 0;
     if (!finite)
@@ -152,7 +152,7 @@ ALWAYS_INLINE bool to_whole_exactly(const floe_uint *block, uint32_t rank, int32
 }
 
 /* All zero: 0. Whole numbers: 1, 0, exponent. Bit patterns: 1, 1. */
-ALWAYS_INLINE void put_real_reversibly(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
+FLOE_INLINE void put_real_reversibly(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
 {
     floe_uint whole[FLOE_ZFP_BLOCK_VALUES];
     bool finite;
@@ -171,7 +171,7 @@ ALWAYS_INLINE void put_real_reversibly(floe_zfp_writer *w, const coder *c, const
 }
 
 /* Cuts what was put since bit `start` to maxbits, or fills it up to minbits. Returns how much it is. */
-ALWAYS_INLINE uint32_t fit(floe_zfp_writer *w, const floe_zfp_params *params, uint64_t start)
+FLOE_INLINE uint32_t fit(floe_zfp_writer *w, const floe_zfp_params *params, uint64_t start)
 {
     uint64_t nbits = floe_zfp_written(w) - start;
     if (nbits > params->maxbits) {
@@ -187,8 +187,8 @@ ALWAYS_INLINE uint32_t fit(floe_zfp_writer *w, const floe_zfp_params *params, ui
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------ */
 
-ALWAYS_INLINE uint64_t encode(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first,
-                              uint64_t count, uint8_t *dst, uint16_t *lengths, uint32_t rank, bool real)
+FLOE_INLINE uint64_t encode(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first, uint64_t count,
+                            uint8_t *dst, uint16_t *lengths, uint32_t rank, bool real)
 {
     const bool reversible = params->minexp < FLOE_ZFP_MIN_EXP;
     floe_zfp_writer w = {.base = dst, .at = dst};

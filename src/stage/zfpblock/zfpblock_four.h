@@ -30,7 +30,7 @@ typedef struct zfp_four_codes {
     uint16_t of[1 << ZFP_FOUR][1 << ZFP_FOUR];
 } zfp_four_codes;
 
-ALWAYS_INLINE zfp_four zfp_four_of(uint32_t known, uint32_t plane)
+FLOE_INLINE zfp_four zfp_four_of(uint32_t known, uint32_t plane)
 {
     uint32_t code = plane & ((1u << known) - 1), nbits = known, n = known;
     for (uint32_t rest = plane >> n; rest;) {
@@ -56,7 +56,7 @@ static inline void zfp_four_codes_init(zfp_four_codes *codes)
 }
 
 /* Bit k of each coefficient: a plane's order is that of the block. */
-ALWAYS_INLINE uint32_t zfp_four_plane(const floe_uint *block, uint32_t k)
+FLOE_INLINE uint32_t zfp_four_plane(const floe_uint *block, uint32_t k)
 {
 #if FLOE_AVX2 && FLOE_REAL_BITS == 32
     const __m128i v = _mm_loadu_si128((const __m128i *)block);
@@ -71,8 +71,8 @@ ALWAYS_INLINE uint32_t zfp_four_plane(const floe_uint *block, uint32_t k)
 }
 
 /* Planes high - 1 down to low, or until the writer has come to `stop`. */
-ALWAYS_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes, const floe_uint *block, uint32_t low,
-                                 uint32_t high, const uint8_t *stop)
+FLOE_INLINE void zfp_put_fours(floe_zfp_writer *w, const zfp_four_codes *codes, const floe_uint *block, uint32_t low,
+                               uint32_t high, const uint8_t *stop)
 {
     const uint64_t left = stop > w->at ? 8 * (uint64_t)(stop - w->at) : 0; /* after so many bits it is worth a look */
     const uint32_t full = (uint32_t)floe_min64(FLOE_ZFP_PUT_MAX - ZFP_FOUR_BITS, left);

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 
 /* Bits of a plane in which no coefficient becomes known. */
-ALWAYS_INLINE uint32_t zfp_four_size(uint32_t known) { return known < ZFP_FOUR ? known + 1 : ZFP_FOUR; }
+FLOE_INLINE uint32_t zfp_four_size(uint32_t known) { return known < ZFP_FOUR ? known + 1 : ZFP_FOUR; }
 
 /*
  * Planes in which no coefficient becomes known are all alike: as many bits as are known, and a test that fails, where not
@@ -63,7 +63,7 @@ typedef struct zfp_four_turn {
 } zfp_four_turn;
 
 /* A turn. cut: bits behind the block's end that count as if they were its. */
-ALWAYS_INLINE void zfp_four_take(zfp_four_turn *t, const zfp_four_planes *codes, uint64_t cut)
+FLOE_INLINE void zfp_four_take(zfp_four_turn *t, const zfp_four_planes *codes, uint64_t cut)
 {
     static const uint64_t spread[ZFP_FOUR + 1] = {0, 0x0101010101010101 * 1, 0x0101010101010101 * 3,
                                                   0x0101010101010101 * 7, 0x0101010101010101 * 15};
@@ -83,7 +83,7 @@ ALWAYS_INLINE void zfp_four_take(zfp_four_turn *t, const zfp_four_planes *codes,
 
 /* Where what the block may still have fits into a window. Behind its end there are zeros, but that a group which is cut off
  * ends with a one: which is where an odd number of ones is in front of the end, for tests and values take turns at them. */
-ALWAYS_INLINE void zfp_four_take_last(zfp_reader *r, zfp_four_turn *t, const zfp_four_planes *codes)
+FLOE_INLINE void zfp_four_take_last(zfp_reader *r, zfp_four_turn *t, const zfp_four_planes *codes)
 {
     t->w = _bzhi_u64(floe_zfp_window(r->src, r->at), r->left);
     t->valid = (int32_t)r->left;
@@ -101,7 +101,7 @@ ALWAYS_INLINE void zfp_four_take_last(zfp_reader *r, zfp_four_turn *t, const zfp
 }
 
 /* Planes down to low, or to the block's end. */
-ALWAYS_INLINE void zfp_four_take_all(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, uint8_t *planes)
+FLOE_INLINE void zfp_four_take_all(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, uint8_t *planes)
 {
     zfp_four_turn t = {.k = FLOE_REAL_BITS, .low = low, .planes = planes};
     if (r->left > FLOE_ZFP_WINDOW)
@@ -117,7 +117,7 @@ ALWAYS_INLINE void zfp_four_take_all(zfp_reader *r, const zfp_four_planes *codes
 }
 
 /* Planes, a byte each -> coefficients. */
-ALWAYS_INLINE void zfp_four_join(const uint8_t *planes, floe_uint *block)
+FLOE_INLINE void zfp_four_join(const uint8_t *planes, floe_uint *block)
 {
     for (uint32_t i = 0; i < ZFP_FOUR; i++) {
         floe_uint v = 0;
@@ -130,7 +130,7 @@ ALWAYS_INLINE void zfp_four_join(const uint8_t *planes, floe_uint *block)
 }
 
 /* Planes down to low, or to the block's end -> coefficients; nothing where block is NULL. */
-ALWAYS_INLINE void zfp_four_get(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, floe_uint *block)
+FLOE_INLINE void zfp_four_get(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, floe_uint *block)
 {
     uint8_t planes[ZFP_FOUR_RUN + FLOE_REAL_BITS] = {0};
     zfp_four_take_all(r, codes, low, planes + ZFP_FOUR_RUN);
@@ -157,7 +157,7 @@ static inline void zfp_four_planes_init(zfp_four_planes *planes)
 }
 
 /* One plane more below those in v. */
-ALWAYS_INLINE zfp_row zfp_four_below(zfp_row v, uint64_t plane)
+FLOE_INLINE zfp_row zfp_four_below(zfp_row v, uint64_t plane)
 {
     const zfp_row bit = {1, 2, 4, 8};
     return v + v - (zfp_row)(((floe_uint)plane & bit) == bit); /* true is -1 */
@@ -166,8 +166,8 @@ ALWAYS_INLINE zfp_row zfp_four_below(zfp_row v, uint64_t plane)
 /* The way back, from bit *at, of which *left belong to the block: planes in *v, one below the other. Returns the lowest one
  * that was read; where it is above `low` and bits are left, the block ends within the next, and *known, fewer than four,
  * coefficients are known. */
-ALWAYS_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t *left, uint32_t *known,
-                                     const zfp_four_planes *codes, uint32_t low, uint32_t high, zfp_row *v)
+FLOE_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t *left, uint32_t *known,
+                                   const zfp_four_planes *codes, uint32_t low, uint32_t high, zfp_row *v)
 {
     uint32_t n = 0, k = high, rest = *left, used = 1;
     zfp_row sum = {0};
@@ -197,7 +197,7 @@ ALWAYS_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t 
     return k;
 }
 
-ALWAYS_INLINE void zfp_four_get(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, floe_uint *block)
+FLOE_INLINE void zfp_four_get(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, floe_uint *block)
 {
     const uint32_t high = zfp_skip_zeros(r, low);
     uint32_t n;

@@ -9,15 +9,13 @@
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 #endif
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 typedef floe_uint zfp_row __attribute__((vector_size(FLOE_ZFP_SIDE * sizeof(floe_uint))));
 typedef floe_int zfp_irow __attribute__((vector_size(FLOE_ZFP_SIDE * sizeof(floe_uint))));
 
 /* What happens along an axis. */
 typedef enum zfp_step { ZFP_LIFT, ZFP_UNLIFT, ZFP_DIFFER, ZFP_SUM } zfp_step;
 
-ALWAYS_INLINE void step_rows(zfp_step step, zfp_row *p, zfp_row *q, zfp_row *r, zfp_row *s)
+FLOE_INLINE void step_rows(zfp_step step, zfp_row *p, zfp_row *q, zfp_row *r, zfp_row *s)
 {
     zfp_row x = *p, y = *q, z = *r, w = *s;
     switch (step) {
@@ -32,7 +30,7 @@ ALWAYS_INLINE void step_rows(zfp_step step, zfp_row *p, zfp_row *q, zfp_row *r, 
     *s = w;
 }
 
-ALWAYS_INLINE void step_one(zfp_step step, floe_uint *v)
+FLOE_INLINE void step_one(zfp_step step, floe_uint *v)
 {
     floe_uint x = v[0], y = v[1], z = v[2], w = v[3];
     switch (step) {
@@ -47,7 +45,7 @@ ALWAYS_INLINE void step_one(zfp_step step, floe_uint *v)
     v[3] = w;
 }
 
-ALWAYS_INLINE void transpose_rows(zfp_row r[FLOE_ZFP_SIDE])
+FLOE_INLINE void transpose_rows(zfp_row r[FLOE_ZFP_SIDE])
 {
     zfp_row a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
     zfp_row c = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
@@ -58,7 +56,7 @@ ALWAYS_INLINE void transpose_rows(zfp_row r[FLOE_ZFP_SIDE])
 }
 
 /* Along x, y or both of a plane of four rows, in the order of the step's direction. */
-ALWAYS_INLINE void step_plane(zfp_step step, zfp_row *r)
+FLOE_INLINE void step_plane(zfp_step step, zfp_row *r)
 {
     const bool back = step == ZFP_UNLIFT || step == ZFP_SUM;
     if (back)
@@ -71,7 +69,7 @@ ALWAYS_INLINE void step_plane(zfp_step step, zfp_row *r)
 }
 
 /* Along the axis whose neighbours are `apart` rows from one another, all `nrows` rows. */
-ALWAYS_INLINE void step_axis(zfp_step step, zfp_row *r, uint32_t nrows, uint32_t apart)
+FLOE_INLINE void step_axis(zfp_step step, zfp_row *r, uint32_t nrows, uint32_t apart)
 {
     for (uint32_t i = 0; i < nrows; i += 4 * apart)
         for (uint32_t j = i; j < i + apart; j++)
@@ -79,7 +77,7 @@ ALWAYS_INLINE void step_axis(zfp_step step, zfp_row *r, uint32_t nrows, uint32_t
 }
 
 /* A whole block of 4^rank values, x fastest: axes from x on to lift and differ, and back to x to undo it. */
-ALWAYS_INLINE void zfp_transform(zfp_step step, floe_uint *block, uint32_t rank)
+FLOE_INLINE void zfp_transform(zfp_step step, floe_uint *block, uint32_t rank)
 {
     const uint32_t nrows = 1u << (2 * rank) >> 2;
     zfp_row r[FLOE_ZFP_BLOCK_VALUES / FLOE_ZFP_SIDE];

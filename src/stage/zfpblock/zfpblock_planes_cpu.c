@@ -10,8 +10,6 @@
 #include "stage/zfpblock/zfpblock_math.h"
 #include "stage/zfpblock/zfpblock_turn.h"
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 enum { GROUP = 64, NBYTES = FLOE_REAL_BITS / 8 };
 
 typedef uint8_t group_bytes[GROUP]; /* the bytes of one significance */
@@ -30,7 +28,7 @@ void FLOE_V(floe_zfp_shuffles_init)(floe_zfp_shuffles *shuffles, uint32_t rank)
 
 /* ---- 64 bytes <-> 8 planes ------------------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE void planes_of_bytes(const group_bytes bytes, uint32_t count, uint64_t *planes)
+FLOE_INLINE void planes_of_bytes(const group_bytes bytes, uint32_t count, uint64_t *planes)
 {
     for (uint32_t j = 0; j < 8; j++)
         planes[j] = 0;
@@ -41,7 +39,7 @@ ALWAYS_INLINE void planes_of_bytes(const group_bytes bytes, uint32_t count, uint
     }
 }
 
-ALWAYS_INLINE void bytes_of_planes(const uint64_t *planes, uint32_t count, group_bytes bytes)
+FLOE_INLINE void bytes_of_planes(const uint64_t *planes, uint32_t count, group_bytes bytes)
 {
     for (uint32_t g = 0; g < floe_ceil_div(count, 8); g++) {
         uint64_t columns = 0;
@@ -53,7 +51,7 @@ ALWAYS_INLINE void bytes_of_planes(const uint64_t *planes, uint32_t count, group
 
 /* ---- blocks, byte by byte -------------------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE void split(const floe_uint *block, uint32_t rank, uint32_t low, uint32_t high, floe_zfp_planes *planes)
+FLOE_INLINE void split(const floe_uint *block, uint32_t rank, uint32_t low, uint32_t high, floe_zfp_planes *planes)
 {
     const uint32_t size = 1u << 2 * rank, count = size < GROUP ? size : GROUP;
     const uint8_t *order = floe_zfp_order(rank);
@@ -66,7 +64,7 @@ ALWAYS_INLINE void split(const floe_uint *block, uint32_t rank, uint32_t low, ui
         }
 }
 
-ALWAYS_INLINE void join(const floe_zfp_planes *planes, uint32_t rank, uint32_t low, uint32_t high, floe_uint *block)
+FLOE_INLINE void join(const floe_zfp_planes *planes, uint32_t rank, uint32_t low, uint32_t high, floe_uint *block)
 {
     const uint32_t size = 1u << 2 * rank, count = size < GROUP ? size : GROUP;
     const uint8_t *order = floe_zfp_order(rank);
@@ -89,18 +87,18 @@ typedef struct half_bytes {
     __m256i of[NBYTES]; /* by significance */
 } half_bytes;
 
-ALWAYS_INLINE __m256i load_lanes(const void *low, const void *high)
+FLOE_INLINE __m256i load_lanes(const void *low, const void *high)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(low)), _mm_loadu_si128(high), 1);
 }
-ALWAYS_INLINE void store_lanes(void *low, void *high, __m256i v)
+FLOE_INLINE void store_lanes(void *low, void *high, __m256i v)
 {
     _mm_storeu_si128(low, _mm256_castsi256_si128(v));
     _mm_storeu_si128(high, _mm256_extracti128_si256(v, 1));
 }
 
 /* In each lane a 4 x 4 matrix of 32-bit numbers, a row in each register: rows become columns. */
-ALWAYS_INLINE void transpose4(__m256i v[4])
+FLOE_INLINE void transpose4(__m256i v[4])
 {
     __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
     __m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
@@ -111,14 +109,14 @@ ALWAYS_INLINE void transpose4(__m256i v[4])
 }
 
 /* In each lane a 4 x 4 matrix of bytes: rows become columns. */
-ALWAYS_INLINE __m256i transpose4_bytes(__m256i v)
+FLOE_INLINE __m256i transpose4_bytes(__m256i v)
 {
     return _mm256_shuffle_epi8(v, _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1,
                                                    5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
 }
 
 /* 16 coefficients at `low` and 16 at `high` -> their bytes. */
-ALWAYS_INLINE half_bytes bytes_of_half(const floe_uint *low, const floe_uint *high)
+FLOE_INLINE half_bytes bytes_of_half(const floe_uint *low, const floe_uint *high)
 {
     half_bytes h;
     for (int k = 0; k < 4; k++) {
@@ -137,7 +135,7 @@ ALWAYS_INLINE half_bytes bytes_of_half(const floe_uint *low, const floe_uint *hi
 }
 
 /* The way back. */
-ALWAYS_INLINE void half_of_bytes(half_bytes h, floe_uint *low, floe_uint *high)
+FLOE_INLINE void half_of_bytes(half_bytes h, floe_uint *low, floe_uint *high)
 {
     for (int b = 0; b < NBYTES; b += 4)
         transpose4(h.of + b);
@@ -152,10 +150,10 @@ ALWAYS_INLINE void half_of_bytes(half_bytes h, floe_uint *low, floe_uint *high)
     }
 }
 
-ALWAYS_INLINE __m256i mask_at(const uint8_t *mask) { return _mm256_load_si256((const __m256i *)mask); }
+FLOE_INLINE __m256i mask_at(const uint8_t *mask) { return _mm256_load_si256((const __m256i *)mask); }
 
 /* 64 bytes, in two registers, to the places that the shuffle says. */
-ALWAYS_INLINE void shuffle64(const uint8_t shuffle[4][64], __m256i *a, __m256i *b)
+FLOE_INLINE void shuffle64(const uint8_t shuffle[4][64], __m256i *a, __m256i *b)
 {
     const __m256i lane[4] = {_mm256_permute4x64_epi64(*a, 0x44), _mm256_permute4x64_epi64(*a, 0xEE),
                              _mm256_permute4x64_epi64(*b, 0x44), _mm256_permute4x64_epi64(*b, 0xEE)};
@@ -171,8 +169,8 @@ ALWAYS_INLINE void shuffle64(const uint8_t shuffle[4][64], __m256i *a, __m256i *
     *b = r[1];
 }
 
-ALWAYS_INLINE void split_64(const floe_zfp_shuffles *s, const floe_uint *block, uint32_t low, uint32_t high,
-                            uint64_t *planes)
+FLOE_INLINE void split_64(const floe_zfp_shuffles *s, const floe_uint *block, uint32_t low, uint32_t high,
+                          uint64_t *planes)
 {
     const half_bytes first = bytes_of_half(block, block + 16), second = bytes_of_half(block + 32, block + 48);
     for (uint32_t byte = low / 8; 8 * byte < high; byte++) {
@@ -187,8 +185,8 @@ ALWAYS_INLINE void split_64(const floe_zfp_shuffles *s, const floe_uint *block, 
     }
 }
 
-ALWAYS_INLINE void split_16(const floe_zfp_shuffles *s, const floe_uint *block, uint32_t low, uint32_t high,
-                            uint64_t *planes)
+FLOE_INLINE void split_16(const floe_zfp_shuffles *s, const floe_uint *block, uint32_t low, uint32_t high,
+                          uint64_t *planes)
 {
     const half_bytes all = bytes_of_half(block, block);
     const __m128i order = _mm_load_si128((const __m128i *)s->to[0]);
@@ -200,7 +198,7 @@ ALWAYS_INLINE void split_16(const floe_zfp_shuffles *s, const floe_uint *block, 
 }
 
 /* 8 planes -> 64 bytes: a byte of each plane makes a matrix of 8 x 8 bits. */
-ALWAYS_INLINE void bytes_of_8_planes(const uint64_t *planes, __m256i *a, __m256i *b)
+FLOE_INLINE void bytes_of_8_planes(const uint64_t *planes, __m256i *a, __m256i *b)
 {
     const __m256i pairs = _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3,
                                            11, 4, 12, 5, 13, 6, 14, 7, 15);
@@ -214,8 +212,8 @@ ALWAYS_INLINE void bytes_of_8_planes(const uint64_t *planes, __m256i *a, __m256i
     *b = zfp_turn8_each(_mm256_permutevar8x32_epi32(u, together));
 }
 
-ALWAYS_INLINE void join_64(const floe_zfp_shuffles *s, const uint64_t *planes, uint32_t low, uint32_t high,
-                           floe_uint *block)
+FLOE_INLINE void join_64(const floe_zfp_shuffles *s, const uint64_t *planes, uint32_t low, uint32_t high,
+                         floe_uint *block)
 {
     half_bytes first, second;
     for (uint32_t byte = 0; byte < NBYTES; byte++) {

@@ -13,14 +13,14 @@ typedef struct zfp_reader {
     uint32_t left; /* bits that the block may still have */
 } zfp_reader;
 
-ALWAYS_INLINE void zfp_skip(zfp_reader *r, uint32_t nbits)
+FLOE_INLINE void zfp_skip(zfp_reader *r, uint32_t nbits)
 {
     r->at += nbits;
     r->left -= nbits;
 }
 
 /* n bits, at most 64; fewer where the block ends, then zeros. */
-ALWAYS_INLINE uint64_t zfp_get(zfp_reader *r, uint32_t n)
+FLOE_INLINE uint64_t zfp_get(zfp_reader *r, uint32_t n)
 {
     n = n < r->left ? n : r->left;
     const uint64_t v = floe_zfp_get(r->src, r->at, n);
@@ -41,7 +41,7 @@ static inline uint32_t zfp_count_zeros(const zfp_reader *r, uint32_t most)
 }
 
 /* Planes of zeros at the top, above plane `low`, are one bit each. Returns the highest other one's number, and 1. */
-ALWAYS_INLINE uint32_t zfp_skip_zeros(zfp_reader *r, uint32_t low)
+FLOE_INLINE uint32_t zfp_skip_zeros(zfp_reader *r, uint32_t low)
 {
     const uint32_t zeros = zfp_count_zeros(r, FLOE_REAL_BITS - low);
     zfp_skip(r, zeros);
@@ -68,7 +68,7 @@ static inline uint64_t zfp_get_groups_slowly(zfp_reader *r, uint32_t *n, uint32_
 }
 
 /* The same where the block does not end before the plane: group after group from one window. */
-ALWAYS_INLINE uint64_t zfp_get_groups(zfp_reader *r, uint32_t *known, uint32_t size)
+FLOE_INLINE uint64_t zfp_get_groups(zfp_reader *r, uint32_t *known, uint32_t size)
 {
     uint64_t x = 0, w = floe_zfp_window(r->src, r->at);
     uint32_t n = *known, used = 0, total = 0;
@@ -99,7 +99,7 @@ ALWAYS_INLINE uint64_t zfp_get_groups(zfp_reader *r, uint32_t *known, uint32_t s
     return x;
 }
 
-ALWAYS_INLINE uint64_t zfp_get_plane(zfp_reader *r, uint32_t *n, uint32_t size)
+FLOE_INLINE uint64_t zfp_get_plane(zfp_reader *r, uint32_t *n, uint32_t size)
 {
     if (r->left <= 2 * size)
         return zfp_get(r, *n) | zfp_get_groups_slowly(r, n, size);

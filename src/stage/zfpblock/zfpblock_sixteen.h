@@ -58,8 +58,8 @@ static inline zfp_groups zfp_sixteen_long(const uint8_t *src, uint64_t at, uint3
 
 /* Planes k - 1 down to low, as long as some coefficients are not known and the block does not end before them. Returns the
  * lowest one that was read. The window is filled from bytes whose place does not depend on the plane before. */
-ALWAYS_INLINE uint32_t zfp_sixteen_groups_get(zfp_reader *r, const zfp_sixteen_groups *groups, uint32_t *known,
-                                              uint32_t low, uint32_t k, uint16_t *planes)
+FLOE_INLINE uint32_t zfp_sixteen_groups_get(zfp_reader *r, const zfp_sixteen_groups *groups, uint32_t *known,
+                                            uint32_t low, uint32_t k, uint16_t *planes)
 {
     const uint8_t *next = r->src + r->at / 8;
     uint64_t w = floe_load64(next) >> r->at % 8;
@@ -89,7 +89,7 @@ ALWAYS_INLINE uint32_t zfp_sixteen_groups_get(zfp_reader *r, const zfp_sixteen_g
 #if FLOE_AVX2
 
 /* 16 planes -> the coefficients' bytes of 8 planes in either lane, in the order of the block. */
-ALWAYS_INLINE __m256i zfp_sixteen_bytes(const floe_zfp_shuffles *s, const uint16_t *planes)
+FLOE_INLINE __m256i zfp_sixteen_bytes(const floe_zfp_shuffles *s, const uint16_t *planes)
 {
     const __m256i halves = _mm256_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12,
                                             14, 1, 3, 5, 7, 9, 11, 13, 15);
@@ -99,7 +99,7 @@ ALWAYS_INLINE __m256i zfp_sixteen_bytes(const floe_zfp_shuffles *s, const uint16
 }
 
 /* Four rows of bytes of rising significance, a row in the same lane of each -> coefficients' 32-bit parts, four by four. */
-ALWAYS_INLINE void zfp_sixteen_weave(const __m256i bytes[4], __m256i quads[4])
+FLOE_INLINE void zfp_sixteen_weave(const __m256i bytes[4], __m256i quads[4])
 {
     const __m256i l = _mm256_unpacklo_epi8(bytes[0], bytes[1]), m = _mm256_unpacklo_epi8(bytes[2], bytes[3]);
     const __m256i u = _mm256_unpackhi_epi8(bytes[0], bytes[1]), v = _mm256_unpackhi_epi8(bytes[2], bytes[3]);
@@ -112,8 +112,8 @@ ALWAYS_INLINE void zfp_sixteen_weave(const __m256i bytes[4], __m256i quads[4])
 #endif
 
 /* Planes -> coefficients in base -2, each at its place in the block. All planes but low to high - 1 are 0. */
-ALWAYS_INLINE void zfp_sixteen_join(const floe_zfp_shuffles *s, const uint16_t planes[FLOE_REAL_BITS], uint32_t low,
-                                    uint32_t high, floe_uint *block)
+FLOE_INLINE void zfp_sixteen_join(const floe_zfp_shuffles *s, const uint16_t planes[FLOE_REAL_BITS], uint32_t low,
+                                  uint32_t high, floe_uint *block)
 {
 #if FLOE_AVX2
     (void)low;
@@ -147,8 +147,8 @@ ALWAYS_INLINE void zfp_sixteen_join(const floe_zfp_shuffles *s, const uint16_t p
 }
 
 /* Planes high - 1 down to low, or to the block's end -> coefficients; nothing where block is NULL. False: all are 0. */
-ALWAYS_INLINE bool zfp_sixteen_get(zfp_reader *r, const floe_zfp_shuffles *shuffles, const zfp_sixteen_groups *groups,
-                                   uint32_t low, uint32_t high, floe_uint *block)
+FLOE_INLINE bool zfp_sixteen_get(zfp_reader *r, const floe_zfp_shuffles *shuffles, const zfp_sixteen_groups *groups,
+                                 uint32_t low, uint32_t high, floe_uint *block)
 {
     uint16_t planes[FLOE_REAL_BITS] = {0};
     uint32_t n = 0, k = zfp_sixteen_groups_get(r, groups, &n, low, high, planes);

@@ -10,7 +10,7 @@
 #endif
 
 /* 8 rows of 8 bits in a word. */
-static inline __attribute__((always_inline)) uint64_t zfp_turn8(uint64_t x)
+FLOE_INLINE uint64_t zfp_turn8(uint64_t x)
 {
     uint64_t t = (x ^ x >> 7) & 0x00AA00AA00AA00AAu;
     x ^= t ^ t << 7;
@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) uint64_t zfp_turn8(uint64_t x)
 
 #if FLOE_AVX2
 /* The same in each 64-bit number. */
-static inline __attribute__((always_inline)) __m256i zfp_turn8_each(__m256i x)
+FLOE_INLINE __m256i zfp_turn8_each(__m256i x)
 {
     const __m256i m1 = _mm256_set1_epi64x(0x00AA00AA00AA00AA), m2 = _mm256_set1_epi64x(0x0000CCCC0000CCCC),
                   m4 = _mm256_set1_epi64x(0x00000000F0F0F0F0);

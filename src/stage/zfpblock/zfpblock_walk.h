@@ -40,7 +40,7 @@ static inline zfp_walk zfp_walk_of(const floe_zfp_array *array, uint64_t first)
     return w;
 }
 
-static inline __attribute__((always_inline)) void zfp_walk_next(zfp_walk *w, uint32_t rank)
+FLOE_INLINE void zfp_walk_next(zfp_walk *w, uint32_t rank)
 {
     for (uint32_t a = 0; a < rank; a++) {
         w->corner[a] += FLOE_ZFP_SIDE;
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void zfp_walk_next(zfp_walk *w, uin
     }
 }
 
-static inline __attribute__((always_inline)) zfp_place zfp_place_of(const zfp_walk *w, uint32_t rank)
+FLOE_INLINE zfp_place zfp_place_of(const zfp_walk *w, uint32_t rank)
 {
     zfp_place p = {.inside = {1, 1, 1, 1}, .whole = true};
     uint64_t at = w->origin;
@@ -73,8 +73,7 @@ static inline int64_t zfp_row_offset(const zfp_walk *w, const zfp_place *p, uint
 }
 
 /* The block's bit patterns. */
-static inline __attribute__((always_inline)) void zfp_load(const zfp_walk *w, const zfp_place *p, uint32_t rank,
-                                                           floe_uint *block)
+FLOE_INLINE void zfp_load(const zfp_walk *w, const zfp_place *p, uint32_t rank, floe_uint *block)
 {
     const uint32_t nrows = 1u << 2 * rank >> 2;
     const int64_t size = sizeof(floe_uint), step = (int64_t)w->stride[0];
@@ -112,8 +111,7 @@ static inline void zfp_store_part(const zfp_walk *w, const zfp_place *p, uint32_
                 }
 }
 
-static inline __attribute__((always_inline)) void zfp_store(const zfp_walk *w, const zfp_place *p, uint32_t rank,
-                                                            const floe_uint *block)
+FLOE_INLINE void zfp_store(const zfp_walk *w, const zfp_place *p, uint32_t rank, const floe_uint *block)
 {
     const uint32_t nrows = 1u << 2 * rank >> 2;
     if (!p->whole || w->boxed || w->stride[0] != 1) {

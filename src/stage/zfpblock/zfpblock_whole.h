@@ -11,7 +11,7 @@
 #endif
 
 /* The exponent of a block of bit patterns; *finite: no infinity or NaN among them. */
-ALWAYS_INLINE int32_t zfp_exponent_of(const floe_uint *block, uint32_t rank, bool *finite)
+FLOE_INLINE int32_t zfp_exponent_of(const floe_uint *block, uint32_t rank, bool *finite)
 {
     floe_uint most = 0;
     for (uint32_t i = 0; i < 1u << 2 * rank; i++) {
@@ -31,7 +31,7 @@ ALWAYS_INLINE int32_t zfp_exponent_of(const floe_uint *block, uint32_t rank, boo
 
 /* AVX2 knows no 64-bit integers when it converts. Towards 0: the mantissa, shifted to where the exponent says; a count of 64
  * and more, or less than 0, shifts everything out. */
-ALWAYS_INLINE __m256i whole_of_four(__m256d scaled)
+FLOE_INLINE __m256i whole_of_four(__m256d scaled)
 {
     const __m256i bits = _mm256_castpd_si256(scaled), one = _mm256_set1_epi64x(1);
     const __m256i unit = _mm256_set1_epi64x(FLOE_ZFP_EXP_BIAS + FLOE_ZFP_MANTISSA_BITS); /* exponent of 2^52 */
@@ -47,7 +47,7 @@ ALWAYS_INLINE __m256i whole_of_four(__m256d scaled)
 
 /* Rounded to nearest once: the low 32 bits as 2^52 + low, the high ones as 2^84 + 2^63 + 2^32 high; the first difference is
  * exact. */
-ALWAYS_INLINE __m256d real_of_four(__m256i whole)
+FLOE_INLINE __m256d real_of_four(__m256i whole)
 {
     const __m256i low = _mm256_blend_epi32(whole, _mm256_set1_epi64x(0x4330000000000000), 0xAA);
     const __m256i high = _mm256_xor_si256(_mm256_srli_epi64(whole, 32), _mm256_set1_epi64x(0x4530000080000000));
@@ -58,7 +58,7 @@ ALWAYS_INLINE __m256d real_of_four(__m256i whole)
 #endif
 
 /* Bit patterns of numbers -> whole numbers. fits: all of them do. */
-ALWAYS_INLINE void zfp_to_whole(const floe_uint *bits, uint32_t rank, int32_t e, bool fits, floe_uint *whole)
+FLOE_INLINE void zfp_to_whole(const floe_uint *bits, uint32_t rank, int32_t e, bool fits, floe_uint *whole)
 {
     const floe_real power = FLOE_R(floe_zfp_power)(FLOE_R(floe_zfp_scale)(e));
     floe_real x[FLOE_ZFP_BLOCK_VALUES];
@@ -80,7 +80,7 @@ ALWAYS_INLINE void zfp_to_whole(const floe_uint *bits, uint32_t rank, int32_t e,
 }
 
 /* The way back. */
-ALWAYS_INLINE void zfp_to_real(const floe_uint *whole, uint32_t rank, int32_t e, floe_uint *bits)
+FLOE_INLINE void zfp_to_real(const floe_uint *whole, uint32_t rank, int32_t e, floe_uint *bits)
 {
     const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(e));
     floe_real y[FLOE_ZFP_BLOCK_VALUES];
