@@ -12,20 +12,25 @@ deps: ## install what is missing to build (Debian, Ubuntu)
 test-deps: deps
 	@tools/install-deps test
 
-build: deps ## configure and build the release into build/
+build: deps ## build library and command into build/ (with the GPU backend where there is a GPU)
 	@mkdir -p $(BUILD)
 	@cmake --preset release -B $(BUILD) $(CMAKE_ARGS) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
 	@sed -n 's/^-- \(floe.*\)/\1/p' $(BUILD)/configure.log
 	@cmake --build $(BUILD) -- --quiet
 
+gpu: ## the same with the GPU backend, GPU or not: needs nvcc (long)
+	@$(MAKE) build CMAKE_ARGS="-DFLOE_CUDA=ON $(CMAKE_ARGS)"
+
 demo: build ## compress a turbulence field with both presets, verify, decompress, show what it cost
 	@tools/demo.sh $(BUILD)/floe
 
 check: test-deps build ## all tests of the release build, and the checks of style
+	@cmake --build $(BUILD) --target check_programs -- --quiet
 	@ctest --test-dir $(BUILD) --output-on-failure -j $$(nproc)
 	@tools/check-style
 
 exhaustive: test-deps build ## all 2^32 f32 patterns through each mode (long)
+	@cmake --build $(BUILD) --target check_programs -- --quiet
 	@tools/exhaustive.sh $(BUILD)
 
 large: build ## a field past 2^32 elements (17 GB) as a stream, in less than 1 GiB (minutes)
@@ -49,6 +54,6 @@ format: ## format all C in place
 clean: ## remove build folders
 	@rm -rf build build-*
 
-.PHONY: help deps test-deps build demo check exhaustive large bench fuzz install format clean
+.PHONY: help deps test-deps build gpu demo check exhaustive large bench fuzz install format clean
 .NOTPARALLEL: # ninja and ctest see to that
 .DEFAULT_GOAL := help

@@ -1,18 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # GPU code: every src/**/*_cuda.cu, compiled by nvcc into libfloe where there is one; *_real_cuda.cu once for each element type.
 # With FLOE_CUDA_EMULATED the same sources are compiled by the C++ compiler for tests/emulator/, which runs kernels on the CPU.
+include(CheckLanguage)
+
+# The kernels take nvcc many minutes: AUTO builds them only where a GPU can run them. FLOE_NO_CUDA: why they are not built.
+set(has_gpu ON)
+if(FLOE_CUDA STREQUAL AUTO AND NOT EXISTS /dev/nvidiactl)
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  if(failed)
+    set(has_gpu OFF)
+  endif()
+endif()
+if(FLOE_CUDA AND has_gpu AND NOT FLOE_CUDA_EMULATED)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+  endif()
+endif()
+if(NOT FLOE_CUDA)
+  set(FLOE_NO_CUDA "FLOE_CUDA is ${FLOE_CUDA}")
+elseif(NOT has_gpu)
+  set(FLOE_NO_CUDA "there is no GPU here; 'make gpu' or -DFLOE_CUDA=ON builds it all the same")
+elseif(NOT CMAKE_CUDA_COMPILER)
+  set(FLOE_NO_CUDA "there is no nvcc")
+elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.8) # the first that knows sm_90
+  set(FLOE_NO_CUDA "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is older than 11.8")
+endif()
+
 set(FLOE_CUDA_LEAST_MAJOR 9) # compute capability 9.0: what the kernels are written for
 if(FLOE_CUDA_EMULATED)
   enable_language(CXX)
   set(FLOE_CUDA_BUILD emulated)
   set(cuda_headers ${PROJECT_SOURCE_DIR}/tests/emulator/include)
-elseif(FLOE_HAVE_CUDA AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.8) # the first that knows sm_90
-  message(STATUS "floe: nvcc ${CMAKE_CUDA_COMPILER_VERSION} is too old for the GPU kernels")
-  return()
-elseif(FLOE_HAVE_CUDA)
+elseif(NOT FLOE_NO_CUDA)
   find_package(CUDAToolkit REQUIRED)
   set(FLOE_CUDA_BUILD nvcc)
   set(cuda_headers ${CUDAToolkit_INCLUDE_DIRS})
+elseif(FLOE_CUDA AND NOT FLOE_CUDA STREQUAL AUTO)
+  message(FATAL_ERROR "floe: FLOE_CUDA is ${FLOE_CUDA}, but ${FLOE_NO_CUDA}")
 else()
   return()
 endif()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What every C file of floe is compiled with (target floe_flags), and which optional things were found.
 include(CheckCCompilerFlag)
-include(CheckLanguage)
 include(GNUInstallDirs)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -100,13 +99,5 @@ if(FLOE_AVX2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMA
   if(FLOE_HAVE_AVX2_FLAGS)
     set(FLOE_AVX2_BUILD ON)
     target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_AVX2_BUILD=1)
-  endif()
-endif()
-
-if(FLOE_CUDA AND NOT FLOE_CUDA_EMULATED)
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
-    enable_language(CUDA)
-    set(FLOE_HAVE_CUDA ON)
   endif()
 endif()
