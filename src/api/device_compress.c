@@ -18,6 +18,7 @@
 #include "api/pipeline.h"
 #include "api/resolve.h"
 #include "api/resolve_cuda.h"
+#include "api/resolve_math.h"
 #include "api/sizing.h"
 #include "base/bytes.h"
 #include "container/container_cuda.h"
@@ -35,8 +36,8 @@ typedef struct compression {
     /* what must be 0 at first */
     uint8_t *cleared;
     size_t cleared_nbytes;
-    bool few;  /* tiles: one kernel does most */
-    bool tidy; /* such a call leaves it all 0, so that it lies in the context's state, and nobody has to clear it */
+    bool
+        few; /* tiles: one kernel does most, and leaves all of that 0: it lies in the context's state, and nobody clears it */
     floe_few_finish *few_finish;
 } compression;
 
@@ -56,8 +57,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     c->field = floe_dev_field_of(field);
     resolve_prepare(c);
     FLOE_TRY(floe_device_encode_of(&c->resolve.header, &c->field, &c->encode, &ctx->err));
-    c->few = !c->encode.by_zfp && floe_lorenzo_is_few(&c->encode.lorenzo);
-    c->tidy = c->few && params->mode != FLOE_BOUND_PSNR; /* its rounds are other kernels */
+    c->few = !c->encode.by_zfp && params->mode != FLOE_BOUND_PSNR && floe_lorenzo_is_few(&c->encode.lorenzo);
     return FLOE_OK;
 }
 
@@ -83,7 +83,7 @@ static void cleared_take(compression *c, floe_arena *a)
 static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, floe_error *err)
 {
     c->resolve.done = floe_arena_take(state, 1, sizeof *c->resolve.done);
-    cleared_take(c, c->tidy ? state : a);
+    cleared_take(c, c->few ? state : a);
     c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
@@ -112,8 +112,6 @@ static floe_status start_few(floe_ctx *ctx, const compression *c)
                         .cleared_nbytes = c->cleared_nbytes,
                         .report = c->finish.report,
                         .pwrel = c->finish.pwrel};
-    if (!c->tidy)
-        FLOE_TRY(floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, &ctx->err));
     job.is_ready = !floe_resolve_scans(&c->resolve) && floe_lorenzo_ready_of(&job.call, &c->resolve.ready, &job.ready);
     if (job.is_ready) {
         memcpy(job.header, c->resolve.header_words, sizeof job.header);
@@ -203,7 +201,8 @@ static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
     h->value_max = found.range.max;
     h->abs_bound = 0;
     c->resolve.complete = true;
-    if (found.range.nfinite && found.range.max > found.range.min)
+    floe_resolve_round_inward(h->dtype, &found.range);
+    if (floe_resolve_varies(&found.range))
         return floe_psnr_resolve(&resolver, h, &found.range, &h->abs_bound);
     return FLOE_OK;
 }

@@ -37,6 +37,9 @@ static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 3, {1, 1, 1}, "rel=1e-3"},
     {"turbulence", FLOE_F32, 2, {1, 7}, "abs=1e-3"},
     {"turbulence", FLOE_F32, 3, {33, 20, 40}, "psnr=60"},
+    {"turbulence", FLOE_F32, 1, {312}, "psnr=70 preset=fast"},
+    {"mixing", FLOE_F32, 3, {17, 30, 40}, "psnr=40 preset=fast fill=none"},
+    {"turbulence", FLOE_F64, 2, {50, 140}, "psnr=70 preset=fast"},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 

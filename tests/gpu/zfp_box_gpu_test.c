@@ -105,6 +105,29 @@ static void bad_values_where_spans_meet(void **state)
         }
 }
 
+/* Least and greatest value lie between doubles: the width of the range, rounded inward, decides the bound to the last bit. */
+static void psnr_of_large_integers(void **state)
+{
+    (void)state;
+    for (int db = 40; db < 70; db += 10) {
+        char text[32];
+        snprintf(text, sizeof text, "codec=zfp psnr=%d", db);
+        const gpu_case c = {"turbulence", FLOE_I64, 2, {9, 11}, text};
+        made m = make(&c);
+        int64_t *values = m.field.data;
+        floe_field dev = dev_field(&m);
+        uint64_t n = 0;
+        for (uint64_t i = 0; i < 99; i++)
+            values[i] = INT64_MAX / 2 + (int64_t)(i * 0x9E3779B97F4A7C15u >> 14);
+        assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
+        CU(cudaMemcpy(m.dev_values, values, m.nbytes, cudaMemcpyHostToDevice));
+        assert_int_equal(floe_compress(gpu, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
+        assert_int_equal(n, m.stream_nbytes);
+        expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, text);
+        unmake(&m);
+    }
+}
+
 static void what_zfp_cannot(void **state)
 {
     (void)state;
@@ -130,8 +153,11 @@ static void what_zfp_cannot(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides), cmocka_unit_test(codecs_in_turn),
+    const struct CMUnitTest tests[] = {API_GPU_TESTS,
+                                       cmocka_unit_test(strides),
+                                       cmocka_unit_test(codecs_in_turn),
                                        cmocka_unit_test(bad_values_where_spans_meet),
+                                       cmocka_unit_test(psnr_of_large_integers),
                                        cmocka_unit_test(what_zfp_cannot)};
     the_cases = cases;
     nthe_cases = NCASES;
