@@ -120,18 +120,7 @@ FLOE_DEV void floe_prefetch_far(const void *p)
 #endif
 }
 
-/* 16 bytes from device memory to shared memory, both aligned, while other work goes on; then commit and wait. The second:
- * only nbytes of them, 1 to 16, are there; the others become 0. */
-FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
-{
-#ifdef FLOE_EMULATED
-    floe_emulated_copy(shared, global, nbytes, 16);
-#else
-    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(nbytes)
-                 : "memory");
-#endif
-}
+/* 16 bytes from device memory to shared memory, both aligned, while other work goes on; then commit and wait. */
 FLOE_DEV void floe_copy16_async(void *shared, const void *global)
 {
 #ifdef FLOE_EMULATED
@@ -174,6 +163,32 @@ FLOE_DEV void floe_copy4_async(void *shared, const void *global)
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
 #endif
+}
+/* 16 bytes where they are there, else zeros. */
+FLOE_DEV void floe_copy16_async_if(bool there, void *shared, const void *global)
+{
+#ifdef FLOE_EMULATED
+    floe_emulated_copy(shared, global, there ? 16 : 0, 16);
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(there ? 16 : 0)
+                 : "memory");
+#endif
+}
+/* Of 16 bytes the first nbytes, whole words; the others become 0. A copy of 16 bytes would touch them all. */
+FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
+{
+    if (nbytes % 16 == 0) {
+        floe_copy16_async_if(nbytes > 0, shared, global);
+        return;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < 4; i++) {
+        if (4 * i < nbytes)
+            floe_copy4_async((uint32_t *)shared + i, (const uint32_t *)global + i);
+        else
+            ((uint32_t *)shared)[i] = 0;
+    }
 }
 FLOE_DEV void floe_copy_async_commit()
 {

@@ -39,7 +39,6 @@ static made make(const gpu_case *c)
     CU(cudaMalloc((void **)&m.dev_values, m.nbytes + GUARD));
     CU(cudaMalloc((void **)&m.dev_stream, m.capacity + GUARD));
     CU(cudaMemcpy(m.dev_values, m.values, m.nbytes, cudaMemcpyHostToDevice));
-    CU(cudaMemset(m.dev_values + m.nbytes, 0xEE, GUARD)); /* see GUARD */
     CU(cudaMemset(m.dev_stream, 0xEE, m.capacity + GUARD));
     return m;
 }

@@ -50,6 +50,40 @@ static void strides(void **state)
     check_strided("turbulence", "rel=1e-3 preset=balanced");
 }
 
+/* A field that ends where the device's memory for it does: memcheck sees a kernel that reads on. */
+static void fields_that_end_anywhere(void **state)
+{
+    (void)state;
+    static const gpu_case ends[] = {
+        {"turbulence", FLOE_F32, 1, {173}, "abs=1e-3 preset=fast"},
+        {"turbulence", FLOE_F32, 2, {15, 13}, "rel=1e-3"},
+        {"turbulence", FLOE_F32, 3, {9, 157, 1}, "rel=1e-3 preset=fast fill=none"},
+        {"turbulence", FLOE_F32, 3, {14, 33, 37}, "abs=1e-3"},
+        {"fill", FLOE_F32, 2, {131, 133}, "rel=1e-3 preset=fast chunk=40x133"},
+        {"turbulence", FLOE_F64, 2, {33, 37}, "rel=1e-3"},
+        {"turbulence", FLOE_F64, 3, {5, 7, 9}, "abs=1e-3 preset=fast"},
+        {"turbulence", FLOE_F32, 3, {5, 7, 9}, "codec=zfp abs=1e-3"},
+        {"turbulence", FLOE_F32, 2, {5, 133}, "lossless"},
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        made m = make(&ends[i]);
+        void *values;
+        uint64_t n = 0;
+        CU(cudaMalloc(&values, m.nbytes));
+        CU(cudaMemcpy(values, m.values, m.nbytes, cudaMemcpyHostToDevice));
+        floe_field field = floe_field_of_device(values, m.c->dtype, m.c->rank, m.c->shape);
+        assert_int_equal(floe_compress(gpu, &field, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
+        assert_int_equal(n, m.stream_nbytes);
+        expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream");
+        CU(cudaMemset(values, 0xEE, m.nbytes));
+        assert_int_equal(floe_decompress(gpu, m.dev_stream, n, &field), FLOE_OK);
+        CU(cudaMemcpy(m.values, values, m.nbytes, cudaMemcpyDeviceToHost));
+        assert_memory_equal(m.values, m.decoded, m.nbytes);
+        CU(cudaFree(values));
+        unmake(&m);
+    }
+}
+
 /* ---- field and stream in either memory ------------------------------------------------------------------------------- */
 
 static floe_ctx *context_with(floe_backend backend, uint64_t max_memory)
@@ -518,6 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {API_GPU_TESTS,
                                        cmocka_unit_test(strides),
+                                       cmocka_unit_test(fields_that_end_anywhere),
                                        cmocka_unit_test(any_place),
                                        cmocka_unit_test(a_limit_on_the_way),
                                        cmocka_unit_test(headers_are_read_on_the_host),

@@ -8,8 +8,7 @@
 #include "synth/synth.h"
 #include "tests/gpu/contexts_gpu_kit.h"
 
-/* Bytes behind what a call may write. Behind fields they are set, too: kernels copy 16 bytes at a time, the last time only those
- * that there are, which initcheck takes for all of them. */
+/* Bytes behind what a call may write. */
 enum { GUARD = 256 };
 
 typedef struct gpu_case {

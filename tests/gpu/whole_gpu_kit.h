@@ -26,7 +26,6 @@ static inline made make(const gpu_case *c)
     assert_int_equal(floe_decompress(cpu, m.stream, m.stream_nbytes, &out), FLOE_OK);
     m.dev_field = floe_field_of_device(NULL, c->dtype, c->rank, c->shape);
     CU(cudaMalloc(&m.dev_field.data, m.nbytes + GUARD));
-    CU(cudaMemset((uint8_t *)m.dev_field.data + m.nbytes, 0xEE, GUARD)); /* see GUARD */
     CU(cudaMalloc((void **)&m.dev_stream, m.capacity));
     return m;
 }
