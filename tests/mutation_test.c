@@ -274,29 +274,6 @@ static mutant stream_of(floe_ctx *ctx, uint64_t i)
     return m;
 }
 
-/* Mostly blind, as the layout of a container is tested for each field elsewhere; then checksums that are right. */
-static void stream_damage(mutant *m, const mutant *other, uint64_t *state)
-{
-    for (uint64_t k = 1 + hostile_below(state, 4); k > 0; k--) {
-        uint64_t what = hostile_below(state, 12), n = m->nbytes < other->nbytes ? m->nbytes : other->nbytes;
-        if (what == 0 && n > 8) { /* the same place of another stream */
-            uint64_t at = 8 * hostile_below(state, n / 8), some = 8 * (1 + hostile_below(state, (n - at) / 8 + 1));
-            memcpy(m->data + at, other->data + at, (size_t)(at + some <= n ? some : n - at));
-        } else if (what < 4 && m->nbytes >= 120) { /* header: mostly sizes */
-            floe_store64(m->data + 16 + 8 * hostile_below(state, 13), odd_number(state));
-        } else if (what < 6 && m->nbytes >= 200) { /* index and footer */
-            floe_store64(m->data + m->nbytes - 8 * (1 + hostile_below(state, 20)), odd_number(state));
-        } else {
-            damage_blindly(m, state);
-        }
-    }
-    if (hostile_below(state, 8)) {
-        stream_repair(m->data, m->nbytes);
-        stream_reindex(m->data, m->nbytes);
-        stream_repair(m->data, m->nbytes);
-    }
-}
-
 /* Every reader of the public API. True when the stream is read as a whole. */
 static bool read_all_ways(floe_ctx *ctx, const uint8_t *exact, uint64_t nbytes, uint64_t turn)
 {
