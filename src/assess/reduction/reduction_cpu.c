@@ -222,9 +222,11 @@ void FLOE_V(floe_reduction_add)(const void *x, const void *y, uint32_t n, const 
 
 /* ---- bins -------------------------------------------------------------------------------------------------------- */
 
-/* floe_bins_index less the frame's first bin, of LANES values: rounded to the nearest whole number by 1.5 * 2^52, then down. */
-FLOE_INLINE void bins_store(vec v, vec per_width, vec first, uint64_t *bin)
+/* floe_bins_index less the frame's first bin, of LANES values: rounded to the nearest whole number by 1.5 * 2^52, then down. What
+ * is infinite becomes 0 (floe_bins_frame_of). */
+FLOE_INLINE void bins_store(vec any, vec per_width, vec first, uint64_t *bin)
 {
+    const vec v = (vec)((ivec)any & (ivec)(any - any == all(0)));
     const vec magic = all(0x1.8p52), widths = v * per_width, nearest = (widths + magic) - magic;
     const ivec above = (ivec)(nearest > widths), tiny = (ivec)(widths == all(0)) & (ivec)(v < all(0));
     const vec down = nearest - (vec)((ivec)all(1) & (above | tiny));

@@ -2,6 +2,7 @@
 /* The reduction pass against the plainest way to work the same numbers out, for all kinds of fields. */
 #include "tests/assess_kit.h"
 
+#include "assess/reduction/reduction.h"
 #include "assess/reduction/reduction_test_kit.h"
 #include "assess/spectrum/spectrum.h"
 
@@ -510,11 +511,51 @@ static void errors_that_overflow(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* What overflows is counted where 0 is, though nothing shows it: all that frames move stays in them. On one side only, so that
+ * frames have room on the other. */
+static void bins_of_errors_that_overflow(void **state)
+{
+    enum { N = 5000, BINS = 65 };
+    static double x[N], y[N];
+    (void)state;
+    const floe_reduction_options options = {.parts = FLOE_REDUCTION_PDFS, .bins = BINS};
+    const floe_pair pair = {x, y, FLOE_F64, FLOE_HOST, 1, {1, 1, 1, N}, {0, 0, 0, 1}, {0, 0, 0, 1}, 0, 0};
+    for (int way = 0; way < 4; way++) {
+        const double sign = way < 2 ? -1 : 1;
+        uint64_t want[BINS] = {0};
+        floe_cpu cpu;
+        floe_reduction r;
+        floe_reduction_result result;
+        floe_error err;
+        for (int i = 0; i < N; i++)
+            x[i] = 0, y[i] = sign * 1e-3 * (i % 7);
+        x[N / 2] = -sign * 1e308, y[N / 2] = -x[N / 2];
+        assert_int_equal(floe_cpu_init(&cpu, 1, way % 2 ? FLOE_ISA_PLAIN : FLOE_ISA_AUTO, &err), FLOE_OK);
+        assert_int_equal(floe_reduction_init(&r, &cpu, &pair, &options, &err), FLOE_OK);
+        floe_arena plan = floe_arena_plan();
+        floe_reduction_take(&r, &plan);
+        void *memory = calloc(plan.used, 1);
+        floe_arena arena = floe_arena_of(memory, plan.used);
+        floe_reduction_take(&r, &arena);
+        assert_int_equal(floe_reduction_run(&r, &result, &err), FLOE_OK);
+        const floe_bins_frame *f = &result.error_frame;
+        for (int i = 0; i < N; i++) {
+            const double e = y[i] - x[i];
+            want[floe_bins_index(isinf(e) ? 0 : e, floe_bins_power(-f->exponent)) - f->first]++;
+        }
+        assert_memory_equal(result.error_count, want, f->nbins * sizeof *want);
+        free(memory);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_the_plainest_way), cmocka_unit_test(what_a_mask_hides),
-        cmocka_unit_test(values_outside_a_bound),   cmocka_unit_test(exact_distances),
-        cmocka_unit_test(one_field_alone),          cmocka_unit_test(errors_that_overflow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_the_plainest_way),
+                                       cmocka_unit_test(what_a_mask_hides),
+                                       cmocka_unit_test(values_outside_a_bound),
+                                       cmocka_unit_test(exact_distances),
+                                       cmocka_unit_test(one_field_alone),
+                                       cmocka_unit_test(errors_that_overflow),
+                                       cmocka_unit_test(bins_of_errors_that_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
