@@ -166,38 +166,16 @@ FLOE_DEV_SELDOM void floe_reduction_frame_widen(floe_reduction_frame<T> *f, doub
 
 /* ---- counting ------------------------------------------------------------------------------------------------------ */
 
-/* The low word of v * per_width, rounded down; 0 of what is infinite. TINY: the product may be too small for a double. */
-template <bool TINY> FLOE_DEV uint32_t floe_reduction_floor(double v, double per_width)
+/* The low word of v * per_width, rounded down; 0 of what is infinite. The product is not rounded, however small it is. */
+FLOE_DEV uint32_t floe_reduction_floor(double v, double per_width)
 {
-#ifdef FLOE_EMULATED
-    const double down = floor(v * per_width);
-    const uint32_t low = fabs(down) < 0x1p62 ? (uint32_t)(int64_t)down : 0;
-#else
-    const uint32_t low = (uint32_t)__double2loint(__fma_rd(v, per_width, 0x1.8p52)); /* the product is exact */
-#endif
-    return TINY ? low - (v * per_width == 0 && v < 0) : low;
+    return (uint32_t)__double2loint(__fma_rd(v, per_width, 0x1.8p52));
 }
 
 /* v * per_width, rounded down, and the bits of 1.5 * 2^23; of less than FLOE_REDUCTION_NARROW. */
 FLOE_DEV uint32_t floe_reduction_floor_narrow(float v, float per_width)
 {
-#ifdef FLOE_EMULATED
-    return floe_bits_f32(0x1.8p23f) + (uint32_t)(int32_t)floor((double)v * (double)per_width);
-#else
-    return floe_bits_f32(__fmaf_rd(v, per_width, 0x1.8p23f));                        /* the product is not rounded */
-#endif
-}
-
-/* y - x, rounded down. Where bins begin is an f32 itself, and never between the two. */
-FLOE_DEV float floe_reduction_error_down(float x, float y)
-{
-#ifdef FLOE_EMULATED
-    const double e = (double)y - (double)x;
-    const float near = (float)e; /* x and y are tame, or e is exact */
-    return (double)near > e ? nextafterf(near, -floe_reduction_infinity<float>()) : near;
-#else
-    return __fsub_rd(y, x);
-#endif
+    return floe_bits_f32(__fmaf_rd(v, per_width, 0x1.8p23f)); /* the product is not rounded */
 }
 
 /* |e| / |x| as a T; e as T rounds it. */
@@ -387,7 +365,7 @@ FLOE_DEV void floe_reduction_narrow_count(floe_reduction_aim a, const floe_reduc
             floe_reduction_shared_count(a.y + floe_reduction_floor_narrow(y, a.v_per_width) * a.stride);
         }
         if (ERRORS) {
-            const float e = floe_reduction_error_down(x, y);
+            const float e = __fsub_rd(y, x); /* where bins begin is an f32, and never between the two */
             floe_reduction_shared_count(a.errors + floe_reduction_floor_narrow(e, a.e_per_width) * a.stride);
             floe_reduction_shared_count(a.ratios + (ratio_bits[j] >> (23 - ratio_nbits)) * a.stride);
         }
@@ -433,7 +411,6 @@ template <typename T>
 FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> &c, const floe_reduction_group<T> &g,
                                          floe_reduction_marks marks)
 {
-    enum { TINY = sizeof(T) == 8 };
     const floe_reduction_frame<T> errors = c.frames->errors, values = c.frames->values;
     const uint32_t e_first = (uint32_t)errors.bins.first, v_first = (uint32_t)values.bins.first, copies = c.at.copies;
 #pragma unroll
@@ -442,16 +419,14 @@ FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> &c, con
         if (!(marks.counts >> j & 1))
             continue;
         if (c.bins->nerrors) {
-            floe_reduction_bin_count(c.tables, copies, floe_reduction_floor<TINY>(y - x, errors.per_width) - e_first);
+            floe_reduction_bin_count(c.tables, copies, floe_reduction_floor(y - x, errors.per_width) - e_first);
             if (marks.divides >> j & 1)
                 floe_reduction_bin_count(c.tables + c.at.ratios, copies,
                                          floe_reduction_ratio_bin(g.y[j] - g.x[j], g.x[j], c.bins->ratio_nbits));
         }
         if (c.bins->nvalues) {
-            floe_reduction_bin_count(c.tables + c.at.x, copies,
-                                     floe_reduction_floor<TINY>(x, values.per_width) - v_first);
-            floe_reduction_bin_count(c.tables + c.at.y, copies,
-                                     floe_reduction_floor<TINY>(y, values.per_width) - v_first);
+            floe_reduction_bin_count(c.tables + c.at.x, copies, floe_reduction_floor(x, values.per_width) - v_first);
+            floe_reduction_bin_count(c.tables + c.at.y, copies, floe_reduction_floor(y, values.per_width) - v_first);
         }
     }
 }

@@ -137,12 +137,12 @@ typedef struct reduced {
     void *memory;
 } reduced;
 
-static void reduced_take(reduced *d, const kit_pair *p, void *const data[2])
+static void reduced_take(reduced *d, const kit_pair *p, void *const data[2], uint32_t bins, uint32_t value_bins)
 {
-    static const floe_reduction_options options = {
-        .parts = FLOE_REDUCTION_PDFS | FLOE_REDUCTION_VALUES, .bins = 200, .value_bins = 500};
+    static floe_reduction_options options = {.parts = FLOE_REDUCTION_PDFS | FLOE_REDUCTION_VALUES};
     static const floe_cpu cpu = {.threads = 1};
     floe_error err;
+    options.bins = bins, options.value_bins = value_bins;
     d->pair = (floe_pair){.original = data[0],
                           .decoded = data[1],
                           .dtype = p->field[0].dtype,
@@ -193,6 +193,21 @@ static void same_counts(const floe_reduction_result *a, const floe_reduction_res
         assert_memory_equal(a->value_count[side], b->value_count[side], a->value_frame.nbins * sizeof(uint64_t));
 }
 
+/* Both places find the same; on the GPU by so many blocks. */
+static void same_reduced(const kit_pair *p, uint32_t bins, uint32_t value_bins, floe_cuda *cuda, uint32_t nblocks)
+{
+    device_pair d = device_pair_make(p, 0);
+    reduced want, got;
+    floe_error err;
+    reduced_take(&want, p, p->memory, bins, value_bins);
+    assert_int_equal(floe_reduction_run(&want.r, &want.result, &err), FLOE_OK);
+    reduced_take(&got, p, d.memory, bins, value_bins);
+    reduced_on_gpu(&got, cuda, nblocks);
+    same_counts(&got.result, &want.result);
+    free(want.memory), free(got.memory);
+    device_pair_free(&d);
+}
+
 /* Values that stand out more and more, so that much has to wait for wider frames while blocks go on; and few blocks, each with
  * pieces and a share of the rest. */
 static void frames_that_widen_late(void **state)
@@ -216,15 +231,35 @@ static void frames_that_widen_late(void **state)
                 else
                     ((float *)p.memory[side])[i] = (float)(v * (1 + 0.1 * side));
         }
-        device_pair d = device_pair_make(&p, 0);
-        reduced want, got;
-        reduced_take(&want, &p, p.memory);
-        assert_int_equal(floe_reduction_run(&want.r, &want.result, &err), FLOE_OK);
-        reduced_take(&got, &p, d.memory);
-        reduced_on_gpu(&got, &cuda, nblocks);
-        same_counts(&got.result, &want.result);
-        free(want.memory), free(got.memory);
-        device_pair_free(&d);
+        same_reduced(&p, 200, 500, &cuda, nblocks);
+        kit_pair_free(&p);
+    }
+    floe_cuda_close(&cuda);
+}
+
+/* Values of all magnitudes, and a pair or two whose difference overflows: frames as wide as can be, which 65 and 66 bins fill to the
+ * last one, and values that are too small for a double in widths of a bin. */
+static void frames_of_all_there_is(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    floe_cuda cuda;
+    floe_error err;
+    uint64_t seed = 7;
+    assert_int_equal(floe_cuda_open(&cuda, -1, NULL, NULL, 0, &err), FLOE_OK);
+    for (uint32_t trial = 0; trial < (is_small() ? 24 : 240); trial++) {
+        const uint32_t bins = trial < 16 ? 65 + trial % 2 : 64 + (uint32_t)(kit_random(&seed) % 200);
+        const double big = (trial & 2 ? 1 : -1) * (trial & 4 ? 1.7e308 : 1e308);
+        kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F64, 1, (uint64_t[]){N}, false, 3);
+        for (uint64_t i = 0; i < N; i++) {
+            const double normal = kit_uniform(&seed) + kit_uniform(&seed) + kit_uniform(&seed) - 1.5;
+            const double x = exp(120 * normal) * (trial & 8 && kit_random(&seed) % 2 ? -1 : 1);
+            kit_pair_set(&p, i, (double[]){x, x * (1 + 1e-5 * (kit_uniform(&seed) - 0.5))});
+        }
+        kit_pair_set(&p, N / 2, (double[]){big, trial % 5 ? -big : big});
+        if (trial % 3 == 2)
+            kit_pair_set(&p, N / 3, (double[]){-big, big});
+        same_reduced(&p, bins, bins, &cuda, 1);
         kit_pair_free(&p);
     }
     floe_cuda_close(&cuda);
@@ -396,6 +431,7 @@ int main(void)
                                        cmocka_unit_test(what_a_mask_hides),
                                        cmocka_unit_test(growing_ranges),
                                        cmocka_unit_test(frames_that_widen_late),
+                                       cmocka_unit_test(frames_of_all_there_is),
                                        cmocka_unit_test(bins_and_ratios_to_the_last_place),
                                        cmocka_unit_test(as_many_pairs_as_blocks_can_count),
                                        cmocka_unit_test(sorted_alone_and_filled),

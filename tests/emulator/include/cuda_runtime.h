@@ -6,6 +6,7 @@
 #ifndef FLOE_EMULATED_CUDA_RUNTIME_H
 #define FLOE_EMULATED_CUDA_RUNTIME_H
 
+#include <fenv.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -448,6 +449,18 @@ static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline double __ddiv_rn(double a, double b) { return a / b; }
 static inline double __dsqrt_rn(double a) { return sqrt(a); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+/* Rounded down. Volatile, so that the compiler computes between the calls that set the rounding. */
+template <class T> static inline T floe_emulated_fma_down(T u, T v, T w)
+{
+    volatile T a = u, b = v, c = w, r;
+    fesetround(FE_DOWNWARD);
+    r = sizeof(T) == 4 ? (T)fmaf((float)a, (float)b, (float)c) : (T)fma((double)a, (double)b, (double)c);
+    fesetround(FE_TONEAREST);
+    return r;
+}
+static inline double __fma_rd(double a, double b, double c) { return floe_emulated_fma_down(a, b, c); }
+static inline float __fmaf_rd(float a, float b, float c) { return floe_emulated_fma_down(a, b, c); }
+static inline float __fsub_rd(float a, float b) { return floe_emulated_fma_down(-1.0f, b, a); }
 /* Conversions to integers saturate, NaN becomes 0. */
 static inline int __float2int_rn(float v)
 {
