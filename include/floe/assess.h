@@ -257,8 +257,8 @@ typedef struct floe_assess_report {
  * (strides are free). options may be NULL. A context whose backend is CUDA works on copies of fields in host memory, and
  * finds what a GPU does not on the CPU.
  *
- * Integers are assessed as copies in double: exact for i32, and for i64 below 2^53; beyond, values are rounded. The largest
- * error and the entropy of bytes are those of the integers themselves in any case.
+ * Integers are assessed as copies in double: exact for i32, and for i64 below 2^53; beyond, values are rounded. Errors but for
+ * their histograms, values outside the bound, mismatches, the range and the entropy of bytes are those of the integers themselves.
  *
  * ARGUMENT: fields that differ in dtype, shape or place, an empty field, no pair that counts, a metric that needs what is not
  * there (a second field, a bound), a metric or group that this floe does not know, a window larger than the field.

@@ -252,14 +252,24 @@ static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *
         return FLOE_OK;
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
         floe_range rest;
+        const double fill = floe_value_of(a->pair.dtype, candidates[i]);
         FLOE_TRY(original_scan(a, true, candidates[i], &rest, err));
-        a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(a->pair.dtype, candidates[i]));
+        a->pair.has_fill =
+            floe_fill_confirm(&rest, fill) && (!a->has_integers || floe_integers_hold(&a->integers, fill));
         a->pair.fill_bits = a->pair.has_fill ? candidates[i] : 0;
     }
     return FLOE_OK;
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------------------- */
+
+/* The fields as they are read: as doubles, and on the GPU. */
+static floe_status pair_make(floe_assessment *a, floe_error *err)
+{
+    if (a->has_integers)
+        floe_integers_read(&a->integers, a->pair.has_fill, floe_value_of(FLOE_F64, a->pair.fill_bits));
+    return a->has_copy ? floe_pair_copy(a->cuda, &a->host, &a->pair, a->stage, err) : FLOE_OK;
+}
 
 static floe_status pairs_reduce(floe_assessment *a, floe_reduction_result *result, floe_error *err)
 {
@@ -290,10 +300,16 @@ static floe_status reduction_run(floe_assessment *a, floe_assess_report *report,
     FLOE_TRY(pairs_reduce(a, &result, err));
     if (a->options.fill == FLOE_FILL_AUTO)
         FLOE_TRY(fill_detect(a, &result, err));
-    if (a->options.fill == FLOE_FILL_AUTO && a->pair.has_fill)
+    if (a->options.fill == FLOE_FILL_AUTO && a->pair.has_fill) {
+        if (a->has_integers)
+            FLOE_TRY(pair_make(a, err));
         FLOE_TRY(pairs_reduce(a, &result, err));
+    }
     if (result.total.count[FLOE_COUNT_PAIRS] == 0)
         return fail_nothing(a, result.total.count, err);
+    result.range = result.total.top[FLOE_TOP_X] + result.total.top[FLOE_TOP_X_LOW];
+    if (a->has_integers)
+        floe_integers_errors(&a->integers, &a->reduction, &result);
     floe_reduction_finish(&a->reduction_options, &result, report);
     if (!a->pair.decoded) { /* it was compared with itself */
         floe_assess_report blank;
@@ -360,10 +376,7 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
     const floe_pair *p = &a->pair;
     bool windows_are_known;
     floe_report_clear(report);
-    if (a->has_integers)
-        floe_integers_read(&a->integers);
-    if (a->has_copy)
-        FLOE_TRY(floe_pair_copy(a->cuda, &a->host, &a->pair, a->stage, err));
+    FLOE_TRY(pair_make(a, err));
     report->dtype = a->has_integers ? a->integers.given.dtype : p->dtype, report->rank = p->rank;
     memcpy(report->shape, p->shape + FLOE_MAX_RANK - p->rank, p->rank * sizeof *p->shape);
     report->nelems = floe_pair_nelems(p);

@@ -6,15 +6,19 @@
 
 #include "assess/pair_read.h"
 #include "assess/reduction/distribution.h"
+#include "assess/reduction/reduction_search.h"
 #include "field/dtype_math.h"
 
 enum { MAX_PARTS = 64 };
 
-#define EXACT 0x1p53 /* whole numbers below are doubles */
+#define EXACT 0x1p52 /* whole numbers below are doubles, and so are their differences */
 
 struct floe_integers_part {
     uint64_t byte_count[2][256];
-    uint64_t largest; /* |y - x| */
+    int64_t least, most;        /* of the original; of errors, of the pairs that count */
+    floe_reduction_part errors; /* what a part has of them */
+    uint64_t noutside;
+    floe_spot outside; /* the first */
 };
 
 /* ---- memory -------------------------------------------------------------------------------------------------------- */
@@ -48,8 +52,10 @@ floe_pair floe_integers_pair(const floe_integers *n)
 
 typedef struct reading {
     const floe_integers *n;
-    bool is_dense, has_fill;
-    int64_t fill;
+    bool is_dense;
+    floe_reduction *reduction;
+    double pivot, allowed;
+    floe_ranking worst;
 } reading;
 
 static int64_t integer_at(floe_dtype dtype, const void *values, uint32_t i)
@@ -58,10 +64,9 @@ static int64_t integer_at(floe_dtype dtype, const void *values, uint32_t i)
 }
 
 /* Hands each block of a part to what is to be done with it. */
-typedef void (*block_fn)(const reading *r, uint64_t at, uint32_t m, const void *x, const void *y,
-                         floe_integers_part *part);
+typedef void (*block_fn)(reading *r, uint64_t at, uint32_t m, const void *x, const void *y, floe_integers_part *part);
 
-static void part_visit(const reading *r, uint64_t k, block_fn visit)
+static void part_visit(reading *r, uint64_t k, block_fn visit)
 {
     const floe_integers *n = r->n;
     const uint64_t nblocks = floe_ceil_div(n->nelems, FLOE_PAIR_BLOCK);
@@ -76,50 +81,142 @@ static void part_visit(const reading *r, uint64_t k, block_fn visit)
     }
 }
 
-static void block_convert(const reading *r, uint64_t at, uint32_t m, const void *x, const void *y,
-                          floe_integers_part *part)
+/* The nearest double, or that beside it where this is the fill value's and the integer another one. */
+static double double_of(const floe_integers *n, int64_t v)
+{
+    const double d = (double)v;
+    const bool is_taken = n->has_fill && v != n->fill && d == (double)n->fill;
+    return is_taken ? nextafter(d, v > n->fill ? INFINITY : -INFINITY) : d;
+}
+
+static void part_span(floe_integers_part *part, int64_t x)
+{
+    part->least = x < part->least ? x : part->least;
+    part->most = x > part->most ? x : part->most;
+}
+
+static void block_convert(reading *r, uint64_t at, uint32_t m, const void *x, const void *y, floe_integers_part *part)
 {
     const floe_dtype dtype = r->n->given.dtype;
+    for (uint32_t i = 0; i < m; i++)
+        part_span(part, integer_at(dtype, x, i));
     for (int side = 0; side < (r->n->given.decoded ? 2 : 1); side++) {
         const void *from = side ? y : x;
         double *to = r->n->values[side] + at;
         for (uint32_t i = 0; i < m; i++)
-            to[i] = (double)integer_at(dtype, from, i);
+            to[i] = double_of(r->n, integer_at(dtype, from, i));
         for (uint64_t i = 0; i < m * floe_dtype_size(dtype); i++)
             part->byte_count[side][((const uint8_t *)from)[i]]++;
     }
 }
 
-static void block_compare(const reading *r, uint64_t at, uint32_t m, const void *x, const void *y,
-                          floe_integers_part *part)
+static bool counts(const floe_integers *n, int64_t x, int64_t y)
+{
+    return !n->has_fill || (x != n->fill && y != n->fill);
+}
+
+/* As the reduction adds them up; an error is rounded once. */
+static void error_add(floe_reduction_part *p, int64_t x, int64_t y, double pivot)
+{
+    const double size = (double)floe_integer_distance(x, y), e = x > y ? -size : size;
+    p->sum[FLOE_SUM_E] += e, p->sum[FLOE_SUM_E_ABS] += size, p->sum[FLOE_SUM_E2] += e * e;
+    p->sum[FLOE_SUM_XE] += ((double)x - pivot) * e;
+    p->top[FLOE_TOP_E] = fmax(p->top[FLOE_TOP_E], e), p->top[FLOE_TOP_E_LOW] = fmax(p->top[FLOE_TOP_E_LOW], -e);
+    p->top[FLOE_TOP_E_ABS_LOW] = fmax(p->top[FLOE_TOP_E_ABS_LOW], -size);
+    if (x) {
+        const double ratio = size / fabs((double)x);
+        p->sum[FLOE_SUM_PW] += ratio;
+        p->top[FLOE_TOP_PW] = fmax(p->top[FLOE_TOP_PW], ratio);
+        p->top[FLOE_TOP_PW_LOW] = fmax(p->top[FLOE_TOP_PW_LOW], -ratio);
+    }
+}
+
+static void block_compare(reading *r, uint64_t at, uint32_t m, const void *x, const void *y, floe_integers_part *part)
 {
     const floe_dtype dtype = r->n->given.dtype;
     (void)at;
     for (uint32_t i = 0; i < m; i++) {
         const int64_t a = integer_at(dtype, x, i), b = integer_at(dtype, y, i);
-        const bool counts = !r->has_fill || (a != r->fill && b != r->fill);
-        part->largest = counts ? floe_max64(part->largest, floe_integer_distance(a, b)) : part->largest;
+        if (counts(r->n, a, b)) {
+            part_span(part, a);
+            error_add(&part->errors, a, b, r->pivot);
+        }
+    }
+}
+
+static floe_found found_of(const reading *r, uint64_t at, int64_t x, int64_t y)
+{
+    return (floe_found){at, double_of(r->n, x), double_of(r->n, y), FLOE_PAIR_COUNTS};
+}
+
+static void block_outside(reading *r, uint64_t at, uint32_t m, const void *x, const void *y, floe_integers_part *part)
+{
+    const floe_dtype dtype = r->n->given.dtype;
+    const bool of_value = r->reduction->options->mode == FLOE_BOUND_PWREL;
+    for (uint32_t i = 0; i < m; i++) {
+        const int64_t a = integer_at(dtype, x, i), b = integer_at(dtype, y, i);
+        const double allowed = of_value ? r->allowed * fabs((double)a) : r->allowed;
+        const bool is_outside = allowed < 0x1p64 && floe_integer_distance(a, b) > (uint64_t)allowed;
+        const floe_found found = found_of(r, at + i, a, b);
+        if (is_outside && counts(r->n, a, b) && part->noutside++ == 0)
+            part->outside = floe_reduction_place(r->reduction, &found);
+    }
+}
+
+static void block_worst(reading *r, uint64_t at, uint32_t m, const void *x, const void *y, floe_integers_part *part)
+{
+    const floe_dtype dtype = r->n->given.dtype;
+    (void)part;
+    for (uint32_t i = 0; i < m; i++) {
+        const int64_t a = integer_at(dtype, x, i), b = integer_at(dtype, y, i);
+        const floe_found found = found_of(r, at + i, a, b);
+        if (counts(r->n, a, b))
+            floe_ranking_add(&r->worst, (double)floe_integer_distance(a, b), &found);
     }
 }
 
 static void convert_task(void *arg, uint64_t k, uint32_t worker)
 {
-    const reading *r = arg;
+    reading *r = arg;
     (void)worker;
-    memset(&r->n->parts[k], 0, sizeof r->n->parts[k]);
+    r->n->parts[k] = (floe_integers_part){.least = INT64_MAX, .most = INT64_MIN};
     part_visit(r, k, block_convert);
 }
 
 static void compare_task(void *arg, uint64_t k, uint32_t worker)
 {
+    reading *r = arg;
+    floe_integers_part *part = &r->n->parts[k];
     (void)worker;
-    part_visit(arg, k, block_compare);
+    part->least = INT64_MAX, part->most = INT64_MIN, part->noutside = 0;
+    floe_reduction_part_init(&part->errors);
+    part_visit(r, k, block_compare);
 }
 
-void floe_integers_read(floe_integers *n)
+static void outside_task(void *arg, uint64_t k, uint32_t worker)
+{
+    (void)worker;
+    part_visit(arg, k, block_outside);
+}
+
+static int64_t nearest_to(const floe_integers *n, double v)
+{
+    return floe_integer_of(n->given.dtype, floe_integer_bits(n->given.dtype, v));
+}
+
+void floe_integers_read(floe_integers *n, bool has_fill, double fill)
 {
     reading r = {.n = n, .is_dense = floe_pair_is_dense(&n->given)};
+    n->has_fill = has_fill, n->fill = nearest_to(n, fill);
     floe_cpu_parallel(n->cpu, n->nparts, convert_task, &r);
+}
+
+bool floe_integers_hold(const floe_integers *n, double extreme)
+{
+    bool found = false;
+    for (uint64_t k = 0; k < n->nparts; k++)
+        found |= n->parts[k].least == nearest_to(n, extreme) || n->parts[k].most == nearest_to(n, extreme);
+    return found;
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------------------ */
@@ -133,28 +230,74 @@ static double bytes_entropy(const floe_integers *n, int side)
     return floe_distribution_entropy(count, 256);
 }
 
-static bool is_exact(const floe_values *v) { return v->min > -EXACT && v->max < EXACT; }
-
-static void largest_find(floe_integers *n, floe_assess_report *report)
-{
-    reading r = {.n = n, .is_dense = floe_pair_is_dense(&n->given), .has_fill = report->has_fill};
-    floe_error_stats *e = &report->error;
-    uint64_t largest = 0;
-    r.fill = floe_integer_of(n->given.dtype, floe_integer_bits(n->given.dtype, report->fill_value));
-    floe_cpu_parallel(n->cpu, n->nparts, compare_task, &r);
-    for (uint64_t k = 0; k < n->nparts; k++)
-        largest = floe_max64(largest, n->parts[k].largest);
-    e->abs_max = e->linf = (double)largest;
-    e->rel_max = largest ? e->abs_max / report->original.range : 0;
-    e->error_range = fmax(e->abs_max - e->abs_min, 0);
-}
-
 void floe_integers_finish(floe_integers *n, bool bytes, floe_assess_report *report)
 {
     if (bytes)
         report->original.entropy_bytes = bytes_entropy(n, 0);
     if (bytes && n->given.decoded)
         report->decoded.entropy_bytes = bytes_entropy(n, 1);
-    if (n->given.decoded && !(is_exact(&report->original) && is_exact(&report->decoded)))
-        largest_find(n, report);
+}
+
+/* ---- errors ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_exact(const double *top)
+{
+    return fmax(fmax(top[FLOE_TOP_X], top[FLOE_TOP_X_LOW]), fmax(top[FLOE_TOP_Y], top[FLOE_TOP_Y_LOW])) < EXACT;
+}
+
+static void errors_find(reading *r, floe_reduction_result *result)
+{
+    const floe_integers *n = r->n;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    floe_reduction_part *total = &result->total, none;
+    floe_cpu_parallel(n->cpu, n->nparts, compare_task, r);
+    floe_reduction_part_init(&none);
+    memcpy(&total->sum[FLOE_SUM_E], &none.sum[FLOE_SUM_E], (FLOE_SUM_XE - FLOE_SUM_E + 1) * sizeof(double));
+    total->sum[FLOE_SUM_PW] = 0;
+    memcpy(&total->top[FLOE_TOP_E], &none.top[FLOE_TOP_E], (FLOE_TOPS - FLOE_TOP_E) * sizeof(double));
+    for (uint64_t k = 0; k < n->nparts; k++) {
+        const floe_integers_part *p = &n->parts[k];
+        floe_reduction_part_join(total, &p->errors);
+        least = p->least < least ? p->least : least, most = p->most > most ? p->most : most;
+    }
+    result->range = (double)floe_integer_distance(least, most);
+}
+
+static void outside_find(reading *r, floe_reduction_result *result)
+{
+    const floe_integers *n = r->n;
+    const floe_reduction_options *o = r->reduction->options;
+    r->allowed = o->mode == FLOE_BOUND_REL ? o->bound * result->range : o->bound;
+    result->noutside = 0;
+    floe_cpu_parallel(n->cpu, n->nparts, outside_task, r);
+    for (uint64_t k = n->nparts; k-- > 0;) {
+        result->noutside += n->parts[k].noutside;
+        *r->reduction->outside = n->parts[k].noutside ? n->parts[k].outside : *r->reduction->outside;
+    }
+    result->outside = (floe_spots){result->noutside > 0, r->reduction->outside};
+}
+
+static void worst_find(reading *r, floe_reduction_result *result)
+{
+    floe_ranking *w = &r->worst;
+    w->most = r->reduction->options->worst;
+    for (uint64_t k = 0; k < r->n->nparts; k++)
+        if (w->n < w->most || floe_reduction_worst(&r->n->parts[k].errors) > w->entry[w->n - 1].size)
+            part_visit(r, k, block_worst);
+    for (uint32_t i = 0; i < w->n; i++)
+        r->reduction->worst[i] = floe_reduction_place(r->reduction, &w->entry[i].pair);
+    result->worst = (floe_spots){w->n, r->reduction->worst};
+}
+
+void floe_integers_errors(floe_integers *n, floe_reduction *reduction, floe_reduction_result *result)
+{
+    const uint32_t parts = reduction->options->parts;
+    reading r = {.n = n, .is_dense = floe_pair_is_dense(&n->given), .reduction = reduction, .pivot = result->pivot[0]};
+    if (is_exact(result->total.top))
+        return;
+    errors_find(&r, result);
+    if (parts & FLOE_REDUCTION_OUTSIDE)
+        outside_find(&r, result);
+    if (parts & FLOE_REDUCTION_WORST && reduction->options->worst)
+        worst_find(&r, result);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fields of whole numbers are assessed as copies in double, which all passes then read. These are exact for i32, and for i64 up
- * to 2^53; beyond, values are rounded to the nearest double. What can be told of the numbers themselves is: the entropy of
- * their bytes, and the largest error, which is rounded only once and is 0 where the fields are equal and nowhere else.
+ * to 2^53; beyond, values are rounded to the nearest double. Of the integers themselves are the entropy of their bytes, all that
+ * the reduction finds of errors but their histograms, values outside the bound, the range, and what is fill.
  */
 #ifndef FLOE_ASSESS_PAIR_INTEGERS_H
 #define FLOE_ASSESS_PAIR_INTEGERS_H
@@ -10,6 +10,7 @@
 #include <floe/assess.h>
 
 #include "assess/pair.h"
+#include "assess/reduction/reduction.h"
 #include "backend/backend.h"
 #include "base/arena.h"
 
@@ -19,6 +20,8 @@ typedef struct floe_integers {
     const floe_cpu *cpu;
     floe_pair given; /* in host memory */
     uint64_t nelems, nparts;
+    bool has_fill;
+    int64_t fill;
     /* taken */
     double *values[2];
     floe_integers_part *parts;
@@ -30,11 +33,15 @@ void floe_integers_init(floe_integers *n, const floe_cpu *cpu, const floe_pair *
 void floe_integers_take(floe_integers *n, floe_arena *arena);
 /* The pair of doubles, once taken; in a plan without data, but for what tells that there is a decoded side. */
 floe_pair floe_integers_pair(const floe_integers *n);
-/* Fills it in. */
-void floe_integers_read(floe_integers *n);
+/* Fills it in. No value but fill looks like fill there. */
+void floe_integers_read(floe_integers *n, bool has_fill, double fill);
+/* Once read: an extreme of the original's doubles is one of its integers. Fill that is looked for must be, as for compression. */
+bool floe_integers_hold(const floe_integers *n, double extreme);
 
-/* The numbers of the report that are the integers' own: of bytes where asked for, of errors where doubles were not exact. The
- * report has all others, and whether there is fill. */
+/* What the reduction found of errors, and of the original's range, where doubles were not exact: found again from integers. */
+void floe_integers_errors(floe_integers *n, floe_reduction *reduction, floe_reduction_result *result);
+
+/* The numbers of the report that are the integers' own: of bytes where asked for. */
 void floe_integers_finish(floe_integers *n, bool bytes, floe_assess_report *report);
 
 #endif

@@ -145,6 +145,94 @@ static void beyond_doubles(void **state)
     floe_ctx_free(&ctx);
 }
 
+static floe_assess_report of_bound(floe_ctx *ctx, const whole_pair *p, floe_bound_mode mode, double bound)
+{
+    floe_assess_report r;
+    floe_assess_options o;
+    floe_assess_options_init(&o);
+    kit_ok(ctx, floe_metric_set_parse(&o.metrics, "all outside first_outside", NULL));
+    o.mode = mode, o.bound = bound, o.fill = FLOE_FILL_NONE;
+    kit_ok(ctx, floe_assess(ctx, &p->field[0], &p->field[1], &o, &r));
+    return r;
+}
+
+/* Errors that doubles do not show are in all that is said of errors. */
+static void verdicts_beyond_doubles(void **state)
+{
+    enum { N = 3000, FAR = 2777 };
+    const uint64_t shape[] = {N}, most[] = {UINT64_C(1) << 53, UINT64_C(1) << 62};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int way = 0; way < 2; way++) {
+        whole_pair p = make(FLOE_I64, 1, shape, false, 0, false);
+        int64_t *x = p.field[0].data, *y = p.field[1].data;
+        for (int i = 0; i < N; i++)
+            x[i] = (int64_t)most[way] + i % 1000, y[i] = x[i] + (i % 2 ? -7 : 7);
+        y[FAR] = x[FAR] - 8;
+        floe_assess_report r = of_bound(ctx, &p, FLOE_BOUND_ABS, 6.5);
+        assert_true(r.error.noutside == N && r.error.outside_percent == 100);
+        assert_true(r.error.outside.spot->index[0] == 0);
+        assert_true(r.error.abs_max == 8 && r.error.abs_min == 7 && r.error.min == -8 && r.error.max == 7);
+        assert_true(r.original.range == 999 && r.error.rel_max == 8.0 / 999);
+        assert_true(fabs(r.error.mse - (49.0 + 15.0 / N)) < 1e-12 && r.error.l1 == 7.0 * N + 1);
+        assert_true(fabs(r.error.psnr - 20 * log10(999 / sqrt(r.error.mse))) < 1e-9);
+        assert_true(fabs(r.error.pw_max * (double)most[way] - 8) < 1e-9);
+        assert_true(r.error.worst.spot[0].index[0] == FAR && r.error.worst.spot[1].index[0] == 0);
+        r = of_bound(ctx, &p, FLOE_BOUND_ABS, 7);
+        assert_true(r.error.noutside == 1 && r.error.outside.spot->index[0] == FAR);
+        assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_ABS, 8).error.noutside, 0);
+        assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_REL, 7.5 / 999).error.noutside, 1);
+        assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_REL, 6.5 / 999).error.noutside, N);
+        assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_PWREL, 7.5 / (double)most[way]).error.noutside, 1);
+        x[0] = INT64_MIN, y[0] = INT64_MAX; /* 2^64 - 1, which is less than 2^64 */
+        assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_ABS, 0x1p64).error.noutside, 0);
+        assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_ABS, 0x1.fffffffffffffp63).error.noutside, 1);
+        whole_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
+/* 2^53 + 1 is no double: beyond a bound of 2^53 it lies all the same, though both values are doubles. */
+static void a_distance_between_doubles(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    whole_pair p = make(FLOE_I64, 1, (uint64_t[]){9}, false, 0, false);
+    ((int64_t *)p.field[0].data)[3] = -(INT64_C(1) << 52), ((int64_t *)p.field[1].data)[3] = (INT64_C(1) << 52) + 1;
+    assert_int_equal(of_bound(ctx, &p, FLOE_BOUND_ABS, 0x1p53).error.noutside, 1);
+    whole_free(&p);
+    floe_ctx_free(&ctx);
+}
+
+/* Values that round to the fill value are none, whether it is named or found; and the one that is found is there. */
+static void neighbours_of_fill(void **state)
+{
+    enum { N = 4000 };
+    static const int64_t fills[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    (void)state;
+    floe_ctx *ctx = kit_ctx(2);
+    for (int way = 0; way < 6; way++) {
+        whole_pair p = make(FLOE_I64, 1, (uint64_t[]){N}, false, 0, false);
+        int64_t *x = p.field[0].data, *y = p.field[1].data;
+        const int64_t fill = fills[way / 2], beside = fill + (fill > 0 ? -1 : 1);
+        for (int i = 0; i < N; i += 5)
+            x[i] = y[i] = fill;
+        y[5] = beside;
+        floe_assess_report r;
+        floe_assess_options o;
+        floe_assess_options_init(&o);
+        o.fill = way % 2 ? FLOE_FILL_AUTO : FLOE_FILL_VALUE, o.fill_value = (double)fill;
+        kit_ok(ctx, floe_assess(ctx, &p.field[0], &p.field[1], &o, &r));
+        if (way < 4)
+            assert_true(r.has_fill && r.original.nfill == N / 5 && r.decoded.nfill == N / 5 - 1 && r.nmismatch == 1 &&
+                        r.error.abs_max == 3 && r.mismatch.spot->index[0] == 5);
+        else
+            assert_true(r.original.nfill == 0 && r.nmismatch == 0 && r.error.abs_max == 3 && r.has_fill == !(way % 2));
+        whole_free(&p);
+    }
+    floe_ctx_free(&ctx);
+}
+
 static void what_is_refused(void **state)
 {
     const uint64_t shape[] = {40, 50};
@@ -166,7 +254,11 @@ static void what_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_doubles), cmocka_unit_test(beyond_doubles),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_doubles),
+                                       cmocka_unit_test(beyond_doubles),
+                                       cmocka_unit_test(verdicts_beyond_doubles),
+                                       cmocka_unit_test(a_distance_between_doubles),
+                                       cmocka_unit_test(neighbours_of_fill),
                                        cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

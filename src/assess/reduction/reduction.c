@@ -225,23 +225,13 @@ static void piece_run(void *arg, uint64_t k, uint32_t worker)
 
 /* ---- the pass ----------------------------------------------------------------------------------------------------- */
 
-static void part_join(floe_reduction_part *into, const floe_reduction_part *part)
-{
-    for (int i = 0; i < FLOE_SUMS; i++)
-        into->sum[i] += part->sum[i];
-    for (int i = 0; i < FLOE_TOPS; i++)
-        into->top[i] = part->top[i] > into->top[i] ? part->top[i] : into->top[i];
-    for (int i = 0; i < FLOE_COUNTS; i++)
-        into->count[i] += part->count[i];
-}
-
 /* Neighbours first, then pairs of neighbours and so on. */
 static void parts_join(const floe_reduction *r, floe_reduction_part *total)
 {
     memcpy(r->tree, r->parts, r->npieces * sizeof *r->tree);
     for (uint64_t step = 1; step < r->npieces; step *= 2)
         for (uint64_t i = 0; i + step < r->npieces; i += 2 * step)
-            part_join(&r->tree[i], &r->tree[i + step]);
+            floe_reduction_part_join(&r->tree[i], &r->tree[i + step]);
     *total = r->tree[0];
 }
 

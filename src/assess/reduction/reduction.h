@@ -43,6 +43,7 @@ typedef struct floe_reduction_options {
 /* What the pass finds. Pointers are to what floe_reduction_take took; NULL where not asked for. */
 typedef struct floe_reduction_result {
     double pivot[2]; /* of x, of y */
+    double range;    /* of x; the coordinator's finding */
     double sample[FLOE_REDUCTION_SAMPLES];
     uint32_t nsamples; /* values of the original, of pairs that count and are spread evenly over the field, by size */
     floe_reduction_part total;

@@ -135,6 +135,7 @@ void floe_reduction_finish(const floe_reduction_options *options, const floe_red
     }
     values_finish(&t->sum[FLOE_SUM_X], &t->top[FLOE_TOP_X], &t->count[FLOE_COUNT_X_ZERO], n, r->pivot[0], moments,
                   &report->original);
+    report->original.range = r->range;
     values_finish(&t->sum[FLOE_SUM_Y], &t->top[FLOE_TOP_Y], &t->count[FLOE_COUNT_Y_ZERO], n, r->pivot[1], moments,
                   &report->decoded);
     errors_finish(t, n, report->original.range, ratios, &report->error);

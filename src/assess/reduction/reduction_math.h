@@ -95,6 +95,16 @@ FLOE_HD void floe_reduction_part_init(floe_reduction_part *p)
         p->count[i] = 0;
 }
 
+FLOE_HD void floe_reduction_part_join(floe_reduction_part *into, const floe_reduction_part *part)
+{
+    for (int i = 0; i < FLOE_SUMS; i++)
+        into->sum[i] += part->sum[i];
+    for (int i = 0; i < FLOE_TOPS; i++)
+        into->top[i] = part->top[i] > into->top[i] ? part->top[i] : into->top[i];
+    for (int i = 0; i < FLOE_COUNTS; i++)
+        into->count[i] += part->count[i];
+}
+
 /* What a GPU finds of a piece, so that a search may pass it by. The largest |e| and |e| / |x| (where the job asks for them), or
  * a little more; negative without any pair. */
 typedef struct floe_reduction_look {

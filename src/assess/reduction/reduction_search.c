@@ -6,14 +6,8 @@
 
 /* ---- a piece, pair by pair ----------------------------------------------------------------------------------------- */
 
-typedef struct found {
-    uint64_t at;
-    double x, y;
-    floe_pair_class class;
-} found;
-
 /* Calls look for each pair of a piece, in order, until it returns false. */
-typedef bool look_fn(void *arg, const found *pair);
+typedef bool look_fn(void *arg, const floe_found *pair);
 
 static void piece_look(const floe_reduction *r, uint64_t piece, look_fn *look, void *arg)
 {
@@ -24,15 +18,15 @@ static void piece_look(const floe_reduction *r, uint64_t piece, look_fn *look, v
         const void *x, *y;
         floe_pair_read(r->pair, r->dense, at, n, &buffer, &x, &y);
         for (uint32_t i = 0; i < n; i++) {
-            const found f = {at + i, floe_pair_value(r->pair, x, i), floe_pair_value(r->pair, y, i),
-                             floe_pair_class_at(r->pair, x, y, i)};
+            const floe_found f = {at + i, floe_pair_value(r->pair, x, i), floe_pair_value(r->pair, y, i),
+                                  floe_pair_class_at(r->pair, x, y, i)};
             if (!look(arg, &f))
                 return;
         }
     }
 }
 
-static floe_spot place_of(const floe_reduction *r, const found *f)
+floe_spot floe_reduction_place(const floe_reduction *r, const floe_found *f)
 {
     floe_spot place = {.original = f->x, .decoded = f->y};
     floe_pair_index(r->pair, f->at, place.index);
@@ -46,12 +40,12 @@ typedef struct first_search {
     floe_spot *place;
 } first_search;
 
-static bool look_mismatch(void *arg, const found *f)
+static bool look_mismatch(void *arg, const floe_found *f)
 {
     first_search *s = arg;
     if (f->class != FLOE_PAIR_DIFFERS)
         return true;
-    *s->place = place_of(s->r, f);
+    *s->place = floe_reduction_place(s->r, f);
     return false;
 }
 
@@ -68,16 +62,7 @@ static void mismatch_search(floe_reduction *r, floe_reduction_result *result)
 
 /* ---- the worst ------------------------------------------------------------------------------------------------------ */
 
-/* A list of the largest so far, largest first; of equal ones the first stays ahead. */
-typedef struct ranking {
-    uint32_t n, most;
-    struct {
-        double size;
-        found pair; /* of a ranking of pieces: at is the piece */
-    } entry[FLOE_ASSESS_MAX_WORST];
-} ranking;
-
-static void ranking_add(ranking *k, double size, const found *pair)
+void floe_ranking_add(floe_ranking *k, double size, const floe_found *pair)
 {
     uint32_t i = k->n;
     if (i == k->most && !(size > k->entry[i - 1].size))
@@ -92,10 +77,10 @@ static void ranking_add(ranking *k, double size, const found *pair)
     k->entry[i].pair = *pair;
 }
 
-static bool look_worst(void *arg, const found *f)
+static bool look_worst(void *arg, const floe_found *f)
 {
     if (f->class == FLOE_PAIR_COUNTS)
-        ranking_add(arg, fabs(f->y - f->x), f);
+        floe_ranking_add(arg, fabs(f->y - f->x), f);
     return true;
 }
 
@@ -108,11 +93,11 @@ static int by_number(const void *a, const void *b)
 /* The n worst errors lie in n pieces: those that rank highest by their own worst. */
 static uint32_t worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS_MAX_WORST])
 {
-    ranking pieces = {.most = r->options->worst};
+    floe_ranking pieces = {.most = r->options->worst};
     for (uint64_t k = 0; k < r->npieces; k++) {
         const double size = floe_reduction_worst(&r->parts[k]);
         if (size >= 0)
-            ranking_add(&pieces, size, &(found){.at = k});
+            floe_ranking_add(&pieces, size, &(floe_found){.at = k});
     }
     for (uint32_t i = 0; i < pieces.n; i++)
         piece[i] = pieces.entry[i].pair.at;
@@ -122,13 +107,13 @@ static uint32_t worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS
 
 static void worst_search(floe_reduction *r, floe_reduction_result *result)
 {
-    ranking pairs = {.most = r->options->worst};
+    floe_ranking pairs = {.most = r->options->worst};
     uint64_t piece[FLOE_ASSESS_MAX_WORST];
     const uint32_t npieces = worst_pieces(r, piece);
     for (uint32_t i = 0; i < npieces; i++)
         piece_look(r, piece[i], look_worst, &pairs);
     for (uint32_t i = 0; i < pairs.n; i++)
-        r->worst[i] = place_of(r, &pairs.entry[i].pair);
+        r->worst[i] = floe_reduction_place(r, &pairs.entry[i].pair);
     result->worst = (floe_spots){pairs.n, r->worst};
 }
 
@@ -143,10 +128,10 @@ typedef struct outside_search {
 typedef struct outside_piece {
     const outside_search *search;
     uint64_t n;
-    found first;
+    floe_found first;
 } outside_piece;
 
-static bool look_outside(void *arg, const found *f)
+static bool look_outside(void *arg, const floe_found *f)
 {
     outside_piece *p = arg;
     const double may = p->search->of_value ? p->search->allowed * fabs(f->x) : p->search->allowed;
@@ -189,7 +174,7 @@ static void outside_find(floe_reduction *r, floe_reduction_result *result)
     if (first < r->npieces) {
         outside_piece p = {.search = &s};
         piece_look(r, first, look_outside, &p);
-        *r->outside = place_of(r, &p.first);
+        *r->outside = floe_reduction_place(r, &p.first);
     }
 }
 

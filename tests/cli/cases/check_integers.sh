@@ -26,4 +26,6 @@ same arrays stream
 printf '\001\000\000\000\000\000\000\100' >a.i64 && cp a.i64 b.i64 && poke b.i64 0 003
 cat a.i64 a.i64 >aa.i64 && cat a.i64 b.i64 >ab.i64
 show check aa.i64 ab.i64 --shape 2 --dtype i64 --metrics max_error,linf,mse,max --fail-if 'max_error>0'
+show check aa.i64 ab.i64 --shape 2 --dtype i64 -q --bound abs=1 --fail-if 'outside>0'
+show check aa.i64 ab.i64 --shape 2 --dtype i64 -q --bound abs=2 --fail-if 'outside>0'
 only o.i32 d.i32 t.npy t.floe back.npy arrays stream notes a.i64 b.i64 aa.i64 ab.i64
