@@ -156,6 +156,12 @@ floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_
     return FLOE_OK;
 }
 
+bool floe_cuda_is_short(void)
+{
+    size_t nfree = 0, ntotal;
+    return cudaMemGetInfo(&nfree, &ntotal) != cudaSuccess || nfree < (size_t)64 << 20;
+}
+
 floe_status floe_cuda_clear(const floe_cuda *cuda, void *dev, size_t nbytes, floe_error *err)
 {
     FLOE_CUDA(err, cudaMemsetAsync(dev, 0, nbytes, (cudaStream_t)cuda->stream));
@@ -217,6 +223,7 @@ floe_status floe_cuda_enter(const floe_cuda *cuda, int *before, floe_error *err)
     return absent(err);
 }
 void floe_cuda_leave(int before) { (void)before; }
+bool floe_cuda_is_short(void) { return false; }
 floe_pointer_kind floe_cuda_pointer_kind(const void *p)
 {
     (void)p;

@@ -51,6 +51,9 @@ floe_pointer_kind floe_cuda_pointer_kind(const void *p);
 floe_status floe_cuda_workspace(floe_cuda *cuda, const floe_arena *plan, uint64_t max_nbytes, floe_arena *arena,
                                 floe_error *err);
 
+/* Hardly any device memory is free: libraries that allocate some fail for reasons that they do not name. */
+bool floe_cuda_is_short(void);
+
 /* Turns what a CUDA call returned (a cudaError_t as a number) into a status, with the call's name in the message. */
 floe_status floe_cuda_status(int error, const char *call, floe_error *err);
 #define FLOE_CUDA(err, call) FLOE_TRY(floe_cuda_status((int)(call), #call, (err)))

@@ -12,7 +12,7 @@
 namespace
 {
 
-enum { INVALID_PLAN = 1, ALLOC_FAILED = 2, INVALID_VALUE = 4, EXEC_FAILED = 6, NO_WORKSPACE = 13 };
+enum { INVALID_PLAN = 1, ALLOC_FAILED = 2, INVALID_VALUE = 4, INTERNAL_ERROR = 5, EXEC_FAILED = 6, NO_WORKSPACE = 13 };
 enum { MAX_PLANS = 64, D2Z = 0x6a, Z2Z = 0x69, THREADS = 64, SHORT = 24 };
 
 struct plan_state {
@@ -148,7 +148,8 @@ int cufftMakePlanMany64(int plan, int rank, long long *n, long long *inembed, lo
         p->area_nbytes = n[i] > SHORT ? nbytes : p->area_nbytes;
     *work_nbytes = p->area_nbytes;
     p->is_made = !cudaMalloc(&p->work, nbytes);
-    return p->is_made ? 0 : ALLOC_FAILED;
+    (void)cudaGetLastError();               /* cuFFT has a runtime of its own, */
+    return p->is_made ? 0 : INTERNAL_ERROR; /* and this number for it */
 }
 
 /* What is wrong with the work area. */

@@ -10,7 +10,8 @@
 
 #include <floe/status.h>
 
-enum { FLOE_CUFFT_Z2Z = 0x69, FLOE_CUFFT_D2Z = 0x6a, FLOE_CUFFT_FORWARD = -1, FLOE_CUFFT_ALLOC_FAILED = 2 };
+enum { FLOE_CUFFT_Z2Z = 0x69, FLOE_CUFFT_D2Z = 0x6a, FLOE_CUFFT_FORWARD = -1 };
+enum { FLOE_CUFFT_ALLOC_FAILED = 2, FLOE_CUFFT_INTERNAL_ERROR = 5 };
 
 /* Functions as cuFFT has them; they return 0, or what went wrong. A plan is a number. */
 typedef struct floe_cufft {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "assess/spectrum/fourier_device.h"
 
+#include "backend/cuda.h"
 #include "base/hd.h"
 #include "base/try.h"
 
 static floe_status cufft_status(int error, const char *what, floe_error *err)
 {
-    FLOE_CHECK(err, !error, error == FLOE_CUFFT_ALLOC_FAILED ? FLOE_ERR_MEMORY : FLOE_ERR_DEVICE,
-               "cuFFT: %s failed (cufftResult %d)", what, error);
+    const bool of_memory =
+        error == FLOE_CUFFT_ALLOC_FAILED || (error == FLOE_CUFFT_INTERNAL_ERROR && floe_cuda_is_short());
+    FLOE_CHECK(err, !error, of_memory ? FLOE_ERR_MEMORY : FLOE_ERR_DEVICE, "cuFFT: %s failed (cufftResult %d)%s", what,
+               error, of_memory ? ", as device memory is short" : "");
     return FLOE_OK;
 }
 

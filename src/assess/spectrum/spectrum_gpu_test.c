@@ -227,6 +227,43 @@ static int bench(uint64_t edge)
     return 0;
 }
 
+/* All that there is, in ever smaller pieces; `taken` of them. */
+static uint32_t memory_take(void **pieces, uint32_t most)
+{
+    uint32_t taken = 0;
+    for (size_t nbytes = (size_t)1 << 40; nbytes >= 256 && taken < most;)
+        if (cudaMalloc(&pieces[taken], nbytes) == cudaSuccess)
+            taken++;
+        else
+            nbytes /= 2;
+    (void)cudaGetLastError();
+    return taken;
+}
+
+static void without_device_memory(void **state)
+{
+    void *pieces[4096];
+    (void)state;
+    floe_ctx *gpu = kit_ctx(1);
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 3, (uint64_t[]){40, 50, 60}, false, 3);
+    const floe_field x = on_device(&p, 0);
+    floe_assess_options o;
+    floe_assess_report r;
+    floe_assess_options_init(&o);
+    kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum_power", NULL));
+    kit_ok(gpu, floe_assess(gpu, &x, NULL, &o, &r)); /* the context has what it keeps */
+    setenv("FLOE_EMULATED_MEMORY", "4000000", 1);
+    const uint32_t taken = memory_take(pieces, KIT_COUNT(pieces));
+    kit_fails(gpu, floe_assess(gpu, &x, NULL, &o, &r), FLOE_ERR_MEMORY, "cuFFT");
+    for (uint32_t i = 0; i < taken; i++)
+        CU(cudaFree(pieces[i]));
+    unsetenv("FLOE_EMULATED_MEMORY");
+    kit_ok(gpu, floe_assess(gpu, &x, NULL, &o, &r));
+    dev_free(&p, 0, &x);
+    kit_pair_free(&p);
+    floe_ctx_free(&gpu);
+}
+
 static bool library_is_there(void)
 {
     floe_ctx *gpu = kit_ctx(1);
@@ -249,7 +286,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest missing[] = {cmocka_unit_test(without_a_library)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_shapes), cmocka_unit_test(a_wave),
-                                       cmocka_unit_test(runs_repeat)};
+                                       cmocka_unit_test(runs_repeat), cmocka_unit_test(without_device_memory)};
     const struct CMUnitTest lonely[] = {cmocka_unit_test(a_wave), cmocka_unit_test(runs_repeat)}; /* no FFTW */
     if (!library_is_there())
         return cmocka_run_group_tests(missing, NULL, NULL);
