@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/axis_hint.h"
+#include "cli/collapse.h"
 #include "cli/json.h"
 #include "cli/progress.h"
 #include "cli/raw_zfp.h"
@@ -26,12 +27,15 @@ typedef struct compress_job {
     floe_field layout;
     floe_params params;
     cli_attrs attrs;
+    floe_source source;
     floe_sink sink;
+    cli_collapse sample;
     unsigned char *head;
     size_t head_nbytes;
     bool bound_said;
     cli_progress progress;
     char hint[2 * CLI_TEXT];
+    char warning[4 * CLI_TEXT]; /* that nearly all is lost; "": no */
     double seconds;
 } compress_job;
 
@@ -119,6 +123,8 @@ static void json_result(const compress_job *job, const floe_stats *stats)
     cli_json_bool(&json, "verified", cli_given(job->args, OPT_VERIFY));
     if (job->hint[0])
         cli_json_text(&json, "note", job->hint);
+    if (job->warning[0])
+        cli_json_text(&json, "warning", job->warning);
     cli_json_close(&json, '}');
 }
 
@@ -134,6 +140,35 @@ static floe_status keep_head_and_write(void *user, const void *src, size_t nbyte
         say_bound(job);
     }
     return job->sink.write(job->sink.user, src, nbytes);
+}
+
+static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    compress_job *job = user;
+    floe_status status = job->source.read(job->source.user, offset, dst, nbytes, got);
+    if (status == FLOE_OK)
+        cli_collapse_see(&job->sample, offset, dst, *got);
+    return status;
+}
+
+/* With --strict a bound that loses nearly all is an error, while the output has no name yet. */
+static int judge_bound(compress_job *job, const floe_stats *stats)
+{
+    floe_info info;
+    if (floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK || isnan(info.abs_bound))
+        return 0;
+    const cli_collapse_facts facts = {.mode = info.mode,
+                                      .error = fmin(info.abs_bound, stats->max_error),
+                                      .min = info.value_min,
+                                      .max = info.value_max,
+                                      .has_fill = info.has_fill,
+                                      .fill = info.fill_value};
+    cli_collapse_judge(&job->sample, &facts, job->warning);
+    if (job->warning[0] && cli_given(job->args, OPT_STRICT))
+        return cli_fail(FLOE_ERR_ARGUMENT, "%s", job->warning);
+    if (job->warning[0] && says_all(job))
+        fprintf(stderr, "warning: %s\n", job->warning);
+    return 0;
 }
 
 /* A pipe has to be spooled where something reads it again. The library would do without looking for a fill value, but
@@ -186,7 +221,11 @@ static int run(compress_job *job)
 {
     floe_error err = {0};
     floe_stats stats;
-    floe_source source = io_reader_source(job->reader);
+    job->source = io_reader_source(job->reader);
+    floe_source source = job->source;
+    source.user = job;
+    source.read = read_and_sample;
+    cli_collapse_init(&job->sample, &job->layout);
     floe_sink sink = {.user = job, .write = keep_head_and_write};
     floe_stream_options options = {.size = sizeof options,
                                    .attrs = job->attrs.attrs,
@@ -206,7 +245,9 @@ static int run(compress_job *job)
     floe_ctx_stats(job->ctx, &stats);
     if (io_reader_finish(job->reader, &err) != FLOE_OK)
         return cli_fail_with(&err);
-    int failed = cli_given(job->args, OPT_VERIFY) ? verify_output(job) : 0;
+    int failed = judge_bound(job, &stats);
+    if (!failed && cli_given(job->args, OPT_VERIFY))
+        failed = verify_output(job);
     if (failed)
         return failed;
     if (io_writer_commit(job->writer, &err) != FLOE_OK)

@@ -30,6 +30,7 @@ typedef enum cli_option_id {
     OPT_CHUNK,
     OPT_ATTR,
     OPT_VERIFY,
+    OPT_STRICT,
     OPT_REGION,
     OPT_SALVAGE,
     OPT_AGAINST,

@@ -27,6 +27,8 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_ATTR] = {"attr", 0, "KEY=VALUE", NULL, NULL, true, "a short text kept with the field, such as units=K"},
     [OPT_VERIFY] = {"verify", 0, NULL, NULL, NULL, false,
                     "decode the result and check every value before it gets its name"},
+    [OPT_STRICT] = {"strict", 0, NULL, NULL, NULL, false,
+                    "fail where the bound is so wide that nearly all values may become one, instead of warning"},
     [OPT_REGION] = {"region", 0, "LO:HI,...", NULL, NULL, false,
                     "only this box, slowest axis first; an open end reaches to the border, as in 0:64,:,10:"},
     [OPT_SALVAGE] = {"salvage", 0, NULL, NULL, NULL, false,
@@ -122,7 +124,7 @@ const cli_command cli_commands[] = {
      .example = "floe compress t.f32 -o t.floe --bound rel=1e-3 --shape 160x160x160 --dtype f32",
      .options = CLI_OPT(OPT_OUTPUT) | OPTS_BOUND | OPTS_ARRAY | OPTS_CODING | CLI_OPT(OPT_ATTR) | CLI_OPT(OPT_RAW_ZFP) |
                 CLI_OPT(OPT_NO_HEADER) | CLI_OPT(OPT_INDEX) | OPTS_INDEX | CLI_OPT(OPT_THREADS) | OPTS_RUN |
-                CLI_OPT(OPT_VERIFY) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+                CLI_OPT(OPT_VERIFY) | CLI_OPT(OPT_STRICT) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_compress},
     {.name = "decompress",
      .operands = "IN",

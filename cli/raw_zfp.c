@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/collapse.h"
 #include "cli/json.h"
 #include "cli/say.h"
 
@@ -242,6 +243,32 @@ static int make_index_room(zfp_job *job)
     return job->index.data ? 0 : cli_fail(FLOE_ERR_MEMORY, "out of memory");
 }
 
+/* A block of smaller values than this is stored as zeros; where no error is bounded, none is. */
+static double zeros_below(const floe_zfp_stream *s)
+{
+    return s->minexp > -1074 ? ldexp(1, s->minexp - 2 * ((int)s->rank + 1)) : 0;
+}
+
+/* The same as for a .floe stream, from the array in memory. */
+static int judge_bound(const zfp_job *job)
+{
+    char warning[4 * CLI_TEXT];
+    const cli_collapse_facts facts = {
+        .mode = FLOE_BOUND_ABS, .error = zeros_below(&job->stream), .min = NAN, .max = NAN};
+    cli_collapse *sample = malloc(sizeof *sample);
+    if (!sample)
+        return cli_fail(FLOE_ERR_MEMORY, "out of memory");
+    cli_collapse_init(sample, &job->field);
+    cli_collapse_see(sample, 0, job->field.data, (size_t)raw_nbytes(&job->field));
+    cli_collapse_judge(sample, &facts, warning);
+    free(sample);
+    if (warning[0] && cli_given(job->args, OPT_STRICT))
+        return cli_fail(FLOE_ERR_ARGUMENT, "%s", warning);
+    if (warning[0] && !cli_given(job->args, OPT_QUIET))
+        fprintf(stderr, "warning: %s\n", warning);
+    return 0;
+}
+
 static int compress_run(zfp_job *job)
 {
     const cli_args *args = job->args;
@@ -261,6 +288,8 @@ static int compress_run(zfp_job *job)
     floe_status status = floe_zfp_describe(job->ctx, &job->field, mode, !cli_given(args, OPT_NO_HEADER), &job->stream);
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, NULL, NULL);
+    if ((failed = judge_bound(job)))
+        return failed;
     const uint64_t capacity = floe_zfp_compress_bound(&job->stream);
     job->data = malloc((size_t)capacity);
     if (!job->data)
