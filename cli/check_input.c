@@ -110,9 +110,12 @@ int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninpu
         who = 0;
         failed = cli_layout_of(args, inputs[0].reader, layout);
     }
-    for (uint32_t i = 0; i < ninputs && !failed; i++)
-        if (!inputs[i].is_stream && io_reader_expect(inputs[i].reader, layout, &err) != FLOE_OK)
+    for (uint32_t i = 0; i < ninputs && !failed; i++) {
+        if (inputs[i].is_stream || (failed = cli_raw_check(args, inputs[i].reader)))
+            continue;
+        if (io_reader_expect(inputs[i].reader, layout, &err) != FLOE_OK)
             failed = cli_fail_with(&err);
+    }
     return failed ? failed : check_worth(&inputs[who], layout);
 }
 

@@ -160,7 +160,7 @@ static int prepare(decompress_job *job)
     job->has_region = region != NULL;
     if (region && (failed = cli_region_parse(region, job->info.rank, job->info.shape, job->lo, job->hi)))
         return failed;
-    io_writer_options options = {.force = cli_given(args, OPT_FORCE), .input = job->reader};
+    io_writer_options options = {.force = cli_given(args, OPT_FORCE), .is_array = true, .input = job->reader};
     if (io_writer_open(&job->writer, out, &options, &err) != FLOE_OK)
         return cli_fail_with(&err);
     job->sink = io_writer_sink(job->writer);

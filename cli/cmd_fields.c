@@ -114,7 +114,8 @@ int cmd_fields(const cli_args *args)
                         layout.rank ? "-o OUT" : "--shape, slowest axis first (or --dims)");
     if (!layout.dtype)
         layout.dtype = FLOE_F32;
-    if (io_writer_open(&writer, out, &(io_writer_options){.force = cli_given(args, OPT_FORCE)}, &err) != FLOE_OK)
+    if (io_writer_open(&writer, out, &(io_writer_options){.force = cli_given(args, OPT_FORCE), .is_array = true},
+                       &err) != FLOE_OK)
         return cli_fail_with(&err);
     failed =
         write_field(writer, args->operand[0], &layout, seed, cli_given(args, OPT_QUIET) || cli_given(args, OPT_JSON));

@@ -66,6 +66,9 @@ static int open_original(verify_job *job, const char *path, floe_field *field)
         return cli_fail(FLOE_ERR_FORMAT, "'%s' is not the original: it holds %s; the stream holds %s", path, have,
                         want);
     }
+    int failed = cli_raw_check(job->args, job->original);
+    if (failed)
+        return failed;
     if (io_reader_expect(job->original, &layout, &err) != FLOE_OK || io_reader_spool(job->original, &err) != FLOE_OK ||
         io_reader_map(job->original, &data, &nbytes, &err) != FLOE_OK)
         return cli_fail_with(&err);

@@ -24,6 +24,7 @@ typedef enum cli_option_id {
     OPT_SHAPE,
     OPT_DIMS,
     OPT_DTYPE,
+    OPT_RAW,
     OPT_CODEC,
     OPT_PRESET,
     OPT_FILL,

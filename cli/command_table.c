@@ -18,6 +18,8 @@ const cli_option cli_options[OPT_COUNT] = {
                    "elements along each axis, slowest first (as NumPy and HDF5)"},
     [OPT_DIMS] = {"dims", 0, "NxNxN", NULL, NULL, false, "the same, fastest first (as zfp and SZ)"},
     [OPT_DTYPE] = {"dtype", 't', "TYPE", "f32 f64 i32 i64", NULL, false, "type of the elements"},
+    [OPT_RAW] = {"raw", 0, NULL, NULL, NULL, false,
+                 "a raw input is one, though it begins as a file of another format does"},
     [OPT_CODEC] = {"codec", 'c', "NAME", "auto lorenzo zfp", "auto", false, "how to predict"},
     [OPT_PRESET] = {"preset", 'p', "NAME", "balanced fast", "balanced", false, "what to weigh more: size or speed"},
     [OPT_FILL] = {"fill", 0, "VALUE", "auto none", "auto", false,
@@ -93,6 +95,7 @@ const cli_option cli_options[OPT_COUNT] = {
     (CLI_OPT(OPT_BOUND) | CLI_OPT(OPT_ABS) | CLI_OPT(OPT_REL) | CLI_OPT(OPT_PWREL) | CLI_OPT(OPT_PSNR) | \
      CLI_OPT(OPT_LOSSLESS) | CLI_OPT(OPT_RATE) | CLI_OPT(OPT_PREC))
 #define OPTS_ARRAY  (CLI_OPT(OPT_SHAPE) | CLI_OPT(OPT_DIMS) | CLI_OPT(OPT_DTYPE))
+#define OPTS_INPUT  (OPTS_ARRAY | CLI_OPT(OPT_RAW))
 #define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))
 #define OPTS_INDEX  (CLI_OPT(OPT_FORM) | CLI_OPT(OPT_BLOCKS) | CLI_OPT(OPT_PARTITION))
 #define OPTS_RUN    (CLI_OPT(OPT_BACKEND) | CLI_OPT(OPT_ISA))
@@ -122,7 +125,7 @@ const cli_command cli_commands[] = {
          "planes), abs=, rel=, lossless or expert=MINBITS:MAXBITS:MAXPREC:MINEXP; no promise of floe's holds for it. "
          "--index also writes its side index.",
      .example = "floe compress t.f32 -o t.floe --bound rel=1e-3 --shape 160x160x160 --dtype f32",
-     .options = CLI_OPT(OPT_OUTPUT) | OPTS_BOUND | OPTS_ARRAY | OPTS_CODING | CLI_OPT(OPT_ATTR) | CLI_OPT(OPT_RAW_ZFP) |
+     .options = CLI_OPT(OPT_OUTPUT) | OPTS_BOUND | OPTS_INPUT | OPTS_CODING | CLI_OPT(OPT_ATTR) | CLI_OPT(OPT_RAW_ZFP) |
                 CLI_OPT(OPT_NO_HEADER) | CLI_OPT(OPT_INDEX) | OPTS_INDEX | CLI_OPT(OPT_THREADS) | OPTS_RUN |
                 CLI_OPT(OPT_VERIFY) | CLI_OPT(OPT_STRICT) | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_compress},
@@ -176,7 +179,8 @@ const cli_command cli_commands[] = {
          "With --against, decodes the stream and checks every value against the bound in the stream, exactly; exit "
          "code 4 when one is outside. Without, checks that every chunk is whole and decodes.",
      .example = "floe verify t.floe --against t.f32",
-     .options = CLI_OPT(OPT_AGAINST) | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .options =
+         CLI_OPT(OPT_AGAINST) | CLI_OPT(OPT_RAW) | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_verify},
     {.name = "check",
      .operands = "ORIG DECODED",
@@ -196,7 +200,7 @@ const cli_command cli_commands[] = {
          "file in TMPDIR. Only spectra, --exact, SSIM of derivatives and integers need whole copies "
          "in memory; spectra that do not fit are left out, and the command says so.",
      .example = "floe check t.f32 t.floe --metrics psnr,ssim,autocorr --fail-if 'psnr<60'",
-     .options = OPTS_ASSESS | OPTS_ARRAY | CLI_OPT(OPT_OUTSIDE) | CLI_OPT(OPT_WINDOW) | CLI_OPT(OPT_STEP) |
+     .options = OPTS_ASSESS | OPTS_INPUT | CLI_OPT(OPT_OUTSIDE) | CLI_OPT(OPT_WINDOW) | CLI_OPT(OPT_STEP) |
                 CLI_OPT(OPT_BINS) | CLI_OPT(OPT_WORST) | CLI_OPT(OPT_EXACT) | CLI_OPT(OPT_THREADS) | OPTS_RUN |
                 OPTS_SAY,
      .run = cmd_check},
@@ -210,7 +214,7 @@ const cli_command cli_commands[] = {
          "FIELD may be raw, .npy or .floe. Range, moments, entropy, special values, derivatives, autocorrelation and "
          "spectrum, as far as they apply; otherwise as floe check.",
      .example = "floe stat t.npy --metrics range,entropy,gradient_max",
-     .options = OPTS_ASSESS | OPTS_ARRAY | CLI_OPT(OPT_THREADS) | OPTS_RUN | OPTS_SAY,
+     .options = OPTS_ASSESS | OPTS_INPUT | CLI_OPT(OPT_THREADS) | OPTS_RUN | OPTS_SAY,
      .run = cmd_stat},
     {.name = "fields",
      .operands = "[KIND]",
@@ -232,7 +236,7 @@ const cli_command cli_commands[] = {
          "bound each time; measures memcpy of the same array in the same run beside them. Figures are uncompressed "
          "MB (10^6 bytes) a second.",
      .example = "floe bench --field turbulence --shape 256x256x256 --threads 1,2",
-     .options = CLI_OPT(OPT_FIELD) | CLI_OPT(OPT_IN) | OPTS_ARRAY | OPTS_BOUND | OPTS_CODING | CLI_OPT(OPT_SEED) |
+     .options = CLI_OPT(OPT_FIELD) | CLI_OPT(OPT_IN) | OPTS_INPUT | OPTS_BOUND | OPTS_CODING | CLI_OPT(OPT_SEED) |
                 CLI_OPT(OPT_THREADS_LIST) | CLI_OPT(OPT_REPEATS) | CLI_OPT(OPT_PEERS) | OPTS_RUN | CLI_OPT(OPT_FORCE) |
                 CLI_OPT(OPT_JSON_FILE) | OPTS_SAY,
      .run = cmd_bench},

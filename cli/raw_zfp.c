@@ -148,7 +148,8 @@ int cli_zfp_has_no_header(const io_reader *reader, const void *src, uint64_t nby
 
 static io_writer_options writer_options(const cli_args *args, const io_reader *input)
 {
-    return (io_writer_options){.force = cli_given(args, OPT_FORCE), .input = input};
+    return (io_writer_options){
+        .force = cli_given(args, OPT_FORCE), .is_array = args->command->run == cmd_decompress, .input = input};
 }
 
 int cli_output_probe(const cli_args *args, const char *path, const io_reader *input)

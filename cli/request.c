@@ -121,6 +121,14 @@ static int check_agreement(const io_reader *reader, const floe_field *given, con
     return 0;
 }
 
+int cli_raw_check(const cli_args *args, io_reader *reader)
+{
+    floe_error err = {0};
+    if (cli_given(args, OPT_RAW) || io_reader_refuse_foreign(reader, &err) == FLOE_OK)
+        return 0;
+    return cli_fail_with(&err);
+}
+
 int cli_layout_of(const cli_args *args, io_reader *reader, floe_field *layout)
 {
     const floe_field *told = io_reader_layout(reader);
@@ -133,6 +141,8 @@ int cli_layout_of(const cli_args *args, io_reader *reader, floe_field *layout)
         *layout = *told;
         return failed;
     }
+    if ((failed = cli_raw_check(args, reader)))
+        return failed;
     if (!layout->rank || !layout->dtype)
         return cli_fail(FLOE_ERR_ARGUMENT, "'%s' is raw: it needs %s", io_reader_name(reader),
                         layout->rank    ? "--dtype, such as f32"

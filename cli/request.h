@@ -15,7 +15,9 @@ int cli_shape_parse(const char *option, const char *text, uint32_t *rank, uint64
 
 /* --shape or --dims, and --dtype: rank is 0, dtype is 0 where not given. */
 int cli_layout_given(const cli_args *args, floe_field *layout);
-/* The same for an input: what a .npy file says must agree with what is given; a raw one needs both. */
+/* Refuses a raw input that begins as a file of another format does, unless --raw says that it is none. */
+int cli_raw_check(const cli_args *args, io_reader *reader);
+/* --shape or --dims, and --dtype of an input: what a .npy file says must agree with what is given; a raw one needs both. */
 int cli_layout_of(const cli_args *args, io_reader *reader, floe_field *layout);
 
 /* The bound and how to code. The default is the bound where none is given; NULL: then that is an error. */

@@ -49,6 +49,11 @@ struct io_reader {
 /* The first nbytes of the input (fewer where it ends), without consuming them. */
 floe_status io_reader_peek(io_reader *reader, size_t nbytes, const unsigned char **head, size_t *got, floe_error *err);
 
+/* Fails where path is named as files of another format are: .h5, .nc, ..., and .npy where the output is no array. */
+floe_status io_output_refuse_foreign(const char *path, bool is_array, floe_error *err);
+/* What a folder is, for a message that begins with "it is". */
+const char *io_directory_kind(const char *path);
+
 /* An unlinked temporary file for reading and writing, or -1 with err set. */
 int io_spool_open(floe_error *err);
 /* All of it, over short writes and interruptions; 0 or -1 with errno. */

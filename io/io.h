@@ -27,6 +27,9 @@ const char *io_reader_name(const io_reader *reader);
 const char *io_reader_format(const io_reader *reader);
 /* What the file says about its array; NULL when it says nothing (raw). */
 const floe_field *io_reader_layout(const io_reader *reader);
+/* Before a raw input is taken for elements: fails where it begins as a file of another format does (HDF5, NetCDF, ...), and says
+ * how to make an array of it. */
+floe_status io_reader_refuse_foreign(io_reader *reader, floe_error *err);
 /* Bytes of the payload; UINT64_MAX while not known (a pipe). */
 uint64_t io_reader_nbytes(const io_reader *reader);
 bool io_reader_is_seekable(const io_reader *reader);
@@ -58,12 +61,13 @@ typedef struct io_writer io_writer;
 typedef struct io_writer_options {
     bool force;             /* an existing file may be replaced */
     bool read_back;         /* io_writer_read_back will be called */
+    bool is_array;          /* of elements: a name in .npy is one to write, other formats are not */
     bool may_be_terminal;   /* text: standard output may be a terminal */
     const io_reader *input; /* its file is never replaced; NULL: no such file */
 } io_writer_options;
 
 /* Opens a temporary file beside path; "-" is standard output. Devices and pipes are written as they are.
- * Refuses (FLOE_ERR_ARGUMENT) an existing file without force, and the file that input reads, with or without. */
+ * Refuses (FLOE_ERR_ARGUMENT) a name that belongs to another format, an existing file without force, and the file that input reads, with or without. */
 floe_status io_writer_open(io_writer **writer, const char *path, const io_writer_options *options, floe_error *err);
 /* Removes the temporary file unless it was committed. */
 void io_writer_free(io_writer **writer);

@@ -31,7 +31,7 @@ static floe_status open_input(io_reader *reader, const char *path, floe_error *e
     if (fstat(reader->fd, &reader->stat) != 0)
         return fail_read(reader, err);
     if (S_ISDIR(reader->stat.st_mode))
-        return io_fail(err, FLOE_ERR_IO, "cannot read '%s': it is a directory", reader->name);
+        return io_fail(err, FLOE_ERR_IO, "cannot read '%s': it is %s", reader->name, io_directory_kind(path));
     if (isatty(reader->fd))
         return io_fail(err, FLOE_ERR_ARGUMENT, "will not read binary data from a terminal; give a file or a pipe");
     reader->seekable = S_ISREG(reader->stat.st_mode);

@@ -134,8 +134,10 @@ floe_status io_writer_open(io_writer **out, const char *path, const io_writer_op
         status = io_fail(err, FLOE_ERR_MEMORY, "out of memory");
     else if (path[0] == 0)
         status = io_fail(err, FLOE_ERR_ARGUMENT, "the name of the output is empty");
-    else
-        status = to_stdout ? open_stdout(writer, options, err) : open_file(writer, options, err);
+    else if (to_stdout)
+        status = open_stdout(writer, options, err);
+    else if ((status = io_output_refuse_foreign(path, options->is_array, err)) == FLOE_OK)
+        status = open_file(writer, options, err);
     if (status == FLOE_OK)
         *out = writer;
     else
