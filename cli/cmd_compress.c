@@ -259,13 +259,25 @@ static int run(compress_job *job)
     return cli_stdout_finish(0);
 }
 
-/* Keeps the name of a .npy file without folder and suffix, unless the user gives a name. */
+/* Attributes are UTF-8 without control characters; the names of files may be anything. */
+static bool is_plain_text(const char *text)
+{
+    int n = 1;
+    for (const unsigned char *c = (const unsigned char *)text; n && *c; c += n) {
+        const bool control = *c < 0x20 || *c == 0x7F || (c[0] == 0xC2 && c[1] < 0xA0);
+        n = control ? 0 : cli_utf8_nbytes(c);
+    }
+    return n != 0;
+}
+
+/* Keeps the name of a .npy file without folder and suffix, unless it is no text, or the user gives a name. */
 static void name_attribute(compress_job *job)
 {
     const char *name = io_reader_name(job->reader), *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name;
     size_t n = strlen(name);
-    if (strcmp(io_reader_format(job->reader), "npy") == 0 && n > 4 && strcmp(name + n - 4, ".npy") == 0)
+    if (strcmp(io_reader_format(job->reader), "npy") == 0 && n > 4 && strcmp(name + n - 4, ".npy") == 0 &&
+        is_plain_text(name))
         cli_attrs_add(&job->attrs, "name", name, n - 4);
 }
 

@@ -26,8 +26,6 @@ static void say_result(const index_job *job)
     const uint64_t nblocks = cli_zfp_nblocks(&job->stream), nchunks = (nblocks - 1) / spec->chunk + 1;
     const double bits = 8 * (double)job->index.nbytes / (double)nchunks;
     char nbytes[CLI_TEXT];
-    if (cli_given(job->args, OPT_QUIET))
-        return;
     if (cli_given(job->args, OPT_JSON)) {
         cli_json json;
         cli_json_init(&json, stdout);
@@ -45,6 +43,8 @@ static void say_result(const index_job *job)
         cli_json_close(&json, '}');
         return;
     }
+    if (cli_given(job->args, OPT_QUIET))
+        return;
     cli_nbytes_text(job->index.nbytes, nbytes);
     fprintf(stderr, "%s: %s of %" PRIu64 " chunks, %s: %.2f bits a chunk, %.3f %% of the stream\n",
             cli_value(job->args, OPT_OUTPUT), cli_index_form_name(spec->form), nchunks, nbytes, bits,

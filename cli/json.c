@@ -8,8 +8,7 @@
 
 void cli_json_init(cli_json *json, FILE *out) { *json = (cli_json){.out = out, .first = true}; }
 
-/* Bytes of the UTF-8 character at c: 0 where there is none. */
-static int utf8_nbytes(const unsigned char *c)
+int cli_utf8_nbytes(const unsigned char *c)
 {
     int n = c[0] < 0x80                   ? 1
             : c[0] >= 0xC2 && c[0] < 0xE0 ? 2
@@ -30,7 +29,7 @@ static void quoted(FILE *out, const char *text)
     const unsigned char *c = (const unsigned char *)text;
     fputc('"', out);
     while (*c) {
-        int n = utf8_nbytes(c);
+        int n = cli_utf8_nbytes(c);
         if (n == 0)
             fputs("\\ufffd", out);
         else if (*c == '"' || *c == '\\')

@@ -13,6 +13,9 @@ typedef struct cli_json {
     bool first; /* nothing stands in the innermost object or array yet */
 } cli_json;
 
+/* Bytes of the UTF-8 character at c: 0 where there is none. */
+int cli_utf8_nbytes(const unsigned char *c);
+
 void cli_json_init(cli_json *json, FILE *out);
 void cli_json_open(cli_json *json, const char *key, char bracket);      /* '{' or '[' */
 void cli_json_close(cli_json *json, char bracket);                      /* '}' or ']' */

@@ -21,6 +21,7 @@ static int fail_unknown_command(const char *name)
 
 int main(int argc, char **argv)
 {
+    io_standard_streams_hold();
     io_cleanup_install();
     if (argc < 2)
         return cli_fail(FLOE_ERR_ARGUMENT, "which command? 'floe help' lists them");

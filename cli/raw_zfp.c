@@ -306,14 +306,31 @@ static int compress_run(zfp_job *job)
     return status == FLOE_OK ? 0 : cli_fail_call(status, job->ctx, NULL, NULL);
 }
 
-/* Stream and index must not be one file. The first time they may both still be missing, so it is asked again when the stream is
- * there. */
-static int outputs_check(const char *stream, const char *index)
+/* The folder of a path. */
+static bool folder_stat(const char *path, struct stat *st)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    return stat(folder, st) == 0;
+}
+
+static const char *base_of(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+/* Are both names of one file, or one name of a file that is missing? */
+static bool same_file(const char *one, const char *other)
 {
     struct stat a, b;
-    const bool same =
-        strcmp(stream, index) == 0 || (stat(stream, &a) == 0 && stat(index, &b) == 0 && S_ISREG(a.st_mode) &&
-                                       a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+    if (stat(one, &a) == 0 && stat(other, &b) == 0)
+        return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return strcmp(base_of(one), base_of(other)) == 0 && folder_stat(one, &a) && folder_stat(other, &b) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Stream and index must not be one file. */
+static int outputs_check(const char *stream, const char *index)
+{
+    const bool same = strcmp(stream, index) == 0 || same_file(stream, index);
     return same ? cli_fail(FLOE_ERR_ARGUMENT, "'%s' is to be the stream: give its index another name", index) : 0;
 }
 
@@ -330,7 +347,7 @@ static int outputs_write(const zfp_job *job)
 {
     const char *out = cli_value(job->args, OPT_OUTPUT), *index = cli_value(job->args, OPT_INDEX);
     int failed = cli_output_write(job->args, out, job->reader, NULL, job->data, job->nbytes);
-    if (!failed && index && !(failed = outputs_check(out, index)))
+    if (!failed && index)
         failed = cli_output_write(job->args, index, job->reader, NULL, job->index.data, job->index.nbytes);
     return failed;
 }
@@ -386,6 +403,8 @@ static int decompress_run(zfp_job *job)
         failed = cli_output_probe(args, cli_value(args, OPT_OUTPUT), job->reader);
     if (!failed && cli_given(args, OPT_INDEX))
         failed = cli_input_map(cli_value(args, OPT_INDEX), &job->index_reader, &index, &index_nbytes);
+    if (!failed && index)
+        failed = cli_output_probe(args, cli_value(args, OPT_OUTPUT), job->index_reader);
     if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &told)) ||
         (failed = cli_zfp_fits(&job->stream, job->reader, nbytes)))
         return failed;

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 int cli_fail(floe_status status, const char *format, ...)
 {
@@ -39,10 +41,19 @@ int cli_fail_call(floe_status status, const floe_ctx *ctx, const io_reader *read
     return cli_fail(status, "%s", message);
 }
 
+/* Whoever read standard output has seen enough. */
+static bool reader_has_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int cli_stdout_finish(int exit_code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return exit_code;
+    if (!exit_code && reader_has_gone())
+        return floe_status_exit_code(FLOE_ERR_IO);
     return exit_code ? exit_code : cli_fail(FLOE_ERR_IO, "cannot write 'standard output': %s", strerror(errno));
 }
 

@@ -17,7 +17,7 @@ int cli_fail_with(const floe_error *err);
  * context's message, with the name of the reader. reader and writer may be NULL. */
 int cli_fail_call(floe_status status, const floe_ctx *ctx, const io_reader *reader, const io_writer *writer);
 
-/* Flushes standard output: 0, or the exit code after saying why it failed. */
+/* Flushes standard output: 0, or the exit code after saying why it failed; of a pipe that nobody reads any more, nothing. */
 int cli_stdout_finish(int exit_code);
 
 enum { CLI_TEXT = 128 };

@@ -105,8 +105,13 @@ void io_memory_free(io_memory *memory);
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
-/* Once, at the start: SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program; a closed pipe or
- * a file size limit becomes an error of write instead of a signal. */
+/* Once, at the start: SIGINT, SIGTERM, SIGHUP and SIGQUIT remove the temporary file before they end the program; a closed pipe or
+ * a file size limit becomes an error of write instead of a signal. A mapped input that was cut short ends it with a message and
+ * the exit code of FLOE_ERR_FORMAT. */
 void io_cleanup_install(void);
+
+/* Once, before any file is opened: takes the places of standard streams that are closed, or an output could become one. Such
+ * a stream cannot be used: it is open the wrong way round. */
+void io_standard_streams_hold(void);
 
 #endif

@@ -96,6 +96,10 @@ static floe_status open_file(io_writer *writer, const io_writer_options *options
     struct stat st;
     const struct stat *in = options->input ? &options->input->stat : NULL;
     bool exists = stat(writer->target, &st) == 0;
+    if (!exists && errno != ENOENT) /* a name that is too long, a folder that is none */
+        return io_fail(err, FLOE_ERR_IO, "cannot create '%s': %s", writer->name, strerror(errno));
+    if (!exists && lstat(writer->target, &st) == 0)
+        return io_fail(err, FLOE_ERR_ARGUMENT, "'%s' is a symbolic link to a file that does not exist", writer->name);
     if (exists && S_ISDIR(st.st_mode))
         return io_fail(err, FLOE_ERR_ARGUMENT, "'%s' is a directory", writer->name);
     if (exists && !S_ISREG(st.st_mode)) {

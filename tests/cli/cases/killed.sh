@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+ulimit -c 0
 # A run that waits for its input in the middle of its work: whatever ends it, there is no OUT.
 head -c 262144 /dev/zero >t.f32
 set -m # else the shell starts background jobs with SIGINT ignored
@@ -25,5 +26,19 @@ ended_by INT
 only t.f32
 ended_by HUP
 only t.f32
+ended_by QUIT
+only t.f32
 ended_by KILL # cannot be caught: the temporary file stays, under a name that nobody takes for the output
 ls -A | grep -c '^\.floe-[0-9]*-0\.part$'
+rm -f .floe-*.part
+
+# an input that is cut short between its opening and its reading, while standard input is waited for
+mkfifo pipe
+"$FLOE" check t.f32 - --shape 256x256 --dtype f32 --metrics max_error <pipe 2>err &
+exec 9>pipe
+head -c 200000 t.f32 >&9 # more than a pipe holds: it is being read, and t.f32 is open
+: >t.f32
+head -c 62144 /dev/zero >&9
+exec 9>&-
+wait $!
+echo "cut short: exit $?, $(cat err)"

@@ -62,4 +62,14 @@ for n in 5 8 11 60; do
 done
 show decompress a.npy -o x.f32
 show info a.npy
+# a file may have a name that no attribute can have
+field a.npy 8x8
+for name in "$(printf '\377')" "$(printf 'a\nb')" "$(printf '\302\205')" 'größe'; do
+    mv a.npy "$name.npy"
+    "$FLOE" compress "$name.npy" -o name.floe --bound rel=1e-3 -q
+    echo "exit $?, $("$FLOE" info name.floe | grep attribute)"
+    mv "$name.npy" a.npy
+    rm name.floe
+done
+rm a.npy
 only raw.f32 a.npy a.floe b.floe b.npy c.npy x v.npy v.floe w.npy x.npy

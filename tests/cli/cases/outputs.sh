@@ -35,4 +35,23 @@ ls -l t.floe | cut -c1-10
 ln -s t.floe link.floe
 show $c -o link.floe -f -q
 [ -L link.floe ] && echo "still a link"
+# a link that leads nowhere, and a name that no folder takes, are found before the work
+ln -s nowhere lost.floe
+show $c -o lost.floe
+show $c -o lost.floe -f
+show_sh "floe $c -o \$(printf 'x%.0s' \$(seq 300)) 2>&1 | tr -s x"
+rm lost.floe
+# standard streams that are closed do not become the output
+show $c -o good.floe -q
+for closed in '1>&- 2>&-' '0<&- 2>&-' '0<&- 1>&- 2>&-'; do
+    show_sh "(floe $c -o bad.floe -f $closed)"
+    same good.floe bad.floe
+    show_sh "(floe decompress bad.floe -o bad.f32 -f $closed)"
+    size bad.f32
+done
+show_sh "floe info good.floe >&-"
+show_sh "floe decompress good.floe -o - -q >&-"
+show_sh "floe $c -o - -q >&-"
+show_sh "floe compress - -o x.floe --shape 8x8 --dtype f32 --bound abs=1 -q <&-"
+rm good.floe bad.floe bad.f32
 only t.f32 a.npy link.f32 hard.f32 t.floe big.f32 link.floe

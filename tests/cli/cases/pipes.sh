@@ -16,6 +16,8 @@ show_sh "cat rel.floe | floe info - | head -n 1"
 show_sh "cat rel.floe | floe decompress - -o r.f32 --region 0:2,:,39"
 show_sh "floe decompress rel.floe -o r2.f32 --region 0:2,0:30,39:40 -q"
 same r.f32 r2.f32
+# a reader that has seen enough of a text
+show_sh 'set -o pipefail; floe check t.f32 rel.floe --csv --bins 4096 | head -n 1'
 # a reader that goes away: one line, no death by a signal
 field big.f32 128x128x64
 show_sh 'set -o pipefail; floe fields noise --shape 128x128x64 -o - | head -c 1 >/dev/null'

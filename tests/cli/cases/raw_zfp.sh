@@ -34,6 +34,12 @@ show compress t.npy -o u.zfp --raw-zfp --abs 1e-2 --index u.zfpx --form hybrid
 same t.zfp u.zfp
 show compress t.npy -o r.zfp --raw-zfp --bound rate=8 --no-header
 show index t.zfp -o t.zfpx
+show index t.zfp -o q.zfpx --json -q
+rm q.zfpx
+cp t.zfpx in.zfpx # an index that is read is an input, too
+show decompress t.zfp -o in.zfpx --raw-zfp --index in.zfpx -f
+same in.zfpx t.zfpx
+rm in.zfpx
 same t.zfpx u.zfpx
 for form in offsets lengths packed; do
     show index t.zfp -o $form.zfpx --form $form --blocks 3 --partition 16
@@ -67,7 +73,8 @@ show compress t.npy -o x --raw-zfp --bound abs=1e-2 --index t.zfpx
 show compress t.npy -o x --raw-zfp --bound abs=1e-2 --index x
 show compress t.npy -o - --raw-zfp --bound abs=1e-2 --index -
 show compress t.npy -o y --raw-zfp --bound abs=1e-2 --index ./y -f
-same y t.zfp
+[ ! -e y ] || echo "y is there"
+cp t.zfp y
 show compress t.npy -o y --raw-zfp --bound abs=1e-2 --index ./y -f
 show compress t.npy -o y --raw-zfp --bound abs=1e-2 --index t.npy -f
 show decompress t.zfp -o t.npy --raw-zfp
