@@ -10,7 +10,7 @@ int check_input_open(check_input *input, const char *path)
 {
     floe_error err = {0};
     int failed;
-    if (io_reader_open(&input->reader, path, &err) != FLOE_OK || io_reader_spool(input->reader, &err) != FLOE_OK)
+    if (io_reader_open(&input->reader, path, &err) != FLOE_OK)
         return cli_fail_with(&err);
     input->is_stream = cli_stream_is(input->reader, &failed);
     if (failed || !input->is_stream)
@@ -111,9 +111,11 @@ int check_input_layout(const cli_args *args, check_input *inputs, uint32_t ninpu
         failed = cli_layout_of(args, inputs[0].reader, layout);
     }
     for (uint32_t i = 0; i < ninputs && !failed; i++) {
-        if (inputs[i].is_stream || (failed = cli_raw_check(args, inputs[i].reader)))
-            continue;
-        if (io_reader_expect(inputs[i].reader, layout, &err) != FLOE_OK)
+        io_reader *reader = inputs[i].reader;
+        if (!inputs[i].is_stream && (failed = cli_raw_check(args, reader)))
+            break;
+        if ((!inputs[i].is_stream && io_reader_expect(reader, layout, &err) != FLOE_OK) ||
+            io_reader_spool(reader, &err) != FLOE_OK) /* of a raw pipe no more than is expected */
             failed = cli_fail_with(&err);
     }
     return failed ? failed : check_worth(&inputs[who], layout);

@@ -257,15 +257,8 @@ void check_options_idle_say(const cli_args *args, const floe_metric_set *found)
 
 int check_memory(const cli_args *args, uint64_t *nbytes)
 {
-    const char *text = cli_value(args, OPT_MEMORY);
-    uint64_t n;
-    if (text) {
-        if (!cli_uint_parse(&text, "", UINT64_MAX / 1000000, &n) || n == 0)
-            return cli_fail(FLOE_ERR_ARGUMENT, "--memory '%s' is no number of MB, such as 4000",
-                            cli_value(args, OPT_MEMORY));
-        *nbytes = n * 1000000;
-        return 0;
-    }
+    if (cli_given(args, OPT_MEMORY))
+        return cli_memory(args, OPT_MEMORY, nbytes);
     *nbytes = UINT64_MAX;
 #ifdef _SC_PHYS_PAGES
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

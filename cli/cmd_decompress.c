@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/json.h"
+#include "cli/lost.h"
 #include "cli/progress.h"
 #include "cli/raw_zfp.h"
 #include "cli/request.h"
@@ -27,7 +28,7 @@ typedef struct decompress_job {
     floe_field out; /* what is written, once begun */
     bool begun;
     cli_progress progress;
-    uint64_t nlost;
+    cli_lost lost;
     double seconds;
 } decompress_job;
 
@@ -57,17 +58,6 @@ static floe_status begin_and_write(void *user, const void *src, size_t nbytes)
     return job->sink.write(job->sink.user, src, nbytes);
 }
 
-static void say_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
-{
-    decompress_job *job = user;
-    (void)chunk, (void)lo, (void)hi;
-    job->nlost++;
-    if (job->quiet || job->json)
-        return;
-    cli_progress_erase(&job->progress);
-    cli_print_lost(stderr, why);
-}
-
 static void json_result(const decompress_job *job, const floe_stats *stats, uint64_t nbytes)
 {
     cli_json json;
@@ -82,10 +72,20 @@ static void json_result(const decompress_job *job, const floe_stats *stats, uint
         cli_json_shape(&json, "region_start", job->out.rank, job->lo);
     cli_json_uint(&json, "raw_nbytes", nbytes);
     cli_json_uint(&json, "chunks", stats->nchunks);
-    cli_json_uint(&json, "chunks_lost", job->nlost);
+    cli_lost_json(&job->lost, &json, job->info.rank);
     cli_json_real(&json, "seconds", job->seconds);
     cli_json_real(&json, "mb_per_s", (double)nbytes / 1e6 / job->seconds);
     cli_json_close(&json, '}');
+}
+
+/* What stands in place of a value that is lost. */
+static void lost_value_text(const floe_info *info, char text[CLI_TEXT])
+{
+    const bool is_integer = info->dtype == FLOE_I32 || info->dtype == FLOE_I64;
+    if (is_integer && info->has_fill)
+        cli_real_text(info->fill_value, text);
+    else
+        snprintf(text, CLI_TEXT, "%s", is_integer ? "the least number" : "NaN");
 }
 
 /* Says how it went; the exit code tells whether chunks were lost. */
@@ -95,15 +95,18 @@ static int finish(const decompress_job *job)
     uint64_t nbytes = floe_dtype_size(job->out.dtype);
     for (uint32_t i = 0; i < job->out.rank; i++)
         nbytes *= job->out.shape[i];
+    cli_lost_finish(&job->lost);
     floe_ctx_stats(job->ctx, &stats);
     if (job->json)
         json_result(job, &stats, nbytes);
     else if (!job->quiet)
         fprintf(stderr, "%s: %.0f MB/s\n", io_writer_name(job->writer), (double)nbytes / 1e6 / job->seconds);
-    if (job->nlost)
-        return cli_fail(FLOE_ERR_CHECKSUM, "'%s': %" PRIu64 " of %" PRIu64 " chunks are lost; their values are NaN",
-                        io_reader_name(job->reader), job->nlost, job->info.nchunks);
-    return 0;
+    if (!job->lost.count)
+        return 0;
+    char value[CLI_TEXT];
+    lost_value_text(&job->info, value);
+    return cli_fail(FLOE_ERR_CHECKSUM, "'%s': %" PRIu64 " of %" PRIu64 " chunks are lost; their values are %s",
+                    io_reader_name(job->reader), job->lost.count, job->info.nchunks, value);
 }
 
 static int run(decompress_job *job)
@@ -117,8 +120,8 @@ static int run(decompress_job *job)
                                    .salvage = cli_given(job->args, OPT_SALVAGE),
                                    .lo = job->has_region ? job->lo : NULL,
                                    .hi = job->has_region ? job->hi : NULL,
-                                   .damaged = say_lost,
-                                   .damaged_user = job};
+                                   .damaged = cli_lost_add,
+                                   .damaged_user = &job->lost};
     floe_status status;
     do { /* a GPU that has too little memory says so before the first value */
         double started = cli_seconds();
@@ -126,7 +129,7 @@ static int run(decompress_job *job)
         status = floe_decompress_stream(job->ctx, &source, &sink, &options, &job->info);
         cli_progress_stop(&job->progress);
         job->seconds = fmax(cli_seconds() - started, 1e-9);
-    } while (!job->begun && job->nlost == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
+    } while (!job->begun && job->lost.count == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     if (status != FLOE_OK)
         return cli_fail_call(status, job->ctx, job->reader, job->writer);
     if (!job->begun && begin(job, &err) != FLOE_OK) /* an empty field */
@@ -146,17 +149,10 @@ static int prepare(decompress_job *job)
         return cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
     if ((failed = cli_ctx_create(args, &job->machine, &job->ctx)))
         return failed;
-    if (io_reader_open(&job->reader, args->operand[0], &err) != FLOE_OK)
-        return cli_fail_with(&err);
-    if (io_reader_layout(job->reader))
-        return cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job->reader));
+    if ((failed = cli_stream_open(args->operand[0], &job->reader, &job->info)))
+        return failed;
     if ((region || cli_given(args, OPT_SALVAGE)) && io_reader_spool(job->reader, &err) != FLOE_OK)
         return cli_fail_with(&err);
-    if (job->machine.backend == FLOE_BACKEND_CUDA && /* which the CPU may have to take over from */
-        io_reader_keep(job->reader, CLI_STREAM_HEAD_NBYTES, &err) != FLOE_OK)
-        return cli_fail_with(&err);
-    if (io_reader_is_seekable(job->reader) && (failed = cli_stream_head(job->reader, &job->info)))
-        return failed;
     job->has_region = region != NULL;
     if (region && (failed = cli_region_parse(region, job->info.rank, job->info.shape, job->lo, job->hi)))
         return failed;
@@ -175,6 +171,8 @@ int cmd_decompress(const cli_args *args)
     if (absent)
         return absent;
     decompress_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
+    job.lost.out = job.quiet || job.json ? NULL : stderr;
+    job.lost.progress = &job.progress;
     int failed = prepare(&job);
     if (!failed)
         failed = run(&job);

@@ -57,7 +57,8 @@ static int make(index_job *job)
     bool told;
     int failed = cli_index_spec(job->args, &job->index.spec);
     if (failed || (failed = cli_zfp_told(job->args, job->ctx, &job->stream, &told)) ||
-        (failed = cli_input_map(job->args->operand[0], &job->reader, &job->src, &job->nbytes)))
+        (failed = cli_input_map(job->args->operand[0], told ? CLI_ZFP_BARE : CLI_ZFP_WITH_HEADER, &job->reader,
+                                &job->src, &job->nbytes)))
         return failed;
     if ((failed = cli_output_probe(job->args, cli_value(job->args, OPT_OUTPUT), job->reader)) ||
         (told && (failed = cli_zfp_has_no_header(job->reader, job->src, job->nbytes))))

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/json.h"
 #include "cli/request.h"
 #include "cli/say.h"
+#include "cli/stream_head.h"
 
 enum { KEY_CAPACITY = 256, VALUE_CAPACITY = 1 << 16 };
 
@@ -93,6 +95,24 @@ static void print_text(info_job *job)
     }
 }
 
+/* Of a key that occurs twice the first value counts, and JSON takes no more than one. */
+static void attributes_json(info_job *job, cli_json *json)
+{
+    const uint32_t n = job->info.nattrs;
+    char(*keys)[KEY_CAPACITY] = malloc((n ? n : 1) * sizeof *keys);
+    cli_json_open(json, "attributes", '{');
+    for (uint32_t i = 0; keys && i < n && attr(job, i); i++) {
+        uint32_t first = 0;
+        memcpy(keys[i], job->key, KEY_CAPACITY);
+        while (strcmp(keys[first], job->key) != 0)
+            first++;
+        if (first == i)
+            cli_json_text(json, job->key, job->value);
+    }
+    cli_json_close(json, '}');
+    free(keys);
+}
+
 static void print_json(info_job *job)
 {
     const floe_info *info = &job->info;
@@ -119,10 +139,7 @@ static void print_json(info_job *job)
     cli_json_uint(&json, "stream_nbytes", job->nbytes);
     if (!job->problem[0])
         cli_json_real(&json, "ratio", (double)info->raw_nbytes / (double)job->nbytes);
-    cli_json_open(&json, "attributes", '{');
-    for (uint32_t i = 0; i < info->nattrs && attr(job, i); i++)
-        cli_json_text(&json, job->key, job->value);
-    cli_json_close(&json, '}');
+    attributes_json(job, &json);
     cli_json_bool(&json, "damaged", job->problem[0] != 0);
     if (job->problem[0])
         cli_json_text(&json, "problem", job->problem);
@@ -136,14 +153,10 @@ int cmd_info(const cli_args *args)
     int failed = 0;
     if (!job.value)
         failed = cli_fail(FLOE_ERR_MEMORY, "out of memory");
-    else if (io_reader_open(&job.reader, args->operand[0], &err) != FLOE_OK ||
-             io_reader_spool(job.reader, &err) != FLOE_OK ||
-             io_reader_map(job.reader, &job.data, &job.nbytes, &err) != FLOE_OK)
+    else if (!(failed = cli_stream_open(args->operand[0], &job.reader, &job.info)) &&
+             (io_reader_spool(job.reader, &err) != FLOE_OK ||
+              io_reader_map(job.reader, &job.data, &job.nbytes, &err) != FLOE_OK))
         failed = cli_fail_with(&err);
-    else if (io_reader_layout(job.reader))
-        failed = cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job.reader));
-    else if (floe_stream_info(job.data, job.nbytes, &job.info, &err) != FLOE_OK)
-        failed = cli_fail(err.status, "'%s': %s", io_reader_name(job.reader), err.message);
     if (!failed) {
         look_for_damage(&job);
         if (cli_given(args, OPT_JSON))

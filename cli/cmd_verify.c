@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/json.h"
+#include "cli/lost.h"
 #include "cli/progress.h"
 #include "cli/request.h"
 #include "cli/say.h"
@@ -18,7 +19,7 @@ typedef struct verify_job {
     floe_ctx_options machine;
     floe_ctx *ctx;
     floe_info info;
-    uint64_t nlost;
+    cli_lost lost;
     cli_progress progress;
 } verify_job;
 
@@ -39,7 +40,7 @@ static void print_json(const verify_job *job, const floe_stats *stats, bool ok, 
     }
     cli_json_uint(&json, "elements", job->info.raw_nbytes / floe_dtype_size(job->info.dtype));
     cli_json_uint(&json, "chunks", job->info.nchunks);
-    cli_json_uint(&json, "chunks_lost", job->nlost);
+    cli_lost_json(&job->lost, &json, job->info.rank);
     cli_json_bool(&json, "ok", ok);
     if (!ok)
         cli_json_text(&json, "problem", why);
@@ -131,17 +132,6 @@ static floe_status discard(void *user, const void *src, size_t nbytes)
     return FLOE_OK;
 }
 
-static void say_lost(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why)
-{
-    verify_job *job = user;
-    (void)chunk, (void)lo, (void)hi;
-    job->nlost++;
-    if (job->quiet || job->json)
-        return;
-    cli_progress_erase(&job->progress);
-    cli_print_lost(stdout, why);
-}
-
 /* Decodes all of it. Salvaging goes on behind damage and counts the lost chunks, but does not mind a bad index. */
 static floe_status decode_all(verify_job *job, bool salvage)
 {
@@ -151,14 +141,14 @@ static floe_status decode_all(verify_job *job, bool salvage)
                                    .progress = cli_progress_update,
                                    .progress_user = &job->progress,
                                    .salvage = salvage,
-                                   .damaged = say_lost,
-                                   .damaged_user = job};
+                                   .damaged = cli_lost_add,
+                                   .damaged_user = &job->lost};
     floe_status status;
     do {
         cli_progress_start(&job->progress, "verifying", job->quiet || job->json);
         status = floe_decompress_stream(job->ctx, &source, &sink, &options, NULL);
         cli_progress_stop(&job->progress);
-    } while (job->nlost == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
+    } while (job->lost.count == 0 && cli_ctx_retreat(job->args, status, &job->machine, &job->ctx));
     return status;
 }
 
@@ -170,14 +160,15 @@ static int verify_alone(verify_job *job)
     snprintf(first.message, sizeof first.message, "%s", floe_ctx_message(job->ctx));
     if (first.status != FLOE_OK && !(damaged && decode_all(job, true) == FLOE_OK))
         return cli_fail_call(first.status, job->ctx, job->reader, NULL);
+    cli_lost_finish(&job->lost);
     floe_ctx_stats(job->ctx, &stats);
     if (job->json)
         print_json(job, &stats, !damaged, first.message);
     else if (!damaged && !job->quiet)
         printf("ok: index and all chunks (%" PRIu64 ") are whole and decode\n", job->info.nchunks);
-    if (job->nlost)
+    if (job->lost.count)
         return cli_fail(first.status, "'%s': %" PRIu64 " of %" PRIu64 " chunks are damaged",
-                        io_reader_name(job->reader), job->nlost, job->info.nchunks);
+                        io_reader_name(job->reader), job->lost.count, job->info.nchunks);
     return damaged ? cli_fail(first.status, "'%s': %s", io_reader_name(job->reader), first.message) : 0;
 }
 
@@ -190,18 +181,18 @@ static int run(verify_job *job)
         return cli_fail(FLOE_ERR_ARGUMENT, "only one of the two can come from standard input");
     if ((failed = cli_ctx_create(job->args, &job->machine, &job->ctx)))
         return failed;
-    if (io_reader_open(&job->reader, in, &err) != FLOE_OK || io_reader_spool(job->reader, &err) != FLOE_OK)
-        return cli_fail_with(&err);
-    if (io_reader_layout(job->reader))
-        return cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(job->reader));
-    if ((failed = cli_stream_head(job->reader, &job->info)))
+    if ((failed = cli_stream_open(in, &job->reader, &job->info)))
         return failed;
+    if (io_reader_spool(job->reader, &err) != FLOE_OK)
+        return cli_fail_with(&err);
     return against ? verify_against(job, against) : verify_alone(job);
 }
 
 int cmd_verify(const cli_args *args)
 {
     verify_job job = {.args = args, .quiet = cli_given(args, OPT_QUIET), .json = cli_given(args, OPT_JSON)};
+    job.lost.out = job.quiet || job.json ? NULL : stdout;
+    job.lost.progress = &job.progress;
     int failed = cli_stdout_finish(run(&job));
     floe_ctx_free(&job.ctx);
     io_reader_free(&job.original);

@@ -48,6 +48,8 @@ typedef enum cli_option_id {
     OPT_EXACT,
     OPT_CONFIG,
     OPT_MEMORY,
+    OPT_MEMORY_LIMIT,
+    OPT_MAX_ELEMS,
     OPT_SEED,
     OPT_FIELD,
     OPT_IN,

@@ -60,6 +60,9 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_CONFIG] = {"config", 0, "FILE", "@", NULL, false, "also what this configuration of Z-checker switches on"},
     [OPT_MEMORY] = {"memory", 0, "MB", NULL, NULL, false,
                     "memory to take besides mapped inputs, in 10^6 bytes (default: half of the machine's)"},
+    [OPT_MEMORY_LIMIT] = {"memory", 0, "MB", NULL, NULL, false,
+                          "fail rather than take more memory for it, in 10^6 bytes (default: no limit)"},
+    [OPT_MAX_ELEMS] = {"max-elems", 0, "N", NULL, NULL, false, "fail where the stream claims more values than N"},
     [OPT_SEED] = {"seed", 0, "N", NULL, "0", false, "another field of the same kind"},
     [OPT_FIELD] = {"field", 0, "KIND", NULL, "turbulence", true, "a kind of test field (see floe fields)"},
     [OPT_IN] = {"in", 'i', "FILE", "@", NULL, true, "measure this array instead; raw ones need --shape and --dtype"},
@@ -98,6 +101,7 @@ const cli_option cli_options[OPT_COUNT] = {
 #define OPTS_INPUT  (OPTS_ARRAY | CLI_OPT(OPT_RAW))
 #define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))
 #define OPTS_INDEX  (CLI_OPT(OPT_FORM) | CLI_OPT(OPT_BLOCKS) | CLI_OPT(OPT_PARTITION))
+#define OPTS_LIMITS (CLI_OPT(OPT_MEMORY_LIMIT) | CLI_OPT(OPT_MAX_ELEMS))
 #define OPTS_RUN    (CLI_OPT(OPT_BACKEND) | CLI_OPT(OPT_ISA))
 #define OPTS_ASSESS                                                                                              \
     (CLI_OPT(OPT_METRICS) | CLI_OPT(OPT_FAIL_IF) | CLI_OPT(OPT_LAGS) | CLI_OPT(OPT_VALUE_BINS) |                 \
@@ -143,8 +147,8 @@ const cli_command cli_commands[] = {
          "--index; and without an index one of variable rate is read by one thread of the CPU.",
      .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",
      .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_SALVAGE) | CLI_OPT(OPT_RAW_ZFP) |
-                CLI_OPT(OPT_INDEX) | OPTS_ARRAY | OPTS_BOUND | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_FORCE) |
-                CLI_OPT(OPT_JSON) | OPTS_SAY,
+                CLI_OPT(OPT_INDEX) | OPTS_ARRAY | OPTS_BOUND | OPTS_LIMITS | CLI_OPT(OPT_THREADS) | OPTS_RUN |
+                CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_decompress},
     {.name = "index",
      .operands = "IN",
@@ -179,8 +183,8 @@ const cli_command cli_commands[] = {
          "With --against, decodes the stream and checks every value against the bound in the stream, exactly; exit "
          "code 4 when one is outside. Without, checks that every chunk is whole and decodes.",
      .example = "floe verify t.floe --against t.f32",
-     .options =
-         CLI_OPT(OPT_AGAINST) | CLI_OPT(OPT_RAW) | CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .options = CLI_OPT(OPT_AGAINST) | CLI_OPT(OPT_RAW) | OPTS_LIMITS | CLI_OPT(OPT_THREADS) | OPTS_RUN |
+                CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_verify},
     {.name = "check",
      .operands = "ORIG DECODED",

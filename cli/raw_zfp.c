@@ -125,11 +125,34 @@ int cli_zfp_fits(const floe_zfp_stream *stream, const io_reader *reader, uint64_
                     io_reader_name(reader), nbytes, text);
 }
 
-int cli_input_map(const char *path, io_reader **reader, const void **data, uint64_t *nbytes)
+/* A pipe that cannot be what is asked for is not copied first, as it may have no end. */
+static int pipe_check(io_reader *reader, cli_zfp_input kind)
+{
+    static const char *const magics[] = {"", "zfp\x05", "\xF4ZFPX"};
+    static const char *const wants[] = {
+        "", "no zfp stream with a header; without one it needs --shape, --dtype and --bound",
+        "no index of a zfp stream"};
+    char head[8] = "";
+    size_t got, n = strlen(magics[kind]);
+    floe_source source = io_reader_source(reader);
+    if (io_reader_is_seekable(reader))
+        return 0;
+    if (source.read(source.user, 0, head, n, &got) != FLOE_OK)
+        return cli_fail_with(io_reader_error(reader));
+    return memcmp(head, magics[kind], n) == 0
+               ? 0
+               : cli_fail(FLOE_ERR_FORMAT, "'%s' is %s", io_reader_name(reader), wants[kind]);
+}
+
+int cli_input_map(const char *path, cli_zfp_input kind, io_reader **reader, const void **data, uint64_t *nbytes)
 {
     floe_error err = {0};
-    if (io_reader_open(reader, path, &err) != FLOE_OK || io_reader_spool(*reader, &err) != FLOE_OK ||
-        io_reader_map(*reader, data, nbytes, &err) != FLOE_OK)
+    if (io_reader_open(reader, path, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    const int failed = pipe_check(*reader, kind);
+    if (failed)
+        return failed;
+    if (io_reader_spool(*reader, &err) != FLOE_OK || io_reader_map(*reader, data, nbytes, &err) != FLOE_OK)
         return cli_fail_with(&err);
     return 0;
 }
@@ -398,11 +421,13 @@ static int decompress_run(zfp_job *job)
     const void *src, *index = NULL;
     uint64_t nbytes, index_nbytes = 0;
     bool told = false;
-    int failed = cli_input_map(args->operand[0], &job->reader, &src, &nbytes);
+    const bool may_be_bare = cli_given(args, OPT_INDEX) || cli_given(args, OPT_DTYPE);
+    int failed =
+        cli_input_map(args->operand[0], may_be_bare ? CLI_ZFP_BARE : CLI_ZFP_WITH_HEADER, &job->reader, &src, &nbytes);
     if (!failed)
         failed = cli_output_probe(args, cli_value(args, OPT_OUTPUT), job->reader);
     if (!failed && cli_given(args, OPT_INDEX))
-        failed = cli_input_map(cli_value(args, OPT_INDEX), &job->index_reader, &index, &index_nbytes);
+        failed = cli_input_map(cli_value(args, OPT_INDEX), CLI_ZFP_INDEX, &job->index_reader, &index, &index_nbytes);
     if (!failed && index)
         failed = cli_output_probe(args, cli_value(args, OPT_OUTPUT), job->index_reader);
     if (failed || (failed = describe(job, src, nbytes, index, index_nbytes, &told)) ||
@@ -443,7 +468,7 @@ static void say_decompressed(const zfp_job *job)
 int cli_raw_zfp_decompress(const cli_args *args)
 {
     zfp_job job = {.args = args};
-    int failed = REFUSE(args, "with --raw-zfp", OPT_REGION, OPT_SALVAGE, OPT_JSON);
+    int failed = REFUSE(args, "with --raw-zfp", OPT_REGION, OPT_SALVAGE, OPT_MEMORY_LIMIT, OPT_MAX_ELEMS, OPT_JSON);
     if (!failed && !cli_value(args, OPT_OUTPUT))
         failed = cli_fail(FLOE_ERR_ARGUMENT, "decompress needs -o OUT");
     if (!failed && !(failed = cli_ctx_create(args, &job.machine, &job.ctx)) && !(failed = decompress_run(&job)))

@@ -28,8 +28,10 @@ int cli_zfp_fits(const floe_zfp_stream *stream, const io_reader *reader, uint64_
 /* Refuses a header where the stream was told to have none: its bits would become values. */
 int cli_zfp_has_no_header(const io_reader *reader, const void *src, uint64_t nbytes);
 
+typedef enum cli_zfp_input { CLI_ZFP_BARE, CLI_ZFP_WITH_HEADER, CLI_ZFP_INDEX } cli_zfp_input;
+
 /* A whole input in memory, a pipe by way of a temporary file; *reader must be freed either way. */
-int cli_input_map(const char *path, io_reader **reader, const void **data, uint64_t *nbytes);
+int cli_input_map(const char *path, cli_zfp_input kind, io_reader **reader, const void **data, uint64_t *nbytes);
 
 /* What keeps a file from being written as path is said before work is spent on it; pipes and devices are left alone. */
 int cli_output_probe(const cli_args *args, const char *path, const io_reader *input);

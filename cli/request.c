@@ -294,6 +294,27 @@ static floe_status create_anywhere(const cli_args *args, floe_ctx_options *optio
     return cli_ctx_retreat(args, status, options, ctx) ? FLOE_OK : status;
 }
 
+int cli_memory(const cli_args *args, cli_option_id id, uint64_t *nbytes)
+{
+    const char *text = cli_value(args, id);
+    uint64_t n;
+    if (!text)
+        return 0;
+    if (!cli_uint_parse(&text, "", UINT64_MAX / 1000000, &n) || n == 0)
+        return cli_fail(FLOE_ERR_ARGUMENT, "--memory '%s' is no number of MB, such as 4000", cli_value(args, id));
+    *nbytes = n * 1000000;
+    return 0;
+}
+
+/* What a stream may ask of this machine. */
+static int limits(const cli_args *args, floe_ctx_options *options)
+{
+    const char *text = cli_value(args, OPT_MAX_ELEMS);
+    if (text && (!cli_uint_parse(&text, "", UINT64_MAX, &options->max_elems) || options->max_elems == 0))
+        return cli_fail(FLOE_ERR_ARGUMENT, "--max-elems '%s' is no number of values", cli_value(args, OPT_MAX_ELEMS));
+    return cli_memory(args, OPT_MEMORY_LIMIT, &options->max_memory);
+}
+
 int cli_ctx_options(const cli_args *args, floe_ctx_options *options)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda"}, *const isas[] = {"auto", "plain", "avx2"};
@@ -308,7 +329,7 @@ int cli_ctx_options(const cli_args *args, floe_ctx_options *options)
     if (v == 3)
         return cli_fail(FLOE_ERR_ARGUMENT, "--isa '%s' is unknown; there are auto, plain and avx2", isa);
     *options = (floe_ctx_options){.size = sizeof *options, .backend = (floe_backend)b, .isa = (floe_isa)v};
-    return 0;
+    return limits(args, options);
 }
 
 int cli_ctx_settle(const cli_args *args, floe_ctx_options *options)

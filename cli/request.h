@@ -34,7 +34,10 @@ int cli_attrs_parse(const cli_args *args, cli_attrs *attrs);
 /* Adds key and value unless the key is there; silently not where there is no room. */
 void cli_attrs_add(cli_attrs *attrs, const char *key, const char *value, size_t value_nbytes);
 
-/* --threads, --backend, --isa: understood, and a context made of them. */
+/* MB given by an option, in bytes; *nbytes stays as it is where it is not given. */
+int cli_memory(const cli_args *args, cli_option_id id, uint64_t *nbytes);
+
+/* --threads, --backend, --isa, --memory and --max-elems as limits: understood, and a context made of them. */
 int cli_threads(const cli_args *args, uint32_t *threads);
 int cli_ctx_options(const cli_args *args, floe_ctx_options *options);
 /* Where `auto` leads: to the GPU if one is usable, else to the CPU, which is said. */

@@ -129,13 +129,6 @@ void cli_print_safe(FILE *out, const char *text)
     }
 }
 
-void cli_print_lost(FILE *out, const char *why)
-{
-    fputs("lost ", out);
-    cli_print_safe(out, why && *why ? why : "a chunk");
-    fputc('\n', out);
-}
-
 const char *cli_mode_name(floe_bound_mode mode)
 {
     switch (mode) {

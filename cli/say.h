@@ -35,9 +35,6 @@ void cli_real_text(double value, char text[CLI_TEXT]);
 /* Prints a text of unknown origin with control characters as '?', so that a file cannot drive the terminal. */
 void cli_print_safe(FILE *out, const char *text);
 
-/* Says which chunk is lost; the library's message names the chunk and its box. */
-void cli_print_lost(FILE *out, const char *why);
-
 const char *cli_mode_name(floe_bound_mode mode);
 /* rate and prec: how much to store, no bound. */
 bool cli_mode_is_size(floe_bound_mode mode);

@@ -18,6 +18,16 @@ bool cli_stream_is(io_reader *reader, int *failed)
     return !*failed && got == sizeof head && memcmp(head + 1, magic, sizeof magic - 1) == 0;
 }
 
+int cli_stream_open(const char *path, io_reader **reader, floe_info *info)
+{
+    floe_error err = {0};
+    if (io_reader_open(reader, path, &err) != FLOE_OK)
+        return cli_fail_with(&err);
+    if (io_reader_layout(*reader))
+        return cli_fail(FLOE_ERR_FORMAT, "'%s' is a .npy array, not a floe stream", io_reader_name(*reader));
+    return cli_stream_head(*reader, info);
+}
+
 int cli_stream_head(io_reader *reader, floe_info *info)
 {
     floe_error err = {0};
@@ -26,6 +36,10 @@ int cli_stream_head(io_reader *reader, floe_info *info)
     size_t got;
     if (!head)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
+    if (io_reader_keep(reader, CLI_STREAM_HEAD_NBYTES, &err) != FLOE_OK) {
+        free(head);
+        return cli_fail_with(&err);
+    }
     floe_status status = source.read(source.user, 0, head, CLI_STREAM_HEAD_NBYTES, &got);
     int failed = 0;
     if (status != FLOE_OK)

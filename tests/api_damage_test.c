@@ -286,7 +286,8 @@ static void headers_that_ask_for_too_much(void **state)
     (void)state;
     const struct {
         uint64_t shape, chunk;
-    } lies[] = {{1ull << 60, 1ull << 60}, {1ull << 57, 1}, {1ull << 40, 1ull << 20}, {1ull << 33, 1ull << 33}};
+    } lies[] = {
+        {1ull << 60, 1ull << 60}, {1ull << 57, 1}, {1ull << 40, 1}, {1ull << 40, 1ull << 20}, {1ull << 33, 1ull << 33}};
     for (size_t i = 0; i < KIT_COUNT(lies); i++) {
         floe_header h = {.dtype = FLOE_F32,
                          .rank = 1,
@@ -313,15 +314,50 @@ static void headers_that_ask_for_too_much(void **state)
             floe_status status = floe_decompress_region(ctx, stream, sizeof stream, lo, hi, &out);
             assert_true(limited == 1 ? status == FLOE_ERR_LIMIT : status != FLOE_OK);
             for (int how = 0; how < 4; how++) {
-                if (limited != 1 && (how & 2) && lies[i].chunk < 1 << 21)
+                const bool many = lies[i].chunk < 1 << 21, has_size = how & 1;
+                if (limited != 1 && (how & 2) && many && !has_size)
                     continue; /* salvage would give as many NaN as the header says: that is what max_elems is for */
                 result r = read_stream(ctx, stream, header_nbytes + 100, how & 1, how & 2);
                 assert_true(limited == 1 ? r.status == FLOE_ERR_LIMIT : r.status != FLOE_OK);
+                if (limited != 1 && many && has_size && lies[i].shape < 1ull << 57) /* more are too many for a stream */
+                    kit_fails(ctx, r.status, FLOE_ERR_FORMAT, "cannot hold");
                 kit_bytes_free(&r.raw);
             }
             floe_ctx_free(&ctx);
         }
     }
+}
+
+/* Nothing but a header of 300 chunks is left: salvaged as long as the stream has as many bytes. */
+static void salvage_takes_no_more_chunks_than_bytes(void **state)
+{
+    (void)state;
+    floe_header h = {.dtype = FLOE_F32,
+                     .rank = 1,
+                     .shape = {300},
+                     .chunk = {1},
+                     .codec = FLOE_CODEC_LORENZO,
+                     .mode = FLOE_BOUND_ABS,
+                     .bound = 1,
+                     .abs_bound = 1,
+                     .value_min = NAN,
+                     .value_max = NAN};
+    uint8_t stream[400] = {0};
+    floe_ctx *ctx = NULL;
+    assert_int_equal(floe_header_write(&h, stream, sizeof stream, NULL), FLOE_OK);
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (uint64_t nbytes = 299; nbytes <= 301; nbytes++) {
+        kit_source from = {.data = stream, .nbytes = nbytes};
+        const floe_source known = kit_source_of(&from, true, true);
+        kit_sink to = {{NULL, 0, 0}, 0};
+        const floe_sink sink = kit_sink_of(&to);
+        const floe_stream_options options = {.size = sizeof options, .salvage = 1};
+        const floe_status status = floe_decompress_stream(ctx, &known, &sink, &options, NULL);
+        assert_int_equal(status, nbytes < 300 ? FLOE_ERR_FORMAT : FLOE_OK);
+        assert_int_equal(to.bytes.nbytes, nbytes < 300 ? 0 : 1200);
+        kit_bytes_free(&to.bytes);
+    }
+    floe_ctx_free(&ctx);
 }
 
 static void limit_on_elements_is_exact(void **state)
@@ -473,6 +509,7 @@ int main(void)
         cmocka_unit_test(salvage_of_cut_and_shifted_streams),
         cmocka_unit_test(salvage_of_a_box),
         cmocka_unit_test(headers_that_ask_for_too_much),
+        cmocka_unit_test(salvage_takes_no_more_chunks_than_bytes),
         cmocka_unit_test(limit_on_elements_is_exact),
         cmocka_unit_test(payloads_that_lie),
         cmocka_unit_test(verify_names_the_value),

@@ -53,4 +53,36 @@ show verify cut.floe
 show info cut.floe
 show decompress cut.floe -o y.f32 --salvage
 same y.f32 whole.f32
+# integers become a number
+field t.i64 32x16x16 turbulence i64
+show compress t.i64 -o bad.floe -f --shape 32x16x16 --dtype i64 --bound abs=1 --chunk 8x16x16 -q
+flip bad.floe $(($(size bad.floe) * 3 / 8))
+show_sh "floe decompress bad.floe -o x.i64 --salvage 2>&1 | tail -n 1"
+show_sh "floe decompress bad.floe -o x.i64 -f --salvage --json | grep -A 6 lost"
+show compress t.i64 -o bad.floe -f --shape 32x16x16 --dtype i64 --bound abs=1 --chunk 8x16x16 --fill -7 -q
+flip bad.floe $(($(size bad.floe) * 3 / 8))
+show_sh "floe decompress bad.floe -o x.i64 -f --salvage 2>&1 | tail -n 1"
+rm t.i64 x.i64
+# a header that claims more chunks than are there: what is said stays bounded
+show compress t.f32 -o many.floe --shape 8192 --dtype f32 --bound rel=1e-3 --chunk 1 -q
+head -c 5000 many.floe >cut.floe
+show verify cut.floe
+show decompress cut.floe -o z.f32
+show decompress cut.floe -o z.f32 --salvage
+show_sh "cat cut.floe | floe decompress - -o z.f32 --salvage"
+head -c 9000 many.floe >cut.floe
+show_sh "floe verify cut.floe | tail -n 1"
+show_sh "floe verify cut.floe | wc -l"
+show_sh "floe verify cut.floe --json | grep -c chunk.:"
+show_sh "floe decompress cut.floe -o z.f32 --salvage 2>&1 | tail -n 3"
+rm many.floe z.f32
+# limits
+show decompress t.floe -o z.f32 --max-elems 8191
+show decompress t.floe -o z.f32 --max-elems 8192 --memory 8 -q
+rm z.f32
+show verify t.floe --max-elems 8191
+show decompress t.floe -o z.f32 --max-elems 0
+show decompress t.floe -o z.f32 --memory 1e3
+show decompress t.zfp -o z.f32 --raw-zfp --memory 8
+show decompress t.floe -o z.f32 --memory 0
 only t.f32 t.floe whole.f32 cut.floe bad.floe new.floe x.f32 y.f32

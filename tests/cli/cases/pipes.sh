@@ -16,6 +16,12 @@ show_sh "cat rel.floe | floe info - | head -n 1"
 show_sh "cat rel.floe | floe decompress - -o r.f32 --region 0:2,:,39"
 show_sh "floe decompress rel.floe -o r2.f32 --region 0:2,0:30,39:40 -q"
 same r.f32 r2.f32
+# a pipe that is no stream is not copied: it may have no end
+for command in "info -" "verify -" "decompress - -o x --salvage" "decompress - -o x --region 0" "decompress - -o x" \
+    "decompress - -o x --raw-zfp" "index - -o x" "decompress rel.floe -o x --raw-zfp --index -" \
+    "check - t.f32 $s" "check rel.floe -" "stat - $s"; do
+    show_sh "yes | (ulimit -f 20000; \$FLOE $command)"
+done
 # a reader that has seen enough of a text
 show_sh 'set -o pipefail; floe check t.f32 rel.floe --csv --bins 4096 | head -n 1'
 # a reader that goes away: one line, no death by a signal
