@@ -38,7 +38,7 @@ void cli_collapse_see(cli_collapse *c, uint64_t offset, const void *src, size_t 
     const uint64_t first = (offset + size - 1) / size, end = (offset + nbytes) / size;
     for (uint64_t i = first / c->step; i < c->count && i * c->step < end; i++) {
         const uint64_t at = place(c, i);
-        if (at >= first && at < end)
+        if (at >= first && at < end && isnan(c->value[i])) /* the source may be read more than once */
             c->value[i] = cli_number_at(c->dtype, (const char *)src + (at * size - offset), 0);
     }
 }
@@ -49,14 +49,13 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The values that count, in order; how many. */
-static uint64_t sort_valid(cli_collapse *c, const cli_collapse_facts *facts)
+/* Drops values that do not count; how many are left. */
+static uint64_t keep_valid(cli_collapse *c, const cli_collapse_facts *facts)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < c->count; i++)
         if (isfinite(c->value[i]) && !(facts->has_fill && c->value[i] == facts->fill))
             c->value[n++] = c->value[i];
-    qsort(c->value, (size_t)n, sizeof *c->value, ascending);
     return n;
 }
 
@@ -105,13 +104,30 @@ static void text_of(const cli_collapse_facts *facts, bool is_all, double low, do
             far_off, far_off);
 }
 
+/* Most fields are far from collapsing. Where nearly all values lie in one window, so do most of a few of them. */
+static bool is_hopeless(const double *values, uint64_t n, double width)
+{
+    enum { FEW = 64, MOST = FEW * 7 / 8 };
+    double some[FEW];
+    uint64_t unused;
+    if (n < 16 * FEW)
+        return false;
+    for (uint64_t i = 0; i < FEW; i++)
+        some[i] = values[n / FEW * i];
+    qsort(some, FEW, sizeof *some, ascending);
+    return fullest_window(some, FEW, width, &unused) < MOST;
+}
+
 void cli_collapse_judge(cli_collapse *c, const cli_collapse_facts *facts, char text[4 * CLI_TEXT])
 {
     uint64_t begin = 0;
     text[0] = 0;
     if (!(facts->error > 0))
         return;
-    const uint64_t n = sort_valid(c, facts);
+    const uint64_t n = keep_valid(c, facts);
+    if (is_hopeless(c->value, n, 2 * facts->error))
+        return;
+    qsort(c->value, (size_t)n, sizeof *c->value, ascending);
     const uint64_t held = fullest_window(c->value, n, 2 * facts->error, &begin);
     const uint64_t differ = held - most_frequent(c->value + begin, held);
     const double all = (double)n;

@@ -27,8 +27,10 @@ static void on_lost_input(int sig, siginfo_t *info, void *unused)
 {
     static const char text[] = "floe: an input became shorter while it was read\n";
     (void)unused;
-    if (info->si_code != BUS_ADRERR)
+    if (info->si_code != BUS_ADRERR) {
         on_signal(sig);
+        return;
+    }
     if (armed)
         unlink(armed_path);
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
