@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 
 #include "assess/reduction/reduction.h"
+#include "base/sort.h"
 #include "field/field.h"
 
 /* ---- before the reading --------------------------------------------------------------------------------------------- */
@@ -31,8 +31,8 @@ void floe_reduction_pivots(const floe_pair *pair, floe_reduction_result *result)
         decoded[n] = floe_pair_value(pair, y, 0);
         n += is_number(pair, result->sample[n]) && is_number(pair, decoded[n]);
     }
-    qsort(result->sample, n, sizeof *result->sample, by_size);
-    qsort(decoded, n, sizeof *decoded, by_size);
+    floe_sort64(result->sample, n, by_size);
+    floe_sort64(decoded, n, by_size);
     result->nsamples = n;
     result->pivot[0] = n ? result->sample[n / 2] : 0;
     result->pivot[1] = n ? decoded[n / 2] : 0;

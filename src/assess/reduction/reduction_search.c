@@ -2,7 +2,8 @@
 #include "assess/reduction/reduction_search.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/sort.h"
 
 /* ---- a piece, pair by pair ----------------------------------------------------------------------------------------- */
 
@@ -101,7 +102,7 @@ static uint32_t worst_pieces(const floe_reduction *r, uint64_t piece[FLOE_ASSESS
     }
     for (uint32_t i = 0; i < pieces.n; i++)
         piece[i] = pieces.entry[i].pair.at;
-    qsort(piece, pieces.n, sizeof *piece, by_number);
+    floe_sort64(piece, pieces.n, by_number);
     return pieces.n;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/quantizer/quantizer.h"
 
-#include <stdlib.h>
-
+#include "base/sort.h"
 #include "stage/quantizer/quantizer_init_math.h"
 
 void floe_quantizer_init(floe_quantizer *z, floe_quantizer_kind kind, floe_dtype dtype, double bound, double max_abs,
@@ -38,7 +37,7 @@ void floe_table_finish(floe_table_slot *slots, uint64_t *table, uint32_t count)
     for (uint32_t i = 0; i < FLOE_TABLE_SLOTS; i++)
         if (slots[i].place != 0)
             table[n++] = slots[i].key;
-    qsort(table, count, sizeof *table, compare_ordered);
+    floe_sort64(table, count, compare_ordered);
     for (uint32_t place = 0; place < count; place++) {
         uint32_t i = floe_table_slot_of(table[place]);
         while (slots[i].key != table[place] || slots[i].place == 0)
