@@ -2,6 +2,11 @@
 /* The table of kinds, and how a piece of a field is cut into segments of rows that threads make independently. */
 #include "synth_plan.h"
 
+#ifdef FLOE_HAVE_THREADS
+#include <pthread.h>
+#include <unistd.h>
+#endif
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static const synth_entry entries[] = {
@@ -167,18 +172,60 @@ static void span_store(const synth_entry *entry, const synth_plan *plan, const s
     }
 }
 
+/* Pieces of a field, which threads take one after another. */
+typedef struct making {
+    const synth_entry *entry;
+    const synth_plan *plan;
+    uint64_t first, last, nseg, end;
+    atomic_uint_fast64_t next; /* segment */
+    void *dst;
+} making;
+enum { SEGMENTS_AT_ONCE = 16, MOST_THREADS = 64 };
+
+static void *make_some(void *arg)
+{
+    making *m = arg;
+    for (uint64_t s0; (s0 = atomic_fetch_add(&m->next, SEGMENTS_AT_ONCE)) < m->end;)
+        for (uint64_t s = s0; s < s0 + SEGMENTS_AT_ONCE && s < m->end; s++) {
+            synth_span span = span_of(m->plan, m->nseg, s, m->first, m->last);
+            span_store(m->entry, m->plan, &span, m->first, m->dst);
+        }
+    return NULL;
+}
+
+#ifdef FLOE_HAVE_THREADS
+static long nthreads_of(const making *m)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    const long pieces = (long)((m->end - m->next) / SEGMENTS_AT_ONCE) + 1;
+    long n = text ? strtol(text, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+    n = n < MOST_THREADS ? n : MOST_THREADS;
+    return n < pieces ? n : pieces;
+}
+
+/* Threads that cannot be had are done without. */
+static void make_all(making *m)
+{
+    pthread_t threads[MOST_THREADS];
+    const long wanted = nthreads_of(m) - 1;
+    long n = 0;
+    while (n < wanted && pthread_create(&threads[n], NULL, make_some, m) == 0)
+        n++;
+    make_some(m);
+    while (n > 0)
+        pthread_join(threads[--n], NULL);
+}
+#else
+static void make_all(making *m) { make_some(m); }
+#endif
+
 static void make(const synth_entry *entry, const synth_plan *plan, uint64_t first, uint64_t count, void *dst)
 {
-    uint64_t nx = plan->n[SYNTH_FAST];
-    uint64_t nseg = (nx - 1) / plan->seg + 1;
-    uint64_t last = first + count - 1;
-    int64_t s0 = (int64_t)(first / nx * nseg + first % nx / plan->seg);
-    int64_t s1 = (int64_t)(last / nx * nseg + last % nx / plan->seg);
-#pragma omp parallel for schedule(dynamic, 16)
-    for (int64_t s = s0; s <= s1; s++) {
-        synth_span span = span_of(plan, nseg, (uint64_t)s, first, last);
-        span_store(entry, plan, &span, first, dst);
-    }
+    const uint64_t nx = plan->n[SYNTH_FAST], nseg = (nx - 1) / plan->seg + 1, last = first + count - 1;
+    making m = {.entry = entry, .plan = plan, .first = first, .last = last, .nseg = nseg, .dst = dst};
+    m.next = first / nx * nseg + first % nx / plan->seg;
+    m.end = last / nx * nseg + last % nx / plan->seg + 1;
+    make_all(&m);
 }
 
 static void plan_free(synth_plan *plan)

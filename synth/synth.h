@@ -25,7 +25,7 @@ const synth_kind *synth_find(const char *name);
 
 /*
  * Makes elements first .. first+count-1, in C order, of a field of this kind and shape, into dst, which is aligned to
- * the element and holds count elements. Uses OpenMP where built with it; at most a few MiB of scratch.
+ * the element and holds count elements. Uses several threads where built with them; at most a few MiB of scratch.
  * FLOE_ERR_ARGUMENT: unknown kind or dtype, rank not 1 to 4, a shape of 2^63 bytes or more, a piece that reaches past
  * the end, NULL or misaligned dst with count > 0. FLOE_ERR_MEMORY: no scratch. dst is untouched when a call fails.
  */

@@ -16,7 +16,9 @@
 #include <time.h>
 
 #include <cmocka.h>
+#include <stdatomic.h>
 
+#include "backend/backend.h"
 #include "tests/hostile_kit.h"
 
 enum { PIECE = 1 << 21, NPIECES = 1 << 11, SAMPLE_PIECE = 1 << 16 };
@@ -176,32 +178,48 @@ static void say(const pass *p, const worker *w, double began)
 
 /* ---- all, or a sample ---------------------------------------------------------------------------------------------- */
 
+enum { MOST_WORKERS = 64 };
+
+typedef struct run {
+    const pass *pass;
+    worker *workers; /* of whom those have a context that have found work */
+    atomic_int ndone;
+    double said; /* written by worker 0 */
+} run;
+
+static void piece_run(void *arg, uint64_t piece, uint32_t number)
+{
+    run *r = arg;
+    worker *w = &r->workers[number];
+    if (!w->ctx)
+        *w = worker_of(r->pass);
+    for (uint32_t i = 0; i < PIECE; i++) {
+        uint32_t v = (uint32_t)piece * PIECE + i;
+        w->x[i] = r->pass->reversed ? reverse(v) : v;
+    }
+    if (!w->failure[0])
+        check_piece(w, PIECE);
+    const int ndone = ++r->ndone;
+    if (number == 0 && seconds() - r->said > 20) {
+        r->said = seconds();
+        print_message("exhaustive: %-36s %5.1f %%\n", r->pass->params, 100.0 * ndone / NPIECES);
+    }
+}
+
 static void all_of_them(const pass *p)
 {
+    floe_cpu cpu;
     worker sum = {.rank = p->rank};
+    run r = {.pass = p, .workers = calloc(MOST_WORKERS, sizeof *r.workers), .said = seconds()};
     const double began = seconds();
-    double said = began;
-    int64_t ndone = 0;
-#pragma omp parallel
-    {
-        worker w = worker_of(p);
-#pragma omp for schedule(dynamic)
-        for (int64_t piece = 0; piece < NPIECES; piece++) {
-            for (uint32_t i = 0; i < PIECE; i++) {
-                uint32_t v = (uint32_t)piece * PIECE + i;
-                w.x[i] = p->reversed ? reverse(v) : v;
-            }
-            if (!w.failure[0])
-                check_piece(&w, PIECE);
-#pragma omp critical
-            if (ndone++, seconds() - said > 20) {
-                said = seconds();
-                print_message("exhaustive: %-36s %5.1f %%\n", p->params, 100.0 * (double)ndone / NPIECES);
-            }
-        }
-#pragma omp critical
-        worker_end(&w, &sum);
-    }
+    assert_non_null(r.workers);
+    assert_int_equal(floe_cpu_init(&cpu, 0, FLOE_ISA_AUTO, NULL), FLOE_OK);
+    cpu.threads = cpu.threads < MOST_WORKERS ? cpu.threads : MOST_WORKERS;
+    floe_cpu_parallel(&cpu, NPIECES, piece_run, &r);
+    for (uint32_t i = 0; i < cpu.threads; i++)
+        if (r.workers[i].ctx)
+            worker_end(&r.workers[i], &sum);
+    free(r.workers);
     say(p, &sum, began);
 }
 

@@ -112,7 +112,7 @@ typedef enum floe_isa { FLOE_ISA_AUTO = 0, FLOE_ISA_PLAIN = 1, FLOE_ISA_AVX2 = 2
 typedef struct floe_ctx_options {
     size_t size;
     floe_backend backend;    /* AUTO: where the data lie: host memory on the CPU, device memory on the GPU */
-    uint32_t threads;        /* 0: what OpenMP takes: OMP_NUM_THREADS, or a thread a processor */
+    uint32_t threads;        /* 0: OMP_NUM_THREADS, or a thread a processor; fewer where no more can be had */
     floe_isa isa;            /* AUTO: the best that the processor has; bytes do not depend on it */
     uint64_t max_elems;      /* reader limit: elements of a field; 0: none */
     uint64_t max_memory;     /* limit on what floe allocates for it, on the host and on the GPU each; 0: none */

@@ -40,6 +40,9 @@ static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
                "device is %d; it is the number of a GPU + 1, or 0 for the one that is current", o.device);
     FLOE_TRY(workspace_check(&o, &ctx->err));
     FLOE_TRY(floe_cpu_init(&ctx->cpu, o.threads, o.isa, &ctx->err));
+    if (ctx->cpu.threads > 1)
+        ctx->cpu.team = floe_team_create(ctx->cpu.threads);
+    FLOE_CHECK(&ctx->err, ctx->cpu.threads == 1 || ctx->cpu.team, FLOE_ERR_MEMORY, "no memory for a team of threads");
     ctx->max_elems = o.max_elems;
     ctx->max_memory = o.max_memory;
     ctx->caller_owns = o.workspace != NULL;
@@ -47,13 +50,7 @@ static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
     ctx->workspace_nbytes = o.workspace_nbytes;
     ctx->backend = o.backend;
     ctx->gpu = o;
-    if (o.backend == FLOE_BACKEND_CUDA) {
-        floe_status status = floe_ctx_cuda(ctx);
-        if (status != FLOE_OK)
-            ctx->cpu.threads = 0; /* no call is served */
-        return status;
-    }
-    return FLOE_OK;
+    return o.backend == FLOE_BACKEND_CUDA ? floe_ctx_cuda(ctx) : FLOE_OK;
 }
 
 floe_status floe_ctx_cuda(floe_ctx *ctx)
@@ -74,7 +71,9 @@ floe_status floe_ctx_create(floe_ctx **ctx, const floe_ctx_options *options)
     if (!*ctx)
         return FLOE_ERR_MEMORY;
     floe_status status = ctx_init(*ctx, options);
-    /* The context stays for its message; a call with it is refused, as it has no thread to run on. */
+    if (status !=
+        FLOE_OK) /* the context stays for its message; a call with it is refused, as it has no thread to run on */
+        (*ctx)->cpu.threads = 0;
     return status;
 }
 
@@ -84,6 +83,7 @@ void floe_ctx_free(floe_ctx **ctx)
         return;
     floe_pipeline_free(*ctx);
     floe_cuda_close(&(*ctx)->cuda);
+    floe_team_free(&(*ctx)->cpu.team);
     if (!(*ctx)->caller_owns)
         free((*ctx)->workspace);
     free(*ctx);

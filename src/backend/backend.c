@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "backend/backend.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/try.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#include <stdatomic.h>
-#include <unistd.h>
-#endif
 
 /* ---- floating-point environment: codes must not depend on what the caller has set ------------------------------- */
 
@@ -39,16 +38,30 @@ static void fp_leave(fp_state saved) { fesetenv(&saved); }
 
 /* ---- processors -------------------------------------------------------------------------------------------------- */
 
-/* What the caller's own loops would get: OMP_NUM_THREADS, or the processors that the process may run on. */
+#ifdef FLOE_HAVE_THREADS
+/* The processors that the process may run on. */
+static long processors(void)
+{
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+#endif
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* What the caller's own loops in OpenMP would get, too. */
 static uint32_t threads_offered(void)
 {
-#ifdef _OPENMP
-    int n = omp_get_max_threads();
+    const char *text = getenv("OMP_NUM_THREADS"); /* the first of a list is that of the outermost loop */
+    long n = text ? strtol(text, NULL, 10) : 0;
+    if (n < 1)
+        n = processors();
     return n < 1 ? 1 : n > FLOE_CPU_MAX_THREADS ? FLOE_CPU_MAX_THREADS : (uint32_t)n;
-#else
-    return 1;
-#endif
 }
+#else
+static uint32_t threads_offered(void) { return 1; }
+#endif
 
 /* All that is compiled for: AVX2, and what came with it. */
 static bool has_avx2(void)
@@ -77,55 +90,46 @@ floe_status floe_cpu_init(floe_cpu *cpu, uint32_t threads, floe_isa isa, floe_er
     }
     cpu->threads = threads ? threads : threads_offered();
     cpu->isa = isa;
+    cpu->team = NULL;
     return FLOE_OK;
 }
 
 /* ---- the parallel loop ------------------------------------------------------------------------------------------- */
 
-static void run_serial(uint64_t count, floe_task_fn body, void *arg)
+typedef struct loop {
+    floe_task_fn body;
+    void *arg;
+    uint64_t count;
+    atomic_uint_fast64_t next;
+} loop;
+
+static void share(void *arg, uint32_t worker)
 {
+    loop *l = arg;
     fp_state saved = fp_enter();
-    for (uint64_t i = 0; i < count; i++)
-        body(arg, i, 0);
+    for (uint64_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->count;)
+        l->body(l->arg, i, worker);
     fp_leave(saved);
 }
 
-#ifdef _OPENMP
-/* Threads stay with the process that started them. Where one forks after that, as Python's workers do, its child would wait for
- * them forever: it works on one thread. The library's only writable global (tools/check-symbols): no context of the child's own
- * would know. */
-static atomic_long team_starter;
-
-static bool may_start_team(void)
-{
-    const long self = (long)getpid();
-    long none = 0;
-    return atomic_compare_exchange_strong(&team_starter, &none, self) || none == self;
-}
-
-static void run_team(uint32_t threads, uint64_t count, floe_task_fn body, void *arg)
-{
-#pragma omp parallel num_threads((int)threads)
-    {
-        fp_state saved = fp_enter();
-        uint32_t worker = (uint32_t)omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1)
-        for (uint64_t i = 0; i < count; i++)
-            body(arg, i, worker);
-        fp_leave(saved);
-    }
-}
+#if defined(FLOE_HAVE_THREADS) && defined(__GNUC__) && defined(__ELF__)
+/* There where the program itself has loops in OpenMP: inside of them a processor has its thread already. */
+extern int omp_in_parallel(void) __attribute__((weak));
+static bool is_shared_already(void) { return omp_in_parallel && omp_in_parallel(); }
+#else
+static bool is_shared_already(void) { return false; }
 #endif
 
 void floe_cpu_parallel(const floe_cpu *cpu, uint64_t count, floe_task_fn body, void *arg)
 {
-#ifdef _OPENMP
-    uint32_t threads = count < cpu->threads ? (uint32_t)count : cpu->threads;
-    if (threads > 1 && !omp_in_parallel() && may_start_team()) {
-        run_team(threads, count, body, arg);
-        return;
-    }
-#endif
-    (void)cpu;
-    run_serial(count, body, arg);
+    loop l = {.body = body, .arg = arg, .count = count};
+    const uint32_t threads = count < cpu->threads ? (uint32_t)count : cpu->threads;
+    floe_team *own = NULL, *team = cpu->team;
+    if (threads > 1 && !team && !is_shared_already())
+        team = own = floe_team_create(threads);
+    if (threads > 1 && team && !is_shared_already())
+        floe_team_run(team, threads, share, &l);
+    else
+        share(&l, 0);
+    floe_team_free(&own);
 }

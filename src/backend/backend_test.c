@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -27,6 +24,15 @@ static floe_cpu cpu_of(uint32_t threads)
     return cpu;
 }
 
+/* As a context has it: with threads that stay. */
+static floe_cpu team_of(uint32_t threads)
+{
+    floe_cpu cpu = cpu_of(threads);
+    cpu.team = floe_team_create(threads);
+    assert_non_null(cpu.team);
+    return cpu;
+}
+
 static void init_resolves_and_refuses(void **state)
 {
     (void)state;
@@ -36,12 +42,18 @@ static void init_resolves_and_refuses(void **state)
     assert_true(cpu.threads >= 1 && cpu.threads <= FLOE_CPU_MAX_THREADS);
     assert_true(cpu.isa == FLOE_ISA_PLAIN || cpu.isa == FLOE_ISA_AVX2);
     floe_isa best = cpu.isa;
-#ifdef _OPENMP
-    const int before = omp_get_max_threads();
-    omp_set_num_threads(5);
+#ifdef FLOE_HAVE_THREADS
+    const char *before = getenv("OMP_NUM_THREADS");
+    setenv("OMP_NUM_THREADS", "5,2", 1);
     assert_int_equal(floe_cpu_init(&cpu, 0, FLOE_ISA_AUTO, &err), FLOE_OK);
     assert_int_equal(cpu.threads, 5);
-    omp_set_num_threads(before);
+    setenv("OMP_NUM_THREADS", "many", 1);
+    assert_int_equal(floe_cpu_init(&cpu, 0, FLOE_ISA_AUTO, &err), FLOE_OK);
+    assert_true(cpu.threads >= 1);
+    if (before)
+        setenv("OMP_NUM_THREADS", before, 1);
+    else
+        unsetenv("OMP_NUM_THREADS");
 #endif
     floe_status avx2 = floe_cpu_init(&cpu, 3, FLOE_ISA_AVX2, &err);
     assert_int_equal(avx2, best == FLOE_ISA_AVX2 ? FLOE_OK : FLOE_ERR_ARGUMENT);
@@ -78,31 +90,38 @@ static void every_body_runs_once_and_workers_stay_apart(void **state)
         for (uint64_t count = 0; count <= COUNT; count += count < 10 ? 1 : 330) {
             tally *t = calloc(1, sizeof *t);
             t->threads = threads;
-            floe_cpu cpu = cpu_of(threads);
-            floe_cpu_parallel(&cpu, count, count_body, t);
+            floe_cpu cpu = count % 2 ? cpu_of(threads) : team_of(threads);
+            for (int turn = 0; turn < 3; turn++) /* the same threads again */
+                floe_cpu_parallel(&cpu, count, count_body, t);
+            floe_team_free(&cpu.team);
             for (uint64_t i = 0; i < COUNT; i++)
-                assert_int_equal(t->seen[i], i < count);
+                assert_int_equal(t->seen[i], i < count ? 3 : 0);
             assert_int_equal(t->clashes, 0);
             free(t);
         }
     }
 }
 
+typedef struct nested {
+    floe_cpu cpu;
+    tally *tallies;
+} nested;
+
 static void nested_body(void *arg, uint64_t i, uint32_t worker)
 {
     (void)worker;
-    tally *t = arg;
-    t[i].threads = 1;
-    floe_cpu cpu = {.threads = 4, .isa = FLOE_ISA_PLAIN};
-    floe_cpu_parallel(&cpu, 100, count_body, &t[i]);
+    const nested *n = arg;
+    n->tallies[i].threads = 1;
+    floe_cpu_parallel(&n->cpu, 100, count_body, &n->tallies[i]);
 }
 
 static void a_nested_call_is_serial(void **state)
 {
     (void)state;
     tally *t = calloc(4, sizeof *t);
-    floe_cpu cpu = cpu_of(2);
-    floe_cpu_parallel(&cpu, 4, nested_body, t);
+    nested n = {.cpu = team_of(2), .tallies = t};
+    floe_cpu_parallel(&n.cpu, 4, nested_body, &n);
+    floe_team_free(&n.cpu.team);
     for (int k = 0; k < 4; k++) {
         assert_int_equal(t[k].clashes, 0);
         for (uint64_t i = 0; i < COUNT; i++)
@@ -116,7 +135,7 @@ static void a_forked_child_works_alone(void **state)
 {
     (void)state;
     tally *t = calloc(2, sizeof *t);
-    floe_cpu cpu = cpu_of(2);
+    floe_cpu cpu = team_of(2);
     t[0].threads = 2, t[1].threads = 1;
     floe_cpu_parallel(&cpu, 100, count_body, &t[0]);
     const pid_t child = fork();
@@ -127,11 +146,13 @@ static void a_forked_child_works_alone(void **state)
         floe_cpu_parallel(&cpu, 100, count_body, &t[1]);
         for (uint64_t i = 0; i < COUNT; i++)
             bad += t[1].seen[i] != (i < 100);
+        floe_team_free(&cpu.team);
         _exit(bad || t[1].clashes ? 1 : 0);
     }
     int status = -1;
     assert_true(waitpid(child, &status, 0) == child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    floe_team_free(&cpu.team);
     free(t);
 }
 
