@@ -52,14 +52,13 @@ endif()
 add_library(floe_libs INTERFACE)
 target_link_libraries(floe_libs INTERFACE m)
 
-if(FLOE_OPENMP)
-  find_package(OpenMP QUIET COMPONENTS C)
-  if(OpenMP_C_FOUND)
-    target_link_libraries(floe_libs INTERFACE OpenMP::OpenMP_C)
-  endif()
+if(FLOE_THREADS)
+  find_package(Threads QUIET)
 endif()
-if(NOT OpenMP_C_FOUND) # the loops stay, on one thread
-  target_compile_options(floe_flags INTERFACE -Wno-unknown-pragmas)
+if(FLOE_THREADS AND Threads_FOUND) # else the loops stay, on one thread
+  set(FLOE_HAVE_THREADS ON)
+  target_link_libraries(floe_libs INTERFACE Threads::Threads)
+  target_compile_definitions(floe_libs INTERFACE FLOE_HAVE_THREADS=1)
 endif()
 
 if(FLOE_XXHASH)

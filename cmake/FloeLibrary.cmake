@@ -30,12 +30,10 @@ endif()
 function(floe_library target)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  # Plain names, so that the installed package asks its users for nothing else. Clang alone knows where its libomp lies.
+  # Plain names, so that the installed package asks its users for nothing else.
   target_link_libraries(${target} PRIVATE m)
-  if(OpenMP_C_FOUND AND CMAKE_C_COMPILER_ID MATCHES Clang)
-    target_link_libraries(${target} PRIVATE -fopenmp)
-  elseif(OpenMP_C_FOUND)
-    target_link_libraries(${target} PRIVATE ${OpenMP_C_LIB_NAMES})
+  if(FLOE_HAVE_THREADS)
+    target_link_libraries(${target} PRIVATE pthread)
   endif()
   if(FLOE_HAVE_XXHASH)
     target_link_libraries(${target} PRIVATE xxhash)

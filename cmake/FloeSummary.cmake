@@ -9,7 +9,7 @@ function(floe_say name found)
 endfunction()
 
 message(STATUS "floe ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
-floe_say("threads (OpenMP)" "${OpenMP_C_FOUND}")
+floe_say("threads" "${FLOE_HAVE_THREADS}")
 floe_say("AVX2 paths" "${FLOE_AVX2_BUILD}")
 floe_say("libxxhash" "${FLOE_HAVE_XXHASH}")
 if(NOT FLOE_CUDA_BUILD)

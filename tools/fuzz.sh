@@ -4,7 +4,6 @@
 # BUILD/corpus/; a finding is left in BUILD/findings/ and its path printed. Seeds: tests/fuzz/seeds/TARGET/ where there are
 # any, and small streams made by the command.
 set -euo pipefail
-export OMP_WAIT_POLICY=passive # small fields on many threads
 cd "$(dirname "$0")/.."
 seconds=$1
 build=${2:-build-fuzz}
