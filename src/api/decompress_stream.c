@@ -245,7 +245,7 @@ static floe_status decompress_stream_body(floe_ctx *ctx, void *arg)
     const stream_call *call = arg;
     decompression d = {.sink = call->sink};
     FLOE_TRY(call_check(ctx, call, &d.options));
-    FLOE_TRY(floe_stream_of_source(ctx, call->source, &d.stream));
+    FLOE_TRY(floe_stream_of_source(ctx, call->source, !d.options.salvage, &d.stream));
     if (call->info)
         floe_info_fill(call->info, &d.stream.header, ctx->stats.stream_nbytes);
     FLOE_TRY(claim_check(&d.stream, d.options.salvage, &ctx->err));

@@ -29,10 +29,33 @@ static uint32_t variants(const floe_header *header, floe_codec_params all[VARIAN
     return n;
 }
 
-static bool size_kind(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s)
+/* Adds a kind of chunks. False on overflow. */
+typedef bool (*size_fn)(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s);
+
+/* payload: what counts for the stream's size. */
+static bool add_records(const floe_header *h, const floe_chunk_kind *kind, uint64_t payload, floe_sizing *s)
+{
+    uint64_t record = floe_record_nbytes(payload), records;
+    s->chunk_nelems = floe_max64(s->chunk_nelems, floe_extent_nelems(h->rank, kind->extent));
+    return record && floe_mul64(record, kind->count, &records) &&
+           floe_add64(s->stream_nbytes, records, &s->stream_nbytes);
+}
+
+static bool kind_to_read(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s)
+{
+    if (!add_records(h, kind, floe_codec_least(h->codec, h->rank, kind->extent), s))
+        s->stream_nbytes = UINT64_MAX; /* which no stream has */
+    const uint64_t most = floe_codec_most(h->codec, h->dtype, h->rank, kind->extent);
+    const size_t scratch = floe_codec_decode_workspace(cpu, h->codec, h->dtype, h->rank, kind->extent);
+    s->payload_nbytes = floe_max64(s->payload_nbytes, most);
+    s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;
+    return most && scratch && s->stream_nbytes != UINT64_MAX;
+}
+
+static bool kind_to_write(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s)
 {
     floe_codec_params all[VARIANTS];
-    uint64_t payload = 0, records;
+    uint64_t payload = 0;
     uint32_t n = variants(h, all);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t bound = floe_codec_bound(&all[i], h->rank, kind->extent);
@@ -42,19 +65,17 @@ static bool size_kind(const floe_cpu *cpu, const floe_header *h, const floe_chun
         payload = floe_max64(payload, bound);
         s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;
     }
-    uint64_t record = floe_record_nbytes(payload);
     s->payload_nbytes = floe_max64(s->payload_nbytes, payload);
-    s->chunk_nelems = floe_max64(s->chunk_nelems, floe_extent_nelems(h->rank, kind->extent));
-    return record && floe_mul64(record, kind->count, &records) &&
-           floe_add64(s->stream_nbytes, records, &s->stream_nbytes);
+    return add_records(h, kind, payload, s);
 }
 
-floe_status floe_sizing_of(const floe_cpu *cpu, const floe_header *h, floe_sizing *s, floe_error *err)
+static floe_status sizing_of(const floe_cpu *cpu, const floe_header *h, uint64_t header_nbytes, size_fn size_kind,
+                             floe_sizing *s, floe_error *err)
 {
     floe_chunk_kind kinds[FLOE_CHUNKING_KINDS];
     char shape[FLOE_SHAPE_TEXT];
     uint64_t index = floe_index_nbytes(floe_grid_nchunks(h));
-    *s = (floe_sizing){.stream_nbytes = floe_header_nbytes(h)};
+    *s = (floe_sizing){.stream_nbytes = header_nbytes};
     bool ok = index && floe_add64(s->stream_nbytes, index, &s->stream_nbytes);
     uint32_t n = floe_chunking_kinds(h, kinds);
     for (uint32_t i = 0; i < n && ok; i++)
@@ -62,4 +83,15 @@ floe_status floe_sizing_of(const floe_cpu *cpu, const floe_header *h, floe_sizin
     FLOE_CHECK(err, ok, FLOE_ERR_LIMIT, "a field in chunks of %s is more than the codec or the format can hold",
                floe_shape_format(h->rank, h->chunk, shape));
     return FLOE_OK;
+}
+
+floe_status floe_sizing_of(const floe_cpu *cpu, const floe_header *header, floe_sizing *sizing, floe_error *err)
+{
+    return sizing_of(cpu, header, floe_header_nbytes(header), kind_to_write, sizing, err);
+}
+
+floe_status floe_sizing_of_stream(const floe_cpu *cpu, const floe_header *header, uint64_t header_nbytes,
+                                  floe_sizing *sizing, floe_error *err)
+{
+    return sizing_of(cpu, header, header_nbytes, kind_to_read, sizing, err);
 }

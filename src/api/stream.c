@@ -18,14 +18,26 @@ bool floe_status_is_damage(floe_status status) { return status == FLOE_ERR_FORMA
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Limits come before anything is allocated for the field. */
-static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
+static floe_status chunks_fit(const floe_stream *s, floe_error *err)
+{
+    FLOE_CHECK(err, s->sizing.stream_nbytes <= s->nbytes, FLOE_ERR_FORMAT,
+               "the stream is cut short: its %llu chunks take %llu bytes at least, it has %llu", (ull)s->nchunks,
+               (ull)s->sizing.stream_nbytes, (ull)s->nbytes);
+    return FLOE_OK;
+}
+
+/* Limits, and that a stream which is whole has room for what its header says, come before anything is allocated for that. */
+static floe_status header_accept(floe_ctx *ctx, bool whole, floe_stream *s)
 {
     uint64_t nelems = floe_extent_nelems(s->header.rank, s->header.shape);
     s->nchunks = floe_grid_nchunks(&s->header);
     FLOE_CHECK(&ctx->err, !ctx->max_elems || nelems <= ctx->max_elems, FLOE_ERR_LIMIT,
                "the stream holds %llu elements, the limit is %llu", (ull)nelems, (ull)ctx->max_elems);
-    FLOE_TRY(floe_sizing_of(&ctx->cpu, &s->header, &s->sizing, &ctx->err));
+    const floe_status sized = floe_sizing_of_stream(&ctx->cpu, &s->header, s->header_nbytes, &s->sizing, &ctx->err);
+    if (whole && s->nbytes != UINT64_MAX)
+        FLOE_TRY(chunks_fit(s, &ctx->err));
+    FLOE_TRY(sized);
+    s->sizing.payload_nbytes = floe_min64(s->sizing.payload_nbytes, s->nbytes);
     ctx->stats.nelems = nelems;
     ctx->stats.raw_nbytes = nelems * floe_dtype_size(s->header.dtype);
     ctx->stats.stream_nbytes = s->nbytes == UINT64_MAX ? 0 : s->nbytes;
@@ -45,7 +57,7 @@ floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbyte
     FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
     FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &s->header_nbytes, &ctx->err));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &s->header, &ctx->err));
-    FLOE_TRY(header_accept(ctx, s));
+    FLOE_TRY(header_accept(ctx, true, s));
     size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, nbytes - s->header_nbytes);
     FLOE_TRY(floe_footer_read(s->memory + nbytes - tail, tail, nbytes, s->nchunks, &index_offset, &ctx->err));
     if (index_offset < s->header_nbytes)
@@ -55,23 +67,27 @@ floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbyte
                             &ctx->err);
 }
 
-floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, floe_stream *s)
+/* Most headers are read at once, where a source can go back. */
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool whole, floe_stream *s)
 {
-    uint8_t start[FLOE_HEADER_MIN_NBYTES];
-    size_t got;
+    uint8_t start[1024], *bytes = start;
+    const size_t first = source->seekable ? sizeof start : FLOE_HEADER_MIN_NBYTES;
+    size_t got, more = 0;
     floe_arena plan = floe_arena_plan(), arena;
     *s = (floe_stream){.source = source, .nbytes = source->nbytes_total, .window = {.source = source}};
-    FLOE_TRY(floe_source_read(source, 0, start, sizeof start, &got, &ctx->err));
+    FLOE_TRY(floe_source_read(source, 0, start, first, &got, &ctx->err));
     FLOE_TRY(floe_header_peek(start, got, &s->header_nbytes, &ctx->err));
-    floe_arena_take(&plan, s->header_nbytes, 1);
-    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-    uint8_t *bytes = floe_arena_take(&arena, s->header_nbytes, 1);
-    memcpy(bytes, start, sizeof start);
-    FLOE_TRY(
-        floe_source_read(source, sizeof start, bytes + sizeof start, s->header_nbytes - sizeof start, &got, &ctx->err));
-    FLOE_TRY(floe_header_read(bytes, sizeof start + got, &s->header, &ctx->err));
+    if (s->header_nbytes > sizeof start) {
+        floe_arena_take(&plan, s->header_nbytes, 1);
+        FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+        bytes = floe_arena_take(&arena, s->header_nbytes, 1);
+        memcpy(bytes, start, got);
+    }
+    if (s->header_nbytes > got)
+        FLOE_TRY(floe_source_read(source, got, bytes + got, s->header_nbytes - got, &more, &ctx->err));
+    FLOE_TRY(floe_header_read(bytes, got + more, &s->header, &ctx->err));
     s->window.offset = s->header_nbytes;
-    return header_accept(ctx, s);
+    return header_accept(ctx, whole, s);
 }
 
 /* A stream with too little room for its index: what a reader of its last bytes finds. */
@@ -91,7 +107,7 @@ floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes
     if (!on_device)
         return floe_stream_of_memory(ctx, src, nbytes, s);
     floe_device_source_init(source, &ctx->cuda, src, nbytes);
-    FLOE_TRY(floe_stream_of_source(ctx, &source->source, s));
+    FLOE_TRY(floe_stream_of_source(ctx, &source->source, true, s));
     s->needs_index = true;
     return floe_stream_index_nbytes(s) ? FLOE_OK : index_lacks(s, &ctx->err);
 }
@@ -127,6 +143,22 @@ floe_status floe_stream_index_load(floe_stream *s, uint8_t *space, floe_error *e
                               err));
     s->index = space;
     return FLOE_OK;
+}
+
+floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *s, floe_status status)
+{
+    const floe_error why = ctx->err;
+    floe_arena plan = floe_arena_plan(), arena;
+    if (!s->needs_index)
+        return status;
+    floe_arena_take(&plan, floe_stream_index_nbytes(s), 1);
+    floe_status said = floe_ctx_workspace(ctx, &plan, &arena);
+    if (said == FLOE_OK)
+        said = floe_stream_index_load(s, arena.base, &ctx->err);
+    if (floe_status_is_damage(said))
+        return said;
+    ctx->err = why;
+    return status;
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
@@ -224,7 +256,7 @@ floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *s)
     if (s->needs_index)
         FLOE_TRY(floe_stream_index_load(s, s->index_space, &ctx->err));
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &s->header))
+    if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu)
         return floe_pipeline_begin_decode(ctx, &s->header, &s->sizing);
 #endif
     return FLOE_OK;

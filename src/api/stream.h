@@ -28,12 +28,17 @@ typedef struct floe_stream {
 
 /* Reads and checks header, limits and index. */
 floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *stream);
-/* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. */
-floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, floe_stream *stream);
+/* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. whole: FORMAT where
+ * the source, if its size is known, has fewer bytes than so many chunks need. */
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool whole, floe_stream *stream);
 /* The bytes of src as the caller has them: host memory as it is; device memory by way of *source, which stays as long as the
  * stream, and with the context's GPU open and current. */
 floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
                                  floe_device_source *source, floe_stream *stream);
+
+/* The status of a call that does not fit a stream, or finds no memory for it; but that of its index where that is wrong, which
+ * streams in memory have found out by then. Uses the context's scratch. */
+floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status status);
 
 /* Scratch that fetching and decoding needs. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);

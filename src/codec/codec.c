@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "codec/lorenzo_codec.h"
 #include "codec/zfp_codec.h"
+#include "stage/quantizer/quantizer.h"
 
 static floe_status unknown(floe_error *err, floe_codec codec)
 {
@@ -18,6 +19,25 @@ uint64_t floe_codec_bound(const floe_codec_params *params, uint32_t rank, const 
     case FLOE_CODEC_ZFP: return floe_zfp_bound(params, rank, extent);
     default: return 0;
     }
+}
+
+uint64_t floe_codec_least(floe_codec codec, uint32_t rank, const uint64_t *extent)
+{
+    return codec == FLOE_CODEC_ZFP ? floe_zfp_least(rank, extent) : floe_lorenzo_least(rank, extent);
+}
+
+uint64_t floe_codec_most(floe_codec codec, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    const floe_codec_params any = {.dtype = dtype, .codec = codec, .mode = FLOE_BOUND_LOSSLESS};
+    const uint64_t bound = floe_codec_bound(&any, rank, extent);
+    return bound && codec == FLOE_CODEC_LORENZO ? bound + FLOE_TABLE_MAX * floe_dtype_size(dtype) : bound;
+}
+
+size_t floe_codec_decode_workspace(const floe_cpu *cpu, floe_codec codec, floe_dtype dtype, uint32_t rank,
+                                   const uint64_t *extent)
+{
+    return codec == FLOE_CODEC_ZFP ? floe_zfp_decode_workspace(rank, extent)
+                                   : floe_lorenzo_decode_workspace(cpu, dtype, rank, extent);
 }
 
 size_t floe_codec_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent)

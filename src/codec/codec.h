@@ -34,9 +34,17 @@ typedef struct floe_chunk_stats {
 /* The most bytes that a chunk of this extent (rank axes, slowest first) can take; 0 on overflow. */
 uint64_t floe_codec_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
 
+/* The fewest and the most bytes that a chunk of this extent can be decoded from, whatever params it was written with. 0 for the
+ * most: on overflow. */
+uint64_t floe_codec_least(floe_codec codec, uint32_t rank, const uint64_t *extent);
+uint64_t floe_codec_most(floe_codec codec, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+
 /* Scratch for encoding or decoding such a chunk; 0 on overflow. */
 size_t floe_codec_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                             const uint64_t *extent);
+/* The part of that which decoding needs: a small multiple of floe_codec_least, and what threads take. */
+size_t floe_codec_decode_workspace(const floe_cpu *cpu, floe_codec codec, floe_dtype dtype, uint32_t rank,
+                                   const uint64_t *extent);
 
 /* chunk: host memory, strides in elements (not all 0). Fills stats. */
 floe_status floe_codec_encode(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,

@@ -8,8 +8,8 @@
 uint64_t floe_lorenzo_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
 size_t floe_lorenzo_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                               const uint64_t *extent);
-/* The part of that which decoding needs. */
-size_t floe_lorenzo_decoder_workspace(const floe_cpu *cpu, floe_dtype dtype, uint64_t ntiles);
+uint64_t floe_lorenzo_least(uint32_t rank, const uint64_t *extent);
+size_t floe_lorenzo_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
 floe_status floe_lorenzo_compress(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
                                   floe_arena *scratch, void *dst, uint64_t capacity, uint64_t *nbytes,
                                   floe_chunk_stats *stats, floe_error *err);

@@ -124,13 +124,12 @@ size_t floe_lorenzo_workspace(const floe_cpu *cpu, const floe_codec_params *para
         floe_arena plan = floe_arena_plan();
         encoder e = encoder_of(cpu, params, ncells, &view);
         take_scratch(&e, &plan);
-        size_t decoding = floe_lorenzo_decoder_workspace(cpu, params->dtype, view.ntiles);
-        if (plan.overflow || decoding == 0)
+        if (plan.overflow)
             return 0;
         most = plan.used > most ? plan.used : most;
-        most = decoding > most ? decoding : most;
     }
-    return most;
+    const size_t decoding = floe_lorenzo_decode_workspace(cpu, params->dtype, rank, extent);
+    return decoding > most || decoding == 0 ? decoding : most;
 }
 
 /* ---- four axes: which is the slow one of the tiles? ---------------------------------------------------------------- */

@@ -45,12 +45,33 @@ static void take_scratch(decoder *d, uint64_t ntiles, floe_arena *arena)
     d->table = floe_arena_take(arena, FLOE_TABLE_MAX, sizeof *d->table);
 }
 
-size_t floe_lorenzo_decoder_workspace(const floe_cpu *cpu, floe_dtype dtype, uint64_t ntiles)
+/* By each of the views that a chunk may have. */
+static void count_tiles(uint32_t rank, const uint64_t *extent, uint64_t *least, uint64_t *most)
+{
+    floe_view view, swapped;
+    (void)floe_view_of(rank, extent, false, &view); /* fails with swap only */
+    if (!floe_view_of(rank, extent, true, &swapped))
+        swapped = view;
+    *least = floe_min64(view.ntiles, swapped.ntiles);
+    *most = floe_max64(view.ntiles, swapped.ntiles);
+}
+
+size_t floe_lorenzo_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
     floe_arena plan = floe_arena_plan();
     decoder d = {.ops = floe_segment_ops_of(dtype, cpu->isa), .nworkers = cpu->threads};
-    take_scratch(&d, ntiles, &plan);
+    uint64_t least, most;
+    count_tiles(rank, extent, &least, &most);
+    take_scratch(&d, most, &plan);
     return plan.overflow ? 0 : plan.used;
+}
+
+/* A tile has an entry, if nothing else. */
+uint64_t floe_lorenzo_least(uint32_t rank, const uint64_t *extent)
+{
+    uint64_t least, most;
+    count_tiles(rank, extent, &least, &most);
+    return FLOE_LORENZO_HEADER_NBYTES + 4 * least;
 }
 
 /* ---- the parts before the tiles ------------------------------------------------------------------------------------ */

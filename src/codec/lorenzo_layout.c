@@ -23,8 +23,12 @@ floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype
     FLOE_CHECK(err, floe_lorenzo_chunk_of_words(words, dtype, c), FLOE_ERR_FORMAT,
                "chunk header: encoder %u, quantizer %u, swap %u, step %g", words[0] & 0xFF, words[0] >> 8 & 0xFF,
                words[0] >> 16 & 0xFF, floe_f64_of(floe_lorenzo_word64_of(words + 4)));
-    FLOE_CHECK(err, floe_lorenzo_parts_are_sane(c), FLOE_ERR_FORMAT,
-               "chunk header: table of %u values, codebook of %u words", c->table_size, c->book_nwords);
+    uint64_t ncells = 1;
+    for (uint32_t i = 0; i < rank; i++)
+        ncells *= extent[i];
+    FLOE_CHECK(err, floe_lorenzo_parts_are_sane(c, dtype, ncells), FLOE_ERR_FORMAT,
+               "chunk header: table of %u values, codebook of %u words, tiles of %llu", c->table_size, c->book_nwords,
+               (unsigned long long)c->payload_nwords);
     FLOE_CHECK(err, floe_view_of(rank, extent, c->swap, view) && c->ntiles == view->ntiles, FLOE_ERR_FORMAT,
                "chunk header says %llu tiles, its extent gives %llu", (unsigned long long)c->ntiles,
                (unsigned long long)view->ntiles);

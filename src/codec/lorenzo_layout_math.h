@@ -69,11 +69,12 @@ FLOE_HD bool floe_lorenzo_chunk_of_words(const uint32_t words[FLOE_LORENZO_HEADE
     return zero == 0 && floe_lorenzo_step_is_sane(c->kind, c->step, dtype);
 }
 
-/* A table where the quantizer has one, a codebook where the encoder has one, and neither too large. */
-FLOE_HD bool floe_lorenzo_parts_are_sane(const floe_lorenzo_chunk *c)
+/* A table where the quantizer has one, a codebook where the encoder has one, and none of the parts too large. */
+FLOE_HD bool floe_lorenzo_parts_are_sane(const floe_lorenzo_chunk *c, floe_dtype dtype, uint64_t ncells)
 {
     return (c->table_size != 0) == (c->kind == FLOE_QUANTIZER_TABLE) && c->table_size <= FLOE_TABLE_MAX &&
-           (c->book_nwords != 0) == (c->encoder == FLOE_LORENZO_HUFFMAN) && c->book_nwords <= FLOE_HUFFMAN_BOOK_WORDS;
+           (c->book_nwords != 0) == (c->encoder == FLOE_LORENZO_HUFFMAN) && c->book_nwords <= FLOE_HUFFMAN_BOOK_WORDS &&
+           c->payload_nwords <= ncells * (floe_dtype_is_narrow(dtype) ? 1 : 2);
 }
 
 /* *sum += n * nbytes; false on overflow. */

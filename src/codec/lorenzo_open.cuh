@@ -118,7 +118,7 @@ FLOE_DEV floe_status read_head(const floe_lorenzo_decode_call &call, uint64_t nb
 {
     const floe_dtype dtype = call.field.dtype;
     if (nbytes < FLOE_LORENZO_HEADER_NBYTES || !floe_lorenzo_chunk_of_words(words, dtype, head) ||
-        !floe_lorenzo_parts_are_sane(head))
+        !floe_lorenzo_parts_are_sane(head, dtype, c->ncells))
         return FLOE_ERR_FORMAT;
     if (head->swap && !floe_view_of(call.field.rank, extent, true, &c->view))
         return FLOE_ERR_FORMAT;

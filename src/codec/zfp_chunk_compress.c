@@ -106,7 +106,6 @@ static encoder encoder_of(const floe_cpu *cpu, const floe_codec_params *params, 
     return e;
 }
 
-/* Decoding needs less: places, the sets, and what reading a stream takes. */
 size_t floe_zfp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
 {
     uint64_t ncells;
@@ -115,8 +114,8 @@ size_t floe_zfp_workspace(const floe_cpu *cpu, const floe_codec_params *params, 
     floe_arena plan = floe_arena_plan();
     encoder e = encoder_of(cpu, params, rank, extent);
     take_scratch(&e, &plan);
-    floe_arena_take(&plan, e.nblocks + 1, sizeof(uint64_t)); /* places of the decoder */
-    return plan.overflow ? 0 : plan.used;
+    const size_t decoding = floe_zfp_decode_workspace(rank, extent);
+    return plan.overflow ? 0 : decoding > plan.used ? decoding : plan.used;
 }
 
 /* ---- tasks: a span of cells each -------------------------------------------------------------------------------------- */

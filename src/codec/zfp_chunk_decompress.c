@@ -20,6 +20,32 @@ typedef struct decoder {
     uint64_t *places;
 } decoder;
 
+/* Blocks take a bit each at least; values as they are take more. */
+uint64_t floe_zfp_least(uint32_t rank, const uint64_t *extent)
+{
+    return FLOE_ZFP_CHUNK_HEADER_NBYTES + floe_ceil_div(floe_zfp_nblocks(rank, extent), 64) * 8;
+}
+
+/* Places, sets, and what reading a stream takes: a byte a task, of which none has less than a block. */
+static void take_scratch(decoder *d, floe_arena *scratch)
+{
+    d->places = floe_arena_take(scratch, d->nblocks + 1, sizeof *d->places);
+    for (int s = 0; s < FLOE_ZFP_SETS; s++)
+        d->sets[s] = floe_arena_take(scratch, d->nwords, sizeof(uint64_t));
+}
+
+size_t floe_zfp_decode_workspace(uint32_t rank, const uint64_t *extent)
+{
+    floe_arena plan = floe_arena_plan();
+    decoder d = {.nblocks = floe_zfp_nblocks(rank, extent)};
+    if (!floe_zfp_count_cells(rank, extent, &d.ncells))
+        return 0;
+    d.nwords = floe_ceil_div(d.ncells, FLOE_ZFP_WORD_CELLS);
+    take_scratch(&d, &plan);
+    floe_arena_take(&plan, d.nblocks, 1);
+    return plan.overflow ? 0 : plan.used;
+}
+
 /* Puts a value at a cell, if that is in the box. */
 static void put_cell(const decoder *d, uint64_t cell, uint64_t bits)
 {
@@ -130,9 +156,9 @@ floe_status floe_zfp_chunk_decompress(const floe_cpu *cpu, floe_dtype dtype, uin
         return copy_raw(&d, err);
     d.nwords = floe_ceil_div(d.ncells, FLOE_ZFP_WORD_CELLS);
     d.nblocks = floe_zfp_nblocks(rank, extent);
-    d.places = floe_arena_take(scratch, d.nblocks + 1, sizeof *d.places);
-    for (int s = 0; s < FLOE_ZFP_SETS; s++)
-        d.sets[s] = floe_arena_take(scratch, d.nwords, sizeof(uint64_t));
+    FLOE_CHECK(err, d.chunk.stream_nbits >= d.nblocks, FLOE_ERR_FORMAT, "zfp chunk: %llu bits are no %llu blocks",
+               (unsigned long long)d.chunk.stream_nbits, (unsigned long long)d.nblocks);
+    take_scratch(&d, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     FLOE_TRY(read_parts(&d, err));

@@ -6,6 +6,8 @@
 #include "codec/codec.h"
 
 uint64_t floe_zfp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+uint64_t floe_zfp_least(uint32_t rank, const uint64_t *extent);
+size_t floe_zfp_decode_workspace(uint32_t rank, const uint64_t *extent);
 size_t floe_zfp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
 floe_status floe_zfp_chunk_compress(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
                                     floe_arena *scratch, void *dst, uint64_t capacity, uint64_t *nbytes,

@@ -74,7 +74,7 @@ FLOE_DEV bool read_header(const uint64_t *from, uint64_t nbytes, floe_zfp_dev_ch
     if (p.raw)
         return nbytes == floe_zfp_raw_nbytes(c->ncells, size);
     return floe_zfp_params_fault_of(&p.params, c->array.type) == FLOE_ZFP_PARAMS_FINE && p.stream_nbits <= 8 * nbytes &&
-           p.index_nbytes <= nbytes && p.index_nbytes % 8 == 0 &&
+           p.stream_nbits >= c->nblocks && p.index_nbytes <= nbytes && p.index_nbytes % 8 == 0 &&
            p.index_nbytes <= nbytes - FLOE_ZFP_CHUNK_HEADER_NBYTES;
 }
 
@@ -176,7 +176,10 @@ FLOE_DEV bool open_index(floe_zfp_dev_chunk *c, const uint8_t *payload)
         return false;
     floe_index_spec spec;
     memset(&spec, 0, sizeof spec);
-    spec.form = (floe_index_form)(floe_index_word(from, 0) & 255);
+    const uint32_t form = floe_index_word(from, 0) & 255;
+    if (form > FLOE_INDEX_PACKED)
+        return false;
+    spec.form = (floe_index_form)form;
     spec.chunk = floe_index_word(from, 2);
     spec.partition = floe_index_word(from, 3);
     if (!floe_index_spec_is_sane(&spec) || (!floe_index_has_partitions(spec.form) && spec.partition != 0))
