@@ -327,7 +327,7 @@ FLOE_DEV uint32_t first_tiles(const block_shared &sh) { return min(gridDim.x, (u
 FLOE_DEV uint32_t take_first(const floe_lorenzo_encode_call &call, uint32_t tile)
 {
     uint64_t *state = floe_place_state_of(call, call.place_state[0]).batches + tile;
-    return atomicOr((uint32_t *)state + 1, (uint32_t)(IS_TAKEN >> 32));
+    return (uint32_t)(atomicOr((unsigned long long *)state, (unsigned long long)IS_TAKEN) >> 32);
 }
 
 /* Whether all of these are taken: blocks begin in the order of their numbers. One thread. */
