@@ -18,8 +18,6 @@ struct floe_ctx {
     floe_ctx_options gpu; /* the options that matter then */
     floe_params
         dev_likely; /* what the next stream in device memory is likely to have: codec AUTO, or as the last one */
-    const void *reached[8]; /* memory of the caller that the GPU could reach when it was asked, see floe_device_check */
-    uint32_t nreached;
     struct floe_pipeline *pipeline; /* host data through a GPU; NULL until first needed */
     uint64_t max_elems, max_memory; /* 0: no limit */
     bool caller_owns;               /* workspace is the caller's: never allocate */

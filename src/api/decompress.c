@@ -86,11 +86,98 @@ static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64
 
 #endif
 
+/* What the call says of the box and the field, against what the stream holds. */
+static floe_status call_check(floe_ctx *ctx, floe_stream *s, const decompress_call *call, uint64_t *lo, uint64_t *hi)
+{
+    floe_status status = floe_box_check(&s->header, call->lo, call->hi, lo, hi, &ctx->err);
+    if (status == FLOE_OK)
+        status = floe_out_check(&s->header, lo, hi, call->out, &ctx->err);
+    return status == FLOE_OK ? status : floe_stream_refuse(ctx, s, status);
+}
+
+static floe_status chunks_decode(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
+                                 const floe_field *out)
+{
+    uint64_t chunk;
+    for (floe_walk walk = floe_walk_of(&s->header, lo, hi); floe_walk_next(&walk, &chunk);)
+        FLOE_TRY(floe_stream_decode(ctx, s, chunk, false, lo, hi, out, lo));
+    return FLOE_OK;
+}
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+/* Row by row, where the field has gaps; nothing that is not of the field is touched. */
+static floe_status values_put(floe_ctx *ctx, const floe_field *from, const floe_field *to)
+{
+    const size_t size = floe_dtype_size(to->dtype);
+    const floe_rows rows = floe_rows_of(to, from);
+    const bool dense = rows.step[0] == 1 && rows.step[1] == 1;
+    const uint64_t each = dense ? rows.length : 1;
+    for (uint64_t r = 0; r < rows.count; r++)
+        for (uint64_t i = 0; i < rows.length; i += each) {
+            uint8_t *dst =
+                (uint8_t *)to->data + (floe_rows_offset(&rows, 0, r) + (int64_t)i * rows.step[0]) * (int64_t)size;
+            const uint8_t *src = (const uint8_t *)from->data +
+                                 (floe_rows_offset(&rows, 1, r) + (int64_t)i * rows.step[1]) * (int64_t)size;
+            FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, src, each * size, &ctx->err));
+        }
+    return floe_cuda_wait(&ctx->cuda, &ctx->err);
+}
+
+/* Into device memory, chunk by chunk on the CPU: what the GPU as a whole leaves to it. */
+static floe_status device_by_cpu(floe_ctx *ctx, const decompress_call *call)
+{
+    floe_stream s;
+    floe_device_source source;
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    floe_arena plan = floe_arena_plan(), arena;
+    const uint64_t nelems = floe_extent_nelems(call->out->rank, call->out->shape);
+    const size_t size = floe_dtype_size(call->out->dtype);
+    FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &source, &s));
+    FLOE_TRY(call_check(ctx, &s, call, lo, hi));
+    s.by_cpu = true;
+    floe_stream_take(&s, &plan);
+    floe_arena_take(&plan, nelems, size);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    floe_stream_take(&s, &arena);
+    floe_field values = *call->out;
+    values.data = floe_arena_take(&arena, nelems, size);
+    values = floe_field_contiguous(values.data, &values);
+    values.place = FLOE_HOST;
+    FLOE_TRY(floe_stream_begin_decode(ctx, &s));
+    FLOE_TRY(chunks_decode(ctx, &s, lo, hi, &values));
+    return values_put(ctx, &values, call->out);
+}
+
+/* Too little memory: that is said of streams that are not damaged, as far as header and index tell. */
+static floe_status device_refuse(floe_ctx *ctx, const decompress_call *call, floe_status status)
+{
+    floe_stream s;
+    floe_device_source source;
+    const floe_error why = ctx->err;
+    if (status != FLOE_ERR_MEMORY && status != FLOE_ERR_LIMIT)
+        return status;
+    FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &source, &s));
+    ctx->err = why;
+    return floe_stream_refuse(ctx, &s, status);
+}
+
+#endif
+
 /* Into device memory, by the GPU as a whole. */
 static floe_status device_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
-    return floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out);
+    bool decided = true;
+    const floe_status status =
+        floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out, &decided);
+#ifdef FLOE_HAVE_CUDA_BUILD
+    if (status != FLOE_OK)
+        return device_refuse(ctx, call, status);
+    if (!decided)
+        return device_by_cpu(ctx, call);
+#endif
+    return status;
 }
 
 /* Into host memory, chunk by chunk. */
@@ -99,11 +186,10 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
     const decompress_call *call = arg;
     floe_stream s;
     floe_device_source source;
-    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], chunk;
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &source, &s));
-    FLOE_TRY(floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err));
-    FLOE_TRY(floe_out_check(&s.header, lo, hi, call->out, &ctx->err));
+    FLOE_TRY(call_check(ctx, &s, call, lo, hi));
     floe_stream_take(&s, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&s, &arena);
@@ -113,9 +199,7 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
     if (floe_pipeline_wanted(ctx, &s.header))
         return decompress_by_gpu(ctx, &s, lo, hi, call->out);
 #endif
-    for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)
-        FLOE_TRY(floe_stream_decode(ctx, &s, chunk, false, lo, hi, call->out, lo));
-    return FLOE_OK;
+    return chunks_decode(ctx, &s, lo, hi, call->out);
 }
 
 static floe_status decompress_body(floe_ctx *ctx, void *arg)
@@ -125,9 +209,9 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_field out;
     FLOE_TRY(floe_given_field(given->out, true, &out, &ctx->err));
     call.out = &out;
+    call.src_on_device = !floe_cuda_host_reaches(call.src);
     if (out.place == FLOE_DEVICE)
         return floe_device_enter(ctx, device_body, &call);
-    call.src_on_device = !floe_cuda_host_reaches(call.src);
     return call.src_on_device ? floe_device_enter(ctx, host_body, &call) : host_body(ctx, &call);
 }
 

@@ -9,9 +9,9 @@
  * params are checked; dst and src may be host memory. */
 floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                  uint64_t capacity, uint64_t *nbytes);
-/* lo and hi: NULL for all. */
+/* lo and hi: NULL for all. OK and not decided: the GPU cannot decode the stream as a whole, or finds it wrong. */
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
-                                   const uint64_t *hi, const floe_field *out);
+                                   const uint64_t *hi, const floe_field *out, bool *decided);
 
 /* Runs the body of a call, or of a part of one, with the context's GPU open and current; the former by floe_ctx_run. */
 floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call);
@@ -19,11 +19,14 @@ floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
 
 /* ARGUMENT where p, or the data of a resolved field that is said to lie in device memory, is host memory that the context's GPU
  * cannot reach: a kernel that tries loses the process all that it has on the GPU. For calls that floe_device_enter runs, also
- * those that do not wait: to ask for the same memory again costs nothing. what: "the field" */
+ * those that do not wait. Each call asks anew: memory may have been freed since. what: "the field" */
 floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);
+/* The same of what kernels take as words of 64 bits, which must be aligned. */
+floe_status floe_device_words_check(floe_ctx *ctx, const void *p, const char *what);
 floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field);
 
-/* What a call that does not wait is given: field, stream and report lie in device memory, the stream is aligned. */
+/* What a call that does not wait is given: field, stream and report lie in device memory, stream and report are
+ * aligned. */
 floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, const void *stream, const void *report);
 
 /* The device memory of each direction; field need not have data. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whole calls on a GPU: decompression. A stream's header and index are read by the device itself. It has no words for what it
- * refuses: calls that wait bring such a stream to the host, where the CPU says what is wrong with it.
+ * refuses: calls that wait leave such a stream to the CPU, which decodes it or says what is wrong with it.
  */
 #include "api/device.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/checked_cuda.h"
@@ -21,7 +20,6 @@
 #include "api/resolve.h"
 #include "api/single_cuda.h"
 #include "api/stream.h"
-#include "base/bytes.h"
 #include "codec/lorenzo_cuda.h"
 #include "codec/zfp_grid.h"
 #include "container/container_cuda.h"
@@ -226,75 +224,33 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
 
 /* ---- calls that wait ------------------------------------------------------------------------------------------------- */
 
-/* The whole stream on the host, to read its header and, where it must come to that, to say what is wrong. */
-static floe_status stream_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes, const void **host)
-{
-    floe_arena plan = floe_arena_plan(), arena;
-    *host = src;
-    if (floe_cuda_pointer_kind(src) != FLOE_POINTER_DEVICE)
-        return FLOE_OK;
-    floe_arena_take(&plan, nbytes, 1);
-    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
-    void *copy = floe_arena_take(&arena, nbytes, 1);
-    FLOE_TRY(floe_cuda_copy(&ctx->cuda, copy, src, (size_t)nbytes, &ctx->err));
-    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
-    *host = copy;
-    return FLOE_OK;
-}
-
-typedef struct host_copy {
+typedef struct waiting_call {
     const void *src;
     uint64_t nbytes;
     const uint64_t *lo, *hi;
     const floe_field *out;
     bool on_device; /* src */
-} host_copy;
+} waiting_call;
 
-/* By the CPU, into host memory that nobody looks at: for the words of its failure. */
-static floe_status explain(floe_ctx *ctx, const host_copy *call, floe_status status)
+/* A stream of many small chunks can need thousands of times its size: it is left to the CPU, which takes them one by one. */
+static bool needs_too_much(decompression *d, const waiting_call *call)
 {
-    floe_ctx *cpu = NULL;
-    floe_field host = floe_field_of(NULL, call->out->dtype, call->out->rank, call->out->shape);
-    const void *src;
-    uint64_t nelems = floe_extent_nelems(host.rank, host.shape);
-    FLOE_TRY(stream_fetch(ctx, call->src, call->nbytes, &src));
-    host.data = malloc((size_t)(nelems * floe_dtype_size(host.dtype)));
-    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU, .max_elems = ctx->max_elems};
-    floe_status said = host.data ? floe_ctx_create(&cpu, &options) : FLOE_ERR_MEMORY;
-    if (said == FLOE_OK)
-        said = call->lo ? floe_decompress_region(cpu, src, call->nbytes, call->lo, call->hi, &host)
-                        : floe_decompress(cpu, src, call->nbytes, &host);
-    if (said != FLOE_OK && cpu)
-        floe_fail(&ctx->err, said, "%s", floe_ctx_message(cpu));
-    if (said == FLOE_OK)
-        said = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a stream that the CPU takes (%s)",
-                         floe_status_text(status));
-    floe_ctx_free(&cpu);
-    free(host.data);
-    return said;
+    enum { TIMES = 32, BESIDES = 1 << 29 };
+    floe_arena plan = floe_arena_plan();
+    take_all(d, &plan);
+    const uint64_t out_nbytes =
+        floe_extent_nelems(call->out->rank, call->out->shape) * floe_dtype_size(call->out->dtype);
+    return plan.overflow || (plan.used > BESIDES && (plan.used - BESIDES) / TIMES > call->nbytes + out_nbytes);
 }
 
-/* The header, by the host: for the shape of regions, and for streams that hold other chunks than expected. */
-static floe_status header_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_header *header)
-{
-    uint8_t bytes[FLOE_CUDA_ANSWER_NBYTES];
-    size_t n = (size_t)floe_min64(nbytes, sizeof bytes), size = 0;
-    if (floe_cuda_pointer_kind(src) != FLOE_POINTER_DEVICE)
-        return floe_header_read(src, (size_t)nbytes, header, &ctx->err);
-    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, bytes, src, n, &ctx->err));
-    FLOE_TRY(floe_header_peek(bytes, n, &size, &ctx->err));
-    if (size <= n)
-        return floe_header_read(bytes, n, header, &ctx->err);
-    const void *host;
-    FLOE_TRY(stream_fetch(ctx, src, nbytes, &host));
-    return floe_header_read(host, (size_t)nbytes, header, &ctx->err);
-}
-
-static floe_status attempt(floe_ctx *ctx, decompression *d, const host_copy *call, const uint64_t *shape,
+static floe_status attempt(floe_ctx *ctx, decompression *d, const waiting_call *call, const uint64_t *shape,
                            floe_device_report *report)
 {
     d->own_nbytes = call->on_device ? 0 : call->nbytes;
     expect(d, shape, call->lo, call->hi, call->out);
+    *report = (floe_device_report){.status = FLOE_ERR_LIMIT};
+    if (needs_too_much(d, call))
+        return FLOE_OK;
     FLOE_TRY(scratch_get(ctx, d));
     if (!call->on_device)
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, d->own_stream, call->src, (size_t)call->nbytes, &ctx->err));
@@ -304,21 +260,30 @@ static floe_status attempt(floe_ctx *ctx, decompression *d, const host_copy *cal
     return FLOE_OK;
 }
 
-/* With room for what the header says. */
-static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const host_copy *call, floe_device_report *report)
+/* With room for what the header says; then, since its preset and mode are for information, for whatever chunks may hold. Nothing
+ * is attempted where the CPU would refuse header or call. */
+static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const waiting_call *call,
+                                     floe_device_report *report)
 {
-    floe_header header;
+    floe_stream s;
+    floe_device_source source;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
-    FLOE_TRY(header_fetch(ctx, call->src, call->nbytes, &header));
-    FLOE_TRY(floe_box_check(&header, call->lo, call->hi, lo, hi, &ctx->err));
-    FLOE_TRY(floe_out_check(&header, lo, hi, call->out, &ctx->err));
-    FLOE_TRY(room_of_header(&header, d, &ctx->err));
+    report->status = FLOE_ERR_FORMAT;
+    if (floe_stream_of_place(ctx, call->src, call->nbytes, call->on_device, &source, &s) != FLOE_OK ||
+        floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err) != FLOE_OK ||
+        floe_out_check(&s.header, lo, hi, call->out, &ctx->err) != FLOE_OK)
+        return FLOE_OK;
+    FLOE_TRY(room_of_header(&s.header, d, &ctx->err));
     floe_params_init(&ctx->dev_likely);
-    ctx->dev_likely.codec = header.codec;
-    ctx->dev_likely.preset = header.preset;
+    ctx->dev_likely.codec = s.header.codec;
+    ctx->dev_likely.preset = s.header.preset;
     ctx->dev_likely.mode = d->quantized ? FLOE_BOUND_ABS : FLOE_BOUND_LOSSLESS;
     ctx->dev_likely.bound = d->quantized ? 1 : 0; /* any */
-    return attempt(ctx, d, call, header.shape, report);
+    FLOE_TRY(attempt(ctx, d, call, s.header.shape, report));
+    if (report->status != FLOE_ERR_LIMIT || d->by_zfp || (d->room.huffman && d->room.tables))
+        return FLOE_OK;
+    d->room.huffman = d->room.tables = true;
+    return attempt(ctx, d, call, s.header.shape, report);
 }
 
 /* What the stream was written with, as far as that can be known without waiting for it. False: it cannot. */
@@ -339,17 +304,19 @@ static bool is_other_stream(const floe_device_report *r)
 }
 
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
-                                   const uint64_t *hi, const floe_field *out)
+                                   const uint64_t *hi, const floe_field *out, bool *decided)
 {
     decompression d = {.own_nbytes = 0};
     const bool on_device = floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE;
-    const host_copy call = {src, nbytes, lo, hi, out, on_device};
+    const uint64_t nelems = floe_extent_nelems(out->rank, out->shape);
+    const waiting_call call = {src, nbytes, lo, hi, out, on_device};
     floe_device_report report = {.status = FLOE_ERR_LIMIT};
     floe_params likely;
     FLOE_TRY(floe_device_field_check(ctx, out));
     if (on_device)
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
-    if (!lo && on_device && likely_params(ctx, out, &likely)) {
+    const bool allowed = !ctx->max_elems || nelems <= ctx->max_elems;
+    if (!lo && on_device && allowed && likely_params(ctx, out, &likely)) {
         FLOE_TRY(room_of(out, &likely, &d, &ctx->err));
         const floe_status status = attempt(ctx, &d, &call, out->shape, &report);
         if (status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT) /* more than the stream needs, perhaps */
@@ -359,10 +326,9 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
     }
     if (is_other_stream(&report))
         FLOE_TRY(attempt_by_header(ctx, &d, &call, &report));
-    if (report.status != FLOE_OK)
-        return explain(ctx, &call, (floe_status)report.status);
-    ctx->stats.nelems = floe_extent_nelems(out->rank, out->shape);
-    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(out->dtype);
+    *decided = report.status == FLOE_OK;
+    ctx->stats.nelems = nelems;
+    ctx->stats.raw_nbytes = nelems * floe_dtype_size(out->dtype);
     ctx->stats.stream_nbytes = nbytes;
     return FLOE_OK;
 }
@@ -386,9 +352,13 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     floe_params params;
     FLOE_CHECK(&ctx->err, call->src && call->report, FLOE_ERR_ARGUMENT, "no stream or no report given");
     FLOE_TRY(floe_field_check(call->out, true, &out, &ctx->err));
+    const uint64_t nelems = floe_extent_nelems(out.rank, out.shape);
+    FLOE_CHECK(&ctx->err, !ctx->max_elems || nelems <= ctx->max_elems, FLOE_ERR_LIMIT,
+               "the field holds %llu elements, the limit is %llu", (unsigned long long)nelems,
+               (unsigned long long)ctx->max_elems);
     FLOE_TRY(floe_device_async_check(ctx, &out, call->src, call->report));
     if (call->dev_nbytes)
-        FLOE_TRY(floe_device_check(ctx, call->dev_nbytes, "the stream's size"));
+        FLOE_TRY(floe_device_words_check(ctx, call->dev_nbytes, "the stream's size"));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));

@@ -26,22 +26,18 @@ floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call)
     return status;
 }
 
-static bool was_reached(const floe_ctx *ctx, const void *p)
-{
-    bool was = false;
-    for (uint32_t i = 0; i < sizeof ctx->reached / sizeof *ctx->reached; i++)
-        was |= ctx->reached[i] == p;
-    return was;
-}
-
 floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what)
 {
-    if (was_reached(ctx, p))
-        return FLOE_OK;
     FLOE_CHECK(&ctx->err, floe_cuda_device_reaches(ctx->cuda.device, p), FLOE_ERR_ARGUMENT,
                "%s is said to lie in device memory, but lies in host memory, out of the GPU's reach", what);
-    ctx->reached[ctx->nreached++ % (sizeof ctx->reached / sizeof *ctx->reached)] = p;
     return FLOE_OK;
+}
+
+floe_status floe_device_words_check(floe_ctx *ctx, const void *p, const char *what)
+{
+    FLOE_CHECK(&ctx->err, (uintptr_t)p % sizeof(uint64_t) == 0, FLOE_ERR_ARGUMENT,
+               "%s in device memory must be aligned to %zu bytes", what, sizeof(uint64_t));
+    return floe_device_check(ctx, p, what);
 }
 
 floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field)
@@ -57,7 +53,7 @@ floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, cons
     FLOE_TRY(floe_device_stream_check(stream, &ctx->err));
     FLOE_TRY(floe_device_field_check(ctx, field));
     FLOE_TRY(floe_device_check(ctx, stream, "the stream"));
-    return floe_device_check(ctx, report, "the report");
+    return floe_device_words_check(ctx, report, "the report");
 }
 
 typedef struct device_call {
@@ -86,9 +82,9 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const f
     return gpu_open(ctx);
 }
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
-                                   const uint64_t *hi, const floe_field *out)
+                                   const uint64_t *hi, const floe_field *out, bool *decided)
 {
-    (void)src, (void)nbytes, (void)lo, (void)hi, (void)out;
+    (void)src, (void)nbytes, (void)lo, (void)hi, (void)out, (void)decided;
     return gpu_open(ctx);
 }
 

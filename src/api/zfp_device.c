@@ -283,7 +283,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     d.index = call->index ? &index : NULL;
     FLOE_TRY(memory_check(ctx, &out, call->src, d.index, call->report));
     if (call->sizes)
-        FLOE_TRY(floe_device_check(ctx, call->sizes, "the stream's size"));
+        FLOE_TRY(floe_device_words_check(ctx, call->sizes, "the stream's size"));
     d.told.array = floe_zfp_array_of(&out);
     FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
     floe_zfp_device_decode_take(&d, &plan);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backend/cuda_reach.h"
 #include "base/try.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -46,6 +47,8 @@ static floe_status device_fits(int device, floe_error *err)
 
 static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
+    FLOE_CHECK(err, !cuda->workspace || floe_cuda_device_reaches(cuda->device, cuda->workspace), FLOE_ERR_ARGUMENT,
+               "the device workspace lies in host memory, out of the GPU's reach");
     FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
     FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
