@@ -20,7 +20,7 @@ static uint64_t cases(void)
     return text ? strtoull(text, NULL, 10) : SAMPLE;
 }
 
-static const floe_cpu plain = {1, FLOE_ISA_PLAIN};
+static const floe_cpu plain = {.threads = 1, .isa = FLOE_ISA_PLAIN};
 
 /* ---- device memory -------------------------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ static void encode_again(const floe_side_index *x, const uint64_t *places)
     static uint64_t again[CHUNKS + 1];
     static uint8_t dst[64 + 32 * CHUNKS];
     const floe_index_spec spec = {x->form, 1, x->partition};
-    const floe_cpu cpu = {1, FLOE_ISA_PLAIN};
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     floe_side_index y;
     uint64_t nbytes, used;
     for (uint64_t i = 0; i < x->nchunks; i++) {

@@ -77,7 +77,7 @@ static void decode_with_places(const input *in, const uint8_t *p, const uint8_t 
     static uint16_t lengths[MAX_CELLS];
     static uint64_t places[MAX_CELLS + 1];
     static uint8_t room[GUARD + MAX_CELLS_NBYTES + GUARD];
-    const floe_cpu cpu = {1, FLOE_ISA_PLAIN};
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     uint64_t nbits, at = in->begin;
     const floe_status status =
         floe_zfp_stream_measure(&cpu, &in->array, &in->params, in->begin, stream, nbytes, lengths, &nbits, NULL);

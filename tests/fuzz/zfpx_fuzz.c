@@ -30,7 +30,7 @@ static void repair(uint8_t *p, size_t n)
 static void read_file(const uint8_t *p, size_t n)
 {
     static uint64_t places[CHUNKS + 1];
-    const floe_cpu cpu = {1, FLOE_ISA_PLAIN};
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     floe_zfpx file;
     floe_zfp_stream stream;
     floe_index_spec spec;

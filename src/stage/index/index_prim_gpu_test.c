@@ -22,7 +22,7 @@ typedef struct side {
     floe_index_report *report;
 } side;
 
-static const floe_cpu cpu = {2, FLOE_ISA_PLAIN};
+static const floe_cpu cpu = {.threads = 2, .isa = FLOE_ISA_PLAIN};
 static side sides[2];
 
 static void *take(bool gpu, size_t nbytes)

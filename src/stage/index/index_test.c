@@ -90,7 +90,7 @@ static void round_trip(const floe_index_spec *spec, const uint16_t *blocks, uint
     const floe_side_index x = open_index(&b, want[n]);
     assert_true(x.nchunks == n && x.begin == begin && x.end == want[n] && x.nblocks == nblocks);
     for (uint32_t threads = 1; threads <= 3; threads += 2) {
-        const floe_cpu cpu = {threads, FLOE_ISA_PLAIN};
+        const floe_cpu cpu = {.threads = threads, .isa = FLOE_ISA_PLAIN};
         floe_error err = {0};
         memset(got, 0xA5, (n + 1) * sizeof *got);
         if (floe_side_index_decode(&cpu, &x, got, &err) != FLOE_OK)
@@ -241,7 +241,7 @@ static void lengths_of_others(void **unused)
     }
     want[N] = sum;
     for (uint32_t threads = 1; threads <= 2; threads++) {
-        const floe_cpu cpu = {threads, FLOE_ISA_PLAIN};
+        const floe_cpu cpu = {.threads = threads, .isa = FLOE_ISA_PLAIN};
         floe_side_index x = floe_side_index_of_lengths(words, N, N, 16, 32, sum);
         assert_int_equal(floe_side_index_decode(&cpu, &x, got, &err), FLOE_OK);
         assert_memory_equal(got, want, sizeof want);
