@@ -10,7 +10,7 @@
  */
 #include "base/bytes.h"
 #include "bench/bench_kit.h"
-#include "codec/zfp_stream.h"
+#include "codec/zfp/stream/zfp_stream.h"
 #include "synth/synth.h"
 
 #ifdef HAVE_ZFP

@@ -11,7 +11,7 @@
  */
 #include "base/hd.h"
 #include "bench/bench_kit.h"
-#include "codec/zfp_stream.h"
+#include "codec/zfp/stream/zfp_stream.h"
 #include "synth/synth.h"
 
 #ifndef FLOE_HAVE_CUDA_BUILD
@@ -24,7 +24,7 @@ int main(void)
 
 #else
 
-#include "codec/zfp_stream_cuda.h"
+#include "codec/zfp/stream/zfp_stream_cuda.h"
 #include "stage/index/index_prim.h"
 
 enum { MAX_REPEATS = 1000, WARM = 3, NCHUNKS = 5 };

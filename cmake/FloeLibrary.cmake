@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libfloe: one set of objects, of which libfloe.a and libfloe.so are made.
-set(FLOE_ROOMS src/base src/field src/backend src/prim src/stage src/codec src/container src/assess src/api)
+set(FLOE_ROOMS src/base src/field src/backend src/prim src/stage src/codec src/container src/assess src/call src/device src/api)
 
 function(floe_objects name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEFINITIONS;OPTIONS;SOURCES")

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
-#include "codec/lorenzo_layout.h"
+#include "codec/lorenzo/format/lorenzo_layout.h"
 #include "container/layout.h"
 #include "tests/hostile_kit.h"
 

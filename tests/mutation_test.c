@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #define KIT_FAIL fail_msg
-#include "api/ctx.h"
+#include "call/ctx.h"
 #include "tests/codec_kit.h"
 #include "tests/mutation_kit.h"
 

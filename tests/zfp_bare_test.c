@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/checksum.h"
-#include "codec/zfp_index_file.h"
+#include "codec/zfp/stream/zfp_index_file.h"
 #include "tests/zfp_kit.h"
 
 enum { CASES = 800, THREADS = 3 };

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/ctx.h"
-#include "api/device.h"
-#include "api/given_field.h"
-#include "api/resolve.h"
-#include "api/struct_copy.h"
-#include "api/text.h"
+#include "call/ctx.h"
+#include "device/device.h"
+#include "call/given_field.h"
+#include "call/resolve.h"
+#include "call/struct_copy.h"
+#include "call/text.h"
 #include "assess/coordinator.h"
 #include "assess/metric_table.h"
 #include "base/try.h"

@@ -3,13 +3,13 @@
 #include <assert.h>
 #include <string.h>
 
-#include "api/chunking.h"
-#include "api/device.h"
-#include "api/given_field.h"
-#include "api/out_check.h"
-#include "api/pipeline.h"
-#include "api/resolve.h"
-#include "api/stream.h"
+#include "call/chunking.h"
+#include "device/device.h"
+#include "call/given_field.h"
+#include "call/out_check.h"
+#include "device/pipeline.h"
+#include "call/resolve.h"
+#include "device/stream.h"
 #include "backend/cuda_reach.h"
 #include "base/try.h"
 #include "field/field.h"

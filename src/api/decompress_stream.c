@@ -4,11 +4,11 @@
 #include <assert.h>
 #include <string.h>
 
-#include "api/chunking.h"
-#include "api/info.h"
-#include "api/out_check.h"
-#include "api/stream.h"
-#include "api/stream_io.h"
+#include "call/chunking.h"
+#include "call/info.h"
+#include "call/out_check.h"
+#include "device/stream.h"
+#include "call/stream_io.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "container/layout_math.h"

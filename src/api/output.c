@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "api/stream_io.h"
+#include "call/stream_io.h"
 #include "base/try.h"
 
 uint8_t *floe_output_space(const floe_output *o, uint64_t *capacity)

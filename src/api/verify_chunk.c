@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/chunking.h"
-#include "api/exact.h"
+#include "call/chunking.h"
+#include "base/exact.h"
 #include "base/bytes.h"
 #include "base/hd.h"
 #include "field/dtype_math.h"

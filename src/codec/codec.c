@@ -3,8 +3,8 @@
 #include "codec/codec.h"
 
 #include "base/try.h"
-#include "codec/lorenzo_codec.h"
-#include "codec/zfp_codec.h"
+#include "codec/lorenzo/cpu/lorenzo_codec.h"
+#include "codec/zfp/chunk/zfp_codec.h"
 #include "stage/quantizer/quantizer.h"
 
 static floe_status unknown(floe_error *err, floe_codec codec)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "codec/zfp_stream.h"
+#include "codec/zfp/stream/zfp_stream.h"
 
 #define MUST(cond) ((cond) ? (void)0 : (fprintf(stderr, "not so: %s\n", #cond), abort()))
 

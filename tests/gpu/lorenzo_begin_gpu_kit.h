@@ -14,9 +14,9 @@
 
 #include "base/bytes.h"
 #include "base/grid_math.h"
-#include "codec/lorenzo_device.h"
-#include "codec/lorenzo_error.h"
-#include "codec/lorenzo_table.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/lorenzo/gpu/error/lorenzo_error.h"
+#include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "field/field.h"
 #include "stage/quantizer/quantizer_init_math.h"
 #include "synth/synth.h"

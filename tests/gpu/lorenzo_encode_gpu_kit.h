@@ -6,8 +6,8 @@
 
 #include "tests/gpu/lorenzo_sample_gpu_kit.h"
 
-#include "codec/lorenzo_device.h"
-#include "codec/lorenzo_segment.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/lorenzo/cpu/lorenzo_segment.h"
 #include "container/container.h"
 
 enum { MAX_CHUNKS = 16, FIRST_OFFSET = 24, DIRT = 0xEE };

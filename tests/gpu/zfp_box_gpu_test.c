@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls on a GPU against the same calls on the CPU, by codec zfp. */
-#include "codec/zfp_chunk_math.h"
+#include "codec/zfp/chunk/zfp_chunk_math.h"
 #include "tests/gpu/api_gpu_kit.h"
 
 static const gpu_case cases[] = {

@@ -7,7 +7,7 @@
  */
 #include "base/bytes.h"
 #include "base/checksum.h"
-#include "codec/zfp_index_file.h"
+#include "codec/zfp/stream/zfp_index_file.h"
 #include "tests/gpu/zfp_gpu_kit.h"
 
 enum { MUTATIONS = 2, FEW = 32 }; /* mutations of each sample */

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bare streams of zfp and their side indexes, as public calls. */
+#include <assert.h>
+#include <string.h>
+
+#include <floe/zfp.h>
+
+#include "call/ctx.h"
+#include "call/given_field.h"
+#include "call/resolve_math.h"
+#include "device/device.h"
+#include "device/zfp/zfp_device.h"
+#include "call/zfp/zfp_mode.h"
+#include "call/zfp/zfp_told.h"
+#include "backend/cuda_reach.h"
+#include "base/bytes.h"
+#include "base/try.h"
+#include "codec/zfp/stream/zfp_index_file.h"
+#include "codec/zfp/stream/zfp_stream.h"
+#include "field/dtype_math.h"
+#include "field/field.h"
+
+typedef unsigned long long ull;
+
+/* ---- describing --------------------------------------------------------------------------------------------------- */
+
+typedef struct describe_call {
+    const floe_field *field;
+    const char *mode;
+    int with_header;
+    floe_zfp_stream *stream;
+} describe_call;
+
+/* rel: the tolerance that the range of the values leads to. */
+static floe_status tolerance_of_range(floe_ctx *ctx, const floe_field *field, double rel, double *tolerance)
+{
+    floe_zfp_ranging scan = {.field = field};
+    FLOE_CHECK(&ctx->err, field->data, FLOE_ERR_ARGUMENT, "rel needs the values");
+    floe_range_init(&scan.range);
+    if (field->place == FLOE_DEVICE)
+        FLOE_TRY(floe_device_enter(ctx, floe_zfp_device_range, &scan));
+    else
+        floe_range_scan(&ctx->cpu, field, false, 0, &scan.range);
+    *tolerance = floe_resolve_abs_bound(FLOE_BOUND_REL, rel, &scan.range);
+    FLOE_CHECK(&ctx->err, *tolerance > 0, FLOE_ERR_ARGUMENT,
+               "rel of values that are all the same leaves no tolerance: use abs or lossless");
+    return FLOE_OK;
+}
+
+static floe_status describe_body(floe_ctx *ctx, void *arg)
+{
+    const describe_call *call = arg;
+    floe_error *err = &ctx->err;
+    floe_field field;
+    floe_zfp_mode_text mode;
+    floe_zfp_params params;
+    uint64_t nelems;
+    uint8_t header[FLOE_ZFP_HEADER_NBYTES];
+    uint32_t header_nbits = 0;
+    FLOE_CHECK(err, call->field && call->mode && call->stream, FLOE_ERR_ARGUMENT,
+               "no field, no mode or nowhere to put the stream's description");
+    FLOE_CHECK(err, floe_field_nelems(call->field, &nelems) == FLOE_OK && nelems, FLOE_ERR_ARGUMENT,
+               "the field is empty, or its element type or shape is not valid: zfp has no such arrays");
+    field = *call->field;
+    if (field.data)
+        FLOE_TRY(floe_given_field(call->field, false, &field, err));
+    FLOE_TRY(floe_zfp_mode_parse(call->mode, field.dtype, &mode, err));
+    double tolerance = mode.value;
+    if (mode.kind == FLOE_ZFP_TEXT_REL)
+        FLOE_TRY(tolerance_of_range(ctx, &field, mode.value, &tolerance));
+    const floe_zfp_array array = floe_zfp_array_of(&field);
+    FLOE_TRY(floe_zfp_mode_params(&mode, tolerance, array.type, array.rank, &params, err));
+    if (call->with_header)
+        FLOE_TRY(floe_zfp_header_write(&array, &params, header, &header_nbits, err));
+    *call->stream = floe_zfp_stream_of(&array, &params, header_nbits);
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_describe(floe_ctx *ctx, const floe_field *field, const char *mode, int with_header,
+                              floe_zfp_stream *stream)
+{
+    describe_call call = {field, mode, with_header, stream};
+    return floe_ctx_run(ctx, describe_body, &call);
+}
+
+uint64_t floe_zfp_compress_bound(const floe_zfp_stream *stream)
+{
+    floe_zfp_told told;
+    if (!stream || floe_zfp_told_check(stream, &told, NULL) != FLOE_OK)
+        return 0;
+    return floe_zfp_stream_bound(&told.array, &told.params, told.stream.header_nbits);
+}
+
+uint64_t floe_zfp_index_bound(const floe_zfp_stream *stream, const floe_index_spec *spec)
+{
+    floe_zfp_told told;
+    if (!stream || !spec || floe_zfp_told_check(stream, &told, NULL) != FLOE_OK)
+        return 0;
+    return floe_zfpx_bound(&told.array, &told.params, spec);
+}
+
+/* ---- what compressing and indexing share -------------------------------------------------------------------------- */
+
+typedef struct coding {
+    floe_zfp_told told;
+    uint16_t *lengths;  /* of all blocks, where an index is made */
+    void *stream_space; /* of the codec */
+    size_t stream_nbytes;
+} coding;
+
+static void coding_take(coding *c, bool with_lengths, floe_arena *arena)
+{
+    const uint64_t nblocks = floe_zfp_nblocks(c->told.array.rank, c->told.array.shape);
+    c->lengths = with_lengths ? floe_arena_take(arena, nblocks, sizeof *c->lengths) : NULL;
+    c->stream_space = floe_arena_take(arena, c->stream_nbytes, 1);
+}
+
+/* chunk: of the places that decoding will have. */
+static floe_status coding_scratch(floe_ctx *ctx, coding *c, bool with_lengths, uint32_t chunk)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->told.array, &c->told.params, chunk);
+    FLOE_CHECK(&ctx->err, c->stream_nbytes, FLOE_ERR_MEMORY, "the array needs more memory than can be addressed");
+    coding_take(c, with_lengths, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    coding_take(c, with_lengths, &arena);
+    assert(!arena.overflow);
+    return FLOE_OK;
+}
+
+static floe_status index_write(floe_ctx *ctx, const coding *c, const void *src, uint64_t nbytes, floe_zfp_index *index)
+{
+    return floe_zfpx_write(&ctx->cpu, &c->told.array, &c->told.params, &index->spec, src, nbytes,
+                           c->told.stream.header_nbits, c->lengths, index->data, index->capacity, &index->nbytes,
+                           &ctx->err);
+}
+
+/* ---- compressing -------------------------------------------------------------------------------------------------- */
+
+typedef struct compress_call {
+    const floe_field *field;
+    const floe_zfp_stream *stream;
+    void *dst;
+    uint64_t capacity;
+    uint64_t *nbytes;
+    floe_zfp_index *index;
+} compress_call;
+
+/* Writes the header, if there is to be one. */
+static floe_status header_put(coding *c, void *dst, uint64_t capacity, floe_error *err)
+{
+    uint8_t header[FLOE_ZFP_HEADER_NBYTES];
+    const uint64_t nbytes = floe_ceil_div(c->told.stream.header_nbits, 64) * 8; /* the rest of the last word is 0 */
+    FLOE_TRY(floe_zfp_header_make(&c->told, header, err));
+    FLOE_CHECK(err, capacity >= nbytes, FLOE_ERR_CAPACITY, "the zfp stream needs more than the %llu bytes there are",
+               (ull)capacity);
+    memcpy(dst, header, (size_t)nbytes);
+    return FLOE_OK;
+}
+
+/* By the GPU: where anything lies there, or all is to be done there. */
+static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, const floe_zfp_told *told,
+                                   const floe_field *field, const floe_zfp_index *index)
+{
+    floe_zfp_compression device = {
+        .told = told, .field = field, .dst = call->dst, .capacity = call->capacity, .index = index};
+    FLOE_TRY(floe_device_enter(ctx, floe_zfp_device_compress, &device));
+    *call->nbytes = device.nbytes;
+    if (index)
+        call->index->nbytes = device.index_nbytes;
+    return FLOE_OK;
+}
+
+static bool is_by_gpu(const floe_ctx *ctx, const floe_field *field, const void *stream, const void *index)
+{
+    return field->place == FLOE_DEVICE || ctx->backend == FLOE_BACKEND_CUDA || !floe_cuda_host_reaches(stream) ||
+           !floe_cuda_host_reaches(index);
+}
+
+static floe_status compress_body(floe_ctx *ctx, void *arg)
+{
+    const compress_call *call = arg;
+    floe_error *err = &ctx->err;
+    floe_field field;
+    floe_zfp_index index;
+    coding c;
+    uint64_t nbits;
+    FLOE_CHECK(err, call->stream && call->dst && call->nbytes, FLOE_ERR_ARGUMENT,
+               "no description of the stream, or no destination");
+    FLOE_TRY(floe_given_field(call->field, false, &field, err));
+    FLOE_TRY(floe_zfp_told_check(call->stream, &c.told, err));
+    FLOE_TRY(floe_zfp_field_matches(&field, &c.told, err));
+    if (call->index)
+        FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
+    if (is_by_gpu(ctx, &field, call->dst, call->index ? index.data : NULL))
+        return compress_by_gpu(ctx, call, &c.told, &field, call->index ? &index : NULL);
+    FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 1));
+    FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
+    c.told.array = floe_zfp_array_of(&field);
+    floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
+    FLOE_TRY(floe_zfp_stream_compress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, &scratch,
+                                      call->dst, call->capacity, c.lengths, &nbits, err));
+    *call->nbytes = floe_ceil_div(nbits, 64) * 8;
+    if (!call->index)
+        return FLOE_OK;
+    FLOE_TRY(index_write(ctx, &c, call->dst, *call->nbytes, &index));
+    call->index->nbytes = index.nbytes;
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_compress(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
+                              uint64_t capacity, uint64_t *nbytes, floe_zfp_index *index)
+{
+    compress_call call = {field, stream, dst, capacity, nbytes, index};
+    return floe_ctx_run(ctx, compress_body, &call);
+}
+
+/* ---- indexing ------------------------------------------------------------------------------------------------------ */
+
+typedef struct index_call {
+    const void *src;
+    uint64_t nbytes;
+    const floe_zfp_stream *stream;
+    floe_zfp_index *index;
+} index_call;
+
+floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
+                                     floe_zfp_index *index)
+{
+    floe_error *err = &ctx->err;
+    coding c;
+    uint64_t nbits;
+    FLOE_TRY(floe_zfp_told_resolve(src, nbytes, stream, &c.told, err));
+    FLOE_TRY(floe_zfp_blocks_fit(&c.told.array, nbytes, err));
+    FLOE_TRY(coding_scratch(ctx, &c, true, 1));
+    FLOE_TRY(floe_zfp_stream_measure(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, src, nbytes,
+                                     c.lengths, &nbits, err));
+    return index_write(ctx, &c, src, nbytes, index);
+}
+
+static floe_status index_body(floe_ctx *ctx, void *arg)
+{
+    const index_call *call = arg;
+    floe_zfp_index index;
+    floe_status status;
+    FLOE_CHECK(&ctx->err, call->index, FLOE_ERR_ARGUMENT, "nowhere to put the index");
+    FLOE_TRY(floe_zfp_index_check(call->index, &index, &ctx->err));
+    if (!floe_cuda_host_reaches(call->src) || !floe_cuda_host_reaches(index.data)) {
+        floe_zfp_indexing device = {call->src, call->nbytes, call->stream, &index};
+        status = floe_device_enter(ctx, floe_zfp_device_index, &device);
+    } else {
+        status = floe_zfp_index_of_stream(ctx, call->src, call->nbytes, call->stream, &index);
+    }
+    if (status == FLOE_OK)
+        call->index->nbytes = index.nbytes;
+    return status;
+}
+
+floe_status floe_zfp_index_make(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
+                                floe_zfp_index *index)
+{
+    index_call call = {src, nbytes, stream, index};
+    return floe_ctx_run(ctx, index_body, &call);
+}
+
+floe_status floe_zfp_index_info(const void *index, uint64_t index_nbytes, floe_zfp_stream *stream,
+                                floe_index_spec *spec, floe_error *err)
+{
+    floe_zfpx file;
+    FLOE_CHECK(err, stream && spec && (index || index_nbytes == 0), FLOE_ERR_ARGUMENT,
+               "no index, or nowhere to put what it says");
+    FLOE_CHECK(err, floe_cuda_host_reaches(index), FLOE_ERR_ARGUMENT,
+               "the index lies in device memory: it is read on the host, bring it there");
+    FLOE_TRY(floe_zfpx_read(index, index_nbytes, &file, err));
+    *stream = floe_zfp_stream_of(&file.array, &file.params, (uint32_t)file.index.begin);
+    *spec = (floe_index_spec){file.index.form, file.index.chunk, file.index.partition};
+    return FLOE_OK;
+}
+
+/* ---- decompressing ------------------------------------------------------------------------------------------------- */
+
+typedef struct decompress_call {
+    const void *src;
+    uint64_t nbytes;
+    const floe_zfp_stream *stream;
+    const void *index;
+    uint64_t index_nbytes;
+    floe_field *out;
+} decompress_call;
+
+static void decoding_take(coding *c, uint64_t nplaces, uint64_t **places, floe_arena *arena)
+{
+    *places = nplaces ? floe_arena_take(arena, nplaces, sizeof **places) : NULL;
+    c->stream_space = floe_arena_take(arena, c->stream_nbytes, 1);
+}
+
+static floe_status decoding_scratch(floe_ctx *ctx, coding *c, uint32_t chunk, uint64_t nplaces, uint64_t **places)
+{
+    floe_arena plan = floe_arena_plan(), arena;
+    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->told.array, &c->told.params, chunk);
+    FLOE_CHECK(&ctx->err, c->stream_nbytes, FLOE_ERR_MEMORY, "the array needs more memory than can be addressed");
+    decoding_take(c, nplaces, places, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    decoding_take(c, nplaces, places, &arena);
+    assert(!arena.overflow);
+    return FLOE_OK;
+}
+
+static void fixed_places(const coding *c, uint32_t chunk, uint64_t nchunks, uint64_t *places)
+{
+    const uint64_t nblocks = floe_zfp_nblocks(c->told.array.rank, c->told.array.shape);
+    for (uint64_t i = 0; i <= nchunks; i++)
+        places[i] = c->told.stream.header_nbits + floe_min64(i * chunk, nblocks) * c->told.params.maxbits;
+}
+
+/* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller says. */
+static floe_status decoding_begin(floe_ctx *ctx, const decompress_call *call, floe_zfpx *file, coding *c)
+{
+    floe_zfp_stream told;
+    const floe_zfp_stream *given = call->stream;
+    memset(file, 0, sizeof *file);
+    if (call->index) {
+        FLOE_TRY(floe_zfpx_read(call->index, call->index_nbytes, file, &ctx->err));
+        told = floe_zfp_stream_of(&file->array, &file->params, (uint32_t)file->index.begin);
+        if (!given && told.header_nbits == 0)
+            given = &told;
+    }
+    FLOE_TRY(floe_zfp_told_resolve(call->src, call->nbytes, given, &c->told, &ctx->err));
+    if (!call->index)
+        return FLOE_OK;
+    FLOE_TRY(floe_zfp_index_agrees(file, &c->told.stream, &ctx->err));
+    return floe_zfpx_belongs(&ctx->cpu, file, call->src, call->nbytes, &ctx->err);
+}
+
+static floe_status decompress_body(floe_ctx *ctx, void *arg)
+{
+    enum { FIXED_CHUNK = 64 }; /* blocks */
+    const decompress_call *call = arg;
+    floe_error *err = &ctx->err;
+    floe_field out;
+    floe_zfpx file;
+    coding c;
+    uint64_t *places;
+    FLOE_TRY(floe_given_field(call->out, true, &out, err));
+    if (is_by_gpu(ctx, &out, call->src, call->index)) {
+        FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
+        floe_zfp_decompression device = {call->src, call->nbytes, call->stream, call->index, call->index_nbytes, &out};
+        return floe_device_enter(ctx, floe_zfp_device_decompress, &device);
+    }
+    FLOE_TRY(decoding_begin(ctx, call, &file, &c));
+    FLOE_TRY(floe_zfp_field_matches(&out, &c.told, err));
+    const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.told.params);
+    const uint32_t chunk = call->index ? file.index.chunk : FIXED_CHUNK;
+    const uint64_t nchunks = floe_ceil_div(floe_zfp_nblocks(c.told.array.rank, c.told.array.shape), chunk);
+    FLOE_TRY(decoding_scratch(ctx, &c, chunk, call->index || fixed ? nchunks + 1 : 0, &places));
+    if (call->index)
+        FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, places, err));
+    else if (fixed)
+        fixed_places(&c, chunk, nchunks, places);
+    c.told.array = floe_zfp_array_of(&out);
+    floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
+    return floe_zfp_stream_decompress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, call->src,
+                                      call->nbytes, places, chunk, &scratch, err);
+}
+
+floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,
+                                const void *index, uint64_t index_nbytes, floe_field *out)
+{
+    decompress_call call = {src, nbytes, stream, index, index_nbytes, out};
+    return floe_ctx_run(ctx, decompress_body, &call);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call/ctx.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/struct_copy.h"
+#include "backend/cuda_reach.h"
+#include "base/try.h"
+
+const char *floe_version(void) { return FLOE_VERSION_STRING; }
+
+/* ---- create and free --------------------------------------------------------------------------------------------- */
+
+static floe_status workspace_check(const floe_ctx_options *o, floe_error *err)
+{
+    FLOE_CHECK(err, o->workspace || !o->workspace_nbytes, FLOE_ERR_ARGUMENT,
+               "workspace is NULL, but workspace_nbytes is %zu", o->workspace_nbytes);
+    FLOE_CHECK(err, (uintptr_t)o->workspace % FLOE_ARENA_ALIGN == 0, FLOE_ERR_ARGUMENT,
+               "workspace is not aligned to %d bytes", FLOE_ARENA_ALIGN);
+    FLOE_CHECK(err, floe_cuda_host_reaches(o->workspace), FLOE_ERR_ARGUMENT,
+               "workspace lies in device memory: device_workspace is for that");
+    FLOE_CHECK(err, o->device_workspace || !o->device_workspace_nbytes, FLOE_ERR_ARGUMENT,
+               "device_workspace is NULL, but device_workspace_nbytes is %zu", o->device_workspace_nbytes);
+    FLOE_CHECK(err, (uintptr_t)o->device_workspace % 256 == 0, FLOE_ERR_ARGUMENT,
+               "device_workspace is not aligned to 256 bytes");
+    return FLOE_OK;
+}
+
+static floe_status ctx_init(floe_ctx *ctx, const floe_ctx_options *given)
+{
+    floe_ctx_options o = {.size = sizeof o};
+    if (given)
+        FLOE_TRY(floe_struct_copy(&o, sizeof o, given, "floe_ctx_options", &ctx->err));
+    FLOE_CHECK(&ctx->err, (int)o.backend >= FLOE_BACKEND_AUTO && o.backend <= FLOE_BACKEND_CUDA, FLOE_ERR_ARGUMENT,
+               "unknown backend %d", (int)o.backend);
+    FLOE_CHECK(&ctx->err, o.device >= 0, FLOE_ERR_ARGUMENT,
+               "device is %d; it is the number of a GPU + 1, or 0 for the one that is current", o.device);
+    FLOE_TRY(workspace_check(&o, &ctx->err));
+    FLOE_TRY(floe_cpu_init(&ctx->cpu, o.threads, o.isa, &ctx->err));
+    if (ctx->cpu.threads > 1)
+        ctx->cpu.team = floe_team_create(ctx->cpu.threads);
+    FLOE_CHECK(&ctx->err, ctx->cpu.threads == 1 || ctx->cpu.team, FLOE_ERR_MEMORY, "no memory for a team of threads");
+    ctx->max_elems = o.max_elems;
+    ctx->max_memory = o.max_memory;
+    ctx->caller_owns = o.workspace != NULL;
+    ctx->workspace = o.workspace;
+    ctx->workspace_nbytes = o.workspace_nbytes;
+    ctx->backend = o.backend;
+    ctx->gpu = o;
+    return o.backend == FLOE_BACKEND_CUDA ? floe_ctx_cuda(ctx) : FLOE_OK;
+}
+
+floe_status floe_ctx_cuda(floe_ctx *ctx)
+{
+    const floe_ctx_options *o = &ctx->gpu;
+    FLOE_CHECK(&ctx->err, ctx->backend != FLOE_BACKEND_CPU, FLOE_ERR_DEVICE, "this context runs on the CPU only");
+    if (ctx->cuda.open)
+        return FLOE_OK;
+    return floe_cuda_open(&ctx->cuda, o->device - 1, o->stream, o->device_workspace, o->device_workspace_nbytes,
+                          &ctx->err);
+}
+
+floe_status floe_ctx_create(floe_ctx **ctx, const floe_ctx_options *options)
+{
+    if (!ctx)
+        return FLOE_ERR_ARGUMENT;
+    *ctx = calloc(1, sizeof **ctx);
+    if (!*ctx)
+        return FLOE_ERR_MEMORY;
+    floe_status status = ctx_init(*ctx, options);
+    if (status !=
+        FLOE_OK) /* the context stays for its message; a call with it is refused, as it has no thread to run on */
+        (*ctx)->cpu.threads = 0;
+    return status;
+}
+
+static void pipeline_free(floe_ctx *ctx)
+{
+    if (ctx->pipeline)
+        ctx->pipeline_free(ctx);
+}
+
+void floe_ctx_free(floe_ctx **ctx)
+{
+    if (!ctx || !*ctx)
+        return;
+    pipeline_free(*ctx);
+    floe_cuda_close(&(*ctx)->cuda);
+    floe_team_free(&(*ctx)->cpu.team);
+    if (!(*ctx)->caller_owns)
+        free((*ctx)->workspace);
+    free(*ctx);
+    *ctx = NULL;
+}
+
+const char *floe_ctx_message(const floe_ctx *ctx) { return ctx ? ctx->err.message : ""; }
+
+void floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats)
+{
+    if (stats)
+        *stats = ctx ? ctx->stats : (floe_stats){.max_error = NAN, .max_pw_error = NAN};
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+typedef struct running {
+    floe_ctx *ctx;
+    floe_call_fn body;
+    void *call;
+    floe_status status;
+} running;
+
+static void run(void *arg, uint64_t i, uint32_t worker)
+{
+    running *r = arg;
+    const bool by_gpu = r->ctx->backend == FLOE_BACKEND_CUDA; /* its own, also where another one is current */
+    int before = 0;
+    (void)i, (void)worker;
+    r->status = by_gpu ? floe_cuda_enter(&r->ctx->cuda, &before, &r->ctx->err) : FLOE_OK;
+    if (r->status != FLOE_OK)
+        return;
+    r->status = r->body(r->ctx, r->call);
+    if (by_gpu)
+        floe_cuda_leave(before);
+}
+
+floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call)
+{
+    if (!ctx || ctx->cpu.threads == 0)
+        return FLOE_ERR_ARGUMENT;
+    ctx->err = (floe_error){.status = FLOE_OK};
+    ctx->stats = (floe_stats){.max_error = NAN, .max_pw_error = NAN};
+    running r = {ctx, body, call, FLOE_OK};
+    floe_cpu_parallel(&ctx->cpu, 1, run, &r);
+    if (r.status != FLOE_OK && ctx->err.message[0] == '\0')
+        floe_fail(&ctx->err, r.status, "%s", floe_status_text(r.status));
+    if (r.status == FLOE_OK)
+        ctx->err = (floe_error){.status = FLOE_OK};
+    return r.status;
+}
+
+/* ---- scratch ----------------------------------------------------------------------------------------------------- */
+
+size_t floe_ctx_workspace_nbytes(const floe_arena *plan) { return plan->overflow ? 0 : plan->used; }
+
+static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
+{
+    if (ctx->max_memory && needed > ctx->max_memory - ctx->pinned_nbytes) /* which is never more */
+        pipeline_free(ctx); /* kept from earlier calls: nothing is under way when a call asks for scratch */
+    FLOE_CHECK(&ctx->err, !ctx->max_memory || needed <= ctx->max_memory, FLOE_ERR_LIMIT,
+               "%zu bytes of scratch memory are needed, the limit is %llu", needed,
+               (unsigned long long)ctx->max_memory);
+    free(ctx->workspace);
+    ctx->workspace_nbytes = 0;
+    ctx->workspace = aligned_alloc(FLOE_ARENA_ALIGN, needed); /* a plan's size is a multiple of the alignment */
+    FLOE_CHECK(&ctx->err, ctx->workspace, FLOE_ERR_MEMORY, "%zu bytes of scratch memory could not be had", needed);
+    ctx->workspace_nbytes = needed;
+    return FLOE_OK;
+}
+
+floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes)
+{
+    const uint64_t workspace = ctx->caller_owns ? 0 : ctx->workspace_nbytes;
+    const uint64_t needed = workspace + ctx->pinned_nbytes - old_nbytes + nbytes;
+    FLOE_CHECK(&ctx->err, !ctx->max_memory || needed <= ctx->max_memory, FLOE_ERR_LIMIT,
+               "%llu bytes of scratch and pinned memory are needed, the limit is %llu", (unsigned long long)needed,
+               (unsigned long long)ctx->max_memory);
+    ctx->pinned_nbytes = ctx->pinned_nbytes - old_nbytes + nbytes;
+    return FLOE_OK;
+}
+
+floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena)
+{
+    size_t needed = floe_ctx_workspace_nbytes(plan);
+    FLOE_CHECK(&ctx->err, !plan->overflow, FLOE_ERR_MEMORY, "more scratch memory is needed than a machine can address");
+    if (needed > ctx->workspace_nbytes) {
+        FLOE_CHECK(&ctx->err, !ctx->caller_owns, FLOE_ERR_MEMORY, "the workspace has %zu bytes, %zu are needed",
+                   ctx->workspace_nbytes, needed);
+        FLOE_TRY(workspace_grow(ctx, needed));
+    }
+    *arena = floe_arena_of(ctx->workspace, ctx->workspace_nbytes);
+    return FLOE_OK;
+}

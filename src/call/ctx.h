@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The context: machine, limits, scratch memory, and what the last call had to say. */
+#ifndef FLOE_CALL_CTX_H
+#define FLOE_CALL_CTX_H
+
+#include <stdbool.h>
+
+#include <floe/floe.h>
+
+#include "backend/backend.h"
+#include "backend/cuda.h"
+#include "base/arena.h"
+
+struct floe_ctx {
+    floe_cpu cpu;
+    floe_backend backend; /* as asked for */
+    floe_cuda cuda;       /* open at first need; from the start where the backend is CUDA */
+    floe_ctx_options gpu; /* the options that matter then */
+    floe_params
+        dev_likely; /* what the next stream in device memory is likely to have: codec AUTO, or as the last one */
+    struct floe_pipeline *pipeline; /* host data through a GPU: streams and pinned memory; NULL until first needed */
+    void (*pipeline_free)(struct floe_ctx *ctx);
+    uint64_t max_elems, max_memory; /* 0: no limit */
+    bool caller_owns;               /* workspace is the caller's: never allocate */
+    void *workspace;
+    size_t workspace_nbytes;
+    uint64_t pinned_nbytes; /* of the pipeline: host memory besides the workspace */
+    floe_stats stats;
+    floe_error err;
+};
+
+/* Runs the body of a public call: NULL context refused, old message and stats cleared, floating-point control set to
+ * IEEE defaults around it, and a message there for sure if it failed. */
+typedef floe_status (*floe_call_fn)(floe_ctx *ctx, void *call);
+floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call);
+
+/* Opens the GPU unless it is open. DEVICE, with the reason, when there is none or the backend is CPU. */
+floe_status floe_ctx_cuda(floe_ctx *ctx);
+
+/* Scratch of plan->used bytes as a fresh arena. What an earlier call got is lost. MEMORY, naming the need, when the
+ * caller's workspace is too small; LIMIT when max_memory is. */
+floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena);
+/* Counts pinned memory that is to grow from old_nbytes to nbytes. LIMIT: max_memory does not allow that. */
+floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes);
+/* What a caller's workspace must have for plan; 0 on overflow. */
+size_t floe_ctx_workspace_nbytes(const floe_arena *plan);
+
+#endif

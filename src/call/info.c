@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call/info.h"
+
+#include <string.h>
+
+#include "call/chunking.h"
+#include "backend/cuda_reach.h"
+#include "base/bytes.h"
+#include "base/try.h"
+#include "field/field.h"
+
+void floe_info_fill(floe_info *info, const floe_header *h, uint64_t stream_nbytes)
+{
+    *info = (floe_info){.format_version = h->version,
+                        .dtype = h->dtype,
+                        .rank = h->rank,
+                        .nchunks = floe_grid_nchunks(h),
+                        .codec = h->codec,
+                        .preset = h->preset,
+                        .mode = h->mode,
+                        .bound = h->bound,
+                        .abs_bound = h->abs_bound,
+                        .value_min = h->value_min,
+                        .value_max = h->value_max,
+                        .has_fill = h->has_fill,
+                        .fill_value = h->has_fill ? floe_value_of(h->dtype, h->fill_bits) : 0,
+                        .raw_nbytes = floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype),
+                        .stream_nbytes = stream_nbytes,
+                        .nattrs = h->nattrs};
+    memcpy(info->shape, h->shape, sizeof info->shape);
+    memcpy(info->chunk, h->chunk, sizeof info->chunk);
+}
+
+static floe_status host_check(const void *src, floe_error *err)
+{
+    FLOE_CHECK(err, floe_cuda_host_reaches(src), FLOE_ERR_ARGUMENT,
+               "the stream lies in device memory: its header is read on the host, bring its first bytes there");
+    return FLOE_OK;
+}
+
+floe_status floe_stream_info(const void *src, uint64_t nbytes, floe_info *info, floe_error *err)
+{
+    floe_header header;
+    FLOE_CHECK(err, info && (src || nbytes == 0), FLOE_ERR_ARGUMENT, "no stream, or nowhere to put what it says");
+    FLOE_TRY(host_check(src, err));
+    FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, err));
+    floe_info_fill(info, &header, nbytes);
+    return FLOE_OK;
+}
+
+/* Cuts between characters: bytes 10xxxxxx go on with a UTF-8 character. */
+static void text_out(char *text, size_t capacity, const char *from, size_t nbytes)
+{
+    if (!text || capacity == 0)
+        return;
+    size_t n = nbytes < capacity - 1 ? nbytes : capacity - 1;
+    while (n && n < nbytes && ((unsigned char)from[n] & 0xC0) == 0x80)
+        n--;
+    memcpy(text, from, n);
+    text[n] = '\0';
+}
+
+floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
+                             size_t value_capacity)
+{
+    const char *k, *v;
+    size_t k_nbytes, v_nbytes;
+    floe_header header;
+    FLOE_CHECK(NULL, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream");
+    FLOE_TRY(host_check(src, NULL));
+    FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, NULL));
+    FLOE_TRY(floe_header_attr(src, (size_t)nbytes, i, &k, &k_nbytes, &v, &v_nbytes, NULL));
+    text_out(key, key_capacity, k, k_nbytes);
+    text_out(value, value_capacity, v, v_nbytes);
+    return FLOE_OK;
+}

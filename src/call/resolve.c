@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call/resolve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "call/resolve_math.h"
+#include "call/text.h"
+#include "base/try.h"
+#include "codec/zfp/chunk/zfp_cells.h"
+#include "field/dtype_math.h"
+
+floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err)
+{
+    FLOE_CHECK(err, place == FLOE_HOST || !floe_dtype_is_integer(dtype), FLOE_ERR_UNSUPPORTED,
+               "values of %s are the CPU's work: bring them to host memory", floe_dtype_name(dtype));
+    return FLOE_OK;
+}
+
+/* What zfp cannot do. */
+static floe_status zfp_check(const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    if (params->codec != FLOE_CODEC_ZFP)
+        return FLOE_OK;
+    if (params->mode == FLOE_BOUND_RATE) {
+        floe_zfp_params unused;
+        return floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype), layout->rank, false, &unused, NULL,
+                                    err);
+    }
+    return FLOE_OK;
+}
+
+/* What makes no sense for integers. */
+static floe_status integers_check(const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    const floe_dtype dtype = layout->dtype;
+    char fill[FLOE_NUMBER_TEXT];
+    if (params->codec != FLOE_CODEC_ZFP) /* which has kernels for them */
+        FLOE_TRY(floe_place_check(dtype, layout->place, err));
+    if (!floe_dtype_is_integer(dtype))
+        return FLOE_OK;
+    FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
+               "pwrel is not for values of %s: abs, rel, psnr and lossless work", floe_dtype_name(dtype));
+    FLOE_CHECK(err,
+               params->fill != FLOE_FILL_VALUE ||
+                   floe_value_of(dtype, floe_value_bits(dtype, params->fill_value)) == params->fill_value,
+               FLOE_ERR_ARGUMENT, "the fill value %s is no value of %s", floe_number_format(params->fill_value, fill),
+               floe_dtype_name(dtype));
+    return FLOE_OK;
+}
+
+floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    FLOE_TRY(integers_check(layout, params, err));
+    FLOE_TRY(zfp_check(layout, params, err));
+    *header = (floe_header){.version = FLOE_FORMAT_VERSION,
+                            .dtype = layout->dtype,
+                            .rank = layout->rank,
+                            .codec = params->codec == FLOE_CODEC_AUTO ? FLOE_CODEC_LORENZO : params->codec,
+                            .preset = params->preset,
+                            .mode = params->mode,
+                            .bound = params->mode == FLOE_BOUND_LOSSLESS ? 0 : params->bound,
+                            .value_min = NAN,
+                            .value_max = NAN};
+    memcpy(header->shape, layout->shape, layout->rank * sizeof *header->shape);
+    return floe_chunking_choose(layout, params, header->chunk, err);
+}
+
+floe_codec_params floe_codec_params_of(const floe_header *h) { return floe_resolve_codec(h); }
+
+/* ---- range and fill ---------------------------------------------------------------------------------------------- */
+
+static floe_status scan(const floe_resolver *r, bool has_fill, uint64_t fill_bits, floe_range *range)
+{
+    uint64_t nchunks = floe_grid_nchunks(r->supply->header);
+    floe_range_init(range);
+    for (uint64_t i = 0; i < nchunks; i++) {
+        floe_field view;
+        FLOE_TRY(floe_supply_chunk(r->supply, i, &view, r->err));
+        floe_range_scan(r->cpu, &view, has_fill, fill_bits, range);
+        FLOE_TRY(floe_progress_add(r->progress, 0, r->err));
+    }
+    return FLOE_OK;
+}
+
+/* Looks for a fill value in data whose range without one is known; range becomes that of the rest. */
+static floe_status fill_detect(const floe_resolver *r, floe_header *h, floe_range *range)
+{
+    uint64_t candidates[2];
+    uint32_t ncandidates = 0;
+    if (!floe_fill_suspect(range, h->dtype, candidates, &ncandidates))
+        return FLOE_OK;
+    for (uint32_t i = 0; i < ncandidates && !h->has_fill; i++) {
+        floe_range rest;
+        FLOE_TRY(scan(r, true, candidates[i], &rest));
+        if (floe_fill_confirm(&rest, floe_value_of(h->dtype, candidates[i]))) {
+            h->has_fill = true;
+            h->fill_bits = candidates[i];
+            *range = rest;
+        }
+    }
+    return FLOE_OK;
+}
+
+static floe_status values_scan(const floe_resolver *r, floe_header *h, floe_range *range)
+{
+    bool needs_range = floe_resolve_needs_range(h->mode);
+    bool repeats = floe_supply_repeats(r->supply);
+    bool detects = r->params->fill == FLOE_FILL_AUTO && repeats;
+    floe_range_init(range);
+    if (!needs_range && !detects)
+        return FLOE_OK;
+    FLOE_CHECK(r->err, repeats, FLOE_ERR_UNSUPPORTED,
+               "%s needs the range of all values, so the source is read more than once, and this one cannot seek: "
+               "put it into a file first, or use abs, pwrel or lossless",
+               h->mode == FLOE_BOUND_REL ? "rel" : "psnr");
+    FLOE_TRY(scan(r, h->has_fill, h->fill_bits, range));
+    if (detects)
+        FLOE_TRY(fill_detect(r, h, range));
+    h->value_min = range->min;
+    h->value_max = range->max;
+    return FLOE_OK;
+}
+
+/* ---- the bound --------------------------------------------------------------------------------------------------- */
+
+floe_status floe_resolve(const floe_resolver *r, floe_header *h, floe_codec_params *codec)
+{
+    floe_range range;
+    h->has_fill = r->params->fill == FLOE_FILL_VALUE;
+    h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
+    FLOE_TRY(values_scan(r, h, &range));
+    floe_resolve_round_inward(h->dtype, &range);
+    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, &range);
+    if (h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(&range))
+        FLOE_TRY(floe_psnr_resolve(r, h, &range, &h->abs_bound));
+    *codec = floe_codec_params_of(h);
+    return FLOE_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From what the user asked for to what a codec can do: finds range and fill value, and turns rel and psnr into an
+ * absolute bound. */
+#ifndef FLOE_CALL_RESOLVE_H
+#define FLOE_CALL_RESOLVE_H
+
+#include "call/stream_io.h"
+#include "call/supply.h"
+#include "codec/codec.h"
+#include "field/field.h"
+
+typedef struct floe_resolver {
+    const floe_cpu *cpu;
+    const floe_params *params; /* checked */
+    floe_supply *supply;
+    floe_progress *progress;
+    floe_arena scratch; /* of the codec */
+    floe_error *err;
+    /* psnr, where the values lie elsewhere: the sum of squared errors that coding with these params would leave */
+    floe_status (*squared_error)(void *user, const floe_codec_params *params, double *sum);
+    void *user;
+} floe_resolver;
+
+/* UNSUPPORTED: integers in device memory. */
+floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err);
+
+/* The header as far as layout and params alone tell: all but abs_bound, range and fill. */
+floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err);
+
+/* Completes header (the one that the supply uses) and fills codec. Reads all values zero, one or several times. */
+floe_status floe_resolve(const floe_resolver *resolver, floe_header *header, floe_codec_params *codec);
+
+/* What decoding needs to ask the codec for sizes. */
+floe_codec_params floe_codec_params_of(const floe_header *header);
+
+/* The absolute bound for which 20 log10(range / RMSE) is at least header->bound and not much more; 0: none, be lossless.
+ * range has finite values, and not all the same. */
+floe_status floe_psnr_resolve(const floe_resolver *resolver, const floe_header *header, const floe_range *range,
+                              double *abs_bound);
+
+#endif

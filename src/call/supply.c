@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call/supply.h"
+
+#include "call/stream_io.h"
+#include "call/text.h"
+#include "base/bytes.h"
+#include "base/try.h"
+#include "field/field.h"
+
+floe_supply floe_supply_of_field(const floe_header *header, const floe_field *field)
+{
+    return (floe_supply){.header = header, .field = *field};
+}
+
+static uint64_t raw_nbytes(const floe_header *h)
+{
+    return floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype);
+}
+
+static floe_status size_mismatch(const floe_header *h, const char *has, uint64_t nbytes, floe_error *err)
+{
+    char shape[FLOE_SHAPE_TEXT];
+    return floe_fail(err, FLOE_ERR_ARGUMENT, "the source has %s%llu bytes, but %s of %s needs %llu", has,
+                     (unsigned long long)nbytes, floe_shape_format(h->rank, h->shape, shape), floe_dtype_name(h->dtype),
+                     (unsigned long long)raw_nbytes(h));
+}
+
+floe_status floe_supply_of_source(const floe_header *header, const floe_source *source, floe_supply *supply,
+                                  floe_error *err)
+{
+    *supply = (floe_supply){.header = header, .source = source};
+    if (source->nbytes_total != UINT64_MAX && source->nbytes_total != raw_nbytes(header))
+        return size_mismatch(header, "", source->nbytes_total, err);
+    return FLOE_OK;
+}
+
+void floe_supply_take(floe_supply *s, floe_arena *arena)
+{
+    floe_slab slab;
+    if (!s->source || floe_grid_nchunks(s->header) == 0)
+        return;
+    floe_slab_of(s->header, 0, &slab); /* none is larger than the first */
+    s->field = floe_field_of(NULL, s->header->dtype, s->header->rank, slab.extent);
+    s->field.data =
+        floe_arena_take(arena, floe_extent_nelems(s->header->rank, slab.extent), floe_dtype_size(s->header->dtype));
+    s->slab = (floe_slab){.nchunks = 0};
+}
+
+bool floe_supply_repeats(const floe_supply *s)
+{
+    floe_slab slab;
+    uint64_t nchunks = floe_grid_nchunks(s->header);
+    if (!s->source || s->source->seekable || nchunks == 0)
+        return true;
+    floe_slab_of(s->header, 0, &slab);
+    return slab.nchunks == nchunks; /* the only slab stays in the buffer */
+}
+
+static uint64_t slab_offset(const floe_header *h, const floe_slab *slab)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < h->rank; i++)
+        offset = offset * h->shape[i] + slab->lo[i];
+    return offset * floe_dtype_size(h->dtype);
+}
+
+static floe_status slab_load(floe_supply *s, uint64_t chunk, floe_error *err)
+{
+    const floe_header *h = s->header;
+    floe_slab slab;
+    floe_slab_of(h, chunk, &slab);
+    uint64_t nelems = floe_extent_nelems(h->rank, slab.extent), offset = slab_offset(h, &slab);
+    size_t nbytes = (size_t)(nelems * floe_dtype_size(h->dtype)), got;
+    s->slab.nchunks = 0;
+    FLOE_TRY(floe_source_read(s->source, offset, s->field.data, nbytes, &got, err));
+    if (got < nbytes)
+        return size_mismatch(h, "only ", offset + got, err);
+    floe_elements_swap(h->dtype, s->field.data, nelems);
+    floe_field resolved = floe_field_of(s->field.data, h->dtype, h->rank, slab.extent);
+    FLOE_TRY(floe_field_check(&resolved, false, &s->field, err));
+    s->slab = slab;
+    return FLOE_OK;
+}
+
+floe_status floe_supply_chunk(floe_supply *s, uint64_t chunk, floe_field *view, floe_error *err)
+{
+    uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    if (s->source && !floe_slab_holds(&s->slab, chunk))
+        FLOE_TRY(slab_load(s, chunk, err));
+    floe_grid_box(s->header, chunk, lo, extent);
+    for (uint32_t i = 0; i < s->header->rank; i++)
+        lo[i] -= s->source ? s->slab.lo[i] : 0;
+    *view = floe_field_box(&s->field, lo, extent);
+    return FLOE_OK;
+}
+
+floe_status floe_supply_end(floe_supply *s, floe_error *err)
+{
+    uint8_t more;
+    size_t got = 0;
+    if (s->source)
+        FLOE_TRY(floe_source_read(s->source, raw_nbytes(s->header), &more, 1, &got, err));
+    if (got)
+        return size_mismatch(s->header, "at least ", raw_nbytes(s->header) + 1, err);
+    return FLOE_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hands out the chunks of a field to be compressed, as views: of the caller's memory, or of a buffer that holds the
+ * present slab of a source. */
+#ifndef FLOE_CALL_SUPPLY_H
+#define FLOE_CALL_SUPPLY_H
+
+#include "call/chunking.h"
+#include "base/arena.h"
+
+typedef struct floe_supply {
+    const floe_header *header;
+    floe_field field;          /* memory: the whole field; source: the slab in the buffer */
+    const floe_source *source; /* NULL: memory */
+    floe_slab slab;            /* what the buffer holds; nchunks 0: nothing */
+} floe_supply;
+
+/* field is resolved and stays the caller's. */
+floe_supply floe_supply_of_field(const floe_header *header, const floe_field *field);
+
+/* Checks the source's size as far as it is known. */
+floe_status floe_supply_of_source(const floe_header *header, const floe_source *source, floe_supply *supply,
+                                  floe_error *err);
+/* The slab buffer; nothing for memory. */
+void floe_supply_take(floe_supply *supply, floe_arena *arena);
+
+/* Whether all chunks can be walked more than once. */
+bool floe_supply_repeats(const floe_supply *supply);
+
+/* The view is valid until the next call. */
+floe_status floe_supply_chunk(floe_supply *supply, uint64_t chunk, floe_field *view, floe_error *err);
+
+/* After the last chunk: the source must have no more. */
+floe_status floe_supply_end(floe_supply *supply, floe_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call/zfp/zfp_told.h"
+
+#include <string.h>
+
+#include "call/struct_copy.h"
+#include "call/text.h"
+#include "backend/cuda_reach.h"
+#include "base/hd.h"
+#include "base/try.h"
+
+typedef unsigned long long ull;
+
+/* ---- between the public structs and those of the stages ------------------------------------------------------------ */
+
+static floe_zfp_type type_of(floe_dtype dtype)
+{
+    switch (dtype) {
+    case FLOE_F32: return FLOE_ZFP_F32;
+    case FLOE_I32: return FLOE_ZFP_I32;
+    case FLOE_I64: return FLOE_ZFP_I64;
+    default: return FLOE_ZFP_F64;
+    }
+}
+
+static floe_dtype dtype_of(floe_zfp_type type)
+{
+    static const floe_dtype dtypes[] = {FLOE_F64, FLOE_I32, FLOE_I64, FLOE_F32, FLOE_F64};
+    return dtypes[type];
+}
+
+floe_zfp_stream floe_zfp_stream_of(const floe_zfp_array *array, const floe_zfp_params *params, uint32_t header_nbits)
+{
+    floe_zfp_stream s = {.size = sizeof s,
+                         .dtype = dtype_of(array->type),
+                         .rank = array->rank,
+                         .minbits = params->minbits,
+                         .maxbits = params->maxbits,
+                         .maxprec = params->maxprec,
+                         .minexp = params->minexp,
+                         .header_nbits = header_nbits};
+    memcpy(s.shape, array->shape, array->rank * sizeof *s.shape);
+    return s;
+}
+
+floe_zfp_array floe_zfp_array_of(const floe_field *f)
+{
+    floe_zfp_array a = {.data = f->data, .type = type_of(f->dtype), .rank = f->rank};
+    memcpy(a.shape, f->shape, sizeof a.shape);
+    memcpy(a.stride, f->stride, sizeof a.stride);
+    return a;
+}
+
+/* ---- what callers say ------------------------------------------------------------------------------------------------ */
+
+floe_status floe_zfp_told_check(const floe_zfp_stream *given, floe_zfp_told *told, floe_error *err)
+{
+    floe_zfp_stream *s = &told->stream;
+    uint64_t nelems;
+    *told = (floe_zfp_told){.stream = {.size = sizeof *s}};
+    FLOE_TRY(floe_struct_copy(s, sizeof *s, given, "floe_zfp_stream", err));
+    floe_field f = floe_field_of(NULL, s->dtype, s->rank, s->shape);
+    FLOE_CHECK(err, floe_field_nelems(&f, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
+               "the zfp stream's element type or shape is not valid");
+    FLOE_CHECK(err, nelems, FLOE_ERR_ARGUMENT, "zfp has no empty arrays");
+    int64_t stride = 1;
+    for (uint32_t i = f.rank; i-- > 0; stride *= (int64_t)f.shape[i])
+        f.stride[i] = stride;
+    told->array = floe_zfp_array_of(&f);
+    told->params = (floe_zfp_params){s->minbits, s->maxbits, s->maxprec, s->minexp};
+    FLOE_TRY(floe_zfp_params_check(&told->params, told->array.type, err));
+    FLOE_CHECK(err,
+               s->header_nbits == 0 || s->header_nbits == FLOE_ZFP_HEADER_SHORT ||
+                   s->header_nbits == FLOE_ZFP_HEADER_LONG,
+               FLOE_ERR_ARGUMENT, "a zfp header has %d or %d bits, not %u", (int)FLOE_ZFP_HEADER_SHORT,
+               (int)FLOE_ZFP_HEADER_LONG, s->header_nbits);
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_field_matches(const floe_field *f, const floe_zfp_told *told, floe_error *err)
+{
+    const floe_zfp_stream *s = &told->stream;
+    char has[FLOE_SHAPE_TEXT], is[FLOE_SHAPE_TEXT];
+    FLOE_CHECK(
+        err, f->dtype == s->dtype && f->rank == s->rank && memcmp(f->shape, s->shape, f->rank * sizeof *f->shape) == 0,
+        FLOE_ERR_ARGUMENT, "the zfp stream is of %s of %s, the field is %s of %s",
+        floe_shape_format(s->rank, s->shape, is), floe_dtype_name(s->dtype), floe_shape_format(f->rank, f->shape, has),
+        floe_dtype_name(f->dtype));
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_header_make(floe_zfp_told *told, uint8_t header[FLOE_ZFP_HEADER_NBYTES], floe_error *err)
+{
+    uint32_t nbits;
+    if (told->stream.header_nbits == 0)
+        return FLOE_OK;
+    FLOE_TRY(floe_zfp_header_write(&told->array, &told->params, header, &nbits, err));
+    FLOE_CHECK(err, nbits == told->stream.header_nbits, FLOE_ERR_ARGUMENT,
+               "the header of this stream has %u bits, not %u", nbits, told->stream.header_nbits);
+    return floe_zfp_header_read(header, FLOE_ZFP_HEADER_NBYTES, &told->array, &told->params, &nbits, err);
+}
+
+floe_status floe_zfp_index_check(const floe_zfp_index *given, floe_zfp_index *index, floe_error *err)
+{
+    *index = (floe_zfp_index){.size = sizeof *index};
+    FLOE_TRY(floe_struct_copy(index, sizeof *index, given, "floe_zfp_index", err));
+    FLOE_CHECK(err, index->data, FLOE_ERR_ARGUMENT, "the index has no memory");
+    return FLOE_OK;
+}
+
+/* ---- what streams and indexes say ------------------------------------------------------------------------------------ */
+
+floe_status floe_zfp_blocks_fit(const floe_zfp_array *array, uint64_t nbytes, floe_error *err)
+{
+    FLOE_CHECK(err, floe_zfp_nblocks(array->rank, array->shape) <= 8 * floe_min64(nbytes, UINT64_MAX / 8),
+               FLOE_ERR_FORMAT, "the zfp stream of %llu bytes is too short for its shape", (ull)nbytes);
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_recognize(const void *src, uint64_t nbytes, floe_zfp_stream *stream, floe_error *err)
+{
+    floe_zfp_array array;
+    floe_zfp_params params;
+    uint32_t header_nbits;
+    FLOE_CHECK(err, stream && (src || nbytes == 0), FLOE_ERR_ARGUMENT, "no stream, or nowhere to put what it says");
+    FLOE_CHECK(err, floe_cuda_host_reaches(src), FLOE_ERR_ARGUMENT,
+               "the zfp stream lies in device memory: its header is read on the host, bring its first bytes there");
+    FLOE_TRY(floe_zfp_header_read(src, nbytes, &array, &params, &header_nbits, err));
+    FLOE_TRY(floe_zfp_blocks_fit(&array, nbytes, err));
+    *stream = floe_zfp_stream_of(&array, &params, header_nbits);
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_told_resolve(const void *head, uint64_t nbytes, const floe_zfp_stream *given, floe_zfp_told *told,
+                                  floe_error *err)
+{
+    const floe_zfp_stream *s = &told->stream;
+    floe_zfp_stream read;
+    FLOE_CHECK(err, head || nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
+    if (given)
+        FLOE_TRY(floe_zfp_told_check(given, told, err));
+    if (given && s->header_nbits == 0)
+        return FLOE_OK;
+    FLOE_TRY(floe_zfp_recognize(head, nbytes, &read, err));
+    FLOE_CHECK(err,
+               !given || (read.dtype == s->dtype && read.rank == s->rank &&
+                          memcmp(read.shape, s->shape, read.rank * sizeof *read.shape) == 0),
+               FLOE_ERR_ARGUMENT, "the zfp stream's header says another element type or shape");
+    return floe_zfp_told_check(&read, told, err);
+}
+
+floe_status floe_zfp_index_agrees(const floe_zfpx *file, const floe_zfp_stream *stream, floe_error *err)
+{
+    const floe_zfp_params *p = &file->params;
+    const bool same_params = p->minbits == stream->minbits && p->maxbits == stream->maxbits &&
+                             p->maxprec == stream->maxprec && p->minexp == stream->minexp;
+    const floe_zfp_array *a = &file->array;
+    const bool same_array = dtype_of(a->type) == stream->dtype && a->rank == stream->rank &&
+                            memcmp(a->shape, stream->shape, a->rank * sizeof *a->shape) == 0;
+    FLOE_CHECK(err, same_params && same_array && file->index.begin == stream->header_nbits, FLOE_ERR_FORMAT,
+               "the index is that of a stream of another element type, shape, mode or header");
+    return FLOE_OK;
+}
+
+bool floe_zfp_has_fixed_rate(const floe_zfp_params *p)
+{
+    return p->minbits == p->maxbits && p->minexp >= FLOE_ZFP_MIN_EXP;
+}

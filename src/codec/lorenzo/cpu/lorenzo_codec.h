@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codec lorenzo on a chunk; the contract of each function is in codec.h. */
+#ifndef FLOE_CODEC_LORENZO_CPU_LORENZO_CODEC_H
+#define FLOE_CODEC_LORENZO_CPU_LORENZO_CODEC_H
+
+#include "codec/codec.h"
+
+uint64_t floe_lorenzo_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+size_t floe_lorenzo_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                              const uint64_t *extent);
+uint64_t floe_lorenzo_least(uint32_t rank, const uint64_t *extent);
+size_t floe_lorenzo_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+floe_status floe_lorenzo_compress(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
+                                  floe_arena *scratch, void *dst, uint64_t capacity, uint64_t *nbytes,
+                                  floe_chunk_stats *stats, floe_error *err);
+floe_status floe_lorenzo_decompress(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
+                                    const void *src, uint64_t nbytes, const uint64_t *lo, const uint64_t *hi,
+                                    const floe_field *out, floe_arena *scratch, floe_error *err);
+floe_status floe_lorenzo_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
+                                       floe_arena *scratch, double *sum, floe_error *err);
+
+#endif

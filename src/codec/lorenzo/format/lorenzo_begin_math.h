@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is decided of a chunk before (and after a first attempt at) coding it, once, for both compilers. */
+#ifndef FLOE_CODEC_LORENZO_FORMAT_LORENZO_BEGIN_MATH_H
+#define FLOE_CODEC_LORENZO_FORMAT_LORENZO_BEGIN_MATH_H
+
+#include "base/hd.h"
+#include "stage/quantizer/quantizer.h"
+#include "stage/tile/view.h"
+
+/* ---- quantizer ------------------------------------------------------------------------------------------------------- */
+
+/* With more than a quarter of the cells stored as literals a chunk is coded bit for bit instead, which then costs less. */
+FLOE_HD bool floe_lorenzo_keeps_too_little(uint64_t nliterals, uint64_t ncells) { return nliterals > ncells / 4; }
+/* Only of these kinds a chunk has literals to speak of. */
+FLOE_HD bool floe_lorenzo_is_judged(floe_quantizer_kind kind)
+{
+    return kind == FLOE_QUANTIZER_LINEAR || kind == FLOE_QUANTIZER_LOG;
+}
+
+/* Lossless: the most values that a table may have. It pays when each of them comes back often enough. */
+FLOE_HD uint32_t floe_lorenzo_table_most(uint64_t ncells)
+{
+    enum { REPEATS = 8 };
+    return (uint32_t)floe_min64(FLOE_TABLE_MAX, ncells / REPEATS);
+}
+
+/* ---- view ------------------------------------------------------------------------------------------------------------ */
+
+/* Strides by view axis from those by the chunk's axes. */
+FLOE_HD void floe_lorenzo_strides(const floe_view *view, const int64_t *chunk_stride, int64_t stride[FLOE_VIEW_AXES])
+{
+    for (int a = 0; a < FLOE_VIEW_AXES; a++)
+        stride[a] = view->axis[a] < 0 ? (a == FLOE_VIEW_X) : chunk_stride[view->axis[a]];
+}
+
+/* Four axes: which is the slow one of the tiles? A sample votes: along which of the two axes are neighbours closer? The
+ * cells of the sample come from a linear congruential generator, an axis a step. */
+enum { FLOE_SAMPLE_CELLS = 4096, FLOE_SAMPLE_AXES = 4 };
+#define FLOE_SAMPLE_FACTOR  6364136223846793005u
+#define FLOE_SAMPLE_SUMMAND 1442695040888963407u
+#define FLOE_SAMPLE_SEED    1u
+
+typedef struct floe_sample {
+    uint64_t last[FLOE_SAMPLE_AXES]; /* choices along each axis of the chunk: cells that have both neighbours */
+    int64_t stride[FLOE_SAMPLE_AXES];
+    int64_t along_batch, along_slow; /* to the neighbours */
+} floe_sample;
+
+/* view: the one without swap. */
+FLOE_HD void floe_sample_of(const floe_view *view, const uint64_t *chunk_shape, const int64_t *chunk_stride,
+                            floe_sample *sample)
+{
+    const int batch = view->axis[FLOE_VIEW_BATCH], slow = view->axis[FLOE_VIEW_Z];
+    for (int a = 0; a < FLOE_SAMPLE_AXES; a++) {
+        sample->last[a] = chunk_shape[a] - (a == batch || a == slow);
+        sample->stride[a] = chunk_stride[a];
+    }
+    sample->along_batch = chunk_stride[batch];
+    sample->along_slow = chunk_stride[slow];
+}
+
+/* v % n for v below 2^31: division of 32 bits is much cheaper. */
+FLOE_HD uint32_t floe_sample_choice(uint32_t v, uint64_t n) { return n > UINT32_MAX ? v : v % (uint32_t)n; }
+
+/* The cell that follows in the sample, as an offset in elements. */
+FLOE_HD int64_t floe_sample_next(const floe_sample *sample, uint64_t *state)
+{
+    int64_t offset = 0;
+    for (int a = 0; a < FLOE_SAMPLE_AXES; a++) {
+        *state = *state * FLOE_SAMPLE_FACTOR + FLOE_SAMPLE_SUMMAND;
+        offset += (int64_t)floe_sample_choice((uint32_t)(*state >> 33), sample->last[a]) * sample->stride[a];
+    }
+    return offset;
+}
+
+/* The state that ncells cells later is there. */
+FLOE_HD uint64_t floe_sample_skip(uint64_t state, uint32_t ncells)
+{
+    uint64_t factor = FLOE_SAMPLE_FACTOR, summand = FLOE_SAMPLE_SUMMAND;
+    for (uint32_t n = ncells * FLOE_SAMPLE_AXES; n != 0; n /= 2) {
+        if (n % 2)
+            state = state * factor + summand;
+        summand = summand * factor + summand; /* twice the step */
+        factor = factor * factor;
+    }
+    return state;
+}
+
+/* 1: closer along batch, -1: closer along slow. */
+FLOE_HD int floe_sample_vote(double here, double next_batch, double next_slow)
+{
+    double along_batch = next_batch - here, along_slow = next_slow - here;
+    along_batch = along_batch < 0 ? -along_batch : along_batch;
+    along_slow = along_slow < 0 ? -along_slow : along_slow;
+    return (along_batch < along_slow) - (along_slow < along_batch);
+}
+
+#endif

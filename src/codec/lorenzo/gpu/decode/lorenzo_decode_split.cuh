@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decoding a tile the short way by a block, a run of steps a warp: for fields of so few tiles that the latency of one warp that
+ * walks through all steps would be all there is. A warp finds its words by what the steps before say of their widths, and
+ * sums its residuals up as if there was no plane before. Then all tell each other their last planes in shared memory: what
+ * the planes before come to is a few sums, and what follows stays inside a plane. Rank 2 and 3, encoder pack.
+ */
+#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_SPLIT_CUH
+#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_SPLIT_CUH
+
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_any.cuh"
+
+namespace
+{
+
+enum {
+    SPLIT_WARPS = 4,
+    SPLIT_THREADS = SPLIT_WARPS * FLOE_WARP,
+    RUN_STEPS = FLOE_TILE_STEPS / SPLIT_WARPS, /* of a warp */
+    LONG_WORDS = 2304,                         /* of a stage for the long way, one a warp: a step of f64, and some */
+    SPLIT_WORDS = SPLIT_WARPS * LONG_WORDS,
+    STEP_DAMAGED = 255 /* for the width of its widest group */
+};
+static_assert(FLOE_PACK_STEP_WORDS + WINDOW_MARGIN + 4 <= LONG_WORDS, "a step at least");
+static_assert(RUN_STEPS == 2, "one is at hand while the other is summed up");
+
+struct alignas(16) narrow4 {
+    narrow v[4];
+};
+
+/* What the warps of a tile tell one another; shared memory. */
+template <int RANK> struct split_sums {
+    narrow4 last[SPLIT_WARPS][shape<RANK>::PLANE / 4][FLOE_WARP]; /* p of the run's last plane, from 0 on */
+    narrow corner[SPLIT_WARPS];                                   /* what the run adds to it */
+    uint32_t flats[SPLIT_WARPS];                                  /* groups that are flat in some step of it */
+    uint32_t most[FLOE_TILE_STEPS];                               /* of the groups of a step */
+};
+
+/* Behind the words of a tile. Tiles with more words take the long way: they are hardly compressed. */
+template <int RANK> FLOE_DEV split_sums<RANK> *split_sums_at(uint32_t *stage)
+{
+    static_assert(sizeof(split_sums<RANK>) % 16 == 0, "stands at the end");
+    return (split_sums<RANK> *)(stage + SPLIT_WORDS - sizeof(split_sums<RANK>) / 4);
+}
+template <int RANK> FLOE_DEV bool split_has_room(uint32_t entry)
+{
+    enum { ROOM = SPLIT_WORDS - sizeof(split_sums<RANK>) / 4 - WINDOW_MARGIN };
+    return (entry & FLOE_TILE_NWORDS_MASK) <= ROOM;
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------------------- */
+
+/* A step of it: its residuals, which become p. */
+struct split_step {
+    narrow v[GROUP];
+    bool flat; /* this lane's group, here or in a step of the run before: no plane before the run adds to it */
+};
+
+/* Residuals of step s, where they fit the numbers; the source stands there. False: damaged. */
+template <int RANK, bool WHOLE>
+FLOE_DEV bool split_residuals(const target &t, uint32_t s, pack_source &source, step_head &h, narrow v[GROUP])
+{
+    if (!source_step<WHOLE>(source, s, WHOLE || group_cells<RANK>(t.in, s) != 0, h))
+        return false;
+    if (s + 1 == t.nsteps && words_left(source.w) != h.total)
+        return false;
+    if (h.most <= number<narrow>::MOST)
+        source_residuals(source, s, h, v);
+    else
+        source.w.at += h.total;
+    return true;
+}
+
+/* The source to step s. False: damaged. */
+template <int RANK, bool WHOLE> FLOE_DEV bool split_skip(const target &t, uint32_t s, pack_source &source)
+{
+    bool ok = true;
+#pragma unroll 1
+    for (uint32_t i = 0; ok && i < s; i++)
+        ok = source_skip<WHOLE>(source, i, WHOLE || group_cells<RANK>(t.in, i) != 0);
+    return ok;
+}
+
+/* This warp's steps, as far as they are wanted, summed up along z from 0 on; corner: what they add to it. */
+template <int RANK, bool WHOLE>
+FLOE_DEV void split_run(const target &t, pack_source &source, split_sums<RANK> *sums, walk<RANK, narrow> &w,
+                        split_step &first, split_step &second, narrow *corner)
+{
+    const uint32_t begin = threadIdx.x / FLOE_WARP * RUN_STEPS, end = min(begin + RUN_STEPS, t.steps_wanted);
+    bool ok = begin < end && split_skip<RANK, WHOLE>(t, begin, source);
+#pragma unroll
+    for (int k = 0; k < GROUP; k++)
+        second.v[k] = 0;
+    second.flat = false;
+    *corner = 0;
+#pragma unroll 1
+    for (uint32_t s = begin; s < end; s++) {
+        step_head h = {};
+        first = second;
+        ok = ok && split_residuals<RANK, WHOLE>(t, s, source, h, second.v);
+        sum_along_z<RANK>(w, h.flat, second.v);
+        second.flat = first.flat || h.flat;
+#pragma unroll
+        for (int k = 0; k < GROUP; k += shape<RANK>::PLANE) /* lane 0 has residuals there still */
+            *corner = add(*corner, second.v[k]);
+        if (floe_lane() == 0)
+            sums->most[s] = ok ? h.most : (uint32_t)STEP_DAMAGED;
+    }
+    if (end == begin + 1) /* a run of one */
+        first = second;
+}
+
+/* The run's last plane, for the steps behind it. */
+template <int RANK>
+FLOE_DEV void split_tell(split_sums<RANK> *sums, const walk<RANK, narrow> &w, bool flat, narrow corner)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane(), flats = __ballot_sync(FLOE_ALL_LANES, flat);
+#pragma unroll
+    for (int k = 0; k < shape<RANK>::PLANE; k += 4) {
+        const narrow4 part = {{w.before[k], w.before[k + 1], w.before[k + 2], w.before[k + 3]}};
+        sums->last[warp][k / 4][lane] = part;
+    }
+    if (lane == 0) {
+        sums->corner[warp] = corner;
+        sums->flats[warp] = flats;
+    }
+}
+
+/* What this warp's run starts from, by what those before have told. */
+template <int RANK> FLOE_DEV void split_start(const split_sums<RANK> *sums, walk<RANK, narrow> &w)
+{
+    enum { PLANE = shape<RANK>::PLANE };
+    const uint32_t lane = floe_lane();
+    narrow corner = w.base;
+#pragma unroll
+    for (int k = 0; k < PLANE; k++)
+        w.before[k] = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < threadIdx.x / FLOE_WARP; i++) {
+        const narrow keep = sums->flats[i] >> lane & 1 ? (narrow)0 : (narrow)1;
+#pragma unroll
+        for (int k = 0; k < PLANE; k += 4) {
+            const narrow4 part = sums->last[i][k / 4][lane];
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                w.before[k + j] = add_product(w.before[k + j], keep, part.v[j]);
+        }
+        corner = add(corner, sums->corner[i]);
+    }
+    w.corner = lane == 0 ? corner : (narrow)0;
+}
+
+/* What the steps that are wanted come to together, a lane each; all warps find the same. */
+template <int RANK>
+FLOE_DEV outcome split_outcome(const target &t, uint32_t mode, floe_int base, const split_sums<RANK> *sums)
+{
+    const uint32_t lane = floe_lane(), most = lane < t.steps_wanted ? sums->most[lane] : 0;
+    float sum = lane < t.steps_wanted ? bound_of_step<RANK>(min(most, (uint32_t)WIDEST)) : 0;
+    sums_bound bound;
+#pragma unroll
+    for (int d = FLOE_TILE_STEPS / 2; d > 0; d /= 2)
+        sum += __shfl_xor_sync(FLOE_ALL_LANES, sum, d, FLOE_TILE_STEPS);
+    sum = __shfl_sync(FLOE_ALL_LANES, sum, 0);
+    bound_begin(bound, base);
+    bound.p += sum;
+    bound.corner += sum;
+    if (__any_sync(FLOE_ALL_LANES, most == STEP_DAMAGED))
+        return TILE_BAD;
+    return __all_sync(FLOE_ALL_LANES, most <= number<narrow>::MOST) && bound_fits<RANK, narrow>(bound, mode)
+               ? TILE_DONE
+               : TILE_UNFIT;
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+/* The steps of a coded tile, all of whose words stand in the stage. The whole block, which gets the same outcome. */
+template <int RANK, bool WHOLE>
+FLOE_DEV outcome decode_split(const target &t, uint32_t mode, floe_int base, floe_real step, pack_source &source,
+                              split_sums<RANK> *sums)
+{
+    const uint32_t begin = threadIdx.x / FLOE_WARP * RUN_STEPS, end = min(begin + RUN_STEPS, t.steps_wanted);
+    walk<RANK, narrow> w;
+    split_step here, next;
+    narrow corner;
+    walk_begin<RANK, narrow>(w, (narrow)base);
+    split_run<RANK, WHOLE>(t, source, sums, w, here, next, &corner);
+    split_tell<RANK>(sums, w, next.flat, corner);
+    __syncthreads();
+    const outcome result = split_outcome<RANK>(t, mode, base, sums);
+    if (result != TILE_DONE)
+        return result;
+    split_start<RANK>(sums, w);
+#pragma unroll 1
+    for (uint32_t s = begin; s < end; s++) {
+        floe_real v[GROUP];
+        carry_along_z<RANK>(w, here.flat, here.v);
+        sum_planes<RANK>(w, mode, here.v);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            v[k] = value_of(here.v[k], step);
+        store_step<RANK, WHOLE>(t, s, v, (uint4 *)NULL);
+        here = next;
+    }
+    return result;
+}
+
+/* Tiles that are cut off, or not aligned. By value: where the addresses go, nothing stays in registers. */
+template <int RANK>
+static __device__ __noinline__ outcome decode_split_cut(target t, uint32_t mode, floe_int base, floe_real step,
+                                                        pack_source source, split_sums<RANK> *sums)
+{
+    return decode_split<RANK, false>(t, mode, base, step, source, sums);
+}
+
+/* A tile of entry_is_fast and split_has_room, whose words stand in the stage. The whole block. */
+template <int RANK>
+FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real step, word_window window, uint32_t *stage)
+{
+    const uint32_t mode = entry >> FLOE_TILE_MODE_SHIFT & 3;
+    const floe_int base = (floe_int)word_value(stage + window.at);
+    pack_source source;
+    source.w = window;
+    source.w.at += BASE_WORDS;
+    if (!source_open(source, t.nsteps))
+        return TILE_BAD;
+    return t.whole ? decode_split<RANK, true>(t, mode, base, step, source, split_sums_at<RANK>(stage))
+                   : decode_split_cut<RANK>(t, mode, base, step, source, split_sums_at<RANK>(stage));
+}
+
+} // namespace
+
+#endif

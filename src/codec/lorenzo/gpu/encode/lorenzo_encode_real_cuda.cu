@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels that encode tiles of one element type: to their places (fast), or as drafts with their histograms (balanced).
+ * lorenzo_encode_halves.cuh, lorenzo_encode_fast.cuh and lorenzo_encode_holes.cuh take the tiles that they can,
+ * lorenzo_encode_any.cuh the others. */
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_real.h"
+
+#include <type_traits>
+
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_holes.cuh"
+#if FLOE_REAL_BITS == 32
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_halves.cuh"
+#endif
+#include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
+
+namespace
+{
+
+enum {
+    /* Warps of 128 registers (f64: 255) fill the 65536 of a multiprocessor. */
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
+    /* A multiprocessor has 228 KiB of shared memory, of which each block costs 1 KiB: 14.2 KiB a warp (f64: 28.2). Less the
+     * step to come and the block's own variables that is a little over 2272 words (f64: 4872), two halves: tiles at a
+     * ratio of 7. */
+    HALF_WORDS = FLOE_REAL_BITS == 32 ? 1136 : 2436,
+    STAGE_WORDS = 2 * HALF_WORDS,
+    SHARED_NBYTES = FLOE_PLACE_WARPS * (LOOSE_WORDS + STAGE_WORDS) * 4,
+    DRAFT_SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
+    DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * LOOSE_WORDS * 4
+};
+
+/* ---- what the tiles of a chunk have met ---------------------------------------------------------------------------- */
+
+/* Of a warp's values, since the chunk began; shared memory. Patterns of doubles. */
+struct met {
+    uint32_t chunk;
+    uint64_t error, pw_error;
+};
+
+template <class Real> FLOE_DEV void met_add(uint64_t &largest, Real v)
+{
+    const uint64_t bits = floe_bits_f64(largest_of_warp(v));
+    if (floe_lane() == 0 && bits > largest)
+        largest = bits;
+}
+
+FLOE_DEV void met_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, const met &m)
+{
+    if (floe_lane() != 0 || m.chunk >= call.grid.nchunks)
+        return;
+    floe_dev_gathered *g = &call.chunks[m.chunk].gathered[attempt];
+    if (m.error)
+        atomicMax(&g->max_error_bits, (unsigned long long)m.error);
+    if (m.pw_error)
+        atomicMax(&g->max_pw_error_bits, (unsigned long long)m.pw_error);
+}
+
+FLOE_DEV void met_begin(met &m, uint32_t chunk)
+{
+    if (floe_lane() != 0)
+        return;
+    m.chunk = chunk;
+    m.error = m.pw_error = 0;
+}
+
+/* Lane 0 alone knows what lies there. */
+FLOE_DEV void met_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, met &m)
+{
+    if (floe_lane() != 0 || m.chunk == chunk)
+        return;
+    met_flush(call, attempt, m);
+    met_begin(m, chunk);
+}
+
+/* ---- tiles --------------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
+{
+    return call.spill + (uint64_t)(blockIdx.x * FLOE_PLACE_WARPS + threadIdx.x / FLOE_WARP) * SPILL_WORDS;
+}
+/* Where it takes the long way: SCRATCH_WORDS behind its two halves. */
+FLOE_DEV uint32_t *scratch_of_warp(const floe_lorenzo_encode_call &call) { return spill_of_warp(call) + 2 * RAW_WORDS; }
+
+/* What a warp encodes with. */
+struct workplace {
+    uint32_t *buffer; /* shared memory: a step */
+    fast_work *work;  /* shared memory: the tile */
+};
+
+/* The first step of a tile that takes the short way, to the buffer. */
+template <int RANK, bool ONCE> FLOE_DEV void fetch_first(const workplace &at)
+{
+    if (read_anew(at.work->tile.whole))
+        fetch_next<RANK, true, ONCE>(at.work->tile, 0, at.buffer);
+    else
+        fetch_next<RANK, false, ONCE>(at.work->tile, 0, at.buffer);
+}
+
+/* A tile that the short way has not taken; also tallies exceptions. holes: there may be some. */
+template <int RANK, bool DRAFT>
+FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile,
+                          bool holes, const workplace &at, sink out, met &m)
+{
+    tallies t;
+    made r;
+    bool done = false;
+    if (holes) {
+        const floe_uint pattern = (floe_uint)chunk->quantizer.palette[0];
+        fetch_next<RANK, false, false>(at.work->tile, 0, at.buffer);
+        done = encode_holes<RANK, DRAFT>(at.work, pattern, out, at.buffer, t, r);
+    }
+    if (!done)
+        r = encode_any(chunk, tile, DRAFT, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
+    met_add(m.error, t.error);
+    met_add(m.pw_error, t.pw_error);
+    if (floe_lane() == 0 && t.count) {
+        atomicAdd(&chunk->gathered[attempt].nexceptions, (unsigned long long)t.count);
+        atomicAdd(&chunk->gathered[attempt].nliterals, (unsigned long long)t.nliterals);
+        __threadfence(); /* before the tile's size is told, see floe_place_judge */
+    }
+    return r;
+}
+
+/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path
+ * keeps nothing for it. The first step is on its way. */
+template <class T, int RANK, bool BY_SUM>
+static __device__ __noinline__ fast_result encode_cut_seldom(workplace at, sink out, uint32_t lead, checks &c)
+{
+    checks own; /* in registers, as are what came by value: what is referred to would be loaded anew after each store */
+    fast_result r;
+#if FLOE_REAL_BITS == 32
+    if constexpr (std::is_same<T, float>::value)
+        r = encode_small<RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
+    else
+#endif
+        r = encode_fast<T, RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
+    c = own;
+    return r;
+}
+
+/* What a call refers to lies in memory: a copy does, so that the common path keeps its own in registers. */
+template <class T, int RANK, bool BY_SUM>
+FLOE_DEV fast_result encode_cut(const workplace &at, const sink &out, uint32_t lead, checks &c)
+{
+    checks of_call;
+    const fast_result r = encode_cut_seldom<T, RANK, BY_SUM>(at, out, lead, of_call);
+    c = of_call;
+    return r;
+}
+
+/* A whole tile, the first step of which is on its way. */
+template <int RANK, class Draft>
+FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c, const Draft &draft)
+{
+#if FLOE_REAL_BITS == 32
+    return encode_small<RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+#else
+    return encode_fast<floe_real, RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+#endif
+}
+
+/* How a tile was encoded. */
+enum way { WAY_LONG, WAY_HOLES, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one of symbols */
+
+/* Encodes a tile the short way, its first step being on its way. LONG when it cannot, HOLES when there may be exceptions:
+ * nothing that it left counts. */
+template <int RANK, class Draft>
+FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Draft &draft, made &r)
+{
+    enum { DRAFT = Draft::DRAFTS };
+    if (!read_anew(at.work->tile.fit))
+        return WAY_LONG;
+    const uint32_t lead = DRAFT ? 1 : 0;
+    way taken = WAY_CUT;
+    checks c;
+    fast_result f;
+    if (read_anew(at.work->tile.whole)) {
+        taken = WAY_WHOLE;
+        f = encode_whole<RANK>(at, out, lead, c, draft);
+    } else {
+        f = encode_cut<floe_real, RANK, DRAFT>(at, out, lead, c);
+    }
+#if FLOE_REAL_BITS == 32
+    if (f.inexact) {
+        taken = WAY_CUT;
+        floe_copy_async_wait(); /* of the buffer */
+        __syncwarp();           /* other lanes write the same words again */
+        fetch_next<RANK, false, !DRAFT>(at.work->tile, 0, at.buffer);
+        f = encode_cut<floe_int, RANK, DRAFT>(at, out, lead, c);
+    }
+#endif
+    if (f.unfit || f.inexact) {
+        floe_copy_async_wait(); /* of the buffer */
+        __syncwarp();
+        return f.unfit ? WAY_HOLES : WAY_LONG;
+    }
+    met_add(m.error, c.error);
+    r = made_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
+    return taken;
+}
+
+/* ---- to their places ----------------------------------------------------------------------------------------------- */
+
+template <int RANK> struct tile_maker {
+    const floe_lorenzo_encode_call &call;
+    uint32_t attempt;
+    workplace at;
+    met &m;
+
+    __device__ __forceinline__ void fetch(const floe_place_tile &p) const
+    {
+        if (begin_work<RANK>(call.chunks + p.chunk, p.tile, at.work))
+            fetch_first<RANK, true>(at);
+    }
+
+    __device__ __forceinline__ void make(floe_place_tile &p)
+    {
+        const sink out = {p.words, p.spill, p.half_words, p.spill_words};
+        floe_dev_chunk *chunk = call.chunks + p.chunk;
+        made r;
+        met_chunk(call, attempt, p.chunk, m);
+        __syncwarp(); /* the stage is about to be written */
+        const way taken = encode_short<RANK>(at, out, m, no_draft(), r);
+        if (taken == WAY_LONG || taken == WAY_HOLES)
+            r = encode_long<RANK, false>(call, chunk, attempt, p.tile, taken == WAY_HOLES, at, out, m);
+        p.entry = r.entry;
+        p.nwords = r.nwords;
+        p.raw = r.raw;
+    }
+
+    __device__ __forceinline__ void raw(const floe_place_tile &p, uint32_t *dst) const
+    {
+        write_raw(call.chunks + p.chunk, p.tile, dst, floe_lane(), FLOE_WARP);
+    }
+};
+
+/* Whether this launch has something to do; the whole block. */
+FLOE_DEV bool is_wanted(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t *shared)
+{
+    if (threadIdx.x == 0) {
+        const uint32_t status = *call.status, retry = *call.retry; /* at once */
+        *shared = status == 0 && (attempt == 0 || retry != 0);
+    }
+    __syncthreads();
+    const bool wanted = *shared != 0;
+    __syncthreads();
+    return wanted;
+}
+
+/* A warp owns a tile of a batch, a thread a group of each step. */
+template <int RANK>
+__global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
+{
+    if (attempt == 0)
+        floe_dev_begin();
+    else
+        floe_dev_begin_then_launch(); /* who comes next need not wait for this one if there is nothing to do */
+    FLOE_DYNAMIC_SHARED(uint32_t, stages);
+    __shared__ floe_place_shared sh;
+    __shared__ fast_work works[FLOE_PLACE_WARPS];
+    __shared__ met mets[FLOE_PLACE_WARPS];
+    if (!is_wanted(call, attempt, &sh.warp[0].next))
+        return;
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * LOOSE_WORDS + warp * STAGE_WORDS;
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * LOOSE_WORDS, works + warp}, mets[warp]};
+    met_begin(maker.m, FLOE_PLACE_NONE);
+    floe_place_run<1>(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
+    met_flush(call, attempt, maker.m);
+}
+
+/* ---- drafts -------------------------------------------------------------------------------------------------------- */
+
+/* Shared memory of a warp that makes drafts, besides the step: works of this tile and of the next one. */
+struct drafter {
+    fast_work works[2];
+    met m;
+};
+
+static_assert(1 + BASE_WORDS + FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_VALUES / 32 * number<floe_real>::KEPT_BITS <=
+                  DRAFT_SLOT_WORDS,
+              "a slot has room for all symbols of a tile that the short way takes");
+static_assert((int)DRAFT_SLOT_WORDS < (int)FLOE_TILE_DRAFT_WORDS(RAW_WORDS), "such a tile does not become raw");
+
+/* The draft of a tile to its slot, as floe_tile_encode leaves it or with symbols. */
+template <int RANK>
+FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t slot, const workplace &at,
+                         met &m)
+{
+    const uint32_t c = slot / call.grid.slots, tile = slot % call.grid.slots;
+    floe_dev_chunk *chunk = call.chunks + c;
+    uint32_t *words = call.drafts + (uint64_t)slot * DRAFT_SLOT_WORDS;
+    const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
+    made r;
+    met_chunk(call, attempt, c, m);
+    const way taken = encode_short<RANK>(at, out, m, draft_symbols(), r);
+    if (taken == WAY_LONG || taken == WAY_HOLES)
+        r = encode_long<RANK, true>(call, chunk, attempt, tile, taken == WAY_HOLES, at, out, m);
+    __syncwarp(); /* raw words go over what others wrote */
+    if (r.raw)
+        write_raw(chunk, tile, words, floe_lane(), FLOE_WARP);
+    if (floe_lane() == 0) {
+        if (taken == WAY_WHOLE && (r.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED)
+            words[0] = BASE_WORDS | FLOE_DRAFT_SYMBOLS;
+        call.draft_entries[slot] = r.entry;
+        call.draft_nwords[slot] = r.nwords;
+    }
+}
+
+/* Whether there is a draft to be made for this slot. */
+FLOE_DEV bool is_drafted(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t slot)
+{
+    const floe_dev_chunk *chunk = call.chunks + slot / call.grid.slots;
+    return slot % call.grid.slots < chunk->view.ntiles && (attempt == 0 || chunk->attempt == 1);
+}
+
+/* Makes a tile to come its work, and has its first step brought near. */
+template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &call, uint32_t slot, fast_work *work)
+{
+    if (begin_work<RANK>(call.chunks + slot / call.grid.slots, slot % call.grid.slots, work) &&
+        read_anew(work->tile.whole))
+        prefetch_step<RANK>(rows_anew<RANK>(work->tile), 0);
+}
+
+/* A warp begins with the slot of its own number, and knows one slot ahead; a thread owns a group of each step. */
+template <int RANK>
+__global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
+{
+    floe_dev_begin();
+    FLOE_DYNAMIC_SHARED(uint32_t, buffers);
+    __shared__ drafter drafters[FLOE_PLACE_WARPS];
+    __shared__ uint32_t wanted;
+    if (!is_wanted(call, attempt, &wanted))
+        return;
+    const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_batches(&call.grid, 1);
+    drafter &own = drafters[warp];
+    uint32_t *buffer = buffers + warp * LOOSE_WORDS, turn = 0;
+    met_begin(own.m, FLOE_PLACE_NONE);
+    uint32_t slot = blockIdx.x * FLOE_PLACE_WARPS + warp;
+    if (slot < nslots && is_drafted(call, attempt, slot))
+        draft_prepare<RANK>(call, slot, own.works);
+    while (slot < nslots) {
+        const bool drafted = is_drafted(call, attempt, slot);
+        const workplace at = {buffer, own.works + turn};
+        if (drafted && read_anew(at.work->tile.fit))
+            fetch_first<RANK, false>(at);
+        const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&state.head->drafts, 1u) : 0;
+        const uint32_t next = gridDim.x * FLOE_PLACE_WARPS + __shfl_sync(FLOE_ALL_LANES, ticket, 0);
+        turn ^= 1;
+        if (next < nslots && is_drafted(call, attempt, next))
+            draft_prepare<RANK>(call, next, own.works + turn);
+        if (drafted)
+            draft_tile<RANK>(call, attempt, slot, at, own.m);
+        slot = next;
+    }
+    met_flush(call, attempt, own.m);
+}
+
+/* ---- launch -------------------------------------------------------------------------------------------------------- */
+
+template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, uint32_t attempt, cudaStream_t stream)
+{
+    const uint32_t blocks = floe_place_blocks(&call.grid, BLOCKS_A_PROCESSOR);
+    if (call.huffman) {
+        FLOE_LAUNCH_EARLY(lorenzo_draft_kernel<RANK>, blocks, FLOE_PLACE_THREADS, DRAFT_SHARED_NBYTES, stream, call,
+                          attempt);
+        return cudaGetLastError();
+    }
+    cudaError_t e =
+        cudaFuncSetAttribute(lorenzo_encode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH_EARLY(lorenzo_encode_kernel<RANK>, blocks, FLOE_PLACE_THREADS, SHARED_NBYTES, stream, call, attempt);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+int FLOE_R(floe_lorenzo_encode_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank, uint32_t attempt,
+                                          void *stream)
+{
+    cudaStream_t s = (cudaStream_t)stream;
+    return (int)(rank == 1   ? launch<1>(*call, attempt, s)
+                 : rank == 2 ? launch<2>(*call, attempt, s)
+                             : launch<3>(*call, attempt, s));
+}
+
+uint64_t FLOE_R(floe_lorenzo_encode_spill_nbytes)(const floe_dev_grid *grid)
+{
+    return (uint64_t)floe_place_blocks(grid, BLOCKS_A_PROCESSOR) * FLOE_PLACE_WARPS * SPILL_WORDS * 4;
+}

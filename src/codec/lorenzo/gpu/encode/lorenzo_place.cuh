@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tiles to their places: records stand one behind another, and where a tile goes is known only when all before it are made.
+ * A persistent kernel whose warps, in teams of one or of a whole block, take batches of a tile a warp in order; while a warp
+ * makes a tile into its stage, one warp of the grid finds out where the one before belongs. A kernel of tiles is
+ *
+ *   a maker     struct with three members, each called by a whole warp:
+ *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early.
+ *                                                         The team is synchronized before and after
+ *                 void make(floe_place_tile &t)           t.tile of t.chunk -> t.words, t.spill (see floe_place_put),
+ *                                                         t.nwords, t.entry, t.raw
+ *                 void raw(const floe_place_tile &t, uint32_t *dst)
+ *                                                         t.raw only: its t.nwords words, which make has not written
+ *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run<TEAM>, by all threads, with
+ *                 state   call.place_state[...], cleared: call.place_nbytes
+ *                 stage   2 * half_words of shared memory, of this warp
+ *                 spill   2 * spill_words of device memory, of this warp: what a tile has beyond half_words. A tile that
+ *                         is not raw has half_words + spill_words at most
+ *   the grid    floe_place_blocks of them at most: that many fit the GPU at once, and each one more would only wait
+ *
+ * A team of one warp never waits for others to have made theirs; a team of a block may share what is the same for a chunk.
+ *
+ * It writes tiles, entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
+ * but for the checksum; *end. Nothing at or beyond capacity: that sets *status, unless all is going to be done again: the
+ * first attempt of a fast call that is lossy finds that out, too, as judge does for others.
+ */
+#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_PLACE_CUH
+#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_PLACE_CUH
+
+#include "backend/device.cuh"
+#include "backend/device_order.cuh"
+#include "codec/lorenzo/format/lorenzo_begin_math.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/lorenzo/format/lorenzo_layout.h"
+
+enum {
+    FLOE_PLACE_WARPS = FLOE_BATCH_TILES,
+    FLOE_PLACE_THREADS = FLOE_WARP * FLOE_PLACE_WARPS,
+    FLOE_PLACE_PROCESSORS = 132 /* multiprocessors of an H100 or H200; others are slower, not wrong */
+};
+
+/* ---- state --------------------------------------------------------------------------------------------------------- */
+
+/* head | a word for each batch | place of each chunk. */
+typedef struct floe_place_head {
+    uint32_t ticket;  /* 0: the scanner; i: batch i - 1 */
+    uint32_t drafts;  /* slots taken to be drafted, behind those that warps begin with */
+    uint64_t verdict; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
+    uint64_t copied;  /* few tiles: how many are where they belong, counted only before all is done again */
+    uint32_t late;    /* few tiles: which one is looked at next for a block that has not begun */
+    uint32_t pad[9];
+} floe_place_head;
+static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
+
+/* What a batch has in words, then where it belongs, in words from the start of the stream; 0 until that is known. */
+#define FLOE_PLACE_IS_SIZE  ((uint64_t)1 << 62)
+#define FLOE_PLACE_IS_THERE ((uint64_t)1 << 63)
+
+typedef struct floe_place_state {
+    floe_place_head *head;
+    uint64_t *batches;
+    uint64_t *starts; /* of each chunk's payload: FLOE_PLACE_IS_THERE and the place */
+} floe_place_state;
+
+/* Batches of so many tiles, as many as teams have warps. */
+static __host__ __device__ inline uint64_t floe_place_batches(const floe_dev_grid *grid, uint32_t tiles)
+{
+    return grid->nchunks * (grid->slots / tiles);
+}
+
+/* Whatever the team. */
+static inline uint64_t floe_place_state_nbytes(const floe_dev_grid *grid)
+{
+    return sizeof(floe_place_head) + 8 * (floe_place_batches(grid, 1) + grid->nchunks);
+}
+
+FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &call, void *state)
+{
+    floe_place_state s;
+    s.head = (floe_place_head *)state;
+    s.starts = (uint64_t *)(s.head + 1);
+    s.batches = s.starts + call.grid.nchunks;
+    return s;
+}
+
+/* Blocks of a kernel with so many to a multiprocessor. */
+static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
+{
+    uint64_t most = floe_place_batches(grid, FLOE_PLACE_WARPS) + 1; /* the scanner */
+    uint64_t fit = (uint64_t)FLOE_PLACE_PROCESSORS * blocks_a_processor;
+    return (uint32_t)(most < fit ? most : fit);
+}
+
+/* The same with a block for each tile: kernels for few of them, and all others have no more. */
+static inline uint32_t floe_place_blocks_of_tiles(const floe_dev_grid *grid, uint32_t blocks_a_processor)
+{
+    uint64_t most = grid->nchunks * grid->slots + 1;
+    uint64_t fit = (uint64_t)FLOE_PLACE_PROCESSORS * blocks_a_processor;
+    return (uint32_t)(most < fit ? most : fit);
+}
+
+/* v: what was last seen there. */
+FLOE_DEV uint64_t floe_place_wait(const uint64_t *p, uint64_t v)
+{
+    for (; !(v & FLOE_PLACE_IS_THERE); v = floe_load_shared_state(p))
+        floe_dev_pause();
+    return v & ~FLOE_PLACE_IS_THERE;
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------------------------- */
+
+/* What stands between a chunk's head and its tiles. */
+typedef struct floe_place_parts {
+    uint32_t ntiles, table_nwords, book_nwords;
+} floe_place_parts;
+
+FLOE_DEV floe_place_parts floe_place_parts_of(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk,
+                                              uint64_t c)
+{
+    floe_place_parts p = {0, 0, 0};
+    if (c >= call.grid.nchunks)
+        return p;
+    p.ntiles = (uint32_t)chunk->view.ntiles;
+    if (chunk->quantizer.kind == FLOE_QUANTIZER_TABLE)
+        p.table_nwords = chunk->quantizer.table_size * (call.field.dtype == FLOE_F32 ? 1 : 2);
+    if (call.huffman)
+        p.book_nwords = call.book_nwords[c];
+    return p;
+}
+
+FLOE_DEV uint64_t floe_place_capacity(const floe_lorenzo_encode_call &call) { return call.capacity / 4; }
+
+FLOE_DEV void floe_place_store(const floe_lorenzo_encode_call &call, uint64_t word, uint32_t value)
+{
+    if (word < floe_place_capacity(call))
+        ((uint32_t *)call.stream)[word] = value;
+}
+
+/* The chunk is complete: all that needed its size. Returns where the next record begins (bytes). One lane. */
+FLOE_DEV uint64_t floe_place_finish(const floe_lorenzo_encode_call &call, uint64_t c, uint64_t offset, uint64_t start,
+                                    uint64_t nwords, const floe_place_parts &p)
+{
+    const uint64_t payload = offset + FLOE_RECORD_HEAD_NBYTES, end = 4 * (start + nwords);
+    floe_dev_chunk *chunk = call.chunks + c;
+    chunk->entries_at = 4 * (start - p.ntiles);
+    chunk->payload_at = 4 * start;
+    chunk->payload_nwords = nwords;
+    chunk->book_nwords = p.book_nwords;
+    call.records[c].offset = offset;
+    call.records[c].nbytes = end - payload;
+    floe_place_store(call, payload / 4 + 14, (uint32_t)nwords);
+    floe_place_store(call, payload / 4 + 15, (uint32_t)(nwords >> 32));
+    if (end % 8)
+        floe_place_store(call, end / 4, 0);
+    return (end + 7) & ~(uint64_t)7;
+}
+
+/* The payload's first word in a record that begins there. */
+FLOE_DEV uint64_t floe_place_start(uint64_t offset, const floe_place_parts &p)
+{
+    return (offset + FLOE_RECORD_HEAD_NBYTES) / 4 + FLOE_LORENZO_HEADER_WORDS + p.table_nwords + p.book_nwords +
+           p.ntiles;
+}
+
+/* Header (but for payload_nwords), table and codebook of chunk c whose payload starts at that word; thread `me` of a team of
+ * so many threads. */
+FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk, uint64_t c,
+                                      uint64_t start, uint32_t me, uint32_t nthreads)
+{
+    floe_dev_wait(); /* for the books' words */
+    const floe_place_parts p = floe_place_parts_of(call, chunk, c);
+    const uint64_t book_at = start - p.ntiles - p.book_nwords, table_at = book_at - p.table_nwords;
+    const uint32_t wide = call.field.dtype == FLOE_F32 ? 1 : 2;
+    for (uint32_t i = me; i < p.table_nwords; i += nthreads)
+        floe_place_store(call, table_at + i, (uint32_t)(chunk->quantizer.table[i / wide] >> i % wide * 32));
+    for (uint32_t i = me; i < p.book_nwords; i += nthreads)
+        floe_place_store(call, book_at + i, call.book_words[c * FLOE_HUFFMAN_BOOK_WORDS + i]);
+    if (me != 0)
+        return;
+    floe_lorenzo_chunk head;
+    uint32_t words[FLOE_LORENZO_HEADER_WORDS];
+    head.encoder = call.huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
+    head.swap = chunk->swap != 0;
+    head.kind = chunk->quantizer.kind;
+    head.step = chunk->quantizer.step;
+    for (int i = 0; i < FLOE_PALETTE_SIZE; i++)
+        head.palette[i] = chunk->quantizer.palette[i];
+    head.table_size = p.table_nwords / wide;
+    head.book_nwords = p.book_nwords;
+    head.ntiles = p.ntiles;
+    head.payload_nwords = 0;
+    floe_lorenzo_chunk_words(&head, words);
+    for (int i = 0; i < FLOE_LORENZO_HEADER_WORDS - 2; i++)
+        floe_place_store(call, table_at - FLOE_LORENZO_HEADER_WORDS + i, words[i]);
+}
+
+/* ---- the scanner --------------------------------------------------------------------------------------------------- */
+
+/* Places batches first..end-1 as they come in, the first one at word `place`; returns the word behind the last. A warp; a
+ * lane looks at WINDOW batches at a time. */
+FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t first, uint64_t end, uint64_t place)
+{
+    enum { WINDOW = 4 };
+    const uint32_t lane = floe_lane();
+    while (first < end) {
+        uint32_t v[WINDOW], here = 0, sum = 0;
+        const uint64_t i = first + WINDOW * lane;
+        bool run = true;
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++) {
+            uint64_t s = i + k < end ? floe_load_shared_state(state.batches + i + k) : 0;
+            run &= s != 0;
+            here += run;
+            v[k] = run ? (uint32_t)s : 0; /* less than 2^32 */
+        }
+        uint32_t whole = __ballot_sync(FLOE_ALL_LANES, here == WINDOW);
+        if (lane > (~whole ? (uint32_t)__ffs((int)~whole) - 1 : 32u)) /* behind a gap */
+            here = 0;
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++)
+            sum += k < (int)here ? v[k] : 0;
+        uint32_t scan = sum;
+#pragma unroll
+        for (int d = 1; d < FLOE_WARP; d *= 2) {
+            uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, scan, d);
+            scan += (int)lane >= d ? up : 0;
+        }
+        uint64_t at = place + (scan - sum);
+#pragma unroll
+        for (int k = 0; k < WINDOW; k++)
+            if (k < (int)here) {
+                floe_store_shared_state(state.batches + i + k, FLOE_PLACE_IS_THERE | at);
+                at += v[k];
+            }
+        place += __shfl_sync(FLOE_ALL_LANES, scan, FLOE_WARP - 1);
+        const uint32_t count = __reduce_add_sync(FLOE_ALL_LANES, here);
+        first += count;
+        if (count == 0)
+            floe_dev_pause();
+    }
+    return place;
+}
+
+/* Whether there are chunks of which too little is kept, for a second attempt then. By the warp that has seen the sizes of all
+ * tiles: who told a size had counted its literals before that. */
+FLOE_DEV bool floe_place_judge(const floe_lorenzo_encode_call &call)
+{
+    bool again = false;
+    __threadfence();
+    for (uint64_t c = floe_lane(); c < call.grid.nchunks; c += FLOE_WARP) {
+        floe_dev_chunk *chunk = call.chunks + c;
+        if (!floe_lorenzo_is_judged(chunk->quantizer.kind) ||
+            !floe_lorenzo_keeps_too_little(*(volatile unsigned long long *)&chunk->gathered[0].nliterals,
+                                           chunk->ncells))
+            continue;
+        chunk->quantizer =
+            call.params->bits; /* others may be writing the first attempt, which does not count any more */
+        chunk->attempt = 1;
+        again = true;
+    }
+    again = __any_sync(FLOE_ALL_LANES, again);
+    if (again && floe_lane() == 0)
+        *call.retry = 1;
+    return again;
+}
+
+static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory, uint32_t tiles)
+{
+    const floe_place_state state = floe_place_state_of(call, memory);
+    const uint32_t batches = call.grid.slots / tiles; /* a chunk */
+    uint64_t offset = call.first_offset;
+    floe_dev_wait(); /* for the books' words */
+    floe_place_parts next = floe_place_parts_of(call, call.chunks, 0);
+    for (uint64_t c = 0; c < call.grid.nchunks; c++) {
+        const floe_place_parts p = next;
+        const uint64_t start = floe_place_start(offset, p);
+        const uint64_t first = c * batches, n = (p.ntiles + tiles - 1) / tiles;
+        if (floe_lane() == 0)
+            floe_store_shared_state(state.starts + c, FLOE_PLACE_IS_THERE | start);
+        next = floe_place_parts_of(call, call.chunks + c + 1, c + 1); /* on its way meanwhile */
+        const uint64_t end = floe_place_scan_chunk(state, first, first + n, start);
+        if (floe_lane() == 0)
+            offset = floe_place_finish(call, c, offset, start, end - start, p);
+        offset = __shfl_sync(FLOE_ALL_LANES, offset, 0);
+    }
+    const bool judged = call.lossy && !call.huffman && memory == call.place_state[0];
+    const bool again = judged && floe_place_judge(call);
+    if (floe_lane() == 0) {
+        *call.end = offset;
+        if (offset > call.capacity && !again)
+            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
+    }
+}
+
+/* ---- teams --------------------------------------------------------------------------------------------------------- */
+
+/* A tile of a warp, from make until it is where it belongs. */
+typedef struct floe_place_tile {
+    uint32_t *words, *spill; /* the first half_words words, the others */
+    uint32_t half_words, spill_words;
+    uint32_t chunk, tile; /* tile of that chunk */
+    uint32_t slot;        /* of all tile slots */
+    uint32_t entry, nwords;
+    uint32_t before; /* words of the batch that lie before */
+    bool raw;
+} floe_place_tile;
+
+/* Word `at` of a tile. What finds no room is dropped: such a tile is going to be raw. */
+FLOE_DEV void floe_place_put(const floe_place_tile &t, uint32_t at, uint32_t word)
+{
+    if (at < t.half_words)
+        t.words[at] = word;
+    else if (at - t.half_words < t.spill_words)
+        t.spill[at - t.half_words] = word;
+}
+
+/* Where a warp is in its walk over batches. */
+typedef struct floe_place_walk {
+    uint32_t batch;                /* under way */
+    uint32_t before, chunk_before; /* the one before, FLOE_PLACE_NONE: there is none; and its chunk */
+    uint32_t turn;                 /* which half the batch under way has */
+} floe_place_walk;
+
+/* Shared memory of a block: a part for each warp, and what a team has in common with its first one. What a warp has to
+ * remember while a tile is made lies here, too: registers for it would go to local memory. */
+typedef struct floe_place_own {
+    uint32_t chunk, tile; /* of the batch to come; tile: FLOE_PLACE_NONE where the chunk has ended */
+    uint32_t size;
+    uint32_t next;
+    uint64_t place, start;
+    floe_place_walk walk;
+    floe_place_tile kept[2]; /* of the batch under way and of the one before */
+} floe_place_own;
+typedef struct floe_place_shared {
+    floe_place_own warp[FLOE_PLACE_WARPS];
+} floe_place_shared;
+
+enum : uint32_t { FLOE_PLACE_NONE = 0xFFFFFFFFu };
+
+/* Words from a stage to the stream by a warp: several on their way at once, which the compiler cannot know to be right. */
+FLOE_DEV void floe_place_copy(uint32_t *to, const uint32_t *from, uint32_t n)
+{
+    enum { AT_ONCE = 8 };
+    uint32_t i = floe_lane();
+    for (; i + (AT_ONCE - 1) * FLOE_WARP < n; i += AT_ONCE * FLOE_WARP) {
+        uint32_t v[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            v[k] = from[i + k * FLOE_WARP];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            to[i + k * FLOE_WARP] = v[k];
+    }
+    for (; i < n; i += FLOE_WARP)
+        to[i] = from[i];
+}
+
+template <int TEAM> FLOE_DEV void floe_team_sync()
+{
+    if (TEAM == 1)
+        __syncwarp();
+    else
+        __syncthreads();
+}
+
+/* Where a batch belongs, as far as it is known: on its way while other things are done. One thread of a team. */
+typedef struct floe_place_early {
+    uint64_t place, start;
+} floe_place_early;
+
+FLOE_DEV floe_place_early floe_place_look(const floe_place_state &state, uint32_t batch, uint32_t chunk)
+{
+    floe_place_early e = {floe_load_shared_state(state.batches + batch), floe_load_shared_state(state.starts + chunk)};
+    return e;
+}
+
+/* Waits for the place of a batch and copies each warp's kept tile there; the whole team, which is synchronized before
+ * that and inside. team: what the team has in common. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_place_state &state,
+                               floe_place_early early, floe_place_own *team, const floe_place_tile &t, uint32_t batch,
+                               uint32_t chunk, Maker &maker)
+{
+    const uint32_t lane = floe_lane(), me = threadIdx.x % (TEAM * FLOE_WARP);
+    const bool first = batch % (call.grid.slots / TEAM) == 0;
+    if (me == 0) {
+        team->place = floe_place_wait(state.batches + batch, early.place);
+        team->start = floe_place_wait(state.starts + chunk, early.start);
+    }
+    floe_team_sync<TEAM>(); /* from here on the first warp may overwrite what it keeps */
+    const uint64_t start = team->start, place = team->place + t.before;
+    if (first)
+        floe_place_front(call, call.chunks + chunk, chunk, start, me, TEAM * FLOE_WARP);
+    if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
+        return;
+    uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
+    if (lane == 0)
+        stream[start - (uint32_t)call.chunks[t.chunk].view.ntiles + t.tile] = t.entry;
+    if (t.raw) {
+        maker.raw(t, dst);
+        return;
+    }
+    const uint32_t staged = min(t.nwords, t.half_words);
+    floe_place_copy(dst, t.words, staged);
+    if (t.nwords > staged)
+        floe_place_copy(dst + staged, t.spill, t.nwords - staged);
+}
+
+/* Begins the tile of this warp in a batch. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_own &own, uint32_t batch, Maker &maker)
+{
+    floe_place_tile t;
+    t.slot = batch * TEAM + (TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP);
+    t.chunk = t.slot / call.grid.slots;
+    t.tile = t.slot % call.grid.slots;
+    if (t.tile >= call.chunks[t.chunk].view.ntiles)
+        t.tile = FLOE_PLACE_NONE;
+    __syncwarp(); /* what was there has been read */
+    if (floe_lane() == 0) {
+        own.chunk = t.chunk;
+        own.tile = t.tile;
+    }
+    __syncwarp();
+    if (t.tile != FLOE_PLACE_NONE)
+        maker.fetch(t);
+}
+
+/* The next batch of a team. One thread. */
+FLOE_DEV uint32_t floe_place_ticket(const floe_place_state &state) { return atomicAdd(&state.head->ticket, 1u) - 1; }
+
+/* Makes the batch's tile of this warp, if it has one. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_make(const floe_place_own &own, floe_place_tile &t, uint32_t batch, Maker &maker)
+{
+    t.chunk = own.chunk;
+    t.tile = own.tile;
+    t.slot = batch * TEAM + (TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP);
+    t.entry = t.nwords = t.before = 0;
+    t.raw = false;
+    if (t.tile != FLOE_PLACE_NONE)
+        maker.make(t);
+}
+FLOE_DEV void floe_place_keep(floe_place_own &own, floe_place_tile &kept, const floe_place_tile &t)
+{
+    __syncwarp(); /* what was kept there has been read */
+    if (floe_lane() == 0) {
+        kept = t;
+        own.size = t.tile == FLOE_PLACE_NONE ? FLOE_PLACE_NONE : t.nwords;
+    }
+}
+
+FLOE_DEV floe_place_walk floe_place_walk_get(const floe_place_own &own)
+{
+    const volatile floe_place_walk *w = &own.walk;
+    floe_place_walk walk = {w->batch, w->before, w->chunk_before, w->turn};
+    return walk;
+}
+FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &walk)
+{
+    __syncwarp(); /* what was there has been read */
+    if (floe_lane() == 0)
+        own.walk = walk;
+    __syncwarp();
+}
+
+/* Tells the scanner what the batch has, and each warp what is before its own. False: the chunk does not reach so far. The
+ * team is synchronized before that. */
+template <int TEAM>
+FLOE_DEV bool floe_place_tell(const floe_place_state &state, const floe_place_own *team, floe_place_tile &kept,
+                              uint32_t batch)
+{
+    const uint32_t warp = TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP;
+    uint32_t sum = 0, here = 0;
+#pragma unroll
+    for (int w = 0; w < TEAM; w++) {
+        const uint32_t size = team[w].size == FLOE_PLACE_NONE ? 0 : team[w].size;
+        here += w < (int)warp ? size : 0;
+        sum += size;
+    }
+    const bool some = team[0].size != FLOE_PLACE_NONE;
+    if (floe_lane() == 0) {
+        kept.before = here;
+        if (warp == 0 && some)
+            floe_store_shared_state(state.batches + batch, FLOE_PLACE_IS_SIZE | sum);
+    }
+    return some;
+}
+
+/* The first team to start owns the scan; every other takes batches until none is left. Who waits has told its own sum
+ * before, and batches are handed out by a counter to teams that run, so the wait ends: of all batches that are waited
+ * for, those before the first are being made. A warp owns a tile of the batch and two half stages, so that one tile waits
+ * for its place while the next is made. */
+template <int TEAM, class Maker>
+FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh, uint32_t *stage,
+                             uint32_t half_words, uint32_t *spill, uint32_t spill_words, Maker &maker)
+{
+    static_assert(TEAM == 1 || TEAM == FLOE_PLACE_WARPS, "a warp or a block");
+    const floe_place_state state = floe_place_state_of(call, memory);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nbatches = (uint32_t)floe_place_batches(&call.grid, TEAM);
+    const bool leads = threadIdx.x % (TEAM * FLOE_WARP) == 0;
+    floe_place_own &own = sh.warp[warp], *team = TEAM == 1 ? &own : sh.warp;
+    if (leads)
+        team->next = floe_place_ticket(state);
+    floe_team_sync<TEAM>();
+    floe_place_walk walk = {team->next, FLOE_PLACE_NONE, 0, 0};
+    if (walk.batch == FLOE_PLACE_NONE) {
+        if (TEAM == 1 || warp == 0)
+            floe_place_scan(call, memory, TEAM);
+        return;
+    }
+    floe_team_sync<TEAM>(); /* next was read */
+    if (walk.batch < nbatches)
+        floe_place_next<TEAM>(call, own, walk.batch, maker);
+    floe_team_sync<TEAM>(); /* what fetch shares between warps */
+    while (walk.batch < nbatches) {
+        floe_place_tile t;
+        t.words = stage + walk.turn * half_words;
+        t.spill = spill + (uint64_t)walk.turn * spill_words;
+        t.half_words = half_words;
+        t.spill_words = spill_words;
+        floe_place_walk_put(own, walk);
+        floe_place_make<TEAM>(own, t, walk.batch, maker);
+        walk = floe_place_walk_get(own);
+        floe_place_keep(own, own.kept[walk.turn], t);
+        if (leads)
+            team->next = floe_place_ticket(state);
+        floe_team_sync<TEAM>();
+        const bool some = floe_place_tell<TEAM>(state, team, own.kept[walk.turn], walk.batch);
+        const uint32_t next = team->next, chunk = team->kept[walk.turn].chunk;
+        floe_place_early early = {0, 0};
+        if (leads && walk.before != FLOE_PLACE_NONE)
+            early = floe_place_look(state, walk.before, walk.chunk_before);
+        if (next < nbatches)
+            floe_place_next<TEAM>(call, own, next, maker);
+        walk.turn ^= 1;
+        if (walk.before != FLOE_PLACE_NONE)
+            floe_place_flush<TEAM>(call, state, early, team, own.kept[walk.turn], walk.before, walk.chunk_before,
+                                   maker);
+        else
+            floe_team_sync<TEAM>(); /* sizes and next were read */
+        walk.before = some ? walk.batch : FLOE_PLACE_NONE;
+        walk.chunk_before = chunk;
+        walk.batch = next;
+    }
+    if (walk.before == FLOE_PLACE_NONE)
+        return;
+    floe_team_sync<TEAM>(); /* place was read by all */
+    const floe_place_early none = {0, 0};
+    floe_place_flush<TEAM>(call, state, none, team, own.kept[walk.turn ^ 1], walk.before, walk.chunk_before, maker);
+}
+
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Preset balanced, for a chunk of so few tiles that a block has one or two: drafts and the chunk's histogram, by one kernel
+ * from the first attempt to the second. A tile is the work of a block, a warp two steps; its symbols stand where the values of
+ * their step were until it is known whether all steps take the short way, and are counted there. Where no tile of the chunk
+ * does, each warp takes tiles of its own. The block that is done last is the judge. Compiled for each element type.
+ */
+#include "codec/lorenzo/gpu/huffman/lorenzo_draft_few.h"
+
+#include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_split.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
+#include "stage/huffman/huffman_count_dev.cuh"
+
+namespace
+{
+
+enum {
+    THREADS = FLOE_WARP * SPLIT_WARPS,
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2, /* registers are filled */
+    MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
+    BODY_AT = draft_symbols::BODY_AT,
+    /* In front of the values, so that these stand at 16 aligned bytes: a draft as far as its symbols. */
+    HEAD_WORDS = (BODY_AT + FLOE_SYMBOLS_HEAD_WORDS + 3) / 4 * 4,
+    SHARED_NBYTES = (HEAD_WORDS + SPLIT_BUFFER_WORDS) * 4
+};
+static_assert(FLOE_STEP_VALUES / 32 * FLOE_REAL_BITS <= (int)BUFFER_WORDS, "symbols take no more than values");
+
+/* Of a block. */
+struct block_shared {
+    floe_dev_chunk chunk; /* but for what is gathered */
+    floe_quantizer bits;  /* of the second attempt */
+    fast_work works[SPLIT_WARPS];
+    split_shared split;
+    floe_huffman_coder coders[SPLIT_WARPS]; /* the first: of the block's tile */
+    uint32_t bins[FLOE_HUFFMAN_BINS];
+    uint32_t step_nwords[FLOE_TILE_STEPS]; /* of symbols */
+    double error[SPLIT_WARPS];             /* of the tile */
+    uint32_t packed[SPLIT_WARPS];          /* words that stage pack would take for a warp's steps */
+    made whole;                            /* what one warp has made of the tile */
+    uint32_t tile, attempt, ndone;         /* ndone: tiles in this attempt */
+    uint32_t nothing;                      /* to do at all */
+    uint64_t verdict;                      /* on the attempt: 1, it is to be done again */
+};
+
+/* A step's values, then its symbols. memory: the dynamic shared memory of the block. */
+FLOE_DEV uint32_t *buffers_of(uint32_t *memory) { return memory + HEAD_WORDS; }
+FLOE_DEV uint32_t symbols_at(uint32_t s) { return HEAD_WORDS + s * SPLIT_STEP_WORDS; }
+
+FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, uint32_t attempt)
+{
+    return floe_place_state_of(call, call.place_state[attempt]).head;
+}
+
+/* The next tile of an attempt, as a number that may be beyond the last. By one thread. */
+FLOE_DEV uint32_t take_tile(const floe_lorenzo_encode_call &call, uint32_t attempt)
+{
+    return atomicAdd(&head_of(call, attempt)->drafts, 1u);
+}
+
+FLOE_DEV uint32_t *slot_of(const floe_lorenzo_encode_call &call, uint32_t tile)
+{
+    return call.drafts + (uint64_t)tile * SLOT_WORDS;
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+/* What a warp has made of its steps. */
+struct draft_part {
+    uint32_t nwords, packed; /* of symbols; as packed_nwords has it, of a tile that is cut off */
+    uint32_t any;            /* as in step_walk */
+    bool unfit, inexact;     /* as in fast_result */
+};
+
+/* Notes which groups step s has. False: the step has none, and the draft says so. */
+FLOE_DEV bool begin_step(uint32_t s, uint32_t nsteps, bool present, uint32_t *memory, block_shared &sh)
+{
+    sh.coders->heads.present[s] = __ballot_sync(FLOE_ALL_LANES, present);
+    if (s < nsteps)
+        return true;
+    floe_symbols_put_head(memory + BODY_AT, s, 0, 0, false);
+    sh.step_nwords[s] = 0;
+    return false;
+}
+
+/* Step s is done, and its symbols end in front of word `end`. */
+template <bool WHOLE>
+FLOE_DEV void end_step(uint32_t s, uint32_t end, bool present, const uint32_t *memory, block_shared &sh,
+                       draft_part &part)
+{
+    const uint32_t nwords = end - symbols_at(s);
+    if (!WHOLE)
+        part.packed += packed_nwords(memory + BODY_AT, s, present);
+    part.nwords += nwords;
+    sh.step_nwords[s] = nwords;
+}
+
+/* This warp's steps from s on, which come after what w says: their symbols to where the values were. */
+template <class T, int RANK, bool WHOLE, bool STAGED>
+FLOE_DEV void draft_steps(const fast_work &work, uint32_t s, uint32_t nsteps, uint32_t *memory, uint32_t mode,
+                          block_shared &sh, step_walk<T, RANK> &w, checks &c, draft_part &part)
+{
+    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
+    const uint32_t end = SPLIT_STEPS * (split_warp() + 1);
+    const draft_symbols symbols;
+#pragma unroll 1
+    for (; s < end; s++) {
+        T q[GROUP];
+        const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+        if (!begin_step(s, nsteps, valid != 0, memory, sh))
+            continue;
+        w.at = symbols_at(s);
+        quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers_of(memory) + s * SPLIT_STEP_WORDS, q, c);
+        __syncwarp(); /* other lanes put symbols where this one's values were */
+        if (!code_step<T, RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, part.unfit, symbols))
+            break;
+        end_step<WHOLE>(s, w.at, valid != 0, memory, sh, part);
+    }
+    part.any |= w.any;
+    part.inexact |= w.inexact;
+}
+
+/* Tells what has become of a tile. By the whole block. */
+FLOE_DEV fast_result draft_sum(block_shared &sh, const draft_part &part, uint32_t nsteps, uint32_t mode, uint64_t base)
+{
+    const bool coded = __any_sync(FLOE_ALL_LANES, part.any != 0), inexact = __any_sync(FLOE_ALL_LANES, part.inexact);
+    if (floe_lane() == 0) {
+        sh.split.parts[split_warp()] = {part.nwords, 0, coded, part.unfit, inexact};
+        sh.packed[split_warp()] = part.packed;
+    }
+    __syncthreads();
+    return split_sum(sh.split, nsteps, mode, base);
+}
+
+/* A tile by a block: its symbols to where the values were. Who fails fails for the tile. */
+template <class T, int RANK, bool WHOLE, bool STAGED>
+FLOE_DEV fast_result draft_split(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
+{
+    const uint32_t first = SPLIT_STEPS * split_warp(), *buffers = buffers_of(memory);
+    const uint32_t nsteps = split_nsteps<WHOLE>(work);
+    step_walk<T, RANK> w;
+    draft_part part = {0, 0, 0, false, false};
+    walk_begin(w, 0);
+    check_begin(c);
+    const uint32_t mode = split_mode<T, RANK, WHOLE, STAGED>(work, buffers, sh.split, w.b, w.inexact);
+    if (first > 0 && first < nsteps)
+        split_walk<T, RANK, WHOLE, STAGED>(work, first - 1, buffers, mode, w);
+    if (STAGED)
+        __syncthreads(); /* all have read the values of others */
+    draft_steps<T, RANK, WHOLE, STAGED>(work, first, nsteps, memory, mode, sh, w, c, part);
+    return draft_sum(sh, part, nsteps, mode, number<T>::base(w.b.base));
+}
+
+#if FLOE_REAL_BITS == 32
+
+/* This warp's steps from s on, whose residuals are not all small. */
+template <int RANK, bool WHOLE>
+static __device__ __noinline__ void draft_rest(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode,
+                                               block_shared &sh, const step_walk<float, RANK> &w, checks &c,
+                                               draft_part &part)
+{
+    step_walk<float, RANK> own = w; /* in registers: what is referred to would be loaded anew after each store */
+    checks own_checks = c;
+    draft_part own_part = part;
+    draft_steps<float, RANK, WHOLE, true>(work, s, split_nsteps<WHOLE>(work), memory, mode, sh, own, own_checks,
+                                          own_part);
+    c = own_checks;
+    part = own_part;
+}
+
+/* What a call refers to lies in memory: copies do. */
+template <int RANK, bool WHOLE>
+FLOE_DEV void draft_rest_of(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode, block_shared &sh,
+                            const step_walk<float, RANK> &w, checks &c, draft_part &part)
+{
+    const step_walk<float, RANK> walk_of_call = w;
+    checks checks_of_call = c;
+    draft_part part_of_call = part;
+    draft_rest<RANK, WHOLE>(work, s, memory, mode, sh, walk_of_call, checks_of_call, part_of_call);
+    c = checks_of_call;
+    part = part_of_call;
+}
+
+/* The same in halves as far as they hold all residuals. */
+template <int RANK, bool WHOLE>
+FLOE_DEV fast_result draft_split_small(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
+{
+    const uint32_t first = SPLIT_STEPS * split_warp(), *buffers = buffers_of(memory);
+    const uint32_t nsteps = split_nsteps<WHOLE>(work);
+    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
+    const draft_symbols symbols;
+    step_walk<float, RANK> wide;
+    small_walk<RANK> w;
+    draft_part part = {0, 0, 0, false, false};
+    uint32_t s = first;
+    walk_begin(wide, 0);
+    check_begin(c);
+    const uint32_t mode = split_mode<float, RANK, WHOLE, true>(work, buffers, sh.split, wide.b, wide.inexact);
+    if (first > 0 && first < nsteps)
+        split_walk<float, RANK, WHOLE, true>(work, first - 1, buffers, mode, wide);
+    const bool small = walk_narrow(wide, w);
+    __syncthreads(); /* all have read the values of others */
+    if (small)
+#pragma unroll 1
+        for (; s < first + SPLIT_STEPS; s++) {
+            float q[GROUP];
+            const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+            if (!begin_step(s, nsteps, valid != 0, memory, sh))
+                continue;
+            w.at = symbols_at(s);
+            quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
+            __syncwarp(); /* other lanes put symbols where this one's values were */
+            if (!code_small<RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, symbols))
+                break;
+            end_step<WHOLE>(s, w.at, valid != 0, memory, sh, part);
+        }
+    part.any = w.any;
+    if (s < first + SPLIT_STEPS) {
+        if (small)
+            walk_widen(w, wide);
+        draft_rest_of<RANK, WHOLE>(work, s, memory, mode, sh, wide, c, part);
+    }
+    return draft_sum(sh, part, nsteps, mode, number<float>::base(wide.b.base));
+}
+
+#endif
+
+/* A tile whose values are in memory, the quickest way that there is. */
+template <int RANK, bool WHOLE>
+FLOE_DEV fast_result draft_staged(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
+{
+#if FLOE_REAL_BITS == 32
+    return draft_split_small<RANK, WHOLE>(work, memory, sh, c);
+#else
+    return draft_split<floe_real, RANK, WHOLE, true>(work, memory, sh, c);
+#endif
+}
+
+/* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
+template <int RANK, bool INTS>
+static __device__ __noinline__ fast_result draft_cut_seldom(const fast_work &work, uint32_t *memory, block_shared &sh,
+                                                            checks &c)
+{
+    checks own; /* in registers, as above */
+    fast_result r;
+    if constexpr (INTS)
+        r = draft_split<floe_int, RANK, false, false>(work, memory, sh, own);
+    else
+        r = draft_staged<RANK, false>(work, memory, sh, own);
+    c = own;
+    return r;
+}
+
+template <int RANK, bool INTS>
+FLOE_DEV fast_result draft_cut(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
+{
+    checks of_call;
+    const fast_result r = draft_cut_seldom<RANK, INTS>(work, memory, sh, of_call);
+    c = of_call;
+    return r;
+}
+
+/* The short way, by all warps. False when the tile cannot take it. */
+template <int RANK> FLOE_DEV bool draft_short(block_shared &sh, uint32_t tile, uint32_t *memory, fast_result &r)
+{
+    fast_work *work = &sh.works[split_warp()];
+    checks c;
+    begin_work<RANK>(&sh.chunk, tile, work);
+    if (read_anew(work->tile.whole)) {
+        split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers_of(memory));
+        split_wait();
+        r = draft_staged<RANK, true>(*work, memory, sh, c);
+    } else {
+        split_fetch_loose<RANK>(work->tile, buffers_of(memory));
+        r = draft_cut<RANK, false>(*work, memory, sh, c);
+    }
+#if FLOE_REAL_BITS == 32
+    if (r.inexact && !r.unfit)
+        r = draft_cut<RANK, true>(*work, memory, sh, c);
+#endif
+    const double error = largest_of_warp(c.error);
+    if (floe_lane() == 0)
+        sh.error[split_warp()] = error;
+    return !r.unfit && !r.inexact;
+}
+
+/* Counts a tile: each warp its steps, then threads quads and what follows them. By a block. */
+FLOE_DEV void count_part(block_shared &sh, const uint32_t *memory, uint32_t nsteps)
+{
+    const uint32_t first = SPLIT_STEPS * split_warp(), end = min(first + SPLIT_STEPS, nsteps), *body = memory + BODY_AT;
+    uint32_t *bins = floe_in_shared(sh.bins);
+    floe_huffman_heads *heads = &sh.coders->heads;
+#pragma unroll 1
+    for (uint32_t s = first; s < end; s++) {
+        const uint32_t lane = floe_lane(),
+                       width = ((const uint8_t *)(body + FLOE_SYMBOLS_WIDTHS_AT))[s * FLOE_STEP_GROUPS + lane];
+        const uint32_t wide = __ballot_sync(FLOE_ALL_LANES, width != 0);
+        heads->width[s * FLOE_STEP_GROUPS + lane] = (uint8_t)width;
+        if (lane == 0) {
+            heads->flat[s] = body[s];
+            heads->live[s] = body[s] | wide;
+        }
+        floe_huffman_count_step<floe_uint, FLOE_HUFFMAN_BYTES>(bins, floe_in_shared(memory + symbols_at(s)), width);
+    }
+    __syncthreads();
+    floe_huffman_count_heads(bins, heads, nsteps, threadIdx.x, THREADS);
+}
+
+/* Copies symbols and their head to the draft, a warp its own steps. */
+FLOE_DEV void put_draft(const block_shared &sh, const uint32_t *memory, uint64_t base, uint32_t *words)
+{
+    enum { COPIED = FLOE_SYMBOLS_HEAD_WORDS - FLOE_TILE_STEPS };
+    const uint32_t first = SPLIT_STEPS * split_warp(), i = threadIdx.x;
+    uint32_t *body = words + BODY_AT, at = FLOE_SYMBOLS_HEAD_WORDS;
+    for (uint32_t s = 0; s < first; s++)
+        at += sh.step_nwords[s];
+    for (uint32_t s = first; s < first + SPLIT_STEPS; s++) {
+        if (floe_lane() == 0)
+            body[FLOE_SYMBOLS_PLACES_AT + s] = at;
+        for (uint32_t k = floe_lane(); k < sh.step_nwords[s]; k += FLOE_WARP)
+            body[at + k] = memory[symbols_at(s) + k];
+        at += sh.step_nwords[s];
+    }
+    static_assert((int)FLOE_SYMBOLS_PLACES_AT == (int)FLOE_TILE_STEPS &&
+                      (int)FLOE_SYMBOLS_WIDTHS_AT == 2 * FLOE_TILE_STEPS && (int)COPIED + (int)BODY_AT <= (int)THREADS,
+                  "flats, places, and widths, a word a thread");
+    if (i < COPIED) {
+        const uint32_t k = i < FLOE_TILE_STEPS ? i : i + FLOE_TILE_STEPS; /* all but places */
+        body[k] = memory[BODY_AT + k];
+    } else if (i == COPIED) {
+        words[0] = BASE_WORDS | FLOE_DRAFT_SYMBOLS;
+    } else if (i < COPIED + BODY_AT) {
+        words[i - COPIED] = (uint32_t)(base >> 32 * (i - COPIED - 1));
+    }
+}
+
+/* A tile of the short way: counts it, and puts it into its slot unless it has no room there. By a block. */
+FLOE_DEV made end_short(block_shared &sh, const uint32_t *memory, fast_result r, uint32_t *words)
+{
+    const fast_tile &t = sh.works[split_warp()].tile;
+    const uint32_t ncells = read_anew(t.ncells), nsteps = read_anew(t.nsteps);
+    const uint32_t ndescriptors = (nsteps + 1) / 2, symbols = r.nbody - ndescriptors;
+    const sink out = {words, NULL, threadIdx.x == 0 && !r.coded ? (uint32_t)BASE_WORDS : 0, 0}; /* of a constant tile */
+    if (ncells < FLOE_TILE_VALUES) { /* of such a tile nothing may be left: by the size that stage pack would have */
+        r.nbody = ndescriptors;
+#pragma unroll
+        for (int i = 0; i < SPLIT_WARPS; i++)
+            r.nbody += sh.packed[i];
+    }
+    made m = made_fast(r, ncells, true, out);
+    if (m.raw || !r.coded)
+        return m;
+    count_part(sh, memory, nsteps);
+    m.nwords = BODY_AT + FLOE_SYMBOLS_HEAD_WORDS + symbols;
+    if (m.nwords <= SLOT_WORDS)
+        put_draft(sh, memory, r.base, words);
+    return m;
+}
+
+/* What is told of a tile's errors; lane 0. */
+FLOE_DEV void errors_tell(floe_dev_gathered *g, double error, double pw_error)
+{
+    if (error > 0)
+        atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
+    if (pw_error > 0)
+        atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(pw_error));
+}
+
+/* The long way, by a warp, in device memory of the tile's own; also counts exceptions. buffer: shared memory for the values of a
+ * step. */
+FLOE_DEV made draft_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, uint32_t *buffer)
+{
+    const uint32_t warp = split_warp();
+    uint32_t *scratch = call.spill + (uint64_t)tile * SCRATCH_WORDS, ncells;
+    floe_huffman_coder *coder = &sh.coders[warp];
+    const sink out = {slot_of(call, tile), NULL, SLOT_WORDS, 0};
+    tallies t;
+    const made m = encode_any(&sh.chunk, tile, true, (floe_int *)buffer, scratch, out, t);
+    const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
+    const uint32_t nsteps = floe_draft_present(sh.chunk.view, tile, coder->heads, &ncells);
+    if ((m.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED)
+        floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(sh.bins, scratch + MASKS_WORDS, nsteps, coder);
+    if (floe_lane() == 0) {
+        floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];
+        errors_tell(g, error, pw_error);
+        if (t.count) {
+            atomicAdd(&g->nexceptions, (unsigned long long)t.count);
+            atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);
+        }
+    }
+    return m;
+}
+
+/* One thread. */
+FLOE_DEV void entry_tell(const floe_lorenzo_encode_call &call, uint32_t tile, const made &m)
+{
+    call.draft_entries[tile] = m.entry;
+    call.draft_nwords[tile] = m.nwords;
+}
+
+/* The draft of the tile at hand; then the next one is. By a block. */
+template <int RANK> FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t *memory)
+{
+    const uint32_t tile = read_anew(sh.tile);
+    uint32_t *words = slot_of(call, tile);
+    fast_result r;
+    made m;
+    const bool is_short = draft_short<RANK>(sh, tile, memory, r);
+    /* not before: a tile that is cut off takes twice as long as others, and who has one should not have the next one too */
+    const uint32_t next = threadIdx.x == 0 ? take_tile(call, read_anew(sh.attempt)) : 0;
+    if (is_short) {
+        m = end_short(sh, memory, r, words);
+    } else if (split_warp() == 0) {
+        m = draft_long(call, sh, tile, buffers_of(memory));
+        if (floe_lane() == 0)
+            sh.whole = m;
+    }
+    __syncthreads(); /* all has been read; raw words go over what one thread wrote */
+    if (!is_short)
+        m = sh.whole;
+    if (m.raw)
+        write_raw(&sh.chunk, tile, words, threadIdx.x, THREADS);
+    if (threadIdx.x == 0) {
+        double error = 0;
+        for (int i = 0; i < SPLIT_WARPS; i++)
+            error = sh.error[i] > error ? sh.error[i] : error;
+        errors_tell(&call.chunks->gathered[sh.attempt], is_short ? error : 0, 0);
+        entry_tell(call, tile, m);
+        sh.ndone++;
+        sh.tile = next;
+    }
+    __syncthreads();
+}
+
+/* Whether tiles of the chunk may take the short way. */
+template <int RANK> FLOE_DEV bool is_short(const floe_dev_chunk &chunk)
+{
+    return chunk.view.rank == RANK && chunk.quantizer.kind == FLOE_QUANTIZER_LINEAR && is_halved(&chunk.quantizer) &&
+           chunk.stride[FLOE_VIEW_X] == 1;
+}
+
+FLOE_DEV uint32_t take_tile_by_warp(const floe_lorenzo_encode_call &call, uint32_t attempt)
+{
+    const uint32_t tile = floe_lane() == 0 ? take_tile(call, attempt) : 0;
+    return __shfl_sync(FLOE_ALL_LANES, tile, 0);
+}
+
+/* Tiles of a chunk of which none does: a warp takes one after another, the first warp that at hand. */
+FLOE_DEV void draft_by_warps(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t *memory)
+{
+    uint32_t *buffer = buffers_of(memory) + split_warp() * BUFFER_WORDS, ndone = 0;
+    uint32_t tile = split_warp() == 0 ? read_anew(sh.tile) : take_tile_by_warp(call, sh.attempt);
+    for (; tile < sh.chunk.view.ntiles; tile = take_tile_by_warp(call, sh.attempt)) {
+        const made m = draft_long(call, sh, tile, buffer);
+        __syncwarp();
+        if (m.raw)
+            write_raw(&sh.chunk, tile, slot_of(call, tile), floe_lane(), FLOE_WARP);
+        if (floe_lane() == 0)
+            entry_tell(call, tile, m);
+        ndone++;
+    }
+    if (floe_lane() == 0)
+        atomicAdd(&sh.ndone, ndone);
+    __syncthreads();
+}
+
+/* ---- a chunk ------------------------------------------------------------------------------------------------------- */
+
+/* The first attempt is judged: then those who have no tile left wait for what comes of it. */
+FLOE_DEV bool is_judged(const floe_lorenzo_encode_call &call, const block_shared &sh)
+{
+    return call.lossy && sh.attempt == 0 && floe_lorenzo_is_judged(sh.chunk.quantizer.kind);
+}
+
+/* All tiles are drafted and counted: whether that is to be done again. By the block that was last. */
+FLOE_DEV void judge(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    const uint64_t nliterals = floe_load_shared_state((const uint64_t *)&call.chunks->gathered[0].nliterals);
+    const bool again = floe_lorenzo_keeps_too_little(nliterals, sh.chunk.ncells);
+    if (again) {
+        uint32_t *counts = (uint32_t *)call.hists;
+        for (uint32_t k = threadIdx.x; k < sizeof *call.hists / sizeof *counts; k += THREADS)
+            counts[k] = 0;
+        if (threadIdx.x == 0) {
+            call.chunks->quantizer = sh.bits;
+            call.chunks->attempt = 1;
+            *call.retry = 1;
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        floe_store_shared_state(&head_of(call, 0)->verdict, FLOE_PLACE_IS_THERE | again);
+}
+
+/* Adds what the block has counted to the histogram. True: there is a second attempt, which now begins. By a block. */
+FLOE_DEV bool end_attempt(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    if (sh.ndone)
+        floe_huffman_bins_add<THREADS>(sh.bins, call.hists);
+    if (!is_judged(call, sh))
+        return false;
+    __threadfence();
+    __syncthreads();
+    bool last = false;
+    if (threadIdx.x == 0 && sh.ndone) {
+        const uint64_t before =
+            atomicAdd((unsigned long long *)&head_of(call, 0)->copied, (unsigned long long)sh.ndone);
+        last = before + sh.ndone == sh.chunk.view.ntiles;
+        __threadfence();
+    }
+    if (__syncthreads_or(last))
+        judge(call, sh);
+    if (threadIdx.x == 0)
+        sh.verdict = floe_place_wait(&head_of(call, 0)->verdict, 0);
+    __syncthreads();
+    if (!sh.verdict)
+        return false;
+    __threadfence();
+    floe_huffman_bins_clear(sh.bins);
+    if (threadIdx.x == 0) {
+        sh.chunk.quantizer = sh.bits;
+        sh.attempt = 1;
+        sh.ndone = 0;
+        sh.tile = take_tile(call, 1);
+    }
+    __syncthreads();
+    return true;
+}
+
+/* What all tiles of a block have in common. False: there is nothing to do. */
+FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    copy_by_block(&sh.chunk, call.chunks);
+    if (call.lossy)
+        copy_by_block(&sh.bits, &call.params->bits);
+    if (threadIdx.x == 0) {
+        sh.tile = take_tile(call, 0);
+        sh.attempt = sh.ndone = 0;
+    }
+    if (threadIdx.x == THREADS - 1)
+        sh.nothing = *call.status != FLOE_OK;
+    floe_huffman_bins_clear(sh.bins);
+    __syncthreads();
+    return !sh.nothing;
+}
+
+/* A block takes tiles, in order of their numbers; a warp has two steps of a tile, a thread a group of each. Tiles are handed
+ * out by a counter to blocks that run, and who waits has none, so every wait ends. */
+template <int RANK>
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_draft_few_kernel(
+    const __grid_constant__ floe_lorenzo_encode_call call)
+{
+    floe_dev_begin();
+    FLOE_DYNAMIC_SHARED(uint32_t, memory);
+    __shared__ block_shared sh;
+    if (!begin_block(call, sh))
+        return;
+    do {
+        if (!is_short<RANK>(sh.chunk))
+            draft_by_warps(call, sh, memory);
+        else
+            while (read_anew(sh.tile) < sh.chunk.view.ntiles)
+                draft_tile<RANK>(call, sh, memory);
+    } while (end_attempt(call, sh));
+}
+
+template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, cudaStream_t stream)
+{
+    const cudaError_t e = cudaFuncSetAttribute(lorenzo_draft_few_kernel<RANK>,
+                                               cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH_EARLY(lorenzo_draft_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS,
+                      SHARED_NBYTES, stream, call);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+int FLOE_R(floe_lorenzo_draft_few)(const floe_lorenzo_encode_call *call, uint32_t rank, void *stream)
+{
+    cudaStream_t s = (cudaStream_t)stream;
+    return (int)(rank == 1 ? launch<1>(*call, s) : rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
+}
+
+/* Also of the kernel of lorenzo_few.cuh, whose blocks are as many. */
+uint64_t FLOE_R(floe_lorenzo_few_spill_nbytes)(const floe_dev_grid *grid)
+{
+    enum { MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64 };
+    static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "as lorenzo_few.cuh has it");
+    const uint64_t drafts = (uint64_t)grid->slots * SCRATCH_WORDS;
+    const uint64_t tiles = floe_min64(grid->slots, MOST_BLOCKS) * SPLIT_SPILL_WORDS;
+    return grid->nchunks == 1 && grid->slots <= MOST_TILES ? 4 * floe_max64(drafts, tiles) : 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a warp that owns a tile needs in both directions: sums over lanes, and values <-> bit planes. */
+#ifndef FLOE_CODEC_LORENZO_GPU_LORENZO_LANES_CUH
+#define FLOE_CODEC_LORENZO_GPU_LORENZO_LANES_CUH
+
+#include "backend/device.cuh"
+#include "base/hd.h"
+
+/* ---- sums over lanes ----------------------------------------------------------------------------------------------- */
+
+/* v += the v of the lane DELTA before, where there is one in its run of WIDTH lanes (8 or 32). */
+#ifdef FLOE_EMULATED
+template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
+{
+    T before = __shfl_up_sync(FLOE_ALL_LANES, v, DELTA, WIDTH);
+    v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
+}
+#else
+template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(float &v)
+{
+    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.f32 %0, %0, t; }"
+        : "+f"(v)
+        : "n"(DELTA), "n"((32 - WIDTH) << 8));
+}
+template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(int32_t &v)
+{
+    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.s32 %0, %0, t; }"
+        : "+r"(v)
+        : "n"(DELTA), "n"((32 - WIDTH) << 8));
+}
+template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(uint32_t &v)
+{
+    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.u32 %0, %0, t; }"
+        : "+r"(v)
+        : "n"(DELTA), "n"((32 - WIDTH) << 8));
+}
+template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
+{
+    T before = __shfl_up_sync(FLOE_ALL_LANES, v, DELTA, WIDTH);
+    v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
+}
+#endif
+
+/* Sum of v over all lanes before this one. */
+template <class T> FLOE_DEV T floe_sum_before(T v)
+{
+    T sum = v;
+    floe_scan_step<1, 32>(sum);
+    floe_scan_step<2, 32>(sum);
+    floe_scan_step<4, 32>(sum);
+    floe_scan_step<8, 32>(sum);
+    floe_scan_step<16, 32>(sum);
+    return sum - v;
+}
+
+/* ---- bit planes ---------------------------------------------------------------------------------------------------- */
+
+/* The lowest n bits, n at most 32. */
+FLOE_DEV uint32_t floe_low_bits(uint32_t n) { return n < 32 ? (1u << n) - 1 : FLOE_ALL_LANES; }
+
+/* Bits of m from a, others from b: one instruction, of which the compiler makes two where it knows some bits to be 0. */
+FLOE_DEV uint32_t floe_merge_bits(uint32_t a, uint32_t b, uint32_t m)
+{
+#ifdef FLOE_EMULATED
+    return (a & m) | (b & ~m);
+#else
+    uint32_t r;
+    asm("lop3.b32 %0, %1, %2, %3, 0xE4;" : "=r"(r) : "r"(a), "r"(b), "r"(m));
+    return r;
+#endif
+}
+
+template <uint32_t MASK, int SHIFT> FLOE_DEV void floe_swap_bits(uint32_t &a, uint32_t &b)
+{
+    uint32_t lo = floe_merge_bits(a, b << SHIFT, MASK), hi = floe_merge_bits(a >> SHIFT, b, MASK);
+    a = lo;
+    b = hi;
+}
+
+/* Byte k of a[j] holds bits b: becomes bits j in byte k of a[b]. Its own inverse. */
+FLOE_DEV void floe_transpose8(uint32_t a[8])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        floe_swap_bits<0x0F0F0F0Fu, 4>(a[j], a[j + 4]);
+#pragma unroll
+    for (int h = 0; h < 8; h += 4) {
+        floe_swap_bits<0x33333333u, 2>(a[h], a[h + 2]);
+        floe_swap_bits<0x33333333u, 2>(a[h + 1], a[h + 3]);
+    }
+#pragma unroll
+    for (int h = 0; h < 8; h += 2)
+        floe_swap_bits<0x55555555u, 1>(a[h], a[h + 1]);
+}
+
+/* Bits that v takes; 0 takes none. */
+FLOE_DEV uint32_t floe_bits_of(uint32_t v)
+{
+#ifdef FLOE_EMULATED
+    return 32 - __clz((int)v);
+#else
+    uint32_t top; /* 2^32 - 1 for 0 */
+    asm("bfind.u32 %0, %1;" : "=r"(top) : "r"(v));
+    return top + 1;
+#endif
+}
+
+/* The same for values of 4 bits: nibbles stay beside each other. */
+FLOE_DEV void floe_transpose4(uint32_t a[4])
+{
+    floe_swap_bits<0x33333333u, 2>(a[0], a[2]);
+    floe_swap_bits<0x33333333u, 2>(a[1], a[3]);
+    floe_swap_bits<0x55555555u, 1>(a[0], a[1]);
+    floe_swap_bits<0x55555555u, 1>(a[2], a[3]);
+}
+
+/* The word of a value that byte BYTE lies in. */
+template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint32_t u) { return u; }
+template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint64_t u) { return (uint32_t)(u >> BYTE / 4 * 32); }
+
+/* Byte BYTE of 32 values: that of value 8 k + j is byte k of bytes[j]. */
+template <int BYTE, class Uint> FLOE_DEV void floe_bytes_of_lane(const Uint u[32], uint32_t bytes[8])
+{
+    enum { PICK = BYTE % 4 | (4 + BYTE % 4) << 4 };
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        uint32_t low = __byte_perm(floe_word_of<BYTE>(u[j]), floe_word_of<BYTE>(u[8 + j]), PICK);
+        uint32_t high = __byte_perm(floe_word_of<BYTE>(u[16 + j]), floe_word_of<BYTE>(u[24 + j]), PICK);
+        bytes[j] = __byte_perm(low, high, 0x5410);
+    }
+}
+
+/* Four bit planes of such bytes, of the lower or the upper nibbles: value i at bit i of each. */
+FLOE_DEV void floe_planes_low(const uint32_t bytes[8], uint32_t planes[4])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        planes[j] = floe_merge_bits(bytes[j], bytes[j + 4] << 4, 0x0F0F0F0Fu);
+    floe_transpose4(planes);
+}
+FLOE_DEV void floe_planes_high(const uint32_t bytes[8], uint32_t planes[4])
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        planes[j] = floe_merge_bits(bytes[j] >> 4, bytes[j + 4], 0x0F0F0F0Fu);
+    floe_transpose4(planes);
+}
+
+#endif

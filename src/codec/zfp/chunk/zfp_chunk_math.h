@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of a chunk of codec zfp (zfp_chunk.h), once, for both compilers: their sizes, and so where they are. */
+#ifndef FLOE_CODEC_ZFP_CHUNK_ZFP_CHUNK_MATH_H
+#define FLOE_CODEC_ZFP_CHUNK_ZFP_CHUNK_MATH_H
+
+#include <stdbool.h>
+
+#include "base/hd.h"
+#include "codec/codec.h"
+#include "field/dtype_math.h"
+#include "stage/index/index.h"
+#include "stage/zfpblock/zfpblock_params_math.h"
+
+enum {
+    FLOE_ZFP_CHUNK_HEADER_NBYTES = 64,
+    FLOE_ZFP_PALETTE = 3,
+    FLOE_ZFP_LITERALS = FLOE_ZFP_PALETTE, /* the set whose values are stored */
+    FLOE_ZFP_SETS,
+    FLOE_ZFP_WORD_CELLS = 64,
+    FLOE_ZFP_CHUNK_RAW = 1,        /* flag of the header */
+    FLOE_ZFP_SPAN_CELLS = 1 << 16, /* cells that a worker takes: whole words of the upper level of a set */
+    FLOE_ZFP_MANY_LITERALS = 32,   /* more literals than one cell in so many: reversible may be smaller */
+    FLOE_ZFP_ERROR_LANES = 1024    /* sums of squared errors side by side: of blocks i, i + 1024, ... */
+};
+
+typedef struct floe_zfp_chunk {
+    bool raw;
+    floe_zfp_params params;
+    uint64_t stream_nbits, index_nbytes;
+    uint64_t palette[FLOE_ZFP_PALETTE];
+    uint32_t sets; /* bit s: set s has cells */
+    /* where the parts are, from the start of the chunk */
+    uint64_t index_at, sets_at, literals_at, stream_at, end;
+} floe_zfp_chunk;
+
+/* Does the stream of these parameters have a side index? Fixed rate needs none: places are multiples. */
+FLOE_HD bool floe_zfp_chunk_has_index(const floe_zfp_params *params)
+{
+    return params->minbits != params->maxbits || params->minexp < FLOE_ZFP_MIN_EXP;
+}
+
+/* What that index is for blocks of this rank: a chunk of it has at least 64 values. */
+FLOE_HD floe_index_spec floe_zfp_chunk_index_spec(uint32_t rank)
+{
+    floe_index_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.form = FLOE_INDEX_PACKED;
+    spec.chunk = rank == 1 ? 16 : rank == 2 ? 4 : 1;
+    spec.partition = FLOE_INDEX_PARTITION;
+    return spec;
+}
+
+/* ---- what is asked of zfp, and of what it gives back ------------------------------------------------------------------- */
+
+/* zfp keeps planes down to 4^-d of a tolerance, so that no value ever misses it. Planes down to 2^-d of the bound take d bits
+ * a value less, and leave about one value in hundreds to be corrected. */
+FLOE_HD int32_t floe_zfp_close_minexp(double bound, uint32_t rank) { return floe_zfp_minexp_of(bound) + (int32_t)rank; }
+
+/* For integers zfp has no tolerance, but a number of planes does the same. */
+FLOE_HD uint32_t floe_zfp_integer_planes(double bound, uint32_t width, uint32_t rank)
+{
+    const int32_t planes = (int32_t)(width + 2 * rank) - floe_zfp_close_minexp(bound, rank);
+    return planes < 1 ? 1 : planes > (int32_t)width ? width : (uint32_t)planes;
+}
+
+/* False: only reversible will do, as where the rate would take more than the values do. */
+FLOE_HD bool floe_zfp_close_params(const floe_codec_params *params, floe_zfp_type type, uint32_t rank, uint64_t ncells,
+                                   uint64_t nblocks, floe_zfp_params *p)
+{
+    const uint32_t width = floe_zfp_type_is_narrow(type) ? 32 : 64;
+    *p = floe_zfp_params_everything();
+    if (params->mode == FLOE_BOUND_ABS && floe_zfp_type_is_real(type))
+        p->minexp = floe_zfp_close_minexp(params->bound, rank);
+    else if (params->mode == FLOE_BOUND_ABS)
+        p->maxprec = floe_zfp_integer_planes(params->bound, width, rank);
+    else if (params->mode == FLOE_BOUND_PREC)
+        p->maxprec = (uint32_t)params->bound;
+    else if (params->mode == FLOE_BOUND_RATE)
+        p->minbits = p->maxbits = floe_zfp_rate_bits(params->bound, type, rank);
+    else
+        return false;
+    return params->mode != FLOE_BOUND_RATE || floe_ceil_div(nblocks * p->maxbits, 64) * 8 < ncells * (width / 8);
+}
+
+/* The tolerance that is safe for a bound. Of reals one step below it: rounding makes a difference smaller by less than half a
+ * step of its own, and not at all where it is subnormal. Differences of integers are rounded only from 2^53 on, and rounding
+ * never takes one across a double: a step below is safe there too. Where there is no bound all errors are right as long as
+ * finite values stay finite. */
+FLOE_HD double floe_zfp_tolerance(const floe_codec_params *params)
+{
+    if (params->mode == FLOE_BOUND_RATE || params->mode == FLOE_BOUND_PREC)
+        return floe_f64_of(0x7FEFFFFFFFFFFFFFu);
+    if (floe_dtype_is_integer(params->dtype) && params->bound <= 0x1p53)
+        return params->bound;
+    return params->bound > 0 ? floe_f64_of(floe_bits_f64(params->bound) - 1) : 0;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------------- */
+
+FLOE_HD uint64_t floe_zfp_round8(uint64_t nbytes) { return (nbytes + 7) & ~(uint64_t)7; }
+
+/* A chunk that holds its values as they are. */
+FLOE_HD uint64_t floe_zfp_raw_nbytes(uint64_t ncells, uint32_t size)
+{
+    return FLOE_ZFP_CHUNK_HEADER_NBYTES + floe_zfp_round8(ncells * size);
+}
+
+/* Bytes of a set of so many words, of which `present` are not 0. */
+FLOE_HD uint64_t floe_zfp_set_span(uint64_t nwords, uint64_t present)
+{
+    return 8 * (floe_ceil_div(nwords, 64) + present);
+}
+
+/* Offsets of what is not in front of the sets, and the end. sets_nbytes: of all that are there. */
+FLOE_HD void floe_zfp_chunk_place(floe_zfp_chunk *c, uint64_t sets_nbytes, uint64_t nliterals, uint32_t size)
+{
+    c->index_at = FLOE_ZFP_CHUNK_HEADER_NBYTES;
+    c->sets_at = c->index_at + c->index_nbytes;
+    c->literals_at = c->sets_at + sets_nbytes;
+    c->stream_at = c->literals_at + floe_zfp_round8(nliterals * size);
+    c->end = c->stream_at + floe_ceil_div(c->stream_nbits, 64) * 8;
+}
+
+#endif

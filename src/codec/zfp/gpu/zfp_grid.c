@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include "codec/zfp/gpu/zfp_grid.h"
+
+#include <cuda_runtime_api.h>
+
+#include "backend/cuda.h"
+#include "base/bytes.h"
+#include "base/try.h"
+#include "field/dtype_math.h"
+
+/* Tiles are numbered by 32 bits on the device, with room for the tickets of all blocks of threads behind the last. */
+enum { MAX_SLOTS = 1 << 30, TILE_BLOCKS = 128, TILE_BLOCKS_4D = 32, PART_ARRAYS = 4 };
+
+/* By element type. */
+#define BY_WIDTH(c, name, ...) \
+    (floe_dtype_is_narrow((c)->field.dtype) ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__))
+
+floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *shape, const uint64_t *chunk,
+                             floe_dev_grid *grid, floe_zfp_dev_room *room, floe_error *err)
+{
+    const floe_index_spec spec = floe_zfp_chunk_index_spec(rank);
+    uint64_t ncells = 1, nblocks = 1;
+    *grid = (floe_dev_grid){.nchunks = 1};
+    for (uint32_t i = 0; i < rank; i++) {
+        grid->shape[i] = shape[i];
+        grid->chunk[i] = chunk[i];
+        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
+        ncells *= chunk[i];
+        nblocks *= floe_ceil_div(chunk[i], FLOE_ZFP_SIDE);
+    }
+    const uint64_t slots = floe_ceil_div(nblocks, rank > 3 ? TILE_BLOCKS_4D : TILE_BLOCKS);
+    FLOE_CHECK(err, slots <= MAX_SLOTS && grid->nchunks <= MAX_SLOTS / floe_max64(slots, 1), FLOE_ERR_LIMIT,
+               "a field of more than 2^35 zfp blocks, too many for a GPU at once: choose larger chunks, or the CPU");
+    grid->slots = (uint32_t)slots;
+    *room = (floe_zfp_dev_room){.nblocks = nblocks, .nindex = floe_ceil_div(nblocks, spec.chunk)};
+    room->nwords = floe_ceil_div(ncells, FLOE_ZFP_WORD_CELLS);
+    room->nspans = floe_ceil_div(ncells, FLOE_ZFP_SPAN_CELLS);
+    room->npartitions = floe_ceil_div(room->nindex, spec.partition);
+    room->stream_words = floe_zfp_round8(ncells * (floe_dtype_is_narrow(dtype) ? 4 : 8)) / 4;
+    return FLOE_OK;
+}
+
+/* ---- compression ---------------------------------------------------------------------------------------------------- */
+
+/* What is 0 at first stands together. */
+static void take_cleared(floe_zfp_grid_encode *c, floe_arena *a)
+{
+    const uint64_t nchunks = c->grid.nchunks, nslots = nchunks * c->grid.slots;
+    const size_t begin = a->used;
+    c->cleared = floe_arena_take(a, FLOE_ZFP_GRID_WORDS, sizeof *c->cleared);
+    c->states = floe_arena_take(a, FLOE_ZFP_ATTEMPTS * nslots, sizeof *c->states);
+    c->gathered = floe_arena_take(a, nchunks, sizeof *c->gathered);
+    if (c->lossy) {
+        c->spans = floe_arena_take(a, nchunks * c->room.nspans, sizeof *c->spans);
+        c->sets[FLOE_ZFP_LITERALS] = floe_arena_take(a, nchunks * c->room.nwords, sizeof(uint64_t));
+    }
+    c->cleared_nbytes = a->used - begin;
+}
+
+static void take_sets(floe_zfp_grid_encode *c, floe_arena *a)
+{
+    const uint64_t nwords = c->grid.nchunks * c->room.nwords;
+    for (int s = 0; s < FLOE_ZFP_LITERALS; s++)
+        c->sets[s] = floe_arena_take(a, nwords, sizeof(uint64_t));
+    c->bad = floe_arena_take(a, nwords, sizeof *c->bad);
+    c->last_good = floe_arena_take(a, nwords, sizeof *c->last_good);
+}
+
+floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *c, bool with_errors, floe_arena *a, floe_error *err)
+{
+    const uint64_t nchunks = c->grid.nchunks;
+    uint64_t spill_nbytes;
+    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_spill, c->field.rank, &c->grid, &spill_nbytes, &c->spill_words));
+    take_cleared(c, a);
+    c->records = floe_arena_take(a, nchunks, sizeof *c->records);
+    c->end = floe_arena_take(a, 1, sizeof *c->end);
+    c->chunks = floe_arena_take(a, nchunks, sizeof *c->chunks);
+    c->edges = floe_arena_take(a, nchunks * c->grid.slots, sizeof *c->edges);
+    c->spill = floe_arena_take(a, spill_nbytes, 1);
+    c->coded = floe_arena_take(a, nchunks * c->room.stream_words, sizeof *c->coded);
+    c->offsets = floe_arena_take(a, nchunks * (c->room.nindex + 1), sizeof *c->offsets);
+    c->part_needs = floe_arena_take(a, nchunks * PART_ARRAYS * (c->room.npartitions + 1), sizeof *c->part_needs);
+    if (c->lossy)
+        take_sets(c, a);
+    if (with_errors) {
+        c->block_errors = floe_arena_take(a, nchunks * c->room.nblocks, sizeof *c->block_errors);
+        c->error_sums = floe_arena_take(a, nchunks, sizeof *c->error_sums);
+    }
+    return FLOE_OK;
+}
+
+static floe_status code(const floe_zfp_grid_encode *c, uint32_t attempt, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_encode, c, attempt, stream));
+    FLOE_CUDA(err, floe_zfp_grid_finish_cuda(c, attempt, stream));
+    return FLOE_OK;
+}
+
+/* Within the bound, as far as values can be told apart from what spoils them. */
+static floe_status code_closely(const floe_zfp_grid_encode *c, void *stream, floe_error *err)
+{
+    FLOE_TRY(code(c, FLOE_ZFP_CLOSELY, stream, err));
+    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_clean, c, stream));
+    FLOE_TRY(code(c, FLOE_ZFP_CLEANED, stream, err));
+    if (c->cut)
+        FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_check, c, stream));
+    return FLOE_OK;
+}
+
+static floe_status begin(const floe_zfp_grid_encode *c, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, stream));
+    FLOE_CUDA(err, floe_zfp_grid_begin_cuda(c, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *stream, floe_error *err)
+{
+    floe_zfp_grid_encode c = *call;
+    c.block_errors = NULL;
+    if (c.grid.nchunks == 0) { /* the end of all records is all that there is to say */
+        FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
+        return FLOE_OK;
+    }
+    FLOE_TRY(begin(&c, stream, err));
+    if (c.lossy) {
+        FLOE_TRY(code_closely(&c, stream, err));
+        FLOE_CUDA(err, BY_WIDTH(&c, floe_zfp_grid_sort, &c, stream));
+        FLOE_CUDA(err, floe_zfp_grid_plan_cuda(&c, FLOE_ZFP_CLOSELY, stream));
+    }
+    FLOE_TRY(code(&c, FLOE_ZFP_REVERSIBLY, stream, err));
+    FLOE_CUDA(err, floe_zfp_grid_plan_cuda(&c, FLOE_ZFP_REVERSIBLY, stream));
+    if (c.lossy) {
+        FLOE_TRY(code(&c, FLOE_ZFP_CLOSELY_AGAIN, stream, err));
+        FLOE_CUDA(err, floe_zfp_grid_plan_cuda(&c, FLOE_ZFP_CLOSELY_AGAIN, stream));
+    }
+    FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
+    FLOE_CUDA(err, floe_zfp_grid_write_cuda(&c, stream));
+    FLOE_CUDA(err, BY_WIDTH(&c, floe_zfp_grid_put, &c, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_grid_squared_error(const floe_zfp_grid_encode *c, double *sum, void *stream, floe_error *err)
+{
+    FLOE_TRY(begin(c, stream, err));
+    FLOE_TRY(code_closely(c, stream, err));
+    FLOE_CUDA(err, floe_zfp_grid_error_sum_cuda(c, sum, stream));
+    return FLOE_OK;
+}
+
+/* ---- decompression -------------------------------------------------------------------------------------------------- */
+
+void floe_zfp_grid_decode_take(floe_zfp_grid_decode *c, floe_arena *a)
+{
+    c->chunks = floe_arena_take(a, c->max_chunks, sizeof *c->chunks);
+    c->spans = floe_arena_take(a, c->max_chunks * c->room.nspans, sizeof *c->spans);
+    c->places = floe_arena_take(a, c->max_chunks * (c->room.nblocks + 1), sizeof *c->places);
+}
+
+floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *c, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, floe_zfp_grid_open_cuda(c, stream));
+    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_decode, c, stream));
+    return FLOE_OK;
+}
+
+#endif

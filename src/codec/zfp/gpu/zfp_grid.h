@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codec zfp on a GPU: all chunks of a field at once, straight to their places in the stream (or from them); the bytes are
+ * those of the CPU (zfp_chunk.h). Each step puts kernels on a stream and returns a cudaError_t as a number; nothing allocates
+ * or waits. All pointers are device memory.
+ *
+ * Compression. The bound may be known to the device only, and what a chunk needs shows only when it has been coded: so there
+ * are attempts, each of which does the chunks that want it, and nothing if there are none.
+ *
+ *   (the caller)   params: range, fill value, bound                                      device/resolve/resolve_cuda.h
+ *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
+ *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_grid_encode_real_cuda.cu
+ *   clean          where values would spoil their block: what stands in their place       zfp_grid_sets_real_cuda.cu
+ *   encode 1       such chunks, with that
+ *   check          at a fixed rate, what was missed is found here                         zfp_grid_check_real_cuda.cu
+ *   sort           what was missed, into its sets                                         zfp_grid_sets_real_cuda.cu
+ *   plan           sizes of all parts; chunks that miss too much are to be coded reversibly      zfp_grid_cuda.cu
+ *   encode 2       those. plan again: what is smaller
+ *   encode 3       chunks that are smaller within the bound, again. plan again
+ *   place, write   records one behind the other, and all parts into them
+ *   (the caller)   checksums, record heads, index                                         container/container_cuda.h
+ *
+ * Decompression:
+ *
+ *   open           a floe_zfp_dev_chunk for each chunk of a stream whose header and records have been checked: its own header,
+ *                  sets and side index checked, places of its blocks                      zfp_grid_open_cuda.cu
+ *   decode         blocks to values, then the cells that the sets name                    zfp_grid_decode_real_cuda.cu
+ *
+ * A call that fails anywhere sets *status (a floe_status; the first one stands) and later kernels do nothing.
+ */
+#ifndef FLOE_CODEC_ZFP_GPU_ZFP_GRID_H
+#define FLOE_CODEC_ZFP_GPU_ZFP_GRID_H
+
+#include "base/arena.h"
+#include "codec/codec_device.h"
+#include "codec/zfp/chunk/zfp_chunk_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Attempts at encoding. */
+enum {
+    FLOE_ZFP_CLOSELY, /* within the bound */
+    FLOE_ZFP_CLEANED, /* the same, without values that spoil their block */
+    FLOE_ZFP_REVERSIBLY,
+    FLOE_ZFP_CLOSELY_AGAIN, /* after all; what it misses is known */
+    FLOE_ZFP_ATTEMPTS
+};
+
+/* Cells of a set that are taken at once: FLOE_ZFP_SPAN_CELLS. */
+typedef struct floe_zfp_dev_span {
+    uint32_t missed;                /* not 0: some cell of it was */
+    uint32_t nwords[FLOE_ZFP_SETS]; /* that are not 0 */
+    uint32_t ncells[FLOE_ZFP_SETS];
+    uint32_t reserved;
+    uint64_t words_at[FLOE_ZFP_SETS]; /* of the chunk's words of the set: how many are in front */
+    uint64_t literals_at;             /* of its literals */
+} floe_zfp_dev_span;
+
+/* A chunk. */
+typedef struct floe_zfp_dev_chunk {
+    floe_zfp_array array; /* the chunk in the field; decode: data are those of the box that is wanted */
+    bool wanted;          /* decode: of that box there is something */
+    uint64_t ncells, nwords, nspans, nblocks;
+    /* encode */
+    floe_zfp_params close;         /* what the bound asks of zfp */
+    uint32_t attempts;             /* bit a: attempt a is wanted */
+    uint32_t cleaned;              /* not 0: some values would spoil their block */
+    unsigned long long first_good; /* first cell that zfp may see; ~0: none */
+    unsigned long long first_odd;  /* first cell that was missed, is not finite and not fill; ~0: none */
+    uint64_t nliterals, nexceptions, sets_nbytes;
+    floe_zfp_chunk close_parts; /* where reversible was tried, too */
+    /* both */
+    floe_zfp_chunk parts;           /* the header, and where the parts are, from the start of the payload */
+    floe_side_index index;          /* body: decode only */
+    uint64_t set_at[FLOE_ZFP_SETS]; /* where each set is, from the start of the payload */
+    uint64_t payload_at;            /* from the start of the stream */
+    uint64_t nplaces;               /* decode: chunks of blocks that are decoded one by one */
+    uint32_t each;                  /* blocks in such a chunk */
+    uint32_t opened;                /* decode: what came of opening it, a floe_status */
+} floe_zfp_dev_chunk;
+
+/* How much of everything a full chunk has; no other chunk has more. */
+typedef struct floe_zfp_dev_room {
+    uint64_t nblocks, nwords, nspans, nindex, npartitions; /* nindex: chunks of the side index */
+    uint64_t stream_words;                                 /* of 32 bits: a stream that needs more is of no use */
+} floe_zfp_dev_room;
+
+/* ---- compression ---------------------------------------------------------------------------------------------------- */
+
+/* By value. */
+typedef struct floe_zfp_grid_encode {
+    floe_dev_field field;
+    floe_dev_grid grid; /* slots: tiles of blocks */
+    bool lossy;         /* params may say anything but LOSSLESS */
+    bool cut;           /* params say RATE: blocks end in the middle of a plane */
+    const floe_codec_params *params;
+    uint8_t *stream; /* 16-byte aligned */
+    uint64_t capacity;
+    uint64_t first_offset; /* of the first record; a multiple of 8 */
+    floe_dev_record *records;
+    floe_dev_gathered *gathered; /* of each chunk */
+    uint64_t *end;               /* out: where the last record ends */
+    uint32_t *status;
+    /* scratch */
+    floe_zfp_dev_room room;
+    floe_zfp_dev_chunk *chunks;
+    uint32_t *cleared; /* FLOE_ZFP_GRID_WORDS, then states, spans, gathered, literals: all that is 0 at first */
+    uint64_t cleared_nbytes;
+    uint64_t *states;     /* of the tiles of each attempt */
+    uint64_t *edges;      /* of each tile: words that it shares with its neighbours */
+    uint32_t *spill;      /* of the blocks of threads that encode */
+    uint64_t spill_words; /* of one */
+    uint32_t *coded;      /* streams: room.stream_words a chunk */
+    uint64_t *offsets;    /* of the side index's chunks: room.nindex + 1 a chunk */
+    uint64_t *part_needs; /* of partitions: least, width, words, words in front; room.npartitions + 1 each a chunk */
+    uint64_t *sets[FLOE_ZFP_SETS]; /* room.nwords a chunk */
+    /* where chunks are cleaned: a bit for each cell that spoils its block; of each word of 64 cells, the last cell in front of
+     * it, in its span, that does not: its number in the span, and 1 */
+    uint64_t *bad;
+    uint32_t *last_good;
+    floe_zfp_dev_span *spans;
+    double *block_errors, *error_sums; /* psnr only: squared errors of each block, of each chunk; else NULL */
+} floe_zfp_grid_encode;
+
+enum {
+    FLOE_ZFP_GRID_TICKETS = 0,                /* words: the next tile of each attempt */
+    FLOE_ZFP_GRID_WANTED = FLOE_ZFP_ATTEMPTS, /* words: not 0 where some chunk wants the attempt */
+    FLOE_ZFP_GRID_WORDS = 2 * FLOE_ZFP_ATTEMPTS
+};
+
+/* Fills grid (slots too) and room from the shape of a field and of its chunks. */
+floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *shape, const uint64_t *chunk,
+                             floe_dev_grid *grid, floe_zfp_dev_room *room, floe_error *err);
+/* Takes all scratch, records, gathered and end from an arena of device memory, or from a plan. Field, grid, room and lossy are
+ * set. with_errors: for floe_zfp_grid_squared_error. */
+floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *call, bool with_errors, floe_arena *arena, floe_error *err);
+/* All steps. */
+floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *stream, floe_error *err);
+/* What floe_codec_squared_error gives for the chunks, added up in their order, to the last bit; params say ABS. */
+floe_status floe_zfp_grid_squared_error(const floe_zfp_grid_encode *call, double *sum, void *stream, floe_error *err);
+
+/* ---- decompression -------------------------------------------------------------------------------------------------- */
+
+/* By value. */
+typedef struct floe_zfp_grid_decode {
+    floe_dev_field field; /* the output: the box lo..hi of the stream's field */
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    /* the shape of the stream's field and, right behind it, that of a full chunk (floe_header has them so) */
+    const uint64_t *layout;
+    const uint64_t *nrecords; /* chunks that there are; at most max_chunks */
+    const floe_dev_record *records;
+    const uint8_t *stream;
+    uint64_t max_chunks;
+    floe_zfp_dev_room room; /* of a chunk; more is FLOE_ERR_LIMIT */
+    floe_zfp_dev_chunk *chunks;
+    floe_zfp_dev_span *spans;
+    uint64_t *places; /* room.nblocks + 1 a chunk */
+    uint32_t *status; /* FLOE_OK before */
+} floe_zfp_grid_decode;
+
+/* max_chunks and room are set. records, layout, nrecords and status stay the caller's. */
+void floe_zfp_grid_decode_take(floe_zfp_grid_decode *call, floe_arena *arena);
+floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *call, void *stream, floe_error *err);
+
+/* ---- kernels: what the files that are compiled for each element type, and those that are not, have for one another ----- */
+
+int floe_zfp_grid_begin_cuda(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_finish_cuda(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
+int floe_zfp_grid_plan_cuda(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
+int floe_zfp_grid_place_cuda(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_write_cuda(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_error_sum_cuda(const floe_zfp_grid_encode *call, double *sum, void *stream);
+int floe_zfp_grid_open_cuda(const floe_zfp_grid_decode *call, void *stream);
+
+int floe_zfp_grid_spill_f32(uint32_t rank, const floe_dev_grid *grid, uint64_t *nbytes, uint64_t *words);
+int floe_zfp_grid_spill_f64(uint32_t rank, const floe_dev_grid *grid, uint64_t *nbytes, uint64_t *words);
+int floe_zfp_grid_encode_f32(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
+int floe_zfp_grid_encode_f64(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
+int floe_zfp_grid_clean_f32(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_clean_f64(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_check_f32(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_sort_f32(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_check_f64(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_sort_f64(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_put_f32(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_put_f64(const floe_zfp_grid_encode *call, void *stream);
+int floe_zfp_grid_decode_f32(const floe_zfp_grid_decode *call, void *stream);
+int floe_zfp_grid_decode_f64(const floe_zfp_grid_decode *call, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What zfp makes of blocks against the field: which cells it missed, the largest error, squares. */
+#ifndef FLOE_CODEC_ZFP_GPU_ZFP_GRID_CHECK_CUH
+#define FLOE_CODEC_ZFP_GPU_ZFP_GRID_CHECK_CUH
+
+#include "codec/zfp/chunk/zfp_exact_math.h"
+#include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "stage/zfpblock/zfpblock_lanes_dev.cuh"
+
+/* A chunk, and what was promised of it. */
+struct floe_zfp_judged {
+    floe_zfp_cells cells;
+    floe_zfp_dev_chunk *chunk;
+    uint64_t number;
+    double tolerance;
+    floe_uint fill;
+    bool has_fill;
+};
+
+/* One thread. */
+FLOE_DEV void floe_zfp_judge(const floe_zfp_grid_encode &call, uint64_t number, floe_zfp_judged &s)
+{
+    s.number = number;
+    s.chunk = call.chunks + number;
+    s.cells = floe_zfp_cells_of(&s.chunk->array);
+    s.tolerance = floe_zfp_tolerance(call.params);
+    s.has_fill = call.params->has_fill;
+    s.fill = (floe_uint)call.params->fill_bits;
+}
+
+/* Number of the cell that is value i of a lane, in C order; a block that sticks out has its own values there. */
+template <uint32_t RANK>
+FLOE_DEV uint64_t floe_zfp_cell_of(const floe_zfp_cells &c, uint64_t block, uint32_t share, uint32_t i)
+{
+    const uint32_t at[4] = {i % 4, i / 4 % 4, i / 16 % 4, share};
+    uint64_t cell = 0, row = 1;
+    for (uint32_t a = 0; a < RANK; a++) {
+        const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(block, c.counts[a]);
+        const uint32_t inside = (uint32_t)floe_min64(FLOE_ZFP_SIDE, c.shape[a] - corner);
+        cell += (corner + floe_zfp_inside(at[a], inside)) * row;
+        row *= c.shape[a];
+    }
+    return cell;
+}
+
+FLOE_DEV floe_uint floe_zfp_value_at(const floe_zfp_dev_chunk *c, uint64_t cell)
+{
+    return ((const floe_uint *)c->array.data)[floe_zfp_cell_at(c->array, cell)];
+}
+
+/* Names missed cells, bit i of missed: value i of a lane. */
+template <uint32_t RANK, bool REAL>
+FLOE_DEV_SELDOM void floe_zfp_tell_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
+                                          uint32_t share, uint64_t missed)
+{
+    uint32_t *words = (uint32_t *)floe_zfp_set_of(call, s.number, FLOE_ZFP_LITERALS);
+    const floe_uint first = s.has_fill ? s.fill : FLOE_REAL_SIGN;
+    while (missed) {
+        const uint32_t row = ((uint32_t)__ffsll((long long)missed) - 1) / 4;
+        const uint32_t nibble = (uint32_t)(missed >> 4 * row) & 15;
+        const uint64_t cell = floe_zfp_cell_of<RANK>(s.cells, block, share, 4 * row);
+        const uint32_t shift = (uint32_t)(cell % 32);
+        missed &= ~((uint64_t)15 << 4 * row);
+        atomicOr(words + cell / 32, nibble << shift);
+        if (shift > 28 && nibble >> (32 - shift))
+            atomicOr(words + cell / 32 + 1, nibble >> (32 - shift));
+        for (uint32_t x = 0; x < 4; x++) {
+            if (!(nibble >> x & 1))
+                continue;
+            const floe_uint v = floe_zfp_value_at(s.chunk, cell + x);
+            floe_zfp_spans_of(call, s.number)[(cell + x) / FLOE_ZFP_SPAN_CELLS].missed = 1;
+            if (REAL && FLOE_R(floe_zfp_spoils)(true, v, false, 0) && v != first)
+                atomicMin(&s.chunk->first_odd, (unsigned long long)(cell + x));
+        }
+    }
+}
+
+/* Rows of values that came back against those of the field. */
+struct floe_zfp_comparison {
+    uint64_t missed;
+    double worst, squares;
+};
+
+template <uint32_t RANK, bool REAL>
+FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const floe_zfp_spot &spot, uint32_t cube,
+                                              const floe_uint *v)
+{
+    enum { SIZE = sizeof(floe_uint), NY = RANK > 1 ? 4 : 1, NZ = RANK > 2 ? 4 : 1 };
+    const floe_zfp_cells &c = s.cells;
+    floe_zfp_comparison found = {0, 0, 0};
+    if (RANK > 3 && cube >= spot.inside[RANK - 1])
+        return found;
+    const uint8_t *first = spot.first + (RANK > 3 ? cube * c.stride[RANK - 1] * SIZE : 0);
+    const bool rows = spot.whole && c.in_rows;
+#pragma unroll
+    for (uint32_t r = 0; r < NY * NZ; r++) {
+        if ((RANK > 1 && r % NY >= spot.inside[1 % RANK]) || (RANK > 2 && r / NY >= spot.inside[2 % RANK]))
+            continue;
+        const uint8_t *row = first + floe_zfp_row_at<RANK>(c, r % NY, r / NY) * SIZE;
+        floe_uint was[4];
+        if (rows) {
+            floe_zfp_get_row(row, was);
+        } else {
+#pragma unroll
+            for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++)
+                was[x] = *(const floe_uint *)(row + floe_zfp_inside(x, spot.inside[0]) * c.stride[0] * SIZE);
+        }
+#pragma unroll
+        for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
+            if (x >= spot.inside[0])
+                continue;
+            const double error = FLOE_R(floe_zfp_error)(REAL, was[x], v[4 * r + x]);
+            const bool missed =
+                FLOE_R(floe_zfp_is_missed)(REAL, was[x], v[4 * r + x], error, s.tolerance, s.has_fill, s.fill);
+            found.missed |= (uint64_t)missed << (4 * r + x);
+            found.worst = !missed && error > found.worst ? error : found.worst;
+            found.squares += missed ? 0 : error * error;
+        }
+    }
+    return found;
+}
+
+/* The largest error of the warp's blocks, where it is news. */
+FLOE_DEV void floe_zfp_tell_worst(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, double worst)
+{
+    unsigned long long *most = &call.gathered[s.number].max_error_bits, bits = floe_bits_f64(worst);
+    for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2) {
+        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, bits, d);
+        bits = other > bits ? other : bits;
+    }
+    if (floe_lane() == 0 && bits > *(volatile unsigned long long *)most)
+        atomicMax(most, bits);
+}
+
+/* All lanes: v, which came back, of a block. */
+template <uint32_t RANK, bool REAL>
+FLOE_DEV void floe_zfp_check(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block, uint32_t share,
+                             const floe_uint *v)
+{
+    typedef floe_zfp_lanes<RANK> lanes;
+    const bool mine = block < s.cells.nblocks;
+    floe_zfp_comparison found = {0, 0, 0};
+    if (mine)
+        found = floe_zfp_compare<RANK, REAL>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
+    if (found.missed)
+        floe_zfp_tell_missed<RANK, REAL>(call, s, block, share, found.missed);
+    floe_zfp_tell_worst(call, s, found.worst);
+    if (!call.block_errors)
+        return;
+    for (uint32_t d = lanes::BLOCKS; d < FLOE_WARP; d *= 2)
+        found.squares += __shfl_xor_sync(FLOE_ALL_LANES, found.squares, d);
+    if (mine && share == 0)
+        call.block_errors[s.number * call.room.nblocks + block] = found.squares;
+}
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decodes the chunks of a field, as zfp_decode_real_cuda.cu does bare streams; then cells that the sets name get their values.
+ * Compiled for each element type.
+ */
+#include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "codec/zfp/stream/zfp_launch.cuh"
+#include "stage/zfpblock/zfpblock_next_dev.cuh"
+
+namespace
+{
+
+enum {
+    WARPS = 4,
+    THREADS = WARPS * FLOE_WARP,
+    FEW = FLOE_REAL_BITS == 32 ? 4 : 2, /* blocks on a processor, as for bare streams */
+    MANY = FLOE_REAL_BITS == 32 ? 8 : 6,
+    SET_THREADS = FLOE_ZFP_SPAN_THREADS
+};
+
+struct job {
+    floe_zfp_grid_decode call;
+    bool real, reversible; /* such chunks are done */
+};
+
+/* The chunk that a block of threads works on. */
+struct chunk_shared {
+    floe_zfp_cells cells;
+    floe_zfp_params params;
+    floe_zfp_words stream;
+    const floe_zfp_dev_chunk *chunk;
+    const uint64_t *places; /* NULL: each block has maxbits bits */
+    uint64_t nbits, nplaces;
+    uint32_t each;
+    bool boxed, wanted;
+};
+
+template <uint32_t RANK> struct block_shared {
+    uint32_t planes[WARPS][floe_zfp_lanes<RANK>::PLANES];
+    uint32_t steps[FLOE_ZFP_STEP_TABLE];
+    chunk_shared chunk;
+};
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------------- */
+
+/* First value of a block along each axis, the fastest first. */
+template <uint32_t RANK> FLOE_DEV void corner_of(const floe_zfp_cells &c, uint64_t block, uint64_t *corner)
+{
+#pragma unroll
+    for (uint32_t a = 0; a < RANK; a++) {
+        corner[a] = block % c.counts[a] * FLOE_ZFP_SIDE;
+        block /= c.counts[a];
+    }
+}
+
+/* Does any of these blocks touch the box that is wanted? */
+template <uint32_t RANK> FLOE_DEV bool touches_box(const chunk_shared &s, uint64_t block, uint64_t count)
+{
+    for (uint64_t end = block + count; block < end; block++) {
+        uint64_t corner[RANK];
+        bool inside = true;
+        corner_of<RANK>(s.cells, block, corner);
+#pragma unroll
+        for (uint32_t a = 0; a < RANK; a++)
+            inside &= corner[a] < s.chunk->array.hi[RANK - 1 - a] &&
+                      corner[a] + FLOE_ZFP_SIDE > s.chunk->array.lo[RANK - 1 - a];
+        if (inside)
+            return true;
+    }
+    return false;
+}
+
+/* The values of a block that are in the box; data of cells are those of the box. */
+template <uint32_t RANK>
+FLOE_DEV void store_box(const chunk_shared &s, uint64_t block, uint32_t share, const floe_uint *v)
+{
+    enum { NY = RANK > 1 ? 4 : 1, NZ = RANK > 2 ? 4 : 1 };
+    uint64_t corner[RANK];
+    corner_of<RANK>(s.cells, block, corner);
+    uint32_t inside[RANK];
+    int64_t first = 0;
+#pragma unroll
+    for (uint32_t a = 0; a < RANK; a++) {
+        const uint64_t lo = s.chunk->array.lo[RANK - 1 - a], hi = s.chunk->array.hi[RANK - 1 - a];
+        inside[a] = 0;
+        for (uint32_t i = 0; i < FLOE_ZFP_SIDE; i++)
+            inside[a] |= (uint32_t)(corner[a] + i >= lo && corner[a] + i < hi) << i;
+        first += ((int64_t)corner[a] - (int64_t)lo) * s.cells.stride[a];
+    }
+    if (RANK > 3 && !(inside[RANK - 1] >> share & 1))
+        return;
+    if (RANK > 3)
+        first += share * s.cells.stride[RANK - 1];
+#pragma unroll
+    for (uint32_t r = 0; r < NY * NZ; r++) {
+        if ((RANK > 1 && !(inside[1 % RANK] >> r % NY & 1)) || (RANK > 2 && !(inside[2 % RANK] >> r / NY & 1)))
+            continue;
+        const int64_t row = first + floe_zfp_row_at<RANK>(s.cells, r % NY, r / NY);
+#pragma unroll
+        for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++)
+            if (inside[0] >> x & 1)
+                ((floe_uint *)s.cells.data)[row + x * s.cells.stride[0]] = v[4 * r + x];
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------------ */
+
+template <uint32_t RANK> FLOE_DEV floe_zfp_position position_of(const chunk_shared &s, uint64_t i)
+{
+    floe_zfp_position p = {0, 0, 0, 0, true};
+    if (i >= s.nplaces)
+        return p;
+    p.block = i * s.each;
+    p.count = (uint32_t)floe_min64(s.each, s.cells.nblocks - p.block);
+    if (s.boxed && !touches_box<RANK>(s, p.block, p.count)) {
+        p.count = 0;
+        return p;
+    }
+    p.at = s.places ? s.places[i] : p.block * s.params.maxbits;
+    p.end = s.places ? s.places[i + 1] : p.at + (uint64_t)p.count * s.params.maxbits;
+    p.fine = p.at < p.end && p.end <= s.nbits;
+    return p;
+}
+
+/* One thread: what the others must know of a chunk. */
+FLOE_DEV void open_shared(const job &j, uint64_t number, chunk_shared &s)
+{
+    const floe_zfp_dev_chunk *c = j.call.chunks + number;
+    const bool reversible = floe_zfp_params_are_reversible(&c->parts.params);
+    s.chunk = c;
+    s.wanted = c->opened == FLOE_OK && c->wanted && !c->parts.raw && reversible == j.reversible;
+    if (!s.wanted)
+        return;
+    s.cells = floe_zfp_cells_of(&c->array);
+    s.params = c->parts.params;
+    s.nbits = floe_ceil_div(c->parts.stream_nbits, 8) * 8;
+    s.stream.words = (const uint32_t *)(j.call.stream + c->payload_at + c->parts.stream_at);
+    s.stream.nwords = floe_ceil_div(c->parts.stream_nbits, 64) * 2;
+    s.places = floe_zfp_chunk_has_index(&s.params) ? j.call.places + number * (j.call.room.nblocks + 1) : NULL;
+    s.nplaces = c->nplaces;
+    s.each = c->each;
+    s.boxed = c->array.boxed;
+}
+
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV void decode_chunk(const job &j, block_shared<RANK> *shared)
+{
+    typedef floe_zfp_lanes<RANK> lanes;
+    const chunk_shared &s = shared->chunk;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, share = floe_lane() / lanes::BLOCKS;
+    const floe_shared_words steps = floe_shared_words_of(shared->steps);
+    const uint64_t step = (uint64_t)gridDim.x * WARPS * lanes::BLOCKS;
+    for (uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * lanes::BLOCKS; first < s.nplaces; first += step) {
+        floe_zfp_position p = position_of<RANK>(s, first + floe_lane() % lanes::BLOCKS);
+        while (__any_sync(FLOE_ALL_LANES, p.fine && p.count > 0)) {
+            floe_uint v[lanes::VALUES];
+            if (!floe_zfp_decode_next<RANK, REAL, REVERSIBLE>(s.stream, s.params, steps, shared->planes[warp], p, v))
+                continue;
+            if (s.boxed)
+                store_box<RANK>(s, p.block++, share, v);
+            else
+                floe_zfp_store_cells<RANK>(s.cells, floe_zfp_spot_of<RANK>(s.cells, p.block++), share, v);
+        }
+        if (!p.fine)
+            *j.call.status = FLOE_ERR_FORMAT;
+    }
+}
+
+/* blockIdx.y: chunks in turn. Of each, warps take as many of its places as they hold blocks. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+__global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_grid_decode_kernel(const __grid_constant__ job j)
+{
+    FLOE_DYNAMIC_SHARED(block_shared<RANK>, shared);
+    const uint64_t nchunks = floe_min64(*j.call.nrecords, j.call.max_chunks);
+    /* other blocks may write it meanwhile: all threads of a block stay, or none */
+    if (__syncthreads_or(*j.call.status != FLOE_OK))
+        return;
+    for (uint32_t i = threadIdx.x; i < FLOE_ZFP_STEP_TABLE; i += THREADS)
+        shared->steps[i] = floe_zfp_step(i);
+    for (uint64_t number = blockIdx.y; number < nchunks; number += gridDim.y) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            open_shared(j, number, shared->chunk);
+        __syncthreads();
+        if (shared->chunk.wanted)
+            decode_chunk<RANK, REAL, REVERSIBLE>(j, shared);
+    }
+}
+
+/* ---- what is not in the stream ----------------------------------------------------------------------------------------- */
+
+/* Puts a value at a cell, if that is in the box. */
+FLOE_DEV void put_cell(const floe_zfp_array &a, uint64_t cell, floe_uint bits)
+{
+    int64_t at = 0;
+    bool inside = true;
+    for (uint32_t i = a.rank; i-- > 0;) {
+        const uint64_t index = floe_last_digit(cell, a.shape[i]);
+        inside &= index >= a.lo[i] && index < a.hi[i];
+        at += ((int64_t)index - (int64_t)a.lo[i]) * a.stride[i];
+    }
+    if (inside)
+        ((floe_uint *)a.data)[at] = bits;
+}
+
+/* A warp: the cells of 64 words of a set, from their word of the upper level on. Returns the literals that they took. */
+FLOE_DEV uint32_t put_top(const floe_zfp_dev_chunk *c, uint64_t first_cell, uint64_t top, const uint64_t *words,
+                          const floe_uint *literals, floe_uint pattern)
+{
+    uint32_t taken = 0;
+    for (uint32_t half = 0; half < 2; half++) {
+        const uint32_t i = half * FLOE_WARP + floe_lane();
+        const bool there = top >> i & 1;
+        uint64_t cells = there ? words[__popcll(top & (((uint64_t)1 << i) - 1))] : 0;
+        const uint32_t here = (uint32_t)__popcll(cells), upto = floe_zfp_sum_up_to_lane(here);
+        const floe_uint *from = literals ? literals + taken + upto - here : NULL;
+        for (; cells; cells &= cells - 1)
+            put_cell(c->array, first_cell + i * FLOE_ZFP_WORD_CELLS + (uint64_t)__ffsll((long long)cells) - 1,
+                     from ? *from++ : pattern);
+        taken += __shfl_sync(FLOE_ALL_LANES, upto, FLOE_WARP - 1);
+    }
+    return taken;
+}
+
+/* A set's cells of a span. Warps take words of the upper level in turn; of literals the first warp takes all, since where
+ * those of a word are shows when all before are counted. */
+FLOE_DEV void put_set(const floe_zfp_dev_chunk *c, const floe_zfp_dev_span &span, uint64_t i, uint32_t set,
+                      const uint8_t *payload)
+{
+    const uint64_t ntops = floe_ceil_div(c->nwords, 64), end = floe_min64((i + 1) * FLOE_ZFP_SPAN_TOPS, ntops);
+    const uint64_t *tops = (const uint64_t *)(payload + c->set_at[set]), *words = tops + ntops + span.words_at[set];
+    const bool listed = set == FLOE_ZFP_LITERALS;
+    const floe_uint *literals = listed ? (const floe_uint *)(payload + c->parts.literals_at) + span.literals_at : NULL;
+    const floe_uint pattern = listed ? 0 : (floe_uint)c->parts.palette[set];
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    for (uint64_t t = i * FLOE_ZFP_SPAN_TOPS; t < end && span.nwords[set] > 0; t++) {
+        if (warp == (listed ? 0 : t % (SET_THREADS / FLOE_WARP))) {
+            const uint32_t taken = put_top(c, t * 64 * FLOE_ZFP_WORD_CELLS, tops[t], words, literals, pattern);
+            literals += listed ? taken : 0;
+        }
+        words += __popcll(tops[t]);
+    }
+}
+
+/* All threads: a span of a chunk that holds its values as they are. */
+FLOE_DEV void put_raw(const floe_zfp_dev_chunk *c, uint64_t i, const uint8_t *payload)
+{
+    const floe_uint *values = (const floe_uint *)(payload + FLOE_ZFP_CHUNK_HEADER_NBYTES);
+    const uint64_t end = floe_min64((i + 1) * FLOE_ZFP_SPAN_CELLS, c->ncells);
+    for (uint64_t cell = i * FLOE_ZFP_SPAN_CELLS + threadIdx.x; cell < end; cell += SET_THREADS)
+        put_cell(c->array, cell, values[cell]);
+}
+
+/* Blocks take spans in turn. Sets go one after the other: in chunks that lie a cell may be in several, and the last one
+ * counts. */
+__global__ void __launch_bounds__(SET_THREADS)
+    zfp_grid_put_sets_kernel(const __grid_constant__ floe_zfp_grid_decode call)
+{
+    const uint64_t nchunks = floe_min64(*call.nrecords, call.max_chunks);
+    if (*call.status != FLOE_OK)
+        return;
+    for (uint64_t i = blockIdx.x; i < nchunks * call.room.nspans; i += gridDim.x) {
+        const floe_zfp_dev_chunk *c = call.chunks + i / call.room.nspans;
+        const uint64_t within = i % call.room.nspans;
+        const uint8_t *payload = call.stream + c->payload_at;
+        if (within >= c->nspans || !c->wanted)
+            continue;
+        if (c->parts.raw)
+            put_raw(c, within, payload);
+        for (uint32_t set = 0; set < FLOE_ZFP_SETS && !c->parts.raw; set++) {
+            if (c->parts.sets >> set & 1)
+                put_set(c, call.spans[i], within, set, payload);
+            __syncthreads();
+        }
+    }
+}
+
+/* ---- launching ------------------------------------------------------------------------------------------------------- */
+
+template <uint32_t RANK, bool REAL, bool REVERSIBLE> cudaError_t launch(const job &j, cudaStream_t stream)
+{
+    const auto kernel = zfp_grid_decode_kernel<RANK, REAL, REVERSIBLE>;
+    const size_t nbytes = sizeof(block_shared<RANK>);
+    uint64_t most;
+    const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
+    if (e != cudaSuccess)
+        return e;
+    const uint64_t each = floe_ceil_div(j.call.room.nblocks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
+    const dim3 blocks = floe_zfp_blocks_of_chunks(most, j.call.max_chunks, each);
+    FLOE_LAUNCH(kernel, blocks, THREADS, nbytes, stream, j);
+    return cudaGetLastError();
+}
+
+template <uint32_t RANK> cudaError_t launch_rank(const job &j, cudaStream_t stream)
+{
+    if (j.real)
+        return j.reversible ? launch<RANK, true, true>(j, stream) : launch<RANK, true, false>(j, stream);
+    return j.reversible ? launch<RANK, false, true>(j, stream) : launch<RANK, false, false>(j, stream);
+}
+
+cudaError_t launch_any(const job &j, cudaStream_t stream)
+{
+    switch (j.call.field.rank) {
+    case 1: return launch_rank<1>(j, stream);
+    case 2: return launch_rank<2>(j, stream);
+    case 3: return launch_rank<3>(j, stream);
+    default: return launch_rank<4>(j, stream);
+    }
+}
+
+} // namespace
+
+int FLOE_R(floe_zfp_grid_decode)(const floe_zfp_grid_decode *call, void *stream)
+{
+    job j = {*call, !floe_dtype_is_integer(call->field.dtype), false};
+    cudaError_t e = launch_any(j, (cudaStream_t)stream);
+    j.reversible = true; /* the chunks of a field may differ in this */
+    if (e == cudaSuccess)
+        e = launch_any(j, (cudaStream_t)stream);
+    if (e != cudaSuccess)
+        return (int)e;
+    FLOE_LAUNCH(zfp_grid_put_sets_kernel, floe_zfp_blocks_for(call->max_chunks * call->room.nspans), SET_THREADS, 0,
+                (cudaStream_t)stream, *call);
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the blocks of a bare zfp stream. Where a block ends shows only when it has been read, so one lane reads them all, one
+ * after the other; the others of its warp have the stream brought near. Compiled for each element type.
+ */
+#include "codec/zfp/stream/zfp_real_cuda.h"
+#include "stage/zfpblock/zfpblock_cells_dev.cuh"
+#include "stage/zfpblock/zfpblock_read_dev.cuh"
+
+namespace
+{
+
+enum {
+    LINE = 128,       /* bytes that come together */
+    AHEAD = FLOE_WARP /* lines that are asked for at a time, and so far ahead */
+};
+
+struct job {
+    floe_zfp_params params;
+    const uint32_t *src;
+    uint64_t nbytes, nblocks;
+    const uint64_t *dev_nbytes;
+    uint32_t begin, chunk;
+    uint16_t *lengths;
+    uint64_t *places, *nbits;
+    uint32_t *status;
+};
+
+/* All lanes: the lines behind byte `at`. */
+FLOE_DEV void bring_near(const job &j, uint64_t at)
+{
+    const uint64_t mine = (at / LINE + floe_lane()) * LINE;
+    if (mine < j.nbytes)
+        floe_prefetch_far((const uint8_t *)j.src + mine);
+}
+
+/* The next block and its bit; the next chunk, and how many blocks are in front of it. */
+struct position {
+    uint64_t block, at, chunk;
+    uint32_t left;
+};
+
+/* One lane: blocks until they are behind bit `until`, or all are read. False: one of them reaches behind the stream. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+FLOE_DEV bool walk(const job &j, const floe_zfp_words &stream, floe_shared_words steps, uint64_t end, uint64_t until,
+                   position &p)
+{
+    for (; p.block < j.nblocks && p.at < until; p.block++) {
+        if (p.at >= end)
+            return false;
+        if (j.places && p.left == 0) {
+            j.places[p.chunk++] = p.at;
+            p.left = j.chunk;
+        }
+        const uint32_t nbits = floe_zfp_measure_block<RANK, REAL, REVERSIBLE>(stream, p.at, j.params, steps);
+        if (j.lengths)
+            j.lengths[p.block] = (uint16_t)nbits;
+        p.at += nbits;
+        p.left--;
+        if (p.at > end)
+            return false;
+    }
+    return true;
+}
+
+/* Where the blocks end that were found; of places that are missing, 0. */
+FLOE_DEV void finish(const job &j, const position &p, bool fine)
+{
+    const uint64_t nchunks = floe_ceil_div(j.nblocks, j.chunk);
+    for (uint64_t i = p.chunk + floe_lane(); j.places && i <= nchunks; i += FLOE_WARP)
+        j.places[i] = fine ? p.at : 0;
+    if (floe_lane() > 0)
+        return;
+    *j.nbits = p.at;
+    if (!fine)
+        *j.status = FLOE_ERR_FORMAT;
+}
+
+/* One warp, whose first lane owns the stream. */
+template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+__global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_constant__ job j)
+{
+    __shared__ uint32_t table[FLOE_ZFP_STEP_TABLE];
+    for (uint32_t i = threadIdx.x; i < FLOE_ZFP_STEP_TABLE; i += FLOE_WARP)
+        table[i] = floe_zfp_step(i);
+    __syncwarp();
+    const uint64_t nbytes = j.dev_nbytes ? floe_min64(*j.dev_nbytes, j.nbytes) : j.nbytes, end = 8 * nbytes;
+    const floe_zfp_words stream = {j.src, (nbytes + 3) / 4};
+    const floe_shared_words steps = floe_shared_words_of(table);
+    position p = {0, j.begin, 0, 0};
+    int fine = 1;
+    bring_near(j, p.at / 8);
+    while (fine && p.block < j.nblocks) {
+        bring_near(j, p.at / 8 + AHEAD * LINE);
+        if (floe_lane() == 0)
+            fine = walk<RANK, REAL, REVERSIBLE>(j, stream, steps, end, p.at + 8 * AHEAD * LINE, p);
+        fine = __shfl_sync(FLOE_ALL_LANES, fine, 0);
+        p.block = __shfl_sync(FLOE_ALL_LANES, p.block, 0);
+        p.at = __shfl_sync(FLOE_ALL_LANES, p.at, 0);
+    }
+    p.chunk = __shfl_sync(FLOE_ALL_LANES, p.chunk, 0);
+    finish(j, p, fine != 0);
+}
+
+template <uint32_t RANK> cudaError_t launch_rank(const job &j, bool real, bool reversible, cudaStream_t stream)
+{
+    if (real && reversible)
+        FLOE_LAUNCH((zfp_measure_kernel<RANK, true, true>), 1, FLOE_WARP, 0, stream, j);
+    else if (real)
+        FLOE_LAUNCH((zfp_measure_kernel<RANK, true, false>), 1, FLOE_WARP, 0, stream, j);
+    else if (reversible)
+        FLOE_LAUNCH((zfp_measure_kernel<RANK, false, true>), 1, FLOE_WARP, 0, stream, j);
+    else
+        FLOE_LAUNCH((zfp_measure_kernel<RANK, false, false>), 1, FLOE_WARP, 0, stream, j);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+int FLOE_R(floe_zfp_measure)(const floe_zfp_measure_call *call, void *stream)
+{
+    const job j = {call->params,     (const uint32_t *)call->src,
+                   call->nbytes,     floe_zfp_cells_of(&call->array).nblocks,
+                   call->dev_nbytes, call->begin,
+                   call->chunk,      call->lengths,
+                   call->places,     call->nbits,
+                   call->status};
+    const bool real = call->array.type == FLOE_ZFP_F32 || call->array.type == FLOE_ZFP_F64;
+    const bool reversible = call->params.minexp < FLOE_ZFP_MIN_EXP;
+    switch (call->array.rank) {
+    case 1: return (int)launch_rank<1>(j, real, reversible, (cudaStream_t)stream);
+    case 2: return (int)launch_rank<2>(j, real, reversible, (cudaStream_t)stream);
+    case 3: return (int)launch_rank<3>(j, real, reversible, (cudaStream_t)stream);
+    default: return (int)launch_rank<4>(j, real, reversible, (cudaStream_t)stream);
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fields and streams in device memory: whole calls on a GPU. */
+#ifndef FLOE_DEVICE_DEVICE_H
+#define FLOE_DEVICE_DEVICE_H
+
+#include "call/ctx.h"
+
+/* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
+ * params are checked; dst and src may be host memory. */
+floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                 uint64_t capacity, uint64_t *nbytes);
+/* lo and hi: NULL for all. OK and not decided: the GPU cannot decode the stream as a whole, or finds it wrong. */
+floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+                                   const uint64_t *hi, const floe_field *out, bool *decided);
+
+/* Runs the body of a call, or of a part of one, with the context's GPU open and current; the former by floe_ctx_run. */
+floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call);
+floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
+
+/* ARGUMENT where p, or the data of a resolved field that is said to lie in device memory, is host memory that the context's GPU
+ * cannot reach: a kernel that tries loses the process all that it has on the GPU. For calls that floe_device_enter runs, also
+ * those that do not wait. Each call asks anew: memory may have been freed since. what: "the field" */
+floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);
+/* The same of what kernels take as words of 64 bits, which must be aligned. */
+floe_status floe_device_words_check(floe_ctx *ctx, const void *p, const char *what);
+floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field);
+
+/* What a call that does not wait is given: field, stream and report lie in device memory, stream and report are
+ * aligned. */
+floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, const void *stream, const void *report);
+
+/* The device memory of each direction; field need not have data. */
+floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                        size_t *nbytes);
+floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                          size_t *nbytes);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole calls on a GPU: compression. A call is a row of kernels on the context's stream, with one small report at the end;
+ * the calls that wait fetch that report.
+ */
+#include "device/device.h"
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "device/device_codec.h"
+#include "device/device_field.h"
+#include "device/lorenzo/few_cuda.h"
+#include "call/params.h"
+#include "device/pipeline.h"
+#include "call/resolve.h"
+#include "device/resolve/resolve_cuda.h"
+#include "call/resolve_math.h"
+#include "call/sizing.h"
+#include "base/bytes.h"
+#include "container/container_cuda.h"
+#include "field/field.h"
+
+typedef struct compression {
+    floe_params params;
+    floe_dev_field field;
+    floe_device_encode encode;
+    floe_container_finish finish;
+    floe_resolve_job resolve;
+    uint32_t *status;
+    uint8_t *own_stream; /* where dst is host memory */
+    uint64_t own_nbytes;
+    /* what must be 0 at first */
+    uint8_t *cleared;
+    size_t cleared_nbytes;
+    bool
+        few; /* tiles: one kernel does most, and leaves all of that 0: it lies in the context's state, and nobody clears it */
+    floe_few_finish *few_finish;
+} compression;
+
+static void resolve_prepare(compression *c)
+{
+    floe_resolve_job *r = &c->resolve;
+    r->header.has_fill = c->params.fill == FLOE_FILL_VALUE;
+    r->header.fill_bits = r->header.has_fill ? floe_value_bits(r->header.dtype, c->params.fill_value) : 0;
+    r->detect = c->params.fill == FLOE_FILL_AUTO;
+    r->field = c->field;
+}
+
+static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
+{
+    *c = (compression){.params = *params};
+    FLOE_TRY(floe_header_init(&c->resolve.header, field, params, &ctx->err));
+    c->field = floe_dev_field_of(field);
+    resolve_prepare(c);
+    FLOE_TRY(floe_device_encode_of(&c->resolve.header, &c->field, &c->encode, &ctx->err));
+    c->few = !c->encode.by_zfp && params->mode != FLOE_BOUND_PSNR && floe_lorenzo_is_few(&c->encode.lorenzo);
+    return FLOE_OK;
+}
+
+/* What must be 0 at first; of few tiles, that is the codec's state, too. */
+static void cleared_take(compression *c, floe_arena *a)
+{
+    const size_t begin = a->used;
+    c->cleared = floe_arena_take(a, 0, 1);
+    c->status = floe_arena_take(a, 1, sizeof *c->status);
+    c->finish.total = floe_arena_take(a, 1, sizeof *c->finish.total);
+    if (c->few) {
+        c->few_finish = floe_arena_take(a, 1, sizeof *c->few_finish);
+        floe_device_encode_state_take(&c->encode, a);
+    } else {
+        c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.nchunks), 1);
+    }
+    c->cleared_nbytes = a->used - begin;
+    if (!c->few)
+        floe_device_encode_state_take(&c->encode, a);
+}
+
+/* All device memory of a call. */
+static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, floe_error *err)
+{
+    c->resolve.done = floe_arena_take(state, 1, sizeof *c->resolve.done);
+    cleared_take(c, c->few ? state : a);
+    c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
+    c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
+    c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
+    c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
+    return floe_device_encode_take(&c->encode, c->params.mode, a, err);
+}
+
+static floe_status scratch_get(floe_ctx *ctx, compression *c)
+{
+    floe_arena plan = floe_arena_plan(), no_state = floe_arena_plan(), arena;
+    floe_arena state = floe_arena_of(ctx->cuda.state, FLOE_CUDA_STATE_NBYTES);
+    FLOE_TRY(take_all(c, &no_state, &plan, &ctx->err));
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    FLOE_TRY(take_all(c, &state, &arena, &ctx->err));
+    assert(!state.overflow);
+    return FLOE_OK;
+}
+
+/* Few tiles: one kernel, and one before it unless no value decides anything. */
+static floe_status start_few(floe_ctx *ctx, const compression *c)
+{
+    static_assert(sizeof((floe_few_job *)0)->header == sizeof c->resolve.header_words, "a header without attributes");
+    floe_few_job job = {.call = c->encode.lorenzo,
+                        .finish = c->few_finish,
+                        .cleared = c->cleared,
+                        .cleared_nbytes = c->cleared_nbytes,
+                        .report = c->finish.report,
+                        .pwrel = c->finish.pwrel};
+    job.is_ready = !floe_resolve_scans(&c->resolve) && floe_lorenzo_ready_of(&job.call, &c->resolve.ready, &job.ready);
+    if (job.is_ready) {
+        memcpy(job.header, c->resolve.header_words, sizeof job.header);
+        job.header_nwords = c->resolve.header_nwords;
+    } else {
+        FLOE_CUDA(&ctx->err, floe_resolve_cuda(&c->resolve, &job.call, ctx->cuda.stream));
+    }
+    FLOE_CUDA(&ctx->err, floe_few_cuda(&job, &ctx->cuda.asked, ctx->cuda.stream));
+    return FLOE_OK;
+}
+
+/* A call that could not be started has left what it may have begun with as it is. */
+static floe_status start_few_or_clear(floe_ctx *ctx, const compression *c)
+{
+    const floe_status status = start_few(ctx, c);
+    if (status != FLOE_OK)
+        (void)floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, NULL);
+    return status;
+}
+
+/* Puts all kernels of a call on the stream. */
+static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capacity, floe_device_report *report)
+{
+    floe_error *err = &ctx->err;
+    void *stream = ctx->cuda.stream;
+    floe_device_encode_aim(&c->encode, dst, capacity, c->status, c->resolve.params);
+    c->finish.stream = c->resolve.stream = dst;
+    c->finish.capacity = c->resolve.capacity = capacity;
+    c->resolve.status = c->finish.failed = c->status;
+    c->finish.records = c->encode.records;
+    c->finish.nrecords = c->encode.nchunks;
+    c->finish.end = c->encode.end;
+    c->finish.with_index = true;
+    c->finish.report = report;
+    c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
+    floe_device_encode_report(&c->encode, &c->finish);
+    FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
+    if (c->few)
+        return start_few_or_clear(ctx, c);
+    c->resolve.cleared = c->cleared;
+    c->resolve.cleared_nbytes = c->cleared_nbytes;
+    FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode.lorenzo, stream));
+    FLOE_TRY(floe_device_encode_start(&c->encode, stream, err));
+    FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
+    return FLOE_OK;
+}
+
+/* ---- psnr: rounds with the host ---------------------------------------------------------------------------------------- */
+
+typedef struct psnr_trial {
+    floe_ctx *ctx;
+    const compression *c;
+} psnr_trial;
+
+static floe_status squared_error(void *user, const floe_codec_params *params, double *sum)
+{
+    const psnr_trial *t = user;
+    const compression *c = t->c;
+    FLOE_TRY(floe_device_encode_error(&c->encode, params, c->resolve.params, t->ctx->cuda.stream, &t->ctx->err));
+    return floe_cuda_fetch(&t->ctx->cuda, sum, c->encode.error_sum, sizeof *sum, &t->ctx->err);
+}
+
+/* Finds the absolute bound: then the header is complete, and what follows is as for any other. A call for rel serves to
+ * scan the values and to lay out the chunks. */
+static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
+{
+    floe_error *err = &ctx->err;
+    floe_dev_range found;
+    floe_header *h = &c->resolve.header;
+    floe_resolve_job scan = c->resolve;
+    psnr_trial trial = {ctx, c};
+    floe_resolver resolver = {.cpu = &ctx->cpu, .err = err, .squared_error = squared_error, .user = &trial};
+    scan.header.mode = FLOE_BOUND_REL;
+    scan.header.bound = 0.5;
+    scan.stream = (uint8_t *)c->encode.error_tiles; /* its header goes nowhere */
+    scan.capacity = c->encode.error_tiles_nbytes;
+    scan.status = c->status;
+    scan.cleared = c->cleared;
+    scan.cleared_nbytes = c->cleared_nbytes;
+    FLOE_TRY(floe_resolve_prepare(&scan, err));
+    floe_device_encode_aim(&c->encode, NULL, 0, c->status, scan.params);
+    FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode.lorenzo, ctx->cuda.stream));
+    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));
+    h->has_fill = found.has_fill;
+    h->fill_bits = found.fill_bits;
+    h->value_min = found.range.min;
+    h->value_max = found.range.max;
+    h->abs_bound = 0;
+    c->resolve.complete = true;
+    floe_resolve_round_inward(h->dtype, &found.range);
+    if (floe_resolve_varies(&found.range))
+        return floe_psnr_resolve(&resolver, h, &found.range, &h->abs_bound);
+    return FLOE_OK;
+}
+
+/* ---- calls that wait ------------------------------------------------------------------------------------------------- */
+
+static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_device_report *r)
+{
+    FLOE_CHECK(
+        &ctx->err, r->status != FLOE_ERR_CAPACITY, FLOE_ERR_CAPACITY,
+        "the destination has %llu bytes, and the stream is longer; floe_compress_bound says what surely suffices",
+        (unsigned long long)c->finish.capacity);
+    FLOE_CHECK(&ctx->err, r->status == FLOE_OK, (floe_status)r->status, "%s", floe_status_text((floe_status)r->status));
+    ctx->stats.nelems = 1;
+    for (uint32_t i = 0; i < c->field.rank; i++)
+        ctx->stats.nelems *= c->field.shape[i];
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->field.dtype);
+    ctx->stats.stream_nbytes = r->nbytes;
+    ctx->stats.nexceptions = r->nexceptions;
+    ctx->stats.max_error = r->max_error;
+    ctx->stats.max_pw_error = r->max_pw_error;
+    ctx->stats.nchunks = c->encode.nchunks;
+    return FLOE_OK;
+}
+
+floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                 uint64_t capacity, uint64_t *nbytes)
+{
+    compression c;
+    const floe_device_report *report = ctx->cuda.answer;
+    const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
+    if (to_device)
+        FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
+    FLOE_TRY(floe_device_field_check(ctx, field));
+    FLOE_TRY(compression_of(ctx, field, params, &c));
+    if (!to_device) {
+        floe_sizing sizing;
+        FLOE_TRY(floe_sizing_of(NULL, &c.resolve.header, &sizing, &ctx->err));
+        c.own_nbytes = floe_min64(capacity, sizing.stream_nbytes);
+    }
+    FLOE_TRY(scratch_get(ctx, &c));
+    if (params->mode == FLOE_BOUND_PSNR)
+        FLOE_TRY(psnr_resolve(ctx, &c));
+    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, to_device ? capacity : c.own_nbytes, ctx->cuda.answer));
+    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    FLOE_TRY(report_take(ctx, &c, report));
+    if (!to_device) {
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)report->nbytes, &ctx->err));
+        FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
+    }
+    *nbytes = report->nbytes;
+    return FLOE_OK;
+}
+
+/* ---- calls that do not ----------------------------------------------------------------------------------------------- */
+
+typedef struct compress_call {
+    const floe_field *field;
+    const floe_params *params;
+    void *dst;
+    uint64_t capacity;
+    floe_device_report *report;
+} compress_call;
+
+static floe_status call_body(floe_ctx *ctx, void *arg)
+{
+    const compress_call *call = arg;
+    compression c;
+    floe_field field;
+    floe_params params;
+    FLOE_CHECK(&ctx->err, call->dst && call->report, FLOE_ERR_ARGUMENT, "no destination or no report given");
+    FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
+    FLOE_TRY(floe_device_async_check(ctx, &field, call->dst, call->report));
+    FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+    FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR, FLOE_ERR_UNSUPPORTED,
+               "psnr takes several rounds with the host: floe_compress does that, floe_compress_async cannot");
+    FLOE_TRY(compression_of(ctx, &field, &params, &c));
+    FLOE_TRY(scratch_get(ctx, &c));
+    return start(ctx, &c, call->dst, call->capacity, call->report);
+}
+
+floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                uint64_t capacity, floe_device_report *report)
+{
+    compress_call call = {field, params, dst, capacity, report};
+    return floe_device_run(ctx, call_body, &call);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------ */
+
+floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                        size_t *nbytes)
+{
+    compression c;
+    floe_arena plan = floe_arena_plan(), state = floe_arena_plan();
+    FLOE_TRY(compression_of(ctx, field, params, &c));
+    FLOE_TRY(take_all(&c, &state, &plan, &ctx->err));
+    FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
+    *nbytes = plan.used;
+    return FLOE_OK;
+}
+
+#endif

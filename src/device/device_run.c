@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How calls reach the context's GPU; and what they say in a build without CUDA. */
+#include "device/device.h"
+
+#include "call/chunking.h"
+#include "device/device_stream.h"
+#include "device/zfp/zfp_device.h"
+#include "backend/cuda_reach.h"
+#include "base/try.h"
+
+static floe_status gpu_open(floe_ctx *ctx)
+{
+    floe_status status = floe_ctx_cuda(ctx);
+    const floe_error why = ctx->err;
+    return status == FLOE_OK ? status
+                             : floe_fail(&ctx->err, status, "device memory is a GPU's, but %.200s", why.message);
+}
+
+floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call)
+{
+    int before;
+    FLOE_TRY(gpu_open(ctx));
+    FLOE_TRY(floe_cuda_enter(&ctx->cuda, &before, &ctx->err));
+    floe_status status = body(ctx, call);
+    floe_cuda_leave(before);
+    return status;
+}
+
+floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what)
+{
+    FLOE_CHECK(&ctx->err, floe_cuda_device_reaches(ctx->cuda.device, p), FLOE_ERR_ARGUMENT,
+               "%s is said to lie in device memory, but lies in host memory, out of the GPU's reach", what);
+    return FLOE_OK;
+}
+
+floe_status floe_device_words_check(floe_ctx *ctx, const void *p, const char *what)
+{
+    FLOE_CHECK(&ctx->err, (uintptr_t)p % sizeof(uint64_t) == 0, FLOE_ERR_ARGUMENT,
+               "%s in device memory must be aligned to %zu bytes", what, sizeof(uint64_t));
+    return floe_device_check(ctx, p, what);
+}
+
+floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field)
+{
+    const bool is_read = field->place == FLOE_DEVICE && floe_extent_nelems(field->rank, field->shape) > 0;
+    return is_read ? floe_device_check(ctx, field->data, "the field") : FLOE_OK;
+}
+
+floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, const void *stream, const void *report)
+{
+    FLOE_CHECK(&ctx->err, field->place == FLOE_DEVICE, FLOE_ERR_ARGUMENT,
+               "the field lies in host memory: calls that do not wait take device memory only");
+    FLOE_TRY(floe_device_stream_check(stream, &ctx->err));
+    FLOE_TRY(floe_device_field_check(ctx, field));
+    FLOE_TRY(floe_device_check(ctx, stream, "the stream"));
+    return floe_device_words_check(ctx, report, "the report");
+}
+
+typedef struct device_call {
+    floe_call_fn body;
+    void *call;
+} device_call;
+
+static floe_status device_body(floe_ctx *ctx, void *arg)
+{
+    const device_call *d = arg;
+    return floe_device_enter(ctx, d->body, d->call);
+}
+
+floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call)
+{
+    device_call d = {body, call};
+    return floe_ctx_run(ctx, device_body, &d);
+}
+
+#ifndef FLOE_HAVE_CUDA_BUILD /* nobody comes as far as these: there is no GPU to enter */
+
+floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                 uint64_t capacity, uint64_t *nbytes)
+{
+    (void)field, (void)params, (void)dst, (void)capacity, (void)nbytes;
+    return gpu_open(ctx);
+}
+floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+                                   const uint64_t *hi, const floe_field *out, bool *decided)
+{
+    (void)src, (void)nbytes, (void)lo, (void)hi, (void)out, (void)decided;
+    return gpu_open(ctx);
+}
+
+floe_status floe_zfp_device_compress(floe_ctx *ctx, void *compression)
+{
+    (void)compression;
+    return gpu_open(ctx);
+}
+floe_status floe_zfp_device_decompress(floe_ctx *ctx, void *decompression)
+{
+    (void)decompression;
+    return gpu_open(ctx);
+}
+floe_status floe_zfp_device_index(floe_ctx *ctx, void *indexing)
+{
+    (void)indexing;
+    return gpu_open(ctx);
+}
+floe_status floe_zfp_device_range(floe_ctx *ctx, void *ranging)
+{
+    (void)ranging;
+    return gpu_open(ctx);
+}
+
+static floe_status absent_body(floe_ctx *ctx, void *arg)
+{
+    (void)arg;
+    return gpu_open(ctx); /* says that there is none */
+}
+
+floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                uint64_t capacity, floe_device_report *report)
+{
+    (void)field, (void)params, (void)dst, (void)capacity, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                                  const floe_params *params, floe_field *out, floe_device_report *report)
+{
+    (void)src, (void)nbytes, (void)dev_nbytes, (void)params, (void)out, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                         size_t *nbytes)
+{
+    (void)field, (void)params, (void)nbytes;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
+                                    uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report)
+{
+    (void)field, (void)stream, (void)dst, (void)capacity, (void)index, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
+                                      const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
+                                      floe_zfp_report *report)
+{
+    (void)src, (void)nbytes, (void)sizes, (void)stream, (void)index, (void)out, (void)report;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+floe_status floe_zfp_device_workspace_nbytes(floe_ctx *ctx, const floe_zfp_stream *stream, const floe_index_spec *index,
+                                             size_t *nbytes)
+{
+    (void)stream, (void)index, (void)nbytes;
+    return floe_ctx_run(ctx, absent_body, NULL);
+}
+
+#endif

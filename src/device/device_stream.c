@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/device_stream.h"
+
+#include "base/bytes.h"
+
+static floe_status source_read(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    const floe_device_source *s = user;
+    const uint64_t end = s->source.nbytes_total;
+    *got = offset < end ? (size_t)floe_min64(nbytes, end - offset) : 0;
+    if (*got == 0)
+        return FLOE_OK;
+    FLOE_TRY(floe_cuda_copy(s->cuda, dst, s->data + offset, *got, NULL));
+    return floe_cuda_wait(s->cuda, NULL);
+}
+
+void floe_device_source_init(floe_device_source *source, const floe_cuda *cuda, const void *data, uint64_t nbytes)
+{
+    *source = (floe_device_source){.cuda = cuda, .data = data};
+    source->source = (floe_source){source, source_read, nbytes, 1};
+}
+
+static floe_status sink_write(void *user, const void *src, size_t nbytes)
+{
+    floe_device_sink *s = user;
+    if (nbytes > s->capacity - s->written)
+        return FLOE_ERR_CAPACITY;
+    FLOE_TRY(floe_cuda_copy(s->cuda, s->data + s->written, src, nbytes, NULL));
+    s->written += nbytes;
+    return floe_cuda_wait(s->cuda, NULL);
+}
+
+void floe_device_sink_init(floe_device_sink *sink, const floe_cuda *cuda, void *data, uint64_t capacity)
+{
+    *sink = (floe_device_sink){.cuda = cuda, .data = data, .capacity = capacity};
+    sink->sink = (floe_sink){sink, sink_write};
+}

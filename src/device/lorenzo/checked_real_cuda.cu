@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A stream of encoder pack: checked, opened and decoded by one kernel. The first block judges all of the stream but the
+ * payloads, and reports when all others are done. Some open a chunk each. Others check pieces of the payloads, spread evenly
+ * among those that decode, whose words they bring near: both walk through the stream at one pace.
+ *
+ * Where its tile lies a block finds in the opened chunk. Whoever comes first opens it, so nobody waits for a block that may not
+ * run yet.
+ */
+#include "device/lorenzo/checked_cuda.h"
+
+#include "device/lorenzo/open_grid.cuh"
+#include "backend/device_acquire.cuh"
+#include "base/dev_report_math.h"
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_pack.cuh"
+#include "container/container_judge.cuh"
+#include "container/payload_hash.cuh"
+
+namespace
+{
+
+enum {
+    PIECES = BATCH,                                 /* of a block that checks, where there are blocks enough */
+    HASH_BLOCKS = 2 * 132 * PACK_BLOCKS_A_PROCESSOR /* at most: twice as many as an H100 or H200 runs at once */
+};
+static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
+
+enum { OF_CONTAINER, OF_PAYLOADS, OF_OPENING, OF_DECODING, STATUSES };
+static_assert(STATUSES == sizeof((floe_checked_state *)0)->statuses / sizeof(uint32_t), "one each");
+
+/* Of a chunk: nobody has opened it; somebody is at it; it is open. */
+enum { CHUNK_CLOSED, CHUNK_CLAIMED, CHUNK_OPEN };
+
+/* A chunk that the block opens. */
+struct open_shared {
+    opening o;
+    floe_peek peek;
+    bool claimed;
+};
+static_assert(sizeof(judge_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES &&
+                  sizeof(open_shared) <= PACK_SHARED_NBYTES,
+              "in the place of the words");
+
+/* How blocks are dealt out: behind those that judge and open, as many as have gone by when number * hash_rate passes a whole
+ * number check pieces, the others decode. */
+struct shares {
+    uint32_t nopen, nhash, ndecode;
+    uint64_t hash_rate; /* in units of 2^-32, rounded up: exact for fewer than 2^32 blocks */
+};
+
+shares shares_of(const floe_checked_job &job)
+{
+    const uint64_t npieces = job.open.nbytes / FLOE_CHECKSUM_PIECE + 1 + job.chunk.call.max_chunks;
+    shares s;
+    s.nopen = (uint32_t)job.chunk.call.max_chunks;
+    s.nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, PIECES), HASH_BLOCKS);
+    s.ndecode = (uint32_t)floe_ceil_div(job.chunk.call.max_slots, PACK_WARPS);
+    s.hash_rate = floe_ceil_div((uint64_t)s.nhash << 32, (uint64_t)s.nhash + s.ndecode);
+    return s;
+}
+
+FLOE_DEV void tell(const floe_checked_job &job, uint32_t *told, int who, uint32_t status)
+{
+    if (status == FLOE_OK)
+        return;
+    atomicExch(told, 1u);
+    atomicCAS(job.state->statuses + who, (uint32_t)FLOE_OK, status);
+}
+
+/* ---- checks -------------------------------------------------------------------------------------------------------- */
+
+/* All but the payloads. A block. */
+FLOE_DEV_SELDOM void judge(const floe_checked_job &job, uint32_t *told, judge_shared &s)
+{
+    uint64_t nrecords;
+    const uint32_t status = container_judge(job.open, s, &nrecords);
+    if (threadIdx.x == 0)
+        tell(job, told, OF_CONTAINER, status);
+}
+
+/* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so
+ * few chunks as there is room for. */
+FLOE_DEV const floe_dev_record *index_of(const floe_checked_job &job, uint64_t nbytes, uint64_t *nrecords)
+{
+    static_assert(sizeof(floe_dev_record) == FLOE_INDEX_ENTRY_NBYTES, "entries are records");
+    if (nbytes > job.open.nbytes || nbytes % 8 || nbytes < FLOE_HEADER_MIN_NBYTES + FLOE_FOOTER_NBYTES)
+        return NULL;
+    const uint64_t *footer = (const uint64_t *)(job.open.stream + nbytes) - FLOE_FOOTER_WORDS;
+    const uint64_t n = footer[2], span = floe_index_span(n);
+    if (n == 0 || n > job.open.max_records || span == 0 || span > nbytes)
+        return NULL;
+    *nrecords = n;
+    return (const floe_dev_record *)(job.open.stream + nbytes - span);
+}
+
+/* This block's pieces of the payloads. Where nothing can be there, who judges the stream says so. */
+FLOE_DEV_SELDOM void check_payloads(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
+                                    uint32_t *told, hash_shared &s)
+{
+    uint64_t nrecords;
+    const floe_dev_record *records = index_of(job, nbytes, &nrecords);
+    if (!records)
+        return;
+    payloads w = payloads_of(job.open.stream, nbytes, records, nrecords, block, nblocks);
+    w.nblocks = floe_min64(w.nblocks, floe_ceil_div(w.nslots, PIECES));
+    if (block >= w.nblocks)
+        return;
+    tally *tallies = tallies_of(w, job.tallies, s);
+    const bool last = share_hash<PACK_WARPS>(w, job.tallies, tallies, s);
+    if (s.bad && threadIdx.x == 0)
+        tell(job, told, OF_PAYLOADS, FLOE_ERR_FORMAT);
+    for (uint64_t r = threadIdx.x; last && r < nrecords; r += PACK_THREADS)
+        if (tally_take(tallies + r, records[r].nbytes) != records[r].checksum || !record_fits(w, records[r]) ||
+            !padding_is_zero(job.open.stream, records[r]))
+            tell(job, told, OF_PAYLOADS, FLOE_ERR_CHECKSUM);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------- */
+
+/* Opens a chunk, unless somebody else does; `wait`: until it is open. By a block. */
+FLOE_DEV_SELDOM void open_once(const floe_checked_job &job, uint64_t nbytes, uint64_t chunk, bool wait, uint32_t *told,
+                               open_shared &s)
+{
+    uint64_t *opened = job.opened + chunk;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        s.claimed = atomicCAS((unsigned long long *)opened, (unsigned long long)CHUNK_CLOSED,
+                              (unsigned long long)CHUNK_CLAIMED) == CHUNK_CLOSED;
+    __syncthreads();
+    if (s.claimed) {
+        const uint32_t status = open_by_block(job.chunk, nbytes, chunk, s.peek, &s.o);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            tell(job, told, OF_OPENING, status);
+            *told = 1;
+            __threadfence();
+            floe_store_shared_state(opened, CHUNK_OPEN);
+            if (s.o.nchunks && s.o.as_guessed && chunk < s.o.nchunks)
+                atomicAdd((unsigned long long *)&job.state->nopen, 1ull);
+        }
+    } else if (wait && threadIdx.x == 0) {
+        while (floe_load_acquire(opened) < CHUNK_OPEN)
+            floe_dev_pause();
+    }
+    __syncthreads();
+}
+
+/* The chunk and the tile of a slot in the grid that the stream's header tells. False: there is none. By a block. */
+FLOE_DEV_SELDOM bool find_in_grid(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
+                                  uint32_t *chunk, uint32_t *tile)
+{
+    __syncthreads();
+    if (threadIdx.x == 0)
+        s.o.nchunks = s.o.slots = 0;
+    if (nbytes > job.chunk.nbytes || !floe_peek_load(job.open.stream, nbytes, job.chunk.guess.nchunks, 0, &s.peek))
+        return false;
+    if (threadIdx.x == 0)
+        find_grid(job.chunk, s.peek, &s.o);
+    __syncthreads();
+    const uint64_t nchunks = s.o.nchunks;
+    const uint32_t slots = (uint32_t)s.o.slots;
+    __syncthreads(); /* who goes on may use the place */
+    if (nchunks == 0 || slots == 0)
+        return false;
+    *chunk = slot / slots;
+    *tile = slot % slots;
+    return *chunk < nchunks;
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------------------------ */
+
+/* That of an opened chunk. */
+FLOE_DEV found_slot find_open(const floe_checked_job &job, uint32_t chunk, uint32_t tile, uint32_t slot)
+{
+    found_slot f = {job.chunk.call.chunks + chunk, words_of(job.chunk.call, slot), tile};
+    if (f.words.encoder != FLOE_LORENZO_PACK)
+        f.chunk = NULL;
+    return f;
+}
+
+/* This warp's tile of those from slot `first` on. By a block. */
+FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint32_t first, uint32_t *told,
+                              open_shared &s)
+{
+    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const uint32_t slot = first + threadIdx.x / FLOE_WARP, ahead = slot + AHEAD;
+    const bool open = guess.nchunks && floe_load_acquire(&job.state->nopen) == guess.nchunks;
+    found_slot f = {};
+    uint32_t chunk, tile;
+    if (__syncthreads_and(open)) { /* all chunks are, and the grid is as guessed */
+        if (slot / (uint32_t)guess.slots < guess.nchunks)
+            f = find_open(job, slot / (uint32_t)guess.slots, slot % (uint32_t)guess.slots, slot);
+        if (f.chunk && ahead < guess.nchunks * guess.slots)
+            prefetch_tile(job.chunk.call, ahead);
+        return f;
+    }
+    if (!find_in_grid(job, nbytes, first, s, &chunk, &tile))
+        return f;
+    open_once(job, nbytes, chunk, true, told, s);
+    return find_open(job, chunk, tile + threadIdx.x / FLOE_WARP, slot);
+}
+
+/* Four tiles, a warp each. */
+FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t *told,
+                           uint32_t *stages)
+{
+    uint32_t *stage = stages + threadIdx.x / FLOE_WARP * STAGE_WORDS;
+    const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, told, *(open_shared *)stages);
+    if (f.chunk && decode_found(f, stage) != TILE_DONE && floe_lane() == 0)
+        tell(job, told, OF_DECODING, FLOE_ERR_FORMAT);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------- */
+
+/* By the first block, when it has judged: no other waits for it. What was not 0 is so again. */
+FLOE_DEV void report(const floe_checked_job &job, uint64_t nbytes)
+{
+    floe_checked_state *state = job.state;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        while (floe_load_shared_state(&state->ndone) + 1 != gridDim.x)
+            floe_dev_pause();
+        __threadfence();
+        uint32_t status = FLOE_OK;
+        for (int i = 0; i < STATUSES; i++) {
+            const uint32_t said = *(volatile uint32_t *)(state->statuses + i);
+            status = status == FLOE_OK ? said : status;
+        }
+        floe_dev_report_write(job.report, status, nbytes, NULL, false);
+        const floe_checked_state none = {};
+        *state = none;
+    }
+    __syncthreads();
+    for (uint64_t i = threadIdx.x; i < FLOE_CHECKED_WORDS(job.chunk.call.max_chunks); i += PACK_THREADS)
+        job.tallies[i] = 0;
+}
+
+/* What all other blocks end with. Most have nothing to tell, and need not wait for their values to be written. */
+FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
+{
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    if (*told)
+        __threadfence();
+    atomicAdd((unsigned long long *)&job.state->ndone, 1ull);
+}
+
+__global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked_decode_kernel(
+    const __grid_constant__ floe_checked_job job, const shares all)
+{
+    floe_dev_begin();
+    FLOE_DYNAMIC_SHARED(uint32_t, stages);
+    __shared__ uint32_t told; /* the block has told something that others look at */
+    const uint64_t nbytes = job.open.dev_nbytes ? *job.open.dev_nbytes : job.open.nbytes;
+    const uint32_t i = blockIdx.x - 1 - all.nopen, before = (uint32_t)(i * all.hash_rate >> 32);
+    if (threadIdx.x == 0)
+        told = 0;
+    __syncthreads();
+    if (blockIdx.x == 0)
+        judge(job, &told, *(judge_shared *)stages);
+    else if (blockIdx.x <= all.nopen)
+        open_once(job, nbytes, blockIdx.x - 1, false, &told, *(open_shared *)stages);
+    else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
+        check_payloads(job, nbytes, before, all.nhash, &told, *(hash_shared *)stages);
+    else
+        decode_tiles(job, nbytes, i - before, &told, stages);
+    if (blockIdx.x == 0)
+        report(job, nbytes);
+    else
+        finish(job, &told);
+}
+
+} // namespace
+
+int FLOE_R(floe_checked_real_cuda)(const floe_checked_job *job, void *stream)
+{
+    const shares all = shares_of(*job);
+    const cudaError_t e =
+        cudaFuncSetAttribute(checked_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, PACK_SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return (int)e;
+    FLOE_LAUNCH_EARLY(checked_decode_kernel, 1 + all.nopen + all.nhash + all.ndecode, PACK_THREADS, PACK_SHARED_NBYTES,
+                      (cudaStream_t)stream, *job, all);
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and what was met. */
+#include "device/lorenzo/few_cuda.h"
+#include "tests/gpu/lorenzo_encode_gpu_kit.h"
+
+static void run_few(encoding *e)
+{
+    assert_true(floe_lorenzo_is_few(&e->call));
+    const floe_few_job job = {.call = e->call};
+    CU(floe_few_cuda(&job, NULL, NULL));
+    CU(cudaDeviceSynchronize());
+}
+
+static void check_few(const sample *c)
+{
+    field f;
+    encoding e;
+    begin(c, &f, &e);
+    if (f.grid.nchunks == 1) {
+        run_few(&e);
+        assert_int_equal(status_of(&e), FLOE_OK);
+        compare_records(c, &f, &e);
+        compare_met(&f, &e, 0);
+    } else {
+        assert_false(floe_lorenzo_is_few(&e.call));
+    }
+    end_encoding(&f, &e);
+}
+
+/* ---- tests --------------------------------------------------------------------------------------------------------- */
+
+static void same_records_from_few_tiles(void **state)
+{
+    (void)state;
+    for (int i = 0; i < NSAMPLES; i++)
+        check_few(&samples[i]);
+}
+
+/* More tiles than blocks. */
+static void few_tiles_in_two_rounds(void **state)
+{
+    (void)state;
+    const sample rounds[] = {
+        {"turbulence", F32, 3, {2, 2, 32 * 540}, {0}, ABS = 1e-3},
+        {"turbulence", F64, 3, {2, 2, 32 * 270}, {0}, ABS = 1e-3, .dirty = 1000},
+    };
+    for (int i = 0; i < 2; i++)
+        check_few(&rounds[i]);
+}
+
+/* So many literals that all is done again bit for bit, within the same kernel. */
+static void few_tiles_again(void **state)
+{
+    (void)state;
+    const sample again[] = {
+        {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-9},
+        {"turbulence", F64, 2, {130, 257}, {0}, ABS = 1e-17},
+    };
+    for (int i = 0; i < 2; i++) {
+        const sample *c = &again[i];
+        field f;
+        encoding e;
+        begin(c, &f, &e);
+        floe_dev_params params = {.bits = e.chunks[0].quantizer};
+        floe_dev_chunk first = e.chunks[0];
+        assert_int_equal(params.bits.kind, FLOE_QUANTIZER_BITS);
+        floe_quantizer_init(&first.quantizer, c->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR,
+                            c->dtype, f.params.bound, f.params.max_abs, false, 0);
+        CU(cudaMemcpy(e.call.chunks, &first, sizeof first, cudaMemcpyHostToDevice));
+        e.call.params = dev_copy(&params, sizeof params);
+        e.call.lossy = true;
+        run_few(&e);
+        assert_int_equal(status_of(&e), FLOE_OK);
+        compare_records(c, &f, &e);
+        compare_met(&f, &e, 1);
+        floe_dev_chunk *chunk = host_copy(e.call.chunks, sizeof *chunk);
+        assert_int_equal(chunk->attempt, 1);
+        free(chunk);
+        CU(cudaFree((void *)(uintptr_t)e.call.params));
+        end_encoding(&f, &e);
+    }
+}
+
+/* As many tiles as are few, and some more. */
+static void as_many_as_are_few(void **state)
+{
+    (void)state;
+    floe_lorenzo_encode_call call = {.field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = 2 * 528}};
+    assert_true(floe_lorenzo_is_few(&call));
+    call.grid.slots += FLOE_BATCH_TILES;
+    assert_false(floe_lorenzo_is_few(&call));
+    call.grid.slots = 2 * 264;
+    call.field.dtype = FLOE_F64;
+    assert_true(floe_lorenzo_is_few(&call));
+    call.grid.slots += FLOE_BATCH_TILES;
+    assert_false(floe_lorenzo_is_few(&call));
+    call.grid.slots = FLOE_BATCH_TILES;
+    call.huffman = true;
+    assert_false(floe_lorenzo_is_few(&call));
+}
+
+static void run_few_lossy(encoding *e)
+{
+    const floe_dev_params params = {.bits.kind = FLOE_QUANTIZER_BITS};
+    e->call.lossy = true;
+    e->call.params = dev_copy(&params, sizeof params);
+    run_few(e);
+    CU(cudaFree((void *)(uintptr_t)e->call.params));
+}
+
+static void one_byte_too_few(void **state)
+{
+    (void)state;
+    const sample c = {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-3};
+    check_room(&c, run_few_lossy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_records_from_few_tiles),
+        cmocka_unit_test(few_tiles_in_two_rounds),
+        cmocka_unit_test(few_tiles_again),
+        cmocka_unit_test(as_many_as_are_few),
+        cmocka_unit_test(one_byte_too_few),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

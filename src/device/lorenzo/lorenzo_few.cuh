@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Preset fast, for a chunk of so few tiles that a block has one or two: a tile is the work of a block, and one kernel does
+ * all from the first attempt to the second. Where a tile belongs each block finds out itself: it adds up what the blocks
+ * before have told. The last tile's adds up literals as well, and so is the judge.
+ */
+#ifndef FLOE_DEVICE_LORENZO_LORENZO_FEW_CUH
+#define FLOE_DEVICE_LORENZO_LORENZO_FEW_CUH
+
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_real.h"
+
+#include "backend/device_counter.cuh"
+#include "codec/lorenzo/format/lorenzo_begin_math.h"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_split.cuh"
+#include "codec/lorenzo/gpu/huffman/lorenzo_place_few.cuh"
+
+namespace
+{
+
+enum {
+    THREADS = FLOE_WARP * SPLIT_WARPS,
+    /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the
+     * words of two steps at a ratio of 1.9; others go to the spill. */
+    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
+    STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1088 : 2368, /* of a warp */
+    SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
+    MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64,
+    LOOKS = (MOST_TILES + THREADS - 1) / THREADS /* sizes that a thread looks at */
+};
+static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
+
+/* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
+ * before the tile is made, if it is one of those that blocks begin with. */
+enum { LITERALS_SHIFT = 32 };
+#define IS_TAKEN ((uint64_t)1 << 61)
+static_assert(FLOE_TILE_VALUES < 1 << 16, "literals fit 16 bits");
+
+/* Of a block. */
+struct block_shared {
+    floe_dev_chunk chunk; /* but for what is gathered */
+    floe_quantizer bits;  /* of the second attempt */
+    fast_work works[SPLIT_WARPS];
+    split_shared split;
+    double error[SPLIT_WARPS], pw_error; /* of the tile */
+    made whole;                          /* what one warp has made of it */
+    uint32_t tile, attempt, ndone;       /* tiles in this attempt */
+    uint32_t literals;                   /* of the tile */
+    uint32_t words_before[SPLIT_WARPS], literals_before[SPLIT_WARPS];
+    bool lost;        /* the tile is another block's */
+    bool nothing;     /* to do at all */
+    uint64_t verdict; /* on the attempt: see verdict_of */
+};
+
+/* A tile that a block has made; all threads have it. Lead: base and descriptors. */
+struct block_tile {
+    made m;
+    uint64_t base;
+    uint32_t nlead;       /* 0: one warp has made it, which has all words */
+    uint32_t at, nwords;  /* of this warp's words: where in the tile, how many */
+    uint32_t descriptors; /* of this warp's steps */
+};
+
+FLOE_DEV uint32_t *spill_of_block(const floe_lorenzo_encode_call &call)
+{
+    return call.spill + (uint64_t)blockIdx.x * SPLIT_SPILL_WORDS;
+}
+
+/* Where this warp's steps of a tile go. */
+FLOE_DEV sink part_of_warp(const floe_lorenzo_encode_call &call, uint32_t *memory)
+{
+    return {memory + SPLIT_BUFFER_WORDS + split_warp() * STAGE_WORDS,
+            spill_of_block(call) + split_warp() * SPLIT_PART_WORDS, STAGE_WORDS, SPLIT_PART_WORDS};
+}
+
+/* ---- a tile -------------------------------------------------------------------------------------------------------- */
+
+/* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
+template <int RANK, bool INTS>
+static __device__ __noinline__ fast_result split_cut_seldom(const fast_work &work, sink out, const uint32_t *buffers,
+                                                            split_shared &sh, checks &c)
+{
+    checks own; /* in registers: what is referred to would be loaded anew after each store */
+    fast_result r;
+    if constexpr (INTS)
+        r = encode_split<floe_int, RANK, false, false>(work, out, buffers, sh, own);
+    else
+        r = encode_split_staged<RANK, false>(work, out, buffers, sh, own);
+    c = own;
+    return r;
+}
+
+/* What a call refers to lies in memory: a copy does. */
+template <int RANK, bool INTS>
+FLOE_DEV fast_result split_cut(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
+                               checks &c)
+{
+    checks of_call;
+    const fast_result r = split_cut_seldom<RANK, INTS>(work, out, buffers, sh, of_call);
+    c = of_call;
+    return r;
+}
+
+/* Puts the values of the block's first tile on their way where that is whole: before all else, which takes as long. */
+template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint32_t *buffers)
+{
+    const fast_tile t = fast_tile_of<RANK>(&chunk, blockIdx.x);
+    const bool whole = blockIdx.x < chunk.view.ntiles && t.fit && t.whole;
+    if (whole)
+        split_fetch<RANK>(t, buffers);
+    return whole;
+}
+
+/* Fetches a tile that takes the short way; of a whole one, which it returns true for, the first step is there, and the others
+ * are on their way. had: of the thread that has taken the tile,
+ * not 0 where another block had. early: the values have been on their way. The whole block. */
+template <int RANK>
+FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool early, uint32_t *buffers)
+{
+    fast_work *work = &sh.works[split_warp()];
+    const bool fit = begin_work<RANK>(&sh.chunk, tile, work), whole = fit && read_anew(work->tile.whole);
+    if (whole && !early)
+        split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
+    if (threadIdx.x == 0) {
+        sh.lost = had != 0;
+        sh.literals = 0;
+        sh.pw_error = 0;
+    }
+    if (fit && !whole)
+        split_fetch_loose<RANK>(work->tile, buffers);
+    else
+        split_wait();
+    return whole;
+}
+
+/* The short way, by all warps. False when the tile cannot take it. */
+template <int RANK>
+FLOE_DEV bool make_split(block_shared &sh, bool whole, const sink &out, const uint32_t *buffers, fast_result &r)
+{
+    const fast_work *work = &sh.works[split_warp()];
+    checks c;
+    if (whole) {
+        r = encode_split_staged<RANK, true>(*work, out, buffers, sh.split, c);
+    } else if (read_anew(work->tile.fit)) {
+        r = split_cut<RANK, false>(*work, out, buffers, sh.split, c);
+    } else {
+        return false;
+    }
+#if FLOE_REAL_BITS == 32
+    if (r.inexact && !r.unfit)
+        r = split_cut<RANK, true>(*work, out, buffers, sh.split, c);
+#endif
+    const double error = largest_of_warp(c.error);
+    if (floe_lane() == 0)
+        sh.error[split_warp()] = error;
+    return !r.unfit && !r.inexact;
+}
+
+/* This warp's part of such a tile. */
+FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const fast_result &r, const sink &out)
+{
+    const uint32_t ncells = read_anew(sh.works[0].tile.ncells), warp = split_warp();
+    const uint32_t ndescriptors = (read_anew(sh.works[0].tile.nsteps) + SPLIT_STEPS - 1) / SPLIT_STEPS;
+    block_tile t = {made_fast(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
+    if (!r.coded)
+        return t;
+    t.at = t.nlead += ndescriptors;
+    for (uint32_t i = 0; i < warp; i++)
+        t.at += sh.split.parts[i].nwords;
+    t.nwords = sh.split.parts[warp].nwords;
+    t.descriptors = sh.split.parts[warp].descriptors;
+    return t;
+}
+
+/* The long way, by the first warp, behind whose part the other parts give way; also counts exceptions. By a block. */
+FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &part,
+                              uint32_t *buffer)
+{
+    enum { PARTS_WORDS = SPLIT_WARPS * SPLIT_PART_WORDS };
+    const uint32_t lane = floe_lane(), warp = split_warp();
+    if (lane == 0)
+        sh.error[warp] = 0;
+    __syncthreads(); /* the others have left their parts */
+    if (warp == 0) {
+        const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
+        tallies t;
+        const made m = encode_any(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
+        const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
+        if (lane == 0) {
+            floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];
+            sh.whole = m;
+            sh.error[0] = error;
+            sh.pw_error = pw_error;
+            sh.literals = t.nliterals;
+            if (t.count) {
+                atomicAdd(&g->nexceptions, (unsigned long long)t.count);
+                atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);
+            }
+        }
+    }
+    __syncthreads();
+    const block_tile t = {sh.whole, 0, 0, 0, warp == 0 ? sh.whole.nwords : 0, 0};
+    return t;
+}
+
+/* whole: as fetch_tile says. */
+template <int RANK>
+FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, bool whole,
+                              const sink &out, uint32_t *buffers)
+{
+    fast_result r;
+    if (make_split<RANK>(sh, whole, out, buffers, r))
+        return tile_of_parts(sh, r, out);
+    return make_long(call, sh, tile, out, buffers);
+}
+
+/* The largest errors of a tile; one thread. */
+FLOE_DEV void errors_tell(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t attempt)
+{
+    floe_dev_gathered *g = &call.chunks->gathered[attempt];
+    double error = 0;
+    for (int i = 0; i < SPLIT_WARPS; i++)
+        error = sh.error[i] > error ? sh.error[i] : error;
+    if (error > 0)
+        atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
+    if (sh.pw_error > 0)
+        atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(sh.pw_error));
+}
+
+/* ---- to its place -------------------------------------------------------------------------------------------------- */
+
+/* What lies before a tile. */
+struct tiles_before {
+    uint32_t nwords, nliterals;
+};
+
+/* Waits until all before have told. By a block. */
+FLOE_DEV tiles_before add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &sh)
+{
+    uint64_t v[LOOKS];
+    tiles_before b = {0, 0};
+    floe_place_few_sizes<THREADS>(sizes, tile, v);
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++) {
+        b.nwords += (uint32_t)v[k];
+        b.nliterals += (uint32_t)(v[k] >> LITERALS_SHIFT) & 0xFFFFu;
+    }
+    b.nwords = __reduce_add_sync(FLOE_ALL_LANES, b.nwords);
+    b.nliterals = __reduce_add_sync(FLOE_ALL_LANES, b.nliterals);
+    if (floe_lane() == 0) {
+        sh.words_before[split_warp()] = b.nwords;
+        sh.literals_before[split_warp()] = b.nliterals;
+    }
+    __syncthreads();
+    b.nwords = b.nliterals = 0;
+#pragma unroll
+    for (int i = 0; i < SPLIT_WARPS; i++) {
+        b.nwords += sh.words_before[i];
+        b.nliterals += sh.literals_before[i];
+    }
+    return b;
+}
+
+/* Copies a tile to where it belongs. By a block, a warp its own words. */
+FLOE_DEV void copy_tile(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t tile, uint64_t start,
+                        uint64_t place, const block_tile &t, const sink &out)
+{
+    uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
+    if (place + t.m.nwords > floe_place_capacity(call))
+        return;
+    if (threadIdx.x == 0)
+        stream[start - (uint32_t)sh.chunk.view.ntiles + tile] = t.m.entry;
+    if (t.m.raw) {
+        write_raw(&sh.chunk, tile, dst, threadIdx.x, THREADS);
+        return;
+    }
+    if (threadIdx.x < t.nlead && threadIdx.x < BASE_WORDS)
+        dst[threadIdx.x] = (uint32_t)(t.base >> threadIdx.x % 2 * 32);
+    if (floe_lane() == 0 && BASE_WORDS + split_warp() < t.nlead)
+        dst[BASE_WORDS + split_warp()] = t.descriptors;
+    const uint32_t staged = min(t.nwords, out.cap);
+    floe_place_copy(dst + t.at, out.words, staged);
+    if (t.nwords > staged)
+        floe_place_copy(dst + t.at + staged, out.spill, t.nwords - staged);
+}
+
+/* ---- a chunk ------------------------------------------------------------------------------------------------------- */
+
+/* All literals are known: whether all is to be done again. The block of the last tile, one thread. */
+FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk, uint32_t attempt,
+                    uint64_t nliterals)
+{
+    return call.lossy && attempt == 0 &&
+           (chunk.quantizer.kind == FLOE_QUANTIZER_LINEAR || chunk.quantizer.kind == FLOE_QUANTIZER_LOG) &&
+           floe_lorenzo_keeps_too_little(nliterals, chunk.ncells);
+}
+
+/* What the block of the last tile tells all others: whether all is to be done again, or how long the chunk is. */
+FLOE_DEV uint64_t verdict_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
+FLOE_DEV bool is_again(uint64_t verdict) { return verdict & 1; }
+FLOE_DEV uint64_t nbytes_of(uint64_t verdict) { return verdict >> 1; }
+
+/* All that needs the size of the chunk, unless it is to be done again. end: word behind the last. One thread. */
+FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_chunk &chunk,
+                          const floe_place_state &state, uint64_t start, uint64_t end, const floe_place_parts &parts,
+                          bool again)
+{
+    const uint64_t nbytes = 4 * end - call.first_offset - FLOE_RECORD_HEAD_NBYTES;
+    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | verdict_of(again, nbytes));
+    if (again) {
+        call.chunks->attempt = 1;
+        *call.retry = 1;
+    } else {
+        *call.end = floe_place_finish(call, 0, call.first_offset, start, end - start, parts);
+        if (*call.end > call.capacity)
+            atomicCAS(call.status, 0u, (uint32_t)FLOE_ERR_CAPACITY);
+    }
+}
+
+/* ---- whose a tile is ----------------------------------------------------------------------------------------------- */
+
+/* Tiles that blocks begin with, each with that of its own number. */
+FLOE_DEV uint32_t first_tiles(const block_shared &sh) { return min(gridDim.x, (uint32_t)sh.chunk.view.ntiles); }
+
+/* Takes one of these. Not 0: another block had. One thread, which need not wait before it looks at that. */
+FLOE_DEV uint32_t take_first(const floe_lorenzo_encode_call &call, uint32_t tile)
+{
+    uint64_t *state = floe_place_state_of(call, call.place_state[0]).batches + tile;
+    return (uint32_t)(atomicOr((unsigned long long *)state, (unsigned long long)IS_TAKEN) >> 32);
+}
+
+/* Whether all of these are taken: blocks begin in the order of their numbers. One thread. */
+FLOE_DEV bool are_taken(const floe_lorenzo_encode_call &call, const block_shared &sh)
+{
+    const uint64_t *states = floe_place_state_of(call, call.place_state[0]).batches;
+    return floe_load_shared_state(states + first_tiles(sh) - 1) & IS_TAKEN;
+}
+
+/* The next tile of an attempt, as a number that may be beyond the last. One thread. */
+FLOE_DEV uint32_t take_ticket(const floe_lorenzo_encode_call &call, uint32_t attempt)
+{
+    return atomicAdd(&floe_place_state_of(call, call.place_state[attempt]).head->ticket, 1u);
+}
+
+/* Another tile of the first attempt. Those of blocks that have not begun, because not all fit the GPU at once, come first: they
+ * are waited for. taken: there are none. One thread. */
+FLOE_DEV uint32_t take_another(const floe_lorenzo_encode_call &call, const block_shared &sh, bool taken)
+{
+    const uint32_t nfirst = first_tiles(sh);
+    while (!taken) {
+        const uint32_t tile = atomicAdd(&floe_place_state_of(call, call.place_state[0]).head->late, 1u);
+        if (tile < nfirst && take_first(call, tile) == 0)
+            return tile;
+        taken = tile >= nfirst;
+    }
+    return nfirst < (uint32_t)sh.chunk.view.ntiles ? nfirst + take_ticket(call, 0) : nfirst;
+}
+
+/* Tells what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
+FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
+{
+    const uint32_t tile = read_anew(sh.tile), attempt = read_anew(sh.attempt);
+    const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
+    const floe_place_parts parts = floe_place_parts_of(call, &sh.chunk, 0);
+    const uint64_t start = floe_place_start(call.first_offset, parts);
+    if (threadIdx.x == 0)
+        floe_store_shared_state(state.batches + tile,
+                                FLOE_PLACE_IS_SIZE | IS_TAKEN | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
+    const bool taken = threadIdx.x == 0 && are_taken(call, sh);
+    if (tile == 0)
+        floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
+    const tiles_before before = add_up_before(state.batches, tile, sh);
+    const uint64_t place = start + before.nwords;
+    uint32_t next = 0;
+    if (threadIdx.x == 0) {
+        next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
+        errors_tell(call, sh, attempt);
+        sh.ndone++;
+        if (tile + 1 == parts.ntiles)
+            end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,
+                        judge(call, sh.chunk, attempt, (uint64_t)before.nliterals + sh.literals));
+    }
+    copy_tile(call, sh, tile, start, place, t, out);
+    __syncthreads(); /* what is in shared memory has been read */
+    if (threadIdx.x == 0)
+        sh.tile = next;
+    __syncthreads();
+}
+
+/* A tile that another block makes: what of it is on its way comes to rest, and another is taken. By a block. */
+FLOE_DEV_SELDOM void leave_tile(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    floe_copy_async_wait();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        sh.tile = take_another(call, sh, are_taken(call, sh));
+    __syncthreads();
+}
+
+FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const block_shared &sh)
+{
+    return floe_place_state_of(call, call.place_state[sh.attempt]).head;
+}
+
+/* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the verdict. By a block,
+ * behind a barrier. */
+FLOE_DEV uint64_t wait_for_verdict(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    if (threadIdx.x == 0) {
+        floe_place_head *head = head_of(call, sh);
+        floe_counter_add(&head->copied, sh.ndone);
+        sh.verdict = floe_place_wait(&head->verdict, 0);
+    }
+    __syncthreads();
+    return sh.verdict;
+}
+
+/* Until all tiles of the attempt are where they belong. By a block. */
+FLOE_DEV void wait_for_copies(const floe_lorenzo_encode_call &call, const block_shared &sh)
+{
+    if (threadIdx.x == 0)
+        floe_counter_wait(&head_of(call, sh)->copied, sh.chunk.view.ntiles);
+    __syncthreads();
+}
+
+/* The second attempt: what comes now goes where others have copied to. By a block. */
+FLOE_DEV void begin_again(const floe_lorenzo_encode_call &call, block_shared &sh)
+{
+    wait_for_copies(call, sh);
+    if (threadIdx.x == 0) {
+        sh.chunk.quantizer = sh.bits;
+        sh.attempt = 1;
+        sh.ndone = 0;
+        sh.tile = take_ticket(call, 1);
+    }
+    __syncthreads();
+}
+
+/* What all tiles of a block have in common. False: there is nothing to do. */
+FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
+                          block_shared &sh)
+{
+    if (threadIdx.x == 0) {
+        sh.tile = blockIdx.x;
+        sh.attempt = sh.ndone = 0;
+        sh.nothing = !is_ready && *call.status != FLOE_OK;
+    }
+    if (is_ready) {
+        copy_by_block(&sh.chunk, &ready.chunk);
+        copy_by_block(&sh.bits, &ready.bits);
+    } else {
+        copy_by_block(&sh.chunk, call.chunks);
+        if (call.lossy)
+            copy_by_block(&sh.bits, &call.params->bits);
+    }
+    __syncthreads();
+    return !sh.nothing;
+}
+
+/* A block begins with the tile of its number and goes on with others, in order; a warp has two steps of a tile, a thread a
+ * group of each. Who waits has told all that it knows before, blocks begin in the order of their numbers, and no tile is left
+ * for those that have not begun: every wait ends. What is not the tile's own is read anew behind it: the loop over steps has
+ * all registers. False: there was nothing to do. Else sh.verdict tells how long the chunk is, of whose tiles some may still be
+ * on their way. */
+template <int RANK>
+FLOE_DEV bool encode_few(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
+                         block_shared &sh, uint32_t *memory)
+{
+    bool early = is_ready && fetch_early<RANK>(ready.chunk, memory);
+    if (!begin_block(call, ready, is_ready, sh))
+        return false;
+    uint32_t had = threadIdx.x == 0 && blockIdx.x < first_tiles(sh) ? take_first(call, blockIdx.x) : 0;
+    for (;;) {
+        const uint32_t tile = read_anew(sh.tile);
+        if (tile < sh.chunk.view.ntiles) {
+            const sink out = part_of_warp(call, memory);
+            const bool whole = fetch_tile<RANK>(sh, tile, had, early, memory);
+            if (read_anew(sh.lost)) {
+                leave_tile(call, sh);
+            } else {
+                const block_tile t = make_tile<RANK>(call, sh, tile, whole, out, memory);
+                place_tile(call, sh, t, out);
+            }
+            had = 0;
+            early = false;
+        } else {
+            if (!is_again(wait_for_verdict(call, sh)))
+                return true;
+            begin_again(call, sh);
+        }
+    }
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/chunking.h"
+#include "base/bytes.h"
+#include "base/try.h"
+#include "field/dtype_math.h"
+#include "field/field.h"
+
+bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
+{
+    return ctx->backend == FLOE_BACKEND_CUDA &&
+           (header->codec == FLOE_CODEC_ZFP || !floe_dtype_is_integer(header->dtype));
+}
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <cuda_runtime_api.h>
+
+#include "device/device_codec.h"
+#include "codec/lorenzo/format/lorenzo_params_math.h"
+#include "container/container_cuda.h"
+
+/* What the host writes for the kernels of a chunk, and what it reads back. Pinned. */
+typedef struct told {
+    floe_dev_params params;
+    floe_dev_grid grid;
+    floe_dev_record record;
+} told;
+typedef struct answer {
+    uint32_t status;
+    uint64_t end;               /* encode: bytes of the record */
+    floe_dev_chunk chunk;       /* by lorenzo, */
+    floe_dev_gathered gathered; /* by zfp */
+    floe_dev_record record;
+} answer;
+
+/* A buffer of pinned host memory that grows. */
+typedef struct pinned {
+    void *data;
+    size_t nbytes;
+} pinned;
+
+/* Kernels copy 16 bytes at a time, and records are multiples of 8: so many behind one are touched, if not looked at. */
+enum { BEHIND_NBYTES = 8 };
+
+/* One chunk under way. */
+typedef struct slot {
+    cudaStream_t stream;
+    cudaEvent_t answered, done;
+    floe_arena arena; /* of device memory; what follows is taken from it for each chunk */
+    void *dev_values;
+    uint8_t *dev_stream;
+    told *dev_told;
+    uint32_t *dev_status;
+    void *dev_tallies; /* of what finishes or verifies the record */
+    size_t cleared_nbytes;
+    floe_device_encode encode;
+    floe_lorenzo_decode_call decode;
+    floe_zfp_grid_decode zfp_decode;
+    pinned in, out, told_space, answer_space;
+    uint64_t chunk;
+    floe_field target; /* decode: where the values go */
+    bool direct;       /* the target is pinned and contiguous: nothing is left to copy */
+} slot;
+
+typedef struct floe_pipeline {
+    slot slots[FLOE_PIPELINE_DEPTH];
+    floe_header header;
+    floe_codec_params codec;
+    uint64_t stream_nbytes; /* room for a record */
+    uint64_t nput, nfetched, ngot;
+} floe_pipeline;
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+static floe_status pinned_grow(floe_ctx *ctx, pinned *p, size_t nbytes)
+{
+    if (nbytes <= p->nbytes)
+        return FLOE_OK;
+    FLOE_TRY(floe_ctx_pinned(ctx, p->nbytes, nbytes));
+    cudaFreeHost(p->data);
+    *p = (pinned){.data = NULL};
+    const int error = (int)cudaMallocHost(&p->data, nbytes);
+    if (error != cudaSuccess)
+        ctx->pinned_nbytes -= nbytes;
+    FLOE_TRY(floe_cuda_status(error, "cudaMallocHost", &ctx->err));
+    p->nbytes = nbytes;
+    return FLOE_OK;
+}
+
+static void slot_free(slot *s)
+{
+    pinned *all[] = {&s->in, &s->out, &s->told_space, &s->answer_space};
+    for (int i = 0; i < 4; i++)
+        cudaFreeHost(all[i]->data);
+    if (s->answered)
+        cudaEventDestroy(s->answered);
+    if (s->done)
+        cudaEventDestroy(s->done);
+    if (s->stream)
+        cudaStreamDestroy(s->stream);
+    memset(s, 0, sizeof *s);
+}
+
+void floe_pipeline_drain(floe_ctx *ctx)
+{
+    for (int i = 0; ctx->pipeline && i < FLOE_PIPELINE_DEPTH; i++)
+        if (ctx->pipeline->slots[i].stream)
+            (void)cudaStreamSynchronize(ctx->pipeline->slots[i].stream); /* whose failure was told, or will be */
+}
+
+static void pipeline_free(floe_ctx *ctx)
+{
+    int before;
+    if (!ctx->pipeline || floe_cuda_enter(&ctx->cuda, &before, NULL) != FLOE_OK)
+        return;
+    for (int i = 0; i < FLOE_PIPELINE_DEPTH; i++)
+        slot_free(&ctx->pipeline->slots[i]);
+    floe_cuda_leave(before);
+    free(ctx->pipeline);
+    ctx->pipeline = NULL;
+    ctx->pinned_nbytes = 0;
+}
+
+/* What is not there yet, as after a call that could not have all. */
+static floe_status slot_open(floe_ctx *ctx, slot *s)
+{
+    floe_error *err = &ctx->err;
+    if (!s->stream)
+        FLOE_CUDA(err, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+    if (!s->answered)
+        FLOE_CUDA(err, cudaEventCreateWithFlags(&s->answered, cudaEventDisableTiming));
+    if (!s->done)
+        FLOE_CUDA(err, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
+    FLOE_TRY(pinned_grow(ctx, &s->told_space, sizeof(told)));
+    return pinned_grow(ctx, &s->answer_space, sizeof(answer));
+}
+
+static floe_status pipeline_open(floe_ctx *ctx)
+{
+    if (!ctx->pipeline)
+        ctx->pipeline = calloc(1, sizeof *ctx->pipeline);
+    FLOE_CHECK(&ctx->err, ctx->pipeline, FLOE_ERR_MEMORY, "out of memory");
+    ctx->pipeline_free = pipeline_free;
+    for (int i = 0; i < FLOE_PIPELINE_DEPTH; i++)
+        FLOE_TRY(slot_open(ctx, &ctx->pipeline->slots[i]));
+    return FLOE_OK;
+}
+
+/* ---- device memory of a slot ----------------------------------------------------------------------------------------- */
+
+static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes, floe_arena *a)
+{
+    s->dev_status = floe_arena_take(a, 1, sizeof *s->dev_status);
+    s->dev_tallies = floe_arena_take(a, floe_max64(floe_container_finish_nbytes(1), floe_container_verify_nbytes(1)),
+                                     1); /* cleared with the status */
+    s->cleared_nbytes = a->used;
+    s->dev_told = floe_arena_take(a, 1, sizeof *s->dev_told);
+    s->dev_values = floe_arena_take(a, values_nbytes, 1);
+    s->dev_stream = floe_arena_take(a, stream_nbytes + BEHIND_NBYTES, 1);
+}
+
+static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent)
+{
+    floe_dev_field f = {.dtype = h->dtype, .rank = h->rank};
+    int64_t stride = 1;
+    for (uint32_t i = h->rank; i-- > 0; stride *= (int64_t)extent[i]) {
+        f.shape[i] = extent[i];
+        f.stride[i] = stride;
+    }
+    return f;
+}
+
+/* The pieces for a chunk of this extent; the arena may be a plan. */
+static floe_status encode_take(const floe_pipeline *p, slot *s, const uint64_t *extent, floe_arena *a, floe_error *err)
+{
+    floe_header h = p->header; /* as if the chunk were the field */
+    floe_dev_field field = contiguous_of(&h, extent);
+    memcpy(h.shape, extent, sizeof h.shape);
+    memcpy(h.chunk, extent, sizeof h.chunk);
+    common_take(s, floe_extent_nelems(h.rank, extent) * floe_dtype_size(h.dtype), p->stream_nbytes, a);
+    field.data = s->dev_values;
+    FLOE_TRY(floe_device_encode_of(&h, &field, &s->encode, err));
+    s->encode.lorenzo.first_offset = s->encode.zfp.first_offset = 0;
+    floe_device_encode_state_take(&s->encode, a);
+    FLOE_TRY(floe_device_encode_take(&s->encode, FLOE_BOUND_ABS, a, err)); /* psnr has been resolved */
+    floe_device_encode_aim(&s->encode, s->dev_stream, p->stream_nbytes, s->dev_status,
+                           a->base ? &s->dev_told->params : NULL);
+    return FLOE_OK;
+}
+
+static void decode_by_zfp(const floe_pipeline *p, slot *s, const floe_dev_grid *grid, const floe_zfp_dev_room *room,
+                          floe_arena *a)
+{
+    floe_zfp_grid_decode *c = &s->zfp_decode;
+    *c = (floe_zfp_grid_decode){
+        .field = {.dtype = p->header.dtype, .rank = p->header.rank}, .max_chunks = grid->nchunks, .room = *room};
+    floe_zfp_grid_decode_take(c, a);
+    c->field.data = s->dev_values;
+    c->layout = a->base ? s->dev_told->grid.shape : NULL;
+    c->nrecords = a->base ? &s->dev_told->grid.nchunks : NULL;
+    c->records = a->base ? &s->dev_told->record : NULL;
+    c->stream = s->dev_stream;
+    c->status = s->dev_status;
+}
+
+static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *extent, uint64_t out_nelems,
+                               floe_arena *a, floe_error *err)
+{
+    const floe_header *h = &p->header;
+    floe_dev_grid grid;
+    floe_lorenzo_decode_call *c = &s->decode;
+    floe_zfp_dev_room zfp_room;
+    *c = (floe_lorenzo_decode_call){.field = {.dtype = h->dtype, .rank = h->rank}};
+    common_take(s, out_nelems * floe_dtype_size(h->dtype), p->stream_nbytes, a);
+    if (h->codec == FLOE_CODEC_ZFP) {
+        FLOE_TRY(floe_zfp_grid_of(h->dtype, h->rank, extent, extent, &grid, &zfp_room, err));
+        decode_by_zfp(p, s, &grid, &zfp_room, a);
+        return FLOE_OK;
+    }
+    FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &grid, err));
+    floe_lorenzo_decode_room room = {1, grid.slots, true, true};
+    floe_lorenzo_decode_take(c, &room, a);
+    c->field.data = s->dev_values;
+    c->grid = a->base ? &s->dev_told->grid : NULL;
+    c->layout = a->base ? s->dev_told->grid.shape : NULL;
+    c->records = a->base ? &s->dev_told->record : NULL;
+    c->stream = s->dev_stream;
+    c->status = s->dev_status;
+    return FLOE_OK;
+}
+
+/* The largest chunk is the full one: all others are cut at the far ends. */
+static floe_status slot_plan(const floe_pipeline *p, bool encode, size_t *nbytes, floe_error *err)
+{
+    slot s = {.chunk = 0};
+    floe_arena plan = floe_arena_plan();
+    if (encode)
+        FLOE_TRY(encode_take(p, &s, p->header.chunk, &plan, err));
+    else
+        FLOE_TRY(decode_take(p, &s, p->header.chunk, floe_extent_nelems(p->header.rank, p->header.chunk), &plan, err));
+    FLOE_CHECK(err, !plan.overflow && plan.used <= SIZE_MAX / 2 / FLOE_PIPELINE_DEPTH, FLOE_ERR_MEMORY,
+               "a chunk needs more device memory than can be addressed");
+    *nbytes = (plan.used + 255) & ~(size_t)255;
+    return FLOE_OK;
+}
+
+static uint64_t record_room(const floe_sizing *sizing) { return floe_record_nbytes(sizing->payload_nbytes) + 16; }
+
+floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *header, size_t *nbytes)
+{
+    floe_pipeline p = {.header = *header};
+    floe_sizing sizing;
+    size_t encode, decode;
+    FLOE_TRY(floe_sizing_of(NULL, header, &sizing, &ctx->err));
+    p.stream_nbytes = record_room(&sizing);
+    FLOE_TRY(slot_plan(&p, true, &encode, &ctx->err));
+    FLOE_TRY(slot_plan(&p, false, &decode, &ctx->err));
+    *nbytes = FLOE_PIPELINE_DEPTH * (encode > decode ? encode : decode);
+    return FLOE_OK;
+}
+
+static floe_status begin(floe_ctx *ctx, const floe_header *header, const floe_sizing *sizing, bool encode)
+{
+    size_t each;
+    floe_arena plan = floe_arena_plan(), arena;
+    FLOE_TRY(pipeline_open(ctx));
+    floe_pipeline *p = ctx->pipeline;
+    p->header = *header;
+    p->stream_nbytes = record_room(sizing);
+    p->nput = p->nfetched = p->ngot = 0;
+    FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err)); /* the workspace may still be in use on the caller's stream */
+    if (floe_grid_nchunks(header) == 0)
+        return FLOE_OK;
+    FLOE_TRY(slot_plan(p, encode, &each, &ctx->err));
+    floe_arena_take(&plan, FLOE_PIPELINE_DEPTH, each);
+    FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, &ctx->err));
+    for (int i = 0; i < FLOE_PIPELINE_DEPTH; i++)
+        p->slots[i].arena = floe_arena_of(arena.base + (size_t)i * each, each);
+    return FLOE_OK;
+}
+
+static slot *slot_of(floe_pipeline *p, uint64_t turn) { return &p->slots[turn % FLOE_PIPELINE_DEPTH]; }
+
+/* ---- copies between host arrays -------------------------------------------------------------------------------------- */
+
+/* What a thread copies at least: less takes no longer alone than it takes to wait for others that are kept from running. */
+enum { A_SHARE = 4 << 20 };
+
+static uint64_t field_nbytes(const floe_field *f)
+{
+    return floe_extent_nelems(f->rank, f->shape) * floe_dtype_size(f->dtype);
+}
+
+typedef struct copy_job {
+    const floe_field *from, *to;
+    uint32_t axis;
+    uint64_t parts;
+} copy_job;
+
+static void copy_part(void *arg, uint64_t k, uint32_t worker)
+{
+    (void)worker;
+    const copy_job *job = arg;
+    uint64_t lo[FLOE_MAX_RANK] = {0}, extent[FLOE_MAX_RANK], n = job->from->shape[job->axis];
+    memcpy(extent, job->from->shape, sizeof extent);
+    lo[job->axis] = n * k / job->parts;
+    extent[job->axis] = n * (k + 1) / job->parts - lo[job->axis];
+    floe_field from = floe_field_box(job->from, lo, extent), to = floe_field_box(job->to, lo, extent);
+    floe_field_copy(&from, &to);
+}
+
+/* Two resolved fields of the same shape, by as many threads as have a share. */
+static void copy_parallel(const floe_cpu *cpu, const floe_field *from, const floe_field *to)
+{
+    copy_job job = {from, to, 0, 0};
+    for (uint32_t i = 0; i < from->rank; i++)
+        if (from->shape[i] > from->shape[job.axis])
+            job.axis = i;
+    for (uint32_t i = 0; i < from->rank; i++) /* the slowest axis that is long enough */
+        if (from->shape[i] >= 4 * (uint64_t)cpu->threads) {
+            job.axis = i;
+            break;
+        }
+    const uint64_t shares = floe_min64(4 * (uint64_t)cpu->threads, field_nbytes(from) / A_SHARE);
+    job.parts = floe_min64(floe_max64(shares, 1), from->shape[job.axis]);
+    if (job.parts)
+        floe_cpu_parallel(cpu, job.parts, copy_part, &job);
+}
+
+static void copy_bytes(const floe_cpu *cpu, const void *from, void *to, uint64_t nbytes)
+{
+    if (nbytes < A_SHARE) {
+        memcpy(to, from, (size_t)nbytes);
+        return;
+    }
+    const uint64_t words = nbytes / 4, part = words * 4;
+    floe_field f = floe_field_of(from, FLOE_F32, 1, &words), t = floe_field_of(to, FLOE_F32, 1, &words);
+    f.stride[0] = t.stride[0] = 1;
+    copy_parallel(cpu, &f, &t);
+    memcpy((uint8_t *)to + part, (const uint8_t *)from + part, (size_t)(nbytes - part));
+}
+
+static bool copies_directly(const floe_field *f)
+{
+    return floe_field_is_contiguous(f) && floe_cuda_pointer_kind(f->data) == FLOE_POINTER_PINNED;
+}
+
+/* ---- compression --------------------------------------------------------------------------------------------------- */
+
+floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header, const floe_codec_params *codec)
+{
+    floe_sizing sizing;
+    FLOE_TRY(floe_sizing_of(NULL, header, &sizing, &ctx->err));
+    FLOE_TRY(begin(ctx, header, &sizing, true));
+    ctx->pipeline->codec = *codec;
+    return FLOE_OK;
+}
+
+/* The chunk's values to the device, by way of pinned memory where they are not, or do not stay. */
+static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view, bool stays)
+{
+    const void *from = view->data;
+    if (!stays || !copies_directly(view)) {
+        FLOE_TRY(pinned_grow(ctx, &s->in, (size_t)field_nbytes(view)));
+        floe_field to = floe_field_contiguous(s->in.data, view);
+        copy_parallel(&ctx->cpu, view, &to);
+        from = s->in.data;
+    }
+    FLOE_CUDA(&ctx->err,
+              cudaMemcpyAsync(s->dev_values, from, (size_t)field_nbytes(view), cudaMemcpyHostToDevice, s->stream));
+    return FLOE_OK;
+}
+
+/* Head and checksum of the record, and what the host wants to know. */
+static floe_status record_finish(floe_ctx *ctx, slot *s)
+{
+    floe_error *err = &ctx->err;
+    const floe_pipeline *p = ctx->pipeline;
+    answer *a = s->answer_space.data;
+    floe_container_finish finish = {.stream = s->dev_stream,
+                                    .capacity = p->stream_nbytes,
+                                    .records = s->encode.records,
+                                    .nrecords = 1,
+                                    .first_record = s->chunk,
+                                    .end = s->encode.end,
+                                    .scratch = s->dev_tallies,
+                                    .failed = s->dev_status};
+    FLOE_CUDA(err, floe_container_finish_cuda(&finish, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(&a->end, s->encode.end, sizeof a->end, cudaMemcpyDeviceToHost, s->stream));
+    if (s->encode.by_zfp)
+        FLOE_CUDA(err, cudaMemcpyAsync(&a->gathered, s->encode.zfp.gathered, sizeof a->gathered, cudaMemcpyDeviceToHost,
+                                       s->stream));
+    else
+        FLOE_CUDA(err, cudaMemcpyAsync(&a->chunk, s->encode.lorenzo.chunks, sizeof a->chunk, cudaMemcpyDeviceToHost,
+                                       s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(&a->record, s->encode.records, sizeof a->record, cudaMemcpyDeviceToHost, s->stream));
+    FLOE_CUDA(err, cudaEventRecord(s->answered, s->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view, bool stays)
+{
+    floe_pipeline *p = ctx->pipeline;
+    slot *s = slot_of(p, p->nput);
+    told *t = s->told_space.data;
+    s->chunk = chunk;
+    s->arena.used = 0;
+    FLOE_TRY(encode_take(p, s, view->shape, &s->arena, &ctx->err));
+    FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
+    floe_lorenzo_params_make(&p->codec, &t->params);
+    FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
+    FLOE_CUDA(&ctx->err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
+    FLOE_TRY(values_send(ctx, s, view, stays));
+    if (!s->encode.by_zfp)
+        FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode.lorenzo, s->stream));
+    FLOE_TRY(floe_device_encode_start(&s->encode, s->stream, &ctx->err));
+    FLOE_TRY(record_finish(ctx, s));
+    p->nput++;
+    return FLOE_OK;
+}
+
+floe_status floe_pipeline_fetch_record(floe_ctx *ctx, uint64_t *record_nbytes)
+{
+    floe_pipeline *p = ctx->pipeline;
+    slot *s = slot_of(p, p->nfetched);
+    const answer *a = s->answer_space.data;
+    FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->answered));
+    FLOE_CHECK(&ctx->err, a->status == FLOE_OK && a->end <= p->stream_nbytes, FLOE_ERR_INTERNAL,
+               "chunk %llu could not be coded on the GPU (%s)", (unsigned long long)s->chunk,
+               floe_status_text((floe_status)a->status));
+    *record_nbytes = a->end;
+    FLOE_TRY(pinned_grow(ctx, &s->out, (size_t)a->end));
+    FLOE_CUDA(&ctx->err,
+              cudaMemcpyAsync(s->out.data, s->dev_stream, (size_t)a->end, cudaMemcpyDeviceToHost, s->stream));
+    FLOE_CUDA(&ctx->err, cudaEventRecord(s->done, s->stream));
+    p->nfetched++;
+    return FLOE_OK;
+}
+
+floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *record, floe_chunk_stats *stats)
+{
+    floe_pipeline *p = ctx->pipeline;
+    slot *s = slot_of(p, p->ngot++);
+    const answer *a = s->answer_space.data;
+    const floe_dev_gathered *g = s->encode.by_zfp ? &a->gathered : &a->chunk.gathered[a->chunk.attempt & 1];
+    FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->done));
+    copy_bytes(&ctx->cpu, s->out.data, dst, a->end);
+    FLOE_TRY(floe_record_head_read(dst, (size_t)a->end, record, &ctx->err));
+    *stats = (floe_chunk_stats){g->nexceptions, floe_f64_of(g->max_error_bits), floe_f64_of(g->max_pw_error_bits)};
+    return FLOE_OK;
+}
+
+/* ---- decompression ------------------------------------------------------------------------------------------------- */
+
+floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header, const floe_sizing *sizing)
+{
+    return begin(ctx, header, sizing, false);
+}
+
+/* Where the part lo..hi of a chunk goes on the device: an array of its own. */
+static void decode_place(slot *s, const floe_header *h, const floe_field *part, const uint64_t *lo)
+{
+    floe_lorenzo_decode_call *c = &s->decode;
+    floe_zfp_grid_decode *z = &s->zfp_decode;
+    c->field = contiguous_of(h, part->shape);
+    c->field.data = s->dev_values;
+    z->field = c->field;
+    for (uint32_t i = 0; i < part->rank; i++) {
+        c->lo[i] = z->lo[i] = lo[i];
+        c->hi[i] = z->hi[i] = lo[i] + part->shape[i];
+    }
+}
+
+/* The payload to the device, by way of pinned memory where it is not, or does not stay; and there against its checksum. */
+static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, const floe_record *record,
+                                const uint8_t *payload, bool stays)
+{
+    floe_error *err = &ctx->err;
+    floe_pipeline *p = ctx->pipeline;
+    told *t = s->told_space.data;
+    const uint64_t record_nbytes = floe_record_nbytes(record->nbytes), nbytes = record_nbytes - FLOE_RECORD_HEAD_NBYTES;
+    t->record = (floe_dev_record){0, record->nbytes, record->checksum};
+    t->grid = (floe_dev_grid){.nchunks = 1};
+    memcpy(t->grid.shape, extent, p->header.rank * sizeof *extent);
+    memcpy(t->grid.chunk, extent, p->header.rank * sizeof *extent);
+    if (!stays || floe_cuda_pointer_kind(payload) != FLOE_POINTER_PINNED) {
+        FLOE_TRY(pinned_grow(ctx, &s->in, (size_t)nbytes));
+        copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
+        payload = s->in.data;
+    }
+    FLOE_CUDA(err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, payload, (size_t)nbytes,
+                                   cudaMemcpyHostToDevice, s->stream));
+    if (record_nbytes % 16)
+        FLOE_CUDA(err, cudaMemsetAsync(s->dev_stream + record_nbytes, 0, BEHIND_NBYTES, s->stream));
+    const floe_container_verify verify = {.stream = s->dev_stream,
+                                          .nbytes = record_nbytes,
+                                          .records = &s->dev_told->record,
+                                          .nrecords = 1,
+                                          .scratch = s->dev_tallies,
+                                          .status = s->dev_status};
+    FLOE_CUDA(err, floe_container_verify_cuda(&verify, s->stream));
+    return FLOE_OK;
+}
+
+/* Where the values go on the host: into the target itself, or into pinned memory on the way there. */
+static floe_status target_find(floe_ctx *ctx, slot *s)
+{
+    s->direct = copies_directly(&s->target);
+    return s->direct ? FLOE_OK : pinned_grow(ctx, &s->out, (size_t)field_nbytes(&s->target));
+}
+
+static floe_status values_fetch(floe_ctx *ctx, slot *s)
+{
+    floe_error *err = &ctx->err;
+    answer *a = s->answer_space.data;
+    const size_t nbytes = (size_t)field_nbytes(&s->target);
+    FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(s->direct ? s->target.data : s->out.data, s->dev_values, nbytes,
+                                   cudaMemcpyDeviceToHost, s->stream));
+    FLOE_CUDA(err, cudaEventRecord(s->done, s->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, const uint8_t *payload, bool stays,
+                                      const uint64_t *lo, const floe_field *out)
+{
+    floe_pipeline *p = ctx->pipeline;
+    slot *s = slot_of(p, p->nput);
+    uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK], from[FLOE_MAX_RANK];
+    const uint64_t record_nbytes = floe_record_nbytes(record->nbytes);
+    FLOE_CHECK(&ctx->err, record_nbytes && record_nbytes <= p->stream_nbytes, FLOE_ERR_FORMAT,
+               "its %llu bytes are more than it can have", (unsigned long long)record->nbytes);
+    floe_grid_box(&p->header, record->chunk, at, extent);
+    s->chunk = record->chunk;
+    s->target = *out;
+    s->arena.used = 0;
+    for (uint32_t i = 0; i < p->header.rank; i++)
+        from[i] = lo[i] - at[i];
+    FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
+    FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
+    decode_place(s, &p->header, out, from);
+    FLOE_TRY(target_find(ctx, s)); /* memory first: what fails leaves nothing under way */
+    FLOE_TRY(payload_send(ctx, s, extent, record, payload, stays));
+    FLOE_TRY(p->header.codec == FLOE_CODEC_ZFP ? floe_zfp_grid_decode_start(&s->zfp_decode, s->stream, &ctx->err)
+                                               : floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));
+    FLOE_TRY(values_fetch(ctx, s));
+    p->nput++;
+    return FLOE_OK;
+}
+
+floe_status floe_pipeline_get_values(floe_ctx *ctx, uint64_t *chunk)
+{
+    floe_pipeline *p = ctx->pipeline;
+    slot *s = slot_of(p, p->ngot++);
+    const answer *a = s->answer_space.data;
+    *chunk = s->chunk;
+    FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->done));
+    if (a->status != FLOE_OK)
+        return (floe_status)a->status;
+    if (!s->direct) {
+        floe_field from = floe_field_contiguous(s->out.data, &s->target);
+        copy_parallel(&ctx->cpu, &from, &s->target);
+    }
+    return FLOE_OK;
+}
+
+#else /* no CUDA in this build: no context wants a pipeline */
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An opened .floe stream: its header, checked against the context's limits, and its chunks by number. The bytes lie in
+ * memory, or come from a source, by the index or strictly forward. */
+#ifndef FLOE_DEVICE_STREAM_H
+#define FLOE_DEVICE_STREAM_H
+
+#include "call/ctx.h"
+#include "device/device_stream.h"
+#include "call/sizing.h"
+#include "call/window.h"
+
+typedef struct floe_stream {
+    const uint8_t *memory;     /* the whole stream, or NULL */
+    const floe_source *source; /* where memory is NULL */
+    uint64_t nbytes;           /* UINT64_MAX: not known */
+    floe_header header;
+    size_t header_nbytes;
+    uint64_t nchunks;
+    floe_sizing sizing;
+    void *codec_scratch;
+    const uint8_t *index; /* checked; NULL: read forward */
+    bool needs_index;     /* source: it has one, which begin_decode loads */
+    uint8_t *index_space; /* there */
+    uint8_t *record;      /* source: one record at a time */
+    floe_window window;   /* source read forward */
+    bool by_cpu;          /* chunks are decoded on the CPU, whatever the context's backend */
+} floe_stream;
+
+/* Reads and checks header, limits and index. */
+floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *stream);
+/* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. whole: FORMAT where
+ * the source, if its size is known, has fewer bytes than so many chunks need. */
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool whole, floe_stream *stream);
+/* The bytes of src as the caller has them: host memory as it is; device memory by way of *source, which stays as long as the
+ * stream, and with the context's GPU open and current. */
+floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
+                                 floe_device_source *source, floe_stream *stream);
+
+/* The status of a call that does not fit a stream, or finds no memory for it; but that of its index where that is wrong, which
+ * streams in memory have found out by then. Uses the context's scratch. */
+floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status status);
+
+/* Scratch that fetching and decoding needs. */
+void floe_stream_take(floe_stream *stream, floe_arena *arena);
+
+/* Loads and checks the index of a seekable source of known size. */
+floe_status floe_stream_index_load(floe_stream *stream, uint8_t *space, floe_error *err);
+/* Bytes of space that it needs; 0: the stream can only be read forward. */
+uint64_t floe_stream_index_nbytes(const floe_stream *stream);
+
+/* Once before chunks are decoded: an index that is needed is loaded, and a context that works on a GPU gets that ready. */
+floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *stream);
+
+/* Fetches a chunk and decodes its cells within lo..hi (of the field) into out, a resolved field that begins at out_lo of
+ * the field. A failure's message names chunk and box. */
+floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, bool salvage, const uint64_t *lo,
+                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo);
+
+/* The same on the context's GPU: fetches the chunk and hands it to the pipeline (device/pipeline.h), which gives it back when
+ * it is decoded. */
+floe_status floe_stream_put(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, const uint64_t *lo, const uint64_t *hi,
+                            const floe_field *out, const uint64_t *out_lo);
+
+/* The bytes are at fault, not the machine or the caller. */
+bool floe_status_is_damage(floe_status status);
+
+#endif
