@@ -192,11 +192,13 @@ floe_status floe_cuda_fork(const floe_cuda *cuda, floe_error *err)
     return FLOE_OK;
 }
 
-floe_status floe_cuda_join(const floe_cuda *cuda, floe_error *err)
+floe_status floe_cuda_join(const floe_cuda *cuda, floe_status status, floe_error *err)
 {
+    if (status != FLOE_OK)
+        err = NULL; /* it has the first failure's message */
     FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->joined, (cudaStream_t)cuda->side));
     FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)cuda->stream, (cudaEvent_t)cuda->joined, 0));
-    return FLOE_OK;
+    return status;
 }
 
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)

@@ -64,9 +64,9 @@ floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, si
 /* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
 /* What is put on cuda->side after fork waits for what is on the stream so far; what is put on the stream after join waits
- * for what is on the side. */
+ * for what is on the side. Each fork has its join, whatever comes between: `status` says what, and a failure is returned. */
 floe_status floe_cuda_fork(const floe_cuda *cuda, floe_error *err);
-floe_status floe_cuda_join(const floe_cuda *cuda, floe_error *err);
+floe_status floe_cuda_join(const floe_cuda *cuda, floe_status status, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
 
 #endif

@@ -275,8 +275,7 @@ static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job
     floe_status status = products_put(&beside, calls, ncalls, w->words + LAGS_AT, cuda->side, err);
     if (status == FLOE_OK)
         status = neighbours_put(cuda, job, sobolev_scale, options, w->words, err);
-    const floe_status joined = floe_cuda_join(cuda, status == FLOE_OK ? err : NULL);
-    return status == FLOE_OK ? joined : status;
+    return floe_cuda_join(cuda, status, err);
 }
 
 static uint32_t nwords_of_all(const lags_call *calls, uint32_t ncalls)

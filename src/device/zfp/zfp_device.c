@@ -150,7 +150,6 @@ static floe_status open_job_of(const floe_zfp_device_decode *d, floe_zfpx_open_j
 /* The index's places; and its checksums, which only say what came of it all, beside the rest. */
 static floe_status decode_index(floe_ctx *ctx, const floe_zfp_device_decode *d, const floe_prim *p)
 {
-    FLOE_TRY(floe_cuda_fork(&ctx->cuda, &ctx->err));
     FLOE_TRY(checksums(d->src, d->nbytes, d->index, d->found, ctx->cuda.side, &ctx->err));
     return floe_index_prim_decode_opened(p, &d->index->spec, nblocks_of(&d->told), &d->found->index, d->places,
                                          &d->found->made, &ctx->err);
@@ -173,9 +172,8 @@ static floe_status decode_walk(floe_ctx *ctx, const floe_zfp_device_decode *d)
     return FLOE_OK;
 }
 
-floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *d)
+static floe_status decode_blocks(floe_ctx *ctx, const floe_zfp_device_decode *d, const floe_prim *p)
 {
-    const floe_prim p = prim_of(ctx, d->prim_space, d->prim_nbytes);
     const floe_zfp_decode_call blocks = {.array = d->told.array,
                                          .params = d->told.params,
                                          .src = d->src,
@@ -184,17 +182,27 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
                                          .chunk = d->chunk,
                                          .places = d->places,
                                          .status = &d->found->blocks};
+    if (d->index)
+        FLOE_TRY(decode_index(ctx, d, p));
+    else if (floe_zfp_device_is_walked(d) && !d->places_are_set)
+        FLOE_TRY(decode_walk(ctx, d));
+    FLOE_CUDA(&ctx->err, floe_zfp_decode_cuda(&blocks, ctx->cuda.stream));
+    return FLOE_OK;
+}
+
+floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *d)
+{
+    const floe_prim p = prim_of(ctx, d->prim_space, d->prim_nbytes);
     floe_zfpx_open_job job;
     FLOE_TRY(open_job_of(d, &job, &ctx->err));
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->found, sizeof *d->found, &ctx->err));
     FLOE_TRY(floe_zfpx_prim_open(&p, &job, &ctx->err));
     if (d->index)
-        FLOE_TRY(decode_index(ctx, d, &p));
-    else if (floe_zfp_device_is_walked(d) && !d->places_are_set)
-        FLOE_TRY(decode_walk(ctx, d));
-    FLOE_CUDA(&ctx->err, floe_zfp_decode_cuda(&blocks, ctx->cuda.stream));
+        FLOE_TRY(floe_cuda_fork(&ctx->cuda, &ctx->err));
+    floe_status status = decode_blocks(ctx, d, &p);
     if (d->index)
-        FLOE_TRY(floe_cuda_join(&ctx->cuda, &ctx->err));
+        status = floe_cuda_join(&ctx->cuda, status, &ctx->err);
+    FLOE_TRY(status);
     return floe_zfpx_prim_judge(&p, &job, &ctx->err);
 }
 
