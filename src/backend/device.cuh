@@ -18,17 +18,25 @@ enum { FLOE_WARP = 32 };
 #define FLOE_ALL_LANES 0xFFFFFFFFu
 
 /* Launches a kernel on a stream. Check with cudaGetLastError. FLOE_LAUNCH_EARLY may start it while the kernel before it on the
- * stream is still running: one that begins with floe_dev_begin. Shared memory of one block, named in the kernel. */
+ * stream is still running: one that begins with floe_dev_begin. Nothing is launched after a launch that failed: it may read what that one
+ * should have written. Shared memory of one block, named in the kernel. */
+#define FLOE_UNLESS_FAILED(...)                     \
+    do {                                            \
+        if (cudaPeekAtLastError() == cudaSuccess) { \
+            __VA_ARGS__;                            \
+        }                                           \
+    } while (0)
 #ifdef FLOE_EMULATED
 #define FLOE_LAUNCH_EARLY FLOE_LAUNCH
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
-    floe_emulate((grid), (block), (shared_nbytes), (stream), floe_emulated_bind(kernel, ##__VA_ARGS__))
+    FLOE_UNLESS_FAILED(                                              \
+        floe_emulate((grid), (block), (shared_nbytes), (stream), floe_emulated_bind(kernel, ##__VA_ARGS__)))
 #define FLOE_DYNAMIC_SHARED(type, name) type *name = (type *)floe_emulated_shared()
 #else
 #define FLOE_LAUNCH(kernel, grid, block, shared_nbytes, stream, ...) \
-    kernel<<<(grid), (block), (shared_nbytes), (stream)>>>(__VA_ARGS__)
+    FLOE_UNLESS_FAILED(kernel<<<(grid), (block), (shared_nbytes), (stream)>>>(__VA_ARGS__))
 #define FLOE_LAUNCH_EARLY(kernel, grid, block, shared_nbytes, stream, ...) \
-    floe_launch_early((grid), (block), (shared_nbytes), (stream), (kernel), ##__VA_ARGS__)
+    FLOE_UNLESS_FAILED(floe_launch_early((grid), (block), (shared_nbytes), (stream), (kernel), ##__VA_ARGS__))
 #define FLOE_DYNAMIC_SHARED(type, name)              \
     extern __shared__ __align__(16) uint4 name##_[]; \
     type *name = (type *)name##_

@@ -296,6 +296,8 @@ void test_api()
     EXPECT(cudaMemcpy(dev, pageable, 101, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
     EXPECT(cudaMemcpy(pageable, dev, 10, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
     EXPECT(cudaFree((char *)dev + 1) == cudaErrorInvalidValue);
+    FLOE_LAUNCH(add_kernel, 0, BLOCK, 0, NULL, (uint32_t *)dev, 0u, 0u); /* not made: a failure is pending */
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     FLOE_LAUNCH(add_kernel, 0, BLOCK, 0, NULL, (uint32_t *)dev, 0u, 0u);
     EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
     FLOE_LAUNCH(add_kernel, 1, 1025, 0, NULL, (uint32_t *)dev, 0u, 0u);
