@@ -147,9 +147,10 @@ size_t floe_ctx_workspace_nbytes(const floe_arena *plan) { return plan->overflow
 
 static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
 {
-    if (ctx->max_memory && needed > ctx->max_memory - ctx->pinned_nbytes) /* which is never more */
+    const uint64_t least = needed + ctx->held_nbytes;
+    if (ctx->max_memory && least > ctx->max_memory - ctx->pinned_nbytes) /* which is never more */
         pipeline_free(ctx); /* kept from earlier calls: nothing is under way when a call asks for scratch */
-    FLOE_CHECK(&ctx->err, !ctx->max_memory || needed <= ctx->max_memory, FLOE_ERR_LIMIT,
+    FLOE_CHECK(&ctx->err, !ctx->max_memory || least <= ctx->max_memory, FLOE_ERR_LIMIT,
                "%zu bytes of scratch memory are needed, the limit is %llu", needed,
                (unsigned long long)ctx->max_memory);
     free(ctx->workspace);
@@ -160,16 +161,44 @@ static floe_status workspace_grow(floe_ctx *ctx, size_t needed)
     return FLOE_OK;
 }
 
+static uint64_t host_nbytes(const floe_ctx *ctx)
+{
+    return (ctx->caller_owns ? 0 : ctx->workspace_nbytes) + ctx->pinned_nbytes + ctx->held_nbytes;
+}
+
 floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes)
 {
-    const uint64_t workspace = ctx->caller_owns ? 0 : ctx->workspace_nbytes;
-    const uint64_t needed = workspace + ctx->pinned_nbytes - old_nbytes + nbytes;
+    const uint64_t needed = host_nbytes(ctx) - old_nbytes + nbytes;
     FLOE_CHECK(&ctx->err, !ctx->max_memory || needed <= ctx->max_memory, FLOE_ERR_LIMIT,
                "%llu bytes of scratch and pinned memory are needed, the limit is %llu", (unsigned long long)needed,
                (unsigned long long)ctx->max_memory);
     ctx->pinned_nbytes = ctx->pinned_nbytes - old_nbytes + nbytes;
     return FLOE_OK;
 }
+
+floe_status floe_ctx_hold(floe_ctx *ctx, uint64_t nbytes, void **block)
+{
+    *block = NULL;
+    FLOE_CHECK(&ctx->err, !ctx->max_memory || nbytes <= floe_ctx_left(ctx), FLOE_ERR_LIMIT,
+               "%llu bytes of host memory are needed besides scratch, the limit is %llu for both",
+               (unsigned long long)nbytes, (unsigned long long)ctx->max_memory);
+    *block = malloc((size_t)nbytes + 1);
+    FLOE_CHECK(&ctx->err, *block, FLOE_ERR_MEMORY, "%llu bytes of host memory could not be had",
+               (unsigned long long)nbytes);
+    ctx->held_nbytes += nbytes;
+    return FLOE_OK;
+}
+
+void floe_ctx_release(floe_ctx *ctx, uint64_t nbytes, void **block)
+{
+    if (!*block)
+        return;
+    ctx->held_nbytes -= nbytes;
+    free(*block);
+    *block = NULL;
+}
+
+uint64_t floe_ctx_left(const floe_ctx *ctx) { return ctx->max_memory ? ctx->max_memory - host_nbytes(ctx) : 0; }
 
 floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena)
 {

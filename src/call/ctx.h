@@ -25,6 +25,7 @@ struct floe_ctx {
     void *workspace;
     size_t workspace_nbytes;
     uint64_t pinned_nbytes; /* of the pipeline: host memory besides the workspace */
+    uint64_t held_nbytes;   /* of calls, until they return (floe_ctx_hold) */
     floe_stats stats;
     floe_error err;
 };
@@ -42,6 +43,12 @@ floe_status floe_ctx_cuda(floe_ctx *ctx);
 floe_status floe_ctx_workspace(floe_ctx *ctx, const floe_arena *plan, floe_arena *arena);
 /* Counts pinned memory that is to grow from old_nbytes to nbytes. LIMIT: max_memory does not allow that. */
 floe_status floe_ctx_pinned(floe_ctx *ctx, uint64_t old_nbytes, uint64_t nbytes);
+/* Host memory besides the workspace, for the time of a call: for copies of what lies in device memory. Counts for max_memory:
+ * LIMIT. *block is NULL after a failure, which takes no release. */
+floe_status floe_ctx_hold(floe_ctx *ctx, uint64_t nbytes, void **block);
+void floe_ctx_release(floe_ctx *ctx, uint64_t nbytes, void **block);
+/* What max_memory leaves for more; meaningless without a limit. */
+uint64_t floe_ctx_left(const floe_ctx *ctx);
 /* What a caller's workspace must have for plan; 0 on overflow. */
 size_t floe_ctx_workspace_nbytes(const floe_arena *plan);
 

@@ -139,18 +139,23 @@ static floe_status start_single(floe_ctx *ctx, const decompression *d, floe_devi
     return FLOE_OK;
 }
 
-/* Chunks of codec lorenzo are opened by what the stream itself says of them: header and index are judged beside decoding. */
-static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
+static floe_status put_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
 {
     floe_lorenzo_decode_call *decode = &d->chunks.call;
     void *stream = ctx->cuda.stream;
-    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
     FLOE_CUDA(err, floe_open_cuda(&d->chunks, stream));
     FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
     FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
     FLOE_CUDA(err, floe_lorenzo_books_cuda(decode, stream));
     FLOE_CUDA(err, floe_lorenzo_decode_cuda(decode, stream));
-    return floe_cuda_join(&ctx->cuda, err);
+    return FLOE_OK;
+}
+
+/* Chunks of codec lorenzo are opened by what the stream itself says of them: header and index are judged beside decoding. */
+static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
+{
+    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
+    return floe_cuda_join(&ctx->cuda, put_lorenzo(ctx, d, err), err);
 }
 
 /* Where they are those of encoder pack alone, a single kernel does it all. Tiles that take the long way, as they do unless
@@ -171,16 +176,19 @@ static floe_status start_checked(floe_ctx *ctx, const decompression *d, floe_dev
     return FLOE_OK;
 }
 
+static floe_status put_zfp(floe_ctx *ctx, decompression *d, floe_error *err)
+{
+    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
+    return d->zfp.max_chunks > 0 ? floe_zfp_grid_decode_start(&d->zfp, ctx->cuda.stream, err) : FLOE_OK;
+}
+
 /* Those of codec zfp when header and index have been judged; payloads are beside decoding. */
 static floe_status start_zfp(floe_ctx *ctx, decompression *d, floe_error *err)
 {
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->statuses, STATUSES * sizeof *d->statuses, err));
     FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.stream));
     FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
-    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
-    if (d->zfp.max_chunks > 0)
-        FLOE_TRY(floe_zfp_grid_decode_start(&d->zfp, ctx->cuda.stream, err));
-    return floe_cuda_join(&ctx->cuda, err);
+    return floe_cuda_join(&ctx->cuda, put_zfp(ctx, d, err), err);
 }
 
 /* What all kernels of a call work on. */

@@ -111,6 +111,7 @@ void floe_pipeline_drain(floe_ctx *ctx)
     for (int i = 0; ctx->pipeline && i < FLOE_PIPELINE_DEPTH; i++)
         if (ctx->pipeline->slots[i].stream)
             (void)cudaStreamSynchronize(ctx->pipeline->slots[i].stream); /* whose failure was told, or will be */
+    (void)cudaGetLastError();                                            /* but not to the next call */
 }
 
 static void pipeline_free(floe_ctx *ctx)

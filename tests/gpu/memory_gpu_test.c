@@ -159,12 +159,61 @@ static void another_gpu(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* ---- saying what is wrong --------------------------------------------------------------------------------------------- */
+
+/* Of a stream in device memory, with a byte changed, by a context with so much host memory. */
+static floe_status status_of_damaged(const gpu_case *c, uint64_t max_memory)
+{
+    enum { DEVICE = 64 << 20 };
+    floe_params params;
+    uint64_t nbytes, n = 0;
+    void *device, *dev_stream, *dev_values;
+    floe_ctx *ctx;
+    floe_field field = case_make(c, &params, &nbytes);
+    const uint64_t capacity = floe_compress_bound(&field, &params);
+    uint8_t *stream = take(capacity);
+    assert_int_equal(floe_compress(cpu, &field, &params, stream, capacity, &n), FLOE_OK);
+    stream[n / 2] ^= 4;
+    CU(cudaMalloc(&device, DEVICE));
+    CU(cudaMalloc(&dev_stream, n));
+    CU(cudaMalloc(&dev_values, nbytes));
+    CU(cudaMemcpy(dev_stream, stream, n, cudaMemcpyHostToDevice));
+    const floe_ctx_options o = {.size = sizeof o,
+                                .threads = 1,
+                                .max_memory = max_memory,
+                                .device_workspace = device,
+                                .device_workspace_nbytes = DEVICE};
+    assert_int_equal(floe_ctx_create(&ctx, &o), FLOE_OK);
+    floe_field out = floe_field_of_device(dev_values, c->dtype, c->rank, c->shape);
+    const floe_status status = floe_decompress(ctx, dev_stream, n, &out);
+    if (status == FLOE_ERR_CHECKSUM)
+        assert_non_null(strstr(floe_ctx_message(ctx), "chunk "));
+    floe_ctx_free(&ctx);
+    CU(cudaFree(device));
+    CU(cudaFree(dev_stream));
+    CU(cudaFree(dev_values));
+    free(field.data), free(stream);
+    return status;
+}
+
+/* It takes a chunk, and that counts. */
+static void words_count(void **state)
+{
+    (void)state;
+    static const gpu_case chunks = {"turbulence", FLOE_F32, 3, {256, 64, 64}, "abs=0.01 fill=none chunk=8x64x64"};
+    static const gpu_case one = {"turbulence", FLOE_F32, 3, {256, 64, 64}, "abs=100 fill=none"};
+    assert_int_equal(status_of_damaged(&chunks, 0), FLOE_ERR_CHECKSUM);
+    assert_int_equal(status_of_damaged(&chunks, 2 << 20), FLOE_ERR_CHECKSUM); /* half of the field */
+    assert_int_equal(status_of_damaged(&one, 2 << 20), FLOE_ERR_LIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pinned_memory_counts, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(pinned_memory_gives_way, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(slabs_in_pinned_memory, contexts_open, contexts_close),
+        cmocka_unit_test_setup_teardown(words_count, contexts_open, contexts_close),
         cmocka_unit_test_setup_teardown(another_gpu, contexts_open, contexts_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,6 @@
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "device/device_field.h"
@@ -85,16 +84,14 @@ static floe_status head_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes, s
     return FLOE_OK;
 }
 
-/* A copy of device memory that the caller frees; *host is NULL, and *copy too, where src is NULL. Host memory is itself. */
+/* A copy of device memory that the caller releases; *host is NULL, and *copy too, where src is NULL. Host memory is itself. */
 static floe_status memory_fetch(floe_ctx *ctx, const void *src, uint64_t nbytes, const void **host, void **copy)
 {
     *host = src;
     *copy = NULL;
     if (!is_on_device(src))
         return FLOE_OK;
-    *copy = malloc((size_t)nbytes + 1);
-    FLOE_CHECK(&ctx->err, *copy, FLOE_ERR_MEMORY, "%llu bytes of host memory could not be had",
-               (unsigned long long)nbytes);
+    FLOE_TRY(floe_ctx_hold(ctx, nbytes, copy));
     *host = *copy;
     FLOE_TRY(floe_cuda_copy(&ctx->cuda, *copy, src, (size_t)nbytes, &ctx->err));
     return floe_cuda_wait(&ctx->cuda, &ctx->err);
@@ -303,7 +300,7 @@ static floe_status places_up(floe_ctx *ctx, const floe_zfp_decompression *call, 
     if (status == FLOE_OK)
         status = floe_zfp_stream_measure(&ctx->cpu, &t->array, &t->params, t->stream.header_nbits, src, call->nbytes,
                                          lengths, &nbits, &ctx->err);
-    free(copy);
+    floe_ctx_release(ctx, call->nbytes, &copy);
     FLOE_TRY(status);
     for (uint64_t i = 0; i < nblocks; at += lengths[i++])
         if (i % d->decode.chunk == 0)
@@ -347,9 +344,10 @@ static floe_status cpu_says(floe_ctx *ctx, const floe_zfp_decompression *call, c
 {
     floe_ctx *cpu = NULL;
     floe_field host = floe_field_of(NULL, call->out->dtype, call->out->rank, call->out->shape);
-    const floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU};
-    host.data = malloc((size_t)field_nbytes(&host));
-    floe_status said = host.data ? floe_ctx_create(&cpu, &options) : FLOE_ERR_MEMORY;
+    floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CPU};
+    FLOE_TRY(floe_ctx_hold(ctx, field_nbytes(&host), &host.data));
+    options.max_memory = ctx->max_memory ? floe_max64(floe_ctx_left(ctx), 1) : 0;
+    floe_status said = floe_ctx_create(&cpu, &options);
     if (said == FLOE_OK)
         said = floe_zfp_decompress(cpu, src, call->nbytes, call->stream, index, call->index_nbytes, &host);
     if (said != FLOE_OK)
@@ -358,7 +356,7 @@ static floe_status cpu_says(floe_ctx *ctx, const floe_zfp_decompression *call, c
         said = floe_fail(&ctx->err, FLOE_ERR_INTERNAL, "the GPU refuses a zfp stream that the CPU takes (%s)",
                          floe_status_text(status));
     floe_ctx_free(&cpu);
-    free(host.data);
+    floe_ctx_release(ctx, field_nbytes(&host), &host.data);
     return said;
 }
 
@@ -371,8 +369,8 @@ static floe_status explain(floe_ctx *ctx, const floe_zfp_decompression *call, fl
         said = memory_fetch(ctx, call->index, call->index_nbytes, &index, &index_copy);
     if (said == FLOE_OK)
         said = cpu_says(ctx, call, src, index, status);
-    free(src_copy);
-    free(index_copy);
+    floe_ctx_release(ctx, call->nbytes, &src_copy);
+    floe_ctx_release(ctx, call->index_nbytes, &index_copy);
     return said;
 }
 
@@ -392,15 +390,13 @@ static floe_status index_on_host(floe_ctx *ctx, floe_zfp_indexing *call, const v
     const bool on_device = is_on_device(host.data);
     if (!on_device)
         return floe_zfp_index_of_stream(ctx, src, call->nbytes, call->stream, call->index);
-    host.data = malloc((size_t)host.capacity + 1);
-    FLOE_CHECK(&ctx->err, host.data, FLOE_ERR_MEMORY, "%llu bytes of host memory could not be had",
-               (unsigned long long)host.capacity);
+    FLOE_TRY(floe_ctx_hold(ctx, host.capacity, &host.data));
     floe_status status = floe_zfp_index_of_stream(ctx, src, call->nbytes, call->stream, &host);
     if (status == FLOE_OK)
         status = floe_cuda_copy(&ctx->cuda, call->index->data, host.data, (size_t)host.nbytes, &ctx->err);
     if (status == FLOE_OK)
         status = floe_cuda_wait(&ctx->cuda, &ctx->err);
-    free(host.data);
+    floe_ctx_release(ctx, host.capacity, &host.data);
     call->index->nbytes = host.nbytes;
     return status;
 }
@@ -413,7 +409,7 @@ floe_status floe_zfp_device_index(floe_ctx *ctx, void *arg)
     floe_status status = memory_fetch(ctx, call->src, call->nbytes, &src, &copy);
     if (status == FLOE_OK)
         status = index_on_host(ctx, call, src);
-    free(copy);
+    floe_ctx_release(ctx, call->nbytes, &copy);
     return status;
 }
 
