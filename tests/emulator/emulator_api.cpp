@@ -70,9 +70,20 @@ cudaError_t done(cudaError_t error)
 }
 
 bool setting_is(const char *name) { return floe_emulated_setting(name, 0) != 0; }
+size_t nalive;
+static uint64_t calls_until_failure; /* 0: none fails */
+bool is_to_fail() { return calls_until_failure && --calls_until_failure == 0; }
 bool no_device() { return floe_emulated_setting("FLOE_EMULATED_DEVICES", 1) == 0; }
 
 } // namespace floe_emulator
+
+void floe_emulated_fail(uint64_t n)
+{
+    lock locked;
+    calls_until_failure = n;
+}
+uint64_t floe_emulated_failing(void) { return calls_until_failure; }
+uint64_t floe_emulated_alive(void) { return nalive + ranges_alive(); }
 
 uint64_t floe_emulated_setting(const char *name, uint64_t otherwise)
 {
@@ -91,6 +102,8 @@ void floe_emulated_launch(dim3 grid, dim3 block, size_t shared_nbytes, cudaStrea
     lock locked;
     if (no_device())
         return (void)done(cudaErrorNoDevice);
+    if (is_to_fail())
+        return (void)done(cudaErrorInvalidConfiguration);
     if (nbytes > sizeof all.bytes)
         floe_emulated_die("a kernel's arguments are larger than 4 KiB");
     if (!is_grid(grid) || !is_block(block))
@@ -198,7 +211,7 @@ cudaError_t cudaSetDevice(int device)
 }
 cudaError_t cudaGetDevice(int *device)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(device, cudaErrorInvalidValue);
     *device = 0;
     return cudaSuccess;
@@ -233,7 +246,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 }
 cudaError_t cudaDeviceSynchronize(void)
 {
-    ENTER;
+    ENTER_SURE;
     NOT_IN_CAPTURE;
     all_drain(false);
     return cudaSuccess;
@@ -247,7 +260,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
 cudaError_t cudaMemGetInfo(size_t *free_nbytes, size_t *total_nbytes)
 {
-    ENTER;
+    ENTER_SURE;
     *total_nbytes = device_nbytes_limit();
     *free_nbytes = *total_nbytes > device_nbytes_taken() ? *total_nbytes - device_nbytes_taken() : 0;
     return cudaSuccess;

@@ -71,8 +71,8 @@ unsigned blocks_of(long long n) { return (unsigned)((n + THREADS - 1) / THREADS)
 
 int back_copy(const plan_state *p, void *data, long long ncomplex)
 {
-    return cudaMemcpyAsync(data, p->work, 16 * (size_t)ncomplex, cudaMemcpyDeviceToDevice, (cudaStream_t)p->stream) ||
-           cudaGetLastError();
+    (void)cudaMemcpyAsync(data, p->work, 16 * (size_t)ncomplex, cudaMemcpyDeviceToDevice, (cudaStream_t)p->stream);
+    return cudaGetLastError() != cudaSuccess;
 }
 
 int line_axis(const plan_state *p, double *data, const lines &l, long long ncomplex)

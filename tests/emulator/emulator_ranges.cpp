@@ -164,6 +164,7 @@ reach::~reach() { reach_change(--nreaching == 0, false); }
 
 uint64_t device_nbytes_limit() { return floe_emulated_setting("FLOE_EMULATED_MEMORY", (uint64_t)8 << 30); }
 size_t device_nbytes_taken() { return device_nbytes; }
+size_t ranges_alive() { return nranges; }
 
 } // namespace floe_emulator
 
@@ -191,25 +192,25 @@ void floe_emulated_explain(const void *address)
 
 cudaError_t cudaMalloc(void **p, size_t nbytes)
 {
-    ENTER;
+    ENTER_OR(cudaErrorMemoryAllocation);
     NOT_IN_CAPTURE;
     return alloc(p, nbytes, cudaMemoryTypeDevice);
 }
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t stream)
 {
-    ENTER;
+    ENTER_OR(cudaErrorMemoryAllocation);
     CHECK(!stream_of(stream)->capture, cudaErrorStreamCaptureUnsupported);
     return alloc(p, nbytes, cudaMemoryTypeDevice);
 }
 cudaError_t cudaMallocManaged(void **p, size_t nbytes, unsigned)
 {
-    ENTER;
+    ENTER_OR(cudaErrorMemoryAllocation);
     NOT_IN_CAPTURE;
     return alloc(p, nbytes, cudaMemoryTypeManaged);
 }
 cudaError_t cudaFree(void *p)
 {
-    ENTER;
+    ENTER_SURE;
     NOT_IN_CAPTURE;
     if (p) /* nothing that runs can need NULL */
         all_drain(false);
@@ -217,20 +218,20 @@ cudaError_t cudaFree(void *p)
 }
 cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(!stream_of(stream)->capture, cudaErrorStreamCaptureUnsupported);
     return submit(stream, [p]() { release(p, true); });
 }
 cudaError_t cudaMallocHost(void **p, size_t nbytes)
 {
-    ENTER;
+    ENTER_OR(cudaErrorMemoryAllocation);
     NOT_IN_CAPTURE;
     return alloc(p, nbytes, cudaMemoryTypeHost);
 }
 cudaError_t cudaHostAlloc(void **p, size_t nbytes, unsigned) { return cudaMallocHost(p, nbytes); }
 cudaError_t cudaFreeHost(void *p)
 {
-    ENTER;
+    ENTER_SURE;
     NOT_IN_CAPTURE;
     all_drain(false);
     return release(p, false);
@@ -246,7 +247,7 @@ cudaError_t cudaHostRegister(void *p, size_t nbytes, unsigned)
 }
 cudaError_t cudaHostUnregister(void *p)
 {
-    ENTER;
+    ENTER_SURE;
     NOT_IN_CAPTURE;
     all_drain(false);
     range *r = range_find(p);
@@ -263,7 +264,7 @@ cudaError_t cudaHostGetDevicePointer(void **dev, void *host, unsigned)
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *a, const void *p)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(a, cudaErrorInvalidValue);
     const range *r = range_find(p);
     *a = cudaPointerAttributes();

@@ -28,6 +28,8 @@ struct CUstream_st {
     steps waiting;
     CUgraph_st *capture; /* NULL: none */
     bool origin;         /* began the capture */
+    bool unjoined;       /* has work in the capture that the origin does not wait for */
+    uint64_t nsteps;     /* that it has put there */
     bool blocking;       /* in order with the default stream */
     cudaStreamCaptureMode mode;
     pthread_t capturer;
@@ -38,6 +40,7 @@ struct CUevent_st {
     uint64_t recorded, reached; /* how often; the last one's */
     CUstream_st *stream;
     CUgraph_st *capture; /* where it was last recorded */
+    uint64_t nsteps;     /* of the stream by then */
     double seconds;
 };
 
@@ -81,6 +84,9 @@ struct lock {
 cudaError_t done(cudaError_t error);
 bool setting_is(const char *name);
 bool no_device();
+/* Whether this is the call that floe_emulated_fail has named. */
+bool is_to_fail();
+extern size_t nalive; /* streams and events */
 
 #define CHECK(condition, error) \
     do {                        \
@@ -93,9 +99,14 @@ bool no_device();
         if (error_ != cudaSuccess)         \
             return done(error_);           \
     } while (0)
-#define ENTER    \
-    lock locked; \
+/* ENTER_OR: of a call that may be made to fail, with this error; ENTER_SURE: of one that may not. */
+#define ENTER_SURE \
+    lock locked;   \
     CHECK(!no_device(), cudaErrorNoDevice)
+#define ENTER_OR(error) \
+    ENTER_SURE;         \
+    CHECK(!is_to_fail(), error)
+#define ENTER          ENTER_OR(cudaErrorInvalidResourceHandle)
 #define NOT_IN_CAPTURE CHECK(!capture_forbids(), cudaErrorStreamCaptureUnsupported)
 
 /* ---- memory that CUDA knows (emulator_ranges.cpp) ------------------------------------------------------------------ */
@@ -108,6 +119,7 @@ struct reach {
 
 uint64_t device_nbytes_limit();
 size_t device_nbytes_taken();
+size_t ranges_alive();
 
 } // namespace floe_emulator
 

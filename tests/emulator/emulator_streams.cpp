@@ -38,7 +38,8 @@ void steps_free(steps *s)
     s->last = NULL;
 }
 
-CUstream_st default_stream = {{NULL, NULL}, NULL, false, true, cudaStreamCaptureModeGlobal, pthread_t(), NULL};
+CUstream_st default_stream = {{NULL, NULL}, NULL, false, false, 0, true, cudaStreamCaptureModeGlobal,
+                              pthread_t(),  NULL};
 CUstream_st *streams = &default_stream;
 uint32_t ncaptures;
 thread_local cudaStreamCaptureMode thread_mode;
@@ -124,6 +125,8 @@ cudaError_t step_submit(cudaStream_t on, step *it)
 {
     CUstream_st *s = stream_of(on);
     if (s->capture) {
+        s->unjoined = !s->origin;
+        s->nsteps++;
         steps_add(&s->capture->all, it);
         return cudaSuccess;
     }
@@ -145,6 +148,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     CUstream_st *s = (CUstream_st *)calloc(1, sizeof *s);
     CHECK(s, cudaErrorMemoryAllocation);
     s->blocking = !(flags & cudaStreamNonBlocking);
+    nalive++;
     s->next = default_stream.next;
     default_stream.next = s;
     *stream = s;
@@ -157,12 +161,13 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, i
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(stream_of(stream) != &default_stream, cudaErrorInvalidResourceHandle);
     stream_drain(stream);
     for (CUstream_st *s = streams; s; s = s->next)
         if (s->next == stream)
             s->next = stream->next;
+    nalive--;
     free(stream);
     return cudaSuccess;
 }
@@ -181,7 +186,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    ENTER;
+    ENTER_SURE;
     NOT_IN_CAPTURE;
     stream_advance(stream_of(stream));
     return done(stream_of(stream)->waiting.first ? cudaErrorNotReady : cudaSuccess);
@@ -194,6 +199,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (event->capture) { /* joins the capture; steps are recorded in the order of the calls, which is a right order */
         CHECK(event->stream->capture == event->capture, cudaErrorInvalidValue); /* that capture is over */
         CHECK(!s->capture || s->capture == event->capture, cudaErrorStreamCaptureUnsupported);
+        s->unjoined = !s->origin; /* waits for the origin, which has to wait for it */
+        if (s != event->stream && event->nsteps == event->stream->nsteps)
+            event->stream->unjoined = false;
         s->capture = event->capture;
         s->capturer = event->stream->capturer;
         s->mode = event->stream->mode;
@@ -216,16 +224,18 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     CHECK(event, cudaErrorInvalidValue);
     *event = (CUevent_st *)calloc(1, sizeof **event);
     CHECK(*event, cudaErrorMemoryAllocation);
+    nalive++;
     (*event)->timing = !(flags & cudaEventDisableTiming);
     return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(event, cudaErrorInvalidResourceHandle);
     event_drain(event);
     all_drain(false); /* steps may wait for it */
+    nalive--;
     free(event);
     return cudaSuccess;
 }
@@ -236,6 +246,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     CUstream_st *s = stream_of(stream);
     event->stream = s;
     event->capture = s->capture;
+    event->nsteps = s->nsteps;
     if (s->capture)
         return cudaSuccess;
     event->recorded++;
@@ -246,7 +257,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 }
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(event, cudaErrorInvalidResourceHandle);
     CHECK(!event->capture, cudaErrorStreamCaptureUnsupported);
     if (event->reached < event->recorded)
@@ -293,28 +304,30 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
-    ENTER;
+    ENTER_SURE;
     CUstream_st *origin = stream_of(stream);
     CHECK(graph && origin->capture && origin->origin, cudaErrorInvalidValue);
     CUgraph_st *all = origin->capture;
+    bool unjoined = false;
     for (CUstream_st *s = streams; s; s = s->next)
         if (s->capture == all) {
+            unjoined |= s->unjoined;
             s->capture = NULL;
-            s->origin = false;
+            s->origin = s->unjoined = false;
         }
     ncaptures--;
     *graph = NULL;
-    if (all->invalid) {
+    if (all->invalid || unjoined) {
         steps_free(&all->all);
         free(all);
-        return done(cudaErrorStreamCaptureInvalidated);
+        return done(unjoined ? cudaErrorStreamCaptureUnjoined : cudaErrorStreamCaptureInvalidated);
     }
     *graph = all;
     return cudaSuccess;
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
 {
-    ENTER;
+    ENTER_SURE;
     const CUgraph_st *graph = stream_of(stream)->capture;
     *status = !graph           ? cudaStreamCaptureStatusNone
               : graph->invalid ? cudaStreamCaptureStatusInvalidated
@@ -353,7 +366,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(graph, cudaErrorInvalidValue);
     steps_free(&graph->all);
     free(graph);
@@ -361,7 +374,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
-    ENTER;
+    ENTER_SURE;
     CHECK(exec, cudaErrorInvalidValue);
     steps_free(&exec->all);
     free(exec);

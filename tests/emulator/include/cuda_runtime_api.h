@@ -179,6 +179,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
+/* The n-th call from now on that may fail, or launch, fails; 0: none does. What is left of n; and how many streams, events and
+ * allocations there are. */
+void floe_emulated_fail(uint64_t n);
+uint64_t floe_emulated_failing(void);
+uint64_t floe_emulated_alive(void);
+
 /* Kernels by address, as C++ hands them over in cuda_runtime.h. */
 cudaError_t floe_emulated_attribute(const void *kernel, enum cudaFuncAttribute attribute, int value);
 cudaError_t floe_emulated_occupancy(int *nblocks, const void *kernel, int nthreads, size_t shared_nbytes);
