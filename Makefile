@@ -33,6 +33,9 @@ exhaustive: test-deps build ## all 2^32 f32 patterns through each mode (long)
 	@cmake --build $(BUILD) --target check_programs -- --quiet
 	@tools/exhaustive.sh $(BUILD)
 
+nightly: ## what CI leaves out: all tests in all builds, random orders of GPU kernels, long fuzzing (hours)
+	@.ci/nightly
+
 large: build ## a field past 2^32 elements (17 GB) as a stream, in less than 1 GiB (minutes)
 	@cmake --build $(BUILD) --target large_check -- --quiet
 	@$(BUILD)/tests/large_check $(BUILD)/floe $(BUILD)/large.floe; status=$$?; rm -f $(BUILD)/large.floe; exit $$status
@@ -54,6 +57,6 @@ format: ## format all C in place
 clean: ## remove build folders
 	@rm -rf build build-*
 
-.PHONY: help deps test-deps build gpu demo check exhaustive large bench fuzz install format clean
+.PHONY: help deps test-deps build gpu demo check exhaustive nightly large bench fuzz install format clean
 .NOTPARALLEL: # ninja and ctest see to that
 .DEFAULT_GOAL := help

@@ -242,7 +242,7 @@ static void thread_wait(worker *b)
     for (;;) {
         const int next = thread_pick(b);
         if (next >= 0) {
-            if (order && nblocks > 1 && random_next() % 64 == 0)
+            if (order && nblocks > 1 && random_next() % 256 == 0) // about once between two barriers of a block
                 turn_give(block_after(b));
             thread_enter(b, (uint32_t)next);
             return;
