@@ -76,7 +76,7 @@ static void print_text(info_job *job)
     }
     if (info->has_fill)
         print_real("fill value", info->fill_value);
-    printf("%-14s %s, preset %s\n", "codec", cli_codec_name(info->codec), cli_preset_name(info->preset));
+    printf("%-14s %s, preset %s\n", "codec", floe_codec_name(info->codec), cli_preset_name(info->preset));
     cli_shape_text(info->rank, info->chunk, number);
     printf("%-14s %" PRIu64 " of %s\n", "chunks", info->nchunks, number);
     cli_nbytes_text(job->nbytes, number);
@@ -126,7 +126,7 @@ static void print_json(info_job *job)
     cli_json_shape(&json, "shape", info->rank, info->shape);
     cli_json_shape(&json, "chunk", info->rank, info->chunk);
     cli_json_uint(&json, "chunks", info->nchunks);
-    cli_json_text(&json, "codec", cli_codec_name(info->codec));
+    cli_json_text(&json, "codec", floe_codec_name(info->codec));
     cli_json_text(&json, "preset", cli_preset_name(info->preset));
     cli_json_text(&json, "mode", cli_mode_name(info->mode));
     cli_json_real(&json, "bound", info->mode == FLOE_BOUND_LOSSLESS ? 0 : info->bound);

@@ -145,16 +145,6 @@ const char *cli_mode_name(floe_bound_mode mode)
 
 bool cli_mode_is_size(floe_bound_mode mode) { return mode == FLOE_BOUND_RATE || mode == FLOE_BOUND_PREC; }
 
-const char *cli_codec_name(floe_codec codec)
-{
-    switch (codec) {
-    case FLOE_CODEC_AUTO: return "auto";
-    case FLOE_CODEC_LORENZO: return "lorenzo";
-    case FLOE_CODEC_ZFP: return "zfp";
-    }
-    return "unknown";
-}
-
 const char *cli_preset_name(floe_preset preset)
 {
     switch (preset) {

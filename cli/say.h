@@ -38,7 +38,6 @@ void cli_print_safe(FILE *out, const char *text);
 const char *cli_mode_name(floe_bound_mode mode);
 /* rate and prec: how much to store, no bound. */
 bool cli_mode_is_size(floe_bound_mode mode);
-const char *cli_codec_name(floe_codec codec);
 const char *cli_preset_name(floe_preset preset);
 
 /* Seconds of a clock that only goes forward. */

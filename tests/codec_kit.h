@@ -105,14 +105,15 @@ typedef struct kit_coded {
 static inline floe_status kit_encode(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
                                      uint64_t capacity, kit_coded *coded)
 {
-    size_t nscratch = floe_codec_workspace(cpu, params, chunk->rank, chunk->shape);
+    size_t nscratch = floe_codec_of(params->codec)->workspace(cpu, params, chunk->rank, chunk->shape);
     KIT_MUST(nscratch > 0);
     kit_block *scratch = kit_scratch(nscratch);
     floe_arena arena = floe_arena_of(scratch->data, nscratch);
     floe_error err = {FLOE_OK, ""};
     coded->block = kit_block_of(capacity);
-    floe_status status =
-        floe_codec_encode(cpu, params, chunk, &arena, coded->block.data, capacity, &coded->nbytes, &coded->stats, &err);
+    const floe_chunk_encode call = {cpu,      params,         chunk,        &arena, coded->block.data,
+                                    capacity, &coded->nbytes, &coded->stats};
+    floe_status status = floe_codec_of(params->codec)->encode(&call, &err);
     KIT_MUST(kit_block_intact(scratch) && kit_block_intact(&coded->block));
     KIT_MUST(status == FLOE_OK || err.status == status);
     return status;
@@ -122,11 +123,11 @@ static inline floe_status kit_decode_box(const floe_cpu *cpu, const floe_codec_p
                                          const uint64_t *extent, const void *src, uint64_t nbytes, const uint64_t *lo,
                                          const uint64_t *hi, const floe_field *out, floe_error *err)
 {
-    size_t nscratch = floe_codec_workspace(cpu, params, rank, extent);
+    size_t nscratch = floe_codec_of(params->codec)->workspace(cpu, params, rank, extent);
     kit_block *scratch = kit_scratch(nscratch);
     floe_arena arena = floe_arena_of(scratch->data, nscratch);
-    floe_status status =
-        floe_codec_decode(cpu, params->codec, params->dtype, rank, extent, src, nbytes, lo, hi, out, &arena, err);
+    const floe_chunk_decode call = {cpu, params->codec, params->dtype, rank, extent, src, nbytes, lo, hi, out, &arena};
+    floe_status status = floe_codec_of(params->codec)->decode(&call, err);
     KIT_MUST(kit_block_intact(scratch));
     return status;
 }
@@ -189,7 +190,7 @@ static inline uint64_t kit_round_trip(const floe_codec_params *params, const flo
                                       kit_coded *coded)
 {
     const floe_cpu plain = kit_cpu(1, FLOE_ISA_PLAIN), fast = kit_cpu(threads, FLOE_ISA_AVX2);
-    const uint64_t bound = floe_codec_bound(params, chunk->rank, chunk->shape);
+    const uint64_t bound = floe_codec_of(params->codec)->bound(params, chunk->rank, chunk->shape);
     const uint64_t n = kit_cells(chunk->rank, chunk->shape);
     kit_coded a = {.nbytes = 0}, b = {.nbytes = 0};
     kit_block out = {NULL, 0};

@@ -73,6 +73,9 @@ typedef enum floe_bound_mode {
 
 typedef enum floe_codec { FLOE_CODEC_AUTO = 0, FLOE_CODEC_LORENZO = 1, FLOE_CODEC_ZFP = 2 } floe_codec;
 
+/* "auto", "lorenzo", "zfp"; "unknown" for other numbers. */
+const char *floe_codec_name(floe_codec codec);
+
 typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1 } floe_preset;
 
 typedef enum floe_fill_mode {

@@ -90,8 +90,15 @@ static floe_status chunk_encode(floe_ctx *ctx, compression *c, uint64_t chunk, f
     FLOE_TRY(floe_supply_chunk(&c->supply, chunk, &view, &ctx->err));
     floe_output_space(&c->output, &capacity);
     *record = (floe_record){.chunk = chunk};
-    floe_status status = floe_codec_encode(&ctx->cpu, &c->codec, &view, &scratch, space + FLOE_RECORD_HEAD_NBYTES,
-                                           capacity - FLOE_RECORD_HEAD_NBYTES, &record->nbytes, &stats, &ctx->err);
+    const floe_chunk_encode call = {.cpu = &ctx->cpu,
+                                    .params = &c->codec,
+                                    .chunk = &view,
+                                    .scratch = &scratch,
+                                    .dst = space + FLOE_RECORD_HEAD_NBYTES,
+                                    .capacity = capacity - FLOE_RECORD_HEAD_NBYTES,
+                                    .nbytes = &record->nbytes,
+                                    .stats = &stats};
+    floe_status status = floe_codec_of(c->codec.codec)->encode(&call, &ctx->err);
     FLOE_TRY(status == FLOE_ERR_CAPACITY ? floe_output_full(&c->output, &ctx->err) : status);
     stats_add(&ctx->stats, &stats);
     return FLOE_OK;

@@ -6,30 +6,13 @@
 #include "call/params.h"
 #include "base/bytes.h"
 #include "base/try.h"
-#include "stage/tile/tile.h"
+#include "codec/codec.h"
 
 /* A chunk of 64 MiB keeps every core busy and still streams in little memory. It may have up to 192 MiB rather than cut
  * tiles: a stream holds one chunk of values, one of output, and three of codec scratch, and has to stay below 1 GiB. */
 enum { CHUNK_NBYTES = 64 << 20, CHUNK_NBYTES_MAX = 192 << 20 };
 
 /* ---- the shape of a chunk ---------------------------------------------------------------------------------------- */
-
-/* Extent of a tile along the axis at which a chunk is cut, and the smallest extent that wastes no group of values.
- * inner: how many axes lie below the cut. */
-static void cut_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)
-{
-    floe_tile_geometry g = floe_tile_geometry_of(rank);
-    if (rank == 1) {
-        *tile = FLOE_TILE_VALUES;
-        *group = g.step_x;
-    } else if (inner + 1 == (rank == 2 ? 2 : 3)) { /* z */
-        *tile = g.step_z * FLOE_TILE_STEPS;
-        *group = g.step_z;
-    } else { /* the outer axis of rank 4, y, or x */
-        *tile = inner >= 3 ? 1 : inner ? g.step_y : g.step_x;
-        *group = *tile;
-    }
-}
 
 /* As many units as fit into nbytes, spread evenly over the axis, so that the last chunk is no sliver. */
 static uint64_t cut_even(uint64_t extent, uint64_t unit, uint64_t unit_nbytes, uint64_t nbytes)
@@ -41,7 +24,7 @@ static uint64_t cut_even(uint64_t extent, uint64_t unit, uint64_t unit_nbytes, u
 }
 
 /* Cuts the outermost axis at which a whole number of tiles (or at least of groups) fits; axes above it get 1. */
-static void choose(const floe_field *f, uint64_t chunk[FLOE_MAX_RANK])
+static void choose(const floe_codec_ops *codec, const floe_field *f, uint64_t chunk[FLOE_MAX_RANK])
 {
     uint64_t inner_nbytes = floe_dtype_size(f->dtype), tile, group;
     for (uint32_t i = 0; i < f->rank; i++) {
@@ -52,7 +35,7 @@ static void choose(const floe_field *f, uint64_t chunk[FLOE_MAX_RANK])
         if (f->shape[i] == 0)
             continue;
         inner_nbytes /= f->shape[i];
-        cut_units(f->rank, f->rank - 1 - i, &tile, &group);
+        codec->units(f->rank, f->rank - 1 - i, &tile, &group);
         bool last = i + 1 == f->rank;
         if (last || floe_min64(tile, f->shape[i]) <= CHUNK_NBYTES_MAX / inner_nbytes) {
             chunk[i] = cut_even(f->shape[i], tile, tile * inner_nbytes, CHUNK_NBYTES);
@@ -71,7 +54,7 @@ floe_status floe_chunking_choose(const floe_field *layout, const floe_params *pa
 {
     memset(chunk, 0, FLOE_MAX_RANK * sizeof *chunk);
     if (params->chunk_rank == 0) {
-        choose(layout, chunk);
+        choose(floe_codec_chosen(params->codec), layout, chunk);
         return FLOE_OK;
     }
     FLOE_CHECK(err, params->chunk_rank == layout->rank, FLOE_ERR_ARGUMENT, "the chunk has %u axes, the field has %u",

@@ -10,6 +10,7 @@
 #include "call/struct_copy.h"
 #include "call/text.h"
 #include "base/try.h"
+#include "codec/codec.h"
 #include "container/header_math.h"
 
 void floe_params_init(floe_params *params) { *params = (floe_params){.size = sizeof *params, .mode = FLOE_BOUND_ABS}; }
@@ -25,8 +26,6 @@ static const name bound_names[] = {{"abs", FLOE_BOUND_ABS},           {"rel", FL
                                    {"pwrel", FLOE_BOUND_PWREL},       {"psnr", FLOE_BOUND_PSNR},
                                    {"lossless", FLOE_BOUND_LOSSLESS}, {"rate", FLOE_BOUND_RATE},
                                    {"prec", FLOE_BOUND_PREC},         {NULL, 0}};
-static const name codec_names[] = {
-    {"auto", FLOE_CODEC_AUTO}, {"lorenzo", FLOE_CODEC_LORENZO}, {"zfp", FLOE_CODEC_ZFP}, {NULL, 0}};
 static const name preset_names[] = {{"fast", FLOE_PRESET_FAST}, {"balanced", FLOE_PRESET_BALANCED}, {NULL, 0}};
 
 static const char *name_of(const name *table, int value)
@@ -35,6 +34,27 @@ static const char *name_of(const name *table, int value)
         if (table->value == value)
             return table->text;
     return NULL;
+}
+
+enum { CODECS_MOST = 15 };
+
+/* "auto", and the codecs of the table. */
+static const name *codec_names(name names[CODECS_MOST + 1])
+{
+    const floe_codec_ops *codec;
+    uint32_t n = 0;
+    names[n++] = (name){"auto", FLOE_CODEC_AUTO};
+    for (uint32_t i = 0; n < CODECS_MOST && (codec = floe_codec_at(i)) != NULL; i++)
+        names[n++] = (name){codec->name, (int)codec->id};
+    names[n] = (name){NULL, 0};
+    return names;
+}
+
+const char *floe_codec_name(floe_codec codec)
+{
+    name names[CODECS_MOST + 1];
+    const char *text = name_of(codec_names(names), (int)codec);
+    return text ? text : "unknown";
 }
 
 /* ---- the check --------------------------------------------------------------------------------------------------- */
@@ -66,6 +86,21 @@ static floe_status chunk_check(const floe_params *p, floe_error *err)
     return FLOE_OK;
 }
 
+static floe_status codec_check(floe_codec codec, floe_bound_mode mode, floe_error *err)
+{
+    name names[CODECS_MOST + 1];
+    uint32_t other = 0;
+    FLOE_CHECK(err, name_of(codec_names(names), (int)codec), FLOE_ERR_ARGUMENT, "unknown codec %d", (int)codec);
+    const char *asked = floe_codec_chosen(codec)->name, *has;
+    while (!(floe_codec_modes((int)floe_codec_at(other)->id) & FLOE_MODE_BIT(mode)))
+        other++; /* every mode is of some codec */
+    has = floe_codec_at(other)->name;
+    FLOE_CHECK(err, floe_codec_modes((int)floe_codec_chosen(codec)->id) & FLOE_MODE_BIT(mode), FLOE_ERR_ARGUMENT,
+               "codec %s has no %s, codec %s has: ask for that (codec=%s, or --codec %s)", asked,
+               name_of(bound_names, (int)mode), has, has, has);
+    return FLOE_OK;
+}
+
 floe_status floe_params_check(const floe_params *params, floe_params *clean, floe_error *err)
 {
     FLOE_CHECK(err, params, FLOE_ERR_ARGUMENT, "no parameters given");
@@ -75,12 +110,7 @@ floe_status floe_params_check(const floe_params *params, floe_params *clean, flo
                "no bound given: one of abs, rel, pwrel, psnr (each positive) or lossless is needed; codec zfp also "
                "takes rate or prec");
     FLOE_TRY(bound_check(clean->mode, clean->bound, err));
-    FLOE_CHECK(err, name_of(codec_names, (int)clean->codec), FLOE_ERR_ARGUMENT, "unknown codec %d", (int)clean->codec);
-    FLOE_CHECK(err, clean->codec != FLOE_CODEC_ZFP || clean->mode != FLOE_BOUND_PWREL, FLOE_ERR_ARGUMENT,
-               "codec zfp has no bound relative to each value: abs, rel, psnr and lossless work");
-    FLOE_CHECK(err, clean->codec == FLOE_CODEC_ZFP || !floe_mode_is_size((int)clean->mode), FLOE_ERR_ARGUMENT,
-               "%s bounds no error, and is of codec zfp only: ask for that too (codec=zfp, or --codec zfp)",
-               name_of(bound_names, (int)clean->mode));
+    FLOE_TRY(codec_check(clean->codec, clean->mode, err));
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
                (int)clean->preset);
     FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT,
@@ -164,9 +194,10 @@ static floe_status name_read(parse *p, const word *w, const name *table, int *va
 
 static floe_status codec_read(parse *p, const word *w)
 {
+    name names[CODECS_MOST + 1];
     int value = 0;
     FLOE_TRY(seen_once(p, w, &p->codec));
-    FLOE_TRY(name_read(p, w, codec_names, &value));
+    FLOE_TRY(name_read(p, w, codec_names(names), &value));
     p->params->codec = (floe_codec)value;
     return FLOE_OK;
 }
@@ -310,7 +341,7 @@ floe_status floe_params_format(const floe_params *params, char *text, size_t cap
     FLOE_TRY(floe_params_check(params, &p, NULL));
     out o = {text, capacity, 0};
     put_bound(&o, &p);
-    put(&o, " codec=%s preset=%s", name_of(codec_names, (int)p.codec), name_of(preset_names, (int)p.preset));
+    put(&o, " codec=%s preset=%s", floe_codec_name(p.codec), name_of(preset_names, (int)p.preset));
     put(&o, " fill=%s",
         p.fill == FLOE_FILL_AUTO   ? "auto"
         : p.fill == FLOE_FILL_NONE ? "none"

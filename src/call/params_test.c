@@ -230,12 +230,12 @@ static void struct_check(void **state)
     BAD(chunk_rank, 1, "axis 0 of the chunk is 0");
     BAD(chunk[1], 1, "chunk_rank is 0");
     good = kit_params("pwrel=0.1");
-    BAD(codec, FLOE_CODEC_ZFP, "codec zfp has no bound relative to each value");
+    BAD(codec, FLOE_CODEC_ZFP, "codec zfp has no pwrel, codec lorenzo has");
     good = kit_params("rate=8 codec=zfp");
     BAD(codec, FLOE_CODEC_AUTO, "--codec zfp");
     BAD(codec, FLOE_CODEC_LORENZO, "--codec zfp");
     good = kit_params("prec=8 codec=zfp");
-    BAD(codec, FLOE_CODEC_LORENZO, "prec bounds no error, and is of codec zfp only");
+    BAD(codec, FLOE_CODEC_LORENZO, "codec lorenzo has no prec, codec zfp has");
     BAD(bound, 0.25, "prec must be a whole number");
 #undef BAD
 }

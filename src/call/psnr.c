@@ -33,7 +33,8 @@ static floe_status squared_error(search *s, double *sum)
         double part = 0;
         floe_arena scratch = s->r->scratch;
         FLOE_TRY(floe_supply_chunk(s->r->supply, i, &view, s->r->err));
-        FLOE_TRY(floe_codec_squared_error(s->r->cpu, &s->codec, &view, &scratch, &part, s->r->err));
+        const floe_chunk_encode call = {.cpu = s->r->cpu, .params = &s->codec, .chunk = &view, .scratch = &scratch};
+        FLOE_TRY(floe_codec_of(s->codec.codec)->squared_error(&call, &part, s->r->err));
         FLOE_TRY(floe_progress_add(s->r->progress, 0, s->r->err));
         *sum += part;
     }

@@ -7,7 +7,6 @@
 #include "call/resolve_math.h"
 #include "call/text.h"
 #include "base/try.h"
-#include "codec/zfp/chunk/zfp_cells.h"
 #include "field/dtype_math.h"
 
 floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err)
@@ -17,25 +16,12 @@ floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err
     return FLOE_OK;
 }
 
-/* What zfp cannot do. */
-static floe_status zfp_check(const floe_field *layout, const floe_params *params, floe_error *err)
-{
-    if (params->codec != FLOE_CODEC_ZFP)
-        return FLOE_OK;
-    if (params->mode == FLOE_BOUND_RATE) {
-        floe_zfp_params unused;
-        return floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype), layout->rank, false, &unused, NULL,
-                                    err);
-    }
-    return FLOE_OK;
-}
-
 /* What makes no sense for integers. */
 static floe_status integers_check(const floe_field *layout, const floe_params *params, floe_error *err)
 {
     const floe_dtype dtype = layout->dtype;
     char fill[FLOE_NUMBER_TEXT];
-    if (params->codec != FLOE_CODEC_ZFP) /* which has kernels for them */
+    if (!floe_codec_chosen(params->codec)->integers_on_gpu)
         FLOE_TRY(floe_place_check(dtype, layout->place, err));
     if (!floe_dtype_is_integer(dtype))
         return FLOE_OK;
@@ -52,11 +38,13 @@ static floe_status integers_check(const floe_field *layout, const floe_params *p
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err)
 {
     FLOE_TRY(integers_check(layout, params, err));
-    FLOE_TRY(zfp_check(layout, params, err));
+    const floe_codec_ops *codec = floe_codec_chosen(params->codec);
+    if (codec->check)
+        FLOE_TRY(codec->check(layout, params, err));
     *header = (floe_header){.version = FLOE_FORMAT_VERSION,
                             .dtype = layout->dtype,
                             .rank = layout->rank,
-                            .codec = params->codec == FLOE_CODEC_AUTO ? FLOE_CODEC_LORENZO : params->codec,
+                            .codec = codec->id,
                             .preset = params->preset,
                             .mode = params->mode,
                             .bound = params->mode == FLOE_BOUND_LOSSLESS ? 0 : params->bound,

@@ -43,10 +43,10 @@ static bool add_records(const floe_header *h, const floe_chunk_kind *kind, uint6
 
 static bool kind_to_read(const floe_cpu *cpu, const floe_header *h, const floe_chunk_kind *kind, floe_sizing *s)
 {
-    if (!add_records(h, kind, floe_codec_least(h->codec, h->rank, kind->extent), s))
+    if (!add_records(h, kind, floe_codec_of(h->codec)->least(h->rank, kind->extent), s))
         s->stream_nbytes = UINT64_MAX; /* which no stream has */
-    const uint64_t most = floe_codec_most(h->codec, h->dtype, h->rank, kind->extent);
-    const size_t scratch = floe_codec_decode_workspace(cpu, h->codec, h->dtype, h->rank, kind->extent);
+    const uint64_t most = floe_codec_of(h->codec)->most(h->dtype, h->rank, kind->extent);
+    const size_t scratch = floe_codec_of(h->codec)->decode_workspace(cpu, h->dtype, h->rank, kind->extent);
     s->payload_nbytes = floe_max64(s->payload_nbytes, most);
     s->codec_nbytes = scratch > s->codec_nbytes ? scratch : s->codec_nbytes;
     return most && scratch && s->stream_nbytes != UINT64_MAX;
@@ -58,8 +58,8 @@ static bool kind_to_write(const floe_cpu *cpu, const floe_header *h, const floe_
     uint64_t payload = 0;
     uint32_t n = variants(h, all);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t bound = floe_codec_bound(&all[i], h->rank, kind->extent);
-        size_t scratch = cpu ? floe_codec_workspace(cpu, &all[i], h->rank, kind->extent) : 1;
+        uint64_t bound = floe_codec_of(all[i].codec)->bound(&all[i], h->rank, kind->extent);
+        size_t scratch = cpu ? floe_codec_of(all[i].codec)->workspace(cpu, &all[i], h->rank, kind->extent) : 1;
         if (bound == 0 || scratch == 0)
             return false;
         payload = floe_max64(payload, bound);

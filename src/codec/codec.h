@@ -31,35 +31,65 @@ typedef struct floe_chunk_stats {
     double max_pw_error; /* PWREL: largest |x - y| / |x|; else 0 */
 } floe_chunk_stats;
 
-/* The most bytes that a chunk of this extent (rank axes, slowest first) can take; 0 on overflow. */
-uint64_t floe_codec_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+/* A chunk to be encoded. */
+typedef struct floe_chunk_encode {
+    const floe_cpu *cpu;
+    const floe_codec_params *params;
+    const floe_field *chunk; /* host memory, strides in elements (not all 0) */
+    floe_arena *scratch;     /* of the codec's workspace */
+    void *dst;
+    uint64_t capacity;
+    uint64_t *nbytes;        /* out */
+    floe_chunk_stats *stats; /* out */
+} floe_chunk_encode;
 
-/* The fewest and the most bytes that a chunk of this extent can be decoded from, whatever params it was written with. 0 for the
- * most: on overflow. */
-uint64_t floe_codec_least(floe_codec codec, uint32_t rank, const uint64_t *extent);
-uint64_t floe_codec_most(floe_codec codec, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+/* A chunk to be decoded: the box lo..hi (relative to the chunk, rank axes) of one of this extent. src is untrusted. */
+typedef struct floe_chunk_decode {
+    const floe_cpu *cpu;
+    floe_codec codec;
+    floe_dtype dtype;
+    uint32_t rank;
+    const uint64_t *extent;
+    const void *src;
+    uint64_t nbytes;
+    const uint64_t *lo, *hi;
+    const floe_field *out; /* its shape is hi - lo; strides in elements, not all 0 */
+    floe_arena *scratch;   /* of the codec's decode_workspace */
+} floe_chunk_decode;
 
-/* Scratch for encoding or decoding such a chunk; 0 on overflow. */
-size_t floe_codec_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
-                            const uint64_t *extent);
-/* The part of that which decoding needs: a small multiple of floe_codec_least, and what threads take. */
-size_t floe_codec_decode_workspace(const floe_cpu *cpu, floe_codec codec, floe_dtype dtype, uint32_t rank,
-                                   const uint64_t *extent);
+/* All that the rooms above know of a codec: a row of the table in codec.c. Extents have rank axes, slowest first. */
+typedef struct floe_codec_ops {
+    floe_codec id;
+    const char *name;
+    bool integers_on_gpu; /* its kernels take them */
+    /* Whether it can do what params ask of such a field, as far as that is more than a mode that it has. NULL: always. */
+    floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
+    /* Chunks are cut at multiples of `tile` along an axis with `inner` axes below it, or at least of `group`. */
+    void (*units)(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
+    /* The most bytes that a chunk of these params can take; 0 on overflow. */
+    uint64_t (*bound)(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+    /* The fewest and the most bytes that a chunk can be decoded from, whatever its params. 0 for the most: on overflow. */
+    uint64_t (*least)(uint32_t rank, const uint64_t *extent);
+    uint64_t (*most)(floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+    /* Scratch for encoding or decoding; 0 on overflow. Decoding alone: a small multiple of the least, and what threads take. */
+    size_t (*workspace)(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+    size_t (*decode_workspace)(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+    floe_status (*encode)(const floe_chunk_encode *c, floe_error *err);
+    floe_status (*decode)(const floe_chunk_decode *c, floe_error *err);
+    /* The sum of squared errors that encoding would leave, in a fixed order of summation; dst and what follows it are not looked
+     * at. Tiles that encoding would rather store as they are count as if they were coded: the sum may be too large, never too
+     * small. */
+    floe_status (*squared_error)(const floe_chunk_encode *c, double *sum, floe_error *err);
+} floe_codec_ops;
 
-/* chunk: host memory, strides in elements (not all 0). Fills stats. */
-floe_status floe_codec_encode(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                              floe_arena *scratch, void *dst, uint64_t capacity, uint64_t *nbytes,
-                              floe_chunk_stats *stats, floe_error *err);
+/* Units of stage/tile, for any codec. */
+void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
 
-/* Decodes the box lo..hi (relative to the chunk, rank axes) of a chunk of the given extent into out, whose shape is
- * hi - lo (strides in elements, not all 0). src is untrusted. */
-floe_status floe_codec_decode(const floe_cpu *cpu, floe_codec codec, floe_dtype dtype, uint32_t rank,
-                              const uint64_t *extent, const void *src, uint64_t nbytes, const uint64_t *lo,
-                              const uint64_t *hi, const floe_field *out, floe_arena *scratch, floe_error *err);
-
-/* The sum of squared errors that encoding this chunk with params would leave, in a fixed order of summation. Tiles that
- * encoding would rather store as they are count as if they were coded: the sum may be too large, never too small. */
-floe_status floe_codec_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                                     floe_arena *scratch, double *sum, floe_error *err);
+/* Row i of the table; NULL: there are no more. */
+const floe_codec_ops *floe_codec_at(uint32_t i);
+/* The row of a codec that the format knows (container/layout_math.h). */
+const floe_codec_ops *floe_codec_of(floe_codec codec);
+/* The same; of AUTO, the one that floe chooses. */
+const floe_codec_ops *floe_codec_chosen(floe_codec codec);
 
 #endif

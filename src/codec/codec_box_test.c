@@ -102,7 +102,7 @@ static void strides_change_nothing(void **unused)
         const shape *s = &shapes[round % HOSTILE_COUNT(shapes)];
         const floe_codec_params p = params_of(round / HOSTILE_COUNT(shapes));
         const floe_cpu cpu = kit_cpu(1, round & 1 ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
-        const uint64_t n = kit_cells(s->rank, s->extent), bound = floe_codec_bound(&p, s->rank, s->extent);
+        const uint64_t n = kit_cells(s->rank, s->extent), bound = floe_codec_of(p.codec)->bound(&p, s->rank, s->extent);
         void *data = malloc((size_t)n * 8);
         hostile_fill(p.dtype, round % 3 ? HOSTILE_WALK : HOSTILE_PATCHES, n, p.bound, 0, round, data);
         floe_field chunk = kit_chunk(data, p.dtype, s->rank, s->extent);
@@ -274,6 +274,26 @@ static void noise_stays_below_the_bound(void **unused)
             }
 }
 
+static floe_status encode_with(const floe_codec_params *p, const floe_cpu *cpu, const floe_field *chunk,
+                               floe_arena *scratch, kit_block *dst, uint64_t *nbytes)
+{
+    floe_chunk_stats stats;
+    floe_error err;
+    const floe_chunk_encode call = {cpu, p, chunk, scratch, dst->data, dst->nbytes, nbytes, &stats};
+    return floe_codec_of(p->codec)->encode(&call, &err);
+}
+
+/* The whole chunk. */
+static floe_status decode_with(const floe_codec_params *p, const floe_cpu *cpu, const floe_field *out,
+                               floe_arena *scratch, const kit_block *src, uint64_t nbytes)
+{
+    const uint64_t lo[FLOE_MAX_RANK] = {0};
+    floe_error err;
+    const floe_chunk_decode call = {cpu,    p->codec, p->dtype,   out->rank, out->shape, src->data,
+                                    nbytes, lo,       out->shape, out,       scratch};
+    return floe_codec_of(p->codec)->decode(&call, &err);
+}
+
 /* The workspace is as small as it says: a line of the cache less is too little, and is found to be. */
 static void workspace_is_needed_and_suffices(void **unused)
 {
@@ -282,34 +302,24 @@ static void workspace_is_needed_and_suffices(void **unused)
     for (uint64_t pick = 0; pick < 12; pick++)
         for (uint32_t threads = 1; threads <= 3; threads++) {
             floe_codec_params p = params_of(pick & ~(uint64_t)1);
-            const uint64_t extent[] = {20, 25, 40}, lo[] = {0, 0, 0};
+            const uint64_t extent[] = {20, 25, 40};
             const floe_cpu cpu = kit_cpu(threads, FLOE_ISA_AVX2);
             hostile_fill(p.dtype, HOSTILE_WALK, 20000, p.bound, 0, pick, data);
             floe_field chunk = kit_chunk(data, p.dtype, 3, extent), out = kit_chunk(back, p.dtype, 3, extent);
-            size_t nscratch = floe_codec_workspace(&cpu, &p, 3, extent);
-            kit_block dst = kit_block_of(floe_codec_bound(&p, 3, extent));
+            size_t nscratch = floe_codec_of(p.codec)->workspace(&cpu, &p, 3, extent);
+            kit_block dst = kit_block_of(floe_codec_of(p.codec)->bound(&p, 3, extent));
             uint8_t *scratch = aligned_alloc(64, nscratch); /* nothing around it: for the sanitizer */
-            floe_chunk_stats stats;
-            floe_error err;
             uint64_t nbytes;
             floe_arena arena = floe_arena_of(scratch, nscratch), less = floe_arena_of(scratch, 64), none = {0};
-            assert_int_equal(floe_codec_encode(&cpu, &p, &chunk, &arena, dst.data, dst.nbytes, &nbytes, &stats, &err),
-                             FLOE_OK);
-            assert_int_equal(floe_codec_encode(&cpu, &p, &chunk, &less, dst.data, dst.nbytes, &nbytes, &stats, &err),
-                             FLOE_ERR_MEMORY);
-            assert_int_equal(floe_codec_encode(&cpu, &p, &chunk, &none, dst.data, dst.nbytes, &nbytes, &stats, &err),
-                             FLOE_ERR_MEMORY);
+            assert_int_equal(encode_with(&p, &cpu, &chunk, &arena, &dst, &nbytes), FLOE_OK);
+            assert_int_equal(encode_with(&p, &cpu, &chunk, &less, &dst, &nbytes), FLOE_ERR_MEMORY);
+            assert_int_equal(encode_with(&p, &cpu, &chunk, &none, &dst, &nbytes), FLOE_ERR_MEMORY);
             arena = floe_arena_of(scratch, nscratch);
-            assert_int_equal(floe_codec_encode(&cpu, &p, &chunk, &arena, dst.data, dst.nbytes, &nbytes, &stats, &err),
-                             FLOE_OK);
+            assert_int_equal(encode_with(&p, &cpu, &chunk, &arena, &dst, &nbytes), FLOE_OK);
             arena = floe_arena_of(scratch, nscratch);
             less = floe_arena_of(scratch, 64);
-            assert_int_equal(
-                floe_codec_decode(&cpu, p.codec, p.dtype, 3, extent, dst.data, nbytes, lo, extent, &out, &arena, &err),
-                FLOE_OK);
-            assert_int_equal(
-                floe_codec_decode(&cpu, p.codec, p.dtype, 3, extent, dst.data, nbytes, lo, extent, &out, &less, &err),
-                FLOE_ERR_MEMORY);
+            assert_int_equal(decode_with(&p, &cpu, &out, &arena, &dst, nbytes), FLOE_OK);
+            assert_int_equal(decode_with(&p, &cpu, &out, &less, &dst, nbytes), FLOE_ERR_MEMORY);
             free(scratch);
             kit_block_free(&dst);
         }
@@ -344,23 +354,13 @@ static void sizes_that_overflow_are_said(void **unused)
 {
     const uint64_t huge[][4] = {{UINT64_MAX, 2, 1, 1}, {1ull << 32, 1ull << 32, 1, 1}, {1ull << 31, 1ull << 31, 9, 9}};
     const floe_cpu cpu = kit_cpu(1, FLOE_ISA_PLAIN);
-    floe_error err;
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(huge); i++)
         for (uint64_t pick = 0; pick < 12; pick++) {
             floe_codec_params p = params_of(pick);
-            assert_int_equal(floe_codec_bound(&p, 4, huge[i]), 0);
-            assert_int_equal(floe_codec_workspace(&cpu, &p, 4, huge[i]), 0);
+            assert_int_equal(floe_codec_of(p.codec)->bound(&p, 4, huge[i]), 0);
+            assert_int_equal(floe_codec_of(p.codec)->workspace(&cpu, &p, 4, huge[i]), 0);
         }
-    floe_codec_params p = params_of(0);
-    p.codec = (floe_codec)77;
-    float x = 1;
-    uint64_t one = 1, nbytes;
-    floe_field chunk = kit_chunk(&x, FLOE_F32, 1, &one);
-    floe_chunk_stats stats;
-    assert_int_equal(floe_codec_encode(&cpu, &p, &chunk, NULL, &x, 4, &nbytes, &stats, &err), FLOE_ERR_UNSUPPORTED);
-    assert_int_equal(floe_codec_decode(&cpu, p.codec, FLOE_F32, 1, &one, &x, 4, &nbytes, &one, &chunk, NULL, &err),
-                     FLOE_ERR_UNSUPPORTED);
 }
 
 /* ---- what psnr asks ---------------------------------------------------------------------------------------------- */
@@ -384,9 +384,10 @@ static void squared_error_is_foretold(void **unused)
             kit_coded coded;
             double foretold, sum = 0;
             kit_round_trip(&p, &chunk, 1, &coded);
-            size_t nscratch = floe_codec_workspace(&cpu, &p, s->rank, s->extent);
+            size_t nscratch = floe_codec_of(p.codec)->workspace(&cpu, &p, s->rank, s->extent);
             floe_arena arena = floe_arena_of(kit_scratch(nscratch)->data, nscratch);
-            assert_int_equal(floe_codec_squared_error(&cpu, &p, &chunk, &arena, &foretold, NULL), FLOE_OK);
+            const floe_chunk_encode call = {.cpu = &cpu, .params = &p, .chunk = &chunk, .scratch = &arena};
+            assert_int_equal(floe_codec_of(p.codec)->squared_error(&call, &foretold, NULL), FLOE_OK);
             assert_int_equal(kit_decode(&cpu, &p, &out, coded.block.data, coded.nbytes, NULL), FLOE_OK);
             for (uint64_t k = 0; k < n; k++) {
                 double e = hostile_value(p.dtype, hostile_get(p.dtype, data, (int64_t)k)) -

@@ -58,6 +58,27 @@ FLOE_HD bool floe_header_real_valid(uint64_t bits)
 /* A mode that says how much to store, and nothing of the error. */
 FLOE_HD bool floe_mode_is_size(int mode) { return mode == FLOE_BOUND_RATE || mode == FLOE_BOUND_PREC; }
 
+/* The codecs of the format, by number, each with its modes: bit m is floe_bound_mode m. 0: no such codec. A new codec is a line. */
+#define FLOE_MODE_BIT(mode) (1u << (mode))
+enum {
+    FLOE_MODES_BOUND = FLOE_MODE_BIT(FLOE_BOUND_ABS) | FLOE_MODE_BIT(FLOE_BOUND_REL) | FLOE_MODE_BIT(FLOE_BOUND_PSNR) |
+                       FLOE_MODE_BIT(FLOE_BOUND_LOSSLESS),
+    FLOE_MODES_SIZE = FLOE_MODE_BIT(FLOE_BOUND_RATE) | FLOE_MODE_BIT(FLOE_BOUND_PREC)
+};
+FLOE_HD uint32_t floe_codec_modes(int codec)
+{
+    const uint32_t modes[] = {
+        0,
+        /* FLOE_CODEC_LORENZO */ FLOE_MODES_BOUND | FLOE_MODE_BIT(FLOE_BOUND_PWREL),
+        /* FLOE_CODEC_ZFP */ FLOE_MODES_BOUND | FLOE_MODES_SIZE,
+    };
+#ifdef FLOE_TEST_CODEC_NUMBER /* tests/null_codec */
+    if (codec == FLOE_TEST_CODEC_NUMBER)
+        return FLOE_MODES_BOUND;
+#endif
+    return codec < 0 || codec >= (int)(sizeof modes / sizeof *modes) ? 0 : modes[codec];
+}
+
 /* The version that a header needs: of the file, and of its oldest reader. 2 has integers, 3 has rate and prec. */
 FLOE_HD uint32_t floe_header_version(const floe_header *h)
 {
@@ -186,13 +207,13 @@ FLOE_HD uint64_t floe_grid_count(const floe_header *h)
     return n;
 }
 
-/* Of a mode that is known. There is no bound relative to each integer; before version 3 there were no sizes, and codec lorenzo
- * has none. */
+/* Of a mode that is known. There is no bound relative to each integer; before version 3 there were no sizes. */
 FLOE_HD bool floe_header_mode_fits(const floe_header *h, int dtype, int codec, int mode)
 {
-    bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
-    return floe_mode_is_size(mode) ? h->version >= 3 && codec != FLOE_CODEC_LORENZO
-                                   : !integer || mode != FLOE_BOUND_PWREL;
+    const uint32_t modes = floe_codec_modes(codec);
+    const bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
+    return (!modes || modes & FLOE_MODE_BIT(mode)) &&
+           (floe_mode_is_size(mode) ? h->version >= 3 : !integer || mode != FLOE_BOUND_PWREL);
 }
 
 /* Files of version 1 have no integers. */
@@ -207,7 +228,7 @@ FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
            : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_PREC                   ? FLOE_FAULT_MODE
            : !floe_header_mode_fits(h, dtype, codec, mode)                     ? FLOE_FAULT_MODE
            : codec < 1 || codec > 255                                          ? FLOE_FAULT_CODEC
-           : codec != FLOE_CODEC_LORENZO && codec != FLOE_CODEC_ZFP            ? FLOE_FAULT_CODEC_UNKNOWN
+           : !floe_codec_modes(codec)                                          ? FLOE_FAULT_CODEC_UNKNOWN
                                                                                : FLOE_FAULT_NONE;
 }
 

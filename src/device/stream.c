@@ -273,8 +273,18 @@ static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_
         to[i] = p->to[i] - p->at[i];
     }
     floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
-    return floe_codec_decode(cpu, h->codec, h->dtype, h->rank, p->extent, payload, nbytes, from, to, &p->out, &scratch,
-                             err);
+    const floe_chunk_decode call = {.cpu = cpu,
+                                    .codec = h->codec,
+                                    .dtype = h->dtype,
+                                    .rank = h->rank,
+                                    .extent = p->extent,
+                                    .src = payload,
+                                    .nbytes = nbytes,
+                                    .lo = from,
+                                    .hi = to,
+                                    .out = &p->out,
+                                    .scratch = &scratch};
+    return floe_codec_of(h->codec)->decode(&call, err);
 }
 
 static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,

@@ -58,8 +58,8 @@ static void sound_chunk(const input *in, const uint8_t *p, mutant *m)
     kit_coded coded;
     hostile_fill(in->params.dtype, kind, kit_cells(in->rank, in->extent), in->params.bound, 0, 1, data);
     floe_field chunk = kit_chunk(data, in->params.dtype, in->rank, in->extent);
-    KIT_MUST(kit_encode(&cpu, &in->params, &chunk, floe_codec_bound(&in->params, in->rank, in->extent), &coded) ==
-             FLOE_OK);
+    KIT_MUST(kit_encode(&cpu, &in->params, &chunk,
+                        floe_codec_of(in->params.codec)->bound(&in->params, in->rank, in->extent), &coded) == FLOE_OK);
     mutant_set(m, coded.block.data, coded.nbytes);
     kit_block_free(&coded.block);
 }

@@ -160,7 +160,7 @@ static inline expected expect(const floe_codec_params *params, const floe_field 
 {
     expected e;
     floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
-    uint64_t most = floe_codec_bound(params, chunk->rank, chunk->shape);
+    uint64_t most = floe_codec_of(params->codec)->bound(params, chunk->rank, chunk->shape);
     assert_int_equal(kit_encode(&cpu, params, chunk, most, &e.coded), FLOE_OK);
     assert_int_equal(floe_lorenzo_chunk_read(e.coded.block.data, e.coded.nbytes, params->dtype, chunk->rank,
                                              chunk->shape, &e.chunk, &e.view, NULL),

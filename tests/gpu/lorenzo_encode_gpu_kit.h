@@ -136,7 +136,8 @@ static inline void set_chunk(const field *f, uint64_t k, encoding *e)
     kit_coded *coded = &e->coded[k];
     floe_lorenzo_chunk head;
     floe_dev_chunk *d = &e->chunks[k];
-    assert_int_equal(kit_encode(&cpu, &f->params, &chunk, floe_codec_bound(&f->params, f->rank, chunk.shape), coded),
+    assert_int_equal(kit_encode(&cpu, &f->params, &chunk,
+                                floe_codec_of(f->params.codec)->bound(&f->params, f->rank, chunk.shape), coded),
                      FLOE_OK);
     *d = (floe_dev_chunk){.ncells = kit_cells(f->rank, chunk.shape)};
     assert_int_equal(floe_lorenzo_chunk_read(coded->block.data, coded->nbytes, f->params.dtype, f->rank, chunk.shape,

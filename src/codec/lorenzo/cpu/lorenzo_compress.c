@@ -3,7 +3,7 @@
  * A chunk -> bytes. The tiles are coded in segments, in parallel, each segment into a slot of its own; offsets are a sum
  * over the sizes; then everything is copied to its place. Nothing depends on which worker did what.
  */
-#include "codec/lorenzo/cpu/lorenzo_codec.h"
+#include "codec/lorenzo/cpu/lorenzo_chunk.h"
 
 #include "base/bytes.h"
 #include "base/try.h"
@@ -319,16 +319,17 @@ static floe_status write_chunk(encoder *e, uint8_t *dst, uint64_t capacity, uint
     return FLOE_OK;
 }
 
-static floe_status begin_chunk(encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-                               const floe_field *chunk, floe_arena *arena, floe_error *err)
+static floe_status begin_chunk(encoder *e, const floe_chunk_encode *c, floe_error *err)
 {
+    const floe_field *chunk = c->chunk;
+    floe_arena *arena = c->scratch;
     floe_view view;
     uint64_t ncells;
     bool swap;
     FLOE_CHECK(err, count_cells(chunk->rank, chunk->shape, &ncells) && ncells > 0, FLOE_ERR_ARGUMENT,
                "a chunk of no cells");
     choose_view(chunk, &view, &swap);
-    *e = encoder_of(cpu, params, ncells, &view);
+    *e = encoder_of(c->cpu, c->params, ncells, &view);
     e->swap = swap;
     take_scratch(e, arena);
     FLOE_CHECK(err, !arena->overflow && arena->base, FLOE_ERR_MEMORY,
@@ -341,13 +342,12 @@ static floe_status begin_chunk(encoder *e, const floe_cpu *cpu, const floe_codec
     return FLOE_OK;
 }
 
-floe_status floe_lorenzo_compress(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                                  floe_arena *scratch, void *dst, uint64_t capacity, uint64_t *nbytes,
-                                  floe_chunk_stats *stats, floe_error *err)
+floe_status floe_lorenzo_compress(const floe_chunk_encode *c, floe_error *err)
 {
+    const floe_codec_params *params = c->params;
     encoder e;
     floe_segment_totals totals;
-    FLOE_TRY(begin_chunk(&e, cpu, params, chunk, scratch, err));
+    FLOE_TRY(begin_chunk(&e, c, err));
     if (params->mode == FLOE_BOUND_LOSSLESS)
         choose_lossless(&e);
     else
@@ -361,22 +361,22 @@ floe_status floe_lorenzo_compress(const floe_cpu *cpu, const floe_codec_params *
     if (e.huffman) {
         floe_huffman_book_build(e.hist, e.book);
         e.job.book = e.book;
-        floe_cpu_parallel(cpu, e.nsegments, finish_task, &e);
+        floe_cpu_parallel(c->cpu, e.nsegments, finish_task, &e);
     }
-    *stats = (floe_chunk_stats){totals.nexceptions, totals.stats.max_error, totals.stats.max_pw_error};
-    return write_chunk(&e, dst, capacity, nbytes, err);
+    *c->stats = (floe_chunk_stats){totals.nexceptions, totals.stats.max_error, totals.stats.max_pw_error};
+    return write_chunk(&e, c->dst, c->capacity, c->nbytes, err);
 }
 
-floe_status floe_lorenzo_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                                       floe_arena *scratch, double *sum, floe_error *err)
+floe_status floe_lorenzo_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)
 {
+    const floe_codec_params *params = c->params;
     encoder e;
     *sum = 0;
     if (params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
-    FLOE_TRY(begin_chunk(&e, cpu, params, chunk, scratch, err));
+    FLOE_TRY(begin_chunk(&e, c, err));
     set_quantizer(&e, params->mode == FLOE_BOUND_PWREL ? FLOE_QUANTIZER_LOG : FLOE_QUANTIZER_LINEAR);
-    floe_cpu_parallel(cpu, e.nsegments, error_task, &e);
+    floe_cpu_parallel(c->cpu, e.nsegments, error_task, &e);
     for (uint64_t i = 0; i < e.nsegments; i++)
         *sum += e.sums[i];
     return FLOE_OK;

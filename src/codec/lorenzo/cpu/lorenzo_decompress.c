@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes -> the part of a chunk that was asked for. Tiles are decoded in parallel, each on its own. */
-#include "codec/lorenzo/cpu/lorenzo_codec.h"
+#include "codec/lorenzo/cpu/lorenzo_chunk.h"
 
 #include "base/bytes.h"
 #include "base/try.h"
@@ -164,31 +164,29 @@ static void set_region(decoder *d, const uint64_t *lo, const uint64_t *hi, const
     }
 }
 
-floe_status floe_lorenzo_decompress(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
-                                    const void *src, uint64_t nbytes, const uint64_t *lo, const uint64_t *hi,
-                                    const floe_field *out, floe_arena *scratch, floe_error *err)
+floe_status floe_lorenzo_decompress(const floe_chunk_decode *c, floe_error *err)
 {
-    decoder d = {.ops = floe_segment_ops_of(dtype, cpu->isa), .nworkers = cpu->threads, .src = src};
-    FLOE_TRY(floe_lorenzo_chunk_read(src, nbytes, dtype, rank, extent, &d.chunk, &d.view, err));
-    take_scratch(&d, d.chunk.ntiles, scratch);
-    FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
+    decoder d = {.ops = floe_segment_ops_of(c->dtype, c->cpu->isa), .nworkers = c->cpu->threads, .src = c->src};
+    FLOE_TRY(floe_lorenzo_chunk_read(c->src, c->nbytes, c->dtype, c->rank, c->extent, &d.chunk, &d.view, err));
+    take_scratch(&d, d.chunk.ntiles, c->scratch);
+    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu tiles", (unsigned long long)d.chunk.ntiles);
-    d.job = (floe_tile_job){.view = &d.view, .quantizer = &d.quantizer, .field = out};
-    FLOE_TRY(read_table(&d, dtype, err));
+    d.job = (floe_tile_job){.view = &d.view, .quantizer = &d.quantizer, .field = c->out};
+    FLOE_TRY(read_table(&d, c->dtype, err));
     if (d.chunk.encoder == FLOE_LORENZO_HUFFMAN)
         FLOE_TRY(read_book(&d, err));
-    FLOE_TRY(read_entries(&d, cpu, err));
+    FLOE_TRY(read_entries(&d, c->cpu, err));
     d.quantizer = (floe_quantizer){.kind = d.chunk.kind,
                                    .step = d.chunk.step,
                                    .table = d.table,
                                    .table_size = d.chunk.table_size,
-                                   .integer = floe_dtype_is_integer(dtype)};
+                                   .integer = floe_dtype_is_integer(c->dtype)};
     memcpy(d.quantizer.palette, d.chunk.palette, sizeof d.chunk.palette);
-    set_region(&d, lo, hi, out);
+    set_region(&d, c->lo, c->hi, c->out);
     for (uint32_t w = 0; w < d.nworkers; w++) {
         d.failed[w] = UINT64_MAX;
         d.ops->begin(d.workers + w * d.worker_nbytes);
     }
-    floe_cpu_parallel(cpu, floe_ceil_div(d.chunk.ntiles, TASK_TILES), decode_task, &d);
+    floe_cpu_parallel(c->cpu, floe_ceil_div(d.chunk.ntiles, TASK_TILES), decode_task, &d);
     return first_failure(&d, err);
 }

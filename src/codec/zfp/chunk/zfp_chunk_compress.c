@@ -5,7 +5,7 @@
  * value before them. Where too much is missed, or the tolerance is finer than the values, the chunk is coded
  * reversibly; and where nothing helps, as it is.
  */
-#include "codec/zfp/chunk/zfp_codec.h"
+#include "codec/zfp/chunk/zfp_chunk_codec.h"
 
 #include "base/try.h"
 #include "codec/zfp/chunk/zfp_cells.h"
@@ -114,7 +114,7 @@ size_t floe_zfp_workspace(const floe_cpu *cpu, const floe_codec_params *params, 
     floe_arena plan = floe_arena_plan();
     encoder e = encoder_of(cpu, params, rank, extent);
     take_scratch(&e, &plan);
-    const size_t decoding = floe_zfp_decode_workspace(rank, extent);
+    const size_t decoding = floe_zfp_decode_workspace(cpu, params->dtype, rank, extent);
     return plan.overflow ? 0 : decoding > plan.used ? decoding : plan.used;
 }
 
@@ -316,14 +316,15 @@ static void write_raw(encoder *e, uint8_t *dst)
 
 /* ---- a chunk --------------------------------------------------------------------------------------------------------- */
 
-static floe_status begin(encoder *e, const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                         floe_arena *scratch, floe_error *err)
+static floe_status begin(encoder *e, const floe_chunk_encode *c, floe_error *err)
 {
+    const floe_field *chunk = c->chunk;
+    floe_arena *scratch = c->scratch;
     uint64_t ncells;
-    FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
+    FLOE_CHECK(err, c->params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
                "codec zfp has no bound relative to each value: use abs, rel, psnr or lossless");
     FLOE_CHECK(err, floe_zfp_count_cells(chunk->rank, chunk->shape, &ncells), FLOE_ERR_ARGUMENT, "a chunk of no cells");
-    *e = encoder_of(cpu, params, chunk->rank, chunk->shape);
+    *e = encoder_of(c->cpu, c->params, chunk->rank, chunk->shape);
     e->chunk = chunk;
     take_scratch(e, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
@@ -358,33 +359,31 @@ static floe_status code_closely(encoder *e, const floe_zfp_params *params, floe_
     return FLOE_OK;
 }
 
-floe_status floe_zfp_chunk_compress(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                                    floe_arena *scratch, void *dst, uint64_t capacity, uint64_t *nbytes,
-                                    floe_chunk_stats *stats, floe_error *err)
+floe_status floe_zfp_chunk_compress(const floe_chunk_encode *c, floe_error *err)
 {
     encoder e;
     floe_zfp_params close;
     uint64_t nliterals = UINT64_MAX, closely = UINT64_MAX;
-    FLOE_TRY(begin(&e, cpu, params, chunk, scratch, err));
+    FLOE_TRY(begin(&e, c, err));
     if (close_params(&e, &close)) {
-        FLOE_TRY(code_closely(&e, &close, stats, &nliterals, err));
+        FLOE_TRY(code_closely(&e, &close, c->stats, &nliterals, err));
         closely = e.out.end;
     }
     if (nliterals > e.ncells / FLOE_ZFP_MANY_LITERALS) {
-        FLOE_TRY(code_reversibly(&e, stats, err));
+        FLOE_TRY(code_reversibly(&e, c->stats, err));
         if (closely < e.out.end)
-            FLOE_TRY(code_closely(&e, &close, stats, &nliterals, err));
+            FLOE_TRY(code_closely(&e, &close, c->stats, &nliterals, err));
     }
-    const uint64_t raw = floe_zfp_bound(params, chunk->rank, chunk->shape);
-    *nbytes = floe_min64(e.out.end, raw);
-    FLOE_CHECK(err, *nbytes <= capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
-               (unsigned long long)*nbytes, (unsigned long long)capacity);
+    const uint64_t raw = floe_zfp_bound(c->params, c->chunk->rank, c->chunk->shape);
+    *c->nbytes = floe_min64(e.out.end, raw);
+    FLOE_CHECK(err, *c->nbytes <= c->capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
+               (unsigned long long)*c->nbytes, (unsigned long long)c->capacity);
     if (e.out.end < raw) {
-        write_parts(&e, dst);
+        write_parts(&e, c->dst);
         return FLOE_OK;
     }
-    *stats = (floe_chunk_stats){.nexceptions = 0};
-    write_raw(&e, dst);
+    *c->stats = (floe_chunk_stats){.nexceptions = 0};
+    write_raw(&e, c->dst);
     return FLOE_OK;
 }
 
@@ -441,8 +440,7 @@ static double block_error(const encoder *e, uint64_t block)
 }
 
 /* Sums side by side of every so-many-th block; then halves are added to halves. */
-floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params *params, const floe_field *chunk,
-                                   floe_arena *scratch, double *sum, floe_error *err)
+floe_status floe_zfp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)
 {
     encoder e;
     floe_zfp_params close;
@@ -450,10 +448,10 @@ floe_status floe_zfp_squared_error(const floe_cpu *cpu, const floe_codec_params 
     uint64_t nliterals;
     double lanes[FLOE_ZFP_ERROR_LANES] = {0};
     *sum = 0;
-    if (params->mode == FLOE_BOUND_LOSSLESS)
+    if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
-    FLOE_TRY(begin(&e, cpu, params, chunk, scratch, err));
-    FLOE_CHECK(err, close_params(&e, &close), FLOE_ERR_ARGUMENT, "a bound of %g", params->bound);
+    FLOE_TRY(begin(&e, c, err));
+    FLOE_CHECK(err, close_params(&e, &close), FLOE_ERR_ARGUMENT, "a bound of %g", c->params->bound);
     FLOE_TRY(code_closely(&e, &close, &stats, &nliterals, err));
     for (uint64_t i = 0; i < e.nblocks; i++)
         lanes[i % FLOE_ZFP_ERROR_LANES] += block_error(&e, i);

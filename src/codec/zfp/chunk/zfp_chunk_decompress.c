@@ -3,7 +3,7 @@
 #include "base/try.h"
 #include "codec/zfp/chunk/zfp_cells.h"
 #include "codec/zfp/chunk/zfp_chunk.h"
-#include "codec/zfp/chunk/zfp_codec.h"
+#include "codec/zfp/chunk/zfp_chunk_codec.h"
 #include "codec/zfp/stream/zfp_stream.h"
 
 typedef struct decoder {
@@ -34,8 +34,9 @@ static void take_scratch(decoder *d, floe_arena *scratch)
         d->sets[s] = floe_arena_take(scratch, d->nwords, sizeof(uint64_t));
 }
 
-size_t floe_zfp_decode_workspace(uint32_t rank, const uint64_t *extent)
+size_t floe_zfp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
+    (void)cpu, (void)dtype;
     floe_arena plan = floe_arena_plan();
     decoder d = {.nblocks = floe_zfp_nblocks(rank, extent)};
     if (!floe_zfp_count_cells(rank, extent, &d.ncells))
@@ -142,16 +143,17 @@ static bool is_whole(const decoder *d)
     return true;
 }
 
-floe_status floe_zfp_chunk_decompress(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent,
-                                      const void *src, uint64_t nbytes, const uint64_t *lo, const uint64_t *hi,
-                                      const floe_field *out, floe_arena *scratch, floe_error *err)
+floe_status floe_zfp_chunk_decompress(const floe_chunk_decode *c, floe_error *err)
 {
-    decoder d = {.cpu = cpu, .src = src, .nbytes = nbytes, .out = out, .lo = lo, .hi = hi};
+    decoder d = {.cpu = c->cpu, .src = c->src, .nbytes = c->nbytes, .out = c->out, .lo = c->lo, .hi = c->hi};
+    const uint32_t rank = c->rank;
+    const uint64_t *extent = c->extent;
+    floe_arena *scratch = c->scratch;
     uint32_t each;
     FLOE_CHECK(err, floe_zfp_count_cells(rank, extent, &d.ncells), FLOE_ERR_ARGUMENT, "a chunk of no cells");
-    d.size = floe_dtype_size(dtype);
-    d.array = floe_zfp_array_of(dtype, rank, extent, out->stride, out->data);
-    FLOE_TRY(floe_zfp_chunk_header_read(src, nbytes, d.array.type, &d.chunk, err));
+    d.size = floe_dtype_size(c->dtype);
+    d.array = floe_zfp_array_of(c->dtype, rank, extent, c->out->stride, c->out->data);
+    FLOE_TRY(floe_zfp_chunk_header_read(c->src, c->nbytes, d.array.type, &d.chunk, err));
     if (d.chunk.raw)
         return copy_raw(&d, err);
     d.nwords = floe_ceil_div(d.ncells, FLOE_ZFP_WORD_CELLS);
@@ -165,10 +167,10 @@ floe_status floe_zfp_chunk_decompress(const floe_cpu *cpu, floe_dtype dtype, uin
     FLOE_TRY(read_places(&d, &each, err));
     if (!is_whole(&d)) {
         d.array.boxed = true;
-        memcpy(d.array.lo, lo, rank * sizeof *lo);
-        memcpy(d.array.hi, hi, rank * sizeof *hi);
+        memcpy(d.array.lo, c->lo, rank * sizeof *c->lo);
+        memcpy(d.array.hi, c->hi, rank * sizeof *c->hi);
     }
-    FLOE_TRY(floe_zfp_stream_decompress(cpu, &d.array, &d.chunk.params, 0, d.src + d.chunk.stream_at,
+    FLOE_TRY(floe_zfp_stream_decompress(c->cpu, &d.array, &d.chunk.params, 0, d.src + d.chunk.stream_at,
                                         floe_ceil_div(d.chunk.stream_nbits, 8), d.places, each, scratch, err));
     put_sets(&d);
     return FLOE_OK;

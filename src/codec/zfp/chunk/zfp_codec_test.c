@@ -260,7 +260,8 @@ static void chunks_that_lie(void **unused)
         kit_coded fresh;
         hostile_fill(p.dtype, turn % 4 < 2 ? HOSTILE_CHECKERBOARD : HOSTILE_WALK, n, 0.01, p.fill_bits, turn, data);
         const floe_cpu cpus[] = {kit_cpu(1, FLOE_ISA_PLAIN), kit_cpu(2, FLOE_ISA_AVX2)};
-        assert_int_equal(kit_encode(&cpus[0], &p, &chunk, floe_codec_bound(&p, s->rank, s->extent), &fresh), FLOE_OK);
+        assert_int_equal(
+            kit_encode(&cpus[0], &p, &chunk, floe_codec_of(p.codec)->bound(&p, s->rank, s->extent), &fresh), FLOE_OK);
         uint64_t nbytes = turn % 4 == 3 ? hostile_below(&state, fresh.nbytes) : fresh.nbytes;
         for (uint64_t k = turn % 4 == 3 ? 0 : 1 + hostile_below(&state, 3); k--;) {
             const uint64_t near = hostile_below(&state, 2) ? (nbytes < 200 ? nbytes : 200) : nbytes;
@@ -300,7 +301,8 @@ static void what_it_cannot(void **unused)
     const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
     kit_coded coded;
     p.mode = FLOE_BOUND_PWREL;
-    assert_int_equal(kit_encode(&cpu, &p, &chunk, floe_codec_bound(&p, 1, extent), &coded), FLOE_ERR_UNSUPPORTED);
+    assert_int_equal(kit_encode(&cpu, &p, &chunk, floe_codec_of(p.codec)->bound(&p, 1, extent), &coded),
+                     FLOE_ERR_UNSUPPORTED);
     kit_block_free(&coded.block);
 }
 

@@ -153,7 +153,8 @@ static void chunks_that_lie(void **unused)
         kit_coded fresh;
         hostile_fill(s->dtype, s->kind, n, 0.01, p.fill_bits, i, data);
         floe_field chunk = kit_chunk(data, s->dtype, s->rank, s->extent);
-        assert_int_equal(kit_encode(&cpu, &p, &chunk, floe_codec_bound(&p, s->rank, s->extent), &fresh), FLOE_OK);
+        assert_int_equal(kit_encode(&cpu, &p, &chunk, floe_codec_of(p.codec)->bound(&p, s->rank, s->extent), &fresh),
+                         FLOE_OK);
         device d = device_of(s, fresh.nbytes);
         uint8_t *bytes = malloc(fresh.nbytes);
         for (uint64_t r = 0; r < rounds; r++, taken++) {

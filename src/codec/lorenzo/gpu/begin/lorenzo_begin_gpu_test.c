@@ -249,9 +249,10 @@ static double error_on_cpu(const fixture *f, const floe_codec_params *params)
         uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
         floe_field part = chunk_field(f, c, lo, extent);
         double sum;
-        kit_block *scratch = kit_scratch(floe_codec_workspace(&cpu, params, part.rank, part.shape));
+        kit_block *scratch = kit_scratch(floe_codec_of(params->codec)->workspace(&cpu, params, part.rank, part.shape));
         floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
-        assert_int_equal(floe_codec_squared_error(&cpu, params, &part, &arena, &sum, NULL), FLOE_OK);
+        const floe_chunk_encode call = {.cpu = &cpu, .params = params, .chunk = &part, .scratch = &arena};
+        assert_int_equal(floe_codec_of(params->codec)->squared_error(&call, &sum, NULL), FLOE_OK);
         total += sum;
     }
     return total;

@@ -40,8 +40,9 @@ static void make_stream(const sample *c, stream *s)
         floe_grid_cut(c->rank, s->layout, s->layout + FLOE_MAX_RANK, k, lo, chunk.shape);
         for (uint32_t i = 0; i < c->rank; i++)
             chunk.data = (uint8_t *)chunk.data + lo[i] * (uint64_t)chunk.stride[i] * size;
-        assert_int_equal(
-            kit_encode(&cpu, &s->params, &chunk, floe_codec_bound(&s->params, c->rank, chunk.shape), &coded), FLOE_OK);
+        assert_int_equal(kit_encode(&cpu, &s->params, &chunk,
+                                    floe_codec_of(s->params.codec)->bound(&s->params, c->rank, chunk.shape), &coded),
+                         FLOE_OK);
         s->records[k] = (floe_dev_record){s->nbytes, coded.nbytes, 0};
         const uint64_t end = (s->nbytes + FLOE_RECORD_HEAD_NBYTES + coded.nbytes + 7) / 8 * 8;
         s->bytes = realloc(s->bytes, end + MARGIN);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/zfp/zfp_codec.h"
+
+#include "codec/zfp/chunk/zfp_cells.h"
+#include "codec/zfp/chunk/zfp_chunk_codec.h"
+
+static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    const floe_codec_params any = {.dtype = dtype, .mode = FLOE_BOUND_LOSSLESS};
+    return floe_zfp_bound(&any, rank, extent);
+}
+
+/* A rate that this type and rank have. */
+static floe_status check(const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    floe_zfp_params unused;
+    return params->mode != FLOE_BOUND_RATE ? FLOE_OK
+                                           : floe_zfp_params_rate(params->bound, floe_zfp_type_of(layout->dtype),
+                                                                  layout->rank, false, &unused, NULL, err);
+}
+
+const floe_codec_ops floe_zfp_codec = {
+    .id = FLOE_CODEC_ZFP,
+    .name = "zfp",
+    .integers_on_gpu = true,
+    .check = check,
+    .units = floe_codec_tile_units,
+    .bound = floe_zfp_bound,
+    .least = floe_zfp_least,
+    .most = most,
+    .workspace = floe_zfp_workspace,
+    .decode_workspace = floe_zfp_decode_workspace,
+    .encode = floe_zfp_chunk_compress,
+    .decode = floe_zfp_chunk_decompress,
+    .squared_error = floe_zfp_squared_error,
+};
