@@ -30,7 +30,7 @@ floe_status floe_dtype_parse(const char *text, floe_dtype *dtype)
                  {"f64", FLOE_F64},   {"float64", FLOE_F64}, {"double", FLOE_F64}, {"<f8", FLOE_F64},
                  {"i32", FLOE_I32},   {"int32", FLOE_I32},   {"<i4", FLOE_I32},    {"i64", FLOE_I64},
                  {"int64", FLOE_I64}, {"<i8", FLOE_I64}};
-    for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; text && dtype && i < sizeof names / sizeof names[0]; i++)
         if (strcmp(text, names[i].name) == 0) {
             *dtype = names[i].dtype;
             return FLOE_OK;
