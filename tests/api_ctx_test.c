@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts: options, messages, workspaces of the caller and their limits, misuse. */
+/* Contexts: options, messages, workspaces of the caller and their limits. */
 #include "tests/api_kit.h"
 
 #include <dirent.h>
@@ -57,6 +57,10 @@ static void options(void **state)
     assert_int_equal(floe_ctx_create(NULL, NULL), FLOE_ERR_ARGUMENT);
     floe_ctx_free(NULL);
     floe_ctx_free(&ctx);
+    floe_stats stats;
+    floe_ctx_stats(NULL, &stats);
+    floe_ctx_stats(NULL, NULL);
+    assert_string_equal(floe_ctx_message(NULL), "");
     assert_string_equal(floe_version(), FLOE_VERSION_STRING);
 }
 
@@ -94,52 +98,6 @@ static void small_chunks_start_no_threads(void **state)
     }
     kit_free(&f);
     kit_free(&out);
-    floe_ctx_free(&ctx);
-}
-
-static void null_arguments(void **state)
-{
-    (void)state;
-    floe_ctx *ctx = kit_ctx(1);
-    floe_field f = kit_field(FLOE_F32, 1, (const uint64_t[]){100}, KIT_SMOOTH, 1);
-    floe_params p = kit_params("abs=1");
-    uint8_t dst[4096];
-    uint64_t n;
-    size_t size;
-    floe_stats stats;
-    floe_info info;
-    assert_int_equal(floe_compress(NULL, &f, &p, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_decompress(NULL, dst, 10, &f), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_decompress_region(NULL, dst, 10, &n, &n, &f), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_verify(NULL, dst, 10, &f), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_compress_stream(NULL, &f, &p, NULL, NULL, NULL), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_decompress_stream(NULL, NULL, NULL, NULL, NULL), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_workspace_nbytes(NULL, &f, &p, &size), FLOE_ERR_ARGUMENT);
-    assert_string_equal(floe_ctx_message(NULL), "");
-    floe_ctx_stats(NULL, &stats);
-    floe_ctx_stats(ctx, NULL);
-    kit_fails(ctx, floe_compress(ctx, NULL, &p, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT, "field");
-    kit_fails(ctx, floe_compress(ctx, &f, NULL, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT, "parameters");
-    kit_fails(ctx, floe_compress(ctx, &f, &p, NULL, 10, &n), FLOE_ERR_ARGUMENT, "destination");
-    kit_fails(ctx, floe_compress(ctx, &f, &p, NULL, 0, &n), FLOE_ERR_CAPACITY, "destination");
-    kit_fails(ctx, floe_compress(ctx, &f, &p, dst, sizeof dst, NULL), FLOE_ERR_ARGUMENT, "destination");
-    kit_fails(ctx, floe_decompress(ctx, NULL, 10, &f), FLOE_ERR_ARGUMENT, "no stream");
-    kit_fails(ctx, floe_decompress(ctx, NULL, 0, &f), FLOE_ERR_FORMAT, "too short");
-    kit_fails(ctx, floe_decompress(ctx, dst, 10, NULL), FLOE_ERR_ARGUMENT, "field");
-    kit_fails(ctx, floe_verify(ctx, dst, 10, NULL), FLOE_ERR_ARGUMENT, "field");
-    kit_fails(ctx, floe_workspace_nbytes(ctx, &f, &p, NULL), FLOE_ERR_ARGUMENT, "nowhere");
-    kit_fails(ctx, floe_workspace_nbytes(ctx, NULL, &p, &size), FLOE_ERR_ARGUMENT, "not valid");
-    assert_int_equal(floe_stream_info(NULL, 10, &info, NULL), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_stream_info(dst, 10, NULL, NULL), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_compress_bound(NULL, &p), 0);
-    assert_int_equal(floe_compress_bound(&f, NULL), 0);
-    floe_field device = f;
-    device.place = FLOE_DEVICE;
-    kit_fails(ctx, floe_compress(ctx, &device, &p, dst, sizeof dst, &n), FLOE_ERR_DEVICE, "device memory");
-    kit_ok(ctx, floe_compress(ctx, &f, &p, dst, sizeof dst, &n));
-    assert_string_equal(floe_ctx_message(ctx), ""); /* the old message is gone */
-    kit_fails(ctx, floe_decompress(ctx, dst, n, &device), FLOE_ERR_DEVICE, "device memory");
-    kit_free(&f);
     floe_ctx_free(&ctx);
 }
 
@@ -321,7 +279,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_chunks_start_no_threads),
         cmocka_unit_test(options),
-        cmocka_unit_test(null_arguments),
         cmocka_unit_test(workspace_of_the_caller),
         cmocka_unit_test(workspace_by_asking),
         cmocka_unit_test(limit_on_memory),

@@ -53,7 +53,7 @@ static struct {
     uint8_t *arena[2];                            /* by place; the second where there is a GPU */
     uint64_t stream_nbytes, zfp_nbytes, index_nbytes;
     floe_zfp_stream zfp;
-    int nrows, nfailed, nsound;
+    int nrows, nfailed, nsound, turn; /* turn: the number of the value, where a row has several */
     int other; /* statuses for memory of the other place: with OK where a GPU reads the pageable memory of the host */
     void (*copy)(void *to, const void *from, size_t nbytes);
 } the = {.other = ARG | DEVICE | UNSUPPORTED};
@@ -307,7 +307,7 @@ static void judge(const char *call, const char *row, floe_status got, int allowe
     the.nrows++;
     the.nfailed += wrong != NULL;
     if (wrong)
-        print_message("%s, %s: %s (status %d \"%s\")\n", call, row, wrong, (int)got, says);
+        print_message("%s, %s (value %d): %s (status %d \"%s\")\n", call, row, the.turn, wrong, (int)got, says);
 }
 
 /* One wrong argument: a call, the statuses that are right, and what to do to the arguments `a` of a sound call. */
@@ -340,17 +340,19 @@ enum { MEMORY_OF = 1, OUTPUT = 2, MATCHES = 4, TEXT = 8 }; /* uses */
     } while (0)
 
 /* The same for several values of one argument. */
-#define ROW_OF(call, allowed, member, type, ...)                      \
-    do {                                                              \
-        type const values_[] = {__VA_ARGS__};                         \
-        for (size_t v = 0; v < sizeof values_ / sizeof *values_; v++) \
-            ROW(call, allowed, member = values_[v]);                  \
+#define ROW_OF(call, allowed, member, type, ...)                                           \
+    do {                                                                                   \
+        type const values_[] = {__VA_ARGS__};                                              \
+        for (the.turn = 0; the.turn < (int)(sizeof values_ / sizeof *values_); the.turn++) \
+            ROW(call, allowed, member = values_[the.turn]);                                \
+        the.turn = 0;                                                                      \
     } while (0)
-#define EACH_OF(allowed, member, type, ...)                           \
-    do {                                                              \
-        type const values_[] = {__VA_ARGS__};                         \
-        for (size_t v = 0; v < sizeof values_ / sizeof *values_; v++) \
-            EACH(allowed, member = values_[v]);                       \
+#define EACH_OF(allowed, member, type, ...)                                                \
+    do {                                                                                   \
+        type const values_[] = {__VA_ARGS__};                                              \
+        for (the.turn = 0; the.turn < (int)(sizeof values_ / sizeof *values_); the.turn++) \
+            EACH(allowed, member = values_[the.turn]);                                     \
+        the.turn = 0;                                                                      \
     } while (0)
 
 /* Rows of what is known to be wrong and not yet put right: 1 runs them. */

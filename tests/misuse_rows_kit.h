@@ -17,6 +17,12 @@ static void rows_in_memory(void)
     ROW(compress, ARG, a->nbytes = NULL);
     ROW(compress, LIMIT, a->ctx = the.tiny);
     ROW(compress_bound, OK, a->p.size = offsetof(floe_params, chunk));
+    if (the.place == FLOE_HOST || FLOE_MISUSE_LATER) {
+        ROW(decompress, ARG, a->src = NULL);
+        ROW(decompress_region, ARG, a->src = NULL);
+        ROW(decompress, LIMIT, a->ctx = the.few);
+        ROW(decompress_region, LIMIT, a->ctx = the.few);
+    }
     ROW(decompress, FORMAT, a->src = NULL, a->src_nbytes = 0);
     ROW_OF(decompress, FORMAT, a->src_nbytes, long long, 0, 1);
     ROW(decompress, CUT, a->src_nbytes = 100);
@@ -24,8 +30,6 @@ static void rows_in_memory(void)
     ROW(decompress, CUT, a->src_nbytes++);
     ROW(decompress, CUT, a->src = mine(X));
     ROW(decompress, CUT, a->src = mine(DAMAGED));
-    if (the.place == FLOE_HOST || FLOE_MISUSE_LATER)
-        ROW(decompress, LIMIT, a->ctx = the.few);
     ROW(decompress, LIMIT, a->ctx = the.tiny);
     ROW(decompress_region, ARG, a->lo = NULL);
     ROW(decompress_region, ARG, a->hi = NULL);
@@ -37,8 +41,6 @@ static void rows_in_memory(void)
     ROW(decompress_region, ARG, a->from[1] = a->to[1]);
     ROW(decompress_region, OK, a->to[0] = a->from[0], a->b.shape[0] = 0, a->b.data = NULL);
     ROW(decompress_region, CUT, a->src_nbytes = 100);
-    if (the.place == FLOE_HOST || FLOE_MISUSE_LATER)
-        ROW(decompress_region, LIMIT, a->ctx = the.few);
     ROW(verify, OK, a->says = NULL);
     ROW(verify, ARG, a->src = NULL);
     ROW(verify, FORMAT, a->src_nbytes = 0);

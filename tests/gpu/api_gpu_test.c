@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public calls on a GPU against the same calls on the CPU, by codec lorenzo; and what does not depend on the codec. */
-#include <floe/zfp.h>
-
 #include "tests/gpu/api_gpu_kit.h"
 
 static const gpu_case cases[] = {
@@ -217,23 +215,6 @@ static void a_limit_on_the_way(void **state)
     unmake(&m);
 }
 
-/* What reads the beginning of a stream, and has no context to bring it near. */
-static void headers_are_read_on_the_host(void **state)
-{
-    (void)state;
-    made m = make(&cases[0]);
-    floe_info info;
-    floe_error err;
-    char text[8];
-    assert_int_equal(floe_stream_info(m.stream, m.stream_nbytes, &info, &err), FLOE_OK);
-    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
-    assert_int_equal(floe_stream_info(m.dev_stream, m.stream_nbytes, &info, &err), FLOE_ERR_ARGUMENT);
-    assert_non_null(strstr(err.message, "lies in device memory"));
-    assert_int_equal(floe_stream_attr(m.dev_stream, m.stream_nbytes, 0, text, sizeof text, text, sizeof text),
-                     FLOE_ERR_ARGUMENT);
-    unmake(&m);
-}
-
 /* Scratch is there for the blocks that a field's tiles keep busy, not for all that a GPU can have. */
 static void small_fields_take_little(void **state)
 {
@@ -370,115 +351,7 @@ static void damage_is_told_alike(void **state)
     }
 }
 
-/* ---- what a caller may get wrong ------------------------------------------------------------------------------------- */
-
-static void misuse(void **state)
-{
-    (void)state;
-    made m = make(&cases[0]);
-    floe_field field = dev_field(&m), host = m.field;
-    floe_device_report *report;
-    floe_params psnr;
-    uint64_t n;
-    CU(cudaMalloc((void **)&report, sizeof *report));
-    assert_int_equal(floe_compress(cpu, &field, &m.params, m.dev_stream, m.capacity, &n), FLOE_ERR_DEVICE);
-    assert_int_equal(floe_decompress(cpu, m.stream, m.stream_nbytes, &field), FLOE_ERR_DEVICE);
-    assert_int_equal(floe_compress_async(gpu, &host, &m.params, m.dev_stream, m.capacity, report), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_compress_async(gpu, &field, &m.params, m.dev_stream + 4, m.capacity, report),
-                     FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_compress_async(gpu, &field, &m.params, NULL, m.capacity, report), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_params_parse(&psnr, "psnr=60", NULL), FLOE_OK);
-    assert_int_equal(floe_compress_async(gpu, &field, &psnr, m.dev_stream, m.capacity, report), FLOE_ERR_UNSUPPORTED);
-    assert_int_equal(floe_compress(gpu, &host, &m.params, m.dev_stream + 4, m.capacity, &n), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_verify(gpu, m.stream, m.stream_nbytes, &field), FLOE_ERR_UNSUPPORTED);
-    field.shape[0]--;
-    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
-    assert_int_equal(floe_decompress(gpu, m.dev_stream, m.stream_nbytes, &field), FLOE_ERR_ARGUMENT);
-    CU(cudaFree(report));
-    unmake(&m);
-}
-
-/* Whether the GPU reads pageable memory of the host: then that may be called device memory. */
-static bool reads_pageable(void)
-{
-    enum { PAGEABLE_ACCESS = 88 }; /* cudaDevAttrPageableMemoryAccess, of which the emulator does not know */
-    int reads = 0;
-    if (cudaDeviceGetAttribute(&reads, (enum cudaDeviceAttr)PAGEABLE_ACCESS, 0) != cudaSuccess)
-        (void)cudaGetLastError();
-    return reads;
-}
-
-/* Host memory that is called device memory: a kernel that touched it would be the process's last. */
-static void device_memory_that_is_none(void **state)
-{
-    (void)state;
-    made m = make(&cases[0]);
-    floe_field dev = dev_field(&m), host = floe_field_of_device(m.values, FLOE_F32, m.c->rank, m.c->shape);
-    floe_device_report *report, *host_report = take(sizeof *host_report);
-    floe_assess_report found;
-    uint64_t n;
-    CU(cudaMalloc((void **)&report, sizeof *report));
-    CU(cudaMemcpy(m.dev_stream, m.stream, m.stream_nbytes, cudaMemcpyHostToDevice));
-    const floe_status refused = reads_pageable() ? FLOE_OK : FLOE_ERR_ARGUMENT;
-    for (int again = 0; again < 2; again++) {
-        floe_ctx *ctx = again ? through : gpu;
-        const floe_status got[] = {
-            floe_compress(ctx, &host, &m.params, m.dev_stream, m.capacity, &n),
-            floe_decompress(ctx, m.dev_stream, m.stream_nbytes, &host),
-            floe_assess(ctx, &host, NULL, NULL, &found),
-            floe_assess(ctx, &dev, &host, NULL, &found),
-            floe_compress_async(ctx, &host, &m.params, m.dev_stream, m.capacity, report),
-            floe_compress_async(ctx, &dev, &m.params, m.stream, m.capacity, report),
-            floe_compress_async(ctx, &dev, &m.params, m.dev_stream, m.capacity, host_report),
-            floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, NULL, NULL, &host, report),
-            floe_decompress_async(ctx, m.stream, m.stream_nbytes, NULL, NULL, &dev, report),
-            floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, &n, NULL, &dev, report),
-            floe_decompress_async(ctx, m.dev_stream, m.stream_nbytes, NULL, NULL, &dev, host_report)};
-        for (size_t i = 0; i < sizeof got / sizeof *got; i++)
-            if (got[i] != refused)
-                fail_msg("call %d: status %d", (int)i, (int)got[i]);
-        if (refused)
-            assert_non_null(strstr(floe_ctx_message(ctx), "out of the GPU's reach"));
-    }
-    CU(cudaDeviceSynchronize());
-    free(host_report);
-    CU(cudaFree(report));
-    unmake(&m);
-}
-
-static void host_memory_that_is_none(void **state)
-{
-    (void)state;
-    made m = make(&cases[0]);
-    floe_field host = m.field, wrong = m.field;
-    floe_assess_report found;
-    floe_zfp_stream zfp;
-    floe_ctx *ctx;
-    uint64_t n;
-    wrong.data = m.dev_values;
-    assert_int_equal(floe_zfp_describe(cpu, &host, "abs=1e-3", 1, &zfp), FLOE_OK);
-    floe_ctx *all[] = {cpu, gpu, through};
-    for (int i = 0; i < 3; i++) {
-        const floe_status got[] = {floe_compress(all[i], &wrong, &m.params, m.stream, m.capacity, &n),
-                                   floe_compress(all[i], &wrong, &m.params, m.dev_stream, m.capacity, &n),
-                                   floe_decompress(all[i], m.stream, m.stream_nbytes, &wrong),
-                                   floe_decompress(all[i], m.dev_stream, m.stream_nbytes, &wrong),
-                                   floe_verify(all[i], m.stream, m.stream_nbytes, &wrong),
-                                   floe_assess(all[i], &wrong, NULL, NULL, &found),
-                                   floe_assess(all[i], &host, &wrong, NULL, &found),
-                                   floe_zfp_describe(all[i], &wrong, "rel=1e-3", 1, &zfp),
-                                   floe_zfp_compress(all[i], &wrong, &zfp, m.stream, m.capacity, &n, NULL),
-                                   floe_zfp_decompress(all[i], m.stream, m.stream_nbytes, &zfp, NULL, 0, &wrong)};
-        for (size_t k = 0; k < sizeof got / sizeof *got; k++)
-            if (got[k] != FLOE_ERR_ARGUMENT || !strstr(floe_ctx_message(all[i]), "but lies in device memory"))
-                fail_msg("context %d, call %d: status %d, \"%s\"", i, (int)k, (int)got[k], floe_ctx_message(all[i]));
-    }
-    floe_ctx_options options = {.size = sizeof options, .workspace = m.dev_stream, .workspace_nbytes = 4096};
-    assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_ERR_ARGUMENT);
-    assert_non_null(strstr(floe_ctx_message(ctx), "workspace lies in device memory"));
-    floe_ctx_free(&ctx);
-    unmake(&m);
-}
+/* ---- memory and types of other kinds ---------------------------------------------------------------------------------- */
 
 /* Memory of other kinds that a GPU can reach, pinned or managed, is as good. */
 static void device_memory_of_other_kinds(void **state)
@@ -555,15 +428,11 @@ int main(void)
                                        cmocka_unit_test(fields_that_end_anywhere),
                                        cmocka_unit_test(any_place),
                                        cmocka_unit_test(a_limit_on_the_way),
-                                       cmocka_unit_test(headers_are_read_on_the_host),
                                        cmocka_unit_test(small_fields_take_little),
                                        cmocka_unit_test(empty_fields),
                                        cmocka_unit_test(a_first_call),
                                        cmocka_unit_test(a_failure_ends_all),
                                        cmocka_unit_test(damage_is_told_alike),
-                                       cmocka_unit_test(misuse),
-                                       cmocka_unit_test(device_memory_that_is_none),
-                                       cmocka_unit_test(host_memory_that_is_none),
                                        cmocka_unit_test(device_memory_of_other_kinds),
                                        cmocka_unit_test(integers_are_refused)};
     the_cases = cases;

@@ -180,8 +180,6 @@ static void rows_of_places(void)
     if (!reads_pageable())
         LATER(compress, ARG, a->x.data = pinned_once(a));
     ROW(decompress, ARG, a->src = mine(STREAM) + 8);
-    LATER(decompress, ARG, a->src = NULL);
-    LATER(decompress_region, ARG, a->src = NULL);
     ROW(decompress, MEMORY, a->ctx = thin);
     ROW(decompress, ARG, a->y.dtype = FLOE_I32);
     ROW(decompress_region, ARG, a->src = mine(STREAM) + 8);
