@@ -200,7 +200,8 @@ static void rows_of_places(void)
     ROW(zfp_index_info, ARG, a->index_head = a->index);
     ROW(ctx_create, ARG, a->co.workspace = mine(DST), a->co.workspace_nbytes = 256);
     if (!reads_pageable())
-        LATER(ctx_create, ARG, a->co.device_workspace = block(FLOE_HOST, DST), a->co.device_workspace_nbytes = 256);
+        LATER(ctx_create, ARG, a->co.backend = FLOE_BACKEND_CUDA, a->co.device_workspace = block(FLOE_HOST, DST),
+              a->co.device_workspace_nbytes = 256);
 }
 
 static void other_backend_rows(const call *c) { EACH(DEVICE, a->ctx = cpu); }
