@@ -355,16 +355,6 @@ enum { MEMORY_OF = 1, OUTPUT = 2, MATCHES = 4, TEXT = 8 }; /* uses */
         the.turn = 0;                                                                      \
     } while (0)
 
-/* Rows of what is known to be wrong and not yet put right: 1 runs them. */
-#ifndef FLOE_MISUSE_LATER
-#define FLOE_MISUSE_LATER 0
-#endif
-#define LATER(...)             \
-    do {                       \
-        if (FLOE_MISUSE_LATER) \
-            ROW(__VA_ARGS__);  \
-    } while (0)
-
 /* ---- rows of every call with a ... ---------------------------------------------------------------------------------- */
 
 static void context_rows(const call *c)

@@ -17,12 +17,10 @@ static void rows_in_memory(void)
     ROW(compress, ARG, a->nbytes = NULL);
     ROW(compress, LIMIT, a->ctx = the.tiny);
     ROW(compress_bound, OK, a->p.size = offsetof(floe_params, chunk));
-    if (the.place == FLOE_HOST || FLOE_MISUSE_LATER) {
-        ROW(decompress, ARG, a->src = NULL);
-        ROW(decompress_region, ARG, a->src = NULL);
-        ROW(decompress, LIMIT, a->ctx = the.few);
-        ROW(decompress_region, LIMIT, a->ctx = the.few);
-    }
+    ROW(decompress, ARG, a->src = NULL);
+    ROW(decompress_region, ARG, a->src = NULL);
+    ROW(decompress, LIMIT, a->ctx = the.few);
+    ROW(decompress_region, LIMIT, a->ctx = the.few);
     ROW(decompress, FORMAT, a->src = NULL, a->src_nbytes = 0);
     ROW_OF(decompress, FORMAT, a->src_nbytes, long long, 0, 1);
     ROW(decompress, CUT, a->src_nbytes = 100);

@@ -92,13 +92,13 @@ static void rows_async(void)
     ROW(compress_async, ARG, a->dst = mine(DST) + 8);
     ROW(compress_async, ARG, a->dev_report = NULL);
     UNREACHED(compress_async, ARG, a->dev_report = (void *)host);
-    LATER(compress_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
+    ROW(compress_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
     ROW(compress_async, UNSUPPORTED, a->p.mode = FLOE_BOUND_PSNR, a->p.bound = 60);
     ROW(compress_async, UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.bound = 1);
     ROW(compress_async, LIMIT, a->ctx = the.tiny);
     ROW(compress_async, MEMORY, a->ctx = thin);
     ROW(decompress_async, LIMIT, a->params = NULL);
-    LATER(decompress_async, LIMIT, a->ctx = the.few);
+    ROW(decompress_async, LIMIT, a->ctx = the.few);
     ROW(decompress_async, ARG, a->src = NULL);
     UNREACHED(decompress_async, ARG, a->src = host);
     ROW(decompress_async, ARG, a->src = mine(STREAM) + 8);
@@ -108,10 +108,10 @@ static void rows_async(void)
     ROW(decompress_async, CUT, a->src = mine(DAMAGED));
     UNREACHED(decompress_async, ARG, a->dev_nbytes = &a->src_nbytes);
     ROW(decompress_async, CUT, a->dev_nbytes = (void *)at);
-    LATER(decompress_async, ARG, a->dev_nbytes = (void *)(at + 4));
+    ROW(decompress_async, ARG, a->dev_nbytes = (void *)(at + 4));
     ROW(decompress_async, ARG, a->dev_report = NULL);
     UNREACHED(decompress_async, ARG, a->dev_report = (void *)host);
-    LATER(decompress_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
+    ROW(decompress_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
     ROW(decompress_async, UNSUPPORTED, a->p.codec = FLOE_CODEC_ZFP);
     ROW(decompress_async, UNSUPPORTED, a->y.dtype = FLOE_I32, a->p.bound = 1);
     ROW(decompress_async, LIMIT, a->ctx = the.tiny);
@@ -131,7 +131,7 @@ static void rows_async(void)
     ROW(zfp_compress_async, ARG, a->made.data = mine(INDEX_OUT) + 8);
     ROW(zfp_compress_async, ARG, a->dev_report = NULL);
     UNREACHED(zfp_compress_async, ARG, a->dev_report = (void *)host);
-    LATER(zfp_compress_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
+    ROW(zfp_compress_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
     ROW(zfp_compress_async, LIMIT, a->ctx = the.tiny);
     ROW(zfp_compress_async, MEMORY, a->ctx = thin);
     ROW(zfp_unpack_async, OK, a->index_out = NULL);
@@ -151,10 +151,10 @@ static void rows_async(void)
     UNREACHED(zfp_unpack_async, ARG, a->made.data = block(FLOE_HOST, INDEX));
     ROW(zfp_unpack_async, ARG, a->made.data = mine(INDEX) + 8);
     UNREACHED(zfp_unpack_async, ARG, a->dev_sizes = host);
-    LATER(zfp_unpack_async, ARG, a->dev_sizes = at + 4);
+    ROW(zfp_unpack_async, ARG, a->dev_sizes = at + 4);
     ROW(zfp_unpack_async, ARG, a->dev_report = NULL);
     UNREACHED(zfp_unpack_async, ARG, a->dev_report = (void *)host);
-    LATER(zfp_unpack_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
+    ROW(zfp_unpack_async, ARG, a->dev_report = (void *)(mine(REPORT) + 4));
     ROW(zfp_unpack_async, MEMORY, a->ctx = thin);
 }
 
@@ -178,7 +178,7 @@ static void rows_of_places(void)
     ROW(compress, ARG, a->in = &a->h, a->dst = mine(DST) + 8);
     ROW(compress, MEMORY, a->ctx = thin);
     if (!reads_pageable())
-        LATER(compress, ARG, a->x.data = pinned_once(a));
+        ROW(compress, ARG, a->x.data = pinned_once(a));
     ROW(decompress, ARG, a->src = mine(STREAM) + 8);
     ROW(decompress, MEMORY, a->ctx = thin);
     ROW(decompress, ARG, a->y.dtype = FLOE_I32);
@@ -200,8 +200,8 @@ static void rows_of_places(void)
     ROW(zfp_index_info, ARG, a->index_head = a->index);
     ROW(ctx_create, ARG, a->co.workspace = mine(DST), a->co.workspace_nbytes = 256);
     if (!reads_pageable())
-        LATER(ctx_create, ARG, a->co.backend = FLOE_BACKEND_CUDA, a->co.device_workspace = block(FLOE_HOST, DST),
-              a->co.device_workspace_nbytes = 256);
+        ROW(ctx_create, ARG, a->co.backend = FLOE_BACKEND_CUDA, a->co.device_workspace = block(FLOE_HOST, DST),
+            a->co.device_workspace_nbytes = 256);
 }
 
 static void other_backend_rows(const call *c) { EACH(DEVICE, a->ctx = cpu); }

@@ -302,7 +302,8 @@ static bool accepted(const bytes *b, uint64_t stream_end, char *message)
         return false;
     floe_status status[2];
     for (uint32_t i = 0; i < 2; i++)
-        status[i] = floe_side_index_decode(&(floe_cpu){1 + 2 * i, FLOE_ISA_PLAIN}, &x, places[i], &err[i]);
+        status[i] =
+            floe_side_index_decode(&(floe_cpu){.threads = 1 + 2 * i, .isa = FLOE_ISA_PLAIN}, &x, places[i], &err[i]);
     assert_true(status[0] == status[1] && (status[0] == FLOE_OK || status[0] == FLOE_ERR_FORMAT));
     assert_string_equal(err[0].message, err[1].message);
     memcpy(message, err[0].message, sizeof err[0].message);
