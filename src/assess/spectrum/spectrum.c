@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "assess/pair_read.h"
-#include "assess/spectrum/fourier.h"
 #include "assess/spectrum/spectrum_math.h"
 #include "base/try.h"
 
 enum { MAX_PIECES = 64 }; /* stretches of rows, each with shells of its own: the same for any number of threads */
-
-bool floe_spectrum_available(void) { return floe_fourier_available(); }
 
 void floe_spectrum_init(floe_spectrum *s, const floe_cpu *cpu, const floe_pair *pair)
 {
@@ -34,6 +31,7 @@ void floe_spectrum_take(floe_spectrum *s, floe_arena *arena)
     s->nmodes = floe_arena_take(arena, nshells, sizeof(uint64_t));
     if (s->pair->place == FLOE_DEVICE)
         return;
+    floe_fourier_take(&s->fourier, s->cpu, s->pair->shape, arena);
     s->data = floe_arena_take(arena, s->nrows * s->pitch, 2 * sizeof(double));
     s->piece_power = floe_arena_take(arena, nshells * s->npieces, sizeof(double));
     s->piece_nmodes = floe_arena_take(arena, nshells * s->npieces, sizeof(uint64_t));
@@ -159,12 +157,12 @@ static void shells_add(void *arg, uint64_t k, uint32_t worker)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------- */
 
-static floe_status side_run(side_job *j, uint64_t *nfilled, floe_error *err)
+static void side_run(side_job *j, uint64_t *nfilled)
 {
     const floe_spectrum *s = j->s;
     double *power = s->power[j->side];
     floe_cpu_parallel(s->cpu, s->npieces, rows_read, j);
-    FLOE_TRY(floe_fourier_transform(s->cpu, s->pair->shape, s->data, err));
+    floe_fourier_transform(&s->fourier, s->data);
     if (!j->has_window)
         s->data[0] = s->data[1] = 0;
     floe_cpu_parallel(s->cpu, s->npieces, shells_add, j);
@@ -178,7 +176,6 @@ static floe_status side_run(side_job *j, uint64_t *nfilled, floe_error *err)
             s->nmodes[shell] += s->piece_nmodes[k * (uint64_t)s->nshells + shell];
         }
     }
-    return FLOE_OK;
 }
 
 floe_status floe_spectrum_begin(floe_spectrum *s, const floe_spectrum_options *options, double *window_squares,
@@ -228,9 +225,10 @@ floe_status floe_spectrum_run(floe_spectrum *s, const floe_spectrum_options *opt
     uint64_t nfilled = 0;
     double window_squares;
     FLOE_TRY(floe_spectrum_begin(s, options, &window_squares, err));
+    floe_fourier_begin(&s->fourier);
     for (int side = 0; side < (s->pair->decoded ? 2 : 1); side++) {
         side_job j = {s, options->mean[side], side, options->window != FLOE_SPECTRUM_NO_WINDOW};
-        FLOE_TRY(side_run(&j, &nfilled, err));
+        side_run(&j, &nfilled);
     }
     floe_spectrum_finish(s, window_squares, nfilled, result);
     return FLOE_OK;

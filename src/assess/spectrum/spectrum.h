@@ -9,8 +9,8 @@
  * no gaps: where a pair does not count both sides are set to their means, which is counted. That smooths both alike, so the
  * ratio still tells, while the spectra are of the filled fields.
  *
- * On a CPU it takes FFTW, where floe was built with it, on a GPU cuFFT, where it is found (spectrum_device.h). Everything is in
- * double; but transforms of different libraries are rounded differently.
+ * On a CPU fft.h transforms, on a GPU cuFFT, where it is found (spectrum_device.h). Everything is in double; but the two round
+ * differently.
  */
 #ifndef FLOE_ASSESS_SPECTRUM_H
 #define FLOE_ASSESS_SPECTRUM_H
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "assess/pair.h"
+#include "assess/spectrum/fourier.h"
 #include "backend/backend.h"
 #include "base/arena.h"
 
@@ -41,14 +42,13 @@ typedef struct floe_spectrum_result {
     const double *ratio;     /* NaN where the original has no power: 1e-24 of its strongest shell's, or less */
 } floe_spectrum_result;
 
-bool floe_spectrum_available(void);
-
 typedef struct floe_spectrum {
     const floe_cpu *cpu;
     const floe_pair *pair;
     bool dense;
     uint64_t nrows, pitch; /* coefficients of a row, complex */
     uint32_t nshells, npieces;
+    floe_fourier fourier; /* of a pair in host memory */
     /* taken */
     double *data, *window[FLOE_MAX_RANK], *power[2], *frequency, *ratio, *piece_power;
     uint64_t *nmodes, *piece_nmodes, *piece_filled;
@@ -58,7 +58,7 @@ typedef struct floe_spectrum {
 void floe_spectrum_init(floe_spectrum *s, const floe_cpu *cpu, const floe_pair *pair);
 /* 8 bytes for each element in host memory, and some more. */
 void floe_spectrum_take(floe_spectrum *s, floe_arena *arena);
-/* UNSUPPORTED: built without FFTW. ARGUMENT: a mean that is not finite, an unknown window. MEMORY: FFTW had none. */
+/* ARGUMENT: a mean that is not finite, an unknown window. */
 floe_status floe_spectrum_run(floe_spectrum *s, const floe_spectrum_options *options, floe_spectrum_result *result,
                               floe_error *err);
 

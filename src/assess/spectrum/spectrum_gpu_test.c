@@ -196,10 +196,8 @@ static void without_a_library(void **state)
     assert_false(floe_metric_set_has(&r.computed, number));
     floe_metric_set_add(&o.metrics, number);
     kit_fails(gpu, floe_assess(gpu, &x, NULL, &o, &r), FLOE_ERR_UNSUPPORTED, "cuFFT");
-    if (floe_spectrum_available()) {
-        kit_ok(gpu, floe_assess(gpu, &p.field[0], NULL, &o, &r));
-        assert_true(r.spectrum.original.count == 16);
-    }
+    kit_ok(gpu, floe_assess(gpu, &p.field[0], NULL, &o, &r));
+    assert_true(r.spectrum.original.count == 16);
     dev_free(&p, 0, &x);
     kit_pair_free(&p);
     floe_ctx_free(&gpu);
@@ -287,12 +285,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest missing[] = {cmocka_unit_test(without_a_library)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_shapes), cmocka_unit_test(a_wave),
                                        cmocka_unit_test(runs_repeat), cmocka_unit_test(without_device_memory)};
-    const struct CMUnitTest lonely[] = {cmocka_unit_test(a_wave), cmocka_unit_test(runs_repeat)}; /* no FFTW */
     if (!library_is_there())
         return cmocka_run_group_tests(missing, NULL, NULL);
     if (argc > 2 && strcmp(argv[1], "--bench") == 0)
         return bench(strtoull(argv[2], NULL, 10));
-    if (!floe_spectrum_available())
-        return cmocka_run_group_tests(lonely, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

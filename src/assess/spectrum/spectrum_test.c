@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Spectra against the definition of the Fourier transform, for all ranks and odd shapes; waves and noise whose spectra are
- * known; gaps, strides, threads. A build without FFTW says so. With --bench: how fast it is. */
+ * known; gaps, strides, threads. With --bench: how fast it is. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -370,16 +370,6 @@ static void what_is_refused(void **state)
     assert_int_equal(run(&p, &o, 1, &r), FLOE_ERR_ARGUMENT);
 }
 
-static void without_a_library(void **state)
-{
-    (void)state;
-    static const uint64_t length = 50;
-    const floe_pair p = pair_of(1, &length, xs, ys);
-    const floe_spectrum_options o = {FLOE_SPECTRUM_HANN, {0, 0}};
-    floe_spectrum_result r;
-    assert_int_equal(run(&p, &o, 1, &r), FLOE_ERR_UNSUPPORTED);
-}
-
 /* ---- bench --------------------------------------------------------------------------------------------------------- */
 
 static void bench(void)
@@ -405,7 +395,6 @@ static void bench(void)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest missing[] = {cmocka_unit_test(without_a_library)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_shapes),
         cmocka_unit_test(a_wave),
@@ -418,8 +407,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_axes_share_shells),
         cmocka_unit_test(what_is_refused),
     };
-    if (!floe_spectrum_available())
-        return cmocka_run_group_tests(missing, NULL, NULL);
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
         bench();
         return 0;
