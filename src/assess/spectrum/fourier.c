@@ -139,7 +139,7 @@ void floe_fourier_transform(const floe_fourier *f, double *data)
     for (int a = FLOE_MAX_RANK - 1; a >= 0; a--) {
         axis_job j;
         const uint64_t ntasks = axis_plan(f, a, &j);
-        const floe_cpu cpu = {nworkers(f, ntasks), f->cpu->isa};
+        const floe_cpu cpu = {.threads = nworkers(f, ntasks), .isa = f->cpu->isa, .team = f->cpu->team};
         j.data = data;
         if (a == 3 || f->shape[a] > 1)
             floe_cpu_parallel(&cpu, ntasks, a == 3 ? rows_task : columns_task, &j);
