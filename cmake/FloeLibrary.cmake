@@ -13,6 +13,9 @@ function(floe_objects name)
 endfunction()
 
 floe_plain_sources(once ${FLOE_ROOMS})
+if(FLOE_NULL_CODEC)
+  list(APPEND once tests/null_codec/null_codec.c)
+endif()
 floe_objects(floe_once SOURCES ${once})
 
 # Per element type and instruction set.

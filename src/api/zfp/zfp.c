@@ -68,7 +68,7 @@ static floe_status describe_body(floe_ctx *ctx, void *arg)
     double tolerance = mode.value;
     if (mode.kind == FLOE_ZFP_TEXT_REL)
         FLOE_TRY(tolerance_of_range(ctx, &field, mode.value, &tolerance));
-    const floe_zfp_array array = floe_zfp_array_of(&field);
+    const floe_zfp_array array = floe_zfp_array_of_field(&field);
     FLOE_TRY(floe_zfp_mode_params(&mode, tolerance, array.type, array.rank, &params, err));
     if (call->with_header)
         FLOE_TRY(floe_zfp_header_write(&array, &params, header, &header_nbits, err));
@@ -196,7 +196,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
         return compress_by_gpu(ctx, call, &c.told, &field, call->index ? &index : NULL);
     FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 1));
     FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
-    c.told.array = floe_zfp_array_of(&field);
+    c.told.array = floe_zfp_array_of_field(&field);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
     FLOE_TRY(floe_zfp_stream_compress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, &scratch,
                                       call->dst, call->capacity, c.lengths, &nbits, err));
@@ -357,7 +357,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
         FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, places, err));
     else if (fixed)
         fixed_places(&c, chunk, nchunks, places);
-    c.told.array = floe_zfp_array_of(&out);
+    c.told.array = floe_zfp_array_of_field(&out);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
     return floe_zfp_stream_decompress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, call->src,
                                       call->nbytes, places, chunk, &scratch, err);

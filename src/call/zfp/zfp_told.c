@@ -43,7 +43,7 @@ floe_zfp_stream floe_zfp_stream_of(const floe_zfp_array *array, const floe_zfp_p
     return s;
 }
 
-floe_zfp_array floe_zfp_array_of(const floe_field *f)
+floe_zfp_array floe_zfp_array_of_field(const floe_field *f)
 {
     floe_zfp_array a = {.data = f->data, .type = type_of(f->dtype), .rank = f->rank};
     memcpy(a.shape, f->shape, sizeof a.shape);
@@ -66,7 +66,7 @@ floe_status floe_zfp_told_check(const floe_zfp_stream *given, floe_zfp_told *tol
     int64_t stride = 1;
     for (uint32_t i = f.rank; i-- > 0; stride *= (int64_t)f.shape[i])
         f.stride[i] = stride;
-    told->array = floe_zfp_array_of(&f);
+    told->array = floe_zfp_array_of_field(&f);
     told->params = (floe_zfp_params){s->minbits, s->maxbits, s->maxprec, s->minexp};
     FLOE_TRY(floe_zfp_params_check(&told->params, told->array.type, err));
     FLOE_CHECK(err,

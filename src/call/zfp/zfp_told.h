@@ -21,7 +21,7 @@ typedef struct floe_zfp_told {
 
 floe_zfp_stream floe_zfp_stream_of(const floe_zfp_array *array, const floe_zfp_params *params, uint32_t header_nbits);
 /* A resolved field. */
-floe_zfp_array floe_zfp_array_of(const floe_field *f);
+floe_zfp_array floe_zfp_array_of_field(const floe_field *f);
 
 /* ---- checks ---------------------------------------------------------------------------------------------------------- */
 

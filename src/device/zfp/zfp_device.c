@@ -244,7 +244,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     e.index = call->index ? &index : NULL;
     FLOE_TRY(memory_check(ctx, &field, call->dst, e.index, call->report));
-    e.told.array = floe_zfp_array_of(&field);
+    e.told.array = floe_zfp_array_of_field(&field);
     FLOE_TRY(floe_zfp_device_encode_plan(ctx, &e));
     floe_zfp_device_encode_take(&e, &plan);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, err));
@@ -292,7 +292,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(memory_check(ctx, &out, call->src, d.index, call->report));
     if (call->sizes)
         FLOE_TRY(floe_device_words_check(ctx, call->sizes, "the stream's size"));
-    d.told.array = floe_zfp_array_of(&out);
+    d.told.array = floe_zfp_array_of_field(&out);
     FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
     floe_zfp_device_decode_take(&d, &plan);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, err));

@@ -199,7 +199,7 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
         FLOE_TRY(field_up(ctx, &field, c.own.field));
         field = floe_field_contiguous(c.own.field, &field);
     }
-    c.encode.told.array = floe_zfp_array_of(&field);
+    c.encode.told.array = floe_zfp_array_of_field(&field);
     c.encode.dst = c.own.stream ? c.own.stream : call->dst;
     c.index.data = c.own.index ? c.own.index : c.index.data;
     FLOE_TRY(floe_zfp_device_encode_start(ctx, &c.encode));
@@ -330,7 +330,7 @@ static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
         FLOE_TRY(places_up(ctx, call, &d));
     if (d.own.field)
         out = floe_field_contiguous(d.own.field, &out);
-    d.decode.told.array = floe_zfp_array_of(&out);
+    d.decode.told.array = floe_zfp_array_of_field(&out);
     FLOE_TRY(floe_zfp_device_decode_start(ctx, &d.decode));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, d.decode.report, sizeof report, &ctx->err));
     FLOE_CHECK(&ctx->err, report.status == FLOE_OK, (floe_status)report.status, "%s",
