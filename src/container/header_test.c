@@ -261,11 +261,15 @@ static void writing_needs_room(void **state)
     floe_header h = sample();
     size_t n = floe_header_nbytes(&h);
     uint8_t bytes[512];
+    uint8_t untouched[sizeof bytes];
     memset(bytes, 0xEE, sizeof bytes);
-    assert_int_equal(floe_header_write(&h, bytes, n - 1, NULL), FLOE_ERR_CAPACITY);
-    assert_int_equal(bytes[0], 0xEE);
+    memset(untouched, 0xEE, sizeof untouched);
+    for (size_t room = 0; room < n; room++)
+        assert_int_equal(floe_header_write(&h, bytes, room, NULL), FLOE_ERR_CAPACITY);
+    assert_memory_equal(bytes, untouched, sizeof bytes);
     assert_int_equal(floe_header_write(&h, bytes, n, NULL), FLOE_OK);
-    assert_int_equal(bytes[n], 0xEE);
+    assert_memory_equal(bytes + n, untouched, sizeof bytes - n);
+    assert_int_not_equal(bytes[n - 1], 0xEE); /* all of it was written */
 }
 
 /* ---- what may not be written ------------------------------------------------------------------------------------- */
