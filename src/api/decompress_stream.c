@@ -11,7 +11,6 @@
 #include "call/stream_io.h"
 #include "base/bytes.h"
 #include "base/try.h"
-#include "container/layout_math.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 
@@ -228,13 +227,10 @@ static floe_status call_check(floe_ctx *ctx, const stream_call *call, floe_strea
     return FLOE_OK;
 }
 
-/* Where the size is known, a header that claims more chunks than can be there is refused before work and memory go into them.
- * Salvaging expects that most are lost, but not more than there are bytes: then nothing says that they ever were. */
-static floe_status claim_check(const floe_stream *s, bool salvage, floe_error *err)
+/* Salvaging expects that most chunks are lost, but not more than there are bytes: then nothing says that they ever were. */
+static floe_status salvage_check(const floe_stream *s, floe_error *err)
 {
-    const uint64_t each = FLOE_RECORD_HEAD_NBYTES + FLOE_INDEX_ENTRY_NBYTES;
-    const uint64_t most = salvage ? s->nbytes : (s->nbytes - s->header_nbytes) / each;
-    FLOE_CHECK(err, s->nbytes == UINT64_MAX || s->nchunks <= most, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, s->nchunks <= s->nbytes, FLOE_ERR_FORMAT,
                "the stream is cut short: its %llu bytes cannot hold %llu chunks", (unsigned long long)s->nbytes,
                (unsigned long long)s->nchunks);
     return FLOE_OK;
@@ -248,7 +244,8 @@ static floe_status decompress_stream_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_stream_of_source(ctx, call->source, !d.options.salvage, &d.stream));
     if (call->info)
         floe_info_fill(call->info, &d.stream.header, ctx->stats.stream_nbytes);
-    FLOE_TRY(claim_check(&d.stream, d.options.salvage, &ctx->err));
+    if (d.options.salvage)
+        FLOE_TRY(salvage_check(&d.stream, &ctx->err));
     FLOE_TRY(floe_box_check(&d.stream.header, d.options.lo, d.options.hi, d.lo, d.hi, &ctx->err));
     d.checks_end = floe_stream_index_nbytes(&d.stream) == 0 && !d.options.salvage && !d.options.lo;
     FLOE_TRY(scratch_get(ctx, &d));
