@@ -124,29 +124,47 @@ static floe_status values_put(floe_ctx *ctx, const floe_field *from, const floe_
     return floe_cuda_wait(&ctx->cuda, &ctx->err);
 }
 
+/* One chunk's part of the box lo..hi, by way of values on the host. */
+static floe_status chunk_by_cpu(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const decompress_call *call,
+                                const uint64_t *lo, const uint64_t *hi, void *values)
+{
+    uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK], at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
+    const uint32_t rank = s->header.rank;
+    memcpy(from, lo, rank * sizeof *lo);
+    memcpy(to, hi, rank * sizeof *hi);
+    floe_grid_box(&s->header, chunk, at, extent);
+    floe_box_clip(rank, from, to, at, extent);
+    for (uint32_t i = 0; i < rank; i++) {
+        extent[i] = to[i] - from[i];
+        at[i] = from[i] - lo[i];
+    }
+    const floe_field there = floe_field_box(call->out, at, extent),
+                     shape = floe_field_of(NULL, there.dtype, rank, extent);
+    const floe_field here = floe_field_contiguous(values, &shape);
+    FLOE_TRY(floe_stream_decode(ctx, s, chunk, false, from, to, &here, from));
+    return values_put(ctx, &here, &there);
+}
+
 /* Into device memory, chunk by chunk on the CPU: what the GPU as a whole leaves to it. */
 static floe_status device_by_cpu(floe_ctx *ctx, const decompress_call *call)
 {
     floe_stream s;
     floe_device_source source;
-    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], chunk;
     floe_arena plan = floe_arena_plan(), arena;
-    const uint64_t nelems = floe_extent_nelems(call->out->rank, call->out->shape);
-    const size_t size = floe_dtype_size(call->out->dtype);
     FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &source, &s));
     FLOE_TRY(call_check(ctx, &s, call, lo, hi));
+    const uint64_t nelems = floe_extent_nelems(s.header.rank, s.header.chunk);
     s.by_cpu = true;
     floe_stream_take(&s, &plan);
-    floe_arena_take(&plan, nelems, size);
+    floe_arena_take(&plan, nelems, floe_dtype_size(s.header.dtype));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_stream_take(&s, &arena);
-    floe_field values = *call->out;
-    values.data = floe_arena_take(&arena, nelems, size);
-    values = floe_field_contiguous(values.data, &values);
-    values.place = FLOE_HOST;
+    void *values = floe_arena_take(&arena, nelems, floe_dtype_size(s.header.dtype));
     FLOE_TRY(floe_stream_begin_decode(ctx, &s));
-    FLOE_TRY(chunks_decode(ctx, &s, lo, hi, &values));
-    return values_put(ctx, &values, call->out);
+    for (floe_walk walk = floe_walk_of(&s.header, lo, hi); floe_walk_next(&walk, &chunk);)
+        FLOE_TRY(chunk_by_cpu(ctx, &s, chunk, call, lo, hi, values));
+    return FLOE_OK;
 }
 
 /* Too little memory: that is said of streams that are not damaged, as far as header and index tell. */

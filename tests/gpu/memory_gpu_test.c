@@ -200,11 +200,11 @@ static floe_status status_of_damaged(const gpu_case *c, uint64_t max_memory)
 static void words_count(void **state)
 {
     (void)state;
-    static const gpu_case chunks = {"turbulence", FLOE_F32, 3, {256, 64, 64}, "abs=0.01 fill=none chunk=8x64x64"};
-    static const gpu_case one = {"turbulence", FLOE_F32, 3, {256, 64, 64}, "abs=100 fill=none"};
+    static const gpu_case chunks = {"turbulence", FLOE_F32, 3, {512, 64, 64}, "abs=0.01 fill=none chunk=8x64x64"};
+    static const gpu_case one = {"turbulence", FLOE_F32, 3, {512, 64, 64}, "abs=100 fill=none"};
     assert_int_equal(status_of_damaged(&chunks, 0), FLOE_ERR_CHECKSUM);
-    assert_int_equal(status_of_damaged(&chunks, 2 << 20), FLOE_ERR_CHECKSUM); /* half of the field */
-    assert_int_equal(status_of_damaged(&one, 2 << 20), FLOE_ERR_LIMIT);
+    assert_int_equal(status_of_damaged(&chunks, 6 << 20), FLOE_ERR_CHECKSUM); /* less than the field */
+    assert_int_equal(status_of_damaged(&one, 6 << 20), FLOE_ERR_LIMIT);
 }
 
 int main(void)

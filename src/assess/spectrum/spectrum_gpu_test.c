@@ -241,7 +241,11 @@ static uint32_t memory_take(void **pieces, uint32_t most)
 static void without_device_memory(void **state)
 {
     void *pieces[4096];
+    struct cudaDeviceProp properties;
     (void)state;
+    CU(cudaGetDeviceProperties(&properties, 0));
+    if (!strstr(properties.name, "emulated")) /* a real one has other users, and more than can be taken */
+        skip();
     floe_ctx *gpu = kit_ctx(1);
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 3, (uint64_t[]){40, 50, 60}, false, 3);
     const floe_field x = on_device(&p, 0);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and what was met. */
+#include "codec/lorenzo/gpu/lorenzo_cuda.h"
 #include "device/lorenzo/few_cuda.h"
 #include "tests/gpu/lorenzo_encode_gpu_kit.h"
 
 static void run_few(encoding *e)
 {
     assert_true(floe_lorenzo_is_few(&e->call));
+    assert_false(floe_lorenzo_ends_with_attempt(&e->call)); /* or what follows would begin before it has ended */
     const floe_few_job job = {.call = e->call};
     CU(floe_few_cuda(&job, NULL, NULL));
     CU(cudaDeviceSynchronize());

@@ -165,7 +165,7 @@ floe_status floe_lorenzo_encode_start(const floe_lorenzo_encode_call *c, void *s
 
 bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *c)
 {
-    return c->grid.nchunks > 0 && c->lossy && !c->huffman;
+    return c->grid.nchunks > 0 && c->lossy && !c->huffman && !floe_lorenzo_is_few(c);
 }
 
 /* ---- decompression ------------------------------------------------------------------------------------------------- */
