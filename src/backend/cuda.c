@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/cuda_reach.h"
+#include "backend/limits_cuda.h"
 #include "base/try.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -35,13 +36,14 @@ static floe_status device_choose(floe_cuda *cuda, int device, floe_error *err)
     return FLOE_OK;
 }
 
-/* The kernels are compiled for certain processors; on others no launch succeeds. */
+/* The kernels are compiled for certain GPUs; on others no launch succeeds. */
 static floe_status device_fits(int device, floe_error *err)
 {
-    int major = 0;
-    FLOE_CUDA(err, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    FLOE_CHECK(err, major >= FLOE_CUDA_LEAST_MAJOR, FLOE_ERR_DEVICE,
-               "GPU %d has compute capability %d, this build of floe needs %d", device, major, FLOE_CUDA_LEAST_MAJOR);
+    const floe_gpu_limits limits = floe_gpu_limits_cuda();
+    const int error = floe_gpu_kernel_cuda();
+    FLOE_CHECK(err, error == cudaSuccess, FLOE_ERR_DEVICE,
+               "GPU %d has compute capability %u.%u: kernels of this build of floe do not run there (%s)", device,
+               limits.major, limits.minor, cudaGetErrorString((cudaError_t)error));
     return FLOE_OK;
 }
 
@@ -81,9 +83,10 @@ floe_status floe_cuda_open(floe_cuda *cuda, int device, void *stream, void *work
                         .workspace_nbytes = workspace_nbytes,
                         .caller_owns = workspace != NULL};
     FLOE_TRY(device_choose(cuda, device, err));
-    FLOE_TRY(device_fits(cuda->device, err));
     FLOE_TRY(floe_cuda_enter(cuda, &before, err));
-    floe_status status = own_create(cuda, err);
+    floe_status status = device_fits(cuda->device, err);
+    if (status == FLOE_OK)
+        status = own_create(cuda, err);
     cuda->open = status == FLOE_OK;
     if (status != FLOE_OK)
         own_free(cuda);

@@ -10,6 +10,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "backend/limits_cuda.h"
+
 #define FLOE_DEV static __device__ __forceinline__
 /* Out of line: for what is seldom, so that it costs the common path neither registers nor instruction cache. */
 #define FLOE_DEV_SELDOM static __device__ __noinline__
@@ -42,6 +44,13 @@ enum { FLOE_WARP = 32 };
     type *name = (type *)name##_
 #endif
 
+/* GPUs of compute capability 8 start a kernel when the one before it is done. */
+#if !defined(FLOE_EMULATED) && __CUDA_ARCH__ >= 900
+#define FLOE_IS_EARLY 1
+#else
+#define FLOE_IS_EARLY 0
+#endif
+
 #ifndef FLOE_EMULATED
 template <class... Wanted, class... Given>
 static inline cudaError_t floe_launch_early(uint32_t grid, uint32_t block, size_t shared_nbytes, cudaStream_t stream,
@@ -56,19 +65,32 @@ static inline cudaError_t floe_launch_early(uint32_t grid, uint32_t block, size_
     config.dynamicSmemBytes = shared_nbytes;
     config.stream = stream;
     config.attrs = &early;
-    config.numAttrs = 1;
+    config.numAttrs = floe_gpu_limits_cuda().major >= 9;
     return cudaLaunchKernelEx(&config, kernel, static_cast<Given &&>(args)...);
 }
 #endif
 
-/* The first thing in a kernel that may be launched early, in all threads: what comes next on the stream may start, too; and
- * all that was put there before is done. */
-FLOE_DEV void floe_dev_begin()
+/* For a kernel that is launched early: the next kernel on the stream may start. */
+FLOE_DEV void floe_dev_begin_early()
 {
-#ifndef FLOE_EMULATED
-    asm volatile("griddepcontrol.launch_dependents;");
+#if FLOE_IS_EARLY
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* Until all that was put on the stream before is done. */
+FLOE_DEV void floe_dev_wait()
+{
+#if FLOE_IS_EARLY
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/* The first thing in a kernel that may be launched early, in all threads. */
+FLOE_DEV void floe_dev_begin()
+{
+    floe_dev_begin_early();
+    floe_dev_wait();
 }
 
 FLOE_DEV uint32_t floe_lane() { return threadIdx.x % FLOE_WARP; }

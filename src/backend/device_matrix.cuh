@@ -27,6 +27,12 @@ FLOE_DEV void floe_matrix_fma(double d[4], const double a[2], double b, double c
         for (uint32_t k = 0; k < 4; k++)
             d[i] += rows[i / 2][4 * r + k] * columns[4 * (2 * q + i % 2) + k];
     }
+#elif __CUDA_ARCH__ < 900 /* by halves: 8 rows each */
+    d[0] = c0, d[1] = c1, d[2] = c2, d[3] = c3;
+    for (int i = 0; i < 2; i++)
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+d"(d[2 * i]), "+d"(d[2 * i + 1])
+            : "d"(a[i]), "d"(b));
 #else
     asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
         : "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])

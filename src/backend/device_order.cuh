@@ -12,20 +12,6 @@
 
 #include "backend/device.cuh"
 
-FLOE_DEV void floe_dev_wait()
-{
-#ifndef FLOE_EMULATED
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-FLOE_DEV void floe_dev_begin_early()
-{
-#ifndef FLOE_EMULATED
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 FLOE_DEV void floe_dev_begin_then_launch()
 {
     floe_dev_wait();

@@ -6,7 +6,7 @@
 namespace
 {
 
-enum { WARPS = 4, THREADS = WARPS * FLOE_WARP, MOST_BLOCKS = 132 * 8 };
+enum { WARPS = 4, THREADS = WARPS * FLOE_WARP, BLOCKS_A_PROCESSOR = 8 };
 
 /* A warp takes every so-many-th piece of each span. */
 __global__ void __launch_bounds__(THREADS) checksum_sums_kernel(const __grid_constant__ floe_checksum_job job)
@@ -31,7 +31,8 @@ int floe_checksum_sums_cuda(const floe_checksum_job *job, void *stream)
 {
     const floe_checksum_job j = *job;
     const uint64_t npieces = floe_ceil_div(j.most, FLOE_CHECKSUM_PIECE) + FLOE_CHECKSUM_SPANS;
-    FLOE_LAUNCH(checksum_sums_kernel, (uint32_t)floe_min64(floe_ceil_div(npieces, WARPS), MOST_BLOCKS), THREADS, 0,
+    const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_A_PROCESSOR;
+    FLOE_LAUNCH(checksum_sums_kernel, (uint32_t)floe_min64(floe_ceil_div(npieces, WARPS), most), THREADS, 0,
                 (cudaStream_t)stream, j);
     return (int)cudaGetLastError();
 }

@@ -14,15 +14,15 @@ namespace
 enum {
     WARPS = FLOE_PIECE_WARPS,
     THREADS = WARPS * FLOE_WARP,
-    BLOCKS_A_PROCESSOR = 4,           /* of 64 registers a thread: 128 KiB on their way to a multiprocessor */
-    BLOCKS = 132 * BLOCKS_A_PROCESSOR /* of an H100 or H200; others are slower, not wrong */
+    BLOCKS_A_PROCESSOR = 4 /* of 64 registers a thread: 128 KiB on their way to a multiprocessor */
 };
 
 /* How many blocks can have something to do. */
 uint32_t blocks_for(uint64_t nbytes, uint64_t nrecords)
 {
     uint64_t nslots = nbytes / FLOE_CHECKSUM_PIECE + 1 + nrecords;
-    return nslots <= SOLO_SLOTS ? 1 : (uint32_t)floe_min64(nslots, BLOCKS);
+    const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_A_PROCESSOR;
+    return nslots <= SOLO_SLOTS ? 1 : (uint32_t)floe_min64(nslots, most);
 }
 
 uint64_t scratch_nbytes(uint64_t nrecords) { return FLOE_TALLY_NBYTES * (nrecords + 1); }

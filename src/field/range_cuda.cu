@@ -62,23 +62,16 @@ floe_range_job floe_range_job_of(const void *data, floe_dtype dtype, uint32_t ra
 
 uint64_t floe_range_scratch_nbytes(void) { return (uint64_t)FLOE_RANGE_MAX_BLOCKS * sizeof(floe_range_part<double>); }
 
-int floe_range_blocks(const floe_range_job *job, uint32_t nothers, uint32_t *nblocks)
+uint32_t floe_range_blocks(const floe_range_job *job, uint32_t nothers)
 {
-    int device, nsms = 1;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&nsms, cudaDevAttrMultiProcessorCount, device);
-    const uint64_t most = floe_min64((uint64_t)nsms * FLOE_RANGE_BLOCKS_AN_SM, FLOE_RANGE_MAX_BLOCKS);
-    *nblocks = (uint32_t)floe_min64(floe_max64(job->tiles.ntiles, 1) + nothers, most);
-    return (int)error;
+    const uint64_t at_once = (uint64_t)floe_gpu_limits_cuda().processors * FLOE_RANGE_BLOCKS_AN_SM;
+    const uint64_t most = floe_min64(at_once, FLOE_RANGE_MAX_BLOCKS);
+    return (uint32_t)floe_min64(floe_max64(job->tiles.ntiles, 1) + nothers, most);
 }
 
 int floe_range_scan_cuda(const floe_range_job *job, floe_dev_range *range, void *stream)
 {
-    uint32_t nblocks;
-    const int error = floe_range_blocks(job, 1, &nblocks);
-    if (error != (int)cudaSuccess)
-        return error;
+    const uint32_t nblocks = floe_range_blocks(job, 1);
     switch (job->dtype) {
     case FLOE_F32: launch<float>(job, range, nblocks, (cudaStream_t)stream); break;
     case FLOE_I32: launch<int32_t>(job, range, nblocks, (cudaStream_t)stream); break;

@@ -524,6 +524,6 @@ FLOE_DEV void floe_range_answer(const floe_range_job *job, const floe_range_part
 }
 
 /* Blocks that such a scan is worth on the current device, nothers of which do not scan. Returns a cudaError_t as a number. */
-int floe_range_blocks(const floe_range_job *job, uint32_t nothers, uint32_t *nblocks);
+uint32_t floe_range_blocks(const floe_range_job *job, uint32_t nothers);
 
 #endif

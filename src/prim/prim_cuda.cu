@@ -181,15 +181,15 @@ int scan_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *arena)
 /* ---- counting: histogram, and the digits of select --------------------------------------------------------------- */
 
 enum {
-    COUNT_LOADS = 4, /* loads of a thread at once */
-    COUNT_MOST_BLOCKS =
-        1056, /* 8 on each of 132 processors; a block's bins have 32 bits, enough for 2^32 elements each */
-    COUNT_SHARED_BINS = 8192 /* 32 KiB */
+    COUNT_LOADS = 4,              /* loads of a thread at once */
+    COUNT_BLOCKS_A_PROCESSOR = 8, /* a block's bins have 32 bits, enough for 2^32 elements each */
+    COUNT_SHARED_BINS = 8192      /* 32 KiB */
 };
 
 inline uint32_t count_grid(uint64_t n)
 {
-    return (uint32_t)floe_min64(floe_ceil_div(n, BLOCK * COUNT_LOADS), COUNT_MOST_BLOCKS);
+    const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * COUNT_BLOCKS_A_PROCESSOR;
+    return (uint32_t)floe_min64(floe_ceil_div(n, BLOCK * COUNT_LOADS), most);
 }
 
 FLOE_DEV void add_global(bool wide, void *bins, uint64_t bin, uint32_t count)

@@ -33,6 +33,11 @@ bool is_block(const dim3 &b)
            (uint64_t)b.x * b.y * b.z <= FLOE_EMULATED_MAX_THREADS;
 }
 
+/* As an H200, unless a smaller GPU is wanted. */
+int processors() { return (int)floe_emulated_setting("FLOE_EMULATED_PROCESSORS", 132); }
+size_t shared_most() { return floe_emulated_setting("FLOE_EMULATED_SHARED", FLOE_EMULATED_MAX_SHARED); }
+int capability_major() { return shared_most() < FLOE_EMULATED_MAX_SHARED ? 8 : 9; }
+
 cudaError_t device_attribute(int *value, cudaDeviceAttr attribute)
 {
     switch (attribute) {
@@ -40,15 +45,15 @@ cudaError_t device_attribute(int *value, cudaDeviceAttr attribute)
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = SHARED_WITHOUT_ASKING; break;
     case cudaDevAttrWarpSize: *value = 32; break;
     case cudaDevAttrClockRate: *value = 1000000; break;
-    case cudaDevAttrMultiProcessorCount: *value = 4; break; /* times two blocks: as many as are alive at once */
+    case cudaDevAttrMultiProcessorCount: *value = processors(); break;
     case cudaDevAttrMemoryClockRate: *value = 1000000; break;
     case cudaDevAttrGlobalMemoryBusWidth: *value = 5120; break;
     case cudaDevAttrL2CacheSize: *value = 32 << 20; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = 2048; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = capability_major(); break;
     case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = 228 << 10; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = FLOE_EMULATED_MAX_SHARED; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (int)shared_most() + (1 << 10); break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)shared_most(); break;
     default: return cudaErrorInvalidValue;
     }
     return cudaSuccess;
@@ -127,7 +132,7 @@ cudaError_t floe_emulated_attribute(const void *kernel, cudaFuncAttribute attrib
     ENTER;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return cudaSuccess;
-    CHECK(attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value >= 0 && value <= FLOE_EMULATED_MAX_SHARED,
+    CHECK(attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value >= 0 && (size_t)value <= shared_most(),
           cudaErrorInvalidValue);
     for (size_t i = 0; i < nallowances; i++)
         if (allowances[i].kernel == kernel) {
@@ -146,7 +151,7 @@ cudaError_t floe_emulated_occupancy(int *nblocks, const void *kernel, int nthrea
     ENTER;
     CHECK(nblocks && nthreads > 0, cudaErrorInvalidValue);
     *nblocks = nthreads > FLOE_EMULATED_MAX_THREADS || shared_nbytes > shared_allowed(kernel) ? 0
-               : shared_nbytes > FLOE_EMULATED_MAX_SHARED / 2                                 ? 1
+               : shared_nbytes > shared_most() / 2                                            ? 1
                                                                                               : 2;
     return cudaSuccess;
 }
@@ -232,10 +237,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     snprintf(p->name, sizeof p->name, "floe's emulator of CUDA");
     p->totalGlobalMem = device_nbytes_limit();
     p->sharedMemPerBlock = SHARED_WITHOUT_ASKING;
-    p->sharedMemPerBlockOptin = FLOE_EMULATED_MAX_SHARED;
-    p->sharedMemPerMultiprocessor = 228 << 10;
-    p->major = 9;
-    p->multiProcessorCount = 4;
+    p->sharedMemPerBlockOptin = shared_most();
+    p->sharedMemPerMultiprocessor = shared_most() + (1 << 10);
+    p->major = capability_major();
+    p->multiProcessorCount = processors();
     p->warpSize = 32;
     p->maxThreadsPerBlock = FLOE_EMULATED_MAX_THREADS;
     p->maxThreadsPerMultiProcessor = 2048;

@@ -11,7 +11,6 @@
 #include "assess/reduction/reduction_fold.cuh"
 
 enum {
-    FLOE_REDUCTION_FEW_NBYTES = 176 << 10, /* of bins, so that a block fits on a processor */
     FLOE_REDUCTION_MOST_COPIES = 8,
     FLOE_REDUCTION_NARROW = 1 << 22 /* widths of a bin that 1.5 * 2^23 leaves room for in an f32 */
 };
@@ -33,7 +32,7 @@ typedef struct floe_reduction_tables {
 
 FLOE_HD floe_reduction_tables floe_reduction_tables_of(const floe_reduction_dev_bins *b)
 {
-    const uint32_t room = FLOE_REDUCTION_FEW_NBYTES / 4, nbytes = 2 * b->nbytes, others = b->all - nbytes;
+    const uint32_t room = b->room, nbytes = 2 * b->nbytes, others = b->all - nbytes;
     floe_reduction_tables t = {1, 1, 0, 0, 0, 0, 0};
     while (t.byte_copies < FLOE_WARP && others + 2 * t.byte_copies * nbytes <= room)
         t.byte_copies *= 2;

@@ -485,15 +485,12 @@ uint32_t shared_nbytes(const floe_reduction_dev_job *job)
  * FLOE_REDUCTION_BLOCK_PAIRS and those of one piece, which are no more. None goes without a step. */
 cudaError_t blocks_of(const void *kernel, uint32_t nbytes, const floe_reduction_dev_job *job, uint32_t *nblocks)
 {
-    int device, nsms = 1, an_sm = 1;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&nsms, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    int an_sm = 1;
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&an_sm, kernel, FLOE_REDUCTION_THREADS, nbytes);
-    const uint64_t at_once = floe_min64((uint64_t)nsms * (uint64_t)max(an_sm, 1), FLOE_REDUCTION_MAX_BLOCKS);
+    const uint64_t all = (uint64_t)floe_gpu_limits_cuda().processors * (uint64_t)max(an_sm, 1);
+    const uint64_t at_once = floe_min64(all, FLOE_REDUCTION_MAX_BLOCKS);
     const uint64_t least = floe_ceil_div(job->nelems, FLOE_REDUCTION_BLOCK_PAIRS);
     *nblocks = (uint32_t)floe_min64(floe_ceil_div(job->nelems, FLOE_REDUCTION_STEP), floe_max64(at_once, least));
     return error;
@@ -510,6 +507,13 @@ floe_reduction_dev_job shared_out(const floe_reduction_dev_job *job, uint32_t nb
 }
 
 } // namespace
+
+uint32_t floe_reduction_room(floe_dtype dtype)
+{
+    enum { MOST_NBYTES = 176 << 10, OWN_NBYTES = 8 << 10 }; /* a block fits on a processor; its own variables */
+    const uint32_t most = floe_gpu_limits_cuda().shared_nbytes - OWN_NBYTES - fed_nbytes(dtype, true);
+    return (uint32_t)floe_min64(most, MOST_NBYTES) / sizeof(uint32_t);
+}
 
 int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks)
 {

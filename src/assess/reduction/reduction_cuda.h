@@ -48,6 +48,7 @@ typedef struct floe_reduction_dev_answer {
 typedef struct floe_reduction_dev_bins {
     uint32_t nerrors, ratio_nbits, nratios, nvalues; /* bins; 0: not asked for */
     uint32_t nbytes;                                 /* 256, or 0 */
+    uint32_t room;                                   /* words of shared memory for all of them */
     uint32_t all;                                    /* nerrors + nratios + 2 nvalues + 2 nbytes, in this order */
     uint32_t *counts;                                /* of each block: all */
     uint32_t *spare;                                 /* as many */
@@ -123,6 +124,8 @@ int floe_reduction_sample_cuda(const floe_reduction_dev_job *job, void *stream);
 
 /* From start: the answer, and what bins ask for. nblocks: of floe_reduction_blocks. */
 int floe_reduction_run_cuda(const floe_reduction_dev_job *job, uint32_t nblocks, void *stream);
+/* The most words of bins.room on the GPU that is current. */
+uint32_t floe_reduction_room(floe_dtype dtype);
 /* Blocks that run at once, for the job's bins. */
 int floe_reduction_blocks(const floe_reduction_dev_job *job, uint32_t *nblocks);
 

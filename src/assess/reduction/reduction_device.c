@@ -51,6 +51,7 @@ static void job_make(floe_reduction_device *d)
         j->bins.nvalues = o->value_bins;
     if (has(d, FLOE_REDUCTION_BYTES))
         j->bins.nbytes = 256;
+    j->bins.room = floe_reduction_room(j->dtype);
     j->bins.all = j->bins.nerrors + j->bins.nratios + 2 * (j->bins.nvalues + j->bins.nbytes);
 }
 
@@ -72,6 +73,9 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
                "a GPU assesses fields of up to 2^%d values, these have %llu", FLOE_REDUCTION_DEV_BITS,
                (unsigned long long)host->nelems);
     job_make(d);
+    FLOE_CHECK(err, d->job.bins.all <= d->job.bins.room, FLOE_ERR_MEMORY,
+               "%u bins are too many for the shared memory of this GPU, which has room for %u", d->job.bins.all,
+               d->job.bins.room);
     search_make(d);
     FLOE_CUDA(err, floe_reduction_blocks(&d->job, &d->nblocks));
     const floe_prim p = {.stream = cuda->stream};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reduction pass on a GPU against the CPU's: the same counts, extremes and places, sums to a few 2^-53; and the same
  * bits each time. FLOE_GPU_TEST=small: less of it. */
+#include "backend/limits_cuda.h"
 #include "tests/assess_kit.h"
 #include "tests/gpu/gpu_kit.h"
 
@@ -120,12 +121,33 @@ static void growing_ranges(void **state)
         }
         floe_assess_options o = options_in_turn(PAIR_SMOOTH);
         snprintf(kit_case, sizeof kit_case, "way %d", way);
-        o.bins = way % 2 ? 64 : FLOE_ASSESS_MAX_BINS;
-        o.value_bins = way % 2 ? 64 : FLOE_ASSESS_MAX_VALUE_BINS;
+        const bool are_many = floe_gpu_limits_cuda().shared_nbytes >= 200 << 10;
+        o.bins = way % 2 ? 64 : are_many ? FLOE_ASSESS_MAX_BINS : 1024;
+        o.value_bins = way % 2 ? 64 : are_many ? FLOE_ASSESS_MAX_VALUE_BINS : 4096;
         check(&p, &o, 0, cpu, gpu);
         kit_pair_free(&p);
     }
     floe_ctx_free(&cpu);
+    floe_ctx_free(&gpu);
+}
+
+/* As many bins as there can be: where a block has little shared memory that is said, and the call ends. */
+static void more_bins_than_shared_memory(void **state)
+{
+    (void)state;
+    floe_ctx *gpu = kit_ctx(2);
+    kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 1, (uint64_t[]){20000}, false, 3);
+    device_pair d = device_pair_make(&p, 0);
+    floe_assess_options o = options_in_turn(PAIR_SMOOTH);
+    floe_assess_report got;
+    o.bins = FLOE_ASSESS_MAX_BINS, o.value_bins = FLOE_ASSESS_MAX_VALUE_BINS;
+    const floe_status status = floe_assess(gpu, &d.field[0], &d.field[1], &o, &got);
+    if (floe_gpu_limits_cuda().shared_nbytes >= 200 << 10)
+        kit_ok(gpu, status);
+    else
+        kit_fails(gpu, status, FLOE_ERR_MEMORY, "too many for the shared memory of this GPU");
+    device_pair_free(&d);
+    kit_pair_free(&p);
     floe_ctx_free(&gpu);
 }
 
@@ -430,6 +452,7 @@ int main(void)
                                        cmocka_unit_test(without_bins),
                                        cmocka_unit_test(what_a_mask_hides),
                                        cmocka_unit_test(growing_ranges),
+                                       cmocka_unit_test(more_bins_than_shared_memory),
                                        cmocka_unit_test(frames_that_widen_late),
                                        cmocka_unit_test(frames_of_all_there_is),
                                        cmocka_unit_test(bins_and_ratios_to_the_last_place),

@@ -31,7 +31,8 @@ enum {
     SUMS_PITCH = X + 1,
     TURN = 8,   /* windows after which halves of sums change places: reading one meets no bank conflicts */
     PERIOD = 4, /* planes after which a chain of windows along z is as before */
-    BLOCKS_AN_SM = 2
+    BLOCKS_AN_SM = 2,
+    EVERY_GPU_NBYTES = 99 << 10 /* of shared memory: a block of any GPU can have it */
 };
 static_assert(FLOE_SSIM_TREE_X % X == 0 && FLOE_SSIM_TREE_Y % Y == 0 && Y % FLOE_SSIM_TREE_GROUP == 0, "of a cell");
 static_assert(Y + FLOE_SSIM_TREE_WINDOW - 1 <= FLOE_WARP, "a warp takes a strip of each row");
@@ -39,9 +40,10 @@ static_assert(STRIP % (2 * TURN) == 0, "all strips have the same halves turned")
 static_assert(BRINGERS_ROWS > 0, "some warps take no strip");
 
 /* What a kernel is made for. */
-template <int WINDOW, bool IS_CAREFUL> struct variant {
+template <int WINDOW, bool IS_CAREFUL, bool IN_TURN = false> struct variant {
     static constexpr int W = WINDOW;
     static constexpr bool CAREFUL = IS_CAREFUL; /* looks for fill, and reads rows that lie anyhow */
+    static constexpr bool TURNS = IN_TURN;      /* sums are made when those before are done with: less shared memory */
     static constexpr int ROWS = Y + W - 1;
 };
 
@@ -220,7 +222,7 @@ FLOE_DEV void plane_windows(const floe_ssim_tree_units *shared, const row_sums<V
 
 template <class V> struct shared_memory {
     plane<V> values[2][PLANES];
-    row_sums<V> sums[2][PLANES];
+    row_sums<V> sums[V::TURNS ? 1 : 2][PLANES];
     chunks bringers[THREADS - FIRST_BRINGER]; /* each thread its own: registers are scarce */
     floe_ssim_part warps[WARPS];
     floe_ssim_tree_units units;
@@ -250,12 +252,17 @@ FLOE_DEV void planes_step(const tree_job &job, const strip_place &strip, uint32_
 {
     const int here = t / PLANES % 2, next = here ^ 1;
     planes_bring<V>(job, shared->bringers, k + 2 * PLANES, nplanes, shared->values[here]);
-    if (k + PLANES < nplanes)
-        planes_rows<V>(job, strip, &shared->units, nplanes - k - PLANES, shared->values[next], shared->sums[next]);
+    row_sums<V> *const now = shared->sums[V::TURNS ? 0 : here], *const to_come = shared->sums[V::TURNS ? 0 : next];
+    if (!V::TURNS && k + PLANES < nplanes)
+        planes_rows<V>(job, strip, &shared->units, nplanes - k - PLANES, shared->values[next], to_come);
 #pragma unroll
     for (int i = 0; i < PLANES; i++)
-        plane_windows<V>(&shared->units, &shared->sums[here][i], t + i,
-                         k + i + 1 >= V::W && k + i < nplanes ? r.nrows : 0, r);
+        plane_windows<V>(&shared->units, &now[i], t + i, k + i + 1 >= V::W && k + i < nplanes ? r.nrows : 0, r);
+    if (V::TURNS) {
+        __syncthreads();
+        if (k + PLANES < nplanes)
+            planes_rows<V>(job, strip, &shared->units, nplanes - k - PLANES, shared->values[next], to_come);
+    }
     floe_copy_async_wait();
     __syncthreads();
 }
@@ -299,9 +306,17 @@ typedef struct kernel {
 
 template <class V> kernel kernel_of() { return {ssim_tree_kernel<V>, sizeof(shared_memory<V>)}; }
 
+template <int W, bool CAREFUL> kernel kernel_that_fits()
+{
+    if constexpr (sizeof(shared_memory<variant<W, CAREFUL>>) > EVERY_GPU_NBYTES)
+        if (floe_gpu_limits_cuda().shared_nbytes < sizeof(shared_memory<variant<W, CAREFUL>>))
+            return kernel_of<variant<W, CAREFUL, true>>();
+    return kernel_of<variant<W, CAREFUL>>();
+}
+
 template <int W> kernel kernel_of(bool careful)
 {
-    return careful ? kernel_of<variant<W, true>>() : kernel_of<variant<W, false>>();
+    return careful ? kernel_that_fits<W, true>() : kernel_that_fits<W, false>();
 }
 
 kernel kernel_for(uint64_t window, bool careful)

@@ -55,18 +55,6 @@ void floe_ssim_sums_nbytes(const floe_ssim_plan *plan, uint64_t nbytes[2])
     }
 }
 
-floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan)
-{
-    floe_ssim_fast_grid g;
-    g.nx = floe_ceil_div(plan->nwindows[3], FLOE_SSIM_FAST_X);
-    g.ny = floe_ceil_div(plan->nwindows[2], FLOE_SSIM_FAST_ROWS - (floe_ssim_fast_strips(plan->options.window[2]) - 1) *
-                                                                      FLOE_SSIM_FAST_STRIP);
-    g.nchunk = floe_ceil_div(plan->nwindows[1], floe_ceil_div(plan->nwindows[1], FLOE_SSIM_FAST_Z));
-    g.nz = floe_ceil_div(plan->nwindows[1], g.nchunk);
-    g.nblocks = g.nx * g.ny * g.nz * plan->nwindows[0];
-    return g;
-}
-
 uint64_t floe_ssim_nparts(const floe_ssim_plan *plan)
 {
     if (plan->is_tree)

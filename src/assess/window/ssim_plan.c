@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "assess/window/ssim_cpu.h"
+#include "assess/window/ssim_cuda.h"
 #include "assess/window/ssim_tree.h"
 
 enum {
@@ -174,3 +175,17 @@ floe_ssim_result floe_ssim_join(const floe_ssim_plan *plan, const floe_ssim_part
     r.min = 1 - r.max_loss;
     return r;
 }
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+floe_ssim_fast_grid floe_ssim_fast_grid_of(const floe_ssim_plan *plan)
+{
+    floe_ssim_fast_grid g;
+    g.nx = floe_ceil_div(plan->nwindows[3], FLOE_SSIM_FAST_X);
+    g.ny = floe_ceil_div(plan->nwindows[2], FLOE_SSIM_FAST_ROWS - (floe_ssim_fast_strips(plan->options.window[2]) - 1) *
+                                                                      FLOE_SSIM_FAST_STRIP);
+    g.nchunk = floe_ceil_div(plan->nwindows[1], floe_ceil_div(plan->nwindows[1], FLOE_SSIM_FAST_Z));
+    g.nz = floe_ceil_div(plan->nwindows[1], g.nchunk);
+    g.nblocks = g.nx * g.ny * g.nz * plan->nwindows[0];
+    return g;
+}
+#endif

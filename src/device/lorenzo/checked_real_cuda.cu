@@ -19,10 +19,7 @@
 namespace
 {
 
-enum {
-    PIECES = BATCH,                                 /* of a block that checks, where there are blocks enough */
-    HASH_BLOCKS = 2 * 132 * PACK_BLOCKS_A_PROCESSOR /* at most: twice as many as an H100 or H200 runs at once */
-};
+enum { PIECES = BATCH }; /* of a block that checks, where there are blocks enough */
 static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
 
 enum { OF_CONTAINER, OF_PAYLOADS, OF_OPENING, OF_DECODING, STATUSES };
@@ -52,8 +49,9 @@ shares shares_of(const floe_checked_job &job)
 {
     const uint64_t npieces = job.open.nbytes / FLOE_CHECKSUM_PIECE + 1 + job.chunk.call.max_chunks;
     shares s;
+    const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * 2 * PACK_BLOCKS_A_PROCESSOR; /* two rounds */
     s.nopen = (uint32_t)job.chunk.call.max_chunks;
-    s.nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, PIECES), HASH_BLOCKS);
+    s.nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, PIECES), most);
     s.ndecode = (uint32_t)floe_ceil_div(job.chunk.call.max_slots, PACK_WARPS);
     s.hash_rate = floe_ceil_div((uint64_t)s.nhash << 32, (uint64_t)s.nhash + s.ndecode);
     return s;

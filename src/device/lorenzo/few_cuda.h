@@ -15,7 +15,7 @@ extern "C" {
 
 enum { FLOE_FEW_HEADER_WORDS = 24 }; /* of 8 bytes: more than a header without attributes has */
 
-enum { FLOE_FEW_HASHERS = 264 }; /* blocks that hash, at most: two a multiprocessor of an H100 or H200 */
+enum { FLOE_FEW_HASHERS = 264 }; /* blocks that hash, at most: two for each of FLOE_FEW_PROCESSORS */
 
 /* What blocks tell one another while they finish a stream; device memory. All 0 before. */
 typedef struct floe_few_finish {

@@ -244,8 +244,8 @@ template <int RANK> cudaError_t launch(const floe_few_job &job, bool ask, cudaSt
         e = cudaFuncSetAttribute(few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(few_kernel<RANK>, min(job.call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS, SHARED_NBYTES, stream,
-                      job);
+    FLOE_LAUNCH_EARLY(few_kernel<RANK>, floe_few_blocks(&job.call.grid, BLOCKS_A_PROCESSOR), THREADS, SHARED_NBYTES,
+                      stream, job);
     return cudaGetLastError();
 }
 

@@ -18,7 +18,6 @@ namespace
 
 enum {
     BLOCKS_A_PROCESSOR = 4, /* of 128 registers a thread: those of 16 MiB of f32 run all at once */
-    HASH_BLOCKS = 132,      /* at most */
     EARLY = 4,              /* entries of a thread that are on their way with the chunk's header */
     SHARED_NBYTES = SPLIT_WORDS * 4
 };
@@ -388,7 +387,7 @@ template <int RANK> cudaError_t launch(const floe_single_job &job, cudaStream_t 
 {
     static_assert(SHARED_NBYTES + sizeof(single_shared) <= 48 << 10, "what a block has unasked");
     const uint64_t npieces = job.chunk.nbytes / FLOE_CHECKSUM_PIECE + 1; /* a warp each, in the end */
-    const uint32_t nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, SPLIT_WARPS), HASH_BLOCKS);
+    const uint32_t nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, SPLIT_WARPS), floe_gpu_limits_cuda().processors);
     FLOE_LAUNCH_EARLY(single_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.guess.slots,
                       SPLIT_THREADS, SHARED_NBYTES, stream, job, nhash);
     return cudaGetLastError();

@@ -239,11 +239,7 @@ cudaError_t launch_scan(const floe_resolve_job *job, const floe_lorenzo_encode_c
                         cudaStream_t stream)
 {
     const floe_range_job scan = scan_of(job);
-    uint32_t nblocks;
-    const cudaError_t error = (cudaError_t)floe_range_blocks(&scan, NOT_SCANNING, &nblocks);
-    if (error != cudaSuccess)
-        return error;
-    nblocks = max(nblocks, floe_lorenzo_begin_blocks(call));
+    const uint32_t nblocks = max(floe_range_blocks(&scan, NOT_SCANNING), floe_lorenzo_begin_blocks(call));
     switch (scan.dtype) {
     case FLOE_F32: launch<float>(&scan, job, call, chunks, nblocks, stream); break;
     case FLOE_I32: launch<int32_t>(&scan, job, call, chunks, nblocks, stream); break;

@@ -19,17 +19,20 @@ int floe_huffman_books_build_cuda(const floe_huffman_hist *hist, uint32_t nchunk
 int floe_huffman_books_read_cuda(const uint8_t *bytes, const uint64_t *at, const uint32_t *nwords, uint32_t nchunks,
                                  floe_huffman_decoder *decoders, uint32_t *bad, void *stream)
 {
-    enum { FILL = 128 }; /* blocks that an H100 or H200 runs at once, about: a block takes a multiprocessor */
+    enum { FILL = 128 }; /* blocks at most; each takes about a multiprocessor */
     if (nchunks == 0)
         return cudaSuccess;
-    cudaError_t error = cudaFuncSetAttribute(huffman_book_read_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             (int)sizeof(floe_book_reader));
+    const bool long_jumps = sizeof(floe_book_reader) <= floe_gpu_limits_cuda().shared_nbytes;
+    const size_t nbytes = long_jumps ? sizeof(floe_book_reader) : FLOE_BOOK_READER_LEAST;
+    cudaError_t error =
+        cudaFuncSetAttribute(huffman_book_read_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (error != cudaSuccess)
         return error;
-    const uint32_t share = FILL / nchunks, nblocks = share < 1                     ? 1
-                                                     : share < FLOE_HUFFMAN_TABLES ? share
-                                                                                   : FLOE_HUFFMAN_TABLES;
-    FLOE_LAUNCH_EARLY(huffman_book_read_kernel, nchunks * nblocks, FLOE_BOOK_THREADS, sizeof(floe_book_reader),
-                      (cudaStream_t)stream, bytes, at, nwords, nblocks, decoders, bad);
+    const uint32_t share = min((uint32_t)FILL, floe_gpu_limits_cuda().processors) / nchunks,
+                   nblocks = share < 1                     ? 1
+                             : share < FLOE_HUFFMAN_TABLES ? share
+                                                           : FLOE_HUFFMAN_TABLES;
+    FLOE_LAUNCH_EARLY(huffman_book_read_kernel, nchunks * nblocks, FLOE_BOOK_THREADS, nbytes, (cudaStream_t)stream,
+                      bytes, at, nwords, nblocks, long_jumps, decoders, bad);
     return cudaGetLastError();
 }

@@ -19,15 +19,16 @@ enum {
     FLOE_JUMP_FAR = 255, /* symbols: this or more, or over the end of the book */
     FLOE_BOOK_POSITIONS = FLOE_BOOK_MOST_WORDS * 32 + 1,
     /* Steps of the walk: while more than 16 tokens of a run of tables are left they take 16 symbols or more; then 6 at most, or
-     * 7 where 16 tokens are 255 symbols or more. */
-    FLOE_BOOK_STEPS = FLOE_HUFFMAN_ALL_SYMBOLS / FLOE_JUMP_TOKENS + 7 * FLOE_HUFFMAN_TABLES,
+     * 7 where 16 tokens are 255 symbols or more. By 4 tokens at most, where there are no jumps of 16: 4 symbols or more, then
+     * 4 steps at most. */
+    FLOE_BOOK_STEPS = FLOE_HUFFMAN_ALL_SYMBOLS / 4 + 7 * FLOE_HUFFMAN_TABLES,
     FLOE_TREE_ROOT = FLOE_BOOK_SLOTS /* the parent of first symbols; adds nothing */
 };
 static_assert(FLOE_BOOK_POSITIONS < 1 << 15 && FLOE_TREE_ROOT < 1 << 12, "fields of steps and trees");
 
 /* Shared memory of a block, in two acts: tokens, then tables. Small enough for two blocks a multiprocessor. */
 struct floe_reader_tokens {
-    uint16_t jump[FLOE_JUMP_LEVELS][FLOE_BOOK_POSITIONS + 1]; /* bits | symbols << 8 */
+    uint16_t jump[FLOE_JUMP_LEVELS - 1][FLOE_BOOK_POSITIONS + 1]; /* bits | symbols << 8 */
     uint32_t words[FLOE_BOOK_MOST_WORDS + 2];
     uint32_t code[1 << FLOE_HUFFMAN_TOKEN_LIMIT]; /* see floe_token_pack */
     uint32_t step[FLOE_BOOK_STEPS];               /* position | symbol << 15 | level << 27; symbols of all tables */
@@ -53,7 +54,11 @@ struct floe_book_reader {
     uint8_t delta[FLOE_BOOK_SLOTS]; /* token 0 to 11 that made a symbol's length */
     floe_book_rows rows;
     uint8_t mode[FLOE_HUFFMAN_TABLES], single[FLOE_HUFFMAN_TABLES];
+    /* The last level of jumps, at the end: left out where a block has less shared memory. */
+    uint16_t longest[FLOE_BOOK_POSITIONS + 1];
 };
+#define FLOE_BOOK_READER_LEAST offsetof(floe_book_reader, longest)
+static_assert(FLOE_BOOK_READER_LEAST <= 99 << 10, "what a block of any GPU can have");
 static_assert(sizeof(floe_book_reader) <= 113 << 10, "228 KiB for two, less 1 KiB each");
 
 FLOE_DEV uint64_t floe_book_pair(const uint32_t *words, uint32_t i) { return (uint64_t)words[i + 1] << 32 | words[i]; }
@@ -94,7 +99,7 @@ FLOE_DEV bool floe_tokens_read(floe_book_reader &r)
 }
 
 /* The jump of one token, if it started at each bit; past the end of the book it is too far. */
-FLOE_DEV void floe_jumps_first(floe_book_reader &r, uint32_t nwords)
+FLOE_DEV void floe_jumps_first(floe_book_reader &r, uint32_t nwords, bool long_jumps)
 {
     const uint32_t lane = floe_lane(), nbits = nwords * 32;
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < nwords; i += FLOE_BOOK_WARPS) {
@@ -103,8 +108,10 @@ FLOE_DEV void floe_jumps_first(floe_book_reader &r, uint32_t nwords)
         const uint32_t symbols = (e >> 8 & 0xFF) + (bits >> (e >> 16 & 15) & (e >> 20 & 0xFF));
         r.tokens.jump[0][at] = (uint16_t)(at + n <= nbits ? n | symbols << 8 : FLOE_JUMP_FAR << 8);
     }
-    if (threadIdx.x < FLOE_JUMP_LEVELS)
+    if (threadIdx.x < FLOE_JUMP_LEVELS - 1)
         r.tokens.jump[threadIdx.x][nbits] = FLOE_JUMP_FAR << 8;
+    else if (threadIdx.x == FLOE_JUMP_LEVELS - 1 && long_jumps)
+        r.longest[nbits] = FLOE_JUMP_FAR << 8;
 }
 
 /* Four jumps of the level below. A jump that is too far goes nowhere, so none leaves the book. */
@@ -121,12 +128,13 @@ FLOE_DEV void floe_jumps_next(const uint16_t *below, uint16_t *jump, uint32_t nb
 
 /* The longest jump from here that stays in the table; 0 if none does. volatile: all three are under way at once, whichever
  * will do. */
-FLOE_DEV uint32_t floe_jump_within(const floe_book_reader &r, uint32_t at, uint32_t left, uint32_t *level)
+FLOE_DEV uint32_t floe_jump_within(const floe_book_reader &r, bool long_jumps, uint32_t at, uint32_t left,
+                                   uint32_t *level)
 {
     const uint32_t most = min(left, (uint32_t)FLOE_JUMP_FAR - 1) << 8 | 0xFF;
     const uint32_t one = *(const volatile uint16_t *)&r.tokens.jump[0][at];
     const uint32_t four = *(const volatile uint16_t *)&r.tokens.jump[1][at];
-    const uint32_t sixteen = *(const volatile uint16_t *)&r.tokens.jump[2][at];
+    const uint32_t sixteen = long_jumps ? *(const volatile uint16_t *)&r.longest[at] : FLOE_JUMP_FAR << 8;
     *level = sixteen <= most ? 2 : four <= most;
     const uint32_t few = four <= most ? four : one <= most ? one : 0;
     return sixteen <= most ? sixteen : few;
@@ -134,11 +142,12 @@ FLOE_DEV uint32_t floe_jump_within(const floe_book_reader &r, uint32_t at, uint3
 
 /* From symbol s to `end`: notes down the steps. Returns the bit behind, or UINT32_MAX where there is something wrong. One
  * thread. */
-FLOE_DEV uint32_t floe_book_run(floe_book_reader &r, uint32_t at, uint32_t s, uint32_t end, uint32_t *nsteps)
+FLOE_DEV uint32_t floe_book_run(floe_book_reader &r, bool long_jumps, uint32_t at, uint32_t s, uint32_t end,
+                                uint32_t *nsteps)
 {
     uint32_t level;
     while (s < end) {
-        const uint32_t jump = floe_jump_within(r, at, end - s, &level);
+        const uint32_t jump = floe_jump_within(r, long_jumps, at, end - s, &level);
         if (!jump)
             return UINT32_MAX;
         r.tokens.step[(*nsteps)++] = at | s << 15 | level << 27;
@@ -150,13 +159,13 @@ FLOE_DEV uint32_t floe_book_run(floe_book_reader &r, uint32_t at, uint32_t s, ui
 
 /* The whole book: notes down the steps and what SINGLE tables have, between which coded tables follow one another. One thread.
  * Returns the bit behind the book, or UINT32_MAX where there is something wrong. */
-FLOE_DEV uint32_t floe_book_walk(floe_book_reader &r, uint32_t at, uint32_t nbits)
+FLOE_DEV uint32_t floe_book_walk(floe_book_reader &r, bool long_jumps, uint32_t at, uint32_t nbits)
 {
     uint32_t nsteps = 0, s = 0;
     const uint32_t singles = r.tokens.singles;
     for (uint32_t rest = singles; rest; rest &= rest - 1) {
         const uint32_t t = __ffs((int)rest) - 1;
-        at = floe_book_run(r, at, s, r.tokens.begin[t], &nsteps);
+        at = floe_book_run(r, long_jumps, at, s, r.tokens.begin[t], &nsteps);
         if (at == UINT32_MAX)
             return UINT32_MAX;
         s = r.tokens.begin[t];
@@ -167,7 +176,7 @@ FLOE_DEV uint32_t floe_book_walk(floe_book_reader &r, uint32_t at, uint32_t nbit
             return UINT32_MAX;
         r.single[t] = (uint8_t)symbol;
     }
-    at = floe_book_run(r, at, s, r.tokens.begin[FLOE_HUFFMAN_TABLES], &nsteps);
+    at = floe_book_run(r, long_jumps, at, s, r.tokens.begin[FLOE_HUFFMAN_TABLES], &nsteps);
     r.tokens.nsteps = nsteps;
     return at;
 }
@@ -414,7 +423,7 @@ FLOE_DEV bool floe_book_load(floe_book_reader &r, const uint32_t *words, uint32_
 }
 
 /* Reads the tokens of all tables into deltas. False if that is no book. */
-FLOE_DEV bool floe_book_parse(floe_book_reader &r, bool has_tokens, uint32_t nwords)
+FLOE_DEV bool floe_book_parse(floe_book_reader &r, bool has_tokens, bool long_jumps, uint32_t nwords)
 {
     const uint32_t begin = has_tokens ? FLOE_BOOK_TOKENS_AT : FLOE_BOOK_CODES_AT, nbits = nwords * 32;
     if (begin > nbits)
@@ -422,14 +431,16 @@ FLOE_DEV bool floe_book_parse(floe_book_reader &r, bool has_tokens, uint32_t nwo
     if (has_tokens) {
         if (!__syncthreads_and(threadIdx.x >= 1 << FLOE_HUFFMAN_TOKEN_LIMIT || floe_tokens_read(r)))
             return false;
-        floe_jumps_first(r, nwords);
-        for (uint32_t level = 1; level < FLOE_JUMP_LEVELS; level++) {
-            __syncthreads();
-            floe_jumps_next(r.tokens.jump[level - 1], r.tokens.jump[level], nbits);
-        }
+        floe_jumps_first(r, nwords, long_jumps);
+        __syncthreads();
+        floe_jumps_next(r.tokens.jump[0], r.tokens.jump[1], nbits);
+        __syncthreads();
+        if (long_jumps)
+            floe_jumps_next(r.tokens.jump[1], r.longest, nbits);
         __syncthreads();
     }
-    const bool ends = threadIdx.x || floe_book_ends(r.tokens.words, nwords, floe_book_walk(r, begin, nbits));
+    const bool ends =
+        threadIdx.x || floe_book_ends(r.tokens.words, nwords, floe_book_walk(r, long_jumps, begin, nbits));
     if (!__syncthreads_and(ends))
         return false;
     return __syncthreads_and(floe_book_deltas(r));
@@ -455,7 +466,7 @@ FLOE_DEV bool floe_book_codes_find(floe_book_reader &r)
 /* nblocks blocks have a chunk: all of them read its book, and each makes some of the tables. A warp has WARP_ROWS rows. */
 __global__ void __launch_bounds__(FLOE_BOOK_THREADS, 2)
     huffman_book_read_kernel(const uint8_t *bytes, const uint64_t *at, const uint32_t *nwords, uint32_t nblocks,
-                             floe_huffman_decoder *decoders, uint32_t *bad)
+                             bool long_jumps, floe_huffman_decoder *decoders, uint32_t *bad)
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(floe_book_reader, reader);
@@ -467,7 +478,7 @@ __global__ void __launch_bounds__(FLOE_BOOK_THREADS, 2)
     bool ok = sane;
     if (sane) {
         const bool has_tokens = floe_book_load(*reader, (const uint32_t *)(bytes + from), n);
-        ok = floe_book_parse(*reader, has_tokens, n) && floe_book_codes_find(*reader);
+        ok = floe_book_parse(*reader, has_tokens, long_jumps, n) && floe_book_codes_find(*reader);
     }
     if (ok)
         floe_decoder_write(*reader, decoders + chunk, share, nblocks);

@@ -139,7 +139,13 @@ bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quant
                           floe_lorenzo_even *even);
 
 /* Fast, one chunk of so few tiles that all steps are done by one kernel: lorenzo_few.cuh, api/few_cuda.h. */
-enum { FLOE_FEW_MOST_F32 = 1056, FLOE_FEW_MOST_F64 = 528 }; /* two for each block that an H100 or H200 runs at once */
+/* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
+ * the kernels' tables are sized. */
+enum {
+    FLOE_FEW_PROCESSORS = 132,
+    FLOE_FEW_MOST_F32 = 8 * FLOE_FEW_PROCESSORS,
+    FLOE_FEW_MOST_F64 = 4 * FLOE_FEW_PROCESSORS
+};
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);

@@ -290,12 +290,9 @@ __global__ void __launch_bounds__(THREADS, shape<RANK>::BLOCKS_A_PROCESSOR)
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
 
 /* Blocks of threads at most. */
-cudaError_t blocks_of(uint32_t rank, const floe_dev_grid &grid, uint32_t *nblocks)
+uint32_t blocks_of(uint32_t rank, const floe_dev_grid &grid)
 {
-    uint64_t most;
-    const cudaError_t e = floe_zfp_blocks_at_once(rank > 2 ? FEW : MANY, &most);
-    *nblocks = (uint32_t)floe_min64(most, grid.nchunks * grid.slots);
-    return e;
+    return (uint32_t)floe_min64(floe_zfp_blocks_at_once(rank > 2 ? FEW : MANY), grid.nchunks * grid.slots);
 }
 
 template <uint32_t RANK, bool REAL, bool REVERSIBLE, bool CLEANED>
@@ -330,20 +327,15 @@ template <uint32_t RANK> cudaError_t launch_rank(const job &j, uint32_t nblocks,
 int FLOE_R(floe_zfp_grid_spill)(uint32_t rank, const floe_dev_grid *grid, uint64_t *nbytes, uint64_t *words)
 {
     const uint32_t most = 32 + (FLOE_REAL_BITS + 1) * (1u << 2 * rank); /* bits of a block */
-    uint32_t nblocks;
-    const cudaError_t e = blocks_of(rank, *grid, &nblocks);
     *words = floe_ceil_div((uint64_t)floe_zfp_tile_blocks(rank) * most, 32) + 2;
-    *nbytes = 4 * *words * nblocks;
-    return (int)e;
+    *nbytes = 4 * *words * blocks_of(rank, *grid);
+    return (int)cudaSuccess;
 }
 
 int FLOE_R(floe_zfp_grid_encode)(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream)
 {
     const job j = {*call, attempt};
-    uint32_t nblocks;
-    const cudaError_t e = blocks_of(call->field.rank, call->grid, &nblocks);
-    if (e != cudaSuccess)
-        return (int)e;
+    const uint32_t nblocks = blocks_of(call->field.rank, call->grid);
     switch (call->field.rank) {
     case 1: return (int)launch_rank<1>(j, nblocks, (cudaStream_t)stream);
     case 2: return (int)launch_rank<2>(j, nblocks, (cudaStream_t)stream);

@@ -170,12 +170,9 @@ __global__ void zfp_finish_kernel(const __grid_constant__ job j)
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
 
 /* Blocks of threads at most. */
-cudaError_t grid_of(uint32_t rank, uint64_t ntiles, uint32_t *nblocks)
+uint32_t grid_of(uint32_t rank, uint64_t ntiles)
 {
-    uint64_t most;
-    const cudaError_t e = floe_zfp_blocks_at_once(rank > 2 ? FEW : MANY, &most);
-    *nblocks = (uint32_t)floe_min64(most, ntiles);
-    return e;
+    return (uint32_t)floe_min64(floe_zfp_blocks_at_once(rank > 2 ? FEW : MANY), ntiles);
 }
 
 /* Takes scratch, or, where there is none, only measures it. Returns its bytes. */
@@ -237,18 +234,16 @@ cudaError_t launch_any(const job &j, const floe_zfp_array &array, uint32_t nbloc
 int FLOE_R(floe_zfp_encode_scratch)(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes)
 {
     job j = {};
-    uint32_t nblocks;
     j.ntiles = floe_ceil_div(floe_zfp_cells_of(array).nblocks, floe_zfp_tile_blocks(array->rank));
-    const cudaError_t e = grid_of(array->rank, j.ntiles, &nblocks);
+    const uint32_t nblocks = grid_of(array->rank, j.ntiles);
     *nbytes = take_scratch(j, NULL, array->rank, most_bits(*params, array->rank), nblocks);
-    return (int)e;
+    return (int)cudaSuccess;
 }
 
 int FLOE_R(floe_zfp_encode)(const floe_zfp_encode_call *call, void *stream)
 {
     const uint32_t rank = call->array.rank;
     job j = {};
-    uint32_t nblocks;
     j.cells = floe_zfp_cells_of(&call->array);
     j.params = call->params;
     j.tiles.dst = (uint32_t *)call->dst;
@@ -258,10 +253,9 @@ int FLOE_R(floe_zfp_encode)(const floe_zfp_encode_call *call, void *stream)
     j.nbits = call->nbits;
     j.status = call->status;
     j.ntiles = floe_ceil_div(j.cells.nblocks, floe_zfp_tile_blocks(rank));
-    cudaError_t e = grid_of(rank, j.ntiles, &nblocks);
+    const uint32_t nblocks = grid_of(rank, j.ntiles);
     take_scratch(j, (uint8_t *)call->scratch, rank, most_bits(j.params, rank), nblocks);
-    if (e == cudaSuccess)
-        e = cudaMemsetAsync(call->scratch, 0, 8 + 8 * j.ntiles, (cudaStream_t)stream);
+    cudaError_t e = cudaMemsetAsync(call->scratch, 0, 8 + 8 * j.ntiles, (cudaStream_t)stream);
     if (e == cudaSuccess)
         e = launch_any(j, call->array, nblocks, (cudaStream_t)stream);
     if (e != cudaSuccess)

@@ -7,24 +7,17 @@
 #include "base/hd.h"
 
 /* Blocks that work at once where a processor takes so many of them. */
-static inline cudaError_t floe_zfp_blocks_at_once(uint32_t a_processor, uint64_t *nblocks)
+static inline uint64_t floe_zfp_blocks_at_once(uint32_t a_processor)
 {
-    int device, nprocessors = 1;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&nprocessors, cudaDevAttrMultiProcessorCount, device);
-    *nblocks = (uint64_t)nprocessors * a_processor;
-    return e;
+    return (uint64_t)floe_gpu_limits_cuda().processors * a_processor;
 }
 
 /* The same for a kernel that takes shared memory when it is launched. */
 template <typename KERNEL>
 cudaError_t floe_zfp_prepare(KERNEL kernel, size_t shared_nbytes, uint32_t a_processor, uint64_t *nblocks)
 {
-    const cudaError_t e = floe_zfp_blocks_at_once(a_processor, nblocks);
-    return e == cudaSuccess
-               ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_nbytes)
-               : e;
+    *nblocks = floe_zfp_blocks_at_once(a_processor);
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_nbytes);
 }
 
 /* blockIdx.y: chunks in turn, up to `each` blocks for each; no more than work at once. */

@@ -23,7 +23,6 @@ enum {
     THREADS = 256,
     WARPS = THREADS / FLOE_WARP,
     BLOCKS_AN_SM = 4,
-    PROCESSORS = 132,     /* of an H100 or H200: only a matter of speed */
     CLEAR_SLOTS = 4096,   /* a piece of work is so many slots, */
     INSERT_CELLS = 65536, /* cells of a chunk, */
     SORT_KEYS = 4096,     /* or patterns: to sort, */
@@ -348,7 +347,8 @@ int FLOE_R(floe_lorenzo_tables)(const floe_lorenzo_encode_call *call, void *stre
     p.npieces[RANK] = floe_ceil_div(p.room.most, RANK_KEYS);
     for (int i = 0; i < FLOE_TABLE_PHASES; i++)
         npieces += p.npieces[i] * call->grid.nchunks;
-    const uint64_t nblocks = floe_min64(floe_max64(npieces, 1), (uint64_t)PROCESSORS * BLOCKS_AN_SM);
+    const uint64_t at_once = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_AN_SM;
+    const uint64_t nblocks = floe_min64(floe_max64(npieces, 1), at_once);
     FLOE_LAUNCH_EARLY(lorenzo_table_kernel, (uint32_t)nblocks, THREADS, 0, (cudaStream_t)stream, *call, p);
     return (int)cudaGetLastError();
 }

@@ -12,9 +12,9 @@ namespace
 
 enum {
     /* Encoder huffman: one block a multiprocessor, whose warps share the tables of a chunk. */
-    PROCESSORS = 132,   /* multiprocessors of an H100 or H200; others are slower, not wrong */
-    HUFFMAN_WARPS = 12, /* of 168 registers */
-    CODE_WORDS = 1024,  /* of a tile, at hand: at a ratio of 8; more are read where they are */
+    HUFFMAN_WARPS = 12,        /* of 168 registers; fewer where a block has less shared memory */
+    CODE_WORDS = 1024,         /* of a tile, at hand: at a ratio of 8; more are read where they are */
+    ENTRIES_NBYTES = 24 << 10, /* of tables, at least; larger ones are read where they are */
     WIDE_NBYTES = FLOE_HUFFMAN_WIDE_NBYTES(floe_uint)
 };
 
@@ -51,18 +51,14 @@ struct huffman_place {
     uint32_t codes[CODE_WORDS];
 };
 
-/* Shared memory of a block; as many entries of tables as there is room for follow. */
-struct huffman_shared {
-    huffman_place place[HUFFMAN_WARPS];
+/* Shared memory of a block; a place for each warp follows, and as many entries of tables as there is room for. */
+struct alignas(16) huffman_shared {
     uint32_t table[FLOE_HUFFMAN_TABLE_WORDS];
     uint32_t next; /* tile of the chunk */
     uint32_t failed;
 };
 static_assert((int)CODE_WORDS >= (int)LINE_WORDS, "codes make room for values");
-enum {
-    HUFFMAN_SHARED_NBYTES = 227 * 1024, /* the most that a block can have */
-    TABLE_ROOM = (HUFFMAN_SHARED_NBYTES - sizeof(huffman_shared)) / 2
-};
+static_assert(sizeof(huffman_place) % 16 == 0, "words of the next warp are aligned");
 
 /* Makes a source of a tile's body. */
 struct huffman_opener {
@@ -145,16 +141,17 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
 
 /* Tiles first .. end - 1 of a chunk. The whole block; wide: NULL in warps for which there is no tile. */
 FLOE_DEV void decode_run(const floe_lorenzo_decode_call &call, uint32_t c, uint32_t first, uint32_t end,
-                         huffman_shared *sh, void *wide)
+                         huffman_shared *sh, uint32_t room, void *wide)
 {
     const floe_dev_chunk *chunk = call.chunks + c;
     const uint32_t warp = threadIdx.x / FLOE_WARP, rank = chunk->view.rank, slots = call.grid->slots;
-    uint16_t *entry = (uint16_t *)(sh + 1);
+    huffman_place *places = (huffman_place *)(sh + 1);
+    uint16_t *entry = (uint16_t *)(places + blockDim.x / FLOE_WARP);
     __syncthreads(); /* tables and ticket are free */
     if (threadIdx.x == 0)
         sh->next = first;
-    const huffman_opener opener = {floe_huffman_tables_load<floe_uint>(call.decoders + c, sh->table, entry, TABLE_ROOM),
-                                   &sh->place[warp], wide};
+    const huffman_opener opener = {floe_huffman_tables_load<floe_uint>(call.decoders + c, sh->table, entry, room),
+                                   places + warp, wide};
     __syncthreads();
     while (wide) {
         uint32_t tile = floe_lane() == 0 ? atomicAdd(&sh->next, 1u) : 0;
@@ -174,10 +171,9 @@ FLOE_HD uint32_t huffman_workers(uint64_t nslots, uint32_t nblocks)
     return (uint32_t)floe_min64(floe_ceil_div(nslots, nblocks), HUFFMAN_WARPS);
 }
 
-/* A block owns an equal share of the slots, and takes its tiles chunk by chunk; a warp owns a tile. */
-__global__
-__launch_bounds__(FLOE_WARP *HUFFMAN_WARPS,
-                  1) void lorenzo_decode_huffman_kernel(const __grid_constant__ floe_lorenzo_decode_call call)
+/* A block owns an equal share of the slots, and takes its tiles chunk by chunk; a warp owns a tile. room: for entries. */
+__global__ __launch_bounds__(FLOE_WARP *HUFFMAN_WARPS, 1) void lorenzo_decode_huffman_kernel(
+    const __grid_constant__ floe_lorenzo_decode_call call, uint32_t room)
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(huffman_shared, sh);
@@ -201,7 +197,7 @@ __launch_bounds__(FLOE_WARP *HUFFMAN_WARPS,
         if (call.book_bad[c])
             tell(call, TILE_BAD);
         else
-            decode_run(call, c, first, ntiles, sh, warp < nworkers ? wide : NULL);
+            decode_run(call, c, first, ntiles, sh, room, warp < nworkers ? wide : NULL);
     }
 }
 
@@ -218,16 +214,24 @@ cudaError_t launch_pack(const floe_lorenzo_decode_call &call, cudaStream_t strea
     return cudaGetLastError();
 }
 
-uint32_t huffman_blocks(uint64_t max_slots) { return (uint32_t)floe_min64(PROCESSORS, max_slots); }
+uint32_t huffman_blocks(uint64_t max_slots)
+{
+    return (uint32_t)floe_min64(floe_gpu_limits_cuda().processors, max_slots);
+}
 
 cudaError_t launch_huffman(const floe_lorenzo_decode_call &call, cudaStream_t stream)
 {
-    cudaError_t e = cudaFuncSetAttribute(lorenzo_decode_huffman_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         HUFFMAN_SHARED_NBYTES);
+    const uint32_t nbytes = floe_gpu_limits_cuda().shared_nbytes; /* all that a block can have */
+    const uint32_t warps =
+        min((nbytes - ENTRIES_NBYTES - (uint32_t)sizeof(huffman_shared)) / (uint32_t)sizeof(huffman_place),
+            (uint32_t)HUFFMAN_WARPS);
+    const uint32_t room = (nbytes - (uint32_t)sizeof(huffman_shared) - warps * (uint32_t)sizeof(huffman_place)) / 2;
+    cudaError_t e =
+        cudaFuncSetAttribute(lorenzo_decode_huffman_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(lorenzo_decode_huffman_kernel, huffman_blocks(call.max_slots), FLOE_WARP * HUFFMAN_WARPS,
-                      HUFFMAN_SHARED_NBYTES, stream, call);
+    FLOE_LAUNCH_EARLY(lorenzo_decode_huffman_kernel, huffman_blocks(call.max_slots), FLOE_WARP * warps, nbytes, stream,
+                      call, room);
     return cudaGetLastError();
 }
 

@@ -18,11 +18,13 @@ int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t atte
                : floe_lorenzo_count_real_cuda_f64(call, attempt, stream);
 }
 
-bool floe_lorenzo_drafts_are_few(const floe_lorenzo_encode_call *call)
+static bool is_few(const floe_lorenzo_encode_call *call)
 {
-    const uint32_t most = call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64;
-    return call->huffman && call->grid.nchunks == 1 && call->grid.slots <= most;
+    const uint32_t each = (call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64) / FLOE_FEW_PROCESSORS;
+    return call->grid.nchunks == 1 && call->grid.slots <= each * floe_few_processors();
 }
+
+bool floe_lorenzo_drafts_are_few(const floe_lorenzo_encode_call *call) { return call->huffman && is_few(call); }
 
 int floe_lorenzo_draft_few_cuda(const floe_lorenzo_encode_call *call, void *stream)
 {
@@ -34,8 +36,9 @@ int floe_lorenzo_draft_few_cuda(const floe_lorenzo_encode_call *call, void *stre
 
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
 {
-    const uint32_t most = call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64;
-    return !call->huffman && call->grid.nchunks == 1 && call->grid.slots <= most;
+    enum { FEW_F64_NBYTES = 112 << 10 }; /* shared memory of a block of f64, its own variables included */
+    return !call->huffman && is_few(call) &&
+           (call->field.dtype == FLOE_F32 || floe_gpu_limits_cuda().shared_nbytes >= FEW_F64_NBYTES);
 }
 
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_place_state_nbytes(grid); }

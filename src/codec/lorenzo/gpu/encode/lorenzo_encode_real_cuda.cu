@@ -21,10 +21,9 @@ enum {
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
     /* A multiprocessor has 228 KiB of shared memory, of which each block costs 1 KiB: 14.2 KiB a warp (f64: 28.2). Less the
      * step to come and the block's own variables that is a little over 2272 words (f64: 4872), two halves: tiles at a
-     * ratio of 7. */
+     * ratio of 7. A block of f64 has fewer where the GPU gives it less: others of a tile go to the spill. */
     HALF_WORDS = FLOE_REAL_BITS == 32 ? 1136 : 2436,
-    STAGE_WORDS = 2 * HALF_WORDS,
-    SHARED_NBYTES = FLOE_PLACE_WARPS * (LOOSE_WORDS + STAGE_WORDS) * 4,
+    OWN_NBYTES = 4 << 10, /* for the block's own variables */
     DRAFT_SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
     DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * LOOSE_WORDS * 4
 };
@@ -250,8 +249,9 @@ FLOE_DEV bool is_wanted(const floe_lorenzo_encode_call &call, uint32_t attempt, 
 /* A warp owns a tile of a batch, a thread a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
-    const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt)
+    const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt, uint32_t given_words)
 {
+    const uint32_t half_words = FLOE_REAL_BITS == 32 ? (uint32_t)HALF_WORDS : given_words;
     if (attempt == 0)
         floe_dev_begin();
     else
@@ -263,10 +263,10 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     if (!is_wanted(call, attempt, &sh.warp[0].next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * LOOSE_WORDS + warp * STAGE_WORDS;
+    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * LOOSE_WORDS + warp * 2 * half_words;
     tile_maker<RANK> maker = {call, attempt, {stages + warp * LOOSE_WORDS, works + warp}, mets[warp]};
     met_begin(maker.m, FLOE_PLACE_NONE);
-    floe_place_run<1>(call, call.place_state[attempt], sh, stage, HALF_WORDS, spill, RAW_WORDS, maker);
+    floe_place_run<1>(call, call.place_state[attempt], sh, stage, half_words, spill, RAW_WORDS, maker);
     met_flush(call, attempt, maker.m);
 }
 
@@ -369,11 +369,16 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, uin
                           attempt);
         return cudaGetLastError();
     }
+    const uint32_t most = floe_gpu_limits_cuda().shared_nbytes - OWN_NBYTES;
+    const uint32_t half = FLOE_REAL_BITS == 32
+                              ? (uint32_t)HALF_WORDS
+                              : min((uint32_t)HALF_WORDS, (most / 4 / FLOE_PLACE_WARPS - LOOSE_WORDS) / 8 * 4);
+    const uint32_t nbytes = FLOE_PLACE_WARPS * (LOOSE_WORDS + 2 * half) * 4;
     cudaError_t e =
-        cudaFuncSetAttribute(lorenzo_encode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+        cudaFuncSetAttribute(lorenzo_encode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(lorenzo_encode_kernel<RANK>, blocks, FLOE_PLACE_THREADS, SHARED_NBYTES, stream, call, attempt);
+    FLOE_LAUNCH_EARLY(lorenzo_encode_kernel<RANK>, blocks, FLOE_PLACE_THREADS, nbytes, stream, call, attempt, half);
     return cudaGetLastError();
 }
 

@@ -33,11 +33,7 @@
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"
 
-enum {
-    FLOE_PLACE_WARPS = FLOE_BATCH_TILES,
-    FLOE_PLACE_THREADS = FLOE_WARP * FLOE_PLACE_WARPS,
-    FLOE_PLACE_PROCESSORS = 132 /* multiprocessors of an H100 or H200; others are slower, not wrong */
-};
+enum { FLOE_PLACE_WARPS = FLOE_BATCH_TILES, FLOE_PLACE_THREADS = FLOE_WARP * FLOE_PLACE_WARPS };
 
 /* ---- state --------------------------------------------------------------------------------------------------------- */
 
@@ -87,7 +83,7 @@ FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &ca
 static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
 {
     uint64_t most = floe_place_batches(grid, FLOE_PLACE_WARPS) + 1; /* the scanner */
-    uint64_t fit = (uint64_t)FLOE_PLACE_PROCESSORS * blocks_a_processor;
+    uint64_t fit = (uint64_t)floe_gpu_limits_cuda().processors * blocks_a_processor;
     return (uint32_t)(most < fit ? most : fit);
 }
 
@@ -95,8 +91,20 @@ static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blo
 static inline uint32_t floe_place_blocks_of_tiles(const floe_dev_grid *grid, uint32_t blocks_a_processor)
 {
     uint64_t most = grid->nchunks * grid->slots + 1;
-    uint64_t fit = (uint64_t)FLOE_PLACE_PROCESSORS * blocks_a_processor;
+    uint64_t fit = (uint64_t)floe_gpu_limits_cuda().processors * blocks_a_processor;
     return (uint32_t)(most < fit ? most : fit);
+}
+
+/* Few tiles: on how many processors, and their blocks. */
+static inline uint32_t floe_few_processors(void)
+{
+    const uint32_t n = floe_gpu_limits_cuda().processors;
+    return n < FLOE_FEW_PROCESSORS ? n : (uint32_t)FLOE_FEW_PROCESSORS;
+}
+static inline uint32_t floe_few_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
+{
+    const uint32_t most = floe_few_processors() * blocks_a_processor;
+    return grid->slots < most ? grid->slots : most;
 }
 
 /* v: what was last seen there. */

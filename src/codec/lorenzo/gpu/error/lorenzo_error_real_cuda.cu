@@ -10,7 +10,7 @@ enum {
     WARPS = 4,
     THREADS = WARPS * FLOE_WARP,
     ROUND = 1024, /* cells whose errors are worked out, and then added up in order */
-    MAX_BLOCKS = 132 * 16
+    BLOCKS_A_PROCESSOR = 16
 };
 
 /* The squared error of a value; 0 for an exception. */
@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(THREADS) tile_error_kernel(const __grid_consta
 int FLOE_R(floe_lorenzo_tile_errors)(const floe_lorenzo_error_job *job, void *stream)
 {
     const uint64_t nblocks = floe_ceil_div(job->grid.nchunks * job->grid.slots, WARPS);
-    FLOE_LAUNCH(tile_error_kernel, (uint32_t)floe_min64(nblocks, MAX_BLOCKS), THREADS, 0, (cudaStream_t)stream, *job);
+    const uint64_t at_once = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_A_PROCESSOR;
+    FLOE_LAUNCH(tile_error_kernel, (uint32_t)floe_min64(nblocks, at_once), THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

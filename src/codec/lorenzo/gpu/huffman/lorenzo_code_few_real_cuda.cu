@@ -17,7 +17,7 @@ enum {
     WARPS = FLOE_HUFFMAN_TEAM_WARPS,
     THREADS = FLOE_WARP * WARPS,
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 7 : 4,
-    MOST_TILES = 2 * FLOE_PLACE_PROCESSORS * 4,   /* from there on as many warps have a tile each */
+    MOST_TILES = 2 * FLOE_FEW_PROCESSORS * 4,     /* from there on as many warps have a tile each */
     LOOKS = (MOST_TILES + THREADS - 1) / THREADS, /* sizes that a thread looks at */
     DRAFT_WORDS = FLOE_STEP_VALUES * BASE_WORDS,  /* also holds a step's values */
     PART_WORDS = 256 * BASE_WORDS,                /* of a warp's part, at a ratio of 8 */
@@ -217,7 +217,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_code_few_
 
 } // namespace
 
-uint32_t FLOE_R(floe_lorenzo_code_few_most)(void) { return MOST_TILES; }
+uint32_t FLOE_R(floe_lorenzo_code_few_most)(void) { return floe_few_processors() * (MOST_TILES / FLOE_FEW_PROCESSORS); }
 
 int FLOE_R(floe_lorenzo_code_few)(const floe_lorenzo_encode_call *call, void *stream)
 {

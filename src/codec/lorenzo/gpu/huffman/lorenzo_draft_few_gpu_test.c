@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Drafts and histogram of a chunk of few tiles, made by one kernel, against the CPU's, and what was met. */
+#include "backend/limits_cuda.h"
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft_few.h"
 #include "tests/gpu/lorenzo_encode_gpu_kit.h"
 
@@ -91,12 +92,14 @@ static void few_tiles_again(void **state)
 static void as_many_as_are_few(void **state)
 {
     (void)state;
+    const uint32_t have = floe_gpu_limits_cuda().processors,
+                   most = have < FLOE_FEW_PROCESSORS ? have : FLOE_FEW_PROCESSORS;
     floe_lorenzo_encode_call call = {
-        .field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = FLOE_FEW_MOST_F32}, .huffman = true};
+        .field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = 8 * most}, .huffman = true};
     assert_true(floe_lorenzo_drafts_are_few(&call));
     call.grid.slots += FLOE_BATCH_TILES;
     assert_false(floe_lorenzo_drafts_are_few(&call));
-    call.grid.slots = FLOE_FEW_MOST_F64;
+    call.grid.slots = 4 * most;
     call.field.dtype = FLOE_F64;
     assert_true(floe_lorenzo_drafts_are_few(&call));
     call.grid.slots += FLOE_BATCH_TILES;

@@ -19,7 +19,7 @@ namespace
 enum {
     THREADS = FLOE_WARP * SPLIT_WARPS,
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2, /* registers are filled */
-    MOST_BLOCKS = FLOE_PLACE_PROCESSORS * BLOCKS_A_PROCESSOR,
+    MOST_BLOCKS = FLOE_FEW_PROCESSORS * BLOCKS_A_PROCESSOR,
     SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
     BODY_AT = draft_symbols::BODY_AT,
     /* In front of the values, so that these stand at 16 aligned bytes: a draft as far as its symbols. */
@@ -573,7 +573,7 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, cud
                                                cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(lorenzo_draft_few_kernel<RANK>, min(call.grid.slots, (uint32_t)MOST_BLOCKS), THREADS,
+    FLOE_LAUNCH_EARLY(lorenzo_draft_few_kernel<RANK>, floe_few_blocks(&call.grid, BLOCKS_A_PROCESSOR), THREADS,
                       SHARED_NBYTES, stream, call);
     return cudaGetLastError();
 }

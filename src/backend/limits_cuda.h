@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the GPU that is current has, for launches: how many blocks work at once, and what a block may have. */
+#ifndef FLOE_BACKEND_LIMITS_CUDA_H
+#define FLOE_BACKEND_LIMITS_CUDA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct floe_gpu_limits {
+    uint32_t processors;    /* multiprocessors */
+    uint32_t shared_nbytes; /* the most dynamic shared memory of a block */
+    uint32_t major, minor;  /* compute capability */
+} floe_gpu_limits;
+
+/* Each GPU is asked once. Where none can be asked: those of an H200. */
+floe_gpu_limits floe_gpu_limits_cuda(void);
+
+enum { FLOE_GPU_NAME_NBYTES = 256 };
+int floe_gpu_name_cuda(char name[FLOE_GPU_NAME_NBYTES]);
+
+/* Whether the GPU that is current runs our kernels, as CUDA says: what they are compiled for decides. */
+int floe_gpu_kernel_cuda(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
