@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# GPU code: every src/**/*_cuda.cu, compiled by nvcc into libfloe where there is one; *_real_cuda.cu once for each element type.
+# GPU code: every src/**/*_cuda.cu, compiled by nvcc where there is one; *_real_cuda.cu once for each element type. It becomes
+# libfloe_cuda.so, which libfloe loads when a GPU is first asked for, or, with FLOE_CUDA_STATIC, part of libfloe.
 # With FLOE_CUDA_EMULATED the same sources are compiled by the C++ compiler for tests/emulator/, which runs kernels on the CPU.
 include(CheckLanguage)
 
@@ -23,11 +24,10 @@ elseif(NOT has_gpu)
   set(FLOE_NO_CUDA "there is no GPU here; 'make gpu' or -DFLOE_CUDA=ON builds it all the same")
 elseif(NOT CMAKE_CUDA_COMPILER)
   set(FLOE_NO_CUDA "there is no nvcc")
-elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.8) # the first that knows sm_90
+elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 11.8) # the first with launch attributes
   set(FLOE_NO_CUDA "nvcc ${CMAKE_CUDA_COMPILER_VERSION} is older than 11.8")
 endif()
 
-set(FLOE_CUDA_LEAST_MAJOR 9) # compute capability 9.0: what the kernels are written for
 if(FLOE_CUDA_EMULATED)
   enable_language(CXX)
   set(FLOE_CUDA_BUILD emulated)
@@ -41,10 +41,25 @@ elseif(FLOE_CUDA AND NOT FLOE_CUDA STREQUAL AUTO)
 else()
   return()
 endif()
-set(FLOE_CUDA_ARCHITECTURES 90 CACHE STRING "What the GPU kernels are compiled for, as for CMAKE_CUDA_ARCHITECTURES")
+# For GPUs of this machine; where there are none, for an H100 or H200. "release": for all there are, and for those to come.
+if(EXISTS /dev/nvidiactl AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.24)
+  set(architectures native)
+else()
+  set(architectures 90)
+endif()
+set(FLOE_CUDA_ARCHITECTURES ${architectures}
+    CACHE STRING "What the GPU kernels are compiled for, as for CMAKE_CUDA_ARCHITECTURES; release: for all GPUs")
+set(architectures ${FLOE_CUDA_ARCHITECTURES})
+if(architectures STREQUAL release)
+  set(architectures 80-real 86-real 89-real 90-real)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+    list(APPEND architectures 100-real 120-real)
+  endif()
+  list(APPEND architectures 80-virtual)
+endif()
 
 # All of our C sees that there is a GPU backend.
-target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1 FLOE_CUDA_LEAST_MAJOR=${FLOE_CUDA_LEAST_MAJOR})
+target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1)
 target_include_directories(floe_flags SYSTEM INTERFACE ${cuda_headers})
 # cuFFT is no dependency: it is looked for when the first spectrum is asked for, last where the toolkit is now.
 if(FLOE_CUFFT AND FLOE_CUDA_BUILD STREQUAL emulated)
@@ -55,9 +70,17 @@ endif()
 set_source_files_properties(src/assess/spectrum/cufft_load.c PROPERTIES COMPILE_DEFINITIONS "${cufft}")
 if(FLOE_CUDA_BUILD STREQUAL emulated) # which has no driver
   set_source_files_properties(src/backend/cuda_reach.c PROPERTIES COMPILE_DEFINITIONS FLOE_CUDA_EMULATED=1)
-  set(FLOE_CUDA_LIBS pthread)
+  set(FLOE_CUDART pthread)
 else() # static, so that the library starts where there is no driver
-  set(FLOE_CUDA_LIBS ${CUDAToolkit_LIBRARY_DIR}/libcudart_static.a dl rt pthread)
+  set(FLOE_CUDART ${CUDAToolkit_LIBRARY_DIR}/libcudart_static.a dl rt pthread)
+endif()
+set(FLOE_CUDA_LIBS ${FLOE_CUDART})
+if(NOT FLOE_CUDA_STATIC)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64)$")
+    message(FATAL_ERROR "floe: for ${CMAKE_SYSTEM_PROCESSOR} the GPU backend is part of libfloe: say FLOE_CUDA_STATIC=ON")
+  endif()
+  set(FLOE_CUDA_LOADED ON)
+  set(FLOE_CUDA_LIBS dl)
 endif()
 
 function(floe_cuda_objects name)
@@ -91,7 +114,7 @@ function(floe_cuda_objects name)
                                            -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
                                            -Xfatbin=-compress-all $<$<NOT:$<CONFIG:Release>>:-lineinfo>
                                            $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
-    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${FLOE_CUDA_ARCHITECTURES}")
+    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
   endif()
   set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
 endfunction()
@@ -111,12 +134,38 @@ foreach(bits 32 64)
   floe_cuda_objects(floe_cuda_f${bits} SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=${bits})
 endforeach()
 
+if(FLOE_CUDA_LOADED)
+  set(FLOE_CUDA_OBJECTS ${FLOE_OBJECTS})
+  set(FLOE_OBJECTS)
+endif()
+
 # Kernels of f64 take most of nvcc's time, much of it from PTX to registers: PTX alone shows that they compile.
 set(library_objects ${FLOE_OBJECTS})
 if(FLOE_CUDA_BUILD STREQUAL nvcc)
   floe_cuda_objects(floe_ptx_f64 SOURCES ${real_kernels} DEFINITIONS FLOE_REAL_BITS=64)
-  set_target_properties(floe_ptx_f64 PROPERTIES EXCLUDE_FROM_ALL ON CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES ${FLOE_CUDA_LEAST_MAJOR}0-virtual)
+  set_target_properties(floe_ptx_f64 PROPERTIES EXCLUDE_FROM_ALL ON CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 80-virtual)
 endif()
+
+# libfloe's C, which the objects given are made of, and libfloe_cuda.so: what joins them. The library is found at run time, not
+# linked, and refused by another version: it has a plain name.
+function(floe_cuda_library)
+  set(folder ${PROJECT_BINARY_DIR}/cuda_entries)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/CudaEntries.cmake)
+  file(GENERATE OUTPUT ${folder}/objects.txt CONTENT "$<JOIN:${FLOE_OBJECTS},\n>\n")
+  add_custom_command(OUTPUT ${folder}/cuda_jumps.c ${folder}/cuda_entries.c DEPENDS ${FLOE_OBJECTS} ${script} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECTS=${folder}/objects.txt -DMACHINE=${CMAKE_SYSTEM_PROCESSOR}
+                             -DALSO=floe_huffman_books_read_cuda -DVERSION=${PROJECT_VERSION} -DOUT=${folder} -P ${script})
+  add_library(floe_cuda_jumps OBJECT ${folder}/cuda_jumps.c)
+  add_library(floe_host STATIC EXCLUDE_FROM_ALL ${FLOE_OBJECTS}) # of which kernels' launches need a little
+  add_library(floe_cuda SHARED ${FLOE_CUDA_OBJECTS} ${folder}/cuda_entries.c)
+  add_dependencies(floe_cuda floe_cuda_jumps)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/floe_cuda.map @ONLY
+       CONTENT "{\nglobal:\n    floe_cuda_library_id;\n    floe_cuda_library_entries;\nlocal:\n    *;\n};\n")
+  target_link_libraries(floe_cuda PRIVATE floe_host ${FLOE_CUDART} m)
+  target_link_options(floe_cuda PRIVATE -Wl,--version-script=${PROJECT_BINARY_DIR}/floe_cuda.map -Wl,-z,defs)
+  set_target_properties(floe_cuda PROPERTIES LINKER_LANGUAGE C LINK_DEPENDS ${PROJECT_BINARY_DIR}/floe_cuda.map)
+  set(FLOE_OBJECTS ${FLOE_OBJECTS} $<TARGET_OBJECTS:floe_cuda_jumps> PARENT_SCOPE)
+endfunction()
 
 # Kernels of tests, which try device functions one by one: not in libfloe.
 file(GLOB trials CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests/gpu/*_real_cuda.cu)

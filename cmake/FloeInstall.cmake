@@ -10,6 +10,11 @@ if(FLOE_SHARED)
   install(TARGETS floe_shared EXPORT floe-targets)
 endif()
 
+if(FLOE_CUDA_LOADED)
+  install(TARGETS floe_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(FLOE_CUDA_NAME libfloe_cuda.so)
+endif()
+
 # The command, with man page and completions, which it writes itself from its table of options.
 if(TARGET floe_command)
   install(TARGETS floe_command)

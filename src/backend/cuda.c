@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backend/cuda_load.h"
 #include "backend/cuda_reach.h"
 #include "backend/limits_cuda.h"
 #include "base/try.h"
@@ -15,6 +16,7 @@ floe_status floe_cuda_status(int error, const char *call, floe_error *err)
 {
     if (error == cudaSuccess)
         return FLOE_OK;
+    FLOE_TRY(floe_cuda_load(err));
     (void)cudaGetLastError(); /* what can be forgotten is forgotten */
     const char *bracket = strchr(call, '(');
     int length = bracket ? (int)(bracket - call) : (int)strlen(call);
@@ -25,6 +27,7 @@ floe_status floe_cuda_status(int error, const char *call, floe_error *err)
 static floe_status device_choose(floe_cuda *cuda, int device, floe_error *err)
 {
     int count = 0;
+    FLOE_TRY(floe_cuda_load(err));
     cudaError_t e = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     FLOE_CHECK(err, e == cudaSuccess && count > 0, FLOE_ERR_DEVICE, "there is no usable GPU (%s)",
@@ -124,7 +127,7 @@ void floe_cuda_leave(int before)
 floe_pointer_kind floe_cuda_pointer_kind(const void *p)
 {
     struct cudaPointerAttributes a;
-    if (!p || cudaPointerGetAttributes(&a, p) != cudaSuccess) {
+    if (!p || floe_cuda_load(NULL) != FLOE_OK || cudaPointerGetAttributes(&a, p) != cudaSuccess) {
         (void)cudaGetLastError();
         return FLOE_POINTER_PAGEABLE;
     }

@@ -3,62 +3,12 @@
 
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
 
-#include <string.h>
-
 #include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft_few.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
-
-/* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
-enum { MAX_SLOTS = 1 << 30 };
-
-floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, floe_dev_grid *grid,
-                              floe_error *err)
-{
-    uint64_t slots = floe_lorenzo_slots(rank, chunk); /* of a full chunk: no other has more */
-    *grid = (floe_dev_grid){.nchunks = 1};
-    for (uint32_t i = 0; i < rank; i++) {
-        grid->shape[i] = shape[i];
-        grid->chunk[i] = chunk[i];
-        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
-    }
-    FLOE_CHECK(err, slots <= MAX_SLOTS && grid->nchunks <= MAX_SLOTS / floe_max64(slots, 1), FLOE_ERR_LIMIT,
-               "a field of more than 2^30 tiles, too many for a GPU at once: choose larger chunks, or the CPU");
-    grid->slots = (uint32_t)slots;
-    return FLOE_OK;
-}
-
-/* The first one, as it is opened without swap. */
-static void full_chunk(const floe_dev_grid *grid, const floe_dev_field *field, floe_dev_chunk *full)
-{
-    (void)floe_view_of(field->rank, grid->chunk, false, &full->view); /* fails with swap only */
-    full->ncells = 1;
-    for (int a = 0; a < FLOE_VIEW_AXES; a++) {
-        full->region_hi[a] = full->view.extent[a];
-        full->ncells *= full->view.extent[a];
-    }
-    floe_lorenzo_strides(&full->view, field->stride, full->stride);
-    full->origin = field->data;
-}
-
-void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess)
-{
-    *guess = (floe_lorenzo_guess){.all = true};
-    if (grid->nchunks == 0 || grid->nchunks > UINT32_MAX)
-        return;
-    guess->nchunks = grid->nchunks;
-    guess->slots = floe_min64(call->max_slots / grid->nchunks, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
-    for (uint32_t i = 0; i < call->field.rank; i++) {
-        guess->shape[i] = grid->shape[i];
-        guess->chunk[i] = grid->chunk[i];
-        guess->along[i] = (uint32_t)floe_ceil_div(grid->shape[i], grid->chunk[i]);
-        guess->all &= call->lo[i] == 0 && call->hi[i] == grid->shape[i];
-    }
-    full_chunk(grid, &call->field, &guess->full);
-}
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
 
@@ -93,37 +43,6 @@ void floe_lorenzo_encode_take(floe_lorenzo_encode_call *c, floe_arena *arena)
         c->tables = floe_arena_take(arena, nchunks * room.most, sizeof *c->tables);
         c->table_scratch = floe_arena_take(arena, floe_table_scratch_nbytes(&c->grid, room), 1);
     }
-}
-
-bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params, floe_lorenzo_ready *ready)
-{
-    if (!floe_lorenzo_is_few(c) || c->lossless || c->field.rank == FLOE_SAMPLE_AXES ||
-        memcmp(c->grid.chunk, c->grid.shape, sizeof c->grid.shape) != 0)
-        return false;
-    *ready = (floe_lorenzo_ready){.bits = params->bits};
-    full_chunk(&c->grid, &c->field, &ready->chunk);
-    ready->chunk.encoder = FLOE_LORENZO_PACK;
-    ready->chunk.quantizer = params->quantizer;
-    return true;
-}
-
-bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *c, const floe_quantizer *quantizer, floe_lorenzo_even *even)
-{
-    const floe_dev_grid *g = &c->grid;
-    if (g->nchunks == 0 || c->field.rank == FLOE_SAMPLE_AXES)
-        return false;
-    *even = (floe_lorenzo_even){.along = {1, 1, 1, 1}};
-    for (uint32_t i = 0; i < c->field.rank; i++) {
-        if (g->shape[i] % g->chunk[i] != 0)
-            return false;
-        even->along[i] = (uint32_t)(g->shape[i] / g->chunk[i]); /* floe_lorenzo_grid allows no more */
-        even->step[i] = (int64_t)(g->chunk[i] * floe_dtype_size(c->field.dtype)) * c->field.stride[i];
-    }
-    full_chunk(g, &c->field, &even->chunk);
-    even->chunk.encoder = c->huffman ? FLOE_LORENZO_HUFFMAN : FLOE_LORENZO_PACK;
-    if (quantizer)
-        even->chunk.quantizer = *quantizer;
-    return true;
 }
 
 /* Without a chunk only *end is left to be told. The first step of encoder pack does that; those of huffman need books. */
