@@ -35,7 +35,11 @@ int cmd_help(const cli_args *args)
 
 int cmd_version(const cli_args *args)
 {
-    (void)args;
+    char text[2048];
     printf("floe %s\n", floe_version());
+    if (cli_given(args, OPT_VERBOSE)) {
+        (void)floe_describe(text, sizeof text);
+        fputs(text, stdout);
+    }
     return cli_stdout_finish(0);
 }

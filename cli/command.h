@@ -71,6 +71,7 @@ typedef enum cli_option_id {
     OPT_CSV,
     OPT_EXPLAIN,
     OPT_QUIET,
+    OPT_VERBOSE,
     OPT_MAN,
     OPT_COMPLETION,
     OPT_HELP,

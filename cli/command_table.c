@@ -89,6 +89,9 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_EXPLAIN] = {"explain", 0, NULL, NULL, NULL, false,
                      "say of each metric what it is: a line below it in the table, formulas in the JSON"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, NULL, false, "print nothing but errors"},
+    [OPT_VERBOSE] =
+        {"verbose", 0, NULL, NULL, NULL, false,
+         "also what there is to work with: threads, instruction set, GPU backend, GPU, or why there is none"},
     [OPT_MAN] = {"man", 0, NULL, NULL, NULL, false, "print the man page (groff)"},
     [OPT_COMPLETION] = {"completion", 0, "SHELL", "bash zsh fish", NULL, false, "print the completion for a shell"},
     [OPT_HELP] = {"help", 'h', NULL, NULL, NULL, false, "print this help"},
@@ -261,7 +264,7 @@ const cli_command cli_commands[] = {
      .max_operands = 0,
      .summary = "print the version",
      .details = NULL,
-     .options = CLI_OPT(OPT_HELP),
+     .options = CLI_OPT(OPT_VERBOSE) | CLI_OPT(OPT_HELP),
      .run = cmd_version},
     {.name = NULL},
 };

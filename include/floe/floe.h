@@ -294,6 +294,11 @@ floe_status floe_decompress_stream(floe_ctx *ctx, const floe_source *source, con
 
 const char *floe_version(void);
 
+/* What there is to work with, as lines of text: threads, instruction set, GPU backend and where it was loaded from, the GPU; or why
+ * there is none. Looks for the GPU that is current, as a first call that needs one does. As snprintf: returns the length that
+ * there is, writes as much as fits, NUL included. */
+size_t floe_describe(char *text, size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif
