@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/try.h"
-#include "codec/lorenzo_begin_math.h"
-#include "codec/lorenzo_cuda.h"
+#include "codec/lorenzo/format/lorenzo_begin_math.h"
+#include "codec/lorenzo/gpu/lorenzo_cuda.h"
 
 /* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
 enum { MAX_SLOTS = 1 << 30 };
