@@ -69,4 +69,12 @@ done < <(grep -oE '\]\([^):#]+' "$doc/README.md" | sed 's/](//')
 if [ -x "$root/bin/floe" ]; then
     "$root/bin/floe" --version | grep -q floe || fail "the installed command does not run"
 fi
+
+# The GPU backend, where it is a library of its own: installed beside libfloe.so, and found from where the tree was moved to.
+if [ -e "$build/libfloe_cuda.so" ]; then
+    [ -e "$lib/libfloe_cuda.so" ] || fail "no GPU backend is installed"
+    [ "$(sed -n 's/^cuda_library=//p' "$lib/pkgconfig/floe.pc")" = libfloe_cuda.so ] || fail "floe.pc names no GPU backend"
+    [ ! -x "$root/bin/floe" ] || "$root/bin/floe" version --verbose | grep -q "^GPU backend: $root/.*/libfloe_cuda.so" ||
+        fail "the installed command finds no GPU backend"
+fi
 echo "consumer: installed, moved, and used in ${#languages[@]} languages"

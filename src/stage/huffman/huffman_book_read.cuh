@@ -463,8 +463,15 @@ FLOE_DEV bool floe_book_codes_find(floe_book_reader &r)
     return true;
 }
 
+/* On a multiprocessor: some have room for 1536 threads only. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
+#define FLOE_BOOK_BLOCKS 1
+#else
+#define FLOE_BOOK_BLOCKS 2
+#endif
+
 /* nblocks blocks have a chunk: all of them read its book, and each makes some of the tables. A warp has WARP_ROWS rows. */
-__global__ void __launch_bounds__(FLOE_BOOK_THREADS, 2)
+__global__ void __launch_bounds__(FLOE_BOOK_THREADS, FLOE_BOOK_BLOCKS)
     huffman_book_read_kernel(const uint8_t *bytes, const uint64_t *at, const uint32_t *nwords, uint32_t nblocks,
                              bool long_jumps, floe_huffman_decoder *decoders, uint32_t *bad)
 {
