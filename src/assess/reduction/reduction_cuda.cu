@@ -510,7 +510,7 @@ floe_reduction_dev_job shared_out(const floe_reduction_dev_job *job, uint32_t nb
 
 uint32_t floe_reduction_room(floe_dtype dtype)
 {
-    enum { MOST_NBYTES = 176 << 10, OWN_NBYTES = 8 << 10 }; /* a block fits on a processor; its own variables */
+    enum { MOST_NBYTES = 176 << 10, OWN_NBYTES = 12 << 10 }; /* a block fits on a processor; its own variables */
     const uint32_t most = floe_gpu_limits_cuda().shared_nbytes - OWN_NBYTES - fed_nbytes(dtype, true);
     return (uint32_t)floe_min64(most, MOST_NBYTES) / sizeof(uint32_t);
 }
