@@ -17,6 +17,7 @@
 #define cudaMallocHost            floe_rt_cudaMallocHost
 #define cudaMemcpyAsync           floe_rt_cudaMemcpyAsync
 #define cudaMemsetAsync           floe_rt_cudaMemsetAsync
+#define cudaMemGetInfo            floe_rt_cudaMemGetInfo
 #define cudaPointerGetAttributes  floe_rt_cudaPointerGetAttributes
 #define cudaSetDevice             floe_rt_cudaSetDevice
 #define cudaStreamCreateWithFlags floe_rt_cudaStreamCreateWithFlags
