@@ -205,16 +205,23 @@ FLOE_DEV void floe_copy16_async_if(bool there, void *shared, const void *global)
                  : "memory");
 #endif
 }
-/* Of 16 bytes the first nbytes, whole words; the others become 0. A copy of 16 bytes would touch them all. */
+/* Of 16 bytes the first nbytes; the others become 0, but all 16 are touched: they are there. */
 FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
 {
-    if (nbytes % 16 == 0) {
-        floe_copy16_async_if(nbytes > 0, shared, global);
-        return;
-    }
+#ifdef FLOE_EMULATED
+    floe_emulated_copy(shared, global, nbytes, 16);
+#else
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(nbytes)
+                 : "memory");
+#endif
+}
+/* Of 16 bytes the first words; the others become 0, and are not touched. */
+FLOE_DEV void floe_copy16_async_words(void *shared, const void *global, uint32_t nwords)
+{
 #pragma unroll
     for (uint32_t i = 0; i < 4; i++) {
-        if (4 * i < nbytes)
+        if (i < nwords)
             floe_copy4_async((uint32_t *)shared + i, (const uint32_t *)global + i);
         else
             ((uint32_t *)shared)[i] = 0;

@@ -213,8 +213,8 @@ static void check_own_workspace(const trial *t)
     floe_field out = place_out(t, true);
     const floe_status status = floe_decompress(ctx, t->dev_src, t->nbytes, &out);
     CHECK(status != FLOE_OK || t->status == FLOE_OK);
-    if (t->same_header)
-        CHECK(status == t->status);
+    if (t->same_header) /* a damaged stream may ask for more than the seed needs */
+        CHECK((status == FLOE_OK) == (t->status == FLOE_OK));
     fetch_values(t->out_nbytes);
     check_values(t, t->values, t->out_nbytes, status);
     floe_ctx_free(&ctx);

@@ -15,6 +15,11 @@
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
 
+#include "backend/cuda_load.h"
+
+/* Tests call kernels without a context, which would load the library that has them. */
+__attribute__((constructor)) static void kernels_load(void) { (void)floe_cuda_load(NULL); }
+
 /* A call of CUDA, or of ours that returns what CUDA says. */
 #define CU(call)                                                                   \
     do {                                                                           \

@@ -104,6 +104,19 @@ template <class V> FLOE_DEV chunks chunks_of(const tree_job &job, const place &p
     return c;
 }
 
+/* Of 16 bytes of a row those inside it. */
+FLOE_DEV_SELDOM void bring_cut(float *to, const float *from, uint32_t nbytes)
+{
+    floe_copy16_async_words(to, from, nbytes / 4);
+}
+FLOE_DEV void bring(float *to, const float *from, uint32_t nbytes)
+{
+    if (nbytes % 16 == 0)
+        floe_copy16_async_if(nbytes > 0, to, from);
+    else
+        bring_cut(to, from, nbytes);
+}
+
 /* Goes on to the next plane. */
 template <class V> FLOE_DEV void chunks_bring(const tree_job &job, chunks *of_thread, plane<V> *to)
 {
@@ -114,8 +127,8 @@ template <class V> FLOE_DEV void chunks_bring(const tree_job &job, chunks *of_th
 #pragma unroll
     for (uint32_t i = 0; i * BRINGERS_ROWS < V::ROWS; i++) {
         if (i < c.nrows) {
-            floe_copy16_async_part(to->of[0][i * BRINGERS_ROWS] + c.to, x, c.nbytes);
-            floe_copy16_async_part(to->of[1][i * BRINGERS_ROWS] + c.to, y, c.nbytes);
+            bring(to->of[0][i * BRINGERS_ROWS] + c.to, x, c.nbytes);
+            bring(to->of[1][i * BRINGERS_ROWS] + c.to, y, c.nbytes);
         }
         x += job.original_step, y += job.decoded_step;
     }

@@ -196,14 +196,26 @@ FLOE_DEV uint32_t loose_skip(const floe_real *row)
     return (uint32_t)(uintptr_t)row / (uint32_t)sizeof(floe_real) % PIECE_VALUES;
 }
 
-/* Piece p of row r; ncells: of the row, those inside. What lies behind them becomes 0. */
+/* Piece p of row r, unless the row ends in it; ncells: of the row, those inside. A piece behind them becomes 0. */
 template <int RANK>
 FLOE_DEV void fetch_loose_piece(const floe_real *row, uint32_t r, uint32_t p, uint32_t ncells, uint32_t *buffer)
 {
     const uint32_t skip = loose_skip(row), end = ncells ? skip + ncells : 0, at = p * PIECE_VALUES;
-    const uint32_t n = end <= at ? 0 : min(end - at, (uint32_t)PIECE_VALUES);
-    floe_copy16_async_part((uint4 *)buffer + r * loose<RANK>::ROW_PIECES + p, row - skip + at,
-                           n * (uint32_t)sizeof(floe_real));
+    if (end <= at || end >= at + PIECE_VALUES)
+        floe_copy16_async_if(end > at, (uint4 *)buffer + r * loose<RANK>::ROW_PIECES + p, row - skip + at);
+}
+
+/* The piece in which row r ends, value by value: a copy of 16 bytes would touch what lies behind the field. And the last piece,
+ * where that is another one. */
+template <int RANK> FLOE_DEV void fetch_loose_end(const floe_real *row, uint32_t r, uint32_t ncells, uint32_t *buffer)
+{
+    enum { LAST = loose<RANK>::EVEN_PIECES, WORDS = sizeof(floe_real) / 4 };
+    const uint32_t skip = loose_skip(row), end = ncells ? skip + ncells : 0, p = end / PIECE_VALUES;
+    uint4 *to = (uint4 *)buffer + r * loose<RANK>::ROW_PIECES;
+    if (end % PIECE_VALUES == 0 || p < LAST)
+        to[LAST] = make_uint4(0, 0, 0, 0);
+    if (end % PIECE_VALUES)
+        floe_copy16_async_words(to + p, row - skip + p * PIECE_VALUES, end % PIECE_VALUES * WORDS);
 }
 
 /* Starts copying step s of a tile whose rows begin anywhere, or that is cut off. */
@@ -234,7 +246,7 @@ template <int RANK> FLOE_DEV void fetch_loose(const fast_tile &t, uint32_t s, ui
                 (k + 1) * FLOE_WARP / EVEN % 16 ? FLOE_WARP / EVEN * rows.y : rows.z - (16 - FLOE_WARP / EVEN) * rows.y;
     }
     if (lane < loose<RANK>::ROWS)
-        fetch_loose_piece<RANK>(loose_row<RANK>(rows, s, lane), lane, EVEN, cells_of(lane), buffer);
+        fetch_loose_end<RANK>(loose_row<RANK>(rows, s, lane), lane, cells_of(lane), buffer);
     floe_copy_async_commit();
 }
 
