@@ -4,8 +4,8 @@
  * payloads, and reports when all others are done. Some open a chunk each. Others check pieces of the payloads, spread evenly
  * among those that decode, whose words they bring near: both walk through the stream at one pace.
  *
- * Where its tile lies a block finds in the opened chunk. Whoever comes first opens it, so nobody waits for a block that may not
- * run yet.
+ * Where their tiles lie blocks find out themselves, if the stream is as most are; else of the opened chunk. Whoever comes first
+ * opens it, so nobody waits for a block that may not run yet.
  */
 #include "device/lorenzo/checked_cuda.h"
 
@@ -27,6 +27,13 @@ static_assert(STATUSES == sizeof((floe_checked_state *)0)->statuses / sizeof(uin
 
 /* Of a chunk: nobody has opened it; somebody is at it; it is open. */
 enum { CHUNK_CLOSED, CHUNK_CLAIMED, CHUNK_OPEN };
+
+/* What a block finds out of its chunk; shared memory. */
+struct early_chunk {
+    floe_peek peek;
+    floe_dev_chunk c;
+    uint32_t head[FLOE_LORENZO_HEADER_WORDS], sums[PACK_WARPS];
+};
 
 /* A chunk that the block opens. */
 struct open_shared {
@@ -165,7 +172,107 @@ FLOE_DEV_SELDOM bool find_in_grid(const floe_checked_job &job, uint64_t nbytes, 
     return *chunk < nchunks;
 }
 
+/* Tiles of a chunk whose words 32 bits count: blocks add those before theirs before anybody has opened the chunk. */
+enum { EARLY_TILES = 65536 };
+static_assert((uint64_t)EARLY_TILES * FLOE_TILE_NWORDS_MASK <= UINT32_MAX, "no sum wraps");
+
 /* ---- decoding ------------------------------------------------------------------------------------------------------ */
+
+/* The chunk as it is expected, if it is a whole one. By a block, which synchronizes before it looks at it. */
+FLOE_DEV bool expect_chunk(const floe_checked_job &job, uint32_t chunk, early_chunk &e)
+{
+    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_dev_field &field = job.chunk.call.field;
+    int64_t at = 0;
+    uint32_t index = chunk;
+    for (uint32_t i = field.rank; i-- > 0; index /= guess.along[i]) {
+        const uint64_t lo = index % guess.along[i] * guess.chunk[i];
+        at += (int64_t)lo * field.stride[i];
+        if (lo + guess.chunk[i] > guess.shape[i])
+            return false;
+    }
+    static_assert(sizeof e.c % 8 == 0, "whole words");
+    for (uint32_t k = threadIdx.x; k < sizeof e.c / 8; k += PACK_THREADS)
+        ((uint64_t *)&e.c)[k] = ((const uint64_t *)&guess.full)[k];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        e.c.origin = (uint8_t *)field.data + at * (int64_t)sizeof(floe_real);
+    return true;
+}
+
+/* Where the chunk's words are, of which so many are there. NULL: the stream is not as it is expected. By a block. */
+FLOE_DEV const uint32_t *peek_chunk(const floe_checked_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
+                                    uint64_t *nwords)
+{
+    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_dev_field &field = job.chunk.call.field;
+    uint64_t cut[FLOE_MAX_RANK];
+    floe_dev_record record;
+    if (nbytes > job.open.nbytes || !floe_peek_load(job.open.stream, nbytes, guess.nchunks, chunk, &e.peek) ||
+        !floe_peek_record(&e.peek, nbytes, guess.nchunks, &record) ||
+        !floe_peek_layout(&e.peek, field.dtype, field.rank, guess.shape, cut))
+        return NULL;
+    for (uint32_t i = 0; i < field.rank; i++)
+        if (cut[i] != guess.chunk[i])
+            return NULL;
+    *nwords = record.nbytes / 4;
+    return (const uint32_t *)(job.open.stream + record.offset + FLOE_RECORD_HEAD_NBYTES);
+}
+
+/* Words of the tiles before `tile`, of at most EARLY_TILES. By a block. */
+FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chunk &e)
+{
+    uint32_t sum = 0;
+#pragma unroll 8
+    for (uint32_t i = threadIdx.x; i < tile; i += PACK_THREADS)
+        sum += entries[i] & FLOE_TILE_NWORDS_MASK;
+    sum = __reduce_add_sync(FLOE_ALL_LANES, sum);
+    if (floe_lane() == 0)
+        e.sums[threadIdx.x / FLOE_WARP] = sum;
+    __syncthreads();
+    sum = 0;
+#pragma unroll
+    for (int w = 0; w < PACK_WARPS; w++)
+        sum += e.sums[w];
+    return sum;
+}
+
+/* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened
+ * the chunk, and what is not right is found by who does. By a block. */
+FLOE_DEV_SELDOM bool find_early(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
+                                tile_words *w)
+{
+    const uint32_t chunk = slot / (uint32_t)job.chunk.guess.slots, tile = slot % (uint32_t)job.chunk.guess.slots;
+    const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.chunk.guess.full.view.ntiles;
+    uint64_t nwords;
+    if (chunk >= job.chunk.guess.nchunks || tile >= ntiles || ntiles > EARLY_TILES || !expect_chunk(job, chunk, e))
+        return false;
+    const uint32_t *words = peek_chunk(job, nbytes, chunk, e, &nwords), *entries = words + FLOE_LORENZO_HEADER_WORDS;
+    if (!words || FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles > nwords)
+        return false;
+    if (threadIdx.x < FLOE_LORENZO_HEADER_WORDS)
+        e.head[threadIdx.x] = words[threadIdx.x];
+    uint32_t own[PACK_WARPS];
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++)
+        own[i] = tile + i < ntiles ? entries[tile + i] : 0;
+    uint64_t at = FLOE_LORENZO_HEADER_WORDS + (uint64_t)ntiles + words_before(entries, tile, e);
+    w->entry = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < PACK_WARPS; i++) {
+        at += i < warp ? own[i] & FLOE_TILE_NWORDS_MASK : 0;
+        w->entry = i == warp ? own[i] : w->entry;
+    }
+    w->encoder = FLOE_LORENZO_PACK;
+    w->words = words + at;
+    if (threadIdx.x == 0) {
+        e.c.quantizer.kind = FLOE_QUANTIZER_LINEAR;
+        e.c.quantizer.step = floe_f64_of(floe_lorenzo_word64_of(e.head + 4));
+    }
+    __syncthreads();
+    return lorenzo_is_usual(e.head) && floe_lorenzo_word64_of(e.head + 12) == ntiles && entry_is_plain(w->entry) &&
+           at + (w->entry & FLOE_TILE_NWORDS_MASK) <= nwords;
+}
 
 /* That of an opened chunk. */
 FLOE_DEV found_slot find_open(const floe_checked_job &job, uint32_t chunk, uint32_t tile, uint32_t slot)
@@ -177,8 +284,8 @@ FLOE_DEV found_slot find_open(const floe_checked_job &job, uint32_t chunk, uint3
 }
 
 /* This warp's tile of those from slot `first` on. By a block. */
-FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint32_t first, uint32_t *told,
-                              open_shared &s)
+FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint32_t first, early_chunk &e,
+                              uint32_t *told, open_shared &s)
 {
     const floe_lorenzo_guess &guess = job.chunk.guess;
     const uint32_t slot = first + threadIdx.x / FLOE_WARP, ahead = slot + AHEAD;
@@ -192,18 +299,23 @@ FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint
             prefetch_tile(job.chunk.call, ahead);
         return f;
     }
-    if (!find_in_grid(job, nbytes, first, s, &chunk, &tile))
+    const bool early = guess.nchunks && guess.all && find_early(job, nbytes, first, e, &f.words);
+    if (early) {
+        f.chunk = &e.c;
+        f.tile = slot % (uint32_t)guess.slots;
+    }
+    if (__syncthreads_and(early) || !find_in_grid(job, nbytes, first, s, &chunk, &tile))
         return f;
     open_once(job, nbytes, chunk, true, told, s);
-    return find_open(job, chunk, tile + threadIdx.x / FLOE_WARP, slot);
+    return early ? f : find_open(job, chunk, tile + threadIdx.x / FLOE_WARP, slot);
 }
 
 /* Four tiles, a warp each. */
-FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t *told,
+FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t *told, early_chunk &e,
                            uint32_t *stages)
 {
     uint32_t *stage = stages + threadIdx.x / FLOE_WARP * STAGE_WORDS;
-    const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, told, *(open_shared *)stages);
+    const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, e, told, *(open_shared *)stages);
     if (f.chunk && decode_found(f, stage) != TILE_DONE && floe_lane() == 0)
         tell(job, told, OF_DECODING, FLOE_ERR_FORMAT);
 }
@@ -249,6 +361,7 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
+    __shared__ early_chunk early;
     __shared__ uint32_t told; /* the block has told something that others look at */
     const uint64_t nbytes = job.open.dev_nbytes ? *job.open.dev_nbytes : job.open.nbytes;
     const uint32_t i = blockIdx.x - 1 - all.nopen, before = (uint32_t)(i * all.hash_rate >> 32);
@@ -262,7 +375,7 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked
     else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
         check_payloads(job, nbytes, before, all.nhash, &told, *(hash_shared *)stages);
     else
-        decode_tiles(job, nbytes, i - before, &told, stages);
+        decode_tiles(job, nbytes, i - before, &told, early, stages);
     if (blockIdx.x == 0)
         report(job, nbytes);
     else
