@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of the asan preset, SECONDS in all of its processors. What it learns stays in
+# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of the asan preset, SECONDS in all, on all processors. What it learns stays in
 # BUILD/corpus/; a finding is left in BUILD/findings/ and its path printed. Seeds: tests/fuzz/seeds/TARGET/ where there are
 # any, and small streams made by the command.
 set -euo pipefail
@@ -72,3 +72,15 @@ one() { # target
 }
 export -f one
 printf '%s\0' "${targets[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'one "$1"' one
+
+# Random fields and assessments, from number FUZZ_FIRST on; where there is time for it, damaged streams by every way through a GPU.
+cmake --build "$build" --target differential_test assess_random_test
+export FLOE_FIRST=${FUZZ_FIRST:-1000000} FLOE_FUZZ_SEED=${FUZZ_FIRST:-1000000}
+FLOE_FIELDS=$((seconds * 10)) "$build/tests/differential_test"
+FLOE_FUZZ_CASES=$((seconds * 2)) "$build/tests/assess_random_test"
+if [ "$seconds" -ge 600 ]; then
+    cmake --preset emulated
+    cmake --build --preset emulated --target differential_gpu_test assess_random_gpu_test
+    FLOE_MUTATIONS=$((seconds * 10)) FLOE_FIELDS=$seconds build-emulated/tests/differential_gpu_test
+    FLOE_FUZZ_CASES=$seconds build-emulated/tests/assess_random_gpu_test
+fi
