@@ -77,8 +77,7 @@ FLOE_DEV cell cell_of(const place &p, uint32_t window)
 /* What a thread brings of each plane: a chunk of both fields in every BRINGERS_ROWS'th row. Threads that have no strip do. */
 typedef struct chunks {
     const float *x, *y;
-    uint32_t to;            /* where the first goes to: floats */
-    uint32_t nbytes, nrows; /* of a chunk, that are in the row; nrows: 0 where there are none */
+    uint32_t to, nrows; /* where the first goes to: floats; 0 rows: there are none */
 } chunks;
 
 /* Of a plane in shared memory. */
@@ -89,7 +88,7 @@ template <class V> struct plane {
 /* Rows behind the last, and chunks behind the end of rows, stay as they are: no window that counts has them inside. */
 template <class V> FLOE_DEV chunks chunks_of(const tree_job &job, const place &p)
 {
-    chunks c = {job.original, job.decoded, 0, 0, 0};
+    chunks c = {job.original, job.decoded, 0, 0};
     const uint32_t first = (threadIdx.x - FIRST_BRINGER) / CHUNKS, column = (threadIdx.x - FIRST_BRINGER) % CHUNKS * 4;
     if (first >= BRINGERS_ROWS || p.x + column >= job.shape[3])
         return c;
@@ -98,23 +97,9 @@ template <class V> FLOE_DEV chunks chunks_of(const tree_job &job, const place &p
     c.y += (int64_t)p.field * job.decoded_stride[0] + (int64_t)p.z * job.decoded_stride[1] +
            (int64_t)(p.y + first) * job.decoded_stride[2] + (int64_t)p.x + column;
     c.to = first * PITCH + column;
-    c.nbytes = (uint32_t)floe_min64(16, 4 * (job.shape[3] - p.x - column));
     for (uint32_t r = first; r < V::ROWS && p.y + r < job.shape[2]; r += BRINGERS_ROWS)
         c.nrows++;
     return c;
-}
-
-/* Of 16 bytes of a row those inside it. */
-FLOE_DEV_SELDOM void bring_cut(float *to, const float *from, uint32_t nbytes)
-{
-    floe_copy16_async_words(to, from, nbytes / 4);
-}
-FLOE_DEV void bring(float *to, const float *from, uint32_t nbytes)
-{
-    if (nbytes % 16 == 0)
-        floe_copy16_async_if(nbytes > 0, to, from);
-    else
-        bring_cut(to, from, nbytes);
 }
 
 /* Goes on to the next plane. */
@@ -127,8 +112,8 @@ template <class V> FLOE_DEV void chunks_bring(const tree_job &job, chunks *of_th
 #pragma unroll
     for (uint32_t i = 0; i * BRINGERS_ROWS < V::ROWS; i++) {
         if (i < c.nrows) {
-            bring(to->of[0][i * BRINGERS_ROWS] + c.to, x, c.nbytes);
-            bring(to->of[1][i * BRINGERS_ROWS] + c.to, y, c.nbytes);
+            floe_copy16_async(to->of[0][i * BRINGERS_ROWS] + c.to, x);
+            floe_copy16_async(to->of[1][i * BRINGERS_ROWS] + c.to, y);
         }
         x += job.original_step, y += job.decoded_step;
     }

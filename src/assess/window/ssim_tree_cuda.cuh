@@ -59,11 +59,11 @@ inline tree_job tree_job_of(const floe_ssim_job *job, uint64_t x, uint64_t y, in
     return j;
 }
 
-/* Whether rows are in whole chunks of 16 bytes wherever they lie. */
+/* Whether rows are in whole chunks of 16 bytes wherever they lie, and end with one: no copy touches what lies behind a field. */
 inline bool has_chunks(const floe_pair *p)
 {
-    bool whole = (uintptr_t)p->original % 16 == 0 && (uintptr_t)p->decoded % 16 == 0 && p->original_stride[3] == 1 &&
-                 p->decoded_stride[3] == 1;
+    bool whole = p->shape[3] % 4 == 0 && (uintptr_t)p->original % 16 == 0 && (uintptr_t)p->decoded % 16 == 0 &&
+                 p->original_stride[3] == 1 && p->decoded_stride[3] == 1;
     for (int a = 0; a < 3; a++)
         whole &= p->original_stride[a] % 4 == 0 && p->decoded_stride[a] % 4 == 0;
     return whole;
