@@ -53,7 +53,8 @@ static void read_index(const uint8_t *data, size_t nbytes, uint64_t stream_end)
     if (x.nchunks > CHUNKS)
         return;
     for (uint32_t i = 0; i < 2; i++)
-        status[i] = floe_side_index_decode(&(floe_cpu){1 + 2 * i, FLOE_ISA_PLAIN}, &x, places[i], NULL);
+        status[i] =
+            floe_side_index_decode(&(floe_cpu){.threads = 1 + 2 * i, .isa = FLOE_ISA_PLAIN}, &x, places[i], NULL);
     MUST(status[0] == status[1] && (status[0] == FLOE_OK || status[0] == FLOE_ERR_FORMAT));
     for (uint64_t i = 0; i < x.nchunks; i += 1 + x.nchunks / 32) {
         floe_status found = floe_side_index_find(&x, i, &place, &length, NULL);
