@@ -11,7 +11,11 @@
 #include "tests/api_kit.h"
 #include "tests/claims_kit.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature /* clang's way to say what gcc's macros say */
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
+    __has_feature(thread_sanitizer)
 enum { HAS_SHADOWS = 1 }; /* which are memory, too */
 #else
 enum { HAS_SHADOWS = 0 };
