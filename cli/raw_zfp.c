@@ -125,7 +125,7 @@ int cli_zfp_fits(const floe_zfp_stream *stream, const io_reader *reader, uint64_
                     io_reader_name(reader), nbytes, text);
 }
 
-/* A pipe that cannot be what is asked for is not copied first, as it may have no end. */
+/* A pipe that cannot be such a file is not copied first, as it may have no end. */
 static int pipe_check(io_reader *reader, cli_zfp_input kind)
 {
     static const char *const magics[] = {"", "zfp\x05", "\xF4ZFPX"};

@@ -9,7 +9,7 @@ namespace
 {
 
 enum { DEVICES = 64 };
-/* Packed, of each device; 0: not asked yet. What is asked twice at once has the same answer. */
+/* Packed, of each device; 0: not known yet. Two threads that query at once store the same. */
 uint64_t known_limits[DEVICES];
 
 uint64_t packed(int processors, int shared_nbytes, int major, int minor)

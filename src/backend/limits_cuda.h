@@ -15,7 +15,7 @@ typedef struct floe_gpu_limits {
     uint32_t major, minor;  /* compute capability */
 } floe_gpu_limits;
 
-/* Each GPU is asked once. Where none can be asked: those of an H200. */
+/* Queried once for each GPU. Where none can be: those of an H200. */
 floe_gpu_limits floe_gpu_limits_cuda(void);
 
 enum { FLOE_GPU_NAME_NBYTES = 256 };

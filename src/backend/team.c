@@ -109,7 +109,7 @@ static void loop_open(floe_team *t, uint32_t threads, floe_share_fn share, void 
             pthread_cond_signal(&t->begun);
 }
 
-/* As long as there is work for another one. One that cannot be had is asked for again by the next loop. */
+/* As long as there is work for another one. The next loop tries again to start one that failed. */
 static void threads_start(floe_team *t, uint32_t threads)
 {
     while (t->nthreads + 1 < threads && t->wanted > 0 &&

@@ -19,7 +19,7 @@ floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call);
 
 /* ARGUMENT where p, or the data of a resolved field that is said to lie in device memory, is host memory that the context's GPU
  * cannot reach: a kernel that tries loses the process all that it has on the GPU. For calls that floe_device_enter runs, also
- * those that do not wait. Each call asks anew: memory may have been freed since. what: "the field" */
+ * those that do not wait. Each call queries again: memory may have been freed since. what: "the field" */
 floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);
 /* The same of what kernels take as words of 64 bits, which must be aligned. */
 floe_status floe_device_words_check(floe_ctx *ctx, const void *p, const char *what);

@@ -41,7 +41,7 @@ static uint64_t axis_plan(const floe_fourier *f, int axis, axis_job *j)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------ */
 
-/* An even row of n is n / 2 complex numbers, which are transformed; what its even and its odd values are is told apart after. */
+/* An even row of n is n / 2 complex numbers, which are transformed; their even and odd values are separated afterwards. */
 static void row_split(const floe_fourier *f, const double *coded, uint64_t lanes, double *row)
 {
     const uint64_t half = f->shape[3] / 2, plane = f->axis[3].length * lanes;

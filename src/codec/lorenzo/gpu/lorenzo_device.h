@@ -11,7 +11,7 @@
  *   judge         chunks with too many literals are to be done again bit for bit; fast: encode finds out itself
  *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
- *   few           fast, one chunk of few tiles: those three at once, and what finishes the stream   lorenzo_few.cuh, api/few_*
+ *   few           fast, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/few_*
  *                 balanced, one chunk of few tiles: those three at once, with histograms      lorenzo_draft_few_real_cuda.cu
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*;
  *                 one chunk of few tiles: lorenzo_code_few_*. Coding begins while the books' words are being made
@@ -138,7 +138,7 @@ typedef struct floe_lorenzo_even {
 bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
                           floe_lorenzo_even *even);
 
-/* Fast, one chunk of so few tiles that all steps are done by one kernel: lorenzo_few.cuh, api/few_cuda.h. */
+/* Fast, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/few_cuda.h. */
 /* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
  * the kernels' tables are sized. */
 enum {
