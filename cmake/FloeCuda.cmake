@@ -83,6 +83,11 @@ if(NOT FLOE_CUDA_STATIC)
   set(FLOE_CUDA_LIBS dl)
 endif()
 
+set(compressed -Xfatbin=-compress-all)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+  set(compressed --compress-mode=size)
+endif()
+
 function(floe_cuda_objects name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEFINITIONS;SOURCES")
   list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
@@ -112,7 +117,7 @@ function(floe_cuda_objects name)
     # out of a release: they are larger than the kernels.
     target_compile_options(${name} PRIVATE -fmad=false -diag-suppress=177 # of templates, some go unused
                                            -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
-                                           -Xfatbin=-compress-all $<$<NOT:$<CONFIG:Release>>:-lineinfo>
+                                           ${compressed} $<$<NOT:$<CONFIG:Release>>:-lineinfo>
                                            $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
     set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
   endif()
