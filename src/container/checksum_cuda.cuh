@@ -6,7 +6,7 @@
 #ifndef FLOE_CONTAINER_CHECKSUM_CUDA_CUH
 #define FLOE_CONTAINER_CHECKSUM_CUDA_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "base/checksum.h"
 #include "base/xxh3_math.h"
 
@@ -35,14 +35,6 @@ FLOE_DEV uint64_t floe_load8_cut(const uint8_t *p, uint32_t n, uint32_t i)
     uint64_t v = 0;
     for (uint32_t k = 8 * i; k < n; k++)
         v |= (uint64_t)p[k] << 8 * (k % 8);
-    return v;
-}
-
-FLOE_DEV uint64_t floe_warp_sum(uint64_t v)
-{
-#pragma unroll
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2)
-        v += __shfl_xor_sync(FLOE_ALL_LANES, v, d);
     return v;
 }
 

@@ -303,7 +303,7 @@ __global__ void digit_choose_kernel(floe_prim_type t, bool magnitude, uint32_t s
 #pragma unroll 16
     for (uint32_t b = 0; b < FLOE_PRIM_SELECT_DIGITS / FLOE_WARP; b++)
         here += bins[b];
-    const uint64_t end = warp_prefix(here), begin = end - here;
+    const uint64_t end = floe_warp_sum_to(here), begin = end - here;
     __syncwarp();                /* all have read k */
     if (begin <= k && k < end) { /* one lane */
         uint32_t b = 0;
@@ -349,8 +349,7 @@ template <int T> __global__ void kept_count_kernel(const void *in, uint64_t n, f
 #pragma unroll 8
         for (uint64_t i = begin + floe_lane(); i < end; i += FLOE_WARP)
             count += floe_prim_keeps((floe_prim_type)T, in, keep, i);
-        for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2)
-            count += __shfl_down_sync(FLOE_ALL_LANES, count, d);
+        count = floe_warp_sum(count);
         if (floe_lane() == 0)
             counts[tile] = count;
     }

@@ -3,7 +3,7 @@
 #ifndef FLOE_PRIM_CUDA_CUH
 #define FLOE_PRIM_CUDA_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "prim/prim_job.h"
 #include "prim/prim_map.cuh"
 
@@ -31,16 +31,6 @@ inline uint64_t tiles_of(uint64_t n) { return floe_ceil_div(n, FLOE_PRIM_TILE); 
 inline uint32_t grid_of_warps(uint64_t ntiles) { return floe_prim_grid(floe_ceil_div(ntiles, WARPS)); }
 
 template <class T> T *take(floe_arena *arena, uint64_t count) { return (T *)floe_arena_take(arena, count, sizeof(T)); }
-
-/* Sum of x over the lanes up to this one. */
-template <class T> FLOE_DEV T warp_prefix(T x)
-{
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const T below = __shfl_up_sync(FLOE_ALL_LANES, x, d);
-        x += floe_lane() >= d ? below : 0;
-    }
-    return x;
-}
 
 FLOE_DEV void shared_clear(uint32_t *bins, uint32_t nbins)
 {

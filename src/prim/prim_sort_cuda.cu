@@ -4,7 +4,7 @@
  * digits of their tiles; a scan of the counts, digits first and tiles second, says where each tile puts its elements of each
  * digit; then they are moved.
  */
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "prim/prim_cuda.cuh"
 #include "prim/prim_job.h"
 
@@ -78,7 +78,7 @@ FLOE_DEV void sort_places(sort_shared *shared, const sort_pass &s, uint64_t tile
     uint32_t total = 0;
     for (uint32_t w = 0; w < WARPS; w++)
         total += shared->counts[w][digit];
-    const uint32_t end = warp_prefix(total);
+    const uint32_t end = floe_warp_sum_to(total);
     if (floe_lane() == FLOE_WARP - 1)
         shared->warps[warp] = end;
     __syncthreads();

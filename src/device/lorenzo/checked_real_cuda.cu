@@ -226,15 +226,7 @@ FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chu
 #pragma unroll 8
     for (uint32_t i = threadIdx.x; i < tile; i += PACK_THREADS)
         sum += entries[i] & FLOE_TILE_NWORDS_MASK;
-    sum = __reduce_add_sync(FLOE_ALL_LANES, sum);
-    if (floe_lane() == 0)
-        e.sums[threadIdx.x / FLOE_WARP] = sum;
-    __syncthreads();
-    sum = 0;
-#pragma unroll
-    for (int w = 0; w < PACK_WARPS; w++)
-        sum += e.sums[w];
-    return sum;
+    return floe_block_sum(sum, e.sums, PACK_WARPS);
 }
 
 /* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened

@@ -95,16 +95,8 @@ FLOE_DEV uint64_t gather_terms(const floe_few_job &job, uint32_t nhashers, uint6
         }
         terms += (uint32_t)low | high << 32;
     }
-    terms = floe_warp_sum(terms);
     __syncthreads(); /* what was there has been read */
-    if (floe_lane() == 0)
-        sums[split_warp()] = terms;
-    __syncthreads();
-    terms = 0;
-#pragma unroll
-    for (int i = 0; i < SPLIT_WARPS; i++)
-        terms += sums[i];
-    return terms;
+    return floe_block_sum(terms, sums, SPLIT_WARPS);
 }
 
 /* ---- what the last block writes ------------------------------------------------------------------------------------ */

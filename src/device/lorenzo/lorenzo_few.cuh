@@ -47,7 +47,7 @@ struct block_shared {
     made whole;                          /* what one warp has made of it */
     uint32_t tile, attempt, ndone;       /* tiles in this attempt */
     uint32_t literals;                   /* of the tile */
-    uint32_t words_before[SPLIT_WARPS], literals_before[SPLIT_WARPS];
+    uint32_t before[SPLIT_WARPS][2];
     bool lost;        /* the tile is another block's */
     bool nothing;     /* to do at all */
     uint64_t verdict; /* on the attempt: see verdict_of */
@@ -230,36 +230,18 @@ FLOE_DEV void errors_tell(const floe_lorenzo_encode_call &call, const block_shar
 
 /* ---- to its place -------------------------------------------------------------------------------------------------- */
 
-/* What lies before a tile. */
-struct tiles_before {
-    uint32_t nwords, nliterals;
-};
-
-/* Waits until all before have told. By a block. */
-FLOE_DEV tiles_before add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &sh)
+/* Waits until all before have told; words and literals that lie before. By a block. */
+FLOE_DEV void add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &sh, uint32_t (&before)[2])
 {
     uint64_t v[LOOKS];
-    tiles_before b = {0, 0};
     floe_place_few_sizes<THREADS>(sizes, tile, v);
+    before[0] = before[1] = 0;
 #pragma unroll
     for (int k = 0; k < LOOKS; k++) {
-        b.nwords += (uint32_t)v[k];
-        b.nliterals += (uint32_t)(v[k] >> LITERALS_SHIFT) & 0xFFFFu;
+        before[0] += (uint32_t)v[k];
+        before[1] += (uint32_t)(v[k] >> LITERALS_SHIFT) & 0xFFFFu;
     }
-    b.nwords = __reduce_add_sync(FLOE_ALL_LANES, b.nwords);
-    b.nliterals = __reduce_add_sync(FLOE_ALL_LANES, b.nliterals);
-    if (floe_lane() == 0) {
-        sh.words_before[split_warp()] = b.nwords;
-        sh.literals_before[split_warp()] = b.nliterals;
-    }
-    __syncthreads();
-    b.nwords = b.nliterals = 0;
-#pragma unroll
-    for (int i = 0; i < SPLIT_WARPS; i++) {
-        b.nwords += sh.words_before[i];
-        b.nliterals += sh.literals_before[i];
-    }
-    return b;
+    floe_block_sums(before, sh.before, SPLIT_WARPS);
 }
 
 /* Copies a tile to where it belongs. By a block, a warp its own words. */
@@ -370,8 +352,9 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     const bool taken = threadIdx.x == 0 && are_taken(call, sh);
     if (tile == 0)
         floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
-    const tiles_before before = add_up_before(state.batches, tile, sh);
-    const uint64_t place = start + before.nwords;
+    uint32_t before[2];
+    add_up_before(state.batches, tile, sh, before);
+    const uint64_t place = start + before[0];
     uint32_t next = 0;
     if (threadIdx.x == 0) {
         next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
@@ -379,7 +362,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
             end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,
-                        judge(call, sh.chunk, attempt, (uint64_t)before.nliterals + sh.literals));
+                        judge(call, sh.chunk, attempt, (uint64_t)before[1] + sh.literals));
     }
     copy_tile(call, sh, tile, start, place, t, out);
     __syncthreads(); /* what is in shared memory has been read */

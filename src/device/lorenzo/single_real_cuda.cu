@@ -33,10 +33,10 @@ struct single_shared {
     floe_peek peek;
     floe_dev_record record;
     opening o;
-    target targets[SPLIT_WARPS];                    /* of the block's tile; of those behind it where it looks at them */
-    uint32_t before[SPLIT_WARPS], all[SPLIT_WARPS]; /* words of tiles, sums of a warp */
-    uint32_t told;                                  /* the block has told a status */
-    uint32_t batch[SPLIT_WARPS];                    /* entries of its tile and of those behind it */
+    target targets[SPLIT_WARPS];   /* of the block's tile; of those behind it where it looks at them */
+    uint32_t sums[SPLIT_WARPS][2]; /* words of tiles: of those before the block's, and of all */
+    uint32_t told;                 /* the block has told a status */
+    uint32_t batch[SPLIT_WARPS];   /* entries of its tile and of those behind it */
 };
 
 FLOE_DEV void tell(const floe_single_job &job, single_shared &sh, int who, uint32_t status)
@@ -184,31 +184,21 @@ FLOE_DEV bool load_chunk(const floe_single_job &job, uint64_t nbytes, uint32_t t
 FLOE_DEV void sum_entries(const uint32_t *entries, uint32_t n, const uint32_t run[EARLY], uint32_t tile,
                           single_shared &sh, uint32_t *before, uint32_t *all)
 {
-    uint32_t mine_before = 0, mine_all = 0;
+    uint32_t sums[2] = {0, 0};
 #pragma unroll EARLY
     for (uint32_t k = 0; k < FLOE_SINGLE_MAX_SLOTS / SPLIT_THREADS; k++) {
         const uint32_t i = k * SPLIT_THREADS + threadIdx.x;
         if (i >= n)
             break;
         const uint32_t entry = k < EARLY ? run[k % EARLY] : entries[i], nwords = entry & FLOE_TILE_NWORDS_MASK;
-        mine_all += nwords;
-        mine_before += i < tile ? nwords : 0;
+        sums[1] += nwords;
+        sums[0] += i < tile ? nwords : 0;
         if (i - tile < SPLIT_WARPS)
             sh.batch[i - tile] = entry;
     }
-    mine_before = __reduce_add_sync(FLOE_ALL_LANES, mine_before);
-    mine_all = __reduce_add_sync(FLOE_ALL_LANES, mine_all);
-    if (floe_lane() == 0) {
-        sh.before[threadIdx.x / FLOE_WARP] = mine_before;
-        sh.all[threadIdx.x / FLOE_WARP] = mine_all;
-    }
-    __syncthreads();
-    *before = *all = 0;
-#pragma unroll
-    for (int w = 0; w < SPLIT_WARPS; w++) {
-        *before += sh.before[w];
-        *all += sh.all[w];
-    }
+    floe_block_sums(sums, sh.sums, SPLIT_WARPS);
+    *before = sums[0];
+    *all = sums[1];
 }
 
 /* Of a chunk that is open. words: of the block's tile. */

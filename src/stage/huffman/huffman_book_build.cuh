@@ -49,21 +49,6 @@ struct floe_table_work {
     int64_t gain[FLOE_HUFFMAN_SYMBOLS / FLOE_WARP];
 };
 
-/* The sum over the block, in all threads. */
-FLOE_DEV int64_t floe_block_sum(int64_t v, int64_t *warp_sums)
-{
-#pragma unroll
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2)
-        v += (int64_t)__shfl_xor_sync(FLOE_ALL_LANES, (long long)v, d);
-    if (floe_lane() == 0)
-        warp_sums[threadIdx.x / FLOE_WARP] = v;
-    __syncthreads();
-    v = 0;
-    for (uint32_t w = 0; w < blockDim.x / FLOE_WARP; w++)
-        v += warp_sums[w];
-    return v;
-}
-
 /* Whether a code is shorter than FIXED, lengths included. Thread s has symbol s; n is the length that it would have. */
 FLOE_DEV bool floe_table_pays(floe_table_work &w, uint32_t table, uint32_t nsymbols, uint32_t count, uint32_t n)
 {
@@ -80,7 +65,7 @@ FLOE_DEV bool floe_table_pays(floe_table_work &w, uint32_t table, uint32_t nsymb
     int64_t gain = (int64_t)count * ((int32_t)floe_huffman_fixed_bits(table) - (int32_t)n);
     if (token != FLOE_NO_TOKEN)
         gain -= FLOE_HUFFMAN_TYPICAL_TOKEN_BITS + floe_huffman_token_extra(token & 15);
-    return floe_block_sum(gain, w.gain) > 0;
+    return floe_block_sum(gain, w.gain, blockDim.x / FLOE_WARP) > 0;
 }
 
 /* A table of two symbols or more. */
@@ -243,14 +228,14 @@ FLOE_DEV uint32_t floe_book_place(floe_book_writer &w, const uint32_t *token, ui
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++) {
         nbits[k] = floe_slot_bits(w, k, token[k], value + k);
-        const uint32_t scan = floe_scan_add(nbits[k]);
+        const uint32_t scan = floe_warp_sum_to(nbits[k]);
         end[k] = sum + scan;
         sum += __shfl_sync(FLOE_ALL_LANES, scan, FLOE_WARP - 1);
     }
     if (floe_lane() == 0)
         w.warp_bits[warp] = sum;
     __syncthreads();
-    const uint32_t ends = at + floe_scan_add(w.warp_bits[floe_lane()]);
+    const uint32_t ends = at + floe_warp_sum_to(w.warp_bits[floe_lane()]);
     const uint32_t begin = __shfl_sync(FLOE_ALL_LANES, ends, warp) - sum;
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_BOOK_WARP_ROWS; k++)

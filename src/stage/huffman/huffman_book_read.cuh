@@ -376,7 +376,7 @@ FLOE_DEV void floe_decoder_write(const floe_book_reader &r, floe_huffman_decoder
 {
     const uint32_t t = floe_lane();
     const bool is_table = t < FLOE_HUFFMAN_TABLES;
-    const uint32_t size = is_table ? 1u << r.tables.longest[t] : 0, start = floe_scan_add(size) - size;
+    const uint32_t size = is_table ? 1u << r.tables.longest[t] : 0, start = floe_warp_sum_before(size);
     const uint32_t unused = __ballot_sync(FLOE_ALL_LANES, is_table && r.mode[is_table ? t : 0] == FLOE_HUFFMAN_UNUSED);
     if (share == 0 && threadIdx.x < FLOE_HUFFMAN_TABLES) {
         decoder->start[t] = (uint16_t)start;
@@ -411,7 +411,7 @@ FLOE_DEV bool floe_book_load(floe_book_reader &r, const uint32_t *words, uint32_
                         : (uint32_t)FLOE_HUFFMAN_UNUSED;
         const uint32_t nsymbols = is_table && mode == FLOE_HUFFMAN_CODED ? r.rows.nsymbols[i] : 0;
         const uint32_t singles = __ballot_sync(FLOE_ALL_LANES, mode == FLOE_HUFFMAN_SINGLE);
-        r.tokens.begin[i] = (uint16_t)(floe_scan_add(nsymbols) - nsymbols);
+        r.tokens.begin[i] = (uint16_t)floe_warp_sum_before(nsymbols);
         if (i == 0)
             r.tokens.singles = singles;
         if (is_table) {

@@ -7,7 +7,7 @@
 #ifndef FLOE_STAGE_HUFFMAN_BOOK_ROWS_CUH
 #define FLOE_STAGE_HUFFMAN_BOOK_ROWS_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "stage/huffman/huffman_book_math.h"
 
 enum {
@@ -29,22 +29,12 @@ struct floe_book_rows {
     uint8_t table[FLOE_BOOK_ROWS];
 };
 
-FLOE_DEV uint32_t floe_scan_add(uint32_t v)
-{
-#pragma unroll
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, v, d);
-        v += floe_lane() >= d ? up : 0;
-    }
-    return v;
-}
-
 /* One warp; the block synchronizes. */
 FLOE_DEV void floe_book_rows_fill(floe_book_rows &rows)
 {
     const uint32_t t = floe_lane();
     const uint32_t nsymbols = t < FLOE_HUFFMAN_TABLES ? floe_huffman_alphabet(t) : 0;
-    const uint32_t n = (nsymbols + FLOE_WARP - 1) / FLOE_WARP, first = floe_scan_add(n) - n;
+    const uint32_t n = (nsymbols + FLOE_WARP - 1) / FLOE_WARP, first = floe_warp_sum_before(n);
     if (t <= FLOE_HUFFMAN_TABLES)
         rows.first[t] = (uint8_t)first;
     if (t < FLOE_HUFFMAN_TABLES)

@@ -386,12 +386,7 @@ FLOE_DEV uint32_t floe_huffman_step_codes(floe_huffman_codes codes, const uint32
     if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
         g.nbits = floe_huffman_group_pairs(codes, width, symbols, g.pair);
     g.nbits += floe_huffman_pair_nbits(g.head);
-    uint32_t sum = g.nbits;
-#pragma unroll
-    for (int d = 1; d < FLOE_WARP; d *= 2) {
-        const uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, sum, d);
-        sum += (int)lane >= d ? up : 0;
-    }
+    const uint32_t sum = floe_warp_sum_to(g.nbits);
     *all = __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
     return sum - g.nbits;
 }

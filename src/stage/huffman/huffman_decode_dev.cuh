@@ -204,15 +204,10 @@ FLOE_DEV bool floe_huffman_open_lanes(const floe_tile_words &in, uint32_t nsteps
     const uint32_t nbits = (in.last + 1) * 32, first = NBITS + (n - 1) * field;
     if (n > FLOE_HUFFMAN_MAX_LANES || n > nsteps * FLOE_HUFFMAN_STEP_QUADS || (n == 1 && field))
         return false;
-    uint32_t length = 0, sum;
+    uint32_t length = 0;
     if (lane + 1 < n) /* cut off where it is too long for any tile, so that sums stay small */
         length = min(floe_tile_peek(in, NBITS + lane * field) & ((1u << field) - 1), (uint32_t)TOO_LONG);
-    sum = length;
-#pragma unroll
-    for (int d = 1; d < FLOE_WARP; d *= 2) {
-        const uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, sum, d);
-        sum += (int)lane >= d ? up : 0;
-    }
+    const uint32_t sum = floe_warp_sum_to(length);
     const uint32_t all = __shfl_sync(FLOE_ALL_LANES, sum, FLOE_WARP - 1);
     if (first + all > nbits)
         return false;

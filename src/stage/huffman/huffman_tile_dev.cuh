@@ -9,7 +9,7 @@
 #ifndef FLOE_STAGE_HUFFMAN_TILE_DEV_CUH
 #define FLOE_STAGE_HUFFMAN_TILE_DEV_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "stage/huffman/huffman_math.h"
 
 /* ---- tables without gaps: of each only as many places as it has symbols ---- */

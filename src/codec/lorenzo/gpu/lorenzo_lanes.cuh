@@ -1,57 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a warp that owns a tile needs in both directions: sums over lanes, and values <-> bit planes. */
+/* What a warp that owns a tile needs in both directions: values <-> bit planes. */
 #ifndef FLOE_CODEC_LORENZO_GPU_LORENZO_LANES_CUH
 #define FLOE_CODEC_LORENZO_GPU_LORENZO_LANES_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "base/hd.h"
-
-/* ---- sums over lanes ----------------------------------------------------------------------------------------------- */
-
-/* v += the v of the lane DELTA before, where there is one in its run of WIDTH lanes (8 or 32). */
-#ifdef FLOE_EMULATED
-template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
-{
-    T before = __shfl_up_sync(FLOE_ALL_LANES, v, DELTA, WIDTH);
-    v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
-}
-#else
-template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(float &v)
-{
-    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.f32 %0, %0, t; }"
-        : "+f"(v)
-        : "n"(DELTA), "n"((32 - WIDTH) << 8));
-}
-template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(int32_t &v)
-{
-    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.s32 %0, %0, t; }"
-        : "+r"(v)
-        : "n"(DELTA), "n"((32 - WIDTH) << 8));
-}
-template <int DELTA, int WIDTH> FLOE_DEV void floe_scan_step(uint32_t &v)
-{
-    asm("{ .reg .pred p; .reg .b32 t; shfl.sync.up.b32 t|p, %0, %1, %2, -1; @p add.u32 %0, %0, t; }"
-        : "+r"(v)
-        : "n"(DELTA), "n"((32 - WIDTH) << 8));
-}
-template <int DELTA, int WIDTH, class T> FLOE_DEV void floe_scan_step(T &v)
-{
-    T before = __shfl_up_sync(FLOE_ALL_LANES, v, DELTA, WIDTH);
-    v += floe_lane() % WIDTH >= DELTA ? before : (T)0;
-}
-#endif
-
-/* Sum of v over all lanes before this one. */
-template <class T> FLOE_DEV T floe_sum_before(T v)
-{
-    T sum = v;
-    floe_scan_step<1, 32>(sum);
-    floe_scan_step<2, 32>(sum);
-    floe_scan_step<4, 32>(sum);
-    floe_scan_step<8, 32>(sum);
-    floe_scan_step<16, 32>(sum);
-    return sum - v;
-}
 
 /* ---- bit planes ---------------------------------------------------------------------------------------------------- */
 

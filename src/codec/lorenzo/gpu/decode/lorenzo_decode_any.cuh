@@ -180,7 +180,7 @@ FLOE_DEV void put_exceptions(const floe_quantizer *z, prefix &p, uint32_t s, flo
 {
     const uint32_t place = p.place[s], low = p.low[s], high = p.high[s], literals = place & ~(low | high);
     const uint32_t n = __popc(literals);
-    uint32_t at = p.next + floe_sum_before(n);
+    uint32_t at = p.next + floe_warp_sum_before(n);
     p.next += __reduce_add_sync(FLOE_ALL_LANES, n);
     if (place == 0)
         return;

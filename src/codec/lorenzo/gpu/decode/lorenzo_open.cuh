@@ -8,7 +8,7 @@
 #ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_OPEN_CUH
 #define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_OPEN_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "base/grid_math.h"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
@@ -258,30 +258,6 @@ FLOE_DEV bool read_table(const floe_lorenzo_decode_call &call, uint64_t chunk, c
     return ok;
 }
 
-/* Sum over the threads before this one; *all: over all of them. The whole block. */
-FLOE_DEV uint64_t sum_before(uint64_t v, uint64_t *sums, uint64_t *all)
-{
-    const uint32_t lane = floe_lane(), warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
-    uint64_t sum = v;
-#pragma unroll
-    for (int d = 1; d < FLOE_WARP; d *= 2) {
-        const uint64_t up = __shfl_up_sync(FLOE_ALL_LANES, (unsigned long long)sum, d);
-        sum += lane >= (uint32_t)d ? up : 0;
-    }
-    if (lane == FLOE_WARP - 1)
-        sums[warp] = sum;
-    __syncthreads();
-    uint64_t below = lane < warp ? sums[lane] : 0, total = lane < nwarps ? sums[lane] : 0;
-#pragma unroll
-    for (int d = FLOE_WARP / 2; d > 0; d /= 2) {
-        below += __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)below, d);
-        total += __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)total, d);
-    }
-    __syncthreads();
-    *all = total;
-    return below + sum - v;
-}
-
 /* Entries and where their words are, for all slots of the chunk; run: this thread's first entries. False when the tiles do
  * not add up to the payload. */
 FLOE_DEV bool place_tiles(const uint32_t *entries, uint32_t run[RUN], floe_lorenzo_slot *slots, opening *o)
@@ -297,7 +273,8 @@ FLOE_DEV bool place_tiles(const uint32_t *entries, uint32_t run[RUN], floe_loren
 #pragma unroll
         for (int i = 0; i < RUN; i++)
             sum += run[i] & FLOE_TILE_NWORDS_MASK;
-        uint64_t at = o->c.payload_at / 4 + total + sum_before(sum, o->sums, &all);
+        uint64_t at =
+            o->c.payload_at / 4 + total + floe_block_sum_before<uint64_t>(sum, o->sums, blockDim.x / FLOE_WARP, &all);
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
             const floe_lorenzo_slot slot = {at, run[i], o->c.encoder};

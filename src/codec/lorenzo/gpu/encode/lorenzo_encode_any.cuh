@@ -375,7 +375,7 @@ FLOE_DEV uint32_t put_literals(const sink &out, uint32_t at, const source &f, co
     const floe_tile_geometry g = floe_tile_geometry_of(f.chunk->view.rank);
     for (uint32_t s = 0; s < f.box.nsteps; s++) {
         const uint32_t i = s * FLOE_WARP + floe_lane(), literal = m.place[i] & ~(m.low[i] | m.high[i]);
-        const uint32_t n = __popc(literal), before = floe_sum_before(n); /* literals */
+        const uint32_t n = __popc(literal), before = floe_warp_sum_before(n); /* literals */
         uint32_t to = at + before * BASE_WORDS;
         for (uint32_t rest = literal; rest; rest &= rest - 1, to += BASE_WORDS) {
             const uint32_t c = floe_group_place(&g, floe_lane(), __ffs((int)rest) - 1);

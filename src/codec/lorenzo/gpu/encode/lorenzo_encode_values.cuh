@@ -435,16 +435,7 @@ FLOE_DEV double largest_of_warp(float v)
 {
     return (double)floe_f32_of(__reduce_max_sync(FLOE_ALL_LANES, floe_bits_f32(v)));
 }
-FLOE_DEV double largest_of_warp(double v)
-{
-    uint64_t bits = floe_bits_f64(v);
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) {
-        uint64_t other = __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)bits, d);
-        bits = other > bits ? other : bits;
-    }
-    return floe_f64_of(bits);
-}
+FLOE_DEV double largest_of_warp(double v) { return floe_f64_of(floe_warp_max(floe_bits_f64(v))); }
 
 /* Rounds to even numbers as FLOE_QUANTIZER_MAGIC does to whole ones. */
 #define MAGIC_OF_TWICE (2 * FLOE_QUANTIZER_MAGIC)

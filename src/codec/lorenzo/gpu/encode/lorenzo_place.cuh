@@ -29,6 +29,7 @@
 
 #include "backend/device.cuh"
 #include "backend/device_order.cuh"
+#include "backend/device_scan.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"
@@ -227,12 +228,7 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
             sum += k < (int)here ? v[k] : 0;
-        uint32_t scan = sum;
-#pragma unroll
-        for (int d = 1; d < FLOE_WARP; d *= 2) {
-            uint32_t up = __shfl_up_sync(FLOE_ALL_LANES, scan, d);
-            scan += (int)lane >= d ? up : 0;
-        }
+        const uint32_t scan = floe_warp_sum_to(sum);
         uint64_t at = place + (scan - sum);
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
