@@ -13,7 +13,7 @@
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_split.cuh"
-#include "codec/lorenzo/gpu/huffman/lorenzo_place_few.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 
 namespace
 {
@@ -230,11 +230,34 @@ FLOE_DEV void errors_tell(const floe_lorenzo_encode_call &call, const block_shar
 
 /* ---- to its place -------------------------------------------------------------------------------------------------- */
 
+/* Of the tiles before `tile` those that this thread looks at, once they have told; others have no words. */
+FLOE_DEV void sizes_before(const uint64_t *sizes, uint32_t tile, uint64_t (&v)[LOOKS])
+{
+#pragma unroll
+    for (int k = 0; k < LOOKS; k++) {
+        const uint32_t i = threadIdx.x + k * THREADS;
+        v[k] = i < tile ? floe_load_shared_state(sizes + i) : FLOE_PLACE_IS_SIZE;
+    }
+    for (;;) { /* who has not told is asked again, all at once */
+        bool all = true;
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++)
+            all &= (v[k] & FLOE_PLACE_IS_SIZE) != 0;
+        if (all)
+            return;
+        floe_dev_pause();
+#pragma unroll
+        for (int k = 0; k < LOOKS; k++)
+            if (!(v[k] & FLOE_PLACE_IS_SIZE))
+                v[k] = floe_load_shared_state(sizes + threadIdx.x + k * THREADS);
+    }
+}
+
 /* Waits until all before have told; words and literals that lie before. By a block. */
 FLOE_DEV void add_up_before(const uint64_t *sizes, uint32_t tile, block_shared &sh, uint32_t (&before)[2])
 {
     uint64_t v[LOOKS];
-    floe_place_few_sizes<THREADS>(sizes, tile, v);
+    sizes_before(sizes, tile, v);
     before[0] = before[1] = 0;
 #pragma unroll
     for (int k = 0; k < LOOKS; k++) {

@@ -13,8 +13,8 @@
  *   encode        again, for nothing if there are none
  *   few           fast, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/few_*
  *                 balanced, one chunk of few tiles: those three at once, with histograms      lorenzo_draft_few_real_cuda.cu
- *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*;
- *                 one chunk of few tiles: lorenzo_code_few_*. Coding begins while the books' words are being made
+ *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*.
+ *                 Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
  *
  * Decompression:

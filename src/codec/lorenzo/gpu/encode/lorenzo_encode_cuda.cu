@@ -52,6 +52,6 @@ uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call)
     if (!call->huffman)
         return floe_max64(few, many);
     const uint64_t counts = f32 ? floe_lorenzo_count_spill_nbytes_f32(g) : floe_lorenzo_count_spill_nbytes_f64(g);
-    const uint64_t code = floe_lorenzo_code_spill_nbytes(call->field.dtype, g);
+    const uint64_t code = f32 ? floe_lorenzo_code_spill_nbytes_f32(g) : floe_lorenzo_code_spill_nbytes_f64(g);
     return floe_max64(floe_max64(few, many), floe_max64(counts, code));
 }

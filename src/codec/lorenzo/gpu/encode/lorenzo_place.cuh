@@ -88,14 +88,6 @@ static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blo
     return (uint32_t)(most < fit ? most : fit);
 }
 
-/* The same with a block for each tile: kernels for few of them, and all others have no more. */
-static inline uint32_t floe_place_blocks_of_tiles(const floe_dev_grid *grid, uint32_t blocks_a_processor)
-{
-    uint64_t most = grid->nchunks * grid->slots + 1;
-    uint64_t fit = (uint64_t)floe_gpu_limits_cuda().processors * blocks_a_processor;
-    return (uint32_t)(most < fit ? most : fit);
-}
-
 /* Few tiles: on how many processors, and their blocks. */
 static inline uint32_t floe_few_processors(void)
 {
