@@ -123,19 +123,18 @@ static void expect(decompression *d, const uint64_t *shape, const uint64_t *lo, 
     }
 }
 
-/* Streams of small fields: one chunk of encoder pack, quantized unless something is odd. */
+/* Streams of small fields of f32: one chunk of encoder pack, quantized unless something is odd. */
 static bool is_single(const decompression *d)
 {
     const floe_lorenzo_guess *guess = &d->chunks.guess;
-    return !d->by_zfp && guess->nchunks == 1 && guess->all && guess->full.view.rank >= 2 &&
+    return !d->by_zfp && d->open.dtype == FLOE_F32 && guess->nchunks == 1 && guess->all && guess->full.view.rank >= 2 &&
            guess->slots <= FLOE_SINGLE_MAX_SLOTS && !d->room.huffman && d->quantized;
 }
 
 static floe_status start_single(floe_ctx *ctx, const decompression *d, floe_device_report *report)
 {
     const floe_single_job job = {.chunk = d->chunks, .open = d->open, .state = ctx->cuda.state, .report = report};
-    FLOE_CUDA(&ctx->err, d->open.dtype == FLOE_F32 ? floe_single_real_cuda_f32(&job, ctx->cuda.stream)
-                                                   : floe_single_real_cuda_f64(&job, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, floe_single_cuda(&job, ctx->cuda.stream));
     return FLOE_OK;
 }
 

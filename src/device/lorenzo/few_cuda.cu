@@ -1,16 +1,259 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A chunk of few tiles, from values to the end of the stream. When a block has no tile left and all are where they belong,
+ * it hashes its share of the payload; the last block is told all shares, and writes what needs them.
+ */
+#define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "device/lorenzo/few_cuda.h"
+
+#include "base/dev_report_math.h"
+#include "base/real.h"
+#include "device/lorenzo/lorenzo_few.cuh"
+#include "container/checksum_cuda.cuh"
+#include "container/layout_math.h"
+
+namespace
+{
+
+/* A share of a piece is a warp's work, so that each has two. */
+enum { SHARES = FLOE_PIECE_WARPS / SPLIT_WARPS };
+static_assert(SHARES * SPLIT_WARPS == FLOE_PIECE_WARPS, "as many shares each");
+
+/* In the place of the tile's words. */
+struct piece_shared {
+    floe_piece_sums sums;
+    uint64_t stage[FLOE_STAGE_WORDS];
+};
+static_assert(sizeof(piece_shared) <= SHARED_NBYTES, "in the place of the words");
+
+FLOE_DEV uint64_t index_at(const floe_few_job &job, uint64_t nbytes)
+{
+    return job.call.first_offset + floe_record_span(nbytes);
+}
+
+FLOE_DEV bool stream_fits(const floe_few_job &job, uint64_t nbytes)
+{
+    return index_at(job, nbytes) + floe_index_span(1) <= job.call.capacity;
+}
+
+/* ---- the payload --------------------------------------------------------------------------------------------------- */
+
+/* The hash of a piece of n bytes, for the first warp. By a block. */
+FLOE_DEV uint64_t hash_piece(const uint8_t *p, uint32_t n, const floe_lane_keys &keys, piece_shared &s)
+{
+    const uint32_t warp = split_warp();
+    const uint64_t last = floe_lane_last_load(p, n);
+    floe_lane_share shares[SHARES];
+#pragma unroll
+    for (int i = 0; i < SHARES; i++)
+        floe_lane_share_load(&shares[i], p, n, warp + i * SPLIT_WARPS);
+#pragma unroll
+    for (int i = 0; i < SHARES; i++)
+        floe_lane_share_add(&shares[i], &keys, n, warp + i * SPLIT_WARPS, s.sums);
+    __syncthreads();
+    if (warp != 0)
+        return 0;
+    return n > FLOE_XXH3_SHORT_MAX ? floe_warp_piece_end(s.sums, last, n) : floe_warp_xxh3_short(p, n, s.stage);
+}
+
+/* The first blocks hash. */
+FLOE_DEV uint32_t hashers_of(uint64_t nbytes)
+{
+    return (uint32_t)floe_min64(floe_checksum_pieces(nbytes), min(gridDim.x, (uint32_t)FLOE_FEW_HASHERS));
+}
+
+/* This block's pieces of a payload of nbytes, of as many blocks that hash. */
+FLOE_DEV_SELDOM void hash_payload(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
+                                  piece_shared &s)
+{
+    const uint8_t *payload = job.call.stream + job.call.first_offset + FLOE_RECORD_HEAD_NBYTES;
+    const uint64_t npieces = floe_checksum_pieces(nbytes);
+    const floe_lane_keys keys = floe_lane_keys_load();
+    uint64_t terms = 0;
+    wait_for_copies(job.call, sh);
+    for (uint64_t i = blockIdx.x; i < npieces; i += nhashers) {
+        const uint64_t at = i * FLOE_CHECKSUM_PIECE;
+        const uint64_t hash = hash_piece(payload + at, (uint32_t)floe_min64(nbytes - at, FLOE_CHECKSUM_PIECE), keys, s);
+        terms += floe_checksum_term(hash, i);
+        __syncthreads(); /* sums have been read */
+    }
+    if (threadIdx.x < 2)
+        floe_store_shared_state(&job.finish->terms[blockIdx.x][threadIdx.x],
+                                FLOE_PLACE_IS_THERE | (uint32_t)(terms >> 32 * threadIdx.x));
+}
+
+/* The sum of what they tell. By a block. */
+FLOE_DEV uint64_t gather_terms(const floe_few_job &job, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+{
+    uint64_t terms = 0;
+    for (uint32_t i = threadIdx.x; i < nhashers; i += THREADS) {
+        const uint64_t *told = job.finish->terms[i];
+        uint64_t low = floe_load_shared_state(told), high = floe_load_shared_state(told + 1);
+        while (!(low & high & FLOE_PLACE_IS_THERE)) { /* both are asked for at once */
+            floe_dev_pause();
+            low = floe_load_shared_state(told);
+            high = floe_load_shared_state(told + 1);
+        }
+        terms += (uint32_t)low | high << 32;
+    }
+    __syncthreads(); /* what was there has been read */
+    return floe_block_sum(terms, sums, SPLIT_WARPS);
+}
+
+/* ---- what the last block writes ------------------------------------------------------------------------------------ */
+
+/* A thread. */
+FLOE_DEV void write_record_head(const floe_few_job &job, uint64_t nbytes, uint64_t checksum)
+{
+    const floe_record head = {0, nbytes, checksum};
+    uint64_t words[FLOE_RECORD_HEAD_WORDS], *to = (uint64_t *)(job.call.stream + job.call.first_offset);
+    floe_record_pack(&head, words);
+    words[4] = floe_record_check_word(floe_xxh3_17_128((const uint8_t *)words, FLOE_RECORD_CHECK_AT));
+#pragma unroll
+    for (int i = 0; i < FLOE_RECORD_HEAD_WORDS; i++)
+        to[i] = words[i];
+    job.call.records[0].checksum = checksum;
+}
+
+/* The index of one entry. A thread. */
+FLOE_DEV void write_index(const floe_few_job &job, uint64_t nbytes, uint64_t checksum)
+{
+    static_assert(FLOE_INDEX_ENTRY_NBYTES > 16 && FLOE_INDEX_ENTRY_NBYTES <= 128, "one piece, and that a short one");
+    uint64_t words[FLOE_INDEX_ENTRY_WORDS], *to = (uint64_t *)(job.call.stream + index_at(job, nbytes));
+    floe_index_entry_pack(job.call.first_offset, nbytes, checksum, words);
+    const uint64_t hash = floe_xxh3_17_128((const uint8_t *)words, FLOE_INDEX_ENTRY_NBYTES);
+#pragma unroll
+    for (int i = 0; i < FLOE_INDEX_ENTRY_WORDS; i++)
+        to[i] = words[i];
+    to[FLOE_INDEX_ENTRY_WORDS] = floe_checksum_finish(floe_checksum_term(hash, 0), FLOE_INDEX_ENTRY_NBYTES);
+}
+
+/* A thread. */
+FLOE_DEV void write_footer(const floe_few_job &job, uint64_t nbytes)
+{
+    const uint64_t index = index_at(job, nbytes);
+    uint64_t words[FLOE_FOOTER_WORDS],
+        *to = (uint64_t *)(job.call.stream + index + floe_index_span(1)) - FLOE_FOOTER_WORDS;
+    floe_footer_pack(1, index, words);
+    words[4] = floe_xxh3_17_128((const uint8_t *)words, FLOE_FOOTER_CHECK_AT);
+#pragma unroll
+    for (int i = 0; i < FLOE_FOOTER_WORDS; i++)
+        to[i] = words[i];
+}
+
+/* A thread. */
+FLOE_DEV void report(const floe_few_job &job, uint32_t attempt, uint32_t status, uint64_t nbytes)
+{
+    const floe_dev_gathered met = job.call.chunks->gathered[attempt];
+    floe_dev_report_write(job.report, status, nbytes, &met, job.pwrel);
+}
+
+/* What needs the checksum, which is right the second time: the first one brings the code near while others hash. By a block. */
+FLOE_DEV void write_checksums(const floe_few_job &job, uint64_t nbytes, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+{
+#pragma unroll 1
+    for (int round = 0; round < 2; round++) {
+        const uint64_t terms = round ? gather_terms(job, nhashers, sums) : 0;
+        const uint64_t checksum = floe_checksum_finish(terms, nbytes);
+        if (threadIdx.x == 0)
+            write_record_head(job, nbytes, checksum);
+        if (threadIdx.x == FLOE_WARP)
+            write_index(job, nbytes, checksum);
+    }
+}
+
+/* Until no other block that does not hash has anything more to do. */
+FLOE_DEV void wait_for_others(const floe_few_job &job, uint32_t nhashers)
+{
+    if (nhashers + 1 < gridDim.x)
+        floe_counter_wait(&job.finish->nleft, gridDim.x - 1 - nhashers);
+}
+
+/* All becomes as the next call wants it, when no other block looks at it any more. A warp. */
+FLOE_DEV void clear_state(const floe_few_job &job, uint32_t attempt, uint32_t nhashers)
+{
+    uint8_t *const end = (uint8_t *)job.call.place_state[1]; /* which only a second attempt writes to */
+    const uint64_t nbytes = attempt == 0 ? end - (uint8_t *)job.cleared : job.cleared_nbytes;
+    if (floe_lane() == 0)
+        wait_for_others(job, nhashers);
+    __syncwarp();
+    for (uint64_t i = floe_lane(); i < nbytes / 16; i += FLOE_WARP)
+        ((uint4 *)job.cleared)[i] = make_uint4(0, 0, 0, 0);
+}
+
+/* A thread of each warp does what does not wait for the others. By the last block, all of whose threads come here. */
+FLOE_DEV_SELDOM void finish_stream(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
+                                   uint64_t sums[SPLIT_WARPS])
+{
+    if (nhashers)
+        wait_for_copies(job.call, sh);
+    else
+        wait_for_others(job, 0); /* either way all has been met */
+    uint32_t status = *(volatile uint32_t *)job.call.status;
+    if (status == FLOE_OK && !nhashers)
+        status = FLOE_ERR_CAPACITY;
+    if (nhashers && threadIdx.x == 2 * FLOE_WARP)
+        write_footer(job, nbytes);
+    if (threadIdx.x == 3 * FLOE_WARP)
+        report(job, sh.attempt, status, index_at(job, nbytes) + floe_index_span(1));
+    if (nhashers)
+        write_checksums(job, nbytes, nhashers, sums);
+    else
+        __syncthreads(); /* what the report tells has been read, and that all have come here */
+    if (split_warp() == SPLIT_WARPS - 1)
+        clear_state(job, sh.attempt, nhashers);
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------------------------- */
+
+/* A block has tiles, then pieces. */
+template <int RANK>
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void few_kernel(const __grid_constant__ floe_few_job job)
+{
+    floe_dev_begin();
+    FLOE_DYNAMIC_SHARED(uint32_t, memory);
+    __shared__ block_shared sh;
+    if (blockIdx.x == 0 && threadIdx.x < job.header_nwords && 8 * (uint64_t)job.header_nwords <= job.call.capacity)
+        ((uint64_t *)job.call.stream)[threadIdx.x] = job.header[threadIdx.x];
+    uint64_t nbytes = 0;
+    if (encode_few<RANK>(job.call, job.ready, job.is_ready, sh, memory))
+        nbytes = nbytes_of(sh.verdict);
+    if (!job.finish)
+        return;
+    piece_shared &s = *(piece_shared *)memory;
+    const uint32_t nhashers = nbytes && stream_fits(job, nbytes) ? hashers_of(nbytes) : 0;
+    if (blockIdx.x < nhashers)
+        hash_payload(job, sh, nbytes, nhashers, s);
+    if (blockIdx.x + 1 == gridDim.x)
+        finish_stream(job, sh, nbytes, nhashers, s.stage);
+    else if (blockIdx.x >= nhashers && threadIdx.x == 0)
+        floe_counter_add(&job.finish->nleft, 1);
+}
+
+template <int RANK> cudaError_t launch(const floe_few_job &job, bool ask, cudaStream_t stream)
+{
+    cudaError_t e = cudaSuccess;
+    if (ask)
+        e = cudaFuncSetAttribute(few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH_EARLY(few_kernel<RANK>, floe_few_blocks(&job.call.grid, BLOCKS_A_PROCESSOR), THREADS, SHARED_NBYTES,
+                      stream, job);
+    return cudaGetLastError();
+}
+
+} // namespace
 
 int floe_few_cuda(const floe_few_job *job, uint32_t *asked, void *stream)
 {
     floe_view view;
-    const bool narrow = job->call.field.dtype == FLOE_F32;
     floe_view_of(job->call.field.rank, job->call.grid.chunk, false, &view); /* swap does not change the rank */
-    const uint32_t kernel = 1u << (2 * view.rank + narrow);
-    const bool ask = !asked || !(*asked & kernel);
-    const int error = narrow ? floe_few_real_cuda_f32(job, view.rank, ask, stream)
-                             : floe_few_real_cuda_f64(job, view.rank, ask, stream);
-    if (asked && !error)
-        *asked |= kernel;
-    return error;
+    const bool ask = !asked || !(*asked >> view.rank & 1);
+    cudaStream_t s = (cudaStream_t)stream;
+    const cudaError_t error = view.rank == 1   ? launch<1>(*job, ask, s)
+                              : view.rank == 2 ? launch<2>(*job, ask, s)
+                                               : launch<3>(*job, ask, s);
+    if (asked && error == cudaSuccess)
+        *asked |= 1u << view.rank;
+    return (int)error;
 }

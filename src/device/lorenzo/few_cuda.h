@@ -44,9 +44,6 @@ typedef struct floe_few_job {
 /* asked: which kernels have been given their shared memory, once for a context; 0 at first. NULL: that is done again */
 int floe_few_cuda(const floe_few_job *job, uint32_t *asked, void *stream);
 
-int floe_few_real_cuda_f32(const floe_few_job *job, uint32_t rank, bool ask, void *stream);
-int floe_few_real_cuda_f64(const floe_few_job *job, uint32_t rank, bool ask, void *stream);
-
 #ifdef __cplusplus
 }
 #endif

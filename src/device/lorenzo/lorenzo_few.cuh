@@ -7,8 +7,6 @@
 #ifndef FLOE_DEVICE_LORENZO_LORENZO_FEW_CUH
 #define FLOE_DEVICE_LORENZO_LORENZO_FEW_CUH
 
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_real.h"
-
 #include "backend/device_counter.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
@@ -22,14 +20,13 @@ enum {
     THREADS = FLOE_WARP * SPLIT_WARPS,
     /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the
      * words of two steps at a ratio of 1.9; others go to the spill. */
-    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,
-    STAGE_WORDS = FLOE_REAL_BITS == 32 ? 1088 : 2368, /* of a warp */
+    BLOCKS_A_PROCESSOR = 4,
+    STAGE_WORDS = 1088, /* of a warp */
     SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
     MOST_BLOCKS = FLOE_FEW_PROCESSORS * BLOCKS_A_PROCESSOR,
-    MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64,
-    LOOKS = (MOST_TILES + THREADS - 1) / THREADS /* sizes that a thread looks at */
+    LOOKS = (FLOE_FEW_MOST + THREADS - 1) / THREADS /* sizes that a thread looks at */
 };
-static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
+static_assert((int)FLOE_FEW_MOST == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
 
 /* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
  * before the tile is made, if it is one of those that blocks begin with. */
@@ -86,7 +83,7 @@ static __device__ __noinline__ fast_result split_cut_seldom(const fast_work &wor
     if constexpr (INTS)
         r = encode_split<floe_int, RANK, false, false>(work, out, buffers, sh, own);
     else
-        r = encode_split_staged<RANK, false>(work, out, buffers, sh, own);
+        r = encode_split_small<RANK, false>(work, out, buffers, sh, own);
     c = own;
     return r;
 }
@@ -141,16 +138,14 @@ FLOE_DEV bool make_split(block_shared &sh, bool whole, const sink &out, const ui
     const fast_work *work = &sh.works[split_warp()];
     checks c;
     if (whole) {
-        r = encode_split_staged<RANK, true>(*work, out, buffers, sh.split, c);
+        r = encode_split_small<RANK, true>(*work, out, buffers, sh.split, c);
     } else if (read_anew(work->tile.fit)) {
         r = split_cut<RANK, false>(*work, out, buffers, sh.split, c);
     } else {
         return false;
     }
-#if FLOE_REAL_BITS == 32
     if (r.inexact && !r.unfit)
         r = split_cut<RANK, true>(*work, out, buffers, sh.split, c);
-#endif
     const double error = largest_of_warp(c.error);
     if (floe_lane() == 0)
         sh.error[split_warp()] = error;

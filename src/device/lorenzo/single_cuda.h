@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decompressing a stream of one chunk in device memory by a single kernel: of a small field, launching several would take
+ * Decompressing a stream of one chunk of f32 in device memory by a single kernel: of a small field, launching several would take
  * longer than their work. What it finds, and says, is what the kernels of larger fields find.
  */
 #ifndef FLOE_DEVICE_LORENZO_SINGLE_CUDA_H
@@ -33,8 +33,7 @@ typedef struct floe_single_job {
 /* Slots above it: there are tiles enough for a warp each to keep a device busy. */
 enum { FLOE_SINGLE_MAX_SLOTS = 4096 };
 
-int floe_single_real_cuda_f32(const floe_single_job *job, void *stream);
-int floe_single_real_cuda_f64(const floe_single_job *job, void *stream);
+int floe_single_cuda(const floe_single_job *job, void *stream);
 
 #ifdef __cplusplus
 }

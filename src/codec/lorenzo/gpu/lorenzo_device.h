@@ -11,8 +11,8 @@
  *   judge         chunks with too many literals are to be done again bit for bit; fast: encode finds out itself
  *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
- *   few           fast, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/few_*
- *                 balanced, one chunk of few tiles: those three at once, with histograms      lorenzo_draft_few_real_cuda.cu
+ *   few           fast, f32, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/few_*
+ *                 balanced, f32, one chunk of few tiles: those three at once, with histograms lorenzo_draft_few_cuda.cu
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*.
  *                 Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
@@ -138,14 +138,10 @@ typedef struct floe_lorenzo_even {
 bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
                           floe_lorenzo_even *even);
 
-/* Fast, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/few_cuda.h. */
+/* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/few_cuda.h. */
 /* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
  * the kernels' tables are sized. */
-enum {
-    FLOE_FEW_PROCESSORS = 132,
-    FLOE_FEW_MOST_F32 = 8 * FLOE_FEW_PROCESSORS,
-    FLOE_FEW_MOST_F64 = 4 * FLOE_FEW_PROCESSORS
-};
+enum { FLOE_FEW_PROCESSORS = 132, FLOE_FEW_MOST = 8 * FLOE_FEW_PROCESSORS };
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);

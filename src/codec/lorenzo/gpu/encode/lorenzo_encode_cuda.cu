@@ -20,26 +20,12 @@ int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t atte
 
 static bool is_few(const floe_lorenzo_encode_call *call)
 {
-    const uint32_t each = (call->field.dtype == FLOE_F32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64) / FLOE_FEW_PROCESSORS;
-    return call->grid.nchunks == 1 && call->grid.slots <= each * floe_few_processors();
+    const uint32_t most = FLOE_FEW_MOST / FLOE_FEW_PROCESSORS * floe_few_processors();
+    return call->field.dtype == FLOE_F32 && call->grid.nchunks == 1 && call->grid.slots <= most;
 }
 
 bool floe_lorenzo_drafts_are_few(const floe_lorenzo_encode_call *call) { return call->huffman && is_few(call); }
-
-int floe_lorenzo_draft_few_cuda(const floe_lorenzo_encode_call *call, void *stream)
-{
-    floe_view view;
-    floe_view_of(call->field.rank, call->grid.chunk, false, &view); /* swap does not change the rank */
-    return call->field.dtype == FLOE_F32 ? floe_lorenzo_draft_few_f32(call, view.rank, stream)
-                                         : floe_lorenzo_draft_few_f64(call, view.rank, stream);
-}
-
-bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
-{
-    enum { FEW_F64_NBYTES = 112 << 10 }; /* shared memory of a block of f64, its own variables included */
-    return !call->huffman && is_few(call) &&
-           (call->field.dtype == FLOE_F32 || floe_gpu_limits_cuda().shared_nbytes >= FEW_F64_NBYTES);
-}
+bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call) { return !call->huffman && is_few(call); }
 
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_place_state_nbytes(grid); }
 
@@ -47,7 +33,7 @@ uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call)
 {
     const floe_dev_grid *g = &call->grid;
     const bool f32 = call->field.dtype == FLOE_F32;
-    const uint64_t few = f32 ? floe_lorenzo_few_spill_nbytes_f32(g) : floe_lorenzo_few_spill_nbytes_f64(g);
+    const uint64_t few = is_few(call) ? floe_lorenzo_few_spill_nbytes(g) : 0;
     const uint64_t many = f32 ? floe_lorenzo_encode_spill_nbytes_f32(g) : floe_lorenzo_encode_spill_nbytes_f64(g);
     if (!call->huffman)
         return floe_max64(few, many);

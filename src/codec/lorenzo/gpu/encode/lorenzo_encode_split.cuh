@@ -3,17 +3,13 @@
  * Encoding a tile the short way by a block, a warp two steps: for fields of so few tiles that the latency of one warp that
  * walks through all steps would be all there is. The tile comes to shared memory first. Of the modes each warp prices
  * one; what it has to know of the plane before its own steps it quantizes itself. The numbers and words are those of
- * lorenzo_encode_fast.cuh and, for f32, lorenzo_encode_halves.cuh, whose steps these are.
+ * lorenzo_encode_fast.cuh and lorenzo_encode_halves.cuh, whose steps these are.
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
 
 #include "backend/device_shared.cuh"
-#if FLOE_REAL_BITS == 32
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_halves.cuh"
-#else
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_fast.cuh"
-#endif
 
 namespace
 {
@@ -212,8 +208,6 @@ FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const 
     return split_sum(sh, nsteps, mode, number<T>::base(w.b.base));
 }
 
-#if FLOE_REAL_BITS == 32
-
 /* This warp's steps s..end-1, whose residuals are not all small. */
 template <int RANK, bool WHOLE>
 static __device__ __noinline__ void split_rest(const fast_work &work, const sink &out, uint32_t s, uint32_t end,
@@ -276,20 +270,6 @@ FLOE_DEV fast_result encode_split_small(const fast_work &work, const sink &out, 
     }
     split_tell(sh, part);
     return split_sum(sh, nsteps, mode, number<float>::base(wide.b.base));
-}
-
-#endif
-
-/* A tile that is in buffers by a block, the quickest way that there is. */
-template <int RANK, bool WHOLE>
-FLOE_DEV fast_result encode_split_staged(const fast_work &work, const sink &out, const uint32_t *buffers,
-                                         split_shared &sh, checks &c)
-{
-#if FLOE_REAL_BITS == 32
-    return encode_split_small<RANK, WHOLE>(work, out, buffers, sh, c);
-#else
-    return encode_split<floe_real, RANK, WHOLE, true>(work, out, buffers, sh, c);
-#endif
 }
 
 } // namespace

@@ -20,7 +20,7 @@ static void check_few(const sample *c, bool lossy)
     e.call.huffman = true;
     e.call.lossy = lossy;
     e.call.params = lossy ? dev_copy(&params, sizeof params) : NULL;
-    if (f.grid.nchunks == 1) {
+    if (c->dtype == FLOE_F32 && f.grid.nchunks == 1) {
         run_drafts(&e);
         assert_int_equal(status_of(&e), FLOE_OK);
         compare_drafts(c, &f, &e, 0);
@@ -45,12 +45,8 @@ static void same_drafts_of_few_tiles(void **state)
 static void few_tiles_in_two_rounds(void **state)
 {
     (void)state;
-    const sample rounds[] = {
-        {"turbulence", F32, 3, {2, 2, 32 * 540}, {0}, ABS = 1e-3},
-        {"turbulence", F64, 3, {2, 2, 32 * 270}, {0}, ABS = 1e-3, .dirty = 1000},
-    };
-    for (int i = 0; i < 2; i++)
-        check_few(&rounds[i], true);
+    const sample c = {"turbulence", F32, 3, {2, 2, 32 * 540}, {0}, ABS = 1e-3, .dirty = 1000};
+    check_few(&c, true);
 }
 
 /* So many literals that all is drafted again bit for bit, and only that is counted. */
@@ -59,7 +55,7 @@ static void few_tiles_again(void **state)
     (void)state;
     const sample again[] = {
         {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-9},
-        {"turbulence", F64, 2, {130, 257}, {0}, ABS = 1e-17},
+        {"turbulence", F32, 2, {130, 257}, {0}, ABS = 1e-9},
         {"turbulence", F32, 3, {2, 2, 32 * 540}, {0}, ABS = 1e-9},
     };
     for (int i = 0; i < 3; i++) {
@@ -99,12 +95,10 @@ static void as_many_as_are_few(void **state)
     assert_true(floe_lorenzo_drafts_are_few(&call));
     call.grid.slots += FLOE_BATCH_TILES;
     assert_false(floe_lorenzo_drafts_are_few(&call));
-    call.grid.slots = 4 * most;
-    call.field.dtype = FLOE_F64;
-    assert_true(floe_lorenzo_drafts_are_few(&call));
-    call.grid.slots += FLOE_BATCH_TILES;
-    assert_false(floe_lorenzo_drafts_are_few(&call));
     call.grid.slots = FLOE_BATCH_TILES;
+    call.field.dtype = FLOE_F64;
+    assert_false(floe_lorenzo_drafts_are_few(&call));
+    call.field.dtype = FLOE_F32;
     call.grid.nchunks = 2;
     assert_false(floe_lorenzo_drafts_are_few(&call));
 }

@@ -3,8 +3,9 @@
  * Preset balanced, for a chunk of so few tiles that a block has one or two: drafts and the chunk's histogram, by one kernel
  * from the first attempt to the second. A tile is the work of a block, a warp two steps; its symbols stand where the values of
  * their step were until it is known whether all steps take the short way, and are counted there. Where no tile of the chunk
- * does, each warp takes tiles of its own. The block that is done last is the judge. Compiled for each element type.
+ * does, each warp takes tiles of its own. The block that is done last is the judge.
  */
+#define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft_few.h"
 
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
@@ -18,7 +19,7 @@ namespace
 
 enum {
     THREADS = FLOE_WARP * SPLIT_WARPS,
-    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2, /* registers are filled */
+    BLOCKS_A_PROCESSOR = 4, /* registers are filled */
     MOST_BLOCKS = FLOE_FEW_PROCESSORS * BLOCKS_A_PROCESSOR,
     SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
     BODY_AT = draft_symbols::BODY_AT,
@@ -153,8 +154,6 @@ FLOE_DEV fast_result draft_split(const fast_work &work, uint32_t *memory, block_
     return draft_sum(sh, part, nsteps, mode, number<T>::base(w.b.base));
 }
 
-#if FLOE_REAL_BITS == 32
-
 /* This warp's steps from s on, whose residuals are not all small. */
 template <int RANK, bool WHOLE>
 static __device__ __noinline__ void draft_rest(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode,
@@ -225,19 +224,6 @@ FLOE_DEV fast_result draft_split_small(const fast_work &work, uint32_t *memory, 
     return draft_sum(sh, part, nsteps, mode, number<float>::base(wide.b.base));
 }
 
-#endif
-
-/* A tile whose values are in memory, the quickest way that there is. */
-template <int RANK, bool WHOLE>
-FLOE_DEV fast_result draft_staged(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
-{
-#if FLOE_REAL_BITS == 32
-    return draft_split_small<RANK, WHOLE>(work, memory, sh, c);
-#else
-    return draft_split<floe_real, RANK, WHOLE, true>(work, memory, sh, c);
-#endif
-}
-
 /* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
 template <int RANK, bool INTS>
 static __device__ __noinline__ fast_result draft_cut_seldom(const fast_work &work, uint32_t *memory, block_shared &sh,
@@ -248,7 +234,7 @@ static __device__ __noinline__ fast_result draft_cut_seldom(const fast_work &wor
     if constexpr (INTS)
         r = draft_split<floe_int, RANK, false, false>(work, memory, sh, own);
     else
-        r = draft_staged<RANK, false>(work, memory, sh, own);
+        r = draft_split_small<RANK, false>(work, memory, sh, own);
     c = own;
     return r;
 }
@@ -271,15 +257,13 @@ template <int RANK> FLOE_DEV bool draft_short(block_shared &sh, uint32_t tile, u
     if (read_anew(work->tile.whole)) {
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers_of(memory));
         split_wait();
-        r = draft_staged<RANK, true>(*work, memory, sh, c);
+        r = draft_split_small<RANK, true>(*work, memory, sh, c);
     } else {
         split_fetch_loose<RANK>(work->tile, buffers_of(memory));
         r = draft_cut<RANK, false>(*work, memory, sh, c);
     }
-#if FLOE_REAL_BITS == 32
     if (r.inexact && !r.unfit)
         r = draft_cut<RANK, true>(*work, memory, sh, c);
-#endif
     const double error = largest_of_warp(c.error);
     if (floe_lane() == 0)
         sh.error[split_warp()] = error;
@@ -580,18 +564,19 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, cud
 
 } // namespace
 
-int FLOE_R(floe_lorenzo_draft_few)(const floe_lorenzo_encode_call *call, uint32_t rank, void *stream)
+int floe_lorenzo_draft_few_cuda(const floe_lorenzo_encode_call *call, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
-    return (int)(rank == 1 ? launch<1>(*call, s) : rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
+    floe_view view;
+    floe_view_of(call->field.rank, call->grid.chunk, false, &view); /* swap does not change the rank */
+    return (int)(view.rank == 1 ? launch<1>(*call, s) : view.rank == 2 ? launch<2>(*call, s) : launch<3>(*call, s));
 }
 
 /* Also of the kernel of lorenzo_few.cuh, whose blocks are as many. */
-uint64_t FLOE_R(floe_lorenzo_few_spill_nbytes)(const floe_dev_grid *grid)
+uint64_t floe_lorenzo_few_spill_nbytes(const floe_dev_grid *grid)
 {
-    enum { MOST_TILES = FLOE_REAL_BITS == 32 ? FLOE_FEW_MOST_F32 : FLOE_FEW_MOST_F64 };
-    static_assert((int)MOST_TILES == 2 * (int)MOST_BLOCKS, "as lorenzo_few.cuh has it");
+    static_assert((int)FLOE_FEW_MOST == 2 * (int)MOST_BLOCKS, "as lorenzo_few.cuh has it");
     const uint64_t drafts = (uint64_t)grid->slots * SCRATCH_WORDS;
     const uint64_t tiles = floe_min64(grid->slots, MOST_BLOCKS) * SPLIT_SPILL_WORDS;
-    return grid->nchunks == 1 && grid->slots <= MOST_TILES ? 4 * floe_max64(drafts, tiles) : 0;
+    return 4 * floe_max64(drafts, tiles);
 }

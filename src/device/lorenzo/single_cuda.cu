@@ -4,6 +4,7 @@
  * one opens the chunk, some check the payload against what the index says. Each of the others finds its tile and decodes
  * it, as of the chunk that is expected, whether it is that one or not. The block that is done last reports.
  */
+#define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "device/lorenzo/single_cuda.h"
 
 #include "device/lorenzo/open_grid.cuh"
@@ -174,7 +175,7 @@ FLOE_DEV bool load_chunk(const floe_single_job &job, uint64_t nbytes, uint32_t t
         load_header(*c, sh);
         __syncthreads();
     }
-    *skip = (uint64_t)sh.o.words[1] * (FLOE_REAL_BITS / 32) + sh.o.words[2];
+    *skip = (uint64_t)sh.o.words[1] + sh.o.words[2];
     if (record.offset != likely || *skip)
         load_early(*c, *skip, run);
     return true;
@@ -385,7 +386,7 @@ template <int RANK> cudaError_t launch(const floe_single_job &job, cudaStream_t 
 
 } // namespace
 
-int FLOE_R(floe_single_real_cuda)(const floe_single_job *job, void *stream)
+int floe_single_cuda(const floe_single_job *job, void *stream)
 {
     return job->chunk.guess.full.view.rank == 3 ? (int)launch<3>(*job, (cudaStream_t)stream)
                                                 : (int)launch<2>(*job, (cudaStream_t)stream);
