@@ -13,7 +13,8 @@
 #include "backend/limits_cuda.h"
 
 #define FLOE_DEV static __device__ __forceinline__
-/* Out of line: for what is seldom, so that it costs the common path neither registers nor instruction cache. */
+/* Out of line: for what is seldom, so that it costs the common path neither registers nor instruction cache. What the common
+ * path keeps in registers goes in and comes back by value: of what is passed by reference the address escapes, and it spills. */
 #define FLOE_DEV_SELDOM static __device__ __noinline__
 
 enum { FLOE_WARP = 32 };

@@ -9,7 +9,6 @@
 
 #include "backend/device_counter.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_split.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 
@@ -40,10 +39,9 @@ struct block_shared {
     floe_quantizer bits;  /* of the second attempt */
     fast_work works[SPLIT_WARPS];
     split_shared split;
-    double error[SPLIT_WARPS], pw_error; /* of the tile */
-    made whole;                          /* what one warp has made of it */
-    uint32_t tile, attempt, ndone;       /* tiles in this attempt */
-    uint32_t literals;                   /* of the tile */
+    made whole;                    /* what one warp has made of the tile */
+    uint32_t tile, attempt, ndone; /* tiles in this attempt */
+    uint32_t literals;             /* of the tile */
     uint32_t before[SPLIT_WARPS][2];
     bool lost;        /* the tile is another block's */
     bool nothing;     /* to do at all */
@@ -73,32 +71,6 @@ FLOE_DEV sink part_of_warp(const floe_lorenzo_encode_call &call, uint32_t *memor
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
-template <int RANK, bool INTS>
-static __device__ __noinline__ fast_result split_cut_seldom(const fast_work &work, sink out, const uint32_t *buffers,
-                                                            split_shared &sh, checks &c)
-{
-    checks own; /* in registers: what is referred to would be loaded anew after each store */
-    fast_result r;
-    if constexpr (INTS)
-        r = encode_split<floe_int, RANK, false, false>(work, out, buffers, sh, own);
-    else
-        r = encode_split_small<RANK, false>(work, out, buffers, sh, own);
-    c = own;
-    return r;
-}
-
-/* What a call refers to lies in memory: a copy does. */
-template <int RANK, bool INTS>
-FLOE_DEV fast_result split_cut(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
-                               checks &c)
-{
-    checks of_call;
-    const fast_result r = split_cut_seldom<RANK, INTS>(work, out, buffers, sh, of_call);
-    c = of_call;
-    return r;
-}
-
 /* Puts the values of the block's first tile on their way where that is whole: before all else, which takes as long. */
 template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint32_t *buffers)
 {
@@ -122,34 +94,12 @@ FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool ear
     if (threadIdx.x == 0) {
         sh.lost = had != 0;
         sh.literals = 0;
-        sh.pw_error = 0;
     }
     if (fit && !whole)
         split_fetch_loose<RANK>(work->tile, buffers);
     else
         split_wait();
     return whole;
-}
-
-/* The short way, by all warps. False when the tile cannot take it. */
-template <int RANK>
-FLOE_DEV bool make_split(block_shared &sh, bool whole, const sink &out, const uint32_t *buffers, fast_result &r)
-{
-    const fast_work *work = &sh.works[split_warp()];
-    checks c;
-    if (whole) {
-        r = encode_split_small<RANK, true>(*work, out, buffers, sh.split, c);
-    } else if (read_anew(work->tile.fit)) {
-        r = split_cut<RANK, false>(*work, out, buffers, sh.split, c);
-    } else {
-        return false;
-    }
-    if (r.inexact && !r.unfit)
-        r = split_cut<RANK, true>(*work, out, buffers, sh.split, c);
-    const double error = largest_of_warp(c.error);
-    if (floe_lane() == 0)
-        sh.error[split_warp()] = error;
-    return !r.unfit && !r.inexact;
 }
 
 /* This warp's part of such a tile. */
@@ -175,23 +125,16 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
     enum { PARTS_WORDS = SPLIT_WARPS * SPLIT_PART_WORDS };
     const uint32_t lane = floe_lane(), warp = split_warp();
     if (lane == 0)
-        sh.error[warp] = 0;
+        sh.split.error[warp] = 0;
     __syncthreads(); /* the others have left their parts */
     if (warp == 0) {
         const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
         tallies t;
         const made m = encode_any(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
-        const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
+        tallies_tell(&call.chunks->gathered[sh.attempt], t);
         if (lane == 0) {
-            floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];
             sh.whole = m;
-            sh.error[0] = error;
-            sh.pw_error = pw_error;
             sh.literals = t.nliterals;
-            if (t.count) {
-                atomicAdd(&g->nexceptions, (unsigned long long)t.count);
-                atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);
-            }
         }
     }
     __syncthreads();
@@ -205,22 +148,11 @@ FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared
                               const sink &out, uint32_t *buffers)
 {
     fast_result r;
-    if (make_split<RANK>(sh, whole, out, buffers, r))
+    const fast_work *work = &sh.works[split_warp()];
+    const split_words words = {out};
+    if ((whole || read_anew(work->tile.fit)) && encode_split_short<RANK>(*work, whole, words, buffers, sh.split, r))
         return tile_of_parts(sh, r, out);
     return make_long(call, sh, tile, out, buffers);
-}
-
-/* The largest errors of a tile; one thread. */
-FLOE_DEV void errors_tell(const floe_lorenzo_encode_call &call, const block_shared &sh, uint32_t attempt)
-{
-    floe_dev_gathered *g = &call.chunks->gathered[attempt];
-    double error = 0;
-    for (int i = 0; i < SPLIT_WARPS; i++)
-        error = sh.error[i] > error ? sh.error[i] : error;
-    if (error > 0)
-        atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
-    if (sh.pw_error > 0)
-        atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(sh.pw_error));
 }
 
 /* ---- to its place -------------------------------------------------------------------------------------------------- */
@@ -376,7 +308,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     uint32_t next = 0;
     if (threadIdx.x == 0) {
         next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
-        errors_tell(call, sh, attempt);
+        errors_tell(&call.chunks->gathered[attempt], split_error(sh.split), 0);
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
             end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,

@@ -3,12 +3,22 @@
  * Encoding a tile the short way by a block, a warp two steps: for fields of so few tiles that the latency of one warp that
  * walks through all steps would be all there is. The tile comes to shared memory first. Of the modes each warp prices
  * one; what it has to know of the plane before its own steps it quantizes itself. The numbers and words are those of
- * lorenzo_encode_fast.cuh and lorenzo_encode_halves.cuh, whose steps these are.
+ * lorenzo_encode_fast.cuh and lorenzo_encode_halves.cuh, whose steps these are. Of f32 alone.
+ *
+ * What a step becomes is an output's: split_words here, symbols for drafts in lorenzo_draft_few_cuda.cu. An output has
+ *
+ *   draft, IN_PLACE   no_draft or draft_symbols; whether what a step becomes stands where values were
+ *   to                the sink
+ *   begin(s, nsteps, present, at)       sets where step s goes; false: the tile has no such step
+ *   end<WHOLE>(s, present, at, part)    step s is done, and ends in front of word `at`
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
 
+#include <type_traits>
+
 #include "backend/device_shared.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_halves.cuh"
 
 namespace
@@ -30,13 +40,36 @@ static_assert((int)SPLIT_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mo
 /* What a warp has made of its steps: words without the descriptors. */
 struct split_part {
     uint32_t nwords, descriptors;
-    bool coded, unfit, inexact; /* as in fast_result */
+    uint32_t packed;     /* drafts of tiles that are cut off: words that stage pack would take */
+    uint32_t any;        /* as in step_walk */
+    bool unfit, inexact; /* as in fast_result */
 };
 
 /* What the warps of a block tell one another; shared memory. */
 struct split_shared {
     uint32_t costs[SPLIT_WARPS];
     split_part parts[SPLIT_WARPS];
+    double error[SPLIT_WARPS]; /* of the tile */
+};
+
+/* A tile by a block. buffers: where split_fetch or, of a tile that is not whole, split_fetch_loose copies to. */
+struct split_tile {
+    const fast_work &work;
+    const uint32_t *buffers;
+    uint32_t nsteps, mode;
+};
+
+/* Words, one step behind another. */
+struct split_words {
+    typedef no_draft draft;
+    enum { IN_PLACE = 0 };
+    sink to;
+
+    __device__ __forceinline__ bool begin(uint32_t s, uint32_t nsteps, bool, uint32_t &) const { return s < nsteps; }
+    template <bool WHOLE> __device__ __forceinline__ void end(uint32_t, bool, uint32_t at, split_part &part) const
+    {
+        part.nwords = at;
+    }
 };
 
 FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
@@ -99,14 +132,13 @@ FLOE_DEV uint32_t split_cost(const T q[GROUP], const border<T> &b, uint32_t vali
 
 /* The mode of the tile and its base, from the first step. By the whole block. */
 template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, split_shared &sh, border<T> &b,
-                             bool &inexact)
+FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border<T> &b, bool &inexact)
 {
     T q[GROUP];
     checks unused; /* who has the first step checks it */
     check_begin(unused);
-    const uint32_t valid = step_valid<RANK, WHOLE>(work, 0);
-    quantize_step<T, RANK, WHOLE, STAGED>(work, 0, valid, buffers, q, unused);
+    const uint32_t valid = step_valid<RANK, WHOLE>(t.work, 0);
+    quantize_step<T, RANK, WHOLE, STAGED>(t.work, 0, valid, t.buffers, q, unused);
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
     const uint32_t cost = split_cost<RANK, WHOLE>(q, b, valid, inexact);
     if (floe_lane() == 0)
@@ -125,151 +157,212 @@ FLOE_DEV uint32_t split_mode(const fast_work &work, const uint32_t *buffers, spl
 
 /* The walk as it is behind step s: of that the last plane says it all. */
 template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV void split_walk(const fast_work &work, uint32_t s, const uint32_t *buffers, uint32_t mode,
-                         step_walk<T, RANK> &w)
+FLOE_DEV void split_walk(const split_tile &t, uint32_t s, step_walk<T, RANK> &w)
 {
     enum { FROM = GROUP - shape<RANK>::PLANE };
-    const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
+    const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
     T q[GROUP], p[GROUP];
     checks unused;
     check_begin(unused);
-    quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, unused);
-    differences_of<RANK, shape<RANK>::GZ - 1>(mode, q, p, w.b);
+    quantize_step<T, RANK, WHOLE, STAGED>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, unused);
+    differences_of<RANK, shape<RANK>::GZ - 1>(t.mode, q, p, w.b);
 #pragma unroll
     for (int k = FROM; k < GROUP; k++)
         w.before[k - FROM] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
 }
 
-/* What all parts come to. */
-FLOE_DEV fast_result split_sum(const split_shared &sh, uint32_t nsteps, uint32_t mode, uint64_t base)
+/* What the parts of all warps come to, this one's being `part`. By the whole block. */
+FLOE_DEV fast_result split_sum(const split_tile &t, split_shared &sh, split_part part, uint64_t base)
 {
-    fast_result r = {(nsteps + 1) / 2, mode, base, false, false, false};
+    part.any = __any_sync(FLOE_ALL_LANES, part.any != 0);
+    part.inexact = __any_sync(FLOE_ALL_LANES, part.inexact) != 0;
+    if (floe_lane() == 0)
+        sh.parts[split_warp()] = part;
+    __syncthreads();
+    fast_result r = {(t.nsteps + 1) / 2, t.mode, base, false, false, false, 0};
 #pragma unroll
     for (int i = 0; i < SPLIT_WARPS; i++) {
         r.nbody += sh.parts[i].nwords;
-        r.coded |= sh.parts[i].coded;
+        r.coded |= sh.parts[i].any != 0;
         r.unfit |= sh.parts[i].unfit;
         r.inexact |= sh.parts[i].inexact;
     }
     return r;
 }
 
-/* Steps first..end-1, which are this warp's and come after what w says. STAGED: values are in buffers. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV void split_steps(const fast_work &work, const sink &out, uint32_t first, uint32_t end, const uint32_t *buffers,
-                          uint32_t mode, step_walk<T, RANK> &w, checks &c, bool &unfit)
+/* This warp's steps. */
+FLOE_DEV uint32_t split_first() { return SPLIT_STEPS * split_warp(); }
+FLOE_DEV uint32_t split_end() { return split_first() + SPLIT_STEPS; }
+
+/* Those from s on, which come after what w says. STAGED: values are in buffers. */
+template <class T, int RANK, bool WHOLE, bool STAGED, class Out>
+FLOE_DEV void split_steps(const split_tile &t, const Out &out, uint32_t s, step_walk<T, RANK> &w, checks &c,
+                          split_part &part)
 {
-    const no_draft none;
+    const typename Out::draft draft;
 #pragma unroll 1
-    for (uint32_t s = first; s < end; s++) {
+    for (; s < split_end(); s++) {
         T q[GROUP];
-        const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-        quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
-        if (!code_step<T, RANK, WHOLE, false>(work, out, s, valid, mode, q, w, c, unfit, none))
+        const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
+        if (!out.begin(s, t.nsteps, valid != 0, w.at))
+            continue;
+        quantize_step<T, RANK, WHOLE, STAGED>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
+        if (Out::IN_PLACE)
+            __syncwarp(); /* other lanes write where this one's values were */
+        if (!code_step<T, RANK, WHOLE, Out::draft::DRAFTS>(t.work, out.to, s, valid, t.mode, q, w, c, part.unfit,
+                                                           draft))
             break;
+        out.template end<WHOLE>(s, valid != 0, w.at, part);
     }
+    part.descriptors = w.descriptors;
+    part.any |= w.any;
+    part.inexact |= w.inexact;
 }
 
-/* Tells the others what has become of this warp's steps. */
-FLOE_DEV void split_tell(split_shared &sh, const split_part &part)
+/* The same in halves as far as they hold all residuals. Returns the step that they do not, which comes after what wide says. */
+template <int RANK, bool WHOLE, class Out>
+FLOE_DEV uint32_t split_small_steps(const split_tile &t, const Out &out, step_walk<float, RANK> &wide, checks &c,
+                                    split_part &part)
 {
-    if (floe_lane() == 0)
-        sh.parts[split_warp()] = part;
-    __syncthreads();
+    const typename Out::draft draft;
+    small_walk<RANK> w;
+    uint32_t s = split_first();
+    if (!walk_narrow(wide, w))
+        return s;
+#pragma unroll 1
+    for (; s < split_end(); s++) {
+        float q[GROUP];
+        const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
+        if (!out.begin(s, t.nsteps, valid != 0, w.at))
+            continue;
+        quantize_step<float, RANK, WHOLE, true, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
+        if (Out::IN_PLACE)
+            __syncwarp(); /* other lanes write where this one's values were */
+        if (!code_small<RANK, WHOLE, Out::draft::DRAFTS>(t.work, out.to, s, valid, t.mode, q, w, c, draft))
+            break;
+        out.template end<WHOLE>(s, valid != 0, w.at, part);
+    }
+    part.descriptors = w.descriptors;
+    part.any = w.any;
+    if (s < split_end())
+        walk_widen(w, wide);
+    return s;
 }
 
-template <class T, int RANK> FLOE_DEV split_part split_part_of(const step_walk<T, RANK> &w, bool unfit)
+/* What a call that is not inlined returns, see FLOE_DEV_SELDOM. */
+struct split_rest_result {
+    split_part part;
+    checks c;
+};
+
+/* Steps whose residuals are not all small. */
+template <int RANK, bool WHOLE, class Out>
+FLOE_DEV_SELDOM split_rest_result split_rest(split_tile t, Out out, uint32_t s, step_walk<float, RANK> w,
+                                             split_rest_result r)
 {
-    return {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, unfit,
-            __any_sync(FLOE_ALL_LANES, w.inexact) != 0};
+    split_steps<float, RANK, WHOLE, true>(t, out, s, w, r.c, r.part);
+    return r;
 }
 
-template <bool WHOLE> FLOE_DEV uint32_t split_nsteps(const fast_work &work)
-{
-    return WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps;
-}
-
-/* A tile by a block; the words of this warp's steps go to out. buffers: for STAGED, where split_fetch or, of a tile that is
- * not whole, split_fetch_loose copies to. Who fails fails for the tile. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
+/* A tile by a block; what becomes of this warp's steps goes to out. INTS: any of f32 that floats cannot hold, from where its
+ * values lie. Who fails fails for the tile. */
+template <int RANK, bool WHOLE, bool INTS, class Out>
+FLOE_DEV fast_result encode_split(const fast_work &work, const Out &out, const uint32_t *buffers, split_shared &sh,
                                   checks &c)
 {
-    const uint32_t first = SPLIT_STEPS * split_warp(), nsteps = split_nsteps<WHOLE>(work);
+    typedef typename std::conditional<INTS, floe_int, float>::type T;
+    split_tile t = {work, buffers, WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps, 0};
+    split_part part = {0, 0, 0, 0, false, false};
     step_walk<T, RANK> w;
-    bool unfit = false;
     walk_begin(w, 0);
     check_begin(c);
-    const uint32_t mode = split_mode<T, RANK, WHOLE, STAGED>(work, buffers, sh, w.b, w.inexact);
-    if (first > 0 && first < nsteps)
-        split_walk<T, RANK, WHOLE, STAGED>(work, first - 1, buffers, mode, w);
-    split_steps<T, RANK, WHOLE, STAGED>(work, out, first, min(first + SPLIT_STEPS, nsteps), buffers, mode, w, c, unfit);
-    split_tell(sh, split_part_of(w, unfit));
-    return split_sum(sh, nsteps, mode, number<T>::base(w.b.base));
-}
-
-/* This warp's steps s..end-1, whose residuals are not all small. */
-template <int RANK, bool WHOLE>
-static __device__ __noinline__ void split_rest(const fast_work &work, const sink &out, uint32_t s, uint32_t end,
-                                               const uint32_t *buffers, uint32_t mode, const step_walk<float, RANK> &w,
-                                               checks &c, split_part &part)
-{
-    step_walk<float, RANK> own = w;
-    checks own_checks = c;
-    bool unfit = false;
-    split_steps<float, RANK, WHOLE, true>(work, out, s, end, buffers, mode, own, own_checks, unfit);
-    part = split_part_of(own, unfit);
-    c = own_checks;
-}
-
-/* What a call refers to lies in memory: copies do. */
-template <int RANK, bool WHOLE>
-FLOE_DEV split_part split_rest_of(const fast_work &work, const sink &out, uint32_t s, uint32_t end,
-                                  const uint32_t *buffers, uint32_t mode, const step_walk<float, RANK> &w, checks &c)
-{
-    const sink out_of_call = out;
-    const step_walk<float, RANK> walk_of_call = w;
-    checks checks_of_call = c;
-    split_part part;
-    split_rest<RANK, WHOLE>(work, out_of_call, s, end, buffers, mode, walk_of_call, checks_of_call, part);
-    c = checks_of_call;
-    return part;
-}
-
-/* The same in halves as far as they hold all residuals. */
-template <int RANK, bool WHOLE>
-FLOE_DEV fast_result encode_split_small(const fast_work &work, const sink &out, const uint32_t *buffers,
-                                        split_shared &sh, checks &c)
-{
-    const uint32_t first = SPLIT_STEPS * split_warp(), nsteps = split_nsteps<WHOLE>(work);
-    const uint32_t end = min(first + SPLIT_STEPS, nsteps);
-    const no_draft none;
-    step_walk<float, RANK> wide;
-    small_walk<RANK> w;
-    uint32_t s = first;
-    walk_begin(wide, 0);
-    check_begin(c);
-    const uint32_t mode = split_mode<float, RANK, WHOLE, true>(work, buffers, sh, wide.b, wide.inexact);
-    if (first > 0 && first < nsteps)
-        split_walk<float, RANK, WHOLE, true>(work, first - 1, buffers, mode, wide);
-    const bool small = walk_narrow(wide, w);
-    if (small)
-#pragma unroll 1
-        for (; s < end; s++) {
-            float q[GROUP];
-            const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-            quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
-            if (!code_small<RANK, WHOLE, false>(work, out, s, valid, mode, q, w, c, none))
-                break;
+    t.mode = split_mode<T, RANK, WHOLE, !INTS>(t, sh, w.b, w.inexact);
+    if (split_first() > 0 && split_first() < t.nsteps)
+        split_walk<T, RANK, WHOLE, !INTS>(t, split_first() - 1, w);
+    if (Out::IN_PLACE && !INTS)
+        __syncthreads(); /* all have read the values of others */
+    if constexpr (INTS) {
+        split_steps<T, RANK, WHOLE, false>(t, out, split_first(), w, c, part);
+    } else {
+        const uint32_t s = split_small_steps<RANK, WHOLE>(t, out, w, c, part);
+        if (s < split_end()) {
+            const split_rest_result r = split_rest<RANK, WHOLE>(t, out, s, w, {part, c});
+            part = r.part;
+            c = r.c;
         }
-    split_part part = {w.at, w.descriptors, __any_sync(FLOE_ALL_LANES, w.any != 0) != 0, false, !small};
-    if (s < end) {
-        if (small)
-            walk_widen(w, wide);
-        part = split_rest_of<RANK, WHOLE>(work, out, s, end, buffers, mode, wide, c);
     }
-    split_tell(sh, part);
-    return split_sum(sh, nsteps, mode, number<float>::base(wide.b.base));
+    return split_sum(t, sh, part, number<T>::base(w.b.base));
+}
+
+struct split_cut_result {
+    fast_result r;
+    checks c;
+};
+
+/* A tile that is cut off, or not aligned. */
+template <int RANK, bool INTS, class Out>
+FLOE_DEV_SELDOM split_cut_result encode_split_cut(const fast_work &work, Out out, const uint32_t *buffers,
+                                                  split_shared &sh)
+{
+    split_cut_result r;
+    r.r = encode_split<RANK, false, INTS>(work, out, buffers, sh, r.c);
+    return r;
+}
+
+/* The short way of a tile that has been fetched, by all warps. False when the tile cannot take it. */
+template <int RANK, class Out>
+FLOE_DEV bool encode_split_short(const fast_work &work, bool whole, const Out &out, const uint32_t *buffers,
+                                 split_shared &sh, fast_result &r)
+{
+    split_cut_result cut;
+    checks c;
+    if (whole) {
+        r = encode_split<RANK, true, false>(work, out, buffers, sh, c);
+    } else {
+        cut = encode_split_cut<RANK, false>(work, out, buffers, sh);
+        r = cut.r;
+        c = cut.c;
+    }
+    if (r.inexact && !r.unfit) {
+        cut = encode_split_cut<RANK, true>(work, out, buffers, sh);
+        r = cut.r;
+        c = cut.c;
+    }
+    const double error = largest_of_warp(c.error);
+    if (floe_lane() == 0)
+        sh.error[split_warp()] = error;
+    return !r.unfit && !r.inexact;
+}
+
+/* The largest error of a tile that the block has made. One thread, behind a barrier. */
+FLOE_DEV double split_error(const split_shared &sh)
+{
+    double error = 0;
+    for (int i = 0; i < SPLIT_WARPS; i++)
+        error = sh.error[i] > error ? sh.error[i] : error;
+    return error;
+}
+
+/* Tells a tile's largest errors. One thread. */
+FLOE_DEV void errors_tell(floe_dev_gathered *g, double error, double pw_error)
+{
+    if (error > 0)
+        atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
+    if (pw_error > 0)
+        atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(pw_error));
+}
+
+/* Tells what one warp has met in a tile that it has made the long way. The whole warp. */
+FLOE_DEV void tallies_tell(floe_dev_gathered *g, const tallies &t)
+{
+    const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
+    if (floe_lane() != 0)
+        return;
+    errors_tell(g, error, pw_error);
+    if (t.count) {
+        atomicAdd(&g->nexceptions, (unsigned long long)t.count);
+        atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);
+    }
 }
 
 } // namespace

@@ -38,8 +38,6 @@ struct block_shared {
     floe_huffman_coder coders[SPLIT_WARPS]; /* the first: of the block's tile */
     uint32_t bins[FLOE_HUFFMAN_BINS];
     uint32_t step_nwords[FLOE_TILE_STEPS]; /* of symbols */
-    double error[SPLIT_WARPS];             /* of the tile */
-    uint32_t packed[SPLIT_WARPS];          /* words that stage pack would take for a warp's steps */
     made whole;                            /* what one warp has made of the tile */
     uint32_t tile, attempt, ndone;         /* ndone: tiles in this attempt */
     uint32_t nothing;                      /* to do at all */
@@ -68,206 +66,49 @@ FLOE_DEV uint32_t *slot_of(const floe_lorenzo_encode_call &call, uint32_t tile)
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* What a warp has made of its steps. */
-struct draft_part {
-    uint32_t nwords, packed; /* of symbols; as packed_nwords has it, of a tile that is cut off */
-    uint32_t any;            /* as in step_walk */
-    bool unfit, inexact;     /* as in fast_result */
+/* The symbols of a step stand where its values were, behind the head of a draft. */
+struct split_symbols {
+    typedef draft_symbols draft;
+    enum { IN_PLACE = 1 };
+    sink to;
+    block_shared *sh;
+
+    /* Notes which groups step s has, and where the tile has no such step, that the draft says so. */
+    __device__ __forceinline__ bool begin(uint32_t s, uint32_t nsteps, bool present, uint32_t &at) const
+    {
+        sh->coders->heads.present[s] = __ballot_sync(FLOE_ALL_LANES, present);
+        at = symbols_at(s);
+        if (s < nsteps)
+            return true;
+        floe_symbols_put_head(to.words + BODY_AT, s, 0, 0, false);
+        sh->step_nwords[s] = 0;
+        return false;
+    }
+    template <bool WHOLE>
+    __device__ __forceinline__ void end(uint32_t s, bool present, uint32_t at, split_part &part) const
+    {
+        const uint32_t nwords = at - symbols_at(s);
+        if (!WHOLE)
+            part.packed += packed_nwords(to.words + BODY_AT, s, present);
+        part.nwords += nwords;
+        sh->step_nwords[s] = nwords;
+    }
 };
-
-/* Notes which groups step s has. False: the step has none, and the draft says so. */
-FLOE_DEV bool begin_step(uint32_t s, uint32_t nsteps, bool present, uint32_t *memory, block_shared &sh)
-{
-    sh.coders->heads.present[s] = __ballot_sync(FLOE_ALL_LANES, present);
-    if (s < nsteps)
-        return true;
-    floe_symbols_put_head(memory + BODY_AT, s, 0, 0, false);
-    sh.step_nwords[s] = 0;
-    return false;
-}
-
-/* Step s is done, and its symbols end in front of word `end`. */
-template <bool WHOLE>
-FLOE_DEV void end_step(uint32_t s, uint32_t end, bool present, const uint32_t *memory, block_shared &sh,
-                       draft_part &part)
-{
-    const uint32_t nwords = end - symbols_at(s);
-    if (!WHOLE)
-        part.packed += packed_nwords(memory + BODY_AT, s, present);
-    part.nwords += nwords;
-    sh.step_nwords[s] = nwords;
-}
-
-/* This warp's steps from s on, which come after what w says: their symbols to where the values were. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV void draft_steps(const fast_work &work, uint32_t s, uint32_t nsteps, uint32_t *memory, uint32_t mode,
-                          block_shared &sh, step_walk<T, RANK> &w, checks &c, draft_part &part)
-{
-    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
-    const uint32_t end = SPLIT_STEPS * (split_warp() + 1);
-    const draft_symbols symbols;
-#pragma unroll 1
-    for (; s < end; s++) {
-        T q[GROUP];
-        const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-        if (!begin_step(s, nsteps, valid != 0, memory, sh))
-            continue;
-        w.at = symbols_at(s);
-        quantize_step<T, RANK, WHOLE, STAGED>(work, s, valid, buffers_of(memory) + s * SPLIT_STEP_WORDS, q, c);
-        __syncwarp(); /* other lanes put symbols where this one's values were */
-        if (!code_step<T, RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, part.unfit, symbols))
-            break;
-        end_step<WHOLE>(s, w.at, valid != 0, memory, sh, part);
-    }
-    part.any |= w.any;
-    part.inexact |= w.inexact;
-}
-
-/* Tells what has become of a tile. By the whole block. */
-FLOE_DEV fast_result draft_sum(block_shared &sh, const draft_part &part, uint32_t nsteps, uint32_t mode, uint64_t base)
-{
-    const bool coded = __any_sync(FLOE_ALL_LANES, part.any != 0), inexact = __any_sync(FLOE_ALL_LANES, part.inexact);
-    if (floe_lane() == 0) {
-        sh.split.parts[split_warp()] = {part.nwords, 0, coded, part.unfit, inexact};
-        sh.packed[split_warp()] = part.packed;
-    }
-    __syncthreads();
-    return split_sum(sh.split, nsteps, mode, base);
-}
-
-/* A tile by a block: its symbols to where the values were. Who fails fails for the tile. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV fast_result draft_split(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
-{
-    const uint32_t first = SPLIT_STEPS * split_warp(), *buffers = buffers_of(memory);
-    const uint32_t nsteps = split_nsteps<WHOLE>(work);
-    step_walk<T, RANK> w;
-    draft_part part = {0, 0, 0, false, false};
-    walk_begin(w, 0);
-    check_begin(c);
-    const uint32_t mode = split_mode<T, RANK, WHOLE, STAGED>(work, buffers, sh.split, w.b, w.inexact);
-    if (first > 0 && first < nsteps)
-        split_walk<T, RANK, WHOLE, STAGED>(work, first - 1, buffers, mode, w);
-    if (STAGED)
-        __syncthreads(); /* all have read the values of others */
-    draft_steps<T, RANK, WHOLE, STAGED>(work, first, nsteps, memory, mode, sh, w, c, part);
-    return draft_sum(sh, part, nsteps, mode, number<T>::base(w.b.base));
-}
-
-/* This warp's steps from s on, whose residuals are not all small. */
-template <int RANK, bool WHOLE>
-static __device__ __noinline__ void draft_rest(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode,
-                                               block_shared &sh, const step_walk<float, RANK> &w, checks &c,
-                                               draft_part &part)
-{
-    step_walk<float, RANK> own = w; /* in registers: what is referred to would be loaded anew after each store */
-    checks own_checks = c;
-    draft_part own_part = part;
-    draft_steps<float, RANK, WHOLE, true>(work, s, split_nsteps<WHOLE>(work), memory, mode, sh, own, own_checks,
-                                          own_part);
-    c = own_checks;
-    part = own_part;
-}
-
-/* What a call refers to lies in memory: copies do. */
-template <int RANK, bool WHOLE>
-FLOE_DEV void draft_rest_of(const fast_work &work, uint32_t s, uint32_t *memory, uint32_t mode, block_shared &sh,
-                            const step_walk<float, RANK> &w, checks &c, draft_part &part)
-{
-    const step_walk<float, RANK> walk_of_call = w;
-    checks checks_of_call = c;
-    draft_part part_of_call = part;
-    draft_rest<RANK, WHOLE>(work, s, memory, mode, sh, walk_of_call, checks_of_call, part_of_call);
-    c = checks_of_call;
-    part = part_of_call;
-}
-
-/* The same in halves as far as they hold all residuals. */
-template <int RANK, bool WHOLE>
-FLOE_DEV fast_result draft_split_small(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
-{
-    const uint32_t first = SPLIT_STEPS * split_warp(), *buffers = buffers_of(memory);
-    const uint32_t nsteps = split_nsteps<WHOLE>(work);
-    const sink out = {memory, NULL, SHARED_NBYTES / 4, 0};
-    const draft_symbols symbols;
-    step_walk<float, RANK> wide;
-    small_walk<RANK> w;
-    draft_part part = {0, 0, 0, false, false};
-    uint32_t s = first;
-    walk_begin(wide, 0);
-    check_begin(c);
-    const uint32_t mode = split_mode<float, RANK, WHOLE, true>(work, buffers, sh.split, wide.b, wide.inexact);
-    if (first > 0 && first < nsteps)
-        split_walk<float, RANK, WHOLE, true>(work, first - 1, buffers, mode, wide);
-    const bool small = walk_narrow(wide, w);
-    __syncthreads(); /* all have read the values of others */
-    if (small)
-#pragma unroll 1
-        for (; s < first + SPLIT_STEPS; s++) {
-            float q[GROUP];
-            const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-            if (!begin_step(s, nsteps, valid != 0, memory, sh))
-                continue;
-            w.at = symbols_at(s);
-            quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffers + s * SPLIT_STEP_WORDS, q, c);
-            __syncwarp(); /* other lanes put symbols where this one's values were */
-            if (!code_small<RANK, WHOLE, true>(work, out, s, valid, mode, q, w, c, symbols))
-                break;
-            end_step<WHOLE>(s, w.at, valid != 0, memory, sh, part);
-        }
-    part.any = w.any;
-    if (s < first + SPLIT_STEPS) {
-        if (small)
-            walk_widen(w, wide);
-        draft_rest_of<RANK, WHOLE>(work, s, memory, mode, sh, wide, c, part);
-    }
-    return draft_sum(sh, part, nsteps, mode, number<float>::base(wide.b.base));
-}
-
-/* A tile that is cut off, or not aligned. INTS: any of f32 that floats cannot hold, from where its values lie. */
-template <int RANK, bool INTS>
-static __device__ __noinline__ fast_result draft_cut_seldom(const fast_work &work, uint32_t *memory, block_shared &sh,
-                                                            checks &c)
-{
-    checks own; /* in registers, as above */
-    fast_result r;
-    if constexpr (INTS)
-        r = draft_split<floe_int, RANK, false, false>(work, memory, sh, own);
-    else
-        r = draft_split_small<RANK, false>(work, memory, sh, own);
-    c = own;
-    return r;
-}
-
-template <int RANK, bool INTS>
-FLOE_DEV fast_result draft_cut(const fast_work &work, uint32_t *memory, block_shared &sh, checks &c)
-{
-    checks of_call;
-    const fast_result r = draft_cut_seldom<RANK, INTS>(work, memory, sh, of_call);
-    c = of_call;
-    return r;
-}
 
 /* The short way, by all warps. False when the tile cannot take it. */
 template <int RANK> FLOE_DEV bool draft_short(block_shared &sh, uint32_t tile, uint32_t *memory, fast_result &r)
 {
     fast_work *work = &sh.works[split_warp()];
-    checks c;
+    const split_symbols out = {{memory, NULL, SHARED_NBYTES / 4, 0}, &sh};
     begin_work<RANK>(&sh.chunk, tile, work);
-    if (read_anew(work->tile.whole)) {
+    const bool whole = read_anew(work->tile.whole);
+    if (whole) {
         split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers_of(memory));
         split_wait();
-        r = draft_split_small<RANK, true>(*work, memory, sh, c);
     } else {
         split_fetch_loose<RANK>(work->tile, buffers_of(memory));
-        r = draft_cut<RANK, false>(*work, memory, sh, c);
     }
-    if (r.inexact && !r.unfit)
-        r = draft_cut<RANK, true>(*work, memory, sh, c);
-    const double error = largest_of_warp(c.error);
-    if (floe_lane() == 0)
-        sh.error[split_warp()] = error;
-    return !r.unfit && !r.inexact;
+    return encode_split_short<RANK>(*work, whole, out, buffers_of(memory), sh.split, r);
 }
 
 /* Counts a tile: each warp its steps, then threads quads and what follows them. By a block. */
@@ -331,7 +172,7 @@ FLOE_DEV made end_short(block_shared &sh, const uint32_t *memory, fast_result r,
         r.nbody = ndescriptors;
 #pragma unroll
         for (int i = 0; i < SPLIT_WARPS; i++)
-            r.nbody += sh.packed[i];
+            r.nbody += sh.split.parts[i].packed;
     }
     made m = made_fast(r, ncells, true, out);
     if (m.raw || !r.coded)
@@ -341,15 +182,6 @@ FLOE_DEV made end_short(block_shared &sh, const uint32_t *memory, fast_result r,
     if (m.nwords <= SLOT_WORDS)
         put_draft(sh, memory, r.base, words);
     return m;
-}
-
-/* What is told of a tile's errors; lane 0. */
-FLOE_DEV void errors_tell(floe_dev_gathered *g, double error, double pw_error)
-{
-    if (error > 0)
-        atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
-    if (pw_error > 0)
-        atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(pw_error));
 }
 
 /* The long way, by a warp, in device memory of the tile's own; also counts exceptions. buffer: shared memory for the values of a
@@ -362,18 +194,10 @@ FLOE_DEV made draft_long(const floe_lorenzo_encode_call &call, block_shared &sh,
     const sink out = {slot_of(call, tile), NULL, SLOT_WORDS, 0};
     tallies t;
     const made m = encode_any(&sh.chunk, tile, true, (floe_int *)buffer, scratch, out, t);
-    const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
     const uint32_t nsteps = floe_draft_present(sh.chunk.view, tile, coder->heads, &ncells);
     if ((m.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED)
         floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(sh.bins, scratch + MASKS_WORDS, nsteps, coder);
-    if (floe_lane() == 0) {
-        floe_dev_gathered *g = &call.chunks->gathered[sh.attempt];
-        errors_tell(g, error, pw_error);
-        if (t.count) {
-            atomicAdd(&g->nexceptions, (unsigned long long)t.count);
-            atomicAdd(&g->nliterals, (unsigned long long)t.nliterals);
-        }
-    }
+    tallies_tell(&call.chunks->gathered[sh.attempt], t);
     return m;
 }
 
@@ -407,10 +231,7 @@ template <int RANK> FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &cal
     if (m.raw)
         write_raw(&sh.chunk, tile, words, threadIdx.x, THREADS);
     if (threadIdx.x == 0) {
-        double error = 0;
-        for (int i = 0; i < SPLIT_WARPS; i++)
-            error = sh.error[i] > error ? sh.error[i] : error;
-        errors_tell(&call.chunks->gathered[sh.attempt], is_short ? error : 0, 0);
+        errors_tell(&call.chunks->gathered[sh.attempt], is_short ? split_error(sh.split) : 0, 0);
         entry_tell(call, tile, m);
         sh.ndone++;
         sh.tile = next;
