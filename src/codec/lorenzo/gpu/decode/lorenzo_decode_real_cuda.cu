@@ -3,7 +3,7 @@
  * Kernels that decode tiles of one element type: one for encoder pack, one for encoder huffman, each leaving the other's
  * chunks alone. lorenzo_decode_fast.cuh takes the tiles that it can, lorenzo_decode_any.cuh the others.
  */
-#include "codec/lorenzo/gpu/decode/lorenzo_decode_real.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_pack.cuh"
 
@@ -237,7 +237,7 @@ cudaError_t launch_huffman(const floe_lorenzo_decode_call &call, cudaStream_t st
 
 } // namespace
 
-int FLOE_R(floe_lorenzo_decode_real_cuda)(const floe_lorenzo_decode_call *call, void *stream)
+int FLOE_R(floe_lorenzo_decode)(const floe_lorenzo_decode_call *call, void *stream)
 {
     if (call->max_slots == 0)
         return cudaSuccess;
@@ -247,7 +247,7 @@ int FLOE_R(floe_lorenzo_decode_real_cuda)(const floe_lorenzo_decode_call *call, 
     return (int)e;
 }
 
-uint64_t FLOE_R(floe_lorenzo_decode_spill_nbytes)(uint64_t max_slots)
+uint64_t FLOE_R(floe_lorenzo_decode_spill)(uint64_t max_slots)
 {
     const uint32_t nblocks = huffman_blocks(max_slots);
     return nblocks ? (uint64_t)nblocks * huffman_workers(max_slots, nblocks) * WIDE_NBYTES : 0;

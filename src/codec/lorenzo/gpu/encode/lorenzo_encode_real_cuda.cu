@@ -2,7 +2,7 @@
 /* Kernels that encode tiles of one element type: to their places (fast), or as drafts with their histograms (balanced).
  * lorenzo_encode_halves.cuh, lorenzo_encode_fast.cuh and lorenzo_encode_holes.cuh take the tiles that they can,
  * lorenzo_encode_any.cuh the others. */
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_real.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
 #include <type_traits>
 
@@ -384,8 +384,7 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, uin
 
 } // namespace
 
-int FLOE_R(floe_lorenzo_encode_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t rank, uint32_t attempt,
-                                          void *stream)
+int FLOE_R(floe_lorenzo_encode)(const floe_lorenzo_encode_call *call, uint32_t rank, uint32_t attempt, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
     return (int)(rank == 1   ? launch<1>(*call, attempt, s)
@@ -393,7 +392,7 @@ int FLOE_R(floe_lorenzo_encode_real_cuda)(const floe_lorenzo_encode_call *call, 
                              : launch<3>(*call, attempt, s));
 }
 
-uint64_t FLOE_R(floe_lorenzo_encode_spill_nbytes)(const floe_dev_grid *grid)
+uint64_t FLOE_R(floe_lorenzo_encode_spill)(const floe_dev_grid *grid)
 {
     return (uint64_t)floe_place_blocks(grid, BLOCKS_A_PROCESSOR) * FLOE_PLACE_WARPS * SPILL_WORDS * 4;
 }

@@ -21,10 +21,6 @@ typedef struct floe_lorenzo_error_job {
 
 int floe_lorenzo_squared_error_cuda(const floe_lorenzo_error_job *job, void *stream);
 
-/* Its first half, by element type: the tiles' errors. */
-int floe_lorenzo_tile_errors_f32(const floe_lorenzo_error_job *job, void *stream);
-int floe_lorenzo_tile_errors_f64(const floe_lorenzo_error_job *job, void *stream);
-
 #ifdef __cplusplus
 }
 #endif

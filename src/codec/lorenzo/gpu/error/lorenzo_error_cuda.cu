@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of summation is the CPU's: tiles to segments, segments to chunks, chunks to the field. */
 #include "backend/device.cuh"
-#include "codec/lorenzo/gpu/error/lorenzo_error.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/cpu/lorenzo_segment.h"
 
 namespace
@@ -47,8 +47,7 @@ int floe_lorenzo_squared_error_cuda(const floe_lorenzo_error_job *job, void *str
 {
     int error = (int)cudaSuccess;
     if (job->params.mode != FLOE_BOUND_LOSSLESS && job->grid.nchunks > 0)
-        error = job->params.dtype == FLOE_F32 ? floe_lorenzo_tile_errors_f32(job, stream)
-                                              : floe_lorenzo_tile_errors_f64(job, stream);
+        error = floe_lorenzo_kernels_of(job->params.dtype)->tile_errors(job, stream);
     if (error != (int)cudaSuccess)
         return error;
     FLOE_LAUNCH(error_sum_kernel, 1, THREADS, 0, (cudaStream_t)stream, *job);

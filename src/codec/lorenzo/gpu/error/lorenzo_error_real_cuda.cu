@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "backend/device.cuh"
-#include "codec/lorenzo/gpu/error/lorenzo_error.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "stage/quantizer/quantizer_init_math.h"
 
 namespace

@@ -3,7 +3,7 @@
  * Drafts to tiles of encoder huffman, at their places. A warp owns a tile; the draft of its next one is on its way to shared
  * memory meanwhile. Compiled for each element type.
  */
-#include "codec/lorenzo/gpu/huffman/lorenzo_code_cuda.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
@@ -180,7 +180,7 @@ int FLOE_R(floe_lorenzo_code)(const floe_lorenzo_encode_call *call, void *stream
     return (int)cudaGetLastError();
 }
 
-uint64_t FLOE_R(floe_lorenzo_code_spill_nbytes)(const floe_dev_grid *grid)
+uint64_t FLOE_R(floe_lorenzo_code_spill)(const floe_dev_grid *grid)
 {
     return (uint64_t)floe_place_blocks(grid, BLOCKS_A_PROCESSOR) * BLOCK_SPILL_WORDS * 4;
 }

@@ -3,7 +3,7 @@
  * spare. Compiled for each element type. */
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_real.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 #include "stage/huffman/huffman_count_dev.cuh"
 
@@ -117,13 +117,13 @@ uint32_t blocks_of(const floe_dev_grid *grid)
 
 } // namespace
 
-int FLOE_R(floe_lorenzo_count_real_cuda)(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream)
+int FLOE_R(floe_lorenzo_count)(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream)
 {
     FLOE_LAUNCH_EARLY(lorenzo_count_kernel, blocks_of(&call->grid), THREADS, 0, (cudaStream_t)stream, *call, attempt);
     return (int)cudaGetLastError();
 }
 
-uint64_t FLOE_R(floe_lorenzo_count_spill_nbytes)(const floe_dev_grid *grid)
+uint64_t FLOE_R(floe_lorenzo_count_spill)(const floe_dev_grid *grid)
 {
     return (uint64_t)blocks_of(grid) * WARPS * SCRATCH_WORDS * 4;
 }
