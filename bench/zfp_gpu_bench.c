@@ -24,7 +24,7 @@ int main(void)
 
 #else
 
-#include "codec/zfp/stream/zfp_stream_cuda.h"
+#include "codec/zfp/gpu/zfp_kernels.h"
 #include "stage/index/index_prim.h"
 
 enum { MAX_REPEATS = 1000, WARM = 3, NCHUNKS = 5 };
@@ -172,6 +172,11 @@ static void make_index(bench *b, uint32_t chunk)
 
 /* ---- what is timed --------------------------------------------------------------------------------------------------- */
 
+static const floe_zfp_kernels *kernels_of(const bench *b)
+{
+    return floe_zfp_kernels_of(floe_zfp_type_is_narrow(b->c->type));
+}
+
 static void decode(void *arg)
 {
     const bench *b = arg;
@@ -184,13 +189,13 @@ static void decode(void *arg)
                                        .status = b->dev_status};
     floe_error err;
     FL_ERR(err, floe_index_prim_decode(&b->prim, &b->index, b->dev_places, b->dev_report, &err));
-    CU(floe_zfp_decode_cuda(&call, NULL));
+    CU(kernels_of(b)->decode(&call, NULL));
 }
 
 static void encode(void *arg)
 {
     const bench *b = arg;
-    CU(floe_zfp_encode_cuda(&b->encode, NULL));
+    CU(kernels_of(b)->encode(&b->encode, NULL));
 }
 
 /* Then the stream is taken for decoding. */
@@ -205,7 +210,7 @@ static double time_encoding(bench *b)
                                        .lengths = bench_dev_alloc(b->nblocks * sizeof *b->lengths),
                                        .nbits = bench_dev_alloc(sizeof nbits),
                                        .status = b->dev_status};
-    CU(floe_zfp_encode_scratch_cuda(&b->out, &b->params, &nbytes));
+    CU(kernels_of(b)->encode_scratch(&b->out, &b->params, &nbytes));
     b->encode.scratch = bench_dev_alloc(nbytes);
     CU(cudaMemcpy(b->out.data, b->in.data, b->raw, cudaMemcpyHostToDevice));
     const double s = timed(encode, b);

@@ -9,6 +9,7 @@
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include "base/hd.h"
+#include "codec/zfp/gpu/zfp_kernels.h"
 #include "codec/zfp/stream/zfp_stream.h"
 #include "container/checksum_cuda.h"
 #include "field/field.h"
@@ -21,6 +22,11 @@ static floe_prim prim_of(const floe_ctx *ctx, void *space, uint64_t nbytes)
 }
 
 static uint64_t nblocks_of(const floe_zfp_told *told) { return floe_zfp_nblocks(told->array.rank, told->array.shape); }
+
+static const floe_zfp_kernels *kernels_of(const floe_zfp_told *told)
+{
+    return floe_zfp_kernels_of(floe_zfp_type_is_narrow(told->array.type));
+}
 
 static floe_status index_space(const floe_ctx *ctx, const floe_zfp_told *told, const floe_zfp_index *index,
                                uint64_t *nbytes, floe_error *err)
@@ -47,7 +53,7 @@ static floe_status checksums(const void *src, uint64_t nbytes, const floe_zfp_in
 floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e)
 {
     const floe_zfp_told *t = &e->told;
-    FLOE_CUDA(&ctx->err, floe_zfp_encode_scratch_cuda(&t->array, &t->params, &e->encode_nbytes));
+    FLOE_CUDA(&ctx->err, kernels_of(t)->encode_scratch(&t->array, &t->params, &e->encode_nbytes));
     return index_space(ctx, t, e->index, &e->prim_nbytes, &ctx->err);
 }
 
@@ -74,7 +80,7 @@ static floe_status encode_blocks(floe_ctx *ctx, floe_zfp_device_encode *e)
     e->blocks.begin = e->told.stream.header_nbits;
     e->blocks.nbits = &e->found->nbits;
     e->blocks.status = &e->found->blocks;
-    FLOE_CUDA(&ctx->err, floe_zfp_encode_cuda(&e->blocks, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, kernels_of(&e->told)->encode(&e->blocks, ctx->cuda.stream));
     return FLOE_OK;
 }
 
@@ -168,7 +174,7 @@ static floe_status decode_walk(floe_ctx *ctx, const floe_zfp_device_decode *d)
                                         .chunk = d->chunk,
                                         .nbits = &d->found->nbits,
                                         .status = &d->found->blocks};
-    FLOE_CUDA(&ctx->err, floe_zfp_measure_cuda(&call, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, kernels_of(&d->told)->measure(&call, ctx->cuda.stream));
     return FLOE_OK;
 }
 
@@ -186,7 +192,7 @@ static floe_status decode_blocks(floe_ctx *ctx, const floe_zfp_device_decode *d,
         FLOE_TRY(decode_index(ctx, d, p));
     else if (floe_zfp_device_is_walked(d) && !d->places_are_set)
         FLOE_TRY(decode_walk(ctx, d));
-    FLOE_CUDA(&ctx->err, floe_zfp_decode_cuda(&blocks, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, kernels_of(&d->told)->decode(&blocks, ctx->cuda.stream));
     return FLOE_OK;
 }
 

@@ -37,21 +37,21 @@ FLOE_DEV uint32_t floe_zfp_fill_turns(uint32_t *planes, uint32_t block, uint32_t
 }
 
 /* All lanes: the next block of each that has one, to v. True: it is block p.block, which the caller moves on. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV bool floe_zfp_decode_next(const floe_zfp_words &stream, const floe_zfp_params &params, floe_shared_words steps,
-                                   uint32_t *planes, floe_zfp_position &p, floe_uint *v)
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV bool floe_zfp_decode_next(const floe_zfp_dev_stream &stream, floe_shared_words steps, uint32_t *planes,
+                                   floe_zfp_position &p, floe_uint *v)
 {
     typedef floe_zfp_lanes<RANK> lanes;
     const uint32_t b = floe_lane() % lanes::BLOCKS, share = floe_lane() / lanes::BLOCKS;
     const bool mine = p.fine && p.count > 0;
     floe_zfp_head head = {0, 0, 0, 0, 0};
     if (mine && share == 0)
-        head = floe_zfp_read_block<RANK, REAL, REVERSIBLE>(stream, p.at, params, steps, planes, b);
+        head = floe_zfp_read_block<RANK, REVERSIBLE>(stream, p.at, steps, planes, b);
     __syncwarp();
     if (lanes::SHARE > 1)
         head = floe_zfp_head_of_lane(head, b);
     floe_zfp_join<RANK>(planes, b, share, floe_zfp_fill_turns<RANK>(planes, b, share, head.nplanes), v);
-    floe_zfp_finish<RANK, REAL, REVERSIBLE>(head, planes, b, share, v);
+    floe_zfp_finish<RANK, REVERSIBLE>(stream.real, head, planes, b, share, v);
     if (!mine)
         return false;
     p.at += head.nbits;

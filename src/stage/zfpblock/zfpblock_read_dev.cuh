@@ -8,10 +8,12 @@
 #include "stage/zfpblock/zfpblock_lanes_dev.cuh"
 #include "stage/zfpblock/zfpblock_steps_math.h"
 
-/* The stream, in words: the last one is read as a whole, though its end may not belong to it. */
-struct floe_zfp_words {
+/* A stream, in words: the last one is read as a whole, though its end may not belong to it. */
+struct floe_zfp_dev_stream {
     const uint32_t *words;
     uint64_t nwords; /* at least 1 */
+    floe_zfp_params params;
+    bool real; /* of floating point: uniform, so that a branch on it costs less than kernels of both kinds */
 };
 
 /* Reads one block. Behind the stream's last word that one comes again: a block that needs it reaches too far, whatever it
@@ -28,7 +30,7 @@ struct floe_zfp_reader {
 FLOE_DEV uint32_t floe_zfp_next_word(floe_zfp_reader &r) { return __ldg(r.words + min(r.next++, r.last)); }
 
 /* at: a bit of the stream. */
-FLOE_DEV void floe_zfp_open(floe_zfp_reader &r, const floe_zfp_words &s, uint64_t at, uint32_t maxbits)
+FLOE_DEV void floe_zfp_open(floe_zfp_reader &r, const floe_zfp_dev_stream &s, uint64_t at)
 {
     r.words = s.words + at / 32;
     r.last = (uint32_t)floe_min64(s.nwords - 1 - at / 32, FLOE_ZFP_FIELD_MAX);
@@ -37,7 +39,7 @@ FLOE_DEV void floe_zfp_open(floe_zfp_reader &r, const floe_zfp_words &s, uint64_
     r.w1 = floe_zfp_next_word(r);
     r.w2 = floe_zfp_next_word(r);
     r.shift = (uint32_t)(at % 32);
-    r.left = maxbits;
+    r.left = s.params.maxbits;
 }
 
 /* The next 32 bits, of this block or not. */
@@ -195,61 +197,60 @@ struct floe_zfp_head {
 };
 
 /* What comes before the planes. Returns how many of them there may be; 0: none, the block is 0. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV uint32_t floe_zfp_read_front(floe_zfp_reader &r, const floe_zfp_params &params, floe_zfp_head &head)
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV uint32_t floe_zfp_read_front(floe_zfp_reader &r, const floe_zfp_dev_stream &s, floe_zfp_head &head)
 {
-    if (REAL) {
+    if (s.real) {
         if (!floe_zfp_take(r, 1))
             return 0;
         head.patterns = REVERSIBLE ? floe_zfp_take(r, 1) : 0;
         head.e = head.patterns ? 0 : (int32_t)floe_zfp_take(r, FLOE_ZFP_EXP_BITS) - FLOE_ZFP_EXP_BIAS;
     }
     const uint32_t planes = REVERSIBLE ? floe_zfp_take(r, FLOE_ZFP_PREC_BITS) + 1
-                            : REAL     ? floe_zfp_precision(head.e, &params, RANK)
-                                       : params.maxprec;
+                            : s.real   ? floe_zfp_precision(head.e, &s.params, RANK)
+                                       : s.params.maxprec;
     return min(planes, (uint32_t)FLOE_REAL_BITS);
 }
 
 /* The bits of a block that has been read. */
-template <bool REAL, bool REVERSIBLE>
-FLOE_DEV uint32_t floe_zfp_nbits_read(const floe_zfp_reader &r, const floe_zfp_params &params)
+template <bool REVERSIBLE> FLOE_DEV uint32_t floe_zfp_nbits_read(const floe_zfp_reader &r, const floe_zfp_dev_stream &s)
 {
-    const uint32_t used = params.maxbits - r.left;
-    return REAL && REVERSIBLE && used == 1 ? 1 : max(used, params.minbits); /* zeros are not filled up */
+    const uint32_t used = s.params.maxbits - r.left;
+    return REVERSIBLE && s.real && used == 1 ? 1 : max(used, s.params.minbits); /* zeros are not filled up */
 }
 
 /* One lane: the block that begins at bit `at`. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_words &stream, uint64_t at, const floe_zfp_params &params,
-                                           floe_shared_words steps, uint32_t *planes, uint32_t block)
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV floe_zfp_head floe_zfp_read_block(const floe_zfp_dev_stream &s, uint64_t at, floe_shared_words steps,
+                                           uint32_t *planes, uint32_t block)
 {
     floe_zfp_reader r;
     floe_zfp_head head = {0, 0, 0, 0, 0};
-    floe_zfp_open(r, stream, at, params.maxbits);
-    const uint32_t most = floe_zfp_read_front<RANK, REAL, REVERSIBLE>(r, params, head);
+    floe_zfp_open(r, s, at);
+    const uint32_t most = floe_zfp_read_front<RANK, REVERSIBLE>(r, s, head);
     head.zeros = floe_zfp_skip_zeros(r, most);
     head.nplanes = floe_zfp_read_planes<RANK>(r, steps, planes, block, most - head.zeros);
-    head.nbits = floe_zfp_nbits_read<REAL, REVERSIBLE>(r, params);
+    head.nbits = floe_zfp_nbits_read<REVERSIBLE>(r, s);
     return head;
 }
 
 /* One lane: how many bits it has. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV uint32_t floe_zfp_measure_block(const floe_zfp_words &stream, uint64_t at, const floe_zfp_params &params,
-                                         floe_shared_words steps)
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV uint32_t floe_zfp_measure_block(const floe_zfp_dev_stream &s, uint64_t at, floe_shared_words steps)
 {
     floe_zfp_reader r;
     floe_zfp_head head = {0, 0, 0, 0, 0};
-    floe_zfp_open(r, stream, at, params.maxbits);
-    const uint32_t most = floe_zfp_read_front<RANK, REAL, REVERSIBLE>(r, params, head);
+    floe_zfp_open(r, s, at);
+    const uint32_t most = floe_zfp_read_front<RANK, REVERSIBLE>(r, s, head);
     const uint32_t zeros = floe_zfp_skip_zeros(r, most);
     floe_zfp_skip_planes<RANK>(r, steps, most - zeros);
-    return floe_zfp_nbits_read<REAL, REVERSIBLE>(r, params);
+    return floe_zfp_nbits_read<REVERSIBLE>(r, s);
 }
 
 /* Coefficients, the highest plane in the highest bit -> the values' bit patterns. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV void floe_zfp_finish(const floe_zfp_head &head, uint32_t *planes, uint32_t block, uint32_t share, floe_uint *v)
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV void floe_zfp_finish(bool real, const floe_zfp_head &head, uint32_t *planes, uint32_t block, uint32_t share,
+                              floe_uint *v)
 {
     enum { N = floe_zfp_lanes<RANK>::VALUES };
     floe_uint coefs[N];
@@ -267,7 +268,7 @@ FLOE_DEV void floe_zfp_finish(const floe_zfp_head &head, uint32_t *planes, uint3
             v[floe_zfp_order(RANK)[i]] = coefs[i];
     }
     floe_zfp_undo_cube<RANK, REVERSIBLE>(v);
-    if (!REAL)
+    if (!real)
         return;
     const floe_real power = FLOE_R(floe_zfp_power)(-FLOE_R(floe_zfp_scale)(head.e));
 #pragma unroll

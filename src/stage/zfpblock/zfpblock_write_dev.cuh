@@ -118,13 +118,13 @@ FLOE_DEV uint32_t floe_zfp_begin_real(floe_uint *v, const floe_zfp_params &param
 }
 
 /* All lanes: values -> planes, the highest first, in the warp's shared memory. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV floe_zfp_front floe_zfp_split_block(floe_uint *v, const floe_zfp_params &params, uint32_t *planes,
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV floe_zfp_front floe_zfp_split_block(bool real, floe_uint *v, const floe_zfp_params &params, uint32_t *planes,
                                              uint32_t block, uint32_t share)
 {
     enum { N = floe_zfp_lanes<RANK>::VALUES };
     floe_zfp_front front = {0, 0, 0, 0, false, 0};
-    uint32_t most = REAL ? floe_zfp_begin_real<RANK, REVERSIBLE>(v, params, front) : params.maxprec;
+    uint32_t most = real ? floe_zfp_begin_real<RANK, REVERSIBLE>(v, params, front) : params.maxprec;
     floe_zfp_do_cube<RANK, REVERSIBLE>(v);
     floe_uint coefs[N], any = 0;
     if (RANK > 3)
@@ -240,12 +240,12 @@ template <uint32_t RANK> FLOE_DEV uint32_t floe_zfp_plane_nbits(const floe_zfp_p
 }
 
 /* Bits that a block takes. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+template <uint32_t RANK, bool REVERSIBLE>
 FLOE_DEV uint32_t floe_zfp_block_nbits(const floe_zfp_front &front, const floe_zfp_params &params,
                                        const uint32_t *planes, uint32_t block)
 {
     uint32_t nbits = front.nbits + front.zeros, n = 0;
-    if (REAL && REVERSIBLE && front.empty)
+    if (REVERSIBLE && front.empty)
         return 1;
     for (uint32_t k = 0; k < front.nplanes && nbits < params.maxbits; k++)
         nbits += floe_zfp_plane_nbits<RANK>(planes + floe_zfp_plane_at<RANK>(k, 0, block), &n);

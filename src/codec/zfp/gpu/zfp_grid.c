@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include "codec/zfp/gpu/zfp_grid.h"
+#include "codec/zfp/gpu/zfp_kernels.h"
 
 #include <cuda_runtime_api.h>
 
@@ -13,9 +13,10 @@
 /* Tiles are numbered by 32 bits on the device, with room for the tickets of all blocks of threads behind the last. */
 enum { MAX_SLOTS = 1 << 30, TILE_BLOCKS = 128, TILE_BLOCKS_4D = 32, PART_ARRAYS = 4 };
 
-/* By element type. */
-#define BY_WIDTH(c, name, ...) \
-    (floe_dtype_is_narrow((c)->field.dtype) ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__))
+static const floe_zfp_kernels *kernels_of(const floe_dev_field *field)
+{
+    return floe_zfp_kernels_of(floe_dtype_is_narrow(field->dtype));
+}
 
 floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *shape, const uint64_t *chunk,
                              floe_dev_grid *grid, floe_zfp_dev_room *room, floe_error *err)
@@ -45,7 +46,7 @@ floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *sh
 /* ---- compression ---------------------------------------------------------------------------------------------------- */
 
 /* What is 0 at first stands together. */
-static void take_cleared(floe_zfp_grid_encode *c, floe_arena *a)
+static void take_cleared(floe_zfp_grid_encode *c, bool with_errors, floe_arena *a)
 {
     const uint64_t nchunks = c->grid.nchunks, nslots = nchunks * c->grid.slots;
     const size_t begin = a->used;
@@ -56,6 +57,8 @@ static void take_cleared(floe_zfp_grid_encode *c, floe_arena *a)
         c->spans = floe_arena_take(a, nchunks * c->room.nspans, sizeof *c->spans);
         c->sets[FLOE_ZFP_LITERALS] = floe_arena_take(a, nchunks * c->room.nwords, sizeof(uint64_t));
     }
+    if (with_errors)
+        c->summed = floe_arena_take(a, 1, sizeof *c->summed);
     c->cleared_nbytes = a->used - begin;
 }
 
@@ -72,8 +75,8 @@ floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *c, bool with_errors,
 {
     const uint64_t nchunks = c->grid.nchunks;
     uint64_t spill_nbytes;
-    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_spill, c->field.rank, &c->grid, &spill_nbytes, &c->spill_words));
-    take_cleared(c, a);
+    FLOE_CUDA(err, kernels_of(&c->field)->grid_spill(c->field.rank, &c->grid, &spill_nbytes, &c->spill_words));
+    take_cleared(c, with_errors, a);
     c->records = floe_arena_take(a, nchunks, sizeof *c->records);
     c->end = floe_arena_take(a, 1, sizeof *c->end);
     c->chunks = floe_arena_take(a, nchunks, sizeof *c->chunks);
@@ -93,7 +96,7 @@ floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *c, bool with_errors,
 
 static floe_status code(const floe_zfp_grid_encode *c, uint32_t attempt, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_encode, c, attempt, stream));
+    FLOE_CUDA(err, kernels_of(&c->field)->grid_encode(c, attempt, stream));
     FLOE_CUDA(err, floe_zfp_grid_finish_cuda(c, attempt, stream));
     return FLOE_OK;
 }
@@ -102,10 +105,10 @@ static floe_status code(const floe_zfp_grid_encode *c, uint32_t attempt, void *s
 static floe_status code_closely(const floe_zfp_grid_encode *c, void *stream, floe_error *err)
 {
     FLOE_TRY(code(c, FLOE_ZFP_CLOSELY, stream, err));
-    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_clean, c, stream));
+    FLOE_CUDA(err, kernels_of(&c->field)->grid_clean(c, stream));
     FLOE_TRY(code(c, FLOE_ZFP_CLEANED, stream, err));
     if (c->cut)
-        FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_check, c, stream));
+        FLOE_CUDA(err, kernels_of(&c->field)->grid_check(c, stream));
     return FLOE_OK;
 }
 
@@ -127,7 +130,7 @@ floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *s
     FLOE_TRY(begin(&c, stream, err));
     if (c.lossy) {
         FLOE_TRY(code_closely(&c, stream, err));
-        FLOE_CUDA(err, BY_WIDTH(&c, floe_zfp_grid_sort, &c, stream));
+        FLOE_CUDA(err, kernels_of(&c.field)->grid_sort(&c, stream));
         FLOE_CUDA(err, floe_zfp_grid_plan_cuda(&c, FLOE_ZFP_CLOSELY, stream));
     }
     FLOE_TRY(code(&c, FLOE_ZFP_REVERSIBLY, stream, err));
@@ -138,7 +141,7 @@ floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *s
     }
     FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
     FLOE_CUDA(err, floe_zfp_grid_write_cuda(&c, stream));
-    FLOE_CUDA(err, BY_WIDTH(&c, floe_zfp_grid_put, &c, stream));
+    FLOE_CUDA(err, kernels_of(&c.field)->grid_put(&c, stream));
     return FLOE_OK;
 }
 
@@ -162,7 +165,7 @@ void floe_zfp_grid_decode_take(floe_zfp_grid_decode *c, floe_arena *a)
 floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *c, void *stream, floe_error *err)
 {
     FLOE_CUDA(err, floe_zfp_grid_open_cuda(c, stream));
-    FLOE_CUDA(err, BY_WIDTH(c, floe_zfp_grid_decode, c, stream));
+    FLOE_CUDA(err, kernels_of(&c->field)->grid_decode(c, stream));
     return FLOE_OK;
 }
 

@@ -9,7 +9,7 @@
  *
  *   (the caller)   params: range, fill value, bound                                      device/resolve/resolve_cuda.h
  *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
- *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_grid_encode_real_cuda.cu
+ *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu
  *   clean          where values would spoil their block: what stands in their place       zfp_grid_sets_real_cuda.cu
  *   encode 1       such chunks, with that
  *   check          at a fixed rate, what was missed is found here                         zfp_grid_check_real_cuda.cu
@@ -24,7 +24,7 @@
  *
  *   open           a floe_zfp_dev_chunk for each chunk of a stream whose header and records have been checked: its own header,
  *                  sets and side index checked, places of its blocks                      zfp_grid_open_cuda.cu
- *   decode         blocks to values, then the cells that the sets name                    zfp_grid_decode_real_cuda.cu
+ *   decode         blocks to values, then the cells that the sets name                    zfp_decode_real_cuda.cu
  *
  * A call that fails anywhere sets *status (a floe_status; the first one stands) and later kernels do nothing.
  */
@@ -106,7 +106,7 @@ typedef struct floe_zfp_grid_encode {
     /* scratch */
     floe_zfp_dev_room room;
     floe_zfp_dev_chunk *chunks;
-    uint32_t *cleared; /* FLOE_ZFP_GRID_WORDS, then states, spans, gathered, literals: all that is 0 at first */
+    uint32_t *cleared; /* FLOE_ZFP_GRID_WORDS, then states, gathered, spans, literals, summed: all that is 0 at first */
     uint64_t cleared_nbytes;
     uint64_t *states;     /* of the tiles of each attempt */
     uint64_t *edges;      /* of each tile: words that it shares with its neighbours */
@@ -122,6 +122,7 @@ typedef struct floe_zfp_grid_encode {
     uint32_t *last_good;
     floe_zfp_dev_span *spans;
     double *block_errors, *error_sums; /* psnr only: squared errors of each block, of each chunk; else NULL */
+    uint64_t *summed;                  /* psnr only, 0 at first: chunks whose squared errors are added up */
 } floe_zfp_grid_encode;
 
 enum {
@@ -163,31 +164,6 @@ typedef struct floe_zfp_grid_decode {
 /* max_chunks and room are set. records, layout, nrecords and status stay the caller's. */
 void floe_zfp_grid_decode_take(floe_zfp_grid_decode *call, floe_arena *arena);
 floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *call, void *stream, floe_error *err);
-
-/* ---- kernels: what the files that are compiled for each element type, and those that are not, have for one another ----- */
-
-int floe_zfp_grid_begin_cuda(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_finish_cuda(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
-int floe_zfp_grid_plan_cuda(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
-int floe_zfp_grid_place_cuda(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_write_cuda(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_error_sum_cuda(const floe_zfp_grid_encode *call, double *sum, void *stream);
-int floe_zfp_grid_open_cuda(const floe_zfp_grid_decode *call, void *stream);
-
-int floe_zfp_grid_spill_f32(uint32_t rank, const floe_dev_grid *grid, uint64_t *nbytes, uint64_t *words);
-int floe_zfp_grid_spill_f64(uint32_t rank, const floe_dev_grid *grid, uint64_t *nbytes, uint64_t *words);
-int floe_zfp_grid_encode_f32(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
-int floe_zfp_grid_encode_f64(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream);
-int floe_zfp_grid_clean_f32(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_clean_f64(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_check_f32(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_sort_f32(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_check_f64(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_sort_f64(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_put_f32(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_put_f64(const floe_zfp_grid_encode *call, void *stream);
-int floe_zfp_grid_decode_f32(const floe_zfp_grid_decode *call, void *stream);
-int floe_zfp_grid_decode_f64(const floe_zfp_grid_decode *call, void *stream);
 
 #ifdef __cplusplus
 }

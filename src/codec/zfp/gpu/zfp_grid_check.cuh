@@ -14,7 +14,7 @@ struct floe_zfp_judged {
     uint64_t number;
     double tolerance;
     floe_uint fill;
-    bool has_fill;
+    bool has_fill, real;
 };
 
 /* One thread. */
@@ -24,6 +24,7 @@ FLOE_DEV void floe_zfp_judge(const floe_zfp_grid_encode &call, uint64_t number, 
     s.chunk = call.chunks + number;
     s.cells = floe_zfp_cells_of(&s.chunk->array);
     s.tolerance = floe_zfp_tolerance(call.params);
+    s.real = !floe_dtype_is_integer(call.field.dtype);
     s.has_fill = call.params->has_fill;
     s.fill = (floe_uint)call.params->fill_bits;
 }
@@ -49,7 +50,7 @@ FLOE_DEV floe_uint floe_zfp_value_at(const floe_zfp_dev_chunk *c, uint64_t cell)
 }
 
 /* Names missed cells, bit i of missed: value i of a lane. */
-template <uint32_t RANK, bool REAL>
+template <uint32_t RANK>
 FLOE_DEV_SELDOM void floe_zfp_tell_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
                                           uint32_t share, uint64_t missed)
 {
@@ -69,7 +70,7 @@ FLOE_DEV_SELDOM void floe_zfp_tell_missed(const floe_zfp_grid_encode &call, cons
                 continue;
             const floe_uint v = floe_zfp_value_at(s.chunk, cell + x);
             floe_zfp_spans_of(call, s.number)[(cell + x) / FLOE_ZFP_SPAN_CELLS].missed = 1;
-            if (REAL && FLOE_R(floe_zfp_spoils)(true, v, false, 0) && v != first)
+            if (s.real && FLOE_R(floe_zfp_spoils)(true, v, false, 0) && v != first)
                 atomicMin(&s.chunk->first_odd, (unsigned long long)(cell + x));
         }
     }
@@ -123,27 +124,26 @@ FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const fl
 /* The largest error of the warp's blocks, where it is news. */
 FLOE_DEV void floe_zfp_tell_worst(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, double worst)
 {
-    unsigned long long *most = &call.gathered[s.number].max_error_bits, bits = floe_bits_f64(worst);
-    for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2) {
-        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, bits, d);
-        bits = other > bits ? other : bits;
-    }
+    unsigned long long *most = &call.gathered[s.number].max_error_bits;
+    const unsigned long long bits = floe_warp_max((unsigned long long)floe_bits_f64(worst));
     if (floe_lane() == 0 && bits > *(volatile unsigned long long *)most)
         atomicMax(most, bits);
 }
 
 /* All lanes: v, which came back, of a block. */
-template <uint32_t RANK, bool REAL>
+template <uint32_t RANK>
 FLOE_DEV void floe_zfp_check(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block, uint32_t share,
                              const floe_uint *v)
 {
     typedef floe_zfp_lanes<RANK> lanes;
     const bool mine = block < s.cells.nblocks;
     floe_zfp_comparison found = {0, 0, 0};
-    if (mine)
-        found = floe_zfp_compare<RANK, REAL>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
+    if (mine && s.real)
+        found = floe_zfp_compare<RANK, true>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
+    else if (mine)
+        found = floe_zfp_compare<RANK, false>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
     if (found.missed)
-        floe_zfp_tell_missed<RANK, REAL>(call, s, block, share, found.missed);
+        floe_zfp_tell_missed<RANK>(call, s, block, share, found.missed);
     floe_zfp_tell_worst(call, s, found.worst);
     if (!call.block_errors)
         return;

@@ -4,7 +4,8 @@
  * field. Compiled for each element type.
  */
 #include "codec/zfp/gpu/zfp_grid_check.cuh"
-#include "codec/zfp/stream/zfp_launch.cuh"
+#include "codec/zfp/gpu/zfp_kernels.h"
+#include "codec/zfp/gpu/zfp_launch.cuh"
 #include "stage/zfpblock/zfpblock_next_dev.cuh"
 
 namespace
@@ -24,27 +25,27 @@ template <uint32_t RANK> struct block_shared {
 };
 
 /* All warps: the blocks of a chunk in turn. */
-template <uint32_t RANK, bool REAL>
-FLOE_DEV void check_chunk(const floe_zfp_grid_encode &call, block_shared<RANK> *shared)
+template <uint32_t RANK> FLOE_DEV void check_chunk(const floe_zfp_grid_encode &call, block_shared<RANK> *shared)
 {
     typedef floe_zfp_lanes<RANK> lanes;
     const floe_zfp_judged &s = shared->judged;
     const uint32_t warp = threadIdx.x / FLOE_WARP, b = floe_lane() % lanes::BLOCKS, share = floe_lane() / lanes::BLOCKS;
     const floe_zfp_params params = s.chunk->close;
     const uint64_t nblocks = s.cells.nblocks, step = (uint64_t)gridDim.x * WARPS * lanes::BLOCKS;
-    const floe_zfp_words stream = {floe_zfp_coded_of(call, s.number), floe_ceil_div(nblocks * params.maxbits, 32)};
+    const floe_zfp_dev_stream stream = {floe_zfp_coded_of(call, s.number), floe_ceil_div(nblocks * params.maxbits, 32),
+                                        params, s.real};
     const floe_shared_words steps = floe_shared_words_of(shared->steps);
     for (uint64_t first = ((uint64_t)blockIdx.x * WARPS + warp) * lanes::BLOCKS; first < nblocks; first += step) {
         const uint64_t block = first + b, at = block * params.maxbits;
         floe_zfp_position p = {block, at, at + params.maxbits, block < nblocks, true};
         floe_uint v[lanes::VALUES];
-        floe_zfp_decode_next<RANK, REAL, false>(stream, params, steps, shared->planes[warp], p, v);
-        floe_zfp_check<RANK, REAL>(call, s, block, share, v);
+        floe_zfp_decode_next<RANK, false>(stream, steps, shared->planes[warp], p, v);
+        floe_zfp_check<RANK>(call, s, block, share, v);
     }
 }
 
 /* blockIdx.y: chunks in turn. */
-template <uint32_t RANK, bool REAL>
+template <uint32_t RANK>
 __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY)
     zfp_grid_check_kernel(const __grid_constant__ floe_zfp_grid_encode call)
 {
@@ -60,13 +61,13 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY)
         if (threadIdx.x == 0)
             floe_zfp_judge(call, number, shared->judged);
         __syncthreads();
-        check_chunk<RANK, REAL>(call, shared);
+        check_chunk<RANK>(call, shared);
     }
 }
 
-template <uint32_t RANK, bool REAL> cudaError_t launch(const floe_zfp_grid_encode &call, cudaStream_t stream)
+template <uint32_t RANK> cudaError_t launch(const floe_zfp_grid_encode &call, cudaStream_t stream)
 {
-    const auto kernel = zfp_grid_check_kernel<RANK, REAL>;
+    const auto kernel = zfp_grid_check_kernel<RANK>;
     const size_t nbytes = sizeof(block_shared<RANK>);
     uint64_t most;
     const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
@@ -78,20 +79,14 @@ template <uint32_t RANK, bool REAL> cudaError_t launch(const floe_zfp_grid_encod
     return cudaGetLastError();
 }
 
-template <uint32_t RANK> cudaError_t launch_rank(const floe_zfp_grid_encode &call, cudaStream_t stream)
-{
-    return floe_dtype_is_integer(call.field.dtype) ? launch<RANK, false>(call, stream)
-                                                   : launch<RANK, true>(call, stream);
-}
-
 } // namespace
 
 int FLOE_R(floe_zfp_grid_check)(const floe_zfp_grid_encode *call, void *stream)
 {
     switch (call->field.rank) {
-    case 1: return (int)launch_rank<1>(*call, (cudaStream_t)stream);
-    case 2: return (int)launch_rank<2>(*call, (cudaStream_t)stream);
-    case 3: return (int)launch_rank<3>(*call, (cudaStream_t)stream);
-    default: return (int)launch_rank<4>(*call, (cudaStream_t)stream);
+    case 1: return (int)launch<1>(*call, (cudaStream_t)stream);
+    case 2: return (int)launch<2>(*call, (cudaStream_t)stream);
+    case 3: return (int)launch<3>(*call, (cudaStream_t)stream);
+    default: return (int)launch<4>(*call, (cudaStream_t)stream);
     }
 }

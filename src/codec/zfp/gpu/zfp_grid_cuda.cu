@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codec zfp on a GPU: what chunks are, how large their parts become, and where they go. */
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "codec/zfp/gpu/zfp_kernels.h"
 
+#include "backend/device_counter.cuh"
 #include "base/grid_math.h"
 #include "stage/index/index_prim_math.h"
 
@@ -9,7 +11,7 @@ namespace
 {
 
 enum {
-    THREADS = FLOE_ZFP_SPAN_THREADS, /* as floe_zfp_block_sums has it */
+    THREADS = FLOE_ZFP_SPAN_THREADS, /* as floe_zfp_sum_before has it */
     PIECE_NBYTES = 1 << 16,          /* of a stream that is copied */
     PIECE_SLOTS = 1 << 12,           /* chunks of a side index whose words are made at once */
     SUM_LANES = FLOE_ZFP_ERROR_LANES
@@ -129,7 +131,7 @@ FLOE_DEV void plan_index(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c
         const uint64_t p = first + threadIdx.x;
         const bool mine = p < x.npartitions;
         const uint64_t nwords = mine ? floe_zfp_parts_of(call, number, FLOE_ZFP_PART_NWORDS)[p] : 0;
-        const uint64_t front = floe_zfp_block_sums(nwords, s->sums, &all);
+        const uint64_t front = floe_zfp_sum_before(nwords, s->sums, &all);
         if (mine) {
             at[p] = before + front;
             atomicMax(&s->least, (unsigned long long)floe_zfp_parts_of(call, number, FLOE_ZFP_PART_LEAST)[p]);
@@ -161,11 +163,11 @@ FLOE_DEV void plan_sets(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c,
         const uint64_t i = first + threadIdx.x;
         floe_zfp_dev_span *span = spans + (i < c->nspans ? i : 0);
         for (uint32_t set = 0; set < FLOE_ZFP_SETS; set++) {
-            const uint64_t words = floe_zfp_block_sums(i < c->nspans ? span->nwords[set] : 0, s->sums, &all);
+            const uint64_t words = floe_zfp_sum_before(i < c->nspans ? span->nwords[set] : 0, s->sums, &all);
             if (i < c->nspans)
                 span->words_at[set] = nwords[set] + words;
             nwords[set] += all;
-            const uint64_t cells = floe_zfp_block_sums(i < c->nspans ? span->ncells[set] : 0, s->sums, &all);
+            const uint64_t cells = floe_zfp_sum_before(i < c->nspans ? span->ncells[set] : 0, s->sums, &all);
             if (i < c->nspans && set == FLOE_ZFP_LITERALS)
                 span->literals_at = ncells[set] + cells;
             ncells[set] += all;
@@ -275,7 +277,7 @@ __global__ void __launch_bounds__(THREADS) zfp_grid_place_kernel(const __grid_co
         const uint64_t number = first + threadIdx.x;
         const bool mine = number < call.grid.nchunks;
         const uint64_t nbytes = mine ? settle(call, call.chunks + number, number) : 0;
-        const uint64_t front = floe_zfp_block_sums(mine ? FLOE_RECORD_HEAD_NBYTES + nbytes : 0, sums, &all);
+        const uint64_t front = floe_zfp_sum_before(mine ? FLOE_RECORD_HEAD_NBYTES + nbytes : 0, sums, &all);
         if (mine) {
             call.records[number].offset = at + front;
             call.records[number].nbytes = nbytes;
@@ -374,8 +376,10 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- squared errors --------------------------------------------------------------------------------------------------- */
 
-/* A block owns chunks in turn: each thread sums every so-many-th block of values; then halves are added to halves. */
-__global__ void __launch_bounds__(SUM_LANES) zfp_grid_error_kernel(const __grid_constant__ floe_zfp_grid_encode call)
+/* A block owns chunks in turn: each thread sums every so-many-th block of values; then halves are added to halves.
+ * The first block's first thread adds up the chunks in their order. */
+__global__ void __launch_bounds__(SUM_LANES)
+    zfp_grid_error_kernel(const __grid_constant__ floe_zfp_grid_encode call, double *total)
 {
     __shared__ double sums[SUM_LANES];
     for (uint64_t number = blockIdx.x; number < call.grid.nchunks; number += gridDim.x) {
@@ -389,18 +393,18 @@ __global__ void __launch_bounds__(SUM_LANES) zfp_grid_error_kernel(const __grid_
             if (threadIdx.x < half)
                 sums[threadIdx.x] += sums[threadIdx.x + half];
         }
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {
             call.error_sums[number] = sums[0];
+            floe_counter_add(call.summed, 1);
+        }
         __syncthreads();
     }
-}
-
-/* One thread: chunks in their order. */
-__global__ void zfp_grid_total_kernel(const double *sums, uint64_t n, double *total)
-{
+    if (blockIdx.x > 0 || threadIdx.x > 0)
+        return;
+    floe_counter_wait(call.summed, call.grid.nchunks); /* for blocks that wait for none */
     double sum = 0;
-    for (uint64_t i = 0; i < n; i++)
-        sum += sums[i];
+    for (uint64_t i = 0; i < call.grid.nchunks; i++)
+        sum += call.error_sums[i];
     *total = sum;
 }
 
@@ -449,11 +453,6 @@ int floe_zfp_grid_write_cuda(const floe_zfp_grid_encode *call, void *stream)
 int floe_zfp_grid_error_sum_cuda(const floe_zfp_grid_encode *call, double *sum, void *stream)
 {
     FLOE_LAUNCH(zfp_grid_error_kernel, floe_zfp_blocks_for(call->grid.nchunks), SUM_LANES, 0, (cudaStream_t)stream,
-                *call);
-    cudaError_t e = cudaGetLastError();
-    if (e != cudaSuccess)
-        return (int)e;
-    FLOE_LAUNCH(zfp_grid_total_kernel, 1, 1, 0, (cudaStream_t)stream, (const double *)call->error_sums,
-                call->grid.nchunks, sum);
+                *call, sum);
     return (int)cudaGetLastError();
 }

@@ -161,25 +161,10 @@ FLOE_DEV void floe_zfp_palette_of(const floe_zfp_grid_encode &call, const floe_z
     palette[2] = c->first_odd < c->ncells ? floe_zfp_bits_at(c->array, floe_zfp_size_of(call), c->first_odd) : sign;
 }
 
-/* Sums over a block of FLOE_ZFP_SPAN_THREADS of what is in front of each thread; *all: of everything. sums: a word a warp. */
-FLOE_DEV uint64_t floe_zfp_block_sums(uint64_t v, uint64_t *sums, uint64_t *all)
+/* The sum over the threads before this one of a block of FLOE_ZFP_SPAN_THREADS; *all: of the whole block. */
+FLOE_DEV uint64_t floe_zfp_sum_before(uint64_t v, uint64_t *sums, uint64_t *all)
 {
-    const uint32_t warp = threadIdx.x / FLOE_WARP;
-    uint64_t upto = v, before = 0, total = 0;
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const uint64_t below = __shfl_up_sync(FLOE_ALL_LANES, upto, d);
-        upto += floe_lane() >= d ? below : 0;
-    }
-    __syncthreads(); /* sums may still be read */
-    if (floe_lane() == FLOE_WARP - 1)
-        sums[warp] = upto;
-    __syncthreads();
-    for (uint32_t w = 0; w < FLOE_ZFP_SPAN_THREADS / FLOE_WARP; w++) {
-        before += w < warp ? sums[w] : 0;
-        total += sums[w];
-    }
-    *all = total;
-    return before + upto - v;
+    return floe_block_sum_before(v, sums, FLOE_ZFP_SPAN_THREADS / FLOE_WARP, all);
 }
 
 static inline uint32_t floe_zfp_blocks_for(uint64_t n)

@@ -5,6 +5,7 @@
  */
 #include "base/grid_math.h"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "codec/zfp/gpu/zfp_kernels.h"
 #include "stage/index/index_dev.cuh"
 
 namespace
@@ -94,7 +95,7 @@ FLOE_DEV bool open_set(const floe_zfp_dev_chunk *c, floe_zfp_dev_span *spans, co
         uint32_t here = 0;
         for (uint64_t t = i * FLOE_ZFP_SPAN_TOPS; t < end; t++)
             here += (uint32_t)__popcll(tops[t]);
-        const uint64_t front = floe_zfp_block_sums(here, s->sums, &all);
+        const uint64_t front = floe_zfp_sum_before(here, s->sums, &all);
         if (i < c->nspans) {
             spans[i].words_at[set] = nwords + front;
             spans[i].nwords[set] = here;
@@ -121,8 +122,7 @@ FLOE_DEV uint64_t count_literals(const floe_zfp_dev_chunk *c, floe_zfp_dev_span 
         uint32_t here = 0;
         for (uint32_t k = floe_lane(); k < spans[i].nwords[FLOE_ZFP_LITERALS]; k += FLOE_WARP)
             here += (uint32_t)__popcll(words[spans[i].words_at[FLOE_ZFP_LITERALS] + k]);
-        for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2)
-            here += __shfl_xor_sync(FLOE_ALL_LANES, here, d);
+        here = floe_warp_sum(here);
         if (floe_lane() == 0)
             spans[i].ncells[FLOE_ZFP_LITERALS] = here;
     }
@@ -130,7 +130,7 @@ FLOE_DEV uint64_t count_literals(const floe_zfp_dev_chunk *c, floe_zfp_dev_span 
     for (uint64_t first = 0; first < c->nspans; first += THREADS) {
         const uint64_t i = first + threadIdx.x;
         const uint64_t front =
-            floe_zfp_block_sums(i < c->nspans ? spans[i].ncells[FLOE_ZFP_LITERALS] : 0, s->sums, &all);
+            floe_zfp_sum_before(i < c->nspans ? spans[i].ncells[FLOE_ZFP_LITERALS] : 0, s->sums, &all);
         if (i < c->nspans)
             spans[i].literals_at = nliterals + front;
         nliterals += all;

@@ -5,6 +5,7 @@
  */
 #include "codec/zfp/chunk/zfp_exact_math.h"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "codec/zfp/gpu/zfp_kernels.h"
 
 namespace
 {
@@ -219,8 +220,8 @@ FLOE_DEV void count_tops(const span &s, const uint64_t *words, put_shared *share
 {
     for (uint32_t t = threadIdx.x / FLOE_WARP; t < FLOE_ZFP_SPAN_TOPS; t += WARPS) {
         const words_of_top v = load_top(s, words, t);
-        const uint32_t cells = floe_zfp_sum_up_to_lane((uint32_t)(__popcll(v.low) + __popcll(v.high)));
-        if (floe_lane() == FLOE_WARP - 1) {
+        const uint32_t cells = floe_warp_sum((uint32_t)(__popcll(v.low) + __popcll(v.high)));
+        if (floe_lane() == 0) {
             shared->nwords[t] = (uint32_t)__popcll(v.top);
             shared->ncells[t] = cells;
         }
@@ -261,7 +262,7 @@ FLOE_DEV void put_set(const floe_zfp_grid_encode &call, const span &s, uint32_t 
         const uint64_t below = ((uint64_t)1 << floe_lane()) - 1, at = shared->nwords[t],
                        w = (uint64_t)t * 64 + floe_lane();
         const uint32_t low = (uint32_t)__popcll(v.low), high = (uint32_t)__popcll(v.high);
-        const uint32_t front = floe_zfp_sum_up_to_lane(low) - low, behind = floe_zfp_sum_up_to_lane(high) - high;
+        const uint32_t front = floe_warp_sum_before(low), behind = floe_warp_sum_before(high);
         const uint32_t lows = __shfl_sync(FLOE_ALL_LANES, front + low, FLOE_WARP - 1);
         if (floe_lane() == 0)
             tops[s.first / 64 + t] = v.top;

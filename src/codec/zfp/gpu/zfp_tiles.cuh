@@ -9,7 +9,7 @@
 #ifndef FLOE_CODEC_ZFP_GPU_ZFP_TILES_CUH
 #define FLOE_CODEC_ZFP_GPU_ZFP_TILES_CUH
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "base/hd.h"
 
 enum { FLOE_ZFP_TILE_WARPS = 4, FLOE_ZFP_TILE_THREADS = FLOE_ZFP_TILE_WARPS * FLOE_WARP, FLOE_ZFP_STATE_BITS = 62 };
@@ -55,10 +55,7 @@ FLOE_DEV uint64_t floe_zfp_look_back(const floe_zfp_tiles &t, uint64_t tile)
                 floe_dev_pause();
         const uint32_t ends = __ballot_sync(FLOE_ALL_LANES, state >> FLOE_ZFP_STATE_BITS == FLOE_ZFP_TOLD_END);
         const uint32_t last = ends ? (uint32_t)__ffs((int)ends) - 1 : FLOE_WARP - 1;
-        uint64_t mine = floe_lane() <= last ? state & FLOE_ZFP_STATE_MASK : 0;
-        for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2)
-            mine += __shfl_xor_sync(FLOE_ALL_LANES, mine, d);
-        sum += mine;
+        sum += floe_warp_sum(floe_lane() <= last ? state & FLOE_ZFP_STATE_MASK : (uint64_t)0);
         if (ends)
             break;
     }
@@ -66,16 +63,6 @@ FLOE_DEV uint64_t floe_zfp_look_back(const floe_zfp_tiles &t, uint64_t tile)
 }
 
 /* ---- a tile's bits to the stream ---------------------------------------------------------------------------------------------------------- */
-
-/* The sum over the lanes up to this one. */
-FLOE_DEV uint32_t floe_zfp_sum_up_to_lane(uint32_t v)
-{
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, v, d);
-        v += floe_lane() >= d ? below : 0;
-    }
-    return v;
-}
 
 /* Word k of a tile that is moved up by `shift` bits; spilled words were written past the first cache. */
 template <bool SPILLED> FLOE_DEV uint32_t floe_zfp_moved_word(const uint32_t *out, uint32_t k, uint32_t shift)
@@ -133,5 +120,8 @@ FLOE_DEV uint64_t floe_zfp_finish_tile(const floe_zfp_tiles &t, uint64_t tile)
     }
     return begin;
 }
+
+/* The same for a stream of its own. *nbits: where it ends; *status: FLOE_ERR_CAPACITY if that is too far. */
+int floe_zfp_finish_cuda(const floe_zfp_tiles *tiles, uint64_t ntiles, uint64_t *nbits, uint32_t *status, void *stream);
 
 #endif

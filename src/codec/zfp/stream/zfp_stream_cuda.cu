@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/zfp/stream/zfp_stream_cuda.h"
 
-#include "backend/device.cuh"
-#include "base/hd.h"
-#include "codec/zfp/stream/zfp_real_cuda.h"
+#include "codec/zfp/gpu/zfp_tiles.cuh"
 
 namespace
 {
 
-enum { HEADER_WORDS = FLOE_ZFP_HEADER_NBYTES / 4 };
+enum { HEADER_WORDS = FLOE_ZFP_HEADER_NBYTES / 4, FINISH_THREADS = 256 };
 
 struct header_words {
     uint32_t word[HEADER_WORDS];
@@ -20,29 +18,29 @@ __global__ void zfp_header_kernel(const __grid_constant__ header_words header, u
     dst[threadIdx.x] = header.word[threadIdx.x];
 }
 
+/* A thread owns the word in which a tile begins. */
+__global__ void __launch_bounds__(FINISH_THREADS)
+    zfp_finish_kernel(floe_zfp_tiles tiles, uint64_t ntiles, uint64_t *nbits, uint32_t *status)
+{
+    const uint64_t tile = (uint64_t)blockIdx.x * FINISH_THREADS + threadIdx.x;
+    if (tile >= ntiles)
+        return;
+    const uint64_t begin = floe_zfp_finish_tile(tiles, tile);
+    if (tile + 1 < ntiles)
+        return;
+    const uint64_t end = floe_zfp_finish_stream(tiles, tile, begin);
+    *nbits = end;
+    if ((end + 63) / 64 * 2 > tiles.capacity_words)
+        *status = FLOE_ERR_CAPACITY;
+}
+
 } // namespace
 
-static bool is_narrow(floe_zfp_type type) { return type == FLOE_ZFP_I32 || type == FLOE_ZFP_F32; }
-
-int floe_zfp_decode_cuda(const floe_zfp_decode_call *call, void *stream)
+int floe_zfp_finish_cuda(const floe_zfp_tiles *tiles, uint64_t ntiles, uint64_t *nbits, uint32_t *status, void *stream)
 {
-    return is_narrow(call->array.type) ? floe_zfp_decode_f32(call, stream) : floe_zfp_decode_f64(call, stream);
-}
-
-int floe_zfp_measure_cuda(const floe_zfp_measure_call *call, void *stream)
-{
-    return is_narrow(call->array.type) ? floe_zfp_measure_f32(call, stream) : floe_zfp_measure_f64(call, stream);
-}
-
-int floe_zfp_encode_scratch_cuda(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes)
-{
-    return is_narrow(array->type) ? floe_zfp_encode_scratch_f32(array, params, nbytes)
-                                  : floe_zfp_encode_scratch_f64(array, params, nbytes);
-}
-
-int floe_zfp_encode_cuda(const floe_zfp_encode_call *call, void *stream)
-{
-    return is_narrow(call->array.type) ? floe_zfp_encode_f32(call, stream) : floe_zfp_encode_f64(call, stream);
+    FLOE_LAUNCH(zfp_finish_kernel, (uint32_t)floe_ceil_div(ntiles, FINISH_THREADS), FINISH_THREADS, 0,
+                (cudaStream_t)stream, *tiles, ntiles, nbits, status);
+    return (int)cudaGetLastError();
 }
 
 int floe_zfp_header_put_cuda(const uint8_t header[FLOE_ZFP_HEADER_NBYTES], uint32_t nbits, void *dst, uint64_t capacity,

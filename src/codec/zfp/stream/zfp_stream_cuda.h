@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bare zfp streams on a GPU: those of zfp_stream.h, bit for bit, in every mode and type. All pointers are device memory.
- * Every call only puts work on the stream and returns a cudaError_t as a number.
+ * What launches them is in codec/zfp/gpu/zfp_kernels.h.
  */
 #ifndef FLOE_CODEC_ZFP_STREAM_ZFP_STREAM_CUDA_H
 #define FLOE_CODEC_ZFP_STREAM_ZFP_STREAM_CUDA_H
@@ -26,9 +26,7 @@ typedef struct floe_zfp_decode_call {
                                then. Stays as it is otherwise. */
 } floe_zfp_decode_call;
 
-int floe_zfp_decode_cuda(const floe_zfp_decode_call *call, void *stream);
-
-/* By value. */
+/* By value. All blocks are read one after the other: that is one lane's work, however large the stream. */
 typedef struct floe_zfp_measure_call {
     floe_zfp_array array; /* its data are not looked at */
     floe_zfp_params params;
@@ -44,9 +42,6 @@ typedef struct floe_zfp_measure_call {
                           then, places such that decoding says it, too. Stays as it is otherwise. */
 } floe_zfp_measure_call;
 
-/* Reads all blocks one after the other: that is one lane's work, however large the stream. */
-int floe_zfp_measure_cuda(const floe_zfp_measure_call *call, void *stream);
-
 /* By value. */
 typedef struct floe_zfp_encode_call {
     floe_zfp_array array;
@@ -59,10 +54,6 @@ typedef struct floe_zfp_encode_call {
     uint32_t *status;       /* becomes FLOE_ERR_CAPACITY where that is more than there are; stays as it is otherwise */
     void *scratch;          /* aligned to 256 */
 } floe_zfp_encode_call;
-
-/* Bytes of scratch, for the device that is current; the array's data are not looked at. */
-int floe_zfp_encode_scratch_cuda(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes);
-int floe_zfp_encode_cuda(const floe_zfp_encode_call *call, void *stream);
 
 /* The nbits first bits of dst (aligned to 4), as far as capacity goes: a header of floe_zfp_header_write, in host memory. */
 int floe_zfp_header_put_cuda(const uint8_t header[FLOE_ZFP_HEADER_NBYTES], uint32_t nbits, void *dst, uint64_t capacity,

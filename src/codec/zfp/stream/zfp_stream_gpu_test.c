@@ -8,11 +8,16 @@
 #include "tests/gpu/gpu_kit.h"
 
 #include "base/hd.h"
+#include "codec/zfp/gpu/zfp_kernels.h"
 #include "codec/zfp/stream/zfp_stream.h"
-#include "codec/zfp/stream/zfp_stream_cuda.h"
 #include "tests/zfp_kit.h"
 
 enum { SAMPLE = 288 };
+
+static const floe_zfp_kernels *kernels_of(const floe_zfp_array *array)
+{
+    return floe_zfp_kernels_of(floe_zfp_type_is_narrow(array->type));
+}
 
 static uint64_t cases(void)
 {
@@ -134,7 +139,7 @@ static floe_status measure(const zfp_case *c, uint32_t begin, const void *src, u
     assert_int_equal(cudaMemset((void *)(uintptr_t)call.src, 0x77, (nbytes + 3) & ~(uint64_t)3), cudaSuccess);
     assert_int_equal(cudaMemset(call.lengths, 0, nblocks * sizeof *lengths), cudaSuccess);
     assert_int_equal(cudaMemcpy((void *)(uintptr_t)call.src, src, nbytes, cudaMemcpyHostToDevice), cudaSuccess);
-    assert_int_equal(floe_zfp_measure_cuda(&call, NULL), cudaSuccess);
+    assert_int_equal(kernels_of(&call.array)->measure(&call, NULL), cudaSuccess);
     from_dev(&status, call.status, sizeof status);
     from_dev(lengths, call.lengths, nblocks * sizeof *lengths);
     from_dev(places, call.places, places_nbytes);
@@ -162,7 +167,7 @@ static floe_status decode(zfp_case *into, uint32_t begin, const void *src, uint6
                                        .status = dev_status};
     assert_int_equal(cudaMemset(dev_src, 0x77, (nbytes + 3) & ~(uint64_t)3), cudaSuccess);
     assert_int_equal(cudaMemcpy(dev_src, src, nbytes, cudaMemcpyHostToDevice), cudaSuccess);
-    assert_int_equal(floe_zfp_decode_cuda(&call, NULL), cudaSuccess);
+    assert_int_equal(kernels_of(&call.array)->decode(&call, NULL), cudaSuccess);
     from_dev(&status, dev_status, sizeof status);
     from_dev(into->memory, memory, into->nbytes);
     cudaFree(memory);
@@ -221,9 +226,9 @@ static encoded encode(const zfp_case *c, const stream *like, uint64_t capacity)
                                  .lengths = dev_alloc(like->nblocks * sizeof *e.lengths),
                                  .nbits = dev_alloc(sizeof e.nbits),
                                  .status = dev_copy(&e.status, sizeof e.status)};
-    assert_int_equal(floe_zfp_encode_scratch_cuda(&call.array, &call.params, &nbytes), cudaSuccess);
+    assert_int_equal(kernels_of(&call.array)->encode_scratch(&call.array, &call.params, &nbytes), cudaSuccess);
     call.scratch = dev_alloc(nbytes);
-    assert_int_equal(floe_zfp_encode_cuda(&call, NULL), cudaSuccess);
+    assert_int_equal(kernels_of(&call.array)->encode(&call, NULL), cudaSuccess);
     from_dev(e.data, call.dst, capacity + GUARD);
     from_dev(e.lengths, call.lengths, like->nblocks * sizeof *e.lengths);
     from_dev(&e.nbits, call.nbits, sizeof e.nbits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many blocks of threads the kernels of codec zfp are launched with: as many as work at once, each in a loop. */
-#ifndef FLOE_CODEC_ZFP_STREAM_ZFP_LAUNCH_CUH
-#define FLOE_CODEC_ZFP_STREAM_ZFP_LAUNCH_CUH
+#ifndef FLOE_CODEC_ZFP_GPU_ZFP_LAUNCH_CUH
+#define FLOE_CODEC_ZFP_GPU_ZFP_LAUNCH_CUH
 
 #include "backend/device.cuh"
 #include "base/hd.h"

@@ -3,7 +3,7 @@
  * Finds the blocks of a bare zfp stream. Where a block ends shows only when it has been read, so one lane reads them all, one
  * after the other; the others of its warp have the stream brought near. Compiled for each element type.
  */
-#include "codec/zfp/stream/zfp_real_cuda.h"
+#include "codec/zfp/gpu/zfp_kernels.h"
 #include "stage/zfpblock/zfpblock_cells_dev.cuh"
 #include "stage/zfpblock/zfpblock_read_dev.cuh"
 
@@ -16,8 +16,7 @@ enum {
 };
 
 struct job {
-    floe_zfp_params params;
-    const uint32_t *src;
+    floe_zfp_dev_stream stream;
     uint64_t nbytes, nblocks;
     const uint64_t *dev_nbytes;
     uint32_t begin, chunk;
@@ -31,7 +30,7 @@ FLOE_DEV void bring_near(const job &j, uint64_t at)
 {
     const uint64_t mine = (at / LINE + floe_lane()) * LINE;
     if (mine < j.nbytes)
-        floe_prefetch_far((const uint8_t *)j.src + mine);
+        floe_prefetch_far((const uint8_t *)j.stream.words + mine);
 }
 
 /* The next block and its bit; the next chunk, and how many blocks are in front of it. */
@@ -41,9 +40,9 @@ struct position {
 };
 
 /* One lane: blocks until they are behind bit `until`, or all are read. False: one of them reaches behind the stream. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV bool walk(const job &j, const floe_zfp_words &stream, floe_shared_words steps, uint64_t end, uint64_t until,
-                   position &p)
+template <uint32_t RANK, bool REVERSIBLE>
+FLOE_DEV bool walk(const job &j, const floe_zfp_dev_stream &stream, floe_shared_words steps, uint64_t end,
+                   uint64_t until, position &p)
 {
     for (; p.block < j.nblocks && p.at < until; p.block++) {
         if (p.at >= end)
@@ -52,7 +51,7 @@ FLOE_DEV bool walk(const job &j, const floe_zfp_words &stream, floe_shared_words
             j.places[p.chunk++] = p.at;
             p.left = j.chunk;
         }
-        const uint32_t nbits = floe_zfp_measure_block<RANK, REAL, REVERSIBLE>(stream, p.at, j.params, steps);
+        const uint32_t nbits = floe_zfp_measure_block<RANK, REVERSIBLE>(stream, p.at, steps);
         if (j.lengths)
             j.lengths[p.block] = (uint16_t)nbits;
         p.at += nbits;
@@ -77,7 +76,7 @@ FLOE_DEV void finish(const job &j, const position &p, bool fine)
 }
 
 /* One warp, whose first lane owns the stream. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
+template <uint32_t RANK, bool REVERSIBLE>
 __global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_constant__ job j)
 {
     __shared__ uint32_t table[FLOE_ZFP_STEP_TABLE];
@@ -85,7 +84,8 @@ __global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_con
         table[i] = floe_zfp_step(i);
     __syncwarp();
     const uint64_t nbytes = j.dev_nbytes ? floe_min64(*j.dev_nbytes, j.nbytes) : j.nbytes, end = 8 * nbytes;
-    const floe_zfp_words stream = {j.src, (nbytes + 3) / 4};
+    floe_zfp_dev_stream stream = j.stream;
+    stream.nwords = floe_ceil_div(nbytes, 4);
     const floe_shared_words steps = floe_shared_words_of(table);
     position p = {0, j.begin, 0, 0};
     int fine = 1;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_con
     while (fine && p.block < j.nblocks) {
         bring_near(j, p.at / 8 + AHEAD * LINE);
         if (floe_lane() == 0)
-            fine = walk<RANK, REAL, REVERSIBLE>(j, stream, steps, end, p.at + 8 * AHEAD * LINE, p);
+            fine = walk<RANK, REVERSIBLE>(j, stream, steps, end, p.at + 8 * AHEAD * LINE, p);
         fine = __shfl_sync(FLOE_ALL_LANES, fine, 0);
         p.block = __shfl_sync(FLOE_ALL_LANES, p.block, 0);
         p.at = __shfl_sync(FLOE_ALL_LANES, p.at, 0);
@@ -102,16 +102,12 @@ __global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_con
     finish(j, p, fine != 0);
 }
 
-template <uint32_t RANK> cudaError_t launch_rank(const job &j, bool real, bool reversible, cudaStream_t stream)
+template <uint32_t RANK> cudaError_t launch(const job &j, cudaStream_t stream)
 {
-    if (real && reversible)
-        FLOE_LAUNCH((zfp_measure_kernel<RANK, true, true>), 1, FLOE_WARP, 0, stream, j);
-    else if (real)
-        FLOE_LAUNCH((zfp_measure_kernel<RANK, true, false>), 1, FLOE_WARP, 0, stream, j);
-    else if (reversible)
-        FLOE_LAUNCH((zfp_measure_kernel<RANK, false, true>), 1, FLOE_WARP, 0, stream, j);
+    if (floe_zfp_params_are_reversible(&j.stream.params))
+        FLOE_LAUNCH((zfp_measure_kernel<RANK, true>), 1, FLOE_WARP, 0, stream, j);
     else
-        FLOE_LAUNCH((zfp_measure_kernel<RANK, false, false>), 1, FLOE_WARP, 0, stream, j);
+        FLOE_LAUNCH((zfp_measure_kernel<RANK, false>), 1, FLOE_WARP, 0, stream, j);
     return cudaGetLastError();
 }
 
@@ -119,18 +115,20 @@ template <uint32_t RANK> cudaError_t launch_rank(const job &j, bool real, bool r
 
 int FLOE_R(floe_zfp_measure)(const floe_zfp_measure_call *call, void *stream)
 {
-    const job j = {call->params,     (const uint32_t *)call->src,
-                   call->nbytes,     floe_zfp_cells_of(&call->array).nblocks,
-                   call->dev_nbytes, call->begin,
-                   call->chunk,      call->lengths,
-                   call->places,     call->nbits,
+    const job j = {{(const uint32_t *)call->src, 0, call->params, floe_zfp_type_is_real(call->array.type)},
+                   call->nbytes,
+                   floe_zfp_cells_of(&call->array).nblocks,
+                   call->dev_nbytes,
+                   call->begin,
+                   call->chunk,
+                   call->lengths,
+                   call->places,
+                   call->nbits,
                    call->status};
-    const bool real = call->array.type == FLOE_ZFP_F32 || call->array.type == FLOE_ZFP_F64;
-    const bool reversible = call->params.minexp < FLOE_ZFP_MIN_EXP;
     switch (call->array.rank) {
-    case 1: return (int)launch_rank<1>(j, real, reversible, (cudaStream_t)stream);
-    case 2: return (int)launch_rank<2>(j, real, reversible, (cudaStream_t)stream);
-    case 3: return (int)launch_rank<3>(j, real, reversible, (cudaStream_t)stream);
-    default: return (int)launch_rank<4>(j, real, reversible, (cudaStream_t)stream);
+    case 1: return (int)launch<1>(j, (cudaStream_t)stream);
+    case 2: return (int)launch<2>(j, (cudaStream_t)stream);
+    case 3: return (int)launch<3>(j, (cudaStream_t)stream);
+    default: return (int)launch<4>(j, (cudaStream_t)stream);
     }
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decodes the chunks of a field, as zfp_decode_real_cuda.cu does bare streams; then cells that the sets name get their values.
- * Compiled for each element type.
+ * Decodes the chunks of a field, or a bare zfp stream. A warp takes as many places as it holds blocks, and from each of them one
+ * block at a time: each lane reads its own block's bit planes into shared memory, by a table of what 8 bits mean; then it turns
+ * them to coefficients and undoes the transform in registers. Rows of blocks side by side leave the warp as one piece.
+ * Then cells that the sets of a chunk name get their values. Compiled for each element type.
  */
+#include "backend/device_scan.cuh"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
-#include "codec/zfp/stream/zfp_launch.cuh"
+#include "codec/zfp/gpu/zfp_kernels.h"
+#include "codec/zfp/gpu/zfp_launch.cuh"
 #include "stage/zfpblock/zfpblock_next_dev.cuh"
 
 namespace
@@ -13,32 +17,34 @@ namespace
 enum {
     WARPS = 4,
     THREADS = WARPS * FLOE_WARP,
-    FEW = FLOE_REAL_BITS == 32 ? 4 : 2, /* blocks on a processor, as for bare streams */
-    MANY = FLOE_REAL_BITS == 32 ? 8 : 6,
+    FEW = FLOE_REAL_BITS == 32 ? 4 : 2,  /* blocks on a processor, by registers: lanes with 64 values each */
+    MANY = FLOE_REAL_BITS == 32 ? 8 : 6, /* lanes with fewer; f64: by shared memory */
     SET_THREADS = FLOE_ZFP_SPAN_THREADS
+};
+
+/* The blocks of a chunk or of a bare stream, which has no chunk and no box. */
+struct blocks_of_stream {
+    floe_zfp_cells cells;
+    floe_zfp_dev_stream stream;
+    const floe_zfp_dev_chunk *chunk;
+    const uint64_t *places; /* NULL: each block has maxbits bits */
+    uint64_t nbits, nplaces;
+    uint32_t begin, each; /* the first block's bit; blocks from one place to the next */
+    bool boxed, wanted;
 };
 
 struct job {
     floe_zfp_grid_decode call;
-    bool real, reversible; /* such chunks are done */
-};
-
-/* The chunk that a block of threads works on. */
-struct chunk_shared {
-    floe_zfp_cells cells;
-    floe_zfp_params params;
-    floe_zfp_words stream;
-    const floe_zfp_dev_chunk *chunk;
-    const uint64_t *places; /* NULL: each block has maxbits bits */
-    uint64_t nbits, nplaces;
-    uint32_t each;
-    bool boxed, wanted;
+    bool reversible; /* such chunks are decoded */
+    bool is_bare;
+    blocks_of_stream bare; /* instead of the call's chunks */
+    uint32_t *status;
 };
 
 template <uint32_t RANK> struct block_shared {
     uint32_t planes[WARPS][floe_zfp_lanes<RANK>::PLANES];
     uint32_t steps[FLOE_ZFP_STEP_TABLE];
-    chunk_shared chunk;
+    blocks_of_stream blocks;
 };
 
 /* ---- boxes ------------------------------------------------------------------------------------------------------------- */
@@ -54,7 +60,7 @@ template <uint32_t RANK> FLOE_DEV void corner_of(const floe_zfp_cells &c, uint64
 }
 
 /* Does any of these blocks touch the box that is wanted? */
-template <uint32_t RANK> FLOE_DEV bool touches_box(const chunk_shared &s, uint64_t block, uint64_t count)
+template <uint32_t RANK> FLOE_DEV bool touches_box(const blocks_of_stream &s, uint64_t block, uint64_t count)
 {
     for (uint64_t end = block + count; block < end; block++) {
         uint64_t corner[RANK];
@@ -72,7 +78,7 @@ template <uint32_t RANK> FLOE_DEV bool touches_box(const chunk_shared &s, uint64
 
 /* The values of a block that are in the box; data of cells are those of the box. */
 template <uint32_t RANK>
-FLOE_DEV void store_box(const chunk_shared &s, uint64_t block, uint32_t share, const floe_uint *v)
+FLOE_DEV void store_box(const blocks_of_stream &s, uint64_t block, uint32_t share, const floe_uint *v)
 {
     enum { NY = RANK > 1 ? 4 : 1, NZ = RANK > 2 ? 4 : 1 };
     uint64_t corner[RANK];
@@ -105,7 +111,7 @@ FLOE_DEV void store_box(const chunk_shared &s, uint64_t block, uint32_t share, c
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------------ */
 
-template <uint32_t RANK> FLOE_DEV floe_zfp_position position_of(const chunk_shared &s, uint64_t i)
+template <uint32_t RANK> FLOE_DEV floe_zfp_position position_of(const blocks_of_stream &s, uint64_t i)
 {
     floe_zfp_position p = {0, 0, 0, 0, true};
     if (i >= s.nplaces)
@@ -116,14 +122,14 @@ template <uint32_t RANK> FLOE_DEV floe_zfp_position position_of(const chunk_shar
         p.count = 0;
         return p;
     }
-    p.at = s.places ? s.places[i] : p.block * s.params.maxbits;
-    p.end = s.places ? s.places[i + 1] : p.at + (uint64_t)p.count * s.params.maxbits;
-    p.fine = p.at < p.end && p.end <= s.nbits;
+    p.at = s.places ? s.places[i] : s.begin + p.block * s.stream.params.maxbits;
+    p.end = s.places ? s.places[i + 1] : p.at + (uint64_t)p.count * s.stream.params.maxbits;
+    p.fine = p.at >= s.begin && p.at < p.end && p.end <= s.nbits;
     return p;
 }
 
 /* One thread: what the others must know of a chunk. */
-FLOE_DEV void open_shared(const job &j, uint64_t number, chunk_shared &s)
+FLOE_DEV void open_shared(const job &j, uint64_t number, blocks_of_stream &s)
 {
     const floe_zfp_dev_chunk *c = j.call.chunks + number;
     const bool reversible = floe_zfp_params_are_reversible(&c->parts.params);
@@ -132,21 +138,22 @@ FLOE_DEV void open_shared(const job &j, uint64_t number, chunk_shared &s)
     if (!s.wanted)
         return;
     s.cells = floe_zfp_cells_of(&c->array);
-    s.params = c->parts.params;
+    s.stream.params = c->parts.params;
+    s.stream.real = !floe_dtype_is_integer(j.call.field.dtype);
     s.nbits = floe_ceil_div(c->parts.stream_nbits, 8) * 8;
     s.stream.words = (const uint32_t *)(j.call.stream + c->payload_at + c->parts.stream_at);
     s.stream.nwords = floe_ceil_div(c->parts.stream_nbits, 64) * 2;
-    s.places = floe_zfp_chunk_has_index(&s.params) ? j.call.places + number * (j.call.room.nblocks + 1) : NULL;
+    s.places = floe_zfp_chunk_has_index(&s.stream.params) ? j.call.places + number * (j.call.room.nblocks + 1) : NULL;
     s.nplaces = c->nplaces;
+    s.begin = 0;
     s.each = c->each;
     s.boxed = c->array.boxed;
 }
 
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-FLOE_DEV void decode_chunk(const job &j, block_shared<RANK> *shared)
+template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void decode_blocks(const job &j, block_shared<RANK> *shared)
 {
     typedef floe_zfp_lanes<RANK> lanes;
-    const chunk_shared &s = shared->chunk;
+    const blocks_of_stream &s = shared->blocks;
     const uint32_t warp = threadIdx.x / FLOE_WARP, share = floe_lane() / lanes::BLOCKS;
     const floe_shared_words steps = floe_shared_words_of(shared->steps);
     const uint64_t step = (uint64_t)gridDim.x * WARPS * lanes::BLOCKS;
@@ -154,7 +161,7 @@ FLOE_DEV void decode_chunk(const job &j, block_shared<RANK> *shared)
         floe_zfp_position p = position_of<RANK>(s, first + floe_lane() % lanes::BLOCKS);
         while (__any_sync(FLOE_ALL_LANES, p.fine && p.count > 0)) {
             floe_uint v[lanes::VALUES];
-            if (!floe_zfp_decode_next<RANK, REAL, REVERSIBLE>(s.stream, s.params, steps, shared->planes[warp], p, v))
+            if (!floe_zfp_decode_next<RANK, REVERSIBLE>(s.stream, steps, shared->planes[warp], p, v))
                 continue;
             if (s.boxed)
                 store_box<RANK>(s, p.block++, share, v);
@@ -162,28 +169,30 @@ FLOE_DEV void decode_chunk(const job &j, block_shared<RANK> *shared)
                 floe_zfp_store_cells<RANK>(s.cells, floe_zfp_spot_of<RANK>(s.cells, p.block++), share, v);
         }
         if (!p.fine)
-            *j.call.status = FLOE_ERR_FORMAT;
+            *j.status = FLOE_ERR_FORMAT;
     }
 }
 
 /* blockIdx.y: chunks in turn. Of each, warps take as many of its places as they hold blocks. */
-template <uint32_t RANK, bool REAL, bool REVERSIBLE>
-__global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_grid_decode_kernel(const __grid_constant__ job j)
+template <uint32_t RANK, bool REVERSIBLE>
+__global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_decode_kernel(const __grid_constant__ job j)
 {
     FLOE_DYNAMIC_SHARED(block_shared<RANK>, shared);
-    const uint64_t nchunks = floe_min64(*j.call.nrecords, j.call.max_chunks);
+    const uint64_t nchunks = j.is_bare ? 1 : floe_min64(*j.call.nrecords, j.call.max_chunks);
     /* other blocks may write it meanwhile: all threads of a block stay, or none */
-    if (__syncthreads_or(*j.call.status != FLOE_OK))
+    if (__syncthreads_or(!j.is_bare && *j.status != FLOE_OK))
         return;
     for (uint32_t i = threadIdx.x; i < FLOE_ZFP_STEP_TABLE; i += THREADS)
         shared->steps[i] = floe_zfp_step(i);
     for (uint64_t number = blockIdx.y; number < nchunks; number += gridDim.y) {
         __syncthreads();
-        if (threadIdx.x == 0)
-            open_shared(j, number, shared->chunk);
+        if (threadIdx.x == 0 && j.is_bare)
+            shared->blocks = j.bare;
+        else if (threadIdx.x == 0)
+            open_shared(j, number, shared->blocks);
         __syncthreads();
-        if (shared->chunk.wanted)
-            decode_chunk<RANK, REAL, REVERSIBLE>(j, shared);
+        if (shared->blocks.wanted)
+            decode_blocks<RANK, REVERSIBLE>(j, shared);
     }
 }
 
@@ -212,7 +221,7 @@ FLOE_DEV uint32_t put_top(const floe_zfp_dev_chunk *c, uint64_t first_cell, uint
         const uint32_t i = half * FLOE_WARP + floe_lane();
         const bool there = top >> i & 1;
         uint64_t cells = there ? words[__popcll(top & (((uint64_t)1 << i) - 1))] : 0;
-        const uint32_t here = (uint32_t)__popcll(cells), upto = floe_zfp_sum_up_to_lane(here);
+        const uint32_t here = (uint32_t)__popcll(cells), upto = floe_warp_sum_to(here);
         const floe_uint *from = literals ? literals + taken + upto - here : NULL;
         for (; cells; cells &= cells - 1)
             put_cell(c->array, first_cell + i * FLOE_ZFP_WORD_CELLS + (uint64_t)__ffsll((long long)cells) - 1,
@@ -277,34 +286,29 @@ __global__ void __launch_bounds__(SET_THREADS)
 
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
 
-template <uint32_t RANK, bool REAL, bool REVERSIBLE> cudaError_t launch(const job &j, cudaStream_t stream)
+/* nplaces: of a chunk, at most. */
+template <uint32_t RANK, bool REVERSIBLE>
+cudaError_t launch(const job &j, uint64_t nchunks, uint64_t nplaces, cudaStream_t stream)
 {
-    const auto kernel = zfp_grid_decode_kernel<RANK, REAL, REVERSIBLE>;
+    const auto kernel = zfp_decode_kernel<RANK, REVERSIBLE>;
     const size_t nbytes = sizeof(block_shared<RANK>);
     uint64_t most;
     const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
     if (e != cudaSuccess)
         return e;
-    const uint64_t each = floe_ceil_div(j.call.room.nblocks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
-    const dim3 blocks = floe_zfp_blocks_of_chunks(most, j.call.max_chunks, each);
-    FLOE_LAUNCH(kernel, blocks, THREADS, nbytes, stream, j);
+    const uint64_t each = floe_ceil_div(nplaces, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
+    FLOE_LAUNCH(kernel, floe_zfp_blocks_of_chunks(most, nchunks, each), THREADS, nbytes, stream, j);
     return cudaGetLastError();
 }
 
-template <uint32_t RANK> cudaError_t launch_rank(const job &j, cudaStream_t stream)
+template <bool REVERSIBLE>
+cudaError_t launch_rank(const job &j, uint32_t rank, uint64_t nchunks, uint64_t nplaces, cudaStream_t stream)
 {
-    if (j.real)
-        return j.reversible ? launch<RANK, true, true>(j, stream) : launch<RANK, true, false>(j, stream);
-    return j.reversible ? launch<RANK, false, true>(j, stream) : launch<RANK, false, false>(j, stream);
-}
-
-cudaError_t launch_any(const job &j, cudaStream_t stream)
-{
-    switch (j.call.field.rank) {
-    case 1: return launch_rank<1>(j, stream);
-    case 2: return launch_rank<2>(j, stream);
-    case 3: return launch_rank<3>(j, stream);
-    default: return launch_rank<4>(j, stream);
+    switch (rank) {
+    case 1: return launch<1, REVERSIBLE>(j, nchunks, nplaces, stream);
+    case 2: return launch<2, REVERSIBLE>(j, nchunks, nplaces, stream);
+    case 3: return launch<3, REVERSIBLE>(j, nchunks, nplaces, stream);
+    default: return launch<4, REVERSIBLE>(j, nchunks, nplaces, stream);
     }
 }
 
@@ -312,14 +316,39 @@ cudaError_t launch_any(const job &j, cudaStream_t stream)
 
 int FLOE_R(floe_zfp_grid_decode)(const floe_zfp_grid_decode *call, void *stream)
 {
-    job j = {*call, !floe_dtype_is_integer(call->field.dtype), false};
-    cudaError_t e = launch_any(j, (cudaStream_t)stream);
+    const cudaStream_t on = (cudaStream_t)stream;
+    const uint32_t rank = call->field.rank;
+    job j = {};
+    j.call = *call;
+    j.status = call->status;
+    cudaError_t e = launch_rank<false>(j, rank, call->max_chunks, call->room.nblocks, on);
     j.reversible = true; /* the chunks of a field may differ in this */
     if (e == cudaSuccess)
-        e = launch_any(j, (cudaStream_t)stream);
+        e = launch_rank<true>(j, rank, call->max_chunks, call->room.nblocks, on);
     if (e != cudaSuccess)
         return (int)e;
-    FLOE_LAUNCH(zfp_grid_put_sets_kernel, floe_zfp_blocks_for(call->max_chunks * call->room.nspans), SET_THREADS, 0,
-                (cudaStream_t)stream, *call);
+    FLOE_LAUNCH(zfp_grid_put_sets_kernel, floe_zfp_blocks_for(call->max_chunks * call->room.nspans), SET_THREADS, 0, on,
+                *call);
     return (int)cudaGetLastError();
+}
+
+int FLOE_R(floe_zfp_decode)(const floe_zfp_decode_call *call, void *stream)
+{
+    job j = {};
+    blocks_of_stream &b = j.bare;
+    j.is_bare = b.wanted = true;
+    j.status = call->status;
+    b.cells = floe_zfp_cells_of(&call->array);
+    b.stream.words = (const uint32_t *)call->src;
+    b.stream.nwords = floe_ceil_div(call->nbytes, 4);
+    b.stream.params = call->params;
+    b.stream.real = floe_zfp_type_is_real(call->array.type);
+    b.places = call->places;
+    b.nbits = 8 * call->nbytes;
+    b.nplaces = floe_ceil_div(b.cells.nblocks, call->chunk);
+    b.begin = call->begin;
+    b.each = call->chunk;
+    return (int)(floe_zfp_params_are_reversible(&call->params)
+                     ? launch_rank<true>(j, call->array.rank, 1, b.nplaces, (cudaStream_t)stream)
+                     : launch_rank<false>(j, call->array.rank, 1, b.nplaces, (cudaStream_t)stream));
 }
