@@ -12,7 +12,7 @@
 #include "call/given_field.h"
 #include "call/out_check.h"
 #include "call/resolve.h"
-#include "call/resolve_math.h"
+#include "codec/resolve/resolve_math.h"
 #include "device/stream.h"
 #include "call/text.h"
 #include "api/verify_chunk.h"

@@ -19,4 +19,11 @@ typedef struct floe_dev_gathered {
     unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
 } floe_dev_gathered;
 
+/* Where that of all chunks is: of chunk 0 in first[*attempt], attempt NULL: first[0]. That of the next lies stride bytes behind. */
+typedef struct floe_dev_met {
+    const floe_dev_gathered *first;
+    const uint32_t *attempt;
+    uint64_t stride;
+} floe_dev_met;
+
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "call/resolve_math.h"
+#include "codec/resolve/resolve_math.h"
 #include "call/text.h"
 #include "base/try.h"
 #include "field/dtype_math.h"
@@ -112,16 +112,21 @@ static floe_status values_scan(const floe_resolver *r, floe_header *h, floe_rang
 
 /* ---- the bound --------------------------------------------------------------------------------------------------- */
 
+floe_status floe_resolve_bound(const floe_resolver *r, floe_header *h, floe_range *range)
+{
+    floe_resolve_round_inward(h->dtype, range);
+    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range);
+    return h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(range) ? floe_psnr_resolve(r, h, range, &h->abs_bound)
+                                                                    : FLOE_OK;
+}
+
 floe_status floe_resolve(const floe_resolver *r, floe_header *h, floe_codec_params *codec)
 {
     floe_range range;
     h->has_fill = r->params->fill == FLOE_FILL_VALUE;
     h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
     FLOE_TRY(values_scan(r, h, &range));
-    floe_resolve_round_inward(h->dtype, &range);
-    h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, &range);
-    if (h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(&range))
-        FLOE_TRY(floe_psnr_resolve(r, h, &range, &h->abs_bound));
+    FLOE_TRY(floe_resolve_bound(r, h, &range));
     *codec = floe_codec_params_of(h);
     return FLOE_OK;
 }

@@ -30,6 +30,9 @@ floe_status floe_header_init(floe_header *header, const floe_field *layout, cons
 /* Completes header (the one that the supply uses) and fills codec. Reads all values zero, one or several times. */
 floe_status floe_resolve(const floe_resolver *resolver, floe_header *header, floe_codec_params *codec);
 
+/* The absolute bound of a header that has all else; range: of the values, as scanned. */
+floe_status floe_resolve_bound(const floe_resolver *resolver, floe_header *header, floe_range *range);
+
 /* What decoding needs to ask the codec for sizes. */
 floe_codec_params floe_codec_params_of(const floe_header *header);
 

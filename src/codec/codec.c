@@ -6,6 +6,7 @@
 
 #include "codec/lorenzo/lorenzo_codec.h"
 #include "codec/zfp/zfp_codec.h"
+#include "field/dtype_math.h"
 #include "stage/tile/tile.h"
 
 #ifdef FLOE_TEST_CODEC /* a build that adds one of its own: tests/null_codec */
@@ -35,6 +36,11 @@ const floe_codec_ops *floe_codec_of(floe_codec codec)
 const floe_codec_ops *floe_codec_chosen(floe_codec codec)
 {
     return codec == FLOE_CODEC_AUTO ? codecs[0] : floe_codec_of(codec);
+}
+
+bool floe_codec_on_gpu(const floe_codec_ops *codec, floe_dtype dtype)
+{
+    return codec->device && (codec->integers_on_gpu || !floe_dtype_is_integer(dtype));
 }
 
 void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)

@@ -61,7 +61,7 @@ typedef struct floe_chunk_decode {
 typedef struct floe_codec_ops {
     floe_codec id;
     const char *name;
-    bool integers_on_gpu; /* its kernels take them */
+    bool integers_on_gpu; /* its kernels take them, where there are any */
     /* Whether it can do what params ask of such a field, as far as that is more than a mode that it has. NULL: always. */
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
     /* Chunks are cut at multiples of `tile` along an axis with `inner` axes below it, or at least of `group`. */
@@ -80,7 +80,15 @@ typedef struct floe_codec_ops {
      * at. Tiles that encoding would rather store as they are count as if they were coded: the sum may be too large, never too
      * small. */
     floe_status (*squared_error)(const floe_chunk_encode *c, double *sum, floe_error *err);
+    /* NULL: it has no kernels, or this build has none. Then data in host memory are the CPU's work, whatever the backend. */
+    const struct floe_codec_device *device; /* codec_device.h */
 } floe_codec_ops;
+
+#ifdef FLOE_HAVE_CUDA_BUILD
+#define FLOE_CODEC_ON_GPU(row) &(row)
+#else
+#define FLOE_CODEC_ON_GPU(row) NULL
+#endif
 
 /* Units of stage/tile, for any codec. */
 void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
@@ -91,5 +99,7 @@ const floe_codec_ops *floe_codec_at(uint32_t i);
 const floe_codec_ops *floe_codec_of(floe_codec codec);
 /* The same; of AUTO, the one that floe chooses. */
 const floe_codec_ops *floe_codec_chosen(floe_codec codec);
+/* Whether there are kernels of it for such values. */
+bool floe_codec_on_gpu(const floe_codec_ops *codec, floe_dtype dtype);
 
 #endif

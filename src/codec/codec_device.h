@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every codec on a GPU works on: the field, the grid of its chunks, their records (base/dev_record.h). Plain types, for both
- * compilers. */
+/*
+ * What a codec has to offer on a GPU: all chunks of a field at once, straight to their places in a stream or from them. A call is a
+ * struct, of which the codec keeps its own part where nobody else looks. It is planned (sizes), takes its scratch, first of a plan
+ * and then of device memory, is aimed at the stream, which a plan is not, and started. Every pointer is device memory, and what is started waits on a
+ * stream. What goes wrong in the data is a floe_status in *status: the first one stands, and later kernels do nothing.
+ * Plain types, for both compilers.
+ */
 #ifndef FLOE_CODEC_CODEC_DEVICE_H
 #define FLOE_CODEC_CODEC_DEVICE_H
+
+#include <assert.h>
 
 #include "base/dev_record.h"
 #include "codec/codec.h"
@@ -22,5 +29,92 @@ typedef struct floe_dev_grid {
     uint32_t slots;                                      /* of work a chunk, as its codec has it */
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of the field; of a full chunk */
 } floe_dev_grid;
+
+/* A codec's own part of a call. */
+typedef union floe_codec_own {
+    uint8_t bytes[2560];
+    uint64_t aligned;
+} floe_codec_own;
+#define FLOE_CODEC_OWN_FITS(type) static_assert(sizeof(type) <= sizeof(floe_codec_own), "room for a codec's own part")
+
+/* A field to be encoded. */
+typedef struct floe_codec_encode {
+    /* for encode_plan: the mode as the header has it */
+    floe_dev_field field;
+    uint64_t chunk[FLOE_MAX_RANK];
+    floe_preset preset;
+    floe_bound_mode mode;
+    uint64_t first_offset; /* of the first record; a multiple of 8 */
+    uint64_t nchunks;      /* out */
+    /* out of encode_take */
+    floe_dev_record *records; /* of the chunks, without checksums */
+    uint64_t *end;            /* where the last record ends */
+    /* for encode_aim */
+    uint8_t *stream; /* 16-byte aligned */
+    uint64_t capacity;
+    uint32_t *status;
+    void *params;     /* of the row's params_nbytes; filled by resolve, or by the caller */
+    floe_dev_met met; /* out */
+    const uint32_t
+        *again; /* out: NULL, or 0 where the last kernel has nothing to do; it lets what follows start early */
+    floe_codec_own own;
+} floe_codec_encode;
+
+/* A stream to be decoded, as far as it is known or expected: a box of its field. */
+typedef struct floe_codec_decode {
+    /* for decode_plan */
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
+    floe_preset preset;
+    floe_bound_mode mode;
+    bool any; /* there is to be room for all that chunks may hold, whatever preset and mode say. Out: there is */
+    uint64_t nchunks; /* out. More is FLOE_ERR_LIMIT */
+    /* for decode_aim */
+    floe_dev_field field; /* the output: the box lo..hi */
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    const uint8_t *stream;
+    uint64_t nbytes;            /* of the stream; or at most so many, where dev_nbytes points to the true number */
+    const uint64_t *dev_nbytes; /* or NULL */
+    /* Layout: shape and, right behind it, that of a full chunk (floe_header has them so). With opens_early, records may be NULL:
+     * nothing of the stream has been checked, and layout and nrecords are not looked at; *status becomes FLOE_OK */
+    const uint64_t *layout, *nrecords;
+    const floe_dev_record *records;
+    uint32_t *status;
+    /* out: NULL, or what came of opening each chunk, a floe_status; that of the next lies opened_stride bytes behind */
+    const uint32_t *opened;
+    uint64_t opened_stride;
+    floe_codec_own own;
+} floe_codec_decode;
+
+struct floe_resolve_job; /* codec/resolve/resolve_cuda.h */
+
+typedef struct floe_codec_device {
+    /* What kernels take of floe_codec_params: its size, a multiple of 8, and how it is made. */
+    size_t params_nbytes;
+    void (*params_make)(const floe_codec_params *params, void *to);
+
+    floe_status (*encode_plan)(floe_codec_encode *e, floe_error *err);
+    /* state: for what a fused kernel (device/fused.h) wants to be 0 before the call; may be the same arena. */
+    floe_status (*encode_take)(floe_codec_encode *e, floe_arena *state, floe_arena *arena, floe_error *err);
+    void (*encode_aim)(floe_codec_encode *e);
+    /* What comes first: where params are there, or together with finding them. */
+    floe_status (*encode_begin)(const floe_codec_encode *e, void *stream, floe_error *err);
+    floe_status (*resolve)(const floe_codec_encode *e, const struct floe_resolve_job *job, void *stream,
+                           floe_error *err);
+    floe_status (*encode_start)(const floe_codec_encode *e, void *stream, floe_error *err);
+    /* Mode PSNR, after resolve: the squared error that encoding with other params would leave, as squared_error of floe_codec_ops
+     * has it. Changes e->params. */
+    floe_status (*squared_error)(const floe_codec_encode *e, const floe_codec_params *params, double *sum, void *stream,
+                                 floe_error *err);
+
+    /* Chunks are opened by what the stream itself says of them: header and index may be checked beside decoding. */
+    bool opens_early;
+    floe_status (*decode_plan)(floe_codec_decode *d, floe_error *err);
+    void (*decode_take)(floe_codec_decode *d, floe_arena *arena);
+    void (*decode_aim)(floe_codec_decode *d);
+    floe_status (*decode_open)(const floe_codec_decode *d, void *stream, floe_error *err);
+    floe_status (*decode_start)(const floe_codec_decode *d, void *stream, floe_error *err);
+} floe_codec_device;
 
 #endif

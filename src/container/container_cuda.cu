@@ -98,9 +98,9 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
 /* What was met in chunk r. */
 FLOE_DEV floe_dev_gathered met_of(const floe_container_finish &job, uint64_t r)
 {
-    const uint64_t at = r * job.met_stride;
-    const uint32_t attempt = job.attempt ? *(const uint32_t *)((const uint8_t *)job.attempt + at) : 0;
-    return ((const floe_dev_gathered *)((const uint8_t *)job.met + at))[attempt];
+    const uint64_t at = r * job.met.stride;
+    const uint32_t attempt = job.met.attempt ? *(const uint32_t *)((const uint8_t *)job.met.attempt + at) : 0;
+    return ((const floe_dev_gathered *)((const uint8_t *)job.met.first + at))[attempt];
 }
 
 FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }

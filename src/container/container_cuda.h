@@ -39,12 +39,8 @@ typedef struct floe_container_finish {
     /* NULL, or told by kernels before the last one, which lets this one start early: whether the last one does anything. If
      * not, all is there already */
     const uint32_t *again;
-    /* What may be left out: NULL. The report of the call, whatever came of it. met[*attempt] has what is told of the values of
-     * record 0, attempt NULL: met[0]; those of the next record lie met_stride bytes behind */
-    floe_device_report *report;
-    const floe_dev_gathered *met;
-    const uint32_t *attempt;
-    uint64_t met_stride;
+    floe_device_report *report; /* of the call, whatever came of it; NULL: nobody asks */
+    floe_dev_met met;           /* for the report */
     bool pwrel;
 } floe_container_finish;
 
@@ -59,7 +55,7 @@ typedef struct floe_container_open {
     uint64_t nbytes;            /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes; /* NULL: nbytes it is */
     /* what the caller is ready for: another codec is FLOE_ERR_UNSUPPORTED, another dtype or shape FLOE_ERR_ARGUMENT */
-    floe_codec codec; /* AUTO: lorenzo */
+    floe_codec codec;
     floe_dtype dtype;
     uint32_t rank; /* 0: any dtype and shape */
     uint64_t shape[FLOE_MAX_RANK];

@@ -185,8 +185,7 @@ static void failures_stop_finishing(void **state)
                                      .scratch = dev_filled(0, (size_t)floe_container_finish_nbytes(1)),
                                      .failed = dev_of(&failed, sizeof failed),
                                      .report = dev_filled(0xC3, sizeof *job.report),
-                                     .met = dev_of(met, sizeof met),
-                                     .attempt = dev_of(&attempt, sizeof attempt),
+                                     .met = {dev_of(met, sizeof met), dev_of(&attempt, sizeof attempt), 0},
                                      .pwrel = k % 2};
         CU(floe_container_finish_cuda(&job, NULL));
         same_report(&job, k == 0 ? FLOE_ERR_LIMIT : k < 3 ? FLOE_ERR_CAPACITY : FLOE_OK, s.nbytes);
@@ -194,7 +193,7 @@ static void failures_stop_finishing(void **state)
         fetch(got, job.stream, s.nbytes);
         for (size_t i = 0; k < 3 && i < s.nbytes; i++)
             assert_int_equal(got[i], 0xC3);
-        drop(job.report), drop((void *)(uintptr_t)job.met), drop((void *)(uintptr_t)job.attempt);
+        drop(job.report), drop((void *)(uintptr_t)job.met.first), drop((void *)(uintptr_t)job.met.attempt);
         assert_zero(job.scratch, (size_t)floe_container_finish_nbytes(1));
         drop(job.stream), drop(job.records), drop((void *)(uintptr_t)job.end), drop(job.scratch), drop(job.failed);
     }
@@ -238,9 +237,7 @@ static void the_report_is_that_of_all_chunks(void **state)
                                  .scratch = dev_filled(0, (size_t)floe_container_finish_nbytes(MOST)),
                                  .failed = dev_of(&zero, sizeof zero),
                                  .report = dev_filled(0xC3, sizeof *job.report),
-                                 .met = dev->met,
-                                 .attempt = &dev->attempt,
-                                 .met_stride = sizeof *dev,
+                                 .met = {dev->met, &dev->attempt, sizeof *dev},
                                  .pwrel = true};
     CU(floe_container_finish_cuda(&job, NULL));
     fetch(&r, job.report, sizeof r);

@@ -76,7 +76,7 @@ FLOE_DEV void ends_check(const stream_parts &in, floe_codec codec, judge_shared 
         s.header.nattrs = 0;
         s.fields = floe_header_unpack(s.head, (in.header_nbytes - FLOE_HEADER_CHECK_NBYTES) / 8, &s.header, &s.nitems);
         s.ranges = s.fields == FLOE_FAULT_NONE ? floe_header_fault(&s.header) : s.fields;
-        if (s.ranges == FLOE_FAULT_NONE && floe_kind_get(&s.header.codec) != (codec ? codec : FLOE_CODEC_LORENZO))
+        if (s.ranges == FLOE_FAULT_NONE && floe_kind_get(&s.header.codec) != codec)
             s.ranges = FLOE_FAULT_CODEC_UNKNOWN;
         s.nchunks = s.ranges == FLOE_FAULT_NONE ? floe_grid_count(&s.header) : 0;
     }

@@ -52,6 +52,7 @@ static reader reader_of(const floe_header *expected, uint64_t max_records)
 {
     reader r = {.scratch_nbytes = (size_t)floe_container_verify_nbytes(max_records)};
     floe_container_open *o = &r.open;
+    o->codec = FLOE_CODEC_LORENZO;
     o->dtype = expected->dtype;
     o->rank = expected->rank;
     memcpy(o->shape, expected->shape, sizeof o->shape);

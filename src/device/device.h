@@ -4,6 +4,7 @@
 #define FLOE_DEVICE_DEVICE_H
 
 #include "call/ctx.h"
+#include "codec/codec_device.h"
 
 /* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
  * params are checked; dst and src may be host memory. */
@@ -24,6 +25,9 @@ floe_status floe_device_check(floe_ctx *ctx, const void *p, const char *what);
 /* The same of what kernels take as words of 64 bits, which must be aligned. */
 floe_status floe_device_words_check(floe_ctx *ctx, const void *p, const char *what);
 floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field);
+
+/* A codec's row for such values; UNSUPPORTED: it has no kernels for them. */
+floe_status floe_device_codec(floe_codec codec, floe_dtype dtype, const floe_codec_device **device, floe_error *err);
 
 /* What a call that does not wait is given: field, stream and report lie in device memory, stream and report are
  * aligned. */

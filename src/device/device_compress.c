@@ -8,37 +8,35 @@
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
-#include "device/device_codec.h"
 #include "device/device_field.h"
-#include "device/lorenzo/few_cuda.h"
-#include "call/params.h"
+#include "device/fused.h"
 #include "device/pipeline.h"
+#include "call/params.h"
 #include "call/resolve.h"
-#include "device/resolve/resolve_cuda.h"
-#include "call/resolve_math.h"
 #include "call/sizing.h"
 #include "base/bytes.h"
+#include "codec/resolve/resolve_cuda.h"
 #include "container/container_cuda.h"
 #include "field/field.h"
 
 typedef struct compression {
     floe_params params;
-    floe_dev_field field;
-    floe_device_encode encode;
+    const floe_codec_device *codec;
+    const floe_fused *fused; /* NULL: the general way */
+    floe_codec_encode encode;
     floe_container_finish finish;
     floe_resolve_job resolve;
     uint32_t *status;
-    uint8_t *own_stream; /* where dst is host memory */
+    double *error_sum;     /* psnr */
+    uint64_t *scan_header; /* psnr: of FLOE_RESOLVE_MAX_WORDS, a header that goes nowhere */
+    uint8_t *own_stream;   /* where dst is host memory */
     uint64_t own_nbytes;
-    /* what must be 0 at first */
+    /* What must be 0 at first. Fused: with the codec's state, in the context's, which the kernel leaves so; nobody clears it */
     uint8_t *cleared;
     size_t cleared_nbytes;
-    bool
-        few; /* tiles: one kernel does most, and leaves all of that 0: it lies in the context's state, and nobody clears it */
-    floe_few_finish *few_finish;
+    void *fused_scratch;
 } compression;
 
 static void resolve_prepare(compression *c)
@@ -47,48 +45,54 @@ static void resolve_prepare(compression *c)
     r->header.has_fill = c->params.fill == FLOE_FILL_VALUE;
     r->header.fill_bits = r->header.has_fill ? floe_value_bits(r->header.dtype, c->params.fill_value) : 0;
     r->detect = c->params.fill == FLOE_FILL_AUTO;
-    r->field = c->field;
+    r->field = c->encode.field;
 }
 
 static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
 {
     *c = (compression){.params = *params};
-    FLOE_TRY(floe_header_init(&c->resolve.header, field, params, &ctx->err));
-    c->field = floe_dev_field_of(field);
+    floe_header *h = &c->resolve.header;
+    FLOE_TRY(floe_header_init(h, field, params, &ctx->err));
+    FLOE_TRY(floe_device_codec(h->codec, h->dtype, &c->codec, &ctx->err));
+    floe_codec_encode *e = &c->encode;
+    e->field = floe_dev_field_of(field);
+    e->preset = h->preset;
+    e->mode = h->mode;
+    e->first_offset = floe_header_nbytes(h);
+    memcpy(e->chunk, h->chunk, sizeof e->chunk);
     resolve_prepare(c);
-    FLOE_TRY(floe_device_encode_of(&c->resolve.header, &c->field, &c->encode, &ctx->err));
-    c->few = !c->encode.by_zfp && params->mode != FLOE_BOUND_PSNR && floe_lorenzo_is_few(&c->encode.lorenzo);
+    FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
+    if (params->mode != FLOE_BOUND_PSNR)
+        c->fused = floe_fused_encode(c->codec, e);
     return FLOE_OK;
-}
-
-/* What must be 0 at first; of few tiles, that is the codec's state, too. */
-static void cleared_take(compression *c, floe_arena *a)
-{
-    const size_t begin = a->used;
-    c->cleared = floe_arena_take(a, 0, 1);
-    c->status = floe_arena_take(a, 1, sizeof *c->status);
-    c->finish.total = floe_arena_take(a, 1, sizeof *c->finish.total);
-    if (c->few) {
-        c->few_finish = floe_arena_take(a, 1, sizeof *c->few_finish);
-        floe_device_encode_state_take(&c->encode, a);
-    } else {
-        c->finish.scratch = floe_arena_take(a, floe_container_finish_nbytes(c->encode.nchunks), 1);
-    }
-    c->cleared_nbytes = a->used - begin;
-    if (!c->few)
-        floe_device_encode_state_take(&c->encode, a);
 }
 
 /* All device memory of a call. */
 static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, floe_error *err)
 {
+    floe_arena *const zero = c->fused ? state : a;
     c->resolve.done = floe_arena_take(state, 1, sizeof *c->resolve.done);
-    cleared_take(c, c->few ? state : a);
-    c->resolve.params = floe_arena_take(a, 1, sizeof *c->resolve.params);
+    const size_t begin = zero->used;
+    c->cleared = floe_arena_take(zero, 0, 1);
+    c->status = floe_arena_take(zero, 1, sizeof *c->status);
+    c->finish.total = floe_arena_take(zero, 1, sizeof *c->finish.total);
+    if (c->fused)
+        c->fused_scratch = floe_arena_take(zero, c->fused->compress_nbytes, 1);
+    else
+        c->finish.scratch = floe_arena_take(zero, floe_container_finish_nbytes(c->encode.nchunks), 1);
+    c->cleared_nbytes = zero->used - begin;
+    c->resolve.params = floe_arena_take(a, c->codec->params_nbytes, 1);
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
     c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
-    return floe_device_encode_take(&c->encode, c->params.mode, a, err);
+    if (c->params.mode == FLOE_BOUND_PSNR) {
+        c->error_sum = floe_arena_take(a, 1, sizeof *c->error_sum);
+        c->scan_header = floe_arena_take(a, FLOE_RESOLVE_MAX_WORDS, sizeof *c->scan_header);
+    }
+    FLOE_TRY(c->codec->encode_take(&c->encode, zero, a, err));
+    if (c->fused)
+        c->cleared_nbytes = zero->used - begin;
+    return FLOE_OK;
 }
 
 static floe_status scratch_get(floe_ctx *ctx, compression *c)
@@ -102,34 +106,35 @@ static floe_status scratch_get(floe_ctx *ctx, compression *c)
     return FLOE_OK;
 }
 
-/* Few tiles: one kernel, and one before it unless no value decides anything. */
-static floe_status start_few(floe_ctx *ctx, const compression *c)
-{
-    static_assert(sizeof((floe_few_job *)0)->header == sizeof c->resolve.header_words, "a header without attributes");
-    floe_few_job job = {.call = c->encode.lorenzo,
-                        .finish = c->few_finish,
-                        .cleared = c->cleared,
-                        .cleared_nbytes = c->cleared_nbytes,
-                        .report = c->finish.report,
-                        .pwrel = c->finish.pwrel};
-    job.is_ready = !floe_resolve_scans(&c->resolve) && floe_lorenzo_ready_of(&job.call, &c->resolve.ready, &job.ready);
-    if (job.is_ready) {
-        memcpy(job.header, c->resolve.header_words, sizeof job.header);
-        job.header_nwords = c->resolve.header_nwords;
-    } else {
-        FLOE_CUDA(&ctx->err, floe_resolve_cuda(&c->resolve, &job.call, ctx->cuda.stream));
-    }
-    FLOE_CUDA(&ctx->err, floe_few_cuda(&job, &ctx->cuda.asked, ctx->cuda.stream));
-    return FLOE_OK;
-}
-
 /* A call that could not be started has left what it may have begun with as it is. */
-static floe_status start_few_or_clear(floe_ctx *ctx, const compression *c)
+static floe_status start_fused(floe_ctx *ctx, const compression *c)
 {
-    const floe_status status = start_few(ctx, c);
+    const floe_fused_compress job = {.encode = &c->encode,
+                                     .resolve = &c->resolve,
+                                     .scratch = c->fused_scratch,
+                                     .cleared = c->cleared,
+                                     .cleared_nbytes = c->cleared_nbytes,
+                                     .report = c->finish.report,
+                                     .pwrel = c->finish.pwrel,
+                                     .cuda = &ctx->cuda};
+    const floe_status status = c->fused->compress(&job, &ctx->err);
     if (status != FLOE_OK)
         (void)floe_cuda_clear(&ctx->cuda, c->cleared, c->cleared_nbytes, NULL);
     return status;
+}
+
+static void aim(compression *c, void *dst, uint64_t capacity)
+{
+    c->encode.stream = dst;
+    c->encode.capacity = capacity;
+    c->encode.status = c->status;
+    c->encode.params = c->resolve.params;
+    c->codec->encode_aim(&c->encode);
+    c->resolve.stream = dst;
+    c->resolve.capacity = capacity;
+    c->resolve.status = c->status;
+    c->resolve.cleared = c->fused ? NULL : c->cleared;
+    c->resolve.cleared_nbytes = c->cleared_nbytes;
 }
 
 /* Puts all kernels of a call on the stream. */
@@ -137,24 +142,24 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
 {
     floe_error *err = &ctx->err;
     void *stream = ctx->cuda.stream;
-    floe_device_encode_aim(&c->encode, dst, capacity, c->status, c->resolve.params);
-    c->finish.stream = c->resolve.stream = dst;
-    c->finish.capacity = c->resolve.capacity = capacity;
-    c->resolve.status = c->finish.failed = c->status;
-    c->finish.records = c->encode.records;
-    c->finish.nrecords = c->encode.nchunks;
-    c->finish.end = c->encode.end;
+    const floe_codec_encode *e = &c->encode;
+    aim(c, dst, capacity);
+    c->finish.stream = dst;
+    c->finish.capacity = capacity;
+    c->finish.failed = c->status;
+    c->finish.records = e->records;
+    c->finish.nrecords = e->nchunks;
+    c->finish.end = e->end;
+    c->finish.again = e->again;
+    c->finish.met = e->met;
     c->finish.with_index = true;
     c->finish.report = report;
     c->finish.pwrel = c->params.mode == FLOE_BOUND_PWREL;
-    floe_device_encode_report(&c->encode, &c->finish);
     FLOE_TRY(floe_resolve_prepare(&c->resolve, err));
-    if (c->few)
-        return start_few_or_clear(ctx, c);
-    c->resolve.cleared = c->cleared;
-    c->resolve.cleared_nbytes = c->cleared_nbytes;
-    FLOE_CUDA(err, floe_resolve_cuda(&c->resolve, &c->encode.lorenzo, stream));
-    FLOE_TRY(floe_device_encode_start(&c->encode, stream, err));
+    if (c->fused)
+        return start_fused(ctx, c);
+    FLOE_TRY(c->codec->resolve(e, &c->resolve, stream, err));
+    FLOE_TRY(floe_fused_encode_start(c->codec, e, stream, err));
     FLOE_CUDA(err, floe_container_finish_cuda(&c->finish, stream));
     return FLOE_OK;
 }
@@ -170,8 +175,8 @@ static floe_status squared_error(void *user, const floe_codec_params *params, do
 {
     const psnr_trial *t = user;
     const compression *c = t->c;
-    FLOE_TRY(floe_device_encode_error(&c->encode, params, c->resolve.params, t->ctx->cuda.stream, &t->ctx->err));
-    return floe_cuda_fetch(&t->ctx->cuda, sum, c->encode.error_sum, sizeof *sum, &t->ctx->err);
+    FLOE_TRY(c->codec->squared_error(&c->encode, params, c->error_sum, t->ctx->cuda.stream, &t->ctx->err));
+    return floe_cuda_fetch(&t->ctx->cuda, sum, c->error_sum, sizeof *sum, &t->ctx->err);
 }
 
 /* Finds the absolute bound: then the header is complete, and what follows is as for any other. A call for rel serves to
@@ -181,30 +186,21 @@ static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
     floe_error *err = &ctx->err;
     floe_dev_range found;
     floe_header *h = &c->resolve.header;
-    floe_resolve_job scan = c->resolve;
     psnr_trial trial = {ctx, c};
     floe_resolver resolver = {.cpu = &ctx->cpu, .err = err, .squared_error = squared_error, .user = &trial};
+    aim(c, c->scan_header, FLOE_RESOLVE_MAX_WORDS * sizeof *c->scan_header);
+    floe_resolve_job scan = c->resolve;
     scan.header.mode = FLOE_BOUND_REL;
     scan.header.bound = 0.5;
-    scan.stream = (uint8_t *)c->encode.error_tiles; /* its header goes nowhere */
-    scan.capacity = c->encode.error_tiles_nbytes;
-    scan.status = c->status;
-    scan.cleared = c->cleared;
-    scan.cleared_nbytes = c->cleared_nbytes;
     FLOE_TRY(floe_resolve_prepare(&scan, err));
-    floe_device_encode_aim(&c->encode, NULL, 0, c->status, scan.params);
-    FLOE_CUDA(err, floe_resolve_cuda(&scan, &c->encode.lorenzo, ctx->cuda.stream));
+    FLOE_TRY(c->codec->resolve(&c->encode, &scan, ctx->cuda.stream, err));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));
     h->has_fill = found.has_fill;
     h->fill_bits = found.fill_bits;
     h->value_min = found.range.min;
     h->value_max = found.range.max;
-    h->abs_bound = 0;
     c->resolve.complete = true;
-    floe_resolve_round_inward(h->dtype, &found.range);
-    if (floe_resolve_varies(&found.range))
-        return floe_psnr_resolve(&resolver, h, &found.range, &h->abs_bound);
-    return FLOE_OK;
+    return floe_resolve_bound(&resolver, h, &found.range);
 }
 
 /* ---- calls that wait ------------------------------------------------------------------------------------------------- */
@@ -217,9 +213,9 @@ static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_d
         (unsigned long long)c->finish.capacity);
     FLOE_CHECK(&ctx->err, r->status == FLOE_OK, (floe_status)r->status, "%s", floe_status_text((floe_status)r->status));
     ctx->stats.nelems = 1;
-    for (uint32_t i = 0; i < c->field.rank; i++)
-        ctx->stats.nelems *= c->field.shape[i];
-    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->field.dtype);
+    for (uint32_t i = 0; i < c->encode.field.rank; i++)
+        ctx->stats.nelems *= c->encode.field.shape[i];
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->encode.field.dtype);
     ctx->stats.stream_nbytes = r->nbytes;
     ctx->stats.nexceptions = r->nexceptions;
     ctx->stats.max_error = r->max_error;

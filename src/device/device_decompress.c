@@ -9,92 +9,78 @@
 
 #include <string.h>
 
-#include "device/lorenzo/checked_cuda.h"
-#include "call/chunking.h"
 #include "device/device_field.h"
-#include "device/lorenzo/open_cuda.h"
-#include "call/out_check.h"
-#include "call/params.h"
+#include "device/fused.h"
 #include "device/pipeline.h"
 #include "device/report_cuda.h"
-#include "call/resolve.h"
-#include "device/lorenzo/single_cuda.h"
 #include "device/stream.h"
-#include "codec/lorenzo/gpu/lorenzo_cuda.h"
-#include "codec/zfp/gpu/zfp_grid.h"
+#include "call/chunking.h"
+#include "call/out_check.h"
+#include "call/params.h"
+#include "call/resolve.h"
 #include "container/container_cuda.h"
+#include "container/header_math.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 
 typedef struct decompression {
-    bool by_zfp; /* such is the stream, or is likely to be */
+    const floe_codec_device *codec; /* that the stream has, or is likely to have */
+    const floe_fused *fused;        /* NULL: the general way */
+    floe_codec_decode decode;
     floe_container_open open;
     floe_container_verify verify;
-    floe_open_job chunks;
-    floe_lorenzo_decode_room room;
-    floe_zfp_grid_decode zfp;
-    uint64_t max_chunks;
-    floe_checked_state *checked; /* of streams with more chunks than the context has room for: else NULL */
-    bool quantized;              /* as far as the bound tells: linearly */
-    floe_dev_grid grid;          /* that the stream is likely to have: such is the room */
-    uint32_t *statuses;          /* STATUSES: what container and codec say */
-    uint8_t *own_stream;         /* where src is host memory */
+    void *fused_scratch;
+    uint32_t *statuses;  /* STATUSES: what container and codec say */
+    uint8_t *own_stream; /* where src is host memory */
     uint64_t own_nbytes;
 } decompression;
 
 enum { OF_CONTAINER, OF_CODEC, STATUSES };
 
-static floe_status room_of_header(const floe_header *h, decompression *d, floe_error *err)
+static floe_status plan(decompression *d, floe_error *err)
 {
-    d->by_zfp = h->codec == FLOE_CODEC_ZFP;
-    if (!d->by_zfp)
-        FLOE_TRY(floe_place_check(h->dtype, FLOE_DEVICE, err));
-    if (d->by_zfp) {
-        FLOE_TRY(floe_zfp_grid_of(h->dtype, h->rank, h->shape, h->chunk, &d->grid, &d->zfp.room, err));
-        d->max_chunks = d->zfp.max_chunks = d->grid.nchunks;
-        return FLOE_OK;
-    }
-    FLOE_TRY(floe_lorenzo_grid(h->rank, h->shape, h->chunk, &d->grid, err));
-    d->max_chunks = d->grid.nchunks;
-    d->room = (floe_lorenzo_decode_room){.max_chunks = d->grid.nchunks,
-                                         .max_slots = d->grid.nchunks * d->grid.slots,
-                                         .huffman = h->preset != FLOE_PRESET_FAST,
-                                         .tables = h->mode != FLOE_BOUND_ABS && h->mode != FLOE_BOUND_PWREL};
-    d->quantized = h->mode != FLOE_BOUND_LOSSLESS && h->mode != FLOE_BOUND_PWREL;
+    FLOE_TRY(d->codec->decode_plan(&d->decode, err));
+    d->fused = floe_fused_decode(d->codec, &d->decode);
     return FLOE_OK;
 }
 
+static floe_status plan_of_header(const floe_header *h, decompression *d, floe_error *err)
+{
+    floe_codec_decode *decode = &d->decode;
+    FLOE_TRY(floe_device_codec(h->codec, h->dtype, &d->codec, err));
+    d->open.codec = h->codec;
+    decode->dtype = h->dtype;
+    decode->rank = h->rank;
+    memcpy(decode->shape, h->shape, sizeof decode->shape);
+    memcpy(decode->chunk, h->chunk, sizeof decode->chunk);
+    decode->preset = h->preset;
+    decode->mode = h->mode;
+    decode->any = false;
+    return plan(d, err);
+}
+
 /* What a stream of such a field holds when it was written with these params; NULL: any of the default chunks. */
-static floe_status room_of(const floe_field *layout, const floe_params *params, decompression *d, floe_error *err)
+static floe_status plan_of(const floe_field *layout, const floe_params *params, decompression *d, floe_error *err)
 {
     floe_params any;
     floe_header header;
     floe_params_init(&any);
     any.mode = FLOE_BOUND_LOSSLESS;
     FLOE_TRY(floe_header_init(&header, layout, params ? params : &any, err));
-    return room_of_header(&header, d, err);
-}
-
-/* What the blocks of a stream of so many chunks tell one another. */
-static uint64_t checked_nbytes(uint64_t nchunks)
-{
-    return sizeof(floe_checked_state) + FLOE_CHECKED_WORDS(nchunks) * sizeof(uint64_t);
+    return plan_of_header(&header, d, err);
 }
 
 static void take_all(decompression *d, floe_arena *a)
 {
-    const uint64_t n = d->max_chunks;
+    const uint64_t n = d->decode.nchunks;
     d->statuses = floe_arena_take(a, STATUSES, sizeof *d->statuses);
-    d->checked = floe_arena_take(a, checked_nbytes(n) > FLOE_CUDA_STATE_NBYTES ? checked_nbytes(n) : 0, 1);
     d->verify.scratch = floe_arena_take(a, floe_container_verify_nbytes(n), 1);
     d->open.header = floe_arena_take(a, 1, sizeof *d->open.header);
     d->open.nrecords = floe_arena_take(a, 1, sizeof *d->open.nrecords);
     d->open.records = floe_arena_take(a, n, sizeof *d->open.records);
-    d->chunks.call.grid = floe_arena_take(a, 1, sizeof *d->chunks.call.grid);
-    if (d->by_zfp)
-        floe_zfp_grid_decode_take(&d->zfp, a);
-    else
-        floe_lorenzo_decode_take(&d->chunks.call, &d->room, a);
+    const size_t fused_nbytes = d->fused ? d->fused->decompress_nbytes(&d->decode) : 0;
+    d->fused_scratch = fused_nbytes ? floe_arena_take(a, fused_nbytes, 1) : NULL;
+    d->codec->decode_take(&d->decode, a);
     d->own_stream = floe_arena_take(a, d->own_nbytes, 1);
 }
 
@@ -107,102 +93,48 @@ static floe_status scratch_get(floe_ctx *ctx, decompression *d)
     return FLOE_OK;
 }
 
-/* The stream's field has this shape, and the box lo..hi of it goes to out. */
-static void expect(decompression *d, const uint64_t *shape, const uint64_t *lo, const uint64_t *hi,
-                   const floe_field *out)
+/* The box lo..hi of the stream's field goes to out. */
+static void expect(decompression *d, const uint64_t *lo, const uint64_t *hi, const floe_field *out)
 {
-    floe_lorenzo_decode_call *decode = &d->chunks.call;
-    decode->field = d->zfp.field = floe_dev_field_of(out);
-    d->open.codec = d->by_zfp ? FLOE_CODEC_ZFP : FLOE_CODEC_LORENZO;
+    floe_codec_decode *decode = &d->decode;
+    decode->field = floe_dev_field_of(out);
     d->open.dtype = out->dtype;
     d->open.rank = out->rank;
     for (uint32_t i = 0; i < out->rank; i++) {
-        d->open.shape[i] = d->chunks.shape[i] = shape[i];
-        decode->lo[i] = d->zfp.lo[i] = lo ? lo[i] : 0;
-        decode->hi[i] = d->zfp.hi[i] = hi ? hi[i] : shape[i];
+        d->open.shape[i] = decode->shape[i];
+        decode->lo[i] = lo ? lo[i] : 0;
+        decode->hi[i] = hi ? hi[i] : decode->shape[i];
     }
-}
-
-/* Streams of small fields of f32: one chunk of encoder pack, quantized unless something is odd. */
-static bool is_single(const decompression *d)
-{
-    const floe_lorenzo_guess *guess = &d->chunks.guess;
-    return !d->by_zfp && d->open.dtype == FLOE_F32 && guess->nchunks == 1 && guess->all && guess->full.view.rank >= 2 &&
-           guess->slots <= FLOE_SINGLE_MAX_SLOTS && !d->room.huffman && d->quantized;
-}
-
-static floe_status start_single(floe_ctx *ctx, const decompression *d, floe_device_report *report)
-{
-    const floe_single_job job = {.chunk = d->chunks, .open = d->open, .state = ctx->cuda.state, .report = report};
-    FLOE_CUDA(&ctx->err, floe_single_cuda(&job, ctx->cuda.stream));
-    return FLOE_OK;
-}
-
-static floe_status put_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
-{
-    floe_lorenzo_decode_call *decode = &d->chunks.call;
-    void *stream = ctx->cuda.stream;
-    FLOE_CUDA(err, floe_open_cuda(&d->chunks, stream));
-    FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
-    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
-    FLOE_CUDA(err, floe_lorenzo_books_cuda(decode, stream));
-    FLOE_CUDA(err, floe_lorenzo_decode_cuda(decode, stream));
-    return FLOE_OK;
-}
-
-/* Chunks of codec lorenzo are opened by what the stream itself says of them: header and index are judged beside decoding. */
-static floe_status start_lorenzo(floe_ctx *ctx, decompression *d, floe_error *err)
-{
-    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
-    return floe_cuda_join(&ctx->cuda, put_lorenzo(ctx, d, err), err);
-}
-
-/* Where they are those of encoder pack alone, a single kernel does it all. Tiles that take the long way, as they do unless
- * quantized, leave a block too little to share. */
-static floe_status start_checked(floe_ctx *ctx, const decompression *d, floe_device_report *report)
-{
-    const uint64_t nbytes = checked_nbytes(d->max_chunks);
-    floe_checked_job job = {.chunk = d->chunks, .open = d->open, .state = ctx->cuda.state, .report = report};
-    job.open.records = NULL;
-    if (nbytes > FLOE_CUDA_STATE_NBYTES) {
-        job.state = d->checked;
-        FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->checked, nbytes, &ctx->err));
-    }
-    job.tallies = (uint64_t *)(job.state + 1);
-    job.opened = job.tallies + 1 + d->max_chunks;
-    FLOE_CUDA(&ctx->err, d->open.dtype == FLOE_F32 ? floe_checked_real_cuda_f32(&job, ctx->cuda.stream)
-                                                   : floe_checked_real_cuda_f64(&job, ctx->cuda.stream));
-    return FLOE_OK;
-}
-
-static floe_status put_zfp(floe_ctx *ctx, decompression *d, floe_error *err)
-{
-    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
-    return d->zfp.max_chunks > 0 ? floe_zfp_grid_decode_start(&d->zfp, ctx->cuda.stream, err) : FLOE_OK;
-}
-
-/* Those of codec zfp when header and index have been judged; payloads are beside decoding. */
-static floe_status start_zfp(floe_ctx *ctx, decompression *d, floe_error *err)
-{
-    FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->statuses, STATUSES * sizeof *d->statuses, err));
-    FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.stream));
-    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
-    return floe_cuda_join(&ctx->cuda, put_zfp(ctx, d, err), err);
 }
 
 /* What all kernels of a call work on. */
 static void aim(decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes)
 {
-    d->chunks.call.stream = d->verify.stream = d->open.stream = d->zfp.stream = src;
-    d->chunks.nbytes = d->verify.nbytes = d->open.nbytes = nbytes;
-    d->chunks.dev_nbytes = d->open.dev_nbytes = dev_nbytes;
+    const bool early = d->codec->opens_early;
+    floe_codec_decode *decode = &d->decode;
+    decode->stream = d->verify.stream = d->open.stream = src;
+    decode->nbytes = d->verify.nbytes = d->open.nbytes = nbytes;
+    decode->dev_nbytes = d->open.dev_nbytes = dev_nbytes;
     d->open.status = d->verify.status = d->statuses + OF_CONTAINER;
-    d->chunks.call.status = d->zfp.status = d->statuses + OF_CODEC;
-    d->open.max_records = d->verify.nrecords = d->max_chunks;
+    d->open.max_records = d->verify.nrecords = decode->nchunks;
     d->open.verify_scratch = d->verify.scratch;
-    d->verify.records = d->zfp.records = d->open.records;
-    d->verify.dev_nrecords = d->zfp.nrecords = d->open.nrecords;
-    d->zfp.layout = d->open.header->shape;
+    d->verify.records = d->open.records;
+    d->verify.dev_nrecords = d->open.nrecords;
+    decode->status = d->statuses + OF_CODEC;
+    decode->records = early ? NULL : d->open.records;
+    decode->nrecords = early ? NULL : d->open.nrecords;
+    decode->layout = early ? NULL : d->open.header->shape;
+    d->codec->decode_aim(decode);
+}
+
+/* Between fork and join: payloads, and header and index unless they have been checked, are checked beside decoding. */
+static floe_status put_both(floe_ctx *ctx, const decompression *d, floe_error *err)
+{
+    FLOE_TRY(d->codec->decode_open(&d->decode, ctx->cuda.stream, err));
+    if (d->codec->opens_early)
+        FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
+    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
+    return d->codec->decode_start(&d->decode, ctx->cuda.stream, err);
 }
 
 /* Puts all kernels of a call on the stream. A verdict is all that they have to say. */
@@ -211,21 +143,24 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
 {
     floe_error *err = &ctx->err;
     aim(d, src, nbytes, dev_nbytes);
-    if (!d->by_zfp)
-        floe_lorenzo_guess_of(&d->grid, &d->chunks.call, &d->chunks.guess);
-    if (is_single(d))
-        return start_single(ctx, d, report);
-    if (!d->by_zfp && !d->room.huffman && d->quantized && d->max_chunks > 0)
-        return start_checked(ctx, d, report);
-    FLOE_TRY(d->by_zfp ? start_zfp(ctx, d, err) : start_lorenzo(ctx, d, err));
-    const floe_report_job told = {.statuses = d->statuses,
-                                  .nstatuses = STATUSES,
-                                  .opened = d->by_zfp ? NULL : d->chunks.call.chunks,
-                                  .nchunks = d->by_zfp ? 0 : d->chunks.call.max_chunks,
-                                  .nbytes = nbytes,
-                                  .dev_nbytes = dev_nbytes,
-                                  .report = report};
-    FLOE_CUDA(err, floe_report_cuda(&told, ctx->cuda.stream));
+    const floe_fused_decompress fused = {&d->decode, d->open, d->fused_scratch, report, &ctx->cuda};
+    if (d->fused)
+        return d->fused->decompress(&fused, err);
+    if (!d->codec->opens_early) {
+        FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->statuses, STATUSES * sizeof *d->statuses, err));
+        FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.stream));
+    }
+    FLOE_TRY(floe_cuda_fork(&ctx->cuda, err));
+    FLOE_TRY(floe_cuda_join(&ctx->cuda, put_both(ctx, d, err), err));
+    const floe_report_job verdict = {.statuses = d->statuses,
+                                     .nstatuses = STATUSES,
+                                     .opened = d->decode.opened,
+                                     .opened_stride = d->decode.opened_stride,
+                                     .nchunks = d->decode.nchunks,
+                                     .nbytes = nbytes,
+                                     .dev_nbytes = dev_nbytes,
+                                     .report = report};
+    FLOE_CUDA(err, floe_report_cuda(&verdict, ctx->cuda.stream));
     return FLOE_OK;
 }
 
@@ -250,11 +185,10 @@ static bool needs_too_much(decompression *d, const waiting_call *call)
     return plan.overflow || (plan.used > BESIDES && (plan.used - BESIDES) / TIMES > call->nbytes + out_nbytes);
 }
 
-static floe_status attempt(floe_ctx *ctx, decompression *d, const waiting_call *call, const uint64_t *shape,
-                           floe_device_report *report)
+static floe_status attempt(floe_ctx *ctx, decompression *d, const waiting_call *call, floe_device_report *report)
 {
     d->own_nbytes = call->on_device ? 0 : call->nbytes;
-    expect(d, shape, call->lo, call->hi, call->out);
+    expect(d, call->lo, call->hi, call->out);
     *report = (floe_device_report){.status = FLOE_ERR_LIMIT};
     if (needs_too_much(d, call))
         return FLOE_OK;
@@ -280,29 +214,35 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const wait
         floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err) != FLOE_OK ||
         floe_out_check(&s.header, lo, hi, call->out, &ctx->err) != FLOE_OK)
         return FLOE_OK;
-    FLOE_TRY(room_of_header(&s.header, d, &ctx->err));
+    FLOE_TRY(plan_of_header(&s.header, d, &ctx->err));
+    const bool lossless = s.header.mode == FLOE_BOUND_LOSSLESS || s.header.mode == FLOE_BOUND_PWREL ||
+                          floe_mode_is_size((int)s.header.mode);
     floe_params_init(&ctx->dev_likely);
     ctx->dev_likely.codec = s.header.codec;
     ctx->dev_likely.preset = s.header.preset;
-    ctx->dev_likely.mode = d->quantized ? FLOE_BOUND_ABS : FLOE_BOUND_LOSSLESS;
-    ctx->dev_likely.bound = d->quantized ? 1 : 0; /* any */
-    FLOE_TRY(attempt(ctx, d, call, s.header.shape, report));
-    if (report->status != FLOE_ERR_LIMIT || d->by_zfp || (d->room.huffman && d->room.tables))
+    ctx->dev_likely.mode = lossless ? FLOE_BOUND_LOSSLESS : FLOE_BOUND_ABS;
+    ctx->dev_likely.bound = lossless ? 0 : 1; /* any */
+    FLOE_TRY(attempt(ctx, d, call, report));
+    if (report->status != FLOE_ERR_LIMIT || d->decode.any)
         return FLOE_OK;
-    d->room.huffman = d->room.tables = true;
-    return attempt(ctx, d, call, s.header.shape, report);
+    d->decode.any = true;
+    FLOE_TRY(plan(d, &ctx->err));
+    return attempt(ctx, d, call, report);
 }
 
 /* What the stream was written with, as far as that can be known without waiting for it. False: it cannot. */
 static bool likely_params(const floe_ctx *ctx, const floe_field *out, floe_params *params)
 {
+    const floe_codec_ops *codec = floe_codec_chosen(ctx->dev_likely.codec);
     *params = ctx->dev_likely;
-    if (floe_dtype_is_integer(out->dtype)) { /* others are refused */
-        floe_params_init(params);
-        params->mode = FLOE_BOUND_LOSSLESS;
-        params->codec = FLOE_CODEC_ZFP;
-    }
-    return params->codec != FLOE_CODEC_AUTO;
+    if (floe_codec_on_gpu(codec, out->dtype))
+        return params->codec != FLOE_CODEC_AUTO;
+    for (uint32_t i = 0; (codec = floe_codec_at(i)) && !floe_codec_on_gpu(codec, out->dtype);) /* others are refused */
+        i++;
+    floe_params_init(params);
+    params->mode = FLOE_BOUND_LOSSLESS;
+    params->codec = codec ? codec->id : FLOE_CODEC_AUTO;
+    return codec;
 }
 
 static bool is_other_stream(const floe_device_report *r)
@@ -324,8 +264,8 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
     const bool allowed = !ctx->max_elems || nelems <= ctx->max_elems;
     if (!lo && on_device && allowed && likely_params(ctx, out, &likely)) {
-        FLOE_TRY(room_of(out, &likely, &d, &ctx->err));
-        const floe_status status = attempt(ctx, &d, &call, out->shape, &report);
+        FLOE_TRY(plan_of(out, &likely, &d, &ctx->err));
+        const floe_status status = attempt(ctx, &d, &call, &report);
         if (status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT) /* more than the stream needs, perhaps */
             report.status = FLOE_ERR_LIMIT;
         else
@@ -368,8 +308,8 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
         FLOE_TRY(floe_device_words_check(ctx, call->dev_nbytes, "the stream's size"));
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
-    FLOE_TRY(room_of(&out, call->params ? &params : NULL, &d, &ctx->err));
-    expect(&d, out.shape, NULL, NULL, &out);
+    FLOE_TRY(plan_of(&out, call->params ? &params : NULL, &d, &ctx->err));
+    expect(&d, NULL, NULL, &out);
     FLOE_TRY(scratch_get(ctx, &d));
     return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);
 }
@@ -388,8 +328,7 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
 {
     decompression d = {.own_nbytes = 0};
     floe_arena plan = floe_arena_plan();
-    FLOE_TRY(room_of(field, params, &d, &ctx->err));
-    d.chunks.call.field.dtype = d.zfp.field.dtype = field->dtype;
+    FLOE_TRY(plan_of(field, params, &d, &ctx->err));
     take_all(&d, &plan);
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     *nbytes = plan.used;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/device_stream.h"
-#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/codec_device.h"
 
 /* A resolved field as kernels see it. */
 static inline floe_dev_field floe_dev_field_of(const floe_field *f)

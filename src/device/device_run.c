@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "call/chunking.h"
+#include "call/resolve.h"
 #include "device/device_stream.h"
 #include "device/zfp/zfp_device.h"
 #include "backend/cuda_reach.h"
@@ -54,6 +55,17 @@ floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, cons
     FLOE_TRY(floe_device_field_check(ctx, field));
     FLOE_TRY(floe_device_check(ctx, stream, "the stream"));
     return floe_device_words_check(ctx, report, "the report");
+}
+
+floe_status floe_device_codec(floe_codec codec, floe_dtype dtype, const floe_codec_device **device, floe_error *err)
+{
+    const floe_codec_ops *ops = floe_codec_of(codec);
+    if (!ops->integers_on_gpu)
+        FLOE_TRY(floe_place_check(dtype, FLOE_DEVICE, err));
+    FLOE_CHECK(err, ops->device, FLOE_ERR_UNSUPPORTED, "codec %s is the CPU's work: bring the values to host memory",
+               ops->name);
+    *device = ops->device;
+    return FLOE_OK;
 }
 
 typedef struct device_call {

@@ -7,36 +7,26 @@
 #include "call/chunking.h"
 #include "base/bytes.h"
 #include "base/try.h"
-#include "field/dtype_math.h"
 #include "field/field.h"
 
 bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 {
-    return ctx->backend == FLOE_BACKEND_CUDA &&
-           (header->codec == FLOE_CODEC_ZFP || !floe_dtype_is_integer(header->dtype));
+    return ctx->backend == FLOE_BACKEND_CUDA && floe_codec_on_gpu(floe_codec_of(header->codec), header->dtype);
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <cuda_runtime_api.h>
 
-#include "device/device_codec.h"
-#include "codec/lorenzo/format/lorenzo_params_math.h"
+#include "device/device.h"
+#include "device/fused.h"
 #include "container/container_cuda.h"
 
-/* What the host writes for the kernels of a chunk, and what it reads back. Pinned. */
-typedef struct told {
-    floe_dev_params params;
-    floe_dev_grid grid;
+/* What the host writes for the kernels of a chunk; behind it are the codec's params. Pinned. */
+typedef struct upload {
+    uint64_t layout[2][FLOE_MAX_RANK], nrecords; /* decode: a field that is this chunk */
     floe_dev_record record;
-} told;
-typedef struct answer {
-    uint32_t status;
-    uint64_t end;               /* encode: bytes of the record */
-    floe_dev_chunk chunk;       /* by lorenzo, */
-    floe_dev_gathered gathered; /* by zfp */
-    floe_dev_record record;
-} answer;
+} upload;
 
 /* A buffer of pinned host memory that grows. */
 typedef struct pinned {
@@ -50,18 +40,18 @@ enum { BEHIND_NBYTES = 8 };
 /* One chunk under way. */
 typedef struct slot {
     cudaStream_t stream;
-    cudaEvent_t answered, done;
+    cudaEvent_t reported, done;
     floe_arena arena; /* of device memory; what follows is taken from it for each chunk */
     void *dev_values;
     uint8_t *dev_stream;
-    told *dev_told;
+    upload *dev_upload;
     uint32_t *dev_status;
     void *dev_tallies; /* of what finishes or verifies the record */
     size_t cleared_nbytes;
-    floe_device_encode encode;
-    floe_lorenzo_decode_call decode;
-    floe_zfp_grid_decode zfp_decode;
-    pinned in, out, told_space, answer_space;
+    floe_codec_encode encode;
+    floe_codec_decode decode;
+    pinned in, out, upload_space;
+    pinned report; /* encode: a kernel writes it; decode: its status is a copy */
     uint64_t chunk;
     floe_field target; /* decode: where the values go */
     bool direct;       /* the target is pinned and contiguous: nothing is left to copy */
@@ -70,8 +60,9 @@ typedef struct slot {
 typedef struct floe_pipeline {
     slot slots[FLOE_PIPELINE_DEPTH];
     floe_header header;
-    floe_codec_params codec;
-    uint64_t stream_nbytes; /* room for a record */
+    const floe_codec_device *codec;
+    floe_codec_params params; /* encode */
+    uint64_t stream_nbytes;   /* room for a record */
     uint64_t nput, nfetched, ngot;
 } floe_pipeline;
 
@@ -94,11 +85,11 @@ static floe_status pinned_grow(floe_ctx *ctx, pinned *p, size_t nbytes)
 
 static void slot_free(slot *s)
 {
-    pinned *all[] = {&s->in, &s->out, &s->told_space, &s->answer_space};
+    pinned *all[] = {&s->in, &s->out, &s->upload_space, &s->report};
     for (int i = 0; i < 4; i++)
         cudaFreeHost(all[i]->data);
-    if (s->answered)
-        cudaEventDestroy(s->answered);
+    if (s->reported)
+        cudaEventDestroy(s->reported);
     if (s->done)
         cudaEventDestroy(s->done);
     if (s->stream)
@@ -110,7 +101,7 @@ void floe_pipeline_drain(floe_ctx *ctx)
 {
     for (int i = 0; ctx->pipeline && i < FLOE_PIPELINE_DEPTH; i++)
         if (ctx->pipeline->slots[i].stream)
-            (void)cudaStreamSynchronize(ctx->pipeline->slots[i].stream); /* whose failure was told, or will be */
+            (void)cudaStreamSynchronize(ctx->pipeline->slots[i].stream); /* which has reported failures, or will */
     (void)cudaGetLastError();                                            /* but not to the next call */
 }
 
@@ -133,19 +124,20 @@ static floe_status slot_open(floe_ctx *ctx, slot *s)
     floe_error *err = &ctx->err;
     if (!s->stream)
         FLOE_CUDA(err, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    if (!s->answered)
-        FLOE_CUDA(err, cudaEventCreateWithFlags(&s->answered, cudaEventDisableTiming));
+    if (!s->reported)
+        FLOE_CUDA(err, cudaEventCreateWithFlags(&s->reported, cudaEventDisableTiming));
     if (!s->done)
         FLOE_CUDA(err, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
-    FLOE_TRY(pinned_grow(ctx, &s->told_space, sizeof(told)));
-    return pinned_grow(ctx, &s->answer_space, sizeof(answer));
+    FLOE_TRY(pinned_grow(ctx, &s->upload_space, sizeof(upload) + ctx->pipeline->codec->params_nbytes));
+    return pinned_grow(ctx, &s->report, sizeof(floe_device_report));
 }
 
-static floe_status pipeline_open(floe_ctx *ctx)
+static floe_status pipeline_open(floe_ctx *ctx, const floe_codec_device *codec)
 {
     if (!ctx->pipeline)
         ctx->pipeline = calloc(1, sizeof *ctx->pipeline);
     FLOE_CHECK(&ctx->err, ctx->pipeline, FLOE_ERR_MEMORY, "out of memory");
+    ctx->pipeline->codec = codec;
     ctx->pipeline_free = pipeline_free;
     for (int i = 0; i < FLOE_PIPELINE_DEPTH; i++)
         FLOE_TRY(slot_open(ctx, &ctx->pipeline->slots[i]));
@@ -154,15 +146,15 @@ static floe_status pipeline_open(floe_ctx *ctx)
 
 /* ---- device memory of a slot ----------------------------------------------------------------------------------------- */
 
-static void common_take(slot *s, uint64_t values_nbytes, uint64_t stream_nbytes, floe_arena *a)
+static void common_take(const floe_pipeline *p, slot *s, uint64_t nelems, floe_arena *a)
 {
     s->dev_status = floe_arena_take(a, 1, sizeof *s->dev_status);
     s->dev_tallies = floe_arena_take(a, floe_max64(floe_container_finish_nbytes(1), floe_container_verify_nbytes(1)),
                                      1); /* cleared with the status */
     s->cleared_nbytes = a->used;
-    s->dev_told = floe_arena_take(a, 1, sizeof *s->dev_told);
-    s->dev_values = floe_arena_take(a, values_nbytes, 1);
-    s->dev_stream = floe_arena_take(a, stream_nbytes + BEHIND_NBYTES, 1);
+    s->dev_upload = floe_arena_take(a, sizeof *s->dev_upload + p->codec->params_nbytes, 1);
+    s->dev_values = floe_arena_take(a, nelems, floe_dtype_size(p->header.dtype));
+    s->dev_stream = floe_arena_take(a, p->stream_nbytes + BEHIND_NBYTES, 1);
 }
 
 static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent)
@@ -179,59 +171,29 @@ static floe_dev_field contiguous_of(const floe_header *h, const uint64_t *extent
 /* The pieces for a chunk of this extent; the arena may be a plan. */
 static floe_status encode_take(const floe_pipeline *p, slot *s, const uint64_t *extent, floe_arena *a, floe_error *err)
 {
-    floe_header h = p->header; /* as if the chunk were the field */
-    floe_dev_field field = contiguous_of(&h, extent);
-    memcpy(h.shape, extent, sizeof h.shape);
-    memcpy(h.chunk, extent, sizeof h.chunk);
-    common_take(s, floe_extent_nelems(h.rank, extent) * floe_dtype_size(h.dtype), p->stream_nbytes, a);
-    field.data = s->dev_values;
-    FLOE_TRY(floe_device_encode_of(&h, &field, &s->encode, err));
-    s->encode.lorenzo.first_offset = s->encode.zfp.first_offset = 0;
-    floe_device_encode_state_take(&s->encode, a);
-    FLOE_TRY(floe_device_encode_take(&s->encode, FLOE_BOUND_ABS, a, err)); /* psnr has been resolved */
-    floe_device_encode_aim(&s->encode, s->dev_stream, p->stream_nbytes, s->dev_status,
-                           a->base ? &s->dev_told->params : NULL);
-    return FLOE_OK;
-}
-
-static void decode_by_zfp(const floe_pipeline *p, slot *s, const floe_dev_grid *grid, const floe_zfp_dev_room *room,
-                          floe_arena *a)
-{
-    floe_zfp_grid_decode *c = &s->zfp_decode;
-    *c = (floe_zfp_grid_decode){
-        .field = {.dtype = p->header.dtype, .rank = p->header.rank}, .max_chunks = grid->nchunks, .room = *room};
-    floe_zfp_grid_decode_take(c, a);
-    c->field.data = s->dev_values;
-    c->layout = a->base ? s->dev_told->grid.shape : NULL;
-    c->nrecords = a->base ? &s->dev_told->grid.nchunks : NULL;
-    c->records = a->base ? &s->dev_told->record : NULL;
-    c->stream = s->dev_stream;
-    c->status = s->dev_status;
+    const floe_header *h = &p->header;
+    floe_codec_encode *e = &s->encode;
+    common_take(p, s, floe_extent_nelems(h->rank, extent), a);
+    *e = (floe_codec_encode){.field = contiguous_of(h, extent), /* as if the chunk were the field */
+                             .preset = h->preset,
+                             .mode = h->mode == FLOE_BOUND_PSNR ? FLOE_BOUND_REL : h->mode}; /* it has been resolved */
+    memcpy(e->chunk, e->field.shape, sizeof e->chunk);
+    e->field.data = s->dev_values;
+    FLOE_TRY(p->codec->encode_plan(e, err));
+    return p->codec->encode_take(e, a, a, err);
 }
 
 static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *extent, uint64_t out_nelems,
                                floe_arena *a, floe_error *err)
 {
     const floe_header *h = &p->header;
-    floe_dev_grid grid;
-    floe_lorenzo_decode_call *c = &s->decode;
-    floe_zfp_dev_room zfp_room;
-    *c = (floe_lorenzo_decode_call){.field = {.dtype = h->dtype, .rank = h->rank}};
-    common_take(s, out_nelems * floe_dtype_size(h->dtype), p->stream_nbytes, a);
-    if (h->codec == FLOE_CODEC_ZFP) {
-        FLOE_TRY(floe_zfp_grid_of(h->dtype, h->rank, extent, extent, &grid, &zfp_room, err));
-        decode_by_zfp(p, s, &grid, &zfp_room, a);
-        return FLOE_OK;
-    }
-    FLOE_TRY(floe_lorenzo_grid(h->rank, extent, extent, &grid, err));
-    floe_lorenzo_decode_room room = {1, grid.slots, true, true};
-    floe_lorenzo_decode_take(c, &room, a);
-    c->field.data = s->dev_values;
-    c->grid = a->base ? &s->dev_told->grid : NULL;
-    c->layout = a->base ? s->dev_told->grid.shape : NULL;
-    c->records = a->base ? &s->dev_told->record : NULL;
-    c->stream = s->dev_stream;
-    c->status = s->dev_status;
+    floe_codec_decode *d = &s->decode;
+    common_take(p, s, out_nelems, a);
+    *d = (floe_codec_decode){.dtype = h->dtype, .rank = h->rank, .preset = h->preset, .mode = h->mode, .any = true};
+    memcpy(d->shape, extent, h->rank * sizeof *extent);
+    memcpy(d->chunk, extent, h->rank * sizeof *extent);
+    FLOE_TRY(p->codec->decode_plan(d, err));
+    p->codec->decode_take(d, a);
     return FLOE_OK;
 }
 
@@ -255,6 +217,7 @@ static uint64_t record_room(const floe_sizing *sizing) { return floe_record_nbyt
 floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *header, size_t *nbytes)
 {
     floe_pipeline p = {.header = *header};
+    FLOE_TRY(floe_device_codec(header->codec, header->dtype, &p.codec, &ctx->err));
     floe_sizing sizing;
     size_t encode, decode;
     FLOE_TRY(floe_sizing_of(NULL, header, &sizing, &ctx->err));
@@ -269,7 +232,7 @@ static floe_status begin(floe_ctx *ctx, const floe_header *header, const floe_si
 {
     size_t each;
     floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(pipeline_open(ctx));
+    FLOE_TRY(pipeline_open(ctx, floe_codec_of(header->codec)->device));
     floe_pipeline *p = ctx->pipeline;
     p->header = *header;
     p->stream_nbytes = record_room(sizing);
@@ -353,12 +316,12 @@ static bool copies_directly(const floe_field *f)
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
 
-floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header, const floe_codec_params *codec)
+floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header, const floe_codec_params *params)
 {
     floe_sizing sizing;
     FLOE_TRY(floe_sizing_of(NULL, header, &sizing, &ctx->err));
     FLOE_TRY(begin(ctx, header, &sizing, true));
-    ctx->pipeline->codec = *codec;
+    ctx->pipeline->params = *params;
     return FLOE_OK;
 }
 
@@ -377,31 +340,42 @@ static floe_status values_send(floe_ctx *ctx, slot *s, const floe_field *view, b
     return FLOE_OK;
 }
 
-/* Head and checksum of the record, and what the host wants to know. */
+/* Head and checksum of the record, and its report. */
 static floe_status record_finish(floe_ctx *ctx, slot *s)
 {
-    floe_error *err = &ctx->err;
     const floe_pipeline *p = ctx->pipeline;
-    answer *a = s->answer_space.data;
-    floe_container_finish finish = {.stream = s->dev_stream,
-                                    .capacity = p->stream_nbytes,
-                                    .records = s->encode.records,
-                                    .nrecords = 1,
-                                    .first_record = s->chunk,
-                                    .end = s->encode.end,
-                                    .scratch = s->dev_tallies,
-                                    .failed = s->dev_status};
-    FLOE_CUDA(err, floe_container_finish_cuda(&finish, s->stream));
-    FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
-    FLOE_CUDA(err, cudaMemcpyAsync(&a->end, s->encode.end, sizeof a->end, cudaMemcpyDeviceToHost, s->stream));
-    if (s->encode.by_zfp)
-        FLOE_CUDA(err, cudaMemcpyAsync(&a->gathered, s->encode.zfp.gathered, sizeof a->gathered, cudaMemcpyDeviceToHost,
-                                       s->stream));
-    else
-        FLOE_CUDA(err, cudaMemcpyAsync(&a->chunk, s->encode.lorenzo.chunks, sizeof a->chunk, cudaMemcpyDeviceToHost,
-                                       s->stream));
-    FLOE_CUDA(err, cudaMemcpyAsync(&a->record, s->encode.records, sizeof a->record, cudaMemcpyDeviceToHost, s->stream));
-    FLOE_CUDA(err, cudaEventRecord(s->answered, s->stream));
+    const floe_container_finish finish = {.stream = s->dev_stream,
+                                          .capacity = p->stream_nbytes,
+                                          .records = s->encode.records,
+                                          .nrecords = 1,
+                                          .first_record = s->chunk,
+                                          .end = s->encode.end,
+                                          .scratch = s->dev_tallies,
+                                          .failed = s->dev_status,
+                                          .report = s->report.data,
+                                          .met = s->encode.met,
+                                          .pwrel = p->params.mode == FLOE_BOUND_PWREL};
+    FLOE_CUDA(&ctx->err, floe_container_finish_cuda(&finish, s->stream));
+    FLOE_CUDA(&ctx->err, cudaEventRecord(s->reported, s->stream));
+    return FLOE_OK;
+}
+
+static void encode_aim(const floe_pipeline *p, slot *s)
+{
+    s->encode.stream = s->dev_stream;
+    s->encode.capacity = p->stream_nbytes;
+    s->encode.status = s->dev_status;
+    s->encode.params = s->dev_upload + 1;
+    p->codec->encode_aim(&s->encode);
+}
+
+/* What is 0 at first, and what the host has to say. */
+static floe_status upload_send(floe_ctx *ctx, slot *s)
+{
+    const size_t nbytes = sizeof(upload) + ctx->pipeline->codec->params_nbytes;
+    FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
+    FLOE_CUDA(&ctx->err,
+              cudaMemcpyAsync(s->dev_upload, s->upload_space.data, nbytes, cudaMemcpyHostToDevice, s->stream));
     return FLOE_OK;
 }
 
@@ -409,18 +383,16 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
 {
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->nput);
-    told *t = s->told_space.data;
     s->chunk = chunk;
     s->arena.used = 0;
     FLOE_TRY(encode_take(p, s, view->shape, &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
-    floe_lorenzo_params_make(&p->codec, &t->params);
-    FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
-    FLOE_CUDA(&ctx->err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
+    encode_aim(p, s);
+    p->codec->params_make(&p->params, (upload *)s->upload_space.data + 1);
+    FLOE_TRY(upload_send(ctx, s));
     FLOE_TRY(values_send(ctx, s, view, stays));
-    if (!s->encode.by_zfp)
-        FLOE_CUDA(&ctx->err, floe_lorenzo_begin_cuda(&s->encode.lorenzo, s->stream));
-    FLOE_TRY(floe_device_encode_start(&s->encode, s->stream, &ctx->err));
+    FLOE_TRY(p->codec->encode_begin(&s->encode, s->stream, &ctx->err));
+    FLOE_TRY(floe_fused_encode_start(p->codec, &s->encode, s->stream, &ctx->err));
     FLOE_TRY(record_finish(ctx, s));
     p->nput++;
     return FLOE_OK;
@@ -430,15 +402,14 @@ floe_status floe_pipeline_fetch_record(floe_ctx *ctx, uint64_t *record_nbytes)
 {
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->nfetched);
-    const answer *a = s->answer_space.data;
-    FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->answered));
-    FLOE_CHECK(&ctx->err, a->status == FLOE_OK && a->end <= p->stream_nbytes, FLOE_ERR_INTERNAL,
-               "chunk %llu could not be coded on the GPU (%s)", (unsigned long long)s->chunk,
-               floe_status_text((floe_status)a->status));
-    *record_nbytes = a->end;
-    FLOE_TRY(pinned_grow(ctx, &s->out, (size_t)a->end));
+    const floe_device_report *r = s->report.data;
+    FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->reported));
+    FLOE_CHECK(&ctx->err, r->status == FLOE_OK, FLOE_ERR_INTERNAL, "chunk %llu could not be coded on the GPU (%s)",
+               (unsigned long long)s->chunk, floe_status_text((floe_status)r->status));
+    *record_nbytes = r->nbytes;
+    FLOE_TRY(pinned_grow(ctx, &s->out, (size_t)r->nbytes));
     FLOE_CUDA(&ctx->err,
-              cudaMemcpyAsync(s->out.data, s->dev_stream, (size_t)a->end, cudaMemcpyDeviceToHost, s->stream));
+              cudaMemcpyAsync(s->out.data, s->dev_stream, (size_t)r->nbytes, cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(&ctx->err, cudaEventRecord(s->done, s->stream));
     p->nfetched++;
     return FLOE_OK;
@@ -448,12 +419,11 @@ floe_status floe_pipeline_get_record(floe_ctx *ctx, uint8_t *dst, floe_record *r
 {
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->ngot++);
-    const answer *a = s->answer_space.data;
-    const floe_dev_gathered *g = s->encode.by_zfp ? &a->gathered : &a->chunk.gathered[a->chunk.attempt & 1];
+    const floe_device_report *r = s->report.data;
     FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->done));
-    copy_bytes(&ctx->cpu, s->out.data, dst, a->end);
-    FLOE_TRY(floe_record_head_read(dst, (size_t)a->end, record, &ctx->err));
-    *stats = (floe_chunk_stats){g->nexceptions, floe_f64_of(g->max_error_bits), floe_f64_of(g->max_pw_error_bits)};
+    copy_bytes(&ctx->cpu, s->out.data, dst, r->nbytes);
+    FLOE_TRY(floe_record_head_read(dst, (size_t)r->nbytes, record, &ctx->err));
+    *stats = (floe_chunk_stats){r->nexceptions, r->max_error, p->params.mode == FLOE_BOUND_PWREL ? r->max_pw_error : 0};
     return FLOE_OK;
 }
 
@@ -464,46 +434,46 @@ floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header,
     return begin(ctx, header, sizing, false);
 }
 
-/* Where the part lo..hi of a chunk goes on the device: an array of its own. */
-static void decode_place(slot *s, const floe_header *h, const floe_field *part, const uint64_t *lo)
+/* The part of a chunk from lo on goes to an array of its own on the device. */
+static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, const uint64_t *lo)
 {
-    floe_lorenzo_decode_call *c = &s->decode;
-    floe_zfp_grid_decode *z = &s->zfp_decode;
-    c->field = contiguous_of(h, part->shape);
-    c->field.data = s->dev_values;
-    z->field = c->field;
+    floe_codec_decode *d = &s->decode;
+    d->field = contiguous_of(&p->header, part->shape);
+    d->field.data = s->dev_values;
     for (uint32_t i = 0; i < part->rank; i++) {
-        c->lo[i] = z->lo[i] = lo[i];
-        c->hi[i] = z->hi[i] = lo[i] + part->shape[i];
+        d->lo[i] = lo[i];
+        d->hi[i] = lo[i] + part->shape[i];
     }
+    d->layout = s->dev_upload->layout[0];
+    d->nrecords = &s->dev_upload->nrecords;
+    d->records = &s->dev_upload->record;
+    d->stream = s->dev_stream;
+    d->status = s->dev_status;
+    p->codec->decode_aim(d);
 }
 
 /* The payload to the device, by way of pinned memory where it is not, or does not stay; and there against its checksum. */
-static floe_status payload_send(floe_ctx *ctx, slot *s, const uint64_t *extent, const floe_record *record,
-                                const uint8_t *payload, bool stays)
+static floe_status payload_send(floe_ctx *ctx, slot *s, const floe_record *record, const uint8_t *payload, bool stays)
 {
     floe_error *err = &ctx->err;
-    floe_pipeline *p = ctx->pipeline;
-    told *t = s->told_space.data;
     const uint64_t record_nbytes = floe_record_nbytes(record->nbytes), nbytes = record_nbytes - FLOE_RECORD_HEAD_NBYTES;
-    t->record = (floe_dev_record){0, record->nbytes, record->checksum};
-    t->grid = (floe_dev_grid){.nchunks = 1};
-    memcpy(t->grid.shape, extent, p->header.rank * sizeof *extent);
-    memcpy(t->grid.chunk, extent, p->header.rank * sizeof *extent);
+    upload *u = s->upload_space.data;
+    *u = (upload){.nrecords = 1, .record = {0, record->nbytes, record->checksum}};
+    memcpy(u->layout[0], s->decode.shape, sizeof u->layout[0]);
+    memcpy(u->layout[1], s->decode.chunk, sizeof u->layout[1]);
     if (!stays || floe_cuda_pointer_kind(payload) != FLOE_POINTER_PINNED) {
         FLOE_TRY(pinned_grow(ctx, &s->in, (size_t)nbytes));
         copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
         payload = s->in.data;
     }
-    FLOE_CUDA(err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
-    FLOE_CUDA(err, cudaMemcpyAsync(s->dev_told, t, sizeof *t, cudaMemcpyHostToDevice, s->stream));
+    FLOE_TRY(upload_send(ctx, s));
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, payload, (size_t)nbytes,
                                    cudaMemcpyHostToDevice, s->stream));
     if (record_nbytes % 16)
         FLOE_CUDA(err, cudaMemsetAsync(s->dev_stream + record_nbytes, 0, BEHIND_NBYTES, s->stream));
     const floe_container_verify verify = {.stream = s->dev_stream,
                                           .nbytes = record_nbytes,
-                                          .records = &s->dev_told->record,
+                                          .records = &s->dev_upload->record,
                                           .nrecords = 1,
                                           .scratch = s->dev_tallies,
                                           .status = s->dev_status};
@@ -521,9 +491,9 @@ static floe_status target_find(floe_ctx *ctx, slot *s)
 static floe_status values_fetch(floe_ctx *ctx, slot *s)
 {
     floe_error *err = &ctx->err;
-    answer *a = s->answer_space.data;
+    floe_device_report *r = s->report.data;
     const size_t nbytes = (size_t)field_nbytes(&s->target);
-    FLOE_CUDA(err, cudaMemcpyAsync(&a->status, s->dev_status, sizeof a->status, cudaMemcpyDeviceToHost, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(&r->status, s->dev_status, sizeof r->status, cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->direct ? s->target.data : s->out.data, s->dev_values, nbytes,
                                    cudaMemcpyDeviceToHost, s->stream));
     FLOE_CUDA(err, cudaEventRecord(s->done, s->stream));
@@ -547,11 +517,11 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, 
         from[i] = lo[i] - at[i];
     FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
-    decode_place(s, &p->header, out, from);
+    decode_aim(p, s, out, from);
     FLOE_TRY(target_find(ctx, s)); /* memory first: what fails leaves nothing under way */
-    FLOE_TRY(payload_send(ctx, s, extent, record, payload, stays));
-    FLOE_TRY(p->header.codec == FLOE_CODEC_ZFP ? floe_zfp_grid_decode_start(&s->zfp_decode, s->stream, &ctx->err)
-                                               : floe_lorenzo_decode_start(&s->decode, s->stream, &ctx->err));
+    FLOE_TRY(payload_send(ctx, s, record, payload, stays));
+    FLOE_TRY(p->codec->decode_open(&s->decode, s->stream, &ctx->err));
+    FLOE_TRY(p->codec->decode_start(&s->decode, s->stream, &ctx->err));
     FLOE_TRY(values_fetch(ctx, s));
     p->nput++;
     return FLOE_OK;
@@ -561,11 +531,11 @@ floe_status floe_pipeline_get_values(floe_ctx *ctx, uint64_t *chunk)
 {
     floe_pipeline *p = ctx->pipeline;
     slot *s = slot_of(p, p->ngot++);
-    const answer *a = s->answer_space.data;
+    const floe_device_report *r = s->report.data;
     *chunk = s->chunk;
     FLOE_CUDA(&ctx->err, cudaEventSynchronize(s->done));
-    if (a->status != FLOE_OK)
-        return (floe_status)a->status;
+    if (r->status != FLOE_OK)
+        return (floe_status)r->status;
     if (!s->direct) {
         floe_field from = floe_field_contiguous(s->out.data, &s->target);
         copy_parallel(&ctx->cpu, &from, &s->target);

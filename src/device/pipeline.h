@@ -18,7 +18,7 @@
 
 enum { FLOE_PIPELINE_DEPTH = 3 };
 
-/* Whether a context codes host data on its GPU: of integers only by codec zfp. */
+/* Whether a context codes host data on its GPU: where the codec has kernels for such values. */
 bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header);
 
 /* Waits until no chunk is under way any more: for calls that end before they have got them all. Copies from and to the caller's
@@ -30,7 +30,7 @@ floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *hea
 
 /* ---- compression: a chunk's values -> its whole record --------------------------------------------------------------- */
 
-floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header, const floe_codec_params *codec);
+floe_status floe_pipeline_begin_encode(floe_ctx *ctx, const floe_header *header, const floe_codec_params *params);
 /* stays: the view's memory stays as it is until the chunk has been got, so that pinned memory need not be copied; else only until
  * this returns. */
 floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view, bool stays);

@@ -12,7 +12,7 @@ FLOE_DEV uint32_t opened_of(const floe_report_job &job)
 {
     uint32_t opened = FLOE_OK;
     for (uint64_t c = threadIdx.x; c < job.nchunks && job.opened; c += FLOE_WARP)
-        opened = max(opened, job.opened[c].opened);
+        opened = max(opened, *(const uint32_t *)((const uint8_t *)job.opened + c * job.opened_stride));
     return __reduce_max_sync(FLOE_ALL_LANES, opened);
 }
 

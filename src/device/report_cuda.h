@@ -6,8 +6,6 @@
 
 #include <floe/floe.h>
 
-#include "codec/lorenzo/gpu/lorenzo_device.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -15,8 +13,8 @@ extern "C" {
 typedef struct floe_report_job {
     const uint32_t *statuses; /* the first one that is not FLOE_OK stands */
     uint32_t nstatuses;
-    const floe_dev_chunk *opened; /* nchunks of them; or NULL */
-    uint64_t nchunks;
+    const uint32_t *opened; /* of each chunk, as floe_codec_decode has it */
+    uint64_t opened_stride, nchunks;
     uint64_t nbytes; /* of the stream; unless dev_nbytes is given */
     const uint64_t *dev_nbytes;
     floe_device_report *report;

@@ -7,7 +7,7 @@
 
 #include "call/ctx.h"
 #include "call/given_field.h"
-#include "call/resolve_math.h"
+#include "codec/resolve/resolve_math.h"
 #include "device/device.h"
 #include "device/zfp/zfp_device.h"
 #include "call/zfp/zfp_mode.h"

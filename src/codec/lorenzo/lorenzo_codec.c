@@ -2,6 +2,7 @@
 #include "codec/lorenzo/lorenzo_codec.h"
 
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
+#include "codec/lorenzo/gpu/lorenzo_codec_gpu.h"
 #include "stage/quantizer/quantizer.h"
 
 /* That of a lossless chunk, and a table of values as large as one may be. */
@@ -24,4 +25,5 @@ const floe_codec_ops floe_lorenzo_codec = {
     .encode = floe_lorenzo_compress,
     .decode = floe_lorenzo_decompress,
     .squared_error = floe_lorenzo_squared_error,
+    .device = FLOE_CODEC_ON_GPU(floe_lorenzo_gpu),
 };

@@ -3,6 +3,7 @@
 
 #include "codec/zfp/chunk/zfp_cells.h"
 #include "codec/zfp/chunk/zfp_chunk_codec.h"
+#include "codec/zfp/gpu/zfp_codec_gpu.h"
 
 static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
@@ -33,4 +34,5 @@ const floe_codec_ops floe_zfp_codec = {
     .encode = floe_zfp_chunk_compress,
     .decode = floe_zfp_chunk_decompress,
     .squared_error = floe_zfp_squared_error,
+    .device = FLOE_CODEC_ON_GPU(floe_zfp_gpu),
 };

@@ -8,7 +8,7 @@
 
 #include <floe/floe.h>
 
-#include "device/lorenzo/open_cuda.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "container/container_cuda.h"
 
 #ifdef __cplusplus

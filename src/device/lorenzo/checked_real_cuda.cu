@@ -9,10 +9,10 @@
  */
 #include "device/lorenzo/checked_cuda.h"
 
-#include "device/lorenzo/open_grid.cuh"
 #include "backend/device_acquire.cuh"
 #include "base/dev_report_math.h"
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_pack.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
 #include "container/container_judge.cuh"
 #include "container/payload_hash.cuh"
 

@@ -7,10 +7,10 @@
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "device/lorenzo/single_cuda.h"
 
-#include "device/lorenzo/open_grid.cuh"
 #include "base/dev_report_math.h"
 #include "base/real.h"
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_split.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
 #include "container/container_judge.cuh"
 #include "container/payload_hash.cuh"
 

@@ -110,11 +110,4 @@ void floe_lorenzo_decode_take(floe_lorenzo_decode_call *c, const floe_lorenzo_de
         c->tables = floe_arena_take(arena, n * FLOE_TABLE_MAX, sizeof *c->tables);
 }
 
-floe_status floe_lorenzo_decode_start(const floe_lorenzo_decode_call *c, void *stream, floe_error *err)
-{
-    FLOE_CUDA(err, floe_lorenzo_open_cuda(c, stream));
-    FLOE_CUDA(err, floe_lorenzo_decode_cuda(c, stream));
-    return FLOE_OK;
-}
-
 #endif

@@ -5,6 +5,11 @@
 
 #include "base/arena.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/resolve/resolve_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Fills grid from the shape of a field and of its chunks. LIMIT when there are more tiles than a launch can number. */
 floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, floe_dev_grid *grid,
@@ -30,6 +35,13 @@ typedef struct floe_lorenzo_decode_room {
 } floe_lorenzo_decode_room;
 /* grid, records and status stay the caller's. */
 void floe_lorenzo_decode_take(floe_lorenzo_decode_call *call, const floe_lorenzo_decode_room *room, floe_arena *arena);
-floe_status floe_lorenzo_decode_start(const floe_lorenzo_decode_call *call, void *stream, floe_error *err);
 
+/* resolve_cuda.h, with all that floe_lorenzo_begin_cuda does. params: as host memory has them where the job does not scan; else they
+ * are not looked at. One launch; another one with very many chunks, and one where the call may be lossless. */
+int floe_lorenzo_resolve_cuda(const floe_lorenzo_encode_call *call, const floe_resolve_job *job,
+                              const floe_dev_params *params, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,7 +5,8 @@
  *
  * Compression, each step puts kernels on a stream and returns a cudaError_t as a number; nothing allocates or waits:
  *
- *   (the caller)  params: range, fill value, bound, quantizer           device/resolve/resolve_cuda.h
+ *   resolve       params: range, fill value, bound, quantizer; and begin, unless there are very many chunks
+ *                                                                                                  lorenzo_resolve_cuda.cu
  *   begin         a floe_dev_chunk for each chunk: geometry, which axis is slow, table of values   lorenzo_begin_cuda.cu
  *   encode        fast: tiles to their places.  balanced: drafts and histograms                    lorenzo_encode_*
  *   judge         chunks with too many literals are to be done again bit for bit; fast: encode finds out itself
@@ -20,9 +21,9 @@
  * Decompression:
  *
  *   open          a floe_dev_chunk for each chunk: its own header checked, view, parts, where each tile's words are
- *                 lorenzo_open_cuda.cu, for records that have been checked; for whole streams, whose header, index and
- *                 checksums are checked meanwhile (container/container_cuda.h), device/lorenzo/open_cuda.cu or, of preset fast, the
- *                 kernel that decodes                                                       device/lorenzo/checked_real_cuda.cu
+ *                 lorenzo_open_cuda.cu, for records that have been checked, and for whole streams, whose header, index and
+ *                 checksums are checked meanwhile (container/container_cuda.h); of preset fast by the kernel that decodes:
+ *                                                                                           device/lorenzo/checked_real_cuda.cu
  *   books         balanced: decoding tables                                                               stage/huffman
  *   decode        tiles to values                                                                         lorenzo_decode_*
  *
@@ -115,6 +116,7 @@ typedef struct floe_lorenzo_encode_call {
     floe_table_slot *table_slots; /* sizes: floe_table_room_of in lorenzo_table.h */
     uint64_t *tables;
     void *table_scratch;
+    double *error_tiles; /* psnr only: a tile slot each */
 } floe_lorenzo_encode_call;
 
 int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream);
@@ -190,8 +192,18 @@ typedef struct floe_lorenzo_guess {
 /* That of a grid that floe_lorenzo_grid made, for a call whose field, box and max_slots are set. */
 void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess);
 
-/* Opens chunks whose layout and records are right, and reads their books. *status is FLOE_OK before. */
-int floe_lorenzo_open_cuda(const floe_lorenzo_decode_call *call, void *stream);
+/* Chunks to be opened. */
+typedef struct floe_open_job {
+    /* records NULL: of a whole stream. Then layout is not looked at, *status becomes FLOE_OK, and what came of it is in each chunk's
+     * `opened` alone. Else layout and records are right, *status is FLOE_OK before, and nothing else of the job matters */
+    floe_lorenzo_decode_call call;
+    floe_lorenzo_guess guess;
+    uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
+    uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */
+    const uint64_t *dev_nbytes;    /* or NULL */
+} floe_open_job;
+
+int floe_lorenzo_open_cuda(const floe_open_job *job, void *stream);
 /* Books of opened chunks -> decoding tables, where chunks may have any. */
 int floe_lorenzo_books_cuda(const floe_lorenzo_decode_call *call, void *stream);
 int floe_lorenzo_decode_cuda(const floe_lorenzo_decode_call *call, void *stream);

@@ -112,13 +112,6 @@ static floe_status code_closely(const floe_zfp_grid_encode *c, void *stream, flo
     return FLOE_OK;
 }
 
-static floe_status begin(const floe_zfp_grid_encode *c, void *stream, floe_error *err)
-{
-    FLOE_CUDA(err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, stream));
-    FLOE_CUDA(err, floe_zfp_grid_begin_cuda(c, stream));
-    return FLOE_OK;
-}
-
 floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *stream, floe_error *err)
 {
     floe_zfp_grid_encode c = *call;
@@ -127,7 +120,6 @@ floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *s
         FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
         return FLOE_OK;
     }
-    FLOE_TRY(begin(&c, stream, err));
     if (c.lossy) {
         FLOE_TRY(code_closely(&c, stream, err));
         FLOE_CUDA(err, kernels_of(&c.field)->grid_sort(&c, stream));
@@ -147,7 +139,6 @@ floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *s
 
 floe_status floe_zfp_grid_squared_error(const floe_zfp_grid_encode *c, double *sum, void *stream, floe_error *err)
 {
-    FLOE_TRY(begin(c, stream, err));
     FLOE_TRY(code_closely(c, stream, err));
     FLOE_CUDA(err, floe_zfp_grid_error_sum_cuda(c, sum, stream));
     return FLOE_OK;
@@ -164,7 +155,6 @@ void floe_zfp_grid_decode_take(floe_zfp_grid_decode *c, floe_arena *a)
 
 floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *c, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, floe_zfp_grid_open_cuda(c, stream));
     FLOE_CUDA(err, kernels_of(&c->field)->grid_decode(c, stream));
     return FLOE_OK;
 }

@@ -7,7 +7,7 @@
  * Compression. The bound may be known to the device only, and what a chunk needs shows only when it has been coded: so there
  * are attempts, each of which does the chunks that want it, and nothing if there are none.
  *
- *   (the caller)   params: range, fill value, bound                                      device/resolve/resolve_cuda.h
+ *   resolve        params: range, fill value, bound; and begin, unless there are very many chunks  zfp_resolve_cuda.cu
  *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
  *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu
  *   clean          where values would spoil their block: what stands in their place       zfp_grid_sets_real_cuda.cu
@@ -137,9 +137,9 @@ floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *sh
 /* Takes all scratch, records, gathered and end from an arena of device memory, or from a plan. Field, grid, room and lossy are
  * set. with_errors: for floe_zfp_grid_squared_error. */
 floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *call, bool with_errors, floe_arena *arena, floe_error *err);
-/* All steps. */
+/* All steps behind begin, which has found the call's `cleared` to be 0. */
 floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *stream, floe_error *err);
-/* What floe_codec_squared_error gives for the chunks, added up in their order, to the last bit; params say ABS. */
+/* The squared error that the CPU finds for the chunks, added up in their order, to the last bit; params say ABS. Behind begin. */
 floe_status floe_zfp_grid_squared_error(const floe_zfp_grid_encode *call, double *sum, void *stream, floe_error *err);
 
 /* ---- decompression -------------------------------------------------------------------------------------------------- */
@@ -163,6 +163,7 @@ typedef struct floe_zfp_grid_decode {
 
 /* max_chunks and room are set. records, layout, nrecords and status stay the caller's. */
 void floe_zfp_grid_decode_take(floe_zfp_grid_decode *call, floe_arena *arena);
+/* Behind floe_zfp_grid_open_cuda. */
 floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *call, void *stream, floe_error *err);
 
 #ifdef __cplusplus

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codec zfp on a GPU: what chunks are, how large their parts become, and where they go. */
-#include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "codec/zfp/gpu/zfp_grid_begin.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 
 #include "backend/device_counter.cuh"
-#include "base/grid_math.h"
 #include "stage/index/index_prim_math.h"
 
 namespace
@@ -19,31 +18,14 @@ enum {
 
 /* ---- begin ----------------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void describe(const floe_zfp_grid_encode &call, uint64_t number, floe_zfp_dev_chunk *c)
-{
-    const floe_dev_field &f = call.field;
-    uint64_t lo[FLOE_MAX_RANK];
-    int64_t at = 0;
-    floe_grid_cut(f.rank, call.grid.shape, call.grid.chunk, number, lo, c->array.shape);
-    floe_zfp_count(f, c);
-    for (uint32_t i = 0; i < f.rank; i++)
-        at += (int64_t)lo[i] * f.stride[i];
-    c->array.data = (uint8_t *)f.data + at * (int64_t)floe_zfp_size_of(call);
-}
-
 /* A thread owns a chunk. */
 __global__ void __launch_bounds__(THREADS) zfp_grid_begin_kernel(const __grid_constant__ floe_zfp_grid_encode call)
 {
     const uint64_t number = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (number >= call.grid.nchunks || *call.status != FLOE_OK)
         return;
-    floe_zfp_dev_chunk *c = call.chunks + number;
-    memset(c, 0, sizeof *c);
-    describe(call, number, c);
-    c->first_good = c->first_odd = ~0ull;
-    const bool close =
-        floe_zfp_close_params(call.params, c->array.type, c->array.rank, c->ncells, c->nblocks, &c->close);
-    floe_zfp_want(call, c, close ? FLOE_ZFP_CLOSELY : FLOE_ZFP_REVERSIBLY);
+    begin_early(call, number);
+    begin_late(call, number, call.params);
 }
 
 /* ---- when all tiles have left ---------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #define KIT_FAIL fail_msg
 #include "tests/codec_kit.h"
 
+#include "codec/zfp/gpu/zfp_kernels.h"
 #include "codec/zfp/gpu/zfp_grid.h"
 
 enum { MARGIN = 256, DIRT = 0xEE };
@@ -91,6 +92,7 @@ static floe_status device_decode(device *d, const sample *s, const uint8_t *chun
     CU(cudaMemset(d->values, DIRT, d->values_nbytes + MARGIN));
     CU(cudaMemcpy(d->stream + FLOE_RECORD_HEAD_NBYTES, chunk, nbytes, cudaMemcpyHostToDevice));
     CU(cudaMemcpy(d->told, &t, sizeof t, cudaMemcpyHostToDevice));
+    CU(floe_zfp_grid_open_cuda(&d->call, NULL));
     assert_int_equal(floe_zfp_grid_decode_start(&d->call, NULL, NULL), FLOE_OK);
     CU(cudaDeviceSynchronize());
     CU(cudaMemcpy(&t, d->told, sizeof t, cudaMemcpyDeviceToHost));

@@ -195,7 +195,8 @@ static uint8_t *decode_on_gpu(const stream *s, const output *o, device *d, uint3
     }
     CU(cudaMemcpy(d->stream, s->bytes, s->nbytes, cudaMemcpyHostToDevice));
     CU(cudaMemcpy(c->status, &status, sizeof status, cudaMemcpyHostToDevice));
-    CU(floe_lorenzo_open_cuda(c, NULL));
+    CU(floe_lorenzo_open_cuda(&(floe_open_job){.call = *c}, NULL));
+    CU(floe_lorenzo_books_cuda(c, NULL));
     CU(floe_lorenzo_decode_cuda(c, NULL));
     CU(cudaDeviceSynchronize());
     CU(cudaMemcpy(&status, c->status, sizeof status, cudaMemcpyDeviceToHost));

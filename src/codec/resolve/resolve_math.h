@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the range of all values decides, once, for both compilers. */
-#ifndef FLOE_CALL_RESOLVE_MATH_H
-#define FLOE_CALL_RESOLVE_MATH_H
+#ifndef FLOE_CODEC_RESOLVE_RESOLVE_MATH_H
+#define FLOE_CODEC_RESOLVE_RESOLVE_MATH_H
 
 #include "base/exact_math.h"
 #include "codec/codec.h"

@@ -5,10 +5,10 @@
 #include "tests/gpu/gpu_kit.h"
 
 #include "call/resolve.h"
-#include "device/resolve/resolve_cuda.h"
 #include "base/hd.h"
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
+#include "codec/lorenzo/gpu/lorenzo_cuda.h"
 #include "synth/synth.h"
 
 static void *device_memory(uint64_t nbytes)
@@ -113,7 +113,8 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     job.field = call.field;
     job.stream = d.answer->stream;
     job.capacity = capacity;
-    call.params = job.params = &d.answer->params;
+    job.params = &d.answer->params;
+    call.params = &d.answer->params;
     job.range = &d.answer->range;
     job.scratch = d.scratch;
     job.done = d.done;
@@ -122,7 +123,10 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     job.cleared = by_call ? d.words : NULL;
     job.cleared_nbytes = by_call ? NCLEARED * sizeof *d.words : 0;
     assert_int_equal(floe_resolve_prepare(&job, NULL), FLOE_OK);
-    CU(floe_resolve_cuda(&job, &call, NULL));
+    floe_dev_params ready = {.codec = job.codec};
+    if (!floe_resolve_scans(&job))
+        floe_lorenzo_params_make(&job.codec, &ready);
+    CU(floe_lorenzo_resolve_cuda(&call, &job, &ready, NULL));
     uint32_t words[NCLEARED];
     uint64_t done;
     fetch(&done, d.done, sizeof done);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The device's resolve.h: the first step of a compression whose field lies in device memory. Range and fill value where
- * they matter, the absolute bound, the codec's parameters, the stream's header; and the chunks of the codec's call.
- *
- * Launches: one, for all of that (two with very many chunks); one more where the call may be lossless.
+ * they matter, the absolute bound, the codec's parameters, the stream's header; and how the codec's call begins. A codec does it by
+ * resolve.cuh, with its own way to begin, in a single launch.
  */
-#ifndef FLOE_DEVICE_RESOLVE_RESOLVE_CUDA_H
-#define FLOE_DEVICE_RESOLVE_RESOLVE_CUDA_H
+#ifndef FLOE_CODEC_RESOLVE_RESOLVE_CUDA_H
+#define FLOE_CODEC_RESOLVE_RESOLVE_CUDA_H
 
-#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/codec_device.h"
 #include "container/container.h"
 #include "field/range_cuda.h"
 
@@ -25,9 +24,9 @@ typedef struct floe_resolve_job {
     bool detect;        /* look for a fill value */
     bool complete;      /* nothing is to be found out any more: the header is right as it is */
     floe_dev_field field;
-    uint8_t *stream;   /* the header goes to its front, if capacity allows: else *status is FLOE_ERR_CAPACITY */
-    uint64_t capacity; /* of the stream */
-    floe_dev_params *params;
+    uint8_t *stream;       /* the header goes to its front, if capacity allows: else *status is FLOE_ERR_CAPACITY */
+    uint64_t capacity;     /* of the stream */
+    void *params;          /* out, as the codec's kernels take them */
     floe_dev_range *range; /* out, where values are scanned; NULL: nobody asks */
     void *scratch;         /* floe_range_scratch_nbytes, 64-byte aligned */
     uint64_t *done;        /* a word that is 0 at first, and again after the call; not among what is cleared */
@@ -37,17 +36,14 @@ typedef struct floe_resolve_job {
     /* What the host knows: see floe_resolve_prepare */
     uint32_t header_nwords;                        /* 8 bytes each */
     uint64_t header_words[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes, nor what values decide */
-    floe_dev_params ready;                         /* where no value is looked at */
+    floe_codec_params codec;                       /* where no value is looked at */
 } floe_resolve_job;
 
-/* Works out what no value decides; before floe_resolve_cuda. */
+/* Works out what no value decides; before the kernel. */
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
 
 /* Whether such a job reads the values, and so needs scratch and done. */
 bool floe_resolve_scans(const floe_resolve_job *job);
-
-/* call: whose params are the job's. What floe_lorenzo_begin_cuda does is done as well. */
-int floe_resolve_cuda(const floe_resolve_job *job, const floe_lorenzo_encode_call *call, void *stream);
 
 #ifdef __cplusplus
 }

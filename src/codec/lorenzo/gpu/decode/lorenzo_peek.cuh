@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all kernels that open chunks of a whole stream find first. */
-#ifndef FLOE_DEVICE_LORENZO_OPEN_GRID_CUH
-#define FLOE_DEVICE_LORENZO_OPEN_GRID_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_PEEK_CUH
+#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_PEEK_CUH
 
-#include "device/lorenzo/open_cuda.h"
 #include "codec/lorenzo/gpu/decode/lorenzo_open.cuh"
 #include "container/container_peek.cuh"
 

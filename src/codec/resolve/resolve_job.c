@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "device/resolve/resolve_cuda.h"
-
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include "call/resolve_math.h"
+#include "codec/resolve/resolve_cuda.h"
+
 #include "base/try.h"
-#include "codec/lorenzo/format/lorenzo_params_math.h"
+#include "codec/resolve/resolve_math.h"
+
+bool floe_resolve_scans(const floe_resolve_job *job)
+{
+    return !job->complete && (job->detect || floe_resolve_needs_range(job->header.mode));
+}
 
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err)
 {
@@ -17,8 +21,7 @@ floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err)
         h.has_fill = false;
         h.fill_bits = 0;
     } else {
-        const floe_codec_params p = floe_resolve_codec(&h);
-        floe_lorenzo_params_make(&p, &job->ready);
+        job->codec = floe_resolve_codec(&h);
     }
     job->header_nwords = (uint32_t)(floe_header_nbytes(&h) / 8);
     return floe_header_write(&h, job->header_words, sizeof job->header_words, err);
