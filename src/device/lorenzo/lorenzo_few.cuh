@@ -39,7 +39,7 @@ struct block_shared {
     floe_quantizer bits;  /* of the second attempt */
     fast_work works[SPLIT_WARPS];
     split_shared split;
-    made whole;                    /* what one warp has made of the tile */
+    floe_tile_result whole;        /* what one warp has made of the tile */
     uint32_t tile, attempt, ndone; /* tiles in this attempt */
     uint32_t literals;             /* of the tile */
     uint32_t before[SPLIT_WARPS][2];
@@ -50,7 +50,7 @@ struct block_shared {
 
 /* A tile that a block has made; all threads have it. Lead: base and descriptors. */
 struct block_tile {
-    made m;
+    floe_tile_result m;
     uint64_t base;
     uint32_t nlead;       /* 0: one warp has made it, which has all words */
     uint32_t at, nwords;  /* of this warp's words: where in the tile, how many */
@@ -107,7 +107,7 @@ FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const fast_result &r, 
 {
     const uint32_t ncells = read_anew(sh.works[0].tile.ncells), warp = split_warp();
     const uint32_t ndescriptors = (read_anew(sh.works[0].tile.nsteps) + SPLIT_STEPS - 1) / SPLIT_STEPS;
-    block_tile t = {made_fast(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
+    block_tile t = {end_fast(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
     if (!r.coded)
         return t;
     t.at = t.nlead += ndescriptors;
@@ -130,7 +130,8 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
     if (warp == 0) {
         const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
         tallies t;
-        const made m = encode_any(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
+        const floe_tile_result m =
+            encode_any(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
         tallies_tell(&call.chunks->gathered[sh.attempt], t);
         if (lane == 0) {
             sh.whole = m;

@@ -23,6 +23,15 @@ enum {
     FLOE_EXCEPTION_WORDS = 1 + 3 * FLOE_MASK_WORDS + FLOE_TILE_VALUES * FLOE_EXCEPTION_LITERAL_WORDS
 };
 
+/* Bits of the first word. */
+enum { FLOE_EXCEPTIONS_ONE_KIND_BIT = 16, FLOE_EXCEPTIONS_KIND_SHIFT = 17, FLOE_EXCEPTIONS_USED_BITS = 19 };
+
+/* kind: where all are of one. */
+FLOE_HD uint32_t floe_exceptions_head(uint32_t count, bool one_kind, uint32_t kind)
+{
+    return count | (one_kind ? 1u << FLOE_EXCEPTIONS_ONE_KIND_BIT | kind << FLOE_EXCEPTIONS_KIND_SHIFT : 0);
+}
+
 typedef struct FLOE_R(floe_exceptions) {
     uint32_t count, nliterals;
     floe_mask place, kind_low, kind_high;

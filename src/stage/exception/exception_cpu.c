@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage/exception/exception.h"
 
-enum { ONE_KIND_BIT = 16, KIND_SHIFT = 17, USED_BITS = 19 };
-
 static uint32_t lowest_bit(uint32_t v) { return (uint32_t)__builtin_ctz(v); }
 
 static uint32_t kind_of(floe_uint bits, const uint64_t *palette)
@@ -41,11 +39,10 @@ uint32_t FLOE_V(floe_exceptions_encode)(const FLOE_R(floe_exceptions) * e, const
                                         uint32_t *words)
 {
     int low = uniform(e->kind_low, e->count, nsteps), high = uniform(e->kind_high, e->count, nsteps);
-    words[0] = e->count;
     uint32_t n = 1 + floe_mask_encode(e->place, valid, nsteps, words + 1);
-    if (low >= 0 && high >= 0) {
-        words[0] |= 1u << ONE_KIND_BIT | (uint32_t)(low | high << 1) << KIND_SHIFT;
-    } else {
+    const bool one_kind = low >= 0 && high >= 0;
+    words[0] = floe_exceptions_head(e->count, one_kind, (uint32_t)(low | high << 1));
+    if (!one_kind) {
         n += floe_mask_encode(e->kind_low, e->place, nsteps, words + n);
         n += floe_mask_encode(e->kind_high, e->place, nsteps, words + n);
     }
@@ -61,8 +58,8 @@ uint32_t FLOE_V(floe_exceptions_encode)(const FLOE_R(floe_exceptions) * e, const
 static bool decode_kinds(const uint32_t *words, uint64_t nwords, uint32_t head, uint32_t nsteps,
                          FLOE_R(floe_exceptions) * e, uint32_t *used)
 {
-    uint32_t kind = head >> KIND_SHIFT, n, m;
-    if (head >> ONE_KIND_BIT & 1) {
+    uint32_t kind = head >> FLOE_EXCEPTIONS_KIND_SHIFT, n, m;
+    if (head >> FLOE_EXCEPTIONS_ONE_KIND_BIT & 1) {
         for (uint32_t s = 0; s < nsteps; s++)
             for (uint32_t g = 0; g < FLOE_STEP_GROUPS; g++) {
                 e->kind_low[s][g] = kind & 1 ? e->place[s][g] : 0;
@@ -91,7 +88,8 @@ bool FLOE_V(floe_exceptions_decode)(const uint32_t *words, uint64_t nwords, cons
                                     FLOE_R(floe_exceptions) * e, uint32_t *used)
 {
     uint32_t n, m;
-    if (nwords < 1 || words[0] >> USED_BITS || !floe_mask_decode(words + 1, nwords - 1, valid, nsteps, e->place, &n))
+    if (nwords < 1 || words[0] >> FLOE_EXCEPTIONS_USED_BITS ||
+        !floe_mask_decode(words + 1, nwords - 1, valid, nsteps, e->place, &n))
         return false;
     n += 1;
     e->count = floe_mask_count(e->place, nsteps);

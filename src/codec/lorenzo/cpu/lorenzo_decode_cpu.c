@@ -212,17 +212,11 @@ floe_status FLOE_V(floe_tile_decode)(const floe_tile_job *job, uint64_t tile, ui
     floe_tile_box box;
     floe_view_tile(job->view, tile, &box);
     uint32_t nwords = entry & FLOE_TILE_NWORDS_MASK;
-    tile_parts parts = {.kind = entry >> FLOE_TILE_KIND_SHIFT & 3,
-                        .mode = entry >> FLOE_TILE_MODE_SHIFT & 3,
+    tile_parts parts = {.kind = floe_tile_kind(entry),
+                        .mode = floe_tile_mode(entry),
                         .exceptions = (entry & FLOE_TILE_EXCEPTIONS) != 0,
                         .signs = (entry & FLOE_TILE_SIGNS) != 0};
-    bool bare = parts.kind == FLOE_TILE_RAW || parts.kind == FLOE_TILE_SPECIAL;
-    if (entry >> FLOE_TILE_USED_BITS || (bare && (parts.exceptions || parts.signs)) ||
-        (parts.kind == FLOE_TILE_RAW && parts.mode) ||
-        (parts.kind == FLOE_TILE_SPECIAL && parts.mode >= FLOE_PALETTE_SIZE) ||
-        (job->view->rank < 3 && (parts.mode == FLOE_LORENZO_XY || parts.mode == FLOE_LORENZO_Y) &&
-         parts.kind == FLOE_TILE_CODED) ||
-        (parts.signs && job->quantizer->kind != FLOE_QUANTIZER_LOG))
+    if (floe_tile_is_impossible(entry, job->view->rank, job->quantizer->kind))
         return bad_tile(err, tile, "impossible entry");
     set_boxes(job, &box, t);
     if (parts.kind == FLOE_TILE_SPECIAL) {

@@ -239,7 +239,7 @@ static uint32_t encode_raw(const floe_tile_job *job, const floe_tile_box *box, t
                 }
     }
     *nwords = n;
-    return n | (uint32_t)FLOE_TILE_RAW << FLOE_TILE_KIND_SHIFT;
+    return floe_tile_raw(n).entry;
 }
 
 /* words = [size of prefix] prefix body. Returns how many. */
@@ -277,22 +277,18 @@ uint32_t FLOE_V(floe_tile_encode)(const floe_tile_job *job, uint64_t tile, bool 
     uint32_t special = only_kind(t, &box);
     if (special) {
         *nwords = 0;
-        return (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT | (special - 1) << FLOE_TILE_MODE_SHIFT;
+        return floe_tile_special(special).entry;
     }
     uint32_t nprefix = write_prefix(t, box.nsteps, walk.any_sign, &flags);
     flags |= walk.mode << FLOE_TILE_MODE_SHIFT;
-    if (!walk.any_residual) {
-        if (nprefix >= raw)
-            return encode_raw(job, &box, t, nwords);
-        *nwords = join(t, false, t->prefix, nprefix, 0);
-        return *nwords | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags;
-    }
-    if (nprefix + walk.nbody >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
+    const bool has_body = walk.any_residual;
+    const floe_tile_result r = floe_tile_result_of(raw, nprefix, walk.nbody, has_body, draft, flags);
+    if (r.raw)
         return encode_raw(job, &box, t, nwords);
-    if (draft)
+    if (has_body && draft)
         FLOE_V(floe_huffman_count_tile)(&t->hist, t->steps, box.nsteps);
-    *nwords = join(t, draft, t->prefix, nprefix, walk.nbody);
-    return (draft ? 0 : *nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags;
+    *nwords = join(t, has_body && draft, t->prefix, nprefix, has_body ? walk.nbody : 0);
+    return r.entry;
 }
 
 /* The steps of a pack body of our own making. */
@@ -313,7 +309,7 @@ static void unpack_body(const floe_tile_job *job, const floe_tile_box *box, cons
 uint32_t FLOE_V(floe_tile_finish)(const floe_tile_job *job, uint64_t tile, uint32_t entry, const uint32_t *draft,
                                   uint32_t ndraft, tile_scratch *t, uint32_t *nwords)
 {
-    if ((entry >> FLOE_TILE_KIND_SHIFT & 3) != FLOE_TILE_CODED) {
+    if (floe_tile_kind(entry) != FLOE_TILE_CODED) {
         memcpy(t->words, draft, ndraft * sizeof *draft);
         *nwords = ndraft;
         return entry;
@@ -323,10 +319,11 @@ uint32_t FLOE_V(floe_tile_finish)(const floe_tile_job *job, uint64_t tile, uint3
     uint32_t nprefix = draft[0];
     unpack_body(job, &box, draft + 1 + nprefix, ndraft - 1 - nprefix, t);
     uint32_t nbody = (uint32_t)FLOE_V(floe_huffman_encode_tile)(job->book, t->steps, box.nsteps, t->body);
-    if (nprefix + nbody >= raw_nwords(&box))
+    const floe_tile_result r = floe_tile_result_of(raw_nwords(&box), nprefix, nbody, true, false, entry);
+    if (r.raw)
         return encode_raw(job, &box, t, nwords);
     *nwords = join(t, false, draft + 1, nprefix, nbody);
-    return *nwords | (entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
+    return r.entry;
 }
 
 /* ---- trial --------------------------------------------------------------------------------------------------------- */

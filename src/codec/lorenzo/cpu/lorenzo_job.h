@@ -8,9 +8,6 @@
 #include "stage/quantizer/quantizer.h"
 #include "stage/tile/view.h"
 
-/* Room for the draft of a tile that takes raw words uncoded: a larger one is stored raw. */
-#define FLOE_TILE_DRAFT_WORDS(raw) (2 * (raw) + 64)
-
 /* What all tiles of a chunk share. */
 typedef struct floe_tile_job {
     const floe_view *view;

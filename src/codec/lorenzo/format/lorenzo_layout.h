@@ -30,6 +30,9 @@ enum {
     FLOE_TILE_USED_BITS = 22
 };
 
+/* Room for the draft of a tile that takes raw words uncoded: a larger one is stored raw. */
+#define FLOE_TILE_DRAFT_WORDS(raw) (2 * (raw) + 64)
+
 /* What stands in the header, and where the parts are (bytes from the start of the chunk). */
 typedef struct floe_lorenzo_chunk {
     floe_lorenzo_encoder encoder;

@@ -11,7 +11,7 @@
 
 #include "base/real.h"
 #include "codec/lorenzo/cpu/lorenzo_job.h"
-#include "codec/lorenzo/format/lorenzo_layout.h"
+#include "codec/lorenzo/format/lorenzo_entry_math.h"
 #include "stage/exception/exception.h"
 #include "stage/huffman/huffman_tile.h"
 #include "stage/lorenzo/lorenzo.h"

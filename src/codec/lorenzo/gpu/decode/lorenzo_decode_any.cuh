@@ -69,15 +69,15 @@ FLOE_DEV uint32_t count_bits(const lane_mask mask, uint32_t nsteps)
 /* As floe_exceptions_decode; literals stay where they are. */
 FLOE_DEV_SELDOM bool read_exceptions(const uint32_t *words, uint32_t nwords, uint32_t nsteps, prefix &p, uint32_t *used)
 {
-    enum { ONE_KIND_BIT = 16, KIND_SHIFT = 17, USED_BITS = 19 };
     uint32_t n, m, nliterals = 0;
-    if (nwords < 1 || words[0] >> USED_BITS || !read_mask(words + 1, nwords - 1, p.valid, nsteps, p.place, &n))
+    if (nwords < 1 || words[0] >> FLOE_EXCEPTIONS_USED_BITS ||
+        !read_mask(words + 1, nwords - 1, p.valid, nsteps, p.place, &n))
         return false;
     n += 1;
-    const uint32_t head = words[0], kind = head >> KIND_SHIFT;
+    const uint32_t head = words[0], kind = head >> FLOE_EXCEPTIONS_KIND_SHIFT;
     if (count_bits(p.place, nsteps) != (head & 0xFFFF))
         return false;
-    if (head >> ONE_KIND_BIT & 1) {
+    if (head >> FLOE_EXCEPTIONS_ONE_KIND_BIT & 1) {
         for (uint32_t s = 0; s < nsteps; s++) {
             p.low[s] = kind & 1 ? p.place[s] : 0;
             p.high[s] = kind >> 1 ? p.place[s] : 0;
@@ -269,18 +269,6 @@ FLOE_DEV bool emit_coded(const target &t, const floe_quantizer *z, prefix &p, ui
     return t.steps_wanted < t.nsteps || source_at_end(source);
 }
 
-/* What no encoder says. */
-FLOE_DEV bool entry_is_impossible(uint32_t entry, uint32_t rank, floe_quantizer_kind quantizer)
-{
-    const uint32_t kind = entry >> FLOE_TILE_KIND_SHIFT & 3, mode = entry >> FLOE_TILE_MODE_SHIFT & 3;
-    const bool exceptions = entry & FLOE_TILE_EXCEPTIONS, signs = entry & FLOE_TILE_SIGNS;
-    const bool bare = kind == FLOE_TILE_RAW || kind == FLOE_TILE_SPECIAL;
-    return entry >> FLOE_TILE_USED_BITS || (bare && (exceptions || signs)) || (kind == FLOE_TILE_RAW && mode) ||
-           (kind == FLOE_TILE_SPECIAL && mode >= FLOE_PALETTE_SIZE) ||
-           (rank < 3 && kind == FLOE_TILE_CODED && (mode == FLOE_LORENZO_XY || mode == FLOE_LORENZO_Y)) ||
-           (signs && quantizer != FLOE_QUANTIZER_LOG);
-}
-
 /* Makes a source of a tile's body, words from `from` on. */
 struct pack_opener {
     uint32_t *stage;
@@ -302,11 +290,11 @@ static __device__ __noinline__ outcome decode_any(const floe_dev_chunk *chunk, u
                                                   const uint32_t *words, const Opener &opener)
 {
     const target t = target_of<RANK>(chunk, tile);
-    const uint32_t kind = entry >> FLOE_TILE_KIND_SHIFT & 3, mode = entry >> FLOE_TILE_MODE_SHIFT & 3;
+    const uint32_t kind = floe_tile_kind(entry), mode = floe_tile_mode(entry);
     const uint32_t nwords = entry & FLOE_TILE_NWORDS_MASK, raw = t.ncells * BASE_WORDS;
     const floe_quantizer *z = &chunk->quantizer;
     prefix p;
-    if (entry_is_impossible(entry, RANK, z->kind))
+    if (floe_tile_is_impossible(entry, RANK, z->kind))
         return TILE_BAD;
     if (kind == FLOE_TILE_SPECIAL || kind == FLOE_TILE_RAW) {
         const bool special = kind == FLOE_TILE_SPECIAL;

@@ -207,7 +207,7 @@ FLOE_DEV bool entry_is_plain(uint32_t entry)
 /* Whether it is; all that is wrong with others is found on the long way. */
 template <int RANK> FLOE_DEV bool entry_is_fast(uint32_t entry, floe_quantizer_kind kind, const target &t)
 {
-    const uint32_t mode = entry >> FLOE_TILE_MODE_SHIFT & 3, nwords = entry & FLOE_TILE_NWORDS_MASK;
+    const uint32_t mode = floe_tile_mode(entry), nwords = entry & FLOE_TILE_NWORDS_MASK;
     return entry_is_plain(entry) && kind == FLOE_QUANTIZER_LINEAR && nwords >= BASE_WORDS &&
            nwords < t.ncells * BASE_WORDS && (RANK == 3 || mode == FLOE_LORENZO_X || mode == FLOE_LORENZO_NONE);
 }

@@ -79,7 +79,7 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
     const target t = target_of<RANK>(chunk, tile);
     outcome result = TILE_UNFIT;
     if (t.wanted && entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
-        const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
+        const uint32_t mode = floe_tile_mode(w.entry);
         const floe_real step = (floe_real)chunk->quantizer.step;
         if (t.whole) {
             uint4 *line = RANK == 1 ? (uint4 *)(stage + PACK_ROOM) : (uint4 *)NULL;

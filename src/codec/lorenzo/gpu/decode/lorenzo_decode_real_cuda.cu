@@ -125,7 +125,7 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
     opener.set_present<RANK>(t);
     if (entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
         huffman_source source;
-        const uint32_t mode = w.entry >> FLOE_TILE_MODE_SHIFT & 3;
+        const uint32_t mode = floe_tile_mode(w.entry);
         const floe_real step = (floe_real)chunk->quantizer.step;
         const floe_int base = (floe_int)word_value(w.words);
         if (!opener.open(t, w.words, w.entry & FLOE_TILE_NWORDS_MASK, BASE_WORDS, source))

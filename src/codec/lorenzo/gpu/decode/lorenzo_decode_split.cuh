@@ -216,7 +216,7 @@ static __device__ __noinline__ outcome decode_split_cut(target t, uint32_t mode,
 template <int RANK>
 FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real step, word_window window, uint32_t *stage)
 {
-    const uint32_t mode = entry >> FLOE_TILE_MODE_SHIFT & 3;
+    const uint32_t mode = floe_tile_mode(entry);
     const floe_int base = (floe_int)word_value(stage + window.at);
     pack_source source;
     source.w = window;

@@ -393,11 +393,10 @@ FLOE_DEV uint32_t put_literals(const sink &out, uint32_t at, const source &f, co
 /* As floe_exceptions_encode. */
 FLOE_DEV uint32_t put_exceptions(const sink &out, uint32_t at, const source &f, const tile_masks &m, const tallies &t)
 {
-    enum { ONE_KIND_BIT = 16, KIND_SHIFT = 17 };
     const bool uniform = (t.nlow == 0 || t.nlow == t.count) && (t.nhigh == 0 || t.nhigh == t.count);
     const uint32_t kind = (uint32_t)(t.nlow != 0) | (uint32_t)(t.nhigh != 0) << 1;
     if (floe_lane() == 0)
-        put(out, at, t.count | (uniform ? 1u << ONE_KIND_BIT | kind << KIND_SHIFT : 0));
+        put(out, at, floe_exceptions_head(t.count, uniform, kind));
     at = put_mask(out, at + 1, f, m.place, NULL, NULL);
     if (!uniform) {
         at = put_mask(out, at, f, m.low, m.place, NULL);
@@ -525,8 +524,8 @@ FLOE_DEV uint32_t put_prefix(const sink &out, uint32_t at, const source &f, cons
 /* Encodes a tile into out as floe_tile_encode does; raw tiles are left to write_raw. q: a step's values of shared memory;
  * scratch: SCRATCH_WORDS, of which those behind the first MASKS_WORDS then hold the body. A draft begins with the words of
  * its prefix. The whole warp. */
-static __device__ __noinline__ made encode_any(const floe_dev_chunk *chunk, uint32_t tile, bool draft, floe_int *q,
-                                               uint32_t *scratch, const sink &out, tallies &t)
+static __device__ __noinline__ floe_tile_result encode_any(const floe_dev_chunk *chunk, uint32_t tile, bool draft,
+                                                           floe_int *q, uint32_t *scratch, const sink &out, tallies &t)
 {
     const source f = source_of(chunk, tile);
     const tile_masks masks = {scratch, scratch + FLOE_TILE_GROUPS, scratch + 2 * FLOE_TILE_GROUPS,
@@ -535,30 +534,19 @@ static __device__ __noinline__ made encode_any(const floe_dev_chunk *chunk, uint
     __syncwarp();
     const walked w = walk_any(f, draft, q, masks, body, t);
     const uint32_t raw = raw_nwords(f), special = only_kind(f, t);
-    made r = {0, 0, false};
-    if (special) {
-        r.entry = (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT | (special - 1) << FLOE_TILE_MODE_SHIFT;
-        return r;
-    }
+    if (special)
+        return floe_tile_special(special);
     const uint32_t lead = draft && w.any_residual ? 1 : 0;
     uint32_t flags;
     const uint32_t end = put_prefix(out, lead, f, w, masks, t, flags), nprefix = end - lead;
-    if (!w.any_residual) {
-        if (nprefix >= raw)
-            return made_raw(raw);
-        r.nwords = nprefix;
-        r.entry = nprefix | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags;
+    const floe_tile_result r = floe_tile_result_of(raw, nprefix, w.nbody, w.any_residual, draft, flags);
+    if (r.raw || !w.any_residual)
         return r;
-    }
-    if (nprefix + w.nbody >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
-        return made_raw(raw);
     if (lead && floe_lane() == 0)
         put(out, 0, nprefix);
     __syncwarp(); /* the body is read by other lanes */
     for (uint32_t i = floe_lane(); i < w.nbody; i += FLOE_WARP)
         put(out, end + i, body.words[i]);
-    r.nwords = end + w.nbody;
-    r.entry = (draft ? 0 : r.nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags;
     return r;
 }
 

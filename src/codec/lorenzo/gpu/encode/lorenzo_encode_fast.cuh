@@ -428,27 +428,18 @@ FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_
     return r;
 }
 
-/* The entry of a tile that the short way has done. */
-FLOE_DEV made made_fast(const fast_result &r, uint32_t ncells, bool draft, const sink &out)
+/* A tile that the short way has done. */
+FLOE_DEV floe_tile_result end_fast(const fast_result &r, uint32_t ncells, bool draft, const sink &out)
 {
-    const uint32_t raw = ncells * BASE_WORDS, flags = r.mode << FLOE_TILE_MODE_SHIFT;
-    made m = {0, 0, false};
-    if (!r.coded) {
-        if (BASE_WORDS >= raw)
-            return made_raw(raw);
-        if (draft && floe_lane() == 0)
+    const uint32_t flags = r.mode << FLOE_TILE_MODE_SHIFT;
+    const floe_tile_result t = floe_tile_result_of(ncells * BASE_WORDS, BASE_WORDS, r.nbody, r.coded, draft, flags);
+    if (draft && !t.raw && floe_lane() == 0) {
+        if (r.coded)
+            put(out, 0, BASE_WORDS);
+        else
             put_value(out, 0, r.base);
-        m.nwords = BASE_WORDS;
-        m.entry = m.nwords | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags;
-        return m;
     }
-    if (BASE_WORDS + r.nbody >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
-        return made_raw(raw);
-    if (draft && floe_lane() == 0)
-        put(out, 0, BASE_WORDS);
-    m.nwords = (draft ? 1 : 0) + BASE_WORDS + r.nbody;
-    m.entry = (draft ? 0 : m.nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags;
-    return m;
+    return t;
 }
 
 } // namespace

@@ -221,13 +221,12 @@ FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern,
  * buffer. By a warp. */
 template <int RANK, bool DRAFT>
 static __device__ __noinline__ bool encode_holes(const fast_work *work, floe_uint pattern, sink out, uint32_t *buffer,
-                                                 tallies &t, made &m)
+                                                 tallies &t, floe_tile_result &m)
 {
-    enum { KIND = 1, ONE_KIND_BIT = 16, KIND_SHIFT = 17 };
+    enum { KIND = 1 };
     const uint32_t lead = DRAFT ? 1 : 0, holes_at = lead + BASE_WORDS,
                    body_at = holes_at + MOST_HOLE_WORDS + BASE_WORDS;
-    const uint32_t ncells = read_anew(work->tile.ncells), raw = ncells * BASE_WORDS;
-    const uint32_t nsteps = read_anew(work->tile.nsteps);
+    const uint32_t ncells = read_anew(work->tile.ncells), nsteps = read_anew(work->tile.nsteps);
     hole_words w = {holes_at, 0, 0};
     checks c;
     const fast_result r = encode_hole_steps<RANK, DRAFT>(*work, pattern, out, body_at, buffer, w, c);
@@ -240,35 +239,25 @@ static __device__ __noinline__ bool encode_holes(const fast_work *work, floe_uin
         __syncwarp();
         return false;
     }
-    m.raw = false;
-    m.nwords = 0;
-    m.entry = (uint32_t)FLOE_TILE_SPECIAL << FLOE_TILE_KIND_SHIFT | (KIND - 1) << FLOE_TILE_MODE_SHIFT;
-    if (t.count == ncells)
+    if (t.count == ncells) {
+        m = floe_tile_special(KIND);
         return true;
+    }
     const uint32_t nprefix = BASE_WORDS + 1 + 2 * nsteps + w.nlisted;
     const uint32_t flags = r.mode << FLOE_TILE_MODE_SHIFT | FLOE_TILE_EXCEPTIONS;
     if (floe_lane() == 0) {
         put_value(out, lead, r.base);
-        put(out, holes_at, t.count | 1u << ONE_KIND_BIT | (uint32_t)KIND << KIND_SHIFT);
+        put(out, holes_at, floe_exceptions_head(t.count, true, KIND));
         if (DRAFT)
             put(out, 0, nprefix);
     }
-    if (!r.coded) {
-        if (DRAFT)
-            move_words(out, 0, lead, nprefix);
-        m.nwords = nprefix;
-        m.entry = nprefix | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags;
-        if (nprefix >= raw)
-            m = made_raw(raw);
+    m = floe_tile_result_of(ncells * BASE_WORDS, nprefix, r.nbody, r.coded, DRAFT, flags);
+    if (m.raw)
         return true;
-    }
-    if (nprefix + r.nbody >= (DRAFT ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw)) {
-        m = made_raw(raw);
-        return true;
-    }
-    move_words(out, lead + nprefix, body_at, r.nbody);
-    m.nwords = lead + nprefix + r.nbody;
-    m.entry = (DRAFT ? 0 : m.nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags;
+    if (r.coded)
+        move_words(out, lead + nprefix, body_at, r.nbody);
+    else if (DRAFT)
+        move_words(out, 0, lead, nprefix);
     return true;
 }
 

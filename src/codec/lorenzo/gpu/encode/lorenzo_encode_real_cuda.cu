@@ -97,11 +97,11 @@ template <int RANK, bool ONCE> FLOE_DEV void fetch_first(const workplace &at)
 
 /* A tile that the short way has not taken; also tallies exceptions. holes: there may be some. */
 template <int RANK, bool DRAFT>
-FLOE_DEV made encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt, uint32_t tile,
-                          bool holes, const workplace &at, sink out, met &m)
+FLOE_DEV floe_tile_result encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt,
+                                      uint32_t tile, bool holes, const workplace &at, sink out, met &m)
 {
     tallies t;
-    made r;
+    floe_tile_result r;
     bool done = false;
     if (holes) {
         const floe_uint pattern = (floe_uint)chunk->quantizer.palette[0];
@@ -164,7 +164,7 @@ enum way { WAY_LONG, WAY_HOLES, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one o
 /* Encodes a tile the short way, its first step being on its way. LONG when it cannot, HOLES when there may be exceptions:
  * nothing that it left counts. */
 template <int RANK, class Draft>
-FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Draft &draft, made &r)
+FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Draft &draft, floe_tile_result &r)
 {
     enum { DRAFT = Draft::DRAFTS };
     if (!read_anew(at.work->tile.fit))
@@ -194,7 +194,7 @@ FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Dr
         return f.unfit ? WAY_HOLES : WAY_LONG;
     }
     met_add(m.error, c.error);
-    r = made_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
+    r = end_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
     return taken;
 }
 
@@ -216,7 +216,7 @@ template <int RANK> struct tile_maker {
     {
         const sink out = {p.words, p.spill, p.half_words, p.spill_words};
         floe_dev_chunk *chunk = call.chunks + p.chunk;
-        made r;
+        floe_tile_result r;
         met_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
         const way taken = encode_short<RANK>(at, out, m, no_draft(), r);
@@ -292,7 +292,7 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     floe_dev_chunk *chunk = call.chunks + c;
     uint32_t *words = call.drafts + (uint64_t)slot * DRAFT_SLOT_WORDS;
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
-    made r;
+    floe_tile_result r;
     met_chunk(call, attempt, c, m);
     const way taken = encode_short<RANK>(at, out, m, draft_symbols(), r);
     if (taken == WAY_LONG || taken == WAY_HOLES)
@@ -301,7 +301,7 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     if (r.raw)
         write_raw(chunk, tile, words, floe_lane(), FLOE_WARP);
     if (floe_lane() == 0) {
-        if (taken == WAY_WHOLE && (r.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED)
+        if (taken == WAY_WHOLE && floe_tile_kind(r.entry) == FLOE_TILE_CODED)
             words[0] = BASE_WORDS | FLOE_DRAFT_SYMBOLS;
         call.draft_entries[slot] = r.entry;
         call.draft_nwords[slot] = r.nwords;

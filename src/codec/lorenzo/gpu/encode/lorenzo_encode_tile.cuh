@@ -9,7 +9,6 @@
 #include "base/real.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/gpu/lorenzo_lanes.cuh"
-#include "codec/lorenzo/format/lorenzo_layout.h"
 #include "codec/lorenzo/format/lorenzo_tile.h"
 #include "stage/huffman/huffman_symbols_dev.cuh"
 #include "stage/lorenzo/lorenzo_math.h"
@@ -54,18 +53,6 @@ FLOE_DEV void put_value(const sink &s, uint32_t at, uint64_t bits)
     put(s, at, (uint32_t)bits);
     if (BASE_WORDS == 2)
         put(s, at + 1, (uint32_t)(bits >> 32));
-}
-
-/* What became of a tile. */
-struct made {
-    uint32_t entry, nwords;
-    bool raw;
-};
-
-FLOE_DEV made made_raw(uint32_t nwords)
-{
-    made m = {nwords | (uint32_t)FLOE_TILE_RAW << FLOE_TILE_KIND_SHIFT, nwords, true};
-    return m;
 }
 
 /* ---- packing ------------------------------------------------------------------------------------------------------- */

@@ -79,17 +79,14 @@ template <int FORM> __device__ void coder::code(floe_place_tile &t, const uint32
                                         raw - nprefix + FLOE_HUFFMAN_CODE_SLACK};
         nbody = floe_huffman_code_tile_dev<floe_uint, FORM>(codes, draft + 1 + nprefix, nsteps, &own.coder, room);
     }
-    if (nbody >= raw || nprefix + nbody >= raw) {
-        const made m = made_raw(raw);
-        t.entry = m.entry;
-        t.nwords = m.nwords;
-        t.raw = true;
+    const floe_tile_result r = floe_tile_result_of(raw, nprefix, min(nbody, raw), true, false, t.entry);
+    t.entry = r.entry;
+    t.nwords = r.nwords;
+    t.raw = r.raw;
+    if (r.raw)
         return;
-    }
     for (uint32_t i = floe_lane(); i < nprefix; i += FLOE_WARP)
         floe_place_put(t, i, draft[1 + i]);
-    t.nwords = nprefix + nbody;
-    t.entry = t.nwords | (t.entry & ~(uint32_t)FLOE_TILE_NWORDS_MASK);
 }
 
 /* From a draft that is too large for shared memory, or not of symbols. A call of its own: there, loads are of shared memory
@@ -125,7 +122,7 @@ __device__ void coder::make(floe_place_tile &t)
     t.entry = call.draft_entries[t.slot];
     floe_copy_async_wait();
     __syncwarp();
-    const uint32_t kind = t.entry >> FLOE_TILE_KIND_SHIFT & 3, *draft = nwords <= DRAFT_WORDS ? own.draft : slot;
+    const uint32_t kind = floe_tile_kind(t.entry), *draft = nwords <= DRAFT_WORDS ? own.draft : slot;
     t.raw = kind == FLOE_TILE_RAW;
     t.nwords = t.entry & FLOE_TILE_NWORDS_MASK;
     if (kind == FLOE_TILE_CODED && nwords <= DRAFT_WORDS && floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)

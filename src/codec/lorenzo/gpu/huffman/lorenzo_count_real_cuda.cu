@@ -57,7 +57,7 @@ FLOE_DEV void count_draft(const floe_lorenzo_encode_call &call, uint32_t c, uint
     const uint32_t entry = call.draft_entries[slot], nwords = call.draft_nwords[slot],
                    tile = slot - c * call.grid.slots;
     const uint32_t *draft = call.drafts + (uint64_t)slot * SLOT_WORDS;
-    if ((entry >> FLOE_TILE_KIND_SHIFT & 3) != FLOE_TILE_CODED)
+    if (floe_tile_kind(entry) != FLOE_TILE_CODED)
         return;
     uint32_t ncells;
     __syncwarp(); /* the draft before has been read */

@@ -38,7 +38,7 @@ struct block_shared {
     floe_huffman_coder coders[SPLIT_WARPS]; /* the first: of the block's tile */
     uint32_t bins[FLOE_HUFFMAN_BINS];
     uint32_t step_nwords[FLOE_TILE_STEPS]; /* of symbols */
-    made whole;                            /* what one warp has made of the tile */
+    floe_tile_result whole;                /* what one warp has made of the tile */
     uint32_t tile, attempt, ndone;         /* ndone: tiles in this attempt */
     uint32_t nothing;                      /* to do at all */
     uint64_t verdict;                      /* on the attempt: 1, it is to be done again */
@@ -162,7 +162,7 @@ FLOE_DEV void put_draft(const block_shared &sh, const uint32_t *memory, uint64_t
 }
 
 /* A tile of the short way: counts it, and puts it into its slot unless it has no room there. By a block. */
-FLOE_DEV made end_short(block_shared &sh, const uint32_t *memory, fast_result r, uint32_t *words)
+FLOE_DEV floe_tile_result end_short(block_shared &sh, const uint32_t *memory, fast_result r, uint32_t *words)
 {
     const fast_tile &t = sh.works[split_warp()].tile;
     const uint32_t ncells = read_anew(t.ncells), nsteps = read_anew(t.nsteps);
@@ -174,7 +174,7 @@ FLOE_DEV made end_short(block_shared &sh, const uint32_t *memory, fast_result r,
         for (int i = 0; i < SPLIT_WARPS; i++)
             r.nbody += sh.split.parts[i].packed;
     }
-    made m = made_fast(r, ncells, true, out);
+    floe_tile_result m = end_fast(r, ncells, true, out);
     if (m.raw || !r.coded)
         return m;
     count_part(sh, memory, nsteps);
@@ -186,23 +186,24 @@ FLOE_DEV made end_short(block_shared &sh, const uint32_t *memory, fast_result r,
 
 /* The long way, by a warp, in device memory of the tile's own; also counts exceptions. buffer: shared memory for the values of a
  * step. */
-FLOE_DEV made draft_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, uint32_t *buffer)
+FLOE_DEV floe_tile_result draft_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile,
+                                     uint32_t *buffer)
 {
     const uint32_t warp = split_warp();
     uint32_t *scratch = call.spill + (uint64_t)tile * SCRATCH_WORDS, ncells;
     floe_huffman_coder *coder = &sh.coders[warp];
     const sink out = {slot_of(call, tile), NULL, SLOT_WORDS, 0};
     tallies t;
-    const made m = encode_any(&sh.chunk, tile, true, (floe_int *)buffer, scratch, out, t);
+    const floe_tile_result m = encode_any(&sh.chunk, tile, true, (floe_int *)buffer, scratch, out, t);
     const uint32_t nsteps = floe_draft_present(sh.chunk.view, tile, coder->heads, &ncells);
-    if ((m.entry >> FLOE_TILE_KIND_SHIFT & 3) == FLOE_TILE_CODED)
+    if (floe_tile_kind(m.entry) == FLOE_TILE_CODED)
         floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(sh.bins, scratch + MASKS_WORDS, nsteps, coder);
     tallies_tell(&call.chunks->gathered[sh.attempt], t);
     return m;
 }
 
 /* One thread. */
-FLOE_DEV void entry_tell(const floe_lorenzo_encode_call &call, uint32_t tile, const made &m)
+FLOE_DEV void entry_tell(const floe_lorenzo_encode_call &call, uint32_t tile, const floe_tile_result &m)
 {
     call.draft_entries[tile] = m.entry;
     call.draft_nwords[tile] = m.nwords;
@@ -214,7 +215,7 @@ template <int RANK> FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &cal
     const uint32_t tile = read_anew(sh.tile);
     uint32_t *words = slot_of(call, tile);
     fast_result r;
-    made m;
+    floe_tile_result m;
     const bool is_short = draft_short<RANK>(sh, tile, memory, r);
     /* not before: a tile that is cut off takes twice as long as others, and who has one should not have the next one too */
     const uint32_t next = threadIdx.x == 0 ? take_tile(call, read_anew(sh.attempt)) : 0;
@@ -258,7 +259,7 @@ FLOE_DEV void draft_by_warps(const floe_lorenzo_encode_call &call, block_shared 
     uint32_t *buffer = buffers_of(memory) + split_warp() * BUFFER_WORDS, ndone = 0;
     uint32_t tile = split_warp() == 0 ? read_anew(sh.tile) : take_tile_by_warp(call, sh.attempt);
     for (; tile < sh.chunk.view.ntiles; tile = take_tile_by_warp(call, sh.attempt)) {
-        const made m = draft_long(call, sh, tile, buffer);
+        const floe_tile_result m = draft_long(call, sh, tile, buffer);
         __syncwarp();
         if (m.raw)
             write_raw(&sh.chunk, tile, slot_of(call, tile), floe_lane(), FLOE_WARP);
