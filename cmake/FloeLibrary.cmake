@@ -18,7 +18,7 @@ endfunction()
 
 floe_plain_sources(once ${FLOE_ROOMS})
 if(FLOE_NULL_CODEC)
-  list(APPEND once tests/null_codec/null_codec.c)
+  list(APPEND once tests/null_codec/null_codec.c tests/null_codec/null_codec_gpu.c)
 endif()
 floe_objects(floe_once SOURCES ${once})
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of codecs. A new one is a folder and a row here, its number in floe.h, and its modes in container/layout_math.h. */
+/* The table of codecs. A new one is a folder and a row here, its number in floe.h, and its modes in container/header_math.h. */
 #include "codec/codec.h"
 
 #include <assert.h>

@@ -95,7 +95,7 @@ void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64
 
 /* Row i of the table; NULL: there are no more. */
 const floe_codec_ops *floe_codec_at(uint32_t i);
-/* The row of a codec that the format knows (container/layout_math.h). */
+/* The row of a codec that the format knows (container/header_math.h). */
 const floe_codec_ops *floe_codec_of(floe_codec codec);
 /* The same; of AUTO, the one that floe chooses. */
 const floe_codec_ops *floe_codec_chosen(floe_codec codec);

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 #include "codec/codec.h"
+#include "null_codec_gpu.h"
 
 static uint64_t nbytes_of(size_t value, uint32_t rank, const uint64_t *extent)
 {
@@ -94,4 +95,6 @@ const floe_codec_ops floe_null_codec = {
     .encode = encode,
     .decode = decode,
     .squared_error = squared_error,
+    .integers_on_gpu = true,
+    .device = FLOE_CODEC_ON_GPU(floe_null_gpu),
 };
