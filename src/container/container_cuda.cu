@@ -7,6 +7,7 @@
 
 #include "base/dev_report_math.h"
 #include "container/payload_hash.cuh"
+#include "container/record_dev.cuh"
 
 namespace
 {
@@ -36,15 +37,9 @@ enum { ENTRIES_AT_HAND = sizeof(floe_piece_sums) * BATCH / FLOE_INDEX_ENTRY_NBYT
 FLOE_DEV void record_write(const floe_container_finish &job, uint64_t index, uint64_t r, const floe_dev_record &record,
                            uint64_t *entries)
 {
-    const floe_record head = {job.first_record + r, record.nbytes, record.checksum};
     uint8_t *at = job.stream + record.offset, *behind = at + FLOE_RECORD_HEAD_NBYTES + record.nbytes;
     const uint32_t pad = (uint32_t)(floe_round_up8(record.nbytes) - record.nbytes);
-    uint64_t words[FLOE_RECORD_HEAD_WORDS];
-    floe_record_pack(&head, words);
-    words[4] = floe_record_check_word(floe_xxh3_17_128((const uint8_t *)words, FLOE_RECORD_CHECK_AT));
-#pragma unroll
-    for (int i = 0; i < FLOE_RECORD_HEAD_WORDS; i++)
-        ((uint64_t *)at)[i] = words[i];
+    floe_record_head_put({job.first_record + r, record.nbytes, record.checksum}, at);
     for (uint32_t i = 0; i < pad; i++)
         behind[i] = 0;
     job.records[r].checksum = record.checksum;
@@ -54,18 +49,6 @@ FLOE_DEV void record_write(const floe_container_finish &job, uint64_t index, uin
                           (uint64_t *)(job.stream + index) + FLOE_INDEX_ENTRY_WORDS * r);
     if (r < ENTRIES_AT_HAND)
         floe_index_entry_pack(record.offset, record.nbytes, record.checksum, entries + FLOE_INDEX_ENTRY_WORDS * r);
-}
-
-/* By one thread: it depends on nothing that is hashed. */
-FLOE_DEV void footer_write(const floe_container_finish &job, uint64_t index)
-{
-    uint64_t words[FLOE_FOOTER_WORDS],
-        *to = (uint64_t *)(job.stream + index + floe_index_span(job.nrecords)) - FLOE_FOOTER_WORDS;
-    floe_footer_pack(job.nrecords, index, words);
-    words[4] = floe_xxh3_17_128((const uint8_t *)words, FLOE_FOOTER_CHECK_AT);
-#pragma unroll
-    for (int i = 0; i < FLOE_FOOTER_WORDS; i++)
-        to[i] = words[i];
 }
 
 /* The sum of v over the warps of the block, for thread 0. */
@@ -168,7 +151,7 @@ FLOE_DEV void finish(const floe_container_finish &job, hash_shared &s)
     if (threadIdx.x == THREADS - 1 && job.total)
         *job.total = index + more;
     if (threadIdx.x == THREADS - 1 && job.with_index)
-        footer_write(job, index);
+        floe_footer_put(job.stream, index, job.nrecords); /* depends on nothing that is hashed */
     if (warp == WARPS / 2)
         finish_tell(job, FLOE_OK, index + more);
     __syncthreads();

@@ -10,7 +10,7 @@
 #include "base/real.h"
 #include "device/lorenzo/lorenzo_few.cuh"
 #include "container/checksum_cuda.cuh"
-#include "container/layout_math.h"
+#include "container/record_dev.cuh"
 
 namespace
 {
@@ -102,19 +102,6 @@ FLOE_DEV uint64_t gather_terms(const floe_few_job &job, uint32_t nhashers, uint6
 
 /* ---- what the last block writes ------------------------------------------------------------------------------------ */
 
-/* A thread. */
-FLOE_DEV void write_record_head(const floe_few_job &job, uint64_t nbytes, uint64_t checksum)
-{
-    const floe_record head = {0, nbytes, checksum};
-    uint64_t words[FLOE_RECORD_HEAD_WORDS], *to = (uint64_t *)(job.call.stream + job.call.first_offset);
-    floe_record_pack(&head, words);
-    words[4] = floe_record_check_word(floe_xxh3_17_128((const uint8_t *)words, FLOE_RECORD_CHECK_AT));
-#pragma unroll
-    for (int i = 0; i < FLOE_RECORD_HEAD_WORDS; i++)
-        to[i] = words[i];
-    job.call.records[0].checksum = checksum;
-}
-
 /* The index of one entry. A thread. */
 FLOE_DEV void write_index(const floe_few_job &job, uint64_t nbytes, uint64_t checksum)
 {
@@ -126,19 +113,6 @@ FLOE_DEV void write_index(const floe_few_job &job, uint64_t nbytes, uint64_t che
     for (int i = 0; i < FLOE_INDEX_ENTRY_WORDS; i++)
         to[i] = words[i];
     to[FLOE_INDEX_ENTRY_WORDS] = floe_checksum_finish(floe_checksum_term(hash, 0), FLOE_INDEX_ENTRY_NBYTES);
-}
-
-/* A thread. */
-FLOE_DEV void write_footer(const floe_few_job &job, uint64_t nbytes)
-{
-    const uint64_t index = index_at(job, nbytes);
-    uint64_t words[FLOE_FOOTER_WORDS],
-        *to = (uint64_t *)(job.call.stream + index + floe_index_span(1)) - FLOE_FOOTER_WORDS;
-    floe_footer_pack(1, index, words);
-    words[4] = floe_xxh3_17_128((const uint8_t *)words, FLOE_FOOTER_CHECK_AT);
-#pragma unroll
-    for (int i = 0; i < FLOE_FOOTER_WORDS; i++)
-        to[i] = words[i];
 }
 
 /* A thread. */
@@ -155,8 +129,10 @@ FLOE_DEV void write_checksums(const floe_few_job &job, uint64_t nbytes, uint32_t
     for (int round = 0; round < 2; round++) {
         const uint64_t terms = round ? gather_terms(job, nhashers, sums) : 0;
         const uint64_t checksum = floe_checksum_finish(terms, nbytes);
-        if (threadIdx.x == 0)
-            write_record_head(job, nbytes, checksum);
+        if (threadIdx.x == 0) {
+            floe_record_head_put({0, nbytes, checksum}, job.call.stream + job.call.first_offset);
+            job.call.records[0].checksum = checksum;
+        }
         if (threadIdx.x == FLOE_WARP)
             write_index(job, nbytes, checksum);
     }
@@ -193,7 +169,7 @@ FLOE_DEV_SELDOM void finish_stream(const floe_few_job &job, const block_shared &
     if (status == FLOE_OK && !nhashers)
         status = FLOE_ERR_CAPACITY;
     if (nhashers && threadIdx.x == 2 * FLOE_WARP)
-        write_footer(job, nbytes);
+        floe_footer_put(job.call.stream, index_at(job, nbytes), 1);
     if (threadIdx.x == 3 * FLOE_WARP)
         report(job, sh.attempt, status, index_at(job, nbytes) + floe_index_span(1));
     if (nhashers)
