@@ -239,22 +239,7 @@ static floe_status compress_run(floe_ctx *ctx, compression *c)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-typedef struct compress_call {
-    const floe_field *field;
-    const floe_params *params;
-    void *dst;
-    uint64_t capacity;
-    uint64_t *nbytes;
-} compress_call;
-
-/* A field in device memory, by the GPU as a whole. */
-static floe_status device_body(floe_ctx *ctx, void *arg)
-{
-    const compress_call *call = arg;
-    return floe_device_compress(ctx, call->field, call->params, call->dst, call->capacity, call->nbytes);
-}
-
-static floe_status host_compress(floe_ctx *ctx, const compress_call *call, const floe_output *output)
+static floe_status host_compress(floe_ctx *ctx, const floe_compress_call *call, const floe_output *output)
 {
     compression c = {.params = *call->params, .output = *output};
     FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
@@ -267,7 +252,7 @@ static floe_status host_compress(floe_ctx *ctx, const compress_call *call, const
 /* A field in host memory, to a stream in device memory: piece by piece. */
 static floe_status to_device_body(floe_ctx *ctx, void *arg)
 {
-    const compress_call *call = arg;
+    const floe_compress_call *call = arg;
     floe_device_sink to;
     FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
     floe_device_sink_init(&to, &ctx->cuda, call->dst, call->capacity);
@@ -279,8 +264,8 @@ static floe_status to_device_body(floe_ctx *ctx, void *arg)
 
 static floe_status compress_body(floe_ctx *ctx, void *arg)
 {
-    const compress_call *given = arg;
-    compress_call call = *given;
+    const floe_compress_call *given = arg;
+    floe_compress_call call = *given;
     floe_field field;
     floe_params params;
     FLOE_CHECK(&ctx->err, call.nbytes && (call.dst || !call.capacity), FLOE_ERR_ARGUMENT, "no destination given");
@@ -289,7 +274,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     call.field = &field;
     call.params = &params;
     if (field.place == FLOE_DEVICE)
-        return floe_device_enter(ctx, device_body, &call);
+        return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_device_compress), &call);
     if (!floe_cuda_host_reaches(call.dst))
         return floe_device_enter(ctx, to_device_body, &call);
     return host_compress(ctx, &call, &(floe_output){.buffer = call.dst, .capacity = call.capacity});
@@ -298,7 +283,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
 floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                           uint64_t capacity, uint64_t *nbytes)
 {
-    compress_call call = {field, params, dst, capacity, nbytes};
+    floe_compress_call call = {field, params, dst, capacity, nbytes, NULL};
     return floe_ctx_run(ctx, compress_body, &call);
 }
 

@@ -180,8 +180,6 @@ static floe_status device_refuse(floe_ctx *ctx, const decompress_call *call, flo
     return floe_stream_refuse(ctx, &s, status);
 }
 
-#endif
-
 /* Into device memory, by the GPU as a whole. */
 static floe_status device_body(floe_ctx *ctx, void *arg)
 {
@@ -189,14 +187,12 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
     bool decided = true;
     const floe_status status =
         floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out, &decided);
-#ifdef FLOE_HAVE_CUDA_BUILD
     if (status != FLOE_OK)
         return device_refuse(ctx, call, status);
-    if (!decided)
-        return device_by_cpu(ctx, call);
-#endif
-    return status;
+    return decided ? FLOE_OK : device_by_cpu(ctx, call);
 }
+
+#endif
 
 /* Into host memory, chunk by chunk. */
 static floe_status host_body(floe_ctx *ctx, void *arg)
@@ -229,7 +225,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     call.out = &out;
     call.src_on_device = !floe_cuda_host_reaches(call.src);
     if (out.place == FLOE_DEVICE)
-        return floe_device_enter(ctx, device_body, &call);
+        return floe_device_enter(ctx, FLOE_DEVICE_BODY(device_body), &call);
     return call.src_on_device ? floe_device_enter(ctx, host_body, &call) : host_body(ctx, &call);
 }
 

@@ -90,16 +90,12 @@ typedef struct floe_codec_decode {
 struct floe_resolve_job; /* codec/resolve/resolve_cuda.h */
 
 typedef struct floe_codec_device {
-    /* What kernels take of floe_codec_params: its size, a multiple of 8, and how it is made. */
-    size_t params_nbytes;
-    void (*params_make)(const floe_codec_params *params, void *to);
-
+    size_t params_nbytes; /* what kernels take of floe_codec_params: a multiple of 8 */
     floe_status (*encode_plan)(floe_codec_encode *e, floe_error *err);
     /* state: for what a fused kernel (device/fused.h) wants to be 0 before the call; may be the same arena. */
     floe_status (*encode_take)(floe_codec_encode *e, floe_arena *state, floe_arena *arena, floe_error *err);
     void (*encode_aim)(floe_codec_encode *e);
-    /* What comes first: where params are there, or together with finding them. */
-    floe_status (*encode_begin)(const floe_codec_encode *e, void *stream, floe_error *err);
+    /* What comes first: params, and all that encoding begins with. */
     floe_status (*resolve)(const floe_codec_encode *e, const struct floe_resolve_job *job, void *stream,
                            floe_error *err);
     floe_status (*encode_start)(const floe_codec_encode *e, void *stream, floe_error *err);

@@ -6,10 +6,25 @@
 #include "call/ctx.h"
 #include "codec/codec_device.h"
 
+/* A body for floe_device_enter and floe_device_run, which run none in a build without CUDA. */
+#ifdef FLOE_HAVE_CUDA_BUILD
+#define FLOE_DEVICE_BODY(body) (body)
+#else
+#define FLOE_DEVICE_BODY(body) NULL
+#endif
+
+typedef struct floe_compress_call {
+    const floe_field *field;
+    const floe_params *params;
+    void *dst;
+    uint64_t capacity;
+    uint64_t *nbytes;           /* out, of calls that wait */
+    floe_device_report *report; /* of those that do not */
+} floe_compress_call;
+
 /* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
  * params are checked; dst and src may be host memory. */
-floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
-                                 uint64_t capacity, uint64_t *nbytes);
+floe_status floe_device_compress(floe_ctx *ctx, void *compress_call);
 /* lo and hi: NULL for all. OK and not decided: the GPU cannot decode the stream as a whole, or finds it wrong. */
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out, bool *decided);

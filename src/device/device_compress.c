@@ -224,48 +224,42 @@ static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_d
     return FLOE_OK;
 }
 
-floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
-                                 uint64_t capacity, uint64_t *nbytes)
+floe_status floe_device_compress(floe_ctx *ctx, void *arg)
 {
+    const floe_compress_call *call = arg;
+    void *const dst = call->dst;
     compression c;
     const floe_device_report *report = ctx->cuda.answer;
     const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
     if (to_device)
         FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
-    FLOE_TRY(floe_device_field_check(ctx, field));
-    FLOE_TRY(compression_of(ctx, field, params, &c));
+    FLOE_TRY(floe_device_field_check(ctx, call->field));
+    FLOE_TRY(compression_of(ctx, call->field, call->params, &c));
     if (!to_device) {
         floe_sizing sizing;
         FLOE_TRY(floe_sizing_of(NULL, &c.resolve.header, &sizing, &ctx->err));
-        c.own_nbytes = floe_min64(capacity, sizing.stream_nbytes);
+        c.own_nbytes = floe_min64(call->capacity, sizing.stream_nbytes);
     }
     FLOE_TRY(scratch_get(ctx, &c));
-    if (params->mode == FLOE_BOUND_PSNR)
+    if (call->params->mode == FLOE_BOUND_PSNR)
         FLOE_TRY(psnr_resolve(ctx, &c));
-    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, to_device ? capacity : c.own_nbytes, ctx->cuda.answer));
+    FLOE_TRY(
+        start(ctx, &c, to_device ? dst : c.own_stream, to_device ? call->capacity : c.own_nbytes, ctx->cuda.answer));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, report));
     if (!to_device) {
         FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)report->nbytes, &ctx->err));
         FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     }
-    *nbytes = report->nbytes;
+    *call->nbytes = report->nbytes;
     return FLOE_OK;
 }
 
 /* ---- calls that do not ----------------------------------------------------------------------------------------------- */
 
-typedef struct compress_call {
-    const floe_field *field;
-    const floe_params *params;
-    void *dst;
-    uint64_t capacity;
-    floe_device_report *report;
-} compress_call;
-
 static floe_status call_body(floe_ctx *ctx, void *arg)
 {
-    const compress_call *call = arg;
+    const floe_compress_call *call = arg;
     compression c;
     floe_field field;
     floe_params params;
@@ -278,13 +272,6 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(compression_of(ctx, &field, &params, &c));
     FLOE_TRY(scratch_get(ctx, &c));
     return start(ctx, &c, call->dst, call->capacity, call->report);
-}
-
-floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
-                                uint64_t capacity, floe_device_report *report)
-{
-    compress_call call = {field, params, dst, capacity, report};
-    return floe_device_run(ctx, call_body, &call);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------------ */
@@ -302,3 +289,10 @@ floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, 
 }
 
 #endif
+
+floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
+                                uint64_t capacity, floe_device_report *report)
+{
+    floe_compress_call call = {field, params, dst, capacity, NULL, report};
+    return floe_device_run(ctx, FLOE_DEVICE_BODY(call_body), &call);
+}

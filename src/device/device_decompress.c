@@ -5,6 +5,21 @@
  */
 #include "device/device.h"
 
+typedef struct decompress_call {
+    const void *src;
+    uint64_t nbytes;
+    const uint64_t *dev_nbytes;
+    const floe_params *params;
+    floe_field *out;
+    floe_device_report *report;
+} decompress_call;
+
+typedef struct workspace_call {
+    const floe_field *field;
+    const floe_params *params;
+    size_t *nbytes;
+} workspace_call;
+
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <string.h>
@@ -282,15 +297,6 @@ floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbyt
 
 /* ---- calls that do not ----------------------------------------------------------------------------------------------- */
 
-typedef struct decompress_call {
-    const void *src;
-    uint64_t nbytes;
-    const uint64_t *dev_nbytes;
-    const floe_params *params;
-    floe_field *out;
-    floe_device_report *report;
-} decompress_call;
-
 static floe_status call_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
@@ -314,13 +320,6 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);
 }
 
-floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
-                                  const floe_params *params, floe_field *out, floe_device_report *report)
-{
-    decompress_call call = {src, nbytes, dev_nbytes, params, out, report};
-    return floe_device_run(ctx, call_body, &call);
-}
-
 /* ---- sizes ------------------------------------------------------------------------------------------------------------ */
 
 floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
@@ -334,12 +333,6 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
     *nbytes = plan.used;
     return FLOE_OK;
 }
-
-typedef struct workspace_call {
-    const floe_field *field;
-    const floe_params *params;
-    size_t *nbytes;
-} workspace_call;
 
 static floe_status workspace_body(floe_ctx *ctx, void *arg)
 {
@@ -364,11 +357,18 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     return FLOE_OK;
 }
 
+#endif
+
+floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
+                                  const floe_params *params, floe_field *out, floe_device_report *report)
+{
+    decompress_call call = {src, nbytes, dev_nbytes, params, out, report};
+    return floe_device_run(ctx, FLOE_DEVICE_BODY(call_body), &call);
+}
+
 floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
                                          size_t *nbytes)
 {
     workspace_call call = {field, params, nbytes};
-    return floe_device_run(ctx, workspace_body, &call);
+    return floe_device_run(ctx, FLOE_DEVICE_BODY(workspace_body), &call);
 }
-
-#endif

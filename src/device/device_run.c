@@ -85,84 +85,26 @@ floe_status floe_device_run(floe_ctx *ctx, floe_call_fn body, void *call)
     return floe_ctx_run(ctx, device_body, &d);
 }
 
-#ifndef FLOE_HAVE_CUDA_BUILD /* nobody comes as far as these: there is no GPU to enter */
+#ifndef FLOE_HAVE_CUDA_BUILD /* there is no GPU to enter, and no body is run */
 
-floe_status floe_device_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
-                                 uint64_t capacity, uint64_t *nbytes)
-{
-    (void)field, (void)params, (void)dst, (void)capacity, (void)nbytes;
-    return gpu_open(ctx);
-}
-floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
-                                   const uint64_t *hi, const floe_field *out, bool *decided)
-{
-    (void)src, (void)nbytes, (void)lo, (void)hi, (void)out, (void)decided;
-    return gpu_open(ctx);
-}
-
-floe_status floe_zfp_device_compress(floe_ctx *ctx, void *compression)
-{
-    (void)compression;
-    return gpu_open(ctx);
-}
-floe_status floe_zfp_device_decompress(floe_ctx *ctx, void *decompression)
-{
-    (void)decompression;
-    return gpu_open(ctx);
-}
-floe_status floe_zfp_device_index(floe_ctx *ctx, void *indexing)
-{
-    (void)indexing;
-    return gpu_open(ctx);
-}
-floe_status floe_zfp_device_range(floe_ctx *ctx, void *ranging)
-{
-    (void)ranging;
-    return gpu_open(ctx);
-}
-
-static floe_status absent_body(floe_ctx *ctx, void *arg)
-{
-    (void)arg;
-    return gpu_open(ctx); /* says that there is none */
-}
-
-floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
-                                uint64_t capacity, floe_device_report *report)
-{
-    (void)field, (void)params, (void)dst, (void)capacity, (void)report;
-    return floe_ctx_run(ctx, absent_body, NULL);
-}
-floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes,
-                                  const floe_params *params, floe_field *out, floe_device_report *report)
-{
-    (void)src, (void)nbytes, (void)dev_nbytes, (void)params, (void)out, (void)report;
-    return floe_ctx_run(ctx, absent_body, NULL);
-}
-floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
-                                         size_t *nbytes)
-{
-    (void)field, (void)params, (void)nbytes;
-    return floe_ctx_run(ctx, absent_body, NULL);
-}
 floe_status floe_zfp_compress_async(floe_ctx *ctx, const floe_field *field, const floe_zfp_stream *stream, void *dst,
                                     uint64_t capacity, const floe_zfp_index *index, floe_zfp_report *report)
 {
     (void)field, (void)stream, (void)dst, (void)capacity, (void)index, (void)report;
-    return floe_ctx_run(ctx, absent_body, NULL);
+    return floe_device_run(ctx, NULL, NULL);
 }
 floe_status floe_zfp_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_report *sizes,
                                       const floe_zfp_stream *stream, const floe_zfp_index *index, floe_field *out,
                                       floe_zfp_report *report)
 {
     (void)src, (void)nbytes, (void)sizes, (void)stream, (void)index, (void)out, (void)report;
-    return floe_ctx_run(ctx, absent_body, NULL);
+    return floe_device_run(ctx, NULL, NULL);
 }
 floe_status floe_zfp_device_workspace_nbytes(floe_ctx *ctx, const floe_zfp_stream *stream, const floe_index_spec *index,
                                              size_t *nbytes)
 {
     (void)stream, (void)index, (void)nbytes;
-    return floe_ctx_run(ctx, absent_body, NULL);
+    return floe_device_run(ctx, NULL, NULL);
 }
 
 #endif

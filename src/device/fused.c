@@ -3,9 +3,6 @@
 
 #include "device/fused.h"
 
-#include "base/try.h"
-#include "device/lorenzo/lorenzo_fused.h"
-
 static const floe_fused *const rows[] = {&floe_lorenzo_fused};
 
 static const floe_fused *row_of(const floe_codec_device *codec)

@@ -42,6 +42,8 @@ typedef struct floe_fused {
     size_t (*decompress_nbytes)(const floe_codec_decode *d); /* of scratch */
 } floe_fused;
 
+extern const floe_fused floe_lorenzo_fused;
+
 /* That for a planned call; NULL: the general way. */
 const floe_fused *floe_fused_encode(const floe_codec_device *codec, const floe_codec_encode *e);
 const floe_fused *floe_fused_decode(const floe_codec_device *codec, const floe_codec_decode *d);

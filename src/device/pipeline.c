@@ -20,11 +20,12 @@ bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 
 #include "device/device.h"
 #include "device/fused.h"
+#include "codec/resolve/resolve_cuda.h"
 #include "container/container_cuda.h"
 
-/* What the host writes for the kernels of a chunk; behind it are the codec's params. Pinned. */
+/* What the host writes for the kernels that decode a chunk: a field that is this chunk. Pinned. */
 typedef struct upload {
-    uint64_t layout[2][FLOE_MAX_RANK], nrecords; /* decode: a field that is this chunk */
+    uint64_t layout[2][FLOE_MAX_RANK], nrecords;
     floe_dev_record record;
 } upload;
 
@@ -44,7 +45,8 @@ typedef struct slot {
     floe_arena arena; /* of device memory; what follows is taken from it for each chunk */
     void *dev_values;
     uint8_t *dev_stream;
-    upload *dev_upload;
+    upload *dev_upload; /* decode */
+    void *dev_params;   /* encode */
     uint32_t *dev_status;
     void *dev_tallies; /* of what finishes or verifies the record */
     size_t cleared_nbytes;
@@ -128,7 +130,7 @@ static floe_status slot_open(floe_ctx *ctx, slot *s)
         FLOE_CUDA(err, cudaEventCreateWithFlags(&s->reported, cudaEventDisableTiming));
     if (!s->done)
         FLOE_CUDA(err, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming));
-    FLOE_TRY(pinned_grow(ctx, &s->upload_space, sizeof(upload) + ctx->pipeline->codec->params_nbytes));
+    FLOE_TRY(pinned_grow(ctx, &s->upload_space, sizeof(upload)));
     return pinned_grow(ctx, &s->report, sizeof(floe_device_report));
 }
 
@@ -152,7 +154,8 @@ static void common_take(const floe_pipeline *p, slot *s, uint64_t nelems, floe_a
     s->dev_tallies = floe_arena_take(a, floe_max64(floe_container_finish_nbytes(1), floe_container_verify_nbytes(1)),
                                      1); /* cleared with the status */
     s->cleared_nbytes = a->used;
-    s->dev_upload = floe_arena_take(a, sizeof *s->dev_upload + p->codec->params_nbytes, 1);
+    s->dev_upload = floe_arena_take(a, 1, sizeof *s->dev_upload);
+    s->dev_params = floe_arena_take(a, p->codec->params_nbytes, 1);
     s->dev_values = floe_arena_take(a, nelems, floe_dtype_size(p->header.dtype));
     s->dev_stream = floe_arena_take(a, p->stream_nbytes + BEHIND_NBYTES, 1);
 }
@@ -360,23 +363,25 @@ static floe_status record_finish(floe_ctx *ctx, slot *s)
     return FLOE_OK;
 }
 
-static void encode_aim(const floe_pipeline *p, slot *s)
+/* The chunk's values, which are there, to its payload. */
+static floe_status values_encode(floe_ctx *ctx, slot *s)
 {
-    s->encode.stream = s->dev_stream;
-    s->encode.capacity = p->stream_nbytes;
-    s->encode.status = s->dev_status;
-    s->encode.params = s->dev_upload + 1;
-    p->codec->encode_aim(&s->encode);
-}
-
-/* What is 0 at first, and what the host has to say. */
-static floe_status upload_send(floe_ctx *ctx, slot *s)
-{
-    const size_t nbytes = sizeof(upload) + ctx->pipeline->codec->params_nbytes;
-    FLOE_CUDA(&ctx->err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
-    FLOE_CUDA(&ctx->err,
-              cudaMemcpyAsync(s->dev_upload, s->upload_space.data, nbytes, cudaMemcpyHostToDevice, s->stream));
-    return FLOE_OK;
+    const floe_pipeline *p = ctx->pipeline;
+    floe_codec_encode *e = &s->encode;
+    const floe_resolve_job known = {.complete = true,
+                                    .codec = p->params,
+                                    .field = e->field,
+                                    .params = s->dev_params,
+                                    .status = s->dev_status,
+                                    .cleared = s->dev_status,
+                                    .cleared_nbytes = s->cleared_nbytes};
+    e->stream = s->dev_stream;
+    e->capacity = p->stream_nbytes;
+    e->status = s->dev_status;
+    e->params = s->dev_params;
+    p->codec->encode_aim(e);
+    FLOE_TRY(p->codec->resolve(e, &known, s->stream, &ctx->err));
+    return floe_fused_encode_start(p->codec, e, s->stream, &ctx->err);
 }
 
 floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_field *view, bool stays)
@@ -387,12 +392,8 @@ floe_status floe_pipeline_put_values(floe_ctx *ctx, uint64_t chunk, const floe_f
     s->arena.used = 0;
     FLOE_TRY(encode_take(p, s, view->shape, &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
-    encode_aim(p, s);
-    p->codec->params_make(&p->params, (upload *)s->upload_space.data + 1);
-    FLOE_TRY(upload_send(ctx, s));
     FLOE_TRY(values_send(ctx, s, view, stays));
-    FLOE_TRY(p->codec->encode_begin(&s->encode, s->stream, &ctx->err));
-    FLOE_TRY(floe_fused_encode_start(p->codec, &s->encode, s->stream, &ctx->err));
+    FLOE_TRY(values_encode(ctx, s));
     FLOE_TRY(record_finish(ctx, s));
     p->nput++;
     return FLOE_OK;
@@ -466,7 +467,8 @@ static floe_status payload_send(floe_ctx *ctx, slot *s, const floe_record *recor
         copy_bytes(&ctx->cpu, payload, s->in.data, nbytes);
         payload = s->in.data;
     }
-    FLOE_TRY(upload_send(ctx, s));
+    FLOE_CUDA(err, cudaMemsetAsync(s->dev_status, 0, s->cleared_nbytes, s->stream));
+    FLOE_CUDA(err, cudaMemcpyAsync(s->dev_upload, u, sizeof *u, cudaMemcpyHostToDevice, s->stream));
     FLOE_CUDA(err, cudaMemcpyAsync(s->dev_stream + FLOE_RECORD_HEAD_NBYTES, payload, (size_t)nbytes,
                                    cudaMemcpyHostToDevice, s->stream));
     if (record_nbytes % 16)

@@ -17,8 +17,6 @@ FLOE_CODEC_OWN_FITS(null_decode);
 static null_encode *encode_own(floe_codec_encode *e) { return (void *)e->own.bytes; }
 static const null_encode *encode_of(const floe_codec_encode *e) { return (const void *)e->own.bytes; }
 
-static void params_make(const floe_codec_params *params, void *to) { memcpy(to, params, sizeof *params); }
-
 static uint64_t count_chunks(uint32_t rank, const uint64_t *shape, const uint64_t *chunk)
 {
     uint64_t n = 1;
@@ -55,12 +53,6 @@ static void encode_aim(floe_codec_encode *e)
     c->capacity = e->capacity;
     c->status = e->status;
     e->met = (floe_dev_met){c->gathered, NULL, sizeof *c->gathered};
-}
-
-static floe_status encode_begin(const floe_codec_encode *e, void *stream, floe_error *err)
-{
-    (void)e, (void)stream, (void)err;
-    return FLOE_OK;
 }
 
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)
@@ -118,11 +110,9 @@ static floe_status decode_start(const floe_codec_decode *d, void *stream, floe_e
 
 const floe_codec_device floe_null_gpu = {
     .params_nbytes = sizeof(floe_codec_params),
-    .params_make = params_make,
     .encode_plan = encode_plan,
     .encode_take = encode_take,
     .encode_aim = encode_aim,
-    .encode_begin = encode_begin,
     .resolve = resolve,
     .encode_start = encode_start,
     .squared_error = squared_error,

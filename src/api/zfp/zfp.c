@@ -38,7 +38,7 @@ static floe_status tolerance_of_range(floe_ctx *ctx, const floe_field *field, do
     FLOE_CHECK(&ctx->err, field->data, FLOE_ERR_ARGUMENT, "rel needs the values");
     floe_range_init(&scan.range);
     if (field->place == FLOE_DEVICE)
-        FLOE_TRY(floe_device_enter(ctx, floe_zfp_device_range, &scan));
+        FLOE_TRY(floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_range), &scan));
     else
         floe_range_scan(&ctx->cpu, field, false, 0, &scan.range);
     *tolerance = floe_resolve_abs_bound(FLOE_BOUND_REL, rel, &scan.range);
@@ -164,7 +164,7 @@ static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, con
 {
     floe_zfp_compression device = {
         .told = told, .field = field, .dst = call->dst, .capacity = call->capacity, .index = index};
-    FLOE_TRY(floe_device_enter(ctx, floe_zfp_device_compress, &device));
+    FLOE_TRY(floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_compress), &device));
     *call->nbytes = device.nbytes;
     if (index)
         call->index->nbytes = device.index_nbytes;
@@ -247,7 +247,7 @@ static floe_status index_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_zfp_index_check(call->index, &index, &ctx->err));
     if (!floe_cuda_host_reaches(call->src) || !floe_cuda_host_reaches(index.data)) {
         floe_zfp_indexing device = {call->src, call->nbytes, call->stream, &index};
-        status = floe_device_enter(ctx, floe_zfp_device_index, &device);
+        status = floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_index), &device);
     } else {
         status = floe_zfp_index_of_stream(ctx, call->src, call->nbytes, call->stream, &index);
     }
@@ -345,7 +345,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     if (is_by_gpu(ctx, &out, call->src, call->index)) {
         FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
         floe_zfp_decompression device = {call->src, call->nbytes, call->stream, call->index, call->index_nbytes, &out};
-        return floe_device_enter(ctx, floe_zfp_device_decompress, &device);
+        return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_decompress), &device);
     }
     FLOE_TRY(decoding_begin(ctx, call, &file, &c));
     FLOE_TRY(floe_zfp_field_matches(&out, &c.told, err));

@@ -2,7 +2,7 @@
 #include "codec/lorenzo/lorenzo_codec.h"
 
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
-#include "codec/lorenzo/gpu/lorenzo_codec_gpu.h"
+#include "codec/lorenzo/gpu/lorenzo_cuda.h"
 #include "stage/quantizer/quantizer.h"
 
 /* That of a lossless chunk, and a table of values as large as one may be. */

@@ -33,7 +33,7 @@ typedef struct floe_resolve_job {
     uint32_t *status;
     void *cleared;         /* becomes 0, and status is in it. NULL: the caller has seen to that */
     size_t cleared_nbytes; /* a multiple of 4 */
-    /* What the host knows: see floe_resolve_prepare */
+    /* What the host knows: see floe_resolve_prepare. Without, a complete job has codec, and no header */
     uint32_t header_nwords;                        /* 8 bytes each */
     uint64_t header_words[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes, nor what values decide */
     floe_codec_params codec;                       /* where no value is looked at */

@@ -2,14 +2,14 @@
 /* When codec lorenzo's fused kernels are used, and with what. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include "device/lorenzo/lorenzo_fused.h"
+#include "device/fused.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/try.h"
 #include "codec/lorenzo/format/lorenzo_params_math.h"
-#include "codec/lorenzo/gpu/lorenzo_codec_gpu.h"
+#include "codec/lorenzo/gpu/lorenzo_cuda.h"
 #include "device/lorenzo/checked_cuda.h"
 #include "device/lorenzo/few_cuda.h"
 #include "device/lorenzo/single_cuda.h"
@@ -57,7 +57,7 @@ static floe_status compress(const floe_fused_compress *f, floe_error *err)
 static bool decodes(const floe_codec_decode *d)
 {
     const bool quantized = d->mode != FLOE_BOUND_LOSSLESS && d->mode != FLOE_BOUND_PWREL;
-    return d->nchunks > 0 && quantized && !floe_lorenzo_decode_of(d)->room.huffman;
+    return d->nchunks > 0 && quantized && !floe_lorenzo_decode_of(d)->huffman;
 }
 
 /* What the blocks tell one another. */

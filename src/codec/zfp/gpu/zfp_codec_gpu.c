@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-#include "codec/zfp/gpu/zfp_codec_gpu.h"
+#include "codec/zfp/gpu/zfp_grid.h"
 
 #include <cuda_runtime_api.h>
 #include <string.h>
@@ -17,8 +17,6 @@ static floe_zfp_grid_encode *encode_own(floe_codec_encode *e) { return (void *)e
 static const floe_zfp_grid_encode *encode_of(const floe_codec_encode *e) { return (const void *)e->own.bytes; }
 static floe_zfp_grid_decode *decode_own(floe_codec_decode *d) { return (void *)d->own.bytes; }
 static const floe_zfp_grid_decode *decode_of(const floe_codec_decode *d) { return (const void *)d->own.bytes; }
-
-static void params_make(const floe_codec_params *params, void *to) { memcpy(to, params, sizeof *params); }
 
 /* ---- compression --------------------------------------------------------------------------------------------------- */
 
@@ -61,14 +59,6 @@ static floe_status clear(const floe_zfp_grid_encode *c, void *stream, floe_error
     return FLOE_OK;
 }
 
-static floe_status encode_begin(const floe_codec_encode *e, void *stream, floe_error *err)
-{
-    FLOE_TRY(clear(encode_of(e), stream, err));
-    if (e->nchunks > 0)
-        FLOE_CUDA(err, floe_zfp_grid_begin_cuda(encode_of(e), stream));
-    return FLOE_OK;
-}
-
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)
 {
     FLOE_TRY(clear(encode_of(e), stream, err));
@@ -86,7 +76,8 @@ static floe_status squared_error(const floe_codec_encode *e, const floe_codec_pa
 {
     FLOE_CUDA(err, cudaMemcpyAsync(e->params, params, sizeof *params, cudaMemcpyHostToDevice, stream));
     FLOE_CUDA(err, cudaStreamSynchronize(stream)); /* before the caller changes them */
-    FLOE_TRY(encode_begin(e, stream, err));
+    FLOE_TRY(clear(encode_of(e), stream, err));
+    FLOE_CUDA(err, floe_zfp_grid_begin_cuda(encode_of(e), stream));
     return floe_zfp_grid_squared_error(encode_of(e), sum, stream, err);
 }
 
@@ -133,11 +124,9 @@ static floe_status decode_start(const floe_codec_decode *d, void *stream, floe_e
 
 const floe_codec_device floe_zfp_gpu = {
     .params_nbytes = sizeof(floe_codec_params),
-    .params_make = params_make,
     .encode_plan = encode_plan,
     .encode_take = encode_take,
     .encode_aim = encode_aim,
-    .encode_begin = encode_begin,
     .resolve = resolve,
     .encode_start = encode_start,
     .squared_error = squared_error,

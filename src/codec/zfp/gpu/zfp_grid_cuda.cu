@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codec zfp on a GPU: what chunks are, how large their parts become, and where they go. */
-#include "codec/zfp/gpu/zfp_grid_begin.cuh"
+/* Codec zfp on a GPU: how large the parts of chunks become, and where they go. */
+#include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 
 #include "backend/device_counter.cuh"
@@ -15,18 +15,6 @@ enum {
     PIECE_SLOTS = 1 << 12,           /* chunks of a side index whose words are made at once */
     SUM_LANES = FLOE_ZFP_ERROR_LANES
 };
-
-/* ---- begin ----------------------------------------------------------------------------------------------------------- */
-
-/* A thread owns a chunk. */
-__global__ void __launch_bounds__(THREADS) zfp_grid_begin_kernel(const __grid_constant__ floe_zfp_grid_encode call)
-{
-    const uint64_t number = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (number >= call.grid.nchunks || *call.status != FLOE_OK)
-        return;
-    begin_early(call, number);
-    begin_late(call, number, call.params);
-}
 
 /* ---- when all tiles have left ---------------------------------------------------------------------------------------- */
 
@@ -393,13 +381,6 @@ __global__ void __launch_bounds__(SUM_LANES)
 } // namespace
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
-
-int floe_zfp_grid_begin_cuda(const floe_zfp_grid_encode *call, void *stream)
-{
-    FLOE_LAUNCH(zfp_grid_begin_kernel, (uint32_t)floe_ceil_div(call->grid.nchunks, THREADS), THREADS, 0,
-                (cudaStream_t)stream, *call);
-    return (int)cudaGetLastError();
-}
 
 int floe_zfp_grid_finish_cuda(const floe_zfp_grid_encode *call, uint32_t attempt, void *stream)
 {

@@ -1,12 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resolving and beginning in one kernel. */
+/* Codec zfp on a GPU: what chunks are; resolving and beginning in one kernel. */
+#include "base/grid_math.h"
 #include "codec/resolve/resolve.cuh"
 #include "codec/zfp/gpu/zfp_codec_gpu.h"
-#include "codec/zfp/gpu/zfp_grid_begin.cuh"
+#include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 
 namespace
 {
+
+enum { THREADS = FLOE_RANGE_THREADS };
+
+/* ---- a chunk, by a thread -------------------------------------------------------------------------------------------- */
+
+/* What does not depend on params. */
+FLOE_DEV void begin_early(const floe_zfp_grid_encode &call, uint64_t number)
+{
+    const floe_dev_field &f = call.field;
+    floe_zfp_dev_chunk *c = call.chunks + number;
+    uint64_t lo[FLOE_MAX_RANK];
+    int64_t at = 0;
+    memset(c, 0, sizeof *c);
+    floe_grid_cut(f.rank, call.grid.shape, call.grid.chunk, number, lo, c->array.shape);
+    floe_zfp_count(f, c);
+    for (uint32_t i = 0; i < f.rank; i++)
+        at += (int64_t)lo[i] * f.stride[i];
+    c->array.data = (uint8_t *)f.data + at * (int64_t)floe_zfp_size_of(call);
+    c->first_good = c->first_odd = ~0ull;
+}
+
+FLOE_DEV void begin_late(const floe_zfp_grid_encode &call, uint64_t number, const floe_codec_params *params)
+{
+    floe_zfp_dev_chunk *c = call.chunks + number;
+    const bool close = floe_zfp_close_params(params, c->array.type, c->array.rank, c->ncells, c->nblocks, &c->close);
+    floe_zfp_want(call, c, close ? FLOE_ZFP_CLOSELY : FLOE_ZFP_REVERSIBLY);
+}
+
+/* A thread owns a chunk. */
+__global__ void __launch_bounds__(THREADS) zfp_grid_begin_kernel(const __grid_constant__ floe_zfp_grid_encode call)
+{
+    const uint64_t number = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (number >= call.grid.nchunks || *call.status != FLOE_OK)
+        return;
+    begin_early(call, number);
+    begin_late(call, number, call.params);
+}
+
+/* ---- with resolving -------------------------------------------------------------------------------------------------- */
 
 enum { CHUNKS_AT_ONCE = 1024 }; /* that one block begins; with more of them another kernel is quicker */
 
@@ -43,6 +83,13 @@ struct beginning {
 };
 
 } // namespace
+
+int floe_zfp_grid_begin_cuda(const floe_zfp_grid_encode *call, void *stream)
+{
+    FLOE_LAUNCH(zfp_grid_begin_kernel, (uint32_t)floe_ceil_div(call->grid.nchunks, THREADS), THREADS, 0,
+                (cudaStream_t)stream, *call);
+    return (int)cudaGetLastError();
+}
 
 int floe_zfp_resolve_cuda(const floe_zfp_grid_encode *call, const floe_resolve_job *job, void *stream)
 {
