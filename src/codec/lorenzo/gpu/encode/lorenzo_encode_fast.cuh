@@ -349,6 +349,12 @@ struct fast_result {
     uint32_t done; /* steps before that */
 };
 
+/* What a call that is not inlined returns, see FLOE_DEV_SELDOM. */
+struct checked_result {
+    fast_result r;
+    checks c;
+};
+
 /* The base of a tile and its mode, from the first step. */
 template <class T, int RANK, bool WHOLE>
 FLOE_DEV void begin_tile(const T q[GROUP], uint32_t valid, const sink &out, uint32_t lead, border<T> &b, bool &inexact,

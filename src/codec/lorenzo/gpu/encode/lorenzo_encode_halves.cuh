@@ -239,32 +239,19 @@ template <int RANK> FLOE_DEV bool walk_narrow(const step_walk<float, RANK> &wide
 
 /* The rest of a tile, from step r.done on. The step after it is on its way to buffer. */
 template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-static __device__ __noinline__ void encode_rest(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
-                                                const small_walk<RANK> &w, checks &c, fast_result &r)
+FLOE_DEV_SELDOM checked_result encode_rest(const fast_work &work, sink out, uint32_t lead, uint32_t *buffer,
+                                           small_walk<RANK> w, checked_result t)
 {
     const Draft draft;
     step_walk<float, RANK> wide;
-    const uint32_t first = r.done;
+    const uint32_t first = t.r.done;
     walk_widen<RANK>(w, wide);
     floe_copy_async_wait();
     __syncwarp();
     fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, first, buffer);
-    r.done = steps_of<WHOLE>(work);
-    encode_steps<float, RANK, WHOLE, BY_SUM>(work, out, lead, first, buffer, wide, c, draft, r);
-}
-
-/* What a call refers to lies in memory: copies do, so that the steps before keep theirs in registers. */
-template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV fast_result rest_of(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
-                             const small_walk<RANK> &w, checks &c, const fast_result &r)
-{
-    sink out_of_call = out;
-    small_walk<RANK> walk = w;
-    checks checks_of_call = c;
-    fast_result result = r;
-    encode_rest<RANK, WHOLE, BY_SUM, Draft>(work, out_of_call, lead, buffer, walk, checks_of_call, result);
-    c = checks_of_call;
-    return result;
+    t.r.done = steps_of<WHOLE>(work);
+    encode_steps<float, RANK, WHOLE, BY_SUM>(work, out, lead, first, buffer, wide, t.c, draft, t.r);
+    return t;
 }
 
 /* A tile, base and body, as encode_fast has it. Its first step is on its way to buffer. */
@@ -307,7 +294,11 @@ FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32
     }
     if (r.done < nsteps) {
         r.unfit = is_unfit(work, c);
-        return r.unfit ? r : rest_of<RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, w, c, r);
+        if (r.unfit)
+            return r;
+        const checked_result t = encode_rest<RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, w, {r, c});
+        c = t.c;
+        return t.r;
     }
     r.coded = __any_sync(FLOE_ALL_LANES, w.any != 0);
     r.nbody = w.at - descriptors_at(lead);

@@ -123,28 +123,16 @@ FLOE_DEV floe_tile_result encode_long(const floe_lorenzo_encode_call &call, floe
 /* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path
  * keeps nothing for it. The first step is on its way. */
 template <class T, int RANK, bool BY_SUM>
-static __device__ __noinline__ fast_result encode_cut_seldom(workplace at, sink out, uint32_t lead, checks &c)
+FLOE_DEV_SELDOM checked_result encode_cut(workplace at, sink out, uint32_t lead)
 {
-    checks own; /* in registers, as are what came by value: what is referred to would be loaded anew after each store */
-    fast_result r;
+    checked_result t;
 #if FLOE_REAL_BITS == 32
     if constexpr (std::is_same<T, float>::value)
-        r = encode_small<RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
+        t.r = encode_small<RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, t.c, no_draft());
     else
 #endif
-        r = encode_fast<T, RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, own, no_draft());
-    c = own;
-    return r;
-}
-
-/* What a call refers to lies in memory: a copy does, so that the common path keeps its own in registers. */
-template <class T, int RANK, bool BY_SUM>
-FLOE_DEV fast_result encode_cut(const workplace &at, const sink &out, uint32_t lead, checks &c)
-{
-    checks of_call;
-    const fast_result r = encode_cut_seldom<T, RANK, BY_SUM>(at, out, lead, of_call);
-    c = of_call;
-    return r;
+        t.r = encode_fast<T, RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, t.c, no_draft());
+    return t;
 }
 
 /* A whole tile, the first step of which is on its way. */
@@ -171,30 +159,29 @@ FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Dr
         return WAY_LONG;
     const uint32_t lead = DRAFT ? 1 : 0;
     way taken = WAY_CUT;
-    checks c;
-    fast_result f;
+    checked_result t;
     if (read_anew(at.work->tile.whole)) {
         taken = WAY_WHOLE;
-        f = encode_whole<RANK>(at, out, lead, c, draft);
+        t.r = encode_whole<RANK>(at, out, lead, t.c, draft);
     } else {
-        f = encode_cut<floe_real, RANK, DRAFT>(at, out, lead, c);
+        t = encode_cut<floe_real, RANK, DRAFT>(at, out, lead);
     }
 #if FLOE_REAL_BITS == 32
-    if (f.inexact) {
+    if (t.r.inexact) {
         taken = WAY_CUT;
         floe_copy_async_wait(); /* of the buffer */
         __syncwarp();           /* other lanes write the same words again */
         fetch_next<RANK, false, !DRAFT>(at.work->tile, 0, at.buffer);
-        f = encode_cut<floe_int, RANK, DRAFT>(at, out, lead, c);
+        t = encode_cut<floe_int, RANK, DRAFT>(at, out, lead);
     }
 #endif
-    if (f.unfit || f.inexact) {
+    if (t.r.unfit || t.r.inexact) {
         floe_copy_async_wait(); /* of the buffer */
         __syncwarp();
-        return f.unfit ? WAY_HOLES : WAY_LONG;
+        return t.r.unfit ? WAY_HOLES : WAY_LONG;
     }
-    met_add(m.error, c.error);
-    r = end_fast(f, read_anew(at.work->tile.ncells), DRAFT, out);
+    met_add(m.error, t.c.error);
+    r = end_fast(t.r, read_anew(at.work->tile.ncells), DRAFT, out);
     return taken;
 }
 

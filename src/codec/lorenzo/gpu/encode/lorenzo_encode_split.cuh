@@ -294,17 +294,12 @@ FLOE_DEV fast_result encode_split(const fast_work &work, const Out &out, const u
     return split_sum(t, sh, part, number<T>::base(w.b.base));
 }
 
-struct split_cut_result {
-    fast_result r;
-    checks c;
-};
-
 /* A tile that is cut off, or not aligned. */
 template <int RANK, bool INTS, class Out>
-FLOE_DEV_SELDOM split_cut_result encode_split_cut(const fast_work &work, Out out, const uint32_t *buffers,
-                                                  split_shared &sh)
+FLOE_DEV_SELDOM checked_result encode_split_cut(const fast_work &work, Out out, const uint32_t *buffers,
+                                                split_shared &sh)
 {
-    split_cut_result r;
+    checked_result r;
     r.r = encode_split<RANK, false, INTS>(work, out, buffers, sh, r.c);
     return r;
 }
@@ -314,21 +309,15 @@ template <int RANK, class Out>
 FLOE_DEV bool encode_split_short(const fast_work &work, bool whole, const Out &out, const uint32_t *buffers,
                                  split_shared &sh, fast_result &r)
 {
-    split_cut_result cut;
-    checks c;
-    if (whole) {
-        r = encode_split<RANK, true, false>(work, out, buffers, sh, c);
-    } else {
-        cut = encode_split_cut<RANK, false>(work, out, buffers, sh);
-        r = cut.r;
-        c = cut.c;
-    }
-    if (r.inexact && !r.unfit) {
-        cut = encode_split_cut<RANK, true>(work, out, buffers, sh);
-        r = cut.r;
-        c = cut.c;
-    }
-    const double error = largest_of_warp(c.error);
+    checked_result t;
+    if (whole)
+        t.r = encode_split<RANK, true, false>(work, out, buffers, sh, t.c);
+    else
+        t = encode_split_cut<RANK, false>(work, out, buffers, sh);
+    if (t.r.inexact && !t.r.unfit)
+        t = encode_split_cut<RANK, true>(work, out, buffers, sh);
+    r = t.r;
+    const double error = largest_of_warp(t.c.error);
     if (floe_lane() == 0)
         sh.error[split_warp()] = error;
     return !r.unfit && !r.inexact;
