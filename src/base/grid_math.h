@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The grid of chunks, for both compilers: chunk numbers in C order, full chunks but for the last along each axis. */
+/* Places in arrays, and the grid of chunks, for both compilers: chunk numbers in C order, full chunks but for the last along
+ * each axis. */
 #ifndef FLOE_BASE_GRID_MATH_H
 #define FLOE_BASE_GRID_MATH_H
 
 #include "base/hd.h"
+
+/* The last digit of n in this base; n is left without it. Division of 64 bits takes long. */
+FLOE_HD uint64_t floe_last_digit(uint64_t *n, uint64_t base)
+{
+    uint64_t digit;
+    if (*n <= UINT32_MAX && base <= UINT32_MAX) {
+        digit = (uint32_t)*n % (uint32_t)base;
+        *n = (uint32_t)*n / (uint32_t)base;
+    } else {
+        digit = *n % base;
+        *n /= base;
+    }
+    return digit;
+}
 
 /* First cell and extent of chunk number `index`; shape and chunk have no 0. */
 FLOE_HD void floe_grid_cut(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint64_t index, uint64_t *lo,

@@ -89,12 +89,12 @@ static void bad_values_where_spans_meet(void **state)
     for (uint32_t place = 0; place < 4; place++)
         for (uint32_t from = 0; from < 6; from++) {
             const gpu_case c = {"turbulence", FLOE_F32, 3, {31, 36, lengths[place]}, "codec=zfp abs=1e-3"};
-            assert_int_equal(FLOE_ZFP_SPAN_CELLS % lengths[place] % 4, place);
+            assert_int_equal(FLOE_CELLS_SPAN % lengths[place] % 4, place);
             made m = make(&c);
             float *values = m.field.data;
             floe_field dev = dev_field(&m);
             uint64_t n = 0;
-            for (uint64_t i = FLOE_ZFP_SPAN_CELLS - from; i < FLOE_ZFP_SPAN_CELLS + 3; i++)
+            for (uint64_t i = FLOE_CELLS_SPAN - from; i < FLOE_CELLS_SPAN + 3; i++)
                 values[i] = NAN;
             assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
             CU(cudaMemcpy(m.dev_values, values, m.nbytes, cudaMemcpyHostToDevice));

@@ -4,7 +4,8 @@
 #ifndef FLOE_STAGE_ZFPBLOCK_CELLS_DEV_CUH
 #define FLOE_STAGE_ZFPBLOCK_CELLS_DEV_CUH
 
-#include "backend/device_digit.cuh"
+#include "backend/device.cuh"
+#include "base/grid_math.h"
 #include "stage/zfpblock/zfpblock_math.h"
 
 /* An array as a kernel sees it. */
@@ -48,7 +49,7 @@ template <uint32_t RANK> FLOE_DEV floe_zfp_spot floe_zfp_spot_of(const floe_zfp_
     spot.whole = true;
 #pragma unroll
     for (uint32_t a = 0; a < RANK; a++) {
-        const uint64_t corner = FLOE_ZFP_SIDE * (a + 1 < RANK ? floe_last_digit(block, c.counts[a]) : block);
+        const uint64_t corner = FLOE_ZFP_SIDE * (a + 1 < RANK ? floe_last_digit(&block, c.counts[a]) : block);
         spot.inside[a] = (uint32_t)floe_min64(FLOE_ZFP_SIDE, c.shape[a] - corner);
         spot.whole &= spot.inside[a] == FLOE_ZFP_SIDE;
         at += (int64_t)corner * c.stride[a];

@@ -9,16 +9,6 @@
 #include "codec/zfp/chunk/zfp_chunk_math.h"
 #include "stage/zfpblock/zfpblock.h"
 
-static inline floe_zfp_type floe_zfp_type_of(floe_dtype dtype)
-{
-    switch (dtype) {
-    case FLOE_F32: return FLOE_ZFP_F32;
-    case FLOE_I32: return FLOE_ZFP_I32;
-    case FLOE_I64: return FLOE_ZFP_I64;
-    default: return FLOE_ZFP_F64;
-    }
-}
-
 static inline floe_zfp_array floe_zfp_array_of(floe_dtype dtype, uint32_t rank, const uint64_t *shape,
                                                const int64_t *stride, void *data)
 {
@@ -45,44 +35,10 @@ static inline bool floe_zfp_count_cells(uint32_t rank, const uint64_t *shape, ui
     return *ncells > 0 && *ncells <= UINT64_MAX >> 7;
 }
 
-static inline void floe_zfp_cell_index(uint32_t rank, const uint64_t *shape, uint64_t cell, uint64_t *index)
-{
-    for (uint32_t a = rank; a-- > 0; cell /= shape[a])
-        index[a] = cell % shape[a];
-}
-
-/* Offset of a cell, in elements. */
-static inline int64_t floe_zfp_cell_offset(uint32_t rank, const uint64_t *shape, const int64_t *stride, uint64_t cell)
-{
-    int64_t at = 0;
-    for (uint32_t a = rank; a-- > 0; cell /= shape[a])
-        at += (int64_t)(cell % shape[a]) * stride[a];
-    return at;
-}
-
 /* Cells from this one to the end of its row, at most `most`. */
 static inline uint64_t floe_zfp_row_left(uint32_t rank, const uint64_t *shape, uint64_t cell, uint64_t most)
 {
     return floe_min64(most, shape[rank - 1] - cell % shape[rank - 1]);
-}
-
-static inline uint64_t floe_zfp_pattern_at(const void *data, int64_t i, size_t size)
-{
-    const uint8_t *at = (const uint8_t *)data + i * (int64_t)size;
-    uint32_t narrow;
-    uint64_t wide;
-    if (size == 4) {
-        memcpy(&narrow, at, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, at, sizeof wide);
-    return wide;
-}
-
-static inline void floe_zfp_pattern_put(void *data, int64_t i, size_t size, uint64_t bits)
-{
-    const uint32_t narrow = (uint32_t)bits;
-    memcpy((uint8_t *)data + i * (int64_t)size, size == 4 ? (const void *)&narrow : (const void *)&bits, size);
 }
 
 #endif

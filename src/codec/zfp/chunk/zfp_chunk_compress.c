@@ -14,11 +14,6 @@
 #include "codec/zfp/stream/zfp_stream.h"
 #include "field/dtype_math.h"
 
-typedef struct span {
-    uint64_t ncells[FLOE_ZFP_SETS];
-    double worst;
-} span;
-
 typedef struct encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
@@ -26,8 +21,9 @@ typedef struct encoder {
     const floe_zfp_exact_ops *exact;
     floe_zfp_promise promise;
     floe_zfp_array array; /* what is coded: the chunk, or a clean copy */
-    size_t size;          /* of an element */
-    uint64_t ncells, nwords, nspans, nblocks, good;
+    uint32_t size;        /* of an element */
+    uint64_t nblocks, good;
+    floe_cells cells; /* of the chunk, those that zfp missed */
     floe_zfp_chunk out;
     uint8_t *values; /* the clean copy, then what zfp makes of it; also the literals */
     uint8_t *stream;
@@ -36,8 +32,7 @@ typedef struct encoder {
     uint64_t *places; /* of the index's chunks, for the decoder that is asked */
     uint8_t *index;
     uint64_t index_capacity;
-    uint64_t *sets[FLOE_ZFP_SETS];
-    span *spans;
+    double *worst; /* of each span */
     uint8_t *room;
     size_t room_nbytes;
 } encoder;
@@ -49,12 +44,12 @@ uint64_t floe_zfp_bound(const floe_codec_params *params, uint32_t rank, const ui
     uint64_t ncells;
     if (!floe_zfp_count_cells(rank, extent, &ncells))
         return 0;
-    return floe_zfp_raw_nbytes(ncells, (uint32_t)floe_dtype_size(params->dtype));
+    return floe_zfp_raw_nbytes(ncells, params->dtype);
 }
 
 static bool close_params(const encoder *e, floe_zfp_params *p)
 {
-    return floe_zfp_close_params(e->params, e->array.type, e->array.rank, e->ncells, e->nblocks, p);
+    return floe_zfp_close_params(e->params, e->array.type, e->array.rank, e->cells.ncells, e->nblocks, p);
 }
 
 static void grow_room(encoder *e, const floe_zfp_params *p)
@@ -80,27 +75,24 @@ static void take_scratch(encoder *e, floe_arena *arena)
     for (uint32_t planes = 1; planes <= FLOE_ZFP_MAX_PREC && by_bound; planes++)
         if (floe_zfp_params_precision(planes, &close, NULL) == FLOE_OK)
             grow_room(e, &close);
-    e->values = floe_arena_take(arena, e->ncells, e->size);
+    e->values = floe_arena_take(arena, e->cells.ncells, e->size);
     e->stream = floe_arena_take(arena, e->stream_capacity, 1);
     e->lengths = floe_arena_take(arena, e->nblocks, sizeof *e->lengths);
     e->places = floe_arena_take(arena, floe_ceil_div(e->nblocks, spec.chunk) + 1, sizeof *e->places);
     e->index = floe_arena_take(arena, e->index_capacity + 8, 1);
-    for (int s = 0; s < FLOE_ZFP_SETS; s++)
-        e->sets[s] = floe_arena_take(arena, e->nwords, sizeof(uint64_t));
-    e->spans = floe_arena_take(arena, e->nspans, sizeof *e->spans);
+    floe_cells_take(&e->cells, true, arena);
+    e->worst = floe_arena_take(arena, e->cells.nspans, sizeof *e->worst);
     e->room = floe_arena_take(arena, e->room_nbytes, 1);
 }
 
 static encoder encoder_of(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
 {
-    encoder e = {.cpu = cpu, .params = params, .size = floe_dtype_size(params->dtype)};
+    encoder e = {.cpu = cpu, .params = params, .size = floe_cells_size(params->dtype)};
     int64_t stride[FLOE_MAX_RANK];
     floe_zfp_contiguous(rank, extent, stride);
-    floe_zfp_count_cells(rank, extent, &e.ncells);
+    e.cells = floe_cells_of(params->dtype, rank, extent, stride, NULL);
     e.array = floe_zfp_array_of(params->dtype, rank, extent, stride, NULL);
     e.nblocks = floe_zfp_nblocks(rank, extent);
-    e.nwords = floe_ceil_div(e.ncells, FLOE_ZFP_WORD_CELLS);
-    e.nspans = floe_ceil_div(e.ncells, FLOE_ZFP_SPAN_CELLS);
     e.exact = floe_zfp_exact_ops_of(params->dtype, cpu->isa);
     e.promise = floe_zfp_promise_of(params);
     return e;
@@ -120,12 +112,14 @@ size_t floe_zfp_workspace(const floe_cpu *cpu, const floe_codec_params *params, 
 
 /* ---- tasks: a span of cells each -------------------------------------------------------------------------------------- */
 
-static uint64_t span_end(const encoder *e, uint64_t i) { return floe_min64((i + 1) * FLOE_ZFP_SPAN_CELLS, e->ncells); }
+static uint64_t span_end(const encoder *e, uint64_t i)
+{
+    return floe_min64((i + 1) * FLOE_CELLS_SPAN, e->cells.ncells);
+}
 
 static const uint8_t *cell_at(const encoder *e, uint64_t cell)
 {
-    const floe_field *f = e->chunk;
-    return (const uint8_t *)f->data + floe_zfp_cell_offset(f->rank, f->shape, f->stride, cell) * (int64_t)e->size;
+    return (const uint8_t *)e->chunk->data + floe_cells_at(&e->cells.array, cell) * (int64_t)e->size;
 }
 
 /* Each span begins with the chunk's first good value, so that it does not depend on the one before. */
@@ -135,7 +129,7 @@ static void clean_task(void *arg, uint64_t i, uint32_t worker)
     const encoder *e = arg;
     const floe_field *f = e->chunk;
     uint64_t good = e->good;
-    for (uint64_t c = i * FLOE_ZFP_SPAN_CELLS, n; c < span_end(e, i); c += n) {
+    for (uint64_t c = i * FLOE_CELLS_SPAN, n; c < span_end(e, i); c += n) {
         n = floe_zfp_row_left(f->rank, f->shape, c, span_end(e, i) - c);
         e->exact->clean(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n, e->values + c * e->size, &good);
     }
@@ -146,38 +140,15 @@ static void misses_task(void *arg, uint64_t i, uint32_t worker)
     (void)worker;
     const encoder *e = arg;
     const floe_field *f = e->chunk;
-    span *s = &e->spans[i];
-    *s = (span){.worst = 0};
-    for (uint64_t c = i * FLOE_ZFP_SPAN_CELLS, n; c < span_end(e, i); c += n) {
-        const uint64_t word = c / FLOE_ZFP_WORD_CELLS, bit = c % FLOE_ZFP_WORD_CELLS;
-        const uint64_t most = floe_min64(FLOE_ZFP_WORD_CELLS - bit, span_end(e, i) - c);
+    uint64_t *words = e->cells.sets[FLOE_CELLS_LITERALS];
+    e->worst[i] = 0;
+    for (uint64_t c = i * FLOE_CELLS_SPAN, n; c < span_end(e, i); c += n) {
+        const uint64_t word = c / FLOE_CELLS_WORD, bit = c % FLOE_CELLS_WORD;
+        const uint64_t most = floe_min64(FLOE_CELLS_WORD - bit, span_end(e, i) - c);
         n = floe_zfp_row_left(f->rank, f->shape, c, most);
-        const uint64_t missed =
-            e->exact->misses(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n, e->values + c * e->size, &s->worst);
-        e->sets[FLOE_ZFP_LITERALS][word] = (bit ? e->sets[FLOE_ZFP_LITERALS][word] : 0) | missed << bit;
-    }
-}
-
-/* Moves cells of the palette's patterns from the literals to sets of their own. */
-static void sort_task(void *arg, uint64_t i, uint32_t worker)
-{
-    (void)worker;
-    const encoder *e = arg;
-    const uint64_t begin = i * (FLOE_ZFP_SPAN_CELLS / FLOE_ZFP_WORD_CELLS);
-    const uint64_t end = floe_min64(begin + FLOE_ZFP_SPAN_CELLS / FLOE_ZFP_WORD_CELLS, e->nwords);
-    for (uint64_t w = begin; w < end; w++) {
-        uint64_t words[FLOE_ZFP_SETS] = {0};
-        for (uint64_t left = e->sets[FLOE_ZFP_LITERALS][w]; left; left &= left - 1) {
-            const uint64_t c = w * FLOE_ZFP_WORD_CELLS + (uint64_t)__builtin_ctzll(left);
-            const uint64_t bits = floe_zfp_pattern_at(cell_at(e, c), 0, e->size);
-            uint32_t s = 0;
-            while (s < FLOE_ZFP_LITERALS && bits != e->out.palette[s])
-                s++;
-            words[s] |= left & (0 - left);
-            e->spans[i].ncells[s]++;
-        }
-        for (int s = 0; s < FLOE_ZFP_SETS; s++)
-            e->sets[s][w] = words[s];
+        const uint64_t missed = e->exact->misses(&e->promise, cell_at(e, c), f->stride[f->rank - 1], n,
+                                                 e->values + c * e->size, &e->worst[i]);
+        words[word] = (bit ? words[word] : 0) | missed << bit;
     }
 }
 
@@ -188,7 +159,7 @@ static void find_good(encoder *e)
 {
     uint64_t patterns[2] = {0, 0};
     e->good = 0;
-    for (uint64_t c = 0; c < e->ncells; c++) {
+    for (uint64_t c = 0; c < e->cells.ncells; c++) {
         uint64_t last = 0;
         if (e->exact->clean(&e->promise, cell_at(e, c), 1, 1, patterns, &last) == 0) {
             e->good = last;
@@ -214,23 +185,6 @@ static floe_status code(encoder *e, const floe_zfp_params *params, floe_error *e
     return FLOE_OK;
 }
 
-/* The patterns that may be many: fill, -0 (of integers the least), and the first that is not finite. */
-static void choose_palette(encoder *e)
-{
-    const uint64_t sign = (uint64_t)1 << (8 * e->size - 1), exponent = e->size == 4 ? 0x7F800000u : 0x7FF0000000000000u;
-    e->out.palette[0] = e->params->has_fill ? e->params->fill_bits : sign;
-    e->out.palette[1] = e->out.palette[2] = sign;
-    for (uint64_t w = 0; w < e->nwords && !floe_dtype_is_integer(e->params->dtype); w++)
-        for (uint64_t left = e->sets[FLOE_ZFP_LITERALS][w]; left; left &= left - 1) {
-            const uint64_t c = w * FLOE_ZFP_WORD_CELLS + (uint64_t)__builtin_ctzll(left);
-            const uint64_t bits = floe_zfp_pattern_at(cell_at(e, c), 0, e->size);
-            if ((bits & exponent) == exponent && bits != e->out.palette[0]) {
-                e->out.palette[2] = bits;
-                return;
-            }
-        }
-}
-
 /* Decodes the stream, in parallel, over the values that it was made of. */
 static floe_status decode_back(encoder *e, floe_error *err)
 {
@@ -246,72 +200,37 @@ static floe_status decode_back(encoder *e, floe_error *err)
 }
 
 /* What zfp's decoder makes of the stream, against what was promised. */
-static floe_status find_misses(encoder *e, floe_chunk_stats *stats, uint64_t *nliterals, floe_error *err)
+static floe_status find_misses(encoder *e, floe_chunk_stats *stats, floe_error *err)
 {
     FLOE_TRY(decode_back(e, err));
-    floe_cpu_parallel(e->cpu, e->nspans, misses_task, e);
-    choose_palette(e);
-    floe_cpu_parallel(e->cpu, e->nspans, sort_task, e);
+    floe_cpu_parallel(e->cpu, e->cells.nspans, misses_task, e);
+    floe_cells_sort(&e->cells, e->cpu, e->params->has_fill, e->params->fill_bits);
+    e->out.sets = e->cells.present;
+    memcpy(e->out.palette, e->cells.palette, sizeof e->out.palette);
     *stats = (floe_chunk_stats){.nexceptions = 0};
-    *nliterals = 0;
-    e->out.sets = 0;
-    for (uint64_t i = 0; i < e->nspans; i++) {
-        for (int s = 0; s < FLOE_ZFP_SETS; s++) {
-            stats->nexceptions += e->spans[i].ncells[s];
-            e->out.sets |= (uint32_t)(e->spans[i].ncells[s] != 0) << s;
-        }
-        *nliterals += e->spans[i].ncells[FLOE_ZFP_LITERALS];
-        stats->max_error = e->spans[i].worst > stats->max_error ? e->spans[i].worst : stats->max_error;
-    }
+    for (int s = 0; s < FLOE_CELLS_SETS; s++)
+        stats->nexceptions += e->cells.count.ncells[s];
+    for (uint64_t i = 0; i < e->cells.nspans; i++)
+        stats->max_error = e->worst[i] > stats->max_error ? e->worst[i] : stats->max_error;
     return FLOE_OK;
-}
-
-static void place_parts(encoder *e, uint64_t nliterals)
-{
-    uint64_t sets_nbytes = 0;
-    for (int s = 0; s < FLOE_ZFP_SETS; s++)
-        sets_nbytes += e->out.sets >> s & 1 ? floe_zfp_set_nbytes(e->sets[s], e->nwords) : 0;
-    floe_zfp_chunk_place(&e->out, sets_nbytes, nliterals, (uint32_t)e->size);
-}
-
-static void write_literals(const encoder *e, uint8_t *dst)
-{
-    uint64_t n = 0;
-    for (uint64_t w = 0; w < e->nwords; w++)
-        for (uint64_t left = e->sets[FLOE_ZFP_LITERALS][w]; left; left &= left - 1) {
-            const uint64_t c = w * FLOE_ZFP_WORD_CELLS + (uint64_t)__builtin_ctzll(left);
-            floe_zfp_pattern_put(dst, (int64_t)n++, e->size, floe_zfp_pattern_at(cell_at(e, c), 0, e->size));
-        }
 }
 
 static void write_parts(const encoder *e, uint8_t *dst)
 {
     const floe_zfp_chunk *c = &e->out;
-    floe_cursor to = floe_cursor_of(dst + c->sets_at, (size_t)(c->literals_at - c->sets_at));
     floe_zfp_chunk_header_write(c, dst);
     memcpy(dst + c->index_at, e->index, (size_t)c->index_nbytes);
-    for (int s = 0; s < FLOE_ZFP_SETS; s++)
-        if (c->sets >> s & 1)
-            floe_zfp_set_write(e->sets[s], e->nwords, &to);
-    memset(dst + c->literals_at, 0, (size_t)(c->stream_at - c->literals_at));
-    if (c->sets >> FLOE_ZFP_LITERALS & 1)
-        write_literals(e, dst + c->literals_at);
+    if (c->sets)
+        floe_cells_write(&e->cells, dst + c->sets_at);
     memcpy(dst + c->stream_at, e->stream, (size_t)(c->end - c->stream_at));
 }
 
 /* The values as they are, in C order. */
 static void write_raw(encoder *e, uint8_t *dst)
 {
-    const floe_field *f = e->chunk;
-    e->out = (floe_zfp_chunk){.raw = true, .end = floe_zfp_bound(e->params, f->rank, f->shape)};
+    e->out = (floe_zfp_chunk){.raw = true};
     floe_zfp_chunk_header_write(&e->out, dst);
-    memset(dst + e->out.end - 8, 0, 8);
-    for (uint64_t c = 0, n; c < e->ncells; c += n) {
-        n = floe_zfp_row_left(f->rank, f->shape, c, e->ncells - c);
-        for (uint64_t i = 0; i < n; i++)
-            memcpy(dst + FLOE_ZFP_CHUNK_HEADER_NBYTES + (c + i) * e->size,
-                   cell_at(e, c) + (int64_t)i * f->stride[f->rank - 1] * (int64_t)e->size, e->size);
-    }
+    floe_cells_write_all(&e->cells, dst + FLOE_ZFP_CHUNK_HEADER_NBYTES);
 }
 
 /* ---- a chunk --------------------------------------------------------------------------------------------------------- */
@@ -326,6 +245,7 @@ static floe_status begin(encoder *e, const floe_chunk_encode *c, floe_error *err
     FLOE_CHECK(err, floe_zfp_count_cells(chunk->rank, chunk->shape, &ncells), FLOE_ERR_ARGUMENT, "a chunk of no cells");
     *e = encoder_of(c->cpu, c->params, chunk->rank, chunk->shape);
     e->chunk = chunk;
+    e->cells = floe_cells_of(chunk->dtype, chunk->rank, chunk->shape, chunk->stride, chunk->data);
     take_scratch(e, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)ncells);
@@ -341,21 +261,20 @@ static floe_status code_reversibly(encoder *e, floe_chunk_stats *stats, floe_err
     e->out.sets = 0;
     memset(e->out.palette, 0, sizeof e->out.palette);
     FLOE_TRY(code(e, &params, err));
-    place_parts(e, 0);
+    floe_zfp_chunk_place(&e->out, 0, 0);
     return FLOE_OK;
 }
 
 /* As asked for; what then misses the bound, or must come back exactly and does not, goes to the sets. */
-static floe_status code_closely(encoder *e, const floe_zfp_params *params, floe_chunk_stats *stats, uint64_t *nliterals,
-                                floe_error *err)
+static floe_status code_closely(encoder *e, const floe_zfp_params *params, floe_chunk_stats *stats, floe_error *err)
 {
     find_good(e);
     floe_zfp_contiguous(e->array.rank, e->array.shape, e->array.stride);
     e->array.data = e->values;
-    floe_cpu_parallel(e->cpu, e->nspans, clean_task, e);
+    floe_cpu_parallel(e->cpu, e->cells.nspans, clean_task, e);
     FLOE_TRY(code(e, params, err));
-    FLOE_TRY(find_misses(e, stats, nliterals, err));
-    place_parts(e, *nliterals);
+    FLOE_TRY(find_misses(e, stats, err));
+    floe_zfp_chunk_place(&e->out, e->cells.sets_nbytes, e->cells.literals_nbytes);
     return FLOE_OK;
 }
 
@@ -366,13 +285,14 @@ floe_status floe_zfp_chunk_compress(const floe_chunk_encode *c, floe_error *err)
     uint64_t nliterals = UINT64_MAX, closely = UINT64_MAX;
     FLOE_TRY(begin(&e, c, err));
     if (close_params(&e, &close)) {
-        FLOE_TRY(code_closely(&e, &close, c->stats, &nliterals, err));
+        FLOE_TRY(code_closely(&e, &close, c->stats, err));
+        nliterals = e.cells.count.ncells[FLOE_CELLS_LITERALS];
         closely = e.out.end;
     }
-    if (nliterals > e.ncells / FLOE_ZFP_MANY_LITERALS) {
+    if (nliterals > e.cells.ncells / FLOE_ZFP_MANY_LITERALS) {
         FLOE_TRY(code_reversibly(&e, c->stats, err));
         if (closely < e.out.end)
-            FLOE_TRY(code_closely(&e, &close, c->stats, &nliterals, err));
+            FLOE_TRY(code_closely(&e, &close, c->stats, err));
     }
     const uint64_t raw = floe_zfp_bound(c->params, c->chunk->rank, c->chunk->shape);
     *c->nbytes = floe_min64(e.out.end, raw);
@@ -400,12 +320,11 @@ static double difference(floe_dtype dtype, uint64_t x, uint64_t y)
 
 static double cell_error(const encoder *e, uint64_t c)
 {
-    const uint64_t word = c / FLOE_ZFP_WORD_CELLS, bit = c % FLOE_ZFP_WORD_CELLS;
-    for (int s = 0; s < FLOE_ZFP_SETS; s++)
-        if (e->sets[s][word] >> bit & 1)
+    const uint64_t word = c / FLOE_CELLS_WORD, bit = c % FLOE_CELLS_WORD;
+    for (int s = 0; s < FLOE_CELLS_SETS; s++)
+        if (e->cells.sets[s][word] >> bit & 1)
             return 0;
-    const uint64_t x = floe_zfp_pattern_at(cell_at(e, c), 0, e->size),
-                   y = floe_zfp_pattern_at(e->values, (int64_t)c, e->size);
+    const uint64_t x = floe_cells_get(cell_at(e, c), 0, e->size), y = floe_cells_get(e->values, (int64_t)c, e->size);
     const double d = difference(e->params->dtype, x, y);
     return d * d;
 }
@@ -445,14 +364,13 @@ floe_status floe_zfp_squared_error(const floe_chunk_encode *c, double *sum, floe
     encoder e;
     floe_zfp_params close;
     floe_chunk_stats stats;
-    uint64_t nliterals;
     double lanes[FLOE_ZFP_ERROR_LANES] = {0};
     *sum = 0;
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin(&e, c, err));
     FLOE_CHECK(err, close_params(&e, &close), FLOE_ERR_ARGUMENT, "a bound of %g", c->params->bound);
-    FLOE_TRY(code_closely(&e, &close, &stats, &nliterals, err));
+    FLOE_TRY(code_closely(&e, &close, &stats, err));
     for (uint64_t i = 0; i < e.nblocks; i++)
         lanes[i % FLOE_ZFP_ERROR_LANES] += block_error(&e, i);
     for (uint32_t half = FLOE_ZFP_ERROR_LANES / 2; half > 0; half /= 2)

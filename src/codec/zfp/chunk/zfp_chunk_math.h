@@ -7,27 +7,30 @@
 
 #include "base/hd.h"
 #include "codec/codec.h"
-#include "field/dtype_math.h"
+#include "stage/cells/cells_math.h"
 #include "stage/index/index.h"
 #include "stage/zfpblock/zfpblock_params_math.h"
 
 enum {
     FLOE_ZFP_CHUNK_HEADER_NBYTES = 64,
-    FLOE_ZFP_PALETTE = 3,
-    FLOE_ZFP_LITERALS = FLOE_ZFP_PALETTE, /* the set whose values are stored */
-    FLOE_ZFP_SETS,
-    FLOE_ZFP_WORD_CELLS = 64,
-    FLOE_ZFP_CHUNK_RAW = 1,        /* flag of the header */
-    FLOE_ZFP_SPAN_CELLS = 1 << 16, /* cells that a worker takes: whole words of the upper level of a set */
-    FLOE_ZFP_MANY_LITERALS = 32,   /* more literals than one cell in so many: reversible may be smaller */
-    FLOE_ZFP_ERROR_LANES = 1024    /* sums of squared errors side by side: of blocks i, i + 1024, ... */
+    FLOE_ZFP_CHUNK_RAW = 1,      /* flag of the header */
+    FLOE_ZFP_MANY_LITERALS = 32, /* more literals than one cell in so many: reversible may be smaller */
+    FLOE_ZFP_ERROR_LANES = 1024  /* sums of squared errors side by side: of blocks i, i + 1024, ... */
 };
+
+FLOE_HD floe_zfp_type floe_zfp_type_of(floe_dtype dtype)
+{
+    return dtype == FLOE_F32   ? FLOE_ZFP_F32
+           : dtype == FLOE_F64 ? FLOE_ZFP_F64
+           : dtype == FLOE_I32 ? FLOE_ZFP_I32
+                               : FLOE_ZFP_I64;
+}
 
 typedef struct floe_zfp_chunk {
     bool raw;
     floe_zfp_params params;
     uint64_t stream_nbits, index_nbytes;
-    uint64_t palette[FLOE_ZFP_PALETTE];
+    uint64_t palette[FLOE_CELLS_PALETTE];
     uint32_t sets; /* bit s: set s has cells */
     /* where the parts are, from the start of the chunk */
     uint64_t index_at, sets_at, literals_at, stream_at, end;
@@ -97,28 +100,75 @@ FLOE_HD double floe_zfp_tolerance(const floe_codec_params *params)
 
 /* ---- parts ------------------------------------------------------------------------------------------------------------- */
 
-FLOE_HD uint64_t floe_zfp_round8(uint64_t nbytes) { return (nbytes + 7) & ~(uint64_t)7; }
-
 /* A chunk that holds its values as they are. */
-FLOE_HD uint64_t floe_zfp_raw_nbytes(uint64_t ncells, uint32_t size)
+FLOE_HD uint64_t floe_zfp_raw_nbytes(uint64_t ncells, floe_dtype dtype)
 {
-    return FLOE_ZFP_CHUNK_HEADER_NBYTES + floe_zfp_round8(ncells * size);
+    return FLOE_ZFP_CHUNK_HEADER_NBYTES + floe_cells_literals_nbytes(ncells, dtype);
 }
 
-/* Bytes of a set of so many words, of which `present` are not 0. */
-FLOE_HD uint64_t floe_zfp_set_span(uint64_t nwords, uint64_t present)
-{
-    return 8 * (floe_ceil_div(nwords, 64) + present);
-}
-
-/* Offsets of what is not in front of the sets, and the end. sets_nbytes: of all that are there. */
-FLOE_HD void floe_zfp_chunk_place(floe_zfp_chunk *c, uint64_t sets_nbytes, uint64_t nliterals, uint32_t size)
+/* Offsets of what is not in front of the sets, and the end. */
+FLOE_HD void floe_zfp_chunk_place(floe_zfp_chunk *c, uint64_t sets_nbytes, uint64_t literals_nbytes)
 {
     c->index_at = FLOE_ZFP_CHUNK_HEADER_NBYTES;
     c->sets_at = c->index_at + c->index_nbytes;
     c->literals_at = c->sets_at + sets_nbytes;
-    c->stream_at = c->literals_at + floe_zfp_round8(nliterals * size);
+    c->stream_at = c->literals_at + literals_nbytes;
     c->end = c->stream_at + floe_ceil_div(c->stream_nbits, 64) * 8;
+}
+
+/* ---- the header -------------------------------------------------------------------------------------------------------- */
+
+enum { FLOE_ZFP_CHUNK_WORDS = FLOE_ZFP_CHUNK_HEADER_NBYTES / 8 };
+
+FLOE_HD void floe_zfp_chunk_to_words(const floe_zfp_chunk *c, uint64_t *words)
+{
+    words[0] = c->params.minbits | (uint64_t)c->params.maxbits << 32;
+    words[1] = c->params.maxprec | (uint64_t)(uint32_t)c->params.minexp << 32;
+    words[2] = c->stream_nbits;
+    words[3] = c->index_nbytes;
+    words[4] = c->sets | (uint64_t)(c->raw ? FLOE_ZFP_CHUNK_RAW : 0) << 32;
+    for (uint32_t i = 0; i < FLOE_CELLS_PALETTE; i++)
+        words[5 + i] = c->palette[i];
+}
+
+/* What can be wrong with a header on its own. */
+typedef enum floe_zfp_chunk_fault {
+    FLOE_ZFP_CHUNK_FINE,
+    FLOE_ZFP_CHUNK_FLAGS,  /* sets or flags that there are none of */
+    FLOE_ZFP_CHUNK_VALUES, /* values as they are take other bytes */
+    FLOE_ZFP_CHUNK_PARAMS, /* parameters that zfp has not */
+    FLOE_ZFP_CHUNK_PARTS,  /* parts larger than the whole */
+    FLOE_ZFP_CHUNK_BLOCKS  /* the stream has not the bits that its blocks take */
+} floe_zfp_chunk_fault;
+
+/* Untrusted: the header of a chunk of nbytes, which it has at least. The parts are not looked at. */
+FLOE_HD floe_zfp_chunk_fault floe_zfp_chunk_of_words(const uint64_t *words, uint64_t nbytes, floe_dtype dtype,
+                                                     uint64_t ncells, uint64_t nblocks, floe_zfp_chunk *c)
+{
+    const uint32_t flags = (uint32_t)(words[4] >> 32);
+    memset(c, 0, sizeof *c);
+    c->params.minbits = (uint32_t)words[0];
+    c->params.maxbits = (uint32_t)(words[0] >> 32);
+    c->params.maxprec = (uint32_t)words[1];
+    c->params.minexp = (int32_t)(uint32_t)(words[1] >> 32);
+    c->stream_nbits = words[2];
+    c->index_nbytes = words[3];
+    c->sets = (uint32_t)words[4];
+    for (uint32_t i = 0; i < FLOE_CELLS_PALETTE; i++)
+        c->palette[i] = words[5 + i];
+    c->raw = flags == FLOE_ZFP_CHUNK_RAW;
+    if (flags > FLOE_ZFP_CHUNK_RAW || c->sets >= 1u << FLOE_CELLS_SETS)
+        return FLOE_ZFP_CHUNK_FLAGS;
+    if (c->raw)
+        return nbytes == floe_zfp_raw_nbytes(ncells, dtype) ? FLOE_ZFP_CHUNK_FINE : FLOE_ZFP_CHUNK_VALUES;
+    if (floe_zfp_params_fault_of(&c->params, floe_zfp_type_of(dtype)) != FLOE_ZFP_PARAMS_FINE)
+        return FLOE_ZFP_CHUNK_PARAMS;
+    if (c->stream_nbits > 8 * nbytes || c->index_nbytes % 8 || c->index_nbytes > nbytes - FLOE_ZFP_CHUNK_HEADER_NBYTES)
+        return FLOE_ZFP_CHUNK_PARTS;
+    const uint64_t rate = c->params.maxbits;
+    const bool fits = floe_zfp_chunk_has_index(&c->params) ||
+                      (c->index_nbytes == 0 && c->stream_nbits % rate == 0 && c->stream_nbits / rate == nblocks);
+    return c->stream_nbits >= nblocks && fits ? FLOE_ZFP_CHUNK_FINE : FLOE_ZFP_CHUNK_BLOCKS;
 }
 
 #endif

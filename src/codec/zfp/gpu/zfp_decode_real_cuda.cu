@@ -3,9 +3,8 @@
  * Decodes the chunks of a field, or a bare zfp stream. A warp takes as many places as it holds blocks, and from each of them one
  * block at a time: each lane reads its own block's bit planes into shared memory, by a table of what 8 bits mean; then it turns
  * them to coefficients and undoes the transform in registers. Rows of blocks side by side leave the warp as one piece.
- * Then cells that the sets of a chunk name get their values. Compiled for each element type.
+ * Compiled for each element type.
  */
-#include "backend/device_scan.cuh"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 #include "codec/zfp/gpu/zfp_launch.cuh"
@@ -17,9 +16,8 @@ namespace
 enum {
     WARPS = 4,
     THREADS = WARPS * FLOE_WARP,
-    FEW = FLOE_REAL_BITS == 32 ? 4 : 2,  /* blocks on a processor, by registers: lanes with 64 values each */
-    MANY = FLOE_REAL_BITS == 32 ? 8 : 6, /* lanes with fewer; f64: by shared memory */
-    SET_THREADS = FLOE_ZFP_SPAN_THREADS
+    FEW = FLOE_REAL_BITS == 32 ? 4 : 2, /* blocks on a processor, by registers: lanes with 64 values each */
+    MANY = FLOE_REAL_BITS == 32 ? 8 : 6 /* lanes with fewer; f64: by shared memory */
 };
 
 /* The blocks of a chunk or of a bare stream, which has no chunk and no box. */
@@ -134,7 +132,7 @@ FLOE_DEV void open_shared(const job &j, uint64_t number, blocks_of_stream &s)
     const floe_zfp_dev_chunk *c = j.call.chunks + number;
     const bool reversible = floe_zfp_params_are_reversible(&c->parts.params);
     s.chunk = c;
-    s.wanted = c->opened == FLOE_OK && c->wanted && !c->parts.raw && reversible == j.reversible;
+    s.wanted = c->opened == FLOE_OK && c->cells->wanted && !c->parts.raw && reversible == j.reversible;
     if (!s.wanted)
         return;
     s.cells = floe_zfp_cells_of(&c->array);
@@ -196,94 +194,6 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_decode_ker
     }
 }
 
-/* ---- what is not in the stream ----------------------------------------------------------------------------------------- */
-
-/* Puts a value at a cell, if that is in the box. */
-FLOE_DEV void put_cell(const floe_zfp_array &a, uint64_t cell, floe_uint bits)
-{
-    int64_t at = 0;
-    bool inside = true;
-    for (uint32_t i = a.rank; i-- > 0;) {
-        const uint64_t index = floe_last_digit(cell, a.shape[i]);
-        inside &= index >= a.lo[i] && index < a.hi[i];
-        at += ((int64_t)index - (int64_t)a.lo[i]) * a.stride[i];
-    }
-    if (inside)
-        ((floe_uint *)a.data)[at] = bits;
-}
-
-/* A warp: the cells of 64 words of a set, from their word of the upper level on. Returns the literals that they took. */
-FLOE_DEV uint32_t put_top(const floe_zfp_dev_chunk *c, uint64_t first_cell, uint64_t top, const uint64_t *words,
-                          const floe_uint *literals, floe_uint pattern)
-{
-    uint32_t taken = 0;
-    for (uint32_t half = 0; half < 2; half++) {
-        const uint32_t i = half * FLOE_WARP + floe_lane();
-        const bool there = top >> i & 1;
-        uint64_t cells = there ? words[__popcll(top & (((uint64_t)1 << i) - 1))] : 0;
-        const uint32_t here = (uint32_t)__popcll(cells), upto = floe_warp_sum_to(here);
-        const floe_uint *from = literals ? literals + taken + upto - here : NULL;
-        for (; cells; cells &= cells - 1)
-            put_cell(c->array, first_cell + i * FLOE_ZFP_WORD_CELLS + (uint64_t)__ffsll((long long)cells) - 1,
-                     from ? *from++ : pattern);
-        taken += __shfl_sync(FLOE_ALL_LANES, upto, FLOE_WARP - 1);
-    }
-    return taken;
-}
-
-/* A set's cells of a span. Warps take words of the upper level in turn; of literals the first warp takes all, since where
- * those of a word are shows when all before are counted. */
-FLOE_DEV void put_set(const floe_zfp_dev_chunk *c, const floe_zfp_dev_span &span, uint64_t i, uint32_t set,
-                      const uint8_t *payload)
-{
-    const uint64_t ntops = floe_ceil_div(c->nwords, 64), end = floe_min64((i + 1) * FLOE_ZFP_SPAN_TOPS, ntops);
-    const uint64_t *tops = (const uint64_t *)(payload + c->set_at[set]), *words = tops + ntops + span.words_at[set];
-    const bool listed = set == FLOE_ZFP_LITERALS;
-    const floe_uint *literals = listed ? (const floe_uint *)(payload + c->parts.literals_at) + span.literals_at : NULL;
-    const floe_uint pattern = listed ? 0 : (floe_uint)c->parts.palette[set];
-    const uint32_t warp = threadIdx.x / FLOE_WARP;
-    for (uint64_t t = i * FLOE_ZFP_SPAN_TOPS; t < end && span.nwords[set] > 0; t++) {
-        if (warp == (listed ? 0 : t % (SET_THREADS / FLOE_WARP))) {
-            const uint32_t taken = put_top(c, t * 64 * FLOE_ZFP_WORD_CELLS, tops[t], words, literals, pattern);
-            literals += listed ? taken : 0;
-        }
-        words += __popcll(tops[t]);
-    }
-}
-
-/* All threads: a span of a chunk that holds its values as they are. */
-FLOE_DEV void put_raw(const floe_zfp_dev_chunk *c, uint64_t i, const uint8_t *payload)
-{
-    const floe_uint *values = (const floe_uint *)(payload + FLOE_ZFP_CHUNK_HEADER_NBYTES);
-    const uint64_t end = floe_min64((i + 1) * FLOE_ZFP_SPAN_CELLS, c->ncells);
-    for (uint64_t cell = i * FLOE_ZFP_SPAN_CELLS + threadIdx.x; cell < end; cell += SET_THREADS)
-        put_cell(c->array, cell, values[cell]);
-}
-
-/* Blocks take spans in turn. Sets go one after the other: in chunks that lie a cell may be in several, and the last one
- * counts. */
-__global__ void __launch_bounds__(SET_THREADS)
-    zfp_grid_put_sets_kernel(const __grid_constant__ floe_zfp_grid_decode call)
-{
-    const uint64_t nchunks = floe_min64(*call.nrecords, call.max_chunks);
-    if (*call.status != FLOE_OK)
-        return;
-    for (uint64_t i = blockIdx.x; i < nchunks * call.room.nspans; i += gridDim.x) {
-        const floe_zfp_dev_chunk *c = call.chunks + i / call.room.nspans;
-        const uint64_t within = i % call.room.nspans;
-        const uint8_t *payload = call.stream + c->payload_at;
-        if (within >= c->nspans || !c->wanted)
-            continue;
-        if (c->parts.raw)
-            put_raw(c, within, payload);
-        for (uint32_t set = 0; set < FLOE_ZFP_SETS && !c->parts.raw; set++) {
-            if (c->parts.sets >> set & 1)
-                put_set(c, call.spans[i], within, set, payload);
-            __syncthreads();
-        }
-    }
-}
-
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
 
 /* nplaces: of a chunk, at most. */
@@ -321,15 +231,9 @@ int FLOE_R(floe_zfp_grid_decode)(const floe_zfp_grid_decode *call, void *stream)
     job j = {};
     j.call = *call;
     j.status = call->status;
-    cudaError_t e = launch_rank<false>(j, rank, call->max_chunks, call->room.nblocks, on);
+    const cudaError_t e = launch_rank<false>(j, rank, call->max_chunks, call->room.nblocks, on);
     j.reversible = true; /* the chunks of a field may differ in this */
-    if (e == cudaSuccess)
-        e = launch_rank<true>(j, rank, call->max_chunks, call->room.nblocks, on);
-    if (e != cudaSuccess)
-        return (int)e;
-    FLOE_LAUNCH(zfp_grid_put_sets_kernel, floe_zfp_blocks_for(call->max_chunks * call->room.nspans), SET_THREADS, 0, on,
-                *call);
-    return (int)cudaGetLastError();
+    return (int)(e != cudaSuccess ? e : launch_rank<true>(j, rank, call->max_chunks, call->room.nblocks, on));
 }
 
 int FLOE_R(floe_zfp_decode)(const floe_zfp_decode_call *call, void *stream)

@@ -85,13 +85,13 @@ FLOE_DEV floe_uint good_value(const job &j, const chunk_shared &s, uint64_t cell
 {
     const uint64_t *bad = j.call.bad + s.judged.number * j.call.room.nwords;
     const uint32_t *last = j.call.last_good + s.judged.number * j.call.room.nwords;
-    const uint64_t w = cell / FLOE_ZFP_WORD_CELLS, span = cell / FLOE_ZFP_SPAN_CELLS * FLOE_ZFP_SPAN_CELLS;
-    const uint64_t good = ~bad[w] & (((uint64_t)1 << cell % FLOE_ZFP_WORD_CELLS) - 1);
+    const uint64_t w = cell / FLOE_CELLS_WORD, span = cell / FLOE_CELLS_SPAN * FLOE_CELLS_SPAN;
+    const uint64_t good = ~bad[w] & (((uint64_t)1 << cell % FLOE_CELLS_WORD) - 1);
     if (good)
-        return floe_zfp_value_at(s.judged.chunk, w * FLOE_ZFP_WORD_CELLS + floe_top_bit(good));
+        return floe_zfp_value_at(s.judged.chunk, w * FLOE_CELLS_WORD + floe_top_bit(good));
     if (last[w])
         return floe_zfp_value_at(s.judged.chunk, span + last[w] - 1);
-    return s.judged.chunk->first_good < s.judged.chunk->ncells
+    return s.judged.chunk->first_good < s.judged.chunk->cells->ncells
                ? floe_zfp_value_at(s.judged.chunk, s.judged.chunk->first_good)
                : 0;
 }
@@ -110,15 +110,15 @@ FLOE_DEV_SELDOM value_row clean_row(const job &j, const chunk_shared &s, uint64_
     const floe_zfp_judged &judged = s.judged;
     const uint64_t cell = floe_zfp_cell_of<RANK>(judged.cells, block, share, FLOE_ZFP_SIDE * r);
     uint64_t blocks = block;
-    const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(blocks, judged.cells.counts[0]);
+    const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(&blocks, judged.cells.counts[0]);
     const uint32_t inside = (uint32_t)floe_min64(FLOE_ZFP_SIDE, judged.cells.shape[0] - corner);
 #pragma unroll
     for (uint32_t x = 0; x < FLOE_ZFP_SIDE; x++) {
         if (x >= inside) /* the row's own again */
             row.v[x] = floe_zfp_inside(x, inside) == 1 ? row.v[1] : row.v[0];
         else if (FLOE_R(floe_zfp_spoils)(j.real, row.v[x], judged.has_fill, judged.fill))
-            row.v[x] = x == 0 || (cell + x) % FLOE_ZFP_SPAN_CELLS == 0 ? good_value(j, s, cell + x)
-                                                                       : row.v[(x + 3) % FLOE_ZFP_SIDE];
+            row.v[x] = x == 0 || (cell + x) % FLOE_CELLS_SPAN == 0 ? good_value(j, s, cell + x)
+                                                                   : row.v[(x + 3) % FLOE_ZFP_SIDE];
     }
     return row;
 }

@@ -11,7 +11,7 @@
 #include "field/dtype_math.h"
 
 /* Tiles are numbered by 32 bits on the device, with room for the tickets of all blocks of threads behind the last. */
-enum { MAX_SLOTS = 1 << 30, TILE_BLOCKS = 128, TILE_BLOCKS_4D = 32, PART_ARRAYS = 4 };
+enum { MAX_SLOTS = 1 << 30 };
 
 static const floe_zfp_kernels *kernels_of(const floe_dev_field *field)
 {
@@ -31,15 +31,15 @@ floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *sh
         ncells *= chunk[i];
         nblocks *= floe_ceil_div(chunk[i], FLOE_ZFP_SIDE);
     }
-    const uint64_t slots = floe_ceil_div(nblocks, rank > 3 ? TILE_BLOCKS_4D : TILE_BLOCKS);
+    const uint64_t slots = floe_ceil_div(nblocks, floe_zfp_tile_blocks(rank));
     FLOE_CHECK(err, slots <= MAX_SLOTS && grid->nchunks <= MAX_SLOTS / floe_max64(slots, 1), FLOE_ERR_LIMIT,
                "a field of more than 2^35 zfp blocks, too many for a GPU at once: choose larger chunks, or the CPU");
     grid->slots = (uint32_t)slots;
     *room = (floe_zfp_dev_room){.nblocks = nblocks, .nindex = floe_ceil_div(nblocks, spec.chunk)};
-    room->nwords = floe_ceil_div(ncells, FLOE_ZFP_WORD_CELLS);
-    room->nspans = floe_ceil_div(ncells, FLOE_ZFP_SPAN_CELLS);
+    room->nwords = floe_ceil_div(ncells, FLOE_CELLS_WORD);
+    room->nspans = floe_ceil_div(ncells, FLOE_CELLS_SPAN);
     room->npartitions = floe_ceil_div(room->nindex, spec.partition);
-    room->stream_words = floe_zfp_round8(ncells * (floe_dtype_is_narrow(dtype) ? 4 : 8)) / 4;
+    room->stream_words = floe_cells_literals_nbytes(ncells, dtype) / 4;
     return FLOE_OK;
 }
 
@@ -54,8 +54,8 @@ static void take_cleared(floe_zfp_grid_encode *c, bool with_errors, floe_arena *
     c->states = floe_arena_take(a, FLOE_ZFP_ATTEMPTS * nslots, sizeof *c->states);
     c->gathered = floe_arena_take(a, nchunks, sizeof *c->gathered);
     if (c->lossy) {
-        c->spans = floe_arena_take(a, nchunks * c->room.nspans, sizeof *c->spans);
-        c->sets[FLOE_ZFP_LITERALS] = floe_arena_take(a, nchunks * c->room.nwords, sizeof(uint64_t));
+        c->cells.spans = floe_arena_take(a, nchunks * c->room.nspans, sizeof *c->cells.spans);
+        c->cells.sets[FLOE_CELLS_LITERALS] = floe_arena_take(a, nchunks * c->room.nwords, sizeof(uint64_t));
     }
     if (with_errors)
         c->summed = floe_arena_take(a, 1, sizeof *c->summed);
@@ -65,8 +65,8 @@ static void take_cleared(floe_zfp_grid_encode *c, bool with_errors, floe_arena *
 static void take_sets(floe_zfp_grid_encode *c, floe_arena *a)
 {
     const uint64_t nwords = c->grid.nchunks * c->room.nwords;
-    for (int s = 0; s < FLOE_ZFP_LITERALS; s++)
-        c->sets[s] = floe_arena_take(a, nwords, sizeof(uint64_t));
+    for (int s = 0; s < FLOE_CELLS_LITERALS; s++)
+        c->cells.sets[s] = floe_arena_take(a, nwords, sizeof(uint64_t));
     c->bad = floe_arena_take(a, nwords, sizeof *c->bad);
     c->last_good = floe_arena_take(a, nwords, sizeof *c->last_good);
 }
@@ -76,7 +76,9 @@ floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *c, bool with_errors,
     const uint64_t nchunks = c->grid.nchunks;
     uint64_t spill_nbytes;
     FLOE_CUDA(err, kernels_of(&c->field)->grid_spill(c->field.rank, &c->grid, &spill_nbytes, &c->spill_words));
+    c->cells = (floe_cells_grid){.nchunks = nchunks, .nwords = c->room.nwords, .nspans = c->room.nspans};
     take_cleared(c, with_errors, a);
+    c->cells.chunks = floe_arena_take(a, nchunks, sizeof *c->cells.chunks);
     c->records = floe_arena_take(a, nchunks, sizeof *c->records);
     c->end = floe_arena_take(a, 1, sizeof *c->end);
     c->chunks = floe_arena_take(a, nchunks, sizeof *c->chunks);
@@ -84,7 +86,8 @@ floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *c, bool with_errors,
     c->spill = floe_arena_take(a, spill_nbytes, 1);
     c->coded = floe_arena_take(a, nchunks * c->room.stream_words, sizeof *c->coded);
     c->offsets = floe_arena_take(a, nchunks * (c->room.nindex + 1), sizeof *c->offsets);
-    c->part_needs = floe_arena_take(a, nchunks * PART_ARRAYS * (c->room.npartitions + 1), sizeof *c->part_needs);
+    c->part_needs =
+        floe_arena_take(a, nchunks * FLOE_ZFP_PART_ARRAYS * (c->room.npartitions + 1), sizeof *c->part_needs);
     if (c->lossy)
         take_sets(c, a);
     if (with_errors) {
@@ -116,13 +119,15 @@ floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *s
 {
     floe_zfp_grid_encode c = *call;
     c.block_errors = NULL;
+    c.cells.stream = c.stream;
+    c.cells.status = c.status;
     if (c.grid.nchunks == 0) { /* the end of all records is all that there is to say */
         FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
         return FLOE_OK;
     }
     if (c.lossy) {
         FLOE_TRY(code_closely(&c, stream, err));
-        FLOE_CUDA(err, kernels_of(&c.field)->grid_sort(&c, stream));
+        FLOE_CUDA(err, floe_cells_sort_cuda(&c.cells, stream));
         FLOE_CUDA(err, floe_zfp_grid_plan_cuda(&c, FLOE_ZFP_CLOSELY, stream));
     }
     FLOE_TRY(code(&c, FLOE_ZFP_REVERSIBLY, stream, err));
@@ -133,7 +138,7 @@ floe_status floe_zfp_grid_encode_start(const floe_zfp_grid_encode *call, void *s
     }
     FLOE_CUDA(err, floe_zfp_grid_place_cuda(&c, stream));
     FLOE_CUDA(err, floe_zfp_grid_write_cuda(&c, stream));
-    FLOE_CUDA(err, kernels_of(&c.field)->grid_put(&c, stream));
+    FLOE_CUDA(err, floe_cells_write_cuda(&c.cells, stream));
     return FLOE_OK;
 }
 
@@ -149,13 +154,20 @@ floe_status floe_zfp_grid_squared_error(const floe_zfp_grid_encode *c, double *s
 void floe_zfp_grid_decode_take(floe_zfp_grid_decode *c, floe_arena *a)
 {
     c->chunks = floe_arena_take(a, c->max_chunks, sizeof *c->chunks);
-    c->spans = floe_arena_take(a, c->max_chunks * c->room.nspans, sizeof *c->spans);
+    c->cells = (floe_cells_grid){.nchunks = c->max_chunks, .nwords = c->room.nwords, .nspans = c->room.nspans};
+    c->cells.chunks = floe_arena_take(a, c->max_chunks, sizeof *c->cells.chunks);
+    c->cells.spans = floe_arena_take(a, c->max_chunks * c->room.nspans, sizeof *c->cells.spans);
     c->places = floe_arena_take(a, c->max_chunks * (c->room.nblocks + 1), sizeof *c->places);
 }
 
-floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *c, void *stream, floe_error *err)
+floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *call, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, kernels_of(&c->field)->grid_decode(c, stream));
+    floe_zfp_grid_decode c = *call;
+    c.cells.stream = (uint8_t *)(uintptr_t)c.stream;
+    c.cells.status = c.status;
+    c.cells.dev_nchunks = c.nrecords;
+    FLOE_CUDA(err, kernels_of(&c.field)->grid_decode(&c, stream));
+    FLOE_CUDA(err, floe_cells_put_cuda(&c.cells, stream));
     return FLOE_OK;
 }
 

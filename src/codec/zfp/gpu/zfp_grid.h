@@ -10,21 +10,22 @@
  *   resolve        params: range, fill value, bound; and begin, unless there are very many chunks  zfp_resolve_cuda.cu
  *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
  *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu
- *   clean          where values would spoil their block: what stands in their place       zfp_grid_sets_real_cuda.cu
+ *   clean          where values would spoil their block: what stands in their place       zfp_clean_real_cuda.cu
  *   encode 1       such chunks, with that
  *   check          at a fixed rate, what was missed is found here                         zfp_grid_check_real_cuda.cu
- *   sort           what was missed, into its sets                                         zfp_grid_sets_real_cuda.cu
+ *   sort           what was missed, into its sets                                         stage/cells/cells_cuda.cu
  *   plan           sizes of all parts; chunks that miss too much are to be coded reversibly      zfp_grid_cuda.cu
  *   encode 2       those. plan again: what is smaller
  *   encode 3       chunks that are smaller within the bound, again. plan again
- *   place, write   records one behind the other, and all parts into them
+ *   place, write   records one behind the other, and all parts into them; sets and values by stage/cells/cells_cuda.cu
  *   (the caller)   checksums, record heads, index                                         container/container_cuda.h
  *
  * Decompression:
  *
  *   open           a floe_zfp_dev_chunk for each chunk of a stream whose header and records have been checked: its own header,
  *                  sets and side index checked, places of its blocks                      zfp_grid_open_cuda.cu
- *   decode         blocks to values, then the cells that the sets name                    zfp_decode_real_cuda.cu
+ *   decode         blocks to values                                                       zfp_decode_real_cuda.cu
+ *   put            the cells that the sets name                                           stage/cells/cells_cuda.cu
  *
  * A call that fails anywhere sets *status (a floe_status; the first one stands) and later kernels do nothing.
  */
@@ -35,6 +36,7 @@
 #include "codec/codec_device.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "codec/zfp/chunk/zfp_chunk_math.h"
+#include "stage/cells/cells_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,37 +53,24 @@ enum {
     FLOE_ZFP_ATTEMPTS
 };
 
-/* Cells of a set that are taken at once: FLOE_ZFP_SPAN_CELLS. */
-typedef struct floe_zfp_dev_span {
-    uint32_t missed;                /* not 0: some cell of it was */
-    uint32_t nwords[FLOE_ZFP_SETS]; /* that are not 0 */
-    uint32_t ncells[FLOE_ZFP_SETS];
-    uint32_t reserved;
-    uint64_t words_at[FLOE_ZFP_SETS]; /* of the chunk's words of the set: how many are in front */
-    uint64_t literals_at;             /* of its literals */
-} floe_zfp_dev_span;
-
 /* A chunk. */
 typedef struct floe_zfp_dev_chunk {
     floe_zfp_array array; /* the chunk in the field; decode: data are those of the box that is wanted */
-    bool wanted;          /* decode: of that box there is something */
-    uint64_t ncells, nwords, nspans, nblocks;
+    floe_cells_chunk *cells;
+    uint64_t nblocks;
     /* encode */
     floe_zfp_params close;         /* what the bound asks of zfp */
     uint32_t attempts;             /* bit a: attempt a is wanted */
     uint32_t cleaned;              /* not 0: some values would spoil their block */
     unsigned long long first_good; /* first cell that zfp may see; ~0: none */
-    unsigned long long first_odd;  /* first cell that was missed, is not finite and not fill; ~0: none */
-    uint64_t nliterals, nexceptions, sets_nbytes;
-    floe_zfp_chunk close_parts; /* where reversible was tried, too */
+    floe_zfp_chunk close_parts;    /* where reversible was tried, too */
     /* both */
-    floe_zfp_chunk parts;           /* the header, and where the parts are, from the start of the payload */
-    floe_side_index index;          /* body: decode only */
-    uint64_t set_at[FLOE_ZFP_SETS]; /* where each set is, from the start of the payload */
-    uint64_t payload_at;            /* from the start of the stream */
-    uint64_t nplaces;               /* decode: chunks of blocks that are decoded one by one */
-    uint32_t each;                  /* blocks in such a chunk */
-    uint32_t opened;                /* decode: what came of opening it, a floe_status */
+    floe_zfp_chunk parts;  /* the header, and where the parts are, from the start of the payload */
+    floe_side_index index; /* body: decode only */
+    uint64_t payload_at;   /* from the start of the stream */
+    uint64_t nplaces;      /* decode: chunks of blocks that are decoded one by one */
+    uint32_t each;         /* blocks in such a chunk */
+    uint32_t opened;       /* decode: what came of opening it, a floe_status */
 } floe_zfp_dev_chunk;
 
 /* How much of everything a full chunk has; no other chunk has more. */
@@ -89,6 +78,16 @@ typedef struct floe_zfp_dev_room {
     uint64_t nblocks, nwords, nspans, nindex, npartitions; /* nindex: chunks of the side index */
     uint64_t stream_words;                                 /* of 32 bits: a stream that needs more is of no use */
 } floe_zfp_dev_room;
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------------- */
+
+enum { FLOE_ZFP_TILE_WARPS = 4 };
+
+/* Blocks of a tile: 32 a warp, but of four axes, where a block takes four lanes. */
+FLOE_HD uint32_t floe_zfp_tile_blocks(uint32_t rank) { return FLOE_ZFP_TILE_WARPS * (rank > 3 ? 8 : 32); }
+
+/* Of partitions of the side index, for worklets of index_prim_math.h: least, width, words, and words in front. */
+enum { FLOE_ZFP_PART_LEAST, FLOE_ZFP_PART_WIDTH, FLOE_ZFP_PART_NWORDS, FLOE_ZFP_PART_AT, FLOE_ZFP_PART_ARRAYS };
 
 /* ---- compression ---------------------------------------------------------------------------------------------------- */
 
@@ -117,13 +116,12 @@ typedef struct floe_zfp_grid_encode {
     uint64_t spill_words; /* of one */
     uint32_t *coded;      /* streams: room.stream_words a chunk */
     uint64_t *offsets;    /* of the side index's chunks: room.nindex + 1 a chunk */
-    uint64_t *part_needs; /* of partitions: least, width, words, words in front; room.npartitions + 1 each a chunk */
-    uint64_t *sets[FLOE_ZFP_SETS]; /* room.nwords a chunk */
+    uint64_t *part_needs; /* of partitions: FLOE_ZFP_PART_ARRAYS a chunk, each room.npartitions + 1 */
     /* where chunks are cleaned: a bit for each cell that spoils its block; of each word of 64 cells, the last cell in front of
      * it, in its span, that does not: its number in the span, and 1 */
     uint64_t *bad;
     uint32_t *last_good;
-    floe_zfp_dev_span *spans;
+    floe_cells_grid cells;             /* lossy: what zfp misses */
     double *block_errors, *error_sums; /* psnr only: squared errors of each block, of each chunk; else NULL */
     uint64_t *summed;                  /* psnr only, 0 at first: chunks whose squared errors are added up */
 } floe_zfp_grid_encode;
@@ -162,7 +160,7 @@ typedef struct floe_zfp_grid_decode {
     uint64_t max_chunks;
     floe_zfp_dev_room room; /* of a chunk; more is FLOE_ERR_LIMIT */
     floe_zfp_dev_chunk *chunks;
-    floe_zfp_dev_span *spans;
+    floe_cells_grid cells;
     uint64_t *places; /* room.nblocks + 1 a chunk */
     uint32_t *status; /* FLOE_OK before */
 } floe_zfp_grid_decode;

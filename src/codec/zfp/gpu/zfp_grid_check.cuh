@@ -36,7 +36,7 @@ FLOE_DEV uint64_t floe_zfp_cell_of(const floe_zfp_cells &c, uint64_t block, uint
     const uint32_t at[4] = {i % 4, i / 4 % 4, i / 16 % 4, share};
     uint64_t cell = 0, row = 1;
     for (uint32_t a = 0; a < RANK; a++) {
-        const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(block, c.counts[a]);
+        const uint64_t corner = FLOE_ZFP_SIDE * floe_last_digit(&block, c.counts[a]);
         const uint32_t inside = (uint32_t)floe_min64(FLOE_ZFP_SIDE, c.shape[a] - corner);
         cell += (corner + floe_zfp_inside(at[a], inside)) * row;
         row *= c.shape[a];
@@ -46,33 +46,19 @@ FLOE_DEV uint64_t floe_zfp_cell_of(const floe_zfp_cells &c, uint64_t block, uint
 
 FLOE_DEV floe_uint floe_zfp_value_at(const floe_zfp_dev_chunk *c, uint64_t cell)
 {
-    return ((const floe_uint *)c->array.data)[floe_zfp_cell_at(c->array, cell)];
+    return ((const floe_uint *)c->array.data)[floe_cells_at(&c->cells->array, cell)];
 }
 
 /* Names missed cells, bit i of missed: value i of a lane. */
 template <uint32_t RANK>
-FLOE_DEV_SELDOM void floe_zfp_tell_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
+FLOE_DEV_SELDOM void floe_zfp_name_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
                                           uint32_t share, uint64_t missed)
 {
-    uint32_t *words = (uint32_t *)floe_zfp_set_of(call, s.number, FLOE_ZFP_LITERALS);
-    const floe_uint first = s.has_fill ? s.fill : FLOE_REAL_SIGN;
     while (missed) {
         const uint32_t row = ((uint32_t)__ffsll((long long)missed) - 1) / 4;
-        const uint32_t nibble = (uint32_t)(missed >> 4 * row) & 15;
-        const uint64_t cell = floe_zfp_cell_of<RANK>(s.cells, block, share, 4 * row);
-        const uint32_t shift = (uint32_t)(cell % 32);
+        floe_cells_name(call.cells, s.number, floe_zfp_cell_of<RANK>(s.cells, block, share, 4 * row),
+                        (uint32_t)(missed >> 4 * row) & 15);
         missed &= ~((uint64_t)15 << 4 * row);
-        atomicOr(words + cell / 32, nibble << shift);
-        if (shift > 28 && nibble >> (32 - shift))
-            atomicOr(words + cell / 32 + 1, nibble >> (32 - shift));
-        for (uint32_t x = 0; x < 4; x++) {
-            if (!(nibble >> x & 1))
-                continue;
-            const floe_uint v = floe_zfp_value_at(s.chunk, cell + x);
-            floe_zfp_spans_of(call, s.number)[(cell + x) / FLOE_ZFP_SPAN_CELLS].missed = 1;
-            if (s.real && FLOE_R(floe_zfp_spoils)(true, v, false, 0) && v != first)
-                atomicMin(&s.chunk->first_odd, (unsigned long long)(cell + x));
-        }
     }
 }
 
@@ -143,7 +129,7 @@ FLOE_DEV void floe_zfp_check(const floe_zfp_grid_encode &call, const floe_zfp_ju
     else if (mine)
         found = floe_zfp_compare<RANK, false>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
     if (found.missed)
-        floe_zfp_tell_missed<RANK>(call, s, block, share, found.missed);
+        floe_zfp_name_missed<RANK>(call, s, block, share, found.missed);
     floe_zfp_tell_worst(call, s, found.worst);
     if (!call.block_errors)
         return;

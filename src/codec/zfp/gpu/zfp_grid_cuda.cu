@@ -10,9 +10,9 @@ namespace
 {
 
 enum {
-    THREADS = FLOE_ZFP_SPAN_THREADS, /* as floe_zfp_sum_before has it */
-    PIECE_NBYTES = 1 << 16,          /* of a stream that is copied */
-    PIECE_SLOTS = 1 << 12,           /* chunks of a side index whose words are made at once */
+    THREADS = FLOE_CELLS_THREADS, /* as floe_cells_plan has it */
+    PIECE_NBYTES = 1 << 16,       /* of a stream that is copied */
+    PIECE_SLOTS = 1 << 12,        /* chunks of a side index whose words are made at once */
     SUM_LANES = FLOE_ZFP_ERROR_LANES
 };
 
@@ -101,7 +101,7 @@ FLOE_DEV void plan_index(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c
         const uint64_t p = first + threadIdx.x;
         const bool mine = p < x.npartitions;
         const uint64_t nwords = mine ? floe_zfp_parts_of(call, number, FLOE_ZFP_PART_NWORDS)[p] : 0;
-        const uint64_t front = floe_zfp_sum_before(nwords, s->sums, &all);
+        const uint64_t front = floe_block_sum_before(nwords, s->sums, FLOE_CELLS_WARPS, &all);
         if (mine) {
             at[p] = before + front;
             atomicMax(&s->least, (unsigned long long)floe_zfp_parts_of(call, number, FLOE_ZFP_PART_LEAST)[p]);
@@ -121,58 +121,25 @@ FLOE_DEV void plan_index(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c
     b.most = (uint64_t *)most;
     floe_index_build_widths(&b, &x);
     c->index = x;
-    c->parts.index_nbytes = floe_zfp_round8(FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords);
-}
-
-/* Where the words of each span go; sizes of sets. All threads. */
-FLOE_DEV void plan_sets(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c, uint64_t number, plan_shared *s)
-{
-    floe_zfp_dev_span *spans = floe_zfp_spans_of(call, number);
-    uint64_t nwords[FLOE_ZFP_SETS] = {0}, ncells[FLOE_ZFP_SETS] = {0}, all;
-    for (uint64_t first = 0; first < c->nspans; first += THREADS) {
-        const uint64_t i = first + threadIdx.x;
-        floe_zfp_dev_span *span = spans + (i < c->nspans ? i : 0);
-        for (uint32_t set = 0; set < FLOE_ZFP_SETS; set++) {
-            const uint64_t words = floe_zfp_sum_before(i < c->nspans ? span->nwords[set] : 0, s->sums, &all);
-            if (i < c->nspans)
-                span->words_at[set] = nwords[set] + words;
-            nwords[set] += all;
-            const uint64_t cells = floe_zfp_sum_before(i < c->nspans ? span->ncells[set] : 0, s->sums, &all);
-            if (i < c->nspans && set == FLOE_ZFP_LITERALS)
-                span->literals_at = ncells[set] + cells;
-            ncells[set] += all;
-        }
-    }
-    if (threadIdx.x > 0)
-        return;
-    uint64_t at = 0;
-    c->parts.sets = 0;
-    c->nexceptions = 0;
-    c->nliterals = ncells[FLOE_ZFP_LITERALS];
-    for (uint32_t set = 0; set < FLOE_ZFP_SETS; set++) {
-        c->set_at[set] = at;
-        c->nexceptions += ncells[set];
-        if (ncells[set]) {
-            c->parts.sets |= 1u << set;
-            at += floe_zfp_set_span(c->nwords, nwords[set]);
-        }
-    }
-    c->sets_nbytes = at;
+    c->parts.index_nbytes = floe_cells_round8(FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords);
 }
 
 /* One thread, after an attempt whose parts are known: is it good enough? */
 FLOE_DEV void decide(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c, uint32_t attempt)
 {
-    const uint64_t raw = floe_zfp_raw_nbytes(c->ncells, floe_zfp_size_of(call));
+    const uint64_t raw = floe_zfp_raw_nbytes(c->cells->ncells, call.field.dtype);
     if (attempt == FLOE_ZFP_REVERSIBLY) {
         const bool was_close = floe_zfp_wants(c, FLOE_ZFP_CLOSELY);
-        floe_zfp_chunk_place(&c->parts, 0, 0, floe_zfp_size_of(call));
+        floe_zfp_chunk_place(&c->parts, 0, 0);
         if (was_close && c->close_parts.end < c->parts.end && c->close_parts.end < raw)
             floe_zfp_want(call, c, FLOE_ZFP_CLOSELY_AGAIN);
         return;
     }
-    floe_zfp_chunk_place(&c->parts, c->sets_nbytes, c->nliterals, floe_zfp_size_of(call));
-    if (attempt == FLOE_ZFP_CLOSELY && c->nliterals > c->ncells / FLOE_ZFP_MANY_LITERALS) {
+    const floe_cells_chunk &cells = *c->cells;
+    c->parts.sets = cells.present;
+    memcpy(c->parts.palette, cells.palette, sizeof c->parts.palette);
+    floe_zfp_chunk_place(&c->parts, cells.sets_nbytes, floe_cells_literals_nbytes(cells.nliterals, call.field.dtype));
+    if (attempt == FLOE_ZFP_CLOSELY && cells.nliterals > cells.ncells / FLOE_ZFP_MANY_LITERALS) {
         c->close_parts = c->parts;
         floe_zfp_want(call, c, FLOE_ZFP_REVERSIBLY);
     }
@@ -191,24 +158,18 @@ __global__ void __launch_bounds__(THREADS)
             continue;
         if (threadIdx.x == 0) {
             const uint64_t nbits = c->parts.stream_nbits;
-            if (attempt == FLOE_ZFP_CLOSELY_AGAIN)
-                c->parts = c->close_parts;
+            memset(&c->parts, 0, sizeof c->parts);
             c->parts.stream_nbits = nbits;
             c->parts.params = floe_zfp_params_for(c, attempt);
-            c->parts.sets = attempt == FLOE_ZFP_REVERSIBLY ? 0 : c->parts.sets;
-            if (attempt == FLOE_ZFP_REVERSIBLY)
-                memset(c->parts.palette, 0, sizeof c->parts.palette);
-            else
-                floe_zfp_palette_of(call, c, c->parts.palette);
         }
         __syncthreads();
         if (floe_zfp_chunk_has_index(&c->parts.params))
             plan_index(call, c, number, &s);
         else if (threadIdx.x == 0)
-            c->parts.index_nbytes = c->index.nchunks = 0;
+            c->index.nchunks = 0;
         __syncthreads();
         if (attempt == FLOE_ZFP_CLOSELY)
-            plan_sets(call, c, number, &s);
+            floe_cells_plan(c->cells, call.cells.spans + number * call.room.nspans, s.sums);
         if (threadIdx.x == 0)
             decide(call, c, attempt);
         __syncthreads();
@@ -220,20 +181,30 @@ __global__ void __launch_bounds__(THREADS)
 /* One thread: what the chunk has become. Returns its bytes. */
 FLOE_DEV uint64_t settle(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c, uint64_t number)
 {
-    const uint64_t raw = floe_zfp_raw_nbytes(c->ncells, floe_zfp_size_of(call));
+    const uint64_t raw = floe_zfp_raw_nbytes(c->cells->ncells, call.field.dtype);
     floe_dev_gathered *told = call.gathered + number;
     const bool close = floe_zfp_wants(c, FLOE_ZFP_CLOSELY) &&
                        (!floe_zfp_wants(c, FLOE_ZFP_REVERSIBLY) || floe_zfp_wants(c, FLOE_ZFP_CLOSELY_AGAIN));
     if (c->parts.end >= raw) {
         memset(&c->parts, 0, sizeof c->parts);
         c->parts.raw = true;
+        c->parts.literals_at = FLOE_ZFP_CHUNK_HEADER_NBYTES;
         c->parts.end = raw;
     }
-    told->nexceptions = close && !c->parts.raw ? c->nexceptions : 0;
-    told->nliterals = close && !c->parts.raw ? c->nliterals : 0;
+    c->cells->all = c->parts.raw;
+    c->cells->present = c->parts.sets;
+    told->nexceptions = close && !c->parts.raw ? c->cells->nnamed : 0;
+    told->nliterals = close && !c->parts.raw ? c->cells->nliterals : 0;
     if (!close || c->parts.raw)
         told->max_error_bits = 0;
     return c->parts.end;
+}
+
+FLOE_DEV void place_parts(floe_zfp_dev_chunk &c, uint64_t payload_at)
+{
+    c.payload_at = payload_at;
+    c.cells->sets_at = payload_at + c.parts.sets_at;
+    c.cells->literals_at = payload_at + c.parts.literals_at;
 }
 
 /* One block: records one behind the other. */
@@ -247,12 +218,13 @@ __global__ void __launch_bounds__(THREADS) zfp_grid_place_kernel(const __grid_co
         const uint64_t number = first + threadIdx.x;
         const bool mine = number < call.grid.nchunks;
         const uint64_t nbytes = mine ? settle(call, call.chunks + number, number) : 0;
-        const uint64_t front = floe_zfp_sum_before(mine ? FLOE_RECORD_HEAD_NBYTES + nbytes : 0, sums, &all);
+        const uint64_t front =
+            floe_block_sum_before(mine ? FLOE_RECORD_HEAD_NBYTES + nbytes : (uint64_t)0, sums, FLOE_CELLS_WARPS, &all);
         if (mine) {
             call.records[number].offset = at + front;
             call.records[number].nbytes = nbytes;
             call.records[number].checksum = 0;
-            call.chunks[number].payload_at = at + front + FLOE_RECORD_HEAD_NBYTES;
+            place_parts(call.chunks[number], at + front + FLOE_RECORD_HEAD_NBYTES);
         }
         at += all;
     }
@@ -264,23 +236,6 @@ __global__ void __launch_bounds__(THREADS) zfp_grid_place_kernel(const __grid_co
 }
 
 /* ---- write ----------------------------------------------------------------------------------------------------------- */
-
-FLOE_DEV void write_header(const floe_zfp_grid_encode &call, const floe_zfp_dev_chunk *c, uint64_t *to)
-{
-    const floe_zfp_chunk &p = c->parts;
-    to[0] = p.params.minbits | (uint64_t)p.params.maxbits << 32;
-    to[1] = p.params.maxprec | (uint64_t)(uint32_t)p.params.minexp << 32;
-    to[2] = p.stream_nbits;
-    to[3] = p.index_nbytes;
-    to[4] = p.sets | (uint64_t)(p.raw ? FLOE_ZFP_CHUNK_RAW : 0) << 32;
-    for (uint32_t i = 0; i < FLOE_ZFP_PALETTE; i++)
-        to[5 + i] = p.palette[i];
-    if (!p.raw && c->nliterals * floe_zfp_size_of(call) % 8 &&
-        (p.sets >> FLOE_ZFP_LITERALS & 1)) /* behind the literals */
-        ((uint32_t *)to)[p.stream_at / 4 - 1] = 0;
-    if (p.raw && c->ncells * floe_zfp_size_of(call) % 8)
-        ((uint32_t *)to)[p.end / 4 - 1] = 0;
-}
 
 /* All threads: piece `piece` of the side index. */
 FLOE_DEV void write_index(const floe_zfp_grid_encode &call, const floe_zfp_dev_chunk *c, uint64_t number,
@@ -333,7 +288,7 @@ __global__ void __launch_bounds__(THREADS)
         const floe_zfp_dev_chunk *c = call.chunks + number;
         uint8_t *to = call.stream + c->payload_at;
         if (piece == 0 && threadIdx.x == 0)
-            write_header(call, c, (uint64_t *)to);
+            floe_zfp_chunk_to_words(&c->parts, (uint64_t *)to);
         if (c->parts.raw)
             continue;
         if (piece < stream_pieces)

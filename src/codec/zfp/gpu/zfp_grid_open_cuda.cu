@@ -11,16 +11,13 @@
 namespace
 {
 
-enum { THREADS = FLOE_ZFP_SPAN_THREADS, WARPS = THREADS / FLOE_WARP, PLACE_BLOCKS = 64 };
+enum { THREADS = FLOE_CELLS_THREADS, WARPS = FLOE_CELLS_WARPS, PLACE_BLOCKS = 64 };
 
 /* Of a block that opens a chunk. */
 struct open_shared {
-    uint64_t sums[WARPS];
-    uint64_t at; /* of the next set, from the start of the payload */
+    floe_cells_shared cells;
     uint32_t bad;
 };
-
-FLOE_DEV uint32_t size_of(const floe_zfp_grid_decode &call) { return floe_dtype_is_narrow(call.field.dtype) ? 4 : 8; }
 
 /* ---- what the chunk is ------------------------------------------------------------------------------------------------ */
 
@@ -31,18 +28,19 @@ FLOE_DEV void describe(const floe_zfp_grid_decode &call, uint64_t number, floe_z
     uint64_t lo[FLOE_MAX_RANK];
     int64_t at = 0;
     floe_grid_cut(f.rank, call.layout, call.layout + FLOE_MAX_RANK, number, lo, c->array.shape);
-    floe_zfp_count(f, c);
-    c->wanted = true;
+    bool wanted = true;
     for (uint32_t i = 0; i < f.rank; i++) {
         const uint64_t extent = c->array.shape[i];
         const uint64_t from = floe_max64(lo[i], call.lo[i]), to = floe_min64(lo[i] + extent, call.hi[i]);
-        c->wanted &= from < to;
+        wanted &= from < to;
         c->array.lo[i] = from - lo[i];
         c->array.hi[i] = to - lo[i];
         c->array.boxed |= from > lo[i] || to < lo[i] + extent;
         at += (int64_t)(from - call.lo[i]) * f.stride[i];
     }
-    c->array.data = (uint8_t *)f.data + at * (int64_t)size_of(call);
+    c->array.data = (uint8_t *)f.data + at * (int64_t)floe_cells_size(f.dtype);
+    floe_zfp_begin_chunk(c, f, call.cells.chunks + number);
+    c->cells->wanted = wanted;
 }
 
 FLOE_DEV uint64_t full_cells(const floe_zfp_grid_decode &call)
@@ -54,113 +52,37 @@ FLOE_DEV uint64_t full_cells(const floe_zfp_grid_decode &call)
 }
 
 /* One thread. False: the header cannot be. */
-FLOE_DEV bool read_header(const uint64_t *from, uint64_t nbytes, floe_zfp_dev_chunk *c, uint32_t size)
+FLOE_DEV bool read_header(const floe_zfp_grid_decode &call, const floe_dev_record &record, floe_zfp_dev_chunk *c)
 {
-    floe_zfp_chunk &p = c->parts;
-    if (nbytes < FLOE_ZFP_CHUNK_HEADER_NBYTES)
+    floe_cells_chunk &cells = *c->cells;
+    const uint64_t *words = (const uint64_t *)(call.stream + c->payload_at);
+    if (record.nbytes < FLOE_ZFP_CHUNK_HEADER_NBYTES ||
+        record.nbytes > floe_zfp_raw_nbytes(full_cells(call), call.field.dtype) ||
+        floe_zfp_chunk_of_words(words, record.nbytes, call.field.dtype, cells.ncells, c->nblocks, &c->parts) !=
+            FLOE_ZFP_CHUNK_FINE)
         return false;
-    p.params.minbits = (uint32_t)from[0];
-    p.params.maxbits = (uint32_t)(from[0] >> 32);
-    p.params.maxprec = (uint32_t)from[1];
-    p.params.minexp = (int32_t)(uint32_t)(from[1] >> 32);
-    p.stream_nbits = from[2];
-    p.index_nbytes = from[3];
-    p.sets = (uint32_t)from[4];
-    const uint32_t flags = (uint32_t)(from[4] >> 32);
-    for (uint32_t i = 0; i < FLOE_ZFP_PALETTE; i++)
-        p.palette[i] = from[5 + i];
-    p.raw = flags == FLOE_ZFP_CHUNK_RAW;
-    if (flags > FLOE_ZFP_CHUNK_RAW || p.sets >= 1u << FLOE_ZFP_SETS)
-        return false;
-    if (p.raw)
-        return nbytes == floe_zfp_raw_nbytes(c->ncells, size);
-    return floe_zfp_params_fault_of(&p.params, c->array.type) == FLOE_ZFP_PARAMS_FINE && p.stream_nbits <= 8 * nbytes &&
-           p.stream_nbits >= c->nblocks && p.index_nbytes <= nbytes && p.index_nbytes % 8 == 0 &&
-           p.index_nbytes <= nbytes - FLOE_ZFP_CHUNK_HEADER_NBYTES;
-}
-
-/* ---- sets -------------------------------------------------------------------------------------------------------------- */
-
-/* All threads: words of a set in each span. False: it does not fit, or names what is not there. */
-FLOE_DEV bool open_set(const floe_zfp_dev_chunk *c, floe_zfp_dev_span *spans, const uint8_t *payload, uint64_t nbytes,
-                       uint32_t set, open_shared *s)
-{
-    const uint64_t at = s->at, ntops = floe_ceil_div(c->nwords, 64), over = c->nwords % 64, cells = c->ncells % 64;
-    const uint64_t *tops = (const uint64_t *)(payload + at), *words = tops + ntops;
-    uint64_t nwords = 0, all;
-    if (8 * ntops > nbytes - at || (over && tops[ntops - 1] >> over))
-        return false;
-    for (uint64_t first = 0; first < c->nspans; first += THREADS) {
-        const uint64_t i = first + threadIdx.x, end = floe_min64((i + 1) * FLOE_ZFP_SPAN_TOPS, ntops);
-        uint32_t here = 0;
-        for (uint64_t t = i * FLOE_ZFP_SPAN_TOPS; t < end; t++)
-            here += (uint32_t)__popcll(tops[t]);
-        const uint64_t front = floe_zfp_sum_before(here, s->sums, &all);
-        if (i < c->nspans) {
-            spans[i].words_at[set] = nwords + front;
-            spans[i].nwords[set] = here;
-        }
-        nwords += all;
-    }
-    if (8 * nwords > nbytes - at - 8 * ntops)
-        return false;
-    const bool last = tops[ntops - 1] >> (c->nwords - 1) % 64 & 1;
-    __syncthreads(); /* all have read where the set is */
-    if (threadIdx.x == 0)
-        s->at = at + 8 * (ntops + nwords);
-    __syncthreads();
-    return !(last && cells && words[nwords - 1] >> cells);
-}
-
-/* All threads: how many literals there are in front of each span. Returns how many in all. */
-FLOE_DEV uint64_t count_literals(const floe_zfp_dev_chunk *c, floe_zfp_dev_span *spans, const uint8_t *payload,
-                                 open_shared *s)
-{
-    const uint64_t *words = (const uint64_t *)(payload + c->set_at[FLOE_ZFP_LITERALS]) + floe_ceil_div(c->nwords, 64);
-    uint64_t nliterals = 0, all;
-    for (uint64_t i = threadIdx.x / FLOE_WARP; i < c->nspans; i += WARPS) {
-        uint32_t here = 0;
-        for (uint32_t k = floe_lane(); k < spans[i].nwords[FLOE_ZFP_LITERALS]; k += FLOE_WARP)
-            here += (uint32_t)__popcll(words[spans[i].words_at[FLOE_ZFP_LITERALS] + k]);
-        here = floe_warp_sum(here);
-        if (floe_lane() == 0)
-            spans[i].ncells[FLOE_ZFP_LITERALS] = here;
-    }
-    __syncthreads();
-    for (uint64_t first = 0; first < c->nspans; first += THREADS) {
-        const uint64_t i = first + threadIdx.x;
-        const uint64_t front =
-            floe_zfp_sum_before(i < c->nspans ? spans[i].ncells[FLOE_ZFP_LITERALS] : 0, s->sums, &all);
-        if (i < c->nspans)
-            spans[i].literals_at = nliterals + front;
-        nliterals += all;
-    }
-    return nliterals;
+    cells.all = c->parts.raw;
+    cells.present = c->parts.raw ? 0 : c->parts.sets;
+    memcpy(cells.palette, c->parts.palette, sizeof cells.palette);
+    cells.literals_at = c->payload_at + FLOE_ZFP_CHUNK_HEADER_NBYTES;
+    return true;
 }
 
 /* All threads: where all parts are. False: they are not. */
-FLOE_DEV bool open_parts(const floe_zfp_grid_decode &call, floe_zfp_dev_chunk *c, floe_zfp_dev_span *spans,
-                         const uint8_t *payload, uint64_t nbytes, open_shared *s)
+FLOE_DEV bool open_parts(const floe_zfp_grid_decode &call, uint64_t number, floe_zfp_dev_chunk *c, uint64_t nbytes,
+                         open_shared *s)
 {
-    uint64_t nliterals = 0;
+    floe_cells_chunk *cells = c->cells;
     const uint64_t sets_at = FLOE_ZFP_CHUNK_HEADER_NBYTES + c->parts.index_nbytes;
-    if (threadIdx.x == 0)
-        s->at = sets_at;
-    __syncthreads();
-    for (uint32_t set = 0; set < FLOE_ZFP_SETS; set++) {
-        if (!(c->parts.sets >> set & 1))
-            continue;
-        if (threadIdx.x == 0)
-            c->set_at[set] = s->at;
-        __syncthreads();
-        if (!open_set(c, spans, payload, nbytes, set, s))
-            return false;
+    if (!floe_cells_open(cells, call.cells.spans + number * call.room.nspans, call.stream + c->payload_at + sets_at,
+                         nbytes - sets_at, &s->cells))
+        return false;
+    if (threadIdx.x == 0) {
+        floe_zfp_chunk_place(&c->parts, cells->sets_nbytes,
+                             floe_cells_literals_nbytes(cells->nliterals, call.field.dtype));
+        cells->sets_at = c->payload_at + c->parts.sets_at;
+        cells->literals_at = c->payload_at + c->parts.literals_at;
     }
-    if (c->parts.sets >> FLOE_ZFP_LITERALS & 1)
-        nliterals = count_literals(c, spans, payload, s);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        floe_zfp_chunk_place(&c->parts, s->at - sets_at, nliterals, size_of(call));
     __syncthreads();
     return c->parts.end == nbytes;
 }
@@ -198,11 +120,9 @@ FLOE_DEV bool open_index(floe_zfp_dev_chunk *c, const uint8_t *payload)
 /* One thread: fixed rate needs none. */
 FLOE_DEV bool open_rate(floe_zfp_dev_chunk *c)
 {
-    const uint64_t rate = c->parts.params.maxbits;
     c->each = 1;
     c->nplaces = c->nblocks;
-    return c->parts.index_nbytes == 0 && c->parts.stream_nbits / rate == c->nblocks &&
-           c->parts.stream_nbits % rate == 0;
+    return true;
 }
 
 /* ---- a chunk --------------------------------------------------------------------------------------------------------- */
@@ -211,27 +131,25 @@ FLOE_DEV bool open_rate(floe_zfp_dev_chunk *c)
 FLOE_DEV uint32_t open_chunk(const floe_zfp_grid_decode &call, uint64_t number, floe_zfp_dev_chunk *c, open_shared *s)
 {
     const floe_dev_record record = call.records[number];
-    const uint8_t *payload = call.stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
-    const bool fits = c->nblocks <= call.room.nblocks && c->nspans <= call.room.nspans;
+    const bool fits = c->nblocks <= call.room.nblocks && c->cells->nspans <= call.room.nspans;
     if (!fits)
         return FLOE_ERR_LIMIT;
-    if (!c->wanted)
+    if (!c->cells->wanted)
         return FLOE_OK;
     if (threadIdx.x == 0) {
         c->payload_at = record.offset + FLOE_RECORD_HEAD_NBYTES;
-        s->bad = record.nbytes > floe_zfp_raw_nbytes(full_cells(call), size_of(call)) ||
-                 !read_header((const uint64_t *)payload, record.nbytes, c, size_of(call));
+        s->bad = !read_header(call, record, c);
     }
     __syncthreads();
     if (s->bad)
         return FLOE_ERR_FORMAT;
     if (c->parts.raw)
         return FLOE_OK;
-    floe_zfp_dev_span *spans = call.spans + number * call.room.nspans;
-    if (!open_parts(call, c, spans, payload, record.nbytes, s))
+    if (!open_parts(call, number, c, record.nbytes, s))
         return FLOE_ERR_FORMAT;
     if (threadIdx.x == 0)
-        s->bad = !(floe_zfp_chunk_has_index(&c->parts.params) ? open_index(c, payload) : open_rate(c));
+        s->bad =
+            !(floe_zfp_chunk_has_index(&c->parts.params) ? open_index(c, call.stream + c->payload_at) : open_rate(c));
     __syncthreads();
     return s->bad ? FLOE_ERR_FORMAT : FLOE_OK;
 }
@@ -266,7 +184,7 @@ __global__ void __launch_bounds__(THREADS) zfp_grid_places_kernel(const __grid_c
                    nwarps = (uint64_t)gridDim.x * WARPS;
     for (uint64_t number = blockIdx.y; number < nchunks; number += gridDim.y) {
         const floe_zfp_dev_chunk *c = call.chunks + number;
-        if (c->opened != FLOE_OK || !c->wanted || c->parts.raw || !floe_zfp_chunk_has_index(&c->parts.params))
+        if (c->opened != FLOE_OK || !c->cells->wanted || c->parts.raw || !floe_zfp_chunk_has_index(&c->parts.params))
             continue;
         uint64_t *places = call.places + number * (call.room.nblocks + 1);
         const floe_side_index x = c->index;

@@ -22,8 +22,6 @@ extern "C" {
     K(grid_encode, (const floe_zfp_grid_encode *call, uint32_t attempt, void *stream))                \
     K(grid_clean, (const floe_zfp_grid_encode *call, void *stream))                                   \
     K(grid_check, (const floe_zfp_grid_encode *call, void *stream))                                   \
-    K(grid_sort, (const floe_zfp_grid_encode *call, void *stream))                                    \
-    K(grid_put, (const floe_zfp_grid_encode *call, void *stream))                                     \
     K(grid_decode, (const floe_zfp_grid_decode *call, void *stream))
 
 #define FLOE_ZFP_POINTER(name, parameters) int(*name) parameters;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Codec zfp on a GPU: what chunks are; resolving and beginning in one kernel. */
-#include "base/grid_math.h"
 #include "codec/resolve/resolve.cuh"
-#include "codec/zfp/gpu/zfp_codec_gpu.h"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 
@@ -11,39 +9,14 @@ namespace
 
 enum { THREADS = FLOE_RANGE_THREADS };
 
-/* ---- a chunk, by a thread -------------------------------------------------------------------------------------------- */
-
-/* What does not depend on params. */
-FLOE_DEV void begin_early(const floe_zfp_grid_encode &call, uint64_t number)
-{
-    const floe_dev_field &f = call.field;
-    floe_zfp_dev_chunk *c = call.chunks + number;
-    uint64_t lo[FLOE_MAX_RANK];
-    int64_t at = 0;
-    memset(c, 0, sizeof *c);
-    floe_grid_cut(f.rank, call.grid.shape, call.grid.chunk, number, lo, c->array.shape);
-    floe_zfp_count(f, c);
-    for (uint32_t i = 0; i < f.rank; i++)
-        at += (int64_t)lo[i] * f.stride[i];
-    c->array.data = (uint8_t *)f.data + at * (int64_t)floe_zfp_size_of(call);
-    c->first_good = c->first_odd = ~0ull;
-}
-
-FLOE_DEV void begin_late(const floe_zfp_grid_encode &call, uint64_t number, const floe_codec_params *params)
-{
-    floe_zfp_dev_chunk *c = call.chunks + number;
-    const bool close = floe_zfp_close_params(params, c->array.type, c->array.rank, c->ncells, c->nblocks, &c->close);
-    floe_zfp_want(call, c, close ? FLOE_ZFP_CLOSELY : FLOE_ZFP_REVERSIBLY);
-}
-
 /* A thread owns a chunk. */
 __global__ void __launch_bounds__(THREADS) zfp_grid_begin_kernel(const __grid_constant__ floe_zfp_grid_encode call)
 {
     const uint64_t number = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (number >= call.grid.nchunks || *call.status != FLOE_OK)
         return;
-    begin_early(call, number);
-    begin_late(call, number, call.params);
+    floe_zfp_begin_early(call, number);
+    floe_zfp_begin_late(call, number, call.params);
 }
 
 /* ---- with resolving -------------------------------------------------------------------------------------------------- */
@@ -66,12 +39,12 @@ struct beginning {
     FLOE_DEV void early(const call *c, const plan *nchunks, shared *)
     {
         for (uint64_t i = threadIdx.x; i < *nchunks; i += blockDim.x)
-            begin_early(*c, i);
+            floe_zfp_begin_early(*c, i);
     }
     FLOE_DEV void late(const call *c, const plan *nchunks, const params *known)
     {
         for (uint64_t i = threadIdx.x; i < *nchunks; i += blockDim.x)
-            begin_late(*c, i, known);
+            floe_zfp_begin_late(*c, i, known);
     }
     template <bool EVEN> FLOE_DEV void ready(const call *c, const plan *nchunks, const params *known, shared *s)
     {

@@ -10,12 +10,9 @@
 #define FLOE_CODEC_ZFP_GPU_ZFP_TILES_CUH
 
 #include "backend/device_scan.cuh"
-#include "base/hd.h"
+#include "codec/zfp/gpu/zfp_grid.h"
 
-enum { FLOE_ZFP_TILE_WARPS = 4, FLOE_ZFP_TILE_THREADS = FLOE_ZFP_TILE_WARPS * FLOE_WARP, FLOE_ZFP_STATE_BITS = 62 };
-
-/* Blocks of a tile: 32 a warp, but of four axes, where a block takes four lanes. */
-FLOE_HD uint32_t floe_zfp_tile_blocks(uint32_t rank) { return FLOE_ZFP_TILE_WARPS * (rank > 3 ? 8 : 32); }
+enum { FLOE_ZFP_TILE_THREADS = FLOE_ZFP_TILE_WARPS * FLOE_WARP, FLOE_ZFP_STATE_BITS = 62 };
 
 /* What a tile has told: nothing, its length, or where it ends, counted from the first one's beginning. */
 enum { FLOE_ZFP_TOLD_NOTHING = 0, FLOE_ZFP_TOLD_LENGTH = 1, FLOE_ZFP_TOLD_END = 2 };

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which cells of chunks zfp must not see, a span of them at a time, by words of 64 cells. Compiled for each element type. */
+#include "codec/zfp/chunk/zfp_exact_math.h"
+#include "codec/zfp/gpu/zfp_grid_dev.cuh"
+#include "codec/zfp/gpu/zfp_kernels.h"
+
+namespace
+{
+
+enum { THREADS = FLOE_CELLS_THREADS, WARPS = FLOE_CELLS_WARPS, WORDS_A_THREAD = FLOE_CELLS_SPAN_WORDS / THREADS };
+
+/* Of cell i of a word. */
+FLOE_DEV floe_uint value_in(const floe_cells_array &a, const floe_cells_word &w, uint32_t i)
+{
+    return ((const floe_uint *)a.data)[floe_cells_in_word(a, w, i)];
+}
+
+struct clean_shared {
+    uint64_t words[FLOE_CELLS_SPAN_WORDS]; /* cells that are good */
+    uint32_t last[WARPS];
+    unsigned long long first_good;
+};
+
+/* Which cells are good. A warp takes every so-many-th word. */
+FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part &s, clean_shared *shared)
+{
+    const bool has_fill = call.params->has_fill, real = !floe_dtype_is_integer(call.field.dtype);
+    const floe_uint fill = (floe_uint)call.params->fill_bits;
+    for (uint64_t w = threadIdx.x / FLOE_WARP; w < FLOE_CELLS_SPAN_WORDS; w += WARPS) {
+        const floe_cells_word word = floe_cells_word_of(s.chunk->array, s.cell + w * FLOE_CELLS_WORD);
+        uint64_t good = 0;
+#pragma unroll
+        for (uint32_t half = 0; half < 2; half++) {
+            const uint32_t i = half * FLOE_WARP + floe_lane();
+            const bool is = w * FLOE_CELLS_WORD + i < s.ncells &&
+                            !FLOE_R(floe_zfp_spoils)(real, value_in(s.chunk->array, word, i), has_fill, fill);
+            good |= (uint64_t)__ballot_sync(FLOE_ALL_LANES, is) << half * FLOE_WARP;
+        }
+        if (floe_lane() > 0)
+            continue;
+        shared->words[w] = good;
+        if (w < s.nwords)
+            call.bad[s.number * call.room.nwords + s.first + w] = ~good;
+        if (good)
+            atomicMin(&shared->first_good,
+                      (unsigned long long)(s.cell + w * FLOE_CELLS_WORD + (uint64_t)__ffsll((long long)good) - 1));
+    }
+}
+
+/* The last good cell in front of each word, and 1; 0 if there is none. Threads have words that lie side by side. */
+FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part &s, clean_shared *shared)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, first = threadIdx.x * WORDS_A_THREAD;
+    uint32_t last = 0, before = 0;
+    for (uint32_t w = first; w < first + WORDS_A_THREAD; w++)
+        if (shared->words[w])
+            last = w * FLOE_CELLS_WORD + floe_top_bit(shared->words[w]) + 1;
+    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
+        const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, last, d);
+        last = floe_lane() >= d ? max(last, below) : last;
+    }
+    if (floe_lane() == FLOE_WARP - 1)
+        shared->last[warp] = last;
+    before = __shfl_up_sync(FLOE_ALL_LANES, last, 1);
+    before = floe_lane() > 0 ? before : 0;
+    __syncthreads();
+    for (uint32_t w = 0; w < warp; w++)
+        before = max(before, shared->last[w]);
+    for (uint32_t w = first; w < first + WORDS_A_THREAD; w++) {
+        if (w < s.nwords)
+            call.last_good[s.number * call.room.nwords + s.first + w] = before;
+        if (shared->words[w])
+            before = w * FLOE_CELLS_WORD + floe_top_bit(shared->words[w]) + 1;
+    }
+}
+
+/* What the attempt before said of the chunk is void. */
+FLOE_DEV void forget(const floe_zfp_grid_encode &call, const floe_cells_part &s)
+{
+    uint64_t *literals = call.cells.sets[FLOE_CELLS_LITERALS] + s.number * call.cells.nwords + s.first;
+    for (uint64_t w = threadIdx.x; w < s.nwords; w += THREADS)
+        literals[w] = 0;
+    if (threadIdx.x > 0)
+        return;
+    s.span->named = 0;
+    if (s.cell == 0) {
+        s.chunk->first_odd = ~0ull;
+        call.gathered[s.number].max_error_bits = 0;
+    }
+}
+
+/* Blocks take spans in turn, of chunks that are to be cleaned. */
+__global__ void __launch_bounds__(THREADS) zfp_grid_clean_kernel(const __grid_constant__ floe_zfp_grid_encode call)
+{
+    __shared__ clean_shared shared;
+    if (!floe_zfp_goes_on(call, FLOE_ZFP_CLEANED))
+        return;
+    for (uint64_t i = blockIdx.x; i < call.grid.nchunks * call.room.nspans; i += gridDim.x) {
+        const floe_cells_part s = floe_cells_part_of(call.cells, i);
+        if (s.ncells == 0 || !call.chunks[s.number].cleaned)
+            continue;
+        __syncthreads(); /* the span before is done with what is shared */
+        if (threadIdx.x == 0)
+            shared.first_good = ~0ull;
+        __syncthreads();
+        find_good(call, s, &shared);
+        __syncthreads();
+        find_last(call, s, &shared);
+        forget(call, s);
+        if (threadIdx.x == 0 && shared.first_good != ~0ull)
+            atomicMin(&call.chunks[s.number].first_good, shared.first_good);
+    }
+}
+
+} // namespace
+
+int FLOE_R(floe_zfp_grid_clean)(const floe_zfp_grid_encode *call, void *stream)
+{
+    FLOE_LAUNCH(zfp_grid_clean_kernel, floe_zfp_blocks_for(call->grid.nchunks * call->room.nspans), THREADS, 0,
+                (cudaStream_t)stream, *call);
+    return (int)cudaGetLastError();
+}
