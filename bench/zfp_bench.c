@@ -59,15 +59,16 @@ static void ours_in(bench *b, const floe_cpu *cpu)
 {
     floe_arena arena = floe_arena_of(b->room, b->room_nbytes);
     floe_error err;
-    if (floe_zfp_stream_compress(cpu, &b->in, &b->params, 0, &arena, b->stream, b->capacity, b->lengths, &b->nbits,
-                                 &err))
+    if (floe_zfp_stream_compress(&(floe_zfp_coding){cpu, &b->in, &b->params, 0}, &arena, b->stream, b->capacity,
+                                 b->lengths, &b->nbits, &err))
         DIE("%s", err.message);
 }
 static void ours_out(bench *b, const floe_cpu *cpu, const uint64_t *places)
 {
     floe_arena arena = floe_arena_of(b->room, b->room_nbytes);
     floe_error err;
-    if (floe_zfp_stream_decompress(cpu, &b->out, &b->params, 0, b->stream, b->capacity, places, CHUNK, &arena, &err))
+    if (floe_zfp_stream_decompress(&(floe_zfp_coding){cpu, &b->out, &b->params, 0}, b->stream, b->capacity, places,
+                                   CHUNK, &arena, &err))
         DIE("%s", err.message);
 }
 static void one_in(bench *b) { ours_in(b, &b->one); }

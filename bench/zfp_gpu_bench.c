@@ -139,14 +139,14 @@ static void make_stream(bench *b)
     b->capacity = floe_zfp_stream_bound(&b->in, &b->params, 0);
     b->stream = bench_alloc(b->capacity);
     b->lengths = bench_alloc(b->nblocks * sizeof *b->lengths);
-    FL_ERR(err, floe_zfp_stream_compress(&b->cpu, &b->in, &b->params, 0, &arena, b->stream, b->capacity, b->lengths,
-                                         &b->nbits, &err));
+    FL_ERR(err, floe_zfp_stream_compress(&(floe_zfp_coding){&b->cpu, &b->in, &b->params, 0}, &arena, b->stream,
+                                         b->capacity, b->lengths, &b->nbits, &err));
     arena = floe_arena_of(scratch, room);
     b->decoded = bench_alloc(b->raw);
     floe_zfp_array back = b->in;
     back.data = b->decoded;
-    FL_ERR(err, floe_zfp_stream_decompress(&b->cpu, &back, &b->params, 0, b->stream, (b->nbits + 63) / 64 * 8, NULL, 1,
-                                           &arena, &err));
+    FL_ERR(err, floe_zfp_stream_decompress(&(floe_zfp_coding){&b->cpu, &back, &b->params, 0}, b->stream,
+                                           (b->nbits + 63) / 64 * 8, NULL, 1, &arena, &err));
     free(scratch);
     b->dev_stream = bench_dev_alloc(b->capacity);
 }
@@ -159,7 +159,8 @@ static void make_index(bench *b, uint32_t chunk)
     uint8_t *bytes = bench_alloc(bound);
     uint64_t opened;
     floe_error err;
-    FL_ERR(err, floe_side_index_encode(&spec, b->lengths, b->nblocks, 0, bytes, bound, &b->index_nbytes, &err));
+    FL_ERR(err, floe_side_index_encode(&spec, &(floe_index_blocks){b->lengths, b->nblocks, 0}, bytes, bound,
+                                       &b->index_nbytes, &err));
     FL_ERR(err, floe_side_index_open(bytes, b->index_nbytes, b->nbits, &b->index, &opened, &err));
     b->dev_index = bench_dev_alloc(b->index_nbytes);
     CU(cudaMemcpy(b->dev_index, bytes, b->index_nbytes, cudaMemcpyHostToDevice));

@@ -35,7 +35,8 @@ static void encode_again(const floe_side_index *x, const uint64_t *places)
             return;
         lengths[i] = (uint16_t)(places[i + 1] - places[i]);
     }
-    MUST(floe_side_index_encode(&spec, lengths, x->nchunks, x->begin, dst, sizeof dst, &nbytes, NULL) == FLOE_OK);
+    MUST(floe_side_index_encode(&spec, &(floe_index_blocks){lengths, x->nchunks, x->begin}, dst, sizeof dst, &nbytes,
+                                NULL) == FLOE_OK);
     MUST(floe_side_index_open(dst, nbytes, x->end, &y, &used, NULL) == FLOE_OK && used == nbytes);
     MUST(floe_side_index_decode(&cpu, &y, again, NULL) == FLOE_OK);
     MUST(memcmp(again, places, (size_t)(x->nchunks + 1) * sizeof *again) == 0);

@@ -63,8 +63,8 @@ static floe_status decode(const input *in, floe_isa isa, const uint8_t *stream, 
     out.data = room + GUARD;
     if (floe_cpu_init(&cpu, 1, isa, NULL) != FLOE_OK)
         floe_cpu_init(&cpu, 1, FLOE_ISA_PLAIN, NULL);
-    const floe_status status =
-        floe_zfp_stream_decompress(&cpu, &out, &in->params, in->begin, stream, nbytes, places, CHUNK, &arena, NULL);
+    const floe_status status = floe_zfp_stream_decompress(&(floe_zfp_coding){&cpu, &out, &in->params, in->begin},
+                                                          stream, nbytes, places, CHUNK, &arena, NULL);
     MUST(status == FLOE_OK || status == FLOE_ERR_FORMAT);
     for (int i = 0; i < GUARD; i++)
         MUST(room[i] == 0x5A && room[GUARD + in->raw_nbytes + (uint64_t)i] == 0x5A);
@@ -79,8 +79,8 @@ static void decode_with_places(const input *in, const uint8_t *p, const uint8_t 
     static uint8_t room[GUARD + MAX_CELLS_NBYTES + GUARD];
     const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
     uint64_t nbits, at = in->begin;
-    const floe_status status =
-        floe_zfp_stream_measure(&cpu, &in->array, &in->params, in->begin, stream, nbytes, lengths, &nbits, NULL);
+    const floe_status status = floe_zfp_stream_measure(&(floe_zfp_coding){&cpu, &in->array, &in->params, in->begin},
+                                                       stream, nbytes, lengths, &nbits, NULL);
     MUST(status == want);
     if (status != FLOE_OK)
         return;

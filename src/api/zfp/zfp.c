@@ -11,7 +11,7 @@
 #include "device/device.h"
 #include "device/zfp/zfp_device.h"
 #include "call/zfp/zfp_mode.h"
-#include "call/zfp/zfp_told.h"
+#include "call/zfp/zfp_checks.h"
 #include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
@@ -85,24 +85,24 @@ floe_status floe_zfp_describe(floe_ctx *ctx, const floe_field *field, const char
 
 uint64_t floe_zfp_compress_bound(const floe_zfp_stream *stream)
 {
-    floe_zfp_told told;
-    if (!stream || floe_zfp_told_check(stream, &told, NULL) != FLOE_OK)
+    floe_zfp_stream_desc desc;
+    if (!stream || floe_zfp_desc_check(stream, &desc, NULL) != FLOE_OK)
         return 0;
-    return floe_zfp_stream_bound(&told.array, &told.params, told.stream.header_nbits);
+    return floe_zfp_stream_bound(&desc.array, &desc.params, desc.stream.header_nbits);
 }
 
 uint64_t floe_zfp_index_bound(const floe_zfp_stream *stream, const floe_index_spec *spec)
 {
-    floe_zfp_told told;
-    if (!stream || !spec || floe_zfp_told_check(stream, &told, NULL) != FLOE_OK)
+    floe_zfp_stream_desc desc;
+    if (!stream || !spec || floe_zfp_desc_check(stream, &desc, NULL) != FLOE_OK)
         return 0;
-    return floe_zfpx_bound(&told.array, &told.params, spec);
+    return floe_zfpx_bound(&desc.array, &desc.params, spec);
 }
 
 /* ---- what compressing and indexing share -------------------------------------------------------------------------- */
 
 typedef struct coding {
-    floe_zfp_told told;
+    floe_zfp_stream_desc desc;
     uint16_t *lengths;  /* of all blocks, where an index is made */
     void *stream_space; /* of the codec */
     size_t stream_nbytes;
@@ -110,7 +110,7 @@ typedef struct coding {
 
 static void coding_take(coding *c, bool with_lengths, floe_arena *arena)
 {
-    const uint64_t nblocks = floe_zfp_nblocks(c->told.array.rank, c->told.array.shape);
+    const uint64_t nblocks = floe_zfp_nblocks(c->desc.array.rank, c->desc.array.shape);
     c->lengths = with_lengths ? floe_arena_take(arena, nblocks, sizeof *c->lengths) : NULL;
     c->stream_space = floe_arena_take(arena, c->stream_nbytes, 1);
 }
@@ -119,7 +119,7 @@ static void coding_take(coding *c, bool with_lengths, floe_arena *arena)
 static floe_status coding_scratch(floe_ctx *ctx, coding *c, bool with_lengths, uint32_t chunk)
 {
     floe_arena plan = floe_arena_plan(), arena;
-    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->told.array, &c->told.params, chunk);
+    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->desc.array, &c->desc.params, chunk);
     FLOE_CHECK(&ctx->err, c->stream_nbytes, FLOE_ERR_MEMORY, "the array needs more memory than can be addressed");
     coding_take(c, with_lengths, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
@@ -130,9 +130,8 @@ static floe_status coding_scratch(floe_ctx *ctx, coding *c, bool with_lengths, u
 
 static floe_status index_write(floe_ctx *ctx, const coding *c, const void *src, uint64_t nbytes, floe_zfp_index *index)
 {
-    return floe_zfpx_write(&ctx->cpu, &c->told.array, &c->told.params, &index->spec, src, nbytes,
-                           c->told.stream.header_nbits, c->lengths, index->data, index->capacity, &index->nbytes,
-                           &ctx->err);
+    return floe_zfpx_write(&(floe_zfp_coding){&ctx->cpu, &c->desc.array, &c->desc.params, c->desc.stream.header_nbits},
+                           src, nbytes, c->lengths, index, &ctx->err);
 }
 
 /* ---- compressing -------------------------------------------------------------------------------------------------- */
@@ -150,8 +149,8 @@ typedef struct compress_call {
 static floe_status header_put(coding *c, void *dst, uint64_t capacity, floe_error *err)
 {
     uint8_t header[FLOE_ZFP_HEADER_NBYTES];
-    const uint64_t nbytes = floe_ceil_div(c->told.stream.header_nbits, 64) * 8; /* the rest of the last word is 0 */
-    FLOE_TRY(floe_zfp_header_make(&c->told, header, err));
+    const uint64_t nbytes = floe_ceil_div(c->desc.stream.header_nbits, 64) * 8; /* the rest of the last word is 0 */
+    FLOE_TRY(floe_zfp_header_make(&c->desc, header, err));
     FLOE_CHECK(err, capacity >= nbytes, FLOE_ERR_CAPACITY, "the zfp stream needs more than the %llu bytes there are",
                (ull)capacity);
     memcpy(dst, header, (size_t)nbytes);
@@ -159,11 +158,11 @@ static floe_status header_put(coding *c, void *dst, uint64_t capacity, floe_erro
 }
 
 /* By the GPU: where anything lies there, or all is to be done there. */
-static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, const floe_zfp_told *told,
+static floe_status compress_by_gpu(floe_ctx *ctx, const compress_call *call, const floe_zfp_stream_desc *desc,
                                    const floe_field *field, const floe_zfp_index *index)
 {
     floe_zfp_compression device = {
-        .told = told, .field = field, .dst = call->dst, .capacity = call->capacity, .index = index};
+        .desc = desc, .field = field, .dst = call->dst, .capacity = call->capacity, .index = index};
     FLOE_TRY(floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_compress), &device));
     *call->nbytes = device.nbytes;
     if (index)
@@ -188,18 +187,19 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(err, call->stream && call->dst && call->nbytes, FLOE_ERR_ARGUMENT,
                "no description of the stream, or no destination");
     FLOE_TRY(floe_given_field(call->field, false, &field, err));
-    FLOE_TRY(floe_zfp_told_check(call->stream, &c.told, err));
-    FLOE_TRY(floe_zfp_field_matches(&field, &c.told, err));
+    FLOE_TRY(floe_zfp_desc_check(call->stream, &c.desc, err));
+    FLOE_TRY(floe_zfp_field_matches(&field, &c.desc, err));
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     if (is_by_gpu(ctx, &field, call->dst, call->index ? index.data : NULL))
-        return compress_by_gpu(ctx, call, &c.told, &field, call->index ? &index : NULL);
+        return compress_by_gpu(ctx, call, &c.desc, &field, call->index ? &index : NULL);
     FLOE_TRY(coding_scratch(ctx, &c, call->index != NULL, 1));
     FLOE_TRY(header_put(&c, call->dst, call->capacity, err));
-    c.told.array = floe_zfp_array_of_field(&field);
+    c.desc.array = floe_zfp_array_of_field(&field);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
-    FLOE_TRY(floe_zfp_stream_compress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, &scratch,
-                                      call->dst, call->capacity, c.lengths, &nbits, err));
+    FLOE_TRY(floe_zfp_stream_compress(
+        &(floe_zfp_coding){&ctx->cpu, &c.desc.array, &c.desc.params, c.desc.stream.header_nbits}, &scratch, call->dst,
+        call->capacity, c.lengths, &nbits, err));
     *call->nbytes = floe_ceil_div(nbits, 64) * 8;
     if (!call->index)
         return FLOE_OK;
@@ -230,11 +230,12 @@ floe_status floe_zfp_index_of_stream(floe_ctx *ctx, const void *src, uint64_t nb
     floe_error *err = &ctx->err;
     coding c;
     uint64_t nbits;
-    FLOE_TRY(floe_zfp_told_resolve(src, nbytes, stream, &c.told, err));
-    FLOE_TRY(floe_zfp_blocks_fit(&c.told.array, nbytes, err));
+    FLOE_TRY(floe_zfp_desc_resolve(src, nbytes, stream, &c.desc, err));
+    FLOE_TRY(floe_zfp_blocks_fit(&c.desc.array, nbytes, err));
     FLOE_TRY(coding_scratch(ctx, &c, true, 1));
-    FLOE_TRY(floe_zfp_stream_measure(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, src, nbytes,
-                                     c.lengths, &nbits, err));
+    FLOE_TRY(floe_zfp_stream_measure(
+        &(floe_zfp_coding){&ctx->cpu, &c.desc.array, &c.desc.params, c.desc.stream.header_nbits}, src, nbytes,
+        c.lengths, &nbits, err));
     return index_write(ctx, &c, src, nbytes, index);
 }
 
@@ -297,7 +298,7 @@ static void decoding_take(coding *c, uint64_t nplaces, uint64_t **places, floe_a
 static floe_status decoding_scratch(floe_ctx *ctx, coding *c, uint32_t chunk, uint64_t nplaces, uint64_t **places)
 {
     floe_arena plan = floe_arena_plan(), arena;
-    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->told.array, &c->told.params, chunk);
+    c->stream_nbytes = floe_zfp_stream_workspace(&ctx->cpu, &c->desc.array, &c->desc.params, chunk);
     FLOE_CHECK(&ctx->err, c->stream_nbytes, FLOE_ERR_MEMORY, "the array needs more memory than can be addressed");
     decoding_take(c, nplaces, places, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
@@ -308,27 +309,27 @@ static floe_status decoding_scratch(floe_ctx *ctx, coding *c, uint32_t chunk, ui
 
 static void fixed_places(const coding *c, uint32_t chunk, uint64_t nchunks, uint64_t *places)
 {
-    const uint64_t nblocks = floe_zfp_nblocks(c->told.array.rank, c->told.array.shape);
+    const uint64_t nblocks = floe_zfp_nblocks(c->desc.array.rank, c->desc.array.shape);
     for (uint64_t i = 0; i <= nchunks; i++)
-        places[i] = c->told.stream.header_nbits + floe_min64(i * chunk, nblocks) * c->told.params.maxbits;
+        places[i] = c->desc.stream.header_nbits + floe_min64(i * chunk, nblocks) * c->desc.params.maxbits;
 }
 
 /* The index file (file->array.rank 0: there is none), and the stream that it or the stream itself or the caller says. */
 static floe_status decoding_begin(floe_ctx *ctx, const decompress_call *call, floe_zfpx *file, coding *c)
 {
-    floe_zfp_stream told;
+    floe_zfp_stream desc;
     const floe_zfp_stream *given = call->stream;
     memset(file, 0, sizeof *file);
     if (call->index) {
         FLOE_TRY(floe_zfpx_read(call->index, call->index_nbytes, file, &ctx->err));
-        told = floe_zfp_stream_of(&file->array, &file->params, (uint32_t)file->index.begin);
-        if (!given && told.header_nbits == 0)
-            given = &told;
+        desc = floe_zfp_stream_of(&file->array, &file->params, (uint32_t)file->index.begin);
+        if (!given && desc.header_nbits == 0)
+            given = &desc;
     }
-    FLOE_TRY(floe_zfp_told_resolve(call->src, call->nbytes, given, &c->told, &ctx->err));
+    FLOE_TRY(floe_zfp_desc_resolve(call->src, call->nbytes, given, &c->desc, &ctx->err));
     if (!call->index)
         return FLOE_OK;
-    FLOE_TRY(floe_zfp_index_agrees(file, &c->told.stream, &ctx->err));
+    FLOE_TRY(floe_zfp_index_agrees(file, &c->desc.stream, &ctx->err));
     return floe_zfpx_belongs(&ctx->cpu, file, call->src, call->nbytes, &ctx->err);
 }
 
@@ -348,19 +349,20 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
         return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_zfp_device_decompress), &device);
     }
     FLOE_TRY(decoding_begin(ctx, call, &file, &c));
-    FLOE_TRY(floe_zfp_field_matches(&out, &c.told, err));
-    const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.told.params);
+    FLOE_TRY(floe_zfp_field_matches(&out, &c.desc, err));
+    const bool fixed = !call->index && floe_zfp_has_fixed_rate(&c.desc.params);
     const uint32_t chunk = call->index ? file.index.chunk : FIXED_CHUNK;
-    const uint64_t nchunks = floe_ceil_div(floe_zfp_nblocks(c.told.array.rank, c.told.array.shape), chunk);
+    const uint64_t nchunks = floe_ceil_div(floe_zfp_nblocks(c.desc.array.rank, c.desc.array.shape), chunk);
     FLOE_TRY(decoding_scratch(ctx, &c, chunk, call->index || fixed ? nchunks + 1 : 0, &places));
     if (call->index)
         FLOE_TRY(floe_side_index_decode(&ctx->cpu, &file.index, places, err));
     else if (fixed)
         fixed_places(&c, chunk, nchunks, places);
-    c.told.array = floe_zfp_array_of_field(&out);
+    c.desc.array = floe_zfp_array_of_field(&out);
     floe_arena scratch = floe_arena_of(c.stream_space, c.stream_nbytes);
-    return floe_zfp_stream_decompress(&ctx->cpu, &c.told.array, &c.told.params, c.told.stream.header_nbits, call->src,
-                                      call->nbytes, places, chunk, &scratch, err);
+    return floe_zfp_stream_decompress(
+        &(floe_zfp_coding){&ctx->cpu, &c.desc.array, &c.desc.params, c.desc.stream.header_nbits}, call->src,
+        call->nbytes, places, chunk, &scratch, err);
 }
 
 floe_status floe_zfp_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_zfp_stream *stream,

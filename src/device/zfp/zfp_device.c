@@ -21,19 +21,22 @@ static floe_prim prim_of(const floe_ctx *ctx, void *space, uint64_t nbytes)
     return (floe_prim){.stream = ctx->cuda.stream, .workspace = space, .workspace_nbytes = (size_t)nbytes};
 }
 
-static uint64_t nblocks_of(const floe_zfp_told *told) { return floe_zfp_nblocks(told->array.rank, told->array.shape); }
-
-static const floe_zfp_kernels *kernels_of(const floe_zfp_told *told)
+static uint64_t nblocks_of(const floe_zfp_stream_desc *desc)
 {
-    return floe_zfp_kernels_of(floe_zfp_type_is_narrow(told->array.type));
+    return floe_zfp_nblocks(desc->array.rank, desc->array.shape);
 }
 
-static floe_status index_space(const floe_ctx *ctx, const floe_zfp_told *told, const floe_zfp_index *index,
+static const floe_zfp_kernels *kernels_of(const floe_zfp_stream_desc *desc)
+{
+    return floe_zfp_kernels_of(floe_zfp_type_is_narrow(desc->array.type));
+}
+
+static floe_status index_space(const floe_ctx *ctx, const floe_zfp_stream_desc *desc, const floe_zfp_index *index,
                                uint64_t *nbytes, floe_error *err)
 {
     const floe_prim p = prim_of(ctx, NULL, 0);
     *nbytes = 0;
-    return index ? floe_index_prim_workspace(&p, &index->spec, nblocks_of(told), nbytes, err) : FLOE_OK;
+    return index ? floe_index_prim_workspace(&p, &index->spec, nblocks_of(desc), nbytes, err) : FLOE_OK;
 }
 
 /* The checksums of a stream of at most nbytes and of the index in a file. */
@@ -52,7 +55,7 @@ static floe_status checksums(const void *src, uint64_t nbytes, const floe_zfp_in
 
 floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e)
 {
-    const floe_zfp_told *t = &e->told;
+    const floe_zfp_stream_desc *t = &e->desc;
     FLOE_CUDA(&ctx->err, kernels_of(t)->encode_scratch(&t->array, &t->params, &e->encode_nbytes));
     return index_space(ctx, t, e->index, &e->prim_nbytes, &ctx->err);
 }
@@ -61,40 +64,42 @@ void floe_zfp_device_encode_take(floe_zfp_device_encode *e, floe_arena *arena)
 {
     e->blocks.scratch = floe_arena_take(arena, e->encode_nbytes, 1); /* first: aligned as the workspace is */
     e->found = floe_arena_take(arena, 1, sizeof *e->found);
-    e->blocks.lengths = e->index ? floe_arena_take(arena, nblocks_of(&e->told), sizeof *e->blocks.lengths) : NULL;
+    e->blocks.lengths = e->index ? floe_arena_take(arena, nblocks_of(&e->desc), sizeof *e->blocks.lengths) : NULL;
     e->prim_space = floe_arena_take(arena, e->prim_nbytes, 1);
 }
 
 /* The stream, and its header in front of it. Its parameters are then those that a reader of the header will have. */
 static floe_status encode_blocks(floe_ctx *ctx, floe_zfp_device_encode *e)
 {
-    const floe_zfp_array array = e->told.array;
+    const floe_zfp_array array = e->desc.array;
     uint8_t header[FLOE_ZFP_HEADER_NBYTES] = {0};
-    FLOE_TRY(floe_zfp_header_make(&e->told, header, &ctx->err));
+    FLOE_TRY(floe_zfp_header_make(&e->desc, header, &ctx->err));
     FLOE_CUDA(&ctx->err,
-              floe_zfp_header_put_cuda(header, e->told.stream.header_nbits, e->dst, e->capacity, ctx->cuda.stream));
-    e->told.array = e->blocks.array = array;
-    e->blocks.params = e->told.params;
+              floe_zfp_header_put_cuda(header, e->desc.stream.header_nbits, e->dst, e->capacity, ctx->cuda.stream));
+    e->desc.array = e->blocks.array = array;
+    e->blocks.params = e->desc.params;
     e->blocks.dst = e->dst;
     e->blocks.capacity = e->capacity;
-    e->blocks.begin = e->told.stream.header_nbits;
+    e->blocks.begin = e->desc.stream.header_nbits;
     e->blocks.nbits = &e->found->nbits;
     e->blocks.status = &e->found->blocks;
-    FLOE_CUDA(&ctx->err, kernels_of(&e->told)->encode(&e->blocks, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, kernels_of(&e->desc)->encode(&e->blocks, ctx->cuda.stream));
     return FLOE_OK;
 }
 
 static floe_status encode_index(floe_ctx *ctx, const floe_zfp_device_encode *e, const floe_prim *p,
                                 const floe_zfpx_finish_job *finish)
 {
-    const floe_zfp_told *t = &e->told;
+    const floe_zfp_stream_desc *t = &e->desc;
     const floe_zfp_index *x = e->index;
     FLOE_CHECK(&ctx->err, x->capacity >= FLOE_ZFPX_HEADER_NBYTES, FLOE_ERR_CAPACITY,
                "an index file does not fit in %llu bytes", (unsigned long long)x->capacity);
-    FLOE_TRY(floe_index_prim_encode(p, &x->spec, e->blocks.lengths, nblocks_of(t),
+    FLOE_TRY(floe_index_prim_encode(p, &x->spec,
+                                    &(floe_index_blocks){e->blocks.lengths, nblocks_of(t), t->stream.header_nbits},
                                     floe_zfp_block_bits(&t->params, t->array.type, t->array.rank),
-                                    t->stream.header_nbits, (uint8_t *)x->data + FLOE_ZFPX_HEADER_NBYTES,
-                                    x->capacity - FLOE_ZFPX_HEADER_NBYTES, &e->found->made, &ctx->err));
+                                    &(floe_index_target){(uint8_t *)x->data + FLOE_ZFPX_HEADER_NBYTES,
+                                                         x->capacity - FLOE_ZFPX_HEADER_NBYTES, &e->found->made},
+                                    &ctx->err));
     FLOE_TRY(floe_zfpx_prim_sizes(p, finish, &ctx->err));
     return checksums(e->dst, e->capacity, x, e->found, ctx->cuda.stream, &ctx->err);
 }
@@ -105,7 +110,7 @@ floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *
     floe_zfpx_finish_job finish = {.file = e->index ? e->index->data : NULL, .found = e->found, .report = e->report};
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, e->found, sizeof *e->found, &ctx->err));
     FLOE_TRY(encode_blocks(ctx, e));
-    floe_zfpx_told(&e->told.array, &e->told.params, finish.told);
+    floe_zfpx_desc(&e->desc.array, &e->desc.params, finish.desc);
     if (e->index)
         FLOE_TRY(encode_index(ctx, e, &p, &finish));
     return floe_zfpx_prim_finish(&p, &finish, &ctx->err);
@@ -115,14 +120,14 @@ floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *
 
 bool floe_zfp_device_is_walked(const floe_zfp_device_decode *d)
 {
-    return !d->index && !floe_zfp_has_fixed_rate(&d->told.params);
+    return !d->index && !floe_zfp_has_fixed_rate(&d->desc.params);
 }
 
 floe_status floe_zfp_device_decode_plan(floe_ctx *ctx, floe_zfp_device_decode *d)
 {
-    FLOE_TRY(index_space(ctx, &d->told, d->index, &d->prim_nbytes, &ctx->err)); /* refuses chunks of 0 blocks */
+    FLOE_TRY(index_space(ctx, &d->desc, d->index, &d->prim_nbytes, &ctx->err)); /* refuses chunks of 0 blocks */
     d->chunk = d->index ? d->index->spec.chunk : floe_zfp_device_is_walked(d) ? WALKED_CHUNK : 1;
-    d->nplaces = d->index || floe_zfp_device_is_walked(d) ? floe_ceil_div(nblocks_of(&d->told), d->chunk) + 1 : 0;
+    d->nplaces = d->index || floe_zfp_device_is_walked(d) ? floe_ceil_div(nblocks_of(&d->desc), d->chunk) + 1 : 0;
     return FLOE_OK;
 }
 
@@ -134,57 +139,57 @@ void floe_zfp_device_decode_take(floe_zfp_device_decode *d, floe_arena *arena)
 }
 
 /* Where the last block of a stream of fixed rate ends. */
-static uint64_t fixed_end(const floe_zfp_told *told)
+static uint64_t fixed_end(const floe_zfp_stream_desc *desc)
 {
-    const uint64_t nblocks = nblocks_of(told), begin = told->stream.header_nbits;
-    return nblocks <= (UINT64_MAX - begin) / told->params.maxbits ? begin + nblocks * told->params.maxbits : UINT64_MAX;
+    const uint64_t nblocks = nblocks_of(desc), begin = desc->stream.header_nbits;
+    return nblocks <= (UINT64_MAX - begin) / desc->params.maxbits ? begin + nblocks * desc->params.maxbits : UINT64_MAX;
 }
 
 static floe_status open_job_of(const floe_zfp_device_decode *d, floe_zfpx_open_job *job, floe_error *err)
 {
     *job = (floe_zfpx_open_job){.nbytes = d->nbytes, .sizes = d->sizes, .found = d->found, .report = d->report};
-    floe_zfpx_told(&d->told.array, &d->told.params, job->told);
+    floe_zfpx_desc(&d->desc.array, &d->desc.params, job->desc);
     if (!d->index) {
-        job->end = floe_zfp_device_is_walked(d) ? 0 : fixed_end(&d->told);
+        job->end = floe_zfp_device_is_walked(d) ? 0 : fixed_end(&d->desc);
         return FLOE_OK;
     }
     job->file = d->index->data;
     job->file_nbytes = d->sizes ? d->index->capacity : d->index->nbytes;
-    return floe_index_prim_plan(&d->index->spec, nblocks_of(&d->told), d->told.stream.header_nbits, &job->plan, err);
+    return floe_index_prim_plan(&d->index->spec, nblocks_of(&d->desc), d->desc.stream.header_nbits, &job->plan, err);
 }
 
 /* The index's places; and its checksums, which only say what came of it all, beside the rest. */
 static floe_status decode_index(floe_ctx *ctx, const floe_zfp_device_decode *d, const floe_prim *p)
 {
     FLOE_TRY(checksums(d->src, d->nbytes, d->index, d->found, ctx->cuda.side, &ctx->err));
-    return floe_index_prim_decode_opened(p, &d->index->spec, nblocks_of(&d->told), &d->found->index, d->places,
+    return floe_index_prim_decode_opened(p, &d->index->spec, nblocks_of(&d->desc), &d->found->index, d->places,
                                          &d->found->made, &ctx->err);
 }
 
 /* The places, by one lane that reads all blocks. */
 static floe_status decode_walk(floe_ctx *ctx, const floe_zfp_device_decode *d)
 {
-    const floe_zfp_measure_call call = {.array = d->told.array,
-                                        .params = d->told.params,
+    const floe_zfp_measure_call call = {.array = d->desc.array,
+                                        .params = d->desc.params,
                                         .src = d->src,
                                         .nbytes = d->nbytes,
                                         .dev_nbytes = d->found->nbytes + FLOE_ZFPX_STREAM,
-                                        .begin = d->told.stream.header_nbits,
+                                        .begin = d->desc.stream.header_nbits,
                                         .places = d->places,
                                         .chunk = d->chunk,
                                         .nbits = &d->found->nbits,
                                         .status = &d->found->blocks};
-    FLOE_CUDA(&ctx->err, kernels_of(&d->told)->measure(&call, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, kernels_of(&d->desc)->measure(&call, ctx->cuda.stream));
     return FLOE_OK;
 }
 
 static floe_status decode_blocks(floe_ctx *ctx, const floe_zfp_device_decode *d, const floe_prim *p)
 {
-    const floe_zfp_decode_call blocks = {.array = d->told.array,
-                                         .params = d->told.params,
+    const floe_zfp_decode_call blocks = {.array = d->desc.array,
+                                         .params = d->desc.params,
                                          .src = d->src,
                                          .nbytes = d->nbytes,
-                                         .begin = d->told.stream.header_nbits,
+                                         .begin = d->desc.stream.header_nbits,
                                          .chunk = d->chunk,
                                          .places = d->places,
                                          .status = &d->found->blocks};
@@ -192,7 +197,7 @@ static floe_status decode_blocks(floe_ctx *ctx, const floe_zfp_device_decode *d,
         FLOE_TRY(decode_index(ctx, d, p));
     else if (floe_zfp_device_is_walked(d) && !d->places_are_set)
         FLOE_TRY(decode_walk(ctx, d));
-    FLOE_CUDA(&ctx->err, kernels_of(&d->told)->decode(&blocks, ctx->cuda.stream));
+    FLOE_CUDA(&ctx->err, kernels_of(&d->desc)->decode(&blocks, ctx->cuda.stream));
     return FLOE_OK;
 }
 
@@ -244,13 +249,13 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(err, call->stream && call->dst && call->report, FLOE_ERR_ARGUMENT,
                "no description of the stream, no destination or no report given");
     FLOE_TRY(floe_field_check(call->field, false, &field, err));
-    FLOE_TRY(floe_zfp_told_check(call->stream, &e.told, err));
-    FLOE_TRY(floe_zfp_field_matches(&field, &e.told, err));
+    FLOE_TRY(floe_zfp_desc_check(call->stream, &e.desc, err));
+    FLOE_TRY(floe_zfp_field_matches(&field, &e.desc, err));
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     e.index = call->index ? &index : NULL;
     FLOE_TRY(memory_check(ctx, &field, call->dst, e.index, call->report));
-    e.told.array = floe_zfp_array_of_field(&field);
+    e.desc.array = floe_zfp_array_of_field(&field);
     FLOE_TRY(floe_zfp_device_encode_plan(ctx, &e));
     floe_zfp_device_encode_take(&e, &plan);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, err));
@@ -289,16 +294,16 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(err, call->nbytes && call->nbytes % 8 == 0, FLOE_ERR_ARGUMENT,
                "a zfp stream has whole words of 8 bytes, not %llu bytes", (unsigned long long)call->nbytes);
     FLOE_TRY(floe_field_check(call->out, true, &out, err));
-    FLOE_TRY(floe_zfp_told_check(call->stream, &d.told, err));
-    FLOE_TRY(floe_zfp_field_matches(&out, &d.told, err));
-    FLOE_TRY(floe_zfp_header_make(&d.told, header, err)); /* parameters as its reader has them */
+    FLOE_TRY(floe_zfp_desc_check(call->stream, &d.desc, err));
+    FLOE_TRY(floe_zfp_field_matches(&out, &d.desc, err));
+    FLOE_TRY(floe_zfp_header_make(&d.desc, header, err)); /* parameters as its reader has them */
     if (call->index)
         FLOE_TRY(floe_zfp_index_check(call->index, &index, err));
     d.index = call->index ? &index : NULL;
     FLOE_TRY(memory_check(ctx, &out, call->src, d.index, call->report));
     if (call->sizes)
         FLOE_TRY(floe_device_words_check(ctx, call->sizes, "the stream's size"));
-    d.told.array = floe_zfp_array_of_field(&out);
+    d.desc.array = floe_zfp_array_of_field(&out);
     FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));
     floe_zfp_device_decode_take(&d, &plan);
     FLOE_TRY(floe_cuda_workspace(&ctx->cuda, &plan, ctx->max_memory, &arena, err));
@@ -329,10 +334,10 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     floe_arena in = floe_arena_plan(), out = floe_arena_plan();
     FLOE_CHECK(&ctx->err, call->stream && call->nbytes, FLOE_ERR_ARGUMENT,
                "no description of the stream, or nowhere to put the number of bytes");
-    FLOE_TRY(floe_zfp_told_check(call->stream, &e.told, &ctx->err));
+    FLOE_TRY(floe_zfp_desc_check(call->stream, &e.desc, &ctx->err));
     if (call->spec)
         index.spec = *call->spec;
-    d.told = e.told;
+    d.desc = e.desc;
     d.index = e.index = call->spec ? &index : NULL;
     FLOE_TRY(floe_zfp_device_encode_plan(ctx, &e));
     FLOE_TRY(floe_zfp_device_decode_plan(ctx, &d));

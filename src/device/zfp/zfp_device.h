@@ -7,7 +7,7 @@
 #define FLOE_DEVICE_ZFP_ZFP_DEVICE_H
 
 #include "call/ctx.h"
-#include "call/zfp/zfp_told.h"
+#include "call/zfp/zfp_checks.h"
 #include "codec/zfp/stream/zfp_index_prim.h"
 #include "codec/zfp/stream/zfp_stream_cuda.h"
 #include "field/field.h"
@@ -15,7 +15,7 @@
 /* ---- encoding -------------------------------------------------------------------------------------------------------- */
 
 typedef struct floe_zfp_device_encode {
-    floe_zfp_told told; /* with the field */
+    floe_zfp_stream_desc desc; /* with the field */
     void *dst;
     uint64_t capacity;
     const floe_zfp_index *index; /* NULL: none */
@@ -27,7 +27,7 @@ typedef struct floe_zfp_device_encode {
     uint64_t encode_nbytes, prim_nbytes;
 } floe_zfp_device_encode;
 
-/* How much scratch there must be: told and index say it. */
+/* How much scratch there must be: as desc and index say. */
 floe_status floe_zfp_device_encode_plan(floe_ctx *ctx, floe_zfp_device_encode *e);
 void floe_zfp_device_encode_take(floe_zfp_device_encode *e, floe_arena *arena);
 floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *e);
@@ -35,7 +35,7 @@ floe_status floe_zfp_device_encode_start(floe_ctx *ctx, floe_zfp_device_encode *
 /* ---- decoding -------------------------------------------------------------------------------------------------------- */
 
 typedef struct floe_zfp_device_decode {
-    floe_zfp_told told; /* with the field */
+    floe_zfp_stream_desc desc; /* with the field */
     const void *src;
     uint64_t nbytes; /* a multiple of 8 */
     const floe_zfp_report *sizes;
@@ -61,7 +61,7 @@ bool floe_zfp_device_is_walked(const floe_zfp_device_decode *d);
 
 /* Checked, and at least one side on the device, or all to be done there. */
 typedef struct floe_zfp_compression {
-    const floe_zfp_told *told;
+    const floe_zfp_stream_desc *desc;
     const floe_field *field; /* resolved */
     void *dst;
     uint64_t capacity;

@@ -150,8 +150,8 @@ static void compression_take(compression *c, floe_arena *a)
 /* What is on the device, and what has to get there. */
 static floe_status compression_of(floe_ctx *ctx, const floe_zfp_compression *call, compression *c)
 {
-    const floe_zfp_told *t = call->told;
-    *c = (compression){.encode = {.told = *t, .dst = call->dst, .capacity = call->capacity}};
+    const floe_zfp_stream_desc *t = call->desc;
+    *c = (compression){.encode = {.desc = *t, .dst = call->dst, .capacity = call->capacity}};
     c->own.field_nbytes = call->field->place == FLOE_HOST ? field_nbytes(call->field) : 0;
     if (is_on_device(call->dst)) {
         FLOE_TRY(floe_device_stream_check(call->dst, &ctx->err));
@@ -199,7 +199,7 @@ floe_status floe_zfp_device_compress(floe_ctx *ctx, void *arg)
         FLOE_TRY(field_up(ctx, &field, c.own.field));
         field = floe_field_contiguous(c.own.field, &field);
     }
-    c.encode.told.array = floe_zfp_array_of_field(&field);
+    c.encode.desc.array = floe_zfp_array_of_field(&field);
     c.encode.dst = c.own.stream ? c.own.stream : call->dst;
     c.index.data = c.own.index ? c.own.index : c.index.data;
     FLOE_TRY(floe_zfp_device_encode_start(ctx, &c.encode));
@@ -231,26 +231,26 @@ static void decompression_take(decompression *d, floe_arena *a)
 }
 
 /* What stream and index say of themselves, as floe_zfp_decompress finds it: not that they are sound. */
-static floe_status decompression_told(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
+static floe_status decompression_desc(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
 {
     uint8_t head[FLOE_ZFP_HEADER_NBYTES], index_head[FLOE_ZFPX_PEEK_NBYTES];
     const floe_zfp_stream *given = call->stream;
-    floe_zfp_stream told;
+    floe_zfp_stream desc;
     floe_zfpx file;
     FLOE_TRY(head_fetch(ctx, call->src, call->nbytes, sizeof head, head));
     if (!call->index)
-        return floe_zfp_told_resolve(head, call->nbytes, given, &d->decode.told, &ctx->err);
+        return floe_zfp_desc_resolve(head, call->nbytes, given, &d->decode.desc, &ctx->err);
     FLOE_TRY(head_fetch(ctx, call->index, call->index_nbytes, sizeof index_head, index_head));
     FLOE_TRY(floe_zfpx_peek(index_head, call->index_nbytes, &file, &ctx->err));
-    told = floe_zfp_stream_of(&file.array, &file.params, (uint32_t)file.index.begin);
-    if (!given && told.header_nbits == 0)
-        given = &told;
-    FLOE_TRY(floe_zfp_told_resolve(head, call->nbytes, given, &d->decode.told, &ctx->err));
+    desc = floe_zfp_stream_of(&file.array, &file.params, (uint32_t)file.index.begin);
+    if (!given && desc.header_nbits == 0)
+        given = &desc;
+    FLOE_TRY(floe_zfp_desc_resolve(head, call->nbytes, given, &d->decode.desc, &ctx->err));
     d->index = (floe_zfp_index){.size = sizeof d->index,
                                 .spec = {file.index.form, file.index.chunk, file.index.partition},
                                 .nbytes = call->index_nbytes};
     d->decode.index = &d->index;
-    return floe_zfp_index_agrees(&file, &d->decode.told.stream, &ctx->err);
+    return floe_zfp_index_agrees(&file, &d->decode.desc.stream, &ctx->err);
 }
 
 /* To be copied, from host memory, or so that words are whole. */
@@ -285,7 +285,7 @@ static floe_status copies_up(floe_ctx *ctx, const floe_zfp_decompression *call, 
  * that a lane of the GPU would need. */
 static floe_status places_up(floe_ctx *ctx, const floe_zfp_decompression *call, decompression *d)
 {
-    const floe_zfp_told *t = &d->decode.told;
+    const floe_zfp_stream_desc *t = &d->decode.desc;
     const uint64_t nblocks = floe_zfp_nblocks(t->array.rank, t->array.shape);
     floe_arena plan = floe_arena_plan(), arena;
     const void *src;
@@ -298,8 +298,8 @@ static floe_status places_up(floe_ctx *ctx, const floe_zfp_decompression *call, 
     uint64_t *places = floe_arena_take(&arena, d->decode.nplaces, sizeof *places);
     floe_status status = memory_fetch(ctx, call->src, call->nbytes, &src, &copy);
     if (status == FLOE_OK)
-        status = floe_zfp_stream_measure(&ctx->cpu, &t->array, &t->params, t->stream.header_nbits, src, call->nbytes,
-                                         lengths, &nbits, &ctx->err);
+        status = floe_zfp_stream_measure(&(floe_zfp_coding){&ctx->cpu, &t->array, &t->params, t->stream.header_nbits},
+                                         src, call->nbytes, lengths, &nbits, &ctx->err);
     floe_ctx_release(ctx, call->nbytes, &copy);
     FLOE_TRY(status);
     for (uint64_t i = 0; i < nblocks; at += lengths[i++])
@@ -318,8 +318,8 @@ static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
     floe_arena plan = floe_arena_plan(), arena;
     FLOE_TRY(aligned(ctx, call->src));
     FLOE_TRY(aligned(ctx, call->index));
-    FLOE_TRY(decompression_told(ctx, call, &d));
-    FLOE_TRY(floe_zfp_field_matches(&out, &d.decode.told, &ctx->err));
+    FLOE_TRY(decompression_desc(ctx, call, &d));
+    FLOE_TRY(floe_zfp_field_matches(&out, &d.decode.desc, &ctx->err));
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_FORMAT, "an empty zfp stream");
     FLOE_TRY(decompression_plan(ctx, call, &d));
     decompression_take(&d, &plan);
@@ -330,7 +330,7 @@ static floe_status decompress(floe_ctx *ctx, const floe_zfp_decompression *call)
         FLOE_TRY(places_up(ctx, call, &d));
     if (d.own.field)
         out = floe_field_contiguous(d.own.field, &out);
-    d.decode.told.array = floe_zfp_array_of_field(&out);
+    d.decode.desc.array = floe_zfp_array_of_field(&out);
     FLOE_TRY(floe_zfp_device_decode_start(ctx, &d.decode));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &report, d.decode.report, sizeof report, &ctx->err));
     FLOE_CHECK(&ctx->err, report.status == FLOE_OK, (floe_status)report.status, "%s",

@@ -236,15 +236,16 @@ static void write_fixed(const source *s, const floe_side_index *x, uint8_t *body
     put_rest(&lengths);
 }
 
-floe_status floe_side_index_encode(const floe_index_spec *spec, const uint16_t *block_nbits, uint64_t nblocks,
-                                   uint64_t begin, void *dst, uint64_t capacity, uint64_t *nbytes, floe_error *err)
+floe_status floe_side_index_encode(const floe_index_spec *spec, const floe_index_blocks *blocks, void *dst,
+                                   uint64_t capacity, uint64_t *nbytes, floe_error *err)
 {
     FLOE_CHECK(err, floe_index_spec_is_sane(spec), FLOE_ERR_ARGUMENT,
                "an index of form %d, of chunks of %u blocks and partitions of %u chunks", (int)spec->form, spec->chunk,
                spec->partition);
-    FLOE_CHECK(err, nblocks <= FLOE_INDEX_BLOCKS_MOST, FLOE_ERR_ARGUMENT, "an index of %llu blocks", (ull)nblocks);
-    floe_side_index x = floe_index_plan(spec, nblocks, begin);
-    const source s = {block_nbits, nblocks, spec->chunk};
+    FLOE_CHECK(err, blocks->count <= FLOE_INDEX_BLOCKS_MOST, FLOE_ERR_ARGUMENT, "an index of %llu blocks",
+               (ull)blocks->count);
+    floe_side_index x = floe_index_plan(spec, blocks->count, blocks->begin);
+    const source s = {blocks->nbits, blocks->count, spec->chunk};
     FLOE_TRY(measure(&s, &x, err));
     *nbytes = FLOE_INDEX_HEADER_NBYTES + 4 * x.body_nwords;
     FLOE_CHECK(err, *nbytes <= capacity, FLOE_ERR_CAPACITY, "an index of %llu bytes does not fit in %llu", (ull)*nbytes,

@@ -48,10 +48,16 @@ typedef struct floe_side_index {
 /* The most bytes that an index can take whose blocks have at most block_most units; 0: no such index. */
 uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, uint32_t block_most);
 
-/* The index of a stream whose first block is at `begin` and whose block i has block_nbits[i] units. Lengths take 16 bits
- * where all of them fit, else 32, else 64. ARGUMENT: a spec that cannot be. CAPACITY: dst is too small. */
-floe_status floe_side_index_encode(const floe_index_spec *spec, const uint16_t *block_nbits, uint64_t nblocks,
-                                   uint64_t begin, void *dst, uint64_t capacity, uint64_t *nbytes, floe_error *err);
+/* The blocks of a stream. */
+typedef struct floe_index_blocks {
+    const uint16_t *nbits; /* units of each */
+    uint64_t count, begin; /* begin: place of the first one */
+} floe_index_blocks;
+
+/* The index of a stream. Lengths take 16 bits where all of them fit, else 32, else 64. ARGUMENT: a spec that cannot be.
+ * CAPACITY: dst is too small. */
+floe_status floe_side_index_encode(const floe_index_spec *spec, const floe_index_blocks *blocks, void *dst,
+                                   uint64_t capacity, uint64_t *nbytes, floe_error *err);
 
 /* Reads an untrusted header; src stays where it is and is part of the index. stream_end: all places must be at most
  * this. *nbytes is what the index takes of the capacity bytes at src. FORMAT: it is none. */

@@ -101,20 +101,19 @@ static floe_status find_needs(const floe_prim *p, const floe_index_build *b, flo
     return floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, FLOE_PRIM_U64, b->nwords, ngroups, FLOE_PRIM_U64, b->at + 1, err);
 }
 
-floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const uint16_t *block_nbits,
-                                   uint64_t nblocks, uint32_t block_most, uint64_t begin, void *dst, uint64_t capacity,
-                                   floe_index_report *report, floe_error *err)
+floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const floe_index_blocks *blocks,
+                                   uint32_t block_most, const floe_index_target *to, floe_error *err)
 {
     floe_arena arena = floe_arena_of(p->workspace, p->workspace_nbytes);
-    floe_index_build b = {.block_nbits = block_nbits, .dst = dst, .capacity = capacity, .report = report};
+    floe_index_build b = {.block_nbits = blocks->nbits, .dst = to->dst, .capacity = to->capacity, .report = to->report};
     floe_prim rest;
-    FLOE_TRY(floe_index_prim_plan(spec, nblocks, begin, &b.plan, err));
+    FLOE_TRY(floe_index_prim_plan(spec, blocks->count, blocks->begin, &b.plan, err));
     take_build(&b, &arena);
     FLOE_TRY(rest_of(p, &arena, &rest, err));
-    if (nblocks > 0)
+    if (blocks->count > 0)
         FLOE_TRY(find_needs(&rest, &b, err));
     FLOE_TRY(floe_index_header_map(&rest, &b, 1, err));
-    const uint64_t most = floe_side_index_bound(spec, nblocks, block_most);
+    const uint64_t most = floe_side_index_bound(spec, blocks->count, block_most);
     floe_side_index heads = b.plan; /* of packed ones only the heads are made word by word */
     heads.offset_nbits = FLOE_INDEX_PLACE_BITS, heads.at_nbits = FLOE_INDEX_AT_BITS;
     heads.least_nbits = FLOE_INDEX_PLACE_BITS, heads.width_nbits = 7;

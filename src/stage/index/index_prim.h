@@ -28,11 +28,17 @@ floe_status floe_index_prim_plan(const floe_index_spec *spec, uint64_t nblocks, 
 floe_status floe_index_prim_workspace(const floe_prim *p, const floe_index_spec *spec, uint64_t nblocks,
                                       uint64_t *nbytes, floe_error *err);
 
+/* Where an index goes. */
+typedef struct floe_index_target {
+    void *dst;
+    uint64_t capacity;
+    floe_index_report *report;
+} floe_index_target;
+
 /* floe_side_index_encode. block_most: no block has more units. The report says CAPACITY where dst (aligned to 4) is too
  * small, and ARGUMENT where places reach too far; dst then holds no index. */
-floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const uint16_t *block_nbits,
-                                   uint64_t nblocks, uint32_t block_most, uint64_t begin, void *dst, uint64_t capacity,
-                                   floe_index_report *report, floe_error *err);
+floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const floe_index_blocks *blocks,
+                                   uint32_t block_most, const floe_index_target *to, floe_error *err);
 
 /* floe_side_index_decode. index: as floe_side_index_open or floe_side_index_of_lengths gave it, with the body where p works.
  * The report says FORMAT where the index lies; places are then written, but of no use. */

@@ -93,8 +93,8 @@ static floe_status encode_on(const side *s, const floe_index_spec *spec, uint64_
     assert_int_equal(floe_index_prim_workspace(&s->prim, spec, nblocks, &needed, &err), FLOE_OK);
     assert_true(needed <= exact.workspace_nbytes);
     exact.workspace_nbytes = (size_t)needed;
-    if (floe_index_prim_encode(&exact, spec, s->lengths, nblocks, BLOCK_MOST, begin, s->index, capacity, s->report,
-                               &err) != FLOE_OK)
+    if (floe_index_prim_encode(&exact, spec, &(floe_index_blocks){s->lengths, nblocks, begin}, BLOCK_MOST,
+                               &(floe_index_target){s->index, capacity, s->report}, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     const floe_index_report r = report_of(s);
     *nbytes = r.nbytes;
@@ -131,7 +131,8 @@ static uint64_t encode_serially(const floe_index_spec *spec, const uint16_t *blo
 {
     uint64_t nbytes = 0;
     floe_error err;
-    assert_int_equal(floe_side_index_encode(spec, blocks, n, begin, dst, capacity, &nbytes, &err), FLOE_OK);
+    assert_int_equal(floe_side_index_encode(spec, &(floe_index_blocks){blocks, n, begin}, dst, capacity, &nbytes, &err),
+                     FLOE_OK);
     return nbytes;
 }
 

@@ -33,7 +33,8 @@ static bytes encode(const floe_index_spec *spec, const uint16_t *blocks, uint64_
     bytes b = {malloc((size_t)bound), 0};
     floe_error err = {0};
     memset(b.data, 0xA5, (size_t)bound);
-    if (floe_side_index_encode(spec, blocks, nblocks, begin, b.data, bound, &b.nbytes, &err) != FLOE_OK)
+    if (floe_side_index_encode(spec, &(floe_index_blocks){blocks, nblocks, begin}, b.data, bound, &b.nbytes, &err) !=
+        FLOE_OK)
         fail_msg("form %d: %s", (int)spec->form, err.message);
     if (spec->form == FLOE_INDEX_OFFSETS)
         assert_int_equal(b.nbytes, bound); /* nothing about these depends on the values */
@@ -265,19 +266,24 @@ static void what_cannot_be_asked(void **unused)
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(bad); i++) {
         assert_int_equal(floe_side_index_bound(&bad[i], 40, 1), 0);
-        assert_int_equal(floe_side_index_encode(&bad[i], blocks, 40, 0, dst, sizeof dst, &nbytes, &err),
-                         FLOE_ERR_ARGUMENT);
+        assert_int_equal(
+            floe_side_index_encode(&bad[i], &(floe_index_blocks){blocks, 40, 0}, dst, sizeof dst, &nbytes, &err),
+            FLOE_ERR_ARGUMENT);
     }
     for (int f = 0; f < FORMS; f++) { /* one byte too few; places at 2^62 */
         const floe_index_spec spec = {forms[f], 1, 8};
         bytes b = encode(&spec, blocks, 40, 0);
-        assert_int_equal(floe_side_index_encode(&spec, blocks, 40, 0, dst, b.nbytes - 1, &nbytes, &err),
-                         FLOE_ERR_CAPACITY);
+        assert_int_equal(
+            floe_side_index_encode(&spec, &(floe_index_blocks){blocks, 40, 0}, dst, b.nbytes - 1, &nbytes, &err),
+            FLOE_ERR_CAPACITY);
         free(b.data);
         const uint64_t last = ((uint64_t)1 << FLOE_INDEX_PLACE_BITS) - 2;
-        assert_int_equal(floe_side_index_encode(&spec, blocks, 40, last, dst, sizeof dst, &nbytes, &err), FLOE_OK);
-        assert_int_equal(floe_side_index_encode(&spec, blocks, 40, last + 1, dst, sizeof dst, &nbytes, &err),
-                         FLOE_ERR_ARGUMENT);
+        assert_int_equal(
+            floe_side_index_encode(&spec, &(floe_index_blocks){blocks, 40, last}, dst, sizeof dst, &nbytes, &err),
+            FLOE_OK);
+        assert_int_equal(
+            floe_side_index_encode(&spec, &(floe_index_blocks){blocks, 40, last + 1}, dst, sizeof dst, &nbytes, &err),
+            FLOE_ERR_ARGUMENT);
     }
 }
 

@@ -173,13 +173,14 @@ static floe_status code(encoder *e, const floe_zfp_params *params, floe_error *e
     floe_arena arena = floe_arena_of(e->room, e->room_nbytes);
     e->out.params = *params;
     e->out.index_nbytes = 0;
-    FLOE_TRY(floe_zfp_stream_compress(e->cpu, &e->array, params, 0, &arena, e->stream, e->stream_capacity, e->lengths,
-                                      &e->out.stream_nbits, err));
+    FLOE_TRY(floe_zfp_stream_compress(&(floe_zfp_coding){e->cpu, &e->array, params, 0}, &arena, e->stream,
+                                      e->stream_capacity, e->lengths, &e->out.stream_nbits, err));
     if (!floe_zfp_chunk_has_index(params))
         return FLOE_OK;
     const floe_index_spec spec = floe_zfp_chunk_index_spec(e->array.rank);
     uint64_t nbytes;
-    FLOE_TRY(floe_side_index_encode(&spec, e->lengths, e->nblocks, 0, e->index, e->index_capacity, &nbytes, err));
+    FLOE_TRY(floe_side_index_encode(&spec, &(floe_index_blocks){e->lengths, e->nblocks, 0}, e->index, e->index_capacity,
+                                    &nbytes, err));
     memset(e->index + nbytes, 0, 8); /* to whole 8 bytes */
     e->out.index_nbytes = (nbytes + 7) & ~(uint64_t)7;
     return FLOE_OK;
@@ -195,7 +196,7 @@ static floe_status decode_back(encoder *e, floe_error *err)
         if (i % chunk == 0)
             e->places[i / chunk] = at;
     e->places[floe_ceil_div(e->nblocks, chunk)] = at;
-    return floe_zfp_stream_decompress(e->cpu, &e->array, &e->out.params, 0, e->stream,
+    return floe_zfp_stream_decompress(&(floe_zfp_coding){e->cpu, &e->array, &e->out.params, 0}, e->stream,
                                       floe_ceil_div(e->out.stream_nbits, 8), e->places, chunk, &arena, err);
 }
 

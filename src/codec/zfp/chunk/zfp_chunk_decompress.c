@@ -117,8 +117,9 @@ floe_status floe_zfp_chunk_decompress(const floe_chunk_decode *c, floe_error *er
                "the workspace is too small for a chunk of %llu values", (unsigned long long)ncells);
     FLOE_TRY(read_parts(&d, err));
     FLOE_TRY(read_places(&d, &each, err));
-    FLOE_TRY(floe_zfp_stream_decompress(c->cpu, &d.array, &d.chunk.params, 0, d.src + d.chunk.stream_at,
-                                        floe_ceil_div(d.chunk.stream_nbits, 8), d.places, each, scratch, err));
+    FLOE_TRY(floe_zfp_stream_decompress(&(floe_zfp_coding){c->cpu, &d.array, &d.chunk.params, 0},
+                                        d.src + d.chunk.stream_at, floe_ceil_div(d.chunk.stream_nbits, 8), d.places,
+                                        each, scratch, err));
     floe_cells_put(&d.cells, d.src + d.chunk.sets_at);
     return FLOE_OK;
 }

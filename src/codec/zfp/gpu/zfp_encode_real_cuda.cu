@@ -231,7 +231,7 @@ FLOE_DEV void write_tile(block_shared<RANK> *shared, const floe_zfp_front &front
     if (warp == 0) {
         const uint64_t begin = floe_zfp_look_back(s.tiles, s.tile);
         if (floe_lane() == 0) {
-            floe_zfp_tell(s.tiles, s.tile, FLOE_ZFP_TOLD_END, begin + t.total);
+            floe_zfp_publish(s.tiles, s.tile, FLOE_ZFP_TILE_END, begin + t.total);
             s.at = begin;
         }
     }
@@ -261,7 +261,7 @@ template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void encode_tile(const job &j
         t.total += shared->warp_nbits[w];
     }
     if (threadIdx.x == 0)
-        floe_zfp_tell(s.tiles, s.tile, s.tile == 0 ? FLOE_ZFP_TOLD_END : FLOE_ZFP_TOLD_LENGTH, t.total);
+        floe_zfp_publish(s.tiles, s.tile, s.tile == 0 ? FLOE_ZFP_TILE_END : FLOE_ZFP_TILE_LENGTH, t.total);
     if (t.total / 32 + 2 <= shape<RANK>::OUT)
         write_tile<RANK, false>(shared, front, t, shared->out);
     else
@@ -284,7 +284,7 @@ FLOE_DEV bool find_tile(const job &j, uint64_t slot, uint32_t tile_blocks, chunk
     s.lengths = NULL;
     s.looks = j.attempt == FLOE_ZFP_CLOSELY;
     if (floe_zfp_is_void(c, j.attempt)) {
-        floe_zfp_tell(s.tiles, s.tile, FLOE_ZFP_TOLD_LENGTH, 0); /* tiles behind it may be waiting for that */
+        floe_zfp_publish(s.tiles, s.tile, FLOE_ZFP_TILE_LENGTH, 0); /* tiles behind it may be waiting for that */
         return false;
     }
     s.checks = j.attempt < FLOE_ZFP_REVERSIBLY && !floe_zfp_is_cut(j.call);

@@ -108,7 +108,7 @@ FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const fl
 }
 
 /* The largest error of the warp's blocks, where it is news. */
-FLOE_DEV void floe_zfp_tell_worst(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, double worst)
+FLOE_DEV void floe_zfp_report_worst(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, double worst)
 {
     unsigned long long *most = &call.gathered[s.number].max_error_bits;
     const unsigned long long bits = floe_warp_max((unsigned long long)floe_bits_f64(worst));
@@ -130,7 +130,7 @@ FLOE_DEV void floe_zfp_check(const floe_zfp_grid_encode &call, const floe_zfp_ju
         found = floe_zfp_compare<RANK, false>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
     if (found.missed)
         floe_zfp_name_missed<RANK>(call, s, block, share, found.missed);
-    floe_zfp_tell_worst(call, s, found.worst);
+    floe_zfp_report_worst(call, s, found.worst);
     if (!call.block_errors)
         return;
     for (uint32_t d = lanes::BLOCKS; d < FLOE_WARP; d *= 2)

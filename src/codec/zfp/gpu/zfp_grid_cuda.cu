@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(THREADS)
 FLOE_DEV uint64_t settle(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c, uint64_t number)
 {
     const uint64_t raw = floe_zfp_raw_nbytes(c->cells->ncells, call.field.dtype);
-    floe_dev_gathered *told = call.gathered + number;
+    floe_dev_gathered *stats = call.gathered + number;
     const bool close = floe_zfp_wants(c, FLOE_ZFP_CLOSELY) &&
                        (!floe_zfp_wants(c, FLOE_ZFP_REVERSIBLY) || floe_zfp_wants(c, FLOE_ZFP_CLOSELY_AGAIN));
     if (c->parts.end >= raw) {
@@ -193,10 +193,10 @@ FLOE_DEV uint64_t settle(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c
     }
     c->cells->all = c->parts.raw;
     c->cells->present = c->parts.sets;
-    told->nexceptions = close && !c->parts.raw ? c->cells->nnamed : 0;
-    told->nliterals = close && !c->parts.raw ? c->cells->nliterals : 0;
+    stats->nexceptions = close && !c->parts.raw ? c->cells->nnamed : 0;
+    stats->nliterals = close && !c->parts.raw ? c->cells->nliterals : 0;
     if (!close || c->parts.raw)
-        told->max_error_bits = 0;
+        stats->max_error_bits = 0;
     return c->parts.end;
 }
 

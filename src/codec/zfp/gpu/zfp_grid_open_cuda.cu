@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens the chunks of a stream: nothing that they say is believed. What is refused, and why, is what zfp_chunk_decompress.c
- * refuses; a status is all that is told.
+ * refuses; a status is all that is reported.
  */
 #include "base/grid_math.h"
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"

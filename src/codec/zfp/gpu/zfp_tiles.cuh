@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How tiles of zfp blocks that are coded side by side become one stream in one pass. How long a tile is is told to those behind
- * it first; its bits lie ready in a buffer, and when the tiles in front have told where it begins they leave in whole words.
+ * How tiles of zfp blocks that are coded side by side become one stream in one pass. A tile publishes its length first; its bits
+ * lie ready in a buffer, and when the tiles in front have published where it begins they leave in whole words.
  * Words that two tiles share wait for another kernel.
  *
  * A tile but the last has 32 bits or more: no word is shared by three.
@@ -14,8 +14,8 @@
 
 enum { FLOE_ZFP_TILE_THREADS = FLOE_ZFP_TILE_WARPS * FLOE_WARP, FLOE_ZFP_STATE_BITS = 62 };
 
-/* What a tile has told: nothing, its length, or where it ends, counted from the first one's beginning. */
-enum { FLOE_ZFP_TOLD_NOTHING = 0, FLOE_ZFP_TOLD_LENGTH = 1, FLOE_ZFP_TOLD_END = 2 };
+/* What a tile has published: nothing, its length, or where it ends, counted from the first one's beginning. */
+enum { FLOE_ZFP_TILE_NOTHING = 0, FLOE_ZFP_TILE_LENGTH = 1, FLOE_ZFP_TILE_END = 2 };
 #define FLOE_ZFP_STATE_MASK (((uint64_t)1 << FLOE_ZFP_STATE_BITS) - 1)
 
 /* The bits that a tile has of the words that it shares: the one in which it begins, and, if that is another, in which it
@@ -35,7 +35,7 @@ struct floe_zfp_tiles {
 
 /* ---- where a tile begins --------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void floe_zfp_tell(const floe_zfp_tiles &t, uint64_t tile, uint32_t what, uint64_t nbits)
+FLOE_DEV void floe_zfp_publish(const floe_zfp_tiles &t, uint64_t tile, uint32_t what, uint64_t nbits)
 {
     floe_store_shared_state(t.state + tile, (uint64_t)what << FLOE_ZFP_STATE_BITS | nbits);
 }
@@ -45,12 +45,12 @@ FLOE_DEV uint64_t floe_zfp_look_back(const floe_zfp_tiles &t, uint64_t tile)
 {
     uint64_t sum = 0;
     for (uint64_t behind = tile; behind > 0; behind -= floe_min64(behind, FLOE_WARP)) {
-        uint64_t state = (uint64_t)FLOE_ZFP_TOLD_END << FLOE_ZFP_STATE_BITS; /* in front of the first tile */
+        uint64_t state = (uint64_t)FLOE_ZFP_TILE_END << FLOE_ZFP_STATE_BITS; /* in front of the first tile */
         if (floe_lane() < behind)
             while ((state = floe_load_shared_state(t.state + behind - 1 - floe_lane())) >> FLOE_ZFP_STATE_BITS ==
-                   FLOE_ZFP_TOLD_NOTHING)
+                   FLOE_ZFP_TILE_NOTHING)
                 floe_dev_pause();
-        const uint32_t ends = __ballot_sync(FLOE_ALL_LANES, state >> FLOE_ZFP_STATE_BITS == FLOE_ZFP_TOLD_END);
+        const uint32_t ends = __ballot_sync(FLOE_ALL_LANES, state >> FLOE_ZFP_STATE_BITS == FLOE_ZFP_TILE_END);
         const uint32_t last = ends ? (uint32_t)__ffs((int)ends) - 1 : FLOE_WARP - 1;
         sum += floe_warp_sum(floe_lane() <= last ? state & FLOE_ZFP_STATE_MASK : (uint64_t)0);
         if (ends)

@@ -67,7 +67,7 @@ uint64_t floe_zfpx_bound(const floe_zfp_array *array, const floe_zfp_params *par
 static void header_write(const floe_zfpx *f, const uint8_t *index, uint64_t index_nbytes, uint8_t *dst)
 {
     uint64_t words[FLOE_ZFPX_AT_CHECK];
-    floe_zfpx_told(&f->array, &f->params, words);
+    floe_zfpx_desc(&f->array, &f->params, words);
     words[FLOE_ZFPX_AT_STREAM] = f->stream_nbytes;
     words[FLOE_ZFPX_AT_STREAM + 1] = f->stream_checksum;
     words[FLOE_ZFPX_AT_INDEX] = index_nbytes;
@@ -77,20 +77,20 @@ static void header_write(const floe_zfpx *f, const uint8_t *index, uint64_t inde
     floe_store64(dst + AT_CHECK, floe_xxh3(dst, FLOE_ZFPX_CHECKED_NBYTES));
 }
 
-floe_status floe_zfpx_write(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
-                            const floe_index_spec *spec, const void *src, uint64_t nbytes, uint32_t begin,
-                            const uint16_t *lengths, void *dst, uint64_t capacity, uint64_t *used, floe_error *err)
+floe_status floe_zfpx_write(const floe_zfp_coding *c, const void *src, uint64_t nbytes, const uint16_t *lengths,
+                            floe_zfp_index *index, floe_error *err)
 {
-    uint8_t *index = (uint8_t *)dst + FLOE_ZFPX_HEADER_NBYTES;
-    uint64_t index_nbytes;
-    floe_zfpx f = {.array = *array, .params = *params, .stream_nbytes = nbytes};
-    FLOE_CHECK(err, capacity >= FLOE_ZFPX_HEADER_NBYTES, FLOE_ERR_CAPACITY, "an index file does not fit in %llu bytes",
-               (ull)capacity);
-    FLOE_TRY(floe_side_index_encode(spec, lengths, floe_zfp_nblocks(array->rank, array->shape), begin, index,
-                                    capacity - FLOE_ZFPX_HEADER_NBYTES, &index_nbytes, err));
-    f.stream_checksum = floe_zfpx_checksum(cpu, src, nbytes);
-    header_write(&f, index, index_nbytes, dst);
-    *used = FLOE_ZFPX_HEADER_NBYTES + index_nbytes;
+    uint8_t *body = (uint8_t *)index->data + FLOE_ZFPX_HEADER_NBYTES;
+    const floe_index_blocks blocks = {lengths, floe_zfp_nblocks(c->array->rank, c->array->shape), c->begin};
+    uint64_t body_nbytes;
+    floe_zfpx f = {.array = *c->array, .params = *c->params, .stream_nbytes = nbytes};
+    FLOE_CHECK(err, index->capacity >= FLOE_ZFPX_HEADER_NBYTES, FLOE_ERR_CAPACITY,
+               "an index file does not fit in %llu bytes", (ull)index->capacity);
+    FLOE_TRY(floe_side_index_encode(&index->spec, &blocks, body, index->capacity - FLOE_ZFPX_HEADER_NBYTES,
+                                    &body_nbytes, err));
+    f.stream_checksum = floe_zfpx_checksum(c->cpu, src, nbytes);
+    header_write(&f, body, body_nbytes, index->data);
+    index->nbytes = FLOE_ZFPX_HEADER_NBYTES + body_nbytes;
     return FLOE_OK;
 }
 

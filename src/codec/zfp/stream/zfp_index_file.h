@@ -4,8 +4,10 @@
 #ifndef FLOE_CODEC_ZFP_STREAM_ZFP_INDEX_FILE_H
 #define FLOE_CODEC_ZFP_STREAM_ZFP_INDEX_FILE_H
 
+#include <floe/zfp.h>
+
+#include "codec/zfp/stream/zfp_stream.h"
 #include "stage/index/index.h"
-#include "stage/zfpblock/zfpblock.h"
 
 enum {
     FLOE_ZFPX_HEADER_NBYTES = 112,
@@ -27,10 +29,9 @@ uint64_t floe_zfpx_checksum(const floe_cpu *cpu, const void *src, uint64_t nbyte
 /* The most bytes of a file; 0: no such index. */
 uint64_t floe_zfpx_bound(const floe_zfp_array *array, const floe_zfp_params *params, const floe_index_spec *spec);
 
-/* Of the stream in src, whose blocks have these lengths from bit `begin` on. */
-floe_status floe_zfpx_write(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
-                            const floe_index_spec *spec, const void *src, uint64_t nbytes, uint32_t begin,
-                            const uint16_t *lengths, void *dst, uint64_t capacity, uint64_t *used, floe_error *err);
+/* Of the stream in src, whose blocks have these lengths, to index->data; index->nbytes becomes what it takes. */
+floe_status floe_zfpx_write(const floe_zfp_coding *c, const void *src, uint64_t nbytes, const uint16_t *lengths,
+                            floe_zfp_index *index, floe_error *err);
 
 /* Reads untrusted bytes. FORMAT: this is no such file, or it contradicts itself; VERSION: from a newer floe; CHECKSUM: it
  * is damaged. The body of the index is checked when it is decoded. */

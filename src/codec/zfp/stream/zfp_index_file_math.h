@@ -63,8 +63,8 @@ FLOE_HD void floe_zfpx_write_header(const floe_zfpx_finish_job *job)
 {
     const floe_zfpx_found *f = job->found;
     uint64_t words[FLOE_ZFPX_HEADER_WORDS];
-    for (uint32_t i = 0; i < FLOE_ZFPX_TOLD_WORDS; i++)
-        words[i] = job->told[i];
+    for (uint32_t i = 0; i < FLOE_ZFPX_DESC_WORDS; i++)
+        words[i] = job->desc[i];
     for (uint32_t k = 0; k < FLOE_ZFPX_SPANS; k++) {
         words[FLOE_ZFPX_AT_STREAM + 2 * k] = f->nbytes[k];
         words[FLOE_ZFPX_AT_STREAM + 2 * k + 1] = floe_checksum_finish(f->sums[k], f->nbytes[k]);
@@ -89,11 +89,11 @@ FLOE_HD void floe_zfpx_finish(const floe_zfpx_finish_job *job, uint64_t i)
 
 /* ---- reading one ---------------------------------------------------------------------------------------------------- */
 
-FLOE_HD bool floe_zfpx_is_told(const uint64_t *words, const uint64_t *told)
+FLOE_HD bool floe_zfpx_is_of(const uint64_t *words, const uint64_t *desc)
 {
     bool same = true;
-    for (uint32_t i = FLOE_ZFPX_AT_TYPE; i < FLOE_ZFPX_TOLD_WORDS; i++)
-        same = same && words[i] == told[i];
+    for (uint32_t i = FLOE_ZFPX_AT_TYPE; i < FLOE_ZFPX_DESC_WORDS; i++)
+        same = same && words[i] == desc[i];
     return same;
 }
 
@@ -117,8 +117,7 @@ FLOE_HD void floe_zfpx_open_file(const floe_zfpx_open_job *job, uint64_t nbytes,
     f->nbytes[FLOE_ZFPX_INDEX] = nbytes - FLOE_ZFPX_HEADER_NBYTES;
     f->index = floe_index_open_as(&job->plan, job->file + FLOE_ZFPX_HEADER_WORDS, f->nbytes[FLOE_ZFPX_INDEX],
                                   8 * floe_min64(stream_nbytes, UINT64_MAX / 8));
-    if (f->index.npartitions == 0 || !floe_zfpx_is_told(words, job->told) ||
-        words[FLOE_ZFPX_AT_STREAM] != stream_nbytes)
+    if (f->index.npartitions == 0 || !floe_zfpx_is_of(words, job->desc) || words[FLOE_ZFPX_AT_STREAM] != stream_nbytes)
         f->agrees = FLOE_ERR_FORMAT;
 }
 

@@ -9,9 +9,9 @@ FLOE_PRIM_MAP(floe_zfpx_finish_map, floe_zfpx_finish_job, floe_zfpx_finish)
 FLOE_PRIM_MAP(floe_zfpx_open_map, floe_zfpx_open_job, floe_zfpx_open)
 FLOE_PRIM_MAP(floe_zfpx_judge_map, floe_zfpx_open_job, floe_zfpx_judge)
 
-void floe_zfpx_told(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_TOLD_WORDS])
+void floe_zfpx_desc(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_DESC_WORDS])
 {
-    memset(words, 0, FLOE_ZFPX_TOLD_WORDS * sizeof *words);
+    memset(words, 0, FLOE_ZFPX_DESC_WORDS * sizeof *words);
     words[0] = FLOE_ZFPX_MAGIC;
     words[FLOE_ZFPX_AT_VERSION] = FLOE_ZFPX_VERSION | FLOE_ZFPX_VERSION << 16 | (uint64_t)FLOE_ZFPX_HEADER_NBYTES << 32;
     words[FLOE_ZFPX_AT_TYPE] = (uint64_t)array->type | array->rank << 8;

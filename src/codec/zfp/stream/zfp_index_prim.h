@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-enum { FLOE_ZFPX_HEADER_WORDS = FLOE_ZFPX_HEADER_NBYTES / 8, FLOE_ZFPX_TOLD_WORDS = 9 };
+enum { FLOE_ZFPX_HEADER_WORDS = FLOE_ZFPX_HEADER_NBYTES / 8, FLOE_ZFPX_DESC_WORDS = 9 };
 enum { FLOE_ZFPX_STREAM, FLOE_ZFPX_INDEX, FLOE_ZFPX_SPANS };
 
 /* What is found out on the way; all 0 at first. */
@@ -38,7 +38,7 @@ typedef struct floe_zfpx_found {
 
 /* A file to be made. By value. */
 typedef struct floe_zfpx_finish_job {
-    uint64_t told[FLOE_ZFPX_TOLD_WORDS]; /* floe_zfpx_told */
+    uint64_t desc[FLOE_ZFPX_DESC_WORDS]; /* floe_zfpx_desc */
     uint64_t *file;                      /* NULL: none, only the report */
     floe_zfpx_found *found;
     floe_zfp_report *report;
@@ -46,7 +46,7 @@ typedef struct floe_zfpx_finish_job {
 
 /* A stream to be decoded, by a file or without. By value. */
 typedef struct floe_zfpx_open_job {
-    uint64_t told[FLOE_ZFPX_TOLD_WORDS];
+    uint64_t desc[FLOE_ZFPX_DESC_WORDS];
     floe_side_index plan;         /* of the index, as floe_index_prim_plan has it */
     const uint64_t *file;         /* NULL: none */
     uint64_t nbytes, file_nbytes; /* of stream and file; or at most so many, where sizes has the true numbers */
@@ -57,7 +57,7 @@ typedef struct floe_zfpx_open_job {
 } floe_zfpx_open_job;
 
 /* The words of a header that say what is indexed. */
-void floe_zfpx_told(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_TOLD_WORDS]);
+void floe_zfpx_desc(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t words[FLOE_ZFPX_DESC_WORDS]);
 
 /* How much is to be hashed. */
 floe_status floe_zfpx_prim_sizes(const floe_prim *p, const floe_zfpx_finish_job *job, floe_error *err);

@@ -147,11 +147,11 @@ static floe_status encode_wave(encoder *e, const floe_cpu *cpu, uint64_t count, 
     return FLOE_OK;
 }
 
-floe_status floe_zfp_stream_compress(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
-                                     uint32_t begin, floe_arena *scratch, void *dst, uint64_t capacity,
+floe_status floe_zfp_stream_compress(const floe_zfp_coding *c, floe_arena *scratch, void *dst, uint64_t capacity,
                                      uint16_t *lengths, uint64_t *nbits, floe_error *err)
 {
-    encoder e = encoder_of(cpu, array, params);
+    const uint32_t begin = c->begin;
+    encoder e = encoder_of(c->cpu, c->array, c->params);
     const uint64_t nruns = floe_ceil_div(e.nblocks, e.run_blocks);
     take_scratch(&e, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY,
@@ -164,7 +164,7 @@ floe_status floe_zfp_stream_compress(const floe_cpu *cpu, const floe_zfp_array *
         e.head = floe_load64(e.dst + begin / WORD * 8) & (((uint64_t)1 << begin % WORD) - 1);
     *nbits = begin;
     for (; e.first < nruns; e.first += e.wave_runs)
-        FLOE_TRY(encode_wave(&e, cpu, floe_min64(e.wave_runs, nruns - e.first), capacity, nbits, err));
+        FLOE_TRY(encode_wave(&e, c->cpu, floe_min64(e.wave_runs, nruns - e.first), capacity, nbits, err));
     if (*nbits % WORD)
         floe_store64(e.dst + *nbits / WORD * 8, e.head);
     return FLOE_OK;
@@ -238,12 +238,11 @@ static void measure_all(void *arg, uint64_t i, uint32_t worker)
     d->failed[i] = !d->ops->measure(d->array->type, d->array->rank, d->params, d->nblocks, &d->source, d->lengths);
 }
 
-static decoder decoder_of(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
-                          uint32_t begin, const void *src, uint64_t nbytes)
+static decoder decoder_of(const floe_zfp_coding *c, const void *src, uint64_t nbytes)
 {
-    decoder d = {.array = array, .params = params, .nblocks = floe_zfp_nblocks(array->rank, array->shape)};
-    d.ops = floe_zfpblock_ops_of(array->type, cpu->isa);
-    d.source = (floe_zfp_source){.src = src, .nbits = 8 * floe_min64(nbytes, UINT64_MAX / 8), .at = begin};
+    decoder d = {.array = c->array, .params = c->params, .nblocks = floe_zfp_nblocks(c->array->rank, c->array->shape)};
+    d.ops = floe_zfpblock_ops_of(c->array->type, c->cpu->isa);
+    d.source = (floe_zfp_source){.src = src, .nbits = 8 * floe_min64(nbytes, UINT64_MAX / 8), .at = c->begin};
     return d;
 }
 
@@ -253,24 +252,23 @@ static floe_status cut_short(floe_error *err, uint64_t nbytes)
                      (unsigned long long)nbytes);
 }
 
-floe_status floe_zfp_stream_decompress(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
-                                       uint32_t begin, const void *src, uint64_t nbytes, const uint64_t *places,
-                                       uint32_t chunk, floe_arena *scratch, floe_error *err)
+floe_status floe_zfp_stream_decompress(const floe_zfp_coding *c, const void *src, uint64_t nbytes,
+                                       const uint64_t *places, uint32_t chunk, floe_arena *scratch, floe_error *err)
 {
-    decoder d = decoder_of(cpu, array, params, begin, src, nbytes);
+    decoder d = decoder_of(c, src, nbytes);
     uint8_t one_failed = 0;
     if (!places) {
         d.failed = &one_failed;
-        floe_cpu_parallel(cpu, 1, decode_all, &d);
+        floe_cpu_parallel(c->cpu, 1, decode_all, &d);
         return one_failed ? cut_short(err, nbytes) : FLOE_OK;
     }
-    const uint64_t ntasks = decode_tasks(d.nblocks, array->rank, chunk, &d.chunks_a_task);
+    const uint64_t ntasks = decode_tasks(d.nblocks, c->array->rank, chunk, &d.chunks_a_task);
     d.source.places = places;
     d.source.chunk = chunk;
     d.failed = floe_arena_take(scratch, ntasks, 1);
     FLOE_CHECK(err, d.failed, FLOE_ERR_MEMORY, "the workspace is too small for %llu zfp blocks",
                (unsigned long long)d.nblocks);
-    floe_cpu_parallel(cpu, ntasks, decode_task, &d);
+    floe_cpu_parallel(c->cpu, ntasks, decode_task, &d);
     for (uint64_t i = 0; i < ntasks; i++)
         FLOE_CHECK(err, !d.failed[i], FLOE_ERR_FORMAT,
                    "the zfp stream is cut short, or its index is not its own, in the %llu blocks from %llu on",
@@ -278,15 +276,14 @@ floe_status floe_zfp_stream_decompress(const floe_cpu *cpu, const floe_zfp_array
     return FLOE_OK;
 }
 
-floe_status floe_zfp_stream_measure(const floe_cpu *cpu, const floe_zfp_array *array, const floe_zfp_params *params,
-                                    uint32_t begin, const void *src, uint64_t nbytes, uint16_t *lengths,
+floe_status floe_zfp_stream_measure(const floe_zfp_coding *c, const void *src, uint64_t nbytes, uint16_t *lengths,
                                     uint64_t *nbits, floe_error *err)
 {
-    decoder d = decoder_of(cpu, array, params, begin, src, nbytes);
+    decoder d = decoder_of(c, src, nbytes);
     uint8_t failed = 0;
     d.failed = &failed;
     d.lengths = lengths;
-    floe_cpu_parallel(cpu, 1, measure_all, &d);
+    floe_cpu_parallel(c->cpu, 1, measure_all, &d);
     *nbits = d.source.at;
     return failed ? cut_short(err, nbytes) : FLOE_OK;
 }

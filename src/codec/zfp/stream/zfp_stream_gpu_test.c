@@ -73,8 +73,8 @@ static stream compress(const zfp_case *c, uint32_t begin)
     floe_arena arena = floe_arena_of(scratch, room);
     s.nblocks = floe_zfp_nblocks(c->array.rank, c->array.shape);
     s.lengths = malloc(s.nblocks * sizeof *s.lengths);
-    assert_int_equal(floe_zfp_stream_compress(&plain, &c->array, &c->params, begin, &arena, s.data, bound, s.lengths,
-                                              &s.nbits, NULL),
+    assert_int_equal(floe_zfp_stream_compress(&(floe_zfp_coding){&plain, &c->array, &c->params, begin}, &arena, s.data,
+                                              bound, s.lengths, &s.nbits, NULL),
                      FLOE_OK);
     s.nbytes = (s.nbits + 63) / 64 * 8;
     free(scratch);
@@ -88,8 +88,8 @@ static floe_status decompress(const zfp_case *into, uint32_t begin, const void *
     void *scratch = aligned_alloc(FLOE_ARENA_ALIGN, room);
     floe_arena arena = floe_arena_of(scratch, room);
     floe_error err;
-    const floe_status status = floe_zfp_stream_decompress(&plain, &into->array, &into->params, begin, src, nbytes,
-                                                          places, chunk, &arena, &err);
+    const floe_status status = floe_zfp_stream_decompress(
+        &(floe_zfp_coding){&plain, &into->array, &into->params, begin}, src, nbytes, places, chunk, &arena, &err);
     free(scratch);
     return status;
 }
@@ -375,7 +375,8 @@ static uint64_t *places_of_bytes(const zfp_case *c, uint32_t begin, const uint8_
     uint16_t *lengths = calloc(nblocks, sizeof *lengths);
     uint64_t nbits;
     floe_error err;
-    floe_zfp_stream_measure(&plain, &c->array, &c->params, begin, bytes, nbytes, lengths, &nbits, &err);
+    floe_zfp_stream_measure(&(floe_zfp_coding){&plain, &c->array, &c->params, begin}, bytes, nbytes, lengths, &nbits,
+                            &err);
     for (uint64_t i = 0; i < nblocks; i++) {
         places[i] = at;
         at += lengths[i];
@@ -392,8 +393,8 @@ static void measure_both(const zfp_case *c, uint32_t begin, const uint8_t *bytes
     uint16_t *want = calloc(nblocks, sizeof *want), *got = malloc(nblocks * sizeof *got);
     uint64_t *places = malloc((nblocks + 1) * sizeof *places), nbits;
     floe_error err;
-    const floe_status status =
-        floe_zfp_stream_measure(&plain, &c->array, &c->params, begin, bytes, nbytes, want, &nbits, &err);
+    const floe_status status = floe_zfp_stream_measure(&(floe_zfp_coding){&plain, &c->array, &c->params, begin}, bytes,
+                                                       nbytes, want, &nbits, &err);
     assert_int_equal(measure(c, begin, bytes, nbytes, got, places, 1), status);
     if (status == FLOE_OK)
         assert_memory_equal(got, want, nblocks * sizeof *got);

@@ -70,8 +70,8 @@ static stream compress(const floe_cpu *cpu, const zfp_case *c)
     s.lengths = malloc(floe_zfp_nblocks(c->array.rank, c->array.shape) * sizeof *s.lengths);
     memset(s.data, 0xA5, bound + GUARD);
     memcpy(s.data, head, sizeof head < bound ? sizeof head : bound);
-    const floe_status status =
-        floe_zfp_stream_compress(cpu, &c->array, &c->params, begin, &arena, s.data, bound, s.lengths, &s.nbits, &err);
+    const floe_status status = floe_zfp_stream_compress(&(floe_zfp_coding){cpu, &c->array, &c->params, begin}, &arena,
+                                                        s.data, bound, s.lengths, &s.nbits, &err);
     if (status != FLOE_OK)
         fail_msg("%s: %s", c->text, err.message);
     s.nbytes = (s.nbits + 63) / 64 * 8;
@@ -89,8 +89,8 @@ static floe_status decompress(const floe_cpu *cpu, const zfp_case *into, uint32_
     void *scratch = aligned_alloc(FLOE_ARENA_ALIGN, room), *exact = malloc(nbytes ? nbytes : 1);
     floe_arena arena = floe_arena_of(scratch, room);
     memcpy(exact, src, nbytes);
-    const floe_status status =
-        floe_zfp_stream_decompress(cpu, &into->array, &into->params, begin, exact, nbytes, places, chunk, &arena, err);
+    const floe_status status = floe_zfp_stream_decompress(&(floe_zfp_coding){cpu, &into->array, &into->params, begin},
+                                                          exact, nbytes, places, chunk, &arena, err);
     free(scratch);
     free(exact);
     return status;
@@ -162,9 +162,9 @@ static void check_measure(const zfp_case *c, const stream *s)
     uint16_t *lengths = malloc(n * sizeof *lengths);
     const floe_cpu cpu = best(1);
     uint64_t nbits;
-    assert_int_equal(
-        floe_zfp_stream_measure(&cpu, &c->array, &c->params, s->begin, s->data, s->nbytes, lengths, &nbits, NULL),
-        FLOE_OK);
+    assert_int_equal(floe_zfp_stream_measure(&(floe_zfp_coding){&cpu, &c->array, &c->params, s->begin}, s->data,
+                                             s->nbytes, lengths, &nbits, NULL),
+                     FLOE_OK);
     assert_int_equal(nbits, s->nbits);
     assert_memory_equal(lengths, s->lengths, n * sizeof *lengths);
     free(lengths);
@@ -330,8 +330,8 @@ static void measure_anything(const zfp_case *c, const void *src, uint64_t nbytes
     floe_status status[2];
     for (int i = 0; i < 2; i++) {
         lengths[i] = malloc(n * sizeof *lengths[i]);
-        status[i] =
-            floe_zfp_stream_measure(&cpus[i], &c->array, &c->params, 0, src, nbytes, lengths[i], &nbits[i], NULL);
+        status[i] = floe_zfp_stream_measure(&(floe_zfp_coding){&cpus[i], &c->array, &c->params, 0}, src, nbytes,
+                                            lengths[i], &nbits[i], NULL);
     }
     assert_int_equal(status[0], status[1]);
     if (status[0] == FLOE_OK) {
@@ -391,8 +391,8 @@ static void too_little_room(void **unused)
             uint64_t nbits;
             floe_error err;
             memcpy(exact, s.data, floe_min64(FLOE_ZFP_HEADER_NBYTES, s.nbytes - 1));
-            assert_int_equal(floe_zfp_stream_compress(&cpu, &c.array, &c.params, s.begin, &arena, exact, s.nbytes - 1,
-                                                      NULL, &nbits, &err),
+            assert_int_equal(floe_zfp_stream_compress(&(floe_zfp_coding){&cpu, &c.array, &c.params, s.begin}, &arena,
+                                                      exact, s.nbytes - 1, NULL, &nbits, &err),
                              FLOE_ERR_CAPACITY);
             free(scratch);
             free(exact);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/zfp/zfp_told.h"
+#include "call/zfp/zfp_checks.h"
 
 #include <string.h>
 
@@ -53,11 +53,11 @@ floe_zfp_array floe_zfp_array_of_field(const floe_field *f)
 
 /* ---- what callers say ------------------------------------------------------------------------------------------------ */
 
-floe_status floe_zfp_told_check(const floe_zfp_stream *given, floe_zfp_told *told, floe_error *err)
+floe_status floe_zfp_desc_check(const floe_zfp_stream *given, floe_zfp_stream_desc *desc, floe_error *err)
 {
-    floe_zfp_stream *s = &told->stream;
+    floe_zfp_stream *s = &desc->stream;
     uint64_t nelems;
-    *told = (floe_zfp_told){.stream = {.size = sizeof *s}};
+    *desc = (floe_zfp_stream_desc){.stream = {.size = sizeof *s}};
     FLOE_TRY(floe_struct_copy(s, sizeof *s, given, "floe_zfp_stream", err));
     floe_field f = floe_field_of(NULL, s->dtype, s->rank, s->shape);
     FLOE_CHECK(err, floe_field_nelems(&f, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
@@ -66,9 +66,9 @@ floe_status floe_zfp_told_check(const floe_zfp_stream *given, floe_zfp_told *tol
     int64_t stride = 1;
     for (uint32_t i = f.rank; i-- > 0; stride *= (int64_t)f.shape[i])
         f.stride[i] = stride;
-    told->array = floe_zfp_array_of_field(&f);
-    told->params = (floe_zfp_params){s->minbits, s->maxbits, s->maxprec, s->minexp};
-    FLOE_TRY(floe_zfp_params_check(&told->params, told->array.type, err));
+    desc->array = floe_zfp_array_of_field(&f);
+    desc->params = (floe_zfp_params){s->minbits, s->maxbits, s->maxprec, s->minexp};
+    FLOE_TRY(floe_zfp_params_check(&desc->params, desc->array.type, err));
     FLOE_CHECK(err,
                s->header_nbits == 0 || s->header_nbits == FLOE_ZFP_HEADER_SHORT ||
                    s->header_nbits == FLOE_ZFP_HEADER_LONG,
@@ -77,9 +77,9 @@ floe_status floe_zfp_told_check(const floe_zfp_stream *given, floe_zfp_told *tol
     return FLOE_OK;
 }
 
-floe_status floe_zfp_field_matches(const floe_field *f, const floe_zfp_told *told, floe_error *err)
+floe_status floe_zfp_field_matches(const floe_field *f, const floe_zfp_stream_desc *desc, floe_error *err)
 {
-    const floe_zfp_stream *s = &told->stream;
+    const floe_zfp_stream *s = &desc->stream;
     char has[FLOE_SHAPE_TEXT], is[FLOE_SHAPE_TEXT];
     FLOE_CHECK(
         err, f->dtype == s->dtype && f->rank == s->rank && memcmp(f->shape, s->shape, f->rank * sizeof *f->shape) == 0,
@@ -89,15 +89,15 @@ floe_status floe_zfp_field_matches(const floe_field *f, const floe_zfp_told *tol
     return FLOE_OK;
 }
 
-floe_status floe_zfp_header_make(floe_zfp_told *told, uint8_t header[FLOE_ZFP_HEADER_NBYTES], floe_error *err)
+floe_status floe_zfp_header_make(floe_zfp_stream_desc *desc, uint8_t header[FLOE_ZFP_HEADER_NBYTES], floe_error *err)
 {
     uint32_t nbits;
-    if (told->stream.header_nbits == 0)
+    if (desc->stream.header_nbits == 0)
         return FLOE_OK;
-    FLOE_TRY(floe_zfp_header_write(&told->array, &told->params, header, &nbits, err));
-    FLOE_CHECK(err, nbits == told->stream.header_nbits, FLOE_ERR_ARGUMENT,
-               "the header of this stream has %u bits, not %u", nbits, told->stream.header_nbits);
-    return floe_zfp_header_read(header, FLOE_ZFP_HEADER_NBYTES, &told->array, &told->params, &nbits, err);
+    FLOE_TRY(floe_zfp_header_write(&desc->array, &desc->params, header, &nbits, err));
+    FLOE_CHECK(err, nbits == desc->stream.header_nbits, FLOE_ERR_ARGUMENT,
+               "the header of this stream has %u bits, not %u", nbits, desc->stream.header_nbits);
+    return floe_zfp_header_read(header, FLOE_ZFP_HEADER_NBYTES, &desc->array, &desc->params, &nbits, err);
 }
 
 floe_status floe_zfp_index_check(const floe_zfp_index *given, floe_zfp_index *index, floe_error *err)
@@ -131,14 +131,14 @@ floe_status floe_zfp_recognize(const void *src, uint64_t nbytes, floe_zfp_stream
     return FLOE_OK;
 }
 
-floe_status floe_zfp_told_resolve(const void *head, uint64_t nbytes, const floe_zfp_stream *given, floe_zfp_told *told,
-                                  floe_error *err)
+floe_status floe_zfp_desc_resolve(const void *head, uint64_t nbytes, const floe_zfp_stream *given,
+                                  floe_zfp_stream_desc *desc, floe_error *err)
 {
-    const floe_zfp_stream *s = &told->stream;
+    const floe_zfp_stream *s = &desc->stream;
     floe_zfp_stream read;
     FLOE_CHECK(err, head || nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
     if (given)
-        FLOE_TRY(floe_zfp_told_check(given, told, err));
+        FLOE_TRY(floe_zfp_desc_check(given, desc, err));
     if (given && s->header_nbits == 0)
         return FLOE_OK;
     FLOE_TRY(floe_zfp_recognize(head, nbytes, &read, err));
@@ -146,7 +146,7 @@ floe_status floe_zfp_told_resolve(const void *head, uint64_t nbytes, const floe_
                !given || (read.dtype == s->dtype && read.rank == s->rank &&
                           memcmp(read.shape, s->shape, read.rank * sizeof *read.shape) == 0),
                FLOE_ERR_ARGUMENT, "the zfp stream's header says another element type or shape");
-    return floe_zfp_told_check(&read, told, err);
+    return floe_zfp_desc_check(&read, desc, err);
 }
 
 floe_status floe_zfp_index_agrees(const floe_zfpx *file, const floe_zfp_stream *stream, floe_error *err)
