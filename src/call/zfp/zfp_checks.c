@@ -8,20 +8,11 @@
 #include "backend/cuda_reach.h"
 #include "base/hd.h"
 #include "base/try.h"
+#include "codec/zfp/chunk/zfp_cells.h"
 
 typedef unsigned long long ull;
 
 /* ---- between the public structs and those of the stages ------------------------------------------------------------ */
-
-static floe_zfp_type type_of(floe_dtype dtype)
-{
-    switch (dtype) {
-    case FLOE_F32: return FLOE_ZFP_F32;
-    case FLOE_I32: return FLOE_ZFP_I32;
-    case FLOE_I64: return FLOE_ZFP_I64;
-    default: return FLOE_ZFP_F64;
-    }
-}
 
 static floe_dtype dtype_of(floe_zfp_type type)
 {
@@ -45,10 +36,7 @@ floe_zfp_stream floe_zfp_stream_of(const floe_zfp_array *array, const floe_zfp_p
 
 floe_zfp_array floe_zfp_array_of_field(const floe_field *f)
 {
-    floe_zfp_array a = {.data = f->data, .type = type_of(f->dtype), .rank = f->rank};
-    memcpy(a.shape, f->shape, sizeof a.shape);
-    memcpy(a.stride, f->stride, sizeof a.stride);
-    return a;
+    return floe_zfp_array_of(f->dtype, f->rank, f->shape, f->stride, f->data);
 }
 
 /* ---- what callers say ------------------------------------------------------------------------------------------------ */

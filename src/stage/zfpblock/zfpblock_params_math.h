@@ -6,6 +6,14 @@
 #include "base/hd.h"
 #include "stage/zfpblock/zfpblock.h"
 
+FLOE_HD floe_zfp_type floe_zfp_type_of(floe_dtype dtype)
+{
+    return dtype == FLOE_F32   ? FLOE_ZFP_F32
+           : dtype == FLOE_F64 ? FLOE_ZFP_F64
+           : dtype == FLOE_I32 ? FLOE_ZFP_I32
+                               : FLOE_ZFP_I64;
+}
+
 FLOE_HD bool floe_zfp_type_is_narrow(floe_zfp_type type) { return type == FLOE_ZFP_I32 || type == FLOE_ZFP_F32; }
 FLOE_HD bool floe_zfp_type_is_real(floe_zfp_type type) { return type == FLOE_ZFP_F32 || type == FLOE_ZFP_F64; }
 FLOE_HD bool floe_zfp_params_are_reversible(const floe_zfp_params *params) { return params->minexp < FLOE_ZFP_MIN_EXP; }

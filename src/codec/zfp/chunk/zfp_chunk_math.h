@@ -18,14 +18,6 @@ enum {
     FLOE_ZFP_ERROR_LANES = 1024  /* sums of squared errors side by side: of blocks i, i + 1024, ... */
 };
 
-FLOE_HD floe_zfp_type floe_zfp_type_of(floe_dtype dtype)
-{
-    return dtype == FLOE_F32   ? FLOE_ZFP_F32
-           : dtype == FLOE_F64 ? FLOE_ZFP_F64
-           : dtype == FLOE_I32 ? FLOE_ZFP_I32
-                               : FLOE_ZFP_I64;
-}
-
 typedef struct floe_zfp_chunk {
     bool raw;
     floe_zfp_params params;

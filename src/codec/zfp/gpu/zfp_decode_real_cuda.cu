@@ -197,29 +197,16 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY) zfp_decode_ker
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
 
 /* nplaces: of a chunk, at most. */
-template <uint32_t RANK, bool REVERSIBLE>
-cudaError_t launch(const job &j, uint64_t nchunks, uint64_t nplaces, cudaStream_t stream)
+cudaError_t launch(const job &j, uint32_t rank, uint64_t nchunks, uint64_t nplaces, cudaStream_t stream)
 {
-    const auto kernel = zfp_decode_kernel<RANK, REVERSIBLE>;
-    const size_t nbytes = sizeof(block_shared<RANK>);
-    uint64_t most;
-    const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
-    if (e != cudaSuccess)
-        return e;
-    const uint64_t each = floe_ceil_div(nplaces, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
-    FLOE_LAUNCH(kernel, floe_zfp_blocks_of_chunks(most, nchunks, each), THREADS, nbytes, stream, j);
-    return cudaGetLastError();
-}
-
-template <bool REVERSIBLE>
-cudaError_t launch_rank(const job &j, uint32_t rank, uint64_t nchunks, uint64_t nplaces, cudaStream_t stream)
-{
-    switch (rank) {
-    case 1: return launch<1, REVERSIBLE>(j, nchunks, nplaces, stream);
-    case 2: return launch<2, REVERSIBLE>(j, nchunks, nplaces, stream);
-    case 3: return launch<3, REVERSIBLE>(j, nchunks, nplaces, stream);
-    default: return launch<4, REVERSIBLE>(j, nchunks, nplaces, stream);
-    }
+    return floe_zfp_by_case(rank, j.reversible, [&](auto c) {
+        typedef decltype(c) is;
+        const uint64_t most = floe_zfp_blocks_at_once(is::RANK > 2 ? FEW : MANY);
+        const uint64_t each = floe_ceil_div(nplaces, WARPS * floe_zfp_lanes<is::RANK>::BLOCKS);
+        return floe_zfp_launch(zfp_decode_kernel<is::RANK, is::REVERSIBLE>,
+                               floe_zfp_blocks_of_chunks(most, nchunks, each), THREADS, sizeof(block_shared<is::RANK>),
+                               stream, j);
+    });
 }
 
 } // namespace
@@ -231,9 +218,9 @@ int FLOE_R(floe_zfp_grid_decode)(const floe_zfp_grid_decode *call, void *stream)
     job j = {};
     j.call = *call;
     j.status = call->status;
-    const cudaError_t e = launch_rank<false>(j, rank, call->max_chunks, call->room.nblocks, on);
+    const cudaError_t e = launch(j, rank, call->max_chunks, call->room.nblocks, on);
     j.reversible = true; /* the chunks of a field may differ in this */
-    return (int)(e != cudaSuccess ? e : launch_rank<true>(j, rank, call->max_chunks, call->room.nblocks, on));
+    return (int)(e != cudaSuccess ? e : launch(j, rank, call->max_chunks, call->room.nblocks, on));
 }
 
 int FLOE_R(floe_zfp_decode)(const floe_zfp_decode_call *call, void *stream)
@@ -242,6 +229,7 @@ int FLOE_R(floe_zfp_decode)(const floe_zfp_decode_call *call, void *stream)
     blocks_of_stream &b = j.bare;
     j.is_bare = b.wanted = true;
     j.status = call->status;
+    j.reversible = floe_zfp_params_are_reversible(&call->params);
     b.cells = floe_zfp_cells_of(&call->array);
     b.stream.words = (const uint32_t *)call->src;
     b.stream.nwords = floe_ceil_div(call->nbytes, 4);
@@ -252,7 +240,5 @@ int FLOE_R(floe_zfp_decode)(const floe_zfp_decode_call *call, void *stream)
     b.nplaces = floe_ceil_div(b.cells.nblocks, call->chunk);
     b.begin = call->begin;
     b.each = call->chunk;
-    return (int)(floe_zfp_params_are_reversible(&call->params)
-                     ? launch_rank<true>(j, call->array.rank, 1, b.nplaces, (cudaStream_t)stream)
-                     : launch_rank<false>(j, call->array.rank, 1, b.nplaces, (cudaStream_t)stream));
+    return (int)launch(j, call->array.rank, 1, b.nplaces, (cudaStream_t)stream);
 }

@@ -352,30 +352,13 @@ uint64_t spill_words_of(uint32_t rank, uint64_t block_bits)
     return floe_ceil_div(floe_zfp_tile_blocks(rank) * block_bits, 32) + 2;
 }
 
-template <uint32_t RANK, bool REVERSIBLE> cudaError_t launch(const job &j, cudaStream_t stream)
+cudaError_t launch(const job &j, uint32_t rank, bool reversible, cudaStream_t stream)
 {
-    const auto kernel = zfp_encode_kernel<RANK, REVERSIBLE>;
-    const size_t nbytes = sizeof(block_shared<RANK>);
-    cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
-    if (e != cudaSuccess)
-        return e;
-    FLOE_LAUNCH(kernel, blocks_of(RANK, j.nslots), THREADS, nbytes, stream, j);
-    return cudaGetLastError();
-}
-
-template <bool REVERSIBLE> cudaError_t launch_rank(const job &j, uint32_t rank, cudaStream_t stream)
-{
-    switch (rank) {
-    case 1: return launch<1, REVERSIBLE>(j, stream);
-    case 2: return launch<2, REVERSIBLE>(j, stream);
-    case 3: return launch<3, REVERSIBLE>(j, stream);
-    default: return launch<4, REVERSIBLE>(j, stream);
-    }
-}
-
-cudaError_t launch_any(const job &j, uint32_t rank, bool reversible, cudaStream_t stream)
-{
-    return reversible ? launch_rank<true>(j, rank, stream) : launch_rank<false>(j, rank, stream);
+    return floe_zfp_by_case(rank, reversible, [&](auto c) {
+        typedef decltype(c) is;
+        return floe_zfp_launch(zfp_encode_kernel<is::RANK, is::REVERSIBLE>, dim3(blocks_of(rank, j.nslots)), THREADS,
+                               sizeof(block_shared<is::RANK>), stream, j);
+    });
 }
 
 /* Scratch of a bare stream, or, where there is none, only its size. Returns its bytes. */
@@ -411,7 +394,7 @@ int FLOE_R(floe_zfp_grid_encode)(const floe_zfp_grid_encode *call, uint32_t atte
     j.real = !floe_dtype_is_integer(call->field.dtype);
     j.call = *call;
     j.attempt = attempt;
-    return (int)launch_any(j, call->field.rank, attempt == FLOE_ZFP_REVERSIBLY, (cudaStream_t)stream);
+    return (int)launch(j, call->field.rank, attempt == FLOE_ZFP_REVERSIBLY, (cudaStream_t)stream);
 }
 
 int FLOE_R(floe_zfp_encode_scratch)(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t *nbytes)
@@ -438,6 +421,6 @@ int FLOE_R(floe_zfp_encode)(const floe_zfp_encode_call *call, void *stream)
     take_scratch(j, (uint8_t *)call->scratch, rank, call->params);
     cudaError_t e = cudaMemsetAsync(call->scratch, 0, 8 + 8 * j.nslots, (cudaStream_t)stream);
     if (e == cudaSuccess)
-        e = launch_any(j, rank, floe_zfp_params_are_reversible(&call->params), (cudaStream_t)stream);
+        e = launch(j, rank, floe_zfp_params_are_reversible(&call->params), (cudaStream_t)stream);
     return e != cudaSuccess ? (int)e : floe_zfp_finish_cuda(&j.bare.tiles, j.nslots, call->nbits, call->status, stream);
 }

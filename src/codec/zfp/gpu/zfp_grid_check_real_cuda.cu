@@ -65,28 +65,15 @@ __global__ void __launch_bounds__(THREADS, RANK > 2 ? FEW : MANY)
     }
 }
 
-template <uint32_t RANK> cudaError_t launch(const floe_zfp_grid_encode &call, cudaStream_t stream)
-{
-    const auto kernel = zfp_grid_check_kernel<RANK>;
-    const size_t nbytes = sizeof(block_shared<RANK>);
-    uint64_t most;
-    const cudaError_t e = floe_zfp_prepare(kernel, nbytes, RANK > 2 ? FEW : MANY, &most);
-    if (e != cudaSuccess)
-        return e;
-    const uint64_t each = floe_ceil_div(call.room.nblocks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
-    const dim3 blocks = floe_zfp_blocks_of_chunks(most, call.grid.nchunks, each);
-    FLOE_LAUNCH(kernel, blocks, THREADS, nbytes, stream, call);
-    return cudaGetLastError();
-}
-
 } // namespace
 
 int FLOE_R(floe_zfp_grid_check)(const floe_zfp_grid_encode *call, void *stream)
 {
-    switch (call->field.rank) {
-    case 1: return (int)launch<1>(*call, (cudaStream_t)stream);
-    case 2: return (int)launch<2>(*call, (cudaStream_t)stream);
-    case 3: return (int)launch<3>(*call, (cudaStream_t)stream);
-    default: return (int)launch<4>(*call, (cudaStream_t)stream);
-    }
+    return (int)floe_zfp_by_rank<false>(call->field.rank, [&](auto c) {
+        enum { RANK = decltype(c)::RANK };
+        const uint64_t most = floe_zfp_blocks_at_once(RANK > 2 ? FEW : MANY);
+        const uint64_t each = floe_ceil_div(call->room.nblocks, WARPS * floe_zfp_lanes<RANK>::BLOCKS);
+        return floe_zfp_launch(zfp_grid_check_kernel<RANK>, floe_zfp_blocks_of_chunks(most, call->grid.nchunks, each),
+                               THREADS, sizeof(block_shared<RANK>), (cudaStream_t)stream, *call);
+    });
 }

@@ -117,14 +117,6 @@ FLOE_DEV bool open_index(floe_zfp_dev_chunk *c, const uint8_t *payload)
            x.body_nwords <= (capacity - FLOE_INDEX_HEADER_NBYTES) / 4;
 }
 
-/* One thread: fixed rate needs none. */
-FLOE_DEV bool open_rate(floe_zfp_dev_chunk *c)
-{
-    c->each = 1;
-    c->nplaces = c->nblocks;
-    return true;
-}
-
 /* ---- a chunk --------------------------------------------------------------------------------------------------------- */
 
 /* All threads. Returns a floe_status, the same in all. */
@@ -147,9 +139,11 @@ FLOE_DEV uint32_t open_chunk(const floe_zfp_grid_decode &call, uint64_t number, 
         return FLOE_OK;
     if (!open_parts(call, number, c, record.nbytes, s))
         return FLOE_ERR_FORMAT;
-    if (threadIdx.x == 0)
-        s->bad =
-            !(floe_zfp_chunk_has_index(&c->parts.params) ? open_index(c, call.stream + c->payload_at) : open_rate(c));
+    if (threadIdx.x == 0) {
+        c->each = 1; /* at a fixed rate */
+        c->nplaces = c->nblocks;
+        s->bad = floe_zfp_chunk_has_index(&c->parts.params) && !open_index(c, call.stream + c->payload_at);
+    }
     __syncthreads();
     return s->bad ? FLOE_ERR_FORMAT : FLOE_OK;
 }

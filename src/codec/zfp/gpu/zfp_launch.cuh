@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many blocks of threads the kernels of codec zfp are launched with: as many as work at once, each in a loop. */
+/* How the kernels of codec zfp are launched: with as many blocks of threads as work at once, each in a loop; and which instance. */
 #ifndef FLOE_CODEC_ZFP_GPU_ZFP_LAUNCH_CUH
 #define FLOE_CODEC_ZFP_GPU_ZFP_LAUNCH_CUH
 
@@ -12,12 +12,36 @@ static inline uint64_t floe_zfp_blocks_at_once(uint32_t a_processor)
     return (uint64_t)floe_gpu_limits_cuda().processors * a_processor;
 }
 
-/* The same for a kernel that takes shared memory when it is launched. */
-template <typename KERNEL>
-cudaError_t floe_zfp_prepare(KERNEL kernel, size_t shared_nbytes, uint32_t a_processor, uint64_t *nblocks)
+/* A kernel of one job, which takes shared memory when it is launched. */
+template <class KERNEL, class JOB>
+cudaError_t floe_zfp_launch(KERNEL kernel, dim3 blocks, uint32_t threads, size_t nbytes, cudaStream_t stream,
+                            const JOB &job)
 {
-    *nblocks = floe_zfp_blocks_at_once(a_processor);
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_nbytes);
+    const cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    if (e != cudaSuccess)
+        return e;
+    FLOE_LAUNCH(kernel, blocks, threads, nbytes, stream, job);
+    return cudaGetLastError();
+}
+
+/* An instance of a kernel, for what chooses it at run time: call(floe_zfp_case<RANK, REVERSIBLE>()). */
+template <uint32_t OF_RANK, bool IS_REVERSIBLE> struct floe_zfp_case {
+    static constexpr uint32_t RANK = OF_RANK;
+    static constexpr bool REVERSIBLE = IS_REVERSIBLE;
+};
+
+template <bool REVERSIBLE, class CALL> cudaError_t floe_zfp_by_rank(uint32_t rank, CALL call)
+{
+    switch (rank) {
+    case 1: return call(floe_zfp_case<1, REVERSIBLE>());
+    case 2: return call(floe_zfp_case<2, REVERSIBLE>());
+    case 3: return call(floe_zfp_case<3, REVERSIBLE>());
+    default: return call(floe_zfp_case<4, REVERSIBLE>());
+    }
+}
+template <class CALL> cudaError_t floe_zfp_by_case(uint32_t rank, bool reversible, CALL call)
+{
+    return reversible ? floe_zfp_by_rank<true>(rank, call) : floe_zfp_by_rank<false>(rank, call);
 }
 
 /* blockIdx.y: chunks in turn, up to `each` blocks for each; no more than work at once. */

@@ -4,6 +4,7 @@
  * after the other; the others of its warp have the stream brought near. Compiled for each element type.
  */
 #include "codec/zfp/gpu/zfp_kernels.h"
+#include "codec/zfp/gpu/zfp_launch.cuh"
 #include "stage/zfpblock/zfpblock_cells_dev.cuh"
 #include "stage/zfpblock/zfpblock_read_dev.cuh"
 
@@ -16,20 +17,16 @@ enum {
 };
 
 struct job {
+    floe_zfp_measure_call call;
     floe_zfp_dev_stream stream;
-    uint64_t nbytes, nblocks;
-    const uint64_t *dev_nbytes;
-    uint32_t begin, chunk;
-    uint16_t *lengths;
-    uint64_t *places, *nbits;
-    uint32_t *status;
+    uint64_t nblocks;
 };
 
 /* All lanes: the lines behind byte `at`. */
 FLOE_DEV void bring_near(const job &j, uint64_t at)
 {
     const uint64_t mine = (at / LINE + floe_lane()) * LINE;
-    if (mine < j.nbytes)
+    if (mine < j.call.nbytes)
         floe_prefetch_far((const uint8_t *)j.stream.words + mine);
 }
 
@@ -47,13 +44,13 @@ FLOE_DEV bool walk(const job &j, const floe_zfp_dev_stream &stream, floe_shared_
     for (; p.block < j.nblocks && p.at < until; p.block++) {
         if (p.at >= end)
             return false;
-        if (j.places && p.left == 0) {
-            j.places[p.chunk++] = p.at;
-            p.left = j.chunk;
+        if (j.call.places && p.left == 0) {
+            j.call.places[p.chunk++] = p.at;
+            p.left = j.call.chunk;
         }
         const uint32_t nbits = floe_zfp_measure_block<RANK, REVERSIBLE>(stream, p.at, steps);
-        if (j.lengths)
-            j.lengths[p.block] = (uint16_t)nbits;
+        if (j.call.lengths)
+            j.call.lengths[p.block] = (uint16_t)nbits;
         p.at += nbits;
         p.left--;
         if (p.at > end)
@@ -65,14 +62,14 @@ FLOE_DEV bool walk(const job &j, const floe_zfp_dev_stream &stream, floe_shared_
 /* Where the blocks end that were found; of places that are missing, 0. */
 FLOE_DEV void finish(const job &j, const position &p, bool fine)
 {
-    const uint64_t nchunks = floe_ceil_div(j.nblocks, j.chunk);
-    for (uint64_t i = p.chunk + floe_lane(); j.places && i <= nchunks; i += FLOE_WARP)
-        j.places[i] = fine ? p.at : 0;
+    const uint64_t nchunks = floe_ceil_div(j.nblocks, j.call.chunk);
+    for (uint64_t i = p.chunk + floe_lane(); j.call.places && i <= nchunks; i += FLOE_WARP)
+        j.call.places[i] = fine ? p.at : 0;
     if (floe_lane() > 0)
         return;
-    *j.nbits = p.at;
+    *j.call.nbits = p.at;
     if (!fine)
-        *j.status = FLOE_ERR_FORMAT;
+        *j.call.status = FLOE_ERR_FORMAT;
 }
 
 /* One warp, whose first lane owns the stream. */
@@ -83,11 +80,12 @@ __global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_con
     for (uint32_t i = threadIdx.x; i < FLOE_ZFP_STEP_TABLE; i += FLOE_WARP)
         table[i] = floe_zfp_step(i);
     __syncwarp();
-    const uint64_t nbytes = j.dev_nbytes ? floe_min64(*j.dev_nbytes, j.nbytes) : j.nbytes, end = 8 * nbytes;
+    const uint64_t nbytes = j.call.dev_nbytes ? floe_min64(*j.call.dev_nbytes, j.call.nbytes) : j.call.nbytes,
+                   end = 8 * nbytes;
     floe_zfp_dev_stream stream = j.stream;
     stream.nwords = floe_ceil_div(nbytes, 4);
     const floe_shared_words steps = floe_shared_words_of(table);
-    position p = {0, j.begin, 0, 0};
+    position p = {0, j.call.begin, 0, 0};
     int fine = 1;
     bring_near(j, p.at / 8);
     while (fine && p.block < j.nblocks) {
@@ -102,33 +100,16 @@ __global__ void __launch_bounds__(FLOE_WARP) zfp_measure_kernel(const __grid_con
     finish(j, p, fine != 0);
 }
 
-template <uint32_t RANK> cudaError_t launch(const job &j, cudaStream_t stream)
-{
-    if (floe_zfp_params_are_reversible(&j.stream.params))
-        FLOE_LAUNCH((zfp_measure_kernel<RANK, true>), 1, FLOE_WARP, 0, stream, j);
-    else
-        FLOE_LAUNCH((zfp_measure_kernel<RANK, false>), 1, FLOE_WARP, 0, stream, j);
-    return cudaGetLastError();
-}
-
 } // namespace
 
 int FLOE_R(floe_zfp_measure)(const floe_zfp_measure_call *call, void *stream)
 {
-    const job j = {{(const uint32_t *)call->src, 0, call->params, floe_zfp_type_is_real(call->array.type)},
-                   call->nbytes,
-                   floe_zfp_cells_of(&call->array).nblocks,
-                   call->dev_nbytes,
-                   call->begin,
-                   call->chunk,
-                   call->lengths,
-                   call->places,
-                   call->nbits,
-                   call->status};
-    switch (call->array.rank) {
-    case 1: return (int)launch<1>(j, (cudaStream_t)stream);
-    case 2: return (int)launch<2>(j, (cudaStream_t)stream);
-    case 3: return (int)launch<3>(j, (cudaStream_t)stream);
-    default: return (int)launch<4>(j, (cudaStream_t)stream);
-    }
+    const job j = {*call,
+                   {(const uint32_t *)call->src, 0, call->params, floe_zfp_type_is_real(call->array.type)},
+                   floe_zfp_cells_of(&call->array).nblocks};
+    return (int)floe_zfp_by_case(call->array.rank, floe_zfp_params_are_reversible(&call->params), [&](auto c) {
+        typedef decltype(c) is;
+        return floe_zfp_launch(zfp_measure_kernel<is::RANK, is::REVERSIBLE>, dim3(1), FLOE_WARP, 0,
+                               (cudaStream_t)stream, j);
+    });
 }
