@@ -53,10 +53,10 @@ typedef struct floe_codec_encode {
     uint8_t *stream; /* 16-byte aligned */
     uint64_t capacity;
     uint32_t *status;
-    void *params;     /* of the row's params_nbytes; filled by resolve, or by the caller */
-    floe_dev_met met; /* out */
-    const uint32_t
-        *again; /* out: NULL, or 0 where the last kernel has nothing to do; it lets what follows start early */
+    void *params; /* of the row's params_nbytes: resolve fills it */
+    /* out. again: NULL, or 0 where the last kernel has nothing to do; it lets what follows start early */
+    floe_dev_met met;
+    const uint32_t *again;
     floe_codec_own own;
 } floe_codec_encode;
 

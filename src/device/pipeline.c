@@ -18,7 +18,6 @@ bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 
 #include <cuda_runtime_api.h>
 
-#include "device/device.h"
 #include "device/fused.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "container/container_cuda.h"
@@ -219,10 +218,12 @@ static uint64_t record_room(const floe_sizing *sizing) { return floe_record_nbyt
 
 floe_status floe_pipeline_workspace_nbytes(floe_ctx *ctx, const floe_header *header, size_t *nbytes)
 {
-    floe_pipeline p = {.header = *header};
-    FLOE_TRY(floe_device_codec(header->codec, header->dtype, &p.codec, &ctx->err));
+    floe_pipeline p = {.header = *header, .codec = floe_codec_of(header->codec)->device};
     floe_sizing sizing;
     size_t encode, decode;
+    *nbytes = 0;
+    if (!p.codec) /* the CPU's work */
+        return FLOE_OK;
     FLOE_TRY(floe_sizing_of(NULL, header, &sizing, &ctx->err));
     p.stream_nbytes = record_room(&sizing);
     FLOE_TRY(slot_plan(&p, true, &encode, &ctx->err));

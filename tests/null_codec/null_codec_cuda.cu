@@ -127,8 +127,7 @@ int null_resolve_cuda(const null_encode *call, const floe_resolve_job *job, void
     const int plan = 0;
     const resolve_begin<beginning> begin = {call, &plan, &job->codec, 1};
     const cudaStream_t q = (cudaStream_t)stream;
-    return (int)(floe_resolve_scans(job) ? resolve_launch_scan(job, &begin, q)
-                                         : resolve_launch_ready<false>(job, &begin, q));
+    return (int)(job->scans ? resolve_launch_scan(job, &begin, q) : resolve_launch_ready<false>(job, &begin, q));
 }
 
 int null_encode_cuda(const null_encode *call, void *stream)

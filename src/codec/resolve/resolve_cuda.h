@@ -34,6 +34,7 @@ typedef struct floe_resolve_job {
     void *cleared;         /* becomes 0, and status is in it. NULL: the caller has seen to that */
     size_t cleared_nbytes; /* a multiple of 4 */
     /* What the host knows: see floe_resolve_prepare. Without, a complete job has codec, and no header */
+    bool scans;                                    /* the values are read: that needs scratch and done */
     uint32_t header_nwords;                        /* 8 bytes each */
     uint64_t header_words[FLOE_RESOLVE_MAX_WORDS]; /* a header without attributes, nor what values decide */
     floe_codec_params codec;                       /* where no value is looked at */
@@ -41,9 +42,6 @@ typedef struct floe_resolve_job {
 
 /* Works out what no value decides; before the kernel. */
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
-
-/* Whether such a job reads the values, and so needs scratch and done. */
-bool floe_resolve_scans(const floe_resolve_job *job);
 
 #ifdef __cplusplus
 }

@@ -124,7 +124,7 @@ static answer resolved(const floe_field *f, const floe_params *params, const flo
     job.cleared_nbytes = by_call ? NCLEARED * sizeof *d.words : 0;
     assert_int_equal(floe_resolve_prepare(&job, NULL), FLOE_OK);
     floe_dev_params ready = {.codec = job.codec};
-    if (!floe_resolve_scans(&job))
+    if (!job.scans)
         floe_lorenzo_params_make(&job.codec, &ready);
     CU(floe_lorenzo_resolve_cuda(&call, &job, &ready, NULL));
     uint32_t words[NCLEARED];

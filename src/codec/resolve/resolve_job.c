@@ -6,18 +6,13 @@
 #include "base/try.h"
 #include "codec/resolve/resolve_math.h"
 
-bool floe_resolve_scans(const floe_resolve_job *job)
-{
-    return !job->complete && (job->detect || floe_resolve_needs_range(job->header.mode));
-}
-
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err)
 {
-    const bool scans = floe_resolve_scans(job);
     floe_header h = job->header;
+    job->scans = !job->complete && (job->detect || floe_resolve_needs_range(h.mode));
     if (!job->complete)
         h.abs_bound = floe_resolve_needs_range(h.mode) ? 0 : floe_resolve_abs_bound(h.mode, h.bound, NULL);
-    if (scans) {
+    if (job->scans) {
         h.has_fill = false;
         h.fill_bits = 0;
     } else {

@@ -37,7 +37,7 @@ static floe_status compress(const floe_fused_compress *f, floe_error *err)
                         .report = f->report,
                         .pwrel = f->pwrel};
     static_assert(sizeof job.header == sizeof r->header_words, "a header without attributes");
-    if (!floe_resolve_scans(r)) {
+    if (!r->scans) {
         floe_lorenzo_params_make(&r->codec, &params);
         job.is_ready = floe_lorenzo_ready_of(&job.call, &params, &job.ready);
     }

@@ -99,7 +99,7 @@ static void encode_aim(floe_codec_encode *e)
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)
 {
     floe_dev_params params = {.codec = job->codec};
-    if (!floe_resolve_scans(job))
+    if (!job->scans)
         floe_lorenzo_params_make(&job->codec, &params);
     FLOE_CUDA(err, floe_lorenzo_resolve_cuda(floe_lorenzo_encode_of(e), job, &params, stream));
     return FLOE_OK;

@@ -70,7 +70,7 @@ int floe_zfp_resolve_cuda(const floe_zfp_grid_encode *call, const floe_resolve_j
     const resolve_begin<beginning> begin = {call, &plan, &job->codec, 1};
     const cudaStream_t q = (cudaStream_t)stream;
     const cudaError_t error =
-        floe_resolve_scans(job) ? resolve_launch_scan(job, &begin, q) : resolve_launch_ready<false>(job, &begin, q);
+        job->scans ? resolve_launch_scan(job, &begin, q) : resolve_launch_ready<false>(job, &begin, q);
     return error != cudaSuccess || plan || call->grid.nchunks == 0 ? (int)error
                                                                    : floe_zfp_grid_begin_cuda(call, stream);
 }

@@ -56,15 +56,14 @@ int floe_lorenzo_resolve_cuda(const floe_lorenzo_encode_call *call, const floe_r
                               const floe_dev_params *params, void *stream)
 {
     const uint64_t most = call->field.rank == FLOE_SAMPLE_AXES ? VOTES_AT_ONCE : CHUNKS_AT_ONCE;
-    const bool scans = floe_resolve_scans(job);
     beginning::plan plan = {0, false, {}};
-    plan.is_even = (!scans || call->grid.nchunks <= most) &&
-                   floe_lorenzo_even_of(call, scans ? NULL : &params->quantizer, &plan.even);
+    plan.is_even = (!job->scans || call->grid.nchunks <= most) &&
+                   floe_lorenzo_even_of(call, job->scans ? NULL : &params->quantizer, &plan.even);
     const bool few = plan.is_even || call->grid.nchunks <= most;
     plan.nchunks = few ? call->grid.nchunks : 0;
     const resolve_begin<beginning> begin = {call, &plan, params, floe_lorenzo_begin_blocks(call)};
     const cudaStream_t q = (cudaStream_t)stream;
-    const cudaError_t error = scans          ? resolve_launch_scan(job, &begin, q)
+    const cudaError_t error = job->scans     ? resolve_launch_scan(job, &begin, q)
                               : plan.is_even ? resolve_launch_ready<true>(job, &begin, q)
                                              : resolve_launch_ready<false>(job, &begin, q);
     if (error != cudaSuccess)
