@@ -177,22 +177,23 @@ FLOE_DEV void check_block(const job &j, const chunk_shared &s, uint64_t block, u
 
 /* ---- a tile ---------------------------------------------------------------------------------------------------------- */
 
-/* A warp's blocks as planes. Returns the bits of this lane's block, 0 for lanes without one of their own. */
-template <uint32_t RANK, bool REVERSIBLE>
+/* A warp's blocks as planes; PLAIN: values are neither cleaned nor checked. Returns the bits of this lane's block, 0 for lanes
+ * without one of their own. */
+template <uint32_t RANK, bool REVERSIBLE, bool PLAIN>
 FLOE_DEV uint32_t split_blocks(const job &j, chunk_shared &s, uint64_t first, uint32_t *planes, floe_zfp_front &front)
 {
     typedef floe_zfp_lanes<RANK> lanes;
     const uint32_t b = floe_lane() % lanes::BLOCKS, share = floe_lane() / lanes::BLOCKS;
-    const bool mine = first + b < s.judged.cells.nblocks, checks = !REVERSIBLE && s.checks;
+    const bool mine = first + b < s.judged.cells.nblocks, checks = !PLAIN && s.checks;
     floe_uint v[lanes::VALUES];
 #pragma unroll
     for (uint32_t i = 0; i < lanes::VALUES; i++)
         v[i] = 0;
     if (mine)
         floe_zfp_load_cells<RANK>(s.judged.cells, floe_zfp_spot_of<RANK>(s.judged.cells, first + b), share, v);
-    if (mine && !REVERSIBLE && s.cleaned)
+    if (mine && !PLAIN && s.cleaned)
         clean_values<RANK>(j, s, first + b, share, v);
-    if (mine && !REVERSIBLE && s.looks)
+    if (mine && !PLAIN && s.looks)
         report_spoilt<RANK>(j, s, v);
     front = floe_zfp_split_block<RANK, REVERSIBLE>(j.real, v, s.params, planes, b, share);
     if (RANK > 3 && checks) { /* which takes the planes' memory */
@@ -243,14 +244,15 @@ FLOE_DEV void write_tile(block_shared<RANK> *shared, const floe_zfp_front &front
     floe_zfp_leave<SPILLED>(s.tiles, s.tile, s.at, out, t.total);
 }
 
-template <uint32_t RANK, bool REVERSIBLE> FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared)
+template <uint32_t RANK, bool REVERSIBLE, bool PLAIN>
+FLOE_DEV void encode_tile(const job &j, block_shared<RANK> *shared)
 {
     chunk_shared &s = shared->chunk;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     floe_zfp_front front;
     const uint64_t first = s.tile * shape<RANK>::TILE + warp * floe_zfp_lanes<RANK>::BLOCKS;
     tile_bits t = {first + floe_lane(), 0, 0, 0};
-    t.nbits = split_blocks<RANK, REVERSIBLE>(j, s, first, shared->planes[warp], front);
+    t.nbits = split_blocks<RANK, REVERSIBLE, PLAIN>(j, s, first, shared->planes[warp], front);
     t.at = floe_warp_sum_to(t.nbits);
     if (floe_lane() == FLOE_WARP - 1)
         shared->warp_nbits[warp] = t.at;
@@ -313,7 +315,7 @@ FLOE_DEV void take_tile(const job &j, uint32_t tile_blocks, tile_ticket &t, chun
 }
 
 /* Blocks of threads take tiles in their order, one after the other. */
-template <uint32_t RANK, bool REVERSIBLE>
+template <uint32_t RANK, bool REVERSIBLE, bool PLAIN>
 __global__ void __launch_bounds__(THREADS, shape<RANK>::BLOCKS_A_PROCESSOR)
     zfp_encode_kernel(const __grid_constant__ job j)
 {
@@ -332,7 +334,7 @@ __global__ void __launch_bounds__(THREADS, shape<RANK>::BLOCKS_A_PROCESSOR)
         if (shared->ticket.slot >= j.nslots)
             return;
         if (shared->ticket.found)
-            encode_tile<RANK, REVERSIBLE>(j, shared);
+            encode_tile<RANK, REVERSIBLE, PLAIN>(j, shared);
     }
 }
 
@@ -352,12 +354,15 @@ uint64_t spill_words_of(uint32_t rank, uint64_t block_bits)
     return floe_ceil_div(floe_zfp_tile_blocks(rank) * block_bits, 32) + 2;
 }
 
+/* Bare streams of four axes have an instance of their own: what cleans and checks would spill registers. */
 cudaError_t launch(const job &j, uint32_t rank, bool reversible, cudaStream_t stream)
 {
     return floe_zfp_by_case(rank, reversible, [&](auto c) {
         typedef decltype(c) is;
-        return floe_zfp_launch(zfp_encode_kernel<is::RANK, is::REVERSIBLE>, dim3(blocks_of(rank, j.nslots)), THREADS,
-                               sizeof(block_shared<is::RANK>), stream, j);
+        constexpr bool PLAIN = is::REVERSIBLE || is::RANK > 3;
+        return floe_zfp_launch(j.is_bare ? zfp_encode_kernel<is::RANK, is::REVERSIBLE, PLAIN>
+                                         : zfp_encode_kernel<is::RANK, is::REVERSIBLE, is::REVERSIBLE>,
+                               dim3(blocks_of(rank, j.nslots)), THREADS, sizeof(block_shared<is::RANK>), stream, j);
     });
 }
 
