@@ -31,18 +31,34 @@ FLOE_HD floe_tile_result floe_tile_special(uint32_t kind)
     return r;
 }
 
-/* A tile of these parts in words, raw words uncoded: one no smaller than that becomes raw. has_body: some residual is not 0.
- * draft: a body is still to be coded; such a draft begins with a word, and its entry has no size. flags: of the entry. */
+/* A tile of so many words, raw words uncoded, becomes raw. draft: its body is still to be coded. */
+FLOE_HD bool floe_tile_is_raw(uint32_t raw, uint32_t nwords, bool draft)
+{
+    return nwords >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw);
+}
+
+/* All residuals are 0. flags: of the entry. */
+FLOE_HD floe_tile_result floe_tile_constant(uint32_t nwords, uint32_t flags)
+{
+    const floe_tile_result r = {nwords | (uint32_t)FLOE_TILE_CONSTANT << FLOE_TILE_KIND_SHIFT | flags, nwords, false};
+    return r;
+}
+
+/* Prefix and body. A draft begins with a word more, and its entry has no size. */
+FLOE_HD floe_tile_result floe_tile_coded(uint32_t nwords, bool draft, uint32_t flags)
+{
+    const floe_tile_result r = {(draft ? 0 : nwords) | (uint32_t)FLOE_TILE_CODED << FLOE_TILE_KIND_SHIFT | flags,
+                                nwords + draft, false};
+    return r;
+}
+
+/* Which of these a tile becomes. has_body: some residual is not 0. */
 FLOE_HD floe_tile_result floe_tile_result_of(uint32_t raw, uint32_t nprefix, uint32_t nbody, bool has_body, bool draft,
                                              uint32_t flags)
 {
-    const uint32_t kind = has_body ? FLOE_TILE_CODED : FLOE_TILE_CONSTANT;
-    const uint32_t nwords = has_body ? nprefix + nbody : nprefix;
-    draft = draft && has_body;
-    if (nwords >= (draft ? FLOE_TILE_DRAFT_WORDS(raw) - 1 : raw))
+    if (floe_tile_is_raw(raw, has_body ? nprefix + nbody : nprefix, has_body && draft))
         return floe_tile_raw(raw);
-    const floe_tile_result r = {(draft ? 0 : nwords) | kind << FLOE_TILE_KIND_SHIFT | flags, nwords + draft, false};
-    return r;
+    return has_body ? floe_tile_coded(nprefix + nbody, draft, flags) : floe_tile_constant(nprefix, flags);
 }
 
 /* No encoder writes such an entry in a chunk of this rank and quantizer. */

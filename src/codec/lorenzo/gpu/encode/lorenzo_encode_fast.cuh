@@ -306,17 +306,22 @@ template <bool WHOLE> FLOE_DEV uint32_t steps_of(const fast_work &work)
     return WHOLE ? (uint32_t)FLOE_TILE_STEPS : read_anew(work.tile.nsteps);
 }
 
-/* From the numbers of step s to its words; false where there may be an exception, or T is too narrow. */
+/* A step of a tile: its cells in this lane's group, and the tile's mode. */
+struct step_in {
+    uint32_t s, valid, mode;
+};
+
+/* From the numbers of a step to its words; false where there may be an exception, or T is too narrow. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint32_t valid, uint32_t mode,
-                        const T q[GROUP], step_walk<T, RANK> &w, const checks &c, bool &unfit, const Draft &draft)
+FLOE_DEV bool code_step(const fast_work &work, const sink &out, step_in in, const T q[GROUP], step_walk<T, RANK> &w,
+                        const checks &c, bool &unfit)
 {
     enum { PLANE = shape<RANK>::PLANE };
     T p[GROUP];
-    differences_of<RANK, 0>(mode, q, p, w.b);
+    differences_of<RANK, 0>(in.mode, q, p, w.b);
     if (!WHOLE)
-        mask_out(p, valid);
-    const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, w.before, valid);
+        mask_out(p, in.valid);
+    const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, w.before, in.valid);
 #pragma unroll
     for (int k = 0; k < PLANE; k++)
         w.before[k] = p[GROUP - PLANE + k];
@@ -328,12 +333,12 @@ FLOE_DEV bool code_step(const fast_work &work, const sink &out, uint32_t s, uint
     }
     w.any |= v.width | (uint32_t)v.flat;
     if constexpr (Draft::DRAFTS) {
-        draft.template step<number<T>::KEPT_BITS>(out, s, w.at, v.u, v.width, v.flat);
+        Draft::template step<number<T>::KEPT_BITS>(out, in.s, w.at, v.u, v.width, v.flat);
         return true;
     }
     const uint32_t descriptor =
-        put_step<number<T>::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0);
-    w.descriptors |= descriptor << (s % 2 * 16);
+        put_step<number<T>::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || in.valid != 0);
+    w.descriptors |= descriptor << (in.s % 2 * 16);
     return true;
 }
 
@@ -386,12 +391,13 @@ FLOE_DEV bool is_unfit(const fast_work &work, const checks &c)
     return __any_sync(FLOE_ALL_LANES, check_bad(c, read_anew(work.quantizer.tolerance)));
 }
 
-/* Steps `first` and later ones. They come through buffer, where the caller has the first of them already on its way. */
+/* Steps r.done and later ones. They come through buffer, where the caller has the first of them already on its way. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead, uint32_t first, uint32_t *buffer,
-                           step_walk<T, RANK> &w, checks &c, const Draft &draft, fast_result &r)
+FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
+                           step_walk<T, RANK> &w, checks &c, fast_result &r)
 {
-    const uint32_t nsteps = steps_of<WHOLE>(work);
+    const uint32_t nsteps = steps_of<WHOLE>(work), first = r.done;
+    r.done = nsteps;
 #pragma unroll 1
     for (uint32_t s = first; s < nsteps; s++) {
         T q[GROUP];
@@ -408,7 +414,7 @@ FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead
         }
         if (s == 0)
             begin_tile<T, RANK, WHOLE>(q, valid, out, lead, w.b, w.inexact, r);
-        if (!code_step<T, RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, r.unfit, draft)) {
+        if (!code_step<T, RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c, r.unfit)) {
             r.inexact = !r.unfit;
             r.done = s;
             break;
@@ -422,30 +428,33 @@ FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead
 
 /* Base and body from word `lead` on; the body of a draft holds symbols instead. The first step is on its way to buffer. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
-                                 const Draft &draft)
+FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work);
-    fast_result r = {0, 0, 0, false, false, false, nsteps};
+    fast_result r = {0, 0, 0, false, false, false, 0};
     step_walk<T, RANK> w;
     walk_begin(w, descriptors_at(lead) + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));
     check_begin(c);
-    encode_steps<T, RANK, WHOLE, BY_SUM>(work, out, lead, 0, buffer, w, c, draft, r);
+    encode_steps<T, RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, w, c, r);
     return r;
 }
 
 /* A tile that the short way has done. */
 FLOE_DEV floe_tile_result end_fast(const fast_result &r, uint32_t ncells, bool draft, const sink &out)
 {
-    const uint32_t flags = r.mode << FLOE_TILE_MODE_SHIFT;
-    const floe_tile_result t = floe_tile_result_of(ncells * BASE_WORDS, BASE_WORDS, r.nbody, r.coded, draft, flags);
-    if (draft && !t.raw && floe_lane() == 0) {
-        if (r.coded)
-            put(out, 0, BASE_WORDS);
-        else
+    const uint32_t raw = ncells * BASE_WORDS, flags = r.mode << FLOE_TILE_MODE_SHIFT;
+    if (!r.coded) {
+        if (floe_tile_is_raw(raw, BASE_WORDS, false))
+            return floe_tile_raw(raw);
+        if (draft && floe_lane() == 0)
             put_value(out, 0, r.base);
+        return floe_tile_constant(BASE_WORDS, flags);
     }
-    return t;
+    if (floe_tile_is_raw(raw, BASE_WORDS + r.nbody, draft))
+        return floe_tile_raw(raw);
+    if (draft && floe_lane() == 0)
+        put(out, 0, BASE_WORDS);
+    return floe_tile_coded(BASE_WORDS + r.nbody, draft, flags);
 }
 
 } // namespace

@@ -162,22 +162,22 @@ FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before
  */
 FLOE_DEV bool is_near(float twice) { return fabsf(twice) <= 4194304.0f; } /* of 2^23 */
 
-/* From the numbers of step s to its words; false where it has to be done again, or cannot be. */
+/* From the numbers of a step to its words; false where it has to be done again, or cannot be. */
 template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uint32_t valid, uint32_t mode,
-                         const float q[GROUP], small_walk<RANK> &w, const checks &c, const Draft &draft)
+FLOE_DEV bool code_small(const fast_work &work, const sink &out, step_in in, const float q[GROUP], small_walk<RANK> &w,
+                         const checks &c)
 {
     float p[GROUP];
     __half2 pairs[PAIRS];
     border<float> b = w.b;
-    differences_of<RANK, 0>(mode, q, p, b);
+    differences_of<RANK, 0>(in.mode, q, p, b);
 #pragma unroll
     for (int i = 0; i < PAIRS; i++) {
         pairs[i] = __floats2half2_rn(p[first_of_pair(i)], p[first_of_pair(i) + 8]);
         if (!WHOLE)
-            pairs[i] = pair_of(bits_of(pairs[i]) & pair_valid(valid, i));
+            pairs[i] = pair_of(bits_of(pairs[i]) & pair_valid(in.valid, i));
     }
-    const small_chosen v = choose_small<RANK, WHOLE, BY_SUM>(pairs, w.before, valid);
+    const small_chosen v = choose_small<RANK, WHOLE, BY_SUM>(pairs, w.before, in.valid);
     if (__any_sync(FLOE_ALL_LANES, v.fails || !is_near(q[0]) || check_bad(c, read_anew(work.quantizer.tolerance))))
         return false;
 #pragma unroll
@@ -186,11 +186,11 @@ FLOE_DEV bool code_small(const fast_work &work, const sink &out, uint32_t s, uin
     w.b.corner = b.corner;
     w.any |= v.width | (uint32_t)v.flat;
     if constexpr (Draft::DRAFTS) {
-        draft.template step<SMALL_BITS>(out, s, w.at, v.u, v.width, v.flat);
+        Draft::template step<SMALL_BITS>(out, in.s, w.at, v.u, v.width, v.flat);
         return true;
     }
-    const uint32_t descriptor = put_step<SMALL_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || valid != 0);
-    w.descriptors |= descriptor << (s % 2 * 16);
+    const uint32_t descriptor = put_step<SMALL_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || in.valid != 0);
+    w.descriptors |= descriptor << (in.s % 2 * 16);
     return true;
 }
 
@@ -242,22 +242,18 @@ template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV_SELDOM checked_result encode_rest(const fast_work &work, sink out, uint32_t lead, uint32_t *buffer,
                                            small_walk<RANK> w, checked_result t)
 {
-    const Draft draft;
     step_walk<float, RANK> wide;
-    const uint32_t first = t.r.done;
     walk_widen<RANK>(w, wide);
     floe_copy_async_wait();
     __syncwarp();
-    fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, first, buffer);
-    t.r.done = steps_of<WHOLE>(work);
-    encode_steps<float, RANK, WHOLE, BY_SUM>(work, out, lead, first, buffer, wide, t.c, draft, t.r);
+    fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, t.r.done, buffer);
+    encode_steps<float, RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, wide, t.c, t.r);
     return t;
 }
 
 /* A tile, base and body, as encode_fast has it. Its first step is on its way to buffer. */
 template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c,
-                                  const Draft &draft)
+FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work);
     fast_result r = {0, 0, 0, false, false, false, nsteps};
@@ -285,7 +281,7 @@ FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32
         if (s == 0)
             begin_tile<float, RANK, WHOLE>(q, valid, out, lead, w.b, inexact, r);
         if (__any_sync(FLOE_ALL_LANES, inexact) ||
-            !code_small<RANK, WHOLE, BY_SUM>(work, out, s, valid, r.mode, q, w, c, draft)) {
+            !code_small<RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c)) {
             r.done = s;
             break;
         }

@@ -176,7 +176,6 @@ FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern,
                                        uint32_t *buffer, hole_words &holes_out, checks &c)
 {
     const uint32_t nsteps = read_anew(work.tile.nsteps), lead = body_at - BASE_WORDS;
-    const no_draft none;
     fast_result r = {0, RANK == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, 0, false, false, false, nsteps};
     step_walk<floe_real, RANK> w;
     row_kept<RANK, floe_real> kept;
@@ -205,7 +204,7 @@ FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern,
             close_gaps<RANK>(q, valid & ~holes, kept);
             if (s == 0)
                 begin_tile<floe_real, RANK, false>(q, valid, out, lead, w.b, w.inexact, r);
-            if (!code_step<floe_real, RANK, false, BY_SUM>(work, out, s, valid, r.mode, q, w, c, r.unfit, none)) {
+            if (!code_step<floe_real, RANK, false, BY_SUM, no_draft>(work, out, {s, valid, r.mode}, q, w, c, r.unfit)) {
                 r.inexact = !r.unfit;
                 break;
             }

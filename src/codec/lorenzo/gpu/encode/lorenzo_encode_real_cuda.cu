@@ -128,21 +128,21 @@ FLOE_DEV_SELDOM checked_result encode_cut(workplace at, sink out, uint32_t lead)
     checked_result t;
 #if FLOE_REAL_BITS == 32
     if constexpr (std::is_same<T, float>::value)
-        t.r = encode_small<RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, t.c, no_draft());
+        t.r = encode_small<RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
     else
 #endif
-        t.r = encode_fast<T, RANK, false, BY_SUM>(*at.work, out, lead, at.buffer, t.c, no_draft());
+        t.r = encode_fast<T, RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
     return t;
 }
 
 /* A whole tile, the first step of which is on its way. */
 template <int RANK, class Draft>
-FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c, const Draft &draft)
+FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c)
 {
 #if FLOE_REAL_BITS == 32
-    return encode_small<RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+    return encode_small<RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
 #else
-    return encode_fast<floe_real, RANK, true, Draft::DRAFTS>(*at.work, out, lead, at.buffer, c, draft);
+    return encode_fast<floe_real, RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
 #endif
 }
 
@@ -152,7 +152,7 @@ enum way { WAY_LONG, WAY_HOLES, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one o
 /* Encodes a tile the short way, its first step being on its way. LONG when it cannot, HOLES when there may be exceptions:
  * nothing that it left counts. */
 template <int RANK, class Draft>
-FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Draft &draft, floe_tile_result &r)
+FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, floe_tile_result &r)
 {
     enum { DRAFT = Draft::DRAFTS };
     if (!read_anew(at.work->tile.fit))
@@ -162,7 +162,7 @@ FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, const Dr
     checked_result t;
     if (read_anew(at.work->tile.whole)) {
         taken = WAY_WHOLE;
-        t.r = encode_whole<RANK>(at, out, lead, t.c, draft);
+        t.r = encode_whole<RANK, Draft>(at, out, lead, t.c);
     } else {
         t = encode_cut<floe_real, RANK, DRAFT>(at, out, lead);
     }
@@ -206,7 +206,7 @@ template <int RANK> struct tile_maker {
         floe_tile_result r;
         met_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
-        const way taken = encode_short<RANK>(at, out, m, no_draft(), r);
+        const way taken = encode_short<RANK, no_draft>(at, out, m, r);
         if (taken == WAY_LONG || taken == WAY_HOLES)
             r = encode_long<RANK, false>(call, chunk, attempt, p.tile, taken == WAY_HOLES, at, out, m);
         p.entry = r.entry;
@@ -281,7 +281,7 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
     floe_tile_result r;
     met_chunk(call, attempt, c, m);
-    const way taken = encode_short<RANK>(at, out, m, draft_symbols(), r);
+    const way taken = encode_short<RANK, draft_symbols>(at, out, m, r);
     if (taken == WAY_LONG || taken == WAY_HOLES)
         r = encode_long<RANK, true>(call, chunk, attempt, tile, taken == WAY_HOLES, at, out, m);
     __syncwarp(); /* raw words go over what others wrote */

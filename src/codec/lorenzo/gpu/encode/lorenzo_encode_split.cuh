@@ -199,7 +199,6 @@ template <class T, int RANK, bool WHOLE, bool STAGED, class Out>
 FLOE_DEV void split_steps(const split_tile &t, const Out &out, uint32_t s, step_walk<T, RANK> &w, checks &c,
                           split_part &part)
 {
-    const typename Out::draft draft;
 #pragma unroll 1
     for (; s < split_end(); s++) {
         T q[GROUP];
@@ -209,8 +208,8 @@ FLOE_DEV void split_steps(const split_tile &t, const Out &out, uint32_t s, step_
         quantize_step<T, RANK, WHOLE, STAGED>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
         if (Out::IN_PLACE)
             __syncwarp(); /* other lanes write where this one's values were */
-        if (!code_step<T, RANK, WHOLE, Out::draft::DRAFTS>(t.work, out.to, s, valid, t.mode, q, w, c, part.unfit,
-                                                           draft))
+        if (!code_step<T, RANK, WHOLE, Out::draft::DRAFTS, typename Out::draft>(t.work, out.to, {s, valid, t.mode}, q,
+                                                                                w, c, part.unfit))
             break;
         out.template end<WHOLE>(s, valid != 0, w.at, part);
     }
@@ -224,7 +223,6 @@ template <int RANK, bool WHOLE, class Out>
 FLOE_DEV uint32_t split_small_steps(const split_tile &t, const Out &out, step_walk<float, RANK> &wide, checks &c,
                                     split_part &part)
 {
-    const typename Out::draft draft;
     small_walk<RANK> w;
     uint32_t s = split_first();
     if (!walk_narrow(wide, w))
@@ -238,7 +236,8 @@ FLOE_DEV uint32_t split_small_steps(const split_tile &t, const Out &out, step_wa
         quantize_step<float, RANK, WHOLE, true, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
         if (Out::IN_PLACE)
             __syncwarp(); /* other lanes write where this one's values were */
-        if (!code_small<RANK, WHOLE, Out::draft::DRAFTS>(t.work, out.to, s, valid, t.mode, q, w, c, draft))
+        if (!code_small<RANK, WHOLE, Out::draft::DRAFTS, typename Out::draft>(t.work, out.to, {s, valid, t.mode}, q, w,
+                                                                              c))
             break;
         out.template end<WHOLE>(s, valid != 0, w.at, part);
     }

@@ -188,8 +188,8 @@ struct draft_symbols {
     enum { DRAFTS = 1, BODY_AT = 1 + BASE_WORDS };
 
     template <int WIDEST, class Values>
-    __device__ __forceinline__ void step(const sink &out, uint32_t s, uint32_t &at, const Values &u, uint32_t width,
-                                         bool flat) const
+    static __device__ __forceinline__ void step(const sink &out, uint32_t s, uint32_t &at, const Values &u,
+                                                uint32_t width, bool flat)
     {
         const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
         uint32_t bytes[8], planes[4], high[4], symbols[8];
