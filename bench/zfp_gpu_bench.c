@@ -24,6 +24,7 @@ int main(void)
 
 #else
 
+#include "backend/cuda_load.h"
 #include "codec/zfp/gpu/zfp_kernels.h"
 #include "stage/index/index_prim.h"
 
@@ -283,6 +284,9 @@ int main(int argc, char **argv)
         repeats = atoi(argv[first++]);
     if (repeats > MAX_REPEATS)
         DIE("at most %d repeats", MAX_REPEATS);
+    floe_error err;
+    if (floe_cuda_load(&err) != FLOE_OK)
+        DIE("%s", err.message);
     copy_bandwidth = bench_gpu_copy_speed(1 << 29, WARM, repeats, seconds);
     printf("copy: %.0f GB/s read and written\n", 1e-9 * copy_bandwidth);
     printf("%-15s %5s %7s", "", "bits", "in");

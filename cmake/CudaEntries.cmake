@@ -3,7 +3,7 @@
 # and none of them has is in the other library. Writes
 #   cuda_jumps.c     for libfloe: each function is a jump through the table that src/backend/cuda_load.c finds
 #   cuda_entries.c   for libfloe_cuda.so: that table. Functions of the runtime are floe_rt_... to libfloe (src/backend/cuda_names.h)
-# NM: the tool; OBJECTS: a file that lists the objects; ALSO: names that only tests call; MACHINE; VERSION; OUT: the folder.
+# NM: the tool; OBJECTS: a file that lists the objects; ALSO: names that only tests call, with commas; MACHINE; VERSION; OUT: the folder.
 cmake_minimum_required(VERSION 3.22)
 file(STRINGS ${OBJECTS} objects)
 foreach(what undefined-only defined-only)
@@ -11,6 +11,7 @@ foreach(what undefined-only defined-only)
   string(REGEX MATCHALL "(^|\n)(floe_|cu(da|fft)[A-Z])[A-Za-z0-9_]* [A-Zw] ?" ${what} "${text}")
   list(TRANSFORM ${what} REPLACE "\n| .*" "")
 endforeach()
+string(REPLACE "," ";" ALSO "${ALSO}")
 set(names ${undefined-only} ${ALSO})
 list(REMOVE_DUPLICATES names)
 list(REMOVE_ITEM names ${defined-only} floe_cuda_entries_id)

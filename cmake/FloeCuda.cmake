@@ -163,7 +163,7 @@ function(floe_cuda_library)
   file(GENERATE OUTPUT ${folder}/objects.txt CONTENT "$<JOIN:${FLOE_OBJECTS},\n>\n")
   add_custom_command(OUTPUT ${folder}/cuda_jumps.c ${folder}/cuda_entries.c DEPENDS ${FLOE_OBJECTS} ${script} VERBATIM
                      COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECTS=${folder}/objects.txt -DMACHINE=${CMAKE_SYSTEM_PROCESSOR}
-                             -DALSO=floe_huffman_books_read_cuda -DVERSION=${PROJECT_VERSION} -DOUT=${folder} -P ${script})
+                             -DALSO=floe_huffman_books_read_cuda,floe_lorenzo_begin_cuda -DVERSION=${PROJECT_VERSION} -DOUT=${folder} -P ${script})
   add_library(floe_cuda_jumps OBJECT ${folder}/cuda_jumps.c)
   add_library(floe_host STATIC EXCLUDE_FROM_ALL ${FLOE_OBJECTS}) # of which kernels' launches need a little
   add_library(floe_cuda SHARED ${FLOE_CUDA_OBJECTS} ${folder}/cuda_entries.c)

@@ -233,3 +233,8 @@ int floe_few_cuda(const floe_few_job *job, uint32_t *asked, void *stream)
         *asked |= 1u << view.rank;
     return (int)error;
 }
+
+uint64_t floe_lorenzo_few_spill_nbytes(const floe_dev_grid *grid)
+{
+    return 4 * floe_min64(grid->slots, MOST_BLOCKS) * SPLIT_SPILL_WORDS;
+}

@@ -150,8 +150,7 @@ FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared
 {
     fast_result r;
     const fast_work *work = &sh.works[split_warp()];
-    const split_words words = {out};
-    if ((whole || read_anew(work->tile.fit)) && encode_split_short<RANK>(*work, whole, words, buffers, sh.split, r))
+    if ((whole || read_anew(work->tile.fit)) && encode_split_short<RANK>(*work, whole, out, buffers, sh.split, r))
         return tile_of_parts(sh, r, out);
     return make_long(call, sh, tile, out, buffers);
 }

@@ -10,7 +10,6 @@
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "codec/lorenzo/gpu/error/lorenzo_error.h"
-#include "codec/lorenzo/gpu/huffman/lorenzo_draft_few.h"
 
 FLOE_CODEC_OWN_FITS(floe_lorenzo_encode_call);
 FLOE_CODEC_OWN_FITS(floe_lorenzo_decoding);
@@ -117,10 +116,6 @@ static floe_status end_nothing(const floe_lorenzo_encode_call *c, void *stream, 
 /* All that is done before books are made; fast: all. */
 static floe_status attempts_start(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
-    if (floe_lorenzo_drafts_are_few(c)) {
-        FLOE_CUDA(err, floe_lorenzo_draft_few_cuda(c, stream));
-        return FLOE_OK;
-    }
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
     if (c->lossy && c->huffman) /* fast: the first attempt judges itself */
         FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));

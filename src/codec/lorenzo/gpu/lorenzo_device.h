@@ -13,7 +13,6 @@
  *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
  *   few           fast, f32, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/few_*
- *                 balanced, f32, one chunk of few tiles: those three at once, with histograms lorenzo_draft_few_cuda.cu
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*.
  *                 Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h
@@ -145,6 +144,7 @@ bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quant
  * the kernels' tables are sized. */
 enum { FLOE_FEW_PROCESSORS = 132, FLOE_FEW_MOST = 8 * FLOE_FEW_PROCESSORS };
 bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
+uint64_t floe_lorenzo_few_spill_nbytes(const floe_dev_grid *grid);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Coding: which kernels, and how much scratch. */
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
-#include "codec/lorenzo/gpu/huffman/lorenzo_draft_few.h"
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
 int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream)
@@ -18,14 +17,11 @@ int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream)
     return floe_lorenzo_kernels_of(call->field.dtype)->code(call, stream);
 }
 
-static bool is_few(const floe_lorenzo_encode_call *call)
+bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
 {
     const uint32_t most = FLOE_FEW_MOST / FLOE_FEW_PROCESSORS * floe_few_processors();
-    return call->field.dtype == FLOE_F32 && call->grid.nchunks == 1 && call->grid.slots <= most;
+    return !call->huffman && call->field.dtype == FLOE_F32 && call->grid.nchunks == 1 && call->grid.slots <= most;
 }
-
-bool floe_lorenzo_drafts_are_few(const floe_lorenzo_encode_call *call) { return call->huffman && is_few(call); }
-bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call) { return !call->huffman && is_few(call); }
 
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid) { return floe_place_state_nbytes(grid); }
 
@@ -33,8 +29,10 @@ uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call)
 {
     const floe_dev_grid *g = &call->grid;
     const floe_lorenzo_kernels *k = floe_lorenzo_kernels_of(call->field.dtype);
-    const uint64_t most = floe_max64(is_few(call) ? floe_lorenzo_few_spill_nbytes(g) : 0, k->encode_spill(g));
-    return call->huffman ? floe_max64(most, floe_max64(k->count_spill(g), k->code_spill(g))) : most;
+    const uint64_t most = k->encode_spill(g);
+    if (call->huffman)
+        return floe_max64(most, floe_max64(k->count_spill(g), k->code_spill(g)));
+    return floe_lorenzo_is_few(call) ? floe_max64(most, floe_lorenzo_few_spill_nbytes(g)) : most;
 }
 
 int floe_lorenzo_decode_cuda(const floe_lorenzo_decode_call *call, void *stream)

@@ -4,13 +4,6 @@
  * walks through all steps would be all there is. The tile comes to shared memory first. Of the modes each warp prices
  * one; what it has to know of the plane before its own steps it quantizes itself. The numbers and words are those of
  * lorenzo_encode_fast.cuh and lorenzo_encode_halves.cuh, whose steps these are. Of f32 alone.
- *
- * What a step becomes is an output's: split_words here, symbols for drafts in lorenzo_draft_few_cuda.cu. An output has
- *
- *   draft, IN_PLACE   no_draft or draft_symbols; whether what a step becomes stands where values were
- *   to                the sink
- *   begin(s, nsteps, present, at)       sets where step s goes; false: the tile has no such step
- *   end<WHOLE>(s, present, at, part)    step s is done, and ends in front of word `at`
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
@@ -40,7 +33,6 @@ static_assert((int)SPLIT_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mo
 /* What a warp has made of its steps: words without the descriptors. */
 struct split_part {
     uint32_t nwords, descriptors;
-    uint32_t packed;     /* drafts of tiles that are cut off: words that stage pack would take */
     uint32_t any;        /* as in step_walk */
     bool unfit, inexact; /* as in fast_result */
 };
@@ -57,19 +49,6 @@ struct split_tile {
     const fast_work &work;
     const uint32_t *buffers;
     uint32_t nsteps, mode;
-};
-
-/* Words, one step behind another. */
-struct split_words {
-    typedef no_draft draft;
-    enum { IN_PLACE = 0 };
-    sink to;
-
-    __device__ __forceinline__ bool begin(uint32_t s, uint32_t nsteps, bool, uint32_t &) const { return s < nsteps; }
-    template <bool WHOLE> __device__ __forceinline__ void end(uint32_t, bool, uint32_t at, split_part &part) const
-    {
-        part.nwords = at;
-    }
 };
 
 FLOE_DEV uint32_t split_warp() { return threadIdx.x / FLOE_WARP; }
@@ -192,26 +171,21 @@ FLOE_DEV fast_result split_sum(const split_tile &t, split_shared &sh, split_part
 
 /* This warp's steps. */
 FLOE_DEV uint32_t split_first() { return SPLIT_STEPS * split_warp(); }
-FLOE_DEV uint32_t split_end() { return split_first() + SPLIT_STEPS; }
+FLOE_DEV uint32_t split_end(const split_tile &t) { return min(split_first() + SPLIT_STEPS, t.nsteps); }
 
 /* Those from s on, which come after what w says. STAGED: values are in buffers. */
-template <class T, int RANK, bool WHOLE, bool STAGED, class Out>
-FLOE_DEV void split_steps(const split_tile &t, const Out &out, uint32_t s, step_walk<T, RANK> &w, checks &c,
+template <class T, int RANK, bool WHOLE, bool STAGED>
+FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step_walk<T, RANK> &w, checks &c,
                           split_part &part)
 {
 #pragma unroll 1
-    for (; s < split_end(); s++) {
+    for (; s < split_end(t); s++) {
         T q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-        if (!out.begin(s, t.nsteps, valid != 0, w.at))
-            continue;
         quantize_step<T, RANK, WHOLE, STAGED>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
-        if (Out::IN_PLACE)
-            __syncwarp(); /* other lanes write where this one's values were */
-        if (!code_step<T, RANK, WHOLE, Out::draft::DRAFTS, typename Out::draft>(t.work, out.to, {s, valid, t.mode}, q,
-                                                                                w, c, part.unfit))
+        if (!code_step<T, RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c, part.unfit))
             break;
-        out.template end<WHOLE>(s, valid != 0, w.at, part);
+        part.nwords = w.at;
     }
     part.descriptors = w.descriptors;
     part.any |= w.any;
@@ -219,8 +193,8 @@ FLOE_DEV void split_steps(const split_tile &t, const Out &out, uint32_t s, step_
 }
 
 /* The same in halves as far as they hold all residuals. Returns the step that they do not, which comes after what wide says. */
-template <int RANK, bool WHOLE, class Out>
-FLOE_DEV uint32_t split_small_steps(const split_tile &t, const Out &out, step_walk<float, RANK> &wide, checks &c,
+template <int RANK, bool WHOLE>
+FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_walk<float, RANK> &wide, checks &c,
                                     split_part &part)
 {
     small_walk<RANK> w;
@@ -228,22 +202,17 @@ FLOE_DEV uint32_t split_small_steps(const split_tile &t, const Out &out, step_wa
     if (!walk_narrow(wide, w))
         return s;
 #pragma unroll 1
-    for (; s < split_end(); s++) {
+    for (; s < split_end(t); s++) {
         float q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-        if (!out.begin(s, t.nsteps, valid != 0, w.at))
-            continue;
         quantize_step<float, RANK, WHOLE, true, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
-        if (Out::IN_PLACE)
-            __syncwarp(); /* other lanes write where this one's values were */
-        if (!code_small<RANK, WHOLE, Out::draft::DRAFTS, typename Out::draft>(t.work, out.to, {s, valid, t.mode}, q, w,
-                                                                              c))
+        if (!code_small<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c))
             break;
-        out.template end<WHOLE>(s, valid != 0, w.at, part);
+        part.nwords = w.at;
     }
     part.descriptors = w.descriptors;
     part.any = w.any;
-    if (s < split_end())
+    if (s < split_end(t))
         walk_widen(w, wide);
     return s;
 }
@@ -255,8 +224,8 @@ struct split_rest_result {
 };
 
 /* Steps whose residuals are not all small. */
-template <int RANK, bool WHOLE, class Out>
-FLOE_DEV_SELDOM split_rest_result split_rest(split_tile t, Out out, uint32_t s, step_walk<float, RANK> w,
+template <int RANK, bool WHOLE>
+FLOE_DEV_SELDOM split_rest_result split_rest(split_tile t, sink out, uint32_t s, step_walk<float, RANK> w,
                                              split_rest_result r)
 {
     split_steps<float, RANK, WHOLE, true>(t, out, s, w, r.c, r.part);
@@ -265,26 +234,24 @@ FLOE_DEV_SELDOM split_rest_result split_rest(split_tile t, Out out, uint32_t s, 
 
 /* A tile by a block; what becomes of this warp's steps goes to out. INTS: any of f32 that floats cannot hold, from where its
  * values lie. Who fails fails for the tile. */
-template <int RANK, bool WHOLE, bool INTS, class Out>
-FLOE_DEV fast_result encode_split(const fast_work &work, const Out &out, const uint32_t *buffers, split_shared &sh,
+template <int RANK, bool WHOLE, bool INTS>
+FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
                                   checks &c)
 {
     typedef typename std::conditional<INTS, floe_int, float>::type T;
     split_tile t = {work, buffers, WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps, 0};
-    split_part part = {0, 0, 0, 0, false, false};
+    split_part part = {0, 0, 0, false, false};
     step_walk<T, RANK> w;
     walk_begin(w, 0);
     check_begin(c);
     t.mode = split_mode<T, RANK, WHOLE, !INTS>(t, sh, w.b, w.inexact);
     if (split_first() > 0 && split_first() < t.nsteps)
         split_walk<T, RANK, WHOLE, !INTS>(t, split_first() - 1, w);
-    if (Out::IN_PLACE && !INTS)
-        __syncthreads(); /* all have read the values of others */
     if constexpr (INTS) {
         split_steps<T, RANK, WHOLE, false>(t, out, split_first(), w, c, part);
     } else {
         const uint32_t s = split_small_steps<RANK, WHOLE>(t, out, w, c, part);
-        if (s < split_end()) {
+        if (s < split_end(t)) {
             const split_rest_result r = split_rest<RANK, WHOLE>(t, out, s, w, {part, c});
             part = r.part;
             c = r.c;
@@ -294,8 +261,8 @@ FLOE_DEV fast_result encode_split(const fast_work &work, const Out &out, const u
 }
 
 /* A tile that is cut off, or not aligned. */
-template <int RANK, bool INTS, class Out>
-FLOE_DEV_SELDOM checked_result encode_split_cut(const fast_work &work, Out out, const uint32_t *buffers,
+template <int RANK, bool INTS>
+FLOE_DEV_SELDOM checked_result encode_split_cut(const fast_work &work, sink out, const uint32_t *buffers,
                                                 split_shared &sh)
 {
     checked_result r;
@@ -304,8 +271,8 @@ FLOE_DEV_SELDOM checked_result encode_split_cut(const fast_work &work, Out out, 
 }
 
 /* The short way of a tile that has been fetched, by all warps. False when the tile cannot take it. */
-template <int RANK, class Out>
-FLOE_DEV bool encode_split_short(const fast_work &work, bool whole, const Out &out, const uint32_t *buffers,
+template <int RANK>
+FLOE_DEV bool encode_split_short(const fast_work &work, bool whole, const sink &out, const uint32_t *buffers,
                                  split_shared &sh, fast_result &r)
 {
     checked_result t;

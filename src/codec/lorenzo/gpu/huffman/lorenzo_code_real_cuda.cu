@@ -13,12 +13,11 @@ namespace
 {
 
 enum {
-    /* Shared memory: 206 KiB of a multiprocessor in 4 blocks (f64: 228 in 3) of 4 warps; a fifth one would have to be paid for
-     * with drafts that are read from device memory. Two halves of 640 words hold tiles at a ratio of 13, whose drafts are
-     * twice as large at most, nearly all. */
-    BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 3,
-    DRAFT_WORDS = FLOE_REAL_BITS == 32 ? 1792 : 2048, /* a step's values at least, which it also holds */
-    HALF_WORDS = 640 * BASE_WORDS,
+    /* Shared memory: 222 KiB of a multiprocessor in 3 blocks of 4 warps. A fourth block would leave each half 640 words: at a
+     * ratio of 8 most tiles of f32 would then go by way of device memory, which costs more than the block gains. */
+    BLOCKS_A_PROCESSOR = 3,
+    DRAFT_WORDS = 2304, /* a step's values at least, which it also holds */
+    HALF_WORDS = 1024,
     SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
     /* Device memory of a warp: a tile with what coding it may touch, for either half. */
     WARP_SPILL_WORDS = RAW_WORDS + 64,
