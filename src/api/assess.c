@@ -6,7 +6,7 @@
 
 #include "call/ctx.h"
 #include "device/device.h"
-#include "call/given_field.h"
+#include "call/field_arg_check.h"
 #include "call/resolve.h"
 #include "call/struct_copy.h"
 #include "call/text.h"
@@ -82,10 +82,10 @@ static floe_status pair_make(const floe_field *original, const floe_field *decod
 {
     floe_field x, y;
     uint64_t nelems;
-    FLOE_TRY(floe_given_field(original, false, &x, err));
+    FLOE_TRY(floe_field_arg_check(original, false, &x, err));
     FLOE_TRY(floe_place_check(x.dtype, x.place, err));
     if (decoded) {
-        FLOE_TRY(floe_given_field(decoded, false, &y, err));
+        FLOE_TRY(floe_field_arg_check(decoded, false, &y, err));
         FLOE_TRY(fields_compare(&x, &y, err));
     }
     FLOE_TRY(floe_field_nelems(&x, &nelems));

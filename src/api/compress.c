@@ -7,7 +7,7 @@
 #include "call/ctx.h"
 #include "device/device.h"
 #include "device/device_stream.h"
-#include "call/given_field.h"
+#include "call/field_arg_check.h"
 #include "api/output.h"
 #include "call/params.h"
 #include "device/pipeline.h"
@@ -269,7 +269,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_field field;
     floe_params params;
     FLOE_CHECK(&ctx->err, call.nbytes && (call.dst || !call.capacity), FLOE_ERR_ARGUMENT, "no destination given");
-    FLOE_TRY(floe_given_field(given->field, false, &field, &ctx->err));
+    FLOE_TRY(floe_field_arg_check(given->field, false, &field, &ctx->err));
     FLOE_TRY(floe_params_check(given->params, &params, &ctx->err));
     call.field = &field;
     call.params = &params;

@@ -5,8 +5,8 @@
 
 #include "call/chunking.h"
 #include "device/device.h"
-#include "call/given_field.h"
-#include "call/out_check.h"
+#include "call/field_arg_check.h"
+#include "call/region_check.h"
 #include "device/pipeline.h"
 #include "call/resolve.h"
 #include "device/stream.h"
@@ -91,7 +91,7 @@ static floe_status call_check(floe_ctx *ctx, floe_stream *s, const decompress_ca
 {
     floe_status status = floe_box_check(&s->header, call->lo, call->hi, lo, hi, &ctx->err);
     if (status == FLOE_OK)
-        status = floe_out_check(&s->header, lo, hi, call->out, &ctx->err);
+        status = floe_region_check(&s->header, lo, hi, call->out, &ctx->err);
     return status == FLOE_OK ? status : floe_stream_refuse(ctx, s, status);
 }
 
@@ -221,7 +221,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     const decompress_call *given = arg;
     decompress_call call = *given;
     floe_field out;
-    FLOE_TRY(floe_given_field(given->out, true, &out, &ctx->err));
+    FLOE_TRY(floe_field_arg_check(given->out, true, &out, &ctx->err));
     call.out = &out;
     call.src_on_device = !floe_cuda_host_reaches(call.src);
     if (out.place == FLOE_DEVICE)

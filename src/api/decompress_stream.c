@@ -6,7 +6,7 @@
 
 #include "call/chunking.h"
 #include "call/info.h"
-#include "call/out_check.h"
+#include "call/region_check.h"
 #include "device/stream.h"
 #include "call/stream_io.h"
 #include "base/bytes.h"

@@ -9,8 +9,8 @@
 #include "base/decibel.h"
 #include "device/device.h"
 #include "base/exact.h"
-#include "call/given_field.h"
-#include "call/out_check.h"
+#include "call/field_arg_check.h"
+#include "call/region_check.h"
 #include "call/resolve.h"
 #include "codec/resolve/resolve_math.h"
 #include "device/stream.h"
@@ -181,12 +181,12 @@ static floe_status stream_verify(floe_ctx *ctx, void *arg)
     verification v = {.squared_error = 0};
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(floe_given_field(call->original, false, &v.original, &ctx->err));
+    FLOE_TRY(floe_field_arg_check(call->original, false, &v.original, &ctx->err));
     FLOE_CHECK(&ctx->err, v.original.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
                "floe_verify takes a field in host memory: the exact check is the CPU's, bring the field there");
     FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &v.source, &v.stream));
     FLOE_TRY(floe_box_check(&v.stream.header, NULL, NULL, lo, hi, &ctx->err));
-    FLOE_TRY(floe_out_check(&v.stream.header, lo, hi, &v.original, &ctx->err));
+    FLOE_TRY(floe_region_check(&v.stream.header, lo, hi, &v.original, &ctx->err));
     take_all(&v, &plan);
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(&v, &arena);

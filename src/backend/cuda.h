@@ -29,7 +29,7 @@ typedef struct floe_cuda {
     void *state;           /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
     void *side;            /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join */
     void *forked, *joined; /* cudaEvent_t */
-    uint32_t asked;        /* bits of kernels that have been given the shared memory they need, see floe_few_cuda */
+    uint32_t asked;        /* bits of kernels that have been given the shared memory they need, see floe_small_cuda */
 } floe_cuda;
 
 /* DEVICE, with the reason: no such device, no driver, or no CUDA in this build. device -1: the one that is current.

@@ -15,7 +15,7 @@
 #define FLOE_DEV static __device__ __forceinline__
 /* Out of line: for what is seldom, so that it costs the common path neither registers nor instruction cache. What the common
  * path keeps in registers goes in and comes back by value: of what is passed by reference the address escapes, and it spills. */
-#define FLOE_DEV_SELDOM static __device__ __noinline__
+#define FLOE_DEV_COLD static __device__ __noinline__
 
 enum { FLOE_WARP = 32 };
 #define FLOE_ALL_LANES 0xFFFFFFFFu
@@ -127,7 +127,7 @@ FLOE_DEV void floe_store_shared_state(uint64_t *p, uint64_t v)
 #endif
 }
 
-/* 16 bytes that are read once: past the first cache. */
+/* 16 bytes that are read once: past L1. */
 FLOE_DEV uint4 floe_load16_once(const void *p)
 {
 #ifdef FLOE_EMULATED
@@ -141,7 +141,7 @@ FLOE_DEV uint4 floe_load16_once(const void *p)
 #endif
 }
 
-/* Has the line of an address brought to the second cache. */
+/* Has the line of an address brought to L2. */
 FLOE_DEV void floe_prefetch_far(const void *p)
 {
 #ifdef FLOE_EMULATED
@@ -161,7 +161,7 @@ FLOE_DEV void floe_copy16_async(void *shared, const void *global)
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 #endif
 }
-/* By way of the first cache, where others want the same, too. */
+/* By way of L1, where others want the same, too. */
 FLOE_DEV void floe_copy16_async_near(void *shared, const void *global)
 {
 #ifdef FLOE_EMULATED
@@ -171,7 +171,7 @@ FLOE_DEV void floe_copy16_async_near(void *shared, const void *global)
     asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 #endif
 }
-/* Bytes that are read once: the second cache keeps others rather than them. */
+/* Bytes that are read once: L2 keeps others rather than them. */
 FLOE_DEV void floe_copy16_async_once(void *shared, const void *global)
 {
 #ifdef FLOE_EMULATED

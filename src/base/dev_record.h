@@ -14,16 +14,16 @@ typedef struct floe_dev_record {
 } floe_dev_record;
 
 /* What an attempt at encoding a chunk met; counters start at 0. */
-typedef struct floe_dev_gathered {
+typedef struct floe_dev_chunk_stats {
     unsigned long long nexceptions, nliterals;
     unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
-} floe_dev_gathered;
+} floe_dev_chunk_stats;
 
 /* Where that of all chunks is: of chunk 0 in first[*attempt], attempt NULL: first[0]. That of the next lies stride bytes behind. */
-typedef struct floe_dev_met {
-    const floe_dev_gathered *first;
+typedef struct floe_dev_stats_of_chunks {
+    const floe_dev_chunk_stats *first;
     const uint32_t *attempt;
     uint64_t stride;
-} floe_dev_met;
+} floe_dev_stats_of_chunks;
 
 #endif

@@ -10,7 +10,7 @@
 
 /* met: what compression met, of all chunks; NULL after decompression. pwrel: relative errors were looked at. */
 FLOE_HD void floe_dev_report_write(floe_device_report *report, uint32_t status, uint64_t nbytes,
-                                   const floe_dev_gathered *met, bool pwrel)
+                                   const floe_dev_chunk_stats *met, bool pwrel)
 {
     const double unknown = floe_f64_of(0x7FF8000000000000u);
     report->status = status;

@@ -178,7 +178,7 @@ FLOE_DEV uint64_t floe_lane_merge(uint64_t acc, uint64_t last, uint32_t n)
 }
 
 /* More than FLOE_XXH3_SHORT_MAX bytes. Out of line: it is called from several places, and a call is nothing beside 16 KiB. */
-FLOE_DEV_SELDOM uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
+FLOE_DEV_COLD uint64_t floe_warp_xxh3_long(const uint8_t *p, uint32_t n)
 {
     const uint32_t i = floe_lane() % 8, nstripes = (n - 1) / FLOE_XXH3_STRIPE, nblocks = (n - 1) / FLOE_XXH3_BLOCK;
     floe_lane_group even, odd;

@@ -79,11 +79,11 @@ FLOE_DEV void index_check_write(const floe_container_finish &job, uint64_t index
 }
 
 /* What was met in chunk r. */
-FLOE_DEV floe_dev_gathered met_of(const floe_container_finish &job, uint64_t r)
+FLOE_DEV floe_dev_chunk_stats met_of(const floe_container_finish &job, uint64_t r)
 {
     const uint64_t at = r * job.met.stride;
     const uint32_t attempt = job.met.attempt ? *(const uint32_t *)((const uint8_t *)job.met.attempt + at) : 0;
-    return ((const floe_dev_gathered *)((const uint8_t *)job.met.first + at))[attempt];
+    return ((const floe_dev_chunk_stats *)((const uint8_t *)job.met.first + at))[attempt];
 }
 
 FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
@@ -91,11 +91,11 @@ FLOE_DEV unsigned long long larger(unsigned long long a, unsigned long long b) {
 /* The report, if somebody asks. By a warp. */
 FLOE_DEV void finish_tell(const floe_container_finish &job, uint32_t status, uint64_t nbytes)
 {
-    floe_dev_gathered all = {0, 0, 0, 0};
+    floe_dev_chunk_stats all = {0, 0, 0, 0};
     if (!job.report)
         return;
     for (uint64_t r = floe_lane(); r < job.nrecords; r += FLOE_WARP) {
-        const floe_dev_gathered met = met_of(job, r);
+        const floe_dev_chunk_stats met = met_of(job, r);
         all.nexceptions += met.nexceptions;
         all.max_error_bits = larger(all.max_error_bits, met.max_error_bits);
         all.max_pw_error_bits = larger(all.max_pw_error_bits, met.max_pw_error_bits);

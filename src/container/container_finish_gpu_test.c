@@ -165,7 +165,7 @@ static void same_report(const floe_container_finish *job, uint32_t status, uint6
 static void failures_stop_finishing(void **state)
 {
     (void)state;
-    const floe_dev_gathered met[2] = {
+    const floe_dev_chunk_stats met[2] = {
         {.nexceptions = 1},
         {.nexceptions = 7, .max_error_bits = floe_bits_f64(0.5), .max_pw_error_bits = floe_bits_f64(0.25)}};
     const uint32_t attempt = 1;
@@ -202,11 +202,11 @@ static void failures_stop_finishing(void **state)
 }
 
 /* What a chunk's coder leaves, with something else beside it. */
-typedef struct met_chunk {
+typedef struct stats_chunk {
     uint64_t other[3];
     uint32_t attempt, more;
-    floe_dev_gathered met[2];
-} met_chunk;
+    floe_dev_chunk_stats met[2];
+} stats_chunk;
 
 /* Counts are added up, errors compared, of the attempt that each chunk came to. */
 static void the_report_is_that_of_all_chunks(void **state)
@@ -214,20 +214,21 @@ static void the_report_is_that_of_all_chunks(void **state)
     (void)state;
     enum { MOST = 70 };
     uint64_t sizes[MOST], nexceptions = 0;
-    met_chunk chunks[MOST];
+    stats_chunk chunks[MOST];
     uint32_t zero = 0;
     for (uint32_t i = 0; i < MOST; i++) {
         sizes[i] = 4;
-        chunks[i] = (met_chunk){.other = {~0u, ~0u, ~0u}, .attempt = i % 3 == 0, .more = ~0u};
+        chunks[i] = (stats_chunk){.other = {~0u, ~0u, ~0u}, .attempt = i % 3 == 0, .more = ~0u};
         for (uint32_t k = 0; k < 2; k++)
-            chunks[i].met[k] = (floe_dev_gathered){100 * i + k, 1, floe_bits_f64(i == 41 ? 9 + k : 1 + 1.0 / (i + 1)),
-                                                   floe_bits_f64(i == 69 ? 0.5 + k : 0.25)};
+            chunks[i].met[k] =
+                (floe_dev_chunk_stats){100 * i + k, 1, floe_bits_f64(i == 41 ? 9 + k : 1 + 1.0 / (i + 1)),
+                                       floe_bits_f64(i == 69 ? 0.5 + k : 0.25)};
         nexceptions += 100 * i + chunks[i].attempt;
     }
     floe_header h = header_of(MOST);
     sample s = sample_of(&h, sizes, MOST, 5);
     floe_device_report r;
-    met_chunk *dev = dev_of(chunks, sizeof chunks);
+    stats_chunk *dev = dev_of(chunks, sizeof chunks);
     floe_container_finish job = {.stream = dev_of(s.bytes, s.nbytes),
                                  .capacity = s.nbytes,
                                  .records = dev_of(s.records, MOST * sizeof *s.records),

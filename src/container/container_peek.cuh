@@ -26,7 +26,7 @@ FLOE_DEV void floe_peek_entry(const uint64_t *words, uint64_t nbytes, uint64_t n
 
 /* Loads it all at once, where the stream has so many chunks as is guessed. Blocks of 32 threads and more; the block is
  * synchronized. False: nothing can be there. */
-FLOE_DEV bool floe_peek_load(const uint8_t *stream, uint64_t nbytes, uint64_t guessed_nchunks, uint64_t chunk,
+FLOE_DEV bool floe_peek_load(const uint8_t *stream, uint64_t nbytes, uint64_t expected_nchunks, uint64_t chunk,
                              floe_peek *p)
 {
     enum { HEAD = FLOE_HEADER_FIELD_WORDS_MAX, FOOTER = HEAD + FLOE_FOOTER_WORDS };
@@ -39,10 +39,10 @@ FLOE_DEV bool floe_peek_load(const uint8_t *stream, uint64_t nbytes, uint64_t gu
         p->head[i] = i < nbytes / 8 ? words[i] : 0;
     else if (i < FOOTER)
         p->footer[i - HEAD] = words[nbytes / 8 - FLOE_FOOTER_WORDS + (i - HEAD)];
-    floe_peek_entry(words, nbytes, guessed_nchunks, chunk, FOOTER, p);
+    floe_peek_entry(words, nbytes, expected_nchunks, chunk, FOOTER, p);
     __syncthreads();
     const uint64_t nchunks = p->footer[2];
-    if (nchunks != guessed_nchunks) {
+    if (nchunks != expected_nchunks) {
         floe_peek_entry(words, nbytes, nchunks, chunk, 0, p);
         __syncthreads();
     }

@@ -30,7 +30,7 @@ typedef struct workspace_call {
 #include "device/report_cuda.h"
 #include "device/stream.h"
 #include "call/chunking.h"
-#include "call/out_check.h"
+#include "call/region_check.h"
 #include "call/params.h"
 #include "call/resolve.h"
 #include "container/container_cuda.h"
@@ -227,7 +227,7 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const wait
     report->status = FLOE_ERR_FORMAT;
     if (floe_stream_of_place(ctx, call->src, call->nbytes, call->on_device, &source, &s) != FLOE_OK ||
         floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err) != FLOE_OK ||
-        floe_out_check(&s.header, lo, hi, call->out, &ctx->err) != FLOE_OK)
+        floe_region_check(&s.header, lo, hi, call->out, &ctx->err) != FLOE_OK)
         return FLOE_OK;
     FLOE_TRY(plan_of_header(&s.header, d, &ctx->err));
     const bool lossless = s.header.mode == FLOE_BOUND_LOSSLESS || s.header.mode == FLOE_BOUND_PWREL ||

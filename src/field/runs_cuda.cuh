@@ -13,7 +13,7 @@ typedef struct floe_runs_place {
 } floe_runs_place;
 
 /* Puts a column that has run past the end of its run where it belongs. */
-FLOE_DEV_SELDOM void floe_runs_wrap(const floe_runs *runs, floe_runs_place *p)
+FLOE_DEV_COLD void floe_runs_wrap(const floe_runs *runs, floe_runs_place *p)
 {
     p->run += p->column / runs->length;
     p->column %= runs->length;

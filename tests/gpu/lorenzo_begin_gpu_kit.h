@@ -192,8 +192,8 @@ static inline void assert_geometry(const fixture *f, uint64_t c, const floe_fiel
     assert_int_equal(got->encoder, f->call.huffman);
     assert_int_equal(got->attempt, 0);
     for (int i = 0; i < 2; i++)
-        assert_true(got->gathered[i].nexceptions == 0 && got->gathered[i].nliterals == 0 &&
-                    got->gathered[i].max_error_bits == 0 && got->gathered[i].max_pw_error_bits == 0);
+        assert_true(got->stats[i].nexceptions == 0 && got->stats[i].nliterals == 0 &&
+                    got->stats[i].max_error_bits == 0 && got->stats[i].max_pw_error_bits == 0);
 }
 
 static inline void assert_quantizer(const floe_quantizer *got, const floe_quantizer *want)

@@ -226,7 +226,7 @@ static inline void compare_met(const field *f, const encoding *e, uint32_t attem
 {
     floe_dev_chunk *chunks = host_copy(e->call.chunks, f->grid.nchunks * sizeof *chunks);
     for (uint64_t k = 0; k < f->grid.nchunks; k++) {
-        const floe_dev_gathered *g = &chunks[k].gathered[attempt];
+        const floe_dev_chunk_stats *g = &chunks[k].stats[attempt];
         const floe_chunk_stats *want = &e->coded[k].stats;
         assert_int_equal(g->nexceptions, want->nexceptions);
         assert_int_equal(g->max_error_bits, floe_bits_f64(want->max_error));

@@ -71,7 +71,7 @@ __global__ void null_encode_kernel(const null_encode call)
     const bool fits = r.offset + record_span(r.nbytes) <= call.capacity;
     if (threadIdx.x == 0) {
         call.records[chunk] = r;
-        memset(call.gathered + chunk, 0, sizeof *call.gathered);
+        memset(call.stats + chunk, 0, sizeof *call.stats);
         if (!fits)
             *call.status = FLOE_ERR_CAPACITY;
         if (chunk + 1 == call.grid.nchunks)

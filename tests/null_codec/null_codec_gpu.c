@@ -42,7 +42,7 @@ static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_are
     null_encode *c = encode_own(e);
     e->records = c->records = floe_arena_take(arena, e->nchunks, sizeof *c->records);
     e->end = c->end = floe_arena_take(arena, 1, sizeof *c->end);
-    c->gathered = floe_arena_take(arena, e->nchunks, sizeof *c->gathered);
+    c->stats = floe_arena_take(arena, e->nchunks, sizeof *c->stats);
     return FLOE_OK;
 }
 
@@ -52,7 +52,7 @@ static void encode_aim(floe_codec_encode *e)
     c->stream = e->stream;
     c->capacity = e->capacity;
     c->status = e->status;
-    e->met = (floe_dev_met){c->gathered, NULL, sizeof *c->gathered};
+    e->met = (floe_dev_stats_of_chunks){c->stats, NULL, sizeof *c->stats};
 }
 
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)

@@ -18,7 +18,7 @@ typedef struct null_encode {
     uint8_t *stream;
     uint64_t capacity, first_offset;
     floe_dev_record *records;
-    floe_dev_gathered *gathered;
+    floe_dev_chunk_stats *stats;
     uint64_t *end;
     uint32_t *status;
 } null_encode;

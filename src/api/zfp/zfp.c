@@ -6,7 +6,7 @@
 #include <floe/zfp.h>
 
 #include "call/ctx.h"
-#include "call/given_field.h"
+#include "call/field_arg_check.h"
 #include "codec/resolve/resolve_math.h"
 #include "device/device.h"
 #include "device/zfp/zfp_device.h"
@@ -63,7 +63,7 @@ static floe_status describe_body(floe_ctx *ctx, void *arg)
                "the field is empty, or its element type or shape is not valid: zfp has no such arrays");
     field = *call->field;
     if (field.data)
-        FLOE_TRY(floe_given_field(call->field, false, &field, err));
+        FLOE_TRY(floe_field_arg_check(call->field, false, &field, err));
     FLOE_TRY(floe_zfp_mode_parse(call->mode, field.dtype, &mode, err));
     double tolerance = mode.value;
     if (mode.kind == FLOE_ZFP_TEXT_REL)
@@ -186,7 +186,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     uint64_t nbits;
     FLOE_CHECK(err, call->stream && call->dst && call->nbytes, FLOE_ERR_ARGUMENT,
                "no description of the stream, or no destination");
-    FLOE_TRY(floe_given_field(call->field, false, &field, err));
+    FLOE_TRY(floe_field_arg_check(call->field, false, &field, err));
     FLOE_TRY(floe_zfp_desc_check(call->stream, &c.desc, err));
     FLOE_TRY(floe_zfp_field_matches(&field, &c.desc, err));
     if (call->index)
@@ -342,7 +342,7 @@ static floe_status decompress_body(floe_ctx *ctx, void *arg)
     floe_zfpx file;
     coding c;
     uint64_t *places;
-    FLOE_TRY(floe_given_field(call->out, true, &out, err));
+    FLOE_TRY(floe_field_arg_check(call->out, true, &out, err));
     if (is_by_gpu(ctx, &out, call->src, call->index)) {
         FLOE_CHECK(err, call->src || call->nbytes == 0, FLOE_ERR_ARGUMENT, "no zfp stream given");
         floe_zfp_decompression device = {call->src, call->nbytes, call->stream, call->index, call->index_nbytes, &out};

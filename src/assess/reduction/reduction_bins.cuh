@@ -143,8 +143,8 @@ typedef struct floe_reduction_stack {
 
 /* Widens a frame, so that low and high of all lanes fit; by all threads. words: of shared memory, as many as warps. */
 template <typename T>
-FLOE_DEV_SELDOM void floe_reduction_frame_widen(floe_reduction_frame<T> *f, double low, double high, bool exact,
-                                                floe_reduction_stack stack, double *words)
+FLOE_DEV_COLD void floe_reduction_frame_widen(floe_reduction_frame<T> *f, double low, double high, bool exact,
+                                              floe_reduction_stack stack, double *words)
 {
     const double block_high = floe_reduction_block_top(high, words), block_low = -floe_reduction_block_top(-low, words);
     const floe_reduction_frame<T> before = *f;
@@ -304,8 +304,7 @@ FLOE_DEV void floe_reduction_value_bytes(double v, uint32_t at, uint32_t stride)
 }
 
 /* A group of which a part is there. */
-template <typename T>
-FLOE_DEV_SELDOM void floe_reduction_some_bytes(floe_reduction_group<T> g, floe_reduction_byte_aim a)
+template <typename T> FLOE_DEV_COLD void floe_reduction_some_bytes(floe_reduction_group<T> g, floe_reduction_byte_aim a)
 {
     for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++)
         if (g.there >> j & 1) {
@@ -434,8 +433,8 @@ FLOE_DEV void floe_reduction_group_count(const floe_reduction_counter<T> &c, con
 
 /* Makes room for all that the block has met; by all threads, behind a barrier. values: of the lane. */
 template <typename T>
-FLOE_DEV_SELDOM void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f,
-                                          floe_reduction_span<T> values, const floe_reduction_records *r)
+FLOE_DEV_COLD void floe_reduction_widen(floe_reduction_counter<T> c, floe_reduction_frames<T> *f,
+                                        floe_reduction_span<T> values, const floe_reduction_records *r)
 {
     const floe_reduction_dev_bins *b = c.bins;
     floe_reduction_stack stack = {c.tables, 1, b->nerrors, c.at.copies, NULL};

@@ -82,8 +82,8 @@ template <typename T> FLOE_DEV void step_expect(const floe_reduction_dev_job *jo
 }
 
 /* Counts groups that fit. */
-FLOE_DEV_SELDOM void count_seldom(floe_reduction_counter<float> c, floe_reduction_group<float> g,
-                                  floe_reduction_marks marks)
+FLOE_DEV_COLD void count_seldom(floe_reduction_counter<float> c, floe_reduction_group<float> g,
+                                floe_reduction_marks marks)
 {
     floe_reduction_group_count(c, g, marks);
 }
@@ -99,7 +99,7 @@ FLOE_DEV void count(const floe_reduction_counter<double> &c, const floe_reductio
 }
 
 /* Counts what had to wait for wider frames. */
-template <typename T> FLOE_DEV_SELDOM void settle(worker<T> w, const leg *l, floe_reduction_span<T> values)
+template <typename T> FLOE_DEV_COLD void settle(worker<T> w, const leg *l, floe_reduction_span<T> values)
 {
     floe_reduction_widen(w.counter, w.frames, values, &w.shared->records);
     for (uint32_t i = 0; i < l->n; i++) {
@@ -133,8 +133,8 @@ FLOE_DEV bool tame_fits(const worker<double> *w, const floe_reduction_extent<dou
     return floe_reduction_fits(&w->counter, extent);
 }
 
-FLOE_DEV_SELDOM bool tame_count_seldom(floe_reduction_counter<float> c, const floe_reduction_dev_job *job,
-                                       floe_reduction_group<float> g)
+FLOE_DEV_COLD bool tame_count_seldom(floe_reduction_counter<float> c, const floe_reduction_dev_job *job,
+                                     floe_reduction_group<float> g)
 {
     floe_reduction_extent<float> extent;
     float low[2];

@@ -53,7 +53,7 @@ FLOE_DEV void floe_reduction_unpack(uint4 v, double *to)
 }
 
 /* Where pair `at` of a side lies, in elements. */
-FLOE_DEV_SELDOM int64_t floe_reduction_offset(const floe_reduction_dev_job *job, int side, uint64_t at)
+FLOE_DEV_COLD int64_t floe_reduction_offset(const floe_reduction_dev_job *job, int side, uint64_t at)
 {
     int64_t offset = 0;
 #pragma unroll
@@ -146,8 +146,8 @@ FLOE_DEV bool floe_reduction_is_whole(const floe_reduction_dev_job *job, uint64_
 }
 
 template <typename T>
-FLOE_DEV_SELDOM floe_reduction_group<T> floe_reduction_gathered(const floe_reduction_dev_job *job, uint64_t first,
-                                                                uint64_t end)
+FLOE_DEV_COLD floe_reduction_group<T> floe_reduction_gathered(const floe_reduction_dev_job *job, uint64_t first,
+                                                              uint64_t end)
 {
     floe_reduction_group<T> g;
     floe_reduction_gather(job, first, end, &g);

@@ -165,7 +165,7 @@ FLOE_DEV void floe_reduction_frames_make(const floe_reduction_dev_job *job)
 }
 
 /* By all threads of the block that is done last. */
-FLOE_DEV_SELDOM void floe_reduction_join(const floe_reduction_dev_job *job, floe_reduction_joined *joined)
+FLOE_DEV_COLD void floe_reduction_join(const floe_reduction_dev_job *job, floe_reduction_joined *joined)
 {
     const uint32_t word = threadIdx.x % FLOE_REDUCTION_PART_WORDS, stretch = threadIdx.x / FLOE_REDUCTION_PART_WORDS;
     const uint32_t share = (gridDim.x + FLOE_REDUCTION_STRETCHES - 1) / FLOE_REDUCTION_STRETCHES;

@@ -467,7 +467,7 @@ FLOE_DEV float floe_reduction_bar(double record, float)
 FLOE_DEV double floe_reduction_bar(double record, double) { return record; }
 
 /* By a whole warp: what the block knows by now. */
-template <typename T> FLOE_DEV_SELDOM floe_reduction_bars<T> floe_reduction_bars_learn(floe_reduction_records *r)
+template <typename T> FLOE_DEV_COLD floe_reduction_bars<T> floe_reduction_bars_learn(floe_reduction_records *r)
 {
     const uint32_t top = FLOE_TOP_E + min(floe_lane(), (uint32_t)FLOE_REDUCTION_RECORDS - 1);
     const double record = floe_reduction_of_key(atomicCAS(&r->key[top], 0ull, 0ull));

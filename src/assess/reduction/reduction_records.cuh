@@ -60,8 +60,8 @@ FLOE_DEV void floe_reduction_record_add(double v, int top, floe_reduction_record
 
 /* Those of e, and of |e| / |x| where wanted, of the groups of a warp, by all its lanes. */
 template <typename T>
-FLOE_DEV_SELDOM void floe_reduction_records_add(floe_reduction_group<T> g, floe_reduction_marks marks, bool ratios,
-                                                floe_reduction_records *r)
+FLOE_DEV_COLD void floe_reduction_records_add(floe_reduction_group<T> g, floe_reduction_marks marks, bool ratios,
+                                              floe_reduction_records *r)
 {
     double v[FLOE_REDUCTION_RECORDS];
 #pragma unroll

@@ -349,8 +349,8 @@ FLOE_DEV bool worst_collect(const floe_reduction_dev_job *job, uint64_t first, c
 
 /* The same where there is no room for all: the best of them, one after another; by all threads. */
 template <typename T>
-FLOE_DEV_SELDOM void worst_single_out(const floe_reduction_dev_job *job, uint64_t first, candidate bar, uint32_t most,
-                                      worst_list *list)
+FLOE_DEV_COLD void worst_single_out(const floe_reduction_dev_job *job, uint64_t first, candidate bar, uint32_t most,
+                                    worst_list *list)
 {
     candidate before = nobody();
     uint32_t n = 0;

@@ -205,7 +205,7 @@ FLOE_DEV void twists_add(const floe_stencil_dev_job *j, spot p, int a, R *twists
 }
 
 /* The value and squares at a point; false: it is left out. */
-template <typename T, typename R> FLOE_DEV_SELDOM bool point_squares(const floe_stencil_dev_job *j, spot p, R (&s)[4])
+template <typename T, typename R> FLOE_DEV_COLD bool point_squares(const floe_stencil_dev_job *j, spot p, R (&s)[4])
 {
     bool counts = true;
     const R at = value_at<T, R>(j, p, 0, 0, 0, 0, &counts);

@@ -113,7 +113,7 @@ FLOE_DEV void whole_bring(const tree_job &job, const chunks &c, uint32_t n, floa
 }
 
 /* The same where rows end within the chunk. */
-FLOE_DEV_SELDOM void ends_bring(const tree_job &job, chunks c, uint32_t n, float *to_x, float *to_y)
+FLOE_DEV_COLD void ends_bring(const tree_job &job, chunks c, uint32_t n, float *to_x, float *to_y)
 {
     for (; n > 0; n--, to_x += BRINGERS_ROWS * WIDTH, to_y += BRINGERS_ROWS * WIDTH) {
         for (uint32_t i = 0; i < c.nvalues; i++) {

@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(FLOE_RANGE_THREADS, FLOE_RANGE_BLOCKS_AN_SM)
 
 /* By a whole block: what the host has worked out goes where it belongs. */
 template <class BEGIN>
-FLOE_DEV_SELDOM void resolve_write_ready(const floe_resolve_job *job, const typename BEGIN::params *params)
+FLOE_DEV_COLD void resolve_write_ready(const floe_resolve_job *job, const typename BEGIN::params *params)
 {
     enum { NWORDS = sizeof *params / 8 };
     static_assert(sizeof *params % 8 == 0 && (int)NWORDS <= FLOE_RANGE_THREADS / 2, "a word a thread");

@@ -10,18 +10,18 @@
 #include "base/try.h"
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
-#include "device/lorenzo/checked_cuda.h"
-#include "device/lorenzo/few_cuda.h"
-#include "device/lorenzo/single_cuda.h"
+#include "device/lorenzo/fused_decode_cuda.h"
+#include "device/lorenzo/small_cuda.h"
+#include "device/lorenzo/small_decode_cuda.h"
 
 /* ---- compression: few tiles ---------------------------------------------------------------------------------------- */
 
-static bool encodes(const floe_codec_encode *e) { return floe_lorenzo_is_few(floe_lorenzo_encode_of(e)); }
+static bool encodes(const floe_codec_encode *e) { return floe_lorenzo_is_small(floe_lorenzo_encode_of(e)); }
 
 static floe_status encode_start(const floe_codec_encode *e, void *stream, floe_error *err)
 {
-    const floe_few_job job = {.call = *floe_lorenzo_encode_of(e)};
-    FLOE_CUDA(err, floe_few_cuda(&job, NULL, stream));
+    const floe_small_job job = {.call = *floe_lorenzo_encode_of(e)};
+    FLOE_CUDA(err, floe_small_cuda(&job, NULL, stream));
     return FLOE_OK;
 }
 
@@ -30,12 +30,12 @@ static floe_status compress(const floe_fused_compress *f, floe_error *err)
 {
     const floe_resolve_job *r = f->resolve;
     floe_dev_params params = {.codec = r->codec};
-    floe_few_job job = {.call = *floe_lorenzo_encode_of(f->encode),
-                        .finish = f->scratch,
-                        .cleared = f->cleared,
-                        .cleared_nbytes = f->cleared_nbytes,
-                        .report = f->report,
-                        .pwrel = f->pwrel};
+    floe_small_job job = {.call = *floe_lorenzo_encode_of(f->encode),
+                          .finish = f->scratch,
+                          .cleared = f->cleared,
+                          .cleared_nbytes = f->cleared_nbytes,
+                          .report = f->report,
+                          .pwrel = f->pwrel};
     static_assert(sizeof job.header == sizeof r->header_words, "a header without attributes");
     if (!r->scans) {
         floe_lorenzo_params_make(&r->codec, &params);
@@ -47,13 +47,13 @@ static floe_status compress(const floe_fused_compress *f, floe_error *err)
     } else {
         FLOE_CUDA(err, floe_lorenzo_resolve_cuda(&job.call, r, &params, f->cuda->stream));
     }
-    FLOE_CUDA(err, floe_few_cuda(&job, &f->cuda->asked, f->cuda->stream));
+    FLOE_CUDA(err, floe_small_cuda(&job, &f->cuda->asked, f->cuda->stream));
     return FLOE_OK;
 }
 
 /* ---- decompression: encoder pack alone ----------------------------------------------------------------------------- */
 
-/* Values that are not quantized go the long way, which leaves a block too little to share. */
+/* Values that are not quantized go the general path, which leaves a block too little to share. */
 static bool decodes(const floe_codec_decode *d)
 {
     const bool quantized = d->mode != FLOE_BOUND_LOSSLESS && d->mode != FLOE_BOUND_PWREL;
@@ -61,25 +61,26 @@ static bool decodes(const floe_codec_decode *d)
 }
 
 /* What the blocks tell one another. */
-static size_t checked_nbytes(const floe_codec_decode *d)
+static size_t fused_decode_nbytes(const floe_codec_decode *d)
 {
-    const size_t nbytes = sizeof(floe_checked_state) + (size_t)FLOE_CHECKED_WORDS(d->nchunks) * sizeof(uint64_t);
+    const size_t nbytes =
+        sizeof(floe_fused_decode_state) + (size_t)FLOE_FUSED_DECODE_WORDS(d->nchunks) * sizeof(uint64_t);
     return nbytes > FLOE_CUDA_STATE_NBYTES ? nbytes : 0;
 }
 
-static floe_status decompress_checked(const floe_fused_decompress *f, const floe_open_job *open, floe_error *err)
+static floe_status decompress_fused(const floe_fused_decompress *f, const floe_open_job *open, floe_error *err)
 {
     const uint64_t nchunks = f->decode->nchunks;
-    floe_checked_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
+    floe_fused_decode_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
     if (f->scratch) {
         job.state = f->scratch;
-        FLOE_TRY(floe_cuda_clear(f->cuda, f->scratch, checked_nbytes(f->decode), err));
+        FLOE_TRY(floe_cuda_clear(f->cuda, f->scratch, fused_decode_nbytes(f->decode), err));
     }
     job.open.records = NULL;
     job.tallies = (uint64_t *)(job.state + 1);
     job.opened = job.tallies + 1 + nchunks;
-    FLOE_CUDA(err, f->open.dtype == FLOE_F32 ? floe_checked_real_cuda_f32(&job, f->cuda->stream)
-                                             : floe_checked_real_cuda_f64(&job, f->cuda->stream));
+    FLOE_CUDA(err, f->open.dtype == FLOE_F32 ? floe_fused_decode_real_cuda_f32(&job, f->cuda->stream)
+                                             : floe_fused_decode_real_cuda_f64(&job, f->cuda->stream));
     return FLOE_OK;
 }
 
@@ -87,12 +88,12 @@ static floe_status decompress_checked(const floe_fused_decompress *f, const floe
 static floe_status decompress(const floe_fused_decompress *f, floe_error *err)
 {
     const floe_open_job *open = &floe_lorenzo_decode_of(f->decode)->job;
-    const floe_lorenzo_guess *guess = &open->guess;
+    const floe_lorenzo_expected_grid *guess = &open->guess;
     if (f->open.dtype != FLOE_F32 || guess->nchunks != 1 || !guess->all || guess->full.view.rank < 2 ||
-        guess->slots > FLOE_SINGLE_MAX_SLOTS)
-        return decompress_checked(f, open, err);
-    const floe_single_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
-    FLOE_CUDA(err, floe_single_cuda(&job, f->cuda->stream));
+        guess->slots > FLOE_SMALL_DECODE_SLOTS)
+        return decompress_fused(f, open, err);
+    const floe_small_decode_job job = {.chunk = *open, .open = f->open, .state = f->cuda->state, .report = f->report};
+    FLOE_CUDA(err, floe_small_decode_cuda(&job, f->cuda->stream));
     return FLOE_OK;
 }
 
@@ -101,10 +102,10 @@ const floe_fused floe_lorenzo_fused = {
     .encodes = encodes,
     .encode_start = encode_start,
     .compress = compress,
-    .compress_nbytes = sizeof(floe_few_finish),
+    .compress_nbytes = sizeof(floe_small_finish),
     .decodes = decodes,
     .decompress = decompress,
-    .decompress_nbytes = checked_nbytes,
+    .decompress_nbytes = fused_decode_nbytes,
 };
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- codes --------------------------------------------------------------------------------------------------------- */
 
-/* Of a book in device memory: what tables a tile needs soon lies in the nearest cache. */
+/* Of a book in device memory: what tables a tile needs soon lies in L1. */
 typedef const uint16_t *floe_huffman_codes;
 
 FLOE_DEV floe_huffman_codes floe_huffman_codes_of(const floe_huffman_book *book) { return book->code[0]; }
@@ -158,7 +158,7 @@ FLOE_DEV void floe_huffman_wide_values(const uint32_t *plane, uint32_t width, ui
 
 /* Bits of a group of more than 8. */
 template <class Uint>
-FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(floe_huffman_codes codes, uint32_t width, const uint32_t *plane)
+FLOE_DEV_COLD uint32_t floe_huffman_wide_nbits(floe_huffman_codes codes, uint32_t width, const uint32_t *plane)
 {
     const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
     uint32_t nbits = 0;
@@ -175,8 +175,8 @@ FLOE_DEV_SELDOM uint32_t floe_huffman_wide_nbits(floe_huffman_codes codes, uint3
 }
 
 template <class Uint>
-FLOE_DEV_SELDOM void floe_huffman_wide_add(floe_room_adder to, floe_huffman_codes codes, uint32_t width,
-                                           const uint32_t *plane)
+FLOE_DEV_COLD void floe_huffman_wide_add(floe_room_adder to, floe_huffman_codes codes, uint32_t width,
+                                         const uint32_t *plane)
 {
     const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
@@ -392,8 +392,8 @@ FLOE_DEV uint32_t floe_huffman_step_codes(floe_huffman_codes codes, const uint32
 }
 
 /* A group of up to 8 bits that goes to device memory, or partly. Pairs by value: those of the common path stay in registers. */
-FLOE_DEV_SELDOM void floe_huffman_far_add(floe_room_adder to, uint32_t head, uint32_t width, uint4 a, uint4 b, uint4 c,
-                                          uint4 d)
+FLOE_DEV_COLD void floe_huffman_far_add(floe_room_adder to, uint32_t head, uint32_t width, uint4 a, uint4 b, uint4 c,
+                                        uint4 d)
 {
     const uint32_t pair[16] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y, c.z, c.w, d.x, d.y, d.z, d.w};
     floe_huffman_group_add(to, head, width, pair);

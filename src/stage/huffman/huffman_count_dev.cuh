@@ -9,8 +9,7 @@
 #include "stage/huffman/huffman_code_dev.cuh"
 
 /* A group of more than 8 bits. */
-template <class Uint>
-FLOE_DEV_SELDOM void floe_huffman_wide_count(uint32_t *bins, uint32_t width, const uint32_t *plane)
+template <class Uint> FLOE_DEV_COLD void floe_huffman_wide_count(uint32_t *bins, uint32_t width, const uint32_t *plane)
 {
     uint32_t *of_width = bins + floe_huffman_bin(floe_huffman_value_table(width));
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {

@@ -131,8 +131,8 @@ FLOE_DEV bool floe_huffman_wide_fits(uint32_t e, uint32_t width) { return e >> 8
 
 /* Groups of 9..16 bits, by one thread: two values from each look at the bits, 2 * (11 + 13) <= 64. Returns where the group
  * ends, UINT32_MAX when it is damaged. */
-FLOE_DEV_SELDOM uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t pos, const uint16_t *entry,
-                                                    uint32_t table, uint32_t width, uint4 *to)
+FLOE_DEV_COLD uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t pos, const uint16_t *entry,
+                                                  uint32_t table, uint32_t width, uint4 *to)
 {
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
         uint32_t out[4];
@@ -155,8 +155,8 @@ FLOE_DEV_SELDOM uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t
 }
 
 /* Groups of 17 bits and more, likewise; a code and its raw bits are looked at one after the other. */
-FLOE_DEV_SELDOM uint32_t floe_huffman_decode_wide64(floe_tile_words in, uint32_t pos, const uint16_t *entry,
-                                                    uint32_t table, uint32_t width, uint4 *to)
+FLOE_DEV_COLD uint32_t floe_huffman_decode_wide64(floe_tile_words in, uint32_t pos, const uint16_t *entry,
+                                                  uint32_t table, uint32_t width, uint4 *to)
 {
     uint32_t out[4] = {0, 0, 0, 0};
     for (uint32_t i = 0; i < FLOE_GROUP_VALUES; i++) {

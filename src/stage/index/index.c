@@ -106,7 +106,7 @@ typedef struct bit_writer {
     uint32_t nheld; /* bits, less than 32 */
 } bit_writer;
 
-static void put_few(bit_writer *w, uint64_t v, uint32_t nbits) /* at most 32 */
+static void put_small(bit_writer *w, uint64_t v, uint32_t nbits) /* at most 32 */
 {
     w->held |= v << w->nheld;
     w->nheld += nbits;
@@ -121,14 +121,14 @@ static void put_few(bit_writer *w, uint64_t v, uint32_t nbits) /* at most 32 */
 static void put(bit_writer *w, uint64_t v, uint32_t nbits)
 {
     if (nbits > 32)
-        put_few(w, (uint32_t)v, 32);
-    put_few(w, nbits > 32 ? v >> 32 : v, nbits > 32 ? nbits - 32 : nbits);
+        put_small(w, (uint32_t)v, 32);
+    put_small(w, nbits > 32 ? v >> 32 : v, nbits > 32 ? nbits - 32 : nbits);
 }
 
 static void put_rest(bit_writer *w)
 {
     if (w->nheld)
-        put_few(w, 0, 32 - w->nheld);
+        put_small(w, 0, 32 - w->nheld);
 }
 
 typedef struct source {

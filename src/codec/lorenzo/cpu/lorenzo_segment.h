@@ -17,7 +17,7 @@ typedef struct floe_segment {
     uint32_t *sizes;   /* words of each tile; for a draft the entry does not say */
 } floe_segment;
 
-/* What a worker gathered over all its segments. */
+/* What a worker gathers over all its segments. */
 typedef struct floe_segment_totals {
     floe_quantizer_stats stats;
     uint64_t nexceptions, nliterals;

@@ -81,7 +81,7 @@ static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_are
 
 bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *c)
 {
-    return c->grid.nchunks > 0 && c->lossy && !c->huffman && !floe_lorenzo_is_few(c);
+    return c->grid.nchunks > 0 && c->lossy && !c->huffman && !floe_lorenzo_is_small(c);
 }
 
 static void encode_aim(floe_codec_encode *e)
@@ -91,7 +91,7 @@ static void encode_aim(floe_codec_encode *e)
     c->capacity = e->capacity;
     c->status = e->status;
     c->params = e->params;
-    e->met = (floe_dev_met){c->chunks->gathered, &c->chunks->attempt, sizeof *c->chunks};
+    e->met = (floe_dev_stats_of_chunks){c->chunks->stats, &c->chunks->attempt, sizeof *c->chunks};
     e->again = floe_lorenzo_ends_with_attempt(c) ? c->retry : NULL;
 }
 
@@ -118,7 +118,7 @@ static floe_status attempts_start(const floe_lorenzo_encode_call *c, void *strea
 {
     FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 0, stream));
     if (c->lossy && c->huffman) /* fast: the first attempt judges itself */
-        FLOE_CUDA(err, floe_lorenzo_judge_cuda(c, stream));
+        FLOE_CUDA(err, floe_lorenzo_decide_retry_cuda(c, stream));
     if (c->lossy)
         FLOE_CUDA(err, floe_lorenzo_encode_cuda(c, 1, stream));
     return FLOE_OK;
@@ -199,7 +199,7 @@ static void decode_aim(floe_codec_decode *d)
     d->opened = &c->chunks->opened;
     d->opened_stride = sizeof *c->chunks;
     if (!d->records)
-        floe_lorenzo_guess_of(&own->grid, c, &own->job.guess);
+        floe_lorenzo_expected_grid_of(&own->grid, c, &own->job.guess);
 }
 
 static floe_status decode_open(const floe_codec_decode *d, void *stream, floe_error *err)

@@ -22,7 +22,7 @@
  *   open          a floe_dev_chunk for each chunk: its own header checked, view, parts, where each tile's words are
  *                 lorenzo_open_cuda.cu, for records that have been checked, and for whole streams, whose header, index and
  *                 checksums are checked meanwhile (container/container_cuda.h); of preset fast by the kernel that decodes:
- *                                                                                           device/lorenzo/checked_real_cuda.cu
+ *                                                                                           device/lorenzo/fused_decode_real_cuda.cu
  *   books         balanced: decoding tables                                                               stage/huffman
  *   decode        tiles to values                                                                         lorenzo_decode_*
  *
@@ -71,8 +71,8 @@ typedef struct floe_dev_chunk {
     uint64_t region_hi[FLOE_VIEW_AXES];  /* empty: nothing is wanted of this chunk */
     uint32_t swap, encoder, book_nwords; /* as in the chunk's header */
     floe_quantizer quantizer;            /* in force; table and slots are device memory */
-    uint32_t attempt;                    /* encode: 0, or 1 where judge wants it again. Indexes gathered */
-    floe_dev_gathered gathered[2];
+    uint32_t attempt;                    /* encode: 0, or 1 where it is decided to retry. Indexes stats */
+    floe_dev_chunk_stats stats[2];
     /* bytes from the start of the stream; set by open, or when tiles are placed */
     uint64_t entries_at, payload_at;
     uint64_t payload_nwords;
@@ -119,7 +119,7 @@ typedef struct floe_lorenzo_encode_call {
 } floe_lorenzo_encode_call;
 
 int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream);
-int floe_lorenzo_judge_cuda(const floe_lorenzo_encode_call *call, void *stream);
+int floe_lorenzo_decide_retry_cuda(const floe_lorenzo_encode_call *call, void *stream);
 /* attempt 0: all chunks; 1: does nothing unless *retry. Fast: all chunks again; balanced: the drafts of those chunks. */
 int floe_lorenzo_encode_cuda(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);
 /* Where a call has but one chunk, and no value decides anything, the host knows what begin would find out. By value. */
@@ -129,22 +129,22 @@ typedef struct floe_lorenzo_ready {
 } floe_lorenzo_ready;
 
 /* The same where all chunks are full, so that each is like the first one but for where it begins. By value. */
-typedef struct floe_lorenzo_even {
+typedef struct floe_lorenzo_uniform {
     floe_dev_chunk chunk;
     uint32_t along[FLOE_MAX_RANK]; /* chunks along each axis; 1 behind the last one */
     int64_t step[FLOE_MAX_RANK];   /* bytes of the field from one to the next */
-} floe_lorenzo_even;
+} floe_lorenzo_uniform;
 
 /* What begin would find out with this quantizer (NULL: it is not known yet); false: the host cannot know, or chunks differ. */
-bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
-                          floe_lorenzo_even *even);
+bool floe_lorenzo_uniform_of(const floe_lorenzo_encode_call *call, const floe_quantizer *quantizer,
+                             floe_lorenzo_uniform *even);
 
-/* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/few_cuda.h. */
+/* Fast, f32, one chunk of so few tiles that all steps are done by one kernel: device/lorenzo/small_cuda.h. */
 /* Tiles: two for each block that runs at once, on the GPU's processors but no more than these (of an H100 or H200), by which
  * the kernels' tables are sized. */
-enum { FLOE_FEW_PROCESSORS = 132, FLOE_FEW_MOST = 8 * FLOE_FEW_PROCESSORS };
-bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call);
-uint64_t floe_lorenzo_few_spill_nbytes(const floe_dev_grid *grid);
+enum { FLOE_SMALL_PROCESSORS = 132, FLOE_SMALL_MOST = 8 * FLOE_SMALL_PROCESSORS };
+bool floe_lorenzo_is_small(const floe_lorenzo_encode_call *call);
+uint64_t floe_lorenzo_small_spill_nbytes(const floe_dev_grid *grid);
 /* Balanced: drafts -> tiles, with the books. */
 int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream);
 uint64_t floe_lorenzo_place_nbytes(const floe_dev_grid *grid);
@@ -181,23 +181,24 @@ typedef struct floe_lorenzo_decode_call {
 
 /* A grid of chunks that a stream is likely to have. Where it has, less is left to be found out: by one thread of a block,
  * while all others wait. nchunks 0: there is no guess. */
-typedef struct floe_lorenzo_guess {
+typedef struct floe_lorenzo_expected_grid {
     uint64_t nchunks, slots;
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
     uint32_t along[FLOE_MAX_RANK]; /* chunks along each axis */
     floe_dev_chunk full; /* the first one, without swap: view, cells, region, strides and origin, where all is wanted */
     bool all;            /* so it is */
-} floe_lorenzo_guess;
+} floe_lorenzo_expected_grid;
 
 /* That of a grid that floe_lorenzo_grid made, for a call whose field, box and max_slots are set. */
-void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess);
+void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call,
+                                   floe_lorenzo_expected_grid *guess);
 
 /* Chunks to be opened. */
 typedef struct floe_open_job {
     /* records NULL: of a whole stream. Then layout is not looked at, *status becomes FLOE_OK, and what came of it is in each chunk's
      * `opened` alone. Else layout and records are right, *status is FLOE_OK before, and nothing else of the job matters */
     floe_lorenzo_decode_call call;
-    floe_lorenzo_guess guess;
+    floe_lorenzo_expected_grid guess;
     uint64_t shape[FLOE_MAX_RANK]; /* of the stream's field */
     uint64_t nbytes;               /* of the stream; or at most so many, where dev_nbytes points to the true number */
     const uint64_t *dev_nbytes;    /* or NULL */

@@ -40,9 +40,10 @@ static void full_chunk(const floe_dev_grid *grid, const floe_dev_field *field, f
     full->origin = field->data;
 }
 
-void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call, floe_lorenzo_guess *guess)
+void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo_decode_call *call,
+                                   floe_lorenzo_expected_grid *guess)
 {
-    *guess = (floe_lorenzo_guess){.all = true};
+    *guess = (floe_lorenzo_expected_grid){.all = true};
     if (grid->nchunks == 0 || grid->nchunks > UINT32_MAX)
         return;
     guess->nchunks = grid->nchunks;
@@ -58,7 +59,7 @@ void floe_lorenzo_guess_of(const floe_dev_grid *grid, const floe_lorenzo_decode_
 
 bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_params *params, floe_lorenzo_ready *ready)
 {
-    if (!floe_lorenzo_is_few(c) || c->lossless || c->field.rank == FLOE_SAMPLE_AXES ||
+    if (!floe_lorenzo_is_small(c) || c->lossless || c->field.rank == FLOE_SAMPLE_AXES ||
         memcmp(c->grid.chunk, c->grid.shape, sizeof c->grid.shape) != 0)
         return false;
     *ready = (floe_lorenzo_ready){.bits = params->bits};
@@ -68,12 +69,13 @@ bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *c, const floe_dev_par
     return true;
 }
 
-bool floe_lorenzo_even_of(const floe_lorenzo_encode_call *c, const floe_quantizer *quantizer, floe_lorenzo_even *even)
+bool floe_lorenzo_uniform_of(const floe_lorenzo_encode_call *c, const floe_quantizer *quantizer,
+                             floe_lorenzo_uniform *even)
 {
     const floe_dev_grid *g = &c->grid;
     if (g->nchunks == 0 || c->field.rank == FLOE_SAMPLE_AXES)
         return false;
-    *even = (floe_lorenzo_even){.along = {1, 1, 1, 1}};
+    *even = (floe_lorenzo_uniform){.along = {1, 1, 1, 1}};
     for (uint32_t i = 0; i < c->field.rank; i++) {
         if (g->shape[i] % g->chunk[i] != 0)
             return false;

@@ -8,7 +8,7 @@
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 
 typedef struct floe_lorenzo_kernels {
-    /* rank: of the view of most tiles, which the kernel is made for; others take the long way. */
+    /* rank: of the view of most tiles, which the kernel is made for; others take the general path. */
     int (*encode)(const floe_lorenzo_encode_call *call, uint32_t rank, uint32_t attempt, void *stream);
     /* Balanced, behind it: the drafts of this attempt to the histograms. */
     int (*count)(const floe_lorenzo_encode_call *call, uint32_t attempt, void *stream);

@@ -17,9 +17,9 @@ int floe_lorenzo_code_cuda(const floe_lorenzo_encode_call *call, void *stream)
     return floe_lorenzo_kernels_of(call->field.dtype)->code(call, stream);
 }
 
-bool floe_lorenzo_is_few(const floe_lorenzo_encode_call *call)
+bool floe_lorenzo_is_small(const floe_lorenzo_encode_call *call)
 {
-    const uint32_t most = FLOE_FEW_MOST / FLOE_FEW_PROCESSORS * floe_few_processors();
+    const uint32_t most = FLOE_SMALL_MOST / FLOE_SMALL_PROCESSORS * floe_small_processors();
     return !call->huffman && call->field.dtype == FLOE_F32 && call->grid.nchunks == 1 && call->grid.slots <= most;
 }
 
@@ -32,7 +32,7 @@ uint64_t floe_lorenzo_spill_nbytes(const floe_lorenzo_encode_call *call)
     const uint64_t most = k->encode_spill(g);
     if (call->huffman)
         return floe_max64(most, floe_max64(k->count_spill(g), k->code_spill(g)));
-    return floe_lorenzo_is_few(call) ? floe_max64(most, floe_lorenzo_few_spill_nbytes(g)) : most;
+    return floe_lorenzo_is_small(call) ? floe_max64(most, floe_lorenzo_small_spill_nbytes(g)) : most;
 }
 
 int floe_lorenzo_decode_cuda(const floe_lorenzo_decode_call *call, void *stream)

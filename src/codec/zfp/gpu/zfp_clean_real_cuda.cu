@@ -85,7 +85,7 @@ FLOE_DEV void forget(const floe_zfp_grid_encode &call, const floe_cells_part &s)
     s.span->named = 0;
     if (s.cell == 0) {
         s.chunk->first_odd = ~0ull;
-        call.gathered[s.number].max_error_bits = 0;
+        call.stats[s.number].max_error_bits = 0;
     }
 }
 

@@ -104,8 +104,8 @@ struct value_row {
 /* Row r of a lane's values, where some would spoil the block: those are like the good value in front of them, which is the
  * row's own unless a span begins there. */
 template <uint32_t RANK>
-FLOE_DEV_SELDOM value_row clean_row(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, uint32_t r,
-                                    value_row row)
+FLOE_DEV_COLD value_row clean_row(const job &j, const chunk_shared &s, uint64_t block, uint32_t share, uint32_t r,
+                                  value_row row)
 {
     const floe_zfp_judged &judged = s.judged;
     const uint64_t cell = floe_zfp_cell_of<RANK>(judged.cells, block, share, FLOE_ZFP_SIDE * r);

@@ -52,7 +52,7 @@ static void take_cleared(floe_zfp_grid_encode *c, bool with_errors, floe_arena *
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, FLOE_ZFP_GRID_WORDS, sizeof *c->cleared);
     c->states = floe_arena_take(a, FLOE_ZFP_ATTEMPTS * nslots, sizeof *c->states);
-    c->gathered = floe_arena_take(a, nchunks, sizeof *c->gathered);
+    c->stats = floe_arena_take(a, nchunks, sizeof *c->stats);
     if (c->lossy) {
         c->cells.spans = floe_arena_take(a, nchunks * c->room.nspans, sizeof *c->cells.spans);
         c->cells.sets[FLOE_CELLS_LITERALS] = floe_arena_take(a, nchunks * c->room.nwords, sizeof(uint64_t));

@@ -102,13 +102,13 @@ typedef struct floe_zfp_grid_encode {
     uint64_t capacity;
     uint64_t first_offset; /* of the first record; a multiple of 8 */
     floe_dev_record *records;
-    floe_dev_gathered *gathered; /* of each chunk */
+    floe_dev_chunk_stats *stats; /* of each chunk */
     uint64_t *end;               /* out: where the last record ends */
     uint32_t *status;
     /* scratch */
     floe_zfp_dev_room room;
     floe_zfp_dev_chunk *chunks;
-    uint32_t *cleared; /* FLOE_ZFP_GRID_WORDS, then states, gathered, spans, literals, summed: all that is 0 at first */
+    uint32_t *cleared; /* FLOE_ZFP_GRID_WORDS, then states, stats, spans, literals, summed: all that is 0 at first */
     uint64_t cleared_nbytes;
     uint64_t *states;     /* of the tiles of each attempt */
     uint64_t *edges;      /* of each tile: words that it shares with its neighbours */
@@ -135,7 +135,7 @@ enum {
 /* Fills grid (slots too) and room from the shape of a field and of its chunks. */
 floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *shape, const uint64_t *chunk,
                              floe_dev_grid *grid, floe_zfp_dev_room *room, floe_error *err);
-/* Takes all scratch, records, gathered and end from an arena of device memory, or from a plan. Field, grid, room and lossy are
+/* Takes all scratch, records, stats and end from an arena of device memory, or from a plan. Field, grid, room and lossy are
  * set. with_errors: for floe_zfp_grid_squared_error. */
 floe_status floe_zfp_grid_encode_take(floe_zfp_grid_encode *call, bool with_errors, floe_arena *arena, floe_error *err);
 /* resolve_cuda.h, with all that floe_zfp_grid_begin_cuda does, of a call whose `cleared` is 0. One launch; another one with very

@@ -51,8 +51,8 @@ FLOE_DEV floe_uint floe_zfp_value_at(const floe_zfp_dev_chunk *c, uint64_t cell)
 
 /* Names missed cells, bit i of missed: value i of a lane. */
 template <uint32_t RANK>
-FLOE_DEV_SELDOM void floe_zfp_name_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
-                                          uint32_t share, uint64_t missed)
+FLOE_DEV_COLD void floe_zfp_name_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
+                                        uint32_t share, uint64_t missed)
 {
     while (missed) {
         const uint32_t row = ((uint32_t)__ffsll((long long)missed) - 1) / 4;
@@ -110,7 +110,7 @@ FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const fl
 /* The largest error of the warp's blocks, where it is news. */
 FLOE_DEV void floe_zfp_report_worst(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, double worst)
 {
-    unsigned long long *most = &call.gathered[s.number].max_error_bits;
+    unsigned long long *most = &call.stats[s.number].max_error_bits;
     const unsigned long long bits = floe_warp_max((unsigned long long)floe_bits_f64(worst));
     if (floe_lane() == 0 && bits > *(volatile unsigned long long *)most)
         atomicMax(most, bits);

@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(THREADS)
 FLOE_DEV uint64_t settle(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c, uint64_t number)
 {
     const uint64_t raw = floe_zfp_raw_nbytes(c->cells->ncells, call.field.dtype);
-    floe_dev_gathered *stats = call.gathered + number;
+    floe_dev_chunk_stats *stats = call.stats + number;
     const bool close = floe_zfp_wants(c, FLOE_ZFP_CLOSELY) &&
                        (!floe_zfp_wants(c, FLOE_ZFP_REVERSIBLY) || floe_zfp_wants(c, FLOE_ZFP_CLOSELY_AGAIN));
     if (c->parts.end >= raw) {

@@ -61,7 +61,7 @@ FLOE_DEV uint64_t floe_zfp_look_back(const floe_zfp_tiles &t, uint64_t tile)
 
 /* ---- a tile's bits to the stream ---------------------------------------------------------------------------------------------------------- */
 
-/* Word k of a tile that is moved up by `shift` bits; spilled words were written past the first cache. */
+/* Word k of a tile that is moved up by `shift` bits; spilled words were written past L1. */
 template <bool SPILLED> FLOE_DEV uint32_t floe_zfp_moved_word(const uint32_t *out, uint32_t k, uint32_t shift)
 {
     const uint32_t low = k == 0 ? 0 : SPILLED ? __ldcg(out + k - 1) : out[k - 1];

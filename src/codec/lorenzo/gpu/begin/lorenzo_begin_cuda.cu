@@ -17,21 +17,21 @@ __global__ void __launch_bounds__(THREADS)
         floe_lorenzo_begin_block(&call, c, floe_min64(chunks_a_block, call.grid.nchunks - c), quantizer, &votes);
 }
 
-FLOE_DEV bool keeps_too_little(const floe_dev_chunk *c)
+FLOE_DEV bool has_too_many_literals(const floe_dev_chunk *c)
 {
-    return floe_lorenzo_is_judged(c->quantizer.kind) &&
-           floe_lorenzo_keeps_too_little(c->gathered[0].nliterals, c->ncells);
+    return floe_lorenzo_may_retry(c->quantizer.kind) && floe_lorenzo_keeps_too_little(c->stats[0].nliterals, c->ncells);
 }
 
 /* A block looks at each so many chunks. */
-__global__ void __launch_bounds__(THREADS) lorenzo_judge_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
+__global__ void __launch_bounds__(THREADS)
+    lorenzo_decide_retry_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
 {
     floe_dev_begin();
     if (*call.status != FLOE_OK)
         return;
     for (uint64_t i = blockIdx.x; i < call.grid.nchunks; i += gridDim.x) {
         floe_dev_chunk *c = &call.chunks[i];
-        const bool again = keeps_too_little(c);
+        const bool again = has_too_many_literals(c);
         __syncthreads(); /* all have looked */
         if (!again)
             continue;
@@ -72,9 +72,9 @@ int floe_lorenzo_begin_cuda(const floe_lorenzo_encode_call *call, void *stream)
     return error == cudaSuccess ? floe_lorenzo_tables_cuda(call, stream) : (int)error;
 }
 
-int floe_lorenzo_judge_cuda(const floe_lorenzo_encode_call *call, void *stream)
+int floe_lorenzo_decide_retry_cuda(const floe_lorenzo_encode_call *call, void *stream)
 {
     const uint32_t nblocks = (uint32_t)floe_max64(floe_min64(call->grid.nchunks, MAX_BLOCKS), 1);
-    FLOE_LAUNCH_EARLY(lorenzo_judge_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
+    FLOE_LAUNCH_EARLY(lorenzo_decide_retry_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *call);
     return (int)cudaGetLastError();
 }

@@ -137,8 +137,8 @@ FLOE_DEV void floe_lorenzo_begin_block(const floe_lorenzo_encode_call *call, uin
 }
 
 /* All chunks of such a call. */
-FLOE_DEV void floe_lorenzo_begin_even(floe_share share, const floe_lorenzo_encode_call *call,
-                                      const floe_lorenzo_even *even)
+FLOE_DEV void floe_lorenzo_begin_uniform(floe_share share, const floe_lorenzo_encode_call *call,
+                                         const floe_lorenzo_uniform *even)
 {
     static_assert(FLOE_MAX_RANK == 4 && sizeof(floe_dev_chunk) % 8 == 0 && offsetof(floe_dev_chunk, origin) % 8 == 0,
                   "words of 8 bytes");

@@ -94,7 +94,7 @@ static void put(void *data, floe_dtype dtype, uint64_t i, double v)
         ((double *)data)[i] = v;
 }
 
-static double with_few_values(int kind, uint64_t i, uint64_t nvalues)
+static double with_small_values(int kind, uint64_t i, uint64_t nvalues)
 {
     static const double odd[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, -9999};
     const double v = ((double)((i * 2654435761u) % nvalues) - (double)(nvalues / 3)) * (kind % 2 ? 0.25 : 1e-300);
@@ -107,7 +107,7 @@ static void check_table(floe_dtype dtype, uint64_t n, uint64_t chunk, uint64_t n
     p.has_fill = kind == 3;
     p.fill_bits = p.has_fill ? floe_value_bits(dtype, -9999) : 0;
     for (uint64_t i = 0; i < n; i++)
-        put(data, dtype, i, with_few_values(dtype == FLOE_F32 ? kind | 1 : kind, i, nvalues));
+        put(data, dtype, i, with_small_values(dtype == FLOE_F32 ? kind | 1 : kind, i, nvalues));
     floe_field f = kit_chunk(data, dtype, 1, &n);
     check(&f, &p, &chunk, data, n * floe_dtype_size(dtype));
 }
@@ -213,16 +213,16 @@ static void judges(void **state)
             floe_codec_params p = params_of(FLOE_F32, (floe_preset)preset, (floe_bound_mode)mode, 0.1);
             fixture f = begun(&field, &p, &chunk, data, sizeof data);
             uint32_t retry = 9;
-            CU(floe_lorenzo_judge_cuda(&f.call, NULL));
+            CU(floe_lorenzo_decide_retry_cuda(&f.call, NULL));
             fetch(&retry, f.call.retry, sizeof retry);
             assert_int_equal(retry, 0);
-            f.chunks[0].gathered[0].nliterals = 250;
-            f.chunks[1].gathered[0].nliterals = 251;
-            f.chunks[2].gathered[0].nliterals = 1000;
+            f.chunks[0].stats[0].nliterals = 250;
+            f.chunks[1].stats[0].nliterals = 251;
+            f.chunks[2].stats[0].nliterals = 1000;
             CU(cudaMemcpy(f.call.chunks, f.chunks, 3 * sizeof *f.chunks, cudaMemcpyHostToDevice));
             if (f.call.huffman)
                 CU(cudaMemset(f.call.hists, 1, 3 * sizeof *f.call.hists));
-            CU(floe_lorenzo_judge_cuda(&f.call, NULL));
+            CU(floe_lorenzo_decide_retry_cuda(&f.call, NULL));
             fetch(&retry, f.call.retry, sizeof retry);
             assert_int_equal(retry, 1);
             chunks_fetch(&f);

@@ -17,8 +17,8 @@ struct beginning {
     typedef int shared; /* votes */
     struct plan {
         uint64_t nchunks; /* that are begun; 0: all by another kernel */
-        bool is_even;
-        floe_lorenzo_even even; /* without quantizer, but where no value decides anything */
+        bool is_uniform;
+        floe_lorenzo_uniform even; /* without quantizer, but where no value decides anything */
     };
     static constexpr bool INTEGERS = false;
 
@@ -32,8 +32,8 @@ struct beginning {
     FLOE_DEV void clear(floe_share share, const call *c) { floe_lorenzo_clear_share(share, c); }
     FLOE_DEV void early(const call *c, const plan *p, int *votes)
     {
-        if (p->is_even)
-            floe_lorenzo_begin_even({0, 1}, c, &p->even);
+        if (p->is_uniform)
+            floe_lorenzo_begin_uniform({0, 1}, c, &p->even);
         else
             floe_lorenzo_begin_block(c, 0, p->nchunks, NULL, votes);
     }
@@ -44,7 +44,7 @@ struct beginning {
     template <bool EVEN> FLOE_DEV void ready(const call *c, const plan *p, const params *known, int *votes)
     {
         if (EVEN)
-            floe_lorenzo_begin_even(floe_share_all(), c, &p->even);
+            floe_lorenzo_begin_uniform(floe_share_all(), c, &p->even);
         else if (blockIdx.x == 0)
             floe_lorenzo_begin_block(c, 0, p->nchunks, &known->quantizer, votes);
     }
@@ -57,15 +57,15 @@ int floe_lorenzo_resolve_cuda(const floe_lorenzo_encode_call *call, const floe_r
 {
     const uint64_t most = call->field.rank == FLOE_SAMPLE_AXES ? VOTES_AT_ONCE : CHUNKS_AT_ONCE;
     beginning::plan plan = {0, false, {}};
-    plan.is_even = (!job->scans || call->grid.nchunks <= most) &&
-                   floe_lorenzo_even_of(call, job->scans ? NULL : &params->quantizer, &plan.even);
-    const bool few = plan.is_even || call->grid.nchunks <= most;
+    plan.is_uniform = (!job->scans || call->grid.nchunks <= most) &&
+                      floe_lorenzo_uniform_of(call, job->scans ? NULL : &params->quantizer, &plan.even);
+    const bool few = plan.is_uniform || call->grid.nchunks <= most;
     plan.nchunks = few ? call->grid.nchunks : 0;
     const resolve_begin<beginning> begin = {call, &plan, params, floe_lorenzo_begin_blocks(call)};
     const cudaStream_t q = (cudaStream_t)stream;
-    const cudaError_t error = job->scans     ? resolve_launch_scan(job, &begin, q)
-                              : plan.is_even ? resolve_launch_ready<true>(job, &begin, q)
-                                             : resolve_launch_ready<false>(job, &begin, q);
+    const cudaError_t error = job->scans        ? resolve_launch_scan(job, &begin, q)
+                              : plan.is_uniform ? resolve_launch_ready<true>(job, &begin, q)
+                                                : resolve_launch_ready<false>(job, &begin, q);
     if (error != cudaSuccess)
         return (int)error;
     return few ? floe_lorenzo_tables_cuda(call, stream) : floe_lorenzo_begin_cuda(call, stream);

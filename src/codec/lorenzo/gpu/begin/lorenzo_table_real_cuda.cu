@@ -97,7 +97,7 @@ FLOE_DEV void clear_piece(const table *t, uint64_t piece)
 /* ---- insert -------------------------------------------------------------------------------------------------------- */
 
 /* True when the key was not there. */
-FLOE_DEV_SELDOM bool insert_key(const table *t, uint64_t key)
+FLOE_DEV_COLD bool insert_key(const table *t, uint64_t key)
 {
     uint32_t i = floe_table_slot_of(key) & t->mask;
     for (uint32_t tries = 0; tries <= t->mask; tries++) {

@@ -3,7 +3,7 @@
 #ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_PACK_CUH
 #define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_PACK_CUH
 
-#include "codec/lorenzo/gpu/decode/lorenzo_decode_any.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_general.cuh"
 
 namespace
 {
@@ -47,7 +47,7 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_parts(target t, uint32_t mode, floe_int base, floe_real step,
                                                     pack_source source, uint4 *line)
 {
-    return decode_fast<RANK, true, true>(t, mode, base, step, source, line);
+    return decode_plain<RANK, true, true>(t, mode, base, step, source, line);
 }
 template <int RANK>
 FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, floe_real step, pack_source source,
@@ -56,7 +56,7 @@ FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, flo
     if (source.w.next != source.w.nwords)
         return decode_parts<RANK>(t, mode, base, step, source, line);
     pack_source_of<false> all = {source.w, source.nsteps, source.descriptors};
-    return decode_fast<RANK, true, true>(t, mode, base, step, all, line);
+    return decode_plain<RANK, true, true>(t, mode, base, step, all, line);
 }
 
 /* Tiles that are cut off, not aligned or wanted in part; the end of the stage is for values on their way out. By value. */
@@ -68,8 +68,8 @@ static __device__ __noinline__ outcome decode_uneven_pack(target t, uint32_t mod
     floe_int base;
     if (!open_tile(source, stage, false, t.nsteps, base))
         return TILE_BAD;
-    return t.ncells == FLOE_TILE_VALUES ? decode_fast<RANK, true, false>(t, mode, base, step, source, line)
-                                        : decode_fast<RANK, false, false>(t, mode, base, step, source, line);
+    return t.ncells == FLOE_TILE_VALUES ? decode_plain<RANK, true, false>(t, mode, base, step, source, line)
+                                        : decode_plain<RANK, false, false>(t, mode, base, step, source, line);
 }
 
 template <int RANK>
@@ -78,7 +78,7 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
 {
     const target t = target_of<RANK>(chunk, tile);
     outcome result = TILE_UNFIT;
-    if (t.wanted && entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
+    if (t.wanted && entry_is_plain<RANK>(w.entry, chunk->quantizer.kind, t)) {
         const uint32_t mode = floe_tile_mode(w.entry);
         const floe_real step = (floe_real)chunk->quantizer.step;
         if (t.whole) {
@@ -95,7 +95,7 @@ FLOE_DEV outcome decode_pack(const floe_dev_chunk *chunk, const tile_words &w, u
         return result;
     window_wait(); /* for words that may not have been looked at */
     const pack_opener opener = {stage, STAGE_WORDS};
-    return t.wanted ? decode_any<RANK>(chunk, tile, w.entry, w.words, opener) : TILE_DONE;
+    return t.wanted ? decode_general<RANK>(chunk, tile, w.entry, w.words, opener) : TILE_DONE;
 }
 
 /* Has the words of a tile that some warp will decode soon brought near: it has none to wait with. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kernels that decode tiles of one element type: one for encoder pack, one for encoder huffman, each leaving the other's
- * chunks alone. lorenzo_decode_fast.cuh takes the tiles that it can, lorenzo_decode_any.cuh the others.
+ * chunks alone. lorenzo_decode_plain.cuh takes the tiles that it can, lorenzo_decode_general.cuh the others.
  */
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
@@ -109,8 +109,8 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_uneven_huffman(target t, uint32_t mode, floe_int base, floe_real step,
                                                              huffman_source source, uint4 *line)
 {
-    return t.ncells == FLOE_TILE_VALUES ? decode_fast<RANK, true, false>(t, mode, base, step, source, line)
-                                        : decode_fast<RANK, false, false>(t, mode, base, step, source, line);
+    return t.ncells == FLOE_TILE_VALUES ? decode_plain<RANK, true, false>(t, mode, base, step, source, line)
+                                        : decode_plain<RANK, false, false>(t, mode, base, step, source, line);
 }
 
 template <int RANK>
@@ -123,7 +123,7 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
     outcome result = TILE_UNFIT;
     __syncwarp(); /* nobody reads the groups of the tile before */
     opener.set_present<RANK>(t);
-    if (entry_is_fast<RANK>(w.entry, chunk->quantizer.kind, t)) {
+    if (entry_is_plain<RANK>(w.entry, chunk->quantizer.kind, t)) {
         huffman_source source;
         const uint32_t mode = floe_tile_mode(w.entry);
         const floe_real step = (floe_real)chunk->quantizer.step;
@@ -131,11 +131,11 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
         if (!opener.open(t, w.words, w.entry & FLOE_TILE_NWORDS_MASK, BASE_WORDS, source))
             return TILE_BAD;
         uint4 *line = (uint4 *)opener.place->codes; /* which are decoded */
-        result = t.whole ? decode_fast<RANK, true, true>(t, mode, base, step, source, line)
+        result = t.whole ? decode_plain<RANK, true, true>(t, mode, base, step, source, line)
                          : decode_uneven_huffman<RANK>(t, mode, base, step, source, line);
     }
     if (result == TILE_UNFIT)
-        result = decode_any<RANK>(chunk, tile, w.entry, w.words, opener);
+        result = decode_general<RANK>(chunk, tile, w.entry, w.words, opener);
     return result;
 }
 

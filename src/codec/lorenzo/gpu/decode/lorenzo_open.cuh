@@ -26,7 +26,7 @@ enum {
 struct opening {
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of the stream's field, and of a full chunk of it */
     uint64_t nchunks, slots;                             /* of the whole grid; of a chunk, as this call numbers them */
-    bool as_guessed;
+    bool as_expected;
     uint32_t words[FLOE_LORENZO_HEADER_WORDS];
     floe_dev_chunk c; /* at first the full chunk of the guess, or 0 */
     floe_lorenzo_chunk head;
@@ -152,12 +152,12 @@ FLOE_DEV uint64_t count_chunks(const floe_lorenzo_decode_call &call, const openi
 }
 
 /* Counts chunks, and their slots: all there are, shared out among the chunks. One thread. */
-FLOE_DEV void set_grid(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, opening *o)
+FLOE_DEV void set_grid(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess, opening *o)
 {
     bool same = guess.nchunks != 0;
     for (uint32_t i = 0; i < FLOE_MAX_RANK; i++)
         same &= i >= call.field.rank || (o->shape[i] == guess.shape[i] && o->chunk[i] == guess.chunk[i]);
-    o->as_guessed = same;
+    o->as_expected = same;
     o->nchunks = same ? guess.nchunks : count_chunks(call, o);
     o->slots = same ? guess.slots : 0;
     if (!same && o->nchunks)
@@ -177,12 +177,12 @@ FLOE_DEV void write_grid(const floe_lorenzo_decode_call &call, const opening *o)
 
 /* First cell and extent of a chunk. True: it is the full one of the guess, which o->c is from the beginning on, and its
  * origin is set. */
-FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, uint64_t chunk,
+FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess, uint64_t chunk,
                         opening *o, uint64_t *lo, uint64_t *extent)
 {
-    bool full = o->as_guessed && guess.all;
+    bool full = o->as_expected && guess.all;
     int64_t at = 0;
-    if (!o->as_guessed) {
+    if (!o->as_expected) {
         floe_grid_cut(call.field.rank, o->shape, o->chunk, chunk, lo, extent);
         return false;
     }
@@ -198,8 +198,8 @@ FLOE_DEV bool cut_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo
 }
 
 /* A chunk of the grid, of which the header's words are there. One thread. */
-FLOE_DEV void judge_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, uint64_t chunk,
-                          const floe_dev_record &record, opening *o)
+FLOE_DEV void validate_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess,
+                             uint64_t chunk, const floe_dev_record &record, opening *o)
 {
     uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
     floe_dev_chunk *c = &o->c;
@@ -298,7 +298,7 @@ FLOE_DEV void place_none(uint64_t nslots, floe_lorenzo_slot *slots)
 /* ---- a chunk ------------------------------------------------------------------------------------------------------- */
 
 /* Nothing is known yet. The block synchronizes later. */
-FLOE_DEV void opening_begin(const floe_lorenzo_guess &guess, opening *o)
+FLOE_DEV void opening_begin(const floe_lorenzo_expected_grid &guess, opening *o)
 {
     static_assert(sizeof o->c % 4 == 0, "whole words");
     for (uint32_t k = threadIdx.x; k < sizeof o->c / 4; k += blockDim.x)
@@ -311,7 +311,7 @@ FLOE_DEV void opening_begin(const floe_lorenzo_guess &guess, opening *o)
 }
 
 /* First of all. */
-FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, uint64_t chunk,
+FLOE_DEV void open_begin(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess, uint64_t chunk,
                          opening *o)
 {
     opening_begin(guess, o);
@@ -336,12 +336,12 @@ FLOE_DEV void load_chunk(const floe_lorenzo_decode_call &call, const floe_dev_re
 }
 
 /* Opens a chunk that load_chunk has begun with, in a grid that o has; the chunk's status. The whole block. */
-FLOE_DEV uint32_t open_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &guess, uint64_t chunk,
-                             const floe_dev_record &record, opening *o, uint32_t run[RUN])
+FLOE_DEV uint32_t open_chunk(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &guess,
+                             uint64_t chunk, const floe_dev_record &record, opening *o, uint32_t run[RUN])
 {
     settle_entries(chunk_at(call, record), record.nbytes, call.field.dtype, run);
     if (threadIdx.x == 0)
-        judge_chunk(call, guess, chunk, record, o);
+        validate_chunk(call, guess, chunk, record, o);
     __syncthreads();
     if (o->idle)
         return o->status;

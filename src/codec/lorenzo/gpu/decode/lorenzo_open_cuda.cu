@@ -6,8 +6,8 @@
 namespace
 {
 
-FLOE_DEV void open_recorded(const floe_lorenzo_decode_call &call, const floe_lorenzo_guess &none, uint64_t chunk,
-                            opening *o)
+FLOE_DEV void open_recorded(const floe_lorenzo_decode_call &call, const floe_lorenzo_expected_grid &none,
+                            uint64_t chunk, opening *o)
 {
     uint32_t run[RUN];
     open_begin(call, none, chunk, o);

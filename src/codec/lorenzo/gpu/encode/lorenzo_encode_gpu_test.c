@@ -52,7 +52,7 @@ static void same_drafts_as_the_cpu(void **state)
         check_drafts(&samples[i]);
 }
 
-static void one_byte_too_few(void **state)
+static void one_byte_too_small(void **state)
 {
     (void)state;
     const sample c = {"turbulence", F32, 3, {33, 50, 100}, {16, 50, 100}, ABS = 1e-3};
@@ -97,7 +97,7 @@ static void begin_badly(const sample *c, field *f, encoding *e)
 }
 
 /* The first attempt finds out that there has to be a second one, and only that one whether there is room. */
-static void first_attempt_judges(void **state)
+static void first_attempt_decides(void **state)
 {
     (void)state;
     const sample c = {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-9};
@@ -176,8 +176,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_records_as_the_cpu), cmocka_unit_test(same_drafts_as_the_cpu),
-        cmocka_unit_test(one_byte_too_few),        cmocka_unit_test(second_attempt),
-        cmocka_unit_test(first_attempt_judges),    cmocka_unit_test(first_attempt_suffices),
+        cmocka_unit_test(one_byte_too_small),      cmocka_unit_test(second_attempt),
+        cmocka_unit_test(first_attempt_decides),   cmocka_unit_test(first_attempt_suffices),
         cmocka_unit_test(nothing_after_an_error),  cmocka_unit_test(slots_suffice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

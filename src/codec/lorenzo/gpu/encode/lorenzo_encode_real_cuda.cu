@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels that encode tiles of one element type: to their places (fast), or as drafts with their histograms (balanced).
- * lorenzo_encode_halves.cuh, lorenzo_encode_fast.cuh and lorenzo_encode_holes.cuh take the tiles that they can,
- * lorenzo_encode_any.cuh the others. */
+ * lorenzo_encode_half2.cuh, lorenzo_encode_plain.cuh and lorenzo_encode_fill.cuh take the tiles that they can,
+ * lorenzo_encode_general.cuh the others. */
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
 #include <type_traits>
 
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_holes.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_fill.cuh"
 #if FLOE_REAL_BITS == 32
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_halves.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"
 #endif
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 
@@ -25,7 +25,7 @@ enum {
     HALF_WORDS = FLOE_REAL_BITS == 32 ? 1136 : 2436,
     OWN_NBYTES = 4 << 10, /* for the block's own variables */
     DRAFT_SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
-    DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * LOOSE_WORDS * 4
+    DRAFT_SHARED_NBYTES = FLOE_PLACE_WARPS * UNALIGNED_WORDS * 4
 };
 
 /* ---- what the tiles of a chunk have met ---------------------------------------------------------------------------- */
@@ -36,25 +36,25 @@ struct met {
     uint64_t error, pw_error;
 };
 
-template <class Real> FLOE_DEV void met_add(uint64_t &largest, Real v)
+template <class Real> FLOE_DEV void stats_add(uint64_t &largest, Real v)
 {
     const uint64_t bits = floe_bits_f64(largest_of_warp(v));
     if (floe_lane() == 0 && bits > largest)
         largest = bits;
 }
 
-FLOE_DEV void met_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, const met &m)
+FLOE_DEV void stats_flush(const floe_lorenzo_encode_call &call, uint32_t attempt, const met &m)
 {
     if (floe_lane() != 0 || m.chunk >= call.grid.nchunks)
         return;
-    floe_dev_gathered *g = &call.chunks[m.chunk].gathered[attempt];
+    floe_dev_chunk_stats *g = &call.chunks[m.chunk].stats[attempt];
     if (m.error)
         atomicMax(&g->max_error_bits, (unsigned long long)m.error);
     if (m.pw_error)
         atomicMax(&g->max_pw_error_bits, (unsigned long long)m.pw_error);
 }
 
-FLOE_DEV void met_begin(met &m, uint32_t chunk)
+FLOE_DEV void stats_begin(met &m, uint32_t chunk)
 {
     if (floe_lane() != 0)
         return;
@@ -63,12 +63,12 @@ FLOE_DEV void met_begin(met &m, uint32_t chunk)
 }
 
 /* Lane 0 alone knows what lies there. */
-FLOE_DEV void met_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, met &m)
+FLOE_DEV void stats_chunk(const floe_lorenzo_encode_call &call, uint32_t attempt, uint32_t chunk, met &m)
 {
     if (floe_lane() != 0 || m.chunk == chunk)
         return;
-    met_flush(call, attempt, m);
-    met_begin(m, chunk);
+    stats_flush(call, attempt, m);
+    stats_begin(m, chunk);
 }
 
 /* ---- tiles --------------------------------------------------------------------------------------------------------- */
@@ -77,28 +77,29 @@ FLOE_DEV uint32_t *spill_of_warp(const floe_lorenzo_encode_call &call)
 {
     return call.spill + (uint64_t)(blockIdx.x * FLOE_PLACE_WARPS + threadIdx.x / FLOE_WARP) * SPILL_WORDS;
 }
-/* Where it takes the long way: SCRATCH_WORDS behind its two halves. */
+/* Where it takes the general path: SCRATCH_WORDS behind its two halves. */
 FLOE_DEV uint32_t *scratch_of_warp(const floe_lorenzo_encode_call &call) { return spill_of_warp(call) + 2 * RAW_WORDS; }
 
 /* What a warp encodes with. */
 struct workplace {
     uint32_t *buffer; /* shared memory: a step */
-    fast_work *work;  /* shared memory: the tile */
+    plain_work *work; /* shared memory: the tile */
 };
 
-/* The first step of a tile that takes the short way, to the buffer. */
+/* The first step of a tile that takes the plain path, to the buffer. */
 template <int RANK, bool ONCE> FLOE_DEV void fetch_first(const workplace &at)
 {
-    if (read_anew(at.work->tile.whole))
+    if (reload(at.work->tile.whole))
         fetch_next<RANK, true, ONCE>(at.work->tile, 0, at.buffer);
     else
         fetch_next<RANK, false, ONCE>(at.work->tile, 0, at.buffer);
 }
 
-/* A tile that the short way has not taken; also tallies exceptions. holes: there may be some. */
+/* A tile that the plain path has not taken; also tallies exceptions. holes: there may be some. */
 template <int RANK, bool DRAFT>
-FLOE_DEV floe_tile_result encode_long(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk, uint32_t attempt,
-                                      uint32_t tile, bool holes, const workplace &at, sink out, met &m)
+FLOE_DEV floe_tile_result encode_off_plain(const floe_lorenzo_encode_call &call, floe_dev_chunk *chunk,
+                                           uint32_t attempt, uint32_t tile, bool holes, const workplace &at, sink out,
+                                           met &m)
 {
     tallies t;
     floe_tile_result r;
@@ -106,69 +107,68 @@ FLOE_DEV floe_tile_result encode_long(const floe_lorenzo_encode_call &call, floe
     if (holes) {
         const floe_uint pattern = (floe_uint)chunk->quantizer.palette[0];
         fetch_next<RANK, false, false>(at.work->tile, 0, at.buffer);
-        done = encode_holes<RANK, DRAFT>(at.work, pattern, out, at.buffer, t, r);
+        done = encode_fill<RANK, DRAFT>(at.work, pattern, out, at.buffer, t, r);
     }
     if (!done)
-        r = encode_any(chunk, tile, DRAFT, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
-    met_add(m.error, t.error);
-    met_add(m.pw_error, t.pw_error);
+        r = encode_general(chunk, tile, DRAFT, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
+    stats_add(m.error, t.error);
+    stats_add(m.pw_error, t.pw_error);
     if (floe_lane() == 0 && t.count) {
-        atomicAdd(&chunk->gathered[attempt].nexceptions, (unsigned long long)t.count);
-        atomicAdd(&chunk->gathered[attempt].nliterals, (unsigned long long)t.nliterals);
-        __threadfence(); /* before the tile's size is told, see floe_place_judge */
+        atomicAdd(&chunk->stats[attempt].nexceptions, (unsigned long long)t.count);
+        atomicAdd(&chunk->stats[attempt].nliterals, (unsigned long long)t.nliterals);
+        __threadfence(); /* before the tile's size is told, see floe_place_decide_retry */
     }
     return r;
 }
 
 /* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path
  * keeps nothing for it. The first step is on its way. */
-template <class T, int RANK, bool BY_SUM>
-FLOE_DEV_SELDOM checked_result encode_cut(workplace at, sink out, uint32_t lead)
+template <class T, int RANK, bool BY_SUM> FLOE_DEV_COLD checked_result encode_cut(workplace at, sink out, uint32_t lead)
 {
     checked_result t;
 #if FLOE_REAL_BITS == 32
     if constexpr (std::is_same<T, float>::value)
-        t.r = encode_small<RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
+        t.r = encode_half2<RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
     else
 #endif
-        t.r = encode_fast<T, RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
+        t.r = encode_plain<T, RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
     return t;
 }
 
 /* A whole tile, the first step of which is on its way. */
 template <int RANK, class Draft>
-FLOE_DEV fast_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c)
+FLOE_DEV plain_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c)
 {
 #if FLOE_REAL_BITS == 32
-    return encode_small<RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
+    return encode_half2<RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
 #else
-    return encode_fast<floe_real, RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
+    return encode_plain<floe_real, RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
 #endif
 }
 
 /* How a tile was encoded. */
-enum way { WAY_LONG, WAY_HOLES, WAY_CUT, WAY_WHOLE }; /* WHOLE: a draft is one of symbols */
+enum path { PATH_GENERAL, PATH_FILL, PATH_UNALIGNED, PATH_ALIGNED }; /* ALIGNED: a draft is one of symbols */
 
-/* Encodes a tile the short way, its first step being on its way. LONG when it cannot, HOLES when there may be exceptions:
+/* Encodes a tile on the plain path, its first step being on its way. PATH_GENERAL when it cannot, PATH_FILL when there may be exceptions:
  * nothing that it left counts. */
 template <int RANK, class Draft>
-FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, floe_tile_result &r)
+FLOE_DEV path encode_on_plain(const workplace &at, const sink &out, met &m, floe_tile_result &r)
 {
     enum { DRAFT = Draft::DRAFTS };
-    if (!read_anew(at.work->tile.fit))
-        return WAY_LONG;
+    if (!reload(at.work->tile.fit))
+        return PATH_GENERAL;
     const uint32_t lead = DRAFT ? 1 : 0;
-    way taken = WAY_CUT;
+    path taken = PATH_UNALIGNED;
     checked_result t;
-    if (read_anew(at.work->tile.whole)) {
-        taken = WAY_WHOLE;
+    if (reload(at.work->tile.whole)) {
+        taken = PATH_ALIGNED;
         t.r = encode_whole<RANK, Draft>(at, out, lead, t.c);
     } else {
         t = encode_cut<floe_real, RANK, DRAFT>(at, out, lead);
     }
 #if FLOE_REAL_BITS == 32
     if (t.r.inexact) {
-        taken = WAY_CUT;
+        taken = PATH_UNALIGNED;
         floe_copy_async_wait(); /* of the buffer */
         __syncwarp();           /* other lanes write the same words again */
         fetch_next<RANK, false, !DRAFT>(at.work->tile, 0, at.buffer);
@@ -178,10 +178,10 @@ FLOE_DEV way encode_short(const workplace &at, const sink &out, met &m, floe_til
     if (t.r.unfit || t.r.inexact) {
         floe_copy_async_wait(); /* of the buffer */
         __syncwarp();
-        return t.r.unfit ? WAY_HOLES : WAY_LONG;
+        return t.r.unfit ? PATH_FILL : PATH_GENERAL;
     }
-    met_add(m.error, t.c.error);
-    r = end_fast(t.r, read_anew(at.work->tile.ncells), DRAFT, out);
+    stats_add(m.error, t.c.error);
+    r = end_plain(t.r, reload(at.work->tile.ncells), DRAFT, out);
     return taken;
 }
 
@@ -204,11 +204,11 @@ template <int RANK> struct tile_maker {
         const sink out = {p.words, p.spill, p.half_words, p.spill_words};
         floe_dev_chunk *chunk = call.chunks + p.chunk;
         floe_tile_result r;
-        met_chunk(call, attempt, p.chunk, m);
+        stats_chunk(call, attempt, p.chunk, m);
         __syncwarp(); /* the stage is about to be written */
-        const way taken = encode_short<RANK, no_draft>(at, out, m, r);
-        if (taken == WAY_LONG || taken == WAY_HOLES)
-            r = encode_long<RANK, false>(call, chunk, attempt, p.tile, taken == WAY_HOLES, at, out, m);
+        const path taken = encode_on_plain<RANK, no_draft>(at, out, m, r);
+        if (taken == PATH_GENERAL || taken == PATH_FILL)
+            r = encode_off_plain<RANK, false>(call, chunk, attempt, p.tile, taken == PATH_FILL, at, out, m);
         p.entry = r.entry;
         p.nwords = r.nwords;
         p.raw = r.raw;
@@ -245,29 +245,29 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
         floe_dev_begin_then_launch(); /* who comes next need not wait for this one if there is nothing to do */
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
     __shared__ floe_place_shared sh;
-    __shared__ fast_work works[FLOE_PLACE_WARPS];
+    __shared__ plain_work works[FLOE_PLACE_WARPS];
     __shared__ met mets[FLOE_PLACE_WARPS];
     if (!is_wanted(call, attempt, &sh.warp[0].next))
         return;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
-    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * LOOSE_WORDS + warp * 2 * half_words;
-    tile_maker<RANK> maker = {call, attempt, {stages + warp * LOOSE_WORDS, works + warp}, mets[warp]};
-    met_begin(maker.m, FLOE_PLACE_NONE);
+    uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * UNALIGNED_WORDS + warp * 2 * half_words;
+    tile_maker<RANK> maker = {call, attempt, {stages + warp * UNALIGNED_WORDS, works + warp}, mets[warp]};
+    stats_begin(maker.m, FLOE_PLACE_NONE);
     floe_place_run<1>(call, call.place_state[attempt], sh, stage, half_words, spill, RAW_WORDS, maker);
-    met_flush(call, attempt, maker.m);
+    stats_flush(call, attempt, maker.m);
 }
 
 /* ---- drafts -------------------------------------------------------------------------------------------------------- */
 
 /* Shared memory of a warp that makes drafts, besides the step: works of this tile and of the next one. */
 struct drafter {
-    fast_work works[2];
+    plain_work works[2];
     met m;
 };
 
 static_assert(1 + BASE_WORDS + FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_VALUES / 32 * number<floe_real>::KEPT_BITS <=
                   DRAFT_SLOT_WORDS,
-              "a slot has room for all symbols of a tile that the short way takes");
+              "a slot has room for all symbols of a tile that the plain path takes");
 static_assert((int)DRAFT_SLOT_WORDS < (int)FLOE_TILE_DRAFT_WORDS(RAW_WORDS), "such a tile does not become raw");
 
 /* The draft of a tile to its slot, as floe_tile_encode leaves it or with symbols. */
@@ -280,15 +280,15 @@ FLOE_DEV void draft_tile(const floe_lorenzo_encode_call &call, uint32_t attempt,
     uint32_t *words = call.drafts + (uint64_t)slot * DRAFT_SLOT_WORDS;
     const sink out = {words, NULL, DRAFT_SLOT_WORDS, 0};
     floe_tile_result r;
-    met_chunk(call, attempt, c, m);
-    const way taken = encode_short<RANK, draft_symbols>(at, out, m, r);
-    if (taken == WAY_LONG || taken == WAY_HOLES)
-        r = encode_long<RANK, true>(call, chunk, attempt, tile, taken == WAY_HOLES, at, out, m);
+    stats_chunk(call, attempt, c, m);
+    const path taken = encode_on_plain<RANK, draft_symbols>(at, out, m, r);
+    if (taken == PATH_GENERAL || taken == PATH_FILL)
+        r = encode_off_plain<RANK, true>(call, chunk, attempt, tile, taken == PATH_FILL, at, out, m);
     __syncwarp(); /* raw words go over what others wrote */
     if (r.raw)
         write_raw(chunk, tile, words, floe_lane(), FLOE_WARP);
     if (floe_lane() == 0) {
-        if (taken == WAY_WHOLE && floe_tile_kind(r.entry) == FLOE_TILE_CODED)
+        if (taken == PATH_ALIGNED && floe_tile_kind(r.entry) == FLOE_TILE_CODED)
             words[0] = BASE_WORDS | FLOE_DRAFT_SYMBOLS;
         call.draft_entries[slot] = r.entry;
         call.draft_nwords[slot] = r.nwords;
@@ -303,11 +303,11 @@ FLOE_DEV bool is_drafted(const floe_lorenzo_encode_call &call, uint32_t attempt,
 }
 
 /* Makes a tile to come its work, and has its first step brought near. */
-template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &call, uint32_t slot, fast_work *work)
+template <int RANK> FLOE_DEV void draft_prepare(const floe_lorenzo_encode_call &call, uint32_t slot, plain_work *work)
 {
     if (begin_work<RANK>(call.chunks + slot / call.grid.slots, slot % call.grid.slots, work) &&
-        read_anew(work->tile.whole))
-        prefetch_step<RANK>(rows_anew<RANK>(work->tile), 0);
+        reload(work->tile.whole))
+        prefetch_step<RANK>(reload_rows<RANK>(work->tile), 0);
 }
 
 /* A warp begins with the slot of its own number, and knows one slot ahead; a thread owns a group of each step. */
@@ -324,15 +324,15 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_batches(&call.grid, 1);
     drafter &own = drafters[warp];
-    uint32_t *buffer = buffers + warp * LOOSE_WORDS, turn = 0;
-    met_begin(own.m, FLOE_PLACE_NONE);
+    uint32_t *buffer = buffers + warp * UNALIGNED_WORDS, turn = 0;
+    stats_begin(own.m, FLOE_PLACE_NONE);
     uint32_t slot = blockIdx.x * FLOE_PLACE_WARPS + warp;
     if (slot < nslots && is_drafted(call, attempt, slot))
         draft_prepare<RANK>(call, slot, own.works);
     while (slot < nslots) {
         const bool drafted = is_drafted(call, attempt, slot);
         const workplace at = {buffer, own.works + turn};
-        if (drafted && read_anew(at.work->tile.fit))
+        if (drafted && reload(at.work->tile.fit))
             fetch_first<RANK, false>(at);
         const uint32_t ticket = floe_lane() == 0 ? atomicAdd(&state.head->drafts, 1u) : 0;
         const uint32_t next = gridDim.x * FLOE_PLACE_WARPS + __shfl_sync(FLOE_ALL_LANES, ticket, 0);
@@ -343,7 +343,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
             draft_tile<RANK>(call, attempt, slot, at, own.m);
         slot = next;
     }
-    met_flush(call, attempt, own.m);
+    stats_flush(call, attempt, own.m);
 }
 
 /* ---- launch -------------------------------------------------------------------------------------------------------- */
@@ -359,8 +359,8 @@ template <int RANK> cudaError_t launch(const floe_lorenzo_encode_call &call, uin
     const uint32_t most = floe_gpu_limits_cuda().shared_nbytes - OWN_NBYTES;
     const uint32_t half = FLOE_REAL_BITS == 32
                               ? (uint32_t)HALF_WORDS
-                              : min((uint32_t)HALF_WORDS, (most / 4 / FLOE_PLACE_WARPS - LOOSE_WORDS) / 8 * 4);
-    const uint32_t nbytes = FLOE_PLACE_WARPS * (LOOSE_WORDS + 2 * half) * 4;
+                              : min((uint32_t)HALF_WORDS, (most / 4 / FLOE_PLACE_WARPS - UNALIGNED_WORDS) / 8 * 4);
+    const uint32_t nbytes = FLOE_PLACE_WARPS * (UNALIGNED_WORDS + 2 * half) * 4;
     cudaError_t e =
         cudaFuncSetAttribute(lorenzo_encode_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (e != cudaSuccess)

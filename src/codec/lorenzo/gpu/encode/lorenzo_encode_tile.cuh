@@ -25,7 +25,7 @@ enum {
     BASE_WORDS = FLOE_TILE_BASE_WORDS,      /* of the base, and of any value */
     RAW_WORDS = FLOE_TILE_RAW_WORDS,        /* of a whole tile */
     MOST_PACK_WORDS = FLOE_TILE_PACK_WORDS, /* of a body */
-    /* Device memory of a warp that takes the long way, and of its two tiles behind their stages. */
+    /* Device memory of a warp that takes the general path, and of its two tiles behind their stages. */
     MASKS_WORDS = 4 * FLOE_TILE_GROUPS,
     SCRATCH_WORDS = MASKS_WORDS + MOST_PACK_WORDS,
     SPILL_WORDS = 2 * RAW_WORDS + SCRATCH_WORDS
@@ -243,8 +243,8 @@ FLOE_DEV source source_of(const floe_dev_chunk *chunk, uint32_t tile)
 FLOE_DEV uint32_t raw_nwords(const source &f) { return (uint32_t)f.box.ncells * BASE_WORDS; }
 
 /* The values themselves: x first, then y, then z. Thread `me` of so many. */
-FLOE_DEV_SELDOM void write_raw(const floe_dev_chunk *chunk, uint32_t tile, uint32_t *words, uint32_t me,
-                               uint32_t nthreads)
+FLOE_DEV_COLD void write_raw(const floe_dev_chunk *chunk, uint32_t tile, uint32_t *words, uint32_t me,
+                             uint32_t nthreads)
 {
     const source f = source_of(chunk, tile);
     const bool line = chunk->view.rank == 1;

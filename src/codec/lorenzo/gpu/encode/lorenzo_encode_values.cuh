@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the short way of encoding a tile starts from: where its values lie, how they are loaded, and how they become whole
- * numbers, with what the check for exceptions needs. See lorenzo_encode_fast.cuh. */
+/* What the plain path of encoding a tile starts from: where its values lie, how they are loaded, and how they become whole
+ * numbers, with what the check for exceptions needs. See lorenzo_encode_plain.cuh. */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_VALUES_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_VALUES_CUH
 
@@ -22,8 +22,8 @@ template <int RANK> struct shape {
     };
 };
 
-/* A tile that takes the short way. By value. */
-struct fast_tile {
+/* A tile that takes the plain path. By value. */
+struct plain_tile {
     const floe_real *origin;
     int64_t z, y; /* strides, elements; x: 1 */
     uint32_t nz, ny, nx, nsteps, ncells;
@@ -34,14 +34,14 @@ struct fast_tile {
  * ones that are out of range.) */
 FLOE_DEV bool is_halved(const floe_quantizer *z) { return z->step >= (FLOE_REAL_BITS == 32 ? 0x1p-125 : 0x1p-1021); }
 
-template <class V> FLOE_DEV V read_anew(const V &v) { return *(const volatile V *)&v; }
+template <class V> FLOE_DEV V reload(const V &v) { return *(const volatile V *)&v; }
 
 /* floe_view_tile with 32 bits and a constant rank: a warp does this for each tile. */
-template <int RANK> FLOE_DEV fast_tile fast_tile_of(const floe_dev_chunk *chunk, uint32_t tile)
+template <int RANK> FLOE_DEV plain_tile plain_tile_of(const floe_dev_chunk *chunk, uint32_t tile)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(RANK);
     const floe_view *v = &chunk->view;
-    fast_tile t;
+    plain_tile t;
     t.fit = v->rank == RANK && chunk->quantizer.kind == FLOE_QUANTIZER_LINEAR && is_halved(&chunk->quantizer) &&
             chunk->stride[FLOE_VIEW_X] == 1;
     if (!t.fit)
@@ -75,7 +75,7 @@ template <int RANK> FLOE_DEV fast_tile fast_tile_of(const floe_dev_chunk *chunk,
 }
 
 /* Offset of row r of this lane's group in step s, of its first value. */
-template <int RANK> FLOE_DEV int64_t row_at(const fast_tile &t, uint32_t s, uint32_t r)
+template <int RANK> FLOE_DEV int64_t row_at(const plain_tile &t, uint32_t s, uint32_t r)
 {
     const uint32_t lane = floe_lane();
     if (RANK == 1)
@@ -86,28 +86,28 @@ template <int RANK> FLOE_DEV int64_t row_at(const fast_tile &t, uint32_t s, uint
 }
 
 /* Bit k: value k of this lane's group lies inside. */
-template <int RANK> FLOE_DEV uint32_t fast_valid(const fast_tile &t, uint32_t s)
+template <int RANK> FLOE_DEV uint32_t plain_valid(const plain_tile &t, uint32_t s)
 {
     const uint32_t lane = floe_lane();
     if (RANK == 1)
-        return floe_low_bits(floe_cells_inside(read_anew(t.nx), s * FLOE_STEP_VALUES + lane * GROUP, GROUP));
+        return floe_low_bits(floe_cells_inside(reload(t.nx), s * FLOE_STEP_VALUES + lane * GROUP, GROUP));
     const uint32_t row =
-        floe_low_bits(floe_cells_inside(read_anew(t.nx), 4 * (RANK == 2 ? lane : lane % 8), 4)) * 0x11111111u;
+        floe_low_bits(floe_cells_inside(reload(t.nx), 4 * (RANK == 2 ? lane : lane % 8), 4)) * 0x11111111u;
     if (RANK == 2)
-        return row & floe_low_bits(4 * floe_cells_inside(read_anew(t.nz), 8 * s, 8));
-    const uint32_t plane = row & floe_low_bits(4 * floe_cells_inside(read_anew(t.ny), 4 * (lane / 8), 4));
-    return plane | (floe_cells_inside(read_anew(t.nz), 2 * s, 2) == 2 ? plane << 16 : 0);
+        return row & floe_low_bits(4 * floe_cells_inside(reload(t.nz), 8 * s, 8));
+    const uint32_t plane = row & floe_low_bits(4 * floe_cells_inside(reload(t.ny), 4 * (lane / 8), 4));
+    return plane | (floe_cells_inside(reload(t.nz), 2 * s, 2) == 2 ? plane << 16 : 0);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------------------- */
 
 /* Where the rows of a tile are. */
-template <int RANK> FLOE_DEV fast_tile rows_anew(const fast_tile &t)
+template <int RANK> FLOE_DEV plain_tile reload_rows(const plain_tile &t)
 {
-    fast_tile r;
-    r.origin = read_anew(t.origin);
-    r.z = RANK > 1 ? read_anew(t.z) : 0;
-    r.y = RANK > 2 ? read_anew(t.y) : 0;
+    plain_tile r;
+    r.origin = reload(t.origin);
+    r.z = RANK > 1 ? reload(t.z) : 0;
+    r.y = RANK > 2 ? reload(t.y) : 0;
     return r;
 }
 
@@ -133,10 +133,10 @@ template <bool ONCE> FLOE_DEV void fetch16(void *to, const void *from)
         floe_copy16_async(to, from);
 }
 
-/* Starts copying step s of a whole tile: COUNT pieces a lane, from piece `first` on. ONCE: of a field that the second cache
+/* Starts copying step s of a whole tile: COUNT pieces a lane, from piece `first` on. ONCE: of a field that L2
  * cannot hold, which had better hold what is written. */
 template <int RANK, int COUNT, bool ONCE>
-FLOE_DEV void fetch_pieces(const fast_tile &t, uint32_t s, uint32_t first, uint32_t *buffer)
+FLOE_DEV void fetch_pieces(const plain_tile &t, uint32_t s, uint32_t first, uint32_t *buffer)
 {
     const uint32_t lane = floe_lane();
     const floe_real *row = t.origin + row_at<RANK>(t, s, first); /* ranks 2 and 3 of f32: that of the piece */
@@ -162,7 +162,7 @@ FLOE_DEV void fetch_pieces(const fast_tile &t, uint32_t s, uint32_t first, uint3
 }
 
 /* All of it by one warp. */
-template <int RANK, bool ONCE> FLOE_DEV void fetch_step(const fast_tile &t, uint32_t s, uint32_t *buffer)
+template <int RANK, bool ONCE> FLOE_DEV void fetch_step(const plain_tile &t, uint32_t s, uint32_t *buffer)
 {
     fetch_pieces<RANK, PIECES, ONCE>(t, s, 0, buffer);
 }
@@ -179,10 +179,10 @@ template <int RANK> struct loose {
         ROW_PIECES = EVEN_PIECES + 1
     };
 };
-enum { LOOSE_WORDS = 4 * loose<3>::ROWS * loose<3>::ROW_PIECES }; /* those of ranks 1 and 2 are fewer */
+enum { UNALIGNED_WORDS = 4 * loose<3>::ROWS * loose<3>::ROW_PIECES }; /* those of ranks 1 and 2 are fewer */
 
 /* Where row r of step s begins. */
-template <int RANK> FLOE_DEV const floe_real *loose_row(const fast_tile &t, uint32_t s, uint32_t r)
+template <int RANK> FLOE_DEV const floe_real *unaligned_row(const plain_tile &t, uint32_t s, uint32_t r)
 {
     if (RANK == 1)
         return t.origin + s * FLOE_STEP_VALUES;
@@ -191,26 +191,27 @@ template <int RANK> FLOE_DEV const floe_real *loose_row(const fast_tile &t, uint
 }
 
 /* Values between 16 aligned bytes and what they are followed by. */
-FLOE_DEV uint32_t loose_skip(const floe_real *row)
+FLOE_DEV uint32_t unaligned_skip(const floe_real *row)
 {
     return (uint32_t)(uintptr_t)row / (uint32_t)sizeof(floe_real) % PIECE_VALUES;
 }
 
 /* Piece p of row r, unless the row ends in it; ncells: of the row, those inside. A piece behind them becomes 0. */
 template <int RANK>
-FLOE_DEV void fetch_loose_piece(const floe_real *row, uint32_t r, uint32_t p, uint32_t ncells, uint32_t *buffer)
+FLOE_DEV void fetch_unaligned_piece(const floe_real *row, uint32_t r, uint32_t p, uint32_t ncells, uint32_t *buffer)
 {
-    const uint32_t skip = loose_skip(row), end = ncells ? skip + ncells : 0, at = p * PIECE_VALUES;
+    const uint32_t skip = unaligned_skip(row), end = ncells ? skip + ncells : 0, at = p * PIECE_VALUES;
     if (end <= at || end >= at + PIECE_VALUES)
         floe_copy16_async_if(end > at, (uint4 *)buffer + r * loose<RANK>::ROW_PIECES + p, row - skip + at);
 }
 
 /* The piece in which row r ends, value by value: a copy of 16 bytes would touch what lies behind the field. And the last piece,
  * where that is another one. */
-template <int RANK> FLOE_DEV void fetch_loose_end(const floe_real *row, uint32_t r, uint32_t ncells, uint32_t *buffer)
+template <int RANK>
+FLOE_DEV void fetch_unaligned_end(const floe_real *row, uint32_t r, uint32_t ncells, uint32_t *buffer)
 {
     enum { LAST = loose<RANK>::EVEN_PIECES, WORDS = sizeof(floe_real) / 4 };
-    const uint32_t skip = loose_skip(row), end = ncells ? skip + ncells : 0, p = end / PIECE_VALUES;
+    const uint32_t skip = unaligned_skip(row), end = ncells ? skip + ncells : 0, p = end / PIECE_VALUES;
     uint4 *to = (uint4 *)buffer + r * loose<RANK>::ROW_PIECES;
     if (end % PIECE_VALUES == 0 || p < LAST)
         to[LAST] = make_uint4(0, 0, 0, 0);
@@ -219,12 +220,12 @@ template <int RANK> FLOE_DEV void fetch_loose_end(const floe_real *row, uint32_t
 }
 
 /* Starts copying step s of a tile whose rows begin anywhere, or that is cut off. */
-template <int RANK> FLOE_DEV void fetch_loose(const fast_tile &t, uint32_t s, uint32_t *buffer)
+template <int RANK> FLOE_DEV void fetch_unaligned(const plain_tile &t, uint32_t s, uint32_t *buffer)
 {
     enum { EVEN = loose<RANK>::EVEN_PIECES };
-    const uint32_t lane = floe_lane(), ny = read_anew(t.ny), nz = read_anew(t.nz);
+    const uint32_t lane = floe_lane(), ny = reload(t.ny), nz = reload(t.nz);
     const uint32_t nx =
-        RANK == 1 ? floe_cells_inside(read_anew(t.nx), s * FLOE_STEP_VALUES, FLOE_STEP_VALUES) : read_anew(t.nx);
+        RANK == 1 ? floe_cells_inside(reload(t.nx), s * FLOE_STEP_VALUES, FLOE_STEP_VALUES) : reload(t.nx);
     const auto cells_of = [=](uint32_t r) -> uint32_t {
         if constexpr (RANK == 1)
             return nx;
@@ -233,12 +234,12 @@ template <int RANK> FLOE_DEV void fetch_loose(const fast_tile &t, uint32_t s, ui
         else
             return r % 16 < ny && 2 * s + r / 16 < nz ? nx : 0;
     };
-    const fast_tile rows = rows_anew<RANK>(t);
-    const floe_real *row = loose_row<RANK>(rows, s, lane / EVEN); /* more lanes than pieces: of several rows */
+    const plain_tile rows = reload_rows<RANK>(t);
+    const floe_real *row = unaligned_row<RANK>(rows, s, lane / EVEN); /* more lanes than pieces: of several rows */
 #pragma unroll
     for (uint32_t k = 0; k < PIECES; k++) {
         const uint32_t i = k * FLOE_WARP + lane, r = i / EVEN, p = i % EVEN;
-        fetch_loose_piece<RANK>(row, r, p, cells_of(r), buffer);
+        fetch_unaligned_piece<RANK>(row, r, p, cells_of(r), buffer);
         if (RANK == 2 && (k + 1) * FLOE_WARP % EVEN == 0)
             row += rows.z;
         else if (RANK == 3)
@@ -246,21 +247,21 @@ template <int RANK> FLOE_DEV void fetch_loose(const fast_tile &t, uint32_t s, ui
                 (k + 1) * FLOE_WARP / EVEN % 16 ? FLOE_WARP / EVEN * rows.y : rows.z - (16 - FLOE_WARP / EVEN) * rows.y;
     }
     if (lane < loose<RANK>::ROWS)
-        fetch_loose_end<RANK>(loose_row<RANK>(rows, s, lane), lane, cells_of(lane), buffer);
+        fetch_unaligned_end<RANK>(unaligned_row<RANK>(rows, s, lane), lane, cells_of(lane), buffer);
     floe_copy_async_commit();
 }
 
 /* Starts copying step s of a tile that lies in shared memory, the way it needs. */
-template <int RANK, bool WHOLE, bool ONCE> FLOE_DEV void fetch_next(const fast_tile &t, uint32_t s, uint32_t *buffer)
+template <int RANK, bool WHOLE, bool ONCE> FLOE_DEV void fetch_next(const plain_tile &t, uint32_t s, uint32_t *buffer)
 {
     if constexpr (WHOLE)
-        fetch_step<RANK, ONCE>(rows_anew<RANK>(t), s, buffer);
+        fetch_step<RANK, ONCE>(reload_rows<RANK>(t), s, buffer);
     else
-        fetch_loose<RANK>(t, s, buffer);
+        fetch_unaligned<RANK>(t, s, buffer);
 }
 
-/* Has step s of a whole tile brought from device memory to the second cache: a line a lane, of which f64 has two. */
-template <int RANK> FLOE_DEV void prefetch_step(const fast_tile &t, uint32_t s)
+/* Has step s of a whole tile brought from device memory to L2: a line a lane, of which f64 has two. */
+template <int RANK> FLOE_DEV void prefetch_step(const plain_tile &t, uint32_t s)
 {
     const uint32_t lane = floe_lane();
     const int64_t at = RANK == 1   ? s * FLOE_STEP_VALUES + (int64_t)lane * GROUP
@@ -294,8 +295,9 @@ template <int RANK> FLOE_DEV void take_step(const uint32_t *buffer, floe_real x[
         take_piece(from[piece<RANK>(q, floe_lane())], x + q * PIECE_VALUES);
 }
 
-/* What fetch_loose has copied. All lanes skip as many values of the rows that they take at once. */
-template <int RANK> FLOE_DEV void take_loose(const fast_tile &t, uint32_t s, const uint32_t *buffer, floe_real x[GROUP])
+/* What fetch_unaligned has copied. All lanes skip as many values of the rows that they take at once. */
+template <int RANK>
+FLOE_DEV void take_unaligned(const plain_tile &t, uint32_t s, const uint32_t *buffer, floe_real x[GROUP])
 {
     enum { PARTS = 4 / PIECE_VALUES };
     const uint32_t lane = floe_lane();
@@ -307,7 +309,7 @@ template <int RANK> FLOE_DEV void take_loose(const fast_tile &t, uint32_t s, con
         const uint32_t p = RANK == 1 ? (lane * 8 + q) * PARTS : (RANK == 2 ? lane : lane % 8) * PARTS;
         const uint4 *from =
             (const uint4 *)buffer + (r + (RANK == 3 ? 4 * (lane / 8) : 0)) * loose<RANK>::ROW_PIECES + p;
-        const uint32_t skip = loose_skip(loose_row<RANK>(t, s, r));
+        const uint32_t skip = unaligned_skip(unaligned_row<RANK>(t, s, r));
         floe_real v[4 + PIECE_VALUES];
 #pragma unroll
         for (int i = 0; i <= PARTS; i++)
@@ -323,16 +325,16 @@ template <int RANK> FLOE_DEV void take_loose(const fast_tile &t, uint32_t s, con
 
 /* Step s of a tile whose fetch_next was for that. */
 template <int RANK, bool WHOLE>
-FLOE_DEV void take_next(const fast_tile &t, uint32_t s, const uint32_t *buffer, floe_real x[GROUP])
+FLOE_DEV void take_next(const plain_tile &t, uint32_t s, const uint32_t *buffer, floe_real x[GROUP])
 {
     if constexpr (WHOLE)
         take_step<RANK>(buffer, x);
     else
-        take_loose<RANK>(rows_anew<RANK>(t), s, buffer, x);
+        take_unaligned<RANK>(reload_rows<RANK>(t), s, buffer, x);
 }
 
 /* Value by value, from any address; cells outside are 0. */
-template <int RANK> FLOE_DEV void load_step(const fast_tile &t, uint32_t s, uint32_t valid, floe_real x[GROUP])
+template <int RANK> FLOE_DEV void load_step(const plain_tile &t, uint32_t s, uint32_t valid, floe_real x[GROUP])
 {
 #pragma unroll
     for (int r = 0; r < 8; r++) {
@@ -363,15 +365,15 @@ FLOE_DEV linear linear_of(const floe_dev_chunk *chunk)
 
 /* What a tile is encoded from. It lies in shared memory and is read anew where it is needed: registers for it would go to
  * local memory, for which there is no cache left beside the stages. */
-struct fast_work {
-    fast_tile tile;
+struct plain_work {
+    plain_tile tile;
     linear quantizer;
 };
 
-/* Makes a tile that a warp is going to encode its work. True when it takes the short way. */
-template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, fast_work *work)
+/* Makes a tile that a warp is going to encode its work. True when it takes the plain path. */
+template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32_t tile, plain_work *work)
 {
-    const fast_tile t = fast_tile_of<RANK>(chunk, tile);
+    const plain_tile t = plain_tile_of<RANK>(chunk, tile);
     __syncwarp(); /* what was there has been read */
     if (floe_lane() == 0) {
         work->tile = t;
@@ -382,9 +384,9 @@ template <int RANK> FLOE_DEV bool begin_work(const floe_dev_chunk *chunk, uint32
     return t.fit;
 }
 
-FLOE_DEV linear linear_anew(const linear &z)
+FLOE_DEV linear reload_linear(const linear &z)
 {
-    linear l = {read_anew(z.inverse), read_anew(z.step), 0, 0, read_anew(z.has_fill)};
+    linear l = {reload(z.inverse), reload(z.step), 0, 0, reload(z.has_fill)};
     return l;
 }
 
@@ -441,7 +443,7 @@ FLOE_DEV double largest_of_warp(double v) { return floe_f64_of(floe_warp_max(flo
 #define MAGIC_OF_TWICE (2 * FLOE_QUANTIZER_MAGIC)
 
 /* FAR: c.far notes whether the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end,
- * which the CPU still takes: such a tile goes the long way though it need not. Two values at once: the minimum of three is one
+ * which the CPU still takes: such a tile takes the general path though it need not. Two values at once: the minimum of three is one
  * instruction. */
 template <bool FAR>
 FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real twice[2], checks &c)

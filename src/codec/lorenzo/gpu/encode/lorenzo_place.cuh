@@ -89,14 +89,14 @@ static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blo
 }
 
 /* Few tiles: on how many processors, and their blocks. */
-static inline uint32_t floe_few_processors(void)
+static inline uint32_t floe_small_processors(void)
 {
     const uint32_t n = floe_gpu_limits_cuda().processors;
-    return n < FLOE_FEW_PROCESSORS ? n : (uint32_t)FLOE_FEW_PROCESSORS;
+    return n < FLOE_SMALL_PROCESSORS ? n : (uint32_t)FLOE_SMALL_PROCESSORS;
 }
-static inline uint32_t floe_few_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
+static inline uint32_t floe_small_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
 {
-    const uint32_t most = floe_few_processors() * blocks_a_processor;
+    const uint32_t most = floe_small_processors() * blocks_a_processor;
     return grid->slots < most ? grid->slots : most;
 }
 
@@ -165,8 +165,8 @@ FLOE_DEV uint64_t floe_place_start(uint64_t offset, const floe_place_parts &p)
 
 /* Header (but for payload_nwords), table and codebook of chunk c whose payload starts at that word; thread `me` of a team of
  * so many threads. */
-FLOE_DEV_SELDOM void floe_place_front(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk, uint64_t c,
-                                      uint64_t start, uint32_t me, uint32_t nthreads)
+FLOE_DEV_COLD void floe_place_front(const floe_lorenzo_encode_call &call, const floe_dev_chunk *chunk, uint64_t c,
+                                    uint64_t start, uint32_t me, uint32_t nthreads)
 {
     floe_dev_wait(); /* for the books' words */
     const floe_place_parts p = floe_place_parts_of(call, chunk, c);
@@ -239,15 +239,14 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
 
 /* Whether there are chunks of which too little is kept, for a second attempt then. By the warp that has seen the sizes of all
  * tiles: who told a size had counted its literals before that. */
-FLOE_DEV bool floe_place_judge(const floe_lorenzo_encode_call &call)
+FLOE_DEV bool floe_place_decide_retry(const floe_lorenzo_encode_call &call)
 {
     bool again = false;
     __threadfence();
     for (uint64_t c = floe_lane(); c < call.grid.nchunks; c += FLOE_WARP) {
         floe_dev_chunk *chunk = call.chunks + c;
-        if (!floe_lorenzo_is_judged(chunk->quantizer.kind) ||
-            !floe_lorenzo_keeps_too_little(*(volatile unsigned long long *)&chunk->gathered[0].nliterals,
-                                           chunk->ncells))
+        if (!floe_lorenzo_may_retry(chunk->quantizer.kind) ||
+            !floe_lorenzo_keeps_too_little(*(volatile unsigned long long *)&chunk->stats[0].nliterals, chunk->ncells))
             continue;
         chunk->quantizer =
             call.params->bits; /* others may be writing the first attempt, which does not count any more */
@@ -280,7 +279,7 @@ static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_ca
         offset = __shfl_sync(FLOE_ALL_LANES, offset, 0);
     }
     const bool judged = call.lossy && !call.huffman && memory == call.place_state[0];
-    const bool again = judged && floe_place_judge(call);
+    const bool again = judged && floe_place_decide_retry(call);
     if (floe_lane() == 0) {
         *call.end = offset;
         if (offset > call.capacity && !again)

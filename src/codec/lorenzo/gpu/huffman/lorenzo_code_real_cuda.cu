@@ -5,7 +5,7 @@
  */
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 #include "stage/huffman/huffman_code_dev.cuh"
 
@@ -107,7 +107,7 @@ __device__ __noinline__ void coder::code_again(floe_place_tile &t)
         while (atomicCAS(&block.remaking, 0u, 1u))
             floe_dev_pause();
     __syncwarp();
-    encode_any(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused);
+    encode_general(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused);
     __syncwarp();
     code_far(t, remade);
     __syncwarp();

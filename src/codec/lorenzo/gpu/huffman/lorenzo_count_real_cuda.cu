@@ -2,7 +2,7 @@
 /* Drafts to the histograms of their chunks: a warp counts a tile. Apart from the making of drafts, which has no register to
  * spare. Compiled for each element type. */
 #include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 #include "stage/huffman/huffman_count_dev.cuh"
@@ -35,7 +35,7 @@ static __device__ __noinline__ void count_again(const floe_lorenzo_encode_call &
     uint32_t *scratch = call.spill + (uint64_t)(blockIdx.x * WARPS + threadIdx.x / FLOE_WARP) * SCRATCH_WORDS;
     const sink nowhere = {NULL, NULL, 0, 0};
     tallies unused;
-    encode_any(chunk, tile, true, (floe_int *)own.draft, scratch, nowhere, unused);
+    encode_general(chunk, tile, true, (floe_int *)own.draft, scratch, nowhere, unused);
     __syncwarp();
     floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(bins, scratch + MASKS_WORDS, nsteps, &own.coder);
 }

@@ -2,15 +2,15 @@
 /*
  * Encoding a tile of f32 whose residuals are small, a step at a time, with two of them in a register: numbers of 16
  * bits (halves) hold all integers that are needed as long as no residual has more than SMALL_BITS of them, and take half the
- * additions and registers. A step that has a wider one is done again by lorenzo_encode_fast.cuh, as are those that follow in
+ * additions and registers. A step that has a wider one is done again by lorenzo_encode_plain.cuh, as are those that follow in
  * its tile: the words are the same.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_HALVES_CUH
-#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_HALVES_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_HALF2_CUH
+#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_HALF2_CUH
 
 #include <cuda_fp16.h>
 
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_fast.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_plain.cuh"
 
 namespace
 {
@@ -125,7 +125,7 @@ struct small_chosen {
 
 /* The candidate of each value that takes fewer bits, as choose_values has it. p of cells outside is 0. */
 template <int RANK, bool WHOLE, bool BY_SUM>
-FLOE_DEV small_chosen choose_small(const __half2 p[PAIRS], const __half2 *before, uint32_t valid)
+FLOE_DEV small_chosen choose_half2(const __half2 p[PAIRS], const __half2 *before, uint32_t valid)
 {
     uint32_t other[PAIRS], deep_bits = 0, flat_bits = 0, deep_words = 0, flat_words = 0;
     const bool first = floe_lane() == 0;
@@ -164,7 +164,7 @@ FLOE_DEV bool is_near(float twice) { return fabsf(twice) <= 4194304.0f; } /* of 
 
 /* From the numbers of a step to its words; false where it has to be done again, or cannot be. */
 template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV bool code_small(const fast_work &work, const sink &out, step_in in, const float q[GROUP], small_walk<RANK> &w,
+FLOE_DEV bool code_half2(const plain_work &work, const sink &out, step_in in, const float q[GROUP], small_walk<RANK> &w,
                          const checks &c)
 {
     float p[GROUP];
@@ -177,8 +177,8 @@ FLOE_DEV bool code_small(const fast_work &work, const sink &out, step_in in, con
         if (!WHOLE)
             pairs[i] = pair_of(bits_of(pairs[i]) & pair_valid(in.valid, i));
     }
-    const small_chosen v = choose_small<RANK, WHOLE, BY_SUM>(pairs, w.before, in.valid);
-    if (__any_sync(FLOE_ALL_LANES, v.fails || !is_near(q[0]) || check_bad(c, read_anew(work.quantizer.tolerance))))
+    const small_chosen v = choose_half2<RANK, WHOLE, BY_SUM>(pairs, w.before, in.valid);
+    if (__any_sync(FLOE_ALL_LANES, v.fails || !is_near(q[0]) || check_bad(c, reload(work.quantizer.tolerance))))
         return false;
 #pragma unroll
     for (int i = 0; i < last_pairs<RANK>::COUNT; i++)
@@ -196,7 +196,7 @@ FLOE_DEV bool code_small(const fast_work &work, const sink &out, step_in in, con
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* The same walk for lorenzo_encode_fast.cuh. */
+/* The same walk for lorenzo_encode_plain.cuh. */
 template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_walk<float, RANK> &wide)
 {
     enum { PLANE = shape<RANK>::PLANE };
@@ -239,8 +239,8 @@ template <int RANK> FLOE_DEV bool walk_narrow(const step_walk<float, RANK> &wide
 
 /* The rest of a tile, from step r.done on. The step after it is on its way to buffer. */
 template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV_SELDOM checked_result encode_rest(const fast_work &work, sink out, uint32_t lead, uint32_t *buffer,
-                                           small_walk<RANK> w, checked_result t)
+FLOE_DEV_COLD checked_result encode_rest(const plain_work &work, sink out, uint32_t lead, uint32_t *buffer,
+                                         small_walk<RANK> w, checked_result t)
 {
     step_walk<float, RANK> wide;
     walk_widen<RANK>(w, wide);
@@ -251,12 +251,12 @@ FLOE_DEV_SELDOM checked_result encode_rest(const fast_work &work, sink out, uint
     return t;
 }
 
-/* A tile, base and body, as encode_fast has it. Its first step is on its way to buffer. */
+/* A tile, base and body, as encode_plain has it. Its first step is on its way to buffer. */
 template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
+FLOE_DEV plain_result encode_half2(const plain_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work);
-    fast_result r = {0, 0, 0, false, false, false, nsteps};
+    plain_result r = {0, 0, 0, false, false, false, nsteps};
     small_walk<RANK> w;
     bool inexact = false;
 #pragma unroll
@@ -281,7 +281,7 @@ FLOE_DEV fast_result encode_small(const fast_work &work, const sink &out, uint32
         if (s == 0)
             begin_tile<float, RANK, WHOLE>(q, valid, out, lead, w.b, inexact, r);
         if (__any_sync(FLOE_ALL_LANES, inexact) ||
-            !code_small<RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c)) {
+            !code_half2<RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c)) {
             r.done = s;
             break;
         }

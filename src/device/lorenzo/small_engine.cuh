@@ -4,12 +4,12 @@
  * all from the first attempt to the second. Where a tile belongs each block finds out itself: it adds up what the blocks
  * before have told. The last tile's adds up literals as well, and so is the judge.
  */
-#ifndef FLOE_DEVICE_LORENZO_LORENZO_FEW_CUH
-#define FLOE_DEVICE_LORENZO_LORENZO_FEW_CUH
+#ifndef FLOE_DEVICE_LORENZO_SMALL_ENGINE_CUH
+#define FLOE_DEVICE_LORENZO_SMALL_ENGINE_CUH
 
 #include "backend/device_counter.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_split.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_by_block.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
 
 namespace
@@ -22,10 +22,10 @@ enum {
     BLOCKS_A_PROCESSOR = 4,
     STAGE_WORDS = 1088, /* of a warp */
     SHARED_NBYTES = (SPLIT_BUFFER_WORDS + SPLIT_WARPS * STAGE_WORDS) * 4,
-    MOST_BLOCKS = FLOE_FEW_PROCESSORS * BLOCKS_A_PROCESSOR,
-    LOOKS = (FLOE_FEW_MOST + THREADS - 1) / THREADS /* sizes that a thread looks at */
+    MOST_BLOCKS = FLOE_SMALL_PROCESSORS * BLOCKS_A_PROCESSOR,
+    LOOKS = (FLOE_SMALL_MOST + THREADS - 1) / THREADS /* sizes that a thread looks at */
 };
-static_assert((int)FLOE_FEW_MOST == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
+static_assert((int)FLOE_SMALL_MOST == 2 * (int)MOST_BLOCKS, "the launches saved are worth a second round");
 
 /* What a block tells of its tile: FLOE_PLACE_IS_SIZE, IS_TAKEN, words, and from this bit on literals. IS_TAKEN stands alone
  * before the tile is made, if it is one of those that blocks begin with. */
@@ -35,9 +35,9 @@ static_assert(FLOE_TILE_VALUES < 1 << 16, "literals fit 16 bits");
 
 /* Of a block. */
 struct block_shared {
-    floe_dev_chunk chunk; /* but for what is gathered */
+    floe_dev_chunk chunk; /* but for its stats */
     floe_quantizer bits;  /* of the second attempt */
-    fast_work works[SPLIT_WARPS];
+    plain_work works[SPLIT_WARPS];
     split_shared split;
     floe_tile_result whole;        /* what one warp has made of the tile */
     uint32_t tile, attempt, ndone; /* tiles in this attempt */
@@ -45,7 +45,7 @@ struct block_shared {
     uint32_t before[SPLIT_WARPS][2];
     bool lost;        /* the tile is another block's */
     bool nothing;     /* to do at all */
-    uint64_t verdict; /* on the attempt: see verdict_of */
+    uint64_t verdict; /* on the attempt: see decision_of */
 };
 
 /* A tile that a block has made; all threads have it. Lead: base and descriptors. */
@@ -74,40 +74,40 @@ FLOE_DEV sink part_of_warp(const floe_lorenzo_encode_call &call, uint32_t *memor
 /* Puts the values of the block's first tile on their way where that is whole: before all else, which takes as long. */
 template <int RANK> FLOE_DEV bool fetch_early(const floe_dev_chunk &chunk, uint32_t *buffers)
 {
-    const fast_tile t = fast_tile_of<RANK>(&chunk, blockIdx.x);
+    const plain_tile t = plain_tile_of<RANK>(&chunk, blockIdx.x);
     const bool whole = blockIdx.x < chunk.view.ntiles && t.fit && t.whole;
     if (whole)
         split_fetch<RANK>(t, buffers);
     return whole;
 }
 
-/* Fetches a tile that takes the short way; of a whole one, which it returns true for, the first step is there, and the others
+/* Fetches a tile that takes the plain path; of a whole one, which it returns true for, the first step is there, and the others
  * are on their way. had: of the thread that has taken the tile,
  * not 0 where another block had. early: the values have been on their way. The whole block. */
 template <int RANK>
 FLOE_DEV bool fetch_tile(block_shared &sh, uint32_t tile, uint32_t had, bool early, uint32_t *buffers)
 {
-    fast_work *work = &sh.works[split_warp()];
-    const bool fit = begin_work<RANK>(&sh.chunk, tile, work), whole = fit && read_anew(work->tile.whole);
+    plain_work *work = &sh.works[split_warp()];
+    const bool fit = begin_work<RANK>(&sh.chunk, tile, work), whole = fit && reload(work->tile.whole);
     if (whole && !early)
-        split_fetch<RANK>(rows_anew<RANK>(work->tile), buffers);
+        split_fetch<RANK>(reload_rows<RANK>(work->tile), buffers);
     if (threadIdx.x == 0) {
         sh.lost = had != 0;
         sh.literals = 0;
     }
     if (fit && !whole)
-        split_fetch_loose<RANK>(work->tile, buffers);
+        split_fetch_unaligned<RANK>(work->tile, buffers);
     else
         split_wait();
     return whole;
 }
 
 /* This warp's part of such a tile. */
-FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const fast_result &r, const sink &out)
+FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const plain_result &r, const sink &out)
 {
-    const uint32_t ncells = read_anew(sh.works[0].tile.ncells), warp = split_warp();
-    const uint32_t ndescriptors = (read_anew(sh.works[0].tile.nsteps) + SPLIT_STEPS - 1) / SPLIT_STEPS;
-    block_tile t = {end_fast(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
+    const uint32_t ncells = reload(sh.works[0].tile.ncells), warp = split_warp();
+    const uint32_t ndescriptors = (reload(sh.works[0].tile.nsteps) + SPLIT_STEPS - 1) / SPLIT_STEPS;
+    block_tile t = {end_plain(r, ncells, false, out), r.base, (uint32_t)BASE_WORDS, 0, 0, 0};
     if (!r.coded)
         return t;
     t.at = t.nlead += ndescriptors;
@@ -118,7 +118,7 @@ FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const fast_result &r, 
     return t;
 }
 
-/* The long way, by the first warp, behind whose part the other parts give way; also counts exceptions. By a block. */
+/* The general path, by the first warp, behind whose part the other parts give way; also counts exceptions. By a block. */
 FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &part,
                               uint32_t *buffer)
 {
@@ -131,8 +131,8 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
         const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
         tallies t;
         const floe_tile_result m =
-            encode_any(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
-        tallies_tell(&call.chunks->gathered[sh.attempt], t);
+            encode_general(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
+        tallies_tell(&call.chunks->stats[sh.attempt], t);
         if (lane == 0) {
             sh.whole = m;
             sh.literals = t.nliterals;
@@ -148,9 +148,9 @@ template <int RANK>
 FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, bool whole,
                               const sink &out, uint32_t *buffers)
 {
-    fast_result r;
-    const fast_work *work = &sh.works[split_warp()];
-    if ((whole || read_anew(work->tile.fit)) && encode_split_short<RANK>(*work, whole, out, buffers, sh.split, r))
+    plain_result r;
+    const plain_work *work = &sh.works[split_warp()];
+    if ((whole || reload(work->tile.fit)) && encode_split_short<RANK>(*work, whole, out, buffers, sh.split, r))
         return tile_of_parts(sh, r, out);
     return make_long(call, sh, tile, out, buffers);
 }
@@ -229,7 +229,7 @@ FLOE_DEV bool judge(const floe_lorenzo_encode_call &call, const floe_dev_chunk &
 }
 
 /* What the block of the last tile tells all others: whether all is to be done again, or how long the chunk is. */
-FLOE_DEV uint64_t verdict_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
+FLOE_DEV uint64_t decision_of(bool again, uint64_t nbytes) { return nbytes << 1 | again; }
 FLOE_DEV bool is_again(uint64_t verdict) { return verdict & 1; }
 FLOE_DEV uint64_t nbytes_of(uint64_t verdict) { return verdict >> 1; }
 
@@ -239,7 +239,7 @@ FLOE_DEV void end_attempt(const floe_lorenzo_encode_call &call, const floe_dev_c
                           bool again)
 {
     const uint64_t nbytes = 4 * end - call.first_offset - FLOE_RECORD_HEAD_NBYTES;
-    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | verdict_of(again, nbytes));
+    floe_store_shared_state(&state.head->verdict, FLOE_PLACE_IS_THERE | decision_of(again, nbytes));
     if (again) {
         call.chunks->attempt = 1;
         *call.retry = 1;
@@ -292,7 +292,7 @@ FLOE_DEV uint32_t take_another(const floe_lorenzo_encode_call &call, const block
 /* Tells what the tile has, waits for those before it, takes another, and copies the one behind the others. By a block. */
 FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh, const block_tile &t, const sink &out)
 {
-    const uint32_t tile = read_anew(sh.tile), attempt = read_anew(sh.attempt);
+    const uint32_t tile = reload(sh.tile), attempt = reload(sh.attempt);
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
     const floe_place_parts parts = floe_place_parts_of(call, &sh.chunk, 0);
     const uint64_t start = floe_place_start(call.first_offset, parts);
@@ -308,7 +308,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     uint32_t next = 0;
     if (threadIdx.x == 0) {
         next = attempt == 0 ? take_another(call, sh, taken) : take_ticket(call, attempt);
-        errors_tell(&call.chunks->gathered[attempt], split_error(sh.split), 0);
+        errors_tell(&call.chunks->stats[attempt], split_error(sh.split), 0);
         sh.ndone++;
         if (tile + 1 == parts.ntiles)
             end_attempt(call, sh.chunk, state, start, place + t.m.nwords, parts,
@@ -322,7 +322,7 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
 }
 
 /* A tile that another block makes: what of it is on its way comes to rest, and another is taken. By a block. */
-FLOE_DEV_SELDOM void leave_tile(const floe_lorenzo_encode_call &call, block_shared &sh)
+FLOE_DEV_COLD void leave_tile(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
     floe_copy_async_wait();
     __syncthreads();
@@ -338,7 +338,7 @@ FLOE_DEV floe_place_head *head_of(const floe_lorenzo_encode_call &call, const bl
 
 /* All tiles of the attempt are taken: tells how many of them the block has copied, and waits for the verdict. By a block,
  * behind a barrier. */
-FLOE_DEV uint64_t wait_for_verdict(const floe_lorenzo_encode_call &call, block_shared &sh)
+FLOE_DEV uint64_t wait_for_decision(const floe_lorenzo_encode_call &call, block_shared &sh)
 {
     if (threadIdx.x == 0) {
         floe_place_head *head = head_of(call, sh);
@@ -397,19 +397,19 @@ FLOE_DEV bool begin_block(const floe_lorenzo_encode_call &call, const floe_loren
  * all registers. False: there was nothing to do. Else sh.verdict tells how long the chunk is, of whose tiles some may still be
  * on their way. */
 template <int RANK>
-FLOE_DEV bool encode_few(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
-                         block_shared &sh, uint32_t *memory)
+FLOE_DEV bool encode_small(const floe_lorenzo_encode_call &call, const floe_lorenzo_ready &ready, bool is_ready,
+                           block_shared &sh, uint32_t *memory)
 {
     bool early = is_ready && fetch_early<RANK>(ready.chunk, memory);
     if (!begin_block(call, ready, is_ready, sh))
         return false;
     uint32_t had = threadIdx.x == 0 && blockIdx.x < first_tiles(sh) ? take_first(call, blockIdx.x) : 0;
     for (;;) {
-        const uint32_t tile = read_anew(sh.tile);
+        const uint32_t tile = reload(sh.tile);
         if (tile < sh.chunk.view.ntiles) {
             const sink out = part_of_warp(call, memory);
             const bool whole = fetch_tile<RANK>(sh, tile, had, early, memory);
-            if (read_anew(sh.lost)) {
+            if (reload(sh.lost)) {
                 leave_tile(call, sh);
             } else {
                 const block_tile t = make_tile<RANK>(call, sh, tile, whole, out, memory);
@@ -418,7 +418,7 @@ FLOE_DEV bool encode_few(const floe_lorenzo_encode_call &call, const floe_lorenz
             had = 0;
             early = false;
         } else {
-            if (!is_again(wait_for_verdict(call, sh)))
+            if (!is_again(wait_for_decision(call, sh)))
                 return true;
             begin_again(call, sh);
         }

@@ -2,47 +2,47 @@
 /* Encoding a chunk of few tiles on a GPU, by one kernel, against the CPU: records byte for byte, and what was met. */
 #include "backend/limits_cuda.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
-#include "device/lorenzo/few_cuda.h"
+#include "device/lorenzo/small_cuda.h"
 #include "tests/gpu/lorenzo_encode_gpu_kit.h"
 
-static void run_few(encoding *e)
+static void run_small(encoding *e)
 {
-    assert_true(floe_lorenzo_is_few(&e->call));
+    assert_true(floe_lorenzo_is_small(&e->call));
     assert_false(floe_lorenzo_ends_with_attempt(&e->call)); /* or what follows would begin before it has ended */
-    const floe_few_job job = {.call = e->call};
-    CU(floe_few_cuda(&job, NULL, NULL));
+    const floe_small_job job = {.call = e->call};
+    CU(floe_small_cuda(&job, NULL, NULL));
     CU(cudaDeviceSynchronize());
 }
 
 static uint32_t processors(void)
 {
     const uint32_t n = floe_gpu_limits_cuda().processors;
-    return n < FLOE_FEW_PROCESSORS ? n : (uint32_t)FLOE_FEW_PROCESSORS;
+    return n < FLOE_SMALL_PROCESSORS ? n : (uint32_t)FLOE_SMALL_PROCESSORS;
 }
 
-static void check_few(const sample *c)
+static void check_small(const sample *c)
 {
     field f;
     encoding e;
     begin(c, &f, &e);
     if (c->dtype == FLOE_F32 && f.grid.nchunks == 1 && f.grid.slots <= 8 * processors()) {
-        run_few(&e);
+        run_small(&e);
         assert_int_equal(status_of(&e), FLOE_OK);
         compare_records(c, &f, &e);
         compare_met(&f, &e, 0);
     } else {
-        assert_false(floe_lorenzo_is_few(&e.call));
+        assert_false(floe_lorenzo_is_small(&e.call));
     }
     end_encoding(&f, &e);
 }
 
 /* ---- tests --------------------------------------------------------------------------------------------------------- */
 
-static void same_records_from_few_tiles(void **state)
+static void same_records_from_small_tiles(void **state)
 {
     (void)state;
     for (int i = 0; i < NSAMPLES; i++)
-        check_few(&samples[i]);
+        check_small(&samples[i]);
 }
 
 /* More tiles than blocks. */
@@ -50,7 +50,7 @@ static void few_tiles_in_two_rounds(void **state)
 {
     (void)state;
     const sample c = {"turbulence", F32, 3, {2, 2, 32 * 540}, {0}, ABS = 1e-3, .dirty = 1000};
-    check_few(&c);
+    check_small(&c);
 }
 
 /* So many literals that all is done again bit for bit, within the same kernel. */
@@ -74,7 +74,7 @@ static void few_tiles_again(void **state)
         CU(cudaMemcpy(e.call.chunks, &first, sizeof first, cudaMemcpyHostToDevice));
         e.call.params = dev_copy(&params, sizeof params);
         e.call.lossy = true;
-        run_few(&e);
+        run_small(&e);
         assert_int_equal(status_of(&e), FLOE_OK);
         compare_records(c, &f, &e);
         compare_met(&f, &e, 1);
@@ -87,45 +87,45 @@ static void few_tiles_again(void **state)
 }
 
 /* As many tiles as are few, and some more. */
-static void as_many_as_are_few(void **state)
+static void as_many_as_are_small(void **state)
 {
     (void)state;
     floe_lorenzo_encode_call call = {.field.dtype = FLOE_F32, .grid = {.nchunks = 1, .slots = 8 * processors()}};
-    assert_true(floe_lorenzo_is_few(&call));
+    assert_true(floe_lorenzo_is_small(&call));
     call.grid.slots += FLOE_BATCH_TILES;
-    assert_false(floe_lorenzo_is_few(&call));
+    assert_false(floe_lorenzo_is_small(&call));
     call.grid.slots = FLOE_BATCH_TILES;
     call.field.dtype = FLOE_F64;
-    assert_false(floe_lorenzo_is_few(&call));
+    assert_false(floe_lorenzo_is_small(&call));
     call.field.dtype = FLOE_F32;
     call.huffman = true;
-    assert_false(floe_lorenzo_is_few(&call));
+    assert_false(floe_lorenzo_is_small(&call));
 }
 
-static void run_few_lossy(encoding *e)
+static void run_small_lossy(encoding *e)
 {
     const floe_dev_params params = {.bits.kind = FLOE_QUANTIZER_BITS};
     e->call.lossy = true;
     e->call.params = dev_copy(&params, sizeof params);
-    run_few(e);
+    run_small(e);
     CU(cudaFree((void *)(uintptr_t)e->call.params));
 }
 
-static void one_byte_too_few(void **state)
+static void one_byte_too_small(void **state)
 {
     (void)state;
     const sample c = {"turbulence", F32, 3, {33, 50, 100}, {0}, ABS = 1e-3};
-    check_room(&c, run_few_lossy);
+    check_room(&c, run_small_lossy);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_records_from_few_tiles),
+        cmocka_unit_test(same_records_from_small_tiles),
         cmocka_unit_test(few_tiles_in_two_rounds),
         cmocka_unit_test(few_tiles_again),
-        cmocka_unit_test(as_many_as_are_few),
-        cmocka_unit_test(one_byte_too_few),
+        cmocka_unit_test(as_many_as_are_small),
+        cmocka_unit_test(one_byte_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoding a tile the long way: any kind, quantizer, layout and part of it, exceptions and signs; what is damaged is found
+ * Decoding a tile on the general path: any kind, quantizer, layout and part of it, exceptions and signs; what is damaged is found
  * out here. Numbers are integers of the element type's width. It accepts what floe_tile_decode accepts.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_ANY_CUH
-#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_ANY_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_GENERAL_CUH
+#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_GENERAL_CUH
 
-#include "codec/lorenzo/gpu/decode/lorenzo_decode_fast.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_plain.cuh"
 
 namespace
 {
@@ -35,8 +35,8 @@ FLOE_DEV floe_uint word_value(const uint32_t *words)
 /* ---- masks --------------------------------------------------------------------------------------------------------- */
 
 /* As floe_mask_decode. The whole warp gets the same answer and *used. */
-FLOE_DEV_SELDOM bool read_mask(const uint32_t *words, uint32_t nwords, const lane_mask parent, uint32_t nsteps,
-                               lane_mask mask, uint32_t *used)
+FLOE_DEV_COLD bool read_mask(const uint32_t *words, uint32_t nwords, const lane_mask parent, uint32_t nsteps,
+                             lane_mask mask, uint32_t *used)
 {
     const uint32_t lane = floe_lane();
     uint32_t n = 2 * nsteps;
@@ -67,7 +67,7 @@ FLOE_DEV uint32_t count_bits(const lane_mask mask, uint32_t nsteps)
 }
 
 /* As floe_exceptions_decode; literals stay where they are. */
-FLOE_DEV_SELDOM bool read_exceptions(const uint32_t *words, uint32_t nwords, uint32_t nsteps, prefix &p, uint32_t *used)
+FLOE_DEV_COLD bool read_exceptions(const uint32_t *words, uint32_t nwords, uint32_t nsteps, prefix &p, uint32_t *used)
 {
     uint32_t n, m, nliterals = 0;
     if (nwords < 1 || words[0] >> FLOE_EXCEPTIONS_USED_BITS ||
@@ -128,7 +128,7 @@ FLOE_DEV bool read_prefix(const target &t, const uint32_t *words, uint32_t nword
 FLOE_DEV floe_real ordered_value(floe_uint q) { return FLOE_R(floe_real_of)((floe_uint)FLOE_R(floe_bits_order)(q)); }
 
 /* The loop's arrays are in memory: out of line, those of others stay in registers. */
-FLOE_DEV_SELDOM void log_values(double step, const floe_int *q, floe_real *v)
+FLOE_DEV_COLD void log_values(double step, const floe_int *q, floe_real *v)
 {
 #pragma unroll 2
     for (int k = 0; k < GROUP; k++)
@@ -286,8 +286,8 @@ struct pack_opener {
 
 /* words: of the tile, in device memory, as many as the entry says. */
 template <int RANK, class Opener>
-static __device__ __noinline__ outcome decode_any(const floe_dev_chunk *chunk, uint32_t tile, uint32_t entry,
-                                                  const uint32_t *words, const Opener &opener)
+static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chunk, uint32_t tile, uint32_t entry,
+                                                      const uint32_t *words, const Opener &opener)
 {
     const target t = target_of<RANK>(chunk, tile);
     const uint32_t kind = floe_tile_kind(entry), mode = floe_tile_mode(entry);

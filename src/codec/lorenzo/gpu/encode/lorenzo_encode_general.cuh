@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding any tile, the long way: every quantizer, exceptions, signs, any strides. The walk of lorenzo_encode_cpu.c by a
+ * Encoding any tile, the general path: every quantizer, exceptions, signs, any strides. The walk of lorenzo_encode_cpu.c by a
  * warp: a step is quantized row by row into an array [z][y][x] of shared memory, in which gaps are closed; then a lane
  * codes a group of it. Masks and the body wait in device memory until the size of all before them is known.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_ANY_CUH
-#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_ANY_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_GENERAL_CUH
+#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_GENERAL_CUH
 
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_tile.cuh"
 
@@ -282,7 +282,7 @@ FLOE_DEV candidates candidates_of(const floe_int *q, uint32_t valid, uint32_t mo
     return c;
 }
 
-template <int RANK> FLOE_DEV uint32_t choose_mode_any(const floe_int *q, uint32_t valid, const walk<RANK> &w)
+template <int RANK> FLOE_DEV uint32_t choose_mode_general(const floe_int *q, uint32_t valid, const walk<RANK> &w)
 {
     uint32_t best = RANK == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, least = 0xFFFFFFFFu;
 #pragma unroll 1
@@ -461,7 +461,7 @@ FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_
         any_sign |= signs;
         if (s == 0) {
             r.base = w.base = w.corner = (floe_uint)q[0];
-            r.mode = choose_mode_any<RANK>(q, valid, w);
+            r.mode = choose_mode_general<RANK>(q, valid, w);
         }
         const uint32_t descriptor = code_step<RANK>(q, s, valid, r.mode, by_sum, w, body, r.nbody, any);
         w.corner = (floe_uint)q[RANK == 1 ? FLOE_STEP_VALUES - 1 : (box.nz - 1) * g.step_y * g.step_x];
@@ -482,8 +482,8 @@ FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_
     return r;
 }
 
-FLOE_DEV walked walk_any(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
-                         tallies &t)
+FLOE_DEV walked walk_general(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
+                             tallies &t)
 {
     switch (f.chunk->view.rank) {
     case 1: return walk_tile<1>(f, by_sum, q, masks, body, t);
@@ -524,15 +524,16 @@ FLOE_DEV uint32_t put_prefix(const sink &out, uint32_t at, const source &f, cons
 /* Encodes a tile into out as floe_tile_encode does; raw tiles are left to write_raw. q: a step's values of shared memory;
  * scratch: SCRATCH_WORDS, of which those behind the first MASKS_WORDS then hold the body. A draft begins with the words of
  * its prefix. The whole warp. */
-static __device__ __noinline__ floe_tile_result encode_any(const floe_dev_chunk *chunk, uint32_t tile, bool draft,
-                                                           floe_int *q, uint32_t *scratch, const sink &out, tallies &t)
+static __device__ __noinline__ floe_tile_result encode_general(const floe_dev_chunk *chunk, uint32_t tile, bool draft,
+                                                               floe_int *q, uint32_t *scratch, const sink &out,
+                                                               tallies &t)
 {
     const source f = source_of(chunk, tile);
     const tile_masks masks = {scratch, scratch + FLOE_TILE_GROUPS, scratch + 2 * FLOE_TILE_GROUPS,
                               scratch + 3 * FLOE_TILE_GROUPS};
     const sink body = {scratch + MASKS_WORDS, NULL, MOST_PACK_WORDS, 0};
     __syncwarp();
-    const walked w = walk_any(f, draft, q, masks, body, t);
+    const walked w = walk_general(f, draft, q, masks, body, t);
     const uint32_t raw = raw_nwords(f), special = only_kind(f, t);
     if (special)
         return floe_tile_special(special);

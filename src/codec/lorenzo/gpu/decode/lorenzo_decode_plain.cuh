@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoding a tile the short way: quantizer LINEAR, coded, no exceptions. All numbers of a lane's group stay in registers.
+ * Decoding a tile on the plain path: quantizer LINEAR, coded, no exceptions. All numbers of a lane's group stay in registers.
  * f32 is summed up as floats, f64 as integers of 32 bits, as long as the bound on all sums lets them; a tile that it does
- * not let takes the long way (lorenzo_decode_any.cuh), as does everything else.
+ * not let takes the general path (lorenzo_decode_general.cuh), as does everything else.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_FAST_CUH
-#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_FAST_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_PLAIN_CUH
+#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_PLAIN_CUH
 
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_sums.cuh"
 
@@ -169,7 +169,8 @@ FLOE_DEV void store_step(const target &t, uint32_t s, const floe_real v[GROUP], 
 /* The steps of a coded tile. WHOLE: all cells are inside the field. EVEN: all are wanted, and rows are aligned; line is as for
  * store_step, else as for store_runs. Of encoder pack the window has the words before it only. */
 template <int RANK, bool WHOLE, bool EVEN, class Source>
-FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe_real step, Source &source, uint4 *line)
+FLOE_DEV outcome decode_plain(const target &t, uint32_t mode, floe_int base, floe_real step, Source &source,
+                              uint4 *line)
 {
     walk<RANK, narrow> w;
     sums_bound bound;
@@ -197,15 +198,15 @@ FLOE_DEV outcome decode_fast(const target &t, uint32_t mode, floe_int base, floe
     return t.steps_wanted < t.nsteps || source_at_end(source) ? TILE_DONE : TILE_BAD;
 }
 
-/* Whether an entry is that of a tile for the short way, as far as it tells alone. */
+/* Whether an entry is that of a tile for the plain path, as far as it tells alone. */
 FLOE_DEV bool entry_is_plain(uint32_t entry)
 {
     const uint32_t others = ~((uint32_t)FLOE_TILE_NWORDS_MASK | 3u << FLOE_TILE_MODE_SHIFT);
     return (entry & others) == 0 && (entry & FLOE_TILE_NWORDS_MASK) >= BASE_WORDS;
 }
 
-/* Whether it is; all that is wrong with others is found on the long way. */
-template <int RANK> FLOE_DEV bool entry_is_fast(uint32_t entry, floe_quantizer_kind kind, const target &t)
+/* Whether it is; all that is wrong with others is found on the general path. */
+template <int RANK> FLOE_DEV bool entry_is_plain(uint32_t entry, floe_quantizer_kind kind, const target &t)
 {
     const uint32_t mode = floe_tile_mode(entry), nwords = entry & FLOE_TILE_NWORDS_MASK;
     return entry_is_plain(entry) && kind == FLOE_QUANTIZER_LINEAR && nwords >= BASE_WORDS &&

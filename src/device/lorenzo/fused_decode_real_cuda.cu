@@ -7,13 +7,13 @@
  * Where their tiles lie blocks find out themselves, if the stream is as most are; else of the opened chunk. Whoever comes first
  * opens it, so nobody waits for a block that may not run yet.
  */
-#include "device/lorenzo/checked_cuda.h"
+#include "device/lorenzo/fused_decode_cuda.h"
 
 #include "backend/device_acquire.cuh"
 #include "base/dev_report_math.h"
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_pack.cuh"
 #include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
-#include "container/container_judge.cuh"
+#include "container/container_validate.cuh"
 #include "container/payload_hash.cuh"
 
 namespace
@@ -23,7 +23,7 @@ enum { PIECES = BATCH }; /* of a block that checks, where there are blocks enoug
 static_assert((int)PACK_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
 
 enum { OF_CONTAINER, OF_PAYLOADS, OF_OPENING, OF_DECODING, STATUSES };
-static_assert(STATUSES == sizeof((floe_checked_state *)0)->statuses / sizeof(uint32_t), "one each");
+static_assert(STATUSES == sizeof((floe_fused_decode_state *)0)->statuses / sizeof(uint32_t), "one each");
 
 /* Of a chunk: nobody has opened it; somebody is at it; it is open. */
 enum { CHUNK_CLOSED, CHUNK_CLAIMED, CHUNK_OPEN };
@@ -41,7 +41,7 @@ struct open_shared {
     floe_peek peek;
     bool claimed;
 };
-static_assert(sizeof(judge_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES &&
+static_assert(sizeof(validate_shared) <= PACK_SHARED_NBYTES && sizeof(hash_shared) <= PACK_SHARED_NBYTES &&
                   sizeof(open_shared) <= PACK_SHARED_NBYTES,
               "in the place of the words");
 
@@ -52,7 +52,7 @@ struct shares {
     uint64_t hash_rate; /* in units of 2^-32, rounded up: exact for fewer than 2^32 blocks */
 };
 
-shares shares_of(const floe_checked_job &job)
+shares shares_of(const floe_fused_decode_job &job)
 {
     const uint64_t npieces = job.open.nbytes / FLOE_CHECKSUM_PIECE + 1 + job.chunk.call.max_chunks;
     shares s;
@@ -64,7 +64,7 @@ shares shares_of(const floe_checked_job &job)
     return s;
 }
 
-FLOE_DEV void tell(const floe_checked_job &job, uint32_t *told, int who, uint32_t status)
+FLOE_DEV void tell(const floe_fused_decode_job &job, uint32_t *told, int who, uint32_t status)
 {
     if (status == FLOE_OK)
         return;
@@ -75,17 +75,17 @@ FLOE_DEV void tell(const floe_checked_job &job, uint32_t *told, int who, uint32_
 /* ---- checks -------------------------------------------------------------------------------------------------------- */
 
 /* All but the payloads. A block. */
-FLOE_DEV_SELDOM void judge(const floe_checked_job &job, uint32_t *told, judge_shared &s)
+FLOE_DEV_COLD void judge(const floe_fused_decode_job &job, uint32_t *told, validate_shared &s)
 {
     uint64_t nrecords;
-    const uint32_t status = container_judge(job.open, s, &nrecords);
+    const uint32_t status = container_validate(job.open, s, &nrecords);
     if (threadIdx.x == 0)
         tell(job, told, OF_CONTAINER, status);
 }
 
 /* The index of a stream as it stands there: nobody has judged it yet, but it lies inside. NULL: there is none, or none of so
  * few chunks as there is room for. */
-FLOE_DEV const floe_dev_record *index_of(const floe_checked_job &job, uint64_t nbytes, uint64_t *nrecords)
+FLOE_DEV const floe_dev_record *index_of(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t *nrecords)
 {
     static_assert(sizeof(floe_dev_record) == FLOE_INDEX_ENTRY_NBYTES, "entries are records");
     if (nbytes > job.open.nbytes || nbytes % 8 || nbytes < FLOE_HEADER_MIN_NBYTES + FLOE_FOOTER_NBYTES)
@@ -99,8 +99,8 @@ FLOE_DEV const floe_dev_record *index_of(const floe_checked_job &job, uint64_t n
 }
 
 /* This block's pieces of the payloads. Where nothing can be there, who judges the stream says so. */
-FLOE_DEV_SELDOM void check_payloads(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
-                                    uint32_t *told, hash_shared &s)
+FLOE_DEV_COLD void check_payloads(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
+                                  uint32_t *told, hash_shared &s)
 {
     uint64_t nrecords;
     const floe_dev_record *records = index_of(job, nbytes, &nrecords);
@@ -123,8 +123,8 @@ FLOE_DEV_SELDOM void check_payloads(const floe_checked_job &job, uint64_t nbytes
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
 
 /* Opens a chunk, unless somebody else does; `wait`: until it is open. By a block. */
-FLOE_DEV_SELDOM void open_once(const floe_checked_job &job, uint64_t nbytes, uint64_t chunk, bool wait, uint32_t *told,
-                               open_shared &s)
+FLOE_DEV_COLD void open_once(const floe_fused_decode_job &job, uint64_t nbytes, uint64_t chunk, bool wait,
+                             uint32_t *told, open_shared &s)
 {
     uint64_t *opened = job.opened + chunk;
     __syncthreads();
@@ -140,7 +140,7 @@ FLOE_DEV_SELDOM void open_once(const floe_checked_job &job, uint64_t nbytes, uin
             *told = 1;
             __threadfence();
             floe_store_shared_state(opened, CHUNK_OPEN);
-            if (s.o.nchunks && s.o.as_guessed && chunk < s.o.nchunks)
+            if (s.o.nchunks && s.o.as_expected && chunk < s.o.nchunks)
                 atomicAdd((unsigned long long *)&job.state->nopen, 1ull);
         }
     } else if (wait && threadIdx.x == 0) {
@@ -151,8 +151,8 @@ FLOE_DEV_SELDOM void open_once(const floe_checked_job &job, uint64_t nbytes, uin
 }
 
 /* The chunk and the tile of a slot in the grid that the stream's header tells. False: there is none. By a block. */
-FLOE_DEV_SELDOM bool find_in_grid(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
-                                  uint32_t *chunk, uint32_t *tile)
+FLOE_DEV_COLD bool find_in_grid(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, open_shared &s,
+                                uint32_t *chunk, uint32_t *tile)
 {
     __syncthreads();
     if (threadIdx.x == 0)
@@ -179,9 +179,9 @@ static_assert((uint64_t)EARLY_TILES * FLOE_TILE_NWORDS_MASK <= UINT32_MAX, "no s
 /* ---- decoding ------------------------------------------------------------------------------------------------------ */
 
 /* The chunk as it is expected, if it is a whole one. By a block, which synchronizes before it looks at it. */
-FLOE_DEV bool expect_chunk(const floe_checked_job &job, uint32_t chunk, early_chunk &e)
+FLOE_DEV bool expect_chunk(const floe_fused_decode_job &job, uint32_t chunk, early_chunk &e)
 {
-    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_lorenzo_expected_grid &guess = job.chunk.guess;
     const floe_dev_field &field = job.chunk.call.field;
     int64_t at = 0;
     uint32_t index = chunk;
@@ -201,10 +201,10 @@ FLOE_DEV bool expect_chunk(const floe_checked_job &job, uint32_t chunk, early_ch
 }
 
 /* Where the chunk's words are, of which so many are there. NULL: the stream is not as it is expected. By a block. */
-FLOE_DEV const uint32_t *peek_chunk(const floe_checked_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
+FLOE_DEV const uint32_t *peek_chunk(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t chunk, early_chunk &e,
                                     uint64_t *nwords)
 {
-    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_lorenzo_expected_grid &guess = job.chunk.guess;
     const floe_dev_field &field = job.chunk.call.field;
     uint64_t cut[FLOE_MAX_RANK];
     floe_dev_record record;
@@ -231,8 +231,8 @@ FLOE_DEV uint32_t words_before(const uint32_t *entries, uint32_t tile, early_chu
 
 /* This warp's tile of those at `slot`, if the chunk is as most are and so is the tile: that is known before anybody has opened
  * the chunk, and what is not right is found by who does. By a block. */
-FLOE_DEV_SELDOM bool find_early(const floe_checked_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
-                                tile_words *w)
+FLOE_DEV_COLD bool find_early(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t slot, early_chunk &e,
+                              tile_words *w)
 {
     const uint32_t chunk = slot / (uint32_t)job.chunk.guess.slots, tile = slot % (uint32_t)job.chunk.guess.slots;
     const uint32_t warp = threadIdx.x / FLOE_WARP, ntiles = (uint32_t)job.chunk.guess.full.view.ntiles;
@@ -267,7 +267,7 @@ FLOE_DEV_SELDOM bool find_early(const floe_checked_job &job, uint64_t nbytes, ui
 }
 
 /* That of an opened chunk. */
-FLOE_DEV found_slot find_open(const floe_checked_job &job, uint32_t chunk, uint32_t tile, uint32_t slot)
+FLOE_DEV found_slot find_open(const floe_fused_decode_job &job, uint32_t chunk, uint32_t tile, uint32_t slot)
 {
     found_slot f = {job.chunk.call.chunks + chunk, words_of(job.chunk.call, slot), tile};
     if (f.words.encoder != FLOE_LORENZO_PACK)
@@ -276,10 +276,10 @@ FLOE_DEV found_slot find_open(const floe_checked_job &job, uint32_t chunk, uint3
 }
 
 /* This warp's tile of those from slot `first` on. By a block. */
-FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint32_t first, early_chunk &e,
+FLOE_DEV found_slot find_tile(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t first, early_chunk &e,
                               uint32_t *told, open_shared &s)
 {
-    const floe_lorenzo_guess &guess = job.chunk.guess;
+    const floe_lorenzo_expected_grid &guess = job.chunk.guess;
     const uint32_t slot = first + threadIdx.x / FLOE_WARP, ahead = slot + AHEAD;
     const bool open = guess.nchunks && floe_load_acquire(&job.state->nopen) == guess.nchunks;
     found_slot f = {};
@@ -303,8 +303,8 @@ FLOE_DEV found_slot find_tile(const floe_checked_job &job, uint64_t nbytes, uint
 }
 
 /* Four tiles, a warp each. */
-FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_t block, uint32_t *told, early_chunk &e,
-                           uint32_t *stages)
+FLOE_DEV void decode_tiles(const floe_fused_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t *told,
+                           early_chunk &e, uint32_t *stages)
 {
     uint32_t *stage = stages + threadIdx.x / FLOE_WARP * STAGE_WORDS;
     const found_slot f = find_tile(job, nbytes, block * PACK_WARPS, e, told, *(open_shared *)stages);
@@ -315,9 +315,9 @@ FLOE_DEV void decode_tiles(const floe_checked_job &job, uint64_t nbytes, uint32_
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
 /* By the first block, when it has judged: no other waits for it. What was not 0 is so again. */
-FLOE_DEV void report(const floe_checked_job &job, uint64_t nbytes)
+FLOE_DEV void report(const floe_fused_decode_job &job, uint64_t nbytes)
 {
-    floe_checked_state *state = job.state;
+    floe_fused_decode_state *state = job.state;
     __syncthreads();
     if (threadIdx.x == 0) {
         while (floe_load_shared_state(&state->ndone) + 1 != gridDim.x)
@@ -329,16 +329,16 @@ FLOE_DEV void report(const floe_checked_job &job, uint64_t nbytes)
             status = status == FLOE_OK ? said : status;
         }
         floe_dev_report_write(job.report, status, nbytes, NULL, false);
-        const floe_checked_state none = {};
+        const floe_fused_decode_state none = {};
         *state = none;
     }
     __syncthreads();
-    for (uint64_t i = threadIdx.x; i < FLOE_CHECKED_WORDS(job.chunk.call.max_chunks); i += PACK_THREADS)
+    for (uint64_t i = threadIdx.x; i < FLOE_FUSED_DECODE_WORDS(job.chunk.call.max_chunks); i += PACK_THREADS)
         job.tallies[i] = 0;
 }
 
 /* What all other blocks end with. Most have nothing to tell, and need not wait for their values to be written. */
-FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
+FLOE_DEV void finish(const floe_fused_decode_job &job, const uint32_t *told)
 {
     __syncthreads();
     if (threadIdx.x != 0)
@@ -348,8 +348,8 @@ FLOE_DEV void finish(const floe_checked_job &job, const uint32_t *told)
     atomicAdd((unsigned long long *)&job.state->ndone, 1ull);
 }
 
-__global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked_decode_kernel(
-    const __grid_constant__ floe_checked_job job, const shares all)
+__global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void fused_decode_kernel(
+    const __grid_constant__ floe_fused_decode_job job, const shares all)
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stages);
@@ -361,7 +361,7 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked
         told = 0;
     __syncthreads();
     if (blockIdx.x == 0)
-        judge(job, &told, *(judge_shared *)stages);
+        judge(job, &told, *(validate_shared *)stages);
     else if (blockIdx.x <= all.nopen)
         open_once(job, nbytes, blockIdx.x - 1, false, &told, *(open_shared *)stages);
     else if ((uint32_t)((i + 1) * all.hash_rate >> 32) != before)
@@ -376,14 +376,14 @@ __global__ __launch_bounds__(PACK_THREADS, PACK_BLOCKS_A_PROCESSOR) void checked
 
 } // namespace
 
-int FLOE_R(floe_checked_real_cuda)(const floe_checked_job *job, void *stream)
+int FLOE_R(floe_fused_decode_real_cuda)(const floe_fused_decode_job *job, void *stream)
 {
     const shares all = shares_of(*job);
     const cudaError_t e =
-        cudaFuncSetAttribute(checked_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, PACK_SHARED_NBYTES);
+        cudaFuncSetAttribute(fused_decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, PACK_SHARED_NBYTES);
     if (e != cudaSuccess)
         return (int)e;
-    FLOE_LAUNCH_EARLY(checked_decode_kernel, 1 + all.nopen + all.nhash + all.ndecode, PACK_THREADS, PACK_SHARED_NBYTES,
+    FLOE_LAUNCH_EARLY(fused_decode_kernel, 1 + all.nopen + all.nhash + all.ndecode, PACK_THREADS, PACK_SHARED_NBYTES,
                       (cudaStream_t)stream, *job, all);
     return (int)cudaGetLastError();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a caller asks for, against what a stream holds. */
-#ifndef FLOE_CALL_OUT_CHECK_H
-#define FLOE_CALL_OUT_CHECK_H
+#ifndef FLOE_CALL_REGION_CHECK_H
+#define FLOE_CALL_REGION_CHECK_H
 
 #include "container/container.h"
 
@@ -10,7 +10,7 @@ floe_status floe_box_check(const floe_header *header, const uint64_t *lo, const 
                            uint64_t box_lo[FLOE_MAX_RANK], uint64_t box_hi[FLOE_MAX_RANK], floe_error *err);
 
 /* A field with the stream's dtype and the box's shape. */
-floe_status floe_out_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi, const floe_field *field,
-                           floe_error *err);
+floe_status floe_region_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi,
+                              const floe_field *field, floe_error *err);
 
 #endif

@@ -5,13 +5,13 @@
  * it, as of the chunk that is expected, whether it is that one or not. The block that is done last reports.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
-#include "device/lorenzo/single_cuda.h"
+#include "device/lorenzo/small_decode_cuda.h"
 
 #include "base/dev_report_math.h"
 #include "base/real.h"
-#include "codec/lorenzo/gpu/decode/lorenzo_decode_split.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_by_block.cuh"
 #include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
-#include "container/container_judge.cuh"
+#include "container/container_validate.cuh"
 #include "container/payload_hash.cuh"
 
 namespace
@@ -23,14 +23,14 @@ enum {
     SHARED_NBYTES = SPLIT_WORDS * 4
 };
 static_assert((int)SPLIT_WARPS <= (int)JUDGE_WARPS_MAX, "blocks of one size");
-static_assert(sizeof(judge_shared) <= SHARED_NBYTES && sizeof(hash_shared) <= SHARED_NBYTES,
+static_assert(sizeof(validate_shared) <= SHARED_NBYTES && sizeof(hash_shared) <= SHARED_NBYTES,
               "in the place of the words");
 
 enum { OF_CONTAINER, OF_PAYLOAD, OF_OPENING, OF_DECODING, STATUSES };
-static_assert(STATUSES == sizeof((floe_single_state *)0)->statuses / sizeof(uint32_t), "one each");
+static_assert(STATUSES == sizeof((floe_small_decode_state *)0)->statuses / sizeof(uint32_t), "one each");
 
 /* Shared memory of a block. */
-struct single_shared {
+struct small_decode_shared {
     floe_peek peek;
     floe_dev_record record;
     opening o;
@@ -40,7 +40,7 @@ struct single_shared {
     uint32_t batch[SPLIT_WARPS];   /* entries of its tile and of those behind it */
 };
 
-FLOE_DEV void tell(const floe_single_job &job, single_shared &sh, int who, uint32_t status)
+FLOE_DEV void tell(const floe_small_decode_job &job, small_decode_shared &sh, int who, uint32_t status)
 {
     if (status == FLOE_OK)
         return;
@@ -51,8 +51,8 @@ FLOE_DEV void tell(const floe_single_job &job, single_shared &sh, int who, uint3
 /* ---- the payload --------------------------------------------------------------------------------------------------- */
 
 /* This block's share. Where nothing can be there, who judges the stream says so. */
-FLOE_DEV void check_payload(const floe_single_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
-                            single_shared &sh, hash_shared &s)
+FLOE_DEV void check_payload(const floe_small_decode_job &job, uint64_t nbytes, uint32_t block, uint32_t nblocks,
+                            small_decode_shared &sh, hash_shared &s)
 {
     const uint8_t *stream = job.chunk.call.stream;
     floe_dev_record record;
@@ -74,7 +74,7 @@ FLOE_DEV void check_payload(const floe_single_job &job, uint64_t nbytes, uint32_
 /* ---- the chunk ----------------------------------------------------------------------------------------------------- */
 
 /* As the kernels of larger fields open it; `words`: of all tiles. By the block. */
-FLOE_DEV_SELDOM bool open_fully(const floe_single_job &job, uint32_t words, single_shared &sh)
+FLOE_DEV_COLD bool open_fully(const floe_small_decode_job &job, uint32_t words, small_decode_shared &sh)
 {
     opening &o = sh.o;
     opening_begin(job.chunk.guess, &o);
@@ -82,7 +82,7 @@ FLOE_DEV_SELDOM bool open_fully(const floe_single_job &job, uint32_t words, sing
     if (threadIdx.x == 0) {
         find_grid(job.chunk, sh.peek, &o);
         if (o.nchunks)
-            judge_chunk(job.chunk.call, job.chunk.guess, 0, sh.record, &o);
+            validate_chunk(job.chunk.call, job.chunk.guess, 0, sh.record, &o);
         if (!o.nchunks || (o.status == FLOE_OK && words != o.head.payload_nwords))
             o.status = FLOE_ERR_FORMAT;
     }
@@ -98,14 +98,14 @@ FLOE_DEV_SELDOM bool open_fully(const floe_single_job &job, uint32_t words, sing
 /* Whether the block of a tile decodes it together. */
 template <int RANK> FLOE_DEV bool is_split(uint32_t entry, floe_quantizer_kind kind, const target &t)
 {
-    return t.wanted && entry_is_fast<RANK>(entry, kind, t) && split_has_room<RANK>(entry);
+    return t.wanted && entry_is_plain<RANK>(entry, kind, t) && split_has_room<RANK>(entry);
 }
 
-/* Blocks that look at tiles for the long way, a warp each: their own and those up to the next such block. */
+/* Blocks that look at tiles for the general path, a warp each: their own and those up to the next such block. */
 FLOE_DEV bool is_leader(uint32_t tile) { return tile % SPLIT_WARPS == 0; }
 
 /* A warp each; without tiles nothing is wanted. */
-template <int RANK> FLOE_DEV void set_targets(const floe_dev_chunk *chunk, uint32_t tile, single_shared &sh)
+template <int RANK> FLOE_DEV void set_targets(const floe_dev_chunk *chunk, uint32_t tile, small_decode_shared &sh)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     if (warp != 0 && !is_leader(tile))
@@ -125,7 +125,7 @@ struct chunk_words {
     uint64_t nwords;
 };
 
-FLOE_DEV chunk_words words_at(const floe_single_job &job, uint64_t offset, uint64_t nbytes)
+FLOE_DEV chunk_words words_at(const floe_small_decode_job &job, uint64_t offset, uint64_t nbytes)
 {
     const uint64_t at = offset + FLOE_RECORD_HEAD_NBYTES;
     const chunk_words c = {(const uint32_t *)(job.chunk.call.stream + at), nbytes > at ? (nbytes - at) / 4 : 0};
@@ -133,7 +133,7 @@ FLOE_DEV chunk_words words_at(const floe_single_job &job, uint64_t offset, uint6
 }
 
 /* The chunk's header, 0 beyond the end. The last warp: the first one has other things to load. */
-FLOE_DEV void load_header(const chunk_words &c, single_shared &sh)
+FLOE_DEV void load_header(const chunk_words &c, small_decode_shared &sh)
 {
     const uint32_t i = threadIdx.x - (SPLIT_THREADS - FLOE_WARP);
     if (i < FLOE_LORENZO_HEADER_WORDS)
@@ -153,8 +153,8 @@ FLOE_DEV void load_early(const chunk_words &c, uint64_t skip, uint32_t run[EARLY
 /* Footer, index, the chunk's header and its first entries, all at once if the stream is as it most likely is, while targets are
  * set as of the chunk that is expected. False: nothing can be there. */
 template <int RANK>
-FLOE_DEV bool load_chunk(const floe_single_job &job, uint64_t nbytes, uint32_t tile, single_shared &sh, chunk_words *c,
-                         uint64_t *skip, uint32_t run[EARLY])
+FLOE_DEV bool load_chunk(const floe_small_decode_job &job, uint64_t nbytes, uint32_t tile, small_decode_shared &sh,
+                         chunk_words *c, uint64_t *skip, uint32_t run[EARLY])
 {
     const uint8_t *stream = job.chunk.call.stream;
     const uint64_t likely = floe_header_plain_nbytes(job.chunk.call.field.rank); /* there are no attributes */
@@ -183,11 +183,11 @@ FLOE_DEV bool load_chunk(const floe_single_job &job, uint64_t nbytes, uint32_t t
 
 /* Words of the tiles before `tile`, and of all n of them; and the entries that the block is for. */
 FLOE_DEV void sum_entries(const uint32_t *entries, uint32_t n, const uint32_t run[EARLY], uint32_t tile,
-                          single_shared &sh, uint32_t *before, uint32_t *all)
+                          small_decode_shared &sh, uint32_t *before, uint32_t *all)
 {
     uint32_t sums[2] = {0, 0};
 #pragma unroll EARLY
-    for (uint32_t k = 0; k < FLOE_SINGLE_MAX_SLOTS / SPLIT_THREADS; k++) {
+    for (uint32_t k = 0; k < FLOE_SMALL_DECODE_SLOTS / SPLIT_THREADS; k++) {
         const uint32_t i = k * SPLIT_THREADS + threadIdx.x;
         if (i >= n)
             break;
@@ -204,14 +204,14 @@ FLOE_DEV void sum_entries(const uint32_t *entries, uint32_t n, const uint32_t ru
 
 /* Of a chunk that is open. words: of the block's tile. */
 template <int RANK>
-FLOE_DEV_SELDOM void decode_long(const floe_single_job &job, single_shared &sh, uint32_t tile, const uint32_t *words,
-                                 uint32_t *stage)
+FLOE_DEV_COLD void decode_long(const floe_small_decode_job &job, small_decode_shared &sh, uint32_t tile,
+                               const uint32_t *words, uint32_t *stage)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     const pack_opener opener = {stage + warp * LONG_WORDS, LONG_WORDS};
     for (uint32_t i = 0; i < warp; i++)
         words += sh.batch[i] & FLOE_TILE_NWORDS_MASK;
-    if (decode_any<RANK>(&sh.o.c, tile + warp, sh.batch[warp], words, opener) != TILE_DONE && floe_lane() == 0)
+    if (decode_general<RANK>(&sh.o.c, tile + warp, sh.batch[warp], words, opener) != TILE_DONE && floe_lane() == 0)
         tell(job, sh, OF_DECODING, FLOE_ERR_FORMAT);
 }
 
@@ -222,18 +222,19 @@ struct entry_run {
 };
 
 FLOE_DEV entry_run run_of(const chunk_words &c, uint64_t skip, const uint32_t run[EARLY], uint32_t tile,
-                          single_shared &sh)
+                          small_decode_shared &sh)
 {
     const uint64_t said = floe_lorenzo_word64_of(sh.o.words + 12);
     entry_run r = {FLOE_LORENZO_HEADER_WORDS + skip, 0, 0, 0};
-    if (said <= FLOE_SINGLE_MAX_SLOTS && r.entries + said <= c.nwords)
+    if (said <= FLOE_SMALL_DECODE_SLOTS && r.entries + said <= c.nwords)
         r.n = (uint32_t)said;
     sum_entries(c.words + r.entries, r.n, run, tile, sh, &r.before, &r.all);
     return r;
 }
 
 /* Tells what comes of opening the chunk. A block. */
-template <int RANK> FLOE_DEV void judge_opening(const floe_single_job &job, uint64_t nbytes, single_shared &sh)
+template <int RANK>
+FLOE_DEV void judge_opening(const floe_small_decode_job &job, uint64_t nbytes, small_decode_shared &sh)
 {
     uint32_t run[EARLY];
     uint64_t skip;
@@ -257,8 +258,8 @@ struct found_tile {
 
 /* Puts the tile's words on their way, and opens the chunk where it is not as usual. */
 template <int RANK>
-FLOE_DEV found_tile find_tile(const floe_single_job &job, uint32_t tile, const chunk_words &c, uint64_t skip,
-                              const uint32_t run[EARLY], single_shared &sh, uint32_t *stage)
+FLOE_DEV found_tile find_tile(const floe_small_decode_job &job, uint32_t tile, const chunk_words &c, uint64_t skip,
+                              const uint32_t run[EARLY], small_decode_shared &sh, uint32_t *stage)
 {
     const entry_run r = run_of(c, skip, run, tile, sh);
     const uint64_t at = r.entries + r.n + r.before;
@@ -281,8 +282,8 @@ FLOE_DEV found_tile find_tile(const floe_single_job &job, uint32_t tile, const c
 
 /* A tile, its chunk's entries being on their way. The whole block. */
 template <int RANK>
-FLOE_DEV void decode_tile(const floe_single_job &job, uint32_t tile, const chunk_words &c, uint64_t skip,
-                          const uint32_t run[EARLY], single_shared &sh, uint32_t *stage)
+FLOE_DEV void decode_tile(const floe_small_decode_job &job, uint32_t tile, const chunk_words &c, uint64_t skip,
+                          const uint32_t run[EARLY], small_decode_shared &sh, uint32_t *stage)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     const found_tile f = find_tile<RANK>(job, tile, c, skip, run, sh, stage);
@@ -310,7 +311,7 @@ FLOE_DEV void decode_tile(const floe_single_job &job, uint32_t tile, const chunk
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
 /* What was told first, in the order of those who tell; all is 0 again. */
-FLOE_DEV uint32_t take_statuses(floe_single_state *state)
+FLOE_DEV uint32_t take_statuses(floe_small_decode_state *state)
 {
     uint32_t status = FLOE_OK;
     for (int i = 0; i < STATUSES; i++) {
@@ -322,9 +323,9 @@ FLOE_DEV uint32_t take_statuses(floe_single_state *state)
 
 /* The block that is done last reports. Most have nothing to tell, and need not wait for their values to be written. One
  * thread. */
-FLOE_DEV void finish(const floe_single_job &job, uint64_t nbytes, bool told)
+FLOE_DEV void finish(const floe_small_decode_job &job, uint64_t nbytes, bool told)
 {
-    floe_single_state *state = job.state;
+    floe_small_decode_state *state = job.state;
     const unsigned long long mine = told ? (1ull << 32) + 1 : 1;
     if (told)
         __threadfence();
@@ -341,20 +342,19 @@ FLOE_DEV void finish(const floe_single_job &job, uint64_t nbytes, bool told)
 enum { BLOCK_THAT_JUDGES, BLOCK_THAT_OPENS, BLOCKS_THAT_HASH };
 
 template <int RANK>
-__global__ __launch_bounds__(SPLIT_THREADS,
-                             BLOCKS_A_PROCESSOR) void single_decode_kernel(const __grid_constant__ floe_single_job job,
-                                                                           uint32_t nhash)
+__global__ __launch_bounds__(SPLIT_THREADS, BLOCKS_A_PROCESSOR) void small_decode_kernel(
+    const __grid_constant__ floe_small_decode_job job, uint32_t nhash)
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, stage);
-    __shared__ single_shared sh;
+    __shared__ small_decode_shared sh;
     const uint64_t nbytes = job.chunk.dev_nbytes ? *job.chunk.dev_nbytes : job.chunk.nbytes;
     const uint32_t block = blockIdx.x;
     if (threadIdx.x == 0)
         sh.told = 0;
     if (block == BLOCK_THAT_JUDGES) {
         uint64_t nrecords;
-        const uint32_t status = container_judge(job.open, *(judge_shared *)stage, &nrecords);
+        const uint32_t status = container_validate(job.open, *(validate_shared *)stage, &nrecords);
         if (threadIdx.x == 0)
             tell(job, sh, OF_CONTAINER, status);
     } else if (block == BLOCK_THAT_OPENS) {
@@ -374,19 +374,19 @@ __global__ __launch_bounds__(SPLIT_THREADS,
         finish(job, nbytes, sh.told);
 }
 
-template <int RANK> cudaError_t launch(const floe_single_job &job, cudaStream_t stream)
+template <int RANK> cudaError_t launch(const floe_small_decode_job &job, cudaStream_t stream)
 {
-    static_assert(SHARED_NBYTES + sizeof(single_shared) <= 48 << 10, "what a block has unasked");
+    static_assert(SHARED_NBYTES + sizeof(small_decode_shared) <= 48 << 10, "what a block has unasked");
     const uint64_t npieces = job.chunk.nbytes / FLOE_CHECKSUM_PIECE + 1; /* a warp each, in the end */
     const uint32_t nhash = (uint32_t)floe_min64(floe_ceil_div(npieces, SPLIT_WARPS), floe_gpu_limits_cuda().processors);
-    FLOE_LAUNCH_EARLY(single_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.guess.slots,
+    FLOE_LAUNCH_EARLY(small_decode_kernel<RANK>, BLOCKS_THAT_HASH + nhash + (uint32_t)job.chunk.guess.slots,
                       SPLIT_THREADS, SHARED_NBYTES, stream, job, nhash);
     return cudaGetLastError();
 }
 
 } // namespace
 
-int floe_single_cuda(const floe_single_job *job, void *stream)
+int floe_small_decode_cuda(const floe_small_decode_job *job, void *stream)
 {
     return job->chunk.guess.full.view.rank == 3 ? (int)launch<3>(*job, (cudaStream_t)stream)
                                                 : (int)launch<2>(*job, (cudaStream_t)stream);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Encoding a tile of which some cells are holes: all of one pattern, the fill value or else NaN (the palette's first one), and
- * no other exception. Else as the short way, by whose steps (lorenzo_encode_fast.cuh) the numbers are coded once the gaps are
- * closed; that is done in registers. The words are those of lorenzo_encode_any.cuh, which takes all other tiles.
+ * no other exception. Else as the plain path, by whose steps (lorenzo_encode_plain.cuh) the numbers are coded once the gaps are
+ * closed; that is done in registers. The words are those of lorenzo_encode_general.cuh, which takes all other tiles.
  *
  * How many words stand before the body is known when all steps are done: it begins as far behind as they can reach, and
  * moves.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_HOLES_CUH
-#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_HOLES_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_FILL_CUH
+#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_FILL_CUH
 
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_fast.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_plain.cuh"
 
 namespace
 {
@@ -107,13 +107,13 @@ template <int RANK, class T> FLOE_DEV void close_gaps(T q[GROUP], uint32_t good,
 
 /* Exceptions of one kind, of a tile of so many steps: a word that counts them, two a step, and one for each group of which some
  * cells are holes and some are not. */
-struct hole_words {
+struct fill_words {
     uint32_t at, nlisted; /* word of the tile */
     uint32_t count;       /* holes of this lane's groups */
 };
-enum { MOST_HOLE_WORDS = 1 + 2 * FLOE_TILE_STEPS + FLOE_TILE_GROUPS };
+enum { MOST_FILL_WORDS = 1 + 2 * FLOE_TILE_STEPS + FLOE_TILE_GROUPS };
 
-FLOE_DEV void put_holes(const sink &out, hole_words &w, uint32_t s, uint32_t nsteps, uint32_t holes, uint32_t valid)
+FLOE_DEV void put_holes(const sink &out, fill_words &w, uint32_t s, uint32_t nsteps, uint32_t holes, uint32_t valid)
 {
     const uint32_t any = __ballot_sync(FLOE_ALL_LANES, holes != 0);
     const uint32_t all = __ballot_sync(FLOE_ALL_LANES, holes != 0 && holes == valid), listed = any & ~all;
@@ -155,7 +155,7 @@ FLOE_DEV void move_words(const sink &out, uint32_t to, uint32_t from, uint32_t n
 
 /* The values of a step; holes become 0. Returns which they are. */
 template <int RANK>
-FLOE_DEV uint32_t take_holes(const fast_tile &t, uint32_t s, const uint32_t *buffer, floe_uint pattern,
+FLOE_DEV uint32_t take_holes(const plain_tile &t, uint32_t s, const uint32_t *buffer, floe_uint pattern,
                              floe_real x[GROUP])
 {
     uint32_t holes = 0;
@@ -172,11 +172,11 @@ FLOE_DEV uint32_t take_holes(const fast_tile &t, uint32_t s, const uint32_t *buf
 /* Body from word body_at on, holes as holes_out says; the base is put before the body, and returned. The first step is on its
  * way to buffer. */
 template <int RANK, bool BY_SUM>
-FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern, const sink &out, uint32_t body_at,
-                                       uint32_t *buffer, hole_words &holes_out, checks &c)
+FLOE_DEV plain_result encode_fill_steps(const plain_work &work, floe_uint pattern, const sink &out, uint32_t body_at,
+                                        uint32_t *buffer, fill_words &holes_out, checks &c)
 {
-    const uint32_t nsteps = read_anew(work.tile.nsteps), lead = body_at - BASE_WORDS;
-    fast_result r = {0, RANK == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, 0, false, false, false, nsteps};
+    const uint32_t nsteps = reload(work.tile.nsteps), lead = body_at - BASE_WORDS;
+    plain_result r = {0, RANK == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, 0, false, false, false, nsteps};
     step_walk<floe_real, RANK> w;
     row_kept<RANK, floe_real> kept;
     bool empty = true; /* holes only, so far: then all numbers are 0 */
@@ -188,7 +188,7 @@ FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern,
 #pragma unroll 1
     for (uint32_t s = 0; s < nsteps; s++) {
         floe_real x[GROUP], q[GROUP];
-        const uint32_t valid = fast_valid<RANK>(work.tile, s);
+        const uint32_t valid = plain_valid<RANK>(work.tile, s);
         const uint32_t holes = take_holes<RANK>(work.tile, s, buffer, pattern, x) & valid;
         if (s + 1 < nsteps) { /* the values are out of the buffer */
             __syncwarp();
@@ -197,7 +197,7 @@ FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern,
         put_holes(out, holes_out, s, nsteps, holes, valid);
         empty = empty && __all_sync(FLOE_ALL_LANES, holes == valid);
         if (!empty) {
-            const linear l = linear_anew(work.quantizer);
+            const linear l = reload_linear(work.quantizer);
 #pragma unroll
             for (int k = 0; k < GROUP; k += 2)
                 quantize2<true>(x + k, l, q + k, c);
@@ -216,19 +216,19 @@ FLOE_DEV fast_result encode_hole_steps(const fast_work &work, floe_uint pattern,
     return r;
 }
 
-/* Encodes such a tile as encode_any does. False: it is none; nothing that it left counts. The first step is on its way to
+/* Encodes such a tile as encode_general does. False: it is none; nothing that it left counts. The first step is on its way to
  * buffer. By a warp. */
 template <int RANK, bool DRAFT>
-static __device__ __noinline__ bool encode_holes(const fast_work *work, floe_uint pattern, sink out, uint32_t *buffer,
-                                                 tallies &t, floe_tile_result &m)
+static __device__ __noinline__ bool encode_fill(const plain_work *work, floe_uint pattern, sink out, uint32_t *buffer,
+                                                tallies &t, floe_tile_result &m)
 {
     enum { KIND = 1 };
     const uint32_t lead = DRAFT ? 1 : 0, holes_at = lead + BASE_WORDS,
-                   body_at = holes_at + MOST_HOLE_WORDS + BASE_WORDS;
-    const uint32_t ncells = read_anew(work->tile.ncells), nsteps = read_anew(work->tile.nsteps);
-    hole_words w = {holes_at, 0, 0};
+                   body_at = holes_at + MOST_FILL_WORDS + BASE_WORDS;
+    const uint32_t ncells = reload(work->tile.ncells), nsteps = reload(work->tile.nsteps);
+    fill_words w = {holes_at, 0, 0};
     checks c;
-    const fast_result r = encode_hole_steps<RANK, DRAFT>(*work, pattern, out, body_at, buffer, w, c);
+    const plain_result r = encode_fill_steps<RANK, DRAFT>(*work, pattern, out, body_at, buffer, w, c);
     t.count = __reduce_add_sync(FLOE_ALL_LANES, w.count);
     t.nliterals = 0;
     t.error = (double)c.error;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding a tile the short way by a block, a warp two steps: for fields of so few tiles that the latency of one warp that
+ * Encoding a tile on the plain path by a block, a warp two steps: for fields of so few tiles that the latency of one warp that
  * walks through all steps would be all there is. The tile comes to shared memory first. Of the modes each warp prices
  * one; what it has to know of the plane before its own steps it quantizes itself. The numbers and words are those of
- * lorenzo_encode_fast.cuh and lorenzo_encode_halves.cuh, whose steps these are. Of f32 alone.
+ * lorenzo_encode_plain.cuh and lorenzo_encode_half2.cuh, whose steps these are. Of f32 alone.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
-#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_SPLIT_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
+#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
 
 #include <type_traits>
 
 #include "backend/device_shared.cuh"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_any.cuh"
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_halves.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
+#include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"
 
 namespace
 {
@@ -20,10 +20,10 @@ namespace
 enum {
     SPLIT_STEPS = 2, /* of a warp: one word of descriptors */
     SPLIT_WARPS = FLOE_TILE_STEPS / SPLIT_STEPS,
-    SPLIT_STEP_WORDS = LOOSE_WORDS, /* of a step's values */
+    SPLIT_STEP_WORDS = UNALIGNED_WORDS, /* of a step's values */
     SPLIT_BUFFER_WORDS = FLOE_TILE_STEPS * SPLIT_STEP_WORDS,
     /* Device memory of a block: all that a warp's steps can take, for each warp; together they hold a whole tile, where one warp
-     * makes it the long way; and what that takes. */
+     * makes it the general path; and what that takes. */
     SPLIT_PART_WORDS = (SPLIT_STEPS * FLOE_PACK_STEP_WORDS + 3) / 4 * 4,
     SPLIT_SPILL_WORDS = (SPLIT_WARPS * SPLIT_PART_WORDS + SCRATCH_WORDS + 3) / 4 * 4
 };
@@ -34,7 +34,7 @@ static_assert((int)SPLIT_WARPS == (int)FLOE_LORENZO_MODES, "a warp prices the mo
 struct split_part {
     uint32_t nwords, descriptors;
     uint32_t any;        /* as in step_walk */
-    bool unfit, inexact; /* as in fast_result */
+    bool unfit, inexact; /* as in plain_result */
 };
 
 /* What the warps of a block tell one another; shared memory. */
@@ -44,9 +44,9 @@ struct split_shared {
     double error[SPLIT_WARPS]; /* of the tile */
 };
 
-/* A tile by a block. buffers: where split_fetch or, of a tile that is not whole, split_fetch_loose copies to. */
+/* A tile by a block. buffers: where split_fetch or, of a tile that is not whole, split_fetch_unaligned copies to. */
 struct split_tile {
-    const fast_work &work;
+    const plain_work &work;
     const uint32_t *buffers;
     uint32_t nsteps, mode;
 };
@@ -63,7 +63,7 @@ template <class V> FLOE_DEV void copy_by_block(V *to, const V *from)
 
 /* Copies the first step of a whole tile, which all warps wait for, by all of them; this warp's steps are on their way behind
  * it. */
-template <int RANK> FLOE_DEV void split_fetch(const fast_tile &t, uint32_t *buffers)
+template <int RANK> FLOE_DEV void split_fetch(const plain_tile &t, uint32_t *buffers)
 {
     const uint32_t first = SPLIT_STEPS * split_warp();
     fetch_pieces<RANK, PIECES / SPLIT_WARPS, false>(t, 0, PIECES / SPLIT_WARPS * split_warp(), buffers);
@@ -82,12 +82,12 @@ FLOE_DEV void split_wait()
 }
 
 /* Copies this warp's steps of a tile that is cut off or not aligned, and waits until those of all warps are there. */
-template <int RANK> FLOE_DEV void split_fetch_loose(const fast_tile &t, uint32_t *buffers)
+template <int RANK> FLOE_DEV void split_fetch_unaligned(const plain_tile &t, uint32_t *buffers)
 {
-    const uint32_t first = SPLIT_STEPS * split_warp(), end = min(first + SPLIT_STEPS, read_anew(t.nsteps));
+    const uint32_t first = SPLIT_STEPS * split_warp(), end = min(first + SPLIT_STEPS, reload(t.nsteps));
 #pragma unroll 1
     for (uint32_t s = first; s < end; s++)
-        fetch_loose<RANK>(t, s, buffers + s * SPLIT_STEP_WORDS);
+        fetch_unaligned<RANK>(t, s, buffers + s * SPLIT_STEP_WORDS);
     floe_copy_async_wait();
     __syncthreads();
 }
@@ -151,14 +151,14 @@ FLOE_DEV void split_walk(const split_tile &t, uint32_t s, step_walk<T, RANK> &w)
 }
 
 /* What the parts of all warps come to, this one's being `part`. By the whole block. */
-FLOE_DEV fast_result split_sum(const split_tile &t, split_shared &sh, split_part part, uint64_t base)
+FLOE_DEV plain_result split_sum(const split_tile &t, split_shared &sh, split_part part, uint64_t base)
 {
     part.any = __any_sync(FLOE_ALL_LANES, part.any != 0);
     part.inexact = __any_sync(FLOE_ALL_LANES, part.inexact) != 0;
     if (floe_lane() == 0)
         sh.parts[split_warp()] = part;
     __syncthreads();
-    fast_result r = {(t.nsteps + 1) / 2, t.mode, base, false, false, false, 0};
+    plain_result r = {(t.nsteps + 1) / 2, t.mode, base, false, false, false, 0};
 #pragma unroll
     for (int i = 0; i < SPLIT_WARPS; i++) {
         r.nbody += sh.parts[i].nwords;
@@ -206,7 +206,7 @@ FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_w
         float q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
         quantize_step<float, RANK, WHOLE, true, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
-        if (!code_small<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c))
+        if (!code_half2<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c))
             break;
         part.nwords = w.at;
     }
@@ -217,7 +217,7 @@ FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_w
     return s;
 }
 
-/* What a call that is not inlined returns, see FLOE_DEV_SELDOM. */
+/* What a call that is not inlined returns, see FLOE_DEV_COLD. */
 struct split_rest_result {
     split_part part;
     checks c;
@@ -225,8 +225,8 @@ struct split_rest_result {
 
 /* Steps whose residuals are not all small. */
 template <int RANK, bool WHOLE>
-FLOE_DEV_SELDOM split_rest_result split_rest(split_tile t, sink out, uint32_t s, step_walk<float, RANK> w,
-                                             split_rest_result r)
+FLOE_DEV_COLD split_rest_result split_rest(split_tile t, sink out, uint32_t s, step_walk<float, RANK> w,
+                                           split_rest_result r)
 {
     split_steps<float, RANK, WHOLE, true>(t, out, s, w, r.c, r.part);
     return r;
@@ -235,8 +235,8 @@ FLOE_DEV_SELDOM split_rest_result split_rest(split_tile t, sink out, uint32_t s,
 /* A tile by a block; what becomes of this warp's steps goes to out. INTS: any of f32 that floats cannot hold, from where its
  * values lie. Who fails fails for the tile. */
 template <int RANK, bool WHOLE, bool INTS>
-FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
-                                  checks &c)
+FLOE_DEV plain_result encode_split(const plain_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
+                                   checks &c)
 {
     typedef typename std::conditional<INTS, floe_int, float>::type T;
     split_tile t = {work, buffers, WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps, 0};
@@ -262,18 +262,18 @@ FLOE_DEV fast_result encode_split(const fast_work &work, const sink &out, const 
 
 /* A tile that is cut off, or not aligned. */
 template <int RANK, bool INTS>
-FLOE_DEV_SELDOM checked_result encode_split_cut(const fast_work &work, sink out, const uint32_t *buffers,
-                                                split_shared &sh)
+FLOE_DEV_COLD checked_result encode_split_cut(const plain_work &work, sink out, const uint32_t *buffers,
+                                              split_shared &sh)
 {
     checked_result r;
     r.r = encode_split<RANK, false, INTS>(work, out, buffers, sh, r.c);
     return r;
 }
 
-/* The short way of a tile that has been fetched, by all warps. False when the tile cannot take it. */
+/* The plain path of a tile that has been fetched, by all warps. False when the tile cannot take it. */
 template <int RANK>
-FLOE_DEV bool encode_split_short(const fast_work &work, bool whole, const sink &out, const uint32_t *buffers,
-                                 split_shared &sh, fast_result &r)
+FLOE_DEV bool encode_split_short(const plain_work &work, bool whole, const sink &out, const uint32_t *buffers,
+                                 split_shared &sh, plain_result &r)
 {
     checked_result t;
     if (whole)
@@ -299,7 +299,7 @@ FLOE_DEV double split_error(const split_shared &sh)
 }
 
 /* Tells a tile's largest errors. One thread. */
-FLOE_DEV void errors_tell(floe_dev_gathered *g, double error, double pw_error)
+FLOE_DEV void errors_tell(floe_dev_chunk_stats *g, double error, double pw_error)
 {
     if (error > 0)
         atomicMax(&g->max_error_bits, (unsigned long long)floe_bits_f64(error));
@@ -307,8 +307,8 @@ FLOE_DEV void errors_tell(floe_dev_gathered *g, double error, double pw_error)
         atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(pw_error));
 }
 
-/* Tells what one warp has met in a tile that it has made the long way. The whole warp. */
-FLOE_DEV void tallies_tell(floe_dev_gathered *g, const tallies &t)
+/* Tells what one warp has met in a tile that it has made on the general path. The whole warp. */
+FLOE_DEV void tallies_tell(floe_dev_chunk_stats *g, const tallies &t)
 {
     const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
     if (floe_lane() != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/out_check.h"
+#include "call/region_check.h"
 
 #include <string.h>
 
@@ -20,8 +20,8 @@ floe_status floe_box_check(const floe_header *h, const uint64_t *lo, const uint6
     return FLOE_OK;
 }
 
-floe_status floe_out_check(const floe_header *h, const uint64_t *lo, const uint64_t *hi, const floe_field *field,
-                           floe_error *err)
+floe_status floe_region_check(const floe_header *h, const uint64_t *lo, const uint64_t *hi, const floe_field *field,
+                              floe_error *err)
 {
     char want[FLOE_SHAPE_TEXT], have[FLOE_SHAPE_TEXT];
     uint64_t extent[FLOE_MAX_RANK];

@@ -4,11 +4,11 @@
  * it hashes its share of the payload; the last block is told all shares, and writes what needs them.
  */
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
-#include "device/lorenzo/few_cuda.h"
+#include "device/lorenzo/small_cuda.h"
 
 #include "base/dev_report_math.h"
 #include "base/real.h"
-#include "device/lorenzo/lorenzo_few.cuh"
+#include "device/lorenzo/small_engine.cuh"
 #include "container/checksum_cuda.cuh"
 #include "container/record_dev.cuh"
 
@@ -26,12 +26,12 @@ struct piece_shared {
 };
 static_assert(sizeof(piece_shared) <= SHARED_NBYTES, "in the place of the words");
 
-FLOE_DEV uint64_t index_at(const floe_few_job &job, uint64_t nbytes)
+FLOE_DEV uint64_t index_at(const floe_small_job &job, uint64_t nbytes)
 {
     return job.call.first_offset + floe_record_span(nbytes);
 }
 
-FLOE_DEV bool stream_fits(const floe_few_job &job, uint64_t nbytes)
+FLOE_DEV bool stream_fits(const floe_small_job &job, uint64_t nbytes)
 {
     return index_at(job, nbytes) + floe_index_span(1) <= job.call.capacity;
 }
@@ -59,12 +59,12 @@ FLOE_DEV uint64_t hash_piece(const uint8_t *p, uint32_t n, const floe_lane_keys 
 /* The first blocks hash. */
 FLOE_DEV uint32_t hashers_of(uint64_t nbytes)
 {
-    return (uint32_t)floe_min64(floe_checksum_pieces(nbytes), min(gridDim.x, (uint32_t)FLOE_FEW_HASHERS));
+    return (uint32_t)floe_min64(floe_checksum_pieces(nbytes), min(gridDim.x, (uint32_t)FLOE_SMALL_HASHERS));
 }
 
 /* This block's pieces of a payload of nbytes, of as many blocks that hash. */
-FLOE_DEV_SELDOM void hash_payload(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
-                                  piece_shared &s)
+FLOE_DEV_COLD void hash_payload(const floe_small_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
+                                piece_shared &s)
 {
     const uint8_t *payload = job.call.stream + job.call.first_offset + FLOE_RECORD_HEAD_NBYTES;
     const uint64_t npieces = floe_checksum_pieces(nbytes);
@@ -83,7 +83,7 @@ FLOE_DEV_SELDOM void hash_payload(const floe_few_job &job, const block_shared &s
 }
 
 /* The sum of what they tell. By a block. */
-FLOE_DEV uint64_t gather_terms(const floe_few_job &job, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+FLOE_DEV uint64_t gather_terms(const floe_small_job &job, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
 {
     uint64_t terms = 0;
     for (uint32_t i = threadIdx.x; i < nhashers; i += THREADS) {
@@ -103,7 +103,7 @@ FLOE_DEV uint64_t gather_terms(const floe_few_job &job, uint32_t nhashers, uint6
 /* ---- what the last block writes ------------------------------------------------------------------------------------ */
 
 /* The index of one entry. A thread. */
-FLOE_DEV void write_index(const floe_few_job &job, uint64_t nbytes, uint64_t checksum)
+FLOE_DEV void write_index(const floe_small_job &job, uint64_t nbytes, uint64_t checksum)
 {
     static_assert(FLOE_INDEX_ENTRY_NBYTES > 16 && FLOE_INDEX_ENTRY_NBYTES <= 128, "one piece, and that a short one");
     uint64_t words[FLOE_INDEX_ENTRY_WORDS], *to = (uint64_t *)(job.call.stream + index_at(job, nbytes));
@@ -116,14 +116,14 @@ FLOE_DEV void write_index(const floe_few_job &job, uint64_t nbytes, uint64_t che
 }
 
 /* A thread. */
-FLOE_DEV void report(const floe_few_job &job, uint32_t attempt, uint32_t status, uint64_t nbytes)
+FLOE_DEV void report(const floe_small_job &job, uint32_t attempt, uint32_t status, uint64_t nbytes)
 {
-    const floe_dev_gathered met = job.call.chunks->gathered[attempt];
+    const floe_dev_chunk_stats met = job.call.chunks->stats[attempt];
     floe_dev_report_write(job.report, status, nbytes, &met, job.pwrel);
 }
 
 /* What needs the checksum, which is right the second time: the first one brings the code near while others hash. By a block. */
-FLOE_DEV void write_checksums(const floe_few_job &job, uint64_t nbytes, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
+FLOE_DEV void write_checksums(const floe_small_job &job, uint64_t nbytes, uint32_t nhashers, uint64_t sums[SPLIT_WARPS])
 {
 #pragma unroll 1
     for (int round = 0; round < 2; round++) {
@@ -139,14 +139,14 @@ FLOE_DEV void write_checksums(const floe_few_job &job, uint64_t nbytes, uint32_t
 }
 
 /* Until no other block that does not hash has anything more to do. */
-FLOE_DEV void wait_for_others(const floe_few_job &job, uint32_t nhashers)
+FLOE_DEV void wait_for_others(const floe_small_job &job, uint32_t nhashers)
 {
     if (nhashers + 1 < gridDim.x)
         floe_counter_wait(&job.finish->nleft, gridDim.x - 1 - nhashers);
 }
 
 /* All becomes as the next call wants it, when no other block looks at it any more. A warp. */
-FLOE_DEV void clear_state(const floe_few_job &job, uint32_t attempt, uint32_t nhashers)
+FLOE_DEV void clear_state(const floe_small_job &job, uint32_t attempt, uint32_t nhashers)
 {
     uint8_t *const end = (uint8_t *)job.call.place_state[1]; /* which only a second attempt writes to */
     const uint64_t nbytes = attempt == 0 ? end - (uint8_t *)job.cleared : job.cleared_nbytes;
@@ -158,8 +158,8 @@ FLOE_DEV void clear_state(const floe_few_job &job, uint32_t attempt, uint32_t nh
 }
 
 /* A thread of each warp does what does not wait for the others. By the last block, all of whose threads come here. */
-FLOE_DEV_SELDOM void finish_stream(const floe_few_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
-                                   uint64_t sums[SPLIT_WARPS])
+FLOE_DEV_COLD void finish_stream(const floe_small_job &job, const block_shared &sh, uint64_t nbytes, uint32_t nhashers,
+                                 uint64_t sums[SPLIT_WARPS])
 {
     if (nhashers)
         wait_for_copies(job.call, sh);
@@ -184,7 +184,7 @@ FLOE_DEV_SELDOM void finish_stream(const floe_few_job &job, const block_shared &
 
 /* A block has tiles, then pieces. */
 template <int RANK>
-__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void few_kernel(const __grid_constant__ floe_few_job job)
+__global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void small_kernel(const __grid_constant__ floe_small_job job)
 {
     floe_dev_begin();
     FLOE_DYNAMIC_SHARED(uint32_t, memory);
@@ -192,7 +192,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void few_kernel(const 
     if (blockIdx.x == 0 && threadIdx.x < job.header_nwords && 8 * (uint64_t)job.header_nwords <= job.call.capacity)
         ((uint64_t *)job.call.stream)[threadIdx.x] = job.header[threadIdx.x];
     uint64_t nbytes = 0;
-    if (encode_few<RANK>(job.call, job.ready, job.is_ready, sh, memory))
+    if (encode_small<RANK>(job.call, job.ready, job.is_ready, sh, memory))
         nbytes = nbytes_of(sh.verdict);
     if (!job.finish)
         return;
@@ -206,21 +206,21 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void few_kernel(const 
         floe_counter_add(&job.finish->nleft, 1);
 }
 
-template <int RANK> cudaError_t launch(const floe_few_job &job, bool ask, cudaStream_t stream)
+template <int RANK> cudaError_t launch(const floe_small_job &job, bool ask, cudaStream_t stream)
 {
     cudaError_t e = cudaSuccess;
     if (ask)
-        e = cudaFuncSetAttribute(few_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
+        e = cudaFuncSetAttribute(small_kernel<RANK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_NBYTES);
     if (e != cudaSuccess)
         return e;
-    FLOE_LAUNCH_EARLY(few_kernel<RANK>, floe_few_blocks(&job.call.grid, BLOCKS_A_PROCESSOR), THREADS, SHARED_NBYTES,
+    FLOE_LAUNCH_EARLY(small_kernel<RANK>, floe_small_blocks(&job.call.grid, BLOCKS_A_PROCESSOR), THREADS, SHARED_NBYTES,
                       stream, job);
     return cudaGetLastError();
 }
 
 } // namespace
 
-int floe_few_cuda(const floe_few_job *job, uint32_t *asked, void *stream)
+int floe_small_cuda(const floe_small_job *job, uint32_t *asked, void *stream)
 {
     floe_view view;
     floe_view_of(job->call.field.rank, job->call.grid.chunk, false, &view); /* swap does not change the rank */
@@ -234,7 +234,7 @@ int floe_few_cuda(const floe_few_job *job, uint32_t *asked, void *stream)
     return (int)error;
 }
 
-uint64_t floe_lorenzo_few_spill_nbytes(const floe_dev_grid *grid)
+uint64_t floe_lorenzo_small_spill_nbytes(const floe_dev_grid *grid)
 {
     return 4 * floe_min64(grid->slots, MOST_BLOCKS) * SPLIT_SPILL_WORDS;
 }

@@ -4,8 +4,8 @@
  * are loaded at once; then warps check parts side by side. Nothing is believed before its range has been checked, and
  * nothing is told before all checksums are right.
  */
-#ifndef FLOE_CONTAINER_CONTAINER_JUDGE_CUH
-#define FLOE_CONTAINER_CONTAINER_JUDGE_CUH
+#ifndef FLOE_CONTAINER_CONTAINER_VALIDATE_CUH
+#define FLOE_CONTAINER_CONTAINER_VALIDATE_CUH
 
 #include "container/checksum_cuda.cuh"
 #include "container/container_cuda.h"
@@ -20,7 +20,7 @@ enum {
     TAIL_WORDS = 256     /* with 83 records and less the whole index is among them */
 };
 
-struct judge_shared {
+struct validate_shared {
     uint64_t head[HEAD_WORDS], tail[TAIL_WORDS]; /* first and last words of the stream, as far as there are any */
     uint64_t stage[JUDGE_WARPS_MAX][FLOE_STAGE_WORDS];
     uint64_t sums[JUDGE_WARPS_MAX];
@@ -43,7 +43,7 @@ FLOE_DEV uint32_t warp_of() { return threadIdx.x / FLOE_WARP; }
 FLOE_DEV bool first_lane_of(uint32_t warp) { return threadIdx.x == warp * FLOE_WARP; }
 FLOE_DEV uint32_t status_of(floe_fault fault) { return (uint32_t)floe_fault_status(fault); }
 
-FLOE_DEV void ends_load(const stream_parts &in, judge_shared &s)
+FLOE_DEV void ends_load(const stream_parts &in, validate_shared &s)
 {
     const uint64_t *words = (const uint64_t *)in.stream;
     for (uint32_t i = threadIdx.x; i < HEAD_WORDS; i += blockDim.x)
@@ -55,13 +55,13 @@ FLOE_DEV void ends_load(const stream_parts &in, judge_shared &s)
 
 /* ---- header -------------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV const uint8_t *header_at(const stream_parts &in, const judge_shared &s)
+FLOE_DEV const uint8_t *header_at(const stream_parts &in, const validate_shared &s)
 {
     return in.header_nbytes <= sizeof s.head ? (const uint8_t *)s.head : in.stream;
 }
 
 /* Side by side: the header's hash, the footer's hash, the header's fields. All of it is judged later. */
-FLOE_DEV void ends_check(const stream_parts &in, floe_codec codec, judge_shared &s)
+FLOE_DEV void ends_check(const stream_parts &in, floe_codec codec, validate_shared &s)
 {
     if (warp_of() == 0) {
         uint64_t hash =
@@ -122,7 +122,7 @@ FLOE_DEV floe_fault item_fault(const uint8_t *p, uint64_t left, uint64_t *nbytes
 }
 
 /* By the block, one item after the other: there are few. */
-FLOE_DEV floe_fault items_fault(const stream_parts &in, judge_shared &s)
+FLOE_DEV floe_fault items_fault(const stream_parts &in, validate_shared &s)
 {
     uint64_t at = 8 * (uint64_t)floe_header_field_words(s.header.rank), nbytes = 0;
     const uint64_t end = in.header_nbytes - FLOE_HEADER_CHECK_NBYTES;
@@ -148,7 +148,7 @@ FLOE_DEV bool is_expected(const floe_container_open &job, const floe_header &h)
 }
 
 /* Header and, since that comes with it, the footer's hash. By the block. */
-FLOE_DEV uint32_t header_status(const floe_container_open &job, stream_parts *in, judge_shared &s)
+FLOE_DEV uint32_t header_status(const floe_container_open &job, stream_parts *in, validate_shared &s)
 {
     if (in->nbytes < FLOE_HEADER_MIN_NBYTES)
         return status_of(FLOE_FAULT_CUT);
@@ -171,7 +171,7 @@ FLOE_DEV uint32_t header_status(const floe_container_open &job, stream_parts *in
 
 /* ---- index and record heads ---------------------------------------------------------------------------------------- */
 
-FLOE_DEV const uint64_t *index_words(const stream_parts &in, const judge_shared &s)
+FLOE_DEV const uint64_t *index_words(const stream_parts &in, const validate_shared &s)
 {
     const uint64_t at = in.index_offset / 8;
     return at >= in.tail_at ? s.tail + (at - in.tail_at) : (const uint64_t *)in.stream + at;
@@ -190,7 +190,7 @@ struct early_head {
 };
 
 /* The head of this thread's first record, if footer and index are right: it is on its way while they are judged. */
-FLOE_DEV early_head early_head_load(const stream_parts &in, const judge_shared &s)
+FLOE_DEV early_head early_head_load(const stream_parts &in, const validate_shared &s)
 {
     early_head early = {UINT64_MAX, {}};
     const uint64_t tail_words = in.nwords - in.tail_at, i = blockDim.x - 1 - threadIdx.x;
@@ -259,7 +259,7 @@ FLOE_DEV uint32_t records_status(const floe_container_open &job, const stream_pa
 }
 
 /* Footer, index, heads. By the block. */
-FLOE_DEV uint32_t chunks_status(const floe_container_open &job, stream_parts *in, judge_shared &s,
+FLOE_DEV uint32_t chunks_status(const floe_container_open &job, stream_parts *in, validate_shared &s,
                                 const early_head &early)
 {
     const uint64_t *footer = s.tail + (in->nwords - in->tail_at) - FLOE_FOOTER_WORDS;
@@ -288,7 +288,7 @@ FLOE_DEV uint32_t chunks_status(const floe_container_open &job, stream_parts *in
 /* ---- all of it ------------------------------------------------------------------------------------------------------ */
 
 /* The stream's status, and its records' number. header and records of the job may be NULL. By a block. */
-FLOE_DEV uint32_t container_judge(const floe_container_open &job, judge_shared &s, uint64_t *nrecords)
+FLOE_DEV uint32_t container_validate(const floe_container_open &job, validate_shared &s, uint64_t *nrecords)
 {
     const uint64_t nbytes = job.dev_nbytes ? *job.dev_nbytes : job.nbytes, nwords = nbytes / 8;
     stream_parts in = {job.stream, nbytes, nwords, nwords > TAIL_WORDS ? nwords - TAIL_WORDS : 0, 0, 0, 0};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding a tile the short way: quantizer LINEAR, no exception, contiguous along x. All numbers of a lane's group stay in
+ * Encoding a tile on the plain path: quantizer LINEAR, no exception, contiguous along x. All numbers of a lane's group stay in
  * registers.
  *
  * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths tell afterwards:
  * additions of floats run at twice the rate of those of integers. Where that fails a tile is done again, of f32 with
- * integers (T = int32_t), of f64 the long way. Tiles of f32 begin in lorenzo_encode_halves.cuh, and come here where a residual
+ * integers (T = int32_t), of f64 the general path. Tiles of f32 begin in lorenzo_encode_half2.cuh, and come here where a residual
  * is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those of pack.h. Whatever else
- * is unfit takes the long way, too (lorenzo_encode_any.cuh).
+ * is unfit takes the general path, too (lorenzo_encode_general.cuh).
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_FAST_CUH
-#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_FAST_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_PLAIN_CUH
+#define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_PLAIN_CUH
 
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_values.cuh"
 
@@ -274,10 +274,10 @@ template <class T, int RANK> FLOE_DEV void walk_begin(step_walk<T, RANK> &w, uin
 /* The whole numbers of step s. STAGED: its values are in buffer, or on their way there, and work is in shared memory. FAR: as
  * quantize_pair has it. */
 template <class T, int RANK, bool WHOLE, bool STAGED = true, bool FAR = true>
-FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer, T q[GROUP],
+FLOE_DEV void quantize_step(const plain_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer, T q[GROUP],
                             checks &c)
 {
-    const linear l = STAGED ? linear_anew(work.quantizer) : work.quantizer;
+    const linear l = STAGED ? reload_linear(work.quantizer) : work.quantizer;
     floe_real x[GROUP];
     if (STAGED)
         take_next<RANK, WHOLE>(work.tile, s, buffer, x);
@@ -287,7 +287,7 @@ FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, c
     for (int k = 0; k < GROUP; k += 2)
         quantize2<FAR>(x + k, l, q + k, c);
     if (l.has_fill) {
-        const floe_uint fill = read_anew(work.quantizer.fill);
+        const floe_uint fill = reload(work.quantizer.fill);
         bool filled = false;
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
@@ -296,14 +296,14 @@ FLOE_DEV void quantize_step(const fast_work &work, uint32_t s, uint32_t valid, c
     }
 }
 
-template <int RANK, bool WHOLE> FLOE_DEV uint32_t step_valid(const fast_work &work, uint32_t s)
+template <int RANK, bool WHOLE> FLOE_DEV uint32_t step_valid(const plain_work &work, uint32_t s)
 {
-    return WHOLE ? FLOE_ALL_LANES : fast_valid<RANK>(work.tile, s);
+    return WHOLE ? FLOE_ALL_LANES : plain_valid<RANK>(work.tile, s);
 }
 
-template <bool WHOLE> FLOE_DEV uint32_t steps_of(const fast_work &work)
+template <bool WHOLE> FLOE_DEV uint32_t steps_of(const plain_work &work)
 {
-    return WHOLE ? (uint32_t)FLOE_TILE_STEPS : read_anew(work.tile.nsteps);
+    return WHOLE ? (uint32_t)FLOE_TILE_STEPS : reload(work.tile.nsteps);
 }
 
 /* A step of a tile: its cells in this lane's group, and the tile's mode. */
@@ -313,7 +313,7 @@ struct step_in {
 
 /* From the numbers of a step to its words; false where there may be an exception, or T is too narrow. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV bool code_step(const fast_work &work, const sink &out, step_in in, const T q[GROUP], step_walk<T, RANK> &w,
+FLOE_DEV bool code_step(const plain_work &work, const sink &out, step_in in, const T q[GROUP], step_walk<T, RANK> &w,
                         const checks &c, bool &unfit)
 {
     enum { PLANE = shape<RANK>::PLANE };
@@ -326,7 +326,7 @@ FLOE_DEV bool code_step(const fast_work &work, const sink &out, step_in in, cons
     for (int k = 0; k < PLANE; k++)
         w.before[k] = p[GROUP - PLANE + k];
     w.inexact |= v.inexact;
-    const bool bad = check_bad(c, read_anew(work.quantizer.tolerance));
+    const bool bad = check_bad(c, reload(work.quantizer.tolerance));
     if (__any_sync(FLOE_ALL_LANES, bad || w.inexact)) {
         unfit = __any_sync(FLOE_ALL_LANES, bad);
         return false;
@@ -344,7 +344,7 @@ FLOE_DEV bool code_step(const fast_work &work, const sink &out, step_in in, cons
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-struct fast_result {
+struct plain_result {
     uint32_t nbody; /* words of the body, whether written or not */
     uint32_t mode;
     uint64_t base;
@@ -354,16 +354,16 @@ struct fast_result {
     uint32_t done; /* steps before that */
 };
 
-/* What a call that is not inlined returns, see FLOE_DEV_SELDOM. */
+/* What a call that is not inlined returns, see FLOE_DEV_COLD. */
 struct checked_result {
-    fast_result r;
+    plain_result r;
     checks c;
 };
 
 /* The base of a tile and its mode, from the first step. */
 template <class T, int RANK, bool WHOLE>
 FLOE_DEV void begin_tile(const T q[GROUP], uint32_t valid, const sink &out, uint32_t lead, border<T> &b, bool &inexact,
-                         fast_result &r)
+                         plain_result &r)
 {
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
     r.mode = choose_mode<RANK, WHOLE>(q, b, valid, inexact);
@@ -386,15 +386,15 @@ FLOE_DEV void put_descriptors(const sink &out, uint32_t lead, uint32_t s, uint32
 }
 
 /* There may be an exception among the values seen so far; the whole warp. */
-FLOE_DEV bool is_unfit(const fast_work &work, const checks &c)
+FLOE_DEV bool is_unfit(const plain_work &work, const checks &c)
 {
-    return __any_sync(FLOE_ALL_LANES, check_bad(c, read_anew(work.quantizer.tolerance)));
+    return __any_sync(FLOE_ALL_LANES, check_bad(c, reload(work.quantizer.tolerance)));
 }
 
 /* Steps r.done and later ones. They come through buffer, where the caller has the first of them already on its way. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
-                           step_walk<T, RANK> &w, checks &c, fast_result &r)
+FLOE_DEV void encode_steps(const plain_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
+                           step_walk<T, RANK> &w, checks &c, plain_result &r)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work), first = r.done;
     r.done = nsteps;
@@ -428,10 +428,10 @@ FLOE_DEV void encode_steps(const fast_work &work, const sink &out, uint32_t lead
 
 /* Base and body from word `lead` on; the body of a draft holds symbols instead. The first step is on its way to buffer. */
 template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
+FLOE_DEV plain_result encode_plain(const plain_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work);
-    fast_result r = {0, 0, 0, false, false, false, 0};
+    plain_result r = {0, 0, 0, false, false, false, 0};
     step_walk<T, RANK> w;
     walk_begin(w, descriptors_at(lead) + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));
     check_begin(c);
@@ -439,8 +439,8 @@ FLOE_DEV fast_result encode_fast(const fast_work &work, const sink &out, uint32_
     return r;
 }
 
-/* A tile that the short way has done. */
-FLOE_DEV floe_tile_result end_fast(const fast_result &r, uint32_t ncells, bool draft, const sink &out)
+/* A tile that the plain path has done. */
+FLOE_DEV floe_tile_result end_plain(const plain_result &r, uint32_t ncells, bool draft, const sink &out)
 {
     const uint32_t raw = ncells * BASE_WORDS, flags = r.mode << FLOE_TILE_MODE_SHIFT;
     if (!r.coded) {

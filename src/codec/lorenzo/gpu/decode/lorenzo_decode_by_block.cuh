@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decoding a tile the short way by a block, a run of steps a warp: for fields of so few tiles that the latency of one warp that
+ * Decoding a tile on the plain path by a block, a run of steps a warp: for fields of so few tiles that the latency of one warp that
  * walks through all steps would be all there is. A warp finds its words by what the steps before say of their widths, and
  * sums its residuals up as if there was no plane before. Then all tell each other their last planes in shared memory: what
  * the planes before come to is a few sums, and what follows stays inside a plane. Rank 2 and 3, encoder pack.
  */
-#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_SPLIT_CUH
-#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_SPLIT_CUH
+#ifndef FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_BY_BLOCK_CUH
+#define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_BY_BLOCK_CUH
 
-#include "codec/lorenzo/gpu/decode/lorenzo_decode_any.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_decode_general.cuh"
 
 namespace
 {
@@ -17,7 +17,7 @@ enum {
     SPLIT_WARPS = 4,
     SPLIT_THREADS = SPLIT_WARPS * FLOE_WARP,
     RUN_STEPS = FLOE_TILE_STEPS / SPLIT_WARPS, /* of a warp */
-    LONG_WORDS = 2304,                         /* of a stage for the long way, one a warp: a step of f64, and some */
+    LONG_WORDS = 2304, /* of a stage for the general path, one a warp: a step of f64, and some */
     SPLIT_WORDS = SPLIT_WARPS * LONG_WORDS,
     STEP_DAMAGED = 255 /* for the width of its widest group */
 };
@@ -36,7 +36,7 @@ template <int RANK> struct split_sums {
     uint32_t most[FLOE_TILE_STEPS];                               /* of the groups of a step */
 };
 
-/* Behind the words of a tile. Tiles with more words take the long way: they are hardly compressed. */
+/* Behind the words of a tile. Tiles with more words take the general path: they are hardly compressed. */
 template <int RANK> FLOE_DEV split_sums<RANK> *split_sums_at(uint32_t *stage)
 {
     static_assert(sizeof(split_sums<RANK>) % 16 == 0, "stands at the end");
@@ -212,7 +212,7 @@ static __device__ __noinline__ outcome decode_split_cut(target t, uint32_t mode,
     return decode_split<RANK, false>(t, mode, base, step, source, sums);
 }
 
-/* A tile of entry_is_fast and split_has_room, whose words stand in the stage. The whole block. */
+/* A tile of entry_is_plain and split_has_room, whose words stand in the stage. The whole block. */
 template <int RANK>
 FLOE_DEV outcome decode_pack_split(const target &t, uint32_t entry, floe_real step, word_window window, uint32_t *stage)
 {
