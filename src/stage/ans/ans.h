@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage ans: up to 32 interleaved rANS states. docs/format/ans.md has the layout.
+ *
+ *     encode   floe_ans_normalise(counts, ...)            decode   floe_ans_table_read(...)
+ *              floe_ans_symbols_of(freq, ...)                      floe_ans_slots_of(freq, ...)
+ *              floe_ans_encoder_begin(...)                         floe_ans_decoder_begin(...)
+ *              put_raw, put: last step first, highest lane first   get, get_raw: first step first, lowest lane first
+ *              floe_ans_encoder_end(...)                           floe_ans_decoder_ended(...)
+ *
+ * A decoder reads words upwards, so an encoder writes them downwards. Nothing allocates; an untrusted stream is never read
+ * beyond its end: words that are missing are 0, and floe_ans_decoder_ended tells.
+ */
+#ifndef FLOE_STAGE_ANS_H
+#define FLOE_STAGE_ANS_H
+
+#include "base/bytes.h"
+#include "stage/ans/ans_math.h"
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------ */
+
+/* freq: n of them, all 0 or with the sum 2^bits. Writes a bit for each symbol, then 6 for each that occurs. */
+void floe_ans_table_write(const uint16_t *freq, const uint8_t *code, uint32_t n, floe_cursor *to);
+/* Untrusted. False when it is cut short, or its frequencies cannot add up to 2^bits. An empty table gives zeros. */
+bool floe_ans_table_read(floe_reader *from, uint32_t n, uint32_t bits, uint16_t *freq);
+
+void floe_ans_symbols_of(const uint16_t *freq, uint32_t n, uint32_t bits, floe_ans_symbol *symbols);
+
+/* slots: 2^bits symbols, by the low bits of a state; spans: freq | start << 16 of each symbol. Of an empty table: of zeros. */
+void floe_ans_slots_of(const uint16_t *freq, uint32_t n, uint32_t bits, uint8_t *slots, uint32_t *spans);
+
+/* ---- lanes ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct floe_ans_encoder {
+    uint32_t state[FLOE_ANS_LANES];
+    uint16_t *at, *end; /* words from at to end, host order; whoever gives the room gives enough */
+} floe_ans_encoder;
+
+static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint16_t *end)
+{
+    for (int i = 0; i < FLOE_ANS_LANES; i++)
+        e->state[i] = FLOE_ANS_FIRST;
+    e->at = e->end = end;
+}
+
+FLOE_INLINE void floe_ans_encoder_emit(floe_ans_encoder *e, uint32_t lane, bool full)
+{
+    e->at -= full;
+    if (full) {
+        *e->at = (uint16_t)e->state[lane];
+        e->state[lane] >>= 16;
+    }
+}
+
+FLOE_INLINE void floe_ans_encoder_put(floe_ans_encoder *e, uint32_t lane, floe_ans_symbol s, uint32_t bits)
+{
+    floe_ans_encoder_emit(e, lane, floe_ans_is_full(e->state[lane], s, bits));
+    e->state[lane] = floe_ans_put(e->state[lane], s, bits);
+}
+
+FLOE_INLINE void floe_ans_encoder_put_raw(floe_ans_encoder *e, uint32_t lane, uint32_t raw, uint32_t nbits)
+{
+    floe_ans_encoder_emit(e, lane, floe_ans_is_full_raw(e->state[lane], nbits));
+    e->state[lane] = e->state[lane] << nbits | raw;
+}
+
+/* Bytes of what was written by so many lanes; and writes them, little-endian. */
+uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes);
+void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *dst);
+
+typedef struct floe_ans_decoder {
+    uint32_t state[FLOE_ANS_LANES];
+    const uint8_t *at, *end; /* words, little-endian */
+    bool cut;                /* a word was missing */
+} floe_ans_decoder;
+
+/* False when these are too few bytes, or no whole ones. */
+bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes);
+/* All words read, and all states as encoding began with them. */
+bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes);
+
+FLOE_INLINE uint32_t floe_ans_decoder_fill(floe_ans_decoder *d, uint32_t x)
+{
+    if (x >= FLOE_ANS_FIRST)
+        return x;
+    if (d->at == d->end) {
+        d->cut = true;
+        return x << 16;
+    }
+    d->at += 2;
+    return x << 16 | floe_load16(d->at - 2);
+}
+
+FLOE_INLINE uint32_t floe_ans_decoder_get(floe_ans_decoder *d, uint32_t lane, const uint8_t *slots,
+                                          const uint32_t *spans, uint32_t bits)
+{
+    const uint32_t x = d->state[lane], symbol = slots[x & ((1u << bits) - 1)], span = spans[symbol];
+    d->state[lane] = floe_ans_decoder_fill(d, floe_ans_take(x, span & 0xFFFF, span >> 16, bits));
+    return symbol;
+}
+
+FLOE_INLINE uint32_t floe_ans_decoder_get_raw(floe_ans_decoder *d, uint32_t lane, uint32_t nbits)
+{
+    const uint32_t x = d->state[lane];
+    d->state[lane] = floe_ans_decoder_fill(d, x >> nbits);
+    return x & ((1u << nbits) - 1);
+}
+
+#endif

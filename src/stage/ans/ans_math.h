@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The arithmetic of rANS, once for both compilers: whole numbers only. States are 32-bit and lie in [2^15, 2^31); a stream is
+ * 16-bit words. docs/format/ans.md.
+ */
+#ifndef FLOE_STAGE_ANS_MATH_H
+#define FLOE_STAGE_ANS_MATH_H
+
+#include <stdbool.h>
+
+#include "base/hd.h"
+
+enum {
+    FLOE_ANS_LANES = 32,    /* states side by side, at most */
+    FLOE_ANS_BITS = 12,     /* of a probability, at most */
+    FLOE_ANS_SYMBOLS = 128, /* of an alphabet, at most */
+    FLOE_ANS_STATE_BITS = 15,
+    FLOE_ANS_FIRST = 1 << FLOE_ANS_STATE_BITS, /* the least state, with which encoding begins and decoding ends */
+    FLOE_ANS_RAW_BITS = 15,                    /* of one raw number, at most: as many as a state has always */
+    FLOE_ANS_REST = 15                         /* in place of an exponent: the symbol that has what the others leave */
+};
+
+/* ---- frequencies: three significant bits, so that six bits say one ----------------------------------------------------- */
+
+/* The frequency of code e | m << 4, with e up to FLOE_ANS_BITS. */
+FLOE_HD uint32_t floe_ans_freq_of(uint32_t code) { return ((4 + (code >> 4)) << (code & 15)) >> 2; }
+
+/* The code of the frequency next to f > 0, ties up. */
+FLOE_HD uint32_t floe_ans_freq_code(uint32_t f)
+{
+    uint32_t e = floe_top_bit(f);
+    uint32_t m = e > 2 ? (f + (1u << (e - 3))) >> (e - 2) : f << (2 - e); /* 4 to 8 */
+    if (m == 8)
+        e++, m = 4;
+    return e | (m - 4) << 4;
+}
+
+/* The code of the next smaller frequency; that of 1 has none. */
+FLOE_HD uint32_t floe_ans_freq_below(uint32_t code)
+{
+    const uint32_t e = code & 15, least = e == 0 ? 4 : e == 1 ? 2 : 1; /* the last bits of small ones are 0 */
+    return code >> 4 ? code - (least << 4) : e - 1 == 0 ? 0 : (e - 1) | (e - 1 == 1 ? 2u : 3u) << 4;
+}
+
+/*
+ * Counts of n symbols -> frequencies that add up to 2^bits, and their codes. All 0 where no symbol occurs. The commonest
+ * symbol, the first of several, has the rest; the largest of the others give way until it has most of what it is due.
+ */
+FLOE_HD void floe_ans_normalise(const uint32_t *count, uint32_t n, uint32_t bits, uint16_t *freq, uint8_t *code)
+{
+    uint64_t total = 0;
+    uint32_t rest = 0;
+    int64_t left = (int64_t)1 << bits;
+    for (uint32_t i = 0; i < n; i++) {
+        total += count[i];
+        rest = count[i] > count[rest] ? i : rest;
+        freq[i] = 0;
+    }
+    if (total == 0)
+        return;
+    const int64_t due = (int64_t)((((uint64_t)count[rest] << bits) + total / 2) / total);
+    for (uint32_t i = 0; i < n; i++) {
+        if (count[i] == 0 || i == rest)
+            continue;
+        const uint64_t f = (((uint64_t)count[i] << bits) + total / 2) / total;
+        code[i] = (uint8_t)floe_ans_freq_code(f ? (uint32_t)f : 1);
+        freq[i] = (uint16_t)floe_ans_freq_of(code[i]);
+        left -= freq[i];
+    }
+    while (left < due - due / 8 || left < 1) {
+        uint32_t most = rest;
+        for (uint32_t i = 0; i < n; i++)
+            most = freq[i] > freq[most] ? i : most;
+        if (freq[most] <= 1)
+            break; /* no more than 128 symbols of 1: left is above 0 */
+        code[most] = (uint8_t)floe_ans_freq_below(code[most]);
+        left += freq[most];
+        freq[most] = (uint16_t)floe_ans_freq_of(code[most]);
+        left -= freq[most];
+    }
+    freq[rest] = (uint16_t)left;
+    code[rest] = FLOE_ANS_REST;
+}
+
+/* ---- costs, to compare tables ------------------------------------------------------------------------------------------ */
+
+/* log2(v) in 1/4096, v > 0; off by at most 1/100. */
+FLOE_HD uint64_t floe_ans_log2(uint64_t v)
+{
+    const uint32_t e = floe_top_bit(v);
+    const uint64_t m = (e > 16 ? v >> (e - 16) : v << (16 - e)) & 0xFFFF; /* log2(1 + m) = m + 0.344 m (1 - m) */
+    return (uint64_t)e << 12 | (m + (m * (65536 - m) >> 16) * 22544 / 65536) >> 4;
+}
+
+/* Bits, in 1/4096, that symbols of these counts take with a table of their own. */
+FLOE_HD uint64_t floe_ans_entropy(const uint32_t *count, uint32_t n)
+{
+    uint64_t total = 0, bits = 0;
+    for (uint32_t i = 0; i < n; i++)
+        total += count[i];
+    const uint64_t log_total = total ? floe_ans_log2(total) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        bits += count[i] ? count[i] * (log_total - floe_ans_log2(count[i])) : 0;
+    return bits;
+}
+
+/* The same, and those of the table. */
+FLOE_HD uint64_t floe_ans_cost(const uint32_t *count, uint32_t n)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < n; i++)
+        used += count[i] != 0;
+    return used ? floe_ans_entropy(count, n) + ((n + 6 * used + 8) << 12) : 0;
+}
+
+/* ---- symbols and states ------------------------------------------------------------------------------------------------ */
+
+/* What encoding a symbol takes: a reciprocal that divides states exactly, and bias | freq << 13 | shift << 26. */
+typedef struct floe_ans_symbol {
+    uint32_t reciprocal, packed;
+} floe_ans_symbol;
+
+FLOE_HD floe_ans_symbol floe_ans_symbol_of(uint32_t freq, uint32_t start, uint32_t bits)
+{
+    floe_ans_symbol s = {0, 0};
+    uint32_t bias = start, shift = 0;
+    if (freq < 2) { /* x - 1 by a product with 2^32 - 1; the bias makes up for it */
+        s.reciprocal = UINT32_MAX;
+        bias = start + (1u << bits) - 1;
+    } else {
+        while (freq > 1u << shift)
+            shift++;
+        s.reciprocal = (uint32_t)((((uint64_t)1 << (shift + 31)) + freq - 1) / freq);
+        shift--;
+    }
+    s.packed = bias | freq << 13 | shift << 26;
+    return s;
+}
+
+/* Whether a word has to leave the state before this symbol, or this many raw bits, can enter. */
+FLOE_HD bool floe_ans_is_full(uint32_t x, floe_ans_symbol s, uint32_t bits)
+{
+    return x >= (s.packed >> 13 & 8191) << (31 - bits);
+}
+FLOE_HD bool floe_ans_is_full_raw(uint32_t x, uint32_t nbits) { return x >= 1u << (31 - nbits); }
+
+FLOE_HD uint32_t floe_ans_put(uint32_t x, floe_ans_symbol s, uint32_t bits)
+{
+    const uint32_t freq = s.packed >> 13 & 8191;
+    const uint32_t quotient = (uint32_t)((uint64_t)x * s.reciprocal >> 32) >> (s.packed >> 26);
+    return x + (s.packed & 8191) + quotient * ((1u << bits) - freq);
+}
+
+/* The state without a symbol of this frequency and start; slot: its low bits. */
+FLOE_HD uint32_t floe_ans_take(uint32_t x, uint32_t freq, uint32_t start, uint32_t bits)
+{
+    return freq * (x >> bits) + (x & ((1u << bits) - 1)) - start;
+}
+
+#endif
