@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage context: records of up to 7 small codes -> bits and back. docs/format/context.md has the layout.
+ *
+ * Records lie in a grid of planes of rows; it is cut into chunks of at most 32 columns, the lanes of stage ans. A chunk is
+ * decoded from its highest row down: a mask says which codes of a record are not 0, and the codes of a window of rows that are
+ * not follow, dealt to the lanes. Contexts are counts of nonzero codes, and codes, of rows before. The stage knows nothing
+ * else of what the records are.
+ *
+ *     encode   count every chunk                     decode   floe_context_tables_read
+ *              floe_context_tables_build, _write              floe_context_decoder_of
+ *              floe_context_symbols_of                        decode any chunk, any thread
+ *              encode any chunk, any thread
+ */
+#ifndef FLOE_STAGE_CONTEXT_H
+#define FLOE_STAGE_CONTEXT_H
+
+#include "backend/backend.h"
+#include "stage/ans/ans.h"
+#include "stage/context/context_math.h"
+
+enum {
+    FLOE_CONTEXT_TABLES = 16,         /* of masks, and of values, at most */
+    FLOE_CONTEXT_TABLES_NBYTES = 8192 /* no tables take more */
+};
+
+/* How the records of a grid are coded. */
+typedef struct floe_context_spec {
+    uint32_t width;  /* bytes of a code, 1 or 2: a record has 8 of them; 0: a record is its mask, one byte */
+    uint32_t window; /* rows whose values are coded together: 1, 2, 4 or 8 */
+    bool planes;     /* contexts look at the plane before too, and signs have contexts */
+} floe_context_spec;
+
+/* How many contexts of masks and of values occur. */
+static inline uint32_t floe_context_masks(const floe_context_spec *s) { return s->planes ? FLOE_CONTEXT_MASKS : 10; }
+static inline uint32_t floe_context_values(const floe_context_spec *s)
+{
+    return s->width == 0 ? 0 : s->planes ? FLOE_CONTEXT_VALUES : FLOE_CONTEXT_LEVELS;
+}
+static inline uint32_t floe_context_record_nbytes(const floe_context_spec *s) { return s->width ? 8 * s->width : 1; }
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------ */
+
+/* Contexts that are alike share a table. Those of values follow those of masks in all arrays. */
+typedef struct floe_context_tables {
+    uint32_t nmasks, nvalues;        /* tables */
+    uint8_t table[FLOE_CONTEXT_ALL]; /* of each context */
+    uint16_t mask_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
+    uint16_t value_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUE_SYMBOLS];
+    uint8_t mask_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* of frequencies; where built */
+    uint8_t value_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUE_SYMBOLS];
+} floe_context_tables;
+
+/* counts: FLOE_CONTEXT_COUNTS, of all chunks that will be coded. The tables that take the fewest bits, of runs of contexts in
+ * the order of their means. Returns those bits, of symbols and tables, in 1/4096; raw bits are not among them. */
+uint64_t floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts, floe_context_tables *tables);
+/* Bits of the symbols alone, each context with a table of its own: to compare ways of making records. */
+uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
+void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
+/* Untrusted. */
+bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
+
+/* FLOE_CONTEXT_COUNTS symbols, at the places of their counts. */
+void floe_context_symbols_of(const floe_context_spec *spec, const floe_context_tables *tables,
+                             floe_ans_symbol *symbols);
+
+typedef struct floe_context_decoder {
+    const uint8_t *mask_slots[FLOE_CONTEXT_MASKS], *value_slots[FLOE_CONTEXT_VALUES]; /* of each context */
+    const uint32_t *mask_spans[FLOE_CONTEXT_MASKS], *value_spans[FLOE_CONTEXT_VALUES];
+    uint8_t slots[FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_MASK_BITS) + (1 << FLOE_CONTEXT_VALUE_BITS))];
+    uint32_t spans[FLOE_CONTEXT_TABLES * (FLOE_CONTEXT_MASK_SYMBOLS + FLOE_CONTEXT_STRIDE)];
+} floe_context_decoder;
+void floe_context_decoder_of(const floe_context_spec *spec, const floe_context_tables *tables, floe_context_decoder *d);
+
+/* ---- chunks ------------------------------------------------------------------------------------------------------------ */
+
+enum { FLOE_CONTEXT_CELLS = FLOE_CONTEXT_ROWS * FLOE_ANS_LANES };
+
+/* What a worker needs to encode. A token is a place among the counts, and raw bits above it. */
+typedef struct floe_context_scratch {
+    uint32_t tokens[FLOE_CONTEXT_CELLS * (1 + FLOE_CONTEXT_CLASSES)];
+    uint32_t nvalues[FLOE_CONTEXT_ROWS]; /* of each window */
+    uint16_t words[FLOE_CONTEXT_CELLS * (1 + 2 * FLOE_CONTEXT_CLASSES)];
+    floe_ans_encoder encoder;
+} floe_context_scratch;
+
+typedef struct floe_context_ops {
+    /* Adds the symbols of a chunk to counts. Returns its raw bits. */
+    uint64_t (*count)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
+                      uint32_t *counts, floe_context_scratch *scratch);
+    /* Leaves the chunk in scratch->encoder, from where floe_ans_encoder_end takes it. Returns its bytes. */
+    uint32_t (*encode)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
+                       const floe_ans_symbol *symbols, floe_context_scratch *scratch);
+    /* src is untrusted. False where it is no such chunk; records are then undefined, but nothing else is written. */
+    bool (*decode)(const floe_context_spec *spec, const floe_context_chunk *chunk, const floe_context_decoder *decoder,
+                   const uint8_t *src, uint64_t nbytes, void *records);
+} floe_context_ops;
+
+extern const floe_context_ops floe_context_ops_plain, floe_context_ops_avx2;
+const floe_context_ops *floe_context_ops_of(floe_isa isa);
+
+#endif

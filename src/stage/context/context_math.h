@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What stage context codes a record with: contexts, symbols, and how a grid of records is cut to chunks; once for both
+ * compilers, whole numbers only. docs/format/context.md.
+ */
+#ifndef FLOE_STAGE_CONTEXT_MATH_H
+#define FLOE_STAGE_CONTEXT_MATH_H
+
+#include "stage/ans/ans_math.h"
+
+enum {
+    FLOE_CONTEXT_CLASSES = 7, /* codes of a record; there is room for 8, of which the last is 0 */
+    FLOE_CONTEXT_WINDOW = 8,  /* rows of a window, at most */
+    FLOE_CONTEXT_ROWS = 1024, /* of a chunk, at most */
+
+    FLOE_CONTEXT_MASK_SYMBOLS = 128,
+    FLOE_CONTEXT_MASK_BITS = 12,
+    FLOE_CONTEXT_MASKS = 14, /* contexts; without planes 10 occur */
+    FLOE_CONTEXT_VALUE_SYMBOLS = 41,
+    FLOE_CONTEXT_VALUE_BITS = 10,
+    FLOE_CONTEXT_LEVELS = 42,                      /* contexts of magnitudes */
+    FLOE_CONTEXT_VALUES = 3 * FLOE_CONTEXT_LEVELS, /* the same by how certain the sign is */
+    FLOE_CONTEXT_ALL = FLOE_CONTEXT_MASKS + FLOE_CONTEXT_VALUES,
+    FLOE_CONTEXT_SMALL = 15,                         /* magnitudes up to this are symbols of their own */
+    FLOE_CONTEXT_FIRST_RAW = 2 * FLOE_CONTEXT_SMALL, /* the first symbol that raw bits follow */
+    FLOE_CONTEXT_LARGEST = 32767,
+
+    /* Counts, and what is made of them: masks by context, then values by context, 64 a context. */
+    FLOE_CONTEXT_VALUES_AT = FLOE_CONTEXT_MASKS * FLOE_CONTEXT_MASK_SYMBOLS,
+    FLOE_CONTEXT_STRIDE = 64,
+    FLOE_CONTEXT_COUNTS = FLOE_CONTEXT_VALUES_AT + FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE
+};
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------------- */
+
+/* 0, 1, then two classes an octave. */
+FLOE_HD uint32_t floe_context_half_octave(uint32_t v)
+{
+    if (v < 2)
+        return v;
+    const uint32_t e = floe_top_bit(v);
+    return 2 * e + (v >> (e - 1) & 1);
+}
+
+/* Nonzero codes of the records before: 2 own + left + right of the row before, up to 28; with planes twice that and the same
+ * of the plane before, and the rows beside it: up to 112. */
+FLOE_HD uint32_t floe_context_mask(uint32_t activity) { return floe_context_half_octave(activity); }
+
+/* nonzero: up to 42, of which 6 make a class. before: magnitude of the same class in the row before, or sum of two. */
+FLOE_HD uint32_t floe_context_level(uint32_t nonzero, uint32_t before)
+{
+    const uint32_t u = nonzero / 6, v = floe_context_half_octave(before);
+    return 7 * (u < 5 ? u : 5) + (v < 6 ? v : 6);
+}
+
+/* Of the nonzero codes of this record, of those before, after, left and right of it; and of the plane before. */
+FLOE_HD uint32_t floe_context_nonzero(uint32_t own, uint32_t before, uint32_t after, uint32_t sides)
+{
+    return 2 * own + before + after + sides / 2;
+}
+FLOE_HD uint32_t floe_context_nonzero_plane(uint32_t nonzero, uint32_t plane) { return 5 * (nonzero + plane) / 6; }
+
+/* ---- symbols of values ------------------------------------------------------------------------------------------------- */
+
+/* magnitude > 0, up to FLOE_CONTEXT_LARGEST. */
+FLOE_HD uint32_t floe_context_symbol(uint32_t magnitude, uint32_t sign)
+{
+    return magnitude <= FLOE_CONTEXT_SMALL ? 2 * magnitude - 2 + sign : 26 + floe_top_bit(magnitude);
+}
+/* Raw bits behind a symbol: the magnitude below its highest bit, and below that the sign. */
+FLOE_HD uint32_t floe_context_nraw(uint32_t symbol) { return symbol < FLOE_CONTEXT_FIRST_RAW ? 0 : symbol - 25; }
+FLOE_HD uint32_t floe_context_raw(uint32_t magnitude, uint32_t sign)
+{
+    return magnitude <= FLOE_CONTEXT_SMALL ? 0 : (magnitude ^ 1u << floe_top_bit(magnitude)) << 1 | sign;
+}
+/* flip: what the sign was coded as the difference from; raw signs are not. */
+FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip)
+{
+    const uint32_t nraw = floe_context_nraw(symbol);
+    const int32_t magnitude = (int32_t)(nraw ? 1u << (nraw - 1) | raw >> 1 : symbol / 2 + 1);
+    return (nraw ? raw & 1 : (symbol & 1) ^ flip) ? -magnitude : magnitude;
+}
+
+/* ---- chunks ------------------------------------------------------------------------------------------------------------ */
+
+/* Records, planes of rows of columns, and how they are cut: evenly, along each axis. */
+typedef struct floe_context_grid {
+    uint64_t size[3];  /* planes, rows, columns */
+    uint32_t piece[3]; /* of a chunk: planes, rows (their product is at most FLOE_CONTEXT_ROWS), columns (lanes) */
+    uint64_t count[3];
+} floe_context_grid;
+
+FLOE_HD void floe_context_cut(floe_context_grid *g, int axis, uint64_t most)
+{
+    const uint64_t n = g->size[axis], count = floe_ceil_div(n, most ? most : 1);
+    g->piece[axis] = (uint32_t)floe_ceil_div(n, count);
+    g->count[axis] = floe_ceil_div(n, g->piece[axis]);
+}
+
+/* Chunks of at most so many rows, of as few planes as have them; all sizes > 0. */
+FLOE_HD floe_context_grid floe_context_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most)
+{
+    floe_context_grid g;
+    g.size[0] = planes;
+    g.size[1] = rows;
+    g.size[2] = columns;
+    floe_context_cut(&g, 2, FLOE_ANS_LANES);
+    floe_context_cut(&g, 1, most);
+    floe_context_cut(&g, 0, most / g.piece[1]);
+    return g;
+}
+
+FLOE_HD uint64_t floe_context_nchunks(const floe_context_grid *g) { return g->count[0] * g->count[1] * g->count[2]; }
+
+/* A chunk: rows 0 .. planes * rows - 1 of lanes; row t is row t % rows of plane t / rows. */
+typedef struct floe_context_chunk {
+    uint64_t first;      /* record of row 0, lane 0 */
+    uint64_t row, plane; /* records from one to the next */
+    uint32_t planes, rows, lanes;
+} floe_context_chunk;
+
+FLOE_HD floe_context_chunk floe_context_chunk_of(const floe_context_grid *g, uint64_t index)
+{
+    uint64_t lo[3], n[3];
+    for (int a = 2; a >= 0; a--) {
+        lo[a] = index % g->count[a] * g->piece[a];
+        n[a] = floe_min64(g->piece[a], g->size[a] - lo[a]);
+        index /= g->count[a];
+    }
+    floe_context_chunk c;
+    c.row = g->size[2];
+    c.plane = g->size[1] * g->size[2];
+    c.first = lo[0] * c.plane + lo[1] * c.row + lo[2];
+    c.planes = (uint32_t)n[0];
+    c.rows = (uint32_t)n[1];
+    c.lanes = (uint32_t)n[2];
+    return c;
+}
+
+FLOE_HD uint64_t floe_context_row(const floe_context_chunk *c, uint32_t t)
+{
+    return c->first + t / c->rows * c->plane + t % c->rows * c->row;
+}
+
+#endif
