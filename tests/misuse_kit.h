@@ -420,7 +420,7 @@ static void params_rows(const call *c)
     EACH(ARG, a->p.mode = FLOE_BOUND_PREC, a->p.bound = 65, a->p.codec = FLOE_CODEC_ZFP);
     EACH(ARG, a->p.mode = FLOE_BOUND_PREC, a->p.bound = 7.5, a->p.codec = FLOE_CODEC_ZFP);
     EACH(ARG, a->p.mode = FLOE_BOUND_RATE, a->p.bound = NAN, a->p.codec = FLOE_CODEC_ZFP);
-    EACH_OF(ARG, a->p.codec, long long, 3, -1);
+    EACH_OF(ARG, a->p.codec, long long, 9, -1);
     EACH_OF(ARG, a->p.preset, long long, 2, -1);
     EACH_OF(ARG, a->p.fill, long long, 3, -1);
     EACH_OF(ARG, a->p.chunk_rank, long long, 5, UINT32_MAX, 0);

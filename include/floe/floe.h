@@ -71,9 +71,14 @@ typedef enum floe_bound_mode {
     FLOE_BOUND_PREC = 7  /* bit planes of each block, 1 to 64 */
 } floe_bound_mode;
 
-typedef enum floe_codec { FLOE_CODEC_AUTO = 0, FLOE_CODEC_LORENZO = 1, FLOE_CODEC_ZFP = 2 } floe_codec;
+typedef enum floe_codec {
+    FLOE_CODEC_AUTO = 0,
+    FLOE_CODEC_LORENZO = 1,
+    FLOE_CODEC_ZFP = 2,
+    FLOE_CODEC_INTERP = 3
+} floe_codec;
 
-/* "auto", "lorenzo", "zfp"; "unknown" for other numbers. */
+/* "auto", "lorenzo", "zfp", "interp"; "unknown" for other numbers. */
 const char *floe_codec_name(floe_codec codec);
 
 typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1 } floe_preset;

@@ -54,7 +54,11 @@ floe_status floe_chunking_choose(const floe_field *layout, const floe_params *pa
 {
     memset(chunk, 0, FLOE_MAX_RANK * sizeof *chunk);
     if (params->chunk_rank == 0) {
-        choose(floe_codec_chosen(params->codec), layout, chunk);
+        const floe_codec_ops *codec = floe_codec_chosen(params->codec);
+        if (codec->whole && floe_extent_nelems(layout->rank, layout->shape) <= codec->whole)
+            memcpy(chunk, layout->shape, layout->rank * sizeof *chunk);
+        else
+            choose(codec, layout, chunk);
         return FLOE_OK;
     }
     FLOE_CHECK(err, params->chunk_rank == layout->rank, FLOE_ERR_ARGUMENT, "the chunk has %u axes, the field has %u",

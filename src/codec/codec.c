@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "codec/interp/interp_codec.h"
 #include "codec/lorenzo/lorenzo_codec.h"
 #include "codec/zfp/zfp_codec.h"
 #include "field/dtype_math.h"
@@ -16,6 +17,7 @@ extern const floe_codec_ops FLOE_TEST_CODEC;
 static const floe_codec_ops *const codecs[] = {
     &floe_lorenzo_codec,
     &floe_zfp_codec,
+    &floe_interp_codec,
 #ifdef FLOE_TEST_CODEC
     &FLOE_TEST_CODEC,
 #endif

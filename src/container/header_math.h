@@ -71,6 +71,7 @@ FLOE_HD uint32_t floe_codec_modes(int codec)
         0,
         /* FLOE_CODEC_LORENZO */ FLOE_MODES_BOUND | FLOE_MODE_BIT(FLOE_BOUND_PWREL),
         /* FLOE_CODEC_ZFP */ FLOE_MODES_BOUND | FLOE_MODES_SIZE,
+        /* FLOE_CODEC_INTERP */ FLOE_MODES_BOUND | FLOE_MODE_BIT(FLOE_BOUND_PWREL),
     };
 #ifdef FLOE_TEST_CODEC_NUMBER /* tests/null_codec */
     if (codec == FLOE_TEST_CODEC_NUMBER)

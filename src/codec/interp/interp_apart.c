@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values that the lattices do not give: which they are, and their bytes. */
+#include <string.h>
+
+#include "codec/interp/interp_encoder.h"
+#include "field/dtype_math.h"
+
+typedef floe_interp_encoder encoder;
+
+/* ---- sets -------------------------------------------------------------------------------------------------------------- */
+
+/* Which of the values apart are of a set. */
+typedef struct picking {
+    encoder *e;
+    int set;
+    uint64_t *bits, nliterals;
+    uint32_t npalette;
+} picking;
+
+static bool is_finite_pattern(const encoder *e, uint64_t pattern)
+{
+    return e->narrow ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
+}
+
+static int set_of(const encoder *e, uint32_t npalette, uint64_t pattern)
+{
+    for (uint32_t s = 0; s < npalette; s++)
+        if (e->chunk.palette[s] == pattern)
+            return FLOE_INTERP_PATTERNS + (int)s;
+    return FLOE_INTERP_LITERALS;
+}
+
+/* Patterns that no lattice gives, as they come: fill, NaN, infinities, zeros. Where all is patterns, any. */
+static void palette_visit(void *arg, uint64_t position, const uint64_t *point)
+{
+    picking *p = arg;
+    const uint64_t pattern = floe_interp_pattern_at(p->e, point), sign = floe_dtype_sign(p->e->params->dtype);
+    const bool special = !is_finite_pattern(p->e, pattern) || (pattern & ~sign) == 0 ||
+                         (p->e->params->has_fill && pattern == p->e->params->fill_bits) ||
+                         p->e->chunk.kind == FLOE_INTERP_FLAT;
+    (void)position;
+    if (set_of(p->e, p->npalette, pattern) < FLOE_INTERP_LITERALS)
+        return;
+    if (special && p->npalette < FLOE_INTERP_PALETTE)
+        p->e->chunk.palette[p->npalette++] = pattern;
+    else
+        p->nliterals++;
+}
+
+static void put_bit(const picking *p, const uint64_t *point)
+{
+    const uint64_t *n = p->e->chunk.plan.shape;
+    p->bits[((point[0] * n[1] + point[1]) * n[2] + point[2]) * floe_ceil_div(n[3], 64) + point[3] / 64] |=
+        (uint64_t)1 << point[3] % 64;
+}
+
+static void pick_visit(void *arg, uint64_t position, const uint64_t *point)
+{
+    picking *p = arg;
+    (void)position;
+    if (set_of(p->e, p->npalette, floe_interp_pattern_at(p->e, point)) == p->set)
+        put_bit(p, point);
+}
+
+static void negative_visit(void *arg, const uint64_t *point, uint64_t pattern)
+{
+    picking *p = arg;
+    if (pattern & floe_dtype_sign(p->e->params->dtype))
+        put_bit(p, point);
+}
+
+static void list_visit(void *arg, uint64_t position, const uint64_t *point)
+{
+    (void)point;
+    floe_write32(arg, (uint32_t)position);
+}
+
+static void literal_visit(void *arg, uint64_t position, const uint64_t *point)
+{
+    const floe_interp_writing *w = arg;
+    (void)position;
+    floe_interp_pattern_write(arg, point, floe_interp_pattern_at(w->e, point));
+}
+
+enum { MASK_SAMPLE = 64 /* entropy chunks by which differences are compared */ };
+
+/* Symbols of a mask as it stands. */
+static uint64_t mask_bits(encoder *e, const floe_interp_bits *bits, const floe_interp_records *r, uint32_t *counts)
+{
+    const uint64_t nchunks = floe_context_nchunks(r->grid);
+    floe_interp_bits_to_records(bits, e->mask_records, r->grid->size[0] * r->grid->size[1] * r->grid->size[2]);
+    floe_interp_count(&e->entropy, r, floe_ceil_div(nchunks, MASK_SAMPLE), counts);
+    return floe_context_entropy(r->spec, counts);
+}
+
+/* Makes differences along the axes where that is worth it, and returns those. */
+static uint32_t differ_mask(encoder *e, const floe_interp_bits *bits, const floe_interp_records *r, uint32_t *counts)
+{
+    uint32_t axes = 0;
+    uint64_t least = mask_bits(e, bits, r, counts);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        if (bits->shape[a] == 1)
+            continue;
+        floe_interp_bits_differ(bits, a);
+        const uint64_t n = mask_bits(e, bits, r, counts);
+        if (n < least) {
+            least = n;
+            axes |= 1u << a;
+        } else {
+            floe_interp_bits_restore(bits, a);
+        }
+    }
+    return axes;
+}
+
+/* A set as a list, or as a mask. bits are spoiled. */
+static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set *set, const uint8_t *base,
+                      floe_cursor *to)
+{
+    const uint64_t n = floe_interp_bits_count(bits);
+    if (n < e->ncells / 128 || e->ncells < 512) {
+        set->kind = FLOE_INTERP_SET_LIST;
+        floe_write32(to, (uint32_t)n);
+        floe_interp_bits_walk(bits, list_visit, to);
+        return;
+    }
+    const floe_context_grid grid = floe_interp_mask_grid(e->chunk.plan.shape);
+    const floe_interp_records r = {&floe_interp_mask_spec, &grid, e->mask_records};
+    set->kind = FLOE_INTERP_SET_MASK;
+    uint32_t *counts = e->counts + (uint64_t)e->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS;
+    floe_context_tables *tables = &e->tables[e->chunk.plan.nsteps];
+    set->axes = differ_mask(e, bits, &r, counts);
+    floe_interp_bits_to_records(bits, e->mask_records, grid.size[0] * grid.size[1] * grid.size[2]);
+    floe_interp_count(&e->entropy, &r, 1, counts);
+    floe_context_tables_build(r.spec, counts, tables);
+    floe_interp_tables_write(r.spec, tables, to);
+    floe_interp_sizes sizes = {.at = floe_write_space(to, 2 * floe_context_nchunks(&grid))};
+    floe_interp_pad_write(to, base);
+    if (!to->bad)
+        floe_interp_encode(&e->entropy, &r, tables, &sizes, to);
+}
+
+bool floe_interp_apart_write(encoder *e, floe_cursor *to, uint64_t *napart)
+{
+    const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
+    const floe_interp_bits bits = floe_interp_bits_of(e->chunk.plan.shape, e->part);
+    const uint8_t *base = to->at;
+    picking p = {.e = e, .bits = e->part};
+    *napart = floe_interp_bits_count(&apart);
+    if (*napart && e->params->has_fill)
+        e->chunk.palette[p.npalette++] = e->params->fill_bits;
+    if (*napart)
+        floe_interp_bits_walk(&apart, palette_visit, &p);
+    if (p.nliterals > e->ncells / 4)
+        return false;
+    for (p.set = 0; p.set < FLOE_INTERP_SETS; p.set++) {
+        e->chunk.sets[p.set] = (floe_interp_set){FLOE_INTERP_SET_EMPTY, 0};
+        memset(e->part, 0, e->nbits * sizeof *e->part);
+        if (p.set == FLOE_INTERP_NEGATIVE && e->chunk.log)
+            floe_interp_field_walk(e, negative_visit, &p);
+        else if (*napart && p.set >= FLOE_INTERP_PATTERNS)
+            floe_interp_bits_walk(&apart, pick_visit, &p);
+        if (floe_interp_bits_count(&bits))
+            write_set(e, &bits, &e->chunk.sets[p.set], base, to);
+    }
+    if (p.nliterals) {
+        floe_interp_writing l = {e, to};
+        memset(e->part, 0, e->nbits * sizeof *e->part);
+        p.set = FLOE_INTERP_LITERALS;
+        floe_interp_bits_walk(&apart, pick_visit, &p);
+        floe_interp_bits_walk(&bits, literal_visit, &l);
+    }
+    return true;
+}
+
+static void flat_visit(void *arg, const uint64_t *point, uint64_t pattern)
+{
+    picking *p = arg;
+    if (pattern != p->e->chunk.base)
+        put_bit(p, point);
+}
+
+void floe_interp_flat_make(encoder *e)
+{
+    const uint64_t first[FLOE_INTERP_RANK] = {0};
+    picking p = {.e = e, .bits = e->apart};
+    e->chunk.kind = FLOE_INTERP_FLAT;
+    e->chunk.base = floe_interp_pattern_at(e, first);
+    e->chunk.plan.nsteps = 0;
+    memset(e->apart, 0, e->nbits * sizeof *e->apart);
+    memset(e->found, 0, e->cpu->threads * sizeof *e->found);
+    floe_interp_field_walk(e, flat_visit, &p);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codec interp on a chunk; the contract of each function is in codec.h. docs/format/interp.md. */
+#ifndef FLOE_CODEC_INTERP_INTERP_CHUNK_H
+#define FLOE_CODEC_INTERP_INTERP_CHUNK_H
+
+#include "codec/interp/interp_entropy.h"
+#include "codec/interp/interp_sets.h"
+
+uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                             const uint64_t *extent);
+size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err);
+floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err);
+floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
+
+/* A field's strides by the axes of the plan's shape; those of axes of one point are 0. */
+static inline floe_interp_view floe_interp_view_of(const floe_field *f)
+{
+    floe_interp_view v = {.data = f->data};
+    uint32_t at = FLOE_INTERP_RANK;
+    for (uint32_t a = f->rank; a-- > 0;)
+        if (f->shape[a] != 1)
+            v.stride[--at] = f->stride[a];
+    return v;
+}
+
+/* Contiguous strides of a lattice. */
+static inline floe_interp_view floe_interp_view_lattice(void *data, const uint64_t *n)
+{
+    floe_interp_view v = {data, {0, 0, 0, 1}};
+    for (int a = 2; a >= 0; a--)
+        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
+    return v;
+}
+
+#endif

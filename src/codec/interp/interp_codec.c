@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/interp/interp_codec.h"
+
+#include "base/try.h"
+#include "codec/interp/interp_chunk.h"
+#include "field/dtype_math.h"
+
+static floe_status check(const floe_field *layout, const floe_params *params, floe_error *err)
+{
+    (void)params;
+    FLOE_CHECK(err, !floe_dtype_is_integer(layout->dtype), FLOE_ERR_UNSUPPORTED,
+               "codec interp takes f32 and f64, not %s: use codec lorenzo or zfp", floe_dtype_name(layout->dtype));
+    return FLOE_OK;
+}
+
+/* Where a field is cut its lattices end, so anywhere is as good. */
+static void units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)
+{
+    (void)rank, (void)inner;
+    *tile = 64;
+    *group = 1;
+}
+
+static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    const floe_codec_params any = {.dtype = dtype};
+    return floe_interp_bound(&any, rank, extent);
+}
+
+const floe_codec_ops floe_interp_codec = {
+    .id = FLOE_CODEC_INTERP,
+    .name = "interp",
+    .whole = FLOE_INTERP_CELLS_MOST,
+    .check = check,
+    .units = units,
+    .bound = floe_interp_bound,
+    .least = floe_interp_least,
+    .most = most,
+    .workspace = floe_interp_workspace,
+    .decode_workspace = floe_interp_decode_workspace,
+    .encode = floe_interp_compress,
+    .decode = floe_interp_decompress,
+    .squared_error = floe_interp_squared_error,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A chunk -> bytes. Originals are thinned to the coarsest lattice; from there each step predicts and quantizes what lies between;
+ * then all records are counted, tables are made, and entropy chunks written, the coarsest first. Values that the lattice does not
+ * give are named in sets. Threads share tiles and entropy chunks; no byte depends on them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "codec/interp/interp_encoder.h"
+#include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
+
+typedef floe_interp_encoder encoder;
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
+{
+    uint64_t shape[FLOE_INTERP_RANK];
+    if (!floe_interp_shape_of(rank, extent, shape))
+        return 0;
+    return floe_interp_raw_nbytes(floe_interp_points(shape), floe_dtype_is_narrow(params->dtype));
+}
+
+/* That of the encoder, and of trials of a part. */
+static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
+{
+    uint64_t part[FLOE_INTERP_RANK];
+    floe_interp_trial_shape(e, part);
+    floe_interp_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part);
+    e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
+    floe_interp_encoder_take(e, arena);
+    floe_interp_encoder_take(trial, arena);
+    trial->entropy = e->entropy;
+}
+
+size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                             const uint64_t *extent)
+{
+    encoder e, trial;
+    floe_arena plan = floe_arena_plan();
+    if (!floe_interp_encoder_begin(&e, cpu, params, rank, extent))
+        return 0;
+    take_scratch(&e, &trial, &plan);
+    const size_t decoding = floe_interp_decode_workspace(cpu, params->dtype, rank, extent);
+    return plan.overflow || decoding == 0 ? 0 : plan.used > decoding ? plan.used : decoding;
+}
+
+/* The largest finite magnitude. */
+static void most_visit(void *arg, const uint64_t *point, uint64_t pattern)
+{
+    const struct {
+        const encoder *e;
+        double *most;
+    } *a = arg;
+    const double v = a->e->narrow ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern), size = fabs(v);
+    (void)point;
+    if (size > *a->most && size <= 1.7976931348623157e308 &&
+        !(a->e->params->has_fill && pattern == a->e->params->fill_bits))
+        *a->most = size;
+}
+
+static double max_abs_of(const encoder *e)
+{
+    double most = 0;
+    struct {
+        const encoder *e;
+        double *most;
+    } arg = {e, &most};
+    if (e->params->max_abs == e->params->max_abs)
+        return e->params->max_abs;
+    floe_interp_field_walk(e, most_visit, &arg);
+    return most;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------ */
+
+/* A step has the tables of the coarser one where that takes no more. */
+static void make_tables(encoder *e)
+{
+    floe_interp_plan *p = &e->chunk.plan;
+    uint32_t *sum = e->counts + (uint64_t)p->nsteps * FLOE_CONTEXT_COUNTS; /* of those that share */
+    uint64_t shared = 0;
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        const floe_interp_records r = floe_interp_records_of(e, i);
+        uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
+        floe_interp_count(&e->entropy, &r, 1, own);
+        const uint64_t alone = floe_context_tables_build(r.spec, own, &e->tables[i]);
+        p->steps[i].tables = true;
+        if (i + 1 < p->nsteps && p->steps[i + 1].spec.planes == r.spec->planes) {
+            for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
+                sum[k] += own[k];
+            const uint64_t both = floe_context_tables_build(r.spec, sum, &e->tables[p->nsteps]);
+            if (both <= shared + alone) {
+                e->tables[i] = e->tables[p->nsteps];
+                p->steps[i].tables = false;
+                shared = both;
+                continue;
+            }
+        }
+        memcpy(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
+        shared = alone;
+    }
+    for (uint32_t i = p->nsteps; i-- > 0;) { /* of those that share, the finest one has the sum */
+        uint32_t finest = i;
+        while (finest > 0 && !p->steps[finest - 1].tables)
+            finest--;
+        if (p->steps[i].tables)
+            for (uint32_t k = finest; k <= i; k++)
+                e->tables[k] = e->tables[finest];
+    }
+}
+
+/* ---- the chunk --------------------------------------------------------------------------------------------------------- */
+
+static void write_anchors(const encoder *e, uint64_t n, floe_cursor *to)
+{
+    for (uint64_t i = 0; i < n; i++)
+        if (e->narrow)
+            floe_write32(to, floe_bits_f32(((const float *)(const void *)e->anchors)[i]));
+        else
+            floe_write64(to, floe_bits_f64(((const double *)(const void *)e->anchors)[i]));
+}
+
+/* Tables, sizes and entropy chunks. False where a size takes more than 2 bytes. */
+static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to)
+{
+    const floe_interp_plan *p = &e->chunk.plan;
+    uint64_t nchunks = 0;
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        nchunks += p->steps[i].nchunks;
+        if (p->steps[i].tables)
+            floe_interp_tables_write(&p->steps[i].spec, &e->tables[i], to);
+    }
+    floe_interp_sizes sizes = {.wide = e->chunk.wide_sizes};
+    sizes.at = floe_write_space(to, nchunks * (sizes.wide ? 4 : 2));
+    floe_interp_pad_write(to, base);
+    for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
+        const floe_interp_records r = floe_interp_records_of(e, i);
+        floe_interp_encode(&e->entropy, &r, &e->tables[i], &sizes, to);
+    }
+    return !sizes.too_long;
+}
+
+/* The header's length depends on which sets there are, so they are written first, behind where it can end. */
+static bool write_coded(encoder *e, uint8_t *dst, uint64_t capacity, floe_chunk_stats *stats, uint64_t *nbytes)
+{
+    const uint64_t nanchors = floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan));
+    floe_cursor sets = floe_cursor_of(dst, (size_t)capacity);
+    uint64_t napart;
+    if (!floe_interp_apart_write(e, &sets, &napart) || sets.bad)
+        return false;
+    const uint64_t nsets = (uint64_t)(sets.at - dst);
+    memmove(dst + capacity - nsets, dst, nsets);
+    for (int turn = 0; turn < 2; turn++) {
+        floe_cursor to = floe_cursor_of(dst, (size_t)(capacity - nsets));
+        e->chunk.wide_sizes = turn;
+        floe_interp_header_write(&e->chunk, e->narrow, &to);
+        if (e->chunk.kind == FLOE_INTERP_CODED)
+            write_anchors(e, nanchors, &to);
+        const bool fits = write_steps(e, dst, &to);
+        if (to.bad)
+            return false;
+        *nbytes = (uint64_t)(to.at - dst) + nsets;
+        if (fits) {
+            memmove(to.at, dst + capacity - nsets, nsets);
+            break;
+        }
+    }
+    floe_interp_found found;
+    floe_interp_found_gather(e, &found);
+    *stats = (floe_chunk_stats){napart, found.max_error, found.max_pw_error};
+    return true;
+}
+
+static void write_raw(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
+{
+    floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
+    floe_interp_writing l = {e, &to};
+    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
+    floe_interp_header_write(&raw, e->narrow, &to);
+    floe_interp_field_walk(e, floe_interp_pattern_write, &l);
+    *nbytes = (uint64_t)(to.at - dst);
+}
+
+static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c, floe_error *err)
+{
+    const floe_codec_params *params = c->params;
+    FLOE_CHECK(err, !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
+               "codec interp takes no integers: use lorenzo or zfp");
+    FLOE_CHECK(err, floe_interp_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
+               "a chunk of no cells, or of more than codec interp takes");
+    e->field = c->chunk;
+    e->values = floe_interp_view_of(c->chunk);
+    take_scratch(e, trial, c->scratch);
+    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
+               "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);
+    return FLOE_OK;
+}
+
+/* Chooses the plan. */
+static void plan(encoder *e, encoder *trial)
+{
+    const bool log = e->params->mode == FLOE_BOUND_PWREL;
+    const double room = e->params->bound - floe_half_ulp(e->params->dtype);
+    e->chunk.log = log;
+    e->bound = log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
+    e->max_abs = log ? 1024 : max_abs_of(e);
+    floe_interp_tune(e, trial);
+    floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
+    floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);
+}
+
+floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
+{
+    encoder e, trial;
+    const uint64_t raw = floe_interp_bound(c->params, c->chunk->rank, c->chunk->shape);
+    FLOE_TRY(begin(&e, &trial, c, err));
+    const uint64_t room = floe_min64(raw, c->capacity);
+    if (c->params->mode == FLOE_BOUND_LOSSLESS) {
+        floe_interp_flat_make(&e);
+    } else {
+        plan(&e, &trial);
+        floe_interp_lattices_code(&e);
+        make_tables(&e);
+    }
+    if (!write_coded(&e, c->dst, room, c->stats, c->nbytes)) {
+        FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
+                   (unsigned long long)raw, (unsigned long long)c->capacity);
+        *c->stats = (floe_chunk_stats){.nexceptions = 0};
+        write_raw(&e, c->dst, c->capacity, c->nbytes);
+    }
+    const uint64_t least = floe_interp_least(c->chunk->rank, c->chunk->shape);
+    if (*c->nbytes < least) {
+        FLOE_CHECK(err, least <= c->capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
+                   (unsigned long long)least, (unsigned long long)c->capacity);
+        memset((uint8_t *)c->dst + *c->nbytes, 0, least - *c->nbytes);
+        *c->nbytes = least;
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)
+{
+    encoder e, trial;
+    floe_interp_found found;
+    *sum = 0;
+    if (c->params->mode == FLOE_BOUND_LOSSLESS)
+        return FLOE_OK;
+    FLOE_TRY(begin(&e, &trial, c, err));
+    e.squares = true;
+    plan(&e, &trial);
+    floe_interp_lattices_code(&e);
+    floe_interp_found_gather(&e, &found);
+    const double unit = e.params->bound / 1024;
+    *sum = (double)found.squares * unit * unit;
+    return FLOE_OK;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bytes -> the box of a chunk that was asked for: coarse steps as a whole, of the finest one the entropy chunks and tiles that the box
+ * touches; then the values that sets name. */
+#include <string.h>
+
+#include "codec/interp/interp_chunk.h"
+#include "field/dtype_math.h"
+
+typedef struct decoder {
+    const floe_chunk_decode *call;
+    const floe_interp_ops *ops;
+    floe_interp_entropy entropy;
+    floe_interp_needs needs;
+    floe_interp_chunk chunk;
+    floe_interp_view out;
+    bool narrow;
+    size_t size;
+    uint64_t ncells, nbits, lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes */
+    uint8_t *lattices[2], *records, *mask_records;
+    floe_context_tables *tables; /* of each step; then one of masks */
+    uint64_t *part;
+} decoder;
+
+static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    *d = (decoder){.ops = floe_interp_ops_of(dtype, cpu->isa), .narrow = floe_dtype_is_narrow(dtype)};
+    d->size = floe_dtype_size(dtype);
+    if (!floe_interp_shape_of(rank, extent, d->chunk.plan.shape))
+        return false;
+    const floe_interp_bits bits = floe_interp_bits_of(d->chunk.plan.shape, NULL);
+    d->ncells = floe_interp_points(d->chunk.plan.shape);
+    d->nbits = floe_interp_bits_nwords(&bits);
+    floe_interp_needs_of(d->chunk.plan.shape, &d->needs);
+    return true;
+}
+
+static void take_scratch(decoder *d, const floe_cpu *cpu, floe_arena *arena)
+{
+    const floe_context_grid mask = floe_interp_mask_grid(d->chunk.plan.shape);
+    d->entropy = floe_interp_entropy_take(cpu, false, FLOE_INTERP_TILE_REALS * d->size, arena);
+    for (int i = 0; i < 2; i++)
+        d->lattices[i] = floe_arena_take(arena, d->needs.lattice[i], d->size);
+    d->records = floe_arena_take(arena, d->needs.step_records, 1);
+    d->tables = floe_arena_take(arena, FLOE_INTERP_STEPS + 1, sizeof *d->tables);
+    d->part = floe_arena_take(arena, d->nbits, sizeof *d->part);
+    d->mask_records = floe_arena_take(arena, mask.size[0] * mask.size[1] * mask.size[2], 1);
+}
+
+size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
+{
+    decoder d;
+    floe_arena plan = floe_arena_plan();
+    if (!begin_decoder(&d, cpu, dtype, rank, extent))
+        return 0;
+    take_scratch(&d, cpu, &plan);
+    return plan.overflow ? 0 : plan.used;
+}
+
+/* ---- patterns ---------------------------------------------------------------------------------------------------------- */
+
+static uint8_t *place_of(const decoder *d, const uint64_t *point)
+{
+    int64_t at = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        if (point[a] < d->lo[a] || point[a] >= d->hi[a])
+            return NULL;
+        at += (int64_t)(point[a] - d->lo[a]) * d->out.stride[a];
+    }
+    return (uint8_t *)d->out.data + at * (int64_t)d->size;
+}
+
+static void put_pattern(const decoder *d, const uint64_t *point, uint64_t pattern)
+{
+    const uint32_t narrow = (uint32_t)pattern;
+    uint8_t *to = place_of(d, point);
+    if (to && d->narrow)
+        memcpy(to, &narrow, sizeof narrow);
+    else if (to)
+        memcpy(to, &pattern, sizeof pattern);
+}
+
+/* What a visited value gets: the pattern, or the next literal; or its sign is turned. */
+typedef struct placing {
+    const decoder *d;
+    uint64_t pattern;
+    const uint8_t *literals;
+    bool negative;
+} placing;
+
+static uint64_t next_literal(placing *p)
+{
+    const uint8_t *at = p->literals;
+    p->literals += p->d->size;
+    return p->d->narrow ? floe_load32(at) : floe_load64(at);
+}
+
+static void place_visit(void *arg, uint64_t position, const uint64_t *point)
+{
+    placing *p = arg;
+    (void)position;
+    if (p->negative) {
+        uint8_t *to = place_of(p->d, point);
+        if (to)
+            ((uint8_t *)to)[p->d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
+        return;
+    }
+    put_pattern(p->d, point, p->literals ? next_literal(p) : p->pattern);
+}
+
+/* Calls visit for each value of the box. */
+static void fill_box(const decoder *d, uint64_t (*next)(const decoder *d, const uint64_t *point))
+{
+    uint64_t at[FLOE_INTERP_RANK];
+    for (at[0] = d->lo[0]; at[0] < d->hi[0]; at[0]++)
+        for (at[1] = d->lo[1]; at[1] < d->hi[1]; at[1]++)
+            for (at[2] = d->lo[2]; at[2] < d->hi[2]; at[2]++)
+                for (at[3] = d->lo[3]; at[3] < d->hi[3]; at[3]++)
+                    put_pattern(d, at, next(d, at));
+}
+
+static uint64_t base_pattern(const decoder *d, const uint64_t *point)
+{
+    (void)point;
+    return d->chunk.base;
+}
+
+static uint64_t raw_pattern(const decoder *d, const uint64_t *point)
+{
+    const uint64_t *n = d->chunk.plan.shape, i = ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
+    const uint8_t *at = (const uint8_t *)d->call->src + FLOE_INTERP_HEADER_NBYTES + i * d->size;
+    return d->narrow ? floe_load32(at) : floe_load64(at);
+}
+
+/* ---- sets -------------------------------------------------------------------------------------------------------------- */
+
+/* Bytes that sizes of chunks add up to; false where `from` lacks them. */
+static bool take_chunks(floe_reader *from, uint64_t nchunks, bool wide, floe_interp_stream *stream)
+{
+    uint64_t nbytes = 0;
+    for (uint64_t i = 0; i < nchunks; i++)
+        nbytes += floe_interp_size_at(stream->sizes, wide, i);
+    stream->wide = wide;
+    stream->src = floe_read_bytes(from, nbytes);
+    return stream->src;
+}
+
+static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, const uint8_t *base, floe_reader *from)
+{
+    const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
+    const uint64_t nchunks = floe_context_nchunks(&grid);
+    const floe_interp_records r = {&floe_interp_mask_spec, &grid, d->mask_records};
+    floe_context_tables *tables = &d->tables[FLOE_INTERP_STEPS];
+    floe_interp_stream stream;
+    if (!floe_interp_tables_read(r.spec, from, tables))
+        return false;
+    stream.sizes = floe_read_bytes(from, 2 * nchunks);
+    if (!stream.sizes || !floe_interp_pad_read(from, base) || !take_chunks(from, nchunks, false, &stream))
+        return false;
+    floe_context_decoder_of(r.spec, tables, d->entropy.decoder);
+    if (!floe_interp_decode(&d->entropy, &r, &stream, NULL, NULL) ||
+        !floe_interp_bits_of_records(bits, d->mask_records))
+        return false;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
+        if (axes >> a & 1)
+            floe_interp_bits_restore(bits, a);
+    return true;
+}
+
+static bool read_set(decoder *d, const floe_interp_set *set, const floe_interp_bits *bits, const uint8_t *base,
+                     floe_reader *from)
+{
+    if (set->kind == FLOE_INTERP_SET_MASK)
+        return read_mask(d, bits, set->axes, base, from);
+    const uint64_t count = floe_read32(from);
+    const uint8_t *list = floe_read_bytes(from, 4 * count);
+    return list && floe_interp_bits_of_list(bits, list, count);
+}
+
+/* Signs first: what else is named is whole patterns. */
+static floe_status place_sets(decoder *d, floe_reader *from, floe_error *err)
+{
+    const floe_interp_bits bits = floe_interp_bits_of(d->chunk.plan.shape, d->part);
+    const uint8_t *base = from->at;
+    for (int s = 0; s < FLOE_INTERP_SETS; s++) {
+        const floe_interp_set *set = &d->chunk.sets[s];
+        if (set->kind == FLOE_INTERP_SET_EMPTY)
+            continue;
+        FLOE_CHECK(err, read_set(d, set, &bits, base, from), FLOE_ERR_FORMAT,
+                   "interp chunk: set %d is none of its values", s);
+        placing p = {.d = d, .negative = s == FLOE_INTERP_NEGATIVE};
+        if (s >= FLOE_INTERP_PATTERNS && s < FLOE_INTERP_LITERALS)
+            p.pattern = d->chunk.palette[s - FLOE_INTERP_PATTERNS];
+        if (s == FLOE_INTERP_LITERALS) {
+            p.literals = floe_read_bytes(from, floe_interp_bits_count(&bits) * d->size);
+            FLOE_CHECK(err, p.literals, FLOE_ERR_FORMAT, "interp chunk: it ends within its literals");
+        }
+        floe_interp_bits_walk(&bits, place_visit, &p);
+    }
+    return FLOE_OK;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct work {
+    const decoder *d;
+    const floe_interp_job *job;
+    floe_interp_tiles tiles;
+} work;
+
+static void tile_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const work *w = arg;
+    const floe_interp_box box = floe_interp_tile(&w->tiles, i);
+    w->d->ops->decode(w->job, &box, floe_interp_worker(&w->d->entropy, worker));
+}
+
+/* Step i; nsteps: a field of anchors alone. */
+static floe_interp_job job_of(decoder *d, uint32_t i, floe_interp_step *anchors)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    floe_interp_job job = {.last = i == 0, .records = d->records};
+    if (p->nsteps == 0) {
+        *anchors = (floe_interp_step){.naxes = 0};
+        memcpy(anchors->fine, p->shape, sizeof anchors->fine);
+    }
+    job.step = p->nsteps ? &p->steps[i].step : anchors;
+    job.domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
+    job.coarse = d->lattices[(i + 1) % 2 == 0];
+    job.fine = i ? floe_interp_view_lattice(d->lattices[i % 2 == 0], job.step->fine) : d->out;
+    memcpy(job.lo, d->lo, sizeof job.lo);
+    memcpy(job.hi, d->hi, sizeof job.hi);
+    if (i) {
+        memset(job.lo, 0, sizeof job.lo);
+        memcpy(job.hi, job.step->fine, sizeof job.hi);
+    }
+    return job;
+}
+
+/* The codes that a job needs. A grid that was laid anew knows no rows: all of it. */
+static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, const floe_interp_stream *stream)
+{
+    const floe_interp_coding *c = &d->chunk.plan.steps[i];
+    const floe_interp_records r = {&c->spec, &c->grid, d->records};
+    const floe_interp_box b = floe_interp_needed(job);
+    const uint64_t *m = c->step.coarse, lo[] = {b.lo[0] * m[1] + b.lo[1], b.lo[2], (b.lo[3] << c->step.naxes) / 8};
+    const uint64_t hi[] = {(b.hi[0] - 1) * m[1] + b.hi[1], b.hi[2], floe_ceil_div(b.hi[3] << c->step.naxes, 8)};
+    const bool whole = i > 0 || c->grid.size[0] != m[0] * m[1] || c->grid.size[1] != m[2];
+    floe_context_decoder_of(&c->spec, &d->tables[i], d->entropy.decoder);
+    return floe_interp_decode(&d->entropy, &r, stream, whole ? NULL : lo, whole ? NULL : hi);
+}
+
+static floe_status read_tables(decoder *d, floe_reader *from, floe_error *err)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        const floe_context_spec *spec = &p->steps[i].spec;
+        if (p->steps[i].tables) {
+            FLOE_CHECK(err, floe_interp_tables_read(spec, from, &d->tables[i]), FLOE_ERR_FORMAT,
+                       "interp chunk: the tables of step %u cannot be", i);
+        } else {
+            FLOE_CHECK(err, spec->planes == p->steps[i + 1].spec.planes, FLOE_ERR_FORMAT,
+                       "interp chunk: step %u shares tables of other contexts", i);
+            d->tables[i] = d->tables[i + 1];
+        }
+    }
+    return FLOE_OK;
+}
+
+static void load_anchors(decoder *d, void *to)
+{
+    const uint64_t n = floe_interp_points(floe_interp_anchors_shape(&d->chunk.plan));
+    for (uint64_t i = 0; i < n; i++)
+        if (d->narrow)
+            ((float *)to)[i] = floe_f32_of(floe_load32(d->chunk.anchors + 4 * i));
+        else
+            ((double *)to)[i] = floe_f64_of(floe_load64(d->chunk.anchors + 8 * i));
+}
+
+static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    uint64_t nchunks = 0;
+    floe_interp_step none;
+    void *anchors = d->lattices[p->nsteps % 2 == 0];
+    FLOE_TRY(read_tables(d, from, err));
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        nchunks += p->steps[i].nchunks;
+    const uint32_t each = d->chunk.wide_sizes ? 4 : 2;
+    const uint8_t *sizes = floe_read_bytes(from, nchunks * each);
+    FLOE_CHECK(err, sizes && floe_interp_pad_read(from, d->call->src), FLOE_ERR_FORMAT,
+               "interp chunk: it ends within the sizes of its parts");
+    load_anchors(d, anchors);
+    if (p->nsteps == 0) {
+        const floe_interp_job job = job_of(d, 0, &none);
+        d->ops->leave(&job, anchors);
+    }
+    for (uint32_t i = p->nsteps; i-- > 0; sizes += p->steps[i].nchunks * each) {
+        floe_interp_stream stream = {.sizes = sizes};
+        const floe_interp_job job = job_of(d, i, &none);
+        FLOE_CHECK(err,
+                   take_chunks(from, p->steps[i].nchunks, d->chunk.wide_sizes, &stream) &&
+                       decode_records(d, i, &job, &stream),
+                   FLOE_ERR_FORMAT, "interp chunk: the codes of step %u are damaged", i);
+        work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
+        floe_cpu_parallel(d->call->cpu, w.tiles.count, tile_task, &w);
+    }
+    return FLOE_OK;
+}
+
+/* ---- a chunk ----------------------------------------------------------------------------------------------------------- */
+
+/* The structure is untrusted: nothing may take more than the largest that a writer chooses. */
+static bool is_within(const decoder *d)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    bool good =
+        floe_interp_points(floe_interp_anchors_shape(p)) <= d->needs.lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const floe_interp_coding *c = &p->steps[i];
+        const uint64_t records = c->grid.size[0] * c->grid.size[1] * c->grid.size[2];
+        good = good && floe_interp_points(c->step.coarse) <= d->needs.lattice[i % 2] &&
+               records * floe_context_record_nbytes(&c->spec) <= d->needs.step_records;
+    }
+    return good && (p->nsteps || d->chunk.kind != FLOE_INTERP_CODED || d->ncells <= d->needs.lattice[1]);
+}
+
+static void set_box(decoder *d, const floe_chunk_decode *c)
+{
+    uint32_t axis[FLOE_MAX_RANK];
+    floe_interp_axes_of(c->rank, c->extent, axis);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        d->hi[a] = 1;
+    d->out.data = c->out->data;
+    for (uint32_t a = 0; a < c->rank; a++)
+        if (axis[a] < FLOE_INTERP_RANK) {
+            d->lo[axis[a]] = c->lo[a];
+            d->hi[axis[a]] = c->hi[a];
+            d->out.stride[axis[a]] = c->out->stride[a];
+        }
+}
+
+floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
+{
+    decoder d;
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent),
+               FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
+    d.call = c;
+    set_box(&d, c);
+    take_scratch(&d, c->cpu, c->scratch);
+    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
+               "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
+    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
+    FLOE_CHECK(err, c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
+               "interp chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
+    FLOE_TRY(floe_interp_header_read(&d.chunk, d.narrow, &from, err));
+    if (d.chunk.kind == FLOE_INTERP_RAW) {
+        FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
+                   "interp chunk: it ends within its values");
+        fill_box(&d, raw_pattern);
+        return FLOE_OK;
+    }
+    FLOE_CHECK(err, is_within(&d), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
+    if (d.chunk.kind == FLOE_INTERP_FLAT)
+        fill_box(&d, base_pattern);
+    else
+        FLOE_TRY(decode_steps(&d, &from, err));
+    return place_sets(&d, &from, err);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A chunk that is being encoded, for the files that do so: lattices, values apart, tuner, and what joins them. */
+#ifndef FLOE_CODEC_INTERP_INTERP_ENCODER_H
+#define FLOE_CODEC_INTERP_INTERP_ENCODER_H
+
+#include "codec/interp/interp_chunk.h"
+
+typedef struct floe_interp_encoder {
+    const floe_cpu *cpu;
+    const floe_codec_params *params;
+    const floe_field *field; /* NULL while only sizes are asked for */
+    const floe_interp_ops *ops;
+    floe_interp_entropy entropy;
+    floe_interp_needs needs;
+    floe_interp_chunk chunk;
+    floe_interp_structure structure;
+    floe_interp_view values;
+    bool narrow, squares;
+    size_t size; /* of an element */
+    uint64_t ncells, nbits;
+    double bound, max_abs; /* absolute, and the largest magnitude, in the domain */
+    uint8_t *originals, *lattices[2], *records, *anchors;
+    void *original_of[FLOE_INTERP_STEPS + 1], *records_of[FLOE_INTERP_STEPS];
+    uint32_t *counts; /* of each step, then a sum */
+    floe_context_tables *tables;
+    uint64_t *apart, *part; /* bits */
+    uint8_t *mask_records;
+    floe_interp_found *found; /* of each worker */
+} floe_interp_encoder;
+
+/* Everything but the field and its scratch. False where codec interp does not take such a chunk. */
+bool floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
+                               uint32_t rank, const uint64_t *extent);
+/* All scratch but that of e->entropy: also the plan that sizes it. */
+void floe_interp_encoder_take(floe_interp_encoder *e, floe_arena *arena);
+
+/* Codes and values apart, by e->chunk.plan. */
+void floe_interp_lattices_code(floe_interp_encoder *e);
+void floe_interp_found_gather(const floe_interp_encoder *e, floe_interp_found *sum);
+static inline floe_interp_records floe_interp_records_of(const floe_interp_encoder *e, uint32_t i)
+{
+    const floe_interp_coding *c = &e->chunk.plan.steps[i];
+    return (floe_interp_records){&c->spec, &c->grid, e->records_of[i]};
+}
+
+/* The bits of a value; and of all, row by row. */
+uint64_t floe_interp_pattern_at(const floe_interp_encoder *e, const uint64_t *point);
+typedef void floe_interp_pattern_visit(void *arg, const uint64_t *point, uint64_t pattern);
+void floe_interp_field_walk(const floe_interp_encoder *e, floe_interp_pattern_visit *visit, void *arg);
+
+/* Writes patterns as they are. */
+typedef struct floe_interp_writing {
+    const floe_interp_encoder *e;
+    floe_cursor *to;
+} floe_interp_writing;
+static inline void floe_interp_pattern_write(void *writing, const uint64_t *point, uint64_t pattern)
+{
+    const floe_interp_writing *w = writing;
+    (void)point;
+    if (w->e->narrow)
+        floe_write32(w->to, (uint32_t)pattern);
+    else
+        floe_write64(w->to, pattern);
+}
+
+/* All sets of values apart, and literals. False where literals are too many to be worth it. */
+bool floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to, uint64_t *napart);
+/* A field of one pattern, the first, and sets of others. */
+void floe_interp_flat_make(floe_interp_encoder *e);
+
+/* Chooses e->structure. e->trial has scratch for a part of the field. */
+void floe_interp_tune(floe_interp_encoder *e, floe_interp_encoder *trial);
+/* Extent of the part of which a trial is made. */
+void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/interp/interp_entropy.h"
+
+#include <string.h>
+
+enum {
+    SLOTS = 4 /* of each worker */,
+    SLOT_NBYTES = 4 * FLOE_ANS_LANES + sizeof(uint16_t) * (FLOE_CONTEXT_CELLS * 15 + 1)
+};
+
+floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena)
+{
+    floe_interp_entropy e = {.cpu = cpu, .ops = floe_context_ops_of(cpu->isa)};
+    e.worker_nbytes = worker_nbytes;
+    if (encode && sizeof(floe_context_scratch) > worker_nbytes)
+        e.worker_nbytes = sizeof(floe_context_scratch);
+    e.worker_nbytes = (e.worker_nbytes + 63) & ~(size_t)63;
+    e.workers = floe_arena_take(arena, cpu->threads, e.worker_nbytes);
+    if (encode) {
+        e.counts = floe_arena_take(arena, (uint64_t)cpu->threads * FLOE_CONTEXT_COUNTS, sizeof *e.counts);
+        e.slots = floe_arena_take(arena, (uint64_t)cpu->threads * SLOTS, SLOT_NBYTES);
+        e.symbols = floe_arena_take(arena, FLOE_CONTEXT_COUNTS, sizeof *e.symbols);
+    } else {
+        e.decoder = floe_arena_take(arena, 1, sizeof *e.decoder);
+    }
+    return e;
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct counting {
+    const floe_interp_entropy *e;
+    const floe_interp_records *r;
+    uint64_t every, nraw[FLOE_CPU_MAX_THREADS];
+} counting;
+
+static void count_task(void *arg, uint64_t i, uint32_t worker)
+{
+    counting *c = arg;
+    const floe_context_chunk chunk = floe_context_chunk_of(c->r->grid, i * c->every);
+    c->nraw[worker] +=
+        c->e->ops->count(c->r->spec, &chunk, c->r->data, c->e->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
+                         floe_interp_worker(c->e, worker));
+}
+
+uint64_t floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts)
+{
+    counting c = {.e = e, .r = r, .every = every};
+    uint64_t nraw = 0;
+    memset(e->counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS * e->cpu->threads);
+    floe_cpu_parallel(e->cpu, floe_ceil_div(floe_context_nchunks(r->grid), every), count_task, &c);
+    memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
+    for (uint32_t w = 0; w < e->cpu->threads; w++) {
+        nraw += c.nraw[w];
+        for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+            counts[i] += e->counts[(uint64_t)w * FLOE_CONTEXT_COUNTS + i];
+    }
+    return nraw;
+}
+
+typedef struct encoding {
+    const floe_interp_entropy *e;
+    const floe_interp_records *r;
+    uint64_t first; /* chunk of slot 0 */
+    uint32_t nbytes[FLOE_CPU_MAX_THREADS * SLOTS];
+} encoding;
+
+static void encode_task(void *arg, uint64_t i, uint32_t worker)
+{
+    encoding *l = arg;
+    floe_context_scratch *s = floe_interp_worker(l->e, worker);
+    const floe_context_chunk chunk = floe_context_chunk_of(l->r->grid, l->first + i);
+    l->nbytes[i] = l->e->ops->encode(l->r->spec, &chunk, l->r->data, l->e->symbols, s);
+    floe_ans_encoder_end(&s->encoder, chunk.lanes, l->e->slots + i * SLOT_NBYTES);
+}
+
+static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
+{
+    sizes->too_long |= !sizes->wide && nbytes / 4 > UINT16_MAX;
+    if (sizes->wide)
+        floe_store32(sizes->at, nbytes / 4);
+    else
+        floe_store16(sizes->at, (uint16_t)(nbytes / 4));
+    sizes->at += sizes->wide ? 4 : 2;
+}
+
+void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
+                        floe_interp_sizes *sizes, floe_cursor *to)
+{
+    const uint64_t nchunks = floe_context_nchunks(r->grid), nslots = (uint64_t)e->cpu->threads * SLOTS;
+    encoding l = {.e = e, .r = r};
+    floe_context_symbols_of(r->spec, tables, e->symbols);
+    for (; l.first < nchunks && !to->bad; l.first += nslots) {
+        const uint64_t n = floe_min64(nslots, nchunks - l.first);
+        floe_cpu_parallel(e->cpu, n, encode_task, &l);
+        for (uint64_t i = 0; i < n; i++) {
+            uint8_t *at = floe_write_space(to, l.nbytes[i]);
+            if (at)
+                memcpy(at, e->slots + i * SLOT_NBYTES, l.nbytes[i]);
+            put_size(sizes, l.nbytes[i]);
+        }
+    }
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+enum { RUN = 64 /* chunks whose places are found at once */ };
+
+typedef struct decoding {
+    const floe_interp_entropy *e;
+    const floe_interp_records *r;
+    const floe_interp_stream *stream;
+    uint64_t first, place[RUN + 1];
+    const uint64_t *lo, *hi;
+    bool bad[FLOE_CPU_MAX_THREADS];
+} decoding;
+
+/* Whether a chunk has a record of the box. */
+static bool is_wanted(const floe_context_grid *g, uint64_t index, const uint64_t *lo, const uint64_t *hi)
+{
+    for (int a = 2; a >= 0; a--) {
+        const uint64_t begin = index % g->count[a] * g->piece[a];
+        if (begin >= hi[a] || begin + g->piece[a] <= lo[a])
+            return false;
+        index /= g->count[a];
+    }
+    return true;
+}
+
+static void decode_task(void *arg, uint64_t i, uint32_t worker)
+{
+    decoding *d = arg;
+    const uint64_t index = d->first + i;
+    if (d->lo && !is_wanted(d->r->grid, index, d->lo, d->hi))
+        return;
+    const floe_context_chunk chunk = floe_context_chunk_of(d->r->grid, index);
+    if (!d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, d->stream->src + d->place[i],
+                           d->place[i + 1] - d->place[i], d->r->data))
+        d->bad[worker] = true;
+}
+
+bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
+                        const uint64_t *lo, const uint64_t *hi)
+{
+    const uint64_t nchunks = floe_context_nchunks(r->grid);
+    decoding d = {.e = e, .r = r, .stream = stream, .lo = lo, .hi = hi};
+    bool bad = false;
+    for (; d.first < nchunks; d.first += RUN) {
+        const uint64_t n = floe_min64(RUN, nchunks - d.first);
+        for (uint64_t i = 0; i < n; i++)
+            d.place[i + 1] = d.place[i] + floe_interp_size_at(stream->sizes, stream->wide, d.first + i);
+        floe_cpu_parallel(e->cpu, n, decode_task, &d);
+        d.place[0] = d.place[n];
+    }
+    for (uint32_t w = 0; w < e->cpu->threads; w++)
+        bad = bad || d.bad[w];
+    return !bad;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------ */
+
+void floe_interp_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to)
+{
+    uint8_t *size = floe_write_space(to, 2);
+    const uint8_t *begin = to->at;
+    floe_context_tables_write(spec, tables, to);
+    if (size)
+        floe_store16(size, (uint16_t)(to->at - begin));
+}
+
+bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables)
+{
+    const uint32_t nbytes = floe_read16(from);
+    const uint8_t *at = floe_read_bytes(from, nbytes);
+    floe_reader inner = floe_reader_of(at, at ? nbytes : 0);
+    return at && floe_context_tables_read(spec, &inner, tables) && floe_reader_left(&inner) == 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The entropy chunks of a grid of records, over threads. */
+#ifndef FLOE_CODEC_INTERP_INTERP_ENTROPY_H
+#define FLOE_CODEC_INTERP_INTERP_ENTROPY_H
+
+#include "base/arena.h"
+#include "codec/interp/interp_layout.h"
+
+typedef struct floe_interp_entropy {
+    const floe_cpu *cpu;
+    const floe_context_ops *ops;
+    uint8_t *workers; /* scratch of each, for coding and for tiles */
+    size_t worker_nbytes;
+    uint32_t *counts;              /* encode: of each worker */
+    uint8_t *slots;                /* encode: chunks that wait for their place */
+    floe_ans_symbol *symbols;      /* encode */
+    floe_context_decoder *decoder; /* decode */
+} floe_interp_entropy;
+
+/* Takes its scratch; worker_nbytes: what others need of a worker. */
+floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena);
+static inline void *floe_interp_worker(const floe_interp_entropy *e, uint32_t worker)
+{
+    return e->workers + worker * e->worker_nbytes;
+}
+
+/* Records as a grid has them. */
+typedef struct floe_interp_records {
+    const floe_context_spec *spec;
+    const floe_context_grid *grid;
+    void *data;
+} floe_interp_records;
+
+/* Of every so-manieth chunk of a grid: counts are set, not added to. Returns the raw bits. */
+uint64_t floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every,
+                           uint32_t *counts);
+
+/* Writes the chunks at `to`, and their sizes, of 2 or 4 bytes, at sizes. A size that does not fit sets *too_long. */
+typedef struct floe_interp_sizes {
+    uint8_t *at;
+    bool wide, too_long;
+} floe_interp_sizes;
+void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
+                        floe_interp_sizes *sizes, floe_cursor *to);
+
+/* Decodes the chunks that have rows and columns of the box lo .. hi (planes, rows, columns; NULL: all). src: all of the chunks;
+ * sizes: theirs, which add up to its bytes. False where a chunk is none. */
+typedef struct floe_interp_stream {
+    const uint8_t *sizes, *src;
+    bool wide;
+} floe_interp_stream;
+bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
+                        const uint64_t *lo, const uint64_t *hi);
+
+/* Bytes of chunk i of those whose sizes these are. */
+static inline uint64_t floe_interp_size_at(const uint8_t *sizes, bool wide, uint64_t i)
+{
+    return 4 * (uint64_t)(wide ? floe_load32(sizes + 4 * i) : floe_load16(sizes + 2 * i));
+}
+
+/* Tables with their size in front. */
+void floe_interp_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
+bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lattices of a chunk that is being encoded, from its coarsest points to the field. */
+#include <math.h>
+#include <string.h>
+
+#include "codec/interp/interp_encoder.h"
+#include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
+
+typedef floe_interp_encoder encoder;
+
+bool floe_interp_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                               const uint64_t *extent)
+{
+    *e = (encoder){.cpu = cpu, .params = params, .ops = floe_interp_ops_of(params->dtype, cpu->isa)};
+    e->narrow = floe_dtype_is_narrow(params->dtype);
+    e->size = floe_dtype_size(params->dtype);
+    if (!floe_interp_shape_of(rank, extent, e->chunk.plan.shape))
+        return false;
+    e->ncells = floe_interp_points(e->chunk.plan.shape);
+    e->nbits = floe_interp_bits_of(e->chunk.plan.shape, NULL).nrows * floe_ceil_div(e->chunk.plan.shape[3], 64);
+    floe_interp_needs_of(e->chunk.plan.shape, &e->needs);
+    return true;
+}
+
+void floe_interp_encoder_take(encoder *e, floe_arena *arena)
+{
+    const floe_context_grid mask = floe_interp_mask_grid(e->chunk.plan.shape);
+    e->originals = floe_arena_take(arena, e->needs.coarse + floe_min64(e->ncells, 256), e->size);
+    for (int i = 0; i < 2; i++)
+        e->lattices[i] = floe_arena_take(arena, e->needs.lattice[i], e->size);
+    e->records = floe_arena_take(arena, e->needs.records + 16 * e->needs.nsteps, 1);
+    e->anchors = floe_arena_take(arena, e->needs.lattice[1], e->size);
+    e->counts = floe_arena_take(arena, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
+    e->tables = floe_arena_take(arena, e->needs.nsteps + 1, sizeof *e->tables);
+    e->apart = floe_arena_take(arena, e->nbits, sizeof *e->apart);
+    e->part = floe_arena_take(arena, e->nbits, sizeof *e->part);
+    e->mask_records = floe_arena_take(arena, mask.size[0] * mask.size[1] * mask.size[2], 1);
+    e->found = floe_arena_take(arena, e->cpu->threads, sizeof *e->found);
+}
+
+/* ---- patterns of the field --------------------------------------------------------------------------------------------- */
+
+uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
+{
+    int64_t at = 0;
+    uint32_t narrow;
+    uint64_t wide;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        at += (int64_t)point[a] * e->values.stride[a];
+    const uint8_t *p = (const uint8_t *)e->values.data + at * (int64_t)e->size;
+    if (e->narrow) {
+        memcpy(&narrow, p, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, p, sizeof wide);
+    return wide;
+}
+
+/* Visits all values, row by row. */
+void floe_interp_field_walk(const encoder *e, void (*visit)(void *arg, const uint64_t *point, uint64_t pattern),
+                            void *arg)
+{
+    const uint64_t *n = e->chunk.plan.shape;
+    uint64_t at[FLOE_INTERP_RANK];
+    for (at[0] = 0; at[0] < n[0]; at[0]++)
+        for (at[1] = 0; at[1] < n[1]; at[1]++)
+            for (at[2] = 0; at[2] < n[2]; at[2]++)
+                for (at[3] = 0; at[3] < n[3]; at[3]++)
+                    visit(arg, at, floe_interp_pattern_at(e, at));
+}
+
+/* ---- the lattices ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t fill_of(const encoder *e)
+{
+    return e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype);
+}
+
+/* The job of step i; nsteps: of the anchors, with a step of no axes. */
+static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
+{
+    const floe_interp_plan *p = &e->chunk.plan;
+    floe_interp_job job = {.last = i == 0, .values = e->values, .fill = fill_of(e), .apart = e->apart};
+    if (i == p->nsteps) {
+        *anchors = (floe_interp_step){.naxes = 0};
+        memcpy(anchors->fine, floe_interp_anchors_shape(p), sizeof anchors->fine);
+    }
+    job.step = i == p->nsteps ? anchors : &p->steps[i].step;
+    job.domain = e->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
+    job.squares = e->squares;
+    job.tolerance =
+        e->chunk.log ? e->params->bound * (1 - 0x1p-50)
+                     : floe_round_down(e->params->dtype, e->params->bound * (1 - 4 * floe_half_ulp(e->params->dtype)));
+    job.original = i == 0 ? e->values : floe_interp_view_lattice(e->original_of[i], job.step->fine);
+    memcpy(job.hi, job.step->fine, sizeof job.hi);
+    memcpy(job.field, p->shape, sizeof job.field);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        job.unit[a] = 1;
+        for (uint32_t k = 0; k < i; k++)
+            job.unit[a] *= floe_interp_is_active(&p->steps[k].step, a) ? 2 : 1;
+    }
+    return job;
+}
+
+typedef struct work {
+    encoder *e;
+    const floe_interp_job *job;
+    floe_interp_tiles tiles;
+    void *to;
+} work;
+
+enum { THIN_ROWS = 16 /* of a task */ };
+
+static void thin_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const work *w = arg;
+    const uint64_t *m = w->job->step->coarse, nrows = m[0] * m[1] * m[2];
+    (void)worker;
+    for (uint64_t r = i * THIN_ROWS; r < nrows && r < (i + 1) * THIN_ROWS; r++)
+        w->e->ops->thin(w->job, r, w->to);
+}
+
+static void tile_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const work *w = arg;
+    const floe_interp_box box = floe_interp_tile(&w->tiles, i);
+    w->e->ops->encode(w->job, &box, floe_interp_worker(&w->e->entropy, worker), &w->e->found[worker]);
+}
+
+/* Originals of all lattices but the finest, which is the field. */
+static void thin_originals(encoder *e)
+{
+    const floe_interp_plan *p = &e->chunk.plan;
+    uint8_t *at = e->originals;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const uint64_t *m = p->steps[i].step.coarse;
+        const floe_interp_job job = job_of(e, i, NULL);
+        work w = {.e = e, .job = &job, .to = at};
+        e->original_of[i + 1] = at;
+        at += floe_interp_points(m) * e->size;
+        floe_cpu_parallel(e->cpu, floe_ceil_div(m[0] * m[1] * m[2], THIN_ROWS), thin_task, &w);
+    }
+}
+
+/* Anchors: their originals, or the one before, or 0, where that is no number. */
+static void set_anchors(encoder *e, void *values, uint64_t n)
+{
+    floe_interp_step step;
+    const floe_interp_job job = job_of(e, e->chunk.plan.nsteps, &step);
+    double last = 0;
+    for (uint64_t i = 0; i < n; i++) { /* the first number stands for what is before it, too */
+        const uint64_t k = n - 1 - i;
+        const double v = e->narrow ? (double)((const float *)e->original_of[e->chunk.plan.nsteps])[k]
+                                   : ((const double *)e->original_of[e->chunk.plan.nsteps])[k];
+        last = v == v ? v : last;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        const double v = e->narrow ? (double)((const float *)e->original_of[e->chunk.plan.nsteps])[i]
+                                   : ((const double *)e->original_of[e->chunk.plan.nsteps])[i];
+        last = v == v ? v : last;
+        if (e->narrow)
+            ((float *)values)[i] = (float)last;
+        else
+            ((double *)values)[i] = last;
+    }
+    e->ops->anchors(&job, values, &e->found[0]);
+}
+
+/* A field that has no step: its originals are in the domain of the lattice all the same. */
+static void thin_nothing(encoder *e)
+{
+    floe_interp_step step;
+    floe_interp_job job = job_of(e, 0, &step);
+    memcpy(step.coarse, step.fine, sizeof step.coarse);
+    e->original_of[0] = e->originals;
+    for (uint64_t r = 0; r < step.fine[0] * step.fine[1] * step.fine[2]; r++)
+        e->ops->thin(&job, r, e->originals);
+}
+
+/* All steps, from the anchors to the field. */
+void floe_interp_lattices_code(encoder *e)
+{
+    floe_interp_plan *p = &e->chunk.plan;
+    uint8_t *at = e->records;
+    memset(e->apart, 0, e->nbits * sizeof *e->apart);
+    memset(e->found, 0, e->cpu->threads * sizeof *e->found);
+    if (p->nsteps)
+        thin_originals(e);
+    else
+        thin_nothing(e);
+    set_anchors(e, e->anchors, floe_interp_points(floe_interp_anchors_shape(p)));
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        const floe_interp_coding *c = &p->steps[i];
+        floe_interp_job job = job_of(e, i, NULL);
+        const uint64_t nbytes =
+            c->grid.size[0] * c->grid.size[1] * c->grid.size[2] * floe_context_record_nbytes(&c->spec);
+        job.records = e->records_of[i] = at;
+        at += (nbytes + 15) & ~(uint64_t)15;
+        memset(job.records, 0, nbytes);
+        job.coarse = i + 1 == p->nsteps ? e->anchors : e->lattices[(i + 1) % 2 == 0];
+        job.fine = i ? floe_interp_view_lattice(e->lattices[i % 2 == 0], job.step->fine) : job.fine;
+        work w = {.e = e, .job = &job, .tiles = floe_interp_tiles_of(&job)};
+        floe_cpu_parallel(e->cpu, w.tiles.count, tile_task, &w);
+    }
+}
+
+void floe_interp_found_gather(const encoder *e, floe_interp_found *sum)
+{
+    *sum = (floe_interp_found){.squares = 0};
+    for (uint32_t w = 0; w < e->cpu->threads; w++) {
+        sum->squares += e->found[w].squares;
+        sum->max_error = fmax(sum->max_error, e->found[w].max_error);
+        sum->max_pw_error = fmax(sum->max_pw_error, e->found[w].max_pw_error);
+    }
+}

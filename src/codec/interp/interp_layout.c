@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/interp/interp_layout.h"
+
+#include <math.h>
+#include <string.h>
+
+const floe_context_spec floe_interp_mask_spec = {.width = 0, .window = 1, .planes = false};
+
+uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
+{
+    uint64_t n = 1;
+    for (uint32_t a = 0; a < rank; a++)
+        if (!floe_mul64(n, extent[a], &n))
+            return UINT64_MAX / 2;
+    return FLOE_INTERP_HEADER_NBYTES + 8 + n / FLOE_INTERP_LEAST_CELLS;
+}
+
+floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_ceil_div(shape[3], FLOE_INTERP_MASK_CELLS),
+                               FLOE_INTERP_MASK_ROWS);
+}
+
+void floe_interp_pad_write(floe_cursor *to, const uint8_t *base)
+{
+    while (!to->bad && (to->at - base) % 4)
+        floe_write8(to, 0);
+}
+
+bool floe_interp_pad_read(floe_reader *from, const uint8_t *base)
+{
+    uint32_t sum = 0;
+    while (!from->bad && (from->at - base) % 4)
+        sum |= floe_read8(from);
+    return !from->bad && sum == 0;
+}
+
+/* ---- write ------------------------------------------------------------------------------------------------------------- */
+
+static void write_real(floe_cursor *to, bool narrow, double v)
+{
+    if (narrow)
+        floe_write32(to, floe_bits_f32((float)v));
+    else
+        floe_write64(to, floe_bits_f64(v));
+}
+
+static void write_step(const floe_interp_coding *c, bool narrow, floe_cursor *to)
+{
+    const floe_interp_step *s = &c->step;
+    uint32_t axes = s->naxes;
+    for (uint32_t i = 0; i < s->naxes; i++)
+        axes |= s->axis[i] << (2 + 2 * i);
+    floe_write8(to, (uint8_t)axes);
+    floe_write8(to, (uint8_t)(s->predictor | (uint32_t)s->mean << 2 | (s->width == 2 ? 8u : 0) |
+                              (uint32_t)c->spec.planes << 4 | (uint32_t)c->tables << 5 |
+                              floe_top_bit(c->spec.window) << 6));
+    floe_write8(to, (uint8_t)floe_top_bit(c->rows));
+    write_real(to, narrow, s->step);
+}
+
+void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to)
+{
+    const uint8_t *begin = to->at;
+    floe_write8(to, FLOE_INTERP_VERSION);
+    floe_write8(to, (uint8_t)c->kind);
+    floe_write8(to, (uint8_t)c->plan.nsteps);
+    floe_write8(to, (uint8_t)((c->log ? FLOE_INTERP_FLAG_LOG : 0) | (c->wide_sizes ? FLOE_INTERP_FLAG_SIZES : 0)));
+    for (int s = 0; s < FLOE_INTERP_SETS; s++)
+        floe_write8(to, (uint8_t)(c->sets[s].kind | c->sets[s].axes << 4));
+    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_HEADER_NBYTES; i++)
+        floe_write8(to, 0);
+    if (c->kind == FLOE_INTERP_FLAT)
+        floe_write64(to, c->base);
+    for (int s = 0; s < FLOE_INTERP_PALETTE; s++)
+        if (c->sets[FLOE_INTERP_PATTERNS + s].kind != FLOE_INTERP_SET_EMPTY)
+            floe_write64(to, c->palette[s]);
+    for (uint32_t i = 0; i < c->plan.nsteps; i++)
+        write_step(&c->plan.steps[i], narrow, to);
+    floe_interp_pad_write(to, begin);
+}
+
+/* ---- read -------------------------------------------------------------------------------------------------------------- */
+
+static double read_real(floe_reader *from, bool narrow)
+{
+    return narrow ? (double)floe_f32_of(floe_read32(from)) : floe_f64_of(floe_read64(from));
+}
+
+/* A step of a lattice of extent n, which becomes that of the next one. */
+static bool read_step(floe_interp_coding *c, bool narrow, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
+{
+    const uint32_t axes = floe_read8(from), how = floe_read8(from), rows = floe_read8(from);
+    floe_interp_step *s = &c->step;
+    *c = (floe_interp_coding){.tables = how >> 5 & 1, .spec = {.window = 1u << (how >> 6), .planes = how >> 4 & 1}};
+    s->naxes = axes & 3;
+    s->predictor = how & 3;
+    s->mean = how >> 2 & 1;
+    s->width = how >> 3 & 1 ? 2 : 1;
+    s->step = read_real(from, narrow);
+    if (from->bad || s->naxes == 0 || s->predictor >= FLOE_INTERP_PREDICTORS || rows < 5 || rows > 10)
+        return false;
+    for (uint32_t i = 0; i < s->naxes; i++) {
+        const uint32_t axis = axes >> (2 + 2 * i) & 3;
+        for (uint32_t k = 0; k < i; k++)
+            if (s->axis[k] == axis)
+                return false;
+        if (n[axis] < 2)
+            return false;
+        s->axis[i] = axis;
+    }
+    c->rows = 1u << rows;
+    memcpy(s->fine, n, sizeof s->fine);
+    floe_interp_coding_lay(c);
+    memcpy(n, s->coarse, sizeof s->coarse);
+    return axes >> (2 + 2 * s->naxes) == 0 && s->step > 0 && isfinite(s->step);
+}
+
+static floe_status read_steps(floe_interp_chunk *c, bool narrow, const uint8_t *begin, floe_reader *from,
+                              floe_error *err)
+{
+    floe_interp_plan *p = &c->plan;
+    uint64_t n[FLOE_INTERP_RANK];
+    memcpy(n, p->shape, sizeof n);
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        FLOE_CHECK(err, read_step(&p->steps[i], narrow, n, from), FLOE_ERR_FORMAT, "interp chunk: step %u cannot be",
+                   i);
+    FLOE_CHECK(err, p->nsteps == 0 || p->steps[p->nsteps - 1].tables, FLOE_ERR_FORMAT,
+               "interp chunk: the coarsest step has no tables");
+    FLOE_CHECK(err, floe_interp_pad_read(from, begin), FLOE_ERR_FORMAT,
+               "interp chunk: its header does not end in zeros");
+    c->anchors = floe_read_bytes(from, floe_interp_points(n) * (narrow ? 4 : 8));
+    FLOE_CHECK(err, c->anchors, FLOE_ERR_FORMAT, "interp chunk: it ends within its anchors");
+    return FLOE_OK;
+}
+
+floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err)
+{
+    const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
+    FLOE_CHECK(err, h && h[0] == FLOE_INTERP_VERSION, FLOE_ERR_FORMAT, "interp chunk: of a version that is not known");
+    c->kind = h[1];
+    c->plan.nsteps = h[2];
+    c->log = h[3] & FLOE_INTERP_FLAG_LOG;
+    c->wide_sizes = h[3] & FLOE_INTERP_FLAG_SIZES;
+    bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_INTERP_STEPS && h[3] < 4 &&
+                (h[1] == FLOE_INTERP_CODED || (h[2] == 0 && !c->log));
+    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_HEADER_NBYTES; i++)
+        good = good && h[i] == 0;
+    for (int s = 0; s < FLOE_INTERP_SETS; s++) {
+        const uint32_t v = h[4 + s];
+        c->sets[s] = (floe_interp_set){(floe_interp_set_kind)(v & 15), v >> 4};
+        good = good && (v & 15) < FLOE_INTERP_SET_KINDS && ((v & 15) == FLOE_INTERP_SET_MASK || v >> 4 == 0) &&
+               (v == 0 || h[1] != FLOE_INTERP_RAW);
+    }
+    FLOE_CHECK(err, good, FLOE_ERR_FORMAT, "interp chunk: its header cannot be");
+    c->base = c->kind == FLOE_INTERP_FLAT ? floe_read64(from) : 0;
+    for (int s = 0; s < FLOE_INTERP_PALETTE; s++)
+        c->palette[s] = c->sets[FLOE_INTERP_PATTERNS + s].kind != FLOE_INTERP_SET_EMPTY ? floe_read64(from) : 0;
+    FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
+    return c->kind == FLOE_INTERP_CODED ? read_steps(c, narrow, begin, from, err) : FLOE_OK;
+}

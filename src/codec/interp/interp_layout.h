@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of a chunk: docs/format/interp.md. */
+#ifndef FLOE_CODEC_INTERP_INTERP_LAYOUT_H
+#define FLOE_CODEC_INTERP_INTERP_LAYOUT_H
+
+#include "base/try.h"
+#include "codec/interp/interp_plan.h"
+
+typedef enum floe_interp_kind {
+    FLOE_INTERP_CODED = 0,
+    FLOE_INTERP_RAW = 1,  /* the values as they are */
+    FLOE_INTERP_FLAT = 2, /* one pattern, and sets */
+    FLOE_INTERP_KINDS = 3
+} floe_interp_kind;
+
+/* Values that the lattice does not give, in order: those whose sign is set; those of a pattern of the palette; literals. */
+enum {
+    FLOE_INTERP_PALETTE = 3,
+    FLOE_INTERP_NEGATIVE = 0,
+    FLOE_INTERP_PATTERNS = 1,
+    FLOE_INTERP_LITERALS = FLOE_INTERP_PATTERNS + FLOE_INTERP_PALETTE,
+    FLOE_INTERP_SETS
+};
+typedef enum floe_interp_set_kind {
+    FLOE_INTERP_SET_EMPTY = 0,
+    FLOE_INTERP_SET_LIST = 1, /* positions */
+    FLOE_INTERP_SET_MASK = 2, /* a bit for each value, coded by stage context */
+    FLOE_INTERP_SET_KINDS = 3
+} floe_interp_set_kind;
+
+typedef struct floe_interp_set {
+    floe_interp_set_kind kind;
+    uint32_t axes; /* MASK: bit a: bits are differences along axis a of the shape */
+} floe_interp_set;
+
+enum {
+    FLOE_INTERP_VERSION = 1,
+    FLOE_INTERP_HEADER_NBYTES = 12,
+    FLOE_INTERP_FLAG_LOG = 1,
+    FLOE_INTERP_FLAG_SIZES = 2,     /* sizes of entropy chunks take 4 bytes, not 2 */
+    FLOE_INTERP_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
+    FLOE_INTERP_MASK_ROWS = 1024,
+    FLOE_INTERP_MASK_CELLS = 7
+};
+
+typedef struct floe_interp_chunk {
+    floe_interp_kind kind;
+    bool log, wide_sizes;
+    floe_interp_set sets[FLOE_INTERP_SETS];
+    uint64_t palette[FLOE_INTERP_PALETTE], base; /* base: FLAT */
+    floe_interp_plan plan;
+    const uint8_t *anchors; /* decoder: where they stand; tables begin behind them */
+} floe_interp_chunk;
+
+uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent);
+static inline uint64_t floe_interp_raw_nbytes(uint64_t ncells, bool narrow)
+{
+    return floe_max64(FLOE_INTERP_HEADER_NBYTES + ncells * (narrow ? 4 : 8), FLOE_INTERP_HEADER_NBYTES + 8);
+}
+/* Lattice that the anchors are. */
+static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *p)
+{
+    return p->nsteps ? p->steps[p->nsteps - 1].step.coarse : p->shape;
+}
+
+/* Grid and spec of the records of a set's mask: 7 values along the last axis each. */
+floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK]);
+extern const floe_context_spec floe_interp_mask_spec;
+
+/* Zeros up to a multiple of 4 bytes from base on, where words begin. False where they are no zeros. */
+void floe_interp_pad_write(floe_cursor *to, const uint8_t *base);
+bool floe_interp_pad_read(floe_reader *from, const uint8_t *base);
+
+/* Up to the anchors. */
+void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
+/* Untrusted. plan.shape must be there; leaves `from` behind the anchors. */
+floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/interp/interp_plan.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum { FEW_ROWS = 64 };
+
+bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])
+{
+    uint32_t at = FLOE_INTERP_RANK;
+    uint64_t n = 1;
+    for (uint32_t a = rank; a-- > 0;)
+        if (extent[a] != 1)
+            shape[--at] = extent[a];
+    while (at > 0)
+        shape[--at] = 1;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        if (!floe_mul64(n, shape[a], &n))
+            return false;
+    return n > 0 && n <= FLOE_INTERP_CELLS_MOST;
+}
+
+void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis)
+{
+    uint32_t at = FLOE_INTERP_RANK;
+    for (uint32_t a = rank; a-- > 0;)
+        axis[a] = extent[a] == 1 ? FLOE_INTERP_RANK : --at;
+}
+
+floe_interp_structure floe_interp_structure_default(void)
+{
+    floe_interp_structure s = {.order = {0, 1, 2, 3}, .alpha = 1.25, .beta = 2};
+    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
+        s.wide[l] = l > 1;
+        s.rows[l] = l == 0 ? 256 : l == 1 ? 128 : 64;
+        s.window[l] = l == 0 ? 4 : 1;
+    }
+    return s;
+}
+
+/* ---- grids ------------------------------------------------------------------------------------------------------------- */
+
+/* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most)
+{
+    if (planes * rows >= FEW_ROWS || columns == 1)
+        return floe_context_grid_of(planes, rows, columns, most);
+    const uint64_t n = planes * rows * columns, wide = floe_min64(floe_ceil_div(n, FEW_ROWS), FLOE_ANS_LANES);
+    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most);
+}
+
+void floe_interp_coding_lay(floe_interp_coding *c)
+{
+    floe_interp_step *s = &c->step;
+    floe_interp_coarsen(s);
+    c->spec.width = s->width;
+    c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->rows);
+    c->nchunks = floe_context_nchunks(&c->grid);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+
+static void add_step(floe_interp_plan *plan, const floe_interp_structure *s, uint32_t level, const uint32_t *axis,
+                     uint32_t naxes, uint64_t n[FLOE_INTERP_RANK])
+{
+    floe_interp_coding *c = &plan->steps[plan->nsteps++];
+    *c = (floe_interp_coding){.level = level, .rows = s->rows[level], .tables = true};
+    c->spec = (floe_context_spec){.window = s->window[level], .planes = s->planes};
+    c->step.naxes = naxes;
+    memcpy(c->step.axis, axis, naxes * sizeof *axis);
+    c->step.predictor = s->predictor[level];
+    c->step.mean = s->mean;
+    c->step.width = s->wide[level] ? 2 : 1;
+    memcpy(c->step.fine, n, sizeof c->step.fine);
+    floe_interp_coding_lay(c);
+    memcpy(n, c->step.coarse, sizeof c->step.coarse);
+}
+
+/* A level of four axes is two steps: the finer one has the last three. */
+void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s, floe_interp_plan *plan)
+{
+    uint64_t n[FLOE_INTERP_RANK];
+    memcpy(n, shape, sizeof n);
+    memcpy(plan->shape, shape, sizeof plan->shape);
+    plan->nsteps = 0;
+    for (uint32_t level = 0; level < FLOE_INTERP_LEVELS; level++) {
+        uint32_t axis[FLOE_INTERP_RANK], naxes = 0;
+        for (uint32_t i = 0; i < FLOE_INTERP_RANK; i++) {
+            const uint32_t a = s->order[i];
+            if (n[a] > FLOE_INTERP_ENDS && s->start[a] != FLOE_INTERP_NEVER && s->start[a] <= level)
+                axis[naxes++] = a;
+        }
+        const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
+        if (naxes)
+            add_step(plan, s, level, axis + first, naxes - first, n);
+        if (first)
+            add_step(plan, s, level, axis, first, n);
+    }
+}
+
+/* A value is off by half a step, and what rounding adds: of the sum, of the difference, of the quotient. */
+void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
+                               double max_abs)
+{
+    const double ulp = narrow ? 0x1p-24 : 0x1p-53, most = narrow ? 0x1p126 : 0x1p1022,
+                 least = narrow ? 0x1p-126 : 0x1p-1022;
+    double divisor = 1;
+    for (uint32_t l = 0, i = 0; i < plan->nsteps; l++) {
+        const double e = bound / (divisor < s->beta ? divisor : s->beta);
+        const double room = 16 * ulp + 4 * ulp * max_abs / e;
+        double step = 2 * (e < most / 4 ? e : most / 4) * (1 - (room < 0.5 ? room : 0.5));
+        step = step > least ? step : least;
+        for (; i < plan->nsteps && plan->steps[i].level == l; i++)
+            plan->steps[i].step.step = narrow ? (double)(float)step : step;
+        divisor *= s->alpha;
+    }
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------- */
+
+static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
+{
+    uint64_t coarse = 0, records = 0;
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        const floe_interp_coding *c = &plan->steps[i];
+        const uint64_t points = floe_interp_points(c->step.coarse);
+        const uint64_t nbytes =
+            c->grid.size[0] * c->grid.size[1] * c->grid.size[2] * floe_context_record_nbytes(&c->spec);
+        coarse += points;
+        records += nbytes;
+        needs->step_records = floe_max64(needs->step_records, nbytes);
+        if (i < 2)
+            needs->lattice[i] = floe_max64(needs->lattice[i], points);
+    }
+    needs->coarse = floe_max64(needs->coarse, coarse);
+    needs->records = floe_max64(needs->records, records);
+    needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
+}
+
+/* Of all structures: some axes begin later than the others, or never. */
+void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs)
+{
+    floe_interp_plan plan;
+    floe_interp_structure s = floe_interp_structure_default();
+    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++)
+        s.wide[l] = true;
+    memset(needs, 0, sizeof *needs);
+    for (uint32_t late = 0; late < (1u << FLOE_INTERP_RANK) - 1; late++)
+        for (uint8_t start = 1; start <= (late ? FLOE_INTERP_NEVER : 1); start++) {
+            bool same = false; /* as with fewer late axes */
+            for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+                s.start[a] = late >> a & 1 ? start : 0;
+                same |= s.start[a] && shape[a] <= FLOE_INTERP_ENDS;
+            }
+            if (same)
+                continue;
+            floe_interp_plan_of(shape, &s, &plan);
+            add_needs(&plan, needs);
+        }
+    const uint64_t anchors = floe_interp_points(shape);
+    needs->lattice[0] = floe_max64(needs->lattice[0], floe_min64(anchors, 256));
+    needs->lattice[1] = floe_max64(needs->lattice[1], floe_min64(anchors, 256));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan of a chunk: its steps, from the finest on, and how each is coded. Whoever encodes makes it of a structure, whoever decodes
+ * reads it (interp_layout.h). */
+#ifndef FLOE_CODEC_INTERP_INTERP_PLAN_H
+#define FLOE_CODEC_INTERP_INTERP_PLAN_H
+
+#include "codec/codec.h"
+#include "stage/context/context.h"
+#include "stage/interp/interp.h"
+
+enum {
+    FLOE_INTERP_STEPS = 64,
+    FLOE_INTERP_LEVELS = 32,
+    FLOE_INTERP_NEVER = 3, /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
+    FLOE_INTERP_ENDS = 4,  /* axes are not thinned below so many points */
+    FLOE_INTERP_CELLS_MOST = 1 << 30,
+    FLOE_INTERP_PRESET_BEST = 2 /* preset best; no number of floe_preset yet */
+};
+
+/* What is chosen for a field. Axes are those of the plan's shape. */
+typedef struct floe_interp_structure {
+    uint8_t start[FLOE_INTERP_RANK], order[FLOE_INTERP_RANK];
+    uint8_t predictor[FLOE_INTERP_LEVELS];
+    bool wide[FLOE_INTERP_LEVELS], mean, planes;
+    uint32_t rows[FLOE_INTERP_LEVELS], window[FLOE_INTERP_LEVELS];
+    double alpha, beta;
+} floe_interp_structure;
+
+typedef struct floe_interp_coding {
+    floe_interp_step step;
+    floe_context_spec spec;
+    uint32_t rows;  /* of an entropy chunk, at most: a power of 2 */
+    uint32_t level; /* encoder */
+    bool tables;    /* has tables of its own; else those of the coarser step */
+    floe_context_grid grid;
+    uint64_t nchunks;
+} floe_interp_coding;
+
+typedef struct floe_interp_plan {
+    uint64_t shape[FLOE_INTERP_RANK]; /* axes of one point left out, then ones in front */
+    uint32_t nsteps;
+    floe_interp_coding steps[FLOE_INTERP_STEPS];
+} floe_interp_plan;
+
+/* The chunk as stage interp sees it. False where it is empty, or has more than FLOE_INTERP_CELLS_MOST values. */
+bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK]);
+/* The axes that are left, as numbers of the shape's; those of one point: FLOE_INTERP_RANK. */
+void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis);
+
+/* Everything natural, sequential, from level 0 on. */
+floe_interp_structure floe_interp_structure_default(void);
+/* Steps of a structure, without those of the quantizer. */
+void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_interp_structure *s,
+                         floe_interp_plan *plan);
+/* Lattice below a step's axes, and grid of its records. */
+void floe_interp_coding_lay(floe_interp_coding *c);
+
+/* Records of width w in rows of a lattice: where there are few rows, they are laid anew. */
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most);
+
+/* Sizes that no structure exceeds, if axes that begin late begin at the same level: reals of all coarse lattices, and of the two
+ * largest; bytes of the records of all steps, and of one. */
+typedef struct floe_interp_needs {
+    uint64_t coarse, lattice[2], records, step_records, nsteps;
+} floe_interp_needs;
+void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs);
+
+/* Steps of the quantizer for an absolute bound; max_abs: the largest magnitude in the lattices. */
+void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
+                               double max_abs);
+
+#endif

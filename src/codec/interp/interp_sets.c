@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/interp/interp_sets.h"
+
+#include <string.h>
+
+floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words)
+{
+    return (floe_interp_bits){shape, words, shape[0] * shape[1] * shape[2], floe_ceil_div(shape[3], 64)};
+}
+
+uint64_t floe_interp_bits_count(const floe_interp_bits *b)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < floe_interp_bits_nwords(b); i++)
+        n += (uint64_t)__builtin_popcountll(b->words[i]);
+    return n;
+}
+
+void floe_interp_bits_walk(const floe_interp_bits *b, floe_interp_visit *visit, void *arg)
+{
+    for (uint64_t r = 0; r < b->nrows; r++)
+        for (uint64_t w = 0; w < b->row; w++)
+            for (uint64_t left = b->words[r * b->row + w]; left; left &= left - 1) {
+                const uint64_t x = 64 * w + (uint64_t)__builtin_ctzll(left), *n = b->shape;
+                const uint64_t point[] = {r / n[2] / n[1], r / n[2] % n[1], r % n[2], x};
+                visit(arg, r * n[3] + x, point);
+            }
+}
+
+/* ---- differences ------------------------------------------------------------------------------------------------------- */
+
+/* Along the last axis, within a row; and the sums that undo it. */
+static void differ_row(const floe_interp_bits *b, uint64_t *row)
+{
+    for (uint64_t w = b->row; w-- > 0;)
+        row[w] ^= row[w] << 1 | (w ? row[w - 1] >> 63 : 0);
+    if (b->shape[3] % 64)
+        row[b->row - 1] &= ((uint64_t)1 << b->shape[3] % 64) - 1;
+}
+static void restore_row(const floe_interp_bits *b, uint64_t *row)
+{
+    uint64_t carry = 0;
+    for (uint64_t w = 0; w < b->row; w++) {
+        for (int shift = 1; shift < 64; shift *= 2)
+            row[w] ^= row[w] << shift;
+        row[w] ^= carry;
+        carry = (uint64_t)0 - (row[w] >> 63);
+    }
+    if (b->shape[3] % 64)
+        row[b->row - 1] &= ((uint64_t)1 << b->shape[3] % 64) - 1;
+}
+
+/* Words from a row to the next one along an axis, and the rows that have one before them. */
+static uint64_t axis_rows(const floe_interp_bits *b, uint32_t axis)
+{
+    uint64_t rows = 1;
+    for (uint32_t a = axis + 1; a < 3; a++)
+        rows *= b->shape[a];
+    return rows;
+}
+
+void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis)
+{
+    const uint64_t far = axis_rows(b, axis);
+    for (uint64_t r = b->nrows; r-- > 0;) {
+        uint64_t *row = b->words + r * b->row;
+        if (axis == 3)
+            differ_row(b, row);
+        else if (r / far % b->shape[axis])
+            for (uint64_t w = 0; w < b->row; w++)
+                row[w] ^= row[w - far * b->row];
+    }
+}
+
+void floe_interp_bits_restore(const floe_interp_bits *b, uint32_t axis)
+{
+    const uint64_t far = axis_rows(b, axis);
+    for (uint64_t r = 0; r < b->nrows; r++) {
+        uint64_t *row = b->words + r * b->row;
+        if (axis == 3)
+            restore_row(b, row);
+        else if (r / far % b->shape[axis])
+            for (uint64_t w = 0; w < b->row; w++)
+                row[w] ^= row[w - far * b->row];
+    }
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------------- */
+
+static uint64_t row_records(const floe_interp_bits *b) { return floe_ceil_div(b->shape[3], FLOE_INTERP_MASK_CELLS); }
+
+void floe_interp_bits_to_records(const floe_interp_bits *b, uint8_t *records, uint64_t nrecords)
+{
+    const uint64_t n = row_records(b);
+    memset(records + b->nrows * n, 0, nrecords - b->nrows * n);
+    for (uint64_t r = 0; r < b->nrows; r++)
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t *row = b->words + r * b->row, x = i * FLOE_INTERP_MASK_CELLS, w = x / 64;
+            const uint64_t next = x % 64 && w + 1 < b->row ? row[w + 1] << (64 - x % 64) : 0;
+            records[r * n + i] = (uint8_t)((row[w] >> x % 64 | next) & 127);
+        }
+}
+
+bool floe_interp_bits_of_records(const floe_interp_bits *b, const uint8_t *records)
+{
+    const uint64_t n = row_records(b);
+    uint64_t beyond = 0;
+    memset(b->words, 0, floe_interp_bits_nwords(b) * sizeof *b->words);
+    for (uint64_t r = 0; r < b->nrows; r++) {
+        uint64_t *row = b->words + r * b->row;
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t x = i * FLOE_INTERP_MASK_CELLS, w = x / 64, bits = records[r * n + i];
+            row[w] |= bits << x % 64;
+            const uint64_t next = x % 64 ? bits >> (64 - x % 64) : 0;
+            if (w + 1 < b->row)
+                row[w + 1] |= next;
+            else
+                beyond |= next;
+        }
+        beyond |= b->shape[3] % 64 ? row[b->row - 1] >> b->shape[3] % 64 : 0;
+    }
+    return beyond == 0;
+}
+
+bool floe_interp_bits_of_list(const floe_interp_bits *b, const uint8_t *list, uint64_t count)
+{
+    const uint64_t ncells = b->nrows * b->shape[3];
+    uint64_t before = 0;
+    memset(b->words, 0, floe_interp_bits_nwords(b) * sizeof *b->words);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t p = floe_load32(list + 4 * i), x = p % b->shape[3];
+        if (p >= ncells || (i > 0 && p <= before))
+            return false;
+        b->words[p / b->shape[3] * b->row + x / 64] |= (uint64_t)1 << x % 64;
+        before = p;
+    }
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets of values as bits, in rows of whole words: made, coded, and read. */
+#ifndef FLOE_CODEC_INTERP_INTERP_SETS_H
+#define FLOE_CODEC_INTERP_INTERP_SETS_H
+
+#include "codec/interp/interp_layout.h"
+
+/* Bits of a shape: each row of its last axis begins with a word. */
+typedef struct floe_interp_bits {
+    const uint64_t *shape;
+    uint64_t *words, nrows, row; /* row: words of one */
+} floe_interp_bits;
+
+floe_interp_bits floe_interp_bits_of(const uint64_t shape[FLOE_INTERP_RANK], uint64_t *words);
+static inline uint64_t floe_interp_bits_nwords(const floe_interp_bits *b) { return b->nrows * b->row; }
+uint64_t floe_interp_bits_count(const floe_interp_bits *b);
+
+/* Calls visit for each value of the set, in order. */
+typedef void floe_interp_visit(void *arg, uint64_t position, const uint64_t *point);
+void floe_interp_bits_walk(const floe_interp_bits *b, floe_interp_visit *visit, void *arg);
+
+/* Along an axis each bit becomes its difference from the one before, in place; and back. */
+void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis);
+void floe_interp_bits_restore(const floe_interp_bits *b, uint32_t axis);
+/* Records of 7 bits; room for whole rows of the grid. */
+void floe_interp_bits_to_records(const floe_interp_bits *b, uint8_t *records, uint64_t nrecords);
+/* False where a record has a bit beyond its row. */
+bool floe_interp_bits_of_records(const floe_interp_bits *b, const uint8_t *records);
+
+/* Positions from a list of so many, which must rise. */
+bool floe_interp_bits_of_list(const floe_interp_bits *b, const uint8_t *list, uint64_t count);
+
+#endif

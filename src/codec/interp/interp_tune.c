@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tuner: boxes of the field are coded with one structure after another, and what takes the fewest bits is kept. Bits are
+ * entropies of the contexts, in whole numbers, so that the choice is the same wherever it is made.
+ */
+#include <string.h>
+
+#include "codec/interp/interp_encoder.h"
+
+typedef floe_interp_encoder encoder;
+
+enum {
+    BOX_CELLS = 65536,
+    BOX_CELLS_BEST = 262144,
+    BOXES = 8,
+    BOX_SHARE = 64,                            /* values of the field for one of a box */
+    LANE_BITS = 1650,                          /* that a state should carry, which takes 33 of its own: 2 % */
+    LARGE_SYMBOL = FLOE_CONTEXT_FIRST_RAW + 2, /* magnitudes of 64 and more: of 127 a narrow code has no more */
+    WORTH = 256,                               /* an n-th of the bits is worth a change */
+    SHORT_WORTH = 50                           /* and short windows, which take longer */
+};
+
+typedef struct tuner {
+    encoder *e, *trial;
+    uint64_t nboxes;
+    uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
+    bool large[FLOE_INTERP_LEVELS];
+    uint32_t nlevels;
+} tuner;
+
+static bool is_best(const encoder *e) { return (int)e->params->preset == FLOE_INTERP_PRESET_BEST; }
+
+/* A cube, or what is as near to one as the shape has. */
+void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
+{
+    const uint64_t *shape = e->chunk.plan.shape, most = is_best(e) ? BOX_CELLS_BEST : BOX_CELLS;
+    uint64_t lo = 2, hi = most;
+    while (lo < hi) {
+        const uint64_t side = (lo + hi + 1) / 2;
+        uint64_t cells = 1;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            cells *= floe_min64(shape[a], side);
+        if (cells <= most)
+            lo = side;
+        else
+            hi = side - 1;
+    }
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        part[a] = floe_min64(shape[a], lo);
+}
+
+/* Boxes lie on a lattice of their number, each axis at another pace. */
+static void *box_data(const tuner *t, uint64_t box)
+{
+    static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
+    const uint64_t *n = t->e->chunk.plan.shape, *part = t->trial->chunk.plan.shape;
+    int64_t at = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint64_t place = (2 * box * pace[a] + 1) % (2 * t->nboxes);
+        at += (int64_t)((n[a] - part[a]) * place / (2 * t->nboxes)) * t->e->values.stride[a];
+    }
+    return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
+}
+
+static void add_counts(tuner *t)
+{
+    encoder *e = t->trial;
+    uint32_t *part = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
+    for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
+        const floe_interp_records r = floe_interp_records_of(e, i);
+        const uint32_t level = e->chunk.plan.steps[i].level;
+        uint32_t *sum = e->counts + (uint64_t)level * FLOE_CONTEXT_COUNTS;
+        t->bits[level] += floe_interp_count(&e->entropy, &r, 1, part) << 12;
+        t->records[level] += r.grid->size[0] * r.grid->size[1] * r.grid->size[2];
+        for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
+            sum[k] += part[k];
+        t->nlevels = level + 1 > t->nlevels ? level + 1 : t->nlevels;
+    }
+}
+
+static bool has_large(const uint32_t *counts)
+{
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
+        for (uint32_t s = LARGE_SYMBOL; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
+            n += counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s];
+    return n > 0;
+}
+
+/* Bits of all boxes, in 1/4096. Anchors of a box would mostly be codes of the field: each counts as one of the coarsest step. */
+static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
+{
+    encoder *e = t->trial;
+    floe_interp_structure wide = *s;
+    uint64_t sum = 0;
+    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
+        wide.wide[l] = true;
+        wide.rows[l] = FLOE_CONTEXT_ROWS;
+    }
+    memset(t->bits, 0, sizeof t->bits);
+    memset(t->records, 0, sizeof t->records);
+    memset(e->counts, 0, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS * sizeof *e->counts);
+    t->nlevels = 0;
+    floe_interp_plan_of(e->chunk.plan.shape, &wide, &e->chunk.plan);
+    floe_interp_plan_quantize(&e->chunk.plan, &wide, e->narrow, t->e->bound, t->e->max_abs);
+    for (uint64_t b = 0; b < t->nboxes; b++) {
+        e->values.data = box_data(t, b);
+        floe_interp_lattices_code(e);
+        add_counts(t);
+    }
+    const floe_interp_plan *p = &e->chunk.plan;
+    for (uint32_t l = 0; l < t->nlevels; l++) {
+        const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
+        t->bits[l] += floe_context_entropy(&p->steps[0].spec, counts);
+        t->large[l] = has_large(counts);
+        sum += t->bits[l];
+    }
+    if (p->nsteps == 0)
+        return 0;
+    const floe_interp_step *top = &p->steps[p->nsteps - 1].step;
+    return sum +
+           t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * floe_interp_points(top->coarse) * t->nboxes;
+}
+
+/* Takes s in place of best where it is worth it. */
+static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_structure *best, uint64_t *bits)
+{
+    const uint64_t n = try_structure(t, s);
+    if (n + *bits / WORTH >= *bits)
+        return false;
+    *bits = n;
+    *best = *s;
+    return true;
+}
+
+/* Axes along which prediction hurts begin later, or never; all those at the same level. */
+static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    const uint64_t *n = t->e->chunk.plan.shape;
+    uint8_t late = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        uint32_t others = 0;
+        for (uint32_t b = 0; b < FLOE_INTERP_RANK; b++)
+            others += b != a && n[b] > FLOE_INTERP_ENDS && best->start[b] == 0;
+        bool better = n[a] > FLOE_INTERP_ENDS && others > 0;
+        for (uint8_t start = late ? late : 1; better && start <= (late ? late : FLOE_INTERP_NEVER); start++) {
+            floe_interp_structure s = *best;
+            s.start[a] = start;
+            better = keep_better(t, &s, best, bits);
+        }
+        late = best->start[a] ? best->start[a] : late;
+    }
+}
+
+/* Each level by the predictor that takes the fewest bits there; coarser ones than a box has, as its coarsest. */
+static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    uint64_t least[FLOE_INTERP_LEVELS];
+    floe_interp_structure s = *best;
+    for (uint8_t p = 0; p < FLOE_INTERP_PREDICTORS; p++) {
+        memset(s.predictor, p, sizeof s.predictor);
+        try_structure(t, &s);
+        for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
+            const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
+            if (p == 0 || t->bits[of] < least[l]) {
+                least[l] = t->bits[of];
+                best->predictor[l] = p;
+            }
+        }
+    }
+    *bits = try_structure(t, best);
+}
+
+static void tune_orders(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    static const uint8_t orders[][FLOE_INTERP_RANK] = {{0, 2, 3, 1}, {0, 1, 3, 2}};
+    for (uint32_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        floe_interp_structure s = *best;
+        memcpy(s.order, orders[i], sizeof s.order);
+        keep_better(t, &s, best, bits);
+    }
+}
+
+/* What preset best has beyond the others. */
+static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
+{
+    static const double bounds[][2] = {{1.5, 3}, {1.1, 2}};
+    floe_interp_structure s = *best;
+    s.mean = true;
+    keep_better(t, &s, best, bits);
+    for (uint32_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        s = *best;
+        s.alpha = bounds[i][0];
+        s.beta = bounds[i][1];
+        keep_better(t, &s, best, bits);
+    }
+    s = *best;
+    s.planes = true;
+    keep_better(t, &s, best, bits);
+}
+
+/* Code widths, and rows of an entropy chunk, by the bits of each level. */
+static void tune_coding(tuner *t, floe_interp_structure *best)
+{
+    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
+        const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
+        const uint64_t each = t->records[of] ? t->bits[of] / t->records[of] : 0; /* bits of a record, in 1/4096 */
+        best->wide[l] = l > 1 || t->large[of];
+        best->rows[l] = 64;
+        while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < (uint64_t)LANE_BITS << 12)
+            best->rows[l] *= 2;
+    }
+}
+
+void floe_interp_tune(encoder *e, encoder *trial)
+{
+    tuner t = {.e = e, .trial = trial};
+    floe_interp_structure *best = &e->structure, s;
+    const uint64_t cells = floe_interp_points(trial->chunk.plan.shape);
+    *best = floe_interp_structure_default();
+    t.nboxes = floe_min64(floe_max64(e->ncells / BOX_SHARE / cells, 1), e->ncells / cells < BOXES ? 1 : BOXES);
+    trial->chunk.log = e->chunk.log;
+    memcpy(trial->values.stride, e->values.stride, sizeof trial->values.stride);
+    if (is_best(e))
+        best->window[0] = 1;
+    uint64_t bits = try_structure(&t, best);
+    if (t.nlevels == 0)
+        return;
+    if (e->params->preset != FLOE_PRESET_FAST) {
+        tune_starts(&t, best, &bits);
+        tune_predictors(&t, best, &bits);
+        tune_orders(&t, best, &bits);
+        s = *best;
+        s.window[0] = 1;
+        if (try_structure(&t, &s) + bits / SHORT_WORTH < bits)
+            *best = s;
+        if (is_best(e))
+            tune_more(&t, best, &bits);
+    }
+    try_structure(&t, best);
+    tune_coding(&t, best);
+}

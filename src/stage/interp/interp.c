@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stage/interp/interp.h"
+
+#include <string.h>
+
+#include "field/dtype_math.h"
+
+/* So that FLOE_INTERP_TILE_REALS suffice; where the slowest axis has neighbours too, a tile is thinner. */
+enum { TILE_CELLS = 16384, TILE_ROW = 512, TILE_PLANES = 4, TILE_ROWS = 256, TILE_ROWS_LEAST = 8 };
+
+const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa)
+{
+#ifdef FLOE_HAVE_AVX2_BUILD
+    if (isa == FLOE_ISA_AVX2)
+        return floe_dtype_is_narrow(dtype) ? &floe_interp_ops_f32_avx2 : &floe_interp_ops_f64_avx2;
+#else
+    (void)isa;
+#endif
+    return floe_dtype_is_narrow(dtype) ? &floe_interp_ops_f32_plain : &floe_interp_ops_f64_plain;
+}
+
+/* Cells of wanted points. A row of 512 cells is a whole number of words of job->apart, so no two tiles share one. */
+floe_interp_tiles floe_interp_tiles_of(const floe_interp_job *job)
+{
+    const floe_interp_step *s = job->step;
+    floe_interp_tiles t = {.count = 1};
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint32_t shift = floe_interp_is_active(s, a);
+        t.first[a] = job->lo[a] >> shift;
+        t.end[a] = ((job->hi[a] - 1) >> shift) + 1;
+    }
+    const bool slowest = floe_interp_is_active(s, 0);
+    t.size[0] = 1;
+    t.size[3] = floe_min64(t.end[3] - t.first[3], TILE_ROW);
+    t.size[1] = floe_min64(t.end[1] - t.first[1], slowest ? 1 : TILE_PLANES);
+    const uint64_t most = (slowest ? TILE_CELLS / 4 : TILE_CELLS) / (t.size[3] * t.size[1]);
+    const uint64_t rows = floe_max64(most, TILE_ROWS_LEAST);
+    t.size[2] = floe_min64(t.end[2] - t.first[2], floe_min64(rows, TILE_ROWS));
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        t.count *= floe_ceil_div(t.end[a] - t.first[a], t.size[a]);
+    return t;
+}
+
+floe_interp_box floe_interp_tile(const floe_interp_tiles *t, uint64_t index)
+{
+    floe_interp_box b;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        const uint64_t count = floe_ceil_div(t->end[a] - t->first[a], t->size[a]);
+        b.lo[a] = t->first[a] + index % count * t->size[a];
+        b.hi[a] = floe_min64(b.lo[a] + t->size[a], t->end[a]);
+        index /= count;
+    }
+    return b;
+}
+
+floe_interp_box floe_interp_needed(const floe_interp_job *job)
+{
+    const floe_interp_tiles t = floe_interp_tiles_of(job);
+    floe_interp_box b;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const bool active = floe_interp_is_active(job->step, a);
+        b.lo[a] = t.first[a] - (active && t.first[a] > 0);
+        b.hi[a] = floe_min64(t.end[a] + (active ? 2 : 0), job->step->coarse[a]);
+    }
+    return b;
+}

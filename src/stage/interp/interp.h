@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage interp: a lattice -> codes of the points between those of a coarser one, and back. docs/format/interp.md.
+ *
+ * Cells are done in tiles, each on its own: what a tile needs of its neighbours' points it computes again. So tiles run in any
+ * order, and no bit depends on them.
+ */
+#ifndef FLOE_STAGE_INTERP_H
+#define FLOE_STAGE_INTERP_H
+
+#include "backend/backend.h"
+#include "stage/interp/interp_shape.h"
+
+enum {
+    /* Of a worker: classes of the largest tile with what is around it, rows rounded up to 8. */
+    FLOE_INTERP_TILE_REALS = FLOE_INTERP_CLASSES * 4 * 4 * 11 * 520
+};
+
+/* How values of the field become those of a lattice. */
+typedef enum floe_interp_domain {
+    FLOE_INTERP_AS_IS = 0,
+    FLOE_INTERP_LOG = 1 /* log2 of the magnitude; signs, and 0, are stored apart */
+} floe_interp_domain;
+
+/* A lattice in memory: distances in elements. */
+typedef struct floe_interp_view {
+    void *data;
+    int64_t stride[FLOE_INTERP_RANK];
+} floe_interp_view;
+
+/* What encoding a tile found. Sums of whole numbers, so that no order matters. */
+typedef struct floe_interp_found {
+    double max_error;    /* of values that are kept: as computed, absolute */
+    double max_pw_error; /* LOG: relative */
+    uint64_t squares;    /* errors squared, in units of (tolerance / 2^10)^2, rounded up */
+} floe_interp_found;
+
+typedef struct floe_interp_job {
+    const floe_interp_step *step;
+    const void *coarse;    /* lattice, contiguous */
+    void *records;         /* of the whole step; those of points that do not exist are 0 */
+    floe_interp_view fine; /* decode: the result, where data is not NULL. encode: the same */
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* points of it that are wanted; fine.data is of point lo */
+    floe_interp_domain domain;
+    bool last; /* fine is the field itself: decode leaves the domain. encode: original is the field, else it is clean */
+
+    /* encode alone */
+    floe_interp_view original;
+    floe_interp_view values; /* of the field, of which unit[] lie from one point of fine to the next */
+    uint64_t unit[FLOE_INTERP_RANK], field[FLOE_INTERP_RANK]; /* field: its extent */
+    double tolerance; /* what an error, as computed, may be: absolute or, LOG, relative */
+    uint64_t fill;
+    bool squares;
+    uint64_t *apart; /* a bit for each value of the field that is stored apart; rows of whole words */
+} floe_interp_job;
+
+/* Tiles: numbered in C order. Those that have a wanted point have cells from first on. */
+typedef struct floe_interp_tiles {
+    uint64_t size[FLOE_INTERP_RANK], first[FLOE_INTERP_RANK], end[FLOE_INTERP_RANK], count;
+} floe_interp_tiles;
+floe_interp_tiles floe_interp_tiles_of(const floe_interp_job *job);
+
+typedef struct floe_interp_box {
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+} floe_interp_box;
+floe_interp_box floe_interp_tile(const floe_interp_tiles *tiles, uint64_t index); /* cells */
+
+/* Cells whose codes the wanted points need: theirs and those around, within the lattice. */
+floe_interp_box floe_interp_needed(const floe_interp_job *job);
+
+typedef struct floe_interp_ops {
+    /* scratch: FLOE_INTERP_TILE_REALS. found is added to. */
+    void (*encode)(const floe_interp_job *job, const floe_interp_box *cells, void *scratch, floe_interp_found *found);
+    void (*decode)(const floe_interp_job *job, const floe_interp_box *cells, void *scratch);
+    /* The points of an even number along each axis of the step, from job->original: the coarse original. */
+    void (*thin)(const floe_interp_job *job, uint64_t row, void *coarse);
+    /* Values of the coarsest lattice: found and apart as for a tile. They are job->original, which may be NaN; values, by which
+     * they are stored, may not. Step: fine is that lattice. */
+    void (*anchors)(const floe_interp_job *job, const void *values, floe_interp_found *found);
+    /* Anchors, or a field of nothing else, out of the domain. */
+    void (*leave)(const floe_interp_job *job, const void *values);
+} floe_interp_ops;
+
+extern const floe_interp_ops floe_interp_ops_f32_plain, floe_interp_ops_f64_plain;
+extern const floe_interp_ops floe_interp_ops_f32_avx2, floe_interp_ops_f64_avx2;
+const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa);
+
+#endif

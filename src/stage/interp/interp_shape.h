@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lattices and steps of stage interp, for both compilers. A step makes a finer lattice of a coarser one: it halves the distance
+ * of points along 1 to 3 axes, the other axes stay. Its cells are the points of the coarse lattice; a cell has a new point for
+ * each nonempty set of the axes: its class, in which bit i says that the coordinate along the step's i-th axis is odd.
+ */
+#ifndef FLOE_STAGE_INTERP_SHAPE_H
+#define FLOE_STAGE_INTERP_SHAPE_H
+
+#include <stdbool.h>
+
+#include "base/hd.h"
+
+enum {
+    FLOE_INTERP_RANK = 4, /* axes of every lattice, slowest first; the last is never of one point unless all are */
+    FLOE_INTERP_AXES = 3, /* of a step, at most */
+    FLOE_INTERP_CLASSES = 8
+};
+
+typedef enum floe_interp_predictor {
+    FLOE_INTERP_NATURAL = 0,    /* cubic, by natural splines: -3 23 23 -3 in 40 */
+    FLOE_INTERP_NOT_A_KNOT = 1, /* cubic: -1 9 9 -1 in 16 */
+    FLOE_INTERP_LINEAR = 2,
+    FLOE_INTERP_PREDICTORS = 3
+} floe_interp_predictor;
+
+typedef struct floe_interp_step {
+    uint32_t naxes, axis[FLOE_INTERP_AXES]; /* in the order of prediction */
+    uint32_t predictor;
+    bool mean;      /* points between several axes: the mean along them, not along the last alone */
+    uint32_t width; /* bytes of a code */
+    double step;    /* of the quantizer */
+    uint64_t fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK];
+} floe_interp_step;
+
+FLOE_HD uint64_t floe_interp_points(const uint64_t n[FLOE_INTERP_RANK]) { return n[0] * n[1] * n[2] * n[3]; }
+
+/* Where the step's i-th axis is the one given; naxes if it is none. */
+FLOE_HD uint32_t floe_interp_place(const floe_interp_step *s, uint32_t axis)
+{
+    uint32_t i = 0;
+    while (i < s->naxes && s->axis[i] != axis)
+        i++;
+    return i;
+}
+FLOE_HD bool floe_interp_is_active(const floe_interp_step *s, uint32_t axis)
+{
+    return floe_interp_place(s, axis) < s->naxes;
+}
+
+/* coarse from fine and the axes. */
+FLOE_HD void floe_interp_coarsen(floe_interp_step *s)
+{
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        s->coarse[a] = floe_interp_is_active(s, a) ? (s->fine[a] + 1) / 2 : s->fine[a];
+}
+
+/* Codes lie in records of 8: that of class c of cell x of a row is number (x << naxes) + c - 1 of the row. */
+FLOE_HD uint64_t floe_interp_row_records(const floe_interp_step *s)
+{
+    return floe_ceil_div(s->coarse[3] << s->naxes, 8);
+}
+FLOE_HD uint64_t floe_interp_nrecords(const floe_interp_step *s)
+{
+    return s->coarse[0] * s->coarse[1] * s->coarse[2] * floe_interp_row_records(s);
+}
+
+/* Codes of a step: points of the fine lattice that are not of the coarse one. */
+FLOE_HD uint64_t floe_interp_codes(const floe_interp_step *s)
+{
+    return floe_interp_points(s->fine) - floe_interp_points(s->coarse);
+}
+
+#endif
