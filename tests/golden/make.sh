@@ -184,6 +184,25 @@ prec-4d-i64         hostile     3x4x5x6    i64 prec=40    balanced --codec zfp
 prec-least-f32      turbulence  10x10      f32 prec=1     balanced --codec zfp
 prec-all-f32        turbulence  10x10      f32 prec=64    balanced --codec zfp
 prec-hostile-f32    hostile     6x7x9      f32 prec=32    balanced --codec zfp
+interp-1d-f32       turbulence  3000       f32 rel=1e-4   balanced --codec interp
+interp-1d-f64       spikes      700        f64 abs=1e-2   balanced --codec interp
+interp-2d-f32       weather     41x70      f32 rel=1e-3   balanced --codec interp
+interp-2d-f64       weather     30x33      f64 rel=1e-2   fast     --codec interp
+interp-3d-f32       turbulence  20x24x31   f32 rel=1e-2   balanced --codec interp
+interp-3d-f64       turbulence  9x17x18    f64 abs=1e-4   balanced --codec interp
+interp-4d-f32       turbulence  6x7x9x10   f32 rel=1e-2   balanced --codec interp
+interp-stack-f32    weather     6x40x50    f32 rel=1e-3   balanced --codec interp
+interp-smooth-f32   mixing      33x34x35   f32 rel=1e-1   balanced --codec interp
+interp-fill-f32     fill        9x30x40    f32 rel=1e-2   balanced --codec interp
+interp-hostile-f32  hostile     9x10x20    f32 abs=1e-2   balanced --codec interp
+interp-hostile-f64  hostile     30x31      f64 abs=1e-2   balanced --codec interp
+interp-pwrel-f32    turbulence  12x13x14   f32 pwrel=1e-2 balanced --codec interp
+interp-pwrel-f64    spikes      20x25      f64 pwrel=1e-3 balanced --codec interp
+interp-psnr-f32     turbulence  10x20x30   f32 psnr=60    balanced --codec interp
+interp-exact-f32    constant    12x40      f32 lossless   balanced --codec interp
+interp-raw-f64      noise       6x7        f64 lossless   balanced --codec interp
+interp-one-f32      turbulence  1          f32 abs=1e-2   balanced --codec interp
+interp-chunks-f32   mixing      12x14x20   f32 rel=1e-3   balanced --codec interp --chunk 5x9x20
 '
 case "$(basename "$folder")" in
 v1) cases=$cases_v1 empty='empty-f32 <f4 rel=1e-3' ;;

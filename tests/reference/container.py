@@ -34,11 +34,11 @@ class Header:
         r.data = data[:self.nbytes - 8]
         dtype, self.rank, codec, preset, mode, flags = (r.number(1) for _ in range(6))
         self.integer = dtype > 2
-        self.zfp = codec == 2
-        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 2 and preset <= 1 and flags <= 1 and
+        self.codec = codec
+        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 3 and preset <= 1 and flags <= 1 and
              1 <= mode <= 7, "header: a field is out of range")
         need(not self.integer or (self.version >= 2 and mode != 3), "header: integers")
-        need(mode not in (RATE, PREC) or (self.version >= 3 and self.zfp), "header: rate or prec")
+        need(mode not in (RATE, PREC) or (self.version >= 3 and codec == 2), "header: rate or prec")
         self.bits = 64 if dtype in (2, 4) else 32
         need(r.number(2) == 0, "header: reserved bytes")
         nitems = r.number(4)

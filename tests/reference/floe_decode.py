@@ -11,6 +11,7 @@ from math import prod
 
 from base import Damaged
 from container import read_container
+from interp_decode import InterpChunk
 from lorenzo_decode import LorenzoChunk
 from zfp_decode import ZfpChunk
 
@@ -22,7 +23,7 @@ def decode(data):
     out = bytearray(prod(header.shape) * size)
     for number, payload in enumerate(payloads):
         low, extent = header.box(number)
-        chunk = ZfpChunk if header.zfp else LorenzoChunk
+        chunk = {1: LorenzoChunk, 2: ZfpChunk, 3: InterpChunk}[header.codec]
         values = iter(chunk(payload, header.bits, header.integer, extent).decode())
         for index in product(*(range(n) for n in extent)):
             at = 0

@@ -258,7 +258,7 @@ static void check_absolute(const check *c, const floe_real *restrict f, const fl
         const bool good = e <= tolerance;
         error[i] = e;
         nbad += !good;
-        worst = good & (e > worst) ? e : worst;
+        worst = (good & (e > worst)) ? e : worst;
     }
     found->max_error = (double)worst > found->max_error ? (double)worst : found->max_error;
     if (c->job->squares)
