@@ -12,6 +12,7 @@
 #include "tests/codec_kit.h"
 
 #include "codec/interp/interp_plan.h"
+#include "tests/mutation_kit.h"
 
 typedef struct mode {
     floe_bound_mode mode;
@@ -90,7 +91,7 @@ static void shapes_of_every_rank(void **unused)
     for (uint64_t n = 1; n <= 70; n++)
         for (int k = 0; k < 4; k++)
             one_field(k & 1 ? FLOE_F64 : FLOE_F32, 1, &n, turn++);
-    for (int k = 0; k < 400; k++) {
+    for (int k = 0; k < 400; k += FLOE_TEST_STRIDE) {
         uint64_t extent[FLOE_MAX_RANK];
         const uint32_t rank = 2 + (uint32_t)(k % 3);
         for (uint32_t a = 0; a < rank; a++)
@@ -108,7 +109,7 @@ static void large_shapes(void **unused)
     } shapes[] = {{1, {40000}},         {2, {130, 1500}}, {3, {24, 50, 90}},
                   {4, {9, 17, 18, 30}}, {2, {2000, 3}},   {3, {3, 1100, 5}}};
     (void)unused;
-    for (uint64_t i = 0; i < 5 * HOSTILE_COUNT(shapes); i++)
+    for (uint64_t i = 0; i < 5 * HOSTILE_COUNT(shapes); i += FLOE_TEST_STRIDE)
         one_field(i & 1 ? FLOE_F64 : FLOE_F32, shapes[i % HOSTILE_COUNT(shapes)].rank,
                   shapes[i % HOSTILE_COUNT(shapes)].extent, 3 * i + (i >= 3 * HOSTILE_COUNT(shapes)));
 }
@@ -118,7 +119,7 @@ static void kinds_and_modes(void **unused)
 {
     (void)unused;
     for (uint64_t m = 0; m < HOSTILE_COUNT(modes); m++)
-        for (int kind = 0; kind < HOSTILE_KINDS; kind++) {
+        for (int kind = (int)m % FLOE_TEST_STRIDE; kind < HOSTILE_KINDS; kind += FLOE_TEST_STRIDE) {
             static double data[9 * 30 * 33];
             const uint64_t extent[] = {9, 30, 33};
             const floe_dtype dtype = (m + (uint64_t)kind) & 1 ? FLOE_F64 : FLOE_F32;
@@ -157,9 +158,67 @@ static void squared_errors(void **unused)
     }
 }
 
+/* By both instruction sets: the same status and values, and nothing beside the box. */
+static bool decode_damaged(const floe_codec_params *p, const uint64_t *extent, const mutant *m)
+{
+    static const uint64_t lo[] = {1, 2, 3}, zero[] = {0, 0, 0};
+    const uint64_t box[] = {extent[0] - 2, extent[1] - 3, extent[2] - 5};
+    const bool part = m->nbytes % 3 == 0;
+    const uint64_t hi[] = {lo[0] + box[0], lo[1] + box[1], lo[2] + box[2]};
+    const uint64_t nbytes = kit_cells(3, part ? box : extent) * floe_dtype_size(p->dtype);
+    uint8_t *exact = malloc(m->nbytes ? (size_t)m->nbytes : 1);
+    kit_block out[2];
+    floe_status status[2];
+    memcpy(exact, m->data, (size_t)m->nbytes);
+    for (int isa = 0; isa < 2; isa++) {
+        const floe_cpu cpu = kit_cpu(1, isa ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
+        out[isa] = kit_block_of(nbytes);
+        floe_field field = kit_chunk(out[isa].data, p->dtype, 3, part ? box : extent);
+        status[isa] =
+            kit_decode_box(&cpu, p, 3, extent, exact, m->nbytes, part ? lo : zero, part ? hi : extent, &field, NULL);
+        assert_true(status[isa] == FLOE_OK || status[isa] == FLOE_ERR_FORMAT);
+    }
+    assert_int_equal(status[0], status[1]);
+    assert_true(status[0] != FLOE_OK || memcmp(out[0].data, out[1].data, (size_t)nbytes) == 0);
+    for (int isa = 0; isa < 2; isa++)
+        kit_block_free(&out[isa]);
+    free(exact);
+    return status[0] == FLOE_OK;
+}
+
+static void damaged_chunks(void **unused)
+{
+    static const uint64_t extent[] = {9, 20, 31};
+    static double data[9 * 20 * 31];
+    const char *text = getenv("FLOE_MUTATIONS");
+    const uint64_t count = text ? strtoull(text, NULL, 10) : 3000 / FLOE_TEST_STRIDE;
+    uint64_t state = 11, ngood = 0;
+    mutant m = {NULL, 0, 0};
+    (void)unused;
+    for (uint64_t i = 0; i < 12; i++) {
+        const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i % 2], modes[i % 4], i & 4);
+        kit_coded coded;
+        hostile_fill(p.dtype, i < 6 ? HOSTILE_SMOOTH : HOSTILE_PATCHES, 9 * 20 * 31, 0.25, p.fill_bits, i, data);
+        floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
+        kit_round_trip(&p, &chunk, 1, &coded);
+        for (uint64_t k = 0; k < count / 12; k++) {
+            mutant_set(&m, coded.block.data, coded.nbytes);
+            for (uint64_t n = 1 + hostile_below(&state, 3); n > 0; n--)
+                damage_blindly(&m, &state);
+            if (m.nbytes > 60 && k % 2) /* the header, and what follows it */
+                m.data[hostile_below(&state, 60)] ^= (uint8_t)(1u << hostile_below(&state, 8));
+            ngood += decode_damaged(&p, extent, &m);
+        }
+        kit_block_free(&coded.block);
+    }
+    assert_in_range(ngood, 1, count - 1);
+    free(m.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-                                       cmocka_unit_test(kinds_and_modes), cmocka_unit_test(squared_errors)};
+                                       cmocka_unit_test(kinds_and_modes), cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(damaged_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ void floe_interp_bits_differ(const floe_interp_bits *b, uint32_t axis)
             differ_row(b, row);
         else if (r / far % b->shape[axis])
             for (uint64_t w = 0; w < b->row; w++)
-                row[w] ^= row[w - far * b->row];
+                row[w] ^= (row - far * b->row)[w];
     }
 }
 
@@ -81,7 +81,7 @@ void floe_interp_bits_restore(const floe_interp_bits *b, uint32_t axis)
             restore_row(b, row);
         else if (r / far % b->shape[axis])
             for (uint64_t w = 0; w < b->row; w++)
-                row[w] ^= row[w - far * b->row];
+                row[w] ^= (row - far * b->row)[w];
     }
 }
 
