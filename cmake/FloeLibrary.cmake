@@ -22,6 +22,12 @@ if(FLOE_NULL_CODEC)
 endif()
 floe_objects(floe_once SOURCES ${once})
 
+# Nobody asks which exceptions a comparison raised, so its result may be a mask: that makes vectors of the loops.
+check_c_compiler_flag(-fno-trapping-math FLOE_HAVE_NO_TRAPPING_MATH)
+if(FLOE_HAVE_NO_TRAPPING_MATH)
+  set_source_files_properties(src/stage/interp/interp_cpu.c PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
+endif()
+
 # Per element type and instruction set.
 floe_sources(each "_cpu\\.c$" src)
 if(each)

@@ -142,9 +142,9 @@ def read_tables(r, spec):
 class Grid:
     """Records, and how they are cut."""
 
-    def __init__(self, planes, rows, columns, most):
+    def __init__(self, planes, rows, columns, most, deep=False):
         self.size = planes, rows, columns
-        pieces = [0, self.piece(rows, most), self.piece(columns, 32)]
+        pieces = [0, self.piece(rows, min(most, 64) if deep else most), self.piece(columns, 32)]
         pieces[0] = self.piece(planes, most // pieces[1])
         self.pieces = pieces
 
@@ -153,9 +153,9 @@ class Grid:
         return ceil_div(n, ceil_div(n, most))
 
     @classmethod
-    def laid(cls, planes, rows, columns, most):
+    def laid(cls, planes, rows, columns, most, deep=False):
         if planes * rows >= 64 or columns == 1:
-            return cls(planes, rows, columns, most)
+            return cls(planes, rows, columns, most, deep)
         n = planes * rows * columns
         wide = min(32, ceil_div(n, 64))
         return cls(1, ceil_div(n, wide), wide, most)
@@ -268,7 +268,7 @@ class Step:
              isfinite(self.step), "interp: a step that cannot be")
         self.coarse = [ceil_div(n, 2) if a in self.axes else n for a, n in enumerate(fine)]
         c, self.row = self.coarse, ceil_div(self.coarse[3] << len(self.axes), 8)
-        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1 << rows)
+        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1 << rows, self.spec.planes)
 
     def weights(self, g, n):
         if g + 1 >= n:

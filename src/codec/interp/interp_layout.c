@@ -18,7 +18,7 @@ uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
 floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK])
 {
     return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_ceil_div(shape[3], FLOE_INTERP_MASK_CELLS),
-                               FLOE_INTERP_MASK_ROWS);
+                               FLOE_INTERP_MASK_ROWS, false);
 }
 
 void floe_interp_pad_write(floe_cursor *to, const uint8_t *base)

@@ -43,12 +43,12 @@ floe_interp_structure floe_interp_structure_default(void)
 /* ---- grids ------------------------------------------------------------------------------------------------------------- */
 
 /* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most)
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep)
 {
     if (planes * rows >= FEW_ROWS || columns == 1)
-        return floe_context_grid_of(planes, rows, columns, most);
+        return floe_context_grid_of(planes, rows, columns, most, deep);
     const uint64_t n = planes * rows * columns, wide = floe_min64(floe_ceil_div(n, FEW_ROWS), FLOE_ANS_LANES);
-    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most);
+    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, false);
 }
 
 void floe_interp_coding_lay(floe_interp_coding *c)
@@ -56,7 +56,8 @@ void floe_interp_coding_lay(floe_interp_coding *c)
     floe_interp_step *s = &c->step;
     floe_interp_coarsen(s);
     c->spec.width = s->width;
-    c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->rows);
+    c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s), c->rows,
+                                  c->spec.planes);
     c->nchunks = floe_context_nchunks(&c->grid);
 }
 

@@ -16,8 +16,10 @@ enum {
     BOX_SHARE = 64,                            /* values of the field for one of a box */
     LANE_BITS = 1650,                          /* that a state should carry, which takes 33 of its own: 2 % */
     LARGE_SYMBOL = FLOE_CONTEXT_FIRST_RAW + 2, /* magnitudes of 64 and more: of 127 a narrow code has no more */
+    TRUSTED_CELLS = 8,                         /* along the longest axis of a box */
+    USED_BITS = 4,                             /* for each symbol of a context that occurs */
     WORTH = 256,                               /* an n-th of the bits is worth a change */
-    SHORT_WORTH = 50                           /* and short windows, which take longer */
+    SHORT_WORTH = 80                           /* and short windows, which take longer */
 };
 
 typedef struct tuner {
@@ -78,6 +80,15 @@ static void add_counts(tuner *t)
     }
 }
 
+/* How many symbols occur, by context: a sample that is small beside them makes their entropy look too small. */
+static uint64_t count_used(const uint32_t *counts)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+        n += counts[i] != 0;
+    return n;
+}
+
 static bool has_large(const uint32_t *counts)
 {
     uint32_t n = 0;
@@ -111,7 +122,7 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     const floe_interp_plan *p = &e->chunk.plan;
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
-        t->bits[l] += floe_context_entropy(&p->steps[0].spec, counts);
+        t->bits[l] += floe_context_entropy(&p->steps[0].spec, counts) + (count_used(counts) * USED_BITS << 12);
         t->large[l] = has_large(counts);
         sum += t->bits[l];
     }
@@ -152,7 +163,19 @@ static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
     }
 }
 
-/* Each level by the predictor that takes the fewest bits there; coarser ones than a box has, as its coarsest. */
+/* Levels of a box that are not mostly border. */
+static uint32_t trusted_levels(const tuner *t)
+{
+    uint64_t side = 0;
+    uint32_t n = 1;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        side = floe_max64(side, t->trial->chunk.plan.shape[a]);
+    while (n < t->nlevels && side >> (n + 1) >= TRUSTED_CELLS)
+        n++;
+    return n;
+}
+
+/* Each level by the predictor that takes the fewest bits there; coarser ones than can be trusted, as the coarsest of these. */
 static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
     uint64_t least[FLOE_INTERP_LEVELS];
@@ -160,8 +183,9 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
     for (uint8_t p = 0; p < FLOE_INTERP_PREDICTORS; p++) {
         memset(s.predictor, p, sizeof s.predictor);
         try_structure(t, &s);
+        const uint32_t trusted = trusted_levels(t);
         for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
-            const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
+            const uint32_t of = l < trusted ? l : trusted - 1;
             if (p == 0 || t->bits[of] < least[l]) {
                 least[l] = t->bits[of];
                 best->predictor[l] = p;
@@ -206,7 +230,7 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
         const uint64_t each = t->records[of] ? t->bits[of] / t->records[of] : 0; /* bits of a record, in 1/4096 */
         best->wide[l] = l > 1 || t->large[of];
-        best->rows[l] = 64;
+        best->rows[l] = best->planes ? FLOE_CONTEXT_ROWS : 64;
         while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < (uint64_t)LANE_BITS << 12)
             best->rows[l] *= 2;
     }

@@ -60,7 +60,7 @@ static trial trial_of(uint64_t *state)
     t.spec = (floe_context_spec){(uint32_t)hostile_below(state, 3), windows[hostile_below(state, 4)],
                                  hostile_below(state, 2)};
     t.grid = floe_context_grid_of(1 + hostile_below(state, 5), 1 + hostile_below(state, 70),
-                                  1 + hostile_below(state, 80), 1 + (uint32_t)hostile_below(state, 200));
+                                  1 + hostile_below(state, 80), 1 + (uint32_t)hostile_below(state, 200), t.spec.planes);
     t.nrecords = t.grid.size[0] * t.grid.size[1] * t.grid.size[2];
     t.nbytes = t.nrecords * floe_context_record_nbytes(&t.spec);
     t.records = malloc(t.nbytes);

@@ -247,20 +247,22 @@ static uint64_t squares_of(const floe_real *error, uint32_t n, floe_real toleran
     return sum;
 }
 
+/* The largest error is sought among patterns: those of numbers from 0 on rise with them, and whole numbers make vectors. */
 static void check_absolute(const check *c, const floe_real *restrict f, const floe_real *restrict r,
                            floe_interp_found *found)
 {
     const floe_real tolerance = (floe_real)c->job->tolerance;
-    floe_real error[ROW], worst = 0;
-    uint32_t nbad = 0;
+    floe_real error[ROW], most;
+    floe_int worst = 0, nbad = 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        error[i] = FLOE_R(floe_real_abs)(f[i] - r[i]);
     for (uint32_t i = 0; i < c->n; i++) {
-        const floe_real d = f[i] - r[i], e = d < 0 ? -d : d;
-        const bool good = e <= tolerance;
-        error[i] = e;
-        nbad += !good;
-        worst = (good & (e > worst)) ? e : worst;
+        const floe_int good = -(floe_int)(error[i] <= tolerance), e = (floe_int)FLOE_R(floe_real_bits)(error[i]) & good;
+        nbad |= ~good;
+        worst = e > worst ? e : worst;
     }
-    found->max_error = (double)worst > found->max_error ? (double)worst : found->max_error;
+    most = FLOE_R(floe_real_of)((floe_uint)worst);
+    found->max_error = (double)most > found->max_error ? (double)most : found->max_error;
     if (c->job->squares)
         found->squares += squares_of(error, c->n, tolerance);
     for (uint32_t i = 0; i < c->n && nbad; i++)
