@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> the box of a chunk that was asked for: coarse steps as a whole, of the finest one the entropy chunks and tiles that the box
- * touches; then the values that sets name. */
+/* Bytes -> the box of a chunk that was asked for: of each step the entropy chunks and tiles that the finer one needs; then the values
+ * that sets name. */
 #include <string.h>
 
 #include "codec/interp/interp_chunk.h"
@@ -214,8 +214,14 @@ static void tile_task(void *arg, uint64_t i, uint32_t worker)
     w->d->ops->decode(w->job, &box, floe_interp_worker(&w->d->entropy, worker));
 }
 
-/* Step i; nsteps: a field of anchors alone. */
-static floe_interp_job job_of(decoder *d, uint32_t i, floe_interp_step *anchors)
+/* Element of a lattice that a point is. */
+static uint64_t element_of(const uint64_t *n, const uint64_t *point)
+{
+    return ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
+}
+
+/* Step i, for points of `wanted`; no steps: a field of anchors alone. */
+static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wanted, floe_interp_step *anchors)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     floe_interp_job job = {.last = i == 0, .records = d->records};
@@ -226,14 +232,24 @@ static floe_interp_job job_of(decoder *d, uint32_t i, floe_interp_step *anchors)
     job.step = p->nsteps ? &p->steps[i].step : anchors;
     job.domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.coarse = d->lattices[(i + 1) % 2 == 0];
-    job.fine = i ? floe_interp_view_lattice(d->lattices[i % 2 == 0], job.step->fine) : d->out;
-    memcpy(job.lo, d->lo, sizeof job.lo);
-    memcpy(job.hi, d->hi, sizeof job.hi);
-    if (i) {
-        memset(job.lo, 0, sizeof job.lo);
-        memcpy(job.hi, job.step->fine, sizeof job.hi);
-    }
+    job.fine = d->out;
+    if (i)
+        job.fine = floe_interp_view_lattice(d->lattices[i % 2 == 0] + element_of(job.step->fine, wanted->lo) * d->size,
+                                            job.step->fine);
+    memcpy(job.lo, wanted->lo, sizeof job.lo);
+    memcpy(job.hi, wanted->hi, sizeof job.hi);
     return job;
+}
+
+/* The points that each step has to give: those that the finer one needs. */
+static void find_wanted(decoder *d, floe_interp_box *wanted)
+{
+    memcpy(wanted[0].lo, d->lo, sizeof d->lo);
+    memcpy(wanted[0].hi, d->hi, sizeof d->hi);
+    for (uint32_t i = 0; i < d->chunk.plan.nsteps; i++) {
+        const floe_interp_job job = job_of(d, i, &wanted[i], NULL);
+        wanted[i + 1] = floe_interp_needed(&job);
+    }
 }
 
 /* The codes that a job needs. A grid that was laid anew knows no rows: all of it. */
@@ -244,7 +260,7 @@ static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, c
     const floe_interp_box b = floe_interp_needed(job);
     const uint64_t *m = c->step.coarse, lo[] = {b.lo[0] * m[1] + b.lo[1], b.lo[2], (b.lo[3] << c->step.naxes) / 8};
     const uint64_t hi[] = {(b.hi[0] - 1) * m[1] + b.hi[1], b.hi[2], floe_ceil_div(b.hi[3] << c->step.naxes, 8)};
-    const bool whole = i > 0 || c->grid.size[0] != m[0] * m[1] || c->grid.size[1] != m[2];
+    const bool whole = c->grid.size[0] != m[0] * m[1] || c->grid.size[1] != m[2];
     floe_context_decoder_of(&c->spec, &d->tables[i], d->entropy.decoder);
     return floe_interp_decode(&d->entropy, &r, stream, whole ? NULL : lo, whole ? NULL : hi);
 }
@@ -281,6 +297,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     const floe_interp_plan *p = &d->chunk.plan;
     uint64_t nchunks = 0;
     floe_interp_step none;
+    floe_interp_box wanted[FLOE_INTERP_STEPS + 1];
     void *anchors = d->lattices[p->nsteps % 2 == 0];
     FLOE_TRY(read_tables(d, from, err));
     for (uint32_t i = 0; i < p->nsteps; i++)
@@ -290,13 +307,14 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     FLOE_CHECK(err, sizes && floe_interp_pad_read(from, d->call->src), FLOE_ERR_FORMAT,
                "interp chunk: it ends within the sizes of its parts");
     load_anchors(d, anchors);
+    find_wanted(d, wanted);
     if (p->nsteps == 0) {
-        const floe_interp_job job = job_of(d, 0, &none);
+        const floe_interp_job job = job_of(d, 0, wanted, &none);
         d->ops->leave(&job, anchors);
     }
     for (uint32_t i = p->nsteps; i-- > 0; sizes += p->steps[i].nchunks * each) {
         floe_interp_stream stream = {.sizes = sizes};
-        const floe_interp_job job = job_of(d, i, &none);
+        const floe_interp_job job = job_of(d, i, &wanted[i], &none);
         FLOE_CHECK(err,
                    take_chunks(from, p->steps[i].nchunks, d->chunk.wide_sizes, &stream) &&
                        decode_records(d, i, &job, &stream),
