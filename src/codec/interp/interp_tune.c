@@ -19,7 +19,8 @@ enum {
     TRUSTED_CELLS = 8,                         /* along the longest axis of a box */
     USED_BITS = 4,                             /* for each symbol of a context that occurs */
     WORTH = 256,                               /* an n-th of the bits is worth a change */
-    SHORT_WORTH = 80                           /* and short windows, which take longer */
+    PLANES_WORTH = 64,
+    SHORT_WORTH = 80 /* and short windows, which take longer */
 };
 
 typedef struct tuner {
@@ -175,24 +176,25 @@ static uint32_t trusted_levels(const tuner *t)
     return n;
 }
 
-/* Each level by the predictor that takes the fewest bits there; coarser ones than can be trusted, as the coarsest of these. */
+/* One predictor for all levels, or each level by the one that takes the fewest bits there; coarser ones than can be trusted, as the
+ * coarsest of these. */
 static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
     uint64_t least[FLOE_INTERP_LEVELS];
-    floe_interp_structure s = *best;
+    floe_interp_structure s = *best, mixed = *best;
     for (uint8_t p = 0; p < FLOE_INTERP_PREDICTORS; p++) {
         memset(s.predictor, p, sizeof s.predictor);
-        try_structure(t, &s);
+        keep_better(t, &s, best, bits);
         const uint32_t trusted = trusted_levels(t);
         for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
             const uint32_t of = l < trusted ? l : trusted - 1;
             if (p == 0 || t->bits[of] < least[l]) {
                 least[l] = t->bits[of];
-                best->predictor[l] = p;
+                mixed.predictor[l] = p;
             }
         }
     }
-    *bits = try_structure(t, best);
+    keep_better(t, &mixed, best, bits);
 }
 
 static void tune_orders(tuner *t, floe_interp_structure *best, uint64_t *bits)
@@ -219,8 +221,9 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
         keep_better(t, &s, best, bits);
     }
     s = *best;
-    s.planes = true;
-    keep_better(t, &s, best, bits);
+    s.planes = true; /* a box has few planes: more is gained than it shows */
+    if (try_structure(t, &s) < *bits + *bits / PLANES_WORTH)
+        *best = s;
 }
 
 /* Code widths, and rows of an entropy chunk, by the bits of each level. */
