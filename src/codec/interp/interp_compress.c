@@ -206,7 +206,7 @@ static void plan(encoder *e, encoder *trial)
     const double room = e->params->bound - floe_half_ulp(e->params->dtype);
     e->chunk.log = log;
     e->bound = log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
-    e->max_abs = log ? 1024 : max_abs_of(e);
+    e->max_abs = !log ? max_abs_of(e) : e->narrow ? 150 : 1100;
     floe_interp_tune(e, trial);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);

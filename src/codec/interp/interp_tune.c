@@ -11,7 +11,8 @@ typedef floe_interp_encoder encoder;
 
 enum {
     BOX_CELLS = 65536,
-    BOX_CELLS_BEST = 262144,
+    BOX_CELLS_BEST = 262144, /* of fields so small that there would be few boxes */
+    FEW_CELLS = 1 << 23,
     BOXES = 8,
     BOX_SHARE = 64,                            /* values of the field for one of a box */
     LANE_BITS = 1650,                          /* that a state should carry, which takes 33 of its own: 2 % */
@@ -36,7 +37,8 @@ static bool is_best(const encoder *e) { return (int)e->params->preset == FLOE_IN
 /* A cube, or what is as near to one as the shape has. */
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
-    const uint64_t *shape = e->chunk.plan.shape, most = is_best(e) ? BOX_CELLS_BEST : BOX_CELLS;
+    const uint64_t *shape = e->chunk.plan.shape,
+                   most = is_best(e) && e->ncells < FEW_CELLS ? BOX_CELLS_BEST : BOX_CELLS;
     uint64_t lo = 2, hi = most;
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
