@@ -191,7 +191,6 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
                "codec interp takes no integers: use lorenzo or zfp");
     FLOE_CHECK(err, floe_interp_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
                "a chunk of no cells, or of more than codec interp takes");
-    e->field = c->chunk;
     e->values = floe_interp_view_of(c->chunk);
     take_scratch(e, trial, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,

@@ -8,7 +8,6 @@
 typedef struct floe_interp_encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
-    const floe_field *field; /* NULL while only sizes are asked for */
     const floe_interp_ops *ops;
     floe_interp_entropy entropy;
     floe_interp_needs needs;
