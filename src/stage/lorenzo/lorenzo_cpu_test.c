@@ -197,15 +197,15 @@ static void check_tile(tile *t, uint32_t mode, bool by_sum)
     static floe_step a[FLOE_TILE_STEPS], b[FLOE_TILE_STEPS];
     static step_values back;
     static floe_uint slow[FLOE_STEP_VALUES];
-    walk_state by_plain, by_plain;
+    walk_state by_plain, by_fast;
     slow_walk w = {mode, (floe_uint)t->values[0].q[0], (floe_uint)t->values[0].q[0], {0}};
     plain.begin(&by_plain, t->rank, mode, t->values[0].q[0], by_sum);
-    fast()->begin(&by_plain, t->rank, mode, t->values[0].q[0], by_sum);
+    fast()->begin(&by_fast, t->rank, mode, t->values[0].q[0], by_sum);
     for (uint32_t s = 0; s < t->nsteps; s++) {
         memset(&a[s], 0x11, sizeof a[s]);
         memset(&b[s], 0x22, sizeof b[s]);
         plain.encode(&by_plain, &t->boxes[s], t->values[s].q, &a[s]);
-        fast()->encode(&by_plain, &t->boxes[s], t->values[s].q, &b[s]);
+        fast()->encode(&by_fast, &t->boxes[s], t->values[s].q, &b[s]);
         check_step(t, s, &a[s]);
         assert_int_equal(a[s].flat, b[s].flat);
         assert_memory_equal(a[s].width, b[s].width, sizeof a[s].width);
