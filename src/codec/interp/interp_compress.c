@@ -198,8 +198,7 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
     return FLOE_OK;
 }
 
-/* Chooses the plan. */
-static void plan(encoder *e, encoder *trial)
+void floe_interp_choose(encoder *e, encoder *trial)
 {
     const bool log = e->params->mode == FLOE_BOUND_PWREL;
     const double room = e->params->bound - floe_half_ulp(e->params->dtype);
@@ -220,7 +219,7 @@ floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err)
     if (c->params->mode == FLOE_BOUND_LOSSLESS) {
         floe_interp_flat_make(&e);
     } else {
-        plan(&e, &trial);
+        floe_interp_choose(&e, &trial);
         floe_interp_lattices_code(&e);
         make_tables(&e);
     }
@@ -249,7 +248,7 @@ floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, f
         return FLOE_OK;
     FLOE_TRY(begin(&e, &trial, c, err));
     e.squares = true;
-    plan(&e, &trial);
+    floe_interp_choose(&e, &trial);
     floe_interp_lattices_code(&e);
     floe_interp_found_gather(&e, &found);
     const double unit = e.params->bound / 1024;

@@ -327,21 +327,6 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 
 /* ---- a chunk ----------------------------------------------------------------------------------------------------------- */
 
-/* The structure is untrusted: nothing may take more than the largest that a writer chooses. */
-static bool is_within(const decoder *d)
-{
-    const floe_interp_plan *p = &d->chunk.plan;
-    bool good =
-        floe_interp_points(floe_interp_anchors_shape(p)) <= d->needs.lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
-    for (uint32_t i = 0; i < p->nsteps; i++) {
-        const floe_interp_coding *c = &p->steps[i];
-        const uint64_t records = c->grid.size[0] * c->grid.size[1] * c->grid.size[2];
-        good = good && floe_interp_points(c->step.coarse) <= d->needs.lattice[i % 2] &&
-               records * floe_context_record_nbytes(&c->spec) <= d->needs.step_records;
-    }
-    return good && (p->nsteps || d->chunk.kind != FLOE_INTERP_CODED || d->ncells <= d->needs.lattice[1]);
-}
-
 static void set_box(decoder *d, const floe_chunk_decode *c)
 {
     uint32_t axis[FLOE_MAX_RANK];
@@ -377,7 +362,8 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
         fill_box(&d, raw_pattern);
         return FLOE_OK;
     }
-    FLOE_CHECK(err, is_within(&d), FLOE_ERR_FORMAT, "interp chunk: steps that no writer makes");
+    FLOE_CHECK(err, floe_interp_is_within(&d.chunk, &d.needs), FLOE_ERR_FORMAT,
+               "interp chunk: steps that no writer makes");
     if (d.chunk.kind == FLOE_INTERP_FLAT)
         fill_box(&d, base_pattern);
     else

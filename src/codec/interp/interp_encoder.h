@@ -14,6 +14,7 @@ typedef struct floe_interp_encoder {
     floe_interp_chunk chunk;
     floe_interp_structure structure;
     floe_interp_view values;
+    const uint8_t *boxes; /* for the tuner: the boxes of the field, one behind the other; NULL: they are in values */
     bool narrow, squares;
     size_t size; /* of an element */
     uint64_t ncells, nbits;
@@ -67,9 +68,17 @@ bool floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to, uint64_t *
 /* A field of one pattern, the first, and sets of others. */
 void floe_interp_flat_make(floe_interp_encoder *e);
 
+/* What an error, as computed, may be. */
+double floe_interp_tolerance(const floe_codec_params *params, bool log);
+/* Chooses e->structure, and the plan by it. */
+void floe_interp_choose(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Chooses e->structure. e->trial has scratch for a part of the field. */
 void floe_interp_tune(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Extent of the part of which a trial is made. */
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+/* How many parts of such an extent are tried, and where part number `box` begins. */
+uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
+void floe_interp_trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK],
+                           uint64_t nboxes, uint64_t box, uint64_t lo[FLOE_INTERP_RANK]);
 
 #endif

@@ -77,6 +77,11 @@ static uint64_t fill_of(const encoder *e)
     return e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype);
 }
 
+double floe_interp_tolerance(const floe_codec_params *p, bool log)
+{
+    return log ? p->bound * (1 - 0x1p-50) : floe_round_down(p->dtype, p->bound * (1 - 4 * floe_half_ulp(p->dtype)));
+}
+
 /* The job of step i; nsteps: of the anchors, with a step of no axes. */
 static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
 {
@@ -89,9 +94,7 @@ static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
     job.step = i == p->nsteps ? anchors : &p->steps[i].step;
     job.domain = e->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.squares = e->squares;
-    job.tolerance =
-        e->chunk.log ? e->params->bound * (1 - 0x1p-50)
-                     : floe_round_down(e->params->dtype, e->params->bound * (1 - 4 * floe_half_ulp(e->params->dtype)));
+    job.tolerance = floe_interp_tolerance(e->params, e->chunk.log);
     job.original = i == 0 ? e->values : floe_interp_view_lattice(e->original_of[i], job.step->fine);
     memcpy(job.hi, job.step->fine, sizeof job.hi);
     memcpy(job.field, p->shape, sizeof job.field);

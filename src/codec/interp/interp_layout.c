@@ -159,3 +159,17 @@ floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_read
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
     return c->kind == FLOE_INTERP_CODED ? read_steps(c, narrow, begin, from, err) : FLOE_OK;
 }
+
+bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *needs)
+{
+    const floe_interp_plan *p = &c->plan;
+    bool good =
+        floe_interp_points(floe_interp_anchors_shape(p)) <= needs->lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const floe_interp_coding *k = &p->steps[i];
+        const uint64_t records = k->grid.size[0] * k->grid.size[1] * k->grid.size[2];
+        good = good && floe_interp_points(k->step.coarse) <= needs->lattice[i % 2] &&
+               records * floe_context_record_nbytes(&k->spec) <= needs->step_records;
+    }
+    return good && (p->nsteps || c->kind != FLOE_INTERP_CODED || floe_interp_points(p->shape) <= needs->lattice[1]);
+}

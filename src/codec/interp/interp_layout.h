@@ -75,5 +75,7 @@ bool floe_interp_pad_read(floe_reader *from, const uint8_t *base);
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
 /* Untrusted. plan.shape must be there; leaves `from` behind the anchors. */
 floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err);
+/* The structure is untrusted: nothing may take more than the largest that a writer chooses. */
+bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *needs);
 
 #endif

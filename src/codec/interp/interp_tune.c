@@ -54,16 +54,31 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
         part[a] = floe_min64(shape[a], lo);
 }
 
+uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
+{
+    const uint64_t cells = floe_interp_points(part);
+    return floe_min64(floe_max64(ncells / BOX_SHARE / cells, 1), ncells / cells < BOXES ? 1 : BOXES);
+}
+
 /* Boxes lie on a lattice of their number, each axis at another pace. */
-static void *box_data(const tuner *t, uint64_t box)
+void floe_interp_trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK],
+                           uint64_t nboxes, uint64_t box, uint64_t lo[FLOE_INTERP_RANK])
 {
     static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
-    const uint64_t *n = t->e->chunk.plan.shape, *part = t->trial->chunk.plan.shape;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        lo[a] = (shape[a] - part[a]) * ((2 * box * pace[a] + 1) % (2 * nboxes)) / (2 * nboxes);
+}
+
+static void *box_data(const tuner *t, uint64_t box)
+{
+    const uint64_t *part = t->trial->chunk.plan.shape;
+    uint64_t lo[FLOE_INTERP_RANK];
     int64_t at = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint64_t place = (2 * box * pace[a] + 1) % (2 * t->nboxes);
-        at += (int64_t)((n[a] - part[a]) * place / (2 * t->nboxes)) * t->e->values.stride[a];
-    }
+    if (t->e->boxes)
+        return (uint8_t *)t->e->boxes + box * floe_interp_points(part) * t->e->size;
+    floe_interp_trial_box(t->e->chunk.plan.shape, part, t->nboxes, box, lo);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        at += (int64_t)lo[a] * t->e->values.stride[a];
     return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
 }
 
@@ -245,11 +260,10 @@ void floe_interp_tune(encoder *e, encoder *trial)
 {
     tuner t = {.e = e, .trial = trial};
     floe_interp_structure *best = &e->structure, s;
-    const uint64_t cells = floe_interp_points(trial->chunk.plan.shape);
     *best = floe_interp_structure_default();
-    t.nboxes = floe_min64(floe_max64(e->ncells / BOX_SHARE / cells, 1), e->ncells / cells < BOXES ? 1 : BOXES);
+    t.nboxes = floe_interp_trial_count(e->ncells, trial->chunk.plan.shape);
     trial->chunk.log = e->chunk.log;
-    memcpy(trial->values.stride, e->values.stride, sizeof trial->values.stride);
+    trial->values = e->boxes ? floe_interp_view_lattice(NULL, trial->chunk.plan.shape) : e->values;
     if (is_best(e))
         best->window[0] = 1;
     uint64_t bits = try_structure(&t, best);
