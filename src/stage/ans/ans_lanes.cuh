@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rANS by a warp: a state a lane. docs/format/ans.md. All lanes call everything; `active` says which of them have something to do. */
+#ifndef FLOE_STAGE_ANS_LANES_CUH
+#define FLOE_STAGE_ANS_LANES_CUH
+
+#include "backend/device.cuh"
+#include "stage/ans/ans_math.h"
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+/* Words go down from where `at` is: whoever gives the room gives enough. */
+struct floe_ans_writer {
+    uint32_t state;
+    uint16_t *at;
+};
+
+FLOE_DEV void floe_ans_emit(floe_ans_writer &w, bool full)
+{
+    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, full);
+    w.at -= __popc(lanes);
+    if (full) {
+        w.at[__popc(lanes & floe_lanes_below())] = (uint16_t)w.state;
+        w.state >>= 16;
+    }
+}
+
+FLOE_DEV void floe_ans_write(floe_ans_writer &w, bool active, floe_ans_symbol s, uint32_t bits)
+{
+    floe_ans_emit(w, active && floe_ans_is_full(w.state, s, bits));
+    if (active)
+        w.state = floe_ans_put(w.state, s, bits);
+}
+
+/* nbits: 0 of lanes that have none. */
+FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbits)
+{
+    if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
+        return;
+    floe_ans_emit(w, nbits && floe_ans_is_full_raw(w.state, nbits));
+    if (nbits)
+        w.state = w.state << nbits | raw;
+}
+
+/* States and padding before the words that end at `end`, which is aligned to 4 bytes. Returns all bytes; they begin at w.at. */
+FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_t *end)
+{
+    const uint32_t lane = floe_lane(), pad = (uint32_t)(end - w.at) & 1;
+    w.at -= pad;
+    if (pad && lane == 0)
+        *w.at = 0;
+    w.at -= 2 * lanes;
+    if (lane < lanes)
+        ((uint32_t *)w.at)[lane] = w.state | (lane == 0 ? pad << 31 : 0);
+    return 2 * (uint32_t)(end - w.at);
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+/* Two windows of 64 words in registers, and one on its way. */
+struct floe_ans_words {
+    const uint32_t *from; /* of word 0 */
+    uint32_t npairs;      /* of words */
+    uint32_t next;        /* pair of lane 0 of `ahead` */
+    uint32_t at;          /* word that comes next, in the windows */
+    uint32_t first, second, ahead;
+};
+
+struct floe_ans_reader {
+    uint32_t state;
+    floe_ans_words words;
+};
+
+FLOE_DEV uint32_t floe_ans_pair(const floe_ans_words &w, uint32_t i) { return i < w.npairs ? __ldg(w.from + i) : 0; }
+
+/* False where these bytes, whole words of 32 bits, are too few. */
+FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *src, uint32_t nbytes)
+{
+    const uint32_t lane = floe_lane();
+    floe_ans_words &w = r.words;
+    w.from = (const uint32_t *)src;
+    w.npairs = nbytes / 4;
+    const bool good = w.npairs >= lanes;
+    r.state = lane < lanes ? floe_ans_pair(w, lane) : FLOE_ANS_FIRST;
+    w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
+    r.state &= ~(1u << 31);
+    w.from += lanes;
+    w.npairs -= good ? lanes : w.npairs;
+    w.first = floe_ans_pair(w, lane);
+    w.second = floe_ans_pair(w, FLOE_WARP + lane);
+    w.next = 2 * FLOE_WARP;
+    w.ahead = floe_ans_pair(w, w.next + lane);
+    return good;
+}
+
+FLOE_DEV void floe_ans_fill(floe_ans_reader &r, bool active)
+{
+    floe_ans_words &w = r.words;
+    const bool wants = active && r.state < FLOE_ANS_FIRST;
+    const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, wants);
+    if (lanes == 0)
+        return;
+    const uint32_t i = w.at + __popc(lanes & floe_lanes_below());
+    const uint32_t a = __shfl_sync(FLOE_ALL_LANES, w.first, i / 2 % FLOE_WARP);
+    const uint32_t b = __shfl_sync(FLOE_ALL_LANES, w.second, i / 2 % FLOE_WARP);
+    const uint32_t pair = i < 2 * FLOE_WARP ? a : b;
+    if (wants)
+        r.state = r.state << 16 | (i % 2 ? pair >> 16 : pair & 0xFFFF);
+    w.at += __popc(lanes);
+    if (w.at >= 2 * FLOE_WARP) {
+        w.at -= 2 * FLOE_WARP;
+        w.first = w.second;
+        w.second = w.ahead;
+        w.next += FLOE_WARP;
+        w.ahead = floe_ans_pair(w, w.next + floe_lane());
+    }
+}
+
+/* span: freq | start << 16, found by the state's low bits. */
+FLOE_DEV void floe_ans_read(floe_ans_reader &r, bool active, uint32_t span, uint32_t bits)
+{
+    if (active)
+        r.state = floe_ans_take(r.state, span & 0xFFFF, span >> 16, bits);
+    floe_ans_fill(r, active);
+}
+
+FLOE_DEV uint32_t floe_ans_read_raw(floe_ans_reader &r, uint32_t nbits)
+{
+    const uint32_t raw = r.state & ((1u << nbits) - 1);
+    if (!__any_sync(FLOE_ALL_LANES, nbits != 0))
+        return 0;
+    r.state >>= nbits;
+    floe_ans_fill(r, nbits != 0);
+    return raw;
+}
+
+/* All words read, none beyond, and all states as encoding began with them. */
+FLOE_DEV bool floe_ans_ended(const floe_ans_reader &r)
+{
+    const floe_ans_words &w = r.words;
+    const bool mine = r.state == FLOE_ANS_FIRST;
+    return __all_sync(FLOE_ALL_LANES, mine) && 2 * (w.next - 2 * FLOE_WARP) + w.at == 2 * w.npairs;
+}
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counting, encoding and decoding chunks: a warp a chunk, blocks take chunks of grid after grid until there are none. */
+#include <floe/floe.h>
+
+#include "stage/ans/ans_lanes.cuh"
+#include "stage/context/context_walk.cuh"
+
+namespace
+{
+
+enum { MOST_WARPS = 16, LEAST_WARPS = 4, BLOCKS_A_PROCESSOR = 2, SLOTS_A_TASK = 16 };
+
+/* By one thread for all: others may set it meanwhile. */
+FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
+{
+    if (threadIdx.x == 0)
+        *shared = *job.status;
+    __syncthreads();
+    return *shared == FLOE_OK;
+}
+
+/* ---- count ------------------------------------------------------------------------------------------------------------- */
+
+template <class WALK>
+FLOE_DEV void count_chunk(WALK &walk, const floe_context_dev_grid &g, uint32_t *counts, uint32_t &nempty)
+{
+    for (uint32_t t1 = walk.nrows, done; t1 > 0; t1 -= done) {
+        const window_of_rows w = walk.load_window(t1, g.window);
+        uint32_t before = w.above;
+        for (uint32_t r = 0; r < w.nrows; r++) {
+            const uint32_t mask = row_mask(w, r),
+                           place = walk.mask_context(w, t1 - 1 - r, before) * FLOE_CONTEXT_MASK_SYMBOLS + mask;
+            nempty += walk.mine() && place == 0;
+            if (walk.mine() && place)
+                atomicAdd(counts + place, 1u);
+            before = (uint32_t)__popc(mask);
+        }
+        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        for (uint32_t k = floe_lane(); k < n; k += FLOE_WARP) {
+            const listed v = walk.value_of(w, k);
+            const int32_t code = code_at(walk.slot_of(v), v.place);
+            const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
+            atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE +
+                          floe_context_symbol(size, sign ^ v.flip),
+                      1u);
+        }
+        done = w.nrows;
+    }
+}
+
+__global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
+    context_count_kernel(const __grid_constant__ floe_context_job job)
+{
+    FLOE_DYNAMIC_SHARED(uint32_t, counts);
+    __shared__ uint32_t ticket;
+    uint8_t *space = (uint8_t *)(counts + FLOE_CONTEXT_COUNTS) +
+                     threadIdx.x / FLOE_WARP * floe_context_warp_nbytes(job.window, job.width);
+    if (!goes_on(job, &ticket))
+        return;
+    for (uint32_t i = 0; i < job.ngrids; i++) {
+        const floe_context_dev_grid &g = job.grids[i];
+        uint32_t chunk, nempty = 0;
+        if (!claim_grid(job, i, &ticket, chunk))
+            continue;
+        for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
+            counts[k] = 0;
+        __syncthreads();
+        for (; chunk < g.nchunks; chunk = next_chunk(job, i))
+            context_by_kind(g, [&](auto walk) {
+                walk.begin(g, chunk * job.every, space, g.window);
+                count_chunk(walk, g, counts, nempty);
+            });
+        nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
+        if (floe_lane() == 0)
+            atomicAdd(counts, nempty);
+        __syncthreads();
+        for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
+            if (counts[k])
+                atomicAdd(job.counts + (uint64_t)i * FLOE_CONTEXT_COUNTS + k, counts[k]);
+    }
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+/* What a block has of a grid's tables. */
+struct symbols_shared {
+    uint8_t table[FLOE_CONTEXT_ALL];
+    floe_ans_symbol masks[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
+    floe_ans_symbol values[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
+};
+
+/* By a warp: symbol k of a lane is number lane + 32 k. begins: where its frequency begins. */
+template <uint32_t N> FLOE_DEV void starts_of(const uint16_t *freq, uint32_t n, uint32_t *begins)
+{
+    uint32_t sum = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * k, f = i < n ? freq[i] : 0;
+        uint32_t upto = f;
+        for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
+            const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, upto, d);
+            upto += floe_lane() >= d ? below : 0;
+        }
+        begins[k] = sum + upto - f;
+        sum += __shfl_sync(FLOE_ALL_LANES, upto, FLOE_WARP - 1);
+    }
+}
+
+template <uint32_t N>
+FLOE_DEV void symbols_of(const uint16_t *freq, uint32_t n, uint32_t bits, floe_ans_symbol *symbols)
+{
+    uint32_t begins[N];
+    starts_of<N>(freq, n, begins);
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * k;
+        if (i < n)
+            symbols[i] = floe_ans_symbol_of(freq[i], begins[k], bits);
+    }
+}
+
+FLOE_DEV void load_symbols(const floe_context_dev_tables &t, symbols_shared *s)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
+    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_ALL; i += blockDim.x)
+        s->table[i] = t.table[i];
+    for (uint32_t i = warp; i < t.nmasks; i += nwarps)
+        symbols_of<4>(t.mask_freq[i], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, s->masks[i]);
+    for (uint32_t i = warp; i < t.nvalues; i += nwarps)
+        symbols_of<2>(t.value_freq[i], FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, s->values[i]);
+    __syncthreads();
+}
+
+/* A step of values, dealt to the lanes: raw bits follow their symbol, so they are written first. */
+template <class WALK>
+FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, uint32_t nmasks, const symbols_shared *s,
+                           floe_ans_writer &out)
+{
+    for (uint32_t step = (n + walk.lanes - 1) / walk.lanes; step-- > 0;) {
+        const uint32_t k = step * walk.lanes + floe_lane();
+        const bool active = walk.mine() && k < n;
+        const listed v = walk.value_of(w, active ? k : 0);
+        const int32_t code = code_at(walk.slot_of(v), v.place);
+        const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
+        const uint32_t symbol = floe_context_symbol(size, sign ^ v.flip);
+        floe_ans_write_raw(out, floe_context_raw(size, sign), active ? floe_context_nraw(symbol) : 0);
+        floe_ans_write(out, active, s->values[s->table[nmasks + v.context]][symbol], FLOE_CONTEXT_VALUE_BITS);
+    }
+}
+
+template <class WALK>
+FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, const symbols_shared *s, floe_ans_writer &out)
+{
+    for (uint32_t i = (walk.nrows + g.window - 1) / g.window; i-- > 0;) {
+        const uint32_t t1 = walk.nrows - i * g.window;
+        const window_of_rows w = walk.load_window(t1, g.window);
+        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        write_values(walk, w, n, g.nmasks, s, out);
+        for (uint32_t r = w.nrows; r-- > 0;) {
+            const uint32_t before = r ? (uint32_t)__popc(row_mask(w, r - 1)) : w.above;
+            const uint32_t context = walk.mask_context(w, t1 - 1 - r, before);
+            floe_ans_write(out, walk.mine(), s->masks[s->table[context]][row_mask(w, r)], FLOE_CONTEXT_MASK_BITS);
+        }
+    }
+}
+
+/* The end of a chunk's slot. Slots lie in any order; chunks do not in the stream. */
+FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, uint32_t chunk)
+{
+    const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
+    const uint32_t nwords = (floe_context_slot_words(&c, g.width) + 1) & ~1u;
+    unsigned long long end = 0;
+    if (floe_lane() == 0) {
+        end = atomicAdd((unsigned long long *)job.slot_ends, (unsigned long long)nwords) + nwords;
+        job.slot_ends[1 + g.first + chunk] = end;
+    }
+    return job.slots + __shfl_sync(FLOE_ALL_LANES, end, 0);
+}
+
+__global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
+    context_encode_kernel(const __grid_constant__ floe_context_job job)
+{
+    FLOE_DYNAMIC_SHARED(symbols_shared, shared);
+    __shared__ uint32_t ticket;
+    uint8_t *space =
+        (uint8_t *)(shared + 1) + threadIdx.x / FLOE_WARP * floe_context_warp_nbytes(job.window, job.width);
+    if (!goes_on(job, &ticket))
+        return;
+    for (uint32_t i = 0; i < job.ngrids; i++) {
+        const floe_context_dev_grid &g = job.grids[i];
+        uint32_t chunk;
+        if (!claim_grid(job, i, &ticket, chunk))
+            continue;
+        load_symbols(job.tables[g.tables], shared);
+        for (; chunk < g.nchunks; chunk = next_chunk(job, i))
+            context_by_kind(g, [&](auto walk) {
+                uint16_t *end = take_slot(job, g, chunk);
+                floe_ans_writer out = {FLOE_ANS_FIRST, end};
+                walk.begin(g, chunk, space, g.window);
+                encode_chunk(walk, g, shared, out);
+                const uint32_t nbytes = floe_ans_end(out, walk.lanes, end);
+                if (floe_lane() == 0)
+                    job.sizes[g.first + chunk] = nbytes / 4;
+            });
+    }
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+/* Tables that contexts refer to, one behind the other: slots and spans of masks, then of values. */
+struct decoder {
+    uint8_t *place; /* of each context's table */
+    uint8_t *mask_slots, *value_slots;
+    uint32_t *mask_spans, *value_spans;
+};
+
+FLOE_HD uint32_t decoder_nbytes(uint32_t nmasks)
+{
+    return (FLOE_CONTEXT_ALL + 15) / 16 * 16 +
+           nmasks * ((1 << FLOE_CONTEXT_MASK_BITS) + 4 * FLOE_CONTEXT_MASK_SYMBOLS) +
+           FLOE_CONTEXT_DEV_TABLES * ((1 << FLOE_CONTEXT_VALUE_BITS) + 4 * FLOE_CONTEXT_STRIDE);
+}
+
+FLOE_DEV decoder decoder_at(uint8_t *shared, uint32_t nmasks)
+{
+    decoder d;
+    d.mask_slots = shared;
+    d.value_slots = d.mask_slots + (nmasks << FLOE_CONTEXT_MASK_BITS);
+    d.mask_spans = (uint32_t *)(d.value_slots + (FLOE_CONTEXT_DEV_TABLES << FLOE_CONTEXT_VALUE_BITS));
+    d.value_spans = d.mask_spans + nmasks * FLOE_CONTEXT_MASK_SYMBOLS;
+    d.place = (uint8_t *)(d.value_spans + FLOE_CONTEXT_DEV_TABLES * FLOE_CONTEXT_STRIDE);
+    return d;
+}
+
+template <uint32_t N> FLOE_DEV void spans_of(const uint16_t *freq, uint32_t n, uint32_t *spans)
+{
+    uint32_t begins[N];
+    starts_of<N>(freq, n, begins);
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * k;
+        if (i < n)
+            spans[i] = freq[i] | begins[k] << 16;
+    }
+}
+
+/* 16 slots of a table: symbols whose spans they lie in; of an empty table 0. */
+FLOE_DEV void fill_slots(const uint32_t *spans, uint32_t n, uint32_t first, uint8_t *slots)
+{
+    uint32_t symbol = 0, end = n, words[SLOTS_A_TASK / 4];
+    while (end - symbol > 1) { /* the last one that begins no later */
+        const uint32_t middle = (symbol + end) / 2;
+        if (spans[middle] >> 16 <= first)
+            symbol = middle;
+        else
+            end = middle;
+    }
+    const bool empty = (spans[n - 1] >> 16) + (spans[n - 1] & 0xFFFF) == 0;
+#pragma unroll
+    for (uint32_t i = 0; i < SLOTS_A_TASK; i++) {
+        while (symbol + 1 < n && spans[symbol + 1] >> 16 <= first + i)
+            symbol++;
+        words[i / 4] = (i % 4 ? words[i / 4] : 0) | (empty ? 0 : symbol) << 8 * (i % 4);
+    }
+    *(uint4 *)(slots + first) = make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+/* Bit t: a context refers to table t. */
+FLOE_DEV uint32_t tables_used(const uint8_t *table, uint32_t n)
+{
+    uint32_t used = 0;
+    for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP)
+        used |= 1u << table[i];
+    return __reduce_or_sync(FLOE_ALL_LANES, used);
+}
+
+template <uint32_t N>
+FLOE_DEV void load_spans(uint32_t used, const uint16_t *freq, uint32_t stride, uint32_t nsymbols, uint32_t *spans)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
+    uint32_t to = 0;
+    for (uint32_t left = used; left; left &= left - 1, to++)
+        if (to % nwarps == warp)
+            spans_of<N>(freq + (31 - __clz((int)(left & (0 - left)))) * stride, nsymbols, spans + to * stride);
+}
+
+FLOE_DEV void load_decoder(const floe_context_dev_grid &g, const floe_context_dev_tables &t, const decoder &d)
+{
+    const uint32_t masks = tables_used(t.table, g.nmasks), values = tables_used(t.table + g.nmasks, g.nvalues);
+    load_spans<4>(masks, t.mask_freq[0], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, d.mask_spans);
+    load_spans<2>(values, t.value_freq[0], FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_SYMBOLS, d.value_spans);
+    for (uint32_t i = threadIdx.x; i < g.nmasks + g.nvalues; i += blockDim.x)
+        d.place[i] = (uint8_t)__popc((i < g.nmasks ? masks : values) & ((1u << t.table[i]) - 1));
+    __syncthreads();
+    const uint32_t each = (1 << FLOE_CONTEXT_MASK_BITS) / SLOTS_A_TASK,
+                   few = (1 << FLOE_CONTEXT_VALUE_BITS) / SLOTS_A_TASK;
+    for (uint32_t i = threadIdx.x; i < (uint32_t)__popc(masks) * each; i += blockDim.x)
+        fill_slots(d.mask_spans + i / each * FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS,
+                   i % each * SLOTS_A_TASK, d.mask_slots + (i / each << FLOE_CONTEXT_MASK_BITS));
+    for (uint32_t i = threadIdx.x; i < (uint32_t)__popc(values) * few; i += blockDim.x)
+        fill_slots(d.value_spans + i / few * FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_SYMBOLS, i % few * SLOTS_A_TASK,
+                   d.value_slots + (i / few << FLOE_CONTEXT_VALUE_BITS));
+    __syncthreads();
+}
+
+/* The masks of a window; returns the nonzero codes of its last row. */
+template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w, const decoder &d, floe_ans_reader &in)
+{
+    uint32_t before = w.above;
+    for (uint32_t r = 0; r < w.nrows; r++) {
+        const uint32_t table = d.place[walk.mask_context(w, w.t1 - 1 - r, before)];
+        const uint32_t slot = in.state & ((1 << FLOE_CONTEXT_MASK_BITS) - 1);
+        const uint32_t mask = walk.mine() ? d.mask_slots[(table << FLOE_CONTEXT_MASK_BITS) + slot] : 0;
+        floe_ans_read(in, walk.mine(), d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask], FLOE_CONTEXT_MASK_BITS);
+        w.masks |= (uint64_t)mask << 8 * r;
+        before = (uint32_t)__popc(mask);
+    }
+    return before;
+}
+
+template <class WALK>
+FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, uint32_t nmasks, const decoder &d, floe_ans_reader &in)
+{
+    const uint32_t n = walk.make_list(w);
+    for (uint32_t first = 0; first < n; first += walk.lanes) {
+        const bool active = walk.mine() && first + floe_lane() < n;
+        const listed v = walk.value_of(w, active ? first + floe_lane() : 0);
+        const uint32_t table = d.place[nmasks + v.context], slot = in.state & ((1 << FLOE_CONTEXT_VALUE_BITS) - 1);
+        const uint32_t symbol = d.value_slots[(table << FLOE_CONTEXT_VALUE_BITS) + slot];
+        floe_ans_read(in, active, d.value_spans[table * FLOE_CONTEXT_STRIDE + symbol], FLOE_CONTEXT_VALUE_BITS);
+        const uint32_t raw = floe_ans_read_raw(in, active ? floe_context_nraw(symbol) : 0);
+        if (active)
+            code_put(walk.slot_of(v), v.place, floe_context_value(symbol, raw, v.flip));
+    }
+}
+
+template <class WALK>
+FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const decoder &d, floe_ans_reader &in)
+{
+    typedef typename WALK::record record;
+    const uint32_t lane = floe_lane();
+    const record none = {};
+    window_of_rows w = {walk.nrows, 0, 0, 0};
+    walk.window[lane] = none;
+    for (; w.t1 > 0; w.t1 -= w.nrows) {
+        w.nrows = min(g.window, w.t1);
+        w.masks = 0;
+        const uint32_t above = read_masks(walk, w, d, in);
+        for (uint32_t r = 0; r < w.nrows; r++)
+            walk.window[(1 + r) * FLOE_WARP + lane] = walk.without_values(row_mask(w, r));
+        if (g.width)
+            read_values(walk, w, g.nmasks, d, in);
+        __syncwarp();
+        for (uint32_t r = 0; r < w.nrows && walk.mine(); r++)
+            walk.row_at(w.t1 - 1 - r)[lane] = walk.window[(1 + r) * FLOE_WARP + lane];
+        walk.window[lane] = walk.window[w.nrows * FLOE_WARP + lane];
+        w.above = above;
+        __syncwarp();
+    }
+}
+
+/* Whether a chunk has something of the box. */
+FLOE_DEV bool is_wanted(const floe_context_job &job, const floe_context_grid &g, uint32_t index)
+{
+    uint64_t left = index;
+    for (int a = 2; a >= 0; a--) {
+        const uint64_t begin = left % g.count[a] * g.piece[a];
+        if (begin >= job.hi[a] || begin + g.piece[a] <= job.lo[a])
+            return false;
+        left /= g.count[a];
+    }
+    return true;
+}
+
+__global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
+    context_decode_kernel(const __grid_constant__ floe_context_job job)
+{
+    FLOE_DYNAMIC_SHARED(uint8_t, shared);
+    __shared__ uint32_t ticket;
+    const decoder d = decoder_at(shared, job.nmasks);
+    uint8_t *space =
+        shared + decoder_nbytes(job.nmasks) + threadIdx.x / FLOE_WARP * floe_context_warp_nbytes(job.window, job.width);
+    if (!goes_on(job, &ticket))
+        return;
+    for (uint32_t i = 0; i < job.ngrids; i++) {
+        const floe_context_dev_grid &g = job.grids[i];
+        uint32_t chunk;
+        if (!claim_grid(job, i, &ticket, chunk))
+            continue;
+        load_decoder(g, job.tables[g.tables], d);
+        for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
+            if (job.boxed && i + 1 == job.ngrids && !is_wanted(job, g.grid, chunk))
+                continue;
+            const uint64_t *place = job.places + g.first + chunk;
+            context_by_kind(g, [&](auto walk) {
+                floe_ans_reader in;
+                walk.begin(g, chunk, space, g.window);
+                const bool begun = floe_ans_begin(in, walk.lanes, job.src + place[0], (uint32_t)(place[1] - place[0]));
+                if (begun)
+                    decode_chunk(walk, g, d, in);
+                if ((!begun || !floe_ans_ended(in)) && floe_lane() == 0)
+                    atomicCAS(job.status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT);
+            });
+        }
+    }
+}
+
+/* ---- launches ---------------------------------------------------------------------------------------------------------- */
+
+/* As many warps as shared memory has room for. */
+int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32_t fixed_nbytes, void *stream)
+{
+    const floe_gpu_limits limits = floe_gpu_limits_cuda();
+    const uint32_t each = floe_context_warp_nbytes(job->window, job->width);
+    const uint32_t room = (limits.shared_nbytes - fixed_nbytes) / each, most = room < MOST_WARPS ? room : MOST_WARPS;
+    const uint32_t nwarps = job->nchunks < limits.processors * MOST_WARPS && most > LEAST_WARPS ? LEAST_WARPS : most;
+    const uint32_t nbytes = fixed_nbytes + nwarps * each, at_once = limits.processors * BLOCKS_A_PROCESSOR;
+    const cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    if (e != cudaSuccess || job->nchunks == 0)
+        return (int)e;
+    FLOE_LAUNCH(kernel, job->nchunks < at_once ? job->nchunks : at_once, nwarps * FLOE_WARP, nbytes,
+                (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
+
+} // namespace
+
+int floe_context_count_cuda(const floe_context_job *job, void *stream)
+{
+    return launch(context_count_kernel, job, FLOE_CONTEXT_COUNTS * sizeof(uint32_t), stream);
+}
+int floe_context_encode_cuda(const floe_context_job *job, void *stream)
+{
+    return launch(context_encode_kernel, job, sizeof(symbols_shared), stream);
+}
+int floe_context_decode_cuda(const floe_context_job *job, void *stream)
+{
+    return launch(context_decode_kernel, job, decoder_nbytes(job->nmasks), stream);
+}

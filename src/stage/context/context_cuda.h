@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage context on a GPU: grids of records -> entropy chunks and back, all grids of a call in one launch; the bytes are the CPU's.
+ * Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are device memory.
+ *
+ *     count    counts of each grid (0 at first)                      (whoever reads tables: context_read.cuh)
+ *     tables   tables of each grid, of its own or shared             decode
+ *     encode   chunks, each at the end of its slot; their sizes
+ */
+#ifndef FLOE_STAGE_CONTEXT_CUDA_H
+#define FLOE_STAGE_CONTEXT_CUDA_H
+
+#include <stdbool.h>
+
+#include "stage/context/context_math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FLOE_CONTEXT_DEV_TABLES = 16,          /* as FLOE_CONTEXT_TABLES */
+    FLOE_CONTEXT_DEV_TABLES_NBYTES = 8192, /* as FLOE_CONTEXT_TABLES_NBYTES */
+    FLOE_CONTEXT_PAIRS = FLOE_CONTEXT_VALUES * (FLOE_CONTEXT_VALUES + 1) / 2
+};
+
+/* A grid of records. Those of a call stand in the order in which their chunks are numbered: what takes longest to begin with first. */
+typedef struct floe_context_dev_grid {
+    void *records;
+    floe_context_grid grid;
+    uint32_t width, window;
+    bool planes;
+    bool shares;              /* encode: has the tables of the grid before it, where that costs no more */
+    uint32_t nmasks, nvalues; /* contexts */
+    uint32_t first, nchunks;
+    uint32_t tables; /* out of tables, decode: in: number of the grid whose tables it has */
+} floe_context_dev_grid;
+
+/* Words of 16 bits that a chunk takes at most: a mask takes up to 12 bits, a value 10 and 15 or, of 8 bits, 7 raw ones; what rounding
+ * adds is less than a quarter of a bit a symbol, and states are words, too. Even. */
+FLOE_HD uint32_t floe_context_slot_words(const floe_context_chunk *c, uint32_t width)
+{
+    return (c->planes * c->rows * (width == 0 ? 1 : width == 1 ? 9 : 12) + 4) * c->lanes + 2;
+}
+
+/* As floe_context_tables. */
+typedef struct floe_context_dev_tables {
+    uint32_t nmasks, nvalues;
+    uint8_t table[FLOE_CONTEXT_ALL]; /* of each context, those of values from nmasks of the grid on */
+    uint16_t mask_freq[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
+    uint16_t value_freq[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
+    uint8_t mask_code[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* where built */
+    uint8_t value_code[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
+} floe_context_dev_tables;
+
+/* Serialised; 0 bytes of a grid that has another's. */
+typedef struct floe_context_dev_bytes {
+    uint32_t nbytes;
+    uint8_t bytes[FLOE_CONTEXT_DEV_TABLES_NBYTES + 4];
+} floe_context_dev_bytes;
+
+typedef struct floe_context_job {
+    floe_context_dev_grid *grids;
+    uint32_t ngrids, nchunks;
+    uint32_t window, width, nmasks; /* the largest of all grids */
+    uint32_t *tickets;              /* of each grid, 0 at first: those of one kernel */
+    floe_context_dev_tables *tables;
+    uint32_t *status; /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
+    /* encode */
+    uint32_t *counts; /* FLOE_CONTEXT_COUNTS of each grid, then as many again: sums */
+    uint32_t every;   /* count: of each so many chunks one; a grid's nchunks are those that are counted */
+    /* tables: of each grid, and one more; FLOE_CONTEXT_PAIRS pairs each; done: a word that is 0 at first */
+    uint64_t *pairs, *costs, *done;
+    floe_context_dev_bytes *bytes;
+    uint16_t *slots;
+    uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */
+    uint32_t *sizes;     /* of all chunks, in words of 32 bits */
+    /* decode */
+    const uint8_t *src;
+    const uint64_t *places; /* of all chunks in src, then of the end */
+    bool boxed;             /* of the last grid only chunks that have planes, rows, columns of lo .. hi */
+    uint64_t lo[3], hi[3];
+} floe_context_job;
+
+int floe_context_count_cuda(const floe_context_job *job, void *stream);
+int floe_context_tables_cuda(const floe_context_job *job, void *stream);
+int floe_context_encode_cuda(const floe_context_job *job, void *stream);
+int floe_context_decode_cuda(const floe_context_job *job, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

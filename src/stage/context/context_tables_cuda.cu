@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block a grid; one more decides, grid after grid, which
+ * of them share their tables, when all others are done. Whole numbers only: no order matters but that of ties, which is the CPU's.
+ */
+#include <floe/floe.h>
+
+#include "backend/device_counter.cuh"
+#include "stage/context/context_cuda.h"
+
+namespace
+{
+
+enum {
+    THREADS = 512,
+    WARPS = THREADS / FLOE_WARP,
+    TABLES = FLOE_CONTEXT_DEV_TABLES,
+    MOST_SUMS = (FLOE_CONTEXT_VALUES + 1) * FLOE_CONTEXT_VALUE_SYMBOLS /* more than masks take */
+};
+static_assert((int)WARPS == (int)TABLES, "a warp a number of tables");
+static_assert((FLOE_CONTEXT_MASKS + 1) * FLOE_CONTEXT_MASK_SYMBOLS <= (int)MOST_SUMS, "room for masks");
+
+/* The two kinds of symbols. */
+struct kind {
+    uint32_t ncontexts, nsymbols, stride, bits;
+    bool masks;
+    const uint32_t *counts;
+};
+
+struct table_shared {
+    uint64_t best[TABLES][FLOE_CONTEXT_VALUES + 1]; /* what the first j contexts cost with t + 1 tables */
+    uint64_t mean[FLOE_CONTEXT_VALUES];
+    uint32_t sums[MOST_SUMS];                      /* of the first j contexts */
+    uint8_t from[TABLES][FLOE_CONTEXT_VALUES + 1]; /* where the last of these tables begins */
+    uint8_t order[FLOE_CONTEXT_VALUES];
+    bool used[FLOE_CONTEXT_VALUES];
+    uint32_t begin[TABLES + 1], ntables, ncontexts;
+    uint64_t cost;
+};
+
+FLOE_DEV uint64_t warp_sum(uint64_t v)
+{
+    for (uint32_t d = FLOE_WARP / 2; d; d /= 2)
+        v += __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)v, (int)d);
+    return v;
+}
+
+/* ---- contexts in their order ------------------------------------------------------------------------------------------- */
+
+/* How much a symbol of each context is on the mean, in 1/256. */
+FLOE_DEV void find_means(const kind &k, table_shared *s)
+{
+    for (uint32_t c = threadIdx.x / FLOE_WARP; c < k.ncontexts; c += WARPS) {
+        uint64_t sum = 0, total = 0;
+        for (uint32_t i = floe_lane(); i < k.nsymbols; i += FLOE_WARP) {
+            const uint32_t count = k.counts[c * k.stride + i];
+            sum += (uint64_t)count * (k.masks ? (uint32_t)__popc(i) : i / 2);
+            total += count;
+        }
+        sum = warp_sum(sum);
+        total = warp_sum(total);
+        if (floe_lane() == 0) {
+            s->used[c] = total != 0;
+            s->mean[c] = total ? (sum << 8) / total : 0;
+        }
+    }
+    __syncthreads();
+}
+
+FLOE_DEV void sort_contexts(const kind &k, table_shared *s)
+{
+    find_means(k, s);
+    for (uint32_t c = threadIdx.x; c < k.ncontexts; c += THREADS) {
+        uint32_t before = 0;
+        for (uint32_t d = 0; d < k.ncontexts; d++)
+            before += s->used[d] && (s->mean[d] < s->mean[c] || (s->mean[d] == s->mean[c] && d < c));
+        if (s->used[c])
+            s->order[before] = (uint8_t)c;
+    }
+    if (threadIdx.x == 0) {
+        s->ncontexts = 0;
+        for (uint32_t c = 0; c < k.ncontexts; c++)
+            s->ncontexts += s->used[c];
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < k.nsymbols; i += THREADS) {
+        uint32_t sum = 0;
+        for (uint32_t j = 0; j <= s->ncontexts; j++) {
+            s->sums[j * k.nsymbols + i] = sum;
+            sum += j < s->ncontexts ? k.counts[s->order[j] * k.stride + i] : 0;
+        }
+    }
+    __syncthreads();
+}
+
+/* ---- which contexts share a table -------------------------------------------------------------------------------------- */
+
+/* floe_ans_cost of contexts i to j - 1, by a warp. */
+FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint32_t j)
+{
+    const uint32_t *low = s->sums + i * k.nsymbols, *high = s->sums + j * k.nsymbols;
+    uint64_t total = 0, logs = 0, used = 0;
+    for (uint32_t x = floe_lane(); x < k.nsymbols; x += FLOE_WARP) {
+        const uint32_t count = high[x] - low[x];
+        total += count;
+        if (count) {
+            logs += count * floe_ans_log2(count);
+            used++;
+        }
+    }
+    total = warp_sum(total);
+    return total * floe_ans_log2(total) - warp_sum(logs) + ((k.nsymbols + 6 * warp_sum(used) + 8) << 12);
+}
+
+FLOE_DEV uint32_t pair_at(uint32_t i, uint32_t j) { return j * (j - 1) / 2 + i; }
+
+FLOE_DEV void find_runs(const kind &k, uint64_t *pairs, table_shared *s)
+{
+    const uint32_t t = threadIdx.x / FLOE_WARP, n = s->ncontexts, lane = floe_lane();
+    uint32_t turn = 0;
+    for (uint32_t j = 1; j <= n; j++)
+        for (uint32_t i = 0; i < j; i++)
+            if (turn++ % WARPS == t) {
+                const uint64_t cost = cost_of(k, s, i, j);
+                if (lane == 0)
+                    pairs[pair_at(i, j)] = cost;
+            }
+    __syncthreads();
+    for (uint32_t j = 1; j <= n; j++) { /* the first of those that cost least, as the CPU finds it */
+        unsigned long long best = UINT64_MAX;
+        uint32_t from = 0;
+        for (uint32_t i = t ? lane + 1 : lane; i < (t ? j : 1); i += FLOE_WARP) {
+            const uint64_t before = t ? s->best[t - 1][i] : 0;
+            if (before != UINT64_MAX && before + pairs[pair_at(i, j)] < best) {
+                best = before + pairs[pair_at(i, j)];
+                from = i;
+            }
+        }
+        for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
+            const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, best, (int)d);
+            const uint32_t there = __shfl_xor_sync(FLOE_ALL_LANES, from, (int)d);
+            if (other < best || (other == best && there < from)) {
+                best = other;
+                from = there;
+            }
+        }
+        if (lane == 0) {
+            s->best[t][j] = best;
+            s->from[t][j] = (uint8_t)from;
+        }
+        __syncthreads();
+    }
+}
+
+/* Gives each context its table. */
+FLOE_DEV void share_tables(const kind &k, uint64_t *pairs, table_shared *s, uint8_t *table)
+{
+    sort_contexts(k, s);
+    for (uint32_t c = threadIdx.x; c < k.ncontexts; c += THREADS)
+        table[c] = 0;
+    if (threadIdx.x == 0)
+        s->ntables = 0;
+    find_runs(k, pairs, s);
+    if (threadIdx.x == 0 && s->ncontexts) {
+        uint32_t t = 0, end = s->ncontexts;
+        for (uint32_t i = 1; i < TABLES; i++)
+            t = s->best[i][end] < s->best[t][end] ? i : t;
+        s->cost += s->best[t][end];
+        s->ntables = t + 1;
+        s->begin[t + 1] = end;
+        for (; end > 0; t--)
+            s->begin[t] = end = s->from[t][end];
+    }
+    __syncthreads();
+    for (uint32_t t = 0; t < s->ntables; t++)
+        for (uint32_t i = s->begin[t] + threadIdx.x; i < s->begin[t + 1]; i += THREADS)
+            table[s->order[i]] = (uint8_t)t;
+}
+
+/* ---- frequencies ------------------------------------------------------------------------------------------------------- */
+
+enum { MINE = FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP /* symbols of a lane, at most: lane + 32 k */ };
+
+/* The largest key of all lanes' symbols; of several the first symbol. Keys are below 2^24 a word: the symbol stands below. */
+FLOE_DEV uint64_t largest(const uint32_t *key)
+{
+    unsigned long long most = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < MINE; k++) {
+        const uint64_t all = (uint64_t)key[k] << 8 | (255 - (floe_lane() + FLOE_WARP * k));
+        most = all > most ? all : most;
+    }
+    for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
+        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, most, (int)d);
+        most = other > most ? other : most;
+    }
+    return most;
+}
+
+/* floe_ans_normalise, by a warp. */
+FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16_t *freq, uint8_t *code)
+{
+    const uint32_t *low = s->sums + s->begin[t] * k.nsymbols, *high = s->sums + s->begin[t + 1] * k.nsymbols;
+    uint32_t count[MINE], f[MINE], c[MINE], sum = 0;
+    uint64_t total = 0;
+#pragma unroll
+    for (uint32_t x = 0; x < MINE; x++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * x;
+        count[x] = i < k.nsymbols ? high[i] - low[i] : 0;
+        total += count[x];
+    }
+    total = warp_sum(total);
+    const uint64_t top = largest(count), due = (((top >> 8) << k.bits) + total / 2) / total;
+    const uint32_t rest = 255 - (uint32_t)(top & 255);
+#pragma unroll
+    for (uint32_t x = 0; x < MINE; x++) {
+        f[x] = c[x] = 0;
+        if (count[x] == 0 || floe_lane() + FLOE_WARP * x == rest)
+            continue;
+        const uint64_t wanted = (((uint64_t)count[x] << k.bits) + total / 2) / total;
+        c[x] = floe_ans_freq_code(wanted ? (uint32_t)wanted : 1);
+        f[x] = floe_ans_freq_of(c[x]);
+        sum += f[x];
+    }
+    int64_t left = ((int64_t)1 << k.bits) - __reduce_add_sync(FLOE_ALL_LANES, sum);
+    while (left < (int64_t)(due - due / 8) || left < 1) {
+        const uint64_t most = largest(f);
+        if (most >> 8 <= 1)
+            break;
+        uint32_t less = 0;
+#pragma unroll
+        for (uint32_t x = 0; x < MINE; x++)
+            if (floe_lane() + FLOE_WARP * x == 255 - (uint32_t)(most & 255)) {
+                c[x] = floe_ans_freq_below(c[x]);
+                less = f[x] - floe_ans_freq_of(c[x]);
+                f[x] -= less;
+            }
+        left += __reduce_add_sync(FLOE_ALL_LANES, less);
+    }
+#pragma unroll
+    for (uint32_t x = 0; x < MINE; x++) {
+        const uint32_t i = floe_lane() + FLOE_WARP * x;
+        if (i < k.nsymbols) {
+            freq[i] = (uint16_t)(i == rest ? (uint32_t)left : f[x]);
+            code[i] = (uint8_t)(i == rest ? FLOE_ANS_REST : c[x]);
+        }
+    }
+}
+
+/* ---- a grid ------------------------------------------------------------------------------------------------------------ */
+
+FLOE_DEV kind mask_kind(const floe_context_dev_grid &g, const uint32_t *counts)
+{
+    const kind k = {g.nmasks, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, true,
+                    counts};
+    return k;
+}
+FLOE_DEV kind value_kind(const floe_context_dev_grid &g, const uint32_t *counts)
+{
+    const kind k = {g.nvalues, FLOE_CONTEXT_VALUE_SYMBOLS,     FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_BITS,
+                    false,     counts + FLOE_CONTEXT_VALUES_AT};
+    return k;
+}
+
+/* By a block; returns what floe_context_tables_build returns. */
+FLOE_DEV uint64_t build(const floe_context_dev_grid &g, const uint32_t *counts, uint64_t *pairs, table_shared *s,
+                        floe_context_dev_tables *to)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    if (threadIdx.x == 0)
+        s->cost = (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
+    const kind masks = mask_kind(g, counts), values = value_kind(g, counts);
+    share_tables(masks, pairs, s, to->table);
+    if (warp < s->ntables)
+        normalise(masks, s, warp, to->mask_freq[warp], to->mask_code[warp]);
+    if (threadIdx.x == 0)
+        to->nmasks = s->ntables;
+    __syncthreads();
+    share_tables(values, pairs, s, to->table + g.nmasks);
+    if (warp < s->ntables)
+        normalise(values, s, warp, to->value_freq[warp], to->value_code[warp]);
+    if (threadIdx.x == 0)
+        to->nvalues = s->ntables;
+    __syncthreads();
+    const uint64_t cost = s->cost;
+    __syncthreads();
+    return cost;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------------- */
+
+/* floe_ans_table_write, by a lane; only counts where `to` is NULL. */
+FLOE_DEV uint32_t write_table(const uint16_t *freq, const uint8_t *code, uint32_t n, uint8_t *to)
+{
+    uint32_t nused = 0, pending = 0, npending = 0, at = (n + 7) / 8;
+    for (uint32_t i = 0; i < n; i += 8) {
+        uint32_t used = 0;
+        for (uint32_t k = i; k < n && k < i + 8; k++)
+            used |= (uint32_t)(freq[k] != 0) << (k - i);
+        nused += (uint32_t)__popc(used);
+        if (to)
+            to[i / 8] = (uint8_t)used;
+    }
+    for (uint32_t i = 0; i < n && to; i++) {
+        if (freq[i] == 0)
+            continue;
+        pending |= (uint32_t)code[i] << npending;
+        for (npending += 6; npending >= 8; npending -= 8, pending >>= 8)
+            to[at++] = (uint8_t)pending;
+    }
+    if (npending)
+        to[at] = (uint8_t)pending;
+    return (n + 7) / 8 + (6 * nused + 7) / 8;
+}
+
+/* The size, then what floe_context_tables_write writes; by a warp, a table a lane. */
+FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_dev_tables &t, floe_context_dev_bytes *to)
+{
+    const uint32_t lane = floe_lane(), n = g.nmasks + g.nvalues, i = lane < t.nmasks ? lane : lane - t.nmasks;
+    const bool is_mask = lane < t.nmasks, is_mine = lane < t.nmasks + t.nvalues;
+    const uint16_t *freq = is_mask ? t.mask_freq[i] : t.value_freq[i % TABLES];
+    const uint8_t *code = is_mask ? t.mask_code[i] : t.value_code[i % TABLES];
+    const uint32_t nsymbols = is_mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
+    uint32_t at = is_mine ? write_table(freq, code, nsymbols, NULL) : 0;
+    const uint32_t nbytes = at;
+    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
+        const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, at, d);
+        at += lane >= d ? below : 0;
+    }
+    const uint32_t head = 4 + (n + 1) / 2, total = head + __shfl_sync(FLOE_ALL_LANES, at, FLOE_WARP - 1);
+    if (is_mine)
+        write_table(freq, code, nsymbols, to->bytes + head + at - nbytes);
+    for (uint32_t c = lane; 2 * c < n; c += FLOE_WARP)
+        to->bytes[4 + c] = (uint8_t)(t.table[2 * c] | (2 * c + 1 < n ? t.table[2 * c + 1] << 4 : 0));
+    if (lane == 0) {
+        to->nbytes = total;
+        to->bytes[0] = (uint8_t)(total - 2);
+        to->bytes[1] = (uint8_t)((total - 2) >> 8);
+        to->bytes[2] = (uint8_t)t.nmasks;
+        to->bytes[3] = (uint8_t)t.nvalues;
+    }
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV void copy_words(void *to, const void *from, uint32_t nbytes)
+{
+    for (uint32_t i = threadIdx.x; i < nbytes / 4; i += THREADS)
+        ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
+}
+
+/* A grid has the tables of the one before where that takes no more; of those that share, the first one has those of the sum. */
+FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
+{
+    uint32_t *sum = job.counts + (uint64_t)job.ngrids * FLOE_CONTEXT_COUNTS, root = 0;
+    floe_context_dev_tables *both_tables = job.tables + job.ngrids;
+    uint64_t shared_cost = 0;
+    for (uint32_t i = 0; i < job.ngrids; i++) {
+        floe_context_dev_grid &g = job.grids[i];
+        const uint32_t *own = job.counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
+        const uint64_t alone = job.costs[i];
+        bool shares = false;
+        if (g.shares) {
+            for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += THREADS)
+                sum[k] += own[k];
+            __syncthreads();
+            const uint64_t both = build(g, sum, job.pairs + (uint64_t)job.ngrids * FLOE_CONTEXT_PAIRS, s, both_tables);
+            shares = both <= shared_cost + alone;
+            if (shares) {
+                copy_words(job.tables + root, both_tables, sizeof *both_tables);
+                shared_cost = both;
+            }
+        }
+        if (!shares) {
+            copy_words(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
+            root = i;
+            shared_cost = alone;
+        }
+        if (threadIdx.x == 0)
+            g.tables = root;
+        __syncthreads();
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_constant__ floe_context_job job)
+{
+    __shared__ table_shared shared;
+    const uint32_t me = blockIdx.x;
+    if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
+        return;
+    if (me < job.ngrids) {
+        const uint64_t cost = build(job.grids[me], job.counts + (uint64_t)me * FLOE_CONTEXT_COUNTS,
+                                    job.pairs + (uint64_t)me * FLOE_CONTEXT_PAIRS, &shared, job.tables + me);
+        if (threadIdx.x == 0) {
+            job.costs[me] = cost;
+            floe_counter_add(job.done, 1);
+        }
+        return;
+    }
+    if (threadIdx.x == 0)
+        floe_counter_wait(job.done, job.ngrids);
+    __syncthreads();
+    share_grids(job, &shared);
+    for (uint32_t i = threadIdx.x / FLOE_WARP; i < job.ngrids; i += WARPS)
+        if (job.grids[i].tables == i)
+            write_tables(job.grids[i], job.tables[i], job.bytes + i);
+        else if (floe_lane() == 0)
+            job.bytes[i].nbytes = 0;
+}
+
+} // namespace
+
+int floe_context_tables_cuda(const floe_context_job *job, void *stream)
+{
+    FLOE_LAUNCH(context_tables_kernel, job->ngrids + 1, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
