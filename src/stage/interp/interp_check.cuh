@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values as lattices have them, and whether they come back as they must; by a thread. */
+#ifndef FLOE_STAGE_INTERP_CHECK_CUH
+#define FLOE_STAGE_INTERP_CHECK_CUH
+
+#include "backend/device.cuh"
+#include "backend/device_digit.cuh"
+#include "stage/interp/interp_cuda.h"
+#include "stage/interp/interp_math.h"
+
+namespace
+{
+
+/* What a thread has found so far. */
+struct found_here {
+    double max_error, max_pw_error;
+    unsigned long long squares;
+};
+
+FLOE_DEV int64_t place_of(const floe_interp_dev_view &v, const uint64_t *point)
+{
+    int64_t at = 0;
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        at += (int64_t)point[a] * v.stride[a];
+    return at;
+}
+FLOE_DEV floe_real value_at(const floe_interp_dev_view &v, const uint64_t *point)
+{
+    return ((const floe_real *)v.data)[place_of(v, point)];
+}
+
+FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
+{
+    return c.log ? FLOE_R(floe_interp_log)(x, (floe_uint)c.fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)c.fill);
+}
+
+FLOE_DEV void point_of(uint64_t index, const uint64_t *shape, uint64_t *point)
+{
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
+        point[a] = floe_last_digit(index, shape[a]);
+    point[0] = index;
+}
+
+/* point: of its lattice. It may have been marked before. */
+FLOE_DEV_SELDOM void mark_apart(const floe_interp_dev_check &c, const uint64_t *point, const uint64_t *unit)
+{
+    const uint64_t *n = c.shape, x = point[3] * unit[3];
+    const uint64_t line = (point[0] * unit[0] * n[1] + point[1] * unit[1]) * n[2] + point[2] * unit[2];
+    const unsigned long long bit = 1ull << x % 64;
+    if (!(atomicOr((unsigned long long *)c.apart + line * floe_ceil_div(n[3], 64) + x / 64, bit) & bit))
+        atomicAdd(&c.found->napart, 1ull);
+}
+
+FLOE_DEV_SELDOM bool check_relative(const floe_interp_dev_check &c, const uint64_t *point, floe_real f, floe_real r,
+                                    found_here &found)
+{
+    const floe_real x = value_at(c.values, point);
+    const double size = x < 0 ? -(double)x : (double)x, d = size - (double)FLOE_R(floe_interp_exp)(r);
+    const double error = d < 0 ? -d : d;
+    if (f != f || !(error <= c.tolerance * size))
+        return false;
+    const double relative = error / size;
+    found.max_error = error > found.max_error ? error : found.max_error;
+    found.max_pw_error = relative > found.max_pw_error ? relative : found.max_pw_error;
+    return true;
+}
+
+/* f comes back as r. point: of its lattice. */
+FLOE_DEV void check_value(const floe_interp_dev_check &c, const uint64_t *point, const uint64_t *unit, floe_real f,
+                          floe_real r, found_here &found)
+{
+    bool good;
+    if (c.log) {
+        uint64_t at[FLOE_INTERP_RANK];
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            at[a] = point[a] * unit[a];
+        good = check_relative(c, at, f, r, found);
+    } else {
+        const floe_real d = f - r, e = d < 0 ? -d : d, tolerance = (floe_real)c.tolerance;
+        good = e <= tolerance;
+        found.max_error = good && (double)e > found.max_error ? (double)e : found.max_error;
+        if (c.squares) {
+            const double units = good ? (double)e * (1024 * (1 + 0x1p-40) / (double)tolerance) : 0;
+            found.squares += (uint64_t)(units * units) + (units > 0);
+        }
+    }
+    if (!good)
+        mark_apart(c, point, unit);
+}
+
+FLOE_DEV void leave_most(unsigned long long *to, double v)
+{
+    unsigned long long bits = floe_bits_f64(v);
+    for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
+        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, bits, (int)d);
+        bits = other > bits ? other : bits;
+    }
+    if (floe_lane() == 0 && bits > *(volatile unsigned long long *)to)
+        atomicMax(to, bits);
+}
+
+/* By all threads of a block, at their end. */
+FLOE_DEV void leave_found(const floe_interp_dev_check &c, const found_here &found)
+{
+    leave_most(&c.found->max_error, found.max_error);
+    if (c.log)
+        leave_most(&c.found->max_pw_error, found.max_pw_error);
+    if (c.squares)
+        atomicAdd(&c.found->squares, found.squares);
+}
+
+} // namespace
+
+#endif

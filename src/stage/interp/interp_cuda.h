@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage interp on a GPU: what floe_interp_ops does, with the same bits. A block does a tile of cells, in shared memory; what it needs
+ * of its neighbours' points it computes again. Every function puts one kernel on a stream and returns a cudaError_t as a number. All
+ * pointers are device memory.
+ */
+#ifndef FLOE_STAGE_INTERP_CUDA_H
+#define FLOE_STAGE_INTERP_CUDA_H
+
+#include <stdbool.h>
+
+#include "stage/interp/interp_shape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct floe_interp_dev_view {
+    void *data;
+    int64_t stride[FLOE_INTERP_RANK]; /* elements */
+} floe_interp_dev_view;
+
+/* What a call found; 0 at first. */
+typedef struct floe_interp_dev_found {
+    unsigned long long max_error, max_pw_error; /* patterns of doubles, of which the largest is the largest */
+    unsigned long long squares, napart;
+} floe_interp_dev_found;
+
+/* The values of a field that are coded, and what is found of them. */
+typedef struct floe_interp_dev_check {
+    floe_interp_dev_view values;
+    uint64_t shape[FLOE_INTERP_RANK];
+    bool log, squares;
+    double tolerance;
+    uint64_t fill;
+    uint64_t *apart; /* a bit for each value, in rows of whole words; 0 at first */
+    floe_interp_dev_found *found;
+} floe_interp_dev_check;
+
+/* As floe_interp_job; by value. */
+typedef struct floe_interp_dev_job {
+    floe_interp_step step;
+    const void *coarse;
+    void *records;
+    uint64_t nrecords;         /* encode: those behind the last row become 0, too */
+    floe_interp_dev_view fine; /* of point lo; data NULL: nobody asks */
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+    bool log, last;
+    floe_interp_dev_view original; /* encode */
+    uint64_t unit[FLOE_INTERP_RANK];
+    const uint32_t *status; /* not 0: nothing is done */
+} floe_interp_dev_job;
+
+/* A lattice of originals: every unit-th point of the field. */
+typedef struct floe_interp_dev_lattice {
+    void *data;
+    uint64_t shape[FLOE_INTERP_RANK], unit[FLOE_INTERP_RANK], count;
+} floe_interp_dev_lattice;
+
+/* Every even point of job->original along the axes of the step: the coarse original. A value that is stored apart becomes the mean of
+ * its neighbours. */
+int floe_interp_thin_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *coarse,
+                         void *stream);
+int floe_interp_thin_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *coarse,
+                         void *stream);
+/* Anchors, of the coarsest one. A number that is none becomes the one before, or the first. */
+int floe_interp_anchors_f32(const floe_interp_dev_check *check, const floe_interp_dev_lattice *lattice, void *anchors,
+                            void *stream);
+int floe_interp_anchors_f64(const floe_interp_dev_check *check, const floe_interp_dev_lattice *lattice, void *anchors,
+                            void *stream);
+int floe_interp_encode_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
+int floe_interp_encode_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
+int floe_interp_decode_f32(const floe_interp_dev_job *job, void *stream);
+int floe_interp_decode_f64(const floe_interp_dev_job *job, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

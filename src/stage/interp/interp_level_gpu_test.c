@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A step of stage interp on a GPU: codes, the lattice, what is apart, and the way back are those of the CPU, whatever its axes. */
+#include "tests/gpu/gpu_kit.h"
+#include "tests/hostile_kit.h"
+
+#include "field/dtype_math.h"
+#include "stage/interp/interp.h"
+#include "stage/interp/interp_cuda.h"
+
+typedef struct sample {
+    floe_dtype dtype;
+    uint64_t fine[FLOE_INTERP_RANK];
+    uint32_t naxes, axis[FLOE_INTERP_AXES], predictor, width;
+    bool mean, log, last;
+} sample;
+
+static const sample samples[] = {
+    {FLOE_F32, {1, 9, 22, 61}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
+    {FLOE_F32, {3, 8, 17, 128}, 3, {1, 2, 3}, FLOE_INTERP_NOT_A_KNOT, 2, false, false, false},
+    {FLOE_F64, {2, 19, 18, 64}, 3, {1, 2, 3}, FLOE_INTERP_LINEAR, 1, false, false, true},
+    {FLOE_F64, {1, 40, 9, 131}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 2, false, false, false},
+    {FLOE_F32, {1, 9, 22, 37}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true},
+    {FLOE_F64, {4, 9, 12, 37}, 3, {3, 0, 2}, FLOE_INTERP_NOT_A_KNOT, 2, true, false, false},
+    {FLOE_F32, {5, 7, 11, 18}, 2, {3, 1}, FLOE_INTERP_NATURAL, 2, true, true, true},
+    {FLOE_F32, {5, 6, 13, 9}, 2, {0, 2}, FLOE_INTERP_LINEAR, 1, false, false, true},
+    {FLOE_F64, {1, 1, 3, 700}, 1, {3}, FLOE_INTERP_NATURAL, 1, false, false, true},
+    {FLOE_F32, {6, 70, 2, 5}, 1, {1}, FLOE_INTERP_NOT_A_KNOT, 2, false, true, false},
+    {FLOE_F32, {1, 2, 2, 2}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
+    {FLOE_F32, {1, 33, 5, 4}, 3, {2, 3, 1}, FLOE_INTERP_NATURAL, 1, false, false, false},
+};
+
+/* Memory that both machines have. */
+typedef struct twin {
+    void *host, *dev;
+    uint64_t nbytes;
+} twin;
+
+static twin twin_of(uint64_t nbytes)
+{
+    twin t = {calloc(1, nbytes), NULL, nbytes};
+    CU(cudaMalloc(&t.dev, nbytes));
+    CU(cudaMemset(t.dev, 0, nbytes));
+    return t;
+}
+static void twin_send(const twin *t) { CU(cudaMemcpy(t->dev, t->host, t->nbytes, cudaMemcpyHostToDevice)); }
+static void twin_check(const twin *t, const char *what)
+{
+    uint8_t *got = malloc(t->nbytes);
+    CU(cudaMemcpy(got, t->dev, t->nbytes, cudaMemcpyDeviceToHost));
+    for (uint64_t i = 0; i < t->nbytes; i++)
+        if (got[i] != ((const uint8_t *)t->host)[i])
+            fail_msg("%s: byte %llu of %llu", what, (unsigned long long)i, (unsigned long long)t->nbytes);
+    free(got);
+}
+static void twin_free(twin *t)
+{
+    CU(cudaFree(t->dev));
+    free(t->host);
+}
+
+static void fill(const sample *s, const twin *t, uint64_t seed, bool special)
+{
+    uint64_t state = seed;
+    for (uint64_t i = 0; i < t->nbytes / floe_dtype_size(s->dtype); i++) {
+        const uint64_t dice = special ? hostile_below(&state, 60) : 60;
+        const double v = sin((double)i * 0.07) * 3 + hostile_uniform(&state) * 0.2;
+        hostile_put(s->dtype, t->host, (int64_t)i, hostile_bits(s->dtype, dice == 0 ? NAN : dice == 1 ? 1e9 : v));
+    }
+    twin_send(t);
+}
+
+static floe_interp_view view_of(void *data, const uint64_t *n)
+{
+    return (floe_interp_view){data, {(int64_t)(n[1] * n[2] * n[3]), (int64_t)(n[2] * n[3]), (int64_t)n[3], 1}};
+}
+static floe_interp_dev_view dev_view_of(void *data, const uint64_t *n)
+{
+    return (floe_interp_dev_view){data, {(int64_t)(n[1] * n[2] * n[3]), (int64_t)(n[2] * n[3]), (int64_t)n[3], 1}};
+}
+
+static int gpu_do(bool narrow, bool encode, const floe_interp_dev_job *j, const floe_interp_dev_check *c)
+{
+    if (encode)
+        return narrow ? floe_interp_encode_f32(j, c, NULL) : floe_interp_encode_f64(j, c, NULL);
+    return narrow ? floe_interp_decode_f32(j, NULL) : floe_interp_decode_f64(j, NULL);
+}
+
+static void cpu_do(const sample *s, bool encode, const floe_interp_job *job, floe_interp_found *found)
+{
+    const floe_interp_ops *ops = floe_interp_ops_of(s->dtype, FLOE_ISA_PLAIN);
+    void *scratch = malloc(FLOE_INTERP_TILE_REALS * floe_dtype_size(s->dtype));
+    const floe_interp_tiles tiles = floe_interp_tiles_of(job);
+    for (uint64_t i = 0; i < tiles.count; i++) {
+        const floe_interp_box box = floe_interp_tile(&tiles, i);
+        if (encode)
+            ops->encode(job, &box, scratch, found);
+        else
+            ops->decode(job, &box, scratch);
+    }
+    free(scratch);
+}
+
+static void a_step(const sample *s, uint64_t seed)
+{
+    floe_interp_step step = {.naxes = s->naxes, .predictor = s->predictor, .mean = s->mean, .width = s->width};
+    step.step = s->dtype == FLOE_F32 ? (double)0.01f : 0.01;
+    memcpy(step.axis, s->axis, sizeof step.axis);
+    memcpy(step.fine, s->fine, sizeof step.fine);
+    floe_interp_coarsen(&step);
+    const uint64_t size = floe_dtype_size(s->dtype), nrecords = floe_interp_nrecords(&step);
+    const uint64_t row = floe_ceil_div(s->fine[3], 64) * 8;
+    twin coarse = twin_of(floe_interp_points(step.coarse) * size), fine = twin_of(floe_interp_points(step.fine) * size);
+    twin original = twin_of(fine.nbytes), records = twin_of(nrecords * 8 * s->width), status = twin_of(64);
+    twin apart = twin_of(s->fine[0] * s->fine[1] * s->fine[2] * row);
+    floe_interp_dev_found *dev_found, got;
+    floe_interp_found found = {.squares = 0};
+    CU(cudaMalloc((void **)&dev_found, sizeof *dev_found));
+    CU(cudaMemset(dev_found, 0, sizeof *dev_found));
+    fill(s, &coarse, seed, false);
+    fill(s, &original, seed + 1, true);
+    floe_interp_job job = {
+        .step = &step, .coarse = coarse.host, .records = records.host, .last = s->last, .tolerance = 0.0049};
+    job.domain = s->log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
+    job.fine = view_of(fine.host, s->fine);
+    job.original = job.values = view_of(original.host, s->fine);
+    job.apart = apart.host;
+    job.fill = floe_dtype_sign(s->dtype);
+    floe_interp_dev_job dev = {.step = step,
+                               .coarse = coarse.dev,
+                               .records = records.dev,
+                               .nrecords = nrecords,
+                               .log = s->log,
+                               .last = s->last,
+                               .status = status.dev};
+    floe_interp_dev_check check = {
+        .log = s->log, .tolerance = job.tolerance, .fill = job.fill, .apart = apart.dev, .found = dev_found};
+    dev.fine = dev_view_of(fine.dev, s->fine);
+    dev.original = check.values = dev_view_of(original.dev, s->fine);
+    memcpy(check.shape, s->fine, sizeof check.shape);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        job.hi[a] = job.field[a] = dev.hi[a] = s->fine[a];
+        job.unit[a] = dev.unit[a] = 1;
+    }
+    if (!s->last) /* clean already */
+        for (uint64_t i = 0; i < original.nbytes / size; i++)
+            if (hostile_value(s->dtype, hostile_get(s->dtype, original.host, (int64_t)i)) == 1e9)
+                hostile_put(s->dtype, original.host, (int64_t)i, hostile_bits(s->dtype, NAN));
+    twin_send(&original);
+    cpu_do(s, true, &job, &found);
+    CU(gpu_do(s->dtype == FLOE_F32, true, &dev, &check));
+    CU(cudaDeviceSynchronize());
+    twin_check(&records, "codes");
+    twin_check(&apart, "apart");
+    twin_check(&fine, "lattice");
+    CU(cudaMemcpy(&got, dev_found, sizeof got, cudaMemcpyDeviceToHost));
+    assert_int_equal(got.max_error, floe_bits_f64(found.max_error));
+    assert_int_equal(got.max_pw_error, floe_bits_f64(found.max_pw_error));
+    CU(cudaMemset(fine.dev, 0xEE, fine.nbytes));
+    cpu_do(s, false, &job, NULL);
+    CU(gpu_do(s->dtype == FLOE_F32, false, &dev, NULL));
+    CU(cudaDeviceSynchronize());
+    twin_check(&fine, "values");
+    CU(cudaFree(dev_found));
+    twin *const owned[] = {&coarse, &fine, &original, &records, &status, &apart};
+    for (size_t i = 0; i < HOSTILE_COUNT(owned); i++)
+        twin_free(owned[i]);
+}
+
+static void steps(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(samples); i++)
+        a_step(&samples[i], i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

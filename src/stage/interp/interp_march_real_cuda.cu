@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The step of a field of three axes that lie in C order, predicted in that order: what takes nearly all of the time. A warp owns a strip
+ * of cells along x, HEIGHT rows of it, and marches along z with the stencil of z in registers, that of x in its lanes; it is on its own,
+ * without shared memory. Halo rows and lanes are computed again. The values are those of interp_level_real_cuda.cu.
+ */
+#include <floe/floe.h>
+
+#include "stage/interp/interp_check.cuh"
+#include "stage/interp/interp_march.cuh"
+
+namespace
+{
+
+enum {
+    CELLS = FLOE_REAL_BITS == 32 ? 2 : 1, /* of a lane: 16 bytes of originals */
+    OWN_LANES = CELLS == 2 ? 30 : 29,     /* the first lane, and the last or the last two, are halo */
+    HEIGHT = 2,
+    ROWS = HEIGHT + 3,
+    DEPTH = 8,
+    WARPS = 4
+};
+
+typedef FLOE_R(floe_interp_weights) weights;
+
+/* A value of each of a lane's cells. */
+struct some {
+    floe_real v[CELLS];
+};
+/* A row of originals: points of even and of odd x. */
+struct row_of_points {
+    some even, odd;
+};
+/* The codes of the lane's cells. */
+struct codes_of_cells {
+    uint32_t v[CELLS][FLOE_INTERP_CLASSES];
+};
+
+struct march {
+    floe_interp_dev_job job;
+    floe_interp_dev_check check;
+    uint32_t strips, slabs, segments; /* of warps along x, of blocks along y, along z */
+    bool aligned;                     /* whole lanes are loaded and stored at once */
+};
+
+/* What a warp knows of its place. */
+struct place {
+    int64_t plane0;   /* of axis 0 */
+    int64_t cell, j0; /* of this lane, of the first own row */
+    int64_t k0, k1;
+    int64_t mz, my, mx, nz, ny, nx;
+    bool own;
+};
+
+FLOE_DEV int64_t clamp(int64_t v, int64_t n) { return v < 0 ? 0 : v >= n ? n - 1 : v; }
+
+FLOE_DEV place place_of_warp(const march &m)
+{
+    const floe_interp_step &s = m.job.step;
+    uint32_t left = blockIdx.x;
+    place p;
+    p.mz = (int64_t)s.coarse[1];
+    p.my = (int64_t)s.coarse[2];
+    p.mx = (int64_t)s.coarse[3];
+    p.nz = (int64_t)s.fine[1];
+    p.ny = (int64_t)s.fine[2];
+    p.nx = (int64_t)s.fine[3];
+    const uint32_t strip = left % m.strips, slab = left / m.strips % m.slabs;
+    left /= m.strips * m.slabs;
+    p.k0 = (int64_t)(left % m.segments) * DEPTH;
+    p.k1 = p.k0 + DEPTH < p.mz ? p.k0 + DEPTH : p.mz;
+    p.plane0 = left / m.segments;
+    p.j0 = ((int64_t)slab * WARPS + threadIdx.x / FLOE_WARP) * HEIGHT;
+    p.cell = ((int64_t)strip * OWN_LANES + floe_lane() - 1) * CELLS;
+    p.own = floe_lane() >= 1 && floe_lane() <= OWN_LANES;
+    return p;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+
+/* All elements of a lane at once. */
+#if FLOE_REAL_BITS == 32
+typedef float2 lane_cells;
+typedef float4 lane_points;
+#else
+typedef double lane_cells;
+typedef double2 lane_points;
+#endif
+
+FLOE_DEV some load_coarse(const march &m, const place &p, int64_t k, int64_t j)
+{
+    const floe_real *row =
+        (const floe_real *)m.job.coarse + ((p.plane0 * p.mz + clamp(k, p.mz)) * p.my + clamp(j, p.my)) * p.mx;
+    some s;
+    if (m.aligned) {
+        const lane_cells all = __ldg((const lane_cells *)(row + clamp(p.cell / CELLS, p.mx / CELLS) * CELLS));
+        memcpy(&s, &all, sizeof s);
+    } else {
+#pragma unroll
+        for (int i = 0; i < CELLS; i++)
+            s.v[i] = __ldg(row + clamp(p.cell + i, p.mx));
+    }
+    return s;
+}
+
+FLOE_DEV row_of_points load_original(const march &m, const place &p, int64_t z, int64_t y)
+{
+    const int64_t *stride = m.job.original.stride;
+    const floe_real *row = (const floe_real *)m.job.original.data + p.plane0 * stride[0] + clamp(z, p.nz) * stride[1] +
+                           clamp(y, p.ny) * stride[2];
+    row_of_points r;
+    floe_real v[2 * CELLS];
+    if (m.aligned) {
+        const lane_points all = __ldg((const lane_points *)(row + clamp(p.cell / CELLS, p.mx / CELLS) * 2 * CELLS));
+        memcpy(v, &all, sizeof v);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 2 * CELLS; i++)
+            v[i] = __ldg(row + clamp(2 * p.cell + i, p.nx));
+    }
+#pragma unroll
+    for (int i = 0; i < CELLS; i++) {
+        r.even.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(v[2 * i], (floe_uint)m.check.fill) : v[2 * i];
+        r.odd.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(v[2 * i + 1], (floe_uint)m.check.fill) : v[2 * i + 1];
+    }
+    return r;
+}
+
+/* Own cells' points of a row. */
+FLOE_DEV void store_points(const march &m, const place &p, int64_t z, int64_t y, const some &even, const some &odd)
+{
+    const int64_t *stride = m.job.fine.stride;
+    if (!p.own || z >= p.nz || y >= p.ny || p.cell >= p.mx)
+        return;
+    floe_real *to = (floe_real *)m.job.fine.data + p.plane0 * stride[0] + z * stride[1] + y * stride[2] + 2 * p.cell;
+    floe_real v[2 * CELLS];
+#pragma unroll
+    for (int i = 0; i < CELLS; i++) {
+        v[2 * i] = even.v[i];
+        v[2 * i + 1] = odd.v[i];
+    }
+    if (m.aligned) {
+        lane_points all;
+        memcpy(&all, v, sizeof all);
+        *(lane_points *)to = all;
+    } else {
+#pragma unroll
+        for (int i = 0; i < 2 * CELLS; i++)
+            if (2 * p.cell + i < p.nx)
+                to[i] = v[i];
+    }
+}
+
+template <bool WIDE> struct record_of_width;
+template <> struct record_of_width<false> {
+    typedef uint2 type;
+};
+template <> struct record_of_width<true> {
+    typedef uint4 type;
+};
+
+FLOE_DEV int64_t record_at(const place &p, int64_t k, int64_t j) { return ((p.plane0 * p.mz + k) * p.my + j) * p.mx; }
+
+template <bool WIDE>
+FLOE_DEV void store_codes(const march &m, const place &p, int64_t k, int64_t j, const codes_of_cells &c)
+{
+    typedef typename record_of_width<WIDE>::type record;
+    record *to = (record *)m.job.records + record_at(p, k, j) + p.cell;
+#pragma unroll
+    for (int i = 0; i < CELLS; i++) {
+        uint32_t w[sizeof(record) / 4];
+#pragma unroll
+        for (int k4 = 0; k4 < (int)sizeof(record) / 4; k4++)
+            w[k4] = WIDE ? __byte_perm(c.v[i][2 * k4 % 8], c.v[i][(2 * k4 + 1) % 8], 0x5410)
+                         : __byte_perm(__byte_perm(c.v[i][4 * k4 % 8], c.v[i][(4 * k4 + 1) % 8], 0x0040),
+                                       __byte_perm(c.v[i][(4 * k4 + 2) % 8], c.v[i][(4 * k4 + 3) % 8], 0x0040), 0x5410);
+        record r;
+        memcpy(&r, w, sizeof r);
+        if (p.own && p.cell + i < p.mx)
+            to[i] = r;
+    }
+}
+
+template <bool WIDE>
+FLOE_DEV void load_codes(const march &m, const place &p, int64_t k, int64_t j, typename record_of_width<WIDE>::type *to)
+{
+    typedef typename record_of_width<WIDE>::type record;
+    const record *row = (const record *)m.job.records + record_at(p, k, clamp(j, p.my));
+#pragma unroll
+    for (int i = 0; i < CELLS; i++)
+        to[i] = __ldg(row + clamp(p.cell + i, p.mx));
+}
+
+FLOE_DEV floe_real code_value(const uint2 &r, int k) /* narrow */
+{
+#if FLOE_REAL_BITS == 32 /* by the bits of 2^23 + 128 + code, which takes no conversion */
+    return __uint_as_float(__byte_perm((k < 4 ? r.x : r.y) ^ 0x80808080u, 0x4B000000u, 0x7540u | (uint32_t)k % 4)) -
+           8388736.0f;
+#else
+    return (floe_real)(int8_t)((k < 4 ? r.x : r.y) >> 8 * (k % 4));
+#endif
+}
+FLOE_DEV floe_real code_value(const uint4 &r, int k) /* wide */
+{
+    const uint32_t w = k < 2 ? r.x : k < 4 ? r.y : k < 6 ? r.z : r.w;
+    return (floe_real)(int16_t)(k % 2 ? w >> 16 : w);
+}
+
+/* ---- a point ----------------------------------------------------------------------------------------------------------- */
+
+/* What encoding keeps of a step, and finds. */
+struct encoder {
+    floe_real step, inverse, limit, tolerance, worst;
+};
+
+FLOE_DEV uint32_t code_bits(floe_real q)
+{
+#if FLOE_REAL_BITS == 32
+    return floe_bits_f32(q + FLOE_INTERP_MAGIC);
+#else
+    return (uint32_t)floe_bits_f64(q + FLOE_INTERP_MAGIC);
+#endif
+}
+
+/* f as it comes back; a point that does not exist has code 0. counts: it is the lane's own. */
+FLOE_DEV floe_real encode_value(encoder &e, floe_real f, floe_real p, bool exists, bool counts, uint32_t &code,
+                                bool &bad)
+{
+    f = exists ? f : p;
+    const floe_real q = FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit);
+    const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p), d = f - r, error = d < 0 ? -d : d;
+    const bool good = error <= e.tolerance;
+    bad = bad || (counts && !good);
+    e.worst = (good & (error > e.worst)) & counts ? error : e.worst;
+    code = code_bits(q);
+    return r;
+}
+
+FLOE_DEV_SELDOM void mark_bad(const march &m, const place &p, int64_t z, int64_t y, int64_t x, floe_real r)
+{
+    if (z >= p.nz || y >= p.ny || x >= p.nx)
+        return;
+    const uint64_t point[] = {(uint64_t)p.plane0, (uint64_t)z, (uint64_t)y, (uint64_t)x};
+    floe_real f = value_at(m.job.original, point);
+    f = m.job.last ? FLOE_R(floe_interp_clean)(f, (floe_uint)m.check.fill) : f;
+    const floe_real d = f - r, error = d < 0 ? -d : d;
+    if (!(error <= (floe_real)m.check.tolerance))
+        mark_apart(m.check, point, m.job.unit);
+}
+
+FLOE_DEV floe_real predict4(const weights &w, floe_real before, floe_real here, floe_real after, floe_real beyond)
+{
+    return FLOE_R(floe_interp_predict)(w, before, here, after, beyond);
+}
+
+/* ---- a plane of cells --------------------------------------------------------------------------------------------------- */
+
+/* The points of odd x from those of even x beside them. */
+FLOE_DEV some predict_x(const some &s, const weights *w)
+{
+    some p;
+    const floe_real before = __shfl_up_sync(FLOE_ALL_LANES, s.v[CELLS - 1], 1),
+                    next = __shfl_down_sync(FLOE_ALL_LANES, s.v[0], 1);
+    if (CELLS == 2) {
+        const floe_real last = __shfl_down_sync(FLOE_ALL_LANES, s.v[CELLS - 1], 1);
+        p.v[0] = predict4(w[0], before, s.v[0], s.v[CELLS - 1], next);
+        p.v[CELLS - 1] = predict4(w[CELLS - 1], s.v[0], s.v[CELLS - 1], next, last);
+    } else {
+        const floe_real last = __shfl_down_sync(FLOE_ALL_LANES, s.v[0], 2);
+        p.v[0] = predict4(w[0], before, s.v[0], next, last);
+    }
+    return p;
+}
+
+template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, const place &p, encoder &e)
+{
+    typedef typename record_of_width<WIDE>::type record;
+    const uint32_t how = m.job.step.predictor;
+    some coarse[4][ROWS]; /* planes k - 1 to k + 2 */
+    weights wx[CELLS];
+#pragma unroll
+    for (int i = 0; i < CELLS; i++)
+        wx[i] = FLOE_R(floe_interp_weights_at)(how, (uint64_t)clamp(p.cell + i, p.mx), (uint64_t)p.mx);
+#pragma unroll
+    for (int d = 0; d < 3; d++)
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            coarse[d + 1][r] = load_coarse(m, p, p.k0 - 1 + d, p.j0 - 1 + r);
+    for (int64_t k = p.k0; k < p.k1; k++) {
+        const weights wz = FLOE_R(floe_interp_weights_at)(how, (uint64_t)k, (uint64_t)p.mz);
+        const bool odd_z = 2 * k + 1 < p.nz;
+        some z1[ROWS]; /* points of odd z */
+        row_of_points original[ROWS];
+        record record[ROWS][CELLS];
+        uint32_t z1_code[ROWS][CELLS];
+        bool z1_bad[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            coarse[0][r] = coarse[1][r];
+            coarse[1][r] = coarse[2][r];
+            coarse[2][r] = coarse[3][r];
+            coarse[3][r] = load_coarse(m, p, k + 2, p.j0 - 1 + r);
+            if (ENCODE)
+                original[r] = load_original(m, p, 2 * k + 1, 2 * (p.j0 - 1 + r));
+            else
+                load_codes<WIDE>(m, p, k, p.j0 - 1 + r, record[r]);
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            z1_bad[r] = false;
+#pragma unroll
+            for (int i = 0; i < CELLS; i++) {
+                const floe_real g =
+                    predict4(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i], coarse[3][r].v[i]);
+                z1[r].v[i] = ENCODE ? encode_value(e, original[r].even.v[i], g, odd_z, p.own && p.cell + i < p.mx,
+                                                   z1_code[r][i], z1_bad[r])
+                                    : FLOE_R(floe_interp_decode)(code_value(record[r][i], 0), e.step, g);
+            }
+        }
+#pragma unroll
+        for (int h = 0; h < HEIGHT; h++) {
+            const int r = h + 1;
+            const int64_t j = p.j0 + h;
+            const weights wy = FLOE_R(floe_interp_weights_at)(how, (uint64_t)clamp(j, p.my), (uint64_t)p.my);
+            const bool odd_y = 2 * j + 1 < p.ny, row = j < p.my;
+            bool bad = ENCODE && z1_bad[r] && row;
+            some y1, zy1, x1[4];
+            row_of_points even_original, y_original, zy_original;
+            codes_of_cells codes;
+            if (ENCODE) {
+                even_original = load_original(m, p, 2 * k, 2 * j);
+                y_original = load_original(m, p, 2 * k, 2 * j + 1);
+                zy_original = load_original(m, p, 2 * k + 1, 2 * j + 1);
+            }
+#pragma unroll
+            for (int i = 0; i < CELLS; i++) {
+                const bool counts = p.own && row && p.cell + i < p.mx;
+                const floe_real gy = predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i],
+                                              coarse[1][r + 2].v[i]);
+                const floe_real gzy = predict4(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
+                if (ENCODE) {
+                    codes.v[i][0] = z1_code[r][i];
+                    codes.v[i][7] = 0;
+                    y1.v[i] = encode_value(e, y_original.even.v[i], gy, odd_y, counts, codes.v[i][1], bad);
+                    zy1.v[i] = encode_value(e, zy_original.even.v[i], gzy, odd_y && odd_z, counts, codes.v[i][2], bad);
+                } else {
+                    y1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 1), e.step, gy);
+                    zy1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 2), e.step, gzy);
+                }
+            }
+#pragma unroll
+            for (int t = 0; t < 4; t++) { /* t: bits of z, y; codes of odd x are 3 + t */
+                const some &from = t == 0 ? coarse[1][r] : t == 1 ? z1[r] : t == 2 ? y1 : zy1;
+                const some g = predict_x(from, wx);
+                const bool exists = (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
+#pragma unroll
+                for (int i = 0; i < CELLS; i++) {
+                    if (ENCODE) {
+                        const row_of_points &o = t == 0   ? even_original
+                                                 : t == 1 ? original[r]
+                                                 : t == 2 ? y_original
+                                                          : zy_original;
+                        x1[t].v[i] = encode_value(e, o.odd.v[i], g.v[i], exists && 2 * (p.cell + i) + 1 < p.nx,
+                                                  p.own && row && p.cell + i < p.mx, codes.v[i][3 + t], bad);
+                    } else {
+                        x1[t].v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
+                    }
+                }
+            }
+            if (!row)
+                continue;
+            if (ENCODE)
+                store_codes<WIDE>(m, p, k, j, codes);
+            if (!ENCODE || m.job.fine.data)
+#pragma unroll
+                for (int t = 0; t < 4; t++)
+                    store_points(m, p, 2 * k + (t & 1), 2 * j + (t >> 1),
+                                 t == 0   ? coarse[1][r]
+                                 : t == 1 ? z1[r]
+                                 : t == 2 ? y1
+                                          : zy1,
+                                 x1[t]);
+            if (ENCODE && bad)
+#pragma unroll
+                for (int t = 0; t < 8; t++)
+#pragma unroll
+                    for (int i = 0; i < CELLS; i++)
+                        if (t > 0 && p.own && p.cell + i < p.mx)
+                            mark_bad(m, p, 2 * k + (t & 1), 2 * j + (t >> 1 & 1), 2 * (p.cell + i) + (t >> 2),
+                                     t == 1   ? z1[r].v[i]
+                                     : t == 2 ? y1.v[i]
+                                     : t == 3 ? zy1.v[i]
+                                              : x1[t & 3].v[i]);
+        }
+    }
+}
+
+template <bool ENCODE, bool WIDE>
+__global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
+                                                    : ENCODE             ? 3
+                                                             : 4) interp_march_kernel(const __grid_constant__ march m)
+{
+    const place p = place_of_warp(m);
+    const floe_real step = (floe_real)m.job.step.step;
+    encoder e = {step, 1 / step, (floe_real)(WIDE ? 32767 : 127), (floe_real)m.check.tolerance, 0};
+    if (*m.job.status != FLOE_OK) /* which nobody sets meanwhile */
+        return;
+    march_along<ENCODE, WIDE>(m, p, e);
+    if (ENCODE)
+        leave_most(&m.check.found->max_error, (double)e.worst);
+    const uint64_t all = floe_interp_nrecords(&m.job.step); /* what is laid behind the last row */
+    for (uint64_t i = all + threadIdx.x; ENCODE && blockIdx.x == 0 && i < m.job.nrecords; i += blockDim.x) {
+        const typename record_of_width<WIDE>::type none = {};
+        ((typename record_of_width<WIDE>::type *)m.job.records)[i] = none;
+    }
+}
+
+bool is_aligned(const floe_interp_dev_view &v)
+{
+    bool aligned = (uintptr_t)v.data % 16 == 0;
+    for (uint32_t a = 0; a < 3; a++)
+        aligned = aligned && v.stride[a] % (2 * CELLS) == 0;
+    return aligned;
+}
+
+template <bool ENCODE, bool WIDE> int launch(const march &m, uint32_t nblocks, void *stream)
+{
+    FLOE_LAUNCH((interp_march_kernel<ENCODE, WIDE>), nblocks, WARPS * FLOE_WARP, 0, (cudaStream_t)stream, m);
+    return (int)cudaGetLastError();
+}
+
+} // namespace
+
+bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_interp_dev_check *check)
+{
+    const floe_interp_step &s = job->step;
+    bool good = s.naxes == 3 && s.axis[0] == 1 && s.axis[1] == 2 && s.axis[2] == 3 && !s.mean && !job->log &&
+                !(check && check->squares);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        good = good && job->lo[a] == 0 && job->hi[a] == s.fine[a];
+    return good && (!job->fine.data || job->fine.stride[3] == 1) && (!check || job->original.stride[3] == 1);
+}
+
+int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
+{
+    march m = {*job, {}, 0, 0, 0, false};
+    const floe_interp_step &s = job->step;
+    if (check)
+        m.check = *check;
+    m.strips = (uint32_t)floe_ceil_div(s.coarse[3], OWN_LANES * CELLS);
+    m.slabs = (uint32_t)floe_ceil_div(s.coarse[2], HEIGHT * WARPS);
+    m.segments = (uint32_t)floe_ceil_div(s.coarse[1], DEPTH);
+    m.aligned = s.fine[3] % (2 * CELLS) == 0 && (uintptr_t)job->coarse % 16 == 0 &&
+                (!job->fine.data || is_aligned(job->fine)) && (!check || is_aligned(job->original));
+    const uint32_t nblocks = m.strips * m.slabs * m.segments * (uint32_t)s.coarse[0];
+    if (check)
+        return s.width == 1 ? launch<true, false>(m, nblocks, stream) : launch<true, true>(m, nblocks, stream);
+    return s.width == 1 ? launch<false, false>(m, nblocks, stream) : launch<false, true>(m, nblocks, stream);
+}
