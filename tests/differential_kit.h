@@ -39,7 +39,7 @@ static inline void random_shape(random_case *c, uint64_t most, uint64_t *state)
     c->nbytes = c->nelems * floe_dtype_size(c->dtype);
 }
 
-static inline void random_text(random_case *c, double bound, uint64_t *state)
+static inline void random_text(random_case *c, double bound, bool interp, uint64_t *state)
 {
     static const char *const modes[] = {"abs=%.3g", "abs=%.3g", "rel=1e-3",  "rel=0.07", "pwrel=1e-2",
                                         "lossless", "psnr=60",  "psnr=33.3", "rate=7",   "prec=11"};
@@ -48,7 +48,10 @@ static inline void random_text(random_case *c, double bound, uint64_t *state)
     if (zfp && mode == 4)
         mode = 0;
     int n = snprintf(c->text, sizeof c->text, modes[mode], integer && bound < 1 ? 1 : bound);
-    n += snprintf(c->text + n, sizeof c->text - (size_t)n, " codec=%s preset=%s%s", zfp ? "zfp" : "lorenzo",
+    n += snprintf(c->text + n, sizeof c->text - (size_t)n, " codec=%s preset=%s%s",
+                  zfp      ? "zfp"
+                  : interp ? "interp"
+                           : "lorenzo",
                   hostile_below(state, 2) ? "fast" : "balanced",
                   hostile_below(state, 3)   ? ""
                   : hostile_below(state, 2) ? " fill=none"
@@ -68,7 +71,7 @@ static inline random_case random_case_of(uint64_t turn, uint64_t most)
     random_case c = {.dtype = (floe_dtype)(FLOE_F32 + (hostile_below(&state, 3) ? turn % 2 : turn % 4))};
     const double bound = bounds[hostile_below(&state, HOSTILE_COUNT(bounds))];
     random_shape(&c, most, &state);
-    random_text(&c, bound, &state);
+    random_text(&c, bound, turn / 2 % 4 == 1, &state);
     c.values = malloc(c.nbytes);
     if (!c.values || floe_params_parse(&c.params, c.text, NULL) != FLOE_OK)
         abort();

@@ -90,6 +90,7 @@ typedef struct floe_codec_decode {
 struct floe_resolve_job; /* codec/resolve/resolve_cuda.h */
 
 typedef struct floe_codec_device {
+    bool waits;           /* for the stream, to plan by what is there: nothing for calls that do not wait */
     size_t params_nbytes; /* what kernels take of floe_codec_params: a multiple of 8 */
     floe_status (*encode_plan)(floe_codec_encode *e, floe_error *err);
     /* state: for what a fused kernel (device/fused.h) wants to be 0 before the call; may be the same arena. */

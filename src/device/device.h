@@ -44,6 +44,10 @@ floe_status floe_device_field_check(floe_ctx *ctx, const floe_field *field);
 /* A codec's row for such values; UNSUPPORTED: it has no kernels for them. */
 floe_status floe_device_codec(floe_codec codec, floe_dtype dtype, const floe_codec_device **device, floe_error *err);
 
+/* UNSUPPORTED where a codec cannot do without waiting; instead: the call that waits. */
+floe_status floe_device_waits_check(const floe_codec_device *device, floe_codec codec, const char *instead,
+                                    floe_error *err);
+
 /* What a call that does not wait is given: field, stream and report lie in device memory, stream and report are
  * aligned. */
 floe_status floe_device_async_check(floe_ctx *ctx, const floe_field *field, const void *stream, const void *report);

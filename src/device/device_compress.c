@@ -270,6 +270,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR, FLOE_ERR_UNSUPPORTED,
                "psnr takes several rounds with the host: floe_compress does that, floe_compress_async cannot");
     FLOE_TRY(compression_of(ctx, &field, &params, &c));
+    FLOE_TRY(floe_device_waits_check(c.codec, c.resolve.header.codec, "floe_compress", &ctx->err));
     FLOE_TRY(scratch_get(ctx, &c));
     return start(ctx, &c, call->dst, call->capacity, call->report);
 }

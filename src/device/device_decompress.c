@@ -315,6 +315,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     if (call->params)
         FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     FLOE_TRY(plan_of(&out, call->params ? &params : NULL, &d, &ctx->err));
+    FLOE_TRY(floe_device_waits_check(d.codec, d.open.codec, "floe_decompress", &ctx->err));
     expect(&d, NULL, NULL, &out);
     FLOE_TRY(scratch_get(ctx, &d));
     return start(ctx, &d, call->src, call->nbytes, call->dev_nbytes, call->report);

@@ -68,6 +68,14 @@ floe_status floe_device_codec(floe_codec codec, floe_dtype dtype, const floe_cod
     return FLOE_OK;
 }
 
+floe_status floe_device_waits_check(const floe_codec_device *device, floe_codec codec, const char *instead,
+                                    floe_error *err)
+{
+    FLOE_CHECK(err, !device->waits, FLOE_ERR_UNSUPPORTED, "codec %s plans with the host: %s does that, %s_async cannot",
+               floe_codec_of(codec)->name, instead, instead);
+    return FLOE_OK;
+}
+
 typedef struct device_call {
     floe_call_fn body;
     void *call;

@@ -2,6 +2,7 @@
 #include "codec/interp/interp_codec.h"
 
 #include "base/try.h"
+#include "codec/interp/gpu/interp_codec_gpu.h"
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
 
@@ -41,4 +42,5 @@ const floe_codec_ops floe_interp_codec = {
     .encode = floe_interp_compress,
     .decode = floe_interp_decompress,
     .squared_error = floe_interp_squared_error,
+    .device = FLOE_CODEC_ON_GPU(floe_interp_gpu),
 };

@@ -4,7 +4,7 @@
 #define FLOE_STAGE_INTERP_CHECK_CUH
 
 #include "backend/device.cuh"
-#include "backend/device_digit.cuh"
+#include "base/grid_math.h"
 #include "stage/interp/interp_cuda.h"
 #include "stage/interp/interp_math.h"
 
@@ -38,12 +38,12 @@ FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
 FLOE_DEV void point_of(uint64_t index, const uint64_t *shape, uint64_t *point)
 {
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        point[a] = floe_last_digit(index, shape[a]);
+        point[a] = floe_last_digit(&index, shape[a]);
     point[0] = index;
 }
 
 /* point: of its lattice. It may have been marked before. */
-FLOE_DEV_SELDOM void mark_apart(const floe_interp_dev_check &c, const uint64_t *point, const uint64_t *unit)
+FLOE_DEV_COLD void mark_apart(const floe_interp_dev_check &c, const uint64_t *point, const uint64_t *unit)
 {
     const uint64_t *n = c.shape, x = point[3] * unit[3];
     const uint64_t line = (point[0] * unit[0] * n[1] + point[1] * unit[1]) * n[2] + point[2] * unit[2];
@@ -52,8 +52,8 @@ FLOE_DEV_SELDOM void mark_apart(const floe_interp_dev_check &c, const uint64_t *
         atomicAdd(&c.found->napart, 1ull);
 }
 
-FLOE_DEV_SELDOM bool check_relative(const floe_interp_dev_check &c, const uint64_t *point, floe_real f, floe_real r,
-                                    found_here &found)
+FLOE_DEV_COLD bool check_relative(const floe_interp_dev_check &c, const uint64_t *point, floe_real f, floe_real r,
+                                  found_here &found)
 {
     const floe_real x = value_at(c.values, point);
     const double size = x < 0 ? -(double)x : (double)x, d = size - (double)FLOE_R(floe_interp_exp)(r);

@@ -333,7 +333,7 @@ FLOE_DEV floe_real original_at(const thinning &t, const uint64_t *point)
 }
 
 /* The mean of the neighbours along the step's axes, as far as they are numbers. */
-FLOE_DEV_SELDOM floe_real bridge(const thinning &t, uint64_t *point)
+FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t *point)
 {
     floe_real sum = 0;
     uint32_t count = 0;

@@ -236,7 +236,7 @@ FLOE_DEV floe_real encode_value(encoder &e, floe_real f, floe_real p, bool exist
     return r;
 }
 
-FLOE_DEV_SELDOM void mark_bad(const march &m, const place &p, int64_t z, int64_t y, int64_t x, floe_real r)
+FLOE_DEV_COLD void mark_bad(const march &m, const place &p, int64_t z, int64_t y, int64_t x, floe_real r)
 {
     if (z >= p.nz || y >= p.ny || x >= p.nx)
         return;

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is done to all values of a chunk, or to words of bits that stand for them: one kernel, of which each launch does one thing. */
+#include <floe/floe.h>
+
+#include "backend/device.cuh"
+#include "base/grid_math.h"
+#include "codec/interp/gpu/interp_dev.h"
+
+namespace
+{
+
+enum { THREADS = 256, WORD = 64 };
+
+typedef floe_interp_bits_job job;
+
+/* Sums of a thread, for job.out. */
+struct sums {
+    unsigned long long n[FLOE_INTERP_DEV_SETS];
+};
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
+FLOE_DEV void point_of(const job &j, uint64_t position, uint64_t *point)
+{
+#pragma unroll
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
+        point[a] = floe_last_digit(&position, j.shape[a]);
+    point[0] = position;
+}
+
+/* The values' place of a cell, or NULL where it is not of the box. */
+FLOE_DEV uint8_t *place_of(const job &j, uint64_t position)
+{
+    uint64_t point[FLOE_INTERP_RANK];
+    int64_t at = 0;
+    point_of(j, position, point);
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        if (point[a] < j.lo[a] || point[a] >= j.hi[a])
+            return NULL;
+        at += (int64_t)(point[a] - j.lo[a]) * j.values.stride[a];
+    }
+    return (uint8_t *)j.values.data + at * (int64_t)j.size;
+}
+
+FLOE_DEV uint64_t pattern_at(const job &j, uint64_t position)
+{
+    const uint8_t *p = place_of(j, position);
+    return j.size == 4 ? *(const uint32_t *)p : *(const uint64_t *)p;
+}
+
+FLOE_DEV void put_pattern(const job &j, uint64_t position, uint64_t pattern)
+{
+    uint8_t *p = place_of(j, position);
+    if (p && j.negative)
+        p[j.size - 1] |= 0x80;
+    else if (p && j.size == 4)
+        *(uint32_t *)p = (uint32_t)pattern;
+    else if (p)
+        *(uint64_t *)p = pattern;
+}
+
+/* Bytes of a stream, wherever they begin. */
+FLOE_DEV uint64_t load_bytes(const uint8_t *p, uint32_t nbytes)
+{
+    uint64_t v = 0;
+    for (uint32_t i = 0; i < nbytes; i++)
+        v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+FLOE_DEV uint64_t sign_of(const job &j) { return (uint64_t)1 << (8 * j.size - 1); }
+
+FLOE_DEV bool is_special(const job &j, uint64_t pattern)
+{
+    const bool finite = j.size == 4 ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
+    return j.flat || !finite || (pattern & ~sign_of(j)) == 0 || (j.has_fill && pattern == j.fill);
+}
+
+/* Which of the palette it is; npalette: none of them. */
+FLOE_DEV uint32_t palette_place(const job &j, uint64_t pattern)
+{
+    uint32_t s = 0;
+    while (s < j.npalette && j.palette[s] != pattern)
+        s++;
+    return s;
+}
+FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
+{
+    const uint32_t s = palette_place(j, pattern);
+    return s < j.npalette ? 1 + s : FLOE_INTERP_DEV_SETS - 1;
+}
+
+FLOE_DEV uint64_t position_of(const job &j, uint64_t word, uint32_t bit)
+{
+    return word / j.row * j.shape[3] + word % j.row * WORD + bit;
+}
+
+/* Calls what(bit, position) for each bit of a word of from. */
+template <class WHAT> FLOE_DEV void each_bit(const job &j, uint64_t word, WHAT what)
+{
+    for (uint64_t left = j.from[word]; left; left &= left - 1) {
+        const uint32_t bit = (uint32_t)__ffsll((long long)left) - 1;
+        what(bit, position_of(j, word, bit));
+    }
+}
+
+FLOE_DEV uint64_t box_position(const job &j, uint64_t i)
+{
+    uint64_t at[FLOE_INTERP_RANK];
+#pragma unroll
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
+        at[a] = j.lo[a] + floe_last_digit(&i, j.hi[a] - j.lo[a]);
+    at[0] = j.lo[0] + i;
+    return ((at[0] * j.shape[1] + at[1]) * j.shape[2] + at[2]) * j.shape[3] + at[3];
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+/* Value i of rows of whole words: its bit, by a warp of 32 of them. */
+FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
+{
+    const uint64_t x = i / WORD % j.row * WORD + i % WORD;
+    bool is = false;
+    if (x < j.shape[3]) {
+        const uint64_t pattern = pattern_at(j, i / WORD / j.row * j.shape[3] + x);
+        const double v = j.size == 4 ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern),
+                     size = v < 0 ? -v : v;
+        if (j.what == FLOE_INTERP_BITS_FLAT)
+            is = pattern != j.base;
+        else if (j.what == FLOE_INTERP_BITS_NEGATIVE)
+            is = (pattern & sign_of(j)) != 0;
+        else if (size <= 1.7976931348623157e308 && !(j.has_fill && pattern == j.fill))
+            s.n[0] = floe_bits_f64(size) > s.n[0] ? floe_bits_f64(size) : s.n[0];
+    }
+    if (j.what == FLOE_INTERP_BITS_MOST)
+        return;
+    const uint32_t bits = __ballot_sync(FLOE_ALL_LANES, is);
+    if (floe_lane() == 0)
+        ((uint32_t *)j.to)[i / FLOE_WARP] = bits;
+    s.n[0] += is;
+}
+
+FLOE_DEV void find_special(const job &j, uint64_t word)
+{
+    each_bit(j, word, [&](uint32_t, uint64_t position) {
+        const uint64_t pattern = pattern_at(j, position);
+        if (is_special(j, pattern) && palette_place(j, pattern) == j.npalette)
+            atomicMin(j.out, (unsigned long long)position);
+    });
+}
+
+FLOE_DEV void count_sets(const job &j, uint64_t word, sums &s)
+{
+    each_bit(j, word, [&](uint32_t, uint64_t position) {
+        const uint32_t set = set_of(j, pattern_at(j, position));
+#pragma unroll
+        for (uint32_t k = 0; k < FLOE_INTERP_DEV_SETS; k++)
+            s.n[k] += k == set;
+    });
+}
+
+FLOE_DEV void pick(const job &j, uint64_t word)
+{
+    uint64_t bits = 0;
+    each_bit(j, word, [&](uint32_t bit, uint64_t position) {
+        bits |= (uint64_t)(set_of(j, pattern_at(j, position)) == j.set) << bit;
+    });
+    j.to[word] = bits;
+}
+
+/* Rows from one to the next along an axis but the last. */
+FLOE_DEV uint64_t axis_rows(const job &j)
+{
+    uint64_t rows = 1;
+    for (uint32_t a = j.axis + 1; a < 3; a++)
+        rows *= j.shape[a];
+    return rows;
+}
+FLOE_DEV uint64_t last_word(const job &j, uint64_t word, uint64_t bits)
+{
+    return word % j.row + 1 == j.row && j.shape[3] % WORD ? bits & (((uint64_t)1 << j.shape[3] % WORD) - 1) : bits;
+}
+
+FLOE_DEV void differ(const job &j, uint64_t word, sums &s)
+{
+    uint64_t bits = j.from[word];
+    if (j.axis == 3)
+        bits = last_word(j, word, bits ^ bits << 1 ^ (word % j.row ? j.from[word - 1] >> (WORD - 1) : 0));
+    else if (word / j.row / axis_rows(j) % j.shape[j.axis])
+        bits ^= j.from[word - axis_rows(j) * j.row];
+    j.to[word] = bits;
+    s.n[0] += (unsigned long long)__popcll(bits);
+}
+
+FLOE_DEV void make_record(const job &j, uint64_t i)
+{
+    const uint64_t n = floe_ceil_div(j.shape[3], FLOE_INTERP_DEV_CELLS), line = i / n,
+                   x = i % n * FLOE_INTERP_DEV_CELLS;
+    uint64_t bits = 0;
+    if (line < j.nwords / j.row) {
+        const uint64_t *row = j.from + line * j.row, w = x / WORD;
+        bits = row[w] >> x % WORD | (x % WORD && w + 1 < j.row ? row[w + 1] << (WORD - x % WORD) : 0);
+    }
+    j.records[i] = (uint8_t)(bits & 127);
+}
+
+FLOE_DEV void put_literal(const job &j, uint64_t rank, uint64_t pattern)
+{
+    if (j.size == 4)
+        ((uint32_t *)j.literals)[rank] = (uint32_t)pattern;
+    else
+        ((uint64_t *)j.literals)[rank] = pattern;
+}
+
+FLOE_DEV void gather(const job &j, uint64_t i) { put_literal(j, i, pattern_at(j, box_position(j, i))); }
+
+FLOE_DEV void make_list(const job &j, uint64_t word)
+{
+    uint64_t rank = j.ranks[word];
+    each_bit(j, word, [&](uint32_t, uint64_t position) {
+        if (j.list)
+            j.list[1 + rank] = (uint32_t)position;
+        if (j.literals)
+            put_literal(j, rank, pattern_at(j, position));
+        rank++;
+    });
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+FLOE_DEV void damaged(const job &j) { atomicCAS(j.status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT); }
+
+/* Where literal number rank stands; 0 where the payload ends before. */
+FLOE_DEV uint64_t literal_at(const job &j, uint64_t begin, uint64_t rank)
+{
+    const uint64_t at = begin + rank * j.size;
+    if (at + j.size <= j.nbytes)
+        return load_bytes(j.src + at, j.size);
+    damaged(j);
+    return 0;
+}
+
+FLOE_DEV void place_listed(const job &j, uint64_t i)
+{
+    const uint64_t n = j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3], begin = j.cursor[1];
+    const uint64_t position = load_bytes(j.src + begin + 4 * i, 4);
+    if (position >= n || (i > 0 && position <= load_bytes(j.src + begin + 4 * (i - 1), 4))) {
+        damaged(j);
+        return;
+    }
+    put_pattern(j, position, j.with_literals ? literal_at(j, *j.cursor, i) : j.base);
+}
+
+/* Cells of a word, out of the records that have them. */
+FLOE_DEV void read_records(const job &j, uint64_t word)
+{
+    const uint64_t n = floe_ceil_div(j.shape[3], FLOE_INTERP_DEV_CELLS), first = word % j.row * WORD;
+    const uint8_t *row = j.records + word / j.row * n;
+    uint64_t bits = 0, r = first / FLOE_INTERP_DEV_CELLS;
+    for (; r < n && r * FLOE_INTERP_DEV_CELLS < first + WORD; r++) {
+        const uint64_t x = r * FLOE_INTERP_DEV_CELLS, record = row[r];
+        bits |= x < first ? record >> (first - x) : record << (x - first);
+    }
+    j.to[word] = last_word(j, word, bits);
+    if (r == n && row[n - 1] >> (j.shape[3] - (n - 1) * FLOE_INTERP_DEV_CELLS))
+        damaged(j);
+}
+
+/* Along the last axis by rows; else by words, from the first one on. */
+FLOE_DEV void restore(const job &j, uint64_t i)
+{
+    if (j.axis == 3) {
+        uint64_t carry = 0;
+        for (uint64_t w = i * j.row; w < (i + 1) * j.row; w++) {
+            uint64_t bits = j.to[w];
+            for (uint32_t shift = 1; shift < WORD; shift *= 2)
+                bits ^= bits << shift;
+            bits ^= carry;
+            carry = 0 - (bits >> (WORD - 1));
+            j.to[w] = last_word(j, w, bits);
+        }
+        return;
+    }
+    const uint64_t far = axis_rows(j) * j.row, first = i / far * far * j.shape[j.axis] + i % far;
+    for (uint64_t k = 1; k < j.shape[j.axis]; k++)
+        j.to[first + k * far] ^= j.to[first + (k - 1) * far];
+}
+
+FLOE_DEV void place_word(const job &j, uint64_t word)
+{
+    uint64_t rank = j.with_literals ? j.ranks[word] : 0;
+    each_bit(j, word, [&](uint32_t, uint64_t position) {
+        put_pattern(j, position, j.with_literals ? literal_at(j, *j.cursor, rank) : j.base);
+        rank++;
+    });
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV void do_item(const job &j, uint64_t i, sums &s)
+{
+    switch (j.what) {
+    case FLOE_INTERP_BITS_MOST:
+    case FLOE_INTERP_BITS_FLAT:
+    case FLOE_INTERP_BITS_NEGATIVE: test_value(j, i, s); break;
+    case FLOE_INTERP_BITS_PALETTE: find_special(j, i); break;
+    case FLOE_INTERP_BITS_COUNTS: count_sets(j, i, s); break;
+    case FLOE_INTERP_BITS_PICK: pick(j, i); break;
+    case FLOE_INTERP_BITS_DIFFER: differ(j, i, s); break;
+    case FLOE_INTERP_BITS_RECORDS: make_record(j, i); break;
+    case FLOE_INTERP_BITS_TALLY:
+        j.tallies[i] = (uint32_t)__popcll(j.from[i]);
+        s.n[0] += j.tallies[i];
+        break;
+    case FLOE_INTERP_BITS_LIST: make_list(j, i); break;
+    case FLOE_INTERP_BITS_GATHER: gather(j, i); break;
+    case FLOE_INTERP_BITS_RAW:
+        i = box_position(j, i);
+        put_pattern(j, i, load_bytes(j.src + i * j.size, j.size));
+        break;
+    case FLOE_INTERP_BITS_FILL: put_pattern(j, box_position(j, i), j.base); break;
+    case FLOE_INTERP_BITS_UNLIST: place_listed(j, i); break;
+    case FLOE_INTERP_BITS_UNRECORD: read_records(j, i); break;
+    case FLOE_INTERP_BITS_RESTORE: restore(j, i); break;
+    case FLOE_INTERP_BITS_PLACE: place_word(j, i); break;
+    }
+}
+
+FLOE_DEV uint64_t nitems(const job &j)
+{
+    switch (j.what) {
+    case FLOE_INTERP_BITS_MOST:
+    case FLOE_INTERP_BITS_FLAT:
+    case FLOE_INTERP_BITS_NEGATIVE: return j.nwords * WORD;
+    case FLOE_INTERP_BITS_RECORDS: return j.nrecords;
+    case FLOE_INTERP_BITS_UNLIST: return *j.count;
+    case FLOE_INTERP_BITS_RESTORE: return j.axis == 3 ? j.nwords / j.row : j.nwords / j.shape[j.axis];
+    case FLOE_INTERP_BITS_GATHER:
+    case FLOE_INTERP_BITS_RAW:
+    case FLOE_INTERP_BITS_FILL:
+        return (j.hi[0] - j.lo[0]) * (j.hi[1] - j.lo[1]) * (j.hi[2] - j.lo[2]) * (j.hi[3] - j.lo[3]);
+    default: return j.nwords;
+    }
+}
+
+FLOE_DEV void leave_sums(const job &j, const sums &s)
+{
+    for (uint32_t k = 0; k < FLOE_INTERP_DEV_SETS; k++) {
+        unsigned long long v = s.n[k];
+        for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
+            const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);
+            v = j.what != FLOE_INTERP_BITS_MOST ? v + other : other > v ? other : v;
+        }
+        if (floe_lane() == 0 && v && j.what == FLOE_INTERP_BITS_MOST)
+            atomicMax(j.out, v);
+        else if (floe_lane() == 0 && v)
+            atomicAdd(j.out + k, v);
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) interp_bits_kernel(const __grid_constant__ job j)
+{
+    __shared__ uint64_t n;
+    sums s = {};
+    if (threadIdx.x == 0)
+        n = *j.status == FLOE_OK ? nitems(j) : 0; /* others may set it meanwhile */
+    __syncthreads();
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (uint64_t)gridDim.x * THREADS)
+        do_item(j, i, s);
+    if (j.out)
+        leave_sums(j, s);
+}
+
+} // namespace
+
+int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream)
+{
+    const uint64_t ncells = job->nwords * WORD, most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
+    const uint32_t nblocks = (uint32_t)floe_min64(floe_ceil_div(ncells, THREADS), most);
+    FLOE_LAUNCH(interp_bits_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}

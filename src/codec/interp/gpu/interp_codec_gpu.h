@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codec interp on a GPU: its row, and the calls behind it. Chunks are done one after another. The host makes the plan: it waits for
+ * params, or for the head of a chunk, and where values are apart for how many; all else is kernels.
+ */
+#ifndef FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
+#define FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
+
+#include "codec/interp/gpu/interp_dev.h"
+#include "codec/resolve/resolve_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const floe_codec_device floe_interp_gpu;
+
+/* resolve_cuda.h; nothing begins with it. */
+int floe_interp_resolve_cuda(const floe_resolve_job *job, void *stream);
+
+/* How much of everything a full chunk has. */
+typedef struct floe_interp_gpu_room {
+    uint64_t ncells, nwords, anchors, coarse, lattice[2], records, step_records, nsteps;
+    uint64_t mask_records, nchunks, mask_chunks, slot_words;
+    size_t scan_nbytes;
+} floe_interp_gpu_room;
+
+/* Scratch of both directions. */
+typedef struct floe_interp_gpu_scratch {
+    uint8_t *lattices[2], *records, *mask_records;
+    floe_context_dev_grid *grids;
+    floe_context_dev_tables *tables;
+    uint64_t *places, *bits[2], *ranks;
+    uint32_t *tallies, *tickets;
+    void *scan;
+    unsigned long long *out; /* what the host waits for */
+} floe_interp_gpu_scratch;
+
+typedef struct floe_interp_gpu_encode {
+    floe_interp_gpu_room room;
+    floe_interp_gpu_scratch s;
+    floe_dev_record *records;
+    floe_dev_chunk_stats *stats;
+    uint64_t *end;
+    uint8_t *originals, *anchors, *sizes, *header;
+    uint32_t *counts, *chunk_sizes, *lists;
+    uint64_t *pairs, *costs, *done, *slot_ends, *chunks_at, *apart;
+    floe_context_dev_bytes *bytes;
+    uint16_t *slots;
+    floe_interp_dev_piece *pieces;
+    floe_interp_dev_found *found;
+    void *literals, *boxes;
+    uint8_t *cleared; /* tickets, counts, done: 0 before a chunk */
+    uint64_t cleared_nbytes;
+} floe_interp_gpu_encode;
+
+void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a); /* size: of a value */
+floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const floe_codec_encode *e, void *stream,
+                                         floe_error *err);
+floe_status floe_interp_gpu_squared_error(const floe_interp_gpu_encode *c, const floe_codec_encode *e,
+                                          const floe_codec_params *params, double *sum, void *stream, floe_error *err);
+
+typedef struct floe_interp_gpu_decode {
+    floe_interp_gpu_room room;
+    floe_interp_gpu_scratch s;
+    uint64_t *cursor; /* where the next part of a chunk begins; where a list does; its number */
+} floe_interp_gpu_decode;
+
+void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a);
+floe_status floe_interp_gpu_decode_start(const floe_interp_gpu_decode *c, const floe_codec_decode *d, void *stream,
+                                         floe_error *err);
+
+/* What both have in common. */
+floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
+                                    floe_error *err);
+void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, floe_interp_gpu_scratch *s,
+                                  floe_arena *a);
+/* ranks: of all words of from, by way of tallies; out[0]: all of them. */
+floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_interp_gpu_scratch *s,
+                                 const floe_interp_bits_job *job, void *stream, floe_error *err);
+/* Device memory to the host, and back; the former waits. */
+floe_status floe_interp_gpu_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);
+floe_status floe_interp_gpu_send(void *dev, const void *host, size_t nbytes, void *stream, floe_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codec interp on a GPU, the kernels that know a chunk's bytes; those of the stages are in stage/interp/interp_cuda.h and
+ * stage/context/context_cuda.h. Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are
+ * device memory; structs go by value.
+ */
+#ifndef FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
+#define FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
+
+#include "base/dev_record.h"
+#include "stage/context/context_cuda.h"
+#include "stage/interp/interp_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    FLOE_INTERP_DEV_PALETTE = 3, /* as FLOE_INTERP_PALETTE */
+    FLOE_INTERP_DEV_SETS = 5,    /* as FLOE_INTERP_SETS: signs, patterns, literals */
+    FLOE_INTERP_DEV_CELLS = 7    /* as FLOE_INTERP_MASK_CELLS */
+};
+
+/* ---- values apart, and other work on all values of a chunk -------------------------------------------------------------- */
+
+typedef enum floe_interp_bits_what {
+    /* encode; of each word of bits, or each value */
+    FLOE_INTERP_BITS_MOST,     /* out[0]: the largest finite magnitude, as a pattern of a double */
+    FLOE_INTERP_BITS_FLAT,     /* to: values that are not base; out[0]: how many */
+    FLOE_INTERP_BITS_NEGATIVE, /* to: values whose sign is set; out[0]: how many */
+    FLOE_INTERP_BITS_PALETTE,  /* out[0], ~0 at first: the first value that the palette should have, too */
+    FLOE_INTERP_BITS_COUNTS,   /* out[s]: values apart of set s */
+    FLOE_INTERP_BITS_PICK,     /* to: those of from that are of the set */
+    FLOE_INTERP_BITS_DIFFER,   /* to: differences of from along the axis; out[0]: bits of them */
+    FLOE_INTERP_BITS_RECORDS,  /* from -> records */
+    FLOE_INTERP_BITS_TALLY,    /* tallies: bits of each word of from; then whoever calls adds them up */
+    FLOE_INTERP_BITS_LIST,     /* from -> list, and literals, where there is room for them */
+    FLOE_INTERP_BITS_GATHER,   /* the box -> literals */
+    /* decode */
+    FLOE_INTERP_BITS_RAW,      /* src -> values */
+    FLOE_INTERP_BITS_FILL,     /* base -> values */
+    FLOE_INTERP_BITS_UNLIST,   /* src, a list -> values, of base or literals behind it */
+    FLOE_INTERP_BITS_UNRECORD, /* records -> to */
+    FLOE_INTERP_BITS_RESTORE,  /* to: sums of differences along the axis, in place */
+    FLOE_INTERP_BITS_PLACE     /* from -> values, of base or literals */
+} floe_interp_bits_what;
+
+typedef struct floe_interp_bits_job {
+    floe_interp_bits_what what;
+    uint64_t shape[FLOE_INTERP_RANK], row, nwords; /* row: words of one; each begins with a word */
+    const uint64_t *from;
+    uint64_t *to;
+    uint8_t *records;
+    uint64_t nrecords; /* those behind the last row become 0 */
+    uint32_t axis;
+    /* values: of all of the shape, or decode: of the box */
+    floe_interp_dev_view values;
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+    uint32_t size;                 /* of a value */
+    bool has_fill, flat, negative; /* negative: signs are set */
+    uint64_t fill, base, palette[FLOE_INTERP_DEV_PALETTE];
+    uint32_t npalette, set;
+    unsigned long long *out;
+    uint32_t *tallies, *list;
+    uint64_t *ranks; /* of each word: bits before it */
+    void *literals;
+    /* decode */
+    const uint8_t *src;     /* of the payload */
+    const uint64_t *cursor; /* where in src: literals; and a list behind its number */
+    const uint64_t *count;  /* of the list */
+    bool with_literals;
+    uint64_t nbytes;
+    uint32_t *status;
+} floe_interp_bits_job;
+int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream);
+
+/* ---- a chunk's bytes ------------------------------------------------------------------------------------------------------ */
+
+typedef struct floe_interp_dev_piece {
+    const void *src;     /* aligned to 4 bytes */
+    uint64_t at, nbytes; /* from the start of the payload */
+} floe_interp_dev_piece;
+
+enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024 };
+
+/* A set: a list of so many, or (grid > 0) the mask that is that grid. */
+typedef struct floe_interp_dev_set {
+    const uint32_t *list; /* its number, then positions; NULL: none */
+    uint64_t count;
+    uint32_t grid;
+} floe_interp_dev_set;
+
+typedef struct floe_interp_pack_job {
+    floe_context_job context;
+    uint32_t nsteps; /* so many grids are steps; those behind are masks */
+    uint8_t *header; /* as for a chunk with short sizes, whose steps have no tables of their own; aligned */
+    uint32_t header_nbytes, steps_at, step_nbytes; /* steps, finest first */
+    const void *zeros;                             /* 4 */
+    const void *anchors;
+    uint64_t anchors_nbytes;
+    floe_interp_dev_set sets[FLOE_INTERP_DEV_SETS];
+    const void *literals;
+    uint64_t literals_nbytes;
+    bool raw; /* it is to be */
+    uint8_t *raw_header;
+    uint64_t raw_nbytes, least;
+    floe_interp_dev_view values;
+    uint64_t shape[FLOE_INTERP_RANK];
+    uint32_t size, record_head;
+    uint64_t napart;
+    const floe_interp_dev_found *found;
+    /* out, and between the two kernels */
+    uint8_t *stream;
+    uint64_t capacity, *end; /* where the record begins; then where it ends */
+    floe_dev_record *record;
+    floe_dev_chunk_stats *stats;
+    uint64_t *places; /* of chunks, in words of 32 bits; then their sum */
+    uint8_t *sizes;   /* 4 bytes a chunk */
+    floe_interp_dev_piece *pieces;
+    uint64_t *chunks_at; /* of each grid's chunks; then: how many pieces, where all ends, whether it is raw */
+} floe_interp_pack_job;
+int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream);
+int floe_interp_pack_cuda(const floe_interp_pack_job *job, void *stream);
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------ */
+
+/* Tables, sizes and places of the chunks of grids; or the number of a list. */
+typedef struct floe_interp_open_job {
+    const uint8_t *src;  /* the payload */
+    uint64_t nbytes, at; /* at: where to begin, unless further */
+    bool further, list, wide;
+    uint32_t literal_nbytes; /* list: of the values that follow it; 0: none */
+    floe_context_dev_grid *grids;
+    uint32_t ngrids, nchunks;
+    uint64_t own; /* bit g: grid g has tables of its own */
+    floe_context_dev_tables *tables;
+    uint64_t *places;
+    uint64_t *cursor; /* where it ended; and where the list begins */
+    uint64_t *count;
+    const void *anchors_src; /* in src, or NULL */
+    void *anchors;
+    uint64_t anchors_nbytes;
+    uint32_t *status;
+} floe_interp_open_job;
+int floe_interp_open_cuda(const floe_interp_open_job *job, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values -> chunks: the host chooses the plan and waits for how many values are apart; kernels do all else. */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <string.h>
+
+#include "backend/cuda.h"
+#include "base/grid_math.h"
+#include "codec/interp/gpu/interp_codec_gpu.h"
+#include "codec/interp/gpu/interp_tune_gpu.h"
+#include "field/dtype_math.h"
+
+enum {
+    MOST_GRIDS = FLOE_INTERP_STEPS + FLOE_INTERP_SETS,
+    RAW_HEADER_AT = FLOE_INTERP_DEV_HEADER,
+    LIST_CELLS = 128,
+    LITERAL_CELLS = 4,
+    LIST_LEAST = 512
+};
+
+/* A chunk that is encoded. */
+typedef struct encoding {
+    const floe_interp_gpu_encode *c;
+    const floe_codec_encode *call;
+    const floe_codec_params *params;
+    void *stream;
+    floe_error *err;
+    floe_interp_chunk chunk;
+    floe_interp_dev_check check;
+    uint64_t index, ncells, nwords, extent[FLOE_MAX_RANK], nrecords; /* nrecords: bytes of records so far */
+    uint32_t size;
+    bool narrow, raw;
+    floe_context_dev_grid grids[MOST_GRIDS];
+    floe_context_job context;
+    floe_interp_dev_set sets[FLOE_INTERP_SETS];
+    uint64_t nlist, nliterals, napart;
+} encoding;
+
+void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a)
+{
+    const floe_interp_gpu_room *r = &c->room;
+    const uint64_t ngrids = r->nsteps + FLOE_INTERP_SETS;
+    floe_interp_gpu_scratch_take(r, ngrids, &c->s, a);
+    for (int i = 0; i < 2; i++)
+        c->s.lattices[i] = floe_arena_take(a, r->lattice[i], size);
+    c->originals = floe_arena_take(a, r->coarse, size);
+    c->anchors = floe_arena_take(a, r->anchors, size);
+    c->sizes = floe_arena_take(a, r->nchunks, sizeof(uint32_t));
+    c->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
+    c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
+    c->lists =
+        floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
+    c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
+    c->boxes = floe_arena_take(a, floe_interp_gpu_boxes_cells(r->ncells), size);
+    c->pairs = floe_arena_take(a, (ngrids + 1) * FLOE_CONTEXT_PAIRS, sizeof *c->pairs);
+    c->costs = floe_arena_take(a, ngrids + 1, sizeof *c->costs);
+    c->chunks_at = floe_arena_take(a, ngrids + 3, sizeof *c->chunks_at);
+    c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
+    c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
+    c->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *c->pieces);
+    c->found = floe_arena_take(a, 1, sizeof *c->found);
+    c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
+    const size_t begin = a->used;
+    c->cleared = floe_arena_take(a, 0, 1);
+    c->done = floe_arena_take(a, 1, sizeof *c->done);
+    c->s.tickets = floe_arena_take(a, 3 * ngrids, sizeof *c->s.tickets);
+    c->counts = floe_arena_take(a, (ngrids + 1) * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
+    c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
+    c->cleared_nbytes = a->used - begin;
+}
+
+/* ---- the plan ---------------------------------------------------------------------------------------------------------- */
+
+static floe_interp_bits_job bits_job(const encoding *e)
+{
+    const uint64_t *n = e->chunk.plan.shape;
+    floe_interp_bits_job job = {.row = floe_ceil_div(n[3], 64),
+                                .values = e->check.values,
+                                .size = e->size,
+                                .status = e->call->status,
+                                .out = e->c->s.out,
+                                .from = e->c->apart};
+    memcpy(job.shape, n, sizeof job.shape);
+    memcpy(job.hi, n, sizeof job.hi);
+    job.nwords = e->nwords;
+    job.has_fill = e->params->has_fill;
+    job.fill = e->params->fill_bits;
+    job.flat = e->chunk.kind == FLOE_INTERP_FLAT;
+    job.base = e->chunk.base;
+    memcpy(job.palette, e->chunk.palette, sizeof job.palette);
+    return job;
+}
+
+/* Does it, and fetches n numbers of what it has found. */
+static floe_status bits_find(const encoding *e, floe_interp_bits_job *job, floe_interp_bits_what what, int first,
+                             unsigned long long *found, uint32_t n)
+{
+    job->what = what;
+    FLOE_CUDA(e->err, cudaMemsetAsync(e->c->s.out, first, FLOE_INTERP_SETS * sizeof *e->c->s.out, e->stream));
+    FLOE_CUDA(e->err, floe_interp_bits_cuda(job, e->stream));
+    return n ? floe_interp_gpu_fetch(found, e->c->s.out, n * sizeof *found, e->stream, e->err) : FLOE_OK;
+}
+
+static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
+{
+    const uint64_t *n = e->chunk.plan.shape;
+    const int64_t *stride = e->check.values.stride;
+    int64_t at = 0;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= n[a])
+        at += (int64_t)(position % n[a]) * stride[a];
+    *pattern = 0; /* little-endian wherever there is a GPU */
+    return floe_interp_gpu_fetch(pattern, (const uint8_t *)e->check.values.data + at * (int64_t)e->size, e->size,
+                                 e->stream, e->err);
+}
+
+static floe_status choose_plan(encoding *e)
+{
+    floe_codec_params known = *e->params;
+    if (known.max_abs != known.max_abs && known.mode != FLOE_BOUND_PWREL) {
+        floe_interp_bits_job job = bits_job(e);
+        unsigned long long most;
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_MOST, 0, &most, 1));
+        known.max_abs = floe_f64_of(most);
+    }
+    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, e->c->boxes, e->call->status, e->stream};
+    FLOE_TRY(floe_interp_gpu_choose(&tuning, e->chunk.plan.shape, &e->chunk, e->err));
+    e->check.log = e->chunk.log;
+    e->check.tolerance = floe_interp_tolerance(e->params, e->chunk.log);
+    e->check.fill = e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype);
+    return FLOE_OK;
+}
+
+/* ---- lattices ------------------------------------------------------------------------------------------------------------ */
+
+static floe_interp_dev_view lattice_view(void *data, const uint64_t *n)
+{
+    floe_interp_dev_view v = {data, {0, 0, 0, 1}};
+    for (int a = 2; a >= 0; a--)
+        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
+    return v;
+}
+
+/* Lattices 1 to nsteps; a field without steps: itself. Returns how many. */
+static uint32_t lay_lattices(const encoding *e, floe_interp_dev_lattice *l)
+{
+    const floe_interp_plan *p = &e->chunk.plan;
+    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
+    uint8_t *at = e->c->originals;
+    for (uint32_t i = 0; i < (p->nsteps ? p->nsteps : 1); i++) {
+        const uint64_t *shape = p->nsteps ? p->steps[i].step.coarse : p->shape;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            unit[a] *= p->nsteps && floe_interp_is_active(&p->steps[i].step, a) ? 2 : 1;
+        l[i].data = at;
+        memcpy(l[i].shape, shape, sizeof l[i].shape);
+        memcpy(l[i].unit, unit, sizeof unit);
+        l[i].count = floe_interp_points(shape);
+        at += l[i].count * e->size;
+    }
+    return p->nsteps ? p->nsteps : 1;
+}
+
+/* Grid i of the context job: records behind those before. */
+static void add_grid(encoding *e, const floe_context_spec *spec, const floe_context_grid *grid, bool shares,
+                     void *records)
+{
+    floe_context_job *job = &e->context;
+    floe_context_dev_grid *g = &e->grids[job->ngrids++];
+    *g = (floe_context_dev_grid){.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
+    g->planes = spec->planes;
+    g->shares = shares;
+    g->nmasks = floe_context_masks(spec);
+    g->nvalues = floe_context_values(spec);
+    g->first = job->nchunks;
+    g->nchunks = (uint32_t)floe_context_nchunks(grid);
+    job->nchunks += g->nchunks;
+    job->window = g->window > job->window ? g->window : job->window;
+    job->width = g->width > job->width ? g->width : job->width;
+    job->nmasks = g->nmasks > job->nmasks ? g->nmasks : job->nmasks;
+}
+
+/* Step i, or of a field without steps the one that leaves all. */
+static floe_interp_dev_job job_of(const encoding *e, const floe_interp_dev_lattice *lattices, uint32_t i)
+{
+    const floe_interp_plan *p = &e->chunk.plan;
+    floe_interp_dev_job job = {.last = i == 0, .log = e->chunk.log, .status = e->call->status};
+    if (p->nsteps) {
+        job.step = p->steps[i].step;
+    } else {
+        memcpy(job.step.fine, p->shape, sizeof job.step.fine);
+        memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
+    }
+    job.original = i ? lattice_view(lattices[i - 1].data, job.step.fine) : e->check.values;
+    memcpy(job.hi, job.step.fine, sizeof job.hi);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        job.unit[a] = i ? lattices[i - 1].unit[a] : 1;
+    return job;
+}
+
+static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *lattices, uint32_t i)
+{
+    const floe_interp_plan *p = &e->chunk.plan;
+    const floe_interp_coding *k = &p->steps[i];
+    const floe_interp_gpu_scratch *s = &e->c->s;
+    floe_interp_dev_job job = job_of(e, lattices, i);
+    job.nrecords = k->grid.size[0] * k->grid.size[1] * k->grid.size[2];
+    job.records = s->records + e->nrecords;
+    e->nrecords += (job.nrecords * floe_context_record_nbytes(&k->spec) + 15) & ~(uint64_t)15;
+    add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
+    job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
+    if (i)
+        job.fine = lattice_view(s->lattices[i % 2 == 0], k->step.fine);
+    FLOE_CUDA(e->err, e->narrow ? floe_interp_encode_f32(&job, &e->check, e->stream)
+                                : floe_interp_encode_f64(&job, &e->check, e->stream));
+    return FLOE_OK;
+}
+
+static floe_status encode_lattices(encoding *e)
+{
+    floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
+    const uint32_t n = lay_lattices(e, lattices);
+    for (uint32_t i = 0; i < n; i++) {
+        const floe_interp_dev_job job = job_of(e, lattices, i);
+        FLOE_CUDA(e->err, e->narrow ? floe_interp_thin_f32(&job, &e->check, lattices[i].data, e->stream)
+                                    : floe_interp_thin_f64(&job, &e->check, lattices[i].data, e->stream));
+    }
+    FLOE_CUDA(e->err, e->narrow ? floe_interp_anchors_f32(&e->check, &lattices[n - 1], e->c->anchors, e->stream)
+                                : floe_interp_anchors_f64(&e->check, &lattices[n - 1], e->c->anchors, e->stream));
+    for (uint32_t i = e->chunk.plan.nsteps; i-- > 0;)
+        FLOE_TRY(encode_level(e, lattices, i));
+    return FLOE_OK;
+}
+
+/* ---- sets ---------------------------------------------------------------------------------------------------------------- */
+
+/* Patterns that no lattice gives, as they come. */
+static floe_status find_palette(encoding *e, uint32_t *npalette)
+{
+    *npalette = 0;
+    if (e->params->has_fill)
+        e->chunk.palette[(*npalette)++] = e->params->fill_bits;
+    while (*npalette < FLOE_INTERP_PALETTE) {
+        floe_interp_bits_job job = bits_job(e);
+        unsigned long long first;
+        job.npalette = *npalette;
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PALETTE, 0xFF, &first, 1));
+        if (first == ~0ull)
+            break;
+        FLOE_TRY(fetch_pattern(e, first, &e->chunk.palette[(*npalette)++]));
+    }
+    return FLOE_OK;
+}
+
+enum { MASK_SAMPLE = 64 /* entropy chunks by which differences are compared */ };
+
+/* Symbols of a mask, as floe_interp_count has them of every n-th chunk. Its records are made. */
+static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_context_dev_grid *grid, uint64_t *cost)
+{
+    const floe_interp_gpu_encode *c = e->c;
+    const uint32_t every = (uint32_t)floe_ceil_div(grid->nchunks, MASK_SAMPLE);
+    uint32_t counts[FLOE_CONTEXT_COUNTS] = {0};
+    floe_context_dev_grid sample = *grid;
+    floe_interp_bits_job job = bits_job(e);
+    const floe_context_job count = {.grids = c->s.grids,
+                                    .ngrids = 1,
+                                    .nchunks = (uint32_t)floe_ceil_div(grid->nchunks, every),
+                                    .every = every,
+                                    .window = 1,
+                                    .tickets = (uint32_t *)c->s.out,
+                                    .status = e->call->status,
+                                    .counts = c->counts};
+    sample.nchunks = count.nchunks;
+    job.from = bits;
+    job.records = grid->records;
+    job.nrecords = grid->grid.size[0] * grid->grid.size[1] * grid->grid.size[2];
+    FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0));
+    FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
+    FLOE_TRY(floe_interp_gpu_send(c->s.grids, &sample, sizeof sample, e->stream, e->err));
+    FLOE_CUDA(e->err, floe_context_count_cuda(&count, e->stream));
+    FLOE_TRY(floe_interp_gpu_fetch(counts, c->counts, sizeof counts, e->stream, e->err));
+    FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
+    *cost = floe_context_entropy(&floe_interp_mask_spec, counts);
+    return FLOE_OK;
+}
+
+/* Differences along the axes where that is worth it. */
+static floe_status differ_mask(encoding *e, const floe_context_dev_grid *grid, uint64_t **bits, uint32_t *axes)
+{
+    uint64_t *other = e->c->s.bits[1], least, now;
+    *axes = 0;
+    FLOE_TRY(mask_bits(e, *bits, grid, &least));
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        if (e->chunk.plan.shape[a] == 1)
+            continue;
+        floe_interp_bits_job job = bits_job(e);
+        job.from = *bits;
+        job.to = other;
+        job.axis = a;
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_DIFFER, 0, NULL, 0));
+        FLOE_TRY(mask_bits(e, other, grid, &now));
+        if (now < least) {
+            least = now;
+            *axes |= 1u << a;
+            other = *bits;
+            *bits = job.to;
+        }
+    }
+    return FLOE_OK;
+}
+
+static floe_status make_mask(encoding *e, uint32_t set)
+{
+    const floe_context_grid grid = floe_interp_mask_grid(e->chunk.plan.shape);
+    uint64_t *bits = e->c->s.bits[0];
+    uint32_t axes;
+    add_grid(e, &floe_interp_mask_spec, &grid, false, e->c->s.mask_records + set * e->c->room.mask_records);
+    const floe_context_dev_grid *g = &e->grids[e->context.ngrids - 1];
+    FLOE_TRY(differ_mask(e, g, &bits, &axes));
+    floe_interp_bits_job job = bits_job(e);
+    job.from = bits;
+    job.records = g->records;
+    job.nrecords = grid.size[0] * grid.size[1] * grid.size[2];
+    e->chunk.sets[set] = (floe_interp_set){FLOE_INTERP_SET_MASK, axes};
+    e->sets[set].grid = e->context.ngrids;
+    return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0);
+}
+
+/* Bits of a set stand in bits[0]: as a list or as a mask; and literals. */
+static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
+{
+    const bool lists = n < e->ncells / LIST_CELLS || e->ncells < LIST_LEAST, literals = set == FLOE_INTERP_LITERALS;
+    const uint32_t count = (uint32_t)n;
+    floe_interp_bits_job job = bits_job(e);
+    job.from = e->c->s.bits[0];
+    if (lists || literals) {
+        FLOE_TRY(floe_interp_gpu_rank(&e->c->room, &e->c->s, &job, e->stream, e->err));
+        job.ranks = e->c->s.ranks;
+        job.list = lists ? e->c->lists + e->nlist : NULL;
+        job.literals = literals ? e->c->literals : NULL;
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_LIST, 0, NULL, 0));
+    }
+    if (literals)
+        e->nliterals = n;
+    if (!lists)
+        return make_mask(e, set);
+    e->sets[set] = (floe_interp_dev_set){.list = job.list, .count = n};
+    e->nlist += 1 + n;
+    e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
+    return floe_interp_gpu_send(job.list, &count, sizeof count, e->stream, e->err);
+}
+
+static floe_status make_sets(encoding *e)
+{
+    unsigned long long counts[FLOE_INTERP_SETS] = {0}, negative;
+    uint32_t npalette = 0;
+    floe_interp_bits_job job;
+    if (e->napart) {
+        FLOE_TRY(find_palette(e, &npalette));
+        job = bits_job(e);
+        job.npalette = npalette;
+        FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_COUNTS, 0, counts, FLOE_INTERP_SETS));
+    }
+    e->raw = counts[FLOE_INTERP_LITERALS] > e->ncells / LITERAL_CELLS;
+    for (uint32_t s = 0; s < FLOE_INTERP_SETS && !e->raw; s++) {
+        job = bits_job(e);
+        job.npalette = npalette;
+        job.set = s;
+        job.to = e->c->s.bits[0];
+        if (s == FLOE_INTERP_NEGATIVE && e->chunk.log) {
+            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_NEGATIVE, 0, &negative, 1));
+            counts[s] = negative;
+        } else if (counts[s]) {
+            FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_PICK, 0, NULL, 0));
+        }
+        if (counts[s])
+            FLOE_TRY(make_set(e, s, counts[s]));
+    }
+    return FLOE_OK;
+}
+
+/* ---- a chunk ------------------------------------------------------------------------------------------------------------- */
+
+/* One pattern, the first, and sets of others. */
+static floe_status make_flat(encoding *e)
+{
+    unsigned long long n;
+    e->chunk.kind = FLOE_INTERP_FLAT;
+    FLOE_TRY(fetch_pattern(e, 0, &e->chunk.base));
+    floe_interp_bits_job job = bits_job(e);
+    job.to = e->c->apart;
+    FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_FLAT, 0, &n, 1));
+    e->napart = n;
+    return make_sets(e);
+}
+
+static floe_status code_values(encoding *e)
+{
+    floe_interp_dev_found found;
+    FLOE_TRY(choose_plan(e));
+    FLOE_TRY(encode_lattices(e));
+    FLOE_TRY(floe_interp_gpu_fetch(&found, e->c->found, sizeof found, e->stream, e->err));
+    e->napart = found.napart;
+    return e->napart || e->chunk.log ? make_sets(e) : FLOE_OK;
+}
+
+static floe_status code_grids(encoding *e)
+{
+    const floe_interp_gpu_encode *c = e->c;
+    floe_context_job *job = &e->context;
+    const uint64_t ngrids = c->room.nsteps + FLOE_INTERP_SETS;
+    job->grids = c->s.grids;
+    job->tables = c->s.tables;
+    job->status = e->call->status;
+    job->counts = c->counts;
+    job->pairs = c->pairs;
+    job->costs = c->costs;
+    job->done = c->done;
+    job->bytes = c->bytes;
+    job->every = 1;
+    job->slots = c->slots;
+    job->slot_ends = c->slot_ends;
+    job->sizes = c->chunk_sizes;
+    if (job->ngrids == 0 || e->raw)
+        return FLOE_OK;
+    FLOE_CHECK(e->err, job->nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL,
+               "more entropy chunks than there is room for");
+    FLOE_TRY(floe_interp_gpu_send(c->s.grids, e->grids, job->ngrids * sizeof *e->grids, e->stream, e->err));
+    job->tickets = c->s.tickets;
+    FLOE_CUDA(e->err, floe_context_count_cuda(job, e->stream));
+    FLOE_CUDA(e->err, floe_context_tables_cuda(job, e->stream));
+    job->tickets += ngrids;
+    FLOE_CUDA(e->err, floe_context_encode_cuda(job, e->stream));
+    return FLOE_OK;
+}
+
+/* Header of the chunk, and of one that is stored raw. */
+static floe_status send_headers(encoding *e, uint32_t *nbytes)
+{
+    uint8_t bytes[2 * FLOE_INTERP_DEV_HEADER] = {0};
+    floe_cursor to = floe_cursor_of(bytes, FLOE_INTERP_DEV_HEADER),
+                raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, FLOE_INTERP_DEV_HEADER);
+    const floe_interp_chunk raw = {.kind = FLOE_INTERP_RAW};
+    for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++)
+        e->chunk.plan.steps[i].tables = false; /* which kernels decide */
+    floe_interp_header_write(&e->chunk, e->narrow, &to);
+    floe_interp_header_write(&raw, e->narrow, &raw_to);
+    *nbytes = (uint32_t)(to.at - bytes);
+    return floe_interp_gpu_send(e->c->header, bytes, sizeof bytes, e->stream, e->err);
+}
+
+/* Of the finest step in the header. */
+static uint32_t steps_at(const encoding *e)
+{
+    uint32_t at = FLOE_INTERP_HEADER_NBYTES + (e->chunk.kind == FLOE_INTERP_FLAT ? 8 : 0);
+    for (uint32_t s = 0; s < FLOE_INTERP_PALETTE; s++)
+        at += e->chunk.sets[FLOE_INTERP_PATTERNS + s].kind != FLOE_INTERP_SET_EMPTY ? 8 : 0;
+    return at;
+}
+
+static floe_status pack(encoding *e)
+{
+    const floe_interp_gpu_encode *c = e->c;
+    const bool coded = e->chunk.kind == FLOE_INTERP_CODED;
+    floe_interp_pack_job job = {.nsteps = e->chunk.plan.nsteps, .header = c->header};
+    FLOE_TRY(send_headers(e, &job.header_nbytes));
+    job.context = e->context;
+    job.raw = e->raw;
+    if (e->raw)
+        job.context.ngrids = job.context.nchunks = 0;
+    job.step_nbytes = 3 + e->size;
+    job.zeros = c->header + RAW_HEADER_AT + FLOE_INTERP_DEV_HEADER / 2;
+    job.steps_at = steps_at(e);
+    job.anchors = c->anchors;
+    job.anchors_nbytes = coded ? floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size : 0;
+    memcpy(job.sets, e->sets, sizeof job.sets);
+    job.literals = c->literals;
+    job.literals_nbytes = e->nliterals * e->size;
+    job.raw_header = c->header + RAW_HEADER_AT;
+    job.raw_nbytes = floe_interp_raw_nbytes(e->ncells, e->narrow);
+    job.least = floe_interp_least(e->call->field.rank, e->extent);
+    job.values = e->check.values;
+    memcpy(job.shape, e->chunk.plan.shape, sizeof job.shape);
+    job.size = e->size;
+    job.record_head = FLOE_RECORD_HEAD_NBYTES;
+    job.napart = e->napart;
+    job.found = c->found;
+    job.stream = e->call->stream;
+    job.capacity = e->call->capacity;
+    job.end = c->end;
+    job.record = c->records + e->index;
+    job.stats = c->stats + e->index;
+    job.places = c->s.places;
+    job.sizes = c->sizes;
+    job.pieces = c->pieces;
+    job.chunks_at = c->chunks_at;
+    FLOE_CUDA(e->err, floe_interp_place_cuda(&job, e->stream));
+    FLOE_CUDA(e->err, floe_interp_pack_cuda(&job, e->stream));
+    return FLOE_OK;
+}
+
+static floe_status begin_chunk(encoding *e, uint64_t index)
+{
+    const floe_dev_field *f = &e->call->field;
+    const floe_interp_gpu_encode *c = e->c;
+    uint64_t lo[FLOE_MAX_RANK];
+    int64_t place = 0;
+    uint32_t axis[FLOE_MAX_RANK];
+    e->index = index;
+    e->narrow = floe_dtype_is_narrow(f->dtype);
+    e->size = (uint32_t)floe_dtype_size(f->dtype);
+    floe_grid_cut(f->rank, f->shape, e->call->chunk, index, lo, e->extent);
+    floe_interp_shape_of(f->rank, e->extent, e->chunk.plan.shape);
+    floe_interp_axes_of(f->rank, e->extent, axis);
+    for (uint32_t a = 0; a < f->rank; a++) {
+        place += (int64_t)lo[a] * f->stride[a];
+        if (axis[a] < FLOE_INTERP_RANK)
+            e->check.values.stride[axis[a]] = f->stride[a];
+    }
+    e->check.values.data = (uint8_t *)f->data + place * (int64_t)e->size;
+    memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
+    e->check.apart = c->apart;
+    e->check.found = c->found;
+    e->ncells = floe_interp_points(e->chunk.plan.shape);
+    e->nwords = e->ncells / e->chunk.plan.shape[3] * floe_ceil_div(e->chunk.plan.shape[3], 64);
+    FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));
+    FLOE_CUDA(e->err, cudaMemsetAsync(c->found, 0, sizeof *c->found, e->stream));
+    FLOE_CUDA(e->err, cudaMemsetAsync(c->apart, 0, e->nwords * sizeof *c->apart, e->stream));
+    return FLOE_OK;
+}
+
+static floe_status encode_chunk(encoding *e, uint64_t index)
+{
+    FLOE_TRY(begin_chunk(e, index));
+    if (e->params->mode == FLOE_BOUND_LOSSLESS)
+        FLOE_TRY(make_flat(e));
+    else
+        FLOE_TRY(code_values(e));
+    FLOE_TRY(code_grids(e));
+    return pack(e);
+}
+
+floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const floe_codec_encode *call, void *stream,
+                                         floe_error *err)
+{
+    floe_codec_params params;
+    uint32_t status;
+    FLOE_TRY(floe_interp_gpu_send(c->end, &call->first_offset, sizeof call->first_offset, stream, err));
+    FLOE_CUDA(err, cudaMemcpyAsync(&params, call->params, sizeof params, cudaMemcpyDeviceToHost, stream));
+    FLOE_TRY(floe_interp_gpu_fetch(&status, call->status, sizeof status, stream, err));
+    for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
+        encoding e = {.c = c, .call = call, .params = &params, .stream = stream, .err = err};
+        FLOE_TRY(encode_chunk(&e, i));
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_interp_gpu_squared_error(const floe_interp_gpu_encode *c, const floe_codec_encode *call,
+                                          const floe_codec_params *params, double *sum, void *stream, floe_error *err)
+{
+    double all = 0;
+    for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
+        encoding e = {.c = c, .call = call, .params = params, .stream = stream, .err = err};
+        floe_interp_dev_found found;
+        const double unit = params->bound / 1024;
+        e.check.squares = true;
+        FLOE_TRY(begin_chunk(&e, i));
+        FLOE_TRY(choose_plan(&e));
+        FLOE_TRY(encode_lattices(&e));
+        FLOE_TRY(floe_interp_gpu_fetch(&found, c->found, sizeof found, stream, err));
+        all += (double)found.squares * unit * unit;
+    }
+    return floe_interp_gpu_send(sum, &all, sizeof all, stream, err);
+}
+
+#endif
