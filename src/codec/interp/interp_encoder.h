@@ -14,7 +14,10 @@ typedef struct floe_interp_encoder {
     floe_interp_chunk chunk;
     floe_interp_structure structure;
     floe_interp_view values;
-    const uint8_t *boxes; /* for the tuner: the boxes of the field, one behind the other; NULL: they are in values */
+    /* for the tuner: codes all boxes by trial->chunk.plan and adds up trial->counts of each level; NULL: that is done here */
+    void (*code_boxes)(void *user, struct floe_interp_encoder *trial);
+    void *user;
+    const uint8_t *boxes; /* and these, one behind the other; NULL: they are in values */
     bool narrow, squares;
     size_t size; /* of an element */
     uint64_t ncells, nbits;

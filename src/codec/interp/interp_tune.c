@@ -82,20 +82,45 @@ static void *box_data(const tuner *t, uint64_t box)
     return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
 }
 
-static void add_counts(tuner *t)
+static void add_counts(encoder *e)
 {
-    encoder *e = t->trial;
     uint32_t *part = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
         const floe_interp_records r = floe_interp_records_of(e, i);
-        const uint32_t level = e->chunk.plan.steps[i].level;
-        uint32_t *sum = e->counts + (uint64_t)level * FLOE_CONTEXT_COUNTS;
-        t->bits[level] += floe_interp_count(&e->entropy, &r, 1, part) << 12;
-        t->records[level] += r.grid->size[0] * r.grid->size[1] * r.grid->size[2];
+        uint32_t *sum = e->counts + (uint64_t)e->chunk.plan.steps[i].level * FLOE_CONTEXT_COUNTS;
+        floe_interp_count(&e->entropy, &r, 1, part);
         for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
             sum[k] += part[k];
-        t->nlevels = level + 1 > t->nlevels ? level + 1 : t->nlevels;
     }
+}
+
+static void code_boxes(tuner *t)
+{
+    for (uint64_t b = 0; b < t->nboxes; b++) {
+        t->trial->values.data = box_data(t, b);
+        floe_interp_lattices_code(t->trial);
+        add_counts(t->trial);
+    }
+}
+
+/* What the plan says of each level. */
+static void add_levels(tuner *t)
+{
+    const floe_interp_plan *p = &t->trial->chunk.plan;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const uint64_t *size = p->steps[i].grid.size;
+        t->records[p->steps[i].level] += t->nboxes * size[0] * size[1] * size[2];
+        t->nlevels = p->steps[i].level + 1;
+    }
+}
+
+static uint64_t raw_bits(const uint32_t *counts)
+{
+    uint64_t n = 0;
+    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
+        for (uint32_t s = FLOE_CONTEXT_FIRST_RAW; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
+            n += (uint64_t)counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s] * floe_context_nraw(s);
+    return n;
 }
 
 /* How many symbols occur, by context: a sample that is small beside them makes their entropy look too small. */
@@ -132,15 +157,16 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     t->nlevels = 0;
     floe_interp_plan_of(e->chunk.plan.shape, &wide, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &wide, e->narrow, t->e->bound, t->e->max_abs);
-    for (uint64_t b = 0; b < t->nboxes; b++) {
-        e->values.data = box_data(t, b);
-        floe_interp_lattices_code(e);
-        add_counts(t);
-    }
+    if (t->e->code_boxes)
+        t->e->code_boxes(t->e->user, e);
+    else
+        code_boxes(t);
+    add_levels(t);
     const floe_interp_plan *p = &e->chunk.plan;
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
-        t->bits[l] += floe_context_entropy(&p->steps[0].spec, counts) + (count_used(counts) * USED_BITS << 12);
+        t->bits[l] = floe_context_entropy(&p->steps[0].spec, counts) +
+                     ((raw_bits(counts) + count_used(counts) * USED_BITS) << 12);
         t->large[l] = has_large(counts);
         sum += t->bits[l];
     }

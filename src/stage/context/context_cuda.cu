@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
         __syncthreads();
         for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
             if (counts[k])
-                atomicAdd(job.counts + (uint64_t)i * FLOE_CONTEXT_COUNTS + k, counts[k]);
+                atomicAdd(job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS + k, counts[k]);
     }
 }
 

@@ -33,6 +33,7 @@ typedef struct floe_context_dev_grid {
     bool shares;              /* encode: has the tables of the grid before it, where that costs no more */
     uint32_t nmasks, nvalues; /* contexts */
     uint32_t first, nchunks;
+    uint32_t counts; /* count: where the symbols go, as for grid number .. */
     uint32_t tables; /* out of tables, decode: in: number of the grid whose tables it has */
 } floe_context_dev_grid;
 

@@ -107,7 +107,7 @@ static floe_context_job job_of(both *all, floe_context_dev_grid *grids)
     uint64_t nwords = 0;
     for (uint32_t i = 0; i < N; i++) {
         floe_context_dev_grid *g = &grids[i];
-        *g = (floe_context_dev_grid){.records = all[i].dev_records, .grid = all[i].grid, .tables = i};
+        *g = (floe_context_dev_grid){.records = all[i].dev_records, .grid = all[i].grid, .tables = i, .counts = i};
         g->width = all[i].spec.width;
         g->window = all[i].spec.window;
         g->planes = all[i].spec.planes;

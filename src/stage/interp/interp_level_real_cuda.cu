@@ -146,7 +146,7 @@ FLOE_DEV uint64_t row_code(const level &l, const tile &t, const uint32_t *cell)
 {
     const uint64_t *m = l.job.step.coarse;
     const uint64_t line = ((t.lo[0] + cell[0]) * m[1] + t.lo[1] + cell[1]) * m[2] + t.lo[2] + cell[2];
-    return line * floe_interp_row_records(&l.job.step) * 8;
+    return (line * floe_interp_row_records(&l.job.step) + (t.lo[0] + cell[0]) * l.job.gap) * 8;
 }
 
 FLOE_DEV bool is_own(const tile &t, const uint32_t *cell)

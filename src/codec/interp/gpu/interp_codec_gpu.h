@@ -36,6 +36,16 @@ typedef struct floe_interp_gpu_scratch {
     unsigned long long *out; /* what the host waits for */
 } floe_interp_gpu_scratch;
 
+/* Of the tuner's trials: room for so many cells, in boxes. */
+typedef struct floe_interp_gpu_trials {
+    uint64_t ncells;
+    uint8_t *boxes, *originals, *lattices[2], *anchors, *records;
+    uint64_t *apart;
+    floe_interp_dev_found *found;
+    floe_context_dev_grid *grids;
+    uint32_t *tickets, *counts;
+} floe_interp_gpu_trials;
+
 typedef struct floe_interp_gpu_encode {
     floe_interp_gpu_room room;
     floe_interp_gpu_scratch s;
@@ -49,7 +59,8 @@ typedef struct floe_interp_gpu_encode {
     uint16_t *slots;
     floe_interp_dev_piece *pieces;
     floe_interp_dev_found *found;
-    void *literals, *boxes;
+    void *literals;
+    floe_interp_gpu_trials trials;
     uint8_t *cleared; /* tickets, counts, done: 0 before a chunk */
     uint64_t cleared_nbytes;
 } floe_interp_gpu_encode;

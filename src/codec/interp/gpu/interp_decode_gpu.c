@@ -7,8 +7,7 @@
 
 #include "backend/cuda.h"
 #include "base/grid_math.h"
-#include "codec/interp/gpu/interp_codec_gpu.h"
-#include "codec/interp/interp_layout.h"
+#include "codec/interp/gpu/interp_tune_gpu.h"
 #include "field/dtype_math.h"
 
 enum { HEAD_NBYTES = 1024, NEXT = 0, LIST = 1, COUNT = 2 /* words of cursor */ };
@@ -132,14 +131,6 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint8_t 
 
 /* ---- lattices ------------------------------------------------------------------------------------------------------------ */
 
-static floe_interp_dev_view lattice_view(void *data, const uint64_t *n)
-{
-    floe_interp_dev_view v = {data, {0, 0, 0, 1}};
-    for (int a = 2; a >= 0; a--)
-        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
-    return v;
-}
-
 static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records)
 {
     const floe_interp_plan *p = &d->chunk.plan;
@@ -152,7 +143,7 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
         memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
     }
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0 || p->nsteps == 0];
-    job.fine = i ? lattice_view(d->c->s.lattices[i % 2 == 0], job.step.fine) : d->out;
+    job.fine = i ? floe_interp_gpu_view(d->c->s.lattices[i % 2 == 0], job.step.fine) : d->out;
     memcpy(job.hi, job.step.fine, sizeof job.hi);
     if (i == 0) {
         memcpy(job.lo, d->lo, sizeof job.lo);

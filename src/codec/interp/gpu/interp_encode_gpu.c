@@ -53,7 +53,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->lists =
         floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
     c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
-    c->boxes = floe_arena_take(a, floe_interp_gpu_boxes_cells(r->ncells), size);
+    floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
     c->pairs = floe_arena_take(a, (ngrids + 1) * FLOE_CONTEXT_PAIRS, sizeof *c->pairs);
     c->costs = floe_arena_take(a, ngrids + 1, sizeof *c->costs);
     c->chunks_at = floe_arena_take(a, ngrids + 3, sizeof *c->chunks_at);
@@ -124,7 +124,7 @@ static floe_status choose_plan(encoding *e)
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_MOST, 0, &most, 1));
         known.max_abs = floe_f64_of(most);
     }
-    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, e->c->boxes, e->call->status, e->stream};
+    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, &e->c->trials, e->call->status, e->stream};
     FLOE_TRY(floe_interp_gpu_choose(&tuning, e->chunk.plan.shape, &e->chunk, e->err));
     e->check.log = e->chunk.log;
     e->check.tolerance = floe_interp_tolerance(e->params, e->chunk.log);
@@ -133,33 +133,6 @@ static floe_status choose_plan(encoding *e)
 }
 
 /* ---- lattices ------------------------------------------------------------------------------------------------------------ */
-
-static floe_interp_dev_view lattice_view(void *data, const uint64_t *n)
-{
-    floe_interp_dev_view v = {data, {0, 0, 0, 1}};
-    for (int a = 2; a >= 0; a--)
-        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
-    return v;
-}
-
-/* Lattices 1 to nsteps; a field without steps: itself. Returns how many. */
-static uint32_t lay_lattices(const encoding *e, floe_interp_dev_lattice *l)
-{
-    const floe_interp_plan *p = &e->chunk.plan;
-    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
-    uint8_t *at = e->c->originals;
-    for (uint32_t i = 0; i < (p->nsteps ? p->nsteps : 1); i++) {
-        const uint64_t *shape = p->nsteps ? p->steps[i].step.coarse : p->shape;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            unit[a] *= p->nsteps && floe_interp_is_active(&p->steps[i].step, a) ? 2 : 1;
-        l[i].data = at;
-        memcpy(l[i].shape, shape, sizeof l[i].shape);
-        memcpy(l[i].unit, unit, sizeof unit);
-        l[i].count = floe_interp_points(shape);
-        at += l[i].count * e->size;
-    }
-    return p->nsteps ? p->nsteps : 1;
-}
 
 /* Grid i of the context job: records behind those before. */
 static void add_grid(encoding *e, const floe_context_spec *spec, const floe_context_grid *grid, bool shares,
@@ -172,6 +145,7 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     g->shares = shares;
     g->nmasks = floe_context_masks(spec);
     g->nvalues = floe_context_values(spec);
+    g->counts = job->ngrids - 1;
     g->first = job->nchunks;
     g->nchunks = (uint32_t)floe_context_nchunks(grid);
     job->nchunks += g->nchunks;
@@ -180,37 +154,20 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     job->nmasks = g->nmasks > job->nmasks ? g->nmasks : job->nmasks;
 }
 
-/* Step i, or of a field without steps the one that leaves all. */
-static floe_interp_dev_job job_of(const encoding *e, const floe_interp_dev_lattice *lattices, uint32_t i)
-{
-    const floe_interp_plan *p = &e->chunk.plan;
-    floe_interp_dev_job job = {.last = i == 0, .log = e->chunk.log, .status = e->call->status};
-    if (p->nsteps) {
-        job.step = p->steps[i].step;
-    } else {
-        memcpy(job.step.fine, p->shape, sizeof job.step.fine);
-        memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
-    }
-    job.original = i ? lattice_view(lattices[i - 1].data, job.step.fine) : e->check.values;
-    memcpy(job.hi, job.step.fine, sizeof job.hi);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        job.unit[a] = i ? lattices[i - 1].unit[a] : 1;
-    return job;
-}
-
 static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *lattices, uint32_t i)
 {
     const floe_interp_plan *p = &e->chunk.plan;
     const floe_interp_coding *k = &p->steps[i];
     const floe_interp_gpu_scratch *s = &e->c->s;
-    floe_interp_dev_job job = job_of(e, lattices, i);
+    floe_interp_dev_job job = floe_interp_gpu_job(p, &e->check, lattices, i);
+    job.status = e->call->status;
     job.nrecords = k->grid.size[0] * k->grid.size[1] * k->grid.size[2];
     job.records = s->records + e->nrecords;
     e->nrecords += (job.nrecords * floe_context_record_nbytes(&k->spec) + 15) & ~(uint64_t)15;
     add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
     if (i)
-        job.fine = lattice_view(s->lattices[i % 2 == 0], k->step.fine);
+        job.fine = floe_interp_gpu_view(s->lattices[i % 2 == 0], k->step.fine);
     FLOE_CUDA(e->err, e->narrow ? floe_interp_encode_f32(&job, &e->check, e->stream)
                                 : floe_interp_encode_f64(&job, &e->check, e->stream));
     return FLOE_OK;
@@ -219,14 +176,8 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
 static floe_status encode_lattices(encoding *e)
 {
     floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
-    const uint32_t n = lay_lattices(e, lattices);
-    for (uint32_t i = 0; i < n; i++) {
-        const floe_interp_dev_job job = job_of(e, lattices, i);
-        FLOE_CUDA(e->err, e->narrow ? floe_interp_thin_f32(&job, &e->check, lattices[i].data, e->stream)
-                                    : floe_interp_thin_f64(&job, &e->check, lattices[i].data, e->stream));
-    }
-    FLOE_CUDA(e->err, e->narrow ? floe_interp_anchors_f32(&e->check, &lattices[n - 1], e->c->anchors, e->stream)
-                                : floe_interp_anchors_f64(&e->check, &lattices[n - 1], e->c->anchors, e->stream));
+    FLOE_TRY(floe_interp_gpu_thin(&e->chunk.plan, &e->check, e->call->status, e->c->originals, e->c->anchors, lattices,
+                                  e->narrow, e->stream, e->err));
     for (uint32_t i = e->chunk.plan.nsteps; i-- > 0;)
         FLOE_TRY(encode_level(e, lattices, i));
     return FLOE_OK;
@@ -271,6 +222,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
                                     .status = e->call->status,
                                     .counts = c->counts};
     sample.nchunks = count.nchunks;
+    sample.counts = 0;
     job.from = bits;
     job.records = grid->records;
     job.nrecords = grid->grid.size[0] * grid->grid.size[1] * grid->grid.size[2];
@@ -467,7 +419,7 @@ static floe_status pack(encoding *e)
     job.context = e->context;
     job.raw = e->raw;
     if (e->raw)
-        job.context.ngrids = job.context.nchunks = 0;
+        job.nsteps = job.context.ngrids = job.context.nchunks = 0;
     job.step_nbytes = 3 + e->size;
     job.zeros = c->header + RAW_HEADER_AT + FLOE_INTERP_DEV_HEADER / 2;
     job.steps_at = steps_at(e);
