@@ -8,7 +8,13 @@
 namespace
 {
 
-enum { MOST_WARPS = 16, LEAST_WARPS = 4, BLOCKS_A_PROCESSOR = 2, SLOTS_A_TASK = 16 };
+enum {
+    MOST_WARPS = 16,
+    LEAST_WARPS = 4,
+    BLOCKS_A_PROCESSOR = 2,
+    BESIDES_NBYTES = 1024 /* that a block has taken for it */,
+    SLOTS_A_TASK = 16
+};
 
 /* By one thread for all: others may set it meanwhile. */
 FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
@@ -53,8 +59,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, counts);
     __shared__ uint32_t ticket;
-    uint8_t *space = (uint8_t *)(counts + FLOE_CONTEXT_COUNTS) +
-                     threadIdx.x / FLOE_WARP * floe_context_warp_nbytes(job.window, job.width);
+    uint8_t *space = (uint8_t *)(counts + FLOE_CONTEXT_COUNTS) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
     if (!goes_on(job, &ticket))
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -182,8 +187,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 {
     FLOE_DYNAMIC_SHARED(symbols_shared, shared);
     __shared__ uint32_t ticket;
-    uint8_t *space =
-        (uint8_t *)(shared + 1) + threadIdx.x / FLOE_WARP * floe_context_warp_nbytes(job.window, job.width);
+    uint8_t *space = (uint8_t *)(shared + 1) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
     if (!goes_on(job, &ticket))
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -378,8 +382,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     FLOE_DYNAMIC_SHARED(uint8_t, shared);
     __shared__ uint32_t ticket;
     const decoder d = decoder_at(shared, job.nmasks);
-    uint8_t *space =
-        shared + decoder_nbytes(job.nmasks) + threadIdx.x / FLOE_WARP * floe_context_warp_nbytes(job.window, job.width);
+    uint8_t *space = shared + decoder_nbytes(job.nmasks) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
     if (!goes_on(job, &ticket))
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -407,12 +410,14 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-/* As many warps as shared memory has room for. */
+/* As many warps as shared memory has room for, of two blocks on a processor if that leaves each enough. */
 int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32_t fixed_nbytes, void *stream)
 {
     const floe_gpu_limits limits = floe_gpu_limits_cuda();
-    const uint32_t each = floe_context_warp_nbytes(job->window, job->width);
-    const uint32_t room = (limits.shared_nbytes - fixed_nbytes) / each, most = room < MOST_WARPS ? room : MOST_WARPS;
+    const uint32_t each = job->warp_nbytes, all = limits.shared_nbytes, half = all / 2 - BESIDES_NBYTES;
+    const uint32_t few = half > fixed_nbytes ? (half - fixed_nbytes) / each : 0;
+    const uint32_t room = few < MOST_WARPS / 2 ? (all - fixed_nbytes) / each : few,
+                   most = room < MOST_WARPS ? room : MOST_WARPS;
     const uint32_t nwarps = job->nchunks < limits.processors * MOST_WARPS && most > LEAST_WARPS ? LEAST_WARPS : most;
     const uint32_t nbytes = fixed_nbytes + nwarps * each, at_once = limits.processors * BLOCKS_A_PROCESSOR;
     const cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);

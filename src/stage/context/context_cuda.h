@@ -44,6 +44,12 @@ FLOE_HD uint32_t floe_context_slot_words(const floe_context_chunk *c, uint32_t w
     return (c->planes * c->rows * (width == 0 ? 1 : width == 1 ? 9 : 12) + 4) * c->lanes + 2;
 }
 
+/* Shared memory of a warp: a row above the window, then its rows, a record a lane; and the list of what is not 0. */
+FLOE_HD uint32_t floe_context_warp_nbytes(uint32_t window, uint32_t width)
+{
+    return FLOE_ANS_LANES * ((window + 1) * (width ? 8 * width : 1) + 2 * FLOE_CONTEXT_CLASSES * window);
+}
+
 /* As floe_context_tables. */
 typedef struct floe_context_dev_tables {
     uint32_t nmasks, nvalues;
@@ -63,8 +69,8 @@ typedef struct floe_context_dev_bytes {
 typedef struct floe_context_job {
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;
-    uint32_t window, width, nmasks; /* the largest of all grids */
-    uint32_t *tickets;              /* of each grid, 0 at first: those of one kernel */
+    uint32_t warp_nbytes, nmasks; /* the largest of all grids */
+    uint32_t *tickets;            /* of each grid, 0 at first: those of one kernel */
     floe_context_dev_tables *tables;
     uint32_t *status; /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
     /* encode */

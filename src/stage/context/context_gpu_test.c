@@ -103,7 +103,8 @@ static void *device_zeros(uint64_t nbytes)
 
 static floe_context_job job_of(both *all, floe_context_dev_grid *grids)
 {
-    floe_context_job job = {.ngrids = N, .every = 1, .window = 8, .width = 2, .nmasks = FLOE_CONTEXT_MASKS};
+    floe_context_job job = {
+        .ngrids = N, .every = 1, .warp_nbytes = floe_context_warp_nbytes(8, 2), .nmasks = FLOE_CONTEXT_MASKS};
     uint64_t nwords = 0;
     for (uint32_t i = 0; i < N; i++) {
         floe_context_dev_grid *g = &grids[i];

@@ -45,14 +45,6 @@ FLOE_DEV void code_put(uint4 *r, uint32_t k, int32_t v) { ((int16_t *)r)[k] = (i
 FLOE_DEV int32_t code_at(const uint8_t *, uint32_t) { return 0; } /* masks have no values */
 FLOE_DEV void code_put(uint8_t *, uint32_t, int32_t) {}
 
-/* ---- shared memory of a warp ------------------------------------------------------------------------------------------- */
-
-/* A row above the window, then its rows, a record a lane; and the list. */
-FLOE_HD uint32_t floe_context_warp_nbytes(uint32_t window, uint32_t width)
-{
-    return FLOE_WARP * ((window + 1) * (width ? 8 * width : 1) + 2 * FLOE_CONTEXT_CLASSES * window);
-}
-
 /* ---- the walk ---------------------------------------------------------------------------------------------------------- */
 
 /* A window: rows t1 - 1 down to t1 - nrows. masks: of this lane's column, 8 bits a row. */

@@ -159,16 +159,13 @@ template <> struct record_of_width<true> {
     typedef uint4 type;
 };
 
-FLOE_DEV int64_t record_at(const march &m, const place &p, int64_t k, int64_t j)
-{
-    return ((p.plane0 * p.mz + k) * p.my + j) * p.mx + p.plane0 * (int64_t)m.job.gap;
-}
+FLOE_DEV int64_t record_at(const place &p, int64_t k, int64_t j) { return ((p.plane0 * p.mz + k) * p.my + j) * p.mx; }
 
 template <bool WIDE>
 FLOE_DEV void store_codes(const march &m, const place &p, int64_t k, int64_t j, const codes_of_cells &c)
 {
     typedef typename record_of_width<WIDE>::type record;
-    record *to = (record *)m.job.records + record_at(m, p, k, j) + p.cell;
+    record *to = (record *)m.job.records + record_at(p, k, j) + p.plane0 * (int64_t)m.job.gap + p.cell;
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         uint32_t w[sizeof(record) / 4];
@@ -188,7 +185,7 @@ template <bool WIDE>
 FLOE_DEV void load_codes(const march &m, const place &p, int64_t k, int64_t j, typename record_of_width<WIDE>::type *to)
 {
     typedef typename record_of_width<WIDE>::type record;
-    const record *row = (const record *)m.job.records + record_at(m, p, k, clamp(j, p.my));
+    const record *row = (const record *)m.job.records + record_at(p, k, clamp(j, p.my));
 #pragma unroll
     for (int i = 0; i < CELLS; i++)
         to[i] = __ldg(row + clamp(p.cell + i, p.mx));

@@ -113,8 +113,8 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint8_t 
         grids[at] = dev_grid(&k->spec, &k->grid, records[i]);
         grids[at].first = job.nchunks;
         job.nchunks += grids[at].nchunks;
-        job.window = k->spec.window > job.window ? k->spec.window : job.window;
-        job.width = k->step.width > job.width ? k->step.width : job.width;
+        const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
+        job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
         job.nmasks = grids[at].nmasks > job.nmasks ? grids[at].nmasks : job.nmasks;
         open.own |= (uint64_t)k->tables << at;
     }
@@ -222,7 +222,8 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
     const floe_interp_gpu_scratch *s = &d->c->s;
     const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
     const floe_context_dev_grid dev = dev_grid(&floe_interp_mask_spec, &grid, s->mask_records);
-    floe_context_job context = {.ngrids = 1, .nchunks = dev.nchunks, .window = 1, .nmasks = dev.nmasks};
+    floe_context_job context = {
+        .ngrids = 1, .nchunks = dev.nchunks, .warp_nbytes = floe_context_warp_nbytes(1, 0), .nmasks = dev.nmasks};
     floe_interp_open_job open = {.further = true, .own = 1};
     FLOE_TRY(floe_interp_gpu_send(s->grids, &dev, sizeof dev, d->stream, d->err));
     FLOE_TRY(decode_grids(d, &open, &context));

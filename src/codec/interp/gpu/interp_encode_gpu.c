@@ -149,8 +149,8 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     g->first = job->nchunks;
     g->nchunks = (uint32_t)floe_context_nchunks(grid);
     job->nchunks += g->nchunks;
-    job->window = g->window > job->window ? g->window : job->window;
-    job->width = g->width > job->width ? g->width : job->width;
+    const uint32_t nbytes = floe_context_warp_nbytes(g->window, g->width);
+    job->warp_nbytes = nbytes > job->warp_nbytes ? nbytes : job->warp_nbytes;
     job->nmasks = g->nmasks > job->nmasks ? g->nmasks : job->nmasks;
 }
 
@@ -217,7 +217,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
                                     .ngrids = 1,
                                     .nchunks = (uint32_t)floe_ceil_div(grid->nchunks, every),
                                     .every = every,
-                                    .window = 1,
+                                    .warp_nbytes = floe_context_warp_nbytes(1, 0),
                                     .tickets = (uint32_t *)c->s.out,
                                     .status = e->call->status,
                                     .counts = c->counts};

@@ -188,8 +188,8 @@ static floe_status code_all(trying *y, floe_interp_encoder *trial)
     for (uint32_t i = 0; i < y->ngrids; i++) {
         y->grids[i].first = job.nchunks;
         job.nchunks += y->grids[i].nchunks;
-        job.window = y->grids[i].window > job.window ? y->grids[i].window : job.window;
-        job.width = y->grids[i].width > job.width ? y->grids[i].width : job.width;
+        const uint32_t nbytes = floe_context_warp_nbytes(y->grids[i].window, y->grids[i].width);
+        job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
     }
     job.ngrids = y->ngrids;
     job.counts = m->counts;
