@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 /* What a block has of a grid's tables. */
-struct symbols_shared {
+struct alignas(16) symbols_shared { /* records follow */
     uint8_t table[FLOE_CONTEXT_ALL];
     floe_ans_symbol masks[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
     floe_ans_symbol values[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
