@@ -354,13 +354,12 @@ uint64_t spill_words_of(uint32_t rank, uint64_t block_bits)
     return floe_ceil_div(floe_zfp_tile_blocks(rank) * block_bits, 32) + 2;
 }
 
-/* Bare streams of four axes have an instance of their own: what cleans and checks would spill registers. */
+/* Bare streams have instances of their own: what cleans and checks costs them a third of their speed. */
 cudaError_t launch(const job &j, uint32_t rank, bool reversible, cudaStream_t stream)
 {
     return floe_zfp_by_case(rank, reversible, [&](auto c) {
         typedef decltype(c) is;
-        constexpr bool PLAIN = is::REVERSIBLE || is::RANK > 3;
-        return floe_zfp_launch(j.is_bare ? zfp_encode_kernel<is::RANK, is::REVERSIBLE, PLAIN>
+        return floe_zfp_launch(j.is_bare ? zfp_encode_kernel<is::RANK, is::REVERSIBLE, true>
                                          : zfp_encode_kernel<is::RANK, is::REVERSIBLE, is::REVERSIBLE>,
                                dim3(blocks_of(rank, j.nslots)), THREADS, sizeof(block_shared<is::RANK>), stream, j);
     });
