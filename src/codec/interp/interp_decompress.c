@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> the box of a chunk that was asked for: of each step the entropy chunks and tiles that the finer one needs; then the values
+/* Bytes -> the box of a chunk that is wanted: of each step the entropy chunks and tiles that the finer one needs; then the values
  * that sets name. */
 #include <string.h>
 
@@ -252,7 +252,7 @@ static void find_wanted(decoder *d, floe_interp_box *wanted)
     }
 }
 
-/* The codes that a job needs. A grid that was laid anew knows no rows: all of it. */
+/* The codes that a job needs. A grid that was laid again knows no rows: all of it. */
 static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, const floe_interp_stream *stream)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[i];

@@ -91,7 +91,7 @@ FLOE_DEV void resolve_finish(const floe_resolve_job *job, const floe_dev_range *
 
 /* ---- clearing ------------------------------------------------------------------------------------------------------ */
 
-/* What is to be 0 at first. The status is for the one block that may have something to say: it is told to begin. */
+/* What is to be 0 at first. The status is for the one block that may have something to say: it begins with OK. */
 FLOE_DEV void resolve_clear(floe_share c, const floe_resolve_job *job)
 {
     uint32_t *words = (uint32_t *)job->cleared;

@@ -19,11 +19,6 @@
 #include "stage/ans/ans.h"
 #include "stage/context/context_math.h"
 
-enum {
-    FLOE_CONTEXT_TABLES = 16,         /* of masks, and of values, at most */
-    FLOE_CONTEXT_TABLES_NBYTES = 8192 /* no tables take more */
-};
-
 /* How the records of a grid are coded. */
 typedef struct floe_context_spec {
     uint32_t width;  /* bytes of a code, 1 or 2: a record has 8 of them; 0: a record is its mask, one byte */

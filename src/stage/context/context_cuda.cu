@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 /* What a block has of a grid's tables. */
 struct alignas(16) symbols_shared { /* records follow */
     uint8_t table[FLOE_CONTEXT_ALL];
-    floe_ans_symbol masks[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
-    floe_ans_symbol values[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
+    floe_ans_symbol masks[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
+    floe_ans_symbol values[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
 };
 
 /* By a warp: symbol k of a lane is number lane + 32 k. begins: where its frequency begins. */
@@ -222,7 +222,7 @@ FLOE_HD uint32_t decoder_nbytes(uint32_t nmasks)
 {
     return (FLOE_CONTEXT_ALL + 15) / 16 * 16 +
            nmasks * ((1 << FLOE_CONTEXT_MASK_BITS) + 4 * FLOE_CONTEXT_MASK_SYMBOLS) +
-           FLOE_CONTEXT_DEV_TABLES * ((1 << FLOE_CONTEXT_VALUE_BITS) + 4 * FLOE_CONTEXT_STRIDE);
+           FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_VALUE_BITS) + 4 * FLOE_CONTEXT_STRIDE);
 }
 
 FLOE_DEV decoder decoder_at(uint8_t *shared, uint32_t nmasks)
@@ -230,9 +230,9 @@ FLOE_DEV decoder decoder_at(uint8_t *shared, uint32_t nmasks)
     decoder d;
     d.mask_slots = shared;
     d.value_slots = d.mask_slots + (nmasks << FLOE_CONTEXT_MASK_BITS);
-    d.mask_spans = (uint32_t *)(d.value_slots + (FLOE_CONTEXT_DEV_TABLES << FLOE_CONTEXT_VALUE_BITS));
+    d.mask_spans = (uint32_t *)(d.value_slots + (FLOE_CONTEXT_TABLES << FLOE_CONTEXT_VALUE_BITS));
     d.value_spans = d.mask_spans + nmasks * FLOE_CONTEXT_MASK_SYMBOLS;
-    d.place = (uint8_t *)(d.value_spans + FLOE_CONTEXT_DEV_TABLES * FLOE_CONTEXT_STRIDE);
+    d.place = (uint8_t *)(d.value_spans + FLOE_CONTEXT_TABLES * FLOE_CONTEXT_STRIDE);
     return d;
 }
 

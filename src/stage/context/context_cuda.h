@@ -18,11 +18,7 @@
 extern "C" {
 #endif
 
-enum {
-    FLOE_CONTEXT_DEV_TABLES = 16,          /* as FLOE_CONTEXT_TABLES */
-    FLOE_CONTEXT_DEV_TABLES_NBYTES = 8192, /* as FLOE_CONTEXT_TABLES_NBYTES */
-    FLOE_CONTEXT_PAIRS = FLOE_CONTEXT_VALUES * (FLOE_CONTEXT_VALUES + 1) / 2
-};
+enum { FLOE_CONTEXT_PAIRS = FLOE_CONTEXT_VALUES * (FLOE_CONTEXT_VALUES + 1) / 2 };
 
 /* A grid of records. Those of a call stand in the order in which their chunks are numbered: what takes longest to begin with first. */
 typedef struct floe_context_dev_grid {
@@ -54,16 +50,16 @@ FLOE_HD uint32_t floe_context_warp_nbytes(uint32_t window, uint32_t width)
 typedef struct floe_context_dev_tables {
     uint32_t nmasks, nvalues;
     uint8_t table[FLOE_CONTEXT_ALL]; /* of each context, those of values from nmasks of the grid on */
-    uint16_t mask_freq[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
-    uint16_t value_freq[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
-    uint8_t mask_code[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* where built */
-    uint8_t value_code[FLOE_CONTEXT_DEV_TABLES][FLOE_CONTEXT_STRIDE];
+    uint16_t mask_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
+    uint16_t value_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
+    uint8_t mask_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* where built */
+    uint8_t value_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
 } floe_context_dev_tables;
 
 /* Serialised; 0 bytes of a grid that has another's. */
 typedef struct floe_context_dev_bytes {
     uint32_t nbytes;
-    uint8_t bytes[FLOE_CONTEXT_DEV_TABLES_NBYTES + 4];
+    uint8_t bytes[FLOE_CONTEXT_TABLES_NBYTES + 4];
 } floe_context_dev_bytes;
 
 typedef struct floe_context_job {

@@ -9,6 +9,9 @@
 #include "stage/ans/ans_math.h"
 
 enum {
+    FLOE_CONTEXT_TABLES = 16,          /* of masks, and of values, at most */
+    FLOE_CONTEXT_TABLES_NBYTES = 8192, /* no tables take more */
+
     FLOE_CONTEXT_CLASSES = 7,    /* codes of a record; there is room for 8, of which the last is 0 */
     FLOE_CONTEXT_WINDOW = 8,     /* rows of a window, at most */
     FLOE_CONTEXT_ROWS = 1024,    /* of a chunk, at most */

@@ -76,7 +76,7 @@ FLOE_DEV bool floe_context_read_tables(table_reader from, uint32_t nmasks, uint3
 {
     const uint32_t n = nmasks + nvalues;
     const uint8_t *heads = take_bytes(from, 2), *pairs = take_bytes(from, (n + 1) / 2);
-    bool good = heads && pairs && heads[0] <= FLOE_CONTEXT_DEV_TABLES && heads[1] <= FLOE_CONTEXT_DEV_TABLES &&
+    bool good = heads && pairs && heads[0] <= FLOE_CONTEXT_TABLES && heads[1] <= FLOE_CONTEXT_TABLES &&
                 (n % 2 == 0 || pairs[n / 2] >> 4 == 0);
     if (!good)
         return false;

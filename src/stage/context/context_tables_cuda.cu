@@ -14,7 +14,7 @@ namespace
 enum {
     THREADS = 512,
     WARPS = THREADS / FLOE_WARP,
-    TABLES = FLOE_CONTEXT_DEV_TABLES,
+    TABLES = FLOE_CONTEXT_TABLES,
     MOST_SUMS = (FLOE_CONTEXT_VALUES + 1) * FLOE_CONTEXT_VALUE_SYMBOLS /* more than masks take */
 };
 static_assert((int)WARPS == (int)TABLES, "a warp a number of tables");

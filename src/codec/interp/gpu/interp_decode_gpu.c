@@ -77,7 +77,7 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
     return FLOE_OK;
 }
 
-/* Cells whose codes the box needs, as chunks see them. A grid that was laid anew knows no rows. */
+/* Cells whose codes the box needs, as chunks see them. A grid that was laid again knows no rows. */
 static void box_chunks(const decoding *d, floe_context_job *job)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> the part of a chunk that was asked for. Tiles are decoded in parallel, each on its own. */
+/* Bytes -> the part of a chunk that is wanted. Tiles are decoded in parallel, each on its own. */
 #include "codec/lorenzo/cpu/lorenzo_chunk.h"
 
 #include "base/bytes.h"

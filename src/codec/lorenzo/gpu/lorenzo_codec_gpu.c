@@ -104,7 +104,7 @@ static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *j
     return FLOE_OK;
 }
 
-/* Without a chunk only *end is left to be told. The first step of encoder pack does that; those of huffman need books. */
+/* Without a chunk only *end is left to be written. The first step of encoder pack does that; those of huffman need books. */
 static floe_status end_nothing(const floe_lorenzo_encode_call *c, void *stream, floe_error *err)
 {
     floe_lorenzo_encode_call pack = *c;

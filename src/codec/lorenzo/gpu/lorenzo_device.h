@@ -12,7 +12,7 @@
  *   judge         chunks with too many literals are to be done again bit for bit; fast: encode finds out itself
  *                                                                                                  lorenzo_begin_cuda.cu
  *   encode        again, for nothing if there are none
- *   few           fast, f32, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/few_*
+ *   small         fast, f32, one chunk of few tiles: those three at once, and what finishes the stream   device/lorenzo/small_*
  *   books, code   balanced: codebooks, then drafts to final tiles at their places   stage/huffman, lorenzo_code_*.
  *                 Coding begins while the books' words are being made
  *   (the caller)  checksums, record heads, index                        container/container_cuda.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> the box of a chunk that was asked for: the stream's blocks that touch it, then the cells that the sets name. */
+/* Bytes -> the box of a chunk that is wanted: the stream's blocks that touch it, then the cells that the sets name. */
 #include "base/try.h"
 #include "codec/zfp/chunk/zfp_cells.h"
 #include "codec/zfp/chunk/zfp_chunk.h"

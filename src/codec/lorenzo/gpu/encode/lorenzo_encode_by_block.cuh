@@ -298,7 +298,7 @@ FLOE_DEV double split_error(const split_shared &sh)
     return error;
 }
 
-/* Tells a tile's largest errors. One thread. */
+/* Reports a tile's largest errors. One thread. */
 FLOE_DEV void errors_tell(floe_dev_chunk_stats *g, double error, double pw_error)
 {
     if (error > 0)
@@ -307,7 +307,7 @@ FLOE_DEV void errors_tell(floe_dev_chunk_stats *g, double error, double pw_error
         atomicMax(&g->max_pw_error_bits, (unsigned long long)floe_bits_f64(pw_error));
 }
 
-/* Tells what one warp has met in a tile that it has made on the general path. The whole warp. */
+/* Reports what one warp found in a tile that it has made on the general path. The whole warp. */
 FLOE_DEV void tallies_tell(floe_dev_chunk_stats *g, const tallies &t)
 {
     const double error = largest_of_warp(t.error), pw_error = largest_of_warp(t.pw_error);
