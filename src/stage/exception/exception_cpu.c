@@ -41,7 +41,7 @@ uint32_t FLOE_V(floe_exceptions_encode)(const FLOE_R(floe_exceptions) * e, const
     int low = uniform(e->kind_low, e->count, nsteps), high = uniform(e->kind_high, e->count, nsteps);
     uint32_t n = 1 + floe_mask_encode(e->place, valid, nsteps, words + 1);
     const bool one_kind = low >= 0 && high >= 0;
-    words[0] = floe_exceptions_head(e->count, one_kind, (uint32_t)(low | high << 1));
+    words[0] = floe_exceptions_head(e->count, one_kind, one_kind ? (uint32_t)(low + 2 * high) : 0);
     if (!one_kind) {
         n += floe_mask_encode(e->kind_low, e->place, nsteps, words + n);
         n += floe_mask_encode(e->kind_high, e->place, nsteps, words + n);
