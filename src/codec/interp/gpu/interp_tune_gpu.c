@@ -135,6 +135,13 @@ static void add_grids(trying *y, const floe_interp_coding *k, uint64_t several, 
     }
 }
 
+/* Bytes of the records of a step of `several` boxes. */
+static uint64_t step_nbytes(const floe_interp_coding *k, uint64_t several)
+{
+    const uint64_t *n = k->grid.size;
+    return (several * n[0] * n[1] * n[2] * floe_context_record_nbytes(&k->spec) + 15) & ~(uint64_t)15;
+}
+
 /* Codes `several` boxes from number `first` on, side by side. */
 static floe_status code_some(trying *y, const floe_interp_encoder *trial, uint64_t first, uint64_t several)
 {
@@ -162,7 +169,7 @@ static floe_status code_some(trying *y, const floe_interp_encoder *trial, uint64
         if (i)
             job.fine = floe_interp_gpu_view(m->lattices[i % 2 == 0], job.step.fine);
         add_grids(y, k, several, job.records, pitch);
-        y->nrecords += (several * pitch + 15) & ~(uint64_t)15;
+        y->nrecords += step_nbytes(k, several);
         FLOE_CUDA(y->err, trial->narrow ? floe_interp_encode_f32(&job, &check, t->stream)
                                         : floe_interp_encode_f64(&job, &check, t->stream));
     }
@@ -179,9 +186,12 @@ static floe_status code_all(trying *y, floe_interp_encoder *trial)
     floe_context_job job = {.grids = m->grids, .every = 1, .tickets = m->tickets, .status = y->t->status};
     if (p->nsteps == 0)
         return FLOE_OK;
+    uint64_t records_nbytes = 0;
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        records_nbytes += y->nboxes / several * step_nbytes(&p->steps[i], several);
     y->ngrids = 0;
     y->nrecords = 0;
-    FLOE_CUDA(y->err, cudaMemsetAsync(m->records, 0, m->ncells * RECORDS_OF_CELL + BESIDES, y->t->stream));
+    FLOE_CUDA(y->err, cudaMemsetAsync(m->records, 0, records_nbytes, y->t->stream));
     FLOE_CUDA(y->err, cudaMemsetAsync(m->counts, 0, counts_nbytes, y->t->stream));
     for (uint64_t b = 0; b < y->nboxes; b += several)
         FLOE_TRY(code_some(y, trial, b, several));
