@@ -43,6 +43,10 @@ large: build ## a field past 2^32 elements (17 GB) as a stream, in less than 1 G
 bench: build ## speed of both presets beside memcpy (build/floe bench --peers: and libzfp)
 	@$(BUILD)/floe bench
 
+compare: build ## ratios, errors and speeds beside SZ3, SPERR and zfp, on the fields of FIELDS=folder, into OUT=folder (minutes)
+	@tools/install-deps compare
+	@bench/compare/compare.py --floe $(BUILD)/floe --venv $(BUILD)/compare-venv --out $(or $(OUT),$(BUILD)/compare) $(FIELDS)
+
 fuzz: ## fuzz every decoder for FUZZ_SECONDS (60) in all
 	@tools/install-deps build clang
 	@tools/fuzz.sh $${FUZZ_SECONDS:-60}
@@ -57,6 +61,6 @@ format: ## format all C in place
 clean: ## remove build folders
 	@rm -rf build build-*
 
-.PHONY: help deps test-deps build gpu demo check exhaustive nightly large bench fuzz install format clean
+.PHONY: help deps test-deps build gpu demo check exhaustive nightly large bench compare fuzz install format clean
 .NOTPARALLEL: # ninja and ctest see to that
 .DEFAULT_GOAL := help

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 
-enum { BENCH_MIN_REPEATS = 10, BENCH_MAX_REPEATS = 1000, BENCH_NAME = 96 };
+enum { BENCH_MIN_REPEATS = 3, BENCH_REPEATS = 10, BENCH_MAX_REPEATS = 1000, BENCH_NAME = 96 };
 
 typedef struct bench_speed {
     double min, median, max;

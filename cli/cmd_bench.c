@@ -210,7 +210,7 @@ static int parse(bench_job *job)
 {
     const char *repeats = cli_value(job->args, OPT_REPEATS), *seed = cli_value(job->args, OPT_SEED);
     const char *at = repeats, *seed_at = seed;
-    uint64_t n = BENCH_MIN_REPEATS;
+    uint64_t n = BENCH_REPEATS;
     int failed = cli_params(job->args, "rel=1e-3", &job->params);
     if (failed || (failed = parse_threads(job)))
         return failed;

@@ -75,7 +75,7 @@ const cli_option cli_options[OPT_COUNT] = {
                        "hybrid and packed: indexed blocks that share an offset"},
     [OPT_THREADS] = {"threads", 'j', "N", NULL, "0", false, "work on N threads; 0 takes OMP_NUM_THREADS, or all"},
     [OPT_THREADS_LIST] = {"threads", 'j', "N,...", NULL, "1", false, "measure with each of these numbers of threads"},
-    [OPT_REPEATS] = {"repeats", 0, "N", NULL, "10", false, "measured runs after the warm-up, at least 10"},
+    [OPT_REPEATS] = {"repeats", 0, "N", NULL, "10", false, "measured runs after the warm-up, at least 3"},
     [OPT_PEERS] = {"peers", 0, NULL, NULL, NULL, false, "also measure zfp (serial, the same absolute bound)"},
     [OPT_BACKEND] = {"backend", 0, "NAME", "auto cpu cuda", "cpu", false,
                      "where to work; auto: on a GPU, or on the CPU where there is none"},
