@@ -17,7 +17,7 @@ typedef struct bench_row {
     char coder[BENCH_NAME]; /* "floe fast", "zfp accuracy" */
     uint32_t threads;
     uint32_t repeats;
-    uint64_t raw_nbytes, stream_nbytes;
+    uint64_t raw_nbytes, stream_nbytes, nchunks;
     double abs_bound, max_error;
     bench_speed compress, decompress, copy;
 } bench_row;
@@ -45,7 +45,18 @@ bool bench_check(const bench_array *array, const floe_info *info, double *max_er
 int bench_zfp(const bench_array *array, uint32_t repeats, double *seconds, bench_row *row);
 bool bench_zfp_is_there(void);
 
+/* Seconds of an array over a link: as it is; compressed, one step after another; and chunk by chunk, so that the steps overlap. And
+ * the bytes a second of a link over which that gains nothing. */
+typedef struct bench_transfer {
+    double raw, serial, overlapped, serial_breaks_even, overlapped_breaks_even;
+} bench_transfer;
+bench_transfer bench_transfer_of(const bench_row *row, double bytes_per_s);
+/* "1GB/s". Returns 0 or an exit code after saying what is wrong. */
+int bench_link_parse(const char *text, double *bytes_per_s);
+
 void bench_table_print(FILE *out, const bench_row *rows, uint32_t count);
-void bench_json_print(FILE *out, const bench_row *rows, uint32_t count);
+void bench_link_print(FILE *out, const bench_row *rows, uint32_t count, double bytes_per_s);
+/* bytes_per_s: of a link; 0: none. */
+void bench_json_print(FILE *out, const bench_row *rows, uint32_t count, double bytes_per_s);
 
 #endif

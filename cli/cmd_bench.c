@@ -12,13 +12,15 @@
 #include "cli/say.h"
 #include "synth/synth.h"
 
-enum { MAX_THREAD_COUNTS = 16 };
+enum { MAX_THREAD_COUNTS = 16, MAX_PRESETS = 8 };
 
 typedef struct bench_job {
     const cli_args *args;
     floe_params params;
-    bool both_presets;
+    floe_preset presets[MAX_PRESETS];
+    uint32_t npresets;
     uint64_t seed;
+    double link; /* bytes a second; 0: none */
     uint32_t repeats;
     uint32_t threads[MAX_THREAD_COUNTS], nthreads;
     double *seconds; /* 2 * repeats */
@@ -109,7 +111,7 @@ static int array_of_file(const bench_job *job, const char *path, bench_array *ar
 static bench_row *new_row(bench_job *job, const bench_array *array, const char *coder, uint32_t threads)
 {
     bench_row *row = &job->rows[job->nrows++];
-    *row = (bench_row){.threads = threads, .repeats = job->repeats, .raw_nbytes = array->nbytes};
+    *row = (bench_row){.threads = threads, .repeats = job->repeats, .raw_nbytes = array->nbytes, .nchunks = 1};
     snprintf(row->array, sizeof row->array, "%s", array->name);
     snprintf(row->coder, sizeof row->coder, "%s", coder);
     return row;
@@ -134,6 +136,7 @@ static int round_trip(floe_ctx *ctx, const floe_params *params, bench_array *arr
     if (floe_stream_info(array->stream, row->stream_nbytes, &info, NULL) != FLOE_OK)
         return cli_fail(FLOE_ERR_INTERNAL, "the stream cannot be read back");
     row->abs_bound = info.abs_bound;
+    row->nchunks = info.nchunks ? info.nchunks : 1;
     if (!bench_check(array, &info, &row->max_error))
         return cli_fail(FLOE_ERR_BOUND, "%s: %s missed the bound", row->array, row->coder);
     return 0;
@@ -175,12 +178,9 @@ static int measure_array(bench_job *job, bench_array *array)
 {
     int failed = 0;
     double abs_bound = 0;
-    for (int fast = 1; fast >= 0 && !failed; fast--) {
-        floe_preset preset = fast ? FLOE_PRESET_FAST : FLOE_PRESET_BALANCED;
-        for (uint32_t t = 0; t < job->nthreads && !failed && (job->both_presets || job->params.preset == preset); t++) {
-            failed = measure_floe(job, array, preset, job->threads[t], &abs_bound);
-        }
-    }
+    for (uint32_t p = 0; p < job->npresets && !failed; p++)
+        for (uint32_t t = 0; t < job->nthreads && !failed; t++)
+            failed = measure_floe(job, array, job->presets[p], job->threads[t], &abs_bound);
     const floe_dtype dtype = array->original.dtype;
     const bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
     if (failed || !cli_given(job->args, OPT_PEERS) || !(abs_bound > 0) || integer)
@@ -206,13 +206,28 @@ static int parse_threads(bench_job *job)
     }
 }
 
+/* The one that is given, or all that the table of options has. */
+static void list_presets(bench_job *job)
+{
+    const char *word =
+        cli_given(job->args, OPT_PRESET) ? cli_value(job->args, OPT_PRESET) : cli_options[OPT_PRESET].choices;
+    for (size_t n; job->npresets < MAX_PRESETS && (n = strcspn(word, " ")) > 0; word += n + (word[n] == ' ')) {
+        char text[CLI_TEXT];
+        floe_params params;
+        snprintf(text, sizeof text, "preset=%.*s", (int)n, word);
+        if (floe_params_parse(&params, text, NULL) == FLOE_OK)
+            job->presets[job->npresets++] = params.preset;
+    }
+}
+
 static int parse(bench_job *job)
 {
     const char *repeats = cli_value(job->args, OPT_REPEATS), *seed = cli_value(job->args, OPT_SEED);
     const char *at = repeats, *seed_at = seed;
     uint64_t n = BENCH_REPEATS;
     int failed = cli_params(job->args, "rel=1e-3", &job->params);
-    if (failed || (failed = parse_threads(job)))
+    const char *link = cli_value(job->args, OPT_LINK);
+    if (failed || (failed = parse_threads(job)) || (link && (failed = bench_link_parse(link, &job->link))))
         return failed;
     if (repeats && (!cli_uint_parse(&at, "", BENCH_MAX_REPEATS, &n) || n < BENCH_MIN_REPEATS))
         return cli_fail(FLOE_ERR_ARGUMENT, "--repeats '%s' is no number from %d to %d", repeats, BENCH_MIN_REPEATS,
@@ -222,7 +237,7 @@ static int parse(bench_job *job)
     if (cli_given(job->args, OPT_PEERS) && !bench_zfp_is_there())
         return bench_zfp(NULL, 0, NULL, NULL);
     job->repeats = (uint32_t)n;
-    job->both_presets = !cli_given(job->args, OPT_PRESET);
+    list_presets(job);
     return 0;
 }
 
@@ -260,7 +275,7 @@ static int report(const bench_job *job)
         FILE *out = open_memstream(&text, &nbytes);
         if (!out)
             return cli_fail(FLOE_ERR_MEMORY, "out of memory");
-        bench_json_print(out, job->rows, job->nrows);
+        bench_json_print(out, job->rows, job->nrows, job->link);
         fclose(out);
         floe_status status = io_writer_open(&writer, path, &options, &err);
         if (status == FLOE_OK) {
@@ -276,8 +291,11 @@ static int report(const bench_job *job)
         if (status != FLOE_OK)
             return cli_fail_with(&err);
     }
-    if (!(path && strcmp(path, "-") == 0) && !cli_given(job->args, OPT_QUIET))
+    if (!(path && strcmp(path, "-") == 0) && !cli_given(job->args, OPT_QUIET)) {
         bench_table_print(stdout, job->rows, job->nrows);
+        if (job->link > 0)
+            bench_link_print(stdout, job->rows, job->nrows, job->link);
+    }
     return cli_stdout_finish(0);
 }
 
@@ -288,9 +306,9 @@ int cmd_bench(const cli_args *args)
     if (failed)
         return failed;
     uint64_t narrays = args->nrepeats ? (uint64_t)args->nrepeats : 1; /* only --in and --field repeat here */
-    job.total = narrays * job.nthreads * (job.both_presets ? 2 : 1) * job.repeats;
+    job.total = narrays * job.nthreads * job.npresets * job.repeats;
     job.seconds = malloc(2 * job.repeats * sizeof *job.seconds);
-    job.rows = calloc(narrays * (job.nthreads * 2 + 1), sizeof *job.rows);
+    job.rows = calloc(narrays * (job.nthreads * job.npresets + 1), sizeof *job.rows);
     if (!job.seconds || !job.rows)
         failed = cli_fail(FLOE_ERR_MEMORY, "out of memory");
     cli_progress_start(&job.progress, "measuring", cli_given(args, OPT_QUIET));

@@ -63,6 +63,7 @@ typedef enum cli_option_id {
     OPT_THREADS_LIST,
     OPT_REPEATS,
     OPT_PEERS,
+    OPT_LINK,
     OPT_BACKEND,
     OPT_ISA,
     OPT_FORCE,

@@ -77,6 +77,8 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_THREADS_LIST] = {"threads", 'j', "N,...", NULL, "1", false, "measure with each of these numbers of threads"},
     [OPT_REPEATS] = {"repeats", 0, "N", NULL, "10", false, "measured runs after the warm-up, at least 3"},
     [OPT_PEERS] = {"peers", 0, NULL, NULL, NULL, false, "also measure zfp (serial, the same absolute bound)"},
+    [OPT_LINK] = {"link", 0, "SPEED", NULL, NULL, false,
+                  "also compute what a link of such a speed gains: 100MB/s, 1GB/s, 10Gbit/s"},
     [OPT_BACKEND] = {"backend", 0, "NAME", "auto cpu cuda", "cpu", false,
                      "where to work; auto: on a GPU, or on the CPU where there is none"},
     [OPT_ISA] = {"isa", 0, "NAME", "auto plain avx2", "auto", false,
@@ -241,11 +243,15 @@ const cli_command cli_commands[] = {
      .details =
          "Times whole public calls in memory, the range scan included, after a warm-up; checks the round trip and the "
          "bound each time; measures memcpy of the same array in the same run beside them. Figures are uncompressed "
-         "MB (10^6 bytes) a second.",
+         "MB (10^6 bytes) a second.\n"
+         "With --link a second table: the time to send the array as it is, and to compress, send and decompress it, "
+         "one "
+         "after another or chunk by chunk, where the slowest of the three sets the pace; and the speed of a link that "
+         "gains nothing. It is computed from the median speeds; only those are measured.",
      .example = "floe bench --field turbulence --shape 256x256x256 --threads 1,2",
      .options = CLI_OPT(OPT_FIELD) | CLI_OPT(OPT_IN) | OPTS_INPUT | OPTS_BOUND | OPTS_CODING | CLI_OPT(OPT_SEED) |
-                CLI_OPT(OPT_THREADS_LIST) | CLI_OPT(OPT_REPEATS) | CLI_OPT(OPT_PEERS) | OPTS_RUN | CLI_OPT(OPT_FORCE) |
-                CLI_OPT(OPT_JSON_FILE) | OPTS_SAY,
+                CLI_OPT(OPT_THREADS_LIST) | CLI_OPT(OPT_REPEATS) | CLI_OPT(OPT_PEERS) | CLI_OPT(OPT_LINK) | OPTS_RUN |
+                CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON_FILE) | OPTS_SAY,
      .run = cmd_bench},
     {.name = "help",
      .operands = "[COMMAND|metrics]",

@@ -34,6 +34,6 @@ show fields turbulence --shape 4
 show fields turbulence --shape 4 -o a --seed x
 show help compres
 show help --completion tcsh
-show bench --repeats 3
+show bench --repeats 2
 show bench --threads 1,
 only
