@@ -89,7 +89,8 @@ typedef struct cli_option {
     const char *help;
 } cli_option;
 
-#define CLI_OPT(id)      (UINT64_C(1) << (id))
+__extension__ typedef unsigned __int128 cli_option_set; /* 64 bits are full */
+#define CLI_OPT(id)      ((cli_option_set)1 << (id))
 #define CLI_MAX_OPERANDS 2
 #define CLI_MAX_REPEATS  64
 
@@ -103,7 +104,7 @@ typedef struct cli_command {
     const char *summary; /* one line */
     const char *details; /* paragraphs of the help and the man page */
     const char *example;
-    uint64_t options; /* CLI_OPT() of each */
+    cli_option_set options; /* CLI_OPT() of each */
     int (*run)(const cli_args *args);
 } cli_command;
 
