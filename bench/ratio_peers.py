@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ratios of floe on a folder of fields, beside those that other compressors reached at the same bounds.
+"""Ratios of floe on a folder of fields, beside those that GPU compressors reached at the same bounds.
 
     bench/ratio_peers.py [--floe build/floe] [--peers bench/peers.csv] [--bounds 1e-2,1e-3,1e-4] FOLDER
 
 FOLDER holds raw little-endian f32 arrays called NAME_XxYxZ.f32, fastest axis first. Every stream is verified value by value
 before it counts. Prints Markdown tables, geometric means, and PASS or FAIL for what floe promises; exits with 1 on any FAIL.
-Other compressors' figures are not measured here: they stand in the CSV file. For lossless, byte shuffle + zstd -3 is
-measured, where there is a zstd command.
+GPU compressors' figures are not measured here: they stand in the CSV file (`make compare` measures SZ3, SPERR and zfp). For
+lossless, byte shuffle + zstd -3 is measured, where there is a zstd command.
 """
 import argparse
 import csv
@@ -22,7 +22,7 @@ import tempfile
 
 LORENZO_PEERS = ("cuSZ", "cuSZp", "PFPL", "FZ-GPU")  # what `balanced` is measured against
 FAST_PEERS = ("cuSZp", "PFPL")  # and `fast`
-OTHER_PEERS = ("zfp", "cuSZ-Hi", "SZ3", "SPERR")  # shown only
+OTHER_PEERS = ("cuSZ-Hi",)  # shown only
 LOSSLESS = "lossless"
 
 

@@ -171,12 +171,12 @@ def hdf5_filter(data, options):
         return nbytes, decoded, packed, time.perf_counter() - started
 
 
-def peers_of(data):
-    """{name: function of an absolute bound}. SPERR and zfp are not made for what is not finite; SPERR needs 2 or 3 axes."""
+def peers_of(data, value_range):
+    """{name: function of an absolute bound}. SPERR and zfp are not made for fill values and NaN; SPERR needs 2 or 3 axes."""
     import hdf5plugin
     import numpy
     peers = {"SZ3": lambda b: sz3(data, b)}
-    if numpy.isfinite(data).all():
+    if numpy.ptp(data.astype("f8")) <= value_range * 1.001:  # of all values it is that of the valid ones: false with NaN too
         if data.ndim in (2, 3):  # without swap it would take the axes in reverse
             peers["SPERR"] = lambda b: hdf5_filter(data, hdf5plugin.Sperr(absolute=b, swap=True))
         peers["zfp"] = lambda b: hdf5_filter(data, hdf5plugin.Zfp(accuracy=b))
@@ -184,7 +184,7 @@ def peers_of(data):
 
 
 def peer_rows(args, field, bound, limits):
-    for name, code in peers_of(field.data).items():
+    for name, code in peers_of(field.data, limits[1]).items():
         best = [float("inf")] * 2
         for _ in range(int(args.repeats)):
             nbytes, decoded, *seconds = code(limits[0])

@@ -79,7 +79,8 @@ def gains(columns, peers):
         rows.append(cells)
     lines = table(["geometric mean over", *peers], rows, 1) if peers else []
     for peer in peers:
-        ahead = [f"{case[0]} {case[1]} ({coder} has {g:.3f} of it)" for (p, case), (g, coder) in best.items() if p == peer and g < 1]
+        ahead = [f"{' '.join(case)} ({coder} has {g:.3f} of it)"
+                 for g, coder, case in sorted((*b, case) for (p, case), b in best.items() if p == peer) if g < 1]
         lines.append(f"{peer} is ahead of all of floe: {'; '.join(ahead) or 'in no case'}.")
     return lines + [""]
 
@@ -91,9 +92,16 @@ def speeds(columns):
         for key in ("compress_mb_s", "decompress_mb_s"):
             found = [row[key] for row in column.values()]
             cells.append(f"{min(found):.0f} / {mean(found):.0f} / {max(found):.0f}")
-        gain = [row["lzma_gain"] for row in column.values() if row["lzma_gain"]]
-        rows.append([str(c) for c in (*cells, f"{mean(gain):.4f}" if gain else "-")])
-    return table(["coder", "threads", "compress, MB/s: least / mean / most", "decompress", "gain of a second pass (lzma)"], rows, 1)
+        rows.append([str(c) for c in cells])
+    return table(["coder", "threads", "compress, MB/s: least / mean / most", "decompress"], rows, 1)
+
+
+def second_pass(columns, peers):
+    """How much smaller another, general compressor makes the streams: what the entropy coder has left."""
+    bounds = list(dict.fromkeys(case[1] for column in columns.values() for case in column))
+    rows = [[coder, *(f"{mean([row['lzma_gain'] for case, row in column.items() if case[1] == b]):.3f}" for b in bounds)]
+            for coder, column in columns.items() if coder not in peers]
+    return table(["gain of a second pass by lzma", *bounds], rows, 1)
 
 
 # ---- plots ---------------------------------------------------------------------------------------------------------
@@ -142,7 +150,7 @@ def report(rows, out):
     """Prints the tables and writes them and the plots. False where floe missed a bound."""
     columns = columns_of(rows)
     peers = [p for p in PEERS if p in columns]
-    text = "\n".join([*ratios(columns, peers), *gains(columns, peers), *speeds(columns)])
+    text = "\n".join([*ratios(columns, peers), *gains(columns, peers), *speeds(columns), *second_pass(columns, peers)])
     (out / "ratios.md").write_text(text, encoding="utf-8")
     print(text)
     for name in dict.fromkeys(row["field"] for row in rows):
