@@ -44,8 +44,8 @@ endif()
 if(FLOE_SANITIZE OR FLOE_CUDA_EMULATED) # no forced inlining (src/base/real.h): the same source, compiled sooner
   target_compile_definitions(floe_flags INTERFACE FLOE_SLIM=1)
 endif()
-if(FLOE_NULL_CODEC)
-  target_compile_definitions(floe_flags INTERFACE FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200 FLOE_SLIM=1)
+if(FLOE_CUDA_EMULATED) # a build for tests: with the codec of tests/null_codec/
+  target_compile_definitions(floe_flags INTERFACE FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200)
 endif()
 if(FLOE_FUZZ)
   target_compile_options(floe_flags INTERFACE -fsanitize=fuzzer-no-link)

@@ -3,12 +3,12 @@
 set(FLOE_ROOMS src/base src/field src/backend src/prim src/stage src/codec src/container src/assess src/call src/device src/api)
 
 function(floe_objects name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEFINITIONS;OPTIONS;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LOADS" "" "DEFINITIONS;OPTIONS;SOURCES")
   add_library(${name} OBJECT ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
-  if(FLOE_CUDA_LOADED)
+  if(FLOE_CUDA_LOADED OR arg_LOADS)
     target_compile_definitions(${name} PRIVATE FLOE_CUDA_LOADED=1)
     target_compile_options(${name} PRIVATE -include ${PROJECT_SOURCE_DIR}/src/backend/cuda_names.h)
   endif()
@@ -17,10 +17,11 @@ function(floe_objects name)
 endfunction()
 
 floe_plain_sources(once ${FLOE_ROOMS})
-if(FLOE_NULL_CODEC)
+if(FLOE_CUDA_EMULATED)
   list(APPEND once tests/null_codec/null_codec.c tests/null_codec/null_codec_gpu.c)
 endif()
 floe_objects(floe_once SOURCES ${once})
+set(once_objects ${FLOE_OBJECTS})
 
 # Nobody asks which exceptions a comparison raised, so its result may be a mask: that makes vectors of the loops.
 check_c_compiler_flag(-fno-trapping-math FLOE_HAVE_NO_TRAPPING_MATH)
@@ -58,13 +59,24 @@ function(floe_library target)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME floe LINKER_LANGUAGE C)
 endfunction()
 
+set_source_files_properties(src/backend/cuda_load.c PROPERTIES COMPILE_DEFINITIONS FLOE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 if(FLOE_CUDA_LOADED)
-  set_source_files_properties(src/backend/cuda_load.c PROPERTIES COMPILE_DEFINITIONS FLOE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
   floe_cuda_library()
 endif()
 add_library(floe_static STATIC ${FLOE_OBJECTS})
 floe_library(floe_static)
 add_library(floe::floe_static ALIAS floe_static)
+
+# Emulated kernels are part of libfloe, so that tests may look inside. For the test that loads them: libfloe.a without them.
+if(FLOE_CUDA_EMULATED AND NOT FLOE_CUDA_LOADED)
+  list(REMOVE_ITEM FLOE_OBJECTS ${once_objects} ${FLOE_CUDA_OBJECTS})
+  floe_objects(floe_once_loads LOADS SOURCES ${once})
+  floe_cuda_library()
+  add_library(floe_loads STATIC ${FLOE_OBJECTS})
+  floe_library(floe_loads)
+  set_target_properties(floe_once_loads floe_cuda_jumps floe_cuda floe_loads PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(floe_loads PROPERTIES OUTPUT_NAME floe_loads)
+endif()
 
 # libfloe.so exports what the public headers declare and nothing else: its version script is made from them.
 if(FLOE_SHARED)

@@ -10,7 +10,7 @@
 #include "field/dtype_math.h"
 #include "stage/tile/tile.h"
 
-#ifdef FLOE_TEST_CODEC /* a build that adds one of its own: tests/null_codec */
+#ifdef FLOE_TEST_CODEC /* emulated builds: tests/null_codec */
 extern const floe_codec_ops FLOE_TEST_CODEC;
 #endif
 

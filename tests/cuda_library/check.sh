@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh BUILD CC   the GPU backend as a library of its own: where it is found, what is said where it is not there or does not fit,
+# check.sh BUILD CC FLOE   the GPU backend as a library of its own: where it is found, what is said where it is not there or does not fit,
 # and that work on the CPU does without. The command has libfloe.a, so what holds for it holds for all programs that do.
 set -euo pipefail
-build=$(cd "$1" && pwd) cc=$2
+build=$(cd "$1" && pwd) cc=$2 floe=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
@@ -21,7 +21,7 @@ says() { # title, pattern, command...: what the command says of the GPU backend
 }
 
 mkdir -p alone beside tree/bin tree/lib
-for folder in alone beside tree/bin; do cp "$build/floe" $folder/; done
+for folder in alone beside tree/bin; do cp "$floe" $folder/floe; done
 cp "$build/libfloe_cuda.so" beside/
 cp "$build/libfloe_cuda.so" tree/lib/
 says "no library" 'there is no GPU backend: libfloe_cuda\.so: .*' alone/floe
@@ -45,7 +45,7 @@ echo broken >alone/libfloe_cuda.so
 says "no library at all" 'there is no GPU backend: .*alone/libfloe_cuda\.so: .*' alone/floe
 
 # Calls for the CPU load nothing; calls for a GPU say why there is none.
-"$build/floe" fields turbulence --shape 20x30x40 --dtype f32 -o t.npy -q
+"$floe" fields turbulence --shape 20x30x40 --dtype f32 -o t.npy -q
 for backend in "" "--backend cpu"; do
     # shellcheck disable=SC2086 # words are wanted
     LD_DEBUG=files beside/floe compress t.npy -o cpu.floe --bound rel=1e-3 $backend -f -q 2>loaded

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A codec that stores values as they are, for a build that adds it (-DFLOE_NULL_CODEC=ON): what a codec has to offer, and all that
+/* A codec that stores values as they are, for emulated builds: what a codec has to offer, and all that
  * the library takes of one. */
 #include <string.h>
 

@@ -122,7 +122,7 @@ __global__ void null_end_kernel(const null_encode call) { *call.end = call.first
 
 } // namespace
 
-int null_resolve_cuda(const null_encode *call, const floe_resolve_job *job, void *stream)
+int floe_null_resolve_cuda(const null_encode *call, const floe_resolve_job *job, void *stream)
 {
     const int plan = 0;
     const resolve_begin<beginning> begin = {call, &plan, &job->codec, 1};
@@ -130,7 +130,7 @@ int null_resolve_cuda(const null_encode *call, const floe_resolve_job *job, void
     return (int)(job->scans ? resolve_launch_scan(job, &begin, q) : resolve_launch_ready<false>(job, &begin, q));
 }
 
-int null_encode_cuda(const null_encode *call, void *stream)
+int floe_null_encode_cuda(const null_encode *call, void *stream)
 {
     const null_encode c = *call;
     if (c.grid.nchunks > 0)
@@ -140,7 +140,7 @@ int null_encode_cuda(const null_encode *call, void *stream)
     return (int)cudaGetLastError();
 }
 
-int null_decode_cuda(const null_decode *call, void *stream)
+int floe_null_decode_cuda(const null_decode *call, void *stream)
 {
     const null_decode c = *call;
     if (c.max_chunks > 0)

@@ -57,13 +57,13 @@ static void encode_aim(floe_codec_encode *e)
 
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, null_resolve_cuda(encode_of(e), job, stream));
+    FLOE_CUDA(err, floe_null_resolve_cuda(encode_of(e), job, stream));
     return FLOE_OK;
 }
 
 static floe_status encode_start(const floe_codec_encode *e, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, null_encode_cuda(encode_of(e), stream));
+    FLOE_CUDA(err, floe_null_encode_cuda(encode_of(e), stream));
     return FLOE_OK;
 }
 
@@ -104,7 +104,7 @@ static floe_status decode_start(const floe_codec_decode *d, void *stream, floe_e
                      .status = d->status};
     memcpy(c.lo, d->lo, sizeof c.lo);
     memcpy(c.hi, d->hi, sizeof c.hi);
-    FLOE_CUDA(err, null_decode_cuda(&c, stream));
+    FLOE_CUDA(err, floe_null_decode_cuda(&c, stream));
     return FLOE_OK;
 }
 

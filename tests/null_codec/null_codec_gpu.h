@@ -34,9 +34,9 @@ typedef struct null_decode {
     uint32_t *status;
 } null_decode;
 
-int null_resolve_cuda(const null_encode *call, const floe_resolve_job *job, void *stream);
-int null_encode_cuda(const null_encode *call, void *stream);
-int null_decode_cuda(const null_decode *call, void *stream);
+int floe_null_resolve_cuda(const null_encode *call, const floe_resolve_job *job, void *stream);
+int floe_null_encode_cuda(const null_encode *call, void *stream);
+int floe_null_decode_cuda(const null_decode *call, void *stream);
 
 #ifdef __cplusplus
 }
