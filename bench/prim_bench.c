@@ -51,71 +51,76 @@ static floe_status copy_floats(const place *p, floe_error *err)
     memcpy(p->a.out, p->a.in, p->n * 4); /* by one thread */
     return FLOE_OK;
 }
+static floe_prim_array in_f32(const place *p) { return (floe_prim_array){FLOE_PRIM_F32, p->a.in, p->n}; }
+static floe_prim_array in_f64(const place *p) { return (floe_prim_array){FLOE_PRIM_F64, p->a.wide, p->n}; }
+static floe_prim_array keys(const place *p) { return (floe_prim_array){FLOE_PRIM_U32, p->a.keys, p->n}; }
+static floe_prim_array indexes(const place *p) { return (floe_prim_array){FLOE_PRIM_U32, p->a.index, p->n}; }
 static floe_status sum_f32(const place *p, floe_error *err)
 {
-    return floe_prim_reduce(&p->prim, FLOE_PRIM_F32, FLOE_PRIM_SUM, p->a.in, p->n, p->a.out, err);
+    return floe_prim_reduce(&p->prim, FLOE_PRIM_SUM, in_f32(p), p->a.out, err);
 }
 static floe_status sum_f64(const place *p, floe_error *err)
 {
-    return floe_prim_reduce(&p->prim, FLOE_PRIM_F64, FLOE_PRIM_SUM, p->a.wide, p->n, p->a.out, err);
+    return floe_prim_reduce(&p->prim, FLOE_PRIM_SUM, in_f64(p), p->a.out, err);
 }
 static floe_status max_f32(const place *p, floe_error *err)
 {
-    return floe_prim_reduce(&p->prim, FLOE_PRIM_F32, FLOE_PRIM_MAX, p->a.in, p->n, p->a.out, err);
+    return floe_prim_reduce(&p->prim, FLOE_PRIM_MAX, in_f32(p), p->a.out, err);
 }
 static floe_status scan_u32(const place *p, floe_error *err)
 {
-    return floe_prim_scan(&p->prim, FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_U32, p->a.keys, p->n, FLOE_PRIM_U32, p->a.out, err);
+    return floe_prim_scan(&p->prim, FLOE_PRIM_EXCLUSIVE, keys(p), FLOE_PRIM_U32, p->a.out, err);
 }
 static floe_status scan_u64(const place *p, floe_error *err)
 {
-    return floe_prim_scan(&p->prim, FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_U32, p->a.keys, p->n, FLOE_PRIM_U64, p->a.out, err);
+    return floe_prim_scan(&p->prim, FLOE_PRIM_EXCLUSIVE, keys(p), FLOE_PRIM_U64, p->a.out, err);
 }
 static floe_status scan_f32(const place *p, floe_error *err)
 {
-    return floe_prim_scan(&p->prim, FLOE_PRIM_INCLUSIVE, FLOE_PRIM_F32, p->a.in, p->n, FLOE_PRIM_F32, p->a.out, err);
+    return floe_prim_scan(&p->prim, FLOE_PRIM_INCLUSIVE, in_f32(p), FLOE_PRIM_F32, p->a.out, err);
 }
 static floe_status histogram(const place *p, floe_error *err)
 {
-    return floe_prim_histogram(&p->prim, p->a.keys, p->n, BINS, FLOE_PRIM_U32, p->a.out, p->a.count, err);
+    return floe_prim_histogram(&p->prim, p->a.keys, p->n, (floe_prim_bins){FLOE_PRIM_U32, BINS, p->a.out, p->a.count},
+                               err);
 }
 static floe_status compact(const place *p, floe_error *err)
 {
     floe_prim_keep keep = {FLOE_PRIM_KEEP_BYTES, p->a.flags};
-    return floe_prim_compact(&p->prim, FLOE_PRIM_F32, p->a.in, p->n, keep, p->a.out, NULL, p->a.count, err);
+    return floe_prim_compact(&p->prim, in_f32(p), keep, (floe_prim_kept){p->a.out, NULL, p->a.count}, err);
 }
 static floe_status flag(const place *p, floe_error *err)
 {
     floe_prim_keep keep = {FLOE_PRIM_KEEP_MAGNITUDE, p->a.in};
-    return floe_prim_flag(&p->prim, FLOE_PRIM_F32, p->a.in, p->n, keep, p->a.out, err);
+    return floe_prim_flag(&p->prim, in_f32(p), keep, p->a.out, err);
 }
 static floe_status select_f32(const place *p, floe_error *err)
 {
-    return floe_prim_select(&p->prim, FLOE_PRIM_F32, p->a.in, p->n, p->n / 10 * 9, true, p->a.out, err);
+    return floe_prim_select(&p->prim, in_f32(p), p->n / 10 * 9, true, p->a.out, err);
 }
 static floe_status select_f64(const place *p, floe_error *err)
 {
-    return floe_prim_select(&p->prim, FLOE_PRIM_F64, p->a.wide, p->n, p->n / 10 * 9, true, p->a.out, err);
+    return floe_prim_select(&p->prim, in_f64(p), p->n / 10 * 9, true, p->a.out, err);
 }
 static floe_status sort_f32(const place *p, floe_error *err)
 {
-    return floe_prim_sort(&p->prim, FLOE_PRIM_F32, p->a.in, p->a.out, p->n, 0, NULL, NULL, err);
+    return floe_prim_sort(&p->prim, in_f32(p), p->a.out, NULL, err);
 }
 static floe_status sort_pairs(const place *p, floe_error *err)
 {
-    return floe_prim_sort(&p->prim, FLOE_PRIM_F32, p->a.in, p->a.out, p->n, 4, p->a.index, p->a.out2, err);
+    return floe_prim_sort(&p->prim, in_f32(p), p->a.out, &(floe_prim_values){4, p->a.index, p->a.out2}, err);
 }
 static floe_status sort_f64(const place *p, floe_error *err)
 {
-    return floe_prim_sort(&p->prim, FLOE_PRIM_F64, p->a.wide, p->a.out, p->n, 0, NULL, NULL, err);
+    return floe_prim_sort(&p->prim, in_f64(p), p->a.out, NULL, err);
 }
 static floe_status gather(const place *p, floe_error *err)
 {
-    return floe_prim_gather(&p->prim, FLOE_PRIM_F32, p->a.in, p->n, FLOE_PRIM_U32, p->a.index, p->n, p->a.out, err);
+    return floe_prim_gather(&p->prim, in_f32(p), indexes(p), p->a.out, err);
 }
 static floe_status scatter(const place *p, floe_error *err)
 {
-    return floe_prim_scatter(&p->prim, FLOE_PRIM_F32, p->a.in, p->n, FLOE_PRIM_U32, p->a.index, p->a.out, p->n, err);
+    return floe_prim_scatter(&p->prim, in_f32(p), indexes(p), p->a.out, p->n, err);
 }
 
 typedef struct bench_call {

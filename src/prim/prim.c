@@ -10,12 +10,19 @@ static bool is_type(floe_prim_type t) { return (unsigned)t <= FLOE_PRIM_F64; }
 
 #define CHECK_TYPE(err, type) FLOE_CHECK(err, is_type(type), FLOE_ERR_ARGUMENT, "unknown element type %d", (int)(type))
 /* An array of n elements of some bytes each: there, aligned, and no larger than memory. */
-#define CHECK_ARRAY(err, p, n, nbytes) FLOE_TRY(array_check((p), (n), (nbytes), #p, (err)))
-static floe_status array_check(const void *p, uint64_t n, uint32_t nbytes, const char *name, floe_error *err)
+#define CHECK_ARRAY(err, p, n, nbytes) FLOE_TRY(memory_check((p), (n), (nbytes), #p, (err)))
+static floe_status memory_check(const void *p, uint64_t n, uint32_t nbytes, const char *name, floe_error *err)
 {
     FLOE_CHECK(err, n == 0 || p, FLOE_ERR_ARGUMENT, "%s is NULL", name);
     FLOE_CHECK(err, (uintptr_t)p % nbytes == 0, FLOE_ERR_ARGUMENT, "%s at %p is not %u-byte aligned", name, p, nbytes);
     FLOE_CHECK(err, n <= PTRDIFF_MAX / nbytes, FLOE_ERR_ARGUMENT, "%s: %llu elements", name, (unsigned long long)n);
+    return FLOE_OK;
+}
+
+static floe_status array_check(floe_prim_array in, floe_error *err)
+{
+    CHECK_TYPE(err, in.type);
+    CHECK_ARRAY(err, in.data, in.n, floe_prim_nbytes(in.type));
     return FLOE_OK;
 }
 
@@ -80,115 +87,115 @@ floe_status floe_prim_workspace(const floe_prim *p, floe_prim_call call, floe_pr
     return FLOE_OK;
 }
 
-floe_status floe_prim_reduce(const floe_prim *p, floe_prim_type type, floe_prim_op op, const void *in, uint64_t n,
-                             void *out, floe_error *err)
+floe_status floe_prim_reduce(const floe_prim *p, floe_prim_op op, floe_prim_array in, void *out, floe_error *err)
 {
-    CHECK_TYPE(err, type);
+    FLOE_TRY(array_check(in, err));
     FLOE_CHECK(err, (unsigned)op <= FLOE_PRIM_MAX, FLOE_ERR_ARGUMENT, "unknown operation %d", (int)op);
-    CHECK_ARRAY(err, in, n, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, 1, op == FLOE_PRIM_SUM ? 8 : floe_prim_nbytes(type));
-    floe_prim_job job = {.call = FLOE_PRIM_REDUCE, .type = type, .op = op, .in = in, .n = n, .out = out};
+    CHECK_ARRAY(err, out, 1, op == FLOE_PRIM_SUM ? 8 : floe_prim_nbytes(in.type));
+    floe_prim_job job = {.call = FLOE_PRIM_REDUCE, .type = in.type, .op = op, .in = in.data, .n = in.n, .out = out};
     return run(p, &job, err);
 }
 
-floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_type type, const void *in,
-                           uint64_t n, floe_prim_type out_type, void *out, floe_error *err)
+floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_array in, floe_prim_type out_type,
+                           void *out, floe_error *err)
 {
-    CHECK_TYPE(err, type);
+    FLOE_TRY(array_check(in, err));
     FLOE_CHECK(err, kind == FLOE_PRIM_EXCLUSIVE || kind == FLOE_PRIM_INCLUSIVE, FLOE_ERR_ARGUMENT,
                "unknown kind of scan %d", (int)kind);
-    FLOE_CHECK(err, out_type == type || out_type == floe_prim_widened(type), FLOE_ERR_ARGUMENT,
-               "a scan of type %d gives no type %d", (int)type, (int)out_type);
-    CHECK_ARRAY(err, in, n, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, n, floe_prim_nbytes(out_type));
-    floe_prim_job job = {
-        .call = FLOE_PRIM_SCAN, .type = type, .scan_kind = kind, .in = in, .n = n, .out_type = out_type, .out = out};
+    FLOE_CHECK(err, out_type == in.type || out_type == floe_prim_widened(in.type), FLOE_ERR_ARGUMENT,
+               "a scan of type %d gives no type %d", (int)in.type, (int)out_type);
+    CHECK_ARRAY(err, out, in.n, floe_prim_nbytes(out_type));
+    floe_prim_job job = {.call = FLOE_PRIM_SCAN,
+                         .type = in.type,
+                         .scan_kind = kind,
+                         .in = in.data,
+                         .n = in.n,
+                         .out_type = out_type,
+                         .out = out};
     return run(p, &job, err);
 }
 
-floe_status floe_prim_histogram(const floe_prim *p, const uint32_t *keys, uint64_t n, uint32_t nbins,
-                                floe_prim_type bin_type, void *bins, uint64_t *outside, floe_error *err)
+floe_status floe_prim_histogram(const floe_prim *p, const uint32_t *keys, uint64_t n, floe_prim_bins bins,
+                                floe_error *err)
 {
-    FLOE_CHECK(err, bin_type == FLOE_PRIM_U32 || bin_type == FLOE_PRIM_U64, FLOE_ERR_ARGUMENT, "bins of type %d",
-               (int)bin_type);
+    FLOE_CHECK(err, bins.type == FLOE_PRIM_U32 || bins.type == FLOE_PRIM_U64, FLOE_ERR_ARGUMENT, "bins of type %d",
+               (int)bins.type);
     CHECK_ARRAY(err, keys, n, 4);
-    CHECK_ARRAY(err, bins, nbins, floe_prim_nbytes(bin_type));
-    CHECK_ARRAY(err, outside, 1, 8);
+    CHECK_ARRAY(err, bins.bins, bins.nbins, floe_prim_nbytes(bins.type));
+    CHECK_ARRAY(err, bins.outside, 1, 8);
     floe_prim_job job = {.call = FLOE_PRIM_HISTOGRAM,
                          .in = keys,
                          .n = n,
-                         .nbins = nbins,
-                         .out_type = bin_type,
-                         .out = bins,
-                         .count = outside};
+                         .nbins = bins.nbins,
+                         .out_type = bins.type,
+                         .out = bins.bins,
+                         .count = bins.outside};
     return run(p, &job, err);
 }
 
-static floe_status keep_check(floe_prim_type type, const void *in, uint64_t n, floe_prim_keep keep, floe_error *err)
+static floe_status keep_check(floe_prim_array in, floe_prim_keep keep, floe_error *err)
 {
+    CHECK_TYPE(err, in.type);
     FLOE_CHECK(err, (unsigned)keep.kind <= FLOE_PRIM_KEEP_MAGNITUDE, FLOE_ERR_ARGUMENT, "unknown choice %d",
                (int)keep.kind);
     if (keep.kind == FLOE_PRIM_KEEP_BYTES || keep.kind == FLOE_PRIM_KEEP_BITS) {
-        CHECK_ARRAY(err, keep.what, n, 1);
+        CHECK_ARRAY(err, keep.what, in.n, 1);
         return FLOE_OK;
     }
-    CHECK_ARRAY(err, in, n, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, keep.what, 1, floe_prim_nbytes(type));
+    FLOE_TRY(array_check(in, err));
+    CHECK_ARRAY(err, keep.what, 1, floe_prim_nbytes(in.type));
     return FLOE_OK;
 }
 
-floe_status floe_prim_compact(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n, floe_prim_keep keep,
-                              void *out, uint64_t *index, uint64_t *count, floe_error *err)
+floe_status floe_prim_compact(const floe_prim *p, floe_prim_array in, floe_prim_keep keep, floe_prim_kept kept,
+                              floe_error *err)
 {
-    CHECK_TYPE(err, type);
-    FLOE_TRY(keep_check(type, in, n, keep, err));
-    CHECK_ARRAY(err, in, out ? n : 0, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, 0, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, index, 0, 8);
-    CHECK_ARRAY(err, count, 1, 8);
+    FLOE_TRY(keep_check(in, keep, err));
+    CHECK_ARRAY(err, in.data, kept.out ? in.n : 0, floe_prim_nbytes(in.type));
+    CHECK_ARRAY(err, kept.out, 0, floe_prim_nbytes(in.type));
+    CHECK_ARRAY(err, kept.index, 0, 8);
+    CHECK_ARRAY(err, kept.count, 1, 8);
     floe_prim_job job = {.call = FLOE_PRIM_COMPACT,
-                         .type = type,
-                         .in = in,
-                         .n = n,
+                         .type = in.type,
+                         .in = in.data,
+                         .n = in.n,
                          .keep = keep,
-                         .out = out,
-                         .index = index,
-                         .count = count};
+                         .out = kept.out,
+                         .index = kept.index,
+                         .count = kept.count};
     return run(p, &job, err);
 }
 
-floe_status floe_prim_select(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n, uint64_t k,
-                             bool magnitude, void *out, floe_error *err)
+floe_status floe_prim_select(const floe_prim *p, floe_prim_array in, uint64_t k, bool magnitude, void *out,
+                             floe_error *err)
 {
-    CHECK_TYPE(err, type);
-    FLOE_CHECK(err, k < n, FLOE_ERR_ARGUMENT, "element %llu of %llu", (unsigned long long)k, (unsigned long long)n);
-    CHECK_ARRAY(err, in, n, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, 1, floe_prim_nbytes(type));
-    floe_prim_job job = {
-        .call = FLOE_PRIM_SELECT, .type = type, .in = in, .n = n, .k = k, .magnitude = magnitude, .out = out};
+    FLOE_TRY(array_check(in, err));
+    FLOE_CHECK(err, k < in.n, FLOE_ERR_ARGUMENT, "element %llu of %llu", (unsigned long long)k,
+               (unsigned long long)in.n);
+    CHECK_ARRAY(err, out, 1, floe_prim_nbytes(in.type));
+    floe_prim_job job = {.call = FLOE_PRIM_SELECT,
+                         .type = in.type,
+                         .in = in.data,
+                         .n = in.n,
+                         .k = k,
+                         .magnitude = magnitude,
+                         .out = out};
     return run(p, &job, err);
 }
 
-floe_status floe_prim_sort(const floe_prim *p, floe_prim_type type, const void *in, void *out, uint64_t n,
-                           uint32_t value_nbytes, const void *values, void *out_values, floe_error *err)
+floe_status floe_prim_sort(const floe_prim *p, floe_prim_array in, void *out, const floe_prim_values *values,
+                           floe_error *err)
 {
-    CHECK_TYPE(err, type);
-    FLOE_CHECK(err, value_nbytes == 0 || value_nbytes == 4 || value_nbytes == 8, FLOE_ERR_ARGUMENT,
-               "values of %u bytes", value_nbytes);
-    CHECK_ARRAY(err, in, n, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, n, floe_prim_nbytes(type));
-    if (value_nbytes) {
-        CHECK_ARRAY(err, values, n, value_nbytes);
-        CHECK_ARRAY(err, out_values, n, value_nbytes);
+    FLOE_TRY(array_check(in, err));
+    CHECK_ARRAY(err, out, in.n, floe_prim_nbytes(in.type));
+    floe_prim_job job = {.call = FLOE_PRIM_SORT, .type = in.type, .in = in.data, .out = out, .n = in.n};
+    if (values) {
+        FLOE_CHECK(err, values->nbytes == 4 || values->nbytes == 8, FLOE_ERR_ARGUMENT, "values of %u bytes",
+                   values->nbytes);
+        CHECK_ARRAY(err, values->in, in.n, values->nbytes);
+        CHECK_ARRAY(err, values->out, in.n, values->nbytes);
+        job.value_nbytes = values->nbytes, job.values = values->in, job.out_values = values->out;
     }
-    floe_prim_job job = {.call = FLOE_PRIM_SORT,
-                         .type = type,
-                         .in = in,
-                         .out = out,
-                         .n = n,
-                         .value_nbytes = value_nbytes,
-                         .values = values,
-                         .out_values = out_values};
     return run(p, &job, err);
 }
 
@@ -198,41 +205,39 @@ FLOE_PRIM_MAP(floe_prim_flag_map, floe_prim_flag_job, floe_prim_flag_one)
 FLOE_PRIM_MAP(floe_prim_gather_map, floe_prim_move_job, floe_prim_gather_one)
 FLOE_PRIM_MAP(floe_prim_scatter_map, floe_prim_move_job, floe_prim_scatter_one)
 
-floe_status floe_prim_flag(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n, floe_prim_keep keep,
-                           uint8_t *flags, floe_error *err)
+floe_status floe_prim_flag(const floe_prim *p, floe_prim_array in, floe_prim_keep keep, uint8_t *flags, floe_error *err)
 {
-    CHECK_TYPE(err, type);
-    FLOE_TRY(keep_check(type, in, n, keep, err));
-    CHECK_ARRAY(err, flags, n, 1);
-    return floe_prim_flag_map(p, &(floe_prim_flag_job){in, flags, keep, type}, n, err);
+    FLOE_TRY(keep_check(in, keep, err));
+    CHECK_ARRAY(err, flags, in.n, 1);
+    return floe_prim_flag_map(p, &(floe_prim_flag_job){in.data, flags, keep, in.type}, in.n, err);
 }
 
-static floe_status index_check(floe_prim_type index_type, const void *index, uint64_t n, floe_error *err)
+static floe_status move_check(floe_prim_array in, floe_prim_array index, const void *out, uint64_t nout,
+                              floe_error *err)
 {
-    FLOE_CHECK(err, index_type == FLOE_PRIM_U32 || index_type == FLOE_PRIM_U64, FLOE_ERR_ARGUMENT, "indexes of type %d",
-               (int)index_type);
-    CHECK_ARRAY(err, index, n, floe_prim_nbytes(index_type));
+    FLOE_TRY(array_check(in, err));
+    FLOE_CHECK(err, index.type == FLOE_PRIM_U32 || index.type == FLOE_PRIM_U64, FLOE_ERR_ARGUMENT, "indexes of type %d",
+               (int)index.type);
+    FLOE_TRY(array_check(index, err));
+    CHECK_ARRAY(err, out, nout, floe_prim_nbytes(in.type));
     return FLOE_OK;
 }
 
-floe_status floe_prim_gather(const floe_prim *p, floe_prim_type type, const void *in, uint64_t nin,
-                             floe_prim_type index_type, const void *index, uint64_t n, void *out, floe_error *err)
+floe_status floe_prim_gather(const floe_prim *p, floe_prim_array in, floe_prim_array index, void *out, floe_error *err)
 {
-    CHECK_TYPE(err, type);
-    FLOE_TRY(index_check(index_type, index, n, err));
-    CHECK_ARRAY(err, in, nin, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, n, floe_prim_nbytes(type));
-    floe_prim_move_job job = {in, index, out, nin, floe_prim_is_wide(type), floe_prim_is_wide(index_type)};
-    return floe_prim_gather_map(p, &job, n, err);
+    FLOE_TRY(move_check(in, index, out, index.n, err));
+    floe_prim_move_job job = {
+        in.data, index.data, out, in.n, floe_prim_is_wide(in.type), floe_prim_is_wide(index.type)};
+    return floe_prim_gather_map(p, &job, index.n, err);
 }
 
-floe_status floe_prim_scatter(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n,
-                              floe_prim_type index_type, const void *index, void *out, uint64_t nout, floe_error *err)
+floe_status floe_prim_scatter(const floe_prim *p, floe_prim_array in, floe_prim_array index, void *out, uint64_t nout,
+                              floe_error *err)
 {
-    CHECK_TYPE(err, type);
-    FLOE_TRY(index_check(index_type, index, n, err));
-    CHECK_ARRAY(err, in, n, floe_prim_nbytes(type));
-    CHECK_ARRAY(err, out, nout, floe_prim_nbytes(type));
-    floe_prim_move_job job = {in, index, out, nout, floe_prim_is_wide(type), floe_prim_is_wide(index_type)};
-    return floe_prim_scatter_map(p, &job, n, err);
+    FLOE_TRY(move_check(in, index, out, nout, err));
+    FLOE_CHECK(err, index.n == in.n, FLOE_ERR_ARGUMENT, "%llu indexes for %llu elements", (unsigned long long)index.n,
+               (unsigned long long)in.n);
+    floe_prim_move_job job = {
+        in.data, index.data, out, nout, floe_prim_is_wide(in.type), floe_prim_is_wide(index.type)};
+    return floe_prim_scatter_map(p, &job, in.n, err);
 }

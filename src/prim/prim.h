@@ -30,6 +30,13 @@ typedef enum floe_prim_type { /* type % 3: unsigned, signed, float; type / 3: 32
                               FLOE_PRIM_F64
 } floe_prim_type;
 
+/* n elements that a call reads. */
+typedef struct floe_prim_array {
+    floe_prim_type type;
+    const void *data;
+    uint64_t n;
+} floe_prim_array;
+
 /* Where to run. One call at a time uses a workspace; on a GPU it may be handed to the next call on the same stream. */
 typedef struct floe_prim {
     const floe_cpu *cpu; /* NULL: a GPU, which is the thread's current device */
@@ -58,19 +65,24 @@ floe_status floe_prim_workspace(const floe_prim *p, floe_prim_call call, floe_pr
  * MIN, MAX: out is an element. NaN are passed over, -0 is below +0. For none: NaN, or the type's largest or smallest. A NaN
  * that comes out is always the positive quiet one without payload. */
 typedef enum floe_prim_op { FLOE_PRIM_SUM, FLOE_PRIM_MIN, FLOE_PRIM_MAX } floe_prim_op;
-floe_status floe_prim_reduce(const floe_prim *p, floe_prim_type type, floe_prim_op op, const void *in, uint64_t n,
-                             void *out, floe_error *err);
+floe_status floe_prim_reduce(const floe_prim *p, floe_prim_op op, floe_prim_array in, void *out, floe_error *err);
 
 /* out[i] = sum of all elements before i (EXCLUSIVE), or of these and i. Sums as above, in 64 bits; out_type: the type, or the
  * 64-bit type of its kind. In place where the types are the same. Float sums round in a fixed order, but not in that of the
  * index: they are no monotonic series. To have the total too, scan INCLUSIVE to out + 1 and set out[0] to 0. */
 typedef enum floe_prim_scan_kind { FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_INCLUSIVE } floe_prim_scan_kind;
-floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_type type, const void *in,
-                           uint64_t n, floe_prim_type out_type, void *out, floe_error *err);
+floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_array in, floe_prim_type out_type,
+                           void *out, floe_error *err);
 
-/* bins[b] = number of keys that are b, for nbins bins of u32 (which wrap) or u64; *outside = number of keys >= nbins. */
-floe_status floe_prim_histogram(const floe_prim *p, const uint32_t *keys, uint64_t n, uint32_t nbins,
-                                floe_prim_type bin_type, void *bins, uint64_t *outside, floe_error *err);
+/* bins[b] = number of keys that are b, for nbins bins of U32 (which wrap) or U64; *outside = number of keys >= nbins. */
+typedef struct floe_prim_bins {
+    floe_prim_type type;
+    uint32_t nbins;
+    void *bins;
+    uint64_t *outside;
+} floe_prim_bins;
+floe_status floe_prim_histogram(const floe_prim *p, const uint32_t *keys, uint64_t n, floe_prim_bins bins,
+                                floe_error *err);
 
 /* Which elements to keep. A threshold is a pointer to one element, so that it may come from floe_prim_select without
  * a stop. Comparisons as in C: NaN is never kept, nor is anything by a threshold that is NaN. */
@@ -85,34 +97,42 @@ typedef struct floe_prim_keep {
     const void *what;
 } floe_prim_keep;
 
-/* Kept elements in their order to out, their indexes to index, their number to count. out or index may be NULL (in too
+/* Kept elements in their order to out, their indexes to index, their number to count. out or index may be NULL (in.data too
  * where nothing needs it); both need room for what is kept, at most n. */
-floe_status floe_prim_compact(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n, floe_prim_keep keep,
-                              void *out, uint64_t *index, uint64_t *count, floe_error *err);
+typedef struct floe_prim_kept {
+    void *out;
+    uint64_t *index, *count;
+} floe_prim_kept;
+floe_status floe_prim_compact(const floe_prim *p, floe_prim_array in, floe_prim_keep keep, floe_prim_kept kept,
+                              floe_error *err);
 
 /* flags[i] = 1 where in[i] is kept, else 0. */
-floe_status floe_prim_flag(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n, floe_prim_keep keep,
-                           uint8_t *flags, floe_error *err);
+floe_status floe_prim_flag(const floe_prim *p, floe_prim_array in, floe_prim_keep keep, uint8_t *flags,
+                           floe_error *err);
 
 /* Total order, of select and sort: numbers by size, -0 below +0, NaN by their bits: below -Inf when negative, else above
  * +Inf. */
 
 /* *out = the k-th smallest, from 0 to n - 1. magnitude: of |in[i]|; of integers these are unsigned numbers. */
-floe_status floe_prim_select(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n, uint64_t k,
-                             bool magnitude, void *out, floe_error *err);
+floe_status floe_prim_select(const floe_prim *p, floe_prim_array in, uint64_t k, bool magnitude, void *out,
+                             floe_error *err);
 
-/* Sorts upward; equal keys stay in their order. value_nbytes 4 or 8: values move with their keys; 0: there are none, and
- * values and out_values are not looked at. In place where in == out and values == out_values. */
-floe_status floe_prim_sort(const floe_prim *p, floe_prim_type type, const void *in, void *out, uint64_t n,
-                           uint32_t value_nbytes, const void *values, void *out_values, floe_error *err);
+/* Sorts upward; equal keys stay in their order. Values move with their keys; NULL: there are none. In place where the input is
+ * the output, of keys and of values. */
+typedef struct floe_prim_values {
+    uint32_t nbytes; /* of one: 4 or 8 */
+    const void *in;
+    void *out;
+} floe_prim_values;
+floe_status floe_prim_sort(const floe_prim *p, floe_prim_array in, void *out, const floe_prim_values *values,
+                           floe_error *err);
 
-/* out[i] = in[index[i]] for n indexes (U32 or U64); 0 where the index is nin or more. */
-floe_status floe_prim_gather(const floe_prim *p, floe_prim_type type, const void *in, uint64_t nin,
-                             floe_prim_type index_type, const void *index, uint64_t n, void *out, floe_error *err);
-/* out[index[i]] = in[i] for n elements; dropped where the index is nout or more. Other elements of out stay. Where an index
- * comes twice, one of its elements stands, and it is not said which. */
-floe_status floe_prim_scatter(const floe_prim *p, floe_prim_type type, const void *in, uint64_t n,
-                              floe_prim_type index_type, const void *index, void *out, uint64_t nout, floe_error *err);
+/* out[i] = in[index[i]] for index.n indexes (U32 or U64); 0 where the index is in.n or more. */
+floe_status floe_prim_gather(const floe_prim *p, floe_prim_array in, floe_prim_array index, void *out, floe_error *err);
+/* out[index[i]] = in[i] for in.n elements and as many indexes; dropped where the index is nout or more. Other elements of out
+ * stay. Where an index comes twice, one of its elements stands, and it is not said which. */
+floe_status floe_prim_scatter(const floe_prim *p, floe_prim_array in, floe_prim_array index, void *out, uint64_t nout,
+                              floe_error *err);
 
 #ifdef __cplusplus
 }

@@ -294,12 +294,11 @@ __global__ void digits_count_kernel(const void *in, uint64_t n, bool magnitude, 
 }
 
 /* One warp, a lane owns 64 bins: finds the bin of element k, and clears all for the next digit. k: in the first round. */
-__global__ void digit_choose_kernel(floe_prim_type t, bool magnitude, uint32_t shift, uint32_t bits, bool first,
-                                    uint64_t k, selecting *s, void *out)
+__global__ void digit_choose_kernel(floe_prim_job job, uint32_t shift, uint32_t bits, bool first, selecting *s)
 {
     uint64_t *bins = s->bins + threadIdx.x * (FLOE_PRIM_SELECT_DIGITS / FLOE_WARP);
     uint64_t here = 0;
-    k = first ? k : s->k;
+    uint64_t k = first ? job.k : s->k;
 #pragma unroll 16
     for (uint32_t b = 0; b < FLOE_PRIM_SELECT_DIGITS / FLOE_WARP; b++)
         here += bins[b];
@@ -312,7 +311,7 @@ __global__ void digit_choose_kernel(floe_prim_type t, bool magnitude, uint32_t s
         s->known = s->known << bits | (threadIdx.x * (FLOE_PRIM_SELECT_DIGITS / FLOE_WARP) + b);
         s->k = k;
         if (shift == 0)
-            floe_prim_set(floe_prim_is_wide(t), out, 0, floe_prim_unkey(t, magnitude, s->known));
+            floe_prim_set(floe_prim_is_wide(job.type), job.out, 0, floe_prim_unkey(job.type, job.magnitude, s->known));
     }
     for (uint32_t b = 0; b < FLOE_PRIM_SELECT_DIGITS / FLOE_WARP; b++)
         bins[b] = 0;
@@ -332,8 +331,7 @@ int select_run(const floe_prim_job *job, cudaStream_t stream, floe_arena *arena)
         const uint32_t bits = shift < FLOE_PRIM_SELECT_BITS ? shift : FLOE_PRIM_SELECT_BITS;
         shift -= bits;
         FLOE_LAUNCH(kernel, count_grid(job->n), BLOCK, 0, stream, job->in, job->n, job->magnitude, shift, bits, s);
-        FLOE_LAUNCH(digit_choose_kernel, 1, FLOE_WARP, 0, stream, job->type, job->magnitude, shift, bits, first, job->k,
-                    s, job->out);
+        FLOE_LAUNCH(digit_choose_kernel, 1, FLOE_WARP, 0, stream, *job, shift, bits, first, s);
     }
     return (int)cudaGetLastError();
 }

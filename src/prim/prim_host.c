@@ -83,14 +83,19 @@ static void reduce(const floe_prim_job *job, const floe_cpu *cpu, floe_arena *ar
 
 /* ---- scan -------------------------------------------------------------------------------------------------------- */
 
-/* One tile, from P = word on. */
-FLOE_HD void tile_scan_integers(floe_prim_type t, floe_prim_type to, bool inclusive, const void *in, void *out,
-                                uint64_t begin, uint64_t n, uint64_t word)
+/* A tile, whose sums begin with word: P, or the bits of a double. */
+typedef struct tile {
+    const void *in;
+    void *out;
+    uint64_t begin, n, word;
+} tile;
+
+FLOE_HD void tile_scan_integers(floe_prim_type t, floe_prim_type to, bool inclusive, tile s)
 {
-    for (uint64_t i = begin; i < begin + n; i++) {
-        uint64_t before = word;
-        word += floe_prim_word(t, FLOE_PRIM_SUM, floe_prim_get(floe_prim_is_wide(t), in, i));
-        floe_prim_set(floe_prim_is_wide(to), out, i, inclusive ? word : before);
+    for (uint64_t i = s.begin; i < s.begin + s.n; i++) {
+        uint64_t before = s.word;
+        s.word += floe_prim_word(t, FLOE_PRIM_SUM, floe_prim_get(floe_prim_is_wide(t), s.in, i));
+        floe_prim_set(floe_prim_is_wide(to), s.out, i, inclusive ? s.word : before);
     }
 }
 
@@ -115,18 +120,18 @@ FLOE_HD void row_lines(floe_prim_type t, const void *in, uint64_t begin, uint64_
             s[l] = s[l] + s[l - d];
 }
 
-FLOE_HD void tile_scan_floats(floe_prim_type t, floe_prim_type to, bool inclusive, const void *in, void *out,
-                              uint64_t begin, uint64_t n, double start)
+FLOE_HD void tile_scan_floats(floe_prim_type t, floe_prim_type to, bool inclusive, tile s)
 {
+    const double start = floe_f64_of(s.word);
     double end[FLOE_PRIM_LANES + 1], rows = 0;
-    for (uint64_t row = 0; row < n; row += FLOE_PRIM_ROW) {
-        row_lines(t, in, begin + row, floe_min64(n - row, FLOE_PRIM_ROW), end);
-        for (uint64_t i = row; i < floe_min64(n, row + FLOE_PRIM_ROW); i += FLOE_PRIM_LINE) {
+    for (uint64_t row = 0; row < s.n; row += FLOE_PRIM_ROW) {
+        row_lines(t, s.in, s.begin + row, floe_min64(s.n - row, FLOE_PRIM_ROW), end);
+        for (uint64_t i = row; i < floe_min64(s.n, row + FLOE_PRIM_ROW); i += FLOE_PRIM_LINE) {
             double sum = start + (rows + end[(i - row) / FLOE_PRIM_LINE]);
-            for (uint64_t k = i; k < floe_min64(n, i + FLOE_PRIM_LINE); k++) {
+            for (uint64_t k = i; k < floe_min64(s.n, i + FLOE_PRIM_LINE); k++) {
                 double before = sum;
-                sum += float_at(t, in, begin + k);
-                floe_prim_set(floe_prim_is_wide(to), out, begin + k,
+                sum += float_at(t, s.in, s.begin + k);
+                floe_prim_set(floe_prim_is_wide(to), s.out, s.begin + k,
                               floe_prim_sum_bits(to, floe_bits_f64(inclusive ? sum : before)));
             }
         }
@@ -134,16 +139,16 @@ FLOE_HD void tile_scan_floats(floe_prim_type t, floe_prim_type to, bool inclusiv
     }
 }
 
-typedef void (*tile_scan_fn)(bool inclusive, const void *in, void *out, uint64_t begin, uint64_t n, uint64_t word);
-#define TILE_SCAN(T, TO)                                                                                           \
-    static void scan_##T##_##TO(bool inclusive, const void *in, void *out, uint64_t begin, uint64_t n, uint64_t w) \
-    {                                                                                                              \
-        if (floe_prim_is_float(FLOE_PRIM_##T))                                                                     \
-            tile_scan_floats(FLOE_PRIM_##T, FLOE_PRIM_##TO, inclusive, in, out, begin, n, floe_f64_of(w));         \
-        else if (inclusive)                                                                                        \
-            tile_scan_integers(FLOE_PRIM_##T, FLOE_PRIM_##TO, true, in, out, begin, n, w);                         \
-        else                                                                                                       \
-            tile_scan_integers(FLOE_PRIM_##T, FLOE_PRIM_##TO, false, in, out, begin, n, w);                        \
+typedef void (*tile_scan_fn)(bool inclusive, tile s);
+#define TILE_SCAN(T, TO)                                                   \
+    static void scan_##T##_##TO(bool inclusive, tile s)                    \
+    {                                                                      \
+        if (floe_prim_is_float(FLOE_PRIM_##T))                             \
+            tile_scan_floats(FLOE_PRIM_##T, FLOE_PRIM_##TO, inclusive, s); \
+        else if (inclusive)                                                \
+            tile_scan_integers(FLOE_PRIM_##T, FLOE_PRIM_##TO, true, s);    \
+        else                                                               \
+            tile_scan_integers(FLOE_PRIM_##T, FLOE_PRIM_##TO, false, s);   \
     }
 TILE_SCAN(U32, U32)
 TILE_SCAN(U32, U64)
@@ -173,8 +178,8 @@ static void scan_task(void *arg, uint64_t task, uint32_t worker)
     (void)worker;
     for (uint64_t i = task * TILES_A_TASK; i < end; i++) {
         uint64_t begin = i * FLOE_PRIM_TILE;
-        s->run(s->inclusive, s->in, s->out, begin, floe_min64(s->n - begin, FLOE_PRIM_TILE),
-               s->starts ? s->starts[i] : 0);
+        s->run(s->inclusive,
+               (tile){s->in, s->out, begin, floe_min64(s->n - begin, FLOE_PRIM_TILE), s->starts ? s->starts[i] : 0});
     }
 }
 

@@ -379,43 +379,44 @@ static void nonsense_is_refused(void **state)
     floe_cpu cpu = cpu_of(3);
     floe_prim p = {&cpu, NULL, room, sizeof room};
     floe_prim_keep keep = {FLOE_PRIM_KEEP_BYTES, in};
+    const floe_prim_array narrow = {FLOE_PRIM_U32, in, N}, wide = {FLOE_PRIM_U64, in, N},
+                          floats = {FLOE_PRIM_F32, in, N};
+    const floe_prim_values values = {8, in, out};
     uint64_t nbytes;
     assert_int_equal(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U64, N, 8, &nbytes, NULL), FLOE_OK);
     assert_true(nbytes > 0 && nbytes <= sizeof room);
     for (int short_by = 0; short_by < 2; short_by++) {
         p.workspace_nbytes = nbytes - (size_t)short_by;
-        assert_int_equal(floe_prim_sort(&p, FLOE_PRIM_U64, in, out, N, 8, in, out, NULL),
-                         short_by ? FLOE_ERR_MEMORY : FLOE_OK);
+        assert_int_equal(floe_prim_sort(&p, wide, out, &values, NULL), short_by ? FLOE_ERR_MEMORY : FLOE_OK);
     }
     p.workspace = NULL;
-    assert_int_equal(floe_prim_sort(&p, FLOE_PRIM_U64, in, out, N, 8, in, out, NULL), FLOE_ERR_MEMORY);
+    assert_int_equal(floe_prim_sort(&p, wide, out, &values, NULL), FLOE_ERR_MEMORY);
     p.workspace = room + 8, p.workspace_nbytes = sizeof room - 8;
-    assert_int_equal(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_U64, in, N, FLOE_PRIM_U64, out, NULL),
-                     FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, wide, FLOE_PRIM_U64, out, NULL), FLOE_ERR_ARGUMENT);
     p.workspace = room;
 #define REFUSED(call) assert_int_equal(call, FLOE_ERR_ARGUMENT)
-    REFUSED(floe_prim_reduce(&p, (floe_prim_type)6, FLOE_PRIM_SUM, in, N, out, NULL));
-    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_U32, (floe_prim_op)3, in, N, out, NULL));
-    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_U32, FLOE_PRIM_SUM, NULL, N, out, NULL));
-    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_U32, FLOE_PRIM_SUM, (uint8_t *)in + 2, N, out, NULL));
-    REFUSED(
-        floe_prim_reduce(&p, FLOE_PRIM_U32, FLOE_PRIM_SUM, in, N, (uint32_t *)out + 1, NULL)); /* a sum has 8 bytes */
-    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_U32, FLOE_PRIM_SUM, in, UINT64_MAX / 4, out, NULL));
-    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_U64, in, N, FLOE_PRIM_U32, out, NULL));
-    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_U32, in, N, FLOE_PRIM_I64, out, NULL));
-    REFUSED(floe_prim_scan(&p, (floe_prim_scan_kind)2, FLOE_PRIM_U32, in, N, FLOE_PRIM_U32, out, NULL));
-    REFUSED(floe_prim_histogram(&p, (uint32_t *)in, N, 4, FLOE_PRIM_I32, out, &one, NULL));
-    REFUSED(floe_prim_histogram(&p, (uint32_t *)in, N, 4, FLOE_PRIM_U32, out, NULL, NULL));
-    REFUSED(floe_prim_compact(&p, FLOE_PRIM_U32, in, N, keep, out, NULL, NULL, NULL));
-    REFUSED(floe_prim_compact(&p, FLOE_PRIM_U32, NULL, N, keep, out, NULL, &one, NULL));
+    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_SUM, (floe_prim_array){(floe_prim_type)6, in, N}, out, NULL));
+    REFUSED(floe_prim_reduce(&p, (floe_prim_op)3, narrow, out, NULL));
+    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_SUM, (floe_prim_array){FLOE_PRIM_U32, NULL, N}, out, NULL));
+    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_SUM, (floe_prim_array){FLOE_PRIM_U32, (uint8_t *)in + 2, N}, out, NULL));
+    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_SUM, narrow, (uint32_t *)out + 1, NULL)); /* a sum has 8 bytes */
+    REFUSED(floe_prim_reduce(&p, FLOE_PRIM_SUM, (floe_prim_array){FLOE_PRIM_U32, in, UINT64_MAX / 4}, out, NULL));
+    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, wide, FLOE_PRIM_U32, out, NULL));
+    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, narrow, FLOE_PRIM_I64, out, NULL));
+    REFUSED(floe_prim_scan(&p, (floe_prim_scan_kind)2, narrow, FLOE_PRIM_U32, out, NULL));
+    REFUSED(floe_prim_histogram(&p, (uint32_t *)in, N, (floe_prim_bins){FLOE_PRIM_I32, 4, out, &one}, NULL));
+    REFUSED(floe_prim_histogram(&p, (uint32_t *)in, N, (floe_prim_bins){FLOE_PRIM_U32, 4, out, NULL}, NULL));
+    REFUSED(floe_prim_compact(&p, narrow, keep, (floe_prim_kept){out, NULL, NULL}, NULL));
+    REFUSED(floe_prim_compact(&p, (floe_prim_array){FLOE_PRIM_U32, NULL, N}, keep, (floe_prim_kept){out, NULL, &one},
+                              NULL));
     keep.what = NULL;
-    REFUSED(floe_prim_flag(&p, FLOE_PRIM_U32, in, N, keep, (uint8_t *)out, NULL));
-    REFUSED(floe_prim_select(&p, FLOE_PRIM_U32, in, N, N, false, out, NULL));
-    REFUSED(floe_prim_select(&p, FLOE_PRIM_U32, in, 0, 0, false, out, NULL));
-    REFUSED(floe_prim_sort(&p, FLOE_PRIM_U32, in, out, N, 2, in, out, NULL));
-    REFUSED(floe_prim_sort(&p, FLOE_PRIM_U32, in, out, N, 4, in, NULL, NULL));
-    REFUSED(floe_prim_gather(&p, FLOE_PRIM_U32, in, N, FLOE_PRIM_F32, in, N, out, NULL));
-    REFUSED(floe_prim_scatter(&p, FLOE_PRIM_U32, in, N, FLOE_PRIM_U64, (uint32_t *)in + 1, out, N, NULL));
+    REFUSED(floe_prim_flag(&p, narrow, keep, (uint8_t *)out, NULL));
+    REFUSED(floe_prim_select(&p, narrow, N, false, out, NULL));
+    REFUSED(floe_prim_select(&p, (floe_prim_array){FLOE_PRIM_U32, in, 0}, 0, false, out, NULL));
+    REFUSED(floe_prim_sort(&p, narrow, out, &(floe_prim_values){2, in, out}, NULL));
+    REFUSED(floe_prim_sort(&p, narrow, out, &(floe_prim_values){4, in, NULL}, NULL));
+    REFUSED(floe_prim_gather(&p, narrow, floats, out, NULL));
+    REFUSED(floe_prim_scatter(&p, narrow, (floe_prim_array){FLOE_PRIM_U64, (uint32_t *)in + 1, N}, out, N, NULL));
     REFUSED(floe_prim_workspace(&p, FLOE_PRIM_CALLS, FLOE_PRIM_U32, N, 0, &nbytes, NULL));
     REFUSED(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U32, N, 3, &nbytes, NULL));
     assert_int_equal(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U64, UINT64_MAX / 2, 8, &nbytes, NULL),

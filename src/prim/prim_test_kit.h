@@ -140,19 +140,21 @@ static inline floe_status kit_scan(kit_side *s, int v, floe_prim_type t, uint64_
     const floe_prim_scan_kind kind = v % 2 ? FLOE_PRIM_INCLUSIVE : FLOE_PRIM_EXCLUSIVE;
     FLOE_TRY(kit_workspace(s, FLOE_PRIM_SCAN, t, n, 0));
     if (v < 4)
-        return floe_prim_scan(&s->prim, kind, t, s->a.in, n, v < 2 ? t : floe_prim_widened(t), s->a.out, err);
+        return floe_prim_scan(&s->prim, kind, (floe_prim_array){t, s->a.in, n}, v < 2 ? t : floe_prim_widened(t),
+                              s->a.out, err);
     floe_prim_type index = floe_prim_is_wide(t) ? FLOE_PRIM_U64 : FLOE_PRIM_U32; /* first a copy, then in place */
-    FLOE_TRY(floe_prim_gather(&s->prim, t, s->a.in, n, index,
-                              index == FLOE_PRIM_U64 ? (void *)s->a.index64 : s->a.index32, n, s->a.out, err));
-    return floe_prim_scan(&s->prim, kind, t, s->a.out, n, t, s->a.out, err);
+    const floe_prim_array all = {index, index == FLOE_PRIM_U64 ? (void *)s->a.index64 : s->a.index32, n};
+    FLOE_TRY(floe_prim_gather(&s->prim, (floe_prim_array){t, s->a.in, n}, all, s->a.out, err));
+    return floe_prim_scan(&s->prim, kind, (floe_prim_array){t, s->a.out, n}, t, s->a.out, err);
 }
 
 static inline floe_status kit_histogram(kit_side *s, int v, uint64_t n, floe_error *err)
 {
     static const uint32_t nbins[4] = {KIT_BINS, KIT_MANY_BINS, 1, 0};
     FLOE_TRY(kit_workspace(s, FLOE_PRIM_HISTOGRAM, FLOE_PRIM_U32, n, nbins[v / 2]));
-    return floe_prim_histogram(&s->prim, s->a.keys, n, nbins[v / 2], v % 2 ? FLOE_PRIM_U64 : FLOE_PRIM_U32, s->a.out,
-                               s->a.count, err);
+    return floe_prim_histogram(
+        &s->prim, s->a.keys, n,
+        (floe_prim_bins){v % 2 ? FLOE_PRIM_U64 : FLOE_PRIM_U32, nbins[v / 2], s->a.out, s->a.count}, err);
 }
 
 static inline floe_prim_keep kit_keep(const kit_arrays *a, int v)
@@ -164,9 +166,10 @@ static inline floe_status kit_sort(kit_side *s, int v, floe_prim_type t, uint64_
 {
     const uint32_t nbytes = v == 2 ? 8 : v == 0 ? 0 : 4;
     FLOE_TRY(kit_workspace(s, FLOE_PRIM_SORT, t, n, nbytes));
-    const void *values = v == 2 ? (void *)s->a.index64 : s->a.index32;
-    FLOE_TRY(floe_prim_sort(&s->prim, t, s->a.in, s->a.out, n, nbytes, values, s->a.out2, err));
-    return v < 3 ? FLOE_OK : floe_prim_sort(&s->prim, t, s->a.out, s->a.out, n, 4, s->a.out2, s->a.out2, err);
+    const floe_prim_values values = {nbytes, v == 2 ? (void *)s->a.index64 : s->a.index32, s->a.out2};
+    const floe_prim_values again = {4, s->a.out2, s->a.out2};
+    FLOE_TRY(floe_prim_sort(&s->prim, (floe_prim_array){t, s->a.in, n}, s->a.out, nbytes ? &values : NULL, err));
+    return v < 3 ? FLOE_OK : floe_prim_sort(&s->prim, (floe_prim_array){t, s->a.out, n}, s->a.out, &again, err);
 }
 
 static inline floe_status kit_select(kit_side *s, int v, floe_prim_type t, uint64_t n, floe_error *err)
@@ -174,16 +177,16 @@ static inline floe_status kit_select(kit_side *s, int v, floe_prim_type t, uint6
     if (n == 0)
         return FLOE_OK;
     FLOE_TRY(kit_workspace(s, FLOE_PRIM_SELECT, t, n, 0));
-    return floe_prim_select(&s->prim, t, s->a.in, n, v / 2 * (n - 1) / 2, v % 2, s->a.out, err);
+    return floe_prim_select(&s->prim, (floe_prim_array){t, s->a.in, n}, v / 2 * (n - 1) / 2, v % 2, s->a.out, err);
 }
 
 static inline floe_status kit_move(kit_side *s, int v, floe_prim_type t, uint64_t n, floe_error *err)
 {
     const floe_prim_type index_type = v % 2 ? FLOE_PRIM_U64 : FLOE_PRIM_U32;
-    const void *index = v % 2 ? (void *)s->a.index64 : s->a.index32;
+    const floe_prim_array index = {index_type, v % 2 ? (void *)s->a.index64 : s->a.index32, n};
     const uint64_t limit = n > KIT_LIMIT ? n - KIT_LIMIT : n;
-    return v < 2 ? floe_prim_gather(&s->prim, t, s->a.in, limit, index_type, index, n, s->a.out, err)
-                 : floe_prim_scatter(&s->prim, t, s->a.in, n, index_type, index, s->a.out, limit, err);
+    return v < 2 ? floe_prim_gather(&s->prim, (floe_prim_array){t, s->a.in, limit}, index, s->a.out, err)
+                 : floe_prim_scatter(&s->prim, (floe_prim_array){t, s->a.in, n}, index, s->a.out, limit, err);
 }
 
 /* Call number `call` on a side, whose workspace is made for it. */
@@ -191,7 +194,8 @@ static inline floe_status kit_run(kit_side *s, int call, floe_prim_type t, uint6
 {
     if (call < KIT_SCAN) {
         FLOE_TRY(kit_workspace(s, FLOE_PRIM_REDUCE, t, n, 0));
-        return floe_prim_reduce(&s->prim, t, (floe_prim_op)(call - KIT_REDUCE), s->a.in, n, s->a.out, err);
+        return floe_prim_reduce(&s->prim, (floe_prim_op)(call - KIT_REDUCE), (floe_prim_array){t, s->a.in, n}, s->a.out,
+                                err);
     }
     if (call < KIT_HISTOGRAM)
         return kit_scan(s, call - KIT_SCAN, t, n, err);
@@ -200,11 +204,13 @@ static inline floe_status kit_run(kit_side *s, int call, floe_prim_type t, uint6
     if (call < KIT_FLAG) {
         int v = call - KIT_COMPACT;
         FLOE_TRY(kit_workspace(s, FLOE_PRIM_COMPACT, t, n, 0));
-        return floe_prim_compact(&s->prim, t, v == 4 ? NULL : s->a.in, n, kit_keep(&s->a, v % 4),
-                                 v == 4 ? NULL : s->a.out, v == 5 ? NULL : (uint64_t *)s->a.out2, s->a.count, err);
+        const floe_prim_kept kept = {v == 4 ? NULL : s->a.out, v == 5 ? NULL : (uint64_t *)s->a.out2, s->a.count};
+        const floe_prim_array in = {t, v == 4 ? NULL : s->a.in, n};
+        return floe_prim_compact(&s->prim, in, kit_keep(&s->a, v % 4), kept, err);
     }
     if (call < KIT_SELECT)
-        return floe_prim_flag(&s->prim, t, s->a.in, n, kit_keep(&s->a, call - KIT_FLAG), (uint8_t *)s->a.out, err);
+        return floe_prim_flag(&s->prim, (floe_prim_array){t, s->a.in, n}, kit_keep(&s->a, call - KIT_FLAG),
+                              (uint8_t *)s->a.out, err);
     if (call < KIT_SORT)
         return kit_select(s, call - KIT_SELECT, t, n, err);
     return call < KIT_MOVE ? kit_sort(s, call - KIT_SORT, t, n, err) : kit_move(s, call - KIT_MOVE, t, n, err);

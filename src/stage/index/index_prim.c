@@ -93,12 +93,14 @@ static floe_status find_needs(const floe_prim *p, const floe_index_build *b, flo
 {
     const uint64_t nchunks = b->plan.nchunks, ngroups = floe_index_build_groups(&b->plan);
     FLOE_TRY(floe_index_length_map(p, b, nchunks, err));
-    FLOE_TRY(floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, FLOE_PRIM_U64, b->offsets + 1, nchunks, FLOE_PRIM_U64,
-                            b->offsets + 1, err));
+    FLOE_TRY(floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, b->offsets + 1, nchunks},
+                            FLOE_PRIM_U64, b->offsets + 1, err));
     FLOE_TRY(floe_index_need_map(p, b, ngroups, err));
     for (int i = 0; i < FLOE_INDEX_MOSTS; i++)
-        FLOE_TRY(floe_prim_reduce(p, FLOE_PRIM_U64, FLOE_PRIM_MAX, b->needs[i], ngroups, &b->most[i], err));
-    return floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, FLOE_PRIM_U64, b->nwords, ngroups, FLOE_PRIM_U64, b->at + 1, err);
+        FLOE_TRY(floe_prim_reduce(p, FLOE_PRIM_MAX, (floe_prim_array){FLOE_PRIM_U64, b->needs[i], ngroups}, &b->most[i],
+                                  err));
+    return floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, b->nwords, ngroups}, FLOE_PRIM_U64,
+                          b->at + 1, err);
 }
 
 floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const floe_index_blocks *blocks,
@@ -129,8 +131,8 @@ static floe_status read_lengths(const floe_prim *p, const floe_index_read *r, fl
 {
     const uint64_t n = r->index.nchunks;
     FLOE_TRY(floe_index_read_length_map(p, r, n, err));
-    FLOE_TRY(
-        floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, FLOE_PRIM_U64, r->places + 1, n, FLOE_PRIM_U64, r->places + 1, err));
+    FLOE_TRY(floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, r->places + 1, n}, FLOE_PRIM_U64,
+                            r->places + 1, err));
     return floe_index_read_place_map(p, r, n, err);
 }
 
@@ -144,7 +146,8 @@ static floe_status read_all(const floe_prim *p, floe_index_read *r, floe_error *
     FLOE_TRY(rest_of(p, &arena, &rest, err));
     if (x->nchunks > 0) {
         FLOE_TRY(lengths ? read_lengths(&rest, r, err) : floe_index_read_part_map(&rest, r, x->npartitions, err));
-        FLOE_TRY(floe_prim_reduce(&rest, FLOE_PRIM_U32, FLOE_PRIM_MAX, r->wrong, lengths ? x->nchunks : x->npartitions,
+        FLOE_TRY(floe_prim_reduce(&rest, FLOE_PRIM_MAX,
+                                  (floe_prim_array){FLOE_PRIM_U32, r->wrong, lengths ? x->nchunks : x->npartitions},
                                   r->worst, err));
     }
     return floe_index_read_end_map(&rest, r, 1, err);

@@ -80,8 +80,8 @@ floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_in
     tally.out = s->out;
     FLOE_CUDA(err, cudaMemsetAsync(s->out, 0, sizeof *s->out, stream));
     FLOE_CUDA(err, floe_interp_bits_cuda(&tally, stream));
-    return floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_U32, s->tallies, job->nwords, FLOE_PRIM_U64, s->ranks,
-                          err);
+    return floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_U32, s->tallies, job->nwords},
+                          FLOE_PRIM_U64, s->ranks, err);
 }
 
 floe_status floe_interp_gpu_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err)
