@@ -46,26 +46,14 @@ static bool refused; /* the structure of the last plan uses a part that is off *
 
 /* ---- what is wrapped --------------------------------------------------------------------------------------------------- */
 
-bool __real_floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-                                      uint32_t rank, const uint64_t *extent);
-bool __wrap_floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-                                      uint32_t rank, const uint64_t *extent);
-void __real_floe_interp_plan_of(const uint64_t *shape, const floe_interp_structure *s, floe_interp_plan *plan);
-void __wrap_floe_interp_plan_of(const uint64_t *shape, const floe_interp_structure *s, floe_interp_plan *plan);
-void __real_floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
-                                      double max_abs);
-void __wrap_floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
-                                      double max_abs);
-uint64_t __real_floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
-uint64_t __wrap_floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
-uint64_t __real_floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts,
-                                          floe_context_tables *tables);
-uint64_t __wrap_floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts,
-                                          floe_context_tables *tables);
+#define WRAP(type, name, ...)        \
+    type __real_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__)
 
 /* The preset that the header does not name. */
-bool __wrap_floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
-                                      uint32_t rank, const uint64_t *extent)
+WRAP(bool, floe_interp_encoder_begin, floe_interp_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
+     uint32_t rank, const uint64_t *extent)
 {
     static floe_codec_params own;
     own = *params;
@@ -73,7 +61,7 @@ bool __wrap_floe_interp_encoder_begin(floe_interp_encoder *e, const floe_cpu *cp
     return __real_floe_interp_encoder_begin(e, cpu, &own, rank, extent);
 }
 
-void __wrap_floe_interp_plan_of(const uint64_t *shape, const floe_interp_structure *s, floe_interp_plan *plan)
+WRAP(void, floe_interp_plan_of, const uint64_t *shape, const floe_interp_structure *s, floe_interp_plan *plan)
 {
     const floe_interp_structure first = floe_interp_structure_default();
     refused = (now->natural && memcmp(s->predictor, first.predictor, sizeof s->predictor) != 0) ||
@@ -84,8 +72,8 @@ void __wrap_floe_interp_plan_of(const uint64_t *shape, const floe_interp_structu
     __real_floe_interp_plan_of(shape, s, plan);
 }
 
-void __wrap_floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
-                                      double max_abs)
+WRAP(void, floe_interp_plan_quantize, floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
+     double max_abs)
 {
     floe_interp_structure same = *s;
     if (now->one_bound)
@@ -109,13 +97,13 @@ static const uint32_t *counts_of(const floe_context_spec *spec, const uint32_t *
     return sum;
 }
 
-uint64_t __wrap_floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts)
+WRAP(uint64_t, floe_context_entropy, const floe_context_spec *spec, const uint32_t *counts)
 {
     return refused ? REFUSED : __real_floe_context_entropy(spec, counts_of(spec, counts));
 }
 
-uint64_t __wrap_floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts,
-                                          floe_context_tables *tables)
+WRAP(uint64_t, floe_context_tables_build, const floe_context_spec *spec, const uint32_t *counts,
+     floe_context_tables *tables)
 {
     return __real_floe_context_tables_build(spec, counts_of(spec, counts), tables);
 }
