@@ -78,11 +78,26 @@ class Lanes:
     """States of a chunk, and the words that they take."""
 
     def __init__(self, data, lanes):
-        need(len(data) % 4 == 0 and len(data) >= 4 * lanes, "interp: too few bytes for states")
+        need(len(data) % 4 == 0, "interp: a part of a word")
+        self.at, self.words = 0, []
+        if len(data) < 4 * lanes:
+            self.begin_short(int.from_bytes(data, "little"), lanes, 8 * len(data))
+            return
         self.state = list(struct.unpack("<%dI" % lanes, data[:4 * lanes]))
         self.words = list(struct.unpack("<%dH" % (len(data) // 2 - 2 * lanes), data[4 * lanes:]))
         self.at = self.state[0] >> 31
         self.state[0] &= (1 << 31) - 1
+
+    def begin_short(self, bits, lanes, nbits):
+        widths = [bits >> 5 * i & 31 for i in range(lanes)]
+        bits, needed = bits >> 5 * lanes, 5 * lanes + sum(max(w - 1, 0) for w in widths)
+        need(nbits == 32 * ceil_div(needed, 32), "interp: a short chunk of another size")
+        self.state = []
+        for w in widths:
+            stored = max(w - 1, 0)
+            self.state.append((1 << 15) + (bits & (1 << stored) - 1 | 1 << stored if w else 0))
+            bits >>= stored
+        need(bits == 0, "interp: bits behind a short chunk")
 
     def fill(self, lane, x):
         if x < 1 << 15:

@@ -88,14 +88,54 @@ void floe_ans_slots_of(const uint16_t *freq, uint32_t n, uint32_t bits, uint8_t 
 
 static uint32_t words_of(const floe_ans_encoder *e) { return (uint32_t)(e->end - e->at); }
 
+/* Words of 32 bits that a short chunk takes; nlanes: there is none, or it is no shorter. */
+static uint32_t short_words(const floe_ans_encoder *e, uint32_t nlanes)
+{
+    uint32_t nbits = FLOE_ANS_WIDTH_BITS * nlanes;
+    for (uint32_t i = 0; i < nlanes; i++)
+        nbits += floe_ans_width_stored(floe_ans_width(e->state[i]));
+    const uint32_t n = (nbits + 31) / 32;
+    return words_of(e) == 0 && n < nlanes ? n : nlanes;
+}
+
 uint32_t floe_ans_encoder_nbytes(const floe_ans_encoder *e, uint32_t nlanes)
 {
-    return 4 * nlanes + 2 * (words_of(e) + (words_of(e) & 1));
+    return 4 * short_words(e, nlanes) + 2 * (words_of(e) + (words_of(e) & 1));
+}
+
+static void put_bits(uint8_t *dst, uint32_t *at, uint32_t value, uint32_t nbits)
+{
+    for (uint32_t i = 0; i < nbits; i++, ++*at)
+        dst[*at / 8] |= (uint8_t)((value >> i & 1) << *at % 8);
+}
+
+static uint32_t get_bits(const uint8_t *src, uint32_t *at, uint32_t nbits)
+{
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < nbits; i++, ++*at)
+        value |= (uint32_t)(src[*at / 8] >> *at % 8 & 1) << i;
+    return value;
+}
+
+static void end_short(const floe_ans_encoder *e, uint32_t nlanes, uint32_t nwords, uint8_t *dst)
+{
+    uint32_t at = 0;
+    memset(dst, 0, 4 * nwords);
+    for (uint32_t i = 0; i < nlanes; i++)
+        put_bits(dst, &at, floe_ans_width(e->state[i]), FLOE_ANS_WIDTH_BITS);
+    for (uint32_t i = 0; i < nlanes; i++) {
+        const uint32_t width = floe_ans_width(e->state[i]);
+        put_bits(dst, &at, floe_ans_distance_low(e->state[i], width), floe_ans_width_stored(width));
+    }
 }
 
 void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *dst)
 {
-    const uint32_t pad = words_of(e) & 1;
+    const uint32_t pad = words_of(e) & 1, nwords = short_words(e, nlanes);
+    if (nwords < nlanes) {
+        end_short(e, nlanes, nwords, dst);
+        return;
+    }
     for (uint32_t i = 0; i < nlanes; i++)
         floe_store32(dst + 4 * i, e->state[i] | (i == 0 ? pad << 31 : 0));
     dst += 4 * nlanes;
@@ -107,11 +147,30 @@ void floe_ans_encoder_end(const floe_ans_encoder *e, uint32_t nlanes, uint8_t *d
         floe_store16(dst, *w);
 }
 
+static bool begin_short(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint32_t nbits)
+{
+    uint32_t at = 0, widths[FLOE_ANS_LANES], needed = FLOE_ANS_WIDTH_BITS * nlanes;
+    if (needed > nbits)
+        return false;
+    for (uint32_t i = 0; i < nlanes; i++) {
+        widths[i] = get_bits(src, &at, FLOE_ANS_WIDTH_BITS);
+        needed += floe_ans_width_stored(widths[i]);
+    }
+    if ((needed + 31) / 32 * 32 != nbits)
+        return false;
+    for (uint32_t i = 0; i < nlanes; i++)
+        d->state[i] = floe_ans_state_of(widths[i], get_bits(src, &at, floe_ans_width_stored(widths[i])));
+    d->at = d->end = src + nbits / 8;
+    return get_bits(src, &at, nbits - needed) == 0;
+}
+
 bool floe_ans_decoder_begin(floe_ans_decoder *d, uint32_t nlanes, const uint8_t *src, uint64_t nbytes)
 {
     memset(d, 0, sizeof *d);
-    if (nbytes < 4 * (uint64_t)nlanes || nbytes % 4)
+    if (nbytes % 4)
         return false;
+    if (nbytes < 4 * (uint64_t)nlanes)
+        return begin_short(d, nlanes, src, 8 * (uint32_t)nbytes);
     for (uint32_t i = 0; i < nlanes; i++)
         d->state[i] = floe_load32(src + 4 * i);
     const uint32_t pad = d->state[0] >> 31;

@@ -4,6 +4,7 @@
 #define FLOE_STAGE_ANS_LANES_CUH
 
 #include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "stage/ans/ans_math.h"
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
@@ -41,10 +42,40 @@ FLOE_DEV void floe_ans_write_raw(floe_ans_writer &w, uint32_t raw, uint32_t nbit
         w.state = w.state << nbits | raw;
 }
 
+/* The part of word i that a field of so many bits from bit `at` on has. */
+FLOE_DEV uint32_t floe_ans_part(uint32_t i, uint32_t at, uint32_t value)
+{
+    const uint64_t field = (uint64_t)value << at % 32;
+    return at / 32 == i ? (uint32_t)field : at / 32 + 1 == i ? (uint32_t)(field >> 32) : 0;
+}
+
+/* Where nothing but states is to be written, and shorter so: does it, and returns the bytes; else 0. */
+FLOE_DEV uint32_t floe_ans_end_short(floe_ans_writer &w, uint32_t lanes, const uint16_t *end)
+{
+    if (w.at != end)
+        return 0;
+    const uint32_t lane = floe_lane(), width = lane < lanes ? floe_ans_width(w.state) : 0,
+                   stored = floe_ans_width_stored(width), low = floe_ans_distance_low(w.state, width),
+                   at = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum_before(stored),
+                   nwords = (FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum(stored) + 31) / 32;
+    if (nwords >= lanes)
+        return 0;
+    w.at -= 2 * nwords;
+    for (uint32_t i = 0; i < nwords; i++) {
+        const uint32_t word =
+            floe_warp_sum(floe_ans_part(i, FLOE_ANS_WIDTH_BITS * lane, width) + floe_ans_part(i, at, low));
+        if (lane == 0)
+            ((uint32_t *)w.at)[i] = word;
+    }
+    return 4 * nwords;
+}
+
 /* States and padding before the words that end at `end`, which is aligned to 4 bytes. Returns all bytes; they begin at w.at. */
 FLOE_DEV uint32_t floe_ans_end(floe_ans_writer &w, uint32_t lanes, const uint16_t *end)
 {
-    const uint32_t lane = floe_lane(), pad = (uint32_t)(end - w.at) & 1;
+    const uint32_t lane = floe_lane(), pad = (uint32_t)(end - w.at) & 1, nbytes = floe_ans_end_short(w, lanes, end);
+    if (nbytes)
+        return nbytes;
     w.at -= pad;
     if (pad && lane == 0)
         *w.at = 0;
@@ -72,19 +103,44 @@ struct floe_ans_reader {
 
 FLOE_DEV uint32_t floe_ans_pair(const floe_ans_words &w, uint32_t i) { return i < w.npairs ? __ldg(w.from + i) : 0; }
 
-/* False where these bytes, whole words of 32 bits, are too few. */
+FLOE_DEV uint32_t floe_ans_field(const floe_ans_words &w, uint32_t at, uint32_t nbits)
+{
+    const uint64_t pair = floe_ans_pair(w, at / 32) | (uint64_t)floe_ans_pair(w, at / 32 + 1) << 32;
+    return (uint32_t)(pair >> at % 32) & (uint32_t)(((uint64_t)1 << nbits) - 1);
+}
+
+/* States of a short chunk. */
+FLOE_DEV bool floe_ans_begin_short(floe_ans_reader &r, uint32_t lanes)
+{
+    const floe_ans_words &w = r.words;
+    const uint32_t lane = floe_lane();
+    const uint32_t width = lane < lanes ? floe_ans_field(w, FLOE_ANS_WIDTH_BITS * lane, FLOE_ANS_WIDTH_BITS) : 0;
+    const uint32_t stored = floe_ans_width_stored(width);
+    const uint32_t at = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum_before(stored);
+    const uint32_t nbits = FLOE_ANS_WIDTH_BITS * lanes + floe_warp_sum(stored);
+    r.state = floe_ans_state_of(width, floe_ans_field(w, at, stored));
+    return (nbits + 31) / 32 == w.npairs && floe_ans_field(w, nbits, (0u - nbits) % 32) == 0;
+}
+
+/* False where these bytes, whole words of 32 bits, are no states. */
 FLOE_DEV bool floe_ans_begin(floe_ans_reader &r, uint32_t lanes, const uint8_t *src, uint32_t nbytes)
 {
     const uint32_t lane = floe_lane();
     floe_ans_words &w = r.words;
+    bool good = true;
     w.from = (const uint32_t *)src;
     w.npairs = nbytes / 4;
-    const bool good = w.npairs >= lanes;
-    r.state = lane < lanes ? floe_ans_pair(w, lane) : FLOE_ANS_FIRST;
-    w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
-    r.state &= ~(1u << 31);
-    w.from += lanes;
-    w.npairs -= good ? lanes : w.npairs;
+    w.at = 0;
+    if (w.npairs < lanes) {
+        good = floe_ans_begin_short(r, lanes);
+        w.npairs = 0;
+    } else {
+        r.state = lane < lanes ? floe_ans_pair(w, lane) : FLOE_ANS_FIRST;
+        w.at = __shfl_sync(FLOE_ALL_LANES, r.state, 0) >> 31;
+        r.state &= ~(1u << 31);
+        w.from += lanes;
+        w.npairs -= lanes;
+    }
     w.first = floe_ans_pair(w, lane);
     w.second = floe_ans_pair(w, FLOE_WARP + lane);
     w.next = 2 * FLOE_WARP;

@@ -17,7 +17,8 @@ enum {
     FLOE_ANS_STATE_BITS = 15,
     FLOE_ANS_FIRST = 1 << FLOE_ANS_STATE_BITS, /* the least state, with which encoding begins and decoding ends */
     FLOE_ANS_RAW_BITS = 15,                    /* of one raw number, at most: as many as a state has always */
-    FLOE_ANS_REST = 15                         /* in place of an exponent: the symbol that has what the others leave */
+    FLOE_ANS_REST = 15,                        /* in place of an exponent: the symbol that has what the others leave */
+    FLOE_ANS_WIDTH_BITS = 5                    /* of a state's width in a short chunk */
 };
 
 /* ---- frequencies: three significant bits, so that six bits say one ----------------------------------------------------- */
@@ -80,6 +81,23 @@ FLOE_HD void floe_ans_normalise(const uint32_t *count, uint32_t n, uint32_t bits
     }
     freq[rest] = (uint16_t)left;
     code[rest] = FLOE_ANS_REST;
+}
+
+/* ---- short chunks: states alone, by their distance from the first one ---------------------------------------------------- */
+
+FLOE_HD uint32_t floe_ans_width(uint32_t state)
+{
+    return state > FLOE_ANS_FIRST ? floe_top_bit(state - FLOE_ANS_FIRST) + 1 : 0;
+}
+/* Those that are stored: the highest is 1. */
+FLOE_HD uint32_t floe_ans_width_stored(uint32_t width) { return width ? width - 1 : 0; }
+FLOE_HD uint32_t floe_ans_distance_low(uint32_t state, uint32_t width)
+{
+    return width ? (state - FLOE_ANS_FIRST) ^ 1u << (width - 1) : 0;
+}
+FLOE_HD uint32_t floe_ans_state_of(uint32_t width, uint32_t low)
+{
+    return FLOE_ANS_FIRST + (width ? low | 1u << (width - 1) : 0);
 }
 
 /* ---- costs, to compare tables ------------------------------------------------------------------------------------------ */

@@ -105,7 +105,7 @@ static void exact_division(void **unused)
 }
 
 typedef struct stream {
-    uint32_t nlanes, bits, n;
+    uint32_t nlanes, bits, n, nsteps;
     uint16_t freq[FLOE_ANS_SYMBOLS];
     uint8_t symbol[STEPS][FLOE_ANS_LANES];
     uint16_t raw[STEPS][FLOE_ANS_LANES];
@@ -124,6 +124,7 @@ static void random_stream(stream *s, uint64_t *state)
     floe_ans_encoder e;
     s->nlanes = 1 + (uint32_t)hostile_below(state, FLOE_ANS_LANES);
     s->bits = hostile_below(state, 2) ? 12 : 10;
+    s->nsteps = (uint32_t)hostile_below(state, hostile_below(state, 2) ? STEPS + 1 : 5); /* few: chunks are short */
     s->n = 2 + (uint32_t)hostile_below(state, FLOE_ANS_SYMBOLS - 1);
     random_counts(state, s->n, count);
     count[0] += count[0] == 0;
@@ -131,7 +132,7 @@ static void random_stream(stream *s, uint64_t *state)
     floe_ans_symbols_of(s->freq, s->n, s->bits, symbols);
     floe_ans_slots_of(s->freq, s->n, s->bits, of_slot, spans);
     floe_ans_encoder_begin(&e, words + WORDS);
-    for (uint32_t t = STEPS; t-- > 0;)
+    for (uint32_t t = s->nsteps; t-- > 0;)
         for (uint32_t lane = s->nlanes; lane-- > 0;) {
             const uint32_t r = (uint32_t)hostile_random(state);
             s->symbol[t][lane] = of_slot[r & ((1u << s->bits) - 1)];
@@ -155,7 +156,7 @@ static bool reads_back(const stream *s, uint32_t nbytes)
     uint8_t *exact = malloc(nbytes ? nbytes : 1); /* sanitizers see a word too many */
     memcpy(exact, s->bytes, nbytes);
     bool good = floe_ans_decoder_begin(&d, s->nlanes, exact, nbytes);
-    for (uint32_t t = 0; t < STEPS && good; t++)
+    for (uint32_t t = 0; t < s->nsteps && good; t++)
         for (uint32_t lane = 0; lane < s->nlanes; lane++) {
             wrong += floe_ans_decoder_get(&d, lane, of_slot, spans, s->bits) != s->symbol[t][lane];
             if (s->nraw[t][lane])
@@ -170,15 +171,18 @@ static void streams_come_back(void **unused)
 {
     static stream s;
     uint64_t state = 4;
+    uint32_t nshort = 0;
     (void)unused;
-    for (int turn = 0; turn < 300; turn++) {
+    for (int turn = 0; turn < 600; turn++) {
         random_stream(&s, &state);
+        nshort += s.nbytes < 4 * s.nlanes;
         assert_true(reads_back(&s, s.nbytes));
         assert_false(reads_back(&s, s.nbytes - 4));
         assert_false(reads_back(&s, s.nbytes - 1));
         s.bytes[hostile_below(&state, s.nbytes)] ^= (uint8_t)(1 + hostile_below(&state, 255));
         (void)reads_back(&s, s.nbytes); /* nothing is read beyond the end */
     }
+    assert_in_range(nshort, 50, 300);
 }
 
 int main(void)
