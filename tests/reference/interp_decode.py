@@ -255,6 +255,7 @@ class Chunk:
                     size, negative = 1 << s - 26 | raw >> 1, raw & 1
                 else:
                     size, negative = s // 2 + 1, (s & 1) ^ contexts[i][1]
+                size = min(size, 127) if self.spec.width == 1 else size
                 self.records[self.rows[t][lane]][place] = -size if negative else size
 
 

@@ -332,7 +332,8 @@ FLOE_INLINE void get_step(const walk *w, floe_ans_decoder *d, const floe_context
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t nraw = floe_context_nraw(step[i].symbol);
         const uint32_t raw = nraw ? floe_ans_decoder_get_raw(d, i, nraw) : 0;
-        code_put(w->v, step[i].record, step[i].class, floe_context_value(step[i].symbol, raw, step[i].flip));
+        const uint32_t most = w->v.width == 1 ? FLOE_CONTEXT_LARGEST_BYTE : FLOE_CONTEXT_LARGEST;
+        code_put(w->v, step[i].record, step[i].class, floe_context_value(step[i].symbol, raw, step[i].flip, most));
     }
 }
 

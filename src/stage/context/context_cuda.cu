@@ -334,7 +334,7 @@ FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, uint32_t nmasks, 
         floe_ans_read(in, active, d.value_spans[table * FLOE_CONTEXT_STRIDE + symbol], FLOE_CONTEXT_VALUE_BITS);
         const uint32_t raw = floe_ans_read_raw(in, active ? floe_context_nraw(symbol) : 0);
         if (active)
-            code_put(walk.slot_of(v), v.place, floe_context_value(symbol, raw, v.flip));
+            code_put(walk.slot_of(v), v.place, floe_context_value(symbol, raw, v.flip, WALK::LARGEST));
     }
 }
 

@@ -28,6 +28,7 @@ enum {
     FLOE_CONTEXT_SMALL = 15,                         /* magnitudes up to this are symbols of their own */
     FLOE_CONTEXT_FIRST_RAW = 2 * FLOE_CONTEXT_SMALL, /* the first symbol that raw bits follow */
     FLOE_CONTEXT_LARGEST = 32767,
+    FLOE_CONTEXT_LARGEST_BYTE = 127, /* of a code of 1 byte */
 
     /* Counts, and what is made of them: masks by context, then values by context, 64 a context. */
     FLOE_CONTEXT_VALUES_AT = FLOE_CONTEXT_MASKS * FLOE_CONTEXT_MASK_SYMBOLS,
@@ -77,11 +78,11 @@ FLOE_HD uint32_t floe_context_raw(uint32_t magnitude, uint32_t sign)
 {
     return magnitude <= FLOE_CONTEXT_SMALL ? 0 : (magnitude ^ 1u << floe_top_bit(magnitude)) << 1 | sign;
 }
-/* flip: what the sign was coded as the difference from; raw signs are not. */
-FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip)
+/* flip: what the sign was coded as the difference from; raw signs are not. most: of a magnitude, which no writer exceeds. */
+FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip, uint32_t most)
 {
-    const uint32_t nraw = floe_context_nraw(symbol);
-    const int32_t magnitude = (int32_t)(nraw ? 1u << (nraw - 1) | raw >> 1 : symbol / 2 + 1);
+    const uint32_t nraw = floe_context_nraw(symbol), large = nraw ? 1u << (nraw - 1) | raw >> 1 : 0;
+    const int32_t magnitude = (int32_t)(nraw ? (large < most ? large : most) : symbol / 2 + 1);
     return (nraw ? raw & 1 : (symbol & 1) ^ flip) ? -magnitude : magnitude;
 }
 

@@ -156,8 +156,32 @@ static void records_come_back(void **unused)
     }
 }
 
+/* Codes of 2 bytes, read as those of 1: a stream that no writer makes. Contexts are the same. */
+static void codes_too_large_are_cut(void **unused)
+{
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
+    uint64_t state = 7;
+    (void)unused;
+    for (int turn = 0; turn < 100; turn++) {
+        trial t = trial_of(&state);
+        uint8_t *out = malloc(t.nbytes);
+        if (t.spec.width == 2) {
+            trial_encode(&t, floe_context_ops_of(FLOE_ISA_PLAIN));
+            t.spec.width = 1;
+            assert_true(trial_decode(&t, floe_context_ops_of(turn & 1 ? FLOE_ISA_PLAIN : cpu.isa), out));
+        }
+        for (uint64_t i = 0; t.spec.width == 1 && t.nbytes == 16 * t.nrecords && i < 8 * t.nrecords; i++) {
+            int16_t wide;
+            memcpy(&wide, t.records + 2 * i, sizeof wide);
+            assert_int_equal((int8_t)out[i], wide > 127 ? 127 : wide < -127 ? -127 : wide);
+        }
+        free(out);
+        trial_free(&t);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(records_come_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(records_come_back), cmocka_unit_test(codes_too_large_are_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

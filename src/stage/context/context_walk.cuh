@@ -65,6 +65,7 @@ FLOE_DEV uint32_t row_mask(const window_of_rows &w, uint32_t row) { return (uint
 
 template <uint32_t WIDTH, bool PLANES> struct context_walk {
     typedef typename record_of<WIDTH>::type record;
+    static constexpr uint32_t LARGEST = WIDTH == 1 ? FLOE_CONTEXT_LARGEST_BYTE : FLOE_CONTEXT_LARGEST;
     record *records;               /* of the chunk's row 0, lane 0 */
     uint64_t row_step, plane_step; /* records from one to the next */
     uint32_t nrows, lanes, rows;   /* rows: of a plane */
