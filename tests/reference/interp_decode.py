@@ -345,34 +345,40 @@ class InterpChunk:
         axes = [n for n in extent if n != 1]
         self.payload, self.real, self.size, self.n = payload, Real(bits), bits // 8, prod(extent)
         self.shape = [1] * (4 - len(axes)) + axes
-        need(len(payload) >= 20 + self.n // 4096, "interp: too few bytes")
+        need(len(payload) >= 28 + self.n // 4096, "interp: too few bytes")
 
     def decode(self):
         """Patterns of the values, in C order."""
         self.r = r = Reader(self.payload)
-        head = r.take(12)
+        head = r.take(20)
         kind, nsteps, flags, sets = head[1], head[2], head[3], head[4:9]
-        need(head[0] == 1 and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:]) and
-             (kind == 0 or (nsteps == 0 and flags & 1 == 0)) and (kind != 1 or not any(sets)) and
+        need(head[0] == 2 and kind < 3 and nsteps <= 64 and flags < 4 and not any(head[9:12]) and
+             (kind == 0 or (nsteps == 0 and flags & 1 == 0)) and (kind != 1 or not any(sets + head[12:16])) and
              all(s & 15 < 3 and (s >> 4 == 0 or s & 15 == 2) for s in sets), "interp: its header")
         if kind == 1:
             return [r.number(self.size) for _ in range(self.n)]
         base = r.number(8) if kind == 2 else 0
         patterns = [r.number(8) if s else 0 for s in sets[1:4]]
-        values = [base & (1 << 8 * self.size) - 1] * self.n if kind == 2 else self.coded(nsteps, flags)
+        nbytes = 4 * int.from_bytes(head[12:16], "little")
+        if kind == 2:
+            apart, values = r.take(nbytes), [base & (1 << 8 * self.size) - 1] * self.n
+        else:
+            apart, values = self.coded(nsteps, flags, nbytes)
+        self.r = Reader(apart)
         self.place(values, sets, patterns)
         return values
 
-    def pad(self, base):
-        need(not any(self.r.take((base - self.r.at) % 4)), "interp: padding")
+    def pad(self):
+        need(not any(self.r.take(-self.r.at % 4)), "interp: padding")
 
-    def coded(self, nsteps, flags):
+    def coded(self, nsteps, flags, nbytes):
         r, real, steps, n = self.r, self.real, [], self.shape
         for _ in range(nsteps):
             steps.append(Step(r, real, n))
             n = steps[-1].coarse
-        self.pad(0)
+        self.pad()
         lattice = {point: real.of(r.take(self.size)) for point in product(*(range(k) for k in n))}
+        apart = r.take(nbytes)
         tables, sizes, all_tables = None, [], []
         for step in reversed(steps):
             need(step.tables or (all_tables and step.spec.planes == planes), "interp: a step without tables")
@@ -383,13 +389,13 @@ class InterpChunk:
             all_tables.append(tables)
         for step in reversed(steps):
             sizes.append([4 * r.number(4 if flags & 2 else 2) for _ in step.grid.chunks()])
-        self.pad(0)
+        self.pad()
         for step, tables, each in zip(reversed(steps), all_tables, sizes):
             records = [None] * step.grid.records()
             read_chunks(r, step.spec, step.grid, tables, each, records)
             lattice = step.refine(lattice, records)
         points = (lattice[point] for point in product(*(range(k) for k in self.shape)))
-        return [real.pattern(self.leave(v) if flags & 1 else v) for v in points]
+        return apart, [real.pattern(self.leave(v) if flags & 1 else v) for v in points]
 
     def leave(self, v):
         y = exp2(max(min(v, 1100.0), -1100.0))
@@ -398,11 +404,10 @@ class InterpChunk:
     # ---- sets
 
     def place(self, values, sets, patterns):
-        base = self.r.at
         for number, what in enumerate(sets):
             if what == 0:
                 continue
-            members = self.mask(what >> 4, base) if what & 15 == 2 else self.list()
+            members = self.mask(what >> 4) if what & 15 == 2 else self.list()
             for at in members:
                 if number == 0:
                     values[at] |= 1 << 8 * self.size - 1
@@ -416,7 +421,7 @@ class InterpChunk:
         need(all(a < b for a, b in zip(members, members[1:])) and all(m < self.n for m in members), "interp: a list")
         return members
 
-    def mask(self, axes, base):
+    def mask(self, axes):
         r, s, spec = self.r, self.shape, Spec(0, 1, 0)
         row = ceil_div(s[3], 7)
         grid = Grid.laid(s[0] * s[1], s[2], row, 1024)
@@ -424,7 +429,7 @@ class InterpChunk:
         tables = read_tables(inner, spec)
         need(inner.at == len(inner.data), "interp: tables of another size")
         sizes = [4 * r.number(2) for _ in grid.chunks()]
-        self.pad(base)
+        self.pad()
         records = [None] * grid.records()
         read_chunks(r, spec, grid, tables, sizes, records)
         bits = []

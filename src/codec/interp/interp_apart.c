@@ -38,13 +38,14 @@ static void palette_visit(void *arg, uint64_t position, const uint64_t *point)
     const bool special = !is_finite_pattern(p->e, pattern) || (pattern & ~sign) == 0 ||
                          (p->e->params->has_fill && pattern == p->e->params->fill_bits) ||
                          p->e->chunk.kind == FLOE_INTERP_FLAT;
+    int set = set_of(p->e, p->npalette, pattern);
     (void)position;
-    if (set_of(p->e, p->npalette, pattern) < FLOE_INTERP_LITERALS)
-        return;
-    if (special && p->npalette < FLOE_INTERP_PALETTE)
+    if (set == FLOE_INTERP_LITERALS && special && p->npalette < FLOE_INTERP_PALETTE) {
+        set = FLOE_INTERP_PATTERNS + (int)p->npalette;
         p->e->chunk.palette[p->npalette++] = pattern;
-    else
-        p->nliterals++;
+    }
+    p->nliterals += set == FLOE_INTERP_LITERALS;
+    p->e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
 }
 
 static void put_bit(const picking *p, const uint64_t *point)
@@ -140,37 +141,45 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
         floe_interp_encode(&e->entropy, &r, tables, &sizes, to);
 }
 
-bool floe_interp_apart_write(encoder *e, floe_cursor *to, uint64_t *napart)
+bool floe_interp_apart_find(encoder *e, uint64_t *napart)
 {
     const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
-    const floe_interp_bits bits = floe_interp_bits_of(e->chunk.plan.shape, e->part);
-    const uint8_t *base = to->at;
-    picking p = {.e = e, .bits = e->part};
+    picking p = {.e = e};
+    memset(e->chunk.sets, 0, sizeof e->chunk.sets);
     *napart = floe_interp_bits_count(&apart);
     if (*napart && e->params->has_fill)
         e->chunk.palette[p.npalette++] = e->params->fill_bits;
     if (*napart)
         floe_interp_bits_walk(&apart, palette_visit, &p);
-    if (p.nliterals > e->ncells / 4)
-        return false;
+    e->npalette = p.npalette;
+    return p.nliterals <= e->ncells / 4;
+}
+
+void floe_interp_apart_write(encoder *e, floe_cursor *to)
+{
+    const floe_interp_bits apart = floe_interp_bits_of(e->chunk.plan.shape, e->apart);
+    const floe_interp_bits bits = floe_interp_bits_of(e->chunk.plan.shape, e->part);
+    const uint8_t *base = to->at;
+    picking p = {.e = e, .bits = e->part, .npalette = e->npalette};
+    floe_interp_writing l = {e, to};
     for (p.set = 0; p.set < FLOE_INTERP_SETS; p.set++) {
-        e->chunk.sets[p.set] = (floe_interp_set){FLOE_INTERP_SET_EMPTY, 0};
+        const bool negative = p.set == FLOE_INTERP_NEGATIVE && e->chunk.log;
+        if (!negative && e->chunk.sets[p.set].kind == FLOE_INTERP_SET_EMPTY)
+            continue;
         memset(e->part, 0, e->nbits * sizeof *e->part);
-        if (p.set == FLOE_INTERP_NEGATIVE && e->chunk.log)
+        if (negative)
             floe_interp_field_walk(e, negative_visit, &p);
-        else if (*napart && p.set >= FLOE_INTERP_PATTERNS)
+        else
             floe_interp_bits_walk(&apart, pick_visit, &p);
         if (floe_interp_bits_count(&bits))
             write_set(e, &bits, &e->chunk.sets[p.set], base, to);
     }
-    if (p.nliterals) {
-        floe_interp_writing l = {e, to};
-        memset(e->part, 0, e->nbits * sizeof *e->part);
-        p.set = FLOE_INTERP_LITERALS;
-        floe_interp_bits_walk(&apart, pick_visit, &p);
-        floe_interp_bits_walk(&bits, literal_visit, &l);
-    }
-    return true;
+    if (e->chunk.sets[FLOE_INTERP_LITERALS].kind == FLOE_INTERP_SET_EMPTY)
+        return;
+    memset(e->part, 0, e->nbits * sizeof *e->part); /* which were spoiled */
+    p.set = FLOE_INTERP_LITERALS;
+    floe_interp_bits_walk(&apart, pick_visit, &p);
+    floe_interp_bits_walk(&bits, literal_visit, &l);
 }
 
 static void flat_visit(void *arg, const uint64_t *point, uint64_t pattern)

@@ -123,8 +123,8 @@ static void write_anchors(const encoder *e, uint64_t n, floe_cursor *to)
             floe_write64(to, floe_bits_f64(((const double *)(const void *)e->anchors)[i]));
 }
 
-/* Tables, sizes and entropy chunks. False where a size takes more than 2 bytes. */
-static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to)
+/* Tables, sizes, which end the head, and entropy chunks. False where a size takes more than 2 bytes. */
+static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to, uint64_t *head_nbytes)
 {
     const floe_interp_plan *p = &e->chunk.plan;
     uint64_t nchunks = 0;
@@ -136,6 +136,7 @@ static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to)
     floe_interp_sizes sizes = {.wide = e->chunk.wide_sizes};
     sizes.at = floe_write_space(to, nchunks * (sizes.wide ? 4 : 2));
     floe_interp_pad_write(to, base);
+    *head_nbytes = (uint64_t)(to->at - base);
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
         const floe_interp_records r = floe_interp_records_of(e, i);
         floe_interp_encode(&e->entropy, &r, &e->tables[i], &sizes, to);
@@ -143,31 +144,30 @@ static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to)
     return !sizes.too_long;
 }
 
-/* The header's length depends on which sets there are, so they are written first, behind where it can end. */
+/* What is found while it is written stands in the header, too, so that is written again. */
 static bool write_coded(encoder *e, uint8_t *dst, uint64_t capacity, floe_chunk_stats *stats, uint64_t *nbytes)
 {
-    const uint64_t nanchors = floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan));
-    floe_cursor sets = floe_cursor_of(dst, (size_t)capacity);
-    uint64_t napart;
-    if (!floe_interp_apart_write(e, &sets, &napart) || sets.bad)
+    floe_cursor to = floe_cursor_of(dst, (size_t)capacity), header = to;
+    uint64_t napart, head_nbytes;
+    if (!floe_interp_apart_find(e, &napart))
         return false;
-    const uint64_t nsets = (uint64_t)(sets.at - dst);
-    memmove(dst + capacity - nsets, dst, nsets);
-    for (int turn = 0; turn < 2; turn++) {
-        floe_cursor to = floe_cursor_of(dst, (size_t)(capacity - nsets));
-        e->chunk.wide_sizes = turn;
-        floe_interp_header_write(&e->chunk, e->narrow, &to);
-        if (e->chunk.kind == FLOE_INTERP_CODED)
-            write_anchors(e, nanchors, &to);
-        const bool fits = write_steps(e, dst, &to);
-        if (to.bad)
-            return false;
-        *nbytes = (uint64_t)(to.at - dst) + nsets;
-        if (fits) {
-            memmove(to.at, dst + capacity - nsets, nsets);
-            break;
-        }
+    floe_interp_header_write(&e->chunk, e->narrow, &to);
+    if (e->chunk.kind == FLOE_INTERP_CODED)
+        write_anchors(e, floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)), &to);
+    const uint8_t *apart = to.at;
+    floe_interp_apart_write(e, &to);
+    e->chunk.apart_nbytes = (uint64_t)(to.at - apart);
+    const floe_cursor steps = to;
+    e->chunk.wide_sizes = !write_steps(e, dst, &to, &head_nbytes);
+    if (e->chunk.wide_sizes && !to.bad) {
+        to = steps;
+        write_steps(e, dst, &to, &head_nbytes);
     }
+    if (to.bad)
+        return false;
+    floe_interp_header_write(&e->chunk, e->narrow, &header);
+    floe_store32(dst + 4 * FLOE_INTERP_CHECK_WORD, floe_interp_head_check(dst, head_nbytes));
+    *nbytes = (uint64_t)(to.at - dst);
     floe_interp_found found;
     floe_interp_found_gather(e, &found);
     *stats = (floe_chunk_stats){napart, found.max_error, found.max_pw_error};

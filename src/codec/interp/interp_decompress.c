@@ -368,5 +368,6 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
         fill_box(&d, base_pattern);
     else
         FLOE_TRY(decode_steps(&d, &from, err));
-    return place_sets(&d, &from, err);
+    floe_reader apart = floe_reader_of(d.chunk.apart, (size_t)d.chunk.apart_nbytes);
+    return place_sets(&d, &apart, err);
 }

@@ -27,6 +27,7 @@ typedef struct floe_interp_encoder {
     uint32_t *counts; /* of each step, then a sum */
     floe_context_tables *tables;
     uint64_t *apart, *part; /* bits */
+    uint32_t npalette;
     uint8_t *mask_records;
     floe_interp_found *found; /* of each worker */
 } floe_interp_encoder;
@@ -66,8 +67,10 @@ static inline void floe_interp_pattern_write(void *writing, const uint64_t *poin
         floe_write64(w->to, pattern);
 }
 
-/* All sets of values apart, and literals. False where literals are too many to be worth it. */
-bool floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to, uint64_t *napart);
+/* The palette, and which sets there are. False where literals are too many to be worth it. */
+bool floe_interp_apart_find(floe_interp_encoder *e, uint64_t *napart);
+/* All sets of values apart, and literals. */
+void floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to);
 /* A field of one pattern, the first, and sets of others. */
 void floe_interp_flat_make(floe_interp_encoder *e);
 

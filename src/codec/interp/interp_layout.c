@@ -53,7 +53,7 @@ static void write_step(const floe_interp_coding *c, bool narrow, floe_cursor *to
         axes |= s->axis[i] << (2 + 2 * i);
     floe_write8(to, (uint8_t)axes);
     floe_write8(to, (uint8_t)(s->predictor | (uint32_t)s->mean << 2 | (s->width == 2 ? 8u : 0) |
-                              (uint32_t)c->spec.planes << 4 | (uint32_t)c->tables << 5 |
+                              (uint32_t)c->spec.planes << 4 | (c->tables ? (uint32_t)FLOE_INTERP_OWN_TABLES : 0) |
                               floe_top_bit(c->spec.window) << 6));
     floe_write8(to, (uint8_t)floe_top_bit(c->rows));
     write_real(to, narrow, s->step);
@@ -68,8 +68,10 @@ void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_curs
     floe_write8(to, (uint8_t)((c->log ? FLOE_INTERP_FLAG_LOG : 0) | (c->wide_sizes ? FLOE_INTERP_FLAG_SIZES : 0)));
     for (int s = 0; s < FLOE_INTERP_SETS; s++)
         floe_write8(to, (uint8_t)(c->sets[s].kind | c->sets[s].axes << 4));
-    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_HEADER_NBYTES; i++)
+    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_SIZE_AT; i++)
         floe_write8(to, 0);
+    floe_write32(to, (uint32_t)(c->apart_nbytes / 4));
+    floe_write32(to, 0);
     if (c->kind == FLOE_INTERP_FLAT)
         floe_write64(to, c->base);
     for (int s = 0; s < FLOE_INTERP_PALETTE; s++)
@@ -78,6 +80,14 @@ void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_curs
     for (uint32_t i = 0; i < c->plan.nsteps; i++)
         write_step(&c->plan.steps[i], narrow, to);
     floe_interp_pad_write(to, begin);
+}
+
+uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes)
+{
+    uint32_t sum = 0;
+    for (uint64_t i = 0; i < nbytes / 4; i++)
+        sum += floe_interp_check_word(i, floe_load32(head + 4 * i));
+    return sum;
 }
 
 /* ---- read -------------------------------------------------------------------------------------------------------------- */
@@ -92,7 +102,8 @@ static bool read_step(floe_interp_coding *c, bool narrow, uint64_t n[FLOE_INTERP
 {
     const uint32_t axes = floe_read8(from), how = floe_read8(from), rows = floe_read8(from);
     floe_interp_step *s = &c->step;
-    *c = (floe_interp_coding){.tables = how >> 5 & 1, .spec = {.window = 1u << (how >> 6), .planes = how >> 4 & 1}};
+    *c = (floe_interp_coding){.tables = how & FLOE_INTERP_OWN_TABLES,
+                              .spec = {.window = 1u << (how >> 6), .planes = how >> 4 & 1}};
     s->naxes = axes & 3;
     s->predictor = how & 3;
     s->mean = how >> 2 & 1;
@@ -134,30 +145,42 @@ static floe_status read_steps(floe_interp_chunk *c, bool narrow, const uint8_t *
     return FLOE_OK;
 }
 
+static floe_status read_apart(floe_interp_chunk *c, floe_reader *from, floe_error *err)
+{
+    c->apart = floe_read_bytes(from, c->apart_nbytes);
+    FLOE_CHECK(err, c->apart, FLOE_ERR_FORMAT, "interp chunk: it ends within its sets");
+    return FLOE_OK;
+}
+
 floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err)
 {
     const uint8_t *begin = from->at, *h = floe_read_bytes(from, FLOE_INTERP_HEADER_NBYTES);
     FLOE_CHECK(err, h && h[0] == FLOE_INTERP_VERSION, FLOE_ERR_FORMAT, "interp chunk: of a version that is not known");
     c->kind = h[1];
     c->plan.nsteps = h[2];
-    c->log = h[3] & FLOE_INTERP_FLAG_LOG;
-    c->wide_sizes = h[3] & FLOE_INTERP_FLAG_SIZES;
+    c->log = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_LOG;
+    c->wide_sizes = h[FLOE_INTERP_FLAGS_AT] & FLOE_INTERP_FLAG_SIZES;
     bool good = h[1] < FLOE_INTERP_KINDS && h[2] <= FLOE_INTERP_STEPS && h[3] < 4 &&
                 (h[1] == FLOE_INTERP_CODED || (h[2] == 0 && !c->log));
-    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_HEADER_NBYTES; i++)
+    for (int i = 4 + FLOE_INTERP_SETS; i < FLOE_INTERP_SIZE_AT; i++)
         good = good && h[i] == 0;
+    c->apart_nbytes = 4 * (uint64_t)floe_load32(h + FLOE_INTERP_SIZE_AT);
+    c->check = floe_load32(h + 4 * FLOE_INTERP_CHECK_WORD);
     for (int s = 0; s < FLOE_INTERP_SETS; s++) {
         const uint32_t v = h[4 + s];
         c->sets[s] = (floe_interp_set){(floe_interp_set_kind)(v & 15), v >> 4};
         good = good && (v & 15) < FLOE_INTERP_SET_KINDS && ((v & 15) == FLOE_INTERP_SET_MASK || v >> 4 == 0) &&
                (v == 0 || h[1] != FLOE_INTERP_RAW);
     }
+    good = good && (c->apart_nbytes == 0 || h[1] != FLOE_INTERP_RAW);
     FLOE_CHECK(err, good, FLOE_ERR_FORMAT, "interp chunk: its header cannot be");
     c->base = c->kind == FLOE_INTERP_FLAT ? floe_read64(from) : 0;
     for (int s = 0; s < FLOE_INTERP_PALETTE; s++)
         c->palette[s] = c->sets[FLOE_INTERP_PATTERNS + s].kind != FLOE_INTERP_SET_EMPTY ? floe_read64(from) : 0;
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "interp chunk: it ends within its header");
-    return c->kind == FLOE_INTERP_CODED ? read_steps(c, narrow, begin, from, err) : FLOE_OK;
+    if (c->kind == FLOE_INTERP_CODED)
+        FLOE_TRY(read_steps(c, narrow, begin, from, err));
+    return read_apart(c, from, err);
 }
 
 bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *needs)

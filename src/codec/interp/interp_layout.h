@@ -4,6 +4,7 @@
 #define FLOE_CODEC_INTERP_INTERP_LAYOUT_H
 
 #include "base/try.h"
+#include "codec/interp/interp_head_math.h"
 #include "codec/interp/interp_plan.h"
 
 typedef enum floe_interp_kind {
@@ -13,14 +14,6 @@ typedef enum floe_interp_kind {
     FLOE_INTERP_KINDS = 3
 } floe_interp_kind;
 
-/* Values that the lattice does not give, in order: those whose sign is set; those of a pattern of the palette; literals. */
-enum {
-    FLOE_INTERP_PALETTE = 3,
-    FLOE_INTERP_NEGATIVE = 0,
-    FLOE_INTERP_PATTERNS = 1,
-    FLOE_INTERP_LITERALS = FLOE_INTERP_PATTERNS + FLOE_INTERP_PALETTE,
-    FLOE_INTERP_SETS
-};
 typedef enum floe_interp_set_kind {
     FLOE_INTERP_SET_EMPTY = 0,
     FLOE_INTERP_SET_LIST = 1, /* positions */
@@ -34,13 +27,9 @@ typedef struct floe_interp_set {
 } floe_interp_set;
 
 enum {
-    FLOE_INTERP_VERSION = 1,
-    FLOE_INTERP_HEADER_NBYTES = 12,
-    FLOE_INTERP_FLAG_LOG = 1,
-    FLOE_INTERP_FLAG_SIZES = 2,     /* sizes of entropy chunks take 4 bytes, not 2 */
+    FLOE_INTERP_VERSION = 2,
     FLOE_INTERP_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
-    FLOE_INTERP_MASK_ROWS = 1024,
-    FLOE_INTERP_MASK_CELLS = 7
+    FLOE_INTERP_MASK_ROWS = 1024
 };
 
 typedef struct floe_interp_chunk {
@@ -49,7 +38,9 @@ typedef struct floe_interp_chunk {
     floe_interp_set sets[FLOE_INTERP_SETS];
     uint64_t palette[FLOE_INTERP_PALETTE], base; /* base: FLAT */
     floe_interp_plan plan;
-    const uint8_t *anchors; /* decoder: where they stand; tables begin behind them */
+    const uint8_t *anchors, *apart; /* decoder: where they stand, and sets with literals; tables follow */
+    uint64_t apart_nbytes;
+    uint32_t check;
 } floe_interp_chunk;
 
 uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent);
@@ -71,9 +62,11 @@ extern const floe_context_spec floe_interp_mask_spec;
 void floe_interp_pad_write(floe_cursor *to, const uint8_t *base);
 bool floe_interp_pad_read(floe_reader *from, const uint8_t *base);
 
-/* Up to the anchors. */
+/* Up to the anchors; without the check. */
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);
-/* Untrusted. plan.shape must be there; leaves `from` behind the anchors. */
+/* The check of a head: of all before the first entropy chunk of a step. */
+uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes);
+/* Untrusted. plan.shape must be there; leaves `from` behind what is apart. The check is not looked at. */
 floe_status floe_interp_header_read(floe_interp_chunk *c, bool narrow, floe_reader *from, floe_error *err);
 /* The structure is untrusted: nothing may take more than the largest that a writer chooses. */
 bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *needs);

@@ -15,7 +15,7 @@ typedef floe_interp_bits_job job;
 
 /* Sums of a thread, for job.out. */
 struct sums {
-    unsigned long long n[FLOE_INTERP_DEV_SETS];
+    unsigned long long n[FLOE_INTERP_SETS];
 };
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
@@ -88,7 +88,7 @@ FLOE_DEV uint32_t palette_place(const job &j, uint64_t pattern)
 FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
 {
     const uint32_t s = palette_place(j, pattern);
-    return s < j.npalette ? 1 + s : FLOE_INTERP_DEV_SETS - 1;
+    return s < j.npalette ? 1 + s : FLOE_INTERP_SETS - 1;
 }
 
 FLOE_DEV uint64_t position_of(const job &j, uint64_t word, uint32_t bit)
@@ -155,7 +155,7 @@ FLOE_DEV void count_sets(const job &j, uint64_t word, sums &s)
     each_bit(j, word, [&](uint32_t, uint64_t position) {
         const uint32_t set = set_of(j, pattern_at(j, position));
 #pragma unroll
-        for (uint32_t k = 0; k < FLOE_INTERP_DEV_SETS; k++)
+        for (uint32_t k = 0; k < FLOE_INTERP_SETS; k++)
             s.n[k] += k == set;
     });
 }
@@ -195,8 +195,8 @@ FLOE_DEV void differ(const job &j, uint64_t word, sums &s)
 
 FLOE_DEV void make_record(const job &j, uint64_t i)
 {
-    const uint64_t n = floe_ceil_div(j.shape[3], FLOE_INTERP_DEV_CELLS), line = i / n,
-                   x = i % n * FLOE_INTERP_DEV_CELLS;
+    const uint64_t n = floe_ceil_div(j.shape[3], FLOE_INTERP_MASK_CELLS), line = i / n,
+                   x = i % n * FLOE_INTERP_MASK_CELLS;
     uint64_t bits = 0;
     if (line < j.nwords / j.row) {
         const uint64_t *row = j.from + line * j.row, w = x / WORD;
@@ -255,15 +255,15 @@ FLOE_DEV void place_listed(const job &j, uint64_t i)
 /* Cells of a word, out of the records that have them. */
 FLOE_DEV void read_records(const job &j, uint64_t word)
 {
-    const uint64_t n = floe_ceil_div(j.shape[3], FLOE_INTERP_DEV_CELLS), first = word % j.row * WORD;
+    const uint64_t n = floe_ceil_div(j.shape[3], FLOE_INTERP_MASK_CELLS), first = word % j.row * WORD;
     const uint8_t *row = j.records + word / j.row * n;
-    uint64_t bits = 0, r = first / FLOE_INTERP_DEV_CELLS;
-    for (; r < n && r * FLOE_INTERP_DEV_CELLS < first + WORD; r++) {
-        const uint64_t x = r * FLOE_INTERP_DEV_CELLS, record = row[r];
+    uint64_t bits = 0, r = first / FLOE_INTERP_MASK_CELLS;
+    for (; r < n && r * FLOE_INTERP_MASK_CELLS < first + WORD; r++) {
+        const uint64_t x = r * FLOE_INTERP_MASK_CELLS, record = row[r];
         bits |= x < first ? record >> (first - x) : record << (x - first);
     }
     j.to[word] = last_word(j, word, bits);
-    if (r == n && row[n - 1] >> (j.shape[3] - (n - 1) * FLOE_INTERP_DEV_CELLS))
+    if (r == n && row[n - 1] >> (j.shape[3] - (n - 1) * FLOE_INTERP_MASK_CELLS))
         damaged(j);
 }
 
@@ -346,7 +346,7 @@ FLOE_DEV uint64_t nitems(const job &j)
 
 FLOE_DEV void leave_sums(const job &j, const sums &s)
 {
-    for (uint32_t k = 0; k < FLOE_INTERP_DEV_SETS; k++) {
+    for (uint32_t k = 0; k < FLOE_INTERP_SETS; k++) {
         unsigned long long v = s.n[k];
         for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
             const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);

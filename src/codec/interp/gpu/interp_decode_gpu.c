@@ -99,7 +99,7 @@ static void box_chunks(const decoding *d, floe_context_job *job)
     job->hi[2] = floe_ceil_div(hi[3] << c->step.naxes, 8);
 }
 
-static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint8_t **records)
+static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t tables_at, uint8_t **records)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     floe_context_dev_grid grids[FLOE_INTERP_STEPS];
@@ -107,7 +107,7 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint8_t 
     floe_interp_open_job open = {.wide = d->chunk.wide_sizes, .anchors_src = d->src + anchors_at};
     open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
     open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
-    open.at = anchors_at + open.anchors_nbytes;
+    open.at = tables_at;
     for (uint32_t i = p->nsteps, at = 0; i-- > 0; at++) {
         const floe_interp_coding *k = &p->steps[i];
         grids[at] = dev_grid(&k->spec, &k->grid, records[i]);
@@ -153,7 +153,7 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
     return FLOE_OK;
 }
 
-static floe_status decode_coded(const decoding *d, uint64_t anchors_at)
+static floe_status decode_coded(const decoding *d, uint64_t anchors_at, uint64_t tables_at)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     uint8_t *records[FLOE_INTERP_STEPS], *at = d->c->s.records;
@@ -169,7 +169,7 @@ static floe_status decode_coded(const decoding *d, uint64_t anchors_at)
             return refuse(d, FLOE_ERR_LIMIT); /* the CPU sees to it */
         at += (nbytes + 15) & ~(uint64_t)15;
     }
-    FLOE_TRY(decode_steps(d, anchors_at, records));
+    FLOE_TRY(decode_steps(d, anchors_at, tables_at, records));
     for (uint32_t i = p->nsteps; i-- > 0;)
         FLOE_TRY(decode_level(d, i, records));
     return p->nsteps ? FLOE_OK : decode_level(d, 0, records);
@@ -298,10 +298,8 @@ static floe_status decode_chunk(decoding *d)
     floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
     if (floe_interp_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return refuse(d, FLOE_ERR_FORMAT);
-    const uint64_t behind =
-        d->chunk.kind == FLOE_INTERP_CODED ? (uint64_t)(d->chunk.anchors - head) : (uint64_t)(from.at - head);
+    const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
     floe_interp_bits_job job = bits_job(d);
-    FLOE_TRY(floe_interp_gpu_send(d->c->cursor, &behind, sizeof behind, d->stream, d->err));
     if (d->chunk.kind == FLOE_INTERP_RAW) {
         if (d->nbytes < floe_interp_raw_nbytes(floe_interp_points(d->chunk.plan.shape), d->narrow))
             return refuse(d, FLOE_ERR_FORMAT);
@@ -314,7 +312,9 @@ static floe_status decode_chunk(decoding *d)
     if (d->chunk.kind == FLOE_INTERP_FLAT)
         FLOE_TRY(bits_do(d, &job, FLOE_INTERP_BITS_FILL));
     else
-        FLOE_TRY(decode_coded(d, behind));
+        FLOE_TRY(decode_coded(d, (uint64_t)(d->chunk.anchors - head), tables_at));
+    FLOE_TRY(floe_interp_gpu_send(d->c->cursor, &apart_at, sizeof apart_at, d->stream, d->err));
+    d->nbytes = tables_at; /* sets end there */
     return place_sets(d);
 }
 

@@ -8,18 +8,13 @@
 #define FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
 
 #include "base/dev_record.h"
+#include "codec/interp/interp_head_math.h"
 #include "stage/context/context_cuda.h"
 #include "stage/interp/interp_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum {
-    FLOE_INTERP_DEV_PALETTE = 3, /* as FLOE_INTERP_PALETTE */
-    FLOE_INTERP_DEV_SETS = 5,    /* as FLOE_INTERP_SETS: signs, patterns, literals */
-    FLOE_INTERP_DEV_CELLS = 7    /* as FLOE_INTERP_MASK_CELLS */
-};
 
 /* ---- values apart, and other work on all values of a chunk -------------------------------------------------------------- */
 
@@ -58,7 +53,7 @@ typedef struct floe_interp_bits_job {
     uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
     uint32_t size;                 /* of a value */
     bool has_fill, flat, negative; /* negative: signs are set */
-    uint64_t fill, base, palette[FLOE_INTERP_DEV_PALETTE];
+    uint64_t fill, base, palette[FLOE_INTERP_PALETTE];
     uint32_t npalette, set;
     unsigned long long *out;
     uint32_t *tallies, *list;
@@ -98,7 +93,7 @@ typedef struct floe_interp_pack_job {
     const void *zeros;                             /* 4 */
     const void *anchors;
     uint64_t anchors_nbytes;
-    floe_interp_dev_set sets[FLOE_INTERP_DEV_SETS];
+    floe_interp_dev_set sets[FLOE_INTERP_SETS];
     const void *literals;
     uint64_t literals_nbytes;
     bool raw; /* it is to be */
@@ -117,10 +112,13 @@ typedef struct floe_interp_pack_job {
     uint64_t *places; /* of chunks, in words of 32 bits; then their sum */
     uint8_t *sizes;   /* 4 bytes a chunk */
     floe_interp_dev_piece *pieces;
-    uint64_t *chunks_at; /* of each grid's chunks; then: how many pieces, where all ends, whether it is raw */
+    uint64_t *
+        chunks_at; /* of each grid's chunks; then: how many pieces, where all ends, whether it is raw, where the head ends */
 } floe_interp_pack_job;
 int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream);
 int floe_interp_pack_cuda(const floe_interp_pack_job *job, void *stream);
+/* Adds up the check of the packed head. */
+int floe_interp_check_cuda(const floe_interp_pack_job *job, void *stream);
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------ */
 

@@ -56,7 +56,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
     c->pairs = floe_arena_take(a, (ngrids + 1) * FLOE_CONTEXT_PAIRS, sizeof *c->pairs);
     c->costs = floe_arena_take(a, ngrids + 1, sizeof *c->costs);
-    c->chunks_at = floe_arena_take(a, ngrids + 3, sizeof *c->chunks_at);
+    c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
     c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
     c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
     c->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *c->pieces);
@@ -448,6 +448,7 @@ static floe_status pack(encoding *e)
     job.chunks_at = c->chunks_at;
     FLOE_CUDA(e->err, floe_interp_place_cuda(&job, e->stream));
     FLOE_CUDA(e->err, floe_interp_pack_cuda(&job, e->stream));
+    FLOE_CUDA(e->err, floe_interp_check_cuda(&job, e->stream));
     return FLOE_OK;
 }
 

@@ -9,12 +9,7 @@
 namespace
 {
 
-enum {
-    PLACERS = 1024,
-    THREADS = 256,
-    OWN_TABLES = 32 /* in a step's second byte */,
-    WIDE_SIZES = 2 /* in the header's fourth */
-};
+enum { PLACERS = 1024, THREADS = 256 };
 
 typedef floe_interp_pack_job job;
 
@@ -81,24 +76,12 @@ FLOE_DEV void place_chunks(placing &p, uint32_t grid)
     p.at += 4 * (p.j.places[g.first + g.nchunks] - p.j.places[g.first]);
 }
 
-FLOE_DEV void place_parts(placing &p, bool wide)
+/* Lists, masks, literals; and how long all that is into the header. */
+FLOE_DEV void place_apart(placing &p)
 {
     const job &j = p.j;
-    const uint32_t each = wide ? 4 : 2;
-    if (wide)
-        j.header[3] |= WIDE_SIZES;
-    for (uint32_t i = 0; i < j.nsteps; i++) /* the header has the finest one first */
-        if (j.context.bytes[i].nbytes)
-            j.header[j.steps_at + (j.nsteps - 1 - i) * j.step_nbytes + 1] |= OWN_TABLES;
-    place_piece(p, j.header, j.header_nbytes);
-    place_piece(p, j.anchors, j.anchors_nbytes);
-    for (uint32_t i = 0; i < j.nsteps; i++)
-        place_tables(p, i);
-    const uint32_t nchunks = j.nsteps ? j.context.grids[j.nsteps - 1].first + j.context.grids[j.nsteps - 1].nchunks : 0;
-    place_sizes(p, j.sizes, (uint64_t)nchunks * each);
-    for (uint32_t i = 0; i < j.nsteps; i++)
-        place_chunks(p, i);
-    for (uint32_t s = 0; s < FLOE_INTERP_DEV_SETS; s++) {
+    const uint64_t begin = p.at;
+    for (uint32_t s = 0; s < FLOE_INTERP_SETS; s++) {
         const floe_interp_dev_set &set = j.sets[s];
         if (set.list)
             place_piece(p, set.list, 4 + 4 * set.count);
@@ -110,6 +93,30 @@ FLOE_DEV void place_parts(placing &p, bool wide)
         place_chunks(p, set.grid - 1);
     }
     place_piece(p, j.literals, j.literals_nbytes);
+    ((uint32_t *)j.header)[FLOE_INTERP_SIZE_AT / 4] = (uint32_t)((p.at - begin) / 4);
+}
+
+/* Returns where the head ends. */
+FLOE_DEV uint64_t place_parts(placing &p, bool wide)
+{
+    const job &j = p.j;
+    const uint32_t each = wide ? 4 : 2;
+    if (wide)
+        j.header[FLOE_INTERP_FLAGS_AT] |= FLOE_INTERP_FLAG_SIZES;
+    for (uint32_t i = 0; i < j.nsteps; i++) /* the header has the finest one first */
+        if (j.context.bytes[i].nbytes)
+            j.header[j.steps_at + (j.nsteps - 1 - i) * j.step_nbytes + 1] |= FLOE_INTERP_OWN_TABLES;
+    place_piece(p, j.header, j.header_nbytes);
+    place_piece(p, j.anchors, j.anchors_nbytes);
+    place_apart(p);
+    for (uint32_t i = 0; i < j.nsteps; i++)
+        place_tables(p, i);
+    const uint32_t nchunks = j.nsteps ? j.context.grids[j.nsteps - 1].first + j.context.grids[j.nsteps - 1].nchunks : 0;
+    place_sizes(p, j.sizes, (uint64_t)nchunks * each);
+    const uint64_t head = p.at;
+    for (uint32_t i = 0; i < j.nsteps; i++)
+        place_chunks(p, i);
+    return head;
 }
 
 /* The record, once all is known. */
@@ -158,7 +165,7 @@ __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_cons
         return;
     placing p = {j, 0, 0};
     if (!j.raw)
-        place_parts(p, wide);
+        j.chunks_at[j.context.ngrids + 3] = place_parts(p, wide);
     const bool raw = j.raw || p.at > j.raw_nbytes;
     j.chunks_at[j.context.ngrids] = p.npieces;
     j.chunks_at[j.context.ngrids + 1] = p.at;
@@ -186,7 +193,7 @@ FLOE_DEV void copy_bytes(uint8_t *dst, const void *src, uint64_t nbytes, uint64_
 FLOE_DEV void copy_raw(const job &j, uint8_t *payload, uint64_t me, uint64_t step)
 {
     const uint64_t n = j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3];
-    const uint32_t begin = 12;
+    const uint32_t begin = FLOE_INTERP_HEADER_NBYTES;
     copy_bytes(payload, j.raw_header, begin, me, step);
     for (uint64_t i = me; i < n; i += step) {
         uint64_t left = i;
@@ -235,6 +242,22 @@ __global__ void __launch_bounds__(THREADS) interp_pack_kernel(const __grid_const
         payload[i] = 0;
 }
 
+/* ---- check ------------------------------------------------------------------------------------------------------------- */
+
+__global__ void __launch_bounds__(THREADS) interp_check_kernel(const __grid_constant__ job j)
+{
+    const uint64_t *ends = j.chunks_at + j.context.ngrids;
+    if (*j.context.status != FLOE_OK || ends[2])
+        return;
+    uint32_t *head = (uint32_t *)(j.stream + j.record->offset + j.record_head), sum = 0;
+    for (uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x; i < ends[3] / 4; i += (uint64_t)gridDim.x * THREADS)
+        sum += floe_interp_check_word(i, head[i]);
+    for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2)
+        sum += __shfl_xor_sync(FLOE_ALL_LANES, sum, d);
+    if (floe_lane() == 0)
+        atomicAdd(head + FLOE_INTERP_CHECK_WORD, sum);
+}
+
 } // namespace
 
 int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream)
@@ -246,5 +269,11 @@ int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream)
 int floe_interp_pack_cuda(const floe_interp_pack_job *job, void *stream)
 {
     FLOE_LAUNCH(interp_pack_kernel, 4 * floe_gpu_limits_cuda().processors, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
+
+int floe_interp_check_cuda(const floe_interp_pack_job *job, void *stream)
+{
+    FLOE_LAUNCH(interp_check_kernel, floe_gpu_limits_cuda().processors, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The head of a chunk, for both compilers: where numbers stand in its header, and its check. docs/format/interp.md. */
+#ifndef FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
+#define FLOE_CODEC_INTERP_INTERP_HEAD_MATH_H
+
+#include "base/hd.h"
+
+/* Values that the lattice does not give, in order: those whose sign is set; those of a pattern of the palette; literals. */
+enum {
+    FLOE_INTERP_PALETTE = 3,
+    FLOE_INTERP_NEGATIVE = 0,
+    FLOE_INTERP_PATTERNS = 1,
+    FLOE_INTERP_LITERALS = FLOE_INTERP_PATTERNS + FLOE_INTERP_PALETTE,
+    FLOE_INTERP_SETS
+};
+
+enum {
+    FLOE_INTERP_HEADER_NBYTES = 20,
+    FLOE_INTERP_FLAGS_AT = 3,
+    FLOE_INTERP_SIZE_AT = 12,    /* of all that is apart, in words of 4 bytes */
+    FLOE_INTERP_CHECK_WORD = 4,  /* of the head: the check, which is not of the sum */
+    FLOE_INTERP_FLAG_LOG = 1,    /* of the flags */
+    FLOE_INTERP_FLAG_SIZES = 2,  /* sizes of entropy chunks take 4 bytes, not 2 */
+    FLOE_INTERP_OWN_TABLES = 32, /* of a step's second byte */
+    FLOE_INTERP_MASK_CELLS = 7   /* values of a record of a mask */
+};
+
+/* What a word of the head adds to its check: in any order. */
+FLOE_HD uint32_t floe_interp_check_word(uint64_t index, uint32_t word)
+{
+    uint32_t h = word + (uint32_t)index * 0x9E3779B1u;
+    h = (h ^ h >> 16) * 0x85EBCA6Bu;
+    h = (h ^ h >> 13) * 0xC2B2AE35u;
+    return index == FLOE_INTERP_CHECK_WORD ? 0 : h ^ h >> 16;
+}
+
+#endif
