@@ -14,6 +14,8 @@
 #include "cli/say.h"
 #include "cli/stream_head.h"
 
+enum { LEVEL_MOST = 62 };
+
 typedef struct decompress_job {
     const cli_args *args;
     bool quiet, json;
@@ -24,6 +26,7 @@ typedef struct decompress_job {
     floe_sink sink;
     floe_info info;
     bool has_region;
+    uint32_t level;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_field out; /* what is written, once begun */
     bool begun;
@@ -38,8 +41,11 @@ static floe_status begin(decompress_job *job, floe_error *err)
     char text[2 * CLI_TEXT];
     job->begun = true;
     job->out = floe_field_of(NULL, job->info.dtype, job->info.rank, job->info.shape);
-    for (uint32_t i = 0; job->has_region && i < job->info.rank; i++)
-        job->out.shape[i] = job->hi[i] - job->lo[i];
+    for (uint32_t i = 0; i < job->info.rank; i++) {
+        const uint64_t lo = job->has_region ? job->lo[i] : 0, hi = job->has_region ? job->hi[i] : job->info.shape[i];
+        const uint64_t round = ((uint64_t)1 << job->level) - 1; /* points from the first multiple of 2^level on */
+        job->out.shape[i] = ((hi + round) >> job->level) - ((lo + round) >> job->level);
+    }
     if (!job->quiet && !job->json) {
         cli_layout_text(job->out.rank, job->out.shape, job->out.dtype, text);
         fprintf(stderr, "%s\n", text);
@@ -70,6 +76,8 @@ static void json_result(const decompress_job *job, const floe_stats *stats, uint
     cli_json_shape(&json, "shape", job->out.rank, job->out.shape);
     if (job->has_region)
         cli_json_shape(&json, "region_start", job->out.rank, job->lo);
+    if (job->level)
+        cli_json_uint(&json, "level", job->level);
     cli_json_uint(&json, "raw_nbytes", nbytes);
     cli_json_uint(&json, "chunks", stats->nchunks);
     cli_lost_json(&job->lost, &json, job->info.rank);
@@ -105,8 +113,8 @@ static int finish(const decompress_job *job)
         return 0;
     char value[CLI_TEXT];
     lost_value_text(&job->info, value);
-    return cli_fail(FLOE_ERR_CHECKSUM, "'%s': %" PRIu64 " of %" PRIu64 " chunks are lost; their values are %s",
-                    io_reader_name(job->reader), job->lost.count, job->info.nchunks, value);
+    return cli_fail(FLOE_ERR_CHECKSUM, "'%s': values of %" PRIu64 " of %" PRIu64 " chunks are lost; they are %s",
+                    io_reader_name(job->reader), job->lost.nchunks, job->info.nchunks, value);
 }
 
 static int run(decompress_job *job)
@@ -121,7 +129,8 @@ static int run(decompress_job *job)
                                    .lo = job->has_region ? job->lo : NULL,
                                    .hi = job->has_region ? job->hi : NULL,
                                    .damaged = cli_lost_add,
-                                   .damaged_user = &job->lost};
+                                   .damaged_user = &job->lost,
+                                   .level = job->level};
     floe_status status;
     do { /* a GPU that has too little memory says so before the first value */
         double started = cli_seconds();
@@ -139,6 +148,16 @@ static int run(decompress_job *job)
     return cli_stdout_finish(finish(job));
 }
 
+static int parse_level(decompress_job *job)
+{
+    const char *text = cli_value(job->args, OPT_LEVEL), *at = text;
+    uint64_t level = 0;
+    if (text && !cli_uint_parse(&at, "", LEVEL_MOST, &level))
+        return cli_fail(FLOE_ERR_ARGUMENT, "--level '%s' is no whole number up to %d", text, LEVEL_MOST);
+    job->level = (uint32_t)level;
+    return 0;
+}
+
 static int prepare(decompress_job *job)
 {
     const cli_args *args = job->args;
@@ -151,7 +170,9 @@ static int prepare(decompress_job *job)
         return failed;
     if ((failed = cli_stream_open(args->operand[0], &job->reader, &job->info)))
         return failed;
-    if ((region || cli_given(args, OPT_SALVAGE)) && io_reader_spool(job->reader, &err) != FLOE_OK)
+    if ((failed = parse_level(job)))
+        return failed;
+    if ((region || job->level || cli_given(args, OPT_SALVAGE)) && io_reader_spool(job->reader, &err) != FLOE_OK)
         return cli_fail_with(&err);
     job->has_region = region != NULL;
     if (region && (failed = cli_region_parse(region, job->info.rank, job->info.shape, job->lo, job->hi)))

@@ -11,7 +11,12 @@
 #include "cli/say.h"
 #include "cli/stream_head.h"
 
-enum { KEY_CAPACITY = 256, VALUE_CAPACITY = 1 << 16 };
+enum {
+    KEY_CAPACITY = 256,
+    VALUE_CAPACITY = 1 << 16,
+    PLAN_CAPACITY = 1 << 14,
+    PLANS = 16 /* chunks of which it is said */
+};
 
 typedef struct info_job {
     io_reader *reader;
@@ -21,6 +26,9 @@ typedef struct info_job {
     char key[KEY_CAPACITY];
     char *value;       /* VALUE_CAPACITY */
     char problem[256]; /* why not all of it can be decoded; "" when nothing was found */
+    floe_ctx *ctx;
+    bool verbose;
+    char plan[PLAN_CAPACITY];
 } info_job;
 
 /* Decodes the first element, for which index and first chunk have to be there. Cheap, and finds a stream cut short. */
@@ -30,15 +38,23 @@ static void look_for_damage(info_job *job)
     static const uint64_t one[FLOE_MAX_RANK] = {1, 1, 1, 1};
     double element = 0;
     floe_field out = floe_field_of(&element, job->info.dtype, job->info.rank, one);
-    floe_ctx *ctx = NULL;
     floe_ctx_options options = {.size = sizeof options, .threads = 1};
-    if (job->info.raw_nbytes == 0 || floe_ctx_create(&ctx, &options) != FLOE_OK) {
-        floe_ctx_free(&ctx);
+    if (floe_ctx_create(&job->ctx, &options) != FLOE_OK || job->info.raw_nbytes == 0)
         return;
-    }
-    if (floe_decompress_region(ctx, job->data, job->nbytes, lo, one, &out) != FLOE_OK)
-        snprintf(job->problem, sizeof job->problem, "%s", floe_ctx_message(ctx));
-    floe_ctx_free(&ctx);
+    if (floe_decompress_region(job->ctx, job->data, job->nbytes, lo, one, &out) != FLOE_OK)
+        snprintf(job->problem, sizeof job->problem, "%s", floe_ctx_message(job->ctx));
+}
+
+/* Bytes that a level takes; false where the stream does not say. */
+static bool level_nbytes(info_job *job, uint32_t level, uint64_t *nbytes)
+{
+    return !job->problem[0] && floe_stream_level_nbytes(job->ctx, job->data, job->nbytes, level, nbytes) == FLOE_OK;
+}
+
+static bool find_plan(info_job *job, uint64_t chunk)
+{
+    return job->verbose && !job->problem[0] && chunk < job->info.nchunks && chunk < PLANS &&
+           floe_stream_plan(job->ctx, job->data, job->nbytes, chunk, job->plan, PLAN_CAPACITY) == FLOE_OK;
 }
 
 static bool attr(info_job *job, uint32_t i)
@@ -51,6 +67,29 @@ static void print_real(const char *label, double value)
     char text[CLI_TEXT];
     cli_real_text(value, text);
     printf("%-14s %s\n", label, text);
+}
+
+static void print_levels(info_job *job)
+{
+    uint64_t nbytes;
+    char number[CLI_TEXT], shape[CLI_TEXT];
+    for (uint32_t k = 1; k <= job->info.levels && level_nbytes(job, k, &nbytes); k++) {
+        uint64_t n[FLOE_MAX_RANK];
+        for (uint32_t i = 0; i < job->info.rank; i++)
+            n[i] = ((job->info.shape[i] - 1) >> k) + 1;
+        cli_shape_text(job->info.rank, n, shape);
+        cli_nbytes_text(nbytes, number);
+        printf("level %-8" PRIu32 " %s, from %s\n", k, shape, number);
+    }
+}
+
+static void print_plans(info_job *job)
+{
+    for (uint64_t i = 0; find_plan(job, i) && job->plan[0]; i++) {
+        printf("chunk %" PRIu64 "\n", i);
+        for (char *line = job->plan, *end; (end = strchr(line, '\n')); line = end + 1)
+            printf("  %.*s\n", (int)(end - line), line);
+    }
 }
 
 static double bits_per_value(const info_job *job)
@@ -86,6 +125,7 @@ static void print_text(info_job *job)
         printf("%-14s %s, ratio %.2f, %.3f bits per value\n", "stream", number,
                (double)info->raw_nbytes / (double)job->nbytes, bits_per_value(job));
     printf("%-14s %" PRIu32 "\n", "format version", info->format_version);
+    print_levels(job);
     for (uint32_t i = 0; i < info->nattrs && attr(job, i); i++) {
         fputs("attribute      ", stdout);
         cli_print_safe(stdout, job->key);
@@ -93,6 +133,30 @@ static void print_text(info_job *job)
         cli_print_safe(stdout, job->value);
         fputc('\n', stdout);
     }
+    print_plans(job);
+}
+
+static void levels_json(info_job *job, cli_json *json)
+{
+    uint64_t nbytes;
+    cli_json_open(json, "level_nbytes", '[');
+    for (uint32_t k = 0; k <= job->info.levels && level_nbytes(job, k, &nbytes); k++)
+        cli_json_uint(json, NULL, nbytes);
+    cli_json_close(json, ']');
+}
+
+static void plans_json(info_job *job, cli_json *json)
+{
+    cli_json_open(json, "plans", '[');
+    for (uint64_t i = 0; find_plan(job, i); i++) {
+        cli_json_open(json, NULL, '[');
+        for (char *line = job->plan, *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            cli_json_text(json, NULL, line);
+        }
+        cli_json_close(json, ']');
+    }
+    cli_json_close(json, ']');
 }
 
 /* Of a key that occurs twice the first value counts, and JSON takes no more than one. */
@@ -139,6 +203,10 @@ static void print_json(info_job *job)
     cli_json_uint(&json, "stream_nbytes", job->nbytes);
     if (!job->problem[0])
         cli_json_real(&json, "ratio", (double)info->raw_nbytes / (double)job->nbytes);
+    if (info->levels)
+        levels_json(job, &json);
+    if (job->verbose)
+        plans_json(job, &json);
     attributes_json(job, &json);
     cli_json_bool(&json, "damaged", job->problem[0] != 0);
     if (job->problem[0])
@@ -148,7 +216,7 @@ static void print_json(info_job *job)
 
 int cmd_info(const cli_args *args)
 {
-    info_job job = {.value = malloc(VALUE_CAPACITY)};
+    info_job job = {.value = malloc(VALUE_CAPACITY), .verbose = cli_given(args, OPT_VERBOSE)};
     floe_error err = {0};
     int failed = 0;
     if (!job.value)
@@ -165,6 +233,7 @@ int cmd_info(const cli_args *args)
             print_text(&job);
         failed = cli_stdout_finish(0);
     }
+    floe_ctx_free(&job.ctx);
     io_reader_free(&job.reader);
     free(job.value);
     return failed;

@@ -168,7 +168,7 @@ static int verify_alone(verify_job *job)
         printf("ok: index and all chunks (%" PRIu64 ") are whole and decode\n", job->info.nchunks);
     if (job->lost.count)
         return cli_fail(first.status, "'%s': %" PRIu64 " of %" PRIu64 " chunks are damaged",
-                        io_reader_name(job->reader), job->lost.count, job->info.nchunks);
+                        io_reader_name(job->reader), job->lost.nchunks, job->info.nchunks);
     return damaged ? cli_fail(first.status, "'%s': %s", io_reader_name(job->reader), first.message) : 0;
 }
 

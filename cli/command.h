@@ -33,6 +33,7 @@ typedef enum cli_option_id {
     OPT_VERIFY,
     OPT_STRICT,
     OPT_REGION,
+    OPT_LEVEL,
     OPT_SALVAGE,
     OPT_AGAINST,
     OPT_METRICS,

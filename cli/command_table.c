@@ -33,6 +33,8 @@ const cli_option cli_options[OPT_COUNT] = {
                     "fail where the bound is so wide that nearly all values may become one, instead of warning"},
     [OPT_REGION] = {"region", 0, "LO:HI,...", NULL, NULL, false,
                     "only this box, slowest axis first; an open end reaches to the border, as in 0:64,:,10:"},
+    [OPT_LEVEL] = {"level", 0, "K", NULL, "0", false,
+                   "only every 2^K-th value of each axis, from the first bytes of each chunk (codec interp)"},
     [OPT_SALVAGE] = {"salvage", 0, NULL, NULL, NULL, false,
                      "decode what is whole; the values of damaged chunks become NaN"},
     [OPT_AGAINST] = {"against", 0, "ORIG", "@", NULL, false, "compare with this array, raw or .npy"},
@@ -91,9 +93,10 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_EXPLAIN] = {"explain", 0, NULL, NULL, NULL, false,
                      "say of each metric what it is: a line below it in the table, formulas in the JSON"},
     [OPT_QUIET] = {"quiet", 'q', NULL, NULL, NULL, false, "print nothing but errors"},
-    [OPT_VERBOSE] =
-        {"verbose", 0, NULL, NULL, NULL, false,
-         "also what there is to work with: threads, instruction set, GPU backend, GPU, or why there is none"},
+    [OPT_VERBOSE] = {"verbose", 0, NULL, NULL, NULL, false,
+                     "version: also what there is to work with, as threads, instruction set, GPU or why there is none; "
+                     "info: how chunks "
+                     "are coded"},
     [OPT_MAN] = {"man", 0, NULL, NULL, NULL, false, "print the man page (groff)"},
     [OPT_COMPLETION] = {"completion", 0, "SHELL", "bash zsh fish", NULL, false, "print the completion for a shell"},
     [OPT_HELP] = {"help", 'h', NULL, NULL, NULL, false, "print this help"},
@@ -146,14 +149,18 @@ const cli_command cli_commands[] = {
      .summary = "make the array of a .floe stream",
      .details =
          "Writes a .npy file where OUT ends in .npy, else the raw elements (little-endian, C order).\n"
-         "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk is named, its values "
-         "become NaN, and the exit code is 3 when anything was lost.\n"
+         "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk, or part of one, is named, "
+         "its "
+         "values become NaN, and the exit code is 3 when anything was lost.\n"
+         "--level K gives a preview of a stream of codec interp: each value as without it, from few of the bytes. The "
+         "checksums of chunks, which are of all their bytes, are not checked then, but what the parts say of "
+         "themselves. With --salvage it works on a stream that was cut short.\n"
          "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
          "--index; and without an index one of variable rate is read by one thread of the CPU.",
      .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",
-     .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_SALVAGE) | CLI_OPT(OPT_RAW_ZFP) |
-                CLI_OPT(OPT_INDEX) | OPTS_ARRAY | OPTS_BOUND | OPTS_LIMITS | CLI_OPT(OPT_THREADS) | OPTS_RUN |
-                CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
+     .options = CLI_OPT(OPT_OUTPUT) | CLI_OPT(OPT_REGION) | CLI_OPT(OPT_LEVEL) | CLI_OPT(OPT_SALVAGE) |
+                CLI_OPT(OPT_RAW_ZFP) | CLI_OPT(OPT_INDEX) | OPTS_ARRAY | OPTS_BOUND | OPTS_LIMITS |
+                CLI_OPT(OPT_THREADS) | OPTS_RUN | CLI_OPT(OPT_FORCE) | CLI_OPT(OPT_JSON) | OPTS_SAY,
      .run = cmd_decompress},
     {.name = "index",
      .operands = "IN",
@@ -174,9 +181,11 @@ const cli_command cli_commands[] = {
      .max_operands = 1,
      .choices = "@",
      .summary = "say what a .floe stream holds",
-     .details = "Reads the header; works on a stream that was cut short, too, and then says so.",
+     .details =
+         "Reads the header; works on a stream that was cut short, too, and then says so. Of codec interp also how many "
+         "bytes each level takes, and with --verbose how its first chunks are coded.",
      .example = "floe info t.floe --json",
-     .options = CLI_OPT(OPT_JSON) | CLI_OPT(OPT_HELP),
+     .options = CLI_OPT(OPT_JSON) | CLI_OPT(OPT_VERBOSE) | CLI_OPT(OPT_HELP),
      .run = cmd_info},
     {.name = "verify",
      .operands = "IN",

@@ -10,6 +10,8 @@ void cli_lost_add(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t
 {
     cli_lost *lost = user;
     const uint64_t i = lost->count++;
+    lost->nchunks += i == 0 || chunk != lost->last;
+    lost->last = chunk;
     if (i >= CLI_LOST_NAMED)
         return;
     lost->first[i].chunk = chunk;
@@ -31,7 +33,7 @@ void cli_lost_finish(const cli_lost *lost)
 
 void cli_lost_json(const cli_lost *lost, cli_json *json, uint32_t rank)
 {
-    cli_json_uint(json, "chunks_lost", lost->count);
+    cli_json_uint(json, "chunks_lost", lost->nchunks);
     cli_json_open(json, "lost", '[');
     for (uint64_t i = 0; i < lost->count && i < CLI_LOST_NAMED; i++) {
         cli_json_open(json, NULL, '{');

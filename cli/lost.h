@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The chunks that salvaging could not decode: named as they come, and kept for the JSON. */
+/* The chunks, and parts of chunks, that salvaging could not decode: named as they come, and kept for the JSON. */
 #ifndef FLOE_CLI_LOST_H
 #define FLOE_CLI_LOST_H
 
@@ -15,7 +15,8 @@ enum { CLI_LOST_NAMED = 1000 }; /* so many are named: a damaged header may claim
 typedef struct cli_lost {
     FILE *out; /* where each is named; NULL: nowhere */
     cli_progress *progress;
-    uint64_t count;
+    uint64_t count, nchunks; /* boxes, and the chunks of which they are */
+    uint64_t last;           /* chunk */
     struct {
         uint64_t chunk, lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     } first[CLI_LOST_NAMED];

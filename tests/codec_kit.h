@@ -126,7 +126,17 @@ static inline floe_status kit_decode_box(const floe_cpu *cpu, const floe_codec_p
     size_t nscratch = floe_codec_of(params->codec)->workspace(cpu, params, rank, extent);
     kit_block *scratch = kit_scratch(nscratch);
     floe_arena arena = floe_arena_of(scratch->data, nscratch);
-    const floe_chunk_decode call = {cpu, params->codec, params->dtype, rank, extent, src, nbytes, lo, hi, out, &arena};
+    const floe_chunk_decode call = {.cpu = cpu,
+                                    .codec = params->codec,
+                                    .dtype = params->dtype,
+                                    .rank = rank,
+                                    .extent = extent,
+                                    .src = src,
+                                    .nbytes = nbytes,
+                                    .lo = lo,
+                                    .hi = hi,
+                                    .out = out,
+                                    .scratch = &arena};
     floe_status status = floe_codec_of(params->codec)->decode(&call, err);
     KIT_MUST(kit_block_intact(scratch));
     return status;

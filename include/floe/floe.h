@@ -175,6 +175,11 @@ floe_status floe_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, flo
 floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, floe_field *out);
 
+/* Every 2^level-th value of each axis, bit for bit as floe_decompress gives it, -> out, whose shape is ceil(n / 2^level) of the stream's.
+ * Codec interp keeps values coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). These
+ * have checks of their own; the checksum of a chunk is checked only where all of it is read. UNSUPPORTED above floe_info.levels. */
+floe_status floe_decompress_level(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, floe_field *out);
+
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
 /*
@@ -231,6 +236,7 @@ typedef struct floe_info {
     uint64_t raw_nbytes;
     uint64_t stream_nbytes; /* as far as known: of what was handed in; 0 for a source of unknown size */
     uint32_t nattrs;
+    uint32_t levels; /* the highest that floe_decompress_level takes; 0: none but all values */
 } floe_info;
 
 /* Needs the first bytes of a stream only as far as its header reaches, so a truncated stream can still be asked. */
@@ -244,6 +250,15 @@ typedef struct floe_attr {
 /* Attribute i of a stream; the texts are copied out, NUL-terminated, cut to the capacities. */
 floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
                              size_t value_capacity);
+
+/* How many bytes of the stream a level takes: its header, and the first bytes of all chunks. */
+floe_status floe_stream_level_nbytes(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level,
+                                     uint64_t *level_nbytes);
+
+/* How a chunk is coded, as lines of text, for people to read; "" where its codec has nothing to say. NUL-terminated; CAPACITY where it
+ * does not fit: 16 KiB suffice. */
+floe_status floe_stream_plan(floe_ctx *ctx, const void *src, uint64_t nbytes, uint64_t chunk, char *text,
+                             size_t capacity);
 
 /* Decodes the stream and checks every value of original, which is in host memory, against the bound in the header, exactly.
  * With rate and prec there is none: then only what must come back bit for bit is checked, and the errors are found.
@@ -280,7 +295,11 @@ typedef struct floe_stream_options {
     int salvage;
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
-    void *damaged_user; /* salvage: told about each lost chunk and the box that it covered */
+    /* salvage: takes each box of values that are lost: of a whole chunk, or of codec interp where damage is in its finer parts */
+    void *damaged_user;
+    /* decompress: every 2^level-th value of each axis, as floe_decompress_level; lo and hi are of all values. With salvage a stream
+     * that is cut short gives the levels whose bytes are there. */
+    uint32_t level;
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is

@@ -20,6 +20,7 @@ typedef struct decompress_call {
     const uint64_t *lo, *hi; /* NULL: all */
     const floe_field *out;
     bool src_on_device; /* and out is not */
+    uint32_t level;
 } decompress_call;
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -31,7 +32,7 @@ static floe_status chunk_retry(floe_ctx *ctx, floe_stream *s, uint64_t chunk, co
     if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT)
         return status;
     s->by_cpu = true;
-    status = floe_stream_decode(ctx, s, chunk, false, lo, hi, out, lo);
+    status = floe_stream_decode(ctx, s, chunk, NULL, lo, hi, out, lo);
     s->by_cpu = false;
     return status;
 }
@@ -89,7 +90,9 @@ static floe_status decompress_by_gpu(floe_ctx *ctx, floe_stream *s, const uint64
 /* What the call says of the box and the field, against what the stream holds. */
 static floe_status call_check(floe_ctx *ctx, floe_stream *s, const decompress_call *call, uint64_t *lo, uint64_t *hi)
 {
-    floe_status status = floe_box_check(&s->header, call->lo, call->hi, lo, hi, &ctx->err);
+    floe_status status = floe_stream_at_level(ctx, s, call->level);
+    if (status == FLOE_OK)
+        status = floe_box_check(&s->header, call->lo, call->hi, lo, hi, &ctx->err);
     if (status == FLOE_OK)
         status = floe_region_check(&s->header, lo, hi, call->out, &ctx->err);
     return status == FLOE_OK ? status : floe_stream_refuse(ctx, s, status);
@@ -100,7 +103,7 @@ static floe_status chunks_decode(floe_ctx *ctx, floe_stream *s, const uint64_t *
 {
     uint64_t chunk;
     for (floe_walk walk = floe_walk_of(&s->header, lo, hi); floe_walk_next(&walk, &chunk);)
-        FLOE_TRY(floe_stream_decode(ctx, s, chunk, false, lo, hi, out, lo));
+        FLOE_TRY(floe_stream_decode(ctx, s, chunk, NULL, lo, hi, out, lo));
     return FLOE_OK;
 }
 
@@ -141,7 +144,7 @@ static floe_status chunk_by_cpu(floe_ctx *ctx, floe_stream *s, uint64_t chunk, c
     const floe_field there = floe_field_box(call->out, at, extent),
                      shape = floe_field_of(NULL, there.dtype, rank, extent);
     const floe_field here = floe_field_contiguous(values, &shape);
-    FLOE_TRY(floe_stream_decode(ctx, s, chunk, false, from, to, &here, from));
+    FLOE_TRY(floe_stream_decode(ctx, s, chunk, NULL, from, to, &here, from));
     return values_put(ctx, &here, &there);
 }
 
@@ -185,6 +188,8 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
     bool decided = true;
+    if (call->level)
+        return device_by_cpu(ctx, call);
     const floe_status status =
         floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out, &decided);
     if (status != FLOE_OK)
@@ -210,7 +215,7 @@ static floe_status host_body(floe_ctx *ctx, void *arg)
     assert(!arena.overflow);
     FLOE_TRY(floe_stream_begin_decode(ctx, &s));
 #ifdef FLOE_HAVE_CUDA_BUILD
-    if (floe_pipeline_wanted(ctx, &s.header))
+    if (floe_pipeline_wanted(ctx, &s.header) && !s.by_cpu)
         return decompress_by_gpu(ctx, &s, lo, hi, call->out);
 #endif
     return chunks_decode(ctx, &s, lo, hi, call->out);
@@ -247,4 +252,10 @@ floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbyt
 {
     decompress_call call = {.src = src, .nbytes = nbytes, .lo = lo, .hi = hi, .out = out};
     return floe_ctx_run(ctx, region_body, &call);
+}
+
+floe_status floe_decompress_level(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, floe_field *out)
+{
+    decompress_call call = {.src = src, .nbytes = nbytes, .out = out, .level = level};
+    return floe_ctx_run(ctx, decompress_body, &call);
 }

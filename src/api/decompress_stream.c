@@ -2,6 +2,7 @@
 /* Decompression from a source into a sink: chunks in grid order, gathered into slabs, which are written in C order.
  * With salvage a chunk that cannot be read becomes NaN, or a number that stands for it, and the caller is told. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "call/chunking.h"
@@ -9,6 +10,7 @@
 #include "call/region_check.h"
 #include "device/stream.h"
 #include "call/stream_io.h"
+#include "call/text.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "field/dtype_math.h"
@@ -23,6 +25,7 @@ typedef struct decompression {
     bool checks_end; /* read forward: note the records, and compare the index at the end with them */
     floe_index_entry *entries;
     floe_progress progress;
+    uint64_t nlost; /* boxes */
     void *slab_data;
     floe_slab slab;                  /* being gathered; nchunks 0: none */
     uint64_t slab_lo[FLOE_MAX_RANK]; /* of its part within the box */
@@ -114,14 +117,13 @@ static void bits_fill(const floe_field *slab, const uint64_t *lo, const uint64_t
                    value, size);
 }
 
-static void chunk_lose(floe_ctx *ctx, decompression *d, uint64_t chunk)
+/* Values of a chunk, all of those in the box: out of the slab, and to the caller. */
+static void box_lose(decompression *d, uint64_t chunk, const uint64_t *at, const uint64_t *end, const char *why)
 {
     const floe_header *h = &d->stream.header;
-    uint64_t at[FLOE_MAX_RANK], end[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
-    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
-    floe_grid_box(h, chunk, at, extent);
+    uint64_t extent[FLOE_MAX_RANK], lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     for (uint32_t i = 0; i < h->rank; i++)
-        end[i] = at[i] + extent[i];
+        extent[i] = end[i] - at[i];
     memcpy(lo, d->lo, sizeof lo);
     memcpy(hi, d->hi, sizeof hi);
     floe_box_clip(h->rank, lo, hi, at, extent);
@@ -130,9 +132,30 @@ static void chunk_lose(floe_ctx *ctx, decompression *d, uint64_t chunk)
         lo[i] -= d->slab_lo[i];
     }
     bits_fill(&d->slab_field, lo, extent, lost_bits(h));
-    ctx->stats.nchunks_damaged++;
+    d->nlost++;
     if (d->options.damaged)
-        d->options.damaged(d->options.damaged_user, chunk, at, end, ctx->err.message);
+        d->options.damaged(d->options.damaged_user, chunk, at, end, why);
+}
+
+static void part_lose(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi)
+{
+    decompression *d = user;
+    char box[FLOE_BOX_TEXT], why[FLOE_BOX_TEXT + 128];
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < d->stream.header.rank; i++)
+        n *= hi[i] - lo[i];
+    snprintf(why, sizeof why, "%llu values (%s) of chunk %llu: the bytes that they depend on are damaged",
+             (unsigned long long)n, floe_box_format(d->stream.header.rank, lo, hi, box), (unsigned long long)chunk);
+    box_lose(d, chunk, lo, hi, why);
+}
+
+static void chunk_lose(floe_ctx *ctx, decompression *d, uint64_t chunk)
+{
+    uint64_t at[FLOE_MAX_RANK], end[FLOE_MAX_RANK];
+    floe_grid_box(&d->stream.header, chunk, at, end);
+    for (uint32_t i = 0; i < d->stream.header.rank; i++)
+        end[i] += at[i];
+    box_lose(d, chunk, at, end, ctx->err.message);
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------- */
@@ -160,18 +183,21 @@ static uint64_t cells_in_box(const decompression *d, uint64_t chunk)
 
 static floe_status chunks_decode(floe_ctx *ctx, decompression *d)
 {
+    const floe_salvage salvage = {part_lose, d};
     uint64_t chunk, offset = d->stream.header_nbytes;
     for (floe_walk walk = floe_walk_of(&d->stream.header, d->lo, d->hi); floe_walk_next(&walk, &chunk);) {
         if (!floe_slab_holds(&d->slab, chunk)) {
             FLOE_TRY(slab_write(d, &ctx->err));
             FLOE_TRY(slab_begin(d, chunk, &ctx->err));
         }
-        floe_status status =
-            floe_stream_decode(ctx, &d->stream, chunk, d->options.salvage, d->lo, d->hi, &d->slab_field, d->slab_lo);
+        const uint64_t before = d->nlost;
+        const floe_status status = floe_stream_decode(ctx, &d->stream, chunk, d->options.salvage ? &salvage : NULL,
+                                                      d->lo, d->hi, &d->slab_field, d->slab_lo);
         if (d->options.salvage && floe_status_is_damage(status))
             chunk_lose(ctx, d, chunk);
         else
             FLOE_TRY(status);
+        ctx->stats.nchunks_damaged += d->nlost > before;
         entry_note(d, chunk, &offset);
         FLOE_TRY(floe_progress_add(&d->progress, cells_in_box(d, chunk) * floe_dtype_size(d->stream.header.dtype),
                                    &ctx->err));
@@ -247,6 +273,11 @@ static floe_status decompress_stream_body(floe_ctx *ctx, void *arg)
     if (d.options.salvage)
         FLOE_TRY(salvage_check(&d.stream, &ctx->err));
     FLOE_TRY(floe_box_check(&d.stream.header, d.options.lo, d.options.hi, d.lo, d.hi, &ctx->err));
+    FLOE_TRY(floe_stream_at_level(ctx, &d.stream, d.options.level));
+    for (uint32_t i = 0; i < d.stream.header.rank; i++) {
+        d.lo[i] = floe_ceil_div(d.lo[i], (uint64_t)1 << d.stream.level);
+        d.hi[i] = floe_ceil_div(d.hi[i], (uint64_t)1 << d.stream.level);
+    }
     d.checks_end = floe_stream_index_nbytes(&d.stream) == 0 && !d.options.salvage && !d.options.lo;
     FLOE_TRY(scratch_get(ctx, &d));
     FLOE_TRY(floe_stream_begin_decode(ctx, &d.stream));

@@ -147,7 +147,7 @@ static floe_status chunk_verify(floe_ctx *ctx, verification *v, uint64_t chunk)
     floe_field given = floe_field_of(v->decoded, h->dtype, h->rank, extent), decoded;
     floe_field original = floe_field_box(&v->original, lo, extent);
     FLOE_TRY(floe_field_check(&given, true, &decoded, &ctx->err));
-    FLOE_TRY(floe_stream_decode(ctx, &v->stream, chunk, false, lo, hi, &decoded, lo));
+    FLOE_TRY(floe_stream_decode(ctx, &v->stream, chunk, NULL, lo, hi, &decoded, lo));
     floe_verify_sums sums = floe_verify_chunk(&ctx->cpu, &v->rule, &original, v->decoded, v->pieces);
     ctx->stats.max_error = fmax(ctx->stats.max_error, sums.max_error);
     ctx->stats.max_pw_error = fmax(ctx->stats.max_pw_error, sums.max_pw_error);

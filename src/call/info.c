@@ -7,7 +7,23 @@
 #include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "codec/codec.h"
 #include "field/field.h"
+
+uint32_t floe_levels_of(const floe_header *h)
+{
+    uint64_t longest = 0, aligned = 0; /* or of all axes that are cut */
+    uint32_t level = 0;
+    if (!floe_codec_of(h->codec)->level_nbytes)
+        return 0;
+    for (uint32_t i = 0; i < h->rank; i++) {
+        longest = floe_max64(longest, h->shape[i]);
+        aligned |= h->chunk[i] < h->shape[i] ? h->chunk[i] : 0;
+    }
+    while (longest > (uint64_t)2 << level && !(aligned >> level & 1))
+        level++;
+    return level;
+}
 
 void floe_info_fill(floe_info *info, const floe_header *h, uint64_t stream_nbytes)
 {
@@ -26,7 +42,8 @@ void floe_info_fill(floe_info *info, const floe_header *h, uint64_t stream_nbyte
                         .fill_value = h->has_fill ? floe_value_of(h->dtype, h->fill_bits) : 0,
                         .raw_nbytes = floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype),
                         .stream_nbytes = stream_nbytes,
-                        .nattrs = h->nattrs};
+                        .nattrs = h->nattrs,
+                        .levels = floe_levels_of(h)};
     memcpy(info->shape, h->shape, sizeof info->shape);
     memcpy(info->chunk, h->chunk, sizeof info->chunk);
 }

@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/text.h"
 
 /* What is left of floe_params once the range is known: rel and psnr have become abs. */
 typedef struct floe_codec_params {
@@ -43,7 +44,8 @@ typedef struct floe_chunk_encode {
     floe_chunk_stats *stats; /* out */
 } floe_chunk_encode;
 
-/* A chunk to be decoded: the box lo..hi (relative to the chunk, rank axes) of one of this extent. src is untrusted. */
+/* A chunk to be decoded: the box lo..hi (relative to the chunk, rank axes) of one of this extent. src is untrusted. With a level
+ * above 0 lo, hi and out are of every 2^level-th point of each axis, and src need have level_nbytes bytes. */
 typedef struct floe_chunk_decode {
     const floe_cpu *cpu;
     floe_codec codec;
@@ -55,6 +57,11 @@ typedef struct floe_chunk_decode {
     const uint64_t *lo, *hi;
     const floe_field *out; /* its shape is hi - lo; strides in elements, not all 0 */
     floe_arena *scratch;   /* of the codec's decode_workspace */
+    uint32_t level;
+    /* Bytes that may be damaged: called in the end for each box, as lo and hi, whose values are lost, so that the others are good.
+     * CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL: damage is an error. */
+    void (*lost)(void *user, const uint64_t *lo, const uint64_t *hi);
+    void *user;
 } floe_chunk_decode;
 
 /* All that the rooms above know of a codec: a row of the table in codec.c. Extents have rank axes, slowest first. */
@@ -75,6 +82,11 @@ typedef struct floe_codec_ops {
     /* Scratch for encoding or decoding; 0 on overflow. Decoding alone: a small multiple of the least, and what threads take. */
     size_t (*workspace)(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
     size_t (*decode_workspace)(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+    /* Codecs with levels: of c->nbytes bytes of a chunk c->level takes the first *nbytes. Of src only `have` are there: more are needed
+     * to know where *nbytes is above that. NULL: no levels; damage is nowhere looked for. */
+    floe_status (*level_nbytes)(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);
+    /* How a chunk is coded, in lines of words. NULL: it has nothing to say. */
+    floe_status (*plan)(const floe_chunk_decode *c, floe_text *to, floe_error *err);
     floe_status (*encode)(const floe_chunk_encode *c, floe_error *err);
     floe_status (*decode)(const floe_chunk_decode *c, floe_error *err);
     /* The sum of squared errors that encoding would leave, in a fixed order of summation; dst and what follows it are not looked

@@ -289,8 +289,17 @@ static floe_status decode_with(const floe_codec_params *p, const floe_cpu *cpu, 
 {
     const uint64_t lo[FLOE_MAX_RANK] = {0};
     floe_error err;
-    const floe_chunk_decode call = {cpu,    p->codec, p->dtype,   out->rank, out->shape, src->data,
-                                    nbytes, lo,       out->shape, out,       scratch};
+    const floe_chunk_decode call = {.cpu = cpu,
+                                    .codec = p->codec,
+                                    .dtype = p->dtype,
+                                    .rank = out->rank,
+                                    .extent = out->shape,
+                                    .src = src->data,
+                                    .nbytes = nbytes,
+                                    .lo = lo,
+                                    .hi = out->shape,
+                                    .out = out,
+                                    .scratch = scratch};
     return floe_codec_of(p->codec)->decode(&call, &err);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "call/chunking.h"
+#include "call/info.h"
 #include "device/pipeline.h"
 #include "call/stream_io.h"
 #include "call/text.h"
@@ -37,11 +38,35 @@ static floe_status header_accept(floe_ctx *ctx, bool whole, floe_stream *s)
     if (whole && s->nbytes != UINT64_MAX)
         FLOE_TRY(chunks_fit(s, &ctx->err));
     FLOE_TRY(sized);
+    s->payload_most = s->sizing.payload_nbytes;
     s->sizing.payload_nbytes = floe_min64(s->sizing.payload_nbytes, s->nbytes);
+    memcpy(s->shape, s->header.shape, sizeof s->shape);
+    memcpy(s->chunk, s->header.chunk, sizeof s->chunk);
     ctx->stats.nelems = nelems;
     ctx->stats.raw_nbytes = nelems * floe_dtype_size(s->header.dtype);
     ctx->stats.stream_nbytes = s->nbytes == UINT64_MAX ? 0 : s->nbytes;
     ctx->stats.nchunks = s->nchunks;
+    return FLOE_OK;
+}
+
+floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *s, uint32_t level)
+{
+    floe_header *h = &s->header;
+    const uint32_t most = floe_levels_of(h);
+    if (level == 0)
+        return FLOE_OK;
+    FLOE_CHECK(&ctx->err, floe_codec_of(h->codec)->level_nbytes, FLOE_ERR_UNSUPPORTED,
+               "a stream of codec %s has no levels: those of codec interp have", floe_codec_name(h->codec));
+    FLOE_CHECK(&ctx->err, level <= most, FLOE_ERR_UNSUPPORTED,
+               "level %u: the stream has levels 0 to %u, by its shape and where its chunks begin", level, most);
+    for (uint32_t i = 0; i < h->rank; i++) {
+        h->shape[i] = floe_ceil_div(h->shape[i], (uint64_t)1 << level);
+        h->chunk[i] = floe_ceil_div(h->chunk[i], (uint64_t)1 << level);
+    }
+    s->level = level;
+    s->by_cpu = true;
+    ctx->stats.nelems = floe_extent_nelems(h->rank, h->shape);
+    ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(h->dtype);
     return FLOE_OK;
 }
 
@@ -174,32 +199,71 @@ static floe_status payload_check(const uint8_t *payload, const floe_record *reco
     return FLOE_OK;
 }
 
-/* By the index; the index has been checked to stay within the stream. */
-static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, const uint8_t **payload, floe_record *head,
-                                 floe_error *err)
+static floe_chunk_decode chunk_call(const floe_stream *s, const uint64_t *extent, const uint8_t *payload,
+                                    uint64_t nbytes)
+{
+    return (floe_chunk_decode){.codec = s->header.codec,
+                               .dtype = s->header.dtype,
+                               .rank = s->header.rank,
+                               .extent = extent,
+                               .src = payload,
+                               .nbytes = nbytes,
+                               .level = s->level};
+}
+
+/* A chunk of the stream: head and payload; of a level, or cut short, only its first bytes. */
+typedef struct fetched {
+    floe_record head;
+    const uint8_t *payload;
+    uint64_t have, need;                               /* bytes of the payload: there, and to be decoded */
+    uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK]; /* of the chunk, of all values */
+} fetched;
+
+/* Bytes that the level needs, by those that there are. */
+static floe_status find_need(const floe_stream *s, fetched *f, floe_error *err)
+{
+    const floe_chunk_decode call = chunk_call(s, f->extent, f->payload, f->head.nbytes);
+    f->need = f->head.nbytes;
+    return s->level ? floe_codec_of(s->header.codec)->level_nbytes(&call, f->have, &f->need, err) : FLOE_OK;
+}
+
+enum { PIECE_NBYTES = 1 << 16 /* of a chunk, read at once where its level does not say yet how much it takes */ };
+
+/* By the index; the index has been checked to stay within the stream. Of a source all is read, or as far as the level needs. */
+static floe_status fetch_indexed(floe_stream *s, uint64_t chunk, fetched *f, floe_error *err)
 {
     floe_index_entry entry;
     floe_index_entry_read(s->index, chunk, &entry);
     FLOE_CHECK(err, entry.record.nbytes <= s->sizing.payload_nbytes, FLOE_ERR_FORMAT,
                "its %llu bytes are more than it can have", (ull)entry.record.nbytes);
-    const uint8_t *record = s->memory ? s->memory + entry.offset : s->record;
-    size_t record_nbytes = (size_t)floe_record_nbytes(entry.record.nbytes), got = record_nbytes;
-    if (!s->memory)
-        FLOE_TRY(floe_source_read(s->source, entry.offset, s->record, record_nbytes, &got, err));
-    FLOE_CHECK(err, got == record_nbytes, FLOE_ERR_FORMAT, "the stream ends within it");
-    FLOE_TRY(floe_record_head_read(record, got, head, err));
-    FLOE_CHECK(err,
-               head->chunk == chunk && head->nbytes == entry.record.nbytes && head->checksum == entry.record.checksum,
-               FLOE_ERR_FORMAT, "its head and the index differ");
-    *payload = record + FLOE_RECORD_HEAD_NBYTES;
+    uint8_t *const space = s->record;
+    const uint8_t *record = s->memory ? s->memory + entry.offset : space;
+    const uint64_t all = floe_record_nbytes(entry.record.nbytes);
+    uint64_t have = s->memory ? all : 0, to = s->level ? floe_min64(all, PIECE_NBYTES) : all;
+    do {
+        size_t got = 0;
+        if (have < to)
+            FLOE_TRY(floe_source_read(s->source, entry.offset + have, space + have, (size_t)(to - have), &got, err));
+        have += got;
+        FLOE_CHECK(err, have >= to, FLOE_ERR_FORMAT, "the stream ends within it");
+        FLOE_TRY(floe_record_head_read(record, (size_t)have, &f->head, err));
+        FLOE_CHECK(err,
+                   f->head.chunk == chunk && f->head.nbytes == entry.record.nbytes &&
+                       f->head.checksum == entry.record.checksum,
+                   FLOE_ERR_FORMAT, "its head and the index differ");
+        f->payload = record + FLOE_RECORD_HEAD_NBYTES;
+        f->have = floe_min64(have - FLOE_RECORD_HEAD_NBYTES, f->head.nbytes);
+        FLOE_TRY(find_need(s, f, err));
+        to = f->need < f->head.nbytes ? FLOE_RECORD_HEAD_NBYTES + f->need : all;
+    } while (have < to);
     return FLOE_OK;
 }
 
-static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload,
-                                 floe_record *head, floe_error *err)
+static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
 {
     floe_window *w = &s->window;
-    floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, s->sizing.payload_nbytes};
+    const bool cut = salvage && s->level; /* of a chunk its first bytes may suffice */
+    floe_head_rule rule = {salvage, salvage ? chunk : 0, s->nchunks, cut ? s->payload_most : s->sizing.payload_nbytes};
     size_t got;
     while (!w->has_head || w->head.chunk < chunk) {
         if (w->has_head) /* of a chunk that nobody asked for */
@@ -209,22 +273,40 @@ static floe_status fetch_forward(floe_stream *s, uint64_t chunk, bool salvage, c
     }
     FLOE_CHECK(err, w->head.chunk == chunk, FLOE_ERR_FORMAT, "it is missing: chunk %llu comes in its place",
                (ull)w->head.chunk);
-    size_t padded = (size_t)(floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES);
-    FLOE_TRY(floe_window_read(w, s->record, padded, &got, err));
+    const uint64_t padded = floe_record_nbytes(w->head.nbytes) - FLOE_RECORD_HEAD_NBYTES;
+    const uint64_t room =
+        floe_record_nbytes(s->sizing.payload_nbytes) - FLOE_RECORD_HEAD_NBYTES; /* for all of a source that is cut */
+    FLOE_TRY(floe_window_read(w, s->record, (size_t)floe_min64(padded, room), &got, err));
     w->has_head = false;
-    FLOE_CHECK(err, got == padded, FLOE_ERR_FORMAT, "the stream ends within it");
-    *payload = s->record;
-    *head = w->head;
+    f->head = w->head;
+    f->payload = s->record;
+    f->have = floe_min64(got, f->head.nbytes);
+    FLOE_TRY(find_need(s, f, err));
+    FLOE_CHECK(err, got == padded || (cut && f->need < f->head.nbytes && f->need <= f->have), FLOE_ERR_FORMAT,
+               "the stream ends within it");
     return FLOE_OK;
 }
 
 /* A chunk's payload with its padding, not checked yet; valid until the next call. Read forward: in growing order only, and
  * with salvage heads that are damaged are searched past. */
-static floe_status fetch(floe_stream *s, uint64_t chunk, bool salvage, const uint8_t **payload, floe_record *head,
-                         floe_error *err)
+static floe_status fetch(floe_stream *s, uint64_t chunk, bool salvage, fetched *f, floe_error *err)
 {
-    return s->index ? fetch_indexed(s, chunk, payload, head, err)
-                    : fetch_forward(s, chunk, salvage, payload, head, err);
+    floe_header all = s->header;
+    memcpy(all.shape, s->shape, sizeof s->shape);
+    memcpy(all.chunk, s->chunk, sizeof s->chunk);
+    *f = (fetched){.head = {.chunk = chunk}};
+    floe_grid_box(&all, chunk, f->at, f->extent);
+    return s->index ? fetch_indexed(s, chunk, f, err) : fetch_forward(s, chunk, salvage, f, err);
+}
+
+floe_status floe_stream_chunk(floe_stream *s, uint64_t chunk, uint64_t *extent, floe_chunk_decode *call,
+                              floe_error *err)
+{
+    fetched f;
+    FLOE_TRY(fetch(s, chunk, false, &f, err));
+    memcpy(extent, f.extent, s->header.rank * sizeof *extent);
+    *call = chunk_call(s, extent, f.payload, f.head.nbytes);
+    return FLOE_OK;
 }
 
 /* The part of a chunk that lies within lo..hi of the field, and its place in out, which begins at out_lo. */
@@ -262,48 +344,69 @@ floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *s)
     return FLOE_OK;
 }
 
-/* The part's cells relative to its chunk, by the CPU. */
-static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_part *p, const uint8_t *payload,
-                               uint64_t nbytes, floe_error *err)
+/* Boxes that a chunk has lost, as those of the field. */
+typedef struct losing {
+    const floe_salvage *salvage;
+    const floe_stream *s;
+    const chunk_part *p;
+    uint64_t chunk;
+} losing;
+
+static void part_lost(void *user, const uint64_t *lo, const uint64_t *hi)
 {
-    const floe_header *h = &s->header;
+    const losing *l = user;
     uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
-    for (uint32_t i = 0; i < h->rank; i++) {
+    for (uint32_t i = 0; i < l->s->header.rank; i++) {
+        from[i] = l->p->at[i] + lo[i];
+        to[i] = l->p->at[i] + hi[i];
+    }
+    l->salvage->lost(l->salvage->user, l->chunk, from, to);
+}
+
+/* The part's cells relative to its chunk, by the CPU. lost: what to do with damage, or NULL. */
+static floe_status decode_here(const floe_cpu *cpu, floe_stream *s, const chunk_part *p, const fetched *f, losing *lost,
+                               floe_error *err)
+{
+    uint64_t from[FLOE_MAX_RANK], to[FLOE_MAX_RANK];
+    floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
+    floe_chunk_decode call = chunk_call(s, f->extent, f->payload, f->need);
+    for (uint32_t i = 0; i < s->header.rank; i++) {
         from[i] = p->from[i] - p->at[i];
         to[i] = p->to[i] - p->at[i];
     }
-    floe_arena scratch = floe_arena_of(s->codec_scratch, s->sizing.codec_nbytes);
-    const floe_chunk_decode call = {.cpu = cpu,
-                                    .codec = h->codec,
-                                    .dtype = h->dtype,
-                                    .rank = h->rank,
-                                    .extent = p->extent,
-                                    .src = payload,
-                                    .nbytes = nbytes,
-                                    .lo = from,
-                                    .hi = to,
-                                    .out = &p->out,
-                                    .scratch = &scratch};
-    return floe_codec_of(h->codec)->decode(&call, err);
+    call.cpu = cpu;
+    call.lo = from;
+    call.hi = to;
+    call.out = &p->out;
+    call.scratch = &scratch;
+    call.lost = lost ? part_lost : NULL;
+    call.user = lost;
+    return floe_codec_of(s->header.codec)->decode(&call, err);
 }
 
-static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
-                                  const uint64_t *hi, const floe_field *out, const uint64_t *out_lo, floe_error *err)
+static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const floe_salvage *salvage,
+                                  const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo,
+                                  floe_error *err)
 {
-    const uint8_t *payload = NULL;
-    floe_record head = {.chunk = chunk};
-    FLOE_TRY(fetch(s, chunk, salvage, &payload, &head, err));
+    fetched f;
+    FLOE_TRY(fetch(s, chunk, salvage, &f, err));
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu) {
-        FLOE_TRY(floe_pipeline_put_payload(ctx, &head, payload, true, p.from, &p.out));
+        FLOE_TRY(floe_pipeline_put_payload(ctx, &f.head, f.payload, true, p.from, &p.out));
         floe_status status = floe_pipeline_get_values(ctx, &chunk);
         if (!floe_status_is_damage(status) && status != FLOE_ERR_LIMIT) /* then the CPU says why, or does it */
             return status;
     }
 #endif
-    FLOE_TRY(payload_check(payload, &head, err));
-    return decode_here(&ctx->cpu, s, &p, payload, head.nbytes, err);
+    /* The first bytes of a chunk have checks of their own, which level_nbytes stands for. */
+    const floe_status status = f.need == f.head.nbytes ? payload_check(f.payload, &f.head, err) : FLOE_OK;
+    const bool looks = salvage && floe_codec_of(s->header.codec)->level_nbytes;
+    losing lost = {salvage, s, &p, chunk};
+    if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))
+        return decode_here(&ctx->cpu, s, &p, &f, &lost, err);
+    FLOE_TRY(status);
+    return decode_here(&ctx->cpu, s, &p, &f, NULL, err);
 }
 
 /* A failure's message names chunk and box. */
@@ -319,8 +422,8 @@ static floe_status chunk_fails(const floe_header *h, uint64_t chunk, floe_status
                      why->message[0] ? why->message : floe_status_text(status));
 }
 
-floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *s, uint64_t chunk, bool salvage, const uint64_t *lo,
-                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo)
+floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const floe_salvage *salvage,
+                               const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo)
 {
     floe_error why = {.status = FLOE_OK};
     floe_status status = decode_fetched(ctx, s, chunk, salvage, lo, hi, out, out_lo, &why);
@@ -337,13 +440,12 @@ floe_status floe_stream_put(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const
                             const floe_field *out, const uint64_t *out_lo)
 {
     floe_error why = {.status = FLOE_OK};
-    const uint8_t *payload = NULL;
-    floe_record head = {.chunk = chunk};
-    floe_status status = fetch(s, chunk, false, &payload, &head, &why);
+    fetched f;
+    floe_status status = fetch(s, chunk, false, &f, &why);
     if (status != FLOE_OK)
         return chunk_fails(&s->header, chunk, status, &why, &ctx->err);
     chunk_part p = part_of(&s->header, chunk, lo, hi, out, out_lo);
-    return floe_pipeline_put_payload(ctx, &head, payload, s->memory != NULL, p.from, &p.out);
+    return floe_pipeline_put_payload(ctx, &f.head, f.payload, s->memory != NULL, p.from, &p.out);
 }
 
 #endif

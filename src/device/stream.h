@@ -5,18 +5,22 @@
 #define FLOE_DEVICE_STREAM_H
 
 #include "call/ctx.h"
+#include "codec/codec.h"
 #include "device/device_stream.h"
 #include "call/sizing.h"
 #include "call/window.h"
 
 typedef struct floe_stream {
-    const uint8_t *memory;     /* the whole stream, or NULL */
-    const floe_source *source; /* where memory is NULL */
-    uint64_t nbytes;           /* UINT64_MAX: not known */
-    floe_header header;
+    const uint8_t *memory;                               /* the whole stream, or NULL */
+    const floe_source *source;                           /* where memory is NULL */
+    uint64_t nbytes;                                     /* UINT64_MAX: not known */
+    floe_header header;                                  /* with a level: shape and chunks are those of its values */
+    uint32_t level;                                      /* every 2^level-th value of each axis */
+    uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of all values */
     size_t header_nbytes;
     uint64_t nchunks;
     floe_sizing sizing;
+    uint64_t payload_most; /* bytes that no chunk exceeds; sizing has not more than the stream */
     void *codec_scratch;
     const uint8_t *index; /* checked; NULL: read forward */
     bool needs_index;     /* source: it has one, which begin_decode loads */
@@ -36,12 +40,19 @@ floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool
 floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
                                  floe_device_source *source, floe_stream *stream);
 
+/* From now on the stream is one of every 2^level-th value. UNSUPPORTED where its codec has no levels, or its chunks not so many. */
+floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *stream, uint32_t level);
+
 /* The status of a call that does not fit a stream, or finds no memory for it; but that of its index where that is wrong, which
  * streams in memory have found out by then. Uses the context's scratch. */
 floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *stream, floe_status status);
 
 /* Scratch that fetching and decoding needs. */
 void floe_stream_take(floe_stream *stream, floe_arena *arena);
+
+/* A chunk of a stream in memory, for what its codec says of it; extent: rank of them, which stay there. */
+floe_status floe_stream_chunk(floe_stream *stream, uint64_t chunk, uint64_t *extent, floe_chunk_decode *call,
+                              floe_error *err);
 
 /* Loads and checks the index of a seekable source of known size. */
 floe_status floe_stream_index_load(floe_stream *stream, uint8_t *space, floe_error *err);
@@ -51,10 +62,16 @@ uint64_t floe_stream_index_nbytes(const floe_stream *stream);
 /* Once before chunks are decoded: an index that is needed is loaded, and a context that works on a GPU gets that ready. */
 floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *stream);
 
+/* What becomes of damage: lost takes each box of the field whose values the chunk has lost, where the others are good. */
+typedef struct floe_salvage {
+    void (*lost)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi);
+    void *user;
+} floe_salvage;
+
 /* Fetches a chunk and decodes its cells within lo..hi (of the field) into out, a resolved field that begins at out_lo of
- * the field. A failure's message names chunk and box. */
-floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, bool salvage, const uint64_t *lo,
-                               const uint64_t *hi, const floe_field *out, const uint64_t *out_lo);
+ * the field. A failure's message names chunk and box. salvage: NULL where damage is an error. */
+floe_status floe_stream_decode(floe_ctx *ctx, floe_stream *stream, uint64_t chunk, const floe_salvage *salvage,
+                               const uint64_t *lo, const uint64_t *hi, const floe_field *out, const uint64_t *out_lo);
 
 /* The same on the context's GPU: fetches the chunk and hands it to the pipeline (device/pipeline.h), which gives it back when
  * it is decoded. */

@@ -12,6 +12,8 @@ size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *param
 size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
 floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err);
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err);
+floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);
+floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err);
 floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
 
 /* A field's strides by the axes of the plan's shape; those of axes of one point are 0. */

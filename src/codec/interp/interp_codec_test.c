@@ -215,10 +215,161 @@ static void damaged_chunks(void **unused)
     free(m.data);
 }
 
+/* ---- levels and damage --------------------------------------------------------------------------------------------------- */
+
+typedef struct losses {
+    uint32_t rank;
+    uint64_t extent[FLOE_MAX_RANK], n;
+    uint8_t *lost; /* of each value */
+} losses;
+
+static void note_lost(void *user, const uint64_t *lo, const uint64_t *hi)
+{
+    losses *l = user;
+    for (uint64_t i = 0; i < kit_cells(l->rank, l->extent); i++) {
+        bool is = true;
+        for (uint32_t a = l->rank, left = (uint32_t)i; a-- > 0; left /= (uint32_t)l->extent[a])
+            is = is && left % l->extent[a] >= lo[a] && left % l->extent[a] < hi[a];
+        l->n += is && !l->lost[i];
+        l->lost[i] |= is;
+    }
+}
+
+/* out: of the box, or of the level. src has exactly nbytes. */
+static floe_status decode_call(floe_chunk_decode *call, const floe_codec_params *p, const uint8_t *src, uint64_t nbytes)
+{
+    const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+    kit_block *scratch =
+        kit_scratch(floe_codec_of(p->codec)->decode_workspace(&cpu, p->dtype, call->rank, call->extent));
+    floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
+    uint8_t *exact = malloc(nbytes);
+    memcpy(exact, src, nbytes);
+    call->cpu = &cpu;
+    call->codec = p->codec;
+    call->dtype = p->dtype;
+    call->src = exact;
+    call->nbytes = nbytes;
+    call->scratch = &arena;
+    const floe_status status = floe_codec_of(p->codec)->decode(call, NULL);
+    free(exact);
+    return status;
+}
+
+/* Bytes that a level takes, found with no more than it says it needs to know. */
+static uint64_t level_nbytes(const floe_codec_params *p, floe_chunk_decode *call, const kit_coded *coded)
+{
+    uint64_t have = 0, nbytes = 1;
+    call->codec = p->codec;
+    call->dtype = p->dtype;
+    call->nbytes = coded->nbytes;
+    while (nbytes > have) {
+        uint8_t *part = malloc(nbytes);
+        have = nbytes;
+        memcpy(part, coded->block.data, have);
+        call->src = part;
+        KIT_MUST(floe_codec_of(p->codec)->level_nbytes(call, have, &nbytes, NULL) == FLOE_OK);
+        free(part);
+    }
+    return nbytes;
+}
+
+/* Each level is every so-manieth value, from its own bytes alone; and a box of it. */
+static void check_levels(const floe_codec_params *p, const kit_coded *coded, const floe_field *whole)
+{
+    static double level[60000];
+    const size_t size = floe_dtype_size(p->dtype);
+    uint64_t before = UINT64_MAX;
+    for (uint32_t k = 0; k < 8; k++) {
+        uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], box[FLOE_MAX_RANK];
+        for (uint32_t a = 0; a < whole->rank; a++) {
+            const uint64_t n = (whole->shape[a] + (1u << k) - 1) >> k;
+            lo[a] = k % 3 == 2 ? n / 4 : 0;
+            hi[a] = k % 3 == 2 ? n - n / 3 : n;
+            box[a] = hi[a] - lo[a];
+        }
+        const floe_field out = kit_chunk(level, p->dtype, whole->rank, box);
+        floe_chunk_decode call = {
+            .rank = whole->rank, .extent = whole->shape, .lo = lo, .hi = hi, .out = &out, .level = k};
+        const uint64_t nbytes = level_nbytes(p, &call, coded);
+        assert_true(nbytes <= before);
+        before = nbytes;
+        memset(level, 0xEE, sizeof level);
+        KIT_MUST(decode_call(&call, p, coded->block.data, k ? nbytes : coded->nbytes) == FLOE_OK);
+        for (uint64_t i = 0; i < kit_cells(whole->rank, box); i++) {
+            uint64_t left = i, at = 0, unit = 1;
+            for (uint32_t a = whole->rank; a-- > 0; unit *= whole->shape[a], left /= box[a])
+                at += ((left % box[a] + lo[a]) << k) * unit;
+            assert_memory_equal((uint8_t *)level + i * size, (const uint8_t *)whole->data + at * size, size);
+        }
+    }
+}
+
+static void levels(void **unused)
+{
+    static const uint64_t extents[][FLOE_MAX_RANK] = {{3000},         {41, 90},  {17, 33, 60}, {6, 9, 11, 40},
+                                                      {1, 1, 500, 1}, {4, 4, 4}, {2, 300, 3},  {1}};
+    static const uint32_t ranks[] = {1, 2, 3, 4, 4, 3, 3, 1};
+    static double data[60000], back[60000];
+    (void)unused;
+    for (uint64_t i = 0; i < 6 * HOSTILE_COUNT(ranks); i++) {
+        const uint32_t rank = ranks[i / 6];
+        const uint64_t *extent = extents[i / 6];
+        const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i % 2], modes[i % 4], i % 3);
+        const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+        kit_coded coded;
+        hostile_fill(p.dtype, i % 6 < 3 ? HOSTILE_SMOOTH : HOSTILE_PATCHES, kit_cells(rank, extent), 0.25, p.fill_bits,
+                     i, data);
+        floe_field chunk = kit_chunk(data, p.dtype, rank, extent), whole = kit_chunk(back, p.dtype, rank, extent);
+        kit_round_trip(&p, &chunk, 1, &coded);
+        KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
+        check_levels(&p, &coded, &whole);
+        kit_block_free(&coded.block);
+    }
+}
+
+/* Any byte that is damaged is found, and no value changes that is not said to be lost. */
+static void damage_is_bounded(void **unused)
+{
+    static const uint64_t extent[] = {24, 70, 90}, zero[] = {0, 0, 0};
+    static float data[24 * 70 * 90], back[24 * 70 * 90], other[24 * 70 * 90];
+    static uint8_t lost[24 * 70 * 90];
+    uint64_t state = 3, nlost = 0, nparts = 0;
+    (void)unused;
+    for (uint64_t turn = 0; turn < 4; turn++) {
+        const floe_codec_params p = params_of(FLOE_F32, presets[turn % 2], modes[0], turn & 2);
+        const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+        kit_coded coded;
+        hostile_fill(p.dtype, HOSTILE_SMOOTH, 24 * 70 * 90, 0.25, p.fill_bits, turn, data);
+        floe_field chunk = kit_chunk(data, p.dtype, 3, extent), whole = kit_chunk(back, p.dtype, 3, extent);
+        const floe_field out = kit_chunk(other, p.dtype, 3, extent);
+        kit_round_trip(&p, &chunk, 1, &coded);
+        KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
+        for (int k = 0; k < 100; k++) {
+            uint8_t *byte = coded.block.data + hostile_below(&state, coded.nbytes), was = *byte;
+            losses l = {.rank = 3, .extent = {24, 70, 90}, .lost = lost};
+            floe_chunk_decode call = {
+                .rank = 3, .extent = extent, .lo = zero, .hi = extent, .out = &out, .lost = note_lost};
+            call.user = &l;
+            *byte ^= (uint8_t)(1 + hostile_below(&state, 255));
+            memset(lost, 0, sizeof lost);
+            const floe_status status = decode_call(&call, &p, coded.block.data, coded.nbytes);
+            *byte = was;
+            assert_true(status == FLOE_OK || status == FLOE_ERR_CHECKSUM || status == FLOE_ERR_FORMAT);
+            for (uint64_t i = 0; i < 24 * 70 * 90 && status == FLOE_OK; i++)
+                assert_true(lost[i] || memcmp(&other[i], &back[i], sizeof(float)) == 0);
+            nlost += status == FLOE_OK ? l.n : 0;
+            nparts += status == FLOE_OK;
+        }
+        kit_block_free(&coded.block);
+    }
+    assert_true(nparts > 200 && nlost < nparts * 24 * 70 * 90 * 3 / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-                                       cmocka_unit_test(kinds_and_modes), cmocka_unit_test(squared_errors),
-                                       cmocka_unit_test(damaged_chunks)};
+                                       cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
+                                       cmocka_unit_test(damage_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> the box of a chunk that is wanted: of each step the entropy chunks and tiles that the finer one needs; then the values
- * that sets name. */
+/* Bytes -> the box of a chunk that is wanted, of all values or those of a level: of each step the entropy chunks and tiles that the
+ * finer one needs; then the values that sets name. */
 #include <string.h>
 
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
+
+#define DAMAGE_ANYWHERE "its checksum does not match: the bytes are damaged" /* and no part shows where */
+
+enum { LOST = 64 /* boxes; more are joined to the last one */ };
 
 typedef struct decoder {
     const floe_chunk_decode *call;
@@ -15,10 +19,15 @@ typedef struct decoder {
     floe_interp_view out;
     bool narrow;
     size_t size;
-    uint64_t ncells, nbits, lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes */
+    uint64_t ncells, nbits, lo[FLOE_INTERP_RANK],
+        hi[FLOE_INTERP_RANK];               /* the box, by the plan's axes, of points of the level */
+    uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_tables *tables; /* of each step; then one of masks */
     uint64_t *part;
+    /* what damaged entropy chunks leave out: points of the level */
+    floe_interp_box lost[LOST];
+    uint32_t nlost, step; /* step: that is being decoded */
 } decoder;
 
 static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
@@ -60,11 +69,13 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
 
 static uint8_t *place_of(const decoder *d, const uint64_t *point)
 {
+    const uint32_t level = d->call->level;
     int64_t at = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        if (point[a] < d->lo[a] || point[a] >= d->hi[a])
+        const uint64_t i = point[a] >> level;
+        if (i << level != point[a] || i < d->lo[a] || i >= d->hi[a])
             return NULL;
-        at += (int64_t)(point[a] - d->lo[a]) * d->out.stride[a];
+        at += (int64_t)(i - d->lo[a]) * d->out.stride[a];
     }
     return (uint8_t *)d->out.data + at * (int64_t)d->size;
 }
@@ -107,14 +118,15 @@ static void place_visit(void *arg, uint64_t position, const uint64_t *point)
     put_pattern(p->d, point, p->literals ? next_literal(p) : p->pattern);
 }
 
-/* Calls visit for each value of the box. */
+/* Gives each value of the box its pattern. */
 static void fill_box(const decoder *d, uint64_t (*next)(const decoder *d, const uint64_t *point))
 {
+    const uint64_t step = (uint64_t)1 << d->call->level, *lo = d->lo, *hi = d->hi;
     uint64_t at[FLOE_INTERP_RANK];
-    for (at[0] = d->lo[0]; at[0] < d->hi[0]; at[0]++)
-        for (at[1] = d->lo[1]; at[1] < d->hi[1]; at[1]++)
-            for (at[2] = d->lo[2]; at[2] < d->hi[2]; at[2]++)
-                for (at[3] = d->lo[3]; at[3] < d->hi[3]; at[3]++)
+    for (at[0] = lo[0] * step; at[0] < hi[0] * step; at[0] += step)
+        for (at[1] = lo[1] * step; at[1] < hi[1] * step; at[1] += step)
+            for (at[2] = lo[2] * step; at[2] < hi[2] * step; at[2] += step)
+                for (at[3] = lo[3] * step; at[3] < hi[3] * step; at[3] += step)
                     put_pattern(d, at, next(d, at));
 }
 
@@ -150,7 +162,7 @@ static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, c
     const uint64_t nchunks = floe_context_nchunks(&grid);
     const floe_interp_records r = {&floe_interp_mask_spec, &grid, d->mask_records};
     floe_context_tables *tables = &d->tables[FLOE_INTERP_STEPS];
-    floe_interp_stream stream;
+    floe_interp_stream stream = {.wide = false};
     if (!floe_interp_tables_read(r.spec, from, tables))
         return false;
     stream.sizes = floe_read_bytes(from, 2 * nchunks);
@@ -220,16 +232,10 @@ static uint64_t element_of(const uint64_t *n, const uint64_t *point)
     return ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
 }
 
-/* Step i, for points of `wanted`; no steps: a field of anchors alone. */
-static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wanted, floe_interp_step *anchors)
+/* Step i, for points of `wanted`. */
+static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wanted)
 {
-    const floe_interp_plan *p = &d->chunk.plan;
-    floe_interp_job job = {.last = i == 0, .records = d->records};
-    if (p->nsteps == 0) {
-        *anchors = (floe_interp_step){.naxes = 0};
-        memcpy(anchors->fine, p->shape, sizeof anchors->fine);
-    }
-    job.step = p->nsteps ? &p->steps[i].step : anchors;
+    floe_interp_job job = {.last = i == 0, .records = d->records, .step = &d->chunk.plan.steps[i].step};
     job.domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.coarse = d->lattices[(i + 1) % 2 == 0];
     job.fine = d->out;
@@ -241,18 +247,143 @@ static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wan
     return job;
 }
 
-/* The points that each step has to give: those that the finer one needs. */
+/* The points that each step has to give: those of the box, then those that the finer one needs. */
 static void find_wanted(decoder *d, floe_interp_box *wanted)
 {
-    memcpy(wanted[0].lo, d->lo, sizeof d->lo);
-    memcpy(wanted[0].hi, d->hi, sizeof d->hi);
-    for (uint32_t i = 0; i < d->chunk.plan.nsteps; i++) {
-        const floe_interp_job job = job_of(d, i, &wanted[i], NULL);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        wanted[d->last].lo[a] = d->lo[a] << d->shift[a];
+        wanted[d->last].hi[a] = ((d->hi[a] - 1) << d->shift[a]) + 1;
+    }
+    for (uint32_t i = d->last; i < d->chunk.plan.nsteps; i++) {
+        const floe_interp_job job = job_of(d, i, &wanted[i]);
         wanted[i + 1] = floe_interp_needed(&job);
     }
 }
 
-/* The codes that a job needs. A grid that was laid again knows no rows: all of it. */
+/* The values of the box, which are every so-manieth point of the fine lattice of step d->last, or of the anchors. */
+static void leave_lattice(const decoder *d)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    const uint64_t *n = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
+    floe_interp_job job = {.last = true, .fine = d->out, .domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS};
+    floe_interp_view from = floe_interp_view_lattice(d->lattices[d->last % 2 == 0], n);
+    uint64_t first[FLOE_INTERP_RANK];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        first[a] = d->lo[a] << d->shift[a];
+        from.stride[a] *= (int64_t)1 << d->shift[a];
+    }
+    from.data = d->lattices[d->last % 2 == 0] + element_of(n, first) * d->size;
+    memcpy(job.lo, d->lo, sizeof job.lo);
+    memcpy(job.hi, d->hi, sizeof job.hi);
+    d->ops->leave(&job, &from);
+}
+
+/* ---- damage ------------------------------------------------------------------------------------------------------------ */
+
+/* A grid that was laid again knows no rows. */
+static bool has_rows(const floe_interp_coding *c)
+{
+    const uint64_t *m = c->step.coarse;
+    return c->grid.size[0] == m[0] * m[1] && c->grid.size[1] == m[2];
+}
+
+/* Cells whose codes stand in an entropy chunk. */
+static floe_interp_box cells_of(const floe_interp_coding *c, uint64_t index)
+{
+    const floe_context_chunk k = floe_context_chunk_of(&c->grid, index);
+    const uint64_t *m = c->step.coarse, plane = k.first / k.plane, row = k.first % k.plane / k.row,
+                   column = k.first % k.row;
+    const uint64_t end = plane + k.planes, codes = 8;
+    floe_interp_box box = {.hi = {m[0], m[1], m[2], m[3]}};
+    if (!has_rows(c))
+        return box;
+    box.lo[0] = plane / m[1];
+    box.hi[0] = (end - 1) / m[1] + 1;
+    if (box.hi[0] - box.lo[0] == 1) {
+        box.lo[1] = plane % m[1];
+        box.hi[1] = (end - 1) % m[1] + 1;
+    }
+    box.lo[2] = row;
+    box.hi[2] = row + k.rows;
+    box.lo[3] = codes * column >> c->step.naxes;
+    box.hi[3] = floe_min64(m[3], floe_ceil_div(codes * (column + k.lanes), (uint64_t)1 << c->step.naxes));
+    return box;
+}
+
+/* Boxes that touch become one. */
+static void add_lost(decoder *d, floe_interp_box box)
+{
+    for (uint32_t i = 0; i < d->nlost; i++) {
+        floe_interp_box *b = &d->lost[i];
+        bool apart = false;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            apart |= box.lo[a] > b->hi[a] || b->lo[a] > box.hi[a];
+        if (apart && i + 1 < LOST)
+            continue;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            box.lo[a] = floe_min64(box.lo[a], b->lo[a]);
+            box.hi[a] = floe_max64(box.hi[a], b->hi[a]);
+        }
+        *b = d->lost[--d->nlost];
+        i = UINT32_MAX; /* it may touch others now */
+    }
+    d->lost[d->nlost++] = box;
+}
+
+static void chunk_damaged(void *user, uint64_t index)
+{
+    decoder *d = user;
+    const floe_interp_plan *p = &d->chunk.plan;
+    floe_interp_box box = cells_of(&p->steps[d->step], index);
+    for (uint32_t i = d->step + 1; i-- > d->last;)
+        floe_interp_spread(&p->steps[i].step, &box);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint64_t n = (uint64_t)1 << d->shift[a];
+        box.lo[a] = floe_ceil_div(box.lo[a], n);
+        box.hi[a] = floe_ceil_div(box.hi[a], n);
+    }
+    add_lost(d, box);
+}
+
+/* What is lost of the box, to the caller. */
+static void report_lost(const decoder *d)
+{
+    const floe_chunk_decode *c = d->call;
+    uint32_t axis[FLOE_MAX_RANK];
+    floe_interp_axes_of(c->rank, c->extent, axis);
+    for (uint32_t i = 0; i < d->nlost; i++) {
+        uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+        bool empty = false;
+        for (uint32_t a = 0; a < c->rank; a++) {
+            const bool is = axis[a] < FLOE_INTERP_RANK;
+            lo[a] = is ? floe_max64(c->lo[a], d->lost[i].lo[axis[a]]) : c->lo[a];
+            hi[a] = is ? floe_min64(c->hi[a], d->lost[i].hi[axis[a]]) : c->hi[a];
+            empty |= lo[a] >= hi[a];
+        }
+        if (!empty)
+            c->lost(c->user, lo, hi);
+    }
+}
+
+static floe_status damage_found(const decoder *d, floe_error *err)
+{
+    FLOE_CHECK(err, !d->call->lost || d->call->level || d->nlost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
+    report_lost(d);
+    return FLOE_OK;
+}
+
+static floe_status check_head(const decoder *d, const uint8_t *end, floe_error *err)
+{
+    const uint8_t *src = d->call->src;
+    if (d->call->level || d->call->lost)
+        FLOE_CHECK(err, floe_interp_head_check(src, (uint64_t)(end - src)) == d->chunk.check, FLOE_ERR_CHECKSUM,
+                   "interp chunk: its head is damaged");
+    return FLOE_OK;
+}
+
+/* ---- entropy chunks ---------------------------------------------------------------------------------------------------- */
+
+/* The codes that a job needs. */
 static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, const floe_interp_stream *stream)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[i];
@@ -260,7 +391,7 @@ static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, c
     const floe_interp_box b = floe_interp_needed(job);
     const uint64_t *m = c->step.coarse, lo[] = {b.lo[0] * m[1] + b.lo[1], b.lo[2], (b.lo[3] << c->step.naxes) / 8};
     const uint64_t hi[] = {(b.hi[0] - 1) * m[1] + b.hi[1], b.hi[2], floe_ceil_div(b.hi[3] << c->step.naxes, 8)};
-    const bool whole = c->grid.size[0] != m[0] * m[1] || c->grid.size[1] != m[2];
+    const bool whole = !has_rows(c) || (d->call->lost && !d->call->level); /* then all damage is looked for */
     floe_context_decoder_of(&c->spec, &d->tables[i], d->entropy.decoder);
     return floe_interp_decode(&d->entropy, &r, stream, whole ? NULL : lo, whole ? NULL : hi);
 }
@@ -296,9 +427,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     uint64_t nchunks = 0;
-    floe_interp_step none;
     floe_interp_box wanted[FLOE_INTERP_STEPS + 1];
-    void *anchors = d->lattices[p->nsteps % 2 == 0];
     FLOE_TRY(read_tables(d, from, err));
     for (uint32_t i = 0; i < p->nsteps; i++)
         nchunks += p->steps[i].nchunks;
@@ -306,15 +435,14 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
     const uint8_t *sizes = floe_read_bytes(from, nchunks * each);
     FLOE_CHECK(err, sizes && floe_interp_pad_read(from, d->call->src), FLOE_ERR_FORMAT,
                "interp chunk: it ends within the sizes of its parts");
-    load_anchors(d, anchors);
+    FLOE_TRY(check_head(d, from->at, err));
+    d->last = floe_interp_level_step(p, d->call->level, d->shift);
+    load_anchors(d, d->lattices[p->nsteps % 2 == 0]);
     find_wanted(d, wanted);
-    if (p->nsteps == 0) {
-        const floe_interp_job job = job_of(d, 0, wanted, &none);
-        d->ops->leave(&job, anchors);
-    }
-    for (uint32_t i = p->nsteps; i-- > 0; sizes += p->steps[i].nchunks * each) {
-        floe_interp_stream stream = {.sizes = sizes};
-        const floe_interp_job job = job_of(d, i, &wanted[i], &none);
+    for (uint32_t i = p->nsteps; i-- > d->last; sizes += p->steps[i].nchunks * each) {
+        floe_interp_stream stream = {.sizes = sizes, .damaged = d->call->lost ? chunk_damaged : NULL, .user = d};
+        const floe_interp_job job = job_of(d, i, &wanted[i]);
+        d->step = i;
         FLOE_CHECK(err,
                    take_chunks(from, p->steps[i].nchunks, d->chunk.wide_sizes, &stream) &&
                        decode_records(d, i, &job, &stream),
@@ -322,6 +450,8 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
         work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
         floe_cpu_parallel(d->call->cpu, w.tiles.count, tile_task, &w);
     }
+    if (d->call->level || p->nsteps == 0)
+        leave_lattice(d);
     return FLOE_OK;
 }
 
@@ -353,21 +483,25 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
-    FLOE_CHECK(err, c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, c->level || c->nbytes >= floe_interp_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "interp chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
     FLOE_TRY(floe_interp_header_read(&d.chunk, d.narrow, &from, err));
     if (d.chunk.kind == FLOE_INTERP_RAW) {
         FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "interp chunk: it ends within its values");
+        FLOE_CHECK(err, !c->lost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
         fill_box(&d, raw_pattern);
         return FLOE_OK;
     }
     FLOE_CHECK(err, floe_interp_is_within(&d.chunk, &d.needs), FLOE_ERR_FORMAT,
                "interp chunk: steps that no writer makes");
-    if (d.chunk.kind == FLOE_INTERP_FLAT)
+    if (d.chunk.kind == FLOE_INTERP_FLAT) {
+        FLOE_TRY(check_head(&d, from.at, err));
         fill_box(&d, base_pattern);
-    else
+    } else {
         FLOE_TRY(decode_steps(&d, &from, err));
+    }
     floe_reader apart = floe_reader_of(d.chunk.apart, (size_t)d.chunk.apart_nbytes);
-    return place_sets(&d, &apart, err);
+    FLOE_TRY(place_sets(&d, &apart, err));
+    return damage_found(&d, err);
 }

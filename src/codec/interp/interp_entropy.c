@@ -112,7 +112,7 @@ typedef struct decoding {
     const floe_interp_stream *stream;
     uint64_t first, place[RUN + 1];
     const uint64_t *lo, *hi;
-    bool bad[FLOE_CPU_MAX_THREADS];
+    bool bad[RUN];
 } decoding;
 
 /* Whether a chunk has a record of the box. */
@@ -131,12 +131,13 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
 {
     decoding *d = arg;
     const uint64_t index = d->first + i;
+    (void)worker;
+    d->bad[i] = false;
     if (d->lo && !is_wanted(d->r->grid, index, d->lo, d->hi))
         return;
     const floe_context_chunk chunk = floe_context_chunk_of(d->r->grid, index);
-    if (!d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, d->stream->src + d->place[i],
-                           d->place[i + 1] - d->place[i], d->r->data))
-        d->bad[worker] = true;
+    d->bad[i] = !d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, d->stream->src + d->place[i],
+                                   d->place[i + 1] - d->place[i], d->r->data);
 }
 
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
@@ -144,17 +145,19 @@ bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records 
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
     decoding d = {.e = e, .r = r, .stream = stream, .lo = lo, .hi = hi};
-    bool bad = false;
     for (; d.first < nchunks; d.first += RUN) {
         const uint64_t n = floe_min64(RUN, nchunks - d.first);
         for (uint64_t i = 0; i < n; i++)
             d.place[i + 1] = d.place[i] + floe_interp_size_at(stream->sizes, stream->wide, d.first + i);
         floe_cpu_parallel(e->cpu, n, decode_task, &d);
+        for (uint64_t i = 0; i < n; i++)
+            if (d.bad[i] && !stream->damaged)
+                return false;
+            else if (d.bad[i])
+                stream->damaged(stream->user, d.first + i);
         d.place[0] = d.place[n];
     }
-    for (uint32_t w = 0; w < e->cpu->threads; w++)
-        bad = bad || d.bad[w];
-    return !bad;
+    return true;
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */

@@ -44,10 +44,12 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
                         floe_interp_sizes *sizes, floe_cursor *to);
 
 /* Decodes the chunks that have rows and columns of the box lo .. hi (planes, rows, columns; NULL: all). src: all of the chunks;
- * sizes: theirs, which add up to its bytes. False where a chunk is none. */
+ * sizes: theirs, which add up to its bytes. False where a chunk is none, unless damaged (may be NULL) takes its number. */
 typedef struct floe_interp_stream {
     const uint8_t *sizes, *src;
     bool wide;
+    void (*damaged)(void *user, uint64_t index);
+    void *user;
 } floe_interp_stream;
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
                         const uint64_t *lo, const uint64_t *hi);

@@ -101,6 +101,32 @@ void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_inte
     }
 }
 
+uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, uint32_t shift[FLOE_INTERP_RANK])
+{
+    uint32_t i = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        shift[a] = level;
+    for (; i < plan->nsteps; i++) {
+        const floe_interp_step *s = &plan->steps[i].step;
+        for (uint32_t k = 0; k < s->naxes; k++)
+            if (shift[s->axis[k]] == 0)
+                return i;
+        for (uint32_t k = 0; k < s->naxes; k++)
+            shift[s->axis[k]]--;
+    }
+    return i;
+}
+
+/* An odd point looks at the cells from one before to two behind. */
+void floe_interp_spread(const floe_interp_step *s, floe_interp_box *box)
+{
+    for (uint32_t k = 0; k < s->naxes; k++) {
+        const uint32_t a = s->axis[k];
+        box->lo[a] = 2 * (box->lo[a] - floe_min64(box->lo[a], 2));
+        box->hi[a] = floe_min64(2 * (box->hi[a] + 1), s->fine[a]);
+    }
+}
+
 /* A value is off by half a step, and what rounding adds: of the sum, of the difference, of the quotient. */
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
                                double max_abs)

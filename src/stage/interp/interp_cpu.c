@@ -527,17 +527,23 @@ static void anchors(const floe_interp_job *job, const void *values, floe_interp_
     }
 }
 
-static void leave(const floe_interp_job *job, const void *values)
+static void leave(const floe_interp_job *job, const floe_interp_view *values)
 {
-    const uint64_t *n = job->step->fine;
-    const floe_real *v = values;
+    const uint64_t n[] = {job->hi[0] - job->lo[0], job->hi[1] - job->lo[1], job->hi[2] - job->lo[2]};
     for (uint64_t line = 0; line < n[0] * n[1] * n[2]; line++) {
         uint64_t point[FLOE_INTERP_RANK];
         floe_real part[ROW];
+        const floe_real *from = values->data;
         point_of_row(n, line, point);
-        for (uint64_t here; point[3] < n[3]; point[3] += here, v += here) {
-            here = floe_min64(ROW, n[3] - point[3]);
-            memcpy(part, v, here * sizeof *part);
+        for (uint32_t a = 0; a < 3; a++) {
+            from += (int64_t)point[a] * values->stride[a];
+            point[a] += job->lo[a];
+        }
+        point[3] = job->lo[3];
+        for (uint64_t here; point[3] < job->hi[3]; point[3] += here) {
+            here = floe_min64(ROW, job->hi[3] - point[3]);
+            for (uint64_t i = 0; i < here; i++, from += values->stride[3])
+                part[i] = *from;
             put_row(job, point, part, here);
         }
     }

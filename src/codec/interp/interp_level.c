@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a chunk says of itself without being decoded: how many of its first bytes a level takes, and how it is coded. */
+#include "codec/interp/interp_chunk.h"
+#include "field/dtype_math.h"
+
+enum { HEADER_MOST = 1024 /* bytes that no header exceeds */ };
+
+/* Tables and sizes, by the first `have` bytes. False where these are too few: *at is how many it takes to go on. */
+static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t have, uint64_t *at, uint64_t *sizes)
+{
+    const floe_interp_plan *p = &k->plan;
+    uint64_t nchunks = 0;
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        nchunks += p->steps[i].nchunks;
+        if (!p->steps[i].tables)
+            continue;
+        *at += 2;
+        if (*at > have)
+            return false;
+        *at += floe_load16(src + *at - 2);
+    }
+    *sizes = *at;
+    *at = (*at + nchunks * (k->wide_sizes ? 4 : 2) + 3) & ~(uint64_t)3;
+    return *at <= have;
+}
+
+/* The head as far as `have` bytes of src go: they must have the header. */
+static floe_status read_head(const floe_chunk_decode *c, floe_interp_chunk *k, uint64_t *at, floe_error *err)
+{
+    floe_interp_needs needs;
+    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes); /* behind the header it is not looked at */
+    FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k->plan.shape),
+               FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
+    FLOE_TRY(floe_interp_header_read(k, floe_dtype_is_narrow(c->dtype), &from, err));
+    floe_interp_needs_of(k->plan.shape, &needs);
+    FLOE_CHECK(err, k->kind == FLOE_INTERP_RAW || floe_interp_is_within(k, &needs), FLOE_ERR_FORMAT,
+               "interp chunk: steps that no writer makes");
+    *at = (uint64_t)(from.at - (const uint8_t *)c->src);
+    return FLOE_OK;
+}
+
+/* Bytes of the entropy chunks of the next step, whose sizes stand at *sizes. */
+static uint64_t take_step(const floe_interp_chunk *k, const floe_interp_coding *step, const uint8_t **sizes)
+{
+    uint64_t nbytes = 0;
+    for (uint64_t n = 0; n < step->nchunks; n++, *sizes += k->wide_sizes ? 4 : 2)
+        nbytes += floe_interp_size_at(*sizes, k->wide_sizes, 0);
+    return nbytes;
+}
+
+floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err)
+{
+    floe_interp_chunk k;
+    uint64_t sizes_at = 0, at;
+    uint32_t shift[FLOE_INTERP_RANK];
+    *nbytes = floe_min64(c->nbytes, HEADER_MOST);
+    if (have < *nbytes)
+        return FLOE_OK;
+    FLOE_TRY(read_head(c, &k, &at, err));
+    if (k.kind == FLOE_INTERP_RAW) {
+        at = c->nbytes;
+    } else if (k.kind == FLOE_INTERP_CODED && find_chunks(&k, c->src, have, &at, &sizes_at)) {
+        const uint32_t last = floe_interp_level_step(&k.plan, c->level, shift);
+        const uint8_t *sizes = (const uint8_t *)c->src + sizes_at;
+        for (uint32_t i = k.plan.nsteps; i-- > last;)
+            at += take_step(&k, &k.plan.steps[i], &sizes);
+    }
+    FLOE_CHECK(err, at <= c->nbytes, FLOE_ERR_FORMAT, "interp chunk: it ends within its parts");
+    *nbytes = at;
+    return FLOE_OK;
+}
+
+/* ---- in words ---------------------------------------------------------------------------------------------------------- */
+
+static void add_shape(floe_text *to, const uint64_t *n)
+{
+    uint32_t a = 0;
+    while (a + 1 < FLOE_INTERP_RANK && n[a] == 1)
+        a++;
+    for (const char *by = ""; a < FLOE_INTERP_RANK; a++, by = " x ")
+        floe_text_add(to, "%s%llu", by, (unsigned long long)n[a]);
+}
+
+static void add_step(floe_text *to, const floe_interp_chunk *k, uint32_t i, uint64_t nbytes)
+{
+    static const char *const predictors[] = {"natural cubic", "not-a-knot cubic", "linear"};
+    const floe_interp_coding *c = &k->plan.steps[i];
+    uint32_t first = 0; /* axis of the shape that has more than one point */
+    while (first + 1 < FLOE_INTERP_RANK && k->plan.shape[first] == 1)
+        first++;
+    floe_text_add(to, "step %u: ", i);
+    add_shape(to, c->step.coarse);
+    floe_text_add(to, " -> ");
+    add_shape(to, c->step.fine);
+    floe_text_add(to, " along axes");
+    for (uint32_t a = 0; a < c->step.naxes; a++)
+        floe_text_add(to, "%s %u", a ? "," : "", c->step.axis[a] - first);
+    floe_text_add(to, "; %s%s; quantizer %g; codes of %u bits; contexts of %s, window %u, %u rows; %s tables; ",
+                  predictors[c->step.predictor], c->step.mean ? ", mean of the axes" : "", c->step.step,
+                  8 * c->step.width, c->spec.planes ? "rows and planes" : "rows", c->spec.window, c->rows,
+                  c->tables ? "own" : "shared");
+    floe_text_add(to, "%llu entropy chunks, %llu bytes\n", (unsigned long long)c->nchunks, (unsigned long long)nbytes);
+}
+
+static void add_sets(floe_text *to, const floe_interp_chunk *k, bool narrow)
+{
+    static const char *const kinds[] = {"none", "list", "mask"};
+    for (int s = 0; s < FLOE_INTERP_SETS; s++) {
+        if (k->sets[s].kind == FLOE_INTERP_SET_EMPTY)
+            continue;
+        floe_text_add(to, "set: ");
+        if (s == FLOE_INTERP_NEGATIVE)
+            floe_text_add(to, "signs");
+        else if (s == FLOE_INTERP_LITERALS)
+            floe_text_add(to, "literals");
+        else if (narrow)
+            floe_text_add(to, "value %.9g", (double)floe_f32_of((uint32_t)k->palette[s - FLOE_INTERP_PATTERNS]));
+        else
+            floe_text_add(to, "value %.17g", floe_f64_of(k->palette[s - FLOE_INTERP_PATTERNS]));
+        floe_text_add(to, ", as a %s\n", kinds[k->sets[s].kind]);
+    }
+}
+
+floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err)
+{
+    static const char *const kinds[] = {"coded", "values as they are", "one value"};
+    const bool narrow = floe_dtype_is_narrow(c->dtype);
+    floe_interp_chunk k;
+    uint64_t sizes_at = 0, at;
+    FLOE_TRY(read_head(c, &k, &at, err));
+    const uint64_t apart_at = at - k.apart_nbytes;
+    FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
+               "interp chunk: it ends within its parts");
+    floe_text_add(to, "%s%s, ", kinds[k.kind], k.log ? ", logarithms" : "");
+    add_shape(to, k.plan.shape);
+    floe_text_add(to, " values, %llu bytes\n", (unsigned long long)c->nbytes);
+    add_sets(to, &k, narrow);
+    if (k.apart_nbytes)
+        floe_text_add(to, "sets: %llu bytes\n", (unsigned long long)k.apart_nbytes);
+    if (k.kind != FLOE_INTERP_CODED)
+        return FLOE_OK;
+    const uint64_t *anchors = floe_interp_anchors_shape(&k.plan), size = floe_dtype_size(c->dtype);
+    const uint64_t nanchors = floe_interp_points(anchors) * size;
+    floe_text_add(to, "header: %llu bytes\nanchors: ", (unsigned long long)(apart_at - nanchors));
+    add_shape(to, anchors);
+    floe_text_add(to, ", %llu bytes\ntables: %llu bytes\nsizes: %llu bytes\n", (unsigned long long)nanchors,
+                  (unsigned long long)(sizes_at - apart_at - k.apart_nbytes), (unsigned long long)(at - sizes_at));
+    const uint8_t *sizes = (const uint8_t *)c->src + sizes_at;
+    for (uint32_t i = k.plan.nsteps; i-- > 0;)
+        add_step(to, &k, i, take_step(&k, &k.plan.steps[i], &sizes));
+    return FLOE_OK;
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+field t.f32 20x32x48
+show compress t.f32 -o t.floe --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec interp -q
+show decompress t.floe -o all.f32 -q
+sizes() { sed -E 's/[0-9.]+ (bytes|kB)/N \1/g'; }
+show_sh "floe info t.floe | grep level | sizes"
+show_sh "floe info t.floe --verbose | sed -nE 's/^  (sizes|step 0: .* along|anchors).*/\1/p'"
+show_sh "floe info t.floe --verbose --json | grep -c -e step.0: -e level_nbytes"
+# every so-manieth value
+show decompress t.floe -o x.f32 --level 3
+for z in 0 8 16; do for y in 0 8 16 24; do for x in 0 8 16 24 32 40; do
+    dd if=all.f32 bs=4 skip=$((z * 1536 + y * 48 + x)) count=1 2>/dev/null
+done; done; done >y.f32
+same x.f32 y.f32
+show decompress t.floe -o x.f32 -f --level 3 --region 3:17,9:,:1 --json
+for z in 8 16; do for y in 16 24; do
+    dd if=all.f32 bs=4 skip=$((z * 1536 + y * 48)) count=1 2>/dev/null
+done; done >y.f32
+same x.f32 y.f32
+for bad in 6 63 -1 a ""; do
+    show decompress t.floe -o z.f32 --level "$bad"
+done
+# the first bytes are enough, and damage behind them does not matter
+show decompress t.floe -o y.f32 -f -q --level 2
+head -c 7000 t.floe >cut.floe
+show decompress cut.floe -o z.f32 -f --level 2
+show decompress cut.floe -o z.f32 -f --level 2 --salvage
+same z.f32 y.f32
+show decompress cut.floe -o z.f32 -f --salvage
+cp t.floe bad.floe
+flip bad.floe $(($(size t.floe) * 9 / 10))
+show decompress bad.floe -o z.f32 -f -q --level 2
+same z.f32 y.f32
+# a part is lost
+show_sh "floe decompress bad.floe -o z.f32 -f --salvage 2>&1 | sed -nE 's/[0-9]+ values .[0-9:,]+./N values/; /lost/p'"
+# chunks begin at 12: two levels
+show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec interp --chunk 12x32x20 -q
+show decompress t.floe -o z.f32 -f -q --level 2
+show decompress t.floe -o z.f32 -f -q --level 3
+show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 -q --codec lorenzo
+show decompress t.floe -o z.f32 -f -q --level 1
