@@ -12,7 +12,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
-#include "base/text.h"
+#include "base/text_buffer.h"
 
 /* What is left of floe_params once the range is known: rel and psnr have become abs. */
 typedef struct floe_codec_params {

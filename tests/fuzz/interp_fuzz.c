@@ -4,7 +4,7 @@
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 tables and an entropy chunk alone, bit 5 edits of a sound chunk, bit 6
  *          pwrel, bit 7 fill
- *   1      kind of values
+ *   1      kind of values; bits 5-7: level
  *   2..5   extents; or width, window, planes, columns
  *   6..    the chunk; or edits: 2 bytes where, 1 byte what is added
  */
@@ -41,12 +41,57 @@ static void sound_chunk(const floe_codec_params *params, floe_field *chunk, uint
 {
     const floe_cpu cpu = kit_cpu(1, FLOE_ISA_AVX2);
     kit_coded coded;
-    hostile_fill(params->dtype, (hostile_kind)(kind % HOSTILE_KINDS), kit_cells(chunk->rank, chunk->shape),
+    hostile_fill(params->dtype, (hostile_kind)(kind % 32 % HOSTILE_KINDS), kit_cells(chunk->rank, chunk->shape),
                  params->bound, params->fill_bits, 1, chunk->data);
     KIT_MUST(kit_encode(&cpu, params, chunk, floe_codec_of(params->codec)->bound(params, chunk->rank, chunk->shape),
                         &coded) == FLOE_OK);
     mutant_set(m, coded.block.data, coded.nbytes);
     kit_block_free(&coded.block);
+}
+
+static void note_lost(void *user, const uint64_t *lo, const uint64_t *hi)
+{
+    (void)lo, (void)hi;
+    ++*(uint64_t *)user;
+}
+
+/* A level of the chunk, and damage looked for: from the bytes that it says it needs. */
+static void level_of(const floe_codec_params *params, uint32_t rank, const uint64_t *extent, uint32_t level,
+                     const mutant *m)
+{
+    static double out[2][MAX_CELLS];
+    uint64_t lo[FLOE_MAX_RANK] = {0}, hi[FLOE_MAX_RANK], nbytes = 0, nlost[2] = {0, 0};
+    floe_status status[2];
+    for (uint32_t a = 0; a < rank; a++)
+        hi[a] = ((extent[a] - 1) >> level) + 1;
+    const floe_codec_ops *codec = floe_codec_of(params->codec);
+    const floe_field field[2] = {kit_chunk(out[0], params->dtype, rank, hi),
+                                 kit_chunk(out[1], params->dtype, rank, hi)};
+    floe_chunk_decode call = {.codec = params->codec, .dtype = params->dtype, .rank = rank, .extent = extent};
+    call.src = m->data;
+    call.nbytes = m->nbytes;
+    call.level = level;
+    if (codec->level_nbytes(&call, m->nbytes, &nbytes, NULL) != FLOE_OK || nbytes > m->nbytes)
+        return;
+    call.nbytes = nbytes;
+    call.lo = lo;
+    call.hi = hi;
+    call.lost = note_lost;
+    memset(out, 0x77, sizeof out);
+    for (int isa = 0; isa < 2; isa++) {
+        const floe_cpu cpu = kit_cpu(1, isa ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
+        kit_block *scratch = kit_scratch(codec->decode_workspace(&cpu, params->dtype, rank, extent));
+        floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
+        memset(scratch->data, 0, scratch->nbytes); /* values that are lost may be of what lay there */
+        call.cpu = &cpu;
+        call.out = &field[isa];
+        call.scratch = &arena;
+        call.user = &nlost[isa];
+        status[isa] = codec->decode(&call, NULL);
+    }
+    KIT_MUST(status[0] == status[1] && nlost[0] == nlost[1]);
+    KIT_MUST(status[0] == FLOE_OK || status[0] == FLOE_ERR_FORMAT || status[0] == FLOE_ERR_CHECKSUM);
+    KIT_MUST(status[0] != FLOE_OK || memcmp(out[0], out[1], sizeof out[0]) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
@@ -87,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     } else {
         mutant_set(&m, data, nbytes);
     }
+    level_of(&params, rank, extent, p[1] >> 5, &m);
     for (int isa = 0; isa < 2; isa++) {
         const floe_cpu cpu = kit_cpu(1, isa ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
         floe_field field = kit_chunk(out[isa], params.dtype, rank, box);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text that grows in the caller's memory. */
-#ifndef FLOE_BASE_TEXT_H
-#define FLOE_BASE_TEXT_H
+#ifndef FLOE_BASE_TEXT_BUFFER_H
+#define FLOE_BASE_TEXT_BUFFER_H
 
 #include <stdarg.h>
 #include <stddef.h>

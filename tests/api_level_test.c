@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Levels by the public calls: values of a level are those of the whole, from its own bytes, which are checked. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <floe/floe.h>
+
+enum { NZ = 18, NY = 40, NX = 50, CELLS = NZ * NY * NX };
+
+static const uint64_t shape[] = {NZ, NY, NX};
+static float data[CELLS], whole[CELLS], part[CELLS];
+static uint8_t stream[8 * CELLS];
+
+/* A field with fill and NaN, compressed; and decompressed in whole. */
+static uint64_t stream_of(floe_ctx *ctx, const char *text)
+{
+    floe_params params;
+    const floe_field field = floe_field_of(data, FLOE_F32, 3, shape);
+    floe_field out = floe_field_of(whole, FLOE_F32, 3, shape);
+    uint64_t nbytes;
+    for (int i = 0; i < CELLS; i++) {
+        const int x = i % NX - 20, y = i / NX % NY - 30, z = i / NX / NY;
+        data[i] = x * x + y * y < 90 ? 1e20f : (float)(x * y) * 0.01f + (float)(z * z) + (float)(i * 7919 % 13) * 0.01f;
+    }
+    data[CELLS / 2] = (float)NAN;
+    assert_int_equal(floe_params_parse(&params, text, NULL), FLOE_OK);
+    assert_int_equal(floe_compress(ctx, &field, &params, stream, sizeof stream, &nbytes), FLOE_OK);
+    assert_int_equal(floe_decompress(ctx, stream, nbytes, &out), FLOE_OK);
+    return nbytes;
+}
+
+static floe_field level_field(uint32_t level)
+{
+    uint64_t n[3];
+    for (int a = 0; a < 3; a++)
+        n[a] = ((shape[a] - 1) >> level) + 1;
+    return floe_field_of(part, FLOE_F32, 3, n);
+}
+
+static bool is_level(uint32_t level)
+{
+    const floe_field f = level_field(level);
+    for (uint64_t i = 0; i < f.shape[0] * f.shape[1] * f.shape[2]; i++) {
+        const uint64_t x = i % f.shape[2], y = i / f.shape[2] % f.shape[1], z = i / f.shape[2] / f.shape[1];
+        if (memcmp(&part[i], &whole[((z << level) * NY + (y << level)) * NX + (x << level)], sizeof *part) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void levels_are_parts_of_the_whole(void **unused)
+{
+    static const char *const texts[] = {"codec=interp abs=0.05 fill=1e20", "codec=interp abs=0.05 chunk=8x40x16",
+                                        "codec=interp pwrel=0.01", "codec=interp lossless"};
+    static const uint32_t levels[] = {5, 3, 5, 5};
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int t = 0; t < 4; t++) {
+        uint64_t nbytes = stream_of(ctx, texts[t]), n, before = nbytes;
+        floe_info info;
+        assert_int_equal(floe_stream_info(stream, nbytes, &info, NULL), FLOE_OK);
+        assert_int_equal(info.levels, levels[t]);
+        for (uint32_t k = 0; k <= levels[t]; k++) {
+            floe_field out = level_field(k);
+            assert_int_equal(floe_decompress_level(ctx, stream, nbytes, k, &out), FLOE_OK);
+            assert_true(is_level(k));
+            assert_int_equal(floe_stream_level_nbytes(ctx, stream, nbytes, k, &n), FLOE_OK);
+            assert_true(n <= before);
+            before = n;
+        }
+        floe_field out = level_field(levels[t] + 1), wrong = level_field(0);
+        assert_int_equal(floe_decompress_level(ctx, stream, nbytes, levels[t] + 1, &out), FLOE_ERR_UNSUPPORTED);
+        assert_int_equal(floe_decompress_level(ctx, stream, nbytes, 1, &wrong), FLOE_ERR_ARGUMENT);
+    }
+    floe_field out = level_field(1);
+    const uint64_t nbytes = stream_of(ctx, "codec=lorenzo abs=0.05");
+    assert_int_equal(floe_decompress_level(ctx, stream, nbytes, 1, &out), FLOE_ERR_UNSUPPORTED);
+    assert_non_null(strstr(floe_ctx_message(ctx), "interp"));
+    floe_ctx_free(&ctx);
+}
+
+/* Bytes behind a level may be anything; of its own each one counts. */
+static void bytes_of_a_level_are_checked(void **unused)
+{
+    floe_ctx *ctx = NULL;
+    uint64_t n, refused = 0;
+    floe_info info;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    const uint64_t nbytes = stream_of(ctx, "codec=interp abs=0.05 fill=1e20");
+    assert_int_equal(floe_stream_info(stream, nbytes, &info, NULL), FLOE_OK);
+    for (uint32_t k = 1; k <= 2; k++) {
+        floe_field out = level_field(k);
+        assert_int_equal(floe_stream_level_nbytes(ctx, stream, nbytes, k, &n), FLOE_OK);
+        for (uint64_t i = 0; i < 200; i++) {
+            const uint64_t at = n + i * 7919 % (nbytes - n - 100);
+            stream[at] ^= 0x55;
+            assert_int_equal(floe_decompress_level(ctx, stream, nbytes, k, &out), FLOE_OK);
+            assert_true(is_level(k));
+            stream[at] ^= 0x55;
+        }
+        for (uint64_t at = n / 200; at < n; at += 1 + n / 200) {
+            stream[at] ^= 0x10;
+            const bool good = floe_decompress_level(ctx, stream, nbytes, k, &out) == FLOE_OK;
+            assert_true(!good || is_level(k));
+            refused += !good;
+            stream[at] ^= 0x10;
+        }
+    }
+    assert_true(refused > 300);
+    floe_ctx_free(&ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole),
+                                       cmocka_unit_test(bytes_of_a_level_are_checked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
