@@ -141,6 +141,12 @@ static inline uint8_t *floe_write_space(floe_cursor *c, uint64_t nbytes)
     c->at += nbytes;
     return p;
 }
+static inline void floe_write_bytes(floe_cursor *c, const void *from, uint64_t nbytes)
+{
+    uint8_t *p = floe_write_space(c, nbytes);
+    if (p && nbytes)
+        memcpy(p, from, (size_t)nbytes);
+}
 static inline void floe_write8(floe_cursor *c, uint8_t v)
 {
     uint8_t *p = floe_write_space(c, 1);

@@ -31,7 +31,7 @@ static int set_of(const encoder *e, uint32_t npalette, uint64_t pattern)
 }
 
 /* Patterns that no lattice gives, as they come: fill, NaN, infinities, zeros. Where all is patterns, any. */
-static void palette_visit(void *arg, uint64_t position, const uint64_t *point)
+static void palette_visit(void *arg, const uint64_t *point)
 {
     picking *p = arg;
     const uint64_t pattern = floe_interp_pattern_at(p->e, point), sign = floe_dtype_sign(p->e->params->dtype);
@@ -39,7 +39,6 @@ static void palette_visit(void *arg, uint64_t position, const uint64_t *point)
                          (p->e->params->has_fill && pattern == p->e->params->fill_bits) ||
                          p->e->chunk.kind == FLOE_INTERP_FLAT;
     int set = set_of(p->e, p->npalette, pattern);
-    (void)position;
     if (set == FLOE_INTERP_LITERALS && special && p->npalette < FLOE_INTERP_PALETTE) {
         set = FLOE_INTERP_PATTERNS + (int)p->npalette;
         p->e->chunk.palette[p->npalette++] = pattern;
@@ -55,10 +54,9 @@ static void put_bit(const picking *p, const uint64_t *point)
         (uint64_t)1 << point[3] % 64;
 }
 
-static void pick_visit(void *arg, uint64_t position, const uint64_t *point)
+static void pick_visit(void *arg, const uint64_t *point)
 {
     picking *p = arg;
-    (void)position;
     if (set_of(p->e, p->npalette, floe_interp_pattern_at(p->e, point)) == p->set)
         put_bit(p, point);
 }
@@ -70,16 +68,15 @@ static void negative_visit(void *arg, const uint64_t *point, uint64_t pattern)
         put_bit(p, point);
 }
 
-static void list_visit(void *arg, uint64_t position, const uint64_t *point)
-{
-    (void)point;
-    floe_write32(arg, (uint32_t)position);
-}
-
-static void literal_visit(void *arg, uint64_t position, const uint64_t *point)
+static void list_visit(void *arg, const uint64_t *point)
 {
     const floe_interp_writing *w = arg;
-    (void)position;
+    floe_write32(w->to, (uint32_t)floe_interp_index(w->e->chunk.plan.shape, point));
+}
+
+static void literal_visit(void *arg, const uint64_t *point)
+{
+    const floe_interp_writing *w = arg;
     floe_interp_pattern_write(arg, point, floe_interp_pattern_at(w->e, point));
 }
 
@@ -89,7 +86,7 @@ enum { MASK_SAMPLE = 64 /* entropy chunks by which differences are compared */ }
 static uint64_t mask_bits(encoder *e, const floe_interp_bits *bits, const floe_interp_records *r, uint32_t *counts)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
-    floe_interp_bits_to_records(bits, e->mask_records, r->grid->size[0] * r->grid->size[1] * r->grid->size[2]);
+    floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(r->grid));
     floe_interp_count(&e->entropy, r, floe_ceil_div(nchunks, MASK_SAMPLE), counts);
     return floe_context_entropy(r->spec, counts);
 }
@@ -122,7 +119,8 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
     if (n < e->ncells / 128 || e->ncells < 512) {
         set->kind = FLOE_INTERP_SET_LIST;
         floe_write32(to, (uint32_t)n);
-        floe_interp_bits_walk(bits, list_visit, to);
+        floe_interp_writing list = {e, to};
+        floe_interp_bits_walk(bits, list_visit, &list);
         return;
     }
     const floe_context_grid grid = floe_interp_mask_grid(e->chunk.plan.shape);
@@ -131,7 +129,7 @@ static void write_set(encoder *e, const floe_interp_bits *bits, floe_interp_set 
     uint32_t *counts = e->counts + (uint64_t)e->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS;
     floe_context_tables *tables = &e->tables[e->chunk.plan.nsteps];
     set->axes = differ_mask(e, bits, &r, counts);
-    floe_interp_bits_to_records(bits, e->mask_records, grid.size[0] * grid.size[1] * grid.size[2]);
+    floe_interp_bits_to_records(bits, e->mask_records, floe_context_nrecords(&grid));
     floe_interp_count(&e->entropy, &r, 1, counts);
     floe_context_tables_build(r.spec, counts, tables);
     floe_interp_tables_write(r.spec, tables, to);

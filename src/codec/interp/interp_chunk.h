@@ -27,13 +27,4 @@ static inline floe_interp_view floe_interp_view_of(const floe_field *f)
     return v;
 }
 
-/* Contiguous strides of a lattice. */
-static inline floe_interp_view floe_interp_view_lattice(void *data, const uint64_t *n)
-{
-    floe_interp_view v = {data, {0, 0, 0, 1}};
-    for (int a = 2; a >= 0; a--)
-        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
-    return v;
-}
-
 #endif

@@ -114,15 +114,6 @@ static void make_tables(encoder *e)
 
 /* ---- the chunk --------------------------------------------------------------------------------------------------------- */
 
-static void write_anchors(const encoder *e, uint64_t n, floe_cursor *to)
-{
-    for (uint64_t i = 0; i < n; i++)
-        if (e->narrow)
-            floe_write32(to, floe_bits_f32(((const float *)(const void *)e->anchors)[i]));
-        else
-            floe_write64(to, floe_bits_f64(((const double *)(const void *)e->anchors)[i]));
-}
-
 /* Tables, sizes, which end the head, and entropy chunks. False where a size takes more than 2 bytes. */
 static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to, uint64_t *head_nbytes)
 {
@@ -153,7 +144,7 @@ static bool write_coded(encoder *e, uint8_t *dst, uint64_t capacity, floe_chunk_
         return false;
     floe_interp_header_write(&e->chunk, e->narrow, &to);
     if (e->chunk.kind == FLOE_INTERP_CODED)
-        write_anchors(e, floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)), &to);
+        floe_write_bytes(&to, e->anchors, floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size);
     const uint8_t *apart = to.at;
     floe_interp_apart_write(e, &to);
     e->chunk.apart_nbytes = (uint64_t)(to.at - apart);

@@ -52,7 +52,7 @@ static void take_scratch(decoder *d, const floe_cpu *cpu, floe_arena *arena)
     d->records = floe_arena_take(arena, d->needs.step_records, 1);
     d->tables = floe_arena_take(arena, FLOE_INTERP_STEPS + 1, sizeof *d->tables);
     d->part = floe_arena_take(arena, d->nbits, sizeof *d->part);
-    d->mask_records = floe_arena_take(arena, mask.size[0] * mask.size[1] * mask.size[2], 1);
+    d->mask_records = floe_arena_take(arena, floe_context_nrecords(&mask), 1);
 }
 
 size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
@@ -98,28 +98,26 @@ typedef struct placing {
     bool negative;
 } placing;
 
-static uint64_t next_literal(placing *p)
+static uint64_t load_pattern(const decoder *d, const uint8_t *at)
 {
-    const uint8_t *at = p->literals;
-    p->literals += p->d->size;
-    return p->d->narrow ? floe_load32(at) : floe_load64(at);
+    return d->narrow ? floe_load32(at) : floe_load64(at);
 }
 
-static void place_visit(void *arg, uint64_t position, const uint64_t *point)
+static void place_visit(void *arg, const uint64_t *point)
 {
     placing *p = arg;
-    (void)position;
     if (p->negative) {
         uint8_t *to = place_of(p->d, point);
         if (to)
             ((uint8_t *)to)[p->d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
         return;
     }
-    put_pattern(p->d, point, p->literals ? next_literal(p) : p->pattern);
+    put_pattern(p->d, point, p->literals ? load_pattern(p->d, p->literals) : p->pattern);
+    p->literals += p->literals ? p->d->size : 0;
 }
 
-/* Gives each value of the box its pattern. */
-static void fill_box(const decoder *d, uint64_t (*next)(const decoder *d, const uint64_t *point))
+/* Gives each value of the box that of a chunk's values, or (NULL) the pattern that all have. */
+static void fill_box(const decoder *d, const uint8_t *values)
 {
     const uint64_t step = (uint64_t)1 << d->call->level, *lo = d->lo, *hi = d->hi;
     uint64_t at[FLOE_INTERP_RANK];
@@ -127,20 +125,9 @@ static void fill_box(const decoder *d, uint64_t (*next)(const decoder *d, const 
         for (at[1] = lo[1] * step; at[1] < hi[1] * step; at[1] += step)
             for (at[2] = lo[2] * step; at[2] < hi[2] * step; at[2] += step)
                 for (at[3] = lo[3] * step; at[3] < hi[3] * step; at[3] += step)
-                    put_pattern(d, at, next(d, at));
-}
-
-static uint64_t base_pattern(const decoder *d, const uint64_t *point)
-{
-    (void)point;
-    return d->chunk.base;
-}
-
-static uint64_t raw_pattern(const decoder *d, const uint64_t *point)
-{
-    const uint64_t *n = d->chunk.plan.shape, i = ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
-    const uint8_t *at = (const uint8_t *)d->call->src + FLOE_INTERP_HEADER_NBYTES + i * d->size;
-    return d->narrow ? floe_load32(at) : floe_load64(at);
+                    put_pattern(d, at,
+                                values ? load_pattern(d, values + floe_interp_index(d->chunk.plan.shape, at) * d->size)
+                                       : d->chunk.base);
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
@@ -226,12 +213,6 @@ static void tile_task(void *arg, uint64_t i, uint32_t worker)
     w->d->ops->decode(w->job, &box, floe_interp_worker(&w->d->entropy, worker));
 }
 
-/* Element of a lattice that a point is. */
-static uint64_t element_of(const uint64_t *n, const uint64_t *point)
-{
-    return ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
-}
-
 /* Step i, for points of `wanted`. */
 static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wanted)
 {
@@ -240,8 +221,8 @@ static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wan
     job.coarse = d->lattices[(i + 1) % 2 == 0];
     job.fine = d->out;
     if (i)
-        job.fine = floe_interp_view_lattice(d->lattices[i % 2 == 0] + element_of(job.step->fine, wanted->lo) * d->size,
-                                            job.step->fine);
+        job.fine = floe_interp_view_lattice(
+            d->lattices[i % 2 == 0] + floe_interp_index(job.step->fine, wanted->lo) * d->size, job.step->fine);
     memcpy(job.lo, wanted->lo, sizeof job.lo);
     memcpy(job.hi, wanted->hi, sizeof job.hi);
     return job;
@@ -272,7 +253,7 @@ static void leave_lattice(const decoder *d)
         first[a] = d->lo[a] << d->shift[a];
         from.stride[a] *= (int64_t)1 << d->shift[a];
     }
-    from.data = d->lattices[d->last % 2 == 0] + element_of(n, first) * d->size;
+    from.data = d->lattices[d->last % 2 == 0] + floe_interp_index(n, first) * d->size;
     memcpy(job.lo, d->lo, sizeof job.lo);
     memcpy(job.hi, d->hi, sizeof job.hi);
     d->ops->leave(&job, &from);
@@ -413,16 +394,6 @@ static floe_status read_tables(decoder *d, floe_reader *from, floe_error *err)
     return FLOE_OK;
 }
 
-static void load_anchors(decoder *d, void *to)
-{
-    const uint64_t n = floe_interp_points(floe_interp_anchors_shape(&d->chunk.plan));
-    for (uint64_t i = 0; i < n; i++)
-        if (d->narrow)
-            ((float *)to)[i] = floe_f32_of(floe_load32(d->chunk.anchors + 4 * i));
-        else
-            ((double *)to)[i] = floe_f64_of(floe_load64(d->chunk.anchors + 8 * i));
-}
-
 static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 {
     const floe_interp_plan *p = &d->chunk.plan;
@@ -437,7 +408,8 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
                "interp chunk: it ends within the sizes of its parts");
     FLOE_TRY(check_head(d, from->at, err));
     d->last = floe_interp_level_step(p, d->call->level, d->shift);
-    load_anchors(d, d->lattices[p->nsteps % 2 == 0]);
+    memcpy(d->lattices[p->nsteps % 2 == 0], d->chunk.anchors,
+           floe_interp_points(floe_interp_anchors_shape(p)) * d->size);
     find_wanted(d, wanted);
     for (uint32_t i = p->nsteps; i-- > d->last; sizes += p->steps[i].nchunks * each) {
         floe_interp_stream stream = {.sizes = sizes, .damaged = d->call->lost ? chunk_damaged : NULL, .user = d};
@@ -490,14 +462,14 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
         FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "interp chunk: it ends within its values");
         FLOE_CHECK(err, !c->lost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
-        fill_box(&d, raw_pattern);
+        fill_box(&d, (const uint8_t *)c->src + FLOE_INTERP_HEADER_NBYTES);
         return FLOE_OK;
     }
     FLOE_CHECK(err, floe_interp_is_within(&d.chunk, &d.needs), FLOE_ERR_FORMAT,
                "interp chunk: steps that no writer makes");
     if (d.chunk.kind == FLOE_INTERP_FLAT) {
         FLOE_TRY(check_head(&d, from.at, err));
-        fill_box(&d, base_pattern);
+        fill_box(&d, NULL);
     } else {
         FLOE_TRY(decode_steps(&d, &from, err));
     }

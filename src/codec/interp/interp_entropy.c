@@ -94,9 +94,7 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
         const uint64_t n = floe_min64(nslots, nchunks - l.first);
         floe_cpu_parallel(e->cpu, n, encode_task, &l);
         for (uint64_t i = 0; i < n; i++) {
-            uint8_t *at = floe_write_space(to, l.nbytes[i]);
-            if (at)
-                memcpy(at, e->slots + i * SLOT_NBYTES, l.nbytes[i]);
+            floe_write_bytes(to, e->slots + i * SLOT_NBYTES, l.nbytes[i]);
             put_size(sizes, l.nbytes[i]);
         }
     }

@@ -35,7 +35,7 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
     e->tables = floe_arena_take(arena, e->needs.nsteps + 1, sizeof *e->tables);
     e->apart = floe_arena_take(arena, e->nbits, sizeof *e->apart);
     e->part = floe_arena_take(arena, e->nbits, sizeof *e->part);
-    e->mask_records = floe_arena_take(arena, mask.size[0] * mask.size[1] * mask.size[2], 1);
+    e->mask_records = floe_arena_take(arena, floe_context_nrecords(&mask), 1);
     e->found = floe_arena_take(arena, e->cpu->threads, sizeof *e->found);
 }
 
@@ -146,22 +146,22 @@ static void thin_originals(encoder *e)
     }
 }
 
-/* Anchors: their originals, or the one before, or 0, where that is no number. */
+static double original_at(const encoder *e, uint64_t i)
+{
+    const void *from = e->original_of[e->chunk.plan.nsteps];
+    return e->narrow ? (double)((const float *)from)[i] : ((const double *)from)[i];
+}
+
+/* Anchors: their originals, or the one before, or the first, or 0, where that is no number. */
 static void set_anchors(encoder *e, void *values, uint64_t n)
 {
     floe_interp_step step;
     const floe_interp_job job = job_of(e, e->chunk.plan.nsteps, &step);
     double last = 0;
-    for (uint64_t i = 0; i < n; i++) { /* the first number stands for what is before it, too */
-        const uint64_t k = n - 1 - i;
-        const double v = e->narrow ? (double)((const float *)e->original_of[e->chunk.plan.nsteps])[k]
-                                   : ((const double *)e->original_of[e->chunk.plan.nsteps])[k];
-        last = v == v ? v : last;
-    }
+    for (uint64_t i = n; i-- > 0;)
+        last = original_at(e, i) == original_at(e, i) ? original_at(e, i) : last;
     for (uint64_t i = 0; i < n; i++) {
-        const double v = e->narrow ? (double)((const float *)e->original_of[e->chunk.plan.nsteps])[i]
-                                   : ((const double *)e->original_of[e->chunk.plan.nsteps])[i];
-        last = v == v ? v : last;
+        last = original_at(e, i) == original_at(e, i) ? original_at(e, i) : last;
         if (e->narrow)
             ((float *)values)[i] = (float)last;
         else
@@ -196,8 +196,7 @@ void floe_interp_lattices_code(encoder *e)
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];
         floe_interp_job job = job_of(e, i, NULL);
-        const uint64_t nbytes =
-            c->grid.size[0] * c->grid.size[1] * c->grid.size[2] * floe_context_record_nbytes(&c->spec);
+        const uint64_t nbytes = floe_context_nrecords(&c->grid) * floe_context_record_nbytes(&c->spec);
         job.records = e->records_of[i] = at;
         at += (nbytes + 15) & ~(uint64_t)15;
         memset(job.records, 0, nbytes);

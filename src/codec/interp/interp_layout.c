@@ -190,7 +190,7 @@ bool floe_interp_is_within(const floe_interp_chunk *c, const floe_interp_needs *
         floe_interp_points(floe_interp_anchors_shape(p)) <= needs->lattice[p->nsteps % 2 == 0] || p->nsteps == 0;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const floe_interp_coding *k = &p->steps[i];
-        const uint64_t records = k->grid.size[0] * k->grid.size[1] * k->grid.size[2];
+        const uint64_t records = floe_context_nrecords(&k->grid);
         good = good && floe_interp_points(k->step.coarse) <= needs->lattice[i % 2] &&
                records * floe_context_record_nbytes(&k->spec) <= needs->step_records;
     }

@@ -153,8 +153,7 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
     for (uint32_t i = 0; i < plan->nsteps; i++) {
         const floe_interp_coding *c = &plan->steps[i];
         const uint64_t points = floe_interp_points(c->step.coarse);
-        const uint64_t nbytes =
-            c->grid.size[0] * c->grid.size[1] * c->grid.size[2] * floe_context_record_nbytes(&c->spec);
+        const uint64_t nbytes = floe_context_nrecords(&c->grid) * floe_context_record_nbytes(&c->spec);
         coarse += points;
         records += nbytes;
         needs->step_records = floe_max64(needs->step_records, nbytes);

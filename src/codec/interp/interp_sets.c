@@ -23,7 +23,7 @@ void floe_interp_bits_walk(const floe_interp_bits *b, floe_interp_visit *visit, 
             for (uint64_t left = b->words[r * b->row + w]; left; left &= left - 1) {
                 const uint64_t x = 64 * w + (uint64_t)__builtin_ctzll(left), *n = b->shape;
                 const uint64_t point[] = {r / n[2] / n[1], r / n[2] % n[1], r % n[2], x};
-                visit(arg, r * n[3] + x, point);
+                visit(arg, point);
             }
 }
 

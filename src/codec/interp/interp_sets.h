@@ -16,7 +16,7 @@ static inline uint64_t floe_interp_bits_nwords(const floe_interp_bits *b) { retu
 uint64_t floe_interp_bits_count(const floe_interp_bits *b);
 
 /* Calls visit for each value of the set, in order. */
-typedef void floe_interp_visit(void *arg, uint64_t position, const uint64_t *point);
+typedef void floe_interp_visit(void *arg, const uint64_t *point);
 void floe_interp_bits_walk(const floe_interp_bits *b, floe_interp_visit *visit, void *arg);
 
 /* Along an axis each bit becomes its difference from the one before, in place; and back. */

@@ -117,6 +117,7 @@ FLOE_HD floe_context_grid floe_context_grid_of(uint64_t planes, uint64_t rows, u
     return g;
 }
 
+FLOE_HD uint64_t floe_context_nrecords(const floe_context_grid *g) { return g->size[0] * g->size[1] * g->size[2]; }
 FLOE_HD uint64_t floe_context_nchunks(const floe_context_grid *g) { return g->count[0] * g->count[1] * g->count[2]; }
 
 /* A chunk: rows 0 .. planes * rows - 1 of lanes; row t is row t % rows of plane t / rows. */

@@ -22,12 +22,6 @@ typedef enum floe_interp_domain {
     FLOE_INTERP_LOG = 1 /* log2 of the magnitude; signs, and 0, are stored apart */
 } floe_interp_domain;
 
-/* A lattice in memory: distances in elements. */
-typedef struct floe_interp_view {
-    void *data;
-    int64_t stride[FLOE_INTERP_RANK];
-} floe_interp_view;
-
 /* What encoding a tile found. Sums of whole numbers, so that no order matters. */
 typedef struct floe_interp_found {
     double max_error;    /* of values that are kept: as computed, absolute */

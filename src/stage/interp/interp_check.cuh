@@ -17,7 +17,7 @@ struct found_here {
     unsigned long long squares;
 };
 
-FLOE_DEV int64_t place_of(const floe_interp_dev_view &v, const uint64_t *point)
+FLOE_DEV int64_t place_of(const floe_interp_view &v, const uint64_t *point)
 {
     int64_t at = 0;
 #pragma unroll
@@ -25,7 +25,7 @@ FLOE_DEV int64_t place_of(const floe_interp_dev_view &v, const uint64_t *point)
         at += (int64_t)point[a] * v.stride[a];
     return at;
 }
-FLOE_DEV floe_real value_at(const floe_interp_dev_view &v, const uint64_t *point)
+FLOE_DEV floe_real value_at(const floe_interp_view &v, const uint64_t *point)
 {
     return ((const floe_real *)v.data)[place_of(v, point)];
 }

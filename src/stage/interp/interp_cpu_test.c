@@ -28,11 +28,6 @@ static uint64_t at_of(const uint64_t *n, const uint64_t *p)
     return ((p[0] * n[1] + p[1]) * n[2] + p[2]) * n[3] + p[3];
 }
 
-static floe_interp_view contiguous(void *data, const uint64_t *n)
-{
-    return (floe_interp_view){data, {(int64_t)(n[1] * n[2] * n[3]), (int64_t)(n[2] * n[3]), (int64_t)n[3], 1}};
-}
-
 /* Prediction along the step's axis number `place`, from the lattice as it is. */
 static floe_real along(const trial *t, const uint64_t *point, uint32_t place)
 {
@@ -127,7 +122,7 @@ static trial trial_of(uint64_t *state)
                                                : (floe_real)NAN;
     for (uint64_t i = 0; i < floe_interp_points(s->coarse); i++)
         t.coarse[i] = (floe_real)(sin((double)i * 0.02) + 0.1 * hostile_uniform(state));
-    t.original = contiguous(t.values, s->fine);
+    t.original = floe_interp_view_lattice(t.values, s->fine);
     define(&t);
     return t;
 }
@@ -135,7 +130,7 @@ static trial trial_of(uint64_t *state)
 static floe_interp_job job_of(const trial *t, void *records, floe_real *fine)
 {
     floe_interp_job job = {.step = &t->step, .coarse = t->coarse, .records = records, .original = t->original};
-    job.fine = contiguous(fine, t->step.fine);
+    job.fine = floe_interp_view_lattice(fine, t->step.fine);
     job.tolerance = 1;
     memcpy(job.hi, t->step.fine, sizeof job.hi);
     memcpy(job.field, t->step.fine, sizeof job.field);

@@ -15,11 +15,6 @@
 extern "C" {
 #endif
 
-typedef struct floe_interp_dev_view {
-    void *data;
-    int64_t stride[FLOE_INTERP_RANK]; /* elements */
-} floe_interp_dev_view;
-
 /* What a call found; 0 at first. */
 typedef struct floe_interp_dev_found {
     unsigned long long max_error, max_pw_error; /* patterns of doubles, of which the largest is the largest */
@@ -28,7 +23,7 @@ typedef struct floe_interp_dev_found {
 
 /* The values of a field that are coded, and what is found of them. */
 typedef struct floe_interp_dev_check {
-    floe_interp_dev_view values;
+    floe_interp_view values;
     uint64_t shape[FLOE_INTERP_RANK];
     bool log, squares;
     double tolerance;
@@ -42,12 +37,12 @@ typedef struct floe_interp_dev_job {
     floe_interp_step step;
     const void *coarse;
     void *records;
-    uint64_t nrecords;         /* encode: those behind the last row become 0, too */
-    uint64_t gap;              /* encode: records between those of one point of axis 0 and of the next */
-    floe_interp_dev_view fine; /* of point lo; data NULL: nobody asks */
+    uint64_t nrecords;     /* encode: those behind the last row become 0, too */
+    uint64_t gap;          /* encode: records between those of one point of axis 0 and of the next */
+    floe_interp_view fine; /* of point lo; data NULL: nobody asks */
     uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
     bool log, last;
-    floe_interp_dev_view original; /* encode */
+    floe_interp_view original; /* encode */
     uint64_t unit[FLOE_INTERP_RANK];
     const uint32_t *status; /* not 0: nothing is done */
 } floe_interp_dev_job;

@@ -69,15 +69,6 @@ static void fill(const sample *s, const twin *t, uint64_t seed, bool special)
     twin_send(t);
 }
 
-static floe_interp_view view_of(void *data, const uint64_t *n)
-{
-    return (floe_interp_view){data, {(int64_t)(n[1] * n[2] * n[3]), (int64_t)(n[2] * n[3]), (int64_t)n[3], 1}};
-}
-static floe_interp_dev_view dev_view_of(void *data, const uint64_t *n)
-{
-    return (floe_interp_dev_view){data, {(int64_t)(n[1] * n[2] * n[3]), (int64_t)(n[2] * n[3]), (int64_t)n[3], 1}};
-}
-
 static int gpu_do(bool narrow, bool encode, const floe_interp_dev_job *j, const floe_interp_dev_check *c)
 {
     if (encode)
@@ -121,8 +112,8 @@ static void a_step(const sample *s, uint64_t seed)
     floe_interp_job job = {
         .step = &step, .coarse = coarse.host, .records = records.host, .last = s->last, .tolerance = 0.0049};
     job.domain = s->log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
-    job.fine = view_of(fine.host, s->fine);
-    job.original = job.values = view_of(original.host, s->fine);
+    job.fine = floe_interp_view_lattice(fine.host, s->fine);
+    job.original = job.values = floe_interp_view_lattice(original.host, s->fine);
     job.apart = apart.host;
     job.fill = floe_dtype_sign(s->dtype);
     floe_interp_dev_job dev = {.step = step,
@@ -134,8 +125,8 @@ static void a_step(const sample *s, uint64_t seed)
                                .status = status.dev};
     floe_interp_dev_check check = {
         .log = s->log, .tolerance = job.tolerance, .fill = job.fill, .apart = apart.dev, .found = dev_found};
-    dev.fine = dev_view_of(fine.dev, s->fine);
-    dev.original = check.values = dev_view_of(original.dev, s->fine);
+    dev.fine = floe_interp_view_lattice(fine.dev, s->fine);
+    dev.original = check.values = floe_interp_view_lattice(original.dev, s->fine);
     memcpy(check.shape, s->fine, sizeof check.shape);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         job.hi[a] = job.field[a] = dev.hi[a] = s->fine[a];

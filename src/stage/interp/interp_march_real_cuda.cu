@@ -415,7 +415,7 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
     }
 }
 
-bool is_aligned(const floe_interp_dev_view &v)
+bool is_aligned(const floe_interp_view &v)
 {
     bool aligned = (uintptr_t)v.data % 16 == 0;
     for (uint32_t a = 0; a < 3; a++)

@@ -33,6 +33,29 @@ typedef struct floe_interp_step {
     uint64_t fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK];
 } floe_interp_step;
 
+/* A lattice in memory: distances in elements. */
+typedef struct floe_interp_view {
+    void *data;
+    int64_t stride[FLOE_INTERP_RANK];
+} floe_interp_view;
+
+/* A contiguous one of extent n. */
+FLOE_HD floe_interp_view floe_interp_view_lattice(void *data, const uint64_t n[FLOE_INTERP_RANK])
+{
+    floe_interp_view v;
+    v.data = data;
+    v.stride[3] = 1;
+    for (int a = 2; a >= 0; a--)
+        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
+    return v;
+}
+
+/* Number of a point, in C order. */
+FLOE_HD uint64_t floe_interp_index(const uint64_t n[FLOE_INTERP_RANK], const uint64_t *point)
+{
+    return ((point[0] * n[1] + point[1]) * n[2] + point[2]) * n[3] + point[3];
+}
+
 FLOE_HD uint64_t floe_interp_points(const uint64_t n[FLOE_INTERP_RANK]) { return n[0] * n[1] * n[2] * n[3]; }
 
 /* Where the step's i-th axis is the one given; naxes if it is none. */

@@ -42,7 +42,7 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     room->nsteps = needs.nsteps;
     room->records = needs.records + 16 * (needs.nsteps + 1);
     room->step_records = needs.step_records;
-    room->mask_records = mask.size[0] * mask.size[1] * mask.size[2];
+    room->mask_records = floe_context_nrecords(&mask);
     room->mask_chunks = floe_context_nchunks(&mask);
     room->nchunks =
         needs.records / 16 / LEAST_CHUNK + CHUNKS_BESIDES * (needs.nsteps + 1) + FLOE_INTERP_SETS * room->mask_chunks;

@@ -21,7 +21,7 @@ typedef struct decoding {
     const uint8_t *src; /* device memory */
     uint64_t nbytes, extent[FLOE_MAX_RANK], lo[FLOE_INTERP_RANK],
         hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes */
-    floe_interp_dev_view out;
+    floe_interp_view out;
     floe_interp_chunk chunk;
     uint32_t size;
     bool narrow;
@@ -45,16 +45,6 @@ static floe_status refuse(const decoding *d, floe_status why)
 }
 
 /* ---- entropy chunks ----------------------------------------------------------------------------------------------------- */
-
-static floe_context_dev_grid dev_grid(const floe_context_spec *spec, const floe_context_grid *grid, void *records)
-{
-    floe_context_dev_grid g = {.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
-    g.planes = spec->planes;
-    g.nmasks = floe_context_masks(spec);
-    g.nvalues = floe_context_values(spec);
-    g.nchunks = (uint32_t)floe_context_nchunks(grid);
-    return g;
-}
 
 /* Opens grids and decodes their chunks. */
 static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, floe_context_job *job)
@@ -110,7 +100,7 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
     open.at = tables_at;
     for (uint32_t i = p->nsteps, at = 0; i-- > 0; at++) {
         const floe_interp_coding *k = &p->steps[i];
-        grids[at] = dev_grid(&k->spec, &k->grid, records[i]);
+        grids[at] = floe_interp_gpu_grid(&k->spec, &k->grid, records[i]);
         grids[at].first = job.nchunks;
         job.nchunks += grids[at].nchunks;
         const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
@@ -143,7 +133,7 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
         memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
     }
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0 || p->nsteps == 0];
-    job.fine = i ? floe_interp_gpu_view(d->c->s.lattices[i % 2 == 0], job.step.fine) : d->out;
+    job.fine = i ? floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine) : d->out;
     memcpy(job.hi, job.step.fine, sizeof job.hi);
     if (i == 0) {
         memcpy(job.lo, d->lo, sizeof job.lo);
@@ -160,8 +150,7 @@ static floe_status decode_coded(const decoding *d, uint64_t anchors_at, uint64_t
     uint64_t nchunks = 0;
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *k = &p->steps[i];
-        const uint64_t nbytes =
-            k->grid.size[0] * k->grid.size[1] * k->grid.size[2] * floe_context_record_nbytes(&k->spec);
+        const uint64_t nbytes = floe_context_nrecords(&k->grid) * floe_context_record_nbytes(&k->spec);
         nchunks += k->nchunks;
         records[i] = at;
         if (nbytes > d->c->room.records - (uint64_t)(at - d->c->s.records) || nchunks > d->c->room.nchunks ||
@@ -221,7 +210,7 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
 {
     const floe_interp_gpu_scratch *s = &d->c->s;
     const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
-    const floe_context_dev_grid dev = dev_grid(&floe_interp_mask_spec, &grid, s->mask_records);
+    const floe_context_dev_grid dev = floe_interp_gpu_grid(&floe_interp_mask_spec, &grid, s->mask_records);
     floe_context_job context = {
         .ngrids = 1, .nchunks = dev.nchunks, .warp_nbytes = floe_context_warp_nbytes(1, 0), .nmasks = dev.nmasks};
     floe_interp_open_job open = {.further = true, .own = 1};

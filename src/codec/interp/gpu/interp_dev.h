@@ -49,7 +49,7 @@ typedef struct floe_interp_bits_job {
     uint64_t nrecords; /* those behind the last row become 0 */
     uint32_t axis;
     /* values: of all of the shape, or decode: of the box */
-    floe_interp_dev_view values;
+    floe_interp_view values;
     uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
     uint32_t size;                 /* of a value */
     bool has_fill, flat, negative; /* negative: signs are set */
@@ -99,7 +99,7 @@ typedef struct floe_interp_pack_job {
     bool raw; /* it is to be */
     uint8_t *raw_header;
     uint64_t raw_nbytes, least;
-    floe_interp_dev_view values;
+    floe_interp_view values;
     uint64_t shape[FLOE_INTERP_RANK];
     uint32_t size, record_head;
     uint64_t napart;

@@ -140,14 +140,10 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
 {
     floe_context_job *job = &e->context;
     floe_context_dev_grid *g = &e->grids[job->ngrids++];
-    *g = (floe_context_dev_grid){.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
-    g->planes = spec->planes;
+    *g = floe_interp_gpu_grid(spec, grid, records);
     g->shares = shares;
-    g->nmasks = floe_context_masks(spec);
-    g->nvalues = floe_context_values(spec);
     g->counts = job->ngrids - 1;
     g->first = job->nchunks;
-    g->nchunks = (uint32_t)floe_context_nchunks(grid);
     job->nchunks += g->nchunks;
     const uint32_t nbytes = floe_context_warp_nbytes(g->window, g->width);
     job->warp_nbytes = nbytes > job->warp_nbytes ? nbytes : job->warp_nbytes;
@@ -161,13 +157,13 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
     const floe_interp_gpu_scratch *s = &e->c->s;
     floe_interp_dev_job job = floe_interp_gpu_job(p, &e->check, lattices, i);
     job.status = e->call->status;
-    job.nrecords = k->grid.size[0] * k->grid.size[1] * k->grid.size[2];
+    job.nrecords = floe_context_nrecords(&k->grid);
     job.records = s->records + e->nrecords;
     e->nrecords += (job.nrecords * floe_context_record_nbytes(&k->spec) + 15) & ~(uint64_t)15;
     add_grid(e, &k->spec, &k->grid, i + 1 < p->nsteps, job.records);
     job.coarse = i + 1 == p->nsteps ? e->c->anchors : s->lattices[(i + 1) % 2 == 0];
     if (i)
-        job.fine = floe_interp_gpu_view(s->lattices[i % 2 == 0], k->step.fine);
+        job.fine = floe_interp_view_lattice(s->lattices[i % 2 == 0], k->step.fine);
     FLOE_CUDA(e->err, e->narrow ? floe_interp_encode_f32(&job, &e->check, e->stream)
                                 : floe_interp_encode_f64(&job, &e->check, e->stream));
     return FLOE_OK;
@@ -225,7 +221,7 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
     sample.counts = 0;
     job.from = bits;
     job.records = grid->records;
-    job.nrecords = grid->grid.size[0] * grid->grid.size[1] * grid->grid.size[2];
+    job.nrecords = floe_context_nrecords(&grid->grid);
     FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0));
     FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
     FLOE_TRY(floe_interp_gpu_send(c->s.grids, &sample, sizeof sample, e->stream, e->err));
@@ -272,7 +268,7 @@ static floe_status make_mask(encoding *e, uint32_t set)
     floe_interp_bits_job job = bits_job(e);
     job.from = bits;
     job.records = g->records;
-    job.nrecords = grid.size[0] * grid.size[1] * grid.size[2];
+    job.nrecords = floe_context_nrecords(&grid);
     e->chunk.sets[set] = (floe_interp_set){FLOE_INTERP_SET_MASK, axes};
     e->sets[set].grid = e->context.ngrids;
     return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0);

@@ -39,12 +39,14 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
 
 /* ---- lattices, as for any field ------------------------------------------------------------------------------------------ */
 
-floe_interp_dev_view floe_interp_gpu_view(void *data, const uint64_t *n)
+floe_context_dev_grid floe_interp_gpu_grid(const floe_context_spec *spec, const floe_context_grid *grid, void *records)
 {
-    floe_interp_dev_view v = {data, {0, 0, 0, 1}};
-    for (int a = 2; a >= 0; a--)
-        v.stride[a] = v.stride[a + 1] * (int64_t)n[a + 1];
-    return v;
+    floe_context_dev_grid g = {.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
+    g.planes = spec->planes;
+    g.nmasks = floe_context_masks(spec);
+    g.nvalues = floe_context_values(spec);
+    g.nchunks = (uint32_t)floe_context_nchunks(grid);
+    return g;
 }
 
 uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l)
@@ -73,7 +75,7 @@ floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_in
         memcpy(job.step.fine, p->shape, sizeof job.step.fine);
         memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
     }
-    job.original = i ? floe_interp_gpu_view(lattices[i - 1].data, job.step.fine) : check->values;
+    job.original = i ? floe_interp_view_lattice(lattices[i - 1].data, job.step.fine) : check->values;
     memcpy(job.hi, job.step.fine, sizeof job.hi);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         job.unit[a] = i ? lattices[i - 1].unit[a] : 1;
@@ -125,12 +127,7 @@ static void add_grids(trying *y, const floe_interp_coding *k, uint64_t several, 
 {
     for (uint64_t b = 0; b < several; b++) {
         floe_context_dev_grid *g = &y->grids[y->ngrids++];
-        *g = (floe_context_dev_grid){.records = records + b * pitch, .grid = k->grid, .width = k->step.width};
-        g->window = k->spec.window;
-        g->planes = k->spec.planes;
-        g->nmasks = floe_context_masks(&k->spec);
-        g->nvalues = floe_context_values(&k->spec);
-        g->nchunks = (uint32_t)floe_context_nchunks(&k->grid);
+        *g = floe_interp_gpu_grid(&k->spec, &k->grid, records + b * pitch);
         g->counts = k->level;
     }
 }
@@ -151,7 +148,7 @@ static floe_status code_some(trying *y, const floe_interp_encoder *trial, uint64
     const uint64_t cells = floe_interp_points(one->shape);
     floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
     floe_interp_dev_check check = {.log = trial->chunk.log, .apart = m->apart, .found = m->found};
-    check.values = floe_interp_gpu_view(m->boxes + first * cells * trial->size, p.shape);
+    check.values = floe_interp_view_lattice(m->boxes + first * cells * trial->size, p.shape);
     memcpy(check.shape, p.shape, sizeof check.shape);
     check.tolerance = floe_interp_tolerance(t->params, check.log);
     check.fill = t->params->has_fill ? t->params->fill_bits : floe_dtype_sign(t->params->dtype);
@@ -160,14 +157,14 @@ static floe_status code_some(trying *y, const floe_interp_encoder *trial, uint64
     for (uint32_t i = p.nsteps; i-- > 0;) {
         const floe_interp_coding *k = &one->steps[i];
         floe_interp_dev_job job = floe_interp_gpu_job(&p, &check, lattices, i);
-        const uint64_t nrecords = k->grid.size[0] * k->grid.size[1] * k->grid.size[2];
+        const uint64_t nrecords = floe_context_nrecords(&k->grid);
         const uint64_t pitch = nrecords * floe_context_record_nbytes(&k->spec);
         job.status = t->status;
         job.records = m->records + y->nrecords;
         job.gap = nrecords - floe_interp_nrecords(&k->step); /* which stay 0 */
         job.coarse = i + 1 == p.nsteps ? m->anchors : m->lattices[(i + 1) % 2 == 0];
         if (i)
-            job.fine = floe_interp_gpu_view(m->lattices[i % 2 == 0], job.step.fine);
+            job.fine = floe_interp_view_lattice(m->lattices[i % 2 == 0], job.step.fine);
         add_grids(y, k, several, job.records, pitch);
         y->nrecords += step_nbytes(k, several);
         FLOE_CUDA(y->err, trial->narrow ? floe_interp_encode_f32(&job, &check, t->stream)

@@ -8,7 +8,7 @@
 
 typedef struct floe_interp_gpu_tuning {
     const floe_codec_params *params; /* max_abs is known, unless PWREL */
-    const floe_interp_dev_view *values;
+    const floe_interp_view *values;
     const floe_interp_gpu_trials *trials;
     uint32_t *status;
     void *stream;
@@ -19,13 +19,13 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
                                    floe_interp_chunk *chunk, floe_error *err);
 
+/* A grid of records as the kernels have it. */
+floe_context_dev_grid floe_interp_gpu_grid(const floe_context_spec *spec, const floe_context_grid *grid, void *records);
 /* Lattices 1 to nsteps of a field of this shape, from `at` on; of a field without steps: itself. Returns how many. */
 uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l);
 /* Step i of such a field, without records and lattices of results; without steps: the one that leaves all. */
 floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_interp_dev_check *check,
                                         const floe_interp_dev_lattice *lattices, uint32_t i);
-/* A lattice in memory, contiguous. */
-floe_interp_dev_view floe_interp_gpu_view(void *data, const uint64_t *n);
 /* Originals of all lattices, and the anchors. */
 floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint32_t *status,
                                  uint8_t *originals, void *anchors, floe_interp_dev_lattice *lattices, bool narrow,
