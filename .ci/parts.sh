@@ -8,13 +8,29 @@ started=$SECONDS
 
 # part NAME COMMAND...: runs it with its output in a log; a part that runs ctest counts by its tests, any other as one.
 part() {
-    local name=$1 log=$logs/$1.log begin=$SECONDS rc=0 line ok bad
-    shift
+    local begin=$SECONDS rc
     set +e # a condition around the part would switch its own set -e off
-    (set -e && "$@") >"$log" 2>&1
+    (set -e && "${@:2}") >"$logs/$1.log" 2>&1
     rc=$?
     set -e
-    ok=0 bad=0
+    count "$1" $rc $begin
+}
+
+# beside NAME COMMAND...: a part that keeps one processor busy, beside those that follow; join NAME waits for it.
+declare -A beside begun
+beside() {
+    begun[$1]=$SECONDS
+    (set -e && "${@:2}") >"$logs/$1.log" 2>&1 &
+    beside[$1]=$!
+}
+join() {
+    local rc=0
+    wait "${beside[$1]}" || rc=$?
+    count "$1" $rc "${begun[$1]}"
+}
+
+count() { # NAME EXIT-CODE BEGIN
+    local name=$1 log=$logs/$1.log rc=$2 begin=$3 line ok=0 bad=0
     # "98% tests passed, 1 tests failed out of 50"
     while read -r line; do
         bad=$((bad + $(echo "$line" | sed -E 's/.*, ([0-9]+) tests failed.*/\1/')))
