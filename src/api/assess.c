@@ -4,15 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "assess/coordinator.h"
+#include "assess/metric_table.h"
+#include "base/try.h"
 #include "call/ctx.h"
-#include "device/device.h"
 #include "call/field_arg_check.h"
 #include "call/resolve.h"
 #include "call/struct_copy.h"
 #include "call/text.h"
-#include "assess/coordinator.h"
-#include "assess/metric_table.h"
-#include "base/try.h"
+#include "device/device.h"
 #include "field/field.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 /* What a build of floe finds on a machine, for reports of what is wrong. */
 #include <stdio.h>
 
-#include "call/ctx.h"
 #include "backend/cuda_load.h"
 #include "backend/limits_cuda.h"
+#include "call/ctx.h"
 
 enum { LINE_NBYTES = 512 };
 

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "call/stream_io.h"
 #include "base/try.h"
+#include "call/stream_io.h"
 
 uint8_t *floe_output_space(const floe_output *o, uint64_t *capacity)
 {

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "call/chunking.h"
-#include "base/exact.h"
 #include "base/bytes.h"
+#include "base/exact.h"
 #include "base/hd.h"
+#include "call/chunking.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 

@@ -9,8 +9,8 @@
 
 #include <floe/assess.h>
 
-#include "assess/pair_integers.h"
 #include "assess/pair.h"
+#include "assess/pair_integers.h"
 #include "assess/reduction/reduction_device.h"
 #include "assess/spectrum/spectrum_device.h"
 #include "backend/backend.h"

@@ -10,15 +10,15 @@
 #include <assert.h>
 #include <string.h>
 
-#include "device/device_field.h"
-#include "device/fused.h"
-#include "device/pipeline.h"
+#include "base/bytes.h"
 #include "call/params.h"
 #include "call/resolve.h"
 #include "call/sizing.h"
-#include "base/bytes.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "container/container_cuda.h"
+#include "device/device_field.h"
+#include "device/fused.h"
+#include "device/pipeline.h"
 #include "field/field.h"
 
 typedef struct compression {

@@ -24,17 +24,17 @@ typedef struct workspace_call {
 
 #include <string.h>
 
+#include "call/chunking.h"
+#include "call/params.h"
+#include "call/region_check.h"
+#include "call/resolve.h"
+#include "container/container_cuda.h"
+#include "container/header_math.h"
 #include "device/device_field.h"
 #include "device/fused.h"
 #include "device/pipeline.h"
 #include "device/report_cuda.h"
 #include "device/stream.h"
-#include "call/chunking.h"
-#include "call/region_check.h"
-#include "call/params.h"
-#include "call/resolve.h"
-#include "container/container_cuda.h"
-#include "container/header_math.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 

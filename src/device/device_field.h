@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "device/device_stream.h"
 #include "codec/codec_device.h"
+#include "device/device_stream.h"
 
 /* A resolved field as kernels see it. */
 static inline floe_dev_field floe_dev_field_of(const floe_field *f)

@@ -2,12 +2,12 @@
 /* How calls reach the context's GPU; and what they say in a build without CUDA. */
 #include "device/device.h"
 
+#include "backend/cuda_reach.h"
+#include "base/try.h"
 #include "call/chunking.h"
 #include "call/resolve.h"
 #include "device/device_stream.h"
 #include "device/zfp/zfp_device.h"
-#include "backend/cuda_reach.h"
-#include "base/try.h"
 
 static floe_status gpu_open(floe_ctx *ctx)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/chunking.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "call/chunking.h"
 #include "field/field.h"
 
 bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
@@ -18,9 +18,9 @@ bool floe_pipeline_wanted(const floe_ctx *ctx, const floe_header *header)
 
 #include <cuda_runtime_api.h>
 
-#include "device/fused.h"
 #include "codec/resolve/resolve_cuda.h"
 #include "container/container_cuda.h"
+#include "device/fused.h"
 
 /* What the host writes for the kernels that decode a chunk: a field that is this chunk. Pinned. */
 typedef struct upload {

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "call/chunking.h"
-#include "call/info.h"
-#include "device/pipeline.h"
-#include "call/stream_io.h"
-#include "call/text.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/try.h"
+#include "call/chunking.h"
+#include "call/info.h"
+#include "call/stream_io.h"
+#include "call/text.h"
+#include "device/pipeline.h"
 #include "field/field.h"
 
 typedef unsigned long long ull;

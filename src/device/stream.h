@@ -5,10 +5,10 @@
 #define FLOE_DEVICE_STREAM_H
 
 #include "call/ctx.h"
-#include "codec/codec.h"
-#include "device/device_stream.h"
 #include "call/sizing.h"
 #include "call/window.h"
+#include "codec/codec.h"
+#include "device/device_stream.h"
 
 typedef struct floe_stream {
     const uint8_t *memory;                               /* the whole stream, or NULL */

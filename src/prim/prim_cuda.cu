@@ -7,8 +7,8 @@
  * the CPU can follow, nor select, nor tell -0 from +0 in a sort, nor run in the emulator.
  */
 #include "backend/device.cuh"
-#include "prim/prim_job.h"
 #include "prim/prim_cuda.cuh"
+#include "prim/prim_job.h"
 #include "prim/prim_map.cuh"
 
 FLOE_PRIM_MAP_CUDA(floe_prim_flag_map, floe_prim_flag_job, floe_prim_flag_one)

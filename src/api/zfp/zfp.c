@@ -5,18 +5,18 @@
 
 #include <floe/zfp.h>
 
-#include "call/ctx.h"
-#include "call/field_arg_check.h"
-#include "codec/resolve/resolve_math.h"
-#include "device/device.h"
-#include "device/zfp/zfp_device.h"
-#include "call/zfp/zfp_mode.h"
-#include "call/zfp/zfp_checks.h"
 #include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "call/ctx.h"
+#include "call/field_arg_check.h"
+#include "call/zfp/zfp_checks.h"
+#include "call/zfp/zfp_mode.h"
+#include "codec/resolve/resolve_math.h"
 #include "codec/zfp/stream/zfp_index_file.h"
 #include "codec/zfp/stream/zfp_stream.h"
+#include "device/device.h"
+#include "device/zfp/zfp_device.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 

@@ -4,8 +4,8 @@
 #include "tests/api_kit.h"
 #include "tests/gpu/gpu_kit.h"
 
-#include "call/resolve.h"
 #include "base/hd.h"
+#include "call/resolve.h"
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"

@@ -8,9 +8,9 @@
 
 #include "base/dev_report_math.h"
 #include "base/real.h"
-#include "device/lorenzo/small_engine.cuh"
 #include "container/checksum_cuda.cuh"
 #include "container/record_dev.cuh"
+#include "device/lorenzo/small_engine.cuh"
 
 namespace
 {

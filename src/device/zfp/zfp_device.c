@@ -2,9 +2,9 @@
 /* The calls of <floe/zfp.h> that do not wait, and what all calls on a GPU put on the context's stream. */
 #include "device/zfp/zfp_device.h"
 
+#include "base/try.h"
 #include "device/device.h"
 #include "device/device_field.h"
-#include "base/try.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 

@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
+#include "codec/lorenzo/cpu/lorenzo_segment.h"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"
-#include "codec/lorenzo/cpu/lorenzo_segment.h"
 
 enum { DENSE = 4 }; /* integers in a chunk that are one in so many of their range need no table */
 

@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "codec/lorenzo/format/lorenzo_layout.h"
 #include "codec/lorenzo/cpu/lorenzo_segment.h"
+#include "codec/lorenzo/format/lorenzo_layout.h"
 #include "stage/index/index.h"
 
 /* Tiles of one task: enough to be worth the dispatch, few enough to keep all workers busy. */

@@ -8,8 +8,8 @@
 #define KIT_FAIL fail_msg
 #include "tests/codec_kit.h"
 
-#include "codec/zfp/gpu/zfp_kernels.h"
 #include "codec/zfp/gpu/zfp_grid.h"
+#include "codec/zfp/gpu/zfp_kernels.h"
 
 enum { MARGIN = 256, DIRT = 0xEE };
 

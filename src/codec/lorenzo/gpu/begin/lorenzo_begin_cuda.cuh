@@ -8,8 +8,8 @@
 #include "backend/device_share.cuh"
 #include "base/grid_math.h"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
-#include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
 
 /* ---- clearing ------------------------------------------------------------------------------------------------------ */
 

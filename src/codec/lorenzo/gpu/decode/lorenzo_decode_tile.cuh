@@ -7,10 +7,10 @@
 #define FLOE_CODEC_LORENZO_GPU_DECODE_LORENZO_DECODE_TILE_CUH
 
 #include "base/real.h"
-#include "codec/lorenzo/gpu/lorenzo_device.h"
-#include "codec/lorenzo/gpu/lorenzo_lanes.cuh"
 #include "codec/lorenzo/format/lorenzo_layout.h"
 #include "codec/lorenzo/format/lorenzo_tile.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/lorenzo/gpu/lorenzo_lanes.cuh"
 #include "stage/huffman/huffman_decode_dev.cuh"
 #include "stage/lorenzo/lorenzo_math.h"
 #include "stage/pack/pack.h"

@@ -6,7 +6,6 @@
 
 #include <type_traits>
 
-#include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_fill.cuh"
 #if FLOE_REAL_BITS == 32
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"

@@ -7,9 +7,9 @@
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_TILE_CUH
 
 #include "base/real.h"
+#include "codec/lorenzo/format/lorenzo_tile.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/gpu/lorenzo_lanes.cuh"
-#include "codec/lorenzo/format/lorenzo_tile.h"
 #include "stage/huffman/huffman_symbols_dev.cuh"
 #include "stage/lorenzo/lorenzo_math.h"
 #include "stage/pack/pack.h"

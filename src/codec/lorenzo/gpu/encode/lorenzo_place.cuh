@@ -31,8 +31,8 @@
 #include "backend/device_order.cuh"
 #include "backend/device_scan.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
-#include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
 
 enum { FLOE_PLACE_WARPS = FLOE_BATCH_TILES, FLOE_PLACE_THREADS = FLOE_WARP * FLOE_PLACE_WARPS };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of summation is the CPU's: tiles to segments, segments to chunks, chunks to the field. */
 #include "backend/device.cuh"
-#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/cpu/lorenzo_segment.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
 namespace
 {

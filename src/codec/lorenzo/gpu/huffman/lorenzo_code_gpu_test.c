@@ -3,8 +3,8 @@
 #include "tests/gpu/gpu_kit.h"
 
 #include "base/bytes.h"
-#include "codec/lorenzo/gpu/lorenzo_device.h"
 #include "codec/lorenzo/cpu/lorenzo_segment.h"
+#include "codec/lorenzo/gpu/lorenzo_device.h"
 
 static uint64_t random_state;
 

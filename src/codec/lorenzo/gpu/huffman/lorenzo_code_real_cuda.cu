@@ -3,10 +3,10 @@
  * Drafts to tiles of encoder huffman, at their places. A warp owns a tile; the draft of its next one is on its way to shared
  * memory meanwhile. Compiled for each element type.
  */
-#include "codec/lorenzo/gpu/lorenzo_kernels.h"
-#include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
+#include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "stage/huffman/huffman_code_dev.cuh"
 
 namespace

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Drafts to the histograms of their chunks: a warp counts a tile. Apart from the making of drafts, which has no register to
  * spare. Compiled for each element type. */
-#include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
-#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"
+#include "codec/lorenzo/gpu/huffman/lorenzo_draft.cuh"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "stage/huffman/huffman_count_dev.cuh"
 
 namespace
