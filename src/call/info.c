@@ -80,14 +80,13 @@ static void text_out(char *text, size_t capacity, const char *from, size_t nbyte
 floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
                              size_t value_capacity)
 {
-    const char *k, *v;
-    size_t k_nbytes, v_nbytes;
     floe_header header;
+    floe_item item;
     FLOE_CHECK(NULL, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream");
     FLOE_TRY(host_check(src, NULL));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, NULL));
-    FLOE_TRY(floe_header_attr(src, (size_t)nbytes, i, &k, &k_nbytes, &v, &v_nbytes, NULL));
-    text_out(key, key_capacity, k, k_nbytes);
-    text_out(value, value_capacity, v, v_nbytes);
+    FLOE_TRY(floe_header_attr(src, (size_t)nbytes, i, &item, NULL));
+    text_out(key, key_capacity, (const char *)item.key, item.key_nbytes);
+    text_out(value, value_capacity, (const char *)item.value, item.value_nbytes);
     return FLOE_OK;
 }

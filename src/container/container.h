@@ -56,9 +56,14 @@ floe_status floe_header_write(const floe_header *header, void *dst, size_t capac
 floe_status floe_header_peek(const void *src, size_t nbytes, size_t *header_nbytes, floe_error *err);
 /* Parses and checks a whole header (checksum, ranges, shape overflow, chunk grid). */
 floe_status floe_header_read(const void *src, size_t nbytes, floe_header *header, floe_error *err);
+/* One item behind the fixed part of a header. */
+typedef struct floe_item {
+    uint16_t tag;
+    size_t key_nbytes, value_nbytes;
+    const uint8_t *key, *value;
+} floe_item;
 /* Attribute i inside a header that floe_header_read accepted. */
-floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, const char **key, size_t *key_nbytes,
-                             const char **value, size_t *value_nbytes, floe_error *err);
+floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, floe_item *item, floe_error *err);
 
 /* The grid of chunks, in C order. Shapes with a 0 have no chunks. */
 uint64_t floe_grid_nchunks(const floe_header *header);

@@ -159,21 +159,16 @@ floe_status floe_header_read(const void *src, size_t nbytes, floe_header *header
     return FLOE_OK;
 }
 
-floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, const char **key, size_t *key_nbytes,
-                             const char **value, size_t *value_nbytes, floe_error *err)
+floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, floe_item *item, floe_error *err)
 {
     floe_reader items;
     floe_header h;
     uint32_t nitems = 0, seen = 0;
     FLOE_TRY(header_open(src, nbytes, &h, &nitems, &items, err));
     for (uint32_t k = 0; k < nitems && k < FLOE_HEADER_MAX_ATTRS; k++) {
-        floe_item item;
-        FLOE_TRY(floe_item_read(&items, &item, err));
-        if (item.tag != FLOE_ITEM_TEXT || seen++ != i)
-            continue;
-        *key = (const char *)item.key, *key_nbytes = item.key_nbytes;
-        *value = (const char *)item.value, *value_nbytes = item.value_nbytes;
-        return FLOE_OK;
+        FLOE_TRY(floe_item_read(&items, item, err));
+        if (item->tag == FLOE_ITEM_TEXT && seen++ == i)
+            return FLOE_OK;
     }
     return floe_fail(err, FLOE_ERR_ARGUMENT, "attribute %u asked for, there are %u", i, seen);
 }

@@ -94,13 +94,12 @@ static void round_trip(const floe_header *h)
     assert_int_equal(back.version, h->mode > FLOE_BOUND_LOSSLESS ? 3 : h->dtype >= FLOE_I32 ? 2 : 1);
     assert_null(back.attrs);
     for (uint32_t i = 0; i < h->nattrs; i++) {
-        const char *key, *value;
-        size_t key_nbytes, value_nbytes;
-        assert_int_equal(floe_header_attr(bytes, n, i, &key, &key_nbytes, &value, &value_nbytes, &err), FLOE_OK);
-        assert_int_equal(key_nbytes, strlen(h->attrs[i].key));
-        assert_int_equal(value_nbytes, strlen(h->attrs[i].value));
-        assert_memory_equal(key, h->attrs[i].key, key_nbytes);
-        assert_memory_equal(value, h->attrs[i].value, value_nbytes);
+        floe_item item;
+        assert_int_equal(floe_header_attr(bytes, n, i, &item, &err), FLOE_OK);
+        assert_int_equal(item.key_nbytes, strlen(h->attrs[i].key));
+        assert_int_equal(item.value_nbytes, strlen(h->attrs[i].value));
+        assert_memory_equal(item.key, h->attrs[i].key, item.key_nbytes);
+        assert_memory_equal(item.value, h->attrs[i].value, item.value_nbytes);
     }
     free(bytes);
 }
@@ -494,17 +493,16 @@ static void optional_items_are_skipped(void **state)
     floe_header h = sample();
     h.attrs = attrs, h.nattrs = 3;
     uint8_t *bytes;
-    size_t n = write_header(&h, &bytes), key_nbytes, value_nbytes;
-    const char *key, *value;
+    size_t n = write_header(&h, &bytes);
+    floe_item item;
     floe_store16(bytes + 72 + 6 * 8 + 16, 0x8123); /* the second one */
     floe_store64(bytes + n - 8, floe_xxh3(bytes, n - 8));
     assert_int_equal(floe_header_read(bytes, n, &h, NULL), FLOE_OK);
     assert_int_equal(h.nattrs, 2);
-    assert_int_equal(floe_header_attr(bytes, n, 1, &key, &key_nbytes, &value, &value_nbytes, NULL), FLOE_OK);
-    assert_true(key_nbytes == 1 && *key == 'c' && value_nbytes == 1 && *value == '3');
-    assert_int_equal(floe_header_attr(bytes, n, 2, &key, &key_nbytes, &value, &value_nbytes, NULL), FLOE_ERR_ARGUMENT);
-    assert_int_equal(floe_header_attr(bytes, n, UINT32_MAX, &key, &key_nbytes, &value, &value_nbytes, NULL),
-                     FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_header_attr(bytes, n, 1, &item, NULL), FLOE_OK);
+    assert_true(item.key_nbytes == 1 && *item.key == 'c' && item.value_nbytes == 1 && *item.value == '3');
+    assert_int_equal(floe_header_attr(bytes, n, 2, &item, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_header_attr(bytes, n, UINT32_MAX, &item, NULL), FLOE_ERR_ARGUMENT);
     free(bytes);
 }
 

@@ -6,13 +6,6 @@
 #include "base/bytes.h"
 #include "container/layout_math.h"
 
-/* One item behind the fixed part of a header. */
-typedef struct floe_item {
-    uint16_t tag;
-    size_t key_nbytes, value_nbytes;
-    const uint8_t *key, *value;
-} floe_item;
-
 /* Reads the next item and checks that it is well formed: sizes, zero padding, and texts if it is one. */
 floe_status floe_item_read(floe_reader *reader, floe_item *item, floe_error *err);
 /* Bytes of an attribute as an item; 0 if its texts are not valid. */

@@ -16,7 +16,7 @@
             abort(); \
     } while (0)
 
-static char *text_of(const char *p, size_t n)
+static char *text_of(const uint8_t *p, size_t n)
 {
     char *t = malloc(n + 1);
     MUST(t);
@@ -31,10 +31,9 @@ static void header_again(const uint8_t *p, size_t n, size_t header_nbytes, floe_
     floe_attr *attrs = calloc(h->nattrs + 1, sizeof *attrs);
     MUST(attrs);
     for (uint32_t i = 0; i < h->nattrs; i++) {
-        const char *key, *value;
-        size_t key_nbytes, value_nbytes;
-        MUST(floe_header_attr(p, n, i, &key, &key_nbytes, &value, &value_nbytes, NULL) == FLOE_OK);
-        attrs[i] = (floe_attr){text_of(key, key_nbytes), text_of(value, value_nbytes)};
+        floe_item item;
+        MUST(floe_header_attr(p, n, i, &item, NULL) == FLOE_OK);
+        attrs[i] = (floe_attr){text_of(item.key, item.key_nbytes), text_of(item.value, item.value_nbytes)};
     }
     h->attrs = attrs;
     if (floe_load32(p + 24) == h->nattrs && floe_load32(p + 8) == floe_header_version(h) * 0x10001u) {

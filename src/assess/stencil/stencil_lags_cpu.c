@@ -160,10 +160,24 @@ static void ring_fetch(const floe_stencil_job *job, scratch *s, const uint64_t *
         memcpy(s->count[slot], s->row.count, n * sizeof(double));
 }
 
-/* Lags t0 to t1 of the row at `at` along axis a with those before it, which are the first points. */
-static void ring_add(const floe_stencil_job *job, const scratch *s, const uint64_t *at, int a, uint64_t t0, uint64_t t1,
-                     uint64_t n, floe_stencil_sums *sums)
+/* n columns from at[ROW] on, with lags along axis a. */
+typedef struct strip {
+    const floe_stencil_job *job;
+    scratch *s;
+    uint64_t *at;
+    int a;
+    uint64_t n;
+    floe_stencil_sums *sums;
+} strip;
+
+/* Lags t0 to t1 of the row at `at` with those before it, which are the first points. */
+static void ring_add(const strip *p, uint64_t t0, uint64_t t1)
 {
+    const floe_stencil_job *job = p->job;
+    const scratch *s = p->s;
+    const uint64_t *at = p->at, n = p->n;
+    const int a = p->a;
+    floe_stencil_lag *lag = p->sums->lag[a];
     const uint64_t width = job->pair.shape[ROW], left = width - at[ROW];
     uint64_t outer[FLOE_MAX_RANK], t = t0;
     memcpy(outer, at, sizeof outer);
@@ -178,27 +192,26 @@ static void ring_add(const floe_stencil_job *job, const scratch *s, const uint64
             b[g] = ring_row(job, s, at[a] - t - (uint64_t)g);
             in_box[g] = t + (uint64_t)g <= reach;
         }
-        group_add(&sums->lag[a][t - 1], now, b, in_box, n);
+        group_add(&lag[t - 1], now, b, in_box, n);
     }
     for (; t <= t1; t++) {
         const uint64_t fit = width == 1 ? n : t < left ? floe_min64(left - t, n) : 0;
-        couple_add(&sums->lag[a][t - 1], now, ring_row(job, s, at[a] - t), t <= reach ? fit : 0, n);
+        couple_add(&lag[t - 1], now, ring_row(job, s, at[a] - t), t <= reach ? fit : 0, n);
     }
 }
 
-/* A strip: n columns from at[ROW] on, first points lo to hi - 1 along axis a. */
-static void strip_add(const floe_stencil_job *job, scratch *s, uint64_t *at, int a, uint64_t lo, uint64_t hi,
-                      uint64_t n, floe_stencil_sums *sums)
+/* First points lo to hi - 1. */
+static void strip_add(const strip *p, uint64_t lo, uint64_t hi)
 {
-    const uint64_t last = floe_min64(job->pair.shape[a] - 1, hi - 1 + job->lags);
+    const uint64_t last = floe_min64(p->job->pair.shape[p->a] - 1, hi - 1 + p->job->lags);
     for (uint64_t i = lo; i <= last; i++) {
-        at[a] = i;
-        ring_fetch(job, s, at, i, n);
-        const uint64_t t0 = i < hi ? 1 : i - hi + 1, t1 = floe_min64(job->lags, i - lo);
+        p->at[p->a] = i;
+        ring_fetch(p->job, p->s, p->at, i, p->n);
+        const uint64_t t0 = i < hi ? 1 : i - hi + 1, t1 = floe_min64(p->job->lags, i - lo);
         if (t0 <= t1)
-            ring_add(job, s, at, a, t0, t1, n, sums);
+            ring_add(p, t0, t1);
     }
-    at[a] = lo;
+    p->at[p->a] = lo;
 }
 
 static void axis_add(const floe_stencil_job *job, const floe_stencil_box *tile, int a, scratch *s,
@@ -210,8 +223,10 @@ static void axis_add(const floe_stencil_job *job, const floe_stencil_box *tile, 
     for (at[0] = tile->lo[0]; at[0] < hi[0]; at[0]++)
         for (at[1] = tile->lo[1]; at[1] < hi[1]; at[1]++)
             for (at[2] = tile->lo[2]; at[2] < hi[2]; at[2]++)
-                for (at[3] = tile->lo[3]; at[3] < hi[3]; at[3] += BLOCK)
-                    strip_add(job, s, at, a, tile->lo[a], tile->hi[a], floe_min64(BLOCK, hi[3] - at[3]), sums);
+                for (at[3] = tile->lo[3]; at[3] < hi[3]; at[3] += BLOCK) {
+                    const strip p = {job, s, at, a, floe_min64(BLOCK, hi[3] - at[3]), sums};
+                    strip_add(&p, tile->lo[a], tile->hi[a]);
+                }
 }
 
 void FLOE_V(floe_stencil_lags)(const floe_stencil_job *job, const floe_stencil_box *tile, scratch *s,

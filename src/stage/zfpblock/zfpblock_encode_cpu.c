@@ -187,23 +187,31 @@ FLOE_INLINE uint32_t fit(floe_zfp_writer *w, const floe_zfp_params *params, uint
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------ */
 
-FLOE_INLINE uint64_t encode(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first, uint64_t count,
-                            uint8_t *dst, uint16_t *lengths, uint32_t rank, bool real)
+typedef struct run {
+    const floe_zfp_array *array;
+    const floe_zfp_params *params;
+    uint64_t first, count; /* blocks */
+    uint8_t *dst;
+    uint16_t *lengths;
+} run;
+
+FLOE_INLINE uint64_t encode(run r, uint32_t rank, bool real)
 {
+    const floe_zfp_params *params = r.params;
     const bool reversible = params->minexp < FLOE_ZFP_MIN_EXP;
-    floe_zfp_writer w = {.base = dst, .at = dst};
-    zfp_walk walk = zfp_walk_of(array, first);
+    floe_zfp_writer w = {.base = r.dst, .at = r.dst};
+    zfp_walk walk = zfp_walk_of(r.array, r.first);
     coder c;
     c.params = params;
     FLOE_V(floe_zfp_shuffles_init)(&c.shuffles, rank);
     if (rank == 1)
         zfp_four_codes_init(&c.fours);
-    for (uint64_t i = 0; i < count; i++, zfp_walk_next(&walk, rank)) {
+    for (uint64_t i = 0; i < r.count; i++, zfp_walk_next(&walk, rank)) {
         const uint64_t start = floe_zfp_written(&w);
         const zfp_place place = zfp_place_of(&walk, rank);
         floe_uint block[FLOE_ZFP_BLOCK_VALUES];
         zfp_load(&walk, &place, rank, block);
-        c.stop = dst + (start + params->maxbits) / 8 + 1;
+        c.stop = r.dst + (start + params->maxbits) / 8 + 1;
         if (real && reversible)
             put_real_reversibly(&w, &c, block, rank);
         else if (real)
@@ -213,7 +221,7 @@ FLOE_INLINE uint64_t encode(const floe_zfp_array *array, const floe_zfp_params *
         else
             put_whole(&w, &c, block, rank, params->maxprec);
         const bool zeros = real && reversible && floe_zfp_written(&w) == start + 1; /* stays one bit */
-        lengths[i] = (uint16_t)(zeros ? 1 : fit(&w, params, start));
+        r.lengths[i] = (uint16_t)(zeros ? 1 : fit(&w, params, start));
     }
     floe_store64(w.at, w.pending);
     return floe_zfp_written(&w);
@@ -223,15 +231,16 @@ FLOE_INLINE uint64_t encode(const floe_zfp_array *array, const floe_zfp_params *
 uint64_t FLOE_V(floe_zfp_encode)(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first,
                                  uint64_t count, uint8_t *dst, uint16_t *lengths)
 {
+    const run r = {array, params, first, count, dst, lengths};
     const bool real = array->type == FLOE_ZFP_F32 || array->type == FLOE_ZFP_F64;
     switch (array->rank + (real ? 4 : 0)) {
-    case 1: return encode(array, params, first, count, dst, lengths, 1, false);
-    case 2: return encode(array, params, first, count, dst, lengths, 2, false);
-    case 3: return encode(array, params, first, count, dst, lengths, 3, false);
-    case 4: return encode(array, params, first, count, dst, lengths, 4, false);
-    case 5: return encode(array, params, first, count, dst, lengths, 1, true);
-    case 6: return encode(array, params, first, count, dst, lengths, 2, true);
-    case 7: return encode(array, params, first, count, dst, lengths, 3, true);
-    default: return encode(array, params, first, count, dst, lengths, 4, true);
+    case 1: return encode(r, 1, false);
+    case 2: return encode(r, 2, false);
+    case 3: return encode(r, 3, false);
+    case 4: return encode(r, 4, false);
+    case 5: return encode(r, 1, true);
+    case 6: return encode(r, 2, true);
+    case 7: return encode(r, 3, true);
+    default: return encode(r, 4, true);
     }
 }
