@@ -12,7 +12,7 @@
 FLOE_HD void floe_dev_report_write(floe_device_report *report, uint32_t status, uint64_t nbytes,
                                    const floe_dev_chunk_stats *met, bool pwrel)
 {
-    const double unknown = floe_f64_of(0x7FF8000000000000u);
+    const double unknown = floe_f64_of(FLOE_NAN64_BITS);
     report->status = status;
     report->reserved = 0;
     report->nbytes = status ? 0 : nbytes;

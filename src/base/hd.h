@@ -46,6 +46,10 @@ FLOE_HD double floe_f64_of(uint64_t b)
     return x;
 }
 
+/* The NaN that floe makes: positive, quiet, without payload. */
+#define FLOE_NAN32_BITS 0x7FC00000u
+#define FLOE_NAN64_BITS 0x7FF8000000000000u
+
 FLOE_HD uint64_t floe_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 FLOE_HD uint64_t floe_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 FLOE_HD uint64_t floe_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }

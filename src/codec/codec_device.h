@@ -12,6 +12,7 @@
 #include <assert.h>
 
 #include "base/dev_record.h"
+#include "base/hd.h"
 #include "codec/codec.h"
 
 /* The field as the caller has it. By value. */
@@ -29,6 +30,22 @@ typedef struct floe_dev_grid {
     uint32_t slots;                                      /* of work a chunk, as its codec has it */
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK]; /* of the field; of a full chunk */
 } floe_dev_grid;
+/* Slots are numbered by 32 bits, with room for the tickets of all blocks of threads behind the last. */
+enum { FLOE_DEV_MOST_SLOTS = 1 << 30 };
+
+/* false: more slots than a device numbers. */
+static inline bool floe_dev_grid_of(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint64_t slots,
+                                    floe_dev_grid *grid)
+{
+    const floe_dev_grid whole = {1, (uint32_t)slots, {0}, {0}};
+    *grid = whole;
+    for (uint32_t i = 0; i < rank; i++) {
+        grid->shape[i] = shape[i];
+        grid->chunk[i] = chunk[i];
+        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
+    }
+    return slots <= FLOE_DEV_MOST_SLOTS && grid->nchunks <= FLOE_DEV_MOST_SLOTS / floe_max64(slots, 1);
+}
 
 /* A codec's own part of a call. */
 typedef union floe_codec_own {

@@ -38,19 +38,15 @@ FLOE_HD void floe_kind_put(void *kind, uint8_t value)
     memcpy(kind, &v, sizeof v);
 }
 
-/* NaN has one form in a file: other payloads would be other bytes for the same meaning. */
-#define FLOE_HEADER_NAN_BITS 0x7FF8000000000000u
 FLOE_HD bool floe_real_is_nan(double v) { return v != v; }
 FLOE_HD bool floe_real_is_negative(double v) { return floe_bits_f64(v) >> 63; }
 FLOE_HD bool floe_real_is_positive(double v) { return v > 0 && v <= 1.7976931348623157e308; }
 FLOE_HD bool floe_real_is_finite(double v) { return (floe_bits_f64(v) & 0x7FF0000000000000u) != 0x7FF0000000000000u; }
-FLOE_HD uint64_t floe_header_real_bits(double v)
-{
-    return floe_real_is_nan(v) ? FLOE_HEADER_NAN_BITS : floe_bits_f64(v);
-}
+/* NaN has one form in a file: other payloads would be other bytes for the same meaning. */
+FLOE_HD uint64_t floe_header_real_bits(double v) { return floe_real_is_nan(v) ? FLOE_NAN64_BITS : floe_bits_f64(v); }
 FLOE_HD bool floe_header_real_valid(uint64_t bits)
 {
-    return bits <= 0x7FF0000000000000u || bits == FLOE_HEADER_NAN_BITS || (bits >> 63 && bits <= 0xFFF0000000000000u);
+    return bits <= 0x7FF0000000000000u || bits == FLOE_NAN64_BITS || (bits >> 63 && bits <= 0xFFF0000000000000u);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */

@@ -490,7 +490,7 @@ FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe
 {
     typedef floe_range_keys<T> keys;
     floe_extremes e;
-    const double infinity = floe_f64_of(0x7FF0000000000000u), nan = floe_f64_of(0x7FF8000000000000u);
+    const double infinity = floe_f64_of(0x7FF0000000000000u), nan = floe_f64_of(FLOE_NAN64_BITS);
     e.all.nfinite = job->runs.count * job->runs.length - part->nfill - part->nodd;
     const floe_range_part<T> unhidden = floe_range_unhidden<T>(*part, e.all.nfinite), *p = &unhidden;
     const bool any = floe_range_keys<T>::INTEGER ? e.all.nfinite > 0 : p->low != keys::NONE_LOW;

@@ -60,7 +60,7 @@ FLOE_HD void floe_prim_set(bool wide, void *p, uint64_t i, uint64_t bits)
 
 FLOE_HD uint64_t floe_prim_sign(bool wide) { return wide ? (uint64_t)1 << 63 : (uint64_t)1 << 31; }
 FLOE_HD uint64_t floe_prim_ones(bool wide) { return wide ? ~(uint64_t)0 : 0xFFFFFFFFu; }
-FLOE_HD uint64_t floe_prim_nan(bool wide) { return wide ? (uint64_t)0x7FF8 << 48 : 0x7FC00000u; }
+FLOE_HD uint64_t floe_prim_nan(bool wide) { return wide ? FLOE_NAN64_BITS : FLOE_NAN32_BITS; }
 FLOE_HD bool floe_prim_is_nan(floe_prim_type t, uint64_t bits)
 {
     bool wide = floe_prim_is_wide(t);

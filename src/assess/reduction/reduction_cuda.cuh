@@ -127,7 +127,7 @@ template <typename T>
 FLOE_DEV void floe_reduction_gather(const floe_reduction_dev_job *job, uint64_t first, uint64_t end,
                                     floe_reduction_group<T> *g)
 {
-    const T nan = (T)floe_f64_of(0x7ff8000000000000u);
+    const T nan = (T)floe_f64_of(FLOE_NAN64_BITS);
     g->there = 0;
 #pragma unroll
     for (uint32_t j = 0; j < FLOE_REDUCTION_GROUP; j++) {

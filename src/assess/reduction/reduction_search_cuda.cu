@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_con
             job.looks[piece] = floe_reduction_look{-1, -1, -1, 0, 0};
         return;
     }
-    const double nan = floe_f64_of(0x7ff8000000000000u), infinity = floe_f64_of(0x7ff0000000000000u);
+    const double nan = floe_f64_of(FLOE_NAN64_BITS), infinity = floe_f64_of(0x7ff0000000000000u);
     const bool is = i < floe_min64(job.nelems, FLOE_REDUCTION_SAMPLES);
     const looked<T> p = look<T>(&job, is ? floe_reduction_sample_place(job.nelems, i) : 0);
     const bool counts = is && p.kind == FLOE_PAIR_COUNTS;
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(SAMPLE_THREADS) sample_kernel(const __grid_con
 template <typename T>
 __global__ void gather_kernel(const __grid_constant__ floe_reduction_dev_job job, T *original, T *decoded)
 {
-    const T nan = (T)floe_f64_of(0x7ff8000000000000u);
+    const T nan = (T)floe_f64_of(FLOE_NAN64_BITS);
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t at = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; at < job.nelems; at += step) {
         const looked<T> p = look<T>(&job, at);

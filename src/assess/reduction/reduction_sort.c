@@ -44,8 +44,8 @@ static void piece_gather(void *arg, uint64_t k, uint32_t worker)
         floe_pair_read(r->pair, r->dense, at, n, &buffer, &x, &y);
         for (uint32_t i = 0; i < n; i++) {
             const bool counts = floe_pair_class_at(r->pair, x, y, i) == FLOE_PAIR_COUNTS;
-            value_set(r, 0, at + i, counts ? floe_pair_value(r->pair, x, i) : floe_f64_of(0x7ff8000000000000u));
-            value_set(r, 1, at + i, counts ? floe_pair_value(r->pair, y, i) : floe_f64_of(0x7ff8000000000000u));
+            value_set(r, 0, at + i, counts ? floe_pair_value(r->pair, x, i) : floe_f64_of(FLOE_NAN64_BITS));
+            value_set(r, 1, at + i, counts ? floe_pair_value(r->pair, y, i) : floe_f64_of(FLOE_NAN64_BITS));
         }
     }
 }

@@ -81,7 +81,7 @@ FLOE_DEV void cell_make(const floe_stencil_dev_job *j, T x, T y, R *f, R *e)
     *f = (R)x * (R)j->scale;
     *e = (R)y * (R)j->scale - *f;
     if (j->masked && !(floe_stencil_is_finite(x, j) && floe_stencil_is_finite(y, j))) {
-        *f = (R)floe_f32_of(0x7fc00000u);
+        *f = (R)floe_f32_of(FLOE_NAN32_BITS);
         *e = 0;
     }
 }

@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(THREADS)
                         vy = y[(int64_t)place * p.decoded_stride[LAST]];
                 const bool fill = p.has_fill && (bits_of(vx) == p.fill_bits || bits_of(vy) == p.fill_bits);
                 const floe_ssim_pair v = floe_ssim_pair_of(&job.plan.constants, vx, vy, sizeof(T) == 8);
-                term[FLOE_SSIM_S] = fill ? floe_f64_of(0x7FF8000000000000u) : v.s;
+                term[FLOE_SSIM_S] = fill ? floe_f64_of(FLOE_NAN64_BITS) : v.s;
                 term[FLOE_SSIM_SS] = v.s * v.s;
                 term[FLOE_SSIM_D] = v.d;
                 term[FLOE_SSIM_DD] = v.d * v.d;

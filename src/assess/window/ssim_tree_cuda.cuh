@@ -151,7 +151,7 @@ FLOE_DEV void terms_of(const tree_job &job, const floe_ssim_tree_units &units, f
 {
     floe_ssim_tree_pair v = floe_ssim_tree_pair_of(&units, x, y);
     if (CAREFUL && is_fill(job, x, y))
-        v.s = floe_f32_of(0x7FC00000u);
+        v.s = floe_f32_of(FLOE_NAN32_BITS);
     terms[FLOE_SSIM_S] = v.s;
     terms[FLOE_SSIM_SS] = v.s * v.s;
     terms[FLOE_SSIM_D] = v.d;

@@ -9,8 +9,6 @@
 #include "field/dtype_math.h"
 #include "field/field.h"
 
-#define FLOE_RESOLVE_NAN_BITS 0x7FF8000000000000u
-
 /* Whether a mode cannot be resolved without the range. */
 FLOE_HD bool floe_resolve_needs_range(floe_bound_mode mode)
 {
@@ -42,7 +40,7 @@ FLOE_HD double floe_resolve_abs_bound(floe_bound_mode mode, double bound, const 
         return floe_resolve_varies(range) ? floe_exact_bound_of_range(bound, range->min, range->max) : 0;
     case FLOE_BOUND_RATE:
     case FLOE_BOUND_PREC:
-    case FLOE_BOUND_PWREL: return floe_f64_of(FLOE_RESOLVE_NAN_BITS);
+    case FLOE_BOUND_PWREL: return floe_f64_of(FLOE_NAN64_BITS);
     default: return 0;
     }
 }

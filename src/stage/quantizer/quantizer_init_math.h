@@ -88,7 +88,7 @@ FLOE_HD void floe_quantizer_make(floe_quantizer *z, floe_quantizer_kind kind, fl
         return;
     }
     uint64_t sign = floe_dtype_sign(dtype);
-    uint64_t nan = dtype == FLOE_F32 ? 0x7FC00000u : 0x7FF8000000000000u;
+    uint64_t nan = dtype == FLOE_F32 ? FLOE_NAN32_BITS : FLOE_NAN64_BITS;
     uint64_t infinity = dtype == FLOE_F32 ? 0x7F800000u : 0x7FF0000000000000u;
     memset(z, 0, sizeof *z);
     z->kind = kind;

@@ -8,22 +8,12 @@
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/lorenzo_cuda.h"
 
-/* Tiles are numbered by 32 bits on the device, with room for the batches of all blocks behind the last. */
-enum { MAX_SLOTS = 1 << 30 };
-
 floe_status floe_lorenzo_grid(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, floe_dev_grid *grid,
                               floe_error *err)
 {
-    uint64_t slots = floe_lorenzo_slots(rank, chunk); /* of a full chunk: no other has more */
-    *grid = (floe_dev_grid){.nchunks = 1};
-    for (uint32_t i = 0; i < rank; i++) {
-        grid->shape[i] = shape[i];
-        grid->chunk[i] = chunk[i];
-        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
-    }
-    FLOE_CHECK(err, slots <= MAX_SLOTS && grid->nchunks <= MAX_SLOTS / floe_max64(slots, 1), FLOE_ERR_LIMIT,
+    const uint64_t slots = floe_lorenzo_slots(rank, chunk); /* of a full chunk: no other has more */
+    FLOE_CHECK(err, floe_dev_grid_of(rank, shape, chunk, slots, grid), FLOE_ERR_LIMIT,
                "a field of more than 2^30 tiles, too many for a GPU at once: choose larger chunks, or the CPU");
-    grid->slots = (uint32_t)slots;
     return FLOE_OK;
 }
 
@@ -47,7 +37,8 @@ void floe_lorenzo_expected_grid_of(const floe_dev_grid *grid, const floe_lorenzo
     if (grid->nchunks == 0 || grid->nchunks > UINT32_MAX)
         return;
     guess->nchunks = grid->nchunks;
-    guess->slots = floe_min64(call->max_slots / grid->nchunks, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
+    guess->slots =
+        floe_min64(call->max_slots / grid->nchunks, FLOE_DEV_MOST_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
     for (uint32_t i = 0; i < call->field.rank; i++) {
         guess->shape[i] = grid->shape[i];
         guess->chunk[i] = grid->chunk[i];

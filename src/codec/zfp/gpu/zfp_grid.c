@@ -10,9 +10,6 @@
 #include "base/try.h"
 #include "field/dtype_math.h"
 
-/* Tiles are numbered by 32 bits on the device, with room for the tickets of all blocks of threads behind the last. */
-enum { MAX_SLOTS = 1 << 30 };
-
 static const floe_zfp_kernels *kernels_of(const floe_dev_field *field)
 {
     return floe_zfp_kernels_of(floe_dtype_is_narrow(field->dtype));
@@ -23,18 +20,13 @@ floe_status floe_zfp_grid_of(floe_dtype dtype, uint32_t rank, const uint64_t *sh
 {
     const floe_index_spec spec = floe_zfp_chunk_index_spec(rank);
     uint64_t ncells = 1, nblocks = 1;
-    *grid = (floe_dev_grid){.nchunks = 1};
     for (uint32_t i = 0; i < rank; i++) {
-        grid->shape[i] = shape[i];
-        grid->chunk[i] = chunk[i];
-        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
         ncells *= chunk[i];
         nblocks *= floe_ceil_div(chunk[i], FLOE_ZFP_SIDE);
     }
     const uint64_t slots = floe_ceil_div(nblocks, floe_zfp_tile_blocks(rank));
-    FLOE_CHECK(err, slots <= MAX_SLOTS && grid->nchunks <= MAX_SLOTS / floe_max64(slots, 1), FLOE_ERR_LIMIT,
+    FLOE_CHECK(err, floe_dev_grid_of(rank, shape, chunk, slots, grid), FLOE_ERR_LIMIT,
                "a field of more than 2^35 zfp blocks, too many for a GPU at once: choose larger chunks, or the CPU");
-    grid->slots = (uint32_t)slots;
     *room = (floe_zfp_dev_room){.nblocks = nblocks, .nindex = floe_ceil_div(nblocks, spec.chunk)};
     room->nwords = floe_ceil_div(ncells, FLOE_CELLS_WORD);
     room->nspans = floe_ceil_div(ncells, FLOE_CELLS_SPAN);

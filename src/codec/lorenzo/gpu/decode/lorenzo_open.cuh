@@ -18,8 +18,7 @@ namespace
 
 enum {
     MAX_THREADS = 1024,
-    RUN = 16, /* entries of a thread at a time: with 256 threads, all of a chunk of 128 MiB of f32 */
-    MAX_SLOTS = 1 << 30
+    RUN = 16 /* entries of a thread at a time: with 256 threads, all of a chunk of 128 MiB of f32 */
 };
 
 /* What a block knows of its chunk; in shared memory. */
@@ -161,7 +160,7 @@ FLOE_DEV void set_grid(const floe_lorenzo_decode_call &call, const floe_lorenzo_
     o->nchunks = same ? guess.nchunks : count_chunks(call, o);
     o->slots = same ? guess.slots : 0;
     if (!same && o->nchunks)
-        o->slots = floe_min64(call.max_slots / o->nchunks, MAX_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
+        o->slots = floe_min64(call.max_slots / o->nchunks, FLOE_DEV_MOST_SLOTS) / FLOE_BATCH_TILES * FLOE_BATCH_TILES;
 }
 
 /* Where there is no grid later kernels find one without chunks. One thread. */
