@@ -159,7 +159,7 @@ static inline void damage_header(mutant *m, uint64_t *state)
     case 5: floe_store32(h + AT_BOOK, (uint32_t)odd_number(state)); break;
     case 6: floe_store64(h + AT_PALETTE + 8 * hostile_below(state, 3), hostile_random(state)); break;
     case 7: floe_store64(h + (hostile_random(state) & 1 ? AT_NTILES : AT_NWORDS), odd_number(state)); break;
-    default: floe_store_f64(h + AT_STEP, fabs(step)); break;
+    default: floe_store64(h + AT_STEP, floe_bits_f64(fabs(step))); break;
     }
 }
 

@@ -24,13 +24,6 @@ static inline uint64_t floe_load64(const void *p)
 {
     return (uint64_t)floe_load32(p) | (uint64_t)floe_load32((const uint8_t *)p + 4) << 32;
 }
-static inline double floe_load_f64(const void *p)
-{
-    uint64_t b = floe_load64(p);
-    double x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
 static inline void floe_store16(void *p, uint16_t v)
 {
     uint8_t *b = p;
@@ -49,12 +42,6 @@ static inline void floe_store64(void *p, uint64_t v)
 {
     floe_store32(p, (uint32_t)v);
     floe_store32((uint8_t *)p + 4, (uint32_t)(v >> 32));
-}
-static inline void floe_store_f64(void *p, double x)
-{
-    uint64_t b;
-    memcpy(&b, &x, sizeof b);
-    floe_store64(p, b);
 }
 
 /* a * b and a + b; false when they do not fit. */
@@ -114,11 +101,6 @@ static inline uint64_t floe_read64(floe_reader *r)
     const uint8_t *p = floe_read_bytes(r, 8);
     return p ? floe_load64(p) : 0;
 }
-static inline double floe_read_f64(floe_reader *r)
-{
-    const uint8_t *p = floe_read_bytes(r, 8);
-    return p ? floe_load_f64(p) : 0.0;
-}
 
 /* A cursor over a buffer being written; writing past the end sets bad and writes nothing. */
 typedef struct floe_cursor {
@@ -170,12 +152,6 @@ static inline void floe_write64(floe_cursor *c, uint64_t v)
     uint8_t *p = floe_write_space(c, 8);
     if (p)
         floe_store64(p, v);
-}
-static inline void floe_write_f64(floe_cursor *c, double v)
-{
-    uint8_t *p = floe_write_space(c, 8);
-    if (p)
-        floe_store_f64(p, v);
 }
 
 #endif

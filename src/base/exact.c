@@ -5,11 +5,6 @@
 
 double floe_range_width(double min, double max) { return floe_exact_range_width(min, max); }
 
-double floe_bound_of_range(double factor, double min, double max)
-{
-    return floe_exact_bound_of_range(factor, min, max);
-}
-
 bool floe_within_abs(double x, double y, double bound) { return floe_exact_within_abs(x, y, bound); }
 
 bool floe_within_pwrel(double x, double y, double bound) { return floe_exact_within_pwrel(x, y, bound); }

@@ -6,10 +6,6 @@
 
 #include <stdbool.h>
 
-/* The largest absolute bound known to be at most factor * (max - min); 0 when that vanishes, DBL_MAX when it overflows.
- * factor > 0 and finite, min <= max. */
-double floe_bound_of_range(double factor, double min, double max);
-
 /* max - min, rounded down; infinite when it overflows. */
 double floe_range_width(double min, double max);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact comparisons against whole-number arithmetic that is wide enough, and decibels against libm. */
 #include "base/exact.h"
+#include "base/exact_math.h"
 
 #include <float.h>
 
@@ -96,18 +97,18 @@ static void bound_of_range(void **state)
         double a = ldexp(kit_uniform(&seed) - 0.5, (int)(kit_random(&seed) % 80) - 40);
         double b = ldexp(kit_uniform(&seed) - 0.5, (int)(kit_random(&seed) % 80) - 40);
         double min = fmin(a, b), max = fmax(a, b), factor = kit_uniform(&seed) + 1e-9;
-        double got = floe_bound_of_range(factor, min, max), width = floe_range_width(min, max);
+        double got = floe_exact_bound_of_range(factor, min, max), width = floe_range_width(min, max);
         assert_true(width <= (long double)max - min);
         assert_true(fma(factor, width, -got) >= 0);
         assert_true(got >= factor * (max - min) * (1 - 1e-15));
     }
-    assert_true(floe_bound_of_range(1, -DBL_MAX, DBL_MAX) == DBL_MAX);
-    double half = floe_bound_of_range(0.25, -DBL_MAX, DBL_MAX);
+    assert_true(floe_exact_bound_of_range(1, -DBL_MAX, DBL_MAX) == DBL_MAX);
+    double half = floe_exact_bound_of_range(0.25, -DBL_MAX, DBL_MAX);
     assert_true(half <= DBL_MAX / 2 && half > DBL_MAX / 2 * (1 - 1e-15));
-    assert_true(floe_bound_of_range(1e300, 0, 1e300) == DBL_MAX);
-    assert_true(floe_bound_of_range(0.5, 0, DBL_TRUE_MIN) == 0);
-    assert_true(floe_bound_of_range(1e-200, 0, 1e-200) == 0);
-    assert_true(floe_bound_of_range(1, 1, 1) == 0);
+    assert_true(floe_exact_bound_of_range(1e300, 0, 1e300) == DBL_MAX);
+    assert_true(floe_exact_bound_of_range(0.5, 0, DBL_TRUE_MIN) == 0);
+    assert_true(floe_exact_bound_of_range(1e-200, 0, 1e-200) == 0);
+    assert_true(floe_exact_bound_of_range(1, 1, 1) == 0);
     assert_true(floe_range_width(1, 0x1p80) <= 0x1p80 && floe_range_width(1, 0x1p80) >= 0x1p80 * (1 - 1e-15));
     assert_true(floe_range_width(1, 0x1p80) < 0x1p80); /* 2^80 - 1 rounds up */
 }

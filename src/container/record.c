@@ -56,13 +56,12 @@ floe_status floe_payload_check(const floe_record *record, const void *payload, u
     const uint8_t *p = payload;
     uint64_t needed = floe_record_span(record->nbytes);
     FLOE_CHECK(err, needed && nbytes >= needed - FLOE_RECORD_HEAD_NBYTES, FLOE_ERR_FORMAT,
-               "the stream is cut short: chunk %llu has %llu bytes, only %llu are there", (ull)record->chunk,
-               (ull)record->nbytes, (ull)nbytes);
+               "the stream is cut short: the chunk has %llu bytes, only %llu are there", (ull)record->nbytes,
+               (ull)nbytes);
     FLOE_CHECK(err, floe_checksum(p, record->nbytes) == record->checksum, FLOE_ERR_CHECKSUM,
-               "chunk %llu is damaged: its checksum does not match", (ull)record->chunk);
+               "its checksum does not match: the bytes are damaged");
     for (uint64_t i = record->nbytes; i < needed - FLOE_RECORD_HEAD_NBYTES; i++)
-        FLOE_CHECK(err, p[i] == 0, FLOE_ERR_CHECKSUM, "chunk %llu is damaged: its padding is not zero",
-                   (ull)record->chunk);
+        FLOE_CHECK(err, p[i] == 0, FLOE_ERR_CHECKSUM, "its padding is not zero: the bytes are damaged");
     return FLOE_OK;
 }
 

@@ -229,7 +229,7 @@ static void payloads_are_checked_with_their_padding(void **state)
     assert_int_equal(floe_payload_check(&record, payload, 16, &err), FLOE_ERR_CHECKSUM);
     payload[15] = 0, payload[0] ^= 1;
     assert_int_equal(floe_payload_check(&record, payload, 16, &err), FLOE_ERR_CHECKSUM);
-    assert_string_equal(err.message, "chunk 3 is damaged: its checksum does not match");
+    assert_string_equal(err.message, "its checksum does not match: the bytes are damaged");
     record.nbytes = UINT64_MAX;
     assert_int_equal(floe_payload_check(&record, payload, 16, &err), FLOE_ERR_FORMAT);
     record = (floe_record){4, 0, floe_checksum(NULL, 0)};

@@ -188,17 +188,6 @@ floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *s, floe_status status
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
-/* The payload and the padding behind it. */
-static floe_status payload_check(const uint8_t *payload, const floe_record *record, floe_error *err)
-{
-    uint64_t end = floe_record_nbytes(record->nbytes) - FLOE_RECORD_HEAD_NBYTES;
-    FLOE_CHECK(err, floe_checksum(payload, record->nbytes) == record->checksum, FLOE_ERR_CHECKSUM,
-               "its checksum does not match: the bytes are damaged");
-    for (uint64_t i = record->nbytes; i < end; i++)
-        FLOE_CHECK(err, payload[i] == 0, FLOE_ERR_CHECKSUM, "its padding is not zero: the bytes are damaged");
-    return FLOE_OK;
-}
-
 static floe_chunk_decode chunk_call(const floe_stream *s, const uint64_t *extent, const uint8_t *payload,
                                     uint64_t nbytes)
 {
@@ -218,6 +207,11 @@ typedef struct fetched {
     uint64_t have, need;                               /* bytes of the payload: there, and to be decoded */
     uint64_t at[FLOE_MAX_RANK], extent[FLOE_MAX_RANK]; /* of the chunk, of all values */
 } fetched;
+
+static floe_status payload_check(const fetched *f, floe_error *err)
+{
+    return floe_payload_check(&f->head, f->payload, floe_record_nbytes(f->head.nbytes) - FLOE_RECORD_HEAD_NBYTES, err);
+}
 
 /* Bytes that the level needs, by those that there are. */
 static floe_status find_need(const floe_stream *s, fetched *f, floe_error *err)
@@ -400,7 +394,7 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
     }
 #endif
     /* The first bytes of a chunk have checks of their own, which level_nbytes stands for. */
-    const floe_status status = f.need == f.head.nbytes ? payload_check(f.payload, &f.head, err) : FLOE_OK;
+    const floe_status status = f.need == f.head.nbytes ? payload_check(&f, err) : FLOE_OK;
     const bool looks = salvage && floe_codec_of(s->header.codec)->level_nbytes;
     losing lost = {salvage, s, &p, chunk};
     if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
                            .max_abs = data[0] & 128 ? 1e3 : NAN};
     if (integer && p.mode == FLOE_BOUND_PWREL)
         p.mode = FLOE_BOUND_ABS;
-    p.bound = sane_bound(p.dtype, p.mode, floe_load_f64(data + 6));
+    p.bound = sane_bound(p.dtype, p.mode, floe_f64_of(floe_load64(data + 6)));
     for (uint64_t i = 0; i < n; i++)
         hostile_put(p.dtype, values, (int64_t)i, value_of(data + HEAD, nbytes - HEAD, i, &p, data[1], &sum));
     p.has_fill = data[0] >> 6 & 1;

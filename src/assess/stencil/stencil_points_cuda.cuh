@@ -10,7 +10,6 @@ template <typename R> struct floe_group {
     enum { V = 16 / sizeof(R) };
     R f[V], e[V]; /* values, NaN where the pair does not count, and errors */
 };
-#define FLOE_GROUP_V(R) floe_group<R>::V
 
 /* ---- formulas by type ---------------------------------------------------------------------------------------------- */
 

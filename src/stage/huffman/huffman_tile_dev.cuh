@@ -91,19 +91,6 @@ typedef struct floe_huffman_heads {
     uint32_t flat[FLOE_TILE_STEPS], live[FLOE_TILE_STEPS], present[FLOE_TILE_STEPS];
 } floe_huffman_heads;
 
-/* Sets step s; the whole warp. flat and width are 0 where the group is not present. */
-FLOE_DEV void floe_huffman_heads_set(floe_huffman_heads *heads, uint32_t s, uint32_t width, bool flat, bool present)
-{
-    const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat), wide = __ballot_sync(FLOE_ALL_LANES, width != 0);
-    const uint32_t presents = __ballot_sync(FLOE_ALL_LANES, present);
-    heads->width[s * FLOE_STEP_GROUPS + floe_lane()] = (uint8_t)width;
-    if (floe_lane() == 0) {
-        heads->flat[s] = flats;
-        heads->live[s] = flats | wide;
-        heads->present[s] = presents;
-    }
-}
-
 /* log2 of the tile's lanes, or FLOE_HUFFMAN_NO_LIVE. The whole warp; heads are complete and synchronized. */
 enum { FLOE_HUFFMAN_NO_LIVE = 255 };
 

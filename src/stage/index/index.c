@@ -86,18 +86,6 @@ uint64_t floe_side_index_bound(const floe_index_spec *spec, uint64_t nblocks, ui
                 x.npartitions * floe_index_packed_nwords(floe_min64(x.partition, x.nchunks), x.least_nbits));
 }
 
-double floe_side_index_overhead(const floe_index_spec *spec, double ratio, uint64_t block_nbits, uint32_t offset_nbits,
-                                uint32_t length_nbits)
-{
-    const double chunk = (double)spec->chunk * (double)block_nbits / ratio, p = (double)spec->partition;
-    switch (spec->form) {
-    case FLOE_INDEX_OFFSETS: return offset_nbits / chunk;
-    case FLOE_INDEX_LENGTHS: return length_nbits / chunk;
-    case FLOE_INDEX_HYBRID: return (offset_nbits + (p - 1) * length_nbits) / (p * chunk);
-    default: return (offset_nbits + p * length_nbits) / (p * chunk);
-    }
-}
-
 /* ---- encoding ---------------------------------------------------------------------------------------------------- */
 
 typedef struct bit_writer {
@@ -290,40 +278,6 @@ static floe_status bad_part(const floe_side_index *x, uint64_t p, const char *wh
     const floe_index_part part = floe_index_part_of(x, p);
     return floe_fail(err, FLOE_ERR_FORMAT, "index: chunks %llu to %llu: %s", (ull)part.first,
                      (ull)(part.first + part.count - 1), why);
-}
-
-floe_status floe_side_index_decode_partition(const floe_side_index *x, uint64_t p, uint64_t *first, uint64_t *count,
-                                             uint64_t *places, floe_error *err)
-{
-    const floe_index_part part = floe_index_part_of(x, p);
-    const char *why = decode_part(x, p, &part, places);
-    if (why)
-        return bad_part(x, p, why, err);
-    *first = part.first, *count = part.count;
-    places[part.count] = floe_index_part_end(x, p);
-    return FLOE_OK;
-}
-
-floe_status floe_side_index_find(const floe_side_index *x, uint64_t chunk, uint64_t *place, uint64_t *length,
-                                 floe_error *err)
-{
-    const uint64_t p = chunk / floe_index_partition_chunks(x);
-    const floe_index_part part = floe_index_part_of(x, p);
-    const uint64_t end = floe_index_part_end(x, p);
-    FLOE_CHECK(err, floe_index_part_is_sane(x, p, &part) && part.place <= end && end <= x->end, FLOE_ERR_FORMAT,
-               "index: the head of chunk %llu is wrong", (ull)chunk);
-    uint64_t left = end - part.place, k = 0, step = 0;
-    for (; k <= chunk - part.first; k++) {
-        *place = end - left;
-        step = k < part.stored ? floe_index_extra(x, &part, k) : left;
-        const uint64_t least = k < part.stored ? part.least : 0;
-        FLOE_CHECK(err, step <= left && least <= left - step, FLOE_ERR_FORMAT,
-                   "index: the lengths up to chunk %llu reach past their end", (ull)chunk);
-        step += least;
-        left -= step;
-    }
-    *length = step;
-    return FLOE_OK;
 }
 
 typedef struct decoder {

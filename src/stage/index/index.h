@@ -74,18 +74,4 @@ floe_side_index floe_side_index_of_lengths(const void *body, uint64_t nwords, ui
 floe_status floe_side_index_decode(const floe_cpu *cpu, const floe_side_index *index, uint64_t *places,
                                    floe_error *err);
 
-/* The places of one partition: *count chunks from number *first on, places[*count] being where the last one ends. Checks
- * that partition. places: floe_side_index_partition_chunks() + 1. */
-floe_status floe_side_index_decode_partition(const floe_side_index *index, uint64_t partition, uint64_t *first,
-                                             uint64_t *count, uint64_t *places, floe_error *err);
-
-/* Chunk i alone, by adding up what precedes it in its partition; checked like the above. */
-floe_status floe_side_index_find(const floe_side_index *index, uint64_t chunk, uint64_t *place, uint64_t *length,
-                                 floe_error *err);
-
-/* Bytes of an index over those of its stream, as in Table 4.1 of the published comparison of the first three forms: chunks
- * of C blocks of L bits each, compressed R times, where an offset takes offset_nbits and a length length_nbits. */
-double floe_side_index_overhead(const floe_index_spec *spec, double ratio, uint64_t block_nbits, uint32_t offset_nbits,
-                                uint32_t length_nbits);
-
 #endif

@@ -205,17 +205,6 @@ struct draft_symbols {
     }
 };
 
-/* Words that stage pack takes for step s, without its descriptor; body: what the warp has just put there. */
-FLOE_DEV uint32_t packed_nwords(const uint32_t *body, uint32_t s, bool present)
-{
-    __syncwarp();
-    const uint32_t width = ((const uint8_t *)(body + FLOE_SYMBOLS_WIDTHS_AT))[s * FLOE_STEP_GROUPS + floe_lane()];
-    const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
-    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, present ? width : (uint32_t)PLANES);
-    const uint32_t flats = body[s], presents = __ballot_sync(FLOE_ALL_LANES, present);
-    return (flats != 0 && flats != presents) + floe_bits_of(most - least) + __reduce_add_sync(FLOE_ALL_LANES, width);
-}
-
 /* ---- cells --------------------------------------------------------------------------------------------------------- */
 
 /* A tile and where its cells are. */
