@@ -139,6 +139,7 @@ const char *cli_mode_name(floe_bound_mode mode)
     case FLOE_BOUND_LOSSLESS: return "lossless";
     case FLOE_BOUND_RATE: return "rate";
     case FLOE_BOUND_PREC: return "prec";
+    case FLOE_BOUND_RATIO: return "ratio";
     }
     return "unknown";
 }
@@ -150,6 +151,7 @@ const char *cli_preset_name(floe_preset preset)
     switch (preset) {
     case FLOE_PRESET_BALANCED: return "balanced";
     case FLOE_PRESET_FAST: return "fast";
+    case FLOE_PRESET_BEST: return "best";
     }
     return "unknown";
 }

@@ -68,7 +68,9 @@ typedef enum floe_bound_mode {
     FLOE_BOUND_LOSSLESS = 5, /* bit for bit */
     /* How much to store, not how well: of codec zfp only. Finite values stay finite; no error is promised. */
     FLOE_BOUND_RATE = 6, /* bits a value, the same for each block */
-    FLOE_BOUND_PREC = 7  /* bit planes of each block, 1 to 64 */
+    FLOE_BOUND_PREC = 7, /* bit planes of each block, 1 to 64 */
+    /* Bytes of the field over those of the stream: floe looks for the absolute bound that gives about so much, and keeps it. */
+    FLOE_BOUND_RATIO = 8
 } floe_bound_mode;
 
 typedef enum floe_codec {
@@ -81,7 +83,8 @@ typedef enum floe_codec {
 /* "auto", "lorenzo", "zfp", "interp"; "unknown" for other numbers. */
 const char *floe_codec_name(floe_codec codec);
 
-typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1 } floe_preset;
+/* Size against speed. What each codec makes of them differs: where it has nothing more for BEST, that is BALANCED. */
+typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1, FLOE_PRESET_BEST = 2 } floe_preset;
 
 typedef enum floe_fill_mode {
     FLOE_FILL_AUTO = 0, /* look for a fill value: an extreme that stands far from all other values */

@@ -26,7 +26,8 @@ static const name bound_names[] = {{"abs", FLOE_BOUND_ABS},           {"rel", FL
                                    {"pwrel", FLOE_BOUND_PWREL},       {"psnr", FLOE_BOUND_PSNR},
                                    {"lossless", FLOE_BOUND_LOSSLESS}, {"rate", FLOE_BOUND_RATE},
                                    {"prec", FLOE_BOUND_PREC},         {NULL, 0}};
-static const name preset_names[] = {{"fast", FLOE_PRESET_FAST}, {"balanced", FLOE_PRESET_BALANCED}, {NULL, 0}};
+static const name preset_names[] = {
+    {"fast", FLOE_PRESET_FAST}, {"balanced", FLOE_PRESET_BALANCED}, {"best", FLOE_PRESET_BEST}, {NULL, 0}};
 
 static const char *name_of(const name *table, int value)
 {

@@ -157,7 +157,7 @@ static void bad_texts(void **state)
         {"lossless abs=1", "two bounds, lossless and abs: give one"},
         {"preset=fast preset=fast", "preset is given twice"},
         {"fill=auto fill=1", "fill is given twice"},
-        {"preset=best", "unknown preset=best: this version has fast or balanced"},
+        {"preset=finest", "unknown preset=finest: this version has fast, balanced or best"},
         {"codec=zip", "unknown codec=zip: this version has auto, lorenzo, zfp or interp"},
         {"fill=missing", "fill must be auto, none or a number, got fill=missing"},
         {"chunk=0x4", "axis 0 of the chunk is 0"},

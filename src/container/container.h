@@ -15,7 +15,7 @@
 #include "base/dev_record.h"
 
 enum {
-    FLOE_FORMAT_VERSION = 3,          /* the newest that is known */
+    FLOE_FORMAT_VERSION = 4,          /* the newest that is known */
     FLOE_HEADER_MIN_NBYTES = 16,      /* magic, version and header size: enough to know how much to read */
     FLOE_HEADER_MAX_NBYTES = 1 << 20, /* attributes included */
     FLOE_HEADER_MAX_ATTRS = 1024,

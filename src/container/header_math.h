@@ -58,7 +58,7 @@ FLOE_HD bool floe_mode_is_size(int mode) { return mode == FLOE_BOUND_RATE || mod
 #define FLOE_MODE_BIT(mode) (1u << (mode))
 enum {
     FLOE_MODES_BOUND = FLOE_MODE_BIT(FLOE_BOUND_ABS) | FLOE_MODE_BIT(FLOE_BOUND_REL) | FLOE_MODE_BIT(FLOE_BOUND_PSNR) |
-                       FLOE_MODE_BIT(FLOE_BOUND_LOSSLESS),
+                       FLOE_MODE_BIT(FLOE_BOUND_LOSSLESS) | FLOE_MODE_BIT(FLOE_BOUND_RATIO),
     FLOE_MODES_SIZE = FLOE_MODE_BIT(FLOE_BOUND_RATE) | FLOE_MODE_BIT(FLOE_BOUND_PREC)
 };
 FLOE_HD uint32_t floe_codec_modes(int codec)
@@ -76,10 +76,14 @@ FLOE_HD uint32_t floe_codec_modes(int codec)
     return codec < 0 || codec >= (int)(sizeof modes / sizeof *modes) ? 0 : modes[codec];
 }
 
-/* The version that a header needs: of the file, and of its oldest reader. 2 has integers, 3 has rate and prec. */
+/* The version that a header needs: of the file, and of its oldest reader. 2 has integers, 3 has rate and prec, 4 ratio and
+ * preset best. */
 FLOE_HD uint32_t floe_header_version(const floe_header *h)
 {
-    return floe_mode_is_size((int)h->mode) ? 3 : floe_dtype_is_integer(h->dtype) ? 2 : 1;
+    return h->preset == FLOE_PRESET_BEST || h->mode == FLOE_BOUND_RATIO ? 4
+           : floe_mode_is_size((int)h->mode)                            ? 3
+           : floe_dtype_is_integer(h->dtype)                            ? 2
+                                                                        : 1;
 }
 
 /* What the values of a field decide. */
@@ -204,13 +208,16 @@ FLOE_HD uint64_t floe_grid_count(const floe_header *h)
     return n;
 }
 
-/* Of a mode that is known. There is no bound relative to each integer; before version 3 there were no sizes. */
+/* Of a mode that is known. There is no bound relative to each integer; before version 3 there were no sizes, before 4 no
+ * ratio. */
 FLOE_HD bool floe_header_mode_fits(const floe_header *h, int dtype, int codec, int mode)
 {
     const uint32_t modes = floe_codec_modes(codec);
     const bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
     return (!modes || modes & FLOE_MODE_BIT(mode)) &&
-           (floe_mode_is_size(mode) ? h->version >= 3 : !integer || mode != FLOE_BOUND_PWREL);
+           (mode == FLOE_BOUND_RATIO  ? h->version >= 4
+            : floe_mode_is_size(mode) ? h->version >= 3
+                                      : !integer || mode != FLOE_BOUND_PWREL);
 }
 
 /* Files of version 1 have no integers. */
@@ -219,14 +226,14 @@ FLOE_HD floe_fault floe_header_kinds_fault(const floe_header *h)
     int dtype = floe_kind_get(&h->dtype), codec = floe_kind_get(&h->codec);
     int preset = floe_kind_get(&h->preset), mode = floe_kind_get(&h->mode);
     bool integer = dtype == FLOE_I32 || dtype == FLOE_I64;
-    return dtype < FLOE_F32 || dtype > FLOE_I64 || (integer && h->version < 2) ? FLOE_FAULT_DTYPE
-           : h->rank < 1 || h->rank > FLOE_MAX_RANK                            ? FLOE_FAULT_RANK
-           : preset < FLOE_PRESET_BALANCED || preset > FLOE_PRESET_FAST        ? FLOE_FAULT_PRESET
-           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_PREC                   ? FLOE_FAULT_MODE
-           : !floe_header_mode_fits(h, dtype, codec, mode)                     ? FLOE_FAULT_MODE
-           : codec < 1 || codec > 255                                          ? FLOE_FAULT_CODEC
-           : !floe_codec_modes(codec)                                          ? FLOE_FAULT_CODEC_UNKNOWN
-                                                                               : FLOE_FAULT_NONE;
+    return dtype < FLOE_F32 || dtype > FLOE_I64 || (integer && h->version < 2)             ? FLOE_FAULT_DTYPE
+           : h->rank < 1 || h->rank > FLOE_MAX_RANK                                        ? FLOE_FAULT_RANK
+           : preset < 0 || preset > (h->version < 4 ? FLOE_PRESET_FAST : FLOE_PRESET_BEST) ? FLOE_FAULT_PRESET
+           : mode < FLOE_BOUND_ABS || mode > FLOE_BOUND_RATIO                              ? FLOE_FAULT_MODE
+           : !floe_header_mode_fits(h, dtype, codec, mode)                                 ? FLOE_FAULT_MODE
+           : codec < 1 || codec > 255                                                      ? FLOE_FAULT_CODEC
+           : !floe_codec_modes(codec)                                                      ? FLOE_FAULT_CODEC_UNKNOWN
+                                                                                           : FLOE_FAULT_NONE;
 }
 
 /* The product of the axes, a 0 taken as 1, stays below 2^63 bytes: no product of a shape ever overflows. */

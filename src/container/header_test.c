@@ -91,7 +91,8 @@ static void round_trip(const floe_header *h)
     if (floe_header_read(bytes, n, &back, &err) != FLOE_OK)
         fail_msg("%s", err.message);
     assert_same_header(h, &back);
-    assert_int_equal(back.version, h->mode > FLOE_BOUND_LOSSLESS ? 3 : h->dtype >= FLOE_I32 ? 2 : 1);
+    const bool newest = h->mode == FLOE_BOUND_RATIO || h->preset == FLOE_PRESET_BEST;
+    assert_int_equal(back.version, newest ? 4 : h->mode > FLOE_BOUND_LOSSLESS ? 3 : h->dtype >= FLOE_I32 ? 2 : 1);
     assert_null(back.attrs);
     for (uint32_t i = 0; i < h->nattrs; i++) {
         floe_item item;
@@ -123,6 +124,10 @@ static void headers_come_back(void **state)
     floe_header h = sample();
     round_trip(&h);
     h.has_fill = false, h.fill_bits = 0, h.value_min = h.value_max = NAN, h.abs_bound = 0;
+    round_trip(&h);
+    h.mode = FLOE_BOUND_RATIO;
+    round_trip(&h);
+    h.preset = FLOE_PRESET_BEST;
     round_trip(&h);
     h.mode = FLOE_BOUND_PWREL, h.abs_bound = -NAN, h.preset = FLOE_PRESET_BALANCED;
     round_trip(&h);
@@ -292,10 +297,10 @@ static void headers_out_of_range_are_not_written(void **state)
     REFUSED(h.codec = FLOE_CODEC_AUTO);
     REFUSED(h.codec = (floe_codec)200);
     REFUSED(h.codec = (floe_codec)256);
-    REFUSED(h.preset = (floe_preset)2);
+    REFUSED(h.preset = (floe_preset)3);
     REFUSED(h.preset = (floe_preset)-1);
     REFUSED(h.mode = (floe_bound_mode)0);
-    REFUSED(h.mode = (floe_bound_mode)8);
+    REFUSED(h.mode = (floe_bound_mode)9);
     REFUSED((h.mode = FLOE_BOUND_RATE, h.abs_bound = NAN)); /* codec lorenzo has none */
     REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_RATE));
     REFUSED((h.codec = FLOE_CODEC_ZFP, h.mode = FLOE_BOUND_RATE, h.abs_bound = NAN, h.bound = 0));
@@ -400,13 +405,13 @@ static void versions_from_the_future(void **state)
     assert_int_equal(lie(bytes, n, 8, 2, 7), FLOE_OK); /* newer, but readable by us */
     assert_int_equal(lie(bytes, n, 8, 2, 0), FLOE_ERR_FORMAT);
     assert_int_equal(lie(bytes, n, 10, 2, 0), FLOE_ERR_FORMAT);
-    assert_int_equal(lie(bytes, n, 8, 4, 4 | 3 << 16), FLOE_OK);
-    assert_int_equal(lie(bytes, n, 8, 4, 5 | 4 << 16), FLOE_ERR_VERSION);
+    assert_int_equal(lie(bytes, n, 8, 4, 5 | 4 << 16), FLOE_OK);
+    assert_int_equal(lie(bytes, n, 8, 4, 6 | 5 << 16), FLOE_ERR_VERSION);
     floe_error err;
-    floe_store32(bytes + 8, 5 | 4 << 16);
+    floe_store32(bytes + 8, 6 | 5 << 16);
     assert_int_equal(floe_header_peek(bytes, n, &size, &err), FLOE_ERR_VERSION);
     assert_string_equal(
-        err.message, "the file has format version 5 and needs a reader of version 4; this floe reads up to version 3");
+        err.message, "the file has format version 6 and needs a reader of version 5; this floe reads up to version 4");
     free(bytes);
 }
 
@@ -425,6 +430,8 @@ static void fields_that_lie_are_refused(void **state)
         {12, 4, (1u << 20) + 8, FLOE_ERR_FORMAT},
         {16, 1, 0, FLOE_ERR_FORMAT},
         {16, 1, 3, FLOE_ERR_FORMAT}, /* an integer type, in a file of version 1 */
+        {19, 1, 2, FLOE_ERR_FORMAT}, /* preset best, in a file of version 1 */
+        {20, 1, 8, FLOE_ERR_FORMAT}, /* a ratio, in a file of version 1 */
         {16, 1, 5, FLOE_ERR_FORMAT},
         {16, 1, 255, FLOE_ERR_FORMAT},
         {17, 1, 0, FLOE_ERR_FORMAT},

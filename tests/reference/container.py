@@ -27,7 +27,7 @@ class Header:
         r = Reader(data)
         need(r.take(8) == b"\xf1FLOE\r\n\x1a", "this is no floe file")
         self.version, oldest, self.nbytes = r.number(2), r.number(2), r.number(4)
-        need(oldest <= 3, "the file needs a newer reader")
+        need(oldest <= 4, "the file needs a newer reader")
         need(1 <= oldest <= self.version and self.nbytes <= 2**20, "header: versions or size")
         need(80 <= self.nbytes <= len(data) and self.nbytes % 8 == 0, "header: size")
         need(u64(data, self.nbytes - 8) == xxh3(data[:self.nbytes - 8]), "header: checksum")
@@ -35,8 +35,8 @@ class Header:
         dtype, self.rank, codec, preset, mode, flags = (r.number(1) for _ in range(6))
         self.integer = dtype > 2
         self.codec = codec
-        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 3 and preset <= 1 and flags <= 1 and
-             1 <= mode <= 7, "header: a field is out of range")
+        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 3 and flags <= 1 and
+             preset <= (2 if self.version >= 4 else 1) and 1 <= mode <= (8 if self.version >= 4 else 7), "header: a field is out of range")
         need(not self.integer or (self.version >= 2 and mode != 3), "header: integers")
         need(mode not in (RATE, PREC) or (self.version >= 3 and codec == 2), "header: rate or prec")
         self.bits = 64 if dtype in (2, 4) else 32

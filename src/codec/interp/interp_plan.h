@@ -13,8 +13,7 @@ enum {
     FLOE_INTERP_LEVELS = 32,
     FLOE_INTERP_NEVER = 3, /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
     FLOE_INTERP_ENDS = 4,  /* axes are not thinned below so many points */
-    FLOE_INTERP_CELLS_MOST = 1 << 30,
-    FLOE_INTERP_PRESET_BEST = 2 /* preset best; no number of floe_preset yet */
+    FLOE_INTERP_CELLS_MOST = 1 << 30
 };
 
 /* What is chosen for a field. Axes are those of the plan's shape. */

@@ -11,7 +11,8 @@ typedef floe_interp_encoder encoder;
 
 enum {
     BOX_CELLS = 65536,
-    BOX_CELLS_BEST = 262144, /* of fields so small that there would be few boxes */
+    BOX_CELLS_BEST =
+        262144, /* of fields so small that there would be few boxes, unless the slowest of four axes gives more */
     FEW_CELLS = 1 << 23,
     BOXES = 8,
     BOX_SHARE = 64,                            /* values of the field for one of a box */
@@ -20,6 +21,7 @@ enum {
     TRUSTED_CELLS = 8,                         /* along the longest axis of a box */
     USED_BITS = 4,                             /* for each symbol of a context that occurs */
     WORTH = 256,                               /* an n-th of the bits is worth a change */
+    BOUNDS_WORTH = 60,                         /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
     SHORT_WORTH = 80 /* and short windows, which take longer */
 };
@@ -32,13 +34,13 @@ typedef struct tuner {
     uint32_t nlevels;
 } tuner;
 
-static bool is_best(const encoder *e) { return (int)e->params->preset == FLOE_INTERP_PRESET_BEST; }
+static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
 /* A cube, or what is as near to one as the shape has. */
 void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape,
-                   most = is_best(e) && e->ncells < FEW_CELLS ? BOX_CELLS_BEST : BOX_CELLS;
+                   most = is_best(e) && e->ncells < FEW_CELLS && shape[0] == 1 ? BOX_CELLS_BEST : BOX_CELLS;
     uint64_t lo = 2, hi = most;
     while (lo < hi) {
         const uint64_t side = (lo + hi + 1) / 2;
@@ -177,15 +179,20 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
            t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * floe_interp_points(top->coarse) * t->nboxes;
 }
 
-/* Takes s in place of best where it is worth it. */
-static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_structure *best, uint64_t *bits)
+/* Takes s in place of best where that spares an n-th of the bits. */
+static bool keep_worth(tuner *t, const floe_interp_structure *s, floe_interp_structure *best, uint64_t *bits,
+                       uint64_t nth)
 {
     const uint64_t n = try_structure(t, s);
-    if (n + *bits / WORTH >= *bits)
+    if (n + *bits / nth >= *bits)
         return false;
     *bits = n;
     *best = *s;
     return true;
+}
+static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_structure *best, uint64_t *bits)
+{
+    return keep_worth(t, s, best, bits, WORTH);
 }
 
 /* Axes along which prediction hurts begin later, or never; all those at the same level. */
@@ -261,7 +268,7 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
         s = *best;
         s.alpha = bounds[i][0];
         s.beta = bounds[i][1];
-        keep_better(t, &s, best, bits);
+        keep_worth(t, &s, best, bits, BOUNDS_WORTH);
     }
     s = *best;
     s.planes = true; /* a box has few planes: more is gained than it shows */

@@ -12,7 +12,7 @@
 /* Whether a mode cannot be resolved without the range. */
 FLOE_HD bool floe_resolve_needs_range(floe_bound_mode mode)
 {
-    return mode == FLOE_BOUND_REL || mode == FLOE_BOUND_PSNR;
+    return mode == FLOE_BOUND_REL || mode == FLOE_BOUND_PSNR || mode == FLOE_BOUND_RATIO;
 }
 
 /* The distance of x > 0 or < 0 from the next double away from 0. */

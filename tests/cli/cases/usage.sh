@@ -19,7 +19,7 @@ show compress a -o b --bound abs=1 --threads many
 show compress a -o b --bound abs=1 --backend gpu
 show compress a -o b --bound abs=1 --isa sse
 show compress a -o b --bound abs=1 --codec zip
-show compress a -o b --bound abs=1 --preset best
+show compress a -o b --bound abs=1 --preset finest
 show compress a -o b --bound abs=1 --preset 'fast abs=2'
 show compress a -o b --bound abs=1 --fill much
 show compress a -o b --bound abs=1 --attr units
