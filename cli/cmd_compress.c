@@ -17,6 +17,8 @@
 
 enum { HEAD_NBYTES = 1 << 16 }; /* of the stream, kept to read the resolved bound from */
 
+static const double near_ratio = 0.03; /* a ratio that is farther off is worth a warning */
+
 typedef struct compress_job {
     const cli_args *args;
     bool quiet, json;
@@ -35,7 +37,7 @@ typedef struct compress_job {
     bool bound_said;
     cli_progress progress;
     char hint[2 * CLI_TEXT];
-    char warning[4 * CLI_TEXT]; /* that nearly all is lost; "": no */
+    char warning[4 * CLI_TEXT]; /* that nearly all is lost, or a ratio is missed; "": no */
     double seconds;
 } compress_job;
 
@@ -166,6 +168,11 @@ static int judge_bound(compress_job *job, const floe_stats *stats)
     cli_collapse_judge(&job->sample, &facts, job->warning);
     if (job->warning[0] && cli_given(job->args, OPT_STRICT))
         return cli_fail(FLOE_ERR_ARGUMENT, "%s", job->warning);
+    const double ratio = (double)stats->raw_nbytes / (double)stats->stream_nbytes;
+    if (!job->warning[0] && info.mode == FLOE_BOUND_RATIO && fabs(ratio / info.bound - 1) > near_ratio)
+        snprintf(job->warning, sizeof job->warning,
+                 "the ratio is %.4g: no bound that was tried for this field and codec comes nearer to %.4g", ratio,
+                 info.bound);
     if (job->warning[0] && says_all(job))
         fprintf(stderr, "warning: %s\n", job->warning);
     return 0;
@@ -177,17 +184,19 @@ static int make_seekable(compress_job *job)
 {
     floe_error err = {0};
     const floe_params *params = &job->params;
-    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR;
+    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO;
+    bool chooses = params->codec == FLOE_CODEC_AUTO && params->preset == FLOE_PRESET_BEST;
     if (io_reader_is_seekable(job->reader))
         return 0;
     bool verify = cli_given(job->args, OPT_VERIFY);
-    if (!range && params->fill != FLOE_FILL_AUTO && !verify)
+    if (!range && params->fill != FLOE_FILL_AUTO && !verify && !chooses)
         return 0;
     if (says_all(job))
         fprintf(stderr, "standard input is read more than once (%s): copying it to a temporary file\n",
-                range    ? "the bound needs the range"
-                : verify ? "--verify"
-                         : "--fill auto");
+                range     ? "the bound needs the range"
+                : verify  ? "--verify"
+                : chooses ? "a sample decides on the codec"
+                          : "--fill auto");
     return io_reader_spool(job->reader, &err) == FLOE_OK ? 0 : cli_fail_with(&err);
 }
 

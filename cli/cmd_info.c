@@ -107,7 +107,7 @@ static void print_text(info_job *job)
     cli_real_text(info->bound, number);
     printf("%-14s %s%s%s%s\n", "bound", cli_mode_is_size(info->mode) ? "none: " : "", cli_mode_name(info->mode),
            info->mode == FLOE_BOUND_LOSSLESS ? "" : " ", info->mode == FLOE_BOUND_LOSSLESS ? "" : number);
-    if (info->mode == FLOE_BOUND_REL || info->mode == FLOE_BOUND_PSNR)
+    if (info->mode == FLOE_BOUND_REL || info->mode == FLOE_BOUND_PSNR || info->mode == FLOE_BOUND_RATIO)
         print_real("absolute bound", info->abs_bound);
     if (!isnan(info->value_min)) {
         print_real("smallest value", info->value_min);

@@ -88,7 +88,8 @@ static uint64_t fullest_window(const double *sorted, uint64_t n, double width, u
 static void text_of(const cli_collapse_facts *facts, bool is_all, double low, double high, char text[4 * CLI_TEXT])
 {
     char from[CLI_TEXT], to[CLI_TEXT], far_off[CLI_TEXT];
-    const bool of_range = facts->mode == FLOE_BOUND_REL || facts->mode == FLOE_BOUND_PSNR;
+    const bool of_range =
+        facts->mode == FLOE_BOUND_REL || facts->mode == FLOE_BOUND_PSNR || facts->mode == FLOE_BOUND_RATIO;
     const double range = facts->max - facts->min;
     snprintf(from, sizeof from, "%.6g", low);
     snprintf(to, sizeof to, "%.6g", high);

@@ -21,6 +21,7 @@ typedef enum cli_option_id {
     OPT_LOSSLESS,
     OPT_RATE,
     OPT_PREC,
+    OPT_RATIO,
     OPT_SHAPE,
     OPT_DIMS,
     OPT_DTYPE,

@@ -3,10 +3,12 @@
 
 const cli_option cli_options[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', "OUT", "@", NULL, false, "write to OUT; - is standard output"},
-    [OPT_BOUND] =
-        {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless rate= prec=", NULL, false,
-         "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), lossless; or, with "
-         "--codec zfp, how much is stored: rate= (bits a value), prec= (bit planes)"},
+    [OPT_BOUND] = {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless ratio= rate= prec=", NULL, false,
+                   "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), "
+                   "lossless; ratio= (looks "
+                   "for the abs= that makes the stream so much smaller); or, with --codec zfp, how much is stored: "
+                   "rate= (bits a value), "
+                   "prec= (bit planes)"},
     [OPT_ABS] = {"abs", 0, "VALUE", NULL, NULL, false, "short for --bound abs=VALUE"},
     [OPT_REL] = {"rel", 0, "VALUE", NULL, NULL, false, "short for --bound rel=VALUE"},
     [OPT_PWREL] = {"pwrel", 0, "VALUE", NULL, NULL, false, "short for --bound pwrel=VALUE"},
@@ -14,6 +16,7 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_LOSSLESS] = {"lossless", 0, NULL, NULL, NULL, false, "short for --bound lossless"},
     [OPT_RATE] = {"rate", 0, "BITS", NULL, NULL, false, "short for --bound rate=BITS"},
     [OPT_PREC] = {"prec", 0, "PLANES", NULL, NULL, false, "short for --bound prec=PLANES"},
+    [OPT_RATIO] = {"ratio", 0, "TIMES", NULL, NULL, false, "short for --bound ratio=TIMES"},
     [OPT_SHAPE] = {"shape", 's', "NxNxN", NULL, NULL, false,
                    "elements along each axis, slowest first (as NumPy and HDF5)"},
     [OPT_DIMS] = {"dims", 0, "NxNxN", NULL, NULL, false, "the same, fastest first (as zfp and SZ)"},
@@ -105,7 +108,7 @@ const cli_option cli_options[OPT_COUNT] = {
 
 #define OPTS_BOUND                                                                                       \
     (CLI_OPT(OPT_BOUND) | CLI_OPT(OPT_ABS) | CLI_OPT(OPT_REL) | CLI_OPT(OPT_PWREL) | CLI_OPT(OPT_PSNR) | \
-     CLI_OPT(OPT_LOSSLESS) | CLI_OPT(OPT_RATE) | CLI_OPT(OPT_PREC))
+     CLI_OPT(OPT_LOSSLESS) | CLI_OPT(OPT_RATE) | CLI_OPT(OPT_PREC) | CLI_OPT(OPT_RATIO))
 #define OPTS_ARRAY  (CLI_OPT(OPT_SHAPE) | CLI_OPT(OPT_DIMS) | CLI_OPT(OPT_DTYPE))
 #define OPTS_INPUT  (OPTS_ARRAY | CLI_OPT(OPT_RAW))
 #define OPTS_CODING (CLI_OPT(OPT_CODEC) | CLI_OPT(OPT_PRESET) | CLI_OPT(OPT_FILL) | CLI_OPT(OPT_CHUNK))

@@ -62,7 +62,7 @@ int cli_raw_zfp_absent(const cli_args *args)
     int failed = REFUSE(args, "without --raw-zfp", OPT_NO_HEADER, OPT_INDEX, OPT_FORM, OPT_BLOCKS, OPT_PARTITION);
     if (!failed && decompress)
         failed = REFUSE(args, "without --raw-zfp: a .floe stream says it itself", OPT_SHAPE, OPT_DIMS, OPT_DTYPE,
-                        OPT_BOUND, OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_LOSSLESS, OPT_RATE, OPT_PREC);
+                        OPT_BOUND, OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_LOSSLESS, OPT_RATE, OPT_PREC, OPT_RATIO);
     return failed;
 }
 
@@ -82,7 +82,7 @@ static int mode_text(const cli_args *args, char text[CLI_TEXT], bool *given)
         n++;
     }
     *given = n > 0;
-    int failed = REFUSE(args, "for a zfp stream", OPT_PWREL, OPT_PSNR);
+    int failed = REFUSE(args, "for a zfp stream", OPT_PWREL, OPT_PSNR, OPT_RATIO);
     if (failed)
         return failed;
     return n > 1 ? cli_fail(FLOE_ERR_ARGUMENT, "give one bound, not %d", n) : 0;

@@ -168,7 +168,8 @@ static int append_word(char *text, size_t capacity, const char *key, const char 
 
 static int append_bound(const cli_args *args, const char *default_bound, char *text, size_t capacity)
 {
-    static const cli_option_id shorts[] = {OPT_ABS, OPT_REL, OPT_PWREL, OPT_PSNR, OPT_RATE, OPT_PREC, OPT_LOSSLESS};
+    static const cli_option_id shorts[] = {OPT_ABS,  OPT_REL,  OPT_PWREL, OPT_PSNR,
+                                           OPT_RATE, OPT_PREC, OPT_RATIO, OPT_LOSSLESS};
     enum { SHORTS = sizeof shorts / sizeof shorts[0] };
     const char *bound = cli_value(args, OPT_BOUND);
     int given = bound != NULL;
@@ -192,7 +193,8 @@ static int append_bound(const cli_args *args, const char *default_bound, char *t
     if (value == NULL && strcmp(bound, "lossless") != 0)
         return cli_fail(
             FLOE_ERR_ARGUMENT,
-            "--bound '%s' has no mode; give abs=, rel=, pwrel=, psnr=, rate= or prec= and a value, or lossless", bound);
+            "--bound '%s' has no mode; give abs=, rel=, pwrel=, psnr=, ratio=, rate= or prec= and a value, or lossless",
+            bound);
     size_t n = value ? (size_t)(value - bound) : strlen(bound);
     bool known = false;
     for (int i = 0; i < SHORTS; i++) {
@@ -201,7 +203,7 @@ static int append_bound(const cli_args *args, const char *default_bound, char *t
     }
     if (!known)
         return cli_fail(FLOE_ERR_ARGUMENT,
-                        "unknown bound '%.*s'; there are abs, rel, pwrel, psnr, lossless, rate and prec", (int)n,
+                        "unknown bound '%.*s'; there are abs, rel, pwrel, psnr, ratio, lossless, rate and prec", (int)n,
                         bound);
     snprintf(text, capacity, "%s ", bound);
     return 0;

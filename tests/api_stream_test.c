@@ -17,7 +17,9 @@ static const char *const texts[] = {"abs=1e-2",
                                     "psnr=60 chunk=5x11x45",
                                     "lossless chunk=1x34x7",
                                     "rel=1e-2 fill=none chunk=21x34x10",
-                                    "abs=1e-3 chunk=1x1x45 preset=fast"};
+                                    "abs=1e-3 chunk=1x1x45 preset=fast",
+                                    "rel=1e-3 preset=best",
+                                    "ratio=5 chunk=5x34x45"};
 
 /* Both ways, whatever way the bytes come: all at once, in gulps of a few, with a known size or not. */
 static void same_as_in_memory(void **state)
@@ -140,6 +142,8 @@ static void sources_that_cannot_seek(void **state)
         {"lossless chunk=5x34x45", NULL, "lossless chunk=5x34x45 fill=none"},
         {"rel=1e-2", NULL, "rel=1e-2"},
         {"psnr=50 chunk=21x10x45", NULL, "psnr=50 chunk=21x10x45"},
+        {"ratio=5 preset=best", NULL, "ratio=5 preset=best"},
+        {"ratio=5 chunk=5x34x45", "ratio needs the range of all values", NULL},
         {"rel=1e-2 chunk=5x34x45", "rel needs the range of all values", NULL},
         {"psnr=50 chunk=5x34x45 fill=none", "psnr needs the range of all values", NULL},
     };

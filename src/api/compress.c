@@ -9,6 +9,7 @@
 #include "device/device_stream.h"
 #include "call/field_arg_check.h"
 #include "api/output.h"
+#include "call/choice.h"
 #include "call/params.h"
 #include "device/pipeline.h"
 #include "call/resolve.h"
@@ -18,18 +19,25 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/try.h"
+#include "field/field.h"
+#include "codec/resolve/resolve_math.h"
 
 typedef struct compression {
     floe_params params; /* checked */
     floe_header header;
     floe_codec_params codec;
     floe_supply supply;
-    floe_output output;
+    floe_output output, staging;
     floe_progress progress;
     floe_index_entry *index;
     void *codec_scratch;
     size_t codec_nbytes;
     uint64_t nchunks;
+    floe_sample sample; /* ratio */
+    floe_sample_supply sample_supply;
+    bool tries; /* ratio: the stream goes nowhere */
+    void *held; /* values of a source that can be read only once */
+    uint64_t held_nbytes;
 } compression;
 
 /* ---- scratch ----------------------------------------------------------------------------------------------------- */
@@ -40,23 +48,41 @@ static void take_all(compression *c, const floe_sizing *s, floe_arena *arena)
     c->codec_scratch = floe_arena_take(arena, s->codec_nbytes, 1);
     c->codec_nbytes = s->codec_nbytes;
     floe_supply_take(&c->supply, arena);
-    if (c->output.sink) { /* holds whatever is written at once */
+    if (c->header.mode == FLOE_BOUND_RATIO)
+        floe_sample_take(&c->sample, arena);
+    if (c->output.sink || c->header.mode == FLOE_BOUND_RATIO) { /* holds whatever is written at once */
         uint64_t record = floe_record_nbytes(s->payload_nbytes);
         uint64_t ends = floe_max64(floe_header_nbytes(&c->header), floe_index_nbytes(c->nchunks));
-        c->output.capacity = floe_max64(record, ends);
-        c->output.buffer = floe_arena_take(arena, c->output.capacity, 1);
+        c->staging.capacity = floe_max64(record, ends);
+        c->staging.buffer = floe_arena_take(arena, c->staging.capacity, 1);
     }
+}
+
+/* What there is to take, for the header and all that it leads to. */
+static floe_status plan_all(floe_ctx *ctx, compression *c, floe_sizing *sizing, floe_arena *plan)
+{
+    FLOE_TRY(floe_sizing_of(&ctx->cpu, &c->header, sizing, &ctx->err));
+    c->nchunks = floe_grid_nchunks(&c->header);
+    if (c->header.mode == FLOE_BOUND_RATIO) {
+        c->sample = floe_sample_of(&ctx->cpu, &c->header, &ctx->err);
+        FLOE_TRY(floe_sample_add(&c->sample, c->header.codec));
+    }
+    take_all(c, sizing, plan);
+    return FLOE_OK;
 }
 
 static floe_status scratch_get(floe_ctx *ctx, compression *c)
 {
     floe_sizing sizing;
     floe_arena plan = floe_arena_plan(), arena;
-    FLOE_TRY(floe_sizing_of(&ctx->cpu, &c->header, &sizing, &ctx->err));
-    take_all(c, &sizing, &plan);
+    FLOE_TRY(plan_all(ctx, c, &sizing, &plan));
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     take_all(c, &sizing, &arena);
     assert(!arena.overflow);
+    if (c->output.sink) {
+        c->output.buffer = c->staging.buffer;
+        c->output.capacity = c->staging.capacity;
+    }
     return FLOE_OK;
 }
 
@@ -119,11 +145,12 @@ static floe_status chunk_put(floe_ctx *ctx, compression *c, uint64_t chunk)
     return floe_output_commit(&c->output, nbytes, &ctx->err);
 }
 
-static uint64_t chunk_raw_nbytes(const floe_header *h, uint64_t chunk)
+static floe_status chunk_done(floe_ctx *ctx, compression *c, uint64_t chunk)
 {
     uint64_t lo[FLOE_MAX_RANK], extent[FLOE_MAX_RANK];
-    floe_grid_box(h, chunk, lo, extent);
-    return floe_extent_nelems(h->rank, extent) * floe_dtype_size(h->dtype);
+    floe_grid_box(&c->header, chunk, lo, extent);
+    const uint64_t nbytes = floe_extent_nelems(c->header.rank, extent) * floe_dtype_size(c->header.dtype);
+    return floe_progress_add(&c->progress, c->tries ? 0 : nbytes, &ctx->err);
 }
 
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -155,7 +182,7 @@ static floe_status chunks_pass_gpu(floe_ctx *ctx, compression *c)
             FLOE_TRY(floe_pipeline_fetch_record(ctx, &nbytes[(i - 1) % FLOE_PIPELINE_DEPTH]));
         if (i >= 2) {
             FLOE_TRY(record_put(ctx, c, i - 2, nbytes[(i - 2) % FLOE_PIPELINE_DEPTH]));
-            FLOE_TRY(floe_progress_add(&c->progress, chunk_raw_nbytes(&c->header, i - 2), &ctx->err));
+            FLOE_TRY(chunk_done(ctx, c, i - 2));
         }
     }
     return FLOE_OK;
@@ -190,7 +217,7 @@ static floe_status chunks_put(floe_ctx *ctx, compression *c)
 #endif
     for (uint64_t i = 0; i < c->nchunks; i++) {
         FLOE_TRY(chunk_put(ctx, c, i));
-        FLOE_TRY(floe_progress_add(&c->progress, chunk_raw_nbytes(&c->header, i), &ctx->err));
+        FLOE_TRY(chunk_done(ctx, c, i));
     }
     return FLOE_OK;
 }
@@ -209,28 +236,149 @@ static void stats_begin(floe_ctx *ctx, const compression *c)
     ctx->stats.nelems = floe_extent_nelems(c->header.rank, c->header.shape);
     ctx->stats.raw_nbytes = ctx->stats.nelems * floe_dtype_size(c->header.dtype);
     ctx->stats.nchunks = c->nchunks;
+    ctx->stats.nexceptions = 0;
     ctx->stats.max_error = 0;
     ctx->stats.max_pw_error = c->header.mode == FLOE_BOUND_PWREL ? 0 : NAN;
 }
 
-/* Header, supply and output are set up; the rest is the same for memory and streams. */
-static floe_status compress_run(floe_ctx *ctx, compression *c)
+/* Whole, by the header's absolute bound. */
+static floe_status stream_put(floe_ctx *ctx, compression *c)
 {
-    c->nchunks = floe_grid_nchunks(&c->header);
-    FLOE_TRY(scratch_get(ctx, c));
     stats_begin(ctx, c);
-    floe_resolver resolver = {.cpu = &ctx->cpu,
-                              .params = &c->params,
-                              .supply = &c->supply,
-                              .progress = &c->progress,
-                              .scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes),
-                              .err = &ctx->err};
-    FLOE_TRY(floe_resolve(&resolver, &c->header, &c->codec));
+    c->codec = floe_codec_params_of(&c->header);
     FLOE_TRY(chunks_begin(ctx, c));
     FLOE_TRY(header_put(c, &ctx->err));
     FLOE_TRY(chunks_put(ctx, c));
     FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));
-    FLOE_TRY(index_put(c, &ctx->err));
+    return index_put(c, &ctx->err);
+}
+
+/* ---- bounds and codecs that are tried ---------------------------------------------------------------------------- */
+
+static floe_resolver resolver_of(floe_ctx *ctx, compression *c)
+{
+    return (floe_resolver){.cpu = &ctx->cpu,
+                           .params = &c->params,
+                           .supply = &c->supply,
+                           .progress = &c->progress,
+                           .scratch = floe_arena_of(c->codec_scratch, c->codec_nbytes),
+                           .err = &ctx->err};
+}
+
+static floe_status sample_load(floe_ctx *ctx, compression *c, floe_sample *sample)
+{
+    c->sample_supply = (floe_sample_supply){&c->supply, &ctx->err};
+    sample->header = c->header;
+    sample->read = floe_sample_read_supply;
+    sample->user = &c->sample_supply;
+    return floe_sample_load(sample);
+}
+
+typedef struct ratio_trial {
+    floe_ctx *ctx;
+    compression *c;
+} ratio_trial;
+
+static floe_status write_nowhere(void *user, const void *src, size_t nbytes)
+{
+    (void)user, (void)src, (void)nbytes;
+    return FLOE_OK;
+}
+
+static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
+{
+    static const floe_sink nowhere = {NULL, write_nowhere};
+    const ratio_trial *t = user;
+    compression *c = t->c;
+    const floe_output output = c->output;
+    c->header.abs_bound = abs_bound;
+    c->output = c->staging;
+    c->output.sink = &nowhere;
+    c->tries = true;
+    const floe_status status = stream_put(t->ctx, c);
+    *nbytes = c->output.written;
+    c->output = output;
+    c->tries = false;
+    return status;
+}
+
+static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range *range)
+{
+    ratio_trial trial = {ctx, c};
+    const floe_ratio ratio = {ratio_attempt, &trial,
+                              floe_extent_nelems(c->header.rank, c->header.shape) * floe_dtype_size(c->header.dtype)};
+    FLOE_TRY(sample_load(ctx, c, &c->sample));
+    return floe_ratio_resolve(&ratio, &c->sample, range, &c->header.abs_bound, NULL);
+}
+
+static floe_status choice_plan(floe_ctx *ctx, const floe_choice *choice, const compression *c, floe_sample *sample)
+{
+    *sample = floe_sample_of(&ctx->cpu, &c->header, &ctx->err);
+    for (uint32_t i = 0; i < choice->n; i++)
+        FLOE_TRY(floe_sample_add(sample, choice->codecs[i]));
+    return FLOE_OK;
+}
+
+/* A source that cannot seek, and holds a single slab, becomes a field in memory. */
+static floe_status source_hold(floe_ctx *ctx, compression *c)
+{
+    floe_arena plan = floe_arena_plan();
+    floe_field view;
+    floe_supply_take(&c->supply, &plan);
+    FLOE_TRY(floe_ctx_hold(ctx, plan.used, &c->held));
+    c->held_nbytes = plan.used;
+    floe_arena arena = floe_arena_of(c->held, plan.used);
+    floe_supply_take(&c->supply, &arena);
+    FLOE_TRY(floe_supply_chunk(&c->supply, 0, &view, &ctx->err));
+    FLOE_TRY(floe_supply_end(&c->supply, &ctx->err));
+    const floe_field field = c->supply.field;
+    c->supply = floe_supply_of_field(&c->header, &field);
+    return FLOE_OK;
+}
+
+/* The codec of a header that was made for the first of several, by a sample. */
+static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field *layout)
+{
+    const floe_choice choice = floe_choice_of(layout, &c->params);
+    floe_arena plan = floe_arena_plan(), arena;
+    floe_sample sample;
+    floe_range range;
+    if (choice.n == 1)
+        return FLOE_OK;
+    FLOE_CHECK(
+        &ctx->err, floe_supply_repeats(&c->supply), FLOE_ERR_UNSUPPORTED,
+        "preset best looks at a sample to choose a codec, so the source is read more than once, and this one cannot "
+        "seek: put it into a file first, or name a codec");
+    if (c->supply.source && !c->supply.source->seekable)
+        FLOE_TRY(source_hold(ctx, c));
+    FLOE_TRY(choice_plan(ctx, &choice, c, &sample));
+    floe_supply_take(&c->supply, &plan);
+    floe_sample_take(&sample, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    floe_supply_take(&c->supply, &arena);
+    floe_sample_take(&sample, &arena);
+    const floe_resolver resolver = resolver_of(ctx, c);
+    FLOE_TRY(floe_resolve_values(&resolver, &c->header, &range));
+    FLOE_TRY(sample_load(ctx, c, &sample));
+    FLOE_TRY(floe_choice_make(&choice, &sample, &range, &c->params.codec));
+    c->header.codec = c->params.codec;
+    return floe_chunking_choose(layout, &c->params, c->header.chunk, &ctx->err);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* Header, supply and output are set up; the rest is the same for memory and streams. */
+static floe_status compress_run(floe_ctx *ctx, compression *c, const floe_field *layout)
+{
+    floe_range range;
+    FLOE_TRY(codec_choose(ctx, c, layout));
+    FLOE_TRY(scratch_get(ctx, c));
+    const floe_resolver resolver = resolver_of(ctx, c);
+    FLOE_TRY(floe_resolve_values(&resolver, &c->header, &range));
+    FLOE_TRY(floe_resolve_bound(&resolver, &c->header, &range));
+    if (c->header.mode == FLOE_BOUND_RATIO && floe_resolve_varies(&range))
+        FLOE_TRY(ratio_resolve(ctx, c, &range));
+    FLOE_TRY(stream_put(ctx, c));
     ctx->stats.stream_nbytes = c->output.written;
     if (c->header.mode != FLOE_BOUND_PWREL)
         ctx->stats.max_pw_error = NAN;
@@ -244,7 +392,7 @@ static floe_status host_compress(floe_ctx *ctx, const floe_compress_call *call, 
     compression c = {.params = *call->params, .output = *output};
     FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
     c.supply = floe_supply_of_field(&c.header, call->field);
-    FLOE_TRY(compress_run(ctx, &c));
+    FLOE_TRY(compress_run(ctx, &c, call->field));
     *call->nbytes = c.output.written;
     return FLOE_OK;
 }
@@ -262,6 +410,39 @@ static floe_status to_device_body(floe_ctx *ctx, void *arg)
     return status;
 }
 
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+/* A field in device memory whose codec has no kernels: by way of the host. */
+static floe_status device_by_cpu(floe_ctx *ctx, floe_compress_call *call)
+{
+    const uint64_t nbytes =
+        floe_extent_nelems(call->field->rank, call->field->shape) * floe_dtype_size(call->field->dtype);
+    void *values;
+    FLOE_TRY(floe_device_field_check(ctx, call->field));
+    FLOE_TRY(floe_ctx_hold(ctx, nbytes, &values));
+    floe_field here = floe_field_contiguous(values, call->field);
+    here.place = FLOE_HOST;
+    floe_status status = floe_device_field_copy(&ctx->cuda, call->field, &here, &ctx->err);
+    call->field = &here;
+    if (status == FLOE_OK)
+        status = floe_cuda_host_reaches(call->dst)
+                     ? host_compress(ctx, call, &(floe_output){.buffer = call->dst, .capacity = call->capacity})
+                     : to_device_body(ctx, call);
+    floe_ctx_release(ctx, nbytes, &values);
+    return status;
+}
+
+static floe_status device_body(floe_ctx *ctx, void *arg)
+{
+    floe_compress_call call = *(const floe_compress_call *)arg;
+    floe_params params = *call.params;
+    call.params = &params;
+    FLOE_TRY(floe_device_choose(ctx, call.field, &params));
+    return floe_codec_of(params.codec)->device ? floe_device_compress(ctx, &call) : device_by_cpu(ctx, &call);
+}
+
+#endif
+
 static floe_status compress_body(floe_ctx *ctx, void *arg)
 {
     const floe_compress_call *given = arg;
@@ -274,7 +455,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     call.field = &field;
     call.params = &params;
     if (field.place == FLOE_DEVICE)
-        return floe_device_enter(ctx, FLOE_DEVICE_BODY(floe_device_compress), &call);
+        return floe_device_enter(ctx, FLOE_DEVICE_BODY(device_body), &call);
     if (!floe_cuda_host_reaches(call.dst))
         return floe_device_enter(ctx, to_device_body, &call);
     return host_compress(ctx, &call, &(floe_output){.buffer = call.dst, .capacity = call.capacity});
@@ -290,25 +471,33 @@ floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_par
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* Header of the stream that field and params lead to, as far as it is known before the values are seen. */
-static floe_status layout_header(const floe_field *field, const floe_params *params, floe_header *header,
-                                 floe_error *err)
+static floe_status layout_header(const floe_field *field, const floe_params *params, floe_params *checked,
+                                 floe_header *header, floe_error *err)
 {
-    floe_params checked;
     uint64_t nelems;
     FLOE_CHECK(err, floe_field_nelems(field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the field's element type or shape is not valid");
-    FLOE_TRY(floe_params_check(params, &checked, err));
-    return floe_header_init(header, field, &checked, err);
+    FLOE_TRY(floe_params_check(params, checked, err));
+    return floe_header_init(header, field, checked, err);
 }
 
 uint64_t floe_compress_bound(const floe_field *field, const floe_params *params)
 {
     floe_header header;
     floe_sizing sizing;
-    if (layout_header(field, params, &header, NULL) != FLOE_OK ||
-        floe_sizing_of(NULL, &header, &sizing, NULL) != FLOE_OK)
+    floe_params checked;
+    uint64_t most = 0;
+    if (layout_header(field, params, &checked, &header, NULL) != FLOE_OK)
         return 0;
-    return sizing.stream_nbytes;
+    const floe_choice choice = floe_choice_of(field, &checked);
+    for (uint32_t i = 0; i < choice.n; i++) {
+        checked.codec = choice.codecs[i];
+        if (floe_header_init(&header, field, &checked, NULL) != FLOE_OK ||
+            floe_sizing_of(NULL, &header, &sizing, NULL) != FLOE_OK)
+            return 0;
+        most = floe_max64(most, sizing.stream_nbytes);
+    }
+    return most;
 }
 
 typedef struct workspace_call {
@@ -322,15 +511,25 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     const workspace_call *call = arg;
     compression c = {.nchunks = 0};
     floe_sizing sizing;
-    floe_arena plan = floe_arena_plan();
+    floe_sample sample;
+    floe_arena most = floe_arena_plan();
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
-    FLOE_TRY(layout_header(call->field, call->params, &c.header, &ctx->err));
-    FLOE_TRY(floe_sizing_of(&ctx->cpu, &c.header, &sizing, &ctx->err));
-    c.nchunks = floe_grid_nchunks(&c.header);
-    take_all(&c, &sizing, &plan);
-    FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_LIMIT, "the index of %llu chunks does not fit into memory",
-               (unsigned long long)c.nchunks);
-    *call->nbytes = plan.used;
+    FLOE_TRY(layout_header(call->field, call->params, &c.params, &c.header, &ctx->err));
+    const floe_choice choice = floe_choice_of(call->field, &c.params);
+    if (choice.n > 1) {
+        FLOE_TRY(choice_plan(ctx, &choice, &c, &sample));
+        floe_sample_take(&sample, &most);
+    }
+    for (uint32_t i = 0; i < choice.n; i++) {
+        floe_arena plan = floe_arena_plan();
+        c.params.codec = choice.codecs[i];
+        FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
+        FLOE_TRY(plan_all(ctx, &c, &sizing, &plan));
+        FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_LIMIT, "the index of %llu chunks does not fit into memory",
+                   (unsigned long long)c.nchunks);
+        most.used = plan.used > most.used ? plan.used : most.used;
+    }
+    *call->nbytes = most.used;
     return FLOE_OK;
 }
 
@@ -370,7 +569,9 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
                "the attributes are not valid UTF-8 texts, or more than %d bytes in all", FLOE_HEADER_MAX_NBYTES);
     c.progress = (floe_progress){options.progress, options.progress_user, 0, nelems * floe_dtype_size(c.header.dtype)};
     FLOE_TRY(floe_supply_of_source(&c.header, call->source, &c.supply, err));
-    return compress_run(ctx, &c);
+    const floe_status status = compress_run(ctx, &c, call->layout);
+    floe_ctx_release(ctx, c.held_nbytes, &c.held);
+    return status;
 }
 
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,

@@ -109,24 +109,6 @@ static floe_status chunks_decode(floe_ctx *ctx, floe_stream *s, const uint64_t *
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 
-/* Row by row, where the field has gaps; nothing that is not of the field is touched. */
-static floe_status values_put(floe_ctx *ctx, const floe_field *from, const floe_field *to)
-{
-    const size_t size = floe_dtype_size(to->dtype);
-    const floe_rows rows = floe_rows_of(to, from);
-    const bool dense = rows.step[0] == 1 && rows.step[1] == 1;
-    const uint64_t each = dense ? rows.length : 1;
-    for (uint64_t r = 0; r < rows.count; r++)
-        for (uint64_t i = 0; i < rows.length; i += each) {
-            uint8_t *dst =
-                (uint8_t *)to->data + (floe_rows_offset(&rows, 0, r) + (int64_t)i * rows.step[0]) * (int64_t)size;
-            const uint8_t *src = (const uint8_t *)from->data +
-                                 (floe_rows_offset(&rows, 1, r) + (int64_t)i * rows.step[1]) * (int64_t)size;
-            FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, src, each * size, &ctx->err));
-        }
-    return floe_cuda_wait(&ctx->cuda, &ctx->err);
-}
-
 /* One chunk's part of the box lo..hi, by way of values on the host. */
 static floe_status chunk_by_cpu(floe_ctx *ctx, floe_stream *s, uint64_t chunk, const decompress_call *call,
                                 const uint64_t *lo, const uint64_t *hi, void *values)
@@ -145,7 +127,7 @@ static floe_status chunk_by_cpu(floe_ctx *ctx, floe_stream *s, uint64_t chunk, c
                      shape = floe_field_of(NULL, there.dtype, rank, extent);
     const floe_field here = floe_field_contiguous(values, &shape);
     FLOE_TRY(floe_stream_decode(ctx, s, chunk, NULL, from, to, &here, from));
-    return values_put(ctx, &here, &there);
+    return floe_device_field_copy(&ctx->cuda, &here, &there, &ctx->err);
 }
 
 /* Into device memory, chunk by chunk on the CPU: what the GPU as a whole leaves to it. */

@@ -22,10 +22,10 @@ typedef struct name {
     int value;
 } name;
 
-static const name bound_names[] = {{"abs", FLOE_BOUND_ABS},           {"rel", FLOE_BOUND_REL},
-                                   {"pwrel", FLOE_BOUND_PWREL},       {"psnr", FLOE_BOUND_PSNR},
-                                   {"lossless", FLOE_BOUND_LOSSLESS}, {"rate", FLOE_BOUND_RATE},
-                                   {"prec", FLOE_BOUND_PREC},         {NULL, 0}};
+static const name bound_names[] = {
+    {"abs", FLOE_BOUND_ABS},   {"rel", FLOE_BOUND_REL},           {"pwrel", FLOE_BOUND_PWREL},
+    {"psnr", FLOE_BOUND_PSNR}, {"lossless", FLOE_BOUND_LOSSLESS}, {"rate", FLOE_BOUND_RATE},
+    {"prec", FLOE_BOUND_PREC}, {"ratio", FLOE_BOUND_RATIO},       {NULL, 0}};
 static const name preset_names[] = {
     {"fast", FLOE_PRESET_FAST}, {"balanced", FLOE_PRESET_BALANCED}, {"best", FLOE_PRESET_BEST}, {NULL, 0}};
 
@@ -71,6 +71,8 @@ static floe_status bound_check(floe_bound_mode mode, double bound, floe_error *e
                "prec must be a whole number of bit planes, 1 to 64, got prec=%s", floe_number_format(bound, number));
     FLOE_CHECK(err, bound > 0 && isfinite(bound), FLOE_ERR_ARGUMENT, "bound must be positive and finite, got %s=%s",
                mode_name, floe_number_format(bound, number));
+    FLOE_CHECK(err, mode != FLOE_BOUND_RATIO || bound >= 1, FLOE_ERR_ARGUMENT, "ratio must be at least 1, got ratio=%s",
+               floe_number_format(bound, number));
     FLOE_CHECK(err, mode != FLOE_BOUND_PWREL || bound < 1, FLOE_ERR_ARGUMENT,
                "bound must be below 1 for pwrel, got pwrel=%s", floe_number_format(bound, number));
     return FLOE_OK;
@@ -107,9 +109,10 @@ floe_status floe_params_check(const floe_params *params, floe_params *clean, flo
     FLOE_CHECK(err, params, FLOE_ERR_ARGUMENT, "no parameters given");
     floe_params_init(clean);
     FLOE_TRY(floe_struct_copy(clean, sizeof *clean, params, "floe_params", err));
-    FLOE_CHECK(err, clean->mode != FLOE_BOUND_ABS || clean->bound != 0, FLOE_ERR_ARGUMENT,
-               "no bound given: one of abs, rel, pwrel, psnr (each positive) or lossless is needed; codec zfp also "
-               "takes rate or prec");
+    FLOE_CHECK(
+        err, clean->mode != FLOE_BOUND_ABS || clean->bound != 0, FLOE_ERR_ARGUMENT,
+        "no bound given: one of abs, rel, pwrel, psnr, ratio (each positive) or lossless is needed; codec zfp also "
+        "takes rate or prec");
     FLOE_TRY(bound_check(clean->mode, clean->bound, err));
     FLOE_TRY(codec_check(clean->codec, clean->mode, err));
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
@@ -270,8 +273,8 @@ static floe_status word_read(parse *p, const word *w)
         if (key_is(w, keys[i].key))
             return keys[i].read(p, w);
     return floe_fail(p->err, FLOE_ERR_ARGUMENT,
-                     "unknown key '%.*s': known are abs, rel, pwrel, psnr, lossless, rate, prec, codec, preset, fill, "
-                     "chunk",
+                     "unknown key '%.*s': known are abs, rel, pwrel, psnr, lossless, rate, prec, ratio, codec, preset, "
+                     "fill, chunk",
                      w->key_nbytes < 100 ? w->key_nbytes : 100, w->key);
 }
 

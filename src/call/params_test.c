@@ -163,7 +163,7 @@ static void bad_texts(void **state)
         {"chunk=0x4", "axis 0 of the chunk is 0"},
         {"chunk=4x4x4x4x4", "chunk must be auto or a shape like 64x64x64, got chunk=4x4x4x4x4"},
         {"tol=1",
-         "unknown key 'tol': known are abs, rel, pwrel, psnr, lossless, rate, prec, codec, preset, fill, chunk"},
+         "unknown key 'tol': known are abs, rel, pwrel, psnr, lossless, rate, prec, ratio, codec, preset, fill, chunk"},
         {"Abs=1", "unknown key 'Abs'"},
         {"=1", "unknown key ''"},
         {"abs=1;rel=2", "bound must be a number, got abs=1;rel=2"},

@@ -9,6 +9,7 @@
 #include "base/exact.h"
 #include "call/resolve.h"
 #include "base/try.h"
+#include "codec/resolve/resolve_math.h"
 
 enum { TRIES = 14, TRIES_SECANT = 7 };
 static const double aim_db = 0.08;                  /* above what is asked for */
@@ -95,6 +96,12 @@ static floe_status search_run(search *s, bracket *b)
         at = clamp(next_try(b, tries), -1e300, width_db);
     }
     return FLOE_OK;
+}
+
+double floe_psnr_guess(const floe_header *h, const floe_range *range)
+{
+    const double width = floe_resolve_varies(range) ? floe_range_width(range->min, range->max) : 0;
+    return (isinf(width) ? 0x1p1023 : width) * floe_amplitude_of_decibel(uniform_db - h->bound);
 }
 
 floe_status floe_psnr_resolve(const floe_resolver *r, const floe_header *header, const floe_range *range,

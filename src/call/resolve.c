@@ -90,8 +90,10 @@ static floe_status fill_detect(const floe_resolver *r, floe_header *h, floe_rang
     return FLOE_OK;
 }
 
-static floe_status values_scan(const floe_resolver *r, floe_header *h, floe_range *range)
+floe_status floe_resolve_values(const floe_resolver *r, floe_header *h, floe_range *range)
 {
+    h->has_fill = r->params->fill == FLOE_FILL_VALUE;
+    h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
     bool needs_range = floe_resolve_needs_range(h->mode);
     bool repeats = floe_supply_repeats(r->supply);
     bool detects = r->params->fill == FLOE_FILL_AUTO && repeats;
@@ -101,7 +103,9 @@ static floe_status values_scan(const floe_resolver *r, floe_header *h, floe_rang
     FLOE_CHECK(r->err, repeats, FLOE_ERR_UNSUPPORTED,
                "%s needs the range of all values, so the source is read more than once, and this one cannot seek: "
                "put it into a file first, or use abs, pwrel or lossless",
-               h->mode == FLOE_BOUND_REL ? "rel" : "psnr");
+               h->mode == FLOE_BOUND_REL    ? "rel"
+               : h->mode == FLOE_BOUND_PSNR ? "psnr"
+                                            : "ratio");
     FLOE_TRY(scan(r, h->has_fill, h->fill_bits, range));
     if (detects)
         FLOE_TRY(fill_detect(r, h, range));
@@ -118,15 +122,4 @@ floe_status floe_resolve_bound(const floe_resolver *r, floe_header *h, floe_rang
     h->abs_bound = floe_resolve_abs_bound(h->mode, h->bound, range);
     return h->mode == FLOE_BOUND_PSNR && floe_resolve_varies(range) ? floe_psnr_resolve(r, h, range, &h->abs_bound)
                                                                     : FLOE_OK;
-}
-
-floe_status floe_resolve(const floe_resolver *r, floe_header *h, floe_codec_params *codec)
-{
-    floe_range range;
-    h->has_fill = r->params->fill == FLOE_FILL_VALUE;
-    h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
-    FLOE_TRY(values_scan(r, h, &range));
-    FLOE_TRY(floe_resolve_bound(r, h, &range));
-    *codec = floe_codec_params_of(h);
-    return FLOE_OK;
 }

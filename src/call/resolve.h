@@ -27,10 +27,10 @@ floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err
 /* The header as far as layout and params alone tell: all but abs_bound, range and fill. */
 floe_status floe_header_init(floe_header *header, const floe_field *layout, const floe_params *params, floe_error *err);
 
-/* Completes header (the one that the supply uses) and fills codec. Reads all values zero, one or several times. */
-floe_status floe_resolve(const floe_resolver *resolver, floe_header *header, floe_codec_params *codec);
+/* Range, as scanned, and fill of the header that the supply uses. Reads all values zero, one or several times. */
+floe_status floe_resolve_values(const floe_resolver *resolver, floe_header *header, floe_range *range);
 
-/* The absolute bound of a header that has all else; range: of the values, as scanned. */
+/* The absolute bound of a header that has all else. Not RATIO of a field that varies (choice.h). */
 floe_status floe_resolve_bound(const floe_resolver *resolver, floe_header *header, floe_range *range);
 
 /* What decoding needs to ask the codec for sizes. */
@@ -40,5 +40,7 @@ floe_codec_params floe_codec_params_of(const floe_header *header);
  * range has finite values, and not all the same. */
 floe_status floe_psnr_resolve(const floe_resolver *resolver, const floe_header *header, const floe_range *range,
                               double *abs_bound);
+/* About that, without trying. */
+double floe_psnr_guess(const floe_header *header, const floe_range *range);
 
 #endif

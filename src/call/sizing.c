@@ -6,9 +6,10 @@
 #include "call/text.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "codec/resolve/resolve_math.h"
 
 /* The codec parameters that a header may come to, once its values are seen: with fill and without, and lossless where
- * rel or psnr find a constant. */
+ * rel, psnr or ratio find a constant. */
 enum { VARIANTS = 4 };
 static uint32_t variants(const floe_header *header, floe_codec_params all[VARIANTS])
 {
@@ -16,7 +17,7 @@ static uint32_t variants(const floe_header *header, floe_codec_params all[VARIAN
     for (int fill = 0; fill < 2; fill++) {
         floe_header h = *header;
         h.has_fill = fill;
-        if (h.mode == FLOE_BOUND_REL || h.mode == FLOE_BOUND_PSNR) {
+        if (floe_resolve_needs_range(h.mode)) {
             all[n] = floe_codec_params_of(&h);
             all[n].mode = FLOE_BOUND_ABS;
             all[n++].bound = h.abs_bound > 0 ? h.abs_bound : 1;

@@ -94,6 +94,42 @@ floe_status floe_supply_chunk(floe_supply *s, uint64_t chunk, floe_field *view, 
     return FLOE_OK;
 }
 
+/* Of a source, row by row. */
+static floe_status box_read(const floe_supply *s, const uint64_t *lo, const floe_field *to, floe_error *err)
+{
+    const floe_header *h = s->header;
+    const uint32_t last = h->rank - 1;
+    const uint64_t size = floe_dtype_size(h->dtype), nelems = floe_extent_nelems(h->rank, to->shape);
+    for (uint64_t at = 0; at < nelems; at += to->shape[last]) {
+        uint64_t offset = lo[last], inner = 1, step = 1;
+        size_t nbytes = (size_t)(to->shape[last] * size), got;
+        for (uint32_t i = last; i-- > 0;) {
+            inner *= to->shape[i + 1];
+            step *= h->shape[i + 1];
+            offset += (lo[i] + at / inner % to->shape[i]) * step;
+        }
+        FLOE_TRY(floe_source_read(s->source, offset * size, (uint8_t *)to->data + at * size, nbytes, &got, err));
+        if (got < nbytes)
+            return size_mismatch(h, "only ", offset * size + got, err);
+    }
+    floe_elements_swap(h->dtype, to->data, nelems);
+    return FLOE_OK;
+}
+
+floe_status floe_supply_box(floe_supply *s, const uint64_t *lo, const floe_field *to, floe_error *err)
+{
+    floe_field from;
+    floe_slab slab;
+    floe_slab_of(s->header, 0, &slab);
+    if (s->source && slab.nchunks < floe_grid_nchunks(s->header))
+        return box_read(s, lo, to, err);
+    if (s->source)
+        FLOE_TRY(floe_supply_chunk(s, 0, &from, err)); /* the only slab */
+    from = floe_field_box(&s->field, lo, to->shape);
+    floe_field_copy(&from, to);
+    return FLOE_OK;
+}
+
 floe_status floe_supply_end(floe_supply *s, floe_error *err)
 {
     uint8_t more;

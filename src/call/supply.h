@@ -29,6 +29,9 @@ bool floe_supply_repeats(const floe_supply *supply);
 /* The view is valid until the next call. */
 floe_status floe_supply_chunk(floe_supply *supply, uint64_t chunk, floe_field *view, floe_error *err);
 
+/* The box at lo of to's shape, where chunks can be walked more than once: into to, which is contiguous. Loses the last view. */
+floe_status floe_supply_box(floe_supply *supply, const uint64_t *lo, const floe_field *to, floe_error *err);
+
 /* After the last chunk: the source must have no more. */
 floe_status floe_supply_end(floe_supply *supply, floe_error *err);
 

@@ -69,6 +69,8 @@ typedef struct floe_codec_ops {
     floe_codec id;
     const char *name;
     bool integers_on_gpu; /* its kernels take them, where there are any */
+    bool sampled;         /* AUTO tries it on a sample, where it does so (call/choice.c) */
+    bool stacks;          /* predicts nothing along an axis of up to 4: a sample's boxes may lie along one */
     uint64_t whole;       /* values of a field that is one chunk by default; 0: chunks are of about 64 MiB */
     /* Whether it can do what params ask of such a field, as far as that is more than a mode that it has. NULL: always. */
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);

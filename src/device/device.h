@@ -22,9 +22,11 @@ typedef struct floe_compress_call {
     floe_device_report *report; /* of those that do not */
 } floe_compress_call;
 
+/* Codec AUTO of checked params becomes the one that such a field gets: perhaps one without kernels. */
+floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params);
 /* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
  * params are checked; dst and src may be host memory. */
-floe_status floe_device_compress(floe_ctx *ctx, void *compress_call);
+floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call);
 /* lo and hi: NULL for all. OK and not decided: the GPU cannot decode the stream as a whole, or finds it wrong. */
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out, bool *decided);

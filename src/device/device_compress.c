@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "call/choice.h"
 #include "call/params.h"
 #include "call/resolve.h"
 #include "call/sizing.h"
 #include "codec/resolve/resolve_cuda.h"
+#include "codec/resolve/resolve_math.h"
 #include "container/container_cuda.h"
 #include "device/device_field.h"
 #include "device/fused.h"
@@ -23,15 +25,17 @@
 
 typedef struct compression {
     floe_params params;
+    floe_field field;
     const floe_codec_device *codec;
     const floe_fused *fused; /* NULL: the general way */
     floe_codec_encode encode;
     floe_container_finish finish;
     floe_resolve_job resolve;
     uint32_t *status;
+    bool scans;            /* before anything else: psnr, ratio, or a codec to be chosen */
     double *error_sum;     /* psnr */
-    uint64_t *scan_header; /* psnr: of FLOE_RESOLVE_MAX_WORDS, a header that goes nowhere */
-    uint8_t *own_stream;   /* where dst is host memory */
+    uint64_t *scan_header; /* scans: of FLOE_RESOLVE_MAX_WORDS, a header that goes nowhere */
+    uint8_t *own_stream;   /* where dst is host memory; and for trials of a ratio */
     uint64_t own_nbytes;
     /* What must be 0 at first. Fused: with the codec's state, in the context's, which the kernel leaves so; nobody clears it */
     uint8_t *cleared;
@@ -50,7 +54,7 @@ static void resolve_prepare(compression *c)
 
 static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
 {
-    *c = (compression){.params = *params};
+    *c = (compression){.params = *params, .field = *field};
     floe_header *h = &c->resolve.header;
     FLOE_TRY(floe_header_init(h, field, params, &ctx->err));
     FLOE_TRY(floe_device_codec(h->codec, h->dtype, &c->codec, &ctx->err));
@@ -62,7 +66,14 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     memcpy(e->chunk, h->chunk, sizeof e->chunk);
     resolve_prepare(c);
     FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
-    if (params->mode != FLOE_BOUND_PSNR)
+    c->scans =
+        params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO || floe_choice_of(field, params).n > 1;
+    if (params->mode == FLOE_BOUND_RATIO) {
+        floe_sizing sizing;
+        FLOE_TRY(floe_sizing_of(NULL, h, &sizing, &ctx->err));
+        c->own_nbytes = sizing.stream_nbytes;
+    }
+    if (!c->scans)
         c->fused = floe_fused_encode(c->codec, e);
     return FLOE_OK;
 }
@@ -85,7 +96,7 @@ static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, fl
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
     c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
-    if (c->params.mode == FLOE_BOUND_PSNR) {
+    if (c->scans) {
         c->error_sum = floe_arena_take(a, 1, sizeof *c->error_sum);
         c->scan_header = floe_arena_take(a, FLOE_RESOLVE_MAX_WORDS, sizeof *c->scan_header);
     }
@@ -164,7 +175,7 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     return FLOE_OK;
 }
 
-/* ---- psnr: rounds with the host ---------------------------------------------------------------------------------------- */
+/* ---- what the host decides: rounds with it ---------------------------------------------------------------------------------------- */
 
 typedef struct psnr_trial {
     floe_ctx *ctx;
@@ -179,15 +190,15 @@ static floe_status squared_error(void *user, const floe_codec_params *params, do
     return floe_cuda_fetch(&t->ctx->cuda, sum, c->error_sum, sizeof *sum, &t->ctx->err);
 }
 
-/* Finds the absolute bound: then the header is complete, and what follows is as for any other. A call for rel serves to
- * scan the values and to lay out the chunks. */
-static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
+/* A call for rel serves to scan the values and to lay out the chunks. */
+static floe_status values_resolve(floe_ctx *ctx, compression *c, floe_range *range)
 {
     floe_error *err = &ctx->err;
     floe_dev_range found;
     floe_header *h = &c->resolve.header;
-    psnr_trial trial = {ctx, c};
-    floe_resolver resolver = {.cpu = &ctx->cpu, .err = err, .squared_error = squared_error, .user = &trial};
+    floe_range_init(range);
+    if (!floe_resolve_needs_range(h->mode) && !c->resolve.detect)
+        return FLOE_OK;
     aim(c, c->scan_header, FLOE_RESOLVE_MAX_WORDS * sizeof *c->scan_header);
     floe_resolve_job scan = c->resolve;
     scan.header.mode = FLOE_BOUND_REL;
@@ -199,8 +210,94 @@ static floe_status psnr_resolve(floe_ctx *ctx, compression *c)
     h->fill_bits = found.fill_bits;
     h->value_min = found.range.min;
     h->value_max = found.range.max;
+    *range = found.range;
+    return FLOE_OK;
+}
+
+typedef struct device_sample {
+    floe_ctx *ctx;
+    const floe_field *field;
+} device_sample;
+
+static floe_status box_read(void *user, const uint64_t *lo, const floe_field *to)
+{
+    const device_sample *s = user;
+    const floe_field box = floe_field_box(s->field, lo, to->shape);
+    return floe_device_field_copy(&s->ctx->cuda, &box, to, &s->ctx->err);
+}
+
+static floe_status sample_load(floe_ctx *ctx, const compression *c, const floe_choice *choice, floe_sample *s)
+{
+    device_sample from = {ctx, &c->field};
+    floe_arena plan = floe_arena_plan(), arena;
+    *s = floe_sample_of(&ctx->cpu, &c->resolve.header, &ctx->err);
+    for (uint32_t i = 0; i < choice->n; i++)
+        FLOE_TRY(floe_sample_add(s, choice->codecs[i]));
+    floe_sample_take(s, &plan);
+    FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
+    floe_sample_take(s, &arena);
+    s->read = box_read;
+    s->user = &from;
+    return floe_sample_load(s);
+}
+
+typedef struct ratio_trial {
+    floe_ctx *ctx;
+    compression *c;
+} ratio_trial;
+
+static floe_status ratio_attempt(void *user, double abs_bound, uint64_t *nbytes)
+{
+    const ratio_trial *t = user;
+    const floe_device_report *report = t->ctx->cuda.answer;
+    t->c->resolve.header.abs_bound = abs_bound;
+    FLOE_TRY(start(t->ctx, t->c, t->c->own_stream, t->c->own_nbytes, t->ctx->cuda.answer));
+    FLOE_TRY(floe_cuda_wait(&t->ctx->cuda, &t->ctx->err));
+    FLOE_CHECK(&t->ctx->err, report->status == FLOE_OK, (floe_status)report->status, "%s",
+               floe_status_text((floe_status)report->status));
+    *nbytes = report->nbytes;
+    return FLOE_OK;
+}
+
+static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range *range)
+{
+    floe_sample sample;
+    ratio_trial trial = {ctx, c};
+    floe_header *h = &c->resolve.header;
+    const floe_choice choice = {1, {h->codec}};
+    const floe_ratio ratio = {ratio_attempt, &trial, floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
+    FLOE_TRY(sample_load(ctx, c, &choice, &sample));
+    return floe_ratio_resolve(&ratio, &sample, range, &h->abs_bound, NULL);
+}
+
+/* Finds the absolute bound: then the header is complete, and what follows is as for any other. */
+static floe_status bound_resolve(floe_ctx *ctx, compression *c)
+{
+    floe_range range;
+    psnr_trial trial = {ctx, c};
+    floe_resolver resolver = {.cpu = &ctx->cpu, .err = &ctx->err, .squared_error = squared_error, .user = &trial};
+    FLOE_TRY(values_resolve(ctx, c, &range));
     c->resolve.complete = true;
-    return floe_resolve_bound(&resolver, h, &found.range);
+    FLOE_TRY(floe_resolve_bound(&resolver, &c->resolve.header, &range));
+    return c->params.mode == FLOE_BOUND_RATIO && floe_resolve_varies(&range) ? ratio_resolve(ctx, c, &range) : FLOE_OK;
+}
+
+floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params)
+{
+    const floe_choice choice = floe_choice_of(field, params);
+    compression c;
+    floe_sample sample;
+    floe_range range;
+    if (choice.n > 1) {
+        FLOE_TRY(floe_device_field_check(ctx, field));
+        FLOE_TRY(compression_of(ctx, field, params, &c));
+        FLOE_TRY(scratch_get(ctx, &c));
+        FLOE_TRY(values_resolve(ctx, &c, &range));
+        FLOE_TRY(sample_load(ctx, &c, &choice, &sample));
+        return floe_choice_make(&choice, &sample, &range, &params->codec);
+    }
+    params->codec = choice.codecs[0];
+    return FLOE_OK;
 }
 
 /* ---- calls that wait ------------------------------------------------------------------------------------------------- */
@@ -224,11 +321,11 @@ static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_d
     return FLOE_OK;
 }
 
-floe_status floe_device_compress(floe_ctx *ctx, void *arg)
+floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
 {
-    const floe_compress_call *call = arg;
     void *const dst = call->dst;
     compression c;
+    uint64_t room = call->capacity;
     const floe_device_report *report = ctx->cuda.answer;
     const bool to_device = floe_cuda_pointer_kind(dst) == FLOE_POINTER_DEVICE;
     if (to_device)
@@ -238,13 +335,13 @@ floe_status floe_device_compress(floe_ctx *ctx, void *arg)
     if (!to_device) {
         floe_sizing sizing;
         FLOE_TRY(floe_sizing_of(NULL, &c.resolve.header, &sizing, &ctx->err));
-        c.own_nbytes = floe_min64(call->capacity, sizing.stream_nbytes);
+        room = floe_min64(call->capacity, sizing.stream_nbytes);
+        c.own_nbytes = floe_max64(c.own_nbytes, room);
     }
     FLOE_TRY(scratch_get(ctx, &c));
-    if (call->params->mode == FLOE_BOUND_PSNR)
-        FLOE_TRY(psnr_resolve(ctx, &c));
-    FLOE_TRY(
-        start(ctx, &c, to_device ? dst : c.own_stream, to_device ? call->capacity : c.own_nbytes, ctx->cuda.answer));
+    if (c.scans)
+        FLOE_TRY(bound_resolve(ctx, &c));
+    FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, room, ctx->cuda.answer));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, report));
     if (!to_device) {
@@ -267,8 +364,12 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
     FLOE_TRY(floe_device_async_check(ctx, &field, call->dst, call->report));
     FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
-    FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR, FLOE_ERR_UNSUPPORTED,
-               "psnr takes several rounds with the host: floe_compress does that, floe_compress_async cannot");
+    FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR && params.mode != FLOE_BOUND_RATIO, FLOE_ERR_UNSUPPORTED,
+               "%s takes several rounds with the host: floe_compress does that, floe_compress_async cannot",
+               params.mode == FLOE_BOUND_PSNR ? "psnr" : "ratio");
+    FLOE_CHECK(&ctx->err, floe_choice_of(&field, &params).n == 1, FLOE_ERR_UNSUPPORTED,
+               "preset best chooses a codec by a sample, with the host: floe_compress does that, floe_compress_async "
+               "cannot, so name a codec");
     FLOE_TRY(compression_of(ctx, &field, &params, &c));
     FLOE_TRY(floe_device_waits_check(c.codec, c.resolve.header.codec, "floe_compress", &ctx->err));
     FLOE_TRY(scratch_get(ctx, &c));

@@ -24,6 +24,7 @@ typedef struct workspace_call {
 
 #include <string.h>
 
+#include "call/choice.h"
 #include "call/chunking.h"
 #include "call/params.h"
 #include "call/region_check.h"
@@ -229,6 +230,9 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const wait
         floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err) != FLOE_OK ||
         floe_region_check(&s.header, lo, hi, call->out, &ctx->err) != FLOE_OK)
         return FLOE_OK;
+    report->status = FLOE_ERR_UNSUPPORTED;
+    if (!floe_codec_of(s.header.codec)->device)
+        return FLOE_OK;
     FLOE_TRY(plan_of_header(&s.header, d, &ctx->err));
     const bool lossless = s.header.mode == FLOE_BOUND_LOSSLESS || s.header.mode == FLOE_BOUND_PWREL ||
                           floe_mode_is_size((int)s.header.mode);
@@ -341,20 +345,30 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     floe_params params;
     floe_field layout;
     uint64_t nelems;
-    size_t in = 0, out = 0;
+    size_t in = 0, more = 0, out = 0;
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
     FLOE_CHECK(&ctx->err, floe_field_nelems(call->field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the field's element type or shape is not valid");
     FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
     layout = floe_field_of(NULL, call->field->dtype, call->field->rank, call->field->shape);
-    if (call->field->place == FLOE_HOST) { /* chunk by chunk */
+    const floe_choice choice = floe_choice_of(&layout, &params);
+    *call->nbytes = 0;
+    for (uint32_t i = 0; i < choice.n; i++) {
         floe_header header;
+        if (call->field->place == FLOE_DEVICE && choice.n > 1 && i == 0) /* what choosing takes */
+            FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &in));
+        params.codec = choice.codecs[i];
         FLOE_TRY(floe_header_init(&header, &layout, &params, &ctx->err));
-        return floe_pipeline_workspace_nbytes(ctx, &header, call->nbytes);
+        if (call->field->place == FLOE_HOST) { /* chunk by chunk */
+            FLOE_TRY(floe_pipeline_workspace_nbytes(ctx, &header, &out));
+        } else if (floe_codec_of(params.codec)->device) {
+            FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &more));
+            FLOE_TRY(floe_device_decompress_nbytes(ctx, &layout, &params, &out));
+        }
+        in = more > in ? more : in;
+        out = out > in ? out : in;
+        *call->nbytes = out > *call->nbytes ? out : *call->nbytes;
     }
-    FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &in));
-    FLOE_TRY(floe_device_decompress_nbytes(ctx, &layout, &params, &out));
-    *call->nbytes = in > out ? in : out;
     return FLOE_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "device/device_stream.h"
 
 #include "base/bytes.h"
+#include "field/field.h"
 
 static floe_status source_read(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
 {
@@ -34,4 +35,22 @@ void floe_device_sink_init(floe_device_sink *sink, const floe_cuda *cuda, void *
 {
     *sink = (floe_device_sink){.cuda = cuda, .data = data, .capacity = capacity};
     sink->sink = (floe_sink){sink, sink_write};
+}
+
+/* Row by row, where a field has gaps; nothing that is not of the field is touched. */
+floe_status floe_device_field_copy(const floe_cuda *cuda, const floe_field *from, const floe_field *to, floe_error *err)
+{
+    const size_t size = floe_dtype_size(to->dtype);
+    const floe_rows rows = floe_rows_of(to, from);
+    const bool dense = rows.step[0] == 1 && rows.step[1] == 1;
+    const uint64_t each = dense ? rows.length : 1;
+    for (uint64_t r = 0; r < rows.count; r++)
+        for (uint64_t i = 0; i < rows.length; i += each) {
+            uint8_t *dst =
+                (uint8_t *)to->data + (floe_rows_offset(&rows, 0, r) + (int64_t)i * rows.step[0]) * (int64_t)size;
+            const uint8_t *src = (const uint8_t *)from->data +
+                                 (floe_rows_offset(&rows, 1, r) + (int64_t)i * rows.step[1]) * (int64_t)size;
+            FLOE_TRY(floe_cuda_copy(cuda, dst, src, each * size, err));
+        }
+    return floe_cuda_wait(cuda, err);
 }

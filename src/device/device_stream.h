@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams in device memory where chunks are coded one by one, from or to a field in host memory: as a source, and as a sink.
+/* Streams in device memory where chunks are coded one by one, from or to a field in host memory: as a source, and as a sink; and fields.
  * Copies are put on the context's stream, and waited for. */
 #ifndef FLOE_DEVICE_DEVICE_STREAM_H
 #define FLOE_DEVICE_DEVICE_STREAM_H
@@ -33,5 +33,9 @@ typedef struct floe_device_sink {
     uint64_t capacity, written;
 } floe_device_sink;
 void floe_device_sink_init(floe_device_sink *sink, const floe_cuda *cuda, void *data, uint64_t capacity);
+
+/* Between two resolved fields, in host or device memory. */
+floe_status floe_device_field_copy(const floe_cuda *cuda, const floe_field *from, const floe_field *to,
+                                   floe_error *err);
 
 #endif

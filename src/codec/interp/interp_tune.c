@@ -143,7 +143,17 @@ static bool has_large(const uint32_t *counts)
     return n > 0;
 }
 
-/* Bits of all boxes, in 1/4096. Anchors of a box would mostly be codes of the field: each counts as one of the coarsest step. */
+/* The boxes' share of the field's anchors. */
+static uint64_t count_anchors(const tuner *t, const floe_interp_structure *s)
+{
+    floe_interp_plan whole;
+    floe_interp_plan_of(t->e->chunk.plan.shape, s, &whole);
+    return floe_interp_points(floe_interp_anchors_shape(&whole)) * t->nboxes *
+           floe_interp_points(t->trial->chunk.plan.shape) / t->e->ncells;
+}
+
+/* Bits of all boxes, in 1/4096. Anchors of a box would mostly be codes of the field: all but the field's own count as one of the
+ * coarsest step. */
 static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
 {
     encoder *e = t->trial;
@@ -175,8 +185,9 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     if (p->nsteps == 0)
         return 0;
     const floe_interp_step *top = &p->steps[p->nsteps - 1].step;
-    return sum +
-           t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * floe_interp_points(top->coarse) * t->nboxes;
+    const uint64_t all = floe_interp_points(top->coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
+    return sum + t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * (all - raw) +
+           (raw * 8 * e->size << 12);
 }
 
 /* Takes s in place of best where that spares an n-th of the bits. */

@@ -16,6 +16,7 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 const floe_codec_ops floe_lorenzo_codec = {
     .id = FLOE_CODEC_LORENZO,
     .name = "lorenzo",
+    .sampled = true,
     .units = floe_codec_tile_units,
     .bound = floe_lorenzo_bound,
     .least = floe_lorenzo_least,

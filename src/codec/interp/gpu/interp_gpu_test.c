@@ -41,6 +41,8 @@ static const sample samples[] = {
     {FLOE_F32, WIDE, 2, {64, 64}, "abs=1e-3"},
     {FLOE_F32, SMOOTH, 3, {20, 34, 40}, "psnr=60"},
     {FLOE_F32, SMOOTH, 3, {33, 34, 40}, "rel=1e-3 chunk=16x20x40"},
+    {FLOE_F32, ROUGH, 3, {33, 34, 40}, "rel=1e-3 preset=best"},
+    {FLOE_F64, SMOOTH, 4, {4, 17, 22, 23}, "rel=1e-4 preset=best"},
     {FLOE_F32, SMOOTH, 1, {1}, "abs=1"},
     {FLOE_F32, ROUGH, 1, {3}, "abs=1e-3"},
     {FLOE_F64, SMOOTH, 2, {4, 4}, "abs=1e-3"},

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call/choice.h"
+
+#include <math.h>
+
+#include "base/try.h"
+#include "call/sizing.h"
+#include "codec/resolve/resolve_math.h"
+
+/* Presets in which AUTO looks at a sample; in the others it is the first codec of the table. */
+static bool samples(floe_preset preset) { return preset == FLOE_PRESET_BEST; }
+
+static bool can(const floe_codec_ops *codec, const floe_field *layout, const floe_params *params)
+{
+    floe_params p = *params;
+    floe_header header;
+    floe_sizing sizing;
+    p.codec = codec->id;
+    return codec->sampled && floe_codec_modes((int)p.codec) & FLOE_MODE_BIT(p.mode) &&
+           floe_header_init(&header, layout, &p, NULL) == FLOE_OK &&
+           floe_sizing_of(NULL, &header, &sizing, NULL) == FLOE_OK;
+}
+
+floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
+{
+    const floe_codec_ops *codec = floe_codec_chosen(params->codec);
+    floe_choice c = {1, {codec->id}};
+    if (params->codec != FLOE_CODEC_AUTO || !samples(params->preset) || params->mode == FLOE_BOUND_LOSSLESS ||
+        floe_extent_nelems(layout->rank, layout->shape) == 0)
+        return c;
+    for (uint32_t i = 0; c.n < FLOE_CHOICE_MOST && (codec = floe_codec_at(i)) != NULL; i++)
+        if (codec->id != c.codecs[0] && can(codec, layout, params))
+            c.codecs[c.n++] = codec->id;
+    return c;
+}
+
+/* ---- a codec ----------------------------------------------------------------------------------------------------- */
+
+/* What is least is best: first how far a ratio is missed, in dB, then bytes, or the bound that gives the ratio. */
+typedef struct cost {
+    double off_db, least;
+} cost;
+static const double near_db = 0.25; /* 3 %: no miss */
+
+static floe_status cost_of(const floe_sample *sample, const floe_range *range, const floe_codec_params *params, cost *c)
+{
+    uint64_t nbytes;
+    *c = (cost){0, 0};
+    if (sample->header.mode == FLOE_BOUND_RATIO) {
+        floe_sample s = *sample;
+        s.header.codec = params->codec;
+        FLOE_TRY(floe_ratio_resolve(NULL, &s, range, &c->least, &c->off_db));
+        c->off_db = c->off_db > near_db ? c->off_db : 0;
+        return FLOE_OK;
+    }
+    FLOE_TRY(floe_sample_code(sample, params, &nbytes));
+    c->least = (double)nbytes;
+    return FLOE_OK;
+}
+
+floe_status floe_choice_make(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
+                             floe_codec *codec)
+{
+    floe_header h = sample->header;
+    cost best = {INFINITY, INFINITY}, now;
+    *codec = choice->codecs[0];
+    h.abs_bound =
+        h.mode == FLOE_BOUND_PSNR ? floe_psnr_guess(&h, range) : floe_resolve_abs_bound(h.mode, h.bound, range);
+    floe_codec_params params = floe_codec_params_of(&h);
+    if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
+        return FLOE_OK;
+    for (uint32_t i = 0; i < choice->n; i++) {
+        params.codec = choice->codecs[i];
+        FLOE_TRY(cost_of(sample, range, &params, &now));
+        if (now.off_db < best.off_db || (now.off_db == best.off_db && now.least < best.least)) {
+            best = now;
+            *codec = params.codec;
+        }
+    }
+    return FLOE_OK;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A part of a field by which codecs and bounds are compared: boxes that a fixed rule spreads over it, one behind the other. */
+#ifndef FLOE_CALL_SAMPLE_H
+#define FLOE_CALL_SAMPLE_H
+
+#include "call/resolve.h"
+
+typedef struct floe_sample {
+    const floe_cpu *cpu;
+    floe_header header; /* of the field */
+    uint64_t box[FLOE_MAX_RANK], nboxes;
+    /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
+    floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
+    void *user;
+    void *values;
+    uint8_t *coded;
+    uint64_t coded_nbytes;
+    void *scratch;
+    size_t scratch_nbytes;
+    floe_error *err;
+} floe_sample;
+
+/* The boxes of a field of this layout. */
+floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err);
+/* Adds what coding by this codec takes; then its memory, which a plan may size. */
+floe_status floe_sample_add(floe_sample *sample, floe_codec codec);
+void floe_sample_take(floe_sample *sample, floe_arena *arena);
+/* Reads the values. */
+floe_status floe_sample_load(floe_sample *sample);
+
+uint64_t floe_sample_raw_nbytes(const floe_sample *sample);
+/* Bytes of the sample, coded with params. */
+floe_status floe_sample_code(const floe_sample *sample, const floe_codec_params *params, uint64_t *nbytes);
+
+/* The boxes of a supply, whose chunks can be walked more than once. */
+typedef struct floe_sample_supply {
+    floe_supply *supply;
+    floe_error *err;
+} floe_sample_supply;
+floe_status floe_sample_read_supply(void *sample_supply, const uint64_t *lo, const floe_field *to);
+
+#endif

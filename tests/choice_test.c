@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a sample decides: the codec of AUTO in preset best, and the bound of a ratio; the same in memory and from any source. */
+#include "tests/api_kit.h"
+
+static kit_bytes compress(const floe_field *f, const char *text, uint32_t threads)
+{
+    floe_ctx *ctx = kit_ctx(threads);
+    floe_params p = kit_params(text);
+    kit_bytes b = kit_compress(ctx, f, &p);
+    floe_ctx_free(&ctx);
+    return b;
+}
+
+static floe_info info_of(const kit_bytes *b)
+{
+    floe_info info;
+    assert_int_equal(floe_stream_info(b->data, b->nbytes, &info, NULL), FLOE_OK);
+    return info;
+}
+
+static void same_bytes(const kit_bytes *a, const kit_bytes *b)
+{
+    assert_int_equal(a->nbytes, b->nbytes);
+    assert_memory_equal(a->data, b->data, (size_t)a->nbytes);
+}
+
+static void streamed(const floe_field *f, const char *text, bool seekable, const kit_bytes *want)
+{
+    floe_ctx *ctx = kit_ctx(2);
+    kit_source from = {.data = f->data, .nbytes = kit_nelems(f) * floe_dtype_size(f->dtype)};
+    kit_sink to = {{NULL, 0, 0}, 0};
+    floe_source source = kit_source_of(&from, seekable, true);
+    floe_sink sink = kit_sink_of(&to);
+    floe_params p = kit_params(text);
+    kit_ok(ctx, floe_compress_stream(ctx, f, &p, &source, &sink, NULL));
+    assert_true(seekable || !from.went_back);
+    same_bytes(&to.bytes, want);
+    kit_bytes_free(&to.bytes);
+    floe_ctx_free(&ctx);
+}
+
+static const struct {
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    kit_kind kind;
+    const char *bound;
+    floe_codec codec;
+} choices[] = {
+    {FLOE_F32, 3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_INTERP},
+    {FLOE_F64, 3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3 chunk=8x50x60", FLOE_CODEC_INTERP},
+    {FLOE_F32, 2, {400, 300}, KIT_SMOOTH, "abs=1e-2 fill=none", FLOE_CODEC_INTERP},
+    {FLOE_F32, 1, {200000}, KIT_STEPS, "abs=1e-2", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 3, {30, 40, 50}, KIT_STEPS, "rel=1e-4", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 4, {5, 30, 40, 30}, KIT_SMOOTH, "psnr=60", FLOE_CODEC_INTERP},
+    {FLOE_F64, 3, {40, 50, 60}, KIT_SMOOTH, "pwrel=1e-3", FLOE_CODEC_INTERP},
+    {FLOE_F32, 3, {40, 50, 60}, KIT_SMOOTH, "ratio=30", FLOE_CODEC_INTERP},
+    {FLOE_F32, 3, {40, 50, 60}, KIT_SMOOTH, "lossless", FLOE_CODEC_LORENZO},
+    {FLOE_I32, 3, {40, 50, 60}, KIT_SMOOTH, "abs=2", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 3, {40, 50, 60}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 3, {40, 50, 60}, KIT_CONSTANT, "ratio=10", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 2, {1, 1}, KIT_SMOOTH, "abs=1", FLOE_CODEC_INTERP},
+    {FLOE_F32, 2, {0, 7}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_LORENZO},
+};
+
+static void codecs_are_chosen(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KIT_COUNT(choices); i++) {
+        const bool whole = choices[i].dtype == FLOE_I32;
+        floe_field f =
+            kit_field(whole ? FLOE_F32 : choices[i].dtype, choices[i].rank, choices[i].shape, choices[i].kind, 3);
+        for (uint64_t k = 0; whole && k < kit_nelems(&f); k++)
+            ((int32_t *)f.data)[k] = (int32_t)((float *)f.data)[k];
+        f.dtype = choices[i].dtype;
+        char text[100], named[200];
+        snprintf(text, sizeof text, "%s preset=best", choices[i].bound);
+        snprintf(named, sizeof named, "%s codec=%s", text, floe_codec_name(choices[i].codec));
+        kit_bytes b = compress(&f, text, 1), again = compress(&f, text, 3), same = compress(&f, named, 2);
+        if (info_of(&b).codec != choices[i].codec)
+            fail_msg("%s of case %zu: codec %s", text, i, floe_codec_name(info_of(&b).codec));
+        same_bytes(&again, &b);
+        same_bytes(&same, &b);
+        streamed(&f, text, true, &b);
+        if (strstr(text, "chunk") == NULL)
+            streamed(&f, text, false, &b);
+        kit_bytes_free(&b);
+        kit_bytes_free(&again);
+        kit_bytes_free(&same);
+        kit_free(&f);
+    }
+}
+
+/* Boxes of a source that is cut in slabs are read row by row; and one that cannot seek is refused. */
+static void boxes_of_sources(void **state)
+{
+    (void)state;
+    floe_field f = kit_field(FLOE_F64, 3, (const uint64_t[]){61, 70, 90}, KIT_FILL, 5);
+    const char *const texts[] = {"rel=1e-3 preset=best chunk=10x70x90", "ratio=12 chunk=7x30x90",
+                                 "abs=1e-3 fill=none preset=best chunk=61x9x90"};
+    for (size_t i = 0; i < KIT_COUNT(texts); i++) {
+        kit_bytes b = compress(&f, texts[i], 1);
+        streamed(&f, texts[i], true, &b);
+        kit_bytes_free(&b);
+    }
+    floe_ctx *ctx = kit_ctx(1);
+    kit_source from = {.data = f.data, .nbytes = kit_nelems(&f) * 8};
+    kit_sink to = {{NULL, 0, 0}, 0};
+    floe_source source = kit_source_of(&from, false, true);
+    floe_sink sink = kit_sink_of(&to);
+    floe_params p = kit_params("abs=1e-3 fill=none preset=best chunk=10x70x90");
+    kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL), FLOE_ERR_UNSUPPORTED, "name a codec");
+    floe_ctx_free(&ctx);
+    kit_free(&f);
+}
+
+/* A workspace of the size that is asked for suffices. */
+static void a_workspace_of_the_caller(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"rel=1e-3 preset=best", "ratio=20", "ratio=20 preset=best chunk=20x50x60"};
+    floe_field f = kit_field(FLOE_F32, 3, (const uint64_t[]){40, 50, 60}, KIT_SMOOTH, 5);
+    for (size_t i = 0; i < KIT_COUNT(texts); i++) {
+        floe_ctx *ctx = kit_ctx(2);
+        floe_params p = kit_params(texts[i]);
+        size_t nbytes;
+        kit_ok(ctx, floe_workspace_nbytes(ctx, &f, &p, &nbytes));
+        floe_ctx_free(&ctx);
+        floe_ctx_options options = {.size = sizeof options, .threads = 2, .workspace_nbytes = nbytes};
+        options.workspace = aligned_alloc(64, nbytes);
+        assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
+        kit_bytes b = kit_compress(ctx, &f, &p);
+        kit_bytes_free(&b);
+        floe_ctx_free(&ctx);
+        free(options.workspace);
+    }
+    kit_free(&f);
+}
+
+static void ratios_are_reached(void **state)
+{
+    (void)state;
+    const char *const codecs[] = {"lorenzo", "lorenzo preset=fast", "interp", "auto preset=best"};
+    for (int dtype = FLOE_F32; dtype <= FLOE_F64; dtype++)
+        for (size_t c = 0; c < KIT_COUNT(codecs); c++)
+            for (double ratio = c >= 2 ? 8 : 4; ratio <= 16;
+                 ratio *= 2) { /* interp: codes of 8 bits or 16, so not each ratio */
+                floe_field f = kit_field((floe_dtype)dtype, 3, (const uint64_t[]){80, 60, 70}, KIT_NOISE, 9);
+                for (uint64_t i = 0; i < kit_nelems(&f); i++) /* something to predict, and something not */
+                    kit_set(&f, i, 0.02 * kit_get(&f, i) + sin((double)(i % 70) * 0.1 + (double)(i / 4200) * 0.05));
+                char text[100];
+                snprintf(text, sizeof text, "ratio=%g codec=%s", ratio, codecs[c]);
+                floe_ctx *ctx = kit_ctx(2);
+                floe_params p = kit_params(text);
+                kit_bytes b = kit_compress(ctx, &f, &p);
+                const floe_info info = info_of(&b);
+                const double got = (double)info.raw_nbytes / (double)b.nbytes;
+                if (fabs(got / ratio - 1) > 0.03)
+                    fail_msg("%s: %g", text, got);
+                assert_true(info.mode == FLOE_BOUND_RATIO && info.bound == ratio && info.format_version == 4);
+                kit_ok(ctx, floe_verify(ctx, b.data, b.nbytes, &f));
+                kit_bytes_free(&b);
+                floe_ctx_free(&ctx);
+                kit_free(&f);
+            }
+}
+
+/* Where it cannot be reached the nearest is taken: lossless, or a bound as wide as the range. */
+static void ratios_out_of_reach(void **state)
+{
+    (void)state;
+    floe_field noise = kit_field(FLOE_F32, 2, (const uint64_t[]){200, 300}, KIT_NOISE, 1);
+    kit_bytes least = compress(&noise, "ratio=1", 1), most = compress(&noise, "ratio=1e9", 1);
+    assert_true(info_of(&least).abs_bound < 1e-6);
+    assert_true(info_of(&most).abs_bound > 1);
+    kit_bytes_free(&least);
+    kit_bytes_free(&most);
+    kit_free(&noise);
+    floe_params p;
+    floe_error err;
+    assert_int_equal(floe_params_parse(&p, "ratio=0.9", &err), FLOE_ERR_ARGUMENT);
+    assert_string_equal(err.message, "ratio must be at least 1, got ratio=0.9");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(codecs_are_chosen), cmocka_unit_test(boxes_of_sources),
+                                       cmocka_unit_test(a_workspace_of_the_caller),
+                                       cmocka_unit_test(ratios_are_reached), cmocka_unit_test(ratios_out_of_reach)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

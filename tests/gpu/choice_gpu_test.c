@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a sample decides, on a GPU: the codec of AUTO in preset best, and the bound of a ratio, as on the CPU. */
+#include "tests/gpu/api_gpu_kit.h"
+
+static const gpu_case cases[] = {
+    {"turbulence", FLOE_F32, 3, {33, 50, 100}, "rel=1e-3 preset=best"},
+    {"turbulence", FLOE_F64, 3, {33, 50, 60}, "abs=1e-3 fill=none preset=best chunk=16x50x60"},
+    {"noise", FLOE_F32, 3, {40, 50, 60}, "rel=1e-3 preset=best"},
+    {"steps", FLOE_F32, 1, {90000}, "abs=1e-3 preset=best"},
+    {"fill", FLOE_F32, 2, {300, 260}, "rel=1e-3 preset=best"},
+    {"turbulence", FLOE_F32, 2, {100, 120}, "pwrel=1e-2 preset=best"},
+    {"turbulence", FLOE_F32, 3, {20, 30, 40}, "psnr=50 preset=best"},
+    {"constant", FLOE_F32, 3, {17, 16, 33}, "rel=1e-3 preset=best"},
+    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "ratio=20"},
+    {"turbulence", FLOE_F64, 2, {130, 260}, "ratio=15 preset=fast"},
+    {"turbulence", FLOE_F32, 3, {33, 30, 40}, "ratio=10 codec=zfp"},
+    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "ratio=20 codec=interp chunk=16x50x60"},
+    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "ratio=20 preset=best"},
+    {"noise", FLOE_F32, 1, {5000}, "ratio=1"},
+    {"constant", FLOE_F32, 2, {20, 30}, "ratio=10"},
+};
+
+static void strides(void **state)
+{
+    (void)state;
+    check_strided("turbulence", "rel=1e-3 preset=best");
+    check_strided("turbulence", "ratio=12");
+}
+
+/* Calls that do not wait have no host to decide. */
+static void refused_without_waiting(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *params, *why;
+    } calls[] = {{"rel=1e-3 preset=best", "name a codec"}, {"ratio=20", "ratio takes several rounds with the host"}};
+    for (size_t i = 0; i < 2; i++) {
+        gpu_case c = {"turbulence", FLOE_F32, 2, {30, 40}, calls[i].params};
+        made m = make(&c);
+        floe_field field = dev_field(&m);
+        floe_device_report *report;
+        CU(cudaMalloc((void **)&report, sizeof *report));
+        assert_int_equal(floe_compress_async(gpu, &field, &m.params, m.dev_stream, m.capacity, report),
+                         FLOE_ERR_UNSUPPORTED);
+        assert_non_null(strstr(floe_ctx_message(gpu), calls[i].why));
+        CU(cudaFree(report));
+        unmake(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {API_GPU_TESTS, cmocka_unit_test(strides),
+                                       cmocka_unit_test(refused_without_waiting)};
+    the_cases = cases;
+    nthe_cases = sizeof cases / sizeof *cases;
+    return cmocka_run_group_tests(tests, contexts_open, contexts_close);
+}
