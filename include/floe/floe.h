@@ -83,7 +83,8 @@ typedef enum floe_codec {
 /* "auto", "lorenzo", "zfp", "interp"; "unknown" for other numbers. */
 const char *floe_codec_name(floe_codec codec);
 
-/* Size against speed. What each codec makes of them differs: where it has nothing more for BEST, that is BALANCED. */
+/* Size against speed. Where a codec has nothing more for BEST it does as for BALANCED. Codec AUTO is LORENZO, in BEST the one that
+ * makes a sample of the field smallest. */
 typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1, FLOE_PRESET_BEST = 2 } floe_preset;
 
 typedef enum floe_fill_mode {
@@ -108,7 +109,7 @@ typedef struct floe_params {
 void floe_params_init(floe_params *params);
 
 /* Reads "rel=1e-3 preset=fast": words separated by blanks or commas, each key=value or `lossless`.
- * Keys: abs rel pwrel psnr lossless rate prec codec preset fill chunk. Starts from floe_params_init. err may be NULL. */
+ * Keys: abs rel pwrel psnr lossless ratio rate prec codec preset fill chunk. Starts from floe_params_init. err may be NULL. */
 floe_status floe_params_parse(floe_params *params, const char *text, floe_error *err);
 
 /* Writes the text form back (always NUL-terminated; FLOE_ERR_CAPACITY when it does not fit). */
@@ -209,7 +210,8 @@ typedef struct floe_device_report {
 floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
                                          size_t *nbytes);
 
-/* Device field -> dst (device memory, capacity bytes). Not for psnr, which takes several rounds with the host. */
+/* Device field -> dst (device memory, capacity bytes). Not for what takes several rounds with the host: psnr, ratio, and codec
+ * auto in preset best. */
 floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                 uint64_t capacity, floe_device_report *report);
 
@@ -306,7 +308,7 @@ typedef struct floe_stream_options {
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
- * ignored. rel and psnr read the source more than once: it must be seekable, or hold a single slab of chunks (see
+ * ignored. rel, psnr, ratio, and codec auto in preset best read the source more than once: it must be seekable, or hold a single slab of chunks (see
  * docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few
  * chunks. options may be NULL. */
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,

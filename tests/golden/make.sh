@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/golden/make.sh FLOE FOLDER   writes the golden files and SHA256SUMS, the checksums of what they decode to, into a
-# folder named v1, v2 or v3: those that it lacks. Files that are there are never written anew (README.md).
+# folder named v1, v2, v3 or v4: those that it lacks. Files that are there are never written anew (README.md).
 set -euo pipefail
 [ $# = 2 ] || { echo "usage: make.sh FLOE FOLDER" >&2 && exit 2; }
 floe=$1 folder=$2
@@ -204,10 +204,22 @@ interp-raw-f64      noise       6x7        f64 lossless   balanced --codec inter
 interp-one-f32      turbulence  1          f32 abs=1e-2   balanced --codec interp
 interp-chunks-f32   mixing      12x14x20   f32 rel=1e-3   balanced --codec interp --chunk 5x9x20
 '
+# Version 4 has ratio, and preset best.
+cases_v4='
+ratio-3d-f32        turbulence  18x20x40   f32 ratio=6    balanced
+ratio-2d-f64-fast   weather     40x50      f64 ratio=5    fast
+ratio-3d-i32        turbulence  12x13x14   i32 ratio=2    balanced --codec zfp
+ratio-exact-f32     constant    12x40      f32 ratio=3    balanced
+best-auto-f32       mixing      20x31x32   f32 rel=1e-2   best
+best-planes-f64     turbulence  9x30x33    f64 rel=1e-3   best     --codec interp
+best-ratio-f32      turbulence  20x24x31   f32 ratio=8    best     --codec interp
+best-lorenzo-f32    steps       3000       f32 abs=1e-3   best
+'
 case "$(basename "$folder")" in
 v1) cases=$cases_v1 empty='empty-f32 <f4 rel=1e-3' ;;
 v2) cases=$cases_v2 empty='empty-i64 <i8 rel=1e-3' ;;
 v3) cases=$cases_v3 empty='rate-empty-f64 <f8 rate=8 --codec zfp' ;;
+v4) cases=$cases_v4 empty='ratio-empty-f32 <f4 ratio=3' ;;
 *) echo "make.sh: there is no format version ${folder##*/v}" >&2 && exit 2 ;;
 esac
 mkdir -p "$folder"

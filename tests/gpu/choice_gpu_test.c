@@ -3,19 +3,17 @@
 #include "tests/gpu/api_gpu_kit.h"
 
 static const gpu_case cases[] = {
-    {"turbulence", FLOE_F32, 3, {33, 50, 100}, "rel=1e-3 preset=best"},
-    {"turbulence", FLOE_F64, 3, {33, 50, 60}, "abs=1e-3 fill=none preset=best chunk=16x50x60"},
-    {"noise", FLOE_F32, 3, {40, 50, 60}, "rel=1e-3 preset=best"},
-    {"steps", FLOE_F32, 1, {90000}, "abs=1e-3 preset=best"},
-    {"fill", FLOE_F32, 2, {300, 260}, "rel=1e-3 preset=best"},
-    {"turbulence", FLOE_F32, 2, {100, 120}, "pwrel=1e-2 preset=best"},
-    {"turbulence", FLOE_F32, 3, {20, 30, 40}, "psnr=50 preset=best"},
+    {"turbulence", FLOE_F32, 3, {17, 30, 40}, "rel=1e-3 preset=best"},
+    {"turbulence", FLOE_F64, 3, {16, 20, 30}, "abs=1e-3 fill=none preset=best chunk=8x20x30"},
+    {"noise", FLOE_F32, 3, {41, 50, 60}, "rel=1e-3 preset=best"}, /* more than one box */
+    {"fill", FLOE_F32, 2, {60, 70}, "rel=1e-3 preset=best"},
+    {"turbulence", FLOE_F32, 2, {50, 60}, "pwrel=1e-2 preset=best"},
+    {"turbulence", FLOE_F32, 1, {3000}, "psnr=50 preset=best"},
     {"constant", FLOE_F32, 3, {17, 16, 33}, "rel=1e-3 preset=best"},
-    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "ratio=20"},
-    {"turbulence", FLOE_F64, 2, {130, 260}, "ratio=15 preset=fast"},
-    {"turbulence", FLOE_F32, 3, {33, 30, 40}, "ratio=10 codec=zfp"},
-    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "ratio=20 codec=interp chunk=16x50x60"},
-    {"turbulence", FLOE_F32, 3, {33, 50, 60}, "ratio=20 preset=best"},
+    {"turbulence", FLOE_F32, 3, {17, 30, 40}, "ratio=8"},
+    {"turbulence", FLOE_F64, 2, {60, 70}, "ratio=15 preset=fast"},
+    {"turbulence", FLOE_F32, 3, {9, 20, 30}, "ratio=10 codec=zfp"},
+    {"turbulence", FLOE_F32, 3, {16, 20, 30}, "ratio=6 preset=best chunk=8x20x30"},
     {"noise", FLOE_F32, 1, {5000}, "ratio=1"},
     {"constant", FLOE_F32, 2, {20, 30}, "ratio=10"},
 };
