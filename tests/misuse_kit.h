@@ -407,7 +407,7 @@ static void params_rows(const call *c)
 {
     EACH_OF(ARG, a->p.size, long long, 0, 7);
     EACH(ARG | UNSUPPORTED, a->p.size += 8, a->after_p = 1);
-    EACH_OF(ARG, a->p.mode, long long, 0, 8, -1);
+    EACH_OF(ARG, a->p.mode, long long, 0, 9, -1);
     EACH_OF(ARG, a->p.bound, double, 0, -0.0, -1, NAN, INFINITY, -INFINITY);
     EACH(ARG, a->p.mode = FLOE_BOUND_REL, a->p.bound = NAN);
     EACH(ARG, a->p.mode = FLOE_BOUND_PWREL, a->p.bound = 1);
@@ -421,7 +421,8 @@ static void params_rows(const call *c)
     EACH(ARG, a->p.mode = FLOE_BOUND_PREC, a->p.bound = 7.5, a->p.codec = FLOE_CODEC_ZFP);
     EACH(ARG, a->p.mode = FLOE_BOUND_RATE, a->p.bound = NAN, a->p.codec = FLOE_CODEC_ZFP);
     EACH_OF(ARG, a->p.codec, long long, 9, -1);
-    EACH_OF(ARG, a->p.preset, long long, 2, -1);
+    EACH(ARG, a->p.mode = FLOE_BOUND_RATIO, a->p.bound = 0.5);
+    EACH_OF(ARG, a->p.preset, long long, 3, -1);
     EACH_OF(ARG, a->p.fill, long long, 3, -1);
     EACH_OF(ARG, a->p.chunk_rank, long long, 5, UINT32_MAX, 0);
     EACH(ARG, a->p.chunk[1] = 0);
