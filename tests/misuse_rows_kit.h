@@ -39,6 +39,13 @@ static void rows_in_memory(void)
     ROW(decompress_region, ARG, a->from[1] = a->to[1]);
     ROW(decompress_region, OK, a->to[0] = a->from[0], a->b.shape[0] = 0, a->b.data = NULL);
     ROW(decompress_region, CUT, a->src_nbytes = 100);
+    ROW(decompress_level, ARG, a->src = NULL);
+    ROW_OF(decompress_level, UNSUPPORTED, a->number, long long, 1, UINT32_MAX);
+    ROW(decompress_level, CUT, a->src_nbytes = 100);
+    ROW(stream_level_nbytes, ARG, a->nbytes = NULL);
+    ROW_OF(stream_level_nbytes, UNSUPPORTED, a->number, long long, 1, UINT32_MAX);
+    ROW(stream_level_nbytes, CUT, a->src_nbytes--);
+    ROW(stream_plan, CUT, a->src_nbytes = 100);
     ROW(verify, OK, a->says = NULL);
     ROW(verify, ARG, a->src = NULL);
     ROW(verify, FORMAT, a->src_nbytes = 0);
