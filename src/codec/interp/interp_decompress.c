@@ -113,7 +113,8 @@ static void place_visit(void *arg, const uint64_t *point)
         return;
     }
     put_pattern(p->d, point, p->literals ? load_pattern(p->d, p->literals) : p->pattern);
-    p->literals += p->literals ? p->d->size : 0;
+    if (p->literals)
+        p->literals += p->d->size;
 }
 
 /* Gives each value of the box that of a chunk's values, or (NULL) the pattern that all have. */
