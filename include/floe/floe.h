@@ -155,7 +155,7 @@ typedef struct floe_stats {
     double max_error;         /* largest |x - y| over finite values; compress and verify */
     double max_pw_error;      /* largest |x - y| / |x| over finite non-zero values; pwrel and verify only, else NaN */
     uint64_t nchunks;         /* chunks in the stream */
-    uint64_t nchunks_damaged; /* salvage: chunks that could not be decoded */
+    uint64_t nchunks_damaged; /* salvage: chunks that have lost values */
 } floe_stats;
 void floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats);
 
@@ -296,12 +296,12 @@ typedef struct floe_stream_options {
     uint32_t nattrs;
     floe_progress_fn progress;
     void *progress_user;
-    /* decompress: damaged chunks become NaN (integers: the fill value, else the least number) and are counted, not an error */
+    /* decompress: values of damaged chunks become NaN (integers: the fill value, else the least number); chunks are counted, no error */
     int salvage;
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
-    /* salvage: takes each box of values that are lost: of a whole chunk, or of codec interp where damage is in its finer parts */
-    void *damaged_user;
+    void *
+        damaged_user; /* salvage: takes each box of values that are lost: a chunk, or, of codec interp, a part of one */
     /* decompress: every 2^level-th value of each axis, as floe_decompress_level; lo and hi are of all values. With salvage a stream
      * that is cut short gives the levels whose bytes are there. */
     uint32_t level;
