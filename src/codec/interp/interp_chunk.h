@@ -3,7 +3,7 @@
 #ifndef FLOE_CODEC_INTERP_INTERP_CHUNK_H
 #define FLOE_CODEC_INTERP_INTERP_CHUNK_H
 
-#include "codec/interp/interp_entropy.h"
+#include "codec/interp/interp_layout.h"
 #include "codec/interp/interp_sets.h"
 
 uint64_t floe_interp_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);

@@ -5,8 +5,6 @@
 
 #include "base/bytes.h"
 
-enum { FEW_ROWS = 64 };
-
 bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])
 {
     uint32_t at = FLOE_INTERP_RANK;
@@ -41,15 +39,6 @@ floe_interp_structure floe_interp_structure_default(void)
 }
 
 /* ---- grids ------------------------------------------------------------------------------------------------------------- */
-
-/* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep)
-{
-    if (planes * rows >= FEW_ROWS || columns == 1)
-        return floe_context_grid_of(planes, rows, columns, most, deep);
-    const uint64_t n = planes * rows * columns, wide = floe_min64(floe_ceil_div(n, FEW_ROWS), FLOE_ANS_LANES);
-    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, false);
-}
 
 void floe_interp_coding_lay(floe_interp_coding *c)
 {

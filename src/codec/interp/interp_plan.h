@@ -5,8 +5,8 @@
 #define FLOE_CODEC_INTERP_INTERP_PLAN_H
 
 #include "codec/codec.h"
-#include "stage/context/context.h"
 #include "stage/interp/interp.h"
+#include "stage/interp/interp_entropy.h"
 
 enum {
     FLOE_INTERP_STEPS = 64,
@@ -53,9 +53,6 @@ void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_inte
                          floe_interp_plan *plan);
 /* Lattice below a step's axes, and grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
-
-/* Records of width w in rows of a lattice: where there are few rows, they are laid again. */
-floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep);
 
 /* Sizes that no structure exceeds, if axes that begin late begin at the same level: reals of all coarse lattices, and of the two
  * largest; bytes of the records of all steps, and of one. */

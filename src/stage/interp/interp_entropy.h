@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The entropy chunks of a grid of records, over threads. */
-#ifndef FLOE_CODEC_INTERP_INTERP_ENTROPY_H
-#define FLOE_CODEC_INTERP_INTERP_ENTROPY_H
+#ifndef FLOE_STAGE_INTERP_ENTROPY_H
+#define FLOE_STAGE_INTERP_ENTROPY_H
 
 #include "base/arena.h"
-#include "codec/interp/interp_layout.h"
+#include "stage/context/context.h"
+
+/* Records of width w in rows of a lattice: where there are few rows, they are laid again. */
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep);
 
 typedef struct floe_interp_entropy {
     const floe_cpu *cpu;

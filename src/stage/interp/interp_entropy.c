@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "codec/interp/interp_entropy.h"
+#include "stage/interp/interp_entropy.h"
 
 #include <string.h>
 
 enum {
+    FEW_ROWS = 64,
     SLOTS = 4 /* of each worker */,
     SLOT_NBYTES = 4 * FLOE_ANS_LANES + sizeof(uint16_t) * (FLOE_CONTEXT_CELLS * 15 + 1)
 };
+
+/* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
+floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep)
+{
+    if (planes * rows >= FEW_ROWS || columns == 1)
+        return floe_context_grid_of(planes, rows, columns, most, deep);
+    const uint64_t n = planes * rows * columns, wide = floe_min64(floe_ceil_div(n, FEW_ROWS), FLOE_ANS_LANES);
+    return floe_context_grid_of(1, floe_ceil_div(n, wide), wide, most, false);
+}
 
 floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, size_t worker_nbytes, floe_arena *arena)
 {
