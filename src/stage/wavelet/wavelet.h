@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage wavelet: a box of an array <-> means and details along one axis, in place: the even points come first, the odd ones behind
+ * them. What several passes make of a lattice, codes and back: classes of stage interp's steps. docs/format/wavelet.md.
+ *
+ * Lines, and rows of cells, are done each on its own, so that tasks run in any order and no bit depends on them.
+ */
+#ifndef FLOE_STAGE_WAVELET_H
+#define FLOE_STAGE_WAVELET_H
+
+#include "backend/backend.h"
+#include "stage/interp/interp_shape.h"
+
+typedef enum floe_wavelet_bank {
+    FLOE_WAVELET_97 = 0, /* CDF; the numbers of interpolating ones are moments of prediction and update */
+    FLOE_WAVELET_84 = 1,
+    FLOE_WAVELET_53 = 2,
+    FLOE_WAVELET_HAAR = 3,
+    FLOE_WAVELET_DD44 = 4,
+    FLOE_WAVELET_DD64 = 5,
+    FLOE_WAVELET_DD66 = 6,
+    FLOE_WAVELET_DD84 = 7,
+    FLOE_WAVELET_BANKS = 8
+} floe_wavelet_bank;
+
+/* Whether odd points are predicted from even ones first, so that ends can be one-sided. */
+bool floe_wavelet_interpolates(floe_wavelet_bank bank);
+
+/* A pass along an axis of the box 0 .. n of a contiguous array. */
+typedef struct floe_wavelet_pass {
+    void *data;
+    const uint64_t *shape; /* of the array */
+    uint64_t n[FLOE_INTERP_RANK];
+    uint32_t axis;
+    floe_wavelet_bank bank;
+    bool one_sided, inverse;
+} floe_wavelet_pass;
+
+uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p);
+/* Reals of scratch that a task takes. */
+uint64_t floe_wavelet_task_reals(const floe_wavelet_pass *p);
+
+enum { FLOE_WAVELET_SHIFTS = 3, FLOE_WAVELET_SHIFT_UNIT = 64 };
+
+/* Of the codes of a step: how many have magnitude 1, 2, 3 or more, and how far values are from the codes, in 1 / 256. */
+typedef struct floe_wavelet_means {
+    int64_t sum[FLOE_WAVELET_SHIFTS];
+    uint64_t count[FLOE_WAVELET_SHIFTS];
+} floe_wavelet_means;
+
+/* Details of a class along a row of cells <-> codes, `apart` from one to the next. */
+typedef struct floe_wavelet_codes {
+    void *values, *codes;
+    uint32_t width, apart; /* bytes of a code */
+    uint64_t count;
+    double step;
+    int32_t shift[FLOE_WAVELET_SHIFTS]; /* decode: of magnitudes 1, 2, 3 and more, in 1 / 64 */
+} floe_wavelet_codes;
+
+typedef struct floe_wavelet_ops {
+    void (*lift)(const floe_wavelet_pass *p, uint64_t task, void *scratch);
+    double (*largest)(const void *values, uint64_t count); /* magnitude */
+    void (*encode)(const floe_wavelet_codes *c, floe_wavelet_means *means);
+    void (*decode)(const floe_wavelet_codes *c);
+} floe_wavelet_ops;
+
+extern const floe_wavelet_ops floe_wavelet_ops_f32_plain, floe_wavelet_ops_f64_plain;
+extern const floe_wavelet_ops floe_wavelet_ops_f32_avx2, floe_wavelet_ops_f64_avx2;
+const floe_wavelet_ops *floe_wavelet_ops_of(floe_dtype dtype, floe_isa isa);
+
+#endif

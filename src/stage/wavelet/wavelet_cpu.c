@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines of stage wavelet on a CPU. A task's lines lie side by side in its scratch, even points before odd ones, so that a weighted
+ * sum is a loop over contiguous values, whether lines are many or one. */
+#include "stage/wavelet/wavelet_banks.h"
+#include "stage/wavelet/wavelet_columns.h"
+
+/* The lines of a task: at, `width` side by side, `row` from one point of a line to the next. */
+typedef struct lines {
+    floe_real *at, *part[2]; /* evens, odds */
+    uint64_t n, count[2], width, row;
+} lines;
+
+/* ---- one step of lifting ----------------------------------------------------------------------------------------------- */
+
+FLOE_INLINE void add_taps(floe_real *restrict to, const floe_real *restrict from, uint64_t n, uint64_t width,
+                          const floe_real *w, uint32_t ntaps)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        floe_real sum = to[i];
+        for (uint32_t k = 0; k < ntaps; k++)
+            sum = FLOE_WAVELET_FMA(w[k], from[i + k * width], sum);
+        to[i] = sum;
+    }
+}
+
+/* Points lo .. hi, whose stencils lie within the signal. */
+static void lift_inner(const lines *l, const floe_wavelet_lift *s, const floe_real *w, uint64_t lo, uint64_t hi)
+{
+    const uint64_t width = l->width, n = (hi - lo) * width;
+    floe_real *to = l->part[s->to_odd] + lo * width;
+    const floe_real *from = l->part[!s->to_odd] + ((int64_t)lo + s->first) * (int64_t)width;
+    switch (s->ntaps) {
+    case 1: add_taps(to, from, n, width, w, 1); break;
+    case 2: add_taps(to, from, n, width, w, 2); break;
+    case 3: add_taps(to, from, n, width, w, 3); break;
+    case 4: add_taps(to, from, n, width, w, 4); break;
+    case 6: add_taps(to, from, n, width, w, 6); break;
+    default: add_taps(to, from, n, width, w, 8);
+    }
+}
+
+static void add_row(const lines *l, bool to_odd, uint64_t i, uint64_t from, floe_real w)
+{
+    add_taps(l->part[to_odd] + i * l->width, l->part[!to_odd] + from * l->width, l->width, 0, &w, 1);
+}
+
+/* Points lo .. hi, whose stencils leave the signal. */
+static void lift_ends(const lines *l, const floe_wavelet_lift *s, const floe_real *w, uint64_t lo, uint64_t hi)
+{
+    for (uint64_t i = lo; i < hi; i++)
+        for (uint32_t k = 0; k < s->ntaps; k++) {
+            const int64_t from = 2 * ((int64_t)i + s->first + (int64_t)k) + !s->to_odd;
+            add_row(l, s->to_odd, i, (uint64_t)floe_wavelet_reflect(from, (int64_t)l->n) / 2, w[k]);
+        }
+}
+
+static void predict_ends(const lines *l, floe_real sign, uint64_t lo, uint64_t hi)
+{
+    for (uint64_t i = lo; i < hi; i++) {
+        int64_t first;
+        double w[4];
+        const uint32_t count = floe_wavelet_one_sided((int64_t)i, (int64_t)l->count[0], &first, w);
+        for (uint32_t k = 0; k < count; k++)
+            add_row(l, true, i, (uint64_t)first + k, -sign * (floe_real)w[k]);
+    }
+}
+
+/* sign: 1, or -1 to undo it. */
+static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign, bool one_sided)
+{
+    floe_real w[FLOE_WAVELET_TAPS];
+    const int64_t nto = (int64_t)l->count[s->to_odd], nfrom = (int64_t)l->count[!s->to_odd];
+    int64_t lo = -s->first > 0 ? -s->first : 0, hi = nfrom - s->first - (int64_t)s->ntaps + 1;
+    hi = hi < nto ? hi : nto;
+    if (lo >= hi)
+        lo = hi = nto;
+    for (uint32_t k = 0; k < s->ntaps; k++)
+        w[k] = sign * (floe_real)s->weight[k];
+    if (one_sided) {
+        predict_ends(l, sign, 0, (uint64_t)lo);
+        predict_ends(l, sign, (uint64_t)hi, (uint64_t)nto);
+    } else {
+        lift_ends(l, s, w, 0, (uint64_t)lo);
+        lift_ends(l, s, w, (uint64_t)hi, (uint64_t)nto);
+    }
+    if (lo < hi)
+        lift_inner(l, s, w, (uint64_t)lo, (uint64_t)hi);
+}
+
+static void scale_evens(const lines *l, double scale)
+{
+    for (uint64_t i = 0; i < l->count[0] * l->width && scale != 1; i++)
+        l->part[0][i] *= (floe_real)scale;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------------- */
+
+FLOE_INLINE void copy_finite(const floe_real *from, floe_real *to, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        to[i] = FLOE_R(floe_wavelet_finite)(from[i]);
+}
+
+static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
+{
+    for (uint64_t i = 0; i < l->n && l->width > 1; i++)
+        memcpy(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width * sizeof *l->at);
+    for (int odd = 0; odd < 2 && l->width == 1; odd++)
+        for (uint64_t i = 0; i < l->count[odd]; i++)
+            l->part[odd][i] = l->at[(2 * i + (uint64_t)odd) * l->row];
+    for (uint32_t s = 0; s < bank->nlifts; s++)
+        lift_step(l, &bank->lift[s], 1, one_sided && s == 0);
+    scale_evens(l, bank->scale);
+    for (uint64_t i = 0; i < l->n; i++)
+        copy_finite(l->part[0] + i * l->width, l->at + i * l->row, l->width);
+}
+
+static void inverse_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
+{
+    for (uint64_t i = 0; i < l->n; i++)
+        memcpy(l->part[0] + i * l->width, l->at + i * l->row, l->width * sizeof *l->at);
+    scale_evens(l, bank->unscale);
+    for (uint32_t s = bank->nlifts; s-- > 0;)
+        lift_step(l, &bank->lift[s], -1, one_sided && s == 0);
+    for (uint64_t i = 0; i < l->n && l->width > 1; i++)
+        copy_finite(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width);
+    for (int odd = 0; odd < 2 && l->width == 1; odd++)
+        for (uint64_t i = 0; i < l->count[odd]; i++)
+            l->at[(2 * i + (uint64_t)odd) * l->row] = FLOE_R(floe_wavelet_finite)(l->part[odd][i]);
+}
+
+/* Line number i of those along the pass's axis, without the last one. */
+static floe_real *line_at(const floe_wavelet_pass *p, uint64_t i, uint64_t *row)
+{
+    uint64_t at = 0, stride = 1;
+    *row = 1;
+    for (uint32_t a = 3; a-- > 0;) {
+        stride *= p->shape[a + 1];
+        if (a == p->axis) {
+            *row = stride;
+            continue;
+        }
+        at += i % p->n[a] * stride;
+        i /= p->n[a];
+    }
+    return (floe_real *)p->data + at;
+}
+
+static void lift(const floe_wavelet_pass *p, uint64_t task, void *scratch)
+{
+    const floe_wavelet_lifting *bank = &floe_wavelet_banks[p->bank];
+    const uint64_t n = p->n[p->axis], columns = floe_wavelet_columns(p), pieces = floe_ceil_div(p->n[3], columns);
+    lines l = {.n = n, .count = {n - n / 2, n / 2}};
+    uint64_t first = task / pieces, end = first + 1;
+    if (p->axis == 3) {
+        first = task * FLOE_WAVELET_TASK_ROWS;
+        end = floe_min64(first + FLOE_WAVELET_TASK_ROWS, p->n[0] * p->n[1] * p->n[2]);
+    }
+    for (uint64_t i = first; i < end; i++) {
+        l.at = line_at(p, i, &l.row);
+        l.width = columns;
+        if (p->axis != 3) {
+            l.at += task % pieces * columns;
+            l.width = floe_min64(columns, p->n[3] - task % pieces * columns);
+        }
+        l.part[0] = scratch;
+        l.part[1] = l.part[0] + l.count[0] * l.width;
+        if (p->inverse)
+            inverse_lines(&l, bank, p->one_sided);
+        else
+            forward_lines(&l, bank, p->one_sided);
+    }
+}
+
+/* ---- codes ------------------------------------------------------------------------------------------------------------- */
+
+static double largest(const void *values, uint64_t count)
+{
+    const floe_real *v = values;
+    floe_real most = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const floe_real size = v[i] < 0 ? -v[i] : v[i];
+        most = size > most ? size : most;
+    }
+    return (double)most;
+}
+
+/* Below 1/2, so that codes of 0 take more. */
+#define ROUNDING ((floe_real)0.46)
+
+enum { RUN = 64 };
+
+static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
+{
+    const floe_real *v = c->values, inverse = 1 / (floe_real)c->step, limit = c->width == 1 ? 127 : 32767;
+    for (uint64_t x = 0; x < c->count; x += RUN) {
+        const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
+        int32_t m[RUN], any = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            m[i] = FLOE_R(floe_wavelet_encode)(v[x + i], inverse, ROUNDING, limit);
+            any |= m[i];
+        }
+        for (uint32_t i = 0; i < n && any; i++) {
+            if (m[i] == 0)
+                continue;
+            const int32_t code = v[x + i] < 0 ? -m[i] : m[i];
+            const floe_real off = (v[x + i] < 0 ? -v[x + i] : v[x + i]) * inverse - (floe_real)m[i];
+            const int32_t class = m[i] < FLOE_WAVELET_SHIFTS ? m[i] - 1 : FLOE_WAVELET_SHIFTS - 1;
+            means->sum[class] += off < 1 ? (int64_t)(off * 256) : 0;
+            means->count[class]++;
+            if (c->width == 1)
+                ((int8_t *)c->codes)[(x + i) * c->apart] = (int8_t)code;
+            else
+                ((int16_t *)c->codes)[(x + i) * c->apart] = (int16_t)code;
+        }
+    }
+}
+
+static void decode(const floe_wavelet_codes *c)
+{
+    floe_real *v = c->values, shift[FLOE_WAVELET_SHIFTS];
+    for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
+        shift[k] = (floe_real)c->shift[k] / FLOE_WAVELET_SHIFT_UNIT;
+    for (uint64_t i = 0; i < c->count; i++) {
+        const int32_t code =
+            c->width == 1 ? ((const int8_t *)c->codes)[i * c->apart] : ((const int16_t *)c->codes)[i * c->apart];
+        const int32_t m = code < 0 ? -code : code;
+        v[i] = m == 0 ? 0
+                      : FLOE_R(floe_wavelet_decode)(
+                            code, shift[m < FLOE_WAVELET_SHIFTS ? m - 1 : FLOE_WAVELET_SHIFTS - 1], (floe_real)c->step);
+    }
+}
+
+const floe_wavelet_ops FLOE_V(floe_wavelet_ops) = {
+    .lift = lift, .largest = largest, .encode = encode, .decode = decode};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lifting and quantization of stage wavelet, once for both compilers: explicit fma and comparisons on floe_real, in the order
+ * written here. docs/format/wavelet.md. */
+#ifndef FLOE_STAGE_WAVELET_MATH_H
+#define FLOE_STAGE_WAVELET_MATH_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/hd.h"
+#include "base/real.h"
+
+#if FLOE_REAL_BITS == 32
+#define FLOE_WAVELET_FMA   fmaf
+#define FLOE_WAVELET_LIMIT 0x1p100f
+#else
+#define FLOE_WAVELET_FMA   fma
+#define FLOE_WAVELET_LIMIT 0x1p1000
+#endif
+
+enum { FLOE_WAVELET_TAPS = 8, FLOE_WAVELET_LIFTS = 4 };
+
+/* Adds to each value of one parity the weighted values of the other one, numbers first .. first + ntaps - 1 from its own on. */
+typedef struct floe_wavelet_lift {
+    bool to_odd;
+    int32_t first;
+    uint32_t ntaps;
+    double weight[FLOE_WAVELET_TAPS];
+} floe_wavelet_lift;
+
+/* Where a position of a signal of n > 1 points lies once it is reflected at both ends; its parity stays. */
+FLOE_HD int64_t floe_wavelet_reflect(int64_t p, int64_t n)
+{
+    while (p < 0 || p >= n)
+        p = p < 0 ? -p : 2 * (n - 1) - p;
+    return p;
+}
+
+/* The even points that predict odd point `index` where its stencil leaves the signal: up to 4, the nearest ones, two to extrapolate.
+ * Weights are those of the polynomial through them, exact in either type. Returns how many. */
+FLOE_HD uint32_t floe_wavelet_one_sided(int64_t index, int64_t nevens, int64_t *first, double weight[4])
+{
+    const int64_t left = index + 1, most = left == nevens ? 2 : 4, count = nevens < most ? nevens : most;
+    int64_t at = left - most / 2 > 0 ? left - most / 2 : 0;
+    at = at + count > nevens ? nevens - count : at;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t above = 1, below = 1;
+        for (int64_t j = 0; j < count; j++) {
+            above *= j == k ? 1 : 2 * (index - at - j) + 1;
+            below *= j == k ? 1 : 2 * (k - j);
+        }
+        weight[k] = (double)above / (double)below;
+    }
+    *first = at;
+    return (uint32_t)count;
+}
+
+/* Keeps sums finite, whatever a stream says. */
+FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
+{
+    v = v < FLOE_WAVELET_LIMIT ? v : FLOE_WAVELET_LIMIT;
+    return v > -FLOE_WAVELET_LIMIT ? v : -FLOE_WAVELET_LIMIT;
+}
+
+/* ---- quantization ------------------------------------------------------------------------------------------------------ */
+
+/* Magnitude of the code; r is what rounds up. */
+FLOE_HD int32_t FLOE_R(floe_wavelet_encode)(floe_real w, floe_real inverse, floe_real r, floe_real limit)
+{
+    const floe_real size = w < 0 ? -w : w, m = FLOE_WAVELET_FMA(size, inverse, r);
+    return (int32_t)(m < limit ? m : limit);
+}
+
+/* Of a code that is not 0: shift, in units of the step, is what its magnitude is off in the mean. */
+FLOE_HD floe_real FLOE_R(floe_wavelet_decode)(int32_t code, floe_real shift, floe_real step)
+{
+    const floe_real size = ((floe_real)(code < 0 ? -code : code) + shift) * step;
+    return FLOE_R(floe_wavelet_finite)(code < 0 ? -size : size);
+}
+
+/* What a correction adds: codes of magnitude k stand for k - 1/4 units, so that 1 covers errors from half a unit on. */
+FLOE_HD floe_real FLOE_R(floe_wavelet_correct)(floe_real r, int32_t code, floe_real unit)
+{
+    const floe_real size = (floe_real)(code < 0 ? -code : code) - (floe_real)0.25;
+    return FLOE_WAVELET_FMA(code < 0 ? -size : size, unit, r);
+}
+
+#endif
