@@ -16,15 +16,4 @@ floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, 
 floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err);
 floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
 
-/* A field's strides by the axes of the plan's shape; those of axes of one point are 0. */
-static inline floe_interp_view floe_interp_view_of(const floe_field *f)
-{
-    floe_interp_view v = {.data = f->data};
-    uint32_t at = FLOE_INTERP_RANK;
-    for (uint32_t a = f->rank; a-- > 0;)
-        if (f->shape[a] != 1)
-            v.stride[--at] = f->stride[a];
-    return v;
-}
-
 #endif

@@ -3,30 +3,6 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
-
-bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])
-{
-    uint32_t at = FLOE_INTERP_RANK;
-    uint64_t n = 1;
-    for (uint32_t a = rank; a-- > 0;)
-        if (extent[a] != 1)
-            shape[--at] = extent[a];
-    while (at > 0)
-        shape[--at] = 1;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        if (!floe_mul64(n, shape[a], &n))
-            return false;
-    return n > 0 && n <= FLOE_INTERP_CELLS_MOST;
-}
-
-void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis)
-{
-    uint32_t at = FLOE_INTERP_RANK;
-    for (uint32_t a = rank; a-- > 0;)
-        axis[a] = extent[a] == 1 ? FLOE_INTERP_RANK : --at;
-}
-
 floe_interp_structure floe_interp_structure_default(void)
 {
     floe_interp_structure s = {.order = {0, 1, 2, 3}, .alpha = 1.25, .beta = 2};

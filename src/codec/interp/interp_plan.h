@@ -12,8 +12,7 @@ enum {
     FLOE_INTERP_STEPS = 64,
     FLOE_INTERP_LEVELS = 32,
     FLOE_INTERP_NEVER = 3, /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
-    FLOE_INTERP_ENDS = 4,  /* axes are not thinned below so many points */
-    FLOE_INTERP_CELLS_MOST = 1 << 30
+    FLOE_INTERP_ENDS = 4   /* axes are not thinned below so many points */
 };
 
 /* What is chosen for a field. Axes are those of the plan's shape. */
@@ -40,11 +39,6 @@ typedef struct floe_interp_plan {
     uint32_t nsteps;
     floe_interp_coding steps[FLOE_INTERP_STEPS];
 } floe_interp_plan;
-
-/* The chunk as stage interp sees it. False where it is empty, or has more than FLOE_INTERP_CELLS_MOST values. */
-bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK]);
-/* The axes that are left, as numbers of the shape's; those of one point: FLOE_INTERP_RANK. */
-void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis);
 
 /* Everything natural, sequential, from level 0 on. */
 floe_interp_structure floe_interp_structure_default(void);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "field/dtype_math.h"
 
 /* So that FLOE_INTERP_TILE_REALS suffice; where the slowest axis has neighbours too, a tile is thinner. */
@@ -17,6 +18,28 @@ const floe_interp_ops *floe_interp_ops_of(floe_dtype dtype, floe_isa isa)
     (void)isa;
 #endif
     return floe_dtype_is_narrow(dtype) ? &floe_interp_ops_f32_plain : &floe_interp_ops_f64_plain;
+}
+
+bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK])
+{
+    uint32_t at = FLOE_INTERP_RANK;
+    uint64_t n = 1;
+    for (uint32_t a = rank; a-- > 0;)
+        if (extent[a] != 1)
+            shape[--at] = extent[a];
+    while (at > 0)
+        shape[--at] = 1;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        if (!floe_mul64(n, shape[a], &n))
+            return false;
+    return n > 0 && n <= FLOE_INTERP_CELLS_MOST;
+}
+
+void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis)
+{
+    uint32_t at = FLOE_INTERP_RANK;
+    for (uint32_t a = rank; a-- > 0;)
+        axis[a] = extent[a] == 1 ? FLOE_INTERP_RANK : --at;
 }
 
 /* Cells of wanted points. A row of 512 cells is a whole number of words of job->apart, so no two tiles share one. */

@@ -12,6 +12,7 @@
 #include "stage/interp/interp_shape.h"
 
 enum {
+    FLOE_INTERP_CELLS_MOST = 1 << 30,
     /* Of a worker: classes of the largest tile with what is around it, rows rounded up to 8. */
     FLOE_INTERP_TILE_REALS = FLOE_INTERP_CLASSES * 4 * 4 * 11 * 520
 };
@@ -21,6 +22,23 @@ typedef enum floe_interp_domain {
     FLOE_INTERP_AS_IS = 0,
     FLOE_INTERP_LOG = 1 /* log2 of the magnitude; signs, and 0, are stored apart */
 } floe_interp_domain;
+
+/* A chunk as this stage sees it: axes of one point left out, then ones in front. False where it is empty, or has more than
+ * FLOE_INTERP_CELLS_MOST values. */
+bool floe_interp_shape_of(uint32_t rank, const uint64_t *extent, uint64_t shape[FLOE_INTERP_RANK]);
+/* The axes that are left, as numbers of the shape's; those of one point: FLOE_INTERP_RANK. */
+void floe_interp_axes_of(uint32_t rank, const uint64_t *extent, uint32_t *axis);
+
+/* A field's strides by the axes of such a shape; those of axes of one point are 0. */
+static inline floe_interp_view floe_interp_view_of(const floe_field *f)
+{
+    floe_interp_view v = {.data = f->data};
+    uint32_t at = FLOE_INTERP_RANK;
+    for (uint32_t a = f->rank; a-- > 0;)
+        if (f->shape[a] != 1)
+            v.stride[--at] = f->stride[a];
+    return v;
+}
 
 /* What encoding a tile found. Sums of whole numbers, so that no order matters. */
 typedef struct floe_interp_found {
