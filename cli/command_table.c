@@ -23,7 +23,7 @@ const cli_option cli_options[OPT_COUNT] = {
     [OPT_DTYPE] = {"dtype", 't', "TYPE", "f32 f64 i32 i64", NULL, false, "type of the elements"},
     [OPT_RAW] = {"raw", 0, NULL, NULL, NULL, false,
                  "a raw input is one, though it begins as a file of another format does"},
-    [OPT_CODEC] = {"codec", 'c', "NAME", "auto lorenzo zfp interp", "auto", false, "how to predict"},
+    [OPT_CODEC] = {"codec", 'c', "NAME", "auto lorenzo zfp interp wavelet", "auto", false, "how to predict"},
     [OPT_PRESET] = {"preset", 'p', "NAME", "best balanced fast", "balanced", false,
                     "what to weigh more: size or speed"},
     [OPT_FILL] = {"fill", 0, "VALUE", "auto none", "auto", false,

@@ -77,10 +77,11 @@ typedef enum floe_codec {
     FLOE_CODEC_AUTO = 0,
     FLOE_CODEC_LORENZO = 1,
     FLOE_CODEC_ZFP = 2,
-    FLOE_CODEC_INTERP = 3
+    FLOE_CODEC_INTERP = 3,
+    FLOE_CODEC_WAVELET = 4
 } floe_codec;
 
-/* "auto", "lorenzo", "zfp", "interp"; "unknown" for other numbers. */
+/* "auto", "lorenzo", "zfp", "interp", "wavelet"; "unknown" for other numbers. */
 const char *floe_codec_name(floe_codec codec);
 
 /* Size against speed. Where a codec has nothing more for BEST it does as for BALANCED. Codec AUTO is LORENZO, in BEST the one that

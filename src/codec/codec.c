@@ -6,6 +6,7 @@
 
 #include "codec/interp/interp_codec.h"
 #include "codec/lorenzo/lorenzo_codec.h"
+#include "codec/wavelet/wavelet_codec.h"
 #include "codec/zfp/zfp_codec.h"
 #include "field/dtype_math.h"
 #include "stage/tile/tile.h"
@@ -18,6 +19,7 @@ static const floe_codec_ops *const codecs[] = {
     &floe_lorenzo_codec,
     &floe_zfp_codec,
     &floe_interp_codec,
+    &floe_wavelet_codec,
 #ifdef FLOE_TEST_CODEC
     &FLOE_TEST_CODEC,
 #endif

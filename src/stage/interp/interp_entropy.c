@@ -36,6 +36,26 @@ floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, s
     return e;
 }
 
+/* ---- chunks of zeros --------------------------------------------------------------------------------------------------- */
+
+static bool is_zero(const floe_interp_records *r, const floe_context_chunk *c)
+{
+    const uint64_t each = floe_context_record_nbytes(r->spec), n = c->lanes * each;
+    for (uint32_t t = 0; t < c->planes * c->rows; t++) {
+        const uint8_t *row = (const uint8_t *)r->data + floe_context_row(c, t) * each;
+        if (row[0] || memcmp(row, row + 1, n - 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void set_zero(const floe_interp_records *r, const floe_context_chunk *c)
+{
+    const uint64_t each = floe_context_record_nbytes(r->spec);
+    for (uint32_t t = 0; t < c->planes * c->rows; t++)
+        memset((uint8_t *)r->data + floe_context_row(c, t) * each, 0, c->lanes * each);
+}
+
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct counting {
@@ -48,6 +68,8 @@ static void count_task(void *arg, uint64_t i, uint32_t worker)
 {
     counting *c = arg;
     const floe_context_chunk chunk = floe_context_chunk_of(c->r->grid, i * c->every);
+    if (c->e->sparse && is_zero(c->r, &chunk))
+        return;
     c->nraw[worker] +=
         c->e->ops->count(c->r->spec, &chunk, c->r->data, c->e->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
                          floe_interp_worker(c->e, worker));
@@ -80,6 +102,9 @@ static void encode_task(void *arg, uint64_t i, uint32_t worker)
     encoding *l = arg;
     floe_context_scratch *s = floe_interp_worker(l->e, worker);
     const floe_context_chunk chunk = floe_context_chunk_of(l->r->grid, l->first + i);
+    l->nbytes[i] = 0;
+    if (l->e->sparse && is_zero(l->r, &chunk))
+        return;
     l->nbytes[i] = l->e->ops->encode(l->r->spec, &chunk, l->r->data, l->e->symbols, s);
     floe_ans_encoder_end(&s->encoder, chunk.lanes, l->e->slots + i * SLOT_NBYTES);
 }
@@ -144,8 +169,11 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
     if (d->lo && !is_wanted(d->r->grid, index, d->lo, d->hi))
         return;
     const floe_context_chunk chunk = floe_context_chunk_of(d->r->grid, index);
-    d->bad[i] = !d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, d->stream->src + d->place[i],
-                                   d->place[i + 1] - d->place[i], d->r->data);
+    const bool empty = d->e->sparse && d->place[i + 1] == d->place[i];
+    if (empty)
+        set_zero(d->r, &chunk);
+    d->bad[i] = !empty && !d->e->ops->decode(d->r->spec, &chunk, d->e->decoder, d->stream->src + d->place[i],
+                                             d->place[i + 1] - d->place[i], d->r->data);
 }
 
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,

@@ -14,6 +14,7 @@ typedef struct floe_interp_entropy {
     const floe_context_ops *ops;
     uint8_t *workers; /* scratch of each, for coding and for tiles */
     size_t worker_nbytes;
+    bool sparse;                   /* chunks of zeros have size 0; else they are as others */
     uint32_t *counts;              /* encode: of each worker */
     uint8_t *slots;                /* encode: chunks that wait for their place */
     floe_ans_symbol *symbols;      /* encode */

@@ -26,6 +26,8 @@ typedef enum floe_wavelet_bank {
 /* Whether odd points are predicted from even ones first, so that ends can be one-sided. */
 bool floe_wavelet_interpolates(floe_wavelet_bank bank);
 
+enum { FLOE_WAVELET_SHORT = 1023 /* lines up to this lie side by side in tasks, as many as a cache holds */ };
+
 /* A pass along an axis of the box 0 .. n of a contiguous array. */
 typedef struct floe_wavelet_pass {
     void *data;

@@ -8,13 +8,12 @@
 enum {
     FLOE_WAVELET_COLUMNS = 64, /* a task's lines side by side, as long as they fit a cache of 256 KiB */
     FLOE_WAVELET_COLUMNS_LEAST = 16,
-    FLOE_WAVELET_LONG = 1024,
     FLOE_WAVELET_TASK_ROWS = 16 /* lines of a task along the last axis */
 };
 
 static inline uint64_t floe_wavelet_columns(const floe_wavelet_pass *p)
 {
-    const uint64_t most = p->n[p->axis] < FLOE_WAVELET_LONG ? FLOE_WAVELET_COLUMNS : FLOE_WAVELET_COLUMNS_LEAST;
+    const uint64_t most = p->n[p->axis] <= FLOE_WAVELET_SHORT ? FLOE_WAVELET_COLUMNS : FLOE_WAVELET_COLUMNS_LEAST;
     return p->axis == 3 ? 1 : floe_min64(p->n[3], most);
 }
 

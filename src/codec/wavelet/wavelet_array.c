@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The array of a chunk that is being encoded: from the field to codes, and to what a decoder will make of them. */
+#include <math.h>
+#include <string.h>
+
+#include "codec/wavelet/wavelet_encoder.h"
+#include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
+
+typedef floe_wavelet_encoder encoder;
+
+bool floe_wavelet_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                                const uint64_t *extent)
+{
+    *e = (encoder){.cpu = cpu, .params = params, .ops = floe_wavelet_value_ops_of(params->dtype, cpu->isa)};
+    e->narrow = floe_dtype_is_narrow(params->dtype);
+    e->size = floe_dtype_size(params->dtype);
+    if (!floe_interp_shape_of(rank, extent, e->chunk.plan.shape))
+        return false;
+    e->ncells = floe_interp_points(e->chunk.plan.shape);
+    e->row = floe_wavelet_marks_row(e->chunk.plan.shape);
+    e->nmarks = floe_wavelet_marks_nbytes(e->chunk.plan.shape);
+    floe_wavelet_needs_of(e->chunk.plan.shape, &e->needs);
+    return true;
+}
+
+void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
+{
+    e->bands.cpu = e->cpu;
+    e->bands.ops = floe_wavelet_ops_of(e->params->dtype, e->cpu->isa);
+    e->bands.plan = &e->chunk.plan;
+    e->bands.size = e->size;
+    e->bands.array = floe_arena_take(arena, e->ncells, e->size);
+    e->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(e->cpu, e->chunk.plan.shape), e->size);
+    e->kept = floe_arena_take(arena, e->ncells + 64, e->size);
+    e->records = floe_arena_take(arena, floe_max64(e->needs.records, 2 * e->ncells + 64), 1);
+    e->anchors = trial ? floe_arena_take(arena, e->ncells + 64, e->size) : e->kept;
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
+        e->marks[s] = floe_arena_take(arena, e->nmarks, 1);
+    e->counts = floe_arena_take(arena, (e->needs.nsteps + 2) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
+    e->tables = floe_arena_take(arena, e->needs.nsteps + 2, sizeof *e->tables);
+    e->found = floe_arena_take(arena, e->cpu->threads + 1, sizeof *e->found);
+    e->means = floe_arena_take(arena, e->cpu->threads, sizeof *e->means);
+}
+
+/* ---- rows of the field ------------------------------------------------------------------------------------------------- */
+
+typedef void row_fn(const floe_wavelet_row *r, floe_wavelet_found *found);
+
+typedef struct rows {
+    encoder *e;
+    row_fn *visit;
+} rows;
+
+static void shift_row(const floe_wavelet_encoder *e, const floe_wavelet_row *r) { e->ops->shift(r); }
+
+static floe_wavelet_row row_of(const encoder *e, uint64_t row)
+{
+    const uint64_t *n = e->chunk.plan.shape, at[] = {row / n[2] / n[1], row / n[2] % n[1], row % n[2]};
+    const int64_t *stride = e->values.stride;
+    const int64_t first = (int64_t)at[0] * stride[0] + (int64_t)at[1] * stride[1] + (int64_t)at[2] * stride[2];
+    return (floe_wavelet_row){
+        .field = (uint8_t *)e->values.data + first * (int64_t)e->size,
+        .stride = stride[3],
+        .array = e->bands.array + row * n[3] * e->size,
+        .kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + row * e->row,
+        .corrections = e->marks[FLOE_WAVELET_CORRECTIONS] + row * e->row,
+        .n = n[3],
+        .fill = e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype),
+        .center = e->chunk.plan.center,
+        .unit = e->chunk.plan.unit,
+        .tolerance = e->chunk.log ? e->params->bound * (1 - 0x1p-50)
+                                  : floe_round_down(e->params->dtype,
+                                                    e->params->bound * (1 - 4 * floe_half_ulp(e->params->dtype))),
+        .log = e->chunk.log,
+    };
+}
+
+enum { TASK_CELLS = 4096 };
+
+static void rows_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const rows *w = arg;
+    const uint64_t *n = w->e->chunk.plan.shape, each = floe_ceil_div(TASK_CELLS, n[3]), nrows = n[0] * n[1] * n[2];
+    for (uint64_t r = i * each; r < nrows && r < (i + 1) * each; r++) {
+        const floe_wavelet_row row = row_of(w->e, r);
+        if (w->visit)
+            w->visit(&row, &w->e->found[worker]);
+        else
+            shift_row(w->e, &row);
+    }
+}
+
+/* visit: NULL subtracts the center. */
+static void visit_rows(encoder *e, row_fn *visit)
+{
+    const uint64_t *n = e->chunk.plan.shape;
+    rows w = {e, visit};
+    for (uint32_t k = 0; k < e->cpu->threads; k++)
+        e->found[k] = (floe_wavelet_found){.min = INFINITY, .max = -INFINITY};
+    floe_cpu_parallel(e->cpu, floe_ceil_div(n[0] * n[1] * n[2], floe_ceil_div(TASK_CELLS, n[3])), rows_task, &w);
+}
+
+const floe_wavelet_found *floe_wavelet_found_gather(encoder *e)
+{
+    floe_wavelet_found *sum = &e->found[e->cpu->threads];
+    *sum = (floe_wavelet_found){.min = INFINITY, .max = -INFINITY};
+    for (uint32_t w = 0; w < e->cpu->threads; w++) {
+        const floe_wavelet_found *f = &e->found[w];
+        sum->min = fmin(sum->min, f->min);
+        sum->max = fmax(sum->max, f->max);
+        sum->max_error = fmax(sum->max_error, f->max_error);
+        sum->max_pw_error = fmax(sum->max_pw_error, f->max_pw_error);
+        sum->squares += f->squares;
+        sum->ncorrections += f->ncorrections;
+        sum->nliterals += f->nliterals;
+    }
+    return sum;
+}
+
+void floe_wavelet_array_take(encoder *e)
+{
+    memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
+    visit_rows(e, e->ops->take);
+    const floe_wavelet_found *f = floe_wavelet_found_gather(e);
+    const double center = f->min <= f->max ? f->min / 2 + f->max / 2 : 0;
+    e->chunk.plan.center = e->narrow ? (double)(float)center : center;
+    e->max_abs = f->min <= f->max ? fmax(fabs(f->min), fabs(f->max)) : 0;
+    floe_wavelet_array_fill(e);
+    visit_rows(e, NULL);
+}
+
+void floe_wavelet_array_check(encoder *e)
+{
+    memset(e->marks[FLOE_WAVELET_CORRECTIONS], 0, e->nmarks);
+    visit_rows(e, e->ops->check);
+}
+
+/* ---- codes ------------------------------------------------------------------------------------------------------------- */
+
+/* Steps below which a code would not fit are left out: what they would have is anchors. */
+void floe_wavelet_array_forward(encoder *e)
+{
+    floe_wavelet_plan *p = &e->chunk.plan;
+    const uint32_t nsteps = p->nsteps;
+    floe_wavelet_packet_do(&e->bands, false);
+    for (uint32_t i = 0; i < nsteps; i++) {
+        floe_wavelet_step_do(&e->bands, i, false);
+        const double largest = floe_wavelet_largest(&e->bands, i);
+        p->steps[i].step.width = largest < 127 ? 1 : 2;
+        floe_wavelet_coding_lay(&p->steps[i]);
+        if (!(largest < FLOE_WAVELET_CODE_MOST)) {
+            floe_wavelet_step_do(&e->bands, i, true);
+            p->nsteps = i;
+            break;
+        }
+    }
+}
+
+static void set_shifts(encoder *e, floe_wavelet_coding *c)
+{
+    for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
+        int64_t sum = 0, count = 0;
+        for (uint32_t w = 0; w < e->cpu->threads; w++) {
+            sum += e->means[w].sum[k];
+            count += (int64_t)e->means[w].count[k];
+        }
+        c->shift[k] = (int8_t)(count ? sum / (count * (256 / FLOE_WAVELET_SHIFT_UNIT)) : 0);
+    }
+}
+
+bool floe_wavelet_array_code(encoder *e)
+{
+    floe_wavelet_plan *p = &e->chunk.plan;
+    uint8_t *at = e->records;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const uint64_t nbytes = floe_wavelet_records_nbytes(&p->steps[i]);
+        e->records_of[i] = at;
+        at += (nbytes + 15) & ~(uint64_t)15;
+        memset(e->records_of[i], 0, nbytes);
+        memset(e->means, 0, e->cpu->threads * sizeof *e->means);
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], e->means);
+        set_shifts(e, &p->steps[i]);
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL);
+    }
+    if (!floe_wavelet_anchors_encode(&e->bands, e->anchors, &e->chunk.anchors))
+        return false;
+    floe_wavelet_anchors_decode(&e->bands, &e->chunk.anchors);
+    for (uint32_t i = p->nsteps; i-- > 0;)
+        floe_wavelet_step_do(&e->bands, i, true);
+    floe_wavelet_packet_do(&e->bands, true);
+    return true;
+}
+
+/* ---- the plan ---------------------------------------------------------------------------------------------------------- */
+
+/* Corrections are off by half a unit, and what rounding adds: of the sum, and of the difference. */
+void floe_wavelet_plan_make(encoder *e, const floe_wavelet_structure *s)
+{
+    const double ulp = e->narrow ? 0x1p-24 : 0x1p-53, most = e->narrow ? 0x1p126 : 0x1p1022,
+                 least = e->narrow ? 0x1p-126 : 0x1p-1022;
+    const double room = 16 * ulp + 4 * ulp * e->max_abs / e->bound;
+    double unit = 2 * (e->bound < most / 4 ? e->bound : most / 4) * (1 - (room < 0.5 ? room : 0.5));
+    double base = s->coarse * (e->bound < most / 64 ? e->bound : most / 64);
+    unit = unit > least ? unit : least;
+    base = base > least ? base : least;
+    floe_wavelet_plan_of(e->chunk.plan.shape, s, &e->chunk.plan);
+    e->chunk.plan.unit = e->narrow ? (double)(float)unit : unit;
+    e->chunk.plan.base = e->narrow ? (double)(float)base : base;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/wavelet/wavelet_bands.h"
+
+/* ---- passes ------------------------------------------------------------------------------------------------------------ */
+
+static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, const uint64_t *n, uint32_t axis)
+{
+    floe_wavelet_pass p = {.data = b->array, .shape = b->plan->shape, .axis = axis, .bank = b->plan->bank};
+    memcpy(p.n, n, sizeof p.n);
+    p.one_sided = b->plan->one_sided >> axis & 1;
+    return p;
+}
+
+/* Boxes within the shape have no more tasks, and those of short lines no more points than a cache. */
+uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_INTERP_RANK])
+{
+    uint64_t most = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        floe_wavelet_pass p = {.shape = shape, .axis = a};
+        memcpy(p.n, shape, sizeof p.n);
+        const uint64_t workers = floe_min64(cpu->threads, floe_wavelet_ntasks(&p)), reals = floe_wavelet_task_reals(&p);
+        p.n[a] = floe_min64(p.n[a], FLOE_WAVELET_SHORT);
+        most = floe_max64(most, workers * floe_max64(reals, floe_wavelet_task_reals(&p)));
+    }
+    return most;
+}
+
+typedef struct lifting {
+    const floe_wavelet_bands *b;
+    const floe_wavelet_pass *pass;
+} lifting;
+
+static void lift_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const lifting *l = arg;
+    l->b->ops->lift(l->pass, i, l->b->lines + worker * floe_wavelet_task_reals(l->pass) * l->b->size);
+}
+
+static void run_pass(const floe_wavelet_bands *b, const uint64_t *n, uint32_t axis, bool inverse)
+{
+    floe_wavelet_pass p = pass_of(b, n, axis);
+    lifting l = {b, &p};
+    const uint64_t ntasks = floe_wavelet_ntasks(&p);
+    floe_cpu cpu = *b->cpu;
+    cpu.threads = (uint32_t)floe_min64(cpu.threads, ntasks);
+    p.inverse = inverse;
+    floe_cpu_parallel(&cpu, ntasks, lift_task, &l);
+}
+
+void floe_wavelet_packet_do(const floe_wavelet_bands *b, bool inverse)
+{
+    const uint32_t axis = floe_wavelet_slowest(b->plan->shape), levels = b->plan->packet;
+    for (uint32_t k = 0; k < levels; k++) {
+        uint64_t n[FLOE_INTERP_RANK];
+        memcpy(n, b->plan->shape, sizeof n);
+        for (uint32_t l = inverse ? levels - 1 - k : k; l > 0; l--)
+            n[axis] = (n[axis] + 1) / 2;
+        if (n[axis] > 1)
+            run_pass(b, n, axis, inverse);
+    }
+}
+
+void floe_wavelet_step_do(const floe_wavelet_bands *b, uint32_t i, bool inverse)
+{
+    const floe_interp_step *s = &b->plan->steps[i].step;
+    for (uint32_t k = 0; k < s->naxes; k++)
+        run_pass(b, s->fine, s->axis[inverse ? k : s->naxes - 1 - k], inverse);
+}
+
+/* ---- rows of codes ----------------------------------------------------------------------------------------------------- */
+
+typedef struct coding {
+    const floe_wavelet_bands *b;
+    const floe_wavelet_coding *c;
+    void *records;
+    floe_wavelet_means *means; /* encode */
+    double *largest;           /* of each worker: then nothing but that */
+} coding;
+
+/* Details of a class along row at[] of cells. False where there are none. */
+static bool class_row(const coding *k, const uint64_t *at, uint32_t class, floe_wavelet_codes *codes)
+{
+    const floe_interp_step *s = &k->c->step;
+    const uint64_t *shape = k->b->plan->shape;
+    uint64_t begin = 0, count = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint32_t place = floe_interp_place(s, a);
+        const bool odd = place < s->naxes && class >> place & 1;
+        count = odd ? s->fine[a] - s->coarse[a] : s->coarse[a];
+        if (a < 3 && at[a] >= count)
+            return false;
+        begin = begin * shape[a] + (odd ? s->coarse[a] : 0) + (a < 3 ? at[a] : 0);
+    }
+    codes->values = k->b->array + begin * k->b->size;
+    codes->count = count;
+    return count > 0;
+}
+
+static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
+{
+    return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_wavelet_slowest(p->shape)])] : 0;
+}
+
+static void codes_row(const coding *k, uint64_t row, uint32_t worker)
+{
+    const floe_interp_step *s = &k->c->step;
+    const uint64_t *m = s->coarse, at[] = {row / m[2] / m[1], row / m[2] % m[1], row % m[2]};
+    const int32_t exponent = row_exponent(k->b->plan, at);
+    floe_wavelet_codes codes = {.width = s->width, .apart = 1u << s->naxes};
+    for (int i = 0; i < FLOE_WAVELET_SHIFTS; i++)
+        codes.shift[i] = k->c->shift[i];
+    for (uint32_t class = 1; class < codes.apart; class ++) {
+        if (!class_row(k, at, class, &codes))
+            continue;
+        codes.step = floe_wavelet_step_of(k->b->plan->base, exponent + k->c->exponent[class]);
+        if (k->largest) {
+            const double most = k->b->ops->largest(codes.values, codes.count) / codes.step;
+            k->largest[worker] = most > k->largest[worker] ? most : k->largest[worker];
+            continue;
+        }
+        codes.codes = (uint8_t *)k->records + (row * floe_interp_row_records(s) * 8 + class - 1) * s->width;
+        if (k->means)
+            k->b->ops->encode(&codes, &k->means[worker]);
+        else
+            k->b->ops->decode(&codes);
+    }
+}
+
+enum { TASK_ROWS = 16 };
+
+static void codes_task(void *arg, uint64_t i, uint32_t worker)
+{
+    const coding *k = arg;
+    const uint64_t *m = k->c->step.coarse, nrows = m[0] * m[1] * m[2];
+    for (uint64_t row = i * TASK_ROWS; row < nrows && row < (i + 1) * TASK_ROWS; row++)
+        codes_row(k, row, worker);
+}
+
+static void run_codes(const coding *k)
+{
+    const uint64_t *m = k->c->step.coarse;
+    floe_cpu_parallel(k->b->cpu, floe_ceil_div(m[0] * m[1] * m[2], TASK_ROWS), codes_task, (void *)k);
+}
+
+void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, floe_wavelet_means *means)
+{
+    const coding k = {.b = b, .c = &b->plan->steps[i], .records = records, .means = means};
+    run_codes(&k);
+}
+
+double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i)
+{
+    double largest[FLOE_CPU_MAX_THREADS] = {0}, most = 0;
+    const coding k = {.b = b, .c = &b->plan->steps[i], .largest = largest};
+    run_codes(&k);
+    for (uint32_t w = 0; w < b->cpu->threads; w++)
+        most = largest[w] > most ? largest[w] : most;
+    return most;
+}
+
+double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **to)
+{
+    const uint64_t *m = floe_wavelet_anchors(b->plan), *n = b->plan->shape;
+    const uint64_t at[] = {row / m[2] / m[1], row / m[2] % m[1], row % m[2]};
+    *to = b->array + ((at[0] * n[1] + at[1]) * n[2] + at[2]) * n[3] * b->size;
+    return floe_wavelet_step_of(b->plan->base, row_exponent(b->plan, at) + b->plan->anchor_exponent);
+}
+
+/* ---- anchors ----------------------------------------------------------------------------------------------------------- */
+
+static double anchor_get(const floe_wavelet_anchors_code *c, uint64_t i)
+{
+    uint64_t v = 0;
+    for (uint64_t bit = i * c->nbits, end = bit + c->nbits, n = 0; bit < end; bit += 8 - bit % 8) {
+        v |= (uint64_t)(c->bits[bit / 8] >> bit % 8) << n;
+        n += 8 - bit % 8;
+    }
+    v &= ((uint64_t)1 << c->nbits) - 1;
+    return (double)(int64_t)((uint64_t)c->least + v);
+}
+
+void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet_anchors_code *c)
+{
+    const uint64_t *m = floe_wavelet_anchors(b->plan);
+    const bool narrow = b->size == sizeof(float);
+    const double most = narrow ? 0x1p100 : 0x1p1000;
+    for (uint64_t row = 0; row < m[0] * m[1] * m[2]; row++) {
+        uint8_t *at;
+        const double step = floe_wavelet_anchor_row(b, row, &at);
+        for (uint64_t x = 0; x < m[3]; x++) {
+            double v = anchor_get(c, row * m[3] + x) * step;
+            v = v < -most ? -most : v > most ? most : v;
+            if (narrow)
+                ((float *)(void *)at)[x] = (float)v;
+            else
+                ((double *)(void *)at)[x] = v;
+        }
+    }
+}
+
+static int64_t whole(const floe_wavelet_bands *b, const uint8_t *at, uint64_t x, double inverse)
+{
+    const double most = 0x1p53;
+    double v =
+        b->size == sizeof(float) ? (double)((const float *)(const void *)at)[x] : ((const double *)(const void *)at)[x];
+    v *= inverse;
+    v = v < -most ? -most : v > most ? most : v;
+    return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
+}
+
+bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, floe_wavelet_anchors_code *c)
+{
+    const uint64_t *m = floe_wavelet_anchors(b->plan), nrows = m[0] * m[1] * m[2];
+    int64_t largest = INT64_MIN;
+    uint8_t *at;
+    c->bits = bits;
+    c->least = INT64_MAX;
+    for (uint64_t row = 0; row < nrows; row++) {
+        const double inverse = 1 / floe_wavelet_anchor_row(b, row, &at);
+        for (uint64_t x = 0; x < m[3]; x++) {
+            const int64_t q = whole(b, at, x, inverse);
+            c->least = q < c->least ? q : c->least;
+            largest = q > largest ? q : largest;
+        }
+    }
+    c->nbits = largest > c->least ? floe_top_bit((uint64_t)(largest - c->least)) + 1 : 0;
+    if (c->nbits > 8 * b->size)
+        return false;
+    memset(bits, 0, floe_ceil_div(nrows * m[3] * c->nbits, 8));
+    for (uint64_t row = 0, bit = 0; row < nrows; row++) {
+        const double inverse = 1 / floe_wavelet_anchor_row(b, row, &at);
+        for (uint64_t x = 0; x < m[3]; x++) {
+            uint64_t v = (uint64_t)(whole(b, at, x, inverse) - c->least);
+            for (uint64_t end = bit + c->nbits; bit < end; v >>= 8 - bit % 8, bit += floe_min64(8 - bit % 8, end - bit))
+                bits[bit / 8] |= (uint8_t)(v << bit % 8);
+        }
+    }
+    return true;
+}

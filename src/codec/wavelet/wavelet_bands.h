@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The array of a chunk: from values to means and details, step by step in place, and back; details to codes, and back. Over threads. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_BANDS_H
+#define FLOE_CODEC_WAVELET_WAVELET_BANDS_H
+
+#include "codec/wavelet/wavelet_plan.h"
+
+typedef struct floe_wavelet_bands {
+    const floe_cpu *cpu;
+    const floe_wavelet_ops *ops;
+    const floe_wavelet_plan *plan;
+    size_t size;            /* of a real */
+    uint8_t *array, *lines; /* lines: scratch of the passes */
+} floe_wavelet_bands;
+
+/* Reals that passes take. */
+uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_INTERP_RANK]);
+
+void floe_wavelet_packet_do(const floe_wavelet_bands *b, bool inverse);
+/* Step i: lattice `fine` to means, at its front, and details; and back. */
+void floe_wavelet_step_do(const floe_wavelet_bands *b, uint32_t i, bool inverse);
+
+/* The largest code that the details of step i would have. */
+double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i);
+/* Details of step i <-> records, which an encoder has set to 0. means: of each worker; encode alone. */
+void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, floe_wavelet_means *means);
+
+/* A row of anchors, rows of the last axis: its step, and where it is. */
+double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **at);
+
+/* Anchors in C order: whole numbers of their steps, less the least one, nbits each, from the lowest bit of a byte on. */
+typedef struct floe_wavelet_anchors_code {
+    const uint8_t *bits;
+    uint32_t nbits;
+    int64_t least;
+} floe_wavelet_anchors_code;
+/* bits: room for as many bytes as the anchors have. False where they would not do: they are better kept as they are. */
+bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, floe_wavelet_anchors_code *c);
+void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet_anchors_code *c);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Codec wavelet on a chunk; the contract of each function is in codec.h. docs/format/wavelet.md. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_CHUNK_H
+#define FLOE_CODEC_WAVELET_WAVELET_CHUNK_H
+
+#include "codec/codec.h"
+
+uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
+size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                              const uint64_t *extent);
+size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
+floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err);
+floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err);
+floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A chunk -> bytes. The field becomes an array, that is transformed in place and quantized; then it is transformed back, as a decoder
+ * will, and compared with the field: what misses the bound gets a correction, or is kept as it is. Threads share rows and entropy
+ * chunks; no byte depends on them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "codec/wavelet/wavelet_encoder.h"
+#include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
+
+typedef floe_wavelet_encoder encoder;
+
+uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, const uint64_t *extent)
+{
+    uint64_t shape[FLOE_INTERP_RANK];
+    if (!floe_interp_shape_of(rank, extent, shape))
+        return 0;
+    return floe_wavelet_raw_nbytes(floe_interp_points(shape), floe_dtype_is_narrow(params->dtype));
+}
+
+/* That of the encoder, and of trials of a part. */
+static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
+{
+    uint64_t part[FLOE_INTERP_RANK];
+    floe_wavelet_trial_shape(e, part);
+    floe_wavelet_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part);
+    e->entropy = floe_interp_entropy_take(e->cpu, true, 0, arena);
+    e->entropy.sparse = true;
+    floe_wavelet_encoder_take(e, false, arena);
+    floe_wavelet_encoder_take(trial, true, arena);
+    trial->entropy = e->entropy;
+}
+
+size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
+                              const uint64_t *extent)
+{
+    encoder e, trial;
+    floe_arena plan = floe_arena_plan();
+    if (!floe_wavelet_encoder_begin(&e, cpu, params, rank, extent))
+        return 0;
+    take_scratch(&e, &trial, &plan);
+    const size_t decoding = floe_wavelet_decode_workspace(cpu, params->dtype, rank, extent);
+    return plan.overflow || decoding == 0 ? 0 : plan.used > decoding ? plan.used : decoding;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------ */
+
+/* A step has the tables of the coarser one where that takes no more. */
+static void make_tables(encoder *e)
+{
+    floe_wavelet_plan *p = &e->chunk.plan;
+    uint32_t *sum = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS; /* of those that share */
+    uint64_t shared = 0;
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        const floe_interp_records r = floe_wavelet_records_of(e, i);
+        uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
+        floe_interp_count(&e->entropy, &r, 1, own);
+        const uint64_t alone = floe_context_tables_build(r.spec, own, &e->tables[i]);
+        p->steps[i].tables = true;
+        if (i + 1 < p->nsteps) {
+            for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
+                sum[k] += own[k];
+            const uint64_t both = floe_context_tables_build(r.spec, sum, &e->tables[p->nsteps]);
+            if (both <= shared + alone) {
+                e->tables[i] = e->tables[p->nsteps];
+                p->steps[i].tables = false;
+                shared = both;
+                continue;
+            }
+        }
+        memcpy(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
+        shared = alone;
+    }
+    for (uint32_t i = p->nsteps; i-- > 0;) { /* of those that share, the finest one has the sum */
+        uint32_t finest = i;
+        while (finest > 0 && !p->steps[finest - 1].tables)
+            finest--;
+        if (p->steps[i].tables)
+            for (uint32_t k = finest; k <= i; k++)
+                e->tables[k] = e->tables[finest];
+    }
+}
+
+/* ---- the chunk --------------------------------------------------------------------------------------------------------- */
+
+static void write_steps(const encoder *e, const uint8_t *base, floe_cursor *to)
+{
+    const floe_wavelet_plan *p = &e->chunk.plan;
+    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * e->chunk.anchors.nbits;
+    uint8_t *anchors = floe_write_space(to, floe_ceil_div(nbits, 8));
+    if (anchors && nbits)
+        memcpy(anchors, e->chunk.anchors.bits, floe_ceil_div(nbits, 8));
+    for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
+        const floe_interp_records r = floe_wavelet_records_of(e, i);
+        floe_wavelet_grid_write(e, &r, &e->tables[i], p->steps[i].tables, base, to);
+    }
+}
+
+/* The header says how marks are written, which is known behind them: it is written twice. */
+static bool write_marked(encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
+{
+    floe_cursor to = floe_cursor_of(dst, (size_t)capacity), front = to;
+    if (!floe_wavelet_marks_sort(e))
+        return false;
+    floe_wavelet_header_write(&e->chunk, e->narrow, &to);
+    if (e->chunk.kind == FLOE_WAVELET_CODED)
+        write_steps(e, dst, &to);
+    floe_wavelet_marks_write(e, dst, &to);
+    if (to.bad)
+        return false;
+    floe_wavelet_header_write(&e->chunk, e->narrow, &front);
+    *nbytes = (uint64_t)(to.at - dst);
+    return true;
+}
+
+static void write_raw(const encoder *e, uint8_t *dst, uint64_t capacity, uint64_t *nbytes)
+{
+    floe_cursor to = floe_cursor_of(dst, (size_t)capacity);
+    const floe_wavelet_chunk raw = {.kind = FLOE_WAVELET_RAW};
+    floe_wavelet_header_write(&raw, e->narrow, &to);
+    for (uint64_t i = 0; i < e->ncells; i++)
+        if (e->narrow)
+            floe_write32(&to, (uint32_t)floe_wavelet_pattern_at(e, i));
+        else
+            floe_write64(&to, floe_wavelet_pattern_at(e, i));
+    *nbytes = (uint64_t)(to.at - dst);
+}
+
+static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c, floe_error *err)
+{
+    const floe_codec_params *params = c->params;
+    FLOE_CHECK(err, !floe_dtype_is_integer(params->dtype), FLOE_ERR_UNSUPPORTED,
+               "codec wavelet takes no integers: use lorenzo or zfp");
+    FLOE_CHECK(err, floe_wavelet_encoder_begin(e, c->cpu, params, c->chunk->rank, c->chunk->shape), FLOE_ERR_ARGUMENT,
+               "a chunk of no cells, or of more than codec wavelet takes");
+    e->values = floe_interp_view_of(c->chunk);
+    take_scratch(e, trial, c->scratch);
+    FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
+               "the workspace is too small for a chunk of %llu values", (unsigned long long)e->ncells);
+    return FLOE_OK;
+}
+
+/* All but the tables. False where the values are better kept as they are. */
+static bool code(encoder *e, encoder *trial)
+{
+    const double room = e->params->bound - floe_half_ulp(e->params->dtype);
+    e->chunk.log = e->params->mode == FLOE_BOUND_PWREL;
+    e->bound =
+        e->chunk.log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
+    floe_wavelet_array_take(e);
+    floe_wavelet_tune(e, trial);
+    floe_wavelet_plan_make(e, &e->structure);
+    floe_wavelet_array_forward(e);
+    if (!floe_wavelet_array_code(e))
+        return false;
+    floe_wavelet_array_check(e);
+    return true;
+}
+
+/* One pattern, the first, and marks for others. */
+static void make_flat(encoder *e)
+{
+    const uint64_t n = e->chunk.plan.shape[3];
+    e->chunk.kind = FLOE_WAVELET_FLAT;
+    e->chunk.base = floe_wavelet_pattern_at(e, 0);
+    memset(e->found, 0, (e->cpu->threads + 1) * sizeof *e->found);
+    memset(e->marks[FLOE_WAVELET_CORRECTIONS], 0, e->nmarks);
+    memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
+    for (uint64_t i = 0; i < e->ncells; i++)
+        if (floe_wavelet_pattern_at(e, i) != e->chunk.base)
+            e->marks[FLOE_WAVELET_VALUE_KINDS][i / n * e->row + floe_wavelet_mark(i % n)] = FLOE_WAVELET_LITERAL;
+}
+
+floe_status floe_wavelet_compress(const floe_chunk_encode *c, floe_error *err)
+{
+    encoder e, trial;
+    const uint64_t raw = floe_wavelet_bound(c->params, c->chunk->rank, c->chunk->shape),
+                   least = floe_wavelet_least(c->chunk->rank, c->chunk->shape), room = floe_min64(raw, c->capacity);
+    FLOE_TRY(begin(&e, &trial, c, err));
+    bool good = true;
+    if (c->params->mode == FLOE_BOUND_LOSSLESS)
+        make_flat(&e);
+    else if ((good = code(&e, &trial)))
+        make_tables(&e);
+    const floe_wavelet_found *found = floe_wavelet_found_gather(&e);
+    *c->stats = (floe_chunk_stats){found->nliterals, found->max_error, found->max_pw_error};
+    if (!good || !write_marked(&e, c->dst, room, c->nbytes)) {
+        FLOE_CHECK(err, c->capacity >= raw, FLOE_ERR_CAPACITY, "the chunk needs up to %llu bytes, there are %llu",
+                   (unsigned long long)raw, (unsigned long long)c->capacity);
+        *c->stats = (floe_chunk_stats){.nexceptions = 0};
+        write_raw(&e, c->dst, c->capacity, c->nbytes);
+    }
+    if (*c->nbytes < least) {
+        FLOE_CHECK(err, least <= c->capacity, FLOE_ERR_CAPACITY, "the chunk needs %llu bytes, there are %llu",
+                   (unsigned long long)least, (unsigned long long)c->capacity);
+        memset((uint8_t *)c->dst + *c->nbytes, 0, least - *c->nbytes);
+        *c->nbytes = least;
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err)
+{
+    encoder e, trial;
+    *sum = 0;
+    if (c->params->mode == FLOE_BOUND_LOSSLESS)
+        return FLOE_OK;
+    FLOE_TRY(begin(&e, &trial, c, err));
+    if (!code(&e, &trial))
+        return FLOE_OK;
+    const double unit = e.params->bound / 1024;
+    *sum = (double)floe_wavelet_found_gather(&e)->squares * unit * unit;
+    return FLOE_OK;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A chunk that is being encoded, for the files that do so: array, filling, marks, tuner, and what joins them. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_ENCODER_H
+#define FLOE_CODEC_WAVELET_WAVELET_ENCODER_H
+
+#include "codec/wavelet/wavelet_bands.h"
+#include "codec/wavelet/wavelet_chunk.h"
+#include "codec/wavelet/wavelet_layout.h"
+#include "stage/wavelet/wavelet_values.h"
+
+typedef struct floe_wavelet_encoder {
+    const floe_cpu *cpu;
+    const floe_codec_params *params;
+    const floe_wavelet_value_ops *ops;
+    floe_interp_entropy entropy;
+    floe_wavelet_needs needs;
+    floe_wavelet_chunk chunk;
+    floe_wavelet_bands bands;
+    floe_wavelet_structure structure;
+    floe_interp_view values;
+    bool narrow;
+    size_t size;                  /* of an element */
+    uint64_t ncells, row, nmarks; /* row, nmarks: bytes of marks */
+    double bound, max_abs;        /* in the domain */
+    uint8_t *kept; /* an array, beside that of the bands: of a trial; else for what fills holes, then for anchors */
+    uint8_t *records;
+    void *records_of[FLOE_WAVELET_STEPS];
+    uint8_t *anchors;
+    int8_t *marks[FLOE_WAVELET_MARK_SETS];
+    uint32_t *counts; /* of each step, and of two sets of marks, then a sum */
+    floe_context_tables *tables;
+    floe_wavelet_found *found; /* of each worker, then of all */
+    floe_wavelet_means *means;
+} floe_wavelet_encoder;
+
+/* Everything but the field and its scratch. False where codec wavelet does not take such a chunk. */
+bool floe_wavelet_encoder_begin(floe_wavelet_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
+                                uint32_t rank, const uint64_t *extent);
+/* All scratch but that of e->entropy. */
+void floe_wavelet_encoder_take(floe_wavelet_encoder *e, bool trial, floe_arena *arena);
+
+/* Field -> array: range, center, and kinds; what no array can have is filled smoothly. */
+void floe_wavelet_array_take(floe_wavelet_encoder *e);
+/* NaN in the array becomes what its neighbours let expect. False where all are NaN: then zeros. */
+void floe_wavelet_array_fill(floe_wavelet_encoder *e);
+
+/* The array by e->chunk.plan: to details and anchors; these to codes, and the array to what a decoder will have. False where a
+ * bound is so small that no code will do. */
+void floe_wavelet_array_forward(floe_wavelet_encoder *e);
+bool floe_wavelet_array_code(floe_wavelet_encoder *e);
+/* The array of codes against the field: corrections and kinds. */
+void floe_wavelet_array_check(floe_wavelet_encoder *e);
+const floe_wavelet_found *floe_wavelet_found_gather(floe_wavelet_encoder *e);
+
+static inline floe_interp_records floe_wavelet_records_of(const floe_wavelet_encoder *e, uint32_t i)
+{
+    const floe_wavelet_coding *c = &e->chunk.plan.steps[i];
+    return (floe_interp_records){&c->spec, &c->grid, e->records_of[i]};
+}
+
+/* Marks to sets: which they are, and whether literals are too many to be worth it. */
+uint64_t floe_wavelet_pattern_at(const floe_wavelet_encoder *e, uint64_t position);
+bool floe_wavelet_marks_sort(floe_wavelet_encoder *e);
+/* A grid by these tables: flags, tables where there are some, sizes, chunks. */
+void floe_wavelet_grid_write(const floe_wavelet_encoder *e, const floe_interp_records *r,
+                             const floe_context_tables *tables, bool own, const uint8_t *base, floe_cursor *to);
+void floe_wavelet_marks_write(floe_wavelet_encoder *e, const uint8_t *base, floe_cursor *to);
+
+/* Base, unit and structure of the plan. */
+void floe_wavelet_plan_make(floe_wavelet_encoder *e, const floe_wavelet_structure *s);
+/* Chooses e->structure by trials of a part. */
+void floe_wavelet_tune(floe_wavelet_encoder *e, floe_wavelet_encoder *trial);
+void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/wavelet/wavelet_layout.h"
+
+#include <math.h>
+
+const floe_context_spec floe_wavelet_marks_spec = {.width = 1, .window = 1, .planes = true};
+
+uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
+{
+    uint64_t n = 1;
+    for (uint32_t a = 0; a < rank; a++)
+        if (!floe_mul64(n, extent[a], &n))
+            return UINT64_MAX / 2;
+    return FLOE_WAVELET_HEADER_NBYTES + 8 + n / FLOE_WAVELET_LEAST_CELLS;
+}
+
+floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8, FLOE_CONTEXT_ROWS,
+                               true);
+}
+
+/* ---- write ------------------------------------------------------------------------------------------------------------- */
+
+static void write_real(floe_cursor *to, bool narrow, double v)
+{
+    if (narrow)
+        floe_write32(to, floe_bits_f32((float)v));
+    else
+        floe_write64(to, floe_bits_f64(v));
+}
+
+static void write_step(const floe_wavelet_coding *c, floe_cursor *to)
+{
+    const floe_interp_step *s = &c->step;
+    uint32_t axes = s->naxes;
+    for (uint32_t i = 0; i < s->naxes; i++)
+        axes |= s->axis[i] << (2 + 2 * i);
+    floe_write8(to, (uint8_t)axes);
+    floe_write8(to, (uint8_t)s->width);
+    for (uint32_t class = 1; class < 1u << s->naxes; class ++)
+        floe_write8(to, (uint8_t)c->exponent[class]);
+    for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
+        floe_write8(to, (uint8_t)c->shift[k]);
+}
+
+static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
+{
+    const floe_wavelet_plan *p = &c->plan;
+    write_real(to, narrow, p->base);
+    write_real(to, narrow, p->center);
+    write_real(to, narrow, p->unit);
+    for (uint32_t b = 0; b <= p->packet; b++)
+        floe_write8(to, (uint8_t)p->packet_exponent[b]);
+    floe_write64(to, (uint64_t)c->anchors.least);
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        write_step(&p->steps[i], to);
+}
+
+void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
+{
+    const floe_wavelet_plan *p = &c->plan;
+    const bool coded = c->kind == FLOE_WAVELET_CODED;
+    const uint8_t head[FLOE_WAVELET_HEADER_NBYTES] = {
+        FLOE_WAVELET_VERSION,
+        (uint8_t)c->kind,
+        (uint8_t)(coded ? p->nsteps : 0),
+        c->log,
+        (uint8_t)(coded ? p->bank : 0),
+        (uint8_t)(coded ? p->one_sided | p->packet << 4 : 0),
+        (uint8_t)(c->marks[0] | (uint32_t)c->marks[1] << 4),
+        (uint8_t)c->npalette,
+        (uint8_t)(coded ? c->anchors.nbits : 0),
+        (uint8_t)(coded ? p->anchor_exponent : 0),
+    };
+    for (uint32_t i = 0; i < sizeof head; i++)
+        floe_write8(to, head[i]);
+    if (c->kind == FLOE_WAVELET_FLAT)
+        floe_write64(to, c->base);
+    for (uint32_t s = 0; s < c->npalette; s++)
+        floe_write64(to, c->palette[s]);
+    if (coded)
+        write_plan(c, narrow, to);
+}
+
+/* ---- read -------------------------------------------------------------------------------------------------------------- */
+
+static double read_real(floe_reader *from, bool narrow)
+{
+    return narrow ? (double)floe_f32_of(floe_read32(from)) : floe_f64_of(floe_read64(from));
+}
+
+/* A step of a lattice of extent n, which becomes that of the next one. */
+static bool read_step(floe_wavelet_coding *c, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
+{
+    const uint32_t axes = floe_read8(from), width = floe_read8(from);
+    floe_interp_step *s = &c->step;
+    *c = (floe_wavelet_coding){.step = {.naxes = axes & 3, .width = width}};
+    if (from->bad || s->naxes == 0 || width < 1 || width > 2 || axes >> (2 + 2 * s->naxes) != 0)
+        return false;
+    for (uint32_t i = 0; i < s->naxes; i++) {
+        s->axis[i] = axes >> (2 + 2 * i) & 3;
+        for (uint32_t k = 0; k < i; k++)
+            if (s->axis[k] == s->axis[i])
+                return false;
+        if (n[s->axis[i]] < 2)
+            return false;
+    }
+    for (uint32_t class = 1; class < 1u << s->naxes; class ++)
+        c->exponent[class] = (int8_t)floe_read8(from);
+    for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
+        c->shift[k] = (int8_t)floe_read8(from);
+    memcpy(s->fine, n, sizeof s->fine);
+    floe_wavelet_coding_lay(c);
+    memcpy(n, s->coarse, sizeof s->coarse);
+    return true;
+}
+
+static floe_status read_plan(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err)
+{
+    floe_wavelet_plan *p = &c->plan;
+    uint64_t n[FLOE_INTERP_RANK];
+    memcpy(n, p->shape, sizeof n);
+    p->base = read_real(from, narrow);
+    p->center = read_real(from, narrow);
+    p->unit = read_real(from, narrow);
+    for (uint32_t b = 0; b <= p->packet; b++)
+        p->packet_exponent[b] = (int8_t)floe_read8(from);
+    c->anchors.least = (int64_t)floe_read64(from);
+    FLOE_CHECK(
+        err, !from->bad && p->base > 0 && isfinite(p->base) && isfinite(p->center) && p->unit > 0 && isfinite(p->unit),
+        FLOE_ERR_FORMAT, "wavelet chunk: its numbers cannot be");
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        const bool good = read_step(&p->steps[i], n, from) && !from->bad;
+        FLOE_CHECK(err,
+                   good && !(p->packet && floe_interp_is_active(&p->steps[i].step, floe_wavelet_slowest(p->shape))),
+                   FLOE_ERR_FORMAT, "wavelet chunk: step %u cannot be", i);
+    }
+    return FLOE_OK;
+}
+
+static bool is_known(const uint8_t *h, const uint64_t *shape)
+{
+    const bool coded = h[1] == FLOE_WAVELET_CODED, packet = h[5] >> 4;
+    bool good = h[1] < FLOE_WAVELET_CHUNK_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 &&
+                h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET &&
+                (h[6] & 15) < FLOE_WAVELET_MARKS_KINDS && h[6] >> 4 < FLOE_WAVELET_MARKS_KINDS &&
+                h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] == 0 && h[11] == 0;
+    good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 15) | h[8] | h[9]) == 0);
+    good = good && (h[1] != FLOE_WAVELET_RAW || (h[6] | h[7]) == 0);
+    good = good && (!packet || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
+    return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
+}
+
+floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err)
+{
+    const uint8_t *h = floe_read_bytes(from, FLOE_WAVELET_HEADER_NBYTES);
+    FLOE_CHECK(err, h && h[0] == FLOE_WAVELET_VERSION, FLOE_ERR_FORMAT,
+               "wavelet chunk: of a version that is not known");
+    FLOE_CHECK(err, is_known(h, c->plan.shape), FLOE_ERR_FORMAT, "wavelet chunk: its header cannot be");
+    c->kind = (floe_wavelet_kind)h[1];
+    c->plan.nsteps = h[2];
+    c->log = h[3];
+    c->plan.bank = (floe_wavelet_bank)h[4];
+    c->plan.one_sided = h[5] & 15;
+    c->plan.packet = h[5] >> 4;
+    c->marks[0] = (floe_wavelet_marks_kind)(h[6] & 15);
+    c->marks[1] = (floe_wavelet_marks_kind)(h[6] >> 4);
+    c->npalette = h[7];
+    c->anchors.nbits = h[8];
+    c->plan.anchor_exponent = (int8_t)h[9];
+    c->base = c->kind == FLOE_WAVELET_FLAT ? floe_read64(from) : 0;
+    for (uint32_t s = 0; s < c->npalette; s++)
+        c->palette[s] = floe_read64(from);
+    FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its header");
+    return c->kind == FLOE_WAVELET_CODED ? read_plan(c, narrow, from, err) : FLOE_OK;
+}
+
+bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs)
+{
+    for (uint32_t i = 0; i < c->plan.nsteps; i++)
+        if (floe_wavelet_records_nbytes(&c->plan.steps[i]) > needs->step_records)
+            return false;
+    return true;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of a chunk: docs/format/wavelet.md. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_LAYOUT_H
+#define FLOE_CODEC_WAVELET_WAVELET_LAYOUT_H
+
+#include "base/try.h"
+#include "codec/wavelet/wavelet_bands.h"
+
+typedef enum floe_wavelet_kind {
+    FLOE_WAVELET_CODED = 0,
+    FLOE_WAVELET_RAW = 1,  /* the values as they are */
+    FLOE_WAVELET_FLAT = 2, /* one pattern, and marks */
+    FLOE_WAVELET_CHUNK_KINDS = 3
+} floe_wavelet_kind;
+
+/* Marks: what the array does not give. */
+typedef enum floe_wavelet_marks_kind {
+    FLOE_WAVELET_MARKS_EMPTY = 0,
+    FLOE_WAVELET_MARKS_LIST = 1, /* positions and marks */
+    FLOE_WAVELET_MARKS_CODED = 2,
+    FLOE_WAVELET_MARKS_KINDS = 3
+} floe_wavelet_marks_kind;
+enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
+
+enum {
+    FLOE_WAVELET_VERSION = 1,
+    FLOE_WAVELET_HEADER_NBYTES = 12,
+    FLOE_WAVELET_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
+    FLOE_WAVELET_ANCHOR_BITS = 56,   /* at most */
+    FLOE_WAVELET_PALETTE = 3,
+    FLOE_WAVELET_GRID_WIDE = 1,  /* in front of a grid: sizes take 4 bytes, not 2 */
+    FLOE_WAVELET_GRID_TABLES = 2 /* it has tables of its own */
+};
+
+typedef struct floe_wavelet_chunk {
+    floe_wavelet_kind kind;
+    bool log;
+    uint32_t npalette;
+    floe_wavelet_marks_kind marks[FLOE_WAVELET_MARK_SETS];
+    uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: FLAT */
+    floe_wavelet_anchors_code anchors;
+    floe_wavelet_plan plan;
+} floe_wavelet_chunk;
+
+uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent);
+static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
+{
+    return FLOE_WAVELET_HEADER_NBYTES + floe_max64(ncells * (narrow ? 4 : 8), 8);
+}
+
+/* Grid of a set of marks, whose records have 7 values along the last axis each. */
+floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK]);
+extern const floe_context_spec floe_wavelet_marks_spec;
+static inline uint64_t floe_wavelet_marks_row(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    return 8 * floe_ceil_div(shape[3], 7);
+}
+static inline uint64_t floe_wavelet_marks_nbytes(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    const floe_context_grid g = floe_wavelet_marks_grid(shape);
+    return 8 * g.size[0] * g.size[1] * g.size[2];
+}
+
+/* Up to the anchors. */
+void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);
+/* Untrusted. plan.shape must be there. */
+floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err);
+/* The plan is untrusted: nothing may take more than the largest that a writer chooses. */
+bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs);
+
+#endif

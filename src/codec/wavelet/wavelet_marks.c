@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Marks: corrections, and kinds of values; and grids of records as bytes. */
+#include <string.h>
+
+#include "codec/wavelet/wavelet_encoder.h"
+#include "field/dtype_math.h"
+
+typedef floe_wavelet_encoder encoder;
+
+/* ---- grids ------------------------------------------------------------------------------------------------------------- */
+
+void floe_wavelet_grid_write(const encoder *e, const floe_interp_records *r, const floe_context_tables *tables,
+                             bool own, const uint8_t *base, floe_cursor *to)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        floe_cursor turn = *to;
+        floe_interp_sizes sizes = {.wide = wide};
+        floe_write8(&turn, (uint8_t)((wide ? FLOE_WAVELET_GRID_WIDE : 0) | (own ? FLOE_WAVELET_GRID_TABLES : 0)));
+        if (own)
+            floe_interp_tables_write(r->spec, tables, &turn);
+        sizes.at = floe_write_space(&turn, floe_context_nchunks(r->grid) * (wide ? 4 : 2));
+        while (!turn.bad && (turn.at - base) % 4)
+            floe_write8(&turn, 0);
+        if (!turn.bad)
+            floe_interp_encode(&e->entropy, r, tables, &sizes, &turn);
+        if (!sizes.too_long || turn.bad) {
+            *to = turn;
+            return;
+        }
+    }
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------------- */
+
+uint64_t floe_wavelet_pattern_at(const encoder *e, uint64_t position)
+{
+    const uint64_t *n = e->chunk.plan.shape;
+    int64_t at = 0;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= n[a])
+        at += (int64_t)(position % n[a]) * e->values.stride[a];
+    const uint8_t *p = (const uint8_t *)e->values.data + at * (int64_t)e->size;
+    uint32_t narrow;
+    uint64_t wide;
+    if (e->narrow) {
+        memcpy(&narrow, p, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, p, sizeof wide);
+    return wide;
+}
+
+/* Calls visit for each mark of a set. */
+typedef void mark_fn(encoder *e, uint64_t position, int8_t *mark, void *arg);
+static void visit_marks(encoder *e, int set, mark_fn *visit, void *arg)
+{
+    const uint64_t *n = e->chunk.plan.shape, nrows = n[0] * n[1] * n[2];
+    for (uint64_t row = 0; row < nrows; row++)
+        for (uint64_t i = 0; i < e->row; i += 8) {
+            int8_t *eight = e->marks[set] + row * e->row + i;
+            uint64_t any;
+            memcpy(&any, eight, sizeof any);
+            for (uint64_t k = 0; any && k < FLOE_WAVELET_MARKS; k++)
+                if (eight[k])
+                    visit(e, row * n[3] + i / 8 * FLOE_WAVELET_MARKS + k, &eight[k], arg);
+        }
+}
+
+/* A literal becomes a pattern of the palette: fill, NaN, infinities, zeros, as they come. Where all is patterns, any. */
+static void sort_mark(encoder *e, uint64_t position, int8_t *mark, void *nliterals)
+{
+    floe_wavelet_chunk *c = &e->chunk;
+    const uint64_t sign = floe_dtype_sign(e->params->dtype);
+    if (*mark != FLOE_WAVELET_LITERAL)
+        return;
+    const uint64_t pattern = floe_wavelet_pattern_at(e, position);
+    const bool finite = e->narrow ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
+    const bool special = !finite || (pattern & ~sign) == 0 || c->kind == FLOE_WAVELET_FLAT ||
+                         (e->params->has_fill && pattern == e->params->fill_bits);
+    uint32_t s = 0;
+    while (s < c->npalette && c->palette[s] != pattern)
+        s++;
+    if (s == c->npalette && special && s < FLOE_WAVELET_PALETTE)
+        c->palette[c->npalette++] = pattern;
+    if (s < c->npalette)
+        *mark = (int8_t)(FLOE_WAVELET_PATTERN + s);
+    else
+        ++*(uint64_t *)nliterals;
+}
+
+bool floe_wavelet_marks_sort(encoder *e)
+{
+    uint64_t nliterals = 0;
+    visit_marks(e, FLOE_WAVELET_VALUE_KINDS, sort_mark, &nliterals);
+    return nliterals <= e->ncells / 4;
+}
+
+/* ---- sets -------------------------------------------------------------------------------------------------------------- */
+
+static void count_mark(encoder *e, uint64_t position, int8_t *mark, void *count)
+{
+    (void)e, (void)position, (void)mark;
+    ++*(uint64_t *)count;
+}
+
+static void list_mark(encoder *e, uint64_t position, int8_t *mark, void *to)
+{
+    (void)e;
+    floe_write32(to, (uint32_t)position);
+    floe_write8(to, (uint8_t)*mark);
+}
+
+static void literal_mark(encoder *e, uint64_t position, int8_t *mark, void *to)
+{
+    if (*mark != FLOE_WAVELET_LITERAL)
+        return;
+    if (e->narrow)
+        floe_write32(to, (uint32_t)floe_wavelet_pattern_at(e, position));
+    else
+        floe_write64(to, floe_wavelet_pattern_at(e, position));
+}
+
+enum { LIST_BYTES = 3 /* of a mark, more than coded */ };
+
+/* As a list where there are fewer marks than chunks would take for their states alone. */
+static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
+{
+    const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape);
+    const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
+    const uint32_t sum = (uint32_t)e->needs.nsteps;
+    uint64_t count = 0;
+    visit_marks(e, set, count_mark, &count);
+    e->chunk.marks[set] = FLOE_WAVELET_MARKS_EMPTY;
+    if (count == 0)
+        return;
+    if (count * LIST_BYTES < floe_context_nchunks(&grid) * 4 * floe_min64(grid.size[2], FLOE_ANS_LANES)) {
+        e->chunk.marks[set] = FLOE_WAVELET_MARKS_LIST;
+        floe_write32(to, (uint32_t)count);
+        visit_marks(e, set, list_mark, to);
+        return;
+    }
+    e->chunk.marks[set] = FLOE_WAVELET_MARKS_CODED;
+    floe_interp_count(&e->entropy, &r, 1, e->counts + (uint64_t)sum * FLOE_CONTEXT_COUNTS);
+    floe_context_tables_build(r.spec, e->counts + (uint64_t)sum * FLOE_CONTEXT_COUNTS, &e->tables[sum]);
+    floe_wavelet_grid_write(e, &r, &e->tables[sum], true, base, to);
+}
+
+void floe_wavelet_marks_write(encoder *e, const uint8_t *base, floe_cursor *to)
+{
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
+        write_set(e, s, base, to);
+    visit_marks(e, FLOE_WAVELET_VALUE_KINDS, literal_mark, to);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/wavelet/wavelet_plan.h"
+
+#include <string.h>
+
+enum { NORM_DEPTHS = 6, NORM_UNIT = 64 };
+
+/* 64 log2 of norms, low and high band, of 1 to 6 levels. */
+static const int16_t norms[FLOE_WAVELET_BANKS][2][NORM_DEPTHS] = {
+    [FLOE_WAVELET_97] = {{31, 65, 98, 131, 163, 195}, {-11, 18, 53, 86, 119, 151}},
+    [FLOE_WAVELET_84] = {{10, 38, 69, 100, 132, 164}, {-35, -35, -11, 19, 51, 83}},
+    [FLOE_WAVELET_53] = {{19, 47, 78, 109, 141, 173}, {-15, -4, 21, 51, 83, 115}},
+    [FLOE_WAVELET_HAAR] = {{32, 64, 96, 128, 160, 192}, {-32, 0, 32, 64, 96, 128}},
+    [FLOE_WAVELET_DD44] = {{23, 54, 86, 118, 150, 182}, {-20, -3, 27, 59, 91, 123}},
+    [FLOE_WAVELET_DD64] = {{25, 56, 88, 120, 152, 184}, {-21, -2, 30, 62, 94, 126}},
+    [FLOE_WAVELET_DD66] = {{25, 56, 88, 120, 152, 184}, {-22, -2, 29, 61, 93, 125}},
+    [FLOE_WAVELET_DD84] = {{26, 58, 90, 122, 154, 186}, {-22, -1, 31, 63, 95, 127}},
+};
+
+int32_t floe_wavelet_norm(floe_wavelet_bank bank, bool high, uint32_t depth)
+{
+    if (depth == 0)
+        return 0;
+    const uint32_t known = depth < NORM_DEPTHS ? depth : NORM_DEPTHS;
+    return norms[bank][high][known - 1] + (int32_t)(depth - known) * NORM_UNIT / 2;
+}
+
+double floe_wavelet_step_of(double base, int32_t exponent)
+{
+    static const double roots[FLOE_WAVELET_OCTAVE] = {
+        1,
+        1.0905077326652577,
+        1.189207115002721,
+        1.2968395546510096,
+        1.4142135623730951,
+        1.5422108254079407,
+        1.681792830507429,
+        1.8340080864093424,
+    };
+    const uint32_t part = (uint32_t)exponent % FLOE_WAVELET_OCTAVE;
+    const int32_t whole = (exponent - (int32_t)part) / FLOE_WAVELET_OCTAVE;
+    return base * roots[part] * floe_f64_of((uint64_t)(1023 + whole) << 52);
+}
+
+uint32_t floe_wavelet_slowest(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    uint32_t a = 0;
+    while (a < FLOE_INTERP_RANK - 1 && shape[a] == 1)
+        a++;
+    return a;
+}
+
+uint32_t floe_wavelet_packet_band(const floe_wavelet_plan *p, uint64_t at)
+{
+    uint64_t n = p->shape[floe_wavelet_slowest(p->shape)];
+    for (uint32_t level = 0; level < p->packet; level++) {
+        n = (n + 1) / 2;
+        if (at >= n)
+            return p->packet - level;
+    }
+    return 0;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+
+void floe_wavelet_coding_lay(floe_wavelet_coding *c)
+{
+    floe_interp_step *s = &c->step;
+    floe_interp_coarsen(s);
+    c->spec = (floe_context_spec){.width = s->width, .window = 1, .planes = true};
+    c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s),
+                                  FLOE_CONTEXT_ROWS, true);
+    c->nchunks = floe_context_nchunks(&c->grid);
+}
+
+/* norm: 64 log2 of it. */
+static int8_t exponent_of(const floe_wavelet_structure *s, int32_t norm)
+{
+    const int32_t unit = 10 * NORM_UNIT / FLOE_WAVELET_OCTAVE, v = norm * (int32_t)s->theta;
+    const int32_t e = (v < 0 ? -v + unit / 2 : v + unit / 2) / unit, most = e < INT8_MAX ? e : INT8_MAX;
+    return (int8_t)(v < 0 ? most : -most);
+}
+
+static int32_t low_norm(const floe_wavelet_structure *s, const uint32_t *depth)
+{
+    int32_t norm = 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        norm += floe_wavelet_norm(s->bank, false, depth[a]);
+    return norm;
+}
+
+static void add_step(floe_wavelet_plan *plan, const floe_wavelet_structure *s, const uint32_t *axis, uint32_t naxes,
+                     uint32_t *depth)
+{
+    floe_wavelet_coding *c = &plan->steps[plan->nsteps];
+    *c = (floe_wavelet_coding){.tables = true, .step = {.naxes = naxes, .width = 2}};
+    memcpy(c->step.axis, axis, naxes * sizeof *axis);
+    memcpy(c->step.fine, floe_wavelet_anchors(plan), sizeof c->step.fine);
+    floe_wavelet_coding_lay(c);
+    for (uint32_t i = 0; i < naxes; i++)
+        depth[axis[i]]++;
+    for (uint32_t class = 1; class < 1u << naxes; class ++) {
+        int32_t norm = low_norm(s, depth);
+        for (uint32_t i = 0; i < naxes; i++)
+            if (class >> i & 1)
+                norm += floe_wavelet_norm(s->bank, true, depth[axis[i]]) -
+                        floe_wavelet_norm(s->bank, false, depth[axis[i]]);
+        c->exponent[class] = exponent_of(s, norm);
+    }
+    plan->nsteps++;
+}
+
+/* A level of four axes is two steps: the finer one has the last three. */
+void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
+                          floe_wavelet_plan *plan)
+{
+    uint32_t axis[FLOE_INTERP_RANK], naxes, depth[FLOE_INTERP_RANK] = {0};
+    const uint32_t left = s->frozen | (s->packet ? 1u << floe_wavelet_slowest(shape) : 0);
+    memcpy(plan->shape, shape, sizeof plan->shape);
+    plan->bank = s->bank;
+    plan->one_sided = s->one_sided;
+    plan->packet = s->packet;
+    plan->nsteps = 0;
+    for (uint32_t b = 0; b <= s->packet; b++)
+        plan->packet_exponent[b] = exponent_of(s, floe_wavelet_norm(s->bank, b > 0, b ? s->packet - b + 1 : s->packet));
+    do {
+        const uint64_t *n = floe_wavelet_anchors(plan);
+        naxes = 0;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            if (n[a] >= FLOE_WAVELET_ENDS && !(left >> a & 1))
+                axis[naxes++] = a;
+        const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
+        if (naxes)
+            add_step(plan, s, axis + first, naxes - first, depth);
+        if (first)
+            add_step(plan, s, axis, first, depth);
+    } while (naxes);
+    plan->anchor_exponent = exponent_of(s, low_norm(s, depth));
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------------- */
+
+static void add_needs(const floe_wavelet_plan *plan, floe_wavelet_needs *needs)
+{
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        const uint64_t nbytes = floe_wavelet_records_nbytes(&plan->steps[i]);
+        records += (nbytes + 15) & ~(uint64_t)15;
+        needs->step_records = floe_max64(needs->step_records, nbytes);
+    }
+    needs->records = floe_max64(needs->records, records);
+    needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
+}
+
+/* The slowest axis is as the others, or has steps of its own, or none. */
+void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs)
+{
+    floe_wavelet_plan plan;
+    memset(needs, 0, sizeof *needs);
+    for (int frozen = 0; frozen < 2; frozen++) {
+        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_wavelet_slowest(shape) : 0};
+        floe_wavelet_plan_of(shape, &s, &plan);
+        add_needs(&plan, needs);
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan of a chunk: how its array is transformed, step by step from the finest on, and how each step's details are coded. Whoever
+ * encodes makes it of a structure, whoever decodes reads it (wavelet_layout.h). docs/format/wavelet.md. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_PLAN_H
+#define FLOE_CODEC_WAVELET_WAVELET_PLAN_H
+
+#include "codec/codec.h"
+#include "stage/interp/interp.h"
+#include "stage/interp/interp_entropy.h"
+#include "stage/wavelet/wavelet.h"
+
+enum {
+    FLOE_WAVELET_STEPS = 64,
+    FLOE_WAVELET_PACKET = 7, /* levels along the slowest axis alone, at most */
+    FLOE_WAVELET_ENDS = 8,   /* axes of fewer points are left as they are */
+    FLOE_WAVELET_CODE_MOST = 32767,
+    FLOE_WAVELET_OCTAVE = 8,     /* exponents of steps are in eighths */
+    FLOE_WAVELET_PRESET_BEST = 2 /* preset best; no number of floe_preset yet */
+};
+
+/* What is chosen for a field. Axes are those of the plan's shape. */
+typedef struct floe_wavelet_structure {
+    floe_wavelet_bank bank;
+    uint32_t one_sided, frozen; /* bit a: axis a */
+    uint32_t packet;            /* levels along the slowest axis, before all other axes */
+    uint32_t theta;             /* in tenths: steps are coarse * bound / norm^theta */
+    double coarse;
+} floe_wavelet_structure;
+
+typedef struct floe_wavelet_coding {
+    floe_interp_step step; /* its lattices, and width; coarse: the means */
+    floe_context_spec spec;
+    floe_context_grid grid;
+    uint64_t nchunks;
+    bool tables; /* has tables of its own; else those of the coarser step */
+    int8_t exponent[FLOE_INTERP_CLASSES];
+    int8_t shift[FLOE_WAVELET_SHIFTS];
+} floe_wavelet_coding;
+
+typedef struct floe_wavelet_plan {
+    uint64_t shape[FLOE_INTERP_RANK]; /* axes of one point left out, then ones in front */
+    floe_wavelet_bank bank;
+    uint32_t one_sided, packet, nsteps;
+    int8_t packet_exponent[FLOE_WAVELET_PACKET + 1]; /* of the packet's bands, coarsest first */
+    int8_t anchor_exponent;
+    double base, center, unit; /* base: step of exponent 0; unit: of corrections */
+    floe_wavelet_coding steps[FLOE_WAVELET_STEPS];
+} floe_wavelet_plan;
+
+/* The first axis of more than one point. */
+uint32_t floe_wavelet_slowest(const uint64_t shape[FLOE_INTERP_RANK]);
+/* Of a point along the slowest axis: its band of the packet. */
+uint32_t floe_wavelet_packet_band(const floe_wavelet_plan *p, uint64_t at);
+/* What coarsest means remain. */
+static inline const uint64_t *floe_wavelet_anchors(const floe_wavelet_plan *p)
+{
+    return p->nsteps ? p->steps[p->nsteps - 1].step.coarse : p->shape;
+}
+
+void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wavelet_structure *s,
+                          floe_wavelet_plan *plan);
+/* Lattice below a step's axes, and grid of its records. */
+void floe_wavelet_coding_lay(floe_wavelet_coding *c);
+/* base * 2^(exponent / 8), rounded once. */
+double floe_wavelet_step_of(double base, int32_t exponent);
+
+/* 64 log2 of the norm of what a band's value of 1 adds to a signal: high or low band of so many levels. */
+int32_t floe_wavelet_norm(floe_wavelet_bank bank, bool high, uint32_t depth);
+
+/* Sizes that no structure exceeds: bytes of the records of all steps, and of one, where codes have 2 bytes. */
+typedef struct floe_wavelet_needs {
+    uint64_t records, step_records, nsteps;
+} floe_wavelet_needs;
+void floe_wavelet_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_wavelet_needs *needs);
+static inline uint64_t floe_wavelet_records_nbytes(const floe_wavelet_coding *c)
+{
+    return c->grid.size[0] * c->grid.size[1] * c->grid.size[2] * floe_context_record_nbytes(&c->spec);
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of a field <-> rows of the array that is transformed, and what the transform does not keep of them: marks. Those of a row of
+ * values lie in records of 7, as stage context codes them. docs/format/wavelet.md. */
+#ifndef FLOE_STAGE_WAVELET_VALUES_H
+#define FLOE_STAGE_WAVELET_VALUES_H
+
+#include <stdbool.h>
+
+#include "backend/backend.h"
+
+enum { FLOE_WAVELET_MARKS = 7, FLOE_WAVELET_CORRECTION_MOST = 127 };
+
+/* What a value is, but for its correction. */
+enum {
+    FLOE_WAVELET_PLAIN = 0,
+    FLOE_WAVELET_NEGATIVE = 1, /* in the domain of logarithms */
+    FLOE_WAVELET_PATTERN = 2,  /* and the patterns that follow */
+    FLOE_WAVELET_LITERAL = 5,
+    FLOE_WAVELET_KINDS = 6
+};
+
+static inline uint64_t floe_wavelet_mark(uint64_t x) { return x + x / FLOE_WAVELET_MARKS; }
+
+typedef struct floe_wavelet_row {
+    void *field; /* n elements, `stride` from one to the next */
+    int64_t stride;
+    void *array;                 /* n reals, contiguous: value - center, or its logarithm - center */
+    int8_t *kinds, *corrections; /* of the whole row, of which x is the first element here; NULL: all are 0 */
+    uint64_t x, n;
+    uint64_t fill;
+    double center, unit; /* unit: of corrections */
+    double tolerance;    /* encode: what an error, as computed, may be: absolute or, log, relative */
+    bool log;
+} floe_wavelet_row;
+
+/* What encoding found. Squares are whole numbers, so that no order matters. */
+typedef struct floe_wavelet_found {
+    double min, max; /* of the array */
+    double max_error, max_pw_error;
+    uint64_t squares; /* errors squared, in units of (tolerance / 2^10)^2, rounded up */
+    uint64_t ncorrections, nliterals;
+} floe_wavelet_found;
+
+typedef struct floe_wavelet_value_ops {
+    /* field -> array, without center; NaN, and kind literal, of what no transform can have. */
+    void (*take)(const floe_wavelet_row *r, floe_wavelet_found *found);
+    void (*shift)(const floe_wavelet_row *r); /* subtracts center */
+    /* Sets corrections, and kinds where those do not help, of what the array would give for the field. */
+    void (*check)(const floe_wavelet_row *r, floe_wavelet_found *found);
+    void (*give)(const floe_wavelet_row *r); /* array -> field */
+} floe_wavelet_value_ops;
+
+extern const floe_wavelet_value_ops floe_wavelet_value_ops_f32_plain, floe_wavelet_value_ops_f64_plain;
+extern const floe_wavelet_value_ops floe_wavelet_value_ops_f32_avx2, floe_wavelet_value_ops_f64_avx2;
+const floe_wavelet_value_ops *floe_wavelet_value_ops_of(floe_dtype dtype, floe_isa isa);
+
+#endif

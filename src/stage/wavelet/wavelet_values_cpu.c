@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stage/wavelet/wavelet_values.h"
+
+#include "stage/interp/interp_math.h"
+#include "stage/wavelet/wavelet_math.h"
+
+enum { RUN = 64 };
+
+static void take(const floe_wavelet_row *r, floe_wavelet_found *found)
+{
+    const floe_real *v = r->field;
+    floe_real *to = r->array, min = (floe_real)found->min, max = (floe_real)found->max;
+    for (uint64_t i = 0; i < r->n; i++) {
+        const floe_real x = v[(int64_t)i * r->stride];
+        floe_real f =
+            r->log ? FLOE_R(floe_interp_log)(x, (floe_uint)r->fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)r->fill);
+        f = f < FLOE_WAVELET_LIMIT && f > -FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
+        to[i] = f;
+        min = f < min ? f : min;
+        max = f > max ? f : max;
+    }
+    for (uint64_t i = 0; i < r->n; i++) {
+        const bool negative = r->log && v[(int64_t)i * r->stride] < 0;
+        if (to[i] != to[i] || negative)
+            r->kinds[floe_wavelet_mark(r->x + i)] = to[i] != to[i] ? FLOE_WAVELET_LITERAL : FLOE_WAVELET_NEGATIVE;
+    }
+    found->min = (double)min;
+    found->max = (double)max;
+}
+
+static void shift(const floe_wavelet_row *r)
+{
+    floe_real *v = r->array;
+    for (uint64_t i = 0; i < r->n; i++)
+        v[i] = v[i] - (floe_real)r->center;
+}
+
+/* n values of the array from i on, as the field will have them, without signs. */
+FLOE_INLINE void finish(const floe_wavelet_row *r, const floe_real *v, uint64_t n, floe_real *y)
+{
+    const floe_real center = (floe_real)r->center;
+    for (uint64_t i = 0; i < n; i++)
+        y[i] = FLOE_R(floe_wavelet_finite)(v[i]) + center;
+    for (uint64_t i = 0; i < n && r->log; i++)
+        y[i] = FLOE_R(floe_interp_exp)(y[i]);
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+static void count_error(const floe_wavelet_row *r, double error, double size, floe_wavelet_found *found)
+{
+    const double e = error * (1024 * (1 + 0x1p-40)) / r->tolerance;
+    found->max_error = error > found->max_error ? error : found->max_error;
+    if (r->log && error / size > found->max_pw_error)
+        found->max_pw_error = error / size;
+    else if (!r->log)
+        found->squares += (uint64_t)(e * e) + (e > 0);
+}
+
+/* The error of a value that would be y; whether it will do. */
+FLOE_INLINE bool is_within(const floe_wavelet_row *r, floe_real x, floe_real y, double *error, double *size)
+{
+    *size = x < 0 ? -(double)x : (double)x;
+    if (!r->log) {
+        const floe_real d = x - y;
+        *error = d < 0 ? -(double)d : (double)d;
+        return *error <= r->tolerance;
+    }
+    *error = *size - (double)y;
+    *error = *error < 0 ? -*error : *error;
+    return *error <= r->tolerance * *size;
+}
+
+/* A value that misses: by a correction, else as it is. */
+static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *found)
+{
+    const floe_real x = ((const floe_real *)r->field)[(int64_t)i * r->stride], v = ((const floe_real *)r->array)[i];
+    const floe_real f = r->log ? FLOE_R(floe_interp_log)(x, (floe_uint)r->fill) : x;
+    const double off = (double)f - r->center - (double)v, size = off < 0 ? -off : off;
+    const double k = size / r->unit + 0.75;
+    double error, magnitude;
+    floe_real y;
+    if (k < FLOE_WAVELET_CORRECTION_MOST + 1) {
+        const int32_t code = k < 1 ? 1 : (int32_t)k;
+        const floe_real better = FLOE_R(floe_wavelet_correct)(v, off < 0 ? -code : code, (floe_real)r->unit);
+        finish(r, &better, 1, &y);
+        if (is_within(r, x, y, &error, &magnitude)) {
+            r->corrections[floe_wavelet_mark(r->x + i)] = (int8_t)(off < 0 ? -code : code);
+            found->ncorrections++;
+            count_error(r, error, magnitude, found);
+            return;
+        }
+    }
+    r->kinds[floe_wavelet_mark(r->x + i)] = FLOE_WAVELET_LITERAL;
+    found->nliterals++;
+}
+
+static void check(const floe_wavelet_row *r, floe_wavelet_found *found)
+{
+    const floe_real *x = r->field, *v = r->array;
+    for (uint64_t i = 0; i < r->n; i += RUN) {
+        const uint64_t n = floe_min64(RUN, r->n - i);
+        floe_real y[RUN];
+        finish(r, v + i, n, y);
+        for (uint64_t k = 0; k < n; k++) {
+            double error, size;
+            const floe_real value = x[(int64_t)(i + k) * r->stride];
+            if (r->kinds[floe_wavelet_mark(r->x + i + k)] == FLOE_WAVELET_LITERAL)
+                continue;
+            if (is_within(r, value, y[k], &error, &size))
+                count_error(r, error, size, found);
+            else
+                correct(r, i + k, found);
+        }
+    }
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+static void give(const floe_wavelet_row *r)
+{
+    floe_real *to = r->field;
+    const floe_real *v = r->array;
+    for (uint64_t i = 0; i < r->n; i += RUN) {
+        const uint64_t n = floe_min64(RUN, r->n - i);
+        floe_real y[RUN];
+        memcpy(y, v + i, n * sizeof *y);
+        for (uint64_t k = 0; k < n && r->corrections; k++) {
+            const int32_t code = r->corrections[floe_wavelet_mark(r->x + i + k)];
+            y[k] = code ? FLOE_R(floe_wavelet_correct)(y[k], code, (floe_real)r->unit) : y[k];
+        }
+        finish(r, y, n, y);
+        for (uint64_t k = 0; k < n; k++) {
+            const bool negative = r->kinds && r->kinds[floe_wavelet_mark(r->x + i + k)] == FLOE_WAVELET_NEGATIVE;
+            to[(int64_t)(i + k) * r->stride] = negative ? -y[k] : y[k];
+        }
+    }
+}
+
+const floe_wavelet_value_ops FLOE_V(floe_wavelet_value_ops) = {
+    .take = take, .shift = shift, .check = check, .give = give};
