@@ -201,7 +201,7 @@ void floe_wavelet_plan_make(encoder *e, const floe_wavelet_structure *s)
                  least = e->narrow ? 0x1p-126 : 0x1p-1022;
     const double room = 16 * ulp + 4 * ulp * e->max_abs / e->bound;
     double unit = 2 * (e->bound < most / 4 ? e->bound : most / 4) * (1 - (room < 0.5 ? room : 0.5));
-    double base = s->coarse * (e->bound < most / 64 ? e->bound : most / 64);
+    double base = floe_wavelet_step_of(e->bound < most / 64 ? e->bound : most / 64, s->coarse);
     unit = unit > least ? unit : least;
     base = base > least ? base : least;
     floe_wavelet_plan_of(e->chunk.plan.shape, s, &e->chunk.plan);

@@ -84,19 +84,49 @@ static bool read_grid(decoder *d, const floe_interp_records *r, floe_reader *fro
     return floe_interp_decode(&d->entropy, r, &stream, NULL, NULL);
 }
 
+/* Bits of a list, from the lowest of a byte on. */
+typedef struct bits {
+    floe_reader *from;
+    uint32_t held, nheld;
+} bits;
+
+static uint64_t get_bits(bits *b, uint32_t n)
+{
+    uint64_t v = 0;
+    for (uint32_t i = 0; i < n; i++, b->held >>= 1, b->nheld--) {
+        if (b->nheld == 0) {
+            b->held = floe_read8(b->from);
+            b->nheld = 8;
+        }
+        v |= (uint64_t)(b->held & 1) << i;
+    }
+    return v;
+}
+
+static uint64_t get_unary(bits *b)
+{
+    uint64_t n = 0;
+    while (!b->from->bad && get_bits(b, 1) == 0)
+        n++;
+    return n;
+}
+
 static bool read_list(const decoder *d, int8_t *marks, floe_reader *from)
 {
     const uint64_t n = d->chunk.plan.shape[3], count = floe_read32(from);
-    const uint8_t *list = floe_read_bytes(from, 5 * count);
-    uint64_t next = 0;
-    for (uint64_t i = 0; list && i < count; i++) {
-        const uint64_t at = floe_load32(list + 5 * i);
-        if (at < next || at >= d->ncells)
+    const uint32_t nlow = floe_read8(from);
+    bits b = {.from = from};
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < count && nlow < 32; i++, at++) {
+        const uint64_t low = get_bits(&b, nlow);
+        at += low | get_unary(&b) << nlow;
+        const bool negative = get_bits(&b, 1);
+        const uint64_t size = get_unary(&b) + 1;
+        if (from->bad || at >= d->ncells || size > FLOE_WAVELET_CORRECTION_MOST)
             return false;
-        marks[at / n * d->row + floe_wavelet_mark(at % n)] = (int8_t)list[5 * i + 4];
-        next = at + 1;
+        marks[at / n * d->row + floe_wavelet_mark(at % n)] = (int8_t)(negative ? -(int32_t)size : (int32_t)size);
     }
-    return list;
+    return nlow < 32 && !from->bad;
 }
 
 /* Beyond a row, and behind all rows, no mark counts. */

@@ -64,6 +64,9 @@ bool floe_wavelet_marks_sort(floe_wavelet_encoder *e);
 /* A grid by these tables: flags, tables where there are some, sizes, chunks. */
 void floe_wavelet_grid_write(const floe_wavelet_encoder *e, const floe_interp_records *r,
                              const floe_context_tables *tables, bool own, const uint8_t *base, floe_cursor *to);
+/* Bits that records, or a set of marks, would take: entropies in whole numbers, the same wherever they are found. */
+uint64_t floe_wavelet_records_bits(const floe_wavelet_encoder *e, const floe_interp_records *r);
+uint64_t floe_wavelet_marks_bits(floe_wavelet_encoder *e, int set);
 void floe_wavelet_marks_write(floe_wavelet_encoder *e, const uint8_t *base, floe_cursor *to);
 
 /* Base, unit and structure of the plan. */

@@ -23,8 +23,8 @@ typedef struct floe_wavelet_structure {
     floe_wavelet_bank bank;
     uint32_t one_sided, frozen; /* bit a: axis a */
     uint32_t packet;            /* levels along the slowest axis, before all other axes */
-    uint32_t theta;             /* in tenths: steps are coarse * bound / norm^theta */
-    double coarse;
+    uint32_t theta;             /* in tenths */
+    int32_t coarse;             /* in eighths: steps are bound * 2^coarse / norm^theta */
 } floe_wavelet_structure;
 
 typedef struct floe_wavelet_coding {

@@ -1,18 +1,190 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tuner: a box of the array is coded with one structure after another, there and back, and what takes the fewest bits is kept,
+ * corrections among them. Bits are entropies of the contexts, in whole numbers, so that the choice is the same wherever it is made.
+ */
 #include <string.h>
 
 #include "codec/wavelet/wavelet_encoder.h"
 
 typedef floe_wavelet_encoder encoder;
 
+enum {
+    BOX_CELLS = 1 << 19,
+    BOX_CELLS_BEST = 1 << 22,
+    BOX_SHARE = 8,     /* values of the field for one of the box */
+    SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
+    LITERAL_BITS = 16, /* beside the value itself */
+    FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
+    LEAST_COARSE = 4,
+    MOST_COARSE = 36,
+    PACKETS = 3
+};
+
+typedef struct tuner {
+    encoder *e, *trial;
+    floe_codec_params params;
+    uint64_t bits; /* of the best one */
+} tuner;
+
+static bool is_best(const encoder *e) { return (int)e->params->preset == FLOE_WAVELET_PRESET_BEST; }
+
+/* The longest axis is halved, but for the slowest one, until the box is small enough. */
 void floe_wavelet_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
+    const uint64_t *shape = e->chunk.plan.shape;
+    const uint64_t share = is_best(e) ? 1 : BOX_SHARE, limit = is_best(e) ? BOX_CELLS_BEST : BOX_CELLS;
+    const uint64_t most = floe_max64(floe_min64(e->ncells / share, limit), BOX_CELLS / 8);
+    const uint32_t slowest = floe_wavelet_slowest(shape);
+    memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
+    while (floe_interp_points(part) > most) {
+        uint32_t longest = FLOE_INTERP_RANK - 1;
+        for (uint32_t a = FLOE_INTERP_RANK - 1; a-- > 0;)
+            if (part[a] > part[longest] && (a != slowest || part[a] > SHORT_AXIS))
+                longest = a;
+        part[longest] = (part[longest] + 1) / 2;
+    }
+}
+
+/* From the middle of the array. */
+static void copy_box(const tuner *t)
+{
+    const uint64_t *shape = t->e->chunk.plan.shape, *n = t->trial->chunk.plan.shape;
+    uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        part[a] = floe_min64(e->chunk.plan.shape[a], 8);
+        lo[a] = (shape[a] - n[a]) / 2;
+    for (at[0] = lo[0]; at[0] < lo[0] + n[0]; at[0]++)
+        for (at[1] = lo[1]; at[1] < lo[1] + n[1]; at[1]++)
+            for (at[2] = lo[2]; at[2] < lo[2] + n[2]; at[2]++, row++)
+                memcpy(t->trial->kept + row * n[3] * t->e->size,
+                       t->e->bands.array +
+                           (((at[0] * shape[1] + at[1]) * shape[2] + at[2]) * shape[3] + lo[3]) * t->e->size,
+                       n[3] * t->e->size);
+}
+
+/* ---- a trial ----------------------------------------------------------------------------------------------------------- */
+
+static uint64_t try_structure(tuner *t, const floe_wavelet_structure *s)
+{
+    encoder *e = t->trial;
+    floe_wavelet_plan_make(e, s);
+    memcpy(e->bands.array, e->kept, e->ncells * e->size);
+    floe_wavelet_array_forward(e);
+    if (!floe_wavelet_array_code(e))
+        return UINT64_MAX;
+    memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
+    floe_wavelet_array_check(e);
+    const floe_wavelet_found *found = floe_wavelet_found_gather(e);
+    const uint64_t nanchors = floe_interp_points(floe_wavelet_anchors(&e->chunk.plan));
+    uint64_t bits = found->nliterals * (8 * e->size + LITERAL_BITS) + nanchors * e->chunk.anchors.nbits +
+                    floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS);
+    for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
+        const floe_interp_records r = floe_wavelet_records_of(e, i);
+        bits += floe_wavelet_records_bits(e, &r);
+    }
+    return bits;
+}
+
+static bool keep_better(tuner *t, const floe_wavelet_structure *s)
+{
+    const uint64_t bits = try_structure(t, s);
+    if (bits >= t->bits)
+        return false;
+    t->bits = bits;
+    t->e->structure = *s;
+    return true;
+}
+
+/* ---- what is tried ----------------------------------------------------------------------------------------------------- */
+
+static void tune_slowest(tuner *t)
+{
+    const uint64_t *shape = t->e->chunk.plan.shape;
+    const uint32_t slowest = floe_wavelet_slowest(shape);
+    const floe_wavelet_structure first = t->e->structure;
+    if (slowest == FLOE_INTERP_RANK - 1)
+        return;
+    for (uint32_t levels = 0; levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0); levels++) {
+        floe_wavelet_structure s = first;
+        s.frozen = levels ? 0 : 1u << slowest;
+        s.packet = levels;
+        keep_better(t, &s);
+    }
+}
+
+/* By so many eighths of an octave, up or down. */
+static void tune_coarse(tuner *t, int32_t by)
+{
+    for (int32_t sign = 1; sign >= -1; sign -= 2) {
+        bool better = false, again = true;
+        while (again) {
+            floe_wavelet_structure s = t->e->structure;
+            s.coarse += sign * by;
+            again = s.coarse <= MOST_COARSE && s.coarse >= LEAST_COARSE && keep_better(t, &s);
+            better = better || again;
+        }
+        if (better)
+            return;
+    }
+}
+
+static void tune_theta(tuner *t, uint32_t least)
+{
+    bool better = true;
+    while (better && t->e->structure.theta > least) {
+        floe_wavelet_structure s = t->e->structure;
+        s.theta--;
+        better = keep_better(t, &s);
+        s.coarse -= 2;
+        better = keep_better(t, &s) || better;
+    }
+}
+
+static void tune_ends(tuner *t)
+{
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        floe_wavelet_structure s = t->e->structure;
+        s.one_sided ^= 1u << a;
+        if (t->e->chunk.plan.shape[a] > 1)
+            keep_better(t, &s);
+    }
+}
+
+static void tune_banks(tuner *t)
+{
+    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97, FLOE_WAVELET_53};
+    for (uint32_t i = 0; i < sizeof banks / sizeof *banks; i++) {
+        floe_wavelet_structure s = t->e->structure;
+        s.bank = banks[i];
+        s.one_sided = floe_wavelet_interpolates(s.bank) ? s.one_sided : 0;
+        keep_better(t, &s);
+    }
 }
 
 void floe_wavelet_tune(encoder *e, encoder *trial)
 {
-    (void)trial;
-    e->structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = 2.5};
+    tuner t = {.e = e, .trial = trial, .params = *e->params, .bits = UINT64_MAX};
+    t.params.mode = FLOE_BOUND_ABS;
+    t.params.bound = e->bound;
+    trial->params = &t.params;
+    trial->bound = e->bound;
+    trial->max_abs = e->max_abs;
+    trial->values = (floe_interp_view){.data = trial->kept, .stride = {0, 0, 0, 1}};
+    for (int a = 2; a >= 0; a--)
+        trial->values.stride[a] = trial->values.stride[a + 1] * (int64_t)trial->chunk.plan.shape[a + 1];
+    copy_box(&t);
+    e->structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = FIRST_COARSE};
+    keep_better(&t, &e->structure);
+    if (e->params->preset != FLOE_PRESET_FAST)
+        tune_slowest(&t);
+    tune_coarse(&t, 4);
+    if (e->params->preset == FLOE_PRESET_FAST)
+        return;
+    tune_theta(&t, is_best(e) ? 7 : 8);
+    tune_ends(&t);
+    if (is_best(e)) {
+        tune_banks(&t);
+        tune_slowest(&t);
+    }
+    tune_coarse(&t, 2);
 }

@@ -90,6 +90,29 @@ uint64_t floe_interp_count(const floe_interp_entropy *e, const floe_interp_recor
     return nraw;
 }
 
+typedef struct busy {
+    const floe_interp_records *r;
+    uint64_t nlanes[FLOE_CPU_MAX_THREADS];
+} busy;
+
+static void busy_task(void *arg, uint64_t i, uint32_t worker)
+{
+    busy *b = arg;
+    const floe_context_chunk chunk = floe_context_chunk_of(b->r->grid, i);
+    if (!is_zero(b->r, &chunk))
+        b->nlanes[worker] += chunk.lanes;
+}
+
+uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_records *r)
+{
+    busy b = {.r = r};
+    uint64_t n = 0;
+    floe_cpu_parallel(e->cpu, floe_context_nchunks(r->grid), busy_task, &b);
+    for (uint32_t w = 0; w < e->cpu->threads; w++)
+        n += b.nlanes[w];
+    return n;
+}
+
 typedef struct encoding {
     const floe_interp_entropy *e;
     const floe_interp_records *r;

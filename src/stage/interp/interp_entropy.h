@@ -39,6 +39,9 @@ typedef struct floe_interp_records {
 uint64_t floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every,
                            uint32_t *counts);
 
+/* Lanes of all chunks that are not of zeros alone: each takes a state. */
+uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_records *r);
+
 /* Writes the chunks at `to`, and their sizes, of 2 or 4 bytes, at sizes. A size that does not fit sets *too_long. */
 typedef struct floe_interp_sizes {
     uint8_t *at;
