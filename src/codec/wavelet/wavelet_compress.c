@@ -48,39 +48,36 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-/* A step has the tables of the coarser one where that takes no more. */
+/* A step has the tables of the coarser one where that takes no more. Steps that are lists have none. */
 static void make_tables(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
     uint32_t *sum = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS; /* of those that share */
+    floe_context_tables *both = &e->tables[e->needs.nsteps];
     uint64_t shared = 0;
+    uint32_t coarser =
+        p->nsteps; /* the last one that is no list: the first of those that share, where the tables are */
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
-        floe_interp_count(&e->entropy, &r, 1, own);
+        floe_wavelet_records_bits(&e->entropy, &r, own, &e->listed[i]);
+        p->steps[i].tables = false;
+        e->tables_of[i] = coarser;
+        if (e->listed[i])
+            continue;
         const uint64_t alone = floe_context_tables_build(r.spec, own, &e->tables[i]);
-        p->steps[i].tables = true;
-        if (i + 1 < p->nsteps) {
-            for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
-                sum[k] += own[k];
-            const uint64_t both = floe_context_tables_build(r.spec, sum, &e->tables[p->nsteps]);
-            if (both <= shared + alone) {
-                e->tables[i] = e->tables[p->nsteps];
-                p->steps[i].tables = false;
-                shared = both;
-                continue;
-            }
+        for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS && coarser < p->nsteps; k++)
+            sum[k] += own[k];
+        const uint64_t together = coarser < p->nsteps ? floe_context_tables_build(r.spec, sum, both) : UINT64_MAX;
+        if (together <= shared + alone) {
+            e->tables[coarser] = *both;
+            shared = together;
+            continue;
         }
         memcpy(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
         shared = alone;
-    }
-    for (uint32_t i = p->nsteps; i-- > 0;) { /* of those that share, the finest one has the sum */
-        uint32_t finest = i;
-        while (finest > 0 && !p->steps[finest - 1].tables)
-            finest--;
-        if (p->steps[i].tables)
-            for (uint32_t k = finest; k <= i; k++)
-                e->tables[k] = e->tables[finest];
+        p->steps[i].tables = true;
+        e->tables_of[i] = coarser = i;
     }
 }
 
@@ -95,7 +92,8 @@ static void write_steps(const encoder *e, const uint8_t *base, floe_cursor *to)
         memcpy(anchors, e->chunk.anchors.bits, floe_ceil_div(nbits, 8));
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
-        floe_wavelet_grid_write(e, &r, &e->tables[i], p->steps[i].tables, base, to);
+        const floe_wavelet_records_way way = {e->listed[i], &e->tables[e->tables_of[i]], p->steps[i].tables, base};
+        floe_wavelet_records_write(&e->entropy, &r, &way, to);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
+#include "codec/wavelet/wavelet_records.h"
 #include "field/dtype_math.h"
 #include "stage/wavelet/wavelet_values.h"
 
@@ -60,92 +61,6 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
     return plan.overflow ? 0 : plan.used;
 }
 
-/* ---- grids ------------------------------------------------------------------------------------------------------------- */
-
-/* Tables stay for the grids that have none. */
-static bool read_grid(decoder *d, const floe_interp_records *r, floe_reader *from)
-{
-    const uint64_t nchunks = floe_context_nchunks(r->grid);
-    const uint32_t flags = floe_read8(from);
-    const bool wide = flags & FLOE_WAVELET_GRID_WIDE;
-    uint64_t nbytes = 0;
-    if (flags & FLOE_WAVELET_GRID_TABLES && !floe_interp_tables_read(r->spec, from, d->tables))
-        return false;
-    floe_interp_stream stream = {.sizes = floe_read_bytes(from, nchunks * (wide ? 4 : 2)), .wide = wide};
-    while (!from->bad && (from->at - (const uint8_t *)d->call->src) % 4)
-        if (floe_read8(from) != 0)
-            return false;
-    for (uint64_t i = 0; stream.sizes && i < nchunks; i++)
-        nbytes += floe_interp_size_at(stream.sizes, wide, i);
-    stream.src = floe_read_bytes(from, nbytes);
-    if (!stream.sizes || !stream.src || flags > (FLOE_WAVELET_GRID_WIDE | FLOE_WAVELET_GRID_TABLES))
-        return false;
-    floe_context_decoder_of(r->spec, d->tables, d->entropy.decoder);
-    return floe_interp_decode(&d->entropy, r, &stream, NULL, NULL);
-}
-
-/* Bits of a list, from the lowest of a byte on. */
-typedef struct bits {
-    floe_reader *from;
-    uint32_t held, nheld;
-} bits;
-
-static uint64_t get_bits(bits *b, uint32_t n)
-{
-    uint64_t v = 0;
-    for (uint32_t i = 0; i < n; i++, b->held >>= 1, b->nheld--) {
-        if (b->nheld == 0) {
-            b->held = floe_read8(b->from);
-            b->nheld = 8;
-        }
-        v |= (uint64_t)(b->held & 1) << i;
-    }
-    return v;
-}
-
-static uint64_t get_unary(bits *b)
-{
-    uint64_t n = 0;
-    while (!b->from->bad && get_bits(b, 1) == 0)
-        n++;
-    return n;
-}
-
-static bool read_list(const decoder *d, int8_t *marks, floe_reader *from)
-{
-    const uint64_t n = d->chunk.plan.shape[3], count = floe_read32(from);
-    const uint32_t nlow = floe_read8(from);
-    bits b = {.from = from};
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < count && nlow < 32; i++, at++) {
-        const uint64_t low = get_bits(&b, nlow);
-        at += low | get_unary(&b) << nlow;
-        const bool negative = get_bits(&b, 1);
-        const uint64_t size = get_unary(&b) + 1;
-        if (from->bad || at >= d->ncells || size > FLOE_WAVELET_CORRECTION_MOST)
-            return false;
-        marks[at / n * d->row + floe_wavelet_mark(at % n)] = (int8_t)(negative ? -(int32_t)size : (int32_t)size);
-    }
-    return nlow < 32 && !from->bad;
-}
-
-/* Beyond a row, and behind all rows, no mark counts. */
-static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error *err)
-{
-    const floe_context_grid grid = floe_wavelet_marks_grid(d->chunk.plan.shape);
-    const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
-    bool good = true;
-    if (d->chunk.marks[set] == FLOE_WAVELET_MARKS_LIST) {
-        memset(d->marks[set], 0, d->nmarks);
-        good = read_list(d, d->marks[set], from);
-    } else if (d->chunk.marks[set] == FLOE_WAVELET_MARKS_CODED) {
-        *d->tables = (floe_context_tables){.nmasks = 0};
-        good = read_grid(d, &r, from);
-    }
-    FLOE_CHECK(err, good, FLOE_ERR_FORMAT, "wavelet chunk: marks %d are damaged", set);
-    return FLOE_OK;
-}
-
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
 /* Means of the lattice below step `until`, at the front of the array; 0: the array. */
@@ -159,12 +74,24 @@ static floe_status decode_steps(decoder *d, uint32_t until, floe_reader *from, f
     *d->tables = (floe_context_tables){.nmasks = 0};
     for (uint32_t i = p->nsteps; i-- > until;) {
         const floe_interp_records r = {&p->steps[i].spec, &p->steps[i].grid, d->records};
-        FLOE_CHECK(err, read_grid(d, &r, from), FLOE_ERR_FORMAT, "wavelet chunk: the codes of step %u are damaged", i);
+        FLOE_CHECK(err, floe_wavelet_records_read(&d->entropy, &r, d->tables, d->call->src, from), FLOE_ERR_FORMAT,
+                   "wavelet chunk: the codes of step %u are damaged", i);
         floe_wavelet_codes_do(&d->bands, i, d->records, NULL);
         floe_wavelet_step_do(&d->bands, i, true);
     }
     if (until == 0)
         floe_wavelet_packet_do(&d->bands, true);
+    return FLOE_OK;
+}
+
+/* Beyond a row, and behind all rows, no mark counts. */
+static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error *err)
+{
+    const floe_context_grid grid = floe_wavelet_marks_grid(d->chunk.plan.shape);
+    const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
+    *d->tables = (floe_context_tables){.nmasks = 0};
+    FLOE_CHECK(err, !d->chunk.marked[set] || floe_wavelet_records_read(&d->entropy, &r, d->tables, d->call->src, from),
+               FLOE_ERR_FORMAT, "wavelet chunk: marks %d are damaged", set);
     return FLOE_OK;
 }
 
@@ -207,9 +134,9 @@ static void give_task(void *arg, uint64_t i, uint32_t worker)
     r.array = d->bands.array + (row * n[3] + at[3]) * d->size;
     r.center = p->center;
     r.unit = p->unit;
-    if (d->chunk.marks[FLOE_WAVELET_CORRECTIONS] != FLOE_WAVELET_MARKS_EMPTY)
+    if (d->chunk.marked[FLOE_WAVELET_CORRECTIONS])
         r.corrections = d->marks[FLOE_WAVELET_CORRECTIONS] + row * d->row;
-    if (d->chunk.marks[FLOE_WAVELET_VALUE_KINDS] != FLOE_WAVELET_MARKS_EMPTY)
+    if (d->chunk.marked[FLOE_WAVELET_VALUE_KINDS])
         r.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS] + row * d->row;
     d->ops->give(&r);
 }
@@ -273,7 +200,7 @@ static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
         floe_cpu_parallel(d->call->cpu, nrows, give_task, d);
     else
         fill_box(d);
-    return d->chunk.marks[FLOE_WAVELET_VALUE_KINDS] == FLOE_WAVELET_MARKS_EMPTY ? FLOE_OK : place_kinds(d, from, err);
+    return d->chunk.marked[FLOE_WAVELET_VALUE_KINDS] ? place_kinds(d, from, err) : FLOE_OK;
 }
 
 floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)

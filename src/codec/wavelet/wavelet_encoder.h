@@ -6,6 +6,7 @@
 #include "codec/wavelet/wavelet_bands.h"
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
+#include "codec/wavelet/wavelet_records.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct floe_wavelet_encoder {
@@ -25,6 +26,8 @@ typedef struct floe_wavelet_encoder {
     uint8_t *kept; /* an array, beside that of the bands: of a trial; else for what fills holes, then for anchors */
     uint8_t *records;
     void *records_of[FLOE_WAVELET_STEPS];
+    bool listed[FLOE_WAVELET_STEPS];        /* steps whose records are lists */
+    uint32_t tables_of[FLOE_WAVELET_STEPS]; /* the step that has the tables of this one */
     uint8_t *anchors;
     int8_t *marks[FLOE_WAVELET_MARK_SETS];
     uint32_t *counts; /* of each step, and of two sets of marks, then a sum */
@@ -61,11 +64,7 @@ static inline floe_interp_records floe_wavelet_records_of(const floe_wavelet_enc
 /* Marks to sets: which they are, and whether literals are too many to be worth it. */
 uint64_t floe_wavelet_pattern_at(const floe_wavelet_encoder *e, uint64_t position);
 bool floe_wavelet_marks_sort(floe_wavelet_encoder *e);
-/* A grid by these tables: flags, tables where there are some, sizes, chunks. */
-void floe_wavelet_grid_write(const floe_wavelet_encoder *e, const floe_interp_records *r,
-                             const floe_context_tables *tables, bool own, const uint8_t *base, floe_cursor *to);
-/* Bits that records, or a set of marks, would take: entropies in whole numbers, the same wherever they are found. */
-uint64_t floe_wavelet_records_bits(const floe_wavelet_encoder *e, const floe_interp_records *r);
+/* Bits that a set would take. */
 uint64_t floe_wavelet_marks_bits(floe_wavelet_encoder *e, int set);
 void floe_wavelet_marks_write(floe_wavelet_encoder *e, const uint8_t *base, floe_cursor *to);
 

@@ -68,7 +68,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
         c->log,
         (uint8_t)(coded ? p->bank : 0),
         (uint8_t)(coded ? p->one_sided | p->packet << 4 : 0),
-        (uint8_t)(c->marks[0] | (uint32_t)c->marks[1] << 4),
+        (uint8_t)((uint32_t)c->marked[0] | (uint32_t)c->marked[1] << 1),
         (uint8_t)c->npalette,
         (uint8_t)(coded ? c->anchors.nbits : 0),
         (uint8_t)(coded ? p->anchor_exponent : 0),
@@ -143,10 +143,9 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
 {
     const bool coded = h[1] == FLOE_WAVELET_CODED, packet = h[5] >> 4;
     bool good = h[1] < FLOE_WAVELET_CHUNK_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 &&
-                h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET &&
-                (h[6] & 15) < FLOE_WAVELET_MARKS_KINDS && h[6] >> 4 < FLOE_WAVELET_MARKS_KINDS &&
+                h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 4 &&
                 h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] == 0 && h[11] == 0;
-    good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 15) | h[8] | h[9]) == 0);
+    good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9]) == 0);
     good = good && (h[1] != FLOE_WAVELET_RAW || (h[6] | h[7]) == 0);
     good = good && (!packet || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
     return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
@@ -164,8 +163,8 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->plan.bank = (floe_wavelet_bank)h[4];
     c->plan.one_sided = h[5] & 15;
     c->plan.packet = h[5] >> 4;
-    c->marks[0] = (floe_wavelet_marks_kind)(h[6] & 15);
-    c->marks[1] = (floe_wavelet_marks_kind)(h[6] >> 4);
+    c->marked[0] = h[6] & 1;
+    c->marked[1] = h[6] >> 1;
     c->npalette = h[7];
     c->anchors.nbits = h[8];
     c->plan.anchor_exponent = (int8_t)h[9];

@@ -13,13 +13,7 @@ typedef enum floe_wavelet_kind {
     FLOE_WAVELET_CHUNK_KINDS = 3
 } floe_wavelet_kind;
 
-/* Marks: what the array does not give. */
-typedef enum floe_wavelet_marks_kind {
-    FLOE_WAVELET_MARKS_EMPTY = 0,
-    FLOE_WAVELET_MARKS_LIST = 1, /* positions and marks */
-    FLOE_WAVELET_MARKS_CODED = 2,
-    FLOE_WAVELET_MARKS_KINDS = 3
-} floe_wavelet_marks_kind;
+/* Sets of marks: what the array does not give. */
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
@@ -27,16 +21,14 @@ enum {
     FLOE_WAVELET_HEADER_NBYTES = 12,
     FLOE_WAVELET_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
     FLOE_WAVELET_ANCHOR_BITS = 56,   /* at most */
-    FLOE_WAVELET_PALETTE = 3,
-    FLOE_WAVELET_GRID_WIDE = 1,  /* in front of a grid: sizes take 4 bytes, not 2 */
-    FLOE_WAVELET_GRID_TABLES = 2 /* it has tables of its own */
+    FLOE_WAVELET_PALETTE = 3
 };
 
 typedef struct floe_wavelet_chunk {
     floe_wavelet_kind kind;
     bool log;
     uint32_t npalette;
-    floe_wavelet_marks_kind marks[FLOE_WAVELET_MARK_SETS];
+    bool marked[FLOE_WAVELET_MARK_SETS];
     uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: FLAT */
     floe_wavelet_anchors_code anchors;
     floe_wavelet_plan plan;

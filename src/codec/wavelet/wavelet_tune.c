@@ -12,12 +12,12 @@ typedef floe_wavelet_encoder encoder;
 enum {
     BOX_CELLS = 1 << 19,
     BOX_CELLS_BEST = 1 << 22,
-    BOX_SHARE = 8,     /* values of the field for one of the box */
+    BOX_SHARE = 2,     /* values of the field for one of the box */
     SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
     LITERAL_BITS = 16, /* beside the value itself */
     FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
     LEAST_COARSE = 4,
-    MOST_COARSE = 36,
+    MOST_COARSE = 44,
     PACKETS = 3
 };
 
@@ -80,7 +80,7 @@ static uint64_t try_structure(tuner *t, const floe_wavelet_structure *s)
                     floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS);
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
-        bits += floe_wavelet_records_bits(e, &r);
+        bits += floe_wavelet_records_bits(&e->entropy, &r, e->counts, &e->listed[i]);
     }
     return bits;
 }
@@ -180,6 +180,7 @@ void floe_wavelet_tune(encoder *e, encoder *trial)
     tune_coarse(&t, 4);
     if (e->params->preset == FLOE_PRESET_FAST)
         return;
+    tune_coarse(&t, 2);
     tune_theta(&t, is_best(e) ? 7 : 8);
     tune_ends(&t);
     if (is_best(e)) {

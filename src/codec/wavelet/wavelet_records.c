@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/wavelet/wavelet_records.h"
+
+#include <string.h>
+
+enum {
+    USED_BITS = 4 /* for each symbol of a context that occurs */,
+    STATE_BITS = 32,
+    HEAD_BITS = 48 /* of a list */,
+    LEAST_BITS = 3 /* of a code of one */
+};
+
+static uint64_t ncodes(const floe_interp_records *r)
+{
+    return 8 * r->grid->size[0] * r->grid->size[1] * r->grid->size[2];
+}
+
+static int32_t code_at(const floe_interp_records *r, uint64_t i)
+{
+    return r->spec->width == 1 ? ((const int8_t *)r->data)[i] : ((const int16_t *)r->data)[i];
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------- */
+
+/* Of each code that is not 0, how many come before it since the last one: so many low bits as they are, the rest in unary; then its
+ * sign, and its magnitude in unary. */
+typedef struct listing {
+    floe_cursor *to; /* NULL: bits are counted alone */
+    uint64_t nbits;
+    uint32_t nlow, held, nheld;
+} listing;
+
+static void put_bits(listing *l, uint64_t v, uint32_t n)
+{
+    l->nbits += n;
+    for (; n > 0 && l->to; n--, v >>= 1) {
+        l->held |= (uint32_t)(v & 1) << l->nheld++;
+        if (l->nheld == 8) {
+            floe_write8(l->to, (uint8_t)l->held);
+            l->held = l->nheld = 0;
+        }
+    }
+}
+
+static void put_unary(listing *l, uint64_t v)
+{
+    l->nbits += l->to ? 0 : v;
+    for (; v > 0 && l->to; v--)
+        put_bits(l, 0, 1);
+    put_bits(l, 1, 1);
+}
+
+static void put_code(listing *l, uint64_t gap, int32_t code)
+{
+    put_bits(l, gap, l->nlow);
+    put_unary(l, gap >> l->nlow);
+    put_bits(l, code < 0, 1);
+    put_unary(l, (uint64_t)(code < 0 ? -code : code) - 1);
+}
+
+/* Calls put_code for all codes that are not 0; returns how many. l: NULL counts them alone. */
+static uint64_t list_codes(const floe_interp_records *r, listing *l)
+{
+    const uint64_t n = ncodes(r), each = 8 * r->spec->width;
+    uint64_t count = 0, next = 0;
+    for (uint64_t i = 0; i < n; i += 8) {
+        uint64_t any[2] = {0};
+        memcpy(any, (const uint8_t *)r->data + i / 8 * each, each);
+        for (uint64_t k = i; (any[0] | any[1]) && k < i + 8; k++) {
+            const int32_t code = code_at(r, k);
+            if (code == 0)
+                continue;
+            if (l)
+                put_code(l, k - next, code);
+            next = k + 1;
+            count++;
+        }
+    }
+    return count;
+}
+
+static listing list_begin(const floe_interp_records *r, uint64_t count, floe_cursor *to)
+{
+    return (listing){.to = to, .nlow = count ? floe_top_bit(ncodes(r) / count) : 0};
+}
+
+static void write_list(const floe_interp_records *r, floe_cursor *to)
+{
+    const uint64_t count = list_codes(r, NULL);
+    listing l = list_begin(r, count, to);
+    floe_write8(to, FLOE_WAVELET_RECORDS_LIST);
+    floe_write32(to, (uint32_t)count);
+    floe_write8(to, (uint8_t)l.nlow);
+    list_codes(r, &l);
+    if (l.nheld)
+        floe_write8(to, (uint8_t)l.held);
+}
+
+typedef struct bits {
+    floe_reader *from;
+    uint32_t held, nheld;
+} bits;
+
+static uint64_t get_bits(bits *b, uint32_t n)
+{
+    uint64_t v = 0;
+    for (uint32_t i = 0; i < n; i++, b->held >>= 1, b->nheld--) {
+        if (b->nheld == 0) {
+            b->held = floe_read8(b->from);
+            b->nheld = 8;
+        }
+        v |= (uint64_t)(b->held & 1) << i;
+    }
+    return v;
+}
+
+static uint64_t get_unary(bits *b, uint64_t most)
+{
+    uint64_t n = 0;
+    while (n < most && !b->from->bad && get_bits(b, 1) == 0)
+        n++;
+    return n;
+}
+
+static bool read_list(const floe_interp_records *r, floe_reader *from)
+{
+    const uint64_t n = ncodes(r), count = floe_read32(from), most = r->spec->width == 1 ? INT8_MAX : INT16_MAX;
+    const uint32_t nlow = floe_read8(from);
+    bits b = {.from = from};
+    uint64_t at = 0;
+    memset(r->data, 0, n * r->spec->width);
+    for (uint64_t i = 0; i < count && nlow < 32; i++, at++) {
+        const uint64_t low = get_bits(&b, nlow);
+        at += low + (get_unary(&b, UINT32_MAX) << nlow);
+        const bool negative = get_bits(&b, 1);
+        const uint64_t size = get_unary(&b, most) + 1;
+        if (from->bad || at >= n || at % 8 == 7 || size > most)
+            return false;
+        if (r->spec->width == 1)
+            ((int8_t *)r->data)[at] = (int8_t)(negative ? -(int32_t)size : (int32_t)size);
+        else
+            ((int16_t *)r->data)[at] = (int16_t)(negative ? -(int32_t)size : (int32_t)size);
+    }
+    return nlow < 32 && !from->bad;
+}
+
+/* ---- chunks ------------------------------------------------------------------------------------------------------------ */
+
+static void write_chunks(const floe_interp_entropy *e, const floe_interp_records *r,
+                         const floe_wavelet_records_way *way, floe_cursor *to)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        floe_cursor turn = *to;
+        floe_interp_sizes sizes = {.wide = wide};
+        floe_write8(&turn,
+                    (uint8_t)((wide ? FLOE_WAVELET_RECORDS_WIDE : 0) | (way->own ? FLOE_WAVELET_RECORDS_TABLES : 0)));
+        if (way->own)
+            floe_interp_tables_write(r->spec, way->tables, &turn);
+        sizes.at = floe_write_space(&turn, floe_context_nchunks(r->grid) * (wide ? 4 : 2));
+        while (!turn.bad && (turn.at - way->base) % 4)
+            floe_write8(&turn, 0);
+        if (!turn.bad)
+            floe_interp_encode(e, r, way->tables, &sizes, &turn);
+        if (!sizes.too_long || turn.bad) {
+            *to = turn;
+            return;
+        }
+    }
+}
+
+static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records *r, bool wide, const uint8_t *base,
+                        floe_reader *from)
+{
+    const uint64_t nchunks = floe_context_nchunks(r->grid);
+    uint64_t nbytes = 0;
+    floe_interp_stream stream = {.sizes = floe_read_bytes(from, nchunks * (wide ? 4 : 2)), .wide = wide};
+    while (!from->bad && (from->at - base) % 4)
+        if (floe_read8(from) != 0)
+            return false;
+    for (uint64_t i = 0; stream.sizes && i < nchunks; i++)
+        nbytes += floe_interp_size_at(stream.sizes, wide, i);
+    stream.src = floe_read_bytes(from, nbytes);
+    return stream.sizes && stream.src && floe_interp_decode(e, r, &stream, NULL, NULL);
+}
+
+/* ---- either ------------------------------------------------------------------------------------------------------------ */
+
+uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
+                                   bool *list)
+{
+    const uint64_t nraw = floe_interp_count(e, r, 1, counts), count = list_codes(r, NULL);
+    listing l = list_begin(r, count, NULL);
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+        used += counts[i] != 0;
+    const uint64_t coded =
+        (floe_context_entropy(r->spec, counts) >> 12) + nraw + used * USED_BITS + floe_interp_busy(e, r) * STATE_BITS;
+    *list = count * LEAST_BITS < coded;
+    if (*list) {
+        list_codes(r, &l);
+        *list = l.nbits + HEAD_BITS < coded;
+    }
+    if (*list)
+        memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
+    return *list ? l.nbits + HEAD_BITS : coded;
+}
+
+void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
+                                const floe_wavelet_records_way *way, floe_cursor *to)
+{
+    if (way->list)
+        write_list(r, to);
+    else
+        write_chunks(e, r, way, to);
+}
+
+bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r, floe_context_tables *tables,
+                               const uint8_t *base, floe_reader *from)
+{
+    const uint32_t flags = floe_read8(from);
+    if (flags == FLOE_WAVELET_RECORDS_LIST)
+        return read_list(r, from);
+    if (from->bad || flags > (FLOE_WAVELET_RECORDS_WIDE | FLOE_WAVELET_RECORDS_TABLES))
+        return false;
+    if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_interp_tables_read(r->spec, from, tables))
+        return false;
+    floe_context_decoder_of(r->spec, tables, e->decoder);
+    return read_chunks(e, r, flags & FLOE_WAVELET_RECORDS_WIDE, base, from);
+}

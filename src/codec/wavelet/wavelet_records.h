@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grids of records as bytes: entropy chunks, or, where few codes are not 0, a list of them. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_RECORDS_H
+#define FLOE_CODEC_WAVELET_WAVELET_RECORDS_H
+
+#include "stage/interp/interp_entropy.h"
+
+enum {
+    FLOE_WAVELET_RECORDS_WIDE = 1 /* sizes take 4 bytes, not 2 */,
+    FLOE_WAVELET_RECORDS_TABLES = 2,
+    FLOE_WAVELET_RECORDS_LIST = 4
+};
+
+/* Bits that the records would take: in whole numbers, so that they are the same wherever they are found. list: whether that is as a
+ * list. counts: FLOE_CONTEXT_COUNTS, of the symbols of chunks; of a list 0. */
+uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
+                                   bool *list);
+
+typedef struct floe_wavelet_records_way {
+    bool list;
+    const floe_context_tables *tables; /* of chunks */
+    bool own;                          /* tables are written, too; else the reader has them */
+    const uint8_t *base;               /* chunks begin at multiples of 4 from there */
+} floe_wavelet_records_way;
+void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
+                                const floe_wavelet_records_way *way, floe_cursor *to);
+
+/* Untrusted. tables: those of the records before; become those of these, where they have some. */
+bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r, floe_context_tables *tables,
+                               const uint8_t *base, floe_reader *from);
+
+#endif
