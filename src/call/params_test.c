@@ -158,7 +158,7 @@ static void bad_texts(void **state)
         {"preset=fast preset=fast", "preset is given twice"},
         {"fill=auto fill=1", "fill is given twice"},
         {"preset=finest", "unknown preset=finest: this version has fast, balanced or best"},
-        {"codec=zip", "unknown codec=zip: this version has auto, lorenzo, zfp or interp"},
+        {"codec=zip", "unknown codec=zip: this version has auto, lorenzo, zfp, interp or wavelet"},
         {"fill=missing", "fill must be auto, none or a number, got fill=missing"},
         {"chunk=0x4", "axis 0 of the chunk is 0"},
         {"chunk=4x4x4x4x4", "chunk must be auto or a shape like 64x64x64, got chunk=4x4x4x4x4"},

@@ -203,6 +203,25 @@ interp-exact-f32    constant    12x40      f32 lossless   balanced --codec inter
 interp-raw-f64      noise       6x7        f64 lossless   balanced --codec interp
 interp-one-f32      turbulence  1          f32 abs=1e-2   balanced --codec interp
 interp-chunks-f32   mixing      12x14x20   f32 rel=1e-3   balanced --codec interp --chunk 5x9x20
+wavelet-1d-f32      turbulence  3000       f32 rel=1e-4   balanced --codec wavelet
+wavelet-1d-f64      spikes      700        f64 abs=1e-2   balanced --codec wavelet
+wavelet-2d-f32      weather     41x70      f32 rel=1e-3   balanced --codec wavelet
+wavelet-2d-f64      weather     30x33      f64 rel=1e-2   fast     --codec wavelet
+wavelet-3d-f32      turbulence  12x13x17   f32 rel=1e-2   balanced --codec wavelet
+wavelet-3d-f64      turbulence  9x17x18    f64 abs=1e-4   balanced --codec wavelet
+wavelet-4d-f32      turbulence  5x6x7x8    f32 rel=1e-2   balanced --codec wavelet
+wavelet-stack-f32   weather     6x20x25    f32 rel=1e-3   balanced --codec wavelet
+wavelet-fine-f32    mixing      12x13x14   f32 rel=1e-6   balanced --codec wavelet
+wavelet-fill-f32    fill        5x15x25    f32 rel=1e-2   balanced --codec wavelet
+wavelet-hostile-f32 hostile     9x10x20    f32 abs=1e-2   balanced --codec wavelet
+wavelet-hostile-f64 hostile     30x31      f64 abs=1e-2   balanced --codec wavelet
+wavelet-pwrel-f32   turbulence  12x13x14   f32 pwrel=1e-2 balanced --codec wavelet
+wavelet-pwrel-f64   spikes      20x25      f64 pwrel=1e-3 balanced --codec wavelet
+wavelet-psnr-f32    turbulence  9x10x15    f32 psnr=60    balanced --codec wavelet
+wavelet-exact-f32   constant    12x40      f32 rel=1e-3   balanced --codec wavelet
+wavelet-raw-f64     noise       6x7        f64 abs=1e-30  balanced --codec wavelet
+wavelet-one-f32     turbulence  1          f32 abs=1e-2   balanced --codec wavelet
+wavelet-chunks-f32  mixing      12x14x20   f32 rel=1e-3   balanced --codec wavelet --chunk 5x9x20
 '
 # Version 4 has ratio, and preset best.
 cases_v4='

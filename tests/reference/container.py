@@ -35,7 +35,7 @@ class Header:
         dtype, self.rank, codec, preset, mode, flags = (r.number(1) for _ in range(6))
         self.integer = dtype > 2
         self.codec = codec
-        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 3 and flags <= 1 and
+        need(1 <= dtype <= 4 and 1 <= self.rank <= 4 and 1 <= codec <= 4 and flags <= 1 and
              preset <= (2 if self.version >= 4 else 1) and 1 <= mode <= (8 if self.version >= 4 else 7), "header: a field is out of range")
         need(not self.integer or (self.version >= 2 and mode != 3), "header: integers")
         need(mode not in (RATE, PREC) or (self.version >= 3 and codec == 2), "header: rate or prec")

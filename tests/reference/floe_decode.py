@@ -13,6 +13,7 @@ from base import Damaged
 from container import read_container
 from interp_decode import InterpChunk
 from lorenzo_decode import LorenzoChunk
+from wavelet_decode import WaveletChunk
 from zfp_decode import ZfpChunk
 
 
@@ -23,7 +24,7 @@ def decode(data):
     out = bytearray(prod(header.shape) * size)
     for number, payload in enumerate(payloads):
         low, extent = header.box(number)
-        chunk = {1: LorenzoChunk, 2: ZfpChunk, 3: InterpChunk}[header.codec]
+        chunk = {1: LorenzoChunk, 2: ZfpChunk, 3: InterpChunk, 4: WaveletChunk}[header.codec]
         values = iter(chunk(payload, header.bits, header.integer, extent).decode())
         for index in product(*(range(n) for n in extent)):
             at = 0

@@ -219,6 +219,8 @@ class Chunk:
                     v += self.row_sum(q, lane, 4)
                     v += self.counts(q + 1 if t % self.each + 1 < self.each else q, lane)
                     v += self.counts(q - 1 if t % self.each else q, lane)
+                else:
+                    v *= 2
             contexts.append(half_octave(v))
         masks = [self.coder.symbol(lane, self.tables[0][c], 12) for lane, c in enumerate(contexts)]
         self.count[t] = [bin(m).count("1") for m in masks]
