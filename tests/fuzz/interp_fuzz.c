@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codec interp and stage context, below the checksums. The input:
+ * Codecs interp and wavelet, and stage context, below the checksums. The input:
  *
  *   0      bit 0 f64, bits 1-2 rank - 1, bit 3 a box, bit 4 tables and an entropy chunk alone, bit 5 edits of a sound chunk, bit 6
  *          pwrel, bit 7 fill
- *   1      kind of values; bits 5-7: level
+ *   1      kind of values; bits 5-6: level; bit 7: codec wavelet
  *   2..5   extents; or width, window, planes, columns
  *   6..    the chunk; or edits: 2 bytes where, 1 byte what is added
  */
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     if (kit_cells(rank, extent) > MAX_CELLS)
         return 0;
     const floe_codec_params params = {.dtype = p[0] & 1 ? FLOE_F64 : FLOE_F32,
-                                      .codec = FLOE_CODEC_INTERP,
+                                      .codec = p[1] >> 7 ? FLOE_CODEC_WAVELET : FLOE_CODEC_INTERP,
                                       .mode = p[0] & 64 ? FLOE_BOUND_PWREL : FLOE_BOUND_ABS,
                                       .bound = 0.01,
                                       .max_abs = NAN,
@@ -132,7 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     } else {
         mutant_set(&m, data, nbytes);
     }
-    level_of(&params, rank, extent, p[1] >> 5, &m);
+    if (floe_codec_of(params.codec)->level_nbytes)
+        level_of(&params, rank, extent, p[1] >> 5 & 3, &m);
     for (int isa = 0; isa < 2; isa++) {
         const floe_cpu cpu = kit_cpu(1, isa ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN);
         floe_field field = kit_chunk(out[isa], params.dtype, rank, box);

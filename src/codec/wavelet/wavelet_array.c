@@ -73,6 +73,7 @@ static floe_wavelet_row row_of(const encoder *e, uint64_t row)
                                   : floe_round_down(e->params->dtype,
                                                     e->params->bound * (1 - 4 * floe_half_ulp(e->params->dtype))),
         .log = e->chunk.log,
+        .squares = e->squares,
     };
 }
 

@@ -207,6 +207,7 @@ floe_status floe_wavelet_squared_error(const floe_chunk_encode *c, double *sum, 
     if (c->params->mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(begin(&e, &trial, c, err));
+    e.squares = true;
     if (!code(&e, &trial))
         return FLOE_OK;
     const double unit = e.params->bound / 1024;

@@ -19,7 +19,7 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_bands bands;
     floe_wavelet_structure structure;
     floe_interp_view values;
-    bool narrow;
+    bool narrow, squares;
     size_t size;                  /* of an element */
     uint64_t ncells, row, nmarks; /* row, nmarks: bytes of marks */
     double bound, max_abs;        /* in the domain */

@@ -18,7 +18,8 @@ enum {
     FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
-    PACKETS = 3
+    PACKETS = 3,
+    FEW_CELLS = 4096 /* of a field that is not worth more trials */
 };
 
 typedef struct tuner {
@@ -178,7 +179,7 @@ void floe_wavelet_tune(encoder *e, encoder *trial)
     if (e->params->preset != FLOE_PRESET_FAST)
         tune_slowest(&t);
     tune_coarse(&t, 4);
-    if (e->params->preset == FLOE_PRESET_FAST)
+    if (e->params->preset == FLOE_PRESET_FAST || e->ncells < FEW_CELLS)
         return;
     tune_coarse(&t, 2);
     tune_theta(&t, is_best(e) ? 7 : 8);

@@ -36,7 +36,10 @@ uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p)
                         : lines * floe_ceil_div(p->n[3], floe_wavelet_columns(p));
 }
 
-uint64_t floe_wavelet_task_reals(const floe_wavelet_pass *p) { return p->n[p->axis] * floe_wavelet_columns(p); }
+uint64_t floe_wavelet_task_reals(const floe_wavelet_pass *p)
+{
+    return (p->n[p->axis] + 4 * FLOE_WAVELET_HALO) * floe_wavelet_columns(p);
+}
 
 /* Of those that do, the first step is the prediction. */
 bool floe_wavelet_interpolates(floe_wavelet_bank bank) { return bank == FLOE_WAVELET_53 || bank >= FLOE_WAVELET_DD44; }

@@ -8,7 +8,8 @@
 enum {
     FLOE_WAVELET_COLUMNS = 64, /* a task's lines side by side, as long as they fit a cache of 256 KiB */
     FLOE_WAVELET_COLUMNS_LEAST = 16,
-    FLOE_WAVELET_TASK_ROWS = 16 /* lines of a task along the last axis */
+    FLOE_WAVELET_TASK_ROWS = 16, /* lines of a task along the last axis */
+    FLOE_WAVELET_HALO = 4        /* points of a parity around a line that stencils reach */
 };
 
 static inline uint64_t floe_wavelet_columns(const floe_wavelet_pass *p)

@@ -6,7 +6,7 @@
 
 /* The lines of a task: at, `width` side by side, `row` from one point of a line to the next. */
 typedef struct lines {
-    floe_real *at, *part[2]; /* evens, odds */
+    floe_real *at, *part[2]; /* evens, odds; around each there is room for FLOE_WAVELET_HALO rows */
     uint64_t n, count[2], width, row;
 } lines;
 
@@ -44,14 +44,16 @@ static void add_row(const lines *l, bool to_odd, uint64_t i, uint64_t from, floe
     add_taps(l->part[to_odd] + i * l->width, l->part[!to_odd] + from * l->width, l->width, 0, &w, 1);
 }
 
-/* Points lo .. hi, whose stencils leave the signal. */
-static void lift_ends(const lines *l, const floe_wavelet_lift *s, const floe_real *w, uint64_t lo, uint64_t hi)
+/* Rows before and behind those of a parity, by reflection: none goes farther than the longest stencil. */
+static void reflect_ends(const lines *l, bool odd)
 {
-    for (uint64_t i = lo; i < hi; i++)
-        for (uint32_t k = 0; k < s->ntaps; k++) {
-            const int64_t from = 2 * ((int64_t)i + s->first + (int64_t)k) + !s->to_odd;
-            add_row(l, s->to_odd, i, (uint64_t)floe_wavelet_reflect(from, (int64_t)l->n) / 2, w[k]);
-        }
+    const int64_t count = (int64_t)l->count[odd], width = (int64_t)l->width;
+    for (int64_t k = 0; k < 2 * FLOE_WAVELET_HALO; k++) {
+        const int64_t row = k < FLOE_WAVELET_HALO ? -1 - k : count + k - FLOE_WAVELET_HALO;
+        const int64_t from = floe_wavelet_reflect(2 * row + odd, (int64_t)l->n) / 2;
+        for (int64_t i = 0; i < width; i++)
+            l->part[odd][row * width + i] = l->part[odd][from * width + i];
+    }
 }
 
 static void predict_ends(const lines *l, floe_real sign, uint64_t lo, uint64_t hi)
@@ -70,18 +72,18 @@ static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign
 {
     floe_real w[FLOE_WAVELET_TAPS];
     const int64_t nto = (int64_t)l->count[s->to_odd], nfrom = (int64_t)l->count[!s->to_odd];
-    int64_t lo = -s->first > 0 ? -s->first : 0, hi = nfrom - s->first - (int64_t)s->ntaps + 1;
-    hi = hi < nto ? hi : nto;
-    if (lo >= hi)
-        lo = hi = nto;
+    int64_t lo = 0, hi = nto;
     for (uint32_t k = 0; k < s->ntaps; k++)
         w[k] = sign * (floe_real)s->weight[k];
-    if (one_sided) {
+    if (one_sided) { /* points whose stencils leave the signal */
+        lo = -s->first;
+        hi = nfrom - s->first - (int64_t)s->ntaps + 1 < nto ? nfrom - s->first - (int64_t)s->ntaps + 1 : nto;
+        lo = lo < hi ? lo : nto;
+        hi = lo < hi ? hi : nto;
         predict_ends(l, sign, 0, (uint64_t)lo);
         predict_ends(l, sign, (uint64_t)hi, (uint64_t)nto);
     } else {
-        lift_ends(l, s, w, 0, (uint64_t)lo);
-        lift_ends(l, s, w, (uint64_t)hi, (uint64_t)nto);
+        reflect_ends(l, !s->to_odd);
     }
     if (lo < hi)
         lift_inner(l, s, w, (uint64_t)lo, (uint64_t)hi);
@@ -101,6 +103,12 @@ FLOE_INLINE void copy_finite(const floe_real *from, floe_real *to, uint64_t n)
         to[i] = FLOE_R(floe_wavelet_finite)(from[i]);
 }
 
+/* Row i where means come first. */
+FLOE_INLINE floe_real *mean_row(const lines *l, uint64_t i)
+{
+    return i < l->count[0] ? l->part[0] + i * l->width : l->part[1] + (i - l->count[0]) * l->width;
+}
+
 static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
 {
     for (uint64_t i = 0; i < l->n && l->width > 1; i++)
@@ -112,13 +120,13 @@ static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool
         lift_step(l, &bank->lift[s], 1, one_sided && s == 0);
     scale_evens(l, bank->scale);
     for (uint64_t i = 0; i < l->n; i++)
-        copy_finite(l->part[0] + i * l->width, l->at + i * l->row, l->width);
+        copy_finite(mean_row(l, i), l->at + i * l->row, l->width);
 }
 
 static void inverse_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
 {
     for (uint64_t i = 0; i < l->n; i++)
-        memcpy(l->part[0] + i * l->width, l->at + i * l->row, l->width * sizeof *l->at);
+        memcpy(mean_row(l, i), l->at + i * l->row, l->width * sizeof *l->at);
     scale_evens(l, bank->unscale);
     for (uint32_t s = bank->nlifts; s-- > 0;)
         lift_step(l, &bank->lift[s], -1, one_sided && s == 0);
@@ -163,8 +171,8 @@ static void lift(const floe_wavelet_pass *p, uint64_t task, void *scratch)
             l.at += task % pieces * columns;
             l.width = floe_min64(columns, p->n[3] - task % pieces * columns);
         }
-        l.part[0] = scratch;
-        l.part[1] = l.part[0] + l.count[0] * l.width;
+        l.part[0] = (floe_real *)scratch + FLOE_WAVELET_HALO * l.width;
+        l.part[1] = l.part[0] + (l.count[0] + 2 * FLOE_WAVELET_HALO) * l.width;
         if (p->inverse)
             inverse_lines(&l, bank, p->one_sided);
         else

@@ -30,7 +30,7 @@ typedef struct floe_wavelet_row {
     uint64_t fill;
     double center, unit; /* unit: of corrections */
     double tolerance;    /* encode: what an error, as computed, may be: absolute or, log, relative */
-    bool log;
+    bool log, squares;   /* squares: they are to be found */
 } floe_wavelet_row;
 
 /* What encoding found. Squares are whole numbers, so that no order matters. */

@@ -49,12 +49,13 @@ FLOE_INLINE void finish(const floe_wavelet_row *r, const floe_real *v, uint64_t 
 
 static void count_error(const floe_wavelet_row *r, double error, double size, floe_wavelet_found *found)
 {
-    const double e = error * (1024 * (1 + 0x1p-40)) / r->tolerance;
     found->max_error = error > found->max_error ? error : found->max_error;
     if (r->log && error / size > found->max_pw_error)
         found->max_pw_error = error / size;
-    else if (!r->log)
+    if (r->squares) {
+        const double e = error * (1024 * (1 + 0x1p-40)) / r->tolerance;
         found->squares += (uint64_t)(e * e) + (e > 0);
+    }
 }
 
 /* The error of a value that would be y; whether it will do. */
@@ -95,23 +96,48 @@ static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *f
     found->nliterals++;
 }
 
+static void check_values(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
+                         floe_wavelet_found *found)
+{
+    const floe_real *x = (const floe_real *)r->field + (int64_t)first * r->stride;
+    for (uint64_t k = 0; k < n; k++) {
+        double error, size;
+        if (r->kinds[floe_wavelet_mark(r->x + first + k)] == FLOE_WAVELET_LITERAL)
+            continue;
+        if (is_within(r, x[(int64_t)k * r->stride], y[k], &error, &size))
+            count_error(r, error, size, found);
+        else
+            correct(r, first + k, found);
+    }
+}
+
+/* Whether all values are within an absolute bound, and none is of a kind. */
+static bool are_within(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
+                       floe_wavelet_found *found)
+{
+    const floe_real *x = (const floe_real *)r->field + (int64_t)first * r->stride, tolerance = (floe_real)r->tolerance;
+    floe_real worst = 0;
+    int32_t bad = r->log || r->squares;
+    for (uint64_t k = floe_wavelet_mark(r->x + first); k <= floe_wavelet_mark(r->x + first + n - 1); k++)
+        bad |= r->kinds[k];
+    for (uint64_t k = 0; k < n; k++) {
+        const floe_real d = x[(int64_t)k * r->stride] - y[k], error = d < 0 ? -d : d;
+        bad |= !(error <= tolerance);
+        worst = error > worst ? error : worst;
+    }
+    if (!bad && (double)worst > found->max_error)
+        found->max_error = (double)worst;
+    return !bad;
+}
+
 static void check(const floe_wavelet_row *r, floe_wavelet_found *found)
 {
-    const floe_real *x = r->field, *v = r->array;
     for (uint64_t i = 0; i < r->n; i += RUN) {
         const uint64_t n = floe_min64(RUN, r->n - i);
         floe_real y[RUN];
-        finish(r, v + i, n, y);
-        for (uint64_t k = 0; k < n; k++) {
-            double error, size;
-            const floe_real value = x[(int64_t)(i + k) * r->stride];
-            if (r->kinds[floe_wavelet_mark(r->x + i + k)] == FLOE_WAVELET_LITERAL)
-                continue;
-            if (is_within(r, value, y[k], &error, &size))
-                count_error(r, error, size, found);
-            else
-                correct(r, i + k, found);
-        }
+        finish(r, (const floe_real *)r->array + i, n, y);
+        if (!are_within(r, i, n, y, found))
+            check_values(r, i, n, y, found);
     }
 }
 
