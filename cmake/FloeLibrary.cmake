@@ -26,7 +26,8 @@ set(once_objects ${FLOE_OBJECTS})
 # Nobody asks which exceptions a comparison raised, so its result may be a mask: that makes vectors of the loops.
 check_c_compiler_flag(-fno-trapping-math FLOE_HAVE_NO_TRAPPING_MATH)
 if(FLOE_HAVE_NO_TRAPPING_MATH)
-  set_source_files_properties(src/stage/interp/interp_cpu.c PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
+  set_source_files_properties(src/stage/interp/interp_cpu.c src/stage/wavelet/wavelet_cpu.c src/stage/wavelet/wavelet_values_cpu.c
+                              PROPERTIES COMPILE_OPTIONS -fno-trapping-math)
 endif()
 
 # Per element type and instruction set.

@@ -91,7 +91,7 @@ static void shapes_of_every_rank(void **unused)
     for (uint64_t n = 1; n <= 70; n++)
         for (int k = 0; k < 4; k++)
             one_field(k & 1 ? FLOE_F64 : FLOE_F32, 1, &n, turn++);
-    for (int k = 0; k < 400; k += FLOE_TEST_STRIDE) {
+    for (int k = 0; k < 200; k += FLOE_TEST_STRIDE) {
         uint64_t extent[FLOE_MAX_RANK];
         const uint32_t rank = 2 + (uint32_t)(k % 3);
         for (uint32_t a = 0; a < rank; a++)
@@ -109,7 +109,7 @@ static void large_shapes(void **unused)
     } shapes[] = {{1, {40000}},         {2, {130, 1500}}, {3, {24, 50, 90}},
                   {4, {9, 17, 18, 30}}, {2, {2000, 3}},   {3, {3, 1100, 5}}};
     (void)unused;
-    for (uint64_t i = 0; i < 5 * HOSTILE_COUNT(shapes); i += FLOE_TEST_STRIDE)
+    for (uint64_t i = 0; i < 2 * HOSTILE_COUNT(shapes); i += FLOE_TEST_STRIDE)
         one_field(i & 1 ? FLOE_F64 : FLOE_F32, shapes[i % HOSTILE_COUNT(shapes)].rank,
                   shapes[i % HOSTILE_COUNT(shapes)].extent, 3 * i + (i >= 3 * HOSTILE_COUNT(shapes)));
 }

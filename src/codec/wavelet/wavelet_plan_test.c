@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Norms against the transforms that they are of; every structure there and back; sizes that no structure exceeds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define KIT_FAIL fail_msg
+#include "codec/wavelet/wavelet_encoder.h"
+#include "tests/codec_kit.h"
+
+enum { LINE = 2048, DEEP = 6 };
+
+/* An array of f64 on one thread, whose plan the caller has made. */
+static floe_wavelet_bands bands_of(const floe_cpu *cpu, const floe_wavelet_plan *plan, double *array)
+{
+    floe_wavelet_bands b = {.cpu = cpu, .ops = floe_wavelet_ops_of(FLOE_F64, cpu->isa), .plan = plan, .size = 8};
+    b.array = (uint8_t *)array;
+    b.lines = malloc(floe_wavelet_line_reals(cpu, plan->shape) * sizeof(double));
+    return b;
+}
+
+/* What a 1 in the middle of a band adds. */
+static void norms(void **unused)
+{
+    static const uint64_t shape[] = {1, 1, 1, LINE};
+    const floe_cpu cpu = kit_cpu(1, FLOE_ISA_PLAIN);
+    (void)unused;
+    for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++) {
+        static double x[LINE];
+        floe_wavelet_plan plan;
+        floe_wavelet_plan_of(shape, &(floe_wavelet_structure){.bank = (floe_wavelet_bank)bank}, &plan);
+        const floe_wavelet_bands b = bands_of(&cpu, &plan, x);
+        for (uint32_t depth = 1; depth <= DEEP; depth++)
+            for (int high = 0; high < 2; high++) {
+                const uint64_t n = LINE >> depth;
+                double sum = 0;
+                memset(x, 0, sizeof x);
+                x[(high ? n : 0) + n / 2] = 1;
+                for (uint32_t i = depth; i-- > 0;)
+                    floe_wavelet_step_do(&b, i, true);
+                for (int i = 0; i < LINE; i++)
+                    sum += x[i] * x[i];
+                assert_true(fabs(32 * log2(sum) - floe_wavelet_norm((floe_wavelet_bank)bank, high, depth)) <= 1);
+            }
+        free(b.lines);
+    }
+    assert_int_equal(floe_wavelet_norm(FLOE_WAVELET_DD66, false, 8), 184 + 64);
+    assert_int_equal(floe_wavelet_norm(FLOE_WAVELET_DD66, true, 0), 0);
+}
+
+/* Whole codes of a fine step are near the values, whatever the structure. */
+static void one_structure(const uint64_t *shape, const floe_wavelet_structure *s)
+{
+    const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+    const floe_codec_params params = {.dtype = FLOE_F64, .mode = FLOE_BOUND_ABS, .bound = 1e-3, .max_abs = NAN};
+    const uint64_t n = kit_cells(4, shape);
+    uint64_t state = n + s->bank;
+    floe_wavelet_encoder e;
+    floe_arena plan = floe_arena_plan();
+    assert_true(floe_wavelet_encoder_begin(&e, &cpu, &params, 4, shape));
+    floe_wavelet_encoder_take(&e, true, &plan);
+    kit_block *scratch = kit_scratch(plan.used);
+    floe_arena arena = floe_arena_of(scratch->data, scratch->nbytes);
+    floe_wavelet_encoder_take(&e, true, &arena);
+    e.bound = params.bound;
+    e.max_abs = 1;
+    floe_wavelet_plan_make(&e, s);
+    double *x = (double *)(void *)e.bands.array, *kept = (double *)(void *)e.kept;
+    for (uint64_t i = 0; i < n; i++)
+        x[i] = kept[i] = (double)hostile_below(&state, 1000) / 500 - 1;
+    floe_wavelet_array_forward(&e);
+    assert_true(floe_wavelet_array_code(&e));
+    for (uint64_t i = 0; i < e.chunk.plan.nsteps; i++)
+        assert_true(floe_wavelet_records_nbytes(&e.chunk.plan.steps[i]) <= e.needs.step_records);
+    for (uint64_t i = 0; i < n; i++)
+        assert_true(fabs(x[i] - kept[i]) < 0.02);
+}
+
+static void structures(void **unused)
+{
+    static const uint64_t shapes[][4] = {
+        {1, 1, 1, 300}, {1, 1, 40, 31}, {1, 9, 20, 33}, {7, 9, 10, 11}, {1, 3, 5, 200}};
+    (void)unused;
+    for (uint64_t k = 0; k < HOSTILE_COUNT(shapes); k++)
+        for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
+            for (uint32_t how = 0; how < 5; how++) {
+                const uint32_t slowest = floe_wavelet_slowest(shapes[k]);
+                floe_wavelet_structure s = {.bank = (floe_wavelet_bank)bank, .theta = 10 - how % 3, .coarse = 8};
+                s.one_sided = floe_wavelet_interpolates(s.bank) ? (3 * (uint32_t)bank + how) & 15 : 0;
+                s.frozen = how == 1 && slowest < 3 ? 1u << slowest : 0;
+                s.packet = how > 1 && slowest < 3 ? how - 1 : 0;
+                one_structure(shapes[k], &s);
+            }
+}
+
+/* Bands follow one another, the coarsest first, and each has what its passes leave. */
+static void packet_bands(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 1; n < 50; n++) {
+        const floe_wavelet_plan p = {.shape = {1, n, 1, 7}, .packet = 3};
+        const uint64_t means[] = {n, (n + 1) / 2, (n + 3) / 4, (n + 7) / 8};
+        for (uint64_t i = 0; i < n && n > 1; i++) {
+            const uint32_t want = i < means[3] ? 0 : i < means[2] ? 1 : i < means[1] ? 2 : 3;
+            assert_int_equal(floe_wavelet_packet_band(&p, i), want);
+        }
+    }
+}
+
+static void steps(void **unused)
+{
+    (void)unused;
+    for (int32_t e = -240; e <= 240; e++)
+        assert_true(fabs(floe_wavelet_step_of(3, e) / (3 * exp2(e / 8.)) - 1) < 1e-15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(norms), cmocka_unit_test(structures),
+                                       cmocka_unit_test(packet_bands), cmocka_unit_test(steps)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
