@@ -151,10 +151,11 @@ static void tune_ends(tuner *t)
     }
 }
 
+/* Short ones are for peaks. */
 static void tune_banks(tuner *t)
 {
-    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97, FLOE_WAVELET_53};
-    for (uint32_t i = 0; i < sizeof banks / sizeof *banks; i++) {
+    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_53, FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97};
+    for (uint32_t i = 0; i < (is_best(t->e) ? sizeof banks / sizeof *banks : 1); i++) {
         floe_wavelet_structure s = t->e->structure;
         s.bank = banks[i];
         s.one_sided = floe_wavelet_interpolates(s.bank) ? s.one_sided : 0;
@@ -184,9 +185,8 @@ void floe_wavelet_tune(encoder *e, encoder *trial)
     tune_coarse(&t, 2);
     tune_theta(&t, is_best(e) ? 7 : 8);
     tune_ends(&t);
-    if (is_best(e)) {
-        tune_banks(&t);
+    tune_banks(&t);
+    if (is_best(e))
         tune_slowest(&t);
-    }
     tune_coarse(&t, 2);
 }
