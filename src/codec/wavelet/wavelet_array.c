@@ -37,6 +37,7 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
     e->anchors = trial ? floe_arena_take(arena, e->ncells + 64, e->size) : e->kept;
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         e->marks[s] = floe_arena_take(arena, e->nmarks, 1);
+    e->holes = trial ? floe_arena_take(arena, e->nmarks, 1) : NULL;
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 2) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 2, sizeof *e->tables);
     e->found = floe_arena_take(arena, e->cpu->threads + 1, sizeof *e->found);
@@ -51,8 +52,6 @@ typedef struct rows {
     encoder *e;
     row_fn *visit;
 } rows;
-
-static void shift_row(const floe_wavelet_encoder *e, const floe_wavelet_row *r) { e->ops->shift(r); }
 
 static floe_wavelet_row row_of(const encoder *e, uint64_t row)
 {
@@ -85,14 +84,10 @@ static void rows_task(void *arg, uint64_t i, uint32_t worker)
     const uint64_t *n = w->e->chunk.plan.shape, each = floe_ceil_div(TASK_CELLS, n[3]), nrows = n[0] * n[1] * n[2];
     for (uint64_t r = i * each; r < nrows && r < (i + 1) * each; r++) {
         const floe_wavelet_row row = row_of(w->e, r);
-        if (w->visit)
-            w->visit(&row, &w->e->found[worker]);
-        else
-            shift_row(w->e, &row);
+        w->visit(&row, &w->e->found[worker]);
     }
 }
 
-/* visit: NULL subtracts the center. */
 static void visit_rows(encoder *e, row_fn *visit)
 {
     const uint64_t *n = e->chunk.plan.shape;
@@ -128,7 +123,7 @@ void floe_wavelet_array_take(encoder *e)
     e->chunk.plan.center = e->narrow ? (double)(float)center : center;
     e->max_abs = f->min <= f->max ? fmax(fabs(f->min), fabs(f->max)) : 0;
     floe_wavelet_array_fill(e);
-    visit_rows(e, NULL);
+    visit_rows(e, e->ops->shift);
 }
 
 void floe_wavelet_array_check(encoder *e)

@@ -30,6 +30,7 @@ typedef struct floe_wavelet_encoder {
     uint32_t tables_of[FLOE_WAVELET_STEPS]; /* the step that has the tables of this one */
     uint8_t *anchors;
     int8_t *marks[FLOE_WAVELET_MARK_SETS];
+    int8_t *holes;    /* of a trial: kinds as they are before it */
     uint32_t *counts; /* of each step, and of two sets of marks, then a sum */
     floe_context_tables *tables;
     floe_wavelet_found *found; /* of each worker, then of all */

@@ -66,15 +66,15 @@ static double mean_of(const level *l, const uint64_t *at)
     return count ? sum / count : (double)NAN;
 }
 
-typedef void point_fn(const level *l, const level *coarse, const uint64_t *at);
-static void visit_points(const level *l, const level *coarse, const uint64_t *n, point_fn *visit)
+typedef void point_fn(const level *l, const level *other, const uint64_t *at);
+static void visit_points(const level *l, const level *other, const uint64_t *n, point_fn *visit)
 {
     uint64_t at[FLOE_INTERP_RANK];
     for (at[0] = 0; at[0] < n[0]; at[0]++)
         for (at[1] = 0; at[1] < n[1]; at[1]++)
             for (at[2] = 0; at[2] < n[2]; at[2]++)
                 for (at[3] = 0; at[3] < n[3]; at[3]++)
-                    visit(l, coarse, at);
+                    visit(l, other, at);
 }
 
 static void coarsen_point(const level *l, const level *coarse, const uint64_t *at)
@@ -89,14 +89,14 @@ static void refine_point(const level *l, const level *coarse, const uint64_t *at
         set_value(l, i, value_at(coarse, place_of(coarse->n, half)));
 }
 
-/* Holes of one colour become the mean of their neighbours, which have the other one: in no order. */
-static void relax(const level *l, const uint64_t *at, uint64_t colour)
+/* Holes of one colour become the mean of their neighbours, which have the other one: in no order. colour: NULL is the even one. */
+static void relax(const level *l, const level *colour, const uint64_t *at)
 {
     const uint64_t i = place_of(l->n, at);
     double sum = 0;
     uint32_t count = 0;
     uint64_t stride = 1;
-    if (!l->holes[i] || (at[0] + at[1] + at[2] + at[3]) % 2 != colour)
+    if (!l->holes[i] || ((at[0] + at[1] + at[2] + at[3]) % 2 == 0) != (colour == NULL))
         return;
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= l->n[a]) {
         if (at[a] > 0)
@@ -106,17 +106,6 @@ static void relax(const level *l, const uint64_t *at, uint64_t colour)
     }
     set_value(l, i, sum / count);
 }
-static void relax_even(const level *l, const level *unused, const uint64_t *at)
-{
-    (void)unused;
-    relax(l, at, 0);
-}
-static void relax_odd(const level *l, const level *unused, const uint64_t *at)
-{
-    (void)unused;
-    relax(l, at, 1);
-}
-
 /* Coarse levels lie behind one another in `values` and `holes`. */
 static void fill_level(const level *l, uint8_t *values, uint8_t *holes, size_t size)
 {
@@ -134,10 +123,8 @@ static void fill_level(const level *l, uint8_t *values, uint8_t *holes, size_t s
     visit_points(l, &coarse, coarse.n, coarsen_point);
     fill_level(&coarse, values + n * size, holes + n, size);
     visit_points(l, &coarse, l->n, refine_point);
-    for (int k = 0; k < SWEEPS; k++) {
-        visit_points(l, NULL, l->n, relax_even);
-        visit_points(l, NULL, l->n, relax_odd);
-    }
+    for (int k = 0; k < 2 * SWEEPS; k++)
+        visit_points(l, k % 2 ? l : NULL, l->n, relax);
 }
 
 void floe_wavelet_array_fill(encoder *e)

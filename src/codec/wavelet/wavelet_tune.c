@@ -47,6 +47,18 @@ void floe_wavelet_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
     }
 }
 
+/* A row of the box from element `at` of a row of the array on. */
+static void copy_row(const tuner *t, uint64_t row, uint64_t from, uint64_t at)
+{
+    const encoder *e = t->e, *trial = t->trial;
+    const uint64_t n = trial->chunk.plan.shape[3], wide = e->chunk.plan.shape[3];
+    const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + from * e->row;
+    memcpy(trial->kept + row * n * e->size, e->bands.array + (from * wide + at) * e->size, n * e->size);
+    for (uint64_t x = 0; x < n; x++)
+        if (kinds[floe_wavelet_mark(at + x)] == FLOE_WAVELET_LITERAL)
+            trial->holes[row * trial->row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
+}
+
 /* From the middle of the array. */
 static void copy_box(const tuner *t)
 {
@@ -54,13 +66,11 @@ static void copy_box(const tuner *t)
     uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         lo[a] = (shape[a] - n[a]) / 2;
+    memset(t->trial->holes, 0, t->trial->nmarks);
     for (at[0] = lo[0]; at[0] < lo[0] + n[0]; at[0]++)
         for (at[1] = lo[1]; at[1] < lo[1] + n[1]; at[1]++)
             for (at[2] = lo[2]; at[2] < lo[2] + n[2]; at[2]++, row++)
-                memcpy(t->trial->kept + row * n[3] * t->e->size,
-                       t->e->bands.array +
-                           (((at[0] * shape[1] + at[1]) * shape[2] + at[2]) * shape[3] + lo[3]) * t->e->size,
-                       n[3] * t->e->size);
+                copy_row(t, row, (at[0] * shape[1] + at[1]) * shape[2] + at[2], lo[3]);
 }
 
 /* ---- a trial ----------------------------------------------------------------------------------------------------------- */
@@ -73,7 +83,7 @@ static uint64_t try_structure(tuner *t, const floe_wavelet_structure *s)
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
         return UINT64_MAX;
-    memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
+    memcpy(e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
     floe_wavelet_array_check(e);
     const floe_wavelet_found *found = floe_wavelet_found_gather(e);
     const uint64_t nanchors = floe_interp_points(floe_wavelet_anchors(&e->chunk.plan));

@@ -44,7 +44,8 @@ typedef struct floe_wavelet_found {
 typedef struct floe_wavelet_value_ops {
     /* field -> array, without center; NaN, and kind literal, of what no transform can have. */
     void (*take)(const floe_wavelet_row *r, floe_wavelet_found *found);
-    void (*shift)(const floe_wavelet_row *r); /* subtracts center */
+    /* Subtracts center. */
+    void (*shift)(const floe_wavelet_row *r, floe_wavelet_found *unused);
     /* Sets corrections, and kinds where those do not help, of what the array would give for the field. */
     void (*check)(const floe_wavelet_row *r, floe_wavelet_found *found);
     void (*give)(const floe_wavelet_row *r); /* array -> field */

@@ -28,8 +28,9 @@ static void take(const floe_wavelet_row *r, floe_wavelet_found *found)
     found->max = (double)max;
 }
 
-static void shift(const floe_wavelet_row *r)
+static void shift(const floe_wavelet_row *r, floe_wavelet_found *unused)
 {
+    (void)unused;
     floe_real *v = r->array;
     for (uint64_t i = 0; i < r->n; i++)
         v[i] = v[i] - (floe_real)r->center;
