@@ -213,6 +213,7 @@ wavelet-4d-f32      turbulence  5x6x7x8    f32 rel=1e-2   balanced --codec wavel
 wavelet-stack-f32   weather     6x20x25    f32 rel=1e-3   balanced --codec wavelet
 wavelet-fine-f32    mixing      12x13x14   f32 rel=1e-6   balanced --codec wavelet
 wavelet-fill-f32    fill        5x15x25    f32 rel=1e-2   balanced --codec wavelet
+wavelet-mask-f32    fill        8x14x20    f32 rel=1e-2   balanced --codec wavelet
 wavelet-hostile-f32 hostile     9x10x20    f32 abs=1e-2   balanced --codec wavelet
 wavelet-hostile-f64 hostile     30x31      f64 abs=1e-2   balanced --codec wavelet
 wavelet-pwrel-f32   turbulence  12x13x14   f32 pwrel=1e-2 balanced --codec wavelet

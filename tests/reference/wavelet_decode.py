@@ -88,9 +88,9 @@ class WaveletChunk:
         self.r = r = Reader(self.payload)
         h = r.take(12)
         self.bank, self.one_sided, self.packet, self.log = h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] == 1 and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 4 and
+        need(h[0] == 1 and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
              h[7] < 4 and h[8] <= 56 and not any(h[10:]) and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
-             (h[1] != 1 or not any(h[6:8])) and (not self.packet or self.slowest < 3) and
+             (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
         if h[1] == 1:
             return [r.number(self.size) for _ in range(self.n)]
@@ -101,6 +101,9 @@ class WaveletChunk:
             self.array(h[2], h[8], signed(h[9]))
         corrections = self.marks() if h[6] & 1 else [0] * self.n
         kinds = self.marks() if h[6] & 2 else [0] * self.n
+        apart = prod(self.shape[self.slowest + 1:])
+        for i in range(apart, self.n if h[6] & 4 else 0):
+            kinds[i] = (kinds[i] + kinds[i - apart] + 128) % 256 - 128
         values = []
         for i, kind in enumerate(kinds):
             if kind == 5:

@@ -92,6 +92,8 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     *d->tables = (floe_context_tables){.nmasks = 0};
     FLOE_CHECK(err, !d->chunk.marked[set] || floe_wavelet_records_read(&d->entropy, &r, d->tables, d->call->src, from),
                FLOE_ERR_FORMAT, "wavelet chunk: marks %d are damaged", set);
+    if (set == FLOE_WAVELET_VALUE_KINDS && d->chunk.differ)
+        floe_wavelet_kinds_restore(d->chunk.plan.shape, d->marks[set]);
     return FLOE_OK;
 }
 

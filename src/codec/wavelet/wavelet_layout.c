@@ -20,6 +20,14 @@ floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK]
                                true);
 }
 
+void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds)
+{
+    const uint64_t apart = floe_wavelet_marks_apart(shape),
+                   n = shape[0] * shape[1] * shape[2] * floe_wavelet_marks_row(shape);
+    for (uint64_t i = apart; i < n; i++)
+        kinds[i] = (int8_t)(kinds[i] + kinds[i - apart]);
+}
+
 /* ---- write ------------------------------------------------------------------------------------------------------------- */
 
 static void write_real(floe_cursor *to, bool narrow, double v)
@@ -68,7 +76,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
         c->log,
         (uint8_t)(coded ? p->bank : 0),
         (uint8_t)(coded ? p->one_sided | p->packet << 4 : 0),
-        (uint8_t)((uint32_t)c->marked[0] | (uint32_t)c->marked[1] << 1),
+        (uint8_t)((uint32_t)c->marked[0] | (uint32_t)c->marked[1] << 1 | (uint32_t)c->differ << 2),
         (uint8_t)c->npalette,
         (uint8_t)(coded ? c->anchors.nbits : 0),
         (uint8_t)(coded ? p->anchor_exponent : 0),
@@ -143,11 +151,11 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
 {
     const bool coded = h[1] == FLOE_WAVELET_CODED, packet = h[5] >> 4;
     bool good = h[1] < FLOE_WAVELET_CHUNK_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 &&
-                h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 4 &&
+                h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 &&
                 h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] == 0 && h[11] == 0;
     good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9]) == 0);
     good = good && (h[1] != FLOE_WAVELET_RAW || (h[6] | h[7]) == 0);
-    good = good && (!packet || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
+    good = good && (!(packet || h[6] >> 2) || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
     return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
 }
 
@@ -164,7 +172,8 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->plan.one_sided = h[5] & 15;
     c->plan.packet = h[5] >> 4;
     c->marked[0] = h[6] & 1;
-    c->marked[1] = h[6] >> 1;
+    c->marked[1] = h[6] >> 1 & 1;
+    c->differ = h[6] >> 2;
     c->npalette = h[7];
     c->anchors.nbits = h[8];
     c->plan.anchor_exponent = (int8_t)h[9];

@@ -28,7 +28,7 @@ typedef struct floe_wavelet_chunk {
     floe_wavelet_kind kind;
     bool log;
     uint32_t npalette;
-    bool marked[FLOE_WAVELET_MARK_SETS];
+    bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are differences along the slowest axis */
     uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: FLAT */
     floe_wavelet_anchors_code anchors;
     floe_wavelet_plan plan;
@@ -52,6 +52,18 @@ static inline uint64_t floe_wavelet_marks_nbytes(const uint64_t shape[FLOE_INTER
     const floe_context_grid g = floe_wavelet_marks_grid(shape);
     return 8 * g.size[0] * g.size[1] * g.size[2];
 }
+
+/* Bytes of marks from a point to the next one along the slowest axis, which is not the last. */
+static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP_RANK])
+{
+    uint64_t rows = 1;
+    for (uint32_t a = floe_wavelet_slowest(shape) + 1; a < 3; a++)
+        rows *= shape[a];
+    return rows * floe_wavelet_marks_row(shape);
+}
+
+/* Kinds of differences. */
+void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds);
 
 /* Up to the anchors. */
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);

@@ -107,9 +107,36 @@ static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
     floe_wavelet_records_write(&e->entropy, &r, &way, to);
 }
 
+/* Kinds become differences along the slowest axis: masks are often alike from plane to plane. */
+static void differ_kinds(const encoder *e)
+{
+    const uint64_t apart = floe_wavelet_marks_apart(e->chunk.plan.shape),
+                   n = e->ncells / e->chunk.plan.shape[3] * e->row;
+    int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS];
+    for (uint64_t i = n; i-- > apart;)
+        kinds[i] = (int8_t)(kinds[i] - kinds[i - apart]);
+}
+
+/* That, where it takes less. */
+static void choose_kinds(encoder *e)
+{
+    e->chunk.differ = false;
+    if (floe_wavelet_slowest(e->chunk.plan.shape) == FLOE_INTERP_RANK - 1 ||
+        is_empty(e->marks[FLOE_WAVELET_VALUE_KINDS], e->nmarks))
+        return;
+    const uint64_t bits = floe_wavelet_marks_bits(e, FLOE_WAVELET_VALUE_KINDS);
+    differ_kinds(e);
+    e->chunk.differ = floe_wavelet_marks_bits(e, FLOE_WAVELET_VALUE_KINDS) < bits;
+    if (!e->chunk.differ)
+        floe_wavelet_kinds_restore(e->chunk.plan.shape, e->marks[FLOE_WAVELET_VALUE_KINDS]);
+}
+
 void floe_wavelet_marks_write(encoder *e, const uint8_t *base, floe_cursor *to)
 {
+    choose_kinds(e);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         write_set(e, s, base, to);
+    if (e->chunk.differ)
+        floe_wavelet_kinds_restore(e->chunk.plan.shape, e->marks[FLOE_WAVELET_VALUE_KINDS]);
     visit_marks(e, FLOE_WAVELET_VALUE_KINDS, literal_mark, to);
 }
