@@ -22,7 +22,7 @@ enum { ROOM = 64 };
 typedef struct parts {
     const char *name;
     bool natural, unfrozen, inorder, untuned_bounds, one_bound, no_mean, no_planes, no_contexts;
-    int preset; /* -1: FLOE_INTERP_PRESET_BEST */
+    int preset; /* -1: best */
 } parts;
 
 static const parts all[] = {
@@ -57,7 +57,7 @@ WRAP(bool, floe_interp_encoder_begin, floe_interp_encoder *e, const floe_cpu *cp
 {
     static floe_codec_params own;
     own = *params;
-    own.preset = (floe_preset)(now->preset < 0 ? FLOE_INTERP_PRESET_BEST : now->preset);
+    own.preset = (floe_preset)(now->preset < 0 ? FLOE_PRESET_BEST : now->preset);
     return __real_floe_interp_encoder_begin(e, cpu, &own, rank, extent);
 }
 

@@ -31,6 +31,7 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 const floe_codec_ops floe_wavelet_codec = {
     .id = FLOE_CODEC_WAVELET,
     .name = "wavelet",
+    .sampled = true,
     .whole = FLOE_INTERP_CELLS_MOST,
     .check = check,
     .units = units,

@@ -22,7 +22,7 @@ typedef struct mode {
 static const mode modes[] = {{FLOE_BOUND_ABS, 0.25},  {FLOE_BOUND_ABS, 1e-3},    {FLOE_BOUND_PWREL, 1e-3},
                              {FLOE_BOUND_ABS, 0.03},  {FLOE_BOUND_PWREL, 0.25},  {FLOE_BOUND_ABS, 3e5},
                              {FLOE_BOUND_ABS, 1e-30}, {FLOE_BOUND_PWREL, 1e-14}, {FLOE_BOUND_LOSSLESS, 1}};
-static const floe_preset presets[] = {FLOE_PRESET_BALANCED, (floe_preset)FLOE_WAVELET_PRESET_BEST, FLOE_PRESET_FAST};
+static const floe_preset presets[] = {FLOE_PRESET_BALANCED, FLOE_PRESET_BEST, FLOE_PRESET_FAST};
 static const double fill_value = -9999.0;
 
 static floe_codec_params params_of(floe_dtype dtype, floe_preset preset, mode m, bool has_fill)

@@ -14,8 +14,7 @@ enum {
     FLOE_WAVELET_PACKET = 7, /* levels along the slowest axis alone, at most */
     FLOE_WAVELET_ENDS = 5,   /* axes of fewer points are left as they are */
     FLOE_WAVELET_CODE_MOST = 32767,
-    FLOE_WAVELET_OCTAVE = 8,     /* exponents of steps are in eighths */
-    FLOE_WAVELET_PRESET_BEST = 2 /* preset best; no number of floe_preset yet */
+    FLOE_WAVELET_OCTAVE = 8 /* exponents of steps are in eighths */
 };
 
 /* What is chosen for a field. Axes are those of the plan's shape. */

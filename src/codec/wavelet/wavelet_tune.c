@@ -28,7 +28,7 @@ typedef struct tuner {
     uint64_t bits; /* of the best one */
 } tuner;
 
-static bool is_best(const encoder *e) { return (int)e->params->preset == FLOE_WAVELET_PRESET_BEST; }
+static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
 /* The longest axis is halved, but for the slowest one, until the box is small enough. */
 void floe_wavelet_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
