@@ -10,7 +10,7 @@
 enum {
     BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */
     SHARE = 8, /* values of the field for one of the sample */
-    LEAST = 1 << 16,
+    LEAST = 1 << 17,
     MOST = 1 << 20 /* values of the sample */
 };
 
