@@ -18,7 +18,6 @@ show compress a -o b --bound abs=1 --rel 1
 show compress a -o b --bound abs=1 --threads many
 show compress a -o b --bound abs=1 --backend gpu
 show compress a -o b --bound abs=1 --isa sse
-show compress a -o b --bound abs=1 --codec zip
 show compress a -o b --bound abs=1 --preset finest
 show compress a -o b --bound abs=1 --preset 'fast abs=2'
 show compress a -o b --bound abs=1 --fill much
