@@ -45,8 +45,10 @@ FLOE_HD bool floe_cells_in_box(const floe_cells_array *a, uint64_t cell, int64_t
     *at = 0;
     for (uint32_t i = a->rank; i-- > 0;) {
         const uint64_t index = floe_last_digit(&cell, a->shape[i]);
-        inside &= index >= a->lo[i] && index < a->hi[i];
-        *at += ((int64_t)index - (int64_t)a->lo[i]) * a->stride[i];
+        const bool within = index >= a->lo[i] && index < a->hi[i];
+        inside &= within;
+        *at +=
+            within ? (int64_t)(index - a->lo[i]) * a->stride[i] : 0; /* others may be beyond what an offset can say */
     }
     return inside;
 }
