@@ -301,16 +301,16 @@ typedef struct floe_stream_options {
     int salvage;
     const uint64_t *lo, *hi; /* decompress: only this box; NULL: all (a box needs a seekable source) */
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
-    void *
-        damaged_user; /* salvage: takes each box of values that are lost: a chunk, or, of codec interp, a part of one */
+    void
+        *damaged_user; /* salvage: damaged takes each box of lost values: a chunk, or, of codec interp, a part of one */
     /* decompress: every 2^level-th value of each axis, as floe_decompress_level; lo and hi are of all values. With salvage a stream
      * that is cut short gives the levels whose bytes are there. */
     uint32_t level;
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
- * ignored. rel, psnr, ratio, and codec auto in preset best read the source more than once: it must be seekable, or hold a single slab of chunks (see
- * docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few
+ * ignored. rel, psnr, ratio, and codec auto in preset best read the source more than once: it must be seekable, or hold a single
+ * slab of chunks (see docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few
  * chunks. options may be NULL. */
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,
                                  const floe_source *source, const floe_sink *sink, const floe_stream_options *options);

@@ -3,15 +3,15 @@
 #include <assert.h>
 #include <string.h>
 
-#include "call/chunking.h"
-#include "device/device.h"
-#include "call/field_arg_check.h"
-#include "call/region_check.h"
-#include "device/pipeline.h"
-#include "call/resolve.h"
-#include "device/stream.h"
 #include "backend/cuda_reach.h"
 #include "base/try.h"
+#include "call/chunking.h"
+#include "call/field_arg_check.h"
+#include "call/region_check.h"
+#include "call/resolve.h"
+#include "device/device.h"
+#include "device/pipeline.h"
+#include "device/stream.h"
 #include "field/field.h"
 
 typedef struct decompress_call {

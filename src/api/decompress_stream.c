@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/try.h"
 #include "call/chunking.h"
 #include "call/info.h"
 #include "call/region_check.h"
-#include "device/stream.h"
 #include "call/stream_io.h"
 #include "call/text.h"
-#include "base/bytes.h"
-#include "base/try.h"
+#include "device/stream.h"
 #include "field/dtype_math.h"
 #include "field/field.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/struct_copy.h"
 #include "backend/cuda_reach.h"
 #include "base/try.h"
+#include "call/struct_copy.h"
 
 const char *floe_version(void) { return FLOE_VERSION_STRING; }
 

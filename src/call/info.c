@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "call/chunking.h"
 #include "backend/cuda_reach.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "call/chunking.h"
 #include "codec/codec.h"
 #include "field/field.h"
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "call/struct_copy.h"
 #include "call/text.h"
-#include "base/try.h"
 #include "codec/codec.h"
 #include "container/header_math.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/decibel.h"
 #include "base/exact.h"
-#include "call/resolve.h"
 #include "base/try.h"
+#include "call/resolve.h"
 #include "codec/resolve/resolve_math.h"
 
 enum { TRIES = 14, TRIES_SECANT = 7 };

@@ -29,7 +29,7 @@ static double clamp(double v, double lo, double hi) { return v < lo ? lo : v > h
 
 static double bound_at(const search *s, double at) { return at > s->least_db ? floe_amplitude_of_decibel(at) : 0; }
 
-/* How far the ratio lies above what was asked for, in dB. */
+/* How far the ratio lies above the wanted one, in dB. */
 static floe_status excess_at(const search *s, double at, double *excess)
 {
     uint64_t nbytes = 1;

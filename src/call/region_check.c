@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "call/text.h"
 #include "base/try.h"
+#include "call/text.h"
 
 floe_status floe_box_check(const floe_header *h, const uint64_t *lo, const uint64_t *hi, uint64_t box_lo[FLOE_MAX_RANK],
                            uint64_t box_hi[FLOE_MAX_RANK], floe_error *err)

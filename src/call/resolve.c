@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "codec/resolve/resolve_math.h"
-#include "call/text.h"
 #include "base/try.h"
+#include "call/text.h"
+#include "codec/resolve/resolve_math.h"
 #include "field/dtype_math.h"
 
 floe_status floe_place_check(floe_dtype dtype, floe_place place, floe_error *err)

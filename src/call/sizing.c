@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call/sizing.h"
 
+#include "base/bytes.h"
+#include "base/try.h"
 #include "call/chunking.h"
 #include "call/resolve.h"
 #include "call/text.h"
-#include "base/bytes.h"
-#include "base/try.h"
 #include "codec/resolve/resolve_math.h"
 
 /* The codec parameters that a header may come to, once its values are seen: with fill and without, and lossless where

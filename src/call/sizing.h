@@ -3,8 +3,8 @@
 #ifndef FLOE_CALL_SIZING_H
 #define FLOE_CALL_SIZING_H
 
-#include "container/container.h"
 #include "codec/codec.h"
+#include "container/container.h"
 
 typedef struct floe_sizing {
     uint64_t stream_nbytes;  /* header, all records, index and footer; of a stream: at least */

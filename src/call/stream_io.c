@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call/stream_io.h"
 
-#include "call/struct_copy.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "call/struct_copy.h"
 
 floe_status floe_source_read(const floe_source *source, uint64_t offset, void *dst, size_t nbytes, size_t *got,
                              floe_error *err)

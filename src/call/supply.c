@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call/supply.h"
 
-#include "call/stream_io.h"
-#include "call/text.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "call/stream_io.h"
+#include "call/text.h"
 #include "field/field.h"
 
 floe_supply floe_supply_of_field(const floe_header *header, const floe_field *field)

@@ -4,8 +4,8 @@
 #ifndef FLOE_CALL_SUPPLY_H
 #define FLOE_CALL_SUPPLY_H
 
-#include "call/chunking.h"
 #include "base/arena.h"
+#include "call/chunking.h"
 
 typedef struct floe_supply {
     const floe_header *header;

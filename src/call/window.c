@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "call/stream_io.h"
 #include "base/bytes.h"
 #include "base/try.h"
+#include "call/stream_io.h"
 
 /* Makes n <= FLOE_WINDOW_NBYTES bytes visible, if the source has them. */
 static floe_status fill(floe_window *w, size_t n, floe_error *err)

@@ -175,7 +175,7 @@ static floe_status start(floe_ctx *ctx, compression *c, void *dst, uint64_t capa
     return FLOE_OK;
 }
 
-/* ---- what the host decides: rounds with it ---------------------------------------------------------------------------------------- */
+/* ---- what the host decides, in rounds with it --------------------------------------------------------------------------- */
 
 typedef struct psnr_trial {
     floe_ctx *ctx;
@@ -238,7 +238,9 @@ static floe_status sample_load(floe_ctx *ctx, const compression *c, const floe_c
     floe_sample_take(s, &arena);
     s->read = box_read;
     s->user = &from;
-    return floe_sample_load(s);
+    const floe_status status = floe_sample_load(s);
+    s->user = NULL; /* which has been read */
+    return status;
 }
 
 typedef struct ratio_trial {

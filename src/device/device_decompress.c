@@ -339,13 +339,15 @@ floe_status floe_device_decompress_nbytes(floe_ctx *ctx, const floe_field *field
     return FLOE_OK;
 }
 
+static void raise_to(size_t *most, size_t n) { *most = n > *most ? n : *most; }
+
 static floe_status workspace_body(floe_ctx *ctx, void *arg)
 {
     const workspace_call *call = arg;
     floe_params params;
     floe_field layout;
     uint64_t nelems;
-    size_t in = 0, more = 0, out = 0;
+    size_t n;
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
     FLOE_CHECK(&ctx->err, floe_field_nelems(call->field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the field's element type or shape is not valid");
@@ -355,19 +357,21 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     *call->nbytes = 0;
     for (uint32_t i = 0; i < choice.n; i++) {
         floe_header header;
-        if (call->field->place == FLOE_DEVICE && choice.n > 1 && i == 0) /* what choosing takes */
-            FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &in));
+        if (call->field->place == FLOE_DEVICE && choice.n > 1 && i == 0) { /* what choosing takes */
+            FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &n));
+            raise_to(call->nbytes, n);
+        }
         params.codec = choice.codecs[i];
         FLOE_TRY(floe_header_init(&header, &layout, &params, &ctx->err));
         if (call->field->place == FLOE_HOST) { /* chunk by chunk */
-            FLOE_TRY(floe_pipeline_workspace_nbytes(ctx, &header, &out));
+            FLOE_TRY(floe_pipeline_workspace_nbytes(ctx, &header, &n));
+            raise_to(call->nbytes, n);
         } else if (floe_codec_of(params.codec)->device) {
-            FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &more));
-            FLOE_TRY(floe_device_decompress_nbytes(ctx, &layout, &params, &out));
+            FLOE_TRY(floe_device_compress_nbytes(ctx, &layout, &params, &n));
+            raise_to(call->nbytes, n);
+            FLOE_TRY(floe_device_decompress_nbytes(ctx, &layout, &params, &n));
+            raise_to(call->nbytes, n);
         }
-        in = more > in ? more : in;
-        out = out > in ? out : in;
-        *call->nbytes = out > *call->nbytes ? out : *call->nbytes;
     }
     return FLOE_OK;
 }

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "call/struct_copy.h"
-#include "call/text.h"
 #include "backend/cuda_reach.h"
 #include "base/hd.h"
 #include "base/try.h"
+#include "call/struct_copy.h"
+#include "call/text.h"
 #include "codec/zfp/chunk/zfp_cells.h"
 
 typedef unsigned long long ull;

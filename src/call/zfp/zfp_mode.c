@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "call/text.h"
 #include "base/try.h"
+#include "call/text.h"
 #include "field/dtype_math.h"
 
 static const char *const names[] = {"rate", "prec", "abs", "rel", "lossless", "expert"};

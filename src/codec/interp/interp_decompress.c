@@ -19,9 +19,9 @@ typedef struct decoder {
     floe_interp_view out;
     bool narrow;
     size_t size;
-    uint64_t ncells, nbits, lo[FLOE_INTERP_RANK],
-        hi[FLOE_INTERP_RANK];               /* the box, by the plan's axes, of points of the level */
-    uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
+    uint64_t ncells, nbits;
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes, of points of the level */
+    uint32_t last, shift[FLOE_INTERP_RANK];              /* floe_interp_level_step */
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_tables *tables; /* of each step; then one of masks */
     uint64_t *part;

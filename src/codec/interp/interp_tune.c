@@ -11,8 +11,7 @@ typedef floe_interp_encoder encoder;
 
 enum {
     BOX_CELLS = 65536,
-    BOX_CELLS_BEST =
-        262144, /* of fields so small that there would be few boxes, unless the slowest of four axes gives more */
+    BOX_CELLS_BEST = 262144, /* of fields of three axes so small that there would be few boxes */
     FEW_CELLS = 1 << 23,
     BOXES = 8,
     BOX_SHARE = 64,                            /* values of the field for one of a box */

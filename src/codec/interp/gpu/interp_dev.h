@@ -112,8 +112,8 @@ typedef struct floe_interp_pack_job {
     uint64_t *places; /* of chunks, in words of 32 bits; then their sum */
     uint8_t *sizes;   /* 4 bytes a chunk */
     floe_interp_dev_piece *pieces;
-    uint64_t *
-        chunks_at; /* of each grid's chunks; then: how many pieces, where all ends, whether it is raw, where the head ends */
+    /* Of each grid's chunks; then: how many pieces, where all ends, whether it is raw, where the head ends. */
+    uint64_t *chunks_at;
 } floe_interp_pack_job;
 int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream);
 int floe_interp_pack_cuda(const floe_interp_pack_job *job, void *stream);
