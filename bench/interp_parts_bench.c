@@ -21,7 +21,7 @@ enum { ROOM = 64 };
 
 typedef struct parts {
     const char *name;
-    bool natural, unfrozen, inorder, untuned_bounds, one_bound, no_mean, no_planes, no_contexts;
+    bool natural, unfrozen, untuned_bounds, one_bound, no_mean, no_planes, no_contexts;
     int preset; /* -1: best */
 } parts;
 
@@ -29,7 +29,6 @@ static const parts all[] = {
     {.name = "best", .preset = -1},
     {.name = "natural only", .preset = -1, .natural = true},
     {.name = "no late axes", .preset = -1, .unfrozen = true},
-    {.name = "one order", .preset = -1, .inorder = true},
     {.name = "alpha, beta fixed", .preset = -1, .untuned_bounds = true},
     {.name = "one bound", .preset = -1, .one_bound = true},
     {.name = "no mean", .preset = -1, .no_mean = true},
@@ -66,7 +65,6 @@ WRAP(void, floe_interp_plan_of, const uint64_t *shape, const floe_interp_structu
     const floe_interp_structure first = floe_interp_structure_default();
     refused = (now->natural && memcmp(s->predictor, first.predictor, sizeof s->predictor) != 0) ||
               (now->unfrozen && memcmp(s->start, first.start, sizeof s->start) != 0) ||
-              (now->inorder && memcmp(s->order, first.order, sizeof s->order) != 0) ||
               (now->untuned_bounds && s->alpha != first.alpha) || (now->no_mean && s->mean) ||
               (now->no_planes && s->planes);
     __real_floe_interp_plan_of(shape, s, plan);

@@ -5,6 +5,12 @@
 
 #include "codec/interp/interp_chunk.h"
 
+/* What the boxes of a trial count, by level. */
+typedef struct floe_interp_tally {
+    uint64_t entropy, raw, used; /* bits in 1/4096; raw bits; symbols that occur, by context */
+    bool large;                  /* some magnitudes are of two bytes */
+} floe_interp_tally;
+
 typedef struct floe_interp_encoder {
     const floe_cpu *cpu;
     const floe_codec_params *params;
@@ -14,10 +20,9 @@ typedef struct floe_interp_encoder {
     floe_interp_chunk chunk;
     floe_interp_structure structure;
     floe_interp_view values;
-    /* for the tuner: codes all boxes by trial->chunk.plan and adds up trial->counts of each level; NULL: that is done here */
-    void (*code_boxes)(void *user, struct floe_interp_encoder *trial);
+    /* for the tuner: tallies of n structures at once, FLOE_INTERP_LEVELS each; NULL: that is done here */
+    void (*tally)(void *user, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies);
     void *user;
-    const uint8_t *boxes; /* and these, one behind the other; NULL: they are in values */
     bool narrow, squares;
     size_t size; /* of an element */
     uint64_t ncells, nbits;
@@ -82,6 +87,8 @@ void floe_interp_choose(floe_interp_encoder *e, floe_interp_encoder *trial);
 void floe_interp_tune(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Extent of the part of which a trial is made. */
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+/* The plan of a trial by such a structure. */
+void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
 /* How many parts of such an extent are tried, and where part number `box` begins. */
 uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
 void floe_interp_trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK],

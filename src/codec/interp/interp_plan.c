@@ -5,7 +5,7 @@
 
 floe_interp_structure floe_interp_structure_default(void)
 {
-    floe_interp_structure s = {.order = {0, 1, 2, 3}, .alpha = 1.25, .beta = 2};
+    floe_interp_structure s = {.alpha = 1.25, .beta = 2};
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         s.wide[l] = l > 1;
         s.rows[l] = l == 0 ? 256 : l == 1 ? 128 : 64;
@@ -53,11 +53,9 @@ void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_inte
     plan->nsteps = 0;
     for (uint32_t level = 0; level < FLOE_INTERP_LEVELS; level++) {
         uint32_t axis[FLOE_INTERP_RANK], naxes = 0;
-        for (uint32_t i = 0; i < FLOE_INTERP_RANK; i++) {
-            const uint32_t a = s->order[i];
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             if (n[a] > FLOE_INTERP_ENDS && s->start[a] != FLOE_INTERP_NEVER && s->start[a] <= level)
                 axis[naxes++] = a;
-        }
         const uint32_t first = naxes > FLOE_INTERP_AXES ? naxes - FLOE_INTERP_AXES : 0;
         if (naxes)
             add_step(plan, s, level, axis + first, naxes - first, n);

@@ -17,7 +17,7 @@ enum {
 
 /* What is chosen for a field. Axes are those of the plan's shape. */
 typedef struct floe_interp_structure {
-    uint8_t start[FLOE_INTERP_RANK], order[FLOE_INTERP_RANK];
+    uint8_t start[FLOE_INTERP_RANK];
     uint8_t predictor[FLOE_INTERP_LEVELS];
     bool wide[FLOE_INTERP_LEVELS], mean, planes;
     uint32_t rows[FLOE_INTERP_LEVELS], window[FLOE_INTERP_LEVELS];

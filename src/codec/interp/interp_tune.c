@@ -13,21 +13,27 @@ enum {
     BOX_CELLS = 65536,
     BOX_CELLS_BEST = 262144, /* of fields of three axes so small that there would be few boxes */
     FEW_CELLS = 1 << 23,
+    MANY_CELLS = 1 << 24, /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
     BOXES = 8,
-    BOX_SHARE = 64,                            /* values of the field for one of a box */
-    LANE_BITS = 1650,                          /* that a state should carry, which takes 33 of its own: 2 % */
-    LARGE_SYMBOL = FLOE_CONTEXT_FIRST_RAW + 2, /* magnitudes of 64 and more: of 127 a narrow code has no more */
-    TRUSTED_CELLS = 8,                         /* along the longest axis of a box */
-    USED_BITS = 4,                             /* for each symbol of a context that occurs */
-    WORTH = 256,                               /* an n-th of the bits is worth a change */
-    BOUNDS_WORTH = 60,                         /* of bounds of coarse levels, where a box is a small sample */
+    BOX_SHARE = 64,    /* values of the field for one of a box */
+    LANE_BITS = 1650,  /* that a state should carry, which takes 33 of its own: 2 % */
+    TRUSTED_CELLS = 8, /* along the longest axis of a box */
+    USED_BITS = 4,     /* for each symbol of a context that occurs */
+    WORTH = 256,       /* an n-th of the bits is worth a change */
+    BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
-    SHORT_WORTH = 80 /* and short windows, which take longer */
+    SHORT_WORTH = 80, /* and short windows, which take longer */
+    TRIALS = 64       /* that are remembered, with those expected */
 };
 
+/* Structures that have been tallied, then those that are expected to be asked for: a GPU tallies all of these at once. */
 typedef struct tuner {
     encoder *e, *trial;
     uint64_t nboxes;
+    floe_interp_structure first; /* with which it begins */
+    uint32_t ndone, nall;
+    floe_interp_structure structures[TRIALS];
+    floe_interp_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
     uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
     bool large[FLOE_INTERP_LEVELS];
     uint32_t nlevels;
@@ -72,12 +78,9 @@ void floe_interp_trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_
 
 static void *box_data(const tuner *t, uint64_t box)
 {
-    const uint64_t *part = t->trial->chunk.plan.shape;
     uint64_t lo[FLOE_INTERP_RANK];
     int64_t at = 0;
-    if (t->e->boxes)
-        return (uint8_t *)t->e->boxes + box * floe_interp_points(part) * t->e->size;
-    floe_interp_trial_box(t->e->chunk.plan.shape, part, t->nboxes, box, lo);
+    floe_interp_trial_box(t->e->chunk.plan.shape, t->trial->chunk.plan.shape, t->nboxes, box, lo);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         at += (int64_t)lo[a] * t->e->values.stride[a];
     return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
@@ -95,19 +98,12 @@ static void add_counts(encoder *e)
     }
 }
 
-static void code_boxes(tuner *t)
-{
-    for (uint64_t b = 0; b < t->nboxes; b++) {
-        t->trial->values.data = box_data(t, b);
-        floe_interp_lattices_code(t->trial);
-        add_counts(t->trial);
-    }
-}
-
 /* What the plan says of each level. */
 static void add_levels(tuner *t)
 {
     const floe_interp_plan *p = &t->trial->chunk.plan;
+    t->nlevels = 0;
+    memset(t->records, 0, sizeof t->records);
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const uint64_t *size = p->steps[i].grid.size;
         t->records[p->steps[i].level] += t->nboxes * size[0] * size[1] * size[2];
@@ -124,7 +120,6 @@ static uint64_t raw_bits(const uint32_t *counts)
     return n;
 }
 
-/* How many symbols occur, by context: a sample that is small beside them makes their entropy look too small. */
 static uint64_t count_used(const uint32_t *counts)
 {
     uint64_t n = 0;
@@ -137,9 +132,92 @@ static bool has_large(const uint32_t *counts)
 {
     uint32_t n = 0;
     for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
-        for (uint32_t s = LARGE_SYMBOL; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
+        for (uint32_t s = FLOE_CONTEXT_LARGE_SYMBOL; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
             n += counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s];
     return n > 0;
+}
+
+void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, encoder *trial)
+{
+    floe_interp_structure wide = *s;
+    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
+        wide.wide[l] = true;
+        wide.rows[l] = FLOE_CONTEXT_ROWS;
+    }
+    floe_interp_plan_of(trial->chunk.plan.shape, &wide, &trial->chunk.plan);
+    floe_interp_plan_quantize(&trial->chunk.plan, &wide, e->narrow, e->bound, e->max_abs);
+}
+
+static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tally *tallies)
+{
+    encoder *e = t->trial;
+    floe_interp_trial_plan(t->e, s, e);
+    memset(e->counts, 0, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS * sizeof *e->counts);
+    for (uint64_t b = 0; b < t->nboxes; b++) {
+        e->values.data = box_data(t, b);
+        floe_interp_lattices_code(e);
+        add_counts(e);
+    }
+    add_levels(t);
+    for (uint32_t l = 0; l < t->nlevels; l++) {
+        const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
+        tallies[l] = (floe_interp_tally){floe_context_entropy(&e->chunk.plan.steps[0].spec, counts), raw_bits(counts),
+                                         count_used(counts), has_large(counts)};
+    }
+}
+
+static bool is_same(const floe_interp_structure *a, const floe_interp_structure *b)
+{
+    return memcmp(a->start, b->start, sizeof a->start) == 0 &&
+           memcmp(a->predictor, b->predictor, sizeof a->predictor) == 0 && a->mean == b->mean &&
+           a->planes == b->planes && a->window[0] == b->window[0] && a->alpha == b->alpha;
+}
+
+/* Its number among those that are remembered. */
+static uint32_t add_structure(tuner *t, const floe_interp_structure *s)
+{
+    uint32_t i = 0;
+    while (i < t->nall && !is_same(&t->structures[i], s))
+        i++;
+    if (i == TRIALS)
+        i = t->ndone = t->nall = 0;
+    if (i == t->nall)
+        t->structures[t->nall++] = *s;
+    return i;
+}
+
+/* What level `level` of s is taken from. A level depends little on the predictors of others: but for preset best, levels of trials
+ * with one predictor are put together. */
+static floe_interp_structure part_of(const tuner *t, const floe_interp_structure *s, uint32_t level)
+{
+    floe_interp_structure part = *s;
+    if (!is_best(t->e)) {
+        memset(part.predictor, s->predictor[level], sizeof part.predictor);
+        part.window[0] = level ? t->first.window[0] : s->window[0];
+    }
+    return part;
+}
+
+/* s is likely to be tried next. */
+static void expect(tuner *t, const floe_interp_structure *s)
+{
+    for (uint32_t l = 0; l < 2 && t->e->tally && t->nall < TRIALS; l++) {
+        const floe_interp_structure part = part_of(t, s, l);
+        add_structure(t, &part);
+    }
+}
+
+static const floe_interp_tally *tally_of(tuner *t, const floe_interp_structure *s)
+{
+    const uint32_t i = add_structure(t, s);
+    if (i >= t->ndone) {
+        if (t->e->tally)
+            t->e->tally(t->e->user, &t->structures[t->ndone], t->nall - t->ndone, t->tallies[t->ndone]);
+        else
+            tally_here(t, s, t->tallies[i]);
+        t->ndone = t->nall;
+    }
+    return t->tallies[i];
 }
 
 /* The boxes' share of the field's anchors. */
@@ -152,41 +230,27 @@ static uint64_t count_anchors(const tuner *t, const floe_interp_structure *s)
 }
 
 /* Bits of all boxes, in 1/4096. Anchors of a box would mostly be codes of the field: all but the field's own count as one of the
- * coarsest step. */
+ * coarsest step. A sample that is small beside the symbols that occur makes their entropy look too small. */
 static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
 {
-    encoder *e = t->trial;
-    floe_interp_structure wide = *s;
     uint64_t sum = 0;
-    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
-        wide.wide[l] = true;
-        wide.rows[l] = FLOE_CONTEXT_ROWS;
-    }
-    memset(t->bits, 0, sizeof t->bits);
-    memset(t->records, 0, sizeof t->records);
-    memset(e->counts, 0, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS * sizeof *e->counts);
-    t->nlevels = 0;
-    floe_interp_plan_of(e->chunk.plan.shape, &wide, &e->chunk.plan);
-    floe_interp_plan_quantize(&e->chunk.plan, &wide, e->narrow, t->e->bound, t->e->max_abs);
-    if (t->e->code_boxes)
-        t->e->code_boxes(t->e->user, e);
-    else
-        code_boxes(t);
+    floe_interp_trial_plan(t->e, s, t->trial);
     add_levels(t);
-    const floe_interp_plan *p = &e->chunk.plan;
     for (uint32_t l = 0; l < t->nlevels; l++) {
-        const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
-        t->bits[l] = floe_context_entropy(&p->steps[0].spec, counts) +
-                     ((raw_bits(counts) + count_used(counts) * USED_BITS) << 12);
-        t->large[l] = has_large(counts);
+        const floe_interp_structure part = part_of(t, s, l);
+        const floe_interp_tally *tally = tally_of(t, &part) + l;
+        t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
+        t->large[l] = tally->large;
         sum += t->bits[l];
     }
+    floe_interp_trial_plan(t->e, s, t->trial);
+    const floe_interp_plan *p = &t->trial->chunk.plan;
     if (p->nsteps == 0)
         return 0;
     const floe_interp_step *top = &p->steps[p->nsteps - 1].step;
     const uint64_t all = floe_interp_points(top->coarse) * t->nboxes, raw = floe_min64(count_anchors(t, s), all);
     return sum + t->bits[t->nlevels - 1] / (floe_interp_codes(top) * t->nboxes) * (all - raw) +
-           (raw * 8 * e->size << 12);
+           (raw * 8 * t->e->size << 12);
 }
 
 /* Takes s in place of best where that spares an n-th of the bits. */
@@ -205,6 +269,30 @@ static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_st
     return keep_worth(t, s, best, bits, WORTH);
 }
 
+static void expect_predictors(tuner *t, const floe_interp_structure *best)
+{
+    floe_interp_structure s = *best;
+    for (uint8_t p = 0; p < FLOE_INTERP_PREDICTORS; p++) {
+        memset(s.predictor, p, sizeof s.predictor);
+        s.window[0] = t->first.window[0];
+        expect(t, &s);
+        s.window[0] = 1;
+        expect(t, &s);
+    }
+}
+
+/* That all axes begin with level 0 after all; or that this one begins later still. */
+static void expect_starts(tuner *t, const floe_interp_structure *best, uint32_t axis, uint8_t start)
+{
+    for (uint32_t a = axis; a < FLOE_INTERP_RANK; a++) {
+        floe_interp_structure s = *best;
+        s.start[a] = a == axis || start == 0 ? start + 1 : start;
+        if (t->e->chunk.plan.shape[a] > FLOE_INTERP_ENDS && s.start[a] <= FLOE_INTERP_NEVER)
+            expect(t, &s);
+    }
+    expect_predictors(t, best);
+}
+
 /* Axes along which prediction hurts begin later, or never; all those at the same level. */
 static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
@@ -219,6 +307,8 @@ static void tune_starts(tuner *t, floe_interp_structure *best, uint64_t *bits)
             floe_interp_structure s = *best;
             s.start[a] = start;
             better = keep_better(t, &s, best, bits);
+            if (better && !late)
+                expect_starts(t, best, a, start);
         }
         late = best->start[a] ? best->start[a] : late;
     }
@@ -234,6 +324,33 @@ static uint32_t trusted_levels(const tuner *t)
     while (n < t->nlevels && side >> (n + 1) >= TRUSTED_CELLS)
         n++;
     return n;
+}
+
+static const double bounds[][2] = {{1.5, 3}, {1.1, 2}};
+enum { BOUNDS = sizeof bounds / sizeof *bounds };
+
+static floe_interp_structure with_bounds(const floe_interp_structure *of, uint32_t i)
+{
+    floe_interp_structure s = *of;
+    s.alpha = bounds[i][0];
+    s.beta = bounds[i][1];
+    return s;
+}
+
+static void expect_more(tuner *t, const floe_interp_structure *best)
+{
+    for (uint32_t mean = 0; mean < 2; mean++) {
+        floe_interp_structure s = *best;
+        s.mean = mean;
+        expect(t, &s);
+        s.planes = true;
+        expect(t, &s);
+        s.planes = false;
+        for (uint32_t i = 0; i < BOUNDS; i++) {
+            const floe_interp_structure other = with_bounds(&s, i);
+            expect(t, &other);
+        }
+    }
 }
 
 /* One predictor for all levels, or each level by the one that takes the fewest bits there; coarser ones than can be trusted, as the
@@ -257,27 +374,15 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
     keep_better(t, &mixed, best, bits);
 }
 
-static void tune_orders(tuner *t, floe_interp_structure *best, uint64_t *bits)
-{
-    static const uint8_t orders[][FLOE_INTERP_RANK] = {{0, 2, 3, 1}, {0, 1, 3, 2}};
-    for (uint32_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-        floe_interp_structure s = *best;
-        memcpy(s.order, orders[i], sizeof s.order);
-        keep_better(t, &s, best, bits);
-    }
-}
-
 /* What preset best has beyond the others. */
 static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
 {
-    static const double bounds[][2] = {{1.5, 3}, {1.1, 2}};
     floe_interp_structure s = *best;
+    expect_more(t, best);
     s.mean = true;
     keep_better(t, &s, best, bits);
-    for (uint32_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        s = *best;
-        s.alpha = bounds[i][0];
-        s.beta = bounds[i][1];
+    for (uint32_t i = 0; i < BOUNDS; i++) {
+        s = with_bounds(best, i);
         keep_worth(t, &s, best, bits, BOUNDS_WORTH);
     }
     s = *best;
@@ -293,7 +398,7 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
         const uint64_t each = t->records[of] ? t->bits[of] / t->records[of] : 0; /* bits of a record, in 1/4096 */
         best->wide[l] = l > 1 || t->large[of];
-        best->rows[l] = best->planes ? FLOE_CONTEXT_ROWS : 64;
+        best->rows[l] = !best->planes ? 64 : t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
         while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < (uint64_t)LANE_BITS << 12)
             best->rows[l] *= 2;
     }
@@ -306,16 +411,19 @@ void floe_interp_tune(encoder *e, encoder *trial)
     *best = floe_interp_structure_default();
     t.nboxes = floe_interp_trial_count(e->ncells, trial->chunk.plan.shape);
     trial->chunk.log = e->chunk.log;
-    trial->values = e->boxes ? floe_interp_view_lattice(NULL, trial->chunk.plan.shape) : e->values;
+    trial->values = e->values;
     if (is_best(e))
         best->window[0] = 1;
+    t.first = *best;
+    expect(&t, best);
+    if (e->params->preset != FLOE_PRESET_FAST)
+        expect_starts(&t, best, 0, 0);
     uint64_t bits = try_structure(&t, best);
     if (t.nlevels == 0)
         return;
     if (e->params->preset != FLOE_PRESET_FAST) {
         tune_starts(&t, best, &bits);
         tune_predictors(&t, best, &bits);
-        tune_orders(&t, best, &bits);
         s = *best;
         s.window[0] = 1;
         if (try_structure(&t, &s) + bits / SHORT_WORTH < bits)

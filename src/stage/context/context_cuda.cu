@@ -3,7 +3,7 @@
 #include <floe/floe.h>
 
 #include "stage/ans/ans_lanes.cuh"
-#include "stage/context/context_walk.cuh"
+#include "stage/context/context_count.cuh"
 
 namespace
 {
@@ -13,7 +13,8 @@ enum {
     LEAST_WARPS = 4,
     BLOCKS_A_PROCESSOR = 2,
     BESIDES_NBYTES = 1024 /* that a block has taken for it */,
-    SLOTS_A_TASK = 16
+    SLOTS_A_TASK = 16,
+    COUNT_ROWS = 32 /* of a chunk, that a warp counts at a time */
 };
 
 /* By one thread for all: others may set it meanwhile. */
@@ -27,33 +28,6 @@ FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
 
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
 
-template <class WALK>
-FLOE_DEV void count_chunk(WALK &walk, const floe_context_dev_grid &g, uint32_t *counts, uint32_t &nempty)
-{
-    for (uint32_t t1 = walk.nrows, done; t1 > 0; t1 -= done) {
-        const window_of_rows w = walk.load_window(t1, g.window);
-        uint32_t before = w.above;
-        for (uint32_t r = 0; r < w.nrows; r++) {
-            const uint32_t mask = row_mask(w, r),
-                           place = walk.mask_context(w, t1 - 1 - r, before) * FLOE_CONTEXT_MASK_SYMBOLS + mask;
-            nempty += walk.mine() && place == 0;
-            if (walk.mine() && place)
-                atomicAdd(counts + place, 1u);
-            before = (uint32_t)__popc(mask);
-        }
-        const uint32_t n = g.width ? walk.make_list(w) : 0;
-        for (uint32_t k = floe_lane(); k < n; k += FLOE_WARP) {
-            const listed v = walk.value_of(w, k);
-            const int32_t code = code_at(walk.slot_of(v), v.place);
-            const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
-            atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE +
-                          floe_context_symbol(size, sign ^ v.flip),
-                      1u);
-        }
-        done = w.nrows;
-    }
-}
-
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
     context_count_kernel(const __grid_constant__ floe_context_job job)
 {
@@ -64,16 +38,17 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
-        uint32_t chunk, nempty = 0;
-        if (!claim_grid(job, i, &ticket, chunk))
+        const uint32_t nparts = count_parts(g.grid, COUNT_ROWS), n = g.nchunks * nparts;
+        uint32_t part, nempty = 0;
+        if (!claim_grid(job, i, n, &ticket, part))
             continue;
         for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += blockDim.x)
             counts[k] = 0;
         __syncthreads();
-        for (; chunk < g.nchunks; chunk = next_chunk(job, i))
+        for (; part < n; part = next_chunk(job, i))
             context_by_kind(g, [&](auto walk) {
-                walk.begin(g, chunk * job.every, space, g.window);
-                count_chunk(walk, g, counts, nempty);
+                walk.begin(g, part / nparts * job.every, space, g.window);
+                count_part<COUNT_ROWS>(walk, g, part % nparts, counts, nempty);
             });
         nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
         if (floe_lane() == 0)
@@ -193,7 +168,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         uint32_t chunk;
-        if (!claim_grid(job, i, &ticket, chunk))
+        if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
             continue;
         load_symbols(job.tables[g.tables], shared);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i))
@@ -388,7 +363,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         uint32_t chunk;
-        if (!claim_grid(job, i, &ticket, chunk))
+        if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
             continue;
         load_decoder(g, job.tables[g.tables], d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
@@ -410,21 +385,21 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-/* As many warps as shared memory has room for, of two blocks on a processor if that leaves each enough. */
-int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32_t fixed_nbytes, void *stream)
+/* As many warps as shared memory has room for, of two blocks on a processor if that leaves each enough; but tasks are dealt to all. */
+int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32_t ntasks, uint32_t fixed_nbytes,
+           void *stream)
 {
     const floe_gpu_limits limits = floe_gpu_limits_cuda();
     const uint32_t each = job->warp_nbytes, all = limits.shared_nbytes, half = all / 2 - BESIDES_NBYTES;
     const uint32_t few = half > fixed_nbytes ? (half - fixed_nbytes) / each : 0;
     const uint32_t room = few < MOST_WARPS / 2 ? (all - fixed_nbytes) / each : few,
-                   most = room < MOST_WARPS ? room : MOST_WARPS;
-    const uint32_t nwarps = job->nchunks < limits.processors * MOST_WARPS && most > LEAST_WARPS ? LEAST_WARPS : most;
-    const uint32_t nbytes = fixed_nbytes + nwarps * each, at_once = limits.processors * BLOCKS_A_PROCESSOR;
+                   most = room < MOST_WARPS ? room : MOST_WARPS, at_once = limits.processors * BLOCKS_A_PROCESSOR;
+    const uint32_t share = (ntasks + at_once - 1) / at_once, least = share > LEAST_WARPS ? share : LEAST_WARPS;
+    const uint32_t nwarps = least < most ? least : most, nbytes = fixed_nbytes + nwarps * each;
     const cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (e != cudaSuccess || job->nchunks == 0)
         return (int)e;
-    FLOE_LAUNCH(kernel, job->nchunks < at_once ? job->nchunks : at_once, nwarps * FLOE_WARP, nbytes,
-                (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(kernel, ntasks < at_once ? ntasks : at_once, nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }
 
@@ -432,13 +407,14 @@ int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_count_kernel, job, FLOE_CONTEXT_COUNTS * sizeof(uint32_t), stream);
+    return launch(context_count_kernel, job, job->nchunks * (FLOE_CONTEXT_ROWS / COUNT_ROWS),
+                  FLOE_CONTEXT_COUNTS * sizeof(uint32_t), stream);
 }
 int floe_context_encode_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_encode_kernel, job, sizeof(symbols_shared), stream);
+    return launch(context_encode_kernel, job, job->nchunks, sizeof(symbols_shared), stream);
 }
 int floe_context_decode_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_decode_kernel, job, decoder_nbytes(job->nmasks), stream);
+    return launch(context_decode_kernel, job, job->nchunks, decoder_nbytes(job->nmasks), stream);
 }

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { FLOE_CONTEXT_PAIRS = FLOE_CONTEXT_VALUES * (FLOE_CONTEXT_VALUES + 1) / 2 };
+enum { FLOE_CONTEXT_RUN = 8 /* grids that share tables: of so many, those of each sum are made at once */ };
 
 /* A grid of records. Those of a call stand in the order in which their chunks are numbered: what takes longest to begin with first. */
 typedef struct floe_context_dev_grid {
@@ -70,10 +70,11 @@ typedef struct floe_context_job {
     floe_context_dev_tables *tables;
     uint32_t *status; /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
     /* encode */
-    uint32_t *counts; /* FLOE_CONTEXT_COUNTS of each grid, then as many again: sums */
+    uint32_t *counts; /* FLOE_CONTEXT_COUNTS of each grid */
     uint32_t every;   /* count: of each so many chunks one; a grid's nchunks are those that are counted */
-    /* tables: of each grid, and one more; FLOE_CONTEXT_PAIRS pairs each; done: a word that is 0 at first */
-    uint64_t *pairs, *costs, *done;
+    /* tables: FLOE_CONTEXT_RUN of each grid, and one more; done: a word that is 0 at first */
+    floe_context_dev_tables *runs;
+    uint64_t *costs, *done;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
     uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */

@@ -125,8 +125,8 @@ static floe_context_job job_of(both *all, floe_context_dev_grid *grids)
     job.tables = device_zeros((N + 1) * sizeof *job.tables);
     job.status = device_zeros(sizeof *job.status);
     job.counts = device_zeros((N + 1) * FLOE_CONTEXT_COUNTS * sizeof *job.counts);
-    job.pairs = device_zeros((N + 1) * FLOE_CONTEXT_PAIRS * sizeof *job.pairs);
-    job.costs = device_zeros((N + 1) * sizeof *job.costs);
+    job.runs = device_zeros((N * FLOE_CONTEXT_RUN + 1) * sizeof *job.runs);
+    job.costs = device_zeros(N * FLOE_CONTEXT_RUN * sizeof *job.costs);
     job.done = device_zeros(sizeof *job.done);
     job.bytes = device_zeros(N * sizeof *job.bytes);
     job.slots = device_zeros(nwords * sizeof *job.slots);
@@ -237,7 +237,7 @@ static void bytes_of_the_cpu(void **unused)
     CU(cudaMemcpy(job.grids, grids, N * sizeof *grids, cudaMemcpyHostToDevice));
     decode(&job, all, grids, false);
     decode(&job, all, grids, true);
-    void *const owned[] = {job.grids, job.tickets, job.tables, job.status,    job.counts, job.pairs,
+    void *const owned[] = {job.grids, job.tickets, job.tables, job.status,    job.counts, job.runs,
                            job.costs, job.done,    job.bytes,  job.slot_ends, job.slots,  job.sizes};
     for (size_t i = 0; i < HOSTILE_COUNT(owned); i++)
         CU(cudaFree(owned[i]));

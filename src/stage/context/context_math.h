@@ -27,6 +27,8 @@ enum {
     FLOE_CONTEXT_ALL = FLOE_CONTEXT_MASKS + FLOE_CONTEXT_VALUES,
     FLOE_CONTEXT_SMALL = 15,                         /* magnitudes up to this are symbols of their own */
     FLOE_CONTEXT_FIRST_RAW = 2 * FLOE_CONTEXT_SMALL, /* the first symbol that raw bits follow */
+    FLOE_CONTEXT_LARGE_SYMBOL =
+        FLOE_CONTEXT_FIRST_RAW + 2, /* magnitudes of 64 and more: of 127 a narrow code has no more */
     FLOE_CONTEXT_LARGEST = 32767,
     FLOE_CONTEXT_LARGEST_BYTE = 127, /* of a code of 1 byte */
 

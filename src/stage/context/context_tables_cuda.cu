@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block a grid; one more decides, grid after grid, which
- * of them share their tables, when all others are done. Whole numbers only: no order matters but that of ties, which is the CPU's.
+ * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block a run of grids that may share their tables: it ends
+ * with a grid and has some before it. One more block decides, grid after grid, which runs there are, when all others are done.
+ * Whole numbers only: no order matters but that of ties, which is the CPU's.
  */
 #include <floe/floe.h>
 
 #include "backend/device_counter.cuh"
+#include "backend/device_scan.cuh"
 #include "stage/context/context_cuda.h"
 
 namespace
@@ -15,21 +17,25 @@ enum {
     THREADS = 512,
     WARPS = THREADS / FLOE_WARP,
     TABLES = FLOE_CONTEXT_TABLES,
-    MOST_SUMS = (FLOE_CONTEXT_VALUES + 1) * FLOE_CONTEXT_VALUE_SYMBOLS /* more than masks take */
+    MOST_SUMS = (FLOE_CONTEXT_VALUES + 1) * FLOE_CONTEXT_VALUE_SYMBOLS, /* more than masks take */
+    COLUMNS = 8                                                         /* of costs, found together */
 };
 static_assert((int)WARPS == (int)TABLES, "a warp a number of tables");
-static_assert((FLOE_CONTEXT_MASKS + 1) * FLOE_CONTEXT_MASK_SYMBOLS <= (int)MOST_SUMS, "room for masks");
+static_assert((FLOE_CONTEXT_MASKS + 1) * (FLOE_CONTEXT_MASK_SYMBOLS + 1) <= (int)MOST_SUMS, "room for masks");
 
-/* The two kinds of symbols. */
+/* The two kinds of symbols. Counts are those of `several` grids, of which counts is the last one's. */
 struct kind {
     uint32_t ncontexts, nsymbols, stride, bits;
     bool masks;
     const uint32_t *counts;
+    uint32_t several;
+    __device__ uint32_t pitch() const { return nsymbols | 1; } /* of sums: odd, so that threads read other banks */
 };
 
 struct table_shared {
     uint64_t best[TABLES][FLOE_CONTEXT_VALUES + 1]; /* what the first j contexts cost with t + 1 tables */
     uint64_t mean[FLOE_CONTEXT_VALUES];
+    uint64_t pair[COLUMNS][FLOE_CONTEXT_VALUES];   /* what contexts i to j - 1 cost with one table */
     uint32_t sums[MOST_SUMS];                      /* of the first j contexts */
     uint8_t from[TABLES][FLOE_CONTEXT_VALUES + 1]; /* where the last of these tables begins */
     uint8_t order[FLOE_CONTEXT_VALUES];
@@ -38,11 +44,13 @@ struct table_shared {
     uint64_t cost;
 };
 
-FLOE_DEV uint64_t warp_sum(uint64_t v)
+FLOE_DEV uint32_t count_of(const kind &k, uint32_t context, uint32_t symbol)
 {
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2)
-        v += __shfl_xor_sync(FLOE_ALL_LANES, (unsigned long long)v, (int)d);
-    return v;
+    const uint32_t *from = k.counts + context * k.stride + symbol;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < k.several; i++, from -= FLOE_CONTEXT_COUNTS)
+        sum += *from;
+    return sum;
 }
 
 /* ---- contexts in their order ------------------------------------------------------------------------------------------- */
@@ -53,12 +61,12 @@ FLOE_DEV void find_means(const kind &k, table_shared *s)
     for (uint32_t c = threadIdx.x / FLOE_WARP; c < k.ncontexts; c += WARPS) {
         uint64_t sum = 0, total = 0;
         for (uint32_t i = floe_lane(); i < k.nsymbols; i += FLOE_WARP) {
-            const uint32_t count = k.counts[c * k.stride + i];
+            const uint32_t count = count_of(k, c, i);
             sum += (uint64_t)count * (k.masks ? (uint32_t)__popc(i) : i / 2);
             total += count;
         }
-        sum = warp_sum(sum);
-        total = warp_sum(total);
+        sum = floe_warp_sum(sum);
+        total = floe_warp_sum(total);
         if (floe_lane() == 0) {
             s->used[c] = total != 0;
             s->mean[c] = total ? (sum << 8) / total : 0;
@@ -86,8 +94,8 @@ FLOE_DEV void sort_contexts(const kind &k, table_shared *s)
     for (uint32_t i = threadIdx.x; i < k.nsymbols; i += THREADS) {
         uint32_t sum = 0;
         for (uint32_t j = 0; j <= s->ncontexts; j++) {
-            s->sums[j * k.nsymbols + i] = sum;
-            sum += j < s->ncontexts ? k.counts[s->order[j] * k.stride + i] : 0;
+            s->sums[j * k.pitch() + i] = sum;
+            sum += j < s->ncontexts ? count_of(k, s->order[j], i) : 0;
         }
     }
     __syncthreads();
@@ -95,44 +103,40 @@ FLOE_DEV void sort_contexts(const kind &k, table_shared *s)
 
 /* ---- which contexts share a table -------------------------------------------------------------------------------------- */
 
-/* floe_ans_cost of contexts i to j - 1, by a warp. */
+/* floe_ans_cost of contexts i to j - 1. */
 FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint32_t j)
 {
-    const uint32_t *low = s->sums + i * k.nsymbols, *high = s->sums + j * k.nsymbols;
-    uint64_t total = 0, logs = 0, used = 0;
-    for (uint32_t x = floe_lane(); x < k.nsymbols; x += FLOE_WARP) {
+    const uint32_t *low = s->sums + i * k.pitch(), *high = s->sums + j * k.pitch();
+    uint64_t logs = 0, total = 0;
+    uint32_t used = 0;
+    for (uint32_t x = 0; x < k.nsymbols; x++) {
         const uint32_t count = high[x] - low[x];
+        if (count == 0)
+            continue;
         total += count;
-        if (count) {
-            logs += count * floe_ans_log2(count);
-            used++;
-        }
+        logs += count * floe_ans_log2(count);
+        used++;
     }
-    total = warp_sum(total);
-    return total * floe_ans_log2(total) - warp_sum(logs) + ((k.nsymbols + 6 * warp_sum(used) + 8) << 12);
+    return total * floe_ans_log2(total) - logs + ((uint64_t)(k.nsymbols + 6 * used + 8) << 12);
 }
 
-FLOE_DEV uint32_t pair_at(uint32_t i, uint32_t j) { return j * (j - 1) / 2 + i; }
-
-FLOE_DEV void find_runs(const kind &k, uint64_t *pairs, table_shared *s)
+FLOE_DEV void find_runs(const kind &k, table_shared *s)
 {
     const uint32_t t = threadIdx.x / FLOE_WARP, n = s->ncontexts, lane = floe_lane();
-    uint32_t turn = 0;
-    for (uint32_t j = 1; j <= n; j++)
-        for (uint32_t i = 0; i < j; i++)
-            if (turn++ % WARPS == t) {
-                const uint64_t cost = cost_of(k, s, i, j);
-                if (lane == 0)
-                    pairs[pair_at(i, j)] = cost;
-            }
-    __syncthreads();
     for (uint32_t j = 1; j <= n; j++) { /* the first of those that cost least, as the CPU finds it */
+        const uint64_t *pair = s->pair[(j - 1) % COLUMNS];
+        if ((j - 1) % COLUMNS == 0) {
+            for (uint32_t x = threadIdx.x; x < COLUMNS * n; x += THREADS)
+                if (x % n < j + x / n && j + x / n <= n)
+                    s->pair[x / n][x % n] = cost_of(k, s, x % n, j + x / n);
+            __syncthreads();
+        }
         unsigned long long best = UINT64_MAX;
         uint32_t from = 0;
         for (uint32_t i = t ? lane + 1 : lane; i < (t ? j : 1); i += FLOE_WARP) {
             const uint64_t before = t ? s->best[t - 1][i] : 0;
-            if (before != UINT64_MAX && before + pairs[pair_at(i, j)] < best) {
-                best = before + pairs[pair_at(i, j)];
+            if (before != UINT64_MAX && before + pair[i] < best) {
+                best = before + pair[i];
                 from = i;
             }
         }
@@ -153,14 +157,14 @@ FLOE_DEV void find_runs(const kind &k, uint64_t *pairs, table_shared *s)
 }
 
 /* Gives each context its table. */
-FLOE_DEV void share_tables(const kind &k, uint64_t *pairs, table_shared *s, uint8_t *table)
+FLOE_DEV void share_tables(const kind &k, table_shared *s, uint8_t *table)
 {
     sort_contexts(k, s);
     for (uint32_t c = threadIdx.x; c < k.ncontexts; c += THREADS)
         table[c] = 0;
     if (threadIdx.x == 0)
         s->ntables = 0;
-    find_runs(k, pairs, s);
+    find_runs(k, s);
     if (threadIdx.x == 0 && s->ncontexts) {
         uint32_t t = 0, end = s->ncontexts;
         for (uint32_t i = 1; i < TABLES; i++)
@@ -200,7 +204,7 @@ FLOE_DEV uint64_t largest(const uint32_t *key)
 /* floe_ans_normalise, by a warp. */
 FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16_t *freq, uint8_t *code)
 {
-    const uint32_t *low = s->sums + s->begin[t] * k.nsymbols, *high = s->sums + s->begin[t + 1] * k.nsymbols;
+    const uint32_t *low = s->sums + s->begin[t] * k.pitch(), *high = s->sums + s->begin[t + 1] * k.pitch();
     uint32_t count[MINE], f[MINE], c[MINE], sum = 0;
     uint64_t total = 0;
 #pragma unroll
@@ -209,7 +213,7 @@ FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16
         count[x] = i < k.nsymbols ? high[i] - low[i] : 0;
         total += count[x];
     }
-    total = warp_sum(total);
+    total = floe_warp_sum(total);
     const uint64_t top = largest(count), due = (((top >> 8) << k.bits) + total / 2) / total;
     const uint32_t rest = 255 - (uint32_t)(top & 255);
 #pragma unroll
@@ -249,34 +253,30 @@ FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------------ */
 
-FLOE_DEV kind mask_kind(const floe_context_dev_grid &g, const uint32_t *counts)
-{
-    const kind k = {g.nmasks, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, true,
-                    counts};
-    return k;
-}
-FLOE_DEV kind value_kind(const floe_context_dev_grid &g, const uint32_t *counts)
-{
-    const kind k = {g.nvalues, FLOE_CONTEXT_VALUE_SYMBOLS,     FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_BITS,
-                    false,     counts + FLOE_CONTEXT_VALUES_AT};
-    return k;
-}
-
-/* By a block; returns what floe_context_tables_build returns. */
-FLOE_DEV uint64_t build(const floe_context_dev_grid &g, const uint32_t *counts, uint64_t *pairs, table_shared *s,
+/* By a block, of the counts of `several` grids up to this one; returns what floe_context_tables_build returns. */
+FLOE_DEV uint64_t build(const floe_context_job &job, uint32_t grid, uint32_t several, table_shared *s,
                         floe_context_dev_tables *to)
 {
-    const uint32_t warp = threadIdx.x / FLOE_WARP;
+    const floe_context_dev_grid &g = job.grids[grid];
+    const uint32_t warp = threadIdx.x / FLOE_WARP, *counts = job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS;
     if (threadIdx.x == 0)
         s->cost = (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
-    const kind masks = mask_kind(g, counts), values = value_kind(g, counts);
-    share_tables(masks, pairs, s, to->table);
+    const kind masks = {
+        g.nmasks, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, true, counts, several};
+    const kind values = {g.nvalues,
+                         FLOE_CONTEXT_VALUE_SYMBOLS,
+                         FLOE_CONTEXT_STRIDE,
+                         FLOE_CONTEXT_VALUE_BITS,
+                         false,
+                         counts + FLOE_CONTEXT_VALUES_AT,
+                         several};
+    share_tables(masks, s, to->table);
     if (warp < s->ntables)
         normalise(masks, s, warp, to->mask_freq[warp], to->mask_code[warp]);
     if (threadIdx.x == 0)
         to->nmasks = s->ntables;
     __syncthreads();
-    share_tables(values, pairs, s, to->table + g.nmasks);
+    share_tables(values, s, to->table + g.nmasks);
     if (warp < s->ntables)
         normalise(values, s, warp, to->value_freq[warp], to->value_code[warp]);
     if (threadIdx.x == 0)
@@ -349,56 +349,64 @@ FLOE_DEV void copy_words(void *to, const void *from, uint32_t nbytes)
         ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
 }
 
-/* A grid has the tables of the one before where that takes no more; of those that share, the first one has those of the sum. */
+/* A grid has the tables of the one before where that takes no more; the first of those that share has those of the sum. */
 FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
 {
-    uint32_t *sum = job.counts + (uint64_t)job.ngrids * FLOE_CONTEXT_COUNTS, root = 0;
-    floe_context_dev_tables *both_tables = job.tables + job.ngrids;
+    uint32_t root = 0;
     uint64_t shared_cost = 0;
     for (uint32_t i = 0; i < job.ngrids; i++) {
-        floe_context_dev_grid &g = job.grids[i];
-        const uint32_t *own = job.counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
-        const uint64_t alone = job.costs[i];
-        bool shares = false;
-        if (g.shares) {
-            for (uint32_t k = threadIdx.x; k < FLOE_CONTEXT_COUNTS; k += THREADS)
-                sum[k] += own[k];
-            __syncthreads();
-            const uint64_t both = build(g, sum, job.pairs + (uint64_t)job.ngrids * FLOE_CONTEXT_PAIRS, s, both_tables);
-            shares = both <= shared_cost + alone;
-            if (shares) {
-                copy_words(job.tables + root, both_tables, sizeof *both_tables);
-                shared_cost = both;
+        const uint64_t alone = job.costs[i * FLOE_CONTEXT_RUN];
+        const uint32_t before = i - root;
+        const floe_context_dev_tables *both_tables = job.runs + i * FLOE_CONTEXT_RUN + before;
+        uint64_t both = UINT64_MAX;
+        if (i && job.grids[i].shares) {
+            if (before < FLOE_CONTEXT_RUN) {
+                both = job.costs[i * FLOE_CONTEXT_RUN + before];
+            } else { /* runs are rarely so long */
+                both_tables = job.runs + job.ngrids * FLOE_CONTEXT_RUN;
+                both = build(job, i, before + 1, s, job.runs + job.ngrids * FLOE_CONTEXT_RUN);
             }
         }
+        const bool shares = both != UINT64_MAX && both <= shared_cost + alone;
         if (!shares) {
-            copy_words(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
             root = i;
-            shared_cost = alone;
+            both_tables = job.runs + i * FLOE_CONTEXT_RUN;
         }
+        shared_cost = shares ? both : alone;
+        copy_words(job.tables + root, both_tables, sizeof *both_tables);
         if (threadIdx.x == 0)
-            g.tables = root;
+            job.grids[i].tables = root;
         __syncthreads();
     }
+}
+
+/* Whether a grid, and so many before it, may have the same tables. */
+FLOE_DEV bool may_share(const floe_context_job &job, uint32_t grid, uint32_t before)
+{
+    bool may = before <= grid;
+    for (uint32_t i = 0; i < before && may; i++)
+        may = job.grids[grid - i].shares;
+    return may;
 }
 
 __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_constant__ floe_context_job job)
 {
     __shared__ table_shared shared;
-    const uint32_t me = blockIdx.x;
+    const uint32_t me = blockIdx.x, grid = me / FLOE_CONTEXT_RUN, before = me % FLOE_CONTEXT_RUN;
     if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
-    if (me < job.ngrids) {
-        const uint64_t cost = build(job.grids[me], job.counts + (uint64_t)me * FLOE_CONTEXT_COUNTS,
-                                    job.pairs + (uint64_t)me * FLOE_CONTEXT_PAIRS, &shared, job.tables + me);
-        if (threadIdx.x == 0) {
-            job.costs[me] = cost;
-            floe_counter_add(job.done, 1);
+    if (grid < job.ngrids) {
+        if (may_share(job, grid, before)) {
+            const uint64_t cost = build(job, grid, before + 1, &shared, job.runs + me);
+            if (threadIdx.x == 0)
+                job.costs[me] = cost;
         }
+        if (threadIdx.x == 0)
+            floe_counter_add(job.done, 1);
         return;
     }
     if (threadIdx.x == 0)
-        floe_counter_wait(job.done, job.ngrids);
+        floe_counter_wait(job.done, job.ngrids * FLOE_CONTEXT_RUN);
     __syncthreads();
     share_grids(job, &shared);
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < job.ngrids; i += WARPS)
@@ -412,6 +420,6 @@ __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_co
 
 int floe_context_tables_cuda(const floe_context_job *job, void *stream)
 {
-    FLOE_LAUNCH(context_tables_kernel, job->ngrids + 1, THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(context_tables_kernel, job->ngrids * FLOE_CONTEXT_RUN + 1, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

@@ -220,8 +220,8 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
 
 /* ---- which chunks a warp does ------------------------------------------------------------------------------------------ */
 
-/* A block takes grid after grid, of which it finds chunks left. All threads; false where there are none. */
-FLOE_DEV bool claim_grid(const floe_context_job &job, uint32_t grid, uint32_t *shared, uint32_t &chunk)
+/* A block takes grid after grid, of which it finds some of n chunks left. All threads; false where there are none. */
+FLOE_DEV bool claim_grid(const floe_context_job &job, uint32_t grid, uint32_t n, uint32_t *shared, uint32_t &chunk)
 {
     const uint32_t nwarps = blockDim.x / FLOE_WARP;
     __syncthreads();
@@ -229,7 +229,7 @@ FLOE_DEV bool claim_grid(const floe_context_job &job, uint32_t grid, uint32_t *s
         *shared = atomicAdd(job.tickets + grid, nwarps);
     __syncthreads();
     chunk = *shared + threadIdx.x / FLOE_WARP;
-    return *shared < job.grids[grid].nchunks;
+    return *shared < n;
 }
 FLOE_DEV uint32_t next_chunk(const floe_context_job &job, uint32_t grid)
 {

@@ -38,7 +38,6 @@ typedef struct floe_interp_dev_job {
     const void *coarse;
     void *records;
     uint64_t nrecords;     /* encode: those behind the last row become 0, too */
-    uint64_t gap;          /* encode: records between those of one point of axis 0 and of the next */
     floe_interp_view fine; /* of point lo; data NULL: nobody asks */
     uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
     bool log, last;

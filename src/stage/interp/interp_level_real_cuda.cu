@@ -6,6 +6,7 @@
 
 #include "stage/interp/interp_check.cuh"
 #include "stage/interp/interp_march.cuh"
+#include "stage/interp/interp_walk.cuh"
 
 namespace
 {
@@ -87,13 +88,11 @@ FLOE_DEV box class_box(const level &l, const tile &t, uint32_t c)
     return b;
 }
 
-FLOE_DEV void cell_of(const box &b, uint32_t index, uint32_t *cell)
+FLOE_DEV void cell_of(const box &b, const walk_of_points &w, uint32_t *cell)
 {
 #pragma unroll
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
-        cell[a] = b.lo[a] + index % b.n[a];
-        index /= b.n[a];
-    }
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        cell[a] = b.lo[a] + w.at[a];
 }
 
 FLOE_DEV uint32_t index_of(const tile &t, const uint32_t *cell)
@@ -146,7 +145,7 @@ FLOE_DEV uint64_t row_code(const level &l, const tile &t, const uint32_t *cell)
 {
     const uint64_t *m = l.job.step.coarse;
     const uint64_t line = ((t.lo[0] + cell[0]) * m[1] + t.lo[1] + cell[1]) * m[2] + t.lo[2] + cell[2];
-    return (line * floe_interp_row_records(&l.job.step) + (t.lo[0] + cell[0]) * l.job.gap) * 8;
+    return line * floe_interp_row_records(&l.job.step) * 8;
 }
 
 FLOE_DEV bool is_own(const tile &t, const uint32_t *cell)
@@ -216,11 +215,12 @@ FLOE_DEV void store_points(const level &l, const tile &t, const floe_real *class
         b.n[a] *= is_active(l, a) ? 2 : 1;
         b.lo[a] = 0;
     }
-    for (uint32_t i = threadIdx.x; i < b.count; i += THREADS) {
+    walk_of_points w;
+    for (w.begin(b.n); w.there(); w.next()) {
         uint32_t at[FLOE_INTERP_RANK], cell[FLOE_INTERP_RANK], c = 0;
         uint64_t point[FLOE_INTERP_RANK];
         bool wanted = true;
-        cell_of(b, i, at);
+        cell_of(b, w, at);
 #pragma unroll
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
             const bool active = is_active(l, a);
@@ -244,20 +244,23 @@ FLOE_DEV void store_codes(const level &l, const tile &t, const int16_t *codes)
     const box b = own_box(t);
     const uint32_t naxes = l.job.step.naxes, width = l.job.step.width, units = (width << naxes) / 2;
     const uint64_t row_units = floe_interp_row_records(&l.job.step) * 4 * width;
-    for (uint32_t i = threadIdx.x; i < b.count * units; i += THREADS) {
-        uint32_t cell[FLOE_INTERP_RANK];
-        cell_of(b, i / units, cell);
-        const int16_t *from = codes + i / units * (1u << naxes) + i % units * (2 / width);
+    const uint32_t extent[] = {b.n[0], b.n[1], b.n[2], b.n[3] * units};
+    uint32_t i = threadIdx.x;
+    walk_of_points w;
+    for (w.begin(extent); w.there(); w.next(), i += THREADS) {
+        const uint32_t unit = w.at[3] % units,
+                       cell[] = {b.lo[0] + w.at[0], b.lo[1] + w.at[1], b.lo[2] + w.at[2], b.lo[3] + w.at[3] / units};
+        const int16_t *from = codes + i / units * (1u << naxes) + unit * (2 / width);
         uint16_t *row = (uint16_t *)l.job.records + row_code(l, t, cell) / 2 * width;
-        const uint64_t at = (t.lo[3] + cell[3]) * units + i % units;
+        const uint64_t at = (t.lo[3] + cell[3]) * units + unit;
         row[at] = width == 2 ? (uint16_t)from[0] : (uint16_t)((uint8_t)from[0] | (uint8_t)from[1] << 8);
         if (t.lo[3] + cell[3] + 1 == l.job.step.coarse[3])
             for (uint64_t k = at + units; k < row_units; k += units)
                 row[k] = 0;
     }
     const uint64_t all = floe_interp_nrecords(&l.job.step) * 4 * width, end = l.job.nrecords * 4 * width;
-    for (uint64_t i = all + threadIdx.x; blockIdx.x == 0 && i < end; i += THREADS)
-        ((uint16_t *)l.job.records)[i] = 0;
+    for (uint64_t k = all + threadIdx.x; blockIdx.x == 0 && k < end; k += THREADS)
+        ((uint16_t *)l.job.records)[k] = 0;
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------------- */
@@ -273,9 +276,11 @@ FLOE_DEV void load_coarse(const level &l, const tile &t, floe_real *classes)
         b.n[a] = t.n[a];
         b.count *= t.n[a];
     }
-    for (uint32_t i = threadIdx.x; i < b.count; i += THREADS) {
+    uint32_t i = threadIdx.x;
+    walk_of_points w;
+    for (w.begin(b.n); w.there(); w.next(), i += THREADS) {
         uint32_t cell[FLOE_INTERP_RANK];
-        cell_of(b, i, cell);
+        cell_of(b, w, cell);
         classes[i] =
             ((const floe_real *)
                  l.job.coarse)[(((t.lo[0] + cell[0]) * m[1] + t.lo[1] + cell[1]) * m[2] + t.lo[2] + cell[2]) * m[3] +
@@ -302,9 +307,10 @@ template <bool ENCODE> __global__ void __launch_bounds__(THREADS) interp_level_k
             if ((uint32_t)__popc(c) != odd)
                 continue;
             const box b = class_box(l, t, c);
-            for (uint32_t i = threadIdx.x; i < b.count; i += THREADS) {
+            walk_of_points w;
+            for (w.begin(b.n); w.there(); w.next()) {
                 uint32_t cell[FLOE_INTERP_RANK];
-                cell_of(b, i, cell);
+                cell_of(b, w, cell);
                 const floe_real p = predict(l, t, classes, c, cell);
                 classes[c * l.tiles.room + index_of(t, cell)] =
                     ENCODE ? encode_point(l, t, c, cell, p, codes, found) : decode_point(l, t, c, cell, p);
@@ -332,11 +338,14 @@ FLOE_DEV floe_real original_at(const thinning &t, const uint64_t *point)
     return t.job.last ? take_in(t.check, f) : f;
 }
 
-/* The mean of the neighbours along the step's axes, as far as they are numbers. */
-FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t *point)
+/* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. */
+FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t z0, uint64_t z1, uint64_t z2, uint64_t x)
 {
+    uint64_t point[] = {z0, z1, z2, x};
     floe_real sum = 0;
     uint32_t count = 0;
+    if (t.job.last)
+        mark_apart(t.check, point, t.job.unit);
     for (uint32_t i = 0; i < t.job.step.naxes; i++) {
         const uint32_t a = t.job.step.axis[i];
         for (int side = 0; side < 2; side++) {
@@ -352,22 +361,38 @@ FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t *point)
     return count ? FLOE_R(floe_interp_finite)(sum / (floe_real)count) : (floe_real)NAN;
 }
 
+enum { AT_ONCE = 4 /* values of a lane that are on their way together */ };
+
+/* A warp does row after row. */
 __global__ void __launch_bounds__(THREADS) interp_thin_kernel(const __grid_constant__ thinning t, floe_real *coarse)
 {
-    const uint64_t n = floe_interp_points(t.job.step.coarse);
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (uint64_t)gridDim.x * THREADS) {
-        uint64_t point[FLOE_INTERP_RANK];
-        point_of(i, t.job.step.coarse, point);
+    const uint64_t *n = t.job.step.coarse;
+    const uint64_t nrows = n[0] * n[1] * n[2], nwarps = (uint64_t)gridDim.x * (THREADS / FLOE_WARP);
+    const uint32_t length = (uint32_t)n[3];
+    uint32_t shift[FLOE_INTERP_RANK];
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            point[a] *= t.place[a] < t.job.step.naxes ? 2 : 1;
-        floe_real f = original_at(t, point);
-        if (f != f) {
-            if (t.job.last)
-                mark_apart(t.check, point, t.job.unit);
-            f = bridge(t, point);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        shift[a] = t.place[a] < t.job.step.naxes;
+    for (uint64_t row = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; row < nrows; row += nwarps) {
+        uint64_t left = row;
+        const uint64_t z2 = floe_last_digit(&left, n[2]) << shift[2], z1 = floe_last_digit(&left, n[1]) << shift[1],
+                       z0 = left << shift[0];
+        const int64_t *stride = t.job.original.stride, far = stride[3] << shift[3];
+        const floe_real *from = (const floe_real *)t.job.original.data + (int64_t)z0 * stride[0] +
+                                (int64_t)z1 * stride[1] + (int64_t)z2 * stride[2];
+        for (uint32_t x0 = floe_lane(); x0 < length; x0 += AT_ONCE * FLOE_WARP) {
+            floe_real f[AT_ONCE];
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++)
+                f[k] = from[min(x0 + k * FLOE_WARP, length - 1) * far];
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++) {
+                const uint32_t x = x0 + k * FLOE_WARP;
+                const floe_real v = t.job.last ? take_in(t.check, f[k]) : f[k];
+                if (x < length)
+                    coarse[row * length + x] = v == v ? v : bridge(t, z0, z1, z2, (uint64_t)x << shift[3]);
+            }
         }
-        coarse[i] = f;
     }
 }
 
@@ -492,11 +517,12 @@ int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *job, const floe_interp_d
                              void *stream)
 {
     thinning t = {*job, *check, {}};
-    const uint64_t n = floe_interp_points(job->step.coarse), most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
+    const uint64_t *m = job->step.coarse, nblocks = floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP),
+                   most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         t.place[a] = floe_interp_place(&job->step, a);
-    FLOE_LAUNCH(interp_thin_kernel, (uint32_t)floe_min64(floe_ceil_div(n, THREADS), most), THREADS, 0,
-                (cudaStream_t)stream, t, (floe_real *)coarse);
+    FLOE_LAUNCH(interp_thin_kernel, (uint32_t)floe_min64(nblocks, most), THREADS, 0, (cudaStream_t)stream, t,
+                (floe_real *)coarse);
     return (int)cudaGetLastError();
 }
 

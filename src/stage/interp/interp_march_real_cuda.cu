@@ -45,33 +45,33 @@ struct march {
 
 /* What a warp knows of its place. */
 struct place {
-    int64_t plane0;   /* of axis 0 */
-    int64_t cell, j0; /* of this lane, of the first own row */
-    int64_t k0, k1;
-    int64_t mz, my, mx, nz, ny, nx;
+    int32_t plane0;   /* of axis 0 */
+    int32_t cell, j0; /* of this lane, of the first own row */
+    int32_t k0, k1;
+    int32_t mz, my, mx, nz, ny, nx;
     bool own;
 };
 
-FLOE_DEV int64_t clamp(int64_t v, int64_t n) { return v < 0 ? 0 : v >= n ? n - 1 : v; }
+FLOE_DEV int32_t clamp(int32_t v, int32_t n) { return max(min(v, n - 1), 0); }
 
 FLOE_DEV place place_of_warp(const march &m)
 {
     const floe_interp_step &s = m.job.step;
     uint32_t left = blockIdx.x;
     place p;
-    p.mz = (int64_t)s.coarse[1];
-    p.my = (int64_t)s.coarse[2];
-    p.mx = (int64_t)s.coarse[3];
-    p.nz = (int64_t)s.fine[1];
-    p.ny = (int64_t)s.fine[2];
-    p.nx = (int64_t)s.fine[3];
+    p.mz = (int32_t)s.coarse[1]; /* a chunk has at most 2^30 points */
+    p.my = (int32_t)s.coarse[2];
+    p.mx = (int32_t)s.coarse[3];
+    p.nz = (int32_t)s.fine[1];
+    p.ny = (int32_t)s.fine[2];
+    p.nx = (int32_t)s.fine[3];
     const uint32_t strip = left % m.strips, slab = left / m.strips % m.slabs;
     left /= m.strips * m.slabs;
-    p.k0 = (int64_t)(left % m.segments) * DEPTH;
-    p.k1 = p.k0 + DEPTH < p.mz ? p.k0 + DEPTH : p.mz;
-    p.plane0 = left / m.segments;
-    p.j0 = ((int64_t)slab * WARPS + threadIdx.x / FLOE_WARP) * HEIGHT;
-    p.cell = ((int64_t)strip * OWN_LANES + floe_lane() - 1) * CELLS;
+    p.k0 = (int32_t)(left % m.segments) * DEPTH;
+    p.k1 = min(p.k0 + DEPTH, p.mz);
+    p.plane0 = (int32_t)(left / m.segments);
+    p.j0 = (int32_t)(slab * WARPS + threadIdx.x / FLOE_WARP) * HEIGHT;
+    p.cell = ((int32_t)strip * OWN_LANES + (int32_t)floe_lane() - 1) * CELLS;
     p.own = floe_lane() >= 1 && floe_lane() <= OWN_LANES;
     return p;
 }
@@ -87,47 +87,69 @@ typedef double lane_cells;
 typedef double2 lane_points;
 #endif
 
-FLOE_DEV some load_coarse(const march &m, const place &p, int64_t k, int64_t j)
+/* Rows j0 - 1 to j0 - 1 + ROWS of plane k. All are on their way before one is used. */
+FLOE_DEV void load_coarse(const march &m, const place &p, int32_t k, some *to)
 {
-    const floe_real *row =
-        (const floe_real *)m.job.coarse + ((p.plane0 * p.mz + clamp(k, p.mz)) * p.my + clamp(j, p.my)) * p.mx;
-    some s;
+    const floe_real *plane =
+        (const floe_real *)m.job.coarse + ((int64_t)p.plane0 * p.mz + clamp(k, p.mz)) * ((int64_t)p.my * p.mx);
     if (m.aligned) {
-        const lane_cells all = __ldg((const lane_cells *)(row + clamp(p.cell / CELLS, p.mx / CELLS) * CELLS));
-        memcpy(&s, &all, sizeof s);
+        const int32_t x = clamp(p.cell / CELLS, p.mx / CELLS) * CELLS;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const lane_cells all = __ldg((const lane_cells *)(plane + (int64_t)clamp(p.j0 - 1 + r, p.my) * p.mx + x));
+            memcpy(&to[r], &all, sizeof all);
+        }
     } else {
 #pragma unroll
-        for (int i = 0; i < CELLS; i++)
-            s.v[i] = __ldg(row + clamp(p.cell + i, p.mx));
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int i = 0; i < CELLS; i++)
+                to[r].v[i] = __ldg(plane + (int64_t)clamp(p.j0 - 1 + r, p.my) * p.mx + clamp(p.cell + i, p.mx));
     }
-    return s;
 }
 
-FLOE_DEV row_of_points load_original(const march &m, const place &p, int64_t z, int64_t y)
+/* N rows of originals, of these z and y, as they are in memory. */
+struct raw_row {
+    floe_real v[2 * CELLS];
+};
+template <int N>
+FLOE_DEV void load_originals(const march &m, const place &p, const int32_t (&z)[N], const int32_t (&y)[N],
+                             raw_row (&to)[N])
 {
     const int64_t *stride = m.job.original.stride;
-    const floe_real *row = (const floe_real *)m.job.original.data + p.plane0 * stride[0] + clamp(z, p.nz) * stride[1] +
-                           clamp(y, p.ny) * stride[2];
-    row_of_points r;
-    floe_real v[2 * CELLS];
+    const floe_real *base = (const floe_real *)m.job.original.data + p.plane0 * stride[0];
     if (m.aligned) {
-        const lane_points all = __ldg((const lane_points *)(row + clamp(p.cell / CELLS, p.mx / CELLS) * 2 * CELLS));
-        memcpy(v, &all, sizeof v);
+        const int32_t x = clamp(p.cell / CELLS, p.mx / CELLS) * 2 * CELLS;
+#pragma unroll
+        for (int r = 0; r < N; r++) {
+            const lane_points all =
+                __ldg((const lane_points *)(base + clamp(z[r], p.nz) * stride[1] + clamp(y[r], p.ny) * stride[2] + x));
+            memcpy(&to[r], &all, sizeof all);
+        }
     } else {
 #pragma unroll
-        for (int i = 0; i < 2 * CELLS; i++)
-            v[i] = __ldg(row + clamp(2 * p.cell + i, p.nx));
+        for (int r = 0; r < N; r++)
+#pragma unroll
+            for (int i = 0; i < 2 * CELLS; i++)
+                to[r].v[i] = __ldg(base + clamp(z[r], p.nz) * stride[1] + clamp(y[r], p.ny) * stride[2] +
+                                   clamp(2 * p.cell + i, p.nx));
     }
+}
+
+FLOE_DEV row_of_points clean_row(const march &m, const raw_row &raw)
+{
+    row_of_points r;
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
-        r.even.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(v[2 * i], (floe_uint)m.check.fill) : v[2 * i];
-        r.odd.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(v[2 * i + 1], (floe_uint)m.check.fill) : v[2 * i + 1];
+        const floe_real even = raw.v[2 * i], odd = raw.v[2 * i + 1];
+        r.even.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(even, (floe_uint)m.check.fill) : even;
+        r.odd.v[i] = m.job.last ? FLOE_R(floe_interp_clean)(odd, (floe_uint)m.check.fill) : odd;
     }
     return r;
 }
 
 /* Own cells' points of a row. */
-FLOE_DEV void store_points(const march &m, const place &p, int64_t z, int64_t y, const some &even, const some &odd)
+FLOE_DEV void store_points(const march &m, const place &p, int32_t z, int32_t y, const some &even, const some &odd)
 {
     const int64_t *stride = m.job.fine.stride;
     if (!p.own || z >= p.nz || y >= p.ny || p.cell >= p.mx)
@@ -159,13 +181,16 @@ template <> struct record_of_width<true> {
     typedef uint4 type;
 };
 
-FLOE_DEV int64_t record_at(const place &p, int64_t k, int64_t j) { return ((p.plane0 * p.mz + k) * p.my + j) * p.mx; }
+FLOE_DEV int64_t record_at(const place &p, int32_t k, int32_t j)
+{
+    return (((int64_t)p.plane0 * p.mz + k) * p.my + j) * p.mx;
+}
 
 template <bool WIDE>
-FLOE_DEV void store_codes(const march &m, const place &p, int64_t k, int64_t j, const codes_of_cells &c)
+FLOE_DEV void store_codes(const march &m, const place &p, int32_t k, int32_t j, const codes_of_cells &c)
 {
     typedef typename record_of_width<WIDE>::type record;
-    record *to = (record *)m.job.records + record_at(p, k, j) + p.plane0 * (int64_t)m.job.gap + p.cell;
+    record *to = (record *)m.job.records + record_at(p, k, j) + p.cell;
 #pragma unroll
     for (int i = 0; i < CELLS; i++) {
         uint32_t w[sizeof(record) / 4];
@@ -182,7 +207,7 @@ FLOE_DEV void store_codes(const march &m, const place &p, int64_t k, int64_t j, 
 }
 
 template <bool WIDE>
-FLOE_DEV void load_codes(const march &m, const place &p, int64_t k, int64_t j, typename record_of_width<WIDE>::type *to)
+FLOE_DEV void load_codes(const march &m, const place &p, int32_t k, int32_t j, typename record_of_width<WIDE>::type *to)
 {
     typedef typename record_of_width<WIDE>::type record;
     const record *row = (const record *)m.job.records + record_at(p, k, clamp(j, p.my));
@@ -208,9 +233,11 @@ FLOE_DEV floe_real code_value(const uint4 &r, int k) /* wide */
 
 /* ---- a point ----------------------------------------------------------------------------------------------------------- */
 
-/* What encoding keeps of a step, and finds. */
+/* What encoding keeps of a step, and finds. tolerance: of each of the lane's cells; -1 where others have it. mine: bits of those that
+ * are the lane's own. */
 struct encoder {
-    floe_real step, inverse, limit, tolerance, worst;
+    floe_real step, inverse, limit, tolerance[CELLS], worst;
+    uint32_t mine;
 };
 
 FLOE_DEV uint32_t code_bits(floe_real q)
@@ -222,30 +249,36 @@ FLOE_DEV uint32_t code_bits(floe_real q)
 #endif
 }
 
-/* f as it comes back; a point that does not exist has code 0. counts: it is the lane's own. */
-FLOE_DEV floe_real encode_value(encoder &e, floe_real f, floe_real p, bool exists, bool counts, uint32_t &code,
-                                bool &bad)
+/* Of a class of one of the lane's cells: in bits of a word. */
+FLOE_DEV uint32_t bit_of(uint32_t c, int cell) { return 1u << (c * CELLS + (uint32_t)cell); }
+
+/* f as it comes back; a point that does not exist has code 0. Its bit joins bad where it does not come back as it must. */
+FLOE_DEV floe_real encode_value(encoder &e, floe_real f, floe_real p, bool exists, int cell, uint32_t bit,
+                                uint32_t &code, uint32_t &bad)
 {
     f = exists ? f : p;
-    const floe_real q = FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit);
+    const floe_real any = FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit),
+                    q = exists ? any : 0; /* p may overflow */
     const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p), d = f - r, error = d < 0 ? -d : d;
-    const bool good = error <= e.tolerance;
-    bad = bad || (counts && !good);
-    e.worst = (good & (error > e.worst)) & counts ? error : e.worst;
+    const bool good = error <= e.tolerance[cell];
+    bad |= good ? 0 : bit;
+    const floe_real counted = good ? error : 0;
+    e.worst = counted > e.worst ? counted : e.worst;
     code = code_bits(q);
     return r;
 }
 
-FLOE_DEV_COLD void mark_bad(const march &m, const place &p, int64_t z, int64_t y, int64_t x, floe_real r)
+/* Points of these bits, as far as they exist. */
+FLOE_DEV_COLD void mark_bad(const march &m, const place &p, int32_t k, int32_t j, uint32_t bad)
 {
-    if (z >= p.nz || y >= p.ny || x >= p.nx)
-        return;
-    const uint64_t point[] = {(uint64_t)p.plane0, (uint64_t)z, (uint64_t)y, (uint64_t)x};
-    floe_real f = value_at(m.job.original, point);
-    f = m.job.last ? FLOE_R(floe_interp_clean)(f, (floe_uint)m.check.fill) : f;
-    const floe_real d = f - r, error = d < 0 ? -d : d;
-    if (!(error <= (floe_real)m.check.tolerance))
-        mark_apart(m.check, point, m.job.unit);
+    for (; bad; bad &= bad - 1) {
+        const uint32_t at = (uint32_t)__ffs((int)bad) - 1, c = at / CELLS + 1;
+        const int32_t z = 2 * k + (int32_t)(c & 1), y = 2 * j + (int32_t)(c >> 1 & 1),
+                      cell = p.cell + (int32_t)(at % CELLS), x = 2 * cell + (int32_t)(c >> 2);
+        const uint64_t point[] = {(uint64_t)p.plane0, (uint64_t)z, (uint64_t)y, (uint64_t)x};
+        if (z < p.nz && y < p.ny && x < p.nx)
+            mark_apart(m.check, point, m.job.unit);
+    }
 }
 
 FLOE_DEV floe_real predict4(const weights &w, floe_real before, floe_real here, floe_real after, floe_real beyond)
@@ -280,92 +313,87 @@ template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, cons
     weights wx[CELLS];
 #pragma unroll
     for (int i = 0; i < CELLS; i++)
-        wx[i] = FLOE_R(floe_interp_weights_at)(how, (uint64_t)clamp(p.cell + i, p.mx), (uint64_t)p.mx);
+        wx[i] = FLOE_R(floe_interp_weights_at)(how, (uint32_t)clamp(p.cell + i, p.mx), (uint32_t)p.mx);
 #pragma unroll
     for (int d = 0; d < 3; d++)
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            coarse[d + 1][r] = load_coarse(m, p, p.k0 - 1 + d, p.j0 - 1 + r);
-    for (int64_t k = p.k0; k < p.k1; k++) {
-        const weights wz = FLOE_R(floe_interp_weights_at)(how, (uint64_t)k, (uint64_t)p.mz);
+        load_coarse(m, p, p.k0 - 1 + d, coarse[d + 1]);
+    for (int32_t k = p.k0; k < p.k1; k++) {
+        const weights wz = FLOE_R(floe_interp_weights_at)(how, (uint32_t)k, (uint32_t)p.mz);
         const bool odd_z = 2 * k + 1 < p.nz;
         some z1[ROWS]; /* points of odd z */
-        row_of_points original[ROWS];
+        raw_row original[ROWS];
         record record[ROWS][CELLS];
-        uint32_t z1_code[ROWS][CELLS];
-        bool z1_bad[ROWS];
+        uint32_t z1_code[ROWS][CELLS], z1_bad[ROWS];
+        int32_t zs[ROWS], ys[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             coarse[0][r] = coarse[1][r];
             coarse[1][r] = coarse[2][r];
             coarse[2][r] = coarse[3][r];
-            coarse[3][r] = load_coarse(m, p, k + 2, p.j0 - 1 + r);
-            if (ENCODE)
-                original[r] = load_original(m, p, 2 * k + 1, 2 * (p.j0 - 1 + r));
-            else
+            zs[r] = 2 * k + 1;
+            ys[r] = 2 * (p.j0 - 1 + r);
+            if (!ENCODE)
                 load_codes<WIDE>(m, p, k, p.j0 - 1 + r, record[r]);
+        }
+        load_coarse(m, p, k + 2, coarse[3]);
+        raw_row others[HEIGHT][3]; /* of even z and y, of odd y, of both odd */
+        if (ENCODE)
+            load_originals(m, p, zs, ys, original);
+#pragma unroll
+        for (int h = 0; ENCODE && h < HEIGHT; h++) {
+            const int32_t y = 2 * (p.j0 + h), z[] = {2 * k, 2 * k, 2 * k + 1}, all[] = {y, y + 1, y + 1};
+            load_originals(m, p, z, all, others[h]);
         }
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            z1_bad[r] = false;
+            const row_of_points o = clean_row(m, original[r]);
+            const bool exists = odd_z && (uint32_t)(p.j0 - 1 + r) < (uint32_t)p.my;
+            z1_bad[r] = 0;
 #pragma unroll
             for (int i = 0; i < CELLS; i++) {
                 const floe_real g =
                     predict4(wz, coarse[0][r].v[i], coarse[1][r].v[i], coarse[2][r].v[i], coarse[3][r].v[i]);
-                z1[r].v[i] = ENCODE ? encode_value(e, original[r].even.v[i], g, odd_z, p.own && p.cell + i < p.mx,
-                                                   z1_code[r][i], z1_bad[r])
+                z1[r].v[i] = ENCODE ? encode_value(e, o.even.v[i], g, exists, i, bit_of(0, i), z1_code[r][i], z1_bad[r])
                                     : FLOE_R(floe_interp_decode)(code_value(record[r][i], 0), e.step, g);
             }
         }
 #pragma unroll
         for (int h = 0; h < HEIGHT; h++) {
             const int r = h + 1;
-            const int64_t j = p.j0 + h;
-            const weights wy = FLOE_R(floe_interp_weights_at)(how, (uint64_t)clamp(j, p.my), (uint64_t)p.my);
-            const bool odd_y = 2 * j + 1 < p.ny, row = j < p.my;
-            bool bad = ENCODE && z1_bad[r] && row;
+            const int32_t j = p.j0 + h;
+            const weights wy = FLOE_R(floe_interp_weights_at)(how, (uint32_t)clamp(j, p.my), (uint32_t)p.my);
+            const bool row = j < p.my, odd_y = row && 2 * j + 1 < p.ny;
+            uint32_t bad = ENCODE ? z1_bad[r] : 0;
             some y1, zy1, x1[4];
-            row_of_points even_original, y_original, zy_original;
             codes_of_cells codes;
-            if (ENCODE) {
-                even_original = load_original(m, p, 2 * k, 2 * j);
-                y_original = load_original(m, p, 2 * k, 2 * j + 1);
-                zy_original = load_original(m, p, 2 * k + 1, 2 * j + 1);
-            }
+            const row_of_points o[] = {clean_row(m, others[h][0]), clean_row(m, original[r]),
+                                       clean_row(m, others[h][1]), clean_row(m, others[h][2])}; /* by bits of z, y */
 #pragma unroll
             for (int i = 0; i < CELLS; i++) {
-                const bool counts = p.own && row && p.cell + i < p.mx;
                 const floe_real gy = predict4(wy, coarse[1][r - 1].v[i], coarse[1][r].v[i], coarse[1][r + 1].v[i],
                                               coarse[1][r + 2].v[i]);
                 const floe_real gzy = predict4(wy, z1[r - 1].v[i], z1[r].v[i], z1[r + 1].v[i], z1[r + 2].v[i]);
                 if (ENCODE) {
                     codes.v[i][0] = z1_code[r][i];
                     codes.v[i][7] = 0;
-                    y1.v[i] = encode_value(e, y_original.even.v[i], gy, odd_y, counts, codes.v[i][1], bad);
-                    zy1.v[i] = encode_value(e, zy_original.even.v[i], gzy, odd_y && odd_z, counts, codes.v[i][2], bad);
+                    y1.v[i] = encode_value(e, o[2].even.v[i], gy, odd_y, i, bit_of(1, i), codes.v[i][1], bad);
+                    zy1.v[i] =
+                        encode_value(e, o[3].even.v[i], gzy, odd_y && odd_z, i, bit_of(2, i), codes.v[i][2], bad);
                 } else {
                     y1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 1), e.step, gy);
                     zy1.v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 2), e.step, gzy);
                 }
             }
+            const some even[] = {coarse[1][r], z1[r], y1, zy1};
 #pragma unroll
             for (int t = 0; t < 4; t++) { /* t: bits of z, y; codes of odd x are 3 + t */
-                const some &from = t == 0 ? coarse[1][r] : t == 1 ? z1[r] : t == 2 ? y1 : zy1;
-                const some g = predict_x(from, wx);
-                const bool exists = (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
+                const some g = predict_x(even[t], wx);
+                const bool exists = row && (!(t & 1) || odd_z) && (!(t & 2) || odd_y);
 #pragma unroll
-                for (int i = 0; i < CELLS; i++) {
-                    if (ENCODE) {
-                        const row_of_points &o = t == 0   ? even_original
-                                                 : t == 1 ? original[r]
-                                                 : t == 2 ? y_original
-                                                          : zy_original;
-                        x1[t].v[i] = encode_value(e, o.odd.v[i], g.v[i], exists && 2 * (p.cell + i) + 1 < p.nx,
-                                                  p.own && row && p.cell + i < p.mx, codes.v[i][3 + t], bad);
-                    } else {
-                        x1[t].v[i] = FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
-                    }
-                }
+                for (int i = 0; i < CELLS; i++)
+                    x1[t].v[i] = ENCODE ? encode_value(e, o[t].odd.v[i], g.v[i], exists && 2 * (p.cell + i) + 1 < p.nx,
+                                                       i, bit_of(3 + (uint32_t)t, i), codes.v[i][3 + t], bad)
+                                        : FLOE_R(floe_interp_decode)(code_value(record[r][i], 3 + t), e.step, g.v[i]);
             }
             if (!row)
                 continue;
@@ -374,23 +402,9 @@ template <bool ENCODE, bool WIDE> FLOE_DEV void march_along(const march &m, cons
             if (!ENCODE || m.job.fine.data)
 #pragma unroll
                 for (int t = 0; t < 4; t++)
-                    store_points(m, p, 2 * k + (t & 1), 2 * j + (t >> 1),
-                                 t == 0   ? coarse[1][r]
-                                 : t == 1 ? z1[r]
-                                 : t == 2 ? y1
-                                          : zy1,
-                                 x1[t]);
-            if (ENCODE && bad)
-#pragma unroll
-                for (int t = 0; t < 8; t++)
-#pragma unroll
-                    for (int i = 0; i < CELLS; i++)
-                        if (t > 0 && p.own && p.cell + i < p.mx)
-                            mark_bad(m, p, 2 * k + (t & 1), 2 * j + (t >> 1 & 1), 2 * (p.cell + i) + (t >> 2),
-                                     t == 1   ? z1[r].v[i]
-                                     : t == 2 ? y1.v[i]
-                                     : t == 3 ? zy1.v[i]
-                                              : x1[t & 3].v[i]);
+                    store_points(m, p, 2 * k + (t & 1), 2 * j + (t >> 1), even[t], x1[t]);
+            if (ENCODE && (bad & e.mine))
+                mark_bad(m, p, k, j, bad & e.mine);
         }
     }
 }
@@ -402,7 +416,14 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
 {
     const place p = place_of_warp(m);
     const floe_real step = (floe_real)m.job.step.step;
-    encoder e = {step, 1 / step, (floe_real)(WIDE ? 32767 : 127), (floe_real)m.check.tolerance, 0};
+    encoder e = {step, 1 / step, (floe_real)(WIDE ? 32767 : 127), {}, 0, 0};
+#pragma unroll
+    for (int i = 0; i < CELLS; i++) {
+        const bool own = p.own && p.cell + i < p.mx;
+        e.tolerance[i] = own ? (floe_real)m.check.tolerance : (floe_real)-1;
+        for (uint32_t c = 0; c < FLOE_INTERP_CLASSES - 1; c++)
+            e.mine |= own ? bit_of(c, i) : 0;
+    }
     if (*m.job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
     march_along<ENCODE, WIDE>(m, p, e);

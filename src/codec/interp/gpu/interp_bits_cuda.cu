@@ -213,8 +213,6 @@ FLOE_DEV void put_literal(const job &j, uint64_t rank, uint64_t pattern)
         ((uint64_t *)j.literals)[rank] = pattern;
 }
 
-FLOE_DEV void gather(const job &j, uint64_t i) { put_literal(j, i, pattern_at(j, box_position(j, i))); }
-
 FLOE_DEV void make_list(const job &j, uint64_t word)
 {
     uint64_t rank = j.ranks[word];
@@ -314,7 +312,6 @@ FLOE_DEV void do_item(const job &j, uint64_t i, sums &s)
         s.n[0] += j.tallies[i];
         break;
     case FLOE_INTERP_BITS_LIST: make_list(j, i); break;
-    case FLOE_INTERP_BITS_GATHER: gather(j, i); break;
     case FLOE_INTERP_BITS_RAW:
         i = box_position(j, i);
         put_pattern(j, i, load_bytes(j.src + i * j.size, j.size));
@@ -336,7 +333,6 @@ FLOE_DEV uint64_t nitems(const job &j)
     case FLOE_INTERP_BITS_RECORDS: return j.nrecords;
     case FLOE_INTERP_BITS_UNLIST: return *j.count;
     case FLOE_INTERP_BITS_RESTORE: return j.axis == 3 ? j.nwords / j.row : j.nwords / j.shape[j.axis];
-    case FLOE_INTERP_BITS_GATHER:
     case FLOE_INTERP_BITS_RAW:
     case FLOE_INTERP_BITS_FILL:
         return (j.hi[0] - j.lo[0]) * (j.hi[1] - j.lo[1]) * (j.hi[2] - j.lo[2]) * (j.hi[3] - j.lo[3]);

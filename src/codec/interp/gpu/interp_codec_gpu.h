@@ -36,14 +36,13 @@ typedef struct floe_interp_gpu_scratch {
     unsigned long long *out; /* what the host waits for */
 } floe_interp_gpu_scratch;
 
-/* Of the tuner's trials: room for so many cells, in boxes. */
+/* Of the tuner's trials. */
 typedef struct floe_interp_gpu_trials {
-    uint64_t ncells;
-    uint8_t *boxes, *originals, *lattices[2], *anchors, *records;
-    uint64_t *apart;
-    floe_interp_dev_found *found;
-    floe_context_dev_grid *grids;
-    uint32_t *tickets, *counts;
+    uint64_t scratch_nbytes;
+    uint8_t *scratch;
+    floe_interp_dev_trial_step *steps;
+    floe_interp_dev_tally *tallies;
+    uint32_t *counts;
 } floe_interp_gpu_trials;
 
 typedef struct floe_interp_gpu_encode {
@@ -54,7 +53,8 @@ typedef struct floe_interp_gpu_encode {
     uint64_t *end;
     uint8_t *originals, *anchors, *sizes, *header;
     uint32_t *counts, *chunk_sizes, *lists;
-    uint64_t *pairs, *costs, *done, *slot_ends, *chunks_at, *apart;
+    floe_context_dev_tables *runs;
+    uint64_t *costs, *done, *slot_ends, *chunks_at, *apart;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
     floe_interp_dev_piece *pieces;

@@ -30,7 +30,6 @@ typedef enum floe_interp_bits_what {
     FLOE_INTERP_BITS_RECORDS,  /* from -> records */
     FLOE_INTERP_BITS_TALLY,    /* tallies: bits of each word of from; then whoever calls adds them up */
     FLOE_INTERP_BITS_LIST,     /* from -> list, and literals, where there is room for them */
-    FLOE_INTERP_BITS_GATHER,   /* the box -> literals */
     /* decode */
     FLOE_INTERP_BITS_RAW,      /* src -> values */
     FLOE_INTERP_BITS_FILL,     /* base -> values */
@@ -68,6 +67,40 @@ typedef struct floe_interp_bits_job {
     uint32_t *status;
 } floe_interp_bits_job;
 int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream);
+
+/* ---- the tuner's trials ------------------------------------------------------------------------------------------------- */
+
+enum { FLOE_INTERP_DEV_TRIALS = 16, FLOE_INTERP_DEV_BOXES = 8 };
+
+/* A step of a structure, of a box; records have codes of two bytes. unit: of its fine lattice, in values of the box. */
+typedef struct floe_interp_dev_trial_step {
+    floe_interp_step step;
+    floe_context_dev_grid grid;
+    uint32_t level;
+    uint64_t unit[FLOE_INTERP_RANK];
+} floe_interp_dev_trial_step;
+
+/* As floe_interp_tally. */
+typedef struct floe_interp_dev_tally {
+    uint64_t entropy, raw, used, large;
+} floe_interp_dev_tally;
+
+typedef struct floe_interp_trials_job {
+    floe_interp_dev_check check; /* values; how they come in */
+    uint64_t part[FLOE_INTERP_RANK],
+        lo[FLOE_INTERP_DEV_BOXES][FLOE_INTERP_RANK]; /* extent of a box; where they begin */
+    uint32_t nboxes, ntrials, nlevels;
+    const floe_interp_dev_trial_step *steps;    /* of all structures, each finest first */
+    uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */
+    uint8_t *scratch;                           /* of each block: values, then records of a step */
+    uint64_t block_nbytes, values_nbytes;       /* both multiples of 16 */
+    uint32_t *counts, *done;                    /* of each level of each structure; of each structure; 0 at first */
+    floe_interp_dev_tally *tallies;             /* of each level of each structure */
+    uint32_t warp_nbytes, nwarps;               /* nwarps: that count */
+    const uint32_t *status;
+} floe_interp_trials_job;
+int floe_interp_trials_f32(const floe_interp_trials_job *job, void *stream);
+int floe_interp_trials_f64(const floe_interp_trials_job *job, void *stream);
 
 /* ---- a chunk's bytes ------------------------------------------------------------------------------------------------------ */
 

@@ -54,8 +54,8 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
         floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
     c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
-    c->pairs = floe_arena_take(a, (ngrids + 1) * FLOE_CONTEXT_PAIRS, sizeof *c->pairs);
-    c->costs = floe_arena_take(a, ngrids + 1, sizeof *c->costs);
+    c->runs = floe_arena_take(a, ngrids * FLOE_CONTEXT_RUN + 1, sizeof *c->runs);
+    c->costs = floe_arena_take(a, ngrids * FLOE_CONTEXT_RUN, sizeof *c->costs);
     c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
     c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
     c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
@@ -66,7 +66,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->cleared = floe_arena_take(a, 0, 1);
     c->done = floe_arena_take(a, 1, sizeof *c->done);
     c->s.tickets = floe_arena_take(a, 3 * ngrids, sizeof *c->s.tickets);
-    c->counts = floe_arena_take(a, (ngrids + 1) * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
+    c->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->cleared_nbytes = a->used - begin;
 }
@@ -361,7 +361,7 @@ static floe_status code_grids(encoding *e)
     job->tables = c->s.tables;
     job->status = e->call->status;
     job->counts = c->counts;
-    job->pairs = c->pairs;
+    job->runs = c->runs;
     job->costs = c->costs;
     job->done = c->done;
     job->bytes = c->bytes;

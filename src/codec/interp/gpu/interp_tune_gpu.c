@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trials of the tuner. Boxes of up to three axes are one field, whose slowest axis nothing is predicted along; others come one by one. */
+/* The tuner for values in device memory: kernels tally the structures that it tries, several at once. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include "codec/interp/gpu/interp_tune_gpu.h"
@@ -12,29 +12,21 @@
 #include "field/dtype_math.h"
 
 enum {
-    MOST_CELLS = 8 * 262144, /* of all boxes */
-    MOST_BOXES = 8,
-    MOST_GRIDS = MOST_BOXES * FLOE_INTERP_STEPS,
-    BESIDES = 4096,
-    RECORDS_OF_CELL =
-        24 /* bytes of a cell's records of all steps, wide, at most; a plan that needs more is left to the CPU */
+    MOST_CELLS = 524288, /* of all boxes of a trial */
+    BESIDES = 8192,
+    TRIALS_AT_ONCE = 10, /* for which there is room, of boxes whose records take as much as their values */
+    MOST_LEVELS = 20,
+    MOST_STEPS = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_STEPS
 };
 
 void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, size_t size, floe_arena *a)
 {
-    const uint64_t n = floe_min64(ncells, MOST_CELLS);
-    t->ncells = n;
-    t->boxes = floe_arena_take(a, n, size);
-    t->originals = floe_arena_take(a, 2 * n, size);
-    t->lattices[0] = floe_arena_take(a, n, size);
-    t->lattices[1] = floe_arena_take(a, n, size);
-    t->anchors = floe_arena_take(a, n, size);
-    t->records = floe_arena_take(a, n * RECORDS_OF_CELL + BESIDES, 1);
-    t->apart = floe_arena_take(a, n, sizeof *t->apart); /* rows may be short */
-    t->found = floe_arena_take(a, 1, sizeof *t->found);
-    t->grids = floe_arena_take(a, MOST_GRIDS, sizeof *t->grids);
-    t->tickets = floe_arena_take(a, MOST_GRIDS, sizeof *t->tickets);
-    t->counts = floe_arena_take(a, (uint64_t)FLOE_INTERP_LEVELS * FLOE_CONTEXT_COUNTS, sizeof *t->counts);
+    const uint64_t n = floe_min64(ncells, MOST_CELLS), levels = FLOE_INTERP_DEV_TRIALS * MOST_LEVELS;
+    t->scratch_nbytes = TRIALS_AT_ONCE * (n * (size + 4) + BESIDES);
+    t->scratch = floe_arena_take(a, t->scratch_nbytes, 1);
+    t->steps = floe_arena_take(a, MOST_STEPS, sizeof *t->steps);
+    t->tallies = floe_arena_take(a, levels, sizeof *t->tallies);
+    t->counts = floe_arena_take(a, levels * FLOE_CONTEXT_COUNTS + FLOE_INTERP_DEV_TRIALS, sizeof *t->counts);
 }
 
 /* ---- lattices, as for any field ------------------------------------------------------------------------------------------ */
@@ -103,179 +95,105 @@ floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_de
 typedef struct trying {
     const floe_interp_gpu_tuning *t;
     const floe_interp_encoder *e;
+    floe_interp_encoder *trial;
     floe_error *err;
     floe_status status; /* the first that failed */
-    uint64_t nboxes;
-    floe_context_dev_grid grids[MOST_GRIDS];
-    uint32_t ngrids;
-    uint64_t nrecords; /* bytes so far */
+    floe_interp_trials_job job;
+    floe_interp_dev_trial_step steps[MOST_STEPS];
 } trying;
 
-/* Plan of `several` boxes side by side. */
-static floe_interp_plan stacked(const floe_interp_plan *p, uint64_t several)
+/* Bytes of the records of the largest step. */
+static uint64_t records_nbytes(const floe_interp_plan *p)
 {
-    floe_interp_plan s = *p;
-    if (several == 1)
-        return s;
-    s.shape[0] = several;
-    for (uint32_t i = 0; i < s.nsteps; i++)
-        s.steps[i].step.fine[0] = s.steps[i].step.coarse[0] = several;
-    return s;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        most =
+            floe_max64(most, floe_context_nrecords(&p->steps[i].grid) * floe_context_record_nbytes(&p->steps[i].spec));
+    return most;
 }
 
-static void add_grids(trying *y, const floe_interp_coding *k, uint64_t several, uint8_t *records, uint64_t pitch)
+/* Adds the steps of a structure. False where there is no room for one more. */
+static bool add_trial(trying *y, const floe_interp_structure *s)
 {
-    for (uint64_t b = 0; b < several; b++) {
-        floe_context_dev_grid *g = &y->grids[y->ngrids++];
-        *g = floe_interp_gpu_grid(&k->spec, &k->grid, records + b * pitch);
-        g->counts = k->level;
+    floe_interp_trials_job *job = &y->job;
+    const floe_interp_plan *p = &y->trial->chunk.plan;
+    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
+    uint32_t at = job->begin[job->ntrials];
+    floe_interp_trial_plan(y->e, s, y->trial);
+    const uint64_t block_nbytes = floe_max64(job->block_nbytes, job->values_nbytes + records_nbytes(p));
+    if (job->ntrials == FLOE_INTERP_DEV_TRIALS ||
+        block_nbytes * job->nboxes * (job->ntrials + 1) > y->t->trials->scratch_nbytes)
+        return false;
+    for (uint32_t i = 0; i < p->nsteps; i++, at++) {
+        const floe_interp_coding *k = &p->steps[i];
+        y->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level};
+        y->steps[at].grid = floe_interp_gpu_grid(&k->spec, &k->grid, NULL);
+        memcpy(y->steps[at].unit, unit, sizeof unit);
+        for (uint32_t a = 0; a < k->step.naxes; a++)
+            unit[k->step.axis[a]] *= 2;
+        const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
+        job->warp_nbytes = nbytes > job->warp_nbytes ? nbytes : job->warp_nbytes;
+        job->nlevels = k->level >= job->nlevels ? k->level + 1 : job->nlevels;
     }
+    job->block_nbytes = block_nbytes;
+    job->begin[++job->ntrials] = at;
+    return true;
 }
 
-/* Bytes of the records of a step of `several` boxes. */
-static uint64_t step_nbytes(const floe_interp_coding *k, uint64_t several)
-{
-    const uint64_t *n = k->grid.size;
-    return (several * n[0] * n[1] * n[2] * floe_context_record_nbytes(&k->spec) + 15) & ~(uint64_t)15;
-}
-
-/* Codes `several` boxes from number `first` on, side by side. */
-static floe_status code_some(trying *y, const floe_interp_encoder *trial, uint64_t first, uint64_t several)
-{
-    const floe_interp_gpu_tuning *t = y->t;
-    const floe_interp_gpu_trials *m = t->trials;
-    const floe_interp_plan *one = &trial->chunk.plan, p = stacked(one, several);
-    const uint64_t cells = floe_interp_points(one->shape);
-    floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
-    floe_interp_dev_check check = {.log = trial->chunk.log, .apart = m->apart, .found = m->found};
-    check.values = floe_interp_view_lattice(m->boxes + first * cells * trial->size, p.shape);
-    memcpy(check.shape, p.shape, sizeof check.shape);
-    check.tolerance = floe_interp_tolerance(t->params, check.log);
-    check.fill = t->params->has_fill ? t->params->fill_bits : floe_dtype_sign(t->params->dtype);
-    FLOE_TRY(floe_interp_gpu_thin(&p, &check, t->status, m->originals, m->anchors, lattices, trial->narrow, t->stream,
-                                  y->err));
-    for (uint32_t i = p.nsteps; i-- > 0;) {
-        const floe_interp_coding *k = &one->steps[i];
-        floe_interp_dev_job job = floe_interp_gpu_job(&p, &check, lattices, i);
-        const uint64_t nrecords = floe_context_nrecords(&k->grid);
-        const uint64_t pitch = nrecords * floe_context_record_nbytes(&k->spec);
-        job.status = t->status;
-        job.records = m->records + y->nrecords;
-        job.gap = nrecords - floe_interp_nrecords(&k->step); /* which stay 0 */
-        job.coarse = i + 1 == p.nsteps ? m->anchors : m->lattices[(i + 1) % 2 == 0];
-        if (i)
-            job.fine = floe_interp_view_lattice(m->lattices[i % 2 == 0], job.step.fine);
-        add_grids(y, k, several, job.records, pitch);
-        y->nrecords += step_nbytes(k, several);
-        FLOE_CUDA(y->err, trial->narrow ? floe_interp_encode_f32(&job, &check, t->stream)
-                                        : floe_interp_encode_f64(&job, &check, t->stream));
-    }
-    return FLOE_OK;
-}
-
-static floe_status code_all(trying *y, floe_interp_encoder *trial)
+/* Tallies of the structures that have been added. */
+static floe_status run_trials(trying *y, floe_interp_tally *tallies)
 {
     const floe_interp_gpu_trials *m = y->t->trials;
-    const floe_interp_plan *p = &trial->chunk.plan;
-    const uint64_t several = p->shape[0] == 1 ? y->nboxes : 1;
-    const size_t counts_nbytes =
-        (p->nsteps ? p->steps[p->nsteps - 1].level + 1 : 0) * FLOE_CONTEXT_COUNTS * sizeof *m->counts;
-    floe_context_job job = {.grids = m->grids, .every = 1, .tickets = m->tickets, .status = y->t->status};
-    if (p->nsteps == 0)
-        return FLOE_OK;
-    uint64_t records_nbytes = 0;
-    for (uint32_t i = 0; i < p->nsteps; i++)
-        records_nbytes += y->nboxes / several * step_nbytes(&p->steps[i], several);
-    y->ngrids = 0;
-    y->nrecords = 0;
-    FLOE_CUDA(y->err, cudaMemsetAsync(m->records, 0, records_nbytes, y->t->stream));
-    FLOE_CUDA(y->err, cudaMemsetAsync(m->counts, 0, counts_nbytes, y->t->stream));
-    for (uint64_t b = 0; b < y->nboxes; b += several)
-        FLOE_TRY(code_some(y, trial, b, several));
-    for (uint32_t i = 0; i < y->ngrids; i++) {
-        y->grids[i].first = job.nchunks;
-        job.nchunks += y->grids[i].nchunks;
-        const uint32_t nbytes = floe_context_warp_nbytes(y->grids[i].window, y->grids[i].width);
-        job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
-    }
-    job.ngrids = y->ngrids;
-    job.counts = m->counts;
-    FLOE_CUDA(y->err, cudaMemsetAsync(m->tickets, 0, y->ngrids * sizeof *m->tickets, y->t->stream));
-    FLOE_TRY(floe_interp_gpu_send(m->grids, y->grids, y->ngrids * sizeof *y->grids, y->t->stream, y->err));
-    FLOE_CUDA(y->err, floe_context_count_cuda(&job, y->t->stream));
-    return floe_interp_gpu_fetch(trial->counts, m->counts, counts_nbytes, y->t->stream, y->err);
-}
-
-static void code_boxes(void *user, floe_interp_encoder *trial)
-{
-    trying *y = user;
-    if (y->status == FLOE_OK)
-        y->status = code_all(y, trial);
-}
-
-/* The boxes, one behind the other. */
-static floe_status gather_boxes(trying *y, const uint64_t *part)
-{
-    const floe_interp_gpu_tuning *t = y->t;
-    const uint64_t *n = y->e->chunk.plan.shape, cells = floe_interp_points(part);
-    for (uint64_t b = 0; b < y->nboxes; b++) {
-        floe_interp_bits_job job = {.what = FLOE_INTERP_BITS_GATHER, .row = 1, .nwords = floe_ceil_div(cells, 64)};
-        int64_t at = 0;
-        memcpy(job.shape, n, sizeof job.shape);
-        floe_interp_trial_box(n, part, y->nboxes, b, job.lo);
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            job.hi[a] = job.lo[a] + part[a];
-            at += (int64_t)job.lo[a] * t->values->stride[a];
+    floe_interp_trials_job *job = &y->job;
+    floe_interp_dev_tally found[FLOE_INTERP_DEV_TRIALS * MOST_LEVELS];
+    const uint32_t n = job->ntrials * job->nlevels;
+    void *stream = y->t->stream;
+    FLOE_CHECK(y->err, job->ntrials && job->nlevels <= MOST_LEVELS, FLOE_ERR_INTERNAL, "no room for a trial");
+    job->done = job->counts + n * FLOE_CONTEXT_COUNTS;
+    FLOE_CUDA(y->err,
+              cudaMemsetAsync(job->counts, 0, (n * FLOE_CONTEXT_COUNTS + job->ntrials) * sizeof *m->counts, stream));
+    FLOE_TRY(floe_interp_gpu_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
+    FLOE_CUDA(y->err, y->e->narrow ? floe_interp_trials_f32(job, stream) : floe_interp_trials_f64(job, stream));
+    FLOE_TRY(floe_interp_gpu_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
+    for (uint32_t i = 0; i < job->ntrials; i++)
+        for (uint32_t l = 0; l < job->nlevels; l++) {
+            const floe_interp_dev_tally *f = &found[i * job->nlevels + l];
+            tallies[i * FLOE_INTERP_LEVELS + l] = (floe_interp_tally){f->entropy, f->raw, f->used, f->large > 0};
         }
-        job.values = *t->values;
-        job.values.data = (uint8_t *)t->values->data + at * (int64_t)y->e->size;
-        job.size = (uint32_t)y->e->size;
-        job.status = t->status;
-        job.literals = t->trials->boxes + b * cells * y->e->size;
-        FLOE_CUDA(y->err, floe_interp_bits_cuda(&job, t->stream));
-    }
     return FLOE_OK;
 }
 
-/* What a trial takes on the host: on a GPU its counts alone, else all, and the boxes. */
-static uint8_t *take_scratch(floe_interp_encoder *e, floe_interp_encoder *trial, bool on_gpu, size_t boxes_nbytes,
-                             floe_arena *a)
+static void tally(void *user, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies)
 {
-    if (on_gpu) {
-        trial->counts = floe_arena_take(a, (trial->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS, sizeof *trial->counts);
-        return NULL;
+    trying *y = user;
+    for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
+        y->job.ntrials = y->job.nlevels = y->job.warp_nbytes = 0;
+        y->job.block_nbytes = 0;
+        while (done + y->job.ntrials < n && add_trial(y, s + done + y->job.ntrials))
+            ;
+        if (y->job.nlevels)
+            y->status = run_trials(y, tallies + done * FLOE_INTERP_LEVELS);
     }
-    e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, a);
-    floe_interp_encoder_take(trial, a);
-    trial->entropy = e->entropy;
-    return floe_arena_take(a, boxes_nbytes, 1);
 }
 
-static floe_status choose(trying *y, floe_interp_encoder *e, floe_interp_encoder *trial)
+static void set_job(trying *y, const uint64_t *shape)
 {
-    const uint64_t *part = trial->chunk.plan.shape, cells = y->nboxes * floe_interp_points(part);
-    const floe_interp_needs *n = &trial->needs;
-    const bool on_gpu = cells <= y->t->trials->ncells && y->nboxes <= MOST_BOXES &&
-                        n->coarse * y->nboxes <= 2 * cells && n->lattice[0] * y->nboxes <= cells &&
-                        n->lattice[1] * y->nboxes <= cells &&
-                        (n->records + 16 * n->nsteps) * y->nboxes <= cells * RECORDS_OF_CELL + BESIDES;
-    floe_arena plan = floe_arena_plan();
-    take_scratch(e, trial, on_gpu, (size_t)cells * e->size, &plan);
-    void *memory = malloc(plan.used + FLOE_ARENA_ALIGN);
-    FLOE_CHECK(y->err, memory, FLOE_ERR_MEMORY, "out of memory");
-    uint8_t *base = (uint8_t *)memory + (FLOE_ARENA_ALIGN - (uintptr_t)memory % FLOE_ARENA_ALIGN);
-    floe_arena arena = floe_arena_of(base, plan.used);
-    uint8_t *boxes = take_scratch(e, trial, on_gpu, (size_t)cells * e->size, &arena);
-    y->status = gather_boxes(y, part);
-    if (y->status == FLOE_OK && boxes)
-        y->status = floe_interp_gpu_fetch(boxes, y->t->trials->boxes, (size_t)cells * e->size, y->t->stream, y->err);
-    e->boxes = boxes;
-    e->code_boxes = on_gpu ? code_boxes : NULL;
-    e->user = y;
-    if (y->status == FLOE_OK)
-        floe_interp_choose(e, trial);
-    free(memory);
-    return y->status;
+    const floe_interp_gpu_tuning *t = y->t;
+    const uint64_t *part = y->trial->chunk.plan.shape;
+    floe_interp_trials_job *job = &y->job;
+    job->nboxes = (uint32_t)floe_interp_trial_count(y->e->ncells, part);
+    for (uint32_t b = 0; b < job->nboxes; b++)
+        floe_interp_trial_box(shape, part, job->nboxes, b, job->lo[b]);
+    memcpy(job->part, part, sizeof job->part);
+    job->check = (floe_interp_dev_check){.values = *t->values};
+    job->check.log = t->params->mode == FLOE_BOUND_PWREL;
+    job->check.fill = t->params->has_fill ? t->params->fill_bits : floe_dtype_sign(t->params->dtype);
+    job->steps = t->trials->steps;
+    job->scratch = t->trials->scratch;
+    job->values_nbytes = (floe_interp_points(part) * y->e->size + 15) & ~(uint64_t)15;
+    job->counts = t->trials->counts;
+    job->tallies = t->trials->tallies;
+    job->status = t->status;
 }
 
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
@@ -284,15 +202,25 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64
     floe_interp_encoder e, trial;
     floe_cpu cpu;
     uint64_t part[FLOE_INTERP_RANK];
-    trying y = {.t = t, .e = &e, .err = err};
-    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
+    trying *y = calloc(1, sizeof *y);
+    FLOE_CHECK(err, y, FLOE_ERR_MEMORY, "out of memory");
+    y->t = t;
+    y->e = &e;
+    y->trial = &trial;
+    y->err = err;
+    y->status = floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err);
     floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape);
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
-    y.nboxes = floe_interp_trial_count(e.ncells, part);
-    FLOE_TRY(choose(&y, &e, &trial));
+    set_job(y, shape);
+    e.tally = tally;
+    e.user = y;
+    if (y->status == FLOE_OK)
+        floe_interp_choose(&e, &trial);
+    const floe_status status = y->status;
+    free(y);
     *chunk = e.chunk;
-    return FLOE_OK;
+    return status;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tuner for values in device memory: kernels code the boxes that it tries, the host compares what they count. Waits. */
+/* The tuner for values in device memory: kernels count what it tries, the host compares. Waits. */
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_TUNE_GPU_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_TUNE_GPU_H
 

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tuner's trials: boxes of the field are coded by several structures in one launch, and their symbols counted. A block codes one box
+ * by one structure, in memory that L2 holds, all steps one after another: a value gives way to what is decoded of it. The last block of
+ * a structure adds up what its counts take.
+ */
+#include <floe/floe.h>
+
+#include "backend/device_scan.cuh"
+#include "backend/limits_cuda.h"
+#include "codec/interp/gpu/interp_dev.h"
+#include "stage/context/context_count.cuh"
+#include "stage/interp/interp_check.cuh"
+#include "stage/interp/interp_walk.cuh"
+
+namespace
+{
+
+enum { THREADS = 1024, WARPS = THREADS / FLOE_WARP };
+
+/* A step of a box, in shared memory: points of its fine lattice lie so far apart in the box. */
+struct step_of_box {
+    floe_interp_step step;
+    uint32_t stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], place[FLOE_INTERP_RANK];
+};
+
+FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_box *s)
+{
+    __syncthreads(); /* others may still look at the step before */
+    if (threadIdx.x == 0) {
+        const floe_interp_dev_trial_step &t = job.steps[i];
+        uint32_t stride = 1;
+        s->step = t.step;
+        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+            s->stride[a] = stride * (uint32_t)t.unit[a];
+            s->fine[a] = (uint32_t)t.step.fine[a];
+            s->coarse[a] = (uint32_t)t.step.coarse[a];
+            s->place[a] = floe_interp_place(&t.step, a);
+            stride *= (uint32_t)job.part[a];
+        }
+    }
+    __syncthreads();
+}
+
+FLOE_DEV uint32_t index_of(const step_of_box &s, const uint32_t *point)
+{
+    uint32_t i = 0;
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        i += point[a] * s.stride[a];
+    return i;
+}
+
+/* ---- originals --------------------------------------------------------------------------------------------------------- */
+
+/* Returns whether a value of the box is apart. */
+FLOE_DEV bool load_box(const floe_interp_trials_job &job, uint32_t box, floe_real *values)
+{
+    uint32_t part[FLOE_INTERP_RANK], i = threadIdx.x;
+    walk_of_points w;
+    bool apart = false;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        part[a] = (uint32_t)job.part[a];
+    for (w.begin(part); w.there(); w.next(), i += THREADS) {
+        uint64_t point[FLOE_INTERP_RANK];
+#pragma unroll
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            point[a] = job.lo[box][a] + w.at[a];
+        const floe_real v = take_in(job.check, value_at(job.check.values, point));
+        apart = apart || v != v;
+        values[i] = v;
+    }
+    return __syncthreads_or(apart);
+}
+
+/* As the kernel that thins: the mean of the neighbours along the step's axes, as far as they are numbers. */
+FLOE_DEV floe_real bridge(const step_of_box &s, const floe_real *values, const uint32_t *point)
+{
+    floe_real sum = 0;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s.step.naxes; i++) {
+        const uint32_t a = s.step.axis[i];
+        for (int side = 0; side < 2; side++) {
+            if (side ? point[a] + 1 >= s.fine[a] : point[a] == 0)
+                continue;
+            const uint32_t at = index_of(s, point);
+            const floe_real v = values[side ? at + s.stride[a] : at - s.stride[a]];
+            sum = v == v ? sum + v : sum;
+            count += v == v;
+        }
+    }
+    return count ? FLOE_R(floe_interp_finite)(sum / (floe_real)count) : (floe_real)NAN;
+}
+
+FLOE_DEV void thin(const step_of_box &s, floe_real *values)
+{
+    walk_of_points w;
+    for (w.begin(s.coarse); w.there(); w.next()) {
+        uint32_t point[FLOE_INTERP_RANK];
+#pragma unroll
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            point[a] = w.at[a] << (s.place[a] < s.step.naxes);
+        const uint32_t at = index_of(s, point);
+        if (values[at] != values[at])
+            values[at] = bridge(s, values, point);
+    }
+    __syncthreads();
+}
+
+/* Anchors that are no number: the one before, or the first. By a thread, since each depends on the one before. */
+FLOE_DEV void bridge_anchors(const step_of_box &s, floe_real *values)
+{
+    const uint32_t n = s.coarse[0] * s.coarse[1] * s.coarse[2] * s.coarse[3];
+    floe_real last = 0;
+    for (uint32_t k = 0; k < 2 * n && threadIdx.x == 0; k++) { /* first from the last one to the first */
+        uint32_t i = k < n ? n - 1 - k : k - n, point[FLOE_INTERP_RANK];
+        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; i /= s.coarse[a])
+            point[a] = i % s.coarse[a];
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            point[a] <<= s.place[a] < s.step.naxes;
+        floe_real *v = values + index_of(s, point);
+        last = *v == *v ? *v : last;
+        if (k >= n)
+            *v = last;
+    }
+    __syncthreads();
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------------------------ */
+
+/* At a point of odd coordinate along the step's axis number `place`. */
+FLOE_DEV floe_real predict_along(const step_of_box &s, const floe_real *at, const uint32_t *cell, uint32_t place)
+{
+    const uint32_t axis = s.step.axis[place];
+    const int32_t far = (int32_t)s.stride[axis];
+    const floe_real here = at[-far];
+    const FLOE_R(floe_interp_weights) w =
+        FLOE_R(floe_interp_weights_at)(s.step.predictor, (uint32_t)cell[axis], (uint32_t)s.coarse[axis]);
+    return FLOE_R(floe_interp_predict)(w, w.before != 0 ? at[-3 * far] : here, here, w.after != 0 ? at[far] : here,
+                                       w.beyond != 0 ? at[3 * far] : here);
+}
+
+FLOE_DEV floe_real predict(const step_of_box &s, const floe_real *at, const uint32_t *cell, uint32_t c)
+{
+    const uint32_t top = floe_top_bit(c);
+    floe_real p = predict_along(s, at, cell, top);
+    if (!s.step.mean || c == 1u << top)
+        return p;
+    uint32_t count = 1;
+    for (uint32_t place = 0; place < top; place++)
+        if (c >> place & 1) {
+            p = p + predict_along(s, at, cell, place);
+            count++;
+        }
+    return p * ((floe_real)1 / (floe_real)count);
+}
+
+/* Points of class c; codes of two bytes. */
+FLOE_DEV void code_class(const step_of_box &s, uint32_t c, floe_real *values, int16_t *codes)
+{
+    const floe_real step = (floe_real)s.step.step, inverse = 1 / step;
+    const uint32_t naxes = s.step.naxes, row = 8 * (uint32_t)floe_interp_row_records(&s.step);
+    uint32_t extent[FLOE_INTERP_RANK];
+    walk_of_points w;
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        extent[a] = s.place[a] < naxes && c >> s.place[a] & 1 ? s.fine[a] / 2 : s.coarse[a];
+    for (w.begin(extent); w.there(); w.next()) {
+        uint32_t point[FLOE_INTERP_RANK];
+#pragma unroll
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            point[a] = s.place[a] < naxes ? 2 * w.at[a] + (c >> s.place[a] & 1) : w.at[a];
+        floe_real *at = values + index_of(s, point);
+        const floe_real p = predict(s, at, w.at, c);
+        const floe_real q = FLOE_R(floe_interp_encode)(*at, p, inverse, (floe_real)FLOE_CONTEXT_LARGEST);
+        *at = FLOE_R(floe_interp_decode)(q, step, p);
+        codes[((w.at[0] * s.coarse[1] + w.at[1]) * s.coarse[2] + w.at[2]) * row + (w.at[3] << naxes) + c - 1] =
+            (int16_t)(int32_t)q;
+    }
+}
+
+/* Classes of one odd coordinate, of two, of three. */
+FLOE_DEV void code_step(const step_of_box &s, const floe_context_grid &grid, floe_real *values, uint4 *records)
+{
+    const uint32_t n = (uint32_t)floe_context_nrecords(&grid);
+    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+        records[i] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+    for (uint32_t odd = 1; odd <= s.step.naxes; odd++) {
+        for (uint32_t c = 1; c < 1u << s.step.naxes; c++)
+            if ((uint32_t)__popc(c) == odd)
+                code_class(s, c, values, (int16_t *)records);
+        __syncthreads();
+    }
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------------------------ */
+
+/* Counts of a step's records, added to those of its level. */
+FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_dev_grid &g, uint32_t *here,
+                         uint32_t *counts)
+{
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nparts = count_parts(g.grid, FLOE_CONTEXT_WINDOW);
+    uint32_t nempty = 0;
+    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
+        here[i] = 0;
+    __syncthreads();
+    if (warp < job.nwarps) {
+        uint8_t *space = (uint8_t *)(here + FLOE_CONTEXT_COUNTS) + warp * job.warp_nbytes;
+        for (uint32_t i = warp; i < g.nchunks * nparts; i += job.nwarps) {
+            const auto count = [&](auto walk) {
+                walk.begin(g, i / nparts, space, g.window);
+                count_part<FLOE_CONTEXT_WINDOW>(walk, g, i % nparts, here, nempty);
+            };
+            if (g.planes)
+                count(context_walk<2, true>());
+            else
+                count(context_walk<2, false>());
+        }
+        nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
+        if (floe_lane() == 0)
+            atomicAdd(here, nempty);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
+        if (here[i])
+            atomicAdd(counts + i, here[i]);
+}
+
+/* What counts of a level take: floe_context_entropy, and what the tuner adds to it. By a block. */
+FLOE_DEV void tally_level(const uint32_t *counts, floe_interp_dev_tally *to)
+{
+    __shared__ unsigned long long sums[4];
+    __syncthreads();
+    if (threadIdx.x < 4)
+        sums[threadIdx.x] = 0;
+    __syncthreads();
+    for (uint32_t c = threadIdx.x / FLOE_WARP; c < FLOE_CONTEXT_ALL; c += WARPS) {
+        const bool mask = c < FLOE_CONTEXT_MASKS;
+        const uint32_t n = mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
+        const uint32_t *of = mask ? counts + c * FLOE_CONTEXT_MASK_SYMBOLS
+                                  : counts + FLOE_CONTEXT_VALUES_AT + (c - FLOE_CONTEXT_MASKS) * FLOE_CONTEXT_STRIDE;
+        unsigned long long total = 0, logs = 0, raw = 0, used = 0, large = 0;
+        for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP) {
+            const uint32_t count = __ldcg(of + i);
+            total += count;
+            logs += count ? count * floe_ans_log2(count) : 0;
+            used += count != 0;
+            raw += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
+            large += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
+        }
+        total = floe_warp_sum(total);
+        logs = floe_warp_sum(logs);
+        raw = floe_warp_sum(raw);
+        used = floe_warp_sum(used);
+        large = floe_warp_sum(large);
+        if (floe_lane() == 0 && total) {
+            atomicAdd(&sums[0], total * floe_ans_log2(total) - logs);
+            atomicAdd(&sums[1], raw);
+            atomicAdd(&sums[2], used);
+            atomicAdd(&sums[3], large);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        to->entropy = sums[0];
+        to->raw = sums[1];
+        to->used = sums[2];
+        to->large = sums[3];
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_constant__ floe_interp_trials_job job)
+{
+    FLOE_DYNAMIC_SHARED(uint32_t, here);
+    __shared__ bool is_last;
+    __shared__ step_of_box step;
+    const uint32_t trial = blockIdx.x / job.nboxes, begin = job.begin[trial], end = job.begin[trial + 1];
+    floe_real *values = (floe_real *)(job.scratch + blockIdx.x * job.block_nbytes);
+    uint4 *records = (uint4 *)((uint8_t *)values + job.values_nbytes);
+    uint32_t *counts = job.counts + (uint64_t)trial * job.nlevels * FLOE_CONTEXT_COUNTS;
+    if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
+        return;
+    const bool apart = load_box(job, blockIdx.x % job.nboxes, values);
+    for (uint32_t i = begin; i < end && apart; i++) {
+        set_step(job, i, &step);
+        thin(step, values);
+    }
+    if (apart)
+        bridge_anchors(step, values);
+    for (uint32_t i = end; i-- > begin;) {
+        floe_context_dev_grid g = job.steps[i].grid;
+        g.records = records;
+        set_step(job, i, &step);
+        code_step(step, g.grid, values, records);
+        count_step(job, g, here, counts + (uint64_t)job.steps[i].level * FLOE_CONTEXT_COUNTS);
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        is_last = atomicAdd(job.done + trial, 1u) == job.nboxes - 1;
+    __syncthreads();
+    for (uint32_t l = 0; l < job.nlevels && is_last; l++)
+        tally_level(counts + (uint64_t)l * FLOE_CONTEXT_COUNTS, job.tallies + trial * job.nlevels + l);
+}
+
+} // namespace
+
+int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
+{
+    const uint32_t fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t), most = floe_gpu_limits_cuda().shared_nbytes - 1024;
+    floe_interp_trials_job j = *job;
+    j.nwarps = (most - fixed) / j.warp_nbytes < WARPS ? (most - fixed) / j.warp_nbytes : WARPS;
+    const uint32_t nbytes = fixed + j.nwarps * j.warp_nbytes;
+    const cudaError_t e =
+        cudaFuncSetAttribute(interp_trial_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+    if (e != cudaSuccess)
+        return (int)e;
+    FLOE_LAUNCH(interp_trial_kernel, j.ntrials * j.nboxes, THREADS, nbytes, (cudaStream_t)stream, j);
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Symbols of a chunk, counted in parts: all its records are there, so that no part waits for the one above it. */
+#ifndef FLOE_STAGE_CONTEXT_COUNT_CUH
+#define FLOE_STAGE_CONTEXT_COUNT_CUH
+
+#include "stage/context/context_walk.cuh"
+
+namespace
+{
+
+/* Parts of so many rows, which are whole windows, of a whole chunk. */
+FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
+{
+    return (g.piece[0] * g.piece[1] + rows - 1) / rows;
+}
+
+/* Adds to counts, which a block shares; the commonest symbol to nempty. */
+template <uint32_t ROWS, class WALK>
+FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, uint32_t *counts, uint32_t &nempty)
+{
+    static_assert(ROWS % FLOE_CONTEXT_WINDOW == 0, "windows begin where those of the chunk do");
+    const uint32_t above = part * ROWS, first = above < walk.nrows ? walk.nrows - above : 0,
+                   last = first > ROWS ? first - ROWS : 0;
+    for (uint32_t t1 = first, done; t1 > last; t1 -= done) {
+        const window_of_rows w = walk.load_window(t1, g.window);
+        uint32_t before = w.above;
+        for (uint32_t r = 0; r < w.nrows; r++) {
+            const uint32_t mask = row_mask(w, r),
+                           place = walk.mask_context(w, t1 - 1 - r, before) * FLOE_CONTEXT_MASK_SYMBOLS + mask;
+            nempty += walk.mine() && place == 0;
+            if (walk.mine() && place)
+                atomicAdd(counts + place, 1u);
+            before = (uint32_t)__popc(mask);
+        }
+        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        for (uint32_t k = floe_lane(); k < n; k += FLOE_WARP) {
+            const listed v = walk.value_of(w, k);
+            const int32_t code = code_at(walk.slot_of(v), v.place);
+            const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
+            atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE +
+                          floe_context_symbol(size, sign ^ v.flip),
+                      1u);
+        }
+        done = w.nrows;
+    }
+}
+
+} // namespace
+
+#endif
