@@ -69,10 +69,11 @@ static const bench_case cases[] = {
     {"zfp_512_lossless", "turbulence", FLOE_F32, 3, {512, 512, 512}, "lossless fill=none codec=zfp", false},
     {"zfp_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none codec=zfp", false},
     {"zfp_2d", "turbulence", FLOE_F32, 2, {8192, 16384}, "ABS1e-3 fill=none codec=zfp", false},
-#ifdef FLOE_INTERP_ON_GPU
     {"interp_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=interp preset=balanced", false},
     {"interp_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "rel=1e-3 codec=interp preset=balanced", false},
-#endif
+    {"interp_best", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=interp preset=best", false},
+    {"interp_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 codec=interp preset=balanced", false},
+    {"interp_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "rel=1e-3 codec=interp preset=balanced", false},
     {"zfp_host_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=zfp", true},
 };
 enum { NCASES = sizeof cases / sizeof *cases };

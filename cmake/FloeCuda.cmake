@@ -61,9 +61,6 @@ endif()
 # All of our C sees that there is a GPU backend.
 target_compile_definitions(floe_flags INTERFACE FLOE_HAVE_CUDA_BUILD=1)
 target_include_directories(floe_flags SYSTEM INTERFACE ${cuda_headers})
-if(FLOE_INTERP_GPU OR FLOE_CUDA_BUILD STREQUAL emulated) # else the CPU does its work
-  target_compile_definitions(floe_flags INTERFACE FLOE_INTERP_ON_GPU=1)
-endif()
 # cuFFT is no dependency: it is looked for when the first spectrum is asked for, last where the toolkit is now.
 if(FLOE_CUFFT AND FLOE_CUDA_BUILD STREQUAL emulated)
   set(cufft FLOE_HAVE_CUFFT=1 FLOE_CUFFT_EMULATED=1)

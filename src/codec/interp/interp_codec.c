@@ -46,7 +46,5 @@ const floe_codec_ops floe_interp_codec = {
     .encode = floe_interp_compress,
     .decode = floe_interp_decompress,
     .squared_error = floe_interp_squared_error,
-#ifdef FLOE_INTERP_ON_GPU
     .device = FLOE_CODEC_ON_GPU(floe_interp_gpu),
-#endif
 };
