@@ -30,10 +30,10 @@ static inline uint64_t claim_extent(uint64_t *state, uint64_t most)
 
 static inline floe_header claim_header(uint64_t *state)
 {
-    static const floe_codec codecs[] = {FLOE_CODEC_LORENZO, FLOE_CODEC_ZFP};
+    static const floe_codec codecs[] = {FLOE_CODEC_LORENZO, FLOE_CODEC_ZFP, FLOE_CODEC_INTERP, FLOE_CODEC_WAVELET};
     floe_header h = {.dtype = (floe_dtype)(1 + hostile_below(state, 4)),
                      .rank = 1 + (uint32_t)hostile_below(state, 4),
-                     .codec = codecs[hostile_below(state, 2)],
+                     .codec = codecs[hostile_below(state, 4)],
                      .preset = (floe_preset)hostile_below(state, 2),
                      .mode = (floe_bound_mode)(1 + hostile_below(state, 7)),
                      .bound = 1,

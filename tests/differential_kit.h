@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codec/codec.h"
 #include "tests/hostile_kit.h"
 
 typedef struct random_case {
@@ -39,20 +40,17 @@ static inline void random_shape(random_case *c, uint64_t most, uint64_t *state)
     c->nbytes = c->nelems * floe_dtype_size(c->dtype);
 }
 
-static inline void random_text(random_case *c, double bound, bool interp, uint64_t *state)
+static inline void random_text(random_case *c, double bound, floe_codec codec, uint64_t *state)
 {
     static const char *const modes[] = {"abs=%.3g", "abs=%.3g", "rel=1e-3",  "rel=0.07", "pwrel=1e-2",
                                         "lossless", "psnr=60",  "psnr=33.3", "rate=7",   "prec=11"};
     const bool integer = hostile_is_integer(c->dtype), zfp = integer || hostile_below(state, 3) == 0;
     uint64_t mode = hostile_below(state, zfp ? 10 : 8);
-    if (zfp && mode == 4)
+    if (zfp ? mode == 4 : mode == 5 && codec == FLOE_CODEC_WAVELET) /* modes that they do not have */
         mode = 0;
     int n = snprintf(c->text, sizeof c->text, modes[mode], integer && bound < 1 ? 1 : bound);
     n += snprintf(c->text + n, sizeof c->text - (size_t)n, " codec=%s preset=%s%s",
-                  zfp      ? "zfp"
-                  : interp ? "interp"
-                           : "lorenzo",
-                  hostile_below(state, 2) ? "fast" : "balanced",
+                  floe_codec_name(zfp ? FLOE_CODEC_ZFP : codec), hostile_below(state, 2) ? "fast" : "balanced",
                   hostile_below(state, 3)   ? ""
                   : hostile_below(state, 2) ? " fill=none"
                                             : " fill=77");
@@ -64,12 +62,18 @@ static inline void random_text(random_case *c, double bound, bool interp, uint64
                       (unsigned long long)(1 + c->shape[i] / (1 + hostile_below(state, 3))));
 }
 
-/* A build for GPUs leaves codec interp to the CPU, and refuses its fields in device memory. */
-#if defined FLOE_HAVE_CUDA_BUILD && !defined FLOE_INTERP_ON_GPU
-enum { HAS_INTERP = 0 };
+/* Codec lorenzo in place of those that a build for GPUs leaves to the CPU, whose fields in device memory it refuses. */
+static inline floe_codec random_codec(uint64_t turn)
+{
+    const floe_codec codec = turn / 2 % 4 == 1   ? FLOE_CODEC_INTERP
+                             : turn / 2 % 8 == 3 ? FLOE_CODEC_WAVELET
+                                                 : FLOE_CODEC_LORENZO;
+#ifdef FLOE_HAVE_CUDA_BUILD
+    return floe_codec_of(codec)->device ? codec : FLOE_CODEC_LORENZO;
 #else
-enum { HAS_INTERP = 1 };
+    return codec;
 #endif
+}
 
 static inline random_case random_case_of(uint64_t turn, uint64_t most)
 {
@@ -78,7 +82,7 @@ static inline random_case random_case_of(uint64_t turn, uint64_t most)
     random_case c = {.dtype = (floe_dtype)(FLOE_F32 + (hostile_below(&state, 3) ? turn % 2 : turn % 4))};
     const double bound = bounds[hostile_below(&state, HOSTILE_COUNT(bounds))];
     random_shape(&c, most, &state);
-    random_text(&c, bound, HAS_INTERP && turn / 2 % 4 == 1, &state);
+    random_text(&c, bound, random_codec(turn), &state);
     c.values = malloc(c.nbytes);
     if (!c.values || floe_params_parse(&c.params, c.text, NULL) != FLOE_OK)
         abort();

@@ -213,7 +213,7 @@ static void integers(void **unused)
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
-enum { STREAM_CELLS = 4000, MEMORY_LIMIT = 8 << 20, ELEMS_LIMIT = 1 << 20, NSTREAMS = 21 };
+enum { STREAM_CELLS = 4000, MEMORY_LIMIT = 8 << 20, ELEMS_LIMIT = 1 << 20, NSTREAMS = 25 };
 
 /* A stream in memory as a source, and what comes of it. */
 typedef struct memory {
@@ -247,20 +247,24 @@ static mutant stream_of(floe_ctx *ctx, uint64_t i)
     static const char *const zfp_texts[] = {"abs=1e-2 codec=zfp chunk=7x9x11",  "rate=6 codec=zfp",
                                             "lossless codec=zfp chunk=5x20x20", "prec=12 codec=zfp",
                                             "rel=1e-3 codec=zfp chunk=4x10x20", "rate=9 codec=zfp chunk=3x9x8"};
+    static const char *const lattice_texts[] = {"abs=1e-2 codec=interp", "pwrel=1e-2 codec=interp chunk=5x20x20",
+                                                "abs=1e-2 codec=wavelet", "pwrel=1e-2 codec=wavelet chunk=5x20x20"};
     static double data[STREAM_CELLS];
     const uint64_t extent[] = {10, 20, 20};
-    const floe_dtype dtype = i >= 15  ? (floe_dtype)(FLOE_F32 + i % 4)
-                             : i < 5  ? FLOE_F32
-                             : i < 10 ? FLOE_F64
-                             : i & 1  ? FLOE_I64
-                                      : FLOE_I32;
+    const floe_dtype dtype = i >= 21   ? (floe_dtype)(FLOE_F32 + i % 2)
+                             : i >= 15 ? (floe_dtype)(FLOE_F32 + i % 4)
+                             : i < 5   ? FLOE_F32
+                             : i < 10  ? FLOE_F64
+                             : i & 1   ? FLOE_I64
+                                       : FLOE_I32;
     hostile_fill(dtype, i % 5 == 2 ? HOSTILE_FEW : HOSTILE_PATCHES, STREAM_CELLS, 0.01, hostile_bits(dtype, 1e30), i,
                  data);
     floe_field f = floe_field_of(data, dtype, 3, extent);
     floe_params p;
     mutant m = {NULL, 0, 0};
     assert_int_equal(floe_params_parse(&p,
-                                       i >= 15   ? zfp_texts[i - 15]
+                                       i >= 21   ? lattice_texts[i - 21]
+                                       : i >= 15 ? zfp_texts[i - 15]
                                        : i == 11 ? "abs=3 preset=fast"
                                                  : texts[i % 5],
                                        NULL),

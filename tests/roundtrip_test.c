@@ -185,8 +185,12 @@ static void strides_with(floe_ctx *ctx, const char *how)
 
 static void strides(void **state)
 {
-    static const char *const how[] = {"abs=1e-3 fill=none", "abs=1e-3 fill=none codec=zfp", "lossless codec=zfp",
-                                      "rate=7 fill=none codec=zfp chunk=4x20x10"};
+    static const char *const how[] = {"abs=1e-3 fill=none",
+                                      "abs=1e-3 fill=none codec=zfp",
+                                      "lossless codec=zfp",
+                                      "rate=7 fill=none codec=zfp chunk=4x20x10",
+                                      "abs=1e-3 fill=none codec=interp",
+                                      "abs=1e-3 fill=none codec=wavelet"};
     floe_ctx *ctx = kit_ctx(2);
     (void)state;
     for (size_t i = 0; i < KIT_COUNT(how); i++)
@@ -199,7 +203,8 @@ static void strides_of_one_element(void **state)
 {
     static const int64_t far[] = {INT64_MAX, INT64_MIN, 0};
     static const uint64_t whole[] = {12, 40, 50}, lo[] = {7, 33, 41}, hi[] = {12, 40, 50};
-    static const char *const how[] = {"abs=1e-3", "abs=1e-3 preset=fast", "abs=1e-3 codec=zfp", "rate=9 codec=zfp"};
+    static const char *const how[] = {"abs=1e-3",         "abs=1e-3 preset=fast",  "abs=1e-3 codec=zfp",
+                                      "rate=9 codec=zfp", "abs=1e-3 codec=interp", "abs=1e-3 codec=wavelet"};
     floe_ctx *ctx = kit_ctx(2);
     (void)state;
     for (size_t n = 0; n < KIT_COUNT(how) * 3 * KIT_COUNT(far); n++) {
