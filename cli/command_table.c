@@ -37,8 +37,9 @@ const cli_option cli_options[OPT_COUNT] = {
                     "fail where the bound is so wide that nearly all values may become one, instead of warning"},
     [OPT_REGION] = {"region", 0, "LO:HI,...", NULL, NULL, false,
                     "only this box, slowest axis first; an open end reaches to the border, as in 0:64,:,10:"},
-    [OPT_LEVEL] = {"level", 0, "K", NULL, "0", false,
-                   "only every 2^K-th value of each axis, from the first bytes of each chunk (codec interp)"},
+    [OPT_LEVEL] =
+        {"level", 0, "K", NULL, "0", false,
+         "only every 2^K-th value of each axis, or means, from the first bytes of each chunk (codecs interp, wavelet)"},
     [OPT_SALVAGE] = {"salvage", 0, NULL, NULL, NULL, false,
                      "decode what is whole; the values of damaged chunks become NaN"},
     [OPT_AGAINST] = {"against", 0, "ORIG", "@", NULL, false, "compare with this array, raw or .npy"},
@@ -156,7 +157,8 @@ const cli_command cli_commands[] = {
          "With --salvage a damaged stream is decoded as far as it is whole; each lost chunk, or part of one, is named, "
          "its "
          "values become NaN, and the exit code is 3 when anything was lost.\n"
-         "--level K gives a preview of a stream of codec interp: each value as without it, from few of the bytes. The "
+         "--level K gives a preview from few of the bytes: of codec interp each value as without it, of codec wavelet "
+         "means. The "
          "checksums of chunks, which are of all their bytes, are not checked then, but what the parts say of "
          "themselves. With --salvage it works on a stream that was cut short.\n"
          "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
@@ -185,9 +187,9 @@ const cli_command cli_commands[] = {
      .max_operands = 1,
      .choices = "@",
      .summary = "say what a .floe stream holds",
-     .details =
-         "Reads the header; works on a stream that was cut short, too, and then says so. Of codec interp also how many "
-         "bytes each level takes, and with --verbose how its first chunks are coded.",
+     .details = "Reads the header; works on a stream that was cut short, too, and then says so. Of codecs interp and "
+                "wavelet also "
+                "how many bytes each level takes, and of codec interp with --verbose how its first chunks are coded.",
      .example = "floe info t.floe --json",
      .options = CLI_OPT(OPT_JSON) | CLI_OPT(OPT_VERBOSE) | CLI_OPT(OPT_HELP),
      .run = cmd_info},

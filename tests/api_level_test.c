@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levels by the public calls: values of a level are those of the whole, from its own bytes, which are checked. */
+/* Levels by the public calls: values of a level are those of the whole, or means, from its own bytes, which are checked. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,6 +88,42 @@ static void levels_are_parts_of_the_whole(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* Levels of codec wavelet are means: numbers, whatever is NaN; those of a constant field are the constant. */
+static void means(void **unused)
+{
+    floe_ctx *ctx = NULL;
+    floe_info info;
+    uint64_t n;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    uint64_t nbytes = stream_of(ctx, "codec=wavelet abs=0.05 chunk=8x40x16"), before = nbytes;
+    assert_int_equal(floe_stream_info(stream, nbytes, &info, NULL), FLOE_OK);
+    assert_int_equal(info.levels, 3);
+    for (uint32_t k = 1; k <= info.levels; k++) {
+        floe_field out = level_field(k);
+        assert_int_equal(floe_decompress_level(ctx, stream, nbytes, k, &out), FLOE_OK);
+        for (uint64_t i = 0; i < out.shape[0] * out.shape[1] * out.shape[2]; i++)
+            assert_true(isfinite(part[i]));
+        assert_int_equal(floe_stream_level_nbytes(ctx, stream, nbytes, k, &n), FLOE_OK);
+        assert_true(n < before);
+        before = n;
+    }
+    for (int i = 0; i < CELLS; i++)
+        data[i] = 3;
+    data[7] = (float)NAN; /* filled as what surrounds it is */
+    const floe_field field = floe_field_of(data, FLOE_F32, 3, shape);
+    floe_params params;
+    assert_int_equal(floe_params_parse(&params, "codec=wavelet abs=0.01", NULL), FLOE_OK);
+    assert_int_equal(floe_compress(ctx, &field, &params, stream, sizeof stream, &nbytes), FLOE_OK);
+    for (uint32_t k = 1; k <= 5; k++) {
+        floe_field out = level_field(k);
+        assert_int_equal(floe_decompress_level(ctx, stream, nbytes, k, &out), FLOE_OK);
+        for (uint64_t i = 0; i < out.shape[0] * out.shape[1] * out.shape[2]; i++)
+            assert_true(fabsf(part[i] - 3) <= 0.01f);
+    }
+    floe_ctx_free(&ctx);
+}
+
 /* Bytes behind a level may be anything; of its own each one counts. */
 static void bytes_of_a_level_are_checked(void **unused)
 {
@@ -122,7 +158,7 @@ static void bytes_of_a_level_are_checked(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole), cmocka_unit_test(means),
                                        cmocka_unit_test(bytes_of_a_level_are_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

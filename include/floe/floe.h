@@ -180,9 +180,10 @@ floe_status floe_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, flo
 floe_status floe_decompress_region(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
                                    const uint64_t *hi, floe_field *out);
 
-/* Every 2^level-th value of each axis, bit for bit as floe_decompress gives it, -> out, whose shape is ceil(n / 2^level) of the stream's.
- * Codec interp keeps values coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). These
- * have checks of their own; the checksum of a chunk is checked only where all of it is read. UNSUPPORTED above floe_info.levels. */
+/* A preview -> out, whose shape is ceil(n / 2^level) of the stream's. Codec interp: every 2^level-th value of each axis, bit for bit as
+ * floe_decompress gives it. Codec wavelet: means; fill and NaN are filled smoothly, and of pwrel signs are left out. Both keep values
+ * coarse first: only the bytes of the level are read, which may be few (floe_stream_level_nbytes). These have checks of their own, of
+ * codec wavelet not all; the checksum of a chunk is checked only where all of it is read. UNSUPPORTED above floe_info.levels. */
 floe_status floe_decompress_level(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, floe_field *out);
 
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
@@ -303,7 +304,7 @@ typedef struct floe_stream_options {
     void (*damaged)(void *user, uint64_t chunk, const uint64_t *lo, const uint64_t *hi, const char *why);
     void
         *damaged_user; /* salvage: damaged takes each box of lost values: a chunk, or, of codec interp, a part of one */
-    /* decompress: every 2^level-th value of each axis, as floe_decompress_level; lo and hi are of all values. With salvage a stream
+    /* decompress: the values of a level, as floe_decompress_level; lo and hi are of all values. With salvage a stream
      * that is cut short gives the levels whose bytes are there. */
     uint32_t level;
 } floe_stream_options;

@@ -45,7 +45,7 @@ typedef struct floe_chunk_encode {
 } floe_chunk_encode;
 
 /* A chunk to be decoded: the box lo..hi (relative to the chunk, rank axes) of one of this extent. src is untrusted. With a level
- * above 0 lo, hi and out are of every 2^level-th point of each axis, and src need have level_nbytes bytes. */
+ * above 0 lo, hi and out are of its points, ceil(extent / 2^level), and src need have level_nbytes bytes. */
 typedef struct floe_chunk_decode {
     const floe_cpu *cpu;
     floe_codec codec;
@@ -59,7 +59,8 @@ typedef struct floe_chunk_decode {
     floe_arena *scratch;   /* of the codec's decode_workspace */
     uint32_t level;
     /* Bytes that may be damaged: called in the end for each box, as lo and hi, whose values are lost, so that the others are good.
-     * CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL: damage is an error. */
+     * CHECKSUM where the codec finds no damage and level is 0: it may be anywhere. NULL, as for codecs that do not find it: damage is an
+     * error. */
     void (*lost)(void *user, const uint64_t *lo, const uint64_t *hi);
     void *user;
 } floe_chunk_decode;
@@ -71,6 +72,7 @@ typedef struct floe_codec_ops {
     bool integers_on_gpu; /* its kernels take them, where there are any */
     bool sampled;         /* AUTO tries it on a sample, where it does so (call/choice.c) */
     bool stacks;          /* predicts nothing along an axis of up to 4: a sample's boxes may lie along one */
+    bool finds_damage;    /* decoding takes `lost` */
     uint64_t whole;       /* values of a field that is one chunk by default; 0: chunks are of about 64 MiB */
     /* Whether it can do what params ask of such a field, as far as that is more than a mode that it has. NULL: always. */
     floe_status (*check)(const floe_field *layout, const floe_params *params, floe_error *err);
@@ -85,7 +87,7 @@ typedef struct floe_codec_ops {
     size_t (*workspace)(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank, const uint64_t *extent);
     size_t (*decode_workspace)(const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent);
     /* Codecs with levels: of c->nbytes bytes of a chunk c->level takes the first *nbytes. Of src only `have` are there: more are needed
-     * to know where *nbytes is above that. NULL: no levels; damage is nowhere looked for. */
+     * to know where *nbytes is above that. NULL: no levels. */
     floe_status (*level_nbytes)(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);
     /* How a chunk is coded, in lines of words. NULL: it has nothing to say. */
     floe_status (*plan)(const floe_chunk_decode *c, floe_text *to, floe_error *err);

@@ -56,7 +56,8 @@ floe_status floe_stream_at_level(floe_ctx *ctx, floe_stream *s, uint32_t level)
     if (level == 0)
         return FLOE_OK;
     FLOE_CHECK(&ctx->err, floe_codec_of(h->codec)->level_nbytes, FLOE_ERR_UNSUPPORTED,
-               "a stream of codec %s has no levels: those of codec interp have", floe_codec_name(h->codec));
+               "a stream of codec %s has no levels: those of codecs interp and wavelet have",
+               floe_codec_name(h->codec));
     FLOE_CHECK(&ctx->err, level <= most, FLOE_ERR_UNSUPPORTED,
                "level %u: the stream has levels 0 to %u, by its shape and where its chunks begin", level, most);
     for (uint32_t i = 0; i < h->rank; i++) {
@@ -393,9 +394,9 @@ static floe_status decode_fetched(floe_ctx *ctx, floe_stream *s, uint64_t chunk,
             return status;
     }
 #endif
-    /* The first bytes of a chunk have checks of their own, which level_nbytes stands for. */
+    /* The first bytes of a chunk have no checksum: they are checked by its codec, as far as that goes. */
     const floe_status status = f.need == f.head.nbytes ? payload_check(&f, err) : FLOE_OK;
-    const bool looks = salvage && floe_codec_of(s->header.codec)->level_nbytes;
+    const bool looks = salvage && floe_codec_of(s->header.codec)->finds_damage;
     losing lost = {salvage, s, &p, chunk};
     if (looks && (status == FLOE_ERR_CHECKSUM || f.need < f.head.nbytes))
         return decode_here(&ctx->cpu, s, &p, &f, &lost, err);

@@ -33,6 +33,7 @@ const floe_codec_ops floe_interp_codec = {
     .name = "interp",
     .sampled = true,
     .stacks = true,
+    .finds_damage = true,
     .whole = FLOE_INTERP_CELLS_MOST,
     .check = check,
     .units = units,

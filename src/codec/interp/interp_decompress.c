@@ -5,6 +5,7 @@
 
 #include "codec/interp/interp_chunk.h"
 #include "field/dtype_math.h"
+#include "stage/interp/interp_output.h"
 
 #define DAMAGE_ANYWHERE "its checksum does not match: the bytes are damaged" /* and no part shows where */
 
@@ -16,12 +17,11 @@ typedef struct decoder {
     floe_interp_entropy entropy;
     floe_interp_needs needs;
     floe_interp_chunk chunk;
-    floe_interp_view out;
+    floe_interp_output out;
     bool narrow;
     size_t size;
     uint64_t ncells, nbits;
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes, of points of the level */
-    uint32_t last, shift[FLOE_INTERP_RANK];              /* floe_interp_level_step */
+    uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_tables *tables; /* of each step; then one of masks */
     uint64_t *part;
@@ -67,29 +67,6 @@ size_t floe_interp_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint3
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------------- */
 
-static uint8_t *place_of(const decoder *d, const uint64_t *point)
-{
-    const uint32_t level = d->call->level;
-    int64_t at = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint64_t i = point[a] >> level;
-        if (i << level != point[a] || i < d->lo[a] || i >= d->hi[a])
-            return NULL;
-        at += (int64_t)(i - d->lo[a]) * d->out.stride[a];
-    }
-    return (uint8_t *)d->out.data + at * (int64_t)d->size;
-}
-
-static void put_pattern(const decoder *d, const uint64_t *point, uint64_t pattern)
-{
-    const uint32_t narrow = (uint32_t)pattern;
-    uint8_t *to = place_of(d, point);
-    if (to && d->narrow)
-        memcpy(to, &narrow, sizeof narrow);
-    else if (to)
-        memcpy(to, &pattern, sizeof pattern);
-}
-
 /* What a visited value gets: the pattern, or the next literal; or its sign is turned. */
 typedef struct placing {
     const decoder *d;
@@ -98,37 +75,19 @@ typedef struct placing {
     bool negative;
 } placing;
 
-static uint64_t load_pattern(const decoder *d, const uint8_t *at)
-{
-    return d->narrow ? floe_load32(at) : floe_load64(at);
-}
-
 static void place_visit(void *arg, const uint64_t *point)
 {
     placing *p = arg;
     if (p->negative) {
-        uint8_t *to = place_of(p->d, point);
+        uint8_t *to = floe_interp_output_place(&p->d->out, point);
         if (to)
-            ((uint8_t *)to)[p->d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
+            to[p->d->size - 1] |= 0x80; /* host order is little-endian wherever floe runs */
         return;
     }
-    put_pattern(p->d, point, p->literals ? load_pattern(p->d, p->literals) : p->pattern);
+    floe_interp_output_put(&p->d->out, point,
+                           p->literals ? floe_interp_pattern_load(p->literals, p->d->size) : p->pattern);
     if (p->literals)
         p->literals += p->d->size;
-}
-
-/* Gives each value of the box that of a chunk's values, or (NULL) the pattern that all have. */
-static void fill_box(const decoder *d, const uint8_t *values)
-{
-    const uint64_t step = (uint64_t)1 << d->call->level, *lo = d->lo, *hi = d->hi;
-    uint64_t at[FLOE_INTERP_RANK];
-    for (at[0] = lo[0] * step; at[0] < hi[0] * step; at[0] += step)
-        for (at[1] = lo[1] * step; at[1] < hi[1] * step; at[1] += step)
-            for (at[2] = lo[2] * step; at[2] < hi[2] * step; at[2] += step)
-                for (at[3] = lo[3] * step; at[3] < hi[3] * step; at[3] += step)
-                    put_pattern(d, at,
-                                values ? load_pattern(d, values + floe_interp_index(d->chunk.plan.shape, at) * d->size)
-                                       : d->chunk.base);
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
@@ -220,7 +179,7 @@ static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wan
     floe_interp_job job = {.last = i == 0, .records = d->records, .step = &d->chunk.plan.steps[i].step};
     job.domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.coarse = d->lattices[(i + 1) % 2 == 0];
-    job.fine = d->out;
+    job.fine = d->out.view;
     if (i)
         job.fine = floe_interp_view_lattice(
             d->lattices[i % 2 == 0] + floe_interp_index(job.step->fine, wanted->lo) * d->size, job.step->fine);
@@ -233,8 +192,8 @@ static floe_interp_job job_of(decoder *d, uint32_t i, const floe_interp_box *wan
 static void find_wanted(decoder *d, floe_interp_box *wanted)
 {
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        wanted[d->last].lo[a] = d->lo[a] << d->shift[a];
-        wanted[d->last].hi[a] = ((d->hi[a] - 1) << d->shift[a]) + 1;
+        wanted[d->last].lo[a] = d->out.box.lo[a] << d->shift[a];
+        wanted[d->last].hi[a] = ((d->out.box.hi[a] - 1) << d->shift[a]) + 1;
     }
     for (uint32_t i = d->last; i < d->chunk.plan.nsteps; i++) {
         const floe_interp_job job = job_of(d, i, &wanted[i]);
@@ -247,16 +206,17 @@ static void leave_lattice(const decoder *d)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     const uint64_t *n = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
-    floe_interp_job job = {.last = true, .fine = d->out, .domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS};
+    floe_interp_job job = {
+        .last = true, .fine = d->out.view, .domain = d->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS};
     floe_interp_view from = floe_interp_view_lattice(d->lattices[d->last % 2 == 0], n);
     uint64_t first[FLOE_INTERP_RANK];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        first[a] = d->lo[a] << d->shift[a];
+        first[a] = d->out.box.lo[a] << d->shift[a];
         from.stride[a] *= (int64_t)1 << d->shift[a];
     }
     from.data = d->lattices[d->last % 2 == 0] + floe_interp_index(n, first) * d->size;
-    memcpy(job.lo, d->lo, sizeof job.lo);
-    memcpy(job.hi, d->hi, sizeof job.hi);
+    memcpy(job.lo, d->out.box.lo, sizeof job.lo);
+    memcpy(job.hi, d->out.box.hi, sizeof job.hi);
     d->ops->leave(&job, &from);
 }
 
@@ -430,28 +390,13 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 
 /* ---- a chunk ----------------------------------------------------------------------------------------------------------- */
 
-static void set_box(decoder *d, const floe_chunk_decode *c)
-{
-    uint32_t axis[FLOE_MAX_RANK];
-    floe_interp_axes_of(c->rank, c->extent, axis);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        d->hi[a] = 1;
-    d->out.data = c->out->data;
-    for (uint32_t a = 0; a < c->rank; a++)
-        if (axis[a] < FLOE_INTERP_RANK) {
-            d->lo[axis[a]] = c->lo[a];
-            d->hi[axis[a]] = c->hi[a];
-            d->out.stride[axis[a]] = c->out->stride[a];
-        }
-}
-
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
 {
     decoder d;
     FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     d.call = c;
-    set_box(&d, c);
+    d.out = floe_interp_output_of(c->rank, c->extent, c->lo, c->hi, c->out, c->level);
     take_scratch(&d, c->cpu, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
@@ -463,14 +408,14 @@ floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err)
         FLOE_CHECK(err, c->nbytes >= floe_interp_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "interp chunk: it ends within its values");
         FLOE_CHECK(err, !c->lost, FLOE_ERR_CHECKSUM, DAMAGE_ANYWHERE);
-        fill_box(&d, (const uint8_t *)c->src + FLOE_INTERP_HEADER_NBYTES);
+        floe_interp_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_INTERP_HEADER_NBYTES, 0);
         return FLOE_OK;
     }
     FLOE_CHECK(err, floe_interp_is_within(&d.chunk, &d.needs), FLOE_ERR_FORMAT,
                "interp chunk: steps that no writer makes");
     if (d.chunk.kind == FLOE_INTERP_FLAT) {
         FLOE_TRY(check_head(&d, from.at, err));
-        fill_box(&d, NULL);
+        floe_interp_output_fill(&d.out, d.chunk.plan.shape, NULL, d.chunk.base);
     } else {
         FLOE_TRY(decode_steps(&d, &from, err));
     }

@@ -69,14 +69,8 @@ uint32_t floe_interp_level_step(const floe_interp_plan *plan, uint32_t level, ui
     uint32_t i = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         shift[a] = level;
-    for (; i < plan->nsteps; i++) {
-        const floe_interp_step *s = &plan->steps[i].step;
-        for (uint32_t k = 0; k < s->naxes; k++)
-            if (shift[s->axis[k]] == 0)
-                return i;
-        for (uint32_t k = 0; k < s->naxes; k++)
-            shift[s->axis[k]]--;
-    }
+    while (i < plan->nsteps && floe_interp_level_take(&plan->steps[i].step, shift))
+        i++;
     return i;
 }
 

@@ -134,19 +134,27 @@ void floe_wavelet_array_check(encoder *e)
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
+static void undo(const encoder *e, const floe_interp_step *s)
+{
+    const floe_interp_box all = floe_wavelet_whole(s->fine);
+    floe_wavelet_step_undo(&e->bands, s, &all);
+}
+
 /* Steps below which a code would not fit are left out: what they would have is anchors. */
 void floe_wavelet_array_forward(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
     const uint32_t nsteps = p->nsteps;
-    floe_wavelet_packet_do(&e->bands, false);
+    floe_interp_step packet;
+    for (uint32_t k = 0; floe_wavelet_packet_step(p, k, &packet); k++)
+        floe_wavelet_step_do(&e->bands, &packet);
     for (uint32_t i = 0; i < nsteps; i++) {
-        floe_wavelet_step_do(&e->bands, i, false);
+        floe_wavelet_step_do(&e->bands, &p->steps[i].step);
         const double largest = floe_wavelet_largest(&e->bands, i);
         p->steps[i].step.width = largest < 127 ? 1 : 2;
         floe_wavelet_coding_lay(&p->steps[i]);
         if (!(largest < FLOE_WAVELET_CODE_MOST)) {
-            floe_wavelet_step_do(&e->bands, i, true);
+            undo(e, &p->steps[i].step);
             p->nsteps = i;
             break;
         }
@@ -171,20 +179,24 @@ bool floe_wavelet_array_code(encoder *e)
     uint8_t *at = e->records;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const uint64_t nbytes = floe_wavelet_records_nbytes(&p->steps[i]);
+        const floe_interp_box cells = floe_wavelet_whole(p->steps[i].step.coarse);
         e->records_of[i] = at;
         at += (nbytes + 15) & ~(uint64_t)15;
         memset(e->records_of[i], 0, nbytes);
         memset(e->means, 0, e->cpu->threads * sizeof *e->means);
-        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], e->means);
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], &cells, e->means);
         set_shifts(e, &p->steps[i]);
-        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL);
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], &cells, NULL);
     }
     if (!floe_wavelet_anchors_encode(&e->bands, e->anchors, &e->chunk.anchors))
         return false;
     floe_wavelet_anchors_decode(&e->bands, &e->chunk.anchors);
     for (uint32_t i = p->nsteps; i-- > 0;)
-        floe_wavelet_step_do(&e->bands, i, true);
-    floe_wavelet_packet_do(&e->bands, true);
+        undo(e, &p->steps[i].step);
+    floe_interp_step packet;
+    for (uint32_t k = p->packet; k-- > 0;)
+        if (floe_wavelet_packet_step(p, k, &packet))
+            undo(e, &packet);
     return true;
 }
 

@@ -3,10 +3,16 @@
 
 /* ---- passes ------------------------------------------------------------------------------------------------------------ */
 
-static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, const uint64_t *n, uint32_t axis)
+/* Along an axis of n points, on the lines of a box. */
+static floe_wavelet_pass pass_of(const floe_wavelet_bands *b, uint64_t n, uint32_t axis, const floe_interp_box *box)
 {
-    floe_wavelet_pass p = {.data = b->array, .shape = b->plan->shape, .axis = axis, .bank = b->plan->bank};
-    memcpy(p.n, n, sizeof p.n);
+    floe_wavelet_pass p = {.shape = b->plan->shape, .axis = axis, .bank = b->plan->bank};
+    uint64_t at[FLOE_INTERP_RANK];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        at[a] = a == axis ? 0 : box->lo[a];
+        p.n[a] = a == axis ? n : box->hi[a] - box->lo[a];
+    }
+    p.data = b->array + floe_interp_index(p.shape, at) * b->size;
     p.one_sided = b->plan->one_sided >> axis & 1;
     return p;
 }
@@ -36,35 +42,79 @@ static void lift_task(void *arg, uint64_t i, uint32_t worker)
     l->b->ops->lift(l->pass, i, l->b->lines + worker * floe_wavelet_task_reals(l->pass) * l->b->size);
 }
 
-static void run_pass(const floe_wavelet_bands *b, const uint64_t *n, uint32_t axis, bool inverse)
+static void run_pass(const floe_wavelet_bands *b, const floe_wavelet_pass *p)
 {
-    floe_wavelet_pass p = pass_of(b, n, axis);
-    lifting l = {b, &p};
-    const uint64_t ntasks = floe_wavelet_ntasks(&p);
+    lifting l = {b, p};
+    const uint64_t ntasks = floe_wavelet_ntasks(p);
     floe_cpu cpu = *b->cpu;
     cpu.threads = (uint32_t)floe_min64(cpu.threads, ntasks);
-    p.inverse = inverse;
     floe_cpu_parallel(&cpu, ntasks, lift_task, &l);
 }
 
-void floe_wavelet_packet_do(const floe_wavelet_bands *b, bool inverse)
+bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_interp_step *s)
 {
-    const uint32_t axis = floe_wavelet_slowest(b->plan->shape), levels = b->plan->packet;
-    for (uint32_t k = 0; k < levels; k++) {
-        uint64_t n[FLOE_INTERP_RANK];
-        memcpy(n, b->plan->shape, sizeof n);
-        for (uint32_t l = inverse ? levels - 1 - k : k; l > 0; l--)
-            n[axis] = (n[axis] + 1) / 2;
-        if (n[axis] > 1)
-            run_pass(b, n, axis, inverse);
+    *s = (floe_interp_step){.naxes = 1, .axis = {floe_wavelet_slowest(p->shape)}};
+    memcpy(s->fine, p->shape, sizeof s->fine);
+    floe_interp_coarsen(s);
+    for (uint32_t i = 0; i < k; i++) {
+        memcpy(s->fine, s->coarse, sizeof s->fine);
+        floe_interp_coarsen(s);
+    }
+    return k < p->packet && s->fine[s->axis[0]] > 1;
+}
+
+void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_interp_step *s)
+{
+    const floe_interp_box all = floe_wavelet_whole(s->fine);
+    for (uint32_t k = s->naxes; k-- > 0;) {
+        const floe_wavelet_pass p = pass_of(b, s->fine[s->axis[k]], s->axis[k], &all);
+        run_pass(b, &p);
     }
 }
 
-void floe_wavelet_step_do(const floe_wavelet_bands *b, uint32_t i, bool inverse)
+static floe_wavelet_pass undoing(const floe_wavelet_bands *b, const floe_interp_step *s, uint32_t k,
+                                 const floe_interp_box *box)
 {
-    const floe_interp_step *s = &b->plan->steps[i].step;
+    const uint32_t a = s->axis[k];
+    floe_wavelet_pass p = pass_of(b, s->fine[a], a, box);
+    p.inverse = true;
+    p.first = box->lo[a];
+    p.end = box->hi[a];
+    return p;
+}
+
+void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted,
+                              floe_interp_box *means, floe_interp_box *cells)
+{
+    *means = *cells = *wanted;
+    for (uint32_t k = 0; k < s->naxes; k++) {
+        const uint32_t a = s->axis[k];
+        const floe_wavelet_pass p = undoing(b, s, k, wanted);
+        const floe_wavelet_span span = b->ops->needed(&p);
+        means->lo[a] = (uint64_t)span.lo[0];
+        means->hi[a] = (uint64_t)span.hi[0];
+        cells->lo[a] = floe_min64(means->lo[a], (uint64_t)span.lo[1]);
+        cells->hi[a] = floe_max64(means->hi[a], (uint64_t)span.hi[1]);
+    }
+}
+
+/* Axes that come later have means and details yet, which lie apart. */
+void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted)
+{
+    floe_interp_box means, cells;
+    floe_wavelet_step_needed(b, s, wanted, &means, &cells);
     for (uint32_t k = 0; k < s->naxes; k++)
-        run_pass(b, s->fine, s->axis[inverse ? k : s->naxes - 1 - k], inverse);
+        for (uint32_t part = 0; part < 1u << (s->naxes - 1 - k); part++) {
+            floe_interp_box box = *wanted;
+            for (uint32_t l = k + 1; l < s->naxes; l++) {
+                const uint32_t a = s->axis[l];
+                const bool odd = part >> (l - k - 1) & 1;
+                box.lo[a] = odd ? s->coarse[a] + cells.lo[a] : means.lo[a];
+                box.hi[a] = odd ? floe_min64(s->coarse[a] + cells.hi[a], s->fine[a]) : means.hi[a];
+            }
+            const floe_wavelet_pass p = undoing(b, s, k, &box);
+            run_pass(b, &p);
+        }
 }
 
 /* ---- rows of codes ----------------------------------------------------------------------------------------------------- */
@@ -73,6 +123,7 @@ typedef struct coding {
     const floe_wavelet_bands *b;
     const floe_wavelet_coding *c;
     void *records;
+    floe_interp_box cells;
     floe_wavelet_means *means; /* encode */
     double *largest;           /* of each worker: then nothing but that */
 } coding;
@@ -91,9 +142,11 @@ static bool class_row(const coding *k, const uint64_t *at, uint32_t class, floe_
             return false;
         begin = begin * shape[a] + (odd ? s->coarse[a] : 0) + (a < 3 ? at[a] : 0);
     }
-    codes->values = k->b->array + begin * k->b->size;
-    codes->count = count;
-    return count > 0;
+    if (count <= k->cells.lo[3])
+        return false;
+    codes->values = k->b->array + (begin + k->cells.lo[3]) * k->b->size;
+    codes->count = floe_min64(count, k->cells.hi[3]) - k->cells.lo[3];
+    return true;
 }
 
 static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
@@ -101,10 +154,12 @@ static int32_t row_exponent(const floe_wavelet_plan *p, const uint64_t *at)
     return p->packet ? p->packet_exponent[floe_wavelet_packet_band(p, at[floe_wavelet_slowest(p->shape)])] : 0;
 }
 
-static void codes_row(const coding *k, uint64_t row, uint32_t worker)
+static void codes_row(const coding *k, uint64_t number, uint32_t worker)
 {
     const floe_interp_step *s = &k->c->step;
-    const uint64_t *m = s->coarse, at[] = {row / m[2] / m[1], row / m[2] % m[1], row % m[2]};
+    const uint64_t *m = s->coarse, *lo = k->cells.lo, *hi = k->cells.hi, n[] = {hi[1] - lo[1], hi[2] - lo[2]};
+    const uint64_t at[] = {lo[0] + number / n[1] / n[0], lo[1] + number / n[1] % n[0], lo[2] + number % n[1]};
+    const uint64_t row = (at[0] * m[1] + at[1]) * m[2] + at[2], x = lo[3] << s->naxes;
     const int32_t exponent = row_exponent(k->b->plan, at);
     floe_wavelet_codes codes = {.width = s->width, .apart = 1u << s->naxes};
     for (int i = 0; i < FLOE_WAVELET_SHIFTS; i++)
@@ -118,7 +173,7 @@ static void codes_row(const coding *k, uint64_t row, uint32_t worker)
             k->largest[worker] = most > k->largest[worker] ? most : k->largest[worker];
             continue;
         }
-        codes.codes = (uint8_t *)k->records + (row * floe_interp_row_records(s) * 8 + class - 1) * s->width;
+        codes.codes = (uint8_t *)k->records + (row * floe_interp_row_records(s) * 8 + x + class - 1) * s->width;
         if (k->means)
             k->b->ops->encode(&codes, &k->means[worker]);
         else
@@ -128,30 +183,37 @@ static void codes_row(const coding *k, uint64_t row, uint32_t worker)
 
 enum { TASK_ROWS = 16 };
 
+static uint64_t coding_rows(const coding *k)
+{
+    const uint64_t *lo = k->cells.lo, *hi = k->cells.hi;
+    return (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
+}
+
 static void codes_task(void *arg, uint64_t i, uint32_t worker)
 {
     const coding *k = arg;
-    const uint64_t *m = k->c->step.coarse, nrows = m[0] * m[1] * m[2];
+    const uint64_t nrows = coding_rows(k);
     for (uint64_t row = i * TASK_ROWS; row < nrows && row < (i + 1) * TASK_ROWS; row++)
         codes_row(k, row, worker);
 }
 
 static void run_codes(const coding *k)
 {
-    const uint64_t *m = k->c->step.coarse;
-    floe_cpu_parallel(k->b->cpu, floe_ceil_div(m[0] * m[1] * m[2], TASK_ROWS), codes_task, (void *)k);
+    floe_cpu_parallel(k->b->cpu, floe_ceil_div(coding_rows(k), TASK_ROWS), codes_task, (void *)k);
 }
 
-void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, floe_wavelet_means *means)
+void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
+                           floe_wavelet_means *means)
 {
-    const coding k = {.b = b, .c = &b->plan->steps[i], .records = records, .means = means};
+    const coding k = {b, &b->plan->steps[i], records, *cells, means, NULL};
     run_codes(&k);
 }
 
 double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i)
 {
     double largest[FLOE_CPU_MAX_THREADS] = {0}, most = 0;
-    const coding k = {.b = b, .c = &b->plan->steps[i], .largest = largest};
+    const floe_wavelet_coding *c = &b->plan->steps[i];
+    const coding k = {b, c, NULL, floe_wavelet_whole(c->step.coarse), NULL, largest};
     run_codes(&k);
     for (uint32_t w = 0; w < b->cpu->threads; w++)
         most = largest[w] > most ? largest[w] : most;

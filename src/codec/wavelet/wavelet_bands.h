@@ -16,14 +16,25 @@ typedef struct floe_wavelet_bands {
 /* Reals that passes take. */
 uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_INTERP_RANK]);
 
-void floe_wavelet_packet_do(const floe_wavelet_bands *b, bool inverse);
-/* Step i: lattice `fine` to means, at its front, and details; and back. */
-void floe_wavelet_step_do(const floe_wavelet_bands *b, uint32_t i, bool inverse);
+/* A step's lattice `fine` to means, at its front, and details. */
+void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_interp_step *s);
+/* Undone at the points of a box; and which means, and details of which cells, these are made of. */
+void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted);
+void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted,
+                              floe_interp_box *means, floe_interp_box *cells);
+/* Pass k of the packet, as a step; false where there is none. */
+bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_interp_step *s);
+
+static inline floe_interp_box floe_wavelet_whole(const uint64_t n[FLOE_INTERP_RANK])
+{
+    return (floe_interp_box){.hi = {n[0], n[1], n[2], n[3]}};
+}
 
 /* The largest code that the details of step i would have. */
 double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i);
-/* Details of step i <-> records, which an encoder has set to 0. means: of each worker; encode alone. */
-void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, floe_wavelet_means *means);
+/* Details of cells of step i <-> records, which an encoder has set to 0. means: of each worker; encode alone. */
+void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
+                           floe_wavelet_means *means);
 
 /* A row of anchors, rows of the last axis: its step, and where it is. */
 double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_t **at);

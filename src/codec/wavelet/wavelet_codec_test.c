@@ -1,13 +1,104 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codec wavelet: what tests/lattice_kit.h tries. */
+/* Codec wavelet: what tests/lattice_kit.h tries, and levels. */
 #define LATTICE_CODEC FLOE_CODEC_WAVELET
 enum { LATTICE_SHAPES = 200, LATTICE_LARGE = 2 };
 #include "tests/lattice_kit.h"
 
+/* Of a level, from its own bytes alone: a box, or all. */
+static void decode_level(const floe_codec_params *p, const kit_coded *coded, floe_chunk_decode *call, double *to)
+{
+    uint64_t n[FLOE_MAX_RANK] = {0};
+    for (uint32_t a = 0; a < call->rank; a++)
+        n[a] = call->hi[a] - call->lo[a];
+    const floe_field out = kit_chunk(to, p->dtype, call->rank, n);
+    const uint64_t nbytes = level_nbytes(p, call, coded);
+    call->out = &out;
+    KIT_MUST(decode_call(call, p, coded->block.data, nbytes) == FLOE_OK);
+}
+
+static double value_of(const floe_field *f, uint64_t i)
+{
+    return f->dtype == FLOE_F32 ? (double)((const float *)f->data)[i] : ((const double *)f->data)[i];
+}
+
+/* Means are near the values where these vary slowly, and a box of a level is a part of it. */
+static void check_level(const floe_codec_params *p, const kit_coded *coded, const floe_field *whole, uint32_t k)
+{
+    static double level[40000], part[40000];
+    const size_t size = floe_dtype_size(p->dtype);
+    uint64_t lo[FLOE_MAX_RANK] = {0}, hi[FLOE_MAX_RANK], from[FLOE_MAX_RANK], to[FLOE_MAX_RANK], box[FLOE_MAX_RANK];
+    for (uint32_t a = 0; a < whole->rank; a++) {
+        hi[a] = ((whole->shape[a] - 1) >> k) + 1;
+        from[a] = hi[a] / 4;
+        to[a] = hi[a] - hi[a] / 3;
+        box[a] = to[a] - from[a];
+    }
+    floe_chunk_decode call = {.rank = whole->rank, .extent = whole->shape, .lo = lo, .hi = hi, .level = k};
+    const floe_field all = kit_chunk(level, p->dtype, whole->rank, hi);
+    decode_level(p, coded, &call, level);
+    call.lo = from;
+    call.hi = to;
+    decode_level(p, coded, &call, part);
+    for (uint64_t i = 0; i < kit_cells(whole->rank, hi); i++) {
+        uint64_t left = i, at = 0, unit = 1, in = 0, step = 1;
+        bool is = true;
+        for (uint32_t a = whole->rank; a-- > 0; unit *= whole->shape[a], left /= hi[a]) {
+            const uint64_t x = left % hi[a];
+            at += (x << k) * unit;
+            is = is && x >= from[a] && x < to[a];
+            in += (x - from[a]) * step;
+            step *= box[a];
+        }
+        const uint8_t *v = (const uint8_t *)level + i * size;
+        assert_true(!is || memcmp(v, (const uint8_t *)part + in * size, size) == 0);
+        if (p->mode == FLOE_BOUND_ABS)
+            assert_true(fabs(value_of(&all, i) - value_of(whole, at)) < 1.5);
+    }
+}
+
+static void levels(void **unused)
+{
+    static const uint64_t extents[][FLOE_MAX_RANK] = {{3000},         {41, 90},  {17, 33, 60}, {6, 9, 11, 40},
+                                                      {1, 1, 500, 1}, {4, 4, 4}, {2, 300, 3},  {1}};
+    static const uint32_t ranks[] = {1, 2, 3, 4, 4, 3, 3, 1};
+    static double data[40000], back[40000];
+    (void)unused;
+    for (uint64_t i = 0; i < 4 * HOSTILE_COUNT(ranks); i++) {
+        const uint64_t *extent = extents[i / 4], n = kit_cells(ranks[i / 4], extent);
+        const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i / 2 % 2], modes[1 + i % 2], false);
+        const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+        kit_coded coded;
+        uint64_t before = UINT64_MAX;
+        for (uint64_t x = 0; x < n; x++) { /* slow waves along all axes */
+            uint64_t left = x;
+            double v = 100;
+            for (uint32_t a = ranks[i / 4]; a-- > 0; left /= extent[a])
+                v += 10 * sin((double)(left % extent[a]) / (double)extent[a]);
+            if (p.dtype == FLOE_F32)
+                ((float *)(void *)data)[x] = (float)v;
+            else
+                data[x] = v;
+        }
+        floe_field chunk = kit_chunk(data, p.dtype, ranks[i / 4], extent),
+                   whole = kit_chunk(back, p.dtype, ranks[i / 4], extent);
+        kit_round_trip(&p, &chunk, 1, &coded);
+        KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
+        for (uint32_t k = 0; k < 8; k++) {
+            floe_chunk_decode call = {.rank = chunk.rank, .extent = extent, .level = k};
+            const uint64_t nbytes = level_nbytes(&p, &call, &coded);
+            assert_true(nbytes <= before);
+            before = nbytes;
+            if (k)
+                check_level(&p, &coded, &whole, k);
+        }
+        kit_block_free(&coded.block);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-                                       cmocka_unit_test(kinds_and_modes), cmocka_unit_test(squared_errors),
-                                       cmocka_unit_test(damaged_chunks)};
+                                       cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> the box of a chunk that is wanted. The whole array is decoded, step by step; what is wanted of it leaves it. */
+/* Bytes -> the box of a chunk that is wanted, of all values or those of a level: of each step the entropy chunks and points that the
+ * finer one needs. The array has its place in whole; what nothing needs is not touched. */
 #include <string.h>
 
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
 #include "field/dtype_math.h"
+#include "stage/interp/interp_output.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct decoder {
@@ -15,13 +17,14 @@ typedef struct decoder {
     floe_wavelet_needs needs;
     floe_wavelet_chunk chunk;
     floe_wavelet_bands bands;
-    floe_interp_view out;
+    floe_interp_output out;
     bool narrow;
     size_t size;
-    uint64_t ncells, row, nmarks, lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes */
+    uint64_t ncells, row, nmarks;
+    floe_wavelet_level level;
     uint8_t *records;
-    int8_t *marks[FLOE_WAVELET_MARK_SETS];
-    floe_context_tables *tables; /* of a step, then those of marks */
+    int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* in the place of the records, once the array is there */
+    floe_context_tables *tables;           /* of a step, then those of marks */
 } decoder;
 
 static bool begin_decoder(decoder *d, const floe_cpu *cpu, floe_dtype dtype, uint32_t rank, const uint64_t *extent)
@@ -45,9 +48,9 @@ static void take_scratch(decoder *d, floe_arena *arena)
     d->bands.plan = &d->chunk.plan;
     d->bands.array = floe_arena_take(arena, d->ncells, d->size);
     d->bands.lines = floe_arena_take(arena, floe_wavelet_line_reals(d->bands.cpu, d->chunk.plan.shape), d->size);
-    d->records = floe_arena_take(arena, d->needs.step_records, 1);
-    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
-        d->marks[s] = floe_arena_take(arena, d->nmarks, 1);
+    d->records = floe_arena_take(arena, floe_max64(d->needs.step_records, FLOE_WAVELET_MARK_SETS * d->nmarks), 1);
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS && d->records; s++)
+        d->marks[s] = (int8_t *)d->records + (uint64_t)s * d->nmarks;
     d->tables = floe_arena_take(arena, 1, sizeof *d->tables);
 }
 
@@ -63,145 +66,201 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
-/* Means of the lattice below step `until`, at the front of the array; 0: the array. */
-static floe_status decode_steps(decoder *d, uint32_t until, floe_reader *from, floe_error *err)
+/* Records of the rows of cells of a box; all where their grid was laid again, and knows no rows. */
+static floe_wavelet_part part_of(const floe_context_grid *g, const uint64_t *n, const floe_interp_box *b,
+                                 const uint64_t *columns)
 {
-    const floe_wavelet_plan *p = &d->chunk.plan;
-    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
+    if (g->size[0] != n[0] * n[1] || g->size[1] != n[2])
+        return (floe_wavelet_part){.hi = {g->size[0], g->size[1], g->size[2]}};
+    return (floe_wavelet_part){{b->lo[0] * n[1] + b->lo[1], b->lo[2], columns[0]},
+                               {(b->hi[0] - 1) * n[1] + b->hi[1], b->hi[2], columns[1]}};
+}
+
+/* Ranges along the slowest axis, which fall: with a packet its bands lie apart. */
+typedef struct rows {
+    uint32_t count;
+    uint64_t lo[FLOE_WAVELET_PACKET + 1], hi[FLOE_WAVELET_PACKET + 1];
+} rows;
+
+static void add_rows(rows *r, uint64_t lo, uint64_t hi)
+{
+    const bool touches = r->count && r->lo[r->count - 1] == hi;
+    r->count += !touches;
+    r->lo[r->count - 1] = lo;
+    r->hi[r->count - 1] = touches ? r->hi[r->count - 1] : hi;
+}
+
+/* Step i, for a box of what is wanted of it in each of the ranges. */
+static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, const rows *ranges, floe_reader *from)
+{
+    const floe_wavelet_coding *c = &d->chunk.plan.steps[i];
+    const floe_interp_records r = {&c->spec, &c->grid, d->records};
+    const uint32_t axis = floe_wavelet_slowest(d->chunk.plan.shape);
+    floe_interp_box means, box[FLOE_WAVELET_PACKET + 1], cells[FLOE_WAVELET_PACKET + 1];
+    floe_wavelet_part parts[FLOE_WAVELET_PACKET + 1];
+    for (uint32_t k = 0; k < ranges->count; k++) {
+        box[k] = *wanted;
+        if (d->chunk.plan.packet) {
+            box[k].lo[axis] = ranges->lo[k];
+            box[k].hi[axis] = ranges->hi[k];
+        }
+        floe_wavelet_step_needed(&d->bands, &c->step, &box[k], &means, &cells[k]);
+        const uint64_t columns[] = {(cells[k].lo[3] << c->step.naxes) / 8,
+                                    floe_ceil_div(cells[k].hi[3] << c->step.naxes, 8)};
+        parts[k] = part_of(&c->grid, c->step.coarse, &cells[k], columns);
+    }
+    const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count};
+    if (!floe_wavelet_records_read(&d->entropy, &r, &records, from))
+        return false;
+    for (uint32_t k = 0; k < ranges->count; k++) {
+        floe_wavelet_codes_do(&d->bands, i, d->records, &cells[k], NULL);
+        floe_wavelet_step_undo(&d->bands, &c->step, &box[k]);
+    }
+    return true;
+}
+
+static floe_status read_anchors(decoder *d, floe_reader *from, floe_error *err)
+{
+    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&d->chunk.plan)) * d->chunk.anchors.nbits;
     d->chunk.anchors.bits = floe_read_bytes(from, floe_ceil_div(nbits, 8));
     FLOE_CHECK(err, d->chunk.anchors.bits, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its anchors");
     floe_wavelet_anchors_decode(&d->bands, &d->chunk.anchors);
-    *d->tables = (floe_context_tables){.nmasks = 0};
-    for (uint32_t i = p->nsteps; i-- > until;) {
-        const floe_interp_records r = {&p->steps[i].spec, &p->steps[i].grid, d->records};
-        FLOE_CHECK(err, floe_wavelet_records_read(&d->entropy, &r, d->tables, d->call->src, from), FLOE_ERR_FORMAT,
-                   "wavelet chunk: the codes of step %u are damaged", i);
-        floe_wavelet_codes_do(&d->bands, i, d->records, NULL);
-        floe_wavelet_step_do(&d->bands, i, true);
-    }
-    if (until == 0)
-        floe_wavelet_packet_do(&d->bands, true);
     return FLOE_OK;
 }
 
-/* Beyond a row, and behind all rows, no mark counts. */
+/* Of the level's lattice the points between the first and the last one of the box. */
+static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
+{
+    const floe_wavelet_plan *p = &d->chunk.plan;
+    const floe_wavelet_level *level = &d->level;
+    floe_interp_box wanted[FLOE_WAVELET_STEPS + 1], packet[FLOE_WAVELET_PACKET + 1], cells;
+    floe_interp_box *last = &wanted[level->step];
+    floe_interp_step s;
+    rows ranges = {.count = 0};
+    uint32_t k = level->kept;
+    FLOE_TRY(read_anchors(d, from, err));
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        last->lo[a] = d->out.box.lo[a] << level->shift[a];
+        last->hi[a] = ((d->out.box.hi[a] - 1) << level->shift[a]) + 1;
+    }
+    packet[k] = *last;
+    for (; floe_wavelet_packet_step(p, k, &s); k++) {
+        const uint32_t a = s.axis[0];
+        floe_wavelet_step_needed(&d->bands, &s, &packet[k], &packet[k + 1], &cells);
+        add_rows(&ranges, s.coarse[a] + cells.lo[a], floe_min64(s.coarse[a] + cells.hi[a], s.fine[a]));
+    }
+    add_rows(&ranges, packet[k].lo[floe_wavelet_slowest(p->shape)], packet[k].hi[floe_wavelet_slowest(p->shape)]);
+    for (uint32_t i = level->step; i < p->nsteps; i++)
+        floe_wavelet_step_needed(&d->bands, &p->steps[i].step, &wanted[i], &wanted[i + 1], &cells);
+    *d->tables = (floe_context_tables){.nmasks = 0};
+    for (uint32_t i = p->nsteps; i-- > level->step;)
+        FLOE_CHECK(err, decode_step(d, i, &wanted[i], &ranges, from), FLOE_ERR_FORMAT,
+                   "wavelet chunk: the codes of step %u are damaged", i);
+    while (k-- > level->kept && floe_wavelet_packet_step(p, k, &s))
+        floe_wavelet_step_undo(&d->bands, &s, &packet[k]);
+    return FLOE_OK;
+}
+
+/* Corrections of the box; all kinds, of which one may stand for those before it. Beyond a row, and behind all rows, no mark counts. */
 static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error *err)
 {
-    const floe_context_grid grid = floe_wavelet_marks_grid(d->chunk.plan.shape);
+    const uint64_t *n = d->chunk.plan.shape;
+    const floe_context_grid grid = floe_wavelet_marks_grid(n);
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
+    const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
+    const uint64_t columns[] = {box.lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box.hi[3], FLOE_WAVELET_MARKS)};
+    const floe_wavelet_part part = part_of(&grid, n, &box, columns);
+    const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1};
+    if (!d->chunk.marked[set])
+        return FLOE_OK;
     *d->tables = (floe_context_tables){.nmasks = 0};
-    FLOE_CHECK(err, !d->chunk.marked[set] || floe_wavelet_records_read(&d->entropy, &r, d->tables, d->call->src, from),
-               FLOE_ERR_FORMAT, "wavelet chunk: marks %d are damaged", set);
+    FLOE_CHECK(err, floe_wavelet_records_read(&d->entropy, &r, &wanted, from), FLOE_ERR_FORMAT,
+               "wavelet chunk: marks %d are damaged", set);
     if (set == FLOE_WAVELET_VALUE_KINDS && d->chunk.differ)
-        floe_wavelet_kinds_restore(d->chunk.plan.shape, d->marks[set]);
+        floe_wavelet_kinds_restore(n, d->marks[set]);
     return FLOE_OK;
 }
 
 /* ---- the field --------------------------------------------------------------------------------------------------------- */
 
-/* Element of the output that a point of the box is; NULL outside of it. */
-static uint8_t *place_of(const decoder *d, uint64_t position)
-{
-    const uint64_t *n = d->chunk.plan.shape;
-    int64_t at = 0;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= n[a]) {
-        const uint64_t x = position % n[a];
-        if (x < d->lo[a] || x >= d->hi[a])
-            return NULL;
-        at += (int64_t)(x - d->lo[a]) * d->out.stride[a];
-    }
-    return (uint8_t *)d->out.data + at * (int64_t)d->size;
-}
-
-static void put_pattern(const decoder *d, uint64_t position, uint64_t pattern)
-{
-    const uint32_t narrow = (uint32_t)pattern;
-    uint8_t *to = place_of(d, position);
-    if (to && d->narrow)
-        memcpy(to, &narrow, sizeof narrow);
-    else if (to)
-        memcpy(to, &pattern, sizeof pattern);
-}
-
+/* A row of the box out of the array, where from one point of the level to the next there may be others. */
 static void give_task(void *arg, uint64_t i, uint32_t worker)
 {
     const decoder *d = arg;
     const floe_wavelet_plan *p = &d->chunk.plan;
-    const uint64_t rows = d->hi[2] - d->lo[2], planes = d->hi[1] - d->lo[1], *n = p->shape;
-    const uint64_t at[] = {d->lo[0] + i / rows / planes, d->lo[1] + i / rows % planes, d->lo[2] + i % rows, d->lo[3]};
-    const uint64_t row = (at[0] * n[1] + at[1]) * n[2] + at[2];
-    floe_wavelet_row r = {.stride = d->out.stride[3], .x = at[3], .n = d->hi[3] - at[3], .log = d->chunk.log};
+    const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi, planes = hi[1] - lo[1], below = hi[2] - lo[2];
+    const uint64_t at[] = {lo[0] + i / below / planes, lo[1] + i / below % planes, lo[2] + i % below, lo[3]};
+    const uint64_t row = (at[0] * p->shape[1] + at[1]) * p->shape[2] + at[2], n = hi[3] - lo[3];
+    const uint32_t *shift = d->level.shift;
+    uint64_t point[FLOE_INTERP_RANK], from[FLOE_INTERP_RANK];
+    floe_wavelet_row r = {.stride = d->out.view.stride[3], .x = lo[3], .n = shift[3] ? 1 : n, .log = d->chunk.log};
     (void)worker;
-    r.field = place_of(d, row * n[3] + at[3]);
-    r.array = d->bands.array + (row * n[3] + at[3]) * d->size;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        point[a] = at[a] << d->call->level;
+        from[a] = at[a] << shift[a];
+    }
     r.center = p->center;
     r.unit = p->unit;
     if (d->chunk.marked[FLOE_WAVELET_CORRECTIONS])
         r.corrections = d->marks[FLOE_WAVELET_CORRECTIONS] + row * d->row;
     if (d->chunk.marked[FLOE_WAVELET_VALUE_KINDS])
         r.kinds = d->marks[FLOE_WAVELET_VALUE_KINDS] + row * d->row;
-    d->ops->give(&r);
+    for (uint64_t x = 0; x < n; x += r.n) {
+        r.field = floe_interp_output_place(&d->out, point);
+        r.array = d->bands.array + floe_interp_index(p->shape, from) * d->size;
+        d->ops->give(&r);
+        point[3] += r.n << d->call->level;
+        from[3] += r.n << shift[3];
+    }
 }
 
-/* Patterns and literals, over what the array gave. */
+/* Pattern or literal of a value that has one. */
+static floe_status place_kind(const decoder *d, const uint64_t *point, int32_t kind, floe_reader *from, floe_error *err)
+{
+    const uint32_t s = (uint32_t)kind - FLOE_WAVELET_PATTERN;
+    if (kind == FLOE_WAVELET_PLAIN || (kind == FLOE_WAVELET_NEGATIVE && d->chunk.log))
+        return FLOE_OK;
+    FLOE_CHECK(err, kind == FLOE_WAVELET_LITERAL || s < d->chunk.npalette, FLOE_ERR_FORMAT,
+               "wavelet chunk: a value of no kind that there is");
+    const uint64_t pattern = kind != FLOE_WAVELET_LITERAL ? d->chunk.palette[s]
+                             : d->narrow                  ? floe_read32(from)
+                                                          : floe_read64(from);
+    FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its literals");
+    floe_interp_output_put(&d->out, point, pattern);
+    return FLOE_OK;
+}
+
+/* Over what the array gave. */
 static floe_status place_kinds(const decoder *d, floe_reader *from, floe_error *err)
 {
     const uint64_t *n = d->chunk.plan.shape, nrows = n[0] * n[1] * n[2];
+    const int8_t *kinds = d->marks[FLOE_WAVELET_VALUE_KINDS], none[FLOE_WAVELET_MARKS + 1] = {0};
     for (uint64_t row = 0; row < nrows; row++)
-        for (uint64_t x = 0; x < n[3]; x++) {
-            const int32_t kind = d->marks[FLOE_WAVELET_VALUE_KINDS][row * d->row + floe_wavelet_mark(x)];
-            if (kind == FLOE_WAVELET_PLAIN || (kind == FLOE_WAVELET_NEGATIVE && d->chunk.log))
-                continue;
-            const uint32_t s = (uint32_t)kind - FLOE_WAVELET_PATTERN;
-            FLOE_CHECK(err, kind == FLOE_WAVELET_LITERAL || s < d->chunk.npalette, FLOE_ERR_FORMAT,
-                       "wavelet chunk: a value of no kind that there is");
-            const uint64_t pattern = kind != FLOE_WAVELET_LITERAL ? d->chunk.palette[s]
-                                     : d->narrow                  ? floe_read32(from)
-                                                                  : floe_read64(from);
-            FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its literals");
-            put_pattern(d, row * n[3] + x, pattern);
+        for (uint64_t first = 0; first < n[3]; first += FLOE_WAVELET_MARKS, kinds += sizeof none) {
+            uint64_t at[] = {row / n[2] / n[1], row / n[2] % n[1], row % n[2], first};
+            for (uint64_t k = 0; memcmp(kinds, none, sizeof none) && k < FLOE_WAVELET_MARKS && at[3] < n[3];
+                 k++, at[3]++)
+                FLOE_TRY(place_kind(d, at, kinds[k], from, err));
         }
     return FLOE_OK;
 }
 
-/* All values of the box: as they stand in the chunk, or of one pattern. */
-static void fill_box(const decoder *d)
-{
-    const uint8_t *at = (const uint8_t *)d->call->src + FLOE_WAVELET_HEADER_NBYTES;
-    for (uint64_t i = 0; i < d->ncells; i++, at += d->size) {
-        uint64_t pattern = d->chunk.base;
-        if (d->chunk.kind == FLOE_WAVELET_RAW)
-            pattern = d->narrow ? floe_load32(at) : floe_load64(at);
-        put_pattern(d, i, pattern);
-    }
-}
-
-static void set_box(decoder *d, const floe_chunk_decode *c)
-{
-    uint32_t axis[FLOE_MAX_RANK];
-    floe_interp_axes_of(c->rank, c->extent, axis);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        d->hi[a] = 1;
-    d->out.data = c->out->data;
-    for (uint32_t a = 0; a < c->rank; a++)
-        if (axis[a] < FLOE_INTERP_RANK) {
-            d->lo[axis[a]] = c->lo[a];
-            d->hi[axis[a]] = c->hi[a];
-            d->out.stride[axis[a]] = c->out->stride[a];
-        }
-}
-
 static floe_status decode_chunk(decoder *d, floe_reader *from, floe_error *err)
 {
-    const uint64_t nrows = (d->hi[0] - d->lo[0]) * (d->hi[1] - d->lo[1]) * (d->hi[2] - d->lo[2]);
-    if (d->chunk.kind == FLOE_WAVELET_CODED)
-        FLOE_TRY(decode_steps(d, 0, from, err));
-    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
+    const uint64_t *lo = d->out.box.lo, *hi = d->out.box.hi,
+                   nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]);
+    const bool coded = d->chunk.kind == FLOE_WAVELET_CODED;
+    d->level = floe_wavelet_level_of(&d->chunk.plan, d->call->level);
+    if (coded)
+        FLOE_TRY(decode_steps(d, from, err));
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
+        d->chunk.marked[s] = d->chunk.marked[s] && !(coded && d->call->level); /* they stand behind all steps */
         FLOE_TRY(read_marks(d, s, from, err));
-    if (d->chunk.kind == FLOE_WAVELET_CODED)
+    }
+    if (coded)
         floe_cpu_parallel(d->call->cpu, nrows, give_task, d);
     else
-        fill_box(d);
+        floe_interp_output_fill(&d->out, d->chunk.plan.shape, NULL, d->chunk.base);
     return d->chunk.marked[FLOE_WAVELET_VALUE_KINDS] ? place_kinds(d, from, err) : FLOE_OK;
 }
 
@@ -211,18 +270,18 @@ floe_status floe_wavelet_decompress(const floe_chunk_decode *c, floe_error *err)
     FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && begin_decoder(&d, c->cpu, c->dtype, c->rank, c->extent),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
     d.call = c;
-    set_box(&d, c);
+    d.out = floe_interp_output_of(c->rank, c->extent, c->lo, c->hi, c->out, c->level);
     take_scratch(&d, c->scratch);
     FLOE_CHECK(err, !c->scratch->overflow && c->scratch->base, FLOE_ERR_MEMORY,
                "the workspace is too small for a chunk of %llu values", (unsigned long long)d.ncells);
     floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes);
-    FLOE_CHECK(err, c->nbytes >= floe_wavelet_least(c->rank, c->extent), FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, c->level || c->nbytes >= floe_wavelet_least(c->rank, c->extent), FLOE_ERR_FORMAT,
                "wavelet chunk: %llu bytes are too few", (unsigned long long)c->nbytes);
     FLOE_TRY(floe_wavelet_header_read(&d.chunk, d.narrow, &from, err));
     if (d.chunk.kind == FLOE_WAVELET_RAW) {
         FLOE_CHECK(err, c->nbytes >= floe_wavelet_raw_nbytes(d.ncells, d.narrow), FLOE_ERR_FORMAT,
                    "wavelet chunk: it ends within its values");
-        fill_box(&d);
+        floe_interp_output_fill(&d.out, d.chunk.plan.shape, (const uint8_t *)c->src + FLOE_WAVELET_HEADER_NBYTES, 0);
         return FLOE_OK;
     }
     FLOE_CHECK(err, floe_wavelet_is_within(&d.chunk, &d.needs), FLOE_ERR_FORMAT,

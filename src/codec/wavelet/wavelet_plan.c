@@ -138,6 +138,17 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
     plan->anchor_exponent = exponent_of(s, low_norm(s, depth));
 }
 
+floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level)
+{
+    floe_wavelet_level l = {.kept = level < plan->packet ? level : plan->packet};
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        l.shift[a] = level;
+    l.shift[floe_wavelet_slowest(plan->shape)] -= l.kept;
+    while (l.step < plan->nsteps && floe_interp_level_take(&plan->steps[l.step].step, l.shift))
+        l.step++;
+    return l;
+}
+
 /* ---- sizes ------------------------------------------------------------------------------------------------------------- */
 
 static void add_needs(const floe_wavelet_plan *plan, floe_wavelet_needs *needs)

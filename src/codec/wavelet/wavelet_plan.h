@@ -66,6 +66,13 @@ double floe_wavelet_step_of(double base, int32_t exponent);
 /* 64 log2 of the norm of what a band's value of 1 adds to a signal: high or low band of so many levels. */
 int32_t floe_wavelet_norm(floe_wavelet_bank bank, bool high, uint32_t depth);
 
+/* Level K of an array: passes of the packet that are kept, the last step whose fine lattice has its points (nsteps: the anchors), and
+ * log2 of how many of that lattice's points there are to one of the level. */
+typedef struct floe_wavelet_level {
+    uint32_t kept, step, shift[FLOE_INTERP_RANK];
+} floe_wavelet_level;
+floe_wavelet_level floe_wavelet_level_of(const floe_wavelet_plan *plan, uint32_t level);
+
 /* Sizes that no structure exceeds: bytes of the records of all steps, and of one, where codes have 2 bytes. */
 typedef struct floe_wavelet_needs {
     uint64_t records, step_records, nsteps;

@@ -122,26 +122,48 @@ static uint64_t get_unary(bits *b, uint64_t most)
     return n;
 }
 
-static bool read_list(const floe_interp_records *r, floe_reader *from)
+/* Returns how many codes are not there, or none: more than 0. r->data NULL: looks for the end alone. */
+static uint64_t read_list(const floe_interp_records *r, uint32_t *nlow, floe_reader *from)
 {
     const uint64_t n = ncodes(r), count = floe_read32(from), most = r->spec->width == 1 ? INT8_MAX : INT16_MAX;
-    const uint32_t nlow = floe_read8(from);
     bits b = {.from = from};
-    uint64_t at = 0;
-    memset(r->data, 0, n * r->spec->width);
-    for (uint64_t i = 0; i < count && nlow < 32; i++, at++) {
-        const uint64_t low = get_bits(&b, nlow);
-        at += low + (get_unary(&b, UINT32_MAX) << nlow);
+    *nlow = floe_read8(from);
+    if (from->bad || *nlow > 31)
+        return 1;
+    for (uint64_t i = 0, at = 0; i < count; i++, at++) {
+        const uint64_t low = get_bits(&b, *nlow);
+        at += low + (get_unary(&b, UINT32_MAX) << *nlow);
         const bool negative = get_bits(&b, 1);
         const uint64_t size = get_unary(&b, most) + 1;
-        if (from->bad || at >= n || at % 8 == 7 || size > most)
-            return false;
-        if (r->spec->width == 1)
+        if (from->bad || (r->data && (at >= n || at % 8 == 7 || size > most)))
+            return count - i;
+        if (r->data && r->spec->width == 1)
             ((int8_t *)r->data)[at] = (int8_t)(negative ? -(int32_t)size : (int32_t)size);
-        else
+        else if (r->data)
             ((int16_t *)r->data)[at] = (int16_t)(negative ? -(int32_t)size : (int32_t)size);
     }
-    return nlow < 32 && !from->bad;
+    return 0;
+}
+
+static uint64_t list_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have)
+{
+    floe_reader from = floe_reader_of(base + at, (size_t)(have - at));
+    uint32_t nlow;
+    const uint64_t left = read_list(r, &nlow, &from);
+    if (!from.bad)
+        return (uint64_t)(from.at - base);
+    /* of one code a bit at least; of the others the low bits, and one of each of their parts */
+    return have + floe_ceil_div(1 + (left - 1) * (nlow + 3), 8);
+}
+
+/* Records that a list does not name. */
+static void clear(const floe_interp_records *r, const floe_wavelet_part *p)
+{
+    const uint64_t each = 8 * r->spec->width, *n = r->grid->size;
+    for (uint64_t plane = p->lo[0]; plane < p->hi[0]; plane++)
+        for (uint64_t row = p->lo[1]; row < p->hi[1]; row++)
+            memset((uint8_t *)r->data + ((plane * n[1] + row) * n[2] + p->lo[2]) * each, 0,
+                   (p->hi[2] - p->lo[2]) * each);
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------------ */
@@ -168,19 +190,22 @@ static void write_chunks(const floe_interp_entropy *e, const floe_interp_records
     }
 }
 
-static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records *r, bool wide, const uint8_t *base,
-                        floe_reader *from)
+static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records *r, bool wide,
+                        const floe_wavelet_records_wanted *wanted, floe_reader *from)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
     uint64_t nbytes = 0;
     floe_interp_stream stream = {.sizes = floe_read_bytes(from, nchunks * (wide ? 4 : 2)), .wide = wide};
-    while (!from->bad && (from->at - base) % 4)
+    while (!from->bad && (from->at - wanted->base) % 4)
         if (floe_read8(from) != 0)
             return false;
     for (uint64_t i = 0; stream.sizes && i < nchunks; i++)
         nbytes += floe_interp_size_at(stream.sizes, wide, i);
     stream.src = floe_read_bytes(from, nbytes);
-    return stream.sizes && stream.src && floe_interp_decode(e, r, &stream, NULL, NULL);
+    bool good = stream.sizes && stream.src;
+    for (uint32_t i = 0; good && i < wanted->nparts; i++)
+        good = floe_interp_decode(e, r, &stream, wanted->parts[i].lo, wanted->parts[i].hi);
+    return good;
 }
 
 /* ---- either ------------------------------------------------------------------------------------------------------------ */
@@ -214,16 +239,41 @@ void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_
         write_chunks(e, r, way, to);
 }
 
-bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r, floe_context_tables *tables,
-                               const uint8_t *base, floe_reader *from)
+bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
+                               const floe_wavelet_records_wanted *wanted, floe_reader *from)
 {
     const uint32_t flags = floe_read8(from);
-    if (flags == FLOE_WAVELET_RECORDS_LIST)
-        return read_list(r, from);
+    uint32_t nlow;
+    if (flags == FLOE_WAVELET_RECORDS_LIST) {
+        for (uint32_t i = 0; i < wanted->nparts; i++)
+            clear(r, &wanted->parts[i]);
+        return read_list(r, &nlow, from) == 0;
+    }
     if (from->bad || flags > (FLOE_WAVELET_RECORDS_WIDE | FLOE_WAVELET_RECORDS_TABLES))
         return false;
-    if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_interp_tables_read(r->spec, from, tables))
+    if (flags & FLOE_WAVELET_RECORDS_TABLES && !floe_interp_tables_read(r->spec, from, wanted->tables))
         return false;
-    floe_context_decoder_of(r->spec, tables, e->decoder);
-    return read_chunks(e, r, flags & FLOE_WAVELET_RECORDS_WIDE, base, from);
+    floe_context_decoder_of(r->spec, wanted->tables, e->decoder);
+    return read_chunks(e, r, flags & FLOE_WAVELET_RECORDS_WIDE, wanted, from);
+}
+
+uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have)
+{
+    if (at >= have)
+        return at + 1;
+    const uint32_t flags = base[at++];
+    if (flags == FLOE_WAVELET_RECORDS_LIST)
+        return list_end(r, base, at, have);
+    if (flags & FLOE_WAVELET_RECORDS_TABLES) {
+        at += 2;
+        if (at > have)
+            return at;
+        at += floe_load16(base + at - 2);
+    }
+    const bool wide = flags & FLOE_WAVELET_RECORDS_WIDE;
+    const uint64_t nchunks = floe_context_nchunks(r->grid), sizes = at;
+    at = (at + nchunks * (wide ? 4 : 2) + 3) & ~(uint64_t)3;
+    for (uint64_t i = 0, begin = at; begin <= have && i < nchunks; i++)
+        at += floe_interp_size_at(base + sizes, wide, i);
+    return at;
 }

@@ -25,8 +25,21 @@ typedef struct floe_wavelet_records_way {
 void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
                                 const floe_wavelet_records_way *way, floe_cursor *to);
 
-/* Untrusted. tables: those of the records before; become those of these, where they have some. */
-bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r, floe_context_tables *tables,
-                               const uint8_t *base, floe_reader *from);
+/* Boxes of a grid: planes, rows, columns. */
+typedef struct floe_wavelet_part {
+    uint64_t lo[3], hi[3];
+} floe_wavelet_part;
+typedef struct floe_wavelet_records_wanted {
+    floe_context_tables *tables; /* of the records before; become those of these, where they have some */
+    const uint8_t *base;
+    const floe_wavelet_part *parts; /* what is wanted of the records; others are undefined */
+    uint32_t nparts;
+} floe_wavelet_records_wanted;
+/* Untrusted. */
+bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
+                               const floe_wavelet_records_wanted *wanted, floe_reader *from);
+
+/* Where records end that begin at byte `at` of base, by its first `have` bytes: above that it takes so many at least. */
+uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *base, uint64_t at, uint64_t have);
 
 #endif

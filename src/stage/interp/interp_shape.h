@@ -78,6 +78,17 @@ FLOE_HD void floe_interp_coarsen(floe_interp_step *s)
         s->coarse[a] = floe_interp_is_active(s, a) ? (s->fine[a] + 1) / 2 : s->fine[a];
 }
 
+/* Takes a step off the levels that are left along each axis; false, with none taken, where one of its axes has none left. */
+FLOE_HD bool floe_interp_level_take(const floe_interp_step *s, uint32_t left[FLOE_INTERP_RANK])
+{
+    for (uint32_t k = 0; k < s->naxes; k++)
+        if (left[s->axis[k]] == 0)
+            return false;
+    for (uint32_t k = 0; k < s->naxes; k++)
+        left[s->axis[k]]--;
+    return true;
+}
+
 /* Codes lie in records of 8: that of class c of cell x of a row is number (x << naxes) + c - 1 of the row. */
 FLOE_HD uint64_t floe_interp_row_records(const floe_interp_step *s)
 {

@@ -36,7 +36,13 @@ typedef struct floe_wavelet_pass {
     uint32_t axis;
     floe_wavelet_bank bank;
     bool one_sided, inverse;
+    uint64_t first, end; /* inverse: points of the axis that are wanted; end 0: all */
 } floe_wavelet_pass;
+
+/* Of a line's means, [0], and details, [1]: numbers lo .. hi. */
+typedef struct floe_wavelet_span {
+    int64_t lo[2], hi[2];
+} floe_wavelet_span;
 
 uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p);
 /* Reals of scratch that a task takes. */
@@ -61,7 +67,8 @@ typedef struct floe_wavelet_codes {
 
 typedef struct floe_wavelet_ops {
     void (*lift)(const floe_wavelet_pass *p, uint64_t task, void *scratch);
-    double (*largest)(const void *values, uint64_t count); /* magnitude */
+    floe_wavelet_span (*needed)(const floe_wavelet_pass *p); /* inverse: what the wanted points are made of */
+    double (*largest)(const void *values, uint64_t count);   /* magnitude */
     void (*encode)(const floe_wavelet_codes *c, floe_wavelet_means *means);
     void (*decode)(const floe_wavelet_codes *c);
 } floe_wavelet_ops;

@@ -44,11 +44,11 @@ static void add_row(const lines *l, bool to_odd, uint64_t i, uint64_t from, floe
     add_taps(l->part[to_odd] + i * l->width, l->part[!to_odd] + from * l->width, l->width, 0, &w, 1);
 }
 
-/* Rows before and behind those of a parity, by reflection: none goes farther than the longest stencil. */
-static void reflect_ends(const lines *l, bool odd)
+/* Rows before, or behind, those of a parity, by reflection: none goes farther than the longest stencil. */
+static void reflect_end(const lines *l, bool odd, bool behind)
 {
-    const int64_t count = (int64_t)l->count[odd], width = (int64_t)l->width;
-    for (int64_t k = 0; k < 2 * FLOE_WAVELET_HALO; k++) {
+    const int64_t count = (int64_t)l->count[odd], width = (int64_t)l->width, first = behind ? FLOE_WAVELET_HALO : 0;
+    for (int64_t k = first; k < first + FLOE_WAVELET_HALO; k++) {
         const int64_t row = k < FLOE_WAVELET_HALO ? -1 - k : count + k - FLOE_WAVELET_HALO;
         const int64_t from = floe_wavelet_reflect(2 * row + odd, (int64_t)l->n) / 2;
         for (int64_t i = 0; i < width; i++)
@@ -67,31 +67,69 @@ static void predict_ends(const lines *l, floe_real sign, uint64_t lo, uint64_t h
     }
 }
 
-/* sign: 1, or -1 to undo it. */
-static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign, bool one_sided)
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v < hi ? v : hi; }
+
+/* Points first .. end of the parity. sign: 1, or -1 to undo it. */
+static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign, bool one_sided, int64_t first,
+                      int64_t end)
 {
     floe_real w[FLOE_WAVELET_TAPS];
-    const int64_t nto = (int64_t)l->count[s->to_odd], nfrom = (int64_t)l->count[!s->to_odd];
-    int64_t lo = 0, hi = nto;
+    /* whose stencils stay within the signal */
+    const int64_t inner = -s->first, outer = (int64_t)l->count[!s->to_odd] - s->first - (int64_t)s->ntaps + 1;
+    int64_t lo = first, hi = end;
     for (uint32_t k = 0; k < s->ntaps; k++)
         w[k] = sign * (floe_real)s->weight[k];
-    if (one_sided) { /* points whose stencils leave the signal */
-        lo = -s->first;
-        hi = nfrom - s->first - (int64_t)s->ntaps + 1 < nto ? nfrom - s->first - (int64_t)s->ntaps + 1 : nto;
-        lo = lo < hi ? lo : nto;
-        hi = lo < hi ? hi : nto;
-        predict_ends(l, sign, 0, (uint64_t)lo);
-        predict_ends(l, sign, (uint64_t)hi, (uint64_t)nto);
+    if (one_sided) {
+        lo = clamp(inner, first, end);
+        hi = clamp(outer, lo, end);
+        predict_ends(l, sign, (uint64_t)first, (uint64_t)lo);
+        predict_ends(l, sign, (uint64_t)hi, (uint64_t)end);
     } else {
-        reflect_ends(l, !s->to_odd);
+        if (first < inner)
+            reflect_end(l, !s->to_odd, false);
+        if (end > outer)
+            reflect_end(l, !s->to_odd, true);
     }
     if (lo < hi)
         lift_inner(l, s, w, (uint64_t)lo, (uint64_t)hi);
 }
 
-static void scale_evens(const lines *l, double scale)
+enum { ENDS = FLOE_WAVELET_HALO + 1 /* points of a parity that what lies beyond an end is made of */ };
+
+/* What each lifting, undone, must set for the wanted points; returns what these are made of. */
+static floe_wavelet_span find_spans(const floe_wavelet_pass *p, floe_wavelet_span *lifted)
 {
-    for (uint64_t i = 0; i < l->count[0] * l->width && scale != 1; i++)
+    const floe_wavelet_lifting *bank = &floe_wavelet_banks[p->bank];
+    const int64_t n = (int64_t)p->n[p->axis], count[] = {n - n / 2, n / 2}, first = (int64_t)p->first,
+                  end = p->end ? (int64_t)p->end : n;
+    floe_wavelet_span w = {{(first + 1) / 2, first / 2}, {(end + 1) / 2, end / 2}};
+    for (uint32_t k = 0; k < bank->nlifts; k++) {
+        const floe_wavelet_lift *s = &bank->lift[k];
+        const int to = s->to_odd, from = !to;
+        int64_t lo = w.lo[to] + s->first, hi = w.hi[to] + s->first + (int64_t)s->ntaps - 1;
+        lifted[k] = w;
+        if (w.lo[to] >= w.hi[to])
+            continue;
+        const bool below = lo<0, above = hi> count[from];
+        lo = above && lo > count[from] - ENDS ? count[from] - ENDS : lo;
+        hi = below && hi < ENDS ? ENDS : hi;
+        lo = w.lo[from] < w.hi[from] && w.lo[from] < lo ? w.lo[from] : lo;
+        hi = w.lo[from] < w.hi[from] && w.hi[from] > hi ? w.hi[from] : hi;
+        w.lo[from] = clamp(lo, 0, count[from]);
+        w.hi[from] = clamp(hi, 0, count[from]);
+    }
+    return w;
+}
+
+static floe_wavelet_span needed(const floe_wavelet_pass *p)
+{
+    floe_wavelet_span lifted[FLOE_WAVELET_LIFTS];
+    return find_spans(p, lifted);
+}
+
+static void scale_evens(const lines *l, uint64_t lo, uint64_t hi, double scale)
+{
+    for (uint64_t i = lo * l->width; i < hi * l->width && scale != 1; i++)
         l->part[0][i] *= (floe_real)scale;
 }
 
@@ -117,24 +155,31 @@ static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool
         for (uint64_t i = 0; i < l->count[odd]; i++)
             l->part[odd][i] = l->at[(2 * i + (uint64_t)odd) * l->row];
     for (uint32_t s = 0; s < bank->nlifts; s++)
-        lift_step(l, &bank->lift[s], 1, one_sided && s == 0);
-    scale_evens(l, bank->scale);
+        lift_step(l, &bank->lift[s], 1, one_sided && s == 0, 0, (int64_t)l->count[bank->lift[s].to_odd]);
+    scale_evens(l, 0, l->count[0], bank->scale);
     for (uint64_t i = 0; i < l->n; i++)
         copy_finite(mean_row(l, i), l->at + i * l->row, l->width);
 }
 
-static void inverse_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
+static void inverse_lines(const lines *l, const floe_wavelet_pass *p)
 {
-    for (uint64_t i = 0; i < l->n; i++)
-        memcpy(mean_row(l, i), l->at + i * l->row, l->width * sizeof *l->at);
-    scale_evens(l, bank->unscale);
-    for (uint32_t s = bank->nlifts; s-- > 0;)
-        lift_step(l, &bank->lift[s], -1, one_sided && s == 0);
-    for (uint64_t i = 0; i < l->n && l->width > 1; i++)
+    const floe_wavelet_lifting *bank = &floe_wavelet_banks[p->bank];
+    floe_wavelet_span lifted[FLOE_WAVELET_LIFTS];
+    const floe_wavelet_span from = find_spans(p, lifted);
+    const uint64_t first = p->first, end = p->end ? p->end : l->n;
+    for (int odd = 0; odd < 2; odd++)
+        for (uint64_t i = (uint64_t)from.lo[odd]; i < (uint64_t)from.hi[odd]; i++)
+            memcpy(l->part[odd] + i * l->width, l->at + (odd ? l->count[0] + i : i) * l->row, l->width * sizeof *l->at);
+    scale_evens(l, (uint64_t)from.lo[0], (uint64_t)from.hi[0], bank->unscale);
+    for (uint32_t s = bank->nlifts; s-- > 0;) {
+        const bool to = bank->lift[s].to_odd;
+        lift_step(l, &bank->lift[s], -1, p->one_sided && s == 0, lifted[s].lo[to], lifted[s].hi[to]);
+    }
+    for (uint64_t i = first; i < end && l->width > 1; i++)
         copy_finite(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width);
-    for (int odd = 0; odd < 2 && l->width == 1; odd++)
-        for (uint64_t i = 0; i < l->count[odd]; i++)
-            l->at[(2 * i + (uint64_t)odd) * l->row] = FLOE_R(floe_wavelet_finite)(l->part[odd][i]);
+    for (uint64_t odd = 0; odd < 2 && l->width == 1; odd++)
+        for (uint64_t i = (first + 1 - odd) / 2; 2 * i + odd < end; i++)
+            l->at[(2 * i + odd) * l->row] = FLOE_R(floe_wavelet_finite)(l->part[odd][i]);
 }
 
 /* Line number i of those along the pass's axis, without the last one. */
@@ -174,7 +219,7 @@ static void lift(const floe_wavelet_pass *p, uint64_t task, void *scratch)
         l.part[0] = (floe_real *)scratch + FLOE_WAVELET_HALO * l.width;
         l.part[1] = l.part[0] + (l.count[0] + 2 * FLOE_WAVELET_HALO) * l.width;
         if (p->inverse)
-            inverse_lines(&l, bank, p->one_sided);
+            inverse_lines(&l, p);
         else
             forward_lines(&l, bank, p->one_sided);
     }
@@ -240,4 +285,4 @@ static void decode(const floe_wavelet_codes *c)
 }
 
 const floe_wavelet_ops FLOE_V(floe_wavelet_ops) = {
-    .lift = lift, .largest = largest, .encode = encode, .decode = decode};
+    .lift = lift, .needed = needed, .largest = largest, .encode = encode, .decode = decode};

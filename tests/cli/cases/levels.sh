@@ -37,5 +37,18 @@ show_sh "floe decompress bad.floe -o z.f32 -f --salvage 2>&1 | sed -nE 's/[0-9]+
 show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec interp --chunk 12x32x20 -q
 show decompress t.floe -o z.f32 -f -q --level 2
 show decompress t.floe -o z.f32 -f -q --level 3
+# codec wavelet: means, of a stream that was cut short, too
+show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 --codec wavelet -q
+show_sh "floe info t.floe | grep level | sizes"
+show decompress t.floe -o x.f32 -f -q --level 1
+show decompress t.floe -o y.f32 -f -q --level 2
+head -c 3000 t.floe >cut.floe
+show decompress cut.floe -o z.f32 -f -q --level 2 --salvage
+same z.f32 y.f32
+show decompress cut.floe -o z.f32 -f -q --level 1 --salvage
+show decompress t.floe -o z.f32 -f -q --level 2 --region :,:,5:9
+dd if=y.f32 bs=4 skip=2 count=1 of=x.f32 2>/dev/null
+head -c 4 z.f32 >y.f32
+same x.f32 y.f32
 show compress t.f32 -o t.floe -f --shape 20x32x48 --dtype f32 --bound rel=1e-3 -q --codec lorenzo
 show decompress t.floe -o z.f32 -f -q --level 1
