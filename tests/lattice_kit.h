@@ -23,7 +23,8 @@ typedef struct mode {
 
 static const mode modes[] = {{FLOE_BOUND_ABS, 0.25},  {FLOE_BOUND_ABS, 1e-3},    {FLOE_BOUND_PWREL, 1e-3},
                              {FLOE_BOUND_ABS, 0.03},  {FLOE_BOUND_PWREL, 0.25},  {FLOE_BOUND_ABS, 3e5},
-                             {FLOE_BOUND_ABS, 1e-30}, {FLOE_BOUND_PWREL, 1e-14}, {FLOE_BOUND_LOSSLESS, 1}};
+                             {FLOE_BOUND_ABS, 1e-30}, {FLOE_BOUND_PWREL, 1e-14}, {FLOE_BOUND_LOSSLESS, 1},
+                             {FLOE_BOUND_ABS, 1e-310}};
 static const floe_preset presets[] = {FLOE_PRESET_BALANCED, FLOE_PRESET_BEST, FLOE_PRESET_FAST};
 static const double fill_value = -9999.0;
 

@@ -265,7 +265,7 @@ static int64_t whole(const floe_wavelet_bands *b, const uint8_t *at, uint64_t x,
     const double most = 0x1p53;
     double v =
         b->size == sizeof(float) ? (double)((const float *)(const void *)at)[x] : ((const double *)(const void *)at)[x];
-    v *= inverse;
+    v = v != 0 ? v * inverse : 0; /* a step that is not normal has no finite inverse */
     v = v < -most ? -most : v > most ? most : v;
     return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
 }
