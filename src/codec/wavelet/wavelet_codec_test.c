@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codec wavelet: what tests/lattice_kit.h tries, and levels. */
+/* Codec wavelet: what tests/lattice_kit.h tries; levels, and what boxes leave out. */
 #define LATTICE_CODEC FLOE_CODEC_WAVELET
 enum { LATTICE_SHAPES = 200, LATTICE_LARGE = 2 };
 #include "tests/lattice_kit.h"
@@ -95,10 +95,39 @@ static void levels(void **unused)
     }
 }
 
+/* Of each step only entropy chunks that a box needs are decoded: most bytes may be damaged. */
+static void boxes_leave_chunks_out(void **unused)
+{
+    enum { TRIES = 100 };
+    static const uint64_t extent[] = {70, 160, 260}, lo[] = {30, 70, 20}, hi[] = {34, 80, 30}, n[] = {4, 10, 10};
+    static float box[2][4 * 10 * 10];
+    float *data = malloc(kit_cells(3, extent) * sizeof *data);
+    const floe_codec_params p = params_of(FLOE_F32, presets[0], modes[1], false);
+    kit_coded coded;
+    uint64_t nsame = 0;
+    (void)unused;
+    hostile_fill(p.dtype, HOSTILE_SMOOTH, kit_cells(3, extent), 1e-3, 0, 1, data);
+    floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
+    kit_round_trip(&p, &chunk, 1, &coded);
+    for (uint64_t i = 0; i < TRIES; i++) {
+        uint8_t *byte = coded.block.data + i * coded.nbytes / TRIES, damage = i ? 0x5A : 0;
+        const floe_field out = kit_chunk(box[i > 0], p.dtype, 3, n);
+        floe_chunk_decode call = {.rank = 3, .extent = extent, .lo = lo, .hi = hi, .out = &out};
+        *byte ^= damage;
+        nsame += decode_call(&call, &p, coded.block.data, coded.nbytes) == FLOE_OK &&
+                 memcmp(box[0], box[1], sizeof box[0]) == 0;
+        *byte ^= damage;
+    }
+    assert_in_range(nsame, TRIES / 2, TRIES - 1);
+    kit_block_free(&coded.block);
+    free(data);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-                                       cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
-                                       cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank),  cmocka_unit_test(large_shapes),
+                                       cmocka_unit_test(kinds_and_modes),       cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(damaged_chunks),        cmocka_unit_test(levels),
+                                       cmocka_unit_test(boxes_leave_chunks_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
