@@ -110,7 +110,8 @@ static floe_wavelet_span find_spans(const floe_wavelet_pass *p, floe_wavelet_spa
         lifted[k] = w;
         if (w.lo[to] >= w.hi[to])
             continue;
-        const bool below = lo<0, above = hi> count[from];
+        const bool below = lo < 0;
+        const bool above = hi > count[from];
         lo = above && lo > count[from] - ENDS ? count[from] - ENDS : lo;
         hi = below && hi < ENDS ? ENDS : hi;
         lo = w.lo[from] < w.hi[from] && w.lo[from] < lo ? w.lo[from] : lo;
