@@ -134,12 +134,6 @@ void floe_wavelet_array_check(encoder *e)
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
-static void undo(const encoder *e, const floe_interp_step *s)
-{
-    const floe_interp_box all = floe_wavelet_whole(s->fine);
-    floe_wavelet_step_undo(&e->bands, s, &all);
-}
-
 /* Steps below which a code would not fit are left out: what they would have is anchors. */
 void floe_wavelet_array_forward(encoder *e)
 {
@@ -154,7 +148,7 @@ void floe_wavelet_array_forward(encoder *e)
         p->steps[i].step.width = largest < 127 ? 1 : 2;
         floe_wavelet_coding_lay(&p->steps[i]);
         if (!(largest < FLOE_WAVELET_CODE_MOST)) {
-            undo(e, &p->steps[i].step);
+            floe_wavelet_step_undo(&e->bands, &p->steps[i].step, NULL);
             p->nsteps = i;
             break;
         }
@@ -179,24 +173,23 @@ bool floe_wavelet_array_code(encoder *e)
     uint8_t *at = e->records;
     for (uint32_t i = 0; i < p->nsteps; i++) {
         const uint64_t nbytes = floe_wavelet_records_nbytes(&p->steps[i]);
-        const floe_interp_box cells = floe_wavelet_whole(p->steps[i].step.coarse);
         e->records_of[i] = at;
         at += (nbytes + 15) & ~(uint64_t)15;
         memset(e->records_of[i], 0, nbytes);
         memset(e->means, 0, e->cpu->threads * sizeof *e->means);
-        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], &cells, e->means);
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, e->means);
         set_shifts(e, &p->steps[i]);
-        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], &cells, NULL);
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, NULL);
     }
     if (!floe_wavelet_anchors_encode(&e->bands, e->anchors, &e->chunk.anchors))
         return false;
     floe_wavelet_anchors_decode(&e->bands, &e->chunk.anchors);
     for (uint32_t i = p->nsteps; i-- > 0;)
-        undo(e, &p->steps[i].step);
+        floe_wavelet_step_undo(&e->bands, &p->steps[i].step, NULL);
     floe_interp_step packet;
     for (uint32_t k = p->packet; k-- > 0;)
         if (floe_wavelet_packet_step(p, k, &packet))
-            undo(e, &packet);
+            floe_wavelet_step_undo(&e->bands, &packet, NULL);
     return true;
 }
 

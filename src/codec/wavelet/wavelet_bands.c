@@ -54,9 +54,8 @@ static void run_pass(const floe_wavelet_bands *b, const floe_wavelet_pass *p)
 bool floe_wavelet_packet_step(const floe_wavelet_plan *p, uint32_t k, floe_interp_step *s)
 {
     *s = (floe_interp_step){.naxes = 1, .axis = {floe_wavelet_slowest(p->shape)}};
-    memcpy(s->fine, p->shape, sizeof s->fine);
-    floe_interp_coarsen(s);
-    for (uint32_t i = 0; i < k; i++) {
+    memcpy(s->coarse, p->shape, sizeof s->coarse);
+    for (uint32_t i = 0; i <= k; i++) {
         memcpy(s->fine, s->coarse, sizeof s->fine);
         floe_interp_coarsen(s);
     }
@@ -101,7 +100,9 @@ void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_ste
 /* Axes that come later have means and details yet, which lie apart. */
 void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted)
 {
+    const floe_interp_box all = floe_wavelet_whole(s->fine);
     floe_interp_box means, cells;
+    wanted = wanted ? wanted : &all;
     floe_wavelet_step_needed(b, s, wanted, &means, &cells);
     for (uint32_t k = 0; k < s->naxes; k++)
         for (uint32_t part = 0; part < 1u << (s->naxes - 1 - k); part++) {
@@ -205,7 +206,8 @@ static void run_codes(const coding *k)
 void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
                            floe_wavelet_means *means)
 {
-    const coding k = {b, &b->plan->steps[i], records, *cells, means, NULL};
+    const floe_wavelet_coding *c = &b->plan->steps[i];
+    const coding k = {b, c, records, cells ? *cells : floe_wavelet_whole(c->step.coarse), means, NULL};
     run_codes(&k);
 }
 

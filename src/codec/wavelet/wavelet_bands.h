@@ -18,7 +18,7 @@ uint64_t floe_wavelet_line_reals(const floe_cpu *cpu, const uint64_t shape[FLOE_
 
 /* A step's lattice `fine` to means, at its front, and details. */
 void floe_wavelet_step_do(const floe_wavelet_bands *b, const floe_interp_step *s);
-/* Undone at the points of a box; and which means, and details of which cells, these are made of. */
+/* Undone at the points of a box (NULL: all); and which means, and details of which cells, these are made of. */
 void floe_wavelet_step_undo(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted);
 void floe_wavelet_step_needed(const floe_wavelet_bands *b, const floe_interp_step *s, const floe_interp_box *wanted,
                               floe_interp_box *means, floe_interp_box *cells);
@@ -32,7 +32,7 @@ static inline floe_interp_box floe_wavelet_whole(const uint64_t n[FLOE_INTERP_RA
 
 /* The largest code that the details of step i would have. */
 double floe_wavelet_largest(const floe_wavelet_bands *b, uint32_t i);
-/* Details of cells of step i <-> records, which an encoder has set to 0. means: of each worker; encode alone. */
+/* Details of cells (NULL: all) of step i <-> records, which an encoder has set to 0. means: of each worker; encode alone. */
 void floe_wavelet_codes_do(const floe_wavelet_bands *b, uint32_t i, void *records, const floe_interp_box *cells,
                            floe_wavelet_means *means);
 
