@@ -183,6 +183,13 @@ floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, si
     return FLOE_OK;
 }
 
+floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *rows, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMemcpy2DAsync(rows->to, rows->to_pitch, rows->from, rows->from_pitch, rows->nbytes, rows->count,
+                                     cudaMemcpyDefault, (cudaStream_t)cuda->stream));
+    return FLOE_OK;
+}
+
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err)
 {
     FLOE_CUDA(err, cudaMemcpyAsync(cuda->answer, dev, nbytes, cudaMemcpyDeviceToHost, (cudaStream_t)cuda->stream));

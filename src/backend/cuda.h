@@ -61,6 +61,13 @@ floe_status floe_cuda_status(int error, const char *call, floe_error *err);
 floe_status floe_cuda_clear(const floe_cuda *cuda, void *dev, size_t nbytes, floe_error *err);
 /* Host memory must stay as it is until the stream has come this far, unless it is pageable. */
 floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, size_t nbytes, floe_error *err);
+/* The same of rows that lie so far apart. */
+typedef struct floe_cuda_rows {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, nbytes, count;
+} floe_cuda_rows;
+floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *rows, floe_error *err);
 /* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
 /* What is put on cuda->side after fork waits for what is on the stream so far; what is put on the stream after join waits

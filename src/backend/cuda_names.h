@@ -15,6 +15,7 @@
 #define cudaGetLastError          floe_rt_cudaGetLastError
 #define cudaMalloc                floe_rt_cudaMalloc
 #define cudaMallocHost            floe_rt_cudaMallocHost
+#define cudaMemcpy2DAsync         floe_rt_cudaMemcpy2DAsync
 #define cudaMemcpyAsync           floe_rt_cudaMemcpyAsync
 #define cudaMemsetAsync           floe_rt_cudaMemsetAsync
 #define cudaMemGetInfo            floe_rt_cudaMemGetInfo
