@@ -218,7 +218,7 @@ static floe_status sort(floe_reduction_device *d, floe_reduction_result *result,
     const uint64_t n = d->job.nelems, nbytes = n * (d->job.dtype == FLOE_F32 ? 4 : 8);
     FLOE_CUDA(err, floe_reduction_gather_cuda(&d->job, d->sorted[0], d->sorted[1], d->cuda->stream));
     for (int side = 0; side < 2; side++) {
-        FLOE_TRY(floe_prim_sort(&p, (floe_prim_array){prim_type(d), d->sorted[side], n}, d->sorted[side], NULL, err));
+        FLOE_TRY(floe_prim_sort(&p, (floe_prim_array){prim_type(d), d->sorted[side], n}, d->sorted[side], err));
         FLOE_TRY(floe_cuda_copy(d->cuda, d->host->sorted[side], d->sorted[side], nbytes, err));
     }
     FLOE_TRY(floe_cuda_wait(d->cuda, err));

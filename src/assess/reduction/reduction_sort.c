@@ -92,8 +92,7 @@ floe_status floe_reduction_sort(floe_reduction *r, floe_reduction_result *result
         return FLOE_OK;
     floe_cpu_parallel(r->cpu, r->npieces, piece_gather, r);
     for (int side = 0; side < 2; side++)
-        FLOE_TRY(
-            floe_prim_sort(&p, (floe_prim_array){type_of(r), r->sorted[side], r->nelems}, r->sorted[side], NULL, err));
+        FLOE_TRY(floe_prim_sort(&p, (floe_prim_array){type_of(r), r->sorted[side], r->nelems}, r->sorted[side], err));
     floe_reduction_sort_compare(r, result);
     return FLOE_OK;
 }

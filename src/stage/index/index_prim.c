@@ -21,10 +21,10 @@ FLOE_PRIM_MAP(floe_index_read_end_map, floe_index_read, floe_index_read_end)
 /* What the primitives themselves need. */
 static floe_status prim_nbytes(const floe_prim *p, uint64_t n, uint64_t *nbytes, floe_error *err)
 {
-    uint64_t reduce, scan;
-    FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_REDUCE, FLOE_PRIM_U64, n, 0, &reduce, err));
+    uint64_t max, scan;
+    FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_MAX, FLOE_PRIM_U64, n, 0, &max, err));
     FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_SCAN, FLOE_PRIM_U64, n, 0, &scan, err));
-    *nbytes = floe_max64(reduce, scan);
+    *nbytes = floe_max64(max, scan);
     return FLOE_OK;
 }
 
@@ -97,8 +97,7 @@ static floe_status find_needs(const floe_prim *p, const floe_index_build *b, flo
                             FLOE_PRIM_U64, b->offsets + 1, err));
     FLOE_TRY(floe_index_need_map(p, b, ngroups, err));
     for (int i = 0; i < FLOE_INDEX_MOSTS; i++)
-        FLOE_TRY(floe_prim_reduce(p, FLOE_PRIM_MAX, (floe_prim_array){FLOE_PRIM_U64, b->needs[i], ngroups}, &b->most[i],
-                                  err));
+        FLOE_TRY(floe_prim_max(p, (floe_prim_array){FLOE_PRIM_U64, b->needs[i], ngroups}, &b->most[i], err));
     return floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, b->nwords, ngroups}, FLOE_PRIM_U64,
                           b->at + 1, err);
 }
@@ -146,9 +145,8 @@ static floe_status read_all(const floe_prim *p, floe_index_read *r, floe_error *
     FLOE_TRY(rest_of(p, &arena, &rest, err));
     if (x->nchunks > 0) {
         FLOE_TRY(lengths ? read_lengths(&rest, r, err) : floe_index_read_part_map(&rest, r, x->npartitions, err));
-        FLOE_TRY(floe_prim_reduce(&rest, FLOE_PRIM_MAX,
-                                  (floe_prim_array){FLOE_PRIM_U32, r->wrong, lengths ? x->nchunks : x->npartitions},
-                                  r->worst, err));
+        const uint64_t n = lengths ? x->nchunks : x->npartitions;
+        FLOE_TRY(floe_prim_max(&rest, (floe_prim_array){FLOE_PRIM_U32, r->wrong, n}, r->worst, err));
     }
     return floe_index_read_end_map(&rest, r, 1, err);
 }
