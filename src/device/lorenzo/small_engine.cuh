@@ -119,6 +119,7 @@ FLOE_DEV block_tile tile_of_parts(const block_shared &sh, const plain_result &r,
 }
 
 /* The general path, by the first warp, behind whose part the other parts give way; also counts exceptions. By a block. */
+template <int RANK>
 FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared &sh, uint32_t tile, const sink &part,
                               uint32_t *buffer)
 {
@@ -131,7 +132,7 @@ FLOE_DEV block_tile make_long(const floe_lorenzo_encode_call &call, block_shared
         const sink out = {part.words, part.spill, part.cap, PARTS_WORDS};
         tallies t;
         const floe_tile_result m =
-            encode_general(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
+            encode_general<RANK, RANK>(&sh.chunk, tile, false, (floe_int *)buffer, part.spill + PARTS_WORDS, out, t);
         tallies_tell(&call.chunks->stats[sh.attempt], t);
         if (lane == 0) {
             sh.whole = m;
@@ -152,7 +153,7 @@ FLOE_DEV block_tile make_tile(const floe_lorenzo_encode_call &call, block_shared
     const plain_work *work = &sh.works[split_warp()];
     if ((whole || reload(work->tile.fit)) && encode_split_short<RANK>(*work, whole, out, buffers, sh.split, r))
         return tile_of_parts(sh, r, out);
-    return make_long(call, sh, tile, out, buffers);
+    return make_long<RANK>(call, sh, tile, out, buffers);
 }
 
 /* ---- to its place -------------------------------------------------------------------------------------------------- */

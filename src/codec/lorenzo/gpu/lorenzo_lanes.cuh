@@ -67,20 +67,24 @@ FLOE_DEV void floe_transpose4(uint32_t a[4])
     floe_swap_bits<0x55555555u, 1>(a[2], a[3]);
 }
 
-/* The word of a value that byte BYTE lies in. */
-template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint32_t u) { return u; }
-template <int BYTE> FLOE_DEV uint32_t floe_word_of(uint64_t u) { return (uint32_t)(u >> BYTE / 4 * 32); }
+/* The word of a value that a byte lies in. */
+FLOE_DEV uint32_t floe_word_of(uint32_t u, uint32_t) { return u; }
+FLOE_DEV uint32_t floe_word_of(uint64_t u, uint32_t byte) { return (uint32_t)(u >> byte / 4 * 32); }
 
-/* Byte BYTE of 32 values: that of value 8 k + j is byte k of bytes[j]. */
-template <int BYTE, class Uint> FLOE_DEV void floe_bytes_of_lane(const Uint u[32], uint32_t bytes[8])
+/* A byte of 32 values: that of value 8 k + j is byte k of bytes[j]. */
+template <class Uint> FLOE_DEV void floe_bytes_of_lane(const Uint u[32], uint32_t byte, uint32_t bytes[8])
 {
-    enum { PICK = BYTE % 4 | (4 + BYTE % 4) << 4 };
+    const uint32_t pick = byte % 4 | (4 + byte % 4) << 4;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        uint32_t low = __byte_perm(floe_word_of<BYTE>(u[j]), floe_word_of<BYTE>(u[8 + j]), PICK);
-        uint32_t high = __byte_perm(floe_word_of<BYTE>(u[16 + j]), floe_word_of<BYTE>(u[24 + j]), PICK);
+        uint32_t low = __byte_perm(floe_word_of(u[j], byte), floe_word_of(u[8 + j], byte), pick);
+        uint32_t high = __byte_perm(floe_word_of(u[16 + j], byte), floe_word_of(u[24 + j], byte), pick);
         bytes[j] = __byte_perm(low, high, 0x5410);
     }
+}
+template <int BYTE, class Uint> FLOE_DEV void floe_bytes_of_lane(const Uint u[32], uint32_t bytes[8])
+{
+    floe_bytes_of_lane(u, BYTE, bytes);
 }
 
 /* Four bit planes of such bytes, of the lower or the upper nibbles: value i at bit i of each. */

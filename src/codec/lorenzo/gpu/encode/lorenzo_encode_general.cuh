@@ -328,7 +328,7 @@ FLOE_DEV uint32_t code_step(const floe_int *q, uint32_t s, uint32_t valid, uint3
     for (int k = 0; k < PLANE; k++)
         w.before[k] = last[k];
     any |= width | (uint32_t)choice;
-    return put_step<PLANES, false>(body, at, p, width, choice, valid != 0);
+    return put_step_general(body, at, p, width, choice, valid != 0);
 }
 
 /* ---- what stands before the body ----------------------------------------------------------------------------------- */
@@ -482,14 +482,15 @@ FLOE_DEV walked walk_tile(const source &f, bool by_sum, floe_int *q, const tile_
     return r;
 }
 
+/* Of a chunk of rank LEAST to MOST. */
+template <int LEAST, int MOST>
 FLOE_DEV walked walk_general(const source &f, bool by_sum, floe_int *q, const tile_masks &masks, const sink &body,
                              tallies &t)
 {
-    switch (f.chunk->view.rank) {
-    case 1: return walk_tile<1>(f, by_sum, q, masks, body, t);
-    case 2: return walk_tile<2>(f, by_sum, q, masks, body, t);
-    default: return walk_tile<3>(f, by_sum, q, masks, body, t);
-    }
+    if constexpr (LEAST < MOST)
+        if (f.chunk->view.rank < MOST)
+            return walk_general<LEAST, MOST - 1>(f, by_sum, q, masks, body, t);
+    return walk_tile<MOST>(f, by_sum, q, masks, body, t);
 }
 
 /* The kind of exception that every cell of the tile is, all of one pattern of the palette; else 0. */
@@ -523,17 +524,18 @@ FLOE_DEV uint32_t put_prefix(const sink &out, uint32_t at, const source &f, cons
 
 /* Encodes a tile into out as floe_tile_encode does; raw tiles are left to write_raw. q: a step's values of shared memory;
  * scratch: SCRATCH_WORDS, of which those behind the first MASKS_WORDS then hold the body. A draft begins with the words of
- * its prefix. The whole warp. */
-static __device__ __noinline__ floe_tile_result encode_general(const floe_dev_chunk *chunk, uint32_t tile, bool draft,
-                                                               floe_int *q, uint32_t *scratch, const sink &out,
-                                                               tallies &t)
+ * its prefix. LEAST, MOST: ranks of the chunks; those at the far end of an axis may have fewer than whole ones, never more. The
+ * whole warp. */
+template <int LEAST, int MOST>
+FLOE_DEV_COLD floe_tile_result encode_general(const floe_dev_chunk *chunk, uint32_t tile, bool draft, floe_int *q,
+                                              uint32_t *scratch, const sink &out, tallies &t)
 {
     const source f = source_of(chunk, tile);
     const tile_masks masks = {scratch, scratch + FLOE_TILE_GROUPS, scratch + 2 * FLOE_TILE_GROUPS,
                               scratch + 3 * FLOE_TILE_GROUPS};
     const sink body = {scratch + MASKS_WORDS, NULL, MOST_PACK_WORDS, 0};
     __syncwarp();
-    const walked w = walk_general(f, draft, q, masks, body, t);
+    const walked w = walk_general<LEAST, MOST>(f, draft, q, masks, body, t);
     const uint32_t raw = raw_nwords(f), special = only_kind(f, t);
     if (special)
         return floe_tile_special(special);

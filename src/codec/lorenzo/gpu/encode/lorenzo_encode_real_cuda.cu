@@ -109,7 +109,7 @@ FLOE_DEV floe_tile_result encode_off_plain(const floe_lorenzo_encode_call &call,
         done = encode_fill<RANK, DRAFT>(at.work, pattern, out, at.buffer, t, r);
     }
     if (!done)
-        r = encode_general(chunk, tile, DRAFT, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
+        r = encode_general<1, RANK>(chunk, tile, DRAFT, (floe_int *)at.buffer, scratch_of_warp(call), out, t);
     stats_add(m.error, t.error);
     stats_add(m.pw_error, t.pw_error);
     if (floe_lane() == 0 && t.count) {

@@ -151,29 +151,65 @@ FLOE_DEV void put_widths(const sink &s, uint32_t &at, bool with_flats, uint32_t 
 /* What a step has besides the planes of values: a word with the flat bits, and planes of widths. */
 enum { MOST_WIDTHS_WORDS = 1 + 7 };
 
+/* What the groups of a step have in common. */
+struct step_widths {
+    uint32_t most, least, flats, presents;
+};
+
+/* ALL: all lanes are present. */
+template <bool ALL> FLOE_DEV step_widths widths_of(uint32_t width, bool flat, bool present)
+{
+    return {__reduce_max_sync(FLOE_ALL_LANES, width),
+            __reduce_min_sync(FLOE_ALL_LANES, ALL || present ? width : (uint32_t)PLANES),
+            __ballot_sync(FLOE_ALL_LANES, flat), ALL ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present)};
+}
+FLOE_DEV uint32_t flat_kind(const step_widths &w) { return w.flats == 0 ? 0 : w.flats == w.presents ? 1 : 2; }
+FLOE_DEV uint32_t width_planes(const step_widths &w) { return floe_bits_of(w.most - w.least); }
+FLOE_DEV uint32_t descriptor_of(const step_widths &w)
+{
+    return w.least << FLOE_PACK_LEAST_SHIFT | width_planes(w) << FLOE_PACK_PLANES_SHIFT |
+           flat_kind(w) << FLOE_PACK_FLAT_SHIFT;
+}
+
 /* A step as pack.h has it: flat word, width planes, value planes, from word `at` on. Returns the descriptor. Bits of u above
- * WIDEST are not looked at. ALL: all lanes are present. */
+ * WIDEST are not looked at. */
 template <int WIDEST, bool ALL, class Values>
 FLOE_DEV uint32_t put_step(const sink &s, uint32_t &at, const Values &u, uint32_t width, bool flat, bool present)
 {
-    const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
-    const uint32_t least = __reduce_min_sync(FLOE_ALL_LANES, ALL || present ? width : (uint32_t)PLANES);
-    const uint32_t flats = __ballot_sync(FLOE_ALL_LANES, flat);
-    const uint32_t presents = ALL ? FLOE_ALL_LANES : __ballot_sync(FLOE_ALL_LANES, present);
+    const step_widths w = widths_of<ALL>(width, flat, present);
     uint32_t bytes[8], low[4]; /* meanwhile, whatever they say */
     floe_bytes_of_lane<0>(u, bytes);
     floe_planes_low(bytes, low);
-    const uint32_t planes = floe_bits_of(most - least), above = ALL || present ? width - least : 0;
-    const uint32_t kind = flats == 0 ? 0 : flats == presents ? 1 : 2;
-    const uint32_t full = presents == FLOE_ALL_LANES ? least : 0; /* planes that all lanes have */
-    if (at + MOST_WIDTHS_WORDS + FLOE_WARP * most <= s.cap) {     /* an upper bound: the other way is right as well */
-        put_widths<true>(s, at, kind == 2, flats, above, planes);
-        put_values<WIDEST, true>(s, at, u, bytes, low, width, full, most);
+    const uint32_t planes = width_planes(w), above = ALL || present ? width - w.least : 0;
+    const uint32_t full = w.presents == FLOE_ALL_LANES ? w.least : 0; /* planes that all lanes have */
+    if (at + MOST_WIDTHS_WORDS + FLOE_WARP * w.most <= s.cap) { /* an upper bound: the other way is right as well */
+        put_widths<true>(s, at, flat_kind(w) == 2, w.flats, above, planes);
+        put_values<WIDEST, true>(s, at, u, bytes, low, width, full, w.most);
     } else {
-        put_widths<false>(s, at, kind == 2, flats, above, planes);
-        put_values<WIDEST, false>(s, at, u, bytes, low, width, full, most);
+        put_widths<false>(s, at, flat_kind(w) == 2, w.flats, above, planes);
+        put_values<WIDEST, false>(s, at, u, bytes, low, width, full, w.most);
     }
-    return least << FLOE_PACK_LEAST_SHIFT | planes << FLOE_PACK_PLANES_SHIFT | kind << FLOE_PACK_FLAT_SHIFT;
+    return descriptor_of(w);
+}
+
+/* The same of the general path, whose sink has room for all: value planes byte after byte in a loop, as code for each byte
+ * would be most of it. */
+FLOE_DEV uint32_t put_step_general(const sink &s, uint32_t &at, const floe_uint u[GROUP], uint32_t width, bool flat,
+                                   bool present)
+{
+    const step_widths w = widths_of<false>(width, flat, present);
+    put_widths<true>(s, at, flat_kind(w) == 2, w.flats, present ? width - w.least : 0, width_planes(w));
+#pragma unroll 1
+    for (uint32_t from = 0; from < w.most; from += 8) {
+        uint32_t planes[8];
+        floe_bytes_of_lane(u, from / 8, planes);
+        floe_transpose8(planes);
+#pragma unroll
+        for (uint32_t b = 0; b < 8; b++)
+            if (from + b < w.most)
+                put_plane<true>(s, at, width > from + b, planes[b]);
+    }
+    return descriptor_of(w);
 }
 
 /* ---- drafts of whole tiles ------------------------------------------------------------------------------------------ */

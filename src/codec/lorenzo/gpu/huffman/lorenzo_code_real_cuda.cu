@@ -107,7 +107,8 @@ __device__ __noinline__ void coder::code_again(floe_place_tile &t)
         while (atomicCAS(&block.remaking, 0u, 1u))
             floe_dev_pause();
     __syncwarp();
-    encode_general(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out, unused);
+    encode_general<1, 3>(call.chunks + t.chunk, t.tile, true, (floe_int *)own.draft, remade + REMADE_WORDS, out,
+                         unused);
     __syncwarp();
     code_far(t, remade);
     __syncwarp();

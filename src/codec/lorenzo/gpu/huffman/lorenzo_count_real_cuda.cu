@@ -35,7 +35,7 @@ static __device__ __noinline__ void count_again(const floe_lorenzo_encode_call &
     uint32_t *scratch = call.spill + (uint64_t)(blockIdx.x * WARPS + threadIdx.x / FLOE_WARP) * SCRATCH_WORDS;
     const sink nowhere = {NULL, NULL, 0, 0};
     tallies unused;
-    encode_general(chunk, tile, true, (floe_int *)own.draft, scratch, nowhere, unused);
+    encode_general<1, 3>(chunk, tile, true, (floe_int *)own.draft, scratch, nowhere, unused);
     __syncwarp();
     floe_huffman_count_tile<floe_uint, FLOE_HUFFMAN_PLANES>(bins, scratch + MASKS_WORDS, nsteps, &own.coder);
 }
