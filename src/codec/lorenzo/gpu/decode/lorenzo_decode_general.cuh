@@ -237,36 +237,33 @@ template <int RANK> FLOE_DEV void emit_plain(const target &t, const uint32_t *wo
     }
 }
 
-template <int RANK> FLOE_DEV bool emit_constant(const target &t, const floe_quantizer *z, prefix &p, floe_int base)
-{
-    floe_int q[GROUP];
-#pragma unroll
-    for (int k = 0; k < GROUP; k++)
-        q[k] = base;
-    for (uint32_t s = 0; s < t.nsteps; s++)
-        if (!emit_step<RANK>(t, z, p, s, q))
-            return false;
-    return true;
-}
-
+/* A coded tile, or one of which all values are the base. */
 template <int RANK, class Source>
-FLOE_DEV bool emit_coded(const target &t, const floe_quantizer *z, prefix &p, uint32_t mode, floe_int base,
-                         Source &source)
+FLOE_DEV bool emit_numbers(const target &t, const floe_quantizer *z, prefix &p, uint32_t entry, floe_int base,
+                           Source &source)
 {
+    const bool coded = floe_tile_kind(entry) == FLOE_TILE_CODED;
+    const uint32_t nsteps = coded ? t.steps_wanted : t.nsteps;
     walk<RANK, floe_int> w;
     walk_begin<RANK, floe_int>(w, base);
 #pragma unroll 1
-    for (uint32_t s = 0; s < t.steps_wanted; s++) {
+    for (uint32_t s = 0; s < nsteps; s++) {
         step_head h;
         floe_int q[GROUP];
-        if (!source_step<false>(source, s, group_cells<RANK>(t.in, s) != 0, h))
-            return false;
-        source_residuals(source, s, h, q);
-        sum_step<RANK>(w, mode, h.flat, q);
+        if (coded) {
+            if (!source_step<false>(source, s, group_cells<RANK>(t.in, s) != 0, h))
+                return false;
+            source_residuals(source, s, h, q);
+            sum_step<RANK>(w, floe_tile_mode(entry), h.flat, q);
+        } else {
+#pragma unroll
+            for (int k = 0; k < GROUP; k++)
+                q[k] = base;
+        }
         if (!emit_step<RANK>(t, z, p, s, q))
             return false;
     }
-    return t.steps_wanted < t.nsteps || source_at_end(source);
+    return nsteps < t.nsteps || !coded || source_at_end(source);
 }
 
 /* Makes a source of a tile's body, words from `from` on. */
@@ -290,7 +287,7 @@ static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chun
                                                       const uint32_t *words, const Opener &opener)
 {
     const target t = target_of<RANK>(chunk, tile);
-    const uint32_t kind = floe_tile_kind(entry), mode = floe_tile_mode(entry);
+    const uint32_t kind = floe_tile_kind(entry);
     const uint32_t nwords = entry & FLOE_TILE_NWORDS_MASK, raw = t.ncells * BASE_WORDS;
     const floe_quantizer *z = &chunk->quantizer;
     prefix p;
@@ -300,7 +297,8 @@ static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chun
         const bool special = kind == FLOE_TILE_SPECIAL;
         if (nwords != (special ? 0 : raw))
             return TILE_BAD;
-        emit_plain<RANK>(t, special ? (const uint32_t *)NULL : words, special ? (floe_uint)z->palette[mode] : 0);
+        emit_plain<RANK>(t, special ? (const uint32_t *)NULL : words,
+                         special ? (floe_uint)z->palette[floe_tile_mode(entry)] : 0);
         return TILE_DONE;
     }
     uint32_t at = BASE_WORDS;
@@ -309,12 +307,9 @@ static __device__ __noinline__ outcome decode_general(const floe_dev_chunk *chun
     if (nwords >= raw || nwords < BASE_WORDS || !read_prefix<RANK>(t, words, nwords, &at, p))
         return TILE_BAD;
     const floe_int base = (floe_int)word_value(words);
-    if (kind == FLOE_TILE_CONSTANT)
-        return at == nwords && emit_constant<RANK>(t, z, p, base) ? TILE_DONE : TILE_BAD;
     typename Opener::source source;
-    if (!opener.open(t, words, nwords, at, source))
-        return TILE_BAD;
-    return emit_coded<RANK>(t, z, p, mode, base, source) ? TILE_DONE : TILE_BAD;
+    const bool open = kind == FLOE_TILE_CONSTANT ? at == nwords : opener.open(t, words, nwords, at, source);
+    return open && emit_numbers<RANK>(t, z, p, entry, base, source) ? TILE_DONE : TILE_BAD;
 }
 
 } // namespace
