@@ -8,8 +8,6 @@
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
 
-#include <type_traits>
-
 #include "backend/device_shared.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"
@@ -93,8 +91,8 @@ template <int RANK> FLOE_DEV void split_fetch_unaligned(const plain_tile &t, uin
 }
 
 /* What the mode of this warp's number would cost, as choose_mode has it; all of ranks 1 and 2 have but two. */
-template <int RANK, bool WHOLE, class T>
-FLOE_DEV uint32_t split_cost(const T q[GROUP], const border<T> &b, uint32_t valid, bool &inexact)
+template <int RANK, bool WHOLE>
+FLOE_DEV uint32_t split_cost(const floe_real q[GROUP], const border &b, uint32_t valid, bool &inexact)
 {
     const uint32_t warp = split_warp();
     if (warp == FLOE_LORENZO_X)
@@ -110,14 +108,14 @@ FLOE_DEV uint32_t split_cost(const T q[GROUP], const border<T> &b, uint32_t vali
 }
 
 /* The mode of the tile and its base, from the first step. By the whole block. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border<T> &b, bool &inexact)
+template <int RANK, bool WHOLE>
+FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border &b, bool &inexact)
 {
-    T q[GROUP];
+    floe_real q[GROUP];
     checks unused; /* who has the first step checks it */
     check_begin(unused);
     const uint32_t valid = step_valid<RANK, WHOLE>(t.work, 0);
-    quantize_step<T, RANK, WHOLE, STAGED>(t.work, 0, valid, t.buffers, q, unused);
+    quantize_step<RANK, WHOLE>(t.work, 0, valid, t.buffers, q, unused);
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
     const uint32_t cost = split_cost<RANK, WHOLE>(q, b, valid, inexact);
     if (floe_lane() == 0)
@@ -135,19 +133,18 @@ FLOE_DEV uint32_t split_mode(const split_tile &t, split_shared &sh, border<T> &b
 }
 
 /* The walk as it is behind step s: of that the last plane says it all. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV void split_walk(const split_tile &t, uint32_t s, step_walk<T, RANK> &w)
+template <int RANK, bool WHOLE> FLOE_DEV void split_walk(const split_tile &t, uint32_t s, step_walk<RANK> &w)
 {
     enum { FROM = GROUP - shape<RANK>::PLANE };
     const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-    T q[GROUP], p[GROUP];
+    floe_real q[GROUP], p[GROUP];
     checks unused;
     check_begin(unused);
-    quantize_step<T, RANK, WHOLE, STAGED>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, unused);
+    quantize_step<RANK, WHOLE>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, unused);
     differences_of<RANK, shape<RANK>::GZ - 1>(t.mode, q, p, w.b);
 #pragma unroll
     for (int k = FROM; k < GROUP; k++)
-        w.before[k - FROM] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
+        w.before[k - FROM] = WHOLE || (valid >> k & 1) ? p[k] : (floe_real)0;
 }
 
 /* What the parts of all warps come to, this one's being `part`. By the whole block. */
@@ -173,17 +170,17 @@ FLOE_DEV plain_result split_sum(const split_tile &t, split_shared &sh, split_par
 FLOE_DEV uint32_t split_first() { return SPLIT_STEPS * split_warp(); }
 FLOE_DEV uint32_t split_end(const split_tile &t) { return min(split_first() + SPLIT_STEPS, t.nsteps); }
 
-/* Those from s on, which come after what w says. STAGED: values are in buffers. */
-template <class T, int RANK, bool WHOLE, bool STAGED>
-FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step_walk<T, RANK> &w, checks &c,
+/* Those from s on, which come after what w says. */
+template <int RANK, bool WHOLE>
+FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step_walk<RANK> &w, checks &c,
                           split_part &part)
 {
 #pragma unroll 1
     for (; s < split_end(t); s++) {
-        T q[GROUP];
+        floe_real q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-        quantize_step<T, RANK, WHOLE, STAGED>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
-        if (!code_step<T, RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c, part.unfit))
+        quantize_step<RANK, WHOLE>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
+        if (!code_step<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c, part.unfit))
             break;
         part.nwords = w.at;
     }
@@ -194,7 +191,7 @@ FLOE_DEV void split_steps(const split_tile &t, const sink &out, uint32_t s, step
 
 /* The same in halves as far as they hold all residuals. Returns the step that they do not, which comes after what wide says. */
 template <int RANK, bool WHOLE>
-FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_walk<float, RANK> &wide, checks &c,
+FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_walk<RANK> &wide, checks &c,
                                     split_part &part)
 {
     small_walk<RANK> w;
@@ -205,7 +202,7 @@ FLOE_DEV uint32_t split_small_steps(const split_tile &t, const sink &out, step_w
     for (; s < split_end(t); s++) {
         float q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(t.work, s);
-        quantize_step<float, RANK, WHOLE, true, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
+        quantize_step<RANK, WHOLE, false>(t.work, s, valid, t.buffers + s * SPLIT_STEP_WORDS, q, c);
         if (!code_half2<RANK, WHOLE, false, no_draft>(t.work, out, {s, valid, t.mode}, q, w, c))
             break;
         part.nwords = w.at;
@@ -225,48 +222,41 @@ struct split_rest_result {
 
 /* Steps whose residuals are not all small. */
 template <int RANK, bool WHOLE>
-FLOE_DEV_COLD split_rest_result split_rest(split_tile t, sink out, uint32_t s, step_walk<float, RANK> w,
-                                           split_rest_result r)
+FLOE_DEV_COLD split_rest_result split_rest(split_tile t, sink out, uint32_t s, step_walk<RANK> w, split_rest_result r)
 {
-    split_steps<float, RANK, WHOLE, true>(t, out, s, w, r.c, r.part);
+    split_steps<RANK, WHOLE>(t, out, s, w, r.c, r.part);
     return r;
 }
 
-/* A tile by a block; what becomes of this warp's steps goes to out. INTS: any of f32 that floats cannot hold, from where its
- * values lie. Who fails fails for the tile. */
-template <int RANK, bool WHOLE, bool INTS>
+/* A tile by a block; what becomes of this warp's steps goes to out. Who fails fails for the tile. */
+template <int RANK, bool WHOLE>
 FLOE_DEV plain_result encode_split(const plain_work &work, const sink &out, const uint32_t *buffers, split_shared &sh,
                                    checks &c)
 {
-    typedef typename std::conditional<INTS, floe_int, float>::type T;
     split_tile t = {work, buffers, WHOLE ? (uint32_t)FLOE_TILE_STEPS : work.tile.nsteps, 0};
     split_part part = {0, 0, 0, false, false};
-    step_walk<T, RANK> w;
+    step_walk<RANK> w;
     walk_begin(w, 0);
     check_begin(c);
-    t.mode = split_mode<T, RANK, WHOLE, !INTS>(t, sh, w.b, w.inexact);
+    t.mode = split_mode<RANK, WHOLE>(t, sh, w.b, w.inexact);
     if (split_first() > 0 && split_first() < t.nsteps)
-        split_walk<T, RANK, WHOLE, !INTS>(t, split_first() - 1, w);
-    if constexpr (INTS) {
-        split_steps<T, RANK, WHOLE, false>(t, out, split_first(), w, c, part);
-    } else {
-        const uint32_t s = split_small_steps<RANK, WHOLE>(t, out, w, c, part);
-        if (s < split_end(t)) {
-            const split_rest_result r = split_rest<RANK, WHOLE>(t, out, s, w, {part, c});
-            part = r.part;
-            c = r.c;
-        }
+        split_walk<RANK, WHOLE>(t, split_first() - 1, w);
+    const uint32_t s = split_small_steps<RANK, WHOLE>(t, out, w, c, part);
+    if (s < split_end(t)) {
+        const split_rest_result r = split_rest<RANK, WHOLE>(t, out, s, w, {part, c});
+        part = r.part;
+        c = r.c;
     }
-    return split_sum(t, sh, part, number<T>::base(w.b.base));
+    return split_sum(t, sh, part, number::base(w.b.base));
 }
 
 /* A tile that is cut off, or not aligned. */
-template <int RANK, bool INTS>
+template <int RANK>
 FLOE_DEV_COLD checked_result encode_split_cut(const plain_work &work, sink out, const uint32_t *buffers,
                                               split_shared &sh)
 {
     checked_result r;
-    r.r = encode_split<RANK, false, INTS>(work, out, buffers, sh, r.c);
+    r.r = encode_split<RANK, false>(work, out, buffers, sh, r.c);
     return r;
 }
 
@@ -277,11 +267,9 @@ FLOE_DEV bool encode_split_short(const plain_work &work, bool whole, const sink 
 {
     checked_result t;
     if (whole)
-        t.r = encode_split<RANK, true, false>(work, out, buffers, sh, t.c);
+        t.r = encode_split<RANK, true>(work, out, buffers, sh, t.c);
     else
-        t = encode_split_cut<RANK, false>(work, out, buffers, sh);
-    if (t.r.inexact && !t.r.unfit)
-        t = encode_split_cut<RANK, true>(work, out, buffers, sh);
+        t = encode_split_cut<RANK>(work, out, buffers, sh);
     r = t.r;
     const double error = largest_of_warp(t.c.error);
     if (floe_lane() == 0)

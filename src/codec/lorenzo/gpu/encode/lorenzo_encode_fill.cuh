@@ -20,19 +20,19 @@ namespace
 
 /* The N values of a row that this lane has, the row being WIDTH lanes: one that is not good becomes what is before it in the
  * row, or the first good one. False: none is good, and all stay. */
-template <int N, int WIDTH, class T> FLOE_DEV bool close_row(T v[N], uint32_t good)
+template <int N, int WIDTH> FLOE_DEV bool close_row(floe_real v[N], uint32_t good)
 {
     const uint32_t lane = floe_lane(), begin = lane / WIDTH * WIDTH;
     const uint32_t lanes = __ballot_sync(FLOE_ALL_LANES, good != 0) & floe_low_bits(WIDTH) << begin;
     const uint32_t before = lanes & floe_lanes_below();
-    T first = v[N - 1], last = v[0];
+    floe_real first = v[N - 1], last = v[0];
 #pragma unroll
     for (int k = 1; k < N; k++) {
         first = good >> (N - 1 - k) & 1 ? v[N - 1 - k] : first;
         last = good >> k & 1 ? v[k] : last;
     }
-    const T left = __shfl_sync(FLOE_ALL_LANES, last, before ? (int)floe_top_bit(before) : 0);
-    T carry = __shfl_sync(FLOE_ALL_LANES, first, lanes ? __ffs((int)lanes) - 1 : 0);
+    const floe_real left = __shfl_sync(FLOE_ALL_LANES, last, before ? (int)floe_top_bit(before) : 0);
+    floe_real carry = __shfl_sync(FLOE_ALL_LANES, first, lanes ? __ffs((int)lanes) - 1 : 0);
     carry = before ? left : carry;
 #pragma unroll
     for (int k = 0; k < N; k++) {
@@ -43,13 +43,13 @@ template <int N, int WIDTH, class T> FLOE_DEV bool close_row(T v[N], uint32_t go
 }
 
 /* This lane's part of the first row of the plane before; rank 1: of the last value before. */
-template <int RANK, class T> struct row_kept {
+template <int RANK> struct row_kept {
     enum { N = RANK == 1 ? 1 : 4 };
-    T v[N];
+    floe_real v[N];
 };
 
 /* A plane of rank 3. Rows without any good value become like the row above, the first one like that of the plane before. */
-template <class T> FLOE_DEV void close_plane(T q[16], uint32_t good, row_kept<3, T> &kept)
+FLOE_DEV void close_plane(floe_real q[16], uint32_t good, row_kept<3> &kept)
 {
     const uint32_t lane = floe_lane();
     const bool top = lane < 8;
@@ -62,11 +62,11 @@ template <class T> FLOE_DEV void close_plane(T q[16], uint32_t good, row_kept<3,
         const uint32_t above = __ballot_sync(FLOE_ALL_LANES, top || rows != 0) & column & floe_lanes_below();
 #pragma unroll
         for (int x = 0; x < 4; x++) {
-            T last = kept.v[x];
+            floe_real last = kept.v[x];
 #pragma unroll
             for (int r = 0; r < 4; r++)
                 last = rows >> r & 1 ? q[4 * r + x] : last;
-            T carry = __shfl_sync(FLOE_ALL_LANES, last, above ? (int)floe_top_bit(above) : 0);
+            floe_real carry = __shfl_sync(FLOE_ALL_LANES, last, above ? (int)floe_top_bit(above) : 0);
             carry = top ? kept.v[x] : carry;
 #pragma unroll
             for (int r = 0; r < 4; r++)
@@ -76,7 +76,7 @@ template <class T> FLOE_DEV void close_plane(T q[16], uint32_t good, row_kept<3,
 }
 
 /* Numbers of a step whose good ones are given: all others become what is near them. */
-template <int RANK, class T> FLOE_DEV void close_gaps(T q[GROUP], uint32_t good, row_kept<RANK, T> &kept)
+template <int RANK> FLOE_DEV void close_gaps(floe_real q[GROUP], uint32_t good, row_kept<RANK> &kept)
 {
     const bool some = __any_sync(FLOE_ALL_LANES, good != FLOE_ALL_LANES);
     if constexpr (RANK == 1) {
@@ -88,7 +88,7 @@ template <int RANK, class T> FLOE_DEV void close_gaps(T q[GROUP], uint32_t good,
     } else {
 #pragma unroll
         for (int z = 0; z < shape<RANK>::GZ; z++) {
-            T *plane = q + z * shape<RANK>::PLANE;
+            floe_real *plane = q + z * shape<RANK>::PLANE;
             if constexpr (RANK == 3) {
                 if (some)
                     close_plane(plane, good >> 16 * z & 0xFFFF, kept);
@@ -178,13 +178,13 @@ FLOE_DEV plain_result encode_fill_steps(const plain_work &work, floe_uint patter
 {
     const uint32_t nsteps = reload(work.tile.nsteps), lead = body_at - BASE_WORDS;
     plain_result r = {0, RANK == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, 0, false, false, false, nsteps};
-    step_walk<floe_real, RANK> w;
-    row_kept<RANK, floe_real> kept;
+    step_walk<RANK> w;
+    row_kept<RANK> kept;
     bool empty = true; /* holes only, so far: then all numbers are 0 */
     walk_begin(w, body_at + (nsteps + 1) / 2);
     check_begin(c);
 #pragma unroll
-    for (int k = 0; k < row_kept<RANK, floe_real>::N; k++)
+    for (int k = 0; k < row_kept<RANK>::N; k++)
         kept.v[k] = 0;
 #pragma unroll 1
     for (uint32_t s = 0; s < nsteps; s++) {
@@ -204,8 +204,8 @@ FLOE_DEV plain_result encode_fill_steps(const plain_work &work, floe_uint patter
                 quantize2<true>(x + k, l, q + k, c);
             close_gaps<RANK>(q, valid & ~holes, kept);
             if (s == 0)
-                begin_tile<floe_real, RANK, false>(q, valid, out, lead, w.b, w.inexact, r);
-            if (!code_step<floe_real, RANK, false, BY_SUM, no_draft>(work, out, {s, valid, r.mode}, q, w, c, r.unfit)) {
+                begin_tile<RANK, false>(q, valid, out, lead, w.b, w.inexact, r);
+            if (!code_step<RANK, false, BY_SUM, no_draft>(work, out, {s, valid, r.mode}, q, w, c, r.unfit)) {
                 r.inexact = !r.unfit;
                 break;
             }

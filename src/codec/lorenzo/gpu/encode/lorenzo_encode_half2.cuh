@@ -22,7 +22,7 @@ enum {
     PAIRS = GROUP / 2
 };
 
-/* Numbers of a group, twice what they are as number<float> has it. Pair i has those of values first and first + 8, so that
+/* Numbers of a group, twice what they are as number has it. Pair i has those of values first and first + 8, so that
  * byte k of a pair and of the one 8 behind are neighbours in floe_bytes_of_lane. */
 FLOE_DEV constexpr int first_of_pair(int i) { return i < 8 ? i : i + 8; }
 
@@ -92,7 +92,7 @@ template <int RANK> struct last_pairs {
 /* What goes from one step of a tile to the next, as in step_walk. */
 template <int RANK> struct small_walk {
     __half2 before[last_pairs<RANK>::COUNT];
-    border<float> b;
+    border b;
     uint32_t at, descriptors, any;
 };
 
@@ -169,7 +169,7 @@ FLOE_DEV bool code_half2(const plain_work &work, const sink &out, step_in in, co
 {
     float p[GROUP];
     __half2 pairs[PAIRS];
-    border<float> b = w.b;
+    border b = w.b;
     differences_of<RANK, 0>(in.mode, q, p, b);
 #pragma unroll
     for (int i = 0; i < PAIRS; i++) {
@@ -197,7 +197,7 @@ FLOE_DEV bool code_half2(const plain_work &work, const sink &out, step_in in, co
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
 /* The same walk for lorenzo_encode_plain.cuh. */
-template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_walk<float, RANK> &wide)
+template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_walk<RANK> &wide)
 {
     enum { PLANE = shape<RANK>::PLANE };
     walk_begin(wide, w.at);
@@ -213,7 +213,7 @@ template <int RANK> FLOE_DEV void walk_widen(const small_walk<RANK> &w, step_wal
 }
 
 /* The way back; false where halves do not hold it. */
-template <int RANK> FLOE_DEV bool walk_narrow(const step_walk<float, RANK> &wide, small_walk<RANK> &w)
+template <int RANK> FLOE_DEV bool walk_narrow(const step_walk<RANK> &wide, small_walk<RANK> &w)
 {
     enum { FROM = last_pairs<RANK>::FIRST, PLANE_FROM = GROUP - shape<RANK>::PLANE };
     uint32_t joined = 0;
@@ -242,12 +242,12 @@ template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV_COLD checked_result encode_rest(const plain_work &work, sink out, uint32_t lead, uint32_t *buffer,
                                          small_walk<RANK> w, checked_result t)
 {
-    step_walk<float, RANK> wide;
+    step_walk<RANK> wide;
     walk_widen<RANK>(w, wide);
     floe_copy_async_wait();
     __syncwarp();
     fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, t.r.done, buffer);
-    encode_steps<float, RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, wide, t.c, t.r);
+    encode_steps<RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, wide, t.c, t.r);
     return t;
 }
 
@@ -269,7 +269,7 @@ FLOE_DEV plain_result encode_half2(const plain_work &work, const sink &out, uint
     for (uint32_t s = 0; s < nsteps; s++) {
         float q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-        quantize_step<float, RANK, WHOLE, true, false>(work, s, valid, buffer, q, c);
+        quantize_step<RANK, WHOLE, false>(work, s, valid, buffer, q, c);
         if (s == 0 && is_unfit(work, c)) { /* before more is made of it */
             r.done = 0;
             break;
@@ -279,7 +279,7 @@ FLOE_DEV plain_result encode_half2(const plain_work &work, const sink &out, uint
             fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, s + 1, buffer); /* drafts: of fields of any size */
         }
         if (s == 0)
-            begin_tile<float, RANK, WHOLE>(q, valid, out, lead, w.b, inexact, r);
+            begin_tile<RANK, WHOLE>(q, valid, out, lead, w.b, inexact, r);
         if (__any_sync(FLOE_ALL_LANES, inexact) ||
             !code_half2<RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c)) {
             r.done = s;

@@ -4,10 +4,10 @@
  * registers.
  *
  * Numbers are floats (doubles for f64) as long as all integers stay exact in them, which the widths tell afterwards:
- * additions of floats run at twice the rate of those of integers. Where that fails a tile is done again, of f32 with
- * integers (T = int32_t), of f64 the general path. Tiles of f32 begin in lorenzo_encode_half2.cuh, and come here where a residual
- * is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those of pack.h. Whatever else
- * is unfit takes the general path, too (lorenzo_encode_general.cuh).
+ * additions of floats run at twice the rate of those of integers. Tiles of f32 begin in lorenzo_encode_half2.cuh, and come here
+ * where a residual is too wide for that. Either way the numbers are those of floe_linear_encode, and the words those of
+ * pack.h. Where numbers are too narrow a tile is done again, on the general path, which whatever else is unfit takes, too
+ * (lorenzo_encode_general.cuh).
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_PLAIN_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_PLAIN_CUH
@@ -21,27 +21,26 @@ namespace
 
 /* What the differences of a tile start from. corner: for lane 0 the value that predicts the first one of the next plane, 0
  * for the others. x, y: 1 where a lane has neighbours before it along that axis, 0 on the border. */
-template <class T> struct border {
-    T base, corner, x, y;
+struct border {
+    floe_real base, corner, x, y;
 };
 
-template <class T> FLOE_DEV void border_begin(border<T> &b, T base)
+FLOE_DEV void border_begin(border &b, floe_real base)
 {
     b.base = base;
-    b.corner = floe_lane() == 0 ? base : (T)0;
-    b.x = floe_lane() % 8 == 0 ? (T)0 : (T)1;
-    b.y = floe_lane() / 8 == 0 ? (T)0 : (T)1;
+    b.corner = floe_lane() == 0 ? base : (floe_real)0;
+    b.x = floe_lane() % 8 == 0 ? (floe_real)0 : (floe_real)1;
+    b.y = floe_lane() / 8 == 0 ? (floe_real)0 : (floe_real)1;
 }
 
 /* v - with * other, where with is 0 or 1: no rounding but that of the difference. */
 FLOE_DEV float less(float v, float other, float with) { return fmaf(-with, other, v); }
 FLOE_DEV double less(double v, double other, double with) { return fma(-with, other, v); }
-FLOE_DEV int32_t less(int32_t v, int32_t other, int32_t with) { return v - with * other; }
 
 /* p of one plane. */
-template <int MODE, class T> FLOE_DEV void differences3(const T q[16], T p[16], border<T> &b)
+template <int MODE> FLOE_DEV void differences3(const floe_real q[16], floe_real p[16], border &b)
 {
-    T above[4], d[16];
+    floe_real above[4], d[16];
     if (MODE == FLOE_LORENZO_XY || MODE == FLOE_LORENZO_X)
 #pragma unroll
         for (int y = 0; y < 4; y++) {
@@ -56,16 +55,17 @@ template <int MODE, class T> FLOE_DEV void differences3(const T q[16], T p[16], 
             p[k] = k < 4 ? less(d[k], __shfl_up_sync(FLOE_ALL_LANES, d[12 + k % 4], 8), b.y) : d[k] - d[(k + 12) % 16];
         p[0] -= b.corner;
     } else if (MODE == FLOE_LORENZO_X) { /* the column of the first lanes along y, where its d is the value itself */
-        const T column = (T)1 - b.x, up = less(b.corner, __shfl_up_sync(FLOE_ALL_LANES, d[12], 8), -b.y);
+        const floe_real column = (floe_real)1 - b.x,
+                        up = less(b.corner, __shfl_up_sync(FLOE_ALL_LANES, d[12], 8), -b.y);
 #pragma unroll
         for (int k = 0; k < 16; k++)
             p[k] = k % 4 ? d[k] : less(d[k], k == 0 ? up : d[(k + 12) % 16], column);
     } else if (MODE == FLOE_LORENZO_Y) { /* the row of the first lanes along x */
-        const T left = less(b.corner, __shfl_up_sync(FLOE_ALL_LANES, q[3], 1), -b.x);
+        const floe_real left = less(b.corner, __shfl_up_sync(FLOE_ALL_LANES, q[3], 1), -b.x);
 #pragma unroll
         for (int x = 0; x < 4; x++) {
-            T up = __shfl_up_sync(FLOE_ALL_LANES, q[12 + x], 8);
-            above[x] = b.y == (T)0 ? (x > 0 ? q[(x + 15) % 16] : left) : up;
+            floe_real up = __shfl_up_sync(FLOE_ALL_LANES, q[12 + x], 8);
+            above[x] = b.y == (floe_real)0 ? (x > 0 ? q[(x + 15) % 16] : left) : up;
         }
 #pragma unroll
         for (int k = 0; k < 16; k++)
@@ -75,16 +75,16 @@ template <int MODE, class T> FLOE_DEV void differences3(const T q[16], T p[16], 
         for (int k = 0; k < 16; k++)
             p[k] = q[k] - (k == 0 && floe_lane() == 0 ? b.corner : b.base);
     }
-    b.corner = floe_lane() == 0 ? q[0] : (T)0;
+    b.corner = floe_lane() == 0 ? q[0] : (floe_real)0;
 }
 
 /* Ranks 1 and 2: a plane is a row. */
-template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q, T *p, border<T> &b)
+template <int RANK, int MODE> FLOE_DEV void differences_line(const floe_real *q, floe_real *p, border &b)
 {
     enum { N = shape<RANK>::PLANE };
     const uint32_t lane = floe_lane();
-    T left = __shfl_up_sync(FLOE_ALL_LANES, q[N - 1], 1);
-    T last = RANK == 1 ? __shfl_sync(FLOE_ALL_LANES, q[N - 1], 31) : q[0];
+    floe_real left = __shfl_up_sync(FLOE_ALL_LANES, q[N - 1], 1);
+    floe_real last = RANK == 1 ? __shfl_sync(FLOE_ALL_LANES, q[N - 1], 31) : q[0];
 #pragma unroll
     for (int k = 0; k < N; k++) {
         if (MODE == FLOE_LORENZO_NONE)
@@ -92,12 +92,12 @@ template <int RANK, int MODE, class T> FLOE_DEV void differences_line(const T *q
         else
             p[k] = q[k] - (k > 0 ? q[(k + N - 1) % N] : lane == 0 ? b.corner : left);
     }
-    b.corner = lane == 0 ? last : (T)0;
+    b.corner = lane == 0 ? last : (floe_real)0;
 }
 
 /* Planes FIRST to END - 1 of a step. */
-template <int RANK, int MODE, int FIRST, int END = shape<RANK>::GZ, class T>
-FLOE_DEV void differences(const T q[GROUP], T p[GROUP], border<T> &b)
+template <int RANK, int MODE, int FIRST, int END = shape<RANK>::GZ, class floe_real>
+FLOE_DEV void differences(const floe_real q[GROUP], floe_real p[GROUP], border &b)
 {
 #pragma unroll
     for (int z = FIRST; z < END; z++) {
@@ -108,15 +108,15 @@ FLOE_DEV void differences(const T q[GROUP], T p[GROUP], border<T> &b)
     }
 }
 
-template <class T> FLOE_DEV void mask_out(T v[GROUP], uint32_t valid)
+FLOE_DEV void mask_out(floe_real v[GROUP], uint32_t valid)
 {
 #pragma unroll
     for (int k = 0; k < GROUP; k++)
-        v[k] = valid >> k & 1 ? v[k] : (T)0;
+        v[k] = valid >> k & 1 ? v[k] : (floe_real)0;
 }
 
-template <int RANK, int FIRST, class T>
-FLOE_DEV void differences_of(uint32_t mode, const T q[GROUP], T p[GROUP], border<T> &b)
+template <int RANK, int FIRST>
+FLOE_DEV void differences_of(uint32_t mode, const floe_real q[GROUP], floe_real p[GROUP], border &b)
 {
     if (mode == FLOE_LORENZO_X)
         differences<RANK, FLOE_LORENZO_X, FIRST>(q, p, b);
@@ -132,38 +132,38 @@ FLOE_DEV void differences_of(uint32_t mode, const T q[GROUP], T p[GROUP], border
 
 /* The first step: what is before its first plane is 0, so there both candidates are the same. Where that plane alone costs
  * `least` the others are not looked at: then that is the answer. */
-template <int RANK, int MODE, bool WHOLE, class T>
-FLOE_DEV uint32_t mode_cost(const T q[GROUP], border<T> b, uint32_t valid, uint32_t least, bool &inexact)
+template <int RANK, int MODE, bool WHOLE>
+FLOE_DEV uint32_t mode_cost(const floe_real q[GROUP], border b, uint32_t valid, uint32_t least, bool &inexact)
 {
     enum { PLANE = shape<RANK>::PLANE };
-    typename number<T>::sum first = 0, deep = 0, flat = 0;
-    T p[GROUP];
+    floe_real first = 0, deep = 0, flat = 0;
+    floe_real p[GROUP];
     differences<RANK, MODE, 0, 1>(q, p, b);
 #pragma unroll
     for (int k = 0; k < PLANE; k++) {
-        p[k] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
-        first += number<T>::weight(number<T>::lifted(p[k]));
+        p[k] = WHOLE || (valid >> k & 1) ? p[k] : (floe_real)0;
+        first += number::weight(number::lifted(p[k]));
     }
-    inexact |= number<T>::inexact_sum(first);
-    if (least < UINT32_MAX && __reduce_add_sync(FLOE_ALL_LANES, number<T>::eighths(first)) >= least)
+    inexact |= number::inexact_sum(first);
+    if (least < UINT32_MAX && __reduce_add_sync(FLOE_ALL_LANES, number::eighths(first)) >= least)
         return least;
     differences<RANK, MODE, 1>(q, p, b);
 #pragma unroll
     for (int k = PLANE; k < GROUP; k++) {
-        p[k] = WHOLE || (valid >> k & 1) ? p[k] : (T)0;
-        const T v = number<T>::lifted(p[k]);
-        T before = k % PLANE == 0 && floe_lane() == 0 ? (T)0 : p[k - PLANE];
+        p[k] = WHOLE || (valid >> k & 1) ? p[k] : (floe_real)0;
+        const floe_real v = number::lifted(p[k]);
+        floe_real before = k % PLANE == 0 && floe_lane() == 0 ? (floe_real)0 : p[k - PLANE];
         if (!WHOLE)
-            before = valid >> k & 1 ? before : (T)0;
-        flat += number<T>::weight(v);
-        deep += number<T>::weight(v - before);
+            before = valid >> k & 1 ? before : (floe_real)0;
+        flat += number::weight(v);
+        deep += number::weight(v - before);
     }
-    inexact |= number<T>::inexact_sum(first + max(deep, flat));
-    return __reduce_add_sync(FLOE_ALL_LANES, number<T>::eighths(first + min(deep, flat)));
+    inexact |= number::inexact_sum(first + max(deep, flat));
+    return __reduce_add_sync(FLOE_ALL_LANES, number::eighths(first + min(deep, flat)));
 }
 
-template <int RANK, bool WHOLE, class T>
-FLOE_DEV uint32_t choose_mode(const T q[GROUP], const border<T> &b, uint32_t valid, bool &inexact)
+template <int RANK, bool WHOLE>
+FLOE_DEV uint32_t choose_mode(const floe_real q[GROUP], const border &b, uint32_t valid, bool &inexact)
 {
     uint32_t best = FLOE_LORENZO_X, least = UINT32_MAX, cost;
     if (RANK == 3) {
@@ -185,104 +185,100 @@ FLOE_DEV uint32_t choose_mode(const T q[GROUP], const border<T> &b, uint32_t val
 /* ---- a step -------------------------------------------------------------------------------------------------------- */
 
 /* The candidate of each value that takes fewer bits. */
-template <class T> struct chosen {
-    typename number<T>::residual u[GROUP];
+struct chosen {
+    number::residual u[GROUP];
     uint32_t width;
     bool flat, inexact;
 };
 
 /* What value k would be taken from. before: p of the plane before the step. */
-template <int RANK, class T> FLOE_DEV T value_before(const T p[GROUP], const T *before, int k)
+template <int RANK> FLOE_DEV floe_real value_before(const floe_real p[GROUP], const floe_real *before, int k)
 {
     enum { PLANE = shape<RANK>::PLANE };
-    T was = k < PLANE ? before[k % PLANE] : p[(k + GROUP - PLANE) % GROUP];
-    return k % PLANE == 0 && floe_lane() == 0 ? (T)0 : was;
+    floe_real was = k < PLANE ? before[k % PLANE] : p[(k + GROUP - PLANE) % GROUP];
+    return k % PLANE == 0 && floe_lane() == 0 ? (floe_real)0 : was;
 }
 
 /* The other candidate of value k, lifted, from f, which is p[k] lifted. */
-template <int RANK, bool WHOLE, class T>
-FLOE_DEV T deep_value(T f, const T p[GROUP], const T *before, int k, uint32_t valid)
+template <int RANK, bool WHOLE>
+FLOE_DEV floe_real deep_value(floe_real f, const floe_real p[GROUP], const floe_real *before, int k, uint32_t valid)
 {
-    const T d = f - value_before<RANK>(p, before, k);
-    return WHOLE || (valid >> k & 1) ? d : number<T>::lifted(0);
+    const floe_real d = f - value_before<RANK>(p, before, k);
+    return WHOLE || (valid >> k & 1) ? d : number::lifted(0);
 }
 
 /* BY_SUM: as floe_lorenzo_begin has it. */
-template <int RANK, bool WHOLE, bool BY_SUM, class T>
-FLOE_DEV chosen<T> choose_values(const T p[GROUP], const T *before, uint32_t valid)
+template <int RANK, bool WHOLE, bool BY_SUM>
+FLOE_DEV chosen choose_values(const floe_real p[GROUP], const floe_real *before, uint32_t valid)
 {
-    typedef typename number<T>::residual residual;
+    typedef number::residual residual;
     /* Both candidates of all values fit a lane's registers for 32 bits; else the chosen one is made again. */
-    const bool keep = sizeof(T) == 4;
+    const bool keep = sizeof(floe_real) == 4;
     residual other[GROUP], deep_bits = 0, flat_bits = 0;
-    typename number<T>::sum deep_sum[2] = {0, 0}, flat_sum[2] = {0, 0};
-    chosen<T> c;
+    floe_real deep_sum[2] = {0, 0}, flat_sum[2] = {0, 0};
+    chosen c;
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
-        const T f = number<T>::lifted(p[k]), d = deep_value<RANK, WHOLE>(f, p, before, k, valid);
-        const residual deep = number<T>::zigzag(d), flat = number<T>::zigzag(f);
+        const floe_real f = number::lifted(p[k]), d = deep_value<RANK, WHOLE>(f, p, before, k, valid);
+        const residual deep = number::zigzag(d), flat = number::zigzag(f);
         deep_bits |= deep;
         flat_bits |= flat;
         if (BY_SUM) {
-            deep_sum[k & 1] += number<T>::weight(d);
-            flat_sum[k & 1] += number<T>::weight(f);
+            deep_sum[k & 1] += number::weight(d);
+            flat_sum[k & 1] += number::weight(f);
         }
         if (keep) {
             c.u[k] = deep;
             other[k] = flat;
         }
     }
-    const uint32_t deep_width = number<T>::width(deep_bits), flat_width = number<T>::width(flat_bits);
-    c.inexact = max(deep_width, flat_width) > number<T>::WIDEST;
+    const uint32_t deep_width = number::width(deep_bits), flat_width = number::width(flat_bits);
+    c.inexact = max(deep_width, flat_width) > number::WIDEST;
     c.flat = flat_width < deep_width ||
              (BY_SUM && flat_width == deep_width && flat_sum[0] + flat_sum[1] < deep_sum[0] + deep_sum[1]);
     c.width = c.flat ? flat_width : deep_width;
-    const T deep = c.flat ? (T)0 : (T)1;
+    const floe_real deep = c.flat ? (floe_real)0 : (floe_real)1;
 #pragma unroll
     for (int k = 0; k < GROUP; k++) {
         if (keep) {
             c.u[k] = c.flat ? other[k] : c.u[k];
             continue;
         }
-        const T v = less(number<T>::lifted(p[k]), value_before<RANK>(p, before, k), deep);
-        c.u[k] = number<T>::zigzag(WHOLE || (valid >> k & 1) ? v : number<T>::lifted(0));
+        const floe_real v = less(number::lifted(p[k]), value_before<RANK>(p, before, k), deep);
+        c.u[k] = number::zigzag(WHOLE || (valid >> k & 1) ? v : number::lifted(0));
     }
     return c;
 }
 
 /* What goes from one step of a tile to the next. */
-template <class T, int RANK> struct step_walk {
-    T before[shape<RANK>::PLANE]; /* p of the plane before */
-    border<T> b;
+template <int RANK> struct step_walk {
+    floe_real before[shape<RANK>::PLANE]; /* p of the plane before */
+    border b;
     uint32_t at;          /* word that comes next */
     uint32_t descriptors; /* of this step and, where it is odd, the one before */
     uint32_t any;         /* bits, some of them set where a residual is not 0 */
-    bool inexact;         /* T was too narrow */
+    bool inexact;         /* numbers were too narrow */
 };
 
-template <class T, int RANK> FLOE_DEV void walk_begin(step_walk<T, RANK> &w, uint32_t at)
+template <int RANK> FLOE_DEV void walk_begin(step_walk<RANK> &w, uint32_t at)
 {
 #pragma unroll
     for (int k = 0; k < shape<RANK>::PLANE; k++)
         w.before[k] = 0;
-    border_begin(w.b, (T)0);
+    border_begin(w.b, (floe_real)0);
     w.at = at;
     w.descriptors = w.any = 0;
     w.inexact = false;
 }
 
-/* The whole numbers of step s. STAGED: its values are in buffer, or on their way there, and work is in shared memory. FAR: as
- * quantize_pair has it. */
-template <class T, int RANK, bool WHOLE, bool STAGED = true, bool FAR = true>
-FLOE_DEV void quantize_step(const plain_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer, T q[GROUP],
-                            checks &c)
+/* The whole numbers of step s, whose values are in buffer, or on their way there. FAR: as quantize2 has it. */
+template <int RANK, bool WHOLE, bool FAR = true>
+FLOE_DEV void quantize_step(const plain_work &work, uint32_t s, uint32_t valid, const uint32_t *buffer,
+                            floe_real q[GROUP], checks &c)
 {
-    const linear l = STAGED ? reload_linear(work.quantizer) : work.quantizer;
+    const linear l = reload_linear(work.quantizer);
     floe_real x[GROUP];
-    if (STAGED)
-        take_next<RANK, WHOLE>(work.tile, s, buffer, x);
-    else
-        load_step<RANK>(work.tile, s, valid, x);
+    take_next<RANK, WHOLE>(work.tile, s, buffer, x);
 #pragma unroll
     for (int k = 0; k < GROUP; k += 2)
         quantize2<FAR>(x + k, l, q + k, c);
@@ -311,17 +307,17 @@ struct step_in {
     uint32_t s, valid, mode;
 };
 
-/* From the numbers of a step to its words; false where there may be an exception, or T is too narrow. */
-template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV bool code_step(const plain_work &work, const sink &out, step_in in, const T q[GROUP], step_walk<T, RANK> &w,
-                        const checks &c, bool &unfit)
+/* From the numbers of a step to its words; false where there may be an exception, or numbers are too narrow. */
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
+FLOE_DEV bool code_step(const plain_work &work, const sink &out, step_in in, const floe_real q[GROUP],
+                        step_walk<RANK> &w, const checks &c, bool &unfit)
 {
     enum { PLANE = shape<RANK>::PLANE };
-    T p[GROUP];
+    floe_real p[GROUP];
     differences_of<RANK, 0>(in.mode, q, p, w.b);
     if (!WHOLE)
         mask_out(p, in.valid);
-    const chosen<T> v = choose_values<RANK, WHOLE, BY_SUM>(p, w.before, in.valid);
+    const chosen v = choose_values<RANK, WHOLE, BY_SUM>(p, w.before, in.valid);
 #pragma unroll
     for (int k = 0; k < PLANE; k++)
         w.before[k] = p[GROUP - PLANE + k];
@@ -333,11 +329,11 @@ FLOE_DEV bool code_step(const plain_work &work, const sink &out, step_in in, con
     }
     w.any |= v.width | (uint32_t)v.flat;
     if constexpr (Draft::DRAFTS) {
-        Draft::template step<number<T>::KEPT_BITS>(out, in.s, w.at, v.u, v.width, v.flat);
+        Draft::template step<number::KEPT_BITS>(out, in.s, w.at, v.u, v.width, v.flat);
         return true;
     }
     const uint32_t descriptor =
-        put_step<number<T>::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || in.valid != 0);
+        put_step<number::KEPT_BITS, WHOLE>(out, w.at, v.u, v.width, v.flat, WHOLE || in.valid != 0);
     w.descriptors |= descriptor << (in.s % 2 * 16);
     return true;
 }
@@ -350,7 +346,7 @@ struct plain_result {
     uint64_t base;
     bool coded;    /* some residual is not 0 */
     bool unfit;    /* a value of this step may be an exception: the walk has ended before it */
-    bool inexact;  /* so it has because T is too narrow */
+    bool inexact;  /* so it has because numbers are too narrow */
     uint32_t done; /* steps before that */
 };
 
@@ -361,13 +357,13 @@ struct checked_result {
 };
 
 /* The base of a tile and its mode, from the first step. */
-template <class T, int RANK, bool WHOLE>
-FLOE_DEV void begin_tile(const T q[GROUP], uint32_t valid, const sink &out, uint32_t lead, border<T> &b, bool &inexact,
-                         plain_result &r)
+template <int RANK, bool WHOLE>
+FLOE_DEV void begin_tile(const floe_real q[GROUP], uint32_t valid, const sink &out, uint32_t lead, border &b,
+                         bool &inexact, plain_result &r)
 {
     border_begin(b, __shfl_sync(FLOE_ALL_LANES, q[0], 0));
     r.mode = choose_mode<RANK, WHOLE>(q, b, valid, inexact);
-    r.base = number<T>::base(b.base);
+    r.base = number::base(b.base);
     if (floe_lane() == 0)
         put_value(out, lead, r.base);
 }
@@ -392,17 +388,17 @@ FLOE_DEV bool is_unfit(const plain_work &work, const checks &c)
 }
 
 /* Steps r.done and later ones. They come through buffer, where the caller has the first of them already on its way. */
-template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
-FLOE_DEV void encode_steps(const plain_work &work, const sink &out, uint32_t lead, uint32_t *buffer,
-                           step_walk<T, RANK> &w, checks &c, plain_result &r)
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
+FLOE_DEV void encode_steps(const plain_work &work, const sink &out, uint32_t lead, uint32_t *buffer, step_walk<RANK> &w,
+                           checks &c, plain_result &r)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work), first = r.done;
     r.done = nsteps;
 #pragma unroll 1
     for (uint32_t s = first; s < nsteps; s++) {
-        T q[GROUP];
+        floe_real q[GROUP];
         const uint32_t valid = step_valid<RANK, WHOLE>(work, s);
-        quantize_step<T, RANK, WHOLE>(work, s, valid, buffer, q, c);
+        quantize_step<RANK, WHOLE>(work, s, valid, buffer, q, c);
         if (s == 0 && is_unfit(work, c)) { /* before more is made of it */
             r.unfit = true;
             r.done = 0;
@@ -413,8 +409,8 @@ FLOE_DEV void encode_steps(const plain_work &work, const sink &out, uint32_t lea
             fetch_next<RANK, WHOLE, !BY_SUM>(work.tile, s + 1, buffer); /* drafts are made of fields of any size */
         }
         if (s == 0)
-            begin_tile<T, RANK, WHOLE>(q, valid, out, lead, w.b, w.inexact, r);
-        if (!code_step<T, RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c, r.unfit)) {
+            begin_tile<RANK, WHOLE>(q, valid, out, lead, w.b, w.inexact, r);
+        if (!code_step<RANK, WHOLE, BY_SUM, Draft>(work, out, {s, valid, r.mode}, q, w, c, r.unfit)) {
             r.inexact = !r.unfit;
             r.done = s;
             break;
@@ -427,15 +423,15 @@ FLOE_DEV void encode_steps(const plain_work &work, const sink &out, uint32_t lea
 }
 
 /* Base and body from word `lead` on; the body of a draft holds symbols instead. The first step is on its way to buffer. */
-template <class T, int RANK, bool WHOLE, bool BY_SUM, class Draft>
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
 FLOE_DEV plain_result encode_plain(const plain_work &work, const sink &out, uint32_t lead, uint32_t *buffer, checks &c)
 {
     const uint32_t nsteps = steps_of<WHOLE>(work);
     plain_result r = {0, 0, 0, false, false, false, 0};
-    step_walk<T, RANK> w;
+    step_walk<RANK> w;
     walk_begin(w, descriptors_at(lead) + (Draft::DRAFTS ? (uint32_t)FLOE_SYMBOLS_HEAD_WORDS : (nsteps + 1) / 2));
     check_begin(c);
-    encode_steps<T, RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, w, c, r);
+    encode_steps<RANK, WHOLE, BY_SUM, Draft>(work, out, lead, buffer, w, c, r);
     return r;
 }
 

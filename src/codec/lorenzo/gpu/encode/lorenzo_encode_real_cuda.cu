@@ -4,8 +4,6 @@
  * lorenzo_encode_general.cuh the others. */
 #include "codec/lorenzo/gpu/lorenzo_kernels.h"
 
-#include <type_traits>
-
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_fill.cuh"
 #if FLOE_REAL_BITS == 32
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"
@@ -120,29 +118,23 @@ FLOE_DEV floe_tile_result encode_off_plain(const floe_lorenzo_encode_call &call,
     return r;
 }
 
-/* Tiles that are cut off, or not aligned; those of f32 that floats cannot hold. A call of its own, so that the common path
- * keeps nothing for it. The first step is on its way. */
-template <class T, int RANK, bool BY_SUM> FLOE_DEV_COLD checked_result encode_cut(workplace at, sink out, uint32_t lead)
+/* A tile, the first step of which is on its way. */
+template <int RANK, bool WHOLE, bool BY_SUM, class Draft>
+FLOE_DEV plain_result encode_one(const workplace &at, const sink &out, uint32_t lead, checks &c)
 {
-    checked_result t;
 #if FLOE_REAL_BITS == 32
-    if constexpr (std::is_same<T, float>::value)
-        t.r = encode_half2<RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
-    else
+    return encode_half2<RANK, WHOLE, BY_SUM, Draft>(*at.work, out, lead, at.buffer, c);
+#else
+    return encode_plain<RANK, WHOLE, BY_SUM, Draft>(*at.work, out, lead, at.buffer, c);
 #endif
-        t.r = encode_plain<T, RANK, false, BY_SUM, no_draft>(*at.work, out, lead, at.buffer, t.c);
-    return t;
 }
 
-/* A whole tile, the first step of which is on its way. */
-template <int RANK, class Draft>
-FLOE_DEV plain_result encode_whole(const workplace &at, const sink &out, uint32_t lead, checks &c)
+/* One that is cut off, or not aligned. A call of its own, so that the common path keeps nothing for it. */
+template <int RANK, bool BY_SUM> FLOE_DEV_COLD checked_result encode_cut(workplace at, sink out, uint32_t lead)
 {
-#if FLOE_REAL_BITS == 32
-    return encode_half2<RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
-#else
-    return encode_plain<floe_real, RANK, true, Draft::DRAFTS, Draft>(*at.work, out, lead, at.buffer, c);
-#endif
+    checked_result t;
+    t.r = encode_one<RANK, false, BY_SUM, no_draft>(at, out, lead, t.c);
+    return t;
 }
 
 /* How a tile was encoded. */
@@ -161,19 +153,10 @@ FLOE_DEV path encode_on_plain(const workplace &at, const sink &out, met &m, floe
     checked_result t;
     if (reload(at.work->tile.whole)) {
         taken = PATH_ALIGNED;
-        t.r = encode_whole<RANK, Draft>(at, out, lead, t.c);
+        t.r = encode_one<RANK, true, DRAFT, Draft>(at, out, lead, t.c);
     } else {
-        t = encode_cut<floe_real, RANK, DRAFT>(at, out, lead);
+        t = encode_cut<RANK, DRAFT>(at, out, lead);
     }
-#if FLOE_REAL_BITS == 32
-    if (t.r.inexact) {
-        taken = PATH_UNALIGNED;
-        floe_copy_async_wait(); /* of the buffer */
-        __syncwarp();           /* other lanes write the same words again */
-        fetch_next<RANK, false, !DRAFT>(at.work->tile, 0, at.buffer);
-        t = encode_cut<floe_int, RANK, DRAFT>(at, out, lead);
-    }
-#endif
     if (t.r.unfit || t.r.inexact) {
         floe_copy_async_wait(); /* of the buffer */
         __syncwarp();
@@ -264,8 +247,7 @@ struct drafter {
     met m;
 };
 
-static_assert(1 + BASE_WORDS + FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_VALUES / 32 * number<floe_real>::KEPT_BITS <=
-                  DRAFT_SLOT_WORDS,
+static_assert(1 + BASE_WORDS + FLOE_SYMBOLS_HEAD_WORDS + FLOE_TILE_VALUES / 32 * number::KEPT_BITS <= DRAFT_SLOT_WORDS,
               "a slot has room for all symbols of a tile that the plain path takes");
 static_assert((int)DRAFT_SLOT_WORDS < (int)FLOE_TILE_DRAFT_WORDS(RAW_WORDS), "such a tile does not become raw");
 

@@ -333,21 +333,9 @@ FLOE_DEV void take_next(const plain_tile &t, uint32_t s, const uint32_t *buffer,
         take_unaligned<RANK>(reload_rows<RANK>(t), s, buffer, x);
 }
 
-/* Value by value, from any address; cells outside are 0. */
-template <int RANK> FLOE_DEV void load_step(const plain_tile &t, uint32_t s, uint32_t valid, floe_real x[GROUP])
-{
-#pragma unroll
-    for (int r = 0; r < 8; r++) {
-        const floe_real *at = t.origin + row_at<RANK>(t, s, r);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            x[4 * r + i] = valid >> (4 * r + i) & 1 ? __ldg(at + i) : (floe_real)0;
-    }
-}
-
 /* ---- numbers ------------------------------------------------------------------------------------------------------- */
 
-/* What of the quantizer is needed. Floating-point numbers stand for half of what they are, see number<T>: so the inverse is
+/* What of the quantizer is needed. Floating-point numbers stand for half of what they are, see number: so the inverse is
  * twice that of the quantizer and the step is half of it, both exactly (is_halved). */
 struct linear {
     floe_real inverse, step, tolerance;
@@ -445,51 +433,33 @@ FLOE_DEV double largest_of_warp(double v) { return floe_f64_of(floe_warp_max(flo
 /* FAR: c.far notes whether the sum's binade is [2^24, 2^25) (f64: [2^53, 2^54)). A NaN lies outside, as does its upper end,
  * which the CPU still takes: such a tile takes the general path though it need not. Two values at once: the minimum of three is one
  * instruction. */
-template <bool FAR>
-FLOE_DEV void quantize_pair(const floe_real x[2], const linear &l, floe_real shifted[2], floe_real twice[2], checks &c)
+template <bool FAR> FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_real q[2], checks &c)
 {
     const uint32_t binade = FLOE_REAL_BITS == 32 ? 0x4B800000u : 0x43400000u;
     floe_real e[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        floe_real scaled = x[i] * l.inverse;
-        shifted[i] = scaled + MAGIC_OF_TWICE;
-        twice[i] = shifted[i] - MAGIC_OF_TWICE;
-        e[i] = x[i] - twice[i] * l.step;
+        const floe_real scaled = x[i] * l.inverse, shifted = scaled + MAGIC_OF_TWICE;
+        q[i] = shifted - MAGIC_OF_TWICE;
+        e[i] = x[i] - q[i] * l.step;
         if (FAR)
-            c.far |= high_word(shifted[i]) ^ binade;
+            c.far |= high_word(shifted) ^ binade;
     }
     c.error = largest_of(c.error, e[0], e[1]);
     c.least = least_of(c.least, (int32_t)high_word(e[0]), (int32_t)high_word(e[1]));
 }
 
-template <bool FAR> FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_real q[2], checks &c)
-{
-    floe_real shifted[2];
-    quantize_pair<FAR>(x, l, shifted, q, c);
-}
-
-template <bool FAR> FLOE_DEV void quantize2(const floe_real x[2], const linear &l, floe_int q[2], checks &c)
-{
-    floe_real shifted[2], twice[2];
-    quantize_pair<FAR>(x, l, shifted, twice, c);
-    for (int i = 0; i < 2; i++)
-        q[i] = (floe_int)(FLOE_R(floe_real_bits)(shifted[i]) - FLOE_R(floe_real_bits)(MAGIC_OF_TWICE));
-}
-
 /*
- * What numbers of type T are like. Integers are what they are. Floats and doubles stand for half of what they are, so that
- * one addition, of lifted(), prepares for zigzag: 2 d + 1/2, whose magnitude is zigzag(d) + 1/2. A difference of a lifted
- * number and another is lifted.
+ * What numbers are like: floats, of f64 doubles. They stand for half of what they are, so that one addition, of lifted(),
+ * prepares for zigzag: 2 d + 1/2, whose magnitude is zigzag(d) + 1/2. A difference of a lifted number and another is lifted.
  *
  * residual: zigzag of a lifted number, in the low bits. weight: what it adds to a sum that compares like that of
  * floe_lorenzo_choose. WIDEST: bits of a residual that a number holds with everything else exact. eighths(sum) is
  * floe_log2_eighths(sum of a group + 32): sums of 32 weights of floats carry 32 halves; a float's exponent is 8 log2, and the
  * 3 bits below it the eighths.
  */
-template <class T> struct number;
-template <> struct number<float> { /* 32 numbers below 2^17 add up to less than 2^22, where halves are still exact */
-    typedef float sum;
+#if FLOE_REAL_BITS == 32
+struct number { /* 32 numbers below 2^17 add up to less than 2^22, where halves are still exact */
     typedef uint32_t residual;
     enum { WIDEST = 17, KEPT_BITS = 24 };
     FLOE_DEV float lifted(float twice) { return twice + 0.5f; }
@@ -501,8 +471,8 @@ template <> struct number<float> { /* 32 numbers below 2^17 add up to less than 
     FLOE_DEV bool inexact_sum(float s) { return !(s <= 4194304.0f); }
     FLOE_DEV uint64_t base(float twice) { return (uint32_t)(int32_t)(0.5f * twice); }
 };
-template <> struct number<double> { /* the same with 2^46 and 2^51 */
-    typedef double sum;
+#else
+struct number { /* the same with 2^46 and 2^51 */
     typedef uint64_t residual;
     enum { WIDEST = 46, KEPT_BITS = 48 };
     FLOE_DEV double lifted(double twice) { return twice + 0.5; }
@@ -517,20 +487,6 @@ template <> struct number<double> { /* the same with 2^46 and 2^51 */
     FLOE_DEV uint32_t eighths(double s) { return (uint32_t)(floe_bits_f64(s + 16.0) >> 49) - 8 * 1023; }
     FLOE_DEV bool inexact_sum(double s) { return !(s <= 2251799813685248.0); }
     FLOE_DEV uint64_t base(double twice) { return (uint64_t)(int64_t)(0.5 * twice); }
-};
-#if FLOE_REAL_BITS == 32
-template <> struct number<int32_t> {
-    typedef uint32_t sum;
-    typedef uint32_t residual;
-    enum { WIDEST = 32, KEPT_BITS = 32 };
-    FLOE_DEV int32_t lifted(int32_t d) { return d; }
-    FLOE_DEV uint32_t zigzag(int32_t d) { return FLOE_R(floe_zigzag)((uint32_t)d); }
-    FLOE_DEV uint32_t weight(int32_t d) { return min(zigzag(d), FLOE_LORENZO_CAP); }
-    FLOE_DEV uint32_t bits(uint32_t u) { return u; }
-    FLOE_DEV uint32_t width(uint32_t u) { return floe_bits_of(u); }
-    FLOE_DEV uint32_t eighths(uint32_t s) { return floe_log2_eighths((uint64_t)s + 32); }
-    FLOE_DEV bool inexact_sum(uint32_t) { return false; }
-    FLOE_DEV uint64_t base(int32_t base) { return (uint32_t)base; }
 };
 #endif
 
