@@ -81,7 +81,7 @@ template <uint32_t RANK> struct block_shared {
 /* ---- cells of a block ------------------------------------------------------------------------------------------------ */
 
 /* The last good value in front of a cell, within its span of cells; else the chunk's first. */
-FLOE_DEV floe_uint good_value(const job &j, const chunk_shared &s, uint64_t cell)
+FLOE_DEV_COLD floe_uint good_value(const job &j, const chunk_shared &s, uint64_t cell)
 {
     const uint64_t *bad = j.call.bad + s.judged.number * j.call.room.nwords;
     const uint32_t *last = j.call.last_good + s.judged.number * j.call.room.nwords;
