@@ -259,14 +259,14 @@ FLOE_DEV uint32_t first_tiles(const block_shared &sh) { return min(gridDim.x, (u
 /* Takes one of these. Not 0: another block had. One thread, which need not wait before it looks at that. */
 FLOE_DEV uint32_t take_first(const floe_lorenzo_encode_call &call, uint32_t tile)
 {
-    uint64_t *state = floe_place_state_of(call, call.place_state[0]).batches + tile;
+    uint64_t *state = floe_place_state_of(call, call.place_state[0]).slots + tile;
     return (uint32_t)(atomicOr((unsigned long long *)state, (unsigned long long)IS_TAKEN) >> 32);
 }
 
 /* Whether all of these are taken: blocks begin in the order of their numbers. One thread. */
 FLOE_DEV bool are_taken(const floe_lorenzo_encode_call &call, const block_shared &sh)
 {
-    const uint64_t *states = floe_place_state_of(call, call.place_state[0]).batches;
+    const uint64_t *states = floe_place_state_of(call, call.place_state[0]).slots;
     return floe_load_shared_state(states + first_tiles(sh) - 1) & IS_TAKEN;
 }
 
@@ -298,13 +298,13 @@ FLOE_DEV void place_tile(const floe_lorenzo_encode_call &call, block_shared &sh,
     const floe_place_parts parts = floe_place_parts_of(call, &sh.chunk, 0);
     const uint64_t start = floe_place_start(call.first_offset, parts);
     if (threadIdx.x == 0)
-        floe_store_shared_state(state.batches + tile,
+        floe_store_shared_state(state.slots + tile,
                                 FLOE_PLACE_IS_SIZE | IS_TAKEN | (uint64_t)sh.literals << LITERALS_SHIFT | t.m.nwords);
     const bool taken = threadIdx.x == 0 && are_taken(call, sh);
     if (tile == 0)
         floe_place_front(call, &sh.chunk, 0, start, threadIdx.x, THREADS);
     uint32_t before[2];
-    add_up_before(state.batches, tile, sh, before);
+    add_up_before(state.slots, tile, sh, before);
     const uint64_t place = start + before[0];
     uint32_t next = 0;
     if (threadIdx.x == 0) {

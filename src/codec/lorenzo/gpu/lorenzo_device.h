@@ -29,7 +29,7 @@
  * A call that fails anywhere sets *status (a floe_status; the first one stays) and later kernels do nothing.
  *
  * Slots: chunk c has the tile slots c * slots .. c * slots + slots - 1, of which its view.ntiles first ones are tiles.
- * slots is a multiple of FLOE_BATCH_TILES, so no batch of tiles spans two chunks.
+ * slots is a multiple of FLOE_BATCH_TILES, so that the tiles of a block that decodes are of one chunk.
  */
 #ifndef FLOE_CODEC_LORENZO_GPU_LORENZO_DEVICE_H
 #define FLOE_CODEC_LORENZO_GPU_LORENZO_DEVICE_H

@@ -215,7 +215,7 @@ FLOE_DEV bool is_wanted(const floe_lorenzo_encode_call &call, uint32_t attempt, 
     return wanted;
 }
 
-/* A warp owns a tile of a batch, a thread a group of each step. */
+/* A warp owns a tile, a thread a group of each step. */
 template <int RANK>
 __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenzo_encode_kernel(
     const __grid_constant__ floe_lorenzo_encode_call call, uint32_t attempt, uint32_t given_words)
@@ -235,7 +235,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * UNALIGNED_WORDS + warp * 2 * half_words;
     tile_maker<RANK> maker = {call, attempt, {stages + warp * UNALIGNED_WORDS, works + warp}, mets[warp]};
     stats_begin(maker.m, FLOE_PLACE_NONE);
-    floe_place_run<1>(call, call.place_state[attempt], sh, stage, half_words, spill, RAW_WORDS, maker);
+    floe_place_run(call, call.place_state[attempt], sh, stage, half_words, spill, RAW_WORDS, maker);
     stats_flush(call, attempt, maker.m);
 }
 
@@ -303,7 +303,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     if (!is_wanted(call, attempt, &wanted))
         return;
     const floe_place_state state = floe_place_state_of(call, call.place_state[attempt]);
-    const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_batches(&call.grid, 1);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nslots = (uint32_t)floe_place_slots(&call.grid);
     drafter &own = drafters[warp];
     uint32_t *buffer = buffers + warp * UNALIGNED_WORDS, turn = 0;
     stats_begin(own.m, FLOE_PLACE_NONE);

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tiles to their places: records stand one behind another, and where a tile goes is known only when all before it are made.
- * A persistent kernel whose warps, in teams of one or of a whole block, take batches of a tile a warp in order; while a warp
- * makes a tile into its stage, one warp of the grid finds out where the one before belongs. A kernel of tiles is
+ * Tiles of a call of this codec to their places: records stand one behind another, and where a tile goes is known only when all
+ * before it are made. A persistent kernel whose warps take tile slots in order; while a warp makes a tile into its stage, one
+ * warp of the grid finds out where the one before belongs. A kernel of tiles is
  *
  *   a maker     struct with three members, each called by a whole warp:
  *                 void fetch(const floe_place_tile &t)    the warp's next tile: what may be under way early.
- *                                                         The team is synchronized before and after
+ *                                                         The warp is synchronized before and after
  *                 void make(floe_place_tile &t)           t.tile of t.chunk -> t.words, t.spill (see floe_place_put),
  *                                                         t.nwords, t.entry, t.raw
  *                 void raw(const floe_place_tile &t, uint32_t *dst)
  *                                                         t.raw only: its t.nwords words, which make has not written
- *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run<TEAM>, by all threads, with
+ *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run, by all threads, with
  *                 state   call.place_state[...], cleared: call.place_nbytes
  *                 stage   2 * half_words of shared memory, of this warp
  *                 spill   2 * spill_words of device memory, of this warp: what a tile has beyond half_words. A tile that
  *                         is not raw has half_words + spill_words at most
  *   the grid    floe_place_blocks of them at most: that many fit the GPU at once, and each one more would only wait
- *
- * A team of one warp never waits for others to have made theirs; a team of a block may share what is the same for a chunk.
  *
  * It writes tiles, entries, chunk headers, tables of values, codebooks and padding; the chunks' offsets and sizes; records,
  * but for the checksum; *end. Nothing at or beyond capacity: that sets *status, unless all is going to be done again: the
@@ -38,9 +36,9 @@ enum { FLOE_PLACE_WARPS = FLOE_BATCH_TILES, FLOE_PLACE_THREADS = FLOE_WARP * FLO
 
 /* ---- state --------------------------------------------------------------------------------------------------------- */
 
-/* head | a word for each batch | place of each chunk. */
+/* head | place of each chunk | a word for each slot. */
 typedef struct floe_place_head {
-    uint32_t ticket;  /* 0: the scanner; i: batch i - 1 */
+    uint32_t ticket;  /* 0: the scanner; i: slot i - 1 */
     uint32_t drafts;  /* slots taken to be drafted, behind those that warps begin with */
     uint64_t verdict; /* few tiles: FLOE_PLACE_IS_THERE, and 1 where all is to be done again */
     uint64_t copied;  /* few tiles: how many are where they belong, counted only before all is done again */
@@ -49,26 +47,24 @@ typedef struct floe_place_head {
 } floe_place_head;
 static_assert(sizeof(floe_place_head) == 64, "what follows is aligned");
 
-/* What a batch has in words, then where it belongs, in words from the start of the stream; 0 until that is known. */
+/* What a slot's tile has in words, then where it belongs, in words from the start of the stream; 0 until that is known. */
 #define FLOE_PLACE_IS_SIZE  ((uint64_t)1 << 62)
 #define FLOE_PLACE_IS_THERE ((uint64_t)1 << 63)
 
 typedef struct floe_place_state {
     floe_place_head *head;
-    uint64_t *batches;
+    uint64_t *slots;
     uint64_t *starts; /* of each chunk's payload: FLOE_PLACE_IS_THERE and the place */
 } floe_place_state;
 
-/* Batches of so many tiles, as many as teams have warps. */
-static __host__ __device__ inline uint64_t floe_place_batches(const floe_dev_grid *grid, uint32_t tiles)
+static __host__ __device__ inline uint64_t floe_place_slots(const floe_dev_grid *grid)
 {
-    return grid->nchunks * (grid->slots / tiles);
+    return grid->nchunks * grid->slots;
 }
 
-/* Whatever the team. */
 static inline uint64_t floe_place_state_nbytes(const floe_dev_grid *grid)
 {
-    return sizeof(floe_place_head) + 8 * (floe_place_batches(grid, 1) + grid->nchunks);
+    return sizeof(floe_place_head) + 8 * (floe_place_slots(grid) + grid->nchunks);
 }
 
 FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &call, void *state)
@@ -76,14 +72,14 @@ FLOE_DEV floe_place_state floe_place_state_of(const floe_lorenzo_encode_call &ca
     floe_place_state s;
     s.head = (floe_place_head *)state;
     s.starts = (uint64_t *)(s.head + 1);
-    s.batches = s.starts + call.grid.nchunks;
+    s.slots = s.starts + call.grid.nchunks;
     return s;
 }
 
 /* Blocks of a kernel with so many to a multiprocessor. */
 static inline uint32_t floe_place_blocks(const floe_dev_grid *grid, uint32_t blocks_a_processor)
 {
-    uint64_t most = floe_place_batches(grid, FLOE_PLACE_WARPS) + 1; /* the scanner */
+    uint64_t most = floe_place_slots(grid) / FLOE_PLACE_WARPS + 1; /* the scanner */
     uint64_t fit = (uint64_t)floe_gpu_limits_cuda().processors * blocks_a_processor;
     return (uint32_t)(most < fit ? most : fit);
 }
@@ -197,8 +193,8 @@ FLOE_DEV_COLD void floe_place_front(const floe_lorenzo_encode_call &call, const 
 
 /* ---- the scanner --------------------------------------------------------------------------------------------------- */
 
-/* Places batches first..end-1 as they come in, the first one at word `place`; returns the word behind the last. A warp; a
- * lane looks at WINDOW batches at a time. */
+/* Places the tiles of slots first..end-1 as they come in, the first one at word `place`; returns the word behind the last. A
+ * warp; a lane looks at WINDOW slots at a time. */
 FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t first, uint64_t end, uint64_t place)
 {
     enum { WINDOW = 4 };
@@ -209,7 +205,7 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
         bool run = true;
 #pragma unroll
         for (int k = 0; k < WINDOW; k++) {
-            uint64_t s = i + k < end ? floe_load_shared_state(state.batches + i + k) : 0;
+            uint64_t s = i + k < end ? floe_load_shared_state(state.slots + i + k) : 0;
             run &= s != 0;
             here += run;
             v[k] = run ? (uint32_t)s : 0; /* less than 2^32 */
@@ -225,7 +221,7 @@ FLOE_DEV uint64_t floe_place_scan_chunk(const floe_place_state &state, uint64_t 
 #pragma unroll
         for (int k = 0; k < WINDOW; k++)
             if (k < (int)here) {
-                floe_store_shared_state(state.batches + i + k, FLOE_PLACE_IS_THERE | at);
+                floe_store_shared_state(state.slots + i + k, FLOE_PLACE_IS_THERE | at);
                 at += v[k];
             }
         place += __shfl_sync(FLOE_ALL_LANES, scan, FLOE_WARP - 1);
@@ -259,21 +255,20 @@ FLOE_DEV bool floe_place_decide_retry(const floe_lorenzo_encode_call &call)
     return again;
 }
 
-static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory, uint32_t tiles)
+FLOE_DEV_COLD void floe_place_scan(const floe_lorenzo_encode_call &call, void *memory)
 {
     const floe_place_state state = floe_place_state_of(call, memory);
-    const uint32_t batches = call.grid.slots / tiles; /* a chunk */
     uint64_t offset = call.first_offset;
     floe_dev_wait(); /* for the books' words */
     floe_place_parts next = floe_place_parts_of(call, call.chunks, 0);
     for (uint64_t c = 0; c < call.grid.nchunks; c++) {
         const floe_place_parts p = next;
         const uint64_t start = floe_place_start(offset, p);
-        const uint64_t first = c * batches, n = (p.ntiles + tiles - 1) / tiles;
+        const uint64_t first = c * call.grid.slots;
         if (floe_lane() == 0)
             floe_store_shared_state(state.starts + c, FLOE_PLACE_IS_THERE | start);
         next = floe_place_parts_of(call, call.chunks + c + 1, c + 1); /* on its way meanwhile */
-        const uint64_t end = floe_place_scan_chunk(state, first, first + n, start);
+        const uint64_t end = floe_place_scan_chunk(state, first, first + p.ntiles, start);
         if (floe_lane() == 0)
             offset = floe_place_finish(call, c, offset, start, end - start, p);
         offset = __shfl_sync(FLOE_ALL_LANES, offset, 0);
@@ -287,16 +282,15 @@ static __device__ __noinline__ void floe_place_scan(const floe_lorenzo_encode_ca
     }
 }
 
-/* ---- teams --------------------------------------------------------------------------------------------------------- */
+/* ---- warps --------------------------------------------------------------------------------------------------------- */
 
 /* A tile of a warp, from make until it is where it belongs. */
 typedef struct floe_place_tile {
     uint32_t *words, *spill; /* the first half_words words, the others */
     uint32_t half_words, spill_words;
-    uint32_t chunk, tile; /* tile of that chunk */
+    uint32_t chunk, tile; /* tile of that chunk; FLOE_PLACE_NONE: it has fewer */
     uint32_t slot;        /* of all tile slots */
     uint32_t entry, nwords;
-    uint32_t before; /* words of the batch that lie before */
     bool raw;
 } floe_place_tile;
 
@@ -309,22 +303,20 @@ FLOE_DEV void floe_place_put(const floe_place_tile &t, uint32_t at, uint32_t wor
         t.spill[at - t.half_words] = word;
 }
 
-/* Where a warp is in its walk over batches. */
+/* Where a warp is in its walk over slots. */
 typedef struct floe_place_walk {
-    uint32_t batch;                /* under way */
+    uint32_t slot;                 /* under way */
     uint32_t before, chunk_before; /* the one before, FLOE_PLACE_NONE: there is none; and its chunk */
-    uint32_t turn;                 /* which half the batch under way has */
+    uint32_t turn;                 /* which half the slot under way has */
 } floe_place_walk;
 
-/* Shared memory of a block: a part for each warp, and what a team has in common with its first one. What a warp has to
- * remember while a tile is made lies here, too: registers for it would go to local memory. */
+/* Shared memory of a warp: what it has to remember while a tile is made. Registers for it would go to local memory. */
 typedef struct floe_place_own {
-    uint32_t chunk, tile; /* of the batch to come; tile: FLOE_PLACE_NONE where the chunk has ended */
-    uint32_t size;
+    uint32_t chunk, tile; /* of the slot to come */
     uint32_t next;
     uint64_t place, start;
     floe_place_walk walk;
-    floe_place_tile kept[2]; /* of the batch under way and of the one before */
+    floe_place_tile kept[2]; /* of the slot under way and of the one before */
 } floe_place_own;
 typedef struct floe_place_shared {
     floe_place_own warp[FLOE_PLACE_WARPS];
@@ -350,42 +342,32 @@ FLOE_DEV void floe_place_copy(uint32_t *to, const uint32_t *from, uint32_t n)
         to[i] = from[i];
 }
 
-template <int TEAM> FLOE_DEV void floe_team_sync()
-{
-    if (TEAM == 1)
-        __syncwarp();
-    else
-        __syncthreads();
-}
-
-/* Where a batch belongs, as far as it is known: on its way while other things are done. One thread of a team. */
+/* Where a slot's tile belongs, as far as it is known: on its way while other things are done. One lane. */
 typedef struct floe_place_early {
     uint64_t place, start;
 } floe_place_early;
 
-FLOE_DEV floe_place_early floe_place_look(const floe_place_state &state, uint32_t batch, uint32_t chunk)
+FLOE_DEV floe_place_early floe_place_look(const floe_place_state &state, uint32_t slot, uint32_t chunk)
 {
-    floe_place_early e = {floe_load_shared_state(state.batches + batch), floe_load_shared_state(state.starts + chunk)};
+    floe_place_early e = {floe_load_shared_state(state.slots + slot), floe_load_shared_state(state.starts + chunk)};
     return e;
 }
 
-/* Waits for the place of a batch and copies each warp's kept tile there; the whole team, which is synchronized before
- * that and inside. team: what the team has in common. */
-template <int TEAM, class Maker>
+/* Waits for the place of a kept tile and copies it there; the whole warp. slot, chunk: of that tile. */
+template <class Maker>
 FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_place_state &state,
-                               floe_place_early early, floe_place_own *team, const floe_place_tile &t, uint32_t batch,
-                               uint32_t chunk, Maker &maker)
+                               floe_place_early early, floe_place_own &own, const floe_place_walk &walk, Maker &maker)
 {
-    const uint32_t lane = floe_lane(), me = threadIdx.x % (TEAM * FLOE_WARP);
-    const bool first = batch % (call.grid.slots / TEAM) == 0;
-    if (me == 0) {
-        team->place = floe_place_wait(state.batches + batch, early.place);
-        team->start = floe_place_wait(state.starts + chunk, early.start);
+    const uint32_t lane = floe_lane(), slot = walk.before, chunk = walk.chunk_before;
+    const floe_place_tile &t = own.kept[walk.turn];
+    if (lane == 0) {
+        own.place = floe_place_wait(state.slots + slot, early.place);
+        own.start = floe_place_wait(state.starts + chunk, early.start);
     }
-    floe_team_sync<TEAM>(); /* from here on the first warp may overwrite what it keeps */
-    const uint64_t start = team->start, place = team->place + t.before;
-    if (first)
-        floe_place_front(call, call.chunks + chunk, chunk, start, me, TEAM * FLOE_WARP);
+    __syncwarp();
+    const uint64_t start = own.start, place = own.place;
+    if (slot % call.grid.slots == 0)
+        floe_place_front(call, call.chunks + chunk, chunk, start, lane, FLOE_WARP);
     if (t.tile == FLOE_PLACE_NONE || place + t.nwords > floe_place_capacity(call))
         return;
     uint32_t *stream = (uint32_t *)call.stream, *dst = stream + place;
@@ -401,12 +383,12 @@ FLOE_DEV void floe_place_flush(const floe_lorenzo_encode_call &call, const floe_
         floe_place_copy(dst + staged, t.spill, t.nwords - staged);
 }
 
-/* Begins the tile of this warp in a batch. */
-template <int TEAM, class Maker>
-FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_own &own, uint32_t batch, Maker &maker)
+/* Begins the tile of a slot. */
+template <class Maker>
+FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_own &own, uint32_t slot, Maker &maker)
 {
     floe_place_tile t;
-    t.slot = batch * TEAM + (TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP);
+    t.slot = slot;
     t.chunk = t.slot / call.grid.slots;
     t.tile = t.slot % call.grid.slots;
     if (t.tile >= call.chunks[t.chunk].view.ntiles)
@@ -421,34 +403,26 @@ FLOE_DEV void floe_place_next(const floe_lorenzo_encode_call &call, floe_place_o
         maker.fetch(t);
 }
 
-/* The next batch of a team. One thread. */
+/* The next slot. One lane. */
 FLOE_DEV uint32_t floe_place_ticket(const floe_place_state &state) { return atomicAdd(&state.head->ticket, 1u) - 1; }
 
-/* Makes the batch's tile of this warp, if it has one. */
-template <int TEAM, class Maker>
-FLOE_DEV void floe_place_make(const floe_place_own &own, floe_place_tile &t, uint32_t batch, Maker &maker)
+/* Makes the slot's tile, if it has one. */
+template <class Maker>
+FLOE_DEV void floe_place_make(const floe_place_own &own, floe_place_tile &t, uint32_t slot, Maker &maker)
 {
     t.chunk = own.chunk;
     t.tile = own.tile;
-    t.slot = batch * TEAM + (TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP);
-    t.entry = t.nwords = t.before = 0;
+    t.slot = slot;
+    t.entry = t.nwords = 0;
     t.raw = false;
     if (t.tile != FLOE_PLACE_NONE)
         maker.make(t);
-}
-FLOE_DEV void floe_place_keep(floe_place_own &own, floe_place_tile &kept, const floe_place_tile &t)
-{
-    __syncwarp(); /* what was kept there has been read */
-    if (floe_lane() == 0) {
-        kept = t;
-        own.size = t.tile == FLOE_PLACE_NONE ? FLOE_PLACE_NONE : t.nwords;
-    }
 }
 
 FLOE_DEV floe_place_walk floe_place_walk_get(const floe_place_own &own)
 {
     const volatile floe_place_walk *w = &own.walk;
-    floe_place_walk walk = {w->batch, w->before, w->chunk_before, w->turn};
+    floe_place_walk walk = {w->slot, w->before, w->chunk_before, w->turn};
     return walk;
 }
 FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &walk)
@@ -459,90 +433,68 @@ FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &wa
     __syncwarp();
 }
 
-/* Tells the scanner what the batch has, and each warp what is before its own. False: the chunk does not reach so far. The
- * team is synchronized before that. */
-template <int TEAM>
-FLOE_DEV bool floe_place_tell(const floe_place_state &state, const floe_place_own *team, floe_place_tile &kept,
-                              uint32_t batch)
-{
-    const uint32_t warp = TEAM == 1 ? 0 : threadIdx.x / FLOE_WARP;
-    uint32_t sum = 0, here = 0;
-#pragma unroll
-    for (int w = 0; w < TEAM; w++) {
-        const uint32_t size = team[w].size == FLOE_PLACE_NONE ? 0 : team[w].size;
-        here += w < (int)warp ? size : 0;
-        sum += size;
-    }
-    const bool some = team[0].size != FLOE_PLACE_NONE;
-    if (floe_lane() == 0) {
-        kept.before = here;
-        if (warp == 0 && some)
-            floe_store_shared_state(state.batches + batch, FLOE_PLACE_IS_SIZE | sum);
-    }
-    return some;
-}
-
-/* The first team to start owns the scan; every other takes batches until none is left. Who waits has told its own sum
- * before, and batches are handed out by a counter to teams that run, so the wait ends: of all batches that are waited
- * for, those before the first are being made. A warp owns a tile of the batch and two half stages, so that one tile waits
- * for its place while the next is made. */
-template <int TEAM, class Maker>
+/* The first warp to start owns the scan; every other takes slots until none is left. Who waits has told its own size
+ * before, and slots are handed out by a counter to warps that run, so the wait ends: of all slots that are waited for, those
+ * before the first are being made. A warp has two half stages, so that one tile waits for its place while the next is made. */
+template <class Maker>
 FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh, uint32_t *stage,
                              uint32_t half_words, uint32_t *spill, uint32_t spill_words, Maker &maker)
 {
-    static_assert(TEAM == 1 || TEAM == FLOE_PLACE_WARPS, "a warp or a block");
     const floe_place_state state = floe_place_state_of(call, memory);
-    const uint32_t warp = threadIdx.x / FLOE_WARP, nbatches = (uint32_t)floe_place_batches(&call.grid, TEAM);
-    const bool leads = threadIdx.x % (TEAM * FLOE_WARP) == 0;
-    floe_place_own &own = sh.warp[warp], *team = TEAM == 1 ? &own : sh.warp;
+    const uint32_t nslots = (uint32_t)floe_place_slots(&call.grid);
+    const bool leads = floe_lane() == 0;
+    floe_place_own &own = sh.warp[threadIdx.x / FLOE_WARP];
     if (leads)
-        team->next = floe_place_ticket(state);
-    floe_team_sync<TEAM>();
-    floe_place_walk walk = {team->next, FLOE_PLACE_NONE, 0, 0};
-    if (walk.batch == FLOE_PLACE_NONE) {
-        if (TEAM == 1 || warp == 0)
-            floe_place_scan(call, memory, TEAM);
+        own.next = floe_place_ticket(state);
+    __syncwarp();
+    floe_place_walk walk = {own.next, FLOE_PLACE_NONE, 0, 0};
+    if (walk.slot == FLOE_PLACE_NONE) {
+        floe_place_scan(call, memory);
         return;
     }
-    floe_team_sync<TEAM>(); /* next was read */
-    if (walk.batch < nbatches)
-        floe_place_next<TEAM>(call, own, walk.batch, maker);
-    floe_team_sync<TEAM>(); /* what fetch shares between warps */
-    while (walk.batch < nbatches) {
+    __syncwarp(); /* next was read */
+    if (walk.slot < nslots)
+        floe_place_next(call, own, walk.slot, maker);
+    __syncwarp();
+    while (walk.slot < nslots) {
         floe_place_tile t;
         t.words = stage + walk.turn * half_words;
         t.spill = spill + (uint64_t)walk.turn * spill_words;
         t.half_words = half_words;
         t.spill_words = spill_words;
         floe_place_walk_put(own, walk);
-        floe_place_make<TEAM>(own, t, walk.batch, maker);
+        floe_place_make(own, t, walk.slot, maker);
         walk = floe_place_walk_get(own);
-        floe_place_keep(own, own.kept[walk.turn], t);
-        if (leads)
-            team->next = floe_place_ticket(state);
-        floe_team_sync<TEAM>();
-        const bool some = floe_place_tell<TEAM>(state, team, own.kept[walk.turn], walk.batch);
-        const uint32_t next = team->next, chunk = team->kept[walk.turn].chunk;
+        const bool some = t.tile != FLOE_PLACE_NONE;
+        const uint32_t chunk = t.chunk;
+        __syncwarp(); /* what was kept there has been read */
+        if (leads) {
+            own.kept[walk.turn] = t;
+            if (some)
+                floe_store_shared_state(state.slots + walk.slot, FLOE_PLACE_IS_SIZE | t.nwords);
+            own.next = floe_place_ticket(state);
+        }
+        __syncwarp();
+        const uint32_t next = own.next;
         floe_place_early early = {0, 0};
         if (leads && walk.before != FLOE_PLACE_NONE)
             early = floe_place_look(state, walk.before, walk.chunk_before);
-        if (next < nbatches)
-            floe_place_next<TEAM>(call, own, next, maker);
+        if (next < nslots)
+            floe_place_next(call, own, next, maker);
         walk.turn ^= 1;
         if (walk.before != FLOE_PLACE_NONE)
-            floe_place_flush<TEAM>(call, state, early, team, own.kept[walk.turn], walk.before, walk.chunk_before,
-                                   maker);
+            floe_place_flush(call, state, early, own, walk, maker);
         else
-            floe_team_sync<TEAM>(); /* sizes and next were read */
-        walk.before = some ? walk.batch : FLOE_PLACE_NONE;
+            __syncwarp(); /* next was read */
+        walk.before = some ? walk.slot : FLOE_PLACE_NONE;
         walk.chunk_before = chunk;
-        walk.batch = next;
+        walk.slot = next;
     }
     if (walk.before == FLOE_PLACE_NONE)
         return;
-    floe_team_sync<TEAM>(); /* place was read by all */
-    const floe_place_early none = {0, 0};
-    floe_place_flush<TEAM>(call, state, none, team, own.kept[walk.turn ^ 1], walk.before, walk.chunk_before, maker);
+    __syncwarp(); /* place was read by all */
+    walk.turn ^= 1;
+    floe_place_flush(call, state, {0, 0}, own, walk, maker);
 }
 
 #endif

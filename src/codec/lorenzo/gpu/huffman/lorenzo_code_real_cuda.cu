@@ -141,7 +141,7 @@ __device__ void coder::raw(const floe_place_tile &t, uint32_t *dst)
     write_raw(call.chunks + t.chunk, t.tile, dst, floe_lane(), FLOE_WARP);
 }
 
-/* A block takes batches of tiles, a warp a tile of each. */
+/* A warp owns a tile. */
 __global__
 __launch_bounds__(FLOE_PLACE_THREADS,
                   BLOCKS_A_PROCESSOR) void lorenzo_code_kernel(const __grid_constant__ floe_lorenzo_encode_call call)
@@ -159,8 +159,8 @@ __launch_bounds__(FLOE_PLACE_THREADS,
     if (threadIdx.x == 0)
         block->remaking = 0;
     __syncthreads();
-    floe_place_run<1>(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS, spill + HALF_WORDS,
-                      WARP_SPILL_WORDS, maker);
+    floe_place_run(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS, spill + HALF_WORDS,
+                   WARP_SPILL_WORDS, maker);
 }
 
 } // namespace

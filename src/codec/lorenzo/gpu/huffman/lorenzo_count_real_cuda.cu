@@ -110,7 +110,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS_A_PROCESSOR) void lorenzo_count_ker
 
 uint32_t blocks_of(const floe_dev_grid *grid)
 {
-    const uint64_t some = floe_place_batches(grid, FLOE_PLACE_WARPS);
+    const uint64_t some = floe_place_slots(grid) / FLOE_PLACE_WARPS;
     const uint64_t most = (uint64_t)floe_gpu_limits_cuda().processors * BLOCKS_A_PROCESSOR;
     return (uint32_t)(some < most ? some : most);
 }
