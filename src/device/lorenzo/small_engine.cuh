@@ -15,6 +15,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_ENCODING;
+
 enum {
     THREADS = FLOE_WARP * SPLIT_WARPS,
     /* As for many tiles: registers and shared memory of a multiprocessor are filled. Besides a whole tile there is room for the

@@ -12,7 +12,7 @@
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"
 
-namespace
+namespace FLOE_LORENZO_ENCODING
 {
 
 enum {
@@ -308,6 +308,6 @@ FLOE_DEV void tallies_tell(floe_dev_chunk_stats *g, const tallies &t)
     }
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

@@ -13,7 +13,7 @@
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_plain.cuh"
 
-namespace
+namespace FLOE_LORENZO_ENCODING
 {
 
 /* ---- gaps ---------------------------------------------------------------------------------------------------------- */
@@ -261,6 +261,6 @@ static __device__ __noinline__ bool encode_fill(const plain_work *work, floe_uin
     return true;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

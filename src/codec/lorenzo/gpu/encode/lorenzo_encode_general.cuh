@@ -9,7 +9,7 @@
 
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_tile.cuh"
 
-namespace
+namespace FLOE_LORENZO_ENCODING
 {
 
 /* ---- a step, by rows ----------------------------------------------------------------------------------------------- */
@@ -553,6 +553,6 @@ FLOE_DEV_COLD floe_tile_result encode_general(const floe_dev_chunk *chunk, uint3
     return r;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

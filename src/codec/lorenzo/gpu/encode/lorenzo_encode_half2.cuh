@@ -12,7 +12,7 @@
 
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_plain.cuh"
 
-namespace
+namespace FLOE_LORENZO_ENCODING
 {
 
 /* ---- residuals in pairs -------------------------------------------------------------------------------------------- */
@@ -301,6 +301,6 @@ FLOE_DEV plain_result encode_half2(const plain_work &work, const sink &out, uint
     return r;
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_values.cuh"
 
-namespace
+namespace FLOE_LORENZO_ENCODING
 {
 
 /* ---- differences --------------------------------------------------------------------------------------------------- */
@@ -453,6 +453,6 @@ FLOE_DEV floe_tile_result end_plain(const plain_result &r, uint32_t ncells, bool
     return floe_tile_coded(BASE_WORDS + r.nbody, draft, flags);
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

@@ -13,6 +13,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_ENCODING;
+
 enum {
     /* Warps of 128 registers (f64: 255) fill the 65536 of a multiprocessor. */
     BLOCKS_A_PROCESSOR = FLOE_REAL_BITS == 32 ? 4 : 2,

@@ -16,7 +16,10 @@
 #include "stage/quantizer/quantizer_init_math.h"
 #include "stage/quantizer/quantizer_math.h"
 
-namespace
+/* Names of all encode/ headers; what they stand for differs from one element type to the other. */
+#define FLOE_LORENZO_ENCODING FLOE_R(floe_lorenzo_encoding)
+
+namespace FLOE_LORENZO_ENCODING
 {
 
 enum {
@@ -284,6 +287,6 @@ FLOE_DEV_COLD void write_raw(const floe_dev_chunk *chunk, uint32_t tile, uint32_
     }
 }
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

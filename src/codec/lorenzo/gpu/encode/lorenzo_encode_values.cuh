@@ -6,7 +6,7 @@
 
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_tile.cuh"
 
-namespace
+namespace FLOE_LORENZO_ENCODING
 {
 
 /* ---- geometry ------------------------------------------------------------------------------------------------------ */
@@ -490,6 +490,6 @@ struct number { /* the same with 2^46 and 2^51 */
 };
 #endif
 
-} // namespace
+} // namespace FLOE_LORENZO_ENCODING
 
 #endif

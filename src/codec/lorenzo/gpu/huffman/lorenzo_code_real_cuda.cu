@@ -12,6 +12,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_ENCODING;
+
 enum {
     /* Shared memory: 222 KiB of a multiprocessor in 3 blocks of 4 warps. A fourth block would leave each half 640 words: at a
      * ratio of 8 most tiles of f32 would then go by way of device memory, which costs more than the block gains. */

@@ -10,6 +10,8 @@
 namespace
 {
 
+using namespace FLOE_LORENZO_ENCODING;
+
 enum {
     /* 48 KiB of shared memory a block. */
     WARPS = FLOE_REAL_BITS == 32 ? 8 : 4,
