@@ -64,10 +64,10 @@ static floe_status run(const floe_prim *p, const floe_prim_job *job, uint64_t no
 }
 
 floe_status floe_prim_workspace(const floe_prim *p, floe_prim_call call, floe_prim_type type, uint64_t n,
-                                uint64_t extra, uint64_t *nbytes, floe_error *err)
+                                uint64_t *nbytes, floe_error *err)
 {
     const floe_prim_job job = {.call = call, .type = type, .n = n};
-    FLOE_CHECK(err, (unsigned)call < FLOE_PRIM_CALLS && extra == 0, FLOE_ERR_ARGUMENT, "unknown call %d", (int)call);
+    FLOE_CHECK(err, (unsigned)call < FLOE_PRIM_CALLS, FLOE_ERR_ARGUMENT, "unknown call %d", (int)call);
     FLOE_TRY(type_check(call, type, err));
     return run_sizing(p, &job, nbytes, err);
 }
@@ -78,12 +78,11 @@ floe_status floe_prim_max(const floe_prim *p, floe_prim_array in, void *out, flo
     return run(p, &job, 1, floe_prim_nbytes(in.type), err);
 }
 
-floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_array in, floe_prim_type out_type,
-                           uint64_t *out, floe_error *err)
+floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_array in, uint64_t *out,
+                           floe_error *err)
 {
     FLOE_CHECK(err, kind == FLOE_PRIM_EXCLUSIVE || kind == FLOE_PRIM_INCLUSIVE, FLOE_ERR_ARGUMENT,
                "unknown kind of scan %d", (int)kind);
-    FLOE_CHECK(err, out_type == FLOE_PRIM_U64, FLOE_ERR_ARGUMENT, "a scan gives no type %d", (int)out_type);
     const floe_prim_job job = {.call = FLOE_PRIM_SCAN,
                                .type = in.type,
                                .inclusive = kind == FLOE_PRIM_INCLUSIVE,

@@ -41,19 +41,18 @@ typedef struct floe_prim {
 
 typedef enum floe_prim_call { FLOE_PRIM_MAX, FLOE_PRIM_SCAN, FLOE_PRIM_SORT, FLOE_PRIM_CALLS } floe_prim_call;
 
-/* Bytes of workspace that a call needs. p->workspace is not looked at. More elements may need less, so ask for each size.
- * extra: 0. */
+/* Bytes of workspace that a call needs. p->workspace is not looked at. More elements may need less, so ask for each size. */
 floe_status floe_prim_workspace(const floe_prim *p, floe_prim_call call, floe_prim_type type, uint64_t n,
-                                uint64_t extra, uint64_t *nbytes, floe_error *err);
+                                uint64_t *nbytes, floe_error *err);
 
 /* *out = the largest element of unsigned integers, 0 of none. */
 floe_status floe_prim_max(const floe_prim *p, floe_prim_array in, void *out, floe_error *err);
 
-/* out[i] = sum of all unsigned integers before i (EXCLUSIVE), or of these and i. out_type: U64, which wraps; in place where
- * the input is U64. To have the total too, scan INCLUSIVE to out + 1 and set out[0] to 0. */
+/* out[i] = sum of all unsigned integers before i (EXCLUSIVE), or of these and i. Sums wrap; in place where the input
+ * is U64. To have the total too, scan INCLUSIVE to out + 1 and set out[0] to 0. */
 typedef enum floe_prim_scan_kind { FLOE_PRIM_EXCLUSIVE, FLOE_PRIM_INCLUSIVE } floe_prim_scan_kind;
-floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_array in, floe_prim_type out_type,
-                           uint64_t *out, floe_error *err);
+floe_status floe_prim_scan(const floe_prim *p, floe_prim_scan_kind kind, floe_prim_array in, uint64_t *out,
+                           floe_error *err);
 
 /* Sorts upward: numbers by size, -0 below +0, NaN by their bits: below -Inf when negative, else above +Inf. In place where the
  * input is the output. */

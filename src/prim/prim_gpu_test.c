@@ -33,7 +33,7 @@ static uint64_t scratch_nbytes(const pair *p)
 {
     uint64_t most = 0, nbytes = 0;
     for (int call = 0; call < FLOE_PRIM_CALLS; call++) {
-        assert_int_equal(floe_prim_workspace(&p->dev.prim, (floe_prim_call)call, FLOE_PRIM_U64, p->n, 0, &nbytes, NULL),
+        assert_int_equal(floe_prim_workspace(&p->dev.prim, (floe_prim_call)call, FLOE_PRIM_U64, p->n, &nbytes, NULL),
                          FLOE_OK);
         most = floe_max64(most, nbytes);
     }

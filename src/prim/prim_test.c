@@ -182,7 +182,7 @@ static void nonsense_is_refused(void **state)
     floe_prim p = {&cpu, NULL, room, sizeof room};
     const floe_prim_array wide = {FLOE_PRIM_U64, in, N};
     uint64_t nbytes;
-    assert_int_equal(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U64, N, 0, &nbytes, NULL), FLOE_OK);
+    assert_int_equal(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U64, N, &nbytes, NULL), FLOE_OK);
     assert_true(nbytes > 0 && nbytes <= sizeof room);
     for (int short_by = 0; short_by < 2; short_by++) {
         p.workspace_nbytes = nbytes - (size_t)short_by;
@@ -192,7 +192,7 @@ static void nonsense_is_refused(void **state)
     assert_int_equal(floe_prim_sort(&p, wide, out, NULL), FLOE_ERR_MEMORY);
 #define REFUSED(call) assert_int_equal(call, FLOE_ERR_ARGUMENT)
     p.workspace = room + 8, p.workspace_nbytes = sizeof room - 8;
-    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, wide, FLOE_PRIM_U64, out, NULL));
+    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, wide, out, NULL));
     p.workspace = room;
     REFUSED(floe_prim_sort(&p, (floe_prim_array){(floe_prim_type)4, in, N}, out, NULL));
     REFUSED(floe_prim_sort(&p, wide, NULL, NULL));
@@ -201,11 +201,10 @@ static void nonsense_is_refused(void **state)
     REFUSED(floe_prim_max(&p, (floe_prim_array){FLOE_PRIM_U32, (uint8_t *)in + 2, N}, out, NULL));
     REFUSED(floe_prim_max(&p, wide, (uint32_t *)out + 1, NULL));
     REFUSED(floe_prim_max(&p, (floe_prim_array){FLOE_PRIM_U32, in, UINT64_MAX / 4}, out, NULL));
-    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, wide, FLOE_PRIM_U32, out, NULL));
-    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_F64, in, N}, FLOE_PRIM_U64, out, NULL));
-    REFUSED(floe_prim_scan(&p, (floe_prim_scan_kind)2, wide, FLOE_PRIM_U64, out, NULL));
-    REFUSED(floe_prim_workspace(&p, FLOE_PRIM_CALLS, FLOE_PRIM_U32, N, 0, &nbytes, NULL));
-    assert_int_equal(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U64, UINT64_MAX / 2, 0, &nbytes, NULL),
+    REFUSED(floe_prim_scan(&p, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_F64, in, N}, out, NULL));
+    REFUSED(floe_prim_scan(&p, (floe_prim_scan_kind)2, wide, out, NULL));
+    REFUSED(floe_prim_workspace(&p, FLOE_PRIM_CALLS, FLOE_PRIM_U32, N, &nbytes, NULL));
+    assert_int_equal(floe_prim_workspace(&p, FLOE_PRIM_SORT, FLOE_PRIM_U64, UINT64_MAX / 2, &nbytes, NULL),
                      FLOE_ERR_MEMORY);
 }
 

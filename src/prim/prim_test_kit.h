@@ -90,7 +90,7 @@ static inline int kit_calls(floe_prim_type t) { return floe_prim_is_float(t) ? K
 static inline floe_status kit_workspace(kit_side *s, floe_prim_call call, floe_prim_type t, uint64_t n)
 {
     uint64_t nbytes = 0;
-    FLOE_TRY(floe_prim_workspace(&s->prim, call, t, n, 0, &nbytes, NULL));
+    FLOE_TRY(floe_prim_workspace(&s->prim, call, t, n, &nbytes, NULL));
     if (s->host) {
         free(s->prim.workspace);
         s->prim.workspace = nbytes ? aligned_alloc(FLOE_ARENA_ALIGN, nbytes) : NULL;
@@ -113,8 +113,7 @@ static inline floe_status kit_run(kit_side *s, int call, floe_prim_type t, uint6
         return floe_prim_sort(&s->prim, in, s->out, err);
     if (kind == FLOE_PRIM_MAX)
         return floe_prim_max(&s->prim, in, s->out, err);
-    return floe_prim_scan(&s->prim, call == KIT_EXCLUSIVE ? FLOE_PRIM_EXCLUSIVE : FLOE_PRIM_INCLUSIVE, in,
-                          FLOE_PRIM_U64, s->out, err);
+    return floe_prim_scan(&s->prim, call == KIT_EXCLUSIVE ? FLOE_PRIM_EXCLUSIVE : FLOE_PRIM_INCLUSIVE, in, s->out, err);
 }
 
 /* Whether what a call writes begins with what the one before it left. */

@@ -80,7 +80,7 @@ floe_status floe_reduction_device_init(floe_reduction_device *d, const floe_cuda
     FLOE_CUDA(err, floe_reduction_blocks(&d->job, &d->nblocks));
     const floe_prim p = {.stream = cuda->stream};
     if (has(d, FLOE_REDUCTION_SORTED))
-        FLOE_TRY(floe_prim_workspace(&p, FLOE_PRIM_SORT, prim_type(d), host->nelems, 0, &d->sort_nbytes, err));
+        FLOE_TRY(floe_prim_workspace(&p, FLOE_PRIM_SORT, prim_type(d), host->nelems, &d->sort_nbytes, err));
     return FLOE_OK;
 }
 

@@ -14,7 +14,7 @@ static floe_prim_type type_of(const floe_reduction *r)
 floe_status floe_reduction_sort_nbytes(const floe_reduction *r, uint64_t *nbytes, floe_error *err)
 {
     const floe_prim p = {.cpu = r->cpu};
-    return floe_prim_workspace(&p, FLOE_PRIM_SORT, type_of(r), r->nelems, 0, nbytes, err);
+    return floe_prim_workspace(&p, FLOE_PRIM_SORT, type_of(r), r->nelems, nbytes, err);
 }
 
 static double value_at(const floe_reduction *r, int side, uint64_t i)

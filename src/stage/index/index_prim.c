@@ -22,8 +22,8 @@ FLOE_PRIM_MAP(floe_index_read_end_map, floe_index_read, floe_index_read_end)
 static floe_status prim_nbytes(const floe_prim *p, uint64_t n, uint64_t *nbytes, floe_error *err)
 {
     uint64_t max, scan;
-    FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_MAX, FLOE_PRIM_U64, n, 0, &max, err));
-    FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_SCAN, FLOE_PRIM_U64, n, 0, &scan, err));
+    FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_MAX, FLOE_PRIM_U64, n, &max, err));
+    FLOE_TRY(floe_prim_workspace(p, FLOE_PRIM_SCAN, FLOE_PRIM_U64, n, &scan, err));
     *nbytes = floe_max64(max, scan);
     return FLOE_OK;
 }
@@ -94,12 +94,11 @@ static floe_status find_needs(const floe_prim *p, const floe_index_build *b, flo
     const uint64_t nchunks = b->plan.nchunks, ngroups = floe_index_build_groups(&b->plan);
     FLOE_TRY(floe_index_length_map(p, b, nchunks, err));
     FLOE_TRY(floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, b->offsets + 1, nchunks},
-                            FLOE_PRIM_U64, b->offsets + 1, err));
+                            b->offsets + 1, err));
     FLOE_TRY(floe_index_need_map(p, b, ngroups, err));
     for (int i = 0; i < FLOE_INDEX_MOSTS; i++)
         FLOE_TRY(floe_prim_max(p, (floe_prim_array){FLOE_PRIM_U64, b->needs[i], ngroups}, &b->most[i], err));
-    return floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, b->nwords, ngroups}, FLOE_PRIM_U64,
-                          b->at + 1, err);
+    return floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, b->nwords, ngroups}, b->at + 1, err);
 }
 
 floe_status floe_index_prim_encode(const floe_prim *p, const floe_index_spec *spec, const floe_index_blocks *blocks,
@@ -130,8 +129,8 @@ static floe_status read_lengths(const floe_prim *p, const floe_index_read *r, fl
 {
     const uint64_t n = r->index.nchunks;
     FLOE_TRY(floe_index_read_length_map(p, r, n, err));
-    FLOE_TRY(floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, r->places + 1, n}, FLOE_PRIM_U64,
-                            r->places + 1, err));
+    FLOE_TRY(
+        floe_prim_scan(p, FLOE_PRIM_INCLUSIVE, (floe_prim_array){FLOE_PRIM_U64, r->places + 1, n}, r->places + 1, err));
     return floe_index_read_place_map(p, r, n, err);
 }
 

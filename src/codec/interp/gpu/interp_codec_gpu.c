@@ -49,7 +49,7 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     room->slot_words =
         12 * (needs.records / 16) + FLOE_INTERP_SETS * room->mask_records + 4 * FLOE_ANS_LANES * room->nchunks;
     uint64_t nbytes;
-    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nwords, 0, &nbytes, err));
+    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nwords, &nbytes, err));
     room->scan_nbytes = (size_t)nbytes;
     return FLOE_OK;
 }
@@ -81,7 +81,7 @@ floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_in
     FLOE_CUDA(err, cudaMemsetAsync(s->out, 0, sizeof *s->out, stream));
     FLOE_CUDA(err, floe_interp_bits_cuda(&tally, stream));
     return floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_U32, s->tallies, job->nwords},
-                          FLOE_PRIM_U64, s->ranks, err);
+                          s->ranks, err);
 }
 
 floe_status floe_interp_gpu_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err)
