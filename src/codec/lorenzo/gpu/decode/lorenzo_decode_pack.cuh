@@ -47,7 +47,7 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_parts(target t, uint32_t mode, floe_int base, floe_real step,
                                                     pack_source source, uint4 *line)
 {
-    return decode_plain<RANK, true, true>(t, mode, base, step, source, line);
+    return decode_plain<RANK, true>(t, mode, base, step, source, line);
 }
 template <int RANK>
 FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, floe_real step, pack_source source,
@@ -56,7 +56,7 @@ FLOE_DEV outcome decode_whole(const target &t, uint32_t mode, floe_int base, flo
     if (source.w.next != source.w.nwords)
         return decode_parts<RANK>(t, mode, base, step, source, line);
     pack_source_of<false> all = {source.w, source.nsteps, source.descriptors};
-    return decode_plain<RANK, true, true>(t, mode, base, step, all, line);
+    return decode_plain<RANK, true>(t, mode, base, step, all, line);
 }
 
 /* Tiles that are cut off, not aligned or wanted in part; the end of the stage is for values on their way out. By value. */
@@ -68,8 +68,7 @@ static __device__ __noinline__ outcome decode_uneven_pack(target t, uint32_t mod
     floe_int base;
     if (!open_tile(source, stage, false, t.nsteps, base))
         return TILE_BAD;
-    return t.ncells == FLOE_TILE_VALUES ? decode_plain<RANK, true, false>(t, mode, base, step, source, line)
-                                        : decode_plain<RANK, false, false>(t, mode, base, step, source, line);
+    return decode_plain<RANK, false>(t, mode, base, step, source, line);
 }
 
 template <int RANK>

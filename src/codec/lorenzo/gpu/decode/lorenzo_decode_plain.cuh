@@ -166,9 +166,9 @@ FLOE_DEV void store_step(const target &t, uint32_t s, const floe_real v[GROUP], 
 
 /* ---- a tile -------------------------------------------------------------------------------------------------------- */
 
-/* The steps of a coded tile. WHOLE: all cells are inside the field. EVEN: all are wanted, and rows are aligned; line is as for
- * store_step, else as for store_runs. Of encoder pack the window has the words before it only. */
-template <int RANK, bool WHOLE, bool EVEN, class Source>
+/* The steps of a coded tile. WHOLE: all cells are inside the field and wanted, and rows are aligned; line is as for store_step,
+ * else as for store_runs. Of encoder pack the window has the words before it only. */
+template <int RANK, bool WHOLE, class Source>
 FLOE_DEV outcome decode_plain(const target &t, uint32_t mode, floe_int base, floe_real step, Source &source,
                               uint4 *line)
 {
@@ -190,7 +190,7 @@ FLOE_DEV outcome decode_plain(const target &t, uint32_t mode, floe_int base, flo
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             v[k] = value_of(q[k], step);
-        if (EVEN)
+        if (WHOLE)
             store_step<RANK, true>(t, s, v, line);
         else
             store_runs<RANK>(t, s, v, line);

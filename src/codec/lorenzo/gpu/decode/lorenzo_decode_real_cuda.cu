@@ -109,8 +109,7 @@ template <int RANK>
 static __device__ __noinline__ outcome decode_uneven_huffman(target t, uint32_t mode, floe_int base, floe_real step,
                                                              huffman_source source, uint4 *line)
 {
-    return t.ncells == FLOE_TILE_VALUES ? decode_plain<RANK, true, false>(t, mode, base, step, source, line)
-                                        : decode_plain<RANK, false, false>(t, mode, base, step, source, line);
+    return decode_plain<RANK, false>(t, mode, base, step, source, line);
 }
 
 template <int RANK>
@@ -131,7 +130,7 @@ FLOE_DEV outcome decode_huffman(const floe_dev_chunk *chunk, const tile_words &w
         if (!opener.open(t, w.words, w.entry & FLOE_TILE_NWORDS_MASK, BASE_WORDS, source))
             return TILE_BAD;
         uint4 *line = (uint4 *)opener.place->codes; /* which are decoded */
-        result = t.whole ? decode_plain<RANK, true, true>(t, mode, base, step, source, line)
+        result = t.whole ? decode_plain<RANK, true>(t, mode, base, step, source, line)
                          : decode_uneven_huffman<RANK>(t, mode, base, step, source, line);
     }
     if (result == TILE_UNFIT)
