@@ -258,6 +258,11 @@ floe_status floe_cuda_copy(const floe_cuda *cuda, void *to, const void *from, si
     (void)cuda, (void)to, (void)from, (void)nbytes;
     return absent(err);
 }
+floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *rows, floe_error *err)
+{
+    (void)cuda, (void)rows;
+    return absent(err);
+}
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)
 {
     (void)cuda;

@@ -68,7 +68,7 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
     case PATTERNS: return (double)(dice < 60 ? 1 : dice < 80 ? 2 : dice < 98 ? 3 : dice);
     case SPIKES: return dice == 0 ? v * 1e5 : v;
     case LARGEST:
-        return (hostile_uniform(state) - 0.5) * (s->dtype == FLOE_F32 ? 6.8e38 : 3.5e308); /* predictions overflow */
+        return (2 * hostile_uniform(state) - 1) * (s->dtype == FLOE_F32 ? 3.4e38 : 1.7e308); /* predictions overflow */
     case WIDE: return dice < 50 ? 1e30 * v : v;
     default: return v;
     }
