@@ -14,28 +14,32 @@ FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
     return (g.piece[0] * g.piece[1] + rows - 1) / rows;
 }
 
-/* Adds to counts, which a block shares; the commonest symbol to nempty. */
+/* Adds to counts, which a block shares; the commonest symbol to nempty. contexts: of masks, of each activity. */
 template <uint32_t ROWS, class WALK>
-FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, uint32_t *counts, uint32_t &nempty)
+FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, const uint8_t *contexts,
+                         uint32_t *counts, uint32_t &nempty)
 {
     static_assert(ROWS % FLOE_CONTEXT_WINDOW == 0, "windows begin where those of the chunk do");
     const uint32_t above = part * ROWS, first = above < walk.nrows ? walk.nrows - above : 0,
                    last = first > ROWS ? first - ROWS : 0;
+#pragma unroll 1
     for (uint32_t t1 = first, done; t1 > last; t1 -= done) {
-        const window_of_rows w = walk.load_window(t1, g.window);
-        uint32_t before = w.above;
-        for (uint32_t r = 0; r < w.nrows; r++) {
-            const uint32_t mask = row_mask(w, r),
-                           place = walk.mask_context(w, t1 - 1 - r, before) * FLOE_CONTEXT_MASK_SYMBOLS + mask;
+        window_of_rows w = walk.load_window(t1, g.window);
+        const row_bytes activity = walk.activity_of(w);
+#pragma unroll
+        for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
+            if (r >= w.nrows)
+                break;
+            const uint32_t place = contexts[byte_of(activity, r)] * FLOE_CONTEXT_MASK_SYMBOLS + byte_of(w.masks, r);
             nempty += walk.mine() && place == 0;
             if (walk.mine() && place)
                 atomicAdd(counts + place, 1u);
-            before = (uint32_t)__popc(mask);
         }
         const uint32_t n = g.width ? walk.make_list(w) : 0;
+#pragma unroll 1
         for (uint32_t k = floe_lane(); k < n; k += FLOE_WARP) {
             const listed v = walk.value_of(w, k);
-            const int32_t code = code_at(walk.slot_of(v), v.place);
+            const int32_t code = walk.codes()[v.code];
             const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
             atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE +
                           floe_context_symbol(size, sign ^ v.flip),

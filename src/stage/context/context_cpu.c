@@ -126,7 +126,7 @@ FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, u
     uint32_t before = size_of(above);
     *flip = 0;
     if (!w->v.planes)
-        return floe_context_level(nonzero, before);
+        return floe_context_level(floe_context_class(nonzero), before);
     int32_t plane = 0;
     if (w->plane[r]) {
         plane = code_at(w->v, w->plane[r] + lane * record_nbytes(w->v), class);
@@ -137,7 +137,7 @@ FLOE_INLINE uint32_t value_context(const walk *w, uint32_t t1, uint32_t nrows, u
     }
     const int32_t sign = (above > 0) - (above < 0) + (plane > 0) - (plane < 0);
     *flip = sign < 0;
-    return floe_context_level(nonzero, (before + 1) / 2) + FLOE_CONTEXT_LEVELS * size_of(sign);
+    return floe_context_level(floe_context_class(nonzero), (before + 1) / 2) + FLOE_CONTEXT_LEVELS * size_of(sign);
 }
 
 FLOE_INLINE walk walk_of(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,

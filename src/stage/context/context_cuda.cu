@@ -33,9 +33,11 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, counts);
     __shared__ uint32_t ticket;
+    __shared__ uint8_t contexts[CONTEXT_ACTIVITIES];
     uint8_t *space = (uint8_t *)(counts + FLOE_CONTEXT_COUNTS) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
     if (!goes_on(job, &ticket))
         return;
+    context_of_activity(contexts, [](uint32_t context) { return context; });
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         const uint32_t nparts = count_parts(g.grid, COUNT_ROWS), n = g.nchunks * nparts;
@@ -48,7 +50,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
         for (; part < n; part = next_chunk(job, i))
             context_by_kind(g, [&](auto walk) {
                 walk.begin(g, part / nparts * job.every, space, g.window);
-                count_part<COUNT_ROWS>(walk, g, part % nparts, counts, nempty);
+                count_part<COUNT_ROWS>(walk, g, part % nparts, contexts, counts, nempty);
             });
         nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
         if (floe_lane() == 0)
@@ -63,8 +65,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 /* What a block has of a grid's tables. */
-struct alignas(16) symbols_shared { /* records follow */
-    uint8_t table[FLOE_CONTEXT_ALL];
+struct alignas(16) symbols_shared {                                           /* records follow */
+    uint8_t mask_table[CONTEXT_ACTIVITIES], value_table[FLOE_CONTEXT_VALUES]; /* of each activity, of each context */
     floe_ans_symbol masks[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
     floe_ans_symbol values[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
 };
@@ -99,48 +101,49 @@ FLOE_DEV void symbols_of(const uint16_t *freq, uint32_t n, uint32_t bits, floe_a
     }
 }
 
-FLOE_DEV void load_symbols(const floe_context_dev_tables &t, symbols_shared *s)
+FLOE_DEV void load_symbols(const floe_context_dev_grid &g, const floe_context_dev_tables &t, symbols_shared *s)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
-    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_ALL; i += blockDim.x)
-        s->table[i] = t.table[i];
+    for (uint32_t i = threadIdx.x; i < g.nvalues; i += blockDim.x)
+        s->value_table[i] = t.table[g.nmasks + i];
     for (uint32_t i = warp; i < t.nmasks; i += nwarps)
         symbols_of<4>(t.mask_freq[i], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, s->masks[i]);
     for (uint32_t i = warp; i < t.nvalues; i += nwarps)
         symbols_of<2>(t.value_freq[i], FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, s->values[i]);
-    __syncthreads();
+    context_of_activity(s->mask_table, [&](uint32_t context) { return context < g.nmasks ? t.table[context] : 0; });
 }
 
 /* A step of values, dealt to the lanes: raw bits follow their symbol, so they are written first. */
 template <class WALK>
-FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, uint32_t nmasks, const symbols_shared *s,
+FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, const symbols_shared *s,
                            floe_ans_writer &out)
 {
+#pragma unroll 1
     for (uint32_t step = (n + walk.lanes - 1) / walk.lanes; step-- > 0;) {
         const uint32_t k = step * walk.lanes + floe_lane();
         const bool active = walk.mine() && k < n;
         const listed v = walk.value_of(w, active ? k : 0);
-        const int32_t code = code_at(walk.slot_of(v), v.place);
+        const int32_t code = walk.codes()[v.code];
         const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
         const uint32_t symbol = floe_context_symbol(size, sign ^ v.flip);
         floe_ans_write_raw(out, floe_context_raw(size, sign), active ? floe_context_nraw(symbol) : 0);
-        floe_ans_write(out, active, s->values[s->table[nmasks + v.context]][symbol], FLOE_CONTEXT_VALUE_BITS);
+        floe_ans_write(out, active, s->values[s->value_table[v.context]][symbol], FLOE_CONTEXT_VALUE_BITS);
     }
 }
 
 template <class WALK>
 FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, const symbols_shared *s, floe_ans_writer &out)
 {
+#pragma unroll 1
     for (uint32_t i = (walk.nrows + g.window - 1) / g.window; i-- > 0;) {
-        const uint32_t t1 = walk.nrows - i * g.window;
-        const window_of_rows w = walk.load_window(t1, g.window);
+        window_of_rows w = walk.load_window(walk.nrows - i * g.window, g.window);
+        const row_bytes activity = walk.activity_of(w);
         const uint32_t n = g.width ? walk.make_list(w) : 0;
-        write_values(walk, w, n, g.nmasks, s, out);
-        for (uint32_t r = w.nrows; r-- > 0;) {
-            const uint32_t before = r ? (uint32_t)__popc(row_mask(w, r - 1)) : w.above;
-            const uint32_t context = walk.mask_context(w, t1 - 1 - r, before);
-            floe_ans_write(out, walk.mine(), s->masks[s->table[context]][row_mask(w, r)], FLOE_CONTEXT_MASK_BITS);
-        }
+        write_values(walk, w, n, s, out);
+#pragma unroll 1
+        for (uint32_t r = w.nrows; r-- > 0;)
+            floe_ans_write(out, walk.mine(), s->masks[s->mask_table[byte_of(activity, r)]][byte_of(w.masks, r)],
+                           FLOE_CONTEXT_MASK_BITS);
     }
 }
 
@@ -170,7 +173,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         uint32_t chunk;
         if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
             continue;
-        load_symbols(job.tables[g.tables], shared);
+        load_symbols(g, job.tables[g.tables], shared);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i))
             context_by_kind(g, [&](auto walk) {
                 uint16_t *end = take_slot(job, g, chunk);
@@ -188,14 +191,14 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 
 /* Tables that contexts refer to, one behind the other: slots and spans of masks, then of values. */
 struct decoder {
-    uint8_t *place; /* of each context's table */
+    uint8_t *mask_table, *value_table; /* of each activity, of each context */
     uint8_t *mask_slots, *value_slots;
     uint32_t *mask_spans, *value_spans;
 };
 
 FLOE_HD uint32_t decoder_nbytes(uint32_t nmasks)
 {
-    return (FLOE_CONTEXT_ALL + 15) / 16 * 16 +
+    return (CONTEXT_ACTIVITIES + FLOE_CONTEXT_VALUES + 15) / 16 * 16 +
            nmasks * ((1 << FLOE_CONTEXT_MASK_BITS) + 4 * FLOE_CONTEXT_MASK_SYMBOLS) +
            FLOE_CONTEXT_TABLES * ((1 << FLOE_CONTEXT_VALUE_BITS) + 4 * FLOE_CONTEXT_STRIDE);
 }
@@ -207,7 +210,8 @@ FLOE_DEV decoder decoder_at(uint8_t *shared, uint32_t nmasks)
     d.value_slots = d.mask_slots + (nmasks << FLOE_CONTEXT_MASK_BITS);
     d.mask_spans = (uint32_t *)(d.value_slots + (FLOE_CONTEXT_TABLES << FLOE_CONTEXT_VALUE_BITS));
     d.value_spans = d.mask_spans + nmasks * FLOE_CONTEXT_MASK_SYMBOLS;
-    d.place = (uint8_t *)(d.value_spans + FLOE_CONTEXT_TABLES * FLOE_CONTEXT_STRIDE);
+    d.mask_table = (uint8_t *)(d.value_spans + FLOE_CONTEXT_TABLES * FLOE_CONTEXT_STRIDE);
+    d.value_table = d.mask_table + CONTEXT_ACTIVITIES;
     return d;
 }
 
@@ -268,9 +272,11 @@ FLOE_DEV void load_decoder(const floe_context_dev_grid &g, const floe_context_de
     const uint32_t masks = tables_used(t.table, g.nmasks), values = tables_used(t.table + g.nmasks, g.nvalues);
     load_spans<4>(masks, t.mask_freq[0], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, d.mask_spans);
     load_spans<2>(values, t.value_freq[0], FLOE_CONTEXT_STRIDE, FLOE_CONTEXT_VALUE_SYMBOLS, d.value_spans);
-    for (uint32_t i = threadIdx.x; i < g.nmasks + g.nvalues; i += blockDim.x)
-        d.place[i] = (uint8_t)__popc((i < g.nmasks ? masks : values) & ((1u << t.table[i]) - 1));
-    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < g.nvalues; i += blockDim.x)
+        d.value_table[i] = (uint8_t)__popc(values & ((1u << t.table[g.nmasks + i]) - 1));
+    context_of_activity(d.mask_table, [&](uint32_t context) {
+        return context < g.nmasks ? __popc(masks & ((1u << t.table[context]) - 1)) : 0;
+    });
     const uint32_t each = (1 << FLOE_CONTEXT_MASK_BITS) / SLOTS_A_TASK,
                    few = (1 << FLOE_CONTEXT_VALUE_BITS) / SLOTS_A_TASK;
     for (uint32_t i = threadIdx.x; i < (uint32_t)__popc(masks) * each; i += blockDim.x)
@@ -282,34 +288,49 @@ FLOE_DEV void load_decoder(const floe_context_dev_grid &g, const floe_context_de
     __syncthreads();
 }
 
-/* The masks of a window; returns the nonzero codes of its last row. */
+/* The masks of a window, and what is counted of them. Returns what the context of the row below is made of. */
 template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w, const decoder &d, floe_ans_reader &in)
 {
-    uint32_t before = w.above;
+    uint32_t activity = w.activity;
+#pragma unroll 1
     for (uint32_t r = 0; r < w.nrows; r++) {
-        const uint32_t table = d.place[walk.mask_context(w, w.t1 - 1 - r, before)];
+        const uint32_t table = d.mask_table[walk.with_planes(w, r, activity)];
         const uint32_t slot = in.state & ((1 << FLOE_CONTEXT_MASK_BITS) - 1);
         const uint32_t mask = walk.mine() ? d.mask_slots[(table << FLOE_CONTEXT_MASK_BITS) + slot] : 0;
         floe_ans_read(in, walk.mine(), d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask], FLOE_CONTEXT_MASK_BITS);
-        w.masks |= (uint64_t)mask << 8 * r;
-        before = (uint32_t)__popc(mask);
+        put_byte(w.masks, r, mask);
+        activity = walk.activity_below((uint32_t)__popc(mask));
     }
-    return before;
+    walk.count_four(w, 0);
+    if (w.nrows > 4)
+        walk.count_four(w, 1);
+    return activity;
 }
 
+/* While a step's symbols are read, the next one's contexts are found. */
 template <class WALK>
-FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, uint32_t nmasks, const decoder &d, floe_ans_reader &in)
+FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d, floe_ans_reader &in)
 {
-    const uint32_t n = walk.make_list(w);
+    const uint32_t n = walk.make_list(w), lane = floe_lane();
+    if (n == 0)
+        return;
+    listed next = walk.value_of(w, lane < n ? lane : 0);
+    uint32_t next_table = d.value_table[next.context];
+#pragma unroll 1
     for (uint32_t first = 0; first < n; first += walk.lanes) {
-        const bool active = walk.mine() && first + floe_lane() < n;
-        const listed v = walk.value_of(w, active ? first + floe_lane() : 0);
-        const uint32_t table = d.place[nmasks + v.context], slot = in.state & ((1 << FLOE_CONTEXT_VALUE_BITS) - 1);
+        const bool active = walk.mine() && first + lane < n;
+        const listed v = next;
+        const uint32_t table = next_table, slot = in.state & ((1 << FLOE_CONTEXT_VALUE_BITS) - 1),
+                       then = first + walk.lanes + lane;
+        if (first + walk.lanes < n) {
+            next = walk.value_of(w, then < n ? then : 0);
+            next_table = d.value_table[next.context];
+        }
         const uint32_t symbol = d.value_slots[(table << FLOE_CONTEXT_VALUE_BITS) + slot];
         floe_ans_read(in, active, d.value_spans[table * FLOE_CONTEXT_STRIDE + symbol], FLOE_CONTEXT_VALUE_BITS);
         const uint32_t raw = floe_ans_read_raw(in, active ? floe_context_nraw(symbol) : 0);
         if (active)
-            code_put(walk.slot_of(v), v.place, floe_context_value(symbol, raw, v.flip, WALK::LARGEST));
+            walk.codes()[v.code] = (typename WALK::code)floe_context_value(symbol, raw, v.flip, WALK::LARGEST);
     }
 }
 
@@ -319,21 +340,24 @@ FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const dec
     typedef typename WALK::record record;
     const uint32_t lane = floe_lane();
     const record none = {};
-    window_of_rows w = {walk.nrows, 0, 0, 0};
+    uint32_t above = 0, activity = 0;
     walk.window[lane] = none;
-    for (; w.t1 > 0; w.t1 -= w.nrows) {
-        w.nrows = min(g.window, w.t1);
-        w.masks = 0;
-        const uint32_t above = read_masks(walk, w, d, in);
-        for (uint32_t r = 0; r < w.nrows; r++)
-            walk.window[(1 + r) * FLOE_WARP + lane] = walk.without_values(row_mask(w, r));
+#pragma unroll 1
+    for (uint32_t t1 = walk.nrows, nrows; t1 > 0; t1 -= nrows) {
+        nrows = min(g.window, t1);
+        window_of_rows w = {t1, nrows, {}, {}, {}, above, activity, {}};
+        activity = read_masks(walk, w, d, in);
+#pragma unroll 1
+        for (uint32_t r = 0; r < nrows; r++)
+            walk.window[(1 + r) * FLOE_WARP + lane] = walk.without_values(byte_of(w.masks, r));
         if (g.width)
-            read_values(walk, w, g.nmasks, d, in);
+            read_values(walk, w, d, in);
         __syncwarp();
-        for (uint32_t r = 0; r < w.nrows && walk.mine(); r++)
-            walk.row_at(w.t1 - 1 - r)[lane] = walk.window[(1 + r) * FLOE_WARP + lane];
-        walk.window[lane] = walk.window[w.nrows * FLOE_WARP + lane];
-        w.above = above;
+#pragma unroll 1
+        for (uint32_t r = 0; r < nrows && walk.mine(); r++)
+            walk.row_at(t1 - 1 - r)[lane] = walk.window[(1 + r) * FLOE_WARP + lane];
+        walk.window[lane] = walk.window[nrows * FLOE_WARP + lane];
+        above = byte_of(w.counts, nrows - 1);
         __syncwarp();
     }
 }

@@ -53,11 +53,13 @@ FLOE_HD uint32_t floe_context_half_octave(uint32_t v)
  * of the plane before, and the rows beside it: up to 112. */
 FLOE_HD uint32_t floe_context_mask(uint32_t activity) { return floe_context_half_octave(activity); }
 
-/* nonzero: up to 42, of which 6 make a class. before: magnitude of the same class in the row before, or sum of two. */
-FLOE_HD uint32_t floe_context_level(uint32_t nonzero, uint32_t before)
+/* How much is not 0 around a value: six classes of up to 35 codes. */
+FLOE_HD uint32_t floe_context_class(uint32_t nonzero) { return nonzero / 6; }
+
+/* before: magnitude at the same place in the row before, or mean of two; its half octave, from 8 on the same. */
+FLOE_HD uint32_t floe_context_level(uint32_t size, uint32_t before)
 {
-    const uint32_t u = nonzero / 6, v = floe_context_half_octave(before);
-    return 7 * (u < 5 ? u : 5) + (v < 6 ? v : 6);
+    return 7 * size + (before < 4 ? before : (before < 8 ? before / 2 : 4) + 2);
 }
 
 /* Of the nonzero codes of this record, of those before, after, left and right of it; and of the plane before. */

@@ -16,59 +16,86 @@ namespace
 
 template <uint32_t WIDTH> struct record_of;
 template <> struct record_of<0> {
-    typedef uint8_t type;
+    typedef uint8_t type, code; /* masks have no codes */
 };
 template <> struct record_of<1> {
     typedef uint2 type;
+    typedef int8_t code;
 };
 template <> struct record_of<2> {
     typedef uint4 type;
+    typedef int16_t code;
 };
 
-FLOE_DEV uint32_t nonzero_bytes(uint32_t v)
-{
-    const uint32_t t = (v | ((v & 0x7F7F7F7Fu) + 0x7F7F7F7Fu)) & 0x80808080u;
-    return (t >> 7) * 0x01020408u >> 24 & 15;
-}
+/* What is not 0, at the top of each byte. */
+FLOE_DEV uint32_t nonzero_bytes(uint32_t v) { return (v | ((v & 0x7F7F7F7Fu) + 0x7F7F7F7Fu)) & 0x80808080u; }
 FLOE_DEV uint32_t nonzero_halves(uint32_t v) { return ((v & 0xFFFF) != 0) | (uint32_t)(v >> 16 != 0) << 1; }
 FLOE_DEV uint32_t mask_of(uint8_t r) { return r; }
-FLOE_DEV uint32_t mask_of(uint2 r) { return nonzero_bytes(r.x) | nonzero_bytes(r.y) << 4; }
+FLOE_DEV uint32_t mask_of(uint2 r) /* byte i of both words to bits i and 4 + i of the top byte: nothing is carried */
+{
+    return (nonzero_bytes(r.x) >> 7 | nonzero_bytes(r.y) >> 3) * 0x01020408u >> 24;
+}
 FLOE_DEV uint32_t mask_of(uint4 r)
 {
     return nonzero_halves(r.x) | nonzero_halves(r.y) << 2 | nonzero_halves(r.z) << 4 | nonzero_halves(r.w) << 6;
 }
 
-FLOE_DEV int32_t code_at(const uint2 *r, uint32_t k) { return ((const int8_t *)r)[k]; }
-FLOE_DEV int32_t code_at(const uint4 *r, uint32_t k) { return ((const int16_t *)r)[k]; }
-FLOE_DEV void code_put(uint2 *r, uint32_t k, int32_t v) { ((int8_t *)r)[k] = (int8_t)v; }
-FLOE_DEV void code_put(uint4 *r, uint32_t k, int32_t v) { ((int16_t *)r)[k] = (int16_t)v; }
-FLOE_DEV int32_t code_at(const uint8_t *, uint32_t) { return 0; } /* masks have no values */
-FLOE_DEV void code_put(uint8_t *, uint32_t, int32_t) {}
+/* ---- rows of a window, a byte each -------------------------------------------------------------------------------------- */
+
+/* Rows 0 to 3, then 4 to 7; row 0 is the highest. */
+struct row_bytes {
+    uint32_t v[2];
+};
+
+/* Rows by a number that need not be known beforehand: no array is indexed by it, so that both words stay in registers. */
+FLOE_DEV uint32_t byte_of(const row_bytes &b, uint32_t row)
+{
+    return (row < 4 ? b.v[0] : b.v[1]) >> 8 * (row % 4) & 255;
+}
+FLOE_DEV void put_byte(row_bytes &b, uint32_t row, uint32_t byte) /* where there is 0 */
+{
+    b.v[0] |= row < 4 ? byte << 8 * (row % 4) : 0;
+    b.v[1] |= row < 4 ? 0 : byte << 8 * (row % 4);
+}
+
+/* How many bits are set, of each byte. */
+FLOE_DEV uint32_t count_bits(uint32_t v)
+{
+    v -= v >> 1 & 0x55555555u;
+    v = (v & 0x33333333u) + (v >> 2 & 0x33333333u);
+    return (v + (v >> 4)) & 0x0F0F0F0Fu;
+}
+/* A sixth of each byte, up to 63: 43 / 256 is near enough. */
+FLOE_DEV uint32_t sixths(uint32_t v)
+{
+    return ((v & 0x00FF00FFu) * 43 >> 8 & 0x00FF00FFu) | ((v >> 8 & 0x00FF00FFu) * 43 & 0xFF00FF00u);
+}
 
 /* ---- the walk ---------------------------------------------------------------------------------------------------------- */
 
-/* A window: rows t1 - 1 down to t1 - nrows. masks: of this lane's column, 8 bits a row. */
+/* A window: rows t1 - 1 down to t1 - nrows, of this lane's column. counts: codes that are not 0; sides: those of both neighbours. */
 struct window_of_rows {
     uint32_t t1, nrows;
-    uint64_t masks;
-    uint32_t above; /* nonzero codes of the row above */
+    row_bytes masks, counts, sides;
+    uint32_t above, activity; /* of the row above: its count, and what the context of row 0 is made of */
+    row_bytes planes;         /* with contexts of planes: counts of the plane before */
 };
 
-/* A value of the list. */
+/* A value of the list: number of its code in the window, as records of 32 lanes; and of its context. */
 struct listed {
-    uint32_t lane, row, place; /* row of the window; code of the record */
-    uint32_t context;
+    uint32_t code, context;
     bool flip;
 };
 
-FLOE_DEV uint32_t row_mask(const window_of_rows &w, uint32_t row) { return (uint32_t)(w.masks >> 8 * row) & 255; }
-
 template <uint32_t WIDTH, bool PLANES> struct context_walk {
     typedef typename record_of<WIDTH>::type record;
+    typedef typename record_of<WIDTH>::code code;
     static constexpr uint32_t LARGEST = WIDTH == 1 ? FLOE_CONTEXT_LARGEST_BYTE : FLOE_CONTEXT_LARGEST;
+    static constexpr uint32_t ROW_CODES = 8 * FLOE_WARP;
     record *records;               /* of the chunk's row 0, lane 0 */
     uint64_t row_step, plane_step; /* records from one to the next */
     uint32_t nrows, lanes, rows;   /* rows: of a plane */
+    uint32_t inverse;              /* of rows, times 2^20 */
     record *window;
     uint16_t *list;
 
@@ -76,20 +103,27 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
                                           uint32_t window_rows)
     {
         const floe_context_chunk c = floe_context_chunk_of(&g.grid, index);
+        static_assert(FLOE_CONTEXT_ROWS <= 1 << 10, "row numbers times inverse fit 32 bits, and quotients are exact");
         records = (record *)g.records + c.first;
         row_step = c.row;
         plane_step = c.plane;
         nrows = c.planes * c.rows;
         rows = c.rows;
+        inverse = PLANES ? ((1u << 20) + rows - 1) / rows : 0;
         lanes = c.lanes;
         window = (record *)shared;
         list = (uint16_t *)(shared + FLOE_WARP * (window_rows + 1) * sizeof(record));
     }
     __device__ __forceinline__ bool mine() const { return floe_lane() < lanes; }
+    __device__ __forceinline__ code *codes() const { return (code *)window; }
+    __device__ __forceinline__ uint32_t plane_of(uint32_t t) const { return t * inverse >> 20; }
     /* Of row t. But in deep chunks, several planes have all their rows: then rows lie evenly. */
     __device__ __forceinline__ record *row_at(uint32_t t) const
     {
-        return records + (PLANES ? t / rows * plane_step + t % rows * row_step : t * row_step);
+        if (!PLANES)
+            return records + t * row_step;
+        const uint32_t plane = plane_of(t);
+        return records + plane * plane_step + (t - plane * rows) * row_step;
     }
     __device__ __forceinline__ record load(uint32_t t) const
     {
@@ -97,68 +131,105 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         return t < nrows && mine() ? row_at(t)[floe_lane()] : none;
     }
 
-    /* Counts of the lanes beside this one; those at the ends stand for their missing neighbours. */
-    __device__ __forceinline__ uint32_t left_of(uint32_t own) const { return __shfl_up_sync(FLOE_ALL_LANES, own, 1); }
-    __device__ __forceinline__ uint32_t right_of(uint32_t own) const
+    /* Counts of the lanes beside this one, of any bytes; those at the ends stand for their missing neighbours. */
+    __device__ __forceinline__ uint32_t sides_of(uint32_t own) const
     {
-        const uint32_t right = __shfl_down_sync(FLOE_ALL_LANES, own, 1);
-        return floe_lane() + 1 < lanes ? right : own;
+        const uint32_t left = __shfl_up_sync(FLOE_ALL_LANES, own, 1), right = __shfl_down_sync(FLOE_ALL_LANES, own, 1);
+        return left + (floe_lane() + 1 < lanes ? right : own);
     }
+
+    /* What the context of a mask is made of, from the count of the row above. */
+    __device__ __forceinline__ uint32_t activity_below(uint32_t count) const { return 2 * count + sides_of(count); }
 
     /* Nonzero codes of a row that is decoded: of the window, or stored. */
     __device__ __forceinline__ uint32_t count_at(const window_of_rows &w, uint32_t t) const
     {
-        return (uint32_t)__popc(t < w.t1 ? row_mask(w, w.t1 - 1 - t) : mask_of(load(t)));
+        return (uint32_t)__popc(t < w.t1 ? byte_of(w.masks, w.t1 - 1 - t) : mask_of(load(t)));
     }
 
-    /* Context of the mask of row t; before: nonzero codes of the row above it. */
-    __device__ __forceinline__ uint32_t mask_context(const window_of_rows &w, uint32_t t, uint32_t before) const
+    /* Counts of four rows, from their masks. */
+    __device__ __forceinline__ void count_four(window_of_rows &w, uint32_t four) const
     {
-        const uint32_t activity = 2 * before + left_of(before) + right_of(before);
+        w.counts.v[four] = count_bits(w.masks.v[four]);
+        w.sides.v[four] = sides_of(w.counts.v[four]);
+    }
+
+    /* Row r of the window: what the context of its mask is made of, from that of the row above. */
+    __device__ __forceinline__ uint32_t with_planes(window_of_rows &w, uint32_t r, uint32_t activity) const
+    {
+        const uint32_t t = w.t1 - 1 - r, row = t - plane_of(t) * rows;
         if (!PLANES)
-            return floe_context_mask(activity);
+            return activity;
         if (t + rows >= nrows)
-            return floe_context_mask(4 * activity);
+            return 4 * activity;
         const uint32_t q = count_at(w, t + rows);
-        const uint32_t sides = left_of(q) + right_of(q);
-        return floe_context_mask(2 * activity + 4 * q + sides + count_at(w, t + rows + (t % rows + 1 < rows)) +
-                                 count_at(w, t + rows - (t % rows > 0)));
+        put_byte(w.planes, r, q);
+        return 2 * activity + 4 * q + sides_of(q) + count_at(w, t + rows + (row + 1 < rows)) +
+               count_at(w, t + rows - (row > 0));
     }
 
-    /* How much is nonzero around this lane's record of each row of the window, 4 bits a row: classes of floe_context_level. */
-    __device__ __forceinline__ uint32_t classes_of(const window_of_rows &w) const
+    /* The same of all rows of a window whose masks are known. */
+    __device__ __forceinline__ row_bytes activity_of(window_of_rows &w) const
     {
-        uint32_t classes = 0, before = w.above, own = (uint32_t)__popc(row_mask(w, 0));
-        for (uint32_t r = 0; r < w.nrows; r++) {
-            const uint32_t after = r + 1 < w.nrows ? (uint32_t)__popc(row_mask(w, r + 1)) : before, next = after;
-            const uint32_t left = left_of(own), right = right_of(own), plane = w.t1 - 1 - r + rows;
-            uint32_t nonzero = floe_context_nonzero(own, before, after, left + right);
-            if (PLANES && plane >= w.t1 && plane < nrows)
-                nonzero = floe_context_nonzero_plane(nonzero, count_at(w, plane));
-            classes |= floe_context_level(nonzero, 0) / 7 << 4 * r;
-            before = own;
-            own = next;
+        const uint32_t first = 2 * w.counts.v[0] + w.sides.v[0], a0 = w.activity << 24;
+        row_bytes a = {{__funnelshift_l(a0, first, 8), 0}};
+        if (w.nrows > 4)
+            a.v[1] = __funnelshift_l(first, 2 * w.counts.v[1] + w.sides.v[1], 8);
+        if (PLANES) {
+            row_bytes with = {{0, 0}};
+#pragma unroll 1
+            for (uint32_t r = 0; r < w.nrows; r++)
+                put_byte(with, r, with_planes(w, r, byte_of(a, r)));
+            a = with;
         }
-        return classes;
+        return a;
     }
 
-    /* Lists the window's values; returns how many. */
+    /* How much is not 0 around the records of four rows: classes of floe_context_class. */
+    __device__ __forceinline__ uint32_t classes_of(const window_of_rows &w, uint32_t four) const
+    {
+        const uint32_t own = w.counts.v[four], last = w.nrows - 1,
+                       is_last = last / 4 == four ? 0xFFu << 8 * (last % 4) : 0;
+        const uint32_t before = __funnelshift_l(four ? w.counts.v[0] : w.above << 24, own, 8);
+        const uint32_t next = __funnelshift_r(own, four ? 0 : w.counts.v[1], 8);
+        const uint32_t after = (next & ~is_last) | (before & is_last);
+        uint32_t nonzero = 2 * own + before + after + (w.sides.v[four] >> 1 & 0x7F7F7F7Fu);
+#pragma unroll 1
+        for (uint32_t r = 4 * four; PLANES && r < w.nrows && r < 4 * four + 4; r++) {
+            const uint32_t plane = w.t1 - 1 - r + rows, shift = 8 * (r % 4), here = nonzero >> shift & 255;
+            if (plane >= w.t1 && plane < nrows)
+                nonzero ^= (here ^ floe_context_nonzero_plane(here, byte_of(w.planes, r))) << shift;
+        }
+        return sixths(nonzero);
+    }
+
+    /* Lists the window's values: place, lane, row and class of each. Returns how many. */
     __device__ __forceinline__ uint32_t make_list(const window_of_rows &w)
     {
-        const uint32_t classes = classes_of(w), lane = floe_lane(), n = (uint32_t)__popcll(w.masks);
-        uint32_t at = n;
+        const uint32_t lane = floe_lane(), n = (uint32_t)__popc(w.masks.v[0]) + (uint32_t)__popc(w.masks.v[1]);
+        uint32_t at = 0, total = 0;
 #pragma unroll
-        for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-            const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, at, d);
-            at += lane >= d ? below : 0;
+        for (uint32_t bit = 0; bit < 6; bit++) { /* a sum of numbers up to 56, bit by bit */
+            if (FLOE_CONTEXT_CLASSES * w.nrows >> bit == 0)
+                break;
+            const uint32_t set = __ballot_sync(FLOE_ALL_LANES, n >> bit & 1);
+            at += (uint32_t)__popc(set & floe_lanes_below()) << bit;
+            total += (uint32_t)__popc(set) << bit;
         }
-        const uint32_t total = __shfl_sync(FLOE_ALL_LANES, at, FLOE_WARP - 1);
-        at -= n;
-        for (uint32_t half = 0; half < 2; half++)
-            for (uint32_t left = (uint32_t)(w.masks >> 32 * half); left; left &= left - 1) {
-                const uint32_t bit = 31 - (uint32_t)__clz((int)(left & (0 - left))) + 32 * half;
-                list[at++] = (uint16_t)(lane | bit << 5 | (classes >> 4 * (bit / 8) & 15) << 11);
-            }
+        uint16_t *to = list + at;
+        uint32_t classes = 0;
+#pragma unroll
+        for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
+            if (r >= w.nrows)
+                break;
+            const uint32_t shift = 8 * (r % 4), mask = w.masks.v[r / 4] >> shift;
+            classes = r % 4 ? classes : classes_of(w, r / 4);
+            const uint32_t entry = (lane << 3) + r * ROW_CODES + (classes >> shift & 7) * (8 * ROW_CODES);
+#pragma unroll
+            for (uint32_t place = 0; place < FLOE_CONTEXT_CLASSES; place++)
+                if (mask >> place & 1)
+                    *to++ = (uint16_t)(entry + place);
+        }
         __syncwarp();
         return total;
     }
@@ -166,18 +237,18 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     /* Value k of the list; the row above the window stands in window[lane], 0 where there is none. */
     __device__ __forceinline__ listed value_of(const window_of_rows &w, uint32_t k) const
     {
-        const uint32_t entry = list[k], bit = entry >> 5 & 63, nonzero = 6 * (entry >> 11);
-        listed v = {entry % FLOE_WARP, bit / 8, bit % 8, 0, false};
-        const int32_t above = code_at(window + v.lane, v.place);
+        const uint32_t entry = list[k], at = entry & (8 * ROW_CODES - 1), size = entry / (8 * ROW_CODES);
+        listed v = {at + ROW_CODES, 0, false};
+        const int32_t above = codes()[at % ROW_CODES];
         uint32_t before = (uint32_t)(above < 0 ? -above : above);
         if (!PLANES) {
-            v.context = floe_context_level(nonzero, before);
+            v.context = floe_context_level(size, before);
             return v;
         }
         int32_t plane = 0;
-        const uint32_t t = w.t1 - 1 - v.row + rows;
+        const uint32_t t = w.t1 - 1 - at / ROW_CODES + rows;
         if (t >= w.t1 && t < nrows) {
-            plane = code_at(row_at(t) + v.lane, v.place);
+            plane = ((const code *)row_at(t))[at % ROW_CODES];
             before += (uint32_t)(plane < 0 ? -plane : plane);
         } else {
             before *= 2;
@@ -185,10 +256,9 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         const int32_t sign = (above > 0) - (above < 0) + (plane > 0) - (plane < 0);
         v.flip = sign < 0;
         v.context =
-            floe_context_level(nonzero, (before + 1) / 2) + FLOE_CONTEXT_LEVELS * (uint32_t)(sign < 0 ? -sign : sign);
+            floe_context_level(size, (before + 1) / 2) + FLOE_CONTEXT_LEVELS * (uint32_t)(sign < 0 ? -sign : sign);
         return v;
     }
-    __device__ __forceinline__ record *slot_of(const listed &v) { return window + (1 + v.row) * FLOE_WARP + v.lane; }
 
     __device__ __forceinline__ static record without_values(uint32_t mask)
     {
@@ -202,21 +272,49 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     __device__ __forceinline__ window_of_rows load_window(uint32_t t1, uint32_t most)
     {
         const uint32_t lane = floe_lane();
-        window_of_rows w = {t1, t1 < most ? t1 : most, 0, 0};
-        const record above = load(t1);
+        window_of_rows w = {t1, t1 < most ? t1 : most, {}, {}, {}, 0, 0, {}};
+        const record none = {}, above = load(t1), *from = row_at(t1 - 1) + lane;
         __syncwarp(); /* others may still look at the window before */
         window[lane] = above;
-        w.above = (uint32_t)__popc(mask_of(above));
-#pragma unroll 4
-        for (uint32_t r = 0; r < w.nrows; r++) {
-            const record here = load(t1 - 1 - r);
-            window[(1 + r) * FLOE_WARP + lane] = here;
-            w.masks |= (uint64_t)mask_of(here) << 8 * r;
+#pragma unroll
+        for (uint32_t four = 0; four < 2; four++) {
+            record here[4];
+            if (4 * four >= w.nrows)
+                continue;
+#pragma unroll
+            for (uint32_t r = 0; r < 4; r++) {
+                const uint32_t row = 4 * four + r;
+                if (PLANES)
+                    from = row < w.nrows ? row_at(t1 - 1 - row) + lane : from;
+                here[r] = row < w.nrows && mine() ? *from : none;
+                from -= PLANES ? 0 : row_step;
+            }
+#pragma unroll
+            for (uint32_t r = 0; r < 4; r++)
+                if (4 * four + r < w.nrows) {
+                    window[(1 + 4 * four + r) * FLOE_WARP + lane] = here[r];
+                    w.masks.v[four] |= mask_of(here[r]) << 8 * r;
+                }
+            count_four(w, four);
         }
+        w.above = (uint32_t)__popc(mask_of(above));
+        w.activity = activity_below(w.above);
         __syncwarp();
         return w;
     }
 };
+
+enum { CONTEXT_ACTIVITIES = 128 /* more than with_planes has */ };
+
+/* What of(context) says of the mask context of each activity. By all threads of a block, which then wait. */
+template <class OF> FLOE_DEV void context_of_activity(uint8_t *to, OF of)
+{
+    for (uint32_t i = threadIdx.x; i < CONTEXT_ACTIVITIES; i += blockDim.x) {
+        const uint32_t context = floe_context_mask(i);
+        to[i] = (uint8_t)of(context < FLOE_CONTEXT_MASKS ? context : 0);
+    }
+    __syncthreads();
+}
 
 /* ---- which chunks a warp does ------------------------------------------------------------------------------------------ */
 

@@ -200,17 +200,18 @@ FLOE_DEV void code_step(const step_of_box &s, const floe_context_grid &grid, flo
 FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_dev_grid &g, uint32_t *here,
                          uint32_t *counts)
 {
+    __shared__ uint8_t contexts[CONTEXT_ACTIVITIES];
     const uint32_t warp = threadIdx.x / FLOE_WARP, nparts = count_parts(g.grid, FLOE_CONTEXT_WINDOW);
     uint32_t nempty = 0;
     for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
         here[i] = 0;
-    __syncthreads();
+    context_of_activity(contexts, [](uint32_t context) { return context; });
     if (warp < job.nwarps) {
         uint8_t *space = (uint8_t *)(here + FLOE_CONTEXT_COUNTS) + warp * job.warp_nbytes;
         for (uint32_t i = warp; i < g.nchunks * nparts; i += job.nwarps) {
             const auto count = [&](auto walk) {
                 walk.begin(g, i / nparts, space, g.window);
-                count_part<FLOE_CONTEXT_WINDOW>(walk, g, i % nparts, here, nempty);
+                count_part<FLOE_CONTEXT_WINDOW>(walk, g, i % nparts, contexts, here, nempty);
             };
             if (g.planes)
                 count(context_walk<2, true>());
