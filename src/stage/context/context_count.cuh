@@ -3,7 +3,7 @@
 #ifndef FLOE_STAGE_CONTEXT_COUNT_CUH
 #define FLOE_STAGE_CONTEXT_COUNT_CUH
 
-#include "stage/context/context_walk.cuh"
+#include "stage/context/context_tokens.cuh"
 
 namespace
 {
@@ -14,10 +14,10 @@ FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
     return (g.piece[0] * g.piece[1] + rows - 1) / rows;
 }
 
-/* Adds to counts, which a block shares; the commonest symbol to nempty. contexts: of masks, of each activity. */
+/* Adds to counts, which a block shares; the commonest symbol to nempty. contexts: of masks, of each activity. keeper: of the chunk. */
 template <uint32_t ROWS, class WALK>
 FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, const uint8_t *contexts,
-                         uint32_t *counts, uint32_t &nempty)
+                         uint32_t *counts, uint32_t &nempty, token_keeper &keeper)
 {
     static_assert(ROWS % FLOE_CONTEXT_WINDOW == 0, "windows begin where those of the chunk do");
     const uint32_t above = part * ROWS, first = above < walk.nrows ? walk.nrows - above : 0,
@@ -26,6 +26,9 @@ FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
     for (uint32_t t1 = first, done; t1 > last; t1 -= done) {
         window_of_rows w = walk.load_window(t1, g.window);
         const row_bytes activity = walk.activity_of(w);
+        const uint32_t n = g.width ? walk.make_list(w) : 0;
+        uint32_t *tokens = keeper.take((walk.nrows - t1) / g.window, w.nrows, n);
+        uint16_t *mask_tokens = (uint16_t *)tokens + floe_lane();
 #pragma unroll
         for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
             if (r >= w.nrows)
@@ -34,16 +37,19 @@ FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
             nempty += walk.mine() && place == 0;
             if (walk.mine() && place)
                 atomicAdd(counts + place, 1u);
+            if (tokens)
+                mask_tokens[r * FLOE_WARP] = (uint16_t)place;
         }
-        const uint32_t n = g.width ? walk.make_list(w) : 0;
 #pragma unroll 1
         for (uint32_t k = floe_lane(); k < n; k += FLOE_WARP) {
             const listed v = walk.value_of(w, k);
             const int32_t code = walk.codes()[v.code];
-            const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
-            atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE +
-                          floe_context_symbol(size, sign ^ v.flip),
-                      1u);
+            const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0,
+                           symbol = floe_context_symbol(size, sign ^ v.flip);
+            atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + symbol, 1u);
+            if (tokens)
+                tokens[w.nrows * TOKEN_MASK_WORDS + k] =
+                    token_of_value(v.context, symbol, floe_context_raw(size, sign));
         }
         done = w.nrows;
     }

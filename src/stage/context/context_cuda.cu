@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
     if (!goes_on(job, &ticket))
         return;
     context_of_activity(contexts, [](uint32_t context) { return context; });
+    token_keeper keeper = {&job, NULL, 0, 0};
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         const uint32_t nparts = count_parts(g.grid, COUNT_ROWS), n = g.nchunks * nparts;
@@ -49,8 +50,10 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
         __syncthreads();
         for (; part < n; part = next_chunk(job, i))
             context_by_kind(g, [&](auto walk) {
-                walk.begin(g, part / nparts * job.every, space, g.window);
-                count_part<COUNT_ROWS>(walk, g, part % nparts, contexts, counts, nempty);
+                const uint32_t chunk = part / nparts * job.every;
+                walk.begin(g, chunk, space, g.window);
+                keeper.windows = windows_of(job, g, chunk);
+                count_part<COUNT_ROWS>(walk, g, part % nparts, contexts, counts, nempty, keeper);
             });
         nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
         if (floe_lane() == 0)
@@ -65,8 +68,9 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 /* What a block has of a grid's tables. */
-struct alignas(16) symbols_shared {                                           /* records follow */
-    uint8_t mask_table[CONTEXT_ACTIVITIES], value_table[FLOE_CONTEXT_VALUES]; /* of each activity, of each context */
+struct alignas(16) symbols_shared {                              /* records follow */
+    uint8_t mask_table[CONTEXT_ACTIVITIES];                      /* of each activity */
+    uint8_t table_of_mask[16], value_table[FLOE_CONTEXT_VALUES]; /* of each context */
     floe_ans_symbol masks[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
     floe_ans_symbol values[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
 };
@@ -106,6 +110,8 @@ FLOE_DEV void load_symbols(const floe_context_dev_grid &g, const floe_context_de
     const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
     for (uint32_t i = threadIdx.x; i < g.nvalues; i += blockDim.x)
         s->value_table[i] = t.table[g.nmasks + i];
+    for (uint32_t i = threadIdx.x; i < g.nmasks; i += blockDim.x)
+        s->table_of_mask[i] = t.table[i];
     for (uint32_t i = warp; i < t.nmasks; i += nwarps)
         symbols_of<4>(t.mask_freq[i], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, s->masks[i]);
     for (uint32_t i = warp; i < t.nvalues; i += nwarps)
@@ -148,9 +154,9 @@ FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, const sym
 }
 
 /* The end of a chunk's slot. Slots lie in any order; chunks do not in the stream. */
-FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, uint32_t chunk)
+FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev_grid &g, const floe_context_chunk &c,
+                             uint32_t chunk)
 {
-    const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
     const uint32_t nwords = (floe_context_slot_words(&c, g.width) + 1) & ~1u;
     unsigned long long end = 0;
     if (floe_lane() == 0) {
@@ -158,6 +164,16 @@ FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev
         job.slot_ends[1 + g.first + chunk] = end;
     }
     return job.slots + __shfl_sync(FLOE_ALL_LANES, end, 0);
+}
+
+/* Out of records, since tokens of a window were not kept. */
+FLOE_DEV_COLD void encode_records(const floe_context_dev_grid &g, uint32_t chunk, const symbols_shared *s,
+                                  uint8_t *space, floe_ans_writer &out)
+{
+    context_by_kind(g, [&](auto walk) {
+        walk.begin(g, chunk, space, g.window);
+        encode_chunk(walk, g, s, out);
+    });
 }
 
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
@@ -174,16 +190,17 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         if (!claim_grid(job, i, g.nchunks, &ticket, chunk))
             continue;
         load_symbols(g, job.tables[g.tables], shared);
-        for (; chunk < g.nchunks; chunk = next_chunk(job, i))
-            context_by_kind(g, [&](auto walk) {
-                uint16_t *end = take_slot(job, g, chunk);
-                floe_ans_writer out = {FLOE_ANS_FIRST, end};
-                walk.begin(g, chunk, space, g.window);
-                encode_chunk(walk, g, shared, out);
-                const uint32_t nbytes = floe_ans_end(out, walk.lanes, end);
-                if (floe_lane() == 0)
-                    job.sizes[g.first + chunk] = nbytes / 4;
-            });
+        for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
+            const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
+            uint16_t *end = take_slot(job, g, c, chunk);
+            floe_ans_writer out = {FLOE_ANS_FIRST, end};
+            const token_writer<symbols_shared> tokens = {job, shared, c.lanes};
+            if (!tokens.chunk(windows_of(job, g, chunk), c.planes * c.rows, g.window, out))
+                encode_records(g, chunk, shared, space, out);
+            const uint32_t nbytes = floe_ans_end(out, c.lanes, end);
+            if (floe_lane() == 0)
+                job.sizes[g.first + chunk] = nbytes / 4;
+        }
     }
 }
 

@@ -29,9 +29,20 @@ typedef struct floe_context_dev_grid {
     bool shares;              /* encode: has the tables of the grid before it, where that costs no more */
     uint32_t nmasks, nvalues; /* contexts */
     uint32_t first, nchunks;
-    uint32_t counts; /* count: where the symbols go, as for grid number .. */
-    uint32_t tables; /* out of tables, decode: in: number of the grid whose tables it has */
+    uint32_t counts;       /* count: where the symbols go, as for grid number .. */
+    uint64_t first_window; /* encode: of its windows, where tokens are kept */
+    uint32_t tables;       /* out of tables, decode: in: number of the grid whose tables it has */
 } floe_context_dev_grid;
+
+/* What count keeps of a window: where its tokens begin, and how many values it has. */
+typedef struct floe_context_dev_window {
+    uint32_t at, n;
+} floe_context_dev_window;
+#define FLOE_CONTEXT_NOT_KEPT UINT32_MAX
+FLOE_HD uint32_t floe_context_chunk_windows(const floe_context_dev_grid *g)
+{
+    return (g->grid.piece[0] * g->grid.piece[1] + g->window - 1) / g->window;
+}
 
 /* Words of 16 bits that a chunk takes at most: a mask takes up to 12 bits, a value 10 and 15 or, of 8 bits, 7 raw ones; what rounding
  * adds is less than a quarter of a bit a symbol, and states are words, too. Even. */
@@ -76,6 +87,10 @@ typedef struct floe_context_job {
     floe_context_dev_tables *runs;
     uint64_t *costs, *done;
     floe_context_dev_bytes *bytes;
+    /* count leaves tokens for encode, as far as there is room; windows NULL: none */
+    floe_context_dev_window *windows;
+    uint32_t *tokens;
+    uint64_t ntokens, *tokens_taken; /* how many there is room for, less than 2^32; 0 at first */
     uint16_t *slots;
     uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */
     uint32_t *sizes;     /* of all chunks, in words of 32 bits */

@@ -101,11 +101,15 @@ static void *device_zeros(uint64_t nbytes)
     return p;
 }
 
-static floe_context_job job_of(both *all, floe_context_dev_grid *grids)
+/* Room for tokens: none, for all, for a part. */
+enum { ROOMS = 3 };
+static const uint64_t rooms[ROOMS] = {0, 1 << 22, 60000};
+
+static floe_context_job job_of(both *all, floe_context_dev_grid *grids, uint64_t ntokens)
 {
     floe_context_job job = {
         .ngrids = N, .every = 1, .warp_nbytes = floe_context_warp_nbytes(8, 2), .nmasks = FLOE_CONTEXT_MASKS};
-    uint64_t nwords = 0;
+    uint64_t nwords = 0, nwindows = 0;
     for (uint32_t i = 0; i < N; i++) {
         floe_context_dev_grid *g = &grids[i];
         *g = (floe_context_dev_grid){.records = all[i].dev_records, .grid = all[i].grid, .tables = i, .counts = i};
@@ -117,6 +121,8 @@ static floe_context_job job_of(both *all, floe_context_dev_grid *grids)
         g->first = job.nchunks;
         g->nchunks = (uint32_t)floe_context_nchunks(&all[i].grid);
         job.nchunks += g->nchunks;
+        g->first_window = nwindows;
+        nwindows += (uint64_t)g->nchunks * floe_context_chunk_windows(g);
         nwords += all[i].nbytes * 12 + 200 * g->nchunks;
     }
     job.grids = device_zeros(N * sizeof *grids);
@@ -132,7 +138,20 @@ static floe_context_job job_of(both *all, floe_context_dev_grid *grids)
     job.slots = device_zeros(nwords * sizeof *job.slots);
     job.slot_ends = device_zeros((job.nchunks + 1) * sizeof *job.slot_ends);
     job.sizes = device_zeros(job.nchunks * sizeof *job.sizes);
+    job.windows = ntokens ? device_zeros(nwindows * sizeof *job.windows) : NULL;
+    job.ntokens = ntokens;
+    job.tokens = device_zeros((ntokens + 1) * sizeof *job.tokens);
+    job.tokens_taken = device_zeros(sizeof *job.tokens_taken);
     return job;
+}
+
+static void job_free(const floe_context_job *job)
+{
+    void *const owned[] = {job->grids,     job->tickets, job->tables,  job->status, job->counts,
+                           job->runs,      job->costs,   job->done,    job->bytes,  job->slots,
+                           job->slot_ends, job->sizes,   job->windows, job->tokens, job->tokens_taken};
+    for (size_t i = 0; i < HOSTILE_COUNT(owned); i++)
+        CU(cudaFree(owned[i]));
 }
 
 static void check_encoded(const floe_context_job *job, const both *b, uint32_t i, const floe_context_dev_grid *g)
@@ -219,14 +238,22 @@ static void bytes_of_the_cpu(void **unused)
     floe_context_dev_grid grids[N];
     for (uint32_t i = 0; i < N; i++)
         all[i] = both_of(&samples[i], i + 1);
-    floe_context_job job = job_of(all, grids);
-    CU(floe_context_count_cuda(&job, NULL));
-    CU(floe_context_tables_cuda(&job, NULL));
-    CU(cudaMemset(job.tickets, 0, N * sizeof *job.tickets));
-    CU(floe_context_encode_cuda(&job, NULL));
-    CU(cudaDeviceSynchronize());
-    for (uint32_t i = 0; i < N; i++)
-        check_encoded(&job, &all[i], i, &grids[i]);
+    floe_context_job job;
+    for (uint32_t r = 0; r < ROOMS; r++) {
+        uint64_t taken;
+        if (r)
+            job_free(&job);
+        job = job_of(all, grids, rooms[r]);
+        CU(floe_context_count_cuda(&job, NULL));
+        CU(floe_context_tables_cuda(&job, NULL));
+        CU(cudaMemset(job.tickets, 0, N * sizeof *job.tickets));
+        CU(floe_context_encode_cuda(&job, NULL));
+        CU(cudaDeviceSynchronize());
+        for (uint32_t i = 0; i < N; i++)
+            check_encoded(&job, &all[i], i, &grids[i]);
+        CU(cudaMemcpy(&taken, job.tokens_taken, sizeof taken, cudaMemcpyDeviceToHost));
+        assert_true(r == 0 ? taken == 0 : r == 1 ? taken > 0 && taken <= rooms[r] : taken > rooms[r]);
+    }
     decode(&job, all, grids, false);
     for (uint32_t i = 0; i < N; i++) /* codes of 2 bytes, read as those of 1, are cut */
         grids[i].width -= grids[i].width == 2;
@@ -237,10 +264,7 @@ static void bytes_of_the_cpu(void **unused)
     CU(cudaMemcpy(job.grids, grids, N * sizeof *grids, cudaMemcpyHostToDevice));
     decode(&job, all, grids, false);
     decode(&job, all, grids, true);
-    void *const owned[] = {job.grids, job.tickets, job.tables, job.status,    job.counts, job.runs,
-                           job.costs, job.done,    job.bytes,  job.slot_ends, job.slots,  job.sizes};
-    for (size_t i = 0; i < HOSTILE_COUNT(owned); i++)
-        CU(cudaFree(owned[i]));
+    job_free(&job);
     for (uint32_t i = 0; i < N; i++) {
         CU(cudaFree(all[i].dev_records));
         free(all[i].records);

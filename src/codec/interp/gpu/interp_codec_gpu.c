@@ -21,6 +21,11 @@ static const floe_interp_gpu_decode *decode_of(const floe_codec_decode *d) { ret
 
 /* ---- what both directions have in common ------------------------------------------------------------------------------- */
 
+enum {
+    WINDOW_RECORDS = 16, /* most windows have more */
+    TOKENS = 3,          /* words of a record: half a word and one for each value, of which there are seven at most */
+    KEPT_BESIDES = 65536
+};
 enum { LEAST_CHUNK = 16, CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */ };
 
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
@@ -48,6 +53,9 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
         needs.records / 16 / LEAST_CHUNK + CHUNKS_BESIDES * (needs.nsteps + 1) + FLOE_INTERP_SETS * room->mask_chunks;
     room->slot_words =
         12 * (needs.records / 16) + FLOE_INTERP_SETS * room->mask_records + 4 * FLOE_ANS_LANES * room->nchunks;
+    const uint64_t nrecords = needs.records / 16 + FLOE_INTERP_SETS * room->mask_records;
+    room->windows = nrecords / WINDOW_RECORDS + KEPT_BESIDES;
+    room->tokens = floe_min64(TOKENS * nrecords, UINT32_MAX - KEPT_BESIDES) + KEPT_BESIDES;
     uint64_t nbytes;
     FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nwords, &nbytes, err));
     room->scan_nbytes = (size_t)nbytes;

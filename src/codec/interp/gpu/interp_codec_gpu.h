@@ -21,7 +21,7 @@ int floe_interp_resolve_cuda(const floe_resolve_job *job, void *stream);
 /* How much of everything a full chunk has. */
 typedef struct floe_interp_gpu_room {
     uint64_t ncells, nwords, anchors, coarse, lattice[2], records, step_records, nsteps;
-    uint64_t mask_records, nchunks, mask_chunks, slot_words;
+    uint64_t mask_records, nchunks, mask_chunks, slot_words, windows, tokens;
     size_t scan_nbytes;
 } floe_interp_gpu_room;
 
@@ -57,6 +57,9 @@ typedef struct floe_interp_gpu_encode {
     uint64_t *costs, *done, *slot_ends, *chunks_at, *apart;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
+    floe_context_dev_window *windows;
+    uint32_t *tokens;
+    uint64_t *tokens_taken;
     floe_interp_dev_piece *pieces;
     floe_interp_dev_found *found;
     void *literals;

@@ -35,7 +35,7 @@ typedef struct encoding {
     floe_context_dev_grid grids[MOST_GRIDS];
     floe_context_job context;
     floe_interp_dev_set sets[FLOE_INTERP_SETS];
-    uint64_t nlist, nliterals, napart;
+    uint64_t nlist, nliterals, napart, nwindows;
 } encoding;
 
 void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a)
@@ -59,12 +59,15 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
     c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
     c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
+    c->windows = floe_arena_take(a, r->windows, sizeof *c->windows);
+    c->tokens = floe_arena_take(a, r->tokens, sizeof *c->tokens);
     c->pieces = floe_arena_take(a, FLOE_INTERP_DEV_PIECES, sizeof *c->pieces);
     c->found = floe_arena_take(a, 1, sizeof *c->found);
     c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, 0, 1);
     c->done = floe_arena_take(a, 1, sizeof *c->done);
+    c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
     c->s.tickets = floe_arena_take(a, 3 * ngrids, sizeof *c->s.tickets);
     c->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
@@ -144,6 +147,8 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
     g->shares = shares;
     g->counts = job->ngrids - 1;
     g->first = job->nchunks;
+    g->first_window = e->nwindows;
+    e->nwindows += (uint64_t)g->nchunks * floe_context_chunk_windows(g);
     job->nchunks += g->nchunks;
     const uint32_t nbytes = floe_context_warp_nbytes(g->window, g->width);
     job->warp_nbytes = nbytes > job->warp_nbytes ? nbytes : job->warp_nbytes;
@@ -366,6 +371,10 @@ static floe_status code_grids(encoding *e)
     job->done = c->done;
     job->bytes = c->bytes;
     job->every = 1;
+    job->windows = e->nwindows <= c->room.windows ? c->windows : NULL;
+    job->tokens = c->tokens;
+    job->ntokens = c->room.tokens;
+    job->tokens_taken = c->tokens_taken;
     job->slots = c->slots;
     job->slot_ends = c->slot_ends;
     job->sizes = c->chunk_sizes;

@@ -203,6 +203,7 @@ FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_d
     __shared__ uint8_t contexts[CONTEXT_ACTIVITIES];
     const uint32_t warp = threadIdx.x / FLOE_WARP, nparts = count_parts(g.grid, FLOE_CONTEXT_WINDOW);
     uint32_t nempty = 0;
+    token_keeper keeper = {};
     for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
         here[i] = 0;
     context_of_activity(contexts, [](uint32_t context) { return context; });
@@ -211,7 +212,7 @@ FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_d
         for (uint32_t i = warp; i < g.nchunks * nparts; i += job.nwarps) {
             const auto count = [&](auto walk) {
                 walk.begin(g, i / nparts, space, g.window);
-                count_part<FLOE_CONTEXT_WINDOW>(walk, g, i % nparts, contexts, here, nempty);
+                count_part<FLOE_CONTEXT_WINDOW>(walk, g, i % nparts, contexts, here, nempty, keeper);
             };
             if (g.planes)
                 count(context_walk<2, true>());
