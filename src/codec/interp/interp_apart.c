@@ -17,32 +17,37 @@ typedef struct picking {
     uint32_t npalette;
 } picking;
 
-static bool is_finite_pattern(const encoder *e, uint64_t pattern)
+static bool is_finite_pattern(bool narrow, uint64_t pattern)
 {
-    return e->narrow ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
+    return narrow ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
 }
 
-static int set_of(const encoder *e, uint32_t npalette, uint64_t pattern)
+static int set_of(const floe_interp_chunk *chunk, uint32_t npalette, uint64_t pattern)
 {
     for (uint32_t s = 0; s < npalette; s++)
-        if (e->chunk.palette[s] == pattern)
+        if (chunk->palette[s] == pattern)
             return FLOE_INTERP_PATTERNS + (int)s;
     return FLOE_INTERP_LITERALS;
 }
 
-/* Patterns that no lattice gives, as they come: fill, NaN, infinities, zeros. Where all is patterns, any. */
+int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
+                         uint32_t *npalette)
+{
+    const bool special = !is_finite_pattern(floe_dtype_is_narrow(params->dtype), pattern) ||
+                         (pattern & ~floe_dtype_sign(params->dtype)) == 0 ||
+                         (params->has_fill && pattern == params->fill_bits) || chunk->kind == FLOE_INTERP_FLAT;
+    int set = set_of(chunk, *npalette, pattern);
+    if (set == FLOE_INTERP_LITERALS && special && *npalette < FLOE_INTERP_PALETTE) {
+        set = FLOE_INTERP_PATTERNS + (int)*npalette;
+        chunk->palette[(*npalette)++] = pattern;
+    }
+    return set;
+}
+
 static void palette_visit(void *arg, const uint64_t *point)
 {
     picking *p = arg;
-    const uint64_t pattern = floe_interp_pattern_at(p->e, point), sign = floe_dtype_sign(p->e->params->dtype);
-    const bool special = !is_finite_pattern(p->e, pattern) || (pattern & ~sign) == 0 ||
-                         (p->e->params->has_fill && pattern == p->e->params->fill_bits) ||
-                         p->e->chunk.kind == FLOE_INTERP_FLAT;
-    int set = set_of(p->e, p->npalette, pattern);
-    if (set == FLOE_INTERP_LITERALS && special && p->npalette < FLOE_INTERP_PALETTE) {
-        set = FLOE_INTERP_PATTERNS + (int)p->npalette;
-        p->e->chunk.palette[p->npalette++] = pattern;
-    }
+    const int set = floe_interp_set_join(&p->e->chunk, p->e->params, floe_interp_pattern_at(p->e, point), &p->npalette);
     p->nliterals += set == FLOE_INTERP_LITERALS;
     p->e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST; /* or a mask, as it turns out */
 }
@@ -57,7 +62,7 @@ static void put_bit(const picking *p, const uint64_t *point)
 static void pick_visit(void *arg, const uint64_t *point)
 {
     picking *p = arg;
-    if (set_of(p->e, p->npalette, floe_interp_pattern_at(p->e, point)) == p->set)
+    if (set_of(&p->e->chunk, p->npalette, floe_interp_pattern_at(p->e, point)) == p->set)
         put_bit(p, point);
 }
 

@@ -72,6 +72,10 @@ static inline void floe_interp_pattern_write(void *writing, const uint64_t *poin
         floe_write64(w->to, pattern);
 }
 
+/* The set of a value apart. Patterns that no lattice gives join the palette as they come, while there is room: fill, NaN,
+ * infinities, zeros; where all is patterns, any. */
+int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
+                         uint32_t *npalette);
 /* The palette, and which sets there are. False where literals are too many to be worth it. */
 bool floe_interp_apart_find(floe_interp_encoder *e, uint64_t *napart);
 /* All sets of values apart, and literals. */

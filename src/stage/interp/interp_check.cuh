@@ -48,8 +48,14 @@ FLOE_DEV_COLD void mark_apart(const floe_interp_dev_check &c, const uint64_t *po
     const uint64_t *n = c.shape, x = point[3] * unit[3];
     const uint64_t line = (point[0] * unit[0] * n[1] + point[1] * unit[1]) * n[2] + point[2] * unit[2];
     const unsigned long long bit = 1ull << x % 64;
-    if (!(atomicOr((unsigned long long *)c.apart + line * floe_ceil_div(n[3], 64) + x / 64, bit) & bit))
-        atomicAdd(&c.found->napart, 1ull);
+    if (atomicOr((unsigned long long *)c.apart + line * floe_ceil_div(n[3], 64) + x / 64, bit) & bit)
+        return;
+    const unsigned long long i = atomicAdd(&c.found->napart, 1ull);
+    if (i < FLOE_INTERP_DEV_FEW) {
+        const uint64_t at[] = {point[0] * unit[0], point[1] * unit[1], point[2] * unit[2], x};
+        floe_uint pattern = ((const floe_uint *)c.values.data)[place_of(c.values, at)];
+        c.found->few[i] = {line * n[3] + x, (uint64_t)pattern};
+    }
 }
 
 FLOE_DEV_COLD bool check_relative(const floe_interp_dev_check &c, const uint64_t *point, floe_real f, floe_real r,

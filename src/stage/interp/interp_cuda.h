@@ -15,10 +15,18 @@
 extern "C" {
 #endif
 
+/* A value that is stored apart: where in the field, and its bits. */
+typedef struct floe_interp_dev_apart {
+    uint64_t position, pattern;
+} floe_interp_dev_apart;
+
+enum { FLOE_INTERP_DEV_FEW = 512 };
+
 /* What a call found; 0 at first. */
 typedef struct floe_interp_dev_found {
     unsigned long long max_error, max_pw_error; /* patterns of doubles, of which the largest is the largest */
     unsigned long long squares, napart;
+    floe_interp_dev_apart few[FLOE_INTERP_DEV_FEW]; /* the first of them that were found, in any order */
 } floe_interp_dev_found;
 
 /* The values of a field that are coded, and what is found of them. */

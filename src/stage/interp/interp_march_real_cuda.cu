@@ -17,8 +17,9 @@ enum {
     OWN_LANES = CELLS == 2 ? 30 : 29,     /* the first lane, and the last or the last two, are halo */
     HEIGHT = 2,
     ROWS = HEIGHT + 3,
-    DEPTH = 8,
-    WARPS = 4
+    DEPTH = 8, /* planes of cells of a warp, where there are enough of them for all */
+    WARPS = 4,
+    BLOCKS = 3 /* that a processor holds at once */
 };
 
 typedef FLOE_R(floe_interp_weights) weights;
@@ -39,8 +40,8 @@ struct codes_of_cells {
 struct march {
     floe_interp_dev_job job;
     floe_interp_dev_check check;
-    uint32_t strips, slabs, segments; /* of warps along x, of blocks along y, along z */
-    bool aligned;                     /* whole lanes are loaded and stored at once */
+    uint32_t strips, slabs, segments, depth; /* of warps along x, of blocks along y, along z; planes of a segment */
+    bool aligned;                            /* whole lanes are loaded and stored at once */
 };
 
 /* What a warp knows of its place. */
@@ -67,8 +68,8 @@ FLOE_DEV place place_of_warp(const march &m)
     p.nx = (int32_t)s.fine[3];
     const uint32_t strip = left % m.strips, slab = left / m.strips % m.slabs;
     left /= m.strips * m.slabs;
-    p.k0 = (int32_t)(left % m.segments) * DEPTH;
-    p.k1 = min(p.k0 + DEPTH, p.mz);
+    p.k0 = (int32_t)(left % m.segments * m.depth);
+    p.k1 = min(p.k0 + (int32_t)m.depth, p.mz);
     p.plane0 = (int32_t)(left / m.segments);
     p.j0 = (int32_t)(slab * WARPS + threadIdx.x / FLOE_WARP) * HEIGHT;
     p.cell = ((int32_t)strip * OWN_LANES + (int32_t)floe_lane() - 1) * CELLS;
@@ -464,13 +465,16 @@ bool FLOE_R(floe_interp_marches)(const floe_interp_dev_job *job, const floe_inte
 
 int FLOE_R(floe_interp_march)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
 {
-    march m = {*job, {}, 0, 0, 0, false};
+    march m = {*job, {}, 0, 0, 0, DEPTH, false};
     const floe_interp_step &s = job->step;
     if (check)
         m.check = *check;
     m.strips = (uint32_t)floe_ceil_div(s.coarse[3], OWN_LANES * CELLS);
     m.slabs = (uint32_t)floe_ceil_div(s.coarse[2], HEIGHT * WARPS);
-    m.segments = (uint32_t)floe_ceil_div(s.coarse[1], DEPTH);
+    const uint64_t columns = m.strips * m.slabs * s.coarse[0], most = BLOCKS * floe_gpu_limits_cuda().processors;
+    while (m.depth > 1 && columns * floe_ceil_div(s.coarse[1], m.depth) < most)
+        m.depth /= 2;
+    m.segments = (uint32_t)floe_ceil_div(s.coarse[1], m.depth);
     m.aligned = s.fine[3] % (2 * CELLS) == 0 && (uintptr_t)job->coarse % 16 == 0 &&
                 (!job->fine.data || is_aligned(job->fine)) && (!check || is_aligned(job->original));
     const uint32_t nblocks = m.strips * m.slabs * m.segments * (uint32_t)s.coarse[0];

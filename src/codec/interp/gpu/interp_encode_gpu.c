@@ -8,8 +8,10 @@
 
 #include "backend/cuda.h"
 #include "base/grid_math.h"
+#include "base/sort.h"
 #include "codec/interp/gpu/interp_codec_gpu.h"
 #include "codec/interp/gpu/interp_tune_gpu.h"
+#include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
 
 enum {
@@ -279,10 +281,12 @@ static floe_status make_mask(encoding *e, uint32_t set)
     return bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0);
 }
 
+static bool is_listed(const encoding *e, uint64_t n) { return n < e->ncells / LIST_CELLS || e->ncells < LIST_LEAST; }
+
 /* Bits of a set stand in bits[0]: as a list or as a mask; and literals. */
 static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
 {
-    const bool lists = n < e->ncells / LIST_CELLS || e->ncells < LIST_LEAST, literals = set == FLOE_INTERP_LITERALS;
+    const bool lists = is_listed(e, n), literals = set == FLOE_INTERP_LITERALS;
     const uint32_t count = (uint32_t)n;
     floe_interp_bits_job job = bits_job(e);
     job.from = e->c->s.bits[0];
@@ -301,6 +305,55 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
     e->nlist += 1 + n;
     e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
     return floe_interp_gpu_send(job.list, &count, sizeof count, e->stream, e->err);
+}
+
+/* A set as a list; values: of its literals. */
+static floe_status send_list(encoding *e, int set, const uint32_t *list, const uint8_t *values)
+{
+    uint32_t *to = e->c->lists + e->nlist;
+    const uint64_t n = list[0];
+    e->sets[set] = (floe_interp_dev_set){.list = to, .count = n};
+    e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
+    e->nlist += 1 + n;
+    FLOE_TRY(floe_interp_gpu_send(to, list, (1 + n) * sizeof *list, e->stream, e->err));
+    if (set != FLOE_INTERP_LITERALS)
+        return FLOE_OK;
+    e->nliterals = n;
+    return floe_interp_gpu_send(e->c->literals, values, n * e->size, e->stream, e->err);
+}
+
+static int compare64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* make_sets of few values, which the host has: no kernel looks for them. */
+static floe_status make_few_sets(encoding *e, const floe_interp_dev_found *found)
+{
+    static const uint64_t number = UINT32_MAX; /* of a value, below its position */
+    uint64_t order[FLOE_INTERP_DEV_FEW];
+    uint32_t list[FLOE_INTERP_SETS][1 + FLOE_INTERP_DEV_FEW], npalette = 0;
+    uint8_t values[FLOE_INTERP_DEV_FEW * sizeof(double)];
+    for (uint32_t i = 0; i < e->napart; i++)
+        order[i] = found->few[i].position << 32 | i;
+    floe_sort64(order, e->napart, compare64);
+    for (uint32_t s = 0; s < FLOE_INTERP_SETS; s++)
+        list[s][0] = 0;
+    if (e->params->has_fill)
+        e->chunk.palette[npalette++] = e->params->fill_bits;
+    for (uint32_t i = 0; i < e->napart; i++) {
+        const floe_interp_dev_apart *v = &found->few[order[i] & number];
+        const int set = floe_interp_set_join(&e->chunk, e->params, v->pattern, &npalette);
+        if (set == FLOE_INTERP_LITERALS)
+            memcpy(values + list[set][0] * e->size, &v->pattern, e->size); /* little-endian wherever there is a GPU */
+        list[set][++list[set][0]] = (uint32_t)v->position;
+    }
+    e->raw = list[FLOE_INTERP_LITERALS][0] > e->ncells / LITERAL_CELLS;
+    for (int s = 0; s < FLOE_INTERP_SETS && !e->raw; s++)
+        if (list[s][0])
+            FLOE_TRY(send_list(e, s, list[s], values));
+    return FLOE_OK;
 }
 
 static floe_status make_sets(encoding *e)
@@ -354,7 +407,9 @@ static floe_status code_values(encoding *e)
     FLOE_TRY(encode_lattices(e));
     FLOE_TRY(floe_interp_gpu_fetch(&found, e->c->found, sizeof found, e->stream, e->err));
     e->napart = found.napart;
-    return e->napart || e->chunk.log ? make_sets(e) : FLOE_OK;
+    if (e->napart <= FLOE_INTERP_DEV_FEW && is_listed(e, e->napart) && !e->chunk.log)
+        return make_few_sets(e, &found);
+    return make_sets(e);
 }
 
 static floe_status code_grids(encoding *e)
