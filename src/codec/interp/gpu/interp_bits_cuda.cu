@@ -130,7 +130,7 @@ FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
             is = pattern != j.base;
         else if (j.what == FLOE_INTERP_BITS_NEGATIVE)
             is = (pattern & sign_of(j)) != 0;
-        else if (size <= 1.7976931348623157e308 && !(j.has_fill && pattern == j.fill))
+        else if (size > 0 && size <= 1.7976931348623157e308 && !(j.has_fill && pattern == j.fill))
             s.n[0] = floe_bits_f64(size) > s.n[0] ? floe_bits_f64(size) : s.n[0];
     }
     if (j.what == FLOE_INTERP_BITS_MOST)

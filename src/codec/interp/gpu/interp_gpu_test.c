@@ -9,7 +9,7 @@
 
 enum { GUARD = 512 };
 
-typedef enum look { SMOOTH, ROUGH, FILLED, SPECIAL, CONSTANT, PATTERNS, SPIKES, WIDE, LARGEST, LOOKS } look;
+typedef enum look { SMOOTH, ROUGH, FILLED, SPECIAL, CONSTANT, PATTERNS, SPIKES, WIDE, LARGEST, SPARSE, LOOKS } look;
 
 typedef struct sample {
     floe_dtype dtype;
@@ -51,6 +51,8 @@ static const sample samples[] = {
     {FLOE_F32, ROUGH, 3, {40, 60, 70}, "rel=1e-4"},
     {FLOE_F32, LARGEST, 3, {11, 13, 24}, "psnr=60 preset=fast"},
     {FLOE_F64, LARGEST, 3, {10, 14, 23}, "rel=1e-3"},
+    {FLOE_F32, SPARSE, 3, {20, 30, 41}, "abs=1e-3 fill=none"},
+    {FLOE_F64, SPARSE, 2, {150, 170}, "rel=1e-3 fill=4"},
 };
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
@@ -69,6 +71,10 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
     case SPIKES: return dice == 0 ? v * 1e5 : v;
     case LARGEST:
         return (2 * hostile_uniform(state) - 1) * (s->dtype == FLOE_F32 ? 3.4e38 : 1.7e308); /* predictions overflow */
+    case SPARSE: {
+        static const double rare[] = {NAN, -0.0, INFINITY, 1e30, 4, 0, -INFINITY, 123};
+        return hostile_below(state, 400) ? v : rare[hostile_below(state, HOSTILE_COUNT(rare))];
+    }
     case WIDE: return dice < 50 ? 1e30 * v : v;
     default: return v;
     }
