@@ -176,12 +176,18 @@ FLOE_DEV_COLD void encode_records(const floe_context_dev_grid &g, uint32_t chunk
     });
 }
 
+FLOE_HD uint32_t encode_warp_nbytes(const floe_context_job &job)
+{
+    const uint32_t stages = TOKEN_STAGES * TOKEN_STAGE_WORDS * sizeof(uint32_t);
+    return job.warp_nbytes > stages ? job.warp_nbytes : stages;
+}
+
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_encode_kernel(const __grid_constant__ floe_context_job job)
 {
     FLOE_DYNAMIC_SHARED(symbols_shared, shared);
     __shared__ uint32_t ticket;
-    uint8_t *space = (uint8_t *)(shared + 1) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
+    uint8_t *space = (uint8_t *)(shared + 1) + threadIdx.x / FLOE_WARP * encode_warp_nbytes(job);
     if (!goes_on(job, &ticket))
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -194,7 +200,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
             uint16_t *end = take_slot(job, g, c, chunk);
             floe_ans_writer out = {FLOE_ANS_FIRST, end};
-            const token_writer<symbols_shared> tokens = {job, shared, c.lanes};
+            const token_writer<symbols_shared> tokens = {job, shared, (uint32_t *)space, c.lanes};
             if (!tokens.chunk(windows_of(job, g, chunk), c.planes * c.rows, g.window, out))
                 encode_records(g, chunk, shared, space, out);
             const uint32_t nbytes = floe_ans_end(out, c.lanes, end);
@@ -428,10 +434,10 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 
 /* As many warps as shared memory has room for, of two blocks on a processor if that leaves each enough; but tasks are dealt to all. */
 int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32_t ntasks, uint32_t fixed_nbytes,
-           void *stream)
+           uint32_t each, void *stream)
 {
     const floe_gpu_limits limits = floe_gpu_limits_cuda();
-    const uint32_t each = job->warp_nbytes, all = limits.shared_nbytes, half = all / 2 - BESIDES_NBYTES;
+    const uint32_t all = limits.shared_nbytes, half = all / 2 - BESIDES_NBYTES;
     const uint32_t few = half > fixed_nbytes ? (half - fixed_nbytes) / each : 0;
     const uint32_t room = few < MOST_WARPS / 2 ? (all - fixed_nbytes) / each : few,
                    most = room < MOST_WARPS ? room : MOST_WARPS, at_once = limits.processors * BLOCKS_A_PROCESSOR;
@@ -449,13 +455,13 @@ int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32
 int floe_context_count_cuda(const floe_context_job *job, void *stream)
 {
     return launch(context_count_kernel, job, job->nchunks * (FLOE_CONTEXT_ROWS / COUNT_ROWS),
-                  FLOE_CONTEXT_COUNTS * sizeof(uint32_t), stream);
+                  FLOE_CONTEXT_COUNTS * sizeof(uint32_t), job->warp_nbytes, stream);
 }
 int floe_context_encode_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_encode_kernel, job, job->nchunks, sizeof(symbols_shared), stream);
+    return launch(context_encode_kernel, job, job->nchunks, sizeof(symbols_shared), encode_warp_nbytes(*job), stream);
 }
 int floe_context_decode_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_decode_kernel, job, job->nchunks, decoder_nbytes(job->nmasks), stream);
+    return launch(context_decode_kernel, job, job->nchunks, decoder_nbytes(job->nmasks), job->warp_nbytes, stream);
 }

@@ -6,6 +6,7 @@
 #ifndef FLOE_STAGE_CONTEXT_TOKENS_CUH
 #define FLOE_STAGE_CONTEXT_TOKENS_CUH
 
+#include "backend/device_shared.cuh"
 #include "stage/ans/ans_lanes.cuh"
 #include "stage/context/context_walk.cuh"
 
@@ -14,11 +15,12 @@ namespace
 
 enum {
     TOKEN_MASK_WORDS = FLOE_WARP / 2, /* of a row: 16 bits a lane */
-    TOKEN_SLAB = 4096,                /* words that a warp takes at a time; no window has more */
+    TOKEN_SLAB = 4096,                /* words that a warp takes at a time */
     TOKEN_SYMBOL_BITS = 6,
     TOKEN_CONTEXT_BITS = 7
 };
-static_assert((TOKEN_MASK_WORDS + FLOE_CONTEXT_CLASSES * FLOE_WARP) * FLOE_CONTEXT_WINDOW <= TOKEN_SLAB, "");
+static_assert((TOKEN_MASK_WORDS + FLOE_CONTEXT_CLASSES * FLOE_WARP) * FLOE_CONTEXT_WINDOW + 3 <= TOKEN_SLAB,
+              "a slab has room for any window");
 static_assert(FLOE_CONTEXT_VALUE_SYMBOLS <= 1 << TOKEN_SYMBOL_BITS && FLOE_CONTEXT_VALUES <= 1 << TOKEN_CONTEXT_BITS,
               "raw bits stand above: 15 at most");
 
@@ -45,7 +47,7 @@ struct token_keeper {
     /* Room for a window with n values, or NULL. */
     __device__ __forceinline__ uint32_t *take(uint32_t window, uint32_t nrows, uint32_t n)
     {
-        const uint32_t nwords = nrows * TOKEN_MASK_WORDS + n;
+        const uint32_t nwords = (nrows * TOKEN_MASK_WORDS + n + 3) & ~3u; /* 16 bytes at a time */
         if (!windows)
             return NULL;
         if (end - at < nwords) {
@@ -67,61 +69,84 @@ struct token_keeper {
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
-/* The tokens of a window that a lane needs first, on their way while another window is encoded. */
-struct tokens_ahead {
-    const uint32_t *from;
-    uint32_t n, nsteps, mask, last, before_last;
+enum {
+    TOKEN_STAGES = 4,       /* windows whose tokens are in shared memory, or on their way */
+    TOKEN_STAGE_WORDS = 256 /* of each, and of most windows all; others are read where they are */
 };
 
-/* Symbols by context, as load_symbols of the kernel has them. */
+/* A step: what each lane writes. Raw bits follow their symbol, so they are written first. */
+struct token_step {
+    floe_ans_symbol symbol;
+    uint32_t raw, nraw;
+    bool active;
+};
+
+/* Symbols by context, as load_symbols of the kernel has them; stages: shared memory of the warp. */
 template <class SYMBOLS> struct token_writer {
     const floe_context_job &job;
     const SYMBOLS *s;
+    uint32_t *stages;
     uint32_t lanes;
 
-    __device__ __forceinline__ uint32_t value_at(const tokens_ahead &w, uint32_t nrows, uint32_t step) const
+    __device__ __forceinline__ uint32_t *stage_of(uint32_t turn) const
     {
-        const uint32_t k = step * lanes + floe_lane();
-        return floe_lane() < lanes && k < w.n ? __ldg(w.from + nrows * TOKEN_MASK_WORDS + k) : 0;
+        return stages + turn % TOKEN_STAGES * TOKEN_STAGE_WORDS;
     }
-    __device__ __forceinline__ uint32_t mask_at(const tokens_ahead &w, uint32_t row) const
+    __device__ __forceinline__ void fetch(floe_context_dev_window w, uint32_t nrows, uint32_t turn) const
     {
-        return __ldg((const uint16_t *)w.from + row * FLOE_WARP + floe_lane());
-    }
-    __device__ __forceinline__ tokens_ahead look(floe_context_dev_window at, uint32_t nrows) const
-    {
-        tokens_ahead w = {job.tokens + at.at, at.n, (at.n + lanes - 1) / lanes, 0, 0, 0};
-        w.mask = mask_at(w, nrows - 1);
-        w.last = w.nsteps > 0 ? value_at(w, nrows, w.nsteps - 1) : 0;
-        w.before_last = w.nsteps > 1 ? value_at(w, nrows, w.nsteps - 2) : 0;
-        return w;
+        const uint32_t nwords = min(nrows * TOKEN_MASK_WORDS + w.n, (uint32_t)TOKEN_STAGE_WORDS);
+        for (uint32_t i = 4 * floe_lane(); i < nwords; i += 4 * FLOE_WARP)
+            floe_copy16_async_once(stage_of(turn) + i, job.tokens + w.at + i);
     }
 
-    /* Steps of values, then masks, each from the last one on. */
-    __device__ __forceinline__ void write(const tokens_ahead &w, uint32_t nrows, floe_ans_writer &out) const
+    __device__ __forceinline__ token_step value_at(floe_context_dev_window w, const uint32_t *stage, uint32_t first,
+                                                   uint32_t step) const
     {
-        const bool mine = floe_lane() < lanes;
+        const uint32_t k = step * lanes + floe_lane(), i = first + k;
+        const bool active = floe_lane() < lanes && k < w.n;
+        const uint32_t token = !active                 ? 0
+                               : i < TOKEN_STAGE_WORDS ? stage[i]
+                                                       : __ldg(job.tokens + w.at + i),
+                       symbol = token & ((1 << TOKEN_SYMBOL_BITS) - 1),
+                       context = token >> TOKEN_SYMBOL_BITS & ((1 << TOKEN_CONTEXT_BITS) - 1);
+        return {s->values[s->value_table[context]][symbol], token >> (TOKEN_SYMBOL_BITS + TOKEN_CONTEXT_BITS),
+                active ? floe_context_nraw(symbol) : 0, active};
+    }
+    __device__ __forceinline__ token_step mask_at(const uint32_t *stage, uint32_t row) const
+    {
+        const uint32_t token = ((const uint16_t *)stage)[row * FLOE_WARP + floe_lane()];
+        static_assert(FLOE_CONTEXT_WINDOW * TOKEN_MASK_WORDS <= TOKEN_STAGE_WORDS, "masks are always there");
+        return {s->masks[s->table_of_mask[token / FLOE_CONTEXT_MASK_SYMBOLS]][token % FLOE_CONTEXT_MASK_SYMBOLS], 0, 0,
+                floe_lane() < lanes};
+    }
+
+    /* Steps of values, then masks, each from the last one on; while one is written, the next one is looked up. */
+    __device__ __forceinline__ void write(floe_context_dev_window w, uint32_t nrows, uint32_t turn,
+                                          floe_ans_writer &out) const
+    {
+        const uint32_t *stage = stage_of(turn), first = nrows * TOKEN_MASK_WORDS;
+        uint32_t step = (w.n + lanes - 1) / lanes;
+        token_step next = step ? value_at(w, stage, first, step - 1) : mask_at(stage, nrows - 1);
 #pragma unroll 1
-        for (uint32_t step = w.nsteps; step-- > 0;) {
-            const uint32_t left = w.nsteps - 1 - step, token = left == 0   ? w.last
-                                                               : left == 1 ? w.before_last
-                                                                           : value_at(w, nrows, step);
-            const bool active = mine && step * lanes + floe_lane() < w.n;
-            const uint32_t symbol = token & ((1 << TOKEN_SYMBOL_BITS) - 1),
-                           context = token >> TOKEN_SYMBOL_BITS & ((1 << TOKEN_CONTEXT_BITS) - 1);
-            const floe_ans_symbol found = s->values[s->value_table[context]][symbol];
-            floe_ans_write_raw(out, token >> (TOKEN_SYMBOL_BITS + TOKEN_CONTEXT_BITS),
-                               active ? floe_context_nraw(symbol) : 0);
-            floe_ans_write(out, active, found, FLOE_CONTEXT_VALUE_BITS);
+        while (step > 0) {
+            const token_step now = next;
+            step--;
+            next = step ? value_at(w, stage, first, step - 1) : mask_at(stage, nrows - 1);
+            floe_ans_write_raw(out, now.raw, now.nraw);
+            floe_ans_write(out, now.active, now.symbol, FLOE_CONTEXT_VALUE_BITS);
         }
 #pragma unroll 1
         for (uint32_t r = nrows; r-- > 0;) {
-            const uint32_t token = r + 1 == nrows ? w.mask : mask_at(w, r);
-            floe_ans_write(
-                out, mine,
-                s->masks[s->table_of_mask[token / FLOE_CONTEXT_MASK_SYMBOLS]][token % FLOE_CONTEXT_MASK_SYMBOLS],
-                FLOE_CONTEXT_MASK_BITS);
+            const token_step now = next;
+            next = mask_at(stage, r > 0 ? r - 1 : 0);
+            floe_ans_write(out, now.active, now.symbol, FLOE_CONTEXT_MASK_BITS);
         }
+    }
+
+    /* The last window of a chunk, which is written first, may have fewer. */
+    __device__ __forceinline__ static uint32_t rows_of(uint32_t nrows, uint32_t window, uint32_t turn)
+    {
+        return turn == 0 ? (nrows - 1) % window + 1 : window;
     }
 
     /* All windows of a chunk of so many rows, last one first. False, with nothing written, where not all are kept. */
@@ -134,20 +159,27 @@ template <class SYMBOLS> struct token_writer {
             kept = windows[i].at != FLOE_CONTEXT_NOT_KEPT;
         if (!__all_sync(FLOE_ALL_LANES, kept))
             return false;
-        floe_context_dev_window many = {0, 0}; /* of 32 windows, the last one first */
-        tokens_ahead ahead = {};
-        for (uint32_t i = n + 1; i-- > 0;) { /* window i - 1 is looked at, window i written */
-            const tokens_ahead w = ahead;
-            if (i > 0) {
-                const uint32_t k = (n - i) % FLOE_WARP;
+        floe_context_dev_window many = {0, 0}, ahead[TOKEN_STAGES] = {}; /* of 32 windows, the last one first */
+        for (uint32_t turn = 0; turn < n + TOKEN_STAGES - 1; turn++) {   /* one is fetched, an earlier one written */
+#pragma unroll
+            for (uint32_t i = TOKEN_STAGES - 1; i > 0; i--)
+                ahead[i] = ahead[i - 1];
+            if (turn < n) {
+                const uint32_t i = n - 1 - turn, k = turn % FLOE_WARP;
                 if (k == 0)
-                    many = i > lane ? windows[i - 1 - lane] : floe_context_dev_window{0, 0};
-                const floe_context_dev_window at = {__shfl_sync(FLOE_ALL_LANES, many.at, (int)k),
-                                                    __shfl_sync(FLOE_ALL_LANES, many.n, (int)k)};
-                ahead = look(at, min(window, nrows - (i - 1) * window));
+                    many = i >= lane ? windows[i - lane] : floe_context_dev_window{0, 0};
+                ahead[0].at = __shfl_sync(FLOE_ALL_LANES, many.at, (int)k);
+                ahead[0].n = __shfl_sync(FLOE_ALL_LANES, many.n, (int)k);
+                fetch(ahead[0], rows_of(nrows, window, turn), turn);
             }
-            if (i < n)
-                write(w, min(window, nrows - i * window), out);
+            floe_copy_async_commit();
+            if (turn < TOKEN_STAGES - 1)
+                continue;
+            const uint32_t past = turn - (TOKEN_STAGES - 1);
+            floe_copy_async_wait_but<TOKEN_STAGES - 1>();
+            __syncwarp();
+            write(ahead[TOKEN_STAGES - 1], rows_of(nrows, window, past), past, out);
+            __syncwarp(); /* all have read what is written over next */
         }
         return true;
     }

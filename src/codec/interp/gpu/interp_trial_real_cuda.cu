@@ -22,6 +22,7 @@ enum { THREADS = 1024, WARPS = THREADS / FLOE_WARP };
 struct step_of_box {
     floe_interp_step step;
     uint32_t stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], place[FLOE_INTERP_RANK];
+    FLOE_R(floe_interp_weights) inner; /* of points that are far from both ends of an axis */
 };
 
 FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_box *s)
@@ -31,6 +32,7 @@ FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_bo
         const floe_interp_dev_trial_step &t = job.steps[i];
         uint32_t stride = 1;
         s->step = t.step;
+        s->inner = FLOE_R(floe_interp_weights_at)(t.step.predictor, 1, 4);
         for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
             s->stride[a] = stride * (uint32_t)t.unit[a];
             s->fine[a] = (uint32_t)t.step.fine[a];
@@ -56,19 +58,31 @@ FLOE_DEV uint32_t index_of(const step_of_box &s, const uint32_t *point)
 /* Returns whether a value of the box is apart. */
 FLOE_DEV bool load_box(const floe_interp_trials_job &job, uint32_t box, floe_real *values)
 {
+    enum { AT_ONCE = 4 }; /* values of a thread that are on their way together */
     uint32_t part[FLOE_INTERP_RANK], i = threadIdx.x;
+    const uint32_t n = (uint32_t)floe_interp_points(job.part);
+    const floe_real *from = (const floe_real *)job.check.values.data + place_of(job.check.values, job.lo[box]);
     walk_of_points w;
     bool apart = false;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         part[a] = (uint32_t)job.part[a];
-    for (w.begin(part); w.there(); w.next(), i += THREADS) {
-        uint64_t point[FLOE_INTERP_RANK];
+    for (w.begin(part); i < n; i += AT_ONCE * THREADS) {
+        floe_real v[AT_ONCE];
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            point[a] = job.lo[box][a] + w.at[a];
-        const floe_real v = take_in(job.check, value_at(job.check.values, point));
-        apart = apart || v != v;
-        values[i] = v;
+        for (uint32_t k = 0; k < AT_ONCE; k++) {
+            const int64_t *by = job.check.values.stride;
+            const bool there = i + k * THREADS < n;
+            v[k] = there ? from[w.at[0] * by[0] + w.at[1] * by[1] + w.at[2] * by[2] + w.at[3] * by[3]] : 0;
+            w.next();
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < AT_ONCE; k++) {
+            const floe_real here = take_in(job.check, v[k]);
+            if (i + k * THREADS >= n)
+                continue;
+            apart = apart || here != here;
+            values[i + k * THREADS] = here;
+        }
     }
     return __syncthreads_or(apart);
 }
@@ -128,14 +142,16 @@ FLOE_DEV void bridge_anchors(const step_of_box &s, floe_real *values)
 
 /* ---- a step ------------------------------------------------------------------------------------------------------------ */
 
-/* At a point of odd coordinate along the step's axis number `place`. */
+/* At a point of odd coordinate along the step's axis number `place`. Most points are far from both ends. */
 FLOE_DEV floe_real predict_along(const step_of_box &s, const floe_real *at, const uint32_t *cell, uint32_t place)
 {
     const uint32_t axis = s.step.axis[place];
     const int32_t far = (int32_t)s.stride[axis];
+    const uint32_t g = axis == 3 ? cell[3] : axis == 2 ? cell[2] : axis == 1 ? cell[1] : cell[0], n = s.coarse[axis];
     const floe_real here = at[-far];
-    const FLOE_R(floe_interp_weights) w =
-        FLOE_R(floe_interp_weights_at)(s.step.predictor, (uint32_t)cell[axis], (uint32_t)s.coarse[axis]);
+    if (g > 0 && g + 2 < n)
+        return FLOE_R(floe_interp_predict)(s.inner, at[-3 * far], here, at[far], at[3 * far]);
+    const FLOE_R(floe_interp_weights) w = FLOE_R(floe_interp_weights_at)(s.step.predictor, g, n);
     return FLOE_R(floe_interp_predict)(w, w.before != 0 ? at[-3 * far] : here, here, w.after != 0 ? at[far] : here,
                                        w.beyond != 0 ? at[3 * far] : here);
 }
@@ -155,27 +171,33 @@ FLOE_DEV floe_real predict(const step_of_box &s, const floe_real *at, const uint
     return p * ((floe_real)1 / (floe_real)count);
 }
 
-/* Points of class c; codes of two bytes. */
+/* Points of class c; codes of two bytes. Values and codes of a cell lie evenly along each axis. */
 FLOE_DEV void code_class(const step_of_box &s, uint32_t c, floe_real *values, int16_t *codes)
 {
     const floe_real step = (floe_real)s.step.step, inverse = 1 / step;
     const uint32_t naxes = s.step.naxes, row = 8 * (uint32_t)floe_interp_row_records(&s.step);
-    uint32_t extent[FLOE_INTERP_RANK];
+    uint32_t extent[FLOE_INTERP_RANK], by[FLOE_INTERP_RANK], first = 0;
+    const uint32_t code_by[] = {s.coarse[1] * s.coarse[2] * row, s.coarse[2] * row, row, 1u << naxes};
     walk_of_points w;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        extent[a] = s.place[a] < naxes && c >> s.place[a] & 1 ? s.fine[a] / 2 : s.coarse[a];
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const bool active = s.place[a] < naxes, odd = active && c >> s.place[a] & 1;
+        extent[a] = odd ? s.fine[a] / 2 : s.coarse[a];
+        by[a] = s.stride[a] << active;
+        first += odd ? s.stride[a] : 0;
+    }
     for (w.begin(extent); w.there(); w.next()) {
-        uint32_t point[FLOE_INTERP_RANK];
+        uint32_t value_at = first, code_at = c - 1;
 #pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            point[a] = s.place[a] < naxes ? 2 * w.at[a] + (c >> s.place[a] & 1) : w.at[a];
-        floe_real *at = values + index_of(s, point);
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            value_at += w.at[a] * by[a];
+            code_at += w.at[a] * code_by[a];
+        }
+        floe_real *at = values + value_at;
         const floe_real p = predict(s, at, w.at, c);
         const floe_real q = FLOE_R(floe_interp_encode)(*at, p, inverse, (floe_real)FLOE_CONTEXT_LARGEST);
         *at = FLOE_R(floe_interp_decode)(q, step, p);
-        codes[((w.at[0] * s.coarse[1] + w.at[1]) * s.coarse[2] + w.at[2]) * row + (w.at[3] << naxes) + c - 1] =
-            (int16_t)(int32_t)q;
+        codes[code_at] = (int16_t)(int32_t)q;
     }
 }
 
