@@ -91,12 +91,15 @@ FLOE_DEV void sort_contexts(const kind &k, table_shared *s)
             s->ncontexts += s->used[c];
     }
     __syncthreads();
+    for (uint32_t x = threadIdx.x; x < s->ncontexts * k.nsymbols; x += THREADS) { /* all on their way together */
+        const uint32_t j = x / k.nsymbols, i = x % k.nsymbols;
+        s->sums[(j + 1) * k.pitch() + i] = count_of(k, s->order[j], i);
+    }
+    __syncthreads();
     for (uint32_t i = threadIdx.x; i < k.nsymbols; i += THREADS) {
-        uint32_t sum = 0;
-        for (uint32_t j = 0; j <= s->ncontexts; j++) {
-            s->sums[j * k.pitch() + i] = sum;
-            sum += j < s->ncontexts ? count_of(k, s->order[j], i) : 0;
-        }
+        uint32_t sum = s->sums[i] = 0;
+        for (uint32_t j = 1; j <= s->ncontexts; j++)
+            s->sums[j * k.pitch() + i] = sum += s->sums[j * k.pitch() + i];
     }
     __syncthreads();
 }
