@@ -15,8 +15,10 @@ enum {
     FEW_CELLS = 1 << 23,
     MANY_CELLS = 1 << 24, /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
     BOXES = 8,
-    BOX_SHARE = 64,    /* values of the field for one of a box */
-    LANE_BITS = 1650,  /* that a state should carry, which takes 33 of its own: 2 % */
+    BOX_SHARE = 64, /* values of the field for one of a box */
+    LANE_BITS =
+        1100, /* that a state should carry, which takes 33 of its own: 3 %; so that a GPU has enough entropy chunks */
+    LANE_BITS_BEST = 1650,
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */
@@ -394,12 +396,13 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
 /* Code widths, and rows of an entropy chunk, by the bits of each level. */
 static void tune_coding(tuner *t, floe_interp_structure *best)
 {
+    const uint64_t lane_bits = is_best(t->e) ? LANE_BITS_BEST : LANE_BITS;
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
         const uint64_t each = t->records[of] ? t->bits[of] / t->records[of] : 0; /* bits of a record, in 1/4096 */
         best->wide[l] = l > 1 || t->large[of];
         best->rows[l] = !best->planes ? 64 : t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
-        while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < (uint64_t)LANE_BITS << 12)
+        while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < lane_bits << 12)
             best->rows[l] *= 2;
     }
 }

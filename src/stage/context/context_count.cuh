@@ -22,12 +22,14 @@ FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
     static_assert(ROWS % FLOE_CONTEXT_WINDOW == 0, "windows begin where those of the chunk do");
     const uint32_t above = part * ROWS, first = above < walk.nrows ? walk.nrows - above : 0,
                    last = first > ROWS ? first - ROWS : 0;
+    uint32_t number = above / g.window;
 #pragma unroll 1
-    for (uint32_t t1 = first, done; t1 > last; t1 -= done) {
+    for (uint32_t t1 = first, done; t1 > last; t1 -= done, number++) {
         window_of_rows w = walk.load_window(t1, g.window);
         const row_bytes activity = walk.activity_of(w);
         const uint32_t n = g.width ? walk.make_list(w) : 0;
-        uint32_t *tokens = keeper.take((walk.nrows - t1) / g.window, w.nrows, n);
+        uint32_t *tokens = keeper.take(number, w.nrows, n);
+        bool raw = false;
         uint16_t *mask_tokens = (uint16_t *)tokens + floe_lane();
 #pragma unroll
         for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
@@ -47,10 +49,12 @@ FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
             const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0,
                            symbol = floe_context_symbol(size, sign ^ v.flip);
             atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + symbol, 1u);
+            raw |= symbol >= FLOE_CONTEXT_FIRST_RAW;
             if (tokens)
                 tokens[w.nrows * TOKEN_MASK_WORDS + k] =
                     token_of_value(v.context, symbol, floe_context_raw(size, sign));
         }
+        keeper.note_raw(number, raw);
         done = w.nrows;
     }
 }

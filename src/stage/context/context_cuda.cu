@@ -200,7 +200,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
             uint16_t *end = take_slot(job, g, c, chunk);
             floe_ans_writer out = {FLOE_ANS_FIRST, end};
-            const token_writer<symbols_shared> tokens = {job, shared, (uint32_t *)space, c.lanes};
+            const token_writer<symbols_shared> tokens = {job, shared, (uint32_t *)space, c.lanes,
+                                                         ((1u << 16) + c.lanes - 1) / c.lanes};
             if (!tokens.chunk(windows_of(job, g, chunk), c.planes * c.rows, g.window, out))
                 encode_records(g, chunk, shared, space, out);
             const uint32_t nbytes = floe_ans_end(out, c.lanes, end);

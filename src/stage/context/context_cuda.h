@@ -34,9 +34,10 @@ typedef struct floe_context_dev_grid {
     uint32_t tables;       /* out of tables, decode: in: number of the grid whose tables it has */
 } floe_context_dev_grid;
 
-/* What count keeps of a window: where its tokens begin, and how many values it has. */
+/* What count keeps of a window: where its tokens begin, how many values it has, and whether raw bits follow some of them. */
 typedef struct floe_context_dev_window {
-    uint32_t at, n;
+    uint32_t at;
+    uint16_t n, raw;
 } floe_context_dev_window;
 #define FLOE_CONTEXT_NOT_KEPT UINT32_MAX
 FLOE_HD uint32_t floe_context_chunk_windows(const floe_context_dev_grid *g)
@@ -59,6 +60,7 @@ FLOE_HD uint32_t floe_context_warp_nbytes(uint32_t window, uint32_t width)
 
 /* As floe_context_tables. */
 typedef struct floe_context_dev_tables {
+    uint64_t cost[2]; /* of masks and of values, where built: in 1/4096 bits */
     uint32_t nmasks, nvalues;
     uint8_t table[FLOE_CONTEXT_ALL]; /* of each context, those of values from nmasks of the grid on */
     uint16_t mask_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
@@ -85,7 +87,7 @@ typedef struct floe_context_job {
     uint32_t every;   /* count: of each so many chunks one; a grid's nchunks are those that are counted */
     /* tables: FLOE_CONTEXT_RUN of each grid, and one more; done: a word that is 0 at first */
     floe_context_dev_tables *runs;
-    uint64_t *costs, *done;
+    uint64_t *done;
     floe_context_dev_bytes *bytes;
     /* count leaves tokens for encode, as far as there is room; windows NULL: none */
     floe_context_dev_window *windows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block a run of grids that may share their tables: it ends
- * with a grid and has some before it. One more block decides, grid after grid, which runs there are, when all others are done.
+ * Counts -> tables, as floe_context_tables_build does it, and their bytes. A block for masks, and one for values, of each run of grids
+ * that may share their tables: it ends with a grid and has some before it. One more block decides, grid after grid, which runs there are, when all others are done.
  * Whole numbers only: no order matters but that of ties, which is the CPU's.
  */
 #include <floe/floe.h>
@@ -134,26 +134,19 @@ FLOE_DEV void find_runs(const kind &k, table_shared *s)
                     s->pair[x / n][x % n] = cost_of(k, s, x % n, j + x / n);
             __syncthreads();
         }
-        unsigned long long best = UINT64_MAX;
-        uint32_t from = 0;
+        unsigned long long best = UINT64_MAX; /* costs are below 2^56: where the last table begins stands below */
         for (uint32_t i = t ? lane + 1 : lane; i < (t ? j : 1); i += FLOE_WARP) {
             const uint64_t before = t ? s->best[t - 1][i] : 0;
-            if (before != UINT64_MAX && before + pair[i] < best) {
-                best = before + pair[i];
-                from = i;
-            }
+            const unsigned long long all = (before + pair[i]) << 8 | i;
+            best = before != UINT64_MAX && all < best ? all : best;
         }
         for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
             const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, best, (int)d);
-            const uint32_t there = __shfl_xor_sync(FLOE_ALL_LANES, from, (int)d);
-            if (other < best || (other == best && there < from)) {
-                best = other;
-                from = there;
-            }
+            best = other < best ? other : best;
         }
         if (lane == 0) {
-            s->best[t][j] = best;
-            s->from[t][j] = (uint8_t)from;
+            s->best[t][j] = best == UINT64_MAX ? best : best >> 8;
+            s->from[t][j] = (uint8_t)best;
         }
         __syncthreads();
     }
@@ -256,38 +249,34 @@ FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16
 
 /* ---- a grid ------------------------------------------------------------------------------------------------------------ */
 
-/* By a block, of the counts of `several` grids up to this one; returns what floe_context_tables_build returns. */
-FLOE_DEV uint64_t build(const floe_context_job &job, uint32_t grid, uint32_t several, table_shared *s,
-                        floe_context_dev_tables *to)
+/* Tables of masks, or of values; by a block, of the counts of `several` grids up to this one. */
+FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several, bool values, table_shared *s,
+                    floe_context_dev_tables *to)
 {
     const floe_context_dev_grid &g = job.grids[grid];
     const uint32_t warp = threadIdx.x / FLOE_WARP, *counts = job.counts + (uint64_t)grid * FLOE_CONTEXT_COUNTS;
-    if (threadIdx.x == 0)
-        s->cost = (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
     const kind masks = {
         g.nmasks, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, true, counts, several};
-    const kind values = {g.nvalues,
-                         FLOE_CONTEXT_VALUE_SYMBOLS,
-                         FLOE_CONTEXT_STRIDE,
-                         FLOE_CONTEXT_VALUE_BITS,
-                         false,
-                         counts + FLOE_CONTEXT_VALUES_AT,
-                         several};
-    share_tables(masks, s, to->table);
-    if (warp < s->ntables)
-        normalise(masks, s, warp, to->mask_freq[warp], to->mask_code[warp]);
+    const kind magnitudes = {g.nvalues,
+                             FLOE_CONTEXT_VALUE_SYMBOLS,
+                             FLOE_CONTEXT_STRIDE,
+                             FLOE_CONTEXT_VALUE_BITS,
+                             false,
+                             counts + FLOE_CONTEXT_VALUES_AT,
+                             several};
+    const kind k = values ? magnitudes : masks;
     if (threadIdx.x == 0)
-        to->nmasks = s->ntables;
+        s->cost = values ? 0 : (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
+    share_tables(k, s, to->table + (values ? g.nmasks : 0));
+    if (warp < s->ntables && values)
+        normalise(k, s, warp, to->value_freq[warp], to->value_code[warp]);
+    else if (warp < s->ntables)
+        normalise(k, s, warp, to->mask_freq[warp], to->mask_code[warp]);
+    if (threadIdx.x == 0) {
+        *(values ? &to->nvalues : &to->nmasks) = s->ntables;
+        to->cost[values] = s->cost;
+    }
     __syncthreads();
-    share_tables(values, s, to->table + g.nmasks);
-    if (warp < s->ntables)
-        normalise(values, s, warp, to->value_freq[warp], to->value_code[warp]);
-    if (threadIdx.x == 0)
-        to->nvalues = s->ntables;
-    __syncthreads();
-    const uint64_t cost = s->cost;
-    __syncthreads();
-    return cost;
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------- */
@@ -352,23 +341,27 @@ FLOE_DEV void copy_words(void *to, const void *from, uint32_t nbytes)
         ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
 }
 
+/* As floe_context_tables_build returns it. */
+FLOE_DEV uint64_t cost_of_tables(const floe_context_dev_tables &t) { return t.cost[0] + t.cost[1]; }
+
 /* A grid has the tables of the one before where that takes no more; the first of those that share has those of the sum. */
 FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
 {
     uint32_t root = 0;
     uint64_t shared_cost = 0;
     for (uint32_t i = 0; i < job.ngrids; i++) {
-        const uint64_t alone = job.costs[i * FLOE_CONTEXT_RUN];
+        const uint64_t alone = cost_of_tables(job.runs[i * FLOE_CONTEXT_RUN]);
         const uint32_t before = i - root;
         const floe_context_dev_tables *both_tables = job.runs + i * FLOE_CONTEXT_RUN + before;
         uint64_t both = UINT64_MAX;
         if (i && job.grids[i].shares) {
-            if (before < FLOE_CONTEXT_RUN) {
-                both = job.costs[i * FLOE_CONTEXT_RUN + before];
-            } else { /* runs are rarely so long */
-                both_tables = job.runs + job.ngrids * FLOE_CONTEXT_RUN;
-                both = build(job, i, before + 1, s, job.runs + job.ngrids * FLOE_CONTEXT_RUN);
+            if (before >= FLOE_CONTEXT_RUN) { /* runs are rarely so long */
+                floe_context_dev_tables *one_more = job.runs + job.ngrids * FLOE_CONTEXT_RUN;
+                both_tables = one_more;
+                build(job, i, before + 1, false, s, one_more);
+                build(job, i, before + 1, true, s, one_more);
             }
+            both = cost_of_tables(*both_tables);
         }
         const bool shares = both != UINT64_MAX && both <= shared_cost + alone;
         if (!shares) {
@@ -395,21 +388,18 @@ FLOE_DEV bool may_share(const floe_context_job &job, uint32_t grid, uint32_t bef
 __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_constant__ floe_context_job job)
 {
     __shared__ table_shared shared;
-    const uint32_t me = blockIdx.x, grid = me / FLOE_CONTEXT_RUN, before = me % FLOE_CONTEXT_RUN;
+    const uint32_t me = blockIdx.x / 2, grid = me / FLOE_CONTEXT_RUN, before = me % FLOE_CONTEXT_RUN;
     if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
     if (grid < job.ngrids) {
-        if (may_share(job, grid, before)) {
-            const uint64_t cost = build(job, grid, before + 1, &shared, job.runs + me);
-            if (threadIdx.x == 0)
-                job.costs[me] = cost;
-        }
+        if (may_share(job, grid, before))
+            build(job, grid, before + 1, blockIdx.x % 2, &shared, job.runs + me);
         if (threadIdx.x == 0)
             floe_counter_add(job.done, 1);
         return;
     }
     if (threadIdx.x == 0)
-        floe_counter_wait(job.done, job.ngrids * FLOE_CONTEXT_RUN);
+        floe_counter_wait(job.done, 2 * job.ngrids * FLOE_CONTEXT_RUN);
     __syncthreads();
     share_grids(job, &shared);
     for (uint32_t i = threadIdx.x / FLOE_WARP; i < job.ngrids; i += WARPS)
@@ -423,6 +413,6 @@ __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_co
 
 int floe_context_tables_cuda(const floe_context_job *job, void *stream)
 {
-    FLOE_LAUNCH(context_tables_kernel, job->ngrids * FLOE_CONTEXT_RUN + 1, THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(context_tables_kernel, 2 * job->ngrids * FLOE_CONTEXT_RUN + 1, THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

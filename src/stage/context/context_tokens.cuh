@@ -61,9 +61,15 @@ struct token_keeper {
         }
         const bool kept = end != 0;
         if (floe_lane() == 0)
-            windows[window] = {kept ? (uint32_t)at : FLOE_CONTEXT_NOT_KEPT, n};
+            windows[window] = {kept ? (uint32_t)at : FLOE_CONTEXT_NOT_KEPT, (uint16_t)n, 0};
         at += kept ? nwords : 0;
         return kept ? job->tokens + at - nwords : NULL;
+    }
+    /* Raw bits follow a symbol of this lane's. */
+    __device__ __forceinline__ void note_raw(uint32_t window, bool raw)
+    {
+        if (windows && __any_sync(FLOE_ALL_LANES, raw) && floe_lane() == 0)
+            windows[window].raw = 1;
     }
 };
 
@@ -77,16 +83,18 @@ enum {
 /* A step: what each lane writes. Raw bits follow their symbol, so they are written first. */
 struct token_step {
     floe_ans_symbol symbol;
-    uint32_t raw, nraw;
+    uint32_t token;
     bool active;
 };
+
+FLOE_DEV uint32_t token_symbol(uint32_t token) { return token & ((1 << TOKEN_SYMBOL_BITS) - 1); }
 
 /* Symbols by context, as load_symbols of the kernel has them; stages: shared memory of the warp. */
 template <class SYMBOLS> struct token_writer {
     const floe_context_job &job;
     const SYMBOLS *s;
     uint32_t *stages;
-    uint32_t lanes;
+    uint32_t lanes, inverse; /* inverse: of lanes, times 2^16 */
 
     __device__ __forceinline__ uint32_t *stage_of(uint32_t turn) const
     {
@@ -94,29 +102,33 @@ template <class SYMBOLS> struct token_writer {
     }
     __device__ __forceinline__ void fetch(floe_context_dev_window w, uint32_t nrows, uint32_t turn) const
     {
-        const uint32_t nwords = min(nrows * TOKEN_MASK_WORDS + w.n, (uint32_t)TOKEN_STAGE_WORDS);
-        for (uint32_t i = 4 * floe_lane(); i < nwords; i += 4 * FLOE_WARP)
-            floe_copy16_async_once(stage_of(turn) + i, job.tokens + w.at + i);
+        const uint32_t nwords = nrows * TOKEN_MASK_WORDS + w.n;
+#pragma unroll
+        for (uint32_t k = 0; k < TOKEN_STAGE_WORDS; k += 4 * FLOE_WARP) {
+            const uint32_t i = k + 4 * floe_lane();
+            if (i < nwords)
+                floe_copy16_async_once(stage_of(turn) + i, job.tokens + w.at + i);
+        }
     }
 
     __device__ __forceinline__ token_step value_at(floe_context_dev_window w, const uint32_t *stage, uint32_t first,
                                                    uint32_t step) const
     {
-        const uint32_t k = step * lanes + floe_lane(), i = first + k;
-        const bool active = floe_lane() < lanes && k < w.n;
-        const uint32_t token = !active                 ? 0
-                               : i < TOKEN_STAGE_WORDS ? stage[i]
-                                                       : __ldg(job.tokens + w.at + i),
-                       symbol = token & ((1 << TOKEN_SYMBOL_BITS) - 1),
+        const uint32_t k = step * lanes + floe_lane();
+        const bool active = floe_lane() < lanes && k < w.n,
+                   staged = first + step * lanes + FLOE_WARP <= TOKEN_STAGE_WORDS;
+        const uint32_t here = staged   ? stage[first + k]
+                              : active ? __ldg(job.tokens + w.at + first + k)
+                                       : 0,
+                       token = active ? here : 0,
                        context = token >> TOKEN_SYMBOL_BITS & ((1 << TOKEN_CONTEXT_BITS) - 1);
-        return {s->values[s->value_table[context]][symbol], token >> (TOKEN_SYMBOL_BITS + TOKEN_CONTEXT_BITS),
-                active ? floe_context_nraw(symbol) : 0, active};
+        return {s->values[s->value_table[context]][token_symbol(token)], token, active};
     }
     __device__ __forceinline__ token_step mask_at(const uint32_t *stage, uint32_t row) const
     {
         const uint32_t token = ((const uint16_t *)stage)[row * FLOE_WARP + floe_lane()];
         static_assert(FLOE_CONTEXT_WINDOW * TOKEN_MASK_WORDS <= TOKEN_STAGE_WORDS, "masks are always there");
-        return {s->masks[s->table_of_mask[token / FLOE_CONTEXT_MASK_SYMBOLS]][token % FLOE_CONTEXT_MASK_SYMBOLS], 0, 0,
+        return {s->masks[s->table_of_mask[token / FLOE_CONTEXT_MASK_SYMBOLS]][token % FLOE_CONTEXT_MASK_SYMBOLS], token,
                 floe_lane() < lanes};
     }
 
@@ -125,14 +137,17 @@ template <class SYMBOLS> struct token_writer {
                                           floe_ans_writer &out) const
     {
         const uint32_t *stage = stage_of(turn), first = nrows * TOKEN_MASK_WORDS;
-        uint32_t step = (w.n + lanes - 1) / lanes;
+        static_assert((FLOE_CONTEXT_CLASSES * FLOE_CONTEXT_WINDOW + 1) * FLOE_WARP <= 1 << 11, "quotients are exact");
+        uint32_t step = (w.n + lanes - 1) * inverse >> 16;
         token_step next = step ? value_at(w, stage, first, step - 1) : mask_at(stage, nrows - 1);
 #pragma unroll 1
         while (step > 0) {
             const token_step now = next;
             step--;
             next = step ? value_at(w, stage, first, step - 1) : mask_at(stage, nrows - 1);
-            floe_ans_write_raw(out, now.raw, now.nraw);
+            if (w.raw)
+                floe_ans_write_raw(out, now.token >> (TOKEN_SYMBOL_BITS + TOKEN_CONTEXT_BITS),
+                                   now.active ? floe_context_nraw(token_symbol(now.token)) : 0);
             floe_ans_write(out, now.active, now.symbol, FLOE_CONTEXT_VALUE_BITS);
         }
 #pragma unroll 1
@@ -159,17 +174,19 @@ template <class SYMBOLS> struct token_writer {
             kept = windows[i].at != FLOE_CONTEXT_NOT_KEPT;
         if (!__all_sync(FLOE_ALL_LANES, kept))
             return false;
-        floe_context_dev_window many = {0, 0}, ahead[TOKEN_STAGES] = {}; /* of 32 windows, the last one first */
-        for (uint32_t turn = 0; turn < n + TOKEN_STAGES - 1; turn++) {   /* one is fetched, an earlier one written */
+        floe_context_dev_window many = {0, 0, 0}, ahead[TOKEN_STAGES] = {}; /* of 32 windows, the last one first */
+        for (uint32_t turn = 0; turn < n + TOKEN_STAGES - 1; turn++) {      /* one is fetched, an earlier one written */
 #pragma unroll
             for (uint32_t i = TOKEN_STAGES - 1; i > 0; i--)
                 ahead[i] = ahead[i - 1];
             if (turn < n) {
                 const uint32_t i = n - 1 - turn, k = turn % FLOE_WARP;
                 if (k == 0)
-                    many = i >= lane ? windows[i - lane] : floe_context_dev_window{0, 0};
+                    many = i >= lane ? windows[i - lane] : floe_context_dev_window{0, 0, 0};
                 ahead[0].at = __shfl_sync(FLOE_ALL_LANES, many.at, (int)k);
-                ahead[0].n = __shfl_sync(FLOE_ALL_LANES, many.n, (int)k);
+                const uint32_t n_raw = __shfl_sync(FLOE_ALL_LANES, many.n | (uint32_t)many.raw << 16, (int)k);
+                ahead[0].n = (uint16_t)n_raw;
+                ahead[0].raw = (uint16_t)(n_raw >> 16);
                 fetch(ahead[0], rows_of(nrows, window, turn), turn);
             }
             floe_copy_async_commit();

@@ -54,7 +54,7 @@ typedef struct floe_interp_gpu_encode {
     uint8_t *originals, *anchors, *sizes, *header;
     uint32_t *counts, *chunk_sizes, *lists;
     floe_context_dev_tables *runs;
-    uint64_t *costs, *done, *slot_ends, *chunks_at, *apart;
+    uint64_t *done, *slot_ends, *chunks_at, *apart;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
     floe_context_dev_window *windows;

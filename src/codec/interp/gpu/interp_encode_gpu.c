@@ -57,7 +57,6 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
     c->runs = floe_arena_take(a, ngrids * FLOE_CONTEXT_RUN + 1, sizeof *c->runs);
-    c->costs = floe_arena_take(a, ngrids * FLOE_CONTEXT_RUN, sizeof *c->costs);
     c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
     c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
     c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
@@ -422,7 +421,6 @@ static floe_status code_grids(encoding *e)
     job->status = e->call->status;
     job->counts = c->counts;
     job->runs = c->runs;
-    job->costs = c->costs;
     job->done = c->done;
     job->bytes = c->bytes;
     job->every = 1;

@@ -194,8 +194,8 @@ FLOE_DEV void code_class(const step_of_box &s, uint32_t c, floe_real *values, in
             code_at += w.at[a] * code_by[a];
         }
         floe_real *at = values + value_at;
-        const floe_real p = predict(s, at, w.at, c);
-        const floe_real q = FLOE_R(floe_interp_encode)(*at, p, inverse, (floe_real)FLOE_CONTEXT_LARGEST);
+        const floe_real f = *at, p = predict(s, at, w.at, c);
+        const floe_real q = FLOE_R(floe_interp_encode)(f, p, inverse, (floe_real)FLOE_CONTEXT_LARGEST);
         *at = FLOE_R(floe_interp_decode)(q, step, p);
         codes[code_at] = (int16_t)(int32_t)q;
     }
