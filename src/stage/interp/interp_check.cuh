@@ -35,6 +35,16 @@ FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
     return c.log ? FLOE_R(floe_interp_log)(x, (floe_uint)c.fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)c.fill);
 }
 
+/* A code, in the low bits. */
+FLOE_DEV uint32_t code_bits(floe_real q)
+{
+#if FLOE_REAL_BITS == 32
+    return floe_bits_f32(q + FLOE_INTERP_MAGIC);
+#else
+    return (uint32_t)floe_bits_f64(q + FLOE_INTERP_MAGIC);
+#endif
+}
+
 FLOE_DEV void point_of(uint64_t index, const uint64_t *shape, uint64_t *point)
 {
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
@@ -42,20 +52,32 @@ FLOE_DEV void point_of(uint64_t index, const uint64_t *shape, uint64_t *point)
     point[0] = index;
 }
 
-/* point: of its lattice. It may have been marked before. */
-FLOE_DEV_COLD void mark_apart(const floe_interp_dev_check &c, const uint64_t *point, const uint64_t *unit)
+/* A bit of the field that is marked now, as number i. */
+FLOE_DEV_COLD void keep_apart(const floe_interp_dev_check &c, uint64_t at, uint64_t i)
 {
-    const uint64_t *n = c.shape, x = point[3] * unit[3];
-    const uint64_t line = (point[0] * unit[0] * n[1] + point[1] * unit[1]) * n[2] + point[2] * unit[2];
-    const unsigned long long bit = 1ull << x % 64;
-    if (atomicOr((unsigned long long *)c.apart + line * floe_ceil_div(n[3], 64) + x / 64, bit) & bit)
+    const uint64_t *n = c.shape, row = floe_ceil_div(n[3], 64) * 64, line = at / row, x = at % row,
+                   point[] = {line / n[2] / n[1], line / n[2] % n[1], line % n[2], x};
+    const floe_uint pattern = ((const floe_uint *)c.values.data)[place_of(c.values, point)];
+    c.found->few[i] = {line * n[3] + x, (uint64_t)pattern};
+}
+
+/* It may have been marked before. */
+FLOE_DEV void mark_bit(const floe_interp_dev_check &c, uint64_t at)
+{
+    const unsigned long long bit = 1ull << at % 64;
+    if (atomicOr((unsigned long long *)c.apart + at / 64, bit) & bit)
         return;
     const unsigned long long i = atomicAdd(&c.found->napart, 1ull);
-    if (i < FLOE_INTERP_DEV_FEW) {
-        const uint64_t at[] = {point[0] * unit[0], point[1] * unit[1], point[2] * unit[2], x};
-        floe_uint pattern = ((const floe_uint *)c.values.data)[place_of(c.values, at)];
-        c.found->few[i] = {line * n[3] + x, (uint64_t)pattern};
-    }
+    if (i < FLOE_INTERP_DEV_FEW)
+        keep_apart(c, at, i);
+}
+
+/* point: of its lattice. */
+FLOE_DEV_COLD void mark_apart(const floe_interp_dev_check &c, const uint64_t *point, const uint64_t *unit)
+{
+    const uint64_t *n = c.shape;
+    const uint64_t line = (point[0] * unit[0] * n[1] + point[1] * unit[1]) * n[2] + point[2] * unit[2];
+    mark_bit(c, line * floe_ceil_div(n[3], 64) * 64 + point[3] * unit[3]);
 }
 
 FLOE_DEV_COLD bool check_relative(const floe_interp_dev_check &c, const uint64_t *point, floe_real f, floe_real r,
@@ -106,14 +128,17 @@ FLOE_DEV void leave_most(unsigned long long *to, double v)
         atomicMax(to, bits);
 }
 
-/* By all threads of a block, at their end. */
+/* By all lanes of a warp. */
 FLOE_DEV void leave_found(const floe_interp_dev_check &c, const found_here &found)
 {
     leave_most(&c.found->max_error, found.max_error);
     if (c.log)
         leave_most(&c.found->max_pw_error, found.max_pw_error);
-    if (c.squares)
-        atomicAdd(&c.found->squares, found.squares);
+    unsigned long long squares = found.squares;
+    for (uint32_t d = FLOE_WARP / 2; d; d /= 2)
+        squares += __shfl_xor_sync(FLOE_ALL_LANES, squares, (int)d);
+    if (c.squares && floe_lane() == 0)
+        atomicAdd(&c.found->squares, squares);
 }
 
 } // namespace

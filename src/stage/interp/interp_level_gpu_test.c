@@ -27,6 +27,19 @@ static const sample samples[] = {
     {FLOE_F32, {6, 70, 2, 5}, 1, {1}, FLOE_INTERP_NOT_A_KNOT, 2, false, true, false},
     {FLOE_F32, {1, 2, 2, 2}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
     {FLOE_F32, {1, 33, 5, 4}, 3, {2, 3, 1}, FLOE_INTERP_NATURAL, 1, false, false, false},
+    {FLOE_F64, {2, 30, 35, 67}, 3, {1, 3, 2}, FLOE_INTERP_NATURAL, 1, true, false, true},
+    {FLOE_F32, {1, 31, 34, 66}, 3, {3, 1, 2}, FLOE_INTERP_NOT_A_KNOT, 2, true, false, true},
+    {FLOE_F32, {2, 21, 33, 65}, 3, {3, 2, 1}, FLOE_INTERP_NATURAL, 2, false, true, true},
+    {FLOE_F32, {1, 37, 40, 128}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 2, true, true, true},
+    {FLOE_F32, {9, 12, 15, 3}, 3, {0, 1, 2}, FLOE_INTERP_NATURAL, 1, true, false, true},
+    {FLOE_F64, {7, 17, 13, 5}, 3, {2, 0, 1}, FLOE_INTERP_NATURAL, 2, false, false, true},
+    {FLOE_F32, {1, 2, 47, 90}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
+    {FLOE_F32, {3, 31, 2, 62}, 2, {1, 3}, FLOE_INTERP_NATURAL, 2, true, false, false},
+    {FLOE_F64, {1, 39, 29, 33}, 2, {2, 1}, FLOE_INTERP_NOT_A_KNOT, 1, true, false, true},
+    {FLOE_F32, {1, 35, 31, 7}, 2, {1, 2}, FLOE_INTERP_NATURAL, 2, false, true, true},
+    {FLOE_F32, {1, 3, 67, 70}, 1, {2}, FLOE_INTERP_NATURAL, 1, false, false, false},
+    {FLOE_F32, {1, 1, 1, 1999}, 1, {3}, FLOE_INTERP_NATURAL, 2, false, true, true},
+    {FLOE_F64, {1, 1, 2, 3}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true},
 };
 
 /* Memory that both machines have. */

@@ -1,545 +1,405 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A step of any axes, by tiles of cells in shared memory: class by class, as interp_cpu.c does. Compiled for each element type.
+ * A step of any axes. A lane owns a column of cells, and goes along it from cell to cell: it marches. Points of four planes of cells are
+ * in its registers; neighbours along the lane axis are in other lanes, those along the row axis in other warps, to which shared memory
+ * leads. Halo lanes, rows and planes are computed again. Compiled for each element type.
  */
 #include <floe/floe.h>
 
-#include "stage/interp/interp_check.cuh"
+#include "stage/interp/interp_column.cuh"
 #include "stage/interp/interp_march.cuh"
-#include "stage/interp/interp_walk.cuh"
 
 namespace
 {
 
-enum {
-    THREADS = 256,
-    ROOM =
-        FLOE_REAL_BITS == 32 ? 48 << 10 : 72 << 10, /* shared memory of a block: 4, or 3, on a processor of 227 KiB */
-    LONG = 16,                                      /* cells of a row, where there are so many */
-    BEFORE = 1,
-    BEHIND = 2
+/* error: the largest of the cell, of those that are numbers; numbers: all are. worst: of cells without values apart. */
+struct quantizer {
+    floe_real error, worst;
+    bool numbers;
 };
-
-/* How cells are cut; numbers that fit 32 bits, but for first. */
-struct cut {
-    uint64_t first[FLOE_INTERP_RANK], end[FLOE_INTERP_RANK];        /* cells that have a wanted point */
-    uint32_t size[FLOE_INTERP_RANK], count[FLOE_INTERP_RANK], room; /* room: reals of a class */
-    uint32_t place[FLOE_INTERP_RANK];                               /* of each axis in the step, naxes: it stays */
-};
-
-struct level {
-    floe_interp_dev_job job;
-    floe_interp_dev_check check;
-    cut tiles;
-};
-
-/* The tile of a block: cells lo .. lo + n, of which own_lo .. own_hi, counted from lo, are its own. */
-struct tile {
-    uint64_t lo[FLOE_INTERP_RANK];
-    uint32_t n[FLOE_INTERP_RANK], own_lo[FLOE_INTERP_RANK], own_hi[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
-};
-
-/* A box of cells of a tile, for threads to walk. */
-struct box {
-    uint32_t lo[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK], count;
-};
-
-FLOE_DEV bool is_active(const level &l, uint32_t a) { return l.tiles.place[a] < l.job.step.naxes; }
-
-FLOE_DEV tile tile_of(const level &l, uint32_t index)
-{
-    tile t;
-#pragma unroll
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
-        const uint64_t begin = l.tiles.first[a] + (uint64_t)(index % l.tiles.count[a]) * l.tiles.size[a];
-        const uint64_t end = floe_min64(begin + l.tiles.size[a], l.tiles.end[a]);
-        const bool active = is_active(l, a);
-        index /= l.tiles.count[a];
-        t.lo[a] = begin - (active && begin > 0 ? BEFORE : 0);
-        t.n[a] = (uint32_t)(floe_min64(end + (active ? BEHIND : 0), l.job.step.coarse[a]) - t.lo[a]);
-        t.own_lo[a] = (uint32_t)(begin - t.lo[a]);
-        t.own_hi[a] = (uint32_t)(end - t.lo[a]);
-    }
-    t.stride[3] = 1;
-    t.stride[2] = t.n[3];
-    t.stride[1] = t.n[3] * t.n[2];
-    t.stride[0] = t.n[3] * t.n[2] * t.n[1];
-    return t;
-}
-
-/* Cells of a class that are computed: own ones; and those around where a later prediction needs them. */
-FLOE_DEV box class_box(const level &l, const tile &t, uint32_t c)
-{
-    const uint32_t top = floe_top_bit(c);
-    box b;
-    b.count = 1;
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint32_t place = l.tiles.place[a];
-        const bool active = is_active(l, a), odd = active && c >> place & 1;
-        const bool around = active && !odd && (l.job.step.mean || place > top);
-        uint32_t hi = around ? t.n[a] : t.own_hi[a];
-        b.lo[a] = around ? 0 : t.own_lo[a];
-        if (odd)
-            hi = (uint32_t)floe_min64(t.lo[a] + hi, floe_max64(l.job.step.fine[a] / 2, t.lo[a])) - (uint32_t)t.lo[a];
-        b.n[a] = hi > b.lo[a] ? hi - b.lo[a] : 0;
-        b.count *= b.n[a];
-    }
-    return b;
-}
-
-FLOE_DEV void cell_of(const box &b, const walk_of_points &w, uint32_t *cell)
-{
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        cell[a] = b.lo[a] + w.at[a];
-}
-
-FLOE_DEV uint32_t index_of(const tile &t, const uint32_t *cell)
-{
-    return cell[0] * t.stride[0] + cell[1] * t.stride[1] + cell[2] * t.stride[2] + cell[3];
-}
 
 /* ---- prediction -------------------------------------------------------------------------------------------------------- */
 
-/* Along the step's axis number `place`. A neighbour without weight is read as the point itself. */
-FLOE_DEV floe_real predict_along(const level &l, const tile &t, const floe_real *classes, uint32_t c, uint32_t place,
-                                 const uint32_t *cell)
+enum { TO_ROW = FLOE_WARP, TO_PLANE = (ROWS + HALO) * FLOE_WARP, SHARED = 4 * TO_PLANE /* reals, of one march step */ };
+
+FLOE_DEV floe_real along_lane(const weights &w, floe_real v)
 {
-    const uint32_t axis = l.job.step.axis[place], far = t.stride[axis];
-    const floe_real *s = classes + (c ^ 1u << place) * l.tiles.room + index_of(t, cell);
-    const FLOE_R(floe_interp_weights) w =
-        FLOE_R(floe_interp_weights_at)(l.job.step.predictor, t.lo[axis] + cell[axis], l.job.step.coarse[axis]);
-    return FLOE_R(floe_interp_predict)(w, w.before != 0 ? s[-(int32_t)far] : *s, *s, w.after != 0 ? s[far] : *s,
-                                       w.beyond != 0 ? s[2 * far] : *s);
+    return FLOE_R(floe_interp_predict)(w, __shfl_up_sync(FLOE_ALL_LANES, v, 1), v,
+                                       __shfl_down_sync(FLOE_ALL_LANES, v, 1), __shfl_down_sync(FLOE_ALL_LANES, v, 2));
+}
+/* v: the lane's own, which is at s. */
+FLOE_DEV floe_real along_row(const weights &w, floe_real v, const floe_real *s)
+{
+    return FLOE_R(floe_interp_predict)(w, s[-TO_ROW], v, s[TO_ROW], s[2 * TO_ROW]);
+}
+FLOE_DEV floe_real along_march(const weights &w, const points *even, int y, int x)
+{
+    return FLOE_R(floe_interp_predict)(w, even[0].v[y][x], even[1].v[y][x], even[2].v[y][x], even[3].v[y][x]);
 }
 
-FLOE_DEV floe_real predict(const level &l, const tile &t, const floe_real *classes, uint32_t c, const uint32_t *cell)
+/* Between two axes: along the last, or the mean. */
+template <class A, class B> FLOE_DEV floe_real predict_two(const level &l, bool a_is_last, A a, B b)
 {
-    const uint32_t top = floe_top_bit(c);
-    floe_real p = predict_along(l, t, classes, c, top, cell);
-    if (!l.job.step.mean || c == 1u << top)
-        return p;
-    uint32_t count = 1;
-    for (uint32_t place = 0; place < top; place++)
-        if (c >> place & 1) {
-            p = p + predict_along(l, t, classes, c, place, cell);
-            count++;
-        }
-    return p * ((floe_real)1 / (floe_real)count);
+    const floe_real p = a_is_last ? a() : b();
+    return l.job.step.mean ? (p + (a_is_last ? b() : a())) * ((floe_real)1 / 2) : p;
+}
+/* Sums begin with the last axis; the others follow in order. */
+template <class P, class R, class L> FLOE_DEV floe_real predict_three(const level &l, P march, R row, L lane)
+{
+    const uint32_t place = l.lane_place;
+    if (!l.job.step.mean)
+        return place == 2 ? lane() : row();
+    const floe_real m = march(), r = row(), n = lane();
+    const floe_real sum = place == 2 ? n + m + r : place == 1 ? r + m + n : r + n + m;
+    return sum * ((floe_real)1 / (floe_real)3);
 }
 
 /* ---- points ------------------------------------------------------------------------------------------------------------ */
 
-FLOE_DEV void point_of_cell(const level &l, const tile &t, uint32_t c, const uint32_t *cell, uint64_t *point)
+/* Points of a cell that are looked at again, where they are, and what they became. */
+struct doubtful {
+    points of[2]; /* even, odd plane */
+    int32_t outer, plane[2], row, lane;
+    uint32_t numbers;
+};
+
+/* Where a value is apart, or an absolute bound is not all: by all lanes, each for these of its points. */
+FLOE_DEV_COLD void check_points(const level &l, const doubtful &d)
 {
+    found_here found = {0, 0, 0};
+    for (uint32_t left = d.numbers; left; left &= left - 1) {
+        const int32_t number = __ffs((int)left) - 1, z = number & 1, y = number >> 1 & 1, x = number >> 2;
+        const int32_t of_role[] = {d.outer, d.plane[z], d.row + y, d.lane + x};
+        uint64_t point[FLOE_INTERP_RANK];
+        for (int a = 0; a < FLOE_INTERP_RANK; a++)
+            point[l.a[a].axis] = (uint64_t)of_role[a];
+        floe_real f = value_at(l.job.original, point);
+        f = l.job.last ? take_in(l.check, f) : f;
+        check_value(l.check, point, l.job.unit, f, d.of[z].v[y][x], found);
+    }
+    leave_found(l.check, found);
+}
+
+/* A value may be apart. Inline, since a call would cost the march registers. */
+template <bool X, bool Y> FLOE_DEV void check_again(const level &l, const column &c, const doubtful &d, quantizer &q)
+{
+    uint32_t bad = 0;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint64_t at = t.lo[a] + cell[a];
-        point[a] = is_active(l, a) ? 2 * at + (c >> l.tiles.place[a] & 1) : at;
+    for (int z = 0; z < 2; z++) {
+        const points f =
+            load_originals<false, X, Y>(l, c.exists, c.original + d.plane[z] * l.a[MARCH].original, d.plane[z]);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const floe_real error = FLOE_INTERP_ABS(f.v[i & 1][i >> 1] - d.of[z].v[i & 1][i >> 1]);
+            const bool asked = d.numbers >> (2 * i + z) & 1, good = error <= l.tolerance;
+            q.worst = asked && good ? FLOE_INTERP_MAX(error, q.worst) : q.worst;
+            bad |= asked && !good ? 1u << (2 * i + z) : 0;
+        }
+    }
+    for (; bad; bad &= bad - 1) {
+        const int32_t number = __ffs((int)bad) - 1;
+        const uint64_t bit =
+            (uint64_t)(d.outer * l.a[OUTER].bits + d.plane[number & 1] * l.a[MARCH].bits +
+                       (d.row + (number >> 1 & 1)) * l.a[ROW].bits + (d.lane + (number >> 2)) * l.a[LANE].bits);
+        mark_bit(l.check, bit);
     }
 }
 
-/* Codes of the cell's row begin there. */
-FLOE_DEV uint64_t row_code(const level &l, const tile &t, const uint32_t *cell)
+/* The point's value as it comes back. f NaN: it does not exist, or is apart. */
+template <bool ENCODE>
+FLOE_DEV floe_real put(const level &l, quantizer &q, codes &n, int number, floe_real f, floe_real p)
 {
-    const uint64_t *m = l.job.step.coarse;
-    const uint64_t line = ((t.lo[0] + cell[0]) * m[1] + t.lo[1] + cell[1]) * m[2] + t.lo[2] + cell[2];
-    return line * floe_interp_row_records(&l.job.step) * 8;
-}
-
-FLOE_DEV bool is_own(const tile &t, const uint32_t *cell)
-{
-    bool own = true;
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        own = own && cell[a] >= t.own_lo[a] && cell[a] < t.own_hi[a];
-    return own;
-}
-
-FLOE_DEV uint32_t own_index(const tile &t, const uint32_t *cell)
-{
-    uint32_t i = 0;
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        i = i * (t.own_hi[a] - t.own_lo[a]) + cell[a] - t.own_lo[a];
-    return i;
-}
-
-FLOE_DEV floe_real encode_point(const level &l, const tile &t, uint32_t c, const uint32_t *cell, floe_real p,
-                                int16_t *codes, found_here &found)
-{
-    const floe_real step = (floe_real)l.job.step.step, inverse = 1 / step;
-    uint64_t point[FLOE_INTERP_RANK];
-    point_of_cell(l, t, c, cell, point);
-    floe_real f = value_at(l.job.original, point);
-    f = l.job.last ? take_in(l.check, f) : f;
-    const floe_real q = FLOE_R(floe_interp_encode)(f, p, inverse, (floe_real)(l.job.step.width == 1 ? 127 : 32767));
-    const floe_real r = FLOE_R(floe_interp_decode)(q, step, p);
-    if (is_own(t, cell)) {
-        codes[(own_index(t, cell) << l.job.step.naxes) + c - 1] = (int16_t)(int32_t)q;
-        check_value(l.check, point, l.job.unit, f, r, found);
-    }
+    if (!ENCODE)
+        return FLOE_R(floe_interp_decode)(code_value(n.v[number]), l.step, p);
+    const floe_real code = FLOE_R(floe_interp_encode)(f, p, l.inverse, l.limit),
+                    r = FLOE_R(floe_interp_decode)(code, l.step, p);
+    q.numbers = q.numbers && f == f;
+    q.error = FLOE_INTERP_MAX(FLOE_INTERP_ABS(f - r), q.error);
+    n.v[number] = code_bits(code);
     return r;
 }
 
-FLOE_DEV floe_real decode_point(const level &l, const tile &t, uint32_t c, const uint32_t *cell, floe_real p)
-{
-    const uint64_t at = row_code(l, t, cell) + ((t.lo[3] + cell[3]) << l.job.step.naxes) + c - 1;
-    const int32_t code =
-        l.job.step.width == 1 ? ((const int8_t *)l.job.records)[at] : ((const int16_t *)l.job.records)[at];
-    return FLOE_R(floe_interp_decode)((floe_real)code, (floe_real)l.job.step.step, p);
-}
+/* ---- the march --------------------------------------------------------------------------------------------------------- */
 
-/* ---- into memory ------------------------------------------------------------------------------------------------------- */
-
-FLOE_DEV box own_box(const tile &t)
+/* RARE: bounds of another kind, or squares. X, Y, Z: lane, row, march axis are of the step. shared: the lane's place. */
+template <bool ENCODE, bool RARE, bool X, bool Y, bool Z>
+FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_real *shared)
 {
-    box b;
-    b.count = 1;
+    enum { NOW = Z ? BEFORE : HALO, NAXES = X + Y + Z };
+    const uint32_t place = l.lane_place;
+    points even[1 + HALO] = {}, odd = {}; /* planes from cell k - 1 on */
+    waiting wait[BEHIND] = {};
+    const int32_t begin = c.begin - (Z ? HALO : 0), first = begin + (Z ? BEHIND : 0);
+    const floe_real *coarse = c.coarse + first * l.a[MARCH].coarse,
+                    *original = c.original + (1 + Z) * first * l.a[MARCH].original;
+    floe_real *fine = c.fine + (1 + Z) * begin * l.a[MARCH].fine;
+    int64_t records = c.records + (ENCODE ? begin : first) * l.a[MARCH].records;
+#pragma unroll 1
+    for (int32_t k = begin; k < c.end; k++) {
+        const bool full = !Z || k >= c.begin; /* else the planes ahead alone */
+        const int32_t ahead = k + (Z ? BEHIND : 0), even_z = Z ? 2 * ahead : k, odd_z = 2 * k + 1;
+        const bool there = c.exists && is_in(ahead, l.a[MARCH].cells);
+        const weights by_march = l.of[weights_for(l.a[MARCH], k)];
+        points even_f = {}, odd_f = {};
+        codes n = {};
+        q.error = 0;
+        q.numbers = true;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        b.lo[a] = t.own_lo[a];
-        b.n[a] = t.own_hi[a] - t.own_lo[a];
-        b.count *= b.n[a];
-    }
-    return b;
-}
-
-/* Points of own cells that are wanted, row by row. */
-FLOE_DEV void store_points(const level &l, const tile &t, const floe_real *classes)
-{
-    box b = own_box(t);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) { /* points, from that of the first own cell on */
-        b.count *= is_active(l, a) ? 2 : 1;
-        b.n[a] *= is_active(l, a) ? 2 : 1;
-        b.lo[a] = 0;
-    }
-    walk_of_points w;
-    for (w.begin(b.n); w.there(); w.next()) {
-        uint32_t at[FLOE_INTERP_RANK], cell[FLOE_INTERP_RANK], c = 0;
-        uint64_t point[FLOE_INTERP_RANK];
-        bool wanted = true;
-        cell_of(b, w, at);
-#pragma unroll
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            const bool active = is_active(l, a);
-            cell[a] = t.own_lo[a] + (active ? at[a] / 2 : at[a]);
-            c |= active ? at[a] % 2 << l.tiles.place[a] : 0;
-            point[a] = (t.lo[a] + t.own_lo[a]) * (active ? 2 : 1) + at[a];
-            wanted = wanted && point[a] >= l.job.lo[a] && point[a] < l.job.hi[a];
-            point[a] -= l.job.lo[a];
+        for (int i = 0; i < HALO; i++)
+            even[i] = even[i + 1];
+        points &here = even[HALO];
+        here.v[0][0] = there ? *coarse : 0;
+        if (ENCODE) {
+            even_f = load_originals<RARE, X, Y>(l, c.exists, original, even_z);
+            if (Z && full)
+                odd_f =
+                    load_originals<RARE, X, Y>(l, c.exists, original - (2 * BEHIND - 1) * l.a[MARCH].original, odd_z);
+        } else if (there) {
+            by_place<NAXES, X>(l, [&](auto at) { load_codes_by<NAXES, decltype(at)::value>(l, records, n); });
         }
-        if (!wanted)
-            continue;
-        const floe_real r = classes[c * l.tiles.room + index_of(t, cell)];
-        ((floe_real *)l.job.fine.data)[place_of(l.job.fine, point)] =
-            l.job.last && l.job.log ? FLOE_R(floe_interp_exp)(r) : r;
+        const waiting now = wait[0];
+        wait[0] = wait[1];
+        if (Z && !ENCODE) {
+            wait[1] = wait_for(n, 1);
+            come_back(n, now, 1);
+        }
+        if (X)
+            here.v[0][1] = put<ENCODE>(l, q, n, 4, even_f.v[0][1], along_lane(l.of[c.lane_weights], here.v[0][0]));
+        if (Z && full) {
+            odd.v[0][0] = put<ENCODE>(l, q, n, 1, odd_f.v[0][0], along_march(by_march, even, 0, 0));
+            if (X)
+                odd.v[0][1] =
+                    put<ENCODE>(l, q, n, 5, odd_f.v[0][1],
+                                predict_two(
+                                    l, place > 0, [&] { return along_lane(l.of[c.lane_weights], odd.v[0][0]); },
+                                    [&] { return along_march(by_march, even, 0, 1); }));
+        }
+        if (Y) {
+            floe_real *s = shared + (k & 1) * SHARED;
+            s[0] = here.v[0][0];
+            s[TO_PLANE] = odd.v[0][0];
+            if (X) {
+                s[2 * TO_PLANE] = here.v[0][1];
+                s[3 * TO_PLANE] = odd.v[0][1];
+            }
+            __syncthreads();
+            const weights by_row = l.of[c.row_weights];
+            here.v[1][0] = put<ENCODE>(l, q, n, 2, even_f.v[1][0], along_row(by_row, here.v[0][0], s));
+            if (X)
+                here.v[1][1] =
+                    put<ENCODE>(l, q, n, 6, even_f.v[1][1],
+                                predict_two(
+                                    l, place == 2, [&] { return along_lane(l.of[c.lane_weights], here.v[1][0]); },
+                                    [&] { return along_row(by_row, here.v[0][1], s + 2 * TO_PLANE); }));
+            if (full) {
+                odd.v[1][0] = put<ENCODE>(l, q, n, 3, odd_f.v[1][0],
+                                          predict_two(
+                                              l, true, [&] { return along_row(by_row, odd.v[0][0], s + TO_PLANE); },
+                                              [&] { return along_march(by_march, even, 1, 0); }));
+                if (X)
+                    odd.v[1][1] = put<ENCODE>(l, q, n, 7, odd_f.v[1][1],
+                                              predict_three(
+                                                  l, [&] { return along_march(by_march, even, 1, 1); },
+                                                  [&] { return along_row(by_row, odd.v[0][1], s + 3 * TO_PLANE); },
+                                                  [&] { return along_lane(l.of[c.lane_weights], odd.v[1][0]); }));
+            }
+        }
+        if (ENCODE) {
+            const uint32_t own = c.own ? c.exists : 0, own_odd = Z && full && odd_z < l.a[MARCH].points ? own << 1 : 0;
+            doubtful d = {{RARE ? even[NOW] : even[HALO], odd},
+                          c.outer,
+                          {RARE && Z ? 2 * k : even_z, odd_z},
+                          Y ? 2 * c.row : c.row,
+                          X ? 2 * c.lane : c.lane,
+                          ((there || RARE ? own : 0) | own_odd) & ~1u};
+            if (RARE && full)
+                check_points(l, d);
+            if (!RARE && q.numbers && q.error <= l.tolerance)
+                q.worst = c.own ? FLOE_INTERP_MAX(q.error, q.worst) : q.worst;
+            else if (!RARE && d.numbers)
+                check_again<X, Y>(l, c, d, q);
+            if (Z) {
+                wait[1] = wait_for(n, 0);
+                come_back(n, now, 0);
+            }
+            if (full && c.own)
+                by_place<NAXES, X>(
+                    l, [&](auto at_place) { store_codes_by<NAXES, decltype(at_place)::value>(l, records, n); });
+        }
+        if (full && (!ENCODE || l.job.fine.data)) {
+            store_points<RARE, X, Y>(l, c.wanted, fine, Z ? 2 * k : k, even[NOW]);
+            if (Z)
+                store_points<RARE, X, Y>(l, c.wanted, fine + l.a[MARCH].fine, odd_z, odd);
+        }
+        coarse += l.a[MARCH].coarse;
+        original += (1 + Z) * l.a[MARCH].original;
+        fine += (1 + Z) * l.a[MARCH].fine;
+        records += l.a[MARCH].records;
     }
 }
 
-/* Codes of own cells, two bytes at a time; and zeros behind the last cell of a row. */
-FLOE_DEV void store_codes(const level &l, const tile &t, const int16_t *codes)
+template <bool ENCODE, bool RARE, bool X, bool Y, bool Z>
+__global__ void __launch_bounds__((Y ? ROWS : WARPS) * FLOE_WARP, (RARE                   ? 1
+                                                                   : FLOE_REAL_BITS == 32 ? 2
+                                                                                          : 1) *
+                                                                      (Y ? 1 : ROWS / WARPS))
+    interp_level_kernel(const __grid_constant__ level l)
 {
-    const box b = own_box(t);
-    const uint32_t naxes = l.job.step.naxes, width = l.job.step.width, units = (width << naxes) / 2;
-    const uint64_t row_units = floe_interp_row_records(&l.job.step) * 4 * width;
-    const uint32_t extent[] = {b.n[0], b.n[1], b.n[2], b.n[3] * units};
-    uint32_t i = threadIdx.x;
-    walk_of_points w;
-    for (w.begin(extent); w.there(); w.next(), i += THREADS) {
-        const uint32_t unit = w.at[3] % units,
-                       cell[] = {b.lo[0] + w.at[0], b.lo[1] + w.at[1], b.lo[2] + w.at[2], b.lo[3] + w.at[3] / units};
-        const int16_t *from = codes + i / units * (1u << naxes) + unit * (2 / width);
-        uint16_t *row = (uint16_t *)l.job.records + row_code(l, t, cell) / 2 * width;
-        const uint64_t at = (t.lo[3] + cell[3]) * units + unit;
-        row[at] = width == 2 ? (uint16_t)from[0] : (uint16_t)((uint8_t)from[0] | (uint8_t)from[1] << 8);
-        if (t.lo[3] + cell[3] + 1 == l.job.step.coarse[3])
-            for (uint64_t k = at + units; k < row_units; k += units)
-                row[k] = 0;
-    }
-    const uint64_t all = floe_interp_nrecords(&l.job.step) * 4 * width, end = l.job.nrecords * 4 * width;
-    for (uint64_t k = all + threadIdx.x; blockIdx.x == 0 && k < end; k += THREADS)
-        ((uint16_t *)l.job.records)[k] = 0;
-}
-
-/* ---- kernels ----------------------------------------------------------------------------------------------------------- */
-
-FLOE_DEV void load_coarse(const level &l, const tile &t, floe_real *classes)
-{
-    const uint64_t *m = l.job.step.coarse;
-    box b;
-    b.count = 1;
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        b.lo[a] = 0;
-        b.n[a] = t.n[a];
-        b.count *= t.n[a];
-    }
-    uint32_t i = threadIdx.x;
-    walk_of_points w;
-    for (w.begin(b.n); w.there(); w.next(), i += THREADS) {
-        uint32_t cell[FLOE_INTERP_RANK];
-        cell_of(b, w, cell);
-        classes[i] =
-            ((const floe_real *)
-                 l.job.coarse)[(((t.lo[0] + cell[0]) * m[1] + t.lo[1] + cell[1]) * m[2] + t.lo[2] + cell[2]) * m[3] +
-                               t.lo[3] + cell[3]];
-    }
-    __syncthreads();
-}
-
-/* Classes of one odd coordinate, of two, of three: each from those before. */
-template <bool ENCODE> __global__ void __launch_bounds__(THREADS) interp_level_kernel(const __grid_constant__ level l)
-{
-    FLOE_DYNAMIC_SHARED(floe_real, classes);
-    int16_t *codes = (int16_t *)(classes + ((uint64_t)l.tiles.room << l.job.step.naxes));
-    const tile t = tile_of(l, blockIdx.x);
-    found_here found = {0, 0, 0};
+    __shared__ floe_real shared[Y ? 2 * SHARED : 1];
+    const uint32_t warp = threadIdx.x / FLOE_WARP, tile = Y ? blockIdx.x : blockIdx.x * WARPS + warp;
+    const bool absolute = !l.check.log && !l.check.squares;
+    quantizer q = {0, 0, true};
+    floe_dev_begin();
     if (*l.job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
-    if (ENCODE)
-        for (uint32_t i = threadIdx.x; i < own_box(t).count << l.job.step.naxes; i += THREADS)
-            codes[i] = 0;
-    load_coarse(l, t, classes);
-    for (uint32_t odd = 1; odd <= l.job.step.naxes; odd++) {
-        for (uint32_t c = 1; c < 1u << l.job.step.naxes; c++) {
-            if ((uint32_t)__popc(c) != odd)
-                continue;
-            const box b = class_box(l, t, c);
-            walk_of_points w;
-            for (w.begin(b.n); w.there(); w.next()) {
-                uint32_t cell[FLOE_INTERP_RANK];
-                cell_of(b, w, cell);
-                const floe_real p = predict(l, t, classes, c, cell);
-                classes[c * l.tiles.room + index_of(t, cell)] =
-                    ENCODE ? encode_point(l, t, c, cell, p, codes, found) : decode_point(l, t, c, cell, p);
-            }
-        }
-        __syncthreads();
+    for (uint32_t strip = 0; tile < l.ntiles && strip < (Z ? 1 : l.nstrips); strip++) {
+        const column c = column_of<X, Y, Z>(l, tile, strip);
+        march_along<ENCODE, RARE, X, Y, Z>(l, c, q, shared + (Y ? (warp + BEFORE) * TO_ROW + floe_lane() : 0));
     }
-    if (l.job.fine.data)
-        store_points(l, t, classes);
-    if (ENCODE) {
-        store_codes(l, t, codes);
-        leave_found(l.check, found);
-    }
-}
-
-struct thinning {
-    floe_interp_dev_job job;
-    floe_interp_dev_check check;
-    uint32_t place[FLOE_INTERP_RANK];
-};
-
-FLOE_DEV floe_real original_at(const thinning &t, const uint64_t *point)
-{
-    const floe_real f = value_at(t.job.original, point);
-    return t.job.last ? take_in(t.check, f) : f;
-}
-
-/* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. */
-FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t z0, uint64_t z1, uint64_t z2, uint64_t x)
-{
-    uint64_t point[] = {z0, z1, z2, x};
-    floe_real sum = 0;
-    uint32_t count = 0;
-    if (t.job.last)
-        mark_apart(t.check, point, t.job.unit);
-    for (uint32_t i = 0; i < t.job.step.naxes; i++) {
-        const uint32_t a = t.job.step.axis[i];
-        for (int side = 0; side < 2; side++) {
-            if (side ? point[a] + 1 >= t.job.step.fine[a] : point[a] == 0)
-                continue;
-            point[a] += side ? 1 : -1ull;
-            const floe_real v = original_at(t, point);
-            point[a] -= side ? 1 : -1ull;
-            sum = v == v ? sum + v : sum;
-            count += v == v;
-        }
-    }
-    return count ? FLOE_R(floe_interp_finite)(sum / (floe_real)count) : (floe_real)NAN;
-}
-
-enum { AT_ONCE = 4 /* values of a lane that are on their way together */ };
-
-/* A warp does row after row. */
-__global__ void __launch_bounds__(THREADS) interp_thin_kernel(const __grid_constant__ thinning t, floe_real *coarse)
-{
-    const uint64_t *n = t.job.step.coarse;
-    const uint64_t nrows = n[0] * n[1] * n[2], nwarps = (uint64_t)gridDim.x * (THREADS / FLOE_WARP);
-    const uint32_t length = (uint32_t)n[3];
-    uint32_t shift[FLOE_INTERP_RANK];
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        shift[a] = t.place[a] < t.job.step.naxes;
-    for (uint64_t row = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; row < nrows; row += nwarps) {
-        uint64_t left = row;
-        const uint64_t z2 = floe_last_digit(&left, n[2]) << shift[2], z1 = floe_last_digit(&left, n[1]) << shift[1],
-                       z0 = left << shift[0];
-        const int64_t *stride = t.job.original.stride, far = stride[3] << shift[3];
-        const floe_real *from = (const floe_real *)t.job.original.data + (int64_t)z0 * stride[0] +
-                                (int64_t)z1 * stride[1] + (int64_t)z2 * stride[2];
-        for (uint32_t x0 = floe_lane(); x0 < length; x0 += AT_ONCE * FLOE_WARP) {
-            floe_real f[AT_ONCE];
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++)
-                f[k] = from[min(x0 + k * FLOE_WARP, length - 1) * far];
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++) {
-                const uint32_t x = x0 + k * FLOE_WARP;
-                const floe_real v = t.job.last ? take_in(t.check, f[k]) : f[k];
-                if (x < length)
-                    coarse[row * length + x] = v == v ? v : bridge(t, z0, z1, z2, (uint64_t)x << shift[3]);
-            }
-        }
-    }
-}
-
-/* One block: a number for each anchor. Places are found from that of the first number on. */
-__global__ void __launch_bounds__(THREADS)
-    interp_anchors_kernel(const __grid_constant__ floe_interp_dev_check c,
-                          const __grid_constant__ floe_interp_dev_lattice l, floe_real *anchors)
-{
-    __shared__ unsigned long long last[THREADS / FLOE_WARP], carry, first;
-    const floe_real *f = (const floe_real *)l.data;
-    const uint32_t warp = threadIdx.x / FLOE_WARP;
-    found_here found = {0, 0, 0};
-    if (threadIdx.x == 0) {
-        carry = 0;
-        first = ~0ull;
-    }
-    __syncthreads();
-    for (uint64_t i = threadIdx.x; i < l.count && i < first; i += THREADS)
-        if (f[i] == f[i]) {
-            atomicMin(&first, (unsigned long long)i);
-            break;
-        }
-    __syncthreads();
-    for (uint64_t begin = 0; begin < l.count; begin += THREADS) { /* places of numbers, from 1 on */
-        const uint64_t i = begin + threadIdx.x;
-        unsigned long long at = i < l.count && f[i] == f[i] ? i + 1 : 0;
-        for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-            const unsigned long long below = __shfl_up_sync(FLOE_ALL_LANES, at, d);
-            at = floe_lane() >= d && below > at ? below : at;
-        }
-        if (floe_lane() == FLOE_WARP - 1)
-            last[warp] = at;
-        __syncthreads();
-        for (uint32_t w = 0; w < warp; w++)
-            at = last[w] > at ? last[w] : at;
-        at = carry > at ? carry : at;
-        __syncthreads();
-        if (threadIdx.x == THREADS - 1)
-            carry = at;
-        if (i < l.count) {
-            uint64_t point[FLOE_INTERP_RANK];
-            const floe_real r = at ? f[at - 1] : first != ~0ull ? f[first] : (floe_real)0;
-            point_of(i, l.shape, point);
-            anchors[i] = r;
-            check_value(c, point, l.unit, f[i], r, found);
-        }
-        __syncthreads();
-    }
-    leave_found(c, found);
+    if (!ENCODE)
+        return;
+    if (!RARE)
+        leave_most(&l.check.found->max_error, (double)q.worst);
+    const uint64_t row = 4 * l.job.step.width, all = floe_interp_nrecords(&l.job.step) * row;
+    for (uint64_t i = all + threadIdx.x; blockIdx.x == 0 && i < l.job.nrecords * row; i += blockDim.x)
+        ((uint16_t *)l.job.records)[i] = 0;
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-uint64_t nbytes_of(const cut &c, uint32_t naxes, bool encode)
+/* Which axis is for what. */
+void set_roles(level *l)
 {
-    uint64_t own = 1;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        own *= c.size[a];
-    return (((uint64_t)c.room * sizeof(floe_real)) << naxes) + (encode ? (own * sizeof(int16_t)) << naxes : 0);
-}
-
-void set_room(cut *c, const floe_interp_step &s)
-{
-    c->room = 1;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        c->room *= c->size[a] + (c->place[a] < s.naxes ? BEFORE + BEHIND : 0);
-}
-
-/* Doubles a tile along its axes, the last one first, while there is room. */
-cut cut_of(const floe_interp_dev_job &job, bool encode)
-{
-    const floe_interp_step &s = job.step;
-    cut c;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        c.place[a] = floe_interp_place(&s, a);
-        c.first[a] = c.place[a] < s.naxes ? job.lo[a] / 2 : job.lo[a];
-        c.end[a] = (c.place[a] < s.naxes ? (job.hi[a] - 1) / 2 : job.hi[a] - 1) + 1;
-        c.size[a] = 1;
-    }
-    bool full[FLOE_INTERP_RANK] = {};
-    for (;;) {
-        uint32_t grown = FLOE_INTERP_RANK;
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
-            const bool may =
-                !full[a] && c.size[a] < c.end[a] - c.first[a] && (c.place[a] < s.naxes || (a == 3 && c.size[a] < LONG));
-            if (may && (grown == FLOE_INTERP_RANK || ((grown != 3 || c.size[3] >= LONG) && c.size[a] < c.size[grown])))
-                grown = a;
+    const floe_interp_step &s = l->job.step;
+    const bool lane_is_last = s.naxes < FLOE_INTERP_AXES || floe_interp_is_active(&s, FLOE_INTERP_RANK - 1);
+    const uint32_t lane = lane_is_last ? FLOE_INTERP_RANK - 1 : s.axis[FLOE_INTERP_AXES - 1];
+    uint32_t role = MARCH;
+    bool used[FLOE_INTERP_RANK] = {};
+    for (uint32_t i = 0; i < s.naxes; i++)
+        if (s.axis[i] != lane) {
+            l->a[role++].axis = s.axis[i];
+            used[s.axis[i]] = true;
         }
-        if (grown == FLOE_INTERP_RANK)
+    l->a[LANE].axis = lane;
+    used[lane] = true;
+    for (uint32_t a = 0, free = OUTER; a < FLOE_INTERP_RANK; a++)
+        if (!used[a]) {
+            l->a[free].axis = a;
+            free = free == OUTER ? role : free + 1;
+        }
+    l->lane_place = floe_interp_place(&s, lane);
+    if (l->lane_place == s.naxes)
+        l->lane_place = FLOE_INTERP_AXES - 1;
+}
+
+void set_axes(level *l, bool encode)
+{
+    const floe_interp_dev_job &job = l->job;
+    const uint64_t row = floe_interp_row_records(&job.step) * 8, *m = job.step.coarse;
+    const uint64_t *n = l->check.shape, word_row = floe_ceil_div(n[3], 64) * 64;
+    const floe_interp_view coarse = floe_interp_view_lattice(NULL, m);
+    for (uint32_t r = 0; r < FLOE_INTERP_RANK; r++) {
+        axis_of_cells &x = l->a[r];
+        const uint32_t a = x.axis, active = floe_interp_is_active(&job.step, a);
+        x.cells = (int32_t)m[a];
+        x.points = (int32_t)job.step.fine[a];
+        x.lo = (int32_t)job.lo[a];
+        x.hi = (int32_t)job.hi[a];
+        x.first = x.lo >> active;
+        x.end = ((x.hi - 1) >> active) + 1;
+        x.coarse = coarse.stride[a];
+        x.original = job.original.stride[a];
+        x.fine = job.fine.stride[a];
+        x.records = (int64_t)(a == 3 ? 1ull << job.step.naxes : row * (a == 2 ? 1 : a == 1 ? m[2] : m[1] * m[2]));
+        x.bits = (int64_t)(job.unit[a] * (a == 3 ? 1 : word_row * (a == 2 ? 1 : a == 1 ? n[2] : n[1] * n[2])));
+        if (encode && a == 3) /* with zeros behind a row */
+            x.end = (int32_t)(row >> job.step.naxes);
+        x.size = 1;
+    }
+}
+
+uint32_t cut(level *l)
+{
+    uint32_t n = 1;
+    for (uint32_t r = 0; r < FLOE_INTERP_RANK; r++) {
+        l->a[r].count = (int32_t)floe_ceil_div((uint64_t)(l->a[r].end - l->a[r].first), (uint64_t)l->a[r].size);
+        n *= (uint32_t)l->a[r].count;
+    }
+    return n;
+}
+
+/* Columns are as long as leaves enough of them. */
+void set_tiles(level *l, bool x, bool y, bool z)
+{
+    const int32_t nlanes = x ? FLOE_WARP - HALO : FLOE_WARP;
+    const uint32_t enough = (y ? 8 : 16 * WARPS) * floe_gpu_limits_cuda().processors;
+    l->a[ROW].size = y ? ROWS - HALO : 1;
+    for (int32_t depth = DEPTH_MOST;; depth /= 2) {
+        l->a[MARCH].size = z ? depth : 1;
+        l->a[LANE].size = z ? nlanes : nlanes * depth;
+        l->nstrips = z ? 1 : (uint32_t)depth;
+        l->ntiles = cut(l);
+        if (l->ntiles >= enough || depth == (z ? DEPTH_LEAST : 1))
             break;
-        c.size[grown] *= 2;
-        set_room(&c, s);
-        if (nbytes_of(c, s.naxes, encode) > ROOM) {
-            c.size[grown] /= 2;
-            full[grown] = true;
-        }
     }
-    set_room(&c, s);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        c.count[a] = (uint32_t)floe_ceil_div(c.end[a] - c.first[a], c.size[a]);
-    return c;
+    l->nblocks = y ? l->ntiles : (uint32_t)floe_ceil_div(l->ntiles, WARPS);
 }
 
-template <bool ENCODE> int launch(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
+/* Pairs along the lane axis. */
+bool has_pairs(const level &l, const floe_interp_view &v)
 {
-    level l = {*job, {}, cut_of(*job, ENCODE)};
+    const axis_of_cells &x = l.a[LANE];
+    bool good = x.axis == 3 && v.stride[3] == 1 && (uintptr_t)v.data % sizeof(pair_of_reals) == 0 &&
+                (x.points | x.lo | x.hi) % 2 == 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK - 1; a++)
+        good = good && v.stride[a] % 2 == 0;
+    return good;
+}
+
+template <bool ENCODE, bool X, bool Y, bool Z> int launch(level *l, void *stream)
+{
+    set_tiles(l, X, Y, Z);
+    auto *kernel = l->job.log || l->check.squares ? interp_level_kernel<ENCODE, true, X, Y, Z>
+                                                  : interp_level_kernel<ENCODE, false, X, Y, Z>;
+    FLOE_LAUNCH_EARLY(kernel, l->nblocks, (Y ? ROWS : WARPS) * FLOE_WARP, 0, (cudaStream_t)stream, *l);
+    return (int)cudaGetLastError();
+}
+
+template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
+{
+    level l = {};
+    l.job = *job;
     if (check)
         l.check = *check;
-    const uint32_t nbytes = (uint32_t)nbytes_of(l.tiles, job->step.naxes, ENCODE);
-    const uint32_t ntiles = l.tiles.count[0] * l.tiles.count[1] * l.tiles.count[2] * l.tiles.count[3];
-    const cudaError_t e =
-        cudaFuncSetAttribute(interp_level_kernel<ENCODE>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
-    if (e != cudaSuccess)
-        return (int)e;
-    FLOE_LAUNCH((interp_level_kernel<ENCODE>), ntiles, THREADS, nbytes, (cudaStream_t)stream, l);
-    return (int)cudaGetLastError();
+    l.step = (floe_real)job->step.step;
+    l.inverse = 1 / l.step;
+    l.limit = (floe_real)(job->step.width == 1 ? 127 : 32767);
+    l.tolerance = (floe_real)l.check.tolerance;
+    set_roles(&l);
+    set_axes(&l, ENCODE);
+    for (uint32_t i = 0; i < WEIGHTS; i++)
+        l.of[i] = FLOE_R(floe_interp_weights_at)(job->step.predictor, i % 2, i % 2 + 1 + i / 2);
+    l.pairs[0] = has_pairs(l, job->original);
+    l.pairs[1] = has_pairs(l, job->fine);
+    const uint32_t naxes = job->step.naxes;
+    if (floe_interp_is_active(&job->step, l.a[LANE].axis))
+        return naxes == 1   ? launch<ENCODE, true, false, false>(&l, stream)
+               : naxes == 2 ? launch<ENCODE, true, false, true>(&l, stream)
+                            : launch<ENCODE, true, true, true>(&l, stream);
+    return naxes == 0   ? launch<false, false, false, false>(&l, stream) /* a copy */
+           : naxes == 1 ? launch<ENCODE, false, false, true>(&l, stream)
+                        : launch<ENCODE, false, true, true>(&l, stream);
 }
 
 } // namespace
 
-int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *coarse,
-                             void *stream)
-{
-    thinning t = {*job, *check, {}};
-    const uint64_t *m = job->step.coarse, nblocks = floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP),
-                   most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        t.place[a] = floe_interp_place(&job->step, a);
-    FLOE_LAUNCH(interp_thin_kernel, (uint32_t)floe_min64(nblocks, most), THREADS, 0, (cudaStream_t)stream, t,
-                (floe_real *)coarse);
-    return (int)cudaGetLastError();
-}
-
-int FLOE_R(floe_interp_anchors)(const floe_interp_dev_check *check, const floe_interp_dev_lattice *lattice,
-                                void *anchors, void *stream)
-{
-    FLOE_LAUNCH(interp_anchors_kernel, 1, THREADS, 0, (cudaStream_t)stream, *check, *lattice, (floe_real *)anchors);
-    return (int)cudaGetLastError();
-}
-
 int FLOE_R(floe_interp_encode)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream)
 {
     return FLOE_R(floe_interp_marches)(job, check) ? FLOE_R(floe_interp_march)(job, check, stream)
-                                                   : launch<true>(job, check, stream);
+                                                   : launch_step<true>(job, check, stream);
 }
 int FLOE_R(floe_interp_decode)(const floe_interp_dev_job *job, void *stream)
 {
     return FLOE_R(floe_interp_marches)(job, NULL) ? FLOE_R(floe_interp_march)(job, NULL, stream)
-                                                  : launch<false>(job, NULL, stream);
+                                                  : launch_step<false>(job, NULL, stream);
 }

@@ -241,15 +241,6 @@ struct encoder {
     uint32_t mine;
 };
 
-FLOE_DEV uint32_t code_bits(floe_real q)
-{
-#if FLOE_REAL_BITS == 32
-    return floe_bits_f32(q + FLOE_INTERP_MAGIC);
-#else
-    return (uint32_t)floe_bits_f64(q + FLOE_INTERP_MAGIC);
-#endif
-}
-
 /* Of a class of one of the lane's cells: in bits of a word. */
 FLOE_DEV uint32_t bit_of(uint32_t c, int cell) { return 1u << (c * CELLS + (uint32_t)cell); }
 
@@ -260,11 +251,11 @@ FLOE_DEV floe_real encode_value(encoder &e, floe_real f, floe_real p, bool exist
     f = exists ? f : p;
     const floe_real any = FLOE_R(floe_interp_encode)(f, p, e.inverse, e.limit),
                     q = exists ? any : 0; /* p may overflow */
-    const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p), d = f - r, error = d < 0 ? -d : d;
+    const floe_real r = FLOE_R(floe_interp_decode)(q, e.step, p), error = FLOE_INTERP_ABS(f - r);
     const bool good = error <= e.tolerance[cell];
     bad |= good ? 0 : bit;
     const floe_real counted = good ? error : 0;
-    e.worst = counted > e.worst ? counted : e.worst;
+    e.worst = FLOE_INTERP_MAX(counted, e.worst);
     code = code_bits(q);
     return r;
 }
@@ -425,6 +416,7 @@ __global__ void __launch_bounds__(WARPS *FLOE_WARP, FLOE_REAL_BITS == 64 ? 2
         for (uint32_t c = 0; c < FLOE_INTERP_CLASSES - 1; c++)
             e.mine |= own ? bit_of(c, i) : 0;
     }
+    floe_dev_begin();
     if (*m.job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
     march_along<ENCODE, WIDE>(m, p, e);
@@ -447,7 +439,7 @@ bool is_aligned(const floe_interp_view &v)
 
 template <bool ENCODE, bool WIDE> int launch(const march &m, uint32_t nblocks, void *stream)
 {
-    FLOE_LAUNCH((interp_march_kernel<ENCODE, WIDE>), nblocks, WARPS * FLOE_WARP, 0, (cudaStream_t)stream, m);
+    FLOE_LAUNCH_EARLY((interp_march_kernel<ENCODE, WIDE>), nblocks, WARPS * FLOE_WARP, 0, (cudaStream_t)stream, m);
     return (int)cudaGetLastError();
 }
 

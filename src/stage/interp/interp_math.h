@@ -14,13 +14,25 @@
 #include "stage/quantizer/quantizer_math.h"
 
 #if FLOE_REAL_BITS == 32
-#define FLOE_INTERP_FMA   fmaf
-#define FLOE_INTERP_MAGIC 12582912.0f /* 1.5 * 2^23: adding it rounds to a whole number, which stands in the low bits */
-#define FLOE_INTERP_MOST  3.4028234663852886e38f
+#define FLOE_INTERP_OF(function) function##f
+#define FLOE_INTERP_MAGIC        12582912.0f /* 1.5 * 2^23: adding it rounds to a whole number, which stands in the low bits */
+#define FLOE_INTERP_MOST         3.4028234663852886e38f
 #else
-#define FLOE_INTERP_FMA   fma
-#define FLOE_INTERP_MAGIC 6755399441055744.0
-#define FLOE_INTERP_MOST  1.7976931348623157e308
+#define FLOE_INTERP_OF(function) function
+#define FLOE_INTERP_MAGIC        6755399441055744.0
+#define FLOE_INTERP_MOST         1.7976931348623157e308
+#endif
+#define FLOE_INTERP_FMA FLOE_INTERP_OF(fma)
+
+/* The lesser, the larger one; b, where a is no number. One instruction of a GPU; CPUs compare, as do their vectors. */
+#ifdef __CUDA_ARCH__
+#define FLOE_INTERP_MIN(a, b) FLOE_INTERP_OF(fmin)((a), (b))
+#define FLOE_INTERP_MAX(a, b) FLOE_INTERP_OF(fmax)((a), (b))
+#define FLOE_INTERP_ABS(a)    FLOE_INTERP_OF(fabs)(a)
+#else
+#define FLOE_INTERP_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define FLOE_INTERP_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define FLOE_INTERP_ABS(a)    ((a) < 0 ? -(a) : (a))
 #endif
 
 /* ---- prediction -------------------------------------------------------------------------------------------------------- */
@@ -72,8 +84,8 @@ FLOE_HD floe_real FLOE_R(floe_interp_predict)(FLOE_R(floe_interp_weights) w, flo
 /* Lattices stay finite, whatever a stream says: sums that leave the range, or are none, become its ends. */
 FLOE_HD floe_real FLOE_R(floe_interp_finite)(floe_real r)
 {
-    r = r < FLOE_INTERP_MOST ? r : FLOE_INTERP_MOST;
-    return r > -FLOE_INTERP_MOST ? r : -FLOE_INTERP_MOST;
+    r = FLOE_INTERP_MIN(r, FLOE_INTERP_MOST);
+    return FLOE_INTERP_MAX(r, -FLOE_INTERP_MOST);
 }
 
 FLOE_HD floe_real FLOE_R(floe_interp_decode)(floe_real q, floe_real step, floe_real predicted)
@@ -85,8 +97,8 @@ FLOE_HD floe_real FLOE_R(floe_interp_decode)(floe_real q, floe_real step, floe_r
 FLOE_HD floe_real FLOE_R(floe_interp_encode)(floe_real f, floe_real predicted, floe_real inverse, floe_real limit)
 {
     floe_real m = FLOE_INTERP_FMA(f - predicted, inverse, FLOE_INTERP_MAGIC);
-    m = m < FLOE_INTERP_MAGIC + limit ? m : FLOE_INTERP_MAGIC + limit;
-    m = m > FLOE_INTERP_MAGIC - limit ? m : FLOE_INTERP_MAGIC - limit;
+    m = FLOE_INTERP_MIN(m, FLOE_INTERP_MAGIC + limit);
+    m = FLOE_INTERP_MAX(m, FLOE_INTERP_MAGIC - limit);
     return (f == f ? m : FLOE_INTERP_MAGIC) - FLOE_INTERP_MAGIC;
 }
 
@@ -96,7 +108,7 @@ FLOE_HD floe_real FLOE_R(floe_interp_clean)(floe_real x, floe_uint fill)
     floe_uint bits;
     memcpy(&bits, &x, sizeof bits);
     const floe_uint sign = (floe_uint)1 << (FLOE_REAL_BITS - 1);
-    const floe_real size = x < 0 ? -x : x;
+    const floe_real size = FLOE_INTERP_ABS(x);
     const bool good = (size <= FLOE_INTERP_MOST) & (bits != fill) & (bits != sign);
     return good ? x : (floe_real)NAN;
 }

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Columns of cells of a step: where they are, their originals, values and codes in memory. */
+#ifndef FLOE_STAGE_INTERP_COLUMN_CUH
+#define FLOE_STAGE_INTERP_COLUMN_CUH
+
+#include "stage/interp/interp_check.cuh"
+
+namespace
+{
+
+enum {
+    BEFORE = 1,
+    BEHIND = 2, /* cells at which a prediction looks */
+    HALO = BEFORE + BEHIND,
+    ROWS = 16,       /* of a block, a warp each, where they look at each other */
+    WARPS = 4,       /* of a block, where they do not */
+    DEPTH_MOST = 32, /* cells of a column */
+    DEPTH_LEAST = 2
+};
+
+enum { OUTER, MARCH, ROW, LANE }; /* what axes are for */
+
+/* One of them. A column begins at cell first + size * number of its tile. */
+struct axis_of_cells {
+    int32_t first, end, size, count;         /* cells of wanted points; of a tile; tiles */
+    int32_t cells, points, lo, hi;           /* of the lattices; wanted points */
+    int64_t coarse, original, fine, records; /* from one cell, point, point, cell to the next; of records: in codes */
+    int64_t bits;                            /* from one point to the next, of those that say what is apart */
+    uint32_t axis;
+};
+
+typedef FLOE_R(floe_interp_weights) weights;
+
+enum { WEIGHTS = 2 * (BEHIND + 1) };
+
+struct level {
+    floe_interp_dev_job job;
+    floe_interp_dev_check check;
+    axis_of_cells a[FLOE_INTERP_RANK];
+    uint32_t nblocks, ntiles, nstrips;
+    uint32_t lane_place; /* of the lane axis among those of the step; the march axis comes before the row axis */
+    bool pairs[2];       /* two points are loaded, stored at once */
+    floe_real step, inverse, limit, tolerance;
+    weights of[WEIGHTS];
+};
+
+/* Points of a cell in a plane, of even and odd row, of even and odd lane. Number of a point of both planes, and its bit in masks: 1 if the
+ * plane is odd, 2 if the row is, 4 if the lane is. */
+struct points {
+    floe_real v[2][2];
+};
+
+/* What a lane knows of its column. */
+struct column {
+    int32_t outer, begin, end, row, lane; /* cells; begin and end: along the march */
+    const floe_real *coarse, *original;   /* of cell, point 0 of the march axis */
+    floe_real *fine;
+    int64_t records;
+    uint32_t row_weights, lane_weights; /* which */
+    uint32_t exists, wanted;            /* points of even planes; in the lattice, and to be stored */
+    bool own;                           /* the tile's */
+};
+
+/* Which weights a cell has: by how many there are before and behind it. */
+FLOE_DEV uint32_t weights_for(const axis_of_cells &a, int32_t cell)
+{
+    return (uint32_t)(max(min(a.cells - 1 - cell, (int32_t)BEHIND), 0) * 2 + (cell > 0));
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV bool is_in(int32_t v, int32_t n) { return (uint32_t)v < (uint32_t)n; }
+FLOE_DEV bool is_wanted(const axis_of_cells &a, int32_t point) { return point >= a.lo && point < a.hi; }
+
+template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint32_t tile, uint32_t strip)
+{
+    const int32_t lane = (int32_t)floe_lane() - (X ? BEFORE : 0),
+                  row = Y ? (int32_t)(threadIdx.x / FLOE_WARP) - BEFORE : 0;
+    const int32_t nlanes = X ? FLOE_WARP - HALO : FLOE_WARP;
+    int32_t first[FLOE_INTERP_RANK];
+#pragma unroll
+    for (int a = LANE; a >= 0; a--) {
+        first[a] = l.a[a].first + (int32_t)(tile % (uint32_t)l.a[a].count) * l.a[a].size;
+        tile /= (uint32_t)l.a[a].count;
+    }
+    first[LANE] += (int32_t)strip * nlanes;
+    column c;
+    c.outer = first[OUTER];
+    c.begin = first[MARCH];
+    c.end = Z ? min(c.begin + l.a[MARCH].size, l.a[MARCH].end) : c.begin + 1;
+    c.row = first[ROW] + row;
+    c.lane = first[LANE] + lane;
+    const bool in = c.outer < l.a[OUTER].cells && is_in(c.row, l.a[ROW].cells) && is_in(c.lane, l.a[LANE].cells);
+    c.own = is_in(lane, nlanes) && c.lane < l.a[LANE].end && (!Y || (is_in(row, ROWS - HALO) && c.row < l.a[ROW].end));
+    const int32_t y = Y ? 2 * c.row : c.row, x = X ? 2 * c.lane : c.lane;
+    c.exists = c.wanted = 0;
+#pragma unroll
+    for (int32_t i = 0; i < 4; i++) {
+        const int32_t py = y + (i & 1), px = x + (i >> 1);
+        const bool there = in && (Y || !(i & 1)) && (X || i < 2) && py < l.a[ROW].points && px < l.a[LANE].points;
+        c.exists |= there ? 1u << 2 * i : 0;
+        c.wanted |= there && c.own && is_wanted(l.a[ROW], py) && is_wanted(l.a[LANE], px) ? 1u << 2 * i : 0;
+    }
+    c.coarse = (const floe_real *)l.job.coarse + c.outer * l.a[OUTER].coarse + c.row * l.a[ROW].coarse +
+               c.lane * l.a[LANE].coarse;
+    c.records = c.outer * l.a[OUTER].records + c.row * l.a[ROW].records + c.lane * l.a[LANE].records;
+    c.original = (const floe_real *)l.job.original.data + c.outer * l.a[OUTER].original + y * l.a[ROW].original +
+                 x * l.a[LANE].original;
+    c.fine = (floe_real *)l.job.fine.data + (c.outer - l.a[OUTER].lo) * l.a[OUTER].fine +
+             (y - l.a[ROW].lo) * l.a[ROW].fine + (x - l.a[LANE].lo) * l.a[LANE].fine - l.a[MARCH].lo * l.a[MARCH].fine;
+    c.row_weights = weights_for(l.a[ROW], c.row);
+    c.lane_weights = weights_for(l.a[LANE], c.lane);
+    return c;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+
+/* Two reals that lie side by side. */
+struct alignas(2 * sizeof(floe_real)) pair_of_reals {
+    floe_real even, odd;
+};
+
+FLOE_DEV_COLD points log_of(points p, uint64_t fill)
+{
+    for (int i = 0; i < 4; i++)
+        p.v[i >> 1][i & 1] = FLOE_R(floe_interp_log)(p.v[i >> 1][i & 1], (floe_uint)fill);
+    return p;
+}
+FLOE_DEV_COLD points exp_of(points p)
+{
+    for (int i = 0; i < 4; i++)
+        p.v[i >> 1][i & 1] = FLOE_R(floe_interp_exp)(p.v[i >> 1][i & 1]);
+    return p;
+}
+
+template <bool RARE> FLOE_DEV points take_in_all(const level &l, const points &p)
+{
+    if (!l.job.last)
+        return p;
+    if (RARE && l.check.log)
+        return log_of(p, l.check.fill);
+    points q;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        q.v[i >> 1][i & 1] = FLOE_R(floe_interp_clean)(p.v[i >> 1][i & 1], (floe_uint)l.check.fill);
+    return q;
+}
+
+/* Originals of plane z, which begins there; NaN where there are none. */
+template <bool RARE, bool X, bool Y>
+FLOE_DEV points load_originals(const level &l, uint32_t exists, const floe_real *from, int32_t z)
+{
+    exists = is_in(z, l.a[MARCH].points) ? exists : 0;
+    points p = {{{(floe_real)NAN, (floe_real)NAN}, {(floe_real)NAN, (floe_real)NAN}}};
+    if (X && l.pairs[0]) {
+#pragma unroll
+        for (int y = 0; y < 1 + Y; y++)
+            if (exists >> 2 * y & 1) { /* then both do */
+                const pair_of_reals all = *(const pair_of_reals *)(from + y * l.a[ROW].original);
+                p.v[y][0] = all.even;
+                p.v[y][1] = all.odd;
+            }
+    } else {
+#pragma unroll
+        for (int y = 0; y < 1 + Y; y++)
+#pragma unroll
+            for (int x = 0; x < 1 + X; x++)
+                if (exists >> (2 * y + 4 * x) & 1)
+                    p.v[y][x] = from[y * l.a[ROW].original + x * l.a[LANE].original];
+    }
+    return take_in_all<RARE>(l, p);
+}
+
+template <bool RARE, bool X, bool Y>
+FLOE_DEV void store_points(const level &l, uint32_t wanted, floe_real *to, int32_t z, points p)
+{
+    if (!is_wanted(l.a[MARCH], z))
+        return;
+    if (RARE && l.job.last && l.job.log)
+        p = exp_of(p);
+    if (X && l.pairs[1]) {
+#pragma unroll
+        for (int y = 0; y < 1 + Y; y++) {
+            const pair_of_reals all = {p.v[y][0], p.v[y][1]};
+            if (wanted >> 2 * y & 1)
+                *(pair_of_reals *)(to + y * l.a[ROW].fine) = all;
+        }
+    } else {
+#pragma unroll
+        for (int y = 0; y < 1 + Y; y++)
+#pragma unroll
+            for (int x = 0; x < 1 + X; x++)
+                if (wanted >> (2 * y + 4 * x) & 1)
+                    to[y * l.a[ROW].fine + x * l.a[LANE].fine] = p.v[y][x];
+    }
+}
+
+/* ---- codes ------------------------------------------------------------------------------------------------------------- */
+
+/* Of a cell, by the numbers of their points. */
+struct codes {
+    uint32_t v[FLOE_INTERP_CLASSES];
+};
+/* Two codes in a word; those that wait for others of their cell. */
+struct waiting {
+    uint32_t v[2];
+};
+template <int N> struct alignas(4 * N) words {
+    uint32_t v[N];
+};
+template <int N> struct constant {
+    static constexpr int value = N;
+};
+
+/* The point of class c of the step, whose axis number PLACE is the lane axis. */
+template <int PLACE> FLOE_DEV constexpr int number_of(int c)
+{
+    return (c & ((1 << PLACE) - 1)) | (c >> (PLACE + 1) << PLACE) | (c >> PLACE & 1) << 2;
+}
+
+/* Calls back with the place of the lane axis. */
+template <int NAXES, bool X, class F> FLOE_DEV void by_place(const level &l, F f)
+{
+    if constexpr (NAXES == 0) {
+        return;
+    } else if constexpr (!X) {
+        f(constant<FLOE_INTERP_AXES - 1>());
+    } else if (l.lane_place + 1 == NAXES) {
+        f(constant<NAXES - 1>());
+    } else if constexpr (NAXES > 1) {
+        if (NAXES == 2 || l.lane_place == 0)
+            f(constant<0>());
+        else
+            f(constant<1>());
+    }
+}
+
+/* Codes of two bytes; or of one, two cells' of them in half as many words. */
+template <int NAXES, int PLACE> FLOE_DEV void store_codes_by(const level &l, int64_t at, const codes &n)
+{
+    enum { WIDE = 1 << NAXES >> 1, NARROW = WIDE > 1 ? WIDE / 2 : 1 };
+    words<WIDE> wide;
+    words<NARROW> narrow;
+#pragma unroll
+    for (int i = 0; i < WIDE; i++)
+        wide.v[i] = __byte_perm(n.v[number_of<PLACE>(2 * i + 1)],
+                                2 * i + 2 < 1 << NAXES ? n.v[number_of<PLACE>(2 * i + 2)] : 0, 0x5410);
+#pragma unroll
+    for (int i = 0; i < NARROW; i++)
+        narrow.v[i] = __byte_perm(wide.v[WIDE > 1 ? 2 * i : 0], wide.v[WIDE > 1 ? 2 * i + 1 : 0], 0x6420);
+    if (l.job.step.width == 2)
+        *(words<WIDE> *)((int16_t *)l.job.records + at) = wide;
+    else if (NAXES > 1)
+        *(words<NARROW> *)((int8_t *)l.job.records + at) = narrow;
+    else
+        *(uint16_t *)((int8_t *)l.job.records + at) = (uint16_t)narrow.v[0];
+}
+
+template <int NAXES, int PLACE> FLOE_DEV void load_codes_by(const level &l, int64_t at, codes &n)
+{
+    enum { WIDE = 1 << NAXES >> 1, NARROW = WIDE > 1 ? WIDE / 2 : 1 };
+    if (l.job.step.width == 2) {
+        const words<WIDE> wide = *(const words<WIDE> *)((const int16_t *)l.job.records + at);
+#pragma unroll
+        for (int c = 1; c < 1 << NAXES; c++)
+            n.v[number_of<PLACE>(c)] = wide.v[(c - 1) / 2] >> 16 * ((c - 1) % 2);
+        return;
+    }
+    words<NARROW> narrow;
+    if (NAXES > 1)
+        narrow = *(const words<NARROW> *)((const int8_t *)l.job.records + at);
+    else
+        narrow.v[0] = *(const uint16_t *)((const int8_t *)l.job.records + at);
+#pragma unroll
+    for (int c = 1; c < 1 << NAXES; c++)
+        n.v[number_of<PLACE>(c)] = (uint32_t)(int8_t)(narrow.v[(c - 1) / 4] >> 8 * ((c - 1) % 4));
+}
+
+/* Of the low 16 bits; by bits of 2^23 + 2^15 + code, which takes no conversion. */
+FLOE_DEV floe_real code_value(uint32_t n)
+{
+#if FLOE_REAL_BITS == 32
+    return __uint_as_float(__byte_perm(n ^ 0x8000u, 0x4B00u, 0x5410)) - 8421376.0f;
+#else
+    return (floe_real)(int16_t)n;
+#endif
+}
+
+/* Those of odd planes (first: 1) or of even ones (0) wait. */
+FLOE_DEV waiting wait_for(const codes &n, int first)
+{
+    const waiting w = {
+        {__byte_perm(n.v[first], n.v[first + 2], 0x5410), __byte_perm(n.v[first + 4], n.v[first + 6], 0x5410)}};
+    return w;
+}
+FLOE_DEV void come_back(codes &n, const waiting &w, int first)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        n.v[2 * i + first] = w.v[i / 2] >> 16 * (i % 2);
+}
+
+} // namespace
+
+#endif
