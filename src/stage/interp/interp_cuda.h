@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stage interp on a GPU: what floe_interp_ops does, with the same bits. A block does a tile of cells, in shared memory; what it needs
- * of its neighbours' points it computes again. Every function puts one kernel on a stream and returns a cudaError_t as a number. All
+ * of its neighbours' points it computes again. Every function puts kernels on a stream and returns a cudaError_t as a number. All
  * pointers are device memory.
  */
 #ifndef FLOE_STAGE_INTERP_CUDA_H
@@ -60,17 +60,13 @@ typedef struct floe_interp_dev_lattice {
     uint64_t shape[FLOE_INTERP_RANK], unit[FLOE_INTERP_RANK], count;
 } floe_interp_dev_lattice;
 
-/* Every even point of job->original along the axes of the step: the coarse original. A value that is stored apart becomes the mean of
- * its neighbours. */
-int floe_interp_thin_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *coarse,
-                         void *stream);
-int floe_interp_thin_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *coarse,
-                         void *stream);
-/* Anchors, of the coarsest one. A number that is none becomes the one before, or the first. */
-int floe_interp_anchors_f32(const floe_interp_dev_check *check, const floe_interp_dev_lattice *lattice, void *anchors,
-                            void *stream);
-int floe_interp_anchors_f64(const floe_interp_dev_check *check, const floe_interp_dev_lattice *lattice, void *anchors,
-                            void *stream);
+/* Lattices of originals, n > 0 of them, finest first: of each every even point of jobs[i].original along the axes of its step. A value
+ * that is stored apart becomes the mean of its neighbours. Then anchors, of the last: a number that is none becomes the one before, or the
+ * first. */
+int floe_interp_thin_f32(const floe_interp_dev_job *jobs, const floe_interp_dev_lattice *lattices, uint32_t n,
+                         const floe_interp_dev_check *check, void *anchors, void *stream);
+int floe_interp_thin_f64(const floe_interp_dev_job *jobs, const floe_interp_dev_lattice *lattices, uint32_t n,
+                         const floe_interp_dev_check *check, void *anchors, void *stream);
 int floe_interp_encode_f32(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
 int floe_interp_encode_f64(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *stream);
 int floe_interp_decode_f32(const floe_interp_dev_job *job, void *stream);

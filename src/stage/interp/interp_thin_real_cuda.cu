@@ -7,35 +7,56 @@
 namespace
 {
 
-enum { THREADS = 256 };
-
-struct thinning {
-    floe_interp_dev_job job;
-    floe_interp_dev_check check;
-    uint32_t place[FLOE_INTERP_RANK];
+enum {
+    THREADS = 256,
+    THREADS_OF_ONE = 1024, /* of the one block that does all small lattices */
+    SMALL = 8192,          /* points */
+    CHAIN = 16,            /* lattices of a launch */
+    AT_ONCE = 4            /* values of a lane that are on their way together */
 };
 
-FLOE_DEV floe_real original_at(const thinning &t, const uint64_t *point)
+/* A lattice of originals to make. */
+struct thin_step {
+    floe_interp_view from;
+    floe_real *to;
+    uint64_t fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], unit[FLOE_INTERP_RANK];
+    uint32_t naxes, axis[FLOE_INTERP_AXES], shift[FLOE_INTERP_RANK];
+    bool last;
+};
+
+/* Lattices, one of the other, and then anchors of the last one. A grid does one, a block several. */
+struct thinning {
+    floe_interp_dev_check check;
+    uint32_t nsteps;
+    thin_step steps[CHAIN];
+    floe_interp_dev_lattice lattice;
+    floe_real *anchors; /* NULL: not yet */
+};
+
+FLOE_DEV floe_real original_at(const thinning &t, const thin_step &s, const uint64_t *point)
 {
-    const floe_real f = value_at(t.job.original, point);
-    return t.job.last ? take_in(t.check, f) : f;
+    const floe_real f = value_at(s.from, point);
+    return s.last ? take_in(t.check, f) : f;
 }
 
 /* A value that is apart: the mean of its neighbours along the step's axes, as far as they are numbers. */
-FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t z0, uint64_t z1, uint64_t z2, uint64_t x)
+FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t row, uint64_t x)
 {
-    uint64_t point[] = {z0, z1, z2, x};
+    uint64_t point[FLOE_INTERP_RANK];
+    point_of(row * s.coarse[3] + x, s.coarse, point);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        point[a] <<= s.shift[a];
     floe_real sum = 0;
     uint32_t count = 0;
-    if (t.job.last)
-        mark_apart(t.check, point, t.job.unit);
-    for (uint32_t i = 0; i < t.job.step.naxes; i++) {
-        const uint32_t a = t.job.step.axis[i];
+    if (s.last)
+        mark_apart(t.check, point, s.unit);
+    for (uint32_t i = 0; i < s.naxes; i++) {
+        const uint32_t a = s.axis[i];
         for (int side = 0; side < 2; side++) {
-            if (side ? point[a] + 1 >= t.job.step.fine[a] : point[a] == 0)
+            if (side ? point[a] + 1 >= s.fine[a] : point[a] == 0)
                 continue;
             point[a] += side ? 1 : -1ull;
-            const floe_real v = original_at(t, point);
+            const floe_real v = original_at(t, s, point);
             point[a] -= side ? 1 : -1ull;
             sum = v == v ? sum + v : sum;
             count += v == v;
@@ -44,64 +65,58 @@ FLOE_DEV_COLD floe_real bridge(const thinning &t, uint64_t z0, uint64_t z1, uint
     return count ? FLOE_R(floe_interp_finite)(sum / (floe_real)count) : (floe_real)NAN;
 }
 
-enum { AT_ONCE = 4 /* values of a lane that are on their way together */ };
-
-/* A warp does row after row. */
-__global__ void __launch_bounds__(THREADS) interp_thin_kernel(const __grid_constant__ thinning t, floe_real *coarse)
+/* A warp does row after row, or several short ones at once. */
+FLOE_DEV void thin(const thinning &t, const thin_step &s)
 {
-    floe_dev_begin();
-    const uint64_t *n = t.job.step.coarse;
-    const uint64_t nrows = n[0] * n[1] * n[2], nwarps = (uint64_t)gridDim.x * (THREADS / FLOE_WARP);
-    const uint32_t length = (uint32_t)n[3];
-    uint32_t shift[FLOE_INTERP_RANK];
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        shift[a] = t.place[a] < t.job.step.naxes;
-    for (uint64_t row = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; row < nrows; row += nwarps) {
-        uint64_t left = row;
-        const uint64_t z2 = floe_last_digit(&left, n[2]) << shift[2], z1 = floe_last_digit(&left, n[1]) << shift[1],
-                       z0 = left << shift[0];
-        const int64_t *stride = t.job.original.stride, far = stride[3] << shift[3];
-        const floe_real *from = (const floe_real *)t.job.original.data + (int64_t)z0 * stride[0] +
-                                (int64_t)z1 * stride[1] + (int64_t)z2 * stride[2];
+    const uint64_t *n = s.coarse;
+    const int64_t far = s.from.stride[3] << s.shift[3];
+    const uint32_t nrows = (uint32_t)(n[0] * n[1] * n[2]), nwarps = gridDim.x * (blockDim.x / FLOE_WARP),
+                   length = (uint32_t)n[3];
+    const uint32_t across = length <= FLOE_WARP ? nwarps : 0, along = across ? 0 : FLOE_WARP;
+    for (uint32_t row = (blockIdx.x * blockDim.x + threadIdx.x) / FLOE_WARP; row < nrows;
+         row += across ? AT_ONCE * across : nwarps)
         for (uint32_t x0 = floe_lane(); x0 < length; x0 += AT_ONCE * FLOE_WARP) {
             floe_real f[AT_ONCE];
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++)
-                f[k] = from[min(x0 + k * FLOE_WARP, length - 1) * far];
+            int64_t begin = 0; /* of a row */
 #pragma unroll
             for (uint32_t k = 0; k < AT_ONCE; k++) {
-                const uint32_t x = x0 + k * FLOE_WARP;
-                const floe_real v = t.job.last ? take_in(t.check, f[k]) : f[k];
-                if (x < length)
-                    coarse[row * length + x] = v == v ? v : bridge(t, z0, z1, z2, (uint64_t)x << shift[3]);
+                if (k == 0 || across) {
+                    uint64_t left = min(row + k * across, nrows - 1);
+                    begin = (int64_t)(floe_last_digit(&left, n[2]) << s.shift[2]) * s.from.stride[2];
+                    begin += (int64_t)(floe_last_digit(&left, n[1]) << s.shift[1]) * s.from.stride[1];
+                    begin += (int64_t)(left << s.shift[0]) * s.from.stride[0];
+                }
+                f[k] = ((const floe_real *)s.from.data)[begin + min(x0 + k * along, length - 1) * far];
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < AT_ONCE; k++) {
+                const uint32_t x = x0 + k * along, at = row + k * across;
+                const floe_real v = s.last ? take_in(t.check, f[k]) : f[k];
+                if (x < length && at < nrows)
+                    s.to[(uint64_t)at * length + x] = v == v ? v : bridge(t, s, at, x);
             }
         }
-    }
 }
 
 /* One block: a number for each anchor. Places are found from that of the first number on. */
-__global__ void __launch_bounds__(THREADS)
-    interp_anchors_kernel(const __grid_constant__ floe_interp_dev_check c,
-                          const __grid_constant__ floe_interp_dev_lattice l, floe_real *anchors)
+FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_dev_lattice &l, floe_real *anchors)
 {
-    __shared__ unsigned long long last[THREADS / FLOE_WARP], carry, first;
+    __shared__ unsigned long long last[THREADS_OF_ONE / FLOE_WARP], carry, first;
     const floe_real *f = (const floe_real *)l.data;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
     found_here found = {0, 0, 0};
-    floe_dev_begin();
     if (threadIdx.x == 0) {
         carry = 0;
         first = ~0ull;
     }
     __syncthreads();
-    for (uint64_t i = threadIdx.x; i < l.count && i < first; i += THREADS)
+    for (uint64_t i = threadIdx.x; i < l.count && i < first; i += THREADS_OF_ONE)
         if (f[i] == f[i]) {
             atomicMin(&first, (unsigned long long)i);
             break;
         }
     __syncthreads();
-    for (uint64_t begin = 0; begin < l.count; begin += THREADS) { /* places of numbers, from 1 on */
+    for (uint64_t begin = 0; begin < l.count; begin += THREADS_OF_ONE) { /* places of numbers, from 1 on */
         const uint64_t i = begin + threadIdx.x;
         unsigned long long at = i < l.count && f[i] == f[i] ? i + 1 : 0;
         for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
@@ -115,7 +130,7 @@ __global__ void __launch_bounds__(THREADS)
             at = last[w] > at ? last[w] : at;
         at = carry > at ? carry : at;
         __syncthreads();
-        if (threadIdx.x == THREADS - 1)
+        if (threadIdx.x == THREADS_OF_ONE - 1)
             carry = at;
         if (i < l.count) {
             uint64_t point[FLOE_INTERP_RANK];
@@ -129,25 +144,48 @@ __global__ void __launch_bounds__(THREADS)
     leave_found(c, found);
 }
 
-} // namespace
-
-int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *job, const floe_interp_dev_check *check, void *coarse,
-                             void *stream)
+__global__ void __launch_bounds__(THREADS_OF_ONE) interp_thin_kernel(const __grid_constant__ thinning t)
 {
-    thinning t = {*job, *check, {}};
-    const uint64_t *m = job->step.coarse, nblocks = floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP),
-                   most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        t.place[a] = floe_interp_place(&job->step, a);
-    FLOE_LAUNCH_EARLY(interp_thin_kernel, (uint32_t)floe_min64(nblocks, most), THREADS, 0, (cudaStream_t)stream, t,
-                      (floe_real *)coarse);
-    return (int)cudaGetLastError();
+    floe_dev_begin();
+    for (uint32_t i = 0; i < t.nsteps; i++) {
+        thin(t, t.steps[i]);
+        if (gridDim.x == 1)
+            __syncthreads();
+    }
+    if (t.anchors)
+        place_anchors(t.check, t.lattice, t.anchors);
 }
 
-int FLOE_R(floe_interp_anchors)(const floe_interp_dev_check *check, const floe_interp_dev_lattice *lattice,
-                                void *anchors, void *stream)
+void set_step(thin_step *s, const floe_interp_dev_job &job, const floe_interp_dev_lattice &lattice)
 {
-    FLOE_LAUNCH_EARLY(interp_anchors_kernel, 1, THREADS, 0, (cudaStream_t)stream, *check, *lattice,
-                      (floe_real *)anchors);
+    s->from = job.original;
+    s->to = (floe_real *)lattice.data;
+    s->naxes = job.step.naxes;
+    s->last = job.last;
+    memcpy(s->axis, job.step.axis, sizeof s->axis);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        s->fine[a] = job.step.fine[a];
+        s->coarse[a] = job.step.coarse[a];
+        s->unit[a] = job.unit[a];
+        s->shift[a] = floe_interp_is_active(&job.step, a);
+    }
+}
+
+} // namespace
+
+int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *jobs, const floe_interp_dev_lattice *lattices, uint32_t n,
+                             const floe_interp_dev_check *check, void *anchors, void *stream)
+{
+    thinning t = {*check, 0, {}, lattices[n - 1], NULL};
+    for (uint32_t i = 0; !t.anchors;) {
+        const bool small = i == n || lattices[i].count <= SMALL;
+        for (t.nsteps = 0; i < n && t.nsteps < (small ? CHAIN : 1); i++)
+            set_step(&t.steps[t.nsteps++], jobs[i], lattices[i]);
+        t.anchors = small && i == n ? (floe_real *)anchors : NULL;
+        const uint64_t *m = t.steps[0].coarse, nblocks = floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP),
+                       most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
+        FLOE_LAUNCH_EARLY(interp_thin_kernel, small ? 1 : (uint32_t)floe_min64(nblocks, most),
+                          small ? THREADS_OF_ONE : THREADS, 0, (cudaStream_t)stream, t);
+    }
     return (int)cudaGetLastError();
 }

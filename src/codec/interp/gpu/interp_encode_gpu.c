@@ -178,8 +178,8 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
 static floe_status encode_lattices(encoding *e)
 {
     floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
-    FLOE_TRY(floe_interp_gpu_thin(&e->chunk.plan, &e->check, e->call->status, e->c->originals, e->c->anchors, lattices,
-                                  e->narrow, e->stream, e->err));
+    FLOE_TRY(floe_interp_gpu_thin(&e->chunk.plan, &e->check, e->c->originals, e->c->anchors, lattices, e->narrow,
+                                  e->stream, e->err));
     for (uint32_t i = e->chunk.plan.nsteps; i-- > 0;)
         FLOE_TRY(encode_level(e, lattices, i));
     return FLOE_OK;

@@ -74,19 +74,16 @@ floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_in
     return job;
 }
 
-floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint32_t *status,
-                                 uint8_t *originals, void *anchors, floe_interp_dev_lattice *lattices, bool narrow,
-                                 void *stream, floe_error *err)
+floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint8_t *originals,
+                                 void *anchors, floe_interp_dev_lattice *lattices, bool narrow, void *stream,
+                                 floe_error *err)
 {
     const uint32_t n = floe_interp_gpu_lattices(p, originals, narrow ? sizeof(float) : sizeof(double), lattices);
-    for (uint32_t i = 0; i < n; i++) {
-        floe_interp_dev_job job = floe_interp_gpu_job(p, check, lattices, i);
-        job.status = status;
-        FLOE_CUDA(err, narrow ? floe_interp_thin_f32(&job, check, lattices[i].data, stream)
-                              : floe_interp_thin_f64(&job, check, lattices[i].data, stream));
-    }
-    FLOE_CUDA(err, narrow ? floe_interp_anchors_f32(check, &lattices[n - 1], anchors, stream)
-                          : floe_interp_anchors_f64(check, &lattices[n - 1], anchors, stream));
+    floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
+    for (uint32_t i = 0; i < n; i++)
+        jobs[i] = floe_interp_gpu_job(p, check, lattices, i);
+    FLOE_CUDA(err, narrow ? floe_interp_thin_f32(jobs, lattices, n, check, anchors, stream)
+                          : floe_interp_thin_f64(jobs, lattices, n, check, anchors, stream));
     return FLOE_OK;
 }
 

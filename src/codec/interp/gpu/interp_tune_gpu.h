@@ -27,8 +27,8 @@ uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32
 floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_interp_dev_check *check,
                                         const floe_interp_dev_lattice *lattices, uint32_t i);
 /* Originals of all lattices, and the anchors. */
-floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint32_t *status,
-                                 uint8_t *originals, void *anchors, floe_interp_dev_lattice *lattices, bool narrow,
-                                 void *stream, floe_error *err);
+floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint8_t *originals,
+                                 void *anchors, floe_interp_dev_lattice *lattices, bool narrow, void *stream,
+                                 floe_error *err);
 
 #endif
