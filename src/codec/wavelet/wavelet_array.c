@@ -158,12 +158,13 @@ void floe_wavelet_array_forward(encoder *e)
 static void set_shifts(encoder *e, floe_wavelet_coding *c)
 {
     for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
-        int64_t sum = 0, count = 0;
+        int64_t sum = 0;
+        uint64_t count = 0;
         for (uint32_t w = 0; w < e->cpu->threads; w++) {
             sum += e->means[w].sum[k];
-            count += (int64_t)e->means[w].count[k];
+            count += e->means[w].count[k];
         }
-        c->shift[k] = (int8_t)(count ? sum / (count * (256 / FLOE_WAVELET_SHIFT_UNIT)) : 0);
+        c->shift[k] = (int8_t)floe_wavelet_shift_of(sum, count);
     }
 }
 

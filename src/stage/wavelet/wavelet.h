@@ -9,19 +9,7 @@
 #define FLOE_STAGE_WAVELET_H
 
 #include "backend/backend.h"
-#include "stage/interp/interp_shape.h"
-
-typedef enum floe_wavelet_bank {
-    FLOE_WAVELET_97 = 0, /* CDF; the numbers of interpolating ones are moments of prediction and update */
-    FLOE_WAVELET_84 = 1,
-    FLOE_WAVELET_53 = 2,
-    FLOE_WAVELET_HAAR = 3,
-    FLOE_WAVELET_DD44 = 4,
-    FLOE_WAVELET_DD64 = 5,
-    FLOE_WAVELET_DD66 = 6,
-    FLOE_WAVELET_DD84 = 7,
-    FLOE_WAVELET_BANKS = 8
-} floe_wavelet_bank;
+#include "stage/wavelet/wavelet_shape.h"
 
 /* Whether odd points are predicted from even ones first, so that ends can be one-sided. */
 bool floe_wavelet_interpolates(floe_wavelet_bank bank);
@@ -39,22 +27,9 @@ typedef struct floe_wavelet_pass {
     uint64_t first, end; /* inverse: points of the axis that are wanted; end 0: all */
 } floe_wavelet_pass;
 
-/* Of a line's means, [0], and details, [1]: numbers lo .. hi. */
-typedef struct floe_wavelet_span {
-    int64_t lo[2], hi[2];
-} floe_wavelet_span;
-
 uint64_t floe_wavelet_ntasks(const floe_wavelet_pass *p);
 /* Reals of scratch that a task takes. */
 uint64_t floe_wavelet_task_reals(const floe_wavelet_pass *p);
-
-enum { FLOE_WAVELET_SHIFTS = 3, FLOE_WAVELET_SHIFT_UNIT = 64 };
-
-/* Of the codes of a step: how many have magnitude 1, 2, 3 or more, and how far values are from the codes, in 1 / 256. */
-typedef struct floe_wavelet_means {
-    int64_t sum[FLOE_WAVELET_SHIFTS];
-    uint64_t count[FLOE_WAVELET_SHIFTS];
-} floe_wavelet_means;
 
 /* Details of a class along a row of cells <-> codes, `apart` from one to the next. */
 typedef struct floe_wavelet_codes {

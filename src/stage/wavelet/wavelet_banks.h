@@ -3,8 +3,8 @@
 #ifndef FLOE_STAGE_WAVELET_BANKS_H
 #define FLOE_STAGE_WAVELET_BANKS_H
 
-#include "stage/wavelet/wavelet.h"
 #include "stage/wavelet/wavelet_math.h"
+#include "stage/wavelet/wavelet_shape.h"
 
 typedef struct floe_wavelet_lifting {
     double scale, unscale; /* of evens, at the end, so that they are means; and back */
@@ -45,25 +45,24 @@ typedef struct floe_wavelet_lifting {
     }
 
 static const floe_wavelet_lifting floe_wavelet_banks[FLOE_WAVELET_BANKS] = {
-    [FLOE_WAVELET_97] = {0.8128930661159609,
-                         1.230174104914001,
-                         4,
-                         {{true, 0, 2, {-1.586134342059924, -1.586134342059924}},
-                          {false, -1, 2, {-0.052980118572961, -0.052980118572961}},
-                          {true, 0, 2, {0.882911075530934, 0.882911075530934}},
-                          {false, -1, 2, {0.443506852043971, 0.443506852043971}}}},
-    [FLOE_WAVELET_84] = {1.5,
-                         2 / 3.,
-                         3,
-                         {{false, -1, 1, {-1 / 3.}},
-                          {true, 0, 2, {-9 / 8., -3 / 8.}},
-                          {false, -1, 3, {1 / 12., 4 / 9., -1 / 12.}}}},
-    [FLOE_WAVELET_53] = {1, 1, 2, {FLOE_WAVELET_PREDICT_2, FLOE_WAVELET_UPDATE_2}},
-    [FLOE_WAVELET_HAAR] = {1, 1, 2, {{true, 0, 1, {-1}}, {false, 0, 1, {0.5}}}},
-    [FLOE_WAVELET_DD44] = {1, 1, 2, {FLOE_WAVELET_PREDICT_4, FLOE_WAVELET_UPDATE_4}},
-    [FLOE_WAVELET_DD64] = {1, 1, 2, {FLOE_WAVELET_PREDICT_6, FLOE_WAVELET_UPDATE_4}},
-    [FLOE_WAVELET_DD66] = {1, 1, 2, {FLOE_WAVELET_PREDICT_6, FLOE_WAVELET_UPDATE_6}},
-    [FLOE_WAVELET_DD84] = {1, 1, 2, {FLOE_WAVELET_PREDICT_8, FLOE_WAVELET_UPDATE_4}},
+    /* FLOE_WAVELET_97 */ {0.8128930661159609,
+                           1.230174104914001,
+                           4,
+                           {{true, 0, 2, {-1.586134342059924, -1.586134342059924}},
+                            {false, -1, 2, {-0.052980118572961, -0.052980118572961}},
+                            {true, 0, 2, {0.882911075530934, 0.882911075530934}},
+                            {false, -1, 2, {0.443506852043971, 0.443506852043971}}}},
+    /* FLOE_WAVELET_84 */
+    {1.5,
+     2 / 3.,
+     3,
+     {{false, -1, 1, {-1 / 3.}}, {true, 0, 2, {-9 / 8., -3 / 8.}}, {false, -1, 3, {1 / 12., 4 / 9., -1 / 12.}}}},
+    /* FLOE_WAVELET_53 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_2, FLOE_WAVELET_UPDATE_2}},
+    /* FLOE_WAVELET_HAAR */ {1, 1, 2, {{true, 0, 1, {-1}}, {false, 0, 1, {0.5}}}},
+    /* FLOE_WAVELET_DD44 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_4, FLOE_WAVELET_UPDATE_4}},
+    /* FLOE_WAVELET_DD64 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_6, FLOE_WAVELET_UPDATE_4}},
+    /* FLOE_WAVELET_DD66 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_6, FLOE_WAVELET_UPDATE_6}},
+    /* FLOE_WAVELET_DD84 */ {1, 1, 2, {FLOE_WAVELET_PREDICT_8, FLOE_WAVELET_UPDATE_4}},
 };
 
 #endif

@@ -67,8 +67,6 @@ static void predict_ends(const lines *l, floe_real sign, uint64_t lo, uint64_t h
     }
 }
 
-static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v < hi ? v : hi; }
-
 /* Points first .. end of the parity. sign: 1, or -1 to undo it. */
 static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign, bool one_sided, int64_t first,
                       int64_t end)
@@ -80,8 +78,8 @@ static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign
     for (uint32_t k = 0; k < s->ntaps; k++)
         w[k] = sign * (floe_real)s->weight[k];
     if (one_sided) {
-        lo = clamp(inner, first, end);
-        hi = clamp(outer, lo, end);
+        lo = floe_wavelet_clamp(inner, first, end);
+        hi = floe_wavelet_clamp(outer, lo, end);
         predict_ends(l, sign, (uint64_t)first, (uint64_t)lo);
         predict_ends(l, sign, (uint64_t)hi, (uint64_t)end);
     } else {
@@ -94,30 +92,15 @@ static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign
         lift_inner(l, s, w, (uint64_t)lo, (uint64_t)hi);
 }
 
-enum { ENDS = FLOE_WAVELET_HALO + 1 /* points of a parity that what lies beyond an end is made of */ };
-
 /* What each lifting, undone, must set for the wanted points; returns what these are made of. */
 static floe_wavelet_span find_spans(const floe_wavelet_pass *p, floe_wavelet_span *lifted)
 {
     const floe_wavelet_lifting *bank = &floe_wavelet_banks[p->bank];
-    const int64_t n = (int64_t)p->n[p->axis], count[] = {n - n / 2, n / 2}, first = (int64_t)p->first,
-                  end = p->end ? (int64_t)p->end : n;
+    const int64_t n = (int64_t)p->n[p->axis], first = (int64_t)p->first, end = p->end ? (int64_t)p->end : n;
     floe_wavelet_span w = {{(first + 1) / 2, first / 2}, {(end + 1) / 2, end / 2}};
     for (uint32_t k = 0; k < bank->nlifts; k++) {
-        const floe_wavelet_lift *s = &bank->lift[k];
-        const int to = s->to_odd, from = !to;
-        int64_t lo = w.lo[to] + s->first, hi = w.hi[to] + s->first + (int64_t)s->ntaps - 1;
         lifted[k] = w;
-        if (w.lo[to] >= w.hi[to])
-            continue;
-        const bool below = lo < 0;
-        const bool above = hi > count[from];
-        lo = above && lo > count[from] - ENDS ? count[from] - ENDS : lo;
-        hi = below && hi < ENDS ? ENDS : hi;
-        lo = w.lo[from] < w.hi[from] && w.lo[from] < lo ? w.lo[from] : lo;
-        hi = w.lo[from] < w.hi[from] && w.hi[from] > hi ? w.hi[from] : hi;
-        w.lo[from] = clamp(lo, 0, count[from]);
-        w.hi[from] = clamp(hi, 0, count[from]);
+        w = floe_wavelet_span_needed(&bank->lift[k], n, w);
     }
     return w;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #define KIT_FAIL fail_msg
+#include "stage/wavelet/wavelet.h"
 #include "stage/wavelet/wavelet_banks.h"
 #include "tests/codec_kit.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/hd.h"
 #include "base/real.h"
+#include "stage/wavelet/wavelet_shape.h"
 
 #if FLOE_REAL_BITS == 32
 #define FLOE_WAVELET_FMA   fmaf
@@ -53,6 +54,28 @@ FLOE_HD uint32_t floe_wavelet_one_sided(int64_t index, int64_t nevens, int64_t *
     }
     *first = at;
     return (uint32_t)count;
+}
+
+FLOE_HD int64_t floe_wavelet_clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v < hi ? v : hi; }
+
+enum { FLOE_WAVELET_NEAR_END = 5 /* points of a parity that what lies beyond an end is made of */ };
+
+/* Numbers of each parity, of a signal of n points, that must be there before a lifting so that those of `w` are right behind it. */
+FLOE_HD floe_wavelet_span floe_wavelet_span_needed(const floe_wavelet_lift *s, int64_t n, floe_wavelet_span w)
+{
+    const int to = s->to_odd, from = !to;
+    const int64_t count = from ? n / 2 : n - n / 2;
+    int64_t lo = w.lo[to] + s->first, hi = w.hi[to] + s->first + (int64_t)s->ntaps - 1;
+    if (w.lo[to] >= w.hi[to])
+        return w;
+    const bool below = lo<0, above = hi> count;
+    lo = above && lo > count - FLOE_WAVELET_NEAR_END ? count - FLOE_WAVELET_NEAR_END : lo;
+    hi = below && hi < FLOE_WAVELET_NEAR_END ? FLOE_WAVELET_NEAR_END : hi;
+    lo = w.lo[from] < w.hi[from] && w.lo[from] < lo ? w.lo[from] : lo;
+    hi = w.lo[from] < w.hi[from] && w.hi[from] > hi ? w.hi[from] : hi;
+    w.lo[from] = floe_wavelet_clamp(lo, 0, count);
+    w.hi[from] = floe_wavelet_clamp(hi, 0, count);
+    return w;
 }
 
 /* Keeps sums finite, whatever a stream says. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stage wavelet on a GPU: what floe_wavelet_ops does, of a step at a time, with the same bits. Every function puts kernels on a stream
+ * and returns a cudaError_t as a number. All pointers are device memory; arrays have at most FLOE_INTERP_CELLS_MOST values. Where *status is
+ * not 0 kernels do nothing.
+ */
+#ifndef FLOE_STAGE_WAVELET_WAVELET_CUDA_H
+#define FLOE_STAGE_WAVELET_WAVELET_CUDA_H
+
+#include <stdbool.h>
+
+#include "stage/wavelet/wavelet_shape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FLOE_WAVELET_DEV_BANDS = 8 /* of a packet, at most */ };
+
+/*
+ * A step of an array, which two buffers of one shape hold in turns. Each pass takes the box 0 .. step.fine from one and leaves it in the
+ * other: an axis of n points, at least 2, becomes ceil(n / 2) means and then details, or is put back. The rest of the buffers stays: details of finer steps
+ * are where their own last pass left them. Forward goes from the step's last axis to its first, inverse the other way.
+ */
+typedef struct floe_wavelet_dev_lift {
+    void *array[2];
+    uint64_t shape[FLOE_INTERP_RANK];
+    floe_interp_step step; /* naxes, axis, fine, coarse */
+    floe_wavelet_bank bank;
+    uint32_t one_sided; /* bit a: axis a */
+    bool inverse;
+    const uint32_t *status;
+} floe_wavelet_dev_lift;
+/* *at: the buffer that has the box; becomes the one that has it then. A pass an axis. */
+int floe_wavelet_lift_f32(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
+int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
+
+/* Details of a step in the buffer that has them <-> its records. */
+typedef struct floe_wavelet_dev_codes {
+    void *array;
+    uint64_t shape[FLOE_INTERP_RANK];
+    floe_interp_step step; /* width, too */
+    void *records;         /* aligned to 16 bytes */
+    uint64_t nrecords;     /* encode: all of the grid; what no detail has becomes 0 */
+    /* Bands of a packet: where they begin along an axis that is none of the step's, coarsest first; one: all there is. */
+    uint32_t axis, nbands;
+    uint64_t begin[FLOE_WAVELET_DEV_BANDS];
+    double steps[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES]; /* of each band and class */
+    /* 0 at first; largest: the pattern of a double. */
+    unsigned long long *largest; /* of magnitudes, in steps */
+    floe_wavelet_means *means;   /* encode: adds to it. decode: NULL, or shifts are those that it makes */
+    int32_t shift[FLOE_WAVELET_SHIFTS];
+    const uint32_t *status;
+} floe_wavelet_dev_codes;
+int floe_wavelet_largest_f32(const floe_wavelet_dev_codes *c, void *stream);
+int floe_wavelet_largest_f64(const floe_wavelet_dev_codes *c, void *stream);
+int floe_wavelet_encode_codes_f32(const floe_wavelet_dev_codes *c, void *stream);
+int floe_wavelet_encode_codes_f64(const floe_wavelet_dev_codes *c, void *stream);
+int floe_wavelet_decode_codes_f32(const floe_wavelet_dev_codes *c, void *stream);
+int floe_wavelet_decode_codes_f64(const floe_wavelet_dev_codes *c, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
