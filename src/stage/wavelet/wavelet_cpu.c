@@ -222,9 +222,6 @@ static double largest(const void *values, uint64_t count)
     return (double)most;
 }
 
-/* Below 1/2, so that codes of 0 take more. */
-#define ROUNDING ((floe_real)0.46)
-
 enum { RUN = 64 };
 
 static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
@@ -234,16 +231,15 @@ static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
         const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
         int32_t m[RUN], any = 0;
         for (uint32_t i = 0; i < n; i++) {
-            m[i] = FLOE_R(floe_wavelet_encode)(v[x + i], inverse, ROUNDING, limit);
+            m[i] = FLOE_R(floe_wavelet_encode)(v[x + i], inverse, limit);
             any |= m[i];
         }
         for (uint32_t i = 0; i < n && any; i++) {
             if (m[i] == 0)
                 continue;
             const int32_t code = v[x + i] < 0 ? -m[i] : m[i];
-            const floe_real off = (v[x + i] < 0 ? -v[x + i] : v[x + i]) * inverse - (floe_real)m[i];
             const int32_t class = m[i] < FLOE_WAVELET_SHIFTS ? m[i] - 1 : FLOE_WAVELET_SHIFTS - 1;
-            means->sum[class] += off < 1 ? (int64_t)(off * 256) : 0;
+            means->sum[class] += FLOE_R(floe_wavelet_off)(v[x + i], inverse, m[i]);
             means->count[class]++;
             if (c->width == 1)
                 ((int8_t *)c->codes)[(x + i) * c->apart] = (int8_t)code;
@@ -257,7 +253,7 @@ static void decode(const floe_wavelet_codes *c)
 {
     floe_real *v = c->values, shift[FLOE_WAVELET_SHIFTS];
     for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
-        shift[k] = (floe_real)c->shift[k] / FLOE_WAVELET_SHIFT_UNIT;
+        shift[k] = FLOE_R(floe_wavelet_shift)(c->shift[k]);
     for (uint64_t i = 0; i < c->count; i++) {
         const int32_t code =
             c->width == 1 ? ((const int8_t *)c->codes)[i * c->apart] : ((const int16_t *)c->codes)[i * c->apart];

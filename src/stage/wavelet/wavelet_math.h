@@ -87,12 +87,24 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
 
 /* ---- quantization ------------------------------------------------------------------------------------------------------ */
 
-/* Magnitude of the code; r is what rounds up. */
-FLOE_HD int32_t FLOE_R(floe_wavelet_encode)(floe_real w, floe_real inverse, floe_real r, floe_real limit)
+/* Below 1/2, so that codes of 0 take more. */
+#define FLOE_WAVELET_ROUNDING ((floe_real)0.46)
+
+/* Magnitude of the code. */
+FLOE_HD int32_t FLOE_R(floe_wavelet_encode)(floe_real w, floe_real inverse, floe_real limit)
 {
-    const floe_real size = w < 0 ? -w : w, m = FLOE_WAVELET_FMA(size, inverse, r);
+    const floe_real size = w < 0 ? -w : w, m = FLOE_WAVELET_FMA(size, inverse, FLOE_WAVELET_ROUNDING);
     return (int32_t)(m < limit ? m : limit);
 }
+
+/* How far the value is from its code, in 1 / 256: for floe_wavelet_means. */
+FLOE_HD int32_t FLOE_R(floe_wavelet_off)(floe_real w, floe_real inverse, int32_t m)
+{
+    const floe_real off = (w < 0 ? -w : w) * inverse - (floe_real)m;
+    return off < 1 ? (int32_t)(off * 256) : 0;
+}
+
+FLOE_HD floe_real FLOE_R(floe_wavelet_shift)(int32_t units) { return (floe_real)units / FLOE_WAVELET_SHIFT_UNIT; }
 
 /* Of a code that is not 0: shift, in units of the step, is what its magnitude is off in the mean. */
 FLOE_HD floe_real FLOE_R(floe_wavelet_decode)(int32_t code, floe_real shift, floe_real step)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stage wavelet on a GPU: passes, codes, what they are off, and the way back are those of the CPU, whatever the extents. */
+#include "tests/gpu/gpu_kit.h"
+#include "tests/hostile_kit.h"
+
+#include "codec/wavelet/wavelet_bands.h"
+#include "stage/wavelet/wavelet_cuda.h"
+
+enum { MOST = 70, LARGEST = 300 /* of one more extent */ };
+
+typedef struct sample {
+    floe_dtype dtype;
+    uint64_t shape[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK];
+    uint32_t naxes, axis[FLOE_INTERP_AXES], packet;
+    floe_wavelet_bank bank;
+    bool one_sided;
+} sample;
+
+/* An array, and the two of a GPU. */
+typedef struct arrays {
+    uint64_t nbytes;
+    void *host, *got, *dev[2], *status;
+} arrays;
+
+static arrays arrays_of(const sample *s, uint64_t seed)
+{
+    const uint64_t size = floe_dtype_size(s->dtype), count = floe_interp_points(s->shape);
+    arrays a = {.nbytes = count * size};
+    uint64_t state = seed;
+    a.host = malloc(a.nbytes);
+    a.got = malloc(a.nbytes);
+    for (uint64_t i = 0; i < count; i++)
+        hostile_put(s->dtype, a.host, (int64_t)i,
+                    hostile_bits(s->dtype, sin((double)i * 0.07) * 3 + hostile_uniform(&state) - 0.5));
+    for (int k = 0; k < 2; k++) {
+        CU(cudaMalloc(&a.dev[k], a.nbytes));
+        CU(cudaMemcpy(a.dev[k], a.host, a.nbytes, cudaMemcpyHostToDevice));
+    }
+    CU(cudaMalloc(&a.status, 4));
+    CU(cudaMemset(a.status, 0, 4));
+    return a;
+}
+
+static void arrays_free(arrays *a)
+{
+    for (int k = 0; k < 2; k++)
+        CU(cudaFree(a->dev[k]));
+    CU(cudaFree(a->status));
+    free(a->host);
+    free(a->got);
+}
+
+/* What lies beside the box is as it was, in both. */
+static void compare(const sample *s, arrays *a, uint32_t at, const char *what)
+{
+    CU(cudaDeviceSynchronize());
+    CU(cudaMemcpy(a->got, a->dev[at], a->nbytes, cudaMemcpyDeviceToHost));
+    for (uint64_t i = 0; i < a->nbytes; i++)
+        if (((uint8_t *)a->got)[i] != ((uint8_t *)a->host)[i])
+            fail_msg("%s: bank %d, axis %u of %llu points, ends %d: value %llu", what, (int)s->bank, s->axis[0],
+                     (unsigned long long)s->fine[s->axis[0]], s->one_sided,
+                     (unsigned long long)(i / floe_dtype_size(s->dtype)));
+}
+
+static floe_wavelet_bands bands_of(const sample *s, const floe_cpu *cpu, const floe_wavelet_plan *plan, void *array)
+{
+    return (floe_wavelet_bands){.cpu = cpu,
+                                .ops = floe_wavelet_ops_of(s->dtype, FLOE_ISA_PLAIN),
+                                .plan = plan,
+                                .size = floe_dtype_size(s->dtype),
+                                .array = array,
+                                .lines = malloc(8 * floe_wavelet_line_reals(cpu, s->shape))};
+}
+
+static void lift(const sample *s, const floe_wavelet_dev_lift *l, uint32_t *at)
+{
+    CU(s->dtype == FLOE_F32 ? floe_wavelet_lift_f32(l, at, NULL) : floe_wavelet_lift_f64(l, at, NULL));
+}
+
+static void codes(const sample *s, const floe_wavelet_dev_codes *c, int what)
+{
+    static int (*const narrow[])(const floe_wavelet_dev_codes *, void *) = {
+        floe_wavelet_largest_f32, floe_wavelet_encode_codes_f32, floe_wavelet_decode_codes_f32};
+    static int (*const wide[])(const floe_wavelet_dev_codes *, void *) = {
+        floe_wavelet_largest_f64, floe_wavelet_encode_codes_f64, floe_wavelet_decode_codes_f64};
+    CU((s->dtype == FLOE_F32 ? narrow : wide)[what](c, NULL));
+}
+
+/* Codes of the details, in 2 bytes and, where they fit, 1; the array becomes what they stand for. */
+static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32_t at)
+{
+    floe_wavelet_coding *k = &((floe_wavelet_plan *)(uintptr_t)b->plan)->steps[0];
+    floe_wavelet_coding_lay(k);
+    const uint64_t nbytes = floe_wavelet_records_nbytes(k), nrecords = nbytes / floe_context_record_nbytes(&k->spec);
+    floe_wavelet_dev_codes c = {
+        .array = a->dev[at], .step = k->step, .nrecords = nrecords, .nbands = 1, .status = a->status};
+    struct {
+        double largest;
+        floe_wavelet_means means;
+    } out = {.largest = floe_wavelet_largest(b, 0)}, got, *dev;
+    uint8_t *records = calloc(1, nbytes), *from = malloc(nbytes);
+    memcpy(c.shape, s->shape, sizeof c.shape);
+    CU(cudaMalloc((void **)&dev, sizeof *dev));
+    CU(cudaMemset(dev, 0, sizeof *dev));
+    CU(cudaMalloc(&c.records, nbytes));
+    CU(cudaMemset(c.records, 0xEE, nbytes));
+    c.largest = (unsigned long long *)(void *)&dev->largest;
+    c.means = &dev->means;
+    if (s->packet) {
+        c.axis = floe_wavelet_slowest(s->shape);
+        c.nbands = s->packet + 1;
+        for (uint64_t z = s->shape[c.axis]; z-- > 0;)
+            c.begin[floe_wavelet_packet_band(b->plan, z)] = z;
+    }
+    for (uint32_t band = 0; band < c.nbands; band++)
+        for (uint32_t class = 1; class < 1u << s->naxes; class ++)
+            c.steps[band][class] = floe_wavelet_step_of(
+                b->plan->base, k->exponent[class] + (s->packet ? b->plan->packet_exponent[band] : 0));
+    floe_wavelet_codes_do(b, 0, records, NULL, &out.means);
+    codes(s, &c, 0);
+    codes(s, &c, 1);
+    CU(cudaDeviceSynchronize());
+    CU(cudaMemcpy(&got, dev, sizeof got, cudaMemcpyDeviceToHost));
+    CU(cudaMemcpy(from, c.records, nbytes, cudaMemcpyDeviceToHost));
+    assert_true(memcmp(&got, &out, sizeof out) == 0);
+    assert_true(memcmp(from, records, nbytes) == 0);
+    for (int i = 0; i < FLOE_WAVELET_SHIFTS; i++)
+        k->shift[i] = (int8_t)floe_wavelet_shift_of(out.means.sum[i], out.means.count[i]);
+    floe_wavelet_codes_do(b, 0, records, NULL, NULL);
+    codes(s, &c, 2);
+    compare(s, a, at, "details of codes");
+    CU(cudaFree(dev));
+    CU(cudaFree(c.records));
+    free(records);
+    free(from);
+}
+
+static void a_step(const sample *s, uint64_t seed)
+{
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
+    floe_wavelet_plan *plan = calloc(1, sizeof *plan);
+    floe_wavelet_coding *k = &plan->steps[0];
+    arrays a = arrays_of(s, seed);
+    uint32_t at = seed % 2;
+    memcpy(plan->shape, s->shape, sizeof plan->shape);
+    plan->bank = s->bank;
+    plan->one_sided = s->one_sided ? 15 : 0;
+    plan->nsteps = 1;
+    plan->packet = s->packet;
+    plan->base = 0.01;
+    for (int i = 0; i < FLOE_INTERP_CLASSES; i++)
+        plan->packet_exponent[i] = (int8_t)(3 * i), k->exponent[i] = (int8_t)(-5 * i);
+    k->step = (floe_interp_step){.naxes = s->naxes, .width = 2};
+    memcpy(k->step.axis, s->axis, sizeof k->step.axis);
+    memcpy(k->step.fine, s->fine, sizeof k->step.fine);
+    floe_interp_coarsen(&k->step);
+    const floe_wavelet_bands b = bands_of(s, &cpu, plan, a.host);
+    floe_wavelet_dev_lift l = {
+        .array = {a.dev[0], a.dev[1]}, .step = k->step, .bank = s->bank, .one_sided = plan->one_sided};
+    memcpy(l.shape, s->shape, sizeof l.shape);
+    l.status = a.status;
+    floe_wavelet_step_do(&b, &k->step);
+    lift(s, &l, &at);
+    compare(s, &a, at, "means and details");
+    for (k->step.width = 2; k->step.width > 0; k->step.width--)
+        code(s, &b, &a, at);
+    l.inverse = true;
+    floe_wavelet_step_undo(&b, &k->step, NULL);
+    lift(s, &l, &at);
+    compare(s, &a, at, "values");
+    assert_int_equal(at, seed % 2);
+    arrays_free(&a);
+    free(b.lines);
+    free(plan);
+}
+
+static const floe_dtype dtypes[] = {FLOE_F32, FLOE_F64};
+
+/* Along an axis, in a box of a larger array. */
+static void every_extent(void **unused)
+{
+    uint64_t turn = 0;
+    (void)unused;
+    for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
+        for (uint64_t n = 2; n <= MOST; n += (uint64_t)one_in(11))
+            for (int ends = 0; ends <= floe_wavelet_interpolates((floe_wavelet_bank)bank); ends++)
+                for (int d = 0; d < 2; d++, turn++) {
+                    sample s = {.dtype = dtypes[d], .shape = {2, 3, 2, 7}, .fine = {2, 2, 1, 6}, .naxes = 1};
+                    s.axis[0] = (uint32_t)(turn / 2 % 4);
+                    s.bank = (floe_wavelet_bank)bank;
+                    s.one_sided = ends;
+                    s.fine[s.axis[0]] = n;
+                    s.shape[s.axis[0]] = n + turn % 2;
+                    a_step(&s, turn);
+                }
+}
+
+/* Several axes, lines of several tiles, more of them than a tile has; packets. */
+static void several_axes(void **unused)
+{
+    static const sample samples[] = {
+        {FLOE_F32, {1, 9, 22, 61}, {1, 9, 22, 61}, 3, {1, 2, 3}, 0, FLOE_WAVELET_DD66, true},
+        {FLOE_F64, {3, 8, 17, 131}, {3, 8, 17, 131}, 3, {1, 2, 3}, 0, FLOE_WAVELET_97, false},
+        {FLOE_F32, {7, 6, 5, 13}, {7, 6, 5, 13}, 3, {0, 1, 3}, 0, FLOE_WAVELET_84, false},
+        {FLOE_F64, {5, 7, 11, 18}, {5, 7, 11, 18}, 2, {3, 1}, 0, FLOE_WAVELET_DD84, true},
+        {FLOE_F32, {1, 41, 13, 37}, {1, 41, 13, 37}, 2, {2, 3}, 3, FLOE_WAVELET_DD64, false},
+        {FLOE_F64, {1, 1, 23, 90}, {1, 1, 23, 90}, 1, {3}, 2, FLOE_WAVELET_DD44, true},
+        {FLOE_F32, {1, 1, 1, 4001}, {1, 1, 1, 4001}, 1, {3}, 0, FLOE_WAVELET_DD66, true},
+        {FLOE_F64, {1, 1, 1, 3000}, {1, 1, 1, 2999}, 1, {3}, 0, FLOE_WAVELET_HAAR, false},
+        {FLOE_F32, {1, 1, 701, 35}, {1, 1, 701, 34}, 2, {2, 3}, 0, FLOE_WAVELET_DD84, false},
+        {FLOE_F32, {1, 3, 2, 2}, {1, 3, 2, 2}, 3, {1, 2, 3}, 0, FLOE_WAVELET_53, true},
+    };
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(samples); i++)
+        a_step(&samples[i], i);
+}
+
+/* Where lines end near the end of a tile, each bank needs as many points as it ever does. */
+static void ends_of_tiles(void **unused)
+{
+    uint64_t turn = 0;
+    (void)unused;
+    for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
+        for (uint64_t n = 120; n <= LARGEST; n += (uint64_t)one_in(17), turn++) {
+            sample s = {.dtype = FLOE_F32, .shape = {1, 1, 1, 1}, .naxes = 1, .bank = (floe_wavelet_bank)bank};
+            s.axis[0] = turn / 2 % 2 ? 3 : 1;
+            s.shape[s.axis[0]] = n;
+            s.one_sided = turn % 2 && floe_wavelet_interpolates(s.bank);
+            memcpy(s.fine, s.shape, sizeof s.fine);
+            a_step(&s, turn);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_extent), cmocka_unit_test(several_axes),
+                                       cmocka_unit_test(ends_of_tiles)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
