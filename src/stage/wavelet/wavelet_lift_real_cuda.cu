@@ -89,19 +89,18 @@ FLOE_DEV void each_point(const pass &p, uint32_t ncolumns, int32_t count, Visit 
     }
 }
 
+/* Points in shared memory, by their numbers. */
 template <bool ALONG> struct points {
-    floe_real *at[2];
-    int32_t lo[2]; /* the first one that has a place */
-    __device__ __forceinline__ floe_real &get(int odd, int32_t i, uint32_t c) const
+    floe_real *evens, *odds; /* where number 0 would be */
+    __device__ __forceinline__ floe_real &get(bool odd, int32_t i, uint32_t c) const
     {
-        const int32_t row = i - lo[odd];
-        return at[odd][ALONG ? c * ROOM + (uint32_t)row : (uint32_t)row * COLUMNS + c];
+        return (odd ? odds : evens)[(ALONG ? 1 : COLUMNS) * i + (int32_t)((ALONG ? ROOM : 1) * c)];
     }
 };
 
 /* A point whose stencil leaves the line. */
 template <bool ALONG>
-FLOE_DEV_COLD floe_real lift_end(const pass &p, const points<ALONG> &s, uint32_t k, int32_t i, uint32_t c)
+FLOE_DEV_COLD floe_real lift_end(const pass &p, points<ALONG> s, uint32_t k, int32_t i, uint32_t c)
 {
     const floe_wavelet_lift &l = p.bank.lift[k];
     floe_real sum = s.get(l.to_odd, i, c);
@@ -125,26 +124,28 @@ template <bool ALONG, uint32_t TAPS>
 FLOE_DEV void lift_points(const pass &p, const tile &t, const points<ALONG> &s, uint32_t k)
 {
     const floe_wavelet_lift &l = p.bank.lift[k];
-    const int to = l.to_odd;
+    const bool to = l.to_odd;
     const int32_t lo = t.lo[k][to], first = l.first, inner = -first,
                   outer = (int32_t)p.count[!to] - first - (int32_t)TAPS + 1;
     floe_real w[TAPS];
 #pragma unroll
     for (uint32_t i = 0; i < TAPS; i++)
         w[i] = p.weight[k][i];
-    each_point<ALONG>(p, t.ncolumns, t.hi[k][to] - lo, [&](int32_t x, uint32_t c) {
-        const int32_t i = lo + x;
-        floe_real sum;
-        if (i >= inner && i < outer) {
-            sum = s.get(to, i, c);
+    const auto inside = [&](int32_t i, uint32_t c) {
+        floe_real sum = s.get(to, i, c);
 #pragma unroll
-            for (uint32_t n = 0; n < TAPS; n++)
-                sum = FLOE_WAVELET_FMA(w[n], s.get(!to, i + first + (int32_t)n, c), sum);
-        } else {
-            sum = lift_end(p, s, k, i, c);
-        }
-        s.get(to, i, c) = sum;
-    });
+        for (uint32_t n = 0; n < TAPS; n++)
+            sum = FLOE_WAVELET_FMA(w[n], s.get(!to, i + first + (int32_t)n, c), sum);
+        return sum;
+    };
+    if (lo >= inner && t.hi[k][to] <= outer)
+        each_point<ALONG>(p, t.ncolumns, t.hi[k][to] - lo,
+                          [&](int32_t x, uint32_t c) { s.get(to, lo + x, c) = inside(lo + x, c); });
+    else
+        each_point<ALONG>(p, t.ncolumns, t.hi[k][to] - lo, [&](int32_t x, uint32_t c) {
+            const int32_t i = lo + x;
+            s.get(to, i, c) = i >= inner && i < outer ? inside(i, c) : lift_end(p, s, k, i, c);
+        });
 }
 
 template <bool ALONG> FLOE_DEV void lift(const pass &p, const tile &t, const points<ALONG> &s, uint32_t k)
@@ -165,7 +166,7 @@ template <bool ALONG> FLOE_DEV void read_points(const pass &p, const tile &t, co
 #pragma unroll
     for (int odd = 0; odd < 2; odd++) {
         const floe_real scale = p.inverse && odd == 0 ? p.scale : 1;
-        const int32_t lo = s.lo[odd];
+        const int32_t lo = t.lo[k][odd];
         const uint32_t begin = p.inverse ? odd * p.count[0] : (uint32_t)odd;
         each_point<ALONG>(p, t.ncolumns, t.hi[k][odd] - lo, [&](int32_t x, uint32_t c) {
             const uint32_t point = begin + (uint32_t)(lo + x) * far;
@@ -195,7 +196,9 @@ template <bool ALONG> FLOE_DEV void write_points(const pass &p, const tile &t, c
     }
 }
 
-template <bool ALONG> __global__ void __launch_bounds__(THREADS) wavelet_lift_kernel(const __grid_constant__ pass p)
+template <bool ALONG>
+__global__ void __launch_bounds__(THREADS, FLOE_REAL_BITS == 32 ? 4 : 3)
+    wavelet_lift_kernel(const __grid_constant__ pass p)
 {
     __shared__ floe_real room[2][ROOM * COLUMNS];
     __shared__ tile t;
@@ -209,7 +212,8 @@ template <bool ALONG> __global__ void __launch_bounds__(THREADS) wavelet_lift_ke
     if (threadIdx.x < COLUMNS && first + threadIdx.x < p.nlines)
         t.place[threadIdx.x] = place_of(p, first + threadIdx.x);
     __syncthreads();
-    const points<ALONG> s = {{room[0], room[1]}, {t.lo[p.bank.nlifts][0], t.lo[p.bank.nlifts][1]}};
+    const int32_t *lo = t.lo[p.bank.nlifts], apart = ALONG ? 1 : COLUMNS;
+    const points<ALONG> s = {room[0] - lo[0] * apart, room[1] - lo[1] * apart};
     read_points<ALONG>(p, t, s);
     __syncthreads();
     for (uint32_t i = 0; i < p.bank.nlifts; i++) {
