@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/wavelet/wavelet_bands.h"
 
+#include "codec/wavelet/wavelet_anchors_math.h"
+
 /* ---- passes ------------------------------------------------------------------------------------------------------------ */
 
 /* Along an axis of n points, on the lines of a box. */
@@ -232,7 +234,7 @@ double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_
 
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
 
-static double anchor_get(const floe_wavelet_anchors_code *c, uint64_t i)
+static int64_t anchor_get(const floe_wavelet_anchors_code *c, uint64_t i)
 {
     uint64_t v = 0;
     for (uint64_t bit = i * c->nbits, end = bit + c->nbits, n = 0; bit < end; bit += 8 - bit % 8) {
@@ -240,20 +242,18 @@ static double anchor_get(const floe_wavelet_anchors_code *c, uint64_t i)
         n += 8 - bit % 8;
     }
     v &= ((uint64_t)1 << c->nbits) - 1;
-    return (double)(int64_t)((uint64_t)c->least + v);
+    return (int64_t)((uint64_t)c->least + v);
 }
 
 void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet_anchors_code *c)
 {
     const uint64_t *m = floe_wavelet_anchors(b->plan);
     const bool narrow = b->size == sizeof(float);
-    const double most = narrow ? 0x1p100 : 0x1p1000;
     for (uint64_t row = 0; row < m[0] * m[1] * m[2]; row++) {
         uint8_t *at;
         const double step = floe_wavelet_anchor_row(b, row, &at);
         for (uint64_t x = 0; x < m[3]; x++) {
-            double v = anchor_get(c, row * m[3] + x) * step;
-            v = v < -most ? -most : v > most ? most : v;
+            const double v = floe_wavelet_anchor_real(anchor_get(c, row * m[3] + x), step, narrow);
             if (narrow)
                 ((float *)(void *)at)[x] = (float)v;
             else
@@ -264,12 +264,9 @@ void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet
 
 static int64_t whole(const floe_wavelet_bands *b, const uint8_t *at, uint64_t x, double inverse)
 {
-    const double most = 0x1p53;
-    double v =
-        b->size == sizeof(float) ? (double)((const float *)(const void *)at)[x] : ((const double *)(const void *)at)[x];
-    v = v != 0 ? v * inverse : 0; /* a step that is not normal has no finite inverse */
-    v = v < -most ? -most : v > most ? most : v;
-    return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
+    return floe_wavelet_anchor_whole(b->size == sizeof(float) ? (double)((const float *)(const void *)at)[x]
+                                                              : ((const double *)(const void *)at)[x],
+                                     inverse);
 }
 
 bool floe_wavelet_anchors_encode(const floe_wavelet_bands *b, uint8_t *bits, floe_wavelet_anchors_code *c)

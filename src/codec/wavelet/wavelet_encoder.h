@@ -74,5 +74,15 @@ void floe_wavelet_plan_make(floe_wavelet_encoder *e, const floe_wavelet_structur
 /* Chooses e->structure by trials of a part. */
 void floe_wavelet_tune(floe_wavelet_encoder *e, floe_wavelet_encoder *trial);
 void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+/* What it is made of. try: the bits that the part takes with a structure. */
+typedef uint64_t floe_wavelet_try(void *user, const floe_wavelet_structure *s);
+void floe_wavelet_search(floe_wavelet_encoder *e, floe_wavelet_try *try, void *user);
+/* The part's point 0 in the array; kept: where its values are, contiguous. */
+void floe_wavelet_trial_at(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial,
+                           uint64_t lo[FLOE_INTERP_RANK]);
+void floe_wavelet_trial_begin(const floe_wavelet_encoder *e, floe_wavelet_encoder *trial, floe_codec_params *params,
+                              void *kept);
+/* Bits of literals and anchors. */
+uint64_t floe_wavelet_trial_bits(const floe_wavelet_encoder *trial, uint64_t nliterals);
 
 #endif

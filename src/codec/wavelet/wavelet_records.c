@@ -6,8 +6,7 @@
 enum {
     USED_BITS = 4 /* for each symbol of a context that occurs */,
     STATE_BITS = 32,
-    HEAD_BITS = 48 /* of a list */,
-    LEAST_BITS = 3 /* of a code of one */
+    LEAST_BITS = 3 /* of a code of a list */
 };
 
 static uint64_t ncodes(const floe_interp_records *r)
@@ -81,7 +80,7 @@ static uint64_t list_codes(const floe_interp_records *r, listing *l)
 
 static listing list_begin(const floe_interp_records *r, uint64_t count, floe_cursor *to)
 {
-    return (listing){.to = to, .nlow = count ? floe_top_bit(ncodes(r) / count) : 0};
+    return (listing){.to = to, .nlow = floe_wavelet_list_low(ncodes(r), count)};
 }
 
 static void write_list(const floe_interp_records *r, floe_cursor *to)
@@ -210,24 +209,30 @@ static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- either ------------------------------------------------------------------------------------------------------------ */
 
+uint64_t floe_wavelet_chunks_bits(const floe_context_spec *spec, const uint32_t *counts, uint64_t nraw, uint64_t nlanes)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+        used += counts[i] != 0;
+    return (floe_context_entropy(spec, counts) >> 12) + nraw + used * USED_BITS + nlanes * STATE_BITS;
+}
+
+bool floe_wavelet_may_list(uint64_t count, uint64_t coded) { return count * LEAST_BITS < coded; }
+
 uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
                                    bool *list)
 {
     const uint64_t nraw = floe_interp_count(e, r, 1, counts), count = list_codes(r, NULL);
     listing l = list_begin(r, count, NULL);
-    uint64_t used = 0;
-    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
-        used += counts[i] != 0;
-    const uint64_t coded =
-        (floe_context_entropy(r->spec, counts) >> 12) + nraw + used * USED_BITS + floe_interp_busy(e, r) * STATE_BITS;
-    *list = count * LEAST_BITS < coded;
+    const uint64_t coded = floe_wavelet_chunks_bits(r->spec, counts, nraw, floe_interp_busy(e, r));
+    *list = floe_wavelet_may_list(count, coded);
     if (*list) {
         list_codes(r, &l);
-        *list = l.nbits + HEAD_BITS < coded;
+        *list = l.nbits + FLOE_WAVELET_LIST_HEAD_BITS < coded;
     }
     if (*list)
         memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
-    return *list ? l.nbits + HEAD_BITS : coded;
+    return *list ? l.nbits + FLOE_WAVELET_LIST_HEAD_BITS : coded;
 }
 
 void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,

@@ -8,13 +8,25 @@
 enum {
     FLOE_WAVELET_RECORDS_WIDE = 1 /* sizes take 4 bytes, not 2 */,
     FLOE_WAVELET_RECORDS_TABLES = 2,
-    FLOE_WAVELET_RECORDS_LIST = 4
+    FLOE_WAVELET_RECORDS_LIST = 4,
+    FLOE_WAVELET_LIST_HEAD_BITS = 48
 };
+
+/* Low bits of a gap of a list. */
+static inline uint32_t floe_wavelet_list_low(uint64_t ncodes, uint64_t count)
+{
+    return count ? floe_top_bit(ncodes / count) : 0;
+}
 
 /* Bits that the records would take: in whole numbers, so that they are the same wherever they are found. list: whether that is as a
  * list. counts: FLOE_CONTEXT_COUNTS, of the symbols of chunks; of a list 0. */
 uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
                                    bool *list);
+
+/* What that is made of: bits of chunks, by what is counted of them, raw bits and states; whether a list of so many may take less. */
+uint64_t floe_wavelet_chunks_bits(const floe_context_spec *spec, const uint32_t *counts, uint64_t nraw,
+                                  uint64_t nlanes);
+bool floe_wavelet_may_list(uint64_t count, uint64_t coded);
 
 typedef struct floe_wavelet_records_way {
     bool list;

@@ -23,8 +23,9 @@ enum {
 };
 
 typedef struct tuner {
-    encoder *e, *trial;
-    floe_codec_params params;
+    encoder *e;
+    floe_wavelet_try *try;
+    void *user;
     uint64_t bits; /* of the best one */
 } tuner;
 
@@ -48,9 +49,8 @@ void floe_wavelet_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 }
 
 /* A row of the box from element `at` of a row of the array on. */
-static void copy_row(const tuner *t, uint64_t row, uint64_t from, uint64_t at)
+static void copy_row(const encoder *e, encoder *trial, uint64_t row, uint64_t from, uint64_t at)
 {
-    const encoder *e = t->e, *trial = t->trial;
     const uint64_t n = trial->chunk.plan.shape[3], wide = e->chunk.plan.shape[3];
     const int8_t *kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + from * e->row;
     memcpy(trial->kept + row * n * e->size, e->bands.array + (from * wide + at) * e->size, n * e->size);
@@ -60,24 +60,35 @@ static void copy_row(const tuner *t, uint64_t row, uint64_t from, uint64_t at)
 }
 
 /* From the middle of the array. */
-static void copy_box(const tuner *t)
+void floe_wavelet_trial_at(const encoder *e, const encoder *trial, uint64_t lo[FLOE_INTERP_RANK])
 {
-    const uint64_t *shape = t->e->chunk.plan.shape, *n = t->trial->chunk.plan.shape;
-    uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        lo[a] = (shape[a] - n[a]) / 2;
-    memset(t->trial->holes, 0, t->trial->nmarks);
+        lo[a] = (e->chunk.plan.shape[a] - trial->chunk.plan.shape[a]) / 2;
+}
+
+static void copy_box(const encoder *e, encoder *trial)
+{
+    const uint64_t *shape = e->chunk.plan.shape, *n = trial->chunk.plan.shape;
+    uint64_t lo[FLOE_INTERP_RANK], at[FLOE_INTERP_RANK] = {0}, row = 0;
+    floe_wavelet_trial_at(e, trial, lo);
+    memset(trial->holes, 0, trial->nmarks);
     for (at[0] = lo[0]; at[0] < lo[0] + n[0]; at[0]++)
         for (at[1] = lo[1]; at[1] < lo[1] + n[1]; at[1]++)
             for (at[2] = lo[2]; at[2] < lo[2] + n[2]; at[2]++, row++)
-                copy_row(t, row, (at[0] * shape[1] + at[1]) * shape[2] + at[2], lo[3]);
+                copy_row(e, trial, row, (at[0] * shape[1] + at[1]) * shape[2] + at[2], lo[3]);
 }
 
 /* ---- a trial ----------------------------------------------------------------------------------------------------------- */
 
-static uint64_t try_structure(tuner *t, const floe_wavelet_structure *s)
+uint64_t floe_wavelet_trial_bits(const encoder *e, uint64_t nliterals)
 {
-    encoder *e = t->trial;
+    const uint64_t nanchors = floe_interp_points(floe_wavelet_anchors(&e->chunk.plan));
+    return nliterals * (8 * e->size + LITERAL_BITS) + nanchors * e->chunk.anchors.nbits;
+}
+
+static uint64_t try_structure(void *trial, const floe_wavelet_structure *s)
+{
+    encoder *e = trial;
     floe_wavelet_plan_make(e, s);
     memcpy(e->bands.array, e->kept, e->ncells * e->size);
     floe_wavelet_array_forward(e);
@@ -85,9 +96,7 @@ static uint64_t try_structure(tuner *t, const floe_wavelet_structure *s)
         return UINT64_MAX;
     memcpy(e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
     floe_wavelet_array_check(e);
-    const floe_wavelet_found *found = floe_wavelet_found_gather(e);
-    const uint64_t nanchors = floe_interp_points(floe_wavelet_anchors(&e->chunk.plan));
-    uint64_t bits = found->nliterals * (8 * e->size + LITERAL_BITS) + nanchors * e->chunk.anchors.nbits +
+    uint64_t bits = floe_wavelet_trial_bits(e, floe_wavelet_found_gather(e)->nliterals) +
                     floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS);
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
@@ -98,7 +107,7 @@ static uint64_t try_structure(tuner *t, const floe_wavelet_structure *s)
 
 static bool keep_better(tuner *t, const floe_wavelet_structure *s)
 {
-    const uint64_t bits = try_structure(t, s);
+    const uint64_t bits = t->try(t->user, s);
     if (bits >= t->bits)
         return false;
     t->bits = bits;
@@ -173,18 +182,9 @@ static void tune_banks(tuner *t)
     }
 }
 
-void floe_wavelet_tune(encoder *e, encoder *trial)
+void floe_wavelet_search(encoder *e, floe_wavelet_try *try, void *user)
 {
-    tuner t = {.e = e, .trial = trial, .params = *e->params, .bits = UINT64_MAX};
-    t.params.mode = FLOE_BOUND_ABS;
-    t.params.bound = e->bound;
-    trial->params = &t.params;
-    trial->bound = e->bound;
-    trial->max_abs = e->max_abs;
-    trial->values = (floe_interp_view){.data = trial->kept, .stride = {0, 0, 0, 1}};
-    for (int a = 2; a >= 0; a--)
-        trial->values.stride[a] = trial->values.stride[a + 1] * (int64_t)trial->chunk.plan.shape[a + 1];
-    copy_box(&t);
+    tuner t = {e, try, user, UINT64_MAX};
     e->structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = FIRST_COARSE};
     keep_better(&t, &e->structure);
     if (e->params->preset != FLOE_PRESET_FAST)
@@ -199,4 +199,24 @@ void floe_wavelet_tune(encoder *e, encoder *trial)
     if (is_best(e))
         tune_slowest(&t);
     tune_coarse(&t, 2);
+}
+
+/* Its values are those of the array, so that errors are absolute. */
+void floe_wavelet_trial_begin(const encoder *e, encoder *trial, floe_codec_params *params, void *kept)
+{
+    *params = *e->params;
+    params->mode = FLOE_BOUND_ABS;
+    params->bound = e->bound;
+    trial->params = params;
+    trial->bound = e->bound;
+    trial->max_abs = e->max_abs;
+    trial->values = floe_interp_view_lattice(kept, trial->chunk.plan.shape);
+}
+
+void floe_wavelet_tune(encoder *e, encoder *trial)
+{
+    floe_codec_params params;
+    floe_wavelet_trial_begin(e, trial, &params, trial->kept);
+    copy_box(e, trial);
+    floe_wavelet_search(e, try_structure, trial);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stage/wavelet/wavelet_values.h"
-
-#include "stage/interp/interp_math.h"
-#include "stage/wavelet/wavelet_math.h"
+#include "stage/wavelet/wavelet_values_math.h"
 
 enum { RUN = 64 };
 
@@ -11,10 +8,7 @@ static void take(const floe_wavelet_row *r, floe_wavelet_found *found)
     const floe_real *v = r->field;
     floe_real *to = r->array, min = (floe_real)found->min, max = (floe_real)found->max;
     for (uint64_t i = 0; i < r->n; i++) {
-        const floe_real x = v[(int64_t)i * r->stride];
-        floe_real f =
-            r->log ? FLOE_R(floe_interp_log)(x, (floe_uint)r->fill) : FLOE_R(floe_interp_clean)(x, (floe_uint)r->fill);
-        f = f < FLOE_WAVELET_LIMIT && f > -FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
+        const floe_real f = FLOE_R(floe_wavelet_take)(v[(int64_t)i * r->stride], r->fill, r->log);
         to[i] = f;
         min = f < min ? f : min;
         max = f > max ? f : max;
@@ -41,7 +35,7 @@ FLOE_INLINE void finish(const floe_wavelet_row *r, const floe_real *v, uint64_t 
 {
     const floe_real center = (floe_real)r->center;
     for (uint64_t i = 0; i < n; i++)
-        y[i] = FLOE_R(floe_wavelet_finite)(v[i]) + center;
+        y[i] = FLOE_R(floe_wavelet_give)(v[i], center);
     for (uint64_t i = 0; i < n && r->log; i++)
         y[i] = FLOE_R(floe_interp_exp)(y[i]);
 }
@@ -53,24 +47,13 @@ static void count_error(const floe_wavelet_row *r, double error, double size, fl
     found->max_error = error > found->max_error ? error : found->max_error;
     if (r->log && error / size > found->max_pw_error)
         found->max_pw_error = error / size;
-    if (r->squares) {
-        const double e = error * (1024 * (1 + 0x1p-40)) / r->tolerance;
-        found->squares += (uint64_t)(e * e) + (e > 0);
-    }
+    if (r->squares)
+        found->squares += FLOE_R(floe_wavelet_square)(error, r->tolerance);
 }
 
-/* The error of a value that would be y; whether it will do. */
 FLOE_INLINE bool is_within(const floe_wavelet_row *r, floe_real x, floe_real y, double *error, double *size)
 {
-    *size = x < 0 ? -(double)x : (double)x;
-    if (!r->log) {
-        const floe_real d = x - y;
-        *error = d < 0 ? -(double)d : (double)d;
-        return *error <= r->tolerance;
-    }
-    *error = *size - (double)y;
-    *error = *error < 0 ? -*error : *error;
-    return *error <= r->tolerance * *size;
+    return FLOE_R(floe_wavelet_is_within)(x, y, r->log, r->tolerance, error, size);
 }
 
 /* A value that misses: by a correction, else as it is. */
@@ -78,16 +61,14 @@ static void correct(const floe_wavelet_row *r, uint64_t i, floe_wavelet_found *f
 {
     const floe_real x = ((const floe_real *)r->field)[(int64_t)i * r->stride], v = ((const floe_real *)r->array)[i];
     const floe_real f = r->log ? FLOE_R(floe_interp_log)(x, (floe_uint)r->fill) : x;
-    const double off = (double)f - r->center - (double)v, size = off < 0 ? -off : off;
-    const double k = size / r->unit + 0.75;
+    const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, r->center, r->unit);
     double error, magnitude;
     floe_real y;
-    if (k < FLOE_WAVELET_CORRECTION_MOST + 1) {
-        const int32_t code = k < 1 ? 1 : (int32_t)k;
-        const floe_real better = FLOE_R(floe_wavelet_correct)(v, off < 0 ? -code : code, (floe_real)r->unit);
+    if (code) {
+        const floe_real better = FLOE_R(floe_wavelet_correct)(v, code, (floe_real)r->unit);
         finish(r, &better, 1, &y);
         if (is_within(r, x, y, &error, &magnitude)) {
-            r->corrections[floe_wavelet_mark(r->x + i)] = (int8_t)(off < 0 ? -code : code);
+            r->corrections[floe_wavelet_mark(r->x + i)] = (int8_t)code;
             found->ncorrections++;
             count_error(r, error, magnitude, found);
             return;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Anchors <-> whole numbers of their step, for both compilers. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_ANCHORS_MATH_H
+#define FLOE_CODEC_WAVELET_WAVELET_ANCHORS_MATH_H
+
+#include <stdbool.h>
+
+#include "base/hd.h"
+
+FLOE_HD int64_t floe_wavelet_anchor_whole(double v, double inverse)
+{
+    const double most = 0x1p53;
+    v = v != 0 ? v * inverse : 0; /* a step that is not normal has no finite inverse */
+    v = v < -most ? -most : v > most ? most : v;
+    return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
+}
+
+/* As a double, which the type of reals rounds. */
+FLOE_HD double floe_wavelet_anchor_real(int64_t whole, double step, bool narrow)
+{
+    const double most = narrow ? 0x1p100 : 0x1p1000, v = (double)whole * step;
+    return v < -most ? -most : v > most ? most : v;
+}
+
+#endif

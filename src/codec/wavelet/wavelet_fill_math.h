@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Filling, point by point, for both compilers: means of what is known around a point, in no order of points. */
+#ifndef FLOE_CODEC_WAVELET_WAVELET_FILL_MATH_H
+#define FLOE_CODEC_WAVELET_WAVELET_FILL_MATH_H
+
+#include <math.h>
+
+#include "stage/interp/interp_shape.h"
+
+enum { FLOE_WAVELET_FILL_PASSES = 8 /* over each level, of one colour and the other in turn */ };
+
+/* A level: the array, or means of boxes of 2 points along each axis of the level before. holes: which were NaN. */
+typedef struct floe_wavelet_fill_level {
+    uint64_t n[FLOE_INTERP_RANK];
+    uint8_t *values, *holes;
+    bool narrow;
+} floe_wavelet_fill_level;
+
+FLOE_HD double floe_wavelet_fill_value(const floe_wavelet_fill_level *l, uint64_t i)
+{
+    return l->narrow ? (double)((const float *)(const void *)l->values)[i]
+                     : ((const double *)(const void *)l->values)[i];
+}
+FLOE_HD void floe_wavelet_fill_set(const floe_wavelet_fill_level *l, uint64_t i, double v)
+{
+    if (l->narrow)
+        ((float *)(void *)l->values)[i] = (float)v;
+    else
+        ((double *)(void *)l->values)[i] = v;
+}
+
+/* The mean of the children that are known; NaN without any. */
+FLOE_HD double floe_wavelet_fill_mean(const floe_wavelet_fill_level *l, const uint64_t *at)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t child = 0; child < 16; child++) {
+        uint64_t p[FLOE_INTERP_RANK];
+        bool in = true;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            p[a] = 2 * at[a] + (child >> a & 1);
+            in = in && p[a] < l->n[a];
+        }
+        const double v = in ? floe_wavelet_fill_value(l, floe_interp_index(l->n, p)) : (double)NAN;
+        if (v == v) {
+            sum += v;
+            count++;
+        }
+    }
+    return count ? sum / count : (double)NAN;
+}
+
+/* Point at[] of the coarse level. */
+FLOE_HD void floe_wavelet_fill_coarsen(const floe_wavelet_fill_level *l, const floe_wavelet_fill_level *coarse,
+                                       const uint64_t *at)
+{
+    floe_wavelet_fill_set(coarse, floe_interp_index(coarse->n, at), floe_wavelet_fill_mean(l, at));
+}
+
+/* Point at[] of the level, if it is a hole. */
+FLOE_HD void floe_wavelet_fill_refine(const floe_wavelet_fill_level *l, const floe_wavelet_fill_level *coarse,
+                                      const uint64_t *at)
+{
+    const uint64_t i = floe_interp_index(l->n, at), half[] = {at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2};
+    if (l->holes[i])
+        floe_wavelet_fill_set(l, i, floe_wavelet_fill_value(coarse, floe_interp_index(coarse->n, half)));
+}
+
+/* A hole of the colour becomes the mean of its neighbours, which have the other one. */
+FLOE_HD void floe_wavelet_fill_relax(const floe_wavelet_fill_level *l, uint32_t colour, const uint64_t *at)
+{
+    const uint64_t i = floe_interp_index(l->n, at);
+    double sum = 0;
+    uint32_t count = 0;
+    uint64_t stride = 1;
+    if (!l->holes[i] || (at[0] + at[1] + at[2] + at[3]) % 2 != colour)
+        return;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= l->n[a]) {
+        if (at[a] > 0)
+            sum += floe_wavelet_fill_value(l, i - stride), count++;
+        if (at[a] + 1 < l->n[a])
+            sum += floe_wavelet_fill_value(l, i + stride), count++;
+    }
+    floe_wavelet_fill_set(l, i, sum / count);
+}
+
+#endif
