@@ -46,6 +46,33 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
 
 /* ---- rows of the field ------------------------------------------------------------------------------------------------- */
 
+uint64_t floe_wavelet_fill_of(const floe_codec_params *params)
+{
+    return params->has_fill ? params->fill_bits : floe_dtype_sign(params->dtype);
+}
+
+double floe_wavelet_tolerance(const encoder *e)
+{
+    const double bound = e->params->bound;
+    return e->chunk.log ? bound * (1 - 0x1p-50)
+                        : floe_round_down(e->params->dtype, bound * (1 - 4 * floe_half_ulp(e->params->dtype)));
+}
+
+void floe_wavelet_bound_set(encoder *e)
+{
+    const double room = e->params->bound - floe_half_ulp(e->params->dtype);
+    e->chunk.log = e->params->mode == FLOE_BOUND_PWREL;
+    e->bound =
+        e->chunk.log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
+}
+
+void floe_wavelet_center_set(encoder *e, double min, double max)
+{
+    const double center = min <= max ? min / 2 + max / 2 : 0;
+    e->chunk.plan.center = e->narrow ? (double)(float)center : center;
+    e->max_abs = min <= max ? fmax(fabs(min), fabs(max)) : 0;
+}
+
 typedef void row_fn(const floe_wavelet_row *r, floe_wavelet_found *found);
 
 typedef struct rows {
@@ -65,12 +92,10 @@ static floe_wavelet_row row_of(const encoder *e, uint64_t row)
         .kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + row * e->row,
         .corrections = e->marks[FLOE_WAVELET_CORRECTIONS] + row * e->row,
         .n = n[3],
-        .fill = e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype),
+        .fill = floe_wavelet_fill_of(e->params),
         .center = e->chunk.plan.center,
         .unit = e->chunk.plan.unit,
-        .tolerance = e->chunk.log ? e->params->bound * (1 - 0x1p-50)
-                                  : floe_round_down(e->params->dtype,
-                                                    e->params->bound * (1 - 4 * floe_half_ulp(e->params->dtype))),
+        .tolerance = floe_wavelet_tolerance(e),
         .log = e->chunk.log,
         .squares = e->squares,
     };
@@ -119,9 +144,7 @@ void floe_wavelet_array_take(encoder *e)
     memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
     visit_rows(e, e->ops->take);
     const floe_wavelet_found *f = floe_wavelet_found_gather(e);
-    const double center = f->min <= f->max ? f->min / 2 + f->max / 2 : 0;
-    e->chunk.plan.center = e->narrow ? (double)(float)center : center;
-    e->max_abs = f->min <= f->max ? fmax(fabs(f->min), fabs(f->max)) : 0;
+    floe_wavelet_center_set(e, f->min, f->max);
     floe_wavelet_array_fill(e);
     visit_rows(e, e->ops->shift);
 }

@@ -144,10 +144,7 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
 /* All but the tables. False where the values are better kept as they are. */
 static bool code(encoder *e, encoder *trial)
 {
-    const double room = e->params->bound - floe_half_ulp(e->params->dtype);
-    e->chunk.log = e->params->mode == FLOE_BOUND_PWREL;
-    e->bound =
-        e->chunk.log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
+    floe_wavelet_bound_set(e);
     floe_wavelet_array_take(e);
     floe_wavelet_tune(e, trial);
     floe_wavelet_plan_make(e, &e->structure);

@@ -43,6 +43,13 @@ bool floe_wavelet_encoder_begin(floe_wavelet_encoder *e, const floe_cpu *cpu, co
 /* All scratch but that of e->entropy. */
 void floe_wavelet_encoder_take(floe_wavelet_encoder *e, bool trial, floe_arena *arena);
 
+/* What params say: the pattern of fill, or -0; the bound of the array, and what an error may be, as computed. */
+uint64_t floe_wavelet_fill_of(const floe_codec_params *params);
+void floe_wavelet_bound_set(floe_wavelet_encoder *e);
+double floe_wavelet_tolerance(const floe_wavelet_encoder *e);
+/* Of an array of this range; min > max: of no values. */
+void floe_wavelet_center_set(floe_wavelet_encoder *e, double min, double max);
+
 /* Field -> array: range, center, and kinds; what no array can have is filled smoothly. */
 void floe_wavelet_array_take(floe_wavelet_encoder *e);
 /* NaN in the array becomes what its neighbours let expect. False where all are NaN: then zeros. */

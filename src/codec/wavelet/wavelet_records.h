@@ -3,20 +3,8 @@
 #ifndef FLOE_CODEC_WAVELET_WAVELET_RECORDS_H
 #define FLOE_CODEC_WAVELET_WAVELET_RECORDS_H
 
+#include "codec/wavelet/wavelet_records_math.h"
 #include "stage/interp/interp_entropy.h"
-
-enum {
-    FLOE_WAVELET_RECORDS_WIDE = 1 /* sizes take 4 bytes, not 2 */,
-    FLOE_WAVELET_RECORDS_TABLES = 2,
-    FLOE_WAVELET_RECORDS_LIST = 4,
-    FLOE_WAVELET_LIST_HEAD_BITS = 48
-};
-
-/* Low bits of a gap of a list. */
-static inline uint32_t floe_wavelet_list_low(uint64_t ncodes, uint64_t count)
-{
-    return count ? floe_top_bit(ncodes / count) : 0;
-}
 
 /* Bits that the records would take: in whole numbers, so that they are the same wherever they are found. list: whether that is as a
  * list. counts: FLOE_CONTEXT_COUNTS, of the symbols of chunks; of a list 0. */

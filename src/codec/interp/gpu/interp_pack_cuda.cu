@@ -2,7 +2,7 @@
 /* The bytes of a chunk: one block finds where each part goes, and whether all is better stored raw; then all blocks copy. */
 #include <floe/floe.h>
 
-#include "backend/device.cuh"
+#include "backend/device_copy.cuh"
 #include "base/grid_math.h"
 #include "codec/interp/gpu/interp_dev.h"
 
@@ -175,26 +175,11 @@ __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_cons
 
 /* ---- pack -------------------------------------------------------------------------------------------------------------- */
 
-/* nbytes from src, aligned to 4, to wherever dst is; by threads me, me + step, ... */
-FLOE_DEV void copy_bytes(uint8_t *dst, const void *src, uint64_t nbytes, uint64_t me, uint64_t step)
-{
-    const uint32_t head = (uint32_t)floe_min64(-(uintptr_t)dst & 3, nbytes), shift = 8 * head;
-    const uint32_t *words = (const uint32_t *)src;
-    const uint64_t n = (nbytes - head) / 4;
-    for (uint64_t i = me; i < n; i += step)
-        ((uint32_t *)(dst + head))[i] = shift ? __funnelshift_r(words[i], words[i + 1], shift) : words[i];
-    const uint64_t rest = nbytes - 4 * n; /* head, and what is behind the words */
-    for (uint64_t i = me; i < rest; i += step) {
-        const uint64_t at = i < head ? i : i + 4 * n;
-        dst[at] = ((const uint8_t *)src)[at];
-    }
-}
-
 FLOE_DEV void copy_raw(const job &j, uint8_t *payload, uint64_t me, uint64_t step)
 {
     const uint64_t n = j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3];
     const uint32_t begin = FLOE_INTERP_HEADER_NBYTES;
-    copy_bytes(payload, j.raw_header, begin, me, step);
+    floe_copy_bytes(payload, j.raw_header, begin, me, step);
     for (uint64_t i = me; i < n; i += step) {
         uint64_t left = i;
         int64_t at = 0;
@@ -218,8 +203,8 @@ FLOE_DEV void copy_chunk(const job &j, uint8_t *payload, uint32_t i)
         g++;
     const floe_context_dev_grid &grid = j.context.grids[g];
     const uint64_t end = j.context.slot_ends[1 + i], nbytes = 4 * (uint64_t)j.context.sizes[i];
-    copy_bytes(payload + j.chunks_at[g] + 4 * (j.places[i] - j.places[grid.first]),
-               (const uint8_t *)(j.context.slots + end) - nbytes, nbytes, floe_lane(), FLOE_WARP);
+    floe_copy_bytes(payload + j.chunks_at[g] + 4 * (j.places[i] - j.places[grid.first]),
+                    (const uint8_t *)(j.context.slots + end) - nbytes, nbytes, floe_lane(), FLOE_WARP);
 }
 
 __global__ void __launch_bounds__(THREADS) interp_pack_kernel(const __grid_constant__ job j)
@@ -234,7 +219,7 @@ __global__ void __launch_bounds__(THREADS) interp_pack_kernel(const __grid_const
         copy_raw(j, payload, me, step);
     } else {
         for (uint64_t i = 0; i < ends[0]; i++)
-            copy_bytes(payload + j.pieces[i].at, j.pieces[i].src, j.pieces[i].nbytes, me, step);
+            floe_copy_bytes(payload + j.pieces[i].at, j.pieces[i].src, j.pieces[i].nbytes, me, step);
         for (uint64_t i = me / FLOE_WARP; i < j.context.nchunks; i += step / FLOE_WARP)
             copy_chunk(j, payload, (uint32_t)i);
     }

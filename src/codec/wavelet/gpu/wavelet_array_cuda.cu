@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is done to an array besides stage wavelet: holes are filled, a box is copied, anchors become whole numbers; a thread a point. */
+#include <floe/floe.h>
+
+#include "backend/device_scan.cuh"
+#include "base/grid_math.h"
+#include "codec/wavelet/gpu/wavelet_dev.h"
+#include "codec/wavelet/wavelet_anchors_math.h"
+#include "stage/wavelet/wavelet_values.h"
+
+namespace
+{
+
+enum { THREADS = 256, WORD = 32 };
+
+FLOE_DEV void point_of(const uint64_t *n, uint64_t i, uint64_t *at)
+{
+#pragma unroll
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
+        at[a] = floe_last_digit(&i, n[a]);
+    at[0] = i;
+}
+
+FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
+FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * THREADS; }
+
+uint32_t nblocks_of(uint64_t n)
+{
+    return (uint32_t)floe_max64(floe_min64(floe_ceil_div(n, THREADS), 16 * floe_gpu_limits_cuda().processors), 1);
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------------- */
+
+__global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_constant__ floe_wavelet_box_job j)
+{
+    const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(j.n) : 0;
+    for (uint64_t i = first_item(); i < n; i += item_step()) {
+        uint64_t at[FLOE_INTERP_RANK];
+        point_of(j.n, i, at);
+        const uint64_t box_row = i / j.n[3], x = at[3];
+#pragma unroll
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            at[a] += j.lo[a];
+        const uint64_t from = floe_interp_index(j.shape, at);
+        if (j.size == 4)
+            ((uint32_t *)j.box)[i] = ((const uint32_t *)j.array)[from];
+        else
+            ((uint64_t *)j.box)[i] = ((const uint64_t *)j.array)[from];
+        if (j.kinds[from / j.shape[3] * j.row + floe_wavelet_mark(at[3])] == FLOE_WAVELET_LITERAL)
+            j.box_kinds[box_row * j.box_row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
+    }
+}
+
+/* ---- filling ----------------------------------------------------------------------------------------------------------- */
+
+FLOE_DEV void fill_point(const floe_wavelet_fill_job &j, uint64_t i, const uint64_t *at)
+{
+    const floe_wavelet_fill_level &l = j.level;
+    const double v = j.what == FLOE_WAVELET_FILL_MARK ? floe_wavelet_fill_value(&l, i) : 0;
+    switch (j.what) {
+    case FLOE_WAVELET_FILL_MARK: l.holes[i] = v != v; break;
+    case FLOE_WAVELET_FILL_COARSEN: floe_wavelet_fill_coarsen(&l, &j.coarse, at); break;
+    case FLOE_WAVELET_FILL_REFINE: floe_wavelet_fill_refine(&l, &j.coarse, at); break;
+    case FLOE_WAVELET_FILL_ZERO:
+        if (l.holes[i])
+            floe_wavelet_fill_set(&l, i, 0);
+        break;
+    case FLOE_WAVELET_FILL_EVEN: floe_wavelet_fill_relax(&l, 0, at); break;
+    case FLOE_WAVELET_FILL_ODD: floe_wavelet_fill_relax(&l, 1, at); break;
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_constant__ floe_wavelet_fill_job j)
+{
+    const uint64_t *shape = j.what == FLOE_WAVELET_FILL_COARSEN ? j.coarse.n : j.level.n;
+    const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(shape) : 0;
+    for (uint64_t i = first_item(); i < n; i += item_step()) {
+        uint64_t at[FLOE_INTERP_RANK];
+        point_of(shape, i, at);
+        fill_point(j, i, at);
+    }
+}
+
+/* ---- anchors ----------------------------------------------------------------------------------------------------------- */
+
+/* Anchor i, and its step. */
+FLOE_DEV uint64_t anchor_at(const floe_wavelet_anchors_job &j, uint64_t i, double *step)
+{
+    uint64_t at[FLOE_INTERP_RANK];
+    uint32_t band = j.nbands - 1;
+    point_of(j.n, i, at);
+    while (band > 0 && at[j.axis] < j.begin[band])
+        band--;
+    *step = j.step[band];
+    return floe_interp_index(j.shape, at);
+}
+
+FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
+{
+    double step;
+    const uint64_t at = anchor_at(j, i, &step);
+    return floe_wavelet_anchor_whole(j.narrow ? (double)((const float *)j.array)[at] : ((const double *)j.array)[at],
+                                     1 / step);
+}
+
+FLOE_DEV void keep(const floe_wavelet_anchors_job &j, uint64_t i)
+{
+    double step;
+    const uint64_t at = anchor_at(j, i, &step);
+    const double v = floe_wavelet_anchor_real(whole_of(j, i), step, j.narrow);
+    if (j.narrow)
+        ((float *)j.array)[at] = (float)v;
+    else
+        ((double *)j.array)[at] = v;
+}
+
+/* Word w of the bits: of all anchors that have some there. */
+FLOE_DEV void put_word(const floe_wavelet_anchors_job &j, uint64_t w, uint64_t n)
+{
+    const uint64_t begin = w * WORD, end = floe_min64(begin + WORD, n * j.nbits);
+    uint32_t word = 0;
+    for (uint64_t i = begin / j.nbits; i * j.nbits < end; i++) {
+        const uint64_t v = (uint64_t)(whole_of(j, i) - j.least), at = i * j.nbits;
+        word |= (uint32_t)(at < begin ? v >> (begin - at) : v << (at - begin));
+    }
+    j.bits[w] = word;
+}
+
+FLOE_DEV unsigned long long range_key(int64_t whole) { return (uint64_t)whole ^ (uint64_t)1 << 63; }
+
+template <floe_wavelet_anchors_what WHAT>
+__global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_constant__ floe_wavelet_anchors_job j)
+{
+    const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(j.n) : 0,
+                   nitems = WHAT == FLOE_WAVELET_ANCHORS_BITS ? floe_ceil_div(n * j.nbits, WORD) : n;
+    unsigned long long most = 0, least = 0;
+    for (uint64_t i = first_item(); i < nitems; i += item_step()) {
+        if constexpr (WHAT == FLOE_WAVELET_ANCHORS_KEEP) {
+            keep(j, i);
+        } else if constexpr (WHAT == FLOE_WAVELET_ANCHORS_BITS) {
+            put_word(j, i, n);
+        } else {
+            const unsigned long long key = range_key(whole_of(j, i));
+            most = key > most ? key : most;
+            least = ~key > least ? ~key : least;
+        }
+    }
+    if constexpr (WHAT == FLOE_WAVELET_ANCHORS_RANGE) {
+        most = floe_warp_max(most);
+        least = floe_warp_max(least);
+        if (floe_lane() == 0 && (most | least)) {
+            atomicMax(j.range, most);
+            atomicMax(j.range + 1, least);
+        }
+    }
+}
+
+} // namespace
+
+int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream)
+{
+    FLOE_LAUNCH(wavelet_box_kernel, nblocks_of(floe_interp_points(job->n)), THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
+
+int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream)
+{
+    FLOE_LAUNCH(wavelet_fill_kernel, nblocks_of(floe_interp_points(job->level.n)), THREADS, 0, (cudaStream_t)stream,
+                *job);
+    return (int)cudaGetLastError();
+}
+
+int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_anchors_what what, void *stream)
+{
+    const uint32_t nblocks = nblocks_of(floe_interp_points(job->n));
+    const cudaStream_t q = (cudaStream_t)stream;
+    switch (what) {
+    case FLOE_WAVELET_ANCHORS_RANGE:
+        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_RANGE>, nblocks, THREADS, 0, q, *job);
+        break;
+    case FLOE_WAVELET_ANCHORS_BITS:
+        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_BITS>, nblocks, THREADS, 0, q, *job);
+        break;
+    case FLOE_WAVELET_ANCHORS_KEEP:
+        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_KEEP>, nblocks, THREADS, 0, q, *job);
+        break;
+    }
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernels that encode a chunk of codec wavelet; those of the stages are in stage/wavelet/wavelet_cuda.h and
+ * stage/context/context_cuda.h. Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are
+ * device memory; structs go by value. Where *status is not FLOE_OK, nothing is done.
+ */
+#ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
+#define FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
+
+#include "base/dev_record.h"
+#include "codec/wavelet/wavelet_fill_math.h"
+#include "stage/context/context_cuda.h"
+#include "stage/wavelet/wavelet_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
+/* What was found; 0 at first. Of doubles: keys, of which the largest is the largest. */
+typedef struct floe_wavelet_dev_found {
+    unsigned long long most, least;                /* of the array: the key; the key's complement */
+    unsigned long long max_error, max_pw_error;    /* patterns */
+    unsigned long long squares, nliterals, nmarks; /* nmarks: signs that are taken, or corrections */
+} floe_wavelet_dev_found;
+FLOE_HD uint64_t floe_wavelet_dev_key(double v)
+{
+    const uint64_t b = floe_bits_f64(v), sign = (uint64_t)1 << 63;
+    return b & sign ? ~b : b | sign;
+}
+FLOE_HD double floe_wavelet_dev_of_key(uint64_t key)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    return floe_f64_of(key & sign ? key ^ sign : ~key);
+}
+
+typedef enum floe_wavelet_values_what {
+    FLOE_WAVELET_VALUES_TAKE,  /* field -> array and kinds, which are 0 */
+    FLOE_WAVELET_VALUES_SHIFT, /* center is subtracted from the array */
+    FLOE_WAVELET_VALUES_CHECK  /* field, array and kinds -> corrections, which are 0, and kinds */
+} floe_wavelet_values_what;
+
+/* As floe_wavelet_row, of all rows. */
+typedef struct floe_wavelet_values_job {
+    floe_interp_view values;
+    uint64_t shape[FLOE_INTERP_RANK], row; /* row: bytes of marks */
+    void *array;
+    int8_t *kinds, *corrections;
+    uint64_t fill;
+    double center, unit, tolerance;
+    bool log, squares;
+    floe_wavelet_dev_found *found;
+    const uint32_t *status;
+} floe_wavelet_values_job;
+int floe_wavelet_values_f32(const floe_wavelet_values_job *job, floe_wavelet_values_what what, void *stream);
+int floe_wavelet_values_f64(const floe_wavelet_values_job *job, floe_wavelet_values_what what, void *stream);
+
+/* A box of an array, from lo on, and its literals. */
+typedef struct floe_wavelet_box_job {
+    const void *array;
+    const int8_t *kinds;
+    uint64_t shape[FLOE_INTERP_RANK], row, lo[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK],
+        box_row; /* rows: bytes of marks */
+    void *box;
+    int8_t *box_kinds; /* 0 */
+    uint32_t size;
+    const uint32_t *status;
+} floe_wavelet_box_job;
+int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream);
+
+typedef enum floe_wavelet_fill_what {
+    FLOE_WAVELET_FILL_MARK, /* values -> holes */
+    FLOE_WAVELET_FILL_COARSEN,
+    FLOE_WAVELET_FILL_REFINE,
+    FLOE_WAVELET_FILL_ZERO, /* holes become 0 */
+    FLOE_WAVELET_FILL_EVEN, /* those of a colour are relaxed */
+    FLOE_WAVELET_FILL_ODD
+} floe_wavelet_fill_what;
+typedef struct floe_wavelet_fill_job {
+    floe_wavelet_fill_what what;
+    floe_wavelet_fill_level level, coarse;
+    const uint32_t *status;
+} floe_wavelet_fill_job;
+int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream);
+
+/* ---- anchors ----------------------------------------------------------------------------------------------------------- */
+
+typedef enum floe_wavelet_anchors_what {
+    FLOE_WAVELET_ANCHORS_RANGE, /* range[0]: the largest, range[1]: of negatives; as keys; 0 at first */
+    FLOE_WAVELET_ANCHORS_BITS,  /* words of 32 bits: whole numbers less the least, nbits each */
+    FLOE_WAVELET_ANCHORS_KEEP   /* they become what a decoder has */
+} floe_wavelet_anchors_what;
+typedef struct floe_wavelet_anchors_job {
+    void *array;
+    uint64_t shape[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK]; /* of the array; of anchors */
+    bool narrow;
+    uint32_t axis, nbands; /* bands of the packet, as floe_wavelet_dev_codes has them */
+    uint64_t begin[FLOE_WAVELET_DEV_BANDS];
+    double step[FLOE_WAVELET_DEV_BANDS];
+    unsigned long long *range;
+    int64_t least;
+    uint32_t nbits, *bits;
+    const uint32_t *status;
+} floe_wavelet_anchors_job;
+int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_anchors_what what, void *stream);
+
+/* ---- records ----------------------------------------------------------------------------------------------------------- */
+
+/* Chunks of grids that have something but zeros: whether each has, and lanes of those of each grid. What counting chunks of zeros adds to
+ * counts is taken from them. busy and nlanes are 0 at first. */
+int floe_wavelet_busy_cuda(const floe_context_job *job, uint8_t *busy, unsigned long long *nlanes, void *stream);
+
+enum { FLOE_WAVELET_SEGMENT = 32 /* records that a thread does */ };
+typedef enum floe_wavelet_list_what {
+    FLOE_WAVELET_LIST_LAST,   /* last: of each segment, behind its last code that is not 0; 0 without any */
+    FLOE_WAVELET_LIST_SPREAD, /* last: the same of all segments before */
+    FLOE_WAVELET_LIST_BITS,   /* nbits, and their sum */
+    FLOE_WAVELET_LIST_ADD,    /* nbits: of all segments before */
+    FLOE_WAVELET_LIST_WRITE   /* to, which is 0 */
+} floe_wavelet_list_what;
+typedef struct floe_wavelet_list_job {
+    const void *records;
+    uint64_t nrecords;
+    uint32_t width, nlow;
+    uint64_t *last, *nbits;
+    unsigned long long *all;
+    uint32_t *to;
+    const uint32_t *status;
+} floe_wavelet_list_job;
+int floe_wavelet_list_cuda(const floe_wavelet_list_job *job, floe_wavelet_list_what what, void *stream);
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------------- */
+
+typedef enum floe_wavelet_kinds_what {
+    FLOE_WAVELET_KINDS_FLAT,    /* kinds, 0 at first: literals where values have not the pattern base */
+    FLOE_WAVELET_KINDS_SPECIAL, /* out, ~0 at first: the first value that the palette should have, too */
+    FLOE_WAVELET_KINDS_SORT,    /* literals become patterns of the palette; out, 0 at first: how many do not */
+    FLOE_WAVELET_KINDS_DIFFER,  /* to: kinds less those of the point before along the slowest axis */
+    FLOE_WAVELET_KINDS_TALLY,   /* tallies: literals of each segment */
+    FLOE_WAVELET_KINDS_LITERALS /* literals, by tallies of all segments before */
+} floe_wavelet_kinds_what;
+typedef struct floe_wavelet_kinds_job {
+    floe_interp_view values;
+    uint64_t shape[FLOE_INTERP_RANK], row, nmarks, apart; /* bytes of marks; apart: 0: none */
+    int8_t *kinds, *to;
+    uint32_t size, npalette; /* size: of a value */
+    bool has_fill, flat;
+    uint64_t fill, base, palette[3];
+    unsigned long long *out;
+    uint64_t *tallies;
+    void *literals;
+    const uint32_t *status;
+} floe_wavelet_kinds_job;
+int floe_wavelet_kinds_cuda(const floe_wavelet_kinds_job *job, floe_wavelet_kinds_what what, void *stream);
+
+/* ---- a chunk's bytes --------------------------------------------------------------------------------------------------- */
+
+/* Records of a grid: its chunks, or a list. */
+typedef struct floe_wavelet_dev_part {
+    uint8_t head[8];          /* the byte in front, or what stands before the bits of a list */
+    uint32_t grid, list_head; /* list_head: 0: chunks */
+    const void *list;
+    uint64_t list_nbytes;
+} floe_wavelet_dev_part;
+typedef struct floe_wavelet_dev_piece {
+    const void *src;     /* aligned to 4 bytes */
+    uint64_t at, nbytes; /* from the start of the payload */
+} floe_wavelet_dev_piece;
+enum {
+    FLOE_WAVELET_DEV_PARTS = 66,
+    FLOE_WAVELET_DEV_PIECES = 5 * FLOE_WAVELET_DEV_PARTS + 4,
+    FLOE_WAVELET_DEV_HEADER = 2048
+};
+
+typedef struct floe_wavelet_pack_job {
+    floe_context_job context;
+    const uint8_t *busy;
+    floe_wavelet_dev_part *parts;
+    uint32_t nparts;
+    const uint8_t *header, *raw_header, *zeros; /* aligned; zeros: 4 */
+    uint32_t header_nbytes, raw_header_nbytes;
+    const void *anchors, *literals;
+    uint64_t anchors_nbytes, literals_nbytes;
+    bool raw;                         /* it is to be */
+    uint64_t raw_nbytes, most, least; /* most: what is longer is stored raw */
+    floe_interp_view values;
+    uint64_t shape[FLOE_INTERP_RANK];
+    uint32_t size, record_head;
+    uint64_t nliterals;
+    const floe_wavelet_dev_found *found;
+    /* out, and between the two kernels */
+    uint8_t *stream;
+    uint64_t capacity, *end; /* where the record begins; then where it ends */
+    floe_dev_record *record;
+    floe_dev_chunk_stats *stats;
+    uint64_t *places; /* of chunks, in words of 32 bits from the first of their grid */
+    uint32_t *sizes;  /* as they are written */
+    floe_wavelet_dev_piece *pieces;
+    uint64_t *chunks_at; /* of each grid; then: how many pieces, where all ends, whether it is raw */
+} floe_wavelet_pack_job;
+int floe_wavelet_place_cuda(const floe_wavelet_pack_job *job, void *stream);
+int floe_wavelet_pack_cuda(const floe_wavelet_pack_job *job, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values -> chunks: what of a chunk is written, and how. */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include "codec/wavelet/gpu/wavelet_encode_gpu.h"
+
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda.h"
+#include "base/grid_math.h"
+#include "field/dtype_math.h"
+
+typedef floe_wavelet_gpu_part part;
+typedef floe_wavelet_gpu_work work;
+typedef floe_wavelet_gpu_grids grids;
+
+enum { LITERAL_CELLS = 4, RAW_HEADER_AT = FLOE_WAVELET_DEV_HEADER / 2, ZEROS_AT = RAW_HEADER_AT + 256 };
+
+/* ---- room -------------------------------------------------------------------------------------------------------------- */
+
+static void add_grid_room(const floe_context_grid *grid, floe_wavelet_gpu_room *sum)
+{
+    sum->nchunks += floe_context_nchunks(grid);
+    sum->slot_words += 12 * floe_context_nrecords(grid) + (4 * FLOE_ANS_LANES + 4) * floe_context_nchunks(grid);
+    sum->nsegments += floe_ceil_div(floe_context_nrecords(grid), FLOE_WAVELET_SEGMENT);
+}
+
+/* Steps of a structure, and all marks. */
+static void add_structure_room(const uint64_t *shape, const floe_wavelet_structure *s, floe_wavelet_gpu_room *room)
+{
+    floe_wavelet_plan plan;
+    floe_wavelet_gpu_room sum = {.ncells = 0};
+    const floe_context_grid marks = floe_wavelet_marks_grid(shape);
+    floe_wavelet_plan_of(shape, s, &plan);
+    for (uint32_t i = 0; i < plan.nsteps; i++)
+        add_grid_room(&plan.steps[i].grid, &sum);
+    for (int i = 0; i < 3; i++)
+        add_grid_room(&marks, &sum);
+    room->nchunks = floe_max64(room->nchunks, sum.nchunks);
+    room->slot_words = floe_max64(room->slot_words, sum.slot_words);
+    room->nsegments = floe_max64(room->nsegments, sum.nsegments);
+}
+
+static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
+{
+    const uint64_t *shape = e->chunk.plan.shape;
+    for (int frozen = 0; frozen < 2; frozen++) {
+        const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_wavelet_slowest(shape) : 0};
+        add_structure_room(shape, &s, room);
+    }
+    room->records = floe_max64(room->records, floe_max64(e->needs.records, 2 * e->ncells + 64));
+    room->nsteps = floe_max64(room->nsteps, e->needs.nsteps);
+}
+
+/* Of a chunk of this extent: the whole of it, and trials. */
+static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent, floe_wavelet_gpu_room *room)
+{
+    const floe_codec_params params = {.dtype = call->field.dtype, .preset = call->preset};
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
+    floe_wavelet_encoder e, trial;
+    uint64_t shape[FLOE_INTERP_RANK];
+    if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent))
+        return false;
+    floe_wavelet_trial_shape(&e, shape);
+    floe_wavelet_encoder_begin(&trial, &cpu, &params, FLOE_INTERP_RANK, shape);
+    add_room(&e, room);
+    add_room(&trial, room);
+    room->ncells = floe_max64(room->ncells, e.ncells);
+    room->nmarks = floe_max64(room->nmarks, e.nmarks);
+    room->trial_cells = floe_max64(room->trial_cells, trial.ncells);
+    room->trial_marks = floe_max64(room->trial_marks, trial.nmarks);
+    return true;
+}
+
+/* Full chunks, and those at the ends of axes. */
+floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_room *room, floe_error *err)
+{
+    *room = (floe_wavelet_gpu_room){.ncells = 0};
+    for (uint32_t ends = 0; ends < 1u << call->field.rank; ends++) {
+        uint64_t extent[FLOE_MAX_RANK];
+        bool good = !floe_dtype_is_integer(call->field.dtype), there = true;
+        for (uint32_t a = 0; a < call->field.rank; a++) {
+            const uint64_t rest = call->field.shape[a] % call->chunk[a];
+            there = there && (rest || !(ends >> a & 1));
+            extent[a] = ends >> a & 1 ? rest : floe_min64(call->chunk[a], call->field.shape[a]);
+        }
+        FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, room)), FLOE_ERR_LIMIT,
+                   "chunks of no cells, or of more than codec wavelet takes");
+    }
+    return FLOE_OK;
+}
+
+static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
+{
+    const floe_wavelet_gpu_room *r = &c->room;
+    const uint64_t n = r->nsteps + 3;
+    c->grids = floe_arena_take(a, n, sizeof *c->grids);
+    c->tables = floe_arena_take(a, n + 1, sizeof *c->tables);
+    c->runs = floe_arena_take(a, n * FLOE_CONTEXT_RUN + 1, sizeof *c->runs);
+    c->costs = floe_arena_take(a, n * FLOE_CONTEXT_RUN, sizeof *c->costs);
+    c->bytes = floe_arena_take(a, n, sizeof *c->bytes);
+    c->done = floe_arena_take(a, 1, sizeof *c->done);
+    c->tickets = floe_arena_take(a, n, sizeof *c->tickets);
+    c->counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
+    c->coded_counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
+    c->busy = floe_arena_take(a, r->nchunks, 1);
+    c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
+    c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
+    c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
+    c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
+    c->chunks_at = floe_arena_take(a, n + 3, sizeof *c->chunks_at);
+    c->last = floe_arena_take(a, r->nsegments, sizeof *c->last);
+    c->nbits = floe_arena_take(a, r->nsegments, sizeof *c->nbits);
+}
+
+void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, size_t size, floe_arena *a)
+{
+    const floe_wavelet_gpu_room *r = &c->room;
+    c->chunks = floe_arena_take(a, nchunks, sizeof *c->chunks);
+    c->stats = floe_arena_take(a, nchunks, sizeof *c->stats);
+    c->end = floe_arena_take(a, 1, sizeof *c->end);
+    c->arrays = floe_arena_take(
+        a, floe_max64(2 * floe_wavelet_gpu_buffer_nbytes(r->ncells, size), r->slot_words * sizeof(uint16_t)), 1);
+    c->trial_arrays = floe_arena_take(a, 2 * floe_wavelet_gpu_buffer_nbytes(r->trial_cells, size), 1);
+    c->kept = floe_arena_take(a, r->trial_cells, size);
+    c->records = floe_arena_take(a, r->records, 1);
+    c->kinds = floe_arena_take(a, r->nmarks, 1);
+    c->corrections = floe_arena_take(a, r->nmarks, 1);
+    c->differences = floe_arena_take(a, r->nmarks, 1);
+    c->trial_kinds = floe_arena_take(a, r->trial_marks, 1);
+    c->trial_corrections = floe_arena_take(a, r->trial_marks, 1);
+    c->holes = floe_arena_take(a, r->trial_marks, 1);
+    c->answers = floe_arena_take(a, 1, sizeof *c->answers);
+    c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_PARTS;
+    c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);
+    c->header = floe_arena_take(a, FLOE_WAVELET_DEV_HEADER, 1);
+    c->parts = floe_arena_take(a, FLOE_WAVELET_DEV_PARTS, sizeof *c->parts);
+    c->pieces = floe_arena_take(a, FLOE_WAVELET_DEV_PIECES, sizeof *c->pieces);
+    take_grids(c, a);
+}
+
+/* ---- a chunk ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct encoding {
+    work w;
+    const floe_codec_encode *call;
+    uint64_t index, extent[FLOE_MAX_RANK];
+    part p;
+    bool raw;
+    grids counted, coded;
+    floe_wavelet_dev_part parts[FLOE_WAVELET_DEV_PARTS];
+    uint32_t nparts;
+    uint64_t payload_at; /* of what is in c->payload, in words */
+    uint64_t anchors_nbytes, nliterals;
+    const uint32_t *literals;
+} encoding;
+
+/* Room in c->payload; NULL where all of it would not be worth it. */
+static uint32_t *take_payload(encoding *e, uint64_t nbytes)
+{
+    uint32_t *to = e->w.c->payload + e->payload_at;
+    const uint64_t nwords = 2 * floe_ceil_div(nbytes, 8);
+    if (nbytes > e->w.c->payload_nbytes || 4 * (e->payload_at + nwords) > e->w.c->payload_nbytes) {
+        e->raw = true;
+        return NULL;
+    }
+    e->payload_at += nwords;
+    return to;
+}
+
+static floe_status begin_chunk(encoding *e, const floe_codec_params *params, const floe_cpu *cpu, uint64_t index)
+{
+    const floe_dev_field *f = &e->call->field;
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    floe_wavelet_encoder *to = &e->p.e;
+    uint64_t lo[FLOE_MAX_RANK];
+    floe_field chunk = {.data = f->data, .dtype = f->dtype, .rank = f->rank};
+    int64_t place = 0;
+    e->index = index;
+    floe_grid_cut(f->rank, f->shape, e->call->chunk, index, lo, e->extent);
+    for (uint32_t a = 0; a < f->rank; a++) {
+        place += (int64_t)lo[a] * f->stride[a];
+        chunk.shape[a] = e->extent[a];
+        chunk.stride[a] = f->stride[a];
+    }
+    floe_wavelet_encoder_begin(to, cpu, params, f->rank, e->extent);
+    to->values = floe_interp_view_of(&chunk);
+    to->values.data = (uint8_t *)f->data + place * (int64_t)to->size;
+    to->records = c->records;
+    to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
+    to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
+    e->p.w = &e->w;
+    e->p.load = floe_wavelet_gpu_array_take;
+    floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
+    return FLOE_OK;
+}
+
+/* The array, and what differs from it. *good: false where values are better kept as they are. */
+static floe_status code_values(encoding *e, bool *good)
+{
+    part *p = &e->p;
+    floe_wavelet_bound_set(&p->e);
+    FLOE_TRY(floe_wavelet_gpu_array_take(p));
+    const uint64_t nholes = p->found.nliterals, nsigns = p->found.nmarks;
+    FLOE_TRY(floe_wavelet_gpu_tune(p));
+    floe_wavelet_plan_make(&p->e, &p->e.structure);
+    p->anchors = e->w.c->payload; /* no more than the values take */
+    FLOE_TRY(floe_wavelet_gpu_array_forward(p));
+    FLOE_TRY(floe_wavelet_gpu_array_code(p, good));
+    if (!*good)
+        return FLOE_OK;
+    e->anchors_nbytes =
+        floe_ceil_div(floe_interp_points(floe_wavelet_anchors(&p->e.chunk.plan)) * p->e.chunk.anchors.nbits, 8);
+    take_payload(e, e->anchors_nbytes);
+    FLOE_TRY(floe_wavelet_gpu_array_check(p));
+    p->e.chunk.marked[FLOE_WAVELET_CORRECTIONS] = p->found.nmarks > 0;
+    p->e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = nholes + nsigns + p->found.nliterals > 0;
+    e->nliterals = nholes + p->found.nliterals;
+    return FLOE_OK;
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------------- */
+
+static floe_wavelet_kinds_job kinds_of(const encoding *e)
+{
+    const floe_wavelet_encoder *p = &e->p.e;
+    floe_wavelet_kinds_job job = {.values = p->values, .row = p->row, .nmarks = p->nmarks, .kinds = e->w.c->kinds};
+    memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
+    job.to = e->w.c->differences;
+    job.size = (uint32_t)p->size;
+    job.npalette = p->chunk.npalette;
+    job.has_fill = p->params->has_fill;
+    job.flat = p->chunk.kind == FLOE_WAVELET_FLAT;
+    job.fill = p->params->fill_bits;
+    job.base = p->chunk.base;
+    memcpy(job.palette, p->chunk.palette, sizeof job.palette);
+    job.out = &e->w.c->answers->out;
+    job.tallies = e->w.c->nbits;
+    job.status = e->w.status;
+    return job;
+}
+
+/* Fetches what it finds. */
+static floe_status kinds_find(const encoding *e, floe_wavelet_kinds_what what, int first, unsigned long long *out)
+{
+    const floe_wavelet_kinds_job job = kinds_of(e);
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(job.out, first, sizeof *job.out, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, what, e->w.stream));
+    return floe_wavelet_gpu_fetch(&e->w, out, job.out, sizeof *out);
+}
+
+static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
+{
+    const floe_wavelet_encoder *p = &e->p.e;
+    int64_t at = 0;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= p->chunk.plan.shape[a])
+        at += (int64_t)(position % p->chunk.plan.shape[a]) * p->values.stride[a];
+    *pattern = 0; /* little-endian wherever there is a GPU */
+    return floe_wavelet_gpu_fetch(&e->w, pattern, (const uint8_t *)p->values.data + at * (int64_t)p->size, p->size);
+}
+
+/* Literals become patterns of the palette, which has those that come first. */
+static floe_status sort_kinds(encoding *e)
+{
+    floe_wavelet_chunk *c = &e->p.e.chunk;
+    unsigned long long found;
+    while (c->npalette < FLOE_WAVELET_PALETTE) {
+        FLOE_TRY(kinds_find(e, FLOE_WAVELET_KINDS_SPECIAL, 0xFF, &found));
+        if (found == ~0ull)
+            break;
+        FLOE_TRY(fetch_pattern(e, found, &c->palette[c->npalette]));
+        c->npalette++;
+    }
+    FLOE_TRY(kinds_find(e, FLOE_WAVELET_KINDS_SORT, 0, &found));
+    e->nliterals = found;
+    e->raw = e->raw || e->nliterals > e->p.e.ncells / LITERAL_CELLS;
+    return FLOE_OK;
+}
+
+static floe_status make_flat(encoding *e)
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    e->p.e.chunk.kind = FLOE_WAVELET_FLAT;
+    e->p.e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = true; /* unless there are none */
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->kinds, 0, e->p.e.nmarks, e->w.stream));
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->answers, 0, sizeof *c->answers, e->w.stream));
+    FLOE_TRY(fetch_pattern(e, 0, &e->p.e.chunk.base));
+    const floe_wavelet_kinds_job job = kinds_of(e);
+    FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_FLAT, e->w.stream));
+    return sort_kinds(e);
+}
+
+static floe_status make_literals(encoding *e)
+{
+    floe_wavelet_kinds_job job = kinds_of(e);
+    const floe_wavelet_list_job sums = {.nbits = job.tallies, .nrecords = job.nmarks / 8, .status = e->w.status};
+    e->literals = e->nliterals ? take_payload(e, e->nliterals * e->p.e.size) : NULL;
+    if (!e->literals)
+        return FLOE_OK;
+    job.literals = (void *)e->literals;
+    FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_TALLY, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_wavelet_list_cuda(&sums, FLOE_WAVELET_LIST_ADD, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_LITERALS, e->w.stream));
+    return FLOE_OK;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------------- */
+
+static floe_status make_list(encoding *e, uint32_t i, floe_wavelet_dev_part *to)
+{
+    floe_wavelet_list_job job = floe_wavelet_gpu_list(&e->w, &e->counted, i);
+    to->list_head = FLOE_WAVELET_LIST_HEAD_BITS / 8;
+    to->list_nbytes = floe_ceil_div(e->counted.bits[i] - FLOE_WAVELET_LIST_HEAD_BITS, 8);
+    to->list = job.to = take_payload(e, to->list_nbytes);
+    to->head[0] = FLOE_WAVELET_RECORDS_LIST;
+    floe_store32(to->head + 1, (uint32_t)e->counted.count[i]);
+    to->head[5] = (uint8_t)job.nlow;
+    if (!job.to)
+        return FLOE_OK;
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(job.to, 0, (to->list_nbytes + 7) & ~(uint64_t)7, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_ADD, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_WRITE, e->w.stream));
+    return FLOE_OK;
+}
+
+/* Counted grid i is written: as a list, or its chunks are coded. */
+static floe_status add_part(encoding *e, uint32_t i, bool shares)
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    floe_wavelet_dev_part *to = &e->parts[e->nparts++];
+    floe_context_dev_grid *grid = &e->coded.grid[e->coded.n];
+    *to = (floe_wavelet_dev_part){.grid = e->coded.n};
+    if (e->counted.list[i])
+        return make_list(e, i, to);
+    *grid = e->counted.grid[i];
+    grid->shares = shares && e->coded.n > 0;
+    grid->counts = e->coded.n;
+    FLOE_CUDA(e->w.err,
+              cudaMemcpyAsync(c->coded_counts + (uint64_t)e->coded.n * FLOE_CONTEXT_COUNTS,
+                              c->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS, FLOE_CONTEXT_COUNTS * sizeof *c->counts,
+                              cudaMemcpyDeviceToDevice, e->w.stream));
+    e->coded.n++;
+    return FLOE_OK;
+}
+
+/* All grids, counted together: steps, corrections, kinds, and their differences. */
+static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    floe_wavelet_chunk *chunk = &e->p.e.chunk;
+    const uint64_t *shape = chunk->plan.shape;
+    const floe_context_grid marks = floe_wavelet_marks_grid(shape);
+    int8_t *sets[] = {c->corrections, c->kinds};
+    if (chunk->kind == FLOE_WAVELET_CODED)
+        floe_wavelet_gpu_steps_add(&e->counted, &e->p.e);
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
+        at[s] = e->counted.n;
+        if (chunk->marked[s])
+            floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, sets[s]);
+    }
+    const bool differ = chunk->marked[FLOE_WAVELET_VALUE_KINDS] && floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1;
+    if (differ) {
+        floe_wavelet_kinds_job job = kinds_of(e);
+        job.apart = floe_wavelet_marks_apart(shape);
+        FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_DIFFER, e->w.stream));
+        floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, c->differences);
+    }
+    FLOE_TRY(floe_wavelet_gpu_count(&e->w, &e->counted));
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
+        chunk->marked[s] = chunk->marked[s] && e->counted.count[at[s]] > 0;
+    const uint32_t kinds = at[FLOE_WAVELET_VALUE_KINDS];
+    chunk->differ =
+        differ && chunk->marked[FLOE_WAVELET_VALUE_KINDS] && e->counted.bits[kinds + 1] < e->counted.bits[kinds];
+    at[FLOE_WAVELET_VALUE_KINDS] += chunk->differ;
+    return FLOE_OK;
+}
+
+static floe_status make_parts(encoding *e)
+{
+    const floe_wavelet_chunk *chunk = &e->p.e.chunk;
+    uint32_t at[FLOE_WAVELET_MARK_SETS];
+    FLOE_TRY(count_grids(e, at));
+    for (uint32_t i = 0; chunk->kind == FLOE_WAVELET_CODED && i < chunk->plan.nsteps; i++)
+        FLOE_TRY(add_part(e, i, true));
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
+        if (chunk->marked[s])
+            FLOE_TRY(add_part(e, at[s], false));
+    return make_literals(e);
+}
+
+/* Chunks of the grids that are no lists, which keep the numbers that they were counted by. */
+static floe_status code_grids(encoding *e, floe_context_job *job)
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    *job = floe_wavelet_gpu_context(&e->w, &e->coded);
+    job->counts = c->coded_counts;
+    job->tables = c->tables;
+    job->runs = c->runs;
+    job->costs = c->costs;
+    job->done = c->done;
+    job->bytes = c->bytes;
+    job->slots = (uint16_t *)(void *)c->arrays;
+    job->slot_ends = c->slot_ends;
+    job->sizes = c->chunk_sizes;
+    if (job->ngrids == 0 || e->raw)
+        return FLOE_OK;
+    FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, e->w.stream));
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->done, 0, sizeof *c->done, e->w.stream));
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->slot_ends, 0, sizeof *c->slot_ends, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_context_tables_cuda(job, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_context_encode_cuda(job, e->w.stream));
+    return FLOE_OK;
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------------- */
+
+/* Header of the chunk, and of one that is stored raw. */
+static floe_status send_headers(const encoding *e, floe_wavelet_pack_job *job)
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    uint8_t bytes[FLOE_WAVELET_DEV_HEADER] = {0};
+    floe_cursor to = floe_cursor_of(bytes, RAW_HEADER_AT), raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, 256);
+    const floe_wavelet_chunk raw = {.kind = FLOE_WAVELET_RAW};
+    if (!e->raw)
+        floe_wavelet_header_write(&e->p.e.chunk, e->p.e.narrow, &to);
+    floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);
+    FLOE_CHECK(e->w.err, !to.bad, FLOE_ERR_INTERNAL, "the header is too long");
+    job->header = c->header;
+    job->raw_header = c->header + RAW_HEADER_AT;
+    job->zeros = c->header + ZEROS_AT;
+    job->header_nbytes = (uint32_t)(to.at - bytes);
+    job->raw_header_nbytes = (uint32_t)(raw_to.at - bytes - RAW_HEADER_AT);
+    FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->parts, e->parts, e->nparts * sizeof *e->parts));
+    return floe_wavelet_gpu_send(&e->w, c->header, bytes, sizeof bytes);
+}
+
+static floe_status pack(encoding *e, const floe_context_job *context)
+{
+    const floe_wavelet_gpu_encode *c = e->w.c;
+    const floe_wavelet_encoder *p = &e->p.e;
+    floe_wavelet_pack_job job = {.context = *context, .busy = c->busy, .parts = c->parts, .nparts = e->nparts};
+    FLOE_TRY(send_headers(e, &job));
+    job.raw = e->raw;
+    if (e->raw)
+        job.context.ngrids = job.nparts = 0;
+    job.anchors = c->payload;
+    job.anchors_nbytes = e->anchors_nbytes;
+    job.literals = e->literals;
+    job.literals_nbytes = e->nliterals * p->size;
+    job.raw_nbytes = job.raw_header_nbytes + p->ncells * p->size;
+    job.most = floe_wavelet_raw_nbytes(p->ncells, p->narrow);
+    job.least = floe_wavelet_least(e->call->field.rank, e->extent);
+    job.values = p->values;
+    memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
+    job.size = (uint32_t)p->size;
+    job.record_head = FLOE_RECORD_HEAD_NBYTES;
+    job.nliterals = e->p.found.nliterals;
+    job.found = &c->answers->found;
+    job.stream = e->call->stream;
+    job.capacity = e->call->capacity;
+    job.end = c->end;
+    job.record = c->chunks + e->index;
+    job.stats = c->stats + e->index;
+    job.places = c->places;
+    job.sizes = c->sizes;
+    job.pieces = c->pieces;
+    job.chunks_at = c->chunks_at;
+    FLOE_CUDA(e->w.err, floe_wavelet_place_cuda(&job, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_wavelet_pack_cuda(&job, e->w.stream));
+    return FLOE_OK;
+}
+
+static floe_status encode_chunk(encoding *e)
+{
+    floe_context_job context;
+    bool good = true;
+    if (e->p.e.params->mode == FLOE_BOUND_LOSSLESS) {
+        FLOE_TRY(make_flat(e));
+    } else {
+        FLOE_TRY(code_values(e, &good));
+        e->raw = !good;
+        if (good && e->nliterals)
+            FLOE_TRY(sort_kinds(e));
+    }
+    if (!e->raw)
+        FLOE_TRY(make_parts(e));
+    FLOE_TRY(code_grids(e, &context));
+    return pack(e, &context);
+}
+
+/* ---- a field ----------------------------------------------------------------------------------------------------------- */
+
+/* What all chunks share. */
+static floe_status open_work(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
+                             floe_cpu *cpu, work *w)
+{
+    *w = (work){.c = c, .stream = stream, .status = call->status, .err = w->err};
+    FLOE_TRY(floe_cpu_init(cpu, 1, FLOE_ISA_AUTO, w->err));
+    w->counts = malloc((c->room.nsteps + 3) * FLOE_CONTEXT_COUNTS * sizeof *w->counts);
+    FLOE_CHECK(w->err, w->counts, FLOE_ERR_MEMORY, "out of memory");
+    return FLOE_OK;
+}
+
+static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec_params *params, const floe_cpu *cpu,
+                                 const work *w)
+{
+    for (uint64_t i = 0; i < call->nchunks; i++) {
+        encoding e = {.w = *w, .call = call};
+        FLOE_TRY(begin_chunk(&e, params, cpu, i));
+        FLOE_TRY(encode_chunk(&e));
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
+                                          floe_error *err)
+{
+    work w = {.err = err};
+    floe_codec_params params;
+    floe_cpu cpu;
+    uint32_t status;
+    FLOE_TRY(open_work(c, call, stream, &cpu, &w));
+    floe_status made = floe_wavelet_gpu_send(&w, c->end, &call->first_offset, sizeof call->first_offset);
+    if (made == FLOE_OK)
+        made = floe_wavelet_gpu_fetch(&w, &params, call->params, sizeof params);
+    if (made == FLOE_OK)
+        made = floe_wavelet_gpu_fetch(&w, &status, call->status, sizeof status);
+    if (made == FLOE_OK && status == FLOE_OK)
+        made = encode_chunks(call, &params, &cpu, &w);
+    free(w.counts);
+    return made;
+}
+
+static floe_status add_squares(const floe_codec_encode *call, const floe_codec_params *params, const floe_cpu *cpu,
+                               const work *w, double *sum)
+{
+    const double unit = params->bound / 1024;
+    for (uint64_t i = 0; i < call->nchunks; i++) {
+        encoding e = {.w = *w, .call = call};
+        bool good;
+        FLOE_TRY(begin_chunk(&e, params, cpu, i));
+        e.p.e.squares = true;
+        FLOE_TRY(code_values(&e, &good));
+        *sum += good ? (double)e.p.found.squares * unit * unit : 0;
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
+                                           const floe_codec_params *params, double *sum, void *stream, floe_error *err)
+{
+    work w = {.stream = stream, .err = err};
+    floe_cpu cpu;
+    double all = 0;
+    if (params->mode != FLOE_BOUND_LOSSLESS) {
+        FLOE_TRY(open_work(c, call, stream, &cpu, &w));
+        const floe_status made = add_squares(call, params, &cpu, &w, &all);
+        free(w.counts);
+        FLOE_TRY(made);
+    }
+    return floe_wavelet_gpu_send(&w, sum, &all, sizeof all);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codec wavelet's encoder on a GPU: chunks are done one after another. The host makes the plan and waits for what it depends on; all else is
+ * kernels. The tuner's trials are done as the chunk is.
+ */
+#ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_ENCODE_GPU_H
+#define FLOE_CODEC_WAVELET_GPU_WAVELET_ENCODE_GPU_H
+
+#include "codec/codec_device.h"
+#include "codec/wavelet/gpu/wavelet_dev.h"
+#include "codec/wavelet/wavelet_encoder.h"
+
+enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, their differences */ };
+
+/* How much of everything a chunk has at most. */
+typedef struct floe_wavelet_gpu_room {
+    uint64_t ncells, nmarks, trial_cells, trial_marks, records, nsteps, nchunks, slot_words, nsegments;
+} floe_wavelet_gpu_room;
+
+/* What the host waits for. */
+typedef struct floe_wavelet_gpu_answers {
+    floe_wavelet_dev_found found;
+    unsigned long long out, range[2], largest[FLOE_WAVELET_STEPS];
+    unsigned long long nlanes[FLOE_WAVELET_GPU_GRIDS], nbits[FLOE_WAVELET_GPU_GRIDS];
+    floe_wavelet_means means[FLOE_WAVELET_STEPS];
+} floe_wavelet_gpu_answers;
+
+/* Scratch. An array is two buffers, that have it in turns. */
+typedef struct floe_wavelet_gpu_encode {
+    floe_wavelet_gpu_room room;
+    floe_dev_record *chunks;
+    floe_dev_chunk_stats *stats;
+    uint64_t *end;
+    uint8_t *arrays, *trial_arrays, *kept, *records; /* arrays: slots, too, once values are checked */
+    int8_t *kinds, *corrections, *differences, *trial_kinds, *trial_corrections, *holes;
+    floe_wavelet_gpu_answers *answers;
+    floe_context_dev_grid *grids;
+    floe_context_dev_tables *tables, *runs;
+    floe_context_dev_bytes *bytes;
+    uint32_t *tickets, *counts, *coded_counts, *chunk_sizes, *sizes;
+    uint64_t *costs, *done, *slot_ends, *places, *chunks_at;
+    uint64_t *last, *nbits; /* of segments */
+    uint32_t *payload;      /* anchors, lists, literals: what is more is not worth it */
+    uint64_t payload_nbytes;
+    uint8_t *busy, *header;
+    floe_wavelet_dev_part *parts;
+    floe_wavelet_dev_piece *pieces;
+} floe_wavelet_gpu_encode;
+
+floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_room *room, floe_error *err);
+void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, size_t size, floe_arena *a);
+floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
+                                          floe_error *err);
+floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
+                                           const floe_codec_params *params, double *sum, void *stream, floe_error *err);
+
+/* ---- what these are made of -------------------------------------------------------------------------------------------- */
+
+typedef struct floe_wavelet_gpu_work {
+    const floe_wavelet_gpu_encode *c;
+    void *stream;
+    uint32_t *status;
+    uint32_t *counts; /* host memory: of all grids */
+    floe_error *err;
+} floe_wavelet_gpu_work;
+
+floe_status floe_wavelet_gpu_fetch(const floe_wavelet_gpu_work *w, void *host, const void *dev, size_t nbytes);
+floe_status floe_wavelet_gpu_send(const floe_wavelet_gpu_work *w, void *dev, const void *host, size_t nbytes);
+
+/* An array that is encoded: of the chunk, or of a trial. Of e.* pointers to scratch only values, records, records_of and marks are
+ * used; they are device memory. */
+typedef struct floe_wavelet_gpu_part {
+    const floe_wavelet_gpu_work *w;
+    floe_wavelet_encoder e;
+    uint8_t *array[2];
+    bool loaded;                                          /* array[0] has what load would put there */
+    floe_status (*load)(struct floe_wavelet_gpu_part *p); /* values, less center, to array[0] */
+    uint32_t at[FLOE_WAVELET_STEPS + 1];                  /* buffer that has each step's details; then anchors */
+    uint32_t *anchors;                                    /* their bits; NULL: nobody needs them */
+    floe_wavelet_dev_found found;
+} floe_wavelet_gpu_part;
+
+/* Bytes of a buffer of an array; what fills holes takes one, too. */
+static inline uint64_t floe_wavelet_gpu_buffer_nbytes(uint64_t ncells, uint64_t size)
+{
+    return ((ncells + 64) * size + 255) & ~(uint64_t)255;
+}
+static inline void floe_wavelet_gpu_arrays_of(floe_wavelet_gpu_part *p, uint8_t *arrays)
+{
+    p->array[0] = arrays;
+    p->array[1] = arrays + floe_wavelet_gpu_buffer_nbytes(p->e.ncells, p->e.size);
+}
+
+/* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */
+floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
+floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
+floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
+floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
+
+/* Grids that are counted, and what they take. */
+typedef struct floe_wavelet_gpu_grids {
+    uint32_t n;
+    floe_context_dev_grid grid[FLOE_WAVELET_GPU_GRIDS];
+    uint64_t count[FLOE_WAVELET_GPU_GRIDS]; /* codes that are not 0 */
+    uint64_t bits[FLOE_WAVELET_GPU_GRIDS];  /* as floe_wavelet_records_bits has them */
+    bool list[FLOE_WAVELET_GPU_GRIDS];      /* whether that is as a list */
+    uint64_t first_segment[FLOE_WAVELET_GPU_GRIDS];
+} floe_wavelet_gpu_grids;
+void floe_wavelet_gpu_grid_add(floe_wavelet_gpu_grids *g, const floe_context_spec *spec, const floe_context_grid *grid,
+                               void *records);
+/* All of a part's steps, coarsest first. */
+void floe_wavelet_gpu_steps_add(floe_wavelet_gpu_grids *g, const floe_wavelet_encoder *e);
+floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g);
+floe_wavelet_list_job floe_wavelet_gpu_list(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g,
+                                            uint32_t i);
+floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
+
+/* Chooses e.structure of a chunk whose array is loaded. */
+floe_status floe_wavelet_gpu_tune(floe_wavelet_gpu_part *p);
+
+#endif

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An array on a GPU, from values to records and back, and what its records would take. */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <string.h>
+
+#include "backend/cuda.h"
+#include "codec/wavelet/gpu/wavelet_encode_gpu.h"
+
+typedef floe_wavelet_gpu_part part;
+typedef floe_wavelet_gpu_work work;
+typedef floe_wavelet_gpu_grids grids;
+
+enum { LEVELS = 32 };
+
+floe_status floe_wavelet_gpu_fetch(const work *w, void *host, const void *dev, size_t nbytes)
+{
+    FLOE_CUDA(w->err, cudaMemcpyAsync(host, dev, nbytes, cudaMemcpyDeviceToHost, w->stream));
+    FLOE_CUDA(w->err, cudaStreamSynchronize(w->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_send(const work *w, void *dev, const void *host, size_t nbytes)
+{
+    FLOE_CUDA(w->err, cudaMemcpyAsync(dev, host, nbytes, cudaMemcpyHostToDevice, w->stream));
+    return FLOE_OK;
+}
+
+static floe_status clear(const work *w, void *dev, size_t nbytes)
+{
+    FLOE_CUDA(w->err, cudaMemsetAsync(dev, 0, nbytes, w->stream));
+    return FLOE_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
+static floe_status values_do(const part *p, floe_wavelet_values_what what)
+{
+    const floe_wavelet_encoder *e = &p->e;
+    const floe_wavelet_plan *plan = &e->chunk.plan;
+    floe_wavelet_values_job job = {.values = e->values, .row = e->row, .array = p->array[0]};
+    memcpy(job.shape, plan->shape, sizeof job.shape);
+    job.kinds = e->marks[FLOE_WAVELET_VALUE_KINDS];
+    job.corrections = e->marks[FLOE_WAVELET_CORRECTIONS];
+    job.fill = floe_wavelet_fill_of(e->params);
+    job.center = plan->center;
+    job.unit = plan->unit;
+    job.tolerance = floe_wavelet_tolerance(e);
+    job.log = e->chunk.log;
+    job.squares = e->squares;
+    job.found = &p->w->c->answers->found;
+    job.status = p->w->status;
+    FLOE_CUDA(p->w->err, e->narrow ? floe_wavelet_values_f32(&job, what, p->w->stream)
+                                   : floe_wavelet_values_f64(&job, what, p->w->stream));
+    return FLOE_OK;
+}
+
+static floe_status find_values(part *p, floe_wavelet_values_what what)
+{
+    FLOE_TRY(clear(p->w, &p->w->c->answers->found, sizeof p->found));
+    FLOE_TRY(values_do(p, what));
+    return floe_wavelet_gpu_fetch(p->w, &p->found, &p->w->c->answers->found, sizeof p->found);
+}
+
+static floe_status fill_do(const part *p, const floe_wavelet_fill_level *level, const floe_wavelet_fill_level *coarse,
+                           floe_wavelet_fill_what what)
+{
+    floe_wavelet_fill_job job = {.what = what, .level = *level, .status = p->w->status};
+    if (coarse)
+        job.coarse = *coarse;
+    FLOE_CUDA(p->w->err, floe_wavelet_fill_cuda(&job, p->w->stream));
+    return FLOE_OK;
+}
+
+/* As floe_wavelet_array_fill, but for all levels: where there are no holes nothing changes. */
+static floe_status fill(const part *p)
+{
+    floe_wavelet_fill_level level[LEVELS] = {{.values = p->array[0], .holes = p->e.records, .narrow = p->e.narrow}};
+    uint8_t *values = p->array[1];
+    uint32_t n = 0;
+    memcpy(level[0].n, p->e.chunk.plan.shape, sizeof level[0].n);
+    for (;; n++) {
+        const uint64_t count = floe_interp_points(level[n].n);
+        FLOE_TRY(fill_do(p, &level[n], NULL, FLOE_WAVELET_FILL_MARK));
+        if (count == 1)
+            break;
+        level[n + 1] = (floe_wavelet_fill_level){.values = values, .narrow = p->e.narrow};
+        level[n + 1].holes = level[n].holes + count;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            level[n + 1].n[a] = (level[n].n[a] + 1) / 2;
+        values += floe_interp_points(level[n + 1].n) * p->e.size;
+        FLOE_TRY(fill_do(p, &level[n], &level[n + 1], FLOE_WAVELET_FILL_COARSEN));
+    }
+    FLOE_TRY(fill_do(p, &level[n], NULL, FLOE_WAVELET_FILL_ZERO));
+    while (n-- > 0) {
+        FLOE_TRY(fill_do(p, &level[n], &level[n + 1], FLOE_WAVELET_FILL_REFINE));
+        for (int k = 0; k < FLOE_WAVELET_FILL_PASSES; k++)
+            FLOE_TRY(fill_do(p, &level[n], NULL, k % 2 ? FLOE_WAVELET_FILL_ODD : FLOE_WAVELET_FILL_EVEN));
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_array_take(part *p)
+{
+    FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_VALUE_KINDS], p->e.nmarks));
+    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_TAKE));
+    const bool some = p->found.most > 0;
+    floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
+                            some ? floe_wavelet_dev_of_key(p->found.most) : -INFINITY);
+    if (p->found.nliterals)
+        FLOE_TRY(fill(p));
+    p->loaded = true;
+    return values_do(p, FLOE_WAVELET_VALUES_SHIFT);
+}
+
+floe_status floe_wavelet_gpu_array_check(part *p)
+{
+    FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_CORRECTIONS], p->e.nmarks));
+    return find_values(p, FLOE_WAVELET_VALUES_CHECK);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+
+static floe_status lift(const part *p, const floe_interp_step *s, bool inverse, uint32_t *at)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_dev_lift job = {.array = {p->array[0], p->array[1]}, .step = *s, .bank = plan->bank};
+    memcpy(job.shape, plan->shape, sizeof job.shape);
+    job.one_sided = plan->one_sided;
+    job.inverse = inverse;
+    job.status = p->w->status;
+    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_lift_f32(&job, at, p->w->stream)
+                                     : floe_wavelet_lift_f64(&job, at, p->w->stream));
+    return FLOE_OK;
+}
+
+/* Pass k of the packet. Its other bands, which are what lies behind its points, come along: steps have all. *there: false where there is no
+ * such pass. */
+static floe_status lift_packet(const part *p, uint32_t k, bool inverse, uint32_t *at, bool *there)
+{
+    const uint64_t *shape = p->e.chunk.plan.shape;
+    const uint32_t axis = floe_wavelet_slowest(shape), from = *at;
+    floe_interp_step packet;
+    *there = floe_wavelet_packet_step(&p->e.chunk.plan, k, &packet);
+    if (!*there)
+        return FLOE_OK;
+    FLOE_TRY(lift(p, &packet, inverse, at));
+    const uint64_t done = p->e.ncells / shape[axis] * packet.fine[axis] * p->e.size;
+    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[*at] + done, p->array[from] + done, p->e.ncells * p->e.size - done,
+                                         cudaMemcpyDeviceToDevice, p->w->stream));
+    return FLOE_OK;
+}
+
+/* The packet, and so many steps. */
+static floe_status lift_steps(part *p, uint32_t nsteps)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    bool there = true;
+    uint32_t at = 0;
+    if (!p->loaded)
+        FLOE_TRY(p->load(p));
+    p->loaded = false;
+    for (uint32_t k = 0; there; k++)
+        FLOE_TRY(lift_packet(p, k, false, &at, &there));
+    for (uint32_t i = 0; i < nsteps; i++) {
+        FLOE_TRY(lift(p, &plan->steps[i].step, false, &at));
+        p->at[i] = at;
+    }
+    p->at[nsteps] = at;
+    return FLOE_OK;
+}
+
+/* Where bands of the packet begin, coarsest first; returns how many there are. */
+static uint32_t bands_of(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
+{
+    uint64_t n = plan->shape[floe_wavelet_slowest(plan->shape)];
+    begin[0] = 0;
+    for (uint32_t b = plan->packet; b > 0; b--)
+        begin[b] = n = (n + 1) / 2;
+    return plan->packet + 1;
+}
+
+static double band_step(const floe_wavelet_plan *plan, uint32_t band, int32_t exponent)
+{
+    return floe_wavelet_step_of(plan->base, exponent + (plan->packet ? plan->packet_exponent[band] : 0));
+}
+
+static floe_wavelet_dev_codes codes_of(const part *p, uint32_t i)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    const floe_wavelet_coding *c = &plan->steps[i];
+    floe_wavelet_gpu_answers *a = p->w->c->answers;
+    floe_wavelet_dev_codes job = {.array = p->array[p->at[i]], .step = c->step, .records = p->e.records_of[i]};
+    memcpy(job.shape, plan->shape, sizeof job.shape);
+    job.nrecords = floe_context_nrecords(&c->grid);
+    job.axis = floe_wavelet_slowest(plan->shape);
+    job.nbands = bands_of(plan, job.begin);
+    for (uint32_t b = 0; b < job.nbands; b++)
+        for (uint32_t class = 1; class < 1u << c->step.naxes; class ++)
+            job.steps[b][class] = band_step(plan, b, c->exponent[class]);
+    job.largest = &a->largest[i];
+    job.means = &a->means[i];
+    job.status = p->w->status;
+    return job;
+}
+
+/* Steps below which a code would not fit are left out. */
+floe_status floe_wavelet_gpu_array_forward(part *p)
+{
+    floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_gpu_answers *a = p->w->c->answers;
+    unsigned long long largest[FLOE_WAVELET_STEPS];
+    const uint32_t nsteps = plan->nsteps;
+    FLOE_TRY(clear(p->w, a, sizeof *a));
+    FLOE_TRY(lift_steps(p, nsteps));
+    for (uint32_t i = 0; i < nsteps; i++) {
+        const floe_wavelet_dev_codes job = codes_of(p, i);
+        FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_largest_f32(&job, p->w->stream)
+                                         : floe_wavelet_largest_f64(&job, p->w->stream));
+    }
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, a->largest, sizeof largest));
+    for (uint32_t i = 0; i < nsteps; i++) {
+        plan->steps[i].step.width = floe_f64_of(largest[i]) < 127 ? 1 : 2;
+        floe_wavelet_coding_lay(&plan->steps[i]);
+        if (floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST)
+            continue;
+        FLOE_TRY(lift_steps(p, i + 1));
+        FLOE_TRY(lift(p, &plan->steps[i].step, true, &p->at[i + 1]));
+        p->at[i] = p->at[i + 1];
+        plan->nsteps = i;
+        break;
+    }
+    return FLOE_OK;
+}
+
+/* ---- anchors ----------------------------------------------------------------------------------------------------------- */
+
+static floe_wavelet_anchors_job anchors_of(const part *p)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_anchors_job job = {.array = p->array[p->at[plan->nsteps]], .narrow = p->e.narrow};
+    memcpy(job.shape, plan->shape, sizeof job.shape);
+    memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
+    job.axis = floe_wavelet_slowest(plan->shape);
+    job.nbands = bands_of(plan, job.begin);
+    for (uint32_t b = 0; b < job.nbands; b++)
+        job.step[b] = band_step(plan, b, plan->anchor_exponent);
+    job.range = p->w->c->answers->range;
+    job.status = p->w->status;
+    return job;
+}
+
+static floe_status keep_anchors(part *p, const unsigned long long *range, bool *good)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    floe_wavelet_anchors_code *c = &p->e.chunk.anchors;
+    floe_wavelet_anchors_job job = anchors_of(p);
+    const int64_t largest = (int64_t)(range[0] ^ sign);
+    c->least = (int64_t)(~range[1] ^ sign);
+    c->nbits = largest > c->least ? floe_top_bit((uint64_t)(largest - c->least)) + 1 : 0;
+    *good = c->nbits <= 8 * p->e.size;
+    if (!*good)
+        return FLOE_OK;
+    job.least = c->least;
+    job.nbits = c->nbits;
+    job.bits = p->anchors;
+    if (c->nbits && job.bits)
+        FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(&job, FLOE_WAVELET_ANCHORS_BITS, p->w->stream));
+    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(&job, FLOE_WAVELET_ANCHORS_KEEP, p->w->stream));
+    return FLOE_OK;
+}
+
+/* ---- codes ------------------------------------------------------------------------------------------------------------- */
+
+static floe_status code_step(part *p, uint32_t i)
+{
+    const floe_wavelet_dev_codes job = codes_of(p, i);
+    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_encode_codes_f32(&job, p->w->stream)
+                                     : floe_wavelet_encode_codes_f64(&job, p->w->stream));
+    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_decode_codes_f32(&job, p->w->stream)
+                                     : floe_wavelet_decode_codes_f64(&job, p->w->stream));
+    return FLOE_OK;
+}
+
+static floe_status undo_steps(part *p)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    uint32_t at = p->at[plan->nsteps];
+    bool there;
+    for (uint32_t i = plan->nsteps; i-- > 0;)
+        FLOE_TRY(lift(p, &plan->steps[i].step, true, &at));
+    for (uint32_t k = plan->packet; k-- > 0;)
+        FLOE_TRY(lift_packet(p, k, true, &at, &there));
+    FLOE_CHECK(p->w->err, at == 0, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
+{
+    floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_gpu_answers found;
+    uint8_t *at = p->e.records;
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        p->e.records_of[i] = at;
+        at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
+        FLOE_TRY(code_step(p, i));
+    }
+    const floe_wavelet_anchors_job range = anchors_of(p);
+    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(&range, FLOE_WAVELET_ANCHORS_RANGE, p->w->stream));
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, &found, p->w->c->answers, sizeof found));
+    for (uint32_t i = 0; i < plan->nsteps; i++)
+        for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
+            plan->steps[i].shift[k] = (int8_t)floe_wavelet_shift_of(found.means[i].sum[k], found.means[i].count[k]);
+    FLOE_TRY(keep_anchors(p, found.range, good));
+    return *good ? undo_steps(p) : FLOE_OK;
+}
+
+/* ---- what records take ------------------------------------------------------------------------------------------------- */
+
+void floe_wavelet_gpu_grid_add(grids *g, const floe_context_spec *spec, const floe_context_grid *grid, void *records)
+{
+    floe_context_dev_grid *to = &g->grid[g->n];
+    *to = (floe_context_dev_grid){.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
+    to->planes = spec->planes;
+    to->nmasks = floe_context_masks(spec);
+    to->nvalues = floe_context_values(spec);
+    to->nchunks = (uint32_t)floe_context_nchunks(grid);
+    to->first = g->n ? to[-1].first + to[-1].nchunks : 0;
+    to->counts = g->n++;
+}
+
+void floe_wavelet_gpu_steps_add(grids *g, const floe_wavelet_encoder *e)
+{
+    for (uint32_t i = e->chunk.plan.nsteps; i-- > 0;)
+        floe_wavelet_gpu_grid_add(g, &e->chunk.plan.steps[i].spec, &e->chunk.plan.steps[i].grid, e->records_of[i]);
+}
+
+floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
+{
+    const floe_wavelet_gpu_encode *c = w->c;
+    floe_context_job job = {.grids = c->grids, .ngrids = g->n, .tickets = c->tickets, .status = w->status};
+    job.counts = c->counts;
+    job.every = 1;
+    for (uint32_t i = 0; i < g->n; i++) {
+        const uint32_t nbytes = floe_context_warp_nbytes(g->grid[i].window, g->grid[i].width);
+        job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
+        job.nmasks = g->grid[i].nmasks > job.nmasks ? g->grid[i].nmasks : job.nmasks;
+        job.nchunks += g->grid[i].nchunks;
+    }
+    return job;
+}
+
+floe_wavelet_list_job floe_wavelet_gpu_list(const work *w, const grids *g, uint32_t i)
+{
+    const floe_wavelet_gpu_encode *c = w->c;
+    floe_wavelet_list_job job = {.records = g->grid[i].records, .width = g->grid[i].width, .status = w->status};
+    job.nrecords = floe_context_nrecords(&g->grid[i].grid);
+    job.nlow = floe_wavelet_list_low(8 * job.nrecords, g->count[i]);
+    job.last = c->last + g->first_segment[i];
+    job.nbits = c->nbits + g->first_segment[i];
+    job.all = &c->answers->nbits[i];
+    return job;
+}
+
+/* By its symbols: how many codes there are, and bits of chunks. */
+static void weigh(const uint32_t *counts, uint64_t nlanes, grids *g, uint32_t i)
+{
+    const floe_context_dev_grid *grid = &g->grid[i];
+    const floe_context_spec spec = {.width = grid->width, .window = grid->window, .planes = grid->planes};
+    uint64_t nraw = 0;
+    g->count[i] = 0;
+    for (uint32_t k = 0; k < FLOE_CONTEXT_VALUES_AT; k++)
+        g->count[i] += (uint64_t)counts[k] * (uint32_t)__builtin_popcount(k % FLOE_CONTEXT_MASK_SYMBOLS);
+    for (uint32_t k = 0; k < FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE; k++)
+        if (k % FLOE_CONTEXT_STRIDE < FLOE_CONTEXT_VALUE_SYMBOLS)
+            nraw += (uint64_t)counts[FLOE_CONTEXT_VALUES_AT + k] * floe_context_nraw(k % FLOE_CONTEXT_STRIDE);
+    g->bits[i] = floe_wavelet_chunks_bits(&spec, counts, nraw, nlanes);
+    g->list[i] = floe_wavelet_may_list(g->count[i], g->bits[i]);
+}
+
+/* Bits of those that may be lists. */
+static floe_status weigh_lists(const work *w, grids *g)
+{
+    unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
+    uint64_t nsegments = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->first_segment[i] = nsegments;
+        if (!g->list[i])
+            continue;
+        const floe_wavelet_list_job job = floe_wavelet_gpu_list(w, g, i);
+        nsegments += floe_ceil_div(job.nrecords, FLOE_WAVELET_SEGMENT);
+        FLOE_CUDA(w->err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_LAST, w->stream));
+        FLOE_CUDA(w->err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_SPREAD, w->stream));
+        FLOE_CUDA(w->err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_BITS, w->stream));
+    }
+    if (nsegments == 0)
+        return FLOE_OK;
+    FLOE_TRY(floe_wavelet_gpu_fetch(w, nbits, w->c->answers->nbits, sizeof nbits));
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->list[i] = g->list[i] && nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS < g->bits[i];
+        g->bits[i] = g->list[i] ? nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS : g->bits[i];
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_count(const work *w, grids *g)
+{
+    const floe_wavelet_gpu_encode *c = w->c;
+    const floe_context_job job = floe_wavelet_gpu_context(w, g);
+    const size_t nbytes = (size_t)g->n * FLOE_CONTEXT_COUNTS * sizeof *w->counts;
+    unsigned long long nlanes[FLOE_WAVELET_GPU_GRIDS];
+    if (g->n == 0)
+        return FLOE_OK;
+    FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
+    FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
+    FLOE_TRY(clear(w, c->counts, nbytes));
+    FLOE_TRY(clear(w, c->tickets, g->n * sizeof *c->tickets));
+    FLOE_TRY(clear(w, c->answers->nlanes, sizeof nlanes + sizeof c->answers->nbits));
+    FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
+    FLOE_CUDA(w->err, floe_wavelet_busy_cuda(&job, c->busy, c->answers->nlanes, w->stream));
+    FLOE_TRY(floe_wavelet_gpu_fetch(w, w->counts, c->counts, nbytes));
+    FLOE_TRY(floe_wavelet_gpu_fetch(w, nlanes, c->answers->nlanes, sizeof nlanes));
+    for (uint32_t i = 0; i < g->n; i++)
+        weigh(w->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS, nlanes[i], g, i);
+    return weigh_lists(w, g);
+}
+
+/* ---- the tuner --------------------------------------------------------------------------------------------------------- */
+
+/* Trials of a box of the array. */
+typedef struct trying {
+    part trial;
+    floe_status status; /* the first that failed */
+} trying;
+
+static floe_status load_kept(part *p)
+{
+    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[0], p->w->c->kept, p->e.ncells * p->e.size, cudaMemcpyDeviceToDevice,
+                                         p->w->stream));
+    return FLOE_OK;
+}
+
+static floe_status try_part(part *p, uint64_t *bits)
+{
+    const floe_wavelet_gpu_encode *c = p->w->c;
+    const floe_context_grid marks = floe_wavelet_marks_grid(p->e.chunk.plan.shape);
+    grids g = {.n = 0};
+    bool good;
+    FLOE_TRY(floe_wavelet_gpu_array_forward(p));
+    FLOE_TRY(floe_wavelet_gpu_array_code(p, &good));
+    if (!good)
+        return FLOE_OK;
+    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->e.marks[FLOE_WAVELET_VALUE_KINDS], c->holes, p->e.nmarks,
+                                         cudaMemcpyDeviceToDevice, p->w->stream));
+    FLOE_TRY(floe_wavelet_gpu_array_check(p));
+    floe_wavelet_gpu_steps_add(&g, &p->e);
+    if (p->found.nmarks)
+        floe_wavelet_gpu_grid_add(&g, &floe_wavelet_marks_spec, &marks, p->e.marks[FLOE_WAVELET_CORRECTIONS]);
+    FLOE_TRY(floe_wavelet_gpu_count(p->w, &g));
+    *bits = floe_wavelet_trial_bits(&p->e, p->found.nliterals);
+    for (uint32_t i = 0; i < g.n; i++)
+        *bits += g.bits[i];
+    return FLOE_OK;
+}
+
+static uint64_t try_structure(void *user, const floe_wavelet_structure *s)
+{
+    trying *y = user;
+    uint64_t bits = UINT64_MAX;
+    floe_wavelet_plan_make(&y->trial.e, s);
+    if (y->status == FLOE_OK)
+        y->status = try_part(&y->trial, &bits);
+    return y->status == FLOE_OK ? bits : UINT64_MAX;
+}
+
+static floe_status copy_box(const part *p, const part *trial)
+{
+    const floe_wavelet_gpu_encode *c = p->w->c;
+    floe_wavelet_box_job job = {.array = p->array[0], .kinds = p->e.marks[FLOE_WAVELET_VALUE_KINDS], .row = p->e.row};
+    memcpy(job.shape, p->e.chunk.plan.shape, sizeof job.shape);
+    memcpy(job.n, trial->e.chunk.plan.shape, sizeof job.n);
+    floe_wavelet_trial_at(&p->e, &trial->e, job.lo);
+    job.box_row = trial->e.row;
+    job.box = c->kept;
+    job.box_kinds = c->holes;
+    job.size = (uint32_t)p->e.size;
+    job.status = p->w->status;
+    FLOE_TRY(clear(p->w, c->holes, trial->e.nmarks));
+    FLOE_CUDA(p->w->err, floe_wavelet_box_cuda(&job, p->w->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_tune(part *p)
+{
+    const floe_wavelet_gpu_encode *c = p->w->c;
+    trying y = {.trial = {.w = p->w, .load = load_kept}};
+    floe_wavelet_encoder *trial = &y.trial.e;
+    floe_codec_params params;
+    uint64_t shape[FLOE_INTERP_RANK];
+    floe_wavelet_trial_shape(&p->e, shape);
+    floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, shape);
+    floe_wavelet_trial_begin(&p->e, trial, &params, c->kept);
+    floe_wavelet_gpu_arrays_of(&y.trial, c->trial_arrays);
+    trial->records = c->records;
+    trial->marks[FLOE_WAVELET_VALUE_KINDS] = c->trial_kinds;
+    trial->marks[FLOE_WAVELET_CORRECTIONS] = c->trial_corrections;
+    FLOE_TRY(copy_box(p, &y.trial));
+    floe_wavelet_search(&p->e, try_structure, &y);
+    return y.status;
+}
+
+#endif
