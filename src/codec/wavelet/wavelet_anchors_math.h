@@ -22,4 +22,16 @@ FLOE_HD double floe_wavelet_anchor_real(int64_t whole, double step, bool narrow)
     return v < -most ? -most : v > most ? most : v;
 }
 
+/* Number i of bits. */
+FLOE_HD int64_t floe_wavelet_anchor_get(const uint8_t *bits, uint32_t nbits, int64_t least, uint64_t i)
+{
+    uint64_t v = 0;
+    for (uint64_t bit = i * nbits, end = bit + nbits, n = 0; bit < end; bit += 8 - bit % 8) {
+        v |= (uint64_t)(bits[bit / 8] >> bit % 8) << n;
+        n += 8 - bit % 8;
+    }
+    v &= ((uint64_t)1 << nbits) - 1;
+    return (int64_t)((uint64_t)least + v);
+}
+
 #endif

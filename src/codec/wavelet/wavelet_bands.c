@@ -234,17 +234,6 @@ double floe_wavelet_anchor_row(const floe_wavelet_bands *b, uint64_t row, uint8_
 
 /* ---- anchors ----------------------------------------------------------------------------------------------------------- */
 
-static int64_t anchor_get(const floe_wavelet_anchors_code *c, uint64_t i)
-{
-    uint64_t v = 0;
-    for (uint64_t bit = i * c->nbits, end = bit + c->nbits, n = 0; bit < end; bit += 8 - bit % 8) {
-        v |= (uint64_t)(c->bits[bit / 8] >> bit % 8) << n;
-        n += 8 - bit % 8;
-    }
-    v &= ((uint64_t)1 << c->nbits) - 1;
-    return (int64_t)((uint64_t)c->least + v);
-}
-
 void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet_anchors_code *c)
 {
     const uint64_t *m = floe_wavelet_anchors(b->plan);
@@ -253,7 +242,8 @@ void floe_wavelet_anchors_decode(const floe_wavelet_bands *b, const floe_wavelet
         uint8_t *at;
         const double step = floe_wavelet_anchor_row(b, row, &at);
         for (uint64_t x = 0; x < m[3]; x++) {
-            const double v = floe_wavelet_anchor_real(anchor_get(c, row * m[3] + x), step, narrow);
+            const double v = floe_wavelet_anchor_real(
+                floe_wavelet_anchor_get(c->bits, c->nbits, c->least, row * m[3] + x), step, narrow);
             if (narrow)
                 ((float *)(void *)at)[x] = (float)v;
             else

@@ -418,6 +418,8 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             if (job.boxed && i + 1 == job.ngrids && !is_wanted(job, g.grid, chunk))
                 continue;
             const uint64_t *place = job.places + g.first + chunk;
+            if (job.sparse && place[0] == place[1])
+                continue;
             context_by_kind(g, [&](auto walk) {
                 floe_ans_reader in;
                 walk.begin(g, chunk, space, g.window);

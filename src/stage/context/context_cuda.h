@@ -99,6 +99,7 @@ typedef struct floe_context_job {
     /* decode */
     const uint8_t *src;
     const uint64_t *places; /* of all chunks in src, then of the end */
+    bool sparse;            /* chunks of no bytes are zeros, which their records are already */
     bool boxed;             /* of the last grid only chunks that have planes, rows, columns of lo .. hi */
     uint64_t lo[3], hi[3];
 } floe_context_job;

@@ -3,6 +3,7 @@
 #include <floe/floe.h>
 
 #include "codec/interp/gpu/interp_dev.h"
+#include "stage/context/context_open.cuh"
 #include "stage/context/context_read.cuh"
 
 namespace
@@ -12,15 +13,10 @@ enum { THREADS = 512, WARPS = THREADS / FLOE_WARP, MOST_GRIDS = 64 };
 
 typedef floe_interp_open_job job;
 
-struct opened {
-    uint64_t tables_at[MOST_GRIDS], at, carry;
-    uint64_t sums[WARPS];
+struct opened : floe_context_opening {
+    uint64_t tables_at[MOST_GRIDS];
     uint32_t tables_nbytes[MOST_GRIDS];
-    bool good;
 };
-
-FLOE_DEV uint32_t load16(const uint8_t *p) { return p[0] | (uint32_t)p[1] << 8; }
-FLOE_DEV uint32_t load32(const uint8_t *p) { return load16(p) | load16(p + 2) << 16; }
 
 /* One thread: where the tables of each grid are. Moves s->at behind the sizes. */
 FLOE_DEV void find_tables(const job &j, opened *s)
@@ -38,48 +34,6 @@ FLOE_DEV void find_tables(const job &j, opened *s)
         s->tables_at[g] = s->at + 2;
         s->at += 2 + s->tables_nbytes[g];
     }
-    uint64_t end = s->at + (uint64_t)j.nchunks * (j.wide ? 4 : 2); /* zeros up to where words begin */
-    for (; s->good && (end % 4 || end > j.nbytes); end++)
-        s->good = end < j.nbytes && j.src[end] == 0;
-}
-
-/* Where the chunks are, behind their sizes. By a block. */
-FLOE_DEV void find_chunks(const job &j, opened *s)
-{
-    const uint8_t *sizes = j.src + s->at;
-    const uint64_t begin_at = (s->at + (uint64_t)j.nchunks * (j.wide ? 4 : 2) + 3) & ~(uint64_t)3;
-    const uint32_t warp = threadIdx.x / FLOE_WARP, lane = floe_lane();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        s->carry = begin_at;
-    __syncthreads();
-    for (uint32_t begin = 0; begin < j.nchunks; begin += THREADS) {
-        const uint32_t i = begin + threadIdx.x;
-        const uint64_t size =
-            i >= j.nchunks ? 0
-                           : 4 * (uint64_t)(j.wide ? load32(sizes + 4 * (uint64_t)i) : load16(sizes + 2 * (uint64_t)i));
-        unsigned long long upto = floe_min64(size, j.nbytes + 1); /* more is not there: sums stay small */
-        for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-            const unsigned long long below = __shfl_up_sync(FLOE_ALL_LANES, upto, d);
-            upto += lane >= d ? below : 0;
-        }
-        if (lane == FLOE_WARP - 1)
-            s->sums[warp] = upto;
-        __syncthreads();
-        for (uint32_t w = 0; w < warp; w++)
-            upto += s->sums[w];
-        if (i < j.nchunks)
-            j.places[i] = s->carry + upto - floe_min64(size, j.nbytes + 1);
-        __syncthreads();
-        if (threadIdx.x == THREADS - 1)
-            s->carry += upto;
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) {
-        j.places[j.nchunks] = s->at = s->carry;
-        s->good = s->good && s->at <= j.nbytes;
-    }
-    __syncthreads();
 }
 
 FLOE_DEV void open_grids(const job &j, opened *s)
@@ -100,7 +54,7 @@ FLOE_DEV void open_grids(const job &j, opened *s)
         s->good = false;
         return;
     }
-    find_chunks(j, s);
+    floe_context_find_chunks(s, j.nchunks, j.wide, j.places);
 }
 
 FLOE_DEV void open_list(const job &j, opened *s)
@@ -125,6 +79,8 @@ __global__ void __launch_bounds__(THREADS) interp_open_kernel(const __grid_const
     if (stops)
         return;
     if (threadIdx.x == 0) {
+        s.src = j.src;
+        s.nbytes = j.nbytes;
         s.at = j.further ? *j.cursor : j.at;
         s.good = true;
     }

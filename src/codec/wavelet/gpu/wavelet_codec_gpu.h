@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Codec wavelet on a GPU: decoding, and what it shares with encoding. Chunks are done one after another. The host makes the plan by a
+ * chunk's header; all else is kernels.
+ */
+#ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
+#define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
+
+#include "codec/codec_device.h"
+#include "codec/wavelet/gpu/wavelet_decode_dev.h"
+#include "codec/wavelet/wavelet_layout.h"
+
+/* How much of everything a full chunk has. */
+typedef struct floe_wavelet_gpu_decode_room {
+    uint64_t ncells, records, nchunks,
+        nblocks; /* records: bytes of all steps, or of all marks; nblocks: of records of kinds */
+    size_t scan_nbytes;
+} floe_wavelet_gpu_decode_room;
+
+typedef struct floe_wavelet_gpu_decode {
+    floe_wavelet_gpu_decode_room room;
+    void *array[2];
+    uint8_t *records;
+    floe_context_dev_grid *grids;
+    floe_context_dev_tables *tables;
+    uint64_t *places, *cursor, *ranks;
+    uint32_t *tickets, *tallies;
+    void *scan;
+} floe_wavelet_gpu_decode;
+
+floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *d, floe_error *err);
+void floe_wavelet_gpu_decode_take(floe_codec_decode *d, floe_arena *arena);
+void floe_wavelet_gpu_decode_aim(floe_codec_decode *d);
+floe_status floe_wavelet_gpu_decode_open(const floe_codec_decode *d, void *stream, floe_error *err);
+floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *d, void *stream, floe_error *err);
+
+/* ---- what both directions have in common -------------------------------------------------------------------------------- */
+
+/* Step i of a plan, whose details `array` has, and its records. */
+floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uint32_t i, void *array, void *records);
+/* Where the bands of a plan's packet begin along the slowest axis; returns how many. */
+uint32_t floe_wavelet_gpu_bands(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS]);
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Chunks -> values: the host reads the header of a chunk, whose steps say what is launched. Kernels check all else. A box is copied out of
+ * the whole array. */
+#ifdef FLOE_HAVE_CUDA_BUILD
+
+#include <cuda_runtime_api.h>
+#include <string.h>
+
+#include "backend/cuda.h"
+#include "base/grid_math.h"
+#include "codec/wavelet/gpu/wavelet_codec_gpu.h"
+#include "field/dtype_math.h"
+#include "prim/prim.h"
+#include "stage/interp/interp_output.h"
+
+FLOE_CODEC_OWN_FITS(floe_wavelet_gpu_decode);
+
+enum {
+    HEAD_NBYTES = 1024 /* no header takes more */,
+    LEAST_CHUNK = 16,
+    CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */
+};
+
+/* A chunk that is decoded. */
+typedef struct decoding {
+    const floe_wavelet_gpu_decode *c;
+    const floe_codec_decode *call;
+    void *stream;
+    floe_error *err;
+    const uint8_t *src; /* device memory */
+    uint64_t nbytes, extent[FLOE_MAX_RANK];
+    floe_wavelet_out out;
+    floe_wavelet_chunk chunk;
+    uint32_t size, at; /* at: the buffer that has the array */
+    bool narrow;
+} decoding;
+
+static floe_wavelet_gpu_decode *decode_own(floe_codec_decode *d) { return (void *)d->own.bytes; }
+
+/* ---- sizes -------------------------------------------------------------------------------------------------------------- */
+
+floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *d, floe_error *err)
+{
+    const floe_prim prim = {.cpu = NULL};
+    floe_wavelet_gpu_decode *c = decode_own(d);
+    floe_wavelet_gpu_decode_room *room = &c->room;
+    floe_wavelet_needs needs;
+    uint64_t shape[FLOE_INTERP_RANK], nbytes;
+    *c = (floe_wavelet_gpu_decode){.cursor = NULL};
+    d->any = true;
+    d->nchunks = 1;
+    for (uint32_t a = 0; a < d->rank; a++)
+        d->nchunks *= d->chunk[a] ? floe_ceil_div(d->shape[a], d->chunk[a]) : 0;
+    if (d->nchunks == 0)
+        return FLOE_OK;
+    FLOE_CHECK(err, !floe_dtype_is_integer(d->dtype) && floe_interp_shape_of(d->rank, d->chunk, shape), FLOE_ERR_LIMIT,
+               "chunks of no cells, or of more than codec wavelet takes");
+    floe_wavelet_needs_of(shape, &needs);
+    const floe_context_grid marks = floe_wavelet_marks_grid(shape);
+    const uint64_t nmarks = floe_wavelet_marks_nbytes(shape);
+    room->ncells = floe_interp_points(shape);
+    room->records = floe_max64(needs.records + 16 * (needs.nsteps + 1), FLOE_WAVELET_MARK_SETS * nmarks);
+    room->nchunks = floe_max64(needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1),
+                               FLOE_WAVELET_MARK_SETS * (floe_context_nchunks(&marks) + 1));
+    room->nblocks = floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK);
+    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nblocks, &nbytes, err));
+    room->scan_nbytes = (size_t)nbytes;
+    return FLOE_OK;
+}
+
+void floe_wavelet_gpu_decode_take(floe_codec_decode *d, floe_arena *a)
+{
+    floe_wavelet_gpu_decode *c = decode_own(d);
+    for (int i = 0; i < 2; i++)
+        c->array[i] = floe_arena_take(a, c->room.ncells, floe_dtype_size(d->dtype));
+    c->records = floe_arena_take(a, c->room.records, 1);
+    c->grids = floe_arena_take(a, FLOE_WAVELET_STEPS, sizeof *c->grids);
+    c->tables = floe_arena_take(a, FLOE_WAVELET_STEPS + 1, sizeof *c->tables);
+    c->tickets = floe_arena_take(a, FLOE_WAVELET_STEPS, sizeof *c->tickets);
+    c->places = floe_arena_take(a, c->room.nchunks, sizeof *c->places);
+    c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
+    c->tallies = floe_arena_take(a, c->room.nblocks, sizeof *c->tallies);
+    c->ranks = floe_arena_take(a, c->room.nblocks, sizeof *c->ranks);
+    c->scan = floe_arena_take(a, c->room.scan_nbytes, 1);
+}
+
+void floe_wavelet_gpu_decode_aim(floe_codec_decode *d) { d->opened = NULL; }
+
+floe_status floe_wavelet_gpu_decode_open(const floe_codec_decode *d, void *stream, floe_error *err)
+{
+    (void)d, (void)stream, (void)err;
+    return FLOE_OK;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------- */
+
+static floe_status fetch(const decoding *d, void *host, const void *dev, size_t nbytes)
+{
+    FLOE_CUDA(d->err, cudaMemcpyAsync(host, dev, nbytes, cudaMemcpyDeviceToHost, d->stream));
+    FLOE_CUDA(d->err, cudaStreamSynchronize(d->stream));
+    return FLOE_OK;
+}
+
+static floe_status send(const decoding *d, void *dev, const void *host, size_t nbytes)
+{
+    FLOE_CUDA(d->err, cudaMemcpyAsync(dev, host, nbytes, cudaMemcpyHostToDevice, d->stream));
+    return FLOE_OK;
+}
+
+/* What a chunk is found to be, as kernels would say it. */
+static floe_status refuse(const decoding *d, floe_status why)
+{
+    const uint32_t status = why;
+    return send(d, d->call->status, &status, sizeof status);
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------------ */
+
+/* Grids of records that are decoded together. */
+typedef struct gathering {
+    uint32_t n;
+    uint64_t nplaces, nbytes;
+    floe_context_job job;
+    floe_context_dev_grid grid[FLOE_WAVELET_STEPS];
+} gathering;
+
+/* False: more than there is room for. */
+static bool add_grid(const decoding *d, gathering *g, const floe_context_spec *spec, const floe_context_grid *grid)
+{
+    const uint64_t nchunks = floe_context_nchunks(grid);
+    const uint32_t warp_nbytes = floe_context_warp_nbytes(spec->window, spec->width);
+    floe_context_dev_grid *to = &g->grid[g->n++];
+    *to = (floe_context_dev_grid){
+        .records = d->c->records + g->nbytes, .grid = *grid, .width = spec->width, .window = spec->window};
+    to->planes = spec->planes;
+    to->nmasks = floe_context_masks(spec);
+    to->nvalues = floe_context_values(spec);
+    to->first = (uint32_t)g->nplaces;
+    to->nchunks = (uint32_t)nchunks;
+    g->nplaces += nchunks + 1;
+    g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
+    g->job.nchunks += to->nchunks;
+    g->job.warp_nbytes = warp_nbytes > g->job.warp_nbytes ? warp_nbytes : g->job.warp_nbytes;
+    g->job.nmasks = to->nmasks;
+    return g->nplaces <= d->c->room.nchunks && g->nbytes <= d->c->room.records;
+}
+
+static floe_status decode_grids(const decoding *d, gathering *g, floe_wavelet_open_job *open)
+{
+    const floe_wavelet_gpu_decode *c = d->c;
+    floe_context_job *job = &g->job;
+    open->src = job->src = d->src;
+    open->nbytes = d->nbytes;
+    open->grids = job->grids = c->grids;
+    open->ngrids = job->ngrids = g->n;
+    open->tables = job->tables = c->tables;
+    open->places = c->places;
+    job->places = c->places;
+    open->cursor = c->cursor;
+    open->status = job->status = d->call->status;
+    job->tickets = c->tickets;
+    job->sparse = true;
+    if (g->n) {
+        FLOE_TRY(send(d, c->grids, g->grid, g->n * sizeof *g->grid));
+        FLOE_CUDA(d->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->stream));
+        FLOE_CUDA(d->err, cudaMemsetAsync(c->tickets, 0, g->n * sizeof *c->tickets, d->stream));
+        FLOE_CUDA(d->err, cudaMemsetAsync(c->tables + g->n, 0, sizeof *c->tables, d->stream));
+    }
+    FLOE_CUDA(d->err, floe_wavelet_open_cuda(open, d->stream));
+    if (g->n)
+        FLOE_CUDA(d->err, floe_context_decode_cuda(job, d->stream));
+    return FLOE_OK;
+}
+
+/* ---- the array ---------------------------------------------------------------------------------------------------------- */
+
+uint32_t floe_wavelet_gpu_bands(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
+{
+    uint64_t n = plan->shape[floe_wavelet_slowest(plan->shape)];
+    begin[0] = 0;
+    for (uint32_t level = 0; level < plan->packet; level++)
+        begin[plan->packet - level] = n = (n + 1) / 2;
+    return plan->packet + 1;
+}
+
+floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uint32_t i, void *array, void *records)
+{
+    const floe_wavelet_coding *k = &plan->steps[i];
+    floe_wavelet_dev_codes c = {.array = array, .step = k->step, .records = records};
+    memcpy(c.shape, plan->shape, sizeof c.shape);
+    c.nrecords = floe_context_nrecords(&k->grid);
+    c.axis = floe_wavelet_slowest(plan->shape);
+    c.nbands = floe_wavelet_gpu_bands(plan, c.begin);
+    for (uint32_t b = 0; b < c.nbands; b++)
+        for (uint32_t class = 1; class < 1u << k->step.naxes; class ++)
+            c.steps[b][class] =
+                floe_wavelet_step_of(plan->base, (plan->packet ? plan->packet_exponent[b] : 0) + k->exponent[class]);
+    for (int s = 0; s < FLOE_WAVELET_SHIFTS; s++)
+        c.shift[s] = k->shift[s];
+    return c;
+}
+
+static floe_status unpack_anchors(const decoding *d, uint64_t at)
+{
+    const floe_wavelet_plan *p = &d->chunk.plan;
+    floe_wavelet_unpack_job job = {.array = d->c->array[0],
+                                   .bits = d->src + at,
+                                   .nbits = d->chunk.anchors.nbits,
+                                   .least = d->chunk.anchors.least,
+                                   .narrow = d->narrow,
+                                   .axis = floe_wavelet_slowest(p->shape),
+                                   .status = d->call->status};
+    memcpy(job.shape, p->shape, sizeof job.shape);
+    memcpy(job.n, floe_wavelet_anchors(p), sizeof job.n);
+    job.nbands = floe_wavelet_gpu_bands(p, job.begin);
+    for (uint32_t b = 0; b < job.nbands; b++)
+        job.step[b] = floe_wavelet_step_of(p->base, (p->packet ? p->packet_exponent[b] : 0) + p->anchor_exponent);
+    FLOE_CUDA(d->err, floe_wavelet_unpack_cuda(&job, d->stream));
+    return FLOE_OK;
+}
+
+static floe_status undo_step(decoding *d, const floe_interp_step *s)
+{
+    floe_wavelet_dev_lift l = {.array = {d->c->array[0], d->c->array[1]},
+                               .step = *s,
+                               .bank = d->chunk.plan.bank,
+                               .one_sided = d->chunk.plan.one_sided,
+                               .inverse = true,
+                               .status = d->call->status};
+    memcpy(l.shape, d->chunk.plan.shape, sizeof l.shape);
+    FLOE_CUDA(d->err,
+              d->narrow ? floe_wavelet_lift_f32(&l, &d->at, d->stream) : floe_wavelet_lift_f64(&l, &d->at, d->stream));
+    return FLOE_OK;
+}
+
+/* Anchors are at `at` of the payload, records behind them. */
+static floe_status decode_array(decoding *d, uint64_t at)
+{
+    const floe_wavelet_plan *p = &d->chunk.plan;
+    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
+    floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
+    floe_interp_step packet;
+    gathering g = {.n = 0};
+    if (open.at > d->nbytes)
+        return refuse(d, FLOE_ERR_FORMAT);
+    for (uint32_t i = p->nsteps; i-- > 0;)
+        if (!add_grid(d, &g, &p->steps[i].spec, &p->steps[i].grid))
+            return refuse(d, FLOE_ERR_LIMIT); /* the CPU sees to it */
+    d->at = 0;
+    FLOE_TRY(unpack_anchors(d, at));
+    FLOE_TRY(decode_grids(d, &g, &open));
+    for (uint32_t i = p->nsteps; i-- > 0;) {
+        floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g.grid[p->nsteps - 1 - i].records);
+        c.status = d->call->status;
+        FLOE_CUDA(d->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, d->stream)
+                                    : floe_wavelet_decode_codes_f64(&c, d->stream));
+        FLOE_TRY(undo_step(d, &p->steps[i].step));
+    }
+    for (uint32_t k = p->packet; k-- > 0;)
+        if (floe_wavelet_packet_step(p, k, &packet))
+            FLOE_TRY(undo_step(d, &packet));
+    return FLOE_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------- */
+
+static floe_wavelet_put_job put_job(const decoding *d)
+{
+    floe_wavelet_put_job job = {.out = d->out,
+                                .size = d->size,
+                                .pattern = d->chunk.base,
+                                .log = d->chunk.log,
+                                .npalette = d->chunk.npalette,
+                                .tallies = d->c->tallies,
+                                .ranks = d->c->ranks,
+                                .src = d->src,
+                                .cursor = d->c->cursor,
+                                .nbytes = d->nbytes,
+                                .status = d->call->status};
+    memcpy(job.palette, d->chunk.palette, sizeof job.palette);
+    return job;
+}
+
+static floe_status put(const decoding *d, floe_wavelet_put_job *job, floe_wavelet_put_what what)
+{
+    job->what = what;
+    FLOE_CUDA(d->err, floe_wavelet_put_cuda(job, d->stream));
+    return FLOE_OK;
+}
+
+/* Corrections and kinds take the place of the steps' records. Where none are marked, NULL. */
+static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FLOE_WAVELET_MARK_SETS])
+{
+    const uint64_t *n = d->chunk.plan.shape;
+    const floe_context_grid grid = floe_wavelet_marks_grid(n);
+    floe_wavelet_open_job open = {.at = at, .further = d->chunk.kind == FLOE_WAVELET_CODED, .marks = true};
+    gathering g = {.n = 0};
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
+        marks[s] = d->chunk.marked[s] ? (int8_t *)d->c->records + g.nbytes : NULL;
+        if (marks[s] && !add_grid(d, &g, &floe_wavelet_marks_spec, &grid))
+            return refuse(d, FLOE_ERR_LIMIT);
+    }
+    if (g.n)
+        FLOE_TRY(decode_grids(d, &g, &open));
+    if (!d->chunk.differ)
+        return FLOE_OK;
+    floe_wavelet_put_job job = put_job(d);
+    job.kinds = marks[FLOE_WAVELET_VALUE_KINDS];
+    job.apart = floe_wavelet_marks_apart(n);
+    job.n = n[floe_wavelet_slowest(n)];
+    return put(d, &job, FLOE_WAVELET_PUT_SUM);
+}
+
+static floe_status put_kinds(const decoding *d, int8_t *kinds)
+{
+    const floe_prim prim = {.stream = d->stream, .workspace = d->c->scan, .workspace_nbytes = d->c->room.scan_nbytes};
+    const uint64_t *n = d->chunk.plan.shape;
+    floe_wavelet_put_job job = put_job(d);
+    job.kinds = kinds;
+    job.nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8;
+    const uint64_t nblocks = floe_ceil_div(job.nrecords, FLOE_WAVELET_DEV_BLOCK);
+    FLOE_TRY(put(d, &job, FLOE_WAVELET_PUT_TALLY));
+    FLOE_TRY(floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_U32, d->c->tallies, nblocks},
+                            d->c->ranks, d->err));
+    return put(d, &job, FLOE_WAVELET_PUT_KINDS);
+}
+
+static floe_status give(const decoding *d, int8_t *const marks[FLOE_WAVELET_MARK_SETS])
+{
+    const floe_wavelet_give_job job = {.array = d->c->array[d->at],
+                                       .out = d->out,
+                                       .kinds = marks[FLOE_WAVELET_VALUE_KINDS],
+                                       .corrections = marks[FLOE_WAVELET_CORRECTIONS],
+                                       .center = d->chunk.plan.center,
+                                       .unit = d->chunk.plan.unit,
+                                       .log = d->chunk.log,
+                                       .status = d->call->status};
+    FLOE_CUDA(d->err,
+              d->narrow ? floe_wavelet_give_box_f32(&job, d->stream) : floe_wavelet_give_box_f64(&job, d->stream));
+    return FLOE_OK;
+}
+
+/* ---- a chunk ------------------------------------------------------------------------------------------------------------ */
+
+/* The part of the box that lies in the chunk at `at`; false: none. */
+static bool set_box(decoding *d, const uint64_t *at)
+{
+    const floe_codec_decode *call = d->call;
+    floe_field field = {.dtype = call->dtype, .rank = call->rank};
+    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    int64_t place = 0;
+    for (uint32_t a = 0; a < call->rank; a++) {
+        if (call->lo[a] >= at[a] + d->extent[a] || call->hi[a] <= at[a])
+            return false;
+        lo[a] = floe_max64(call->lo[a], at[a]) - at[a];
+        hi[a] = floe_min64(call->hi[a] - at[a], d->extent[a]);
+        place += (int64_t)(lo[a] + at[a] - call->lo[a]) * call->field.stride[a];
+        field.stride[a] = call->field.stride[a];
+    }
+    field.data = (uint8_t *)call->field.data + place * (int64_t)d->size;
+    const floe_interp_output out = floe_interp_output_of(call->rank, d->extent, lo, hi, &field, 0);
+    d->out.view = out.view;
+    memcpy(d->out.lo, out.box.lo, sizeof d->out.lo);
+    memcpy(d->out.hi, out.box.hi, sizeof d->out.hi);
+    return true;
+}
+
+static floe_status decode_chunk(decoding *d)
+{
+    uint8_t head[HEAD_NBYTES];
+    int8_t *marks[FLOE_WAVELET_MARK_SETS];
+    floe_wavelet_needs needs;
+    uint64_t *shape = d->chunk.plan.shape;
+    if (!floe_interp_shape_of(d->call->rank, d->extent, shape) ||
+        d->nbytes < floe_wavelet_least(d->call->rank, d->extent))
+        return refuse(d, FLOE_ERR_FORMAT);
+    memcpy(d->out.shape, shape, sizeof d->out.shape);
+    FLOE_TRY(fetch(d, head, d->src, floe_min64(d->nbytes, HEAD_NBYTES)));
+    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->nbytes, HEAD_NBYTES));
+    if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
+        return refuse(d, FLOE_ERR_FORMAT);
+    const uint64_t at = (uint64_t)(from.at - head);
+    floe_wavelet_put_job job = put_job(d);
+    if (d->chunk.kind == FLOE_WAVELET_RAW) {
+        if (d->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
+            return refuse(d, FLOE_ERR_FORMAT);
+        job.src += FLOE_WAVELET_HEADER_NBYTES;
+        return put(d, &job, FLOE_WAVELET_PUT_RAW);
+    }
+    floe_wavelet_needs_of(shape, &needs);
+    if (!floe_wavelet_is_within(&d->chunk, &needs))
+        return refuse(d, FLOE_ERR_FORMAT);
+    if (d->chunk.kind == FLOE_WAVELET_CODED)
+        FLOE_TRY(decode_array(d, at));
+    FLOE_TRY(decode_marks(d, at, marks));
+    FLOE_TRY(d->chunk.kind == FLOE_WAVELET_CODED ? give(d, marks) : put(d, &job, FLOE_WAVELET_PUT_FILL));
+    return marks[FLOE_WAVELET_VALUE_KINDS] ? put_kinds(d, marks[FLOE_WAVELET_VALUE_KINDS]) : FLOE_OK;
+}
+
+/* What has been found out so far. */
+typedef struct known {
+    uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
+    uint32_t status;
+} known;
+
+static floe_status fetch_known(const decoding *d, known *k)
+{
+    const floe_codec_decode *call = d->call;
+    FLOE_CUDA(d->err, cudaMemcpyAsync(k->layout, call->layout, sizeof k->layout, cudaMemcpyDeviceToHost, d->stream));
+    FLOE_CUDA(d->err,
+              cudaMemcpyAsync(&k->nrecords, call->nrecords, sizeof k->nrecords, cudaMemcpyDeviceToHost, d->stream));
+    return fetch(d, &k->status, call->status, sizeof k->status);
+}
+
+floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
+{
+    decoding d = {.c = (const void *)call->own.bytes, .call = call, .stream = stream, .err = err};
+    known k;
+    floe_dev_record record;
+    uint64_t at[FLOE_MAX_RANK];
+    if (call->nchunks == 0)
+        return FLOE_OK;
+    d.narrow = floe_dtype_is_narrow(call->dtype);
+    d.size = (uint32_t)floe_dtype_size(call->dtype);
+    FLOE_TRY(fetch_known(&d, &k));
+    if (k.status != FLOE_OK || k.nrecords == 0)
+        return FLOE_OK;
+    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *at) != 0 ||
+        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *at) != 0)
+        return refuse(&d, FLOE_ERR_LIMIT);
+    for (uint64_t i = 0; i < k.nrecords; i++) {
+        floe_grid_cut(call->rank, call->shape, call->chunk, i, at, d.extent);
+        if (!set_box(&d, at))
+            continue;
+        FLOE_TRY(fetch(&d, &record, call->records + i, sizeof record));
+        d.src = call->stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
+        d.nbytes = record.nbytes;
+        FLOE_TRY(decode_chunk(&d));
+    }
+    return FLOE_OK;
+}
+
+#endif

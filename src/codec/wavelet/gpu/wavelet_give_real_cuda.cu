@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The array -> a box of the field: a warp does a piece of a row. */
+#include <floe/floe.h>
+
+#include "backend/device.cuh"
+#include "base/grid_math.h"
+#include "codec/wavelet/gpu/wavelet_decode_dev.h"
+#include "stage/wavelet/wavelet_values_math.h"
+
+namespace
+{
+
+enum { THREADS = 256, PIECE = 1024 };
+
+__global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_constant__ floe_wavelet_give_job j)
+{
+    const uint64_t *lo = j.out.lo, *hi = j.out.hi, *shape = j.out.shape;
+    const uint64_t npieces = floe_ceil_div(hi[3] - lo[3], PIECE),
+                   marks = floe_ceil_div(shape[3], FLOE_WAVELET_MARKS) * 8,
+                   nitems = *j.status == FLOE_OK ? (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]) * npieces : 0;
+    const floe_real center = (floe_real)j.center, unit = (floe_real)j.unit;
+    for (uint64_t i = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; i < nitems;
+         i += (uint64_t)gridDim.x * (THREADS / FLOE_WARP)) {
+        uint64_t left = i;
+        const uint64_t piece = floe_last_digit(&left, npieces), at2 = floe_last_digit(&left, hi[2] - lo[2]),
+                       at1 = floe_last_digit(&left, hi[1] - lo[1]);
+        const uint64_t row = ((left + lo[0]) * shape[1] + at1 + lo[1]) * shape[2] + at2 + lo[2];
+        const int64_t *stride = j.out.view.stride;
+        floe_real *to = (floe_real *)j.out.view.data + (int64_t)left * stride[0] + (int64_t)at1 * stride[1] +
+                        (int64_t)at2 * stride[2] - (int64_t)lo[3] * stride[3];
+        const floe_real *from = (const floe_real *)j.array + row * shape[3];
+        const uint64_t begin = lo[3] + piece * PIECE, end = floe_min64(begin + PIECE, hi[3]);
+#pragma unroll 4
+        for (uint64_t x = begin + floe_lane(); x < end; x += FLOE_WARP) {
+            floe_real v = from[x];
+            const int32_t code = j.corrections ? j.corrections[row * marks + floe_wavelet_mark(x)] : 0;
+            v = code ? FLOE_R(floe_wavelet_correct)(v, code, unit) : v;
+            v = FLOE_R(floe_wavelet_give)(v, center);
+            if (j.log) {
+                v = FLOE_R(floe_interp_exp)(v);
+                v = j.kinds && j.kinds[row * marks + floe_wavelet_mark(x)] == FLOE_WAVELET_NEGATIVE ? -v : v;
+            }
+            to[(int64_t)x * stride[3]] = v;
+        }
+    }
+}
+
+} // namespace
+
+int FLOE_R(floe_wavelet_give_box)(const floe_wavelet_give_job *job, void *stream)
+{
+    const uint64_t *lo = job->out.lo, *hi = job->out.hi, nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]),
+                   nwarps = nrows * floe_ceil_div(hi[3] - lo[3], PIECE), each = THREADS / FLOE_WARP;
+    const uint32_t nblocks =
+        (uint32_t)floe_min64(floe_ceil_div(nwarps, each), 32 * (uint64_t)floe_gpu_limits_cuda().processors);
+    FLOE_LAUNCH(wavelet_give_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grids of records, one behind the other, as floe_wavelet_records_read has them; untrusted. One block: where the next one begins is not
+ * known before. */
+#include <floe/floe.h>
+
+#include "codec/wavelet/gpu/wavelet_decode_dev.h"
+#include "codec/wavelet/wavelet_records_math.h"
+#include "stage/context/context_open.cuh"
+#include "stage/context/context_read.cuh"
+
+namespace
+{
+
+enum { THREADS = 512 };
+
+typedef floe_wavelet_open_job job;
+
+struct opened : floe_context_opening {
+    uint32_t flags, tables_nbytes, status;
+};
+
+/* ---- lists -------------------------------------------------------------------------------------------------------------- */
+
+/* Bits from the lowest of a byte on, by one thread. */
+struct bit_reader {
+    const uint8_t *src;
+    uint64_t at, end, held;
+    uint32_t nheld;
+    bool bad;
+};
+
+/* More than 32 bits, while there are some. */
+FLOE_DEV void hold(bit_reader &b)
+{
+    while (b.nheld <= 32 && b.at < b.end) {
+        const bool word = b.at % 4 == 0 && b.at + 4 <= b.end;
+        b.held |= (uint64_t)(word ? *(const uint32_t *)(b.src + b.at) : b.src[b.at]) << b.nheld;
+        b.nheld += word ? 32 : 8;
+        b.at += word ? 4 : 1;
+    }
+}
+
+FLOE_DEV uint32_t get_bits(bit_reader &b, uint32_t n)
+{
+    hold(b);
+    const uint32_t v = (uint32_t)b.held & (uint32_t)((1ull << n) - 1);
+    b.bad = b.bad || b.nheld < n;
+    b.held >>= n;
+    b.nheld -= b.bad ? b.nheld : n;
+    return v;
+}
+
+/* Zeros before a one; bad where they are more than most. */
+FLOE_DEV uint64_t get_unary(bit_reader &b, uint64_t most)
+{
+    uint64_t n = 0;
+    hold(b);
+    while (!b.bad && b.held == 0) {
+        n += b.nheld;
+        b.nheld = 0;
+        hold(b);
+        b.bad = n > most || b.nheld == 0;
+    }
+    const uint32_t zeros = b.bad ? 0 : (uint32_t)__ffsll((long long)b.held) - 1;
+    n += zeros;
+    b.bad = b.bad || n > most;
+    b.held = b.held >> zeros >> 1;
+    b.nheld -= b.bad ? b.nheld : zeros + 1;
+    return n;
+}
+
+FLOE_DEV bool read_codes(bit_reader &b, const floe_context_dev_grid &g, uint32_t count, uint32_t nlow)
+{
+    const uint64_t n = 8 * floe_context_nrecords(&g.grid);
+    const uint32_t largest = g.width == 1 ? INT8_MAX : INT16_MAX;
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < count; i++, at++) {
+        at += get_bits(b, nlow);
+        at += get_unary(b, n >> nlow) << nlow;
+        const bool negative = get_bits(b, 1);
+        const int32_t size = (int32_t)get_unary(b, largest - 1) + 1, code = negative ? -size : size;
+        if (b.bad || at >= n || at % 8 == 7)
+            return false;
+        if (g.width == 1)
+            ((int8_t *)g.records)[at] = (int8_t)code;
+        else
+            ((int16_t *)g.records)[at] = (int16_t)code;
+    }
+    return true;
+}
+
+FLOE_DEV void read_list(const floe_context_dev_grid &g, opened *s)
+{
+    s->good = s->at + 5 <= s->nbytes;
+    const uint32_t count = s->good ? load32(s->src + s->at) : 0, nlow = s->good ? s->src[s->at + 4] : 0;
+    bit_reader b = {s->src, s->at + 5, s->nbytes, 0, 0, false};
+    if (count > FLOE_WAVELET_DEV_LISTED)
+        s->status = FLOE_ERR_LIMIT;
+    s->good = s->good && nlow <= 31 && count <= FLOE_WAVELET_DEV_LISTED && read_codes(b, g, count, nlow);
+    s->at = b.at - b.nheld / 8;
+}
+
+/* ---- grids -------------------------------------------------------------------------------------------------------------- */
+
+/* One thread: what comes. */
+FLOE_DEV void begin_grid(const floe_context_dev_grid &g, opened *s)
+{
+    s->flags = s->at < s->nbytes ? s->src[s->at] : 0xFF;
+    s->at++;
+    s->good = s->flags <= FLOE_WAVELET_RECORDS_LIST;
+    if (s->flags == FLOE_WAVELET_RECORDS_LIST)
+        read_list(g, s);
+    if (s->good && (s->flags & FLOE_WAVELET_RECORDS_TABLES)) {
+        s->good = s->at + 2 <= s->nbytes && s->at + 2 + load16(s->src + s->at) <= s->nbytes;
+        s->tables_nbytes = s->good ? load16(s->src + s->at) : 0;
+        s->at += 2 + s->tables_nbytes;
+    }
+}
+
+/* Returns the tables that grid number i has. */
+FLOE_DEV uint32_t open_grid(const job &j, uint32_t i, uint32_t tables, opened *s)
+{
+    floe_context_dev_grid &g = j.grids[i];
+    if (threadIdx.x == 0)
+        begin_grid(g, s);
+    __syncthreads();
+    const uint32_t flags = s->flags;
+    if (s->good && (flags & FLOE_WAVELET_RECORDS_TABLES)) {
+        const table_reader from = {s->src + s->at - s->tables_nbytes, s->tables_nbytes};
+        bool good = true;
+        if (threadIdx.x < FLOE_WARP)
+            good = floe_context_read_tables(from, g.nmasks, g.nvalues, j.tables + i);
+        if (__syncthreads_or(!good) && threadIdx.x == 0)
+            s->good = false;
+        tables = i;
+    }
+    if (threadIdx.x == 0) {
+        g.tables = tables;
+        g.nchunks = flags == FLOE_WAVELET_RECORDS_LIST ? 0 : g.nchunks;
+    }
+    __syncthreads();
+    if (s->good && flags != FLOE_WAVELET_RECORDS_LIST)
+        floe_context_find_chunks(s, g.nchunks, flags & FLOE_WAVELET_RECORDS_WIDE, j.places + g.first);
+    return tables;
+}
+
+__global__ void __launch_bounds__(THREADS) wavelet_open_kernel(const __grid_constant__ job j)
+{
+    __shared__ opened s;
+    uint32_t tables = j.ngrids;
+    if (threadIdx.x == 0) {
+        s.src = j.src;
+        s.nbytes = j.nbytes;
+        s.at = j.further ? *j.cursor : j.at;
+        s.good = *j.status == FLOE_OK;
+        s.status = FLOE_ERR_FORMAT;
+    }
+    __syncthreads();
+    const bool goes_on = s.good;
+    for (uint32_t i = 0; i < j.ngrids && s.good; i++) {
+        tables = open_grid(j, i, j.marks ? j.ngrids : tables, &s);
+        __syncthreads();
+    }
+    if (threadIdx.x > 0 || !goes_on)
+        return;
+    if (!s.good)
+        *j.status = s.status;
+    else
+        *j.cursor = s.at;
+}
+
+} // namespace
+
+int floe_wavelet_open_cuda(const floe_wavelet_open_job *job, void *stream)
+{
+    FLOE_LAUNCH(wavelet_open_kernel, 1, THREADS, 0, (cudaStream_t)stream, *job);
+    return (int)cudaGetLastError();
+}
