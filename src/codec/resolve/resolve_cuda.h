@@ -42,6 +42,8 @@ typedef struct floe_resolve_job {
 
 /* Works out what no value decides; before the kernel. */
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err);
+/* Of codecs that wait for what comes of it: nothing begins with it. Returns a cudaError_t as a number. */
+int floe_resolve_alone_cuda(const floe_resolve_job *job, void *stream);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "codec/wavelet/wavelet_codec.h"
 
 #include "base/try.h"
+#include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "field/dtype_math.h"
@@ -44,4 +45,5 @@ const floe_codec_ops floe_wavelet_codec = {
     .encode = floe_wavelet_compress,
     .decode = floe_wavelet_decompress,
     .squared_error = floe_wavelet_squared_error,
+    .device = FLOE_CODEC_ON_GPU(floe_wavelet_gpu),
 };

@@ -147,7 +147,7 @@ static void encode_aim(floe_codec_encode *e)
 static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)
 {
     (void)e;
-    FLOE_CUDA(err, floe_interp_resolve_cuda(job, stream));
+    FLOE_CUDA(err, floe_resolve_alone_cuda(job, stream));
     return FLOE_OK;
 }
 

@@ -15,9 +15,6 @@ extern "C" {
 
 extern const floe_codec_device floe_interp_gpu;
 
-/* resolve_cuda.h; nothing begins with it. */
-int floe_interp_resolve_cuda(const floe_resolve_job *job, void *stream);
-
 /* How much of everything a full chunk has. */
 typedef struct floe_interp_gpu_room {
     uint64_t ncells, nwords, anchors, coarse, lattice[2], records, step_records, nsteps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Codec wavelet on a GPU: decoding, and what it shares with encoding. Chunks are done one after another. The host makes the plan by a
- * chunk's header; all else is kernels.
+ * Codec wavelet on a GPU: its row, and decoding. Chunks are done one after another. The host makes the plan by a chunk's header; all else
+ * is kernels.
  */
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
@@ -9,6 +9,8 @@
 #include "codec/codec_device.h"
 #include "codec/wavelet/gpu/wavelet_decode_dev.h"
 #include "codec/wavelet/wavelet_layout.h"
+
+extern const floe_codec_device floe_wavelet_gpu;
 
 /* How much of everything a full chunk has. */
 typedef struct floe_wavelet_gpu_decode_room {
@@ -28,11 +30,11 @@ typedef struct floe_wavelet_gpu_decode {
     void *scan;
 } floe_wavelet_gpu_decode;
 
-floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *d, floe_error *err);
-void floe_wavelet_gpu_decode_take(floe_codec_decode *d, floe_arena *arena);
-void floe_wavelet_gpu_decode_aim(floe_codec_decode *d);
-floe_status floe_wavelet_gpu_decode_open(const floe_codec_decode *d, void *stream, floe_error *err);
-floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *d, void *stream, floe_error *err);
+floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode_room *room,
+                                            floe_error *err);
+void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_arena *a); /* size: of a value */
+floe_status floe_wavelet_gpu_decode_start(const floe_wavelet_gpu_decode *c, const floe_codec_decode *call, void *stream,
+                                          floe_error *err);
 
 /* ---- what both directions have in common -------------------------------------------------------------------------------- */
 

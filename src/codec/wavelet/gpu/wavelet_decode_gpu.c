@@ -13,8 +13,6 @@
 #include "prim/prim.h"
 #include "stage/interp/interp_output.h"
 
-FLOE_CODEC_OWN_FITS(floe_wavelet_gpu_decode);
-
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,
     LEAST_CHUNK = 16,
@@ -35,31 +33,21 @@ typedef struct decoding {
     bool narrow;
 } decoding;
 
-static floe_wavelet_gpu_decode *decode_own(floe_codec_decode *d) { return (void *)d->own.bytes; }
-
 /* ---- sizes -------------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *d, floe_error *err)
+floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode_room *room,
+                                            floe_error *err)
 {
     const floe_prim prim = {.cpu = NULL};
-    floe_wavelet_gpu_decode *c = decode_own(d);
-    floe_wavelet_gpu_decode_room *room = &c->room;
     floe_wavelet_needs needs;
     uint64_t shape[FLOE_INTERP_RANK], nbytes;
-    *c = (floe_wavelet_gpu_decode){.cursor = NULL};
-    d->any = true;
-    d->nchunks = 1;
-    for (uint32_t a = 0; a < d->rank; a++)
-        d->nchunks *= d->chunk[a] ? floe_ceil_div(d->shape[a], d->chunk[a]) : 0;
-    if (d->nchunks == 0)
-        return FLOE_OK;
-    FLOE_CHECK(err, !floe_dtype_is_integer(d->dtype) && floe_interp_shape_of(d->rank, d->chunk, shape), FLOE_ERR_LIMIT,
-               "chunks of no cells, or of more than codec wavelet takes");
+    FLOE_CHECK(err, !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, shape),
+               FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape);
     room->ncells = floe_interp_points(shape);
-    room->records = floe_max64(needs.records + 16 * (needs.nsteps + 1), FLOE_WAVELET_MARK_SETS * nmarks);
+    room->records = floe_max64(needs.records + 16 * (needs.nsteps + 1), FLOE_WAVELET_MARK_SETS * (nmarks + 16));
     room->nchunks = floe_max64(needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1),
                                FLOE_WAVELET_MARK_SETS * (floe_context_nchunks(&marks) + 1));
     room->nblocks = floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK);
@@ -68,11 +56,10 @@ floe_status floe_wavelet_gpu_decode_plan(floe_codec_decode *d, floe_error *err)
     return FLOE_OK;
 }
 
-void floe_wavelet_gpu_decode_take(floe_codec_decode *d, floe_arena *a)
+void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_arena *a)
 {
-    floe_wavelet_gpu_decode *c = decode_own(d);
     for (int i = 0; i < 2; i++)
-        c->array[i] = floe_arena_take(a, c->room.ncells, floe_dtype_size(d->dtype));
+        c->array[i] = floe_arena_take(a, c->room.ncells, size);
     c->records = floe_arena_take(a, c->room.records, 1);
     c->grids = floe_arena_take(a, FLOE_WAVELET_STEPS, sizeof *c->grids);
     c->tables = floe_arena_take(a, FLOE_WAVELET_STEPS + 1, sizeof *c->tables);
@@ -82,14 +69,6 @@ void floe_wavelet_gpu_decode_take(floe_codec_decode *d, floe_arena *a)
     c->tallies = floe_arena_take(a, c->room.nblocks, sizeof *c->tallies);
     c->ranks = floe_arena_take(a, c->room.nblocks, sizeof *c->ranks);
     c->scan = floe_arena_take(a, c->room.scan_nbytes, 1);
-}
-
-void floe_wavelet_gpu_decode_aim(floe_codec_decode *d) { d->opened = NULL; }
-
-floe_status floe_wavelet_gpu_decode_open(const floe_codec_decode *d, void *stream, floe_error *err)
-{
-    (void)d, (void)stream, (void)err;
-    return FLOE_OK;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------------- */
@@ -233,13 +212,31 @@ static floe_status undo_step(decoding *d, const floe_interp_step *s)
     return FLOE_OK;
 }
 
+/* Pass k of the packet. The next pass finds its details where steps left them: in buffer `base`; they come along. */
+static floe_status undo_packet(decoding *d, uint32_t k, uint32_t base)
+{
+    const uint64_t *shape = d->chunk.plan.shape;
+    const uint32_t axis = floe_wavelet_slowest(shape);
+    const uint64_t plane = floe_interp_points(shape) / shape[axis] * d->size;
+    floe_interp_step s, next;
+    if (!floe_wavelet_packet_step(&d->chunk.plan, k, &s))
+        return FLOE_OK;
+    FLOE_TRY(undo_step(d, &s));
+    if (k == 0 || d->at == base)
+        return FLOE_OK;
+    floe_wavelet_packet_step(&d->chunk.plan, k - 1, &next);
+    const uint64_t at = s.fine[axis] * plane, nbytes = next.fine[axis] * plane - at;
+    FLOE_CUDA(d->err, cudaMemcpyAsync((uint8_t *)d->c->array[d->at] + at, (const uint8_t *)d->c->array[base] + at,
+                                      nbytes, cudaMemcpyDeviceToDevice, d->stream));
+    return FLOE_OK;
+}
+
 /* Anchors are at `at` of the payload, records behind them. */
 static floe_status decode_array(decoding *d, uint64_t at)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
     floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
-    floe_interp_step packet;
     gathering g = {.n = 0};
     if (open.at > d->nbytes)
         return refuse(d, FLOE_ERR_FORMAT);
@@ -256,9 +253,9 @@ static floe_status decode_array(decoding *d, uint64_t at)
                                     : floe_wavelet_decode_codes_f64(&c, d->stream));
         FLOE_TRY(undo_step(d, &p->steps[i].step));
     }
+    const uint32_t base = d->at;
     for (uint32_t k = p->packet; k-- > 0;)
-        if (floe_wavelet_packet_step(p, k, &packet))
-            FLOE_TRY(undo_step(d, &packet));
+        FLOE_TRY(undo_packet(d, k, base));
     return FLOE_OK;
 }
 
@@ -412,14 +409,13 @@ static floe_status fetch_known(const decoding *d, known *k)
     return fetch(d, &k->status, call->status, sizeof k->status);
 }
 
-floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
+floe_status floe_wavelet_gpu_decode_start(const floe_wavelet_gpu_decode *c, const floe_codec_decode *call, void *stream,
+                                          floe_error *err)
 {
-    decoding d = {.c = (const void *)call->own.bytes, .call = call, .stream = stream, .err = err};
+    decoding d = {.c = c, .call = call, .stream = stream, .err = err};
     known k;
     floe_dev_record record;
     uint64_t at[FLOE_MAX_RANK];
-    if (call->nchunks == 0)
-        return FLOE_OK;
     d.narrow = floe_dtype_is_narrow(call->dtype);
     d.size = (uint32_t)floe_dtype_size(call->dtype);
     FLOE_TRY(fetch_known(&d, &k));

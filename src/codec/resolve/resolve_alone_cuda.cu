@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resolving alone: chunks begin where the host knows what came of it. */
-#include "codec/interp/gpu/interp_codec_gpu.h"
+/* Resolving alone. */
 #include "codec/resolve/resolve.cuh"
 
 namespace
@@ -26,7 +25,7 @@ struct beginning {
 
 } // namespace
 
-int floe_interp_resolve_cuda(const floe_resolve_job *job, void *stream)
+int floe_resolve_alone_cuda(const floe_resolve_job *job, void *stream)
 {
     const uint64_t none = 0;
     const resolve_begin<beginning> begin = {&none, &none, &job->codec, 1};
