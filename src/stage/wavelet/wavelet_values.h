@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "backend/backend.h"
+#include "base/hd.h"
 
 enum { FLOE_WAVELET_MARKS = 7, FLOE_WAVELET_CORRECTION_MOST = 127 };
 
@@ -19,7 +20,7 @@ enum {
     FLOE_WAVELET_KINDS = 6
 };
 
-static inline uint64_t floe_wavelet_mark(uint64_t x) { return x + x / FLOE_WAVELET_MARKS; }
+FLOE_HD uint64_t floe_wavelet_mark(uint64_t x) { return x + x / FLOE_WAVELET_MARKS; }
 
 typedef struct floe_wavelet_row {
     void *field; /* n elements, `stride` from one to the next */
