@@ -38,7 +38,7 @@ typedef struct floe_wavelet_gpu_encode {
     floe_context_dev_tables *tables, *runs;
     floe_context_dev_bytes *bytes;
     uint32_t *tickets, *counts, *coded_counts, *chunk_sizes, *sizes;
-    uint64_t *costs, *done, *slot_ends, *places, *chunks_at;
+    uint64_t *done, *slot_ends, *places, *chunks_at;
     uint64_t *last, *nbits; /* of segments */
     uint32_t *payload;      /* anchors, lists, literals: what is more is not worth it */
     uint64_t payload_nbytes;
