@@ -1,230 +1,259 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Codec wavelet by whole calls: the GPU's bytes are the CPU's, and what it decodes, too, all of it and a box; of damaged streams
- * neither says yes alone. */
-#include <math.h>
-#include <stdio.h>
+/* Codec wavelet's decoder on a GPU: of a chunk that the CPU made, all of it and a box, it gives the CPU's values; what is damaged it
+ * finds damaged as the CPU does. Whole calls decode streams of many chunks. */
+#define LATTICE_CODEC FLOE_CODEC_WAVELET
+enum { LATTICE_SHAPES = 1, LATTICE_LARGE = 1 };
+#include "tests/lattice_kit.h"
 
+#include "codec/wavelet/gpu/wavelet_codec_gpu.h"
+#include "field/dtype_math.h"
 #include "tests/gpu/contexts_gpu_kit.h"
-#include "tests/hostile_kit.h"
 
-enum { GUARD = 512 };
+enum { AHEAD = 64 /* bytes of a stream before the payload's record */ };
 
-typedef enum look { SMOOTH, ROUGH, FILLED, SPECIAL, CONSTANT, PATTERNS, SPIKES, WIDE, LARGEST, LOOKS } look;
-
-typedef struct sample {
-    floe_dtype dtype;
-    look look;
+/* A chunk's payload in a stream, and the box of it that is wanted. Outputs lie backwards, two apart. */
+typedef struct part {
+    const floe_codec_params *p;
+    const uint8_t *src;
+    uint64_t nbytes, lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
+    const uint64_t *extent;
     uint32_t rank;
-    uint64_t shape[FLOE_MAX_RANK];
-    const char *text;
-} sample;
+} part;
 
-static const sample samples[] = {
-    {FLOE_F32, SMOOTH, 3, {21, 34, 40}, "rel=1e-3"},
-    {FLOE_F64, SMOOTH, 3, {21, 34, 40}, "rel=1e-6"},
-    {FLOE_F32, ROUGH, 3, {17, 18, 33}, "abs=0.01"},
-    {FLOE_F32, SMOOTH, 2, {70, 131}, "abs=1e-3 fill=none"},
-    {FLOE_F64, ROUGH, 1, {3001}, "abs=1e-3"},
-    {FLOE_F32, SMOOTH, 1, {9000}, "rel=1e-2 preset=fast"},
-    {FLOE_F32, SMOOTH, 4, {6, 7, 12, 13}, "rel=1e-3"},
-    {FLOE_F64, SMOOTH, 4, {9, 1, 22, 13}, "rel=1e-4"},
-    {FLOE_F32, FILLED, 3, {20, 30, 41}, "rel=1e-3"},
-    {FLOE_F32, FILLED, 2, {90, 77}, "abs=0.01 fill=-9999"},
-    {FLOE_F64, SPECIAL, 3, {13, 20, 22}, "abs=0.1"},
-    {FLOE_F32, SPECIAL, 2, {70, 65}, "rel=1e-2 fill=none"},
-    {FLOE_F32, SMOOTH, 3, {15, 22, 31}, "pwrel=1e-2"},
-    {FLOE_F64, SPECIAL, 2, {33, 95}, "pwrel=1e-3"},
-    {FLOE_F32, CONSTANT, 3, {16, 17, 18}, "rel=1e-3"},
-    {FLOE_F32, PATTERNS, 2, {100, 90}, "lossless"},
-    {FLOE_F64, ROUGH, 2, {20, 30}, "lossless"},
-    {FLOE_F32, SPIKES, 3, {20, 22, 25}, "abs=1e-4"},
-    {FLOE_F32, WIDE, 2, {64, 64}, "abs=1e-3"},
-    {FLOE_F32, SMOOTH, 3, {20, 34, 40}, "psnr=60"},
-    {FLOE_F32, SMOOTH, 3, {33, 34, 40}, "rel=1e-3 chunk=16x20x40"},
-    {FLOE_F32, ROUGH, 3, {33, 34, 40}, "rel=1e-3 preset=best"},
-    {FLOE_F64, SMOOTH, 4, {4, 17, 22, 23}, "rel=1e-4 preset=best"},
-    {FLOE_F32, SMOOTH, 1, {1}, "abs=1"},
-    {FLOE_F32, ROUGH, 1, {3}, "abs=1e-3"},
-    {FLOE_F64, SMOOTH, 2, {4, 4}, "abs=1e-3"},
-    {FLOE_F32, SMOOTH, 2, {1000, 2}, "abs=1e-3"},
-    {FLOE_F32, SMOOTH, 2, {2, 1000}, "abs=1e-3"},
-    {FLOE_F32, ROUGH, 3, {40, 60, 70}, "rel=1e-4"},
-    {FLOE_F32, LARGEST, 3, {11, 13, 24}, "psnr=60 preset=fast"},
-    {FLOE_F64, LARGEST, 3, {10, 14, 23}, "rel=1e-3"},
-};
-
-static double value_of(const sample *s, uint64_t i, uint64_t *state)
+static void *device_copy(const void *host, uint64_t nbytes)
 {
-    double v = 0;
-    uint64_t left = i;
-    for (uint32_t a = s->rank; a-- > 0; left /= s->shape[a])
-        v += sin((double)(left % s->shape[a]) * 0.3 / (a + 1) + a) * (3.0 - a);
-    const uint64_t dice = hostile_below(state, 100);
-    switch (s->look) {
-    case ROUGH: return v + hostile_uniform(state);
-    case FILLED: return v > 1.5 ? -9999 : v;
-    case SPECIAL: return dice < 3 ? NAN : dice < 6 ? -INFINITY : dice < 8 ? -0.0 : v;
-    case CONSTANT: return 7;
-    case PATTERNS: return (double)(dice < 60 ? 1 : dice < 80 ? 2 : dice < 98 ? 3 : dice);
-    case SPIKES: return dice == 0 ? v * 1e5 : v;
-    case LARGEST:
-        return (2 * hostile_uniform(state) - 1) * (s->dtype == FLOE_F32 ? 3.4e38 : 1.7e308); /* predictions overflow */
-    case WIDE: return dice < 50 ? 1e30 * v : v;
-    default: return v;
-    }
+    void *dev;
+    CU(cudaMalloc(&dev, nbytes));
+    CU(cudaMemcpy(dev, host, nbytes, cudaMemcpyHostToDevice));
+    return dev;
 }
 
-/* Each other element of rows that are longer, on the device. */
-typedef struct device_field {
-    uint8_t *data;
-    floe_field field;
-    uint64_t nbytes;
-} device_field;
+/* Before the stream, what the container's kernels would have found. */
+typedef struct found {
+    uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
+    floe_dev_record record;
+    uint32_t status;
+} found;
 
-static uint64_t nelems_of(const sample *s)
+static found *found_of(const part *t)
 {
-    uint64_t n = 1;
-    for (uint32_t a = 0; a < s->rank; a++)
-        n *= s->shape[a];
-    return n;
+    found f = {.nrecords = 1, .record = {.offset = AHEAD - FLOE_RECORD_HEAD_NBYTES, .nbytes = t->nbytes}};
+    memcpy(f.layout, t->extent, t->rank * sizeof *t->extent);
+    memcpy(f.layout + FLOE_MAX_RANK, t->extent, t->rank * sizeof *t->extent);
+    return device_copy(&f, sizeof f);
 }
 
-static device_field device_of(const sample *s, const void *values, bool strided)
+static floe_status decode_by_gpu(const part *t, floe_dev_field field)
 {
-    const uint64_t size = floe_dtype_size(s->dtype), n = nelems_of(s), step = strided ? 2 : 1;
-    device_field d = {.nbytes = n * size * step};
-    uint8_t *host = malloc(d.nbytes);
-    memset(host, 0xEE, d.nbytes);
-    for (uint64_t i = 0; values && i < n; i++)
-        memcpy(host + i * step * size, (const uint8_t *)values + i * size, size);
-    CU(cudaMalloc((void **)&d.data, d.nbytes + GUARD));
-    CU(cudaMemset(d.data, 0xEE, d.nbytes + GUARD));
-    CU(cudaMemcpy(d.data, host, d.nbytes, cudaMemcpyHostToDevice));
+    floe_codec_decode d = {.dtype = t->p->dtype, .rank = t->rank, .field = field};
+    floe_arena plan = floe_arena_plan();
+    floe_error err = {FLOE_OK, ""};
+    found *dev = found_of(t), got;
+    void *scratch, *stream;
+    uint8_t *host = calloc(1, AHEAD + t->nbytes);
+    memcpy(host + AHEAD, t->src, t->nbytes);
+    stream = device_copy(host, AHEAD + t->nbytes);
+    memcpy(d.shape, t->extent, t->rank * sizeof *d.shape);
+    memcpy(d.chunk, t->extent, t->rank * sizeof *d.chunk);
+    memcpy(d.lo, t->lo, sizeof d.lo);
+    memcpy(d.hi, t->hi, sizeof d.hi);
+    d.stream = stream;
+    d.layout = dev->layout;
+    d.nrecords = &dev->nrecords;
+    d.records = &dev->record;
+    d.status = &dev->status;
+    assert_int_equal(floe_wavelet_gpu.decode_plan(&d, &err), FLOE_OK);
+    floe_wavelet_gpu.decode_take(&d, &plan);
+    CU(cudaMalloc(&scratch, plan.used));
+    CU(cudaMemset(scratch, 0xA5, plan.used));
+    floe_arena arena = floe_arena_of(scratch, plan.used);
+    floe_wavelet_gpu.decode_take(&d, &arena);
+    floe_wavelet_gpu.decode_aim(&d);
+    if (floe_wavelet_gpu.decode_start(&d, NULL, &err) != FLOE_OK)
+        fail_msg("%s", err.message);
+    CU(cudaDeviceSynchronize());
+    CU(cudaMemcpy(&got, dev, sizeof got, cudaMemcpyDeviceToHost));
+    CU(cudaFree(scratch));
+    CU(cudaFree(stream));
+    CU(cudaFree(dev));
     free(host);
-    d.field = floe_field_of(d.data, s->dtype, s->rank, s->shape);
-    d.field.place = FLOE_DEVICE;
-    int64_t stride = (int64_t)step;
-    for (uint32_t a = s->rank; strided && a-- > 0; stride *= (int64_t)s->shape[a])
-        d.field.stride[a] = stride;
-    return d;
+    return (floe_status)got.status;
 }
 
-static void compare_compressed(const sample *s, const floe_params *p, const void *values, const uint8_t *stream,
-                               uint64_t nbytes)
+/* The same status and values as the CPU's, and nothing beside them. Returns the status. */
+static floe_status compare(const part *t)
 {
-    for (int way = 0; way < 3; way++) {
-        device_field d = device_of(s, values, way == 1);
-        const floe_field host = floe_field_of(values, s->dtype, s->rank, s->shape);
-        uint8_t *got = malloc(nbytes + GUARD), *dev_stream;
-        uint64_t n = 0;
-        CU(cudaMalloc((void **)&dev_stream, nbytes + GUARD));
-        CU(cudaMemset(dev_stream, 0xEE, nbytes + GUARD));
-        memset(got, 0xEE, nbytes + GUARD);
-        const floe_status status = floe_compress(way == 2 ? through : gpu, way == 2 ? &host : &d.field, p,
-                                                 way == 2 ? got : dev_stream, nbytes, &n);
-        if (status != FLOE_OK)
-            fail_msg("way %d: %s", way, floe_ctx_message(way == 2 ? through : gpu));
-        if (way < 2)
-            CU(cudaMemcpy(got, dev_stream, nbytes + GUARD, cudaMemcpyDeviceToHost));
-        assert_int_equal(n, nbytes);
-        for (uint64_t i = 0; i < nbytes; i++)
-            if (got[i] != stream[i])
-                fail_msg("way %d: byte %llu of %llu", way, (unsigned long long)i, (unsigned long long)nbytes);
-        for (uint64_t i = nbytes; i < nbytes + GUARD; i++)
-            assert_int_equal(got[i], 0xEE);
-        CU(cudaFree(dev_stream));
-        CU(cudaFree(d.data));
-        free(got);
+    const floe_cpu host = kit_cpu(1, FLOE_ISA_AVX2);
+    const uint64_t size = floe_dtype_size(t->p->dtype);
+    uint64_t n[FLOE_MAX_RANK], count = 1;
+    floe_dev_field field = {.dtype = t->p->dtype, .rank = t->rank};
+    for (uint32_t a = t->rank; a-- > 0; count *= n[a]) {
+        n[a] = t->hi[a] - t->lo[a];
+        field.shape[a] = n[a];
+        field.stride[a] = -2 * (int64_t)count;
     }
-}
-
-/* All, or a box, to the device: as the CPU decodes it. Returns the CPU's status. */
-static floe_status compare_decoded(const sample *s, const uint8_t *stream, uint64_t nbytes, bool boxed)
-{
-    sample part = *s;
-    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
-    for (uint32_t a = 0; a < s->rank; a++) {
-        lo[a] = boxed ? s->shape[a] / 3 : 0;
-        hi[a] = boxed ? s->shape[a] - s->shape[a] / 4 : s->shape[a];
-        part.shape[a] = hi[a] - lo[a];
-    }
-    const uint64_t size = floe_dtype_size(s->dtype) * nelems_of(&part);
-    uint8_t *wanted = malloc(size), *got = malloc(size + GUARD), *dev_stream;
-    device_field d = device_of(&part, NULL, false);
-    floe_field out = floe_field_of(wanted, s->dtype, part.rank, part.shape);
-    CU(cudaMalloc((void **)&dev_stream, nbytes));
-    CU(cudaMemcpy(dev_stream, stream, nbytes, cudaMemcpyHostToDevice));
+    uint8_t *wanted = malloc(count * size), *got = malloc(2 * count * size), *dev;
+    const floe_field out = kit_chunk(wanted, t->p->dtype, t->rank, n);
+    memset(got, 0xEE, 2 * count * size);
+    dev = device_copy(got, 2 * count * size);
+    field.data = dev + 2 * (count - 1) * size;
     const floe_status status =
-        boxed ? floe_decompress_region(cpu, stream, nbytes, lo, hi, &out) : floe_decompress(cpu, stream, nbytes, &out);
-    const floe_status by_gpu = boxed ? floe_decompress_region(gpu, dev_stream, nbytes, lo, hi, &d.field)
-                                     : floe_decompress(gpu, dev_stream, nbytes, &d.field);
-    if (by_gpu != status)
-        fail_msg("%d instead of %d: %s", by_gpu, status, floe_ctx_message(gpu));
-    CU(cudaMemcpy(got, d.data, size + GUARD, cudaMemcpyDeviceToHost));
-    if (getenv("DBG")) {
-        int n = 0;
-        for (uint64_t i = 0; i < size / 4 && n < 60; i++)
-            if (((float *)got)[i] != ((float *)wanted)[i])
-                n++, fprintf(stderr, "%llu: %g want %g\n", (unsigned long long)i, ((float *)got)[i],
-                             ((float *)wanted)[i]);
+        kit_decode_box(&host, t->p, t->rank, t->extent, t->src, t->nbytes, t->lo, t->hi, &out, NULL);
+    const floe_status by_gpu = decode_by_gpu(t, field);
+    CU(cudaMemcpy(got, dev, 2 * count * size, cudaMemcpyDeviceToHost));
+    for (uint64_t i = 0; i < count * size; i++) {
+        const uint64_t at = 2 * (count - 1 - i / size) * size + i % size;
+        assert_true(status != FLOE_OK || by_gpu != FLOE_OK || got[at] == wanted[i]);
+        assert_int_equal(got[at + size], 0xEE);
     }
-    for (uint64_t i = 0; i < size && status == FLOE_OK; i++)
-        if (got[i] != wanted[i])
-            fail_msg("%s: byte %llu of %llu", boxed ? "box" : "all", (unsigned long long)i, (unsigned long long)size);
-    for (uint64_t i = size; i < size + GUARD; i++)
-        assert_int_equal(got[i], 0xEE);
-    CU(cudaFree(dev_stream));
-    CU(cudaFree(d.data));
+    CU(cudaFree(dev));
     free(wanted);
     free(got);
-    return status;
+    if (by_gpu != status && by_gpu != FLOE_ERR_LIMIT)
+        fail_msg("status %d instead of %d", (int)by_gpu, (int)status);
+    return by_gpu;
 }
 
-static void bytes_and_values(void **unused)
+static part part_of(const floe_codec_params *p, const floe_field *chunk, const uint8_t *src, uint64_t nbytes)
 {
+    part t = {.p = p, .src = src, .nbytes = nbytes, .extent = chunk->shape, .rank = chunk->rank};
+    memcpy(t.hi, chunk->shape, sizeof t.hi);
+    return t;
+}
+
+static void one_chunk(floe_dtype dtype, uint32_t rank, const uint64_t *extent, uint64_t turn)
+{
+    const uint64_t n = kit_cells(rank, extent);
+    const hostile_kind kind = turn % 3 ? (hostile_kind)(turn / 3 % HOSTILE_KINDS) : HOSTILE_SMOOTH;
+    const floe_codec_params p =
+        params_of(dtype, presets[turn / 2 % 3], modes[turn % HOSTILE_COUNT(modes)], turn / 4 & 1);
+    const floe_cpu host = kit_cpu(1, FLOE_ISA_AVX2);
+    void *data = malloc((size_t)n * 8);
+    uint64_t state = turn;
+    kit_coded coded;
+    hostile_fill(dtype, kind, n, 0.25, hostile_bits(dtype, fill_value), turn, data);
+    floe_field chunk = kit_chunk(data, dtype, rank, extent);
+    KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, rank, extent), &coded) == FLOE_OK);
+    part t = part_of(&p, &chunk, coded.block.data, coded.nbytes);
+    for (int boxed = 0; boxed < 2; boxed++) {
+        for (uint32_t a = 0; a < rank && boxed; a++) {
+            t.lo[a] = hostile_below(&state, extent[a]);
+            t.hi[a] = t.lo[a] + 1 + hostile_below(&state, extent[a] - t.lo[a]);
+        }
+        if (compare(&t) != FLOE_OK)
+            fail_msg("turn %llu: %s", (unsigned long long)turn, kit_describe(&p, &chunk));
+    }
+    kit_block_free(&coded.block);
+    free(data);
+}
+
+static void shapes_modes_and_kinds(void **unused)
+{
+    static const struct {
+        uint32_t rank;
+        uint64_t extent[FLOE_MAX_RANK];
+    } large[] = {{1, {40000}},        {2, {130, 700}}, {3, {24, 50, 60}},
+                 {4, {9, 7, 18, 30}}, {2, {2000, 3}},  {3, {3, 400, 7}}};
+    uint64_t state = 9, turn = 0;
     (void)unused;
-    for (size_t k = 0; k < HOSTILE_COUNT(samples); k += (size_t)one_in(9)) {
-        const sample *s = &samples[k];
-        const uint64_t n = nelems_of(s);
-        void *values = malloc(n * floe_dtype_size(s->dtype));
-        char text[128];
-        uint64_t state = k, nbytes;
+    for (uint64_t n = 1; n <= 40; n += (uint64_t)one_in(7))
+        one_chunk(turn & 1 ? FLOE_F64 : FLOE_F32, 1, &n, turn), turn++;
+    for (int k = 0; k < (is_watched() ? 10 : is_small() ? 60 : 400); k++, turn++) {
+        uint64_t extent[FLOE_MAX_RANK];
+        const uint32_t rank = 2 + (uint32_t)(k % 3);
+        for (uint32_t a = 0; a < rank; a++)
+            extent[a] = 1 + hostile_below(&state, rank == 2 ? 70 : rank == 3 ? 30 : 12);
+        one_chunk(k / 3 & 1 ? FLOE_F64 : FLOE_F32, rank, extent, turn);
+    }
+    for (uint64_t i = 0; i < HOSTILE_COUNT(large); i += (uint64_t)one_in(6), turn++)
+        one_chunk(i & 1 ? FLOE_F64 : FLOE_F32, large[i].rank, large[i].extent, 3 * turn);
+}
+
+/* No mutant decodes to other values, or where the CPU finds damage; a few decode nonetheless. */
+static void damaged_chunks_by_gpu(void **unused)
+{
+    static const uint64_t extent[] = {9, 20, 31};
+    static double data[9 * 20 * 31];
+    const uint64_t count = is_watched() ? 4 : is_small() ? 30 : 300;
+    uint64_t state = 11, ngood = 0, nbad = 0;
+    mutant m = {NULL, 0, 0};
+    (void)unused;
+    for (uint64_t i = 0; i < 8; i++) {
+        const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i % 2], modes[i % 4], i & 4);
+        const floe_cpu host = kit_cpu(1, FLOE_ISA_AVX2);
+        kit_coded coded;
+        hostile_fill(p.dtype, i % 4 < 2 ? HOSTILE_SMOOTH : HOSTILE_PATCHES, 9 * 20 * 31, 0.25, p.fill_bits, i, data);
+        floe_field chunk = kit_chunk(data, p.dtype, 3, extent);
+        KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, 3, extent), &coded) == FLOE_OK);
+        for (uint64_t k = 0; k < count; k++) {
+            mutant_set(&m, coded.block.data, coded.nbytes);
+            for (uint64_t n = 1 + hostile_below(&state, 3); n > 0; n--)
+                damage_blindly(&m, &state);
+            if (m.nbytes > 60 && k % 2) /* the header, and what follows it */
+                m.data[hostile_below(&state, 60)] ^= (uint8_t)(1u << hostile_below(&state, 8));
+            const part t = part_of(&p, &chunk, m.data, m.nbytes);
+            const floe_status status = compare(&t);
+            ngood += status == FLOE_OK;
+            nbad += status != FLOE_OK;
+            if (status != FLOE_OK && status != FLOE_ERR_FORMAT && status != FLOE_ERR_LIMIT)
+                fail_msg("status %d", (int)status);
+        }
+        kit_block_free(&coded.block);
+    }
+    free(m.data);
+    assert_true(ngood > 0 && nbad > 0);
+}
+
+/* To device memory, and by way of the GPU to host memory: all of a stream of several chunks, and a region. */
+static void whole_calls(void **unused)
+{
+    static const uint64_t shape[] = {33, 34, 30}, lo[] = {5, 0, 7}, hi[] = {29, 21, 30};
+    static const char *const texts[] = {"rel=1e-3 chunk=16x20x30", "psnr=60", "pwrel=1e-2 chunk=33x34x13",
+                                        "abs=1e-3 preset=best"};
+    static float values[33 * 34 * 30], wanted[33 * 34 * 30], got[33 * 34 * 30];
+    (void)unused;
+    hostile_fill(FLOE_F32, HOSTILE_SMOOTH, HOSTILE_COUNT(values), 0.25, 0, 1, values);
+    for (size_t k = 0; k < 2 * HOSTILE_COUNT(texts); k += (size_t)one_in(3)) {
+        const bool boxed = k % 2;
+        const uint64_t box[] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}, *n = boxed ? box : shape;
+        const floe_field field = floe_field_of(values, FLOE_F32, 3, shape);
+        floe_field out = floe_field_of(wanted, FLOE_F32, 3, n);
         floe_params p;
-        for (uint64_t i = 0; i < n; i++)
-            hostile_put(s->dtype, values, (int64_t)i, hostile_bits(s->dtype, value_of(s, i, &state)));
-        snprintf(text, sizeof text, "codec=wavelet %s", s->text);
-        if (getenv("FLOE_SAY"))
-            fprintf(stderr, "sample %zu: %s\n", k, text);
+        char text[80];
+        uint64_t nbytes;
+        snprintf(text, sizeof text, "codec=wavelet %s", texts[k / 2]);
         assert_int_equal(floe_params_parse(&p, text, NULL), FLOE_OK);
-        const floe_field field = floe_field_of(values, s->dtype, s->rank, s->shape);
         const uint64_t room = floe_compress_bound(&field, &p);
         uint8_t *stream = malloc(room);
+        void *dev_stream, *dev;
         assert_int_equal(floe_compress(cpu, &field, &p, stream, room, &nbytes), FLOE_OK);
-        compare_compressed(s, &p, values, stream, nbytes);
-        assert_int_equal(compare_decoded(s, stream, nbytes, false), FLOE_OK);
-        assert_int_equal(compare_decoded(s, stream, nbytes, true), FLOE_OK);
+        dev_stream = device_copy(stream, nbytes);
+        CU(cudaMalloc(&dev, sizeof got));
+        assert_int_equal(boxed ? floe_decompress_region(cpu, stream, nbytes, lo, hi, &out)
+                               : floe_decompress(cpu, stream, nbytes, &out),
+                         FLOE_OK);
+        for (int on_device = 0; on_device < 2; on_device++) {
+            floe_ctx *ctx = on_device ? gpu : through;
+            const void *from = on_device ? dev_stream : stream;
+            out = floe_field_of(on_device ? dev : got, FLOE_F32, 3, n);
+            out.place = on_device ? FLOE_DEVICE : FLOE_HOST;
+            assert_int_equal(boxed ? floe_decompress_region(ctx, from, nbytes, lo, hi, &out)
+                                   : floe_decompress(ctx, from, nbytes, &out),
+                             FLOE_OK);
+            if (on_device)
+                CU(cudaMemcpy(got, dev, sizeof got, cudaMemcpyDeviceToHost));
+            assert_true(memcmp(got, wanted, n[0] * n[1] * n[2] * sizeof *got) == 0);
+            memset(got, 0xEE, sizeof got);
+        }
+        CU(cudaFree(dev_stream));
+        CU(cudaFree(dev));
         free(stream);
-        free(values);
     }
-}
-
-/* Calls that do not wait say so. */
-static void waits(void **unused)
-{
-    (void)unused;
-    const sample s = {FLOE_F32, SMOOTH, 1, {64}, ""};
-    device_field d = device_of(&s, NULL, false);
-    floe_params p;
-    assert_int_equal(floe_params_parse(&p, "codec=wavelet abs=1", NULL), FLOE_OK);
-    assert_int_equal(floe_compress_async(gpu, &d.field, &p, d.data, d.nbytes, dev_report), FLOE_ERR_UNSUPPORTED);
-    assert_non_null(strstr(floe_ctx_message(gpu), "floe_compress does that"));
-    assert_int_equal(floe_decompress_async(gpu, d.data, d.nbytes, NULL, &p, &d.field, dev_report),
-                     FLOE_ERR_UNSUPPORTED);
-    CU(cudaFree(d.data));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_and_values), cmocka_unit_test(waits)};
-    return cmocka_run_group_tests(tests, report_open, report_close);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_modes_and_kinds),
+                                       cmocka_unit_test(damaged_chunks_by_gpu), cmocka_unit_test(whole_calls)};
+    return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }
