@@ -209,12 +209,9 @@ static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- either ------------------------------------------------------------------------------------------------------------ */
 
-uint64_t floe_wavelet_chunks_bits(const floe_context_spec *spec, const uint32_t *counts, uint64_t nraw, uint64_t nlanes)
+uint64_t floe_wavelet_chunks_bits(uint64_t entropy, uint64_t nraw, uint64_t used, uint64_t nlanes)
 {
-    uint64_t used = 0;
-    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
-        used += counts[i] != 0;
-    return (floe_context_entropy(spec, counts) >> 12) + nraw + used * USED_BITS + nlanes * STATE_BITS;
+    return (entropy >> 12) + nraw + used * USED_BITS + nlanes * STATE_BITS;
 }
 
 bool floe_wavelet_may_list(uint64_t count, uint64_t coded) { return count * LEAST_BITS < coded; }
@@ -224,7 +221,11 @@ uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_inte
 {
     const uint64_t nraw = floe_interp_count(e, r, 1, counts), count = list_codes(r, NULL);
     listing l = list_begin(r, count, NULL);
-    const uint64_t coded = floe_wavelet_chunks_bits(r->spec, counts, nraw, floe_interp_busy(e, r));
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+        used += counts[i] != 0;
+    const uint64_t coded =
+        floe_wavelet_chunks_bits(floe_context_entropy(r->spec, counts), nraw, used, floe_interp_busy(e, r));
     *list = floe_wavelet_may_list(count, coded);
     if (*list) {
         list_codes(r, &l);

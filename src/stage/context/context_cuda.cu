@@ -4,6 +4,7 @@
 
 #include "stage/ans/ans_lanes.cuh"
 #include "stage/context/context_count.cuh"
+#include "stage/context/context_tally.cuh"
 
 namespace
 {
@@ -63,6 +64,15 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
             if (counts[k])
                 atomicAdd(job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS + k, counts[k]);
     }
+}
+
+__global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
+    context_tally_kernel(const __grid_constant__ floe_context_job job, floe_context_dev_tally *tallies)
+{
+    __shared__ uint32_t status;
+    const uint32_t i = blockIdx.x;
+    if (goes_on(job, &status))
+        context_tally<MOST_WARPS>(job.counts + (uint64_t)job.grids[i].counts * FLOE_CONTEXT_COUNTS, tallies + i);
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
@@ -459,6 +469,11 @@ int floe_context_count_cuda(const floe_context_job *job, void *stream)
 {
     return launch(context_count_kernel, job, job->nchunks * (FLOE_CONTEXT_ROWS / COUNT_ROWS),
                   FLOE_CONTEXT_COUNTS * sizeof(uint32_t), job->warp_nbytes, stream);
+}
+int floe_context_tally_cuda(const floe_context_job *job, floe_context_dev_tally *tallies, void *stream)
+{
+    FLOE_LAUNCH(context_tally_kernel, job->ngrids, MOST_WARPS * FLOE_WARP, 0, (cudaStream_t)stream, *job, tallies);
+    return (int)cudaGetLastError();
 }
 int floe_context_encode_cuda(const floe_context_job *job, void *stream)
 {

@@ -4,6 +4,7 @@
  * Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are device memory.
  *
  *     count    counts of each grid (0 at first)                      (whoever reads tables: context_read.cuh)
+ *     tally    what each grid takes
  *     tables   tables of each grid, of its own or shared             decode
  *     encode   chunks, each at the end of its slot; their sizes
  */
@@ -75,6 +76,11 @@ typedef struct floe_context_dev_bytes {
     uint8_t bytes[FLOE_CONTEXT_TABLES_NBYTES + 4];
 } floe_context_dev_bytes;
 
+/* What counts say: floe_context_entropy, raw bits, symbols that occur, codes of symbols from FLOE_CONTEXT_LARGE_SYMBOL on, codes that are not 0. */
+typedef struct floe_context_dev_tally {
+    uint64_t entropy, raw, used, large, ncodes;
+} floe_context_dev_tally;
+
 typedef struct floe_context_job {
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;
@@ -105,6 +111,7 @@ typedef struct floe_context_job {
 } floe_context_job;
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream);
+int floe_context_tally_cuda(const floe_context_job *job, floe_context_dev_tally *tallies, void *stream);
 int floe_context_tables_cuda(const floe_context_job *job, void *stream);
 int floe_context_encode_cuda(const floe_context_job *job, void *stream);
 int floe_context_decode_cuda(const floe_context_job *job, void *stream);

@@ -80,11 +80,6 @@ typedef struct floe_interp_dev_trial_step {
     uint64_t unit[FLOE_INTERP_RANK];
 } floe_interp_dev_trial_step;
 
-/* As floe_interp_tally. */
-typedef struct floe_interp_dev_tally {
-    uint64_t entropy, raw, used, large;
-} floe_interp_dev_tally;
-
 typedef struct floe_interp_trials_job {
     floe_interp_dev_check check; /* values; how they come in */
     uint64_t part[FLOE_INTERP_RANK],
@@ -95,7 +90,7 @@ typedef struct floe_interp_trials_job {
     uint8_t *scratch;                           /* of each block: values, then records of a step */
     uint64_t block_nbytes, values_nbytes;       /* both multiples of 16 */
     uint32_t *counts, *done;                    /* of each level of each structure; of each structure; 0 at first */
-    floe_interp_dev_tally *tallies;             /* of each level of each structure */
+    floe_context_dev_tally *tallies;            /* of each level of each structure */
     uint32_t warp_nbytes, nwarps;               /* nwarps: that count */
     const uint32_t *status;
 } floe_interp_trials_job;

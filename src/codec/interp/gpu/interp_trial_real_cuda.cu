@@ -10,6 +10,7 @@
 #include "backend/limits_cuda.h"
 #include "codec/interp/gpu/interp_dev.h"
 #include "stage/context/context_count.cuh"
+#include "stage/context/context_tally.cuh"
 #include "stage/interp/interp_check.cuh"
 #include "stage/interp/interp_walk.cuh"
 
@@ -251,49 +252,6 @@ FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_d
             atomicAdd(counts + i, here[i]);
 }
 
-/* What counts of a level take: floe_context_entropy, and what the tuner adds to it. By a block. */
-FLOE_DEV void tally_level(const uint32_t *counts, floe_interp_dev_tally *to)
-{
-    __shared__ unsigned long long sums[4];
-    __syncthreads();
-    if (threadIdx.x < 4)
-        sums[threadIdx.x] = 0;
-    __syncthreads();
-    for (uint32_t c = threadIdx.x / FLOE_WARP; c < FLOE_CONTEXT_ALL; c += WARPS) {
-        const bool mask = c < FLOE_CONTEXT_MASKS;
-        const uint32_t n = mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
-        const uint32_t *of = mask ? counts + c * FLOE_CONTEXT_MASK_SYMBOLS
-                                  : counts + FLOE_CONTEXT_VALUES_AT + (c - FLOE_CONTEXT_MASKS) * FLOE_CONTEXT_STRIDE;
-        unsigned long long total = 0, logs = 0, raw = 0, used = 0, large = 0;
-        for (uint32_t i = floe_lane(); i < n; i += FLOE_WARP) {
-            const uint32_t count = __ldcg(of + i);
-            total += count;
-            logs += count ? count * floe_ans_log2(count) : 0;
-            used += count != 0;
-            raw += mask || i < FLOE_CONTEXT_FIRST_RAW ? 0 : (uint64_t)count * floe_context_nraw(i);
-            large += !mask && i >= FLOE_CONTEXT_LARGE_SYMBOL ? count : 0;
-        }
-        total = floe_warp_sum(total);
-        logs = floe_warp_sum(logs);
-        raw = floe_warp_sum(raw);
-        used = floe_warp_sum(used);
-        large = floe_warp_sum(large);
-        if (floe_lane() == 0 && total) {
-            atomicAdd(&sums[0], total * floe_ans_log2(total) - logs);
-            atomicAdd(&sums[1], raw);
-            atomicAdd(&sums[2], used);
-            atomicAdd(&sums[3], large);
-        }
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        to->entropy = sums[0];
-        to->raw = sums[1];
-        to->used = sums[2];
-        to->large = sums[3];
-    }
-}
-
 __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, here);
@@ -325,7 +283,7 @@ __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_cons
         is_last = atomicAdd(job.done + trial, 1u) == job.nboxes - 1;
     __syncthreads();
     for (uint32_t l = 0; l < job.nlevels && is_last; l++)
-        tally_level(counts + (uint64_t)l * FLOE_CONTEXT_COUNTS, job.tallies + trial * job.nlevels + l);
+        context_tally<WARPS>(counts + (uint64_t)l * FLOE_CONTEXT_COUNTS, job.tallies + trial * job.nlevels + l);
 }
 
 } // namespace

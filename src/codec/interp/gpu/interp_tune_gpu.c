@@ -142,7 +142,7 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
 {
     const floe_interp_gpu_trials *m = y->t->trials;
     floe_interp_trials_job *job = &y->job;
-    floe_interp_dev_tally found[FLOE_INTERP_DEV_TRIALS * MOST_LEVELS];
+    floe_context_dev_tally found[FLOE_INTERP_DEV_TRIALS * MOST_LEVELS];
     const uint32_t n = job->ntrials * job->nlevels;
     void *stream = y->t->stream;
     FLOE_CHECK(y->err, job->ntrials && job->nlevels <= MOST_LEVELS, FLOE_ERR_INTERNAL, "no room for a trial");
@@ -154,7 +154,7 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
     FLOE_TRY(floe_interp_gpu_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         for (uint32_t l = 0; l < job->nlevels; l++) {
-            const floe_interp_dev_tally *f = &found[i * job->nlevels + l];
+            const floe_context_dev_tally *f = &found[i * job->nlevels + l];
             tallies[i * FLOE_INTERP_LEVELS + l] = (floe_interp_tally){f->entropy, f->raw, f->used, f->large > 0};
         }
     return FLOE_OK;

@@ -5,7 +5,6 @@
 #include "codec/wavelet/gpu/wavelet_encode_gpu.h"
 
 #include <cuda_runtime_api.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/cuda.h"
@@ -491,23 +490,13 @@ static floe_status encode_chunk(encoding *e)
 
 /* ---- a field ----------------------------------------------------------------------------------------------------------- */
 
-/* What all chunks share. */
-static floe_status open_work(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
-                             floe_cpu *cpu, work *w)
+static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec_params *params, const work *w)
 {
-    *w = (work){.c = c, .stream = stream, .status = call->status, .err = w->err};
-    FLOE_TRY(floe_cpu_init(cpu, 1, FLOE_ISA_AUTO, w->err));
-    w->counts = malloc((c->room.nsteps + 3) * FLOE_CONTEXT_COUNTS * sizeof *w->counts);
-    FLOE_CHECK(w->err, w->counts, FLOE_ERR_MEMORY, "out of memory");
-    return FLOE_OK;
-}
-
-static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec_params *params, const floe_cpu *cpu,
-                                 const work *w)
-{
+    floe_cpu cpu;
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, w->err));
     for (uint64_t i = 0; i < call->nchunks; i++) {
         encoding e = {.w = *w, .call = call};
-        FLOE_TRY(begin_chunk(&e, params, cpu, i));
+        FLOE_TRY(begin_chunk(&e, params, &cpu, i));
         FLOE_TRY(encode_chunk(&e));
     }
     return FLOE_OK;
@@ -516,48 +505,30 @@ static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec
 floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
                                           floe_error *err)
 {
-    work w = {.err = err};
+    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
     floe_codec_params params;
-    floe_cpu cpu;
     uint32_t status;
-    FLOE_TRY(open_work(c, call, stream, &cpu, &w));
-    floe_status made = floe_wavelet_gpu_send(&w, c->end, &call->first_offset, sizeof call->first_offset);
-    if (made == FLOE_OK)
-        made = floe_wavelet_gpu_fetch(&w, &params, call->params, sizeof params);
-    if (made == FLOE_OK)
-        made = floe_wavelet_gpu_fetch(&w, &status, call->status, sizeof status);
-    if (made == FLOE_OK && status == FLOE_OK)
-        made = encode_chunks(call, &params, &cpu, &w);
-    free(w.counts);
-    return made;
-}
-
-static floe_status add_squares(const floe_codec_encode *call, const floe_codec_params *params, const floe_cpu *cpu,
-                               const work *w, double *sum)
-{
-    const double unit = params->bound / 1024;
-    for (uint64_t i = 0; i < call->nchunks; i++) {
-        encoding e = {.w = *w, .call = call};
-        bool good;
-        FLOE_TRY(begin_chunk(&e, params, cpu, i));
-        e.p.e.squares = true;
-        FLOE_TRY(code_values(&e, &good));
-        *sum += good ? (double)e.p.found.squares * unit * unit : 0;
-    }
-    return FLOE_OK;
+    FLOE_TRY(floe_wavelet_gpu_send(&w, c->end, &call->first_offset, sizeof call->first_offset));
+    FLOE_TRY(floe_wavelet_gpu_fetch(&w, &params, call->params, sizeof params));
+    FLOE_TRY(floe_wavelet_gpu_fetch(&w, &status, call->status, sizeof status));
+    return status == FLOE_OK ? encode_chunks(call, &params, &w) : FLOE_OK;
 }
 
 floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
                                            const floe_codec_params *params, double *sum, void *stream, floe_error *err)
 {
-    work w = {.stream = stream, .err = err};
+    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
+    const double unit = params->bound / 1024;
     floe_cpu cpu;
     double all = 0;
-    if (params->mode != FLOE_BOUND_LOSSLESS) {
-        FLOE_TRY(open_work(c, call, stream, &cpu, &w));
-        const floe_status made = add_squares(call, params, &cpu, &w, &all);
-        free(w.counts);
-        FLOE_TRY(made);
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
+    for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
+        encoding e = {.w = w, .call = call};
+        bool good;
+        FLOE_TRY(begin_chunk(&e, params, &cpu, i));
+        e.p.e.squares = true;
+        FLOE_TRY(code_values(&e, &good));
+        all += good ? (double)e.p.found.squares * unit * unit : 0;
     }
     return floe_wavelet_gpu_send(&w, sum, &all, sizeof all);
 }

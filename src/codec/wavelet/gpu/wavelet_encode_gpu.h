@@ -21,6 +21,7 @@ typedef struct floe_wavelet_gpu_room {
 typedef struct floe_wavelet_gpu_answers {
     floe_wavelet_dev_found found;
     unsigned long long out, range[2], largest[FLOE_WAVELET_STEPS];
+    floe_context_dev_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nlanes[FLOE_WAVELET_GPU_GRIDS], nbits[FLOE_WAVELET_GPU_GRIDS];
     floe_wavelet_means means[FLOE_WAVELET_STEPS];
 } floe_wavelet_gpu_answers;
@@ -60,7 +61,6 @@ typedef struct floe_wavelet_gpu_work {
     const floe_wavelet_gpu_encode *c;
     void *stream;
     uint32_t *status;
-    uint32_t *counts; /* host memory: of all grids */
     floe_error *err;
 } floe_wavelet_gpu_work;
 

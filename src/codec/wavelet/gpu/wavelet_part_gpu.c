@@ -364,22 +364,6 @@ floe_wavelet_list_job floe_wavelet_gpu_list(const work *w, const grids *g, uint3
     return job;
 }
 
-/* By its symbols: how many codes there are, and bits of chunks. */
-static void weigh(const uint32_t *counts, uint64_t nlanes, grids *g, uint32_t i)
-{
-    const floe_context_dev_grid *grid = &g->grid[i];
-    const floe_context_spec spec = {.width = grid->width, .window = grid->window, .planes = grid->planes};
-    uint64_t nraw = 0;
-    g->count[i] = 0;
-    for (uint32_t k = 0; k < FLOE_CONTEXT_VALUES_AT; k++)
-        g->count[i] += (uint64_t)counts[k] * (uint32_t)__builtin_popcount(k % FLOE_CONTEXT_MASK_SYMBOLS);
-    for (uint32_t k = 0; k < FLOE_CONTEXT_VALUES * FLOE_CONTEXT_STRIDE; k++)
-        if (k % FLOE_CONTEXT_STRIDE < FLOE_CONTEXT_VALUE_SYMBOLS)
-            nraw += (uint64_t)counts[FLOE_CONTEXT_VALUES_AT + k] * floe_context_nraw(k % FLOE_CONTEXT_STRIDE);
-    g->bits[i] = floe_wavelet_chunks_bits(&spec, counts, nraw, nlanes);
-    g->list[i] = floe_wavelet_may_list(g->count[i], g->bits[i]);
-}
-
 /* Bits of those that may be lists. */
 static floe_status weigh_lists(const work *w, grids *g)
 {
@@ -409,21 +393,24 @@ floe_status floe_wavelet_gpu_count(const work *w, grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
     const floe_context_job job = floe_wavelet_gpu_context(w, g);
-    const size_t nbytes = (size_t)g->n * FLOE_CONTEXT_COUNTS * sizeof *w->counts;
-    unsigned long long nlanes[FLOE_WAVELET_GPU_GRIDS];
+    floe_wavelet_gpu_answers found;
     if (g->n == 0)
         return FLOE_OK;
     FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
     FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
-    FLOE_TRY(clear(w, c->counts, nbytes));
+    FLOE_TRY(clear(w, c->counts, (size_t)g->n * FLOE_CONTEXT_COUNTS * sizeof *c->counts));
     FLOE_TRY(clear(w, c->tickets, g->n * sizeof *c->tickets));
-    FLOE_TRY(clear(w, c->answers->nlanes, sizeof nlanes + sizeof c->answers->nbits));
+    FLOE_TRY(clear(w, c->answers->nlanes, sizeof found.nlanes + sizeof found.nbits));
     FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
     FLOE_CUDA(w->err, floe_wavelet_busy_cuda(&job, c->busy, c->answers->nlanes, w->stream));
-    FLOE_TRY(floe_wavelet_gpu_fetch(w, w->counts, c->counts, nbytes));
-    FLOE_TRY(floe_wavelet_gpu_fetch(w, nlanes, c->answers->nlanes, sizeof nlanes));
-    for (uint32_t i = 0; i < g->n; i++)
-        weigh(w->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS, nlanes[i], g, i);
+    FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->answers->tallies, w->stream));
+    FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, c->answers, sizeof found));
+    for (uint32_t i = 0; i < g->n; i++) {
+        const floe_context_dev_tally *t = &found.tallies[i];
+        g->count[i] = t->ncodes;
+        g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, found.nlanes[i]);
+        g->list[i] = floe_wavelet_may_list(g->count[i], g->bits[i]);
+    }
     return weigh_lists(w, g);
 }
 
