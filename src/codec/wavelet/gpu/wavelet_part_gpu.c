@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/cuda.h"
+#include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "codec/wavelet/gpu/wavelet_encode_gpu.h"
 
 typedef floe_wavelet_gpu_part part;
@@ -172,34 +173,10 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
     return FLOE_OK;
 }
 
-/* Where bands of the packet begin, coarsest first; returns how many there are. */
-static uint32_t bands_of(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
-{
-    uint64_t n = plan->shape[floe_wavelet_slowest(plan->shape)];
-    begin[0] = 0;
-    for (uint32_t b = plan->packet; b > 0; b--)
-        begin[b] = n = (n + 1) / 2;
-    return plan->packet + 1;
-}
-
-static double band_step(const floe_wavelet_plan *plan, uint32_t band, int32_t exponent)
-{
-    return floe_wavelet_step_of(plan->base, exponent + (plan->packet ? plan->packet_exponent[band] : 0));
-}
-
 static floe_wavelet_dev_codes codes_of(const part *p, uint32_t i)
 {
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    const floe_wavelet_coding *c = &plan->steps[i];
     floe_wavelet_gpu_answers *a = p->w->c->answers;
-    floe_wavelet_dev_codes job = {.array = p->array[p->at[i]], .step = c->step, .records = p->e.records_of[i]};
-    memcpy(job.shape, plan->shape, sizeof job.shape);
-    job.nrecords = floe_context_nrecords(&c->grid);
-    job.axis = floe_wavelet_slowest(plan->shape);
-    job.nbands = bands_of(plan, job.begin);
-    for (uint32_t b = 0; b < job.nbands; b++)
-        for (uint32_t class = 1; class < 1u << c->step.naxes; class ++)
-            job.steps[b][class] = band_step(plan, b, c->exponent[class]);
+    floe_wavelet_dev_codes job = floe_wavelet_gpu_codes(&p->e.chunk.plan, i, p->array[p->at[i]], p->e.records_of[i]);
     job.largest = &a->largest[i];
     job.means = &a->means[i];
     job.status = p->w->status;
@@ -244,9 +221,10 @@ static floe_wavelet_anchors_job anchors_of(const part *p)
     memcpy(job.shape, plan->shape, sizeof job.shape);
     memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
     job.axis = floe_wavelet_slowest(plan->shape);
-    job.nbands = bands_of(plan, job.begin);
+    job.nbands = floe_wavelet_gpu_bands(plan, job.begin);
     for (uint32_t b = 0; b < job.nbands; b++)
-        job.step[b] = band_step(plan, b, plan->anchor_exponent);
+        job.step[b] =
+            floe_wavelet_step_of(plan->base, (plan->packet ? plan->packet_exponent[b] : 0) + plan->anchor_exponent);
     job.range = p->w->c->answers->range;
     job.status = p->w->status;
     return job;
