@@ -113,15 +113,6 @@ static void add_levels(tuner *t)
     }
 }
 
-static uint64_t raw_bits(const uint32_t *counts)
-{
-    uint64_t n = 0;
-    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
-        for (uint32_t s = FLOE_CONTEXT_FIRST_RAW; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
-            n += (uint64_t)counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s] * floe_context_nraw(s);
-    return n;
-}
-
 static uint64_t count_used(const uint32_t *counts)
 {
     uint64_t n = 0;
@@ -163,8 +154,8 @@ static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tal
     add_levels(t);
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
-        tallies[l] = (floe_interp_tally){floe_context_entropy(&e->chunk.plan.steps[0].spec, counts), raw_bits(counts),
-                                         count_used(counts), has_large(counts)};
+        tallies[l] = (floe_interp_tally){floe_context_entropy(&e->chunk.plan.steps[0].spec, counts),
+                                         floe_context_raw_bits(counts), count_used(counts), has_large(counts)};
     }
 }
 

@@ -219,13 +219,14 @@ bool floe_wavelet_may_list(uint64_t count, uint64_t coded) { return count * LEAS
 uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
                                    bool *list)
 {
-    const uint64_t nraw = floe_interp_count(e, r, 1, counts), count = list_codes(r, NULL);
+    floe_interp_count(e, r, 1, counts);
+    const uint64_t count = list_codes(r, NULL);
     listing l = list_begin(r, count, NULL);
     uint64_t used = 0;
     for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
         used += counts[i] != 0;
-    const uint64_t coded =
-        floe_wavelet_chunks_bits(floe_context_entropy(r->spec, counts), nraw, used, floe_interp_busy(e, r));
+    const uint64_t coded = floe_wavelet_chunks_bits(floe_context_entropy(r->spec, counts),
+                                                    floe_context_raw_bits(counts), used, floe_interp_busy(e, r));
     *list = floe_wavelet_may_list(count, coded);
     if (*list) {
         list_codes(r, &l);

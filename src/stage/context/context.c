@@ -161,6 +161,15 @@ uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *cou
     return bits;
 }
 
+uint64_t floe_context_raw_bits(const uint32_t *counts)
+{
+    uint64_t n = 0;
+    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
+        for (uint32_t s = FLOE_CONTEXT_FIRST_RAW; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
+            n += (uint64_t)counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s] * floe_context_nraw(s);
+    return n;
+}
+
 /* ---- bytes ------------------------------------------------------------------------------------------------------------- */
 
 void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to)

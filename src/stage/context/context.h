@@ -51,6 +51,8 @@ typedef struct floe_context_tables {
 uint64_t floe_context_tables_build(const floe_context_spec *spec, const uint32_t *counts, floe_context_tables *tables);
 /* Bits of the symbols alone, each context with a table of its own: to compare ways of making records. */
 uint64_t floe_context_entropy(const floe_context_spec *spec, const uint32_t *counts);
+/* Raw bits behind the symbols. */
+uint64_t floe_context_raw_bits(const uint32_t *counts);
 void floe_context_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
 /* Untrusted. */
 bool floe_context_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
@@ -80,9 +82,9 @@ typedef struct floe_context_scratch {
 } floe_context_scratch;
 
 typedef struct floe_context_ops {
-    /* Adds the symbols of a chunk to counts. Returns its raw bits. */
-    uint64_t (*count)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
-                      uint32_t *counts, floe_context_scratch *scratch);
+    /* Adds the symbols of a chunk to counts. */
+    void (*count)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records, uint32_t *counts,
+                  floe_context_scratch *scratch);
     /* Leaves the chunk in scratch->encoder, from where floe_ans_encoder_end takes it. Returns its bytes. */
     uint32_t (*encode)(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
                        const floe_ans_symbol *symbols, floe_context_scratch *scratch);

@@ -198,26 +198,176 @@ FLOE_INLINE uint32_t *mask_tokens(walk *w, uint32_t t, uint32_t r, uint32_t *to)
     return to;
 }
 
-FLOE_INLINE uint32_t *value_tokens(const walk *w, uint32_t t1, uint32_t nrows, uint32_t *to, uint64_t *nraw)
+/* Tokens of a row's codes, in the order of records and classes. Loops over all of them, zeros too, are vectors; value_context and the
+ * formulas of context_math.h say the same of one code. */
+enum {
+    RECORD = 8, /* codes of one, with the last */
+    ROW_CODES = RECORD * FLOE_ANS_LANES,
+    DENSE = 2,  /* nonzero codes of a record from which on vectors are faster */
+    RAW_AT = 16 /* bit of a token, above its place */
+};
+typedef struct row_tokens {
+    int16_t code[ROW_CODES];
+    uint16_t context[ROW_CODES], flip[ROW_CODES], place[ROW_CODES], raw[ROW_CODES];
+} row_tokens;
+
+FLOE_INLINE int16_t magnitude_of(int16_t code) { return (int16_t)(code < 0 ? -code : code); }
+
+/* NULL: zeros. */
+FLOE_INLINE void load_codes(variant v, const uint8_t *row, uint32_t n, int16_t *restrict to)
+{
+    if (!row)
+        memset(to, 0, n * sizeof *to);
+    else if (v.width == 2)
+        memcpy(to, row, n * sizeof *to);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            to[i] = (int8_t)row[i];
+}
+
+/* How many of the powers of 2 from 2^first on, below 2^end, are not above v. */
+FLOE_INLINE int16_t count_powers(int16_t v, int first, int end)
+{
+    int16_t n = 0;
+    for (int e = first; e < end; e++)
+        n = (int16_t)(n - (int16_t) - (v > (int16_t)((1 << e) - 1)));
+    return n;
+}
+
+/* floe_context_half_octave, of which no more than 6 matters. */
+FLOE_INLINE int16_t half_octave(int16_t v)
+{
+    return (int16_t)(count_powers(v, 0, 4) - (int16_t) - (v > 2) - (int16_t) - (v > 5));
+}
+
+/* What the nonzero codes around each record are for its values' contexts. */
+FLOE_INLINE void record_contexts(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, row_tokens *to)
+{
+    static const counts_row none;
+    const counts_row *here = &w->rows[1 + r], *after = r + 1 < nrows ? here + 1 : here - 1;
+    const bool planes = w->v.planes && w->plane[r];
+    const counts_row *plane = planes ? plane_row(w, t1 - 1 - r + w->chunk->rows) : &none;
+    uint16_t of[FLOE_ANS_LANES];
+    for (uint32_t i = 0; i < w->chunk->lanes; i++) {
+        const uint32_t row = floe_context_nonzero(here->n[i + 1], here[-1].n[i + 1], after->n[i + 1],
+                                                  (uint32_t)here->n[i] + here->n[i + 2]);
+        const uint32_t nonzero = planes ? floe_context_nonzero_plane(row, plane->n[i + 1]) : row;
+        of[i] = (uint16_t)floe_context_level(nonzero, 0);
+    }
+    for (uint32_t i = 0; i < w->chunk->lanes; i++)
+        for (uint32_t k = 0; k < RECORD; k++)
+            to->context[RECORD * i + k] = of[i];
+}
+
+/* Adds what codes before say: their magnitudes, and how certain the sign is. */
+FLOE_INLINE void code_contexts(const walk *w, uint32_t r, uint32_t n, row_tokens *to)
+{
+    int16_t above[ROW_CODES], plane[ROW_CODES];
+    load_codes(w->v, w->at[0], n, above);
+    if (!w->v.planes) {
+        for (uint32_t i = 0; i < n; i++)
+            to->context[i] = (uint16_t)(to->context[i] + half_octave(magnitude_of(above[i])));
+        memset(to->flip, 0, n * sizeof *to->flip);
+        return;
+    }
+    load_codes(w->v, w->plane[r], n, plane);
+    const uint16_t twice = (uint16_t) - (w->plane[r] == NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint16_t a = (uint16_t)magnitude_of(above[i]),
+                       both = (uint16_t)(a + (a & twice) + (uint16_t)magnitude_of(plane[i]));
+        const int16_t sign = (int16_t)((above[i] > 0) - (above[i] < 0) + (plane[i] > 0) - (plane[i] < 0));
+        const int16_t level = half_octave((int16_t)(both / 2 + both % 2));
+        to->context[i] = (uint16_t)(to->context[i] + level + FLOE_CONTEXT_LEVELS * magnitude_of(sign));
+        to->flip[i] = sign < 0;
+    }
+}
+
+/* floe_context_symbol and floe_context_raw of magnitudes above FLOE_CONTEXT_SMALL. */
+FLOE_INLINE void raw_tokens(uint32_t n, row_tokens *to)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const int16_t size = magnitude_of(to->code[i]), is_raw = (int16_t) - (size > FLOE_CONTEXT_SMALL);
+        int16_t below = size >> 1;
+        below |= below >> 1;
+        below |= below >> 2;
+        below |= below >> 4;
+        below |= below >> 8;
+        const uint16_t place = (uint16_t)(FLOE_CONTEXT_STRIDE * to->context[i] + count_powers(size, 5, 15));
+        to->place[i] =
+            (uint16_t)((to->place[i] & ~is_raw) | ((place + FLOE_CONTEXT_VALUES_AT + FLOE_CONTEXT_FIRST_RAW) & is_raw));
+        to->raw[i] = (uint16_t)(((size & below) << 1 | (to->code[i] < 0)) & is_raw);
+    }
+}
+
+/* Of row r of the window below t1. */
+FLOE_INLINE void tokens_of_row(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, row_tokens *to)
+{
+    const uint32_t n = RECORD * w->chunk->lanes;
+    int16_t most = 0;
+    load_codes(w->v, w->at[1 + r], n, to->code);
+    record_contexts(w, t1, nrows, r, to);
+    code_contexts(w, r, n, to);
+    for (uint32_t i = 0; i < n; i++) {
+        const int16_t size = magnitude_of(to->code[i]), sign = to->code[i] < 0;
+        most = size > most ? size : most;
+        to->place[i] = (uint16_t)(FLOE_CONTEXT_STRIDE * to->context[i] + FLOE_CONTEXT_VALUES_AT - 2 + 2 * size +
+                                  (sign ^ to->flip[i]));
+    }
+    if (most > FLOE_CONTEXT_SMALL)
+        raw_tokens(n, to);
+    else
+        memset(to->raw, 0, n * sizeof *to->raw);
+}
+
+/* As masks have their bits. */
+typedef uint32_t window_tokens[FLOE_ANS_LANES][FLOE_CONTEXT_WINDOW * RECORD];
+
+FLOE_INLINE void dense_row(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, window_tokens to)
+{
+    row_tokens row;
+    tokens_of_row(w, t1, nrows, r, &row);
+    for (uint32_t i = 0; i < w->chunk->lanes; i++)
+        for (uint32_t k = 0; k < RECORD; k++)
+            to[i][RECORD * r + k] = row.place[RECORD * i + k] | (uint32_t)row.raw[RECORD * i + k] << RAW_AT;
+}
+
+FLOE_INLINE void sparse_row(const walk *w, uint32_t t1, uint32_t nrows, uint32_t r, window_tokens to)
 {
     for (uint32_t lane = 0; lane < w->chunk->lanes; lane++)
-        for (uint64_t left = w->masks[lane]; left; left &= left - 1) {
-            const uint32_t bit = (uint32_t)__builtin_ctzll(left), r = bit / 8, class = bit % 8;
+        for (uint32_t left = w->masks[lane] >> RECORD * r & 0xFF; left; left &= left - 1) {
+            const uint32_t class = (uint32_t)__builtin_ctz(left);
             const int32_t code = code_at(w->v, w->at[1 + r] + lane * record_nbytes(w->v), class);
             const uint32_t size = size_of(code), sign = code < 0;
             uint32_t flip;
             const uint32_t context = value_context(w, t1, nrows, r, class, lane, &flip);
-            const uint32_t symbol = floe_context_symbol(size, sign ^ flip);
-            *nraw += floe_context_nraw(symbol);
-            *to++ = (FLOE_CONTEXT_VALUES_AT + context * FLOE_CONTEXT_STRIDE + symbol) | floe_context_raw(size, sign)
-                                                                                            << 16;
+            to[lane][RECORD * r + class] =
+                (FLOE_CONTEXT_VALUES_AT + context * FLOE_CONTEXT_STRIDE + floe_context_symbol(size, sign ^ flip)) |
+                floe_context_raw(size, sign) << RAW_AT;
         }
+}
+
+/* Returns what follows the last token. */
+FLOE_INLINE uint32_t *value_tokens(const walk *w, uint32_t t1, uint32_t nrows, uint32_t *to)
+{
+    window_tokens tokens;
+    for (uint32_t r = 0; r < nrows; r++) {
+        uint32_t nonzero = 0;
+        for (uint32_t i = 1; i <= w->chunk->lanes; i++)
+            nonzero += w->rows[1 + r].n[i];
+        if (nonzero > DENSE * w->chunk->lanes)
+            dense_row(w, t1, nrows, r, tokens);
+        else if (nonzero)
+            sparse_row(w, t1, nrows, r, tokens);
+    }
+    for (uint32_t lane = 0; lane < w->chunk->lanes; lane++)
+        for (uint64_t left = w->masks[lane]; left; left &= left - 1)
+            *to++ = tokens[lane][__builtin_ctzll(left)];
     return to;
 }
 
 /* Tokens of a chunk: of each window the masks, row by row, then the values. Returns how many. */
 FLOE_INLINE uint32_t tokenise_as(variant v, const floe_context_spec *spec, const floe_context_chunk *chunk,
-                                 const void *records, floe_context_scratch *s, uint64_t *nraw)
+                                 const void *records, floe_context_scratch *s)
 {
     uint8_t planes[FLOE_CONTEXT_ROWS * sizeof(counts_row)];
     walk w = walk_of(v, spec, chunk, records, planes);
@@ -229,7 +379,7 @@ FLOE_INLINE uint32_t tokenise_as(variant v, const floe_context_spec *spec, const
             to = mask_tokens(&w, t1 - 1 - r, r, to);
         const uint32_t *values = to;
         if (v.width)
-            to = value_tokens(&w, t1, nrows, to, nraw);
+            to = value_tokens(&w, t1, nrows, to);
         s->nvalues[nwindows++] = (uint32_t)(to - values);
         end_window(&w, nrows);
     }
@@ -237,27 +387,24 @@ FLOE_INLINE uint32_t tokenise_as(variant v, const floe_context_spec *spec, const
 }
 
 static uint32_t tokenise(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
-                         floe_context_scratch *s, uint64_t *nraw)
+                         floe_context_scratch *s)
 {
-    *nraw = 0;
     switch (spec->width + 3 * spec->planes) {
-    case 0: return tokenise_as((variant){0, false}, spec, chunk, records, s, nraw);
-    case 1: return tokenise_as((variant){1, false}, spec, chunk, records, s, nraw);
-    case 2: return tokenise_as((variant){2, false}, spec, chunk, records, s, nraw);
-    case 3: return tokenise_as((variant){0, true}, spec, chunk, records, s, nraw);
-    case 4: return tokenise_as((variant){1, true}, spec, chunk, records, s, nraw);
-    default: return tokenise_as((variant){2, true}, spec, chunk, records, s, nraw);
+    case 0: return tokenise_as((variant){0, false}, spec, chunk, records, s);
+    case 1: return tokenise_as((variant){1, false}, spec, chunk, records, s);
+    case 2: return tokenise_as((variant){2, false}, spec, chunk, records, s);
+    case 3: return tokenise_as((variant){0, true}, spec, chunk, records, s);
+    case 4: return tokenise_as((variant){1, true}, spec, chunk, records, s);
+    default: return tokenise_as((variant){2, true}, spec, chunk, records, s);
     }
 }
 
-static uint64_t count(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
-                      uint32_t *counts, floe_context_scratch *s)
+static void count(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records, uint32_t *counts,
+                  floe_context_scratch *s)
 {
-    uint64_t nraw;
-    const uint32_t n = tokenise(spec, chunk, records, s, &nraw);
+    const uint32_t n = tokenise(spec, chunk, records, s);
     for (uint32_t i = 0; i < n; i++)
         counts[s->tokens[i] & 0xFFFF]++;
-    return nraw;
 }
 
 /* Values are dealt to the lanes; a step of them is symbols, then raw bits. */
@@ -271,7 +418,7 @@ static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, 
             const uint32_t nraw =
                 floe_context_nraw(((step[i] & 0xFFFF) - FLOE_CONTEXT_VALUES_AT) % FLOE_CONTEXT_STRIDE);
             if (nraw)
-                floe_ans_encoder_put_raw(e, i, step[i] >> 16, nraw);
+                floe_ans_encoder_put_raw(e, i, step[i] >> RAW_AT, nraw);
         }
         for (uint32_t i = here; i-- > 0;)
             floe_ans_encoder_put(e, i, symbols[step[i] & 0xFFFF], FLOE_CONTEXT_VALUE_BITS);
@@ -281,8 +428,7 @@ static void put_values(floe_ans_encoder *e, const uint32_t *tokens, uint32_t n, 
 static uint32_t encode(const floe_context_spec *spec, const floe_context_chunk *chunk, const void *records,
                        const floe_ans_symbol *symbols, floe_context_scratch *s)
 {
-    uint64_t nraw;
-    const uint32_t *token = s->tokens + tokenise(spec, chunk, records, s, &nraw);
+    const uint32_t *token = s->tokens + tokenise(spec, chunk, records, s);
     const uint32_t nrows = chunk->planes * chunk->rows, lanes = chunk->lanes;
     floe_ans_encoder *e = &s->encoder;
     floe_ans_encoder_begin(e, s->words + sizeof s->words / sizeof *s->words);

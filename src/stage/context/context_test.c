@@ -83,11 +83,11 @@ static uint64_t trial_encode(trial *t, const floe_context_ops *ops)
     static uint32_t counts[FLOE_CONTEXT_COUNTS];
     static floe_ans_symbol symbols[FLOE_CONTEXT_COUNTS];
     floe_context_tables tables;
-    uint64_t nraw = 0, n = 0;
+    uint64_t n = 0;
     memset(counts, 0, sizeof counts);
     for (uint64_t i = 0; i < floe_context_nchunks(&t->grid); i++) {
         const floe_context_chunk chunk = floe_context_chunk_of(&t->grid, i);
-        nraw += ops->count(&t->spec, &chunk, t->records, counts, &scratch);
+        ops->count(&t->spec, &chunk, t->records, counts, &scratch);
     }
     const uint64_t cost = floe_context_tables_build(&t->spec, counts, &tables);
     floe_cursor to = floe_cursor_of(t->tables, sizeof t->tables);
@@ -101,7 +101,7 @@ static uint64_t trial_encode(trial *t, const floe_context_ops *ops)
         floe_ans_encoder_end(&scratch.encoder, chunk.lanes, t->stream + n);
         n += t->sizes[i];
     }
-    const double said = (double)(cost >> 12) / 8 + (double)nraw / 8,
+    const double said = (double)(cost >> 12) / 8 + (double)floe_context_raw_bits(counts) / 8,
                  states = 132.0 * (double)floe_context_nchunks(&t->grid);
     assert_true((double)(n + t->tables_nbytes) < 1.03 * said + states + 200);
     return n;

@@ -61,7 +61,7 @@ static void set_zero(const floe_interp_records *r, const floe_context_chunk *c)
 typedef struct counting {
     const floe_interp_entropy *e;
     const floe_interp_records *r;
-    uint64_t every, nraw[FLOE_CPU_MAX_THREADS];
+    uint64_t every;
 } counting;
 
 static void count_task(void *arg, uint64_t i, uint32_t worker)
@@ -70,24 +70,19 @@ static void count_task(void *arg, uint64_t i, uint32_t worker)
     const floe_context_chunk chunk = floe_context_chunk_of(c->r->grid, i * c->every);
     if (c->e->sparse && is_zero(c->r, &chunk))
         return;
-    c->nraw[worker] +=
-        c->e->ops->count(c->r->spec, &chunk, c->r->data, c->e->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
-                         floe_interp_worker(c->e, worker));
+    c->e->ops->count(c->r->spec, &chunk, c->r->data, c->e->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
+                     floe_interp_worker(c->e, worker));
 }
 
-uint64_t floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts)
+void floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts)
 {
     counting c = {.e = e, .r = r, .every = every};
-    uint64_t nraw = 0;
     memset(e->counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS * e->cpu->threads);
     floe_cpu_parallel(e->cpu, floe_ceil_div(floe_context_nchunks(r->grid), every), count_task, &c);
     memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
-    for (uint32_t w = 0; w < e->cpu->threads; w++) {
-        nraw += c.nraw[w];
+    for (uint32_t w = 0; w < e->cpu->threads; w++)
         for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
             counts[i] += e->counts[(uint64_t)w * FLOE_CONTEXT_COUNTS + i];
-    }
-    return nraw;
 }
 
 typedef struct busy {
