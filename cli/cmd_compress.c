@@ -185,7 +185,9 @@ static int make_seekable(compress_job *job)
     floe_error err = {0};
     const floe_params *params = &job->params;
     bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO;
-    bool chooses = params->codec == FLOE_CODEC_AUTO && params->preset == FLOE_PRESET_BEST;
+    bool real = job->layout.dtype == FLOE_F32 || job->layout.dtype == FLOE_F64;
+    bool chooses = real && params->codec == FLOE_CODEC_AUTO && params->preset != FLOE_PRESET_FAST &&
+                   params->mode != FLOE_BOUND_LOSSLESS;
     if (io_reader_is_seekable(job->reader))
         return 0;
     bool verify = cli_given(job->args, OPT_VERIFY);

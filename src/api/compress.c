@@ -336,19 +336,15 @@ static floe_status source_hold(floe_ctx *ctx, compression *c)
     return FLOE_OK;
 }
 
-/* The codec of a header that was made for the first of several, by a sample. */
-static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field *layout)
+/* The codec of a header that was made for the first of several, by a sample. Range and fill are known then. */
+static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field *layout, floe_range *range)
 {
     const floe_choice choice = floe_choice_of(layout, &c->params);
     floe_arena plan = floe_arena_plan(), arena;
     floe_sample sample;
-    floe_range range;
-    if (choice.n == 1)
-        return FLOE_OK;
-    FLOE_CHECK(
-        &ctx->err, floe_supply_repeats(&c->supply), FLOE_ERR_UNSUPPORTED,
-        "preset best looks at a sample to choose a codec, so the source is read more than once, and this one cannot "
-        "seek: put it into a file first, or name a codec");
+    FLOE_CHECK(&ctx->err, floe_supply_repeats(&c->supply), FLOE_ERR_UNSUPPORTED,
+               "codec auto looks at a sample, so the source is read more than once, and this one cannot seek: put it "
+               "into a file first, or name a codec, such as lorenzo");
     if (c->supply.source && !c->supply.source->seekable)
         FLOE_TRY(source_hold(ctx, c));
     FLOE_TRY(choice_plan(ctx, &choice, c, &sample));
@@ -358,9 +354,9 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
     floe_supply_take(&c->supply, &arena);
     floe_sample_take(&sample, &arena);
     const floe_resolver resolver = resolver_of(ctx, c);
-    FLOE_TRY(floe_resolve_values(&resolver, &c->header, &range));
+    FLOE_TRY(floe_resolve_values(&resolver, &c->header, range));
     FLOE_TRY(sample_load(ctx, c, &sample));
-    FLOE_TRY(floe_choice_make(&choice, &sample, &range, &c->params.codec));
+    FLOE_TRY(floe_choice_make(&choice, &sample, range, &c->params.codec));
     c->header.codec = c->params.codec;
     return floe_chunking_choose(layout, &c->params, c->header.chunk, &ctx->err);
 }
@@ -371,10 +367,13 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
 static floe_status compress_run(floe_ctx *ctx, compression *c, const floe_field *layout)
 {
     floe_range range;
-    FLOE_TRY(codec_choose(ctx, c, layout));
+    const bool chooses = floe_choice_of(layout, &c->params).n > 1;
+    if (chooses)
+        FLOE_TRY(codec_choose(ctx, c, layout, &range));
     FLOE_TRY(scratch_get(ctx, c));
     const floe_resolver resolver = resolver_of(ctx, c);
-    FLOE_TRY(floe_resolve_values(&resolver, &c->header, &range));
+    if (!chooses)
+        FLOE_TRY(floe_resolve_values(&resolver, &c->header, &range));
     FLOE_TRY(floe_resolve_bound(&resolver, &c->header, &range));
     if (c->header.mode == FLOE_BOUND_RATIO && floe_resolve_varies(&range))
         FLOE_TRY(ratio_resolve(ctx, c, &range));
@@ -436,8 +435,10 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
 {
     floe_compress_call call = *(const floe_compress_call *)arg;
     floe_params params = *call.params;
+    floe_device_values values;
     call.params = &params;
-    FLOE_TRY(floe_device_choose(ctx, call.field, &params));
+    FLOE_TRY(floe_device_choose(ctx, call.field, &params, &values));
+    call.values = values.known ? &values : NULL;
     return floe_codec_of(params.codec)->device ? floe_device_compress(ctx, &call) : device_by_cpu(ctx, &call);
 }
 
@@ -464,7 +465,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
 floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                           uint64_t capacity, uint64_t *nbytes)
 {
-    floe_compress_call call = {field, params, dst, capacity, nbytes, NULL};
+    floe_compress_call call = {field, params, dst, capacity, nbytes, NULL, NULL};
     return floe_ctx_run(ctx, compress_body, &call);
 }
 

@@ -7,8 +7,11 @@
 #include "call/sizing.h"
 #include "codec/resolve/resolve_math.h"
 
-/* Presets in which AUTO looks at a sample; in the others it is the first codec of the table. */
-static bool samples(floe_preset preset) { return preset == FLOE_PRESET_BEST; }
+/* Whether AUTO tries a codec on a sample; in preset fast it is the first one of the table. */
+static bool tries(floe_preset preset, const floe_codec_ops *codec)
+{
+    return preset == FLOE_PRESET_BEST ? codec->sampled : preset == FLOE_PRESET_BALANCED && codec->estimate;
+}
 
 static bool can(const floe_codec_ops *codec, const floe_field *layout, const floe_params *params)
 {
@@ -16,7 +19,7 @@ static bool can(const floe_codec_ops *codec, const floe_field *layout, const flo
     floe_header header;
     floe_sizing sizing;
     p.codec = codec->id;
-    return codec->sampled && floe_codec_modes((int)p.codec) & FLOE_MODE_BIT(p.mode) &&
+    return tries(params->preset, codec) && floe_codec_modes((int)p.codec) & FLOE_MODE_BIT(p.mode) &&
            floe_header_init(&header, layout, &p, NULL) == FLOE_OK &&
            floe_sizing_of(NULL, &header, &sizing, NULL) == FLOE_OK;
 }
@@ -25,7 +28,7 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
 {
     const floe_codec_ops *codec = floe_codec_chosen(params->codec);
     floe_choice c = {1, {codec->id}};
-    if (params->codec != FLOE_CODEC_AUTO || !samples(params->preset) || params->mode == FLOE_BOUND_LOSSLESS ||
+    if (params->codec != FLOE_CODEC_AUTO || params->mode == FLOE_BOUND_LOSSLESS ||
         floe_extent_nelems(layout->rank, layout->shape) == 0)
         return c;
     for (uint32_t i = 0; c.n < FLOE_CHOICE_MOST && (codec = floe_codec_at(i)) != NULL; i++)
@@ -36,13 +39,16 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
 
 /* ---- a codec ----------------------------------------------------------------------------------------------------- */
 
-/* What is least is best: first how far a ratio is missed, in dB, then bytes, or the bound that gives the ratio. */
+/* What is least is best: first how far a ratio is missed, in dB, then bytes, or bits of a value, or the bound that gives the ratio. */
 typedef struct cost {
     double off_db, least;
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
+static const double doubt =
+    0.97; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 
-static floe_status cost_of(const floe_sample *sample, const floe_range *range, const floe_codec_params *params, cost *c)
+static floe_status cost_of(const floe_sample *sample, const floe_range *range, const floe_codec_params *params,
+                           double best, cost *c)
 {
     uint64_t nbytes;
     *c = (cost){0, 0};
@@ -53,6 +59,8 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, c
         c->off_db = c->off_db > near_db ? c->off_db : 0;
         return FLOE_OK;
     }
+    if (sample->estimates)
+        return floe_sample_estimate(sample, params, best, &c->least);
     FLOE_TRY(floe_sample_code(sample, params, &nbytes));
     c->least = (double)nbytes;
     return FLOE_OK;
@@ -71,8 +79,9 @@ floe_status floe_choice_make(const floe_choice *choice, const floe_sample *sampl
         return FLOE_OK;
     for (uint32_t i = 0; i < choice->n; i++) {
         params.codec = choice->codecs[i];
-        FLOE_TRY(cost_of(sample, range, &params, &now));
-        if (now.off_db < best.off_db || (now.off_db == best.off_db && now.least < best.least)) {
+        FLOE_TRY(cost_of(sample, range, &params, best.least, &now));
+        if (now.off_db < best.off_db ||
+            (now.off_db == best.off_db && now.least < best.least * (sample->estimates ? doubt : 1))) {
             best = now;
             *codec = params.codec;
         }

@@ -11,8 +11,14 @@ enum {
     BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */
     SHARE = 8, /* values of the field for one of the sample */
     LEAST = 1 << 17,
-    MOST = 1 << 20 /* values of the sample */
+    MOST = 1 << 20, /* values of the sample */
+    /* of one that estimates */
+    SMALL_BOXES = 8, /* a field has more where it has more than so many values for each, */
+    SMALL_VALUES = 650000,
+    SMALL_LEAST = 49152, /* and fewer where it has fewer than these */
+    SMALL_FEW = 6        /* boxes for one by which structures are compared */
 };
+static const double sure = 0.85; /* of the bits of the best so far: nobody needs to know better by how much */
 
 /* As near to a cube as the shape has it. */
 static void box_choose(floe_sample *s, uint64_t nelems)
@@ -35,12 +41,28 @@ static void box_choose(floe_sample *s, uint64_t nelems)
         s->box[i] = floe_min64(h->shape[i], lo);
 }
 
+/* Tiles of codec lorenzo, and the point behind them, so that what lies between points is not at an end. */
+static void small_boxes(floe_sample *s, uint64_t nelems)
+{
+    const floe_header *h = &s->header;
+    uint64_t tile, group;
+    for (uint32_t i = 0; i < h->rank; i++) {
+        floe_codec_chosen(FLOE_CODEC_AUTO)->units(h->rank, h->rank - 1 - i, &tile, &group);
+        s->box[i] = floe_min64(h->shape[i], (tile > 1 ? tile : BOXES) + 1);
+    }
+    const uint64_t usual = floe_min64(nelems / SMALL_LEAST, SMALL_BOXES), more = nelems / SMALL_VALUES;
+    s->nboxes = floe_max64(floe_min64(floe_max64(usual, more), FLOE_CODEC_BOXES), 1);
+}
+
 floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err)
 {
     floe_sample s = {.cpu = cpu, .header = *header, .nboxes = 1, .err = err};
+    s.estimates = header->preset == FLOE_PRESET_BALANCED && header->mode != FLOE_BOUND_RATIO;
     const uint64_t nelems = floe_extent_nelems(header->rank, header->shape);
     memcpy(s.box, header->shape, sizeof s.box);
-    if (nelems > LEAST)
+    if (s.estimates)
+        small_boxes(&s, nelems);
+    else if (nelems > LEAST)
         box_choose(&s, nelems);
     return s;
 }
@@ -64,6 +86,13 @@ floe_status floe_sample_add(floe_sample *s, floe_codec codec)
 {
     const floe_header h = header_of(s, codec);
     floe_sizing sizing;
+    if (s->estimates) {
+        const floe_codec_params params = floe_sample_params(s, codec);
+        const floe_codec_boxes boxes = floe_sample_boxes(s, &params);
+        const size_t nbytes = floe_codec_of(codec)->estimate_workspace(s->cpu, &boxes);
+        s->scratch_nbytes = nbytes > s->scratch_nbytes ? nbytes : s->scratch_nbytes;
+        return FLOE_OK;
+    }
     FLOE_TRY(floe_sizing_of(s->cpu, &h, &sizing, s->err));
     s->coded_nbytes = floe_max64(s->coded_nbytes, sizing.payload_nbytes);
     s->scratch_nbytes = sizing.codec_nbytes > s->scratch_nbytes ? sizing.codec_nbytes : s->scratch_nbytes;
@@ -82,21 +111,70 @@ void floe_sample_take(floe_sample *s, floe_arena *arena)
     s->scratch = floe_arena_take(arena, s->scratch_nbytes, 1);
 }
 
-/* Along each axis another order: no two boxes share a quarter of any. */
-floe_status floe_sample_load(floe_sample *s)
+/* Few boxes: along each axis another order, so that no two share a quarter of any. Many: along each axis at another pace, by which any
+ * number of the first ones is spread evenly. */
+void floe_sample_place(const floe_sample *s, uint64_t b, uint64_t lo[FLOE_MAX_RANK])
 {
     static const uint8_t quarter[FLOE_MAX_RANK][BOXES] = {{0, 1, 2, 3}, {1, 3, 0, 2}, {2, 0, 3, 1}, {3, 2, 1, 0}};
+    static const uint64_t pace[FLOE_MAX_RANK] = {35297, 41203, 48096, 56143}; /* of 2^16: powers of 1/1.1673 */
+    const floe_header *h = &s->header;
+    for (uint32_t i = 0; i < h->rank; i++) {
+        const uint64_t room = h->shape[i] - s->box[i], part = (32768 + b * pace[FLOE_MAX_RANK - h->rank + i]) % 65536;
+        lo[i] = s->estimates ? room / 65536 * part + room % 65536 * part / 65536
+                             : room / (2 * BOXES) * (2 * (uint64_t)quarter[i][b] + 1);
+    }
+}
+
+floe_status floe_sample_load(floe_sample *s)
+{
     const floe_header *h = &s->header;
     const uint64_t each = floe_sample_raw_nbytes(s) / s->nboxes;
     for (uint64_t b = 0; b < s->nboxes; b++) {
         const floe_field box = floe_field_of(NULL, h->dtype, h->rank, s->box);
         const floe_field to = floe_field_contiguous((uint8_t *)s->values + b * each, &box);
         uint64_t lo[FLOE_MAX_RANK];
-        for (uint32_t i = 0; i < h->rank; i++)
-            lo[i] = (h->shape[i] - s->box[i]) / (2 * BOXES) * (2 * (uint64_t)quarter[i][b] + 1);
+        floe_sample_place(s, b, lo);
         FLOE_TRY(s->read(s->user, lo, &to));
     }
     return FLOE_OK;
+}
+
+floe_codec_params floe_sample_params(const floe_sample *s, floe_codec codec)
+{
+    floe_codec_params params = floe_codec_params_of(&s->header);
+    params.codec = codec;
+    params.mode = params.mode == FLOE_BOUND_PWREL ? params.mode : FLOE_BOUND_ABS;
+    return params;
+}
+
+floe_codec_boxes floe_sample_boxes(const floe_sample *s, const floe_codec_params *params)
+{
+    const floe_header *h = &s->header;
+    floe_codec_boxes b = {.params = params, .rank = h->rank, .n = (uint32_t)s->nboxes};
+    b.few = (uint32_t)floe_max64(s->nboxes / SMALL_FEW, 1);
+    memcpy(b.shape, h->shape, sizeof b.shape);
+    memcpy(b.extent, s->box, sizeof b.extent);
+    return b;
+}
+
+/* Of boxes that have been read. */
+static floe_status estimate_here(const floe_sample *s, floe_codec_boxes *b, double *bits)
+{
+    floe_arena scratch = floe_arena_of(s->scratch, s->scratch_nbytes);
+    const floe_field layout = floe_field_of(NULL, s->header.dtype, b->rank, b->extent),
+                     first = floe_field_contiguous(s->values, &layout);
+    b->data = s->values;
+    memcpy(b->stride, first.stride, sizeof b->stride);
+    for (uint32_t i = 0; i < b->n; i++)
+        b->at[i] = (int64_t)(i * floe_extent_nelems(b->rank, b->extent));
+    return floe_codec_of(b->params->codec)->estimate(s->cpu, b, &scratch, bits, s->err);
+}
+
+floe_status floe_sample_estimate(const floe_sample *s, const floe_codec_params *params, double best, double *bits)
+{
+    floe_codec_boxes boxes = floe_sample_boxes(s, params);
+    boxes.enough = best * sure;
+    return s->estimate ? s->estimate(s->user, s, &boxes, bits) : estimate_here(s, &boxes, bits);
 }
 
 floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes)

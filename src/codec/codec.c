@@ -3,6 +3,7 @@
 #include "codec/codec.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "codec/interp/interp_codec.h"
 #include "codec/lorenzo/lorenzo_codec.h"
@@ -45,6 +46,15 @@ const floe_codec_ops *floe_codec_chosen(floe_codec codec)
 bool floe_codec_on_gpu(const floe_codec_ops *codec, floe_dtype dtype)
 {
     return codec->device && (codec->integers_on_gpu || !floe_dtype_is_integer(dtype));
+}
+
+floe_field floe_codec_box(const floe_codec_boxes *b, uint32_t i)
+{
+    const uint64_t size = floe_dtype_size(b->params->dtype);
+    uint8_t *const data = (uint8_t *)b->data + b->at[i] * (int64_t)size;
+    floe_field f = floe_field_of(data, b->params->dtype, b->rank, b->extent);
+    memcpy(f.stride, b->stride, sizeof f.stride);
+    return f;
 }
 
 void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)

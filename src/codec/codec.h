@@ -65,6 +65,18 @@ typedef struct floe_chunk_decode {
     void *user;
 } floe_chunk_decode;
 
+/* Boxes of a field, by which codecs are compared where coding a part of it would take too long. An axis of a box is one point longer than
+ * the tiles of codec lorenzo make it, or as long as the field. */
+enum { FLOE_CODEC_BOXES = 32 };
+typedef struct floe_codec_boxes {
+    const floe_codec_params *params;                      /* ABS or PWREL */
+    uint32_t rank, n, few;                                /* so few of them, the first, suffice to compare structures */
+    uint64_t shape[FLOE_MAX_RANK], extent[FLOE_MAX_RANK]; /* of the field; of a box */
+    const void *data;                                     /* device memory for floe_codec_device */
+    int64_t stride[FLOE_MAX_RANK], at[FLOE_CODEC_BOXES];  /* elements; where each box begins */
+    double enough;                                        /* bits of a value: what is less need not be known better */
+} floe_codec_boxes;
+
 /* All that the rooms above know of a codec: a row of the table in codec.c. Extents have rank axes, slowest first. */
 typedef struct floe_codec_ops {
     floe_codec id;
@@ -97,6 +109,10 @@ typedef struct floe_codec_ops {
      * at. Tiles that encoding would rather store as they are count as if they were coded: the sum may be too large, never too
      * small. */
     floe_status (*squared_error)(const floe_chunk_encode *c, double *sum, floe_error *err);
+    /* Bits of a value of the field, on the mean, by its boxes; the same number as on a GPU. NULL: AUTO tries it in preset best alone. */
+    size_t (*estimate_workspace)(const floe_cpu *cpu, const floe_codec_boxes *boxes);
+    floe_status (*estimate)(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
+                            floe_error *err);
     /* NULL: it has no kernels, or this build has none. Then data in host memory are the CPU's work, whatever the backend. */
     const struct floe_codec_device *device; /* codec_device.h */
 } floe_codec_ops;
@@ -109,6 +125,8 @@ typedef struct floe_codec_ops {
 
 /* Units of stage/tile, for any codec. */
 void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);
+/* A box as a field of its own. */
+floe_field floe_codec_box(const floe_codec_boxes *boxes, uint32_t i);
 
 /* Row i of the table; NULL: there are no more. */
 const floe_codec_ops *floe_codec_at(uint32_t i);

@@ -122,6 +122,11 @@ typedef struct floe_codec_device {
     floe_status (*squared_error)(const floe_codec_encode *e, const floe_codec_params *params, double *sum, void *stream,
                                  floe_error *err);
 
+    /* As estimate of floe_codec_ops, of boxes in device memory, with scratch there. NULL where that is. Waits. */
+    size_t (*estimate_workspace)(const floe_codec_boxes *boxes);
+    floe_status (*estimate)(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
+                            floe_error *err);
+
     /* Chunks are opened by what the stream itself says of them: header and index may be checked beside decoding. */
     bool opens_early;
     floe_status (*decode_plan)(floe_codec_decode *d, floe_error *err);

@@ -5,6 +5,7 @@
 
 #include "call/ctx.h"
 #include "codec/codec_device.h"
+#include "field/field.h"
 
 /* A body for floe_device_enter and floe_device_run, which run none in a build without CUDA. */
 #ifdef FLOE_HAVE_CUDA_BUILD
@@ -13,17 +14,25 @@
 #define FLOE_DEVICE_BODY(body) NULL
 #endif
 
+/* What a scan of a field found, if there was any. */
+typedef struct floe_device_values {
+    bool known, has_fill;
+    uint64_t fill_bits;
+    floe_range range;
+} floe_device_values;
+
 typedef struct floe_compress_call {
     const floe_field *field;
     const floe_params *params;
     void *dst;
     uint64_t capacity;
-    uint64_t *nbytes;           /* out, of calls that wait */
-    floe_device_report *report; /* of those that do not */
+    uint64_t *nbytes;                 /* out, of calls that wait */
+    floe_device_report *report;       /* of those that do not */
+    const floe_device_values *values; /* NULL: not known */
 } floe_compress_call;
 
 /* Codec AUTO of checked params becomes the one that such a field gets: perhaps one without kernels. */
-floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params);
+floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values);
 /* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
  * params are checked; dst and src may be host memory. */
 floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call);

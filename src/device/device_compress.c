@@ -35,7 +35,9 @@ typedef struct compression {
     bool scans;            /* before anything else: psnr, ratio, or a codec to be chosen */
     double *error_sum;     /* psnr */
     uint64_t *scan_header; /* scans: of FLOE_RESOLVE_MAX_WORDS, a header that goes nowhere */
-    uint8_t *own_stream;   /* where dst is host memory; and for trials of a ratio */
+    uint8_t *estimates;    /* scratch: codecs estimate, before any is chosen */
+    size_t estimates_nbytes;
+    uint8_t *own_stream; /* where dst is host memory; and for trials of a ratio */
     uint64_t own_nbytes;
     /* What must be 0 at first. Fused: with the codec's state, in the context's, which the kernel leaves so; nobody clears it */
     uint8_t *cleared;
@@ -52,6 +54,19 @@ static void resolve_prepare(compression *c)
     r->field = c->encode.field;
 }
 
+static size_t estimates_nbytes(const floe_header *header, const floe_choice *choice)
+{
+    const floe_sample sample = floe_sample_of(NULL, header, NULL);
+    size_t most = 0;
+    for (uint32_t i = 0; i < choice->n && choice->n > 1 && sample.estimates; i++) {
+        const floe_codec_params params = floe_sample_params(&sample, choice->codecs[i]);
+        const floe_codec_boxes boxes = floe_sample_boxes(&sample, &params);
+        const size_t nbytes = floe_codec_of(choice->codecs[i])->device->estimate_workspace(&boxes);
+        most = nbytes > most ? nbytes : most;
+    }
+    return most;
+}
+
 static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
 {
     *c = (compression){.params = *params, .field = *field};
@@ -66,8 +81,9 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     memcpy(e->chunk, h->chunk, sizeof e->chunk);
     resolve_prepare(c);
     FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
-    c->scans =
-        params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO || floe_choice_of(field, params).n > 1;
+    const floe_choice choice = floe_choice_of(field, params);
+    c->scans = params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO || choice.n > 1;
+    c->estimates_nbytes = estimates_nbytes(h, &choice);
     if (params->mode == FLOE_BOUND_RATIO) {
         floe_sizing sizing;
         FLOE_TRY(floe_sizing_of(NULL, h, &sizing, &ctx->err));
@@ -96,6 +112,7 @@ static floe_status take_all(compression *c, floe_arena *state, floe_arena *a, fl
     c->resolve.range = floe_arena_take(a, 1, sizeof *c->resolve.range);
     c->resolve.scratch = floe_arena_take(a, floe_range_scratch_nbytes(), 1);
     c->own_stream = floe_arena_take(a, c->own_nbytes, 1);
+    c->estimates = floe_arena_take(a, c->estimates_nbytes, 1);
     if (c->scans) {
         c->error_sum = floe_arena_take(a, 1, sizeof *c->error_sum);
         c->scan_header = floe_arena_take(a, FLOE_RESOLVE_MAX_WORDS, sizeof *c->scan_header);
@@ -191,13 +208,13 @@ static floe_status squared_error(void *user, const floe_codec_params *params, do
 }
 
 /* A call for rel serves to scan the values and to lay out the chunks. */
-static floe_status values_resolve(floe_ctx *ctx, compression *c, floe_range *range)
+static floe_status values_find(floe_ctx *ctx, compression *c, floe_device_values *values)
 {
     floe_error *err = &ctx->err;
     floe_dev_range found;
-    floe_header *h = &c->resolve.header;
-    floe_range_init(range);
-    if (!floe_resolve_needs_range(h->mode) && !c->resolve.detect)
+    *values = (floe_device_values){.known = floe_resolve_needs_range(c->resolve.header.mode) || c->resolve.detect};
+    floe_range_init(&values->range);
+    if (!values->known)
         return FLOE_OK;
     aim(c, c->scan_header, FLOE_RESOLVE_MAX_WORDS * sizeof *c->scan_header);
     floe_resolve_job scan = c->resolve;
@@ -206,12 +223,21 @@ static floe_status values_resolve(floe_ctx *ctx, compression *c, floe_range *ran
     FLOE_TRY(floe_resolve_prepare(&scan, err));
     FLOE_TRY(c->codec->resolve(&c->encode, &scan, ctx->cuda.stream, err));
     FLOE_TRY(floe_cuda_fetch(&ctx->cuda, &found, scan.range, sizeof found, err));
-    h->has_fill = found.has_fill;
-    h->fill_bits = found.fill_bits;
-    h->value_min = found.range.min;
-    h->value_max = found.range.max;
-    *range = found.range;
+    values->has_fill = found.has_fill;
+    values->fill_bits = found.fill_bits;
+    values->range = found.range;
     return FLOE_OK;
+}
+
+static void values_set(compression *c, const floe_device_values *values)
+{
+    floe_header *h = &c->resolve.header;
+    if (!values->known)
+        return;
+    h->has_fill = values->has_fill;
+    h->fill_bits = values->fill_bits;
+    h->value_min = values->range.min;
+    h->value_max = values->range.max;
 }
 
 typedef struct device_sample {
@@ -273,33 +299,67 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
 }
 
 /* Finds the absolute bound: then the header is complete, and what follows is as for any other. */
-static floe_status bound_resolve(floe_ctx *ctx, compression *c)
+static floe_status bound_resolve(floe_ctx *ctx, compression *c, const floe_device_values *values)
 {
+    floe_device_values found;
     floe_range range;
     psnr_trial trial = {ctx, c};
     floe_resolver resolver = {.cpu = &ctx->cpu, .err = &ctx->err, .squared_error = squared_error, .user = &trial};
-    FLOE_TRY(values_resolve(ctx, c, &range));
+    if (!values || c->params.mode == FLOE_BOUND_PSNR) { /* which wants the chunks that a scan lays out */
+        FLOE_TRY(values_find(ctx, c, &found));
+        values = &found;
+    }
+    values_set(c, values);
+    range = values->range;
     c->resolve.complete = true;
     FLOE_TRY(floe_resolve_bound(&resolver, &c->resolve.header, &range));
     return c->params.mode == FLOE_BOUND_RATIO && floe_resolve_varies(&range) ? ratio_resolve(ctx, c, &range) : FLOE_OK;
 }
 
-floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params)
+/* ---- which codec ------------------------------------------------------------------------------------------------------- */
+
+typedef struct estimating {
+    floe_ctx *ctx;
+    const compression *c;
+} estimating;
+
+static floe_status estimate(void *user, const floe_sample *sample, floe_codec_boxes *boxes, double *bits)
+{
+    const estimating *e = user;
+    const floe_field *field = &e->c->field;
+    floe_arena scratch = floe_arena_of(e->c->estimates, e->c->estimates_nbytes);
+    boxes->data = field->data;
+    memcpy(boxes->stride, field->stride, sizeof boxes->stride);
+    for (uint32_t b = 0; b < boxes->n; b++) {
+        uint64_t lo[FLOE_MAX_RANK];
+        floe_sample_place(sample, b, lo);
+        for (uint32_t i = 0; i < boxes->rank; i++)
+            boxes->at[b] += (int64_t)lo[i] * field->stride[i];
+    }
+    return floe_codec_of(boxes->params->codec)
+        ->device->estimate(boxes, &scratch, bits, e->ctx->cuda.stream, &e->ctx->err);
+}
+
+floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_params *params, floe_device_values *values)
 {
     const floe_choice choice = floe_choice_of(field, params);
     compression c;
-    floe_sample sample;
-    floe_range range;
-    if (choice.n > 1) {
-        FLOE_TRY(floe_device_field_check(ctx, field));
-        FLOE_TRY(compression_of(ctx, field, params, &c));
-        FLOE_TRY(scratch_get(ctx, &c));
-        FLOE_TRY(values_resolve(ctx, &c, &range));
+    estimating where = {ctx, &c};
+    values->known = false;
+    params->codec = choice.n > 1 ? params->codec : choice.codecs[0];
+    if (choice.n == 1)
+        return FLOE_OK;
+    FLOE_TRY(floe_device_field_check(ctx, field));
+    FLOE_TRY(compression_of(ctx, field, params, &c));
+    FLOE_TRY(scratch_get(ctx, &c));
+    FLOE_TRY(values_find(ctx, &c, values));
+    values_set(&c, values);
+    floe_sample sample = floe_sample_of(&ctx->cpu, &c.resolve.header, &ctx->err);
+    sample.estimate = estimate;
+    sample.user = &where;
+    if (!sample.estimates)
         FLOE_TRY(sample_load(ctx, &c, &choice, &sample));
-        return floe_choice_make(&choice, &sample, &range, &params->codec);
-    }
-    params->codec = choice.codecs[0];
-    return FLOE_OK;
+    return floe_choice_make(&choice, &sample, &values->range, &params->codec);
 }
 
 /* ---- calls that wait ------------------------------------------------------------------------------------------------- */
@@ -341,8 +401,8 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
         c.own_nbytes = floe_max64(c.own_nbytes, room);
     }
     FLOE_TRY(scratch_get(ctx, &c));
-    if (c.scans)
-        FLOE_TRY(bound_resolve(ctx, &c));
+    if (c.scans || (call->values && call->values->known))
+        FLOE_TRY(bound_resolve(ctx, &c, call->values));
     FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, room, ctx->cuda.answer));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, report));
@@ -369,9 +429,10 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR && params.mode != FLOE_BOUND_RATIO, FLOE_ERR_UNSUPPORTED,
                "%s takes several rounds with the host: floe_compress does that, floe_compress_async cannot",
                params.mode == FLOE_BOUND_PSNR ? "psnr" : "ratio");
-    FLOE_CHECK(&ctx->err, floe_choice_of(&field, &params).n == 1, FLOE_ERR_UNSUPPORTED,
-               "preset best chooses a codec by a sample, with the host: floe_compress does that, floe_compress_async "
-               "cannot, so name a codec");
+    FLOE_CHECK(
+        &ctx->err, floe_choice_of(&field, &params).n == 1, FLOE_ERR_UNSUPPORTED,
+        "codec auto is chosen by a sample, with the host: floe_compress does that, floe_compress_async cannot, so "
+        "name a codec, such as lorenzo");
     FLOE_TRY(compression_of(ctx, &field, &params, &c));
     FLOE_TRY(floe_device_waits_check(c.codec, c.resolve.header.codec, "floe_compress", &ctx->err));
     FLOE_TRY(scratch_get(ctx, &c));
@@ -397,6 +458,6 @@ floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, 
 floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                 uint64_t capacity, floe_device_report *report)
 {
-    floe_compress_call call = {field, params, dst, capacity, NULL, report};
+    floe_compress_call call = {field, params, dst, capacity, NULL, report, NULL};
     return floe_device_run(ctx, FLOE_DEVICE_BODY(call_body), &call);
 }

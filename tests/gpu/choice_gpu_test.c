@@ -10,6 +10,16 @@ static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 2, {50, 60}, "pwrel=1e-2 preset=best"},
     {"turbulence", FLOE_F32, 1, {3000}, "psnr=50 preset=best"},
     {"constant", FLOE_F32, 3, {17, 16, 33}, "rel=1e-3 preset=best"},
+    {"turbulence", FLOE_F32, 3, {40, 50, 60}, "rel=1e-3"}, /* balanced: estimates by boxes, here two */
+    {"turbulence", FLOE_F64, 3, {30, 60, 90}, "abs=1e-3 fill=none"},
+    {"turbulence", FLOE_F32, 4, {6, 20, 30, 30}, "rel=1e-4"},
+    {"weather", FLOE_F32, 3, {5, 130, 170}, "rel=1e-3"},
+    {"fill", FLOE_F32, 2, {260, 400}, "rel=1e-4 chunk=64x400"},
+    {"turbulence", FLOE_F32, 2, {50, 60}, "pwrel=1e-2"},
+    {"noise", FLOE_F32, 1, {100000}, "rel=1e-2"},
+    {"steps", FLOE_F64, 3, {17, 30, 40}, "psnr=60"},
+    {"hostile", FLOE_F32, 3, {40, 50, 60}, "rel=1e-3"},
+    {"turbulence", FLOE_F32, 3, {3, 2, 1}, "abs=1e-3"},
     {"turbulence", FLOE_F32, 3, {17, 30, 40}, "ratio=8"},
     {"turbulence", FLOE_F64, 2, {60, 70}, "ratio=15 preset=fast"},
     {"turbulence", FLOE_F32, 3, {9, 20, 30}, "ratio=10 codec=zfp"},
@@ -22,6 +32,7 @@ static void strides(void **state)
 {
     (void)state;
     check_strided("turbulence", "rel=1e-3 preset=best");
+    check_strided("turbulence", "rel=1e-3");
     check_strided("turbulence", "ratio=12");
 }
 
@@ -31,8 +42,10 @@ static void refused_without_waiting(void **state)
     (void)state;
     static const struct {
         const char *params, *why;
-    } calls[] = {{"rel=1e-3 preset=best", "name a codec"}, {"ratio=20", "ratio takes several rounds with the host"}};
-    for (size_t i = 0; i < 2; i++) {
+    } calls[] = {{"rel=1e-3 preset=best", "name a codec"},
+                 {"rel=1e-3", "such as lorenzo"},
+                 {"ratio=20", "ratio takes several rounds with the host"}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         gpu_case c = {"turbulence", FLOE_F32, 2, {30, 40}, calls[i].params};
         made m = make(&c);
         floe_field field = dev_field(&m);

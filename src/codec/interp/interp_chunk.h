@@ -14,6 +14,9 @@ floe_status floe_interp_compress(const floe_chunk_encode *c, floe_error *err);
 floe_status floe_interp_decompress(const floe_chunk_decode *c, floe_error *err);
 floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, uint64_t *nbytes, floe_error *err);
 floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, floe_error *err);
+size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes);
+floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
+                                 floe_error *err);
 floe_status floe_interp_squared_error(const floe_chunk_encode *c, double *sum, floe_error *err);
 
 #endif

@@ -47,5 +47,7 @@ const floe_codec_ops floe_interp_codec = {
     .encode = floe_interp_compress,
     .decode = floe_interp_decompress,
     .squared_error = floe_interp_squared_error,
+    .estimate_workspace = floe_interp_estimate_workspace,
+    .estimate = floe_interp_estimate,
     .device = FLOE_CODEC_ON_GPU(floe_interp_gpu),
 };

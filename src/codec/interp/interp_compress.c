@@ -189,13 +189,18 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
     return FLOE_OK;
 }
 
-void floe_interp_choose(encoder *e, encoder *trial)
+void floe_interp_set_domain(encoder *e, double max_abs)
 {
     const bool log = e->params->mode == FLOE_BOUND_PWREL;
     const double room = e->params->bound - floe_half_ulp(e->params->dtype);
     e->chunk.log = log;
     e->bound = log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
-    e->max_abs = !log ? max_abs_of(e) : e->narrow ? 150 : 1100;
+    e->max_abs = !log ? max_abs : e->narrow ? 150 : 1100;
+}
+
+void floe_interp_choose(encoder *e, encoder *trial)
+{
+    floe_interp_set_domain(e, e->params->mode == FLOE_BOUND_PWREL ? 0 : max_abs_of(e));
     floe_interp_tune(e, trial);
     floe_interp_plan_of(e->chunk.plan.shape, &e->structure, &e->chunk.plan);
     floe_interp_plan_quantize(&e->chunk.plan, &e->structure, e->narrow, e->bound, e->max_abs);

@@ -20,8 +20,9 @@ typedef struct floe_interp_encoder {
     floe_interp_chunk chunk;
     floe_interp_structure structure;
     floe_interp_view values;
+    const floe_codec_boxes *boxes; /* NULL: a field. Else values are the boxes of one, and the plan has their shape */
     /* for the tuner: tallies of n structures at once, FLOE_INTERP_LEVELS each; NULL: that is done here */
-    void (*tally)(void *user, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies);
+    void (*tally)(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies);
     void *user;
     bool narrow, squares;
     size_t size; /* of an element */
@@ -85,17 +86,24 @@ void floe_interp_flat_make(floe_interp_encoder *e);
 
 /* What an error, as computed, may be. */
 double floe_interp_tolerance(const floe_codec_params *params, bool log);
+/* Sets what e->params are in the domain of the lattice. */
+void floe_interp_set_domain(floe_interp_encoder *e, double max_abs);
 /* Chooses e->structure, and the plan by it. */
 void floe_interp_choose(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Chooses e->structure. e->trial has scratch for a part of the field. */
 void floe_interp_tune(floe_interp_encoder *e, floe_interp_encoder *trial);
+/* An encoder of boxes, but for scratch; and of a box for its trials. */
+void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_interp_encoder *e,
+                                floe_interp_encoder *trial);
+/* Bits of a value of the field, by e->boxes. */
+double floe_interp_price(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Extent of the part of which a trial is made. */
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
-/* How many parts of such an extent are tried, and where part number `box` begins. */
+/* How many parts of such an extent are tried, and at which of the values part number `box` begins. */
 uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
-void floe_interp_trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK],
-                           uint64_t nboxes, uint64_t box, uint64_t lo[FLOE_INTERP_RANK]);
+int64_t floe_interp_trial_at(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes,
+                             uint64_t box);
 
 #endif

@@ -167,7 +167,8 @@ static void set_anchors(encoder *e, void *values, uint64_t n)
         else
             ((double *)values)[i] = last;
     }
-    e->ops->anchors(&job, values, &e->found[0]);
+    if (e->apart)
+        e->ops->anchors(&job, values, &e->found[0]);
 }
 
 /* A field that has no step: its originals are in the domain of the lattice all the same. */
@@ -186,7 +187,8 @@ void floe_interp_lattices_code(encoder *e)
 {
     floe_interp_plan *p = &e->chunk.plan;
     uint8_t *at = e->records;
-    memset(e->apart, 0, e->nbits * sizeof *e->apart);
+    if (e->apart)
+        memset(e->apart, 0, e->nbits * sizeof *e->apart);
     memset(e->found, 0, e->cpu->threads * sizeof *e->found);
     if (p->nsteps)
         thin_originals(e);

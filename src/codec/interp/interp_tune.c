@@ -70,33 +70,38 @@ uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTER
 }
 
 /* Boxes lie on a lattice of their number, each axis at another pace. */
-void floe_interp_trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK],
-                           uint64_t nboxes, uint64_t box, uint64_t lo[FLOE_INTERP_RANK])
+static void trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes,
+                      uint64_t box, uint64_t lo[FLOE_INTERP_RANK])
 {
     static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         lo[a] = (shape[a] - part[a]) * ((2 * box * pace[a] + 1) % (2 * nboxes)) / (2 * nboxes);
 }
 
-static void *box_data(const tuner *t, uint64_t box)
+int64_t floe_interp_trial_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes, uint64_t box)
 {
     uint64_t lo[FLOE_INTERP_RANK];
     int64_t at = 0;
-    floe_interp_trial_box(t->e->chunk.plan.shape, t->trial->chunk.plan.shape, t->nboxes, box, lo);
+    if (e->boxes)
+        return e->boxes->at[box];
+    trial_box(e->chunk.plan.shape, part, nboxes, box, lo);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)lo[a] * t->e->values.stride[a];
+        at += (int64_t)lo[a] * e->values.stride[a];
+    return at;
+}
+
+static void *box_data(const tuner *t, uint64_t box)
+{
+    const int64_t at = floe_interp_trial_at(t->e, t->trial->chunk.plan.shape, t->nboxes, box);
     return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
 }
 
 static void add_counts(encoder *e)
 {
-    uint32_t *part = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
         const floe_interp_records r = floe_interp_records_of(e, i);
         uint32_t *sum = e->counts + (uint64_t)e->chunk.plan.steps[i].level * FLOE_CONTEXT_COUNTS;
-        floe_interp_count(&e->entropy, &r, 1, part);
-        for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
-            sum[k] += part[k];
+        floe_interp_count_more(&e->entropy, &r, 1, sum);
     }
 }
 
@@ -145,7 +150,7 @@ static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tal
 {
     encoder *e = t->trial;
     floe_interp_trial_plan(t->e, s, e);
-    memset(e->counts, 0, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS * sizeof *e->counts);
+    memset(e->counts, 0, e->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS * sizeof *e->counts);
     for (uint64_t b = 0; b < t->nboxes; b++) {
         e->values.data = box_data(t, b);
         floe_interp_lattices_code(e);
@@ -205,7 +210,7 @@ static const floe_interp_tally *tally_of(tuner *t, const floe_interp_structure *
     const uint32_t i = add_structure(t, s);
     if (i >= t->ndone) {
         if (t->e->tally)
-            t->e->tally(t->e->user, &t->structures[t->ndone], t->nall - t->ndone, t->tallies[t->ndone]);
+            t->e->tally(t->e->user, t->nboxes, &t->structures[t->ndone], t->nall - t->ndone, t->tallies[t->ndone]);
         else
             tally_here(t, s, t->tallies[i]);
         t->ndone = t->nall;
@@ -217,6 +222,8 @@ static const floe_interp_tally *tally_of(tuner *t, const floe_interp_structure *
 static uint64_t count_anchors(const tuner *t, const floe_interp_structure *s)
 {
     floe_interp_plan whole;
+    if (t->e->boxes)
+        return 0;
     floe_interp_plan_of(t->e->chunk.plan.shape, s, &whole);
     return floe_interp_points(floe_interp_anchors_shape(&whole)) * t->nboxes *
            floe_interp_points(t->trial->chunk.plan.shape) / t->e->ncells;
@@ -398,33 +405,91 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
     }
 }
 
-void floe_interp_tune(encoder *e, encoder *trial)
+static tuner tuner_of(encoder *e, encoder *trial, uint64_t nboxes)
 {
-    tuner t = {.e = e, .trial = trial};
-    floe_interp_structure *best = &e->structure, s;
-    *best = floe_interp_structure_default();
-    t.nboxes = floe_interp_trial_count(e->ncells, trial->chunk.plan.shape);
+    tuner t = {.e = e, .trial = trial, .nboxes = nboxes, .first = floe_interp_structure_default()};
     trial->chunk.log = e->chunk.log;
     trial->values = e->values;
+    trial->apart = NULL;
     if (is_best(e))
-        best->window[0] = 1;
-    t.first = *best;
-    expect(&t, best);
-    if (e->params->preset != FLOE_PRESET_FAST)
-        expect_starts(&t, best, 0, 0);
-    uint64_t bits = try_structure(&t, best);
+        t.first.window[0] = 1;
+    return t;
+}
+
+/* Returns the bits of what it begins with, which becomes the best. */
+static uint64_t tune_begin(tuner *t, floe_interp_structure *best)
+{
+    *best = t->first;
+    expect(t, best);
+    if (t->e->params->preset != FLOE_PRESET_FAST)
+        expect_starts(t, best, 0, 0);
+    return try_structure(t, best);
+}
+
+/* What presets but fast do. */
+static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
+{
+    tune_starts(t, best, &bits);
+    tune_predictors(t, best, &bits);
+    floe_interp_structure s = *best;
+    s.window[0] = 1;
+    if (try_structure(t, &s) + bits / SHORT_WORTH < bits)
+        *best = s;
+    if (is_best(t->e))
+        tune_more(t, best, &bits);
+}
+
+void floe_interp_tune(encoder *e, encoder *trial)
+{
+    tuner t = tuner_of(e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
+    const uint64_t bits = tune_begin(&t, &e->structure);
     if (t.nlevels == 0)
         return;
-    if (e->params->preset != FLOE_PRESET_FAST) {
-        tune_starts(&t, best, &bits);
-        tune_predictors(&t, best, &bits);
-        s = *best;
-        s.window[0] = 1;
-        if (try_structure(&t, &s) + bits / SHORT_WORTH < bits)
-            *best = s;
-        if (is_best(e))
-            tune_more(&t, best, &bits);
-    }
-    try_structure(&t, best);
-    tune_coding(&t, best);
+    if (e->params->preset != FLOE_PRESET_FAST)
+        tune_structure(&t, &e->structure, bits);
+    try_structure(&t, &e->structure);
+    tune_coding(&t, &e->structure);
+}
+
+/* ---- boxes for all ----------------------------------------------------------------------------------------------------- */
+
+static double price_of(const tuner *t, const floe_interp_plan *boxes, uint32_t level)
+{
+    double codes = 0;
+    for (uint32_t i = 0; i < boxes->nsteps; i++)
+        if (boxes->steps[i].level == level)
+            codes += (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
+    return codes > 0 ? (double)t->bits[level] / 4096 / codes : 0;
+}
+
+/* Bits of a value of the field, coded by s. A coarse level of a box is mostly border, where codes are large: those of the field are taken
+ * for the mean of what levels 0 and 1 of the boxes have. */
+static double price(tuner *t, const floe_interp_structure *s)
+{
+    uint64_t shape[FLOE_INTERP_RANK];
+    floe_interp_plan field;
+    double bits;
+    if (!floe_interp_shape_of(t->e->boxes->rank, t->e->boxes->shape, shape))
+        memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
+    floe_interp_plan_of(shape, s, &field);
+    try_structure(t, s);
+    const double fine = price_of(t, &t->trial->chunk.plan, 0), next = price_of(t, &t->trial->chunk.plan, 1),
+                 coarse = next > 0 ? (fine + next) / 2 : fine;
+    bits = 8 * (double)(floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
+    for (uint32_t i = 0; i < field.nsteps; i++)
+        bits += (field.steps[i].level ? coarse : fine) * (double)floe_interp_codes(&field.steps[i].step);
+    return bits / (double)floe_interp_points(shape);
+}
+
+double floe_interp_price(encoder *e, encoder *trial)
+{
+    tuner t = tuner_of(e, trial, e->boxes->n);
+    floe_interp_structure best = t.first;
+    const double first = price(&t, &best);
+    if (t.nlevels == 0 || first < e->boxes->enough)
+        return first;
+    t = tuner_of(e, trial, e->boxes->few);
+    tune_structure(&t, &best, tune_begin(&t, &best));
+    const double after = price(&t, &best), before = price(&t, &t.first);
+    return before > 0 ? first * (after / before) : first;
 }

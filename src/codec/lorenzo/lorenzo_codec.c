@@ -26,5 +26,7 @@ const floe_codec_ops floe_lorenzo_codec = {
     .encode = floe_lorenzo_compress,
     .decode = floe_lorenzo_decompress,
     .squared_error = floe_lorenzo_squared_error,
+    .estimate_workspace = floe_lorenzo_estimate_workspace,
+    .estimate = floe_lorenzo_estimate,
     .device = FLOE_CODEC_ON_GPU(floe_lorenzo_gpu),
 };

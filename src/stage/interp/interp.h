@@ -63,7 +63,8 @@ typedef struct floe_interp_job {
     double tolerance; /* what an error, as computed, may be: absolute or, LOG, relative */
     uint64_t fill;
     bool squares;
-    uint64_t *apart; /* a bit for each value of the field that is stored apart; rows of whole words */
+    uint64_t *
+        apart; /* a bit for each value of the field that is stored apart; rows of whole words. NULL: nothing is checked */
 } floe_interp_job;
 
 /* Tiles: numbered in C order. Those that have a wanted point have cells from first on. */

@@ -341,7 +341,8 @@ static void encode_row(const tile *t, const row *r, floe_interp_found *found)
     own.n = c.n = (uint32_t)(hi - own.at[3]);
     c.point[3] += skip * c.apart;
     store_codes(t, &own, q + skip);
-    check_row(&c, f + skip, result + skip, found);
+    if (t->job->apart)
+        check_row(&c, f + skip, result + skip, found);
 }
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
@@ -504,7 +505,7 @@ static void thin(const floe_interp_job *job, uint64_t index, void *coarse)
             const uint64_t at[] = {c.point[0], c.point[1], c.point[2], c.point[3] + i * apart};
             if (to[i] == to[i])
                 continue;
-            if (job->last)
+            if (job->last && job->apart)
                 mark_apart(&c, i);
             to[i] = bridge(job, at);
         }

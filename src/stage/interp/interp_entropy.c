@@ -62,27 +62,37 @@ typedef struct counting {
     const floe_interp_entropy *e;
     const floe_interp_records *r;
     uint64_t every;
+    uint32_t *counts; /* of each worker */
 } counting;
 
 static void count_task(void *arg, uint64_t i, uint32_t worker)
 {
-    counting *c = arg;
+    const counting *c = arg;
     const floe_context_chunk chunk = floe_context_chunk_of(c->r->grid, i * c->every);
     if (c->e->sparse && is_zero(c->r, &chunk))
         return;
-    c->e->ops->count(c->r->spec, &chunk, c->r->data, c->e->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
+    c->e->ops->count(c->r->spec, &chunk, c->r->data, c->counts + (uint64_t)worker * FLOE_CONTEXT_COUNTS,
                      floe_interp_worker(c->e, worker));
+}
+
+void floe_interp_count_more(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every,
+                            uint32_t *counts)
+{
+    const uint64_t n = floe_ceil_div(floe_context_nchunks(r->grid), every);
+    const uint32_t workers = (uint32_t)floe_min64(n, e->cpu->threads);
+    counting c = {.e = e, .r = r, .every = every, .counts = workers > 1 ? e->counts : counts};
+    if (workers > 1)
+        memset(e->counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS * workers);
+    floe_cpu_parallel(e->cpu, n, count_task, &c);
+    for (uint32_t w = 0; w < workers && workers > 1; w++)
+        for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
+            counts[i] += e->counts[(uint64_t)w * FLOE_CONTEXT_COUNTS + i];
 }
 
 void floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts)
 {
-    counting c = {.e = e, .r = r, .every = every};
-    memset(e->counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS * e->cpu->threads);
-    floe_cpu_parallel(e->cpu, floe_ceil_div(floe_context_nchunks(r->grid), every), count_task, &c);
     memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);
-    for (uint32_t w = 0; w < e->cpu->threads; w++)
-        for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
-            counts[i] += e->counts[(uint64_t)w * FLOE_CONTEXT_COUNTS + i];
+    floe_interp_count_more(e, r, every, counts);
 }
 
 typedef struct busy {

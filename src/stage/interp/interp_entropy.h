@@ -38,6 +38,10 @@ typedef struct floe_interp_records {
 /* Of every so-manieth chunk of a grid: counts are set, not added to. */
 void floe_interp_count(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every, uint32_t *counts);
 
+/* The same, added to counts. */
+void floe_interp_count_more(const floe_interp_entropy *e, const floe_interp_records *r, uint64_t every,
+                            uint32_t *counts);
+
 /* Lanes of all chunks that are not of zeros alone: each takes a state. */
 uint64_t floe_interp_busy(const floe_interp_entropy *e, const floe_interp_records *r);
 

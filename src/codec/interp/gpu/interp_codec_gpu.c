@@ -2,6 +2,7 @@
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include "codec/interp/gpu/interp_codec_gpu.h"
+#include "codec/interp/gpu/interp_tune_gpu.h"
 
 #include <cuda_runtime_api.h>
 #include <string.h>
@@ -195,6 +196,8 @@ const floe_codec_device floe_interp_gpu = {
     .resolve = resolve,
     .encode_start = encode_start,
     .squared_error = squared_error,
+    .estimate_workspace = floe_interp_gpu_estimate_workspace,
+    .estimate = floe_interp_gpu_estimate,
     .decode_plan = decode_plan,
     .decode_take = decode_take,
     .decode_aim = decode_aim,

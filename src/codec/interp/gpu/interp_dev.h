@@ -70,7 +70,7 @@ int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream);
 
 /* ---- the tuner's trials ------------------------------------------------------------------------------------------------- */
 
-enum { FLOE_INTERP_DEV_TRIALS = 16, FLOE_INTERP_DEV_BOXES = 8 };
+enum { FLOE_INTERP_DEV_TRIALS = 16, FLOE_INTERP_DEV_BOXES = 32 };
 
 /* A step of a structure, of a box; records have codes of two bytes. unit: of its fine lattice, in values of the box. */
 typedef struct floe_interp_dev_trial_step {
@@ -81,9 +81,9 @@ typedef struct floe_interp_dev_trial_step {
 } floe_interp_dev_trial_step;
 
 typedef struct floe_interp_trials_job {
-    floe_interp_dev_check check; /* values; how they come in */
-    uint64_t part[FLOE_INTERP_RANK],
-        lo[FLOE_INTERP_DEV_BOXES][FLOE_INTERP_RANK]; /* extent of a box; where they begin */
+    floe_interp_dev_check check;       /* values; how they come in */
+    uint64_t part[FLOE_INTERP_RANK];   /* extent of a box */
+    int64_t at[FLOE_INTERP_DEV_BOXES]; /* the first value of each */
     uint32_t nboxes, ntrials, nlevels;
     const floe_interp_dev_trial_step *steps;    /* of all structures, each finest first */
     uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */

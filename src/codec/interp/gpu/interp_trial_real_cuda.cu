@@ -62,7 +62,7 @@ FLOE_DEV bool load_box(const floe_interp_trials_job &job, uint32_t box, floe_rea
     enum { AT_ONCE = 4 }; /* values of a thread that are on their way together */
     uint32_t part[FLOE_INTERP_RANK], i = threadIdx.x;
     const uint32_t n = (uint32_t)floe_interp_points(job.part);
-    const floe_real *from = (const floe_real *)job.check.values.data + place_of(job.check.values, job.lo[box]);
+    const floe_real *from = (const floe_real *)job.check.values.data + job.at[box];
     walk_of_points w;
     bool apart = false;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)

@@ -160,9 +160,12 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
     return FLOE_OK;
 }
 
-static void tally(void *user, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies)
+static void tally(void *user, uint64_t nboxes, const floe_interp_structure *s, uint32_t n, floe_interp_tally *tallies)
 {
     trying *y = user;
+    y->job.nboxes = (uint32_t)nboxes;
+    for (uint32_t b = 0; b < nboxes; b++)
+        y->job.at[b] = floe_interp_trial_at(y->e, y->job.part, nboxes, b);
     for (uint32_t done = 0; done < n && y->status == FLOE_OK; done += y->job.ntrials) {
         y->job.ntrials = y->job.nlevels = y->job.warp_nbytes = 0;
         y->job.block_nbytes = 0;
@@ -173,14 +176,11 @@ static void tally(void *user, const floe_interp_structure *s, uint32_t n, floe_i
     }
 }
 
-static void set_job(trying *y, const uint64_t *shape)
+static void set_job(trying *y)
 {
     const floe_interp_gpu_tuning *t = y->t;
     const uint64_t *part = y->trial->chunk.plan.shape;
     floe_interp_trials_job *job = &y->job;
-    job->nboxes = (uint32_t)floe_interp_trial_count(y->e->ncells, part);
-    for (uint32_t b = 0; b < job->nboxes; b++)
-        floe_interp_trial_box(shape, part, job->nboxes, b, job->lo[b]);
     memcpy(job->part, part, sizeof job->part);
     job->check = (floe_interp_dev_check){.values = *t->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
@@ -193,31 +193,97 @@ static void set_job(trying *y, const uint64_t *shape)
     job->status = t->status;
 }
 
+static floe_status begin_trying(trying **trying_, const floe_interp_gpu_tuning *t, floe_cpu *cpu, floe_error *err)
+{
+    trying *y = *trying_ = calloc(1, sizeof *y);
+    FLOE_CHECK(err, y, FLOE_ERR_MEMORY, "out of memory");
+    y->t = t;
+    y->err = err;
+    y->status = floe_cpu_init(cpu, 1, FLOE_ISA_AUTO, err);
+    return FLOE_OK;
+}
+
+static void set_encoders(trying *y, floe_interp_encoder *e, floe_interp_encoder *trial)
+{
+    y->e = e;
+    y->trial = trial;
+    e->values = *y->t->values;
+    e->tally = tally;
+    e->user = y;
+    set_job(y);
+}
+
+static floe_status end_trying(trying *y)
+{
+    const floe_status status = y->status;
+    free(y);
+    return status;
+}
+
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
                                    floe_interp_chunk *chunk, floe_error *err)
 {
     floe_interp_encoder e, trial;
     floe_cpu cpu;
     uint64_t part[FLOE_INTERP_RANK];
-    trying *y = calloc(1, sizeof *y);
-    FLOE_CHECK(err, y, FLOE_ERR_MEMORY, "out of memory");
-    y->t = t;
-    y->e = &e;
-    y->trial = &trial;
-    y->err = err;
-    y->status = floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err);
+    trying *y;
+    FLOE_TRY(begin_trying(&y, t, &cpu, err));
     floe_interp_encoder_begin(&e, &cpu, t->params, FLOE_INTERP_RANK, shape);
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
-    set_job(y, shape);
-    e.tally = tally;
-    e.user = y;
+    set_encoders(y, &e, &trial);
     if (y->status == FLOE_OK)
         floe_interp_choose(&e, &trial);
-    const floe_status status = y->status;
-    free(y);
     *chunk = e.chunk;
-    return status;
+    return end_trying(y);
+}
+
+/* ---- boxes of a field ---------------------------------------------------------------------------------------------------- */
+
+static void estimate_take(const floe_codec_boxes *boxes, floe_interp_gpu_trials *trials, uint32_t **status,
+                          floe_arena *a)
+{
+    uint64_t ncells = boxes->n;
+    for (uint32_t i = 0; i < boxes->rank; i++)
+        ncells *= boxes->extent[i];
+    floe_interp_gpu_trials_take(trials, ncells, floe_dtype_size(boxes->params->dtype), a);
+    *status = floe_arena_take(a, 1, sizeof **status);
+}
+
+size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes)
+{
+    floe_arena plan = floe_arena_plan();
+    floe_interp_gpu_trials trials;
+    uint32_t *status;
+    estimate_take(boxes, &trials, &status, &plan);
+    return plan.used;
+}
+
+static floe_status clear(uint32_t *status, void *stream, floe_error *err)
+{
+    FLOE_CUDA(err, cudaMemsetAsync(status, 0, sizeof *status, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
+                                     floe_error *err)
+{
+    floe_interp_encoder e, trial;
+    floe_cpu cpu;
+    floe_interp_gpu_trials trials;
+    floe_interp_view values;
+    floe_interp_gpu_tuning t = {.params = boxes->params, .values = &values, .trials = &trials, .stream = stream};
+    trying *y;
+    FLOE_TRY(begin_trying(&y, &t, &cpu, err));
+    floe_interp_estimate_begin(&cpu, boxes, &e, &trial);
+    values = e.values;
+    estimate_take(boxes, &trials, &t.status, scratch);
+    set_encoders(y, &e, &trial);
+    if (y->status == FLOE_OK)
+        y->status = clear(t.status, stream, err);
+    if (y->status == FLOE_OK)
+        *bits = floe_interp_price(&e, &trial);
+    return end_trying(y);
 }
 
 #endif

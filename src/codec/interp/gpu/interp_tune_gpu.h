@@ -19,6 +19,11 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
                                    floe_interp_chunk *chunk, floe_error *err);
 
+/* codec_device.h */
+size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes);
+floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
+                                     floe_error *err);
+
 /* A grid of records as the kernels have it. */
 floe_context_dev_grid floe_interp_gpu_grid(const floe_context_spec *spec, const floe_context_grid *grid, void *records);
 /* Lattices 1 to nsteps of a field of this shape, from `at` on; of a field without steps: itself. Returns how many. */

@@ -36,6 +36,20 @@ bool floe_lorenzo_ready_of(const floe_lorenzo_encode_call *call, const floe_dev_
                            floe_lorenzo_ready *ready);
 /* Whether the last step of encoding is a second attempt: it does nothing unless *retry, and lets what follows start early. */
 bool floe_lorenzo_ends_with_attempt(const floe_lorenzo_encode_call *call);
+/* codec_device.h */
+size_t floe_lorenzo_gpu_estimate_workspace(const floe_codec_boxes *boxes);
+floe_status floe_lorenzo_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
+                                      floe_error *err);
+/* Values of boxes, one behind another. By value. */
+typedef struct floe_lorenzo_gather_job {
+    const void *from;
+    void *to;
+    bool narrow; /* values of 4 bytes */
+    uint32_t nboxes;
+    uint64_t extent[FLOE_MAX_RANK]; /* of a box; ones in front */
+    int64_t stride[FLOE_MAX_RANK], at[FLOE_CODEC_BOXES];
+} floe_lorenzo_gather_job;
+int floe_lorenzo_gather_cuda(const floe_lorenzo_gather_job *job, void *stream);
 /* resolve_cuda.h, with all that floe_lorenzo_begin_cuda does. params: as host memory has them where the job does not scan; else they
  * are not looked at. One launch; another one with very many chunks, and one where the call may be lossless. */
 int floe_lorenzo_resolve_cuda(const floe_lorenzo_encode_call *call, const floe_resolve_job *job,
