@@ -44,6 +44,7 @@ typedef struct cost {
     double off_db, least;
 } cost;
 static const double near_db = 0.25; /* 3 %: no miss */
+static const double few_nbytes = 4096;
 static const double doubt =
     0.97; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 
@@ -66,25 +67,41 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, c
     return FLOE_OK;
 }
 
-floe_status floe_choice_make(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
-                             floe_codec *codec)
+/* The best by this sample, and its cost. */
+static floe_status choose(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
+                          floe_codec_params *params, cost *best)
+{
+    const double worth = sample->estimates ? doubt : 1;
+    const floe_codec_params of = *params;
+    *best = (cost){INFINITY, INFINITY};
+    for (uint32_t i = 0; i < choice->n; i++) {
+        floe_codec_params p = of;
+        cost now;
+        p.codec = choice->codecs[i];
+        FLOE_TRY(cost_of(sample, range, &p, best->least, &now));
+        if (now.off_db < best->off_db || (now.off_db == best->off_db && now.least < best->least * worth)) {
+            *best = now;
+            *params = p;
+        }
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range, floe_codec *codec)
 {
     floe_header h = sample->header;
-    cost best = {INFINITY, INFINITY}, now;
+    cost best;
     *codec = choice->codecs[0];
     h.abs_bound =
         h.mode == FLOE_BOUND_PSNR ? floe_psnr_guess(&h, range) : floe_resolve_abs_bound(h.mode, h.bound, range);
     floe_codec_params params = floe_codec_params_of(&h);
     if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
-    for (uint32_t i = 0; i < choice->n; i++) {
-        params.codec = choice->codecs[i];
-        FLOE_TRY(cost_of(sample, range, &params, best.least, &now));
-        if (now.off_db < best.off_db ||
-            (now.off_db == best.off_db && now.least < best.least * (sample->estimates ? doubt : 1))) {
-            best = now;
-            *codec = params.codec;
-        }
+    FLOE_TRY(choose(choice, sample, range, &params, &best));
+    if (sample->widens && best.least < few_nbytes) {
+        FLOE_TRY(floe_sample_widen(sample));
+        FLOE_TRY(choose(choice, sample, range, &params, &best));
     }
+    *codec = params.codec;
     return FLOE_OK;
 }

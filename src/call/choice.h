@@ -15,7 +15,7 @@ typedef struct floe_choice {
 floe_choice floe_choice_of(const floe_field *layout, const floe_params *params);
 
 /* The best of several for what sample->header asks, whose range and fill are known: the smallest, for RATIO the smallest bound. */
-floe_status floe_choice_make(const floe_choice *choice, const floe_sample *sample, const floe_range *range,
+floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, const floe_range *range,
                              floe_codec *codec);
 
 /* Bytes of something coded with an absolute bound; 0: lossless. */

@@ -11,7 +11,8 @@ enum {
     BOXES = 4, /* no more than codec interp leaves alone along an axis (FLOE_INTERP_ENDS) */
     SHARE = 8, /* values of the field for one of the sample */
     LEAST = 1 << 17,
-    MOST = 1 << 20, /* values of the sample */
+    MOST = 1 << 20,  /* values of the sample */
+    WHOLE = 1 << 22, /* of a field that it may become */
     /* of one that estimates */
     SMALL_BOXES = 8, /* a field has more where it has more than so many values for each, */
     SMALL_VALUES = 650000,
@@ -62,9 +63,20 @@ floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_
     memcpy(s.box, header->shape, sizeof s.box);
     if (s.estimates)
         small_boxes(&s, nelems);
-    else if (nelems > LEAST)
+    else if (nelems > LEAST) {
         box_choose(&s, nelems);
+        s.widens = header->mode != FLOE_BOUND_RATIO && nelems <= WHOLE;
+    }
     return s;
+}
+
+static floe_sample wide(const floe_sample *s)
+{
+    floe_sample w = *s;
+    memcpy(w.box, s->header.shape, sizeof w.box);
+    w.nboxes = 1;
+    w.widens = false;
+    return w;
 }
 
 /* The sample as one field: its boxes along an axis of their own, where the codec predicts nothing along so short a one, else along the
@@ -96,6 +108,12 @@ floe_status floe_sample_add(floe_sample *s, floe_codec codec)
     FLOE_TRY(floe_sizing_of(s->cpu, &h, &sizing, s->err));
     s->coded_nbytes = floe_max64(s->coded_nbytes, sizing.payload_nbytes);
     s->scratch_nbytes = sizing.codec_nbytes > s->scratch_nbytes ? sizing.codec_nbytes : s->scratch_nbytes;
+    if (s->widens) {
+        floe_sample all = wide(s);
+        FLOE_TRY(floe_sample_add(&all, codec));
+        s->coded_nbytes = all.coded_nbytes;
+        s->scratch_nbytes = all.scratch_nbytes;
+    }
     return FLOE_OK;
 }
 
@@ -106,7 +124,8 @@ uint64_t floe_sample_raw_nbytes(const floe_sample *s)
 
 void floe_sample_take(floe_sample *s, floe_arena *arena)
 {
-    s->values = floe_arena_take(arena, floe_sample_raw_nbytes(s), 1);
+    const floe_sample all = s->widens ? wide(s) : *s;
+    s->values = floe_arena_take(arena, floe_sample_raw_nbytes(&all), 1);
     s->coded = floe_arena_take(arena, s->coded_nbytes, 1);
     s->scratch = floe_arena_take(arena, s->scratch_nbytes, 1);
 }
@@ -137,6 +156,12 @@ floe_status floe_sample_load(floe_sample *s)
         FLOE_TRY(s->read(s->user, lo, &to));
     }
     return FLOE_OK;
+}
+
+floe_status floe_sample_widen(floe_sample *s)
+{
+    *s = wide(s);
+    return floe_sample_load(s);
 }
 
 floe_codec_params floe_sample_params(const floe_sample *s, floe_codec codec)

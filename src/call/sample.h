@@ -10,7 +10,7 @@ typedef struct floe_sample {
     const floe_cpu *cpu;
     floe_header header; /* of the field */
     uint64_t box[FLOE_MAX_RANK], nboxes;
-    bool estimates;
+    bool estimates, widens; /* widens: there is room for the whole field */
     /* Where the field is: puts the box at lo, of to's shape, into to, which is contiguous. */
     floe_status (*read)(void *user, const uint64_t *lo, const floe_field *to);
     void *user;
@@ -31,6 +31,9 @@ floe_status floe_sample_add(floe_sample *sample, floe_codec codec);
 void floe_sample_take(floe_sample *sample, floe_arena *arena);
 /* Reads the values. */
 floe_status floe_sample_load(floe_sample *sample);
+
+/* Becomes the whole field: where a sample comes to so few bytes that they say little of what more of it takes. */
+floe_status floe_sample_widen(floe_sample *sample);
 
 uint64_t floe_sample_raw_nbytes(const floe_sample *sample);
 /* Where box number b begins. */

@@ -252,9 +252,10 @@ static floe_status box_read(void *user, const uint64_t *lo, const floe_field *to
     return floe_device_field_copy(&s->ctx->cuda, &box, to, &s->ctx->err);
 }
 
-static floe_status sample_load(floe_ctx *ctx, const compression *c, const floe_choice *choice, floe_sample *s)
+/* `from` is read as long as the sample is used. */
+static floe_status sample_load(device_sample *from, const compression *c, const floe_choice *choice, floe_sample *s)
 {
-    device_sample from = {ctx, &c->field};
+    floe_ctx *ctx = from->ctx;
     floe_arena plan = floe_arena_plan(), arena;
     *s = floe_sample_of(&ctx->cpu, &c->resolve.header, &ctx->err);
     for (uint32_t i = 0; i < choice->n; i++)
@@ -263,10 +264,8 @@ static floe_status sample_load(floe_ctx *ctx, const compression *c, const floe_c
     FLOE_TRY(floe_ctx_workspace(ctx, &plan, &arena));
     floe_sample_take(s, &arena);
     s->read = box_read;
-    s->user = &from;
-    const floe_status status = floe_sample_load(s);
-    s->user = NULL; /* which has been read */
-    return status;
+    s->user = from;
+    return floe_sample_load(s);
 }
 
 typedef struct ratio_trial {
@@ -294,7 +293,8 @@ static floe_status ratio_resolve(floe_ctx *ctx, compression *c, const floe_range
     floe_header *h = &c->resolve.header;
     const floe_choice choice = {1, {h->codec}};
     const floe_ratio ratio = {ratio_attempt, &trial, floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
-    FLOE_TRY(sample_load(ctx, c, &choice, &sample));
+    device_sample from = {ctx, &c->field};
+    FLOE_TRY(sample_load(&from, c, &choice, &sample));
     return floe_ratio_resolve(&ratio, &sample, range, &h->abs_bound, NULL);
 }
 
@@ -357,8 +357,9 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     floe_sample sample = floe_sample_of(&ctx->cpu, &c.resolve.header, &ctx->err);
     sample.estimate = estimate;
     sample.user = &where;
+    device_sample from = {ctx, field};
     if (!sample.estimates)
-        FLOE_TRY(sample_load(ctx, &c, &choice, &sample));
+        FLOE_TRY(sample_load(&from, &c, &choice, &sample));
     return floe_choice_make(&choice, &sample, &values->range, &params->codec);
 }
 
