@@ -13,6 +13,8 @@ static bool tries(floe_preset preset, const floe_codec_ops *codec)
     return preset == FLOE_PRESET_BEST ? codec->sampled : preset == FLOE_PRESET_BALANCED && codec->estimate;
 }
 
+enum { LEAST = 4096 /* values of a field that is worth a choice in preset balanced */ };
+
 static bool can(const floe_codec_ops *codec, const floe_field *layout, const floe_params *params)
 {
     floe_params p = *params;
@@ -28,8 +30,9 @@ floe_choice floe_choice_of(const floe_field *layout, const floe_params *params)
 {
     const floe_codec_ops *codec = floe_codec_chosen(params->codec);
     floe_choice c = {1, {codec->id}};
+    const uint64_t nelems = floe_extent_nelems(layout->rank, layout->shape);
     if (params->codec != FLOE_CODEC_AUTO || params->mode == FLOE_BOUND_LOSSLESS ||
-        floe_extent_nelems(layout->rank, layout->shape) == 0)
+        nelems < (params->preset == FLOE_PRESET_BEST ? 1 : LEAST))
         return c;
     for (uint32_t i = 0; c.n < FLOE_CHOICE_MOST && (codec = floe_codec_at(i)) != NULL; i++)
         if (codec->id != c.codecs[0] && can(codec, layout, params))

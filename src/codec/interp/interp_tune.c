@@ -24,8 +24,9 @@ enum {
     WORTH = 256,       /* an n-th of the bits is worth a change */
     BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
-    SHORT_WORTH = 80, /* and short windows, which take longer */
-    TRIALS = 64       /* that are remembered, with those expected */
+    SHORT_WORTH = 80,   /* and short windows, which take longer */
+    TABLES_NBYTES = 64, /* of a step, about */
+    TRIALS = 64         /* that are remembered, with those expected */
 };
 
 /* Structures that have been tallied, then those that are expected to be asked for: a GPU tallies all of these at once. */
@@ -475,9 +476,10 @@ static double price(tuner *t, const floe_interp_structure *s)
     try_structure(t, s);
     const double fine = price_of(t, &t->trial->chunk.plan, 0), next = price_of(t, &t->trial->chunk.plan, 1),
                  coarse = next > 0 ? (fine + next) / 2 : fine;
-    bits = 8 * (double)(floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
+    bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
     for (uint32_t i = 0; i < field.nsteps; i++)
-        bits += (field.steps[i].level ? coarse : fine) * (double)floe_interp_codes(&field.steps[i].step);
+        bits += 8 * (double)(TABLES_NBYTES + 4 * field.steps[i].grid.piece[2]) +
+                (field.steps[i].level ? coarse : fine) * (double)floe_interp_codes(&field.steps[i].step);
     return bits / (double)floe_interp_points(shape);
 }
 

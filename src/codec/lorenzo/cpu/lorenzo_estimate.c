@@ -64,6 +64,6 @@ floe_status floe_lorenzo_estimate(const floe_cpu *cpu, const floe_codec_boxes *b
                                     .nbytes = &nbytes,
                                     .stats = &stats};
     FLOE_TRY(floe_lorenzo_compress(&call, err));
-    *bits = floe_lorenzo_estimate_bits(boxes->n * e.ncells, nbytes, floe_load32(e.coded + 8));
+    *bits = floe_lorenzo_estimate_bits(boxes, e.ncells, nbytes, floe_load32(e.coded + 8));
     return FLOE_OK;
 }

@@ -20,10 +20,15 @@ static inline uint64_t floe_lorenzo_estimate_shape(const floe_codec_boxes *b, ui
     return n;
 }
 
-/* Without header and codebook, which do not grow with the field. */
-static inline double floe_lorenzo_estimate_bits(uint64_t ncells, uint64_t chunk_nbytes, uint32_t book_nwords)
+/* Of a value of the field: header and codebook do not grow with it. */
+static inline double floe_lorenzo_estimate_bits(const floe_codec_boxes *b, uint64_t ncells, uint64_t chunk_nbytes,
+                                                uint32_t book_nwords)
 {
-    return 8 * (double)(chunk_nbytes - FLOE_LORENZO_HEADER_NBYTES - 4 * (uint64_t)book_nwords) / (double)ncells;
+    const uint64_t fixed = FLOE_LORENZO_HEADER_NBYTES + 4 * (uint64_t)book_nwords;
+    double field = 1;
+    for (uint32_t i = 0; i < b->rank; i++)
+        field *= (double)b->shape[i];
+    return 8 * ((double)(chunk_nbytes - fixed) / (double)(b->n * ncells) + (double)fixed / field);
 }
 
 #endif

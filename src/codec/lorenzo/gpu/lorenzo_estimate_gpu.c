@@ -89,7 +89,7 @@ floe_status floe_lorenzo_gpu_estimate(const floe_codec_boxes *boxes, floe_arena 
     FLOE_CUDA(err, cudaMemcpyAsync(&status, s.status, sizeof status, cudaMemcpyDeviceToHost, stream));
     FLOE_CUDA(err, cudaStreamSynchronize(stream));
     FLOE_CHECK(err, status == FLOE_OK, (floe_status)status, "%s", floe_status_text((floe_status)status));
-    *bits = floe_lorenzo_estimate_bits(boxes->n * s.ncells, record.nbytes, book);
+    *bits = floe_lorenzo_estimate_bits(boxes, s.ncells, record.nbytes, book);
     return FLOE_OK;
 }
 
