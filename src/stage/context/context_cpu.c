@@ -252,7 +252,7 @@ FLOE_INLINE void record_contexts(const walk *w, uint32_t t1, uint32_t nrows, uin
         const uint32_t row = floe_context_nonzero(here->n[i + 1], here[-1].n[i + 1], after->n[i + 1],
                                                   (uint32_t)here->n[i] + here->n[i + 2]);
         const uint32_t nonzero = planes ? floe_context_nonzero_plane(row, plane->n[i + 1]) : row;
-        of[i] = (uint16_t)floe_context_level(nonzero, 0);
+        of[i] = (uint16_t)floe_context_level(floe_context_class(nonzero), 0);
     }
     for (uint32_t i = 0; i < w->chunk->lanes; i++)
         for (uint32_t k = 0; k < RECORD; k++)
