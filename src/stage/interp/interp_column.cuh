@@ -20,7 +20,8 @@ enum {
 
 enum { OUTER, MARCH, ROW, LANE }; /* what axes are for */
 
-/* One of them. A column begins at cell first + size * number of its tile. */
+/* One of them. A column begins at cell first + size * number of its tile. Where the lane axis is not of the step, a cell has two of its
+ * points, side by side, as where it is. */
 struct axis_of_cells {
     int32_t first, end, size, count;         /* cells of wanted points; of a tile; tiles */
     int32_t cells, points, lo, hi;           /* of the lattices; wanted points */
@@ -39,13 +40,13 @@ struct level {
     axis_of_cells a[FLOE_INTERP_RANK];
     uint32_t nblocks, ntiles, nstrips;
     uint32_t lane_place; /* of the lane axis among those of the step; the march axis comes before the row axis */
-    bool pairs[2];       /* two points are loaded, stored at once */
-    floe_real step, inverse, limit, tolerance;
+    bool pairs[3];       /* two points at once: originals, those stored, of the coarse lattice */
+    floe_real step, inverse, limit, tolerance, no_code; /* no_code: what 0 is when it is loaded */
     weights of[WEIGHTS];
 };
 
-/* Points of a cell in a plane, of even and odd row, of even and odd lane. Number of a point of both planes, and its bit in masks: 1 if the
- * plane is odd, 2 if the row is, 4 if the lane is. */
+/* Points of a cell in a plane, of even and odd row, of even and odd place along the lane axis. Number of a point of both planes, and its bit in masks: 1 if the
+ * plane is odd, 2 if the row is, 4 if the place is. */
 struct points {
     floe_real v[2][2];
 };
@@ -92,12 +93,12 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
     c.lane = first[LANE] + lane;
     const bool in = c.outer < l.a[OUTER].cells && is_in(c.row, l.a[ROW].cells) && is_in(c.lane, l.a[LANE].cells);
     c.own = is_in(lane, nlanes) && c.lane < l.a[LANE].end && (!Y || (is_in(row, ROWS - HALO) && c.row < l.a[ROW].end));
-    const int32_t y = Y ? 2 * c.row : c.row, x = X ? 2 * c.lane : c.lane;
+    const int32_t y = Y ? 2 * c.row : c.row, x = 2 * c.lane;
     c.exists = c.wanted = 0;
 #pragma unroll
     for (int32_t i = 0; i < 4; i++) {
         const int32_t py = y + (i & 1), px = x + (i >> 1);
-        const bool there = in && (Y || !(i & 1)) && (X || i < 2) && py < l.a[ROW].points && px < l.a[LANE].points;
+        const bool there = in && (Y || !(i & 1)) && py < l.a[ROW].points && px < l.a[LANE].points;
         c.exists |= there ? 1u << 2 * i : 0;
         c.wanted |= there && c.own && is_wanted(l.a[ROW], py) && is_wanted(l.a[LANE], px) ? 1u << 2 * i : 0;
     }
@@ -146,13 +147,31 @@ template <bool RARE> FLOE_DEV points take_in_all(const level &l, const points &p
     return q;
 }
 
+/* The cell's points of the coarse lattice; 0 where there are none. */
+template <bool X> FLOE_DEV void load_coarse(const level &l, uint32_t exists, const floe_real *from, points &to)
+{
+    to.v[0][0] = to.v[0][1] = 0;
+    if (!X && l.pairs[2]) {
+        if (exists & 1) {
+            const pair_of_reals all = *(const pair_of_reals *)from;
+            to.v[0][0] = all.even;
+            to.v[0][1] = all.odd;
+        }
+    } else {
+        if (exists & 1)
+            to.v[0][0] = from[0];
+        if (!X && exists & 1 << 4)
+            to.v[0][1] = from[1];
+    }
+}
+
 /* Originals of plane z, which begins there; NaN where there are none. */
-template <bool RARE, bool X, bool Y>
+template <bool RARE, bool Y>
 FLOE_DEV points load_originals(const level &l, uint32_t exists, const floe_real *from, int32_t z)
 {
     exists = is_in(z, l.a[MARCH].points) ? exists : 0;
     points p = {{{(floe_real)NAN, (floe_real)NAN}, {(floe_real)NAN, (floe_real)NAN}}};
-    if (X && l.pairs[0]) {
+    if (l.pairs[0]) {
 #pragma unroll
         for (int y = 0; y < 1 + Y; y++)
             if (exists >> 2 * y & 1) { /* then both do */
@@ -164,21 +183,21 @@ FLOE_DEV points load_originals(const level &l, uint32_t exists, const floe_real 
 #pragma unroll
         for (int y = 0; y < 1 + Y; y++)
 #pragma unroll
-            for (int x = 0; x < 1 + X; x++)
+            for (int x = 0; x < 2; x++)
                 if (exists >> (2 * y + 4 * x) & 1)
                     p.v[y][x] = from[y * l.a[ROW].original + x * l.a[LANE].original];
     }
     return take_in_all<RARE>(l, p);
 }
 
-template <bool RARE, bool X, bool Y>
+template <bool RARE, bool Y>
 FLOE_DEV void store_points(const level &l, uint32_t wanted, floe_real *to, int32_t z, points p)
 {
     if (!is_wanted(l.a[MARCH], z))
         return;
     if (RARE && l.job.last && l.job.log)
         p = exp_of(p);
-    if (X && l.pairs[1]) {
+    if (l.pairs[1]) {
 #pragma unroll
         for (int y = 0; y < 1 + Y; y++) {
             const pair_of_reals all = {p.v[y][0], p.v[y][1]};
@@ -189,7 +208,7 @@ FLOE_DEV void store_points(const level &l, uint32_t wanted, floe_real *to, int32
 #pragma unroll
         for (int y = 0; y < 1 + Y; y++)
 #pragma unroll
-            for (int x = 0; x < 1 + X; x++)
+            for (int x = 0; x < 2; x++)
                 if (wanted >> (2 * y + 4 * x) & 1)
                     to[y * l.a[ROW].fine + x * l.a[LANE].fine] = p.v[y][x];
     }
@@ -218,13 +237,20 @@ template <int PLACE> FLOE_DEV constexpr int number_of(int c)
     return (c & ((1 << PLACE) - 1)) | (c >> (PLACE + 1) << PLACE) | (c >> PLACE & 1) << 2;
 }
 
+/* The point of a lane's code i; negative: none. Without the lane axis a lane has the codes of two cells. */
+template <int NAXES, bool X, int PLACE> FLOE_DEV constexpr int number_at(int i)
+{
+    const int c = i % (1 << NAXES) + 1;
+    return c == 1 << NAXES ? -1 : X ? number_of<PLACE>(c) : c + 4 * (i >> NAXES);
+}
+
 /* Calls back with the place of the lane axis. */
 template <int NAXES, bool X, class F> FLOE_DEV void by_place(const level &l, F f)
 {
     if constexpr (NAXES == 0) {
         return;
     } else if constexpr (!X) {
-        f(constant<FLOE_INTERP_AXES - 1>());
+        f(constant<0>());
     } else if (l.lane_place + 1 == NAXES) {
         f(constant<NAXES - 1>());
     } else if constexpr (NAXES > 1) {
@@ -235,54 +261,67 @@ template <int NAXES, bool X, class F> FLOE_DEV void by_place(const level &l, F f
     }
 }
 
-/* Codes of two bytes; or of one, two cells' of them in half as many words. */
-template <int NAXES, int PLACE> FLOE_DEV void store_codes_by(const level &l, int64_t at, const codes &n)
+/* Codes of two bytes are as many words, those of one half as many. */
+template <int NAXES, bool X> struct words_of_codes {
+    enum { CODES = (X ? 1 : 2) << NAXES, WIDE = CODES / 2, NARROW = WIDE > 1 ? WIDE / 2 : 1 };
+};
+
+template <int NAXES, bool X, int PLACE> FLOE_DEV void store_codes_by(const level &l, int64_t at, const codes &n)
 {
-    enum { WIDE = 1 << NAXES >> 1, NARROW = WIDE > 1 ? WIDE / 2 : 1 };
-    words<WIDE> wide;
-    words<NARROW> narrow;
+    typedef words_of_codes<NAXES, X> size;
+    words<size::WIDE> wide;
+    words<size::NARROW> narrow;
 #pragma unroll
-    for (int i = 0; i < WIDE; i++)
-        wide.v[i] = __byte_perm(n.v[number_of<PLACE>(2 * i + 1)],
-                                2 * i + 2 < 1 << NAXES ? n.v[number_of<PLACE>(2 * i + 2)] : 0, 0x5410);
+    for (int i = 0; i < size::WIDE; i++) {
+        const int low = number_at<NAXES, X, PLACE>(2 * i), high = number_at<NAXES, X, PLACE>(2 * i + 1);
+        wide.v[i] = __byte_perm(n.v[low], high < 0 ? 0 : n.v[high < 0 ? 0 : high], 0x5410);
+    }
 #pragma unroll
-    for (int i = 0; i < NARROW; i++)
-        narrow.v[i] = __byte_perm(wide.v[WIDE > 1 ? 2 * i : 0], wide.v[WIDE > 1 ? 2 * i + 1 : 0], 0x6420);
+    for (int i = 0; i < size::NARROW; i++)
+        narrow.v[i] = __byte_perm(wide.v[size::WIDE > 1 ? 2 * i : 0], wide.v[size::WIDE > 1 ? 2 * i + 1 : 0], 0x6420);
     if (l.job.step.width == 2)
-        *(words<WIDE> *)((int16_t *)l.job.records + at) = wide;
-    else if (NAXES > 1)
-        *(words<NARROW> *)((int8_t *)l.job.records + at) = narrow;
+        *(words<size::WIDE> *)((int16_t *)l.job.records + at) = wide;
+    else if (size::CODES > 2)
+        *(words<size::NARROW> *)((int8_t *)l.job.records + at) = narrow;
     else
         *(uint16_t *)((int8_t *)l.job.records + at) = (uint16_t)narrow.v[0];
 }
 
-template <int NAXES, int PLACE> FLOE_DEV void load_codes_by(const level &l, int64_t at, codes &n)
+/* Without signs: more by 128, or by 2^15. */
+template <int NAXES, bool X, int PLACE> FLOE_DEV void load_codes_by(const level &l, int64_t at, codes &n)
 {
-    enum { WIDE = 1 << NAXES >> 1, NARROW = WIDE > 1 ? WIDE / 2 : 1 };
+    typedef words_of_codes<NAXES, X> size;
+    words<size::WIDE> wide;
     if (l.job.step.width == 2) {
-        const words<WIDE> wide = *(const words<WIDE> *)((const int16_t *)l.job.records + at);
+        wide = *(const words<size::WIDE> *)((const int16_t *)l.job.records + at);
 #pragma unroll
-        for (int c = 1; c < 1 << NAXES; c++)
-            n.v[number_of<PLACE>(c)] = wide.v[(c - 1) / 2] >> 16 * ((c - 1) % 2);
-        return;
+        for (int i = 0; i < size::WIDE; i++)
+            wide.v[i] ^= 0x80008000u;
+    } else {
+        words<size::NARROW> narrow;
+        if (size::CODES > 2)
+            narrow = *(const words<size::NARROW> *)((const int8_t *)l.job.records + at);
+        else
+            narrow.v[0] = *(const uint16_t *)((const int8_t *)l.job.records + at);
+#pragma unroll
+        for (int i = 0; i < size::WIDE; i++)
+            wide.v[i] = __byte_perm(narrow.v[i / 2] ^ 0x80808080u, 0, i % 2 ? 0x4342 : 0x4140);
     }
-    words<NARROW> narrow;
-    if (NAXES > 1)
-        narrow = *(const words<NARROW> *)((const int8_t *)l.job.records + at);
-    else
-        narrow.v[0] = *(const uint16_t *)((const int8_t *)l.job.records + at);
 #pragma unroll
-    for (int c = 1; c < 1 << NAXES; c++)
-        n.v[number_of<PLACE>(c)] = (uint32_t)(int8_t)(narrow.v[(c - 1) / 4] >> 8 * ((c - 1) % 4));
+    for (int i = 0; i < size::CODES; i++) {
+        const int number = number_at<NAXES, X, PLACE>(i);
+        if (number >= 0)
+            n.v[number] = wide.v[i / 2] >> 16 * (i % 2);
+    }
 }
 
-/* Of the low 16 bits; by bits of 2^23 + 2^15 + code, which takes no conversion. */
-FLOE_DEV floe_real code_value(uint32_t n)
+/* Of the low 16 bits, which may be those of 2^23 + a number: that takes no conversion. */
+FLOE_DEV floe_real code_value(const level &l, uint32_t n)
 {
 #if FLOE_REAL_BITS == 32
-    return __uint_as_float(__byte_perm(n ^ 0x8000u, 0x4B00u, 0x5410)) - 8421376.0f;
+    return __uint_as_float(__byte_perm(n, 0x4B00u, 0x5410)) - l.no_code;
 #else
-    return (floe_real)(int16_t)n;
+    return (floe_real)(uint16_t)n - l.no_code;
 #endif
 }
 

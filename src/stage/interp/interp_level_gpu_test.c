@@ -11,35 +11,40 @@ typedef struct sample {
     floe_dtype dtype;
     uint64_t fine[FLOE_INTERP_RANK];
     uint32_t naxes, axis[FLOE_INTERP_AXES], predictor, width;
-    bool mean, log, last;
+    bool mean, log, last, squares;
 } sample;
 
 static const sample samples[] = {
-    {FLOE_F32, {1, 9, 22, 61}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
-    {FLOE_F32, {3, 8, 17, 128}, 3, {1, 2, 3}, FLOE_INTERP_NOT_A_KNOT, 2, false, false, false},
-    {FLOE_F64, {2, 19, 18, 64}, 3, {1, 2, 3}, FLOE_INTERP_LINEAR, 1, false, false, true},
-    {FLOE_F64, {1, 40, 9, 131}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 2, false, false, false},
-    {FLOE_F32, {1, 9, 22, 37}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true},
-    {FLOE_F64, {4, 9, 12, 37}, 3, {3, 0, 2}, FLOE_INTERP_NOT_A_KNOT, 2, true, false, false},
-    {FLOE_F32, {5, 7, 11, 18}, 2, {3, 1}, FLOE_INTERP_NATURAL, 2, true, true, true},
-    {FLOE_F32, {5, 6, 13, 9}, 2, {0, 2}, FLOE_INTERP_LINEAR, 1, false, false, true},
-    {FLOE_F64, {1, 1, 3, 700}, 1, {3}, FLOE_INTERP_NATURAL, 1, false, false, true},
-    {FLOE_F32, {6, 70, 2, 5}, 1, {1}, FLOE_INTERP_NOT_A_KNOT, 2, false, true, false},
-    {FLOE_F32, {1, 2, 2, 2}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
-    {FLOE_F32, {1, 33, 5, 4}, 3, {2, 3, 1}, FLOE_INTERP_NATURAL, 1, false, false, false},
-    {FLOE_F64, {2, 30, 35, 67}, 3, {1, 3, 2}, FLOE_INTERP_NATURAL, 1, true, false, true},
-    {FLOE_F32, {1, 31, 34, 66}, 3, {3, 1, 2}, FLOE_INTERP_NOT_A_KNOT, 2, true, false, true},
-    {FLOE_F32, {2, 21, 33, 65}, 3, {3, 2, 1}, FLOE_INTERP_NATURAL, 2, false, true, true},
-    {FLOE_F32, {1, 37, 40, 128}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 2, true, true, true},
-    {FLOE_F32, {9, 12, 15, 3}, 3, {0, 1, 2}, FLOE_INTERP_NATURAL, 1, true, false, true},
-    {FLOE_F64, {7, 17, 13, 5}, 3, {2, 0, 1}, FLOE_INTERP_NATURAL, 2, false, false, true},
-    {FLOE_F32, {1, 2, 47, 90}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true},
-    {FLOE_F32, {3, 31, 2, 62}, 2, {1, 3}, FLOE_INTERP_NATURAL, 2, true, false, false},
-    {FLOE_F64, {1, 39, 29, 33}, 2, {2, 1}, FLOE_INTERP_NOT_A_KNOT, 1, true, false, true},
-    {FLOE_F32, {1, 35, 31, 7}, 2, {1, 2}, FLOE_INTERP_NATURAL, 2, false, true, true},
-    {FLOE_F32, {1, 3, 67, 70}, 1, {2}, FLOE_INTERP_NATURAL, 1, false, false, false},
-    {FLOE_F32, {1, 1, 1, 1999}, 1, {3}, FLOE_INTERP_NATURAL, 2, false, true, true},
-    {FLOE_F64, {1, 1, 2, 3}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true},
+    {FLOE_F32, {1, 9, 22, 61}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
+    {FLOE_F32, {3, 8, 17, 128}, 3, {1, 2, 3}, FLOE_INTERP_NOT_A_KNOT, 2, false, false, false, false},
+    {FLOE_F64, {2, 19, 18, 64}, 3, {1, 2, 3}, FLOE_INTERP_LINEAR, 1, false, false, true, false},
+    {FLOE_F64, {1, 40, 9, 131}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 2, false, false, false, false},
+    {FLOE_F32, {1, 9, 22, 37}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true, false},
+    {FLOE_F64, {4, 9, 12, 37}, 3, {3, 0, 2}, FLOE_INTERP_NOT_A_KNOT, 2, true, false, false, false},
+    {FLOE_F32, {5, 7, 11, 18}, 2, {3, 1}, FLOE_INTERP_NATURAL, 2, true, true, true, false},
+    {FLOE_F32, {5, 6, 13, 9}, 2, {0, 2}, FLOE_INTERP_LINEAR, 1, false, false, true, false},
+    {FLOE_F64, {1, 1, 3, 700}, 1, {3}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
+    {FLOE_F32, {6, 70, 2, 5}, 1, {1}, FLOE_INTERP_NOT_A_KNOT, 2, false, true, false, false},
+    {FLOE_F32, {1, 2, 2, 2}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
+    {FLOE_F32, {1, 33, 5, 4}, 3, {2, 3, 1}, FLOE_INTERP_NATURAL, 1, false, false, false, false},
+    {FLOE_F64, {2, 30, 35, 67}, 3, {1, 3, 2}, FLOE_INTERP_NATURAL, 1, true, false, true, false},
+    {FLOE_F32, {1, 31, 34, 66}, 3, {3, 1, 2}, FLOE_INTERP_NOT_A_KNOT, 2, true, false, true, true},
+    {FLOE_F32, {2, 21, 33, 65}, 3, {3, 2, 1}, FLOE_INTERP_NATURAL, 2, false, true, true, false},
+    {FLOE_F32, {1, 37, 40, 128}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 2, true, true, true, false},
+    {FLOE_F32, {2, 37, 20, 90}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, true},
+    {FLOE_F32, {1, 16, 34, 127}, 2, {1, 2}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
+    {FLOE_F32, {1, 45, 34, 128}, 2, {1, 2}, FLOE_INTERP_NATURAL, 1, true, false, false, false},
+    {FLOE_F64, {1, 1, 150, 77}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, true},
+    {FLOE_F64, {3, 70, 2, 130}, 1, {1}, FLOE_INTERP_LINEAR, 1, false, false, true, true},
+    {FLOE_F32, {9, 12, 15, 3}, 3, {0, 1, 2}, FLOE_INTERP_NATURAL, 1, true, false, true, false},
+    {FLOE_F64, {7, 17, 13, 5}, 3, {2, 0, 1}, FLOE_INTERP_NATURAL, 2, false, false, true, false},
+    {FLOE_F32, {1, 2, 47, 90}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, false, false, true, false},
+    {FLOE_F32, {3, 31, 2, 62}, 2, {1, 3}, FLOE_INTERP_NATURAL, 2, true, false, false, false},
+    {FLOE_F64, {1, 39, 29, 33}, 2, {2, 1}, FLOE_INTERP_NOT_A_KNOT, 1, true, false, true, false},
+    {FLOE_F32, {1, 35, 31, 7}, 2, {1, 2}, FLOE_INTERP_NATURAL, 2, false, true, true, false},
+    {FLOE_F32, {1, 3, 67, 70}, 1, {2}, FLOE_INTERP_NATURAL, 1, false, false, false, false},
+    {FLOE_F32, {1, 1, 1, 1999}, 1, {3}, FLOE_INTERP_NATURAL, 2, false, true, true, false},
+    {FLOE_F64, {1, 1, 2, 3}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true, false},
 };
 
 /* Memory that both machines have. */
@@ -129,6 +134,7 @@ static void a_step(const sample *s, uint64_t seed)
     job.original = job.values = floe_interp_view_lattice(original.host, s->fine);
     job.apart = apart.host;
     job.fill = floe_dtype_sign(s->dtype);
+    job.squares = s->squares;
     floe_interp_dev_job dev = {.step = step,
                                .coarse = coarse.dev,
                                .records = records.dev,
@@ -136,8 +142,12 @@ static void a_step(const sample *s, uint64_t seed)
                                .log = s->log,
                                .last = s->last,
                                .status = status.dev};
-    floe_interp_dev_check check = {
-        .log = s->log, .tolerance = job.tolerance, .fill = job.fill, .apart = apart.dev, .found = dev_found};
+    floe_interp_dev_check check = {.log = s->log,
+                                   .squares = s->squares,
+                                   .tolerance = job.tolerance,
+                                   .fill = job.fill,
+                                   .apart = apart.dev,
+                                   .found = dev_found};
     dev.fine = floe_interp_view_lattice(fine.dev, s->fine);
     dev.original = check.values = floe_interp_view_lattice(original.dev, s->fine);
     memcpy(check.shape, s->fine, sizeof check.shape);
@@ -159,11 +169,23 @@ static void a_step(const sample *s, uint64_t seed)
     CU(cudaMemcpy(&got, dev_found, sizeof got, cudaMemcpyDeviceToHost));
     assert_int_equal(got.max_error, floe_bits_f64(found.max_error));
     assert_int_equal(got.max_pw_error, floe_bits_f64(found.max_pw_error));
-    CU(cudaMemset(fine.dev, 0xEE, fine.nbytes));
-    cpu_do(s, false, &job, NULL);
-    CU(gpu_do(s->dtype == FLOE_F32, false, &dev, NULL));
-    CU(cudaDeviceSynchronize());
-    twin_check(&fine, "values");
+    assert_int_equal(got.squares, found.squares);
+    for (uint64_t part = 1; part <= 4; part++) { /* all, and boxes */
+        uint64_t at = 0;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            job.lo[a] = dev.lo[a] = s->fine[a] - 1 - (s->fine[a] - 1) / part;
+            job.hi[a] = dev.hi[a] = s->fine[a] - (s->fine[a] - 1 - job.lo[a]) / part * (part > 2);
+            at += job.lo[a] * (uint64_t)dev.fine.stride[a];
+        }
+        job.fine.data = (uint8_t *)fine.host + at * size;
+        dev.fine.data = (uint8_t *)fine.dev + at * size;
+        memset(fine.host, 0xEE, fine.nbytes);
+        CU(cudaMemset(fine.dev, 0xEE, fine.nbytes));
+        cpu_do(s, false, &job, NULL);
+        CU(gpu_do(s->dtype == FLOE_F32, false, &dev, NULL));
+        CU(cudaDeviceSynchronize());
+        twin_check(&fine, "values");
+    }
     CU(cudaFree(dev_found));
     twin *const owned[] = {&coarse, &fine, &original, &records, &status, &apart};
     for (size_t i = 0; i < HOSTILE_COUNT(owned); i++)

@@ -81,13 +81,13 @@ FLOE_DEV_COLD void check_points(const level &l, const doubtful &d)
 }
 
 /* A value may be apart. Inline, since a call would cost the march registers. */
-template <bool X, bool Y> FLOE_DEV void check_again(const level &l, const column &c, const doubtful &d, quantizer &q)
+template <bool Y> FLOE_DEV void check_again(const level &l, const column &c, const doubtful &d, quantizer &q)
 {
     uint32_t bad = 0;
 #pragma unroll
     for (int z = 0; z < 2; z++) {
         const points f =
-            load_originals<false, X, Y>(l, c.exists, c.original + d.plane[z] * l.a[MARCH].original, d.plane[z]);
+            load_originals<false, Y>(l, c.exists, c.original + d.plane[z] * l.a[MARCH].original, d.plane[z]);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const floe_real error = FLOE_INTERP_ABS(f.v[i & 1][i >> 1] - d.of[z].v[i & 1][i >> 1]);
@@ -110,7 +110,7 @@ template <bool ENCODE>
 FLOE_DEV floe_real put(const level &l, quantizer &q, codes &n, int number, floe_real f, floe_real p)
 {
     if (!ENCODE)
-        return FLOE_R(floe_interp_decode)(code_value(n.v[number]), l.step, p);
+        return FLOE_R(floe_interp_decode)(code_value(l, n.v[number]), l.step, p);
     const floe_real code = FLOE_R(floe_interp_encode)(f, p, l.inverse, l.limit),
                     r = FLOE_R(floe_interp_decode)(code, l.step, p);
     q.numbers = q.numbers && f == f;
@@ -148,14 +148,13 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
         for (int i = 0; i < HALO; i++)
             even[i] = even[i + 1];
         points &here = even[HALO];
-        here.v[0][0] = there ? *coarse : 0;
+        load_coarse<X>(l, there ? c.exists : 0, coarse, here);
         if (ENCODE) {
-            even_f = load_originals<RARE, X, Y>(l, c.exists, original, even_z);
+            even_f = load_originals<RARE, Y>(l, c.exists, original, even_z);
             if (Z && full)
-                odd_f =
-                    load_originals<RARE, X, Y>(l, c.exists, original - (2 * BEHIND - 1) * l.a[MARCH].original, odd_z);
+                odd_f = load_originals<RARE, Y>(l, c.exists, original - (2 * BEHIND - 1) * l.a[MARCH].original, odd_z);
         } else if (there) {
-            by_place<NAXES, X>(l, [&](auto at) { load_codes_by<NAXES, decltype(at)::value>(l, records, n); });
+            by_place<NAXES, X>(l, [&](auto at) { load_codes_by<NAXES, X, decltype(at)::value>(l, records, n); });
         }
         const waiting now = wait[0];
         wait[0] = wait[1];
@@ -167,7 +166,9 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
             here.v[0][1] = put<ENCODE>(l, q, n, 4, even_f.v[0][1], along_lane(l.of[c.lane_weights], here.v[0][0]));
         if (Z && full) {
             odd.v[0][0] = put<ENCODE>(l, q, n, 1, odd_f.v[0][0], along_march(by_march, even, 0, 0));
-            if (X)
+            if (!X)
+                odd.v[0][1] = put<ENCODE>(l, q, n, 5, odd_f.v[0][1], along_march(by_march, even, 0, 1));
+            else
                 odd.v[0][1] =
                     put<ENCODE>(l, q, n, 5, odd_f.v[0][1],
                                 predict_two(
@@ -178,14 +179,15 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
             floe_real *s = shared + (k & 1) * SHARED;
             s[0] = here.v[0][0];
             s[TO_PLANE] = odd.v[0][0];
-            if (X) {
-                s[2 * TO_PLANE] = here.v[0][1];
-                s[3 * TO_PLANE] = odd.v[0][1];
-            }
+            s[2 * TO_PLANE] = here.v[0][1];
+            s[3 * TO_PLANE] = odd.v[0][1];
             __syncthreads();
             const weights by_row = l.of[c.row_weights];
             here.v[1][0] = put<ENCODE>(l, q, n, 2, even_f.v[1][0], along_row(by_row, here.v[0][0], s));
-            if (X)
+            if (!X)
+                here.v[1][1] =
+                    put<ENCODE>(l, q, n, 6, even_f.v[1][1], along_row(by_row, here.v[0][1], s + 2 * TO_PLANE));
+            else
                 here.v[1][1] =
                     put<ENCODE>(l, q, n, 6, even_f.v[1][1],
                                 predict_two(
@@ -196,7 +198,13 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
                                           predict_two(
                                               l, true, [&] { return along_row(by_row, odd.v[0][0], s + TO_PLANE); },
                                               [&] { return along_march(by_march, even, 1, 0); }));
-                if (X)
+                if (!X)
+                    odd.v[1][1] =
+                        put<ENCODE>(l, q, n, 7, odd_f.v[1][1],
+                                    predict_two(
+                                        l, true, [&] { return along_row(by_row, odd.v[0][1], s + 3 * TO_PLANE); },
+                                        [&] { return along_march(by_march, even, 1, 1); }));
+                else
                     odd.v[1][1] = put<ENCODE>(l, q, n, 7, odd_f.v[1][1],
                                               predict_three(
                                                   l, [&] { return along_march(by_march, even, 1, 1); },
@@ -210,26 +218,26 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
                           c.outer,
                           {RARE && Z ? 2 * k : even_z, odd_z},
                           Y ? 2 * c.row : c.row,
-                          X ? 2 * c.lane : c.lane,
-                          ((there || RARE ? own : 0) | own_odd) & ~1u};
+                          2 * c.lane,
+                          ((there || RARE ? own : 0) | own_odd) & (X ? ~1u : ~0x11u)};
             if (RARE && full)
                 check_points(l, d);
             if (!RARE && q.numbers && q.error <= l.tolerance)
                 q.worst = c.own ? FLOE_INTERP_MAX(q.error, q.worst) : q.worst;
             else if (!RARE && d.numbers)
-                check_again<X, Y>(l, c, d, q);
+                check_again<Y>(l, c, d, q);
             if (Z) {
                 wait[1] = wait_for(n, 0);
                 come_back(n, now, 0);
             }
             if (full && c.own)
                 by_place<NAXES, X>(
-                    l, [&](auto at_place) { store_codes_by<NAXES, decltype(at_place)::value>(l, records, n); });
+                    l, [&](auto at_place) { store_codes_by<NAXES, X, decltype(at_place)::value>(l, records, n); });
         }
         if (full && (!ENCODE || l.job.fine.data)) {
-            store_points<RARE, X, Y>(l, c.wanted, fine, Z ? 2 * k : k, even[NOW]);
+            store_points<RARE, Y>(l, c.wanted, fine, Z ? 2 * k : k, even[NOW]);
             if (Z)
-                store_points<RARE, X, Y>(l, c.wanted, fine + l.a[MARCH].fine, odd_z, odd);
+                store_points<RARE, Y>(l, c.wanted, fine + l.a[MARCH].fine, odd_z, odd);
         }
         coarse += l.a[MARCH].coarse;
         original += (1 + Z) * l.a[MARCH].original;
@@ -239,15 +247,12 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
 }
 
 template <bool ENCODE, bool RARE, bool X, bool Y, bool Z>
-__global__ void __launch_bounds__((Y ? ROWS : WARPS) * FLOE_WARP, (RARE                   ? 1
-                                                                   : FLOE_REAL_BITS == 32 ? 2
-                                                                                          : 1) *
-                                                                      (Y ? 1 : ROWS / WARPS))
+__global__ void __launch_bounds__((Y ? ROWS : WARPS) * FLOE_WARP,
+                                  (FLOE_REAL_BITS == 32 && !RARE ? 2 : 1) * (Y ? 1 : ROWS / WARPS))
     interp_level_kernel(const __grid_constant__ level l)
 {
     __shared__ floe_real shared[Y ? 2 * SHARED : 1];
     const uint32_t warp = threadIdx.x / FLOE_WARP, tile = Y ? blockIdx.x : blockIdx.x * WARPS + warp;
-    const bool absolute = !l.check.log && !l.check.squares;
     quantizer q = {0, 0, true};
     floe_dev_begin();
     if (*l.job.status != FLOE_OK) /* which nobody sets meanwhile */
@@ -295,25 +300,27 @@ void set_roles(level *l)
 void set_axes(level *l, bool encode)
 {
     const floe_interp_dev_job &job = l->job;
-    const uint64_t row = floe_interp_row_records(&job.step) * 8, *m = job.step.coarse;
-    const uint64_t *n = l->check.shape, word_row = floe_ceil_div(n[3], 64) * 64;
-    const floe_interp_view coarse = floe_interp_view_lattice(NULL, m);
+    const uint64_t row = floe_interp_row_records(&job.step) * 8, *m = job.step.coarse, *n = l->check.shape;
+    const uint64_t codes[] = {m[0], m[1], m[2], row}, values[] = {n[0], n[1], n[2], (n[3] + 63) & ~(uint64_t)63};
+    const floe_interp_view coarse = floe_interp_view_lattice(NULL, m), records = floe_interp_view_lattice(NULL, codes),
+                           bits = floe_interp_view_lattice(NULL, values);
     for (uint32_t r = 0; r < FLOE_INTERP_RANK; r++) {
         axis_of_cells &x = l->a[r];
-        const uint32_t a = x.axis, active = floe_interp_is_active(&job.step, a);
-        x.cells = (int32_t)m[a];
+        const uint32_t a = x.axis, active = floe_interp_is_active(&job.step, a), halved = active || r == LANE,
+                       beside = halved - active;
         x.points = (int32_t)job.step.fine[a];
+        x.cells = (int32_t)((job.step.fine[a] + halved) >> halved);
         x.lo = (int32_t)job.lo[a];
         x.hi = (int32_t)job.hi[a];
-        x.first = x.lo >> active;
-        x.end = ((x.hi - 1) >> active) + 1;
-        x.coarse = coarse.stride[a];
+        x.first = x.lo >> halved;
+        x.end = ((x.hi - 1) >> halved) + 1;
+        x.coarse = coarse.stride[a] << beside;
         x.original = job.original.stride[a];
         x.fine = job.fine.stride[a];
-        x.records = (int64_t)(a == 3 ? 1ull << job.step.naxes : row * (a == 2 ? 1 : a == 1 ? m[2] : m[1] * m[2]));
-        x.bits = (int64_t)(job.unit[a] * (a == 3 ? 1 : word_row * (a == 2 ? 1 : a == 1 ? n[2] : n[1] * n[2])));
+        x.records = records.stride[a] << (a == 3 ? job.step.naxes + beside : 0);
+        x.bits = bits.stride[a] * (int64_t)job.unit[a];
         if (encode && a == 3) /* with zeros behind a row */
-            x.end = (int32_t)(row >> job.step.naxes);
+            x.end = (int32_t)(row >> (job.step.naxes + beside));
         x.size = 1;
     }
 }
@@ -373,6 +380,7 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
         l.check = *check;
     l.step = (floe_real)job->step.step;
     l.inverse = 1 / l.step;
+    l.no_code = (floe_real)((job->step.width == 1 ? 1 << 7 : 1 << 15) + (FLOE_REAL_BITS == 32 ? 1 << 23 : 0));
     l.limit = (floe_real)(job->step.width == 1 ? 127 : 32767);
     l.tolerance = (floe_real)l.check.tolerance;
     set_roles(&l);
@@ -381,6 +389,7 @@ template <bool ENCODE> int launch_step(const floe_interp_dev_job *job, const flo
         l.of[i] = FLOE_R(floe_interp_weights_at)(job->step.predictor, i % 2, i % 2 + 1 + i / 2);
     l.pairs[0] = has_pairs(l, job->original);
     l.pairs[1] = has_pairs(l, job->fine);
+    l.pairs[2] = l.a[LANE].points % 2 == 0 && (uintptr_t)job->coarse % sizeof(pair_of_reals) == 0;
     const uint32_t naxes = job->step.naxes;
     if (floe_interp_is_active(&job->step, l.a[LANE].axis))
         return naxes == 1   ? launch<ENCODE, true, false, false>(&l, stream)
