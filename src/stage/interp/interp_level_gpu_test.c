@@ -45,6 +45,8 @@ static const sample samples[] = {
     {FLOE_F32, {1, 3, 67, 70}, 1, {2}, FLOE_INTERP_NATURAL, 1, false, false, false, false},
     {FLOE_F32, {1, 1, 1, 1999}, 1, {3}, FLOE_INTERP_NATURAL, 2, false, true, true, false},
     {FLOE_F64, {1, 1, 2, 3}, 2, {2, 3}, FLOE_INTERP_NATURAL, 1, true, false, true, false},
+    /* so many columns that they are long */
+    {FLOE_F32, {50, 18, 17, 9}, 3, {1, 2, 3}, FLOE_INTERP_NATURAL, 1, false, false, false, false},
 };
 
 /* Memory that both machines have. */
