@@ -136,13 +136,15 @@ static void sources_that_cannot_seek(void **state)
     const struct {
         const char *text, *refused, *same_as;
     } cases[] = {
-        {"abs=1e-2 chunk=5x34x45 fill=none", NULL, "abs=1e-2 chunk=5x34x45 fill=none"},
-        {"abs=1e-2 chunk=5x34x45", NULL, "abs=1e-2 chunk=5x34x45 fill=none"},
-        {"abs=1e-2 chunk=5x7x9 fill=9.96921e36", NULL, "abs=1e-2 chunk=5x7x9 fill=9.96921e36"},
+        {"abs=1e-2 codec=lorenzo chunk=5x34x45 fill=none", NULL, "abs=1e-2 codec=lorenzo chunk=5x34x45 fill=none"},
+        {"abs=1e-2 codec=lorenzo chunk=5x34x45", NULL, "abs=1e-2 codec=lorenzo chunk=5x34x45 fill=none"},
+        {"abs=1e-2 codec=lorenzo chunk=5x7x9 fill=9.96921e36", NULL,
+         "abs=1e-2 codec=lorenzo chunk=5x7x9 fill=9.96921e36"},
         {"lossless chunk=5x34x45", NULL, "lossless chunk=5x34x45 fill=none"},
         {"rel=1e-2", NULL, "rel=1e-2"},
         {"psnr=50 chunk=21x10x45", NULL, "psnr=50 chunk=21x10x45"},
         {"ratio=5 preset=best", NULL, "ratio=5 preset=best"},
+        {"abs=1e-2 chunk=5x34x45", "codec auto looks at a sample", NULL},
         {"ratio=5 chunk=5x34x45", "ratio needs the range of all values", NULL},
         {"rel=1e-2 chunk=5x34x45", "rel needs the range of all values", NULL},
         {"psnr=50 chunk=5x34x45 fill=none", "psnr needs the range of all values", NULL},

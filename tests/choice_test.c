@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a sample decides: the codec of AUTO in preset best, and the bound of a ratio; the same in memory and from any source. */
+/* What a sample decides: the codec of AUTO, and the bound of a ratio; the same in memory and from any source. */
 #include "tests/api_kit.h"
 
 static kit_bytes compress(const floe_field *f, const char *text, uint32_t threads)
@@ -108,6 +108,44 @@ static void codecs_are_chosen(void **state)
     }
 }
 
+/* Preset balanced has lorenzo or interp: where one takes clearly less, that one. */
+static void balanced_choices(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rank;
+        uint64_t shape[FLOE_MAX_RANK];
+        kit_kind kind;
+        const char *bound;
+        floe_codec codec;
+    } cases[] = {
+        {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_INTERP},
+        {3, {40, 50, 60}, KIT_SMOOTH, "abs=1e-2 fill=none chunk=8x50x60", FLOE_CODEC_INTERP},
+        {4, {5, 20, 30, 20}, KIT_SMOOTH, "psnr=60", FLOE_CODEC_INTERP},
+        {3, {40, 50, 60}, KIT_SMOOTH, "pwrel=1e-3", FLOE_CODEC_INTERP},
+        {3, {40, 50, 60}, KIT_SMOOTH, "ratio=30", FLOE_CODEC_INTERP},
+        {3, {30, 40, 50}, KIT_STEPS, "rel=1e-4", FLOE_CODEC_LORENZO},
+        {3, {40, 50, 60}, KIT_NOISE, "rel=1e-3", FLOE_CODEC_LORENZO},
+        {1, {200000}, KIT_NOISE, "rel=1e-5", FLOE_CODEC_LORENZO},
+        {3, {40, 50, 60}, KIT_SMOOTH, "lossless", FLOE_CODEC_LORENZO},
+        {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3 preset=fast", FLOE_CODEC_LORENZO},
+        {3, {40, 50, 60}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},
+        {3, {15, 16, 17}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_LORENZO}, /* 4080 values */
+        {3, {24, 24, 24}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_INTERP},
+    };
+    for (size_t i = 0; i < KIT_COUNT(cases); i++) {
+        floe_field f = kit_field(FLOE_F32, cases[i].rank, cases[i].shape, cases[i].kind, 3);
+        kit_bytes b = compress(&f, cases[i].bound, 1), again = compress(&f, cases[i].bound, 3);
+        if (info_of(&b).codec != cases[i].codec)
+            fail_msg("%s of case %zu: codec %s", cases[i].bound, i, floe_codec_name(info_of(&b).codec));
+        same_bytes(&again, &b);
+        streamed(&f, cases[i].bound, true, &b);
+        kit_bytes_free(&b);
+        kit_bytes_free(&again);
+        kit_free(&f);
+    }
+}
+
 /* Boxes of a source that is cut in slabs are read row by row; and one that cannot seek is refused. */
 static void boxes_of_sources(void **state)
 {
@@ -135,7 +173,7 @@ static void boxes_of_sources(void **state)
 static void a_workspace_of_the_caller(void **state)
 {
     (void)state;
-    const char *const texts[] = {"rel=1e-3 preset=best", "ratio=20", "ratio=20 preset=best chunk=20x50x60"};
+    const char *const texts[] = {"rel=1e-3 preset=best", "rel=1e-3", "ratio=20", "ratio=20 preset=best chunk=20x50x60"};
     floe_field f = kit_field(FLOE_F32, 3, (const uint64_t[]){40, 50, 60}, KIT_SMOOTH, 5);
     for (size_t i = 0; i < KIT_COUNT(texts); i += FLOE_TEST_STRIDE) {
         floe_ctx *ctx = kit_ctx(2);
@@ -201,8 +239,9 @@ static void ratios_out_of_reach(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(codecs_are_chosen), cmocka_unit_test(boxes_of_sources),
-                                       cmocka_unit_test(a_workspace_of_the_caller),
-                                       cmocka_unit_test(ratios_are_reached), cmocka_unit_test(ratios_out_of_reach)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codecs_are_chosen),  cmocka_unit_test(balanced_choices),
+        cmocka_unit_test(boxes_of_sources),   cmocka_unit_test(a_workspace_of_the_caller),
+        cmocka_unit_test(ratios_are_reached), cmocka_unit_test(ratios_out_of_reach)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

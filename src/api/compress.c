@@ -342,10 +342,11 @@ static floe_status codec_choose(floe_ctx *ctx, compression *c, const floe_field 
     const floe_choice choice = floe_choice_of(layout, &c->params);
     floe_arena plan = floe_arena_plan(), arena;
     floe_sample sample;
-    FLOE_CHECK(&ctx->err, floe_supply_repeats(&c->supply), FLOE_ERR_UNSUPPORTED,
+    const bool repeats = floe_supply_repeats(&c->supply);
+    FLOE_CHECK(&ctx->err, repeats || floe_resolve_needs_range(c->header.mode), FLOE_ERR_UNSUPPORTED,
                "codec auto looks at a sample, so the source is read more than once, and this one cannot seek: put it "
                "into a file first, or name a codec, such as lorenzo");
-    if (c->supply.source && !c->supply.source->seekable)
+    if (repeats && c->supply.source && !c->supply.source->seekable)
         FLOE_TRY(source_hold(ctx, c));
     FLOE_TRY(choice_plan(ctx, &choice, c, &sample));
     floe_supply_take(&c->supply, &plan);

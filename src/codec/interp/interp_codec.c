@@ -28,6 +28,43 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
     return floe_interp_bound(&any, rank, extent);
 }
 
+/* No more threads than have work: starting one takes longer than few cells. */
+enum { THREAD_CELLS = 8192 };
+static floe_cpu worth(const floe_cpu *cpu, uint32_t rank, const uint64_t *extent)
+{
+    floe_cpu few = *cpu;
+    double ncells = 1;
+    for (uint32_t a = 0; a < rank; a++)
+        ncells *= (double)extent[a];
+    while (few.threads > 1 && ncells < (double)few.threads * THREAD_CELLS)
+        few.threads--;
+    return few;
+}
+
+static floe_status encode(const floe_chunk_encode *call, floe_error *err)
+{
+    const floe_cpu cpu = worth(call->cpu, call->chunk->rank, call->chunk->shape);
+    floe_chunk_encode c = *call;
+    c.cpu = &cpu;
+    return floe_interp_compress(&c, err);
+}
+
+static floe_status decode(const floe_chunk_decode *call, floe_error *err)
+{
+    const floe_cpu cpu = worth(call->cpu, call->rank, call->extent);
+    floe_chunk_decode c = *call;
+    c.cpu = &cpu;
+    return floe_interp_decompress(&c, err);
+}
+
+static floe_status squared_error(const floe_chunk_encode *call, double *sum, floe_error *err)
+{
+    const floe_cpu cpu = worth(call->cpu, call->chunk->rank, call->chunk->shape);
+    floe_chunk_encode c = *call;
+    c.cpu = &cpu;
+    return floe_interp_squared_error(&c, sum, err);
+}
+
 const floe_codec_ops floe_interp_codec = {
     .id = FLOE_CODEC_INTERP,
     .name = "interp",
@@ -44,9 +81,9 @@ const floe_codec_ops floe_interp_codec = {
     .decode_workspace = floe_interp_decode_workspace,
     .level_nbytes = floe_interp_level_nbytes,
     .plan = floe_interp_plan_words,
-    .encode = floe_interp_compress,
-    .decode = floe_interp_decompress,
-    .squared_error = floe_interp_squared_error,
+    .encode = encode,
+    .decode = decode,
+    .squared_error = squared_error,
     .estimate_workspace = floe_interp_estimate_workspace,
     .estimate = floe_interp_estimate,
     .device = FLOE_CODEC_ON_GPU(floe_interp_gpu),

@@ -33,7 +33,9 @@ floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *bo
                                  floe_error *err)
 {
     floe_interp_encoder e, trial;
-    floe_interp_estimate_begin(cpu, boxes, &e, &trial);
+    floe_cpu one = *cpu; /* a box is little work */
+    one.threads = 1;
+    floe_interp_estimate_begin(&one, boxes, &e, &trial);
     take_scratch(&e, &trial, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY, "the workspace is too small for a sample");
     *bits = floe_interp_price(&e, &trial);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Fields larger than the private memory that the process can have (ulimit -d, in kB): read through, to the same result.
 field t.npy 160x160x160
-"$FLOE" compress t.npy -o t.floe --bound rel=1e-3 --chunk 8x160x160 -q
+"$FLOE" compress t.npy -o t.floe --bound rel=1e-3 --codec lorenzo --chunk 8x160x160 -q
 "$FLOE" decompress t.floe -o back.npy -q
 metrics=reduction,stencil,window
 rest() { grep -v '^time\|^size\|^spatial_error:[cpf]'; }
@@ -35,7 +35,7 @@ fi
 field u.npy 4096000 terrain f32
 "$FLOE" compress u.npy -o u.floe --bound rel=1e-3 --codec zfp --chunk 4096000 -q
 show_sh "floe check u.npy u.floe --memory 10 --threads 1 --metrics n 2>&1 | sed 's/[0-9]* bytes/N bytes/'"
-"$FLOE" compress t.npy -o half.floe --bound rel=1e-3 --chunk 60x160x160 -q
+"$FLOE" compress t.npy -o half.floe --bound rel=1e-3 --codec lorenzo --chunk 60x160x160 -q
 for memory in 10 60; do
     show_sh "floe check t.npy half.floe --memory $memory --threads 1 --metrics n,psnr --csv | grep '^error_stat'"
 done

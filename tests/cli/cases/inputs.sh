@@ -13,5 +13,5 @@ show compress t.f32 -o t.floe --bound abs=1 --shape 4 --dtype f32 -q
 show verify t.floe --against missing
 show verify t.floe --against empty
 show decompress t.f32 -o x
-show_sh 'floe compress - -o x --bound abs=1 --shape 4 --dtype f32 </dev/null'
+show_sh 'floe compress - -o x --bound abs=1 --shape 4 --dtype f32 --codec lorenzo </dev/null'
 only empty folder t.f32 t.floe

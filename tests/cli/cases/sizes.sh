@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 field t.f32 10x10
-c="compress - -o x.floe --shape 10x10 --dtype f32"
+c="compress - -o x.floe --shape 10x10 --dtype f32 --codec lorenzo"
 show compress t.f32 -o x.floe --shape 10x11 --dtype f32 --bound abs=1
 # from a pipe, streaming and spooled, too little and too much
 for how in "--bound abs=1 --fill none" "--bound rel=1e-3"; do
