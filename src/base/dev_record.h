@@ -19,6 +19,14 @@ typedef struct floe_dev_chunk_stats {
     unsigned long long max_error_bits, max_pw_error_bits; /* patterns of doubles, of which the largest is the largest */
 } floe_dev_chunk_stats;
 
+/* Where a chunk's record goes: behind those before. */
+typedef struct floe_dev_record_place {
+    uint8_t *stream;
+    uint64_t capacity, *end; /* end: where it begins; then where it ends */
+    floe_dev_record *record;
+    floe_dev_chunk_stats *stats;
+} floe_dev_record_place;
+
 /* Where that of all chunks is: of chunk 0 in first[*attempt], attempt NULL: first[0]. That of the next lies stride bytes behind. */
 typedef struct floe_dev_stats_of_chunks {
     const floe_dev_chunk_stats *first;

@@ -129,14 +129,11 @@ typedef struct floe_interp_pack_job {
     uint64_t raw_nbytes, least;
     floe_interp_view values;
     uint64_t shape[FLOE_INTERP_RANK];
-    uint32_t size, record_head;
+    uint32_t size;
     uint64_t napart;
     const floe_interp_dev_found *found;
     /* out, and between the two kernels */
-    uint8_t *stream;
-    uint64_t capacity, *end; /* where the record begins; then where it ends */
-    floe_dev_record *record;
-    floe_dev_chunk_stats *stats;
+    floe_dev_record_place out;
     uint64_t *places; /* of chunks, in words of 32 bits; then their sum */
     uint8_t *sizes;   /* 4 bytes a chunk */
     floe_interp_dev_piece *pieces;

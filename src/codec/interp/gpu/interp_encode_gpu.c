@@ -492,14 +492,10 @@ static floe_status pack(encoding *e)
     job.values = e->check.values;
     memcpy(job.shape, e->chunk.plan.shape, sizeof job.shape);
     job.size = e->size;
-    job.record_head = FLOE_RECORD_HEAD_NBYTES;
     job.napart = e->napart;
     job.found = c->found;
-    job.stream = e->call->stream;
-    job.capacity = e->call->capacity;
-    job.end = c->end;
-    job.record = c->records + e->index;
-    job.stats = c->stats + e->index;
+    job.out =
+        (floe_dev_record_place){e->call->stream, e->call->capacity, c->end, c->records + e->index, c->stats + e->index};
     job.places = c->s.places;
     job.sizes = c->sizes;
     job.pieces = c->pieces;

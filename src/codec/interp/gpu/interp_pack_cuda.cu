@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes of a chunk: one block finds where each part goes, and whether all is better stored raw; then all blocks copy. */
-#include <floe/floe.h>
-
-#include "backend/device_copy.cuh"
-#include "base/grid_math.h"
+#include "codec/codec_record.cuh"
 #include "codec/interp/gpu/interp_dev.h"
 
 namespace
@@ -12,8 +9,6 @@ namespace
 enum { PLACERS = 1024, THREADS = 256 };
 
 typedef floe_interp_pack_job job;
-
-FLOE_DEV uint64_t round8(uint64_t n) { return (n + 7) & ~(uint64_t)7; }
 
 /* ---- place ------------------------------------------------------------------------------------------------------------- */
 
@@ -119,20 +114,6 @@ FLOE_DEV uint64_t place_parts(placing &p, bool wide)
     return head;
 }
 
-/* The record, once all is known. */
-FLOE_DEV void end_record(const job &j, uint64_t nbytes, bool raw)
-{
-    const uint64_t begin = *j.end, payload = floe_max64(raw ? j.raw_nbytes : nbytes, j.least);
-    const uint64_t end = begin + j.record_head + round8(payload);
-    const floe_dev_record record = {begin, payload, 0};
-    const floe_dev_chunk_stats none = {0, 0, 0, 0}, found = {j.napart, 0, j.found->max_error, j.found->max_pw_error};
-    *j.record = record;
-    *j.stats = raw ? none : found;
-    *j.end = end;
-    if (end > j.capacity)
-        *j.context.status = FLOE_ERR_CAPACITY;
-}
-
 __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_constant__ job j)
 {
     __shared__ uint32_t sums[PLACERS / FLOE_WARP];
@@ -170,30 +151,11 @@ __global__ void __launch_bounds__(PLACERS) interp_place_kernel(const __grid_cons
     j.chunks_at[j.context.ngrids] = p.npieces;
     j.chunks_at[j.context.ngrids + 1] = p.at;
     j.chunks_at[j.context.ngrids + 2] = raw;
-    end_record(j, p.at, raw);
+    const floe_dev_chunk_stats none = {0, 0, 0, 0}, found = {j.napart, 0, j.found->max_error, j.found->max_pw_error};
+    end_record(j.out, floe_max64(raw ? j.raw_nbytes : p.at, j.least), raw ? none : found, j.context.status);
 }
 
 /* ---- pack -------------------------------------------------------------------------------------------------------------- */
-
-FLOE_DEV void copy_raw(const job &j, uint8_t *payload, uint64_t me, uint64_t step)
-{
-    const uint64_t n = j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3];
-    const uint32_t begin = FLOE_INTERP_HEADER_NBYTES;
-    floe_copy_bytes(payload, j.raw_header, begin, me, step);
-    for (uint64_t i = me; i < n; i += step) {
-        uint64_t left = i;
-        int64_t at = 0;
-#pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-            at += (int64_t)floe_last_digit(&left, j.shape[a]) * j.values.stride[a];
-        at += (int64_t)left * j.values.stride[0];
-        const uint32_t *from = (const uint32_t *)j.values.data + at * (int64_t)(j.size / 4);
-        uint32_t *to = (uint32_t *)(payload + begin) + i * (j.size / 4);
-        to[0] = from[0];
-        if (j.size == 8)
-            to[1] = from[1];
-    }
-}
 
 /* Chunk i; by a warp. */
 FLOE_DEV void copy_chunk(const job &j, uint8_t *payload, uint32_t i)
@@ -212,18 +174,19 @@ __global__ void __launch_bounds__(THREADS) interp_pack_kernel(const __grid_const
     const uint64_t me = (uint64_t)blockIdx.x * THREADS + threadIdx.x, step = (uint64_t)gridDim.x * THREADS;
     if (*j.context.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
-    uint8_t *payload = j.stream + j.record->offset + j.record_head;
+    uint8_t *payload = record_payload(j.out);
     const uint64_t *ends = j.chunks_at + j.context.ngrids;
     const bool raw = ends[2] != 0;
     if (raw) {
-        copy_raw(j, payload, me, step);
+        floe_copy_bytes(payload, j.raw_header, FLOE_INTERP_HEADER_NBYTES, me, step);
+        copy_values(j.values, j.shape, j.size, payload + FLOE_INTERP_HEADER_NBYTES, me, step);
     } else {
         for (uint64_t i = 0; i < ends[0]; i++)
             floe_copy_bytes(payload + j.pieces[i].at, j.pieces[i].src, j.pieces[i].nbytes, me, step);
         for (uint64_t i = me / FLOE_WARP; i < j.context.nchunks; i += step / FLOE_WARP)
             copy_chunk(j, payload, (uint32_t)i);
     }
-    for (uint64_t i = (raw ? j.raw_nbytes : ends[1]) + me; i < j.record->nbytes; i += step)
+    for (uint64_t i = (raw ? j.raw_nbytes : ends[1]) + me; i < j.out.record->nbytes; i += step)
         payload[i] = 0;
 }
 
@@ -234,7 +197,7 @@ __global__ void __launch_bounds__(THREADS) interp_check_kernel(const __grid_cons
     const uint64_t *ends = j.chunks_at + j.context.ngrids;
     if (*j.context.status != FLOE_OK || ends[2])
         return;
-    uint32_t *head = (uint32_t *)(j.stream + j.record->offset + j.record_head), sum = 0;
+    uint32_t *head = (uint32_t *)record_payload(j.out), sum = 0;
     for (uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x; i < ends[3] / 4; i += (uint64_t)gridDim.x * THREADS)
         sum += floe_interp_check_word(i, head[i]);
     for (uint32_t d = FLOE_WARP / 2; d > 0; d /= 2)

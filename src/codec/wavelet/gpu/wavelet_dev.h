@@ -186,14 +186,11 @@ typedef struct floe_wavelet_pack_job {
     uint64_t raw_nbytes, most, least; /* most: what is longer is stored raw */
     floe_interp_view values;
     uint64_t shape[FLOE_INTERP_RANK];
-    uint32_t size, record_head;
+    uint32_t size;
     uint64_t nliterals;
     const floe_wavelet_dev_found *found;
     /* out, and between the two kernels */
-    uint8_t *stream;
-    uint64_t capacity, *end; /* where the record begins; then where it ends */
-    floe_dev_record *record;
-    floe_dev_chunk_stats *stats;
+    floe_dev_record_place out;
     uint64_t *places; /* of chunks, in words of 32 bits from the first of their grid */
     uint32_t *sizes;  /* as they are written */
     floe_wavelet_dev_piece *pieces;

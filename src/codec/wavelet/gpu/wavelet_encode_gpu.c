@@ -453,14 +453,10 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     job.values = p->values;
     memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
     job.size = (uint32_t)p->size;
-    job.record_head = FLOE_RECORD_HEAD_NBYTES;
     job.nliterals = e->p.found.nliterals;
     job.found = &c->answers->found;
-    job.stream = e->call->stream;
-    job.capacity = e->call->capacity;
-    job.end = c->end;
-    job.record = c->chunks + e->index;
-    job.stats = c->stats + e->index;
+    job.out =
+        (floe_dev_record_place){e->call->stream, e->call->capacity, c->end, c->chunks + e->index, c->stats + e->index};
     job.places = c->places;
     job.sizes = c->sizes;
     job.pieces = c->pieces;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes of a chunk: one block finds where each part goes, and whether all is better stored raw; then all blocks copy. */
-#include <floe/floe.h>
-
-#include "backend/device_copy.cuh"
 #include "backend/device_scan.cuh"
-#include "base/grid_math.h"
+#include "codec/codec_record.cuh"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_records_math.h"
 
@@ -83,20 +80,6 @@ FLOE_DEV void place_chunks(const job &j, placing &p, floe_wavelet_dev_part &part
     p.at += 4 * s.nwords;
 }
 
-/* The record, once all is known. */
-FLOE_DEV void end_record(const job &j, uint64_t nbytes, bool raw)
-{
-    const uint64_t begin = *j.end, payload = floe_max64(raw ? j.raw_nbytes : nbytes, j.least);
-    const uint64_t end = begin + j.record_head + ((payload + 7) & ~(uint64_t)7);
-    const floe_dev_record record = {begin, payload, 0};
-    const floe_dev_chunk_stats none = {0, 0, 0, 0}, found = {j.nliterals, 0, j.found->max_error, j.found->max_pw_error};
-    *j.record = record;
-    *j.stats = raw ? none : found;
-    *j.end = end;
-    if (end > j.capacity)
-        *j.context.status = FLOE_ERR_CAPACITY;
-}
-
 __global__ void __launch_bounds__(PLACERS) wavelet_place_kernel(const __grid_constant__ job j)
 {
     __shared__ uint64_t sums[PLACERS / FLOE_WARP];
@@ -127,29 +110,11 @@ __global__ void __launch_bounds__(PLACERS) wavelet_place_kernel(const __grid_con
     ends[0] = p.npieces;
     ends[1] = p.at;
     ends[2] = raw;
-    end_record(j, p.at, raw);
+    const floe_dev_chunk_stats none = {0, 0, 0, 0}, found = {j.nliterals, 0, j.found->max_error, j.found->max_pw_error};
+    end_record(j.out, floe_max64(raw ? j.raw_nbytes : p.at, j.least), raw ? none : found, j.context.status);
 }
 
 /* ---- pack -------------------------------------------------------------------------------------------------------------- */
-
-FLOE_DEV void copy_raw(const job &j, uint8_t *payload, uint64_t me, uint64_t step)
-{
-    const uint64_t n = j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3];
-    floe_copy_bytes(payload, j.raw_header, j.raw_header_nbytes, me, step);
-    for (uint64_t i = me; i < n; i += step) {
-        uint64_t left = i;
-        int64_t at = 0;
-#pragma unroll
-        for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-            at += (int64_t)floe_last_digit(&left, j.shape[a]) * j.values.stride[a];
-        at += (int64_t)left * j.values.stride[0];
-        const uint32_t *from = (const uint32_t *)j.values.data + at * (int64_t)(j.size / 4);
-        uint32_t *to = (uint32_t *)(payload + j.raw_header_nbytes) + i * (j.size / 4);
-        to[0] = from[0];
-        if (j.size == 8)
-            to[1] = from[1];
-    }
-}
 
 /* Chunks of a grid, each by a warp. */
 FLOE_DEV void copy_chunks(const job &j, uint8_t *payload, uint32_t grid, uint64_t warp, uint64_t nwarps)
@@ -169,18 +134,19 @@ __global__ void __launch_bounds__(THREADS) wavelet_pack_kernel(const __grid_cons
     const uint64_t me = (uint64_t)blockIdx.x * THREADS + threadIdx.x, step = (uint64_t)gridDim.x * THREADS;
     if (*j.context.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
-    uint8_t *payload = j.stream + j.record->offset + j.record_head;
+    uint8_t *payload = record_payload(j.out);
     const uint64_t *ends = j.chunks_at + j.context.ngrids;
     const bool raw = ends[2] != 0;
     if (raw) {
-        copy_raw(j, payload, me, step);
+        floe_copy_bytes(payload, j.raw_header, j.raw_header_nbytes, me, step);
+        copy_values(j.values, j.shape, j.size, payload + j.raw_header_nbytes, me, step);
     } else {
         for (uint64_t i = 0; i < ends[0]; i++)
             floe_copy_bytes(payload + j.pieces[i].at, j.pieces[i].src, j.pieces[i].nbytes, me, step);
         for (uint32_t g = 0; g < j.context.ngrids; g++)
             copy_chunks(j, payload, g, me / FLOE_WARP, step / FLOE_WARP);
     }
-    for (uint64_t i = (raw ? j.raw_nbytes : ends[1]) + me; i < j.record->nbytes; i += step)
+    for (uint64_t i = (raw ? j.raw_nbytes : ends[1]) + me; i < j.out.record->nbytes; i += step)
         payload[i] = 0;
 }
 
