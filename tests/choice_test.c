@@ -94,7 +94,8 @@ static void codecs_are_chosen(void **state)
         const floe_codec codec = info_of(&b).codec;
         snprintf(named, sizeof named, "%s codec=%s", text, floe_codec_name(codec));
         kit_bytes same = compress(&f, named, 2);
-        if (choices[i].codec ? codec != choices[i].codec : b.nbytes > fewest_bytes(&f, text) * 21 / 20)
+        if (choices[i].codec ? codec != choices[i].codec
+                             : FLOE_TEST_STRIDE == 1 && b.nbytes > fewest_bytes(&f, text) * 21 / 20)
             fail_msg("%s of case %zu: codec %s", text, i, floe_codec_name(codec));
         same_bytes(&again, &b);
         same_bytes(&same, &b);
@@ -150,7 +151,7 @@ static void balanced_choices(void **state)
 static void boxes_of_sources(void **state)
 {
     (void)state;
-    floe_field f = kit_field(FLOE_F64, 3, (const uint64_t[]){61, 70, 90}, KIT_FILL, 5);
+    floe_field f = kit_field(FLOE_F64, 3, (const uint64_t[]){FLOE_TEST_STRIDE > 1 ? 21 : 61, 70, 90}, KIT_FILL, 5);
     const char *const texts[] = {"rel=1e-3 preset=best chunk=10x70x90", "ratio=12 chunk=7x30x90",
                                  "abs=1e-3 fill=none preset=best chunk=61x9x90"};
     for (size_t i = 0; i < KIT_COUNT(texts); i += FLOE_TEST_STRIDE) {

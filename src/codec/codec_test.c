@@ -134,7 +134,7 @@ static void integers(void **unused)
         void *data = malloc((size_t)n * 8);
         hostile_fill(dtype, kind, n, 50, hostile_bits(dtype, fill_value), (uint64_t)i, data);
         floe_field chunk = kit_chunk(data, dtype, s->rank, s->extent);
-        for (size_t m = 0; m < HOSTILE_COUNT(integer_modes); m++) {
+        for (size_t m = (size_t)i % FLOE_TEST_STRIDE; m < HOSTILE_COUNT(integer_modes); m += FLOE_TEST_STRIDE) {
             floe_codec_params params = params_of(dtype, presets[m & 1], integer_modes[m], i / 4 & 1);
             kit_round_trip(&params, &chunk, 2, NULL);
         }
@@ -161,7 +161,7 @@ static void bounds_of_any_size(void **unused)
     (void)unused;
     for (size_t s = 0; s < HOSTILE_COUNT(sets); s++)
         for (size_t i = 0; i < sets[s].n; i++)
-            for (int kind = 0; kind < HOSTILE_KINDS; kind++) {
+            for (int kind = (int)i % FLOE_TEST_STRIDE; kind < HOSTILE_KINDS; kind += FLOE_TEST_STRIDE) {
                 const uint64_t extent[] = {10, 300};
                 floe_codec_params p =
                     params_of(sets[s].dtype, presets[kind & 1], (mode){sets[s].mode, sets[s].bound[i]}, false);
@@ -181,7 +181,7 @@ static void any_number_of_threads(void **unused)
     for (size_t i = 0; i < HOSTILE_COUNT(shapes); i++) {
         const uint64_t n = kit_cells(shapes[i].rank, shapes[i].extent);
         void *data = malloc((size_t)n * 8);
-        for (size_t k = 0; k < 4 * HOSTILE_COUNT(modes); k++) {
+        for (size_t k = i % FLOE_TEST_STRIDE; k < 4 * HOSTILE_COUNT(modes); k += FLOE_TEST_STRIDE) {
             floe_codec_params p =
                 params_of(dtypes[k & 1], presets[k >> 1 & 1], modes[k / 4 % HOSTILE_COUNT(modes)], k & 1);
             hostile_fill(p.dtype, k / 4 % 2 ? HOSTILE_PATCHES : HOSTILE_WALK, n, 0.25, p.fill_bits, k, data);
@@ -251,7 +251,7 @@ static void nothing_costs_next_to_nothing(void **unused)
     static const size_t of_each_sort[] = {0, 2, 4}; /* abs, pwrel, lossless */
     void *data = malloc((size_t)8 << 22);
     (void)unused;
-    for (size_t i = 0; i < 26; i++) {
+    for (size_t i = 0; i < 26; i += FLOE_TEST_STRIDE) {
         const shape *s = &shapes[i < 24 ? i & 1 : 2];
         const floe_dtype dtype = dtypes[i / 3 & 1];
         const mode m = modes[of_each_sort[i % 3]];
@@ -348,7 +348,7 @@ static void any_pattern_can_be_the_fill_value(void **unused)
     (void)unused;
     for (size_t t = 0; t < 2; t++)
         for (uint64_t special = 0; special < 30; special++)
-            for (size_t m = 0; m < HOSTILE_COUNT(modes); m++) {
+            for (size_t m = special % FLOE_TEST_STRIDE; m < HOSTILE_COUNT(modes); m += FLOE_TEST_STRIDE) {
                 floe_codec_params p = params_of(dtypes[t], presets[special & 1], modes[m], true);
                 p.fill_bits = hostile_special(p.dtype, special);
                 hostile_fill(p.dtype, HOSTILE_PATCHES, 5000, 0.25, p.fill_bits, special, data);

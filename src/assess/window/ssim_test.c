@@ -267,7 +267,7 @@ static void single_precision_suffices(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 11; kind++)
-        for (int windows = 0; windows < 4; windows++) {
+        for (int windows = kind % FLOE_TEST_STRIDE; windows < 4; windows += FLOE_TEST_STRIDE) {
             kit_fields f = kit_fields_of(FLOE_F32, 3, (const uint64_t[]){40, 56, 80}, KIT_SAME);
             for (uint64_t i = 0; i < f.nelems; i++) {
                 double y;

@@ -63,7 +63,7 @@ static void levels(void **unused)
     static const uint32_t ranks[] = {1, 2, 3, 4, 4, 3, 3, 1};
     static double data[40000], back[40000];
     (void)unused;
-    for (uint64_t i = 0; i < 4 * HOSTILE_COUNT(ranks); i++) {
+    for (uint64_t i = 0; i < 4 * HOSTILE_COUNT(ranks); i += FLOE_TEST_STRIDE) {
         const uint64_t *extent = extents[i / 4], n = kit_cells(ranks[i / 4], extent);
         const floe_codec_params p = params_of(i & 1 ? FLOE_F64 : FLOE_F32, presets[i / 2 % 2], modes[1 + i % 2], false);
         const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
@@ -98,7 +98,7 @@ static void levels(void **unused)
 /* Of each step only entropy chunks that a box needs are decoded: most bytes may be damaged. */
 static void boxes_leave_chunks_out(void **unused)
 {
-    enum { TRIES = 100 };
+    enum { TRIES = 100 / FLOE_TEST_STRIDE };
     static const uint64_t extent[] = {70, 160, 260}, lo[] = {30, 70, 20}, hi[] = {34, 80, 30}, n[] = {4, 10, 10};
     static float box[2][4 * 10 * 10];
     float *data = malloc(kit_cells(3, extent) * sizeof *data);

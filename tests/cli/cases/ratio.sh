@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ratio= looks for the bound that makes a stream so much smaller; preset best chooses the codec
-field m 40x60x70 mixing
-s="--shape 40x60x70 --dtype f32"
+field m 24x40x50 mixing
+s="--shape 24x40x50 --dtype f32"
 show compress m -o m.floe $s --ratio 20 --verify
 show info m.floe
 show verify m.floe --against m

@@ -249,7 +249,7 @@ static void decode_anything(const zfp_case *c, uint32_t begin, const void *src, 
 static void cut_short(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n++) {
+    for (uint64_t n = 0; n < 16 * ZFP_KINDS; n += FLOE_TEST_STRIDE) {
         zfp_case c;
         zfp_case_make_small(n, &c);
         stream s = compress(&plain, &c);
