@@ -40,7 +40,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     return is_to_fail() ? EAGAIN : __real_pthread_create(thread, attr, run, arg);
 }
 
-enum { PLANES = FLOE_TEST_STRIDE > 1 ? 70 : 200 };
+enum { PLANES = FLOE_TEST_STRIDE > 1 ? 100 : 200 };
 static void fault_arm(uint64_t n) { until = n; }
 static bool fault_is_armed(void) { return until != 0; }
 static uint64_t fault_alive(void) { return alive; }
