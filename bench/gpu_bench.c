@@ -44,21 +44,35 @@ static const bench_case cases[] = {
     {"fast_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=fast", false},
     {"fast_512_rel1e-4", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-4 preset=fast", false},
-    {"balanced_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=lorenzo preset=balanced", false},
-    {"balanced_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=lorenzo preset=balanced", false},
+    {"balanced_512",
+     "turbulence",
+     FLOE_F32,
+     3,
+     {512, 512, 512},
+     "ABS1e-3 fill=none preset=balanced codec=lorenzo",
+     false},
+    {"balanced_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=balanced codec=lorenzo", false},
+    {"auto_512_rel", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=balanced", false},
+    {"auto_160_1e-4", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-4 preset=balanced", false},
     {"fast_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_160_rel", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 preset=fast", false},
-    {"balanced_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "ABS1e-3 fill=none codec=lorenzo preset=balanced", false},
+    {"balanced_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "ABS1e-3 fill=none preset=balanced codec=lorenzo", false},
     {"fast_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_1d", "turbulence", FLOE_F32, 1, {1 << 26}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none preset=fast", false},
-    {"balanced_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "ABS1e-3 fill=none codec=lorenzo preset=balanced", false},
+    {"balanced_f64",
+     "turbulence",
+     FLOE_F64,
+     3,
+     {256, 512, 512},
+     "ABS1e-3 fill=none preset=balanced codec=lorenzo",
+     false},
     {"fast_odd", "turbulence", FLOE_F32, 3, {449, 449, 235}, "ABS1e-3 fill=none preset=fast", false},
     {"fast_fill", "fill", FLOE_F32, 3, {128, 512, 512}, "rel=1e-3 preset=fast", false},
     {"quiet_512_fill", "seismic", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=fast fill=0", false},
     {"fast_2d_rel", "turbulence", FLOE_F32, 2, {1800, 3600}, "rel=1e-3 preset=fast", false},
-    {"balanced_512_1e-4", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-4 codec=lorenzo preset=balanced", false},
-    {"particles_rel", "particles", FLOE_F32, 1, {1 << 27}, "rel=1e-3 codec=lorenzo preset=balanced", false},
+    {"balanced_512_1e-4", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-4 preset=balanced codec=lorenzo", false},
+    {"particles_rel", "particles", FLOE_F32, 1, {1 << 27}, "rel=1e-3 preset=balanced codec=lorenzo", false},
     {"pwrel_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "pwrel=1e-3 preset=fast", false},
     {"lossless_256", "turbulence", FLOE_F32, 3, {256, 256, 256}, "lossless preset=fast", false},
     {"host_fast", "turbulence", FLOE_F32, 3, {1024, 512, 512}, "ABS1e-3 fill=none preset=fast", true},
@@ -77,7 +91,6 @@ static const bench_case cases[] = {
     {"interp_best", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=interp preset=best", false},
     {"interp_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 codec=interp preset=balanced", false},
     {"interp_2d", "turbulence", FLOE_F32, 2, {1800, 3600}, "rel=1e-3 codec=interp preset=balanced", false},
-    {"auto_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 preset=balanced", false},
     {"wavelet_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"wavelet_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 codec=wavelet preset=balanced", false},
     {"zfp_host_512", "turbulence", FLOE_F32, 3, {512, 512, 512}, "ABS1e-3 fill=none codec=zfp", true},
@@ -309,7 +322,8 @@ static bool run_host(bench_data *d)
 static void time_all(bench_data *d, call_fn async, call_fn wait, double *t)
 {
     wait(d);
-    const bool waits = d->params.codec == FLOE_CODEC_INTERP;
+    const bool waits = d->params.codec == FLOE_CODEC_INTERP ||
+                       (d->params.codec == FLOE_CODEC_AUTO && d->params.preset != FLOE_PRESET_FAST);
     t[2] = time_wall(d, wait);
     t[0] = waits ? t[2] : time_events(d, async);
     t[1] = waits ? t[2] : time_graph(d, async);

@@ -136,8 +136,10 @@ const cli_command cli_commands[] = {
          "and the one reached is told.\n"
          "Says the shape as understood, the absolute bound that it leads to, and at the end ratio, bits per value, "
          "the largest error reached and the speed.\n"
-         "A bound relative to the range, or looking for a fill value, reads the input more than once: a pipe is "
-         "then copied to an unlinked file in TMPDIR first. With --bound abs= and --fill none it streams.\n"
+         "A bound relative to the range, looking for a fill value, or choosing a codec reads the input more than once: "
+         "a pipe is then copied to an unlinked file in TMPDIR first. With --bound abs=, --fill none and --codec "
+         "lorenzo "
+         "it streams.\n"
          "With --raw-zfp OUT is a stream as libzfp writes it, and the bound is one of rate= (bits a value), prec= (bit "
          "planes), abs=, rel=, lossless or expert=MINBITS:MAXBITS:MAXPREC:MINEXP; no promise of floe's holds for it. "
          "--index also writes its side index.",

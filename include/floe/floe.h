@@ -84,8 +84,8 @@ typedef enum floe_codec {
 /* "auto", "lorenzo", "zfp", "interp", "wavelet"; "unknown" for other numbers. */
 const char *floe_codec_name(floe_codec codec);
 
-/* Size against speed. Where a codec has nothing more for BEST it does as for BALANCED. Codec AUTO is LORENZO, in BEST the one that
- * makes a sample of the field smallest. */
+/* Size against speed. Where a codec has nothing more for BEST it does as for BALANCED. Codec AUTO is LORENZO in
+ * FAST; in BALANCED a sample of the field decides between it and INTERP, in BEST between all but ZFP (docs/api.md). */
 typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1, FLOE_PRESET_BEST = 2 } floe_preset;
 
 typedef enum floe_fill_mode {
@@ -213,7 +213,7 @@ floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field,
                                          size_t *nbytes);
 
 /* Device field -> dst (device memory, capacity bytes). Not for what takes several rounds with the host: psnr, ratio, and codec
- * auto in preset best. */
+ * auto in presets balanced and best: name one, such as lorenzo. */
 floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                 uint64_t capacity, floe_device_report *report);
 
@@ -310,7 +310,7 @@ typedef struct floe_stream_options {
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
- * ignored. rel, psnr, ratio, and codec auto in preset best read the source more than once: it must be seekable, or hold a single
+ * ignored. rel, psnr, ratio, and codec auto in presets balanced and best read the source more than once: it must be seekable, or hold a single
  * slab of chunks (see docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few
  * chunks. options may be NULL. */
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,

@@ -6,24 +6,36 @@
 #include "tests/gpu/whole_gpu_kit.h"
 
 static const gpu_case cases[] = {
-    {"turbulence", FLOE_F32, 2, {300, 400}, "abs=0.01 fill=none preset=balanced"}, /* some tiles are cut off */
-    {"turbulence", FLOE_F64, 2, {130, 257}, "abs=1e-3 fill=none preset=balanced"},
-    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "rel=1e-3 preset=balanced"},
-    {"turbulence", FLOE_F64, 3, {40, 32, 64}, "abs=1e-6 fill=none preset=balanced"}, /* wide groups */
-    {"turbulence", FLOE_F32, 3, {48, 32, 64}, "abs=1e-6 fill=none preset=balanced"}, /* too wide for floats */
-    {"turbulence", FLOE_F32, 1, {90000}, "rel=1e-4 preset=balanced"},
-    {"turbulence", FLOE_F64, 4, {3, 12, 20, 40}, "abs=1e-3 fill=none preset=balanced"},
-    {"turbulence", FLOE_F32, 3, {2, 2, 32 * 530}, "abs=1e-3 fill=none preset=balanced"}, /* more tiles than blocks */
-    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "abs=0.01 fill=none preset=balanced chunk=20x50x100"},
-    {"noise", FLOE_F32, 3, {64, 48, 64}, "abs=1e-7 fill=none preset=balanced"}, /* again, bit for bit */
-    {"noise", FLOE_F64, 3, {40, 48, 64}, "rel=1e-15 fill=none preset=balanced"},
-    {"noise", FLOE_F32, 2, {200, 300}, "abs=1e-3 fill=none preset=balanced"},
-    {"constant", FLOE_F32, 2, {200, 300}, "abs=1e-3 fill=none preset=balanced"},
-    {"hostile", FLOE_F32, 3, {34, 50, 70}, "abs=1e-3 fill=none preset=balanced"},
-    {"fill", FLOE_F32, 3, {40, 48, 64}, "rel=1e-3 preset=balanced"},
-    {"turbulence", FLOE_F32, 3, {40, 40, 40}, "pwrel=1e-3 preset=balanced"},
-    {"steps", FLOE_F32, 3, {20, 40, 40}, "lossless preset=balanced"},
-    {"turbulence", FLOE_F32, 3, {1, 1, 1}, "abs=0.01 fill=none preset=balanced"},
+    {"turbulence",
+     FLOE_F32,
+     2,
+     {300, 400},
+     "abs=0.01 fill=none preset=balanced codec=lorenzo"}, /* some tiles are cut off */
+    {"turbulence", FLOE_F64, 2, {130, 257}, "abs=1e-3 fill=none preset=balanced codec=lorenzo"},
+    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "rel=1e-3 preset=balanced codec=lorenzo"},
+    {"turbulence", FLOE_F64, 3, {40, 32, 64}, "abs=1e-6 fill=none preset=balanced codec=lorenzo"}, /* wide groups */
+    {"turbulence",
+     FLOE_F32,
+     3,
+     {48, 32, 64},
+     "abs=1e-6 fill=none preset=balanced codec=lorenzo"}, /* too wide for floats */
+    {"turbulence", FLOE_F32, 1, {90000}, "rel=1e-4 preset=balanced codec=lorenzo"},
+    {"turbulence", FLOE_F64, 4, {3, 12, 20, 40}, "abs=1e-3 fill=none preset=balanced codec=lorenzo"},
+    {"turbulence",
+     FLOE_F32,
+     3,
+     {2, 2, 32 * 530},
+     "abs=1e-3 fill=none preset=balanced codec=lorenzo"}, /* more tiles than blocks */
+    {"turbulence", FLOE_F32, 3, {70, 50, 100}, "abs=0.01 fill=none preset=balanced codec=lorenzo chunk=20x50x100"},
+    {"noise", FLOE_F32, 3, {64, 48, 64}, "abs=1e-7 fill=none preset=balanced codec=lorenzo"}, /* again, bit for bit */
+    {"noise", FLOE_F64, 3, {40, 48, 64}, "rel=1e-15 fill=none preset=balanced codec=lorenzo"},
+    {"noise", FLOE_F32, 2, {200, 300}, "abs=1e-3 fill=none preset=balanced codec=lorenzo"},
+    {"constant", FLOE_F32, 2, {200, 300}, "abs=1e-3 fill=none preset=balanced codec=lorenzo"},
+    {"hostile", FLOE_F32, 3, {34, 50, 70}, "abs=1e-3 fill=none preset=balanced codec=lorenzo"},
+    {"fill", FLOE_F32, 3, {40, 48, 64}, "rel=1e-3 preset=balanced codec=lorenzo"},
+    {"turbulence", FLOE_F32, 3, {40, 40, 40}, "pwrel=1e-3 preset=balanced codec=lorenzo"},
+    {"steps", FLOE_F32, 3, {20, 40, 40}, "lossless preset=balanced codec=lorenzo"},
+    {"turbulence", FLOE_F32, 3, {1, 1, 1}, "abs=0.01 fill=none preset=balanced codec=lorenzo"},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 

@@ -208,12 +208,13 @@ static void preset_and_mode_decide_nothing(void **state)
     static const struct {
         gpu_case c;
         int at, value;
-    } changes[] = {{{"turbulence", FLOE_F32, 1, {9000}, "abs=0.01 preset=balanced"}, PRESET, FLOE_PRESET_FAST},
-                   {{"turbulence", FLOE_F64, 2, {90, 100}, "rel=1e-3 preset=balanced"}, PRESET, FLOE_PRESET_FAST},
-                   {{"steps", FLOE_F32, 1, {9000}, "lossless preset=balanced"}, PRESET, FLOE_PRESET_FAST},
-                   {{"turbulence", FLOE_F32, 1, {9000}, "rel=1e-3 preset=fast"}, MODE, FLOE_BOUND_ABS},
-                   {{"turbulence", FLOE_F32, 1, {9000}, "pwrel=1e-3 preset=fast"}, PRESET, FLOE_PRESET_BALANCED},
-                   {{"turbulence", FLOE_F32, 1, {9000}, "abs=0.01 preset=fast"}, PRESET, FLOE_PRESET_BALANCED}};
+    } changes[] = {
+        {{"turbulence", FLOE_F32, 1, {9000}, "abs=0.01 preset=balanced codec=lorenzo"}, PRESET, FLOE_PRESET_FAST},
+        {{"turbulence", FLOE_F64, 2, {90, 100}, "rel=1e-3 preset=balanced codec=lorenzo"}, PRESET, FLOE_PRESET_FAST},
+        {{"steps", FLOE_F32, 1, {9000}, "lossless preset=balanced codec=lorenzo"}, PRESET, FLOE_PRESET_FAST},
+        {{"turbulence", FLOE_F32, 1, {9000}, "rel=1e-3 preset=fast"}, MODE, FLOE_BOUND_ABS},
+        {{"turbulence", FLOE_F32, 1, {9000}, "pwrel=1e-3 preset=fast"}, PRESET, FLOE_PRESET_BALANCED},
+        {{"turbulence", FLOE_F32, 1, {9000}, "abs=0.01 preset=fast"}, PRESET, FLOE_PRESET_BALANCED}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         sample s = sample_of(&changes[i].c);
         s.stream[changes[i].at] = (uint8_t)changes[i].value;
@@ -229,7 +230,7 @@ static void preset_and_mode_decide_nothing(void **state)
 static void many_small_chunks(void **state)
 {
     (void)state;
-    static const gpu_case c = {"turbulence", FLOE_F32, 1, {2000}, "lossless preset=balanced chunk=2"};
+    static const gpu_case c = {"turbulence", FLOE_F32, 1, {2000}, "lossless preset=balanced codec=lorenzo chunk=2"};
     sample s = sample_of(&c);
     const floe_ctx_options options = {.size = sizeof options, .max_memory = 1 << 25};
     floe_field host = host_field(&s), dev = dev_field(&s);

@@ -158,7 +158,7 @@ static void another_kind_of_stream(void **state)
     (void)state;
     static const gpu_case kinds[] = {
         {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=fast"},
-        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced chunk=8192"},
+        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced codec=lorenzo chunk=8192"},
     };
     const floe_ctx_options any_gpu = {.size = sizeof any_gpu};
     floe_ctx *fresh = NULL;
@@ -192,7 +192,7 @@ static void another_size_of_stream(void **state)
     (void)state;
     static const gpu_case kinds[] = {
         {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=fast"},
-        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced"},
+        {"turbulence", FLOE_F32, 1, {90000}, "abs=0.01 fill=none preset=balanced codec=lorenzo"},
     };
     floe_ctx *ctx = NULL;
     made small = make(&kinds[0]), large = make(&kinds[1]);
