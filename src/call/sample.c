@@ -14,10 +14,11 @@ enum {
     MOST = 1 << 20,  /* values of the sample */
     WHOLE = 1 << 22, /* of a field that it may become */
     /* of one that estimates */
-    SMALL_BOXES = 8, /* a field has more where it has more than so many values for each, */
-    SMALL_VALUES = 650000,
-    SMALL_LEAST = 49152, /* and fewer where it has fewer than these */
-    SMALL_FEW = 6        /* boxes for one by which structures are compared */
+    SMALL_LEAST = 49152,   /* values of the field for a box, */
+    SMALL_BOXES = 8,       /* of which there are no more, */
+    SMALL_LARGE = 4000000, /* but in fields from so many values on */
+    SMALL_VALUES = 700000, /* one for so many: a choice takes less than a tenth of what coding takes */
+    SMALL_FEW = 6          /* boxes for one by which structures are compared */
 };
 static const double sure = 0.85; /* of the bits of the best so far: nobody needs to know better by how much */
 
@@ -51,8 +52,8 @@ static void small_boxes(floe_sample *s, uint64_t nelems)
         floe_codec_chosen(FLOE_CODEC_AUTO)->units(h->rank, h->rank - 1 - i, &tile, &group);
         s->box[i] = floe_min64(h->shape[i], (tile > 1 ? tile : BOXES) + 1);
     }
-    const uint64_t usual = floe_min64(nelems / SMALL_LEAST, SMALL_BOXES), more = nelems / SMALL_VALUES;
-    s->nboxes = floe_max64(floe_min64(floe_max64(usual, more), FLOE_CODEC_BOXES), 1);
+    const uint64_t n = nelems < SMALL_LARGE ? floe_min64(nelems / SMALL_LEAST, SMALL_BOXES) : nelems / SMALL_VALUES;
+    s->nboxes = floe_max64(floe_min64(n, FLOE_CODEC_BOXES), 1);
 }
 
 floe_sample floe_sample_of(const floe_cpu *cpu, const floe_header *header, floe_error *err)

@@ -219,7 +219,8 @@ static void a_limit_on_the_way(void **state)
 static void small_fields_take_little(void **state)
 {
     (void)state;
-    static const char *const params[] = {"abs=1e-3", "rel=1e-3 preset=fast", "pwrel=1e-3", "lossless"};
+    static const char *const params[] = {"abs=1e-3 codec=lorenzo", "rel=1e-3 preset=fast", "pwrel=1e-3 codec=lorenzo",
+                                         "lossless"};
     static const uint64_t edges[] = {1, 16, 64, 512};
     static const uint64_t most[] = {6 << 20, 10 << 20, 54 << 20, UINT64_MAX}; /* of three chunks under way */
     for (int i = 0; i < 16; i++) {
