@@ -93,19 +93,6 @@ floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_in
                           s->ranks, err);
 }
 
-floe_status floe_interp_gpu_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err)
-{
-    FLOE_CUDA(err, cudaMemcpyAsync(host, dev, nbytes, cudaMemcpyDeviceToHost, stream));
-    FLOE_CUDA(err, cudaStreamSynchronize(stream));
-    return FLOE_OK;
-}
-
-floe_status floe_interp_gpu_send(void *dev, const void *host, size_t nbytes, void *stream, floe_error *err)
-{
-    FLOE_CUDA(err, cudaMemcpyAsync(dev, host, nbytes, cudaMemcpyHostToDevice, stream));
-    return FLOE_OK;
-}
-
 static uint64_t nchunks_of(uint32_t rank, const uint64_t *shape, const uint64_t *chunk)
 {
     uint64_t n = 1;

@@ -6,6 +6,7 @@
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_CODEC_GPU_H
 
+#include "codec/codec_chunks.h"
 #include "codec/interp/gpu/interp_dev.h"
 #include "codec/resolve/resolve_cuda.h"
 
@@ -89,9 +90,6 @@ void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngr
 /* ranks: of all words of from, by way of tallies; out[0]: all of them. */
 floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_interp_gpu_scratch *s,
                                  const floe_interp_bits_job *job, void *stream, floe_error *err);
-/* Device memory to the host, and back; the former waits. */
-floe_status floe_interp_gpu_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);
-floe_status floe_interp_gpu_send(void *dev, const void *host, size_t nbytes, void *stream, floe_error *err);
 
 #ifdef __cplusplus
 }

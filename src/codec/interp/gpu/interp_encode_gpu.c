@@ -104,7 +104,7 @@ static floe_status bits_find(const encoding *e, floe_interp_bits_job *job, floe_
     job->what = what;
     FLOE_CUDA(e->err, cudaMemsetAsync(e->c->s.out, first, FLOE_INTERP_SETS * sizeof *e->c->s.out, e->stream));
     FLOE_CUDA(e->err, floe_interp_bits_cuda(job, e->stream));
-    return n ? floe_interp_gpu_fetch(found, e->c->s.out, n * sizeof *found, e->stream, e->err) : FLOE_OK;
+    return n ? floe_codec_fetch(found, e->c->s.out, n * sizeof *found, e->stream, e->err) : FLOE_OK;
 }
 
 static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
@@ -115,8 +115,8 @@ static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t 
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= n[a])
         at += (int64_t)(position % n[a]) * stride[a];
     *pattern = 0; /* little-endian wherever there is a GPU */
-    return floe_interp_gpu_fetch(pattern, (const uint8_t *)e->check.values.data + at * (int64_t)e->size, e->size,
-                                 e->stream, e->err);
+    return floe_codec_fetch(pattern, (const uint8_t *)e->check.values.data + at * (int64_t)e->size, e->size, e->stream,
+                            e->err);
 }
 
 static floe_status choose_plan(encoding *e)
@@ -230,9 +230,9 @@ static floe_status mask_bits(encoding *e, const uint64_t *bits, const floe_conte
     job.nrecords = floe_context_nrecords(&grid->grid);
     FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_RECORDS, 0, NULL, 0));
     FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
-    FLOE_TRY(floe_interp_gpu_send(c->s.grids, &sample, sizeof sample, e->stream, e->err));
+    FLOE_TRY(floe_codec_send(c->s.grids, &sample, sizeof sample, e->stream, e->err));
     FLOE_CUDA(e->err, floe_context_count_cuda(&count, e->stream));
-    FLOE_TRY(floe_interp_gpu_fetch(counts, c->counts, sizeof counts, e->stream, e->err));
+    FLOE_TRY(floe_codec_fetch(counts, c->counts, sizeof counts, e->stream, e->err));
     FLOE_CUDA(e->err, cudaMemsetAsync(c->counts, 0, sizeof counts, e->stream));
     *cost = floe_context_entropy(&floe_interp_mask_spec, counts);
     return FLOE_OK;
@@ -303,7 +303,7 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
     e->sets[set] = (floe_interp_dev_set){.list = job.list, .count = n};
     e->nlist += 1 + n;
     e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
-    return floe_interp_gpu_send(job.list, &count, sizeof count, e->stream, e->err);
+    return floe_codec_send(job.list, &count, sizeof count, e->stream, e->err);
 }
 
 /* A set as a list; values: of its literals. */
@@ -404,7 +404,7 @@ static floe_status code_values(encoding *e)
     floe_interp_dev_found found;
     FLOE_TRY(choose_plan(e));
     FLOE_TRY(encode_lattices(e));
-    FLOE_TRY(floe_interp_gpu_fetch(&found, e->c->found, sizeof found, e->stream, e->err));
+    FLOE_TRY(floe_codec_fetch(&found, e->c->found, sizeof found, e->stream, e->err));
     e->napart = found.napart;
     if (e->napart <= FLOE_INTERP_DEV_FEW && is_listed(e, e->napart) && !e->chunk.log)
         return make_few_sets(e, &found);
@@ -435,7 +435,7 @@ static floe_status code_grids(encoding *e)
         return FLOE_OK;
     FLOE_CHECK(e->err, job->nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL,
                "more entropy chunks than there is room for");
-    FLOE_TRY(floe_interp_gpu_send(c->s.grids, e->grids, job->ngrids * sizeof *e->grids, e->stream, e->err));
+    FLOE_TRY(floe_codec_send(c->s.grids, e->grids, job->ngrids * sizeof *e->grids, e->stream, e->err));
     job->tickets = c->s.tickets;
     FLOE_CUDA(e->err, floe_context_count_cuda(job, e->stream));
     FLOE_CUDA(e->err, floe_context_tables_cuda(job, e->stream));
@@ -456,7 +456,7 @@ static floe_status send_headers(encoding *e, uint32_t *nbytes)
     floe_interp_header_write(&e->chunk, e->narrow, &to);
     floe_interp_header_write(&raw, e->narrow, &raw_to);
     *nbytes = (uint32_t)(to.at - bytes);
-    return floe_interp_gpu_send(e->c->header, bytes, sizeof bytes, e->stream, e->err);
+    return floe_codec_send(e->c->header, bytes, sizeof bytes, e->stream, e->err);
 }
 
 /* Of the finest step in the header. */
@@ -552,9 +552,9 @@ floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const 
 {
     floe_codec_params params;
     uint32_t status;
-    FLOE_TRY(floe_interp_gpu_send(c->end, &call->first_offset, sizeof call->first_offset, stream, err));
+    FLOE_TRY(floe_codec_send(c->end, &call->first_offset, sizeof call->first_offset, stream, err));
     FLOE_CUDA(err, cudaMemcpyAsync(&params, call->params, sizeof params, cudaMemcpyDeviceToHost, stream));
-    FLOE_TRY(floe_interp_gpu_fetch(&status, call->status, sizeof status, stream, err));
+    FLOE_TRY(floe_codec_fetch(&status, call->status, sizeof status, stream, err));
     for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
         encoding e = {.c = c, .call = call, .params = &params, .stream = stream, .err = err};
         FLOE_TRY(encode_chunk(&e, i));
@@ -574,10 +574,10 @@ floe_status floe_interp_gpu_squared_error(const floe_interp_gpu_encode *c, const
         FLOE_TRY(begin_chunk(&e, i));
         FLOE_TRY(choose_plan(&e));
         FLOE_TRY(encode_lattices(&e));
-        FLOE_TRY(floe_interp_gpu_fetch(&found, c->found, sizeof found, stream, err));
+        FLOE_TRY(floe_codec_fetch(&found, c->found, sizeof found, stream, err));
         all += (double)found.squares * unit * unit;
     }
-    return floe_interp_gpu_send(sum, &all, sizeof all, stream, err);
+    return floe_codec_send(sum, &all, sizeof all, stream, err);
 }
 
 #endif

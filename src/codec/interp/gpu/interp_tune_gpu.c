@@ -149,9 +149,9 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
     job->done = job->counts + n * FLOE_CONTEXT_COUNTS;
     FLOE_CUDA(y->err,
               cudaMemsetAsync(job->counts, 0, (n * FLOE_CONTEXT_COUNTS + job->ntrials) * sizeof *m->counts, stream));
-    FLOE_TRY(floe_interp_gpu_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
+    FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
     FLOE_CUDA(y->err, y->e->narrow ? floe_interp_trials_f32(job, stream) : floe_interp_trials_f64(job, stream));
-    FLOE_TRY(floe_interp_gpu_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
+    FLOE_TRY(floe_codec_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         for (uint32_t l = 0; l < job->nlevels; l++) {
             const floe_context_dev_tally *f = &found[i * job->nlevels + l];

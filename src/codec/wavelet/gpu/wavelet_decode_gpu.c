@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend/cuda.h"
-#include "base/grid_math.h"
+#include "codec/codec_chunks.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "field/dtype_math.h"
 #include "prim/prim.h"
@@ -22,11 +22,7 @@ enum {
 /* A chunk that is decoded. */
 typedef struct decoding {
     const floe_wavelet_gpu_decode *c;
-    const floe_codec_decode *call;
-    void *stream;
-    floe_error *err;
-    const uint8_t *src; /* device memory */
-    uint64_t nbytes, extent[FLOE_MAX_RANK];
+    const floe_codec_chunk *k;
     floe_wavelet_out out;
     floe_wavelet_chunk chunk;
     uint32_t size, at; /* at: the buffer that has the array */
@@ -71,28 +67,6 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
     c->scan = floe_arena_take(a, c->room.scan_nbytes, 1);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------------- */
-
-static floe_status fetch(const decoding *d, void *host, const void *dev, size_t nbytes)
-{
-    FLOE_CUDA(d->err, cudaMemcpyAsync(host, dev, nbytes, cudaMemcpyDeviceToHost, d->stream));
-    FLOE_CUDA(d->err, cudaStreamSynchronize(d->stream));
-    return FLOE_OK;
-}
-
-static floe_status send(const decoding *d, void *dev, const void *host, size_t nbytes)
-{
-    FLOE_CUDA(d->err, cudaMemcpyAsync(dev, host, nbytes, cudaMemcpyHostToDevice, d->stream));
-    return FLOE_OK;
-}
-
-/* What a chunk is found to be, as kernels would say it. */
-static floe_status refuse(const decoding *d, floe_status why)
-{
-    const uint32_t status = why;
-    return send(d, d->call->status, &status, sizeof status);
-}
-
 /* ---- records ------------------------------------------------------------------------------------------------------------ */
 
 /* Grids of records that are decoded together. */
@@ -128,26 +102,26 @@ static floe_status decode_grids(const decoding *d, gathering *g, floe_wavelet_op
 {
     const floe_wavelet_gpu_decode *c = d->c;
     floe_context_job *job = &g->job;
-    open->src = job->src = d->src;
-    open->nbytes = d->nbytes;
+    open->src = job->src = d->k->src;
+    open->nbytes = d->k->nbytes;
     open->grids = job->grids = c->grids;
     open->ngrids = job->ngrids = g->n;
     open->tables = job->tables = c->tables;
     open->places = c->places;
     job->places = c->places;
     open->cursor = c->cursor;
-    open->status = job->status = d->call->status;
+    open->status = job->status = d->k->call->status;
     job->tickets = c->tickets;
     job->sparse = true;
     if (g->n) {
-        FLOE_TRY(send(d, c->grids, g->grid, g->n * sizeof *g->grid));
-        FLOE_CUDA(d->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->stream));
-        FLOE_CUDA(d->err, cudaMemsetAsync(c->tickets, 0, g->n * sizeof *c->tickets, d->stream));
-        FLOE_CUDA(d->err, cudaMemsetAsync(c->tables + g->n, 0, sizeof *c->tables, d->stream));
+        FLOE_TRY(floe_codec_send(c->grids, g->grid, g->n * sizeof *g->grid, d->k->stream, d->k->err));
+        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
+        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, g->n * sizeof *c->tickets, d->k->stream));
+        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + g->n, 0, sizeof *c->tables, d->k->stream));
     }
-    FLOE_CUDA(d->err, floe_wavelet_open_cuda(open, d->stream));
+    FLOE_CUDA(d->k->err, floe_wavelet_open_cuda(open, d->k->stream));
     if (g->n)
-        FLOE_CUDA(d->err, floe_context_decode_cuda(job, d->stream));
+        FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -183,18 +157,18 @@ static floe_status unpack_anchors(const decoding *d, uint64_t at)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     floe_wavelet_unpack_job job = {.array = d->c->array[0],
-                                   .bits = d->src + at,
+                                   .bits = d->k->src + at,
                                    .nbits = d->chunk.anchors.nbits,
                                    .least = d->chunk.anchors.least,
                                    .narrow = d->narrow,
                                    .axis = floe_wavelet_slowest(p->shape),
-                                   .status = d->call->status};
+                                   .status = d->k->call->status};
     memcpy(job.shape, p->shape, sizeof job.shape);
     memcpy(job.n, floe_wavelet_anchors(p), sizeof job.n);
     job.nbands = floe_wavelet_gpu_bands(p, job.begin);
     for (uint32_t b = 0; b < job.nbands; b++)
         job.step[b] = floe_wavelet_step_of(p->base, (p->packet ? p->packet_exponent[b] : 0) + p->anchor_exponent);
-    FLOE_CUDA(d->err, floe_wavelet_unpack_cuda(&job, d->stream));
+    FLOE_CUDA(d->k->err, floe_wavelet_unpack_cuda(&job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -205,10 +179,10 @@ static floe_status undo_step(decoding *d, const floe_interp_step *s)
                                .bank = d->chunk.plan.bank,
                                .one_sided = d->chunk.plan.one_sided,
                                .inverse = true,
-                               .status = d->call->status};
+                               .status = d->k->call->status};
     memcpy(l.shape, d->chunk.plan.shape, sizeof l.shape);
-    FLOE_CUDA(d->err,
-              d->narrow ? floe_wavelet_lift_f32(&l, &d->at, d->stream) : floe_wavelet_lift_f64(&l, &d->at, d->stream));
+    FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_lift_f32(&l, &d->at, d->k->stream)
+                                   : floe_wavelet_lift_f64(&l, &d->at, d->k->stream));
     return FLOE_OK;
 }
 
@@ -226,8 +200,8 @@ static floe_status undo_packet(decoding *d, uint32_t k, uint32_t base)
         return FLOE_OK;
     floe_wavelet_packet_step(&d->chunk.plan, k - 1, &next);
     const uint64_t at = s.fine[axis] * plane, nbytes = next.fine[axis] * plane - at;
-    FLOE_CUDA(d->err, cudaMemcpyAsync((uint8_t *)d->c->array[d->at] + at, (const uint8_t *)d->c->array[base] + at,
-                                      nbytes, cudaMemcpyDeviceToDevice, d->stream));
+    FLOE_CUDA(d->k->err, cudaMemcpyAsync((uint8_t *)d->c->array[d->at] + at, (const uint8_t *)d->c->array[base] + at,
+                                         nbytes, cudaMemcpyDeviceToDevice, d->k->stream));
     return FLOE_OK;
 }
 
@@ -238,19 +212,19 @@ static floe_status decode_array(decoding *d, uint64_t at)
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
     floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
     gathering g = {.n = 0};
-    if (open.at > d->nbytes)
-        return refuse(d, FLOE_ERR_FORMAT);
+    if (open.at > d->k->nbytes)
+        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     for (uint32_t i = p->nsteps; i-- > 0;)
         if (!add_grid(d, &g, &p->steps[i].spec, &p->steps[i].grid))
-            return refuse(d, FLOE_ERR_LIMIT); /* the CPU sees to it */
+            return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     d->at = 0;
     FLOE_TRY(unpack_anchors(d, at));
     FLOE_TRY(decode_grids(d, &g, &open));
     for (uint32_t i = p->nsteps; i-- > 0;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g.grid[p->nsteps - 1 - i].records);
-        c.status = d->call->status;
-        FLOE_CUDA(d->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, d->stream)
-                                    : floe_wavelet_decode_codes_f64(&c, d->stream));
+        c.status = d->k->call->status;
+        FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, d->k->stream)
+                                       : floe_wavelet_decode_codes_f64(&c, d->k->stream));
         FLOE_TRY(undo_step(d, &p->steps[i].step));
     }
     const uint32_t base = d->at;
@@ -270,10 +244,10 @@ static floe_wavelet_put_job put_job(const decoding *d)
                                 .npalette = d->chunk.npalette,
                                 .tallies = d->c->tallies,
                                 .ranks = d->c->ranks,
-                                .src = d->src,
+                                .src = d->k->src,
                                 .cursor = d->c->cursor,
-                                .nbytes = d->nbytes,
-                                .status = d->call->status};
+                                .nbytes = d->k->nbytes,
+                                .status = d->k->call->status};
     memcpy(job.palette, d->chunk.palette, sizeof job.palette);
     return job;
 }
@@ -281,7 +255,7 @@ static floe_wavelet_put_job put_job(const decoding *d)
 static floe_status put(const decoding *d, floe_wavelet_put_job *job, floe_wavelet_put_what what)
 {
     job->what = what;
-    FLOE_CUDA(d->err, floe_wavelet_put_cuda(job, d->stream));
+    FLOE_CUDA(d->k->err, floe_wavelet_put_cuda(job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -295,7 +269,7 @@ static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FL
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         marks[s] = d->chunk.marked[s] ? (int8_t *)d->c->records + g.nbytes : NULL;
         if (marks[s] && !add_grid(d, &g, &floe_wavelet_marks_spec, &grid))
-            return refuse(d, FLOE_ERR_LIMIT);
+            return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
     }
     if (g.n)
         FLOE_TRY(decode_grids(d, &g, &open));
@@ -310,7 +284,8 @@ static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FL
 
 static floe_status put_kinds(const decoding *d, int8_t *kinds)
 {
-    const floe_prim prim = {.stream = d->stream, .workspace = d->c->scan, .workspace_nbytes = d->c->room.scan_nbytes};
+    const floe_prim prim = {
+        .stream = d->k->stream, .workspace = d->c->scan, .workspace_nbytes = d->c->room.scan_nbytes};
     const uint64_t *n = d->chunk.plan.shape;
     floe_wavelet_put_job job = put_job(d);
     job.kinds = kinds;
@@ -318,7 +293,7 @@ static floe_status put_kinds(const decoding *d, int8_t *kinds)
     const uint64_t nblocks = floe_ceil_div(job.nrecords, FLOE_WAVELET_DEV_BLOCK);
     FLOE_TRY(put(d, &job, FLOE_WAVELET_PUT_TALLY));
     FLOE_TRY(floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_U32, d->c->tallies, nblocks},
-                            d->c->ranks, d->err));
+                            d->c->ranks, d->k->err));
     return put(d, &job, FLOE_WAVELET_PUT_KINDS);
 }
 
@@ -331,62 +306,46 @@ static floe_status give(const decoding *d, int8_t *const marks[FLOE_WAVELET_MARK
                                        .center = d->chunk.plan.center,
                                        .unit = d->chunk.plan.unit,
                                        .log = d->chunk.log,
-                                       .status = d->call->status};
-    FLOE_CUDA(d->err,
-              d->narrow ? floe_wavelet_give_box_f32(&job, d->stream) : floe_wavelet_give_box_f64(&job, d->stream));
+                                       .status = d->k->call->status};
+    FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_give_box_f32(&job, d->k->stream)
+                                   : floe_wavelet_give_box_f64(&job, d->k->stream));
     return FLOE_OK;
 }
 
 /* ---- a chunk ------------------------------------------------------------------------------------------------------------ */
 
-/* The part of the box that lies in the chunk at `at`; false: none. */
-static bool set_box(decoding *d, const uint64_t *at)
+static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
 {
-    const floe_codec_decode *call = d->call;
-    floe_field field = {.dtype = call->dtype, .rank = call->rank};
-    uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
-    int64_t place = 0;
-    for (uint32_t a = 0; a < call->rank; a++) {
-        if (call->lo[a] >= at[a] + d->extent[a] || call->hi[a] <= at[a])
-            return false;
-        lo[a] = floe_max64(call->lo[a], at[a]) - at[a];
-        hi[a] = floe_min64(call->hi[a] - at[a], d->extent[a]);
-        place += (int64_t)(lo[a] + at[a] - call->lo[a]) * call->field.stride[a];
-        field.stride[a] = call->field.stride[a];
-    }
-    field.data = (uint8_t *)call->field.data + place * (int64_t)d->size;
-    const floe_interp_output out = floe_interp_output_of(call->rank, d->extent, lo, hi, &field, 0);
-    d->out.view = out.view;
-    memcpy(d->out.lo, out.box.lo, sizeof d->out.lo);
-    memcpy(d->out.hi, out.box.hi, sizeof d->out.hi);
-    return true;
-}
-
-static floe_status decode_chunk(decoding *d)
-{
+    const floe_dtype dtype = k->call->dtype;
+    const floe_interp_output out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, 0);
+    decoding chunk = {.c = c, .k = k, .out = {.view = out.view}}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     int8_t *marks[FLOE_WAVELET_MARK_SETS];
     floe_wavelet_needs needs;
     uint64_t *shape = d->chunk.plan.shape;
-    if (!floe_interp_shape_of(d->call->rank, d->extent, shape) ||
-        d->nbytes < floe_wavelet_least(d->call->rank, d->extent))
-        return refuse(d, FLOE_ERR_FORMAT);
+    d->size = (uint32_t)floe_dtype_size(dtype);
+    d->narrow = floe_dtype_is_narrow(dtype);
+    memcpy(d->out.lo, out.box.lo, sizeof d->out.lo);
+    memcpy(d->out.hi, out.box.hi, sizeof d->out.hi);
+    if (!floe_interp_shape_of(k->call->rank, k->extent, shape) ||
+        k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
+        return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     memcpy(d->out.shape, shape, sizeof d->out.shape);
-    FLOE_TRY(fetch(d, head, d->src, floe_min64(d->nbytes, HEAD_NBYTES)));
-    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->nbytes, HEAD_NBYTES));
+    FLOE_TRY(floe_codec_fetch(head, d->k->src, floe_min64(d->k->nbytes, HEAD_NBYTES), k->stream, k->err));
+    floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, HEAD_NBYTES));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
-        return refuse(d, FLOE_ERR_FORMAT);
+        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const uint64_t at = (uint64_t)(from.at - head);
     floe_wavelet_put_job job = put_job(d);
     if (d->chunk.kind == FLOE_WAVELET_RAW) {
-        if (d->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
-            return refuse(d, FLOE_ERR_FORMAT);
+        if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
+            return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
         job.src += FLOE_WAVELET_HEADER_NBYTES;
         return put(d, &job, FLOE_WAVELET_PUT_RAW);
     }
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
-        return refuse(d, FLOE_ERR_FORMAT);
+        return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     if (d->chunk.kind == FLOE_WAVELET_CODED)
         FLOE_TRY(decode_array(d, at));
     FLOE_TRY(decode_marks(d, at, marks));
@@ -394,46 +353,11 @@ static floe_status decode_chunk(decoding *d)
     return marks[FLOE_WAVELET_VALUE_KINDS] ? put_kinds(d, marks[FLOE_WAVELET_VALUE_KINDS]) : FLOE_OK;
 }
 
-/* What has been found out so far. */
-typedef struct known {
-    uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
-    uint32_t status;
-} known;
-
-static floe_status fetch_known(const decoding *d, known *k)
-{
-    const floe_codec_decode *call = d->call;
-    FLOE_CUDA(d->err, cudaMemcpyAsync(k->layout, call->layout, sizeof k->layout, cudaMemcpyDeviceToHost, d->stream));
-    FLOE_CUDA(d->err,
-              cudaMemcpyAsync(&k->nrecords, call->nrecords, sizeof k->nrecords, cudaMemcpyDeviceToHost, d->stream));
-    return fetch(d, &k->status, call->status, sizeof k->status);
-}
-
 floe_status floe_wavelet_gpu_decode_start(const floe_wavelet_gpu_decode *c, const floe_codec_decode *call, void *stream,
                                           floe_error *err)
 {
-    decoding d = {.c = c, .call = call, .stream = stream, .err = err};
-    known k;
-    floe_dev_record record;
-    uint64_t at[FLOE_MAX_RANK];
-    d.narrow = floe_dtype_is_narrow(call->dtype);
-    d.size = (uint32_t)floe_dtype_size(call->dtype);
-    FLOE_TRY(fetch_known(&d, &k));
-    if (k.status != FLOE_OK || k.nrecords == 0)
-        return FLOE_OK;
-    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *at) != 0 ||
-        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *at) != 0)
-        return refuse(&d, FLOE_ERR_LIMIT);
-    for (uint64_t i = 0; i < k.nrecords; i++) {
-        floe_grid_cut(call->rank, call->shape, call->chunk, i, at, d.extent);
-        if (!set_box(&d, at))
-            continue;
-        FLOE_TRY(fetch(&d, &record, call->records + i, sizeof record));
-        d.src = call->stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
-        d.nbytes = record.nbytes;
-        FLOE_TRY(decode_chunk(&d));
-    }
-    return FLOE_OK;
+    const floe_codec_chunk none = {.call = call, .stream = stream, .err = err};
+    return floe_codec_each_chunk(&none, decode_chunk, (void *)c);
 }
 
 #endif
