@@ -6,6 +6,7 @@ enum { LATTICE_SHAPES = 1, LATTICE_LARGE = 1 };
 #include "tests/lattice_kit.h"
 
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
+#include "codec/wavelet/wavelet_records_math.h"
 #include "field/dtype_math.h"
 #include "tests/gpu/contexts_gpu_kit.h"
 
@@ -204,6 +205,35 @@ static void damaged_chunks_by_gpu(void **unused)
     assert_true(ngood > 0 && nbad > 0);
 }
 
+/* A list of more codes than a thread is to read is left to the CPU; of as many it is read, and here is too long. */
+static void long_lists(void **unused)
+{
+    static const uint64_t extent[] = {9, 20, 31};
+    static double data[9 * 20 * 31];
+    const floe_codec_params p = params_of(FLOE_F32, FLOE_PRESET_FAST, modes[0], false);
+    const floe_cpu host = kit_cpu(1, FLOE_ISA_AVX2);
+    floe_field chunk = kit_chunk(data, FLOE_F32, 3, extent);
+    floe_wavelet_chunk read;
+    kit_coded coded;
+    (void)unused;
+    hostile_fill(FLOE_F32, HOSTILE_SMOOTH, HOSTILE_COUNT(data), 0.25, 0, 1, data);
+    KIT_MUST(kit_encode(&host, &p, &chunk, floe_codec_of(p.codec)->bound(&p, 3, extent), &coded) == FLOE_OK);
+    uint8_t *src = coded.block.data;
+    floe_reader from = floe_reader_of(src, (size_t)coded.nbytes);
+    KIT_MUST(floe_interp_shape_of(3, extent, read.plan.shape));
+    KIT_MUST(floe_wavelet_header_read(&read, true, &from, NULL) == FLOE_OK && read.plan.nsteps > 0);
+    const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&read.plan)) * read.anchors.nbits;
+    uint8_t *records = src + (from.at - src) + floe_ceil_div(nbits, 8);
+    for (uint32_t more = 0; more < 2; more++) {
+        const part t = part_of(&p, &chunk, src, coded.nbytes);
+        records[0] = FLOE_WAVELET_RECORDS_LIST;
+        floe_store32(records + 1, FLOE_WAVELET_DEV_LISTED + more);
+        records[5] = 0;
+        assert_int_equal(compare(&t), more ? FLOE_ERR_LIMIT : FLOE_ERR_FORMAT);
+    }
+    kit_block_free(&coded.block);
+}
+
 /* To device memory, and by way of the GPU to host memory: all of a stream of several chunks, and a region. */
 static void whole_calls(void **unused)
 {
@@ -254,6 +284,7 @@ static void whole_calls(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_modes_and_kinds),
-                                       cmocka_unit_test(damaged_chunks_by_gpu), cmocka_unit_test(whole_calls)};
+                                       cmocka_unit_test(damaged_chunks_by_gpu), cmocka_unit_test(long_lists),
+                                       cmocka_unit_test(whole_calls)};
     return cmocka_run_group_tests(tests, contexts_open, contexts_close);
 }
