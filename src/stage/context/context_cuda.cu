@@ -208,6 +208,11 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
         load_symbols(g, job.tables[g.tables], shared);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
             const floe_context_chunk c = floe_context_chunk_of(&g.grid, chunk);
+            if (job.busy && !job.busy[g.first + chunk]) {
+                if (floe_lane() == 0)
+                    job.sizes[g.first + chunk] = 0;
+                continue;
+            }
             uint16_t *end = take_slot(job, g, c, chunk);
             floe_ans_writer out = {FLOE_ANS_FIRST, end};
             const token_writer<symbols_shared> tokens = {job, shared, (uint32_t *)space, c.lanes,

@@ -102,6 +102,7 @@ typedef struct floe_context_job {
     uint16_t *slots;
     uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */
     uint32_t *sizes;     /* of all chunks, in words of 32 bits */
+    const uint8_t *busy; /* encode: whether each chunk is coded, else its size is 0; NULL: all are */
     /* decode */
     const uint8_t *src;
     const uint64_t *places; /* of all chunks in src, then of the end */

@@ -107,8 +107,8 @@ int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-/* Chunks of grids that have something but zeros: whether each has, and lanes of those of each grid. What counting chunks of zeros adds to
- * counts is taken from them. busy and nlanes are 0 at first. */
+/* Chunks of grids that have something but zeros: whether each has, and lanes of those of each grid, 0 at first. What counting chunks of
+ * zeros adds to counts is taken from them. */
 int floe_wavelet_busy_cuda(const floe_context_job *job, uint8_t *busy, unsigned long long *nlanes, void *stream);
 
 enum { FLOE_WAVELET_SEGMENT = 32 /* records that a thread does */ };
@@ -175,7 +175,6 @@ enum {
 
 typedef struct floe_wavelet_pack_job {
     floe_context_job context;
-    const uint8_t *busy;
     floe_wavelet_dev_part *parts;
     uint32_t nparts;
     const uint8_t *header, *raw_header, *zeros; /* aligned; zeros: 4 */

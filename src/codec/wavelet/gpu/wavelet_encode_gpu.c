@@ -401,6 +401,7 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
     job->slots = (uint16_t *)(void *)c->arrays;
     job->slot_ends = c->slot_ends;
     job->sizes = c->chunk_sizes;
+    job->busy = c->busy;
     if (job->ngrids == 0 || e->raw)
         return FLOE_OK;
     FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));
@@ -438,7 +439,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
 {
     const floe_wavelet_gpu_encode *c = e->w.c;
     const floe_wavelet_encoder *p = &e->p.e;
-    floe_wavelet_pack_job job = {.context = *context, .busy = c->busy, .parts = c->parts, .nparts = e->nparts};
+    floe_wavelet_pack_job job = {.context = *context, .parts = c->parts, .nparts = e->nparts};
     FLOE_TRY(send_headers(e, &job));
     job.raw = e->raw;
     if (e->raw)

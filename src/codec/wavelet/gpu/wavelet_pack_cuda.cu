@@ -28,7 +28,7 @@ FLOE_DEV grid_sizes place_grid(const job &j, const floe_context_dev_grid &g, uin
     for (uint32_t begin = 0; begin < g.nchunks; begin += PLACERS) {
         const uint32_t i = g.first + begin + threadIdx.x;
         const bool mine = begin + threadIdx.x < g.nchunks;
-        const uint32_t size = mine && j.busy[i] ? j.context.sizes[i] : 0;
+        const uint32_t size = mine ? j.context.sizes[i] : 0;
         uint64_t all;
         const uint64_t before = floe_block_sum_before((uint64_t)size, sums, PLACERS / FLOE_WARP, &all);
         if (mine)
@@ -38,7 +38,7 @@ FLOE_DEV grid_sizes place_grid(const job &j, const floe_context_dev_grid &g, uin
     }
     s.wide = __syncthreads_or(longest > UINT16_MAX) != 0;
     for (uint32_t i = threadIdx.x; i < g.nchunks; i += PLACERS) {
-        const uint32_t size = j.busy[g.first + i] ? j.context.sizes[g.first + i] : 0;
+        const uint32_t size = j.context.sizes[g.first + i];
         if (s.wide)
             j.sizes[g.first + i] = size;
         else
@@ -121,7 +121,7 @@ FLOE_DEV void copy_chunks(const job &j, uint8_t *payload, uint32_t grid, uint64_
 {
     const floe_context_dev_grid &g = j.context.grids[grid];
     for (uint64_t i = g.first + warp; i < g.first + g.nchunks; i += nwarps)
-        if (j.busy[i]) {
+        if (j.context.sizes[i]) {
             const uint64_t nbytes = 4 * (uint64_t)j.context.sizes[i];
             floe_copy_bytes(payload + j.chunks_at[grid] + 4 * j.places[i],
                             (const uint8_t *)(j.context.slots + j.context.slot_ends[1 + i]) - nbytes, nbytes,
