@@ -195,7 +195,7 @@ static void every_extent(void **unused)
                 }
 }
 
-/* Several axes, lines of several tiles, more of them than a tile has; packets. */
+/* Several axes, lines of several tiles, more of them than a tile has, or all blocks of 20 processors; packets. */
 static void several_axes(void **unused)
 {
     static const sample samples[] = {
@@ -209,6 +209,8 @@ static void several_axes(void **unused)
         {FLOE_F64, {1, 1, 1, 3000}, {1, 1, 1, 2999}, 1, {3}, 0, FLOE_WAVELET_HAAR, false},
         {FLOE_F32, {1, 1, 701, 35}, {1, 1, 701, 34}, 2, {2, 3}, 0, FLOE_WAVELET_DD84, false},
         {FLOE_F32, {1, 3, 2, 2}, {1, 3, 2, 2}, 3, {1, 2, 3}, 0, FLOE_WAVELET_53, true},
+        {FLOE_F32, {2, 5, 81, 140}, {2, 5, 81, 139}, 1, {1}, 0, FLOE_WAVELET_97, false},
+        {FLOE_F64, {2, 81, 140, 5}, {2, 81, 140, 5}, 1, {3}, 0, FLOE_WAVELET_DD44, true},
     };
     (void)unused;
     for (size_t i = 0; i < HOSTILE_COUNT(samples); i++)

@@ -17,7 +17,8 @@ enum {
     PAIRS = 64,
     ROOM =
         PAIRS + 12, /* points of a parity that those of a tile are made of; banks with 6 + 6 and 8 + 4 taps have 74 */
-    COLUMNS = 32
+    COLUMNS = 32,
+    BLOCKS = 16 /* of a processor, at most: each does the same tile of other lines, too */
 };
 
 /* A pass, by numbers that fit 32 bits. Lines are numbered along the other axes. */
@@ -204,23 +205,26 @@ __global__ void __launch_bounds__(THREADS, FLOE_REAL_BITS == 32 ? 4 : 3)
     __shared__ tile t;
     if (*p.status != FLOE_OK)
         return;
-    const uint32_t first = blockIdx.x / p.ntiles * COLUMNS;
-    if (threadIdx.x == 0) {
+    const uint32_t far = gridDim.x / p.ntiles * COLUMNS;
+    if (threadIdx.x == 0)
         cut_tile(p, blockIdx.x % p.ntiles, t);
-        t.ncolumns = min(p.nlines - first, (uint32_t)COLUMNS);
-    }
-    if (threadIdx.x < COLUMNS && first + threadIdx.x < p.nlines)
-        t.place[threadIdx.x] = place_of(p, first + threadIdx.x);
-    __syncthreads();
-    const int32_t *lo = t.lo[p.bank.nlifts], apart = ALONG ? 1 : COLUMNS;
-    const points<ALONG> s = {room[0] - lo[0] * apart, room[1] - lo[1] * apart};
-    read_points<ALONG>(p, t, s);
-    __syncthreads();
-    for (uint32_t i = 0; i < p.bank.nlifts; i++) {
-        lift<ALONG>(p, t, s, p.inverse ? p.bank.nlifts - 1 - i : i);
+    for (uint32_t first = blockIdx.x / p.ntiles * COLUMNS; first < p.nlines; first += far) {
+        if (threadIdx.x == 0)
+            t.ncolumns = min(p.nlines - first, (uint32_t)COLUMNS);
+        if (threadIdx.x < COLUMNS && first + threadIdx.x < p.nlines)
+            t.place[threadIdx.x] = place_of(p, first + threadIdx.x);
+        __syncthreads();
+        const int32_t *lo = t.lo[p.bank.nlifts], apart = ALONG ? 1 : COLUMNS;
+        const points<ALONG> s = {room[0] - lo[0] * apart, room[1] - lo[1] * apart};
+        read_points<ALONG>(p, t, s);
+        __syncthreads();
+        for (uint32_t i = 0; i < p.bank.nlifts; i++) {
+            lift<ALONG>(p, t, s, p.inverse ? p.bank.nlifts - 1 - i : i);
+            __syncthreads();
+        }
+        write_points<ALONG>(p, t, s);
         __syncthreads();
     }
-    write_points<ALONG>(p, t, s);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
@@ -274,7 +278,9 @@ int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void
     for (uint32_t i = 0; i < l->step.naxes; i++, *at = !*at) {
         const uint32_t axis = l->step.axis[l->inverse ? i : l->step.naxes - 1 - i];
         const pass p = pass_of(*l, axis, *at);
-        const uint32_t nblocks = (uint32_t)floe_ceil_div(p.nlines, COLUMNS) * p.ntiles;
+        const uint64_t groups = floe_ceil_div(p.nlines, COLUMNS),
+                       most = floe_ceil_div(BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors, p.ntiles);
+        const uint32_t nblocks = (uint32_t)floe_min64(groups, most) * p.ntiles;
         if (axis == 3)
             FLOE_LAUNCH((wavelet_lift_kernel<true>), nblocks, THREADS, 0, (cudaStream_t)stream, p);
         else
