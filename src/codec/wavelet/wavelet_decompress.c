@@ -66,16 +66,6 @@ size_t floe_wavelet_decode_workspace(const floe_cpu *cpu, floe_dtype dtype, uint
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
-/* Records of the rows of cells of a box; all where their grid was laid again, and knows no rows. */
-static floe_wavelet_part part_of(const floe_context_grid *g, const uint64_t *n, const floe_interp_box *b,
-                                 const uint64_t *columns)
-{
-    if (g->size[0] != n[0] * n[1] || g->size[1] != n[2])
-        return (floe_wavelet_part){.hi = {g->size[0], g->size[1], g->size[2]}};
-    return (floe_wavelet_part){{b->lo[0] * n[1] + b->lo[1], b->lo[2], columns[0]},
-                               {(b->hi[0] - 1) * n[1] + b->hi[1], b->hi[2], columns[1]}};
-}
-
 /* Ranges along the slowest axis, which fall: with a packet its bands lie apart. */
 typedef struct rows {
     uint32_t count;
@@ -105,9 +95,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
             box[k].hi[axis] = ranges->hi[k];
         }
         floe_wavelet_step_needed(&d->bands, &c->step, &box[k], &means, &cells[k]);
-        const uint64_t columns[] = {(cells[k].lo[3] << c->step.naxes) / 8,
-                                    floe_ceil_div(cells[k].hi[3] << c->step.naxes, 8)};
-        parts[k] = part_of(&c->grid, c->step.coarse, &cells[k], columns);
+        parts[k] = floe_wavelet_cells_part(c, &cells[k]);
     }
     const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count};
     if (!floe_wavelet_records_read(&d->entropy, &r, &records, from))
@@ -169,7 +157,7 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
     const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
     const uint64_t columns[] = {box.lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box.hi[3], FLOE_WAVELET_MARKS)};
-    const floe_wavelet_part part = part_of(&grid, n, &box, columns);
+    const floe_wavelet_part part = floe_wavelet_part_of(&grid, n, &box, columns);
     const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1};
     if (!d->chunk.marked[set])
         return FLOE_OK;

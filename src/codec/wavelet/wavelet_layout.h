@@ -5,6 +5,7 @@
 
 #include "base/try.h"
 #include "codec/wavelet/wavelet_bands.h"
+#include "codec/wavelet/wavelet_records.h"
 
 typedef enum floe_wavelet_kind {
     FLOE_WAVELET_CODED = 0,
@@ -38,6 +39,14 @@ uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent);
 static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
 {
     return FLOE_WAVELET_HEADER_NBYTES + floe_max64(ncells * (narrow ? 4 : 8), 8);
+}
+
+/* Records of a step's cells. */
+static inline floe_wavelet_part floe_wavelet_cells_part(const floe_wavelet_coding *c, const floe_interp_box *cells)
+{
+    const uint32_t naxes = c->step.naxes;
+    const uint64_t columns[] = {(cells->lo[3] << naxes) / 8, floe_ceil_div(cells->hi[3] << naxes, 8)};
+    return floe_wavelet_part_of(&c->grid, c->step.coarse, cells, columns);
 }
 
 /* Grid of a set of marks, whose records have 7 values along the last axis each. */

@@ -246,6 +246,15 @@ void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_
         write_chunks(e, r, way, to);
 }
 
+floe_wavelet_part floe_wavelet_part_of(const floe_context_grid *g, const uint64_t *n, const floe_interp_box *b,
+                                       const uint64_t columns[2])
+{
+    if (g->size[0] != n[0] * n[1] || g->size[1] != n[2])
+        return (floe_wavelet_part){.hi = {g->size[0], g->size[1], g->size[2]}};
+    return (floe_wavelet_part){{b->lo[0] * n[1] + b->lo[1], b->lo[2], columns[0]},
+                               {(b->hi[0] - 1) * n[1] + b->hi[1], b->hi[2], columns[1]}};
+}
+
 bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,
                                const floe_wavelet_records_wanted *wanted, floe_reader *from)
 {

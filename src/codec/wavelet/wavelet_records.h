@@ -4,6 +4,7 @@
 #define FLOE_CODEC_WAVELET_WAVELET_RECORDS_H
 
 #include "codec/wavelet/wavelet_records_math.h"
+#include "stage/interp/interp.h"
 #include "stage/interp/interp_entropy.h"
 
 /* Bits that the records would take: in whole numbers, so that they are the same wherever they are found. list: whether that is as a
@@ -29,6 +30,9 @@ void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_
 typedef struct floe_wavelet_part {
     uint64_t lo[3], hi[3];
 } floe_wavelet_part;
+/* Records of the rows of a box, of n rows, and of columns; all where their grid was laid again, and knows no rows. */
+floe_wavelet_part floe_wavelet_part_of(const floe_context_grid *g, const uint64_t *n, const floe_interp_box *b,
+                                       const uint64_t columns[2]);
 typedef struct floe_wavelet_records_wanted {
     floe_context_tables *tables; /* of the records before; become those of these, where they have some */
     const uint8_t *base;

@@ -205,6 +205,26 @@ static floe_status undo_packet(decoding *d, uint32_t k, uint32_t base)
     return FLOE_OK;
 }
 
+/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; with a packet, all. */
+static void box_chunks(const decoding *d, floe_context_job *job)
+{
+    const floe_wavelet_plan *p = &d->chunk.plan;
+    const floe_wavelet_bands b = {.ops = floe_wavelet_ops_of(d->k->call->dtype, FLOE_ISA_PLAIN),
+                                  .plan = p,
+                                  .size = d->size,
+                                  .array = d->c->array[0]};
+    floe_interp_box wanted, means, cells;
+    if (p->packet || p->nsteps == 0)
+        return;
+    memcpy(wanted.lo, d->out.lo, sizeof wanted.lo);
+    memcpy(wanted.hi, d->out.hi, sizeof wanted.hi);
+    floe_wavelet_step_needed(&b, &p->steps[0].step, &wanted, &means, &cells);
+    const floe_wavelet_part part = floe_wavelet_cells_part(&p->steps[0], &cells);
+    job->boxed = true;
+    memcpy(job->lo, part.lo, sizeof job->lo);
+    memcpy(job->hi, part.hi, sizeof job->hi);
+}
+
 /* Anchors are at `at` of the payload, records behind them. */
 static floe_status decode_array(decoding *d, uint64_t at)
 {
@@ -217,6 +237,7 @@ static floe_status decode_array(decoding *d, uint64_t at)
     for (uint32_t i = p->nsteps; i-- > 0;)
         if (!add_grid(d, &g, &p->steps[i].spec, &p->steps[i].grid))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
+    box_chunks(d, &g.job);
     d->at = 0;
     FLOE_TRY(unpack_anchors(d, at));
     FLOE_TRY(decode_grids(d, &g, &open));
