@@ -90,7 +90,7 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
     open.at = tables_at;
     for (uint32_t i = p->nsteps, at = 0; i-- > 0; at++) {
         const floe_interp_coding *k = &p->steps[i];
-        grids[at] = floe_interp_gpu_grid(&k->spec, &k->grid, records[i]);
+        grids[at] = floe_context_dev_grid_of(&k->spec, &k->grid, records[i]);
         grids[at].first = job.nchunks;
         job.nchunks += grids[at].nchunks;
         const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
@@ -201,7 +201,7 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
 {
     const floe_interp_gpu_scratch *s = &d->c->s;
     const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
-    const floe_context_dev_grid dev = floe_interp_gpu_grid(&floe_interp_mask_spec, &grid, s->mask_records);
+    const floe_context_dev_grid dev = floe_context_dev_grid_of(&floe_interp_mask_spec, &grid, s->mask_records);
     floe_context_job context = {
         .ngrids = 1, .nchunks = dev.nchunks, .warp_nbytes = floe_context_warp_nbytes(1, 0), .nmasks = dev.nmasks};
     floe_interp_open_job open = {.further = true, .own = 1};

@@ -144,7 +144,7 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
 {
     floe_context_job *job = &e->context;
     floe_context_dev_grid *g = &e->grids[job->ngrids++];
-    *g = floe_interp_gpu_grid(spec, grid, records);
+    *g = floe_context_dev_grid_of(spec, grid, records);
     g->shares = shares;
     g->counts = job->ngrids - 1;
     g->first = job->nchunks;

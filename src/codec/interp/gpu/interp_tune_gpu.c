@@ -31,16 +31,6 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
 
 /* ---- lattices, as for any field ------------------------------------------------------------------------------------------ */
 
-floe_context_dev_grid floe_interp_gpu_grid(const floe_context_spec *spec, const floe_context_grid *grid, void *records)
-{
-    floe_context_dev_grid g = {.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
-    g.planes = spec->planes;
-    g.nmasks = floe_context_masks(spec);
-    g.nvalues = floe_context_values(spec);
-    g.nchunks = (uint32_t)floe_context_nchunks(grid);
-    return g;
-}
-
 uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l)
 {
     uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
@@ -124,7 +114,7 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
     for (uint32_t i = 0; i < p->nsteps; i++, at++) {
         const floe_interp_coding *k = &p->steps[i];
         y->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level};
-        y->steps[at].grid = floe_interp_gpu_grid(&k->spec, &k->grid, NULL);
+        y->steps[at].grid = floe_context_dev_grid_of(&k->spec, &k->grid, NULL);
         memcpy(y->steps[at].unit, unit, sizeof unit);
         for (uint32_t a = 0; a < k->step.naxes; a++)
             unit[k->step.axis[a]] *= 2;

@@ -5,6 +5,7 @@
 
 #include "codec/interp/gpu/interp_codec_gpu.h"
 #include "codec/interp/interp_encoder.h"
+#include "stage/context/context_dev_grid.h"
 
 typedef struct floe_interp_gpu_tuning {
     const floe_codec_params *params; /* max_abs is known, unless PWREL */
@@ -24,8 +25,6 @@ size_t floe_interp_gpu_estimate_workspace(const floe_codec_boxes *boxes);
 floe_status floe_interp_gpu_estimate(const floe_codec_boxes *boxes, floe_arena *scratch, double *bits, void *stream,
                                      floe_error *err);
 
-/* A grid of records as the kernels have it. */
-floe_context_dev_grid floe_interp_gpu_grid(const floe_context_spec *spec, const floe_context_grid *grid, void *records);
 /* Lattices 1 to nsteps of a field of this shape, from `at` on; of a field without steps: itself. Returns how many. */
 uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32_t size, floe_interp_dev_lattice *l);
 /* Step i of such a field, without records and lattices of results; without steps: the one that leaves all. */

@@ -11,6 +11,7 @@
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "field/dtype_math.h"
 #include "prim/prim.h"
+#include "stage/context/context_dev_grid.h"
 #include "stage/interp/interp_output.h"
 
 enum {
@@ -83,13 +84,8 @@ static bool add_grid(const decoding *d, gathering *g, const floe_context_spec *s
     const uint64_t nchunks = floe_context_nchunks(grid);
     const uint32_t warp_nbytes = floe_context_warp_nbytes(spec->window, spec->width);
     floe_context_dev_grid *to = &g->grid[g->n++];
-    *to = (floe_context_dev_grid){
-        .records = d->c->records + g->nbytes, .grid = *grid, .width = spec->width, .window = spec->window};
-    to->planes = spec->planes;
-    to->nmasks = floe_context_masks(spec);
-    to->nvalues = floe_context_values(spec);
+    *to = floe_context_dev_grid_of(spec, grid, d->c->records + g->nbytes);
     to->first = (uint32_t)g->nplaces;
-    to->nchunks = (uint32_t)nchunks;
     g->nplaces += nchunks + 1;
     g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
     g->job.nchunks += to->nchunks;

@@ -6,7 +6,7 @@
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_ENCODE_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_ENCODE_GPU_H
 
-#include "codec/codec_device.h"
+#include "codec/codec_chunks.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_encoder.h"
 
@@ -64,8 +64,16 @@ typedef struct floe_wavelet_gpu_work {
     floe_error *err;
 } floe_wavelet_gpu_work;
 
-floe_status floe_wavelet_gpu_fetch(const floe_wavelet_gpu_work *w, void *host, const void *dev, size_t nbytes);
-floe_status floe_wavelet_gpu_send(const floe_wavelet_gpu_work *w, void *dev, const void *host, size_t nbytes);
+static inline floe_status floe_wavelet_gpu_fetch(const floe_wavelet_gpu_work *w, void *host, const void *dev,
+                                                 size_t nbytes)
+{
+    return floe_codec_fetch(host, dev, nbytes, w->stream, w->err);
+}
+static inline floe_status floe_wavelet_gpu_send(const floe_wavelet_gpu_work *w, void *dev, const void *host,
+                                                size_t nbytes)
+{
+    return floe_codec_send(dev, host, nbytes, w->stream, w->err);
+}
 
 /* An array that is encoded: of the chunk, or of a trial. Of e.* pointers to scratch only values, records, records_of and marks are
  * used; they are device memory. */

@@ -9,25 +9,13 @@
 #include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "codec/wavelet/gpu/wavelet_encode_gpu.h"
+#include "stage/context/context_dev_grid.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
 enum { LEVELS = 32 };
-
-floe_status floe_wavelet_gpu_fetch(const work *w, void *host, const void *dev, size_t nbytes)
-{
-    FLOE_CUDA(w->err, cudaMemcpyAsync(host, dev, nbytes, cudaMemcpyDeviceToHost, w->stream));
-    FLOE_CUDA(w->err, cudaStreamSynchronize(w->stream));
-    return FLOE_OK;
-}
-
-floe_status floe_wavelet_gpu_send(const work *w, void *dev, const void *host, size_t nbytes)
-{
-    FLOE_CUDA(w->err, cudaMemcpyAsync(dev, host, nbytes, cudaMemcpyHostToDevice, w->stream));
-    return FLOE_OK;
-}
 
 static floe_status clear(const work *w, void *dev, size_t nbytes)
 {
@@ -300,11 +288,7 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
 void floe_wavelet_gpu_grid_add(grids *g, const floe_context_spec *spec, const floe_context_grid *grid, void *records)
 {
     floe_context_dev_grid *to = &g->grid[g->n];
-    *to = (floe_context_dev_grid){.records = records, .grid = *grid, .width = spec->width, .window = spec->window};
-    to->planes = spec->planes;
-    to->nmasks = floe_context_masks(spec);
-    to->nvalues = floe_context_values(spec);
-    to->nchunks = (uint32_t)floe_context_nchunks(grid);
+    *to = floe_context_dev_grid_of(spec, grid, records);
     to->first = g->n ? to[-1].first + to[-1].nchunks : 0;
     to->counts = g->n++;
 }
