@@ -314,11 +314,11 @@ static floe_status send_list(encoding *e, int set, const uint32_t *list, const u
     e->sets[set] = (floe_interp_dev_set){.list = to, .count = n};
     e->chunk.sets[set].kind = FLOE_INTERP_SET_LIST;
     e->nlist += 1 + n;
-    FLOE_TRY(floe_interp_gpu_send(to, list, (1 + n) * sizeof *list, e->stream, e->err));
+    FLOE_TRY(floe_codec_send(to, list, (1 + n) * sizeof *list, e->stream, e->err));
     if (set != FLOE_INTERP_LITERALS)
         return FLOE_OK;
     e->nliterals = n;
-    return floe_interp_gpu_send(e->c->literals, values, n * e->size, e->stream, e->err);
+    return floe_codec_send(e->c->literals, values, n * e->size, e->stream, e->err);
 }
 
 static int compare64(const void *a, const void *b)
