@@ -322,7 +322,7 @@ static bool run_host(bench_data *d)
 static void time_all(bench_data *d, call_fn async, call_fn wait, double *t)
 {
     wait(d);
-    const bool waits = d->params.codec == FLOE_CODEC_INTERP ||
+    const bool waits = d->params.codec == FLOE_CODEC_INTERP || d->params.codec == FLOE_CODEC_WAVELET ||
                        (d->params.codec == FLOE_CODEC_AUTO && d->params.preset != FLOE_PRESET_FAST);
     t[2] = time_wall(d, wait);
     t[0] = waits ? t[2] : time_events(d, async);

@@ -113,7 +113,8 @@ static floe_status write_on(void *user, const void *src, size_t nbytes)
 /* What a source has handed over lies in that workspace, and the next slab goes there while a copy to the GPU may be under way. */
 static void slabs_in_pinned_memory(void **state)
 {
-    static const gpu_case slabs = {"turbulence", FLOE_F32, 3, {64, 64, 64}, "abs=0.01 fill=none chunk=8x64x64"};
+    static const gpu_case slabs = {
+        "turbulence", FLOE_F32, 3, {64, 64, 64}, "abs=0.01 fill=none chunk=8x64x64 codec=lorenzo"};
     enum { MB = 1 << 20, WORKSPACE = 32 * MB };
     (void)state;
     void *workspace;
@@ -200,7 +201,8 @@ static floe_status status_of_damaged(const gpu_case *c, uint64_t max_memory)
 static void words_count(void **state)
 {
     (void)state;
-    static const gpu_case chunks = {"turbulence", FLOE_F32, 3, {512, 64, 64}, "abs=0.01 fill=none chunk=8x64x64"};
+    static const gpu_case chunks = {
+        "turbulence", FLOE_F32, 3, {512, 64, 64}, "abs=0.01 fill=none chunk=8x64x64 codec=lorenzo"};
     static const gpu_case one = {"turbulence", FLOE_F32, 3, {512, 64, 64}, "abs=100 fill=none"};
     assert_int_equal(status_of_damaged(&chunks, 0), FLOE_ERR_CHECKSUM);
     assert_int_equal(status_of_damaged(&chunks, 6 << 20), FLOE_ERR_CHECKSUM); /* less than the field */

@@ -29,7 +29,7 @@ FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
 
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
 
-__global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
+__global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_count_kernel(const __grid_constant__ floe_context_job job)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, counts);
