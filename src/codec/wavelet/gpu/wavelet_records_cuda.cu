@@ -11,7 +11,7 @@
 namespace
 {
 
-enum { THREADS = 256, SPREADERS = 1024, SEGMENT = FLOE_WAVELET_SEGMENT };
+enum { THREADS = 256, SPREADERS = 1024, SEGMENT = FLOE_WAVELET_SEGMENT, ROWS_AT_ONCE = 8 };
 
 FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
 FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * THREADS; }
@@ -28,11 +28,14 @@ FLOE_DEV bool is_busy(const floe_context_dev_grid &g, const floe_context_chunk &
 {
     const uint32_t nwords = g.width, lane = floe_lane(); /* of 8 bytes */
     bool any = false;
-    for (uint32_t t = 0; t < c.planes * c.rows && !any; t++) {
-        const uint64_t *record = (const uint64_t *)g.records + (floe_context_row(&c, t) + lane) * nwords;
+    for (uint32_t t = 0; t < c.planes * c.rows && !any; t += ROWS_AT_ONCE) {
         uint64_t v = 0;
-        for (uint32_t w = 0; w < nwords && lane < c.lanes; w++)
-            v |= record[w];
+#pragma unroll
+        for (uint32_t k = 0; k < ROWS_AT_ONCE; k++) {
+            const uint64_t *record = (const uint64_t *)g.records + (floe_context_row(&c, t + k) + lane) * nwords;
+            for (uint32_t w = 0; w < nwords && lane < c.lanes && t + k < c.planes * c.rows; w++)
+                v |= record[w];
+        }
         any = __any_sync(FLOE_ALL_LANES, v != 0);
     }
     return any;
