@@ -51,7 +51,8 @@ bool floe_codec_on_gpu(const floe_codec_ops *codec, floe_dtype dtype)
 floe_field floe_codec_box(const floe_codec_boxes *b, uint32_t i)
 {
     const uint64_t size = floe_dtype_size(b->params->dtype);
-    uint8_t *const data = (uint8_t *)b->data + b->at[i] * (int64_t)size;
+    uint8_t *const data =
+        b->data ? (uint8_t *)b->data + b->at[i] * (int64_t)size : NULL; /* NULL: only layouts are known */
     floe_field f = floe_field_of(data, b->params->dtype, b->rank, b->extent);
     memcpy(f.stride, b->stride, sizeof f.stride);
     return f;
