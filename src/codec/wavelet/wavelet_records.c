@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-enum {
-    USED_BITS = 4 /* for each symbol of a context that occurs */,
-    STATE_BITS = 32,
-    LEAST_BITS = 3 /* of a code of a list */
-};
-
 static uint64_t ncodes(const floe_interp_records *r)
 {
     return 8 * r->grid->size[0] * r->grid->size[1] * r->grid->size[2];
@@ -209,13 +203,6 @@ static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- either ------------------------------------------------------------------------------------------------------------ */
 
-uint64_t floe_wavelet_chunks_bits(uint64_t entropy, uint64_t nraw, uint64_t used, uint64_t nlanes)
-{
-    return (entropy >> 12) + nraw + used * USED_BITS + nlanes * STATE_BITS;
-}
-
-bool floe_wavelet_may_list(uint64_t count, uint64_t coded) { return count * LEAST_BITS < coded; }
-
 uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
                                    bool *list)
 {
@@ -230,7 +217,7 @@ uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_inte
     *list = floe_wavelet_may_list(count, coded);
     if (*list) {
         list_codes(r, &l);
-        *list = l.nbits + FLOE_WAVELET_LIST_HEAD_BITS < coded;
+        *list = floe_wavelet_is_list(l.nbits, coded);
     }
     if (*list)
         memset(counts, 0, sizeof *counts * FLOE_CONTEXT_COUNTS);

@@ -12,11 +12,6 @@
 uint64_t floe_wavelet_records_bits(const floe_interp_entropy *e, const floe_interp_records *r, uint32_t *counts,
                                    bool *list);
 
-/* What that is made of: bits of chunks, by their entropy (floe_context_entropy), raw bits, symbols that occur and states; whether a list of
- * so many may take less. */
-uint64_t floe_wavelet_chunks_bits(uint64_t entropy, uint64_t nraw, uint64_t used, uint64_t nlanes);
-bool floe_wavelet_may_list(uint64_t count, uint64_t coded);
-
 typedef struct floe_wavelet_records_way {
     bool list;
     const floe_context_tables *tables; /* of chunks */

@@ -3,19 +3,40 @@
 #ifndef FLOE_CODEC_WAVELET_WAVELET_RECORDS_MATH_H
 #define FLOE_CODEC_WAVELET_WAVELET_RECORDS_MATH_H
 
+#include <stdbool.h>
+
 #include "base/hd.h"
 
 enum {
     FLOE_WAVELET_RECORDS_WIDE = 1 /* sizes take 4 bytes, not 2 */,
     FLOE_WAVELET_RECORDS_TABLES = 2,
     FLOE_WAVELET_RECORDS_LIST = 4,
-    FLOE_WAVELET_LIST_HEAD_BITS = 48
+    FLOE_WAVELET_LIST_HEAD_BITS = 48,
+    /* Of a list that a writer makes, at most: who reads it goes from code to code. */
+    FLOE_WAVELET_LIST_CODES = 1024,
+    FLOE_WAVELET_LIST_BITS = 1 << 16
 };
 
 /* Low bits of a gap of a list. */
 FLOE_HD uint32_t floe_wavelet_list_low(uint64_t ncodes, uint64_t count)
 {
     return count ? floe_top_bit(ncodes / count) : 0;
+}
+
+/* Bits of chunks, by their entropy (floe_context_entropy), raw bits, symbols that occur, and states. */
+FLOE_HD uint64_t floe_wavelet_chunks_bits(uint64_t entropy, uint64_t nraw, uint64_t used, uint64_t nlanes)
+{
+    return (entropy >> 12) + nraw + used * 4 + nlanes * 32;
+}
+
+/* Whether a list of so many codes may take less than chunks; and whether it does. */
+FLOE_HD bool floe_wavelet_may_list(uint64_t count, uint64_t chunks_bits)
+{
+    return count <= FLOE_WAVELET_LIST_CODES && count * 3 < chunks_bits;
+}
+FLOE_HD bool floe_wavelet_is_list(uint64_t nbits, uint64_t chunks_bits)
+{
+    return nbits <= FLOE_WAVELET_LIST_BITS && nbits + FLOE_WAVELET_LIST_HEAD_BITS < chunks_bits;
 }
 
 #endif

@@ -14,20 +14,22 @@ FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
     return (g.piece[0] * g.piece[1] + rows - 1) / rows;
 }
 
-/* Adds to counts, which a block shares; the commonest symbol to nempty. contexts: of masks, of each activity. keeper: of the chunk. */
+/* Adds to counts, which a block shares; the commonest symbol to nempty. contexts: of masks, of each activity. keeper: of the chunk. Returns
+ * whether a code is not 0. */
 template <uint32_t ROWS, class WALK>
-FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, const uint8_t *contexts,
+FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, const uint8_t *contexts,
                          uint32_t *counts, uint32_t &nempty, token_keeper &keeper)
 {
     static_assert(ROWS % FLOE_CONTEXT_WINDOW == 0, "windows begin where those of the chunk do");
     const uint32_t above = part * ROWS, first = above < walk.nrows ? walk.nrows - above : 0,
                    last = first > ROWS ? first - ROWS : 0;
-    uint32_t number = above / g.window;
+    uint32_t number = above / g.window, some = 0;
 #pragma unroll 1
     for (uint32_t t1 = first, done; t1 > last; t1 -= done, number++) {
         window_of_rows w = walk.load_window(t1, g.window);
         const row_bytes activity = walk.activity_of(w);
         const uint32_t n = g.width ? walk.make_list(w) : 0;
+        some |= w.masks.v[0] | w.masks.v[1];
         uint32_t *tokens = keeper.take(number, w.nrows, n);
         bool raw = false;
         uint16_t *mask_tokens = (uint16_t *)tokens + floe_lane();
@@ -57,6 +59,7 @@ FLOE_DEV void count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
         keeper.note_raw(number, raw);
         done = w.nrows;
     }
+    return __any_sync(FLOE_ALL_LANES, some != 0);
 }
 
 } // namespace

@@ -54,7 +54,9 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
                 const uint32_t chunk = part / nparts * job.every;
                 walk.begin(g, chunk, space, g.window);
                 keeper.windows = windows_of(job, g, chunk);
-                count_part<COUNT_ROWS>(walk, g, part % nparts, contexts, counts, nempty, keeper);
+                const bool some = count_part<COUNT_ROWS>(walk, g, part % nparts, contexts, counts, nempty, keeper);
+                if (some && job.busy && floe_lane() == 0)
+                    job.busy[g.first + chunk] = true;
             });
         nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
         if (floe_lane() == 0)
@@ -66,13 +68,42 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     }
 }
 
+/* By a block. Returns lanes of busy chunks. */
+FLOE_DEV unsigned long long leave_out_zeros(const floe_context_job &job, const floe_context_dev_grid &g,
+                                            uint32_t *counts)
+{
+    __shared__ unsigned long long sum;
+    unsigned long long lanes = 0;
+    uint32_t nempty = 0;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < g.nchunks; i += blockDim.x) {
+        const floe_context_chunk c = floe_context_chunk_of(&g.grid, i);
+        lanes += job.busy[g.first + i] ? c.lanes : 0;
+        nempty += job.busy[g.first + i] ? 0 : c.planes * c.rows * c.lanes;
+    }
+    if (nempty)
+        atomicSub(counts, nempty);
+    if (lanes)
+        atomicAdd(&sum, lanes);
+    __syncthreads();
+    return sum;
+}
+
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
     context_tally_kernel(const __grid_constant__ floe_context_job job, floe_context_dev_tally *tallies)
 {
     __shared__ uint32_t status;
     const uint32_t i = blockIdx.x;
-    if (goes_on(job, &status))
-        context_tally<MOST_WARPS>(job.counts + (uint64_t)job.grids[i].counts * FLOE_CONTEXT_COUNTS, tallies + i);
+    if (!goes_on(job, &status))
+        return;
+    const floe_context_dev_grid &g = job.grids[i];
+    uint32_t *counts = job.counts + (uint64_t)g.counts * FLOE_CONTEXT_COUNTS;
+    const unsigned long long lanes = job.busy ? leave_out_zeros(job, g, counts) : 0;
+    context_tally<MOST_WARPS>(counts, tallies + i);
+    if (threadIdx.x == 0)
+        tallies[i].lanes = lanes;
 }
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */

@@ -76,9 +76,10 @@ typedef struct floe_context_dev_bytes {
     uint8_t bytes[FLOE_CONTEXT_TABLES_NBYTES + 4];
 } floe_context_dev_bytes;
 
-/* What counts say: floe_context_entropy, raw bits, symbols that occur, codes of symbols from FLOE_CONTEXT_LARGE_SYMBOL on, codes that are not 0. */
+/* What counts say: floe_context_entropy, raw bits, symbols that occur, codes of symbols from FLOE_CONTEXT_LARGE_SYMBOL on, codes that are not 0.
+ * lanes: of busy chunks. */
 typedef struct floe_context_dev_tally {
-    uint64_t entropy, raw, used, large, ncodes;
+    uint64_t entropy, raw, used, large, ncodes, lanes;
 } floe_context_dev_tally;
 
 typedef struct floe_context_job {
@@ -102,7 +103,9 @@ typedef struct floe_context_job {
     uint16_t *slots;
     uint64_t *slot_ends; /* in words: how many are taken, 0 at first; then of each chunk */
     uint32_t *sizes;     /* of all chunks, in words of 32 bits */
-    const uint8_t *busy; /* encode: whether each chunk is coded, else its size is 0; NULL: all are */
+    /* Chunks that have something but zeros; NULL: all are coded. count sets what is 0 at first, tally takes what others add to counts
+     * from them, encode gives others the size 0. */
+    uint8_t *busy;
     /* decode */
     const uint8_t *src;
     const uint64_t *places; /* of all chunks in src, then of the end */

@@ -50,6 +50,7 @@ template <uint32_t WARPS> FLOE_DEV void context_tally(const uint32_t *counts, fl
         to->used = sums[2];
         to->large = sums[3];
         to->ncodes = sums[4];
+        to->lanes = 0;
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/dev_record.h"
 #include "codec/wavelet/wavelet_fill_math.h"
+#include "codec/wavelet/wavelet_records_math.h"
 #include "stage/context/context_cuda.h"
 #include "stage/wavelet/wavelet_cuda.h"
 
@@ -107,28 +108,20 @@ int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-/* Chunks of grids that have something but zeros: whether each has, and lanes of those of each grid, 0 at first. What counting chunks of
- * zeros adds to counts is taken from them. */
-int floe_wavelet_busy_cuda(const floe_context_job *job, uint8_t *busy, unsigned long long *nlanes, void *stream);
-
-enum { FLOE_WAVELET_SEGMENT = 32 /* records that a thread does */ };
-typedef enum floe_wavelet_list_what {
-    FLOE_WAVELET_LIST_LAST,   /* last: of each segment, behind its last code that is not 0; 0 without any */
-    FLOE_WAVELET_LIST_SPREAD, /* last: the same of all segments before */
-    FLOE_WAVELET_LIST_BITS,   /* nbits, and their sum */
-    FLOE_WAVELET_LIST_ADD,    /* nbits: of all segments before */
-    FLOE_WAVELET_LIST_WRITE   /* to, which is 0 */
-} floe_wavelet_list_what;
-typedef struct floe_wavelet_list_job {
-    const void *records;
-    uint64_t nrecords;
-    uint32_t width, nlow;
-    uint64_t *last, *nbits;
-    unsigned long long *all;
-    uint32_t *to;
+/* Grids that are counted, and what they are found to take: codes of those of few become lists, in order. */
+typedef struct floe_wavelet_lists_job {
+    const floe_context_dev_grid *grids;
+    uint32_t ngrids;
+    const floe_context_dev_tally *tallies;
+    uint64_t *entries;         /* FLOE_WAVELET_LIST_CODES of each grid */
+    uint32_t *nentries;        /* of each grid; 0 at first */
+    uint32_t *lists;           /* FLOE_WAVELET_LIST_BITS of each grid */
+    unsigned long long *nbits; /* of each list; 0: there is none. More than there is room for: none is written */
     const uint32_t *status;
-} floe_wavelet_list_job;
-int floe_wavelet_list_cuda(const floe_wavelet_list_job *job, floe_wavelet_list_what what, void *stream);
+} floe_wavelet_lists_job;
+int floe_wavelet_lists_cuda(const floe_wavelet_lists_job *job, void *stream);
+
+enum { FLOE_WAVELET_SEGMENT = 32 /* records of kinds that a thread does */ };
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------------- */
 
@@ -138,7 +131,7 @@ typedef enum floe_wavelet_kinds_what {
     FLOE_WAVELET_KINDS_SORT,    /* literals become patterns of the palette; out, 0 at first: how many do not */
     FLOE_WAVELET_KINDS_DIFFER,  /* to: kinds less those of the point before along the slowest axis */
     FLOE_WAVELET_KINDS_TALLY,   /* tallies: literals of each segment */
-    FLOE_WAVELET_KINDS_LITERALS /* literals, by tallies of all segments before */
+    FLOE_WAVELET_KINDS_LITERALS /* literals, by ranks: tallies of all segments before */
 } floe_wavelet_kinds_what;
 typedef struct floe_wavelet_kinds_job {
     floe_interp_view values;
@@ -148,7 +141,8 @@ typedef struct floe_wavelet_kinds_job {
     bool has_fill, flat;
     uint64_t fill, base, palette[3];
     unsigned long long *out;
-    uint64_t *tallies;
+    uint32_t *tallies;
+    const uint64_t *ranks;
     void *literals;
     const uint32_t *status;
 } floe_wavelet_kinds_job;

@@ -10,6 +10,7 @@
 #include "backend/cuda.h"
 #include "base/grid_math.h"
 #include "field/dtype_math.h"
+#include "prim/prim.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
@@ -23,7 +24,7 @@ static void add_grid_room(const floe_context_grid *grid, floe_wavelet_gpu_room *
 {
     sum->nchunks += floe_context_nchunks(grid);
     sum->slot_words += 12 * floe_context_nrecords(grid) + (4 * FLOE_ANS_LANES + 4) * floe_context_nchunks(grid);
-    sum->nsegments += floe_ceil_div(floe_context_nrecords(grid), FLOE_WAVELET_SEGMENT);
+    sum->nwindows += floe_context_nchunks(grid) * grid->piece[0] * grid->piece[1];
 }
 
 /* Steps of a structure, and all marks. */
@@ -39,8 +40,10 @@ static void add_structure_room(const uint64_t *shape, const floe_wavelet_structu
         add_grid_room(&marks, &sum);
     room->nchunks = floe_max64(room->nchunks, sum.nchunks);
     room->slot_words = floe_max64(room->slot_words, sum.slot_words);
-    room->nsegments = floe_max64(room->nsegments, sum.nsegments);
+    room->nwindows = floe_max64(room->nwindows, sum.nwindows);
 }
+
+static uint64_t segments_of(uint64_t nmarks) { return floe_ceil_div(nmarks / 8, FLOE_WAVELET_SEGMENT); }
 
 static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
 {
@@ -88,6 +91,11 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
         FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, room)), FLOE_ERR_LIMIT,
                    "chunks of no cells, or of more than codec wavelet takes");
     }
+    const floe_prim prim = {.cpu = NULL};
+    uint64_t nbytes;
+    room->nsegments = segments_of(room->nmarks);
+    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nsegments, &nbytes, err));
+    room->scan_nbytes = (size_t)nbytes;
     return FLOE_OK;
 }
 
@@ -109,8 +117,14 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
     c->chunks_at = floe_arena_take(a, n + 3, sizeof *c->chunks_at);
-    c->last = floe_arena_take(a, r->nsegments, sizeof *c->last);
-    c->nbits = floe_arena_take(a, r->nsegments, sizeof *c->nbits);
+    c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
+    c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
+    c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
+    c->nentries = floe_arena_take(a, n, sizeof *c->nentries);
+    c->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *c->lists);
+    c->tallies = floe_arena_take(a, r->nsegments, sizeof *c->tallies);
+    c->ranks = floe_arena_take(a, r->nsegments, sizeof *c->ranks);
+    c->scan = floe_arena_take(a, r->scan_nbytes, 1);
 }
 
 void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, size_t size, floe_arena *a)
@@ -235,7 +249,8 @@ static floe_wavelet_kinds_job kinds_of(const encoding *e)
     job.base = p->chunk.base;
     memcpy(job.palette, p->chunk.palette, sizeof job.palette);
     job.out = &e->w.c->answers->out;
-    job.tallies = e->w.c->nbits;
+    job.tallies = e->w.c->tallies;
+    job.ranks = e->w.c->ranks;
     job.status = e->w.status;
     return job;
 }
@@ -293,34 +308,30 @@ static floe_status make_flat(encoding *e)
 static floe_status make_literals(encoding *e)
 {
     floe_wavelet_kinds_job job = kinds_of(e);
-    const floe_wavelet_list_job sums = {.nbits = job.tallies, .nrecords = job.nmarks / 8, .status = e->w.status};
+    const floe_prim prim = {
+        .stream = e->w.stream, .workspace = e->w.c->scan, .workspace_nbytes = e->w.c->room.scan_nbytes};
+    const floe_prim_array tallies = {FLOE_PRIM_U32, job.tallies, segments_of(job.nmarks)};
     e->literals = e->nliterals ? take_payload(e, e->nliterals * e->p.e.size) : NULL;
     if (!e->literals)
         return FLOE_OK;
     job.literals = (void *)e->literals;
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_TALLY, e->w.stream));
-    FLOE_CUDA(e->w.err, floe_wavelet_list_cuda(&sums, FLOE_WAVELET_LIST_ADD, e->w.stream));
+    FLOE_TRY(floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, tallies, e->w.c->ranks, e->w.err));
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_LITERALS, e->w.stream));
     return FLOE_OK;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 
-static floe_status make_list(encoding *e, uint32_t i, floe_wavelet_dev_part *to)
+static void list_part(const encoding *e, uint32_t i, floe_wavelet_dev_part *to)
 {
-    floe_wavelet_list_job job = floe_wavelet_gpu_list(&e->w, &e->counted, i);
     to->list_head = FLOE_WAVELET_LIST_HEAD_BITS / 8;
     to->list_nbytes = floe_ceil_div(e->counted.bits[i] - FLOE_WAVELET_LIST_HEAD_BITS, 8);
-    to->list = job.to = take_payload(e, to->list_nbytes);
+    to->list = e->w.c->lists + (uint64_t)i * (FLOE_WAVELET_LIST_BITS / 32);
     to->head[0] = FLOE_WAVELET_RECORDS_LIST;
     floe_store32(to->head + 1, (uint32_t)e->counted.count[i]);
-    to->head[5] = (uint8_t)job.nlow;
-    if (!job.to)
-        return FLOE_OK;
-    FLOE_CUDA(e->w.err, cudaMemsetAsync(job.to, 0, (to->list_nbytes + 7) & ~(uint64_t)7, e->w.stream));
-    FLOE_CUDA(e->w.err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_ADD, e->w.stream));
-    FLOE_CUDA(e->w.err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_WRITE, e->w.stream));
-    return FLOE_OK;
+    to->head[5] =
+        (uint8_t)floe_wavelet_list_low(8 * floe_context_nrecords(&e->counted.grid[i].grid), e->counted.count[i]);
 }
 
 /* Counted grid i is written: as a list, or its chunks are coded. */
@@ -330,8 +341,10 @@ static floe_status add_part(encoding *e, uint32_t i, bool shares)
     floe_wavelet_dev_part *to = &e->parts[e->nparts++];
     floe_context_dev_grid *grid = &e->coded.grid[e->coded.n];
     *to = (floe_wavelet_dev_part){.grid = e->coded.n};
-    if (e->counted.list[i])
-        return make_list(e, i, to);
+    if (e->counted.list[i]) {
+        list_part(e, i, to);
+        return FLOE_OK;
+    }
     *grid = e->counted.grid[i];
     grid->shares = shares && e->coded.n > 0;
     grid->counts = e->coded.n;
@@ -341,6 +354,15 @@ static floe_status add_part(encoding *e, uint32_t i, bool shares)
                               cudaMemcpyDeviceToDevice, e->w.stream));
     e->coded.n++;
     return FLOE_OK;
+}
+
+/* What is left of c->payload behind anchors and literals takes tokens. */
+static void place_tokens(encoding *e)
+{
+    const uint64_t room = e->w.c->payload_nbytes / sizeof(uint32_t),
+                   at = (e->payload_at + floe_ceil_div(e->nliterals * e->p.e.size, 8) * 2 + 3) & ~(uint64_t)3;
+    e->counted.tokens = e->coded.tokens = e->w.c->payload + at;
+    e->counted.ntokens = e->coded.ntokens = at < room ? floe_min64(room - at, UINT32_MAX / 2) : 0;
 }
 
 /* All grids, counted together: steps, corrections, kinds, and their differences. */
@@ -365,7 +387,9 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
         FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_DIFFER, e->w.stream));
         floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, c->differences);
     }
+    place_tokens(e);
     FLOE_TRY(floe_wavelet_gpu_count(&e->w, &e->counted));
+    e->coded.nwindows = e->counted.nwindows;
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         chunk->marked[s] = chunk->marked[s] && e->counted.count[at[s]] > 0;
     const uint32_t kinds = at[FLOE_WAVELET_VALUE_KINDS];
@@ -401,7 +425,6 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
     job->slots = (uint16_t *)(void *)c->arrays;
     job->slot_ends = c->slot_ends;
     job->sizes = c->chunk_sizes;
-    job->busy = c->busy;
     if (job->ngrids == 0 || e->raw)
         return FLOE_OK;
     FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->grids, e->coded.grid, job->ngrids * sizeof *e->coded.grid));

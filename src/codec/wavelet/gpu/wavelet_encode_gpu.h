@@ -14,7 +14,8 @@ enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, th
 
 /* How much of everything a chunk has at most. */
 typedef struct floe_wavelet_gpu_room {
-    uint64_t ncells, nmarks, trial_cells, trial_marks, records, nsteps, nchunks, slot_words, nsegments;
+    uint64_t ncells, nmarks, trial_cells, trial_marks, records, nsteps, nchunks, nwindows, slot_words, nsegments;
+    size_t scan_nbytes;
 } floe_wavelet_gpu_room;
 
 /* What the host waits for. */
@@ -22,7 +23,7 @@ typedef struct floe_wavelet_gpu_answers {
     floe_wavelet_dev_found found;
     unsigned long long out, range[2], largest[FLOE_WAVELET_STEPS];
     floe_context_dev_tally tallies[FLOE_WAVELET_GPU_GRIDS];
-    unsigned long long nlanes[FLOE_WAVELET_GPU_GRIDS], nbits[FLOE_WAVELET_GPU_GRIDS];
+    unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS]; /* of lists */
     floe_wavelet_means means[FLOE_WAVELET_STEPS];
 } floe_wavelet_gpu_answers;
 
@@ -40,8 +41,15 @@ typedef struct floe_wavelet_gpu_encode {
     floe_context_dev_bytes *bytes;
     uint32_t *tickets, *counts, *coded_counts, *chunk_sizes, *sizes;
     uint64_t *done, *slot_ends, *places, *chunks_at;
-    uint64_t *last, *nbits; /* of segments */
-    uint32_t *payload;      /* anchors, lists, literals: what is more is not worth it */
+    floe_context_dev_window *windows;
+    uint64_t *tokens_taken;
+    uint64_t *entries; /* of lists */
+    uint32_t *nentries, *lists;
+    uint32_t *tallies; /* of segments */
+    uint64_t *ranks;
+    uint8_t *scan;
+    uint32_t
+        *payload; /* anchors, literals: what is more is not worth it; tokens, as far as there is room behind them */
     uint64_t payload_nbytes;
     uint8_t *busy, *header;
     floe_wavelet_dev_part *parts;
@@ -112,15 +120,15 @@ typedef struct floe_wavelet_gpu_grids {
     uint64_t count[FLOE_WAVELET_GPU_GRIDS]; /* codes that are not 0 */
     uint64_t bits[FLOE_WAVELET_GPU_GRIDS];  /* as floe_wavelet_records_bits has them */
     bool list[FLOE_WAVELET_GPU_GRIDS];      /* whether that is as a list */
-    uint64_t first_segment[FLOE_WAVELET_GPU_GRIDS];
+    uint64_t nwindows;
+    uint32_t *tokens; /* that are kept for encoding, for the whole of it; NULL: none */
+    uint64_t ntokens;
 } floe_wavelet_gpu_grids;
 void floe_wavelet_gpu_grid_add(floe_wavelet_gpu_grids *g, const floe_context_spec *spec, const floe_context_grid *grid,
                                void *records);
 /* All of a part's steps, coarsest first. */
 void floe_wavelet_gpu_steps_add(floe_wavelet_gpu_grids *g, const floe_wavelet_encoder *e);
 floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g);
-floe_wavelet_list_job floe_wavelet_gpu_list(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g,
-                                            uint32_t i);
 floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
 
 /* Chooses e.structure of a chunk whose array is loaded. */

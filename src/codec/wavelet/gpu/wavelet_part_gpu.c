@@ -290,6 +290,8 @@ void floe_wavelet_gpu_grid_add(grids *g, const floe_context_spec *spec, const fl
     floe_context_dev_grid *to = &g->grid[g->n];
     *to = floe_context_dev_grid_of(spec, grid, records);
     to->first = g->n ? to[-1].first + to[-1].nchunks : 0;
+    to->first_window = g->nwindows;
+    g->nwindows += (uint64_t)to->nchunks * floe_context_chunk_windows(to);
     to->counts = g->n++;
 }
 
@@ -305,6 +307,11 @@ floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
     floe_context_job job = {.grids = c->grids, .ngrids = g->n, .tickets = c->tickets, .status = w->status};
     job.counts = c->counts;
     job.every = 1;
+    job.busy = c->busy;
+    job.windows = g->ntokens && g->nwindows <= c->room.nwindows ? c->windows : NULL;
+    job.tokens = g->tokens;
+    job.ntokens = g->ntokens;
+    job.tokens_taken = c->tokens_taken;
     for (uint32_t i = 0; i < g->n; i++) {
         const uint32_t nbytes = floe_context_warp_nbytes(g->grid[i].window, g->grid[i].width);
         job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
@@ -314,40 +321,19 @@ floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
     return job;
 }
 
-floe_wavelet_list_job floe_wavelet_gpu_list(const work *w, const grids *g, uint32_t i)
+static floe_status make_lists(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
-    floe_wavelet_list_job job = {.records = g->grid[i].records, .width = g->grid[i].width, .status = w->status};
-    job.nrecords = floe_context_nrecords(&g->grid[i].grid);
-    job.nlow = floe_wavelet_list_low(8 * job.nrecords, g->count[i]);
-    job.last = c->last + g->first_segment[i];
-    job.nbits = c->nbits + g->first_segment[i];
-    job.all = &c->answers->nbits[i];
-    return job;
-}
-
-/* Bits of those that may be lists. */
-static floe_status weigh_lists(const work *w, grids *g)
-{
-    unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
-    uint64_t nsegments = 0;
-    for (uint32_t i = 0; i < g->n; i++) {
-        g->first_segment[i] = nsegments;
-        if (!g->list[i])
-            continue;
-        const floe_wavelet_list_job job = floe_wavelet_gpu_list(w, g, i);
-        nsegments += floe_ceil_div(job.nrecords, FLOE_WAVELET_SEGMENT);
-        FLOE_CUDA(w->err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_LAST, w->stream));
-        FLOE_CUDA(w->err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_SPREAD, w->stream));
-        FLOE_CUDA(w->err, floe_wavelet_list_cuda(&job, FLOE_WAVELET_LIST_BITS, w->stream));
-    }
-    if (nsegments == 0)
-        return FLOE_OK;
-    FLOE_TRY(floe_wavelet_gpu_fetch(w, nbits, w->c->answers->nbits, sizeof nbits));
-    for (uint32_t i = 0; i < g->n; i++) {
-        g->list[i] = g->list[i] && nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS < g->bits[i];
-        g->bits[i] = g->list[i] ? nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS : g->bits[i];
-    }
+    const floe_wavelet_lists_job job = {.grids = c->grids,
+                                        .ngrids = g->n,
+                                        .tallies = c->answers->tallies,
+                                        .entries = c->entries,
+                                        .nentries = c->nentries,
+                                        .lists = c->lists,
+                                        .nbits = c->answers->nbits,
+                                        .status = w->status};
+    FLOE_TRY(clear(w, c->nentries, g->n * sizeof *c->nentries));
+    FLOE_CUDA(w->err, floe_wavelet_lists_cuda(&job, w->stream));
     return FLOE_OK;
 }
 
@@ -362,18 +348,20 @@ floe_status floe_wavelet_gpu_count(const work *w, grids *g)
     FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
     FLOE_TRY(clear(w, c->counts, (size_t)g->n * FLOE_CONTEXT_COUNTS * sizeof *c->counts));
     FLOE_TRY(clear(w, c->tickets, g->n * sizeof *c->tickets));
-    FLOE_TRY(clear(w, c->answers->nlanes, sizeof found.nlanes + sizeof found.nbits));
+    FLOE_TRY(clear(w, c->busy, job.nchunks));
+    FLOE_TRY(clear(w, c->tokens_taken, sizeof *c->tokens_taken));
     FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
-    FLOE_CUDA(w->err, floe_wavelet_busy_cuda(&job, c->busy, c->answers->nlanes, w->stream));
     FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->answers->tallies, w->stream));
+    FLOE_TRY(make_lists(w, g));
     FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, c->answers, sizeof found));
     for (uint32_t i = 0; i < g->n; i++) {
         const floe_context_dev_tally *t = &found.tallies[i];
         g->count[i] = t->ncodes;
-        g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, found.nlanes[i]);
-        g->list[i] = floe_wavelet_may_list(g->count[i], g->bits[i]);
+        g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, t->lanes);
+        g->list[i] = floe_wavelet_may_list(t->ncodes, g->bits[i]) && floe_wavelet_is_list(found.nbits[i], g->bits[i]);
+        g->bits[i] = g->list[i] ? found.nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS : g->bits[i];
     }
-    return weigh_lists(w, g);
+    return FLOE_OK;
 }
 
 /* ---- the tuner --------------------------------------------------------------------------------------------------------- */

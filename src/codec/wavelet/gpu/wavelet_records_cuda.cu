@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records as they are written: chunks of zeros, lists, and kinds of values. A segment of records is a thread's: what comes before it is known
- * by a scan. */
+/* Records as they are written: lists, and kinds of values. A segment of kinds is a thread's: literals before it are known by a scan. */
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
@@ -11,7 +10,12 @@
 namespace
 {
 
-enum { THREADS = 256, SPREADERS = 1024, SEGMENT = FLOE_WAVELET_SEGMENT, ROWS_AT_ONCE = 8 };
+enum {
+    THREADS = 256,
+    SEGMENT = FLOE_WAVELET_SEGMENT,
+    LIST_WORDS = FLOE_WAVELET_LIST_BITS / 32,
+    GATHERERS = 4 /* blocks of a processor */
+};
 
 FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
 FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * THREADS; }
@@ -21,68 +25,57 @@ uint32_t nblocks_of(uint64_t n)
     return (uint32_t)floe_max64(floe_min64(floe_ceil_div(n, THREADS), 16 * floe_gpu_limits_cuda().processors), 1);
 }
 
-/* ---- chunks of zeros --------------------------------------------------------------------------------------------------- */
-
-/* By a warp, a record a lane. */
-FLOE_DEV bool is_busy(const floe_context_dev_grid &g, const floe_context_chunk &c)
-{
-    const uint32_t nwords = g.width, lane = floe_lane(); /* of 8 bytes */
-    bool any = false;
-    for (uint32_t t = 0; t < c.planes * c.rows && !any; t += ROWS_AT_ONCE) {
-        uint64_t v = 0;
-#pragma unroll
-        for (uint32_t k = 0; k < ROWS_AT_ONCE; k++) {
-            const uint64_t *record = (const uint64_t *)g.records + (floe_context_row(&c, t + k) + lane) * nwords;
-            for (uint32_t w = 0; w < nwords && lane < c.lanes && t + k < c.planes * c.rows; w++)
-                v |= record[w];
-        }
-        any = __any_sync(FLOE_ALL_LANES, v != 0);
-    }
-    return any;
-}
-
-__global__ void __launch_bounds__(THREADS)
-    wavelet_busy_kernel(const __grid_constant__ floe_context_job job, uint8_t *busy, unsigned long long *nlanes)
-{
-    const uint32_t n = *job.status == FLOE_OK ? job.nchunks : 0;
-    for (uint32_t i = (uint32_t)(first_item() / FLOE_WARP), g = 0; i < n; i += (uint32_t)(item_step() / FLOE_WARP)) {
-        while (i >= job.grids[g].first + job.grids[g].nchunks)
-            g++;
-        const floe_context_dev_grid &grid = job.grids[g];
-        const floe_context_chunk c = floe_context_chunk_of(&grid.grid, i - grid.first);
-        const bool any = is_busy(grid, c);
-        if (floe_lane() > 0)
-            continue;
-        busy[i] = any;
-        if (any)
-            atomicAdd(nlanes + g, (unsigned long long)c.lanes);
-        else
-            atomicSub(job.counts + (uint64_t)grid.counts * FLOE_CONTEXT_COUNTS, c.planes * c.rows * c.lanes);
-    }
-}
-
 /* ---- lists ------------------------------------------------------------------------------------------------------------- */
 
-/* Calls what(number, code) for the codes of a segment that are not 0. */
-template <class WHAT> FLOE_DEV void each_code(const floe_wavelet_list_job &j, uint64_t segment, WHAT what)
+typedef floe_wavelet_lists_job lists_job;
+
+FLOE_DEV bool may_list(const lists_job &j, uint32_t grid)
 {
-    const uint64_t end = floe_min64((segment + 1) * SEGMENT, j.nrecords);
-    for (uint64_t r = segment * SEGMENT; r < end; r++) {
-        const uint64_t *record = (const uint64_t *)j.records + r * j.width;
-        for (uint32_t w = 0; w < j.width; w++) {
-            const uint64_t word = record[w];
-            for (uint32_t k = 0; word && k < 8 / j.width; k++) {
-                const int32_t code = j.width == 1 ? (int8_t)(word >> 8 * k) : (int16_t)(word >> 16 * k);
-                if (code)
-                    what(8 * r + 4 * w + k, code);
-            }
+    const floe_context_dev_tally &t = j.tallies[grid];
+    return *j.status == FLOE_OK && t.ncodes > 0 &&
+           floe_wavelet_may_list(t.ncodes, floe_wavelet_chunks_bits(t.entropy, t.raw, t.used, t.lanes));
+}
+
+/* A code that is not 0: its number, and itself. */
+FLOE_DEV uint64_t entry_of(uint64_t number, int32_t code) { return number << 16 | (uint16_t)code; }
+
+/* Of each grid that may be a list: its codes, in any order. */
+__global__ void __launch_bounds__(THREADS) wavelet_gather_kernel(const __grid_constant__ lists_job j)
+{
+    const uint32_t grid = blockIdx.y;
+    if (!may_list(j, grid))
+        return;
+    const floe_context_dev_grid &g = j.grids[grid];
+    const uint64_t nwords = floe_context_nrecords(&g.grid) * g.width; /* of 8 bytes */
+#pragma unroll 4
+    for (uint64_t i = first_item(); i < nwords; i += item_step()) {
+        const uint64_t word = ((const uint64_t *)g.records)[i];
+        for (uint32_t k = 0; word && k < 8 / g.width; k++) {
+            const int32_t code = g.width == 1 ? (int8_t)(word >> 8 * k) : (int16_t)(word >> 16 * k);
+            if (code)
+                j.entries[grid * FLOE_WAVELET_LIST_CODES + atomicAdd(j.nentries + grid, 1u)] =
+                    entry_of(i * (8 / g.width) + k, code);
         }
     }
 }
 
-FLOE_DEV uint32_t size_of(int32_t code) { return (uint32_t)(code < 0 ? -code : code); }
+/* By a block of as many threads as there are entries at most; what a thread has none for is behind all others. */
+FLOE_DEV void sort_entries(uint64_t *entries)
+{
+    const uint32_t i = threadIdx.x;
+    for (uint32_t run = 2; run <= FLOE_WAVELET_LIST_CODES; run *= 2)
+        for (uint32_t apart = run / 2; apart; apart /= 2) {
+            const uint32_t other = i ^ apart;
+            __syncthreads();
+            const uint64_t own = entries[i], its = entries[other];
+            __syncthreads();
+            if ((own > its) == ((i < other) == ((i & run) == 0)))
+                entries[i] = its;
+        }
+    __syncthreads();
+}
 
-FLOE_DEV void or_bits(uint32_t *to, uint64_t at, uint32_t v, uint32_t n)
+FLOE_DEV void or_bits(uint32_t *to, uint32_t at, uint32_t v, uint32_t n)
 {
     const uint64_t both = ((uint64_t)v & (((uint64_t)1 << n) - 1)) << at % 32;
     if ((uint32_t)both)
@@ -91,77 +84,48 @@ FLOE_DEV void or_bits(uint32_t *to, uint64_t at, uint32_t v, uint32_t n)
         atomicOr(to + at / 32 + 1, (uint32_t)(both >> 32));
 }
 
-/* Low bits of the gap, the rest in unary, the sign, the magnitude less one in unary. Returns where it ends. */
-FLOE_DEV uint64_t put_code(const floe_wavelet_list_job &j, uint64_t at, uint64_t gap, int32_t code)
+/* Low bits of the gap, the rest in unary, the sign, the magnitude less one in unary. */
+FLOE_DEV void put_code(uint32_t *to, uint32_t at, uint64_t gap, uint32_t nlow, int32_t code, uint32_t size)
 {
-    or_bits(j.to, at, (uint32_t)gap, j.nlow);
-    at += j.nlow + (gap >> j.nlow);
-    or_bits(j.to, at, 1 | (uint32_t)(code < 0) << 1, 2);
-    at += 1 + size_of(code);
-    or_bits(j.to, at, 1, 1);
-    return at + 1;
+    or_bits(to, at, (uint32_t)gap, nlow);
+    at += nlow + (uint32_t)(gap >> nlow);
+    or_bits(to, at, 1 | (uint32_t)(code < 0) << 1, 2);
+    or_bits(to, at + 1 + size, 1, 1);
 }
 
-template <floe_wavelet_list_what WHAT>
-__global__ void __launch_bounds__(THREADS) wavelet_list_kernel(const __grid_constant__ floe_wavelet_list_job j)
+/* A block a grid: its list, if it may be one. nbits: 0 of others. */
+__global__ void __launch_bounds__(FLOE_WAVELET_LIST_CODES) wavelet_list_kernel(const __grid_constant__ lists_job j)
 {
-    const uint64_t n = *j.status == FLOE_OK ? floe_ceil_div(j.nrecords, SEGMENT) : 0;
-    unsigned long long sum = 0;
-    for (uint64_t i = first_item(); i < n; i += item_step()) {
-        uint64_t next = WHAT == FLOE_WAVELET_LIST_LAST ? 0 : j.last[i],
-                 at = WHAT == FLOE_WAVELET_LIST_WRITE ? j.nbits[i] : 0;
-        each_code(j, i, [&](uint64_t number, int32_t code) {
-            if constexpr (WHAT == FLOE_WAVELET_LIST_BITS)
-                at += j.nlow + ((number - next) >> j.nlow) + size_of(code) + 2;
-            else if constexpr (WHAT == FLOE_WAVELET_LIST_WRITE)
-                at = put_code(j, at, number - next, code);
-            next = number + 1;
-        });
-        if constexpr (WHAT == FLOE_WAVELET_LIST_LAST)
-            j.last[i] = next;
-        else if constexpr (WHAT == FLOE_WAVELET_LIST_BITS)
-            j.nbits[i] = at;
-        sum += at;
+    __shared__ uint64_t entries[FLOE_WAVELET_LIST_CODES];
+    __shared__ uint32_t words[LIST_WORDS], sums[FLOE_WAVELET_LIST_CODES / FLOE_WARP];
+    const uint32_t grid = blockIdx.x, i = threadIdx.x;
+    const bool may = may_list(j, grid);
+    if (!may) {
+        if (i == 0)
+            j.nbits[grid] = 0;
+        return;
     }
-    if constexpr (WHAT == FLOE_WAVELET_LIST_BITS) {
-        sum = floe_warp_sum(sum);
-        if (floe_lane() == 0 && sum)
-            atomicAdd(j.all, sum);
-    }
-}
-
-/* last or nbits: the largest, or the sum, of all segments before. By one block: a thread has so many, one behind the other. */
-template <bool SUM> FLOE_DEV unsigned long long joined(unsigned long long a, unsigned long long b)
-{
-    return SUM ? a + b : a > b ? a : b;
-}
-
-template <bool SUM>
-__global__ void __launch_bounds__(SPREADERS) wavelet_spread_kernel(const __grid_constant__ floe_wavelet_list_job j)
-{
-    __shared__ unsigned long long of_warp[SPREADERS / FLOE_WARP];
-    const uint64_t n = *j.status == FLOE_OK ? floe_ceil_div(j.nrecords, SEGMENT) : 0,
-                   each = floe_ceil_div(n, blockDim.x), begin = threadIdx.x * each;
-    uint64_t *v = SUM ? j.nbits : j.last;
-    unsigned long long upto = 0;
-    for (uint64_t i = begin; i < begin + each && i < n; i++)
-        upto = joined<SUM>(upto, v[i]);
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const unsigned long long below = __shfl_up_sync(FLOE_ALL_LANES, upto, d);
-        upto = joined<SUM>(upto, floe_lane() >= d ? below : 0);
-    }
-    if (floe_lane() == FLOE_WARP - 1)
-        of_warp[threadIdx.x / FLOE_WARP] = upto;
+    const floe_context_dev_grid &g = j.grids[grid];
+    const uint32_t n = j.nentries[grid], nlow = floe_wavelet_list_low(8 * floe_context_nrecords(&g.grid), n);
+    entries[i] = i < n ? j.entries[grid * FLOE_WAVELET_LIST_CODES + i] : UINT64_MAX;
+    for (uint32_t k = i; k < LIST_WORDS; k += blockDim.x)
+        words[k] = 0;
+    sort_entries(entries);
+    const uint64_t gap = (entries[i] >> 16) - (i ? (entries[i - 1] >> 16) + 1 : 0);
+    const int32_t code = (int16_t)entries[i];
+    const uint32_t size = (uint32_t)(code < 0 ? -code : code);
+    uint32_t nbits;
+    const uint32_t at = floe_block_sum_before(i < n ? nlow + (uint32_t)(gap >> nlow) + size + 2 : 0, sums,
+                                              (uint32_t)(FLOE_WAVELET_LIST_CODES / FLOE_WARP), &nbits);
+    if (i == 0)
+        j.nbits[grid] = nbits;
+    if (nbits > FLOE_WAVELET_LIST_BITS)
+        return;
+    if (i < n)
+        put_code(words, at, gap, nlow, code, size);
     __syncthreads();
-    unsigned long long before = __shfl_up_sync(FLOE_ALL_LANES, upto, 1);
-    before = floe_lane() ? before : 0;
-    for (uint32_t w = 0; w < threadIdx.x / FLOE_WARP; w++)
-        before = joined<SUM>(before, of_warp[w]);
-    for (uint64_t i = begin; i < begin + each && i < n; i++) {
-        const uint64_t own = v[i];
-        v[i] = before;
-        before = joined<SUM>(before, own);
-    }
+    for (uint32_t k = i; k < (nbits + 31) / 32; k += blockDim.x)
+        j.lists[grid * LIST_WORDS + k] = words[k];
 }
 
 /* ---- kinds ------------------------------------------------------------------------------------------------------------- */
@@ -255,7 +219,7 @@ FLOE_DEV void put_literal(const kinds_job &j, uint64_t rank, uint64_t pattern)
 
 template <bool WRITES> FLOE_DEV void do_segment(const kinds_job &j, uint64_t i)
 {
-    uint64_t rank = WRITES ? j.tallies[i] : 0;
+    uint64_t rank = WRITES ? j.ranks[i] : 0;
     for (uint64_t r = i * SEGMENT; r < (i + 1) * SEGMENT && 8 * r < j.nmarks; r++)
         each_literal(j, r, [&](uint64_t position, int8_t *) {
             if (WRITES)
@@ -263,7 +227,7 @@ template <bool WRITES> FLOE_DEV void do_segment(const kinds_job &j, uint64_t i)
             rank++;
         });
     if (!WRITES)
-        j.tallies[i] = rank;
+        j.tallies[i] = (uint32_t)rank;
 }
 
 template <floe_wavelet_kinds_what WHAT>
@@ -286,29 +250,15 @@ __global__ void __launch_bounds__(THREADS) wavelet_kinds_kernel(const __grid_con
 
 } // namespace
 
-int floe_wavelet_busy_cuda(const floe_context_job *job, uint8_t *busy, unsigned long long *nlanes, void *stream)
+int floe_wavelet_lists_cuda(const floe_wavelet_lists_job *job, void *stream)
 {
-    FLOE_LAUNCH(wavelet_busy_kernel, nblocks_of((uint64_t)job->nchunks * FLOE_WARP), THREADS, 0, (cudaStream_t)stream,
-                *job, busy, nlanes);
+    const dim3 nblocks((uint32_t)(GATHERERS * floe_gpu_limits_cuda().processors), job->ngrids);
+    FLOE_LAUNCH(wavelet_gather_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(wavelet_list_kernel, job->ngrids, FLOE_WAVELET_LIST_CODES, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }
 
 #define LAUNCH(kernel, n) FLOE_LAUNCH(kernel, nblocks_of(n), THREADS, 0, q, *job)
-
-int floe_wavelet_list_cuda(const floe_wavelet_list_job *job, floe_wavelet_list_what what, void *stream)
-{
-    const uint64_t n = floe_ceil_div(job->nrecords, SEGMENT);
-    const uint32_t nspreaders = (uint32_t)floe_min64(floe_ceil_div(n, FLOE_WARP) * FLOE_WARP, SPREADERS);
-    const cudaStream_t q = (cudaStream_t)stream;
-    switch (what) {
-    case FLOE_WAVELET_LIST_LAST: LAUNCH(wavelet_list_kernel<FLOE_WAVELET_LIST_LAST>, n); break;
-    case FLOE_WAVELET_LIST_SPREAD: FLOE_LAUNCH(wavelet_spread_kernel<false>, 1, nspreaders, 0, q, *job); break;
-    case FLOE_WAVELET_LIST_ADD: FLOE_LAUNCH(wavelet_spread_kernel<true>, 1, nspreaders, 0, q, *job); break;
-    case FLOE_WAVELET_LIST_BITS: LAUNCH(wavelet_list_kernel<FLOE_WAVELET_LIST_BITS>, n); break;
-    case FLOE_WAVELET_LIST_WRITE: LAUNCH(wavelet_list_kernel<FLOE_WAVELET_LIST_WRITE>, n); break;
-    }
-    return (int)cudaGetLastError();
-}
 
 int floe_wavelet_kinds_cuda(const floe_wavelet_kinds_job *job, floe_wavelet_kinds_what what, void *stream)
 {
