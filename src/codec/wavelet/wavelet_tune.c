@@ -19,7 +19,8 @@ enum {
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
     PACKETS = 3,
-    FEW_CELLS = 4096 /* of a field that is not worth more trials */
+    FEW_CELLS = 4096 /* of a field that is not worth more trials */,
+    TRIED = 64 /* that are remembered */
 };
 
 typedef struct tuner {
@@ -27,6 +28,8 @@ typedef struct tuner {
     floe_wavelet_try *try;
     void *user;
     uint64_t bits; /* of the best one */
+    uint32_t ntried;
+    floe_wavelet_structure tried[TRIED];
 } tuner;
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
@@ -107,6 +110,11 @@ static uint64_t try_structure(void *trial, const floe_wavelet_structure *s)
 
 static bool keep_better(tuner *t, const floe_wavelet_structure *s)
 {
+    for (uint32_t i = 0; i < t->ntried; i++)
+        if (memcmp(&t->tried[i], s, sizeof *s) == 0)
+            return false;
+    if (t->ntried < TRIED)
+        t->tried[t->ntried++] = *s;
     const uint64_t bits = t->try(t->user, s);
     if (bits >= t->bits)
         return false;
@@ -184,7 +192,7 @@ static void tune_banks(tuner *t)
 
 void floe_wavelet_search(encoder *e, floe_wavelet_try *try, void *user)
 {
-    tuner t = {e, try, user, UINT64_MAX};
+    tuner t = {.e = e, .try = try, .user = user, .bits = UINT64_MAX};
     e->structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = FIRST_COARSE};
     keep_better(&t, &e->structure);
     if (e->params->preset != FLOE_PRESET_FAST)

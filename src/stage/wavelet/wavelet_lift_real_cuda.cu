@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes of stage wavelet. A block does a tile: PAIRS even and odd points of COLUMNS lines, in shared memory, with as many around them as its
+ * Passes of stage wavelet. A block does a tile: so many even and odd points of some lines, in shared memory, with as many around them as its
  * own points are made of, which it computes again. Points are computed in the order of wavelet_cpu.c, so that no cut is seen.
  */
 #include <floe/floe.h>
@@ -14,12 +14,18 @@ namespace
 
 enum {
     THREADS = 256,
-    PAIRS = 64,
-    ROOM =
-        PAIRS + 12, /* points of a parity that those of a tile are made of; banks with 6 + 6 and 8 + 4 taps have 74 */
-    COLUMNS = 32,
-    BLOCKS = 16 /* of a processor, at most: each does the same tile of other lines, too */
+    AROUND =
+        12, /* points of a parity that those of a tile are made of, besides; banks with 6 + 6 and 8 + 4 taps have 10 */
+    ROOM_POINTS = 2432, /* of a parity */
+    BLOCKS = 16         /* of a processor, at most: each does the same tile of other lines, too */
 };
+
+/* Tiles along the last axis are long, so that few lanes are idle; others have all lanes side by side. */
+template <bool ALONG> struct tiling {
+    static constexpr uint32_t PAIRS = ALONG ? 256 : 64, ROOM = PAIRS + AROUND, COLUMNS = ALONG ? 8 : 32;
+    static_assert(ROOM * COLUMNS <= ROOM_POINTS, "a tile has room");
+};
+enum { MOST_COLUMNS = 32 };
 
 /* A pass, by numbers that fit 32 bits. Lines are numbered along the other axes. */
 struct pass {
@@ -37,7 +43,7 @@ struct pass {
 /* A tile: points lo .. hi of each parity after each lifting; [nlifts]: as they come in. */
 struct tile {
     int32_t lo[FLOE_WAVELET_LIFTS + 1][2], hi[FLOE_WAVELET_LIFTS + 1][2], own[2][2]; /* own: from, to, of each parity */
-    uint32_t ncolumns, place[COLUMNS];
+    uint32_t ncolumns, place[MOST_COLUMNS];
 };
 
 FLOE_DEV void set_span(tile &t, uint32_t k, const floe_wavelet_span &w)
@@ -49,12 +55,12 @@ FLOE_DEV void set_span(tile &t, uint32_t k, const floe_wavelet_span &w)
 }
 
 /* By one thread: backwards from the tile's own points. */
-FLOE_DEV void cut_tile(const pass &p, uint32_t number, tile &t)
+FLOE_DEV void cut_tile(const pass &p, uint32_t pairs, uint32_t number, tile &t)
 {
     floe_wavelet_span w;
     for (int odd = 0; odd < 2; odd++) {
-        t.own[0][odd] = (int32_t)min(number * PAIRS, p.count[odd]);
-        t.own[1][odd] = (int32_t)min((number + 1) * PAIRS, p.count[odd]);
+        t.own[0][odd] = (int32_t)min(number * pairs, p.count[odd]);
+        t.own[1][odd] = (int32_t)min((number + 1) * pairs, p.count[odd]);
         w.lo[odd] = t.own[0][odd];
         w.hi[odd] = t.own[1][odd];
     }
@@ -95,7 +101,9 @@ template <bool ALONG> struct points {
     floe_real *evens, *odds; /* where number 0 would be */
     __device__ __forceinline__ floe_real &get(bool odd, int32_t i, uint32_t c) const
     {
-        return (odd ? odds : evens)[(ALONG ? 1 : COLUMNS) * i + (int32_t)((ALONG ? ROOM : 1) * c)];
+        return (
+            odd ? odds
+                : evens)[(ALONG ? 1 : tiling<ALONG>::COLUMNS) * i + (int32_t)((ALONG ? tiling<ALONG>::ROOM : 1) * c)];
     }
 };
 
@@ -161,6 +169,18 @@ template <bool ALONG> FLOE_DEV void lift(const pass &p, const tile &t, const poi
     }
 }
 
+/* Forward, along the lines: points lie as they are read. */
+FLOE_DEV void read_line(const pass &p, const tile &t, const points<true> &s)
+{
+    const uint32_t k = p.bank.nlifts;
+    const int32_t begin = min(2 * t.lo[k][0], 2 * t.lo[k][1] + 1), end = max(2 * t.hi[k][0] - 1, 2 * t.hi[k][1]);
+    each_point<true>(p, t.ncolumns, end - begin, [&](int32_t x, uint32_t c) {
+        const int32_t point = begin + x, odd = point & 1, i = point >> 1;
+        if (i >= t.lo[k][odd] && i < t.hi[k][odd])
+            s.get(odd, i, c) = p.from[t.place[c] + (uint32_t)point];
+    });
+}
+
 template <bool ALONG> FLOE_DEV void read_points(const pass &p, const tile &t, const points<ALONG> &s)
 {
     const uint32_t far = p.inverse ? 1 : 2, k = p.bank.nlifts;
@@ -201,22 +221,31 @@ template <bool ALONG>
 __global__ void __launch_bounds__(THREADS, FLOE_REAL_BITS == 32 ? 4 : 3)
     wavelet_lift_kernel(const __grid_constant__ pass p)
 {
-    __shared__ floe_real room[2][ROOM * COLUMNS];
+    constexpr uint32_t COLUMNS = tiling<ALONG>::COLUMNS;
+    __shared__ floe_real
+        room[2][ROOM_POINTS + FLOE_WARP / 2]; /* of a point and the next one, lanes reach different words */
     __shared__ tile t;
     if (*p.status != FLOE_OK)
         return;
     const uint32_t far = gridDim.x / p.ntiles * COLUMNS;
     if (threadIdx.x == 0)
-        cut_tile(p, blockIdx.x % p.ntiles, t);
+        cut_tile(p, tiling<ALONG>::PAIRS, blockIdx.x % p.ntiles, t);
     for (uint32_t first = blockIdx.x / p.ntiles * COLUMNS; first < p.nlines; first += far) {
         if (threadIdx.x == 0)
-            t.ncolumns = min(p.nlines - first, (uint32_t)COLUMNS);
+            t.ncolumns = min(p.nlines - first, COLUMNS);
         if (threadIdx.x < COLUMNS && first + threadIdx.x < p.nlines)
             t.place[threadIdx.x] = place_of(p, first + threadIdx.x);
         __syncthreads();
-        const int32_t *lo = t.lo[p.bank.nlifts], apart = ALONG ? 1 : COLUMNS;
+        const int32_t *lo = t.lo[p.bank.nlifts], apart = ALONG ? 1 : (int32_t)COLUMNS;
         const points<ALONG> s = {room[0] - lo[0] * apart, room[1] - lo[1] * apart};
-        read_points<ALONG>(p, t, s);
+        if constexpr (ALONG) {
+            if (p.inverse)
+                read_points<ALONG>(p, t, s);
+            else
+                read_line(p, t, s);
+        } else {
+            read_points<ALONG>(p, t, s);
+        }
         __syncthreads();
         for (uint32_t i = 0; i < p.bank.nlifts; i++) {
             lift<ALONG>(p, t, s, p.inverse ? p.bank.nlifts - 1 - i : i);
@@ -232,7 +261,7 @@ __global__ void __launch_bounds__(THREADS, FLOE_REAL_BITS == 32 ? 4 : 3)
 uint32_t power_from(uint32_t least)
 {
     uint32_t v = 1;
-    while (v < least && v < COLUMNS)
+    while (v < least && v < FLOE_WARP)
         v *= 2;
     return v;
 }
@@ -259,7 +288,7 @@ pass pass_of(const floe_wavelet_dev_lift &l, uint32_t axis, uint32_t at)
         p.stride[other] = (uint32_t)stride;
         p.nlines *= (uint32_t)n[a];
     }
-    p.ntiles = (uint32_t)floe_ceil_div(p.count[0], PAIRS);
+    p.ntiles = (uint32_t)floe_ceil_div(p.count[0], axis == 3 ? tiling<true>::PAIRS : tiling<false>::PAIRS);
     p.width = power_from(axis == 3 ? p.count[0] : p.nlines);
     p.inverse = l.inverse;
     p.one_sided = l.one_sided >> axis & 1;
@@ -278,7 +307,7 @@ int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void
     for (uint32_t i = 0; i < l->step.naxes; i++, *at = !*at) {
         const uint32_t axis = l->step.axis[l->inverse ? i : l->step.naxes - 1 - i];
         const pass p = pass_of(*l, axis, *at);
-        const uint64_t groups = floe_ceil_div(p.nlines, COLUMNS),
+        const uint64_t groups = floe_ceil_div(p.nlines, axis == 3 ? tiling<true>::COLUMNS : tiling<false>::COLUMNS),
                        most = floe_ceil_div(BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors, p.ntiles);
         const uint32_t nblocks = (uint32_t)floe_min64(groups, most) * p.ntiles;
         if (axis == 3)

@@ -116,16 +116,16 @@ __global__ void __launch_bounds__(PLACERS) wavelet_place_kernel(const __grid_con
 
 /* ---- pack -------------------------------------------------------------------------------------------------------------- */
 
-/* Chunks of a grid, each by a warp. */
-FLOE_DEV void copy_chunks(const job &j, uint8_t *payload, uint32_t grid, uint64_t warp, uint64_t nwarps)
+/* Chunks of a grid, each by a block. */
+FLOE_DEV void copy_chunks(const job &j, uint8_t *payload, uint32_t grid)
 {
     const floe_context_dev_grid &g = j.context.grids[grid];
-    for (uint64_t i = g.first + warp; i < g.first + g.nchunks; i += nwarps)
+    for (uint64_t i = g.first + blockIdx.x; i < g.first + g.nchunks; i += gridDim.x)
         if (j.context.sizes[i]) {
             const uint64_t nbytes = 4 * (uint64_t)j.context.sizes[i];
             floe_copy_bytes(payload + j.chunks_at[grid] + 4 * j.places[i],
                             (const uint8_t *)(j.context.slots + j.context.slot_ends[1 + i]) - nbytes, nbytes,
-                            floe_lane(), FLOE_WARP);
+                            threadIdx.x, THREADS);
         }
 }
 
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_pack_kernel(const __grid_cons
         for (uint64_t i = 0; i < ends[0]; i++)
             floe_copy_bytes(payload + j.pieces[i].at, j.pieces[i].src, j.pieces[i].nbytes, me, step);
         for (uint32_t g = 0; g < j.context.ngrids; g++)
-            copy_chunks(j, payload, g, me / FLOE_WARP, step / FLOE_WARP);
+            copy_chunks(j, payload, g);
     }
     for (uint64_t i = (raw ? j.raw_nbytes : ends[1]) + me; i < j.out.record->nbytes; i += step)
         payload[i] = 0;

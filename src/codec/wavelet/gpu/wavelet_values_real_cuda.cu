@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of a field to the array that is transformed, and the array that came of it against them; a thread a value. */
+/* Values of a field to the array that is transformed, and the array that came of it against them; a warp does a piece of a row. */
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
@@ -10,7 +10,7 @@
 namespace
 {
 
-enum { THREADS = 256 };
+enum { THREADS = 256, PIECE = 512 };
 
 typedef floe_wavelet_values_job job;
 
@@ -20,18 +20,27 @@ struct cell {
     uint64_t mark;
 };
 
-FLOE_DEV cell cell_of(const job &j, uint64_t i)
+/* Calls what(cell) for all values. */
+template <class WHAT> FLOE_DEV void each_cell(const job &j, WHAT what)
 {
-    uint64_t left = i;
-    const uint64_t x = floe_last_digit(&left, j.shape[3]), row = left;
-    int64_t at = (int64_t)x * j.values.stride[3];
+    const uint64_t npieces = floe_ceil_div(j.shape[3], PIECE),
+                   n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * npieces : 0,
+                   step = (uint64_t)gridDim.x * (THREADS / FLOE_WARP);
+    for (uint64_t i = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; i < n; i += step) {
+        uint64_t left = i;
+        const uint64_t begin = floe_last_digit(&left, npieces) * PIECE, row = left,
+                       end = floe_min64(begin + PIECE, j.shape[3]);
+        const int64_t *stride = j.values.stride;
+        int64_t at = 0;
 #pragma unroll
-    for (uint32_t a = 3; a-- > 1;)
-        at += (int64_t)floe_last_digit(&left, j.shape[a]) * j.values.stride[a];
-    at += (int64_t)left * j.values.stride[0];
-    const cell c = {((const floe_real *)j.values.data)[at], (floe_real *)j.array + i,
-                    row * j.row + floe_wavelet_mark(x)};
-    return c;
+        for (uint32_t a = 3; a-- > 1;)
+            at += (int64_t)floe_last_digit(&left, j.shape[a]) * stride[a];
+        const floe_real *from = (const floe_real *)j.values.data + at + (int64_t)left * stride[0];
+        floe_real *array = (floe_real *)j.array + row * j.shape[3];
+#pragma unroll 4
+        for (uint64_t x = begin + floe_lane(); x < end; x += FLOE_WARP)
+            what(cell{from[(int64_t)x * stride[3]], array + x, row * j.row + floe_wavelet_mark(x)});
+    }
 }
 
 FLOE_DEV void take(const job &j, const cell &c, floe_wavelet_dev_found &found)
@@ -81,6 +90,15 @@ FLOE_DEV void check(const job &j, const cell &c, floe_wavelet_dev_found &found)
     found.nliterals++;
 }
 
+FLOE_DEV void shift(const job &j)
+{
+    const uint64_t n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3] : 0;
+    const floe_real center = (floe_real)j.center;
+#pragma unroll 4
+    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (uint64_t)gridDim.x * THREADS)
+        ((floe_real *)j.array)[i] -= center;
+}
+
 FLOE_DEV void leave_most(unsigned long long *to, unsigned long long v)
 {
     v = floe_warp_max(v);
@@ -97,15 +115,13 @@ FLOE_DEV void leave_sum(unsigned long long *to, unsigned long long v)
 template <floe_wavelet_values_what WHAT>
 __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ job j)
 {
-    const uint64_t n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3] : 0;
     floe_wavelet_dev_found found = {};
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (uint64_t)gridDim.x * THREADS)
-        if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
-            take(j, cell_of(j, i), found);
-        else if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK)
-            check(j, cell_of(j, i), found);
-        else
-            ((floe_real *)j.array)[i] -= (floe_real)j.center;
+    if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
+        each_cell(j, [&](const cell &c) { take(j, c, found); });
+    else if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK)
+        each_cell(j, [&](const cell &c) { check(j, c, found); });
+    else
+        shift(j);
     if constexpr (WHAT == FLOE_WAVELET_VALUES_SHIFT)
         return;
     leave_most(&j.found->most, found.most);
