@@ -39,7 +39,7 @@ template <class WHAT> FLOE_DEV void each_cell(const job &j, WHAT what)
         floe_real *array = (floe_real *)j.array + row * j.shape[3];
 #pragma unroll 4
         for (uint64_t x = begin + floe_lane(); x < end; x += FLOE_WARP)
-            what(cell{from[(int64_t)x * stride[3]], array + x, row * j.row + floe_wavelet_mark(x)});
+            what(cell{__ldg(from + (int64_t)x * stride[3]), array + x, row * j.row + floe_wavelet_mark(x)});
     }
 }
 
@@ -77,11 +77,12 @@ FLOE_DEV bool is_within(const job &j, const cell &c, floe_real v, floe_wavelet_d
 
 FLOE_DEV void check(const job &j, const cell &c, floe_wavelet_dev_found &found)
 {
-    if (j.kinds[c.mark] == FLOE_WAVELET_LITERAL || is_within(j, c, *c.v, found))
+    const floe_real v = __ldg(c.v);
+    if (j.kinds[c.mark] == FLOE_WAVELET_LITERAL || is_within(j, c, v, found))
         return;
     const floe_real f = j.log ? FLOE_R(floe_interp_log)(c.x, (floe_uint)j.fill) : c.x;
-    const int32_t code = FLOE_R(floe_wavelet_correction)(f, *c.v, j.center, j.unit);
-    if (code && is_within(j, c, FLOE_R(floe_wavelet_correct)(*c.v, code, (floe_real)j.unit), found)) {
+    const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, j.center, j.unit);
+    if (code && is_within(j, c, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
         j.corrections[c.mark] = (int8_t)code;
         found.nmarks++;
         return;
@@ -90,26 +91,50 @@ FLOE_DEV void check(const job &j, const cell &c, floe_wavelet_dev_found &found)
     found.nliterals++;
 }
 
+/* A block takes so many values at a time, that lie side by side. */
 FLOE_DEV void shift(const job &j)
 {
+    enum { EACH = 4, TILE = EACH * THREADS };
     const uint64_t n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3] : 0;
     const floe_real center = (floe_real)j.center;
-#pragma unroll 4
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (uint64_t)gridDim.x * THREADS)
-        ((floe_real *)j.array)[i] -= center;
+    floe_real *array = (floe_real *)j.array;
+    for (uint64_t i = (uint64_t)blockIdx.x * TILE + threadIdx.x; i < n; i += (uint64_t)gridDim.x * TILE) {
+        floe_real v[EACH];
+#pragma unroll
+        for (uint32_t k = 0; k < EACH; k++)
+            v[k] = i + k * THREADS < n ? array[i + k * THREADS] : 0;
+#pragma unroll
+        for (uint32_t k = 0; k < EACH; k++)
+            if (i + k * THREADS < n)
+                array[i + k * THREADS] = v[k] - center;
+    }
 }
 
-FLOE_DEV void leave_most(unsigned long long *to, unsigned long long v)
+/* By a block. */
+FLOE_DEV void leave(const floe_wavelet_dev_found &found, floe_wavelet_dev_found *to)
 {
-    v = floe_warp_max(v);
-    if (floe_lane() == 0 && v > *(volatile unsigned long long *)to)
-        atomicMax(to, v);
-}
-FLOE_DEV void leave_sum(unsigned long long *to, unsigned long long v)
-{
-    v = floe_warp_sum(v);
-    if (floe_lane() == 0 && v)
-        atomicAdd(to, v);
+    enum { MOSTS = 4, ALL = 7 }; /* the largest of these, sums of others */
+    static_assert(sizeof found == ALL * sizeof(unsigned long long), "as they stand");
+    __shared__ unsigned long long all[ALL];
+    const unsigned long long own[ALL] = {found.most,    found.least,     found.max_error, found.max_pw_error,
+                                         found.squares, found.nliterals, found.nmarks};
+    if (threadIdx.x < ALL)
+        all[threadIdx.x] = 0;
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < ALL; k++) {
+        const unsigned long long v = k < MOSTS ? floe_warp_max(own[k]) : floe_warp_sum(own[k]);
+        if (floe_lane() == 0 && v && k < MOSTS)
+            atomicMax(all + k, v);
+        else if (floe_lane() == 0 && v)
+            atomicAdd(all + k, v);
+    }
+    __syncthreads();
+    unsigned long long *out = &to->most + threadIdx.x;
+    if (threadIdx.x < MOSTS && all[threadIdx.x] > *(volatile unsigned long long *)out)
+        atomicMax(out, all[threadIdx.x]);
+    else if (threadIdx.x >= MOSTS && threadIdx.x < ALL && all[threadIdx.x])
+        atomicAdd(out, all[threadIdx.x]);
 }
 
 template <floe_wavelet_values_what WHAT>
@@ -124,13 +149,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_co
         shift(j);
     if constexpr (WHAT == FLOE_WAVELET_VALUES_SHIFT)
         return;
-    leave_most(&j.found->most, found.most);
-    leave_most(&j.found->least, found.least);
-    leave_most(&j.found->max_error, found.max_error);
-    leave_most(&j.found->max_pw_error, found.max_pw_error);
-    leave_sum(&j.found->squares, found.squares);
-    leave_sum(&j.found->nliterals, found.nliterals);
-    leave_sum(&j.found->nmarks, found.nmarks);
+    leave(found, j.found);
 }
 
 } // namespace
