@@ -358,16 +358,22 @@ FLOE_DEV void load_decoder(const floe_context_dev_grid &g, const floe_context_de
     __syncthreads();
 }
 
+template <class WALK>
+FLOE_DEV uint32_t read_mask(const WALK &walk, uint32_t table, const decoder &d, floe_ans_reader &in)
+{
+    const uint32_t slot = in.state & ((1 << FLOE_CONTEXT_MASK_BITS) - 1);
+    const uint32_t mask = walk.mine() ? d.mask_slots[(table << FLOE_CONTEXT_MASK_BITS) + slot] : 0;
+    floe_ans_read(in, walk.mine(), d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask], FLOE_CONTEXT_MASK_BITS);
+    return mask;
+}
+
 /* The masks of a window, and what is counted of them. Returns what the context of the row below is made of. */
 template <class WALK> FLOE_DEV uint32_t read_masks(WALK &walk, window_of_rows &w, const decoder &d, floe_ans_reader &in)
 {
     uint32_t activity = w.activity;
 #pragma unroll 1
     for (uint32_t r = 0; r < w.nrows; r++) {
-        const uint32_t table = d.mask_table[walk.with_planes(w, r, activity)];
-        const uint32_t slot = in.state & ((1 << FLOE_CONTEXT_MASK_BITS) - 1);
-        const uint32_t mask = walk.mine() ? d.mask_slots[(table << FLOE_CONTEXT_MASK_BITS) + slot] : 0;
-        floe_ans_read(in, walk.mine(), d.mask_spans[table * FLOE_CONTEXT_MASK_SYMBOLS + mask], FLOE_CONTEXT_MASK_BITS);
+        const uint32_t mask = read_mask(walk, d.mask_table[walk.with_planes(w, r, activity)], d, in);
         put_byte(w.masks, r, mask);
         activity = walk.activity_below((uint32_t)__popc(mask));
     }
@@ -404,6 +410,46 @@ FLOE_DEV void read_values(WALK &walk, const window_of_rows &w, const decoder &d,
     }
 }
 
+/* Of windows of a row, with contexts of planes: rows of the plane before are loaded a row ahead. */
+template <class WALK> FLOE_DEV void decode_planes(WALK &walk, const decoder &d, floe_ans_reader &in)
+{
+    typedef typename WALK::record record;
+    const uint32_t lane = floe_lane(), rows = walk.rows;
+    const record none = {};
+    record far = none, here = none, near = none; /* rows t + 1, t, t - 1 of the plane before */
+    uint32_t above = 0, activity = 0;
+    walk.plane = (record *)(walk.list + FLOE_CONTEXT_CLASSES * FLOE_WARP);
+    walk.window[lane] = none;
+#pragma unroll 1
+    for (uint32_t t = walk.nrows; t-- > 0;) {
+        const record ahead = walk.load(t + rows - 2);
+        const uint32_t row = t - walk.plane_of(t) * rows, n = (uint32_t)__popc(mask_of(here));
+        window_of_rows w = {t + 1, 1, {}, {}, {}, above, activity, {}};
+        uint32_t context = 4 * activity;
+        walk.plane[lane] = here;
+        if (t + rows < walk.nrows) {
+            put_byte(w.planes, 0, n);
+            context = 2 * activity + 4 * n + walk.sides_of(n) + (row + 1 < rows ? (uint32_t)__popc(mask_of(far)) : n) +
+                      (row > 0 ? (uint32_t)__popc(mask_of(near)) : n);
+        }
+        put_byte(w.masks, 0, read_mask(walk, d.mask_table[context], d, in));
+        walk.count_four(w, 0);
+        activity = walk.activity_below(byte_of(w.counts, 0));
+        walk.window[FLOE_WARP + lane] = none;
+        read_values(walk, w, d, in);
+        __syncwarp();
+        const record own = walk.window[FLOE_WARP + lane];
+        if (walk.mine())
+            walk.row_at(t)[lane] = own;
+        walk.window[lane] = own;
+        above = byte_of(w.counts, 0);
+        far = here;
+        here = near;
+        near = ahead;
+        __syncwarp();
+    }
+}
+
 template <class WALK>
 FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const decoder &d, floe_ans_reader &in)
 {
@@ -411,6 +457,11 @@ FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const dec
     const uint32_t lane = floe_lane();
     const record none = {};
     uint32_t above = 0, activity = 0;
+    if constexpr (WALK::DEEP)
+        if (g.window == 1 && walk.rows > 2) {
+            decode_planes(walk, d, in);
+            return;
+        }
     walk.window[lane] = none;
 #pragma unroll 1
     for (uint32_t t1 = walk.nrows, nrows; t1 > 0; t1 -= nrows) {

@@ -53,10 +53,12 @@ FLOE_HD uint32_t floe_context_slot_words(const floe_context_chunk *c, uint32_t w
     return (c->planes * c->rows * (width == 0 ? 1 : width == 1 ? 9 : 12) + 4) * c->lanes + 2;
 }
 
-/* Shared memory of a warp: a row above the window, then its rows, a record a lane; and the list of what is not 0. */
+/* Shared memory of a warp: a row above the window, then its rows, a record a lane; the list of what is not 0; and, of windows of a row,
+ * that of the plane before. */
 FLOE_HD uint32_t floe_context_warp_nbytes(uint32_t window, uint32_t width)
 {
-    return FLOE_ANS_LANES * ((window + 1) * (width ? 8 * width : 1) + 2 * FLOE_CONTEXT_CLASSES * window);
+    const uint32_t nrows = window + 1 + (window == 1);
+    return FLOE_ANS_LANES * (nrows * (width ? 8 * width : 1) + 2 * FLOE_CONTEXT_CLASSES * window);
 }
 
 /* As floe_context_tables. */

@@ -92,12 +92,14 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
     typedef typename record_of<WIDTH>::code code;
     static constexpr uint32_t LARGEST = WIDTH == 1 ? FLOE_CONTEXT_LARGEST_BYTE : FLOE_CONTEXT_LARGEST;
     static constexpr uint32_t ROW_CODES = 8 * FLOE_WARP;
+    static constexpr bool DEEP = PLANES;
     record *records;               /* of the chunk's row 0, lane 0 */
     uint64_t row_step, plane_step; /* records from one to the next */
     uint32_t nrows, lanes, rows;   /* rows: of a plane */
     uint32_t inverse;              /* of rows, times 2^20 */
     record *window;
     uint16_t *list;
+    record *plane; /* the window's row of the plane before; NULL: where it is stored */
 
     __device__ __forceinline__ void begin(const floe_context_dev_grid &g, uint32_t index, uint8_t *shared,
                                           uint32_t window_rows)
@@ -113,6 +115,7 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
         lanes = c.lanes;
         window = (record *)shared;
         list = (uint16_t *)(shared + FLOE_WARP * (window_rows + 1) * sizeof(record));
+        plane = NULL;
     }
     __device__ __forceinline__ bool mine() const { return floe_lane() < lanes; }
     __device__ __forceinline__ code *codes() const { return (code *)window; }
@@ -245,15 +248,16 @@ template <uint32_t WIDTH, bool PLANES> struct context_walk {
             v.context = floe_context_level(size, before);
             return v;
         }
-        int32_t plane = 0;
+        int32_t in_plane = 0;
         const uint32_t t = w.t1 - 1 - at / ROW_CODES + rows;
         if (t >= w.t1 && t < nrows) {
-            plane = ((const code *)row_at(t))[at % ROW_CODES];
-            before += (uint32_t)(plane < 0 ? -plane : plane);
+            const record *of = plane ? plane : row_at(t);
+            in_plane = ((const code *)of)[at % ROW_CODES];
+            before += (uint32_t)(in_plane < 0 ? -in_plane : in_plane);
         } else {
             before *= 2;
         }
-        const int32_t sign = (above > 0) - (above < 0) + (plane > 0) - (plane < 0);
+        const int32_t sign = (above > 0) - (above < 0) + (in_plane > 0) - (in_plane < 0);
         v.flip = sign < 0;
         v.context =
             floe_context_level(size, (before + 1) / 2) + FLOE_CONTEXT_LEVELS * (uint32_t)(sign < 0 ? -sign : sign);
