@@ -14,15 +14,14 @@ FLOE_DEV uint32_t count_parts(const floe_context_grid &g, uint32_t rows)
     return (g.piece[0] * g.piece[1] + rows - 1) / rows;
 }
 
-/* Adds to counts, which a block shares; the commonest symbol to nempty. contexts: of masks, of each activity. keeper: of the chunk. Returns
- * whether a code is not 0. */
-template <uint32_t ROWS, class WALK>
-FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, const uint8_t *contexts,
-                         uint32_t *counts, uint32_t &nempty, token_keeper &keeper)
+/* Adds to counts, which a block shares; the commonest symbol to nempty. rows: whole windows, so that they begin where those of the
+ * chunk do. contexts: of masks, of each activity. keeper: of the chunk. Returns whether a code is not 0. */
+template <class WALK>
+FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t part, uint32_t rows,
+                         const uint8_t *contexts, uint32_t *counts, uint32_t &nempty, token_keeper &keeper)
 {
-    static_assert(ROWS % FLOE_CONTEXT_WINDOW == 0, "windows begin where those of the chunk do");
-    const uint32_t above = part * ROWS, first = above < walk.nrows ? walk.nrows - above : 0,
-                   last = first > ROWS ? first - ROWS : 0;
+    const uint32_t above = part * rows, first = above < walk.nrows ? walk.nrows - above : 0,
+                   last = first > rows ? first - rows : 0;
     uint32_t number = above / g.window, some = 0;
 #pragma unroll 1
     for (uint32_t t1 = first, done; t1 > last; t1 -= done, number++) {

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
                 const uint32_t chunk = part / nparts * job.every;
                 walk.begin(g, chunk, space, g.window);
                 keeper.windows = windows_of(job, g, chunk);
-                const bool some = count_part<COUNT_ROWS>(walk, g, part % nparts, contexts, counts, nempty, keeper);
+                const bool some = count_part(walk, g, part % nparts, COUNT_ROWS, contexts, counts, nempty, keeper);
                 if (some && job.busy && floe_lane() == 0)
                     job.busy[g.first + chunk] = true;
             });

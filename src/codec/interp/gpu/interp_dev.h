@@ -89,7 +89,7 @@ typedef struct floe_interp_trials_job {
     uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */
     uint8_t *scratch;                           /* of each block: values, then records of a step */
     uint64_t block_nbytes, values_nbytes;       /* both multiples of 16 */
-    uint32_t *counts, *done;                    /* of each level of each structure; of each structure; 0 at first */
+    uint32_t *counts;                           /* of each level of each structure; 0 at first */
     floe_context_dev_tally *tallies;            /* of each level of each structure */
     uint32_t warp_nbytes, nwarps;               /* nwarps: that count */
     const uint32_t *status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tuner's trials: boxes of the field are coded by several structures in one launch, and their symbols counted. A block codes one box
- * by one structure, in memory that L2 holds, all steps one after another: a value gives way to what is decoded of it. The last block of
- * a structure adds up what its counts take.
+ * by one structure, in memory that L2 holds, all steps one after another: a value gives way to what is decoded of it. Another launch adds
+ * up what the counts take.
  */
 #include <floe/floe.h>
 
@@ -17,29 +17,43 @@
 namespace
 {
 
-enum { THREADS = 1024, WARPS = THREADS / FLOE_WARP };
+enum { THREADS = 1024, WARPS = THREADS / FLOE_WARP, TALLY_WARPS = 16 };
+enum { WEIGHTS = 6, TOGETHER = 3 /* classes of as many odd coordinates, at most */ };
 
-/* A step of a box, in shared memory: points of its fine lattice lie so far apart in the box. */
+typedef FLOE_R(floe_interp_weights) weights;
+
+/* A step of a box, in shared memory. Its points lie so far apart in the box, its cells in the box and in codes. */
 struct step_of_box {
     floe_interp_step step;
-    uint32_t stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], place[FLOE_INTERP_RANK];
-    FLOE_R(floe_interp_weights) inner; /* of points that are far from both ends of an axis */
+    floe_context_dev_grid grid;
+    uint32_t level, stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], place[FLOE_INTERP_RANK];
+    uint32_t cell[FLOE_INTERP_RANK], codes[FLOE_INTERP_RANK];
+    weights of[WEIGHTS]; /* by how many cells there are before and behind */
 };
 
 FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_box *s)
 {
+    const floe_interp_dev_trial_step &t = job.steps[i];
     __syncthreads(); /* others may still look at the step before */
-    if (threadIdx.x == 0) {
-        const floe_interp_dev_trial_step &t = job.steps[i];
-        uint32_t stride = 1;
+    if (threadIdx.x < WEIGHTS)
+        s->of[threadIdx.x] =
+            FLOE_R(floe_interp_weights_at)(t.step.predictor, threadIdx.x % 2, threadIdx.x % 2 + 1 + threadIdx.x / 2);
+    if (threadIdx.x == FLOE_WARP) { /* one look at memory, not one after another */
         s->step = t.step;
-        s->inner = FLOE_R(floe_interp_weights_at)(t.step.predictor, 1, 4);
+        s->grid = t.grid;
+        s->level = t.level;
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            s->stride[a] = (uint32_t)t.unit[a];
+        uint32_t stride = 1, codes = 1u << s->step.naxes;
         for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
-            s->stride[a] = stride * (uint32_t)t.unit[a];
-            s->fine[a] = (uint32_t)t.step.fine[a];
-            s->coarse[a] = (uint32_t)t.step.coarse[a];
-            s->place[a] = floe_interp_place(&t.step, a);
+            s->stride[a] *= stride;
+            s->fine[a] = (uint32_t)s->step.fine[a];
+            s->coarse[a] = (uint32_t)s->step.coarse[a];
+            s->place[a] = floe_interp_place(&s->step, a);
+            s->cell[a] = s->stride[a] << (s->place[a] < s->step.naxes);
+            s->codes[a] = codes;
             stride *= (uint32_t)job.part[a];
+            codes = a == 3 ? 8 * (uint32_t)floe_interp_row_records(&s->step) : codes * s->coarse[a];
         }
     }
     __syncthreads();
@@ -143,99 +157,122 @@ FLOE_DEV void bridge_anchors(const step_of_box &s, floe_real *values)
 
 /* ---- a step ------------------------------------------------------------------------------------------------------------ */
 
-/* At a point of odd coordinate along the step's axis number `place`. Most points are far from both ends. */
-FLOE_DEV floe_real predict_along(const step_of_box &s, const floe_real *at, const uint32_t *cell, uint32_t place)
+/* At a point of odd coordinate along the step's axis number `place`, which lies there. Missing neighbours have weight 0. No branch keeps
+ * the loads of several points from being on their way together: where there is no such point, another one is looked at. */
+FLOE_DEV floe_real predict_along(const step_of_box &s, const floe_real *at, bool there, const uint32_t *cell,
+                                 uint32_t place)
 {
     const uint32_t axis = s.step.axis[place];
-    const int32_t far = (int32_t)s.stride[axis];
-    const uint32_t g = axis == 3 ? cell[3] : axis == 2 ? cell[2] : axis == 1 ? cell[1] : cell[0], n = s.coarse[axis];
-    const floe_real here = at[-far];
-    if (g > 0 && g + 2 < n)
-        return FLOE_R(floe_interp_predict)(s.inner, at[-3 * far], here, at[far], at[3 * far]);
-    const FLOE_R(floe_interp_weights) w = FLOE_R(floe_interp_weights_at)(s.step.predictor, g, n);
-    return FLOE_R(floe_interp_predict)(w, w.before != 0 ? at[-3 * far] : here, here, w.after != 0 ? at[far] : here,
-                                       w.beyond != 0 ? at[3 * far] : here);
+    const int32_t far = there ? (int32_t)s.stride[axis] : 0;
+    uint32_t g = 0;
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        g |= axis == a ? cell[a] : 0;
+    const uint32_t behind = s.coarse[axis] - 1 - g;
+    return FLOE_R(floe_interp_predict)(s.of[(behind < 2 ? behind : 2) * 2 + (g > 0)], at[g > 0 ? -3 * far : -far],
+                                       at[-far], at[behind > 0 ? far : -far], at[behind > 1 ? 3 * far : -far]);
 }
 
-FLOE_DEV floe_real predict(const step_of_box &s, const floe_real *at, const uint32_t *cell, uint32_t c)
+template <bool MEAN>
+FLOE_DEV floe_real predict(const step_of_box &s, const floe_real *at, bool there, const uint32_t *cell, uint32_t c)
 {
     const uint32_t top = floe_top_bit(c);
-    floe_real p = predict_along(s, at, cell, top);
-    if (!s.step.mean || c == 1u << top)
+    floe_real p = predict_along(s, at, there, cell, top);
+    if (!MEAN || c == 1u << top)
         return p;
     uint32_t count = 1;
     for (uint32_t place = 0; place < top; place++)
         if (c >> place & 1) {
-            p = p + predict_along(s, at, cell, place);
+            p = p + predict_along(s, at, there, cell, place);
             count++;
         }
     return p * ((floe_real)1 / (floe_real)count);
 }
 
-/* Points of class c; codes of two bytes. Values and codes of a cell lie evenly along each axis. */
-FLOE_DEV void code_class(const step_of_box &s, uint32_t c, floe_real *values, int16_t *codes)
+/* Up to N classes of so many odd coordinates, of this thread's cells: all is loaded before anything is stored. Codes of two bytes. */
+template <bool MEAN, uint32_t N>
+FLOE_DEV void code_classes(const step_of_box &s, walk_of_points cells, uint32_t odd, floe_real *values, int16_t *codes)
 {
     const floe_real step = (floe_real)s.step.step, inverse = 1 / step;
-    const uint32_t naxes = s.step.naxes, row = 8 * (uint32_t)floe_interp_row_records(&s.step);
-    uint32_t extent[FLOE_INTERP_RANK], by[FLOE_INTERP_RANK], first = 0;
-    const uint32_t code_by[] = {s.coarse[1] * s.coarse[2] * row, s.coarse[2] * row, row, 1u << naxes};
-    walk_of_points w;
+    uint32_t n = 0, class_of[N] = {}, offset[N] = {};
+    for (uint32_t c = 1; c < 1u << s.step.naxes; c++) {
+        uint32_t far = 0;
+        for (uint32_t k = 0; k < s.step.naxes; k++)
+            far += c >> k & 1 ? s.stride[s.step.axis[k]] : 0;
+        if ((uint32_t)__popc(c) != odd)
+            continue;
 #pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const bool active = s.place[a] < naxes, odd = active && c >> s.place[a] & 1;
-        extent[a] = odd ? s.fine[a] / 2 : s.coarse[a];
-        by[a] = s.stride[a] << active;
-        first += odd ? s.stride[a] : 0;
+        for (uint32_t k = 0; k < N; k++) {
+            class_of[k] = k >= n ? c : class_of[k]; /* of those that are missing, the last one */
+            offset[k] = k >= n ? far : offset[k];
+        }
+        n++;
     }
-    for (w.begin(extent); w.there(); w.next()) {
-        uint32_t value_at = first, code_at = c - 1;
+    for (; cells.there(); cells.next()) {
+        uint32_t value_at = 0, code_at = 0, odds = 0; /* odds: along which axes there are odd points, too */
+        floe_real f[N], p[N];
+        bool there[N];
 #pragma unroll
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-            value_at += w.at[a] * by[a];
-            code_at += w.at[a] * code_by[a];
+            value_at += cells.at[a] * s.cell[a];
+            code_at += cells.at[a] * s.codes[a];
+            odds |= (uint32_t)(2 * cells.at[a] + 1 < s.fine[a]) << s.place[a];
         }
-        floe_real *at = values + value_at;
-        const floe_real f = *at, p = predict(s, at, w.at, c);
-        const floe_real q = FLOE_R(floe_interp_encode)(f, p, inverse, (floe_real)FLOE_CONTEXT_LARGEST);
-        *at = FLOE_R(floe_interp_decode)(q, step, p);
-        codes[code_at] = (int16_t)(int32_t)q;
+#pragma unroll
+        for (uint32_t k = 0; k < N; k++) {
+            there[k] = k < n && !(class_of[k] & ~odds);
+            const floe_real *at = values + value_at + (there[k] ? offset[k] : 0);
+            f[k] = *at;
+            p[k] = predict<MEAN>(s, at, there[k], cells.at, class_of[k]);
+        }
+#pragma unroll
+        for (uint32_t k = 0; k < N; k++)
+            if (there[k]) {
+                const floe_real q = FLOE_R(floe_interp_encode)(f[k], p[k], inverse, (floe_real)FLOE_CONTEXT_LARGEST);
+                values[value_at + offset[k]] = FLOE_R(floe_interp_decode)(q, step, p[k]);
+                codes[code_at + class_of[k] - 1] = (int16_t)(int32_t)q;
+            }
     }
 }
 
-/* Classes of one odd coordinate, of two, of three. */
-FLOE_DEV void code_step(const step_of_box &s, const floe_context_grid &grid, floe_real *values, uint4 *records)
+FLOE_DEV void code_step(const step_of_box &s, floe_real *values, uint4 *records)
 {
-    const uint32_t n = (uint32_t)floe_context_nrecords(&grid);
+    const uint32_t n = (uint32_t)floe_context_nrecords(&s.grid.grid);
+    walk_of_points cells;
+    cells.begin(s.coarse);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS)
         records[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
     for (uint32_t odd = 1; odd <= s.step.naxes; odd++) {
-        for (uint32_t c = 1; c < 1u << s.step.naxes; c++)
-            if ((uint32_t)__popc(c) == odd)
-                code_class(s, c, values, (int16_t *)records);
+        if (s.step.mean)
+            code_classes<true, TOGETHER>(s, cells, odd, values, (int16_t *)records);
+        else if (odd == s.step.naxes)
+            code_classes<false, 1>(s, cells, odd, values, (int16_t *)records);
+        else
+            code_classes<false, TOGETHER>(s, cells, odd, values, (int16_t *)records);
         __syncthreads();
     }
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------ */
 
-/* Counts of a step's records, added to those of its level. */
+/* Counts of a step's records, added to those of its level. A part is a window: there are few records, and many warps. */
 FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_dev_grid &g, uint32_t *here,
                          uint32_t *counts)
 {
-    __shared__ uint8_t contexts[CONTEXT_ACTIVITIES];
-    const uint32_t warp = threadIdx.x / FLOE_WARP, nparts = count_parts(g.grid, FLOE_CONTEXT_WINDOW);
+    const uint32_t warp = threadIdx.x / FLOE_WARP, nparts = count_parts(g.grid, g.window);
     uint32_t nempty = 0;
     token_keeper keeper = {};
     for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
         here[i] = 0;
-    context_of_activity(contexts, [](uint32_t context) { return context; });
+    __syncthreads();
     if (warp < job.nwarps) {
-        uint8_t *space = (uint8_t *)(here + FLOE_CONTEXT_COUNTS) + warp * job.warp_nbytes;
+        const uint8_t *contexts = (const uint8_t *)(here + FLOE_CONTEXT_COUNTS);
+        uint8_t *space = (uint8_t *)contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
         for (uint32_t i = warp; i < g.nchunks * nparts; i += job.nwarps) {
             const auto count = [&](auto walk) {
                 walk.begin(g, i / nparts, space, g.window);
-                count_part<FLOE_CONTEXT_WINDOW>(walk, g, i % nparts, contexts, here, nempty, keeper);
+                count_part(walk, g, i % nparts, g.window, contexts, here, nempty, keeper);
             };
             if (g.planes)
                 count(context_walk<2, true>());
@@ -255,14 +292,13 @@ FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_d
 __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
     FLOE_DYNAMIC_SHARED(uint32_t, here);
-    __shared__ bool is_last;
     __shared__ step_of_box step;
     const uint32_t trial = blockIdx.x / job.nboxes, begin = job.begin[trial], end = job.begin[trial + 1];
     floe_real *values = (floe_real *)(job.scratch + blockIdx.x * job.block_nbytes);
-    uint4 *records = (uint4 *)((uint8_t *)values + job.values_nbytes);
     uint32_t *counts = job.counts + (uint64_t)trial * job.nlevels * FLOE_CONTEXT_COUNTS;
     if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
+    context_of_activity((uint8_t *)(here + FLOE_CONTEXT_COUNTS), [](uint32_t context) { return context; });
     const bool apart = load_box(job, blockIdx.x % job.nboxes, values);
     for (uint32_t i = begin; i < end && apart; i++) {
         set_step(job, i, &step);
@@ -271,26 +307,29 @@ __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_cons
     if (apart)
         bridge_anchors(step, values);
     for (uint32_t i = end; i-- > begin;) {
-        floe_context_dev_grid g = job.steps[i].grid;
-        g.records = records;
         set_step(job, i, &step);
-        code_step(step, g.grid, values, records);
-        count_step(job, g, here, counts + (uint64_t)job.steps[i].level * FLOE_CONTEXT_COUNTS);
+        uint8_t *records = (uint8_t *)values + job.values_nbytes;
+        code_step(step, values, (uint4 *)records);
+        floe_context_dev_grid g = step.grid;
+        g.records = records;
+        count_step(job, g, here, counts + (uint64_t)step.level * FLOE_CONTEXT_COUNTS);
     }
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        is_last = atomicAdd(job.done + trial, 1u) == job.nboxes - 1;
-    __syncthreads();
-    for (uint32_t l = 0; l < job.nlevels && is_last; l++)
-        context_tally<WARPS>(counts + (uint64_t)l * FLOE_CONTEXT_COUNTS, job.tallies + trial * job.nlevels + l);
+}
+
+/* A block a level of a structure. */
+__global__ void __launch_bounds__(TALLY_WARPS *FLOE_WARP)
+    interp_tally_kernel(const __grid_constant__ floe_interp_trials_job job)
+{
+    floe_dev_begin();
+    context_tally<TALLY_WARPS>(job.counts + (uint64_t)blockIdx.x * FLOE_CONTEXT_COUNTS, job.tallies + blockIdx.x);
 }
 
 } // namespace
 
 int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
 {
-    const uint32_t fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t), most = floe_gpu_limits_cuda().shared_nbytes - 1024;
+    const uint32_t fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t) + CONTEXT_ACTIVITIES,
+                   most = floe_gpu_limits_cuda().shared_nbytes - 1024;
     floe_interp_trials_job j = *job;
     j.nwarps = (most - fixed) / j.warp_nbytes < WARPS ? (most - fixed) / j.warp_nbytes : WARPS;
     const uint32_t nbytes = fixed + j.nwarps * j.warp_nbytes;
@@ -299,5 +338,6 @@ int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
     if (e != cudaSuccess)
         return (int)e;
     FLOE_LAUNCH(interp_trial_kernel, j.ntrials * j.nboxes, THREADS, nbytes, (cudaStream_t)stream, j);
+    FLOE_LAUNCH_EARLY(interp_tally_kernel, j.ntrials * j.nlevels, TALLY_WARPS * FLOE_WARP, 0, (cudaStream_t)stream, j);
     return (int)cudaGetLastError();
 }

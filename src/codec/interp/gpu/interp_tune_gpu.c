@@ -26,7 +26,7 @@ void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, siz
     t->scratch = floe_arena_take(a, t->scratch_nbytes, 1);
     t->steps = floe_arena_take(a, MOST_STEPS, sizeof *t->steps);
     t->tallies = floe_arena_take(a, levels, sizeof *t->tallies);
-    t->counts = floe_arena_take(a, levels * FLOE_CONTEXT_COUNTS + FLOE_INTERP_DEV_TRIALS, sizeof *t->counts);
+    t->counts = floe_arena_take(a, levels * FLOE_CONTEXT_COUNTS, sizeof *t->counts);
 }
 
 /* ---- lattices, as for any field ------------------------------------------------------------------------------------------ */
@@ -136,9 +136,7 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
     const uint32_t n = job->ntrials * job->nlevels;
     void *stream = y->t->stream;
     FLOE_CHECK(y->err, job->ntrials && job->nlevels <= MOST_LEVELS, FLOE_ERR_INTERNAL, "no room for a trial");
-    job->done = job->counts + n * FLOE_CONTEXT_COUNTS;
-    FLOE_CUDA(y->err,
-              cudaMemsetAsync(job->counts, 0, (n * FLOE_CONTEXT_COUNTS + job->ntrials) * sizeof *m->counts, stream));
+    FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
     FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
     FLOE_CUDA(y->err, y->e->narrow ? floe_interp_trials_f32(job, stream) : floe_interp_trials_f64(job, stream));
     FLOE_TRY(floe_codec_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
