@@ -18,7 +18,8 @@ enum {
     WARPS = THREADS / FLOE_WARP,
     TABLES = FLOE_CONTEXT_TABLES,
     MOST_SUMS = (FLOE_CONTEXT_VALUES + 1) * FLOE_CONTEXT_VALUE_SYMBOLS, /* more than masks take */
-    COLUMNS = 8                                                         /* of costs, found together */
+    COLUMNS = 8,                                                        /* of costs, found together */
+    GROUP = 8                                                           /* lanes that find one of them */
 };
 static_assert((int)WARPS == (int)TABLES, "a warp a number of tables");
 static_assert((FLOE_CONTEXT_MASKS + 1) * (FLOE_CONTEXT_MASK_SYMBOLS + 1) <= (int)MOST_SUMS, "room for masks");
@@ -106,13 +107,19 @@ FLOE_DEV void sort_contexts(const kind &k, table_shared *s)
 
 /* ---- which contexts share a table -------------------------------------------------------------------------------------- */
 
-/* floe_ans_cost of contexts i to j - 1. */
+FLOE_DEV uint64_t sum_of_group(unsigned long long v)
+{
+    for (uint32_t d = 1; d < GROUP; d *= 2)
+        v += __shfl_xor_sync(FLOE_ALL_LANES, v, (int)d);
+    return v;
+}
+
+/* floe_ans_cost of contexts i to j - 1, by a group of lanes; all lanes of the warp are here. */
 FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint32_t j)
 {
     const uint32_t *low = s->sums + i * k.pitch(), *high = s->sums + j * k.pitch();
-    uint64_t logs = 0, total = 0;
-    uint32_t used = 0;
-    for (uint32_t x = 0; x < k.nsymbols; x++) {
+    uint64_t logs = 0, total = 0, used = 0;
+    for (uint32_t x = floe_lane() % GROUP; x < k.nsymbols; x += GROUP) {
         const uint32_t count = high[x] - low[x];
         if (count == 0)
             continue;
@@ -120,7 +127,9 @@ FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint
         logs += count * floe_ans_log2(count);
         used++;
     }
-    return total * floe_ans_log2(total) - logs + ((uint64_t)(k.nsymbols + 6 * used + 8) << 12);
+    total = sum_of_group(total);
+    return total * floe_ans_log2(total) - sum_of_group(logs) +
+           ((uint64_t)(k.nsymbols + 6 * sum_of_group(used) + 8) << 12);
 }
 
 FLOE_DEV void find_runs(const kind &k, table_shared *s)
@@ -129,9 +138,15 @@ FLOE_DEV void find_runs(const kind &k, table_shared *s)
     for (uint32_t j = 1; j <= n; j++) { /* the first of those that cost least, as the CPU finds it */
         const uint64_t *pair = s->pair[(j - 1) % COLUMNS];
         if ((j - 1) % COLUMNS == 0) {
-            for (uint32_t x = threadIdx.x; x < COLUMNS * n; x += THREADS)
-                if (x % n < j + x / n && j + x / n <= n)
-                    s->pair[x / n][x % n] = cost_of(k, s, x % n, j + x / n);
+            for (uint32_t first = t * (FLOE_WARP / GROUP); first < COLUMNS * n; first += THREADS / GROUP) {
+                const uint32_t x = first + lane / GROUP, i = x % n, upto = j + x / n;
+                const bool asked = x < COLUMNS * n && i < upto && upto <= n;
+                if (!__any_sync(FLOE_ALL_LANES, asked))
+                    continue;
+                const uint64_t cost = cost_of(k, s, asked ? i : 0, asked ? upto : n);
+                if (asked && lane % GROUP == 0)
+                    s->pair[x / n][i] = cost;
+            }
             __syncthreads();
         }
         unsigned long long best = UINT64_MAX; /* costs are below 2^56: where the last table begins stands below */
@@ -281,24 +296,32 @@ FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------- */
 
-/* floe_ans_table_write, by a lane; only counts where `to` is NULL. */
+/* floe_ans_table_write, by a lane; only counts where `to` is NULL. Eight symbols are on their way together. */
 FLOE_DEV uint32_t write_table(const uint16_t *freq, const uint8_t *code, uint32_t n, uint8_t *to)
 {
     uint32_t nused = 0, pending = 0, npending = 0, at = (n + 7) / 8;
     for (uint32_t i = 0; i < n; i += 8) {
-        uint32_t used = 0;
-        for (uint32_t k = i; k < n && k < i + 8; k++)
-            used |= (uint32_t)(freq[k] != 0) << (k - i);
+        uint32_t used = 0, codes[8];
+#pragma unroll
+        for (uint32_t k = 0; k < 8; k++) {
+            const uint32_t x = min(i + k, n - 1);
+            codes[k] = code[x];
+            used |= (uint32_t)(i + k < n && freq[x] != 0) << k;
+        }
         nused += (uint32_t)__popc(used);
-        if (to)
-            to[i / 8] = (uint8_t)used;
-    }
-    for (uint32_t i = 0; i < n && to; i++) {
-        if (freq[i] == 0)
+        if (!to)
             continue;
-        pending |= (uint32_t)code[i] << npending;
-        for (npending += 6; npending >= 8; npending -= 8, pending >>= 8)
-            to[at++] = (uint8_t)pending;
+        to[i / 8] = (uint8_t)used;
+#pragma unroll
+        for (uint32_t k = 0; k < 8; k++) {
+            pending |= used >> k & 1 ? codes[k] << npending : 0;
+            npending += used >> k & 1 ? 6 : 0;
+            if (npending >= 8) {
+                to[at++] = (uint8_t)pending;
+                pending >>= 8;
+                npending -= 8;
+            }
+        }
     }
     if (npending)
         to[at] = (uint8_t)pending;
@@ -344,9 +367,11 @@ FLOE_DEV void copy_words(void *to, const void *from, uint32_t nbytes)
 /* As floe_context_tables_build returns it. */
 FLOE_DEV uint64_t cost_of_tables(const floe_context_dev_tables &t) { return t.cost[0] + t.cost[1]; }
 
-/* A grid has the tables of the one before where that takes no more; the first of those that share has those of the sum. */
+/* A grid has the tables of the one before where that takes no more; the first of those that share has those of the sum, which are
+ * copied when no grid joins. */
 FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
 {
+    const floe_context_dev_tables *from = job.runs;
     uint32_t root = 0;
     uint64_t shared_cost = 0;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -357,23 +382,26 @@ FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
         if (i && job.grids[i].shares) {
             if (before >= FLOE_CONTEXT_RUN) { /* runs are rarely so long */
                 floe_context_dev_tables *one_more = job.runs + job.ngrids * FLOE_CONTEXT_RUN;
+                copy_words(job.tables + root, from, sizeof *from); /* which may be one_more */
+                from = job.tables + root;
                 both_tables = one_more;
+                __syncthreads();
                 build(job, i, before + 1, false, s, one_more);
                 build(job, i, before + 1, true, s, one_more);
             }
             both = cost_of_tables(*both_tables);
         }
         const bool shares = both != UINT64_MAX && both <= shared_cost + alone;
-        if (!shares) {
-            root = i;
-            both_tables = job.runs + i * FLOE_CONTEXT_RUN;
-        }
+        if (i && !shares)
+            copy_words(job.tables + root, from, sizeof *from);
+        root = shares ? root : i;
+        from = shares ? both_tables : job.runs + i * FLOE_CONTEXT_RUN;
         shared_cost = shares ? both : alone;
-        copy_words(job.tables + root, both_tables, sizeof *both_tables);
         if (threadIdx.x == 0)
             job.grids[i].tables = root;
-        __syncthreads();
     }
+    copy_words(job.tables + root, from, sizeof *from);
+    __syncthreads();
 }
 
 /* Whether a grid, and so many before it, may have the same tables. */
