@@ -15,7 +15,8 @@ enum { FLOE_PRIM_BLOCK = 256, FLOE_PRIM_MOST_BLOCKS = 1 << 16 };
 inline uint32_t floe_prim_grid(uint64_t n) { return (uint32_t)floe_min64(n, FLOE_PRIM_MOST_BLOCKS); }
 
 /* A thread takes every so-many-th index. */
-template <class Job, void (*worklet)(const Job *, uint64_t)> __global__ void prim_map_kernel(const Job job, uint64_t n)
+template <class Job, void (*worklet)(const Job *, uint64_t)>
+__global__ void prim_map_kernel(const __grid_constant__ Job job, uint64_t n)
 {
     const uint64_t step = (uint64_t)gridDim.x * FLOE_PRIM_BLOCK;
     for (uint64_t i = (uint64_t)blockIdx.x * FLOE_PRIM_BLOCK + threadIdx.x; i < n; i += step)

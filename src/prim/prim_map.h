@@ -20,7 +20,10 @@
 #include "base/hd.h"
 #include "prim/prim.h"
 
-enum { FLOE_PRIM_MAP_PIECE = 1 << 15 }; /* indexes that a thread takes at once */
+#ifndef FLOE_PRIM_MAP_PIECE
+#define FLOE_PRIM_MAP_PIECE \
+    (1 << 15) /* indexes that a thread takes at once; a source whose worklets do much says fewer */
+#endif
 
 typedef struct floe_prim_span {
     const void *job;

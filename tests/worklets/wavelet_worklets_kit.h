@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases for the tests of the worklets: a step of an array, by them and by stage wavelet on a CPU, forward and back. */
+#ifndef FLOE_TESTS_WAVELET_WORKLETS_KIT_H
+#define FLOE_TESTS_WAVELET_WORKLETS_KIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "codec/wavelet/wavelet_bands.h"
+#include "tests/hostile_kit.h"
+#include "tests/worklets/wavelet_worklets.h"
+
+/* Where worklets run: memory, and copies to it and from it. */
+typedef struct kit_place {
+    floe_prim prim;
+    void *(*take)(uint64_t nbytes);
+    void (*give)(void *p);
+    void (*copy)(void *to, const void *from, uint64_t nbytes);
+} kit_place;
+
+typedef struct kit_step {
+    bool narrow;
+    uint64_t shape[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK];
+    uint32_t naxes, axis[FLOE_INTERP_AXES];
+    floe_wavelet_bank bank;
+    bool one_sided;
+} kit_step;
+
+/* What lies beside the box is as it was. */
+static inline void kit_run(const kit_place *w, const kit_step *s)
+{
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
+    const floe_dtype dtype = s->narrow ? FLOE_F32 : FLOE_F64;
+    const uint64_t count = floe_interp_points(s->shape), nbytes = count * floe_dtype_size(dtype);
+    floe_wavelet_plan *plan = calloc(1, sizeof *plan);
+    void *host = malloc(nbytes), *got = malloc(nbytes), *lines = malloc(8 * floe_wavelet_line_reals(&cpu, s->shape));
+    uint64_t state = count;
+    uint32_t at = 0;
+    floe_wavelet_dev_lift l = {.bank = s->bank, .one_sided = s->one_sided ? 15 : 0, .step = {.naxes = s->naxes}};
+    memcpy(l.shape, s->shape, sizeof l.shape);
+    memcpy(l.step.axis, s->axis, sizeof l.step.axis);
+    memcpy(l.step.fine, s->fine, sizeof l.step.fine);
+    floe_interp_coarsen(&l.step);
+    memcpy(plan->shape, s->shape, sizeof plan->shape);
+    plan->bank = s->bank;
+    plan->one_sided = l.one_sided;
+    for (uint64_t i = 0; i < count; i++)
+        hostile_put(dtype, host, (int64_t)i, hostile_bits(dtype, hostile_uniform(&state) - 0.5));
+    for (int k = 0; k < 2; k++) {
+        l.array[k] = w->take(nbytes);
+        w->copy(l.array[k], host, nbytes);
+    }
+    const floe_wavelet_bands b = {.cpu = &cpu,
+                                  .ops = floe_wavelet_ops_of(dtype, FLOE_ISA_PLAIN),
+                                  .plan = plan,
+                                  .size = floe_dtype_size(dtype),
+                                  .array = host,
+                                  .lines = lines};
+    for (l.inverse = false;; l.inverse = true) {
+        if (l.inverse)
+            floe_wavelet_step_undo(&b, &l.step, NULL);
+        else
+            floe_wavelet_step_do(&b, &l.step);
+        assert_int_equal(floe_wavelet_worklets(&w->prim, s->narrow, &l, &at, NULL), FLOE_OK);
+        w->copy(got, l.array[at], nbytes);
+        if (memcmp(got, host, nbytes) != 0)
+            fail_msg("bank %d, %s, inverse %d, ends %d: %llu points along axis %u", (int)s->bank,
+                     s->narrow ? "f32" : "f64", l.inverse, s->one_sided, (unsigned long long)s->fine[s->axis[0]],
+                     s->axis[0]);
+        if (l.inverse)
+            break;
+    }
+    for (int k = 0; k < 2; k++)
+        w->give(l.array[k]);
+    free(host);
+    free(got);
+    free(lines);
+    free(plan);
+}
+
+enum { KIT_MOST = 70 };
+
+/* Extents 2 to 70 along an axis, in a box of a larger array; one more whose inner tiles are many. */
+static inline void kit_every_extent(const kit_place *w, uint64_t step)
+{
+    uint64_t turn = 0;
+    for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
+        for (uint64_t n = 2; n <= KIT_MOST + step; n += step)
+            for (int ends = 0; ends <= floe_wavelet_interpolates((floe_wavelet_bank)bank); ends++, turn++) {
+                kit_step s = {turn / 4 % 2, {2, 3, 2, 19}, {2, 2, 1, 18}, 1, {turn % 4}, (floe_wavelet_bank)bank, ends};
+                s.fine[s.axis[0]] = n <= KIT_MOST ? n : 300 + turn % 40;
+                s.shape[s.axis[0]] = s.fine[s.axis[0]] + 1;
+                kit_run(w, &s);
+            }
+}
+
+/* 1-D to 4-D, each bank. */
+static inline void kit_every_rank(const kit_place *w)
+{
+    static const kit_step steps[] = {
+        {true, {1, 1, 1, 4001}, {1, 1, 1, 4001}, 1, {3}, 0, true},
+        {false, {1, 1, 201, 35}, {1, 1, 201, 34}, 2, {2, 3}, 0, false},
+        {true, {1, 19, 22, 61}, {1, 19, 22, 61}, 3, {1, 2, 3}, 0, true},
+        {false, {3, 8, 17, 131}, {3, 8, 17, 131}, 3, {1, 2, 3}, 0, false},
+        {true, {7, 6, 5, 13}, {7, 6, 5, 13}, 3, {0, 1, 3}, 0, true},
+    };
+    for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
+        for (size_t i = 0; i < HOSTILE_COUNT(steps); i++) {
+            kit_step s = steps[i];
+            s.bank = (floe_wavelet_bank)bank;
+            s.one_sided = s.one_sided && floe_wavelet_interpolates(s.bank);
+            kit_run(w, &s);
+        }
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pass of stage wavelet as a worklet, for both compilers: an index is a tile of some pairs of points of lines that lie side by side. It
+ * computes what its own points are made of again, so that a pass is one map, in the order of the stage's own code.
+ */
+#ifndef FLOE_TESTS_WAVELET_WORKLETS_MATH_H
+#define FLOE_TESTS_WAVELET_WORKLETS_MATH_H
+
+#include "stage/wavelet/wavelet_math.h"
+
+enum {
+    FLOE_WORKLET_AROUND = 12, /* points of a parity around a tile that its own are made of, as in the stage's kernels */
+    FLOE_WORKLET_REACH = 5    /* of these before it, and behind it, where no line ends */
+};
+
+/* Pairs of a tile, and lines side by side: of the last axis and of the others, on a GPU and on threads. */
+enum {
+    FLOE_WORKLET_GPU_ALONG = 2,
+    FLOE_WORKLET_GPU_ACROSS = 16,
+    FLOE_WORKLET_CPU_PAIRS = 64,
+    FLOE_WORKLET_CPU_WIDTH = 16
+};
+
+#ifdef __CUDACC__
+#define FLOE_WORKLET_COLD static __host__ __device__ __noinline__
+#else
+#define FLOE_WORKLET_COLD static
+#endif
+#if defined(__CUDACC__) || defined(__clang__)
+#define FLOE_WORKLET_UNROLL _Pragma("unroll")
+#else
+#define FLOE_WORKLET_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+/* A pass, by numbers that fit 32 bits. An index counts groups of lines first, which lie side by side, then tiles, then the two
+ * other axes. Where lines lie along the last axis, each is a group, and tiles come first. */
+#define floe_worklet_pass FLOE_R(floe_worklet_pass_of) /* C++ wants one struct of a name in all objects */
+typedef struct floe_worklet_pass {
+    const floe_real *from;
+    floe_real *to;
+    uint32_t n, count[2], apart;      /* points of a line, evens and odds; from one to the next */
+    uint32_t nlines, ngroups, ntiles; /* nlines: side by side */
+    uint32_t extent, stride[3];       /* of the other axes, slowest first; extent: of the middle one */
+    uint32_t nlifts;
+    bool one_sided, inverse;
+    floe_wavelet_bank bank;
+    floe_real scale, weight[FLOE_WAVELET_LIFTS][FLOE_WAVELET_TAPS]; /* signed */
+    floe_wavelet_lift lift[FLOE_WAVELET_LIFTS];
+} floe_worklet_pass;
+
+/* `width` lines from `place` on, pairs first .. end of each. */
+typedef struct floe_worklet_tile {
+    uint32_t place, width;
+    int32_t first, end;
+} floe_worklet_tile;
+
+FLOE_HD uint32_t floe_worklet_place(const floe_worklet_pass *j, bool odd, int32_t i, bool apart)
+{
+    return (apart ? 2 * (uint32_t)i + odd : odd * j->count[0] + (uint32_t)i) * j->apart;
+}
+
+/* ---- where lines end ------------------------------------------------------------------------------------------------------ */
+
+/* A tile's points, number i of line c: at[odd][i * width + c]. */
+typedef struct floe_worklet_room {
+    floe_real *at[2];
+    int32_t width;
+} floe_worklet_room;
+
+FLOE_HD void floe_worklet_tap(const floe_worklet_room *r, bool to, int32_t i, int32_t from, floe_real w)
+{
+    floe_real *sum = r->at[to] + i * r->width;
+    const floe_real *v = r->at[!to] + from * r->width;
+    for (int32_t c = 0; c < r->width; c++)
+        sum[c] = FLOE_WAVELET_FMA(w, v[c], sum[c]);
+}
+
+/* Point i of each line, whose stencil may leave it. */
+FLOE_HD void floe_worklet_end(const floe_worklet_pass *j, const floe_worklet_room *r, uint32_t k, int32_t i)
+{
+    const floe_wavelet_lift *l = &j->lift[k];
+    if (j->one_sided && k == 0) {
+        int64_t first;
+        double w[4];
+        const uint32_t count = floe_wavelet_one_sided(i, j->count[0], &first, w);
+        for (uint32_t t = 0; t < count; t++)
+            floe_worklet_tap(r, true, i, (int32_t)(first + t), (floe_real)(j->inverse ? w[t] : -w[t]));
+        return;
+    }
+    for (int32_t t = 0; t < (int32_t)l->ntaps; t++) {
+        const int64_t at = floe_wavelet_reflect(2 * ((int64_t)i + l->first + t) + !l->to_odd, j->n);
+        floe_worklet_tap(r, l->to_odd, i, (int32_t)(at / 2), j->weight[k][t]);
+    }
+}
+
+FLOE_HD void floe_worklet_taps(floe_real *__restrict__ to, const floe_real *__restrict__ from, int32_t n, int32_t width,
+                               const floe_real *w, int32_t ntaps)
+{
+    for (int32_t i = 0; i < n; i++) {
+        floe_real sum = to[i];
+        for (int32_t t = 0; t < ntaps; t++)
+            sum = FLOE_WAVELET_FMA(w[t], from[i + t * width], sum);
+        to[i] = sum;
+    }
+}
+
+/* Points lo .. hi of the parity. */
+FLOE_HD void floe_worklet_lift(const floe_worklet_pass *j, const floe_worklet_room *r, uint32_t k, int32_t lo,
+                               int32_t hi)
+{
+    const floe_wavelet_lift *l = &j->lift[k];
+    const int32_t inner = (int32_t)floe_wavelet_clamp(-l->first, lo, hi), width = r->width,
+                  last = (int32_t)j->count[!l->to_odd] - l->first - (int32_t)l->ntaps + 1,
+                  outer = (int32_t)floe_wavelet_clamp(last, inner, hi), n = (outer - inner) * width;
+    floe_real *to = r->at[l->to_odd] + inner * width;
+    const floe_real *from = r->at[!l->to_odd] + (inner + l->first) * width;
+    for (int32_t i = lo; i < inner; i++)
+        floe_worklet_end(j, r, k, i);
+    for (int32_t i = outer; i < hi; i++)
+        floe_worklet_end(j, r, k, i);
+    switch (l->ntaps) {
+    case 1: floe_worklet_taps(to, from, n, width, j->weight[k], 1); break;
+    case 2: floe_worklet_taps(to, from, n, width, j->weight[k], 2); break;
+    case 3: floe_worklet_taps(to, from, n, width, j->weight[k], 3); break;
+    case 4: floe_worklet_taps(to, from, n, width, j->weight[k], 4); break;
+    case 6: floe_worklet_taps(to, from, n, width, j->weight[k], 6); break;
+    default: floe_worklet_taps(to, from, n, width, j->weight[k], 8);
+    }
+}
+
+/* Of any tile. room: 2 * (pairs + FLOE_WORKLET_AROUND) * width */
+FLOE_WORKLET_COLD void floe_worklet_any_tile(const floe_worklet_pass *j, const floe_worklet_tile *t, floe_real *room,
+                                             uint32_t pairs)
+{
+    floe_wavelet_span own, w, lifted[FLOE_WAVELET_LIFTS];
+    floe_worklet_room r;
+    r.width = (int32_t)t->width;
+    for (int odd = 0; odd < 2; odd++) {
+        own.lo[odd] = floe_wavelet_clamp(t->first, 0, j->count[odd]);
+        own.hi[odd] = floe_wavelet_clamp(t->end, 0, j->count[odd]);
+    }
+    w = own;
+    for (uint32_t i = 0; i < j->nlifts; i++) {
+        const uint32_t k = j->inverse ? i : j->nlifts - 1 - i;
+        lifted[k] = w;
+        w = floe_wavelet_span_needed(&j->lift[k], j->n, w);
+    }
+    for (int odd = 0; odd < 2; odd++) {
+        r.at[odd] = room + (odd * (int64_t)(pairs + FLOE_WORKLET_AROUND) - w.lo[odd]) * r.width;
+        for (int32_t i = (int32_t)w.lo[odd]; i < w.hi[odd]; i++) {
+            const floe_real *from = j->from + t->place + floe_worklet_place(j, odd, i, !j->inverse);
+            for (int32_t c = 0; c < r.width; c++)
+                r.at[odd][i * r.width + c] = j->inverse && !odd ? from[c] * j->scale : from[c];
+        }
+    }
+    for (uint32_t i = 0; i < j->nlifts; i++) {
+        const uint32_t k = j->inverse ? j->nlifts - 1 - i : i;
+        const bool to = j->lift[k].to_odd;
+        floe_worklet_lift(j, &r, k, (int32_t)lifted[k].lo[to], (int32_t)lifted[k].hi[to]);
+    }
+    for (int odd = 0; odd < 2; odd++)
+        for (int32_t i = (int32_t)own.lo[odd]; i < own.hi[odd]; i++) {
+            floe_real *to = j->to + t->place + floe_worklet_place(j, odd, i, j->inverse);
+            const floe_real scale = j->inverse || odd ? 1 : j->scale, *v = r.at[odd] + i * r.width;
+            for (int32_t c = 0; c < r.width; c++)
+                to[c] = FLOE_R(floe_wavelet_finite)(v[c] * scale);
+        }
+}
+
+/* ---- where none ends ------------------------------------------------------------------------------------------------------ */
+
+/* A bank's liftings without their weights: constants, so that points may stay in registers. */
+typedef struct floe_worklet_steps {
+    int32_t nlifts, reach; /* points of a parity before and behind a tile that its own are made of */
+    struct {
+        int32_t to_odd, first, ntaps;
+    } lift[FLOE_WAVELET_LIFTS];
+} floe_worklet_steps;
+
+/* pairs and steps are constants. */
+FLOE_HD void floe_worklet_inner_tile(const floe_worklet_pass *j, const floe_worklet_tile *t, int32_t pairs,
+                                     bool inverse, const floe_worklet_steps s)
+{
+    floe_real x[2][FLOE_WORKLET_GPU_ACROSS + 2 * FLOE_WORKLET_REACH];
+    const int32_t n = pairs + 2 * s.reach, begin = t->first - s.reach;
+    int32_t lo[2] = {0, 0}, hi[2] = {n, n};
+    FLOE_WORKLET_UNROLL
+    for (int odd = 0; odd < 2; odd++)
+        FLOE_WORKLET_UNROLL
+    for (int32_t i = 0; i < n; i++) {
+        const floe_real v = j->from[t->place + floe_worklet_place(j, odd, begin + i, !inverse)];
+        x[odd][i] = inverse && !odd ? v * j->scale : v;
+    }
+    FLOE_WORKLET_UNROLL
+    for (int32_t k = 0; k < s.nlifts; k++) {
+        const int32_t l = inverse ? s.nlifts - 1 - k : k, to = s.lift[l].to_odd, first = s.lift[l].first,
+                      ntaps = s.lift[l].ntaps;
+        lo[to] = lo[!to] - first > lo[to] ? lo[!to] - first : lo[to];
+        hi[to] = hi[!to] - first - ntaps + 1 < hi[to] ? hi[!to] - first - ntaps + 1 : hi[to];
+        FLOE_WORKLET_UNROLL
+        for (int32_t i = 0; i < n; i++)
+            FLOE_WORKLET_UNROLL
+        for (int32_t tap = 0; tap < ntaps; tap++)
+            if (i >= lo[to] && i < hi[to])
+                x[to][i] = FLOE_WAVELET_FMA(j->weight[l][tap], x[!to][i + first + tap], x[to][i]);
+    }
+    FLOE_WORKLET_UNROLL
+    for (int odd = 0; odd < 2; odd++)
+        FLOE_WORKLET_UNROLL
+    for (int32_t i = s.reach; i < s.reach + pairs; i++) {
+        const floe_real v = x[odd][i];
+        j->to[t->place + floe_worklet_place(j, odd, begin + i, inverse)] =
+            FLOE_R(floe_wavelet_finite)(inverse || odd ? v : v * j->scale);
+    }
+}
+
+FLOE_HD void floe_worklet_inner(const floe_worklet_pass *j, const floe_worklet_tile *t, int32_t pairs, bool inverse)
+{
+#define FLOE_WORKLET_BANK(name, ...)                      \
+    case name: {                                          \
+        const floe_worklet_steps s = __VA_ARGS__;         \
+        floe_worklet_inner_tile(j, t, pairs, inverse, s); \
+        break;                                            \
+    }
+    switch (j->bank) {
+        FLOE_WORKLET_BANK(FLOE_WAVELET_97, {4, 2, {{1, 0, 2}, {0, -1, 2}, {1, 0, 2}, {0, -1, 2}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_84, {3, 2, {{0, -1, 1}, {1, 0, 2}, {0, -1, 3}, {0, 0, 0}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_53, {2, 1, {{1, 0, 2}, {0, -1, 2}, {0, 0, 0}, {0, 0, 0}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_HAAR, {2, 0, {{1, 0, 1}, {0, 0, 1}, {0, 0, 0}, {0, 0, 0}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_DD44, {2, 3, {{1, -1, 4}, {0, -2, 4}, {0, 0, 0}, {0, 0, 0}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_DD64, {2, 4, {{1, -2, 6}, {0, -2, 4}, {0, 0, 0}, {0, 0, 0}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_DD66, {2, 5, {{1, -2, 6}, {0, -3, 6}, {0, 0, 0}, {0, 0, 0}}})
+        FLOE_WORKLET_BANK(FLOE_WAVELET_DD84, {2, 5, {{1, -3, 8}, {0, -2, 4}, {0, 0, 0}, {0, 0, 0}}})
+    default: break;
+    }
+#undef FLOE_WORKLET_BANK
+}
+
+/* ---- worklets -------------------------------------------------------------------------------------------------------------- */
+
+FLOE_HD floe_worklet_tile floe_worklet_tile_of(const floe_worklet_pass *j, uint64_t index, uint32_t pairs,
+                                               uint32_t width)
+{
+    const bool along = j->apart == 1;
+    const uint32_t i = (uint32_t)index, fast = along ? j->ntiles : j->ngroups, slow = along ? j->ngroups : j->ntiles,
+                   low = i % fast, high = i / fast % slow, line = i / fast / slow;
+    const uint32_t tile = along ? low : high, group = along ? high : low;
+    floe_worklet_tile t;
+    t.first = (int32_t)(tile * pairs);
+    t.end = t.first + (int32_t)pairs;
+    t.place = line / j->extent * j->stride[0] + line % j->extent * j->stride[1] + group * width * j->stride[2];
+    t.width = (uint32_t)floe_min64(width, j->nlines - group * width);
+    return t;
+}
+
+/* On a GPU: `pairs` is a constant. */
+FLOE_HD void floe_worklet_by_lane(const floe_worklet_pass *j, uint64_t index, int32_t pairs)
+{
+    floe_real room[2 * (FLOE_WORKLET_GPU_ACROSS + FLOE_WORKLET_AROUND)];
+    const floe_worklet_tile t = floe_worklet_tile_of(j, index, (uint32_t)pairs, 1);
+    if (t.first < FLOE_WORKLET_REACH || t.end + FLOE_WORKLET_REACH > (int32_t)j->count[1])
+        floe_worklet_any_tile(j, &t, room, (uint32_t)pairs);
+    else if (j->inverse)
+        floe_worklet_inner(j, &t, pairs, true);
+    else
+        floe_worklet_inner(j, &t, pairs, false);
+}
+FLOE_HD void floe_worklet_along(const floe_worklet_pass *j, uint64_t index)
+{
+    floe_worklet_by_lane(j, index, FLOE_WORKLET_GPU_ALONG);
+}
+FLOE_HD void floe_worklet_across(const floe_worklet_pass *j, uint64_t index)
+{
+    floe_worklet_by_lane(j, index, FLOE_WORKLET_GPU_ACROSS);
+}
+
+/* On threads, either way. */
+FLOE_HD void floe_worklet_by_core(const floe_worklet_pass *j, uint64_t index)
+{
+    floe_real room[2 * (FLOE_WORKLET_CPU_PAIRS + FLOE_WORKLET_AROUND) * FLOE_WORKLET_CPU_WIDTH];
+    const floe_worklet_tile t =
+        floe_worklet_tile_of(j, index, FLOE_WORKLET_CPU_PAIRS, j->apart == 1 ? 1 : FLOE_WORKLET_CPU_WIDTH);
+    floe_worklet_any_tile(j, &t, room, FLOE_WORKLET_CPU_PAIRS);
+}
+
+#endif
