@@ -69,6 +69,7 @@ function(floe_room_benches room)
     return()
   endif()
   floe_plain_sources(shared ${room})
+  list(FILTER shared EXCLUDE REGEX "/worklets/") # a library of its own: FloeWorklets.cmake
   set(benches ${shared})
   list(FILTER benches INCLUDE REGEX "_bench\\.c$")
   list(FILTER shared EXCLUDE REGEX "_bench\\.c$")

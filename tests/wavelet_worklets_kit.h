@@ -13,7 +13,8 @@
 
 #include "codec/wavelet/wavelet_bands.h"
 #include "tests/hostile_kit.h"
-#include "tests/worklets/wavelet_worklets.h"
+#include "bench/worklets/wavelet_select.h"
+#include "bench/worklets/wavelet_worklets.h"
 
 /* Where worklets run: memory, and copies to it and from it. */
 typedef struct kit_place {
@@ -116,6 +117,59 @@ static inline void kit_every_rank(const kit_place *w)
             s.one_sided = s.one_sided && floe_wavelet_interpolates(s.bank);
             kit_run(w, &s);
         }
+}
+
+/* Of values of which many are equal: what a sort of the magnitudes has in place k, and what is kept then. */
+static inline void kit_select(const kit_place *w, floe_prim_type type, uint64_t n, uint64_t k)
+{
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
+    const floe_dtype dtype = type == FLOE_PRIM_F32 ? FLOE_F32 : FLOE_F64;
+    const uint64_t size = floe_dtype_size(dtype);
+    uint64_t state = n + k, bits = 0, found = 0, scratch, one;
+    uint8_t *host = malloc(n * size), *sorted = malloc(n * size), *sign = malloc(n * size);
+    floe_prim p = w->prim, on_host = {.cpu = &cpu};
+    for (uint64_t i = 0; i < n; i++)
+        hostile_put(dtype, host, (int64_t)i,
+                    hostile_bits(dtype, (double)(hostile_below(&state, 200) + 1) *
+                                            (hostile_uniform(&state) < 0.3 ? -1e-3 : i % 3)));
+    memcpy(sign, host, n * size);
+    for (uint64_t i = 0; i < n; i++)
+        sign[i * size + size - 1] &= 0x7F;
+    assert_int_equal(floe_prim_workspace(&on_host, FLOE_PRIM_SORT, type, n, &scratch, NULL), FLOE_OK);
+    on_host.workspace = aligned_alloc(FLOE_ARENA_ALIGN, scratch + FLOE_ARENA_ALIGN - scratch % FLOE_ARENA_ALIGN);
+    on_host.workspace_nbytes = scratch;
+    assert_int_equal(floe_prim_sort(&on_host, (floe_prim_array){type, sign, n}, sorted, NULL), FLOE_OK);
+    memcpy(&bits, sorted + (n - k) * size, size);
+
+    void *values = w->take(n * size), *at = w->take(sizeof found);
+    p.workspace_nbytes = floe_select_workspace(&p);
+    p.workspace = w->take(p.workspace_nbytes);
+    w->copy(values, host, n * size);
+    assert_int_equal(floe_select_largest(&p, (floe_prim_array){type, values, n}, k, at, NULL), FLOE_OK);
+    w->copy(&found, at, sizeof found);
+    assert_true(found == bits);
+    assert_int_equal(floe_select_keep_largest(&p, type, values, n, at, NULL), FLOE_OK);
+    w->copy(sorted, values, n * size);
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(memset(&one, 0, sizeof one), sign + i * size, size);
+        memset(host + i * size, 0, one < bits ? size : 0);
+    }
+    assert_memory_equal(sorted, host, n * size);
+    w->give(values);
+    w->give(at);
+    w->give(p.workspace);
+    free(on_host.workspace);
+    free(host);
+    free(sorted);
+    free(sign);
+}
+
+static inline void kit_selects(const kit_place *w)
+{
+    for (int wide = 0; wide < 2; wide++)
+        for (uint64_t n = 1; n < 20000; n = 3 * n + 7)
+            for (uint64_t k = 1; k <= n; k = 5 * k + n % 3)
+                kit_select(w, wide ? FLOE_PRIM_F64 : FLOE_PRIM_F32, n, k);
 }
 
 #endif

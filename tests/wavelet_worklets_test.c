@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifting by worklets on threads has the bits of stage wavelet. */
-#include "tests/worklets/wavelet_worklets_kit.h"
+/* Lifting by worklets on threads has the bits of stage wavelet, and the largest coefficients are those that a sort has first. */
+#include "tests/wavelet_worklets_kit.h"
 
-static void *take(uint64_t nbytes) { return malloc(nbytes); }
+static void *take(uint64_t nbytes) { return aligned_alloc(256, (nbytes + 255) / 256 * 256); }
 static void copy(void *to, const void *from, uint64_t nbytes) { memcpy(to, from, nbytes); }
 
 static void as_stage(void **unused)
@@ -15,6 +15,7 @@ static void as_stage(void **unused)
         const kit_place w = {.prim = {.cpu = &cpu}, .take = take, .give = free, .copy = copy};
         kit_every_extent(&w, 1);
         kit_every_rank(&w);
+        kit_selects(&w);
     }
 }
 

@@ -3,8 +3,8 @@
  * A pass of stage wavelet as a worklet, for both compilers: an index is a tile of some pairs of points of lines that lie side by side. It
  * computes what its own points are made of again, so that a pass is one map, in the order of the stage's own code.
  */
-#ifndef FLOE_TESTS_WAVELET_WORKLETS_MATH_H
-#define FLOE_TESTS_WAVELET_WORKLETS_MATH_H
+#ifndef FLOE_BENCH_WAVELET_WORKLETS_MATH_H
+#define FLOE_BENCH_WAVELET_WORKLETS_MATH_H
 
 #include "stage/wavelet/wavelet_math.h"
 

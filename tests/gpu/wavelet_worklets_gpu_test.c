@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifting by worklets on a GPU has the bits of stage wavelet. */
+/* Lifting by worklets on a GPU has the bits of stage wavelet, and the largest coefficients are those that a sort has first. */
 #include "tests/gpu/gpu_kit.h"
-#include "tests/worklets/wavelet_worklets_kit.h"
+#include "tests/wavelet_worklets_kit.h"
 
 static void *take(uint64_t nbytes)
 {
@@ -26,8 +26,15 @@ static void every_rank(void **unused)
     kit_every_rank(&gpu);
 }
 
+static void selects(void **unused)
+{
+    (void)unused;
+    kit_selects(&gpu);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_extent), cmocka_unit_test(every_rank)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_extent), cmocka_unit_test(every_rank),
+                                       cmocka_unit_test(selects)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

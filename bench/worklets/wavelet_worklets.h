@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lifting of stage wavelet as worklets over src/prim, for tests and benches: one source, on threads and on a GPU, and the bits of
  * the stage's own code. */
-#ifndef FLOE_TESTS_WAVELET_WORKLETS_H
-#define FLOE_TESTS_WAVELET_WORKLETS_H
+#ifndef FLOE_BENCH_WAVELET_WORKLETS_H
+#define FLOE_BENCH_WAVELET_WORKLETS_H
 
 #include "prim/prim.h"
 #include "stage/wavelet/wavelet_cuda.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "prim/prim_map.cuh"
-#include "tests/worklets/wavelet_worklets_math.h"
+#include "bench/worklets/wavelet_worklets_math.h"
 
 #define MAP(name, job, worklet) FLOE_PRIM_MAP_CUDA(name, job, worklet) /* of names that are macros */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled for each element type and instruction set; the plain one also starts worklets on a GPU. */
-#include "tests/worklets/wavelet_worklets.h"
+#include "bench/worklets/wavelet_worklets.h"
 
 #define FLOE_PRIM_MAP_PIECE 16 /* indexes are tiles */
 #include "prim/prim_map.h"
 #include "stage/wavelet/wavelet_banks.h"
-#include "tests/worklets/wavelet_worklets_math.h"
+#include "bench/worklets/wavelet_worklets_math.h"
 
 #define HOST(name, job, worklet) FLOE_PRIM_MAP_HOST(name, job, worklet) /* of names that are macros */
 #define DEVICE(name, job)        FLOE_PRIM_MAP_DEVICE(name, job)

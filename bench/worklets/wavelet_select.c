@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/worklets/wavelet_select.h"
+
+#define FLOE_PRIM_MAP_PIECE 1 /* indexes that count have many values; others are started as pieces of their own */
+#include "prim/prim_map.h"
+#include "bench/worklets/wavelet_select_math.h"
+
+FLOE_PRIM_MAP_HOST(count_core, floe_select, floe_select_count_core)
+FLOE_PRIM_MAP_DEVICE(floe_select_count_lane, floe_select)
+#undef FLOE_PRIM_MAP_PIECE
+#define FLOE_PRIM_MAP_PIECE (1 << 16)
+FLOE_PRIM_MAP(floe_select_clear_map, floe_select, floe_select_clear)
+FLOE_PRIM_MAP(floe_select_digit_map, floe_select, floe_select_digit)
+FLOE_PRIM_MAP(floe_select_keep_map, floe_select, floe_select_keep)
+FLOE_PRIM_MAP(floe_select_start_map, floe_select, floe_select_start)
+FLOE_PRIM_MAP(floe_select_copy_map, floe_select_box, floe_select_copy)
+
+static uint64_t take(const floe_prim *p, floe_select *s, floe_arena *a)
+{
+    uint64_t nbytes = 0;
+    s->counts = floe_arena_take(a, FLOE_SELECT_DIGITS, sizeof *s->counts);
+    s->sums = floe_arena_take(a, FLOE_SELECT_DIGITS, sizeof *s->sums);
+    s->from = floe_arena_take(a, FLOE_SELECT_ROUNDS + 1, sizeof *s->from);
+    (void)floe_prim_workspace(p, FLOE_PRIM_SCAN, FLOE_PRIM_U32, FLOE_SELECT_DIGITS, &nbytes, NULL);
+    return nbytes;
+}
+
+uint64_t floe_select_workspace(const floe_prim *p)
+{
+    floe_select s;
+    floe_arena a = floe_arena_plan();
+    floe_arena_take(&a, take(p, &s, &a), 1);
+    return a.used;
+}
+
+static floe_status count(const floe_prim *p, floe_select *s, floe_error *err)
+{
+    if (p->cpu) {
+        count_core_host(p->cpu, s, floe_ceil_div(s->n, FLOE_SELECT_CORE));
+        return FLOE_OK;
+    }
+    s->nindexes = floe_ceil_div(s->n, FLOE_SELECT_LANE);
+    return FLOE_PRIM_MAP_LAUNCH(floe_select_count_lane, p, s, s->nindexes, err);
+}
+
+floe_status floe_select_largest(const floe_prim *p, floe_prim_array in, uint64_t k, uint64_t *found, floe_error *err)
+{
+    floe_select s = {.wide = floe_prim_is_wide(in.type), .values = (void *)in.data, .n = in.n};
+    floe_arena a = floe_arena_of(p->workspace, p->workspace_nbytes);
+    floe_prim scan = *p;
+    scan.workspace_nbytes = take(p, &s, &a);
+    scan.workspace = floe_arena_take(&a, scan.workspace_nbytes, 1);
+    FLOE_CHECK(err, !a.overflow, FLOE_ERR_MEMORY, "the workspace is too small to select");
+    s.to = s.from;
+    s.first = k;
+    s.found = found;
+    s.before = s.wide ? 63 : 31;
+    FLOE_TRY(floe_select_start_map(p, &s, 1, err));
+    for (; s.before > 0; s.before = s.shift, s.from = s.to) {
+        s.shift = s.before > FLOE_SELECT_BITS ? s.before - FLOE_SELECT_BITS : 0;
+        s.to = s.from + 1;
+        FLOE_TRY(floe_select_clear_map(p, &s, FLOE_SELECT_DIGITS, err));
+        FLOE_TRY(count(p, &s, err));
+        FLOE_TRY(floe_prim_scan(&scan, FLOE_PRIM_INCLUSIVE,
+                                (floe_prim_array){FLOE_PRIM_U32, s.counts, FLOE_SELECT_DIGITS}, s.sums, err));
+        s.ends = s.shift == 0;
+        FLOE_TRY(floe_select_digit_map(p, &s, FLOE_SELECT_DIGITS, err));
+    }
+    return FLOE_OK;
+}
+
+floe_status floe_select_keep_largest(const floe_prim *p, floe_prim_type type, void *values, uint64_t n,
+                                     const uint64_t *found, floe_error *err)
+{
+    const floe_select s = {.wide = floe_prim_is_wide(type), .values = values, .n = n, .found = (uint64_t *)found};
+    return floe_select_keep_map(p, &s, n, err);
+}
+
+floe_status floe_select_copy_box(const floe_prim *p, void *const array[2], uint32_t at, const uint64_t shape[4],
+                                 const uint64_t fine[4], floe_error *err)
+{
+    floe_select_box box = {.from = array[at], .to = array[!at]};
+    uint64_t n = 1;
+    for (int a = 0; a < 4; a++) {
+        box.fine[a] = (uint32_t)fine[a];
+        box.shape[a] = (uint32_t)shape[a];
+        n *= fine[a];
+    }
+    return floe_select_copy_map(p, &box, n, err);
+}
