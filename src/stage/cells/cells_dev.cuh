@@ -79,21 +79,22 @@ FLOE_DEV void floe_cells_begin(floe_cells_chunk *c, const floe_cells_array &arra
     c->first_odd = ~0ull;
 }
 
-/* Names up to 32 cells of a chunk, bit i of mask: cell + i. */
+/* Names up to 32 cells of a row of a chunk, bit i of mask: cell + i. */
 FLOE_DEV void floe_cells_name(const floe_cells_grid &g, uint64_t number, uint64_t cell, uint32_t mask)
 {
     floe_cells_chunk *c = g.chunks + number;
     uint32_t *words = (uint32_t *)(g.sets[FLOE_CELLS_LITERALS] + number * g.nwords) + cell / 32;
     const uint64_t moved = (uint64_t)mask << cell % 32;
+    const int64_t first = floe_cells_at(&c->array, cell), step = c->array.stride[c->array.rank - 1];
     atomicOr(words, (uint32_t)moved);
     if (moved >> 32)
         atomicOr(words + 1, (uint32_t)(moved >> 32));
     for (; mask; mask &= mask - 1) {
-        const uint64_t at = cell + (uint64_t)__ffs((int)mask) - 1;
-        g.spans[number * g.nspans + at / FLOE_CELLS_SPAN].named = 1;
-        const uint64_t bits = floe_cells_load(c->array.data, floe_cells_at(&c->array, at), c->array.dtype);
+        const uint32_t i = (uint32_t)__ffs((int)mask) - 1;
+        g.spans[number * g.nspans + (cell + i) / FLOE_CELLS_SPAN].named = 1;
+        const uint64_t bits = floe_cells_load(c->array.data, first + i * step, c->array.dtype);
         if (floe_cells_is_odd(c->palette, c->array.dtype, bits))
-            atomicMin(&c->first_odd, (unsigned long long)at);
+            atomicMin(&c->first_odd, (unsigned long long)(cell + i));
     }
 }
 

@@ -152,10 +152,8 @@ template <uint32_t RANK> FLOE_DEV void report_spoilt(const job &j, chunk_shared 
 #pragma unroll
     for (uint32_t i = 0; i < floe_zfp_lanes<RANK>::VALUES; i++)
         spoilt |= FLOE_R(floe_zfp_spoils)(j.real, v[i], s.judged.has_fill, s.judged.fill);
-    if (spoilt) {
-        s.judged.chunk->cleaned = 1;
-        j.call.cleared[FLOE_ZFP_GRID_WANTED + FLOE_ZFP_CLEANED] = 1;
-    }
+    if (spoilt)
+        floe_zfp_want_clean(j.call, s.judged.chunk);
 }
 
 /* ---- what the decoder will make of it ---------------------------------------------------------------------------------- */

@@ -9,7 +9,8 @@
  *
  *   resolve        params: range, fill value, bound; and begin, unless there are very many chunks  zfp_resolve_cuda.cu
  *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
- *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu
+ *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu.
+ *                  Not of a field with fill values: all its chunks are cleaned
  *   clean          where values would spoil their block: what stands in their place       zfp_clean_real_cuda.cu
  *   encode 1       such chunks, with that
  *   check          at a fixed rate, what was missed is found here                         zfp_grid_check_real_cuda.cu

@@ -13,7 +13,7 @@ enum { FLOE_ZFP_MOST_BLOCKS = 1 << 14 /* of a grid that strides */ };
 
 FLOE_DEV bool floe_zfp_wants(const floe_zfp_dev_chunk *c, uint32_t attempt) { return c->attempts >> attempt & 1; }
 
-/* Whether an attempt does the chunk: to be cleaned is not decided before, but found out. */
+/* Whether an attempt does the chunk: attempt 0 finds out what is to be cleaned, unless the field has fill values. */
 FLOE_DEV bool floe_zfp_is_done(const floe_zfp_dev_chunk *c, uint32_t attempt)
 {
     return attempt == FLOE_ZFP_CLEANED ? c->cleaned != 0 : floe_zfp_wants(c, attempt);
@@ -37,6 +37,13 @@ FLOE_DEV void floe_zfp_want(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk
 {
     c->attempts |= 1u << attempt;
     call.cleared[FLOE_ZFP_GRID_WANTED + attempt] = 1;
+}
+
+/* Values of the chunk would spoil their block: it is coded without them. */
+FLOE_DEV void floe_zfp_want_clean(const floe_zfp_grid_encode &call, floe_zfp_dev_chunk *c)
+{
+    c->cleaned = 1;
+    call.cleared[FLOE_ZFP_GRID_WANTED + FLOE_ZFP_CLEANED] = 1;
 }
 
 /* The rest of what follows from a chunk's array. */
@@ -82,6 +89,8 @@ FLOE_DEV void floe_zfp_begin_late(const floe_zfp_grid_encode &call, uint64_t num
         floe_zfp_close_params(params, c->array.type, c->array.rank, c->cells->ncells, c->nblocks, &c->close);
     floe_cells_palette(c->cells->palette, call.field.dtype, params->has_fill, params->fill_bits);
     floe_zfp_want(call, c, close ? FLOE_ZFP_CLOSELY : FLOE_ZFP_REVERSIBLY);
+    if (close && params->has_fill) /* which attempt 0 would only find out */
+        floe_zfp_want_clean(call, c);
 }
 
 /* What an attempt asks of zfp. */
