@@ -3,10 +3,14 @@
 """Ratios, errors and speeds of all codecs and presets of floe beside SZ3, SPERR and zfp, on each field of a folder.
 
     bench/compare/compare.py [--floe build/floe] [--out FOLDER] [--bounds 1e-1,1e-2] [--no-peers] [FOLDER]
+    bench/compare/compare.py --psnr 50,70,90 [--floe build/floe] [FOLDER]
 
 FOLDER holds .npy files, or raw little-endian arrays called NAME_XxYxZ.f32 or .f64, fastest axis first. Without it, fields
 are made by `floe fields`. Bounds are relative to the range that floe finds, and the same absolute bound is given to all.
 Every output is decoded and checked value by value. OUT gets compare.csv, ratios.md and a rate-distortion plot of each field.
+
+With --psnr, codec wavelet alone, preset best, beside SPERR: SPERR is asked for each PSNR in dB, floe for the one that SPERR came
+to, and a table of their ratios goes to the standard output.
 
 What is timed: of floe, whole calls in memory by `floe bench`; of SZ3, the calls of its Python module pysz; of SPERR and zfp,
 writing and reading a chunk through the HDF5 filter of hdf5plugin, in a file that is in memory, so with HDF5's copies.
@@ -193,6 +197,32 @@ def peer_rows(args, field, bound, limits):
         yield row_of(field, (name, ""), bound, nbytes, judge(field.data, decoded, limits), speeds)
 
 
+def psnr_table(args, fields, scratch):
+    """Ratio of codec wavelet over SPERR's where both have the same PSNR, or floe a higher one."""
+    import hdf5plugin
+    import numpy
+    from compare_report import mean, table
+    cases, stream, decoded = [], scratch / "field.floe", scratch / "decoded.npy"
+    for field in fields:
+        told = run([args.floe, "compress", field.path, "-o", stream, *field.words, "--bound", "rel=1e-2", "--force", "--json"])
+        limits = (1, 100 * json.loads(told)["abs_bound"])
+        if "SPERR" not in peers_of(field.data, limits[1]):
+            continue
+        for asked in args.psnr.split(","):
+            nbytes, values, *_ = hdf5_filter(field.data, hdf5plugin.Sperr(peak_signal_to_noise_ratio=float(asked), swap=True))
+            reached = judge(field.data, values, limits)[1]
+            run([args.floe, "compress", field.path, "-o", stream, *field.words, "--codec", "wavelet", "--preset", "best",
+                 "--bound", f"psnr={reached}", "--force", "--quiet"])
+            run([args.floe, "decompress", stream, "-o", decoded, "--force", "--quiet"])
+            if judge(field.data, numpy.load(decoded), limits)[1] < reached:
+                fail(f"{field.name}: floe has not reached psnr={reached}")
+            cases.append((field.name, reached, field.data.nbytes / nbytes, nbytes / stream.stat().st_size))
+            print(f"{field.name} {asked}", file=sys.stderr)
+    rows = [[name, f"{psnr:.2f}", f"{ratio:.2f}", f"{ratio * over:.2f}", f"{over:.3f}"] for name, psnr, ratio, over in cases]
+    print("\n".join(table(["field", "PSNR", "SPERR", "wavelet best", "over SPERR"], rows, 1)))
+    print(f"geometric mean {mean([c[-1] for c in cases]):.3f}, least {min(c[-1] for c in cases):.3f}")
+
+
 # ---- all of it -----------------------------------------------------------------------------------------------------
 
 
@@ -224,6 +254,7 @@ def main():
     parser.add_argument("--bounds", default="1e-1,1e-2,1e-3,1e-4,1e-5", help="relative bounds (1e-1,1e-2,1e-3,1e-4,1e-5)")
     parser.add_argument("--repeats", default="3", help="runs of which the best counts, at least 3")
     parser.add_argument("--threads", default="1", help="of floe; peers run on one (1)")
+    parser.add_argument("--psnr", help="compare with SPERR at these PSNRs instead")
     parser.add_argument("--no-peers", action="store_true", help="floe alone: needs NumPy only")
     args = parser.parse_args()
     if not shutil.which(args.floe):
@@ -235,7 +266,11 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
-        rows = measure(args, fields_of(args, scratch), scratch)
+        fields = fields_of(args, scratch)
+        if args.psnr:
+            psnr_table(args, fields, scratch)
+            return
+        rows = measure(args, fields, scratch)
     sys.exit(0 if report(rows, args.out) else 1)
 
 
