@@ -15,7 +15,8 @@ enum {
     BLOCKS_A_PROCESSOR = 2,
     BESIDES_NBYTES = 1024 /* that a block has taken for it */,
     SLOTS_A_TASK = 16,
-    COUNT_ROWS = 32 /* of a chunk, that a warp counts at a time */
+    COUNT_ROWS = 32,   /* of a chunk, that a warp counts at a time, */
+    COUNT_PARTS = 4096 /* but where a grid has fewer such parts */
 };
 
 /* By one thread for all: others may set it meanwhile. */
@@ -28,6 +29,12 @@ FLOE_DEV bool goes_on(const floe_context_job &job, uint32_t *shared)
 }
 
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
+
+/* In a small grid all warps have some, and none has a long chain of windows. */
+FLOE_DEV uint32_t count_rows(const floe_context_dev_grid &g)
+{
+    return g.nchunks * count_parts(g.grid, COUNT_ROWS) < COUNT_PARTS ? (uint32_t)FLOE_CONTEXT_WINDOW : COUNT_ROWS;
+}
 
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_count_kernel(const __grid_constant__ floe_context_job job)
@@ -42,7 +49,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     token_keeper keeper = {&job, NULL, 0, 0};
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
-        const uint32_t nparts = count_parts(g.grid, COUNT_ROWS), n = g.nchunks * nparts;
+        const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = g.nchunks * nparts;
         uint32_t part, nempty = 0;
         if (!claim_grid(job, i, n, &ticket, part))
             continue;
@@ -54,7 +61,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
                 const uint32_t chunk = part / nparts * job.every;
                 walk.begin(g, chunk, space, g.window);
                 keeper.windows = windows_of(job, g, chunk);
-                const bool some = count_part(walk, g, part % nparts, COUNT_ROWS, contexts, counts, nempty, keeper);
+                const bool some = count_part(walk, g, part % nparts, rows, contexts, counts, nempty, keeper);
                 if (some && job.busy && floe_lane() == 0)
                     job.busy[g.first + chunk] = true;
             });
@@ -554,7 +561,7 @@ int launch(void (*kernel)(floe_context_job), const floe_context_job *job, uint32
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_count_kernel, job, job->nchunks * (FLOE_CONTEXT_ROWS / COUNT_ROWS),
+    return launch(context_count_kernel, job, job->nchunks * (FLOE_CONTEXT_ROWS / FLOE_CONTEXT_WINDOW),
                   FLOE_CONTEXT_COUNTS * sizeof(uint32_t), job->warp_nbytes, stream);
 }
 int floe_context_tally_cuda(const floe_context_job *job, floe_context_dev_tally *tallies, void *stream)
