@@ -98,6 +98,7 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
     h.abs_bound =
         h.mode == FLOE_BOUND_PSNR ? floe_psnr_guess(&h, range) : floe_resolve_abs_bound(h.mode, h.bound, range);
     floe_codec_params params = floe_codec_params_of(&h);
+    params.mean = false; /* all codecs are tried at one bound */
     if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(choose(choice, sample, range, &params, &best));

@@ -16,6 +16,7 @@ enum {
     SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
     LITERAL_BITS = 16, /* beside the value itself */
     FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
+    MEAN_COARSE = 0,   /* where the mean counts: few values miss the bound then */
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
     PACKETS = 3,
@@ -193,20 +194,26 @@ static void tune_banks(tuner *t)
 void floe_wavelet_search(encoder *e, floe_wavelet_try *try, void *user)
 {
     tuner t = {.e = e, .try = try, .user = user, .bits = UINT64_MAX};
-    e->structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = FIRST_COARSE};
+    const bool mean = e->params->mean; /* which other steps would change */
+    e->structure =
+        (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = mean ? MEAN_COARSE : FIRST_COARSE};
     keep_better(&t, &e->structure);
     if (e->params->preset != FLOE_PRESET_FAST)
         tune_slowest(&t);
-    tune_coarse(&t, 4);
+    if (!mean)
+        tune_coarse(&t, 4);
     if (e->params->preset == FLOE_PRESET_FAST || e->ncells < FEW_CELLS)
         return;
-    tune_coarse(&t, 2);
-    tune_theta(&t, is_best(e) ? 7 : 8);
+    if (!mean) {
+        tune_coarse(&t, 2);
+        tune_theta(&t, is_best(e) ? 7 : 8);
+    }
     tune_ends(&t);
     tune_banks(&t);
     if (is_best(e))
         tune_slowest(&t);
-    tune_coarse(&t, 2);
+    if (!mean)
+        tune_coarse(&t, 2);
 }
 
 /* Its values are those of the array, so that errors are absolute. */
