@@ -9,7 +9,7 @@ FOLDER holds .npy files, or raw little-endian arrays called NAME_XxYxZ.f32 or .f
 are made by `floe fields`. Bounds are relative to the range that floe finds, and the same absolute bound is given to all.
 Every output is decoded and checked value by value. OUT gets compare.csv, ratios.md and a rate-distortion plot of each field.
 
-With --psnr, codec wavelet alone, preset best, beside SPERR: SPERR is asked for each PSNR in dB, floe for the one that SPERR came
+With --psnr, codec wavelet alone, preset best, beside SPERR: SPERR gets each PSNR in dB, floe the one that SPERR came
 to, and a table of their ratios goes to the standard output.
 
 What is timed: of floe, whole calls in memory by `floe bench`; of SZ3, the calls of its Python module pysz; of SPERR and zfp,

@@ -8,10 +8,7 @@
 
 #include "stage/wavelet/wavelet_math.h"
 
-enum {
-    FLOE_WORKLET_AROUND = 12, /* points of a parity around a tile that its own are made of, as in the stage's kernels */
-    FLOE_WORKLET_REACH = 5    /* of these before it, and behind it, where no line ends */
-};
+enum { FLOE_WORKLET_REACH = 5 /* of FLOE_WAVELET_AROUND before a tile, and behind it, where no line ends */ };
 
 /* Pairs of a tile, and lines side by side: of the last axis and of the others, on a GPU and on threads. */
 enum {
@@ -128,7 +125,7 @@ FLOE_HD void floe_worklet_lift(const floe_worklet_pass *j, const floe_worklet_ro
     }
 }
 
-/* Of any tile. room: 2 * (pairs + FLOE_WORKLET_AROUND) * width */
+/* Of any tile. room: 2 * (pairs + FLOE_WAVELET_AROUND) * width */
 FLOE_WORKLET_COLD void floe_worklet_any_tile(const floe_worklet_pass *j, const floe_worklet_tile *t, floe_real *room,
                                              uint32_t pairs)
 {
@@ -146,7 +143,7 @@ FLOE_WORKLET_COLD void floe_worklet_any_tile(const floe_worklet_pass *j, const f
         w = floe_wavelet_span_needed(&j->lift[k], j->n, w);
     }
     for (int odd = 0; odd < 2; odd++) {
-        r.at[odd] = room + (odd * (int64_t)(pairs + FLOE_WORKLET_AROUND) - w.lo[odd]) * r.width;
+        r.at[odd] = room + (odd * (int64_t)(pairs + FLOE_WAVELET_AROUND) - w.lo[odd]) * r.width;
         for (int32_t i = (int32_t)w.lo[odd]; i < w.hi[odd]; i++) {
             const floe_real *from = j->from + t->place + floe_worklet_place(j, odd, i, !j->inverse);
             for (int32_t c = 0; c < r.width; c++)
@@ -256,7 +253,7 @@ FLOE_HD floe_worklet_tile floe_worklet_tile_of(const floe_worklet_pass *j, uint6
 /* On a GPU: `pairs` is a constant. */
 FLOE_HD void floe_worklet_by_lane(const floe_worklet_pass *j, uint64_t index, int32_t pairs)
 {
-    floe_real room[2 * (FLOE_WORKLET_GPU_ACROSS + FLOE_WORKLET_AROUND)];
+    floe_real room[2 * (FLOE_WORKLET_GPU_ACROSS + FLOE_WAVELET_AROUND)];
     const floe_worklet_tile t = floe_worklet_tile_of(j, index, (uint32_t)pairs, 1);
     if (t.first < FLOE_WORKLET_REACH || t.end + FLOE_WORKLET_REACH > (int32_t)j->count[1])
         floe_worklet_any_tile(j, &t, room, (uint32_t)pairs);
@@ -277,7 +274,7 @@ FLOE_HD void floe_worklet_across(const floe_worklet_pass *j, uint64_t index)
 /* On threads, either way. */
 FLOE_HD void floe_worklet_by_core(const floe_worklet_pass *j, uint64_t index)
 {
-    floe_real room[2 * (FLOE_WORKLET_CPU_PAIRS + FLOE_WORKLET_AROUND) * FLOE_WORKLET_CPU_WIDTH];
+    floe_real room[2 * (FLOE_WORKLET_CPU_PAIRS + FLOE_WAVELET_AROUND) * FLOE_WORKLET_CPU_WIDTH];
     const floe_worklet_tile t =
         floe_worklet_tile_of(j, index, FLOE_WORKLET_CPU_PAIRS, j->apart == 1 ? 1 : FLOE_WORKLET_CPU_WIDTH);
     floe_worklet_any_tile(j, &t, room, FLOE_WORKLET_CPU_PAIRS);

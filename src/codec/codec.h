@@ -21,7 +21,7 @@ typedef struct floe_codec_params {
     floe_preset preset;
     floe_bound_mode mode; /* ABS, PWREL, LOSSLESS; codec zfp: RATE or PREC too */
     double bound;         /* ABS, RATE: > 0 and finite; PWREL: > 0 and < 1; PREC: 1 to 64, whole; LOSSLESS: ignored */
-    bool mean;            /* psnr was asked for: the mean of the squared errors counts, and no single one */
+    bool mean;            /* the bound comes of a PSNR: the mean of the squared errors counts, and no single one */
     double max_abs;       /* largest finite magnitude of the whole field if known, else NaN: steers the step */
     bool has_fill;
     uint64_t fill_bits; /* bit pattern in dtype, low bits */

@@ -14,7 +14,11 @@ enum {
     FLOE_WAVELET_LIST_HEAD_BITS = 48,
     /* Of a list that a writer makes, at most: who reads it goes from code to code. */
     FLOE_WAVELET_LIST_CODES = 1024,
-    FLOE_WAVELET_LIST_BITS = 1 << 16
+    FLOE_WAVELET_LIST_BITS = 1 << 16,
+    /* About: of each symbol of a context that occurs, of a state, of a code of a list. */
+    FLOE_WAVELET_USED_BITS = 4,
+    FLOE_WAVELET_STATE_BITS = 32,
+    FLOE_WAVELET_LEAST_BITS = 3
 };
 
 /* Low bits of a gap of a list. */
@@ -26,13 +30,13 @@ FLOE_HD uint32_t floe_wavelet_list_low(uint64_t ncodes, uint64_t count)
 /* Bits of chunks, by their entropy (floe_context_entropy), raw bits, symbols that occur, and states. */
 FLOE_HD uint64_t floe_wavelet_chunks_bits(uint64_t entropy, uint64_t nraw, uint64_t used, uint64_t nlanes)
 {
-    return (entropy >> 12) + nraw + used * 4 + nlanes * 32;
+    return (entropy >> 12) + nraw + used * FLOE_WAVELET_USED_BITS + nlanes * FLOE_WAVELET_STATE_BITS;
 }
 
 /* Whether a list of so many codes may take less than chunks; and whether it does. */
 FLOE_HD bool floe_wavelet_may_list(uint64_t count, uint64_t chunks_bits)
 {
-    return count <= FLOE_WAVELET_LIST_CODES && count * 3 < chunks_bits;
+    return count <= FLOE_WAVELET_LIST_CODES && count * FLOE_WAVELET_LEAST_BITS < chunks_bits;
 }
 FLOE_HD bool floe_wavelet_is_list(uint64_t nbits, uint64_t chunks_bits)
 {

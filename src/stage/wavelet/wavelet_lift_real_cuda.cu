@@ -14,15 +14,13 @@ namespace
 
 enum {
     THREADS = 256,
-    AROUND =
-        12, /* points of a parity that those of a tile are made of, besides; banks with 6 + 6 and 8 + 4 taps have 10 */
     ROOM_POINTS = 2432, /* of a parity */
     BLOCKS = 16         /* of a processor, at most: each does the same tile of other lines, too */
 };
 
 /* Tiles along the last axis are long, so that few lanes are idle; others have all lanes side by side. */
 template <bool ALONG> struct tiling {
-    static constexpr uint32_t PAIRS = ALONG ? 256 : 64, ROOM = PAIRS + AROUND, COLUMNS = ALONG ? 8 : 32;
+    static constexpr uint32_t PAIRS = ALONG ? 256 : 64, ROOM = PAIRS + FLOE_WAVELET_AROUND, COLUMNS = ALONG ? 8 : 32;
     static_assert(ROOM * COLUMNS <= ROOM_POINTS, "a tile has room");
 };
 enum { MOST_COLUMNS = 32 };

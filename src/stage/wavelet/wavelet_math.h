@@ -58,7 +58,10 @@ FLOE_HD uint32_t floe_wavelet_one_sided(int64_t index, int64_t nevens, int64_t *
 
 FLOE_HD int64_t floe_wavelet_clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v < hi ? v : hi; }
 
-enum { FLOE_WAVELET_NEAR_END = 5 /* points of a parity that what lies beyond an end is made of */ };
+enum {
+    FLOE_WAVELET_NEAR_END = 5, /* points of a parity that what lies beyond an end is made of */
+    FLOE_WAVELET_AROUND = 12 /* those around a tile that its own are made of: banks with 6 + 6 and 8 + 4 taps have 10 */
+};
 
 /* Numbers of each parity, of a signal of n points, that must be there before a lifting so that those of `w` are right behind it. */
 FLOE_HD floe_wavelet_span floe_wavelet_span_needed(const floe_wavelet_lift *s, int64_t n, floe_wavelet_span w)

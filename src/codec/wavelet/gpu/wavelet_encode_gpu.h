@@ -49,7 +49,7 @@ typedef struct floe_wavelet_gpu_encode {
     uint64_t *ranks;
     uint8_t *scan;
     uint32_t
-        *payload; /* anchors, literals: what is more is not worth it; tokens, as far as there is room behind them */
+        *payload; /* anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
     uint64_t payload_nbytes;
     uint8_t *busy, *header;
     floe_wavelet_dev_part *parts;
