@@ -184,7 +184,9 @@ static int make_seekable(compress_job *job)
 {
     floe_error err = {0};
     const floe_params *params = &job->params;
-    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR || params->mode == FLOE_BOUND_RATIO;
+    bool range = params->mode == FLOE_BOUND_REL || params->mode == FLOE_BOUND_PSNR ||
+                 params->mode == FLOE_BOUND_RATIO ||
+                 (params->mode == FLOE_BOUND_RATE && params->codec != FLOE_CODEC_ZFP);
     bool real = job->layout.dtype == FLOE_F32 || job->layout.dtype == FLOE_F64;
     bool chooses = real && params->codec == FLOE_CODEC_AUTO && params->preset != FLOE_PRESET_FAST &&
                    params->mode != FLOE_BOUND_LOSSLESS;

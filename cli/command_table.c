@@ -3,12 +3,11 @@
 
 const cli_option cli_options[OPT_COUNT] = {
     [OPT_OUTPUT] = {"output", 'o', "OUT", "@", NULL, false, "write to OUT; - is standard output"},
-    [OPT_BOUND] = {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless ratio= rate= prec=", NULL, false,
-                   "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), "
-                   "lossless; ratio= (looks "
-                   "for the abs= that makes the stream so much smaller); or, with --codec zfp, how much is stored: "
-                   "rate= (bits a value), "
-                   "prec= (bit planes)"},
+    [OPT_BOUND] =
+        {"bound", 'b', "MODE=VALUE", "abs= rel= pwrel= psnr= lossless ratio= rate= prec=", NULL, false,
+         "the error that is allowed: abs=, rel= (of max - min), pwrel= (of each value), psnr= (dB), lossless; ratio= "
+         "(looks for the abs= that makes the stream so much smaller); rate= (bits a value); prec= (bit "
+         "planes, --codec zfp only)"},
     [OPT_ABS] = {"abs", 0, "VALUE", NULL, NULL, false, "short for --bound abs=VALUE"},
     [OPT_REL] = {"rel", 0, "VALUE", NULL, NULL, false, "short for --bound rel=VALUE"},
     [OPT_PWREL] = {"pwrel", 0, "VALUE", NULL, NULL, false, "short for --bound pwrel=VALUE"},
@@ -131,9 +130,8 @@ const cli_command cli_commands[] = {
      .summary = "make a .floe stream of an array, within a bound",
      .details =
          "IN is a raw array (little-endian, C order), a .npy file, or - for standard input. A raw array needs --shape "
-         "(or --dims) and --dtype. One bound must be given. rate= and prec= are sizes, not bounds: no error is "
-         "promised, "
-         "and the one reached is told.\n"
+         "(or --dims) and --dtype. One bound must be given. With --codec zfp rate= and prec= are sizes, not bounds: no "
+         "error is promised, and the largest one is printed.\n"
          "Says the shape as understood, the absolute bound that it leads to, and at the end ratio, bits per value, "
          "the largest error reached and the speed.\n"
          "A bound relative to the range, looking for a fill value, or choosing a codec reads the input more than once: "

@@ -158,7 +158,7 @@ static void what_is_refused(void **state)
     static uint8_t dst[100000];
     static const struct {
         const char *text, *why;
-    } cases[] = {{"rate=8", "--codec zfp"},
+    } cases[] = {{"prec=8", "--codec zfp"},
                  {"prec=8 codec=lorenzo", "--codec zfp"},
                  {"rate=300 codec=zfp", "zfp can do 0 to 259.29"},
                  {"rate=1e300 codec=zfp", "zfp can do 0 to 259.29"}};

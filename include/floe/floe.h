@@ -66,8 +66,9 @@ typedef enum floe_bound_mode {
     FLOE_BOUND_PWREL = 3,    /* |x - y| <= bound * |x| */
     FLOE_BOUND_PSNR = 4,     /* 20 log10((max - min) / RMSE) >= bound, in dB */
     FLOE_BOUND_LOSSLESS = 5, /* bit for bit */
-    /* How much to store, not how well: of codec zfp only. Finite values stay finite; no error is promised. */
-    FLOE_BOUND_RATE = 6, /* bits a value, the same for each block */
+    /* How much to store, not how well: of codec zfp, where finite values stay finite, and no error is promised. */
+    FLOE_BOUND_RATE =
+        6, /* bits a value, the same for each block; by other codecs: the ratio that takes as many for the whole field */
     FLOE_BOUND_PREC = 7, /* bit planes of each block, 1 to 64 */
     /* Bytes of the field over those of the stream: floe looks for the absolute bound that gives about so much, and keeps it. */
     FLOE_BOUND_RATIO = 8

@@ -453,7 +453,7 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_params params;
     FLOE_CHECK(&ctx->err, call.nbytes && (call.dst || !call.capacity), FLOE_ERR_ARGUMENT, "no destination given");
     FLOE_TRY(floe_field_arg_check(given->field, false, &field, &ctx->err));
-    FLOE_TRY(floe_params_check(given->params, &params, &ctx->err));
+    FLOE_TRY(floe_params_check(given->params, field.dtype, &params, &ctx->err));
     call.field = &field;
     call.params = &params;
     if (field.place == FLOE_DEVICE)
@@ -479,7 +479,7 @@ static floe_status layout_header(const floe_field *field, const floe_params *par
     uint64_t nelems;
     FLOE_CHECK(err, floe_field_nelems(field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the field's element type or shape is not valid");
-    FLOE_TRY(floe_params_check(params, checked, err));
+    FLOE_TRY(floe_params_check(params, field->dtype, checked, err));
     return floe_header_init(header, field, checked, err);
 }
 
@@ -561,9 +561,9 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(err, call->source && call->source->read, FLOE_ERR_ARGUMENT, "no source given");
     FLOE_CHECK(err, call->sink && call->sink->write, FLOE_ERR_ARGUMENT, "no sink given");
     FLOE_TRY(floe_stream_options_read(call->options, &options, err));
-    FLOE_TRY(floe_params_check(call->params, &c.params, err));
     FLOE_CHECK(err, floe_field_nelems(call->layout, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the field's element type or shape is not valid");
+    FLOE_TRY(floe_params_check(call->params, call->layout->dtype, &c.params, err));
     FLOE_TRY(floe_header_init(&c.header, call->layout, &c.params, err));
     c.header.attrs = options.attrs;
     c.header.nattrs = options.nattrs;

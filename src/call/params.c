@@ -89,6 +89,17 @@ static floe_status chunk_check(const floe_params *p, floe_error *err)
     return FLOE_OK;
 }
 
+static bool has_mode(floe_codec codec, floe_bound_mode mode)
+{
+    return floe_codec_modes((int)floe_codec_chosen(codec)->id) & FLOE_MODE_BIT(mode);
+}
+
+/* A rate that a codec cannot keep block by block is kept for the field as a whole, as a ratio. */
+static bool rate_is_ratio(floe_codec codec, floe_bound_mode mode)
+{
+    return mode == FLOE_BOUND_RATE && !has_mode(codec, mode) && has_mode(codec, FLOE_BOUND_RATIO);
+}
+
 static floe_status codec_check(floe_codec codec, floe_bound_mode mode, floe_error *err)
 {
     name names[CODECS_MOST + 1];
@@ -98,27 +109,31 @@ static floe_status codec_check(floe_codec codec, floe_bound_mode mode, floe_erro
     while (!(floe_codec_modes((int)floe_codec_at(other)->id) & FLOE_MODE_BIT(mode)))
         other++; /* every mode is of some codec */
     has = floe_codec_at(other)->name;
-    FLOE_CHECK(err, floe_codec_modes((int)floe_codec_chosen(codec)->id) & FLOE_MODE_BIT(mode), FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(err, has_mode(codec, mode) || rate_is_ratio(codec, mode), FLOE_ERR_ARGUMENT,
                "codec %s has no %s, codec %s has: ask for that (codec=%s, or --codec %s)", asked,
                name_of(bound_names, (int)mode), has, has, has);
     return FLOE_OK;
 }
 
-floe_status floe_params_check(const floe_params *params, floe_params *clean, floe_error *err)
+floe_status floe_params_check(const floe_params *params, floe_dtype dtype, floe_params *clean, floe_error *err)
 {
     FLOE_CHECK(err, params, FLOE_ERR_ARGUMENT, "no parameters given");
     floe_params_init(clean);
     FLOE_TRY(floe_struct_copy(clean, sizeof *clean, params, "floe_params", err));
     FLOE_CHECK(
         err, clean->mode != FLOE_BOUND_ABS || clean->bound != 0, FLOE_ERR_ARGUMENT,
-        "no bound given: one of abs, rel, pwrel, psnr, ratio (each positive) or lossless is needed; codec zfp also "
-        "takes rate or prec");
+        "no bound given: one of abs, rel, pwrel, psnr, ratio, rate (each positive) or lossless is needed; codec zfp "
+        "also takes prec");
     FLOE_TRY(bound_check(clean->mode, clean->bound, err));
     FLOE_TRY(codec_check(clean->codec, clean->mode, err));
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
                (int)clean->preset);
     FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT,
                "unknown fill mode %d", (int)clean->fill);
+    if ((int)dtype && rate_is_ratio(clean->codec, clean->mode)) {
+        clean->mode = FLOE_BOUND_RATIO;
+        clean->bound = fmax(8 * (double)floe_dtype_size(dtype) / clean->bound, 1);
+    }
     return chunk_check(clean, err);
 }
 
@@ -342,7 +357,7 @@ floe_status floe_params_format(const floe_params *params, char *text, size_t cap
     if (!text || capacity == 0)
         return FLOE_ERR_ARGUMENT;
     text[0] = '\0';
-    FLOE_TRY(floe_params_check(params, &p, NULL));
+    FLOE_TRY(floe_params_check(params, 0, &p, NULL));
     out o = {text, capacity, 0};
     put_bound(&o, &p);
     put(&o, " codec=%s preset=%s", floe_codec_name(p.codec), name_of(preset_names, (int)p.preset));

@@ -209,13 +209,13 @@ static void struct_check(void **state)
     (void)state;
     floe_params good = kit_params("abs=1"), bad, clean;
     floe_error err;
-    assert_int_equal(floe_params_check(NULL, &clean, &err), FLOE_ERR_ARGUMENT);
-#define BAD(member, v, text)                                                        \
-    do {                                                                            \
-        bad = good;                                                                 \
-        bad.member = v;                                                             \
-        assert_int_equal(floe_params_check(&bad, &clean, &err), FLOE_ERR_ARGUMENT); \
-        assert_non_null(strstr(err.message, text));                                 \
+    assert_int_equal(floe_params_check(NULL, FLOE_F32, &clean, &err), FLOE_ERR_ARGUMENT);
+#define BAD(member, v, text)                                                                  \
+    do {                                                                                      \
+        bad = good;                                                                           \
+        bad.member = v;                                                                       \
+        assert_int_equal(floe_params_check(&bad, FLOE_F32, &clean, &err), FLOE_ERR_ARGUMENT); \
+        assert_non_null(strstr(err.message, text));                                           \
     } while (0)
     BAD(size, 0, "floe_params.size is 0");
     BAD(mode, (floe_bound_mode)9, "unknown bound mode 9");
@@ -231,13 +231,30 @@ static void struct_check(void **state)
     BAD(chunk[1], 1, "chunk_rank is 0");
     good = kit_params("pwrel=0.1");
     BAD(codec, FLOE_CODEC_ZFP, "codec zfp has no pwrel, codec lorenzo has");
-    good = kit_params("rate=8 codec=zfp");
-    BAD(codec, FLOE_CODEC_AUTO, "--codec zfp");
-    BAD(codec, FLOE_CODEC_LORENZO, "--codec zfp");
     good = kit_params("prec=8 codec=zfp");
     BAD(codec, FLOE_CODEC_LORENZO, "codec lorenzo has no prec, codec zfp has");
     BAD(bound, 0.25, "prec must be a whole number");
 #undef BAD
+}
+
+/* A rate is zfp's; of other codecs it is the ratio for values of that size, at least 1. */
+static void rates(void **state)
+{
+    (void)state;
+    floe_params p = kit_params("rate=8 codec=zfp"), clean;
+    assert_int_equal(floe_params_check(&p, FLOE_F64, &clean, NULL), FLOE_OK);
+    assert_true(clean.mode == FLOE_BOUND_RATE && clean.bound == 8);
+    p.codec = FLOE_CODEC_AUTO;
+    assert_int_equal(floe_params_check(&p, FLOE_F64, &clean, NULL), FLOE_OK);
+    assert_true(clean.mode == FLOE_BOUND_RATIO && clean.bound == 8);
+    p.codec = FLOE_CODEC_WAVELET;
+    assert_int_equal(floe_params_check(&p, FLOE_F32, &clean, NULL), FLOE_OK);
+    assert_true(clean.mode == FLOE_BOUND_RATIO && clean.bound == 4);
+    p.bound = 33;
+    assert_int_equal(floe_params_check(&p, FLOE_I32, &clean, NULL), FLOE_OK);
+    assert_true(clean.mode == FLOE_BOUND_RATIO && clean.bound == 1);
+    assert_int_equal(floe_params_check(&p, (floe_dtype)0, &clean, NULL), FLOE_OK);
+    assert_true(clean.mode == FLOE_BOUND_RATE && clean.bound == 33);
 }
 
 /* A caller of an older version hands in less, one of a newer version more. */
@@ -251,14 +268,14 @@ static void struct_sizes(void **state)
     floe_params clean;
     floe_error err;
     big.p.size = offsetof(floe_params, codec);
-    assert_int_equal(floe_params_check(&big.p, &clean, &err), FLOE_OK);
+    assert_int_equal(floe_params_check(&big.p, FLOE_F32, &clean, &err), FLOE_OK);
     assert_true(clean.mode == FLOE_BOUND_REL && clean.bound == 1e-2 && clean.preset == FLOE_PRESET_BALANCED);
     assert_true(clean.fill == FLOE_FILL_AUTO && clean.chunk_rank == 0 && clean.size == sizeof clean);
     big.p.size = sizeof big;
-    assert_int_equal(floe_params_check(&big.p, &clean, &err), FLOE_OK);
+    assert_int_equal(floe_params_check(&big.p, FLOE_F32, &clean, &err), FLOE_OK);
     assert_true(clean.preset == FLOE_PRESET_FAST && clean.chunk_rank == 2);
     big.later = 1;
-    assert_int_equal(floe_params_check(&big.p, &clean, &err), FLOE_ERR_UNSUPPORTED);
+    assert_int_equal(floe_params_check(&big.p, FLOE_F32, &clean, &err), FLOE_ERR_UNSUPPORTED);
 }
 
 int main(void)
@@ -267,6 +284,7 @@ int main(void)
         cmocka_unit_test(numbers),      cmocka_unit_test(numbers_come_back), cmocka_unit_test(numbers_in_other_locales),
         cmocka_unit_test(shapes),       cmocka_unit_test(good_texts),        cmocka_unit_test(bad_texts),
         cmocka_unit_test(random_texts), cmocka_unit_test(struct_check),      cmocka_unit_test(struct_sizes),
+        cmocka_unit_test(rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

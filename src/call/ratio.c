@@ -10,13 +10,13 @@
 #include "codec/resolve/resolve_math.h"
 #include "field/dtype_math.h"
 
-enum { TRIES_SAMPLE = 12, TRIES_WHOLE = 4 };
-static const double enough_sample_db = 0.08, enough_whole_db = 0.15; /* 1 % and 1.7 % off */
-static const double bit_db = 6.020599913279624;                      /* of a bound, for a bit of each value */
-static const double span_db = 320;     /* so far below the range there are no bounds finer than lossless */
-static const double usual_slope = 0.5; /* of ratio over bound */
-static const double leap_db = 30;      /* most that one step changes the bound */
-static const double apart_db = 0.5;    /* bounds that are nearer say nothing of the slope: ratios are not smooth */
+enum { TRIES_SAMPLE = 12, TRIES_WHOLE = 8 };
+static const double enough_db = 0.08;           /* 0.9 % off */
+static const double bit_db = 6.020599913279624; /* of a bound, for a bit of each value */
+static const double span_db = 320;              /* so far below the range there are no bounds finer than lossless */
+static const double usual_slope = 0.5;          /* of ratio over bound */
+static const double leap_db = 30;               /* most that one step changes the bound */
+static const double apart_db = 0.5; /* bounds that are nearer say nothing of the slope: ratios are not smooth */
 
 typedef struct search {
     const floe_ratio *on;
@@ -104,13 +104,12 @@ floe_status floe_ratio_resolve(const floe_ratio *whole, const floe_sample *sampl
     const floe_ratio part = {sample_attempt, &trial, floe_sample_raw_nbytes(sample)};
     const double width = floe_range_width(range->min, range->max),
                  bits = 8 * (double)floe_dtype_size(h->dtype) / h->bound;
-    search s = {.on = &part, .asked = h->bound, .slope = usual_slope, .enough_db = enough_sample_db};
+    search s = {.on = &part, .asked = h->bound, .slope = usual_slope, .enough_db = enough_db};
     s.most_db = floe_decibel_of_amplitude(isinf(width) ? 0x1p1023 : width);
     s.least_db = floe_dtype_is_integer(h->dtype) ? clamp(-1, -1, s.most_db) : s.most_db - span_db;
     s.at = clamp(s.most_db - bits * bit_db, s.least_db, s.most_db);
     FLOE_TRY(search_run(&s, TRIES_SAMPLE));
     s.on = whole;
-    s.enough_db = enough_whole_db;
     if (whole)
         FLOE_TRY(search_run(&s, TRIES_WHOLE));
     *abs_bound = bound_at(&s, s.at);

@@ -426,7 +426,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(&ctx->err, call->dst && call->report, FLOE_ERR_ARGUMENT, "no destination or no report given");
     FLOE_TRY(floe_field_check(call->field, false, &field, &ctx->err));
     FLOE_TRY(floe_device_async_check(ctx, &field, call->dst, call->report));
-    FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+    FLOE_TRY(floe_params_check(call->params, field.dtype, &params, &ctx->err));
     FLOE_CHECK(&ctx->err, params.mode != FLOE_BOUND_PSNR && params.mode != FLOE_BOUND_RATIO, FLOE_ERR_UNSUPPORTED,
                "%s takes several rounds with the host: floe_compress does that, floe_compress_async cannot",
                params.mode == FLOE_BOUND_PSNR ? "psnr" : "ratio");

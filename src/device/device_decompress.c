@@ -317,7 +317,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
     if (call->dev_nbytes)
         FLOE_TRY(floe_device_words_check(ctx, call->dev_nbytes, "the stream's size"));
     if (call->params)
-        FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+        FLOE_TRY(floe_params_check(call->params, out.dtype, &params, &ctx->err));
     FLOE_TRY(plan_of(&out, call->params ? &params : NULL, &d, &ctx->err));
     FLOE_TRY(floe_device_waits_check(d.codec, d.open.codec, "floe_decompress", &ctx->err));
     expect(&d, NULL, NULL, &out);
@@ -351,7 +351,7 @@ static floe_status workspace_body(floe_ctx *ctx, void *arg)
     FLOE_CHECK(&ctx->err, call->nbytes, FLOE_ERR_ARGUMENT, "nowhere to put the number of bytes");
     FLOE_CHECK(&ctx->err, floe_field_nelems(call->field, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
                "the field's element type or shape is not valid");
-    FLOE_TRY(floe_params_check(call->params, &params, &ctx->err));
+    FLOE_TRY(floe_params_check(call->params, call->field->dtype, &params, &ctx->err));
     layout = floe_field_of(NULL, call->field->dtype, call->field->rank, call->field->shape);
     const floe_choice choice = floe_choice_of(&layout, &params);
     *call->nbytes = 0;

@@ -20,8 +20,8 @@ static const gpu_case cases[] = {
     {"steps", FLOE_F64, 3, {17, 30, 40}, "psnr=60"},
     {"hostile", FLOE_F32, 3, {40, 50, 60}, "rel=1e-3"},
     {"turbulence", FLOE_F32, 3, {3, 2, 1}, "abs=1e-3"},
-    {"turbulence", FLOE_F32, 3, {17, 30, 40}, "ratio=8"},
-    {"turbulence", FLOE_F64, 2, {60, 70}, "ratio=15 preset=fast"},
+    {"turbulence", FLOE_F32, 3, {17, 30, 40}, "rate=4"},
+    {"turbulence", FLOE_F64, 2, {60, 70}, "rate=4.2 preset=fast"},
     {"turbulence", FLOE_F32, 3, {9, 20, 30}, "ratio=10 codec=zfp"},
     {"turbulence", FLOE_F32, 3, {16, 20, 30}, "ratio=6 preset=best chunk=8x20x30"},
     {"noise", FLOE_F32, 1, {5000}, "ratio=1"},
@@ -44,7 +44,7 @@ static void refused_without_waiting(void **state)
         const char *params, *why;
     } calls[] = {{"rel=1e-3 preset=best", "name a codec"},
                  {"rel=1e-3", "such as lorenzo"},
-                 {"ratio=20", "ratio takes several rounds with the host"}};
+                 {"rate=2", "ratio takes several rounds with the host"}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         gpu_case c = {"turbulence", FLOE_F32, 2, {70, 90}, calls[i].params};
         made m = make(&c);
