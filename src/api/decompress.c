@@ -170,10 +170,8 @@ static floe_status device_body(floe_ctx *ctx, void *arg)
 {
     const decompress_call *call = arg;
     bool decided = true;
-    if (call->level)
-        return device_by_cpu(ctx, call);
     const floe_status status =
-        floe_device_decompress(ctx, call->src, call->nbytes, call->lo, call->hi, call->out, &decided);
+        floe_device_decompress(ctx, call->src, call->nbytes, call->level, call->lo, call->hi, call->out, &decided);
     if (status != FLOE_OK)
         return device_refuse(ctx, call, status);
     return decided ? FLOE_OK : device_by_cpu(ctx, call);

@@ -45,17 +45,18 @@ static floe_status fetch_known(const floe_codec_chunk *c, known *k)
     return floe_codec_fetch(&k->status, call->status, sizeof k->status, c->stream, c->err);
 }
 
-/* The part of the box that lies in the chunk at `at`; false: none. */
+/* The part of the box that lies in the chunk at `at`, where a point of the level is; false: none. */
 static bool set_box(floe_codec_chunk *c, const uint64_t *at)
 {
     const floe_codec_decode *call = c->call;
     int64_t place = 0;
     for (uint32_t a = 0; a < call->rank; a++) {
-        const uint64_t lo = floe_max64(call->lo[a], at[a]), hi = floe_min64(call->hi[a], at[a] + c->extent[a]);
+        const uint64_t begin = at[a] >> call->level, n = floe_ceil_div(c->extent[a], (uint64_t)1 << call->level),
+                       lo = floe_max64(call->lo[a], begin), hi = floe_min64(call->hi[a], begin + n);
         if (lo >= hi)
             return false;
-        c->lo[a] = lo - at[a];
-        c->hi[a] = hi - at[a];
+        c->lo[a] = lo - begin;
+        c->hi[a] = hi - begin;
         place += (int64_t)(lo - call->lo[a]) * call->field.stride[a];
     }
     c->out.data = (uint8_t *)call->field.data + place * (int64_t)floe_dtype_size(call->dtype);

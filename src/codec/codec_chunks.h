@@ -16,7 +16,7 @@ typedef struct floe_codec_chunk {
     floe_error *err;
     const uint8_t *src; /* its payload, in device memory */
     uint64_t nbytes, extent[FLOE_MAX_RANK], lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
-    floe_field out; /* data, of point lo, and strides */
+    floe_field out; /* data, of point lo, and strides; lo and hi are of the level's points */
 } floe_codec_chunk;
 
 /* What a chunk is found to be, as kernels would say it: LIMIT is for the CPU to see to. */

@@ -85,10 +85,11 @@ typedef struct floe_codec_decode {
     uint64_t shape[FLOE_MAX_RANK], chunk[FLOE_MAX_RANK];
     floe_preset preset;
     floe_bound_mode mode;
-    bool any; /* there is to be room for all that chunks may hold, whatever preset and mode say. Out: there is */
+    uint32_t level; /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
+    bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level say. Out: there is */
     uint64_t nchunks; /* out. More is FLOE_ERR_LIMIT */
     /* for decode_aim */
-    floe_dev_field field; /* the output: the box lo..hi */
+    floe_dev_field field; /* the output: the box lo..hi, of the level's points */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     const uint8_t *stream;
     uint64_t nbytes;            /* of the stream; or at most so many, where dev_nbytes points to the true number */

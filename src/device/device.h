@@ -36,8 +36,9 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
 /* The bodies of floe_compress and floe_decompress(_region) where the field lies on the device. The field is resolved and
  * params are checked; dst and src may be host memory. */
 floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call);
-/* lo and hi: NULL for all. OK and not decided: the GPU cannot decode the stream as a whole, or finds it wrong. */
-floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+/* lo and hi: NULL for all, which a level above 0 is of. OK and not decided: the GPU cannot decode the stream as a whole, or finds it
+ * wrong. */
+floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out, bool *decided);
 
 /* Runs the body of a call, or of a part of one, with the context's GPU open and current; the former by floe_ctx_run. */

@@ -119,7 +119,7 @@ static void expect(decompression *d, const uint64_t *lo, const uint64_t *hi, con
     for (uint32_t i = 0; i < out->rank; i++) {
         d->open.shape[i] = decode->shape[i];
         decode->lo[i] = lo ? lo[i] : 0;
-        decode->hi[i] = hi ? hi[i] : decode->shape[i];
+        decode->hi[i] = hi ? hi[i] : out->shape[i];
     }
 }
 
@@ -185,6 +185,7 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
 typedef struct waiting_call {
     const void *src;
     uint64_t nbytes;
+    uint32_t level;
     const uint64_t *lo, *hi;
     const floe_field *out;
     bool on_device; /* src */
@@ -226,14 +227,18 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const wait
     floe_device_source source;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     report->status = FLOE_ERR_FORMAT;
-    if (floe_stream_of_place(ctx, call->src, call->nbytes, call->on_device, &source, &s) != FLOE_OK ||
+    if (floe_stream_of_place(ctx, call->src, call->nbytes, call->on_device, &source, &s) != FLOE_OK)
+        return FLOE_OK;
+    const floe_header whole = s.header;
+    if (floe_stream_at_level(ctx, &s, call->level) != FLOE_OK ||
         floe_box_check(&s.header, call->lo, call->hi, lo, hi, &ctx->err) != FLOE_OK ||
         floe_region_check(&s.header, lo, hi, call->out, &ctx->err) != FLOE_OK)
         return FLOE_OK;
     report->status = FLOE_ERR_UNSUPPORTED;
     if (!floe_codec_of(s.header.codec)->device)
         return FLOE_OK;
-    FLOE_TRY(plan_of_header(&s.header, d, &ctx->err));
+    d->decode.level = call->level;
+    FLOE_TRY(plan_of_header(&whole, d, &ctx->err));
     const bool lossless = s.header.mode == FLOE_BOUND_LOSSLESS || s.header.mode == FLOE_BOUND_PWREL ||
                           floe_mode_is_size((int)s.header.mode);
     floe_params_init(&ctx->dev_likely);
@@ -269,20 +274,20 @@ static bool is_other_stream(const floe_device_report *r)
     return r->status == FLOE_ERR_LIMIT || r->status == FLOE_ERR_ARGUMENT || r->status == FLOE_ERR_UNSUPPORTED;
 }
 
-floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, const uint64_t *lo,
+floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out, bool *decided)
 {
     decompression d = {.own_nbytes = 0};
     const bool on_device = floe_cuda_pointer_kind(src) == FLOE_POINTER_DEVICE;
     const uint64_t nelems = floe_extent_nelems(out->rank, out->shape);
-    const waiting_call call = {src, nbytes, lo, hi, out, on_device};
+    const waiting_call call = {src, nbytes, level, lo, hi, out, on_device};
     floe_device_report report = {.status = FLOE_ERR_LIMIT};
     floe_params likely;
     FLOE_TRY(floe_device_field_check(ctx, out));
     if (on_device)
         FLOE_TRY(floe_device_stream_check(src, &ctx->err));
     const bool allowed = !ctx->max_elems || nelems <= ctx->max_elems;
-    if (!lo && on_device && allowed && likely_params(ctx, out, &likely)) {
+    if (!lo && !level && on_device && allowed && likely_params(ctx, out, &likely)) {
         FLOE_TRY(plan_of(out, &likely, &d, &ctx->err));
         const floe_status status = attempt(ctx, &d, &call, &report);
         if (status == FLOE_ERR_MEMORY || status == FLOE_ERR_LIMIT) /* more than the stream needs, perhaps */

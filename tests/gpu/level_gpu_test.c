@@ -1,50 +1,152 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levels of a stream with data in device memory: the CPU decodes them, and they are those of host memory. */
+/* Levels of a stream with data in device memory: they are those of host memory. Where stream and values are in device memory, a GPU decodes
+ * chunks that are coded; others are the CPU's. */
 #include "tests/gpu/gpu_kit.h"
 
 #include <floe/floe.h>
+#include <math.h>
 
-enum { NZ = 10, NY = 24, NX = 33, CELLS = NZ * NY * NX };
+#include "call/ctx.h"
+#include "device/device.h"
+#include "field/field.h"
+
+enum { CELLS = 24000 };
+
+static struct {
+    uint8_t data[8 * CELLS], level[8 * CELLS], back[8 * CELLS], stream[16 * CELLS];
+} of;
+
+typedef struct level_case {
+    floe_dtype dtype;
+    uint32_t rank;
+    uint64_t shape[FLOE_MAX_RANK];
+    const char *params;
+    bool on_gpu; /* all of its levels */
+} level_case;
+
+typedef struct level_call {
+    const void *stream;
+    uint64_t nbytes;
+    uint32_t level;
+    floe_field *out;
+    bool decided;
+} level_call;
+
+static floe_status decode_body(floe_ctx *ctx, void *arg)
+{
+    level_call *c = arg;
+    floe_field out;
+    assert_int_equal(floe_field_check(c->out, true, &out, NULL), FLOE_OK);
+    return floe_device_decompress(ctx, c->stream, c->nbytes, c->level, NULL, NULL, &out, &c->decided);
+}
+static floe_status decode(floe_ctx *ctx, void *arg) { return floe_device_enter(ctx, decode_body, arg); }
+
+/* Smooth, with noise, and here and there a value that is none. */
+static void make_values(const level_case *c, uint64_t n)
+{
+    const bool holes = strstr(c->params, "fill=") != NULL;
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t x = i % c->shape[c->rank - 1], y = i / c->shape[c->rank - 1];
+        double v = sin((double)x * 0.2) * 3 + cos((double)y * 0.05) + (double)(i * 7919 % 11) * 0.004;
+        v = holes && i % 97 < 3 ? -99 : holes && i % 501 == 7 ? NAN : v;
+        if (c->dtype == FLOE_F32)
+            ((float *)of.data)[i] = (float)v;
+        else
+            ((double *)of.data)[i] = v;
+    }
+}
+
+static void check_level(const level_case *c, floe_ctx *cpu, floe_ctx *gpu, uint64_t nbytes, uint32_t level,
+                        void *const dev[2])
+{
+    uint64_t n[FLOE_MAX_RANK], size = floe_dtype_size(c->dtype);
+    for (uint32_t a = 0; a < c->rank; a++) {
+        n[a] = ((c->shape[a] - 1) >> level) + 1;
+        size *= n[a];
+    }
+    floe_field out = floe_field_of(of.level, c->dtype, c->rank, n), host = floe_field_of(of.back, c->dtype, c->rank, n),
+               there = floe_field_of_device(dev[1], c->dtype, c->rank, n);
+    level_call call = {dev[0], nbytes, level, &there, false};
+    assert_int_equal(floe_decompress_level(cpu, of.stream, nbytes, level, &out), FLOE_OK);
+    for (int i = 0; i < 5; i++) { /* stream and values in either memory */
+        memset(of.back, 0, size);
+        CU(cudaMemset(dev[1], 0, size));
+        if (i == 4)
+            assert_int_equal(floe_ctx_run(gpu, decode, &call), FLOE_OK);
+        else
+            assert_int_equal(
+                floe_decompress_level(gpu, i & 1 ? dev[0] : of.stream, nbytes, level, i & 2 ? &there : &host), FLOE_OK);
+        if (i == 4)
+            assert_int_equal(call.decided, c->on_gpu);
+        if (i & 6)
+            CU(cudaMemcpy(of.back, dev[1], size, cudaMemcpyDeviceToHost));
+        if (i < 4 || c->on_gpu)
+            assert_memory_equal(of.back, of.level, size);
+    }
+}
+
+static void check_case(const level_case *c, floe_ctx *cpu, floe_ctx *gpu)
+{
+    floe_field field = floe_field_of(of.data, c->dtype, c->rank, c->shape);
+    floe_params params;
+    floe_info info;
+    uint64_t nbytes, n;
+    void *dev[2];
+    assert_int_equal(floe_field_nelems(&field, &n), FLOE_OK);
+    assert_true(n <= CELLS);
+    make_values(c, n);
+    assert_int_equal(floe_params_parse(&params, c->params, NULL), FLOE_OK);
+    assert_int_equal(floe_compress(cpu, &field, &params, of.stream, sizeof of.stream, &nbytes), FLOE_OK);
+    assert_int_equal(floe_stream_info(of.stream, nbytes, &info, NULL), FLOE_OK);
+    assert_true(info.levels > 1);
+    CU(cudaMalloc(&dev[0], nbytes));
+    CU(cudaMalloc(&dev[1], sizeof of.data));
+    CU(cudaMemcpy(dev[0], of.stream, nbytes, cudaMemcpyHostToDevice));
+    for (uint32_t level = 1; level <= info.levels; level++)
+        check_level(c, cpu, gpu, nbytes, level, dev);
+    if (c->on_gpu) { /* damage is found, and cut streams are left to the CPU, which says what is wrong */
+        floe_field out = floe_field_of_device(dev[1], c->dtype, c->rank, c->shape);
+        for (uint32_t a = 0; a < c->rank; a++)
+            out.shape[a] = ((c->shape[a] - 1) >> 1) + 1;
+        const level_call calls[] = {{dev[0], nbytes, 1, &out, true}, {dev[0], nbytes - 1, 1, &out, true}};
+        of.stream[nbytes / 2] ^= 4;
+        CU(cudaMemcpy(dev[0], of.stream, nbytes, cudaMemcpyHostToDevice));
+        for (int i = 0; i < 2; i++) {
+            level_call call = calls[i];
+            assert_int_equal(floe_ctx_run(gpu, decode, &call), FLOE_OK);
+            assert_false(call.decided);
+        }
+    }
+    CU(cudaFree(dev[0]));
+    CU(cudaFree(dev[1]));
+}
 
 static void levels_in_device_memory(void **unused)
 {
-    static const uint64_t shape[] = {NZ, NY, NX};
-    static float data[CELLS], level[CELLS], back[CELLS];
-    static uint8_t stream[8 * CELLS];
+    static const level_case cases[] = {
+        {FLOE_F32, 3, {10, 24, 33}, "codec=interp abs=0.01 chunk=10x8x33", true},
+        {FLOE_F32, 3, {20, 30, 40}, "codec=interp abs=0.01 preset=best", true},
+        {FLOE_F64, 2, {101, 77}, "codec=interp rel=1e-3", true},
+        {FLOE_F32, 3, {17, 23, 40}, "codec=interp pwrel=1e-2", true},
+        {FLOE_F32, 3, {20, 31, 35}, "codec=interp abs=0.01 fill=-99", true},
+        {FLOE_F64, 4, {5, 9, 17, 20}, "codec=interp abs=0.01", true},
+        {FLOE_F32, 3, {20, 30, 40}, "codec=wavelet abs=0.01", true},
+        {FLOE_F32, 3, {16, 24, 33}, "codec=wavelet abs=0.01 chunk=16x8x33", true},
+        {FLOE_F64, 2, {101, 77}, "codec=wavelet rel=1e-3 preset=best", true},
+        {FLOE_F32, 3, {12, 40, 45}, "codec=wavelet abs=0.01 fill=-99", true},
+        {FLOE_F64, 4, {5, 9, 17, 20}, "codec=wavelet abs=0.01", true},
+        {FLOE_F32, 1, {9001}, "codec=wavelet pwrel=1e-2", true},
+        {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=100", true},   /* nothing but anchors */
+        {FLOE_F32, 2, {60, 70}, "codec=wavelet abs=1e-9", false}, /* raw */
+    };
     const floe_ctx_options options = {.size = sizeof options, .backend = FLOE_BACKEND_CUDA};
-    const floe_field field = floe_field_of(data, FLOE_F32, 3, shape);
-    floe_ctx *ctx = NULL, *cpu = NULL;
-    floe_params params;
-    uint64_t nbytes;
-    void *dev_stream, *dev_out;
+    floe_ctx *gpu = NULL, *cpu = NULL;
     (void)unused;
-    for (int i = 0; i < CELLS; i++)
-        data[i] = (float)(i % NX * (i / NX % NY)) * 0.1f + (float)(i * 7919 % 11) * 0.01f;
-    assert_int_equal(floe_params_parse(&params, "codec=interp abs=0.01 chunk=10x8x33", NULL), FLOE_OK);
     assert_int_equal(floe_ctx_create(&cpu, NULL), FLOE_OK);
-    assert_int_equal(floe_compress(cpu, &field, &params, stream, sizeof stream, &nbytes), FLOE_OK);
-    assert_int_equal(floe_ctx_create(&ctx, &options), FLOE_OK);
-    CU(cudaMalloc(&dev_stream, nbytes));
-    CU(cudaMalloc(&dev_out, sizeof data));
-    CU(cudaMemcpy(dev_stream, stream, nbytes, cudaMemcpyHostToDevice));
-    for (uint32_t k = 1; k <= 3; k++) {
-        const uint64_t n[] = {((NZ - 1) >> k) + 1, ((NY - 1) >> k) + 1, ((NX - 1) >> k) + 1};
-        const size_t size = n[0] * n[1] * n[2] * sizeof(float);
-        floe_field out = floe_field_of(level, FLOE_F32, 3, n), host = floe_field_of(back, FLOE_F32, 3, n);
-        floe_field dev = floe_field_of_device(dev_out, FLOE_F32, 3, n);
-        assert_int_equal(floe_decompress_level(cpu, stream, nbytes, k, &out), FLOE_OK);
-        for (int i = 0; i < 4; i++) { /* stream and values in either memory */
-            memset(back, 0, size);
-            assert_int_equal(floe_decompress_level(ctx, i & 1 ? dev_stream : stream, nbytes, k, i & 2 ? &dev : &host),
-                             FLOE_OK);
-            if (i & 2)
-                CU(cudaMemcpy(back, dev_out, size, cudaMemcpyDeviceToHost));
-            assert_memory_equal(back, level, size);
-        }
-    }
-    CU(cudaFree(dev_stream));
-    CU(cudaFree(dev_out));
-    floe_ctx_free(&ctx);
+    assert_int_equal(floe_ctx_create(&gpu, &options), FLOE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i += (size_t)one_in(3))
+        check_case(&cases[i], cpu, gpu);
+    floe_ctx_free(&gpu);
     floe_ctx_free(&cpu);
 }
 

@@ -28,7 +28,7 @@ FLOE_DEV void point_of(const job &j, uint64_t position, uint64_t *point)
     point[0] = position;
 }
 
-/* The values' place of a cell, or NULL where it is not of the box. */
+/* The values' place of a cell, or NULL where it is not of the level, or of the box. */
 FLOE_DEV uint8_t *place_of(const job &j, uint64_t position)
 {
     uint64_t point[FLOE_INTERP_RANK];
@@ -36,9 +36,10 @@ FLOE_DEV uint8_t *place_of(const job &j, uint64_t position)
     point_of(j, position, point);
 #pragma unroll
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        if (point[a] < j.lo[a] || point[a] >= j.hi[a])
+        const uint64_t i = point[a] >> j.level;
+        if (i << j.level != point[a] || i < j.lo[a] || i >= j.hi[a])
             return NULL;
-        at += (int64_t)(point[a] - j.lo[a]) * j.values.stride[a];
+        at += (int64_t)(i - j.lo[a]) * j.values.stride[a];
     }
     return (uint8_t *)j.values.data + at * (int64_t)j.size;
 }
@@ -110,8 +111,8 @@ FLOE_DEV uint64_t box_position(const job &j, uint64_t i)
     uint64_t at[FLOE_INTERP_RANK];
 #pragma unroll
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        at[a] = j.lo[a] + floe_last_digit(&i, j.hi[a] - j.lo[a]);
-    at[0] = j.lo[0] + i;
+        at[a] = (j.lo[a] + floe_last_digit(&i, j.hi[a] - j.lo[a])) << j.level;
+    at[0] = (j.lo[0] + i) << j.level;
     return ((at[0] * j.shape[1] + at[1]) * j.shape[2] + at[2]) * j.shape[3] + at[3];
 }
 

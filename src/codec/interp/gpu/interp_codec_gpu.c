@@ -150,13 +150,30 @@ static floe_status squared_error(const floe_codec_encode *e, const floe_codec_pa
     return floe_interp_gpu_squared_error(encode_of(e), e, params, sum, stream, err);
 }
 
+/* Of a level: what its own lattice and steps take, if no axis begins late. */
+static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
+{
+    uint64_t shape[FLOE_INTERP_RANK];
+    floe_interp_needs needs;
+    floe_interp_shape_of(d->rank, d->chunk, shape);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << d->level);
+    floe_interp_needs_of(shape, &needs);
+    room->lattice[0] = room->lattice[1] = floe_interp_points(shape);
+    room->records = needs.records + 16 * (needs.nsteps + 1);
+}
+
 static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
 {
     floe_interp_gpu_decode *c = decode_own(d);
     *c = (floe_interp_gpu_decode){.cursor = NULL};
-    d->any = true;
+    d->any = d->any || d->level == 0;
     d->nchunks = nchunks_of(d->rank, d->shape, d->chunk);
-    return d->nchunks ? floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, &c->room, err) : FLOE_OK;
+    if (d->nchunks)
+        FLOE_TRY(floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, &c->room, err));
+    if (d->nchunks && !d->any)
+        room_cut(d, &c->room);
+    return FLOE_OK;
 }
 
 static void decode_take(floe_codec_decode *d, floe_arena *arena) { floe_interp_gpu_decode_take(decode_own(d), arena); }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks -> values: the host reads the head of a chunk, whose steps say what is launched. Kernels check all else. */
+/* Chunks -> values: the host reads the head of a chunk, whose steps say what is launched. Kernels check all else. Of a level, steps that
+ * are finer are opened, since their tables and sizes stand before all codes, but not decoded. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <cuda_runtime_api.h>
@@ -17,7 +18,8 @@ typedef struct decoding {
     const floe_interp_gpu_decode *c;
     const floe_codec_chunk *k;
     uint64_t nbytes;
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes */
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes; of a level its points */
+    uint32_t last, shift[FLOE_INTERP_RANK];              /* floe_interp_level_step */
     floe_interp_view out;
     floe_interp_chunk chunk;
     uint32_t size;
@@ -36,15 +38,13 @@ void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a)
 
 /* ---- entropy chunks ----------------------------------------------------------------------------------------------------- */
 
-/* Opens grids and decodes their chunks. */
+/* Opens open's grids and decodes the chunks of the job's, which are the first of them. */
 static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, floe_context_job *job)
 {
     const floe_interp_gpu_scratch *s = &d->c->s;
     open->src = job->src = d->k->src;
     open->nbytes = d->nbytes;
     open->grids = job->grids = s->grids;
-    open->ngrids = job->ngrids;
-    open->nchunks = job->nchunks;
     open->tables = job->tables = s->tables;
     open->places = s->places;
     job->places = s->places;
@@ -53,7 +53,8 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
     job->tickets = s->tickets;
     FLOE_CUDA(d->k->err, cudaMemsetAsync(s->tickets, 0, job->ngrids * sizeof *s->tickets, d->k->stream));
     FLOE_CUDA(d->k->err, floe_interp_open_cuda(open, d->k->stream));
-    FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
+    if (job->ngrids)
+        FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
     return FLOE_OK;
 }
 
@@ -63,7 +64,7 @@ static void box_chunks(const decoding *d, floe_context_job *job)
     const floe_interp_coding *c = &d->chunk.plan.steps[0];
     const uint64_t *m = c->step.coarse;
     uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
-    job->boxed = c->grid.size[0] == m[0] * m[1] && c->grid.size[1] == m[2];
+    job->boxed = d->k->call->level == 0 && c->grid.size[0] == m[0] * m[1] && c->grid.size[1] == m[2];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         const uint32_t active = floe_interp_is_active(&c->step, a);
         lo[a] = d->lo[a] >> active;
@@ -83,16 +84,18 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
 {
     const floe_interp_plan *p = &d->chunk.plan;
     floe_context_dev_grid grids[FLOE_INTERP_STEPS];
-    floe_context_job job = {.ngrids = p->nsteps};
-    floe_interp_open_job open = {.wide = d->chunk.wide_sizes, .anchors_src = d->k->src + anchors_at};
+    floe_context_job job = {.ngrids = p->nsteps - d->last};
+    floe_interp_open_job open = {
+        .wide = d->chunk.wide_sizes, .ngrids = p->nsteps, .anchors_src = d->k->src + anchors_at};
     open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
     open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
     open.at = tables_at;
     for (uint32_t i = p->nsteps, at = 0; i-- > 0; at++) {
         const floe_interp_coding *k = &p->steps[i];
         grids[at] = floe_context_dev_grid_of(&k->spec, &k->grid, records[i]);
-        grids[at].first = job.nchunks;
-        job.nchunks += grids[at].nchunks;
+        grids[at].first = open.nchunks;
+        open.nchunks += grids[at].nchunks;
+        job.nchunks += i >= d->last ? grids[at].nchunks : 0;
         const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
         job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
         job.nmasks = grids[at].nmasks > job.nmasks ? grids[at].nmasks : job.nmasks;
@@ -114,7 +117,8 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
 static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records)
 {
     const floe_interp_plan *p = &d->chunk.plan;
-    floe_interp_dev_job job = {.last = i == 0, .log = d->chunk.log, .status = d->k->call->status};
+    const bool to_field = i == 0 && d->k->call->level == 0;
+    floe_interp_dev_job job = {.last = to_field, .log = d->chunk.log, .status = d->k->call->status};
     if (p->nsteps) {
         job.step = p->steps[i].step;
         job.records = records[i];
@@ -123,9 +127,9 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
         memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
     }
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0 || p->nsteps == 0];
-    job.fine = i ? floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine) : d->out;
+    job.fine = to_field ? d->out : floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine);
     memcpy(job.hi, job.step.fine, sizeof job.hi);
-    if (i == 0) {
+    if (to_field) {
         memcpy(job.lo, d->lo, sizeof job.lo);
         memcpy(job.hi, d->hi, sizeof job.hi);
     }
@@ -134,24 +138,48 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
     return FLOE_OK;
 }
 
-static floe_status decode_coded(const decoding *d, uint64_t anchors_at, uint64_t tables_at)
+/* The points of the lattice that are of the level. */
+static floe_status leave_lattice(const decoding *d)
 {
     const floe_interp_plan *p = &d->chunk.plan;
+    floe_interp_dev_leave l = {.lattice = d->c->s.lattices[d->last % 2 == 0],
+                               .out = d->out,
+                               .log = d->chunk.log,
+                               .status = d->k->call->status};
+    memcpy(l.shape, d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p), sizeof l.shape);
+    memcpy(l.lo, d->lo, sizeof l.lo);
+    memcpy(l.hi, d->hi, sizeof l.hi);
+    memcpy(l.shift, d->shift, sizeof l.shift);
+    FLOE_CUDA(d->k->err, d->narrow ? floe_interp_leave_f32(&l, d->k->stream) : floe_interp_leave_f64(&l, d->k->stream));
+    return FLOE_OK;
+}
+
+static floe_status decode_coded(decoding *d, uint64_t anchors_at, uint64_t tables_at)
+{
+    const floe_interp_plan *p = &d->chunk.plan;
+    const floe_interp_gpu_room *room = &d->c->room;
     uint8_t *records[FLOE_INTERP_STEPS], *at = d->c->s.records;
     uint64_t nchunks = 0;
+    d->last = floe_interp_level_step(p, d->k->call->level, d->shift);
+    const uint64_t *fine = d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p);
+    if (d->k->call->level && floe_interp_points(fine) > room->lattice[d->last % 2 == 0])
+        return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *k = &p->steps[i];
-        const uint64_t nbytes = floe_context_nrecords(&k->grid) * floe_context_record_nbytes(&k->spec);
+        const uint64_t nbytes =
+            i < d->last ? 0 : floe_context_nrecords(&k->grid) * floe_context_record_nbytes(&k->spec);
         nchunks += k->nchunks;
         records[i] = at;
-        if (nbytes > d->c->room.records - (uint64_t)(at - d->c->s.records) || nchunks > d->c->room.nchunks ||
+        if (nbytes > room->records - (uint64_t)(at - d->c->s.records) || nchunks > room->nchunks ||
             (i + 1 < p->nsteps && !k->tables && k->spec.planes != p->steps[i + 1].spec.planes))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
         at += (nbytes + 15) & ~(uint64_t)15;
     }
     FLOE_TRY(decode_steps(d, anchors_at, tables_at, records));
-    for (uint32_t i = p->nsteps; i-- > 0;)
+    for (uint32_t i = p->nsteps; i-- > d->last;)
         FLOE_TRY(decode_level(d, i, records));
+    if (d->k->call->level)
+        return leave_lattice(d);
     return p->nsteps ? FLOE_OK : decode_level(d, 0, records);
 }
 
@@ -162,6 +190,7 @@ static floe_interp_bits_job bits_job(const decoding *d)
     const uint64_t *n = d->chunk.plan.shape;
     floe_interp_bits_job job = {.row = floe_ceil_div(n[3], 64),
                                 .values = d->out,
+                                .level = d->k->call->level,
                                 .size = d->size,
                                 .src = d->k->src,
                                 .nbytes = d->nbytes,
@@ -204,7 +233,7 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
     const floe_context_dev_grid dev = floe_context_dev_grid_of(&floe_interp_mask_spec, &grid, s->mask_records);
     floe_context_job context = {
         .ngrids = 1, .nchunks = dev.nchunks, .warp_nbytes = floe_context_warp_nbytes(1, 0), .nmasks = dev.nmasks};
-    floe_interp_open_job open = {.further = true, .own = 1};
+    floe_interp_open_job open = {.further = true, .own = 1, .ngrids = 1, .nchunks = dev.nchunks};
     FLOE_TRY(floe_codec_send(s->grids, &dev, sizeof dev, d->k->stream, d->k->err));
     FLOE_TRY(decode_grids(d, &open, &context));
     job->records = s->mask_records;
@@ -243,7 +272,8 @@ static floe_status place_sets(const decoding *d)
 static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
 {
     const floe_dtype dtype = k->call->dtype;
-    const floe_interp_output out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, 0);
+    const floe_interp_output out =
+        floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
     decoding chunk = {.c = c, .k = k, .nbytes = k->nbytes, .out = out.view}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     floe_interp_needs needs;

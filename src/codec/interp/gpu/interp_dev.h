@@ -50,6 +50,7 @@ typedef struct floe_interp_bits_job {
     /* values: of all of the shape, or decode: of the box */
     floe_interp_view values;
     uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+    uint32_t level;                /* decode: of every 2^level-th point, which lo and hi count */
     uint32_t size;                 /* of a value */
     bool has_fill, flat, negative; /* negative: signs are set */
     uint64_t fill, base, palette[FLOE_INTERP_PALETTE];

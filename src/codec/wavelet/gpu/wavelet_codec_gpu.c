@@ -71,7 +71,7 @@ static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
 {
     floe_wavelet_gpu_decode *c = decode_own(d);
     *c = (floe_wavelet_gpu_decode){.cursor = NULL};
-    d->any = true;
+    d->any = d->any || d->level == 0;
     d->nchunks = nchunks_of(d->rank, d->shape, d->chunk);
     return d->nchunks ? floe_wavelet_gpu_decode_room_of(d, &c->room, err) : FLOE_OK;
 }

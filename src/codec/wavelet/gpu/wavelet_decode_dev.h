@@ -61,6 +61,7 @@ typedef struct floe_wavelet_out {
 typedef struct floe_wavelet_give_job {
     const void *array;
     floe_wavelet_out out;
+    uint32_t shift[FLOE_INTERP_RANK]; /* log2 of how many of the array's points there are to one of the box */
     const int8_t *kinds, *corrections;
     double center, unit;
     bool log;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chunks -> values: the host reads the header of a chunk, whose steps say what is launched. Kernels check all else. A box is copied out of
- * the whole array. */
+ * the whole array. Of a level the array is as large as the lattice of the last step that is undone. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,8 @@ typedef struct decoding {
     const floe_wavelet_gpu_decode *c;
     const floe_codec_chunk *k;
     floe_wavelet_out out;
-    floe_wavelet_chunk chunk;
+    floe_wavelet_chunk chunk; /* its plan's shape: of the array */
+    floe_wavelet_level level;
     uint32_t size, at; /* at: the buffer that has the array */
     bool narrow;
 } decoding;
@@ -40,6 +41,8 @@ floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_
     uint64_t shape[FLOE_INTERP_RANK], nbytes;
     FLOE_CHECK(err, !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, shape),
                FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
+        shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_wavelet_slowest(shape) ? 0 : call->level));
     floe_wavelet_needs_of(shape, &needs);
     const floe_context_grid marks = floe_wavelet_marks_grid(shape);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape);
@@ -201,7 +204,7 @@ static floe_status undo_packet(decoding *d, uint32_t k, uint32_t base)
     return FLOE_OK;
 }
 
-/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; with a packet, all. */
+/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; with a packet or of a level, all. */
 static void box_chunks(const decoding *d, floe_context_job *job)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
@@ -210,7 +213,7 @@ static void box_chunks(const decoding *d, floe_context_job *job)
                                   .size = d->size,
                                   .array = d->c->array[0]};
     floe_interp_box wanted, means, cells;
-    if (p->packet || p->nsteps == 0)
+    if (p->packet || p->nsteps == 0 || d->k->call->level)
         return;
     memcpy(wanted.lo, d->out.lo, sizeof wanted.lo);
     memcpy(wanted.hi, d->out.hi, sizeof wanted.hi);
@@ -226,18 +229,19 @@ static floe_status decode_array(decoding *d, uint64_t at)
 {
     const floe_wavelet_plan *p = &d->chunk.plan;
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
+    const uint32_t last = d->level.step;
     floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
     gathering g = {.n = 0};
     if (open.at > d->k->nbytes)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    for (uint32_t i = p->nsteps; i-- > 0;)
+    for (uint32_t i = p->nsteps; i-- > last;)
         if (!add_grid(d, &g, &p->steps[i].spec, &p->steps[i].grid))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     box_chunks(d, &g.job);
     d->at = 0;
     FLOE_TRY(unpack_anchors(d, at));
     FLOE_TRY(decode_grids(d, &g, &open));
-    for (uint32_t i = p->nsteps; i-- > 0;) {
+    for (uint32_t i = p->nsteps; i-- > last;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g.grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
         FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, d->k->stream)
@@ -245,7 +249,7 @@ static floe_status decode_array(decoding *d, uint64_t at)
         FLOE_TRY(undo_step(d, &p->steps[i].step));
     }
     const uint32_t base = d->at;
-    for (uint32_t k = p->packet; k-- > 0;)
+    for (uint32_t k = p->packet; k-- > d->level.kept;)
         FLOE_TRY(undo_packet(d, k, base));
     return FLOE_OK;
 }
@@ -316,14 +320,15 @@ static floe_status put_kinds(const decoding *d, int8_t *kinds)
 
 static floe_status give(const decoding *d, int8_t *const marks[FLOE_WAVELET_MARK_SETS])
 {
-    const floe_wavelet_give_job job = {.array = d->c->array[d->at],
-                                       .out = d->out,
-                                       .kinds = marks[FLOE_WAVELET_VALUE_KINDS],
-                                       .corrections = marks[FLOE_WAVELET_CORRECTIONS],
-                                       .center = d->chunk.plan.center,
-                                       .unit = d->chunk.plan.unit,
-                                       .log = d->chunk.log,
-                                       .status = d->k->call->status};
+    floe_wavelet_give_job job = {.array = d->c->array[d->at],
+                                 .out = d->out,
+                                 .kinds = marks[FLOE_WAVELET_VALUE_KINDS],
+                                 .corrections = marks[FLOE_WAVELET_CORRECTIONS],
+                                 .center = d->chunk.plan.center,
+                                 .unit = d->chunk.plan.unit,
+                                 .log = d->chunk.log,
+                                 .status = d->k->call->status};
+    memcpy(job.shift, d->level.shift, sizeof job.shift);
     FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_give_box_f32(&job, d->k->stream)
                                    : floe_wavelet_give_box_f64(&job, d->k->stream));
     return FLOE_OK;
@@ -331,10 +336,28 @@ static floe_status give(const decoding *d, int8_t *const marks[FLOE_WAVELET_MARK
 
 /* ---- a chunk ------------------------------------------------------------------------------------------------------------ */
 
+/* The array of a level has the lattice of its last step. Marks stand behind all steps. False: more than there is room for. */
+static bool cut_to_level(decoding *d)
+{
+    floe_wavelet_plan *p = &d->chunk.plan;
+    uint64_t n[FLOE_INTERP_RANK];
+    d->level = floe_wavelet_level_of(p, d->k->call->level);
+    if (d->k->call->level == 0)
+        return true;
+    memcpy(n, d->level.step < p->nsteps ? p->steps[d->level.step].step.fine : floe_wavelet_anchors(p), sizeof n);
+    memcpy(p->shape, n, sizeof n);
+    memcpy(d->out.shape, n, sizeof n);
+    for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
+        d->chunk.marked[s] = false;
+    d->chunk.differ = false;
+    return d->chunk.kind == FLOE_WAVELET_CODED && floe_interp_points(n) <= d->c->room.ncells;
+}
+
 static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
 {
     const floe_dtype dtype = k->call->dtype;
-    const floe_interp_output out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, 0);
+    const floe_interp_output out =
+        floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
     decoding chunk = {.c = c, .k = k, .out = {.view = out.view}}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     int8_t *marks[FLOE_WAVELET_MARK_SETS];
@@ -354,7 +377,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const uint64_t at = (uint64_t)(from.at - head);
     floe_wavelet_put_job job = put_job(d);
-    if (d->chunk.kind == FLOE_WAVELET_RAW) {
+    if (d->chunk.kind == FLOE_WAVELET_RAW && k->call->level == 0) {
         if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
         job.src += FLOE_WAVELET_HEADER_NBYTES;
@@ -363,6 +386,8 @@ static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
+    if (!cut_to_level(d))
+        return floe_codec_refuse(k, FLOE_ERR_LIMIT); /* the CPU sees to it */
     if (d->chunk.kind == FLOE_WAVELET_CODED)
         FLOE_TRY(decode_array(d, at));
     FLOE_TRY(decode_marks(d, at, marks));

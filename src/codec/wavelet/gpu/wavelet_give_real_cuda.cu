@@ -24,7 +24,8 @@ __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_cons
         uint64_t left = i;
         const uint64_t piece = floe_last_digit(&left, npieces), at2 = floe_last_digit(&left, hi[2] - lo[2]),
                        at1 = floe_last_digit(&left, hi[1] - lo[1]);
-        const uint64_t row = ((left + lo[0]) * shape[1] + at1 + lo[1]) * shape[2] + at2 + lo[2];
+        const uint64_t row = (((left + lo[0]) << j.shift[0]) * shape[1] + ((at1 + lo[1]) << j.shift[1])) * shape[2] +
+                             ((at2 + lo[2]) << j.shift[2]);
         const int64_t *stride = j.out.view.stride;
         floe_real *to = (floe_real *)j.out.view.data + (int64_t)left * stride[0] + (int64_t)at1 * stride[1] +
                         (int64_t)at2 * stride[2] - (int64_t)lo[3] * stride[3];
@@ -32,7 +33,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_cons
         const uint64_t begin = lo[3] + piece * PIECE, end = floe_min64(begin + PIECE, hi[3]);
 #pragma unroll 4
         for (uint64_t x = begin + floe_lane(); x < end; x += FLOE_WARP) {
-            floe_real v = from[x];
+            floe_real v = from[x << j.shift[3]];
             const int32_t code = j.corrections ? j.corrections[row * marks + floe_wavelet_mark(x)] : 0;
             v = code ? FLOE_R(floe_wavelet_correct)(v, code, unit) : v;
             v = FLOE_R(floe_wavelet_give)(v, center);
