@@ -9,6 +9,7 @@
  * wait:   floe_compress or floe_decompress by the clock on the wall, which waits and brings the size to the host
  * floor:  bytes that must move (the field and the stream, once each) over the bandwidth of a copy in the same run
  * All are medians. Each case is checked: the stream equals the CPU's, byte for byte, and so do the decoded values.
+ * level:  floe_decompress_level, every other point of each axis, in milliseconds: of codecs that have levels
  * host:   floe_compress and floe_decompress of pinned host memory through the GPU, beside plain copies of the field
  */
 #include <math.h>
@@ -230,6 +231,24 @@ static void decompress_wait(void *arg)
     FL(d->gpu, floe_decompress(d->gpu, d->c->host ? d->stream : d->dev_stream, d->stream_nbytes, &out));
 }
 
+/* Level 1, to the front of the field's own memory. */
+static floe_field level_of(const bench_data *d, void *data, floe_place place)
+{
+    floe_field out = d->field;
+    for (uint32_t i = 0; i < out.rank; i++)
+        out.shape[i] = (out.shape[i] + 1) / 2;
+    memset(out.stride, 0, sizeof out.stride);
+    out.data = data;
+    out.place = place;
+    return out;
+}
+static void level_wait(void *arg)
+{
+    bench_data *d = arg;
+    floe_field out = level_of(d, d->dev_values, FLOE_DEVICE);
+    FL(d->gpu, floe_decompress_level(d->gpu, d->dev_stream, d->stream_nbytes, 1, &out));
+}
+
 static double time_events(bench_data *d, call_fn call)
 {
     return bench_gpu_median(d->q, call, d, WARM, repeats, seconds);
@@ -303,6 +322,28 @@ static const char *checked(bench_data *d)
     return same && right ? "" : same ? "  VALUES DIFFER" : "  STREAM DIFFERS";
 }
 
+/* After checked: the stream is the CPU's. Whether the values of a level are is added to failed. */
+static void print_level(bench_data *d, bool *failed)
+{
+    floe_info info;
+    floe_field out = level_of(d, malloc(d->raw), FLOE_HOST);
+    uint64_t n;
+    if (floe_stream_info(d->stream, d->stream_nbytes, &info, NULL) != FLOE_OK || !out.data)
+        DIE("no stream, or out of memory");
+    if (info.levels > 0) {
+        const double t = time_wall(d, level_wait);
+        FL(d->cpu, floe_decompress_level(d->cpu, d->stream, d->stream_nbytes, 1, &out));
+        if (floe_field_nelems(&out, &n) != FLOE_OK)
+            DIE("no level");
+        n *= floe_dtype_size(out.dtype);
+        CU(cudaMemcpy(d->decoded, d->dev_values, n, cudaMemcpyDeviceToHost));
+        const bool same = memcmp(out.data, d->decoded, n) == 0;
+        printf("  level 1 %.2f ms%s", 1e3 * t, same ? "" : " LEVEL DIFFERS");
+        *failed |= !same;
+    }
+    free(out.data);
+}
+
 static double speed(const bench_data *d, double t) { return 1e-9 * (double)d->raw / t; }
 
 static bool run_host(bench_data *d)
@@ -335,14 +376,17 @@ static bool run_device(bench_data *d)
     time_all(d, compress_async, compress_wait, t[0]);
     time_all(d, decompress_async, decompress_wait, t[1]);
     const char *verdict = checked(d);
+    bool failed = *verdict != 0;
     double floor = (double)(d->raw + d->stream_nbytes) / copy_bandwidth;
     printf("%-17s %6.2f", d->c->name, (double)d->raw / (double)d->stream_nbytes);
     for (int k = 0; k < 2; k++)
         printf(" | %5.0f %5.0f %5.0f  %3.0f %%", speed(d, t[k][0]), speed(d, t[k][1]), speed(d, t[k][2]),
                100 * floor / t[k][0]);
     const double saved = (double)d->raw - (double)d->stream_nbytes; /* what a slower link than that gains from */
-    printf(" | %5.0f%s\n", 1e-9 * (saved > 0 ? saved : 0) / (t[0][0] + t[1][0]), verdict);
-    return *verdict == 0;
+    printf(" | %5.0f%s", 1e-9 * (saved > 0 ? saved : 0) / (t[0][0] + t[1][0]), verdict);
+    print_level(d, &failed);
+    puts("");
+    return !failed;
 }
 
 int main(int argc, char **argv)
