@@ -56,6 +56,7 @@ if(architectures STREQUAL release)
     list(APPEND architectures 100-real 120-real)
   endif()
   list(APPEND architectures 80-virtual)
+  set(beside --threads=0) # the longest source takes as long for one architecture as all others for all
 endif()
 
 # All of our C sees that there is a GPU backend.
@@ -118,7 +119,7 @@ function(floe_cuda_objects name)
     # out of a release: they are larger than the kernels.
     target_compile_options(${name} PRIVATE -fmad=false -diag-suppress=177 # of templates, some go unused
                                            -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
-                                           ${compressed} $<$<NOT:$<CONFIG:Release>>:-lineinfo>
+                                           ${compressed} ${beside} $<$<NOT:$<CONFIG:Release>>:-lineinfo>
                                            $<$<BOOL:${FLOE_WERROR}>:--Werror=all-warnings>)
     set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
   endif()
