@@ -106,8 +106,8 @@ FLOE_HD uint32_t floe_ans_state_of(uint32_t width, uint32_t low)
 FLOE_HD uint64_t floe_ans_log2(uint64_t v)
 {
     const uint32_t e = floe_top_bit(v);
-    const uint64_t m = (e > 16 ? v >> (e - 16) : v << (16 - e)) & 0xFFFF; /* log2(1 + m) = m + 0.344 m (1 - m) */
-    return (uint64_t)e << 12 | (m + (m * (65536 - m) >> 16) * 22544 / 65536) >> 4;
+    const uint32_t m = (uint32_t)(v << (63 - e) >> 47) & 0xFFFF; /* log2(1 + m) = m + 0.344 m (1 - m) */
+    return e << 12 | (m + (m * (65536 - m) >> 16) * 22544 / 65536) >> 4;
 }
 
 /* Bits, in 1/4096, that symbols of these counts take with a table of their own. */

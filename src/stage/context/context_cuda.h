@@ -32,7 +32,7 @@ typedef struct floe_context_dev_grid {
     uint32_t first, nchunks;
     uint32_t counts;       /* count: where the symbols go, as for grid number .. */
     uint64_t first_window; /* encode: of its windows, where tokens are kept */
-    uint32_t tables;       /* out of tables, decode: in: number of the grid whose tables it has */
+    uint32_t tables;       /* out of tables, decode: in: number of the tables it has */
 } floe_context_dev_grid;
 
 /* What count keeps of a window: where its tokens begin, how many values it has, and whether raw bits follow some of them. */
@@ -70,6 +70,7 @@ typedef struct floe_context_dev_tables {
     uint16_t value_freq[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
     uint8_t mask_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS]; /* where built */
     uint8_t value_code[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
+    uint8_t nused[2 * FLOE_CONTEXT_TABLES]; /* symbols that occur, of masks, then of values */
 } floe_context_dev_tables;
 
 /* Serialised; 0 bytes of a grid that has another's. */
@@ -87,16 +88,14 @@ typedef struct floe_context_dev_tally {
 typedef struct floe_context_job {
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;
-    uint32_t warp_nbytes, nmasks; /* the largest of all grids */
-    uint32_t *tickets;            /* of each grid, 0 at first: those of one kernel */
-    floe_context_dev_tables *tables;
-    uint32_t *status; /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
+    uint32_t warp_nbytes, nmasks;    /* the largest of all grids */
+    uint32_t *tickets;               /* of each grid, 0 at first: those of one kernel */
+    floe_context_dev_tables *tables; /* encode: FLOE_CONTEXT_RUN of each grid, for it and so many before it */
+    uint32_t *status;                /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
     /* encode */
     uint32_t *counts; /* FLOE_CONTEXT_COUNTS of each grid */
     uint32_t every;   /* count: of each so many chunks one; a grid's nchunks are those that are counted */
-    /* tables: FLOE_CONTEXT_RUN of each grid, and one more; done: a word that is 0 at first */
-    floe_context_dev_tables *runs;
-    uint64_t *done;
+    uint64_t *done;   /* tables: a word that is 0 at first */
     floe_context_dev_bytes *bytes;
     /* count leaves tokens for encode, as far as there is room; windows NULL: none */
     floe_context_dev_window *windows;

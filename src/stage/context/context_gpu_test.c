@@ -128,10 +128,9 @@ static floe_context_job job_of(both *all, floe_context_dev_grid *grids, uint64_t
     job.grids = device_zeros(N * sizeof *grids);
     CU(cudaMemcpy(job.grids, grids, N * sizeof *grids, cudaMemcpyHostToDevice));
     job.tickets = device_zeros(N * sizeof *job.tickets);
-    job.tables = device_zeros((N + 1) * sizeof *job.tables);
+    job.tables = device_zeros(N * FLOE_CONTEXT_RUN * sizeof *job.tables);
     job.status = device_zeros(sizeof *job.status);
     job.counts = device_zeros((N + 1) * FLOE_CONTEXT_COUNTS * sizeof *job.counts);
-    job.runs = device_zeros((N * FLOE_CONTEXT_RUN + 1) * sizeof *job.runs);
     job.done = device_zeros(sizeof *job.done);
     job.bytes = device_zeros(N * sizeof *job.bytes);
     job.slots = device_zeros(nwords * sizeof *job.slots);
@@ -146,9 +145,9 @@ static floe_context_job job_of(both *all, floe_context_dev_grid *grids, uint64_t
 
 static void job_free(const floe_context_job *job)
 {
-    void *const owned[] = {job->grids, job->tickets, job->tables, job->status,      job->counts,
-                           job->runs,  job->done,    job->bytes,  job->slots,       job->slot_ends,
-                           job->sizes, job->windows, job->tokens, job->tokens_taken};
+    void *const owned[] = {job->grids,   job->tickets, job->tables,      job->status,    job->counts,
+                           job->done,    job->bytes,   job->slots,       job->slot_ends, job->sizes,
+                           job->windows, job->tokens,  job->tokens_taken};
     for (size_t i = 0; i < HOSTILE_COUNT(owned); i++)
         CU(cudaFree(owned[i]));
 }

@@ -132,6 +132,12 @@ FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint
            ((uint64_t)(k.nsymbols + 6 * sum_of_group(used) + 8) << 12);
 }
 
+FLOE_DEV uint64_t least_of_warp(uint64_t v)
+{
+    const uint32_t high = (uint32_t)(v >> 32), least = __reduce_min_sync(FLOE_ALL_LANES, high);
+    return (uint64_t)least << 32 | __reduce_min_sync(FLOE_ALL_LANES, high == least ? (uint32_t)v : UINT32_MAX);
+}
+
 FLOE_DEV void find_runs(const kind &k, table_shared *s)
 {
     const uint32_t t = threadIdx.x / FLOE_WARP, n = s->ncontexts, lane = floe_lane();
@@ -149,16 +155,13 @@ FLOE_DEV void find_runs(const kind &k, table_shared *s)
             }
             __syncthreads();
         }
-        unsigned long long best = UINT64_MAX; /* costs are below 2^56: where the last table begins stands below */
+        uint64_t best = UINT64_MAX; /* costs are below 2^56: where the last table begins stands below */
         for (uint32_t i = t ? lane + 1 : lane; i < (t ? j : 1); i += FLOE_WARP) {
             const uint64_t before = t ? s->best[t - 1][i] : 0;
-            const unsigned long long all = (before + pair[i]) << 8 | i;
+            const uint64_t all = (before + pair[i]) << 8 | i;
             best = before != UINT64_MAX && all < best ? all : best;
         }
-        for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
-            const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, best, (int)d);
-            best = other < best ? other : best;
-        }
+        best = least_of_warp(best);
         if (lane == 0) {
             s->best[t][j] = best == UINT64_MAX ? best : best >> 8;
             s->from[t][j] = (uint8_t)best;
@@ -196,37 +199,40 @@ FLOE_DEV void share_tables(const kind &k, table_shared *s, uint8_t *table)
 
 enum { MINE = FLOE_CONTEXT_MASK_SYMBOLS / FLOE_WARP /* symbols of a lane, at most: lane + 32 k */ };
 
-/* The largest key of all lanes' symbols; of several the first symbol. Keys are below 2^24 a word: the symbol stands below. */
-FLOE_DEV uint64_t largest(const uint32_t *key)
+/* The largest number of all lanes' symbols, and the first symbol that has it. */
+FLOE_DEV uint32_t largest(const uint32_t *of, uint32_t *symbol)
 {
-    unsigned long long most = 0;
+    uint32_t most = 0, first = UINT32_MAX;
 #pragma unroll
-    for (uint32_t k = 0; k < MINE; k++) {
-        const uint64_t all = (uint64_t)key[k] << 8 | (255 - (floe_lane() + FLOE_WARP * k));
-        most = all > most ? all : most;
-    }
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
-        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, most, (int)d);
-        most = other > most ? other : most;
-    }
+    for (uint32_t k = 0; k < MINE; k++)
+        most = max(most, of[k]);
+    most = __reduce_max_sync(FLOE_ALL_LANES, most);
+#pragma unroll
+    for (uint32_t k = 0; k < MINE; k++)
+        first = of[k] == most ? min(first, floe_lane() + FLOE_WARP * k) : first;
+    *symbol = __reduce_min_sync(FLOE_ALL_LANES, first);
     return most;
 }
 
 /* floe_ans_normalise, by a warp. */
-FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16_t *freq, uint8_t *code)
+FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16_t *freq, uint8_t *code, uint8_t *nused)
 {
     const uint32_t *low = s->sums + s->begin[t] * k.pitch(), *high = s->sums + s->begin[t + 1] * k.pitch();
-    uint32_t count[MINE], f[MINE], c[MINE], sum = 0;
+    uint32_t count[MINE], f[MINE], c[MINE], sum = 0, used = 0;
     uint64_t total = 0;
 #pragma unroll
     for (uint32_t x = 0; x < MINE; x++) {
         const uint32_t i = floe_lane() + FLOE_WARP * x;
         count[x] = i < k.nsymbols ? high[i] - low[i] : 0;
         total += count[x];
+        used += count[x] != 0;
     }
     total = floe_warp_sum(total);
-    const uint64_t top = largest(count), due = (((top >> 8) << k.bits) + total / 2) / total;
-    const uint32_t rest = 255 - (uint32_t)(top & 255);
+    used = __reduce_add_sync(FLOE_ALL_LANES, used);
+    if (floe_lane() == 0)
+        *nused = (uint8_t)used;
+    uint32_t rest;
+    const uint64_t due = (((uint64_t)largest(count, &rest) << k.bits) + total / 2) / total;
 #pragma unroll
     for (uint32_t x = 0; x < MINE; x++) {
         f[x] = c[x] = 0;
@@ -239,13 +245,12 @@ FLOE_DEV void normalise(const kind &k, const table_shared *s, uint32_t t, uint16
     }
     int64_t left = ((int64_t)1 << k.bits) - __reduce_add_sync(FLOE_ALL_LANES, sum);
     while (left < (int64_t)(due - due / 8) || left < 1) {
-        const uint64_t most = largest(f);
-        if (most >> 8 <= 1)
+        uint32_t less = 0, most;
+        if (largest(f, &most) <= 1)
             break;
-        uint32_t less = 0;
 #pragma unroll
         for (uint32_t x = 0; x < MINE; x++)
-            if (floe_lane() + FLOE_WARP * x == 255 - (uint32_t)(most & 255)) {
+            if (floe_lane() + FLOE_WARP * x == most) {
                 c[x] = floe_ans_freq_below(c[x]);
                 less = f[x] - floe_ans_freq_of(c[x]);
                 f[x] -= less;
@@ -284,9 +289,9 @@ FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several
         s->cost = values ? 0 : (uint64_t)(2 + (g.nmasks + g.nvalues + 1) / 2) << 15;
     share_tables(k, s, to->table + (values ? g.nmasks : 0));
     if (warp < s->ntables && values)
-        normalise(k, s, warp, to->value_freq[warp], to->value_code[warp]);
+        normalise(k, s, warp, to->value_freq[warp], to->value_code[warp], to->nused + TABLES + warp);
     else if (warp < s->ntables)
-        normalise(k, s, warp, to->mask_freq[warp], to->mask_code[warp]);
+        normalise(k, s, warp, to->mask_freq[warp], to->mask_code[warp], to->nused + warp);
     if (threadIdx.x == 0) {
         *(values ? &to->nvalues : &to->nmasks) = s->ntables;
         to->cost[values] = s->cost;
@@ -296,58 +301,53 @@ FLOE_DEV void build(const floe_context_job &job, uint32_t grid, uint32_t several
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------------- */
 
-/* floe_ans_table_write, by a lane; only counts where `to` is NULL. Eight symbols are on their way together. */
-FLOE_DEV uint32_t write_table(const uint16_t *freq, const uint8_t *code, uint32_t n, uint8_t *to)
+/* Bytes of a table of so many symbols, as floe_ans_table_write writes it. */
+FLOE_DEV uint32_t table_nbytes(uint32_t n, uint32_t nused) { return (n + 7) / 8 + (6 * nused + 7) / 8; }
+
+/* floe_ans_table_write, by a warp. codes: shared memory, more bytes than there are symbols. */
+FLOE_DEV void write_table(const uint16_t *freq, const uint8_t *code, uint32_t n, uint8_t *codes, uint8_t *to)
 {
-    uint32_t nused = 0, pending = 0, npending = 0, at = (n + 7) / 8;
-    for (uint32_t i = 0; i < n; i += 8) {
-        uint32_t used = 0, codes[8];
+    const uint32_t lane = floe_lane();
+    uint32_t nused = 0;
 #pragma unroll
-        for (uint32_t k = 0; k < 8; k++) {
-            const uint32_t x = min(i + k, n - 1);
-            codes[k] = code[x];
-            used |= (uint32_t)(i + k < n && freq[x] != 0) << k;
-        }
-        nused += (uint32_t)__popc(used);
-        if (!to)
-            continue;
-        to[i / 8] = (uint8_t)used;
-#pragma unroll
-        for (uint32_t k = 0; k < 8; k++) {
-            pending |= used >> k & 1 ? codes[k] << npending : 0;
-            npending += used >> k & 1 ? 6 : 0;
-            if (npending >= 8) {
-                to[at++] = (uint8_t)pending;
-                pending >>= 8;
-                npending -= 8;
-            }
-        }
+    for (uint32_t k = 0; k < MINE; k++) {
+        const uint32_t i = lane + FLOE_WARP * k, mine = i < n ? code[i] : 0;
+        const bool used = i < n && freq[i] != 0;
+        const uint32_t all = __ballot_sync(FLOE_ALL_LANES, used);
+        if (used)
+            codes[nused + (uint32_t)__popc(all & floe_lanes_below())] = (uint8_t)mine;
+        if (lane < 4 && FLOE_WARP * k + 8 * lane < n)
+            to[4 * k + lane] = (uint8_t)(all >> 8 * lane);
+        nused += (uint32_t)__popc(all);
     }
-    if (npending)
-        to[at] = (uint8_t)pending;
-    return (n + 7) / 8 + (6 * nused + 7) / 8;
+    if (lane == 0)
+        codes[nused] = 0;
+    __syncwarp();
+    to += (n + 7) / 8;
+    for (uint32_t i = lane; 8 * i < 6 * nused; i += FLOE_WARP) /* of two codes each */
+        to[i] = (uint8_t)((codes[8 * i / 6] | codes[8 * i / 6 + 1] << 6) >> 8 * i % 6);
+    __syncwarp();
 }
 
-/* The size, then what floe_context_tables_write writes; by a warp, a table a lane. */
-FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_dev_tables &t, floe_context_dev_bytes *to)
+/* The size, then what floe_context_tables_write writes: table number i of a grid, which are those of masks, then of values; and of
+ * the first the head of all. By a warp. */
+FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_dev_tables &t, uint32_t i, uint8_t *codes,
+                           floe_context_dev_bytes *to)
 {
-    const uint32_t lane = floe_lane(), n = g.nmasks + g.nvalues, i = lane < t.nmasks ? lane : lane - t.nmasks;
-    const bool is_mask = lane < t.nmasks, is_mine = lane < t.nmasks + t.nvalues;
-    const uint16_t *freq = is_mask ? t.mask_freq[i] : t.value_freq[i % TABLES];
-    const uint8_t *code = is_mask ? t.mask_code[i] : t.value_code[i % TABLES];
-    const uint32_t nsymbols = is_mask ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS;
-    uint32_t at = is_mine ? write_table(freq, code, nsymbols, NULL) : 0;
-    const uint32_t nbytes = at;
-    for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-        const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, at, d);
-        at += lane >= d ? below : 0;
-    }
-    const uint32_t head = 4 + (n + 1) / 2, total = head + __shfl_sync(FLOE_ALL_LANES, at, FLOE_WARP - 1);
-    if (is_mine)
-        write_table(freq, code, nsymbols, to->bytes + head + at - nbytes);
-    for (uint32_t c = lane; 2 * c < n; c += FLOE_WARP)
+    const uint32_t lane = floe_lane(), n = g.nmasks + g.nvalues, k = lane < t.nmasks ? lane : TABLES + lane - t.nmasks,
+                   ntables = t.nmasks + t.nvalues, head = 4 + (n + 1) / 2;
+    const uint32_t nbytes =
+        lane < ntables ? table_nbytes(k < TABLES ? FLOE_CONTEXT_MASK_SYMBOLS : FLOE_CONTEXT_VALUE_SYMBOLS, t.nused[k])
+                       : 0;
+    const uint32_t total = head + __reduce_add_sync(FLOE_ALL_LANES, nbytes),
+                   at = head + __reduce_add_sync(FLOE_ALL_LANES, lane < i ? nbytes : 0), v = i - t.nmasks;
+    if (i < t.nmasks)
+        write_table(t.mask_freq[i], t.mask_code[i], FLOE_CONTEXT_MASK_SYMBOLS, codes, to->bytes + at);
+    else if (i < ntables)
+        write_table(t.value_freq[v], t.value_code[v], FLOE_CONTEXT_VALUE_SYMBOLS, codes, to->bytes + at);
+    for (uint32_t c = lane; i == 0 && 2 * c < n; c += FLOE_WARP)
         to->bytes[4 + c] = (uint8_t)(t.table[2 * c] | (2 * c + 1 < n ? t.table[2 * c + 1] << 4 : 0));
-    if (lane == 0) {
+    if (i == 0 && lane == 0) {
         to->nbytes = total;
         to->bytes[0] = (uint8_t)(total - 2);
         to->bytes[1] = (uint8_t)((total - 2) >> 8);
@@ -358,52 +358,6 @@ FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_de
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void copy_words(void *to, const void *from, uint32_t nbytes)
-{
-    for (uint32_t i = threadIdx.x; i < nbytes / 4; i += THREADS)
-        ((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
-}
-
-/* As floe_context_tables_build returns it. */
-FLOE_DEV uint64_t cost_of_tables(const floe_context_dev_tables &t) { return t.cost[0] + t.cost[1]; }
-
-/* A grid has the tables of the one before where that takes no more; the first of those that share has those of the sum, which are
- * copied when no grid joins. */
-FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
-{
-    const floe_context_dev_tables *from = job.runs;
-    uint32_t root = 0;
-    uint64_t shared_cost = 0;
-    for (uint32_t i = 0; i < job.ngrids; i++) {
-        const uint64_t alone = cost_of_tables(job.runs[i * FLOE_CONTEXT_RUN]);
-        const uint32_t before = i - root;
-        const floe_context_dev_tables *both_tables = job.runs + i * FLOE_CONTEXT_RUN + before;
-        uint64_t both = UINT64_MAX;
-        if (i && job.grids[i].shares) {
-            if (before >= FLOE_CONTEXT_RUN) { /* runs are rarely so long */
-                floe_context_dev_tables *one_more = job.runs + job.ngrids * FLOE_CONTEXT_RUN;
-                copy_words(job.tables + root, from, sizeof *from); /* which may be one_more */
-                from = job.tables + root;
-                both_tables = one_more;
-                __syncthreads();
-                build(job, i, before + 1, false, s, one_more);
-                build(job, i, before + 1, true, s, one_more);
-            }
-            both = cost_of_tables(*both_tables);
-        }
-        const bool shares = both != UINT64_MAX && both <= shared_cost + alone;
-        if (i && !shares)
-            copy_words(job.tables + root, from, sizeof *from);
-        root = shares ? root : i;
-        from = shares ? both_tables : job.runs + i * FLOE_CONTEXT_RUN;
-        shared_cost = shares ? both : alone;
-        if (threadIdx.x == 0)
-            job.grids[i].tables = root;
-    }
-    copy_words(job.tables + root, from, sizeof *from);
-    __syncthreads();
-}
-
 /* Whether a grid, and so many before it, may have the same tables. */
 FLOE_DEV bool may_share(const floe_context_job &job, uint32_t grid, uint32_t before)
 {
@@ -411,6 +365,61 @@ FLOE_DEV bool may_share(const floe_context_job &job, uint32_t grid, uint32_t bef
     for (uint32_t i = 0; i < before && may; i++)
         may = job.grids[grid - i].shares;
     return may;
+}
+
+/* What each run costs, as floe_context_tables_build returns it; UINT64_MAX: there is none. */
+FLOE_DEV void load_costs(const floe_context_job &job, uint64_t *costs)
+{
+    for (uint32_t i = threadIdx.x; i < job.ngrids * FLOE_CONTEXT_RUN; i += THREADS) {
+        const uint64_t *cost = job.tables[i].cost;
+        costs[i] = may_share(job, i / FLOE_CONTEXT_RUN, i % FLOE_CONTEXT_RUN) ? cost[0] + cost[1] : UINT64_MAX;
+    }
+    __syncthreads();
+}
+
+/* A grid has the tables of the one before where that takes no more; those that share have those of the sum. */
+FLOE_DEV void share_grids(const floe_context_job &job, table_shared *s)
+{
+    uint64_t *costs = s->best[0], shared_cost = 0; /* there is room for more grids than any call has */
+    uint32_t root = 0, last = 0;
+    load_costs(job, costs);
+    for (uint32_t i = 0; i < job.ngrids; i++) {
+        const uint32_t own = i * FLOE_CONTEXT_RUN, before = i - root, long_run = before >= FLOE_CONTEXT_RUN,
+                       all = own + (long_run ? FLOE_CONTEXT_RUN - 1 : before);
+        if (long_run && costs[all] != UINT64_MAX) { /* runs are rarely so long */
+            build(job, i, before + 1, false, s, job.tables + all);
+            build(job, i, before + 1, true, s, job.tables + all);
+            load_costs(job, costs);
+        }
+        const bool shares = i && costs[all] != UINT64_MAX && costs[all] <= shared_cost + costs[own];
+        shared_cost = costs[shares ? all : own];
+        root = shares ? root : i;
+        last = shares ? all : own;
+        for (uint32_t g = root + threadIdx.x; g <= i; g += THREADS)
+            job.grids[g].tables = last;
+    }
+    __syncthreads();
+}
+
+/* Warps take table after table, of all grids in turn. */
+FLOE_DEV void write_grids(const floe_context_job &job, table_shared *s)
+{
+    uint32_t *which = (uint32_t *)s->pair, *ntables = (uint32_t *)s->mean;
+    for (uint32_t i = threadIdx.x; i < job.ngrids; i += THREADS) {
+        which[i] = job.grids[i].tables;
+        ntables[i] = 0;
+        if (i == 0 || job.grids[i - 1].tables != which[i])
+            ntables[i] = max(job.tables[which[i]].nmasks + job.tables[which[i]].nvalues, 1u);
+        else
+            job.bytes[i].nbytes = 0;
+    }
+    __syncthreads();
+    for (uint32_t k = threadIdx.x / FLOE_WARP; k < 2 * TABLES * job.ngrids; k += WARPS) {
+        const uint32_t i = k % job.ngrids;
+        uint8_t *codes = (uint8_t *)s->sums + threadIdx.x / FLOE_WARP * (FLOE_CONTEXT_MASK_SYMBOLS + 1);
+        if (k / job.ngrids < ntables[i])
+            write_tables(job.grids[i], job.tables[which[i]], k / job.ngrids, codes, job.bytes + i);
+    }
 }
 
 __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_constant__ floe_context_job job)
@@ -421,7 +430,7 @@ __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_co
         return;
     if (grid < job.ngrids) {
         if (may_share(job, grid, before))
-            build(job, grid, before + 1, blockIdx.x % 2, &shared, job.runs + me);
+            build(job, grid, before + 1, blockIdx.x % 2, &shared, job.tables + me);
         if (threadIdx.x == 0)
             floe_counter_add(job.done, 1);
         return;
@@ -430,11 +439,7 @@ __global__ void __launch_bounds__(THREADS) context_tables_kernel(const __grid_co
         floe_counter_wait(job.done, 2 * job.ngrids * FLOE_CONTEXT_RUN);
     __syncthreads();
     share_grids(job, &shared);
-    for (uint32_t i = threadIdx.x / FLOE_WARP; i < job.ngrids; i += WARPS)
-        if (job.grids[i].tables == i)
-            write_tables(job.grids[i], job.tables[i], job.bytes + i);
-        else if (floe_lane() == 0)
-            job.bytes[i].nbytes = 0;
+    write_grids(job, &shared);
 }
 
 } // namespace

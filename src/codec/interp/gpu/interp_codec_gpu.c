@@ -63,13 +63,13 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     return FLOE_OK;
 }
 
-void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, floe_interp_gpu_scratch *s,
-                                  floe_arena *a)
+void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables,
+                                  floe_interp_gpu_scratch *s, floe_arena *a)
 {
     s->records = floe_arena_take(a, room->records, 1);
     s->mask_records = floe_arena_take(a, FLOE_INTERP_SETS * room->mask_records, 1);
     s->grids = floe_arena_take(a, ngrids, sizeof *s->grids);
-    s->tables = floe_arena_take(a, ngrids + 1, sizeof *s->tables);
+    s->tables = floe_arena_take(a, ntables, sizeof *s->tables);
     s->places = floe_arena_take(a, room->nchunks + 1, sizeof *s->places);
     for (int i = 0; i < 2; i++)
         s->bits[i] = floe_arena_take(a, room->nwords, sizeof *s->bits[i]);

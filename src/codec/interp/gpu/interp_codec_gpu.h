@@ -51,7 +51,6 @@ typedef struct floe_interp_gpu_encode {
     uint64_t *end;
     uint8_t *originals, *anchors, *sizes, *header;
     uint32_t *counts, *chunk_sizes, *lists;
-    floe_context_dev_tables *runs;
     uint64_t *done, *slot_ends, *chunks_at, *apart;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
@@ -85,8 +84,8 @@ floe_status floe_interp_gpu_decode_start(const floe_interp_gpu_decode *c, const 
 /* What both have in common. */
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
                                     floe_error *err);
-void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, floe_interp_gpu_scratch *s,
-                                  floe_arena *a);
+void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables,
+                                  floe_interp_gpu_scratch *s, floe_arena *a);
 /* ranks: of all words of from, by way of tallies; out[0]: all of them. */
 floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_interp_gpu_scratch *s,
                                  const floe_interp_bits_job *job, void *stream, floe_error *err);

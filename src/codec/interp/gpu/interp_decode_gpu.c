@@ -29,7 +29,7 @@ typedef struct decoding {
 void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a)
 {
     const size_t size = sizeof(double);
-    floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, &c->s, a);
+    floe_interp_gpu_scratch_take(&c->room, FLOE_INTERP_STEPS + 1, FLOE_INTERP_STEPS + 2, &c->s, a);
     for (int i = 0; i < 2; i++)
         c->s.lattices[i] = floe_arena_take(a, c->room.lattice[i], size);
     c->s.tickets = floe_arena_take(a, FLOE_INTERP_STEPS + 1, sizeof *c->s.tickets);

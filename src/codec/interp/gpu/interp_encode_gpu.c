@@ -44,7 +44,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
 {
     const floe_interp_gpu_room *r = &c->room;
     const uint64_t ngrids = r->nsteps + FLOE_INTERP_SETS;
-    floe_interp_gpu_scratch_take(r, ngrids, &c->s, a);
+    floe_interp_gpu_scratch_take(r, ngrids, ngrids * FLOE_CONTEXT_RUN, &c->s, a);
     for (int i = 0; i < 2; i++)
         c->s.lattices[i] = floe_arena_take(a, r->lattice[i], size);
     c->originals = floe_arena_take(a, r->coarse, size);
@@ -56,7 +56,6 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
         floe_arena_take(a, FLOE_INTERP_SETS * (floe_max64(r->ncells / LIST_CELLS, LIST_LEAST) + 1), sizeof *c->lists);
     c->literals = floe_arena_take(a, floe_max64(r->ncells / LITERAL_CELLS, LIST_LEAST) + 1, size);
     floe_interp_gpu_trials_take(&c->trials, r->ncells, size, a);
-    c->runs = floe_arena_take(a, ngrids * FLOE_CONTEXT_RUN + 1, sizeof *c->runs);
     c->chunks_at = floe_arena_take(a, ngrids + 4, sizeof *c->chunks_at);
     c->bytes = floe_arena_take(a, ngrids, sizeof *c->bytes);
     c->slots = floe_arena_take(a, r->slot_words, sizeof *c->slots);
@@ -420,7 +419,6 @@ static floe_status code_grids(encoding *e)
     job->tables = c->s.tables;
     job->status = e->call->status;
     job->counts = c->counts;
-    job->runs = c->runs;
     job->done = c->done;
     job->bytes = c->bytes;
     job->every = 1;

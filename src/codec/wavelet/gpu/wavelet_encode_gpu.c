@@ -104,8 +104,7 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     const floe_wavelet_gpu_room *r = &c->room;
     const uint64_t n = r->nsteps + 3;
     c->grids = floe_arena_take(a, n, sizeof *c->grids);
-    c->tables = floe_arena_take(a, n + 1, sizeof *c->tables);
-    c->runs = floe_arena_take(a, n * FLOE_CONTEXT_RUN + 1, sizeof *c->runs);
+    c->tables = floe_arena_take(a, n * FLOE_CONTEXT_RUN, sizeof *c->tables);
     c->bytes = floe_arena_take(a, n, sizeof *c->bytes);
     c->done = floe_arena_take(a, 1, sizeof *c->done);
     c->tickets = floe_arena_take(a, n, sizeof *c->tickets);
@@ -419,7 +418,6 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
     *job = floe_wavelet_gpu_context(&e->w, &e->coded);
     job->counts = c->coded_counts;
     job->tables = c->tables;
-    job->runs = c->runs;
     job->done = c->done;
     job->bytes = c->bytes;
     job->slots = (uint16_t *)(void *)c->arrays;

@@ -37,7 +37,7 @@ typedef struct floe_wavelet_gpu_encode {
     int8_t *kinds, *corrections, *differences, *trial_kinds, *trial_corrections, *holes;
     floe_wavelet_gpu_answers *answers;
     floe_context_dev_grid *grids;
-    floe_context_dev_tables *tables, *runs;
+    floe_context_dev_tables *tables;
     floe_context_dev_bytes *bytes;
     uint32_t *tickets, *counts, *coded_counts, *chunk_sizes, *sizes;
     uint64_t *done, *slot_ends, *places, *chunks_at;
