@@ -12,7 +12,8 @@ enum {
     BEFORE = 1,
     BEHIND = 2, /* cells at which a prediction looks */
     HALO = BEFORE + BEHIND,
-    ROWS = 16,       /* of a block, a warp each, where they look at each other */
+    ROWS = 16,       /* of a block, a warp each, where they look at each other, */
+    FEWER_ROWS = 12, /* but where more registers would not do */
     WARPS = 4,       /* of a block, where they do not */
     DEPTH_MOST = 32, /* cells of a column */
     DEPTH_LEAST = 2
@@ -76,7 +77,7 @@ FLOE_DEV bool is_wanted(const axis_of_cells &a, int32_t point) { return point >=
 template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint32_t tile, uint32_t strip)
 {
     const int32_t lane = (int32_t)floe_lane() - (X ? BEFORE : 0),
-                  row = Y ? (int32_t)(threadIdx.x / FLOE_WARP) - BEFORE : 0;
+                  row = Y ? (int32_t)(threadIdx.x / FLOE_WARP) - BEFORE : 0, nrows = (int32_t)(blockDim.x / FLOE_WARP);
     const int32_t nlanes = X ? FLOE_WARP - HALO : FLOE_WARP;
     int32_t first[FLOE_INTERP_RANK];
 #pragma unroll
@@ -92,7 +93,7 @@ template <bool X, bool Y, bool Z> FLOE_DEV column column_of(const level &l, uint
     c.row = first[ROW] + row;
     c.lane = first[LANE] + lane;
     const bool in = c.outer < l.a[OUTER].cells && is_in(c.row, l.a[ROW].cells) && is_in(c.lane, l.a[LANE].cells);
-    c.own = is_in(lane, nlanes) && c.lane < l.a[LANE].end && (!Y || (is_in(row, ROWS - HALO) && c.row < l.a[ROW].end));
+    c.own = is_in(lane, nlanes) && c.lane < l.a[LANE].end && (!Y || (is_in(row, nrows - HALO) && c.row < l.a[ROW].end));
     const int32_t y = Y ? 2 * c.row : c.row, x = 2 * c.lane;
     c.exists = c.wanted = 0;
 #pragma unroll

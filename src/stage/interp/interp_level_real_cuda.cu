@@ -97,9 +97,9 @@ template <bool Y> FLOE_DEV void check_again(const level &l, const column &c, con
         }
     }
     for (; bad; bad &= bad - 1) {
-        const int32_t number = __ffs((int)bad) - 1;
+        const int32_t number = __ffs((int)bad) - 1, plane = number & 1 ? d.plane[1] : d.plane[0];
         const uint64_t bit =
-            (uint64_t)(d.outer * l.a[OUTER].bits + d.plane[number & 1] * l.a[MARCH].bits +
+            (uint64_t)(d.outer * l.a[OUTER].bits + plane * l.a[MARCH].bits +
                        (d.row + (number >> 1 & 1)) * l.a[ROW].bits + (d.lane + (number >> 2)) * l.a[LANE].bits);
         mark_bit(l.check, bit);
     }
@@ -246,8 +246,11 @@ FLOE_DEV void march_along(const level &l, const column &c, quantizer &q, floe_re
     }
 }
 
+/* Of a block with Y. What does not fit in registers goes through L2, more than the values do. */
+constexpr int rows_of(bool encode, bool rare) { return encode && !rare && FLOE_REAL_BITS == 32 ? FEWER_ROWS : ROWS; }
+
 template <bool ENCODE, bool RARE, bool X, bool Y, bool Z>
-__global__ void __launch_bounds__((Y ? ROWS : WARPS) * FLOE_WARP,
+__global__ void __launch_bounds__((Y ? rows_of(ENCODE, RARE) : WARPS) * FLOE_WARP,
                                   (FLOE_REAL_BITS == 32 && !RARE ? 2 : 1) * (Y ? 1 : ROWS / WARPS))
     interp_level_kernel(const __grid_constant__ level l)
 {
@@ -336,11 +339,11 @@ uint32_t cut(level *l)
 }
 
 /* Columns are as long as leaves enough of them. */
-void set_tiles(level *l, bool x, bool y, bool z)
+void set_tiles(level *l, bool x, bool y, bool z, int32_t nrows)
 {
     const int32_t nlanes = x ? FLOE_WARP - HALO : FLOE_WARP;
     const uint32_t enough = (y ? 8 : 16 * WARPS) * floe_gpu_limits_cuda().processors;
-    l->a[ROW].size = y ? ROWS - HALO : 1;
+    l->a[ROW].size = y ? nrows - HALO : 1;
     for (int32_t depth = DEPTH_MOST;; depth /= 2) {
         l->a[MARCH].size = z ? depth : 1;
         l->a[LANE].size = z ? nlanes : nlanes * depth;
@@ -365,10 +368,11 @@ bool has_pairs(const level &l, const floe_interp_view &v)
 
 template <bool ENCODE, bool X, bool Y, bool Z> int launch(level *l, void *stream)
 {
-    set_tiles(l, X, Y, Z);
-    auto *kernel = l->job.log || l->check.squares ? interp_level_kernel<ENCODE, true, X, Y, Z>
-                                                  : interp_level_kernel<ENCODE, false, X, Y, Z>;
-    FLOE_LAUNCH_EARLY(kernel, l->nblocks, (Y ? ROWS : WARPS) * FLOE_WARP, 0, (cudaStream_t)stream, *l);
+    const bool rare = l->job.log || l->check.squares;
+    const int nrows = rows_of(ENCODE, rare);
+    set_tiles(l, X, Y, Z, nrows);
+    auto *kernel = rare ? interp_level_kernel<ENCODE, true, X, Y, Z> : interp_level_kernel<ENCODE, false, X, Y, Z>;
+    FLOE_LAUNCH_EARLY(kernel, l->nblocks, (Y ? nrows : WARPS) * FLOE_WARP, 0, (cudaStream_t)stream, *l);
     return (int)cudaGetLastError();
 }
 
