@@ -372,6 +372,11 @@ static void tune_predictors(tuner *t, floe_interp_structure *best, uint64_t *bit
             }
         }
     }
+    if (is_best(t->e)) { /* what comes next is tried beside it, whichever of both is kept */
+        expect(t, &mixed);
+        expect_more(t, &mixed);
+        expect_more(t, best);
+    }
     keep_better(t, &mixed, best, bits);
 }
 
