@@ -24,6 +24,17 @@ floe_status floe_codec_send(void *dev, const void *host, size_t nbytes, void *st
     return FLOE_OK;
 }
 
+floe_status floe_codec_fetch_params(const floe_cuda *cuda, const floe_codec_encode *e, floe_codec_params *params,
+                                    uint32_t *status, floe_error *err)
+{
+    FLOE_TRY(floe_cuda_ask(cuda, 0, e->params, sizeof *params, err));
+    FLOE_TRY(floe_cuda_ask(cuda, sizeof *params, e->status, sizeof *status, err));
+    FLOE_TRY(floe_cuda_wait(cuda, err));
+    memcpy(params, cuda->answer, sizeof *params);
+    memcpy(status, (const uint8_t *)cuda->answer + sizeof *params, sizeof *status);
+    return FLOE_OK;
+}
+
 floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why)
 {
     const uint32_t status = why;

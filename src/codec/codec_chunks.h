@@ -9,6 +9,10 @@
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);
 floe_status floe_codec_send(void *dev, const void *host, size_t nbytes, void *stream, floe_error *err);
 
+/* Params, and the call's status; cuda: with the call's stream. Waits. */
+floe_status floe_codec_fetch_params(const struct floe_cuda *cuda, const floe_codec_encode *e, floe_codec_params *params,
+                                    uint32_t *status, floe_error *err);
+
 /* A chunk, and the part of the call's box that lies in it. */
 typedef struct floe_codec_chunk {
     const floe_codec_decode *call;

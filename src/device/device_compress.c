@@ -75,6 +75,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     FLOE_TRY(floe_device_codec(h->codec, h->dtype, &c->codec, &ctx->err));
     floe_codec_encode *e = &c->encode;
     e->field = floe_dev_field_of(field);
+    e->cuda = &ctx->cuda;
     e->preset = h->preset;
     e->mode = h->mode;
     e->first_offset = floe_header_nbytes(h);

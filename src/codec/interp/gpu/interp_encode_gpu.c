@@ -29,6 +29,7 @@ typedef struct encoding {
     const floe_codec_params *params;
     void *stream;
     floe_error *err;
+    floe_cuda cuda; /* its stream is this one */
     floe_interp_chunk chunk;
     floe_interp_dev_check check;
     uint64_t index, ncells, nwords, extent[FLOE_MAX_RANK], nrecords; /* nrecords: bytes of records so far */
@@ -36,6 +37,7 @@ typedef struct encoding {
     bool narrow, raw;
     floe_context_dev_grid grids[MOST_GRIDS];
     floe_context_job context;
+    uint32_t ncoded; /* grids that kernels are coding */
     floe_interp_dev_set sets[FLOE_INTERP_SETS];
     uint64_t nlist, nliterals, napart, nwindows;
 } encoding;
@@ -66,9 +68,9 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
     c->apart = floe_arena_take(a, r->nwords, sizeof *c->apart);
     const size_t begin = a->used;
     c->cleared = floe_arena_take(a, 0, 1);
-    c->done = floe_arena_take(a, 1, sizeof *c->done);
+    c->done = floe_arena_take(a, 2, sizeof *c->done);
     c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
-    c->s.tickets = floe_arena_take(a, 3 * ngrids, sizeof *c->s.tickets);
+    c->s.tickets = floe_arena_take(a, 2 * ngrids, sizeof *c->s.tickets);
     c->counts = floe_arena_take(a, ngrids * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->cleared_nbytes = a->used - begin;
@@ -118,7 +120,7 @@ static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t 
                             e->err);
 }
 
-static floe_status choose_plan(encoding *e)
+static floe_status choose_plan(encoding *e, floe_interp_dev_lattice *lattices)
 {
     floe_codec_params known = *e->params;
     if (known.max_abs != known.max_abs && known.mode != FLOE_BOUND_PWREL) {
@@ -127,12 +129,12 @@ static floe_status choose_plan(encoding *e)
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_MOST, 0, &most, 1));
         known.max_abs = floe_f64_of(most);
     }
-    const floe_interp_gpu_tuning tuning = {&known, &e->check.values, &e->c->trials, e->call->status, e->stream};
-    FLOE_TRY(floe_interp_gpu_choose(&tuning, e->chunk.plan.shape, &e->chunk, e->err));
-    e->check.log = e->chunk.log;
-    e->check.tolerance = floe_interp_tolerance(e->params, e->chunk.log);
+    e->check.log = known.mode == FLOE_BOUND_PWREL;
+    e->check.tolerance = floe_interp_tolerance(e->params, e->check.log);
     e->check.fill = e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype);
-    return FLOE_OK;
+    const floe_interp_gpu_tuning tuning = {&known,   &e->check.values, &e->c->trials,   e->call->status, e->stream,
+                                           &e->cuda, &e->check,        e->c->originals, e->c->anchors,   lattices};
+    return floe_interp_gpu_choose(&tuning, e->check.shape, &e->chunk, e->err);
 }
 
 /* ---- lattices ------------------------------------------------------------------------------------------------------------ */
@@ -177,8 +179,7 @@ static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *latt
 static floe_status encode_lattices(encoding *e)
 {
     floe_interp_dev_lattice lattices[FLOE_INTERP_STEPS];
-    FLOE_TRY(floe_interp_gpu_thin(&e->chunk.plan, &e->check, e->c->originals, e->c->anchors, lattices, e->narrow,
-                                  e->stream, e->err));
+    FLOE_TRY(choose_plan(e, lattices));
     for (uint32_t i = e->chunk.plan.nsteps; i-- > 0;)
         FLOE_TRY(encode_level(e, lattices, i));
     return FLOE_OK;
@@ -398,48 +399,53 @@ static floe_status make_flat(encoding *e)
     return make_sets(e);
 }
 
+/* Entropy chunks of the grids that have been added since it was last called. */
+static floe_status code_grids(encoding *e)
+{
+    const floe_interp_gpu_encode *c = e->c;
+    const uint32_t first = e->ncoded;
+    floe_context_job job = e->context;
+    job.ngrids -= first;
+    if (job.ngrids == 0 || e->raw)
+        return FLOE_OK;
+    FLOE_CHECK(e->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
+    for (uint32_t i = 0; i < job.ngrids; i++)
+        e->grids[first + i].counts = i;
+    FLOE_TRY(floe_codec_send(c->s.grids, e->grids, e->context.ngrids * sizeof *e->grids, e->stream, e->err));
+    job.grids += first;
+    job.tables = c->s.tables + first * FLOE_CONTEXT_RUN;
+    job.counts = c->counts + first * FLOE_CONTEXT_COUNTS;
+    job.bytes += first;
+    job.done = c->done + (first > 0);
+    job.every = 1;
+    job.windows = e->nwindows <= c->room.windows ? c->windows : NULL;
+    job.tokens = c->tokens;
+    job.ntokens = c->room.tokens;
+    job.tokens_taken = c->tokens_taken;
+    job.tickets = c->s.tickets + first;
+    FLOE_CUDA(e->err, floe_context_count_cuda(&job, e->stream));
+    FLOE_CUDA(e->err, floe_context_tables_cuda(&job, e->stream));
+    job.tickets += c->room.nsteps + FLOE_INTERP_SETS;
+    FLOE_CUDA(e->err, floe_context_encode_cuda(&job, e->stream));
+    e->ncoded = e->context.ngrids;
+    return FLOE_OK;
+}
+
+/* Codes of steps are coded while the host learns which values are apart. */
 static floe_status code_values(encoding *e)
 {
     floe_interp_dev_found found;
-    FLOE_TRY(choose_plan(e));
+    static_assert(sizeof found <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
     FLOE_TRY(encode_lattices(e));
-    FLOE_TRY(floe_codec_fetch(&found, e->c->found, sizeof found, e->stream, e->err));
+    FLOE_TRY(floe_cuda_ask(&e->cuda, 0, e->c->found, sizeof found, e->err));
+    FLOE_CUDA(e->err, cudaEventRecord(e->cuda.forked, e->stream));
+    FLOE_TRY(code_grids(e));
+    FLOE_CUDA(e->err, cudaEventSynchronize(e->cuda.forked));
+    memcpy(&found, e->cuda.answer, sizeof found);
     e->napart = found.napart;
     if (e->napart <= FLOE_INTERP_DEV_FEW && is_listed(e, e->napart) && !e->chunk.log)
         return make_few_sets(e, &found);
     return make_sets(e);
-}
-
-static floe_status code_grids(encoding *e)
-{
-    const floe_interp_gpu_encode *c = e->c;
-    floe_context_job *job = &e->context;
-    const uint64_t ngrids = c->room.nsteps + FLOE_INTERP_SETS;
-    job->grids = c->s.grids;
-    job->tables = c->s.tables;
-    job->status = e->call->status;
-    job->counts = c->counts;
-    job->done = c->done;
-    job->bytes = c->bytes;
-    job->every = 1;
-    job->windows = e->nwindows <= c->room.windows ? c->windows : NULL;
-    job->tokens = c->tokens;
-    job->ntokens = c->room.tokens;
-    job->tokens_taken = c->tokens_taken;
-    job->slots = c->slots;
-    job->slot_ends = c->slot_ends;
-    job->sizes = c->chunk_sizes;
-    if (job->ngrids == 0 || e->raw)
-        return FLOE_OK;
-    FLOE_CHECK(e->err, job->nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL,
-               "more entropy chunks than there is room for");
-    FLOE_TRY(floe_codec_send(c->s.grids, e->grids, job->ngrids * sizeof *e->grids, e->stream, e->err));
-    job->tickets = c->s.tickets;
-    FLOE_CUDA(e->err, floe_context_count_cuda(job, e->stream));
-    FLOE_CUDA(e->err, floe_context_tables_cuda(job, e->stream));
-    job->tickets += ngrids;
-    FLOE_CUDA(e->err, floe_context_encode_cuda(job, e->stream));
-    return FLOE_OK;
 }
 
 /* Header of the chunk, and of one that is stored raw. */
@@ -511,6 +517,8 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     uint64_t lo[FLOE_MAX_RANK];
     int64_t place = 0;
     uint32_t axis[FLOE_MAX_RANK];
+    e->cuda = *e->call->cuda;
+    e->cuda.stream = e->stream;
     e->index = index;
     e->narrow = floe_dtype_is_narrow(f->dtype);
     e->size = (uint32_t)floe_dtype_size(f->dtype);
@@ -526,6 +534,12 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
     e->check.apart = c->apart;
     e->check.found = c->found;
+    e->context.grids = c->s.grids;
+    e->context.status = e->call->status;
+    e->context.bytes = c->bytes;
+    e->context.slots = c->slots;
+    e->context.slot_ends = c->slot_ends;
+    e->context.sizes = c->chunk_sizes;
     e->ncells = floe_interp_points(e->chunk.plan.shape);
     e->nwords = e->ncells / e->chunk.plan.shape[3] * floe_ceil_div(e->chunk.plan.shape[3], 64);
     FLOE_CUDA(e->err, cudaMemsetAsync(c->cleared, 0, c->cleared_nbytes, e->stream));
@@ -534,9 +548,8 @@ static floe_status begin_chunk(encoding *e, uint64_t index)
     return FLOE_OK;
 }
 
-static floe_status encode_chunk(encoding *e, uint64_t index)
+static floe_status encode_chunk(encoding *e)
 {
-    FLOE_TRY(begin_chunk(e, index));
     if (e->params->mode == FLOE_BOUND_LOSSLESS)
         FLOE_TRY(make_flat(e));
     else
@@ -549,13 +562,16 @@ floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const 
                                          floe_error *err)
 {
     floe_codec_params params;
-    uint32_t status;
+    uint32_t status = FLOE_OK;
     FLOE_TRY(floe_codec_send(c->end, &call->first_offset, sizeof call->first_offset, stream, err));
-    FLOE_CUDA(err, cudaMemcpyAsync(&params, call->params, sizeof params, cudaMemcpyDeviceToHost, stream));
-    FLOE_TRY(floe_codec_fetch(&status, call->status, sizeof status, stream, err));
-    for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
+    for (uint64_t i = 0; i < call->nchunks; i++) {
         encoding e = {.c = c, .call = call, .params = &params, .stream = stream, .err = err};
-        FLOE_TRY(encode_chunk(&e, i));
+        FLOE_TRY(begin_chunk(&e, i));
+        if (i == 0)
+            FLOE_TRY(floe_codec_fetch_params(&e.cuda, call, &params, &status, err));
+        if (status != FLOE_OK)
+            break;
+        FLOE_TRY(encode_chunk(&e));
     }
     return FLOE_OK;
 }
@@ -570,7 +586,6 @@ floe_status floe_interp_gpu_squared_error(const floe_interp_gpu_encode *c, const
         const double unit = params->bound / 1024;
         e.check.squares = true;
         FLOE_TRY(begin_chunk(&e, i));
-        FLOE_TRY(choose_plan(&e));
         FLOE_TRY(encode_lattices(&e));
         FLOE_TRY(floe_codec_fetch(&found, c->found, sizeof found, stream, err));
         all += (double)found.squares * unit * unit;

@@ -14,7 +14,7 @@
 enum {
     MOST_CELLS = 524288, /* of all boxes of a trial */
     BESIDES = 8192,
-    TRIALS_AT_ONCE = 10, /* for which there is room, of boxes whose records take as much as their values */
+    TRIALS_AT_ONCE = 13, /* for which there is room, of boxes whose records take as much as their values */
     MOST_LEVELS = 20,
     MOST_STEPS = FLOE_INTERP_DEV_TRIALS * FLOE_INTERP_STEPS
 };
@@ -84,7 +84,8 @@ typedef struct trying {
     const floe_interp_encoder *e;
     floe_interp_encoder *trial;
     floe_error *err;
-    floe_status status; /* the first that failed */
+    floe_status status;       /* the first that failed */
+    floe_interp_plan thinned; /* originals of its lattices, and its anchors, are being made */
     floe_interp_trials_job job;
     floe_interp_dev_trial_step steps[MOST_STEPS];
 } trying;
@@ -127,6 +128,32 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
     return true;
 }
 
+static floe_status thin(const trying *y, const floe_interp_plan *p, void *stream)
+{
+    const floe_interp_gpu_tuning *t = y->t;
+    return floe_interp_gpu_thin(p, t->check, t->originals, t->anchors, t->lattices, y->e->narrow, stream, y->err);
+}
+
+/* Beside the first trials: for the structure that the tuner begins with, whose lattices it mostly keeps. Anchors of logarithms have
+ * errors, which would be those of another structure. */
+static floe_status thin_early(trying *y)
+{
+    const floe_interp_structure first = floe_interp_structure_default();
+    if (!y->t->check || y->t->check->log || y->thinned.nsteps)
+        return FLOE_OK;
+    floe_interp_plan_of(y->t->check->shape, &first, &y->thinned);
+    return thin(y, &y->thinned, y->t->cuda->side);
+}
+
+static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q)
+{
+    bool same = p->nsteps == q->nsteps && p->nsteps > 0;
+    for (uint32_t i = 0; same && i < p->nsteps; i++)
+        same = p->steps[i].step.naxes == q->steps[i].step.naxes &&
+               memcmp(p->steps[i].step.axis, q->steps[i].step.axis, sizeof p->steps[i].step.axis) == 0;
+    return same;
+}
+
 /* Tallies of the structures that have been added. */
 static floe_status run_trials(trying *y, floe_interp_tally *tallies)
 {
@@ -139,6 +166,7 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
     FLOE_CUDA(y->err, cudaMemsetAsync(job->counts, 0, n * FLOE_CONTEXT_COUNTS * sizeof *m->counts, stream));
     FLOE_TRY(floe_codec_send(m->steps, y->steps, job->begin[job->ntrials] * sizeof *m->steps, stream, y->err));
     FLOE_CUDA(y->err, y->e->narrow ? floe_interp_trials_f32(job, stream) : floe_interp_trials_f64(job, stream));
+    FLOE_TRY(thin_early(y));
     FLOE_TRY(floe_codec_fetch(found, m->tallies, n * sizeof *found, stream, y->err));
     for (uint32_t i = 0; i < job->ntrials; i++)
         for (uint32_t l = 0; l < job->nlevels; l++) {
@@ -220,9 +248,13 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
     set_encoders(y, &e, &trial);
-    if (y->status == FLOE_OK)
+    if (y->status == FLOE_OK && (y->status = floe_cuda_fork(t->cuda, err)) == FLOE_OK) {
         floe_interp_choose(&e, &trial);
+        y->status = floe_cuda_join(t->cuda, y->status, err);
+    }
     *chunk = e.chunk;
+    if (y->status == FLOE_OK && !has_lattices_of(&y->thinned, &e.chunk.plan))
+        y->status = thin(y, &e.chunk.plan, t->stream);
     return end_trying(y);
 }
 

@@ -3,6 +3,7 @@
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_TUNE_GPU_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_TUNE_GPU_H
 
+#include "backend/cuda.h"
 #include "codec/interp/gpu/interp_codec_gpu.h"
 #include "codec/interp/interp_encoder.h"
 #include "stage/context/context_dev_grid.h"
@@ -13,10 +14,16 @@ typedef struct floe_interp_gpu_tuning {
     const floe_interp_gpu_trials *trials;
     uint32_t *status;
     void *stream;
+    /* of floe_interp_gpu_choose: what it thins, and what it makes of it */
+    const floe_cuda *cuda; /* with this stream */
+    const floe_interp_dev_check *check;
+    uint8_t *originals;
+    void *anchors;
+    floe_interp_dev_lattice *lattices;
 } floe_interp_gpu_tuning;
 
 void floe_interp_gpu_trials_take(floe_interp_gpu_trials *t, uint64_t ncells, size_t size, floe_arena *a);
-/* chunk: its plan, and whether it is of logarithms. */
+/* chunk: its plan, and whether it is of logarithms. Then makes originals of all its lattices, and anchors. */
 floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64_t shape[FLOE_INTERP_RANK],
                                    floe_interp_chunk *chunk, floe_error *err);
 
