@@ -4,6 +4,7 @@
 #include "codec/codec_chunks.h"
 
 #include <cuda_runtime_api.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "backend/cuda.h"
@@ -41,19 +42,41 @@ floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why)
     return floe_codec_send(c->call->status, &status, sizeof status, c->stream, c->err);
 }
 
-/* What has been found out so far. */
+enum { BEGIN_NBYTES = 2048 };
+
+/* What has been found out so far; and how the stream begins, where the head of its first chunk is. */
 typedef struct known {
     uint64_t layout[2 * FLOE_MAX_RANK], nrecords;
+    floe_dev_record first;
     uint32_t status;
+    uint8_t begin[BEGIN_NBYTES];
 } known;
+static_assert(sizeof(known) <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
 
+/* All by one wait. */
 static floe_status fetch_known(const floe_codec_chunk *c, known *k)
 {
     const floe_codec_decode *call = c->call;
-    FLOE_CUDA(c->err, cudaMemcpyAsync(k->layout, call->layout, sizeof k->layout, cudaMemcpyDeviceToHost, c->stream));
-    FLOE_CUDA(c->err,
-              cudaMemcpyAsync(&k->nrecords, call->nrecords, sizeof k->nrecords, cudaMemcpyDeviceToHost, c->stream));
-    return floe_codec_fetch(&k->status, call->status, sizeof k->status, c->stream, c->err);
+    const size_t nbegin = (size_t)floe_min64(call->nbytes, BEGIN_NBYTES);
+    floe_cuda cuda = *call->cuda;
+    cuda.stream = c->stream;
+    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, layout), call->layout, sizeof k->layout, c->err));
+    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords, c->err));
+    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, first), call->records, sizeof k->first, c->err));
+    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, status), call->status, sizeof k->status, c->err));
+    if (nbegin)
+        FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, begin), call->stream, nbegin, c->err));
+    FLOE_TRY(floe_cuda_wait(&cuda, c->err));
+    memcpy(k, cuda.answer, sizeof *k);
+    return FLOE_OK;
+}
+
+floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes)
+{
+    if (nbytes > c->head_nbytes)
+        return floe_codec_fetch(head, c->src, nbytes, c->stream, c->err);
+    memcpy(head, c->head, nbytes);
+    return FLOE_OK;
 }
 
 /* The part of the box that lies in the chunk at `at`, where a point of the level is; false: none. */
@@ -79,22 +102,27 @@ floe_status floe_codec_each_chunk(const floe_codec_chunk *none, floe_codec_visit
     const floe_codec_decode *call = none->call;
     floe_codec_chunk c = *none;
     floe_dev_record record;
-    uint64_t at[FLOE_MAX_RANK];
+    uint64_t place[FLOE_MAX_RANK];
     known k;
     FLOE_TRY(fetch_known(&c, &k));
     if (k.status != FLOE_OK || k.nrecords == 0)
         return FLOE_OK;
-    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *at) != 0 ||
-        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *at) != 0)
+    if (k.nrecords != call->nchunks || memcmp(k.layout, call->shape, call->rank * sizeof *place) != 0 ||
+        memcmp(k.layout + FLOE_MAX_RANK, call->chunk, call->rank * sizeof *place) != 0)
         return floe_codec_refuse(&c, FLOE_ERR_LIMIT);
     c.out = floe_field_of(NULL, call->dtype, call->rank, call->field.shape);
     memcpy(c.out.stride, call->field.stride, sizeof c.out.stride);
     for (uint64_t i = 0; i < k.nrecords; i++) {
-        floe_grid_cut(call->rank, call->shape, call->chunk, i, at, c.extent);
-        if (!set_box(&c, at))
+        floe_grid_cut(call->rank, call->shape, call->chunk, i, place, c.extent);
+        if (!set_box(&c, place))
             continue;
-        FLOE_TRY(floe_codec_fetch(&record, call->records + i, sizeof record, c.stream, c.err));
-        c.src = call->stream + record.offset + FLOE_RECORD_HEAD_NBYTES;
+        record = k.first;
+        if (i > 0)
+            FLOE_TRY(floe_codec_fetch(&record, call->records + i, sizeof record, c.stream, c.err));
+        const uint64_t at = record.offset + FLOE_RECORD_HEAD_NBYTES, upto = floe_min64(call->nbytes, BEGIN_NBYTES);
+        c.src = call->stream + at;
+        c.head_nbytes = at < upto ? upto - at : 0;
+        c.head = c.head_nbytes ? k.begin + at : NULL;
         c.nbytes = record.nbytes;
         FLOE_TRY(visit(&c, user));
     }

@@ -18,13 +18,18 @@ typedef struct floe_codec_chunk {
     const floe_codec_decode *call;
     void *stream;
     floe_error *err;
-    const uint8_t *src; /* its payload, in device memory */
+    const uint8_t *src;  /* its payload, in device memory */
+    const uint8_t *head; /* so many bytes of it that the host has already */
+    uint64_t head_nbytes;
     uint64_t nbytes, extent[FLOE_MAX_RANK], lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     floe_field out; /* data, of point lo, and strides; lo and hi are of the level's points */
 } floe_codec_chunk;
 
 /* What a chunk is found to be, as kernels would say it: LIMIT is for the CPU to see to. */
 floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why);
+
+/* How its payload begins. Waits, unless the host has it. */
+floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
 
 /* Calls visit for each chunk that has some of the box, unless the stream is another than the call was planned for. */
 typedef floe_status floe_codec_visit(const floe_codec_chunk *c, void *user);

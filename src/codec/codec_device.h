@@ -88,7 +88,8 @@ typedef struct floe_codec_decode {
     floe_bound_mode mode;
     uint32_t level; /* of codecs with levels: every 2^level-th point of each axis, as floe_decompress_level */
     bool any; /* there is to be room for all that chunks may hold, whatever preset, mode and level say. Out: there is */
-    uint64_t nchunks; /* out. More is FLOE_ERR_LIMIT */
+    uint64_t nchunks;             /* out. More is FLOE_ERR_LIMIT */
+    const struct floe_cuda *cuda; /* as of floe_codec_encode */
     /* for decode_aim */
     floe_dev_field field; /* the output: the box lo..hi, of the level's points */
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];

@@ -124,10 +124,11 @@ static void expect(decompression *d, const uint64_t *lo, const uint64_t *hi, con
 }
 
 /* What all kernels of a call work on. */
-static void aim(decompression *d, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes)
+static void aim(decompression *d, const floe_cuda *cuda, const void *src, uint64_t nbytes, const uint64_t *dev_nbytes)
 {
     const bool early = d->codec->opens_early;
     floe_codec_decode *decode = &d->decode;
+    decode->cuda = cuda;
     decode->stream = d->verify.stream = d->open.stream = src;
     decode->nbytes = d->verify.nbytes = d->open.nbytes = nbytes;
     decode->dev_nbytes = d->open.dev_nbytes = dev_nbytes;
@@ -158,7 +159,7 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
                          floe_device_report *report)
 {
     floe_error *err = &ctx->err;
-    aim(d, src, nbytes, dev_nbytes);
+    aim(d, &ctx->cuda, src, nbytes, dev_nbytes);
     const floe_fused_decompress fused = {&d->decode, d->open, d->fused_scratch, report, &ctx->cuda};
     if (d->fused)
         return d->fused->decompress(&fused, err);

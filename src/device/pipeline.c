@@ -438,7 +438,8 @@ floe_status floe_pipeline_begin_decode(floe_ctx *ctx, const floe_header *header,
 }
 
 /* The part of a chunk from lo on goes to an array of its own on the device. */
-static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, const uint64_t *lo)
+static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, const uint64_t *lo,
+                       const floe_cuda *cuda)
 {
     floe_codec_decode *d = &s->decode;
     d->field = contiguous_of(&p->header, part->shape);
@@ -452,6 +453,7 @@ static void decode_aim(const floe_pipeline *p, slot *s, const floe_field *part, 
     d->records = &s->dev_upload->record;
     d->stream = s->dev_stream;
     d->status = s->dev_status;
+    d->cuda = cuda;
     p->codec->decode_aim(d);
 }
 
@@ -521,7 +523,7 @@ floe_status floe_pipeline_put_payload(floe_ctx *ctx, const floe_record *record, 
         from[i] = lo[i] - at[i];
     FLOE_TRY(decode_take(p, s, extent, floe_extent_nelems(out->rank, out->shape), &s->arena, &ctx->err));
     FLOE_CHECK(&ctx->err, !s->arena.overflow, FLOE_ERR_INTERNAL, "a chunk larger than the first");
-    decode_aim(p, s, out, from);
+    decode_aim(p, s, out, from, &ctx->cuda);
     FLOE_TRY(target_find(ctx, s)); /* memory first: what fails leaves nothing under way */
     FLOE_TRY(payload_send(ctx, s, record, payload, stays));
     FLOE_TRY(p->codec->decode_open(&s->decode, s->stream, &ctx->err));

@@ -284,7 +284,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
     if (!floe_interp_shape_of(k->call->rank, k->extent, d->chunk.plan.shape) ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-    FLOE_TRY(floe_codec_fetch(head, d->k->src, floe_min64(d->nbytes, HEAD_NBYTES), d->k->stream, d->k->err));
+    FLOE_TRY(floe_codec_fetch_head(d->k, head, floe_min64(d->nbytes, HEAD_NBYTES)));
     floe_reader from = floe_reader_of(head, (size_t)d->nbytes); /* behind the steps, which fit, it is not looked at */
     if (floe_interp_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);

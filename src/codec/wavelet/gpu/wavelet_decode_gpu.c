@@ -371,7 +371,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
         k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
     memcpy(d->out.shape, shape, sizeof d->out.shape);
-    FLOE_TRY(floe_codec_fetch(head, d->k->src, floe_min64(d->k->nbytes, HEAD_NBYTES), k->stream, k->err));
+    FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, HEAD_NBYTES)));
     floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, HEAD_NBYTES));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
