@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { FLOE_CONTEXT_RUN = 8 /* grids that share tables: of so many, those of each sum are made at once */ };
+enum { FLOE_CONTEXT_RUN = 12 /* grids that share tables: of so many, those of each sum are made at once */ };
 
 /* A grid of records. Those of a call stand in the order in which their chunks are numbered: what takes longest to begin with first. */
 typedef struct floe_context_dev_grid {

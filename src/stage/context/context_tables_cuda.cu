@@ -362,8 +362,8 @@ FLOE_DEV void write_tables(const floe_context_dev_grid &g, const floe_context_de
 FLOE_DEV bool may_share(const floe_context_job &job, uint32_t grid, uint32_t before)
 {
     bool may = before <= grid;
-    for (uint32_t i = 0; i < before && may; i++)
-        may = job.grids[grid - i].shares;
+    for (uint32_t i = 0; before <= grid && i < before; i++) /* all on their way together */
+        may &= job.grids[grid - i].shares;
     return may;
 }
 
