@@ -199,13 +199,36 @@ static floe_status decode_take(const floe_pipeline *p, slot *s, const uint64_t *
     return FLOE_OK;
 }
 
-/* The largest chunk is the full one: all others are cut at the far ends. */
+/* Of full chunks, and of those that are cut at the far ends of axes: what a codec takes for trials may be more there. */
+static floe_status encode_plan(const floe_pipeline *p, floe_arena *most, floe_error *err)
+{
+    const floe_header *h = &p->header;
+    for (uint32_t ends = 0; ends < 1u << h->rank; ends++) {
+        slot s = {.chunk = 0};
+        floe_arena plan = floe_arena_plan();
+        uint64_t extent[FLOE_MAX_RANK];
+        bool there = true;
+        for (uint32_t a = 0; a < h->rank; a++) {
+            extent[a] = ends >> a & 1 ? h->shape[a] % h->chunk[a] : h->chunk[a];
+            there = there && extent[a] > 0;
+        }
+        if (!there)
+            continue;
+        FLOE_TRY(encode_take(p, &s, extent, &plan, err));
+        *most = plan.used > most->used || plan.overflow ? plan : *most;
+        if (plan.overflow)
+            break;
+    }
+    return FLOE_OK;
+}
+
+/* Decoding takes most of the full chunk. */
 static floe_status slot_plan(const floe_pipeline *p, bool encode, size_t *nbytes, floe_error *err)
 {
     slot s = {.chunk = 0};
     floe_arena plan = floe_arena_plan();
     if (encode)
-        FLOE_TRY(encode_take(p, &s, p->header.chunk, &plan, err));
+        FLOE_TRY(encode_plan(p, &plan, err));
     else
         FLOE_TRY(decode_take(p, &s, p->header.chunk, floe_extent_nelems(p->header.rank, p->header.chunk), &plan, err));
     FLOE_CHECK(err, !plan.overflow && plan.used <= SIZE_MAX / 2 / FLOE_PIPELINE_DEPTH, FLOE_ERR_MEMORY,

@@ -73,6 +73,7 @@ static const sample samples[] = {
     {FLOE_F64, ALL_NAN, 1, {1}, "pwrel=1e-3"},
     {FLOE_F64, ROUGH, 3, {5, 6, 70}, "abs=1e-300"},
     {FLOE_F32, ROUGH, 3, {30, 6, 70}, "abs=1e30 preset=fast"},
+    {FLOE_F32, SMOOTH, 2, {729, 363}, "abs=0.1 chunk=365x363 preset=fast"}, /* the box of the smaller chunk is larger */
 };
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
