@@ -404,6 +404,7 @@ static floe_status values_encode(floe_ctx *ctx, slot *s)
     e->capacity = p->stream_nbytes;
     e->status = s->dev_status;
     e->params = s->dev_params;
+    e->cuda = &ctx->cuda;
     p->codec->encode_aim(e);
     FLOE_TRY(p->codec->resolve(e, &known, s->stream, &ctx->err));
     return floe_fused_encode_start(p->codec, e, s->stream, &ctx->err);

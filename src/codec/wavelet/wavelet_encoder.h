@@ -81,9 +81,15 @@ void floe_wavelet_plan_make(floe_wavelet_encoder *e, const floe_wavelet_structur
 /* Chooses e->structure by trials of a part. */
 void floe_wavelet_tune(floe_wavelet_encoder *e, floe_wavelet_encoder *trial);
 void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
-/* What it is made of. try: the bits that the part takes with a structure. */
-typedef uint64_t floe_wavelet_try(void *user, const floe_wavelet_structure *s);
-void floe_wavelet_search(floe_wavelet_encoder *e, floe_wavelet_try *try, void *user);
+/* What it is made of. try: the bits that the part takes with each of n structures; at most at_once of them, of which all but the first
+ * are guesses at what will be tried next. What is chosen does not depend on that. */
+enum { FLOE_WAVELET_TRIALS = 6 };
+typedef struct floe_wavelet_trials {
+    void (*try)(void *user, const floe_wavelet_structure *s, uint32_t n, uint64_t *bits);
+    void *user;
+    uint32_t at_once; /* up to FLOE_WAVELET_TRIALS */
+} floe_wavelet_trials;
+void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *trials);
 /* The part's point 0 in the array; kept: where its values are, contiguous. */
 void floe_wavelet_trial_at(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial,
                            uint64_t lo[FLOE_INTERP_RANK]);

@@ -21,16 +21,22 @@ enum {
     MOST_COARSE = 44,
     PACKETS = 3,
     FEW_CELLS = 4096 /* of a field that is not worth more trials */,
-    TRIED = 64 /* that are remembered */
+    TRIED = 128 /* that are remembered */
 };
 
+typedef struct tried {
+    floe_wavelet_structure structure;
+    uint64_t bits;
+} tried;
+
+/* guesses: what will be tried next, as far as that is known, if nothing better is found meanwhile. */
 typedef struct tuner {
     encoder *e;
-    floe_wavelet_try *try;
-    void *user;
+    const floe_wavelet_trials *trials;
     uint64_t bits; /* of the best one */
-    uint32_t ntried;
-    floe_wavelet_structure tried[TRIED];
+    uint32_t ntried, nguesses;
+    tried tried[TRIED];
+    floe_wavelet_structure guesses[FLOE_WAVELET_TRIALS];
 } tuner;
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
@@ -90,14 +96,16 @@ uint64_t floe_wavelet_trial_bits(const encoder *e, uint64_t nliterals)
     return nliterals * (8 * e->size + LITERAL_BITS) + nanchors * e->chunk.anchors.nbits;
 }
 
-static uint64_t try_structure(void *trial, const floe_wavelet_structure *s)
+static void try_structures(void *trial, const floe_wavelet_structure *s, uint32_t n, uint64_t *all)
 {
     encoder *e = trial;
+    (void)n; /* 1 */
+    *all = UINT64_MAX;
     floe_wavelet_plan_make(e, s);
     memcpy(e->bands.array, e->kept, e->ncells * e->size);
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
-        return UINT64_MAX;
+        return;
     memcpy(e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
     floe_wavelet_array_check(e);
     uint64_t bits = floe_wavelet_trial_bits(e, floe_wavelet_found_gather(e)->nliterals) +
@@ -106,50 +114,134 @@ static uint64_t try_structure(void *trial, const floe_wavelet_structure *s)
         const floe_interp_records r = floe_wavelet_records_of(e, i);
         bits += floe_wavelet_records_bits(&e->entropy, &r, e->counts, &e->listed[i]);
     }
-    return bits;
+    *all = bits;
+}
+
+static bool is_same(const floe_wavelet_structure *a, const floe_wavelet_structure *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static const tried *tried_of(const tuner *t, const floe_wavelet_structure *s)
+{
+    for (uint32_t i = 0; i < t->ntried; i++)
+        if (is_same(&t->tried[i].structure, s))
+            return &t->tried[i];
+    return NULL;
+}
+
+/* Unless as many are guessed as are tried at once. */
+static void guess(tuner *t, const floe_wavelet_structure *s)
+{
+    if (t->nguesses == t->trials->at_once || tried_of(t, s))
+        return;
+    for (uint32_t i = 0; i < t->nguesses; i++)
+        if (is_same(&t->guesses[i], s))
+            return;
+    t->guesses[t->nguesses++] = *s;
+}
+
+/* In the first place, whatever is left out for it. */
+static void guess_first(tuner *t, const floe_wavelet_structure *s)
+{
+    uint32_t at = 0;
+    while (at < t->nguesses && !is_same(&t->guesses[at], s))
+        at++;
+    if (at == t->nguesses && t->nguesses < t->trials->at_once)
+        t->nguesses++;
+    at = at < t->nguesses ? at : t->nguesses - 1;
+    t->guesses[at] = t->guesses[0];
+    t->guesses[0] = *s;
+}
+
+/* Tries the guesses, too, where it has not been tried. */
+static uint64_t bits_of(tuner *t, const floe_wavelet_structure *s)
+{
+    const tried *known = tried_of(t, s);
+    uint64_t bits[FLOE_WAVELET_TRIALS];
+    if (known)
+        return known->bits;
+    guess_first(t, s);
+    t->trials->try(t->trials->user, t->guesses, t->nguesses, bits);
+    for (uint32_t i = 0; i < t->nguesses && t->ntried < TRIED; i++)
+        t->tried[t->ntried++] = (tried){t->guesses[i], bits[i]};
+    t->nguesses = 0;
+    return bits[0];
 }
 
 static bool keep_better(tuner *t, const floe_wavelet_structure *s)
 {
-    for (uint32_t i = 0; i < t->ntried; i++)
-        if (memcmp(&t->tried[i], s, sizeof *s) == 0)
-            return false;
-    if (t->ntried < TRIED)
-        t->tried[t->ntried++] = *s;
-    const uint64_t bits = t->try(t->user, s);
+    const uint64_t bits = bits_of(t, s);
     if (bits >= t->bits)
         return false;
     t->bits = bits;
     t->e->structure = *s;
+    t->nguesses = 0;
     return true;
 }
 
 /* ---- what is tried ----------------------------------------------------------------------------------------------------- */
 
-static void tune_slowest(tuner *t)
+/* The packet has so many levels; none: the slowest axis is frozen. False where there are no such structures. */
+static bool slowest_of(const tuner *t, uint32_t levels, floe_wavelet_structure *s)
 {
     const uint64_t *shape = t->e->chunk.plan.shape;
     const uint32_t slowest = floe_wavelet_slowest(shape);
-    const floe_wavelet_structure first = t->e->structure;
-    if (slowest == FLOE_INTERP_RANK - 1)
-        return;
-    for (uint32_t levels = 0; levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0); levels++) {
-        floe_wavelet_structure s = first;
-        s.frozen = levels ? 0 : 1u << slowest;
-        s.packet = levels;
-        keep_better(t, &s);
-    }
+    s->frozen = levels ? 0 : 1u << slowest;
+    s->packet = levels;
+    return slowest < FLOE_INTERP_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0);
 }
 
-/* By so many eighths of an octave, up or down. */
+static void guess_slowest(tuner *t)
+{
+    floe_wavelet_structure s = t->e->structure;
+    for (uint32_t levels = 0; slowest_of(t, levels, &s); levels++)
+        guess(t, &s);
+}
+
+static void tune_slowest(tuner *t)
+{
+    floe_wavelet_structure s = t->e->structure;
+    guess_slowest(t);
+    for (uint32_t levels = 0; slowest_of(t, levels, &s); levels++)
+        keep_better(t, &s);
+}
+
+/* By so many eighths of an octave. */
+static bool coarse_of(const tuner *t, int32_t by, floe_wavelet_structure *s)
+{
+    *s = t->e->structure;
+    s->coarse += by;
+    return s->coarse <= MOST_COARSE && s->coarse >= LEAST_COARSE;
+}
+
+/* By that, and by up to so many times as much. */
+static void guess_coarse(tuner *t, int32_t by, int32_t times)
+{
+    floe_wavelet_structure s;
+    for (int32_t k = 1; k <= times; k++)
+        if (coarse_of(t, k * by, &s))
+            guess(t, &s);
+}
+
+/* Up and down. */
+static void guess_around(tuner *t, int32_t by)
+{
+    guess_coarse(t, by, 2);
+    guess_coarse(t, -by, 2);
+}
+
+/* Up or down. */
 static void tune_coarse(tuner *t, int32_t by)
 {
+    guess_around(t, by);
     for (int32_t sign = 1; sign >= -1; sign -= 2) {
         bool better = false, again = true;
         while (again) {
-            floe_wavelet_structure s = t->e->structure;
-            s.coarse += sign * by;
-            again = s.coarse <= MOST_COARSE && s.coarse >= LEAST_COARSE && keep_better(t, &s);
+            floe_wavelet_structure s;
+            if (better) /* it may go on */
+                guess_coarse(t, sign * by, FLOE_WAVELET_TRIALS);
+            again = coarse_of(t, sign * by, &s) && keep_better(t, &s);
             better = better || again;
         }
         if (better)
@@ -157,11 +249,61 @@ static void tune_coarse(tuner *t, int32_t by)
     }
 }
 
+static bool ends_of(const tuner *t, uint32_t axis, floe_wavelet_structure *s)
+{
+    *s = t->e->structure;
+    s->one_sided ^= 1u << axis;
+    return t->e->chunk.plan.shape[axis] > 1;
+}
+
+/* Of axes from this one on. */
+static void guess_ends(tuner *t, uint32_t axis)
+{
+    floe_wavelet_structure s;
+    for (; axis < FLOE_INTERP_RANK; axis++)
+        if (ends_of(t, axis, &s))
+            guess(t, &s);
+}
+
+static bool bank_of(const tuner *t, uint32_t i, floe_wavelet_structure *s)
+{
+    /* short ones are for peaks */
+    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_53, FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97};
+    if (i >= (is_best(t->e) ? sizeof banks / sizeof *banks : 1))
+        return false;
+    *s = t->e->structure;
+    s->bank = banks[i];
+    s->one_sided = floe_wavelet_interpolates(s->bank) ? s->one_sided : 0;
+    return true;
+}
+
+static void guess_banks(tuner *t)
+{
+    floe_wavelet_structure s;
+    for (uint32_t i = 0; bank_of(t, i, &s); i++)
+        guess(t, &s);
+}
+
+static void guess_theta(tuner *t, uint32_t least)
+{
+    floe_wavelet_structure s = t->e->structure;
+    if (s.theta <= least)
+        return;
+    s.theta--;
+    guess(t, &s);
+    s.coarse -= 2;
+    guess(t, &s);
+}
+
+/* Finer steps may come along each time. */
 static void tune_theta(tuner *t, uint32_t least)
 {
     bool better = true;
     while (better && t->e->structure.theta > least) {
         floe_wavelet_structure s = t->e->structure;
+        guess_theta(t, least);
+        guess_ends(t, 0);
+        guess_banks(t);
         s.theta--;
         better = keep_better(t, &s);
         s.coarse -= 2;
@@ -171,42 +313,55 @@ static void tune_theta(tuner *t, uint32_t least)
 
 static void tune_ends(tuner *t)
 {
+    floe_wavelet_structure s;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        floe_wavelet_structure s = t->e->structure;
-        s.one_sided ^= 1u << a;
-        if (t->e->chunk.plan.shape[a] > 1)
+        guess_ends(t, a);
+        guess_banks(t);
+        guess_around(t, 2);
+        if (ends_of(t, a, &s))
             keep_better(t, &s);
     }
 }
 
-/* Short ones are for peaks. */
 static void tune_banks(tuner *t)
 {
-    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_53, FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97};
-    for (uint32_t i = 0; i < (is_best(t->e) ? sizeof banks / sizeof *banks : 1); i++) {
-        floe_wavelet_structure s = t->e->structure;
-        s.bank = banks[i];
-        s.one_sided = floe_wavelet_interpolates(s.bank) ? s.one_sided : 0;
+    floe_wavelet_structure s;
+    for (uint32_t i = 0; bank_of(t, i, &s); i++) {
+        guess_banks(t);
+        guess_around(t, 2);
         keep_better(t, &s);
     }
 }
 
-void floe_wavelet_search(encoder *e, floe_wavelet_try *try, void *user)
+void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
 {
-    tuner t = {.e = e, .try = try, .user = user, .bits = UINT64_MAX};
+    tuner t = {.e = e, .trials = trials, .bits = UINT64_MAX};
     const bool mean = e->params->mean; /* which other steps would change */
+    const bool fast = e->params->preset == FLOE_PRESET_FAST, ends = fast || e->ncells < FEW_CELLS;
+    const uint32_t least = is_best(e) ? 7 : 8;
     e->structure =
         (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = mean ? MEAN_COARSE : FIRST_COARSE};
+    if (!fast)
+        guess_slowest(&t);
+    else
+        guess_around(&t, 4);
     keep_better(&t, &e->structure);
-    if (e->params->preset != FLOE_PRESET_FAST)
+    if (!fast)
         tune_slowest(&t);
-    if (!mean)
+    if (!mean) {
+        guess_around(&t, 4);
+        if (!ends)
+            guess_around(&t, 2);
         tune_coarse(&t, 4);
-    if (e->params->preset == FLOE_PRESET_FAST || e->ncells < FEW_CELLS)
+    }
+    if (ends)
         return;
     if (!mean) {
+        guess_around(&t, 2);
+        guess_theta(&t, least);
+        guess_ends(&t, 0);
         tune_coarse(&t, 2);
-        tune_theta(&t, is_best(e) ? 7 : 8);
+        tune_theta(&t, least);
     }
     tune_ends(&t);
     tune_banks(&t);
@@ -233,5 +388,6 @@ void floe_wavelet_tune(encoder *e, encoder *trial)
     floe_codec_params params;
     floe_wavelet_trial_begin(e, trial, &params, trial->kept);
     copy_box(e, trial);
-    floe_wavelet_search(e, try_structure, trial);
+    const floe_wavelet_trials trials = {try_structures, trial, 1};
+    floe_wavelet_search(e, &trials);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Details of a step <-> codes in records: a thread does cells, of which a record has one or more. */
+/* Details of steps <-> codes in records: a block does cells of a step, a thread some of them, of which a record has one or more. */
 #include <floe/floe.h>
 
-#include "backend/device.cuh"
+#include "backend/device_scan.cuh"
 #include "base/grid_math.h"
 #include "stage/wavelet/wavelet_cuda.h"
 #include "stage/wavelet/wavelet_math.h"
@@ -10,48 +10,96 @@
 namespace
 {
 
-enum { THREADS = 256, BLOCKS = 16 /* of a processor, at most */ };
-
-/* Cells of rows that are whole records. Numbers that fit 32 bits: a record has up to 4 cells. */
-struct coding {
-    floe_wavelet_dev_codes c;
-    uint32_t length, nrows, ncells;                          /* cells of a row; all of them */
-    uint32_t coarse[3], nclasses, nbytes;                    /* of the codes of a cell */
-    uint32_t stride[3], offset[FLOE_INTERP_CLASSES];         /* of the array; from a mean to each class's detail */
-    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
-    floe_real step[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES], inverse[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES];
+enum {
+    THREADS = 256,
+    BLOCKS = 16, /* of a processor, at most, for a step */
+    STEPS = 8,   /* of a launch, at most; their steps of bands and classes */
+    TABLE = 320
 };
+
+/* A step: cells of rows that are whole records. Numbers that fit 32 bits: a record has up to 4 cells. */
+struct step_codes {
+    floe_real *array;
+    uint8_t *records;
+    unsigned long long *largest;
+    floe_wavelet_means *means;
+    uint32_t block, length, nrows, ncells;                   /* the first block; cells of a row; all of them */
+    uint32_t coarse[FLOE_INTERP_RANK], nclasses, width;      /* of a code */
+    uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
+    uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
+    int32_t shift[FLOE_WAVELET_SHIFTS];
+    uint32_t table; /* where it begins in the launch's: steps of each band and class */
+};
+
+/* Steps of a plan. */
+struct coding {
+    const uint32_t *status;
+    uint32_t nsteps, stride[3], axis, nbands, begin[FLOE_WAVELET_DEV_BANDS];
+    step_codes step[STEPS];
+    double table[TABLE];
+};
+static_assert(sizeof(coding) <= 4096, "parameters of a kernel");
+
+/* A block's part of a step: cells first, first + far, .. of a thread. */
+struct share {
+    uint32_t step, first, far;
+};
+
+FLOE_DEV share share_of(const coding &k)
+{
+    uint32_t i = 0;
+    while (i + 1 < k.nsteps && blockIdx.x >= k.step[i + 1].block)
+        i++;
+    const uint32_t end = i + 1 < k.nsteps ? k.step[i + 1].block : gridDim.x, begin = k.step[i].block;
+    return {i, (blockIdx.x - begin) * THREADS + threadIdx.x, (end - begin) * THREADS};
+}
+
+/* Steps, and one by each of them. */
+struct factors {
+    floe_real step[FLOE_WAVELET_DEV_BANDS * FLOE_INTERP_CLASSES], inverse[FLOE_WAVELET_DEV_BANDS * FLOE_INTERP_CLASSES];
+};
+
+/* By a block. */
+FLOE_DEV void load_factors(const coding &k, const step_codes &s, factors &f)
+{
+    const uint32_t i = threadIdx.x, class_ = i % FLOE_INTERP_CLASSES;
+    if (i < k.nbands * FLOE_INTERP_CLASSES && class_ > 0 && class_ < s.nclasses) {
+        f.step[i] = (floe_real)k.table[s.table + i];
+        f.inverse[i] = 1 / f.step[i];
+    }
+    __syncthreads();
+}
 
 /* A cell: which of its classes have a detail. */
 struct cell {
-    uint32_t at, band, classes; /* at: of its mean */
+    uint32_t at, table, classes; /* at: of its mean; table: of its band, from the step's on */
 };
 
-FLOE_DEV cell cell_of(const coding &k, uint32_t index)
+FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
 {
-    const uint32_t row = index / k.length, x = index % k.length;
-    const uint32_t point[] = {row / k.coarse[2] / k.coarse[1], row / k.coarse[2] % k.coarse[1], row % k.coarse[2], x};
+    const uint32_t row = index / s.length, x = index % s.length;
+    const uint32_t point[] = {row / s.coarse[2] / s.coarse[1], row / s.coarse[2] % s.coarse[1], row % s.coarse[2], x};
     cell c = {point[0] * k.stride[0] + point[1] * k.stride[1] + point[2] * k.stride[2] + x, 0, 0};
     uint32_t has = 0;
-    if (row >= k.nrows || x >= k.c.step.coarse[3])
+    if (row >= s.nrows || x >= s.coarse[3])
         return c;
 #pragma unroll
     for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++) {
         uint32_t p = point[0];
 #pragma unroll
         for (uint32_t a = 1; a < FLOE_INTERP_RANK; a++)
-            p = a == k.axis[i] ? point[a] : p;
-        has |= (p < k.odds[i]) << i;
+            p = a == s.axis[i] ? point[a] : p;
+        has |= (p < s.odds[i]) << i;
     }
 #pragma unroll
     for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
-        c.classes |= (class_ < k.nclasses && (class_ & ~has) == 0) << class_;
-    for (uint32_t b = 1; b < k.c.nbands; b++) {
+        c.classes |= (class_ < s.nclasses && (class_ & ~has) == 0) << class_;
+    for (uint32_t b = 1; b < k.nbands; b++) {
         uint32_t p = point[0];
 #pragma unroll
         for (uint32_t a = 1; a < FLOE_INTERP_RANK; a++)
-            p = a == k.c.axis ? point[a] : p;
-        c.band += p >= k.c.begin[b];
+            p = a == k.axis ? point[a] : p;
+        c.table += p >= k.begin[b] ? FLOE_INTERP_CLASSES : 0;
     }
     return c;
 }
@@ -61,50 +109,52 @@ FLOE_DEV cell cell_of(const coding &k, uint32_t index)
 /* Quotients are made of what may be larger than the largest so far alone. */
 __global__ void __launch_bounds__(THREADS) wavelet_largest_kernel(const __grid_constant__ coding k)
 {
-    if (*k.c.status != FLOE_OK)
+    if (*k.status != FLOE_OK)
         return;
-    double most = floe_f64_of(*(volatile unsigned long long *)k.c.largest);
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < k.ncells; i += gridDim.x * THREADS) {
-        const cell c = cell_of(k, i);
-        const floe_real *v = (const floe_real *)k.c.array + c.at;
+    const share mine = share_of(k);
+    const step_codes &s = k.step[mine.step];
+    double most = floe_f64_of(*(volatile unsigned long long *)s.largest);
+    for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
+        const cell c = cell_of(k, s, i);
+        const floe_real *v = s.array + c.at;
 #pragma unroll
         for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
             if (!(c.classes >> class_ & 1))
                 continue;
-            const floe_real w = v[k.offset[class_]];
-            const double size = w < 0 ? -(double)w : (double)w, step = k.c.steps[c.band][class_];
+            const floe_real w = v[s.offset[class_]];
+            const double size = w < 0 ? -(double)w : (double)w, step = k.table[s.table + c.table + class_];
             if (size >= most * step * (1 - 0x1p-50)) {
                 const double q = size / step;
                 most = q > most ? q : most;
             }
         }
     }
-    unsigned long long bits = floe_bits_f64(most);
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
-        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, bits, (int)d);
-        bits = other > bits ? other : bits;
-    }
-    if (floe_lane() == 0 && bits > *(volatile unsigned long long *)k.c.largest)
-        atomicMax(k.c.largest, bits);
+    const unsigned long long bits = floe_warp_max((unsigned long long)floe_bits_f64(most));
+    if (floe_lane() == 0 && bits > *(volatile unsigned long long *)s.largest)
+        atomicMax(s.largest, bits);
 }
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
-FLOE_DEV void add_all(unsigned long long *to, int32_t v)
+/* By a block. */
+FLOE_DEV void add_means(const int32_t *sum, const int32_t *count, floe_wavelet_means *to)
 {
-    __shared__ unsigned long long sum;
-    if (threadIdx.x == 0)
-        sum = 0;
+    enum { ALL = 2 * FLOE_WAVELET_SHIFTS };
+    static_assert(sizeof *to == ALL * sizeof(unsigned long long), "sums, then counts");
+    __shared__ unsigned long long all[ALL];
+    if (threadIdx.x < ALL)
+        all[threadIdx.x] = 0;
     __syncthreads();
-    int64_t all = v;
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2)
-        all += __shfl_xor_sync(FLOE_ALL_LANES, all, (int)d);
-    if (floe_lane() == 0)
-        atomicAdd(&sum, (unsigned long long)all);
+#pragma unroll
+    for (int k = 0; k < ALL; k++) {
+        const int64_t own = k < FLOE_WAVELET_SHIFTS ? sum[k] : count[k - FLOE_WAVELET_SHIFTS];
+        const unsigned long long v = floe_warp_sum((unsigned long long)own);
+        if (floe_lane() == 0 && v)
+            atomicAdd(all + k, v);
+    }
     __syncthreads();
-    if (threadIdx.x == 0 && sum)
-        atomicAdd(to, sum);
-    __syncthreads();
+    if (threadIdx.x < ALL && all[threadIdx.x])
+        atomicAdd((unsigned long long *)to + threadIdx.x, all[threadIdx.x]);
 }
 
 FLOE_DEV void store_codes(void *to, uint32_t nbytes, uint64_t lo, uint64_t hi)
@@ -133,130 +183,177 @@ FLOE_DEV void load_codes(const void *from, uint32_t nbytes, uint64_t *lo, uint64
 }
 
 template <uint32_t WIDTH>
-__global__ void __launch_bounds__(THREADS) wavelet_encode_kernel(const __grid_constant__ coding k)
+FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
 {
+    constexpr uint32_t BITS = 8 * WIDTH;
     const floe_real limit = WIDTH == 1 ? 127 : 32767;
-    int32_t sum[FLOE_WAVELET_SHIFTS] = {}, count[FLOE_WAVELET_SHIFTS] = {};
-    if (*k.c.status != FLOE_OK)
-        return;
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < k.ncells; i += gridDim.x * THREADS) {
-        const cell c = cell_of(k, i);
-        const floe_real *v = (const floe_real *)k.c.array + c.at;
+    int32_t sum[FLOE_WAVELET_SHIFTS] = {}, count[FLOE_WAVELET_SHIFTS] = {}, most = 0;
+    for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
+        const cell c = cell_of(k, s, i);
+        const floe_real *v = s.array + c.at;
         uint64_t codes[2] = {0, 0};
 #pragma unroll
         for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
             const bool is = c.classes >> class_ & 1;
-            const floe_real w = is ? v[k.offset[class_]] : 0, inverse = k.inverse[c.band][class_];
+            const floe_real w = is ? v[s.offset[class_]] : 0, inverse = is ? f.inverse[c.table + class_] : 0;
             const int32_t m = FLOE_R(floe_wavelet_encode)(w, inverse, limit),
                           off = FLOE_R(floe_wavelet_off)(w, inverse, m);
 #pragma unroll
-            for (int32_t s = 0; s < FLOE_WAVELET_SHIFTS; s++) {
-                const bool mine = is && (s < FLOE_WAVELET_SHIFTS - 1 ? m == s + 1 : m > s);
-                sum[s] += mine ? off : 0;
-                count[s] += mine;
+            for (int32_t n = 0; n < FLOE_WAVELET_SHIFTS; n++) {
+                const bool counts = is && (n < FLOE_WAVELET_SHIFTS - 1 ? m == n + 1 : m > n);
+                sum[n] += counts ? off : 0;
+                count[n] += counts;
             }
-            const uint32_t bits = (uint32_t)(w < 0 ? -m : m) & (WIDTH == 1 ? 0xFFu : 0xFFFFu);
-            const uint32_t at = (class_ - 1) * WIDTH * 8;
+            most = m > most ? m : most;
+            const uint32_t bits = (uint32_t)(w < 0 ? -m : m) & ((1u << BITS) - 1), at = (class_ - 1) * BITS;
             codes[at / 64] |= (uint64_t)bits << at % 64;
         }
-        store_codes((uint8_t *)k.c.records + (uint64_t)i * k.nbytes, k.nbytes, codes[0], codes[1]);
+        store_codes(s.records + (uint64_t)i * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
     }
-    for (int s = 0; s < FLOE_WAVELET_SHIFTS; s++) {
-        add_all((unsigned long long *)&k.c.means->sum[s], sum[s]);
-        add_all((unsigned long long *)&k.c.means->count[s], count[s]);
-    }
+    add_means(sum, count, s.means);
+    if (WIDTH == 2 && most == (int32_t)limit)
+        atomicMax(s.largest, (unsigned long long)floe_bits_f64((double)limit));
+}
+
+__global__ void __launch_bounds__(THREADS) wavelet_encode_kernel(const __grid_constant__ coding k)
+{
+    __shared__ factors f;
+    if (*k.status != FLOE_OK)
+        return;
+    const share mine = share_of(k);
+    const step_codes &s = k.step[mine.step];
+    load_factors(k, s, f);
+    if (s.width == 1)
+        encode_cells<1>(k, s, mine, f);
+    else
+        encode_cells<2>(k, s, mine, f);
 }
 
 template <uint32_t WIDTH>
-__global__ void __launch_bounds__(THREADS) wavelet_decode_kernel(const __grid_constant__ coding k)
+FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
 {
     floe_real shift[FLOE_WAVELET_SHIFTS];
-    if (*k.c.status != FLOE_OK)
-        return;
 #pragma unroll
-    for (int s = 0; s < FLOE_WAVELET_SHIFTS; s++) {
-        const int32_t units = k.c.means ? floe_wavelet_shift_of(k.c.means->sum[s], k.c.means->count[s]) : k.c.shift[s];
-        shift[s] = FLOE_R(floe_wavelet_shift)(units);
+    for (int n = 0; n < FLOE_WAVELET_SHIFTS; n++) {
+        const int32_t units = s.means ? floe_wavelet_shift_of(s.means->sum[n], s.means->count[n]) : s.shift[n];
+        shift[n] = FLOE_R(floe_wavelet_shift)(units);
     }
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < k.ncells; i += gridDim.x * THREADS) {
-        const cell c = cell_of(k, i);
-        floe_real *v = (floe_real *)k.c.array + c.at;
+    for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
+        const cell c = cell_of(k, s, i);
+        floe_real *v = s.array + c.at;
         uint64_t codes[2];
         if (c.classes == 0)
             continue;
-        load_codes((const uint8_t *)k.c.records + (uint64_t)i * k.nbytes, k.nbytes, &codes[0], &codes[1]);
+        load_codes(s.records + (uint64_t)i * (WIDTH * s.nclasses), WIDTH * s.nclasses, &codes[0], &codes[1]);
 #pragma unroll
         for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
             const uint32_t at = (class_ - 1) * WIDTH * 8, bits = (uint32_t)(codes[at / 64] >> at % 64);
             const int32_t code = WIDTH == 1 ? (int8_t)bits : (int16_t)bits, m = code < 0 ? -code : code;
             if (c.classes >> class_ & 1)
-                v[k.offset[class_]] = m == 0 ? 0
+                v[s.offset[class_]] = m == 0 ? 0
                                              : FLOE_R(floe_wavelet_decode)(code,
                                                                            m == 1   ? shift[0]
                                                                            : m == 2 ? shift[1]
                                                                                     : shift[2],
-                                                                           k.step[c.band][class_]);
+                                                                           f.step[c.table + class_]);
         }
     }
+}
+
+__global__ void __launch_bounds__(THREADS) wavelet_decode_kernel(const __grid_constant__ coding k)
+{
+    __shared__ factors f;
+    if (*k.status != FLOE_OK)
+        return;
+    const share mine = share_of(k);
+    const step_codes &s = k.step[mine.step];
+    load_factors(k, s, f);
+    if (s.width == 1)
+        decode_cells<1>(k, s, mine, f);
+    else
+        decode_cells<2>(k, s, mine, f);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-coding coding_of(const floe_wavelet_dev_codes &c)
+/* all: cells behind the last row, too, as far as there are records. */
+step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool all)
 {
     const floe_interp_step &s = c.step;
     const uint64_t row = floe_interp_row_records(&s);
-    coding k = {};
-    uint64_t stride[FLOE_INTERP_RANK];
-    k.c = c;
+    step_codes k = {};
+    k.array = (floe_real *)c.array;
+    k.records = (uint8_t *)c.records;
+    k.largest = c.largest;
+    k.means = c.means;
     k.length = (uint32_t)(row * 8 >> s.naxes);
     k.nrows = (uint32_t)(s.coarse[0] * s.coarse[1] * s.coarse[2]);
-    k.ncells = k.length * k.nrows;
+    k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * k.nrows;
     k.nclasses = 1u << s.naxes;
-    k.nbytes = s.width << s.naxes;
-    stride[3] = 1;
-    for (uint32_t a = 3; a-- > 0;) {
-        stride[a] = stride[a + 1] * c.shape[a + 1];
-        k.stride[a] = (uint32_t)stride[a];
+    k.width = s.width;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         k.coarse[a] = (uint32_t)s.coarse[a];
-    }
     for (uint32_t i = 0; i < s.naxes; i++) {
+        const uint32_t apart = s.axis[i] == 3 ? 1 : stride[s.axis[i]];
         k.axis[i] = s.axis[i];
         k.odds[i] = (uint32_t)(s.fine[s.axis[i]] - s.coarse[s.axis[i]]);
         for (uint32_t class_ = 1; class_ < k.nclasses; class_++)
-            k.offset[class_] += class_ >> i & 1 ? (uint32_t)(s.coarse[s.axis[i]] * stride[s.axis[i]]) : 0;
+            k.offset[class_] += class_ >> i & 1 ? (uint32_t)s.coarse[s.axis[i]] * apart : 0;
     }
-    for (uint32_t b = 0; b < c.nbands; b++)
-        for (uint32_t class_ = 1; class_ < k.nclasses; class_++) {
-            k.step[b][class_] = (floe_real)c.steps[b][class_];
-            k.inverse[b][class_] = 1 / k.step[b][class_];
-        }
+    for (int n = 0; n < FLOE_WAVELET_SHIFTS; n++)
+        k.shift[n] = c.shift[n];
     return k;
 }
 
-int launch(void (*kernel)(const coding), const coding &k, void *stream)
+/* As many steps as there is room for; returns how many. */
+uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding &k, uint32_t *nblocks)
 {
-    const uint64_t nblocks = floe_ceil_div(k.ncells, THREADS),
-                   most = BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors;
-    FLOE_LAUNCH(kernel, (uint32_t)floe_min64(nblocks, most), THREADS, 0, (cudaStream_t)stream, k);
+    const uint32_t each = c->nbands * FLOE_INTERP_CLASSES, room = TABLE / each < STEPS ? TABLE / each : STEPS;
+    const uint64_t most = BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors;
+    k.status = c->status;
+    k.nsteps = n < room ? n : room;
+    k.axis = c->axis;
+    k.nbands = c->nbands;
+    uint64_t stride = 1;
+    for (uint32_t a = 3; a-- > 0;)
+        k.stride[a] = (uint32_t)(stride *= c->shape[a + 1]);
+    for (uint32_t b = 0; b < c->nbands; b++)
+        k.begin[b] = (uint32_t)c->begin[b];
+    *nblocks = 0;
+    for (uint32_t i = 0; i < k.nsteps; i++) {
+        step_codes &s = k.step[i] = step_of(c[i], k.stride, all);
+        s.table = i * each;
+        s.block = *nblocks;
+        *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div(s.ncells, THREADS), most), 1);
+        for (uint32_t t = 0; t < each; t++)
+            k.table[s.table + t] = c[i].steps[t / FLOE_INTERP_CLASSES][t % FLOE_INTERP_CLASSES];
+    }
+    return k.nsteps;
+}
+
+int launch(void (*kernel)(const coding), const floe_wavelet_dev_codes *c, uint32_t n, bool all, void *stream)
+{
+    for (uint32_t done = 0, nblocks; done < n;) {
+        coding k = {};
+        done += coding_of(c + done, n - done, all, k, &nblocks);
+        FLOE_LAUNCH(kernel, nblocks, THREADS, 0, (cudaStream_t)stream, k);
+    }
     return (int)cudaGetLastError();
 }
 
 } // namespace
 
-int FLOE_R(floe_wavelet_largest)(const floe_wavelet_dev_codes *c, void *stream)
+int FLOE_R(floe_wavelet_largest)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_largest_kernel, coding_of(*c), stream);
+    return launch(wavelet_largest_kernel, c, n, false, stream);
 }
 
-int FLOE_R(floe_wavelet_encode_codes)(const floe_wavelet_dev_codes *c, void *stream)
+int FLOE_R(floe_wavelet_encode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    coding k = coding_of(*c);
-    k.ncells += (uint32_t)((c->nrecords - (uint64_t)k.nrows * k.length / (8u >> c->step.naxes)) * 8 >> c->step.naxes);
-    return launch(c->step.width == 1 ? wavelet_encode_kernel<1> : wavelet_encode_kernel<2>, k, stream);
+    return launch(wavelet_encode_kernel, c, n, true, stream);
 }
 
-int FLOE_R(floe_wavelet_decode_codes)(const floe_wavelet_dev_codes *c, void *stream)
+int FLOE_R(floe_wavelet_decode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(c->step.width == 1 ? wavelet_decode_kernel<1> : wavelet_decode_kernel<2>, coding_of(*c), stream);
+    return launch(wavelet_decode_kernel, c, n, false, stream);
 }

@@ -35,7 +35,7 @@ typedef struct floe_wavelet_dev_lift {
 int floe_wavelet_lift_f32(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 
-/* Details of a step in the buffer that has them <-> its records. */
+/* Details of a step in the buffer that has them <-> its records. Steps of a launch are of one plan: shape, bands and status are the first's. */
 typedef struct floe_wavelet_dev_codes {
     void *array;
     uint64_t shape[FLOE_INTERP_RANK];
@@ -47,17 +47,18 @@ typedef struct floe_wavelet_dev_codes {
     uint64_t begin[FLOE_WAVELET_DEV_BANDS];
     double steps[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES]; /* of each band and class */
     /* 0 at first; largest: the pattern of a double. */
-    unsigned long long *largest; /* of magnitudes, in steps */
-    floe_wavelet_means *means;   /* encode: adds to it. decode: NULL, or shifts are those that it makes */
+    unsigned long long
+        *largest; /* of magnitudes, in steps; encode: 32767, where a code of 2 bytes is as large as it may be */
+    floe_wavelet_means *means; /* encode: adds to it. decode: NULL, or shifts are those that it makes */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     const uint32_t *status;
 } floe_wavelet_dev_codes;
-int floe_wavelet_largest_f32(const floe_wavelet_dev_codes *c, void *stream);
-int floe_wavelet_largest_f64(const floe_wavelet_dev_codes *c, void *stream);
-int floe_wavelet_encode_codes_f32(const floe_wavelet_dev_codes *c, void *stream);
-int floe_wavelet_encode_codes_f64(const floe_wavelet_dev_codes *c, void *stream);
-int floe_wavelet_decode_codes_f32(const floe_wavelet_dev_codes *c, void *stream);
-int floe_wavelet_decode_codes_f64(const floe_wavelet_dev_codes *c, void *stream);
+int floe_wavelet_largest_f32(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
+int floe_wavelet_largest_f64(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
+int floe_wavelet_encode_codes_f32(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
+int floe_wavelet_encode_codes_f64(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
+int floe_wavelet_decode_codes_f32(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
+int floe_wavelet_decode_codes_f64(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
 
 #ifdef __cplusplus
 }

@@ -79,11 +79,11 @@ static void lift(const sample *s, const floe_wavelet_dev_lift *l, uint32_t *at)
 
 static void codes(const sample *s, const floe_wavelet_dev_codes *c, int what)
 {
-    static int (*const narrow[])(const floe_wavelet_dev_codes *, void *) = {
+    static int (*const narrow[])(const floe_wavelet_dev_codes *, uint32_t, void *) = {
         floe_wavelet_largest_f32, floe_wavelet_encode_codes_f32, floe_wavelet_decode_codes_f32};
-    static int (*const wide[])(const floe_wavelet_dev_codes *, void *) = {
+    static int (*const wide[])(const floe_wavelet_dev_codes *, uint32_t, void *) = {
         floe_wavelet_largest_f64, floe_wavelet_encode_codes_f64, floe_wavelet_decode_codes_f64};
-    CU((s->dtype == FLOE_F32 ? narrow : wide)[what](c, NULL));
+    CU((s->dtype == FLOE_F32 ? narrow : wide)[what](c, 1, NULL));
 }
 
 /* Codes of the details, in 2 bytes and, where they fit, 1; the array becomes what they stand for. */

@@ -103,15 +103,17 @@ FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
                                      1 / step);
 }
 
-FLOE_DEV void keep(const floe_wavelet_anchors_job &j, uint64_t i)
+FLOE_DEV int64_t keep(const floe_wavelet_anchors_job &j, uint64_t i)
 {
     double step;
     const uint64_t at = anchor_at(j, i, &step);
-    const double v = floe_wavelet_anchor_real(whole_of(j, i), step, j.narrow);
+    const int64_t whole = whole_of(j, i);
+    const double v = floe_wavelet_anchor_real(whole, step, j.narrow);
     if (j.narrow)
-        ((float *)j.array)[at] = (float)v;
+        ((float *)j.to)[at] = (float)v;
     else
-        ((double *)j.array)[at] = v;
+        ((double *)j.to)[at] = v;
+    return whole;
 }
 
 /* Word w of the bits: of all anchors that have some there. */
@@ -140,12 +142,12 @@ __global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_c
         } else if constexpr (WHAT == FLOE_WAVELET_ANCHORS_BITS) {
             put_word(j, i, n);
         } else {
-            const unsigned long long key = range_key(whole_of(j, i));
+            const unsigned long long key = range_key(WHAT == FLOE_WAVELET_ANCHORS_TRY ? keep(j, i) : whole_of(j, i));
             most = key > most ? key : most;
             least = ~key > least ? ~key : least;
         }
     }
-    if constexpr (WHAT == FLOE_WAVELET_ANCHORS_RANGE) {
+    if constexpr (WHAT == FLOE_WAVELET_ANCHORS_RANGE || WHAT == FLOE_WAVELET_ANCHORS_TRY) {
         most = floe_warp_max(most);
         least = floe_warp_max(least);
         if (floe_lane() == 0 && (most | least)) {
@@ -183,6 +185,9 @@ int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_
         break;
     case FLOE_WAVELET_ANCHORS_KEEP:
         FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_KEEP>, nblocks, THREADS, 0, q, *job);
+        break;
+    case FLOE_WAVELET_ANCHORS_TRY:
+        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_TRY>, nblocks, THREADS, 0, q, *job);
         break;
     }
     return (int)cudaGetLastError();

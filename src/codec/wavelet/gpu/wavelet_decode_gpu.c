@@ -244,8 +244,8 @@ static floe_status decode_array(decoding *d, uint64_t at)
     for (uint32_t i = p->nsteps; i-- > last;) {
         floe_wavelet_dev_codes c = floe_wavelet_gpu_codes(p, i, d->c->array[d->at], g.grid[p->nsteps - 1 - i].records);
         c.status = d->k->call->status;
-        FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, d->k->stream)
-                                       : floe_wavelet_decode_codes_f64(&c, d->k->stream));
+        FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, 1, d->k->stream)
+                                       : floe_wavelet_decode_codes_f64(&c, 1, d->k->stream));
         FLOE_TRY(undo_step(d, &p->steps[i].step));
     }
     const uint32_t base = d->at;

@@ -50,7 +50,7 @@ typedef struct floe_wavelet_values_job {
     int8_t *kinds, *corrections;
     uint64_t fill;
     double center, unit, tolerance;
-    bool log, squares;
+    bool log, squares, trial; /* trial: CHECK leaves kinds as they are */
     floe_wavelet_dev_found *found;
     const uint32_t *status;
 } floe_wavelet_values_job;
@@ -90,10 +90,12 @@ int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream);
 typedef enum floe_wavelet_anchors_what {
     FLOE_WAVELET_ANCHORS_RANGE, /* range[0]: the largest, range[1]: of negatives; as keys; 0 at first */
     FLOE_WAVELET_ANCHORS_BITS,  /* words of 32 bits: whole numbers less the least, nbits each */
-    FLOE_WAVELET_ANCHORS_KEEP   /* they become what a decoder has */
+    FLOE_WAVELET_ANCHORS_KEEP,  /* to: what a decoder has */
+    FLOE_WAVELET_ANCHORS_TRY    /* RANGE and KEEP */
 } floe_wavelet_anchors_what;
 typedef struct floe_wavelet_anchors_job {
-    void *array;
+    const void *array;
+    void *to;
     uint64_t shape[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK]; /* of the array; of anchors */
     bool narrow;
     uint32_t axis, nbands; /* bands of the packet, as floe_wavelet_dev_codes has them */

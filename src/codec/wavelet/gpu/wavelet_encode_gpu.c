@@ -16,7 +16,12 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-enum { LITERAL_CELLS = 4, RAW_HEADER_AT = FLOE_WAVELET_DEV_HEADER / 2, ZEROS_AT = RAW_HEADER_AT + 256 };
+enum {
+    LITERAL_CELLS = 4,
+    RAW_HEADER_AT = FLOE_WAVELET_DEV_HEADER / 2,
+    ZEROS_AT = RAW_HEADER_AT + 256,
+    TRIALS_CELLS = 1 << 22 /* of all trials at once, if they are several: more of them keep a GPU busy alone */
+};
 
 /* ---- room -------------------------------------------------------------------------------------------------------------- */
 
@@ -52,8 +57,31 @@ static void add_room(const floe_wavelet_encoder *e, floe_wavelet_gpu_room *room)
         const floe_wavelet_structure s = {.frozen = frozen ? 1u << floe_wavelet_slowest(shape) : 0};
         add_structure_room(shape, &s, room);
     }
-    room->records = floe_max64(room->records, floe_max64(e->needs.records, 2 * e->ncells + 64));
+    room->ncells = floe_max64(room->ncells, e->ncells);
+    room->nmarks = floe_max64(room->nmarks, e->nmarks);
+    room->records = floe_max64(room->records, e->needs.records);
     room->nsteps = floe_max64(room->nsteps, e->needs.nsteps);
+}
+
+/* Marks that hold no more than a chunk's do are among its grids. */
+static void add_trial_room(const floe_wavelet_encoder *trial, floe_wavelet_gpu_room *room)
+{
+    floe_wavelet_gpu_room sum = {.ncells = 0};
+    add_room(trial, &sum);
+    room->trial_cells = floe_max64(room->trial_cells, sum.ncells);
+    room->trial_marks = floe_max64(room->trial_marks, (sum.nmarks + 255) & ~(uint64_t)255);
+    room->trial_records = floe_max64(room->trial_records, (sum.records + 255) & ~(uint64_t)255);
+    room->trial_steps = floe_max64(room->trial_steps, sum.nsteps);
+    room->trial_chunks = floe_max64(room->trial_chunks, sum.nchunks);
+}
+
+/* As many at once as there are grids for. */
+static void set_trials(floe_wavelet_gpu_room *room)
+{
+    const uint64_t least =
+        floe_min64(TRIALS_CELLS / floe_max64(room->trial_cells, 1), FLOE_WAVELET_GPU_GRIDS / (room->trial_steps + 1));
+    room->ntrials = (uint32_t)floe_max64(floe_min64(least, FLOE_WAVELET_TRIALS), 1);
+    room->nchunks = floe_max64(room->nchunks, room->ntrials * room->trial_chunks);
 }
 
 /* Of a chunk of this extent: the whole of it, and trials. */
@@ -68,11 +96,8 @@ static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent
     floe_wavelet_trial_shape(&e, shape);
     floe_wavelet_encoder_begin(&trial, &cpu, &params, FLOE_INTERP_RANK, shape);
     add_room(&e, room);
-    add_room(&trial, room);
-    room->ncells = floe_max64(room->ncells, e.ncells);
-    room->nmarks = floe_max64(room->nmarks, e.nmarks);
-    room->trial_cells = floe_max64(room->trial_cells, trial.ncells);
-    room->trial_marks = floe_max64(room->trial_marks, trial.nmarks);
+    room->records = floe_max64(room->records, 2 * e.ncells + 64); /* of what fills holes */
+    add_trial_room(&trial, room);
     return true;
 }
 
@@ -93,6 +118,7 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
     }
     const floe_prim prim = {.cpu = NULL};
     uint64_t nbytes;
+    set_trials(room);
     room->nsegments = segments_of(room->nmarks);
     FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nsegments, &nbytes, err));
     room->scan_nbytes = (size_t)nbytes;
@@ -102,24 +128,26 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
 static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
 {
     const floe_wavelet_gpu_room *r = &c->room;
-    const uint64_t n = r->nsteps + 3;
+    const uint64_t n = floe_max64(r->nsteps + 3, r->ntrials * (r->trial_steps + 1));
     c->grids = floe_arena_take(a, n, sizeof *c->grids);
     c->tables = floe_arena_take(a, n * FLOE_CONTEXT_RUN, sizeof *c->tables);
     c->bytes = floe_arena_take(a, n, sizeof *c->bytes);
     c->done = floe_arena_take(a, 1, sizeof *c->done);
+    const size_t begin = a->used;
+    c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
     c->tickets = floe_arena_take(a, n, sizeof *c->tickets);
+    c->nentries = floe_arena_take(a, n, sizeof *c->nentries);
     c->counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
-    c->coded_counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
     c->busy = floe_arena_take(a, r->nchunks, 1);
+    c->cleared_nbytes = a->used - begin;
+    c->coded_counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
     c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
     c->chunks_at = floe_arena_take(a, n + 3, sizeof *c->chunks_at);
     c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
-    c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
     c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
-    c->nentries = floe_arena_take(a, n, sizeof *c->nentries);
     c->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *c->lists);
     c->tallies = floe_arena_take(a, r->nsegments, sizeof *c->tallies);
     c->ranks = floe_arena_take(a, r->nsegments, sizeof *c->ranks);
@@ -134,15 +162,16 @@ void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, 
     c->end = floe_arena_take(a, 1, sizeof *c->end);
     c->arrays = floe_arena_take(
         a, floe_max64(2 * floe_wavelet_gpu_buffer_nbytes(r->ncells, size), r->slot_words * sizeof(uint16_t)), 1);
-    c->trial_arrays = floe_arena_take(a, 2 * floe_wavelet_gpu_buffer_nbytes(r->trial_cells, size), 1);
-    c->kept = floe_arena_take(a, r->trial_cells, size);
     c->records = floe_arena_take(a, r->records, 1);
     c->kinds = floe_arena_take(a, r->nmarks, 1);
     c->corrections = floe_arena_take(a, r->nmarks, 1);
     c->differences = floe_arena_take(a, r->nmarks, 1);
-    c->trial_kinds = floe_arena_take(a, r->trial_marks, 1);
-    c->trial_corrections = floe_arena_take(a, r->trial_marks, 1);
+    c->box = floe_arena_take(a, r->trial_cells, size);
+    c->trial_arrays =
+        floe_arena_take(a, (r->ntrials + 1) * 2 * floe_wavelet_gpu_buffer_nbytes(r->trial_cells, size), 1);
+    c->trial_records = floe_arena_take(a, r->ntrials * r->trial_records, 1);
     c->holes = floe_arena_take(a, r->trial_marks, 1);
+    c->trial_corrections = floe_arena_take(a, r->ntrials * r->trial_marks, 1);
     c->answers = floe_arena_take(a, 1, sizeof *c->answers);
     c->payload_nbytes = floe_wavelet_raw_nbytes(r->ncells, size == 4) + 16 * FLOE_WAVELET_DEV_PARTS;
     c->payload = floe_arena_take(a, c->payload_nbytes + 8, 1);
@@ -203,6 +232,7 @@ static floe_status begin_chunk(encoding *e, const floe_codec_params *params, con
     to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
     e->p.w = &e->w;
+    e->p.findings = c->answers->part;
     e->p.load = floe_wavelet_gpu_array_take;
     floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
     return FLOE_OK;
@@ -247,7 +277,7 @@ static floe_wavelet_kinds_job kinds_of(const encoding *e)
     job.fill = p->params->fill_bits;
     job.base = p->chunk.base;
     memcpy(job.palette, p->chunk.palette, sizeof job.palette);
-    job.out = &e->w.c->answers->out;
+    job.out = &e->p.findings->out;
     job.tallies = e->w.c->tallies;
     job.ranks = e->w.c->ranks;
     job.status = e->w.status;
@@ -297,7 +327,7 @@ static floe_status make_flat(encoding *e)
     e->p.e.chunk.kind = FLOE_WAVELET_FLAT;
     e->p.e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = true; /* unless there are none */
     FLOE_CUDA(e->w.err, cudaMemsetAsync(c->kinds, 0, e->p.e.nmarks, e->w.stream));
-    FLOE_CUDA(e->w.err, cudaMemsetAsync(c->answers, 0, sizeof *c->answers, e->w.stream));
+    FLOE_CUDA(e->w.err, cudaMemsetAsync(e->p.findings, 0, sizeof *e->p.findings, e->w.stream));
     FLOE_TRY(fetch_pattern(e, 0, &e->p.e.chunk.base));
     const floe_wavelet_kinds_job job = kinds_of(e);
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_FLAT, e->w.stream));
@@ -476,7 +506,7 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
     job.size = (uint32_t)p->size;
     job.nliterals = e->p.found.nliterals;
-    job.found = &c->answers->found;
+    job.found = &e->p.findings->found;
     job.out =
         (floe_dev_record_place){e->call->stream, e->call->capacity, c->end, c->chunks + e->index, c->stats + e->index};
     job.places = c->places;
@@ -523,7 +553,7 @@ static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec
 floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
                                           floe_error *err)
 {
-    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
+    const work w = {.c = c, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
     floe_codec_params params;
     uint32_t status;
     FLOE_TRY(floe_wavelet_gpu_send(&w, c->end, &call->first_offset, sizeof call->first_offset));
@@ -535,7 +565,7 @@ floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, cons
 floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
                                            const floe_codec_params *params, double *sum, void *stream, floe_error *err)
 {
-    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
+    const work w = {.c = c, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
     const double unit = params->bound / 1024;
     floe_cpu cpu;
     double all = 0;

@@ -14,17 +14,24 @@ enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, th
 
 /* How much of everything a chunk has at most. */
 typedef struct floe_wavelet_gpu_room {
-    uint64_t ncells, nmarks, trial_cells, trial_marks, records, nsteps, nchunks, nwindows, slot_words, nsegments;
+    uint64_t ncells, nmarks, records, nsteps, nchunks, nwindows, slot_words, nsegments;
+    uint64_t trial_cells, trial_marks, trial_records, trial_steps, trial_chunks; /* of a trial */
+    uint32_t ntrials;                                                            /* at once */
     size_t scan_nbytes;
 } floe_wavelet_gpu_room;
 
-/* What the host waits for. */
-typedef struct floe_wavelet_gpu_answers {
+/* What the host waits for: of a part, */
+typedef struct floe_wavelet_gpu_findings {
     floe_wavelet_dev_found found;
     unsigned long long out, range[2], largest[FLOE_WAVELET_STEPS];
-    floe_context_dev_tally tallies[FLOE_WAVELET_GPU_GRIDS];
-    unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS]; /* of lists */
     floe_wavelet_means means[FLOE_WAVELET_STEPS];
+} floe_wavelet_gpu_findings;
+
+/* and of grids that are counted; nbits: of lists. */
+typedef struct floe_wavelet_gpu_answers {
+    floe_context_dev_tally tallies[FLOE_WAVELET_GPU_GRIDS];
+    unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
+    floe_wavelet_gpu_findings part[FLOE_WAVELET_TRIALS]; /* of the chunk, when there are no trials: the first */
 } floe_wavelet_gpu_answers;
 
 /* Scratch. An array is two buffers, that have it in turns. */
@@ -33,25 +40,32 @@ typedef struct floe_wavelet_gpu_encode {
     floe_dev_record *chunks;
     floe_dev_chunk_stats *stats;
     uint64_t *end;
-    uint8_t *arrays, *trial_arrays, *kept, *records; /* arrays: slots, too, once values are checked */
-    int8_t *kinds, *corrections, *differences, *trial_kinds, *trial_corrections, *holes;
+    uint8_t *arrays, *records; /* arrays: slots, too, once values are checked */
+    int8_t *kinds, *corrections, *differences;
+    /* A box of the array, and what each trial of it takes; arrays: then those of the transform that is kept */
+    uint8_t *box, *trial_arrays, *trial_records;
+    int8_t *holes, *trial_corrections;
     floe_wavelet_gpu_answers *answers;
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
     floe_context_dev_bytes *bytes;
-    uint32_t *tickets, *counts, *coded_counts, *chunk_sizes, *sizes;
+    /* What counting finds cleared: from tokens_taken to busy */
+    uint64_t *tokens_taken;
+    size_t cleared_nbytes;
+    uint32_t *tickets, *nentries, *counts;
+    uint8_t *busy;
+    uint32_t *coded_counts, *chunk_sizes, *sizes;
     uint64_t *done, *slot_ends, *places, *chunks_at;
     floe_context_dev_window *windows;
-    uint64_t *tokens_taken;
     uint64_t *entries; /* of lists */
-    uint32_t *nentries, *lists;
+    uint32_t *lists;
     uint32_t *tallies; /* of segments */
     uint64_t *ranks;
     uint8_t *scan;
     uint32_t
         *payload; /* anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
     uint64_t payload_nbytes;
-    uint8_t *busy, *header;
+    uint8_t *header;
     floe_wavelet_dev_part *parts;
     floe_wavelet_dev_piece *pieces;
 } floe_wavelet_gpu_encode;
@@ -67,6 +81,7 @@ floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, con
 
 typedef struct floe_wavelet_gpu_work {
     const floe_wavelet_gpu_encode *c;
+    const struct floe_cuda *cuda; /* which has streams for what is done side by side; NULL: there are none */
     void *stream;
     uint32_t *status;
     floe_error *err;
@@ -88,8 +103,11 @@ static inline floe_status floe_wavelet_gpu_send(const floe_wavelet_gpu_work *w, 
 typedef struct floe_wavelet_gpu_part {
     const floe_wavelet_gpu_work *w;
     floe_wavelet_encoder e;
-    uint8_t *array[2];
-    bool loaded;                                          /* array[0] has what load would put there */
+    floe_wavelet_gpu_findings *findings;
+    uint8_t *array[2],
+        *from[2]; /* from: where details and anchors are; the same, unless another part transformed them */
+    bool trial;   /* its kinds are read alone */
+    bool loaded;  /* array[0] has what load would put there */
     floe_status (*load)(struct floe_wavelet_gpu_part *p); /* values, less center, to array[0] */
     uint32_t at[FLOE_WAVELET_STEPS + 1];                  /* buffer that has each step's details; then anchors */
     uint32_t *anchors;                                    /* their bits; NULL: nobody needs them */
@@ -103,8 +121,8 @@ static inline uint64_t floe_wavelet_gpu_buffer_nbytes(uint64_t ncells, uint64_t 
 }
 static inline void floe_wavelet_gpu_arrays_of(floe_wavelet_gpu_part *p, uint8_t *arrays)
 {
-    p->array[0] = arrays;
-    p->array[1] = arrays + floe_wavelet_gpu_buffer_nbytes(p->e.ncells, p->e.size);
+    p->array[0] = p->from[0] = arrays;
+    p->array[1] = p->from[1] = arrays + floe_wavelet_gpu_buffer_nbytes(p->e.ncells, p->e.size);
 }
 
 /* As floe_wavelet_array_take, _forward, _code and _check, by e.chunk.plan. */
@@ -112,6 +130,11 @@ floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
 floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
+/* Of a trial, without a wait: codes have two bytes, whatever they need. Transformed: the first half of it. */
+floe_status floe_wavelet_gpu_array_transform(floe_wavelet_gpu_part *p);
+floe_status floe_wavelet_gpu_array_try(floe_wavelet_gpu_part *p);
+/* By what was found of anchors; false where they would take more bits than they are worth. */
+bool floe_wavelet_gpu_anchors_set(floe_wavelet_gpu_part *p, const unsigned long long *range);
 
 /* Grids that are counted, and what they take. */
 typedef struct floe_wavelet_gpu_grids {
@@ -129,6 +152,9 @@ void floe_wavelet_gpu_grid_add(floe_wavelet_gpu_grids *g, const floe_context_spe
 /* All of a part's steps, coarsest first. */
 void floe_wavelet_gpu_steps_add(floe_wavelet_gpu_grids *g, const floe_wavelet_encoder *e);
 floe_status floe_wavelet_gpu_count(const floe_wavelet_gpu_work *w, floe_wavelet_gpu_grids *g);
+/* The same in two halves: what the first one finds is fetched between them. */
+floe_status floe_wavelet_gpu_count_start(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
+void floe_wavelet_gpu_count_take(floe_wavelet_gpu_grids *g, const floe_wavelet_gpu_answers *found);
 floe_context_job floe_wavelet_gpu_context(const floe_wavelet_gpu_work *w, const floe_wavelet_gpu_grids *g);
 
 /* Chooses e.structure of a chunk whose array is loaded. */

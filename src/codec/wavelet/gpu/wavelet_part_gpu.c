@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "backend/cuda.h"
@@ -15,7 +16,7 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-enum { LEVELS = 32 };
+enum { LEVELS = 32, STEPS = 8 /* whose codes are done together */ };
 
 static floe_status clear(const work *w, void *dev, size_t nbytes)
 {
@@ -39,7 +40,8 @@ static floe_status values_do(const part *p, floe_wavelet_values_what what)
     job.tolerance = floe_wavelet_tolerance(e);
     job.log = e->chunk.log;
     job.squares = e->squares;
-    job.found = &p->w->c->answers->found;
+    job.trial = p->trial;
+    job.found = &p->findings->found;
     job.status = p->w->status;
     FLOE_CUDA(p->w->err, e->narrow ? floe_wavelet_values_f32(&job, what, p->w->stream)
                                    : floe_wavelet_values_f64(&job, what, p->w->stream));
@@ -48,9 +50,9 @@ static floe_status values_do(const part *p, floe_wavelet_values_what what)
 
 static floe_status find_values(part *p, floe_wavelet_values_what what)
 {
-    FLOE_TRY(clear(p->w, &p->w->c->answers->found, sizeof p->found));
+    FLOE_TRY(clear(p->w, &p->findings->found, sizeof p->found));
     FLOE_TRY(values_do(p, what));
-    return floe_wavelet_gpu_fetch(p->w, &p->found, &p->w->c->answers->found, sizeof p->found);
+    return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
 }
 
 static floe_status fill_do(const part *p, const floe_wavelet_fill_level *level, const floe_wavelet_fill_level *coarse,
@@ -161,31 +163,36 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
     return FLOE_OK;
 }
 
-static floe_wavelet_dev_codes codes_of(const part *p, uint32_t i)
+typedef int codes_fn(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
+
+/* Of all steps. array: the buffers that have their details. */
+static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *array)
 {
-    floe_wavelet_gpu_answers *a = p->w->c->answers;
-    floe_wavelet_dev_codes job = floe_wavelet_gpu_codes(&p->e.chunk.plan, i, p->array[p->at[i]], p->e.records_of[i]);
-    job.largest = &a->largest[i];
-    job.means = &a->means[i];
-    job.status = p->w->status;
-    return job;
+    const uint32_t nsteps = p->e.chunk.plan.nsteps;
+    floe_wavelet_dev_codes job[STEPS];
+    for (uint32_t i = 0, n; i < nsteps; i += n) {
+        for (n = 0; n < STEPS && i + n < nsteps; n++) {
+            const uint32_t k = i + n;
+            job[n] = floe_wavelet_gpu_codes(&p->e.chunk.plan, k, array[p->at[k]], p->e.records_of[k]);
+            job[n].largest = &p->findings->largest[k];
+            job[n].means = &p->findings->means[k];
+            job[n].status = p->w->status;
+        }
+        FLOE_CUDA(p->w->err, codes(job, n, p->w->stream));
+    }
+    return FLOE_OK;
 }
 
 /* Steps below which a code would not fit are left out. */
 floe_status floe_wavelet_gpu_array_forward(part *p)
 {
     floe_wavelet_plan *plan = &p->e.chunk.plan;
-    floe_wavelet_gpu_answers *a = p->w->c->answers;
     unsigned long long largest[FLOE_WAVELET_STEPS];
     const uint32_t nsteps = plan->nsteps;
-    FLOE_TRY(clear(p->w, a, sizeof *a));
+    FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(lift_steps(p, nsteps));
-    for (uint32_t i = 0; i < nsteps; i++) {
-        const floe_wavelet_dev_codes job = codes_of(p, i);
-        FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_largest_f32(&job, p->w->stream)
-                                         : floe_wavelet_largest_f64(&job, p->w->stream));
-    }
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, a->largest, sizeof largest));
+    FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_largest_f32 : floe_wavelet_largest_f64, p->array));
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, sizeof largest));
     for (uint32_t i = 0; i < nsteps; i++) {
         plan->steps[i].step.width = floe_f64_of(largest[i]) < 127 ? 1 : 2;
         floe_wavelet_coding_lay(&plan->steps[i]);
@@ -205,7 +212,8 @@ floe_status floe_wavelet_gpu_array_forward(part *p)
 static floe_wavelet_anchors_job anchors_of(const part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    floe_wavelet_anchors_job job = {.array = p->array[p->at[plan->nsteps]], .narrow = p->e.narrow};
+    const uint32_t at = p->at[plan->nsteps];
+    floe_wavelet_anchors_job job = {.array = p->from[at], .to = p->array[at], .narrow = p->e.narrow};
     memcpy(job.shape, plan->shape, sizeof job.shape);
     memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
     job.axis = floe_wavelet_slowest(plan->shape);
@@ -213,41 +221,50 @@ static floe_wavelet_anchors_job anchors_of(const part *p)
     for (uint32_t b = 0; b < job.nbands; b++)
         job.step[b] =
             floe_wavelet_step_of(plan->base, (plan->packet ? plan->packet_exponent[b] : 0) + plan->anchor_exponent);
-    job.range = p->w->c->answers->range;
+    job.range = p->findings->range;
     job.status = p->w->status;
     return job;
 }
 
-static floe_status keep_anchors(part *p, const unsigned long long *range, bool *good)
+static floe_status anchors_do(const part *p, const floe_wavelet_anchors_job *job, floe_wavelet_anchors_what what)
+{
+    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(job, what, p->w->stream));
+    return FLOE_OK;
+}
+
+bool floe_wavelet_gpu_anchors_set(part *p, const unsigned long long *range)
 {
     const uint64_t sign = (uint64_t)1 << 63;
     floe_wavelet_anchors_code *c = &p->e.chunk.anchors;
-    floe_wavelet_anchors_job job = anchors_of(p);
     const int64_t largest = (int64_t)(range[0] ^ sign);
     c->least = (int64_t)(~range[1] ^ sign);
     c->nbits = largest > c->least ? floe_top_bit((uint64_t)(largest - c->least)) + 1 : 0;
-    *good = c->nbits <= 8 * p->e.size;
-    if (!*good)
-        return FLOE_OK;
-    job.least = c->least;
-    job.nbits = c->nbits;
+    return c->nbits <= 8 * p->e.size;
+}
+
+static floe_status keep_anchors(const part *p)
+{
+    floe_wavelet_anchors_job job = anchors_of(p);
+    job.least = p->e.chunk.anchors.least;
+    job.nbits = p->e.chunk.anchors.nbits;
     job.bits = p->anchors;
-    if (c->nbits && job.bits)
-        FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(&job, FLOE_WAVELET_ANCHORS_BITS, p->w->stream));
-    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(&job, FLOE_WAVELET_ANCHORS_KEEP, p->w->stream));
-    return FLOE_OK;
+    if (job.nbits && job.bits)
+        FLOE_TRY(anchors_do(p, &job, FLOE_WAVELET_ANCHORS_BITS));
+    return anchors_do(p, &job, FLOE_WAVELET_ANCHORS_KEEP);
 }
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
-static floe_status code_step(part *p, uint32_t i)
+static floe_status code_steps(part *p)
 {
-    const floe_wavelet_dev_codes job = codes_of(p, i);
-    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_encode_codes_f32(&job, p->w->stream)
-                                     : floe_wavelet_encode_codes_f64(&job, p->w->stream));
-    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_decode_codes_f32(&job, p->w->stream)
-                                     : floe_wavelet_decode_codes_f64(&job, p->w->stream));
-    return FLOE_OK;
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    uint8_t *at = p->e.records;
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        p->e.records_of[i] = at;
+        at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
+    }
+    FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, p->from));
+    return codes_do(p, p->e.narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64, p->array);
 }
 
 static floe_status undo_steps(part *p)
@@ -266,21 +283,34 @@ static floe_status undo_steps(part *p)
 floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
 {
     floe_wavelet_plan *plan = &p->e.chunk.plan;
-    floe_wavelet_gpu_answers found;
-    uint8_t *at = p->e.records;
-    for (uint32_t i = 0; i < plan->nsteps; i++) {
-        p->e.records_of[i] = at;
-        at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
-        FLOE_TRY(code_step(p, i));
-    }
+    floe_wavelet_gpu_findings found;
+    FLOE_TRY(code_steps(p));
     const floe_wavelet_anchors_job range = anchors_of(p);
-    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(&range, FLOE_WAVELET_ANCHORS_RANGE, p->w->stream));
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, &found, p->w->c->answers, sizeof found));
+    FLOE_TRY(anchors_do(p, &range, FLOE_WAVELET_ANCHORS_RANGE));
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, &found, p->findings, sizeof found));
     for (uint32_t i = 0; i < plan->nsteps; i++)
         for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
             plan->steps[i].shift[k] = (int8_t)floe_wavelet_shift_of(found.means[i].sum[k], found.means[i].count[k]);
-    FLOE_TRY(keep_anchors(p, found.range, good));
-    return *good ? undo_steps(p) : FLOE_OK;
+    *good = floe_wavelet_gpu_anchors_set(p, found.range);
+    if (!*good)
+        return FLOE_OK;
+    FLOE_TRY(keep_anchors(p));
+    return undo_steps(p);
+}
+
+/* ---- without a wait ---------------------------------------------------------------------------------------------------- */
+
+floe_status floe_wavelet_gpu_array_transform(part *p) { return lift_steps(p, p->e.chunk.plan.nsteps); }
+
+/* Codes of two bytes take as many bits as those of one. What is as large as a code may be shows in findings. */
+floe_status floe_wavelet_gpu_array_try(part *p)
+{
+    FLOE_TRY(code_steps(p));
+    const floe_wavelet_anchors_job anchors = anchors_of(p);
+    FLOE_TRY(anchors_do(p, &anchors, FLOE_WAVELET_ANCHORS_TRY));
+    FLOE_TRY(undo_steps(p));
+    FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_CORRECTIONS], p->e.nmarks));
+    return values_do(p, FLOE_WAVELET_VALUES_CHECK);
 }
 
 /* ---- what records take ------------------------------------------------------------------------------------------------- */
@@ -321,131 +351,47 @@ floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
     return job;
 }
 
-static floe_status make_lists(const work *w, const grids *g)
+floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
-    const floe_wavelet_lists_job job = {.grids = c->grids,
-                                        .ngrids = g->n,
-                                        .tallies = c->answers->tallies,
-                                        .entries = c->entries,
-                                        .nentries = c->nentries,
-                                        .lists = c->lists,
-                                        .nbits = c->answers->nbits,
-                                        .status = w->status};
-    FLOE_TRY(clear(w, c->nentries, g->n * sizeof *c->nentries));
-    FLOE_CUDA(w->err, floe_wavelet_lists_cuda(&job, w->stream));
+    const floe_context_job job = floe_wavelet_gpu_context(w, g);
+    const floe_wavelet_lists_job lists = {.grids = c->grids,
+                                          .ngrids = g->n,
+                                          .tallies = c->answers->tallies,
+                                          .entries = c->entries,
+                                          .nentries = c->nentries,
+                                          .lists = c->lists,
+                                          .nbits = c->answers->nbits,
+                                          .status = w->status};
+    FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
+    FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
+    FLOE_TRY(clear(w, c->tokens_taken, c->cleared_nbytes));
+    FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
+    FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->answers->tallies, w->stream));
+    FLOE_CUDA(w->err, floe_wavelet_lists_cuda(&lists, w->stream));
     return FLOE_OK;
+}
+
+void floe_wavelet_gpu_count_take(grids *g, const floe_wavelet_gpu_answers *found)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        const floe_context_dev_tally *t = &found->tallies[i];
+        g->count[i] = t->ncodes;
+        g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, t->lanes);
+        g->list[i] = floe_wavelet_may_list(t->ncodes, g->bits[i]) && floe_wavelet_is_list(found->nbits[i], g->bits[i]);
+        g->bits[i] = g->list[i] ? found->nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS : g->bits[i];
+    }
 }
 
 floe_status floe_wavelet_gpu_count(const work *w, grids *g)
 {
-    const floe_wavelet_gpu_encode *c = w->c;
-    const floe_context_job job = floe_wavelet_gpu_context(w, g);
     floe_wavelet_gpu_answers found;
     if (g->n == 0)
         return FLOE_OK;
-    FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
-    FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
-    FLOE_TRY(clear(w, c->counts, (size_t)g->n * FLOE_CONTEXT_COUNTS * sizeof *c->counts));
-    FLOE_TRY(clear(w, c->tickets, g->n * sizeof *c->tickets));
-    FLOE_TRY(clear(w, c->busy, job.nchunks));
-    FLOE_TRY(clear(w, c->tokens_taken, sizeof *c->tokens_taken));
-    FLOE_CUDA(w->err, floe_context_count_cuda(&job, w->stream));
-    FLOE_CUDA(w->err, floe_context_tally_cuda(&job, c->answers->tallies, w->stream));
-    FLOE_TRY(make_lists(w, g));
-    FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, c->answers, sizeof found));
-    for (uint32_t i = 0; i < g->n; i++) {
-        const floe_context_dev_tally *t = &found.tallies[i];
-        g->count[i] = t->ncodes;
-        g->bits[i] = floe_wavelet_chunks_bits(t->entropy, t->raw, t->used, t->lanes);
-        g->list[i] = floe_wavelet_may_list(t->ncodes, g->bits[i]) && floe_wavelet_is_list(found.nbits[i], g->bits[i]);
-        g->bits[i] = g->list[i] ? found.nbits[i] + FLOE_WAVELET_LIST_HEAD_BITS : g->bits[i];
-    }
+    FLOE_TRY(floe_wavelet_gpu_count_start(w, g));
+    FLOE_TRY(floe_wavelet_gpu_fetch(w, &found, w->c->answers, offsetof(floe_wavelet_gpu_answers, part)));
+    floe_wavelet_gpu_count_take(g, &found);
     return FLOE_OK;
-}
-
-/* ---- the tuner --------------------------------------------------------------------------------------------------------- */
-
-/* Trials of a box of the array. */
-typedef struct trying {
-    part trial;
-    floe_status status; /* the first that failed */
-} trying;
-
-static floe_status load_kept(part *p)
-{
-    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[0], p->w->c->kept, p->e.ncells * p->e.size, cudaMemcpyDeviceToDevice,
-                                         p->w->stream));
-    return FLOE_OK;
-}
-
-static floe_status try_part(part *p, uint64_t *bits)
-{
-    const floe_wavelet_gpu_encode *c = p->w->c;
-    const floe_context_grid marks = floe_wavelet_marks_grid(p->e.chunk.plan.shape);
-    grids g = {.n = 0};
-    bool good;
-    FLOE_TRY(floe_wavelet_gpu_array_forward(p));
-    FLOE_TRY(floe_wavelet_gpu_array_code(p, &good));
-    if (!good)
-        return FLOE_OK;
-    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->e.marks[FLOE_WAVELET_VALUE_KINDS], c->holes, p->e.nmarks,
-                                         cudaMemcpyDeviceToDevice, p->w->stream));
-    FLOE_TRY(floe_wavelet_gpu_array_check(p));
-    floe_wavelet_gpu_steps_add(&g, &p->e);
-    if (p->found.nmarks)
-        floe_wavelet_gpu_grid_add(&g, &floe_wavelet_marks_spec, &marks, p->e.marks[FLOE_WAVELET_CORRECTIONS]);
-    FLOE_TRY(floe_wavelet_gpu_count(p->w, &g));
-    *bits = floe_wavelet_trial_bits(&p->e, p->found.nliterals);
-    for (uint32_t i = 0; i < g.n; i++)
-        *bits += g.bits[i];
-    return FLOE_OK;
-}
-
-static uint64_t try_structure(void *user, const floe_wavelet_structure *s)
-{
-    trying *y = user;
-    uint64_t bits = UINT64_MAX;
-    floe_wavelet_plan_make(&y->trial.e, s);
-    if (y->status == FLOE_OK)
-        y->status = try_part(&y->trial, &bits);
-    return y->status == FLOE_OK ? bits : UINT64_MAX;
-}
-
-static floe_status copy_box(const part *p, const part *trial)
-{
-    const floe_wavelet_gpu_encode *c = p->w->c;
-    floe_wavelet_box_job job = {.array = p->array[0], .kinds = p->e.marks[FLOE_WAVELET_VALUE_KINDS], .row = p->e.row};
-    memcpy(job.shape, p->e.chunk.plan.shape, sizeof job.shape);
-    memcpy(job.n, trial->e.chunk.plan.shape, sizeof job.n);
-    floe_wavelet_trial_at(&p->e, &trial->e, job.lo);
-    job.box_row = trial->e.row;
-    job.box = c->kept;
-    job.box_kinds = c->holes;
-    job.size = (uint32_t)p->e.size;
-    job.status = p->w->status;
-    FLOE_TRY(clear(p->w, c->holes, trial->e.nmarks));
-    FLOE_CUDA(p->w->err, floe_wavelet_box_cuda(&job, p->w->stream));
-    return FLOE_OK;
-}
-
-floe_status floe_wavelet_gpu_tune(part *p)
-{
-    const floe_wavelet_gpu_encode *c = p->w->c;
-    trying y = {.trial = {.w = p->w, .load = load_kept}};
-    floe_wavelet_encoder *trial = &y.trial.e;
-    floe_codec_params params;
-    uint64_t shape[FLOE_INTERP_RANK];
-    floe_wavelet_trial_shape(&p->e, shape);
-    floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, shape);
-    floe_wavelet_trial_begin(&p->e, trial, &params, c->kept);
-    floe_wavelet_gpu_arrays_of(&y.trial, c->trial_arrays);
-    trial->records = c->records;
-    trial->marks[FLOE_WAVELET_VALUE_KINDS] = c->trial_kinds;
-    trial->marks[FLOE_WAVELET_CORRECTIONS] = c->trial_corrections;
-    FLOE_TRY(copy_box(p, &y.trial));
-    floe_wavelet_search(&p->e, try_structure, &y);
-    return y.status;
 }
 
 #endif

@@ -87,7 +87,8 @@ FLOE_DEV void check(const job &j, const cell &c, floe_wavelet_dev_found &found)
         found.nmarks++;
         return;
     }
-    j.kinds[c.mark] = FLOE_WAVELET_LITERAL;
+    if (!j.trial)
+        j.kinds[c.mark] = FLOE_WAVELET_LITERAL;
     found.nliterals++;
 }
 
