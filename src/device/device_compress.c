@@ -78,7 +78,6 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     e->cuda = &ctx->cuda;
     e->preset = h->preset;
     e->mode = h->mode;
-    e->cuda = &ctx->cuda;
     e->first_offset = floe_header_nbytes(h);
     memcpy(e->chunk, h->chunk, sizeof e->chunk);
     resolve_prepare(c);

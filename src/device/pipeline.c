@@ -399,7 +399,6 @@ static floe_status values_encode(floe_ctx *ctx, slot *s)
                                     .status = s->dev_status,
                                     .cleared = s->dev_status,
                                     .cleared_nbytes = s->cleared_nbytes};
-    e->cuda = &ctx->cuda;
     e->stream = s->dev_stream;
     e->capacity = p->stream_nbytes;
     e->status = s->dev_status;

@@ -128,10 +128,10 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
 static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
 {
     const floe_wavelet_gpu_room *r = &c->room;
-    const uint64_t n = floe_max64(r->nsteps + 3, r->ntrials * (r->trial_steps + 1));
+    const uint64_t coded = r->nsteps + 3, n = floe_max64(coded, r->ntrials * (r->trial_steps + 1));
     c->grids = floe_arena_take(a, n, sizeof *c->grids);
-    c->tables = floe_arena_take(a, n * FLOE_CONTEXT_RUN, sizeof *c->tables);
-    c->bytes = floe_arena_take(a, n, sizeof *c->bytes);
+    c->tables = floe_arena_take(a, coded * FLOE_CONTEXT_RUN, sizeof *c->tables);
+    c->bytes = floe_arena_take(a, coded, sizeof *c->bytes);
     c->done = floe_arena_take(a, 1, sizeof *c->done);
     const size_t begin = a->used;
     c->tokens_taken = floe_arena_take(a, 1, sizeof *c->tokens_taken);
@@ -140,12 +140,12 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     c->counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->counts);
     c->busy = floe_arena_take(a, r->nchunks, 1);
     c->cleared_nbytes = a->used - begin;
-    c->coded_counts = floe_arena_take(a, n * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
+    c->coded_counts = floe_arena_take(a, coded * FLOE_CONTEXT_COUNTS, sizeof *c->coded_counts);
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
     c->sizes = floe_arena_take(a, r->nchunks + 1, sizeof *c->sizes);
     c->slot_ends = floe_arena_take(a, r->nchunks + 1, sizeof *c->slot_ends);
     c->places = floe_arena_take(a, r->nchunks, sizeof *c->places);
-    c->chunks_at = floe_arena_take(a, n + 3, sizeof *c->chunks_at);
+    c->chunks_at = floe_arena_take(a, coded + 3, sizeof *c->chunks_at);
     c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
     c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
     c->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *c->lists);

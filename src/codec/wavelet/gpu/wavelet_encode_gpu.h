@@ -81,7 +81,7 @@ floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, con
 
 typedef struct floe_wavelet_gpu_work {
     const floe_wavelet_gpu_encode *c;
-    const struct floe_cuda *cuda; /* which has streams for what is done side by side; NULL: there are none */
+    const struct floe_cuda *cuda; /* which has streams for what is done side by side */
     void *stream;
     uint32_t *status;
     floe_error *err;
@@ -130,7 +130,8 @@ floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
 floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
-/* Of a trial, without a wait: codes have two bytes, whatever they need. Transformed: the first half of it. */
+/* The same of a trial, without a wait: _forward; then _code and _check, with codes of two bytes. Findings and corrections are 0 at
+ * first. */
 floe_status floe_wavelet_gpu_array_transform(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_try(floe_wavelet_gpu_part *p);
 /* By what was found of anchors; false where they would take more bits than they are worth. */

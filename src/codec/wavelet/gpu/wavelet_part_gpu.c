@@ -309,7 +309,6 @@ floe_status floe_wavelet_gpu_array_try(part *p)
     const floe_wavelet_anchors_job anchors = anchors_of(p);
     FLOE_TRY(anchors_do(p, &anchors, FLOE_WAVELET_ANCHORS_TRY));
     FLOE_TRY(undo_steps(p));
-    FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_CORRECTIONS], p->e.nmarks));
     return values_do(p, FLOE_WAVELET_VALUES_CHECK);
 }
 
@@ -355,14 +354,16 @@ floe_status floe_wavelet_gpu_count_start(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
     const floe_context_job job = floe_wavelet_gpu_context(w, g);
-    const floe_wavelet_lists_job lists = {.grids = c->grids,
-                                          .ngrids = g->n,
-                                          .tallies = c->answers->tallies,
-                                          .entries = c->entries,
-                                          .nentries = c->nentries,
-                                          .lists = c->lists,
-                                          .nbits = c->answers->nbits,
-                                          .status = w->status};
+    floe_wavelet_lists_job lists = {.grids = c->grids,
+                                    .ngrids = g->n,
+                                    .tallies = c->answers->tallies,
+                                    .entries = c->entries,
+                                    .nentries = c->nentries,
+                                    .lists = c->lists,
+                                    .nbits = c->answers->nbits,
+                                    .status = w->status};
+    for (uint32_t i = 0; i < g->n; i++)
+        lists.nbytes = floe_max64(lists.nbytes, 8 * g->grid[i].width * floe_context_nrecords(&g->grid[i].grid));
     FLOE_CHECK(w->err, job.nchunks <= c->room.nchunks, FLOE_ERR_INTERNAL, "more entropy chunks than there is room for");
     FLOE_TRY(floe_wavelet_gpu_send(w, c->grids, g->grid, g->n * sizeof *g->grid));
     FLOE_TRY(clear(w, c->tokens_taken, c->cleared_nbytes));

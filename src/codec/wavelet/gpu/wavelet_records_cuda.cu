@@ -14,7 +14,7 @@ enum {
     THREADS = 256,
     SEGMENT = FLOE_WAVELET_SEGMENT,
     LIST_WORDS = FLOE_WAVELET_LIST_BITS / 32,
-    GATHERERS = 4 /* blocks of a processor */
+    GATHERERS = 4 /* blocks of a processor, at most */
 };
 
 FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
@@ -252,7 +252,9 @@ __global__ void __launch_bounds__(THREADS) wavelet_kinds_kernel(const __grid_con
 
 int floe_wavelet_lists_cuda(const floe_wavelet_lists_job *job, void *stream)
 {
-    const dim3 nblocks((uint32_t)(GATHERERS * floe_gpu_limits_cuda().processors), job->ngrids);
+    const uint64_t each = floe_ceil_div(job->nbytes, 4 * sizeof(uint64_t) * THREADS),
+                   most = GATHERERS * (uint64_t)floe_gpu_limits_cuda().processors;
+    const dim3 nblocks((uint32_t)floe_max64(floe_min64(each, most), 1), job->ngrids);
     FLOE_LAUNCH(wavelet_gather_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *job);
     FLOE_LAUNCH(wavelet_list_kernel, job->ngrids, FLOE_WAVELET_LIST_CODES, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();

@@ -2,6 +2,7 @@
 /* The tuner's trials on a GPU. Those of several structures are put on streams side by side, and the host waits once for all of them. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
+#include <assert.h>
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
+
+static_assert((int)FLOE_WAVELET_TRIALS <= (int)FLOE_CUDA_SIDES, "each has a stream");
 
 /* Trials of a box of the array. */
 typedef struct trying {
@@ -45,10 +48,10 @@ static bool is_same_transform(const floe_wavelet_structure *a, const floe_wavele
     return a->bank == b->bank && a->one_sided == b->one_sided && a->frozen == b->frozen && a->packet == b->packet;
 }
 
-/* One that is worth keeping instead of the one that is kept; NULL: none. */
+/* One that several trials begin with, or all trials there are; NULL: none, or it is kept. */
 static const floe_wavelet_structure *worth_keeping(const trying *y, const floe_wavelet_structure *s, uint32_t n)
 {
-    const floe_wavelet_structure *best = n == 1 ? s : NULL;
+    const floe_wavelet_structure *best = y->call->c->room.ntrials == 1 ? s : NULL;
     for (uint32_t i = 0; i < n; i++) {
         if (y->keeps && is_same_transform(&y->kept, &s[i]))
             return NULL;
@@ -58,11 +61,11 @@ static const floe_wavelet_structure *worth_keeping(const trying *y, const floe_w
     return best;
 }
 
-static floe_status keep_transform(trying *y, const floe_wavelet_structure *s)
+static floe_status keep_transform(trying *y, const floe_wavelet_structure *s, const work *w)
 {
     part *p = &y->trial;
     floe_wavelet_plan_make(&p->e, s);
-    p->w = y->call;
+    p->w = w;
     floe_wavelet_gpu_arrays_of(p, arrays_of(y, y->call->c->room.ntrials));
     FLOE_TRY(floe_wavelet_gpu_array_transform(p));
     memcpy(y->kept_at, p->at, sizeof y->kept_at);
@@ -74,11 +77,12 @@ static floe_status keep_transform(trying *y, const floe_wavelet_structure *s)
 /* Its own, or the one that is kept. */
 static floe_status transform(trying *y, const floe_wavelet_structure *s)
 {
-    part *p = &y->trial, kept = {.e = {.ncells = p->e.ncells, .size = p->e.size}};
+    part *p = &y->trial;
+    uint8_t *const own[] = {p->array[0], p->array[1]};
     if (!y->keeps || !is_same_transform(&y->kept, s))
         return floe_wavelet_gpu_array_transform(p);
-    floe_wavelet_gpu_arrays_of(&kept, arrays_of(y, y->call->c->room.ntrials));
-    memcpy(p->from, kept.array, sizeof p->from);
+    floe_wavelet_gpu_arrays_of(p, arrays_of(y, y->call->c->room.ntrials));
+    memcpy(p->array, own, sizeof own);
     memcpy(p->at, y->kept_at, sizeof p->at);
     return FLOE_OK;
 }
@@ -108,9 +112,11 @@ static void add_grids(trying *y)
 
 static floe_status put_trial(trying *y, const floe_wavelet_structure *s, uint32_t number)
 {
-    aim(y, s, number);
     y->side = *y->call;
     y->side.stream = y->call->cuda->side[number];
+    if (!y->keeps) /* the first one's, which others may begin with later */
+        FLOE_TRY(keep_transform(y, s, &y->side));
+    aim(y, s, number);
     y->trial.w = &y->side;
     FLOE_TRY(transform(y, s));
     FLOE_TRY(floe_wavelet_gpu_array_try(&y->trial));
@@ -185,12 +191,14 @@ static floe_status take_bits(trying *y, const floe_wavelet_structure *s, uint32_
 static floe_status try_all(trying *y, const floe_wavelet_structure *s, uint32_t n, uint64_t *bits)
 {
     const work *w = y->call;
+    const floe_wavelet_gpu_encode *c = w->c;
     const floe_wavelet_structure *keep = worth_keeping(y, s, n);
     floe_wavelet_gpu_answers found;
     y->counted = (grids){.n = 0};
     if (keep)
-        FLOE_TRY(keep_transform(y, keep));
-    FLOE_CUDA(w->err, cudaMemsetAsync(w->c->answers->part, 0, n * sizeof found.part[0], w->stream));
+        FLOE_TRY(keep_transform(y, keep, w));
+    FLOE_CUDA(w->err, cudaMemsetAsync(c->answers->part, 0, n * sizeof found.part[0], w->stream));
+    FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * c->room.trial_marks, w->stream));
     FLOE_TRY(floe_cuda_fork(w->cuda, w->stream, n, w->err));
     floe_status status = FLOE_OK;
     for (uint32_t k = 0; k < n && status == FLOE_OK; k++)
