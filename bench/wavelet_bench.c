@@ -126,7 +126,7 @@ static void lift(study *s, bool inverse)
             lift_in_place(s, &l->step, inverse);
             continue;
         }
-        if (i > 0 && l->step.naxes % 2) {
+        if (i > 0 && (s->worklets ? l->step.naxes : floe_wavelet_dev_passes(&l->step)) % 2) {
             FL_ERR(floe_select_copy_box(&p, s->array, s->at, s->shape, inverse ? l->step.coarse : l->step.fine, &err));
             s->at = !s->at;
         }

@@ -44,7 +44,12 @@ typedef struct floe_wavelet_lifting {
         false, -3, 6, { 3 / 512., -25 / 512., 150 / 512., 150 / 512., -25 / 512., 3 / 512. } \
     }
 
-static const floe_wavelet_lifting floe_wavelet_banks[FLOE_WAVELET_BANKS] = {
+#ifdef __cplusplus
+#define FLOE_WAVELET_TABLE static constexpr /* kernels are made of it */
+#else
+#define FLOE_WAVELET_TABLE static const
+#endif
+FLOE_WAVELET_TABLE floe_wavelet_lifting floe_wavelet_banks[FLOE_WAVELET_BANKS] = {
     /* FLOE_WAVELET_97 */ {0.8128930661159609,
                            1.230174104914001,
                            4,

@@ -20,7 +20,8 @@ enum { FLOE_WAVELET_DEV_BANDS = 8 /* of a packet, at most */ };
 /*
  * A step of an array, which two buffers of one shape hold in turns. Each pass takes the box 0 .. step.fine from one and leaves it in the
  * other: an axis of n points, at least 2, becomes ceil(n / 2) means and then details, or is put back. The rest of the buffers stays: details of finer steps
- * are where their own last pass left them. Forward goes from the step's last axis to its first, inverse the other way.
+ * are where their own last pass left them. Forward goes from the step's last axis to its first, inverse the other way. One pass does the array's
+ * last axis and the step's axis before it.
  */
 typedef struct floe_wavelet_dev_lift {
     void *array[2];
@@ -31,7 +32,17 @@ typedef struct floe_wavelet_dev_lift {
     bool inverse;
     const uint32_t *status;
 } floe_wavelet_dev_lift;
-/* *at: the buffer that has the box; becomes the one that has it then. A pass an axis. */
+/* The pass, counted from the step's first axis on, that does its k-th axis; how many there are. */
+static inline uint32_t floe_wavelet_dev_pass(const floe_interp_step *s, uint32_t k)
+{
+    const uint32_t last = floe_interp_place(s, FLOE_INTERP_RANK - 1);
+    return last > 0 && k >= last ? k - 1 : k;
+}
+static inline uint32_t floe_wavelet_dev_passes(const floe_interp_step *s)
+{
+    return floe_wavelet_dev_pass(s, s->naxes - 1) + 1;
+}
+/* *at: the buffer that has the box; becomes the one that has it then. */
 int floe_wavelet_lift_f32(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 

@@ -6,7 +6,7 @@
 #include "codec/wavelet/wavelet_bands.h"
 #include "stage/wavelet/wavelet_cuda.h"
 
-enum { MOST = 70, LARGEST = 300 /* of one more extent */ };
+enum { MOST = 70, LARGEST = 300, LONGEST = 30000 /* of one more extent */ };
 
 typedef struct sample {
     floe_dtype dtype;
@@ -176,7 +176,7 @@ static void a_step(const sample *s, uint64_t seed)
 
 static const floe_dtype dtypes[] = {FLOE_F32, FLOE_F64};
 
-/* Along an axis, in a box of a larger array. */
+/* Along an axis, or along one and the last, which a pass does both, in a box of a larger array. */
 static void every_extent(void **unused)
 {
     uint64_t turn = 0;
@@ -184,18 +184,24 @@ static void every_extent(void **unused)
     for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
         for (uint64_t n = 2; n <= MOST; n += (uint64_t)one_in(11))
             for (int ends = 0; ends <= floe_wavelet_interpolates((floe_wavelet_bank)bank); ends++)
-                for (int d = 0; d < 2; d++, turn++) {
-                    sample s = {.dtype = dtypes[d], .shape = {2, 3, 2, 7}, .fine = {2, 2, 1, 6}, .naxes = 1};
-                    s.axis[0] = (uint32_t)(turn / 2 % 4);
+                for (int k = 0; k < 2; k++, turn++) {
+                    const uint32_t way = (uint32_t)(turn % 7);
+                    sample s = {.dtype = dtypes[turn % 2], .shape = {2, 3, 2, 7}, .fine = {2, 2, 1, 6}, .naxes = 1};
+                    s.axis[0] = way % 4;
                     s.bank = (floe_wavelet_bank)bank;
                     s.one_sided = ends;
                     s.fine[s.axis[0]] = n;
-                    s.shape[s.axis[0]] = n + turn % 2;
+                    s.shape[s.axis[0]] = n + turn % 3;
+                    if (way > 3) {
+                        s.axis[s.naxes++] = 3;
+                        s.fine[3] = 2 + 5 * turn % (MOST - 1);
+                        s.shape[3] = s.fine[3] + turn / 2 % 2;
+                    }
                     a_step(&s, turn);
                 }
 }
 
-/* Several axes, lines of several tiles, more of them than a tile has, or all blocks of 20 processors; packets. */
+/* Several axes, rows of several strips, of lanes that share a warp; packets. */
 static void several_axes(void **unused)
 {
     static const sample samples[] = {
@@ -217,17 +223,26 @@ static void several_axes(void **unused)
         a_step(&samples[i], i);
 }
 
-/* Where lines end near the end of a tile, each bank needs as many points as it ever does. */
-static void ends_of_tiles(void **unused)
+/* Lines of several segments, which end near the end of one: each bank needs as many points around as it ever does. Those of the longest
+ * are longer. */
+static void ends_of_segments(void **unused)
 {
     uint64_t turn = 0;
     (void)unused;
     for (int bank = 0; bank < FLOE_WAVELET_BANKS; bank++)
-        for (uint64_t n = 120; n <= LARGEST; n += (uint64_t)one_in(17), turn++) {
+        for (uint64_t n = 120; n <= LARGEST; n += 3 * (uint64_t)one_in(5), turn++) {
             sample s = {.dtype = FLOE_F32, .shape = {1, 1, 1, 1}, .naxes = 1, .bank = (floe_wavelet_bank)bank};
-            s.axis[0] = turn / 2 % 2 ? 3 : 1;
+            s.axis[0] = turn % 3 ? 1 : 3;
             s.shape[s.axis[0]] = n;
-            s.one_sided = turn % 2 && floe_wavelet_interpolates(s.bank);
+            if (turn % 3 == 1) {
+                s.axis[s.naxes++] = 3;
+                s.shape[3] = n % 2 ? 3 : 40 + n % 50;
+            }
+            if (n == LARGEST) {
+                s.axis[0] = 1;
+                s.shape[1] = LONGEST - turn % 2;
+            }
+            s.one_sided = turn / 3 % 2 && floe_wavelet_interpolates(s.bank);
             memcpy(s.fine, s.shape, sizeof s.fine);
             a_step(&s, turn);
         }
@@ -236,6 +251,6 @@ static void ends_of_tiles(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_extent), cmocka_unit_test(several_axes),
-                                       cmocka_unit_test(ends_of_tiles)};
+                                       cmocka_unit_test(ends_of_segments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,317 +1,547 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes of stage wavelet. A block does a tile: so many even and odd points of some lines, in shared memory, with as many around them as its
- * own points are made of, which it computes again. Points are computed in the order of wavelet_cpu.c, so that no cut is seen.
+ * Passes of stage wavelet. Threads march along an axis, with the points that the next ones are made of in registers; the last axis is lifted by
+ * the lanes of a warp, which have its points side by side, on the same way. Shared memory and barriers have no part in it. Where a line is cut, for
+ * warps or for lanes, points around are computed again. Points are computed in the order of wavelet_cpu.c, so that no cut is seen.
  */
 #include <floe/floe.h>
 
 #include "backend/device.cuh"
-#include "stage/wavelet/wavelet_banks.h"
 #include "stage/wavelet/wavelet_cuda.h"
+#include "stage/wavelet/wavelet_flow.cuh"
 
 namespace
 {
 
 enum {
-    THREADS = 256,
-    ROOM_POINTS = 2432, /* of a parity */
-    BLOCKS = 16         /* of a processor, at most: each does the same tile of other lines, too */
+    THREADS = 128,
+    WARPS = THREADS / FLOE_WARP,
+    BLOCKS_OF_ROWS = FLOE_REAL_BITS == 32 ? 5 : 3, /* of a processor, at least */
+    BLOCKS_OF_COLUMNS = FLOE_REAL_BITS == 32 ? 8 : 6,
+    AHEAD = 2,  /* pairs of rows that are read before they are needed */
+    UNROLL = 6, /* as many points as most streams keep, so that they need not move */
+    BUSY = 24,  /* warps that a processor should have */
+    LEAST_PAIRS = 8,
+    MOST_PAIRS = 128, /* of a segment */
+    ENDS_FIRST = -2,  /* of the evens that predict a point near an end, by the point's number */
+    ENDS_TAPS = 6,
+    ENDS_LEFT = 3,
+    ENDS = 7 /* such points: on the left, then from the right end on */
 };
 
-/* Tiles along the last axis are long, so that few lanes are idle; others have all lanes side by side. */
-template <bool ALONG> struct tiling {
-    static constexpr uint32_t PAIRS = ALONG ? 256 : 64, ROOM = PAIRS + FLOE_WAVELET_AROUND, COLUMNS = ALONG ? 8 : 32;
-    static_assert(ROOM * COLUMNS <= ROOM_POINTS, "a tile has room");
-};
-enum { MOST_COLUMNS = 32 };
+/* ---- a pass ------------------------------------------------------------------------------------------------------------ */
 
-/* A pass, by numbers that fit 32 bits. Lines are numbered along the other axes. */
+/* How a point near an end is predicted where that is one-sided; bit t of taps: weight[t] counts. */
+struct end_taps {
+    uint32_t taps;
+    floe_real weight[ENDS_TAPS];
+};
+
+struct line {
+    uint32_t n, count[2], step; /* points, evens and odds; from one to the next */
+    bool one_sided;
+    end_taps ends[ENDS];
+};
+
+/* By numbers that fit 32 bits. */
 struct pass {
     const floe_real *from;
     floe_real *to;
     const uint32_t *status;
-    uint32_t n, count[2], step;            /* points of a line, evens and odds; from one to the next */
-    uint32_t nlines, extent[3], stride[3]; /* of the other axes, slowest first */
-    uint32_t ntiles, width;                /* of a line; lanes side by side, a power of two */
-    bool one_sided, inverse;
-    floe_real scale, weight[FLOE_WAVELET_LIFTS][FLOE_WAVELET_TAPS]; /* signed */
-    floe_wavelet_lifting bank;
+    line march, row;                           /* row: along the last axis, by lanes, a pair each */
+    uint32_t nothers, extent[3], stride[3];    /* of the other axes, slowest first; a march each */
+    uint32_t nstrips, width, nsegments, pairs; /* of a row, lanes of one; of a march, pairs of one */
+    bool paired;                               /* two points side by side are aligned */
 };
 
-/* A tile: points lo .. hi of each parity after each lifting; [nlifts]: as they come in. */
-struct tile {
-    int32_t lo[FLOE_WAVELET_LIFTS + 1][2], hi[FLOE_WAVELET_LIFTS + 1][2], own[2][2]; /* own: from, to, of each parity */
-    uint32_t ncolumns, place[MOST_COLUMNS];
+/* What a thread does. */
+struct lanes {
+    const floe_real *from; /* a point of the march's first row: of a lane's pair the even one, or one that is there */
+    floe_real *to;
+    uint32_t segment, pair;  /* pair: of a row */
+    int32_t odd_from;        /* where the odd one is, from the even one on */
+    bool own[2], ends;       /* they are there and no other warp's; the warp's lanes reach an end of the row */
+    int32_t source[2][KEPT]; /* lanes that have evens, odds: numbers FAR_LEFT .. from the own one on */
 };
 
-FLOE_DEV void set_span(tile &t, uint32_t k, const floe_wavelet_span &w)
+FLOE_DEV uint32_t place_of(const pass &p, uint32_t other)
 {
+    uint32_t at = other % p.extent[2] * p.stride[2];
+    other /= p.extent[2];
+    at += other % p.extent[1] * p.stride[1];
+    return at + other / p.extent[1] * p.stride[0];
+}
+
+template <class W> FLOE_DEV lanes lanes_of_row(const pass &p)
+{
+    constexpr int32_t HALO = W::FLOW.around;
+    /* by a shuffle, so that the compiler sees that it is the same for all lanes */
+    const uint32_t warp = blockIdx.x * WARPS + __shfl_sync(FLOE_ALL_LANES, threadIdx.x / FLOE_WARP, 0),
+                   strip = warp % p.nstrips, *count = p.row.count,
+                   other = warp / p.nstrips / p.nsegments * (FLOE_WARP / p.width) + floe_lane() / p.width,
+                   place = place_of(p, min(other, p.nothers - 1));
+    const int32_t lane = (int32_t)(floe_lane() % p.width);
+    const bool first = strip == 0, last = strip == p.nstrips - 1;
+    lanes l = {};
+    l.segment = warp / p.nstrips % p.nsegments;
+    l.pair = strip * (FLOE_WARP - 2 * HALO) + (uint32_t)lane;
+    const uint32_t even = min(l.pair, count[0] - 1), odd = min(l.pair, count[1] - 1);
+    l.from = p.from + place + (W::INVERSE ? even : 2 * even);
+    l.odd_from = (int32_t)(W::INVERSE ? count[0] + odd - even : 2 * (odd - even) + 1);
+    l.to = p.to + place + (W::INVERSE ? 2 * l.pair : l.pair);
+    for (int i = 0; i < 2; i++)
+        l.own[i] =
+            other < p.nothers && l.pair < count[i] && (first || lane >= HALO) && (last || lane < FLOE_WARP - HALO);
+    l.ends = first || last;
+    return l;
+}
+
+/* Beyond an end of the row lie images of what is before it. */
+template <class W> FLOE_DEV void find_sources(const pass &p, lanes &l)
+{
+    constexpr flow F = W::FLOW;
+    const int32_t lane = (int32_t)floe_lane(), in_row = (int32_t)(floe_lane() % p.width);
+#pragma unroll
     for (int odd = 0; odd < 2; odd++) {
-        t.lo[k][odd] = (int32_t)w.lo[odd];
-        t.hi[k][odd] = (int32_t)w.hi[odd];
+#pragma unroll
+        for (int32_t at = odd ? F.lo[1] : F.lo[0]; at <= (odd ? F.hi[1] : F.hi[0]); at++) {
+            int32_t away = at;
+            if (l.ends) {
+                const int64_t point = 2 * ((int64_t)l.pair + at) + odd;
+                away = (int32_t)floe_wavelet_reflect(point, p.row.n) / 2 - (int32_t)l.pair;
+                away = in_row + away >= 0 && in_row + away < (int32_t)p.width ? away : 0;
+            }
+            l.source[odd][at - FAR_LEFT] = lane + away;
+        }
     }
 }
 
-/* By one thread: backwards from the tile's own points. */
-FLOE_DEV void cut_tile(const pass &p, uint32_t pairs, uint32_t number, tile &t)
+FLOE_DEV lanes lanes_of_columns(const pass &p)
 {
-    floe_wavelet_span w;
-    for (int odd = 0; odd < 2; odd++) {
-        t.own[0][odd] = (int32_t)min(number * pairs, p.count[odd]);
-        t.own[1][odd] = (int32_t)min((number + 1) * pairs, p.count[odd]);
-        w.lo[odd] = t.own[0][odd];
-        w.hi[odd] = t.own[1][odd];
-    }
-    for (uint32_t i = 0; i < p.bank.nlifts; i++) {
-        const uint32_t k = p.inverse ? i : p.bank.nlifts - 1 - i;
-        set_span(t, k, w);
-        w = floe_wavelet_span_needed(&p.bank.lift[k], (int64_t)p.n, w);
-    }
-    set_span(t, p.bank.nlifts, w);
+    const uint32_t nblocks = (p.nothers - 1) / THREADS + 1, other = blockIdx.x % nblocks * THREADS + threadIdx.x,
+                   place = place_of(p, min(other, p.nothers - 1));
+    lanes l = {};
+    l.segment = blockIdx.x / nblocks;
+    l.from = p.from + place;
+    l.to = p.to + place;
+    l.own[0] = other < p.nothers;
+    return l;
 }
 
-FLOE_DEV uint32_t place_of(const pass &p, uint32_t line)
-{
-    uint32_t at = line % p.extent[2] * p.stride[2];
-    line /= p.extent[2];
-    at += line % p.extent[1] * p.stride[1];
-    return at + line / p.extent[1] * p.stride[0];
-}
+/* ---- lifting ----------------------------------------------------------------------------------------------------------- */
 
-/* Calls visit(number, column) for `count` points of each column. ALONG: lanes lie along the lines, else side by side. */
-template <bool ALONG, class Visit>
-FLOE_DEV void each_point(const pass &p, uint32_t ncolumns, int32_t count, Visit visit)
+template <class W, int32_t K, int32_t TAP, class Near> FLOE_DEV floe_real add_taps(floe_real sum, Near near)
 {
-    const uint32_t x = threadIdx.x & (p.width - 1), y = threadIdx.x / p.width, rows = THREADS / p.width;
-    if (ALONG) {
-        for (uint32_t c = y; c < ncolumns; c += rows)
-            for (int32_t i = (int32_t)x; i < count; i += (int32_t)p.width)
-                visit(i, c);
-    } else if (x < ncolumns) {
-#pragma unroll 4
-        for (int32_t i = (int32_t)y; i < count; i += (int32_t)rows)
-            visit(i, x);
-    }
-}
-
-/* Points in shared memory, by their numbers. */
-template <bool ALONG> struct points {
-    floe_real *evens, *odds; /* where number 0 would be */
-    __device__ __forceinline__ floe_real &get(bool odd, int32_t i, uint32_t c) const
-    {
-        return (
-            odd ? odds
-                : evens)[(ALONG ? 1 : tiling<ALONG>::COLUMNS) * i + (int32_t)((ALONG ? tiling<ALONG>::ROOM : 1) * c)];
-    }
-};
-
-/* A point whose stencil leaves the line. */
-template <bool ALONG>
-FLOE_DEV_COLD floe_real lift_end(const pass &p, points<ALONG> s, uint32_t k, int32_t i, uint32_t c)
-{
-    const floe_wavelet_lift &l = p.bank.lift[k];
-    floe_real sum = s.get(l.to_odd, i, c);
-    if (p.one_sided && k == 0) {
-        int64_t first;
-        double w[4];
-        const uint32_t count = floe_wavelet_one_sided(i, p.count[0], &first, w);
-        for (uint32_t t = 0; t < count; t++)
-            sum =
-                FLOE_WAVELET_FMA((floe_real)(p.inverse ? w[t] : -w[t]), s.get(0, (int32_t)first + (int32_t)t, c), sum);
-        return sum;
-    }
-    for (int32_t t = 0; t < (int32_t)l.ntaps; t++) {
-        const int64_t at = floe_wavelet_reflect(2 * (int64_t)(i + l.first + t) + !l.to_odd, p.n);
-        sum = FLOE_WAVELET_FMA(p.weight[k][t], s.get(!l.to_odd, (int32_t)(at / 2), c), sum);
+    constexpr lifting L = W::FLOW.lift[K];
+    if constexpr (TAP < L.ntaps) {
+        constexpr floe_real weight = L.weight[TAP];
+        return add_taps<W, K, TAP + 1>(FLOE_WAVELET_FMA(weight, near(L.first + TAP), sum), near);
     }
     return sum;
 }
 
-template <bool ALONG, uint32_t TAPS>
-FLOE_DEV void lift_points(const pass &p, const tile &t, const points<ALONG> &s, uint32_t k)
+/* Whether point i is predicted by what lies on one side. */
+template <class W, int32_t K> FLOE_DEV bool is_one_sided(const line &l, int32_t i)
 {
-    const floe_wavelet_lift &l = p.bank.lift[k];
-    const bool to = l.to_odd;
-    const int32_t lo = t.lo[k][to], first = l.first, inner = -first,
-                  outer = (int32_t)p.count[!to] - first - (int32_t)TAPS + 1;
-    floe_real w[TAPS];
+    constexpr lifting L = W::FLOW.lift[K];
+    return L.may_be_one_sided && l.one_sided && i >= 0 && i < (int32_t)l.count[1] &&
+           (i < -L.first || i >= (int32_t)l.count[0] - L.first - L.ntaps + 1);
+}
+
+template <class W, int32_t K, class Near>
+FLOE_DEV floe_real add_end_taps(const line &l, int32_t i, floe_real sum, Near near)
+{
+    constexpr lifting L = W::FLOW.lift[K];
+    const end_taps &e = l.ends[i < ENDS_LEFT ? i : ENDS_LEFT + (int32_t)l.count[0] - 1 - i];
 #pragma unroll
-    for (uint32_t i = 0; i < TAPS; i++)
-        w[i] = p.weight[k][i];
-    const auto inside = [&](int32_t i, uint32_t c) {
-        floe_real sum = s.get(to, i, c);
+    for (int32_t t = 0; t < ENDS_TAPS; t++)
+        if (t + ENDS_FIRST >= L.lo && t + ENDS_FIRST <= L.hi && e.taps >> t & 1)
+            sum = FLOE_WAVELET_FMA(e.weight[t], near(t + ENDS_FIRST), sum);
+    return sum;
+}
+
+/* The newest point of stream 2 + K is number i: beyond the line's end it becomes an image, and once those are there that lie before the line have
+ * images, these become them. */
+template <class W, int32_t K, int32_t COLUMNS>
+FLOE_DEV void reflect_stream(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], int32_t i)
+{
+    constexpr lifting L = W::FLOW.lift[K], NEXT = W::FLOW.lift[K + 1];
+    constexpr int32_t LAST = W::FLOW.size[2 + K] - 1, FULL = L.to_odd ? -1 - NEXT.first : -NEXT.first;
+    if (i >= (int32_t)l.count[L.to_odd]) {
+        const int32_t back = i - (int32_t)floe_wavelet_reflect(2 * (int64_t)i + L.to_odd, l.n) / 2;
 #pragma unroll
-        for (uint32_t n = 0; n < TAPS; n++)
-            sum = FLOE_WAVELET_FMA(w[n], s.get(!to, i + first + (int32_t)n, c), sum);
-        return sum;
-    };
-    if (lo >= inner && t.hi[k][to] <= outer)
-        each_point<ALONG>(p, t.ncolumns, t.hi[k][to] - lo,
-                          [&](int32_t x, uint32_t c) { s.get(to, lo + x, c) = inside(lo + x, c); });
+        for (int32_t b = 1; b <= LAST; b++)
+#pragma unroll
+            for (int32_t c = 0; c < COLUMNS; c++)
+                s[2 + K][LAST][c] = back == b ? s[2 + K][LAST - b][c] : s[2 + K][LAST][c];
+    }
+    if (i == FULL) {
+#pragma unroll
+        for (int32_t b = FULL + 1; b <= LAST; b++) {
+            const int32_t image = b - FULL - L.to_odd; /* of number FULL - b */
+#pragma unroll
+            for (int32_t c = 0; c < COLUMNS; c++)
+                if (image <= FULL)
+                    s[2 + K][LAST - b][c] = s[2 + K][LAST - FULL + image][c];
+        }
+    }
+}
+
+template <int32_t SIZE, int32_t COLUMNS>
+FLOE_DEV void push(floe_real (&stream)[KEPT][COLUMNS], const floe_real (&v)[COLUMNS])
+{
+#pragma unroll
+    for (int32_t c = 0; c < COLUMNS; c++) {
+#pragma unroll
+        for (int32_t i = 0; i + 1 < SIZE; i++)
+            stream[i][c] = stream[i + 1][c];
+        stream[SIZE - 1][c] = v[c];
+    }
+}
+
+/* Liftings K and further, of the points that pair `pair`, just pushed, makes possible. END: some may be near an end of the line. */
+template <class W, int32_t K, bool END, int32_t COLUMNS>
+FLOE_DEV void lift_streams(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], int32_t pair)
+{
+    constexpr flow F = W::FLOW;
+    constexpr lifting L = F.lift[K];
+    constexpr int32_t BEHIND = F.behind[2 + K], FROM = F.size[L.from] - 1 - BEHIND + F.behind[L.from],
+                      TO = F.size[L.to] - 1 - BEHIND + F.behind[L.to];
+    const int32_t i = pair - BEHIND;
+    const bool is_end = END && is_one_sided<W, K>(l, i);
+    floe_real v[COLUMNS];
+#pragma unroll
+    for (int32_t c = 0; c < COLUMNS; c++) {
+        const auto near = [&](int32_t at) { return s[L.from][FROM + at][c]; };
+        if (is_end)
+            v[c] = add_end_taps<W, K>(l, i, s[L.to][TO][c], near);
+        else
+            v[c] = add_taps<W, K, 0>(s[L.to][TO][c], near);
+    }
+    push<F.size[2 + K]>(s[2 + K], v);
+    if constexpr (K + 1 < F.nlifts) {
+        if constexpr (END)
+            reflect_stream<W, K>(l, s, i);
+        lift_streams<W, K + 1, END>(l, s, pair);
+    }
+}
+
+/* A pair of rows becomes the one that is W::FLOW.lag before it. */
+template <class W, bool END, int32_t COLUMNS>
+FLOE_DEV void march_on(const line &l, floe_real (&s)[STREAMS][KEPT][COLUMNS], int32_t pair, floe_real (&v)[2][COLUMNS])
+{
+    constexpr flow F = W::FLOW;
+    constexpr int32_t EVENS = F.out[0], ODDS = F.out[1], EVEN = F.size[EVENS] - 1 - F.lag + F.behind[EVENS],
+                      ODD = F.size[ODDS] - 1 - F.lag + F.behind[ODDS];
+#pragma unroll
+    for (int32_t c = 0; c < COLUMNS; c++)
+        v[0][c] *= W::INVERSE ? W::SCALE : 1;
+    push<F.size[0]>(s[0], v[0]);
+    push<F.size[1]>(s[1], v[1]);
+    lift_streams<W, 0, END>(l, s, pair);
+#pragma unroll
+    for (int32_t c = 0; c < COLUMNS; c++) {
+        v[0][c] = FLOE_R(floe_wavelet_finite)(s[EVENS][EVEN][c] * (W::INVERSE ? 1 : W::SCALE));
+        v[1][c] = FLOE_R(floe_wavelet_finite)(s[ODDS][ODD][c]);
+    }
+}
+
+/* v: the lane's even and odd point. */
+template <class W, int32_t K> FLOE_DEV void lift_lanes(const line &r, const lanes &l, floe_real (&v)[2])
+{
+    constexpr lifting L = W::FLOW.lift[K];
+    floe_real near[L.hi - L.lo + 1] = {};
+#pragma unroll
+    for (int32_t at = L.lo; at <= L.hi; at++)
+        if ((at >= L.first && at < L.first + L.ntaps) || (L.may_be_one_sided && l.ends))
+            near[at - L.lo] = at == 0 && L.to_odd /* an even one; behind the last of these there may be no odd one */
+                                  ? v[0]
+                                  : __shfl_sync(FLOE_ALL_LANES, v[!L.to_odd], l.source[!L.to_odd][at - FAR_LEFT]);
+    const auto tap = [&](int32_t at) { return near[at - L.lo]; };
+    if (l.ends && is_one_sided<W, K>(r, (int32_t)l.pair))
+        v[L.to_odd] = add_end_taps<W, K>(r, (int32_t)l.pair, v[L.to_odd], tap);
     else
-        each_point<ALONG>(p, t.ncolumns, t.hi[k][to] - lo, [&](int32_t x, uint32_t c) {
-            const int32_t i = lo + x;
-            s.get(to, i, c) = i >= inner && i < outer ? inside(i, c) : lift_end(p, s, k, i, c);
-        });
+        v[L.to_odd] = add_taps<W, K, 0>(v[L.to_odd], tap);
+    if constexpr (K + 1 < W::FLOW.nlifts)
+        lift_lanes<W, K + 1>(r, l, v);
 }
 
-template <bool ALONG> FLOE_DEV void lift(const pass &p, const tile &t, const points<ALONG> &s, uint32_t k)
+template <class W> FLOE_DEV void lift_row(const line &r, const lanes &l, floe_real (&v)[2])
 {
-    switch (p.bank.lift[k].ntaps) {
-    case 1: lift_points<ALONG, 1>(p, t, s, k); break;
-    case 2: lift_points<ALONG, 2>(p, t, s, k); break;
-    case 3: lift_points<ALONG, 3>(p, t, s, k); break;
-    case 4: lift_points<ALONG, 4>(p, t, s, k); break;
-    case 6: lift_points<ALONG, 6>(p, t, s, k); break;
-    default: lift_points<ALONG, 8>(p, t, s, k);
+    v[0] *= W::INVERSE ? W::SCALE : 1;
+    lift_lanes<W, 0>(r, l, v);
+    v[0] = FLOE_R(floe_wavelet_finite)(v[0] * (W::INVERSE ? 1 : W::SCALE));
+    v[1] = FLOE_R(floe_wavelet_finite)(v[1]);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------ */
+
+struct alignas(2 * sizeof(floe_real)) side_by_side {
+    floe_real v[2];
+};
+
+/* What a thread has of a row: a point, or the pair of its lane, which lie side by side or are a mean and a detail. */
+template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint32_t row, floe_real (&v)[1])
+{
+    v[0] = l.from[(uint64_t)row * p.march.step];
+}
+template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint32_t row, floe_real (&v)[2])
+{
+    const floe_real *at = l.from + (uint64_t)row * p.march.step;
+    if (!APART && p.paired) {
+        const side_by_side both = *(const side_by_side *)at;
+        v[0] = both.v[0];
+        v[1] = both.v[1];
+    } else {
+        v[0] = at[0];
+        v[1] = at[l.odd_from];
     }
 }
 
-/* Forward, along the lines: points lie as they are read. */
-FLOE_DEV void read_line(const pass &p, const tile &t, const points<true> &s)
+template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, uint32_t row, const floe_real (&v)[1])
 {
-    const uint32_t k = p.bank.nlifts;
-    const int32_t begin = min(2 * t.lo[k][0], 2 * t.lo[k][1] + 1), end = max(2 * t.hi[k][0] - 1, 2 * t.hi[k][1]);
-    each_point<true>(p, t.ncolumns, end - begin, [&](int32_t x, uint32_t c) {
-        const int32_t point = begin + x, odd = point & 1, i = point >> 1;
-        if (i >= t.lo[k][odd] && i < t.hi[k][odd])
-            s.get(odd, i, c) = p.from[t.place[c] + (uint32_t)point];
-    });
+    if (l.own[0])
+        l.to[(uint64_t)row * p.march.step] = v[0];
 }
-
-template <bool ALONG> FLOE_DEV void read_points(const pass &p, const tile &t, const points<ALONG> &s)
+template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, uint32_t row, const floe_real (&v)[2])
 {
-    const uint32_t far = p.inverse ? 1 : 2, k = p.bank.nlifts;
-#pragma unroll
-    for (int odd = 0; odd < 2; odd++) {
-        const floe_real scale = p.inverse && odd == 0 ? p.scale : 1;
-        const int32_t lo = t.lo[k][odd];
-        const uint32_t begin = p.inverse ? odd * p.count[0] : (uint32_t)odd;
-        each_point<ALONG>(p, t.ncolumns, t.hi[k][odd] - lo, [&](int32_t x, uint32_t c) {
-            const uint32_t point = begin + (uint32_t)(lo + x) * far;
-            s.get(odd, lo + x, c) = p.from[t.place[c] + point * p.step] * scale;
-        });
-    }
-}
-
-template <bool ALONG> FLOE_DEV void write_points(const pass &p, const tile &t, const points<ALONG> &s)
-{
-    if (p.inverse) {
-        const int32_t begin = 2 * t.own[0][0], end = t.own[1][0] + t.own[1][1];
-        each_point<ALONG>(p, t.ncolumns, end - begin, [&](int32_t x, uint32_t c) {
-            const floe_real v = s.get(x & 1, (begin + x) / 2, c);
-            p.to[t.place[c] + (uint32_t)(begin + x) * p.step] = FLOE_R(floe_wavelet_finite)(v);
-        });
+    floe_real *at = l.to + (uint64_t)row * p.march.step;
+    if (!APART && p.paired) {
+        if (l.own[0])
+            *(side_by_side *)at = {{v[0], v[1]}};
         return;
     }
+    if (l.own[0])
+        at[0] = v[0];
+    if (l.own[1])
+        at[APART ? p.row.count[0] : 1] = v[1];
+}
+
+/* ---- the march --------------------------------------------------------------------------------------------------------- */
+
+/* BY_LANES: along the last axis; MARCH: along the one that threads march on. */
+template <class WAY, bool BY_LANES, bool MARCH> struct marching {
+    using W = WAY;
+    static constexpr bool LANES = BY_LANES, LIFTS = MARCH;
+    static constexpr int32_t COLUMNS = LANES ? 2 : 1, LAG = LIFTS ? W::FLOW.lag : 0,
+                             AROUND = LIFTS ? W::FLOW.around : 0;
+    floe_real streams[STREAMS][KEPT][COLUMNS], ahead[AHEAD][2][COLUMNS];
+};
+
+/* The rows of a pair; those beyond an end are images. */
+template <class M, bool END>
+FLOE_DEV void read_pair(const pass &p, const lanes &l, int32_t pair, floe_real (&v)[2][M::COLUMNS])
+{
 #pragma unroll
     for (int odd = 0; odd < 2; odd++) {
-        const int32_t lo = t.own[0][odd];
-        const floe_real scale = odd ? 1 : p.scale;
-        each_point<ALONG>(p, t.ncolumns, t.own[1][odd] - lo, [&](int32_t x, uint32_t c) {
-            const uint32_t point = odd * p.count[0] + (uint32_t)(lo + x);
-            p.to[t.place[c] + point * p.step] = FLOE_R(floe_wavelet_finite)(s.get(odd, lo + x, c) * scale);
-        });
+        int32_t row = 2 * pair + odd;
+        if (END && (pair < 0 || pair >= (int32_t)p.march.count[1]))
+            row = M::LIFTS ? (int32_t)floe_wavelet_reflect(row, p.march.n) : min(row, (int32_t)p.march.n - 1);
+        if (M::LIFTS && M::W::INVERSE)
+            row = row / 2 + odd * (int32_t)p.march.count[0];
+        read_row<M::W::INVERSE>(p, l, (uint32_t)row, v[odd]);
     }
 }
 
-template <bool ALONG>
-__global__ void __launch_bounds__(THREADS, FLOE_REAL_BITS == 32 ? 4 : 3)
+/* Reads ahead, and writes the pair that is LAG before this one if it is no other segment's: from number `first` on. */
+template <class M, bool END> FLOE_DEV void do_pair(const pass &p, const lanes &l, int32_t pair, int32_t first, M &m)
+{
+    using W = typename M::W;
+    floe_real v[2][M::COLUMNS];
+#pragma unroll
+    for (int32_t a = 0; a < AHEAD; a++)
+#pragma unroll
+        for (int odd = 0; odd < 2; odd++)
+#pragma unroll
+            for (int32_t c = 0; c < M::COLUMNS; c++)
+                (a ? m.ahead[a - 1][odd] : v[odd])[c] = m.ahead[a][odd][c];
+    read_pair<M, END>(p, l, pair + AHEAD, m.ahead[AHEAD - 1]);
+    if constexpr (M::LANES && !W::INVERSE) {
+        lift_row<W>(p.row, l, v[0]);
+        lift_row<W>(p.row, l, v[1]);
+    }
+    if constexpr (M::LIFTS)
+        march_on<W, END>(p.march, m.streams, pair, v);
+    if constexpr (M::LANES && W::INVERSE) {
+        lift_row<W>(p.row, l, v[0]);
+        lift_row<W>(p.row, l, v[1]);
+    }
+    const int32_t to = pair - M::LAG;
+#pragma unroll
+    for (int odd = 0; odd < 2; odd++) {
+        const int32_t row = M::LIFTS && !W::INVERSE ? to + odd * (int32_t)p.march.count[0] : 2 * to + odd;
+        if (to >= first && (!END || to < (int32_t)p.march.count[odd]))
+            write_row<!W::INVERSE>(p, l, (uint32_t)row, v[odd]);
+    }
+}
+
+template <uint32_t BANK, bool INVERSE, bool LANES, bool MARCH>
+__global__ void __launch_bounds__(THREADS, LANES ? BLOCKS_OF_ROWS : BLOCKS_OF_COLUMNS)
     wavelet_lift_kernel(const __grid_constant__ pass p)
 {
-    constexpr uint32_t COLUMNS = tiling<ALONG>::COLUMNS;
-    __shared__ floe_real
-        room[2][ROOM_POINTS + FLOE_WARP / 2]; /* of a point and the next one, lanes reach different words */
-    __shared__ tile t;
-    if (*p.status != FLOE_OK)
+    using W = way<BANK, INVERSE>;
+    using M = marching<W, LANES, MARCH>;
+    const uint32_t status = *p.status;
+    lanes l;
+    if constexpr (LANES)
+        l = lanes_of_row<W>(p);
+    else
+        l = lanes_of_columns(p);
+    M m = {};
+    const int32_t first = (int32_t)(l.segment * p.pairs), outer = (int32_t)p.march.count[1] - AHEAD,
+                  end = min(first + (int32_t)p.pairs, (int32_t)p.march.count[0]) + M::LAG,
+                  inner = MARCH ? M::LAG + FLOE_WAVELET_TAPS / 2 : 0;
+    int32_t pair = first - M::AROUND;
+#pragma unroll
+    for (int32_t a = 0; a < AHEAD; a++)
+        read_pair<M, true>(p, l, pair + a, m.ahead[a]);
+    if constexpr (LANES)
+        find_sources<W>(p, l);
+    if (status != FLOE_OK)
         return;
-    const uint32_t far = gridDim.x / p.ntiles * COLUMNS;
-    if (threadIdx.x == 0)
-        cut_tile(p, tiling<ALONG>::PAIRS, blockIdx.x % p.ntiles, t);
-    for (uint32_t first = blockIdx.x / p.ntiles * COLUMNS; first < p.nlines; first += far) {
-        if (threadIdx.x == 0)
-            t.ncolumns = min(p.nlines - first, COLUMNS);
-        if (threadIdx.x < COLUMNS && first + threadIdx.x < p.nlines)
-            t.place[threadIdx.x] = place_of(p, first + threadIdx.x);
-        __syncthreads();
-        const int32_t *lo = t.lo[p.bank.nlifts], apart = ALONG ? 1 : (int32_t)COLUMNS;
-        const points<ALONG> s = {room[0] - lo[0] * apart, room[1] - lo[1] * apart};
-        if constexpr (ALONG) {
-            if (p.inverse)
-                read_points<ALONG>(p, t, s);
-            else
-                read_line(p, t, s);
-        } else {
-            read_points<ALONG>(p, t, s);
+    while (pair < end) {
+        if (pair < inner || pair + UNROLL > min(end, outer)) {
+            do_pair<M, true>(p, l, pair++, first, m);
+            continue;
         }
-        __syncthreads();
-        for (uint32_t i = 0; i < p.bank.nlifts; i++) {
-            lift<ALONG>(p, t, s, p.inverse ? p.bank.nlifts - 1 - i : i);
-            __syncthreads();
-        }
-        write_points<ALONG>(p, t, s);
-        __syncthreads();
+#pragma unroll
+        for (int32_t u = 0; u < UNROLL; u++)
+            do_pair<M, false>(p, l, pair + u, first, m);
+        pair += UNROLL;
     }
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
 
-uint32_t power_from(uint32_t least)
+void set_end(const line &l, int64_t i, bool inverse, end_taps &e)
 {
-    uint32_t v = 1;
-    while (v < least && v < FLOE_WARP)
-        v *= 2;
-    return v;
+    int64_t first;
+    double w[4];
+    if (i < 0 || i >= (int64_t)l.count[1])
+        return;
+    const uint32_t count = floe_wavelet_one_sided(i, (int64_t)l.count[0], &first, w);
+    for (uint32_t t = 0; t < count; t++) {
+        const int64_t at = first + t - i - ENDS_FIRST;
+        e.taps |= 1u << at;
+        e.weight[at] = (floe_real)(inverse ? w[t] : -w[t]);
+    }
 }
 
-pass pass_of(const floe_wavelet_dev_lift &l, uint32_t axis, uint32_t at)
+line line_of(const floe_wavelet_dev_lift &l, uint32_t axis, const uint32_t stride[FLOE_INTERP_RANK])
+{
+    line r = {};
+    r.n = (uint32_t)l.step.fine[axis];
+    r.count[0] = r.n - r.n / 2;
+    r.count[1] = r.n / 2;
+    r.step = stride[axis];
+    r.one_sided = l.one_sided >> axis & 1;
+    for (int64_t i = 0; i < ENDS; i++)
+        set_end(r, i < ENDS_LEFT ? i : r.count[0] - 1 - (i - ENDS_LEFT), l.inverse, r.ends[i]);
+    return r;
+}
+
+/* Along `row`, the last axis, and `march`; along one of them where the other is FLOE_INTERP_RANK. */
+struct axes {
+    uint32_t march, row;
+};
+
+/* Rows are lifted alone: they lie along the longest of the other axes. */
+uint32_t longest(const uint64_t n[FLOE_INTERP_RANK])
+{
+    uint32_t axis = 2;
+    for (uint32_t a = 2; a-- > 0;)
+        axis = n[a] > n[axis] ? a : axis;
+    return axis;
+}
+
+pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at)
 {
     pass p = {};
-    const uint64_t *n = l.step.fine;
-    uint64_t stride = 1;
+    const uint32_t march = along.march < FLOE_INTERP_RANK ? along.march : longest(l.step.fine);
+    uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1}, other = 3;
+    for (uint32_t a = 3; a-- > 0;)
+        stride[a] = stride[a + 1] * (uint32_t)l.shape[a + 1];
     p.from = (const floe_real *)l.array[at];
     p.to = (floe_real *)l.array[!at];
     p.status = l.status;
-    p.n = (uint32_t)n[axis];
-    p.count[0] = p.n - p.n / 2;
-    p.count[1] = p.n / 2;
-    p.nlines = 1;
-    for (uint32_t a = FLOE_INTERP_RANK, other = 3; a-- > 0; stride *= l.shape[a]) {
-        if (a == axis) {
-            p.step = (uint32_t)stride;
+    p.march = line_of(l, march, stride);
+    if (along.row < FLOE_INTERP_RANK)
+        p.row = line_of(l, along.row, stride);
+    p.nothers = p.extent[0] = p.extent[1] = p.extent[2] = 1;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        if (a == march || a == along.row)
             continue;
-        }
         other--;
-        p.extent[other] = (uint32_t)n[a];
-        p.stride[other] = (uint32_t)stride;
-        p.nlines *= (uint32_t)n[a];
+        p.extent[other] = (uint32_t)l.step.fine[a];
+        p.stride[other] = stride[a];
+        p.nothers *= p.extent[other];
     }
-    p.ntiles = (uint32_t)floe_ceil_div(p.count[0], axis == 3 ? tiling<true>::PAIRS : tiling<false>::PAIRS);
-    p.width = power_from(axis == 3 ? p.count[0] : p.nlines);
-    p.inverse = l.inverse;
-    p.one_sided = l.one_sided >> axis & 1;
-    p.bank = floe_wavelet_banks[l.bank];
-    p.scale = (floe_real)(l.inverse ? p.bank.unscale : p.bank.scale);
-    for (uint32_t k = 0; k < p.bank.nlifts; k++)
-        for (uint32_t t = 0; t < p.bank.lift[k].ntaps; t++)
-            p.weight[k][t] = (floe_real)(l.inverse ? -p.bank.lift[k].weight[t] : p.bank.lift[k].weight[t]);
+    p.paired = ((uintptr_t)l.array[0] | (uintptr_t)l.array[1]) % sizeof(side_by_side) == 0 && l.shape[3] % 2 == 0 &&
+               p.row.n % 2 == 0;
     return p;
 }
 
+/* Short rows share a warp. */
+template <class W> void deal_rows(pass *p)
+{
+    const uint32_t halo = 2 * W::FLOW.around, nevens = p->row.count[0];
+    for (p->width = 1; p->width < FLOE_WARP && p->width < nevens;)
+        p->width *= 2;
+    p->nstrips = nevens <= FLOE_WARP ? 1 : (uint32_t)floe_ceil_div(nevens - halo, FLOE_WARP - halo);
+}
+
+template <uint32_t BANK, bool INVERSE, bool LANES, bool MARCH> void launch(pass p, cudaStream_t stream)
+{
+    using W = way<BANK, INVERSE>;
+    if (LANES)
+        deal_rows<W>(&p);
+    const uint64_t groups = LANES ? floe_ceil_div(p.nothers, FLOE_WARP / p.width) * p.nstrips
+                                  : floe_ceil_div(p.nothers, THREADS) * WARPS,
+                   pairs = p.march.count[0], wanted = BUSY * (uint64_t)floe_gpu_limits_cuda().processors / groups,
+                   nsegments = floe_max64(floe_min64(wanted, pairs / LEAST_PAIRS), floe_ceil_div(pairs, MOST_PAIRS));
+    p.pairs = (uint32_t)floe_ceil_div(pairs, nsegments);
+    p.nsegments = (uint32_t)floe_ceil_div(pairs, p.pairs);
+    FLOE_LAUNCH((wavelet_lift_kernel<BANK, INVERSE, LANES, MARCH>),
+                (uint32_t)floe_ceil_div(groups * p.nsegments, WARPS), THREADS, 0, stream, p);
+}
+
+template <uint32_t BANK, bool INVERSE>
+void launch_along(const floe_wavelet_dev_lift &l, axes a, uint32_t at, cudaStream_t stream)
+{
+    const pass p = pass_of(l, a, at);
+    if (a.row == FLOE_INTERP_RANK)
+        launch<BANK, INVERSE, false, true>(p, stream);
+    else if (a.march == FLOE_INTERP_RANK)
+        launch<BANK, INVERSE, true, false>(p, stream);
+    else
+        launch<BANK, INVERSE, true, true>(p, stream);
+}
+
+template <uint32_t BANK> void launch_bank(const floe_wavelet_dev_lift &l, axes a, uint32_t at, cudaStream_t stream)
+{
+    if (l.inverse)
+        launch_along<BANK, true>(l, a, at, stream);
+    else
+        launch_along<BANK, false>(l, a, at, stream);
+}
+
+using launcher = void(const floe_wavelet_dev_lift &l, axes a, uint32_t at, cudaStream_t stream);
+launcher *const launchers[FLOE_WAVELET_BANKS] = {launch_bank<0>, launch_bank<1>, launch_bank<2>, launch_bank<3>,
+                                                 launch_bank<4>, launch_bank<5>, launch_bank<6>, launch_bank<7>};
+
 } // namespace
 
+/* Where the last axis is lifted right before another one, or put back right after it, a pass does both. */
 int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void *stream)
 {
-    for (uint32_t i = 0; i < l->step.naxes; i++, *at = !*at) {
-        const uint32_t axis = l->step.axis[l->inverse ? i : l->step.naxes - 1 - i];
-        const pass p = pass_of(*l, axis, *at);
-        const uint64_t groups = floe_ceil_div(p.nlines, axis == 3 ? tiling<true>::COLUMNS : tiling<false>::COLUMNS),
-                       most = floe_ceil_div(BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors, p.ntiles);
-        const uint32_t nblocks = (uint32_t)floe_min64(groups, most) * p.ntiles;
-        if (axis == 3)
-            FLOE_LAUNCH((wavelet_lift_kernel<true>), nblocks, THREADS, 0, (cudaStream_t)stream, p);
-        else
-            FLOE_LAUNCH((wavelet_lift_kernel<false>), nblocks, THREADS, 0, (cudaStream_t)stream, p);
+    const floe_interp_step *s = &l->step;
+    const uint32_t npasses = floe_wavelet_dev_passes(s);
+    for (uint32_t i = 0; i < npasses; i++, *at = !*at) {
+        axes a = {FLOE_INTERP_RANK, FLOE_INTERP_RANK};
+        for (uint32_t k = 0; k < s->naxes; k++)
+            if (floe_wavelet_dev_pass(s, k) == (l->inverse ? i : npasses - 1 - i))
+                (s->axis[k] == FLOE_INTERP_RANK - 1 ? a.row : a.march) = s->axis[k];
+        launchers[l->bank](*l, a, *at, (cudaStream_t)stream);
     }
     return (int)cudaGetLastError();
 }
