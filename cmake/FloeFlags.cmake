@@ -47,8 +47,8 @@ endif()
 if(FLOE_CUDA_EMULATED) # a build for tests: with the codec of tests/null_codec/
   target_compile_definitions(floe_flags INTERFACE FLOE_TEST_CODEC=floe_null_codec FLOE_TEST_CODEC_NUMBER=200)
 endif()
-if(FLOE_FUZZ)
-  target_compile_options(floe_flags INTERFACE -fsanitize=fuzzer-no-link)
+if(FLOE_FUZZ) # a call for each comparison more than doubles the time of tests
+  target_compile_options(floe_flags INTERFACE -fsanitize=fuzzer-no-link $<$<NOT:$<BOOL:${FLOE_FUZZ_COMPARISONS}>>:-fno-sanitize-coverage=trace-cmp>)
 endif()
 
 # What the library itself links. Empty when nothing was found.

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of the asan preset, SECONDS in all, on all processors. What it learns stays in
-# BUILD/corpus/; a finding is left in BUILD/findings/ and its path printed. Seeds: tests/fuzz/seeds/TARGET/ where there are
+# tools/fuzz.sh SECONDS [BUILD]   fuzzes every target of BUILD, by default of the fuzz preset, SECONDS in all, on all processors. What it
+# learns stays in BUILD/corpus/; a finding is left in BUILD/findings/ and its path printed. Seeds: tests/fuzz/seeds/TARGET/ where there are
 # any, and small streams made by the command.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=$1
-build=${2:-build-asan}
-[ -f "$build/build.ninja" ] || cmake --preset asan -B "$build" >/dev/null
+build=${2:-build-fuzz}
+[ -f "$build/build.ninja" ] || cmake --preset fuzz -B "$build" >/dev/null
 cmake --build "$build" --target fuzzers floe_command
 mapfile -t targets < <(find "$build/fuzz" -maxdepth 1 -type f -perm -u+x -name '*_fuzz' | sort)
 [ ${#targets[@]} -gt 0 ] || { echo "fuzz: no targets were built" >&2 && exit 1; }
