@@ -76,8 +76,10 @@ printf '%s\0' "${targets[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'one "$1"' o
 # Random fields and assessments, from number FUZZ_FIRST on; where there is time for it, damaged streams by every way through a GPU.
 cmake --build "$build" --target differential_test assess_random_test
 export FLOE_FIRST=${FUZZ_FIRST:-1000000} FLOE_FUZZ_SEED=${FUZZ_FIRST:-1000000}
-FLOE_FIELDS=$((seconds * 10)) "$build/tests/differential_test"
-FLOE_FUZZ_CASES=$((seconds * 2)) "$build/tests/assess_random_test"
+FLOE_FIELDS=$((seconds * 10)) "$build/tests/differential_test" &
+fields=$!
+FLOE_FUZZ_CASES=$((seconds * 2)) "$build/tests/assess_random_test" || { wait $fields; exit 1; }
+wait $fields
 if [ "$seconds" -ge 600 ]; then
     cmake --preset emulated
     cmake --build --preset emulated --target differential_gpu_test assess_random_gpu_test
