@@ -6,7 +6,7 @@
 #include "codec/wavelet/wavelet_bands.h"
 #include "stage/wavelet/wavelet_cuda.h"
 
-enum { MOST = 70, LARGEST = 300, LONGEST = 30000 /* of one more extent */ };
+enum { MOST = 70, LARGEST = 300, LONGEST = 9000 /* of one more extent */ };
 
 typedef struct sample {
     floe_dtype dtype;
@@ -194,7 +194,7 @@ static void every_extent(void **unused)
                     s.shape[s.axis[0]] = n + turn % 3;
                     if (way > 3) {
                         s.axis[s.naxes++] = 3;
-                        s.fine[3] = 2 + 5 * turn % (MOST - 1);
+                        s.fine[3] = 2 + (turn % 4 ? turn % 9 : 5 * turn % (MOST - 1));
                         s.shape[3] = s.fine[3] + turn / 2 % 2;
                     }
                     a_step(&s, turn);
@@ -236,7 +236,7 @@ static void ends_of_segments(void **unused)
             s.shape[s.axis[0]] = n;
             if (turn % 3 == 1) {
                 s.axis[s.naxes++] = 3;
-                s.shape[3] = n % 2 ? 3 : 40 + n % 50;
+                s.shape[3] = n % 8 ? 3 : 40 + n % 50;
             }
             if (n == LARGEST) {
                 s.axis[0] = 1;

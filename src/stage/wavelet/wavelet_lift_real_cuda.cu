@@ -300,8 +300,7 @@ template <bool APART> FLOE_DEV void read_row(const pass &p, const lanes &l, uint
 
 template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, uint32_t row, const floe_real (&v)[1])
 {
-    if (l.own[0])
-        l.to[(uint64_t)row * p.march.step] = v[0];
+    l.to[(uint64_t)row * p.march.step] = v[0];
 }
 template <bool APART> FLOE_DEV void write_row(const pass &p, const lanes &l, uint32_t row, const floe_real (&v)[2])
 {
@@ -387,6 +386,8 @@ __global__ void __launch_bounds__(THREADS, LANES ? BLOCKS_OF_ROWS : BLOCKS_OF_CO
         l = lanes_of_row<W>(p);
     else
         l = lanes_of_columns(p);
+    if (!LANES && !l.own[0])
+        return;
     M m = {};
     const int32_t first = (int32_t)(l.segment * p.pairs), outer = (int32_t)p.march.count[1] - AHEAD,
                   end = min(first + (int32_t)p.pairs, (int32_t)p.march.count[0]) + M::LAG,
