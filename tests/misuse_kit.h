@@ -417,7 +417,6 @@ static void params_rows(const call *c)
     EACH(ARG, a->p.mode = FLOE_BOUND_PWREL, a->p.bound = INFINITY);
     EACH(ARG, a->p.mode = FLOE_BOUND_PWREL, a->p.codec = FLOE_CODEC_ZFP);
     EACH(ARG, a->p.mode = FLOE_BOUND_PSNR, a->p.bound = -60);
-    EACH(ARG, a->p.mode = FLOE_BOUND_RATE, a->p.bound = 8);
     EACH(ARG, a->p.mode = FLOE_BOUND_PREC, a->p.bound = 8);
     EACH(ARG, a->p.mode = FLOE_BOUND_PREC, a->p.bound = 0, a->p.codec = FLOE_CODEC_ZFP);
     EACH(ARG, a->p.mode = FLOE_BOUND_PREC, a->p.bound = 65, a->p.codec = FLOE_CODEC_ZFP);

@@ -5,6 +5,7 @@
 enum { LATTICE_SHAPES = 1, LATTICE_LARGE = 1 };
 #include "tests/lattice_kit.h"
 
+#include "backend/cuda.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "codec/wavelet/wavelet_records_math.h"
 #include "field/dtype_math.h"
@@ -46,7 +47,9 @@ static found *found_of(const part *t)
 
 static floe_status decode_by_gpu(const part *t, floe_dev_field field)
 {
-    floe_codec_decode d = {.dtype = t->p->dtype, .rank = t->rank, .field = field};
+    static uint8_t answer[FLOE_CUDA_ANSWER_NBYTES];
+    const floe_cuda cuda = {.answer = answer};
+    floe_codec_decode d = {.dtype = t->p->dtype, .rank = t->rank, .field = field, .cuda = &cuda};
     floe_arena plan = floe_arena_plan();
     floe_error err = {FLOE_OK, ""};
     found *dev = found_of(t), got;
