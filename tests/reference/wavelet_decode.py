@@ -60,8 +60,10 @@ class Bits:
 class Step:
     """A step, from its bytes; fine is its fine lattice."""
 
-    def __init__(self, r, fine):
-        axes, width = r.number(1), r.number(1)
+    def __init__(self, r, version, fine):
+        axes, how = r.number(1), r.number(1)
+        width, shorter = how & 3, how >> 2
+        need(shorter <= (3 if version > 1 else 0), "wavelet: a step that cannot be")
         self.fine, self.axes = fine, [axes >> 2 + 2 * i & 3 for i in range(axes & 3)]
         need(self.axes and axes >> 2 + 2 * len(self.axes) == 0 and len(set(self.axes)) == len(self.axes) and
              all(fine[a] > 1 for a in self.axes) and width in (1, 2), "wavelet: a step that cannot be")
@@ -70,7 +72,7 @@ class Step:
         self.spec = Spec(width, 1, 1)
         self.coarse = [ceil_div(n, 2) if a in self.axes else n for a, n in enumerate(fine)]
         c, self.row = self.coarse, ceil_div(self.coarse[3] << len(self.axes), 8)
-        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1024, True)
+        self.grid = Grid.laid(c[0] * c[1], c[2], self.row, 1024 >> shorter, True)
 
 
 class WaveletChunk:
@@ -87,8 +89,8 @@ class WaveletChunk:
         """Patterns of the values, in C order."""
         self.r = r = Reader(self.payload)
         h = r.take(12)
-        self.bank, self.one_sided, self.packet, self.log = h[4], h[5] & 15, h[5] >> 4, h[3]
-        need(h[0] == 1 and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
+        self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
+        need(h[0] in (1, 2) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
              h[7] < 4 and h[8] <= 56 and not any(h[10:]) and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
@@ -201,7 +203,7 @@ class WaveletChunk:
         self.bands = [signed(r.number(1)) for _ in range(self.packet + 1)]
         least = int.from_bytes(r.take(8), "little", signed=True)
         for _ in range(nsteps):
-            steps.append(Step(r, n))
+            steps.append(Step(r, self.version, n))
             need(not self.packet or self.slowest not in steps[-1].axes, "wavelet: a step along the packet")
             n = steps[-1].coarse
         packed = int.from_bytes(r.take(ceil_div(prod(n) * nbits, 8)), "little")

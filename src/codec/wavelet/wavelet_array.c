@@ -180,6 +180,7 @@ void floe_wavelet_array_forward(encoder *e)
 
 static void set_shifts(encoder *e, floe_wavelet_coding *c)
 {
+    c->ncodes = 0;
     for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
         int64_t sum = 0;
         uint64_t count = 0;
@@ -188,6 +189,7 @@ static void set_shifts(encoder *e, floe_wavelet_coding *c)
             count += e->means[w].count[k];
         }
         c->shift[k] = (int8_t)floe_wavelet_shift_of(sum, count);
+        c->ncodes += count;
     }
 }
 

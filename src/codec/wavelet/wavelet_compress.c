@@ -151,6 +151,7 @@ static bool code(encoder *e, encoder *trial)
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
         return false;
+    floe_wavelet_plan_shorten(&e->chunk.plan, e->params->preset);
     floe_wavelet_array_check(e);
     return true;
 }

@@ -45,7 +45,7 @@ static void write_step(const floe_wavelet_coding *c, floe_cursor *to)
     for (uint32_t i = 0; i < s->naxes; i++)
         axes |= s->axis[i] << (2 + 2 * i);
     floe_write8(to, (uint8_t)axes);
-    floe_write8(to, (uint8_t)s->width);
+    floe_write8(to, (uint8_t)(s->width | c->shorter << 2));
     for (uint32_t class = 1; class < 1u << s->naxes; class ++)
         floe_write8(to, (uint8_t)c->exponent[class]);
     for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
@@ -65,12 +65,21 @@ static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to
         write_step(&p->steps[i], to);
 }
 
+/* The first that has what the chunk needs: 2 has shorter entropy chunks. */
+static uint8_t version_of(const floe_wavelet_chunk *c)
+{
+    uint32_t shorter = 0;
+    for (uint32_t i = 0; i < c->plan.nsteps && c->kind == FLOE_WAVELET_CODED; i++)
+        shorter |= c->plan.steps[i].shorter;
+    return shorter ? 2 : 1;
+}
+
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &c->plan;
     const bool coded = c->kind == FLOE_WAVELET_CODED;
     const uint8_t head[FLOE_WAVELET_HEADER_NBYTES] = {
-        FLOE_WAVELET_VERSION,
+        version_of(c),
         (uint8_t)c->kind,
         (uint8_t)(coded ? p->nsteps : 0),
         c->log,
@@ -99,12 +108,13 @@ static double read_real(floe_reader *from, bool narrow)
 }
 
 /* A step of a lattice of extent n, which becomes that of the next one. */
-static bool read_step(floe_wavelet_coding *c, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
+static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
 {
-    const uint32_t axes = floe_read8(from), width = floe_read8(from);
+    const uint32_t axes = floe_read8(from), how = floe_read8(from), width = how & 3;
     floe_interp_step *s = &c->step;
-    *c = (floe_wavelet_coding){.step = {.naxes = axes & 3, .width = width}};
-    if (from->bad || s->naxes == 0 || width < 1 || width > 2 || axes >> (2 + 2 * s->naxes) != 0)
+    *c = (floe_wavelet_coding){.step = {.naxes = axes & 3, .width = width}, .shorter = how >> 2};
+    if (from->bad || s->naxes == 0 || width < 1 || width > 2 || c->shorter > (version < 2 ? 0 : FLOE_WAVELET_SHORTER) ||
+        axes >> (2 + 2 * s->naxes) != 0)
         return false;
     for (uint32_t i = 0; i < s->naxes; i++) {
         s->axis[i] = axes >> (2 + 2 * i) & 3;
@@ -124,7 +134,7 @@ static bool read_step(floe_wavelet_coding *c, uint64_t n[FLOE_INTERP_RANK], floe
     return true;
 }
 
-static floe_status read_plan(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err)
+static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narrow, floe_reader *from, floe_error *err)
 {
     floe_wavelet_plan *p = &c->plan;
     uint64_t n[FLOE_INTERP_RANK];
@@ -139,7 +149,7 @@ static floe_status read_plan(floe_wavelet_chunk *c, bool narrow, floe_reader *fr
         err, !from->bad && p->base > 0 && isfinite(p->base) && isfinite(p->center) && p->unit > 0 && isfinite(p->unit),
         FLOE_ERR_FORMAT, "wavelet chunk: its numbers cannot be");
     for (uint32_t i = 0; i < p->nsteps; i++) {
-        const bool good = read_step(&p->steps[i], n, from) && !from->bad;
+        const bool good = read_step(&p->steps[i], version, n, from) && !from->bad;
         FLOE_CHECK(err,
                    good && !(p->packet && floe_interp_is_active(&p->steps[i].step, floe_wavelet_slowest(p->shape))),
                    FLOE_ERR_FORMAT, "wavelet chunk: step %u cannot be", i);
@@ -162,7 +172,7 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
 floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_reader *from, floe_error *err)
 {
     const uint8_t *h = floe_read_bytes(from, FLOE_WAVELET_HEADER_NBYTES);
-    FLOE_CHECK(err, h && h[0] == FLOE_WAVELET_VERSION, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, h && h[0] >= 1 && h[0] <= FLOE_WAVELET_VERSION, FLOE_ERR_FORMAT,
                "wavelet chunk: of a version that is not known");
     FLOE_CHECK(err, is_known(h, c->plan.shape), FLOE_ERR_FORMAT, "wavelet chunk: its header cannot be");
     c->kind = (floe_wavelet_kind)h[1];
@@ -181,7 +191,7 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     for (uint32_t s = 0; s < c->npalette; s++)
         c->palette[s] = floe_read64(from);
     FLOE_CHECK(err, !from->bad, FLOE_ERR_FORMAT, "wavelet chunk: it ends within its header");
-    return c->kind == FLOE_WAVELET_CODED ? read_plan(c, narrow, from, err) : FLOE_OK;
+    return c->kind == FLOE_WAVELET_CODED ? read_plan(c, h[0], narrow, from, err) : FLOE_OK;
 }
 
 bool floe_wavelet_is_within(const floe_wavelet_chunk *c, const floe_wavelet_needs *needs)

@@ -18,7 +18,7 @@ typedef enum floe_wavelet_kind {
 enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_MARK_SETS = 2 };
 
 enum {
-    FLOE_WAVELET_VERSION = 1,
+    FLOE_WAVELET_VERSION = 2, /* of chunks that are read; 1 and 2 are written */
     FLOE_WAVELET_HEADER_NBYTES = 12,
     FLOE_WAVELET_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
     FLOE_WAVELET_ANCHOR_BITS = 56,   /* at most */

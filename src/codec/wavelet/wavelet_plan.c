@@ -69,8 +69,21 @@ void floe_wavelet_coding_lay(floe_wavelet_coding *c)
     floe_interp_coarsen(s);
     c->spec = (floe_context_spec){.width = s->width, .window = 1, .planes = true};
     c->grid = floe_interp_grid_of(s->coarse[0] * s->coarse[1], s->coarse[2], floe_interp_row_records(s),
-                                  FLOE_CONTEXT_ROWS, true);
+                                  FLOE_CONTEXT_ROWS >> c->shorter, true);
     c->nchunks = floe_context_nchunks(&c->grid);
+}
+
+enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 700 /* of a lane of a chunk, whose state takes 16 */ };
+
+void floe_wavelet_plan_shorten(floe_wavelet_plan *plan, floe_preset preset)
+{
+    for (uint32_t i = 0; i < plan->nsteps && preset != FLOE_PRESET_BEST; i++) {
+        floe_wavelet_coding *c = &plan->steps[i];
+        const uint64_t bits = CODE_BITS * c->ncodes, least = LANE_BITS * floe_context_nrecords(&c->grid);
+        while (c->shorter < FLOE_WAVELET_SHORTER && (FLOE_CONTEXT_ROWS >> (c->shorter + 1)) * bits >= least)
+            c->shorter++;
+        floe_wavelet_coding_lay(c);
+    }
 }
 
 /* norm: 64 log2 of it. */

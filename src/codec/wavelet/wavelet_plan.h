@@ -14,7 +14,8 @@ enum {
     FLOE_WAVELET_PACKET = 7, /* levels along the slowest axis alone, at most */
     FLOE_WAVELET_ENDS = 5,   /* axes of fewer points are left as they are */
     FLOE_WAVELET_CODE_MOST = 32767,
-    FLOE_WAVELET_OCTAVE = 8 /* exponents of steps are in eighths */
+    FLOE_WAVELET_SHORTER = 3, /* at most */
+    FLOE_WAVELET_OCTAVE = 8   /* exponents of steps are in eighths */
 };
 
 /* What is chosen for a field. Axes are those of the plan's shape. */
@@ -31,7 +32,9 @@ typedef struct floe_wavelet_coding {
     floe_context_spec spec;
     floe_context_grid grid;
     uint64_t nchunks;
-    bool tables; /* has tables of its own; else those of the coarser step */
+    uint32_t shorter; /* entropy chunks have FLOE_CONTEXT_ROWS >> shorter rows at most */
+    uint64_t ncodes;  /* encoder: that are not 0 */
+    bool tables;      /* has tables of its own; else those of the coarser step */
     int8_t exponent[FLOE_INTERP_CLASSES];
     int8_t shift[FLOE_WAVELET_SHIFTS];
 } floe_wavelet_coding;
@@ -60,6 +63,9 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
                           floe_wavelet_plan *plan);
 /* Lattice below a step's axes, and grid of its records. */
 void floe_wavelet_coding_lay(floe_wavelet_coding *c);
+/* Entropy chunks as short as leaves their states a few percent of the bytes, by ncodes of each step: each is a chain, and few of them leave a
+ * GPU idle. */
+void floe_wavelet_plan_shorten(floe_wavelet_plan *plan, floe_preset preset);
 /* base * 2^(exponent / 8), rounded once. */
 double floe_wavelet_step_of(double base, int32_t exponent);
 

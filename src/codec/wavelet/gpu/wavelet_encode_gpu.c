@@ -39,8 +39,11 @@ static void add_structure_room(const uint64_t *shape, const floe_wavelet_structu
     floe_wavelet_gpu_room sum = {.ncells = 0};
     const floe_context_grid marks = floe_wavelet_marks_grid(shape);
     floe_wavelet_plan_of(shape, s, &plan);
-    for (uint32_t i = 0; i < plan.nsteps; i++)
+    for (uint32_t i = 0; i < plan.nsteps; i++) {
+        plan.steps[i].shorter = FLOE_WAVELET_SHORTER;
+        floe_wavelet_coding_lay(&plan.steps[i]);
         add_grid_room(&plan.steps[i].grid, &sum);
+    }
     for (int i = 0; i < 3; i++)
         add_grid_room(&marks, &sum);
     room->nchunks = floe_max64(room->nchunks, sum.nchunks);
@@ -255,6 +258,7 @@ static floe_status code_values(encoding *e, bool *good)
     e->anchors_nbytes =
         floe_ceil_div(floe_interp_points(floe_wavelet_anchors(&p->e.chunk.plan)) * p->e.chunk.anchors.nbits, 8);
     take_payload(e, e->anchors_nbytes);
+    floe_wavelet_plan_shorten(&p->e.chunk.plan, p->e.params->preset);
     FLOE_TRY(floe_wavelet_gpu_array_check(p));
     p->e.chunk.marked[FLOE_WAVELET_CORRECTIONS] = p->found.nmarks > 0;
     p->e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = nholes + nsigns + p->found.nliterals > 0;

@@ -288,9 +288,13 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
     const floe_wavelet_anchors_job range = anchors_of(p);
     FLOE_TRY(anchors_do(p, &range, FLOE_WAVELET_ANCHORS_RANGE));
     FLOE_TRY(floe_wavelet_gpu_fetch(p->w, &found, p->findings, sizeof found));
-    for (uint32_t i = 0; i < plan->nsteps; i++)
-        for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
-            plan->steps[i].shift[k] = (int8_t)floe_wavelet_shift_of(found.means[i].sum[k], found.means[i].count[k]);
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        floe_wavelet_coding *c = &plan->steps[i];
+        for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
+            c->shift[k] = (int8_t)floe_wavelet_shift_of(found.means[i].sum[k], found.means[i].count[k]);
+            c->ncodes += found.means[i].count[k];
+        }
+    }
     *good = floe_wavelet_gpu_anchors_set(p, found.range);
     if (!*good)
         return FLOE_OK;
