@@ -91,7 +91,7 @@ class WaveletChunk:
         h = r.take(12)
         self.version, self.bank, self.one_sided, self.packet, self.log = h[0], h[4], h[5] & 15, h[5] >> 4, h[3]
         need(h[0] in (1, 2) and h[1] < 3 and h[2] <= 64 and h[3] < 2 and h[4] < 8 and h[5] < 128 and h[6] < 8 and h[6] >> 1 != 2 and
-             h[7] < 4 and h[8] <= 56 and not any(h[10:]) and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
+             h[7] < 4 and h[8] <= 56 and h[10] < (16 if h[0] > 1 else 1) and not h[11] and (h[1] == 0 or not any(h[2:6] + h[8:]) and not h[6] & 1) and
              (h[1] != 1 or not any(h[6:8])) and (not (self.packet or h[6] & 4) or self.slowest < 3) and
              (not self.one_sided or self.bank in (2, 4, 5, 6, 7)), "wavelet: its header")
         if h[1] == 1:
@@ -101,8 +101,8 @@ class WaveletChunk:
         mask = (1 << 8 * self.size) - 1
         if h[1] == 0:
             self.array(h[2], h[8], signed(h[9]))
-        corrections = self.marks() if h[6] & 1 else [0] * self.n
-        kinds = self.marks() if h[6] & 2 else [0] * self.n
+        corrections = self.marks(h[10] & 3) if h[6] & 1 else [0] * self.n
+        kinds = self.marks(h[10] >> 2) if h[6] & 2 else [0] * self.n
         apart = prod(self.shape[self.slowest + 1:])
         for i in range(apart, self.n if h[6] & 4 else 0):
             kinds[i] = (kinds[i] + kinds[i - apart] + 128) % 256 - 128
@@ -182,11 +182,11 @@ class WaveletChunk:
                 Chunk(spec, tables, r.take(size), rows, each, records)
         return records, tables
 
-    def marks(self):
+    def marks(self, shorter):
         """A code for each value."""
         s = self.shape
         row = ceil_div(s[3], 7)
-        records, _ = self.records(Spec(1, 1, 1), Grid.laid(s[0] * s[1], s[2], row, 1024, True), None)
+        records, _ = self.records(Spec(1, 1, 1), Grid.laid(s[0] * s[1], s[2], row, 1024 >> shorter, True), None)
         return [records[i * row + x // 7][x % 7] for i in range(prod(s[:3])) for x in range(s[3])]
 
     # ---- the array

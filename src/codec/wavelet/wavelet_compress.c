@@ -151,8 +151,8 @@ static bool code(encoder *e, encoder *trial)
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
         return false;
-    floe_wavelet_plan_shorten(&e->chunk.plan, e->params->preset);
     floe_wavelet_array_check(e);
+    floe_wavelet_chunk_shorten(&e->chunk, e->params->preset, floe_wavelet_found_gather(e)->ncorrections);
     return true;
 }
 

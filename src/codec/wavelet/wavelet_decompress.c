@@ -153,7 +153,7 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
 static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error *err)
 {
     const uint64_t *n = d->chunk.plan.shape;
-    const floe_context_grid grid = floe_wavelet_marks_grid(n);
+    const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[set]);
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
     const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
     const uint64_t columns[] = {box.lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box.hi[3], FLOE_WAVELET_MARKS)};

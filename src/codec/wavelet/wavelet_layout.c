@@ -14,10 +14,24 @@ uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
     return FLOE_WAVELET_HEADER_NBYTES + 8 + n / FLOE_WAVELET_LEAST_CELLS;
 }
 
-floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK])
+floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter)
 {
-    return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8, FLOE_CONTEXT_ROWS,
-                               true);
+    return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8,
+                               FLOE_CONTEXT_ROWS >> shorter, true);
+}
+
+void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections)
+{
+    floe_wavelet_plan *p = &c->plan;
+    if (preset == FLOE_PRESET_BEST)
+        return;
+    for (uint32_t i = 0; i < p->nsteps; i++) {
+        floe_wavelet_coding *k = &p->steps[i];
+        k->shorter = floe_wavelet_shorter_for(k->ncodes, floe_context_nrecords(&k->grid));
+        floe_wavelet_coding_lay(k);
+    }
+    c->shorter[FLOE_WAVELET_CORRECTIONS] =
+        floe_wavelet_shorter_for(ncorrections, floe_wavelet_marks_nbytes(p->shape) / 8);
 }
 
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds)
@@ -68,7 +82,7 @@ static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to
 /* The first that has what the chunk needs: 2 has shorter entropy chunks. */
 static uint8_t version_of(const floe_wavelet_chunk *c)
 {
-    uint32_t shorter = 0;
+    uint32_t shorter = c->shorter[0] | c->shorter[1];
     for (uint32_t i = 0; i < c->plan.nsteps && c->kind == FLOE_WAVELET_CODED; i++)
         shorter |= c->plan.steps[i].shorter;
     return shorter ? 2 : 1;
@@ -89,6 +103,7 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
         (uint8_t)c->npalette,
         (uint8_t)(coded ? c->anchors.nbits : 0),
         (uint8_t)(coded ? p->anchor_exponent : 0),
+        (uint8_t)(c->shorter[0] | c->shorter[1] << 2),
     };
     for (uint32_t i = 0; i < sizeof head; i++)
         floe_write8(to, head[i]);
@@ -162,8 +177,9 @@ static bool is_known(const uint8_t *h, const uint64_t *shape)
     const bool coded = h[1] == FLOE_WAVELET_CODED, packet = h[5] >> 4;
     bool good = h[1] < FLOE_WAVELET_CHUNK_KINDS && h[2] <= FLOE_WAVELET_STEPS && h[3] < 2 &&
                 h[4] < FLOE_WAVELET_BANKS && h[5] >> 4 <= FLOE_WAVELET_PACKET && h[6] < 8 && (h[6] >> 1) != 2 &&
-                h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] == 0 && h[11] == 0;
-    good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9]) == 0);
+                h[7] <= FLOE_WAVELET_PALETTE && h[8] <= FLOE_WAVELET_ANCHOR_BITS && h[10] < (h[0] < 2 ? 1 : 16) &&
+                h[11] == 0;
+    good = good && (coded || (h[2] | h[3] | h[4] | h[5] | (h[6] & 1) | h[8] | h[9] | h[10]) == 0);
     good = good && (h[1] != FLOE_WAVELET_RAW || (h[6] | h[7]) == 0);
     good = good && (!(packet || h[6] >> 2) || floe_wavelet_slowest(shape) < FLOE_INTERP_RANK - 1);
     return good && ((h[5] & 15) == 0 || floe_wavelet_interpolates((floe_wavelet_bank)h[4]));
@@ -184,6 +200,8 @@ floe_status floe_wavelet_header_read(floe_wavelet_chunk *c, bool narrow, floe_re
     c->marked[0] = h[6] & 1;
     c->marked[1] = h[6] >> 1 & 1;
     c->differ = h[6] >> 2;
+    c->shorter[0] = h[10] & 3;
+    c->shorter[1] = h[10] >> 2;
     c->npalette = h[7];
     c->anchors.nbits = h[8];
     c->plan.anchor_exponent = (int8_t)h[9];

@@ -30,6 +30,7 @@ typedef struct floe_wavelet_chunk {
     bool log;
     uint32_t npalette;
     bool marked[FLOE_WAVELET_MARK_SETS], differ;  /* differ: kinds are differences along the slowest axis */
+    uint32_t shorter[FLOE_WAVELET_MARK_SETS];     /* as that of floe_wavelet_coding */
     uint64_t palette[FLOE_WAVELET_PALETTE], base; /* base: FLAT */
     floe_wavelet_anchors_code anchors;
     floe_wavelet_plan plan;
@@ -50,7 +51,7 @@ static inline floe_wavelet_part floe_wavelet_cells_part(const floe_wavelet_codin
 }
 
 /* Grid of a set of marks, whose records have 7 values along the last axis each. */
-floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK]);
+floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter);
 extern const floe_context_spec floe_wavelet_marks_spec;
 static inline uint64_t floe_wavelet_marks_row(const uint64_t shape[FLOE_INTERP_RANK])
 {
@@ -58,7 +59,7 @@ static inline uint64_t floe_wavelet_marks_row(const uint64_t shape[FLOE_INTERP_R
 }
 static inline uint64_t floe_wavelet_marks_nbytes(const uint64_t shape[FLOE_INTERP_RANK])
 {
-    const floe_context_grid g = floe_wavelet_marks_grid(shape);
+    const floe_context_grid g = floe_wavelet_marks_grid(shape, 0);
     return 8 * g.size[0] * g.size[1] * g.size[2];
 }
 
@@ -73,6 +74,9 @@ static inline uint64_t floe_wavelet_marks_apart(const uint64_t shape[FLOE_INTERP
 
 /* Kinds of differences. */
 void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *kinds);
+
+/* Entropy chunks of steps, by ncodes of each, and of corrections become shorter, but in preset best. */
+void floe_wavelet_chunk_shorten(floe_wavelet_chunk *c, floe_preset preset, uint64_t ncorrections);
 
 /* Up to the anchors. */
 void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to);

@@ -85,7 +85,7 @@ static void literal_mark(encoder *e, uint64_t position, int8_t *mark, void *to)
 
 uint64_t floe_wavelet_marks_bits(encoder *e, int set)
 {
-    const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape);
+    const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape, e->chunk.shorter[set]);
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
     bool list;
     return floe_wavelet_records_bits(&e->entropy, &r, e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS, &list);
@@ -95,7 +95,7 @@ static bool is_empty(const int8_t *marks, uint64_t n) { return marks[0] == 0 && 
 
 static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
 {
-    const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape);
+    const floe_context_grid grid = floe_wavelet_marks_grid(e->chunk.plan.shape, e->chunk.shorter[set]);
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
     uint32_t *counts = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
     floe_wavelet_records_way way = {.tables = &e->tables[e->needs.nsteps], .own = true, .base = base};

@@ -75,15 +75,13 @@ void floe_wavelet_coding_lay(floe_wavelet_coding *c)
 
 enum { CODE_BITS = 6 /* that one takes, about */, LANE_BITS = 700 /* of a lane of a chunk, whose state takes 16 */ };
 
-void floe_wavelet_plan_shorten(floe_wavelet_plan *plan, floe_preset preset)
+uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords)
 {
-    for (uint32_t i = 0; i < plan->nsteps && preset != FLOE_PRESET_BEST; i++) {
-        floe_wavelet_coding *c = &plan->steps[i];
-        const uint64_t bits = CODE_BITS * c->ncodes, least = LANE_BITS * floe_context_nrecords(&c->grid);
-        while (c->shorter < FLOE_WAVELET_SHORTER && (FLOE_CONTEXT_ROWS >> (c->shorter + 1)) * bits >= least)
-            c->shorter++;
-        floe_wavelet_coding_lay(c);
-    }
+    const uint64_t bits = CODE_BITS * ncodes, least = LANE_BITS * nrecords;
+    uint32_t shorter = 0;
+    while (shorter < FLOE_WAVELET_SHORTER && (FLOE_CONTEXT_ROWS >> (shorter + 1)) * bits >= least)
+        shorter++;
+    return shorter;
 }
 
 /* norm: 64 log2 of it. */

@@ -63,9 +63,9 @@ void floe_wavelet_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_wav
                           floe_wavelet_plan *plan);
 /* Lattice below a step's axes, and grid of its records. */
 void floe_wavelet_coding_lay(floe_wavelet_coding *c);
-/* Entropy chunks as short as leaves their states a few percent of the bytes, by ncodes of each step: each is a chain, and few of them leave a
- * GPU idle. */
-void floe_wavelet_plan_shorten(floe_wavelet_plan *plan, floe_preset preset);
+/* How often to halve the rows of entropy chunks, so that their states stay a few percent of the bytes. Each is a chain, and few of them leave
+ * a GPU idle. ncodes: that are not 0. */
+uint32_t floe_wavelet_shorter_for(uint64_t ncodes, uint64_t nrecords);
 /* base * 2^(exponent / 8), rounded once. */
 double floe_wavelet_step_of(double base, int32_t exponent);
 

@@ -126,15 +126,18 @@ static void short_chunks(void **unused)
     uint8_t bytes[1024] = {0};
     (void)unused;
     c.kind = FLOE_WAVELET_CODED;
+    assert_int_equal(floe_wavelet_shorter_for(1000, 1000), FLOE_WAVELET_SHORTER);
+    assert_int_equal(floe_wavelet_shorter_for(250, 1000), 1);
     for (int best = 0; best < 2; best++) {
         floe_wavelet_plan_of(shape, &s, &c.plan);
         c.plan.base = c.plan.unit = 1;
         for (uint32_t i = 0; i < c.plan.nsteps; i++)
             c.plan.steps[i].ncodes = i == 0 ? floe_context_nrecords(&c.plan.steps[i].grid) : 0;
         const uint64_t nchunks = c.plan.steps[0].nchunks;
-        floe_wavelet_plan_shorten(&c.plan, best ? FLOE_PRESET_BEST : FLOE_PRESET_BALANCED);
+        floe_wavelet_chunk_shorten(&c, best ? FLOE_PRESET_BEST : FLOE_PRESET_BALANCED, 1000);
         assert_int_equal(c.plan.steps[0].shorter, best ? 0 : FLOE_WAVELET_SHORTER);
         assert_int_equal(c.plan.steps[1].shorter, 0);
+        assert_int_equal(c.shorter[FLOE_WAVELET_CORRECTIONS], 0);
         assert_true(best ? c.plan.steps[0].nchunks == nchunks : c.plan.steps[0].nchunks > nchunks);
         floe_cursor to = floe_cursor_of(bytes, sizeof bytes);
         floe_wavelet_header_write(&c, true, &to);

@@ -44,7 +44,7 @@ floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_
     for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
         shape[a] = floe_ceil_div(shape[a], (uint64_t)1 << (a == floe_wavelet_slowest(shape) ? 0 : call->level));
     floe_wavelet_needs_of(shape, &needs);
-    const floe_context_grid marks = floe_wavelet_marks_grid(shape);
+    const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
     const uint64_t nmarks = floe_wavelet_marks_nbytes(shape);
     room->ncells = floe_interp_points(shape);
     room->records = floe_max64(needs.records + 16 * (needs.nsteps + 1), FLOE_WAVELET_MARK_SETS * (nmarks + 16));
@@ -284,10 +284,10 @@ static floe_status put(const decoding *d, floe_wavelet_put_job *job, floe_wavele
 static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FLOE_WAVELET_MARK_SETS])
 {
     const uint64_t *n = d->chunk.plan.shape;
-    const floe_context_grid grid = floe_wavelet_marks_grid(n);
     floe_wavelet_open_job open = {.at = at, .further = d->chunk.kind == FLOE_WAVELET_CODED, .marks = true};
     gathering g = {.n = 0};
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
+        const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[s]);
         marks[s] = d->chunk.marked[s] ? (int8_t *)d->c->records + g.nbytes : NULL;
         if (marks[s] && !add_grid(d, &g, &floe_wavelet_marks_spec, &grid))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);

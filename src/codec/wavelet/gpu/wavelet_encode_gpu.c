@@ -37,7 +37,7 @@ static void add_structure_room(const uint64_t *shape, const floe_wavelet_structu
 {
     floe_wavelet_plan plan;
     floe_wavelet_gpu_room sum = {.ncells = 0};
-    const floe_context_grid marks = floe_wavelet_marks_grid(shape);
+    const floe_context_grid marks = floe_wavelet_marks_grid(shape, FLOE_WAVELET_SHORTER);
     floe_wavelet_plan_of(shape, s, &plan);
     for (uint32_t i = 0; i < plan.nsteps; i++) {
         plan.steps[i].shorter = FLOE_WAVELET_SHORTER;
@@ -258,8 +258,8 @@ static floe_status code_values(encoding *e, bool *good)
     e->anchors_nbytes =
         floe_ceil_div(floe_interp_points(floe_wavelet_anchors(&p->e.chunk.plan)) * p->e.chunk.anchors.nbits, 8);
     take_payload(e, e->anchors_nbytes);
-    floe_wavelet_plan_shorten(&p->e.chunk.plan, p->e.params->preset);
     FLOE_TRY(floe_wavelet_gpu_array_check(p));
+    floe_wavelet_chunk_shorten(&p->e.chunk, p->e.params->preset, p->found.nmarks);
     p->e.chunk.marked[FLOE_WAVELET_CORRECTIONS] = p->found.nmarks > 0;
     p->e.chunk.marked[FLOE_WAVELET_VALUE_KINDS] = nholes + nsigns + p->found.nliterals > 0;
     e->nliterals = nholes + p->found.nliterals;
@@ -404,12 +404,13 @@ static floe_status count_grids(encoding *e, uint32_t at[FLOE_WAVELET_MARK_SETS])
     const floe_wavelet_gpu_encode *c = e->w.c;
     floe_wavelet_chunk *chunk = &e->p.e.chunk;
     const uint64_t *shape = chunk->plan.shape;
-    const floe_context_grid marks = floe_wavelet_marks_grid(shape);
+    floe_context_grid marks;
     int8_t *sets[] = {c->corrections, c->kinds};
     if (chunk->kind == FLOE_WAVELET_CODED)
         floe_wavelet_gpu_steps_add(&e->counted, &e->p.e);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         at[s] = e->counted.n;
+        marks = floe_wavelet_marks_grid(shape, chunk->shorter[s]);
         if (chunk->marked[s])
             floe_wavelet_gpu_grid_add(&e->counted, &floe_wavelet_marks_spec, &marks, sets[s]);
     }

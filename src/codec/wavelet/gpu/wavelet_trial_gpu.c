@@ -105,7 +105,7 @@ static void aim(trying *y, const floe_wavelet_structure *s, uint32_t number)
 static void add_grids(trying *y)
 {
     const floe_wavelet_encoder *e = &y->trial.e;
-    const floe_context_grid marks = floe_wavelet_marks_grid(e->chunk.plan.shape);
+    const floe_context_grid marks = floe_wavelet_marks_grid(e->chunk.plan.shape, 0);
     floe_wavelet_gpu_steps_add(&y->counted, e);
     floe_wavelet_gpu_grid_add(&y->counted, &floe_wavelet_marks_spec, &marks, e->marks[FLOE_WAVELET_CORRECTIONS]);
 }
