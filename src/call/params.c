@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call/params.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -132,7 +133,7 @@ floe_status floe_params_check(const floe_params *params, floe_dtype dtype, floe_
                "unknown fill mode %d", (int)clean->fill);
     if ((int)dtype && rate_is_ratio(clean->codec, clean->mode)) {
         clean->mode = FLOE_BOUND_RATIO;
-        clean->bound = fmax(8 * (double)floe_dtype_size(dtype) / clean->bound, 1);
+        clean->bound = fmin(fmax(8 * (double)floe_dtype_size(dtype) / clean->bound, 1), DBL_MAX);
     }
     return chunk_check(clean, err);
 }

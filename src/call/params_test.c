@@ -253,6 +253,10 @@ static void rates(void **state)
     p.bound = 33;
     assert_int_equal(floe_params_check(&p, FLOE_I32, &clean, NULL), FLOE_OK);
     assert_true(clean.mode == FLOE_BOUND_RATIO && clean.bound == 1);
+    p.bound = 1e-310; /* no finite ratio is as large */
+    assert_int_equal(floe_params_check(&p, FLOE_F64, &clean, NULL), FLOE_OK);
+    assert_true(clean.mode == FLOE_BOUND_RATIO && isfinite(clean.bound));
+    p.bound = 33;
     assert_int_equal(floe_params_check(&p, (floe_dtype)0, &clean, NULL), FLOE_OK);
     assert_true(clean.mode == FLOE_BOUND_RATE && clean.bound == 33);
 }
