@@ -194,7 +194,7 @@ floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *row
     return FLOE_OK;
 }
 
-floe_status floe_cuda_ask(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err)
+floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err)
 {
     FLOE_CUDA(err, cudaMemcpyAsync((uint8_t *)cuda->answer + at, dev, nbytes, cudaMemcpyDeviceToHost,
                                    (cudaStream_t)cuda->stream));
@@ -203,7 +203,7 @@ floe_status floe_cuda_ask(const floe_cuda *cuda, size_t at, const void *dev, siz
 
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err)
 {
-    FLOE_TRY(floe_cuda_ask(cuda, 0, dev, nbytes, err));
+    FLOE_TRY(floe_cuda_bring(cuda, 0, dev, nbytes, err));
     FLOE_TRY(floe_cuda_wait(cuda, err));
     memcpy(host, cuda->answer, nbytes);
     return FLOE_OK;

@@ -69,7 +69,7 @@ typedef struct floe_cuda_rows {
 } floe_cuda_rows;
 floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *rows, floe_error *err);
 /* Copies from the device to cuda->answer + at; they are there after a wait. */
-floe_status floe_cuda_ask(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err);
+floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err);
 /* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
 /* What is put on the first n sides after fork waits for what is on the stream so far; what is put on the stream after join waits

@@ -28,8 +28,8 @@ floe_status floe_codec_send(void *dev, const void *host, size_t nbytes, void *st
 floe_status floe_codec_fetch_params(const floe_cuda *cuda, const floe_codec_encode *e, floe_codec_params *params,
                                     uint32_t *status, floe_error *err)
 {
-    FLOE_TRY(floe_cuda_ask(cuda, 0, e->params, sizeof *params, err));
-    FLOE_TRY(floe_cuda_ask(cuda, sizeof *params, e->status, sizeof *status, err));
+    FLOE_TRY(floe_cuda_bring(cuda, 0, e->params, sizeof *params, err));
+    FLOE_TRY(floe_cuda_bring(cuda, sizeof *params, e->status, sizeof *status, err));
     FLOE_TRY(floe_cuda_wait(cuda, err));
     memcpy(params, cuda->answer, sizeof *params);
     memcpy(status, (const uint8_t *)cuda->answer + sizeof *params, sizeof *status);
@@ -60,12 +60,12 @@ static floe_status fetch_known(const floe_codec_chunk *c, known *k)
     const size_t nbegin = (size_t)floe_min64(call->nbytes, BEGIN_NBYTES);
     floe_cuda cuda = *call->cuda;
     cuda.stream = c->stream;
-    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, layout), call->layout, sizeof k->layout, c->err));
-    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords, c->err));
-    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, first), call->records, sizeof k->first, c->err));
-    FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, status), call->status, sizeof k->status, c->err));
+    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, layout), call->layout, sizeof k->layout, c->err));
+    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, nrecords), call->nrecords, sizeof k->nrecords, c->err));
+    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, first), call->records, sizeof k->first, c->err));
+    FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, status), call->status, sizeof k->status, c->err));
     if (nbegin)
-        FLOE_TRY(floe_cuda_ask(&cuda, offsetof(known, begin), call->stream, nbegin, c->err));
+        FLOE_TRY(floe_cuda_bring(&cuda, offsetof(known, begin), call->stream, nbegin, c->err));
     FLOE_TRY(floe_cuda_wait(&cuda, c->err));
     memcpy(k, cuda.answer, sizeof *k);
     return FLOE_OK;

@@ -437,7 +437,7 @@ static floe_status code_values(encoding *e)
     floe_interp_dev_found found;
     static_assert(sizeof found <= FLOE_CUDA_ANSWER_NBYTES, "there is room for it");
     FLOE_TRY(encode_lattices(e));
-    FLOE_TRY(floe_cuda_ask(&e->cuda, 0, e->c->found, sizeof found, e->err));
+    FLOE_TRY(floe_cuda_bring(&e->cuda, 0, e->c->found, sizeof found, e->err));
     FLOE_CUDA(e->err, cudaEventRecord(e->cuda.forked, e->stream));
     FLOE_TRY(code_grids(e));
     FLOE_CUDA(e->err, cudaEventSynchronize(e->cuda.forked));
