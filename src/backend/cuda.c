@@ -50,16 +50,29 @@ static floe_status device_fits(int device, floe_error *err)
     return FLOE_OK;
 }
 
+static floe_status side_create(floe_cuda *cuda, uint32_t i, floe_error *err)
+{
+    if (!cuda->side[i])
+        FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side[i], cudaStreamNonBlocking));
+    if (!cuda->joined[i])
+        FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined[i], cudaEventDisableTiming));
+    return FLOE_OK;
+}
+
+floe_status floe_cuda_sides(floe_cuda *cuda, uint32_t n, floe_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        FLOE_TRY(side_create(cuda, i, err));
+    return FLOE_OK;
+}
+
 static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
     FLOE_CHECK(err, !cuda->workspace || floe_cuda_device_reaches(cuda->device, cuda->workspace), FLOE_ERR_ARGUMENT,
                "the device workspace lies in host memory, out of the GPU's reach");
     FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
-    for (int i = 0; i < FLOE_CUDA_SIDES; i++) {
-        FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side[i], cudaStreamNonBlocking));
-        FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined[i], cudaEventDisableTiming));
-    }
+    FLOE_TRY(floe_cuda_sides(cuda, 1, err));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
     /* cudaMemset would wait for nothing, and the caller's stream perhaps not for it */
     FLOE_CUDA(err, cudaMemsetAsync(cuda->state, 0, FLOE_CUDA_STATE_NBYTES, (cudaStream_t)cuda->side[0]));

@@ -72,6 +72,8 @@ floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *row
 floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err);
 /* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
+/* Creates the first n sides, as far as they are not there. A context begins with one: few calls need more. */
+floe_status floe_cuda_sides(floe_cuda *cuda, uint32_t n, floe_error *err);
 /* What is put on the first n sides after fork waits for what is on the stream so far; what is put on the stream after join waits
  * for what is on these sides. Each fork has its join, whatever comes between: `status` says what, and a failure is returned. */
 floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, uint32_t n, floe_error *err);

@@ -61,9 +61,9 @@ typedef struct floe_codec_encode {
     uint64_t chunk[FLOE_MAX_RANK];
     floe_preset preset;
     floe_bound_mode mode;
-    uint64_t first_offset;        /* of the first record; a multiple of 8 */
-    uint64_t nchunks;             /* out */
-    const struct floe_cuda *cuda; /* of the call's context, for codecs that wait; the call's stream may be another */
+    uint64_t first_offset;  /* of the first record; a multiple of 8 */
+    uint64_t nchunks;       /* out */
+    struct floe_cuda *cuda; /* of the call's context, for codecs that wait; the call's stream may be another */
     /* out of encode_take */
     floe_dev_record *records; /* of the chunks, without checksums */
     uint64_t *end;            /* where the last record ends */

@@ -81,7 +81,7 @@ floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, con
 
 typedef struct floe_wavelet_gpu_work {
     const floe_wavelet_gpu_encode *c;
-    const struct floe_cuda *cuda; /* which has streams for what is done side by side */
+    struct floe_cuda *cuda; /* which has streams for what is done side by side */
     void *stream;
     uint32_t *status;
     floe_error *err;

@@ -248,6 +248,7 @@ floe_status floe_wavelet_gpu_tune(part *p)
     floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, shape);
     floe_wavelet_trial_begin(&p->e, trial, &params, c->box);
     trial->marks[FLOE_WAVELET_VALUE_KINDS] = c->holes;
+    FLOE_TRY(floe_cuda_sides(p->w->cuda, trials.at_once, p->w->err));
     FLOE_TRY(copy_box(p, &y.trial));
     floe_wavelet_search(&p->e, &trials);
     return y.status;
