@@ -15,12 +15,11 @@ namespace
 
 enum {
     TOKEN_MASK_WORDS = FLOE_WARP / 2, /* of a row: 16 bits a lane */
-    TOKEN_SLAB = 4096,                /* words that a warp takes at a time */
+    TOKEN_SLAB = 4096,                /* words that a warp takes at a time, at most */
+    TOKEN_SLABS = 1 << 14,            /* that there is room for; or each has but one window */
     TOKEN_SYMBOL_BITS = 6,
     TOKEN_CONTEXT_BITS = 7
 };
-static_assert((TOKEN_MASK_WORDS + FLOE_CONTEXT_CLASSES * FLOE_WARP) * FLOE_CONTEXT_WINDOW + 3 <= TOKEN_SLAB,
-              "a slab has room for any window");
 static_assert(FLOE_CONTEXT_VALUE_SYMBOLS <= 1 << TOKEN_SYMBOL_BITS && FLOE_CONTEXT_VALUES <= 1 << TOKEN_CONTEXT_BITS,
               "raw bits stand above: 15 at most");
 
@@ -51,11 +50,13 @@ struct token_keeper {
         if (!windows)
             return NULL;
         if (end - at < nwords) {
+            const uint64_t share = floe_min64(job->ntokens / TOKEN_SLABS & ~(uint64_t)3, TOKEN_SLAB);
+            const unsigned long long slab = floe_max64(share, nwords);
             unsigned long long begin = 0;
             if (floe_lane() == 0)
-                begin = atomicAdd((unsigned long long *)job->tokens_taken, (unsigned long long)TOKEN_SLAB);
+                begin = atomicAdd((unsigned long long *)job->tokens_taken, slab);
             at = __shfl_sync(FLOE_ALL_LANES, begin, 0);
-            end = at + TOKEN_SLAB;
+            end = at + slab;
             if (end > job->ntokens)
                 at = end = 0;
         }
