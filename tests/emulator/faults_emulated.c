@@ -62,6 +62,18 @@ static void device_data(void **state)
     }
 }
 
+/* Trials on streams beside each other: what fails among them leaves nothing under way. */
+static void trials(void **state)
+{
+    (void)state;
+    in_device_memory = true;
+    world w = world_make("abs=1e-2 codec=wavelet preset=fast", FLOE_BACKEND_AUTO, true);
+    w.field.shape[0] = w.field.shape[1] = 1;
+    w.field.shape[2] = 8;
+    FAULTS_EACH(&w, compress);
+    world_free(&w);
+}
+
 static void host_data(void **state)
 {
     (void)state;
@@ -179,7 +191,7 @@ static void captures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(device_data), cmocka_unit_test(host_data),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trials), cmocka_unit_test(host_data),
                                        cmocka_unit_test(captures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
