@@ -64,19 +64,6 @@ floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_in
     return job;
 }
 
-floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint8_t *originals,
-                                 void *anchors, floe_interp_dev_lattice *lattices, bool narrow, void *stream,
-                                 floe_error *err)
-{
-    const uint32_t n = floe_interp_gpu_lattices(p, originals, narrow ? sizeof(float) : sizeof(double), lattices);
-    floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
-    for (uint32_t i = 0; i < n; i++)
-        jobs[i] = floe_interp_gpu_job(p, check, lattices, i);
-    FLOE_CUDA(err, narrow ? floe_interp_thin_f32(jobs, lattices, n, check, anchors, stream)
-                          : floe_interp_thin_f64(jobs, lattices, n, check, anchors, stream));
-    return FLOE_OK;
-}
-
 /* ---- trials -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct trying {
@@ -128,10 +115,18 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
     return true;
 }
 
+/* Originals of all lattices, and the anchors. */
 static floe_status thin(const trying *y, const floe_interp_plan *p, void *stream)
 {
     const floe_interp_gpu_tuning *t = y->t;
-    return floe_interp_gpu_thin(p, t->check, t->originals, t->anchors, t->lattices, y->e->narrow, stream, y->err);
+    const bool narrow = y->e->narrow;
+    const uint32_t n = floe_interp_gpu_lattices(p, t->originals, narrow ? sizeof(float) : sizeof(double), t->lattices);
+    floe_interp_dev_job jobs[FLOE_INTERP_STEPS];
+    for (uint32_t i = 0; i < n; i++)
+        jobs[i] = floe_interp_gpu_job(p, t->check, t->lattices, i);
+    FLOE_CUDA(y->err, narrow ? floe_interp_thin_f32(jobs, t->lattices, n, t->check, t->anchors, stream)
+                             : floe_interp_thin_f64(jobs, t->lattices, n, t->check, t->anchors, stream));
+    return FLOE_OK;
 }
 
 /* Beside the first trials: for the structure that the tuner begins with, whose lattices it mostly keeps. Anchors of logarithms have

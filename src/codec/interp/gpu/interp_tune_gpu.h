@@ -37,9 +37,5 @@ uint32_t floe_interp_gpu_lattices(const floe_interp_plan *p, uint8_t *at, uint32
 /* Step i of such a field, without records and lattices of results; without steps: the one that leaves all. */
 floe_interp_dev_job floe_interp_gpu_job(const floe_interp_plan *p, const floe_interp_dev_check *check,
                                         const floe_interp_dev_lattice *lattices, uint32_t i);
-/* Originals of all lattices, and the anchors. */
-floe_status floe_interp_gpu_thin(const floe_interp_plan *p, const floe_interp_dev_check *check, uint8_t *originals,
-                                 void *anchors, floe_interp_dev_lattice *lattices, bool narrow, void *stream,
-                                 floe_error *err);
 
 #endif
