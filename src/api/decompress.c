@@ -45,7 +45,7 @@ static floe_status chunk_get(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, 
     return status == FLOE_OK ? status : chunk_retry(ctx, s, chunk, lo, hi, out, status);
 }
 
-/* A chunk that has failed before it came to the GPU: those before it may fail, too, and the first failure is told. */
+/* A chunk that has failed before it came to the GPU: those before it may fail, too, and the first failure is reported. */
 static floe_status fail_in_order(floe_ctx *ctx, floe_stream *s, const uint64_t *lo, const uint64_t *hi,
                                  const floe_field *out, uint64_t under_way, floe_status status)
 {
