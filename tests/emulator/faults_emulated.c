@@ -191,7 +191,7 @@ static void captures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trials), cmocka_unit_test(host_data),
-                                       cmocka_unit_test(captures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(device_data), cmocka_unit_test(trials),
+                                       cmocka_unit_test(host_data), cmocka_unit_test(captures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
