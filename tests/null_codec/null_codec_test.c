@@ -60,9 +60,9 @@ static void what_it_has_not(void **state)
     uint64_t n;
     const floe_field f = floe_field_of(&value, FLOE_F32, 1, (const uint64_t[]){1});
     floe_params p;
-    assert_int_equal(floe_params_parse(&p, "rate=8 codec=null", NULL), FLOE_OK);
+    assert_int_equal(floe_params_parse(&p, "prec=8 codec=null", NULL), FLOE_OK);
     assert_int_equal(floe_compress(ctx, &f, &p, stream, sizeof stream, &n), FLOE_ERR_ARGUMENT);
-    assert_non_null(strstr(floe_ctx_message(ctx), "codec null has no rate, codec zfp has"));
+    assert_non_null(strstr(floe_ctx_message(ctx), "codec null has no prec, codec zfp has"));
 }
 
 static void damage(void **state)
