@@ -66,9 +66,9 @@ typedef enum floe_bound_mode {
     FLOE_BOUND_PWREL = 3,    /* |x - y| <= bound * |x| */
     FLOE_BOUND_PSNR = 4,     /* 20 log10((max - min) / RMSE) >= bound, in dB */
     FLOE_BOUND_LOSSLESS = 5, /* bit for bit */
-    /* How much to store, not how well: of codec zfp, where finite values stay finite, and no error is promised. */
-    FLOE_BOUND_RATE =
-        6, /* bits a value, the same for each block; by other codecs: the ratio that takes as many for the whole field */
+    /* How much to store, not how well: codec zfp keeps finite values finite and promises no error. By other codecs a rate is the
+     * RATIO that takes as many bits for the whole field, and the stream says so; they have no PREC. */
+    FLOE_BOUND_RATE = 6, /* bits a value, the same for each block */
     FLOE_BOUND_PREC = 7, /* bit planes of each block, 1 to 64 */
     /* Bytes of the field over those of the stream: floe looks for the absolute bound that gives about so much, and keeps it. */
     FLOE_BOUND_RATIO = 8
@@ -213,8 +213,8 @@ typedef struct floe_device_report {
 floe_status floe_device_workspace_nbytes(floe_ctx *ctx, const floe_field *field, const floe_params *params,
                                          size_t *nbytes);
 
-/* Device field -> dst (device memory, capacity bytes). Not for what takes several rounds with the host: psnr, ratio, and codec
- * auto in presets balanced and best: name one, such as lorenzo. */
+/* Device field -> dst (device memory, capacity bytes). Not for what takes several rounds with the host: psnr, ratio, rate but by
+ * codec zfp, and codec auto in presets balanced and best: name one, such as lorenzo. */
 floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                 uint64_t capacity, floe_device_report *report);
 
@@ -311,7 +311,7 @@ typedef struct floe_stream_options {
 } floe_stream_options;
 
 /* Raw little-endian C-order elements from source -> .floe stream into sink. layout gives dtype and shape; its data is
- * ignored. rel, psnr, ratio, and codec auto in presets balanced and best read the source more than once: it must be seekable, or hold a single
+ * ignored. rel, psnr, ratio, rate but by codec zfp, and codec auto in presets balanced and best read the source more than once: it must be seekable, or hold a single
  * slab of chunks (see docs/api.md), else FLOE_ERR_UNSUPPORTED. Where it is neither, fill=auto means fill=none. Memory stays bounded by a few
  * chunks. options may be NULL. */
 floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const floe_params *params,
