@@ -50,33 +50,18 @@ static floe_status device_fits(int device, floe_error *err)
     return FLOE_OK;
 }
 
-static floe_status side_create(floe_cuda *cuda, uint32_t i, floe_error *err)
-{
-    if (!cuda->side[i])
-        FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side[i], cudaStreamNonBlocking));
-    if (!cuda->joined[i])
-        FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined[i], cudaEventDisableTiming));
-    return FLOE_OK;
-}
-
-floe_status floe_cuda_sides(floe_cuda *cuda, uint32_t n, floe_error *err)
-{
-    for (uint32_t i = 0; i < n; i++)
-        FLOE_TRY(side_create(cuda, i, err));
-    return FLOE_OK;
-}
-
 static floe_status own_create(floe_cuda *cuda, floe_error *err)
 {
     FLOE_CHECK(err, !cuda->workspace || floe_cuda_device_reaches(cuda->device, cuda->workspace), FLOE_ERR_ARGUMENT,
                "the device workspace lies in host memory, out of the GPU's reach");
     FLOE_CUDA(err, cudaMallocHost(&cuda->answer, FLOE_CUDA_ANSWER_NBYTES));
     FLOE_CUDA(err, cudaMalloc(&cuda->state, FLOE_CUDA_STATE_NBYTES));
-    FLOE_TRY(floe_cuda_sides(cuda, 1, err));
+    FLOE_CUDA(err, cudaStreamCreateWithFlags((cudaStream_t *)&cuda->side, cudaStreamNonBlocking));
+    FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->joined, cudaEventDisableTiming));
     FLOE_CUDA(err, cudaEventCreateWithFlags((cudaEvent_t *)&cuda->forked, cudaEventDisableTiming));
     /* cudaMemset would wait for nothing, and the caller's stream perhaps not for it */
-    FLOE_CUDA(err, cudaMemsetAsync(cuda->state, 0, FLOE_CUDA_STATE_NBYTES, (cudaStream_t)cuda->side[0]));
-    FLOE_CUDA(err, cudaStreamSynchronize((cudaStream_t)cuda->side[0]));
+    FLOE_CUDA(err, cudaMemsetAsync(cuda->state, 0, FLOE_CUDA_STATE_NBYTES, (cudaStream_t)cuda->side));
+    FLOE_CUDA(err, cudaStreamSynchronize((cudaStream_t)cuda->side));
     return FLOE_OK;
 }
 
@@ -84,12 +69,10 @@ static void own_free(floe_cuda *cuda)
 {
     cudaFreeHost(cuda->answer);
     cudaFree(cuda->state);
-    for (int i = 0; i < FLOE_CUDA_SIDES; i++) {
-        if (cuda->side[i])
-            cudaStreamDestroy((cudaStream_t)cuda->side[i]);
-        if (cuda->joined[i])
-            cudaEventDestroy((cudaEvent_t)cuda->joined[i]);
-    }
+    if (cuda->side)
+        cudaStreamDestroy((cudaStream_t)cuda->side);
+    if (cuda->joined)
+        cudaEventDestroy((cudaEvent_t)cuda->joined);
     if (cuda->forked)
         cudaEventDestroy((cudaEvent_t)cuda->forked);
 }
@@ -222,29 +205,26 @@ floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, 
     return FLOE_OK;
 }
 
-floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, uint32_t n, floe_error *err)
+floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err)
 {
     FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->forked, (cudaStream_t)stream));
-    for (uint32_t i = 0; i < n; i++)
-        FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)cuda->side[i], (cudaEvent_t)cuda->forked, 0));
+    FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)cuda->side, (cudaEvent_t)cuda->forked, 0));
     return FLOE_OK;
 }
 
-static floe_status join_side(const floe_cuda *cuda, void *stream, uint32_t i, floe_error *err)
+static floe_status join(const floe_cuda *cuda, void *stream, floe_error *err)
 {
-    FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->joined[i], (cudaStream_t)cuda->side[i]));
-    FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)cuda->joined[i], 0));
+    FLOE_CUDA(err, cudaEventRecord((cudaEvent_t)cuda->joined, (cudaStream_t)cuda->side));
+    FLOE_CUDA(err, cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)cuda->joined, 0));
     return FLOE_OK;
 }
 
-floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, uint32_t n, floe_status status, floe_error *err)
+floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const floe_status joined =
-            join_side(cuda, stream, i, status == FLOE_OK ? err : NULL); /* the first failure's message */
-        status = status == FLOE_OK ? joined : status;
-    }
-    return status;
+    const floe_status joined = join(cuda, stream, status == FLOE_OK ? err : NULL); /* the first failure's message */
+    if (joined != FLOE_OK)
+        cudaStreamSynchronize((cudaStream_t)cuda->side);
+    return status == FLOE_OK ? joined : status;
 }
 
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err)

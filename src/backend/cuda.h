@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 
-enum { FLOE_CUDA_ANSWER_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576, FLOE_CUDA_SIDES = 6 };
+enum { FLOE_CUDA_ANSWER_NBYTES = 16384, FLOE_CUDA_STATE_NBYTES = 24576 };
 
 typedef struct floe_cuda {
     bool open;
@@ -28,7 +28,7 @@ typedef struct floe_cuda {
     void *answer; /* pinned host memory, FLOE_CUDA_ANSWER_NBYTES; kernels may write there, too */
     void *state;  /* device memory, FLOE_CUDA_STATE_NBYTES, all 0: a kernel that writes to it leaves it so */
     /* cudaStream_t of our own, between floe_cuda_fork and floe_cuda_join; cudaEvent_t */
-    void *side[FLOE_CUDA_SIDES], *forked, *joined[FLOE_CUDA_SIDES];
+    void *side, *forked, *joined;
     uint32_t asked; /* bits of kernels that have been given the shared memory they need, see floe_small_cuda */
 } floe_cuda;
 
@@ -72,12 +72,10 @@ floe_status floe_cuda_copy_rows(const floe_cuda *cuda, const floe_cuda_rows *row
 floe_status floe_cuda_bring(const floe_cuda *cuda, size_t at, const void *dev, size_t nbytes, floe_error *err);
 /* Copies at most FLOE_CUDA_ANSWER_NBYTES from the device and waits for them and all before them. */
 floe_status floe_cuda_fetch(const floe_cuda *cuda, void *host, const void *dev, size_t nbytes, floe_error *err);
-/* Creates the first n sides, as far as they are not there. A context begins with one: few calls need more. */
-floe_status floe_cuda_sides(floe_cuda *cuda, uint32_t n, floe_error *err);
-/* What is put on the first n sides after fork waits for what is on the stream so far; what is put on the stream after join waits
- * for what is on these sides. Each fork has its join, whatever comes between: `status` says what, and a failure is returned. */
-floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, uint32_t n, floe_error *err);
-floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, uint32_t n, floe_status status, floe_error *err);
+/* What is put on the side after fork waits for what is on the stream so far; what is put on the stream after join waits for what is
+ * on the side. Each fork has its join, whatever comes between: `status` says what, and a failure is returned. */
+floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err);
+floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
 
 #endif

@@ -149,8 +149,8 @@ static floe_status put_both(floe_ctx *ctx, const decompression *d, floe_error *e
 {
     FLOE_TRY(d->codec->decode_open(&d->decode, ctx->cuda.stream, err));
     if (d->codec->opens_early)
-        FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side[0]));
-    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side[0]));
+        FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.side));
+    FLOE_CUDA(err, floe_container_verify_cuda(&d->verify, ctx->cuda.side));
     return d->codec->decode_start(&d->decode, ctx->cuda.stream, err);
 }
 
@@ -167,8 +167,8 @@ static floe_status start(floe_ctx *ctx, decompression *d, const void *src, uint6
         FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->statuses, STATUSES * sizeof *d->statuses, err));
         FLOE_CUDA(err, floe_container_open_cuda(&d->open, ctx->cuda.stream));
     }
-    FLOE_TRY(floe_cuda_fork(&ctx->cuda, ctx->cuda.stream, 1, err));
-    FLOE_TRY(floe_cuda_join(&ctx->cuda, ctx->cuda.stream, 1, put_both(ctx, d, err), err));
+    FLOE_TRY(floe_cuda_fork(&ctx->cuda, ctx->cuda.stream, err));
+    FLOE_TRY(floe_cuda_join(&ctx->cuda, ctx->cuda.stream, put_both(ctx, d, err), err));
     const floe_report_job verdict = {.statuses = d->statuses,
                                      .nstatuses = STATUSES,
                                      .opened = d->decode.opened,

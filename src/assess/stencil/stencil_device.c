@@ -271,11 +271,11 @@ static floe_status kernels_run(const floe_cuda *cuda, const floe_stencil_dev_job
         FLOE_TRY(neighbours_put(cuda, job, sobolev_scale, options, w->words, err));
         return products_put(&beside, calls, ncalls, w->words + LAGS_AT, cuda->stream, err);
     }
-    FLOE_TRY(floe_cuda_fork(cuda, cuda->stream, 1, err));
-    floe_status status = products_put(&beside, calls, ncalls, w->words + LAGS_AT, cuda->side[0], err);
+    FLOE_TRY(floe_cuda_fork(cuda, cuda->stream, err));
+    floe_status status = products_put(&beside, calls, ncalls, w->words + LAGS_AT, cuda->side, err);
     if (status == FLOE_OK)
         status = neighbours_put(cuda, job, sobolev_scale, options, w->words, err);
-    return floe_cuda_join(cuda, cuda->stream, 1, status, err);
+    return floe_cuda_join(cuda, cuda->stream, status, err);
 }
 
 static uint32_t nwords_of_all(const lags_call *calls, uint32_t ncalls)

@@ -161,7 +161,7 @@ static floe_status open_job_of(const floe_zfp_device_decode *d, floe_zfpx_open_j
 /* The index's places; and its checksums, which only say what came of it all, beside the rest. */
 static floe_status decode_index(floe_ctx *ctx, const floe_zfp_device_decode *d, const floe_prim *p)
 {
-    FLOE_TRY(checksums(d->src, d->nbytes, d->index, d->found, ctx->cuda.side[0], &ctx->err));
+    FLOE_TRY(checksums(d->src, d->nbytes, d->index, d->found, ctx->cuda.side, &ctx->err));
     return floe_index_prim_decode_opened(p, &d->index->spec, nblocks_of(&d->desc), &d->found->index, d->places,
                                          &d->found->made, &ctx->err);
 }
@@ -209,10 +209,10 @@ floe_status floe_zfp_device_decode_start(floe_ctx *ctx, floe_zfp_device_decode *
     FLOE_TRY(floe_cuda_clear(&ctx->cuda, d->found, sizeof *d->found, &ctx->err));
     FLOE_TRY(floe_zfpx_prim_open(&p, &job, &ctx->err));
     if (d->index)
-        FLOE_TRY(floe_cuda_fork(&ctx->cuda, ctx->cuda.stream, 1, &ctx->err));
+        FLOE_TRY(floe_cuda_fork(&ctx->cuda, ctx->cuda.stream, &ctx->err));
     floe_status status = decode_blocks(ctx, d, &p);
     if (d->index)
-        status = floe_cuda_join(&ctx->cuda, ctx->cuda.stream, 1, status, &ctx->err);
+        status = floe_cuda_join(&ctx->cuda, ctx->cuda.stream, status, &ctx->err);
     FLOE_TRY(status);
     return floe_zfpx_prim_judge(&p, &job, &ctx->err);
 }

@@ -24,6 +24,7 @@ struct step_codes {
     unsigned long long *largest;
     floe_wavelet_means *means;
     uint32_t block, length, nrows, ncells;                   /* the first block; cells of a row; all of them */
+    uint32_t stride[FLOE_INTERP_RANK];                       /* of the array: from a mean to the next */
     uint32_t coarse[FLOE_INTERP_RANK], nclasses, width;      /* of a code */
     uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
     uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
@@ -34,7 +35,8 @@ struct step_codes {
 /* Steps of a plan. */
 struct coding {
     const uint32_t *status;
-    uint32_t nsteps, stride[3], axis, nbands, begin[FLOE_WAVELET_DEV_BANDS];
+    uint32_t nsteps, axis, nbands, begin[FLOE_WAVELET_DEV_BANDS];
+    bool in_place;
     step_codes step[STEPS];
     double table[TABLE];
 };
@@ -79,10 +81,13 @@ FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
 {
     const uint32_t row = index / s.length, x = index % s.length;
     const uint32_t point[] = {row / s.coarse[2] / s.coarse[1], row / s.coarse[2] % s.coarse[1], row % s.coarse[2], x};
-    cell c = {point[0] * k.stride[0] + point[1] * k.stride[1] + point[2] * k.stride[2] + x, 0, 0};
+    cell c = {};
     uint32_t has = 0;
     if (row >= s.nrows || x >= s.coarse[3])
         return c;
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        c.at += point[a] * s.stride[a];
 #pragma unroll
     for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++) {
         uint32_t p = point[0];
@@ -94,13 +99,19 @@ FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
 #pragma unroll
     for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
         c.classes |= (class_ < s.nclasses && (class_ & ~has) == 0) << class_;
-    for (uint32_t b = 1; b < k.nbands; b++) {
-        uint32_t p = point[0];
+    if (k.nbands == 1)
+        return c;
+    uint32_t p = point[0], stride = s.stride[0], band = 0;
 #pragma unroll
-        for (uint32_t a = 1; a < FLOE_INTERP_RANK; a++)
-            p = a == k.axis ? point[a] : p;
-        c.table += p >= k.begin[b] ? FLOE_INTERP_CLASSES : 0;
+    for (uint32_t a = 1; a < FLOE_INTERP_RANK; a++) {
+        p = a == k.axis ? point[a] : p;
+        stride = a == k.axis ? s.stride[a] : stride;
     }
+    for (uint32_t b = 1; b < k.nbands; b++)
+        band = p >= k.begin[b] ? b : band;
+    c.table = band * FLOE_INTERP_CLASSES;
+    if (k.in_place)
+        c.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, k.nbands, k.begin[band]) - p) * stride;
     return c;
 }
 
@@ -195,7 +206,8 @@ FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mi
 #pragma unroll
         for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
             const bool is = c.classes >> class_ & 1;
-            const floe_real w = is ? v[s.offset[class_]] : 0, inverse = is ? f.inverse[c.table + class_] : 0;
+            const floe_real w = is ? FLOE_R(floe_wavelet_finite)(v[s.offset[class_]]) : 0,
+                            inverse = is ? f.inverse[c.table + class_] : 0;
             const int32_t m = FLOE_R(floe_wavelet_encode)(w, inverse, limit),
                           off = FLOE_R(floe_wavelet_off)(w, inverse, m);
 #pragma unroll
@@ -291,14 +303,17 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * k.nrows;
     k.nclasses = 1u << s.naxes;
     k.width = s.width;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         k.coarse[a] = (uint32_t)s.coarse[a];
+        k.stride[a] = stride[a] << (c.in_place ? c.depth[a] : 0);
+    }
     for (uint32_t i = 0; i < s.naxes; i++) {
-        const uint32_t apart = s.axis[i] == 3 ? 1 : stride[s.axis[i]];
-        k.axis[i] = s.axis[i];
-        k.odds[i] = (uint32_t)(s.fine[s.axis[i]] - s.coarse[s.axis[i]]);
+        const uint32_t a = s.axis[i], to_odd = k.stride[a] * (c.in_place ? 1 : k.coarse[a]);
+        k.axis[i] = a;
+        k.odds[i] = (uint32_t)s.fine[a] - k.coarse[a];
+        k.stride[a] *= c.in_place ? 2 : 1;
         for (uint32_t class_ = 1; class_ < k.nclasses; class_++)
-            k.offset[class_] += class_ >> i & 1 ? (uint32_t)s.coarse[s.axis[i]] * apart : 0;
+            k.offset[class_] += class_ >> i & 1 ? to_odd : 0;
     }
     for (int n = 0; n < FLOE_WAVELET_SHIFTS; n++)
         k.shift[n] = c.shift[n];
@@ -314,14 +329,15 @@ uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding
     k.nsteps = n < room ? n : room;
     k.axis = c->axis;
     k.nbands = c->nbands;
-    uint64_t stride = 1;
+    k.in_place = c->in_place;
+    uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1};
     for (uint32_t a = 3; a-- > 0;)
-        k.stride[a] = (uint32_t)(stride *= c->shape[a + 1]);
+        stride[a] = stride[a + 1] * (uint32_t)c->shape[a + 1];
     for (uint32_t b = 0; b < c->nbands; b++)
         k.begin[b] = (uint32_t)c->begin[b];
     *nblocks = 0;
     for (uint32_t i = 0; i < k.nsteps; i++) {
-        step_codes &s = k.step[i] = step_of(c[i], k.stride, all);
+        step_codes &s = k.step[i] = step_of(c[i], stride, all);
         s.table = i * each;
         s.block = *nblocks;
         *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div(s.ncells, THREADS), most), 1);

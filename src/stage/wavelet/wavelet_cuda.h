@@ -46,9 +46,42 @@ static inline uint32_t floe_wavelet_dev_passes(const floe_interp_step *s)
 int floe_wavelet_lift_f32(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void *stream);
 
+/*
+ * Small arrays of one shape, all passes of each. Points stay in their places: means are where even points were, so that passes leave a
+ * lattice of points 2^depth apart. A launch does one lifting of all arrays, the last launch all that is left of lattices of few points.
+ * Sums are cut to what is finite when they are read: by the next pass, codes, anchors, and the check of values.
+ */
+enum { FLOE_WAVELET_DEV_ARRAYS = 6, FLOE_WAVELET_DEV_PASSES = 32 };
+typedef struct floe_wavelet_dev_pass_at {
+    uint8_t axis, depth[FLOE_INTERP_RANK]; /* depth: of its lattice along each axis */
+} floe_wavelet_dev_pass_at;
+typedef struct floe_wavelet_dev_place {
+    void *array;
+    floe_wavelet_bank bank;
+    uint32_t one_sided, npasses; /* one_sided: bit a: axis a */
+    floe_wavelet_dev_pass_at pass[FLOE_WAVELET_DEV_PASSES];
+} floe_wavelet_dev_place;
+typedef struct floe_wavelet_dev_places {
+    uint64_t shape[FLOE_INTERP_RANK];
+    uint32_t n;
+    bool inverse;
+    floe_wavelet_dev_place at[FLOE_WAVELET_DEV_ARRAYS];
+    const uint32_t *status;
+} floe_wavelet_dev_places;
+int floe_wavelet_lift_places_f32(const floe_wavelet_dev_places *p, void *stream);
+int floe_wavelet_lift_places_f64(const floe_wavelet_dev_places *p, void *stream);
+
+/* Of point p along the axis of a packet, which has nbands bands that begin there: where it lies if all points stay in their places. */
+FLOE_HD uint64_t floe_wavelet_dev_packet_place(uint64_t p, uint32_t band, uint32_t nbands, uint64_t begin)
+{
+    return band ? (2 * (p - begin) + 1) << (nbands - 1 - band) : p << (nbands - 1);
+}
+
 /* Details of a step in the buffer that has them <-> its records. Steps of a launch are of one plan: shape, bands and status are the first's. */
 typedef struct floe_wavelet_dev_codes {
     void *array;
+    bool in_place; /* points are in their places; depth: of the step's fine lattice */
+    uint8_t depth[FLOE_INTERP_RANK];
     uint64_t shape[FLOE_INTERP_RANK];
     floe_interp_step step; /* width, too */
     void *records;         /* aligned to 16 bytes */

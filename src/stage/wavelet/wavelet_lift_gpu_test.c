@@ -86,18 +86,22 @@ static void codes(const sample *s, const floe_wavelet_dev_codes *c, int what)
     CU((s->dtype == FLOE_F32 ? narrow : wide)[what](c, 1, NULL));
 }
 
-/* Codes of the details, in 2 bytes and, where they fit, 1; the array becomes what they stand for. */
-static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32_t at)
+/* Codes of the details of step i; the array becomes what they stand for. */
+static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32_t at, uint32_t i, bool in_place)
 {
-    floe_wavelet_coding *k = &((floe_wavelet_plan *)(uintptr_t)b->plan)->steps[0];
+    floe_wavelet_coding *k = &((floe_wavelet_plan *)(uintptr_t)b->plan)->steps[i];
     floe_wavelet_coding_lay(k);
     const uint64_t nbytes = floe_wavelet_records_nbytes(k), nrecords = nbytes / floe_context_record_nbytes(&k->spec);
     floe_wavelet_dev_codes c = {
-        .array = a->dev[at], .step = k->step, .nrecords = nrecords, .nbands = 1, .status = a->status};
+        .array = a->dev[at], .in_place = in_place, .step = k->step, .nrecords = nrecords, .nbands = 1};
+    c.status = a->status;
+    for (uint32_t before = 0; before < i; before++)
+        for (uint32_t n = 0; n < b->plan->steps[before].step.naxes; n++)
+            c.depth[b->plan->steps[before].step.axis[n]]++;
     struct {
         double largest;
         floe_wavelet_means means;
-    } out = {.largest = floe_wavelet_largest(b, 0)}, got, *dev;
+    } out = {.largest = floe_wavelet_largest(b, i)}, got, *dev;
     uint8_t *records = calloc(1, nbytes), *from = malloc(nbytes);
     memcpy(c.shape, s->shape, sizeof c.shape);
     CU(cudaMalloc((void **)&dev, sizeof *dev));
@@ -113,10 +117,10 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
             c.begin[floe_wavelet_packet_band(b->plan, z)] = z;
     }
     for (uint32_t band = 0; band < c.nbands; band++)
-        for (uint32_t class = 1; class < 1u << s->naxes; class ++)
+        for (uint32_t class = 1; class < 1u << k->step.naxes; class ++)
             c.steps[band][class] = floe_wavelet_step_of(
                 b->plan->base, k->exponent[class] + (s->packet ? b->plan->packet_exponent[band] : 0));
-    floe_wavelet_codes_do(b, 0, records, NULL, &out.means);
+    floe_wavelet_codes_do(b, i, records, NULL, &out.means);
     codes(s, &c, 0);
     codes(s, &c, 1);
     CU(cudaDeviceSynchronize());
@@ -124,11 +128,12 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
     CU(cudaMemcpy(from, c.records, nbytes, cudaMemcpyDeviceToHost));
     assert_true(memcmp(&got, &out, sizeof out) == 0);
     assert_true(memcmp(from, records, nbytes) == 0);
-    for (int i = 0; i < FLOE_WAVELET_SHIFTS; i++)
-        k->shift[i] = (int8_t)floe_wavelet_shift_of(out.means.sum[i], out.means.count[i]);
-    floe_wavelet_codes_do(b, 0, records, NULL, NULL);
+    for (int n = 0; n < FLOE_WAVELET_SHIFTS; n++)
+        k->shift[n] = (int8_t)floe_wavelet_shift_of(out.means.sum[n], out.means.count[n]);
+    floe_wavelet_codes_do(b, i, records, NULL, NULL);
     codes(s, &c, 2);
-    compare(s, a, at, "details of codes");
+    if (!in_place)
+        compare(s, a, at, "details of codes");
     CU(cudaFree(dev));
     CU(cudaFree(c.records));
     free(records);
@@ -162,8 +167,8 @@ static void a_step(const sample *s, uint64_t seed)
     floe_wavelet_step_do(&b, &k->step);
     lift(s, &l, &at);
     compare(s, &a, at, "means and details");
-    for (k->step.width = 2; k->step.width > 0; k->step.width--)
-        code(s, &b, &a, at);
+    for (k->step.width = 2; k->step.width > 0; k->step.width--) /* of one byte, where they fit */
+        code(s, &b, &a, at, 0, false);
     l.inverse = true;
     floe_wavelet_step_undo(&b, &k->step, NULL);
     lift(s, &l, &at);
@@ -248,9 +253,125 @@ static void ends_of_segments(void **unused)
         }
 }
 
+/* ---- points in their places --------------------------------------------------------------------------------------------- */
+
+static void lift_places(const sample *s, const floe_wavelet_dev_places *p)
+{
+    CU(s->dtype == FLOE_F32 ? floe_wavelet_lift_places_f32(p, NULL) : floe_wavelet_lift_places_f64(p, NULL));
+}
+
+static void add_pass(floe_wavelet_dev_place *to, const uint8_t *depth, uint32_t axis)
+{
+    floe_wavelet_dev_pass_at *pass = &to->pass[to->npasses++];
+    pass->axis = (uint8_t)axis;
+    memcpy(pass->depth, depth, sizeof pass->depth);
+}
+
+/* Packet and steps of a plan. */
+static void add_passes(const floe_wavelet_plan *plan, floe_wavelet_dev_place *to)
+{
+    uint8_t depth[FLOE_INTERP_RANK] = {0};
+    floe_interp_step packet;
+    for (uint32_t k = 0; floe_wavelet_packet_step(plan, k, &packet); k++) {
+        add_pass(to, depth, packet.axis[0]);
+        depth[packet.axis[0]]++;
+    }
+    memset(depth, 0, sizeof depth);
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        const floe_interp_step *s = &plan->steps[i].step;
+        for (uint32_t k = s->naxes; k-- > 0;)
+            add_pass(to, depth, s->axis[k]);
+        for (uint32_t k = 0; k < s->naxes; k++)
+            depth[s->axis[k]]++;
+    }
+}
+
+static void lift_host(const floe_wavelet_bands *b, bool inverse)
+{
+    const floe_wavelet_plan *plan = b->plan;
+    const uint32_t n = plan->packet + plan->nsteps;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t k = inverse ? n - 1 - i : i;
+        floe_interp_step step;
+        if (k >= plan->packet)
+            step = plan->steps[k - plan->packet].step;
+        else if (!floe_wavelet_packet_step(plan, k, &step))
+            continue;
+        if (inverse)
+            floe_wavelet_step_undo(b, &step, NULL);
+        else
+            floe_wavelet_step_do(b, &step);
+    }
+}
+
+/* Arrays of one shape, with all steps that they have; each has a bank and a packet of its own. */
+static void all_steps(const sample *s, uint64_t seed)
+{
+    enum { ARRAYS = 3 };
+    const floe_cpu cpu = {.threads = 1, .isa = FLOE_ISA_PLAIN};
+    floe_wavelet_plan *plans = calloc(ARRAYS, sizeof *plans);
+    floe_wavelet_dev_places p = {.n = ARRAYS};
+    floe_wavelet_bands b[ARRAYS];
+    arrays a[ARRAYS];
+    memcpy(p.shape, s->shape, sizeof p.shape);
+    for (uint32_t k = 0; k < ARRAYS; k++) {
+        const uint32_t slowest = floe_wavelet_slowest(s->shape), packet = (s->packet + k) % 4;
+        const bool stack = slowest < FLOE_INTERP_RANK - 1 && s->shape[slowest] >> packet > 1;
+        const floe_wavelet_bank bank = (floe_wavelet_bank)((s->bank + k) % FLOE_WAVELET_BANKS);
+        const floe_wavelet_structure way = {.bank = bank,
+                                            .one_sided = s->one_sided && floe_wavelet_interpolates(bank) ? 13 : 0,
+                                            .packet = stack ? packet : 0,
+                                            .theta = 10};
+        floe_wavelet_plan_of(s->shape, &way, &plans[k]);
+        plans[k].base = 0.01;
+        a[k] = arrays_of(s, seed + k);
+        b[k] = bands_of(s, &cpu, &plans[k], a[k].host);
+        p.at[k] = (floe_wavelet_dev_place){.array = a[k].dev[0], .bank = bank, .one_sided = plans[k].one_sided};
+        add_passes(&plans[k], &p.at[k]);
+    }
+    p.status = a[0].status;
+    lift_places(s, &p);
+    for (uint32_t k = 0; k < ARRAYS; k++) {
+        const sample own = {.dtype = s->dtype,
+                            .shape = {s->shape[0], s->shape[1], s->shape[2], s->shape[3]},
+                            .packet = plans[k].packet};
+        lift_host(&b[k], false);
+        for (uint32_t i = 0; i < plans[k].nsteps; i++)
+            code(&own, &b[k], &a[k], 0, i, true);
+        lift_host(&b[k], true);
+    }
+    p.inverse = true;
+    lift_places(s, &p);
+    for (uint32_t k = 0; k < ARRAYS; k++) {
+        compare(s, &a[k], 0, "values of all steps");
+        arrays_free(&a[k]);
+        free(b[k].lines);
+    }
+    free(plans);
+}
+
+static void points_in_their_places(void **unused)
+{
+    static const sample samples[] = {
+        {FLOE_F32, {1, 9, 22, 61}, {0}, 0, {0}, 0, FLOE_WAVELET_DD44, true},
+        {FLOE_F64, {3, 8, 17, 31}, {0}, 0, {0}, 1, FLOE_WAVELET_97, true},
+        {FLOE_F32, {7, 6, 5, 13}, {0}, 0, {0}, 0, FLOE_WAVELET_HAAR, false},
+        {FLOE_F64, {1, 5, 11, 18}, {0}, 0, {0}, 2, FLOE_WAVELET_DD66, true},
+        {FLOE_F32, {1, 1, 23, 90}, {0}, 0, {0}, 0, FLOE_WAVELET_DD84, false},
+        {FLOE_F32, {1, 1, 1, 9001}, {0}, 0, {0}, 0, FLOE_WAVELET_DD66, true},
+        {FLOE_F64, {1, 1, 130, 70}, {0}, 0, {0}, 1, FLOE_WAVELET_53, true},
+        {FLOE_F32, {1, 1, 2, 5}, {0}, 0, {0}, 0, FLOE_WAVELET_DD64, true},
+        {FLOE_F32, {1, 1, 1, 3}, {0}, 0, {0}, 0, FLOE_WAVELET_84, true},
+        {FLOE_F32, {1, 17, 33, 41}, {0}, 0, {0}, 3, FLOE_WAVELET_84, true},
+    };
+    (void)unused;
+    for (size_t i = 0; i < HOSTILE_COUNT(samples); i++)
+        all_steps(&samples[i], i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_extent), cmocka_unit_test(several_axes),
-                                       cmocka_unit_test(ends_of_segments)};
+                                       cmocka_unit_test(ends_of_segments), cmocka_unit_test(points_in_their_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static floe_status thin_early(trying *y)
     if (!y->t->check || y->t->check->log || y->thinned.nsteps)
         return FLOE_OK;
     floe_interp_plan_of(y->t->check->shape, &first, &y->thinned);
-    return thin(y, &y->thinned, y->t->cuda->side[0]);
+    return thin(y, &y->thinned, y->t->cuda->side);
 }
 
 static bool has_lattices_of(const floe_interp_plan *p, const floe_interp_plan *q)
@@ -243,9 +243,9 @@ floe_status floe_interp_gpu_choose(const floe_interp_gpu_tuning *t, const uint64
     floe_interp_trial_shape(&e, part);
     floe_interp_encoder_begin(&trial, &cpu, t->params, FLOE_INTERP_RANK, part);
     set_encoders(y, &e, &trial);
-    if (y->status == FLOE_OK && (y->status = floe_cuda_fork(t->cuda, t->cuda->stream, 1, err)) == FLOE_OK) {
+    if (y->status == FLOE_OK && (y->status = floe_cuda_fork(t->cuda, t->cuda->stream, err)) == FLOE_OK) {
         floe_interp_choose(&e, &trial);
-        y->status = floe_cuda_join(t->cuda, t->cuda->stream, 1, y->status, err);
+        y->status = floe_cuda_join(t->cuda, t->cuda->stream, y->status, err);
     }
     *chunk = e.chunk;
     if (y->status == FLOE_OK && !has_lattices_of(&y->thinned, &e.chunk.plan))

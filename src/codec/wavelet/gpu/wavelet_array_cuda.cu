@@ -92,6 +92,12 @@ FLOE_DEV uint64_t anchor_at(const floe_wavelet_anchors_job &j, uint64_t i, doubl
     while (band > 0 && at[j.axis] < j.begin[band])
         band--;
     *step = j.step[band];
+    if (j.in_place) {
+        at[j.axis] = floe_wavelet_dev_packet_place(at[j.axis], band, j.nbands, j.begin[band]);
+#pragma unroll
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+            at[a] <<= j.depth[a];
+    }
     return floe_interp_index(j.shape, at);
 }
 
@@ -99,8 +105,9 @@ FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
 {
     double step;
     const uint64_t at = anchor_at(j, i, &step);
-    return floe_wavelet_anchor_whole(j.narrow ? (double)((const float *)j.array)[at] : ((const double *)j.array)[at],
-                                     1 / step);
+    const double v = j.narrow ? (double)((const float *)j.array)[at] : ((const double *)j.array)[at],
+                 limit = j.narrow ? 0x1p100 : 0x1p1000;
+    return floe_wavelet_anchor_whole(fmax(-limit, v < limit ? v : limit), 1 / step);
 }
 
 FLOE_DEV int64_t keep(const floe_wavelet_anchors_job &j, uint64_t i)

@@ -98,7 +98,9 @@ typedef struct floe_wavelet_anchors_job {
     void *to;
     uint64_t shape[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK]; /* of the array; of anchors */
     bool narrow;
-    uint32_t axis, nbands; /* bands of the packet, as floe_wavelet_dev_codes has them */
+    bool in_place; /* depth and bands of the packet: as floe_wavelet_dev_codes has them */
+    uint8_t depth[FLOE_INTERP_RANK];
+    uint32_t axis, nbands;
     uint64_t begin[FLOE_WAVELET_DEV_BANDS];
     double step[FLOE_WAVELET_DEV_BANDS];
     unsigned long long *range;

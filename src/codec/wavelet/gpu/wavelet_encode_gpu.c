@@ -171,7 +171,7 @@ void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, 
     c->differences = floe_arena_take(a, r->nmarks, 1);
     c->box = floe_arena_take(a, r->trial_cells, size);
     c->trial_arrays =
-        floe_arena_take(a, (r->ntrials + 1) * 2 * floe_wavelet_gpu_buffer_nbytes(r->trial_cells, size), 1);
+        floe_arena_take(a, (2 * r->ntrials + 1) * floe_wavelet_gpu_buffer_nbytes(r->trial_cells, size), 1);
     c->trial_records = floe_arena_take(a, r->ntrials * r->trial_records, 1);
     c->holes = floe_arena_take(a, r->trial_marks, 1);
     c->trial_corrections = floe_arena_take(a, r->ntrials * r->trial_marks, 1);
@@ -558,7 +558,7 @@ static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec
 floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
                                           floe_error *err)
 {
-    const work w = {.c = c, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
+    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
     floe_codec_params params;
     uint32_t status;
     FLOE_TRY(floe_wavelet_gpu_send(&w, c->end, &call->first_offset, sizeof call->first_offset));
@@ -570,7 +570,7 @@ floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, cons
 floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
                                            const floe_codec_params *params, double *sum, void *stream, floe_error *err)
 {
-    const work w = {.c = c, .cuda = call->cuda, .stream = stream, .status = call->status, .err = err};
+    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
     const double unit = params->bound / 1024;
     floe_cpu cpu;
     double all = 0;

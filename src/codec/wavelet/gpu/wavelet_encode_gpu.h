@@ -42,7 +42,7 @@ typedef struct floe_wavelet_gpu_encode {
     uint64_t *end;
     uint8_t *arrays, *records; /* arrays: slots, too, once values are checked */
     int8_t *kinds, *corrections, *differences;
-    /* A box of the array, and what each trial of it takes; arrays: then those of the transform that is kept */
+    /* A box of the array, and what each trial of it takes. arrays: ntrials that are put back, then ntrials + 1 that are transformed */
     uint8_t *box, *trial_arrays, *trial_records;
     int8_t *holes, *trial_corrections;
     floe_wavelet_gpu_answers *answers;
@@ -81,7 +81,6 @@ floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, con
 
 typedef struct floe_wavelet_gpu_work {
     const floe_wavelet_gpu_encode *c;
-    struct floe_cuda *cuda; /* which has streams for what is done side by side */
     void *stream;
     uint32_t *status;
     floe_error *err;
@@ -105,9 +104,10 @@ typedef struct floe_wavelet_gpu_part {
     floe_wavelet_encoder e;
     floe_wavelet_gpu_findings *findings;
     uint8_t *array[2],
-        *from[2]; /* from: where details and anchors are; the same, unless another part transformed them */
-    bool trial;   /* its kinds are read alone */
-    bool loaded;  /* array[0] has what load would put there */
+        *from[2];  /* from: where details and anchors are; the same, unless another part transformed them */
+    bool trial;    /* its kinds are read alone */
+    bool in_place; /* its points are in their places: from[0], array[0] */
+    bool loaded;   /* array[0] has what load would put there */
     floe_status (*load)(struct floe_wavelet_gpu_part *p); /* values, less center, to array[0] */
     uint32_t at[FLOE_WAVELET_STEPS + 1];                  /* buffer that has each step's details; then anchors */
     uint32_t *anchors;                                    /* their bits; NULL: nobody needs them */
@@ -130,10 +130,12 @@ floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
 floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
-/* The same of a trial, without a wait: _forward; then _code and _check, with codes of two bytes. Findings and corrections are 0 at
- * first. */
-floe_status floe_wavelet_gpu_array_transform(floe_wavelet_gpu_part *p);
-floe_status floe_wavelet_gpu_array_try(floe_wavelet_gpu_part *p);
+/* The same of trials, without a wait. Passes of their plans are added to those that are done together: forward, then come codes, which take
+ * from[0] and leave array[0], then back, then the check. Findings and corrections are 0 at first. */
+floe_status floe_wavelet_gpu_places_add(const floe_wavelet_gpu_part *p, void *array, floe_wavelet_dev_places *to);
+floe_status floe_wavelet_gpu_places_lift(const floe_wavelet_gpu_part *p, const floe_wavelet_dev_places *places);
+floe_status floe_wavelet_gpu_trial_code(floe_wavelet_gpu_part *p);
+floe_status floe_wavelet_gpu_trial_check(const floe_wavelet_gpu_part *p);
 /* By what was found of anchors; false where they would take more bits than they are worth. */
 bool floe_wavelet_gpu_anchors_set(floe_wavelet_gpu_part *p, const unsigned long long *range);
 

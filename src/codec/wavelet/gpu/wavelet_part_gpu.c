@@ -163,6 +163,15 @@ static floe_status lift_steps(part *p, uint32_t nsteps)
     return FLOE_OK;
 }
 
+/* How often each axis is halved by steps before step i. */
+static void depths_of(const floe_wavelet_plan *plan, uint32_t i, uint8_t depth[FLOE_INTERP_RANK])
+{
+    memset(depth, 0, FLOE_INTERP_RANK);
+    for (uint32_t k = 0; k < i; k++)
+        for (uint32_t a = 0; a < plan->steps[k].step.naxes; a++)
+            depth[plan->steps[k].step.axis[a]]++;
+}
+
 typedef int codes_fn(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
 
 /* Of all steps. array: the buffers that have their details. */
@@ -174,6 +183,8 @@ static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *arra
         for (n = 0; n < STEPS && i + n < nsteps; n++) {
             const uint32_t k = i + n;
             job[n] = floe_wavelet_gpu_codes(&p->e.chunk.plan, k, array[p->at[k]], p->e.records_of[k]);
+            job[n].in_place = p->in_place;
+            depths_of(&p->e.chunk.plan, k, job[n].depth);
             job[n].largest = &p->findings->largest[k];
             job[n].means = &p->findings->means[k];
             job[n].status = p->w->status;
@@ -221,6 +232,8 @@ static floe_wavelet_anchors_job anchors_of(const part *p)
     for (uint32_t b = 0; b < job.nbands; b++)
         job.step[b] =
             floe_wavelet_step_of(plan->base, (plan->packet ? plan->packet_exponent[b] : 0) + plan->anchor_exponent);
+    job.in_place = p->in_place;
+    depths_of(plan, plan->nsteps, job.depth);
     job.range = p->findings->range;
     job.status = p->w->status;
     return job;
@@ -304,17 +317,53 @@ floe_status floe_wavelet_gpu_array_code(part *p, bool *good)
 
 /* ---- without a wait ---------------------------------------------------------------------------------------------------- */
 
-floe_status floe_wavelet_gpu_array_transform(part *p) { return lift_steps(p, p->e.chunk.plan.nsteps); }
+/* All passes, in the order in which they are done forward. */
+static floe_status passes_of(const part *p, floe_wavelet_dev_place *to)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_interp_step packet;
+    for (uint32_t k = 0; floe_wavelet_packet_step(plan, k, &packet); k++) {
+        to->pass[to->npasses].axis = (uint8_t)packet.axis[0];
+        to->pass[to->npasses++].depth[packet.axis[0]] = (uint8_t)k;
+    }
+    for (uint32_t i = 0; i < plan->nsteps; i++)
+        for (uint32_t k = plan->steps[i].step.naxes; k-- > 0; to->npasses++) {
+            FLOE_CHECK(p->w->err, to->npasses < FLOE_WAVELET_DEV_PASSES, FLOE_ERR_INTERNAL,
+                       "a trial has too many passes");
+            to->pass[to->npasses].axis = (uint8_t)plan->steps[i].step.axis[k];
+            depths_of(plan, i, to->pass[to->npasses].depth);
+        }
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_places_add(const part *p, void *array, floe_wavelet_dev_places *to)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_dev_place *at = &to->at[to->n++];
+    *at = (floe_wavelet_dev_place){.array = array, .bank = plan->bank, .one_sided = plan->one_sided};
+    memcpy(to->shape, plan->shape, sizeof to->shape);
+    to->status = p->w->status;
+    return passes_of(p, at);
+}
+
+floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_places *places)
+{
+    if (places->n)
+        FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_lift_places_f32(places, p->w->stream)
+                                         : floe_wavelet_lift_places_f64(places, p->w->stream));
+    return FLOE_OK;
+}
 
 /* Codes of two bytes take as many bits as those of one. What is as large as a code may be shows in findings. */
-floe_status floe_wavelet_gpu_array_try(part *p)
+floe_status floe_wavelet_gpu_trial_code(part *p)
 {
+    memset(p->at, 0, sizeof p->at);
     FLOE_TRY(code_steps(p));
     const floe_wavelet_anchors_job anchors = anchors_of(p);
-    FLOE_TRY(anchors_do(p, &anchors, FLOE_WAVELET_ANCHORS_TRY));
-    FLOE_TRY(undo_steps(p));
-    return values_do(p, FLOE_WAVELET_VALUES_CHECK);
+    return anchors_do(p, &anchors, FLOE_WAVELET_ANCHORS_TRY);
 }
+
+floe_status floe_wavelet_gpu_trial_check(const part *p) { return values_do(p, FLOE_WAVELET_VALUES_CHECK); }
 
 /* ---- what records take ------------------------------------------------------------------------------------------------- */
 

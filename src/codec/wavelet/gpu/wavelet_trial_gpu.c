@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tuner's trials on a GPU. Those of several structures are put on streams side by side, and the host waits once for all of them. */
+/* The tuner's trials on a GPU: a round of several structures is done together, and the host waits once for all of them. */
 #ifdef FLOE_HAVE_CUDA_BUILD
 
 #include <assert.h>
@@ -14,17 +14,20 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-static_assert((int)FLOE_WAVELET_TRIALS <= (int)FLOE_CUDA_SIDES, "each has a stream");
+static_assert((int)FLOE_WAVELET_TRIALS <= (int)FLOE_WAVELET_DEV_ARRAYS, "they are lifted together");
+
+/* A box that is transformed: structures of its bank and axes begin with it. */
+typedef struct transformed {
+    bool there, used; /* used: by this round */
+    floe_wavelet_structure structure;
+} transformed;
 
 /* Trials of a box of the array. */
 typedef struct trying {
     const work *call;
-    work side;  /* of the trial that is put on its stream */
-    part trial; /* which that is */
-    /* The transform that is kept, behind the arrays of all trials: trials of its banks and axes begin with it */
-    bool keeps;
-    floe_wavelet_structure kept;
-    uint32_t kept_at[FLOE_WAVELET_STEPS + 1];
+    part trial; /* which one that is */
+    transformed transformed[FLOE_WAVELET_TRIALS + 1];
+    uint32_t begins[FLOE_WAVELET_TRIALS]; /* of this round: number of what is transformed */
     grids counted;
     floe_status status; /* the first that failed */
 } trying;
@@ -36,9 +39,9 @@ static floe_status load_box(part *p)
     return FLOE_OK;
 }
 
-static uint8_t *arrays_of(const trying *y, uint64_t number)
+static uint8_t *array_of(const trying *y, uint64_t number)
 {
-    return y->call->c->trial_arrays + number * 2 * floe_wavelet_gpu_buffer_nbytes(y->trial.e.ncells, y->trial.e.size);
+    return y->call->c->trial_arrays + number * floe_wavelet_gpu_buffer_nbytes(y->trial.e.ncells, y->trial.e.size);
 }
 
 /* ---- transforms -------------------------------------------------------------------------------------------------------- */
@@ -48,43 +51,49 @@ static bool is_same_transform(const floe_wavelet_structure *a, const floe_wavele
     return a->bank == b->bank && a->one_sided == b->one_sided && a->frozen == b->frozen && a->packet == b->packet;
 }
 
-/* One that several trials begin with, or all trials there are; NULL: none, or it is kept. */
-static const floe_wavelet_structure *worth_keeping(const trying *y, const floe_wavelet_structure *s, uint32_t n)
+/* What begins with s; else a place for it that this round does not use. */
+static uint32_t find_transformed(trying *y, const floe_wavelet_structure *s, bool *there)
 {
-    const floe_wavelet_structure *best = y->call->c->room.ntrials == 1 ? s : NULL;
+    const uint32_t n = y->call->c->room.ntrials + 1;
+    uint32_t spare = 0;
+    *there = true;
     for (uint32_t i = 0; i < n; i++) {
-        if (y->keeps && is_same_transform(&y->kept, &s[i]))
-            return NULL;
-        for (uint32_t k = 0; k < i && !best; k++)
-            best = is_same_transform(&s[k], &s[i]) ? &s[i] : NULL;
+        const transformed *t = &y->transformed[i];
+        if (t->there && is_same_transform(&t->structure, s))
+            return i;
+        spare = t->used ? spare : i;
     }
-    return best;
+    *there = false;
+    return spare;
 }
 
-static floe_status keep_transform(trying *y, const floe_wavelet_structure *s, const work *w)
+/* Chooses what trial number k begins with; a transform that is not there yet is added to those to be done. */
+static floe_status begin_trial(trying *y, const floe_wavelet_structure *s, uint32_t k, floe_wavelet_dev_places *todo)
 {
+    bool there;
+    const uint32_t number = find_transformed(y, s, &there);
     part *p = &y->trial;
+    y->begins[k] = number;
+    y->transformed[number] = (transformed){true, true, *s};
+    if (there)
+        return FLOE_OK;
     floe_wavelet_plan_make(&p->e, s);
-    p->w = w;
-    floe_wavelet_gpu_arrays_of(p, arrays_of(y, y->call->c->room.ntrials));
-    FLOE_TRY(floe_wavelet_gpu_array_transform(p));
-    memcpy(y->kept_at, p->at, sizeof y->kept_at);
-    y->kept = *s;
-    y->keeps = true;
-    return FLOE_OK;
+    p->array[0] = array_of(y, y->call->c->room.ntrials + number);
+    FLOE_TRY(load_box(p));
+    return floe_wavelet_gpu_places_add(p, p->array[0], todo);
 }
 
-/* Its own, or the one that is kept. */
-static floe_status transform(trying *y, const floe_wavelet_structure *s)
+static floe_status transform(trying *y, const floe_wavelet_structure *s, uint32_t n)
 {
-    part *p = &y->trial;
-    uint8_t *const own[] = {p->array[0], p->array[1]};
-    if (!y->keeps || !is_same_transform(&y->kept, s))
-        return floe_wavelet_gpu_array_transform(p);
-    floe_wavelet_gpu_arrays_of(p, arrays_of(y, y->call->c->room.ntrials));
-    memcpy(p->array, own, sizeof own);
-    memcpy(p->at, y->kept_at, sizeof p->at);
-    return FLOE_OK;
+    floe_wavelet_dev_places todo = {.n = 0};
+    for (uint32_t i = 0; i <= FLOE_WAVELET_TRIALS; i++)
+        y->transformed[i].used = false;
+    for (uint32_t k = 0; k < n; k++) /* what is there is not to be lost to what is not */
+        for (uint32_t i = 0; i <= FLOE_WAVELET_TRIALS; i++)
+            y->transformed[i].used |= y->transformed[i].there && is_same_transform(&y->transformed[i].structure, &s[k]);
+    for (uint32_t k = 0; k < n; k++)
+        FLOE_TRY(begin_trial(y, &s[k], k, &todo));
+    return floe_wavelet_gpu_places_lift(&y->trial, &todo);
 }
 
 /* ---- a trial ----------------------------------------------------------------------------------------------------------- */
@@ -95,9 +104,10 @@ static void aim(trying *y, const floe_wavelet_structure *s, uint32_t number)
     const floe_wavelet_gpu_encode *c = y->call->c;
     part *p = &y->trial;
     floe_wavelet_plan_make(&p->e, s);
-    p->w = y->call;
     p->findings = c->answers->part + number;
-    floe_wavelet_gpu_arrays_of(p, arrays_of(y, number));
+    p->in_place = true;
+    p->array[0] = array_of(y, number);
+    p->from[0] = array_of(y, c->room.ntrials + y->begins[number]);
     p->e.records = c->trial_records + number * c->room.trial_records;
     p->e.marks[FLOE_WAVELET_CORRECTIONS] = c->trial_corrections + number * c->room.trial_marks;
 }
@@ -108,20 +118,6 @@ static void add_grids(trying *y)
     const floe_context_grid marks = floe_wavelet_marks_grid(e->chunk.plan.shape, 0);
     floe_wavelet_gpu_steps_add(&y->counted, e);
     floe_wavelet_gpu_grid_add(&y->counted, &floe_wavelet_marks_spec, &marks, e->marks[FLOE_WAVELET_CORRECTIONS]);
-}
-
-static floe_status put_trial(trying *y, const floe_wavelet_structure *s, uint32_t number)
-{
-    y->side = *y->call;
-    y->side.stream = y->call->cuda->side[number];
-    if (!y->keeps) /* the first one's, which others may begin with later */
-        FLOE_TRY(keep_transform(y, s, &y->side));
-    aim(y, s, number);
-    y->trial.w = &y->side;
-    FLOE_TRY(transform(y, s));
-    FLOE_TRY(floe_wavelet_gpu_array_try(&y->trial));
-    add_grids(y);
-    return FLOE_OK;
 }
 
 static floe_status count_grids(trying *y, floe_wavelet_gpu_answers *found, uint32_t n)
@@ -150,6 +146,9 @@ static floe_status try_again(trying *y, const floe_wavelet_structure *s, uint64_
     bool good;
     *bits = UINT64_MAX;
     aim(y, s, 0);
+    y->trial.in_place = false;
+    floe_wavelet_gpu_arrays_of(&y->trial, array_of(y, 0));
+    memset(y->transformed, 0, sizeof y->transformed); /* the second array may be one of these */
     y->counted = (grids){.n = 0};
     FLOE_TRY(floe_wavelet_gpu_array_forward(&y->trial));
     FLOE_TRY(floe_wavelet_gpu_array_code(&y->trial, &good));
@@ -192,18 +191,23 @@ static floe_status try_all(trying *y, const floe_wavelet_structure *s, uint32_t 
 {
     const work *w = y->call;
     const floe_wavelet_gpu_encode *c = w->c;
-    const floe_wavelet_structure *keep = worth_keeping(y, s, n);
+    floe_wavelet_dev_places back = {.inverse = true};
     floe_wavelet_gpu_answers found;
     y->counted = (grids){.n = 0};
-    if (keep)
-        FLOE_TRY(keep_transform(y, keep, w));
     FLOE_CUDA(w->err, cudaMemsetAsync(c->answers->part, 0, n * sizeof found.part[0], w->stream));
     FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * c->room.trial_marks, w->stream));
-    FLOE_TRY(floe_cuda_fork(w->cuda, w->stream, n, w->err));
-    floe_status status = FLOE_OK;
-    for (uint32_t k = 0; k < n && status == FLOE_OK; k++)
-        status = put_trial(y, &s[k], k);
-    FLOE_TRY(floe_cuda_join(w->cuda, w->stream, n, status, w->err));
+    FLOE_TRY(transform(y, s, n));
+    for (uint32_t k = 0; k < n; k++) {
+        aim(y, &s[k], k);
+        FLOE_TRY(floe_wavelet_gpu_trial_code(&y->trial));
+        FLOE_TRY(floe_wavelet_gpu_places_add(&y->trial, y->trial.array[0], &back));
+        add_grids(y);
+    }
+    FLOE_TRY(floe_wavelet_gpu_places_lift(&y->trial, &back));
+    for (uint32_t k = 0; k < n; k++) {
+        aim(y, &s[k], k);
+        FLOE_TRY(floe_wavelet_gpu_trial_check(&y->trial));
+    }
     FLOE_TRY(count_grids(y, &found, n));
     return take_bits(y, s, n, &found, bits);
 }
@@ -248,7 +252,6 @@ floe_status floe_wavelet_gpu_tune(part *p)
     floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, shape);
     floe_wavelet_trial_begin(&p->e, trial, &params, c->box);
     trial->marks[FLOE_WAVELET_VALUE_KINDS] = c->holes;
-    FLOE_TRY(floe_cuda_sides(p->w->cuda, trials.at_once, p->w->err));
     FLOE_TRY(copy_box(p, &y.trial));
     floe_wavelet_search(&p->e, &trials);
     return y.status;

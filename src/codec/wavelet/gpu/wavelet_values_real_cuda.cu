@@ -77,7 +77,7 @@ FLOE_DEV bool is_within(const job &j, const cell &c, floe_real v, floe_wavelet_d
 
 FLOE_DEV void check(const job &j, const cell &c, floe_wavelet_dev_found &found)
 {
-    const floe_real v = __ldg(c.v);
+    const floe_real v = FLOE_R(floe_wavelet_finite)(__ldg(c.v));
     if (j.kinds[c.mark] == FLOE_WAVELET_LITERAL || is_within(j, c, v, found))
         return;
     const floe_real f = j.log ? FLOE_R(floe_interp_log)(c.x, (floe_uint)j.fill) : c.x;

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passes of small arrays whose points stay in their places: a thread computes a point of a lifting. Sums are made in the order of
+ * wavelet_cpu.c, and cut where that cuts them: what a pass reads first is as the pass before left it. */
+#include <floe/floe.h>
+
+#include "backend/device.cuh"
+#include "stage/wavelet/wavelet_banks.h"
+#include "stage/wavelet/wavelet_cuda.h"
+
+namespace
+{
+
+enum { THREADS = 256, FEW_POINTS = 4096 /* of a lattice that a block does alone */, FEW_THREADS = 1024 };
+
+/* The banks, weights as they are used. */
+struct bank {
+    uint32_t nlifts;
+    floe_real scale, unscale;
+    struct {
+        bool to_odd;
+        int32_t first, ntaps;
+        floe_real weight[FLOE_WAVELET_TAPS];
+    } lift[FLOE_WAVELET_LIFTS];
+};
+
+struct banks {
+    bank of[FLOE_WAVELET_BANKS];
+};
+
+constexpr banks make_banks()
+{
+    banks b = {};
+    for (int i = 0; i < FLOE_WAVELET_BANKS; i++) {
+        const floe_wavelet_lifting &from = floe_wavelet_banks[i];
+        b.of[i].nlifts = from.nlifts;
+        b.of[i].scale = (floe_real)from.scale;
+        b.of[i].unscale = (floe_real)from.unscale;
+        for (uint32_t k = 0; k < from.nlifts; k++) {
+            b.of[i].lift[k].to_odd = from.lift[k].to_odd;
+            b.of[i].lift[k].first = from.lift[k].first;
+            b.of[i].lift[k].ntaps = (int32_t)from.lift[k].ntaps;
+            for (uint32_t t = 0; t < from.lift[k].ntaps; t++)
+                b.of[i].lift[k].weight[t] = (floe_real)from.lift[k].weight[t];
+        }
+    }
+    return b;
+}
+
+__constant__ const banks all_banks = make_banks();
+
+struct arrays {
+    uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK], n;
+    bool inverse;
+    const uint32_t *status;
+    floe_wavelet_dev_place at[FLOE_WAVELET_DEV_ARRAYS];
+    uint32_t nwide[FLOE_WAVELET_DEV_ARRAYS]; /* passes, the first ones forward, of lattices of many points */
+};
+
+/* A lifting of a pass: points of one parity, `count` along its axis. */
+struct task {
+    floe_real *array;
+    uint32_t n, axis, extent[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
+    uint32_t lift, bank; /* lift: of the bank */
+    bool inverse, one_sided, begins, ends;
+};
+
+FLOE_DEV task task_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t pass, uint32_t number)
+{
+    const floe_wavelet_dev_pass_at &at = p.pass[pass];
+    const bank &b = all_banks.of[p.bank];
+    task t = {};
+    t.array = (floe_real *)p.array;
+    t.bank = p.bank;
+    t.inverse = s.inverse;
+    t.lift = s.inverse ? b.nlifts - 1 - number : number;
+    t.begins = number == 0;
+    t.axis = at.axis;
+    t.one_sided = p.one_sided >> at.axis & 1;
+    const bool to_odd = b.lift[t.lift].to_odd;
+    t.ends = number + 2 >= b.nlifts; /* parities take turns */
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        const uint32_t depth = at.depth[a], n = ((s.shape[a] - 1) >> depth) + 1;
+        t.extent[a] = a == at.axis ? (to_odd ? n / 2 : n - n / 2) : n;
+        t.stride[a] = s.stride[a] << depth;
+        t.n = a == at.axis ? n : t.n;
+    }
+    return t;
+}
+
+/* A point that this pass reads for the first time. */
+FLOE_DEV floe_real first_read(const task &t, const bank &b, bool odd, floe_real v)
+{
+    v = FLOE_R(floe_wavelet_finite)(v);
+    return t.inverse && !odd ? v * b.unscale : v;
+}
+
+FLOE_DEV void lift_point(const task &t, uint32_t index)
+{
+    const bank &b = all_banks.of[t.bank];
+    const auto &l = b.lift[t.lift];
+    uint32_t place = 0, left = index, i = 0, apart = 0;
+#pragma unroll
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        const uint32_t at = a ? left % t.extent[a] : left;
+        left = a ? left / t.extent[a] : 0;
+        place += a == t.axis ? 0 : at * t.stride[a];
+        i = a == t.axis ? at : i;
+        apart = a == t.axis ? t.stride[a] : apart;
+    }
+    floe_real *line = t.array + place, *own = line + (2 * i + l.to_odd) * apart;
+    /* of its own parity there is one lifting before this one, unless it is one of the first two */
+    const uint32_t number = t.inverse ? b.nlifts - 1 - t.lift : t.lift;
+    floe_real sum = number < 2 ? first_read(t, b, l.to_odd, *own) : *own;
+    const auto near = [&](int64_t at) {
+        const floe_real v = line[(uint32_t)at * apart];
+        return t.begins ? first_read(t, b, !l.to_odd, v) : v;
+    };
+    const int32_t before = (int32_t)i + l.first;
+    if (t.one_sided && t.lift == 0 && (before < 0 || before + l.ntaps > (int32_t)(t.n - t.n / 2))) {
+        int64_t first;
+        double w[4];
+        const uint32_t count = floe_wavelet_one_sided(i, t.n - t.n / 2, &first, w);
+        for (uint32_t k = 0; k < count; k++)
+            sum = FLOE_WAVELET_FMA((floe_real)(t.inverse ? w[k] : -w[k]), near(2 * (first + k)), sum);
+    } else {
+        for (int32_t k = 0; k < l.ntaps; k++)
+            sum = FLOE_WAVELET_FMA(t.inverse ? -l.weight[k] : l.weight[k],
+                                   near(floe_wavelet_reflect(2 * (before + k) + !l.to_odd, t.n)), sum);
+    }
+    *own = t.ends && !t.inverse && !l.to_odd ? sum * b.scale : sum;
+}
+
+FLOE_DEV void lift_points(const task &t, uint32_t first, uint32_t step)
+{
+    const uint32_t n = t.extent[0] * t.extent[1] * t.extent[2] * t.extent[3];
+    for (uint32_t i = first; i < n; i += step)
+        lift_point(t, i);
+}
+
+/* Lifting `number`, counted through the passes of many points, of all arrays. */
+__global__ void __launch_bounds__(THREADS) wavelet_place_kernel(const __grid_constant__ arrays s, uint32_t number)
+{
+    const uint32_t k = blockIdx.x % s.n, nlifts = all_banks.of[s.at[k].bank].nlifts, pass = number / nlifts;
+    if (*s.status != FLOE_OK || pass >= s.nwide[k])
+        return;
+    const task t = task_of(s, s.at[k], s.inverse ? s.nwide[k] - 1 - pass : pass, number % nlifts);
+    lift_points(t, blockIdx.x / s.n * THREADS + threadIdx.x, gridDim.x / s.n * THREADS);
+}
+
+/* A block does all liftings of few points of an array. */
+__global__ void __launch_bounds__(FEW_THREADS) wavelet_few_kernel(const __grid_constant__ arrays s)
+{
+    const floe_wavelet_dev_place &p = s.at[blockIdx.x];
+    const uint32_t nwide = s.nwide[blockIdx.x], nlifts = all_banks.of[p.bank].nlifts;
+    if (*s.status != FLOE_OK)
+        return;
+    for (uint32_t i = nwide; i < p.npasses; i++)
+        for (uint32_t k = 0; k < nlifts; k++) {
+            const task t = task_of(s, p, s.inverse ? p.npasses - 1 - (i - nwide) : i, k);
+            lift_points(t, threadIdx.x, FEW_THREADS);
+            __syncthreads();
+        }
+}
+
+uint64_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass)
+{
+    uint64_t n = 1;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        n *= ((s.shape[a] - 1) >> pass.depth[a]) + 1;
+    return n;
+}
+
+arrays arrays_of(const floe_wavelet_dev_places &p)
+{
+    arrays s = {};
+    uint32_t stride = 1;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= s.shape[a]) {
+        s.shape[a] = (uint32_t)p.shape[a];
+        s.stride[a] = stride;
+    }
+    s.n = p.n;
+    s.inverse = p.inverse;
+    s.status = p.status;
+    for (uint32_t k = 0; k < p.n; k++) {
+        s.at[k] = p.at[k];
+        while (s.nwide[k] < p.at[k].npasses && points_of(s, p.at[k].pass[s.nwide[k]]) > FEW_POINTS)
+            s.nwide[k]++;
+    }
+    return s;
+}
+
+void launch_few(const arrays &s, cudaStream_t stream)
+{
+    bool some = false;
+    for (uint32_t k = 0; k < s.n; k++)
+        some = some || s.nwide[k] < s.at[k].npasses;
+    if (some)
+        FLOE_LAUNCH(wavelet_few_kernel, s.n, FEW_THREADS, 0, stream, s);
+}
+
+/* Threads for the points of the lifting's pass, of which half are its own. */
+void launch_wide(const arrays &s, uint32_t number, cudaStream_t stream)
+{
+    uint64_t points = 1;
+    for (uint32_t k = 0; k < s.n; k++) {
+        const uint32_t pass = number / floe_wavelet_banks[s.at[k].bank].nlifts;
+        if (pass < s.nwide[k])
+            points = floe_max64(points, points_of(s, s.at[k].pass[s.inverse ? s.nwide[k] - 1 - pass : pass]));
+    }
+    FLOE_LAUNCH(wavelet_place_kernel, (uint32_t)floe_ceil_div(points, 2 * THREADS) * s.n, THREADS, 0, stream, s,
+                number);
+}
+
+} // namespace
+
+int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *stream)
+{
+    const arrays s = arrays_of(*p);
+    uint32_t nwide = 0;
+    for (uint32_t k = 0; k < s.n; k++) {
+        const uint32_t n = s.nwide[k] * floe_wavelet_banks[s.at[k].bank].nlifts;
+        nwide = n > nwide ? n : nwide;
+    }
+    if (s.inverse)
+        launch_few(s, (cudaStream_t)stream);
+    for (uint32_t i = 0; i < nwide; i++)
+        launch_wide(s, i, (cudaStream_t)stream);
+    if (!s.inverse)
+        launch_few(s, (cudaStream_t)stream);
+    return (int)cudaGetLastError();
+}
