@@ -14,8 +14,26 @@ enum {
     THREADS = 256,
     BLOCKS = 16, /* of a processor, at most, for a step */
     STEPS = 8,   /* of a launch, at most; their steps of bands and classes */
-    TABLE = 320
+    TABLE = 256
 };
+
+/* Division of numbers below 2^31. */
+struct divisor {
+    uint32_t by, times, shift;
+};
+
+divisor divisor_of(uint32_t by)
+{
+    const uint32_t bits = by > 1 ? floe_top_bit(by - 1) + 1 : 0;
+    return {by, (uint32_t)(((uint64_t)1 << (31 + bits)) / by + 1), 31 + bits};
+}
+
+FLOE_DEV uint32_t divide(uint32_t *rest, const divisor &d)
+{
+    const uint32_t n = *rest, q = (uint32_t)((uint64_t)n * d.times >> d.shift);
+    *rest = n - q * d.by;
+    return q;
+}
 
 /* A step: cells of rows that are whole records. Numbers that fit 32 bits: a record has up to 4 cells. */
 struct step_codes {
@@ -23,8 +41,9 @@ struct step_codes {
     uint8_t *records;
     unsigned long long *largest;
     floe_wavelet_means *means;
-    uint32_t block, length, nrows, ncells;                   /* the first block; cells of a row; all of them */
-    uint32_t stride[FLOE_INTERP_RANK];                       /* of the array: from a mean to the next */
+    uint32_t block, nrows, ncells;     /* block: the first one; ncells: all of them */
+    divisor length, planes, rows;      /* cells of a row; rows of a plane of the step's, and of all planes */
+    uint32_t stride[FLOE_INTERP_RANK]; /* of the array: from a mean to the next */
     uint32_t coarse[FLOE_INTERP_RANK], nclasses, width;      /* of a code */
     uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
     uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
@@ -79,8 +98,13 @@ struct cell {
 
 FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
 {
-    const uint32_t row = index / s.length, x = index % s.length;
-    const uint32_t point[] = {row / s.coarse[2] / s.coarse[1], row / s.coarse[2] % s.coarse[1], row % s.coarse[2], x};
+    uint32_t x = index;
+    const uint32_t row = divide(&x, s.length);
+    uint32_t z = row, y;
+    const uint32_t box = divide(&z, s.planes);
+    y = z;
+    z = divide(&y, s.rows);
+    const uint32_t point[] = {box, z, y, x};
     cell c = {};
     uint32_t has = 0;
     if (row >= s.nrows || x >= s.coarse[3])
@@ -208,17 +232,18 @@ FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mi
             const bool is = c.classes >> class_ & 1;
             const floe_real w = is ? FLOE_R(floe_wavelet_finite)(v[s.offset[class_]]) : 0,
                             inverse = is ? f.inverse[c.table + class_] : 0;
-            const int32_t m = FLOE_R(floe_wavelet_encode)(w, inverse, limit),
-                          off = FLOE_R(floe_wavelet_off)(w, inverse, m);
+            const int32_t m = FLOE_R(floe_wavelet_encode)(w, inverse, limit), at = (class_ - 1) * BITS;
+            if (m == 0)
+                continue;
+            const int32_t off = FLOE_R(floe_wavelet_off)(w, inverse, m);
 #pragma unroll
             for (int32_t n = 0; n < FLOE_WAVELET_SHIFTS; n++) {
-                const bool counts = is && (n < FLOE_WAVELET_SHIFTS - 1 ? m == n + 1 : m > n);
+                const bool counts = n < FLOE_WAVELET_SHIFTS - 1 ? m == n + 1 : m > n;
                 sum[n] += counts ? off : 0;
                 count[n] += counts;
             }
             most = m > most ? m : most;
-            const uint32_t bits = (uint32_t)(w < 0 ? -m : m) & ((1u << BITS) - 1), at = (class_ - 1) * BITS;
-            codes[at / 64] |= (uint64_t)bits << at % 64;
+            codes[at / 64] |= (uint64_t)((uint32_t)(w < 0 ? -m : m) & ((1u << BITS) - 1)) << at % 64;
         }
         store_codes(s.records + (uint64_t)i * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
     }
@@ -298,9 +323,11 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.records = (uint8_t *)c.records;
     k.largest = c.largest;
     k.means = c.means;
-    k.length = (uint32_t)(row * 8 >> s.naxes);
-    k.nrows = (uint32_t)(s.coarse[0] * s.coarse[1] * s.coarse[2]);
-    k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length * k.nrows;
+    k.length = divisor_of((uint32_t)(row * 8 >> s.naxes));
+    k.planes = divisor_of((uint32_t)(s.coarse[1] * s.coarse[2]));
+    k.rows = divisor_of((uint32_t)s.coarse[2]);
+    k.nrows = (uint32_t)s.coarse[0] * k.planes.by;
+    k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length.by * k.nrows;
     k.nclasses = 1u << s.naxes;
     k.width = s.width;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {

@@ -37,7 +37,8 @@ FLOE_HD double floe_wavelet_dev_of_key(uint64_t key)
 }
 
 typedef enum floe_wavelet_values_what {
-    FLOE_WAVELET_VALUES_TAKE,  /* field -> array and kinds, which are 0 */
+    FLOE_WAVELET_VALUES_TAKE,  /* field -> kinds, which are 0, and the array's range */
+    FLOE_WAVELET_VALUES_LOAD,  /* field, less center -> array; NaN of what it cannot have */
     FLOE_WAVELET_VALUES_SHIFT, /* center is subtracted from the array */
     FLOE_WAVELET_VALUES_CHECK  /* field, array and kinds -> corrections, which are 0, and kinds */
 } floe_wavelet_values_what;
@@ -50,7 +51,7 @@ typedef struct floe_wavelet_values_job {
     int8_t *kinds, *corrections;
     uint64_t fill;
     double center, unit, tolerance;
-    bool log, squares, trial; /* trial: CHECK leaves kinds as they are */
+    bool log, squares, some_kinds, trial; /* some_kinds: not all are 0; trial: CHECK leaves kinds as they are */
     floe_wavelet_dev_found *found;
     const uint32_t *status;
 } floe_wavelet_values_job;

@@ -26,7 +26,7 @@ static floe_status clear(const work *w, void *dev, size_t nbytes)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
-static floe_status values_do(const part *p, floe_wavelet_values_what what)
+static floe_status values_do(const part *p, floe_wavelet_values_what what, double center)
 {
     const floe_wavelet_encoder *e = &p->e;
     const floe_wavelet_plan *plan = &e->chunk.plan;
@@ -35,11 +35,12 @@ static floe_status values_do(const part *p, floe_wavelet_values_what what)
     job.kinds = e->marks[FLOE_WAVELET_VALUE_KINDS];
     job.corrections = e->marks[FLOE_WAVELET_CORRECTIONS];
     job.fill = floe_wavelet_fill_of(e->params);
-    job.center = plan->center;
+    job.center = center;
     job.unit = plan->unit;
     job.tolerance = floe_wavelet_tolerance(e);
     job.log = e->chunk.log;
     job.squares = e->squares;
+    job.some_kinds = p->some_kinds;
     job.trial = p->trial;
     job.found = &p->findings->found;
     job.status = p->w->status;
@@ -51,7 +52,7 @@ static floe_status values_do(const part *p, floe_wavelet_values_what what)
 static floe_status find_values(part *p, floe_wavelet_values_what what)
 {
     FLOE_TRY(clear(p->w, &p->findings->found, sizeof p->found));
-    FLOE_TRY(values_do(p, what));
+    FLOE_TRY(values_do(p, what, p->e.chunk.plan.center));
     return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
 }
 
@@ -100,10 +101,13 @@ floe_status floe_wavelet_gpu_array_take(part *p)
     const bool some = p->found.most > 0;
     floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
                             some ? floe_wavelet_dev_of_key(p->found.most) : -INFINITY);
-    if (p->found.nliterals)
-        FLOE_TRY(fill(p));
+    p->some_kinds = p->found.nliterals + p->found.nmarks > 0;
     p->loaded = true;
-    return values_do(p, FLOE_WAVELET_VALUES_SHIFT);
+    if (p->found.nliterals == 0)
+        return values_do(p, FLOE_WAVELET_VALUES_LOAD, p->e.chunk.plan.center);
+    FLOE_TRY(values_do(p, FLOE_WAVELET_VALUES_LOAD, 0));
+    FLOE_TRY(fill(p));
+    return values_do(p, FLOE_WAVELET_VALUES_SHIFT, p->e.chunk.plan.center);
 }
 
 floe_status floe_wavelet_gpu_array_check(part *p)
@@ -363,7 +367,10 @@ floe_status floe_wavelet_gpu_trial_code(part *p)
     return anchors_do(p, &anchors, FLOE_WAVELET_ANCHORS_TRY);
 }
 
-floe_status floe_wavelet_gpu_trial_check(const part *p) { return values_do(p, FLOE_WAVELET_VALUES_CHECK); }
+floe_status floe_wavelet_gpu_trial_check(const part *p)
+{
+    return values_do(p, FLOE_WAVELET_VALUES_CHECK, p->e.chunk.plan.center);
+}
 
 /* ---- what records take ------------------------------------------------------------------------------------------------- */
 

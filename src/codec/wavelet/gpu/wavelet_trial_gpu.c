@@ -243,7 +243,7 @@ static floe_status copy_box(const part *p, const part *trial)
 floe_status floe_wavelet_gpu_tune(part *p)
 {
     const floe_wavelet_gpu_encode *c = p->w->c;
-    trying y = {.call = p->w, .trial = {.w = p->w, .trial = true, .load = load_box}};
+    trying y = {.call = p->w, .trial = {.w = p->w, .some_kinds = p->some_kinds, .trial = true, .load = load_box}};
     const floe_wavelet_trials trials = {try_structures, &y, c->room.ntrials};
     floe_wavelet_encoder *trial = &y.trial.e;
     floe_codec_params params;

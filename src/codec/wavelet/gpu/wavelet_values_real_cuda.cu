@@ -10,26 +10,30 @@
 namespace
 {
 
-enum { THREADS = 256, PIECE = 512 };
+enum {
+    THREADS = 256,
+    EACH = 8, /* values of a thread that are loaded together */
+    PIECE = 2 * EACH * FLOE_WARP
+};
 
 typedef floe_wavelet_values_job job;
 
-/* A value: in the field, in the array, and its mark. */
-struct cell {
-    floe_real x, *v;
-    uint64_t mark;
+/* What a thread finds: the largest of its own in the type of reals. */
+struct findings {
+    floe_real most, least, error;
+    floe_wavelet_dev_found rest;
 };
 
-/* Calls what(cell) for all values. */
-template <class WHAT> FLOE_DEV void each_cell(const job &j, WHAT what)
+/* Calls what(x, v, mark) for all values: in the field, the array (if it is read), and their marks. */
+template <bool READS, class WHAT> FLOE_DEV void each_value(const job &j, WHAT what)
 {
     const uint64_t npieces = floe_ceil_div(j.shape[3], PIECE),
                    n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * npieces : 0,
                    step = (uint64_t)gridDim.x * (THREADS / FLOE_WARP);
     for (uint64_t i = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; i < n; i += step) {
         uint64_t left = i;
-        const uint64_t begin = floe_last_digit(&left, npieces) * PIECE, row = left,
-                       end = floe_min64(begin + PIECE, j.shape[3]);
+        const uint64_t first = floe_last_digit(&left, npieces) * PIECE, row = left,
+                       end = floe_min64(first + PIECE, j.shape[3]);
         const int64_t *stride = j.values.stride;
         int64_t at = 0;
 #pragma unroll
@@ -37,83 +41,89 @@ template <class WHAT> FLOE_DEV void each_cell(const job &j, WHAT what)
             at += (int64_t)floe_last_digit(&left, j.shape[a]) * stride[a];
         const floe_real *from = (const floe_real *)j.values.data + at + (int64_t)left * stride[0];
         floe_real *array = (floe_real *)j.array + row * j.shape[3];
-#pragma unroll 4
-        for (uint64_t x = begin + floe_lane(); x < end; x += FLOE_WARP)
-            what(cell{__ldg(from + (int64_t)x * stride[3]), array + x, row * j.row + floe_wavelet_mark(x)});
-    }
-}
-
-FLOE_DEV void take(const job &j, const cell &c, floe_wavelet_dev_found &found)
-{
-    const floe_real f = FLOE_R(floe_wavelet_take)(c.x, j.fill, j.log);
-    *c.v = f;
-    if (f != f) {
-        j.kinds[c.mark] = FLOE_WAVELET_LITERAL;
-        found.nliterals++;
-    } else {
-        const unsigned long long key = floe_wavelet_dev_key((double)f);
-        found.most = key > found.most ? key : found.most;
-        found.least = ~key > found.least ? ~key : found.least;
-        if (j.log && c.x < 0) {
-            j.kinds[c.mark] = FLOE_WAVELET_NEGATIVE;
-            found.nmarks++;
+        for (uint64_t begin = first + floe_lane(); begin < end; begin += EACH * FLOE_WARP) {
+            floe_real x[EACH], v[EACH];
+#pragma unroll
+            for (uint32_t k = 0; k < EACH; k++) {
+                const uint64_t to = floe_min64(begin + k * FLOE_WARP, end - 1);
+                x[k] = __ldg(from + (int64_t)to * stride[3]);
+                v[k] = READS ? array[to] : 0;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < EACH; k++) {
+                const uint64_t to = begin + k * FLOE_WARP;
+                if (to < end)
+                    what(x[k], v[k], array + to, [&] { return row * j.row + floe_wavelet_mark(to); });
+            }
         }
     }
 }
 
-FLOE_DEV bool is_within(const job &j, const cell &c, floe_real v, floe_wavelet_dev_found &found)
+template <class MARK> FLOE_DEV void take(const job &j, floe_real x, MARK mark, findings &found)
 {
-    double error, size;
+    const floe_real f = FLOE_R(floe_wavelet_take)(x, j.fill, j.log);
+    if (f != f) {
+        j.kinds[mark()] = FLOE_WAVELET_LITERAL;
+        found.rest.nliterals++;
+        return;
+    }
+    found.most = f > found.most ? f : found.most;
+    found.least = f < found.least ? f : found.least;
+    if (j.log && x < 0) {
+        j.kinds[mark()] = FLOE_WAVELET_NEGATIVE;
+        found.rest.nmarks++;
+    }
+}
+
+FLOE_DEV bool is_within(const job &j, floe_real x, floe_real v, findings &found)
+{
     floe_real y = FLOE_R(floe_wavelet_give)(v, (floe_real)j.center);
+    if (!j.log && !j.squares) {
+        const floe_real d = x - y, size = d < 0 ? -d : d;
+        const bool good = size <= (floe_real)j.tolerance; /* which is a real */
+        found.error = good && size > found.error ? size : found.error;
+        return good;
+    }
+    double error, size;
     y = j.log ? FLOE_R(floe_interp_exp)(y) : y;
-    if (!FLOE_R(floe_wavelet_is_within)(c.x, y, j.log, j.tolerance, &error, &size))
+    if (!FLOE_R(floe_wavelet_is_within)(x, y, j.log, j.tolerance, &error, &size))
         return false;
     const unsigned long long bits = floe_bits_f64(error), relative = j.log ? floe_bits_f64(error / size) : 0;
-    found.max_error = bits > found.max_error ? bits : found.max_error;
-    found.max_pw_error = relative > found.max_pw_error ? relative : found.max_pw_error;
-    found.squares += j.squares ? FLOE_R(floe_wavelet_square)(error, j.tolerance) : 0;
+    found.rest.max_error = bits > found.rest.max_error ? bits : found.rest.max_error;
+    found.rest.max_pw_error = relative > found.rest.max_pw_error ? relative : found.rest.max_pw_error;
+    found.rest.squares += j.squares ? FLOE_R(floe_wavelet_square)(error, j.tolerance) : 0;
     return true;
 }
 
-FLOE_DEV void check(const job &j, const cell &c, floe_wavelet_dev_found &found)
+template <class MARK> FLOE_DEV void check(const job &j, floe_real x, floe_real v, MARK mark, findings &found)
 {
-    const floe_real v = FLOE_R(floe_wavelet_finite)(__ldg(c.v));
-    if (j.kinds[c.mark] == FLOE_WAVELET_LITERAL || is_within(j, c, v, found))
+    if (j.some_kinds && j.kinds[mark()] == FLOE_WAVELET_LITERAL)
         return;
-    const floe_real f = j.log ? FLOE_R(floe_interp_log)(c.x, (floe_uint)j.fill) : c.x;
+    v = FLOE_R(floe_wavelet_finite)(v);
+    if (is_within(j, x, v, found))
+        return;
+    const floe_real f = j.log ? FLOE_R(floe_interp_log)(x, (floe_uint)j.fill) : x;
     const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, j.center, j.unit);
-    if (code && is_within(j, c, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
-        j.corrections[c.mark] = (int8_t)code;
-        found.nmarks++;
+    if (code && is_within(j, x, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
+        j.corrections[mark()] = (int8_t)code;
+        found.rest.nmarks++;
         return;
     }
     if (!j.trial)
-        j.kinds[c.mark] = FLOE_WAVELET_LITERAL;
-    found.nliterals++;
-}
-
-/* A block takes so many values at a time, that lie side by side. */
-FLOE_DEV void shift(const job &j)
-{
-    enum { EACH = 4, TILE = EACH * THREADS };
-    const uint64_t n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3] : 0;
-    const floe_real center = (floe_real)j.center;
-    floe_real *array = (floe_real *)j.array;
-    for (uint64_t i = (uint64_t)blockIdx.x * TILE + threadIdx.x; i < n; i += (uint64_t)gridDim.x * TILE) {
-        floe_real v[EACH];
-#pragma unroll
-        for (uint32_t k = 0; k < EACH; k++)
-            v[k] = i + k * THREADS < n ? array[i + k * THREADS] : 0;
-#pragma unroll
-        for (uint32_t k = 0; k < EACH; k++)
-            if (i + k * THREADS < n)
-                array[i + k * THREADS] = v[k] - center;
-    }
+        j.kinds[mark()] = FLOE_WAVELET_LITERAL;
+    found.rest.nliterals++;
 }
 
 /* By a block. */
-FLOE_DEV void leave(const floe_wavelet_dev_found &found, floe_wavelet_dev_found *to)
+FLOE_DEV void leave(const findings &all_found, floe_wavelet_dev_found *to)
 {
+    floe_wavelet_dev_found found = all_found.rest;
+    const unsigned long long error = floe_bits_f64((double)all_found.error);
+    found.max_error = error > found.max_error ? error : found.max_error;
+    if (all_found.most >= all_found.least) {
+        found.most = floe_wavelet_dev_key((double)all_found.most);
+        found.least = ~floe_wavelet_dev_key((double)all_found.least);
+    }
     enum { MOSTS = 4, ALL = 7 }; /* the largest of these, sums of others */
     static_assert(sizeof found == ALL * sizeof(unsigned long long), "as they stand");
     __shared__ unsigned long long all[ALL];
@@ -141,16 +151,21 @@ FLOE_DEV void leave(const floe_wavelet_dev_found &found, floe_wavelet_dev_found 
 template <floe_wavelet_values_what WHAT>
 __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ job j)
 {
-    floe_wavelet_dev_found found = {};
-    if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
-        each_cell(j, [&](const cell &c) { take(j, c, found); });
-    else if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK)
-        each_cell(j, [&](const cell &c) { check(j, c, found); });
-    else
-        shift(j);
-    if constexpr (WHAT == FLOE_WAVELET_VALUES_SHIFT)
-        return;
-    leave(found, j.found);
+    const floe_real center = (floe_real)j.center;
+    findings found = {-INFINITY, INFINITY, 0, {}};
+    if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE) {
+        each_value<false>(j, [&](floe_real x, floe_real, floe_real *, auto mark) { take(j, x, mark, found); });
+    } else if constexpr (WHAT == FLOE_WAVELET_VALUES_LOAD) {
+        each_value<false>(j, [&](floe_real x, floe_real, floe_real *to, auto) {
+            *to = FLOE_R(floe_wavelet_take)(x, j.fill, j.log) - center;
+        });
+    } else if constexpr (WHAT == FLOE_WAVELET_VALUES_SHIFT) {
+        each_value<true>(j, [&](floe_real, floe_real v, floe_real *to, auto) { *to = v - center; });
+    } else {
+        each_value<true>(j, [&](floe_real x, floe_real v, floe_real *, auto mark) { check(j, x, v, mark, found); });
+    }
+    if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE || WHAT == FLOE_WAVELET_VALUES_CHECK)
+        leave(found, j.found);
 }
 
 } // namespace
@@ -163,6 +178,9 @@ int FLOE_R(floe_wavelet_values)(const floe_wavelet_values_job *job, floe_wavelet
     switch (what) {
     case FLOE_WAVELET_VALUES_TAKE:
         FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_TAKE>, nblocks, THREADS, 0, q, *job);
+        break;
+    case FLOE_WAVELET_VALUES_LOAD:
+        FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_LOAD>, nblocks, THREADS, 0, q, *job);
         break;
     case FLOE_WAVELET_VALUES_SHIFT:
         FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_SHIFT>, nblocks, THREADS, 0, q, *job);
