@@ -48,13 +48,13 @@ struct step_codes {
     uint32_t offset[FLOE_INTERP_CLASSES];                    /* of the array: from a mean to each class's detail */
     uint32_t odds[FLOE_INTERP_AXES], axis[FLOE_INTERP_AXES]; /* details along each axis of the step */
     int32_t shift[FLOE_WAVELET_SHIFTS];
+    uint32_t nbands, begin[FLOE_WAVELET_DEV_BANDS];
     uint32_t table; /* where it begins in the launch's: steps of each band and class */
 };
 
-/* Steps of a plan. */
 struct coding {
     const uint32_t *status;
-    uint32_t nsteps, axis, nbands, begin[FLOE_WAVELET_DEV_BANDS];
+    uint32_t nsteps, axis;
     bool in_place;
     step_codes step[STEPS];
     double table[TABLE];
@@ -84,7 +84,7 @@ struct factors {
 FLOE_DEV void load_factors(const coding &k, const step_codes &s, factors &f)
 {
     const uint32_t i = threadIdx.x, class_ = i % FLOE_INTERP_CLASSES;
-    if (i < k.nbands * FLOE_INTERP_CLASSES && class_ > 0 && class_ < s.nclasses) {
+    if (i < s.nbands * FLOE_INTERP_CLASSES && class_ > 0 && class_ < s.nclasses) {
         f.step[i] = (floe_real)k.table[s.table + i];
         f.inverse[i] = 1 / f.step[i];
     }
@@ -123,7 +123,7 @@ FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
 #pragma unroll
     for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
         c.classes |= (class_ < s.nclasses && (class_ & ~has) == 0) << class_;
-    if (k.nbands == 1)
+    if (s.nbands == 1)
         return c;
     uint32_t p = point[0], stride = s.stride[0], band = 0;
 #pragma unroll
@@ -131,11 +131,11 @@ FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
         p = a == k.axis ? point[a] : p;
         stride = a == k.axis ? s.stride[a] : stride;
     }
-    for (uint32_t b = 1; b < k.nbands; b++)
-        band = p >= k.begin[b] ? b : band;
+    for (uint32_t b = 1; b < s.nbands; b++)
+        band = p >= s.begin[b] ? b : band;
     c.table = band * FLOE_INTERP_CLASSES;
     if (k.in_place)
-        c.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, k.nbands, k.begin[band]) - p) * stride;
+        c.at += ((uint32_t)floe_wavelet_dev_packet_place(p, band, s.nbands, s.begin[band]) - p) * stride;
     return c;
 }
 
@@ -330,6 +330,9 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
     k.ncells = all ? (uint32_t)(c.nrecords * 8 >> s.naxes) : k.length.by * k.nrows;
     k.nclasses = 1u << s.naxes;
     k.width = s.width;
+    k.nbands = c.nbands;
+    for (uint32_t b = 0; b < c.nbands; b++)
+        k.begin[b] = (uint32_t)c.begin[b];
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         k.coarse[a] = (uint32_t)s.coarse[a];
         k.stride[a] = stride[a] << (c.in_place ? c.depth[a] : 0);
@@ -350,26 +353,21 @@ step_codes step_of(const floe_wavelet_dev_codes &c, const uint32_t *stride, bool
 /* As many steps as there is room for; returns how many. */
 uint32_t coding_of(const floe_wavelet_dev_codes *c, uint32_t n, bool all, coding &k, uint32_t *nblocks)
 {
-    const uint32_t each = c->nbands * FLOE_INTERP_CLASSES, room = TABLE / each < STEPS ? TABLE / each : STEPS;
     const uint64_t most = BLOCKS * (uint64_t)floe_gpu_limits_cuda().processors;
-    k.status = c->status;
-    k.nsteps = n < room ? n : room;
-    k.axis = c->axis;
-    k.nbands = c->nbands;
-    k.in_place = c->in_place;
-    uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1};
+    uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1}, table = 0;
     for (uint32_t a = 3; a-- > 0;)
         stride[a] = stride[a + 1] * (uint32_t)c->shape[a + 1];
-    for (uint32_t b = 0; b < c->nbands; b++)
-        k.begin[b] = (uint32_t)c->begin[b];
+    k.status = c->status;
+    k.axis = c->axis;
+    k.in_place = c->in_place;
     *nblocks = 0;
-    for (uint32_t i = 0; i < k.nsteps; i++) {
-        step_codes &s = k.step[i] = step_of(c[i], stride, all);
-        s.table = i * each;
+    for (; k.nsteps < n && k.nsteps < STEPS && table + c->nbands * FLOE_INTERP_CLASSES <= TABLE; k.nsteps++, c++) {
+        step_codes &s = k.step[k.nsteps] = step_of(*c, stride, all);
+        s.table = table;
         s.block = *nblocks;
         *nblocks += (uint32_t)floe_max64(floe_min64(floe_ceil_div(s.ncells, THREADS), most), 1);
-        for (uint32_t t = 0; t < each; t++)
-            k.table[s.table + t] = c[i].steps[t / FLOE_INTERP_CLASSES][t % FLOE_INTERP_CLASSES];
+        for (uint32_t t = 0; t < c->nbands * FLOE_INTERP_CLASSES; t++)
+            k.table[table++] = c->steps[t / FLOE_INTERP_CLASSES][t % FLOE_INTERP_CLASSES];
     }
     return k.nsteps;
 }

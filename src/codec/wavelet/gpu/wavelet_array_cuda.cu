@@ -137,9 +137,14 @@ FLOE_DEV void put_word(const floe_wavelet_anchors_job &j, uint64_t w, uint64_t n
 
 FLOE_DEV unsigned long long range_key(int64_t whole) { return (uint64_t)whole ^ (uint64_t)1 << 63; }
 
+struct anchors_jobs {
+    floe_wavelet_anchors_job of[FLOE_WAVELET_DEV_JOBS];
+};
+
 template <floe_wavelet_anchors_what WHAT>
-__global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_constant__ floe_wavelet_anchors_job j)
+__global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_constant__ anchors_jobs all)
 {
+    const floe_wavelet_anchors_job &j = all.of[blockIdx.y];
     const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(j.n) : 0,
                    nitems = WHAT == FLOE_WAVELET_ANCHORS_BITS ? floe_ceil_div(n * j.nbits, WORD) : n;
     unsigned long long most = 0, least = 0;
@@ -164,6 +169,18 @@ __global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_c
     }
 }
 
+template <floe_wavelet_anchors_what WHAT>
+void launch_anchors(const floe_wavelet_anchors_job *job, uint32_t n, void *stream)
+{
+    anchors_jobs all = {};
+    uint64_t most = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        all.of[i] = job[i];
+        most = floe_max64(most, floe_interp_points(job[i].n));
+    }
+    FLOE_LAUNCH(wavelet_anchors_kernel<WHAT>, dim3(nblocks_of(most), n), THREADS, 0, (cudaStream_t)stream, all);
+}
+
 } // namespace
 
 int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream)
@@ -179,23 +196,14 @@ int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream)
     return (int)cudaGetLastError();
 }
 
-int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_anchors_what what, void *stream)
+int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, uint32_t n, floe_wavelet_anchors_what what,
+                              void *stream)
 {
-    const uint32_t nblocks = nblocks_of(floe_interp_points(job->n));
-    const cudaStream_t q = (cudaStream_t)stream;
     switch (what) {
-    case FLOE_WAVELET_ANCHORS_RANGE:
-        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_RANGE>, nblocks, THREADS, 0, q, *job);
-        break;
-    case FLOE_WAVELET_ANCHORS_BITS:
-        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_BITS>, nblocks, THREADS, 0, q, *job);
-        break;
-    case FLOE_WAVELET_ANCHORS_KEEP:
-        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_KEEP>, nblocks, THREADS, 0, q, *job);
-        break;
-    case FLOE_WAVELET_ANCHORS_TRY:
-        FLOE_LAUNCH(wavelet_anchors_kernel<FLOE_WAVELET_ANCHORS_TRY>, nblocks, THREADS, 0, q, *job);
-        break;
+    case FLOE_WAVELET_ANCHORS_RANGE: launch_anchors<FLOE_WAVELET_ANCHORS_RANGE>(job, n, stream); break;
+    case FLOE_WAVELET_ANCHORS_BITS: launch_anchors<FLOE_WAVELET_ANCHORS_BITS>(job, n, stream); break;
+    case FLOE_WAVELET_ANCHORS_KEEP: launch_anchors<FLOE_WAVELET_ANCHORS_KEEP>(job, n, stream); break;
+    case FLOE_WAVELET_ANCHORS_TRY: launch_anchors<FLOE_WAVELET_ANCHORS_TRY>(job, n, stream); break;
     }
     return (int)cudaGetLastError();
 }

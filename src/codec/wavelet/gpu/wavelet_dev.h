@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+enum { FLOE_WAVELET_DEV_JOBS = FLOE_WAVELET_DEV_ARRAYS /* that a launch does, at most */ };
+
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
 /* What was found; 0 at first. Of doubles: keys, of which the largest is the largest. */
@@ -55,8 +57,11 @@ typedef struct floe_wavelet_values_job {
     floe_wavelet_dev_found *found;
     const uint32_t *status;
 } floe_wavelet_values_job;
-int floe_wavelet_values_f32(const floe_wavelet_values_job *job, floe_wavelet_values_what what, void *stream);
-int floe_wavelet_values_f64(const floe_wavelet_values_job *job, floe_wavelet_values_what what, void *stream);
+/* Of a few arrays of one shape. */
+int floe_wavelet_values_f32(const floe_wavelet_values_job *job, uint32_t n, floe_wavelet_values_what what,
+                            void *stream);
+int floe_wavelet_values_f64(const floe_wavelet_values_job *job, uint32_t n, floe_wavelet_values_what what,
+                            void *stream);
 
 /* A box of an array, from lo on, and its literals. */
 typedef struct floe_wavelet_box_job {
@@ -109,7 +114,9 @@ typedef struct floe_wavelet_anchors_job {
     uint32_t nbits, *bits;
     const uint32_t *status;
 } floe_wavelet_anchors_job;
-int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, floe_wavelet_anchors_what what, void *stream);
+/* Of a few arrays. */
+int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, uint32_t n, floe_wavelet_anchors_what what,
+                              void *stream);
 
 /* ---- records ----------------------------------------------------------------------------------------------------------- */
 

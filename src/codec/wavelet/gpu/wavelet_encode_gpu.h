@@ -131,12 +131,21 @@ floe_status floe_wavelet_gpu_array_take(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_forward(floe_wavelet_gpu_part *p);
 floe_status floe_wavelet_gpu_array_code(floe_wavelet_gpu_part *p, bool *good);
 floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
-/* The same of trials, without a wait. Passes of their plans are added to those that are done together: forward, then come codes, which take
- * from[0] and leave array[0], then back, then the check. Findings and corrections are 0 at first. */
+/* Passes of arrays whose points are in their places: those of a part's plan. */
 floe_status floe_wavelet_gpu_places_add(const floe_wavelet_gpu_part *p, void *array, floe_wavelet_dev_places *to);
 floe_status floe_wavelet_gpu_places_lift(const floe_wavelet_gpu_part *p, const floe_wavelet_dev_places *places);
-floe_status floe_wavelet_gpu_trial_code(floe_wavelet_gpu_part *p);
-floe_status floe_wavelet_gpu_trial_check(const floe_wavelet_gpu_part *p);
+/* As _code and _check, of several such parts together, without a wait: from[0] of each is transformed, array[0] is put back. Findings and
+ * corrections are 0 at first. */
+typedef struct floe_wavelet_gpu_round {
+    uint32_t n, ncodes;
+    floe_wavelet_dev_codes codes[FLOE_WAVELET_GPU_GRIDS];
+    void *decoded[FLOE_WAVELET_GPU_GRIDS];
+    floe_wavelet_anchors_job anchors[FLOE_WAVELET_TRIALS];
+    floe_wavelet_values_job checks[FLOE_WAVELET_TRIALS];
+    floe_wavelet_dev_places back;
+} floe_wavelet_gpu_round;
+floe_status floe_wavelet_gpu_round_add(floe_wavelet_gpu_part *p, floe_wavelet_gpu_round *r);
+floe_status floe_wavelet_gpu_round_do(const floe_wavelet_gpu_part *p, floe_wavelet_gpu_round *r);
 /* By what was found of anchors; false where they would take more bits than they are worth. */
 bool floe_wavelet_gpu_anchors_set(floe_wavelet_gpu_part *p, const unsigned long long *range);
 

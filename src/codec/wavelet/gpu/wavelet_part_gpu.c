@@ -26,7 +26,7 @@ static floe_status clear(const work *w, void *dev, size_t nbytes)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
-static floe_status values_do(const part *p, floe_wavelet_values_what what, double center)
+static floe_wavelet_values_job values_of(const part *p, double center)
 {
     const floe_wavelet_encoder *e = &p->e;
     const floe_wavelet_plan *plan = &e->chunk.plan;
@@ -44,15 +44,27 @@ static floe_status values_do(const part *p, floe_wavelet_values_what what, doubl
     job.trial = p->trial;
     job.found = &p->findings->found;
     job.status = p->w->status;
-    FLOE_CUDA(p->w->err, e->narrow ? floe_wavelet_values_f32(&job, what, p->w->stream)
-                                   : floe_wavelet_values_f64(&job, what, p->w->stream));
+    return job;
+}
+
+static floe_status values_do(const part *p, const floe_wavelet_values_job *jobs, uint32_t n,
+                             floe_wavelet_values_what what)
+{
+    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_values_f32(jobs, n, what, p->w->stream)
+                                     : floe_wavelet_values_f64(jobs, n, what, p->w->stream));
     return FLOE_OK;
+}
+
+static floe_status load_values(const part *p, floe_wavelet_values_what what, double center)
+{
+    const floe_wavelet_values_job job = values_of(p, center);
+    return values_do(p, &job, 1, what);
 }
 
 static floe_status find_values(part *p, floe_wavelet_values_what what)
 {
     FLOE_TRY(clear(p->w, &p->findings->found, sizeof p->found));
-    FLOE_TRY(values_do(p, what, p->e.chunk.plan.center));
+    FLOE_TRY(load_values(p, what, p->e.chunk.plan.center));
     return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
 }
 
@@ -104,10 +116,10 @@ floe_status floe_wavelet_gpu_array_take(part *p)
     p->some_kinds = p->found.nliterals + p->found.nmarks > 0;
     p->loaded = true;
     if (p->found.nliterals == 0)
-        return values_do(p, FLOE_WAVELET_VALUES_LOAD, p->e.chunk.plan.center);
-    FLOE_TRY(values_do(p, FLOE_WAVELET_VALUES_LOAD, 0));
+        return load_values(p, FLOE_WAVELET_VALUES_LOAD, p->e.chunk.plan.center);
+    FLOE_TRY(load_values(p, FLOE_WAVELET_VALUES_LOAD, 0));
     FLOE_TRY(fill(p));
-    return values_do(p, FLOE_WAVELET_VALUES_SHIFT, p->e.chunk.plan.center);
+    return load_values(p, FLOE_WAVELET_VALUES_SHIFT, p->e.chunk.plan.center);
 }
 
 floe_status floe_wavelet_gpu_array_check(part *p)
@@ -176,6 +188,17 @@ static void depths_of(const floe_wavelet_plan *plan, uint32_t i, uint8_t depth[F
             depth[plan->steps[k].step.axis[a]]++;
 }
 
+static floe_wavelet_dev_codes codes_of(const part *p, uint32_t i, uint8_t *const *array)
+{
+    floe_wavelet_dev_codes job = floe_wavelet_gpu_codes(&p->e.chunk.plan, i, array[p->at[i]], p->e.records_of[i]);
+    job.in_place = p->in_place;
+    depths_of(&p->e.chunk.plan, i, job.depth);
+    job.largest = &p->findings->largest[i];
+    job.means = &p->findings->means[i];
+    job.status = p->w->status;
+    return job;
+}
+
 typedef int codes_fn(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
 
 /* Of all steps. array: the buffers that have their details. */
@@ -184,15 +207,8 @@ static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *arra
     const uint32_t nsteps = p->e.chunk.plan.nsteps;
     floe_wavelet_dev_codes job[STEPS];
     for (uint32_t i = 0, n; i < nsteps; i += n) {
-        for (n = 0; n < STEPS && i + n < nsteps; n++) {
-            const uint32_t k = i + n;
-            job[n] = floe_wavelet_gpu_codes(&p->e.chunk.plan, k, array[p->at[k]], p->e.records_of[k]);
-            job[n].in_place = p->in_place;
-            depths_of(&p->e.chunk.plan, k, job[n].depth);
-            job[n].largest = &p->findings->largest[k];
-            job[n].means = &p->findings->means[k];
-            job[n].status = p->w->status;
-        }
+        for (n = 0; n < STEPS && i + n < nsteps; n++)
+            job[n] = codes_of(p, i + n, array);
         FLOE_CUDA(p->w->err, codes(job, n, p->w->stream));
     }
     return FLOE_OK;
@@ -245,7 +261,7 @@ static floe_wavelet_anchors_job anchors_of(const part *p)
 
 static floe_status anchors_do(const part *p, const floe_wavelet_anchors_job *job, floe_wavelet_anchors_what what)
 {
-    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(job, what, p->w->stream));
+    FLOE_CUDA(p->w->err, floe_wavelet_anchors_cuda(job, 1, what, p->w->stream));
     return FLOE_OK;
 }
 
@@ -272,7 +288,7 @@ static floe_status keep_anchors(const part *p)
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
-static floe_status code_steps(part *p)
+static void place_records(part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     uint8_t *at = p->e.records;
@@ -280,6 +296,11 @@ static floe_status code_steps(part *p)
         p->e.records_of[i] = at;
         at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
     }
+}
+
+static floe_status code_steps(part *p)
+{
+    place_records(p);
     FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, p->from));
     return codes_do(p, p->e.narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64, p->array);
 }
@@ -359,17 +380,33 @@ floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_p
 }
 
 /* Codes of two bytes take as many bits as those of one. What is as large as a code may be shows in findings. */
-floe_status floe_wavelet_gpu_trial_code(part *p)
+floe_status floe_wavelet_gpu_round_add(part *p, floe_wavelet_gpu_round *r)
 {
     memset(p->at, 0, sizeof p->at);
-    FLOE_TRY(code_steps(p));
-    const floe_wavelet_anchors_job anchors = anchors_of(p);
-    return anchors_do(p, &anchors, FLOE_WAVELET_ANCHORS_TRY);
+    place_records(p);
+    for (uint32_t i = 0; i < p->e.chunk.plan.nsteps; i++, r->ncodes++) {
+        r->codes[r->ncodes] = codes_of(p, i, p->from);
+        r->decoded[r->ncodes] = p->array[0];
+    }
+    r->anchors[r->n] = anchors_of(p);
+    r->checks[r->n++] = values_of(p, p->e.chunk.plan.center);
+    return floe_wavelet_gpu_places_add(p, p->array[0], &r->back);
 }
 
-floe_status floe_wavelet_gpu_trial_check(const part *p)
+floe_status floe_wavelet_gpu_round_do(const part *p, floe_wavelet_gpu_round *r)
 {
-    return values_do(p, FLOE_WAVELET_VALUES_CHECK, p->e.chunk.plan.center);
+    const work *w = p->w;
+    const bool narrow = p->e.narrow;
+    FLOE_CUDA(w->err,
+              (narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64)(r->codes, r->ncodes, w->stream));
+    for (uint32_t i = 0; i < r->ncodes; i++)
+        r->codes[i].array = r->decoded[i];
+    FLOE_CUDA(w->err,
+              (narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64)(r->codes, r->ncodes, w->stream));
+    FLOE_CUDA(w->err, floe_wavelet_anchors_cuda(r->anchors, r->n, FLOE_WAVELET_ANCHORS_TRY, w->stream));
+    r->back.inverse = true;
+    FLOE_TRY(floe_wavelet_gpu_places_lift(p, &r->back));
+    return values_do(p, r->checks, r->n, FLOE_WAVELET_VALUES_CHECK);
 }
 
 /* ---- what records take ------------------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-static_assert((int)FLOE_WAVELET_TRIALS <= (int)FLOE_WAVELET_DEV_ARRAYS, "they are lifted together");
+static_assert((int)FLOE_WAVELET_TRIALS <= (int)FLOE_WAVELET_DEV_JOBS, "they are done together");
 
 /* A box that is transformed: structures of its bank and axes begin with it. */
 typedef struct transformed {
@@ -28,6 +28,7 @@ typedef struct trying {
     part trial; /* which one that is */
     transformed transformed[FLOE_WAVELET_TRIALS + 1];
     uint32_t begins[FLOE_WAVELET_TRIALS]; /* of this round: number of what is transformed */
+    floe_wavelet_gpu_round round;
     grids counted;
     floe_status status; /* the first that failed */
 } trying;
@@ -191,23 +192,19 @@ static floe_status try_all(trying *y, const floe_wavelet_structure *s, uint32_t 
 {
     const work *w = y->call;
     const floe_wavelet_gpu_encode *c = w->c;
-    floe_wavelet_dev_places back = {.inverse = true};
+    floe_wavelet_gpu_round *r = &y->round;
     floe_wavelet_gpu_answers found;
+    r->n = r->ncodes = r->back.n = 0;
     y->counted = (grids){.n = 0};
     FLOE_CUDA(w->err, cudaMemsetAsync(c->answers->part, 0, n * sizeof found.part[0], w->stream));
     FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * c->room.trial_marks, w->stream));
     FLOE_TRY(transform(y, s, n));
     for (uint32_t k = 0; k < n; k++) {
         aim(y, &s[k], k);
-        FLOE_TRY(floe_wavelet_gpu_trial_code(&y->trial));
-        FLOE_TRY(floe_wavelet_gpu_places_add(&y->trial, y->trial.array[0], &back));
+        FLOE_TRY(floe_wavelet_gpu_round_add(&y->trial, r));
         add_grids(y);
     }
-    FLOE_TRY(floe_wavelet_gpu_places_lift(&y->trial, &back));
-    for (uint32_t k = 0; k < n; k++) {
-        aim(y, &s[k], k);
-        FLOE_TRY(floe_wavelet_gpu_trial_check(&y->trial));
-    }
+    FLOE_TRY(floe_wavelet_gpu_round_do(&y->trial, r));
     FLOE_TRY(count_grids(y, &found, n));
     return take_bits(y, s, n, &found, bits);
 }

@@ -16,7 +16,22 @@ enum {
     PIECE = 2 * EACH * FLOE_WARP
 };
 
-typedef floe_wavelet_values_job job;
+/* length: of a row of the field; rows that are short and follow each other are one of the shape's. */
+struct job : floe_wavelet_values_job {
+    uint64_t length;
+};
+struct jobs {
+    job of[FLOE_WAVELET_DEV_JOBS];
+};
+
+FLOE_DEV uint64_t mark_of(const job &j, uint64_t row, uint64_t x)
+{
+    if (j.length != j.shape[3]) {
+        row = x / j.length;
+        x -= row * j.length;
+    }
+    return row * j.row + floe_wavelet_mark(x);
+}
 
 /* What a thread finds: the largest of its own in the type of reals. */
 struct findings {
@@ -45,15 +60,15 @@ template <bool READS, class WHAT> FLOE_DEV void each_value(const job &j, WHAT wh
             floe_real x[EACH], v[EACH];
 #pragma unroll
             for (uint32_t k = 0; k < EACH; k++) {
-                const uint64_t to = floe_min64(begin + k * FLOE_WARP, end - 1);
-                x[k] = __ldg(from + (int64_t)to * stride[3]);
-                v[k] = READS ? array[to] : 0;
+                const uint64_t to = begin + k * FLOE_WARP;
+                x[k] = to < end ? __ldg(from + (int64_t)to * stride[3]) : 0;
+                v[k] = READS && to < end ? array[to] : 0;
             }
 #pragma unroll
             for (uint32_t k = 0; k < EACH; k++) {
                 const uint64_t to = begin + k * FLOE_WARP;
                 if (to < end)
-                    what(x[k], v[k], array + to, [&] { return row * j.row + floe_wavelet_mark(to); });
+                    what(x[k], v[k], array + to, [&] { return mark_of(j, row, to); });
             }
         }
     }
@@ -149,8 +164,9 @@ FLOE_DEV void leave(const findings &all_found, floe_wavelet_dev_found *to)
 }
 
 template <floe_wavelet_values_what WHAT>
-__global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ job j)
+__global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ jobs all)
 {
+    const job &j = all.of[blockIdx.y];
     const floe_real center = (floe_real)j.center;
     findings found = {-INFINITY, INFINITY, 0, {}};
     if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE) {
@@ -168,26 +184,42 @@ __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_co
         leave(found, j.found);
 }
 
+job job_of(const floe_wavelet_values_job &from)
+{
+    job j = {};
+    static_cast<floe_wavelet_values_job &>(j) = from;
+    j.length = j.shape[3];
+    const uint64_t plane = j.shape[2] * j.shape[3], n = j.shape[0] * j.shape[1] * plane;
+    const int64_t *stride = j.values.stride;
+    if (j.length >= PIECE || stride[3] != 1 || (uint64_t)stride[2] != j.length || (uint64_t)stride[1] != plane ||
+        (uint64_t)stride[0] != plane * j.shape[1])
+        return j;
+    j.shape[0] = j.shape[1] = j.shape[2] = 1;
+    j.shape[3] = n;
+    return j;
+}
+
+template <floe_wavelet_values_what WHAT> void launch(const jobs &all, uint32_t n, uint64_t count, void *stream)
+{
+    const uint32_t nblocks =
+        (uint32_t)floe_min64(floe_ceil_div(count, EACH * THREADS), 16 * floe_gpu_limits_cuda().processors);
+    FLOE_LAUNCH(wavelet_values_kernel<WHAT>, dim3(nblocks, n), THREADS, 0, (cudaStream_t)stream, all);
+}
+
 } // namespace
 
-int FLOE_R(floe_wavelet_values)(const floe_wavelet_values_job *job, floe_wavelet_values_what what, void *stream)
+int FLOE_R(floe_wavelet_values)(const floe_wavelet_values_job *job, uint32_t n, floe_wavelet_values_what what,
+                                void *stream)
 {
-    const uint64_t n = job->shape[0] * job->shape[1] * job->shape[2] * job->shape[3];
-    const uint32_t nblocks = (uint32_t)floe_min64(floe_ceil_div(n, THREADS), 16 * floe_gpu_limits_cuda().processors);
-    const cudaStream_t q = (cudaStream_t)stream;
+    const uint64_t count = job->shape[0] * job->shape[1] * job->shape[2] * job->shape[3];
+    jobs all = {};
+    for (uint32_t i = 0; i < n; i++)
+        all.of[i] = job_of(job[i]);
     switch (what) {
-    case FLOE_WAVELET_VALUES_TAKE:
-        FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_TAKE>, nblocks, THREADS, 0, q, *job);
-        break;
-    case FLOE_WAVELET_VALUES_LOAD:
-        FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_LOAD>, nblocks, THREADS, 0, q, *job);
-        break;
-    case FLOE_WAVELET_VALUES_SHIFT:
-        FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_SHIFT>, nblocks, THREADS, 0, q, *job);
-        break;
-    case FLOE_WAVELET_VALUES_CHECK:
-        FLOE_LAUNCH(wavelet_values_kernel<FLOE_WAVELET_VALUES_CHECK>, nblocks, THREADS, 0, q, *job);
-        break;
+    case FLOE_WAVELET_VALUES_TAKE: launch<FLOE_WAVELET_VALUES_TAKE>(all, n, count, stream); break;
+    case FLOE_WAVELET_VALUES_LOAD: launch<FLOE_WAVELET_VALUES_LOAD>(all, n, count, stream); break;
+    case FLOE_WAVELET_VALUES_SHIFT: launch<FLOE_WAVELET_VALUES_SHIFT>(all, n, count, stream); break;
+    case FLOE_WAVELET_VALUES_CHECK: launch<FLOE_WAVELET_VALUES_CHECK>(all, n, count, stream); break;
     }
     return (int)cudaGetLastError();
 }
