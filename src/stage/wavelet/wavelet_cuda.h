@@ -48,7 +48,7 @@ int floe_wavelet_lift_f64(const floe_wavelet_dev_lift *lift, uint32_t *at, void 
 
 /*
  * Small arrays of one shape, all passes of each. Points stay in their places: means are where even points were, so that passes leave a
- * lattice of points 2^depth apart. A launch does one lifting of all arrays, the last launch all that is left of lattices of few points.
+ * lattice of points 2^depth apart. A launch does some passes of all arrays.
  * Sums are cut to what is finite when they are read: by the next pass, codes, anchors, and the check of values.
  */
 enum { FLOE_WAVELET_DEV_ARRAYS = 6, FLOE_WAVELET_DEV_PASSES = 32 };

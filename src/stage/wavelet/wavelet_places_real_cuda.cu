@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes of small arrays whose points stay in their places: a thread computes some points of a lifting. Sums are made in the order of
- * wavelet_cpu.c, and cut where that cuts them: what a pass reads first is as the pass before left it. */
+/* Passes of small arrays whose points stay in their places. A block takes a part that several passes leave for themselves, as a plane or
+ * what is left of all axes, to shared memory; a thread computes some points of a lifting. Sums are made in the order of wavelet_cpu.c, and cut
+ * where that cuts them: what a pass reads first is as the pass before left it. */
 #include <floe/floe.h>
 
 #include "backend/device.cuh"
@@ -12,9 +13,11 @@ namespace
 
 enum {
     THREADS = 256,
-    RUN = 8,           /* points of a line that a thread does, where there are many */
-    FEW_POINTS = 4096, /* of a lattice that a block does alone */
-    FEW_THREADS = 1024
+    BLOCKS = 3,         /* of a processor, at least */
+    RUN = 8,            /* points of a line that a thread does */
+    ROOM = 32768,       /* bytes of a part */
+    PART_POINTS = 2048, /* where less of an axis will do */
+    MOST = ROOM / (int)sizeof(floe_real)
 };
 
 /* The banks, weights as they are used. */
@@ -53,12 +56,24 @@ constexpr banks make_banks()
 
 __constant__ const banks all_banks = make_banks();
 
+/* Passes first .. end of an array, whose parts have so many points of their lattice along each axis; parts 0: lifting `number` of one pass, of
+ * lines that are longer than a part may be. */
+struct group {
+    uint32_t first, end, number, nparts, extent[FLOE_INTERP_RANK], parts[FLOE_INTERP_RANK];
+};
+
 struct arrays {
     uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK], n;
     bool inverse;
     const uint32_t *status;
     floe_wavelet_dev_place at[FLOE_WAVELET_DEV_ARRAYS];
-    uint32_t nwide[FLOE_WAVELET_DEV_ARRAYS]; /* passes, the first ones forward, of lattices of many points */
+    group groups[FLOE_WAVELET_DEV_ARRAYS]; /* of this launch */
+};
+
+/* Where points are. */
+struct box {
+    floe_real *at;
+    uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
 };
 
 /* A lifting of a pass. A thread does points first, first + apart, .. of a parity of its line. */
@@ -72,34 +87,36 @@ struct task {
     bool to_odd, inverse, one_sided, begins, cuts, ends;
 };
 
-FLOE_DEV task task_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t pass, uint32_t number, uint32_t run)
+/* Of a box whose points are 2^depth0 apart. */
+FLOE_DEV task task_of(const floe_wavelet_dev_place &p, const box &x, const uint8_t *depth0, uint32_t pass,
+                      uint32_t number, bool inverse)
 {
     const floe_wavelet_dev_pass_at &at = p.pass[pass];
     const bank &b = all_banks.of[p.bank];
-    const auto &l = b.lift[s.inverse ? b.nlifts - 1 - number : number];
+    const auto &l = b.lift[inverse ? b.nlifts - 1 - number : number];
     task t = {};
-    t.array = (floe_real *)p.array;
+    t.array = x.at;
     t.axis = at.axis;
     t.of = &b;
     t.first = l.first;
     t.ntaps = l.ntaps;
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_WAVELET_TAPS; k++)
-        t.weight[k] = s.inverse ? -l.weight[k] : l.weight[k];
+        t.weight[k] = inverse ? -l.weight[k] : l.weight[k];
     t.to_odd = l.to_odd;
-    t.inverse = s.inverse;
-    t.one_sided = (p.one_sided >> at.axis & 1) && number == (s.inverse ? b.nlifts - 1 : 0);
+    t.inverse = inverse;
+    t.one_sided = (p.one_sided >> at.axis & 1) && number == (inverse ? b.nlifts - 1 : 0);
     t.begins = number == 0;
     t.cuts = number < 2; /* parities take turns */
     t.ends = number + 2 >= b.nlifts;
 #pragma unroll
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint32_t depth = at.depth[a], n = ((s.shape[a] - 1) >> depth) + 1, count = t.to_odd ? n / 2 : n - n / 2,
-                       apart = (count - 1) / run + 1;
+        const uint32_t depth = at.depth[a] - depth0[a], n = ((x.shape[a] - 1) >> depth) + 1,
+                       count = t.to_odd ? n / 2 : n - n / 2, apart = (count - 1) / RUN + 1, step = x.stride[a] << depth;
         const bool own = a == at.axis;
         t.extent[a] = own ? apart : n;
-        t.stride[a] = own ? 0 : s.stride[a] << depth;
-        t.step = own ? s.stride[a] << depth : t.step;
+        t.stride[a] = own ? 0 : step;
+        t.step = own ? step : t.step;
         t.n = own ? n : t.n;
         t.count = own ? count : t.count;
         t.apart = own ? apart : t.apart;
@@ -176,95 +193,184 @@ FLOE_DEV void lift_lines(const task &t, uint32_t first, uint32_t step)
         lift_line(t, i);
 }
 
-/* Lifting `number`, counted through the passes of many points, of all arrays. */
-__global__ void __launch_bounds__(THREADS) wavelet_place_kernel(const __grid_constant__ arrays s, uint32_t number)
+/* Part number `part` of a group, with what is the same in all. */
+struct part {
+    box own, all; /* all: the same points in the array */
+};
+
+FLOE_DEV part part_of(const arrays &s, const floe_wavelet_dev_place &p, const group &g, uint32_t number,
+                      floe_real *cells)
 {
-    const uint32_t k = blockIdx.x % s.n, nlifts = all_banks.of[s.at[k].bank].nlifts, pass = number / nlifts;
-    if (*s.status != FLOE_OK || pass >= s.nwide[k])
-        return;
-    const task t = task_of(s, s.at[k], s.inverse ? s.nwide[k] - 1 - pass : pass, number % nlifts, RUN);
-    lift_lines(t, blockIdx.x / s.n * THREADS + threadIdx.x, gridDim.x / s.n * THREADS);
+    const uint8_t *depth = p.pass[g.first].depth;
+    part r = {};
+    uint32_t stride = 1, place = 0;
+#pragma unroll
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        const uint32_t i = a ? number % g.parts[a] : number, n = ((s.shape[a] - 1) >> depth[a]) + 1,
+                       lo = i * g.extent[a];
+        number = a ? number / g.parts[a] : 0;
+        r.own.shape[a] = r.all.shape[a] = min(g.extent[a], n - lo);
+        r.own.stride[a] = stride;
+        r.all.stride[a] = s.stride[a] << depth[a];
+        place += lo * r.all.stride[a];
+        stride *= r.own.shape[a];
+    }
+    r.own.at = cells;
+    r.all.at = (floe_real *)p.array + place;
+    return r;
 }
 
-/* A block does all liftings of few points of an array. */
-__global__ void __launch_bounds__(FEW_THREADS) wavelet_few_kernel(const __grid_constant__ arrays s)
+/* Rows by warps. */
+FLOE_DEV void copy(const box &from, const box &to)
 {
-    const floe_wavelet_dev_place &p = s.at[blockIdx.x];
-    const uint32_t nwide = s.nwide[blockIdx.x], nlifts = all_banks.of[p.bank].nlifts;
-    if (*s.status != FLOE_OK)
+    const uint32_t *n = from.shape, nrows = n[0] * n[1] * n[2];
+    for (uint32_t row = threadIdx.x / FLOE_WARP; row < nrows; row += THREADS / FLOE_WARP) {
+        const uint32_t y = row % n[2], z = row / n[2] % n[1], w = row / n[2] / n[1],
+                       source = w * from.stride[0] + z * from.stride[1] + y * from.stride[2],
+                       place = w * to.stride[0] + z * to.stride[1] + y * to.stride[2];
+        for (uint32_t x = floe_lane(); x < n[3]; x += FLOE_WARP)
+            to.at[place + x * to.stride[3]] = from.at[source + x * from.stride[3]];
+    }
+}
+
+__global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const __grid_constant__ arrays s)
+{
+    __shared__ floe_real cells[MOST];
+    const uint32_t k = blockIdx.x % s.n, number = blockIdx.x / s.n;
+    const floe_wavelet_dev_place &p = s.at[k];
+    const group &g = s.groups[k];
+    if (*s.status != FLOE_OK || g.first == g.end || (g.nparts && number >= g.nparts))
         return;
-    for (uint32_t i = nwide; i < p.npasses; i++)
-        for (uint32_t k = 0; k < nlifts; k++) {
-            const task t = task_of(s, p, s.inverse ? p.npasses - 1 - (i - nwide) : i, k, 1);
-            lift_lines(t, threadIdx.x, FEW_THREADS);
-            __syncthreads();
+    if (g.nparts == 0) {
+        const uint8_t none[FLOE_INTERP_RANK] = {};
+        box all = {(floe_real *)p.array, {}, {}};
+#pragma unroll
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            all.shape[a] = s.shape[a];
+            all.stride[a] = s.stride[a];
         }
+        lift_lines(task_of(p, all, none, g.first, g.number, s.inverse), number * THREADS + threadIdx.x,
+                   gridDim.x / s.n * THREADS);
+        return;
+    }
+    const part r = part_of(s, p, g, number, cells);
+    copy(r.all, r.own);
+    for (uint32_t i = g.first; i < g.end; i++)
+        for (uint32_t l = 0; l < all_banks.of[p.bank].nlifts; l++) {
+            __syncthreads();
+            const uint32_t pass = s.inverse ? g.end - 1 - (i - g.first) : i;
+            lift_lines(task_of(p, r.own, p.pass[g.first].depth, pass, l, s.inverse), threadIdx.x, THREADS);
+        }
+    __syncthreads();
+    copy(r.own, r.all);
 }
 
-uint64_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass)
+/* ---- launches ---------------------------------------------------------------------------------------------------------- */
+
+uint32_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
 {
-    uint64_t n = 1;
+    return ((s.shape[axis] - 1) >> pass.depth[axis]) + 1;
+}
+
+/* Whether axes that a part has not wholly are as far apart as where it begins. */
+bool is_with(const floe_wavelet_dev_pass_at &begin, const floe_wavelet_dev_pass_at &pass, uint32_t axes)
+{
+    bool with = true;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        n *= ((s.shape[a] - 1) >> pass.depth[a]) + 1;
+        with = with && (axes >> a & 1 || pass.depth[a] == begin.depth[a]);
+    return with;
+}
+
+/* As many passes from `first` on as a part can have, with all of their axes. */
+group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
+{
+    const floe_wavelet_dev_pass_at &begin = p.pass[first];
+    group g = {first, first, 0, 1, {1, 1, 1, 1}, {1, 1, 1, 1}};
+    uint32_t axes = 0;
+    uint64_t points = 1;
+    for (; g.end < p.npasses; g.end++) {
+        const uint32_t axis = p.pass[g.end].axis, more = axes | 1u << axis;
+        const uint64_t n = axes >> axis & 1 ? points : points * points_of(s, begin, axis);
+        if (n > MOST || !is_with(begin, p.pass[g.end], more))
+            break;
+        axes = more;
+        points = n;
+    }
+    if (g.end == first) {
+        g.end = first + 1;
+        g.nparts = 0;
+        return g;
+    }
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;) {
+        const uint32_t n = points_of(s, begin, a);
+        g.extent[a] = axes >> a & 1 ? n : (uint32_t)floe_min64(n, floe_max64(PART_POINTS / points, 1));
+        points *= axes >> a & 1 ? 1 : g.extent[a];
+        g.parts[a] = (n - 1) / g.extent[a] + 1;
+        g.nparts *= g.parts[a];
+    }
+    return g;
+}
+
+/* Launch number `launch` of an array: as if all of its passes were done forward. False where it has no more. */
+bool find_group(const arrays &s, const floe_wavelet_dev_place &p, uint32_t launch, group *g)
+{
+    *g = {};
+    for (uint32_t first = 0; first < p.npasses; first = g->end) {
+        *g = group_of(s, p, first);
+        const uint32_t launches = g->nparts ? 1 : floe_wavelet_banks[p.bank].nlifts;
+        if (launch < launches) {
+            g->number = s.inverse ? launches - 1 - launch : launch;
+            return true;
+        }
+        launch -= launches;
+    }
+    *g = {};
+    return false;
+}
+
+uint32_t count_launches(const arrays &s, const floe_wavelet_dev_place &p)
+{
+    uint32_t n = 0;
+    group g;
+    while (find_group(s, p, n, &g))
+        n++;
     return n;
 }
 
-arrays arrays_of(const floe_wavelet_dev_places &p)
-{
-    arrays s = {};
-    uint32_t stride = 1;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= s.shape[a]) {
-        s.shape[a] = (uint32_t)p.shape[a];
-        s.stride[a] = stride;
-    }
-    s.n = p.n;
-    s.inverse = p.inverse;
-    s.status = p.status;
-    for (uint32_t k = 0; k < p.n; k++) {
-        s.at[k] = p.at[k];
-        while (s.nwide[k] < p.at[k].npasses && points_of(s, p.at[k].pass[s.nwide[k]]) > FEW_POINTS)
-            s.nwide[k]++;
-    }
-    return s;
-}
-
-void launch_few(const arrays &s, cudaStream_t stream)
-{
-    bool some = false;
-    for (uint32_t k = 0; k < s.n; k++)
-        some = some || s.nwide[k] < s.at[k].npasses;
-    if (some)
-        FLOE_LAUNCH(wavelet_few_kernel, s.n, FEW_THREADS, 0, stream, s);
-}
-
-/* Threads for runs of the lifting's points: about half of those of the pass. */
-void launch_wide(const arrays &s, uint32_t number, cudaStream_t stream)
+/* Threads for runs of a lifting's points: half of those of the array, at most. */
+uint32_t nblocks_of(const arrays &s, const group &g)
 {
     uint64_t points = 1;
-    for (uint32_t k = 0; k < s.n; k++) {
-        const uint32_t pass = number / floe_wavelet_banks[s.at[k].bank].nlifts;
-        if (pass < s.nwide[k])
-            points = floe_max64(points, points_of(s, s.at[k].pass[s.inverse ? s.nwide[k] - 1 - pass : pass]));
-    }
-    FLOE_LAUNCH(wavelet_place_kernel, (uint32_t)floe_ceil_div(points, 2 * RUN * THREADS) * s.n, THREADS, 0, stream, s,
-                number);
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        points *= s.shape[a];
+    return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(points, 2 * RUN * THREADS);
 }
 
 } // namespace
 
 int FLOE_R(floe_wavelet_lift_places)(const floe_wavelet_dev_places *p, void *stream)
 {
-    const arrays s = arrays_of(*p);
-    uint32_t nwide = 0;
-    for (uint32_t k = 0; k < s.n; k++) {
-        const uint32_t n = s.nwide[k] * floe_wavelet_banks[s.at[k].bank].nlifts;
-        nwide = n > nwide ? n : nwide;
+    arrays s = {};
+    uint32_t stride = 1, counts[FLOE_WAVELET_DEV_ARRAYS], most = 0;
+    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; stride *= s.shape[a]) {
+        s.shape[a] = (uint32_t)p->shape[a];
+        s.stride[a] = stride;
     }
-    if (s.inverse)
-        launch_few(s, (cudaStream_t)stream);
-    for (uint32_t i = 0; i < nwide; i++)
-        launch_wide(s, i, (cudaStream_t)stream);
-    if (!s.inverse)
-        launch_few(s, (cudaStream_t)stream);
+    s.n = p->n;
+    s.inverse = p->inverse;
+    s.status = p->status;
+    for (uint32_t k = 0; k < p->n; k++) {
+        s.at[k] = p->at[k];
+        counts[k] = count_launches(s, s.at[k]);
+        most = counts[k] > most ? counts[k] : most;
+    }
+    for (uint32_t i = 0; i < most; i++) {
+        uint32_t nblocks = 1;
+        for (uint32_t k = 0; k < p->n; k++) {
+            find_group(s, s.at[k], s.inverse ? counts[k] - 1 - i : i, &s.groups[k]);
+            nblocks = (uint32_t)floe_max64(nblocks, nblocks_of(s, s.groups[k]));
+        }
+        FLOE_LAUNCH(wavelet_places_kernel, nblocks * s.n, THREADS, 0, (cudaStream_t)stream, s);
+    }
     return (int)cudaGetLastError();
 }

@@ -57,7 +57,7 @@ typedef struct floe_wavelet_values_job {
     floe_wavelet_dev_found *found;
     const uint32_t *status;
 } floe_wavelet_values_job;
-/* Of a few arrays of one shape. */
+/* CHECK: of a few arrays of one shape; else n is 1. */
 int floe_wavelet_values_f32(const floe_wavelet_values_job *job, uint32_t n, floe_wavelet_values_what what,
                             void *stream);
 int floe_wavelet_values_f64(const floe_wavelet_values_job *job, uint32_t n, floe_wavelet_values_what what,

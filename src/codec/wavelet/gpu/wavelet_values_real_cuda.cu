@@ -39,38 +39,54 @@ struct findings {
     floe_wavelet_dev_found rest;
 };
 
-/* Calls what(x, v, mark) for all values: in the field, the array (if it is read), and their marks. */
-template <bool READS, class WHAT> FLOE_DEV void each_value(const job &j, WHAT what)
+/* What a thread has at once: values at, at + FLOE_WARP, .. of a row, as far as they are there. */
+struct some {
+    floe_real x[EACH], v[EACH]; /* in the field, and in the array if it is read */
+    floe_real *array;           /* the row's */
+    uint64_t row, at, end;
+};
+
+FLOE_DEV uint64_t place_of(const some &s, uint32_t k) { return s.at + k * FLOE_WARP; }
+
+/* Calls what(some) for all values. */
+template <bool READS, class WHAT> FLOE_DEV void each_some(const job &j, WHAT what)
 {
     const uint64_t npieces = floe_ceil_div(j.shape[3], PIECE),
                    n = *j.status == FLOE_OK ? j.shape[0] * j.shape[1] * j.shape[2] * npieces : 0,
                    step = (uint64_t)gridDim.x * (THREADS / FLOE_WARP);
     for (uint64_t i = ((uint64_t)blockIdx.x * THREADS + threadIdx.x) / FLOE_WARP; i < n; i += step) {
         uint64_t left = i;
-        const uint64_t first = floe_last_digit(&left, npieces) * PIECE, row = left,
-                       end = floe_min64(first + PIECE, j.shape[3]);
+        const uint64_t first = floe_last_digit(&left, npieces) * PIECE;
+        some s = {};
+        s.row = left;
+        s.end = floe_min64(first + PIECE, j.shape[3]);
+        s.array = (floe_real *)j.array + s.row * j.shape[3];
         const int64_t *stride = j.values.stride;
         int64_t at = 0;
 #pragma unroll
         for (uint32_t a = 3; a-- > 1;)
             at += (int64_t)floe_last_digit(&left, j.shape[a]) * stride[a];
         const floe_real *from = (const floe_real *)j.values.data + at + (int64_t)left * stride[0];
-        floe_real *array = (floe_real *)j.array + row * j.shape[3];
-        for (uint64_t begin = first + floe_lane(); begin < end; begin += EACH * FLOE_WARP) {
-            floe_real x[EACH], v[EACH];
+        for (s.at = first + floe_lane(); s.at < s.end; s.at += EACH * FLOE_WARP) {
 #pragma unroll
             for (uint32_t k = 0; k < EACH; k++) {
-                const uint64_t to = begin + k * FLOE_WARP;
-                x[k] = to < end ? __ldg(from + (int64_t)to * stride[3]) : 0;
-                v[k] = READS && to < end ? array[to] : 0;
+                const uint64_t to = place_of(s, k);
+                s.x[k] = to < s.end ? __ldg(from + (int64_t)to * stride[3]) : 0;
+                s.v[k] = READS && to < s.end ? s.array[to] : 0;
             }
-#pragma unroll
-            for (uint32_t k = 0; k < EACH; k++) {
-                const uint64_t to = begin + k * FLOE_WARP;
-                if (to < end)
-                    what(x[k], v[k], array + to, [&] { return mark_of(j, row, to); });
-            }
+            what(s);
         }
+    }
+}
+
+/* Calls what(x, v, place, mark) for each of some. */
+template <class WHAT> FLOE_DEV void each_of(const job &j, const some &s, WHAT what)
+{
+#pragma unroll
+    for (uint32_t k = 0; k < EACH; k++) {
+        const uint64_t to = place_of(s, k);
+        if (to < s.end)
+            what(s.x[k], s.v[k], s.array + to, [&] { return mark_of(j, s.row, to); });
     }
 }
 
@@ -110,23 +126,41 @@ FLOE_DEV bool is_within(const job &j, floe_real x, floe_real v, findings &found)
     return true;
 }
 
-template <class MARK> FLOE_DEV void check(const job &j, floe_real x, floe_real v, MARK mark, findings &found)
+FLOE_DEV void correct(const job &j, floe_real x, floe_real v, uint64_t mark, findings &found)
 {
-    if (j.some_kinds && j.kinds[mark()] == FLOE_WAVELET_LITERAL)
-        return;
-    v = FLOE_R(floe_wavelet_finite)(v);
-    if (is_within(j, x, v, found))
-        return;
     const floe_real f = j.log ? FLOE_R(floe_interp_log)(x, (floe_uint)j.fill) : x;
     const int32_t code = FLOE_R(floe_wavelet_correction)(f, v, j.center, j.unit);
     if (code && is_within(j, x, FLOE_R(floe_wavelet_correct)(v, code, (floe_real)j.unit), found)) {
-        j.corrections[mark()] = (int8_t)code;
+        j.corrections[mark] = (int8_t)code;
         found.rest.nmarks++;
         return;
     }
     if (!j.trial)
-        j.kinds[mark()] = FLOE_WAVELET_LITERAL;
+        j.kinds[mark] = FLOE_WAVELET_LITERAL;
     found.rest.nliterals++;
+}
+
+/* Those that miss are few: they come last, so that lanes do theirs together. */
+FLOE_DEV void check(const job &j, const some &s, findings &found)
+{
+    uint32_t missed = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < EACH; k++) {
+        const bool there = place_of(s, k) < s.end &&
+                           !(j.some_kinds && j.kinds[mark_of(j, s.row, place_of(s, k))] == FLOE_WAVELET_LITERAL);
+        if (there && !is_within(j, s.x[k], FLOE_R(floe_wavelet_finite)(s.v[k]), found))
+            missed |= 1u << k;
+    }
+    for (; missed; missed &= missed - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)missed) - 1;
+        floe_real x = 0, v = 0;
+#pragma unroll
+        for (uint32_t k = 0; k < EACH; k++) {
+            x = k == i ? s.x[k] : x;
+            v = k == i ? s.v[k] : v;
+        }
+        correct(j, x, FLOE_R(floe_wavelet_finite)(v), mark_of(j, s.row, place_of(s, i)), found);
+    }
 }
 
 /* By a block. */
@@ -163,22 +197,25 @@ FLOE_DEV void leave(const findings &all_found, floe_wavelet_dev_found *to)
         atomicAdd(out, all[threadIdx.x]);
 }
 
-template <floe_wavelet_values_what WHAT>
+template <floe_wavelet_values_what WHAT, bool SEVERAL>
 __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ jobs all)
 {
-    const job &j = all.of[blockIdx.y];
+    const job &j = all.of[SEVERAL ? blockIdx.y : 0];
     const floe_real center = (floe_real)j.center;
     findings found = {-INFINITY, INFINITY, 0, {}};
-    if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE) {
-        each_value<false>(j, [&](floe_real x, floe_real, floe_real *, auto mark) { take(j, x, mark, found); });
-    } else if constexpr (WHAT == FLOE_WAVELET_VALUES_LOAD) {
-        each_value<false>(j, [&](floe_real x, floe_real, floe_real *to, auto) {
-            *to = FLOE_R(floe_wavelet_take)(x, j.fill, j.log) - center;
-        });
-    } else if constexpr (WHAT == FLOE_WAVELET_VALUES_SHIFT) {
-        each_value<true>(j, [&](floe_real, floe_real v, floe_real *to, auto) { *to = v - center; });
+    if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK) {
+        each_some<true>(j, [&](const some &s) { check(j, s, found); });
     } else {
-        each_value<true>(j, [&](floe_real x, floe_real v, floe_real *, auto mark) { check(j, x, v, mark, found); });
+        each_some<WHAT == FLOE_WAVELET_VALUES_SHIFT>(j, [&](const some &s) {
+            each_of(j, s, [&](floe_real x, floe_real v, floe_real *to, auto mark) {
+                if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
+                    take(j, x, mark, found);
+                else if constexpr (WHAT == FLOE_WAVELET_VALUES_LOAD)
+                    *to = FLOE_R(floe_wavelet_take)(x, j.fill, j.log) - center;
+                else
+                    *to = v - center;
+            });
+        });
     }
     if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE || WHAT == FLOE_WAVELET_VALUES_CHECK)
         leave(found, j.found);
@@ -203,7 +240,11 @@ template <floe_wavelet_values_what WHAT> void launch(const jobs &all, uint32_t n
 {
     const uint32_t nblocks =
         (uint32_t)floe_min64(floe_ceil_div(count, EACH * THREADS), 16 * floe_gpu_limits_cuda().processors);
-    FLOE_LAUNCH(wavelet_values_kernel<WHAT>, dim3(nblocks, n), THREADS, 0, (cudaStream_t)stream, all);
+    constexpr bool CHECK = WHAT == FLOE_WAVELET_VALUES_CHECK; /* of trials, else one at a time */
+    if (CHECK && n > 1)
+        FLOE_LAUNCH((wavelet_values_kernel<WHAT, CHECK>), dim3(nblocks, n), THREADS, 0, (cudaStream_t)stream, all);
+    else
+        FLOE_LAUNCH((wavelet_values_kernel<WHAT, false>), nblocks, THREADS, 0, (cudaStream_t)stream, all);
 }
 
 } // namespace
