@@ -14,10 +14,12 @@ namespace
 enum {
     THREADS = 256,
     BLOCKS = 3,         /* of a processor, at least */
-    RUN = 8,            /* points of a line that a thread does */
+    MOST_RUN = 8,       /* points of a line that a thread does */
     ROOM = 32768,       /* bytes of a part */
     PART_POINTS = 2048, /* where less of an axis will do */
-    MOST = ROOM / (int)sizeof(floe_real)
+    MOST = ROOM / (int)sizeof(floe_real),
+    ENDS_LEFT = 3,
+    ENDS = 7 /* points near an end that may be predicted from one side: on the left, then from the right end on */
 };
 
 /* The banks, weights as they are used. */
@@ -76,28 +78,67 @@ struct box {
     uint32_t shape[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK];
 };
 
+/* How a point near an end is predicted from one side: evens from number `first` on. */
+struct one_sided {
+    int32_t first, count;
+    floe_real weight[4];
+};
+
+/* What a block reads again and again: of its array. */
+struct common {
+    bank b;
+    floe_wavelet_dev_pass_at pass[FLOE_WAVELET_DEV_PASSES];
+    one_sided ends[2][ENDS]; /* of a lifting and the next one, in turns */
+};
+
+/* By a block. */
+FLOE_DEV void load_common(const floe_wavelet_dev_place &p, common &c)
+{
+    static_assert(sizeof(bank) % 4 == 0 && (int)sizeof(bank) / 4 <= (int)THREADS, "a word for a thread");
+    if (threadIdx.x < sizeof(bank) / 4)
+        ((uint32_t *)&c.b)[threadIdx.x] = ((const uint32_t *)&all_banks.of[p.bank])[threadIdx.x];
+    if (threadIdx.x < FLOE_WAVELET_DEV_PASSES)
+        c.pass[threadIdx.x] = p.pass[threadIdx.x];
+    __syncthreads();
+}
+
 /* A lifting of a pass. A thread does points first, first + apart, .. of a parity of its line. */
 struct task {
     floe_real *array;
+    const common *c;
+    const one_sided *ends;                /* NULL: none */
     uint32_t n, count, apart, axis, step; /* points of a line, those to do; step: from a point to the next */
     uint32_t extent[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK]; /* extent: of threads; stride: 0 along the line */
-    const bank *of;
     int32_t first, ntaps;
     floe_real weight[FLOE_WAVELET_TAPS]; /* signed */
-    bool to_odd, inverse, one_sided, begins, cuts, ends;
+    bool to_odd, inverse, begins, cuts, last;
 };
 
-/* Of a box whose points are 2^depth0 apart. */
-FLOE_DEV task task_of(const floe_wavelet_dev_place &p, const box &x, const uint8_t *depth0, uint32_t pass,
-                      uint32_t number, bool inverse)
+/* Those near the ends of lines are as predicted by floe_wavelet_one_sided. */
+FLOE_DEV void find_ends(const task &t, one_sided *ends)
 {
-    const floe_wavelet_dev_pass_at &at = p.pass[pass];
-    const bank &b = all_banks.of[p.bank];
-    const auto &l = b.lift[inverse ? b.nlifts - 1 - number : number];
+    const int32_t evens = (int32_t)(t.n - t.n / 2), k = (int32_t)threadIdx.x,
+                  i = k < ENDS_LEFT ? k : evens - 1 - (k - ENDS_LEFT);
+    if (k >= ENDS || i < 0 || i >= (int32_t)t.count)
+        return;
+    int64_t first;
+    double w[4];
+    ends[k].count = (int32_t)floe_wavelet_one_sided(i, evens, &first, w);
+    ends[k].first = (int32_t)first;
+    for (int32_t n = 0; n < ends[k].count; n++)
+        ends[k].weight[n] = (floe_real)(t.inverse ? w[n] : -w[n]);
+}
+
+/* Of a box whose points are 2^depth0 apart, for a block. Other threads' points are as the lifting before left them. */
+FLOE_DEV task task_of(common &c, uint32_t sides, const box &x, const uint8_t *depth0, uint32_t pass, uint32_t number,
+                      bool inverse)
+{
+    const floe_wavelet_dev_pass_at &at = c.pass[pass];
+    const auto &l = c.b.lift[inverse ? c.b.nlifts - 1 - number : number];
     task t = {};
     t.array = x.at;
+    t.c = &c;
     t.axis = at.axis;
-    t.of = &b;
     t.first = l.first;
     t.ntaps = l.ntaps;
 #pragma unroll
@@ -105,22 +146,35 @@ FLOE_DEV task task_of(const floe_wavelet_dev_place &p, const box &x, const uint8
         t.weight[k] = inverse ? -l.weight[k] : l.weight[k];
     t.to_odd = l.to_odd;
     t.inverse = inverse;
-    t.one_sided = (p.one_sided >> at.axis & 1) && number == (inverse ? b.nlifts - 1 : 0);
     t.begins = number == 0;
     t.cuts = number < 2; /* parities take turns */
-    t.ends = number + 2 >= b.nlifts;
+    t.last = number + 2 >= c.b.nlifts;
+    uint32_t points = 1;
 #pragma unroll
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
         const uint32_t depth = at.depth[a] - depth0[a], n = ((x.shape[a] - 1) >> depth) + 1,
-                       count = t.to_odd ? n / 2 : n - n / 2, apart = (count - 1) / RUN + 1, step = x.stride[a] << depth;
+                       count = t.to_odd ? n / 2 : n - n / 2, step = x.stride[a] << depth;
         const bool own = a == at.axis;
-        t.extent[a] = own ? apart : n;
+        t.extent[a] = n;
         t.stride[a] = own ? 0 : step;
         t.step = own ? step : t.step;
         t.n = own ? n : t.n;
         t.count = own ? count : t.count;
-        t.apart = own ? apart : t.apart;
+        points *= own ? count : n;
     }
+    uint32_t run = 1;
+    while (run < MOST_RUN && 2 * run * THREADS <= points)
+        run *= 2;
+    t.apart = (t.count + run - 1) / run;
+#pragma unroll
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        t.extent[a] = a == at.axis ? t.apart : t.extent[a];
+    if ((sides >> at.axis & 1) && number == (inverse ? c.b.nlifts - 1 : 0)) {
+        one_sided *ends = c.ends[pass % 2];
+        find_ends(t, ends);
+        t.ends = ends;
+    }
+    __syncthreads();
     return t;
 }
 
@@ -128,7 +182,7 @@ FLOE_DEV task task_of(const floe_wavelet_dev_place &p, const box &x, const uint8
 FLOE_DEV floe_real first_read(const task &t, bool odd, floe_real v)
 {
     v = FLOE_R(floe_wavelet_finite)(v);
-    return t.inverse && !odd ? v * t.of->unscale : v;
+    return t.inverse && !odd ? v * t.c->b.unscale : v;
 }
 
 /* Near an end of the line. */
@@ -138,12 +192,10 @@ FLOE_DEV floe_real add_end_taps(const task &t, const floe_real *line, int32_t i,
         const floe_real v = line[(uint32_t)at * t.step];
         return t.begins ? first_read(t, !t.to_odd, v) : v;
     };
-    if (t.one_sided) {
-        int64_t first;
-        double w[4];
-        const uint32_t count = floe_wavelet_one_sided(i, t.n - t.n / 2, &first, w);
-        for (uint32_t k = 0; k < count; k++)
-            sum = FLOE_WAVELET_FMA((floe_real)(t.inverse ? w[k] : -w[k]), near(2 * (first + k)), sum);
+    if (t.ends) {
+        const one_sided &e = t.ends[i < ENDS_LEFT ? i : ENDS_LEFT + (int32_t)(t.n - t.n / 2) - 1 - i];
+        for (int32_t k = 0; k < e.count; k++)
+            sum = FLOE_WAVELET_FMA(e.weight[k], near(2 * (e.first + k)), sum);
         return sum;
     }
 #pragma unroll
@@ -182,7 +234,7 @@ FLOE_DEV void lift_line(const task &t, uint32_t index)
                     sum = FLOE_WAVELET_FMA(t.weight[k], t.begins ? first_read(t, !t.to_odd, v) : v, sum);
                 }
         }
-        *own = t.ends && !t.inverse && !t.to_odd ? sum * t.of->scale : sum;
+        *own = t.last && !t.inverse && !t.to_odd ? sum * t.c->b.scale : sum;
     }
 }
 
@@ -213,7 +265,7 @@ FLOE_DEV part part_of(const arrays &s, const floe_wavelet_dev_place &p, const gr
         r.own.stride[a] = stride;
         r.all.stride[a] = s.stride[a] << depth[a];
         place += lo * r.all.stride[a];
-        stride *= r.own.shape[a];
+        stride *= a == FLOE_INTERP_RANK - 1 ? r.own.shape[a] | 1 /* for banks of shared memory */ : r.own.shape[a];
     }
     r.own.at = cells;
     r.all.at = (floe_real *)p.array + place;
@@ -236,11 +288,13 @@ FLOE_DEV void copy(const box &from, const box &to)
 __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const __grid_constant__ arrays s)
 {
     __shared__ floe_real cells[MOST];
+    __shared__ common c;
     const uint32_t k = blockIdx.x % s.n, number = blockIdx.x / s.n;
     const floe_wavelet_dev_place &p = s.at[k];
     const group &g = s.groups[k];
     if (*s.status != FLOE_OK || g.first == g.end || (g.nparts && number >= g.nparts))
         return;
+    load_common(p, c);
     if (g.nparts == 0) {
         const uint8_t none[FLOE_INTERP_RANK] = {};
         box all = {(floe_real *)p.array, {}, {}};
@@ -249,17 +303,16 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const _
             all.shape[a] = s.shape[a];
             all.stride[a] = s.stride[a];
         }
-        lift_lines(task_of(p, all, none, g.first, g.number, s.inverse), number * THREADS + threadIdx.x,
+        lift_lines(task_of(c, p.one_sided, all, none, g.first, g.number, s.inverse), number * THREADS + threadIdx.x,
                    gridDim.x / s.n * THREADS);
         return;
     }
     const part r = part_of(s, p, g, number, cells);
     copy(r.all, r.own);
     for (uint32_t i = g.first; i < g.end; i++)
-        for (uint32_t l = 0; l < all_banks.of[p.bank].nlifts; l++) {
-            __syncthreads();
+        for (uint32_t l = 0; l < c.b.nlifts; l++) {
             const uint32_t pass = s.inverse ? g.end - 1 - (i - g.first) : i;
-            lift_lines(task_of(p, r.own, p.pass[g.first].depth, pass, l, s.inverse), threadIdx.x, THREADS);
+            lift_lines(task_of(c, p.one_sided, r.own, c.pass[g.first].depth, pass, l, s.inverse), threadIdx.x, THREADS);
         }
     __syncthreads();
     copy(r.own, r.all);
@@ -270,6 +323,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) wavelet_places_kernel(const _
 uint32_t points_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
 {
     return ((s.shape[axis] - 1) >> pass.depth[axis]) + 1;
+}
+
+/* In shared memory. */
+uint32_t room_of(const arrays &s, const floe_wavelet_dev_pass_at &pass, uint32_t axis)
+{
+    return axis == FLOE_INTERP_RANK - 1 ? points_of(s, pass, axis) | 1 : points_of(s, pass, axis);
 }
 
 /* Whether axes that a part has not wholly are as far apart as where it begins. */
@@ -290,7 +349,7 @@ group group_of(const arrays &s, const floe_wavelet_dev_place &p, uint32_t first)
     uint64_t points = 1;
     for (; g.end < p.npasses; g.end++) {
         const uint32_t axis = p.pass[g.end].axis, more = axes | 1u << axis;
-        const uint64_t n = axes >> axis & 1 ? points : points * points_of(s, begin, axis);
+        const uint64_t n = axes >> axis & 1 ? points : points * room_of(s, begin, axis);
         if (n > MOST || !is_with(begin, p.pass[g.end], more))
             break;
         axes = more;
@@ -343,7 +402,7 @@ uint32_t nblocks_of(const arrays &s, const group &g)
     uint64_t points = 1;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         points *= s.shape[a];
-    return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(points, 2 * RUN * THREADS);
+    return g.nparts ? g.nparts : (uint32_t)floe_ceil_div(points, 2 * MOST_RUN * THREADS);
 }
 
 } // namespace

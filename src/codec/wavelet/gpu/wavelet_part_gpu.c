@@ -143,20 +143,44 @@ static floe_status lift(const part *p, const floe_interp_step *s, bool inverse, 
     return FLOE_OK;
 }
 
-/* Pass k of the packet. Its other bands, which are what lies behind its points, come along: steps have all. *there: false where there is no
- * such pass. */
-static floe_status lift_packet(const part *p, uint32_t k, bool inverse, uint32_t *at, bool *there)
+/* Planes lo .. hi across the packet's axis go to the other buffer: what a pass leaves in the one while the rest is in the other. */
+static floe_status move_planes(const part *p, uint32_t from, uint64_t lo, uint64_t hi)
 {
     const uint64_t *shape = p->e.chunk.plan.shape;
-    const uint32_t axis = floe_wavelet_slowest(shape), from = *at;
-    floe_interp_step packet;
-    *there = floe_wavelet_packet_step(&p->e.chunk.plan, k, &packet);
-    if (!*there)
-        return FLOE_OK;
-    FLOE_TRY(lift(p, &packet, inverse, at));
-    const uint64_t done = p->e.ncells / shape[axis] * packet.fine[axis] * p->e.size;
-    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[*at] + done, p->array[from] + done, p->e.ncells * p->e.size - done,
+    const uint64_t plane = p->e.ncells / shape[floe_wavelet_slowest(shape)] * p->e.size;
+    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[!from] + lo * plane, p->array[from] + lo * plane, (hi - lo) * plane,
                                          cudaMemcpyDeviceToDevice, p->w->stream));
+    return FLOE_OK;
+}
+
+static floe_status lift_packet(const part *p, uint32_t *at)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    const uint32_t axis = floe_wavelet_slowest(plan->shape);
+    floe_interp_step s;
+    uint32_t n = 0;
+    while (floe_wavelet_packet_step(plan, n, &s)) {
+        FLOE_TRY(lift(p, &s, false, at));
+        n++;
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if ((n - k) % 2 == 0 && floe_wavelet_packet_step(plan, k, &s)) /* each pass changes the buffer */
+            FLOE_TRY(move_planes(p, !*at, s.coarse[axis], s.fine[axis]));
+    return FLOE_OK;
+}
+
+static floe_status undo_packet(const part *p, uint32_t *at)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    const uint32_t axis = floe_wavelet_slowest(plan->shape), base = *at;
+    floe_interp_step s;
+    for (uint32_t k = plan->packet; k-- > 0;) {
+        if (!floe_wavelet_packet_step(plan, k, &s))
+            continue;
+        if (*at != base)
+            FLOE_TRY(move_planes(p, base, s.coarse[axis], s.fine[axis]));
+        FLOE_TRY(lift(p, &s, true, at));
+    }
     return FLOE_OK;
 }
 
@@ -164,13 +188,11 @@ static floe_status lift_packet(const part *p, uint32_t k, bool inverse, uint32_t
 static floe_status lift_steps(part *p, uint32_t nsteps)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    bool there = true;
     uint32_t at = 0;
     if (!p->loaded)
         FLOE_TRY(p->load(p));
     p->loaded = false;
-    for (uint32_t k = 0; there; k++)
-        FLOE_TRY(lift_packet(p, k, false, &at, &there));
+    FLOE_TRY(lift_packet(p, &at));
     for (uint32_t i = 0; i < nsteps; i++) {
         FLOE_TRY(lift(p, &plan->steps[i].step, false, &at));
         p->at[i] = at;
@@ -309,11 +331,9 @@ static floe_status undo_steps(part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     uint32_t at = p->at[plan->nsteps];
-    bool there;
     for (uint32_t i = plan->nsteps; i-- > 0;)
         FLOE_TRY(lift(p, &plan->steps[i].step, true, &at));
-    for (uint32_t k = plan->packet; k-- > 0;)
-        FLOE_TRY(lift_packet(p, k, true, &at, &there));
+    FLOE_TRY(undo_packet(p, &at));
     FLOE_CHECK(p->w->err, at == 0, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
     return FLOE_OK;
 }
