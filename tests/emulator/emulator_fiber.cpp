@@ -76,8 +76,7 @@ floe_fiber_jump:
     popq %r12
     popq %rbx
     popq %rbp
-    popq %rcx
-    jmp *%rcx
+    ret
     .size floe_fiber_jump, . - floe_fiber_jump
 )");
 static void fiber_prepare(floe_fiber *f)
