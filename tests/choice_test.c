@@ -47,18 +47,18 @@ static const struct {
     const char *bound;
     floe_codec codec; /* AUTO: one that takes the fewest bytes, or 5 % more */
 } choices[] = {
-    {FLOE_F32, 3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_AUTO},
-    {FLOE_F64, 3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3 chunk=8x50x60", FLOE_CODEC_AUTO},
-    {FLOE_F32, 2, {400, 300}, KIT_SMOOTH, "abs=1e-2 fill=none", FLOE_CODEC_AUTO},
-    {FLOE_F32, 1, {120000}, KIT_STEPS, "abs=1e-2", FLOE_CODEC_AUTO},
+    {FLOE_F32, 3, {20, 30, 40}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_AUTO},
+    {FLOE_F64, 3, {20, 30, 40}, KIT_SMOOTH, "rel=1e-3 chunk=8x30x40", FLOE_CODEC_AUTO},
+    {FLOE_F32, 2, {160, 150}, KIT_SMOOTH, "abs=1e-2 fill=none", FLOE_CODEC_AUTO},
+    {FLOE_F32, 1, {24000}, KIT_STEPS, "abs=1e-2", FLOE_CODEC_AUTO},
     {FLOE_F32, 3, {30, 40, 50}, KIT_STEPS, "rel=1e-4", FLOE_CODEC_LORENZO},
-    {FLOE_F32, 4, {5, 20, 30, 20}, KIT_SMOOTH, "psnr=60", FLOE_CODEC_AUTO},
-    {FLOE_F64, 3, {40, 50, 60}, KIT_SMOOTH, "pwrel=1e-3", FLOE_CODEC_AUTO},
-    {FLOE_F32, 3, {40, 50, 60}, KIT_SMOOTH, "ratio=30", FLOE_CODEC_AUTO},
-    {FLOE_F32, 3, {40, 50, 60}, KIT_SMOOTH, "lossless", FLOE_CODEC_LORENZO},
-    {FLOE_I32, 3, {40, 50, 60}, KIT_SMOOTH, "abs=2", FLOE_CODEC_LORENZO},
-    {FLOE_F32, 3, {40, 50, 60}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},
-    {FLOE_F32, 3, {40, 50, 60}, KIT_CONSTANT, "ratio=10", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 4, {5, 12, 20, 20}, KIT_SMOOTH, "psnr=60", FLOE_CODEC_AUTO},
+    {FLOE_F64, 3, {20, 30, 40}, KIT_SMOOTH, "pwrel=1e-3", FLOE_CODEC_AUTO},
+    {FLOE_F32, 3, {20, 30, 40}, KIT_SMOOTH, "ratio=30", FLOE_CODEC_AUTO},
+    {FLOE_F32, 3, {20, 30, 40}, KIT_SMOOTH, "lossless", FLOE_CODEC_LORENZO},
+    {FLOE_I32, 3, {20, 30, 40}, KIT_SMOOTH, "abs=2", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 3, {20, 30, 40}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},
+    {FLOE_F32, 3, {20, 30, 40}, KIT_CONSTANT, "ratio=10", FLOE_CODEC_LORENZO},
     {FLOE_F32, 2, {1, 1}, KIT_SMOOTH, "abs=1", FLOE_CODEC_AUTO},
     {FLOE_F32, 2, {0, 7}, KIT_SMOOTH, "rel=1e-3", FLOE_CODEC_LORENZO},
 };
@@ -153,9 +153,9 @@ static void balanced_choices(void **state)
 static void boxes_of_sources(void **state)
 {
     (void)state;
-    floe_field f = kit_field(FLOE_F64, 3, (const uint64_t[]){FLOE_TEST_STRIDE > 1 ? 21 : 61, 70, 90}, KIT_FILL, 5);
-    const char *const texts[] = {"rel=1e-3 preset=best chunk=10x70x90", "ratio=12 chunk=7x30x90",
-                                 "abs=1e-3 fill=none preset=best chunk=61x9x90"};
+    floe_field f = kit_field(FLOE_F64, 3, (const uint64_t[]){FLOE_TEST_STRIDE > 1 ? 43 : 50, 52, 60}, KIT_FILL, 5);
+    const char *const texts[] = {"rel=1e-3 preset=best chunk=10x52x60", "ratio=12 chunk=7x25x60",
+                                 "abs=1e-3 fill=none preset=best chunk=50x9x60"};
     for (size_t i = 0; i < KIT_COUNT(texts); i += FLOE_TEST_STRIDE) {
         kit_bytes b = compress(&f, texts[i], 1);
         streamed(&f, texts[i], true, &b);
@@ -166,7 +166,7 @@ static void boxes_of_sources(void **state)
     kit_sink to = {{NULL, 0, 0}, 0};
     floe_source source = kit_source_of(&from, false, true);
     floe_sink sink = kit_sink_of(&to);
-    floe_params p = kit_params("abs=1e-3 fill=none preset=best chunk=10x70x90");
+    floe_params p = kit_params("abs=1e-3 fill=none preset=best chunk=10x52x60");
     kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, NULL), FLOE_ERR_UNSUPPORTED, "name a codec");
     floe_ctx_free(&ctx);
     kit_free(&f);

@@ -99,7 +99,7 @@ static void levels(void **unused)
 static void boxes_leave_chunks_out(void **unused)
 {
     enum { TRIES = 100 / FLOE_TEST_STRIDE };
-    static const uint64_t extent[] = {70, 160, 260}, lo[] = {30, 70, 20}, hi[] = {34, 80, 30}, n[] = {4, 10, 10};
+    static const uint64_t extent[] = {40, 100, 160}, lo[] = {17, 43, 12}, hi[] = {21, 53, 22}, n[] = {4, 10, 10};
     static float box[2][4 * 10 * 10];
     float *data = malloc(kit_cells(3, extent) * sizeof *data);
     const floe_codec_params p = params_of(FLOE_F32, presets[0], modes[1], false);
