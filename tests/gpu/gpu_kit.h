@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What every test on a GPU begins with. FLOE_GPU_TEST=small asks for less of it, for an emulated GPU; watched for still less, where
- * a tool watches each access, which takes kernels hundreds of times as long. */
+ * a tool watches each access, which takes kernels hundreds of times as long. FLOE_TESTS=few: of small what CI has time for. */
 #ifndef FLOE_TESTS_GPU_GPU_KIT_H
 #define FLOE_TESTS_GPU_GPU_KIT_H
 
@@ -38,6 +38,12 @@ static inline bool is_small(void)
 {
     const char *wish = getenv("FLOE_GPU_TEST");
     return is_watched() || (wish && strcmp(wish, "small") == 0);
+}
+
+static inline bool is_few(void)
+{
+    const char *wish = getenv("FLOE_TESTS");
+    return is_watched() || (is_small() && wish && strcmp(wish, "few") == 0);
 }
 
 /* What to count on by from one trial to the next: all are made, but one in so many where they are watched. */

@@ -41,9 +41,10 @@ static void streams_that_do_not_fit(void **state)
     for (int i = 0; i < NCASES; i++) {
         made m = make(&cases[i]);
         const uint64_t n = m.stream_nbytes, room[] = {n - 1, n - 8, n - 72, n / 2, n / 3, 64, 8, 0};
-        for (int r = 0; r < (int)(sizeof room / sizeof *room); r++) {
+        const int step = is_few() ? 3 : 1;
+        for (int r = i % step; r < (int)(sizeof room / sizeof *room); r += step) {
             assert_int_equal(encode(&m, room[r]), FLOE_ERR_CAPACITY);
-            if (r % 3 == 0)
+            if (r % 3 == 0 && !is_few())
                 encode_right(&m, n);
         }
         encode_right(&m, n);
