@@ -18,7 +18,7 @@ static const gpu_case cases[] = {
     {"turbulence", FLOE_F32, 2, {50, 60}, "pwrel=1e-2"},
     {"noise", FLOE_F32, 1, {100000}, "rel=1e-2"},
     {"steps", FLOE_F64, 3, {17, 30, 40}, "psnr=60"},
-    {"hostile", FLOE_F32, 3, {17, 30, 40}, "rel=1e-3"},
+    {"hostile", FLOE_F32, 3, {40, 50, 60}, "rel=1e-3"},
     {"turbulence", FLOE_F32, 3, {3, 2, 1}, "abs=1e-3"},
     {"turbulence", FLOE_F32, 3, {17, 30, 40}, "rate=4"},
     {"turbulence", FLOE_F64, 2, {60, 70}, "rate=4.2 preset=fast"},

@@ -188,7 +188,7 @@ static void bytes(void **unused)
 {
     (void)unused;
     const char *one = getenv("FLOE_SAMPLE");
-    for (size_t k = is_watched(); k < HOSTILE_COUNT(samples); k += (size_t)one_in(9))
+    for (size_t k = 0; k < HOSTILE_COUNT(samples); k += (size_t)one_in(9))
         if (!one || k == (size_t)atoi(one))
             for (int by = 0; by < WAYS; by++)
                 if (by == (int)(k % WAYS) || (k < 2 && k >= is_few() && !is_watched()))
