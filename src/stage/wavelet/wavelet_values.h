@@ -43,7 +43,7 @@ typedef struct floe_wavelet_found {
 } floe_wavelet_found;
 
 typedef struct floe_wavelet_value_ops {
-    /* field -> array, without center; NaN, and kind literal, of what no transform can have. */
+    /* field -> array, without center; NaN, and kind literal, of what no transform can have: nliterals of them. */
     void (*take)(const floe_wavelet_row *r, floe_wavelet_found *found);
     /* Subtracts center. */
     void (*shift)(const floe_wavelet_row *r, floe_wavelet_found *unused);

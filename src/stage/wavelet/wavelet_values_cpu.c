@@ -3,23 +3,64 @@
 
 enum { RUN = 64 };
 
+/* Elements of the field from i on. */
+FLOE_INLINE void gather(const floe_wavelet_row *r, uint64_t i, uint64_t n, floe_real *restrict to)
+{
+    const floe_real *from = (const floe_real *)r->field + (int64_t)i * r->stride;
+    if (r->stride == 1)
+        memcpy(to, from, n * sizeof *to);
+    else
+        for (uint64_t k = 0; k < n; k++)
+            to[k] = from[(int64_t)k * r->stride];
+}
+
+static void mark_kinds(const floe_wavelet_row *r, uint64_t i, uint64_t n, const floe_real *x, floe_wavelet_found *found)
+{
+    const floe_real *v = (const floe_real *)r->array + i;
+    for (uint64_t k = 0; k < n; k++) {
+        const bool is_apart = v[k] != v[k];
+        found->nliterals += is_apart;
+        if (is_apart || (r->log && x[k] < 0))
+            r->kinds[floe_wavelet_mark(r->x + i + k)] = is_apart ? FLOE_WAVELET_LITERAL : FLOE_WAVELET_NEGATIVE;
+    }
+}
+
+/* n values to the array, from element i on. Returns whether some have a kind. */
+FLOE_INLINE bool take_run(const floe_wavelet_row *r, bool log, uint64_t i, uint64_t n, const floe_real *restrict x)
+{
+    const floe_uint fill = (floe_uint)r->fill;
+    floe_real *restrict to = (floe_real *)r->array + i;
+    floe_int marked = 0;
+    for (uint64_t k = 0; k < n; k++)
+        to[k] = FLOE_R(floe_wavelet_take)(x[k], fill, log);
+    for (uint64_t k = 0; k < n; k++)
+        marked |= (to[k] != to[k]) | (log & (x[k] < 0));
+    return marked;
+}
+
+/* Extremes of the k-th elements of all runs, so that a run is vectors. */
 static void take(const floe_wavelet_row *r, floe_wavelet_found *found)
 {
-    const floe_real *v = r->field;
-    floe_real *to = r->array, min = (floe_real)found->min, max = (floe_real)found->max;
-    for (uint64_t i = 0; i < r->n; i++) {
-        const floe_real f = FLOE_R(floe_wavelet_take)(v[(int64_t)i * r->stride], r->fill, r->log);
-        to[i] = f;
-        min = f < min ? f : min;
-        max = f > max ? f : max;
+    floe_real x[RUN], min[RUN], max[RUN];
+    for (uint32_t k = 0; k < RUN; k++) {
+        min[k] = (floe_real)found->min;
+        max[k] = (floe_real)found->max;
     }
-    for (uint64_t i = 0; i < r->n; i++) {
-        const bool negative = r->log && v[(int64_t)i * r->stride] < 0;
-        if (to[i] != to[i] || negative)
-            r->kinds[floe_wavelet_mark(r->x + i)] = to[i] != to[i] ? FLOE_WAVELET_LITERAL : FLOE_WAVELET_NEGATIVE;
+    for (uint64_t i = 0; i < r->n; i += RUN) {
+        const uint64_t n = floe_min64(RUN, r->n - i);
+        const floe_real *v = (const floe_real *)r->array + i;
+        gather(r, i, n, x);
+        if (r->log ? take_run(r, true, i, n, x) : take_run(r, false, i, n, x))
+            mark_kinds(r, i, n, x, found);
+        for (uint64_t k = 0; k < n; k++) {
+            min[k] = v[k] < min[k] ? v[k] : min[k];
+            max[k] = v[k] > max[k] ? v[k] : max[k];
+        }
     }
-    found->min = (double)min;
-    found->max = (double)max;
+    for (uint32_t k = 0; k < RUN; k++) {
+        found->min = (double)min[k] < found->min ? (double)min[k] : found->min;
+        found->max = (double)max[k] > found->max ? (double)max[k] : found->max;
+    }
 }
 
 static void shift(const floe_wavelet_row *r, floe_wavelet_found *unused)
@@ -93,23 +134,35 @@ static void check_values(const floe_wavelet_row *r, uint64_t first, uint64_t n, 
     }
 }
 
-/* Whether all values are within an absolute bound, and none is of a kind. */
-static bool are_within(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
-                       floe_wavelet_found *found)
+/* The same by an absolute bound, where no value is of a kind. The largest error is sought among patterns: those of numbers from 0 on
+ * rise with them, and whole numbers make vectors. */
+static void check_plain(const floe_wavelet_row *r, uint64_t first, uint64_t n, const floe_real *y,
+                        floe_wavelet_found *found)
 {
-    const floe_real *x = (const floe_real *)r->field + (int64_t)first * r->stride, tolerance = (floe_real)r->tolerance;
-    floe_real worst = 0;
-    int32_t bad = r->log || r->squares;
-    for (uint64_t k = floe_wavelet_mark(r->x + first); k <= floe_wavelet_mark(r->x + first + n - 1); k++)
-        bad |= r->kinds[k];
+    const floe_real tolerance = (floe_real)r->tolerance;
+    floe_real x[RUN], error[RUN];
+    floe_int worst = 0, nbad = 0;
+    gather(r, first, n, x);
+    for (uint64_t k = 0; k < n; k++)
+        error[k] = FLOE_R(floe_real_abs)(x[k] - y[k]);
     for (uint64_t k = 0; k < n; k++) {
-        const floe_real d = x[(int64_t)k * r->stride] - y[k], error = d < 0 ? -d : d;
-        bad |= !(error <= tolerance);
-        worst = error > worst ? error : worst;
+        const floe_int good = -(floe_int)(error[k] <= tolerance), e = (floe_int)FLOE_R(floe_real_bits)(error[k]) & good;
+        nbad |= ~good;
+        worst = e > worst ? e : worst;
     }
-    if (!bad && (double)worst > found->max_error)
-        found->max_error = (double)worst;
-    return !bad;
+    const double most = (double)FLOE_R(floe_real_of)((floe_uint)worst);
+    found->max_error = most > found->max_error ? most : found->max_error;
+    for (uint64_t k = 0; k < n && nbad; k++)
+        if (!(error[k] <= tolerance))
+            correct(r, first + k, found);
+}
+
+static bool have_kinds(const floe_wavelet_row *r, uint64_t first, uint64_t n)
+{
+    uint8_t any = 0;
+    for (uint64_t k = floe_wavelet_mark(r->x + first); k <= floe_wavelet_mark(r->x + first + n - 1); k++)
+        any |= (uint8_t)r->kinds[k];
+    return any;
 }
 
 static void check(const floe_wavelet_row *r, floe_wavelet_found *found)
@@ -118,8 +171,10 @@ static void check(const floe_wavelet_row *r, floe_wavelet_found *found)
         const uint64_t n = floe_min64(RUN, r->n - i);
         floe_real y[RUN];
         finish(r, (const floe_real *)r->array + i, n, y);
-        if (!are_within(r, i, n, y, found))
+        if (r->log || r->squares || have_kinds(r, i, n))
             check_values(r, i, n, y, found);
+        else
+            check_plain(r, i, n, y, found);
     }
 }
 
