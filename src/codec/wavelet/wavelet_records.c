@@ -51,12 +51,12 @@ static void put_code(listing *l, uint64_t gap, int32_t code)
     put_unary(l, (uint64_t)(code < 0 ? -code : code) - 1);
 }
 
-/* Calls put_code for all codes that are not 0; returns how many. l: NULL counts them alone. */
+/* Calls put_code for all codes that are not 0; returns how many. l: NULL counts them alone, up to more than a list may have. */
 static uint64_t list_codes(const floe_interp_records *r, listing *l)
 {
     const uint64_t n = ncodes(r), each = 8 * r->spec->width;
     uint64_t count = 0, next = 0;
-    for (uint64_t i = 0; i < n; i += 8) {
+    for (uint64_t i = 0; i < n && count <= FLOE_WAVELET_LIST_CODES; i += 8) {
         uint64_t any[2] = {0};
         memcpy(any, (const uint8_t *)r->data + i / 8 * each, each);
         for (uint64_t k = i; (any[0] | any[1]) && k < i + 8; k++) {
