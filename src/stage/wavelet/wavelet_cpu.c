@@ -92,23 +92,24 @@ static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign
         lift_inner(l, s, w, (uint64_t)lo, (uint64_t)hi);
 }
 
-/* What each lifting, undone, must set for the wanted points; returns what these are made of. */
-static floe_wavelet_span find_spans(const floe_wavelet_pass *p, floe_wavelet_span *lifted)
+/* What each lifting, undone, must set for the wanted points, then what these are made of. */
+static void find_spans(const floe_wavelet_pass *p, floe_wavelet_span spans[FLOE_WAVELET_LIFTS + 1])
 {
     const floe_wavelet_lifting *bank = &floe_wavelet_banks[p->bank];
     const int64_t n = (int64_t)p->n[p->axis], first = (int64_t)p->first, end = p->end ? (int64_t)p->end : n;
     floe_wavelet_span w = {{(first + 1) / 2, first / 2}, {(end + 1) / 2, end / 2}};
     for (uint32_t k = 0; k < bank->nlifts; k++) {
-        lifted[k] = w;
+        spans[k] = w;
         w = floe_wavelet_span_needed(&bank->lift[k], n, w);
     }
-    return w;
+    spans[bank->nlifts] = w;
 }
 
 static floe_wavelet_span needed(const floe_wavelet_pass *p)
 {
-    floe_wavelet_span lifted[FLOE_WAVELET_LIFTS];
-    return find_spans(p, lifted);
+    floe_wavelet_span spans[FLOE_WAVELET_LIFTS + 1];
+    find_spans(p, spans);
+    return spans[floe_wavelet_banks[p->bank].nlifts];
 }
 
 static void scale_evens(const lines *l, uint64_t lo, uint64_t hi, double scale)
@@ -125,45 +126,69 @@ FLOE_INLINE void copy_finite(const floe_real *from, floe_real *to, uint64_t n)
         to[i] = FLOE_R(floe_wavelet_finite)(from[i]);
 }
 
-/* Row i where means come first. */
-FLOE_INLINE floe_real *mean_row(const lines *l, uint64_t i)
+/* A line of the last axis, from where evens and odds alternate; and points first .. end of it back there. */
+FLOE_INLINE void part_line(const lines *l)
 {
-    return i < l->count[0] ? l->part[0] + i * l->width : l->part[1] + (i - l->count[0]) * l->width;
+    const floe_real *restrict at = l->at;
+    floe_real *restrict even = l->part[0], *restrict odd = l->part[1];
+    for (uint64_t i = 0; i < l->count[1]; i++) {
+        even[i] = at[2 * i];
+        odd[i] = at[2 * i + 1];
+    }
+    if (l->count[0] > l->count[1])
+        even[l->count[1]] = at[l->n - 1];
+}
+FLOE_INLINE void join_line(const lines *l, uint64_t first, uint64_t end)
+{
+    floe_real *restrict at = l->at;
+    const floe_real *restrict even = l->part[0], *restrict odd = l->part[1];
+    if (first % 2 && first < end)
+        at[first] = FLOE_R(floe_wavelet_finite)(odd[first / 2]);
+    for (uint64_t i = (first + 1) / 2; i < end / 2; i++) {
+        at[2 * i] = FLOE_R(floe_wavelet_finite)(even[i]);
+        at[2 * i + 1] = FLOE_R(floe_wavelet_finite)(odd[i]);
+    }
+    if (end % 2 && first < end)
+        at[end - 1] = FLOE_R(floe_wavelet_finite)(even[end / 2]);
 }
 
 static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
 {
-    for (uint64_t i = 0; i < l->n && l->width > 1; i++)
+    if (l->row == 1)
+        part_line(l);
+    for (uint64_t i = 0; i < l->n && l->row > 1; i++)
         memcpy(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width * sizeof *l->at);
-    for (int odd = 0; odd < 2 && l->width == 1; odd++)
-        for (uint64_t i = 0; i < l->count[odd]; i++)
-            l->part[odd][i] = l->at[(2 * i + (uint64_t)odd) * l->row];
     for (uint32_t s = 0; s < bank->nlifts; s++)
         lift_step(l, &bank->lift[s], 1, one_sided && s == 0, 0, (int64_t)l->count[bank->lift[s].to_odd]);
     scale_evens(l, 0, l->count[0], bank->scale);
-    for (uint64_t i = 0; i < l->n; i++)
-        copy_finite(mean_row(l, i), l->at + i * l->row, l->width);
+    for (uint64_t odd = 0; odd < 2; odd++) {
+        const uint64_t run = l->row == 1 ? l->count[odd] : 1;
+        for (uint64_t i = 0; i < l->count[odd]; i += run)
+            copy_finite(l->part[odd] + i * l->width, l->at + (odd * l->count[0] + i) * l->row, run * l->width);
+    }
 }
 
-static void inverse_lines(const lines *l, const floe_wavelet_pass *p)
+/* spans: what each lifting sets, then what these are made of. */
+static void inverse_lines(const lines *l, const floe_wavelet_pass *p, const floe_wavelet_span *spans)
 {
     const floe_wavelet_lifting *bank = &floe_wavelet_banks[p->bank];
-    floe_wavelet_span lifted[FLOE_WAVELET_LIFTS];
-    const floe_wavelet_span from = find_spans(p, lifted);
+    const floe_wavelet_span *from = &spans[bank->nlifts];
     const uint64_t first = p->first, end = p->end ? p->end : l->n;
-    for (int odd = 0; odd < 2; odd++)
-        for (uint64_t i = (uint64_t)from.lo[odd]; i < (uint64_t)from.hi[odd]; i++)
-            memcpy(l->part[odd] + i * l->width, l->at + (odd ? l->count[0] + i : i) * l->row, l->width * sizeof *l->at);
-    scale_evens(l, (uint64_t)from.lo[0], (uint64_t)from.hi[0], bank->unscale);
+    for (int odd = 0; odd < 2; odd++) {
+        const uint64_t lo = (uint64_t)from->lo[odd], hi = (uint64_t)from->hi[odd], run = l->row == 1 ? hi - lo : 1;
+        for (uint64_t i = lo; i < hi; i += run)
+            memcpy(l->part[odd] + i * l->width, l->at + (odd ? l->count[0] + i : i) * l->row,
+                   run * l->width * sizeof *l->at);
+    }
+    scale_evens(l, (uint64_t)from->lo[0], (uint64_t)from->hi[0], bank->unscale);
     for (uint32_t s = bank->nlifts; s-- > 0;) {
         const bool to = bank->lift[s].to_odd;
-        lift_step(l, &bank->lift[s], -1, p->one_sided && s == 0, lifted[s].lo[to], lifted[s].hi[to]);
+        lift_step(l, &bank->lift[s], -1, p->one_sided && s == 0, spans[s].lo[to], spans[s].hi[to]);
     }
-    for (uint64_t i = first; i < end && l->width > 1; i++)
+    for (uint64_t i = first; i < end && l->row > 1; i++)
         copy_finite(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width);
-    for (uint64_t odd = 0; odd < 2 && l->width == 1; odd++)
-        for (uint64_t i = (first + 1 - odd) / 2; 2 * i + odd < end; i++)
-            l->at[(2 * i + odd) * l->row] = FLOE_R(floe_wavelet_finite)(l->part[odd][i]);
+    if (l->row == 1)
+        join_line(l, first, end);
 }
 
 /* Line number i of those along the pass's axis, without the last one. */
@@ -189,6 +214,9 @@ static void lift(const floe_wavelet_pass *p, uint64_t task, void *scratch)
     const uint64_t n = p->n[p->axis], columns = floe_wavelet_columns(p), pieces = floe_ceil_div(p->n[3], columns);
     lines l = {.n = n, .count = {n - n / 2, n / 2}};
     uint64_t first = task / pieces, end = first + 1;
+    floe_wavelet_span spans[FLOE_WAVELET_LIFTS + 1];
+    if (p->inverse)
+        find_spans(p, spans);
     if (p->axis == 3) {
         first = task * FLOE_WAVELET_TASK_ROWS;
         end = floe_min64(first + FLOE_WAVELET_TASK_ROWS, p->n[0] * p->n[1] * p->n[2]);
@@ -203,7 +231,7 @@ static void lift(const floe_wavelet_pass *p, uint64_t task, void *scratch)
         l.part[0] = (floe_real *)scratch + FLOE_WAVELET_HALO * l.width;
         l.part[1] = l.part[0] + (l.count[0] + 2 * FLOE_WAVELET_HALO) * l.width;
         if (p->inverse)
-            inverse_lines(&l, p);
+            inverse_lines(&l, p, spans);
         else
             forward_lines(&l, bank, p->one_sided);
     }
