@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of stage wavelet on a CPU. A task's lines lie side by side in its scratch, even points before odd ones, so that a weighted
  * sum is a loop over contiguous values, whether lines are many or one. */
+#include "stage/quantizer/quantizer_math.h"
 #include "stage/wavelet/wavelet_banks.h"
 #include "stage/wavelet/wavelet_columns.h"
 
@@ -44,12 +45,11 @@ static void add_row(const lines *l, bool to_odd, uint64_t i, uint64_t from, floe
     add_taps(l->part[to_odd] + i * l->width, l->part[!to_odd] + from * l->width, l->width, 0, &w, 1);
 }
 
-/* Rows before, or behind, those of a parity, by reflection: none goes farther than the longest stencil. */
-static void reflect_end(const lines *l, bool odd, bool behind)
+/* Rows lo .. hi of a parity, before its own or behind them, by reflection: no more than FLOE_WAVELET_HALO. */
+static void reflect_rows(const lines *l, bool odd, int64_t lo, int64_t hi)
 {
-    const int64_t count = (int64_t)l->count[odd], width = (int64_t)l->width, first = behind ? FLOE_WAVELET_HALO : 0;
-    for (int64_t k = first; k < first + FLOE_WAVELET_HALO; k++) {
-        const int64_t row = k < FLOE_WAVELET_HALO ? -1 - k : count + k - FLOE_WAVELET_HALO;
+    const int64_t width = (int64_t)l->width;
+    for (int64_t row = lo; row < hi; row++) {
         const int64_t from = floe_wavelet_reflect(2 * row + odd, (int64_t)l->n) / 2;
         for (int64_t i = 0; i < width; i++)
             l->part[odd][row * width + i] = l->part[odd][from * width + i];
@@ -73,7 +73,8 @@ static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign
 {
     floe_real w[FLOE_WAVELET_TAPS];
     /* whose stencils stay within the signal */
-    const int64_t inner = -s->first, outer = (int64_t)l->count[!s->to_odd] - s->first - (int64_t)s->ntaps + 1;
+    const int64_t count = (int64_t)l->count[!s->to_odd], inner = -s->first,
+                  outer = count + inner - (int64_t)s->ntaps + 1;
     int64_t lo = first, hi = end;
     for (uint32_t k = 0; k < s->ntaps; k++)
         w[k] = sign * (floe_real)s->weight[k];
@@ -83,10 +84,8 @@ static void lift_step(const lines *l, const floe_wavelet_lift *s, floe_real sign
         predict_ends(l, sign, (uint64_t)first, (uint64_t)lo);
         predict_ends(l, sign, (uint64_t)hi, (uint64_t)end);
     } else {
-        if (first < inner)
-            reflect_end(l, !s->to_odd, false);
-        if (end > outer)
-            reflect_end(l, !s->to_odd, true);
+        reflect_rows(l, !s->to_odd, first - inner, 0);
+        reflect_rows(l, !s->to_odd, count, count + end - outer);
     }
     if (lo < hi)
         lift_inner(l, s, w, (uint64_t)lo, (uint64_t)hi);
@@ -120,10 +119,21 @@ static void scale_evens(const lines *l, uint64_t lo, uint64_t hi, double scale)
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------- */
 
-FLOE_INLINE void copy_finite(const floe_real *from, floe_real *to, uint64_t n)
+/* As floe_wavelet_finite, which few values need: they are looked for by whole numbers, which make vectors. */
+FLOE_INLINE void cut_large(floe_real *v, uint64_t n)
 {
+    const floe_int limit = (floe_int)FLOE_R(floe_real_bits)(FLOE_WAVELET_LIMIT);
+    floe_int large = 0;
     for (uint64_t i = 0; i < n; i++)
-        to[i] = FLOE_R(floe_wavelet_finite)(from[i]);
+        large |= (floe_int)FLOE_R(floe_real_bits)(FLOE_R(floe_real_abs)(v[i])) > limit;
+    for (uint64_t i = 0; i < n && large; i++)
+        v[i] = FLOE_R(floe_wavelet_finite)(v[i]);
+}
+
+static void give_rows(floe_real *from, floe_real *to, uint64_t n)
+{
+    cut_large(from, n);
+    memcpy(to, from, n * sizeof *to);
 }
 
 /* A line of the last axis, from where evens and odds alternate; and points first .. end of it back there. */
@@ -140,16 +150,18 @@ FLOE_INLINE void part_line(const lines *l)
 }
 FLOE_INLINE void join_line(const lines *l, uint64_t first, uint64_t end)
 {
-    floe_real *restrict at = l->at;
-    const floe_real *restrict even = l->part[0], *restrict odd = l->part[1];
-    if (first % 2 && first < end)
-        at[first] = FLOE_R(floe_wavelet_finite)(odd[first / 2]);
-    for (uint64_t i = (first + 1) / 2; i < end / 2; i++) {
-        at[2 * i] = FLOE_R(floe_wavelet_finite)(even[i]);
-        at[2 * i + 1] = FLOE_R(floe_wavelet_finite)(odd[i]);
+    floe_real *restrict at = l->at, *restrict even = l->part[0], *restrict odd = l->part[1];
+    const uint64_t lo = (first + 1) / 2, hi = end / 2;
+    cut_large(even + lo, (end + 1) / 2 - lo);
+    cut_large(odd + first / 2, hi - first / 2);
+    if (first % 2)
+        at[first] = odd[first / 2];
+    for (uint64_t i = lo; i < hi; i++) {
+        at[2 * i] = even[i];
+        at[2 * i + 1] = odd[i];
     }
-    if (end % 2 && first < end)
-        at[end - 1] = FLOE_R(floe_wavelet_finite)(even[end / 2]);
+    if (end % 2)
+        at[end - 1] = even[end / 2];
 }
 
 static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool one_sided)
@@ -164,7 +176,7 @@ static void forward_lines(const lines *l, const floe_wavelet_lifting *bank, bool
     for (uint64_t odd = 0; odd < 2; odd++) {
         const uint64_t run = l->row == 1 ? l->count[odd] : 1;
         for (uint64_t i = 0; i < l->count[odd]; i += run)
-            copy_finite(l->part[odd] + i * l->width, l->at + (odd * l->count[0] + i) * l->row, run * l->width);
+            give_rows(l->part[odd] + i * l->width, l->at + (odd * l->count[0] + i) * l->row, run * l->width);
     }
 }
 
@@ -186,7 +198,7 @@ static void inverse_lines(const lines *l, const floe_wavelet_pass *p, const floe
         lift_step(l, &bank->lift[s], -1, p->one_sided && s == 0, spans[s].lo[to], spans[s].hi[to]);
     }
     for (uint64_t i = first; i < end && l->row > 1; i++)
-        copy_finite(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width);
+        give_rows(l->part[i % 2] + i / 2 * l->width, l->at + i * l->row, l->width);
     if (l->row == 1)
         join_line(l, first, end);
 }
@@ -239,56 +251,72 @@ static void lift(const floe_wavelet_pass *p, uint64_t task, void *scratch)
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
 
+/* Patterns of magnitudes rise with them, and whole numbers make vectors. */
 static double largest(const void *values, uint64_t count)
 {
     const floe_real *v = values;
-    floe_real most = 0;
+    floe_int most = 0;
     for (uint64_t i = 0; i < count; i++) {
-        const floe_real size = v[i] < 0 ? -v[i] : v[i];
+        const floe_int size = (floe_int)FLOE_R(floe_real_bits)(FLOE_R(floe_real_abs)(v[i]));
         most = size > most ? size : most;
     }
-    return (double)most;
+    return (double)FLOE_R(floe_real_of)((floe_uint)most);
 }
 
-enum { RUN = 64 };
+enum { RUN = 64, FEW = 4 /* codes that are looked at together: most are 0 */ };
+
+static void put_code(const floe_wavelet_codes *c, uint64_t i, floe_real inverse, int32_t m, floe_wavelet_means *means)
+{
+    const floe_real v = ((const floe_real *)c->values)[i];
+    const int32_t class = m < FLOE_WAVELET_SHIFTS ? m - 1 : FLOE_WAVELET_SHIFTS - 1;
+    means->sum[class] += FLOE_R(floe_wavelet_off)(v, inverse, m);
+    means->count[class]++;
+    if (c->width == 1)
+        ((int8_t *)c->codes)[i * c->apart] = (int8_t)(v < 0 ? -m : m);
+    else
+        ((int16_t *)c->codes)[i * c->apart] = (int16_t)(v < 0 ? -m : m);
+}
 
 static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
 {
     const floe_real *v = c->values, inverse = 1 / (floe_real)c->step, limit = c->width == 1 ? 127 : 32767;
     for (uint64_t x = 0; x < c->count; x += RUN) {
         const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
-        int32_t m[RUN], any = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            m[i] = FLOE_R(floe_wavelet_encode)(v[x + i], inverse, limit);
-            any |= m[i];
-        }
-        for (uint32_t i = 0; i < n && any; i++) {
-            if (m[i] == 0)
-                continue;
-            const int32_t code = v[x + i] < 0 ? -m[i] : m[i];
-            const int32_t class = m[i] < FLOE_WAVELET_SHIFTS ? m[i] - 1 : FLOE_WAVELET_SHIFTS - 1;
-            means->sum[class] += FLOE_R(floe_wavelet_off)(v[x + i], inverse, m[i]);
-            means->count[class]++;
-            if (c->width == 1)
-                ((int8_t *)c->codes)[(x + i) * c->apart] = (int8_t)code;
-            else
-                ((int16_t *)c->codes)[(x + i) * c->apart] = (int16_t)code;
+        int16_t m[RUN];
+        if (n < RUN)
+            memset(m, 0, sizeof m);
+        for (uint32_t i = 0; i < n; i++)
+            m[i] = (int16_t)FLOE_R(floe_wavelet_encode)(v[x + i], inverse, limit);
+        for (uint32_t i = 0; i < RUN; i += FEW) {
+            uint64_t any;
+            memcpy(&any, m + i, sizeof any);
+            for (uint32_t k = i; any && k < i + FEW; k++)
+                if (m[k])
+                    put_code(c, x + k, inverse, m[k], means);
         }
     }
 }
 
 static void decode(const floe_wavelet_codes *c)
 {
-    floe_real *v = c->values, shift[FLOE_WAVELET_SHIFTS];
-    for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
-        shift[k] = FLOE_R(floe_wavelet_shift)(c->shift[k]);
-    for (uint64_t i = 0; i < c->count; i++) {
-        const int32_t code =
-            c->width == 1 ? ((const int8_t *)c->codes)[i * c->apart] : ((const int16_t *)c->codes)[i * c->apart];
-        const int32_t m = code < 0 ? -code : code;
-        v[i] = m == 0 ? 0
-                      : FLOE_R(floe_wavelet_decode)(
-                            code, shift[m < FLOE_WAVELET_SHIFTS ? m - 1 : FLOE_WAVELET_SHIFTS - 1], (floe_real)c->step);
+    const floe_real step = (floe_real)c->step, first = FLOE_R(floe_wavelet_shift)(c->shift[0]),
+                    second = FLOE_R(floe_wavelet_shift)(c->shift[1]), others = FLOE_R(floe_wavelet_shift)(c->shift[2]);
+    for (uint64_t x = 0; x < c->count; x += RUN) {
+        const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
+        floe_real *v = (floe_real *)c->values + x;
+        int32_t codes[RUN], any = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            codes[i] = c->width == 1 ? ((const int8_t *)c->codes)[(x + i) * c->apart]
+                                     : ((const int16_t *)c->codes)[(x + i) * c->apart];
+            any |= codes[i];
+        }
+        if (any == 0)
+            memset(v, 0, n * sizeof *v);
+        for (uint32_t i = 0; i < n && any; i++) {
+            const int32_t size = codes[i] < 0 ? -codes[i] : codes[i];
+            const floe_real shift = size == 1 ? first : size == 2 ? second : others;
+            v[i] = size == 0 ? 0 : FLOE_R(floe_wavelet_decode)(codes[i], shift, step);
+        }
     }
 }
 
