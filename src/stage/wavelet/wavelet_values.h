@@ -49,7 +49,7 @@ typedef struct floe_wavelet_value_ops {
     void (*shift)(const floe_wavelet_row *r, floe_wavelet_found *unused);
     /* Sets corrections, and kinds where those do not help, of what the array would give for the field. */
     void (*check)(const floe_wavelet_row *r, floe_wavelet_found *found);
-    void (*give)(const floe_wavelet_row *r); /* array -> field */
+    void (*give)(const floe_wavelet_row *r); /* array -> field; corrections are put into the array, too */
 } floe_wavelet_value_ops;
 
 extern const floe_wavelet_value_ops floe_wavelet_value_ops_f32_plain, floe_wavelet_value_ops_f64_plain;

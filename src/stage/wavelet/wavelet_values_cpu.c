@@ -180,24 +180,47 @@ static void check(const floe_wavelet_row *r, floe_wavelet_found *found)
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
+/* Calls visit for each mark of the row's elements. */
+typedef void mark_fn(const floe_wavelet_row *r, uint64_t i, int32_t mark);
+FLOE_INLINE void visit_marks(const floe_wavelet_row *r, const int8_t *marks, mark_fn *visit)
+{
+    for (uint64_t x = r->x - r->x % FLOE_WAVELET_MARKS; marks && x < r->x + r->n; x += FLOE_WAVELET_MARKS) {
+        const int8_t *record = marks + floe_wavelet_mark(x);
+        uint64_t any;
+        memcpy(&any, record, sizeof any);
+        for (uint64_t k = 0; any && k < FLOE_WAVELET_MARKS; k++)
+            if (record[k] && x + k >= r->x && x + k < r->x + r->n)
+                visit(r, x + k - r->x, record[k]);
+    }
+}
+
+static void correct_value(const floe_wavelet_row *r, uint64_t i, int32_t code)
+{
+    floe_real *v = (floe_real *)r->array + i;
+    *v = FLOE_R(floe_wavelet_correct)(*v, code, (floe_real)r->unit);
+}
+
+static void negate_value(const floe_wavelet_row *r, uint64_t i, int32_t kind)
+{
+    floe_real *v = (floe_real *)r->field + (int64_t)i * r->stride;
+    if (kind == FLOE_WAVELET_NEGATIVE)
+        *v = -*v;
+}
+
 static void give(const floe_wavelet_row *r)
 {
     floe_real *to = r->field;
-    const floe_real *v = r->array;
+    visit_marks(r, r->corrections, correct_value);
     for (uint64_t i = 0; i < r->n; i += RUN) {
         const uint64_t n = floe_min64(RUN, r->n - i);
         floe_real y[RUN];
-        memcpy(y, v + i, n * sizeof *y);
-        for (uint64_t k = 0; k < n && r->corrections; k++) {
-            const int32_t code = r->corrections[floe_wavelet_mark(r->x + i + k)];
-            y[k] = code ? FLOE_R(floe_wavelet_correct)(y[k], code, (floe_real)r->unit) : y[k];
-        }
-        finish(r, y, n, y);
-        for (uint64_t k = 0; k < n; k++) {
-            const bool negative = r->kinds && r->kinds[floe_wavelet_mark(r->x + i + k)] == FLOE_WAVELET_NEGATIVE;
-            to[(int64_t)(i + k) * r->stride] = negative ? -y[k] : y[k];
-        }
+        finish(r, (const floe_real *)r->array + i, n, y);
+        if (r->stride == 1)
+            memcpy(to + i, y, n * sizeof *y);
+        for (uint64_t k = 0; k < n && r->stride != 1; k++)
+            to[(int64_t)(i + k) * r->stride] = y[k];
     }
+    visit_marks(r, r->kinds, negate_value);
 }
 
 const floe_wavelet_value_ops FLOE_V(floe_wavelet_value_ops) = {
