@@ -5,9 +5,15 @@
 
 enum {
     FEW_ROWS = 64,
-    SLOTS = 4 /* of each worker */,
-    SLOT_NBYTES = 4 * FLOE_ANS_LANES + sizeof(uint16_t) * (FLOE_CONTEXT_CELLS * 15 + 1)
+    SLOTS = 4 /* of each worker, for the largest chunks */
 };
+
+/* Of chunks of so many records: states, and the most words, of a mask and of 7 codes with raw bits. */
+static size_t slot_nbytes(uint64_t nrecords)
+{
+    const size_t nbytes = 4 * FLOE_ANS_LANES + sizeof(uint16_t) * (nrecords * (1 + 2 * FLOE_CONTEXT_CLASSES) + 1);
+    return (nbytes + 63) & ~(size_t)63;
+}
 
 /* Few rows of many columns would be few steps of many lanes: records in their order then make rows of a few columns. */
 floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep)
@@ -28,7 +34,7 @@ floe_interp_entropy floe_interp_entropy_take(const floe_cpu *cpu, bool encode, s
     e.workers = floe_arena_take(arena, cpu->threads, e.worker_nbytes);
     if (encode) {
         e.counts = floe_arena_take(arena, (uint64_t)cpu->threads * FLOE_CONTEXT_COUNTS, sizeof *e.counts);
-        e.slots = floe_arena_take(arena, (uint64_t)cpu->threads * SLOTS, SLOT_NBYTES);
+        e.slots = floe_arena_take(arena, (uint64_t)cpu->threads * SLOTS, slot_nbytes(FLOE_CONTEXT_CELLS));
         e.symbols = floe_arena_take(arena, FLOE_CONTEXT_COUNTS, sizeof *e.symbols);
     } else {
         e.decoder = floe_arena_take(arena, 1, sizeof *e.decoder);
@@ -122,6 +128,7 @@ typedef struct encoding {
     const floe_interp_entropy *e;
     const floe_interp_records *r;
     uint64_t first; /* chunk of slot 0 */
+    size_t slot;    /* bytes of one */
     uint32_t nbytes[FLOE_CPU_MAX_THREADS * SLOTS];
 } encoding;
 
@@ -134,7 +141,7 @@ static void encode_task(void *arg, uint64_t i, uint32_t worker)
     if (l->e->sparse && is_zero(l->r, &chunk))
         return;
     l->nbytes[i] = l->e->ops->encode(l->r->spec, &chunk, l->r->data, l->e->symbols, s);
-    floe_ans_encoder_end(&s->encoder, chunk.lanes, l->e->slots + i * SLOT_NBYTES);
+    floe_ans_encoder_end(&s->encoder, chunk.lanes, l->e->slots + i * l->slot);
 }
 
 static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
@@ -150,14 +157,17 @@ static void put_size(floe_interp_sizes *sizes, uint32_t nbytes)
 void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
                         floe_interp_sizes *sizes, floe_cursor *to)
 {
-    const uint64_t nchunks = floe_context_nchunks(r->grid), nslots = (uint64_t)e->cpu->threads * SLOTS;
-    encoding l = {.e = e, .r = r};
+    const uint32_t *piece = r->grid->piece;
+    const uint64_t nchunks = floe_context_nchunks(r->grid), room = (uint64_t)e->cpu->threads * SLOTS;
+    encoding l = {.e = e, .r = r, .slot = slot_nbytes((uint64_t)piece[0] * piece[1] * piece[2])};
+    const uint64_t nslots =
+        floe_min64(room * slot_nbytes(FLOE_CONTEXT_CELLS) / l.slot, sizeof l.nbytes / sizeof *l.nbytes);
     floe_context_symbols_of(r->spec, tables, e->symbols);
     for (; l.first < nchunks && !to->bad; l.first += nslots) {
         const uint64_t n = floe_min64(nslots, nchunks - l.first);
         floe_cpu_parallel(e->cpu, n, encode_task, &l);
         for (uint64_t i = 0; i < n; i++) {
-            floe_write_bytes(to, e->slots + i * SLOT_NBYTES, l.nbytes[i]);
+            floe_write_bytes(to, e->slots + i * l.slot, l.nbytes[i]);
             put_size(sizes, l.nbytes[i]);
         }
     }
@@ -165,7 +175,7 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-enum { RUN = 64 /* chunks whose places are found at once */ };
+enum { RUN = 512 /* chunks whose places are found at once */ };
 
 typedef struct decoding {
     const floe_interp_entropy *e;
