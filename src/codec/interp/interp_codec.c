@@ -30,10 +30,10 @@ static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 
 /* No more threads than have work: starting one takes longer than few cells. */
 enum { THREAD_CELLS = 8192 };
-static floe_cpu worth(const floe_cpu *cpu, uint32_t rank, const uint64_t *extent)
+static floe_cpu worth(const floe_cpu *cpu, uint64_t nboxes, uint32_t rank, const uint64_t *extent)
 {
     floe_cpu few = *cpu;
-    double ncells = 1;
+    double ncells = (double)nboxes;
     for (uint32_t a = 0; a < rank; a++)
         ncells *= (double)extent[a];
     while (few.threads > 1 && ncells < (double)few.threads * THREAD_CELLS)
@@ -43,7 +43,7 @@ static floe_cpu worth(const floe_cpu *cpu, uint32_t rank, const uint64_t *extent
 
 static floe_status encode(const floe_chunk_encode *call, floe_error *err)
 {
-    const floe_cpu cpu = worth(call->cpu, call->chunk->rank, call->chunk->shape);
+    const floe_cpu cpu = worth(call->cpu, 1, call->chunk->rank, call->chunk->shape);
     floe_chunk_encode c = *call;
     c.cpu = &cpu;
     return floe_interp_compress(&c, err);
@@ -51,7 +51,7 @@ static floe_status encode(const floe_chunk_encode *call, floe_error *err)
 
 static floe_status decode(const floe_chunk_decode *call, floe_error *err)
 {
-    const floe_cpu cpu = worth(call->cpu, call->rank, call->extent);
+    const floe_cpu cpu = worth(call->cpu, 1, call->rank, call->extent);
     floe_chunk_decode c = *call;
     c.cpu = &cpu;
     return floe_interp_decompress(&c, err);
@@ -59,10 +59,17 @@ static floe_status decode(const floe_chunk_decode *call, floe_error *err)
 
 static floe_status squared_error(const floe_chunk_encode *call, double *sum, floe_error *err)
 {
-    const floe_cpu cpu = worth(call->cpu, call->chunk->rank, call->chunk->shape);
+    const floe_cpu cpu = worth(call->cpu, 1, call->chunk->rank, call->chunk->shape);
     floe_chunk_encode c = *call;
     c.cpu = &cpu;
     return floe_interp_squared_error(&c, sum, err);
+}
+
+static floe_status estimate(const floe_cpu *cpu, const floe_codec_boxes *boxes, floe_arena *scratch, double *bits,
+                            floe_error *err)
+{
+    const floe_cpu few = worth(cpu, boxes->n, boxes->rank, boxes->extent);
+    return floe_interp_estimate(&few, boxes, scratch, bits, err);
 }
 
 const floe_codec_ops floe_interp_codec = {
@@ -85,6 +92,6 @@ const floe_codec_ops floe_interp_codec = {
     .decode = decode,
     .squared_error = squared_error,
     .estimate_workspace = floe_interp_estimate_workspace,
-    .estimate = floe_interp_estimate,
+    .estimate = estimate,
     .device = FLOE_CODEC_ON_GPU(floe_interp_gpu),
 };

@@ -29,10 +29,8 @@ static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
     uint64_t part[FLOE_INTERP_RANK];
     floe_interp_trial_shape(e, part);
     floe_interp_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part);
-    e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
     floe_interp_encoder_take(e, arena);
-    floe_interp_encoder_take(trial, arena);
-    trial->entropy = e->entropy;
+    floe_interp_trials_take(e, trial, arena);
 }
 
 size_t floe_interp_workspace(const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,

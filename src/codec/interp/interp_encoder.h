@@ -36,6 +36,10 @@ typedef struct floe_interp_encoder {
     uint32_t npalette;
     uint8_t *mask_records;
     floe_interp_found *found; /* of each worker */
+    /* of a trial: encoders that share its boxes, on a thread each; one has them all, and all threads */
+    struct floe_interp_encoder *sharers;
+    uint32_t nsharers;
+    floe_cpu sharer_cpu;
 } floe_interp_encoder;
 
 /* Everything but the field and its scratch. False where codec interp does not take such a chunk. */
@@ -99,6 +103,8 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
 double floe_interp_price(floe_interp_encoder *e, floe_interp_encoder *trial);
 /* Extent of the part of which a trial is made. */
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
+/* Scratch of e->entropy, and of trials of such parts, or of e->boxes. */
+void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
 /* How many parts of such an extent are tried, and at which of the values part number `box` begins. */

@@ -14,18 +14,12 @@ void floe_interp_estimate_begin(const floe_cpu *cpu, const floe_codec_boxes *box
     floe_interp_set_domain(e, boxes->params->max_abs == boxes->params->max_abs ? boxes->params->max_abs : 0);
 }
 
-static void take_scratch(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena)
-{
-    trial->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
-    floe_interp_encoder_take(trial, arena);
-}
-
 size_t floe_interp_estimate_workspace(const floe_cpu *cpu, const floe_codec_boxes *boxes)
 {
     floe_interp_encoder e, trial;
     floe_arena plan = floe_arena_plan();
     floe_interp_estimate_begin(cpu, boxes, &e, &trial);
-    take_scratch(&e, &trial, &plan);
+    floe_interp_trials_take(&e, &trial, &plan);
     return plan.used;
 }
 
@@ -33,10 +27,8 @@ floe_status floe_interp_estimate(const floe_cpu *cpu, const floe_codec_boxes *bo
                                  floe_error *err)
 {
     floe_interp_encoder e, trial;
-    floe_cpu one = *cpu; /* a box is little work */
-    one.threads = 1;
-    floe_interp_estimate_begin(&one, boxes, &e, &trial);
-    take_scratch(&e, &trial, scratch);
+    floe_interp_estimate_begin(cpu, boxes, &e, &trial);
+    floe_interp_trials_take(&e, &trial, scratch);
     FLOE_CHECK(err, !scratch->overflow && scratch->base, FLOE_ERR_MEMORY, "the workspace is too small for a sample");
     *bits = floe_interp_price(&e, &trial);
     return FLOE_OK;

@@ -91,6 +91,28 @@ int64_t floe_interp_trial_at(const encoder *e, const uint64_t part[FLOE_INTERP_R
     return at;
 }
 
+void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
+{
+    const uint64_t nboxes = e->boxes ? e->boxes->n : floe_interp_trial_count(e->ncells, trial->chunk.plan.shape);
+    e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
+    trial->nsharers = (uint32_t)floe_min64(nboxes, e->cpu->threads);
+    trial->sharers = floe_arena_take(arena, trial->nsharers, sizeof *trial->sharers);
+    trial->sharer_cpu = *e->cpu;
+    if (trial->nsharers > 1)
+        trial->sharer_cpu.threads = 1;
+    for (uint32_t i = 0; i < trial->nsharers; i++) {
+        encoder sharer = *trial;
+        sharer.cpu = &trial->sharer_cpu;
+        floe_interp_encoder_take(&sharer, arena);
+        if (!trial->sharers)
+            continue;
+        sharer.entropy = e->entropy;
+        sharer.entropy.cpu = sharer.cpu;
+        sharer.entropy.workers = floe_interp_worker(&e->entropy, i);
+        trial->sharers[i] = sharer;
+    }
+}
+
 static void *box_data(const tuner *t, uint64_t box)
 {
     const int64_t at = floe_interp_trial_at(t->e, t->trial->chunk.plan.shape, t->nboxes, box);
@@ -147,20 +169,43 @@ void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, en
     floe_interp_plan_quantize(&trial->chunk.plan, &wide, e->narrow, e->bound, e->max_abs);
 }
 
+static void box_task(void *arg, uint64_t box, uint32_t worker)
+{
+    const tuner *t = arg;
+    encoder *e = &t->trial->sharers[worker];
+    e->values.data = box_data(t, box);
+    floe_interp_lattices_code(e);
+    add_counts(e);
+}
+
+/* Counts of all boxes are those of the first sharer. */
+static void count_boxes(tuner *t, const floe_interp_structure *s)
+{
+    const uint32_t n = t->trial->nsharers;
+    const uint64_t ncounts = (uint64_t)t->trial->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS;
+    encoder *e = t->trial->sharers;
+    const floe_cpu cpu = {.threads = n, .isa = t->e->cpu->isa, .team = t->e->cpu->team};
+    for (uint32_t i = 0; i < n; i++) {
+        floe_interp_trial_plan(t->e, s, &e[i]);
+        e[i].chunk.log = t->e->chunk.log;
+        e[i].values = t->e->values;
+        e[i].apart = NULL;
+        memset(e[i].counts, 0, ncounts * sizeof *e->counts);
+    }
+    floe_cpu_parallel(&cpu, t->nboxes, box_task, t);
+    for (uint32_t i = 1; i < n; i++)
+        for (uint64_t k = 0; k < ncounts; k++)
+            e->counts[k] += e[i].counts[k];
+}
+
 static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tally *tallies)
 {
-    encoder *e = t->trial;
-    floe_interp_trial_plan(t->e, s, e);
-    memset(e->counts, 0, e->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS * sizeof *e->counts);
-    for (uint64_t b = 0; b < t->nboxes; b++) {
-        e->values.data = box_data(t, b);
-        floe_interp_lattices_code(e);
-        add_counts(e);
-    }
+    floe_interp_trial_plan(t->e, s, t->trial);
+    count_boxes(t, s);
     add_levels(t);
     for (uint32_t l = 0; l < t->nlevels; l++) {
-        const uint32_t *counts = e->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
-        tallies[l] = (floe_interp_tally){floe_context_entropy(&e->chunk.plan.steps[0].spec, counts),
+        const uint32_t *counts = t->trial->sharers->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
+        tallies[l] = (floe_interp_tally){floe_context_entropy(&t->trial->chunk.plan.steps[0].spec, counts),
                                          floe_context_raw_bits(counts), count_used(counts), has_large(counts)};
     }
 }
@@ -414,9 +459,6 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
 static tuner tuner_of(encoder *e, encoder *trial, uint64_t nboxes)
 {
     tuner t = {.e = e, .trial = trial, .nboxes = nboxes, .first = floe_interp_structure_default()};
-    trial->chunk.log = e->chunk.log;
-    trial->values = e->values;
-    trial->apart = NULL;
     if (is_best(e))
         t.first.window[0] = 1;
     return t;
