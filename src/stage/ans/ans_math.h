@@ -122,13 +122,11 @@ FLOE_HD uint64_t floe_ans_entropy(const uint32_t *count, uint32_t n)
     return bits;
 }
 
-/* The same, and those of the table. */
-FLOE_HD uint64_t floe_ans_cost(const uint32_t *count, uint32_t n)
+/* The same of n symbols, and those of the table, by sums over the counts c that are not 0, of which there must be some: how many they
+ * are, of c, and of c log2 c. */
+FLOE_HD uint64_t floe_ans_cost(uint32_t n, uint64_t used, uint64_t total, uint64_t logs)
 {
-    uint64_t used = 0;
-    for (uint32_t i = 0; i < n; i++)
-        used += count[i] != 0;
-    return used ? floe_ans_entropy(count, n) + ((n + 6 * used + 8) << 12) : 0;
+    return total * floe_ans_log2(total) - logs + ((n + 6 * used + 8) << 12);
 }
 
 /* ---- symbols and states ------------------------------------------------------------------------------------------------ */

@@ -81,6 +81,27 @@ static void add_counts(const kind *k, uint32_t context, uint32_t *sum)
         sum[i] += k->counts[context * k->stride + i];
 }
 
+/* Counts c of a run of contexts, c log2 c of each, and what floe_ans_cost takes of them. */
+typedef struct run_sum {
+    uint32_t count[FLOE_CONTEXT_MASK_SYMBOLS];
+    uint64_t log[FLOE_CONTEXT_MASK_SYMBOLS], used, total, logs;
+} run_sum;
+
+static void add_context(const kind *k, uint32_t context, run_sum *s)
+{
+    for (uint32_t i = 0; i < k->nsymbols; i++) {
+        const uint32_t count = k->counts[context * k->stride + i];
+        if (count == 0)
+            continue;
+        s->used += s->count[i] == 0;
+        s->total += count;
+        s->count[i] += count;
+        s->logs -= s->log[i];
+        s->log[i] = s->count[i] * floe_ans_log2(s->count[i]);
+        s->logs += s->log[i];
+    }
+}
+
 /* Runs of sorted contexts: best[t][j] is what the first j cost with t + 1 tables, from[t][j] where the last one begins. */
 typedef struct runs {
     uint64_t best[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_VALUES + 1];
@@ -91,10 +112,10 @@ static void find_runs(const kind *k, const uint8_t *order, uint32_t n, runs *r)
 {
     memset(r, 0xFF, sizeof *r);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t sum[FLOE_CONTEXT_MASK_SYMBOLS] = {0};
+        run_sum sum = {.total = 0};
         for (uint32_t j = i + 1; j <= n; j++) {
-            add_counts(k, order[j - 1], sum);
-            const uint64_t cost = floe_ans_cost(sum, k->nsymbols);
+            add_context(k, order[j - 1], &sum);
+            const uint64_t cost = floe_ans_cost(k->nsymbols, sum.used, sum.total, sum.logs);
             for (uint32_t t = i ? 1 : 0; t < (i ? FLOE_CONTEXT_TABLES : 1); t++) {
                 const uint64_t before = t ? r->best[t - 1][i] : 0;
                 if (before != UINT64_MAX && before + cost < r->best[t][j]) {
