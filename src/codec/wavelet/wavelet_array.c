@@ -145,6 +145,7 @@ void floe_wavelet_array_take(encoder *e)
     visit_rows(e, e->ops->take);
     const floe_wavelet_found *f = floe_wavelet_found_gather(e);
     floe_wavelet_center_set(e, f->min, f->max);
+    e->has_kinds = e->chunk.log || f->nliterals;
     if (f->nliterals)
         floe_wavelet_array_fill(e);
     visit_rows(e, e->ops->shift);

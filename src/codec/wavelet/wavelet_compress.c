@@ -152,7 +152,9 @@ static bool code(encoder *e, encoder *trial)
     if (!floe_wavelet_array_code(e))
         return false;
     floe_wavelet_array_check(e);
-    floe_wavelet_chunk_shorten(&e->chunk, e->params->preset, floe_wavelet_found_gather(e)->ncorrections);
+    const floe_wavelet_found *found = floe_wavelet_found_gather(e);
+    e->has_kinds = e->has_kinds || found->nliterals;
+    floe_wavelet_chunk_shorten(&e->chunk, e->params->preset, found->ncorrections);
     return true;
 }
 
@@ -161,6 +163,7 @@ static void make_flat(encoder *e)
 {
     const uint64_t n = e->chunk.plan.shape[3];
     e->chunk.kind = FLOE_WAVELET_FLAT;
+    e->has_kinds = true;
     e->chunk.base = floe_wavelet_pattern_at(e, 0);
     memset(e->found, 0, (e->cpu->threads + 1) * sizeof *e->found);
     memset(e->marks[FLOE_WAVELET_CORRECTIONS], 0, e->nmarks);

@@ -19,7 +19,7 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_bands bands;
     floe_wavelet_structure structure;
     floe_interp_view values;
-    bool narrow, squares;
+    bool narrow, squares, has_kinds;
     size_t size;                  /* of an element */
     uint64_t ncells, row, nmarks; /* row, nmarks: bytes of marks */
     double bound, max_abs;        /* in the domain */
@@ -29,9 +29,9 @@ typedef struct floe_wavelet_encoder {
     bool listed[FLOE_WAVELET_STEPS];        /* steps whose records are lists */
     uint32_t tables_of[FLOE_WAVELET_STEPS]; /* the step that has the tables of this one */
     uint8_t *anchors;
-    int8_t *marks[FLOE_WAVELET_MARK_SETS];
-    int8_t *holes;    /* of a trial: kinds as they are before it */
-    uint32_t *counts; /* of each step, and of two sets of marks, then a sum */
+    int8_t *marks[FLOE_WAVELET_MARK_SETS]; /* kinds: all 0 unless has_kinds */
+    int8_t *holes;                         /* of a trial: kinds as they are before it */
+    uint32_t *counts;                      /* of each step, and of two sets of marks, then a sum */
     floe_context_tables *tables;
     floe_wavelet_found *found; /* of each worker, then of all */
     floe_wavelet_means *means;

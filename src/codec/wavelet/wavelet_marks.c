@@ -26,14 +26,14 @@ uint64_t floe_wavelet_pattern_at(const encoder *e, uint64_t position)
     return wide;
 }
 
-/* Calls visit for each mark of a set. */
+/* Calls visit for each kind. */
 typedef void mark_fn(encoder *e, uint64_t position, int8_t *mark, void *arg);
-static void visit_marks(encoder *e, int set, mark_fn *visit, void *arg)
+static void visit_kinds(encoder *e, mark_fn *visit, void *arg)
 {
-    const uint64_t *n = e->chunk.plan.shape, nrows = n[0] * n[1] * n[2];
+    const uint64_t *n = e->chunk.plan.shape, nrows = e->has_kinds ? n[0] * n[1] * n[2] : 0;
     for (uint64_t row = 0; row < nrows; row++)
         for (uint64_t i = 0; i < e->row; i += 8) {
-            int8_t *eight = e->marks[set] + row * e->row + i;
+            int8_t *eight = e->marks[FLOE_WAVELET_VALUE_KINDS] + row * e->row + i;
             uint64_t any;
             memcpy(&any, eight, sizeof any);
             for (uint64_t k = 0; any && k < FLOE_WAVELET_MARKS; k++)
@@ -67,7 +67,7 @@ static void sort_mark(encoder *e, uint64_t position, int8_t *mark, void *nlitera
 bool floe_wavelet_marks_sort(encoder *e)
 {
     uint64_t nliterals = 0;
-    visit_marks(e, FLOE_WAVELET_VALUE_KINDS, sort_mark, &nliterals);
+    visit_kinds(e, sort_mark, &nliterals);
     return nliterals <= e->ncells / 4;
 }
 
@@ -91,7 +91,12 @@ uint64_t floe_wavelet_marks_bits(encoder *e, int set)
     return floe_wavelet_records_bits(&e->entropy, &r, e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS, &list);
 }
 
-static bool is_empty(const int8_t *marks, uint64_t n) { return marks[0] == 0 && memcmp(marks, marks + 1, n - 1) == 0; }
+static bool is_empty(const encoder *e, int set)
+{
+    const int8_t *marks = e->marks[set];
+    return (set == FLOE_WAVELET_VALUE_KINDS && !e->has_kinds) ||
+           (marks[0] == 0 && memcmp(marks, marks + 1, e->nmarks - 1) == 0);
+}
 
 static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
 {
@@ -99,7 +104,7 @@ static void write_set(encoder *e, int set, const uint8_t *base, floe_cursor *to)
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, e->marks[set]};
     uint32_t *counts = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS;
     floe_wavelet_records_way way = {.tables = &e->tables[e->needs.nsteps], .own = true, .base = base};
-    e->chunk.marked[set] = !is_empty(e->marks[set], e->nmarks);
+    e->chunk.marked[set] = !is_empty(e, set);
     if (!e->chunk.marked[set])
         return;
     floe_wavelet_records_bits(&e->entropy, &r, counts, &way.list);
@@ -121,8 +126,7 @@ static void differ_kinds(const encoder *e)
 static void choose_kinds(encoder *e)
 {
     e->chunk.differ = false;
-    if (floe_wavelet_slowest(e->chunk.plan.shape) == FLOE_INTERP_RANK - 1 ||
-        is_empty(e->marks[FLOE_WAVELET_VALUE_KINDS], e->nmarks))
+    if (floe_wavelet_slowest(e->chunk.plan.shape) == FLOE_INTERP_RANK - 1 || is_empty(e, FLOE_WAVELET_VALUE_KINDS))
         return;
     const uint64_t bits = floe_wavelet_marks_bits(e, FLOE_WAVELET_VALUE_KINDS);
     differ_kinds(e);
@@ -138,5 +142,5 @@ void floe_wavelet_marks_write(encoder *e, const uint8_t *base, floe_cursor *to)
         write_set(e, s, base, to);
     if (e->chunk.differ)
         floe_wavelet_kinds_restore(e->chunk.plan.shape, e->marks[FLOE_WAVELET_VALUE_KINDS]);
-    visit_marks(e, FLOE_WAVELET_VALUE_KINDS, literal_mark, to);
+    visit_kinds(e, literal_mark, to);
 }
