@@ -138,12 +138,47 @@ static void boxes_leave_chunks_out(void **unused)
     kit_block_free(&coded.block);
 }
 
+/* Threads share the boxes of an estimate; the number is the same, and so is that of the structure that is found on the way. */
+static void threads_share_boxes(void **unused)
+{
+    static const double of_bound[] = {1e-2, 1e-4};
+    static float data[5 * 17 * 17 * 33];
+    (void)unused;
+    for (uint64_t turn = 0; turn < 4; turn++) {
+        const floe_codec_ops *interp = floe_codec_of(FLOE_CODEC_INTERP);
+        const floe_codec_params p =
+            params_of(FLOE_F32, FLOE_PRESET_BALANCED, (mode){FLOE_BOUND_ABS, of_bound[turn % 2]}, false);
+        floe_codec_boxes boxes = {.params = &p,
+                                  .rank = 3,
+                                  .n = 5,
+                                  .few = 3,
+                                  .shape = {100, 200, 300},
+                                  .extent = {17, 17, 33},
+                                  .data = data,
+                                  .stride = {17 * 33, 33, 1},
+                                  .enough = turn / 2 ? INFINITY : 0};
+        double bits[8];
+        hostile_fill(FLOE_F32, HOSTILE_SMOOTH, sizeof data / sizeof *data, 0.25, 0, turn, data);
+        for (uint32_t i = 0; i < boxes.n; i++)
+            boxes.at[i] = i * 17 * 17 * 33;
+        for (uint32_t threads = 1; threads < 8; threads += 2) {
+            const floe_cpu cpu = kit_cpu(threads, FLOE_ISA_AVX2);
+            const kit_block *scratch = kit_scratch(interp->estimate_workspace(&cpu, &boxes));
+            floe_arena arena = floe_arena_of(scratch->data, interp->estimate_workspace(&cpu, &boxes));
+            floe_error err;
+            KIT_MUST(interp->estimate(&cpu, &boxes, &arena, &bits[threads], &err) == FLOE_OK);
+            KIT_MUST(bits[threads] > 0 && memcmp(&bits[threads], &bits[1], sizeof *bits) == 0);
+            KIT_MUST(kit_block_intact(scratch));
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-        cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
-        cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
-        cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
+                                       cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
+                                       cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
+                                       cmocka_unit_test(threads_share_boxes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
