@@ -33,7 +33,7 @@ void floe_ans_slots_of(const uint16_t *freq, uint32_t n, uint32_t bits, uint8_t 
 
 typedef struct floe_ans_encoder {
     uint32_t state[FLOE_ANS_LANES];
-    uint16_t *at, *end; /* words from at to end, host order; whoever gives the room gives enough */
+    uint16_t *at, *end; /* words from at to end, host order; whoever gives the room gives enough, and one more */
 } floe_ans_encoder;
 
 static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint16_t *end)
@@ -45,11 +45,9 @@ static inline void floe_ans_encoder_begin(floe_ans_encoder *e, uint16_t *end)
 
 FLOE_INLINE void floe_ans_encoder_emit(floe_ans_encoder *e, uint32_t lane, bool full)
 {
+    e->at[-1] = (uint16_t)e->state[lane];
     e->at -= full;
-    if (full) {
-        *e->at = (uint16_t)e->state[lane];
-        e->state[lane] >>= 16;
-    }
+    e->state[lane] >>= 16 * (uint32_t)full;
 }
 
 FLOE_INLINE void floe_ans_encoder_put(floe_ans_encoder *e, uint32_t lane, floe_ans_symbol s, uint32_t bits)

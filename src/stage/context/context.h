@@ -77,7 +77,7 @@ enum { FLOE_CONTEXT_CELLS = FLOE_CONTEXT_ROWS * FLOE_ANS_LANES };
 typedef struct floe_context_scratch {
     uint32_t tokens[FLOE_CONTEXT_CELLS * (1 + FLOE_CONTEXT_CLASSES)];
     uint32_t nvalues[FLOE_CONTEXT_ROWS]; /* of each window */
-    uint16_t words[FLOE_CONTEXT_CELLS * (1 + 2 * FLOE_CONTEXT_CLASSES)];
+    uint16_t words[1 + FLOE_CONTEXT_CELLS * (1 + 2 * FLOE_CONTEXT_CLASSES)];
     floe_ans_encoder encoder;
 } floe_context_scratch;
 
