@@ -79,14 +79,14 @@ bool floe_ans_decoder_ended(const floe_ans_decoder *d, uint32_t nlanes);
 
 FLOE_INLINE uint32_t floe_ans_decoder_fill(floe_ans_decoder *d, uint32_t x)
 {
-    if (x >= FLOE_ANS_FIRST)
-        return x;
+    const uint32_t low = x < FLOE_ANS_FIRST;
     if (d->at == d->end) {
-        d->cut = true;
-        return x << 16;
+        d->cut |= low;
+        return x << 16 * low;
     }
-    d->at += 2;
-    return x << 16 | floe_load16(d->at - 2);
+    const uint32_t word = floe_load16(d->at) & (0 - low);
+    d->at += 2 * low;
+    return x << 16 * low | word;
 }
 
 FLOE_INLINE uint32_t floe_ans_decoder_get(floe_ans_decoder *d, uint32_t lane, const uint8_t *slots,

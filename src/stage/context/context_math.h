@@ -87,7 +87,8 @@ FLOE_HD int32_t floe_context_value(uint32_t symbol, uint32_t raw, uint32_t flip,
 {
     const uint32_t nraw = floe_context_nraw(symbol), large = nraw ? 1u << (nraw - 1) | raw >> 1 : 0;
     const int32_t magnitude = (int32_t)(nraw ? (large < most ? large : most) : symbol / 2 + 1);
-    return (nraw ? raw & 1 : (symbol & 1) ^ flip) ? -magnitude : magnitude;
+    const int32_t negative = (int32_t)(nraw ? raw & 1 : (symbol & 1) ^ flip);
+    return (magnitude ^ -negative) + negative; /* no branch: signs are as good as random */
 }
 
 /* ---- chunks ------------------------------------------------------------------------------------------------------------ */
