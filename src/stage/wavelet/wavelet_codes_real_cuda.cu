@@ -222,7 +222,8 @@ FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mi
 {
     constexpr uint32_t BITS = 8 * WIDTH;
     const floe_real limit = WIDTH == 1 ? 127 : 32767;
-    int32_t sum[FLOE_WAVELET_SHIFTS] = {}, count[FLOE_WAVELET_SHIFTS] = {}, most = 0;
+    int32_t sum[FLOE_WAVELET_SHIFTS] = {}, count[FLOE_WAVELET_SHIFTS] = {};
+    uint32_t cuts = 0;
     for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
         const cell c = cell_of(k, s, i);
         const floe_real *v = s.array + c.at;
@@ -242,14 +243,14 @@ FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mi
                 sum[n] += counts ? off : 0;
                 count[n] += counts;
             }
-            most = m > most ? m : most;
+            cuts += m == (int32_t)limit;
             codes[at / 64] |= (uint64_t)((uint32_t)(w < 0 ? -m : m) & ((1u << BITS) - 1)) << at % 64;
         }
         store_codes(s.records + (uint64_t)i * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
     }
     add_means(sum, count, s.means);
-    if (WIDTH == 2 && most == (int32_t)limit)
-        atomicMax(s.largest, (unsigned long long)floe_bits_f64((double)limit));
+    if (WIDTH == 2 && cuts)
+        atomicAdd(s.largest, (unsigned long long)cuts);
 }
 
 __global__ void __launch_bounds__(THREADS) wavelet_encode_kernel(const __grid_constant__ coding k)

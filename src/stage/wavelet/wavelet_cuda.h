@@ -92,7 +92,7 @@ typedef struct floe_wavelet_dev_codes {
     double steps[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES]; /* of each band and class */
     /* 0 at first; largest: the pattern of a double. */
     unsigned long long
-        *largest; /* of magnitudes, in steps; encode: 32767, where a code of 2 bytes is as large as it may be */
+        *largest; /* of magnitudes, in steps; encode adds how many codes of 2 bytes are as large as they may be */
     floe_wavelet_means *means; /* encode: adds to it. decode: NULL, or shifts are those that it makes */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     const uint32_t *status;

@@ -73,6 +73,9 @@ static const sample samples[] = {
     {FLOE_F64, ALL_NAN, 1, {1}, "pwrel=1e-3"},
     {FLOE_F64, ROUGH, 3, {5, 6, 70}, "abs=1e-300"},
     {FLOE_F32, ROUGH, 3, {30, 6, 70}, "abs=1e30 preset=fast"},
+    {FLOE_F32, SPIKES, 3, {17, 22, 25}, "rel=1e-6 preset=fast"}, /* peaks are cut */
+    {FLOE_F64, SPIKES, 3, {11, 20, 41}, "abs=1e-5"},
+    {FLOE_F32, ROUGH, 3, {19, 20, 26}, "rel=4e-6 preset=fast"},             /* codes are cut */
     {FLOE_F32, SMOOTH, 2, {729, 363}, "abs=0.1 chunk=365x363 preset=fast"}, /* the box of the smaller chunk is larger */
 };
 

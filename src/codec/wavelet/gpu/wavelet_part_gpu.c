@@ -26,7 +26,7 @@ static floe_status clear(const work *w, void *dev, size_t nbytes)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
-static floe_wavelet_values_job values_of(const part *p, double center)
+static floe_wavelet_values_job values_of(const part *p)
 {
     const floe_wavelet_encoder *e = &p->e;
     const floe_wavelet_plan *plan = &e->chunk.plan;
@@ -35,7 +35,9 @@ static floe_wavelet_values_job values_of(const part *p, double center)
     job.kinds = e->marks[FLOE_WAVELET_VALUE_KINDS];
     job.corrections = e->marks[FLOE_WAVELET_CORRECTIONS];
     job.fill = floe_wavelet_fill_of(e->params);
-    job.center = center;
+    job.center = plan->center;
+    job.low = e->low;
+    job.high = e->high;
     job.unit = plan->unit;
     job.tolerance = floe_wavelet_tolerance(e);
     job.log = e->chunk.log;
@@ -55,16 +57,16 @@ static floe_status values_do(const part *p, const floe_wavelet_values_job *jobs,
     return FLOE_OK;
 }
 
-static floe_status load_values(const part *p, floe_wavelet_values_what what, double center)
+static floe_status all_values(const part *p, floe_wavelet_values_what what)
 {
-    const floe_wavelet_values_job job = values_of(p, center);
+    const floe_wavelet_values_job job = values_of(p);
     return values_do(p, &job, 1, what);
 }
 
 static floe_status find_values(part *p, floe_wavelet_values_what what)
 {
     FLOE_TRY(clear(p->w, &p->findings->found, sizeof p->found));
-    FLOE_TRY(load_values(p, what, p->e.chunk.plan.center));
+    FLOE_TRY(all_values(p, what));
     return floe_wavelet_gpu_fetch(p->w, &p->found, &p->findings->found, sizeof p->found);
 }
 
@@ -106,20 +108,37 @@ static floe_status fill(const part *p)
     return FLOE_OK;
 }
 
+/* Center, and what is cut. p->found: of all values. */
+static floe_status set_range(part *p)
+{
+    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_TAKE));
+    const floe_wavelet_dev_found found = p->found;
+    const double min = found.most > 0 ? floe_wavelet_dev_of_key(~found.least) : INFINITY,
+                 max = found.most > 0 ? floe_wavelet_dev_of_key(found.most) : -INFINITY;
+    floe_wavelet_center_set(&p->e, min, max);
+    if (!floe_wavelet_is_wide(&p->e, min, max))
+        return FLOE_OK;
+    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_COUNT));
+    floe_wavelet_cut_set(&p->e, min, max, p->found.nliterals, p->found.nmarks);
+    p->found = found;
+    return FLOE_OK;
+}
+
 floe_status floe_wavelet_gpu_array_take(part *p)
 {
     FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_VALUE_KINDS], p->e.nmarks));
-    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_TAKE));
-    const bool some = p->found.most > 0;
-    floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
-                            some ? floe_wavelet_dev_of_key(p->found.most) : -INFINITY);
+    FLOE_TRY(set_range(p));
     p->some_kinds = p->found.nliterals + p->found.nmarks > 0;
     p->loaded = true;
     if (p->found.nliterals == 0)
-        return load_values(p, FLOE_WAVELET_VALUES_LOAD, p->e.chunk.plan.center);
-    FLOE_TRY(load_values(p, FLOE_WAVELET_VALUES_LOAD, 0));
+        return all_values(p, FLOE_WAVELET_VALUES_LOAD);
+    floe_wavelet_values_job whole = values_of(p);
+    whole.center = 0;
+    whole.low = -INFINITY;
+    whole.high = INFINITY;
+    FLOE_TRY(values_do(p, &whole, 1, FLOE_WAVELET_VALUES_LOAD));
     FLOE_TRY(fill(p));
-    return load_values(p, FLOE_WAVELET_VALUES_SHIFT, p->e.chunk.plan.center);
+    return all_values(p, FLOE_WAVELET_VALUES_SHIFT);
 }
 
 floe_status floe_wavelet_gpu_array_check(part *p)
@@ -236,20 +255,45 @@ static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *arra
     return FLOE_OK;
 }
 
-/* Steps below which a code would not fit are left out. */
+static void place_records(part *p)
+{
+    const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    uint8_t *at = p->e.records;
+    for (uint32_t i = 0; i < plan->nsteps; i++) {
+        p->e.records_of[i] = at;
+        at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
+    }
+}
+
+/* Codes of each step that are as large as they may be. */
+static floe_status count_cuts(part *p, unsigned long long *counts)
+{
+    const size_t nbytes = sizeof p->findings->largest;
+    place_records(p);
+    FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
+    FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, p->array));
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, counts, p->findings->largest, nbytes));
+    return clear(p->w, p->findings, sizeof *p->findings);
+}
+
 floe_status floe_wavelet_gpu_array_forward(part *p)
 {
     floe_wavelet_plan *plan = &p->e.chunk.plan;
-    unsigned long long largest[FLOE_WAVELET_STEPS];
+    unsigned long long largest[FLOE_WAVELET_STEPS], cuts[FLOE_WAVELET_STEPS] = {0};
     const uint32_t nsteps = plan->nsteps;
+    bool fit = true;
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(lift_steps(p, nsteps));
     FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_largest_f32 : floe_wavelet_largest_f64, p->array));
     FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, sizeof largest));
+    for (uint32_t i = 0; i < nsteps; i++)
+        fit = fit && floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST;
+    if (!fit)
+        FLOE_TRY(count_cuts(p, cuts));
     for (uint32_t i = 0; i < nsteps; i++) {
         plan->steps[i].step.width = floe_f64_of(largest[i]) < 127 ? 1 : 2;
         floe_wavelet_coding_lay(&plan->steps[i]);
-        if (floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST)
+        if (floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST || cuts[i] <= floe_wavelet_cuts_most(&p->e, i))
             continue;
         FLOE_TRY(lift_steps(p, i + 1));
         FLOE_TRY(lift(p, &plan->steps[i].step, true, &p->at[i + 1]));
@@ -309,16 +353,6 @@ static floe_status keep_anchors(const part *p)
 }
 
 /* ---- codes ------------------------------------------------------------------------------------------------------------- */
-
-static void place_records(part *p)
-{
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    uint8_t *at = p->e.records;
-    for (uint32_t i = 0; i < plan->nsteps; i++) {
-        p->e.records_of[i] = at;
-        at += (floe_wavelet_records_nbytes(&plan->steps[i]) + 15) & ~(uint64_t)15;
-    }
-}
 
 static floe_status code_steps(part *p)
 {
@@ -399,7 +433,7 @@ floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_p
     return FLOE_OK;
 }
 
-/* Codes of two bytes take as many bits as those of one. What is as large as a code may be shows in findings. */
+/* Codes of two bytes take as many bits as those of one. How many are as large as they may be shows in findings. */
 floe_status floe_wavelet_gpu_round_add(part *p, floe_wavelet_gpu_round *r)
 {
     memset(p->at, 0, sizeof p->at);
@@ -409,7 +443,7 @@ floe_status floe_wavelet_gpu_round_add(part *p, floe_wavelet_gpu_round *r)
         r->decoded[r->ncodes] = p->array[0];
     }
     r->anchors[r->n] = anchors_of(p);
-    r->checks[r->n++] = values_of(p, p->e.chunk.plan.center);
+    r->checks[r->n++] = values_of(p);
     return floe_wavelet_gpu_places_add(p, p->array[0], &r->back);
 }
 

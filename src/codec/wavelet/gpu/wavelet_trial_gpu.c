@@ -162,12 +162,12 @@ static floe_status try_again(trying *y, const floe_wavelet_structure *s, uint64_
     return FLOE_OK;
 }
 
-/* Some of its codes are as large as codes may be. */
-static bool is_clipped(const floe_wavelet_gpu_findings *found, uint32_t nsteps)
+/* Of some step too many codes are as large as they may be. */
+static bool is_cut(const trying *y, const floe_wavelet_gpu_findings *found)
 {
     bool some = false;
-    for (uint32_t i = 0; i < nsteps; i++)
-        some = some || found->largest[i];
+    for (uint32_t i = 0; i < y->trial.e.chunk.plan.nsteps; i++)
+        some = some || found->largest[i] > floe_wavelet_cuts_most(&y->trial.e, i);
     return some;
 }
 
@@ -177,7 +177,7 @@ static floe_status take_bits(trying *y, const floe_wavelet_structure *s, uint32_
     bool again[FLOE_WAVELET_TRIALS];
     for (uint32_t k = 0, first = 0; k < n; k++) {
         floe_wavelet_plan_make(&y->trial.e, &s[k]);
-        again[k] = is_clipped(&found->part[k], y->trial.e.chunk.plan.nsteps);
+        again[k] = is_cut(y, &found->part[k]);
         if (floe_wavelet_gpu_anchors_set(&y->trial, found->part[k].range))
             bits[k] = bits_of(y, &found->part[k].found, first);
         first += y->trial.e.chunk.plan.nsteps + 1;
