@@ -10,8 +10,7 @@
 typedef floe_wavelet_encoder encoder;
 
 enum {
-    BOX_CELLS = 1 << 18,
-    BOX_LEAST = 1 << 16,
+    BOX_CELLS = 1 << 19,
     BOX_CELLS_BEST = 1 << 22,
     BOX_SHARE = 2,     /* values of the field for one of the box */
     SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
@@ -47,7 +46,7 @@ void floe_wavelet_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t *shape = e->chunk.plan.shape;
     const uint64_t share = is_best(e) ? 1 : BOX_SHARE, limit = is_best(e) ? BOX_CELLS_BEST : BOX_CELLS;
-    const uint64_t most = floe_max64(floe_min64(e->ncells / share, limit), BOX_LEAST);
+    const uint64_t most = floe_max64(floe_min64(e->ncells / share, limit), BOX_CELLS / 8);
     const uint32_t slowest = floe_wavelet_slowest(shape);
     memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
     while (floe_interp_points(part) > most) {
