@@ -71,38 +71,6 @@ void floe_wavelet_center_set(encoder *e, double min, double max)
     const double center = min <= max ? min / 2 + max / 2 : 0;
     e->chunk.plan.center = e->narrow ? (double)(float)center : center;
     e->max_abs = min <= max ? fmax(fabs(min), fabs(max)) : 0;
-    e->low = -INFINITY;
-    e->high = INFINITY;
-}
-
-enum {
-    WIDE = 16384 /* bounds: steps of finest details are longer */,
-    PEAKS = 64 /* values for one that is cut, at least */,
-    CUTS = 512 /* points of a step for one */
-};
-
-static double real_of(const encoder *e, double v) { return e->narrow ? (double)(float)v : v; }
-
-bool floe_wavelet_is_wide(encoder *e, double min, double max)
-{
-    if (!(max - min > WIDE * e->bound)) /* no values, too */
-        return false;
-    e->low = real_of(e, max - WIDE * e->bound);
-    e->high = real_of(e, min + WIDE * e->bound);
-    return true;
-}
-
-void floe_wavelet_cut_set(encoder *e, double min, double max, uint64_t nlow, uint64_t nhigh)
-{
-    const bool ends = nlow < nhigh; /* with the largest */
-    const double low = ends ? e->low : min, high = ends ? max : e->high;
-    if ((ends ? nlow : nhigh) > e->ncells / PEAKS) {
-        floe_wavelet_center_set(e, min, max);
-        return;
-    }
-    floe_wavelet_center_set(e, low, high);
-    e->low = low;
-    e->high = high;
 }
 
 typedef void row_fn(const floe_wavelet_row *r, floe_wavelet_found *found);
@@ -126,8 +94,6 @@ static floe_wavelet_row row_of(const encoder *e, uint64_t row)
         .n = n[3],
         .fill = floe_wavelet_fill_of(e->params),
         .center = e->chunk.plan.center,
-        .low = e->low,
-        .high = e->high,
         .unit = e->chunk.plan.unit,
         .tolerance = floe_wavelet_tolerance(e),
         .log = e->chunk.log,
@@ -169,8 +135,6 @@ const floe_wavelet_found *floe_wavelet_found_gather(encoder *e)
         sum->squares += f->squares;
         sum->ncorrections += f->ncorrections;
         sum->nliterals += f->nliterals;
-        sum->nlow += f->nlow;
-        sum->nhigh += f->nhigh;
     }
     return sum;
 }
@@ -179,15 +143,10 @@ void floe_wavelet_array_take(encoder *e)
 {
     memset(e->marks[FLOE_WAVELET_VALUE_KINDS], 0, e->nmarks);
     visit_rows(e, e->ops->take);
-    const floe_wavelet_found f = *floe_wavelet_found_gather(e);
-    floe_wavelet_center_set(e, f.min, f.max);
-    e->has_kinds = e->chunk.log || f.nliterals;
-    if (floe_wavelet_is_wide(e, f.min, f.max)) {
-        visit_rows(e, e->ops->count);
-        const floe_wavelet_found *beyond = floe_wavelet_found_gather(e);
-        floe_wavelet_cut_set(e, f.min, f.max, beyond->nlow, beyond->nhigh);
-    }
-    if (f.nliterals)
+    const floe_wavelet_found *f = floe_wavelet_found_gather(e);
+    floe_wavelet_center_set(e, f->min, f->max);
+    e->has_kinds = e->chunk.log || f->nliterals;
+    if (f->nliterals)
         floe_wavelet_array_fill(e);
     visit_rows(e, e->ops->shift);
 }
@@ -203,8 +162,9 @@ void floe_wavelet_array_check(encoder *e)
 /* What a code that is cut spoils grows with the step's lattice; what is won by the step shrinks with its points. */
 uint64_t floe_wavelet_cuts_most(const encoder *e, uint32_t i)
 {
+    enum { POINTS = 512 /* of a step, for one */ };
     const uint64_t points = floe_interp_points(e->chunk.plan.steps[i].step.fine);
-    return points / CUTS / floe_ceil_div(e->ncells, points);
+    return points / POINTS / floe_ceil_div(e->ncells, points);
 }
 
 /* Whether too many codes are as large as they may be. */
@@ -214,6 +174,7 @@ static bool are_cut(const encoder *e, uint32_t i)
     const int16_t *codes = (const void *)e->records;
     uint64_t count = 0;
     memset(e->records, 0, n * sizeof *codes);
+    memset(e->means, 0, e->cpu->threads * sizeof *e->means);
     floe_wavelet_codes_do(&e->bands, i, e->records, NULL, e->means);
     for (uint64_t k = 0; k < n; k++)
         count += codes[k] == FLOE_WAVELET_CODE_MOST || codes[k] == -FLOE_WAVELET_CODE_MOST;

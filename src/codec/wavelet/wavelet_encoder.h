@@ -23,7 +23,6 @@ typedef struct floe_wavelet_encoder {
     size_t size;                  /* of an element */
     uint64_t ncells, row, nmarks; /* row, nmarks: bytes of marks */
     double bound, max_abs;        /* in the domain */
-    double low, high;             /* what is beyond is cut to these, before the center is subtracted */
     uint8_t *kept; /* an array, beside that of the bands: of a trial; else for what fills holes, then for anchors */
     uint8_t *records;
     void *records_of[FLOE_WAVELET_STEPS];
@@ -50,14 +49,10 @@ void floe_wavelet_bound_set(floe_wavelet_encoder *e);
 double floe_wavelet_tolerance(const floe_wavelet_encoder *e);
 /* Of an array of this range; min > max: of no values. */
 void floe_wavelet_center_set(floe_wavelet_encoder *e, double min, double max);
-/* Codes of details cannot hold a range of many bounds. If few values are beyond a narrower one, which begins with the least or ends with the
- * largest, they are cut to it, and become literals. False where the range is not wide; else values below low and above high are to be counted. */
-bool floe_wavelet_is_wide(floe_wavelet_encoder *e, double min, double max);
-void floe_wavelet_cut_set(floe_wavelet_encoder *e, double min, double max, uint64_t nlow, uint64_t nhigh);
 
 /* Field -> array: range, center, and kinds; what no array can have is filled smoothly. */
 void floe_wavelet_array_take(floe_wavelet_encoder *e);
-/* NaN in the array becomes what its neighbours let expect. False where all are NaN: then zeros. */
+/* NaN in the array becomes what its neighbours let expect, or 0 where all are NaN. */
 void floe_wavelet_array_fill(floe_wavelet_encoder *e);
 
 /* Codes of step i that are too large are cut, and what is near them becomes literals, unless they are more than this: then the step is left

@@ -30,7 +30,6 @@ typedef struct floe_wavelet_row {
     uint64_t x, n;
     uint64_t fill;
     double center, unit; /* unit: of corrections */
-    double low, high;    /* what is beyond becomes these, in the array, and a literal then */
     double tolerance;    /* encode: what an error, as computed, may be: absolute or, log, relative */
     bool log, squares;   /* squares: they are to be found */
 } floe_wavelet_row;
@@ -39,15 +38,14 @@ typedef struct floe_wavelet_row {
 typedef struct floe_wavelet_found {
     double min, max; /* of the array */
     double max_error, max_pw_error;
-    uint64_t squares;                              /* errors squared, in units of (tolerance / 2^10)^2, rounded up */
-    uint64_t ncorrections, nliterals, nlow, nhigh; /* nlow, nhigh: below low, above high */
+    uint64_t squares; /* errors squared, in units of (tolerance / 2^10)^2, rounded up */
+    uint64_t ncorrections, nliterals;
 } floe_wavelet_found;
 
 typedef struct floe_wavelet_value_ops {
     /* field -> array, without center; NaN, and kind literal, of what no transform can have: nliterals of them. */
     void (*take)(const floe_wavelet_row *r, floe_wavelet_found *found);
-    void (*count)(const floe_wavelet_row *r, floe_wavelet_found *found); /* nlow, nhigh */
-    /* Cuts, and subtracts center. */
+    /* Subtracts center. */
     void (*shift)(const floe_wavelet_row *r, floe_wavelet_found *unused);
     /* Sets corrections, and kinds where those do not help, of what the array would give for the field. */
     void (*check)(const floe_wavelet_row *r, floe_wavelet_found *found);

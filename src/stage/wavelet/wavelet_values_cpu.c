@@ -67,18 +67,8 @@ static void shift(const floe_wavelet_row *r, floe_wavelet_found *unused)
 {
     (void)unused;
     floe_real *v = r->array;
-    const floe_real low = (floe_real)r->low, high = (floe_real)r->high;
     for (uint64_t i = 0; i < r->n; i++)
-        v[i] = FLOE_R(floe_wavelet_cut)(v[i], low, high) - (floe_real)r->center;
-}
-
-static void count(const floe_wavelet_row *r, floe_wavelet_found *found)
-{
-    const floe_real *v = r->array, low = (floe_real)r->low, high = (floe_real)r->high;
-    for (uint64_t i = 0; i < r->n; i++) {
-        found->nlow += v[i] < low;
-        found->nhigh += v[i] > high;
-    }
+        v[i] = v[i] - (floe_real)r->center;
 }
 
 /* n values of the array from i on, as the field will have them, without signs. */
@@ -234,4 +224,4 @@ static void give(const floe_wavelet_row *r)
 }
 
 const floe_wavelet_value_ops FLOE_V(floe_wavelet_value_ops) = {
-    .take = take, .count = count, .shift = shift, .check = check, .give = give};
+    .take = take, .shift = shift, .check = check, .give = give};

@@ -15,13 +15,6 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_take)(floe_real x, uint64_t fill, bool log
     return f < FLOE_WAVELET_LIMIT && f > -FLOE_WAVELET_LIMIT ? f : (floe_real)NAN;
 }
 
-/* NaN stays. */
-FLOE_HD floe_real FLOE_R(floe_wavelet_cut)(floe_real v, floe_real low, floe_real high)
-{
-    v = v < low ? low : v;
-    return v > high ? high : v;
-}
-
 /* Of a value of the array: what the field will have; with logarithms that is its logarithm. */
 FLOE_HD floe_real FLOE_R(floe_wavelet_give)(floe_real v, floe_real center)
 {

@@ -40,9 +40,8 @@ FLOE_HD double floe_wavelet_dev_of_key(uint64_t key)
 
 typedef enum floe_wavelet_values_what {
     FLOE_WAVELET_VALUES_TAKE,  /* field -> kinds, which are 0, and the array's range */
-    FLOE_WAVELET_VALUES_COUNT, /* nliterals: of those below low; nmarks: of those above high */
-    FLOE_WAVELET_VALUES_LOAD,  /* field, cut, less center -> array; NaN of what it cannot have */
-    FLOE_WAVELET_VALUES_SHIFT, /* the array is cut, and center is subtracted */
+    FLOE_WAVELET_VALUES_LOAD,  /* field, less center -> array; NaN of what it cannot have */
+    FLOE_WAVELET_VALUES_SHIFT, /* center is subtracted from the array */
     FLOE_WAVELET_VALUES_CHECK  /* field, array and kinds -> corrections, which are 0, and kinds */
 } floe_wavelet_values_what;
 
@@ -53,7 +52,7 @@ typedef struct floe_wavelet_values_job {
     void *array;
     int8_t *kinds, *corrections;
     uint64_t fill;
-    double center, unit, tolerance, low, high;
+    double center, unit, tolerance;
     bool log, squares, some_kinds, trial; /* some_kinds: not all are 0; trial: CHECK leaves kinds as they are */
     floe_wavelet_dev_found *found;
     const uint32_t *status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Codec wavelet's encoder on a GPU: chunks are done one after another. The host makes the plan and waits for what it depends on; all else is
- * kernels. The tuner's trials are done as the chunk is.
+ * kernels. The tuner's trials are parts, too; several are done at a time, their points in their places.
  */
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_ENCODE_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_ENCODE_GPU_H

@@ -36,8 +36,6 @@ static floe_wavelet_values_job values_of(const part *p)
     job.corrections = e->marks[FLOE_WAVELET_CORRECTIONS];
     job.fill = floe_wavelet_fill_of(e->params);
     job.center = plan->center;
-    job.low = e->low;
-    job.high = e->high;
     job.unit = plan->unit;
     job.tolerance = floe_wavelet_tolerance(e);
     job.log = e->chunk.log;
@@ -108,34 +106,19 @@ static floe_status fill(const part *p)
     return FLOE_OK;
 }
 
-/* Center, and what is cut. p->found: of all values. */
-static floe_status set_range(part *p)
-{
-    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_TAKE));
-    const floe_wavelet_dev_found found = p->found;
-    const double min = found.most > 0 ? floe_wavelet_dev_of_key(~found.least) : INFINITY,
-                 max = found.most > 0 ? floe_wavelet_dev_of_key(found.most) : -INFINITY;
-    floe_wavelet_center_set(&p->e, min, max);
-    if (!floe_wavelet_is_wide(&p->e, min, max))
-        return FLOE_OK;
-    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_COUNT));
-    floe_wavelet_cut_set(&p->e, min, max, p->found.nliterals, p->found.nmarks);
-    p->found = found;
-    return FLOE_OK;
-}
-
 floe_status floe_wavelet_gpu_array_take(part *p)
 {
     FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_VALUE_KINDS], p->e.nmarks));
-    FLOE_TRY(set_range(p));
+    FLOE_TRY(find_values(p, FLOE_WAVELET_VALUES_TAKE));
+    const bool some = p->found.most > 0;
+    floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
+                            some ? floe_wavelet_dev_of_key(p->found.most) : -INFINITY);
     p->some_kinds = p->found.nliterals + p->found.nmarks > 0;
     p->loaded = true;
     if (p->found.nliterals == 0)
         return all_values(p, FLOE_WAVELET_VALUES_LOAD);
     floe_wavelet_values_job whole = values_of(p);
     whole.center = 0;
-    whole.low = -INFINITY;
-    whole.high = INFINITY;
     FLOE_TRY(values_do(p, &whole, 1, FLOE_WAVELET_VALUES_LOAD));
     FLOE_TRY(fill(p));
     return all_values(p, FLOE_WAVELET_VALUES_SHIFT);

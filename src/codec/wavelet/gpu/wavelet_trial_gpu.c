@@ -149,7 +149,8 @@ static floe_status try_again(trying *y, const floe_wavelet_structure *s, uint64_
     aim(y, s, 0);
     y->trial.in_place = false;
     floe_wavelet_gpu_arrays_of(&y->trial, array_of(y, 0));
-    memset(y->transformed, 0, sizeof y->transformed); /* the second array may be one of these */
+    if (y->call->c->room.ntrials == 1) /* the second array is the first one that is transformed */
+        memset(y->transformed, 0, sizeof y->transformed);
     y->counted = (grids){.n = 0};
     FLOE_TRY(floe_wavelet_gpu_array_forward(&y->trial));
     FLOE_TRY(floe_wavelet_gpu_array_code(&y->trial, &good));

@@ -106,12 +106,6 @@ template <class MARK> FLOE_DEV void take(const job &j, floe_real x, MARK mark, f
     }
 }
 
-FLOE_DEV void count(floe_real f, floe_real low, floe_real high, findings &found)
-{
-    found.rest.nliterals += f < low;
-    found.rest.nmarks += f > high;
-}
-
 FLOE_DEV bool is_within(const job &j, floe_real x, floe_real v, findings &found)
 {
     floe_real y = FLOE_R(floe_wavelet_give)(v, (floe_real)j.center);
@@ -207,7 +201,7 @@ template <floe_wavelet_values_what WHAT, bool SEVERAL>
 __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_constant__ jobs all)
 {
     const job &j = all.of[SEVERAL ? blockIdx.y : 0];
-    const floe_real center = (floe_real)j.center, low = (floe_real)j.low, high = (floe_real)j.high;
+    const floe_real center = (floe_real)j.center;
     findings found = {-INFINITY, INFINITY, 0, {}};
     if constexpr (WHAT == FLOE_WAVELET_VALUES_CHECK) {
         each_some<true>(j, [&](const some &s) { check(j, s, found); });
@@ -216,16 +210,14 @@ __global__ void __launch_bounds__(THREADS) wavelet_values_kernel(const __grid_co
             each_of(j, s, [&](floe_real x, floe_real v, floe_real *to, auto mark) {
                 if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE)
                     take(j, x, mark, found);
-                else if constexpr (WHAT == FLOE_WAVELET_VALUES_COUNT)
-                    count(FLOE_R(floe_wavelet_take)(x, j.fill, j.log), low, high, found);
                 else if constexpr (WHAT == FLOE_WAVELET_VALUES_LOAD)
-                    *to = FLOE_R(floe_wavelet_cut)(FLOE_R(floe_wavelet_take)(x, j.fill, j.log), low, high) - center;
+                    *to = FLOE_R(floe_wavelet_take)(x, j.fill, j.log) - center;
                 else
-                    *to = FLOE_R(floe_wavelet_cut)(v, low, high) - center;
+                    *to = v - center;
             });
         });
     }
-    if constexpr (WHAT != FLOE_WAVELET_VALUES_LOAD && WHAT != FLOE_WAVELET_VALUES_SHIFT)
+    if constexpr (WHAT == FLOE_WAVELET_VALUES_TAKE || WHAT == FLOE_WAVELET_VALUES_CHECK)
         leave(found, j.found);
 }
 
@@ -266,7 +258,6 @@ int FLOE_R(floe_wavelet_values)(const floe_wavelet_values_job *job, uint32_t n, 
         all.of[i] = job_of(job[i]);
     switch (what) {
     case FLOE_WAVELET_VALUES_TAKE: launch<FLOE_WAVELET_VALUES_TAKE>(all, n, ncells, stream); break;
-    case FLOE_WAVELET_VALUES_COUNT: launch<FLOE_WAVELET_VALUES_COUNT>(all, n, ncells, stream); break;
     case FLOE_WAVELET_VALUES_LOAD: launch<FLOE_WAVELET_VALUES_LOAD>(all, n, ncells, stream); break;
     case FLOE_WAVELET_VALUES_SHIFT: launch<FLOE_WAVELET_VALUES_SHIFT>(all, n, ncells, stream); break;
     case FLOE_WAVELET_VALUES_CHECK: launch<FLOE_WAVELET_VALUES_CHECK>(all, n, ncells, stream); break;
