@@ -15,11 +15,18 @@ FLOE_HD int64_t floe_wavelet_anchor_whole(double v, double inverse)
     return (int64_t)(v < 0 ? v - 0.5 : v + 0.5);
 }
 
+/* As floe_wavelet_finite has it. */
+FLOE_HD double floe_wavelet_anchor_finite(double v, bool narrow)
+{
+    const double most = narrow ? 0x1p100 : 0x1p1000;
+    v = v < most ? v : most;
+    return v > -most ? v : -most;
+}
+
 /* As a double, which the type of reals rounds. */
 FLOE_HD double floe_wavelet_anchor_real(int64_t whole, double step, bool narrow)
 {
-    const double most = narrow ? 0x1p100 : 0x1p1000, v = (double)whole * step;
-    return v < -most ? -most : v > most ? most : v;
+    return floe_wavelet_anchor_finite((double)whole * step, narrow);
 }
 
 /* Number i of bits. */

@@ -127,9 +127,7 @@ FLOE_DEV uint64_t cost_of(const kind &k, const table_shared *s, uint32_t i, uint
         logs += count * floe_ans_log2(count);
         used++;
     }
-    total = sum_of_group(total);
-    return total * floe_ans_log2(total) - sum_of_group(logs) +
-           ((uint64_t)(k.nsymbols + 6 * sum_of_group(used) + 8) << 12);
+    return floe_ans_cost(k.nsymbols, sum_of_group(used), sum_of_group(total), sum_of_group(logs));
 }
 
 FLOE_DEV uint64_t least_of_warp(uint64_t v)

@@ -24,9 +24,7 @@ enum {
     LEAST_PAIRS = 8,
     MOST_PAIRS = 128, /* of a segment */
     ENDS_FIRST = -2,  /* of the evens that predict a point near an end, by the point's number */
-    ENDS_TAPS = 6,
-    ENDS_LEFT = 3,
-    ENDS = 7 /* such points: on the left, then from the right end on */
+    ENDS_TAPS = 6
 };
 
 /* ---- a pass ------------------------------------------------------------------------------------------------------------ */
@@ -40,7 +38,7 @@ struct end_taps {
 struct line {
     uint32_t n, count[2], step; /* points, evens and odds; from one to the next */
     bool one_sided;
-    end_taps ends[ENDS];
+    end_taps ends[FLOE_WAVELET_SIDED];
 };
 
 /* By numbers that fit 32 bits. */
@@ -152,7 +150,7 @@ template <class W, int32_t K, class Near>
 FLOE_DEV floe_real add_end_taps(const line &l, int32_t i, floe_real sum, Near near)
 {
     constexpr lifting L = W::FLOW.lift[K];
-    const end_taps &e = l.ends[i < ENDS_LEFT ? i : ENDS_LEFT + (int32_t)l.count[0] - 1 - i];
+    const end_taps &e = l.ends[i < FLOE_WAVELET_SIDED_LEFT ? i : FLOE_WAVELET_SIDED_LEFT + (int32_t)l.count[0] - 1 - i];
 #pragma unroll
     for (int32_t t = 0; t < ENDS_TAPS; t++)
         if (t + ENDS_FIRST >= L.lo && t + ENDS_FIRST <= L.hi && e.taps >> t & 1)
@@ -436,8 +434,9 @@ line line_of(const floe_wavelet_dev_lift &l, uint32_t axis, const uint32_t strid
     r.count[1] = r.n / 2;
     r.step = stride[axis];
     r.one_sided = l.one_sided >> axis & 1;
-    for (int64_t i = 0; i < ENDS; i++)
-        set_end(r, i < ENDS_LEFT ? i : r.count[0] - 1 - (i - ENDS_LEFT), l.inverse, r.ends[i]);
+    for (int64_t i = 0; i < FLOE_WAVELET_SIDED; i++)
+        set_end(r, i < FLOE_WAVELET_SIDED_LEFT ? i : r.count[0] - 1 - (i - FLOE_WAVELET_SIDED_LEFT), l.inverse,
+                r.ends[i]);
     return r;
 }
 

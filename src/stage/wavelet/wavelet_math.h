@@ -58,6 +58,9 @@ FLOE_HD uint32_t floe_wavelet_one_sided(int64_t index, int64_t nevens, int64_t *
 
 FLOE_HD int64_t floe_wavelet_clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v < hi ? v : hi; }
 
+/* Odd points that one-sided ends predict: this many on the left, then from the right end on. */
+enum { FLOE_WAVELET_SIDED_LEFT = 3, FLOE_WAVELET_SIDED = 7 };
+
 enum {
     FLOE_WAVELET_NEAR_END = 5, /* points of a parity that what lies beyond an end is made of */
     FLOE_WAVELET_AROUND = 12 /* those around a tile that its own are made of: banks with 6 + 6 and 8 + 4 taps have 10 */

@@ -17,21 +17,10 @@ enum {
     MOST_RUN = 8,       /* points of a line that a thread does */
     ROOM = 32768,       /* bytes of a part */
     PART_POINTS = 2048, /* where less of an axis will do */
-    MOST = ROOM / (int)sizeof(floe_real),
-    ENDS_LEFT = 3,
-    ENDS = 7 /* points near an end that may be predicted from one side: on the left, then from the right end on */
+    MOST = ROOM / (int)sizeof(floe_real)
 };
 
-/* The banks, weights as they are used. */
-struct bank {
-    uint32_t nlifts;
-    floe_real scale, unscale;
-    struct {
-        bool to_odd;
-        int32_t first, ntaps;
-        floe_real weight[FLOE_WAVELET_TAPS];
-    } lift[FLOE_WAVELET_LIFTS];
-};
+typedef floe_wavelet_lifting bank;
 
 struct banks {
     bank of[FLOE_WAVELET_BANKS];
@@ -40,19 +29,8 @@ struct banks {
 constexpr banks make_banks()
 {
     banks b = {};
-    for (int i = 0; i < FLOE_WAVELET_BANKS; i++) {
-        const floe_wavelet_lifting &from = floe_wavelet_banks[i];
-        b.of[i].nlifts = from.nlifts;
-        b.of[i].scale = (floe_real)from.scale;
-        b.of[i].unscale = (floe_real)from.unscale;
-        for (uint32_t k = 0; k < from.nlifts; k++) {
-            b.of[i].lift[k].to_odd = from.lift[k].to_odd;
-            b.of[i].lift[k].first = from.lift[k].first;
-            b.of[i].lift[k].ntaps = (int32_t)from.lift[k].ntaps;
-            for (uint32_t t = 0; t < from.lift[k].ntaps; t++)
-                b.of[i].lift[k].weight[t] = (floe_real)from.lift[k].weight[t];
-        }
-    }
+    for (int i = 0; i < FLOE_WAVELET_BANKS; i++)
+        b.of[i] = floe_wavelet_banks[i];
     return b;
 }
 
@@ -88,7 +66,7 @@ struct one_sided {
 struct common {
     bank b;
     floe_wavelet_dev_pass_at pass[FLOE_WAVELET_DEV_PASSES];
-    one_sided ends[2][ENDS]; /* of a lifting and the next one, in turns */
+    one_sided ends[2][FLOE_WAVELET_SIDED]; /* of a lifting and the next one, in turns */
 };
 
 /* By a block. */
@@ -105,12 +83,11 @@ FLOE_DEV void load_common(const floe_wavelet_dev_place &p, common &c)
 /* A lifting of a pass. A thread does points first, first + apart, .. of a parity of its line. */
 struct task {
     floe_real *array;
-    const common *c;
     const one_sided *ends;                /* NULL: none */
     uint32_t n, count, apart, axis, step; /* points of a line, those to do; step: from a point to the next */
     uint32_t extent[FLOE_INTERP_RANK], stride[FLOE_INTERP_RANK]; /* extent: of threads; stride: 0 along the line */
     int32_t first, ntaps;
-    floe_real weight[FLOE_WAVELET_TAPS]; /* signed */
+    floe_real weight[FLOE_WAVELET_TAPS], scale, unscale; /* weight: signed */
     bool to_odd, inverse, begins, cuts, last;
 };
 
@@ -118,8 +95,8 @@ struct task {
 FLOE_DEV void find_ends(const task &t, one_sided *ends)
 {
     const int32_t evens = (int32_t)(t.n - t.n / 2), k = (int32_t)threadIdx.x,
-                  i = k < ENDS_LEFT ? k : evens - 1 - (k - ENDS_LEFT);
-    if (k >= ENDS || i < 0 || i >= (int32_t)t.count)
+                  i = k < FLOE_WAVELET_SIDED_LEFT ? k : evens - 1 - (k - FLOE_WAVELET_SIDED_LEFT);
+    if (k >= FLOE_WAVELET_SIDED || i < 0 || i >= (int32_t)t.count)
         return;
     int64_t first;
     double w[4];
@@ -134,16 +111,17 @@ FLOE_DEV task task_of(common &c, uint32_t sides, const box &x, const uint8_t *de
                       bool inverse)
 {
     const floe_wavelet_dev_pass_at &at = c.pass[pass];
-    const auto &l = c.b.lift[inverse ? c.b.nlifts - 1 - number : number];
+    const floe_wavelet_lift &l = c.b.lift[inverse ? c.b.nlifts - 1 - number : number];
     task t = {};
     t.array = x.at;
-    t.c = &c;
     t.axis = at.axis;
     t.first = l.first;
-    t.ntaps = l.ntaps;
+    t.ntaps = (int32_t)l.ntaps;
+    t.scale = (floe_real)c.b.scale;
+    t.unscale = (floe_real)c.b.unscale;
 #pragma unroll
     for (uint32_t k = 0; k < FLOE_WAVELET_TAPS; k++)
-        t.weight[k] = inverse ? -l.weight[k] : l.weight[k];
+        t.weight[k] = (floe_real)(inverse ? -l.weight[k] : l.weight[k]);
     t.to_odd = l.to_odd;
     t.inverse = inverse;
     t.begins = number == 0;
@@ -182,7 +160,7 @@ FLOE_DEV task task_of(common &c, uint32_t sides, const box &x, const uint8_t *de
 FLOE_DEV floe_real first_read(const task &t, bool odd, floe_real v)
 {
     v = FLOE_R(floe_wavelet_finite)(v);
-    return t.inverse && !odd ? v * t.c->b.unscale : v;
+    return t.inverse && !odd ? v * t.unscale : v;
 }
 
 /* Near an end of the line. */
@@ -193,7 +171,8 @@ FLOE_DEV floe_real add_end_taps(const task &t, const floe_real *line, int32_t i,
         return t.begins ? first_read(t, !t.to_odd, v) : v;
     };
     if (t.ends) {
-        const one_sided &e = t.ends[i < ENDS_LEFT ? i : ENDS_LEFT + (int32_t)(t.n - t.n / 2) - 1 - i];
+        const one_sided &e =
+            t.ends[i < FLOE_WAVELET_SIDED_LEFT ? i : FLOE_WAVELET_SIDED_LEFT + (int32_t)(t.n - t.n / 2) - 1 - i];
         for (int32_t k = 0; k < e.count; k++)
             sum = FLOE_WAVELET_FMA(e.weight[k], near(2 * (e.first + k)), sum);
         return sum;
@@ -234,7 +213,7 @@ FLOE_DEV void lift_line(const task &t, uint32_t index)
                     sum = FLOE_WAVELET_FMA(t.weight[k], t.begins ? first_read(t, !t.to_odd, v) : v, sum);
                 }
         }
-        *own = t.last && !t.inverse && !t.to_odd ? sum * t.c->b.scale : sum;
+        *own = t.last && !t.inverse && !t.to_odd ? sum * t.scale : sum;
     }
 }
 

@@ -105,9 +105,8 @@ FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
 {
     double step;
     const uint64_t at = anchor_at(j, i, &step);
-    const double v = j.narrow ? (double)((const float *)j.array)[at] : ((const double *)j.array)[at],
-                 limit = j.narrow ? 0x1p100 : 0x1p1000;
-    return floe_wavelet_anchor_whole(fmax(-limit, v < limit ? v : limit), 1 / step);
+    const double v = j.narrow ? (double)((const float *)j.array)[at] : ((const double *)j.array)[at];
+    return floe_wavelet_anchor_whole(floe_wavelet_anchor_finite(v, j.narrow), 1 / step);
 }
 
 FLOE_DEV int64_t keep(const floe_wavelet_anchors_job &j, uint64_t i)

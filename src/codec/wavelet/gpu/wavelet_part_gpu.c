@@ -40,7 +40,7 @@ static floe_wavelet_values_job values_of(const part *p)
     job.tolerance = floe_wavelet_tolerance(e);
     job.log = e->chunk.log;
     job.squares = e->squares;
-    job.some_kinds = p->some_kinds;
+    job.some_kinds = e->has_kinds;
     job.trial = p->trial;
     job.found = &p->findings->found;
     job.status = p->w->status;
@@ -113,7 +113,7 @@ floe_status floe_wavelet_gpu_array_take(part *p)
     const bool some = p->found.most > 0;
     floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
                             some ? floe_wavelet_dev_of_key(p->found.most) : -INFINITY);
-    p->some_kinds = p->found.nliterals + p->found.nmarks > 0;
+    p->e.has_kinds = p->found.nliterals + p->found.nmarks > 0;
     p->loaded = true;
     if (p->found.nliterals == 0)
         return all_values(p, FLOE_WAVELET_VALUES_LOAD);

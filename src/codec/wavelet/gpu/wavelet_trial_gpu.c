@@ -241,7 +241,7 @@ static floe_status copy_box(const part *p, const part *trial)
 floe_status floe_wavelet_gpu_tune(part *p)
 {
     const floe_wavelet_gpu_encode *c = p->w->c;
-    trying y = {.call = p->w, .trial = {.w = p->w, .some_kinds = p->some_kinds, .trial = true, .load = load_box}};
+    trying y = {.call = p->w, .trial = {.w = p->w, .trial = true, .load = load_box}};
     const floe_wavelet_trials trials = {try_structures, &y, c->room.ntrials};
     floe_wavelet_encoder *trial = &y.trial.e;
     floe_codec_params params;
@@ -250,6 +250,7 @@ floe_status floe_wavelet_gpu_tune(part *p)
     floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, shape);
     floe_wavelet_trial_begin(&p->e, trial, &params, c->box);
     trial->marks[FLOE_WAVELET_VALUE_KINDS] = c->holes;
+    trial->has_kinds = p->e.has_kinds;
     FLOE_TRY(copy_box(p, &y.trial));
     floe_wavelet_search(&p->e, &trials);
     return y.status;
