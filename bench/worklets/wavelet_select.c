@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/worklets/wavelet_select.h"
 
-#define FLOE_PRIM_MAP_PIECE 1 /* indexes that count have many values; others are started as pieces of their own */
+#include <string.h>
+
+#define FLOE_PRIM_MAP_PIECE (1 << 16)
 #include "prim/prim_map.h"
 #include "bench/worklets/wavelet_select_math.h"
 
-FLOE_PRIM_MAP_HOST(count_core, floe_select, floe_select_count_core)
-FLOE_PRIM_MAP_DEVICE(floe_select_count_lane, floe_select)
-#undef FLOE_PRIM_MAP_PIECE
-#define FLOE_PRIM_MAP_PIECE (1 << 16)
 FLOE_PRIM_MAP(floe_select_clear_map, floe_select, floe_select_clear)
 FLOE_PRIM_MAP(floe_select_digit_map, floe_select, floe_select_digit)
 FLOE_PRIM_MAP(floe_select_keep_map, floe_select, floe_select_keep)
@@ -33,14 +31,28 @@ uint64_t floe_select_workspace(const floe_prim *p)
     return a.used;
 }
 
+static void count_piece(void *arg, uint64_t piece, uint32_t worker)
+{
+    const floe_select *s = (const floe_select *)arg;
+    const uint64_t prefix = s->from->prefix, end = floe_min64((piece + 1) * FLOE_SELECT_CORE, s->n);
+    uint32_t counts[FLOE_SELECT_DIGITS + 1];
+    (void)worker;
+    memset(counts, 0, sizeof counts);
+    for (uint64_t i = piece * FLOE_SELECT_CORE; i < end; i++)
+        counts[floe_select_digit_of(s, prefix, i)]++;
+    for (uint32_t d = 0; d < FLOE_SELECT_DIGITS; d++)
+        if (counts[d])
+            __atomic_fetch_add(&s->counts[d], counts[d], __ATOMIC_RELAXED);
+}
+
+FLOE_PRIM_MAP_DEVICE(floe_select_count, floe_select)
+
 static floe_status count(const floe_prim *p, floe_select *s, floe_error *err)
 {
-    if (p->cpu) {
-        count_core_host(p->cpu, s, floe_ceil_div(s->n, FLOE_SELECT_CORE));
-        return FLOE_OK;
-    }
-    s->nindexes = floe_ceil_div(s->n, FLOE_SELECT_LANE);
-    return FLOE_PRIM_MAP_LAUNCH(floe_select_count_lane, p, s, s->nindexes, err);
+    if (!p->cpu)
+        return FLOE_PRIM_MAP_LAUNCH(floe_select_count, p, s, s->n, err);
+    floe_cpu_parallel(p->cpu, floe_ceil_div(s->n, FLOE_SELECT_CORE), count_piece, s);
+    return FLOE_OK;
 }
 
 floe_status floe_select_largest(const floe_prim *p, floe_prim_array in, uint64_t k, uint64_t *found, floe_error *err)

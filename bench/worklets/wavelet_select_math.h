@@ -6,10 +6,9 @@
 #include "prim/prim_math.h"
 
 enum {
-    FLOE_SELECT_BITS = 16, /* of a digit */
+    FLOE_SELECT_BITS = 11, /* of a digit: its counts fit shared memory and a core's L1 */
     FLOE_SELECT_DIGITS = 1 << FLOE_SELECT_BITS,
-    FLOE_SELECT_ROUNDS = 4, /* of f64; f32 has 2 */
-    FLOE_SELECT_LANE = 32,  /* values of an index on a GPU */
+    FLOE_SELECT_ROUNDS = 6, /* of f64; f32 has 3 */
     FLOE_SELECT_CORE = 1 << 18
 };
 
@@ -21,7 +20,7 @@ typedef struct floe_select_state {
 typedef struct floe_select {
     bool wide;
     void *values;
-    uint64_t n, nindexes;
+    uint64_t n;
     uint32_t before, shift; /* lowest bit of the digits so far, and of this one */
     uint32_t *counts;       /* of each digit */
     uint64_t *sums;         /* their inclusive scan */
@@ -36,15 +35,6 @@ FLOE_HD uint64_t floe_select_magnitude(const floe_select *j, uint64_t i)
     return bits & ~((uint64_t)1 << (j->wide ? 63 : 31));
 }
 
-FLOE_HD void floe_select_add(uint32_t *to, uint32_t count)
-{
-#ifdef __CUDA_ARCH__
-    atomicAdd(to, count);
-#else
-    __atomic_fetch_add(to, count, __ATOMIC_RELAXED);
-#endif
-}
-
 FLOE_HD void floe_select_start(const floe_select *j, uint64_t i)
 {
     j->to[i].prefix = 0;
@@ -53,42 +43,13 @@ FLOE_HD void floe_select_start(const floe_select *j, uint64_t i)
 
 FLOE_HD void floe_select_clear(const floe_select *j, uint64_t i) { j->counts[i] = 0; }
 
-/* Values i, i + nindexes, ...; digits that follow each other and are equal are counted at once. */
-FLOE_HD void floe_select_count_lane(const floe_select *j, uint64_t index)
+/* The digit of value i, or FLOE_SELECT_DIGITS where its digits before are others than the wanted one's. */
+FLOE_HD uint32_t floe_select_digit_of(const floe_select *j, uint64_t prefix, uint64_t i)
 {
-    const uint64_t prefix = j->from->prefix;
-    uint32_t last = 0, count = 0;
-    for (uint64_t i = index; i < j->n; i += j->nindexes) {
-        const uint64_t m = floe_select_magnitude(j, i);
-        const uint32_t digit = (uint32_t)(m >> j->shift) & (((uint32_t)1 << (j->before - j->shift)) - 1);
-        if (m >> j->before != prefix)
-            continue;
-        if (digit != last && count > 0) {
-            floe_select_add(&j->counts[last], count);
-            count = 0;
-        }
-        last = digit;
-        count++;
-    }
-    if (count > 0)
-        floe_select_add(&j->counts[last], count);
-}
-
-/* Neighbours. */
-FLOE_HD void floe_select_count_core(const floe_select *j, uint64_t index)
-{
-    const uint64_t prefix = j->from->prefix, end = floe_min64((index + 1) * FLOE_SELECT_CORE, j->n);
-    const uint32_t mask = ((uint32_t)1 << (j->before - j->shift)) - 1;
-    uint32_t counts[FLOE_SELECT_DIGITS];
-    memset(counts, 0, sizeof counts);
-    for (uint64_t i = index * FLOE_SELECT_CORE; i < end; i++) {
-        const uint64_t m = floe_select_magnitude(j, i);
-        if (m >> j->before == prefix)
-            counts[(uint32_t)(m >> j->shift) & mask]++;
-    }
-    for (uint32_t d = 0; d <= mask; d++)
-        if (counts[d])
-            floe_select_add(&j->counts[d], counts[d]);
+    const uint64_t m = floe_select_magnitude(j, i);
+    if (m >> j->before != prefix)
+        return FLOE_SELECT_DIGITS;
+    return (uint32_t)(m >> j->shift) & (((uint32_t)1 << (j->before - j->shift)) - 1);
 }
 
 /* The digit of the wanted value says so. */
