@@ -119,10 +119,10 @@ __global__ void huffman_code_kernel(room *r, floe_huffman_form form)
         const floe_huffman_codes codes = floe_huffman_codes_of(&r->book);
         const uint32_t nsteps = r->tiles[t].nsteps;
         const uint32_t n = form == FLOE_HUFFMAN_PLANES
-                               ? floe_huffman_code_tile_dev<floe_uint, FLOE_HUFFMAN_PLANES>(codes, r->body[t], nsteps,
-                                                                                            &coders[warp], to)
-                               : floe_huffman_code_tile_dev<floe_uint, FLOE_HUFFMAN_BYTES>(codes, r->symbols[t], nsteps,
-                                                                                           &coders[warp], to);
+                               ? floe_huffman_code_tile_dev<floe_uint, FLOE_HUFFMAN_PLANES, true>(
+                                     codes, r->body[t], nsteps, &coders[warp], to)
+                               : floe_huffman_code_tile_dev<floe_uint, FLOE_HUFFMAN_BYTES, true>(
+                                     codes, r->symbols[t], nsteps, &coders[warp], to);
         if (floe_lane() == 0)
             r->nwords[t] = n;
     }

@@ -156,6 +156,57 @@ FLOE_DEV void floe_huffman_wide_values(const uint32_t *plane, uint32_t width, ui
     }
 }
 
+/* Of a group of 9..16 bits: f(i, value i), from its planes. */
+template <class Do> FLOE_DEV void floe_huffman_medium_values(const uint32_t low[8], const uint32_t high[8], Do f)
+{
+    uint32_t a[8], b[8];
+    floe_huffman_bytes_of_planes(low, a);
+    floe_huffman_bytes_of_planes(high, b);
+#pragma unroll
+    for (int m = 0; m < 8; m++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const uint32_t two = __byte_perm(a[m], b[m], h ? 0x7362 : 0x5140);
+            f(4 * m + 2 * h, two & 0xFFFF);
+            f(4 * m + 2 * h + 1, two >> 16);
+        }
+}
+
+/* Bits of such a group. */
+FLOE_DEV uint32_t floe_huffman_medium_nbits(floe_huffman_codes codes, uint32_t width, const uint32_t low[8],
+                                            const uint32_t high[8])
+{
+    const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
+    uint32_t nbits = 0;
+    floe_huffman_medium_values(low, high, [&](int, uint32_t value) {
+        const uint32_t nraw = floe_huffman_wide_raw_of(value);
+        nbits += nraw + (__ldg(code + floe_huffman_wide_symbol(value, nraw)) >> FLOE_HUFFMAN_MAX_LENGTH);
+    });
+    return nbits;
+}
+
+/* Adds its head and values: a code and its raw bits, at most 11 + 13, at once. */
+template <class Adder>
+FLOE_DEV void floe_huffman_medium_add(Adder to, floe_huffman_codes codes, uint32_t head, uint32_t width,
+                                      const uint32_t low[8], const uint32_t high[8])
+{
+    enum { MASK = (1 << FLOE_HUFFMAN_MAX_LENGTH) - 1 };
+    const uint16_t *code = floe_huffman_table_codes(codes, floe_huffman_value_table(width));
+    floe_pair_add(to, head);
+    floe_huffman_medium_values(low, high, [&](int, uint32_t value) {
+        const uint32_t nraw = floe_huffman_wide_raw_of(value), c = __ldg(code + floe_huffman_wide_symbol(value, nraw));
+        const uint32_t n = c >> FLOE_HUFFMAN_MAX_LENGTH, raw = value & ((1u << nraw) - 1);
+        floe_bits_add(to, (c & MASK) | raw << n, n + nraw);
+    });
+    floe_bits_end(to);
+}
+/* The same to device memory, or partly. */
+FLOE_DEV_COLD void floe_huffman_medium_far_add(floe_room_adder to, floe_huffman_codes codes, uint32_t head,
+                                               uint32_t width, const uint32_t *plane)
+{
+    floe_huffman_medium_add(to, codes, head, width, plane, plane + 8);
+}
+
 /* Bits of a group of more than 8. */
 template <class Uint>
 FLOE_DEV_COLD uint32_t floe_huffman_wide_nbits(floe_huffman_codes codes, uint32_t width, const uint32_t *plane)
@@ -258,16 +309,18 @@ FLOE_DEV void floe_huffman_read_heads(const uint32_t *body, uint32_t nsteps, flo
     __syncwarp();
 }
 
-/* Planes 0..7 of this lane's group, 0 beyond its width; from: the step's planes. Returns where the others are. most: the
- * largest width of the warp. */
-FLOE_DEV const uint32_t *floe_huffman_low_planes(const uint32_t *from, uint32_t width, uint32_t most, uint32_t plane[8])
+/* Planes FIRST .. FIRST + 7 of this lane's group, 0 beyond its width; from: where the step has the first of them. Returns where
+ * the others are. most: the largest width of the warp. */
+template <int FIRST>
+FLOE_DEV const uint32_t *floe_huffman_eight_planes(const uint32_t *from, uint32_t width, uint32_t most,
+                                                   uint32_t plane[8])
 {
 #pragma unroll
     for (int b = 0; b < 8; b++) {
         plane[b] = 0;
-        if (b < (int)most) {
-            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, (int)width > b);
-            if ((int)width > b)
+        if (FIRST + b < (int)most) {
+            const uint32_t who = __ballot_sync(FLOE_ALL_LANES, (int)width > FIRST + b);
+            if ((int)width > FIRST + b)
                 plane[b] = from[__popc(who & floe_lanes_below())];
             from += __popc(who);
         }
@@ -275,7 +328,7 @@ FLOE_DEV const uint32_t *floe_huffman_low_planes(const uint32_t *from, uint32_t 
     return from;
 }
 
-/* Those and the others, of which `most` are in all; from: what low_planes returned. */
+/* Those and the others, of which `most` are in all; from: what eight_planes returned. */
 FLOE_DEV void floe_huffman_all_planes(const uint32_t *from, uint32_t width, uint32_t most, const uint32_t low[8],
                                       uint32_t *plane)
 {
@@ -334,12 +387,13 @@ FLOE_DEV bool floe_huffman_reserve(const floe_huffman_room &room, uint32_t first
     return true;
 }
 
-/* The codes of this lane's group in a step, but for those of a group wider than 8 bits. */
+/* The codes of this lane's group in a step. */
 typedef struct floe_huffman_group_codes {
     uint32_t width, nbits;
-    uint32_t head;   /* what stands before the values, as a pair */
-    uint32_t begins; /* the tile's lane that begins here, or NO_LIVE */
-    uint32_t pair[16];
+    uint32_t head;     /* what stands before the values, as a pair */
+    uint32_t begins;   /* the tile's lane that begins here, or NO_LIVE */
+    bool medium;       /* no group of the step has more than 16 bits */
+    uint32_t pair[16]; /* of a group up to 8 bits; if medium, the planes of a wider one */
 } floe_huffman_group_codes;
 
 /* What a body is made of. */
@@ -354,7 +408,7 @@ FLOE_DEV const uint32_t *floe_huffman_find_symbols(const uint32_t *from, uint32_
     if (FORM == FLOE_HUFFMAN_BYTES)
         return from + floe_symbols_columns(0, width, [&](int i, uint32_t at) { symbols[i] = from[at]; });
     uint32_t low[8];
-    from = floe_huffman_low_planes(from, width, most, low);
+    from = floe_huffman_eight_planes<0>(from, width, most, low);
     if (width > 0 && width <= FLOE_HUFFMAN_NARROW)
         floe_huffman_narrow_symbols(width, low, symbols);
     else
@@ -364,9 +418,9 @@ FLOE_DEV const uint32_t *floe_huffman_find_symbols(const uint32_t *from, uint32_
     return from;
 }
 
-/* Finds those of step s. plane: the planes of a wider group. Returns the bits of all lanes before this one; *all: of all
- * lanes. The whole warp. */
-template <class Uint, int FORM>
+/* Finds those of step s. plane: the planes of a wider group, unless the step is medium. MEDIUM: it may be. Returns the bits of all
+ * lanes before this one; *all: of all lanes. The whole warp. */
+template <class Uint, int FORM, bool MEDIUM>
 FLOE_DEV uint32_t floe_huffman_step_codes(floe_huffman_codes codes, const uint32_t *body, uint32_t s, uint32_t log,
                                           uint32_t nsteps, const floe_huffman_coder *coder, floe_huffman_group_codes &g,
                                           uint32_t plane[8 * sizeof(Uint)], uint32_t *all)
@@ -378,7 +432,19 @@ FLOE_DEV uint32_t floe_huffman_step_codes(floe_huffman_codes codes, const uint32
     g.nbits = 0;
     g.head = floe_huffman_head_pair(codes, &coder->heads, s, log, nsteps, width, &g.begins);
     from = floe_huffman_find_symbols<FORM>(from, width, most, symbols);
-    if (most > FLOE_HUFFMAN_NARROW) {
+    g.medium = MEDIUM && most <= 16;
+    if (g.medium && most > FLOE_HUFFMAN_NARROW) {
+        uint32_t high[8];
+        floe_huffman_eight_planes<8>(from, width, most, high);
+        if (width > FLOE_HUFFMAN_NARROW) {
+            g.nbits = floe_huffman_medium_nbits(codes, width, symbols, high);
+#pragma unroll
+            for (int b = 0; b < 8; b++) {
+                g.pair[b] = symbols[b];
+                g.pair[8 + b] = high[b];
+            }
+        }
+    } else if (most > FLOE_HUFFMAN_NARROW) {
         floe_huffman_all_planes(from, width, most, symbols, plane);
         if (width > FLOE_HUFFMAN_NARROW)
             g.nbits = floe_huffman_wide_nbits<Uint>(codes, width, plane);
@@ -400,13 +466,21 @@ FLOE_DEV_COLD void floe_huffman_far_add(floe_room_adder to, uint32_t head, uint3
 }
 
 /* Adds those of this lane's group from bit `at` on. near: all words of the step are in words, which is shared memory. */
-template <class Uint>
+template <class Uint, bool MEDIUM>
 FLOE_DEV void floe_huffman_step_add(floe_huffman_codes codes, const floe_huffman_room &room, bool near,
-                                    const floe_huffman_group_codes &g, const uint32_t plane[8 * sizeof(Uint)],
-                                    uint32_t at)
+                                    const floe_huffman_group_codes &g, uint32_t plane[8 * sizeof(Uint)], uint32_t at)
 {
     floe_room_adder to = {room, at / 32, 0, at % 32};
-    if (g.width > FLOE_HUFFMAN_NARROW) {
+    if (MEDIUM && g.medium && g.width > FLOE_HUFFMAN_NARROW) {
+        if (near) {
+            floe_huffman_medium_add(floe_shared_adder_of(room.words, at), codes, g.head, g.width, g.pair, g.pair + 8);
+        } else {
+#pragma unroll
+            for (int b = 0; b < 16; b++)
+                plane[b] = g.pair[b];
+            floe_huffman_medium_far_add(to, codes, g.head, g.width, plane);
+        }
+    } else if (g.width > FLOE_HUFFMAN_NARROW) {
         floe_pair_add(to, g.head);
         floe_huffman_wide_add<Uint>(to, codes, g.width, plane);
     } else if (near) {
@@ -484,8 +558,9 @@ FLOE_DEV void floe_huffman_open_body(const uint32_t *body, uint32_t nsteps, floe
 }
 
 /* Codes a tile with a book whose histogram counted it. heads.present is set. body: of that form. Returns the words of the
- * tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more, may not fit room.limit. The whole warp. */
-template <class Uint, int FORM>
+ * tile, 0 without a live group; TOO_LONG when they, with CODE_SLACK more, may not fit room.limit. MEDIUM: groups of 9 to 16 bits
+ * have a quicker way, which takes room for instructions. The whole warp. */
+template <class Uint, int FORM, bool MEDIUM>
 FLOE_DEV uint32_t floe_huffman_code_tile_dev(floe_huffman_codes codes, const uint32_t *body, uint32_t nsteps,
                                              floe_huffman_coder *coder, const floe_huffman_room &room)
 {
@@ -504,13 +579,13 @@ FLOE_DEV uint32_t floe_huffman_code_tile_dev(floe_huffman_codes codes, const uin
         floe_huffman_group_codes group;
         uint32_t plane[8 * sizeof(Uint)];
         const uint32_t before =
-            floe_huffman_step_codes<Uint, FORM>(codes, body, s, log, nsteps, coder, group, plane, &all);
+            floe_huffman_step_codes<Uint, FORM, MEDIUM>(codes, body, s, log, nsteps, coder, group, plane, &all);
         const uint32_t end = (at + all) / 32;
         if (!floe_huffman_reserve(room, at / 32 + 1, end))
             return FLOE_HUFFMAN_TOO_LONG;
         if (group.begins != FLOE_HUFFMAN_NO_LIVE)
             coder->lane_at[group.begins] = at + before - BEGIN;
-        floe_huffman_step_add<Uint>(codes, room, in_shared && end < room.room, group, plane, at + before);
+        floe_huffman_step_add<Uint, MEDIUM>(codes, room, in_shared && end < room.room, group, plane, at + before);
     }
     if (floe_lane() == 0)
         coder->lane_at[1u << log] = at - BEGIN;

@@ -21,6 +21,15 @@ template <class Uint> FLOE_DEV_COLD void floe_huffman_wide_count(uint32_t *bins,
     }
 }
 
+/* One of 9..16 bits. */
+FLOE_DEV void floe_huffman_medium_count(uint32_t *bins, uint32_t width, const uint32_t low[8], const uint32_t high[8])
+{
+    uint32_t *of_width = floe_in_shared(bins + floe_huffman_bin(floe_huffman_value_table(width)));
+    floe_huffman_medium_values(low, high, [&](int, uint32_t value) {
+        atomicAdd(&of_width[floe_huffman_wide_symbol(value, floe_huffman_wide_raw_of(value))], 1u);
+    });
+}
+
 /* Adds the symbols of this lane's group in a step to bins, which the block shares. from: where the step begins in a body of
  * that form. The whole warp. */
 template <class Uint, int FORM>
@@ -29,7 +38,12 @@ FLOE_DEV void floe_huffman_count_step(uint32_t *bins, const uint32_t *from, uint
     const uint32_t most = __reduce_max_sync(FLOE_ALL_LANES, width);
     uint32_t symbols[8];
     from = floe_huffman_find_symbols<FORM>(from, width, most, symbols);
-    if (most > FLOE_HUFFMAN_NARROW) {
+    if (most > FLOE_HUFFMAN_NARROW && most <= 16) {
+        uint32_t high[8];
+        floe_huffman_eight_planes<8>(from, width, most, high);
+        if (width > FLOE_HUFFMAN_NARROW)
+            floe_huffman_medium_count(bins, width, symbols, high);
+    } else if (most > FLOE_HUFFMAN_NARROW) {
         uint32_t wide[8 * sizeof(Uint)];
         floe_huffman_all_planes(from, width, most, symbols, wide);
         if (width > FLOE_HUFFMAN_NARROW)

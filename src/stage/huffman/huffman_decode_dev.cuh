@@ -129,25 +129,28 @@ FLOE_DEV uint64_t floe_huffman_wide_value(uint32_t e, uint64_t x)
 /* A symbol's value has at most `width` bits. Before any of its raw bits are taken. */
 FLOE_DEV bool floe_huffman_wide_fits(uint32_t e, uint32_t width) { return e >> 8 < 4 * width; }
 
-/* Groups of 9..16 bits, by one thread: two values from each look at the bits, 2 * (11 + 13) <= 64. Returns where the group
- * ends, UINT32_MAX when it is damaged. */
+/* Groups of 9..16 bits, by one thread; a value takes at most 11 + 13 bits. Three words are at hand: lanes read words that lie apart,
+ * so each is loaded once. Returns where the group ends, UINT32_MAX when it is damaged. */
 FLOE_DEV_COLD uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t pos, const uint16_t *entry,
                                                   uint32_t table, uint32_t width, uint4 *to)
 {
+    uint32_t i = pos / 32;
+    uint32_t low = floe_tile_word(in, i), high = floe_tile_word(in, i + 1), next = floe_tile_word(in, i + 2);
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
-        uint32_t out[4];
+        uint32_t out[4] = {0, 0, 0, 0};
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const uint64_t x = floe_tile_peek64(in, pos);
-            const uint32_t a = floe_huffman_find(entry, table, (uint32_t)x);
-            if (!floe_huffman_wide_fits(a, width))
+        for (int v = 0; v < 8; v++) {
+            const uint32_t x = __funnelshift_r(low, high, pos), e = floe_huffman_find(entry, table, x);
+            if (!floe_huffman_wide_fits(e, width))
                 return UINT32_MAX;
-            const uint64_t y = x >> (a & 0xFF);
-            const uint32_t b = floe_huffman_find(entry, table, (uint32_t)y);
-            if (!floe_huffman_wide_fits(b, width))
-                return UINT32_MAX;
-            out[i] = (uint32_t)floe_huffman_wide_value(a, x) | (uint32_t)floe_huffman_wide_value(b, y) << 16;
-            pos += (a + b) & 0xFF;
+            out[v / 2] |= (uint32_t)floe_huffman_wide_value(e, x) << 16 * (v % 2);
+            pos += e & 0xFF;
+            if (pos / 32 != i) {
+                i++;
+                low = high;
+                high = next;
+                next = floe_tile_word(in, i + 2);
+            }
         }
         to[k] = make_uint4(out[0], out[1], out[2], out[3]);
     }

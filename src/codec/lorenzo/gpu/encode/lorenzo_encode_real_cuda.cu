@@ -237,7 +237,7 @@ __global__ __launch_bounds__(FLOE_PLACE_THREADS, BLOCKS_A_PROCESSOR) void lorenz
     uint32_t *spill = spill_of_warp(call), *stage = stages + FLOE_PLACE_WARPS * UNALIGNED_WORDS + warp * 2 * half_words;
     tile_maker<RANK> maker = {call, attempt, {stages + warp * UNALIGNED_WORDS, works + warp}, mets[warp]};
     stats_begin(maker.m, FLOE_PLACE_NONE);
-    floe_place_run(call, call.place_state[attempt], sh, stage, half_words, spill, RAW_WORDS, maker);
+    floe_place_run(call, call.place_state[attempt], sh, stage, half_words, half_words, spill, RAW_WORDS, maker);
     stats_flush(call, attempt, maker.m);
 }
 

@@ -13,7 +13,7 @@
  *                                                         t.raw only: its t.nwords words, which make has not written
  *   the kernel  __launch_bounds__(FLOE_PLACE_THREADS): floe_place_run, by all threads, with
  *                 state   call.place_state[...], cleared: call.place_nbytes
- *                 stage   2 * half_words of shared memory, of this warp
+ *                 stage   half_words of shared memory, of this warp, and as many `apart` words behind
  *                 spill   2 * spill_words of device memory, of this warp: what a tile has beyond half_words. A tile that
  *                         is not raw has half_words + spill_words at most
  *   the grid    floe_place_blocks of them at most: that many fit the GPU at once, and each one more would only wait
@@ -438,7 +438,7 @@ FLOE_DEV void floe_place_walk_put(floe_place_own &own, const floe_place_walk &wa
  * before the first are being made. A warp has two half stages, so that one tile waits for its place while the next is made. */
 template <class Maker>
 FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory, floe_place_shared &sh, uint32_t *stage,
-                             uint32_t half_words, uint32_t *spill, uint32_t spill_words, Maker &maker)
+                             uint32_t half_words, uint32_t apart, uint32_t *spill, uint32_t spill_words, Maker &maker)
 {
     const floe_place_state state = floe_place_state_of(call, memory);
     const uint32_t nslots = (uint32_t)floe_place_slots(&call.grid);
@@ -458,7 +458,7 @@ FLOE_DEV void floe_place_run(const floe_lorenzo_encode_call &call, void *memory,
     __syncwarp();
     while (walk.slot < nslots) {
         floe_place_tile t;
-        t.words = stage + walk.turn * half_words;
+        t.words = stage + walk.turn * apart;
         t.spill = spill + (uint64_t)walk.turn * spill_words;
         t.half_words = half_words;
         t.spill_words = spill_words;

@@ -20,6 +20,8 @@ enum {
     BLOCKS_A_PROCESSOR = 3,
     DRAFT_WORDS = 2304, /* a step's values at least, which it also holds */
     HALF_WORDS = 1024,
+    /* A tile whose draft lies in device memory is coded in its half and the draft's room beside it. */
+    FAR_WORDS = HALF_WORDS + DRAFT_WORDS,
     SLOT_WORDS = FLOE_DRAFT_SLOT_WORDS * BASE_WORDS,
     /* Device memory of a warp: a tile with what coding it may touch, for either half. */
     WARP_SPILL_WORDS = RAW_WORDS + 64,
@@ -31,10 +33,12 @@ static_assert(WARP_SPILL_WORDS >= RAW_WORDS + FLOE_HUFFMAN_CODE_SLACK, "a tile t
 
 /* Dynamic shared memory of a block. */
 struct warp_shared {
+    uint32_t half[HALF_WORDS];
     alignas(16) uint32_t draft[DRAFT_WORDS];
-    uint32_t stage[2 * HALF_WORDS];
+    uint32_t other_half[HALF_WORDS];
     floe_huffman_coder coder;
 };
+static_assert(HALF_WORDS % 4 == 0 && DRAFT_WORDS % 4 == 0, "they lie side by side");
 struct block_shared {
     warp_shared warps[FLOE_PLACE_WARPS];
     floe_place_shared place;
@@ -53,7 +57,9 @@ struct coder {
     inline __device__ void make(floe_place_tile &t);
     inline __device__ void raw(const floe_place_tile &t, uint32_t *dst);
 
-    template <int FORM> inline __device__ void code(floe_place_tile &t, const uint32_t *draft);
+    template <int FORM, bool MEDIUM>
+    inline __device__ void code(floe_place_tile &t, const uint32_t *draft, const floe_huffman_room &to);
+    inline __device__ void bring_home(const floe_place_tile &t, const floe_huffman_room &from);
     inline __device__ void code_far(floe_place_tile &t, const uint32_t *draft);
     inline __device__ void code_again(floe_place_tile &t);
 };
@@ -65,8 +71,10 @@ __device__ void coder::fetch(const floe_place_tile &t)
     floe_draft_fetch(own.draft, slot, nwords <= DRAFT_WORDS ? nwords : 0);
 }
 
-/* From a draft of prefix and pack body; a tile that comes out no smaller than its values becomes raw. */
-template <int FORM> __device__ void coder::code(floe_place_tile &t, const uint32_t *draft)
+/* From a draft of prefix and pack body, to `to`, which may be others than the tile's words; a tile that comes out no smaller than
+ * its values becomes raw. */
+template <int FORM, bool MEDIUM>
+__device__ void coder::code(floe_place_tile &t, const uint32_t *draft, const floe_huffman_room &to)
 {
     uint32_t ncells;
     const uint32_t nsteps = floe_draft_present(call.chunks[t.chunk].view, t.tile, own.coder.heads, &ncells);
@@ -74,11 +82,11 @@ template <int FORM> __device__ void coder::code(floe_place_tile &t, const uint32
     uint32_t nbody = raw;
     if (nprefix < raw) {
         const floe_huffman_codes codes = floe_huffman_codes_of(call.books + t.chunk);
-        /* the spill begins half_words late, so that it has a place for each word of the tile */
-        const floe_huffman_room room = {t.words + nprefix, t.spill - t.half_words + nprefix,
-                                        t.half_words > nprefix ? t.half_words - nprefix : 0,
+        const floe_huffman_room room = {to.words + nprefix, to.spill + nprefix,
+                                        to.room > nprefix ? to.room - nprefix : 0,
                                         raw - nprefix + FLOE_HUFFMAN_CODE_SLACK};
-        nbody = floe_huffman_code_tile_dev<floe_uint, FORM>(codes, draft + 1 + nprefix, nsteps, &own.coder, room);
+        nbody =
+            floe_huffman_code_tile_dev<floe_uint, FORM, MEDIUM>(codes, draft + 1 + nprefix, nsteps, &own.coder, room);
     }
     const floe_tile_result r = floe_tile_result_of(raw, nprefix, min(nbody, raw), true, false, t.entry);
     t.entry = r.entry;
@@ -86,18 +94,33 @@ template <int FORM> __device__ void coder::code(floe_place_tile &t, const uint32
     t.raw = r.raw;
     if (r.raw)
         return;
+    if (MEDIUM)
+        bring_home(t, to);
     for (uint32_t i = floe_lane(); i < nprefix; i += FLOE_WARP)
         floe_place_put(t, i, draft[1 + i]);
 }
 
-/* From a draft that is too large for shared memory, or not of symbols. A call of its own: there, loads are of shared memory
- * alone. */
+/* The tile's words there to where it has its own. */
+__device__ void coder::bring_home(const floe_place_tile &t, const floe_huffman_room &from)
+{
+    for (uint32_t i = HALF_WORDS + floe_lane(); i < min(t.nwords, from.room); i += FLOE_WARP)
+        t.spill[i - HALF_WORDS] = from.words[i];
+    __syncwarp();
+    for (uint32_t i = floe_lane(); from.words != t.words && i < min(t.nwords, (uint32_t)HALF_WORDS); i += FLOE_WARP)
+        t.words[i] = from.words[i];
+    __syncwarp();
+}
+
+/* From a draft in device memory, or one that is not of symbols. A call of its own: there, loads are of shared memory alone. */
 __device__ __noinline__ void coder::code_far(floe_place_tile &t, const uint32_t *draft)
 {
+    const bool far = draft != own.draft; /* which is free then */
+    uint32_t *words = far && t.words != own.half ? own.draft : t.words;
+    const floe_huffman_room room = {floe_in_shared(words), t.spill - HALF_WORDS, far ? FAR_WORDS : HALF_WORDS, 0};
     if (floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)
-        code<FLOE_HUFFMAN_BYTES>(t, draft);
+        code<FLOE_HUFFMAN_BYTES, true>(t, draft, room);
     else
-        code<FLOE_HUFFMAN_PLANES>(t, draft);
+        code<FLOE_HUFFMAN_PLANES, true>(t, draft, room);
 }
 
 /* From a draft that had no room in its slot. */
@@ -128,7 +151,7 @@ __device__ void coder::make(floe_place_tile &t)
     t.raw = kind == FLOE_TILE_RAW;
     t.nwords = t.entry & FLOE_TILE_NWORDS_MASK;
     if (kind == FLOE_TILE_CODED && nwords <= DRAFT_WORDS && floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)
-        code<FLOE_HUFFMAN_BYTES>(t, floe_in_shared(own.draft));
+        code<FLOE_HUFFMAN_BYTES, false>(t, floe_in_shared(own.draft), {t.words, t.spill - HALF_WORDS, HALF_WORDS, 0});
     else if (kind == FLOE_TILE_CODED && nwords <= SLOT_WORDS)
         code_far(t, draft);
     else if (kind == FLOE_TILE_CODED)
@@ -161,8 +184,8 @@ __launch_bounds__(FLOE_PLACE_THREADS,
     if (threadIdx.x == 0)
         block->remaking = 0;
     __syncthreads();
-    floe_place_run(call, call.place_state[0], block->place, block->warps[warp].stage, HALF_WORDS, spill + HALF_WORDS,
-                   WARP_SPILL_WORDS, maker);
+    floe_place_run(call, call.place_state[0], block->place, block->warps[warp].half, HALF_WORDS, FAR_WORDS,
+                   spill + HALF_WORDS, WARP_SPILL_WORDS, maker);
 }
 
 } // namespace
