@@ -80,6 +80,37 @@ static void codecs_in_turn(void **state)
     }
 }
 
+/* Of values that were changed on the host. */
+static void same_stream(made *m, const char *what)
+{
+    floe_field dev = dev_field(m);
+    uint64_t n = 0;
+    assert_int_equal(floe_compress(cpu, &m->field, &m->params, m->stream, m->capacity, &m->stream_nbytes), FLOE_OK);
+    CU(cudaMemcpy(m->dev_values, m->field.data, m->nbytes, cudaMemcpyHostToDevice));
+    assert_int_equal(floe_compress(gpu, &dev, &m->params, m->dev_stream, m->capacity, &n), FLOE_OK);
+    assert_int_equal(n, m->stream_nbytes);
+    expect_bytes(m, m->dev_stream, m->stream, n, n, 0xEE, what);
+}
+
+/* Where all around is far below the bound, zfp keeps a fill value of 0 itself; elsewhere it does not. */
+static void fill_values_that_zfp_keeps(void **state)
+{
+    (void)state;
+    static const char *const params[] = {"codec=zfp abs=1e-3 fill=0", "codec=zfp rate=9 fill=0",
+                                         "codec=zfp abs=1e-3 fill=0 chunk=8x33x11", "codec=zfp abs=1e-3 fill=nan"};
+    for (int k = 0; k < 4; k++) {
+        const gpu_case c = {"turbulence", FLOE_F32, 3, {17, 35, 70}, params[k]};
+        made m = make(&c);
+        float *values = m.field.data;
+        for (uint64_t i = 0; i < m.nbytes / sizeof *values; i++) {
+            values[i] *= i / 13000 % 2 ? 1e-7f : 1;
+            values[i] = i % 7 < 3 ? 0 : i % 1013 == 5 ? NAN : values[i];
+        }
+        same_stream(&m, params[k]);
+        unmake(&m);
+    }
+}
+
 /* What stands in for a bad value is the good one in front of it, but not across the end of a span of cells, wherever in a row
  * that falls. Rows of these lengths have it at each place of a block's row. */
 static void bad_values_where_spans_meet(void **state)
@@ -92,15 +123,9 @@ static void bad_values_where_spans_meet(void **state)
             assert_int_equal(FLOE_CELLS_SPAN % lengths[place] % 4, place);
             made m = make(&c);
             float *values = m.field.data;
-            floe_field dev = dev_field(&m);
-            uint64_t n = 0;
             for (uint64_t i = FLOE_CELLS_SPAN - from; i < FLOE_CELLS_SPAN + 3; i++)
                 values[i] = NAN;
-            assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
-            CU(cudaMemcpy(m.dev_values, values, m.nbytes, cudaMemcpyHostToDevice));
-            assert_int_equal(floe_compress(gpu, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
-            assert_int_equal(n, m.stream_nbytes);
-            expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, "stream");
+            same_stream(&m, "stream");
             unmake(&m);
         }
 }
@@ -115,15 +140,9 @@ static void psnr_of_large_integers(void **state)
         const gpu_case c = {"turbulence", FLOE_I64, 2, {9, 11}, text};
         made m = make(&c);
         int64_t *values = m.field.data;
-        floe_field dev = dev_field(&m);
-        uint64_t n = 0;
         for (uint64_t i = 0; i < 99; i++)
             values[i] = INT64_MAX / 2 + (int64_t)(i * 0x9E3779B97F4A7C15u >> 14);
-        assert_int_equal(floe_compress(cpu, &m.field, &m.params, m.stream, m.capacity, &m.stream_nbytes), FLOE_OK);
-        CU(cudaMemcpy(m.dev_values, values, m.nbytes, cudaMemcpyHostToDevice));
-        assert_int_equal(floe_compress(gpu, &dev, &m.params, m.dev_stream, m.capacity, &n), FLOE_OK);
-        assert_int_equal(n, m.stream_nbytes);
-        expect_bytes(&m, m.dev_stream, m.stream, n, n, 0xEE, text);
+        same_stream(&m, text);
         unmake(&m);
     }
 }
@@ -156,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {API_GPU_TESTS,
                                        cmocka_unit_test(strides),
                                        cmocka_unit_test(codecs_in_turn),
+                                       cmocka_unit_test(fill_values_that_zfp_keeps),
                                        cmocka_unit_test(bad_values_where_spans_meet),
                                        cmocka_unit_test(psnr_of_large_integers),
                                        cmocka_unit_test(what_zfp_cannot)};

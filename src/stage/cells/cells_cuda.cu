@@ -9,26 +9,43 @@ enum { THREADS = FLOE_CELLS_THREADS, WARPS = FLOE_CELLS_WARPS, MOST_BLOCKS = 1 <
 
 /* ---- sort ------------------------------------------------------------------------------------------------------------ */
 
-/* One thread, a word: named cells with a pattern of the palette leave the literals. */
-FLOE_DEV void sort_word(const floe_cells_grid &g, const floe_cells_part &p, const uint64_t *palette, uint64_t w,
-                        floe_cells_span *count)
+/* A warp, 32 words: named cells with a pattern of the palette leave the literals. A lane has a cell of a word, then another. */
+FLOE_DEV void sort_words(const floe_cells_grid &g, const floe_cells_part &p, const uint64_t *palette, uint64_t first,
+                         floe_cells_span *count)
 {
-    uint64_t words[FLOE_CELLS_SETS] = {0};
-    const uint64_t place = p.number * g.nwords + p.first + w;
+    const uint64_t w = first + floe_lane(), place = p.number * g.nwords + p.first + w;
+    const bool there = w < p.nwords;
     const floe_cells_array &a = p.chunk->array;
-    const floe_cells_word word = floe_cells_word_of(a, p.cell + w * FLOE_CELLS_WORD);
-    for (uint64_t left = g.sets[FLOE_CELLS_LITERALS][place]; left; left &= left - 1) {
-        const int64_t at = floe_cells_in_word(a, word, (uint32_t)__ffsll((long long)left) - 1);
-        const uint32_t set = floe_cells_set_of(palette, floe_cells_load(a.data, at, a.dtype));
+    const uint64_t named = there ? g.sets[FLOE_CELLS_LITERALS][place] : 0;
+    const floe_cells_word mine =
+        named ? floe_cells_word_of(a, p.cell + w * FLOE_CELLS_WORD) : floe_cells_word{0, 0, true};
+    uint64_t words[FLOE_CELLS_SETS] = {0};
+    for (uint32_t some = __ballot_sync(FLOE_ALL_LANES, named != 0); some; some &= some - 1) {
+        const uint32_t j = (uint32_t)__ffs((int)some) - 1;
+        const floe_cells_word word = floe_cells_word_from(mine, j);
+        const uint64_t cells = __shfl_sync(FLOE_ALL_LANES, named, (int)j);
 #pragma unroll
-        for (uint32_t s = 0; s < FLOE_CELLS_SETS; s++)
-            words[s] |= s == set ? left & (0 - left) : 0;
+        for (uint32_t half = 0; half < 2; half++) {
+            const uint32_t i = half * FLOE_WARP + floe_lane();
+            uint32_t set = FLOE_CELLS_SETS;
+            if (cells >> i & 1)
+                set = floe_cells_set_of(palette, floe_cells_load(a.data, floe_cells_in_word(a, word, i), a.dtype));
+#pragma unroll
+            for (uint32_t k = 0; k < FLOE_CELLS_SETS; k++) {
+                const uint64_t in_set = __ballot_sync(FLOE_ALL_LANES, set == k);
+                words[k] |= floe_lane() == j ? in_set << half * FLOE_WARP : 0;
+            }
+        }
     }
-    for (uint32_t s = 0; s < FLOE_CELLS_SETS; s++) {
-        g.sets[s][place] = words[s];
-        if (words[s]) {
-            atomicAdd(count->nwords + s, 1u);
-            atomicAdd(count->ncells + s, (uint32_t)__popcll(words[s]));
+#pragma unroll
+    for (uint32_t k = 0; k < FLOE_CELLS_SETS; k++) {
+        const uint32_t nwords = (uint32_t)__popc(__ballot_sync(FLOE_ALL_LANES, words[k] != 0)),
+                       ncells = floe_warp_sum((uint32_t)__popcll(words[k]));
+        if (there)
+            g.sets[k][place] = words[k];
+        if (floe_lane() == 0 && nwords > 0) {
+            atomicAdd(count->nwords + k, nwords);
+            atomicAdd(count->ncells + k, ncells);
         }
     }
 }
@@ -48,8 +65,8 @@ __global__ void __launch_bounds__(THREADS) cells_sort_kernel(const __grid_consta
         if (threadIdx.x < FLOE_CELLS_SETS)
             count.nwords[threadIdx.x] = count.ncells[threadIdx.x] = 0;
         __syncthreads();
-        for (uint64_t w = threadIdx.x; w < p.nwords; w += THREADS)
-            sort_word(g, p, palette, w, &count);
+        for (uint64_t w = threadIdx.x / FLOE_WARP * FLOE_WARP; w < p.nwords; w += THREADS)
+            sort_words(g, p, palette, w, &count);
         __syncthreads();
         if (threadIdx.x < FLOE_CELLS_SETS) {
             p.span->nwords[threadIdx.x] = count.nwords[threadIdx.x];
@@ -192,7 +209,28 @@ struct set_values {
     uint64_t n, pattern; /* n: of the literals, those in front */
 };
 
-/* A warp: the cells of 64 words of a set, from their word of the upper level on. Returns the literals that they took. */
+/* Offset of a word's first cell in the box, and which of its cells are in there; `in_row` only. */
+FLOE_DEV floe_cells_word box_word_of(const floe_cells_array &a, uint64_t cell, uint64_t *inside)
+{
+    const uint32_t last = a.rank - 1;
+    uint64_t rows = cell;
+    const uint64_t x = floe_last_digit(&rows, a.shape[last]);
+    const bool in_row = x + FLOE_CELLS_WORD <= a.shape[last];
+    int64_t at = ((int64_t)x - (int64_t)a.lo[last]) * a.stride[last];
+    const uint64_t from = floe_min64(a.lo[last] > x ? a.lo[last] - x : 0, FLOE_CELLS_WORD),
+                   to = floe_min64(a.hi[last] > x ? a.hi[last] - x : 0, FLOE_CELLS_WORD);
+    *inside = from < to ? ~(uint64_t)0 >> (FLOE_CELLS_WORD - (to - from)) << from : 0;
+    for (uint32_t i = last; i-- > 0;) {
+        const uint64_t index = floe_last_digit(&rows, a.shape[i]);
+        const bool within = index >= a.lo[i] && index < a.hi[i];
+        *inside = within ? *inside : 0;
+        at += within ? (int64_t)(index - a.lo[i]) * a.stride[i] : 0;
+    }
+    return {cell, at, in_row};
+}
+
+/* A warp: the cells of 64 words of a set, from their word of the upper level on; a lane has a cell of a word, then another.
+ * Returns the literals that they took. */
 FLOE_DEV uint32_t put_top(const floe_cells_array &a, uint64_t first_cell, uint64_t top, const uint64_t *words,
                           const set_values &v)
 {
@@ -200,12 +238,30 @@ FLOE_DEV uint32_t put_top(const floe_cells_array &a, uint64_t first_cell, uint64
     for (uint32_t half = 0; half < 2; half++) {
         const uint32_t i = half * FLOE_WARP + floe_lane();
         const bool there = top >> i & 1;
-        uint64_t cells = there ? words[__popcll(top & (((uint64_t)1 << i) - 1))] : 0;
-        const uint32_t here = (uint32_t)__popcll(cells), upto = floe_warp_sum_to(here);
-        uint64_t n = v.n + taken + upto - here;
-        for (; cells; cells &= cells - 1)
-            put_cell(a, first_cell + i * FLOE_CELLS_WORD + (uint64_t)__ffsll((long long)cells) - 1,
-                     v.literals ? floe_cells_load(v.literals, (int64_t)n++, a.dtype) : v.pattern);
+        const uint64_t named = there ? words[__popcll(top & (((uint64_t)1 << i) - 1))] : 0;
+        const uint32_t here = (uint32_t)__popcll(named), upto = floe_warp_sum_to(here);
+        uint64_t in_box = 0;
+        floe_cells_word mine = {0, 0, true};
+        if (named)
+            mine = box_word_of(a, first_cell + i * FLOE_CELLS_WORD, &in_box);
+        for (uint32_t some = __ballot_sync(FLOE_ALL_LANES, named != 0); some; some &= some - 1) {
+            const int j = __ffs((int)some) - 1;
+            const floe_cells_word word = floe_cells_word_from(mine, (uint32_t)j);
+            const uint64_t cells = __shfl_sync(FLOE_ALL_LANES, named, j),
+                           inside = __shfl_sync(FLOE_ALL_LANES, in_box, j),
+                           n = v.n + taken + __shfl_sync(FLOE_ALL_LANES, upto - here, j);
+#pragma unroll
+            for (uint32_t k = floe_lane(); k < FLOE_CELLS_WORD; k += FLOE_WARP) {
+                if (!(cells >> k & 1) || (word.in_row && !(inside >> k & 1)))
+                    continue;
+                const uint64_t number = n + (uint64_t)__popcll(cells & (((uint64_t)1 << k) - 1)),
+                               bits = v.literals ? floe_cells_load(v.literals, (int64_t)number, a.dtype) : v.pattern;
+                if (word.in_row)
+                    store(a.data, (uint64_t)(word.at + (int64_t)k * a.stride[a.rank - 1]), a.dtype, bits);
+                else
+                    put_cell(a, word.cell + k, bits);
+            }
+        }
         taken += __shfl_sync(FLOE_ALL_LANES, upto, FLOE_WARP - 1);
     }
     return taken;

@@ -40,6 +40,14 @@ FLOE_DEV int64_t floe_cells_in_word(const floe_cells_array &a, const floe_cells_
     return w.in_row ? w.at + (int64_t)i * a.stride[a.rank - 1] : floe_cells_at(&a, w.cell + i);
 }
 
+/* The word that lane j has. */
+FLOE_DEV floe_cells_word floe_cells_word_from(const floe_cells_word &mine, uint32_t j)
+{
+    const uint64_t cell = __shfl_sync(FLOE_ALL_LANES, mine.cell, (int)j);
+    const int64_t at = __shfl_sync(FLOE_ALL_LANES, mine.at, (int)j);
+    return {cell, at, __shfl_sync(FLOE_ALL_LANES, (int)mine.in_row, (int)j) != 0};
+}
+
 /* ---- spans ----------------------------------------------------------------------------------------------------------- */
 
 /* A span of a chunk: its words and cells. */

@@ -17,34 +17,51 @@ FLOE_DEV floe_uint value_in(const floe_cells_array &a, const floe_cells_word &w,
 
 struct clean_shared {
     uint64_t words[FLOE_CELLS_SPAN_WORDS]; /* cells that are good */
+    uint64_t fills[FLOE_CELLS_SPAN_WORDS]; /* and that hold the fill value */
     uint32_t last[WARPS];
     unsigned long long first_good;
+    uint32_t named;
 };
 
-/* Which cells are good. A warp takes every so-many-th word. */
-FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part &s, clean_shared *shared)
+/* Which cells are good: of 32 words, of which each lane keeps one. A warp. */
+FLOE_DEV void find_good(const floe_zfp_grid_encode &call, const floe_cells_part &s, uint64_t first,
+                        clean_shared *shared)
 {
+    enum { AHEAD = 4 }; /* words under way */
     const bool has_fill = call.params->has_fill, real = !floe_dtype_is_integer(call.field.dtype);
     const floe_uint fill = (floe_uint)call.params->fill_bits;
-    for (uint64_t w = threadIdx.x / FLOE_WARP; w < FLOE_CELLS_SPAN_WORDS; w += WARPS) {
-        const floe_cells_word word = floe_cells_word_of(s.chunk->array, s.cell + w * FLOE_CELLS_WORD);
-        uint64_t good = 0;
+    const uint64_t w = first + floe_lane();
+    const floe_cells_word mine = floe_cells_word_of(s.chunk->array, s.cell + w * FLOE_CELLS_WORD);
+    uint64_t good = 0, fills = 0;
+    for (uint32_t j0 = 0; j0 < FLOE_WARP; j0 += AHEAD) {
+        floe_uint x[2 * AHEAD];
 #pragma unroll
-        for (uint32_t half = 0; half < 2; half++) {
-            const uint32_t i = half * FLOE_WARP + floe_lane();
-            const bool is = w * FLOE_CELLS_WORD + i < s.ncells &&
-                            !FLOE_R(floe_zfp_spoils)(real, value_in(s.chunk->array, word, i), has_fill, fill);
-            good |= (uint64_t)__ballot_sync(FLOE_ALL_LANES, is) << half * FLOE_WARP;
+        for (uint32_t k = 0; k < 2 * AHEAD; k++) {
+            const uint32_t i = k % 2 * FLOE_WARP + floe_lane();
+            const floe_cells_word word = floe_cells_word_from(mine, j0 + k / 2);
+            x[k] = word.cell + i < s.cell + s.ncells ? value_in(s.chunk->array, word, i) : FLOE_REAL_EXPONENT;
         }
-        if (floe_lane() > 0)
-            continue;
-        shared->words[w] = good;
-        if (w < s.nwords)
-            call.bad[s.number * call.room.nwords + s.first + w] = ~good;
-        if (good)
-            atomicMin(&shared->first_good,
-                      (unsigned long long)(s.cell + w * FLOE_CELLS_WORD + (uint64_t)__ffsll((long long)good) - 1));
+#pragma unroll
+        for (uint32_t k = 0; k < 2 * AHEAD; k++) {
+            const uint64_t cell = s.cell + (first + j0 + k / 2) * FLOE_CELLS_WORD + k % 2 * FLOE_WARP + floe_lane();
+            const bool there = cell < s.cell + s.ncells, spoils = FLOE_R(floe_zfp_spoils)(real, x[k], has_fill, fill);
+            const uint64_t goods = __ballot_sync(FLOE_ALL_LANES, there && !spoils),
+                           filled = __ballot_sync(FLOE_ALL_LANES, there && has_fill && x[k] == fill);
+            if (floe_lane() == j0 + k / 2) {
+                good |= goods << k % 2 * FLOE_WARP;
+                fills |= filled << k % 2 * FLOE_WARP;
+            }
+        }
     }
+    shared->words[w] = good;
+    shared->fills[w] = fills;
+    if (fills)
+        shared->named = 1;
+    if (w < s.nwords)
+        call.bad[s.number * call.room.nwords + s.first + w] = ~good;
+    if (good)
+        atomicMin(&shared->first_good,
+                  (unsigned long long)(s.cell + w * FLOE_CELLS_WORD + (uint64_t)__ffsll((long long)good) - 1));
 }
 
 /* The last good cell in front of each word, and 1; 0 if there is none. Threads have words that lie side by side. */
@@ -74,15 +91,16 @@ FLOE_DEV void find_last(const floe_zfp_grid_encode &call, const floe_cells_part 
     }
 }
 
-/* What the attempt before said of the chunk is void. */
-FLOE_DEV void forget(const floe_zfp_grid_encode &call, const floe_cells_part &s)
+/* What the attempt before said of the chunk is void. Cells that hold the fill value are named, until zfp is found to have kept
+ * one. */
+FLOE_DEV void begin_again(const floe_zfp_grid_encode &call, const floe_cells_part &s, const clean_shared *shared)
 {
     uint64_t *literals = call.cells.sets[FLOE_CELLS_LITERALS] + s.number * call.cells.nwords + s.first;
     for (uint64_t w = threadIdx.x; w < s.nwords; w += THREADS)
-        literals[w] = 0;
+        literals[w] = shared->fills[w];
     if (threadIdx.x > 0)
         return;
-    s.span->named = 0;
+    s.span->named = shared->named;
     if (s.cell == 0) {
         s.chunk->first_odd = ~0ull;
         call.stats[s.number].max_error_bits = 0;
@@ -100,13 +118,16 @@ __global__ void __launch_bounds__(THREADS) zfp_grid_clean_kernel(const __grid_co
         if (s.ncells == 0 || !call.chunks[s.number].cleaned)
             continue;
         __syncthreads(); /* the span before is done with what is shared */
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {
             shared.first_good = ~0ull;
+            shared.named = 0;
+        }
         __syncthreads();
-        find_good(call, s, &shared);
+        for (uint64_t w = threadIdx.x / FLOE_WARP * FLOE_WARP; w < FLOE_CELLS_SPAN_WORDS; w += THREADS)
+            find_good(call, s, w, &shared);
         __syncthreads();
         find_last(call, s, &shared);
-        forget(call, s);
+        begin_again(call, s, &shared);
         if (threadIdx.x == 0 && shared.first_good != ~0ull)
             atomicMin(&call.chunks[s.number].first_good, shared.first_good);
     }

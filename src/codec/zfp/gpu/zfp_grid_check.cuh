@@ -49,22 +49,36 @@ FLOE_DEV floe_uint floe_zfp_value_at(const floe_zfp_dev_chunk *c, uint64_t cell)
     return ((const floe_uint *)c->array.data)[floe_cells_at(&c->cells->array, cell)];
 }
 
-/* Names missed cells, bit i of missed: value i of a lane. */
+/* Cells of a row of a chunk that are named already are not, bit i of mask: cell + i. */
+FLOE_DEV void floe_zfp_unname(const floe_zfp_grid_encode &call, uint64_t number, uint64_t cell, uint32_t mask)
+{
+    uint32_t *words = (uint32_t *)(call.cells.sets[FLOE_CELLS_LITERALS] + number * call.cells.nwords) + cell / 32;
+    const uint64_t moved = (uint64_t)mask << cell % 32;
+    atomicAnd(words, ~(uint32_t)moved);
+    if (moved >> 32)
+        atomicAnd(words + 1, ~(uint32_t)(moved >> 32));
+}
+
+/* Names missed cells, bit i of missed: value i of a lane; those of kept are named no more. */
 template <uint32_t RANK>
 FLOE_DEV_COLD void floe_zfp_name_missed(const floe_zfp_grid_encode &call, const floe_zfp_judged &s, uint64_t block,
-                                        uint32_t share, uint64_t missed)
+                                        uint32_t share, uint64_t missed, uint64_t kept)
 {
-    while (missed) {
-        const uint32_t row = ((uint32_t)__ffsll((long long)missed) - 1) / 4;
-        floe_cells_name(call.cells, s.number, floe_zfp_cell_of<RANK>(s.cells, block, share, 4 * row),
-                        (uint32_t)(missed >> 4 * row) & 15);
-        missed &= ~((uint64_t)15 << 4 * row);
+    while (missed | kept) {
+        const uint32_t row = ((uint32_t)__ffsll((long long)(missed | kept)) - 1) / 4;
+        const uint64_t cell = floe_zfp_cell_of<RANK>(s.cells, block, share, 4 * row), bits = (uint64_t)15 << 4 * row;
+        if (missed & bits)
+            floe_cells_name(call.cells, s.number, cell, (uint32_t)(missed >> 4 * row) & 15);
+        if (kept & bits)
+            floe_zfp_unname(call, s.number, cell, (uint32_t)(kept >> 4 * row) & 15);
+        missed &= ~bits;
+        kept &= ~bits;
     }
 }
 
-/* Rows of values that came back against those of the field. */
+/* Rows of values that came back against those of the field; cells that hold the fill value are named before. */
 struct floe_zfp_comparison {
-    uint64_t missed;
+    uint64_t missed, kept; /* of others, of these */
     double worst, squares;
 };
 
@@ -74,7 +88,7 @@ FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const fl
 {
     enum { SIZE = sizeof(floe_uint), NY = RANK > 1 ? 4 : 1, NZ = RANK > 2 ? 4 : 1 };
     const floe_zfp_cells &c = s.cells;
-    floe_zfp_comparison found = {0, 0, 0};
+    floe_zfp_comparison found = {0, 0, 0, 0};
     if (RANK > 3 && cube >= spot.inside[RANK - 1])
         return found;
     const uint8_t *first = spot.first + (RANK > 3 ? cube * c.stride[RANK - 1] * SIZE : 0);
@@ -99,7 +113,9 @@ FLOE_DEV floe_zfp_comparison floe_zfp_compare(const floe_zfp_judged &s, const fl
             const double error = FLOE_R(floe_zfp_error)(REAL, was[x], v[4 * r + x]);
             const bool missed =
                 FLOE_R(floe_zfp_is_missed)(REAL, was[x], v[4 * r + x], error, s.tolerance, s.has_fill, s.fill);
-            found.missed |= (uint64_t)missed << (4 * r + x);
+            const bool filled = s.has_fill && was[x] == s.fill;
+            found.missed |= (uint64_t)(missed && !filled) << (4 * r + x);
+            found.kept |= (uint64_t)(filled && !missed) << (4 * r + x);
             found.worst = !missed && error > found.worst ? error : found.worst;
             found.squares += missed ? 0 : error * error;
         }
@@ -123,13 +139,13 @@ FLOE_DEV void floe_zfp_check(const floe_zfp_grid_encode &call, const floe_zfp_ju
 {
     typedef floe_zfp_lanes<RANK> lanes;
     const bool mine = block < s.cells.nblocks;
-    floe_zfp_comparison found = {0, 0, 0};
+    floe_zfp_comparison found = {0, 0, 0, 0};
     if (mine && s.real)
         found = floe_zfp_compare<RANK, true>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
     else if (mine)
         found = floe_zfp_compare<RANK, false>(s, floe_zfp_spot_of<RANK>(s.cells, block), share, v);
-    if (found.missed)
-        floe_zfp_name_missed<RANK>(call, s, block, share, found.missed);
+    if (found.missed | found.kept)
+        floe_zfp_name_missed<RANK>(call, s, block, share, found.missed, found.kept);
     floe_zfp_report_worst(call, s, found.worst);
     if (!call.block_errors)
         return;
