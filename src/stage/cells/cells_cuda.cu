@@ -9,43 +9,26 @@ enum { THREADS = FLOE_CELLS_THREADS, WARPS = FLOE_CELLS_WARPS, MOST_BLOCKS = 1 <
 
 /* ---- sort ------------------------------------------------------------------------------------------------------------ */
 
-/* A warp, 32 words: named cells with a pattern of the palette leave the literals. A lane has a cell of a word, then another. */
-FLOE_DEV void sort_words(const floe_cells_grid &g, const floe_cells_part &p, const uint64_t *palette, uint64_t first,
-                         floe_cells_span *count)
+/* One thread, a word: named cells with a pattern of the palette leave the literals. */
+FLOE_DEV void sort_word(const floe_cells_grid &g, const floe_cells_part &p, const uint64_t *palette, uint64_t w,
+                        floe_cells_span *count)
 {
-    const uint64_t w = first + floe_lane(), place = p.number * g.nwords + p.first + w;
-    const bool there = w < p.nwords;
-    const floe_cells_array &a = p.chunk->array;
-    const uint64_t named = there ? g.sets[FLOE_CELLS_LITERALS][place] : 0;
-    const floe_cells_word mine =
-        named ? floe_cells_word_of(a, p.cell + w * FLOE_CELLS_WORD) : floe_cells_word{0, 0, true};
     uint64_t words[FLOE_CELLS_SETS] = {0};
-    for (uint32_t some = __ballot_sync(FLOE_ALL_LANES, named != 0); some; some &= some - 1) {
-        const uint32_t j = (uint32_t)__ffs((int)some) - 1;
-        const floe_cells_word word = floe_cells_word_from(mine, j);
-        const uint64_t cells = __shfl_sync(FLOE_ALL_LANES, named, (int)j);
+    const uint64_t place = p.number * g.nwords + p.first + w;
+    const floe_cells_array &a = p.chunk->array;
+    const floe_cells_word word = floe_cells_word_of(a, p.cell + w * FLOE_CELLS_WORD);
+    for (uint64_t left = g.sets[FLOE_CELLS_LITERALS][place]; left; left &= left - 1) {
+        const int64_t at = floe_cells_in_word(a, word, (uint32_t)__ffsll((long long)left) - 1);
+        const uint32_t set = floe_cells_set_of(palette, floe_cells_load(a.data, at, a.dtype));
 #pragma unroll
-        for (uint32_t half = 0; half < 2; half++) {
-            const uint32_t i = half * FLOE_WARP + floe_lane();
-            uint32_t set = FLOE_CELLS_SETS;
-            if (cells >> i & 1)
-                set = floe_cells_set_of(palette, floe_cells_load(a.data, floe_cells_in_word(a, word, i), a.dtype));
-#pragma unroll
-            for (uint32_t k = 0; k < FLOE_CELLS_SETS; k++) {
-                const uint64_t in_set = __ballot_sync(FLOE_ALL_LANES, set == k);
-                words[k] |= floe_lane() == j ? in_set << half * FLOE_WARP : 0;
-            }
-        }
+        for (uint32_t s = 0; s < FLOE_CELLS_SETS; s++)
+            words[s] |= s == set ? left & (0 - left) : 0;
     }
-#pragma unroll
-    for (uint32_t k = 0; k < FLOE_CELLS_SETS; k++) {
-        const uint32_t nwords = (uint32_t)__popc(__ballot_sync(FLOE_ALL_LANES, words[k] != 0)),
-                       ncells = floe_warp_sum((uint32_t)__popcll(words[k]));
-        if (there)
-            g.sets[k][place] = words[k];
-        if (floe_lane() == 0 && nwords > 0) {
-            atomicAdd(count->nwords + k, nwords);
-            atomicAdd(count->ncells + k, ncells);
+    for (uint32_t s = 0; s < FLOE_CELLS_SETS; s++) {
+        g.sets[s][place] = words[s];
+        if (words[s]) {
+            atomicAdd(count->nwords + s, 1u);
+            atomicAdd(count->ncells + s, (uint32_t)__popcll(words[s]));
         }
     }
 }
@@ -65,8 +48,8 @@ __global__ void __launch_bounds__(THREADS) cells_sort_kernel(const __grid_consta
         if (threadIdx.x < FLOE_CELLS_SETS)
             count.nwords[threadIdx.x] = count.ncells[threadIdx.x] = 0;
         __syncthreads();
-        for (uint64_t w = threadIdx.x / FLOE_WARP * FLOE_WARP; w < p.nwords; w += THREADS)
-            sort_words(g, p, palette, w, &count);
+        for (uint64_t w = threadIdx.x; w < p.nwords; w += THREADS)
+            sort_word(g, p, palette, w, &count);
         __syncthreads();
         if (threadIdx.x < FLOE_CELLS_SETS) {
             p.span->nwords[threadIdx.x] = count.nwords[threadIdx.x];

@@ -130,12 +130,13 @@ FLOE_DEV uint64_t floe_huffman_wide_value(uint32_t e, uint64_t x)
 FLOE_DEV bool floe_huffman_wide_fits(uint32_t e, uint32_t width) { return e >> 8 < 4 * width; }
 
 /* Groups of 9..16 bits, by one thread; a value takes at most 11 + 13 bits. Three words are at hand: lanes read words that lie apart,
- * so each is loaded once. Returns where the group ends, UINT32_MAX when it is damaged. */
+ * so each is loaded once, and long before it is looked at. Returns where the group ends, UINT32_MAX when it is damaged. */
 FLOE_DEV_COLD uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t pos, const uint16_t *entry,
                                                   uint32_t table, uint32_t width, uint4 *to)
 {
     uint32_t i = pos / 32;
     uint32_t low = floe_tile_word(in, i), high = floe_tile_word(in, i + 1), next = floe_tile_word(in, i + 2);
+#pragma unroll 1
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
         uint32_t out[4] = {0, 0, 0, 0};
 #pragma unroll
@@ -145,7 +146,7 @@ FLOE_DEV_COLD uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t p
                 return UINT32_MAX;
             out[v / 2] |= (uint32_t)floe_huffman_wide_value(e, x) << 16 * (v % 2);
             pos += e & 0xFF;
-            if (pos / 32 != i) {
+            while (pos / 32 != i) { /* once at most; what is no branch would wait for `next` each time */
                 i++;
                 low = high;
                 high = next;

@@ -103,11 +103,11 @@ __device__ void coder::code(floe_place_tile &t, const uint32_t *draft, const flo
 /* The tile's words there to where it has its own. */
 __device__ void coder::bring_home(const floe_place_tile &t, const floe_huffman_room &from)
 {
-    for (uint32_t i = HALF_WORDS + floe_lane(); i < min(t.nwords, from.room); i += FLOE_WARP)
-        t.spill[i - HALF_WORDS] = from.words[i];
+    const uint32_t there = min(t.nwords, from.room), staged = min(there, (uint32_t)HALF_WORDS);
+    floe_place_copy(t.spill, from.words + staged, there - staged);
     __syncwarp();
-    for (uint32_t i = floe_lane(); from.words != t.words && i < min(t.nwords, (uint32_t)HALF_WORDS); i += FLOE_WARP)
-        t.words[i] = from.words[i];
+    if (from.words != t.words)
+        floe_place_copy(t.words, from.words, staged);
     __syncwarp();
 }
 
