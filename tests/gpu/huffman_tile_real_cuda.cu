@@ -132,7 +132,7 @@ __global__ void huffman_code_kernel(room *r, floe_huffman_form form)
 __global__ void huffman_decode_kernel(room *r, uint32_t entries, bool near)
 {
     __shared__ uint32_t table[FLOE_HUFFMAN_TABLE_WORDS];
-    __shared__ uint32_t words[NEAR_WORDS];
+    alignas(16) __shared__ uint32_t words[NEAR_WORDS];
     __shared__ floe_huffman_groups groups;
     FLOE_DYNAMIC_SHARED(uint16_t, entry);
     const floe_huffman_tables tables = floe_huffman_tables_load<floe_uint>(&r->decoder, table, entry, entries);
@@ -147,7 +147,7 @@ __global__ void huffman_decode_kernel(room *r, uint32_t entries, bool near)
             words[i] = r->words[t][i];
         __syncwarp();
         const bool good = floe_huffman_decode_tile_dev<floe_uint>(tables, here ? words : r->words[t], nwords, nsteps,
-                                                                  &groups, r->wide[t]);
+                                                                  &groups, words, r->wide[t]);
         for (uint32_t s = 0; good && s < nsteps; s++) {
             floe_step *step = &r->decoded[t].steps[s];
             const uint32_t width = groups.width[s * FLOE_STEP_GROUPS + g];

@@ -129,29 +129,48 @@ FLOE_DEV uint64_t floe_huffman_wide_value(uint32_t e, uint64_t x)
 /* A symbol's value has at most `width` bits. Before any of its raw bits are taken. */
 FLOE_DEV bool floe_huffman_wide_fits(uint32_t e, uint32_t width) { return e >> 8 < 4 * width; }
 
-/* Groups of 9..16 bits, by one thread; a value takes at most 11 + 13 bits. Three words are at hand: lanes read words that lie apart,
- * so each is loaded once, and long before it is looked at. Returns where the group ends, UINT32_MAX when it is damaged. */
+/* Shared memory, one a warp, 16-byte aligned: for each lane, the words of a group of 9..16 bits, which may begin within 16 bytes. */
+enum {
+    FLOE_HUFFMAN_NEAR_EACH = 28,
+    FLOE_HUFFMAN_NEAR_WORDS = FLOE_WARP * FLOE_HUFFMAN_NEAR_EACH,
+    FLOE_HUFFMAN_MEDIUM_BITS = 32 * (FLOE_HUFFMAN_MAX_LENGTH + 13) /* of such a group, at most */
+};
+static_assert(FLOE_HUFFMAN_NEAR_EACH >= 4 + FLOE_HUFFMAN_MEDIUM_BITS / 32, "they fit");
+
+/* Brings the words of the group at bit pos to this lane's `near`: lanes read words that lie apart, and L1 has no room for them all.
+ * Returns the words of the tile, of which these can be read. */
+FLOE_DEV floe_tile_words floe_huffman_bring(const floe_tile_words &in, uint32_t pos, uint32_t *near)
+{
+    const uint32_t i = min(pos / 32, in.last), skip = (uint32_t)((uintptr_t)(in.words + i) >> 2 & 3),
+                   n = min(skip + in.last + 1 - i, (uint32_t)FLOE_HUFFMAN_NEAR_EACH);
+    uint32_t *mine = near + FLOE_HUFFMAN_NEAR_EACH * floe_lane();
+    for (uint32_t k = 0; k < n; k += 4)
+        floe_copy16_async_part(mine + k, in.words + i - skip + k, 4 * min(n - k, 4u));
+    floe_copy_async_commit();
+    floe_copy_async_wait(); /* for its own copies */
+    return floe_tile_words{mine + skip - i, i + n - skip - 1};
+}
+
+/* Groups of 9..16 bits, by one thread: two values from each look at the bits, 2 * (11 + 13) <= 64. Returns where the group
+ * ends, UINT32_MAX when it is damaged. Its words are in shared memory. */
 FLOE_DEV_COLD uint32_t floe_huffman_decode_wide16(floe_tile_words in, uint32_t pos, const uint16_t *entry,
                                                   uint32_t table, uint32_t width, uint4 *to)
 {
-    uint32_t i = pos / 32;
-    uint32_t low = floe_tile_word(in, i), high = floe_tile_word(in, i + 1), next = floe_tile_word(in, i + 2);
-#pragma unroll 1
+    in.words = floe_in_shared(in.words);
     for (uint32_t k = 0; k < FLOE_GROUP_VALUES / 8; k++) {
-        uint32_t out[4] = {0, 0, 0, 0};
+        uint32_t out[4];
 #pragma unroll
-        for (int v = 0; v < 8; v++) {
-            const uint32_t x = __funnelshift_r(low, high, pos), e = floe_huffman_find(entry, table, x);
-            if (!floe_huffman_wide_fits(e, width))
+        for (int i = 0; i < 4; i++) {
+            const uint64_t x = floe_tile_peek64(in, pos);
+            const uint32_t a = floe_huffman_find(entry, table, (uint32_t)x);
+            if (!floe_huffman_wide_fits(a, width))
                 return UINT32_MAX;
-            out[v / 2] |= (uint32_t)floe_huffman_wide_value(e, x) << 16 * (v % 2);
-            pos += e & 0xFF;
-            while (pos / 32 != i) { /* once at most; what is no branch would wait for `next` each time */
-                i++;
-                low = high;
-                high = next;
-                next = floe_tile_word(in, i + 2);
-            }
+            const uint64_t y = x >> (a & 0xFF);
+            const uint32_t b = floe_huffman_find(entry, table, (uint32_t)y);
+            if (!floe_huffman_wide_fits(b, width))
+                return UINT32_MAX;
+            out[i] = (uint32_t)floe_huffman_wide_value(a, x) | (uint32_t)floe_huffman_wide_value(b, y) << 16;
+            pos += (a + b) & 0xFF;
         }
         to[k] = make_uint4(out[0], out[1], out[2], out[3]);
     }
@@ -259,14 +278,23 @@ FLOE_DEV void floe_huffman_groups_settle(floe_huffman_groups *groups)
     __syncwarp();
 }
 
+/* What a tile is decoded from, by the warp: its words, which are in shared memory or have `near` there, which is NULL else; where
+ * values of groups of more than 8 bits go. */
+typedef struct floe_huffman_wide {
+    uint32_t *near;
+    void *values;
+} floe_huffman_wide;
+
 /* A group of more than 8 bits from bit pos on; word: by its header. Returns where it ends, UINT32_MAX when it is damaged. */
 template <class Uint>
 FLOE_DEV uint32_t floe_huffman_decode_wide(const floe_tile_words &in, uint32_t pos, const uint16_t *entry,
-                                           uint32_t word, uint32_t width, void *wide, uint32_t group)
+                                           uint32_t word, uint32_t width, const floe_huffman_wide &to, uint32_t group)
 {
-    uint4 *values = floe_huffman_wide_at(wide, group, sizeof(Uint));
-    return width <= 16 ? floe_huffman_decode_wide16(in, pos, entry, word, width, values)
-                       : floe_huffman_decode_wide64(in, pos, entry, word, width, values);
+    uint4 *values = floe_huffman_wide_at(to.values, group, sizeof(Uint));
+    if (width > 16)
+        return floe_huffman_decode_wide64(in, pos, entry, word, width, values);
+    return floe_huffman_decode_wide16(to.near ? floe_huffman_bring(in, pos, to.near) : in, pos, entry, word, width,
+                                      values);
 }
 
 /* Four symbols of at most 11 bits each, at the front of the bits x and those behind them; entry: of their table. *nbits: what
@@ -287,7 +315,8 @@ FLOE_DEV uint32_t floe_huffman_decode4(uint32_t x, uint32_t behind, const uint16
  * register. */
 template <class Uint, bool NEAR>
 static __device__ __noinline__ bool floe_huffman_decode_lanes(floe_huffman_tables t, floe_tile_words in,
-                                                              uint32_t nsteps, floe_huffman_groups *groups, void *wide)
+                                                              uint32_t nsteps, floe_huffman_groups *groups,
+                                                              floe_huffman_wide wide)
 {
     const uint16_t *entry = NEAR ? floe_in_shared(t.entry) : t.entry, *values = entry;
     const uint32_t *table = floe_in_shared(t.table), *by_header = table + FLOE_HUFFMAN_BY_HEADER;
@@ -371,19 +400,22 @@ static __device__ __noinline__ bool floe_huffman_decode_lanes(floe_huffman_table
     return __all_sync(FLOE_ALL_LANES, ok);
 }
 
-/* Decodes a tile of nwords (0..65535) untrusted words, in shared or device memory, of which nothing outside is read;
- * accepts what floe_huffman_decode_tile accepts. The whole warp gets the same answer; after false, groups are undefined. */
+/* Decodes a tile of nwords (0..65535) untrusted words, in shared or device memory, of which nothing outside is read, but for
+ * the 16 aligned bytes of its first word; accepts what floe_huffman_decode_tile accepts. near: FLOE_HUFFMAN_NEAR_WORDS of shared memory,
+ * unless the words are there. The whole warp gets the same answer; after false, groups are undefined. */
 template <class Uint>
 FLOE_DEV bool floe_huffman_decode_tile_dev(const floe_huffman_tables &t, const uint32_t *words, uint32_t nwords,
-                                           uint32_t nsteps, floe_huffman_groups *groups, void *wide)
+                                           uint32_t nsteps, floe_huffman_groups *groups, uint32_t *near, void *wide)
 {
     const floe_tile_words in = {words, nwords - 1};
+    const bool in_shared = floe_is_shared(words);
+    const floe_huffman_wide to = {in_shared ? NULL : near, wide};
     floe_huffman_groups_clear(groups);
     if (nwords == 0)
         return true;
-    if (floe_is_shared(words) && floe_is_shared(t.entry))
-        return floe_huffman_decode_lanes<Uint, true>(t, in, nsteps, groups, wide);
-    return floe_huffman_decode_lanes<Uint, false>(t, in, nsteps, groups, wide);
+    if (in_shared && floe_is_shared(t.entry))
+        return floe_huffman_decode_lanes<Uint, true>(t, in, nsteps, groups, to);
+    return floe_huffman_decode_lanes<Uint, false>(t, in, nsteps, groups, to);
 }
 
 /* ---- from symbols to values ---------------------------------------------------------------------------------------- */

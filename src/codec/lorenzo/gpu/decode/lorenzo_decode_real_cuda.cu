@@ -58,6 +58,7 @@ struct alignas(16) huffman_shared {
     uint32_t failed;
 };
 static_assert((int)CODE_WORDS >= (int)LINE_WORDS, "codes make room for values");
+static_assert((int)CODE_WORDS >= (int)FLOE_HUFFMAN_NEAR_WORDS, "or for those that are decoded now, of many");
 static_assert(sizeof(huffman_place) % 16 == 0, "words of the next warp are aligned");
 
 /* Makes a source of a tile's body. */
@@ -94,7 +95,8 @@ struct huffman_opener {
     {
         source.groups = &place->groups;
         source.wide = wide;
-        return floe_huffman_decode_tile_dev<floe_uint>(tables, fetch(words, n), n, nsteps, &place->groups, wide);
+        return floe_huffman_decode_tile_dev<floe_uint>(tables, fetch(words, n), n, nsteps, &place->groups, place->codes,
+                                                       wide);
     }
     __device__ __forceinline__ bool open(const target &t, const uint32_t *words, uint32_t nwords, uint32_t from,
                                          huffman_source &source) const
