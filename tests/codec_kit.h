@@ -51,11 +51,12 @@ static inline void kit_block_free(kit_block *b)
     *b = (kit_block){NULL, 0};
 }
 
-/* One scratch for all calls of a program: of exactly the size asked for, dirty from the call before. */
+/* One scratch for all calls of a program: of exactly the size asked for, all ones and all zeros in turn. */
 static inline kit_block *kit_scratch(size_t nbytes)
 {
     static kit_block room;
     static uint64_t capacity;
+    static uint8_t dirt;
     if (nbytes > capacity) {
         room.nbytes = capacity; /* the guard was moved: put it back where the block ends */
         if (room.data)
@@ -64,6 +65,7 @@ static inline kit_block *kit_scratch(size_t nbytes)
         capacity = nbytes;
     }
     room.nbytes = nbytes;
+    memset(room.data, dirt = (uint8_t)~dirt, nbytes);
     memset(room.data + nbytes, 0xC5, KIT_GUARD);
     return &room;
 }

@@ -173,12 +173,30 @@ static void threads_share_boxes(void **unused)
     }
 }
 
+/* An axis ends with level 0, the others begin with level 2: the tuner tries level 1 without a step. Counts of later levels begin at 0. */
+static void a_level_without_a_step(void **unused)
+{
+    static const uint64_t extent[] = {7, 18};
+    static float data[7 * 18];
+    (void)unused;
+    for (uint32_t turn = 0; turn < 162; turn++) {
+        const floe_codec_params p = params_of(FLOE_F32, presets[turn % 2], modes[turn % 4], false);
+        for (uint32_t i = 0; i < 7 * 18; i++) {
+            const double wave = sin((turn % 9 + 1) * 0.05 * (i / 18)) + sin((turn / 9 % 9 + 1) * 0.1 * (i % 18) + 1);
+            data[i] = (float)(wave * wave * wave);
+        }
+        const floe_field chunk = kit_chunk(data, FLOE_F32, 2, extent);
+        kit_round_trip(&p, &chunk, 1, NULL);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-                                       cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
-                                       cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
-                                       cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
-                                       cmocka_unit_test(threads_share_boxes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
+        cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
+        cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
+        cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
+        cmocka_unit_test(threads_share_boxes),  cmocka_unit_test(a_level_without_a_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

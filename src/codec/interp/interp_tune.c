@@ -182,7 +182,7 @@ static void box_task(void *arg, uint64_t box, uint32_t worker)
 static void count_boxes(tuner *t, const floe_interp_structure *s)
 {
     const uint32_t n = t->trial->nsharers;
-    const uint64_t ncounts = (uint64_t)t->trial->chunk.plan.nsteps * FLOE_CONTEXT_COUNTS;
+    const uint64_t ncounts = (uint64_t)t->nlevels * FLOE_CONTEXT_COUNTS; /* a level may have no step */
     encoder *e = t->trial->sharers;
     const floe_cpu cpu = {.threads = n, .isa = t->e->cpu->isa, .team = t->e->cpu->team};
     for (uint32_t i = 0; i < n; i++) {
@@ -201,8 +201,8 @@ static void count_boxes(tuner *t, const floe_interp_structure *s)
 static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tally *tallies)
 {
     floe_interp_trial_plan(t->e, s, t->trial);
-    count_boxes(t, s);
     add_levels(t);
+    count_boxes(t, s);
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const uint32_t *counts = t->trial->sharers->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
         tallies[l] = (floe_interp_tally){floe_context_entropy(&t->trial->chunk.plan.steps[0].spec, counts),
