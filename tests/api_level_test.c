@@ -156,9 +156,55 @@ static void bytes_of_a_level_are_checked(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* A source, and a sink into `part`. */
+static floe_status read_stream(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    const uint64_t there = *(uint64_t *)user, left = offset < there ? there - offset : 0;
+    *got = left < nbytes ? (size_t)left : nbytes;
+    memcpy(dst, stream + offset, *got);
+    return FLOE_OK;
+}
+
+static floe_status write_part(void *user, const void *src, size_t nbytes)
+{
+    memcpy((uint8_t *)part + *(size_t *)user, src, nbytes);
+    *(size_t *)user += nbytes;
+    return FLOE_OK;
+}
+
+/* A stream that is cut behind the bytes that a level is said to take has that level, however few these are. */
+static void cut_behind_a_level(void **unused)
+{
+    static const char *const texts[] = {"rel=0.5 codec=interp", "rel=0.5 codec=wavelet", "rel=1e-3 codec=interp",
+                                        "abs=1e30 codec=wavelet"};
+    static float want[CELLS];
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int i = 0; i < 4; i++) {
+        const uint64_t nbytes = stream_of(ctx, texts[i]);
+        for (uint32_t level = 1; level < 5; level++) {
+            uint64_t there;
+            size_t wrote = 0;
+            floe_field out = level_field(level);
+            assert_int_equal(floe_decompress_level(ctx, stream, nbytes, level, &out), FLOE_OK);
+            memcpy(want, part, sizeof want);
+            assert_int_equal(floe_stream_level_nbytes(ctx, stream, nbytes, level, &there), FLOE_OK);
+            const floe_source source = {&there, read_stream, there, 1};
+            const floe_sink sink = {&wrote, write_part};
+            const floe_stream_options options = {.size = sizeof options, .salvage = 1, .level = level};
+            assert_true(there < nbytes);
+            assert_int_equal(floe_decompress_stream(ctx, &source, &sink, &options, NULL), FLOE_OK);
+            assert_memory_equal(part, want, wrote);
+        }
+    }
+    floe_ctx_free(&ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole), cmocka_unit_test(means),
-                                       cmocka_unit_test(bytes_of_a_level_are_checked)};
+                                       cmocka_unit_test(bytes_of_a_level_are_checked),
+                                       cmocka_unit_test(cut_behind_a_level)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static floe_status level_body(floe_ctx *ctx, void *arg)
     for (uint64_t i = 0; i < s.nchunks && call->level; i++) {
         FLOE_TRY(floe_stream_chunk(&s, i, extent, &chunk, &ctx->err));
         FLOE_TRY(floe_codec_of(s.header.codec)->level_nbytes(&chunk, chunk.nbytes, &n, &ctx->err));
-        *call->level_nbytes += FLOE_RECORD_HEAD_NBYTES + n;
+        *call->level_nbytes += n < chunk.nbytes ? FLOE_RECORD_HEAD_NBYTES + n : floe_record_nbytes(n);
     }
     return FLOE_OK;
 }

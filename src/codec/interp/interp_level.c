@@ -24,11 +24,12 @@ static bool find_chunks(const floe_interp_chunk *k, const uint8_t *src, uint64_t
     return *at <= have;
 }
 
-/* The head as far as `have` bytes of src go: they must have the header. */
-static floe_status read_head(const floe_chunk_decode *c, floe_interp_chunk *k, uint64_t *at, floe_error *err)
+/* The head, by `have` bytes of src; or all that are said to be there, of which those behind the header are not looked at. */
+static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_interp_chunk *k, uint64_t *at,
+                             floe_error *err)
 {
     floe_interp_needs needs;
-    floe_reader from = floe_reader_of(c->src, (size_t)c->nbytes); /* behind the header it is not looked at */
+    floe_reader from = floe_reader_of(c->src, (size_t)have);
     FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k->plan.shape),
                FLOE_ERR_FORMAT, "interp chunk: of what codec interp does not take");
     FLOE_TRY(floe_interp_header_read(k, floe_dtype_is_narrow(c->dtype), &from, err));
@@ -54,9 +55,10 @@ floe_status floe_interp_level_nbytes(const floe_chunk_decode *c, uint64_t have, 
     uint64_t sizes_at = 0, at;
     uint32_t shift[FLOE_INTERP_RANK];
     *nbytes = floe_min64(c->nbytes, HEADER_MOST);
-    if (have < *nbytes)
-        return FLOE_OK;
-    FLOE_TRY(read_head(c, &k, &at, err));
+    const bool few = have < *nbytes;
+    const floe_status status = read_head(c, few ? have : c->nbytes, &k, &at, few ? NULL : err);
+    if (status != FLOE_OK)
+        return few ? FLOE_OK : status; /* with more of it there may be a header */
     if (k.kind == FLOE_INTERP_RAW) {
         at = c->nbytes;
     } else if (k.kind == FLOE_INTERP_CODED && find_chunks(&k, c->src, have, &at, &sizes_at)) {
@@ -127,7 +129,7 @@ floe_status floe_interp_plan_words(const floe_chunk_decode *c, floe_text *to, fl
     const bool narrow = floe_dtype_is_narrow(c->dtype);
     floe_interp_chunk k;
     uint64_t sizes_at = 0, at;
-    FLOE_TRY(read_head(c, &k, &at, err));
+    FLOE_TRY(read_head(c, c->nbytes, &k, &at, err));
     const uint64_t apart_at = at - k.apart_nbytes;
     FLOE_CHECK(err, k.kind != FLOE_INTERP_CODED || find_chunks(&k, c->src, c->nbytes, &at, &sizes_at), FLOE_ERR_FORMAT,
                "interp chunk: it ends within its parts");

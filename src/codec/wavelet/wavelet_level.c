@@ -11,13 +11,15 @@ floe_status floe_wavelet_level_nbytes(const floe_chunk_decode *c, uint64_t have,
 {
     const uint8_t *src = c->src;
     floe_wavelet_chunk k;
-    floe_reader from = floe_reader_of(src, (size_t)c->nbytes); /* behind the header it is not looked at */
     *nbytes = floe_min64(c->nbytes, HEADER_MOST);
-    if (have < *nbytes)
-        return FLOE_OK;
+    const bool few = have < *nbytes;
+    floe_reader from =
+        floe_reader_of(src, (size_t)(few ? have : c->nbytes)); /* behind the header it is not looked at */
     FLOE_CHECK(err, !floe_dtype_is_integer(c->dtype) && floe_interp_shape_of(c->rank, c->extent, k.plan.shape),
                FLOE_ERR_FORMAT, "wavelet chunk: of what codec wavelet does not take");
-    FLOE_TRY(floe_wavelet_header_read(&k, floe_dtype_is_narrow(c->dtype), &from, err));
+    const floe_status status = floe_wavelet_header_read(&k, floe_dtype_is_narrow(c->dtype), &from, few ? NULL : err);
+    if (status != FLOE_OK)
+        return few ? FLOE_OK : status; /* with more of it there may be a header */
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(&k.plan)) * k.anchors.nbits;
     uint64_t at = k.kind == FLOE_WAVELET_CODED ? (uint64_t)(from.at - src) + floe_ceil_div(nbits, 8) : c->nbytes;
     const floe_wavelet_level level = floe_wavelet_level_of(&k.plan, c->level);
