@@ -130,6 +130,9 @@ static void balanced_choices(void **state)
         {3, {30, 40, 50}, KIT_STEPS, "rel=1e-4", FLOE_CODEC_LORENZO},
         {3, {40, 50, 60}, KIT_NOISE, "rel=1e-3", FLOE_CODEC_LORENZO},
         {1, {200000}, KIT_NOISE, "rel=1e-5", FLOE_CODEC_LORENZO},
+        {3, {40, 50, 60}, KIT_NOISE, "rel=1e-7", FLOE_CODEC_LORENZO},   /* codes do not fit */
+        {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-7", FLOE_CODEC_LORENZO},  /* steps of an ulp */
+        {3, {40, 50, 60}, KIT_NOISE, "pwrel=1e-6", FLOE_CODEC_LORENZO}, /* both */
         {3, {40, 50, 60}, KIT_SMOOTH, "lossless", FLOE_CODEC_LORENZO},
         {3, {40, 50, 60}, KIT_SMOOTH, "rel=1e-3 preset=fast", FLOE_CODEC_LORENZO},
         {3, {40, 50, 60}, KIT_CONSTANT, "rel=1e-3", FLOE_CODEC_LORENZO},

@@ -3,6 +3,7 @@
  * The tuner: boxes of the field are coded with one structure after another, and what takes the fewest bits is kept. Bits are
  * entropies of the contexts, in whole numbers, so that the choice is the same wherever it is made.
  */
+#include <math.h>
 #include <string.h>
 
 #include "codec/interp/interp_encoder.h"
@@ -24,6 +25,7 @@ enum {
     WORTH = 256,       /* an n-th of the bits is worth a change */
     BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
+    MOST_RAW = 10,      /* raw bits of a code: of more, many codes do not fit into 16 bits */
     SHORT_WORTH = 80,   /* and short windows, which take longer */
     TABLES_NBYTES = 64, /* of a step, about */
     TRIALS = 64         /* that are remembered, with those expected */
@@ -38,6 +40,7 @@ typedef struct tuner {
     floe_interp_structure structures[TRIALS];
     floe_interp_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
     uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
+    uint64_t raw;                                                   /* and its raw bits */
     bool large[FLOE_INTERP_LEVELS];
     uint32_t nlevels;
 } tuner;
@@ -282,11 +285,13 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     uint64_t sum = 0;
     floe_interp_trial_plan(t->e, s, t->trial);
     add_levels(t);
+    t->raw = 0;
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const floe_interp_structure part = part_of(t, s, l);
         const floe_interp_tally *tally = tally_of(t, &part) + l;
         t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
         t->large[l] = tally->large;
+        t->raw += tally->raw;
         sum += t->bits[l];
     }
     floe_interp_trial_plan(t->e, s, t->trial);
@@ -510,8 +515,16 @@ static double price_of(const tuner *t, const floe_interp_plan *boxes, uint32_t l
     return codes > 0 ? (double)t->bits[level] / 4096 / codes : 0;
 }
 
-/* Bits of a value of the field, coded by s. A coarse level of a box is mostly border, where codes are large: those of the field are taken
- * for the mean of what levels 0 and 1 of the boxes have. */
+/* Whether the last trial had codes that give most values: steps are no smaller than the type can tell apart, and codes fit. */
+static bool can_be_coded(const tuner *t)
+{
+    const double ulp = t->e->narrow ? 0x1p-24 : 0x1p-53, most = (double)t->raw / MOST_RAW;
+    return t->e->max_abs * ulp < t->e->bound / 2 &&
+           most <= (double)t->nboxes * (double)floe_interp_points(t->trial->chunk.plan.shape);
+}
+
+/* Bits of a value of the field, coded by s; infinite: it cannot be. A coarse level of a box is mostly border, where codes are large:
+ * those of the field are taken for the mean of what levels 0 and 1 of the boxes have. */
 static double price(tuner *t, const floe_interp_structure *s)
 {
     uint64_t shape[FLOE_INTERP_RANK];
@@ -521,6 +534,8 @@ static double price(tuner *t, const floe_interp_structure *s)
         memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
     floe_interp_plan_of(shape, s, &field);
     try_structure(t, s);
+    if (!can_be_coded(t))
+        return INFINITY;
     const double fine = price_of(t, &t->trial->chunk.plan, 0), next = price_of(t, &t->trial->chunk.plan, 1),
                  coarse = next > 0 ? (fine + next) / 2 : fine;
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
@@ -535,7 +550,7 @@ double floe_interp_price(encoder *e, encoder *trial)
     tuner t = tuner_of(e, trial, e->boxes->n);
     floe_interp_structure best = t.first;
     const double first = price(&t, &best);
-    if (t.nlevels == 0 || first < e->boxes->enough)
+    if (t.nlevels == 0 || first < e->boxes->enough || isinf(first))
         return first;
     t = tuner_of(e, trial, e->boxes->few);
     tune_structure(&t, &best, tune_begin(&t, &best));
