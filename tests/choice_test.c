@@ -251,11 +251,28 @@ static void ratios_out_of_reach(void **state)
     assert_string_equal(err.message, "ratio must be at least 1, got ratio=0.9");
 }
 
+/* Bounds below the least float leave no error: 0 is no multiple of them. So a bound is found that leaves one, or the least. */
+static void psnr_of_subnormals(void **state)
+{
+    static const uint64_t shape[] = {20, 25};
+    (void)state;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        floe_field f = kit_field(FLOE_F32, 2, shape, KIT_NOISE, seed);
+        for (uint32_t i = 0; i < 500; i++)
+            ((float *)f.data)[i] *= 0x1p-146f;
+        kit_bytes b = compress(&f, "psnr=42 codec=interp", 1);
+        assert_true(info_of(&b).abs_bound > 1e-46);
+        kit_bytes_free(&b);
+        kit_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codecs_are_chosen),  cmocka_unit_test(balanced_choices),
         cmocka_unit_test(boxes_of_sources),   cmocka_unit_test(a_workspace_of_the_caller),
-        cmocka_unit_test(ratios_are_reached), cmocka_unit_test(ratios_out_of_reach)};
+        cmocka_unit_test(ratios_are_reached), cmocka_unit_test(ratios_out_of_reach),
+        cmocka_unit_test(psnr_of_subnormals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,7 +241,7 @@ static uint64_t squares_of(const floe_real *error, uint32_t n, floe_real toleran
     const double unit = 1024 * (1 + 0x1p-40) / (double)tolerance;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < n; i++) {
-        const double e = error[i] <= tolerance ? (double)error[i] * unit : 0;
+        const double e = error[i] > 0 && error[i] <= tolerance ? (double)error[i] * unit : 0;
         sum += (uint64_t)(e * e) + (e > 0);
     }
     return sum;
