@@ -96,10 +96,30 @@ FLOE_INLINE void get_whole(zfp_reader *r, const tables *t, zfp_step step, uint32
     }
 }
 
+/* A function for each rank and step, which all kinds of blocks call: inlined into each of them it would take most of the time
+ * that this file takes to compile. */
+#define WHOLE(step, rank)                                                                                 \
+    static void get_##step##_##rank(zfp_reader *r, const tables *t, uint32_t precision, floe_uint *block) \
+    {                                                                                                     \
+        get_whole(r, t, step, rank, precision, block);                                                    \
+    }
+WHOLE(ZFP_UNLIFT, 1)
+WHOLE(ZFP_UNLIFT, 2)
+WHOLE(ZFP_UNLIFT, 3)
+WHOLE(ZFP_UNLIFT, 4)
+WHOLE(ZFP_SUM, 1)
+WHOLE(ZFP_SUM, 2)
+WHOLE(ZFP_SUM, 3)
+WHOLE(ZFP_SUM, 4)
+
+typedef void get_function(zfp_reader *r, const tables *t, uint32_t precision, floe_uint *block);
+static get_function *const get_lifted[] = {get_ZFP_UNLIFT_1, get_ZFP_UNLIFT_2, get_ZFP_UNLIFT_3, get_ZFP_UNLIFT_4};
+static get_function *const get_summed[] = {get_ZFP_SUM_1, get_ZFP_SUM_2, get_ZFP_SUM_3, get_ZFP_SUM_4};
+
 FLOE_INLINE void get_whole_reversibly(zfp_reader *r, const tables *t, uint32_t rank, floe_uint *block)
 {
     const uint32_t precision = (uint32_t)zfp_get(r, FLOE_ZFP_PREC_BITS) + 1;
-    get_whole(r, t, ZFP_SUM, rank, precision, block);
+    get_summed[rank - 1](r, t, precision, block);
 }
 
 FLOE_INLINE void get_real(zfp_reader *r, const tables *t, const floe_zfp_params *params, uint32_t rank,
@@ -113,7 +133,7 @@ FLOE_INLINE void get_real(zfp_reader *r, const tables *t, const floe_zfp_params 
         return;
     }
     const int32_t e = (int32_t)(head >> 1) - FLOE_ZFP_EXP_BIAS;
-    get_whole(r, t, ZFP_UNLIFT, rank, floe_zfp_precision(e, params, rank), block);
+    get_lifted[rank - 1](r, t, floe_zfp_precision(e, params, rank), block);
     if (block)
         zfp_to_real(block, rank, e, block);
 }
@@ -149,7 +169,7 @@ FLOE_INLINE uint32_t get_block(zfp_reader *r, const tables *t, const floe_zfp_pa
     else if (reversible)
         get_whole_reversibly(r, t, rank, block);
     else
-        get_whole(r, t, ZFP_UNLIFT, rank, params->maxprec, block);
+        get_lifted[rank - 1](r, t, params->maxprec, block);
     if (!reversible && params->minbits == params->maxbits) /* the next block need not wait for this one */
         return params->maxbits;
     const uint32_t used = params->maxbits - r->left;

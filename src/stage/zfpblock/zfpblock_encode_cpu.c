@@ -118,6 +118,45 @@ FLOE_INLINE void put_whole_reversibly(floe_zfp_writer *w, const coder *c, floe_u
     put_planes(w, c, block, any, rank, precision);
 }
 
+/* A function for each rank, which all kinds of blocks call: see WHOLE in zfpblock_decode_cpu.c. The writer as a copy, which no
+ * store of bytes can change. Not for one axis: such blocks are so short that a call costs 5 %. */
+#define WHOLE(rank)                                                                                         \
+    static void put_whole_##rank(floe_zfp_writer *to, const coder *c, floe_uint *block, uint32_t precision) \
+    {                                                                                                       \
+        floe_zfp_writer w = *to;                                                                            \
+        put_whole(&w, c, block, rank, precision);                                                           \
+        *to = w;                                                                                            \
+    }                                                                                                       \
+    static void put_whole_reversibly_##rank(floe_zfp_writer *to, const coder *c, floe_uint *block)          \
+    {                                                                                                       \
+        floe_zfp_writer w = *to;                                                                            \
+        put_whole_reversibly(&w, c, block, rank);                                                           \
+        *to = w;                                                                                            \
+    }
+WHOLE(2)
+WHOLE(3)
+WHOLE(4)
+
+FLOE_INLINE void put_lifted(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, uint32_t precision)
+{
+    switch (rank) {
+    case 1: put_whole(w, c, block, 1, precision); break;
+    case 2: put_whole_2(w, c, block, precision); break;
+    case 3: put_whole_3(w, c, block, precision); break;
+    default: put_whole_4(w, c, block, precision); break;
+    }
+}
+
+FLOE_INLINE void put_differences(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank)
+{
+    switch (rank) {
+    case 1: put_whole_reversibly(w, c, block, 1); break;
+    case 2: put_whole_reversibly_2(w, c, block); break;
+    case 3: put_whole_reversibly_3(w, c, block); break;
+    default: put_whole_reversibly_4(w, c, block); break;
+    }
+}
+
 FLOE_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint *block, uint32_t rank)
 {
     floe_uint whole[FLOE_ZFP_BLOCK_VALUES];
@@ -130,7 +169,7 @@ FLOE_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint *b
     }
     floe_zfp_put(w, 1 | (uint64_t)(e + FLOE_ZFP_EXP_BIAS) << 1, 1 + FLOE_ZFP_EXP_BITS);
     zfp_to_whole(block, rank, e, finite && FLOE_R(floe_zfp_fits)(e), whole);
-    put_whole(w, c, whole, rank, precision);
+    put_lifted(w, c, whole, rank, precision);
 }
 
 /* Whole numbers that give the very values back. False: there are none. */
@@ -167,7 +206,7 @@ FLOE_INLINE void put_real_reversibly(floe_zfp_writer *w, const coder *c, const f
     } else {
         floe_zfp_put(w, 1 | (uint64_t)(e + FLOE_ZFP_EXP_BIAS) << 2, 2 + FLOE_ZFP_EXP_BITS);
     }
-    put_whole_reversibly(w, c, whole, rank);
+    put_differences(w, c, whole, rank);
 }
 
 /* Cuts what was put since bit `start` to maxbits, or fills it up to minbits. Returns how much it is. */
@@ -217,9 +256,9 @@ FLOE_INLINE uint64_t encode(run r, uint32_t rank, bool real)
         else if (real)
             put_real(&w, &c, block, rank);
         else if (reversible)
-            put_whole_reversibly(&w, &c, block, rank);
+            put_differences(&w, &c, block, rank);
         else
-            put_whole(&w, &c, block, rank, params->maxprec);
+            put_lifted(&w, &c, block, rank, params->maxprec);
         const bool zeros = real && reversible && floe_zfp_written(&w) == start + 1; /* stays one bit */
         r.lengths[i] = (uint16_t)(zeros ? 1 : fit(&w, params, start));
     }
