@@ -250,6 +250,13 @@ FLOE_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *b
 FLOE_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
                                      uint32_t rank, bool by_sum, floe_step *step)
 {
+    if (rank < 3) { /* which have no other modes */
+        if (walk->mode == FLOE_LORENZO_X)
+            encode_step(walk, box, q, rank, FLOE_LORENZO_X, by_sum, step);
+        else
+            encode_step(walk, box, q, rank, FLOE_LORENZO_NONE, by_sum, step);
+        return;
+    }
     switch (walk->mode) {
     case FLOE_LORENZO_XY: encode_step(walk, box, q, rank, FLOE_LORENZO_XY, by_sum, step); break;
     case FLOE_LORENZO_X: encode_step(walk, box, q, rank, FLOE_LORENZO_X, by_sum, step); break;
@@ -258,15 +265,19 @@ FLOE_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_ste
     }
 }
 
-FLOE_INLINE void encode_step_of_rank(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                     bool by_sum, floe_step *step)
-{
-    switch (walk->rank) {
-    case 1: encode_step_of_mode(walk, box, q, 1, by_sum, step); break;
-    case 2: encode_step_of_mode(walk, box, q, 2, by_sum, step); break;
-    default: encode_step_of_mode(walk, box, q, 3, by_sum, step); break;
+/* A function for each rank and by_sum: in one, passes of the compiler that grow with its square take most of the time. */
+#define ENCODE(name, rank, by_sum)                                                                    \
+    static __attribute__((noinline)) void name(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, \
+                                               const floe_uint *q, floe_step *step)                   \
+    {                                                                                                 \
+        encode_step_of_mode(walk, box, q, rank, by_sum, step);                                        \
     }
-}
+ENCODE(encode_line_by_width, 1, false)
+ENCODE(encode_line_by_sum, 1, true)
+ENCODE(encode_plane_by_width, 2, false)
+ENCODE(encode_plane_by_sum, 2, true)
+ENCODE(encode_box_by_width, 3, false)
+ENCODE(encode_box_by_sum, 3, true)
 
 void FLOE_V(floe_lorenzo_begin)(FLOE_R(floe_lorenzo) * walk, uint32_t rank, uint32_t mode, floe_int base, bool by_sum)
 {
@@ -283,10 +294,12 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
 {
     const floe_tile_geometry g = floe_tile_geometry_of(walk->rank);
     step->present = floe_step_present(&g, box);
-    if (walk->by_sum)
-        encode_step_of_rank(walk, box, (const floe_uint *)q, true, step);
-    else
-        encode_step_of_rank(walk, box, (const floe_uint *)q, false, step);
+    const floe_uint *values = (const floe_uint *)q;
+    switch (walk->rank) {
+    case 1: (walk->by_sum ? encode_line_by_sum : encode_line_by_width)(walk, box, values, step); break;
+    case 2: (walk->by_sum ? encode_plane_by_sum : encode_plane_by_width)(walk, box, values, step); break;
+    default: (walk->by_sum ? encode_box_by_sum : encode_box_by_width)(walk, box, values, step); break;
+    }
 }
 
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
@@ -322,6 +335,9 @@ FLOE_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box
 
 FLOE_INLINE uint32_t cost_of_mode(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
 {
+    if (rank < 3)
+        return mode == FLOE_LORENZO_X ? mode_cost(rank, FLOE_LORENZO_X, box, q)
+                                      : mode_cost(rank, FLOE_LORENZO_NONE, box, q);
     switch (mode) {
     case FLOE_LORENZO_XY: return mode_cost(rank, FLOE_LORENZO_XY, box, q);
     case FLOE_LORENZO_X: return mode_cost(rank, FLOE_LORENZO_X, box, q);
