@@ -10,7 +10,9 @@
 #include "backend/cuda.h"
 #include "base/grid_math.h"
 #include "base/try.h"
+#include "codec/resolve/resolve_cuda.h"
 #include "field/dtype_math.h"
+#include "prim/prim.h"
 
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err)
 {
@@ -25,14 +27,102 @@ floe_status floe_codec_send(void *dev, const void *host, size_t nbytes, void *st
     return FLOE_OK;
 }
 
-floe_status floe_codec_fetch_params(const floe_cuda *cuda, const floe_codec_encode *e, floe_codec_params *params,
-                                    uint32_t *status, floe_error *err)
+floe_status floe_codec_ranks_plan(floe_codec_ranks *r, uint64_t n, floe_error *err)
 {
-    FLOE_TRY(floe_cuda_bring(cuda, 0, e->params, sizeof *params, err));
-    FLOE_TRY(floe_cuda_bring(cuda, sizeof *params, e->status, sizeof *status, err));
-    FLOE_TRY(floe_cuda_wait(cuda, err));
-    memcpy(params, cuda->answer, sizeof *params);
-    memcpy(status, (const uint8_t *)cuda->answer + sizeof *params, sizeof *status);
+    const floe_prim prim = {.cpu = NULL};
+    uint64_t nbytes;
+    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, n, &nbytes, err));
+    *r = (floe_codec_ranks){.n = n, .scan_nbytes = (size_t)nbytes};
+    return FLOE_OK;
+}
+
+void floe_codec_ranks_take(floe_codec_ranks *r, floe_arena *a)
+{
+    r->tallies = floe_arena_take(a, r->n, sizeof *r->tallies);
+    r->ranks = floe_arena_take(a, r->n, sizeof *r->ranks);
+    r->scan = floe_arena_take(a, r->scan_nbytes, 1);
+}
+
+floe_status floe_codec_ranks_find(const floe_codec_ranks *r, uint64_t n, void *stream, floe_error *err)
+{
+    const floe_prim prim = {.stream = stream, .workspace = r->scan, .workspace_nbytes = r->scan_nbytes};
+    const floe_prim_array tallies = {FLOE_PRIM_U32, r->tallies, n};
+    return floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, tallies, r->ranks, err);
+}
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+static floe_codec_written *written_own(floe_codec_encode *e) { return (void *)e->own.bytes; }
+static const floe_codec_written *written_of(const floe_codec_encode *e) { return (const void *)e->own.bytes; }
+
+void floe_codec_written_take(floe_codec_encode *e, floe_arena *a)
+{
+    floe_codec_written *w = written_own(e);
+    e->records = w->records = floe_arena_take(a, e->nchunks, sizeof *w->records);
+    w->stats = floe_arena_take(a, e->nchunks, sizeof *w->stats);
+    e->end = w->end = floe_arena_take(a, 1, sizeof *w->end);
+}
+
+void floe_codec_written_aim(floe_codec_encode *e)
+{
+    e->met = (floe_dev_stats_of_chunks){written_of(e)->stats, NULL, sizeof(floe_dev_chunk_stats)};
+    e->again = NULL;
+}
+
+floe_status floe_codec_written_begin(const floe_codec_encode *e, void *stream, floe_error *err)
+{
+    return floe_codec_send(written_of(e)->end, &e->first_offset, sizeof e->first_offset, stream, err);
+}
+
+floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint64_t index)
+{
+    const floe_codec_written *w = written_of(e);
+    return (floe_dev_record_place){e->stream, e->capacity, w->end, w->records + index, w->stats + index};
+}
+
+floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const floe_resolve_job *job, void *stream,
+                                     floe_error *err)
+{
+    (void)e;
+    FLOE_CUDA(err, floe_resolve_alone_cuda(job, stream));
+    return FLOE_OK;
+}
+
+floe_status floe_codec_fetch_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
+                                    void *stream, floe_error *err)
+{
+    floe_cuda cuda = *e->cuda;
+    cuda.stream = stream;
+    FLOE_TRY(floe_cuda_bring(&cuda, 0, e->params, sizeof *params, err));
+    FLOE_TRY(floe_cuda_bring(&cuda, sizeof *params, e->status, sizeof *status, err));
+    FLOE_TRY(floe_cuda_wait(&cuda, err));
+    memcpy(params, cuda.answer, sizeof *params);
+    memcpy(status, (const uint8_t *)cuda.answer + sizeof *params, sizeof *status);
+    return FLOE_OK;
+}
+
+floe_field floe_codec_cut(const floe_codec_encode *e, uint64_t index)
+{
+    const floe_dev_field *f = &e->field;
+    floe_field chunk = {.dtype = f->dtype, .rank = f->rank};
+    uint64_t lo[FLOE_MAX_RANK];
+    int64_t place = 0;
+    floe_grid_cut(f->rank, f->shape, e->chunk, index, lo, chunk.shape);
+    for (uint32_t a = 0; a < f->rank; a++) {
+        place += (int64_t)lo[a] * f->stride[a];
+        chunk.stride[a] = f->stride[a];
+    }
+    chunk.data = (uint8_t *)f->data + place * (int64_t)floe_dtype_size(f->dtype);
+    return chunk;
+}
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
+
+void floe_codec_aim_nothing(floe_codec_decode *d) { d->opened = NULL; }
+
+floe_status floe_codec_open_nothing(const floe_codec_decode *d, void *stream, floe_error *err)
+{
+    (void)d, (void)stream, (void)err;
     return FLOE_OK;
 }
 
@@ -97,13 +187,14 @@ static bool set_box(floe_codec_chunk *c, const uint64_t *at)
     return true;
 }
 
-floe_status floe_codec_each_chunk(const floe_codec_chunk *none, floe_codec_visit *visit, void *user)
+floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_visit *visit, void *stream, floe_error *err)
 {
-    const floe_codec_decode *call = none->call;
-    floe_codec_chunk c = *none;
+    floe_codec_chunk c = {.call = call, .stream = stream, .err = err};
     floe_dev_record record;
     uint64_t place[FLOE_MAX_RANK];
     known k;
+    if (call->nchunks == 0)
+        return FLOE_OK;
     FLOE_TRY(fetch_known(&c, &k));
     if (k.status != FLOE_OK || k.nrecords == 0)
         return FLOE_OK;
@@ -124,7 +215,7 @@ floe_status floe_codec_each_chunk(const floe_codec_chunk *none, floe_codec_visit
         c.head_nbytes = at < upto ? upto - at : 0;
         c.head = c.head_nbytes ? k.begin + at : NULL;
         c.nbytes = record.nbytes;
-        FLOE_TRY(visit(&c, user));
+        FLOE_TRY(visit(&c));
     }
     return FLOE_OK;
 }

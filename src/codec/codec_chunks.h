@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of codecs that wait for the stream (codec_device.h): how the host reaches what is there, and chunks to be decoded, one after another. */
+/* Of codecs that wait for the stream (codec_device.h): how the host reaches what is there, and chunks one after another. */
 #ifndef FLOE_CODEC_CODEC_CHUNKS_H
 #define FLOE_CODEC_CODEC_CHUNKS_H
 
@@ -9,9 +9,42 @@
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);
 floe_status floe_codec_send(void *dev, const void *host, size_t nbytes, void *stream, floe_error *err);
 
-/* Params, and the call's status; cuda: with the call's stream. Waits. */
-floe_status floe_codec_fetch_params(const struct floe_cuda *cuda, const floe_codec_encode *e, floe_codec_params *params,
-                                    uint32_t *status, floe_error *err);
+/* Numbers of things, and how many there are before each. Device memory. */
+typedef struct floe_codec_ranks {
+    uint32_t *tallies;
+    uint64_t *ranks, n;
+    void *scan;
+    size_t scan_nbytes;
+} floe_codec_ranks;
+floe_status floe_codec_ranks_plan(floe_codec_ranks *r, uint64_t n, floe_error *err); /* n: tallies, at most */
+void floe_codec_ranks_take(floe_codec_ranks *r, floe_arena *a);
+floe_status floe_codec_ranks_find(const floe_codec_ranks *r, uint64_t n, void *stream, floe_error *err);
+
+/* ---- encode ------------------------------------------------------------------------------------------------------------ */
+
+/* Where chunks leave their records, in device memory. A codec's own part of a call begins with it. */
+typedef struct floe_codec_written {
+    floe_dev_record *records;
+    floe_dev_chunk_stats *stats;
+    uint64_t *end; /* where the last record ends */
+} floe_codec_written;
+void floe_codec_written_take(floe_codec_encode *e, floe_arena *a);
+void floe_codec_written_aim(floe_codec_encode *e);
+floe_status floe_codec_written_begin(const floe_codec_encode *e, void *stream, floe_error *err);
+floe_dev_record_place floe_codec_written_place(const floe_codec_encode *e, uint64_t index);
+
+/* Nothing of a codec's own comes first. */
+floe_status floe_codec_resolve_alone(const floe_codec_encode *e, const struct floe_resolve_job *job, void *stream,
+                                     floe_error *err);
+
+/* Params, and the call's status. Waits. */
+floe_status floe_codec_fetch_params(const floe_codec_encode *e, floe_codec_params *params, uint32_t *status,
+                                    void *stream, floe_error *err);
+
+/* Chunk number `index` of the field. */
+floe_field floe_codec_cut(const floe_codec_encode *e, uint64_t index);
+
+/* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
 /* A chunk, and the part of the call's box that lies in it. */
 typedef struct floe_codec_chunk {
@@ -32,7 +65,12 @@ floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why);
 floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
 
 /* Calls visit for each chunk that has some of the box, unless the stream is another than the call was planned for. */
-typedef floe_status floe_codec_visit(const floe_codec_chunk *c, void *user);
-floe_status floe_codec_each_chunk(const floe_codec_chunk *none, floe_codec_visit *visit, void *user);
+typedef floe_status floe_codec_visit(const floe_codec_chunk *c);
+floe_status floe_codec_each_chunk(const floe_codec_decode *call, floe_codec_visit *visit, void *stream,
+                                  floe_error *err);
+
+/* All is done by decode_start. */
+void floe_codec_aim_nothing(floe_codec_decode *d);
+floe_status floe_codec_open_nothing(const floe_codec_decode *d, void *stream, floe_error *err);
 
 #endif

@@ -33,16 +33,24 @@ typedef struct floe_dev_grid {
 /* Slots are numbered by 32 bits, with room for the tickets of all blocks of threads behind the last. */
 enum { FLOE_DEV_MOST_SLOTS = 1 << 30 };
 
+/* 0 where chunks have no values. */
+static inline uint64_t floe_codec_nchunks(uint32_t rank, const uint64_t *shape, const uint64_t *chunk)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < rank; i++)
+        n *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
+    return n;
+}
+
 /* false: more slots than a device numbers. */
 static inline bool floe_dev_grid_of(uint32_t rank, const uint64_t *shape, const uint64_t *chunk, uint64_t slots,
                                     floe_dev_grid *grid)
 {
-    const floe_dev_grid whole = {1, (uint32_t)slots, {0}, {0}};
+    const floe_dev_grid whole = {floe_codec_nchunks(rank, shape, chunk), (uint32_t)slots, {0}, {0}};
     *grid = whole;
     for (uint32_t i = 0; i < rank; i++) {
         grid->shape[i] = shape[i];
         grid->chunk[i] = chunk[i];
-        grid->nchunks *= chunk[i] ? floe_ceil_div(shape[i], chunk[i]) : 0;
     }
     return slots <= FLOE_DEV_MOST_SLOTS && grid->nchunks <= FLOE_DEV_MOST_SLOTS / floe_max64(slots, 1);
 }

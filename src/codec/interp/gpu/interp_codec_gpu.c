@@ -10,15 +10,9 @@
 #include "backend/cuda.h"
 #include "codec/interp/interp_layout.h"
 #include "field/dtype_math.h"
-#include "prim/prim.h"
 
 FLOE_CODEC_OWN_FITS(floe_interp_gpu_encode);
 FLOE_CODEC_OWN_FITS(floe_interp_gpu_decode);
-
-static floe_interp_gpu_encode *encode_own(floe_codec_encode *e) { return (void *)e->own.bytes; }
-static const floe_interp_gpu_encode *encode_of(const floe_codec_encode *e) { return (const void *)e->own.bytes; }
-static floe_interp_gpu_decode *decode_own(floe_codec_decode *d) { return (void *)d->own.bytes; }
-static const floe_interp_gpu_decode *decode_of(const floe_codec_decode *d) { return (const void *)d->own.bytes; }
 
 /* ---- what both directions have in common ------------------------------------------------------------------------------- */
 
@@ -30,9 +24,8 @@ enum {
 enum { LEAST_CHUNK = 16, CHUNKS_BESIDES = 64 /* a chunk has so many records, but for so many of a step's */ };
 
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
-                                    floe_error *err)
+                                    floe_interp_gpu_scratch *s, floe_error *err)
 {
-    const floe_prim prim = {.cpu = NULL};
     uint64_t shape[FLOE_INTERP_RANK];
     floe_interp_needs needs;
     *room = (floe_interp_gpu_room){.ncells = 0};
@@ -57,10 +50,7 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     const uint64_t nrecords = needs.records / 16 + FLOE_INTERP_SETS * room->mask_records;
     room->windows = nrecords / WINDOW_RECORDS + KEPT_BESIDES;
     room->tokens = floe_min64(TOKENS * nrecords, UINT32_MAX - KEPT_BESIDES) + KEPT_BESIDES;
-    uint64_t nbytes;
-    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nwords, &nbytes, err));
-    room->scan_nbytes = (size_t)nbytes;
-    return FLOE_OK;
+    return floe_codec_ranks_plan(&s->ranks, room->nwords, err);
 }
 
 void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables,
@@ -73,81 +63,39 @@ void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngr
     s->places = floe_arena_take(a, room->nchunks + 1, sizeof *s->places);
     for (int i = 0; i < 2; i++)
         s->bits[i] = floe_arena_take(a, room->nwords, sizeof *s->bits[i]);
-    s->ranks = floe_arena_take(a, room->nwords, sizeof *s->ranks);
-    s->tallies = floe_arena_take(a, room->nwords, sizeof *s->tallies);
-    s->scan = floe_arena_take(a, room->scan_nbytes, 1);
+    floe_codec_ranks_take(&s->ranks, a);
     s->out = floe_arena_take(a, FLOE_INTERP_SETS, sizeof *s->out);
 }
 
-floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_interp_gpu_scratch *s,
-                                 const floe_interp_bits_job *job, void *stream, floe_error *err)
+floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_interp_bits_job *job, void *stream,
+                                 floe_error *err)
 {
-    const floe_prim prim = {.stream = stream, .workspace = s->scan, .workspace_nbytes = room->scan_nbytes};
     floe_interp_bits_job tally = *job;
     tally.what = FLOE_INTERP_BITS_TALLY;
-    tally.tallies = s->tallies;
+    tally.tallies = s->ranks.tallies;
     tally.out = s->out;
     FLOE_CUDA(err, cudaMemsetAsync(s->out, 0, sizeof *s->out, stream));
     FLOE_CUDA(err, floe_interp_bits_cuda(&tally, stream));
-    return floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_U32, s->tallies, job->nwords},
-                          s->ranks, err);
-}
-
-static uint64_t nchunks_of(uint32_t rank, const uint64_t *shape, const uint64_t *chunk)
-{
-    uint64_t n = 1;
-    for (uint32_t a = 0; a < rank; a++)
-        n *= chunk[a] ? floe_ceil_div(shape[a], chunk[a]) : 0;
-    return n;
+    return floe_codec_ranks_find(&s->ranks, job->nwords, stream, err);
 }
 
 /* ---- the row ----------------------------------------------------------------------------------------------------------- */
 
 static floe_status encode_plan(floe_codec_encode *e, floe_error *err)
 {
-    floe_interp_gpu_encode *c = encode_own(e);
-    *c = (floe_interp_gpu_encode){.records = NULL};
-    e->nchunks = nchunks_of(e->field.rank, e->field.shape, e->chunk);
-    return e->nchunks ? floe_interp_gpu_room_of(e->field.dtype, e->field.rank, e->chunk, &c->room, err) : FLOE_OK;
+    floe_interp_gpu_encode *c = (void *)e->own.bytes;
+    *c = (floe_interp_gpu_encode){.tokens = NULL};
+    e->nchunks = floe_codec_nchunks(e->field.rank, e->field.shape, e->chunk);
+    return e->nchunks ? floe_interp_gpu_room_of(e->field.dtype, e->field.rank, e->chunk, &c->room, &c->s, err)
+                      : FLOE_OK;
 }
 
 static floe_status encode_take(floe_codec_encode *e, floe_arena *state, floe_arena *arena, floe_error *err)
 {
-    floe_interp_gpu_encode *c = encode_own(e);
-    (void)state;
-    c->records = floe_arena_take(arena, e->nchunks, sizeof *c->records);
-    c->stats = floe_arena_take(arena, e->nchunks, sizeof *c->stats);
-    c->end = floe_arena_take(arena, 1, sizeof *c->end);
-    e->records = c->records;
-    e->end = c->end;
-    (void)err;
-    floe_interp_gpu_encode_take(c, floe_dtype_size(e->field.dtype), arena);
+    (void)state, (void)err;
+    floe_codec_written_take(e, arena);
+    floe_interp_gpu_encode_take((void *)e->own.bytes, floe_dtype_size(e->field.dtype), arena);
     return FLOE_OK;
-}
-
-static void encode_aim(floe_codec_encode *e)
-{
-    const floe_interp_gpu_encode *c = encode_of(e);
-    e->met = (floe_dev_stats_of_chunks){c->stats, NULL, sizeof *c->stats};
-    e->again = NULL;
-}
-
-static floe_status resolve(const floe_codec_encode *e, const floe_resolve_job *job, void *stream, floe_error *err)
-{
-    (void)e;
-    FLOE_CUDA(err, floe_resolve_alone_cuda(job, stream));
-    return FLOE_OK;
-}
-
-static floe_status encode_start(const floe_codec_encode *e, void *stream, floe_error *err)
-{
-    return floe_interp_gpu_encode_start(encode_of(e), e, stream, err);
-}
-
-static floe_status squared_error(const floe_codec_encode *e, const floe_codec_params *params, double *sum, void *stream,
-                                 floe_error *err)
-{
-    return floe_interp_gpu_squared_error(encode_of(e), e, params, sum, stream, err);
 }
 
 /* Of a level: what its own lattice and steps take, if no axis begins late. */
@@ -165,30 +113,20 @@ static void room_cut(const floe_codec_decode *d, floe_interp_gpu_room *room)
 
 static floe_status decode_plan(floe_codec_decode *d, floe_error *err)
 {
-    floe_interp_gpu_decode *c = decode_own(d);
+    floe_interp_gpu_decode *c = (void *)d->own.bytes;
     *c = (floe_interp_gpu_decode){.cursor = NULL};
     d->any = d->any || d->level == 0;
-    d->nchunks = nchunks_of(d->rank, d->shape, d->chunk);
+    d->nchunks = floe_codec_nchunks(d->rank, d->shape, d->chunk);
     if (d->nchunks)
-        FLOE_TRY(floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, &c->room, err));
+        FLOE_TRY(floe_interp_gpu_room_of(d->dtype, d->rank, d->chunk, &c->room, &c->s, err));
     if (d->nchunks && !d->any)
         room_cut(d, &c->room);
     return FLOE_OK;
 }
 
-static void decode_take(floe_codec_decode *d, floe_arena *arena) { floe_interp_gpu_decode_take(decode_own(d), arena); }
-
-static void decode_aim(floe_codec_decode *d) { d->opened = NULL; }
-
-static floe_status decode_open(const floe_codec_decode *d, void *stream, floe_error *err)
+static void decode_take(floe_codec_decode *d, floe_arena *arena)
 {
-    (void)d, (void)stream, (void)err;
-    return FLOE_OK;
-}
-
-static floe_status decode_start(const floe_codec_decode *d, void *stream, floe_error *err)
-{
-    return d->nchunks > 0 ? floe_interp_gpu_decode_start(decode_of(d), d, stream, err) : FLOE_OK;
+    floe_interp_gpu_decode_take((void *)d->own.bytes, arena);
 }
 
 const floe_codec_device floe_interp_gpu = {
@@ -196,17 +134,17 @@ const floe_codec_device floe_interp_gpu = {
     .params_nbytes = sizeof(floe_codec_params),
     .encode_plan = encode_plan,
     .encode_take = encode_take,
-    .encode_aim = encode_aim,
-    .resolve = resolve,
-    .encode_start = encode_start,
-    .squared_error = squared_error,
+    .encode_aim = floe_codec_written_aim,
+    .resolve = floe_codec_resolve_alone,
+    .encode_start = floe_interp_gpu_encode_start,
+    .squared_error = floe_interp_gpu_squared_error,
     .estimate_workspace = floe_interp_gpu_estimate_workspace,
     .estimate = floe_interp_gpu_estimate,
     .decode_plan = decode_plan,
     .decode_take = decode_take,
-    .decode_aim = decode_aim,
-    .decode_open = decode_open,
-    .decode_start = decode_start,
+    .decode_aim = floe_codec_aim_nothing,
+    .decode_open = floe_codec_open_nothing,
+    .decode_start = floe_interp_gpu_decode_start,
 };
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "codec/codec_chunks.h"
 #include "codec/interp/gpu/interp_dev.h"
-#include "codec/resolve/resolve_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +19,6 @@ extern const floe_codec_device floe_interp_gpu;
 typedef struct floe_interp_gpu_room {
     uint64_t ncells, nwords, anchors, coarse, lattice[2], records, step_records, nsteps;
     uint64_t mask_records, nchunks, mask_chunks, slot_words, windows, tokens;
-    size_t scan_nbytes;
 } floe_interp_gpu_room;
 
 /* Scratch of both directions. */
@@ -28,9 +26,9 @@ typedef struct floe_interp_gpu_scratch {
     uint8_t *lattices[2], *records, *mask_records;
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
-    uint64_t *places, *bits[2], *ranks;
-    uint32_t *tallies, *tickets;
-    void *scan;
+    uint64_t *places, *bits[2];
+    uint32_t *tickets;
+    floe_codec_ranks ranks;  /* of words of bits */
     unsigned long long *out; /* what the host waits for */
 } floe_interp_gpu_scratch;
 
@@ -44,11 +42,9 @@ typedef struct floe_interp_gpu_trials {
 } floe_interp_gpu_trials;
 
 typedef struct floe_interp_gpu_encode {
+    floe_codec_written written;
     floe_interp_gpu_room room;
     floe_interp_gpu_scratch s;
-    floe_dev_record *records;
-    floe_dev_chunk_stats *stats;
-    uint64_t *end;
     uint8_t *originals, *anchors, *sizes, *header;
     uint32_t *counts, *chunk_sizes, *lists;
     uint64_t *done, *slot_ends, *chunks_at, *apart;
@@ -66,10 +62,9 @@ typedef struct floe_interp_gpu_encode {
 } floe_interp_gpu_encode;
 
 void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_arena *a); /* size: of a value */
-floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const floe_codec_encode *e, void *stream,
-                                         floe_error *err);
-floe_status floe_interp_gpu_squared_error(const floe_interp_gpu_encode *c, const floe_codec_encode *e,
-                                          const floe_codec_params *params, double *sum, void *stream, floe_error *err);
+floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err);
+floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
+                                          void *stream, floe_error *err);
 
 typedef struct floe_interp_gpu_decode {
     floe_interp_gpu_room room;
@@ -78,17 +73,16 @@ typedef struct floe_interp_gpu_decode {
 } floe_interp_gpu_decode;
 
 void floe_interp_gpu_decode_take(floe_interp_gpu_decode *c, floe_arena *a);
-floe_status floe_interp_gpu_decode_start(const floe_interp_gpu_decode *c, const floe_codec_decode *d, void *stream,
-                                         floe_error *err);
+floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
 /* What both have in common. */
 floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint64_t *chunk, floe_interp_gpu_room *room,
-                                    floe_error *err);
+                                    floe_interp_gpu_scratch *s, floe_error *err);
 void floe_interp_gpu_scratch_take(const floe_interp_gpu_room *room, uint64_t ngrids, uint64_t ntables,
                                   floe_interp_gpu_scratch *s, floe_arena *a);
 /* ranks: of all words of from, by way of tallies; out[0]: all of them. */
-floe_status floe_interp_gpu_rank(const floe_interp_gpu_room *room, const floe_interp_gpu_scratch *s,
-                                 const floe_interp_bits_job *job, void *stream, floe_error *err);
+floe_status floe_interp_gpu_rank(const floe_interp_gpu_scratch *s, const floe_interp_bits_job *job, void *stream,
+                                 floe_error *err);
 
 #ifdef __cplusplus
 }

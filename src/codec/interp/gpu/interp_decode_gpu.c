@@ -244,9 +244,9 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
             job->axis = a;
             FLOE_TRY(bits_do(d, job, FLOE_INTERP_BITS_RESTORE));
         }
-    job->ranks = s->ranks;
+    job->ranks = s->ranks.ranks;
     if (job->with_literals)
-        FLOE_TRY(floe_interp_gpu_rank(&d->c->room, s, job, d->k->stream, d->k->err));
+        FLOE_TRY(floe_interp_gpu_rank(s, job, d->k->stream, d->k->err));
     return bits_do(d, job, FLOE_INTERP_BITS_PLACE);
 }
 
@@ -269,12 +269,12 @@ static floe_status place_sets(const decoding *d)
 
 /* ---- a chunk ------------------------------------------------------------------------------------------------------------- */
 
-static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
+static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
     const floe_interp_output out =
         floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
-    decoding chunk = {.c = c, .k = k, .nbytes = k->nbytes, .out = out.view}, *d = &chunk;
+    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes, .out = out.view}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     floe_interp_needs needs;
     d->size = (uint32_t)floe_dtype_size(dtype);
@@ -308,11 +308,9 @@ static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
     return place_sets(d);
 }
 
-floe_status floe_interp_gpu_decode_start(const floe_interp_gpu_decode *c, const floe_codec_decode *call, void *stream,
-                                         floe_error *err)
+floe_status floe_interp_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
 {
-    const floe_codec_chunk none = {.call = call, .stream = stream, .err = err};
-    return floe_codec_each_chunk(&none, decode_chunk, (void *)c);
+    return floe_codec_each_chunk(call, decode_chunk, stream, err);
 }
 
 #endif

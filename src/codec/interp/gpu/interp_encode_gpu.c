@@ -32,7 +32,7 @@ typedef struct encoding {
     floe_cuda cuda; /* its stream is this one */
     floe_interp_chunk chunk;
     floe_interp_dev_check check;
-    uint64_t index, ncells, nwords, extent[FLOE_MAX_RANK], nrecords; /* nrecords: bytes of records so far */
+    uint64_t index, ncells, nwords, least, nrecords; /* nrecords: bytes of records so far */
     uint32_t size;
     bool narrow, raw;
     floe_context_dev_grid grids[MOST_GRIDS];
@@ -290,8 +290,8 @@ static floe_status make_set(encoding *e, uint32_t set, uint64_t n)
     floe_interp_bits_job job = bits_job(e);
     job.from = e->c->s.bits[0];
     if (lists || literals) {
-        FLOE_TRY(floe_interp_gpu_rank(&e->c->room, &e->c->s, &job, e->stream, e->err));
-        job.ranks = e->c->s.ranks;
+        FLOE_TRY(floe_interp_gpu_rank(&e->c->s, &job, e->stream, e->err));
+        job.ranks = e->c->s.ranks.ranks;
         job.list = lists ? e->c->lists + e->nlist : NULL;
         job.literals = literals ? e->c->literals : NULL;
         FLOE_TRY(bits_find(e, &job, FLOE_INTERP_BITS_LIST, 0, NULL, 0));
@@ -492,14 +492,13 @@ static floe_status pack(encoding *e)
     job.literals_nbytes = e->nliterals * e->size;
     job.raw_header = c->header + RAW_HEADER_AT;
     job.raw_nbytes = floe_interp_raw_nbytes(e->ncells, e->narrow);
-    job.least = floe_interp_least(e->call->field.rank, e->extent);
+    job.least = e->least;
     job.values = e->check.values;
     memcpy(job.shape, e->chunk.plan.shape, sizeof job.shape);
     job.size = e->size;
     job.napart = e->napart;
     job.found = c->found;
-    job.out =
-        (floe_dev_record_place){e->call->stream, e->call->capacity, c->end, c->records + e->index, c->stats + e->index};
+    job.out = floe_codec_written_place(e->call, e->index);
     job.places = c->s.places;
     job.sizes = c->sizes;
     job.pieces = c->pieces;
@@ -512,25 +511,16 @@ static floe_status pack(encoding *e)
 
 static floe_status begin_chunk(encoding *e, uint64_t index)
 {
-    const floe_dev_field *f = &e->call->field;
+    const floe_field chunk = floe_codec_cut(e->call, index);
     const floe_interp_gpu_encode *c = e->c;
-    uint64_t lo[FLOE_MAX_RANK];
-    int64_t place = 0;
-    uint32_t axis[FLOE_MAX_RANK];
     e->cuda = *e->call->cuda;
     e->cuda.stream = e->stream;
     e->index = index;
-    e->narrow = floe_dtype_is_narrow(f->dtype);
-    e->size = (uint32_t)floe_dtype_size(f->dtype);
-    floe_grid_cut(f->rank, f->shape, e->call->chunk, index, lo, e->extent);
-    floe_interp_shape_of(f->rank, e->extent, e->chunk.plan.shape);
-    floe_interp_axes_of(f->rank, e->extent, axis);
-    for (uint32_t a = 0; a < f->rank; a++) {
-        place += (int64_t)lo[a] * f->stride[a];
-        if (axis[a] < FLOE_INTERP_RANK)
-            e->check.values.stride[axis[a]] = f->stride[a];
-    }
-    e->check.values.data = (uint8_t *)f->data + place * (int64_t)e->size;
+    e->narrow = floe_dtype_is_narrow(chunk.dtype);
+    e->size = (uint32_t)floe_dtype_size(chunk.dtype);
+    e->least = floe_interp_least(chunk.rank, chunk.shape);
+    floe_interp_shape_of(chunk.rank, chunk.shape, e->chunk.plan.shape);
+    e->check.values = floe_interp_view_of(&chunk);
     memcpy(e->check.shape, e->chunk.plan.shape, sizeof e->check.shape);
     e->check.apart = c->apart;
     e->check.found = c->found;
@@ -558,17 +548,17 @@ static floe_status encode_chunk(encoding *e)
     return pack(e);
 }
 
-floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const floe_codec_encode *call, void *stream,
-                                         floe_error *err)
+floe_status floe_interp_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
 {
     floe_codec_params params;
     uint32_t status = FLOE_OK;
-    FLOE_TRY(floe_codec_send(c->end, &call->first_offset, sizeof call->first_offset, stream, err));
+    FLOE_TRY(floe_codec_written_begin(call, stream, err));
     for (uint64_t i = 0; i < call->nchunks; i++) {
-        encoding e = {.c = c, .call = call, .params = &params, .stream = stream, .err = err};
+        encoding e = {
+            .c = (const void *)call->own.bytes, .call = call, .params = &params, .stream = stream, .err = err};
         FLOE_TRY(begin_chunk(&e, i));
         if (i == 0)
-            FLOE_TRY(floe_codec_fetch_params(&e.cuda, call, &params, &status, err));
+            FLOE_TRY(floe_codec_fetch_params(call, &params, &status, stream, err));
         if (status != FLOE_OK)
             break;
         FLOE_TRY(encode_chunk(&e));
@@ -576,9 +566,10 @@ floe_status floe_interp_gpu_encode_start(const floe_interp_gpu_encode *c, const 
     return FLOE_OK;
 }
 
-floe_status floe_interp_gpu_squared_error(const floe_interp_gpu_encode *c, const floe_codec_encode *call,
-                                          const floe_codec_params *params, double *sum, void *stream, floe_error *err)
+floe_status floe_interp_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
+                                          void *stream, floe_error *err)
 {
+    const floe_interp_gpu_encode *c = (const void *)call->own.bytes;
     double all = 0;
     for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
         encoding e = {.c = c, .call = call, .params = params, .stream = stream, .err = err};

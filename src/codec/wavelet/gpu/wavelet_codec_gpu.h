@@ -6,7 +6,7 @@
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_CODEC_GPU_H
 
-#include "codec/codec_device.h"
+#include "codec/codec_chunks.h"
 #include "codec/wavelet/gpu/wavelet_decode_dev.h"
 #include "codec/wavelet/wavelet_layout.h"
 
@@ -14,9 +14,7 @@ extern const floe_codec_device floe_wavelet_gpu;
 
 /* How much of everything a full chunk has. */
 typedef struct floe_wavelet_gpu_decode_room {
-    uint64_t ncells, records, nchunks,
-        nblocks; /* records: bytes of all steps, or of all marks; nblocks: of records of kinds */
-    size_t scan_nbytes;
+    uint64_t ncells, records, nchunks; /* records: bytes of all steps, or of all marks */
 } floe_wavelet_gpu_decode_room;
 
 typedef struct floe_wavelet_gpu_decode {
@@ -25,16 +23,14 @@ typedef struct floe_wavelet_gpu_decode {
     uint8_t *records;
     floe_context_dev_grid *grids;
     floe_context_dev_tables *tables;
-    uint64_t *places, *cursor, *ranks;
-    uint32_t *tickets, *tallies;
-    void *scan;
+    uint64_t *places, *cursor;
+    uint32_t *tickets;
+    floe_codec_ranks ranks; /* of blocks of records of kinds */
 } floe_wavelet_gpu_decode;
 
-floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode_room *room,
-                                            floe_error *err);
+floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode *c, floe_error *err);
 void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_arena *a); /* size: of a value */
-floe_status floe_wavelet_gpu_decode_start(const floe_wavelet_gpu_decode *c, const floe_codec_decode *call, void *stream,
-                                          floe_error *err);
+floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err);
 
 /* ---- what both directions have in common -------------------------------------------------------------------------------- */
 

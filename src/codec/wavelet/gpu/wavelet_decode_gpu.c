@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "backend/cuda.h"
-#include "codec/codec_chunks.h"
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "field/dtype_math.h"
-#include "prim/prim.h"
 #include "stage/context/context_dev_grid.h"
 #include "stage/interp/interp_output.h"
 
@@ -33,12 +31,11 @@ typedef struct decoding {
 
 /* ---- sizes -------------------------------------------------------------------------------------------------------------- */
 
-floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode_room *room,
-                                            floe_error *err)
+floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_wavelet_gpu_decode *c, floe_error *err)
 {
-    const floe_prim prim = {.cpu = NULL};
+    floe_wavelet_gpu_decode_room *room = &c->room;
     floe_wavelet_needs needs;
-    uint64_t shape[FLOE_INTERP_RANK], nbytes;
+    uint64_t shape[FLOE_INTERP_RANK];
     FLOE_CHECK(err, !floe_dtype_is_integer(call->dtype) && floe_interp_shape_of(call->rank, call->chunk, shape),
                FLOE_ERR_LIMIT, "chunks of no cells, or of more than codec wavelet takes");
     for (uint32_t a = 0; a < FLOE_INTERP_RANK && !call->any; a++) /* the slowest axis may be the packet's, or frozen */
@@ -50,10 +47,7 @@ floe_status floe_wavelet_gpu_decode_room_of(const floe_codec_decode *call, floe_
     room->records = floe_max64(needs.records + 16 * (needs.nsteps + 1), FLOE_WAVELET_MARK_SETS * (nmarks + 16));
     room->nchunks = floe_max64(needs.records / 16 / LEAST_CHUNK + (CHUNKS_BESIDES + 1) * (needs.nsteps + 1),
                                FLOE_WAVELET_MARK_SETS * (floe_context_nchunks(&marks) + 1));
-    room->nblocks = floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK);
-    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nblocks, &nbytes, err));
-    room->scan_nbytes = (size_t)nbytes;
-    return FLOE_OK;
+    return floe_codec_ranks_plan(&c->ranks, floe_ceil_div(nmarks / 8, FLOE_WAVELET_DEV_BLOCK), err);
 }
 
 void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_arena *a)
@@ -66,9 +60,7 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
     c->tickets = floe_arena_take(a, FLOE_WAVELET_STEPS, sizeof *c->tickets);
     c->places = floe_arena_take(a, c->room.nchunks, sizeof *c->places);
     c->cursor = floe_arena_take(a, 1, sizeof *c->cursor);
-    c->tallies = floe_arena_take(a, c->room.nblocks, sizeof *c->tallies);
-    c->ranks = floe_arena_take(a, c->room.nblocks, sizeof *c->ranks);
-    c->scan = floe_arena_take(a, c->room.scan_nbytes, 1);
+    floe_codec_ranks_take(&c->ranks, a);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------------------ */
@@ -263,8 +255,8 @@ static floe_wavelet_put_job put_job(const decoding *d)
                                 .pattern = d->chunk.base,
                                 .log = d->chunk.log,
                                 .npalette = d->chunk.npalette,
-                                .tallies = d->c->tallies,
-                                .ranks = d->c->ranks,
+                                .tallies = d->c->ranks.tallies,
+                                .ranks = d->c->ranks.ranks,
                                 .src = d->k->src,
                                 .cursor = d->c->cursor,
                                 .nbytes = d->k->nbytes,
@@ -305,16 +297,13 @@ static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FL
 
 static floe_status put_kinds(const decoding *d, int8_t *kinds)
 {
-    const floe_prim prim = {
-        .stream = d->k->stream, .workspace = d->c->scan, .workspace_nbytes = d->c->room.scan_nbytes};
     const uint64_t *n = d->chunk.plan.shape;
     floe_wavelet_put_job job = put_job(d);
     job.kinds = kinds;
     job.nrecords = n[0] * n[1] * n[2] * floe_wavelet_marks_row(n) / 8;
     const uint64_t nblocks = floe_ceil_div(job.nrecords, FLOE_WAVELET_DEV_BLOCK);
     FLOE_TRY(put(d, &job, FLOE_WAVELET_PUT_TALLY));
-    FLOE_TRY(floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, (floe_prim_array){FLOE_PRIM_U32, d->c->tallies, nblocks},
-                            d->c->ranks, d->k->err));
+    FLOE_TRY(floe_codec_ranks_find(&d->c->ranks, nblocks, d->k->stream, d->k->err));
     return put(d, &job, FLOE_WAVELET_PUT_KINDS);
 }
 
@@ -353,12 +342,12 @@ static bool cut_to_level(decoding *d)
     return d->chunk.kind == FLOE_WAVELET_CODED && floe_interp_points(n) <= d->c->room.ncells;
 }
 
-static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
+static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
     const floe_interp_output out =
         floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
-    decoding chunk = {.c = c, .k = k, .out = {.view = out.view}}, *d = &chunk;
+    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .out = {.view = out.view}}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     int8_t *marks[FLOE_WAVELET_MARK_SETS];
     floe_wavelet_needs needs;
@@ -395,11 +384,9 @@ static floe_status decode_chunk(const floe_codec_chunk *k, void *c)
     return marks[FLOE_WAVELET_VALUE_KINDS] ? put_kinds(d, marks[FLOE_WAVELET_VALUE_KINDS]) : FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_decode_start(const floe_wavelet_gpu_decode *c, const floe_codec_decode *call, void *stream,
-                                          floe_error *err)
+floe_status floe_wavelet_gpu_decode_start(const floe_codec_decode *call, void *stream, floe_error *err)
 {
-    const floe_codec_chunk none = {.call = call, .stream = stream, .err = err};
-    return floe_codec_each_chunk(&none, decode_chunk, (void *)c);
+    return floe_codec_each_chunk(call, decode_chunk, stream, err);
 }
 
 #endif

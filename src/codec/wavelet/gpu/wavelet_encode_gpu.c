@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "backend/cuda.h"
-#include "base/grid_math.h"
 #include "field/dtype_math.h"
-#include "prim/prim.h"
 
 typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
@@ -105,9 +103,9 @@ static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent
 }
 
 /* Full chunks, and those at the ends of axes. */
-floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_room *room, floe_error *err)
+floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_encode *c, floe_error *err)
 {
-    *room = (floe_wavelet_gpu_room){.ncells = 0};
+    floe_wavelet_gpu_room *room = &c->room;
     for (uint32_t ends = 0; ends < 1u << call->field.rank; ends++) {
         uint64_t extent[FLOE_MAX_RANK];
         bool good = !floe_dtype_is_integer(call->field.dtype), there = true;
@@ -119,13 +117,8 @@ floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wav
         FLOE_CHECK(err, good && (!there || add_chunk_room(call, extent, room)), FLOE_ERR_LIMIT,
                    "chunks of no cells, or of more than codec wavelet takes");
     }
-    const floe_prim prim = {.cpu = NULL};
-    uint64_t nbytes;
     set_trials(room);
-    room->nsegments = segments_of(room->nmarks);
-    FLOE_TRY(floe_prim_workspace(&prim, FLOE_PRIM_SCAN, FLOE_PRIM_U32, room->nsegments, &nbytes, err));
-    room->scan_nbytes = (size_t)nbytes;
-    return FLOE_OK;
+    return floe_codec_ranks_plan(&c->ranks, segments_of(room->nmarks), err);
 }
 
 static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
@@ -152,17 +145,12 @@ static void take_grids(floe_wavelet_gpu_encode *c, floe_arena *a)
     c->windows = floe_arena_take(a, r->nwindows, sizeof *c->windows);
     c->entries = floe_arena_take(a, n * FLOE_WAVELET_LIST_CODES, sizeof *c->entries);
     c->lists = floe_arena_take(a, n * (FLOE_WAVELET_LIST_BITS / 32), sizeof *c->lists);
-    c->tallies = floe_arena_take(a, r->nsegments, sizeof *c->tallies);
-    c->ranks = floe_arena_take(a, r->nsegments, sizeof *c->ranks);
-    c->scan = floe_arena_take(a, r->scan_nbytes, 1);
+    floe_codec_ranks_take(&c->ranks, a);
 }
 
-void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, size_t size, floe_arena *a)
+void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_arena *a)
 {
     const floe_wavelet_gpu_room *r = &c->room;
-    c->chunks = floe_arena_take(a, nchunks, sizeof *c->chunks);
-    c->stats = floe_arena_take(a, nchunks, sizeof *c->stats);
-    c->end = floe_arena_take(a, 1, sizeof *c->end);
     c->arrays = floe_arena_take(
         a, floe_max64(2 * floe_wavelet_gpu_buffer_nbytes(r->ncells, size), r->slot_words * sizeof(uint16_t)), 1);
     c->records = floe_arena_take(a, r->records, 1);
@@ -189,7 +177,7 @@ void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, 
 typedef struct encoding {
     work w;
     const floe_codec_encode *call;
-    uint64_t index, extent[FLOE_MAX_RANK];
+    uint64_t index, least;
     part p;
     bool raw;
     grids counted, coded;
@@ -213,24 +201,15 @@ static uint32_t *take_payload(encoding *e, uint64_t nbytes)
     return to;
 }
 
-static floe_status begin_chunk(encoding *e, const floe_codec_params *params, const floe_cpu *cpu, uint64_t index)
+static void begin_chunk(encoding *e, const floe_codec_params *params, const floe_cpu *cpu, uint64_t index)
 {
-    const floe_dev_field *f = &e->call->field;
+    const floe_field chunk = floe_codec_cut(e->call, index);
     const floe_wavelet_gpu_encode *c = e->w.c;
     floe_wavelet_encoder *to = &e->p.e;
-    uint64_t lo[FLOE_MAX_RANK];
-    floe_field chunk = {.data = f->data, .dtype = f->dtype, .rank = f->rank};
-    int64_t place = 0;
     e->index = index;
-    floe_grid_cut(f->rank, f->shape, e->call->chunk, index, lo, e->extent);
-    for (uint32_t a = 0; a < f->rank; a++) {
-        place += (int64_t)lo[a] * f->stride[a];
-        chunk.shape[a] = e->extent[a];
-        chunk.stride[a] = f->stride[a];
-    }
-    floe_wavelet_encoder_begin(to, cpu, params, f->rank, e->extent);
+    e->least = floe_wavelet_least(chunk.rank, chunk.shape);
+    floe_wavelet_encoder_begin(to, cpu, params, chunk.rank, chunk.shape);
     to->values = floe_interp_view_of(&chunk);
-    to->values.data = (uint8_t *)f->data + place * (int64_t)to->size;
     to->records = c->records;
     to->marks[FLOE_WAVELET_VALUE_KINDS] = c->kinds;
     to->marks[FLOE_WAVELET_CORRECTIONS] = c->corrections;
@@ -238,7 +217,6 @@ static floe_status begin_chunk(encoding *e, const floe_codec_params *params, con
     e->p.findings = c->answers->part;
     e->p.load = floe_wavelet_gpu_array_take;
     floe_wavelet_gpu_arrays_of(&e->p, c->arrays);
-    return FLOE_OK;
 }
 
 /* The array, and what differs from it. *good: false where values are better kept as they are. */
@@ -282,8 +260,8 @@ static floe_wavelet_kinds_job kinds_of(const encoding *e)
     job.base = p->chunk.base;
     memcpy(job.palette, p->chunk.palette, sizeof job.palette);
     job.out = &e->p.findings->out;
-    job.tallies = e->w.c->tallies;
-    job.ranks = e->w.c->ranks;
+    job.tallies = e->w.c->ranks.tallies;
+    job.ranks = e->w.c->ranks.ranks;
     job.status = e->w.status;
     return job;
 }
@@ -341,15 +319,12 @@ static floe_status make_flat(encoding *e)
 static floe_status make_literals(encoding *e)
 {
     floe_wavelet_kinds_job job = kinds_of(e);
-    const floe_prim prim = {
-        .stream = e->w.stream, .workspace = e->w.c->scan, .workspace_nbytes = e->w.c->room.scan_nbytes};
-    const floe_prim_array tallies = {FLOE_PRIM_U32, job.tallies, segments_of(job.nmarks)};
     e->literals = e->nliterals ? take_payload(e, e->nliterals * e->p.e.size) : NULL;
     if (!e->literals)
         return FLOE_OK;
     job.literals = (void *)e->literals;
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_TALLY, e->w.stream));
-    FLOE_TRY(floe_prim_scan(&prim, FLOE_PRIM_EXCLUSIVE, tallies, e->w.c->ranks, e->w.err));
+    FLOE_TRY(floe_codec_ranks_find(&e->w.c->ranks, segments_of(job.nmarks), e->w.stream, e->w.err));
     FLOE_CUDA(e->w.err, floe_wavelet_kinds_cuda(&job, FLOE_WAVELET_KINDS_LITERALS, e->w.stream));
     return FLOE_OK;
 }
@@ -506,14 +481,13 @@ static floe_status pack(encoding *e, const floe_context_job *context)
     job.literals_nbytes = e->nliterals * p->size;
     job.raw_nbytes = job.raw_header_nbytes + p->ncells * p->size;
     job.most = floe_wavelet_raw_nbytes(p->ncells, p->narrow);
-    job.least = floe_wavelet_least(e->call->field.rank, e->extent);
+    job.least = e->least;
     job.values = p->values;
     memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
     job.size = (uint32_t)p->size;
     job.nliterals = e->p.found.nliterals;
     job.found = &e->p.findings->found;
-    job.out =
-        (floe_dev_record_place){e->call->stream, e->call->capacity, c->end, c->chunks + e->index, c->stats + e->index};
+    job.out = floe_codec_written_place(e->call, e->index);
     job.places = c->places;
     job.sizes = c->sizes;
     job.pieces = c->pieces;
@@ -543,47 +517,43 @@ static floe_status encode_chunk(encoding *e)
 
 /* ---- a field ----------------------------------------------------------------------------------------------------------- */
 
-static floe_status encode_chunks(const floe_codec_encode *call, const floe_codec_params *params, const work *w)
+static work work_of(const floe_codec_encode *call, void *stream, floe_error *err)
 {
+    return (work){.c = (const void *)call->own.bytes, .stream = stream, .status = call->status, .err = err};
+}
+
+floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err)
+{
+    floe_codec_params params;
     floe_cpu cpu;
-    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, w->err));
-    for (uint64_t i = 0; i < call->nchunks; i++) {
-        encoding e = {.w = *w, .call = call};
-        FLOE_TRY(begin_chunk(&e, params, &cpu, i));
+    uint32_t status;
+    FLOE_TRY(floe_codec_written_begin(call, stream, err));
+    FLOE_TRY(floe_codec_fetch_params(call, &params, &status, stream, err));
+    FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
+    for (uint64_t i = 0; i < call->nchunks && status == FLOE_OK; i++) {
+        encoding e = {.w = work_of(call, stream, err), .call = call};
+        begin_chunk(&e, &params, &cpu, i);
         FLOE_TRY(encode_chunk(&e));
     }
     return FLOE_OK;
 }
 
-floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
-                                          floe_error *err)
+floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
+                                           void *stream, floe_error *err)
 {
-    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
-    floe_codec_params params;
-    uint32_t status;
-    FLOE_TRY(floe_wavelet_gpu_send(&w, c->end, &call->first_offset, sizeof call->first_offset));
-    FLOE_TRY(floe_wavelet_gpu_fetch(&w, &params, call->params, sizeof params));
-    FLOE_TRY(floe_wavelet_gpu_fetch(&w, &status, call->status, sizeof status));
-    return status == FLOE_OK ? encode_chunks(call, &params, &w) : FLOE_OK;
-}
-
-floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
-                                           const floe_codec_params *params, double *sum, void *stream, floe_error *err)
-{
-    const work w = {.c = c, .stream = stream, .status = call->status, .err = err};
     const double unit = params->bound / 1024;
     floe_cpu cpu;
     double all = 0;
     FLOE_TRY(floe_cpu_init(&cpu, 1, FLOE_ISA_AUTO, err));
     for (uint64_t i = 0; i < call->nchunks && params->mode != FLOE_BOUND_LOSSLESS; i++) {
-        encoding e = {.w = w, .call = call};
+        encoding e = {.w = work_of(call, stream, err), .call = call};
         bool good;
-        FLOE_TRY(begin_chunk(&e, params, &cpu, i));
+        begin_chunk(&e, params, &cpu, i);
         e.p.e.squares = true;
         FLOE_TRY(code_values(&e, &good));
         all += good ? (double)e.p.found.squares * unit * unit : 0;
     }
-    return floe_wavelet_gpu_send(&w, sum, &all, sizeof all);
+    return floe_codec_send(sum, &all, sizeof all, stream, err);
 }
 
 #endif

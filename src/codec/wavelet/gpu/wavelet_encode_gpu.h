@@ -14,10 +14,9 @@ enum { FLOE_WAVELET_GPU_GRIDS = FLOE_WAVELET_STEPS + 3 /* corrections, kinds, th
 
 /* How much of everything a chunk has at most. */
 typedef struct floe_wavelet_gpu_room {
-    uint64_t ncells, nmarks, records, nsteps, nchunks, nwindows, slot_words, nsegments;
+    uint64_t ncells, nmarks, records, nsteps, nchunks, nwindows, slot_words;
     uint64_t trial_cells, trial_marks, trial_records, trial_steps, trial_chunks; /* of a trial */
     uint32_t ntrials;                                                            /* at once */
-    size_t scan_nbytes;
 } floe_wavelet_gpu_room;
 
 /* What the host waits for: of a part, */
@@ -36,10 +35,8 @@ typedef struct floe_wavelet_gpu_answers {
 
 /* Scratch. An array is two buffers, that have it in turns. */
 typedef struct floe_wavelet_gpu_encode {
+    floe_codec_written written;
     floe_wavelet_gpu_room room;
-    floe_dev_record *chunks;
-    floe_dev_chunk_stats *stats;
-    uint64_t *end;
     uint8_t *arrays, *records; /* arrays: slots, too, once values are checked */
     int8_t *kinds, *corrections, *differences;
     /* A box of the array, and what each trial of it takes. arrays: ntrials that are put back, then ntrials + 1 that are transformed */
@@ -59,9 +56,7 @@ typedef struct floe_wavelet_gpu_encode {
     floe_context_dev_window *windows;
     uint64_t *entries; /* of lists */
     uint32_t *lists;
-    uint32_t *tallies; /* of segments */
-    uint64_t *ranks;
-    uint8_t *scan;
+    floe_codec_ranks ranks; /* of segments of kinds */
     uint32_t
         *payload; /* anchors, literals: what is more is not worth it; behind them tokens, as far as there is room */
     uint64_t payload_nbytes;
@@ -70,12 +65,11 @@ typedef struct floe_wavelet_gpu_encode {
     floe_wavelet_dev_piece *pieces;
 } floe_wavelet_gpu_encode;
 
-floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_room *room, floe_error *err);
-void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, uint64_t nchunks, size_t size, floe_arena *a);
-floe_status floe_wavelet_gpu_encode_start(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call, void *stream,
-                                          floe_error *err);
-floe_status floe_wavelet_gpu_squared_error(const floe_wavelet_gpu_encode *c, const floe_codec_encode *call,
-                                           const floe_codec_params *params, double *sum, void *stream, floe_error *err);
+floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_encode *c, floe_error *err);
+void floe_wavelet_gpu_encode_take(floe_wavelet_gpu_encode *c, size_t size, floe_arena *a); /* size: of a value */
+floe_status floe_wavelet_gpu_encode_start(const floe_codec_encode *call, void *stream, floe_error *err);
+floe_status floe_wavelet_gpu_squared_error(const floe_codec_encode *call, const floe_codec_params *params, double *sum,
+                                           void *stream, floe_error *err);
 
 /* ---- what these are made of -------------------------------------------------------------------------------------------- */
 
