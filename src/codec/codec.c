@@ -10,6 +10,7 @@
 #include "codec/wavelet/wavelet_codec.h"
 #include "codec/zfp/zfp_codec.h"
 #include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
 #include "stage/tile/tile.h"
 
 #ifdef FLOE_TEST_CODEC /* emulated builds: tests/null_codec */
@@ -71,4 +72,28 @@ void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64
         *tile = inner >= 3 ? 1 : inner ? g.step_y : g.step_x;
         *group = *tile;
     }
+}
+
+void floe_codec_any_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)
+{
+    (void)rank, (void)inner;
+    *tile = 64;
+    *group = 1;
+}
+
+double floe_codec_domain_bound(const floe_codec_params *p)
+{
+    const double room = p->bound - floe_half_ulp(p->dtype);
+    return p->mode == FLOE_BOUND_PWREL ? floe_log2(1 + (room > p->bound / 2 ? room : p->bound / 2)) : p->bound;
+}
+
+double floe_codec_tolerance(const floe_codec_params *p)
+{
+    return p->mode == FLOE_BOUND_PWREL ? p->bound * (1 - 0x1p-50)
+                                       : floe_round_down(p->dtype, p->bound * (1 - 4 * floe_half_ulp(p->dtype)));
+}
+
+uint64_t floe_codec_fill_bits(const floe_codec_params *p)
+{
+    return p->has_fill ? p->fill_bits : floe_dtype_sign(p->dtype);
 }

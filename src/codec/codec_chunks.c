@@ -13,6 +13,7 @@
 #include "codec/resolve/resolve_cuda.h"
 #include "field/dtype_math.h"
 #include "prim/prim.h"
+#include "stage/interp/interp_cuda.h"
 
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err)
 {
@@ -166,6 +167,15 @@ floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint
     if (nbytes > c->head_nbytes)
         return floe_codec_fetch(head, c->src, nbytes, c->stream, c->err);
     memcpy(head, c->head, nbytes);
+    return FLOE_OK;
+}
+
+floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out, const uint8_t *values,
+                            uint64_t pattern)
+{
+    floe_interp_dev_fill f = {.out = *out, .pattern = pattern, .values = values, .status = c->call->status};
+    floe_interp_shape_of(c->call->rank, c->extent, f.shape);
+    FLOE_CUDA(c->err, floe_interp_fill_cuda(&f, c->stream));
     return FLOE_OK;
 }
 

@@ -4,6 +4,7 @@
 #define FLOE_CODEC_CODEC_CHUNKS_H
 
 #include "codec/codec_device.h"
+#include "stage/interp/interp_output.h"
 
 /* Device memory to the host, and back; the former waits. */
 floe_status floe_codec_fetch(void *host, const void *dev, size_t nbytes, void *stream, floe_error *err);
@@ -63,6 +64,10 @@ floe_status floe_codec_refuse(const floe_codec_chunk *c, floe_status why);
 
 /* How its payload begins. Waits, unless the host has it. */
 floe_status floe_codec_fetch_head(const floe_codec_chunk *c, uint8_t *head, uint64_t nbytes);
+
+/* To each place of its box a value out of those of the chunk, or (NULL) the pattern. */
+floe_status floe_codec_fill(const floe_codec_chunk *c, const floe_interp_output *out, const uint8_t *values,
+                            uint64_t pattern);
 
 /* Calls visit for each chunk that has some of the box, unless the stream is another than the call was planned for. */
 typedef floe_status floe_codec_visit(const floe_codec_chunk *c);

@@ -17,25 +17,18 @@ typedef struct picking {
     uint32_t npalette;
 } picking;
 
-static bool is_finite_pattern(bool narrow, uint64_t pattern)
-{
-    return narrow ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
-}
-
 static int set_of(const floe_interp_chunk *chunk, uint32_t npalette, uint64_t pattern)
 {
-    for (uint32_t s = 0; s < npalette; s++)
-        if (chunk->palette[s] == pattern)
-            return FLOE_INTERP_PATTERNS + (int)s;
-    return FLOE_INTERP_LITERALS;
+    const uint32_t s = floe_interp_palette_place(chunk->palette, npalette, pattern);
+    return s < npalette ? FLOE_INTERP_PATTERNS + (int)s : FLOE_INTERP_LITERALS;
 }
 
 int floe_interp_set_join(floe_interp_chunk *chunk, const floe_codec_params *params, uint64_t pattern,
                          uint32_t *npalette)
 {
-    const bool special = !is_finite_pattern(floe_dtype_is_narrow(params->dtype), pattern) ||
-                         (pattern & ~floe_dtype_sign(params->dtype)) == 0 ||
-                         (params->has_fill && pattern == params->fill_bits) || chunk->kind == FLOE_INTERP_FLAT;
+    const uint32_t size = (uint32_t)floe_dtype_size(params->dtype);
+    const bool special =
+        chunk->kind == FLOE_INTERP_FLAT || floe_interp_is_special(size, pattern, params->has_fill, params->fill_bits);
     int set = set_of(chunk, *npalette, pattern);
     if (set == FLOE_INTERP_LITERALS && special && *npalette < FLOE_INTERP_PALETTE) {
         set = FLOE_INTERP_PATTERNS + (int)*npalette;

@@ -14,14 +14,6 @@ static floe_status check(const floe_field *layout, const floe_params *params, fl
     return FLOE_OK;
 }
 
-/* Where a field is cut its lattices end, so anywhere is as good. */
-static void units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group)
-{
-    (void)rank, (void)inner;
-    *tile = 64;
-    *group = 1;
-}
-
 static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)
 {
     const floe_codec_params any = {.dtype = dtype};
@@ -80,7 +72,7 @@ const floe_codec_ops floe_interp_codec = {
     .finds_damage = true,
     .whole = FLOE_INTERP_CELLS_MOST,
     .check = check,
-    .units = units,
+    .units = floe_codec_any_units,
     .bound = floe_interp_bound,
     .least = floe_interp_least,
     .most = most,

@@ -9,7 +9,6 @@
 
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
-#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -74,39 +73,18 @@ static double max_abs_of(const encoder *e)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-/* A step has the tables of the coarser one where that takes no more. */
+/* Of steps, the coarsest first. */
 static void make_tables(encoder *e)
 {
     floe_interp_plan *p = &e->chunk.plan;
-    uint32_t *sum = e->counts + (uint64_t)p->nsteps * FLOE_CONTEXT_COUNTS; /* of those that share */
-    uint64_t shared = 0;
+    uint32_t *sum = e->counts + (uint64_t)p->nsteps * FLOE_CONTEXT_COUNTS;
+    floe_interp_sharing sharing = {.tables = e->tables, .sum = sum, .ngrids = p->nsteps, .root = p->nsteps};
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_records r = floe_interp_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
         floe_interp_count(&e->entropy, &r, 1, own);
-        const uint64_t alone = floe_context_tables_build(r.spec, own, &e->tables[i]);
-        p->steps[i].tables = true;
-        if (i + 1 < p->nsteps && p->steps[i + 1].spec.planes == r.spec->planes) {
-            for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS; k++)
-                sum[k] += own[k];
-            const uint64_t both = floe_context_tables_build(r.spec, sum, &e->tables[p->nsteps]);
-            if (both <= shared + alone) {
-                e->tables[i] = e->tables[p->nsteps];
-                p->steps[i].tables = false;
-                shared = both;
-                continue;
-            }
-        }
-        memcpy(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
-        shared = alone;
-    }
-    for (uint32_t i = p->nsteps; i-- > 0;) { /* of those that share, the finest one has the sum */
-        uint32_t finest = i;
-        while (finest > 0 && !p->steps[finest - 1].tables)
-            finest--;
-        if (p->steps[i].tables)
-            for (uint32_t k = finest; k <= i; k++)
-                e->tables[k] = e->tables[finest];
+        p->steps[i].tables = !floe_interp_tables_share(&sharing, r.spec, own, i);
+        e->tables_of[i] = sharing.root;
     }
 }
 
@@ -128,7 +106,7 @@ static bool write_steps(encoder *e, const uint8_t *base, floe_cursor *to, uint64
     *head_nbytes = (uint64_t)(to->at - base);
     for (uint32_t i = p->nsteps; i-- > 0 && !to->bad;) {
         const floe_interp_records r = floe_interp_records_of(e, i);
-        floe_interp_encode(&e->entropy, &r, &e->tables[i], &sizes, to);
+        floe_interp_encode(&e->entropy, &r, &e->tables[e->tables_of[i]], &sizes, to);
     }
     return !sizes.too_long;
 }
@@ -190,9 +168,8 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
 void floe_interp_set_domain(encoder *e, double max_abs)
 {
     const bool log = e->params->mode == FLOE_BOUND_PWREL;
-    const double room = e->params->bound - floe_half_ulp(e->params->dtype);
     e->chunk.log = log;
-    e->bound = log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
+    e->bound = floe_codec_domain_bound(e->params);
     e->max_abs = !log ? max_abs : e->narrow ? 150 : 1100;
 }
 

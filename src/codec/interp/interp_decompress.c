@@ -92,17 +92,6 @@ static void place_visit(void *arg, const uint64_t *point)
 
 /* ---- sets -------------------------------------------------------------------------------------------------------------- */
 
-/* Bytes that sizes of chunks add up to; false where `from` lacks them. */
-static bool take_chunks(floe_reader *from, uint64_t nchunks, bool wide, floe_interp_stream *stream)
-{
-    uint64_t nbytes = 0;
-    for (uint64_t i = 0; i < nchunks; i++)
-        nbytes += floe_interp_size_at(stream->sizes, wide, i);
-    stream->wide = wide;
-    stream->src = floe_read_bytes(from, nbytes);
-    return stream->src;
-}
-
 static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, const uint8_t *base, floe_reader *from)
 {
     const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
@@ -113,11 +102,10 @@ static bool read_mask(decoder *d, const floe_interp_bits *bits, uint32_t axes, c
     if (!floe_interp_tables_read(r.spec, from, tables))
         return false;
     stream.sizes = floe_read_bytes(from, 2 * nchunks);
-    if (!stream.sizes || !floe_interp_pad_read(from, base) || !take_chunks(from, nchunks, false, &stream))
+    if (!stream.sizes || !floe_interp_pad_read(from, base) || !floe_interp_stream_take(&stream, nchunks, from))
         return false;
     floe_context_decoder_of(r.spec, tables, d->entropy.decoder);
-    if (!floe_interp_decode(&d->entropy, &r, &stream, NULL, NULL) ||
-        !floe_interp_bits_of_records(bits, d->mask_records))
+    if (!floe_interp_decode(&d->entropy, &r, &stream, NULL) || !floe_interp_bits_of_records(bits, d->mask_records))
         return false;
     for (uint32_t a = FLOE_INTERP_RANK; a-- > 0;)
         if (axes >> a & 1)
@@ -222,14 +210,7 @@ static void leave_lattice(const decoder *d)
 
 /* ---- damage ------------------------------------------------------------------------------------------------------------ */
 
-/* A grid that was laid again knows no rows. */
-static bool has_rows(const floe_interp_coding *c)
-{
-    const uint64_t *m = c->step.coarse;
-    return c->grid.size[0] == m[0] * m[1] && c->grid.size[1] == m[2];
-}
-
-/* Cells whose codes stand in an entropy chunk. */
+/* Cells whose codes stand in an entropy chunk; all where the grid was laid again, and knows no rows. */
 static floe_interp_box cells_of(const floe_interp_coding *c, uint64_t index)
 {
     const floe_context_chunk k = floe_context_chunk_of(&c->grid, index);
@@ -237,7 +218,7 @@ static floe_interp_box cells_of(const floe_interp_coding *c, uint64_t index)
                    column = k.first % k.row;
     const uint64_t end = plane + k.planes, codes = 8;
     floe_interp_box box = {.hi = {m[0], m[1], m[2], m[3]}};
-    if (!has_rows(c))
+    if (c->grid.size[0] != m[0] * m[1] || c->grid.size[1] != m[2])
         return box;
     box.lo[0] = plane / m[1];
     box.hi[0] = (end - 1) / m[1] + 1;
@@ -330,12 +311,11 @@ static bool decode_records(decoder *d, uint32_t i, const floe_interp_job *job, c
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[i];
     const floe_interp_records r = {&c->spec, &c->grid, d->records};
-    const floe_interp_box b = floe_interp_needed(job);
-    const uint64_t *m = c->step.coarse, lo[] = {b.lo[0] * m[1] + b.lo[1], b.lo[2], (b.lo[3] << c->step.naxes) / 8};
-    const uint64_t hi[] = {(b.hi[0] - 1) * m[1] + b.hi[1], b.hi[2], floe_ceil_div(b.hi[3] << c->step.naxes, 8)};
-    const bool whole = !has_rows(c) || (d->call->lost && !d->call->level); /* then all damage is looked for */
+    const floe_interp_box cells = floe_interp_needed(job);
+    const floe_context_box box = floe_interp_cells_box(&c->grid, &c->step, &cells);
+    const bool whole = d->call->lost && !d->call->level; /* all damage is looked for */
     floe_context_decoder_of(&c->spec, &d->tables[i], d->entropy.decoder);
-    return floe_interp_decode(&d->entropy, &r, stream, whole ? NULL : lo, whole ? NULL : hi);
+    return floe_interp_decode(&d->entropy, &r, stream, whole ? NULL : &box);
 }
 
 static floe_status read_tables(decoder *d, floe_reader *from, floe_error *err)
@@ -373,12 +353,12 @@ static floe_status decode_steps(decoder *d, floe_reader *from, floe_error *err)
            floe_interp_points(floe_interp_anchors_shape(p)) * d->size);
     find_wanted(d, wanted);
     for (uint32_t i = p->nsteps; i-- > d->last; sizes += p->steps[i].nchunks * each) {
-        floe_interp_stream stream = {.sizes = sizes, .damaged = d->call->lost ? chunk_damaged : NULL, .user = d};
+        floe_interp_stream stream = {
+            .sizes = sizes, .wide = d->chunk.wide_sizes, .damaged = d->call->lost ? chunk_damaged : NULL, .user = d};
         const floe_interp_job job = job_of(d, i, &wanted[i]);
         d->step = i;
         FLOE_CHECK(err,
-                   take_chunks(from, p->steps[i].nchunks, d->chunk.wide_sizes, &stream) &&
-                       decode_records(d, i, &job, &stream),
+                   floe_interp_stream_take(&stream, p->steps[i].nchunks, from) && decode_records(d, i, &job, &stream),
                    FLOE_ERR_FORMAT, "interp chunk: the codes of step %u are damaged", i);
         work w = {.d = d, .job = &job, .tiles = floe_interp_tiles_of(&job)};
         floe_cpu_parallel(d->call->cpu, w.tiles.count, tile_task, &w);

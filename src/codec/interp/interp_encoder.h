@@ -4,6 +4,7 @@
 #define FLOE_CODEC_INTERP_INTERP_ENCODER_H
 
 #include "codec/interp/interp_chunk.h"
+#include "stage/interp/interp_output.h"
 
 /* What the boxes of a trial count, by level. */
 typedef struct floe_interp_tally {
@@ -32,7 +33,8 @@ typedef struct floe_interp_encoder {
     void *original_of[FLOE_INTERP_STEPS + 1], *records_of[FLOE_INTERP_STEPS];
     uint32_t *counts; /* of each step, then a sum */
     floe_context_tables *tables;
-    uint64_t *apart, *part; /* bits */
+    uint32_t tables_of[FLOE_INTERP_STEPS]; /* the step that has the tables of this one */
+    uint64_t *apart, *part;                /* bits */
     uint32_t npalette;
     uint8_t *mask_records;
     floe_interp_found *found; /* of each worker */
@@ -88,8 +90,6 @@ void floe_interp_apart_write(floe_interp_encoder *e, floe_cursor *to);
 /* A field of one pattern, the first, and sets of others. */
 void floe_interp_flat_make(floe_interp_encoder *e);
 
-/* What an error, as computed, may be. */
-double floe_interp_tolerance(const floe_codec_params *params, bool log);
 /* Sets what e->params are in the domain of the lattice. */
 void floe_interp_set_domain(floe_interp_encoder *e, double max_abs);
 /* Chooses e->structure, and the plan by it. */
@@ -107,8 +107,7 @@ void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_IN
 void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
-/* How many parts of such an extent are tried, and at which of the values part number `box` begins. */
-uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
+/* At which of the values part number `box` begins. */
 int64_t floe_interp_trial_at(const floe_interp_encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes,
                              uint64_t box);
 

@@ -5,7 +5,6 @@
 
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
-#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -43,18 +42,8 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
 
 uint64_t floe_interp_pattern_at(const encoder *e, const uint64_t *point)
 {
-    int64_t at = 0;
-    uint32_t narrow;
-    uint64_t wide;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)point[a] * e->values.stride[a];
-    const uint8_t *p = (const uint8_t *)e->values.data + at * (int64_t)e->size;
-    if (e->narrow) {
-        memcpy(&narrow, p, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, p, sizeof wide);
-    return wide;
+    const int64_t at = floe_interp_view_at(&e->values, point) * (int64_t)e->size;
+    return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
 }
 
 /* Visits all values, row by row. */
@@ -72,21 +61,12 @@ void floe_interp_field_walk(const encoder *e, void (*visit)(void *arg, const uin
 
 /* ---- the lattices ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t fill_of(const encoder *e)
-{
-    return e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype);
-}
-
-double floe_interp_tolerance(const floe_codec_params *p, bool log)
-{
-    return log ? p->bound * (1 - 0x1p-50) : floe_round_down(p->dtype, p->bound * (1 - 4 * floe_half_ulp(p->dtype)));
-}
-
 /* The job of step i; nsteps: of the anchors, with a step of no axes. */
 static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
 {
     const floe_interp_plan *p = &e->chunk.plan;
-    floe_interp_job job = {.last = i == 0, .values = e->values, .fill = fill_of(e), .apart = e->apart};
+    floe_interp_job job = {
+        .last = i == 0, .values = e->values, .fill = floe_codec_fill_bits(e->params), .apart = e->apart};
     if (i == p->nsteps) {
         *anchors = (floe_interp_step){.naxes = 0};
         memcpy(anchors->fine, floe_interp_anchors_shape(p), sizeof anchors->fine);
@@ -94,7 +74,7 @@ static floe_interp_job job_of(encoder *e, uint32_t i, floe_interp_step *anchors)
     job.step = i == p->nsteps ? anchors : &p->steps[i].step;
     job.domain = e->chunk.log ? FLOE_INTERP_LOG : FLOE_INTERP_AS_IS;
     job.squares = e->squares;
-    job.tolerance = floe_interp_tolerance(e->params, e->chunk.log);
+    job.tolerance = floe_codec_tolerance(e->params);
     job.original = i == 0 ? e->values : floe_interp_view_lattice(e->original_of[i], job.step->fine);
     memcpy(job.hi, job.step->fine, sizeof job.hi);
     memcpy(job.field, p->shape, sizeof job.field);

@@ -6,57 +6,23 @@
 
 const floe_context_spec floe_interp_mask_spec = {.width = 0, .window = 1, .planes = false};
 
-uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
-{
-    uint64_t n = 1;
-    for (uint32_t a = 0; a < rank; a++)
-        if (!floe_mul64(n, extent[a], &n))
-            return UINT64_MAX / 2;
-    return FLOE_INTERP_HEADER_NBYTES + 8 + n / FLOE_INTERP_LEAST_CELLS;
-}
-
 floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK])
 {
     return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_ceil_div(shape[3], FLOE_INTERP_MASK_CELLS),
                                FLOE_INTERP_MASK_ROWS, false);
 }
 
-void floe_interp_pad_write(floe_cursor *to, const uint8_t *base)
-{
-    while (!to->bad && (to->at - base) % 4)
-        floe_write8(to, 0);
-}
-
-bool floe_interp_pad_read(floe_reader *from, const uint8_t *base)
-{
-    uint32_t sum = 0;
-    while (!from->bad && (from->at - base) % 4)
-        sum |= floe_read8(from);
-    return !from->bad && sum == 0;
-}
-
 /* ---- write ------------------------------------------------------------------------------------------------------------- */
-
-static void write_real(floe_cursor *to, bool narrow, double v)
-{
-    if (narrow)
-        floe_write32(to, floe_bits_f32((float)v));
-    else
-        floe_write64(to, floe_bits_f64(v));
-}
 
 static void write_step(const floe_interp_coding *c, bool narrow, floe_cursor *to)
 {
     const floe_interp_step *s = &c->step;
-    uint32_t axes = s->naxes;
-    for (uint32_t i = 0; i < s->naxes; i++)
-        axes |= s->axis[i] << (2 + 2 * i);
-    floe_write8(to, (uint8_t)axes);
+    floe_interp_axes_write(s, to);
     floe_write8(to, (uint8_t)(s->predictor | (uint32_t)s->mean << 2 | (s->width == 2 ? 8u : 0) |
                               (uint32_t)c->spec.planes << 4 | (c->tables ? (uint32_t)FLOE_INTERP_OWN_TABLES : 0) |
                               floe_top_bit(c->spec.window) << 6));
     floe_write8(to, (uint8_t)floe_top_bit(c->rows));
-    write_real(to, narrow, s->step);
+    floe_interp_real_write(to, narrow, s->step);
 }
 
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to)
@@ -92,39 +58,26 @@ uint32_t floe_interp_head_check(const uint8_t *head, uint64_t nbytes)
 
 /* ---- read -------------------------------------------------------------------------------------------------------------- */
 
-static double read_real(floe_reader *from, bool narrow)
-{
-    return narrow ? (double)floe_f32_of(floe_read32(from)) : floe_f64_of(floe_read64(from));
-}
-
 /* A step of a lattice of extent n, which becomes that of the next one. */
 static bool read_step(floe_interp_coding *c, bool narrow, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
 {
-    const uint32_t axes = floe_read8(from), how = floe_read8(from), rows = floe_read8(from);
     floe_interp_step *s = &c->step;
-    *c = (floe_interp_coding){.tables = how & FLOE_INTERP_OWN_TABLES,
-                              .spec = {.window = 1u << (how >> 6), .planes = how >> 4 & 1}};
-    s->naxes = axes & 3;
+    *c = (floe_interp_coding){.tables = false};
+    const bool good = floe_interp_axes_read(s, n, from);
+    const uint32_t how = floe_read8(from), rows = floe_read8(from);
+    c->tables = how & FLOE_INTERP_OWN_TABLES;
+    c->spec = (floe_context_spec){.window = 1u << (how >> 6), .planes = how >> 4 & 1};
     s->predictor = how & 3;
     s->mean = how >> 2 & 1;
     s->width = how >> 3 & 1 ? 2 : 1;
-    s->step = read_real(from, narrow);
-    if (from->bad || s->naxes == 0 || s->predictor >= FLOE_INTERP_PREDICTORS || rows < 5 || rows > 10)
+    s->step = floe_interp_real_read(from, narrow);
+    if (!good || from->bad || s->predictor >= FLOE_INTERP_PREDICTORS || rows < 5 || rows > 10)
         return false;
-    for (uint32_t i = 0; i < s->naxes; i++) {
-        const uint32_t axis = axes >> (2 + 2 * i) & 3;
-        for (uint32_t k = 0; k < i; k++)
-            if (s->axis[k] == axis)
-                return false;
-        if (n[axis] < 2)
-            return false;
-        s->axis[i] = axis;
-    }
     c->rows = 1u << rows;
     memcpy(s->fine, n, sizeof s->fine);
     floe_interp_coding_lay(c);
     memcpy(n, s->coarse, sizeof s->coarse);
-    return axes >> (2 + 2 * s->naxes) == 0 && s->step > 0 && isfinite(s->step);
+    return s->step > 0 && isfinite(s->step);
 }
 
 static floe_status read_steps(floe_interp_chunk *c, bool narrow, const uint8_t *begin, floe_reader *from,

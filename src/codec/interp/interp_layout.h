@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "codec/interp/interp_head_math.h"
 #include "codec/interp/interp_plan.h"
+#include "stage/interp/interp_bytes.h"
 
 typedef enum floe_interp_kind {
     FLOE_INTERP_CODED = 0,
@@ -26,11 +27,7 @@ typedef struct floe_interp_set {
     uint32_t axes; /* MASK: bit a: bits are differences along axis a of the shape */
 } floe_interp_set;
 
-enum {
-    FLOE_INTERP_VERSION = 2,
-    FLOE_INTERP_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
-    FLOE_INTERP_MASK_ROWS = 1024
-};
+enum { FLOE_INTERP_VERSION = 2, FLOE_INTERP_MASK_ROWS = 1024 };
 
 typedef struct floe_interp_chunk {
     floe_interp_kind kind;
@@ -43,7 +40,10 @@ typedef struct floe_interp_chunk {
     uint32_t check;
 } floe_interp_chunk;
 
-uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent);
+static inline uint64_t floe_interp_least(uint32_t rank, const uint64_t *extent)
+{
+    return floe_interp_least_nbytes(FLOE_INTERP_HEADER_NBYTES, rank, extent);
+}
 static inline uint64_t floe_interp_raw_nbytes(uint64_t ncells, bool narrow)
 {
     return floe_max64(FLOE_INTERP_HEADER_NBYTES + ncells * (narrow ? 4 : 8), FLOE_INTERP_HEADER_NBYTES + 8);
@@ -57,10 +57,6 @@ static inline const uint64_t *floe_interp_anchors_shape(const floe_interp_plan *
 /* Grid and spec of the records of a set's mask: 7 values along the last axis each. */
 floe_context_grid floe_interp_mask_grid(const uint64_t shape[FLOE_INTERP_RANK]);
 extern const floe_context_spec floe_interp_mask_spec;
-
-/* Zeros up to a multiple of 4 bytes from base on, where words begin. False where they are no zeros. */
-void floe_interp_pad_write(floe_cursor *to, const uint8_t *base);
-bool floe_interp_pad_read(floe_reader *from, const uint8_t *base);
 
 /* Up to the anchors; without the check. */
 void floe_interp_header_write(const floe_interp_chunk *c, bool narrow, floe_cursor *to);

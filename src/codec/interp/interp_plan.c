@@ -84,20 +84,15 @@ void floe_interp_spread(const floe_interp_step *s, floe_interp_box *box)
     }
 }
 
-/* A value is off by half a step, and what rounding adds: of the sum, of the difference, of the quotient. */
 void floe_interp_plan_quantize(floe_interp_plan *plan, const floe_interp_structure *s, bool narrow, double bound,
                                double max_abs)
 {
-    const double ulp = narrow ? 0x1p-24 : 0x1p-53, most = narrow ? 0x1p126 : 0x1p1022,
-                 least = narrow ? 0x1p-126 : 0x1p-1022;
     double divisor = 1;
     for (uint32_t l = 0, i = 0; i < plan->nsteps; l++) {
-        const double e = bound / (divisor < s->beta ? divisor : s->beta);
-        const double room = 16 * ulp + 4 * ulp * max_abs / e;
-        double step = 2 * (e < most / 4 ? e : most / 4) * (1 - (room < 0.5 ? room : 0.5));
-        step = step > least ? step : least;
+        const double e = bound / (divisor < s->beta ? divisor : s->beta),
+                     step = floe_interp_quantizer_step(e, max_abs, narrow);
         for (; i < plan->nsteps && plan->steps[i].level == l; i++)
-            plan->steps[i].step.step = narrow ? (double)(float)step : step;
+            plan->steps[i].step.step = step;
         divisor *= s->alpha;
     }
 }

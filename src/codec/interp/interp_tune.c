@@ -67,7 +67,8 @@ void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
         part[a] = floe_min64(shape[a], lo);
 }
 
-uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
+/* How many parts of such an extent are tried. */
+static uint64_t count_trials(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
 {
     const uint64_t cells = floe_interp_points(part);
     return floe_min64(floe_max64(ncells / BOX_SHARE / cells, 1), ncells / cells < BOXES ? 1 : BOXES);
@@ -96,7 +97,7 @@ int64_t floe_interp_trial_at(const encoder *e, const uint64_t part[FLOE_INTERP_R
 
 void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
 {
-    const uint64_t nboxes = e->boxes ? e->boxes->n : floe_interp_trial_count(e->ncells, trial->chunk.plan.shape);
+    const uint64_t nboxes = e->boxes ? e->boxes->n : count_trials(e->ncells, trial->chunk.plan.shape);
     e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
     trial->nsharers = (uint32_t)floe_min64(nboxes, e->cpu->threads);
     trial->sharers = floe_arena_take(arena, trial->nsharers, sizeof *trial->sharers);
@@ -494,7 +495,7 @@ static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
 
 void floe_interp_tune(encoder *e, encoder *trial)
 {
-    tuner t = tuner_of(e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
+    tuner t = tuner_of(e, trial, count_trials(e->ncells, trial->chunk.plan.shape));
     const uint64_t bits = tune_begin(&t, &e->structure);
     if (t.nlevels == 0)
         return;

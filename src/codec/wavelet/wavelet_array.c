@@ -5,7 +5,6 @@
 
 #include "codec/wavelet/wavelet_encoder.h"
 #include "field/dtype_math.h"
-#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_wavelet_encoder encoder;
 
@@ -46,26 +45,6 @@ void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
 
 /* ---- rows of the field ------------------------------------------------------------------------------------------------- */
 
-uint64_t floe_wavelet_fill_of(const floe_codec_params *params)
-{
-    return params->has_fill ? params->fill_bits : floe_dtype_sign(params->dtype);
-}
-
-double floe_wavelet_tolerance(const encoder *e)
-{
-    const double bound = e->params->bound;
-    return e->chunk.log ? bound * (1 - 0x1p-50)
-                        : floe_round_down(e->params->dtype, bound * (1 - 4 * floe_half_ulp(e->params->dtype)));
-}
-
-void floe_wavelet_bound_set(encoder *e)
-{
-    const double room = e->params->bound - floe_half_ulp(e->params->dtype);
-    e->chunk.log = e->params->mode == FLOE_BOUND_PWREL;
-    e->bound =
-        e->chunk.log ? floe_log2(1 + (room > e->params->bound / 2 ? room : e->params->bound / 2)) : e->params->bound;
-}
-
 void floe_wavelet_center_set(encoder *e, double min, double max)
 {
     const double center = min <= max ? min / 2 + max / 2 : 0;
@@ -92,10 +71,10 @@ static floe_wavelet_row row_of(const encoder *e, uint64_t row)
         .kinds = e->marks[FLOE_WAVELET_VALUE_KINDS] + row * e->row,
         .corrections = e->marks[FLOE_WAVELET_CORRECTIONS] + row * e->row,
         .n = n[3],
-        .fill = floe_wavelet_fill_of(e->params),
+        .fill = floe_codec_fill_bits(e->params),
         .center = e->chunk.plan.center,
         .unit = e->chunk.plan.unit,
-        .tolerance = floe_wavelet_tolerance(e),
+        .tolerance = floe_codec_tolerance(e->params),
         .log = e->chunk.log,
         .squares = e->squares,
     };
@@ -244,17 +223,12 @@ bool floe_wavelet_array_code(encoder *e)
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------- */
 
-/* Corrections are off by half a unit, and what rounding adds: of the sum, and of the difference. */
 void floe_wavelet_plan_make(encoder *e, const floe_wavelet_structure *s)
 {
-    const double ulp = e->narrow ? 0x1p-24 : 0x1p-53, most = e->narrow ? 0x1p126 : 0x1p1022,
-                 least = e->narrow ? 0x1p-126 : 0x1p-1022;
-    const double room = 16 * ulp + 4 * ulp * e->max_abs / e->bound;
-    double unit = 2 * (e->bound < most / 4 ? e->bound : most / 4) * (1 - (room < 0.5 ? room : 0.5));
+    const double most = e->narrow ? 0x1p126 : 0x1p1022, least = e->narrow ? 0x1p-126 : 0x1p-1022;
     double base = floe_wavelet_step_of(e->bound < most / 64 ? e->bound : most / 64, s->coarse);
-    unit = unit > least ? unit : least;
     base = base > least ? base : least;
     floe_wavelet_plan_of(e->chunk.plan.shape, s, &e->chunk.plan);
-    e->chunk.plan.unit = e->narrow ? (double)(float)unit : unit;
+    e->chunk.plan.unit = floe_interp_quantizer_step(e->bound, e->max_abs, e->narrow);
     e->chunk.plan.base = e->narrow ? (double)(float)base : base;
 }

@@ -9,7 +9,6 @@
 
 #include "codec/wavelet/wavelet_encoder.h"
 #include "field/dtype_math.h"
-#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_wavelet_encoder encoder;
 
@@ -48,36 +47,19 @@ size_t floe_wavelet_workspace(const floe_cpu *cpu, const floe_codec_params *para
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
 
-/* A step has the tables of the coarser one where that takes no more. Steps that are lists have none. */
+/* Of steps, the coarsest first; those that are lists have none. */
 static void make_tables(encoder *e)
 {
     floe_wavelet_plan *p = &e->chunk.plan;
-    uint32_t *sum = e->counts + e->needs.nsteps * FLOE_CONTEXT_COUNTS; /* of those that share */
-    floe_context_tables *both = &e->tables[e->needs.nsteps];
-    uint64_t shared = 0;
-    uint32_t coarser =
-        p->nsteps; /* the last one that is no list: the first of those that share, where the tables are */
+    const uint32_t n = (uint32_t)e->needs.nsteps;
+    floe_interp_sharing sharing = {
+        .tables = e->tables, .sum = e->counts + n * FLOE_CONTEXT_COUNTS, .ngrids = n, .root = n};
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
         uint32_t *own = e->counts + (uint64_t)i * FLOE_CONTEXT_COUNTS;
         floe_wavelet_records_bits(&e->entropy, &r, own, &e->listed[i]);
-        p->steps[i].tables = false;
-        e->tables_of[i] = coarser;
-        if (e->listed[i])
-            continue;
-        const uint64_t alone = floe_context_tables_build(r.spec, own, &e->tables[i]);
-        for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS && coarser < p->nsteps; k++)
-            sum[k] += own[k];
-        const uint64_t together = coarser < p->nsteps ? floe_context_tables_build(r.spec, sum, both) : UINT64_MAX;
-        if (together <= shared + alone) {
-            e->tables[coarser] = *both;
-            shared = together;
-            continue;
-        }
-        memcpy(sum, own, FLOE_CONTEXT_COUNTS * sizeof *sum);
-        shared = alone;
-        p->steps[i].tables = true;
-        e->tables_of[i] = coarser = i;
+        p->steps[i].tables = !e->listed[i] && !floe_interp_tables_share(&sharing, r.spec, own, i);
+        e->tables_of[i] = sharing.root;
     }
 }
 
@@ -144,7 +126,8 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
 /* All but the tables. False where the values are better kept as they are. */
 static bool code(encoder *e, encoder *trial)
 {
-    floe_wavelet_bound_set(e);
+    e->chunk.log = e->params->mode == FLOE_BOUND_PWREL;
+    e->bound = floe_codec_domain_bound(e->params);
     floe_wavelet_array_take(e);
     floe_wavelet_tune(e, trial);
     floe_wavelet_plan_make(e, &e->structure);

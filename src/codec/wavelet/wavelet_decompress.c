@@ -87,7 +87,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
     const floe_interp_records r = {&c->spec, &c->grid, d->records};
     const uint32_t axis = floe_wavelet_slowest(d->chunk.plan.shape);
     floe_interp_box means, box[FLOE_WAVELET_PACKET + 1], cells[FLOE_WAVELET_PACKET + 1];
-    floe_wavelet_part parts[FLOE_WAVELET_PACKET + 1];
+    floe_context_box parts[FLOE_WAVELET_PACKET + 1];
     for (uint32_t k = 0; k < ranges->count; k++) {
         box[k] = *wanted;
         if (d->chunk.plan.packet) {
@@ -95,7 +95,7 @@ static bool decode_step(decoder *d, uint32_t i, const floe_interp_box *wanted, c
             box[k].hi[axis] = ranges->hi[k];
         }
         floe_wavelet_step_needed(&d->bands, &c->step, &box[k], &means, &cells[k]);
-        parts[k] = floe_wavelet_cells_part(c, &cells[k]);
+        parts[k] = floe_interp_cells_box(&c->grid, &c->step, &cells[k]);
     }
     const floe_wavelet_records_wanted records = {d->tables, d->call->src, parts, ranges->count};
     if (!floe_wavelet_records_read(&d->entropy, &r, &records, from))
@@ -157,7 +157,7 @@ static floe_status read_marks(decoder *d, int set, floe_reader *from, floe_error
     const floe_interp_records r = {&floe_wavelet_marks_spec, &grid, d->marks[set]};
     const floe_interp_box box = set == FLOE_WAVELET_CORRECTIONS ? d->out.box : floe_wavelet_whole(n);
     const uint64_t columns[] = {box.lo[3] / FLOE_WAVELET_MARKS, floe_ceil_div(box.hi[3], FLOE_WAVELET_MARKS)};
-    const floe_wavelet_part part = floe_wavelet_part_of(&grid, n, &box, columns);
+    const floe_context_box part = floe_interp_rows_box(&grid, n, &box, columns);
     const floe_wavelet_records_wanted wanted = {d->tables, d->call->src, &part, 1};
     if (!d->chunk.marked[set])
         return FLOE_OK;

@@ -7,6 +7,7 @@
 #include "codec/wavelet/wavelet_chunk.h"
 #include "codec/wavelet/wavelet_layout.h"
 #include "codec/wavelet/wavelet_records.h"
+#include "stage/interp/interp_output.h"
 #include "stage/wavelet/wavelet_values.h"
 
 typedef struct floe_wavelet_encoder {
@@ -43,10 +44,6 @@ bool floe_wavelet_encoder_begin(floe_wavelet_encoder *e, const floe_cpu *cpu, co
 /* All scratch but that of e->entropy. */
 void floe_wavelet_encoder_take(floe_wavelet_encoder *e, bool trial, floe_arena *arena);
 
-/* What params say: the pattern of fill, or -0; the bound of the array, and what an error may be, as computed. */
-uint64_t floe_wavelet_fill_of(const floe_codec_params *params);
-void floe_wavelet_bound_set(floe_wavelet_encoder *e);
-double floe_wavelet_tolerance(const floe_wavelet_encoder *e);
 /* Of an array of this range; min > max: of no values. */
 void floe_wavelet_center_set(floe_wavelet_encoder *e, double min, double max);
 

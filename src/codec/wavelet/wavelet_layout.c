@@ -5,15 +5,6 @@
 
 const floe_context_spec floe_wavelet_marks_spec = {.width = 1, .window = 1, .planes = true};
 
-uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
-{
-    uint64_t n = 1;
-    for (uint32_t a = 0; a < rank; a++)
-        if (!floe_mul64(n, extent[a], &n))
-            return UINT64_MAX / 2;
-    return FLOE_WAVELET_HEADER_NBYTES + 8 + n / FLOE_WAVELET_LEAST_CELLS;
-}
-
 floe_context_grid floe_wavelet_marks_grid(const uint64_t shape[FLOE_INTERP_RANK], uint32_t shorter)
 {
     return floe_interp_grid_of(shape[0] * shape[1], shape[2], floe_wavelet_marks_row(shape) / 8,
@@ -44,21 +35,10 @@ void floe_wavelet_kinds_restore(const uint64_t shape[FLOE_INTERP_RANK], int8_t *
 
 /* ---- write ------------------------------------------------------------------------------------------------------------- */
 
-static void write_real(floe_cursor *to, bool narrow, double v)
-{
-    if (narrow)
-        floe_write32(to, floe_bits_f32((float)v));
-    else
-        floe_write64(to, floe_bits_f64(v));
-}
-
 static void write_step(const floe_wavelet_coding *c, floe_cursor *to)
 {
     const floe_interp_step *s = &c->step;
-    uint32_t axes = s->naxes;
-    for (uint32_t i = 0; i < s->naxes; i++)
-        axes |= s->axis[i] << (2 + 2 * i);
-    floe_write8(to, (uint8_t)axes);
+    floe_interp_axes_write(s, to);
     floe_write8(to, (uint8_t)(s->width | c->shorter << 2));
     for (uint32_t class = 1; class < 1u << s->naxes; class ++)
         floe_write8(to, (uint8_t)c->exponent[class]);
@@ -69,9 +49,9 @@ static void write_step(const floe_wavelet_coding *c, floe_cursor *to)
 static void write_plan(const floe_wavelet_chunk *c, bool narrow, floe_cursor *to)
 {
     const floe_wavelet_plan *p = &c->plan;
-    write_real(to, narrow, p->base);
-    write_real(to, narrow, p->center);
-    write_real(to, narrow, p->unit);
+    floe_interp_real_write(to, narrow, p->base);
+    floe_interp_real_write(to, narrow, p->center);
+    floe_interp_real_write(to, narrow, p->unit);
     for (uint32_t b = 0; b <= p->packet; b++)
         floe_write8(to, (uint8_t)p->packet_exponent[b]);
     floe_write64(to, (uint64_t)c->anchors.least);
@@ -117,28 +97,17 @@ void floe_wavelet_header_write(const floe_wavelet_chunk *c, bool narrow, floe_cu
 
 /* ---- read -------------------------------------------------------------------------------------------------------------- */
 
-static double read_real(floe_reader *from, bool narrow)
-{
-    return narrow ? (double)floe_f32_of(floe_read32(from)) : floe_f64_of(floe_read64(from));
-}
-
 /* A step of a lattice of extent n, which becomes that of the next one. */
 static bool read_step(floe_wavelet_coding *c, uint32_t version, uint64_t n[FLOE_INTERP_RANK], floe_reader *from)
 {
-    const uint32_t axes = floe_read8(from), how = floe_read8(from), width = how & 3;
     floe_interp_step *s = &c->step;
-    *c = (floe_wavelet_coding){.step = {.naxes = axes & 3, .width = width}, .shorter = how >> 2};
-    if (from->bad || s->naxes == 0 || width < 1 || width > 2 || c->shorter > (version < 2 ? 0 : FLOE_WAVELET_SHORTER) ||
-        axes >> (2 + 2 * s->naxes) != 0)
+    *c = (floe_wavelet_coding){.shorter = 0};
+    const bool good = floe_interp_axes_read(s, n, from);
+    const uint32_t how = floe_read8(from);
+    s->width = how & 3;
+    c->shorter = how >> 2;
+    if (!good || from->bad || s->width < 1 || s->width > 2 || c->shorter > (version < 2 ? 0 : FLOE_WAVELET_SHORTER))
         return false;
-    for (uint32_t i = 0; i < s->naxes; i++) {
-        s->axis[i] = axes >> (2 + 2 * i) & 3;
-        for (uint32_t k = 0; k < i; k++)
-            if (s->axis[k] == s->axis[i])
-                return false;
-        if (n[s->axis[i]] < 2)
-            return false;
-    }
     for (uint32_t class = 1; class < 1u << s->naxes; class ++)
         c->exponent[class] = (int8_t)floe_read8(from);
     for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++)
@@ -154,9 +123,9 @@ static floe_status read_plan(floe_wavelet_chunk *c, uint32_t version, bool narro
     floe_wavelet_plan *p = &c->plan;
     uint64_t n[FLOE_INTERP_RANK];
     memcpy(n, p->shape, sizeof n);
-    p->base = read_real(from, narrow);
-    p->center = read_real(from, narrow);
-    p->unit = read_real(from, narrow);
+    p->base = floe_interp_real_read(from, narrow);
+    p->center = floe_interp_real_read(from, narrow);
+    p->unit = floe_interp_real_read(from, narrow);
     for (uint32_t b = 0; b <= p->packet; b++)
         p->packet_exponent[b] = (int8_t)floe_read8(from);
     c->anchors.least = (int64_t)floe_read64(from);

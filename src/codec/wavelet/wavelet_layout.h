@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "codec/wavelet/wavelet_bands.h"
 #include "codec/wavelet/wavelet_records.h"
+#include "stage/interp/interp_bytes.h"
 
 typedef enum floe_wavelet_kind {
     FLOE_WAVELET_CODED = 0,
@@ -20,8 +21,7 @@ enum { FLOE_WAVELET_CORRECTIONS = 0, FLOE_WAVELET_VALUE_KINDS = 1, FLOE_WAVELET_
 enum {
     FLOE_WAVELET_VERSION = 2, /* of chunks that are read; 1 and 2 are written */
     FLOE_WAVELET_HEADER_NBYTES = 12,
-    FLOE_WAVELET_LEAST_CELLS = 4096, /* a chunk has a byte for so many, or zeros make it so long */
-    FLOE_WAVELET_ANCHOR_BITS = 56,   /* at most */
+    FLOE_WAVELET_ANCHOR_BITS = 56, /* at most */
     FLOE_WAVELET_PALETTE = 3
 };
 
@@ -36,18 +36,13 @@ typedef struct floe_wavelet_chunk {
     floe_wavelet_plan plan;
 } floe_wavelet_chunk;
 
-uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent);
+static inline uint64_t floe_wavelet_least(uint32_t rank, const uint64_t *extent)
+{
+    return floe_interp_least_nbytes(FLOE_WAVELET_HEADER_NBYTES, rank, extent);
+}
 static inline uint64_t floe_wavelet_raw_nbytes(uint64_t ncells, bool narrow)
 {
     return FLOE_WAVELET_HEADER_NBYTES + floe_max64(ncells * (narrow ? 4 : 8), 8);
-}
-
-/* Records of a step's cells. */
-static inline floe_wavelet_part floe_wavelet_cells_part(const floe_wavelet_coding *c, const floe_interp_box *cells)
-{
-    const uint32_t naxes = c->step.naxes;
-    const uint64_t columns[] = {(cells->lo[3] << naxes) / 8, floe_ceil_div(cells->hi[3] << naxes, 8)};
-    return floe_wavelet_part_of(&c->grid, c->step.coarse, cells, columns);
 }
 
 /* Grid of a set of marks, whose records have 7 values along the last axis each. */

@@ -11,19 +11,8 @@ typedef floe_wavelet_encoder encoder;
 
 uint64_t floe_wavelet_pattern_at(const encoder *e, uint64_t position)
 {
-    const uint64_t *n = e->chunk.plan.shape;
-    int64_t at = 0;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= n[a])
-        at += (int64_t)(position % n[a]) * e->values.stride[a];
-    const uint8_t *p = (const uint8_t *)e->values.data + at * (int64_t)e->size;
-    uint32_t narrow;
-    uint64_t wide;
-    if (e->narrow) {
-        memcpy(&narrow, p, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, p, sizeof wide);
-    return wide;
+    const int64_t at = floe_interp_view_number(&e->values, e->chunk.plan.shape, position) * (int64_t)e->size;
+    return floe_interp_pattern_load((const uint8_t *)e->values.data + at, e->size);
 }
 
 /* Calls visit for each kind. */
@@ -46,16 +35,12 @@ static void visit_kinds(encoder *e, mark_fn *visit, void *arg)
 static void sort_mark(encoder *e, uint64_t position, int8_t *mark, void *nliterals)
 {
     floe_wavelet_chunk *c = &e->chunk;
-    const uint64_t sign = floe_dtype_sign(e->params->dtype);
     if (*mark != FLOE_WAVELET_LITERAL)
         return;
     const uint64_t pattern = floe_wavelet_pattern_at(e, position);
-    const bool finite = e->narrow ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
-    const bool special = !finite || (pattern & ~sign) == 0 || c->kind == FLOE_WAVELET_FLAT ||
-                         (e->params->has_fill && pattern == e->params->fill_bits);
-    uint32_t s = 0;
-    while (s < c->npalette && c->palette[s] != pattern)
-        s++;
+    const bool special = c->kind == FLOE_WAVELET_FLAT ||
+                         floe_interp_is_special((uint32_t)e->size, pattern, e->params->has_fill, e->params->fill_bits);
+    const uint32_t s = floe_interp_palette_place(c->palette, c->npalette, pattern);
     if (s == c->npalette && special && s < FLOE_WAVELET_PALETTE)
         c->palette[c->npalette++] = pattern;
     if (s < c->npalette)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "stage/interp/interp_bytes.h"
+
 static uint64_t ncodes(const floe_interp_records *r)
 {
     return 8 * r->grid->size[0] * r->grid->size[1] * r->grid->size[2];
@@ -150,7 +152,7 @@ static uint64_t list_end(const floe_interp_records *r, const uint8_t *base, uint
 }
 
 /* Records that a list does not name. */
-static void clear(const floe_interp_records *r, const floe_wavelet_part *p)
+static void clear(const floe_interp_records *r, const floe_context_box *p)
 {
     const uint64_t each = 8 * r->spec->width, *n = r->grid->size;
     for (uint64_t plane = p->lo[0]; plane < p->hi[0]; plane++)
@@ -172,8 +174,7 @@ static void write_chunks(const floe_interp_entropy *e, const floe_interp_records
         if (way->own)
             floe_interp_tables_write(r->spec, way->tables, &turn);
         sizes.at = floe_write_space(&turn, floe_context_nchunks(r->grid) * (wide ? 4 : 2));
-        while (!turn.bad && (turn.at - way->base) % 4)
-            floe_write8(&turn, 0);
+        floe_interp_pad_write(&turn, way->base);
         if (!turn.bad)
             floe_interp_encode(e, r, way->tables, &sizes, &turn);
         if (!sizes.too_long || turn.bad) {
@@ -187,17 +188,12 @@ static bool read_chunks(const floe_interp_entropy *e, const floe_interp_records 
                         const floe_wavelet_records_wanted *wanted, floe_reader *from)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
-    uint64_t nbytes = 0;
     floe_interp_stream stream = {.sizes = floe_read_bytes(from, nchunks * (wide ? 4 : 2)), .wide = wide};
-    while (!from->bad && (from->at - wanted->base) % 4)
-        if (floe_read8(from) != 0)
-            return false;
-    for (uint64_t i = 0; stream.sizes && i < nchunks; i++)
-        nbytes += floe_interp_size_at(stream.sizes, wide, i);
-    stream.src = floe_read_bytes(from, nbytes);
-    bool good = stream.sizes && stream.src;
+    if (!stream.sizes || !floe_interp_pad_read(from, wanted->base))
+        return false;
+    bool good = floe_interp_stream_take(&stream, nchunks, from);
     for (uint32_t i = 0; good && i < wanted->nparts; i++)
-        good = floe_interp_decode(e, r, &stream, wanted->parts[i].lo, wanted->parts[i].hi);
+        good = floe_interp_decode(e, r, &stream, &wanted->parts[i]);
     return good;
 }
 
@@ -231,15 +227,6 @@ void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_
         write_list(r, to);
     else
         write_chunks(e, r, way, to);
-}
-
-floe_wavelet_part floe_wavelet_part_of(const floe_context_grid *g, const uint64_t *n, const floe_interp_box *b,
-                                       const uint64_t columns[2])
-{
-    if (g->size[0] != n[0] * n[1] || g->size[1] != n[2])
-        return (floe_wavelet_part){.hi = {g->size[0], g->size[1], g->size[2]}};
-    return (floe_wavelet_part){{b->lo[0] * n[1] + b->lo[1], b->lo[2], columns[0]},
-                               {(b->hi[0] - 1) * n[1] + b->hi[1], b->hi[2], columns[1]}};
 }
 
 bool floe_wavelet_records_read(const floe_interp_entropy *e, const floe_interp_records *r,

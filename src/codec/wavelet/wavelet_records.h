@@ -21,17 +21,10 @@ typedef struct floe_wavelet_records_way {
 void floe_wavelet_records_write(const floe_interp_entropy *e, const floe_interp_records *r,
                                 const floe_wavelet_records_way *way, floe_cursor *to);
 
-/* Boxes of a grid: planes, rows, columns. */
-typedef struct floe_wavelet_part {
-    uint64_t lo[3], hi[3];
-} floe_wavelet_part;
-/* Records of the rows of a box, of n rows, and of columns; all where their grid was laid again, and knows no rows. */
-floe_wavelet_part floe_wavelet_part_of(const floe_context_grid *g, const uint64_t *n, const floe_interp_box *b,
-                                       const uint64_t columns[2]);
 typedef struct floe_wavelet_records_wanted {
     floe_context_tables *tables; /* of the records before; become those of these, where they have some */
     const uint8_t *base;
-    const floe_wavelet_part *parts; /* what is wanted of the records; others are undefined */
+    const floe_context_box *parts; /* what is wanted of the records; others are undefined */
     uint32_t nparts;
 } floe_wavelet_records_wanted;
 /* Untrusted. */

@@ -129,12 +129,7 @@ template <uint32_t N> FLOE_DEV void starts_of(const uint16_t *freq, uint32_t n, 
     uint32_t sum = 0;
 #pragma unroll
     for (uint32_t k = 0; k < N; k++) {
-        const uint32_t i = floe_lane() + FLOE_WARP * k, f = i < n ? freq[i] : 0;
-        uint32_t upto = f;
-        for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
-            const uint32_t below = __shfl_up_sync(FLOE_ALL_LANES, upto, d);
-            upto += floe_lane() >= d ? below : 0;
-        }
+        const uint32_t i = floe_lane() + FLOE_WARP * k, f = i < n ? freq[i] : 0, upto = floe_warp_sum_to(f);
         begins[k] = sum + upto - f;
         sum += __shfl_sync(FLOE_ALL_LANES, upto, FLOE_WARP - 1);
     }
@@ -490,19 +485,6 @@ FLOE_DEV void decode_chunk(WALK &walk, const floe_context_dev_grid &g, const dec
     }
 }
 
-/* Whether a chunk has something of the box. */
-FLOE_DEV bool is_wanted(const floe_context_job &job, const floe_context_grid &g, uint32_t index)
-{
-    uint64_t left = index;
-    for (int a = 2; a >= 0; a--) {
-        const uint64_t begin = left % g.count[a] * g.piece[a];
-        if (begin >= job.hi[a] || begin + g.piece[a] <= job.lo[a])
-            return false;
-        left /= g.count[a];
-    }
-    return true;
-}
-
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     context_decode_kernel(const __grid_constant__ floe_context_job job)
 {
@@ -519,7 +501,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             continue;
         load_decoder(g, job.tables[g.tables], d);
         for (; chunk < g.nchunks; chunk = next_chunk(job, i)) {
-            if (job.boxed && i + 1 == job.ngrids && !is_wanted(job, g.grid, chunk))
+            if (job.boxed && i + 1 == job.ngrids && !floe_context_is_wanted(&g.grid, chunk, &job.box))
                 continue;
             const uint64_t *place = job.places + g.first + chunk;
             if (job.sparse && place[0] == place[1])

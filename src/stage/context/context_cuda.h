@@ -111,8 +111,8 @@ typedef struct floe_context_job {
     const uint8_t *src;
     const uint64_t *places; /* of all chunks in src, then of the end */
     bool sparse;            /* chunks of no bytes are zeros, which their records are already */
-    bool boxed;             /* of the last grid only chunks that have planes, rows, columns of lo .. hi */
-    uint64_t lo[3], hi[3];
+    bool boxed;             /* of the last grid only chunks that have something of the box */
+    floe_context_box box;
 } floe_context_job;
 
 int floe_context_count_cuda(const floe_context_job *job, void *stream);

@@ -17,4 +17,13 @@ static inline floe_context_dev_grid floe_context_dev_grid_of(const floe_context_
     return g;
 }
 
+/* The next grid of a job. */
+static inline void floe_context_job_add(floe_context_job *job, const floe_context_dev_grid *g)
+{
+    job->ngrids++;
+    job->nchunks += g->nchunks;
+    job->warp_nbytes = (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(g->window, g->width));
+    job->nmasks = (uint32_t)floe_max64(job->nmasks, g->nmasks);
+}
+
 #endif

@@ -150,6 +150,23 @@ FLOE_HD floe_context_chunk floe_context_chunk_of(const floe_context_grid *g, uin
     return c;
 }
 
+/* Planes, rows, columns of records. */
+typedef struct floe_context_box {
+    uint64_t lo[3], hi[3];
+} floe_context_box;
+
+/* Whether a chunk has a record of the box. */
+FLOE_HD bool floe_context_is_wanted(const floe_context_grid *g, uint64_t index, const floe_context_box *box)
+{
+    for (int a = 2; a >= 0; a--) {
+        const uint64_t begin = index % g->count[a] * g->piece[a];
+        if (begin >= box->hi[a] || begin + g->piece[a] <= box->lo[a])
+            return false;
+        index /= g->count[a];
+    }
+    return true;
+}
+
 FLOE_HD uint64_t floe_context_row(const floe_context_chunk *c, uint32_t t)
 {
     return c->first + t / c->rows * c->plane + t % c->rows * c->row;

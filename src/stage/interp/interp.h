@@ -67,15 +67,16 @@ typedef struct floe_interp_job {
         apart; /* a bit for each value of the field that is stored apart; rows of whole words. NULL: nothing is checked */
 } floe_interp_job;
 
+/* The step of a quantizer for a bound, in the type of reals; max_abs: the largest magnitude. A value is off by half a step, and what
+ * rounding adds: of the sum, of the difference, of the quotient. */
+double floe_interp_quantizer_step(double bound, double max_abs, bool narrow);
+
 /* Tiles: numbered in C order. Those that have a wanted point have cells from first on. */
 typedef struct floe_interp_tiles {
     uint64_t size[FLOE_INTERP_RANK], first[FLOE_INTERP_RANK], end[FLOE_INTERP_RANK], count;
 } floe_interp_tiles;
 floe_interp_tiles floe_interp_tiles_of(const floe_interp_job *job);
 
-typedef struct floe_interp_box {
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
-} floe_interp_box;
 floe_interp_box floe_interp_tile(const floe_interp_tiles *tiles, uint64_t index); /* cells */
 
 /* Cells whose codes the wanted points need: theirs and those around, within the lattice. */

@@ -3,8 +3,7 @@
 #ifndef FLOE_STAGE_INTERP_CHECK_CUH
 #define FLOE_STAGE_INTERP_CHECK_CUH
 
-#include "backend/device.cuh"
-#include "base/grid_math.h"
+#include "backend/device_scan.cuh"
 #include "stage/interp/interp_cuda.h"
 #include "stage/interp/interp_math.h"
 
@@ -17,17 +16,9 @@ struct found_here {
     unsigned long long squares;
 };
 
-FLOE_DEV int64_t place_of(const floe_interp_view &v, const uint64_t *point)
-{
-    int64_t at = 0;
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)point[a] * v.stride[a];
-    return at;
-}
 FLOE_DEV floe_real value_at(const floe_interp_view &v, const uint64_t *point)
 {
-    return ((const floe_real *)v.data)[place_of(v, point)];
+    return ((const floe_real *)v.data)[floe_interp_view_at(&v, point)];
 }
 
 FLOE_DEV floe_real take_in(const floe_interp_dev_check &c, floe_real x)
@@ -45,19 +36,12 @@ FLOE_DEV uint32_t code_bits(floe_real q)
 #endif
 }
 
-FLOE_DEV void point_of(uint64_t index, const uint64_t *shape, uint64_t *point)
-{
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        point[a] = floe_last_digit(&index, shape[a]);
-    point[0] = index;
-}
-
 /* A bit of the field that is marked now, as number i. */
 FLOE_DEV_COLD void keep_apart(const floe_interp_dev_check &c, uint64_t at, uint64_t i)
 {
     const uint64_t *n = c.shape, row = floe_ceil_div(n[3], 64) * 64, line = at / row, x = at % row,
                    point[] = {line / n[2] / n[1], line / n[2] % n[1], line % n[2], x};
-    const floe_uint pattern = ((const floe_uint *)c.values.data)[place_of(c.values, point)];
+    const floe_uint pattern = ((const floe_uint *)c.values.data)[floe_interp_view_at(&c.values, point)];
     c.found->few[i] = {line * n[3] + x, (uint64_t)pattern};
 }
 
@@ -119,11 +103,7 @@ FLOE_DEV void check_value(const floe_interp_dev_check &c, const uint64_t *point,
 
 FLOE_DEV void leave_most(unsigned long long *to, double v)
 {
-    unsigned long long bits = floe_bits_f64(v);
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2) {
-        const unsigned long long other = __shfl_xor_sync(FLOE_ALL_LANES, bits, (int)d);
-        bits = other > bits ? other : bits;
-    }
+    const unsigned long long bits = floe_warp_max((unsigned long long)floe_bits_f64(v));
     if (floe_lane() == 0 && bits > *(volatile unsigned long long *)to)
         atomicMax(to, bits);
 }
@@ -134,9 +114,7 @@ FLOE_DEV void leave_found(const floe_interp_dev_check &c, const found_here &foun
     leave_most(&c.found->max_error, found.max_error);
     if (c.log)
         leave_most(&c.found->max_pw_error, found.max_pw_error);
-    unsigned long long squares = found.squares;
-    for (uint32_t d = FLOE_WARP / 2; d; d /= 2)
-        squares += __shfl_xor_sync(FLOE_ALL_LANES, squares, (int)d);
+    const unsigned long long squares = floe_warp_sum(found.squares);
     if (c.squares && floe_lane() == 0)
         atomicAdd(&c.found->squares, squares);
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "stage/interp/interp_shape.h"
+#include "stage/interp/interp_output_math.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,6 +83,15 @@ typedef struct floe_interp_dev_leave {
 } floe_interp_dev_leave;
 int floe_interp_leave_f32(const floe_interp_dev_leave *leave, void *stream);
 int floe_interp_leave_f64(const floe_interp_dev_leave *leave, void *stream);
+
+/* To each place of a box its value out of those of a chunk of this shape, or (NULL) the pattern. */
+typedef struct floe_interp_dev_fill {
+    floe_interp_output out;
+    uint64_t shape[FLOE_INTERP_RANK], pattern;
+    const uint8_t *values;
+    const uint32_t *status;
+} floe_interp_dev_fill;
+int floe_interp_fill_cuda(const floe_interp_dev_fill *fill, void *stream);
 
 #ifdef __cplusplus
 }

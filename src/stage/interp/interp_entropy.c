@@ -175,6 +175,15 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
+bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from)
+{
+    uint64_t nbytes = 0;
+    for (uint64_t i = 0; i < nchunks; i++)
+        nbytes += floe_interp_size_at(stream->sizes, stream->wide, i);
+    stream->src = floe_read_bytes(from, nbytes);
+    return stream->src;
+}
+
 enum { RUN = 512 /* chunks whose places are found at once */ };
 
 typedef struct decoding {
@@ -182,21 +191,9 @@ typedef struct decoding {
     const floe_interp_records *r;
     const floe_interp_stream *stream;
     uint64_t first, place[RUN + 1];
-    const uint64_t *lo, *hi;
+    const floe_context_box *box;
     bool bad[RUN];
 } decoding;
-
-/* Whether a chunk has a record of the box. */
-static bool is_wanted(const floe_context_grid *g, uint64_t index, const uint64_t *lo, const uint64_t *hi)
-{
-    for (int a = 2; a >= 0; a--) {
-        const uint64_t begin = index % g->count[a] * g->piece[a];
-        if (begin >= hi[a] || begin + g->piece[a] <= lo[a])
-            return false;
-        index /= g->count[a];
-    }
-    return true;
-}
 
 static void decode_task(void *arg, uint64_t i, uint32_t worker)
 {
@@ -204,7 +201,7 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
     const uint64_t index = d->first + i;
     (void)worker;
     d->bad[i] = false;
-    if (d->lo && !is_wanted(d->r->grid, index, d->lo, d->hi))
+    if (d->box && !floe_context_is_wanted(d->r->grid, index, d->box))
         return;
     const floe_context_chunk chunk = floe_context_chunk_of(d->r->grid, index);
     const bool empty = d->e->sparse && d->place[i + 1] == d->place[i];
@@ -215,10 +212,10 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
 }
 
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
-                        const uint64_t *lo, const uint64_t *hi)
+                        const floe_context_box *box)
 {
     const uint64_t nchunks = floe_context_nchunks(r->grid);
-    decoding d = {.e = e, .r = r, .stream = stream, .lo = lo, .hi = hi};
+    decoding d = {.e = e, .r = r, .stream = stream, .box = box};
     for (; d.first < nchunks; d.first += RUN) {
         const uint64_t n = floe_min64(RUN, nchunks - d.first);
         for (uint64_t i = 0; i < n; i++)
@@ -232,6 +229,24 @@ bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records 
         d.place[0] = d.place[n];
     }
     return true;
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------------- */
+
+floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK],
+                                      const floe_interp_box *b, const uint64_t columns[2])
+{
+    if (g->size[0] != n[0] * n[1] || g->size[1] != n[2])
+        return (floe_context_box){.hi = {g->size[0], g->size[1], g->size[2]}};
+    return (floe_context_box){{b->lo[0] * n[1] + b->lo[1], b->lo[2], columns[0]},
+                              {(b->hi[0] - 1) * n[1] + b->hi[1], b->hi[2], columns[1]}};
+}
+
+floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
+                                       const floe_interp_box *cells)
+{
+    const uint64_t columns[] = {(cells->lo[3] << s->naxes) / 8, floe_ceil_div(cells->hi[3] << s->naxes, 8)};
+    return floe_interp_rows_box(g, s->coarse, cells, columns);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------ */
@@ -251,4 +266,22 @@ bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, f
     const uint8_t *at = floe_read_bytes(from, nbytes);
     floe_reader inner = floe_reader_of(at, at ? nbytes : 0);
     return at && floe_context_tables_read(spec, &inner, tables) && floe_reader_left(&inner) == 0;
+}
+
+bool floe_interp_tables_share(floe_interp_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i)
+{
+    const bool some = s->root < s->ngrids;
+    const uint64_t alone = floe_context_tables_build(spec, own, &s->tables[i]);
+    for (uint32_t k = 0; k < FLOE_CONTEXT_COUNTS && some; k++)
+        s->sum[k] += own[k];
+    const uint64_t together = some ? floe_context_tables_build(spec, s->sum, &s->tables[s->ngrids]) : UINT64_MAX;
+    if (together <= s->cost + alone) {
+        s->tables[s->root] = s->tables[s->ngrids];
+        s->cost = together;
+        return true;
+    }
+    memcpy(s->sum, own, FLOE_CONTEXT_COUNTS * sizeof *own);
+    s->cost = alone;
+    s->root = i;
+    return false;
 }

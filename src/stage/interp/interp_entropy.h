@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "stage/context/context.h"
+#include "stage/interp/interp_shape.h"
 
 /* Records of width w in rows of a lattice: where there are few rows, they are laid again. */
 floe_context_grid floe_interp_grid_of(uint64_t planes, uint64_t rows, uint64_t columns, uint32_t most, bool deep);
@@ -53,7 +54,7 @@ typedef struct floe_interp_sizes {
 void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_context_tables *tables,
                         floe_interp_sizes *sizes, floe_cursor *to);
 
-/* Decodes the chunks that have rows and columns of the box lo .. hi (planes, rows, columns; NULL: all). src: all of the chunks;
+/* Decodes the chunks that have records of the box (NULL: all). src: all of the chunks;
  * sizes: theirs, which add up to its bytes. False where a chunk is none, unless damaged (may be NULL) takes its number. */
 typedef struct floe_interp_stream {
     const uint8_t *sizes, *src;
@@ -61,8 +62,17 @@ typedef struct floe_interp_stream {
     void (*damaged)(void *user, uint64_t index);
     void *user;
 } floe_interp_stream;
+/* src, out of `from`: so many chunks; false where it lacks them. */
+bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from);
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
-                        const uint64_t *lo, const uint64_t *hi);
+                        const floe_context_box *box);
+
+/* Records of the rows of a box, of n points, and of columns; all where their grid was laid again, and knows no rows. */
+floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t n[FLOE_INTERP_RANK],
+                                      const floe_interp_box *b, const uint64_t columns[2]);
+/* Those of a step's cells. */
+floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
+                                       const floe_interp_box *cells);
 
 /* Bytes of chunk i of those whose sizes these are. */
 static inline uint64_t floe_interp_size_at(const uint8_t *sizes, bool wide, uint64_t i)
@@ -73,5 +83,15 @@ static inline uint64_t floe_interp_size_at(const uint8_t *sizes, bool wide, uint
 /* Tables with their size in front. */
 void floe_interp_tables_write(const floe_context_spec *spec, const floe_context_tables *tables, floe_cursor *to);
 bool floe_interp_tables_read(const floe_context_spec *spec, floe_reader *from, floe_context_tables *tables);
+
+/* Tables of grids in turn, each with those of the grids before it where that takes no more. */
+typedef struct floe_interp_sharing {
+    floe_context_tables *tables; /* of each grid, and room for one more */
+    uint32_t *sum;               /* counts of those that share */
+    uint32_t ngrids, root;       /* root: the grid whose tables the last one has; ngrids: there is none yet */
+    uint64_t cost;
+} floe_interp_sharing;
+/* Whether grid i has those of others. own: its counts, by this spec as all. */
+bool floe_interp_tables_share(floe_interp_sharing *s, const floe_context_spec *spec, const uint32_t *own, uint32_t i);
 
 #endif

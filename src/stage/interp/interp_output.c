@@ -8,7 +8,7 @@
 floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, const uint64_t *lo, const uint64_t *hi,
                                          const floe_field *out, uint32_t level)
 {
-    floe_interp_output o = {.box.hi = {1, 1, 1, 1}, .level = level, .size = floe_dtype_size(out->dtype)};
+    floe_interp_output o = {.box.hi = {1, 1, 1, 1}, .level = level, .size = (uint32_t)floe_dtype_size(out->dtype)};
     uint32_t axis[FLOE_MAX_RANK];
     floe_interp_axes_of(rank, extent, axis);
     o.view.data = out->data;
@@ -19,18 +19,6 @@ floe_interp_output floe_interp_output_of(uint32_t rank, const uint64_t *extent, 
             o.view.stride[axis[a]] = out->stride[a];
         }
     return o;
-}
-
-uint8_t *floe_interp_output_place(const floe_interp_output *o, const uint64_t *point)
-{
-    int64_t at = 0;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint64_t i = point[a] >> o->level;
-        if (i << o->level != point[a] || i < o->box.lo[a] || i >= o->box.hi[a])
-            return NULL;
-        at += (int64_t)(i - o->box.lo[a]) * o->view.stride[a];
-    }
-    return (uint8_t *)o->view.data + at * (int64_t)o->size;
 }
 
 void floe_interp_output_put(const floe_interp_output *o, const uint64_t *point, uint64_t pattern)

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "base/hd.h"
+#include "base/grid_math.h"
 
 enum {
     FLOE_INTERP_RANK = 4, /* axes of every lattice, slowest first; the last is never of one point unless all are */
@@ -32,6 +32,14 @@ typedef struct floe_interp_step {
     double step;    /* of the quantizer */
     uint64_t fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK];
 } floe_interp_step;
+
+typedef struct floe_interp_box {
+    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
+} floe_interp_box;
+FLOE_HD uint64_t floe_interp_box_points(const floe_interp_box *b)
+{
+    return (b->hi[0] - b->lo[0]) * (b->hi[1] - b->lo[1]) * (b->hi[2] - b->lo[2]) * (b->hi[3] - b->lo[3]);
+}
 
 /* A lattice in memory: distances in elements. */
 typedef struct floe_interp_view {
@@ -57,6 +65,29 @@ FLOE_HD uint64_t floe_interp_index(const uint64_t n[FLOE_INTERP_RANK], const uin
 }
 
 FLOE_HD uint64_t floe_interp_points(const uint64_t n[FLOE_INTERP_RANK]) { return n[0] * n[1] * n[2] * n[3]; }
+
+/* The point of that number. Without a loop: compilers would keep arrays in memory for it. */
+FLOE_HD void floe_interp_point_of(const uint64_t n[FLOE_INTERP_RANK], uint64_t number, uint64_t point[FLOE_INTERP_RANK])
+{
+    point[3] = floe_last_digit(&number, n[3]);
+    point[2] = floe_last_digit(&number, n[2]);
+    point[1] = floe_last_digit(&number, n[1]);
+    point[0] = number;
+}
+
+/* Where a point is, in elements. */
+FLOE_HD int64_t floe_interp_view_at(const floe_interp_view *v, const uint64_t point[FLOE_INTERP_RANK])
+{
+    return (int64_t)point[0] * v->stride[0] + (int64_t)point[1] * v->stride[1] + (int64_t)point[2] * v->stride[2] +
+           (int64_t)point[3] * v->stride[3];
+}
+/* Where the point of that number is. */
+FLOE_HD int64_t floe_interp_view_number(const floe_interp_view *v, const uint64_t n[FLOE_INTERP_RANK], uint64_t number)
+{
+    uint64_t point[FLOE_INTERP_RANK];
+    floe_interp_point_of(n, number, point);
+    return floe_interp_view_at(v, point);
+}
 
 /* Where the step's i-th axis is the one given; naxes if it is none. */
 FLOE_HD uint32_t floe_interp_place(const floe_interp_step *s, uint32_t axis)

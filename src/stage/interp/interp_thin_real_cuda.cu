@@ -43,7 +43,7 @@ FLOE_DEV floe_real original_at(const thinning &t, const thin_step &s, const uint
 FLOE_DEV_COLD floe_real bridge(const thinning &t, const thin_step &s, uint64_t row, uint64_t x)
 {
     uint64_t point[FLOE_INTERP_RANK];
-    point_of(row * s.coarse[3] + x, s.coarse, point);
+    floe_interp_point_of(s.coarse, row * s.coarse[3] + x, point);
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
         point[a] <<= s.shift[a];
     floe_real sum = 0;
@@ -135,7 +135,7 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_de
         if (i < l.count) {
             uint64_t point[FLOE_INTERP_RANK];
             const floe_real r = at ? f[at - 1] : first != ~0ull ? f[first] : (floe_real)0;
-            point_of(i, l.shape, point);
+            floe_interp_point_of(l.shape, i, point);
             anchors[i] = r;
             check_value(c, point, l.unit, f[i], r, found);
         }

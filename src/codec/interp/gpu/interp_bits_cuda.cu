@@ -3,13 +3,13 @@
 #include <floe/floe.h>
 
 #include "backend/device.cuh"
-#include "base/grid_math.h"
 #include "codec/interp/gpu/interp_dev.h"
+#include "stage/interp/interp_patterns.cuh"
 
 namespace
 {
 
-enum { THREADS = 256, WORD = 64 };
+enum { THREADS = 256, BLOCKS = 5 /* of a processor, at least */, WORD = 64 };
 
 typedef floe_interp_bits_job job;
 
@@ -20,71 +20,33 @@ struct sums {
 
 /* ---- values ------------------------------------------------------------------------------------------------------------ */
 
-FLOE_DEV void point_of(const job &j, uint64_t position, uint64_t *point)
+/* Out of line: most kinds of launch have one, which would cost registers of all. */
+FLOE_DEV_COLD uint64_t pattern_at(const job &j, uint64_t position)
 {
-#pragma unroll
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        point[a] = floe_last_digit(&position, j.shape[a]);
-    point[0] = position;
+    return pattern_of(j.values.view, j.shape, j.values.size, position);
 }
 
-/* The values' place of a cell, or NULL where it is not of the level, or of the box. */
-FLOE_DEV uint8_t *place_of(const job &j, uint64_t position)
+/* Decode. */
+FLOE_DEV void put_value(const job &j, uint64_t position, uint64_t pattern)
 {
     uint64_t point[FLOE_INTERP_RANK];
-    int64_t at = 0;
-    point_of(j, position, point);
-#pragma unroll
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint64_t i = point[a] >> j.level;
-        if (i << j.level != point[a] || i < j.lo[a] || i >= j.hi[a])
-            return NULL;
-        at += (int64_t)(i - j.lo[a]) * j.values.stride[a];
-    }
-    return (uint8_t *)j.values.data + at * (int64_t)j.size;
+    floe_interp_point_of(j.shape, position, point);
+    uint8_t *to = floe_interp_output_place(&j.values, point);
+    if (to && j.negative)
+        to[j.values.size - 1] |= 0x80;
+    else if (to)
+        store_pattern(to, j.values.size, pattern);
 }
-
-FLOE_DEV uint64_t pattern_at(const job &j, uint64_t position)
-{
-    const uint8_t *p = place_of(j, position);
-    return j.size == 4 ? *(const uint32_t *)p : *(const uint64_t *)p;
-}
-
-FLOE_DEV void put_pattern(const job &j, uint64_t position, uint64_t pattern)
-{
-    uint8_t *p = place_of(j, position);
-    if (p && j.negative)
-        p[j.size - 1] |= 0x80;
-    else if (p && j.size == 4)
-        *(uint32_t *)p = (uint32_t)pattern;
-    else if (p)
-        *(uint64_t *)p = pattern;
-}
-
-/* Bytes of a stream, wherever they begin. */
-FLOE_DEV uint64_t load_bytes(const uint8_t *p, uint32_t nbytes)
-{
-    uint64_t v = 0;
-    for (uint32_t i = 0; i < nbytes; i++)
-        v |= (uint64_t)p[i] << 8 * i;
-    return v;
-}
-
-FLOE_DEV uint64_t sign_of(const job &j) { return (uint64_t)1 << (8 * j.size - 1); }
 
 FLOE_DEV bool is_special(const job &j, uint64_t pattern)
 {
-    const bool finite = j.size == 4 ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
-    return j.flat || !finite || (pattern & ~sign_of(j)) == 0 || (j.has_fill && pattern == j.fill);
+    return j.flat || floe_interp_is_special(j.values.size, pattern, j.has_fill, j.fill);
 }
 
 /* Which of the palette it is; npalette: none of them. */
 FLOE_DEV uint32_t palette_place(const job &j, uint64_t pattern)
 {
-    uint32_t s = 0;
-    while (s < j.npalette && j.palette[s] != pattern)
-        s++;
-    return s;
+    return floe_interp_palette_place(j.palette, j.npalette, pattern);
 }
 FLOE_DEV uint32_t set_of(const job &j, uint64_t pattern)
 {
@@ -106,16 +68,6 @@ template <class WHAT> FLOE_DEV void each_bit(const job &j, uint64_t word, WHAT w
     }
 }
 
-FLOE_DEV uint64_t box_position(const job &j, uint64_t i)
-{
-    uint64_t at[FLOE_INTERP_RANK];
-#pragma unroll
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        at[a] = (j.lo[a] + floe_last_digit(&i, j.hi[a] - j.lo[a])) << j.level;
-    at[0] = (j.lo[0] + i) << j.level;
-    return ((at[0] * j.shape[1] + at[1]) * j.shape[2] + at[2]) * j.shape[3] + at[3];
-}
-
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
 /* Value i of rows of whole words: its bit, by a warp of 32 of them. */
@@ -125,12 +77,12 @@ FLOE_DEV void test_value(const job &j, uint64_t i, sums &s)
     bool is = false;
     if (x < j.shape[3]) {
         const uint64_t pattern = pattern_at(j, i / WORD / j.row * j.shape[3] + x);
-        const double v = j.size == 4 ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern),
+        const double v = j.values.size == 4 ? (double)floe_f32_of((uint32_t)pattern) : floe_f64_of(pattern),
                      size = v < 0 ? -v : v;
         if (j.what == FLOE_INTERP_BITS_FLAT)
             is = pattern != j.base;
         else if (j.what == FLOE_INTERP_BITS_NEGATIVE)
-            is = (pattern & sign_of(j)) != 0;
+            is = pattern >> (8 * j.values.size - 1) != 0;
         else if (size > 0 && size <= 1.7976931348623157e308 && !(j.has_fill && pattern == j.fill))
             s.n[0] = floe_bits_f64(size) > s.n[0] ? floe_bits_f64(size) : s.n[0];
     }
@@ -206,14 +158,6 @@ FLOE_DEV void make_record(const job &j, uint64_t i)
     j.records[i] = (uint8_t)(bits & 127);
 }
 
-FLOE_DEV void put_literal(const job &j, uint64_t rank, uint64_t pattern)
-{
-    if (j.size == 4)
-        ((uint32_t *)j.literals)[rank] = (uint32_t)pattern;
-    else
-        ((uint64_t *)j.literals)[rank] = pattern;
-}
-
 FLOE_DEV void make_list(const job &j, uint64_t word)
 {
     uint64_t rank = j.ranks[word];
@@ -221,22 +165,20 @@ FLOE_DEV void make_list(const job &j, uint64_t word)
         if (j.list)
             j.list[1 + rank] = (uint32_t)position;
         if (j.literals)
-            put_literal(j, rank, pattern_at(j, position));
+            store_pattern((uint8_t *)j.literals + rank * j.values.size, j.values.size, pattern_at(j, position));
         rank++;
     });
 }
 
 /* ---- decode ------------------------------------------------------------------------------------------------------------ */
 
-FLOE_DEV void damaged(const job &j) { atomicCAS(j.status, (uint32_t)FLOE_OK, (uint32_t)FLOE_ERR_FORMAT); }
-
 /* Where literal number rank stands; 0 where the payload ends before. */
 FLOE_DEV uint64_t literal_at(const job &j, uint64_t begin, uint64_t rank)
 {
-    const uint64_t at = begin + rank * j.size;
-    if (at + j.size <= j.nbytes)
-        return load_bytes(j.src + at, j.size);
-    damaged(j);
+    const uint64_t size = j.values.size, at = begin + rank * size;
+    if (at + size <= j.nbytes)
+        return load_bytes(j.src + at, j.values.size);
+    set_damaged(j.status);
     return 0;
 }
 
@@ -245,10 +187,10 @@ FLOE_DEV void place_listed(const job &j, uint64_t i)
     const uint64_t n = j.shape[0] * j.shape[1] * j.shape[2] * j.shape[3], begin = j.cursor[1];
     const uint64_t position = load_bytes(j.src + begin + 4 * i, 4);
     if (position >= n || (i > 0 && position <= load_bytes(j.src + begin + 4 * (i - 1), 4))) {
-        damaged(j);
+        set_damaged(j.status);
         return;
     }
-    put_pattern(j, position, j.with_literals ? literal_at(j, *j.cursor, i) : j.base);
+    put_value(j, position, j.with_literals ? literal_at(j, *j.cursor, i) : j.base);
 }
 
 /* Cells of a word, out of the records that have them. */
@@ -263,7 +205,7 @@ FLOE_DEV void read_records(const job &j, uint64_t word)
     }
     j.to[word] = last_word(j, word, bits);
     if (r == n && row[n - 1] >> (j.shape[3] - (n - 1) * FLOE_INTERP_MASK_CELLS))
-        damaged(j);
+        set_damaged(j.status);
 }
 
 /* Along the last axis by rows; else by words, from the first one on. */
@@ -290,7 +232,7 @@ FLOE_DEV void place_word(const job &j, uint64_t word)
 {
     uint64_t rank = j.with_literals ? j.ranks[word] : 0;
     each_bit(j, word, [&](uint32_t, uint64_t position) {
-        put_pattern(j, position, j.with_literals ? literal_at(j, *j.cursor, rank) : j.base);
+        put_value(j, position, j.with_literals ? literal_at(j, *j.cursor, rank) : j.base);
         rank++;
     });
 }
@@ -313,11 +255,6 @@ FLOE_DEV void do_item(const job &j, uint64_t i, sums &s)
         s.n[0] += j.tallies[i];
         break;
     case FLOE_INTERP_BITS_LIST: make_list(j, i); break;
-    case FLOE_INTERP_BITS_RAW:
-        i = box_position(j, i);
-        put_pattern(j, i, load_bytes(j.src + i * j.size, j.size));
-        break;
-    case FLOE_INTERP_BITS_FILL: put_pattern(j, box_position(j, i), j.base); break;
     case FLOE_INTERP_BITS_UNLIST: place_listed(j, i); break;
     case FLOE_INTERP_BITS_UNRECORD: read_records(j, i); break;
     case FLOE_INTERP_BITS_RESTORE: restore(j, i); break;
@@ -334,9 +271,6 @@ FLOE_DEV uint64_t nitems(const job &j)
     case FLOE_INTERP_BITS_RECORDS: return j.nrecords;
     case FLOE_INTERP_BITS_UNLIST: return *j.count;
     case FLOE_INTERP_BITS_RESTORE: return j.axis == 3 ? j.nwords / j.row : j.nwords / j.shape[j.axis];
-    case FLOE_INTERP_BITS_RAW:
-    case FLOE_INTERP_BITS_FILL:
-        return (j.hi[0] - j.lo[0]) * (j.hi[1] - j.lo[1]) * (j.hi[2] - j.lo[2]) * (j.hi[3] - j.lo[3]);
     default: return j.nwords;
     }
 }
@@ -356,7 +290,7 @@ FLOE_DEV void leave_sums(const job &j, const sums &s)
     }
 }
 
-__global__ void __launch_bounds__(THREADS) interp_bits_kernel(const __grid_constant__ job j)
+__global__ void __launch_bounds__(THREADS, BLOCKS) interp_bits_kernel(const __grid_constant__ job j)
 {
     __shared__ uint64_t n;
     sums s = {};

@@ -45,15 +45,15 @@ typedef struct floe_interp_gpu_encode {
     floe_codec_written written;
     floe_interp_gpu_room room;
     floe_interp_gpu_scratch s;
-    uint8_t *originals, *anchors, *sizes, *header;
-    uint32_t *counts, *chunk_sizes, *lists;
+    uint8_t *originals, *anchors, *header;
+    uint32_t *counts, *chunk_sizes, *sizes, *lists;
     uint64_t *done, *slot_ends, *chunks_at, *apart;
     floe_context_dev_bytes *bytes;
     uint16_t *slots;
     floe_context_dev_window *windows;
     uint32_t *tokens;
     uint64_t *tokens_taken;
-    floe_interp_dev_piece *pieces;
+    floe_codec_piece *pieces;
     floe_interp_dev_found *found;
     void *literals;
     floe_interp_gpu_trials trials;

@@ -9,7 +9,6 @@
 #include "backend/cuda.h"
 #include "codec/interp/gpu/interp_tune_gpu.h"
 #include "field/dtype_math.h"
-#include "stage/interp/interp_output.h"
 
 enum { HEAD_NBYTES = 1024, NEXT = 0, LIST = 1, COUNT = 2 /* words of cursor */ };
 
@@ -18,9 +17,8 @@ typedef struct decoding {
     const floe_interp_gpu_decode *c;
     const floe_codec_chunk *k;
     uint64_t nbytes;
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK]; /* the box, by the plan's axes; of a level its points */
-    uint32_t last, shift[FLOE_INTERP_RANK];              /* floe_interp_level_step */
-    floe_interp_view out;
+    uint32_t last, shift[FLOE_INTERP_RANK]; /* floe_interp_level_step */
+    floe_interp_output out;
     floe_interp_chunk chunk;
     uint32_t size;
     bool narrow;
@@ -58,33 +56,25 @@ static floe_status decode_grids(const decoding *d, floe_interp_open_job *open, f
     return FLOE_OK;
 }
 
-/* Cells whose codes the box needs, as chunks see them. A grid that was laid again knows no rows. */
+/* Of the finest step, which has most of the records, only chunks that the box needs are decoded; of a level, all. */
 static void box_chunks(const decoding *d, floe_context_job *job)
 {
     const floe_interp_coding *c = &d->chunk.plan.steps[0];
-    const uint64_t *m = c->step.coarse;
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
-    job->boxed = d->k->call->level == 0 && c->grid.size[0] == m[0] * m[1] && c->grid.size[1] == m[2];
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        const uint32_t active = floe_interp_is_active(&c->step, a);
-        lo[a] = d->lo[a] >> active;
-        hi[a] = ((d->hi[a] - 1) >> active) + 1;
-        lo[a] -= active && lo[a] > 0;
-        hi[a] = floe_min64(hi[a] + 2 * active, m[a]);
-    }
-    job->lo[0] = lo[0] * m[1] + lo[1];
-    job->hi[0] = (hi[0] - 1) * m[1] + hi[1];
-    job->lo[1] = lo[2];
-    job->hi[1] = hi[2];
-    job->lo[2] = (lo[3] << c->step.naxes) / 8;
-    job->hi[2] = floe_ceil_div(hi[3] << c->step.naxes, 8);
+    floe_interp_job wanted = {.step = &c->step};
+    if (d->k->call->level)
+        return;
+    memcpy(wanted.lo, d->out.box.lo, sizeof wanted.lo);
+    memcpy(wanted.hi, d->out.box.hi, sizeof wanted.hi);
+    const floe_interp_box cells = floe_interp_needed(&wanted);
+    job->boxed = true;
+    job->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
 }
 
 static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t tables_at, uint8_t **records)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     floe_context_dev_grid grids[FLOE_INTERP_STEPS];
-    floe_context_job job = {.ngrids = p->nsteps - d->last};
+    floe_context_job job = {.ngrids = 0};
     floe_interp_open_job open = {
         .wide = d->chunk.wide_sizes, .ngrids = p->nsteps, .anchors_src = d->k->src + anchors_at};
     open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
@@ -95,18 +85,12 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
         grids[at] = floe_context_dev_grid_of(&k->spec, &k->grid, records[i]);
         grids[at].first = open.nchunks;
         open.nchunks += grids[at].nchunks;
-        job.nchunks += i >= d->last ? grids[at].nchunks : 0;
-        const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
-        job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
-        job.nmasks = grids[at].nmasks > job.nmasks ? grids[at].nmasks : job.nmasks;
+        if (i >= d->last)
+            floe_context_job_add(&job, &grids[at]);
         open.own |= (uint64_t)k->tables << at;
     }
-    if (p->nsteps == 0) { /* nothing but anchors */
-        open.src = d->k->src, open.nbytes = d->nbytes, open.places = d->c->s.places;
-        open.cursor = d->c->cursor, open.status = d->k->call->status;
-        FLOE_CUDA(d->k->err, floe_interp_open_cuda(&open, d->k->stream));
-        return FLOE_OK;
-    }
+    if (p->nsteps == 0) /* nothing but anchors */
+        return decode_grids(d, &open, &job);
     FLOE_TRY(floe_codec_send(d->c->s.grids, grids, p->nsteps * sizeof *grids, d->k->stream, d->k->err));
     box_chunks(d, &job);
     return decode_grids(d, &open, &job);
@@ -127,11 +111,11 @@ static floe_status decode_level(const decoding *d, uint32_t i, uint8_t **records
         memcpy(job.step.coarse, p->shape, sizeof job.step.coarse);
     }
     job.coarse = d->c->s.lattices[(i + 1) % 2 == 0 || p->nsteps == 0];
-    job.fine = to_field ? d->out : floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine);
+    job.fine = to_field ? d->out.view : floe_interp_view_lattice(d->c->s.lattices[i % 2 == 0], job.step.fine);
     memcpy(job.hi, job.step.fine, sizeof job.hi);
     if (to_field) {
-        memcpy(job.lo, d->lo, sizeof job.lo);
-        memcpy(job.hi, d->hi, sizeof job.hi);
+        memcpy(job.lo, d->out.box.lo, sizeof job.lo);
+        memcpy(job.hi, d->out.box.hi, sizeof job.hi);
     }
     FLOE_CUDA(d->k->err,
               d->narrow ? floe_interp_decode_f32(&job, d->k->stream) : floe_interp_decode_f64(&job, d->k->stream));
@@ -143,12 +127,12 @@ static floe_status leave_lattice(const decoding *d)
 {
     const floe_interp_plan *p = &d->chunk.plan;
     floe_interp_dev_leave l = {.lattice = d->c->s.lattices[d->last % 2 == 0],
-                               .out = d->out,
+                               .out = d->out.view,
                                .log = d->chunk.log,
                                .status = d->k->call->status};
     memcpy(l.shape, d->last < p->nsteps ? p->steps[d->last].step.fine : floe_interp_anchors_shape(p), sizeof l.shape);
-    memcpy(l.lo, d->lo, sizeof l.lo);
-    memcpy(l.hi, d->hi, sizeof l.hi);
+    memcpy(l.lo, d->out.box.lo, sizeof l.lo);
+    memcpy(l.hi, d->out.box.hi, sizeof l.hi);
     memcpy(l.shift, d->shift, sizeof l.shift);
     FLOE_CUDA(d->k->err, d->narrow ? floe_interp_leave_f32(&l, d->k->stream) : floe_interp_leave_f64(&l, d->k->stream));
     return FLOE_OK;
@@ -190,15 +174,11 @@ static floe_interp_bits_job bits_job(const decoding *d)
     const uint64_t *n = d->chunk.plan.shape;
     floe_interp_bits_job job = {.row = floe_ceil_div(n[3], 64),
                                 .values = d->out,
-                                .level = d->k->call->level,
-                                .size = d->size,
                                 .src = d->k->src,
                                 .nbytes = d->nbytes,
                                 .status = d->k->call->status,
                                 .base = d->chunk.base};
     memcpy(job.shape, n, sizeof job.shape);
-    memcpy(job.lo, d->lo, sizeof job.lo);
-    memcpy(job.hi, d->hi, sizeof job.hi);
     job.nwords = n[0] * n[1] * n[2] * job.row;
     job.cursor = d->c->cursor;
     job.count = d->c->cursor + COUNT;
@@ -231,9 +211,9 @@ static floe_status place_mask(const decoding *d, floe_interp_bits_job *job, uint
     const floe_interp_gpu_scratch *s = &d->c->s;
     const floe_context_grid grid = floe_interp_mask_grid(d->chunk.plan.shape);
     const floe_context_dev_grid dev = floe_context_dev_grid_of(&floe_interp_mask_spec, &grid, s->mask_records);
-    floe_context_job context = {
-        .ngrids = 1, .nchunks = dev.nchunks, .warp_nbytes = floe_context_warp_nbytes(1, 0), .nmasks = dev.nmasks};
+    floe_context_job context = {.ngrids = 0};
     floe_interp_open_job open = {.further = true, .own = 1, .ngrids = 1, .nchunks = dev.nchunks};
+    floe_context_job_add(&context, &dev);
     FLOE_TRY(floe_codec_send(s->grids, &dev, sizeof dev, d->k->stream, d->k->err));
     FLOE_TRY(decode_grids(d, &open, &context));
     job->records = s->mask_records;
@@ -272,15 +252,12 @@ static floe_status place_sets(const decoding *d)
 static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
-    const floe_interp_output out =
-        floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
-    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes, .out = out.view}, *d = &chunk;
+    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .nbytes = k->nbytes}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     floe_interp_needs needs;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    memcpy(d->lo, out.box.lo, sizeof d->lo);
-    memcpy(d->hi, out.box.hi, sizeof d->hi);
+    d->out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
     if (!floe_interp_shape_of(k->call->rank, k->extent, d->chunk.plan.shape) ||
         d->nbytes < floe_interp_least(k->call->rank, k->extent))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
@@ -289,18 +266,16 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (floe_interp_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const uint64_t apart_at = (uint64_t)(d->chunk.apart - head), tables_at = apart_at + d->chunk.apart_nbytes;
-    floe_interp_bits_job job = bits_job(d);
     if (d->chunk.kind == FLOE_INTERP_RAW) {
         if (d->nbytes < floe_interp_raw_nbytes(floe_interp_points(d->chunk.plan.shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-        job.src += FLOE_INTERP_HEADER_NBYTES;
-        return bits_do(d, &job, FLOE_INTERP_BITS_RAW);
+        return floe_codec_fill(k, &d->out, k->src + FLOE_INTERP_HEADER_NBYTES, 0);
     }
     floe_interp_needs_of(d->chunk.plan.shape, &needs);
     if (!floe_interp_is_within(&d->chunk, &needs))
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     if (d->chunk.kind == FLOE_INTERP_FLAT)
-        FLOE_TRY(bits_do(d, &job, FLOE_INTERP_BITS_FILL));
+        FLOE_TRY(floe_codec_fill(k, &d->out, NULL, d->chunk.base));
     else
         FLOE_TRY(decode_coded(d, (uint64_t)(d->chunk.anchors - head), tables_at));
     FLOE_TRY(floe_codec_send(d->c->cursor, &apart_at, sizeof apart_at, d->k->stream, d->k->err));

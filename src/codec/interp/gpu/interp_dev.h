@@ -7,7 +7,7 @@
 #ifndef FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
 #define FLOE_CODEC_INTERP_GPU_INTERP_DEV_H
 
-#include "base/dev_record.h"
+#include "codec/codec_record.h"
 #include "codec/interp/interp_head_math.h"
 #include "stage/context/context_cuda.h"
 #include "stage/interp/interp_cuda.h"
@@ -31,8 +31,6 @@ typedef enum floe_interp_bits_what {
     FLOE_INTERP_BITS_TALLY,    /* tallies: bits of each word of from; then whoever calls adds them up */
     FLOE_INTERP_BITS_LIST,     /* from -> list, and literals, where there is room for them */
     /* decode */
-    FLOE_INTERP_BITS_RAW,      /* src -> values */
-    FLOE_INTERP_BITS_FILL,     /* base -> values */
     FLOE_INTERP_BITS_UNLIST,   /* src, a list -> values, of base or literals behind it */
     FLOE_INTERP_BITS_UNRECORD, /* records -> to */
     FLOE_INTERP_BITS_RESTORE,  /* to: sums of differences along the axis, in place */
@@ -47,11 +45,7 @@ typedef struct floe_interp_bits_job {
     uint8_t *records;
     uint64_t nrecords; /* those behind the last row become 0 */
     uint32_t axis;
-    /* values: of all of the shape, or decode: of the box */
-    floe_interp_view values;
-    uint64_t lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
-    uint32_t level;                /* decode: of every 2^level-th point, which lo and hi count */
-    uint32_t size;                 /* of a value */
+    floe_interp_output values;     /* encode: all */
     bool has_fill, flat, negative; /* negative: signs are set */
     uint64_t fill, base, palette[FLOE_INTERP_PALETTE];
     uint32_t npalette, set;
@@ -100,11 +94,6 @@ int floe_interp_trials_f64(const floe_interp_trials_job *job, void *stream);
 
 /* ---- a chunk's bytes ------------------------------------------------------------------------------------------------------ */
 
-typedef struct floe_interp_dev_piece {
-    const void *src;     /* aligned to 4 bytes */
-    uint64_t at, nbytes; /* from the start of the payload */
-} floe_interp_dev_piece;
-
 enum { FLOE_INTERP_DEV_PIECES = 192, FLOE_INTERP_DEV_HEADER = 1024 };
 
 /* A set: a list of so many, or (grid > 0) the mask that is that grid. */
@@ -114,36 +103,18 @@ typedef struct floe_interp_dev_set {
     uint32_t grid;
 } floe_interp_dev_set;
 
+/* Behind chunks_at of a record stands where the head ends. */
 typedef struct floe_interp_pack_job {
-    floe_context_job context;
+    floe_codec_record_job record;
     uint32_t nsteps; /* so many grids are steps; those behind are masks */
     uint8_t *header; /* as for a chunk with short sizes, whose steps have no tables of their own; aligned */
     uint32_t header_nbytes, steps_at, step_nbytes; /* steps, finest first */
-    const void *zeros;                             /* 4 */
-    const void *anchors;
-    uint64_t anchors_nbytes;
+    const void *anchors, *literals;
+    uint64_t anchors_nbytes, literals_nbytes;
     floe_interp_dev_set sets[FLOE_INTERP_SETS];
-    const void *literals;
-    uint64_t literals_nbytes;
-    bool raw; /* it is to be */
-    uint8_t *raw_header;
-    uint64_t raw_nbytes, least;
-    floe_interp_view values;
-    uint64_t shape[FLOE_INTERP_RANK];
-    uint32_t size;
-    uint64_t napart;
-    const floe_interp_dev_found *found;
-    /* out, and between the two kernels */
-    floe_dev_record_place out;
-    uint64_t *places; /* of chunks, in words of 32 bits; then their sum */
-    uint8_t *sizes;   /* 4 bytes a chunk */
-    floe_interp_dev_piece *pieces;
-    /* Of each grid's chunks; then: how many pieces, where all ends, whether it is raw, where the head ends. */
-    uint64_t *chunks_at;
 } floe_interp_pack_job;
 int floe_interp_place_cuda(const floe_interp_pack_job *job, void *stream);
-int floe_interp_pack_cuda(const floe_interp_pack_job *job, void *stream);
-/* Adds up the check of the packed head. */
+/* Adds up the check of the head, which has been copied. */
 int floe_interp_check_cuda(const floe_interp_pack_job *job, void *stream);
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------ */

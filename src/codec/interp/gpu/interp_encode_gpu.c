@@ -51,7 +51,7 @@ void floe_interp_gpu_encode_take(floe_interp_gpu_encode *c, size_t size, floe_ar
         c->s.lattices[i] = floe_arena_take(a, r->lattice[i], size);
     c->originals = floe_arena_take(a, r->coarse, size);
     c->anchors = floe_arena_take(a, r->anchors, size);
-    c->sizes = floe_arena_take(a, r->nchunks, sizeof(uint32_t));
+    c->sizes = floe_arena_take(a, r->nchunks, sizeof *c->sizes);
     c->header = floe_arena_take(a, 2 * FLOE_INTERP_DEV_HEADER, 1);
     c->chunk_sizes = floe_arena_take(a, r->nchunks, sizeof *c->chunk_sizes);
     c->lists =
@@ -82,13 +82,12 @@ static floe_interp_bits_job bits_job(const encoding *e)
 {
     const uint64_t *n = e->chunk.plan.shape;
     floe_interp_bits_job job = {.row = floe_ceil_div(n[3], 64),
-                                .values = e->check.values,
-                                .size = e->size,
+                                .values = {.view = e->check.values, .size = e->size},
                                 .status = e->call->status,
                                 .out = e->c->s.out,
                                 .from = e->c->apart};
     memcpy(job.shape, n, sizeof job.shape);
-    memcpy(job.hi, n, sizeof job.hi);
+    memcpy(job.values.box.hi, n, sizeof job.values.box.hi);
     job.nwords = e->nwords;
     job.has_fill = e->params->has_fill;
     job.fill = e->params->fill_bits;
@@ -110,14 +109,9 @@ static floe_status bits_find(const encoding *e, floe_interp_bits_job *job, floe_
 
 static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
 {
-    const uint64_t *n = e->chunk.plan.shape;
-    const int64_t *stride = e->check.values.stride;
-    int64_t at = 0;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= n[a])
-        at += (int64_t)(position % n[a]) * stride[a];
+    const int64_t at = floe_interp_view_number(&e->check.values, e->chunk.plan.shape, position) * (int64_t)e->size;
     *pattern = 0; /* little-endian wherever there is a GPU */
-    return floe_codec_fetch(pattern, (const uint8_t *)e->check.values.data + at * (int64_t)e->size, e->size, e->stream,
-                            e->err);
+    return floe_codec_fetch(pattern, (const uint8_t *)e->check.values.data + at, e->size, e->stream, e->err);
 }
 
 static floe_status choose_plan(encoding *e, floe_interp_dev_lattice *lattices)
@@ -130,8 +124,8 @@ static floe_status choose_plan(encoding *e, floe_interp_dev_lattice *lattices)
         known.max_abs = floe_f64_of(most);
     }
     e->check.log = known.mode == FLOE_BOUND_PWREL;
-    e->check.tolerance = floe_interp_tolerance(e->params, e->check.log);
-    e->check.fill = e->params->has_fill ? e->params->fill_bits : floe_dtype_sign(e->params->dtype);
+    e->check.tolerance = floe_codec_tolerance(e->params);
+    e->check.fill = floe_codec_fill_bits(e->params);
     const floe_interp_gpu_tuning tuning = {&known,   &e->check.values, &e->c->trials,   e->call->status, e->stream,
                                            &e->cuda, &e->check,        e->c->originals, e->c->anchors,   lattices};
     return floe_interp_gpu_choose(&tuning, e->check.shape, &e->chunk, e->err);
@@ -144,17 +138,14 @@ static void add_grid(encoding *e, const floe_context_spec *spec, const floe_cont
                      void *records)
 {
     floe_context_job *job = &e->context;
-    floe_context_dev_grid *g = &e->grids[job->ngrids++];
+    floe_context_dev_grid *g = &e->grids[job->ngrids];
     *g = floe_context_dev_grid_of(spec, grid, records);
     g->shares = shares;
-    g->counts = job->ngrids - 1;
+    g->counts = job->ngrids;
     g->first = job->nchunks;
     g->first_window = e->nwindows;
     e->nwindows += (uint64_t)g->nchunks * floe_context_chunk_windows(g);
-    job->nchunks += g->nchunks;
-    const uint32_t nbytes = floe_context_warp_nbytes(g->window, g->width);
-    job->warp_nbytes = nbytes > job->warp_nbytes ? nbytes : job->warp_nbytes;
-    job->nmasks = g->nmasks > job->nmasks ? g->nmasks : job->nmasks;
+    floe_context_job_add(job, g);
 }
 
 static floe_status encode_level(encoding *e, const floe_interp_dev_lattice *lattices, uint32_t i)
@@ -476,35 +467,37 @@ static floe_status pack(encoding *e)
 {
     const floe_interp_gpu_encode *c = e->c;
     const bool coded = e->chunk.kind == FLOE_INTERP_CODED;
-    floe_interp_pack_job job = {.nsteps = e->chunk.plan.nsteps, .header = c->header};
+    floe_interp_pack_job job = {.nsteps = e->chunk.plan.nsteps, .header = c->header, .step_nbytes = 3 + e->size};
+    floe_codec_record_job *record = &job.record;
     FLOE_TRY(send_headers(e, &job.header_nbytes));
-    job.context = e->context;
-    job.raw = e->raw;
-    if (e->raw)
-        job.nsteps = job.context.ngrids = job.context.nchunks = 0;
-    job.step_nbytes = 3 + e->size;
-    job.zeros = c->header + RAW_HEADER_AT + FLOE_INTERP_DEV_HEADER / 2;
     job.steps_at = steps_at(e);
     job.anchors = c->anchors;
     job.anchors_nbytes = coded ? floe_interp_points(floe_interp_anchors_shape(&e->chunk.plan)) * e->size : 0;
     memcpy(job.sets, e->sets, sizeof job.sets);
     job.literals = c->literals;
     job.literals_nbytes = e->nliterals * e->size;
-    job.raw_header = c->header + RAW_HEADER_AT;
-    job.raw_nbytes = floe_interp_raw_nbytes(e->ncells, e->narrow);
-    job.least = e->least;
-    job.values = e->check.values;
-    memcpy(job.shape, e->chunk.plan.shape, sizeof job.shape);
-    job.size = e->size;
-    job.napart = e->napart;
-    job.found = c->found;
-    job.out = floe_codec_written_place(e->call, e->index);
-    job.places = c->s.places;
-    job.sizes = c->sizes;
-    job.pieces = c->pieces;
-    job.chunks_at = c->chunks_at;
+    record->context = e->context;
+    record->raw = e->raw;
+    if (e->raw)
+        record->context.ngrids = 0;
+    record->most = floe_interp_raw_nbytes(e->ncells, e->narrow);
+    record->least = e->least;
+    record->raw_header = c->header + RAW_HEADER_AT;
+    record->raw_header_nbytes = FLOE_INTERP_HEADER_NBYTES;
+    record->zeros = record->raw_header + FLOE_INTERP_DEV_HEADER / 2;
+    record->size = e->size;
+    record->values = e->check.values;
+    memcpy(record->shape, e->chunk.plan.shape, sizeof record->shape);
+    record->nexceptions = e->napart;
+    record->max_error = &c->found->max_error;
+    record->max_pw_error = &c->found->max_pw_error;
+    record->out = floe_codec_written_place(e->call, e->index);
+    record->pieces = c->pieces;
+    record->places = c->s.places;
+    record->sizes = c->sizes;
+    record->chunks_at = c->chunks_at;
     FLOE_CUDA(e->err, floe_interp_place_cuda(&job, e->stream));
-    FLOE_CUDA(e->err, floe_interp_pack_cuda(&job, e->stream));
+    FLOE_CUDA(e->err, floe_codec_record_cuda(record, e->stream));
     FLOE_CUDA(e->err, floe_interp_check_cuda(&job, e->stream));
     return FLOE_OK;
 }

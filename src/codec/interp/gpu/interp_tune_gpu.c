@@ -195,7 +195,7 @@ static void set_job(trying *y)
     memcpy(job->part, part, sizeof job->part);
     job->check = (floe_interp_dev_check){.values = *t->values};
     job->check.log = t->params->mode == FLOE_BOUND_PWREL;
-    job->check.fill = t->params->has_fill ? t->params->fill_bits : floe_dtype_sign(t->params->dtype);
+    job->check.fill = floe_codec_fill_bits(t->params);
     job->steps = t->trials->steps;
     job->scratch = t->trials->scratch;
     job->values_nbytes = (floe_interp_points(part) * y->e->size + 15) & ~(uint64_t)15;

@@ -3,23 +3,15 @@
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
-#include "base/grid_math.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
 #include "codec/wavelet/wavelet_anchors_math.h"
+#include "stage/interp/interp_patterns.cuh"
 #include "stage/wavelet/wavelet_values.h"
 
 namespace
 {
 
 enum { THREADS = 256, WORD = 32 };
-
-FLOE_DEV void point_of(const uint64_t *n, uint64_t i, uint64_t *at)
-{
-#pragma unroll
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        at[a] = floe_last_digit(&i, n[a]);
-    at[0] = i;
-}
 
 FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
 FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * THREADS; }
@@ -36,16 +28,14 @@ __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_const
     const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(j.n) : 0;
     for (uint64_t i = first_item(); i < n; i += item_step()) {
         uint64_t at[FLOE_INTERP_RANK];
-        point_of(j.n, i, at);
+        floe_interp_point_of(j.n, i, at);
         const uint64_t box_row = i / j.n[3], x = at[3];
 #pragma unroll
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             at[a] += j.lo[a];
         const uint64_t from = floe_interp_index(j.shape, at);
-        if (j.size == 4)
-            ((uint32_t *)j.box)[i] = ((const uint32_t *)j.array)[from];
-        else
-            ((uint64_t *)j.box)[i] = ((const uint64_t *)j.array)[from];
+        store_pattern((uint8_t *)j.box + i * j.size, j.size,
+                      load_pattern((const uint8_t *)j.array + from * j.size, j.size));
         if (j.kinds[from / j.shape[3] * j.row + floe_wavelet_mark(at[3])] == FLOE_WAVELET_LITERAL)
             j.box_kinds[box_row * j.box_row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
     }
@@ -76,7 +66,7 @@ __global__ void __launch_bounds__(THREADS) wavelet_fill_kernel(const __grid_cons
     const uint64_t n = *j.status == FLOE_OK ? floe_interp_points(shape) : 0;
     for (uint64_t i = first_item(); i < n; i += item_step()) {
         uint64_t at[FLOE_INTERP_RANK];
-        point_of(shape, i, at);
+        floe_interp_point_of(shape, i, at);
         fill_point(j, i, at);
     }
 }
@@ -88,7 +78,7 @@ FLOE_DEV uint64_t anchor_at(const floe_wavelet_anchors_job &j, uint64_t i, doubl
 {
     uint64_t at[FLOE_INTERP_RANK];
     uint32_t band = j.nbands - 1;
-    point_of(j.n, i, at);
+    floe_interp_point_of(j.n, i, at);
     while (band > 0 && at[j.axis] < j.begin[band])
         band--;
     *step = j.step[band];
@@ -109,11 +99,10 @@ FLOE_DEV int64_t whole_of(const floe_wavelet_anchors_job &j, uint64_t i)
     return floe_wavelet_anchor_whole(floe_wavelet_anchor_finite(v, j.narrow), 1 / step);
 }
 
-FLOE_DEV int64_t keep(const floe_wavelet_anchors_job &j, uint64_t i)
+FLOE_DEV int64_t keep(const floe_wavelet_anchors_job &j, uint64_t i, int64_t whole)
 {
     double step;
     const uint64_t at = anchor_at(j, i, &step);
-    const int64_t whole = whole_of(j, i);
     const double v = floe_wavelet_anchor_real(whole, step, j.narrow);
     if (j.narrow)
         ((float *)j.to)[at] = (float)v;
@@ -149,11 +138,14 @@ __global__ void __launch_bounds__(THREADS) wavelet_anchors_kernel(const __grid_c
     unsigned long long most = 0, least = 0;
     for (uint64_t i = first_item(); i < nitems; i += item_step()) {
         if constexpr (WHAT == FLOE_WAVELET_ANCHORS_KEEP) {
-            keep(j, i);
+            keep(j, i, whole_of(j, i));
+        } else if constexpr (WHAT == FLOE_WAVELET_ANCHORS_UNPACK) {
+            keep(j, i, floe_wavelet_anchor_get(j.src, j.nbits, j.least, i));
         } else if constexpr (WHAT == FLOE_WAVELET_ANCHORS_BITS) {
             put_word(j, i, n);
         } else {
-            const unsigned long long key = range_key(WHAT == FLOE_WAVELET_ANCHORS_TRY ? keep(j, i) : whole_of(j, i));
+            const int64_t whole = whole_of(j, i);
+            const unsigned long long key = range_key(WHAT == FLOE_WAVELET_ANCHORS_TRY ? keep(j, i, whole) : whole);
             most = key > most ? key : most;
             least = ~key > least ? ~key : least;
         }
@@ -202,6 +194,7 @@ int floe_wavelet_anchors_cuda(const floe_wavelet_anchors_job *job, uint32_t n, f
     case FLOE_WAVELET_ANCHORS_RANGE: launch_anchors<FLOE_WAVELET_ANCHORS_RANGE>(job, n, stream); break;
     case FLOE_WAVELET_ANCHORS_BITS: launch_anchors<FLOE_WAVELET_ANCHORS_BITS>(job, n, stream); break;
     case FLOE_WAVELET_ANCHORS_KEEP: launch_anchors<FLOE_WAVELET_ANCHORS_KEEP>(job, n, stream); break;
+    case FLOE_WAVELET_ANCHORS_UNPACK: launch_anchors<FLOE_WAVELET_ANCHORS_UNPACK>(job, n, stream); break;
     case FLOE_WAVELET_ANCHORS_TRY: launch_anchors<FLOE_WAVELET_ANCHORS_TRY>(job, n, stream); break;
     }
     return (int)cudaGetLastError();

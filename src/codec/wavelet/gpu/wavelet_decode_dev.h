@@ -8,6 +8,7 @@
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_DECODE_DEV_H
 
 #include "stage/context/context_cuda.h"
+#include "stage/interp/interp_cuda.h"
 #include "stage/wavelet/wavelet_cuda.h"
 
 #ifdef __cplusplus
@@ -32,35 +33,13 @@ typedef struct floe_wavelet_open_job {
 } floe_wavelet_open_job;
 int floe_wavelet_open_cuda(const floe_wavelet_open_job *job, void *stream);
 
-/* ---- the array ---------------------------------------------------------------------------------------------------------- */
-
-/* Bits -> anchors; bands of the packet as floe_wavelet_dev_codes has them. */
-typedef struct floe_wavelet_unpack_job {
-    void *array;
-    uint64_t shape[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK]; /* of the array; of anchors */
-    const uint8_t *bits;
-    uint32_t nbits;
-    int64_t least;
-    bool narrow;
-    uint32_t axis, nbands;
-    uint64_t begin[FLOE_WAVELET_DEV_BANDS];
-    double step[FLOE_WAVELET_DEV_BANDS];
-    const uint32_t *status;
-} floe_wavelet_unpack_job;
-int floe_wavelet_unpack_cuda(const floe_wavelet_unpack_job *job, void *stream);
-
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
-
-/* A box of the field. */
-typedef struct floe_wavelet_out {
-    floe_interp_view view; /* of point lo */
-    uint64_t shape[FLOE_INTERP_RANK], lo[FLOE_INTERP_RANK], hi[FLOE_INTERP_RANK];
-} floe_wavelet_out;
 
 /* array -> box. Marks: of all values, or NULL. */
 typedef struct floe_wavelet_give_job {
     const void *array;
-    floe_wavelet_out out;
+    floe_interp_output out;
+    uint64_t array_shape[FLOE_INTERP_RANK];
     uint32_t shift[FLOE_INTERP_RANK]; /* log2 of how many of the array's points there are to one of the box */
     const int8_t *kinds, *corrections;
     double center, unit;
@@ -71,8 +50,6 @@ int floe_wavelet_give_box_f32(const floe_wavelet_give_job *job, void *stream);
 int floe_wavelet_give_box_f64(const floe_wavelet_give_job *job, void *stream);
 
 typedef enum floe_wavelet_put_what {
-    FLOE_WAVELET_PUT_FILL,  /* pattern -> box */
-    FLOE_WAVELET_PUT_RAW,   /* src, all values in C order -> box */
     FLOE_WAVELET_PUT_SUM,   /* kinds of differences become kinds */
     FLOE_WAVELET_PUT_TALLY, /* tallies: literals of each block of records */
     FLOE_WAVELET_PUT_KINDS  /* patterns and literals -> box; all kinds are checked */
@@ -82,9 +59,8 @@ enum { FLOE_WAVELET_DEV_BLOCK = 256 /* records */ };
 
 typedef struct floe_wavelet_put_job {
     floe_wavelet_put_what what;
-    floe_wavelet_out out;
-    uint32_t size; /* of a value */
-    uint64_t pattern;
+    floe_interp_output out;
+    uint64_t shape[FLOE_INTERP_RANK];
     int8_t *kinds;
     uint64_t nrecords, apart; /* of kinds; apart: bytes from a point to the next along the slowest axis, of n points */
     uint64_t n;

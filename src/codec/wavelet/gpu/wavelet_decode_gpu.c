@@ -10,7 +10,6 @@
 #include "codec/wavelet/gpu/wavelet_codec_gpu.h"
 #include "field/dtype_math.h"
 #include "stage/context/context_dev_grid.h"
-#include "stage/interp/interp_output.h"
 
 enum {
     HEAD_NBYTES = 1024 /* no header takes more */,
@@ -22,7 +21,7 @@ enum {
 typedef struct decoding {
     const floe_wavelet_gpu_decode *c;
     const floe_codec_chunk *k;
-    floe_wavelet_out out;
+    floe_interp_output out;
     floe_wavelet_chunk chunk; /* its plan's shape: of the array */
     floe_wavelet_level level;
     uint32_t size, at; /* at: the buffer that has the array */
@@ -67,7 +66,6 @@ void floe_wavelet_gpu_decode_take(floe_wavelet_gpu_decode *c, size_t size, floe_
 
 /* Grids of records that are decoded together. */
 typedef struct gathering {
-    uint32_t n;
     uint64_t nplaces, nbytes;
     floe_context_job job;
     floe_context_dev_grid grid[FLOE_WAVELET_STEPS];
@@ -77,15 +75,12 @@ typedef struct gathering {
 static bool add_grid(const decoding *d, gathering *g, const floe_context_spec *spec, const floe_context_grid *grid)
 {
     const uint64_t nchunks = floe_context_nchunks(grid);
-    const uint32_t warp_nbytes = floe_context_warp_nbytes(spec->window, spec->width);
-    floe_context_dev_grid *to = &g->grid[g->n++];
+    floe_context_dev_grid *to = &g->grid[g->job.ngrids];
     *to = floe_context_dev_grid_of(spec, grid, d->c->records + g->nbytes);
     to->first = (uint32_t)g->nplaces;
     g->nplaces += nchunks + 1;
     g->nbytes += (floe_context_nrecords(grid) * floe_context_record_nbytes(spec) + 15) & ~(uint64_t)15;
-    g->job.nchunks += to->nchunks;
-    g->job.warp_nbytes = warp_nbytes > g->job.warp_nbytes ? warp_nbytes : g->job.warp_nbytes;
-    g->job.nmasks = to->nmasks;
+    floe_context_job_add(&g->job, to);
     return g->nplaces <= d->c->room.nchunks && g->nbytes <= d->c->room.records;
 }
 
@@ -96,7 +91,7 @@ static floe_status decode_grids(const decoding *d, gathering *g, floe_wavelet_op
     open->src = job->src = d->k->src;
     open->nbytes = d->k->nbytes;
     open->grids = job->grids = c->grids;
-    open->ngrids = job->ngrids = g->n;
+    open->ngrids = job->ngrids;
     open->tables = job->tables = c->tables;
     open->places = c->places;
     job->places = c->places;
@@ -104,21 +99,22 @@ static floe_status decode_grids(const decoding *d, gathering *g, floe_wavelet_op
     open->status = job->status = d->k->call->status;
     job->tickets = c->tickets;
     job->sparse = true;
-    if (g->n) {
-        FLOE_TRY(floe_codec_send(c->grids, g->grid, g->n * sizeof *g->grid, d->k->stream, d->k->err));
+    if (job->ngrids) {
+        FLOE_TRY(floe_codec_send(c->grids, g->grid, job->ngrids * sizeof *g->grid, d->k->stream, d->k->err));
         FLOE_CUDA(d->k->err, cudaMemsetAsync(c->records, 0, g->nbytes, d->k->stream));
-        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, g->n * sizeof *c->tickets, d->k->stream));
-        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + g->n, 0, sizeof *c->tables, d->k->stream));
+        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tickets, 0, job->ngrids * sizeof *c->tickets, d->k->stream));
+        FLOE_CUDA(d->k->err, cudaMemsetAsync(c->tables + job->ngrids, 0, sizeof *c->tables, d->k->stream));
     }
     FLOE_CUDA(d->k->err, floe_wavelet_open_cuda(open, d->k->stream));
-    if (g->n)
+    if (job->ngrids)
         FLOE_CUDA(d->k->err, floe_context_decode_cuda(job, d->k->stream));
     return FLOE_OK;
 }
 
 /* ---- the array ---------------------------------------------------------------------------------------------------------- */
 
-uint32_t floe_wavelet_gpu_bands(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
+/* Where the bands of a plan's packet begin along the slowest axis; returns how many. */
+static uint32_t bands_of(const floe_wavelet_plan *plan, uint64_t begin[FLOE_WAVELET_DEV_BANDS])
 {
     uint64_t n = plan->shape[floe_wavelet_slowest(plan->shape)];
     begin[0] = 0;
@@ -134,7 +130,7 @@ floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uin
     memcpy(c.shape, plan->shape, sizeof c.shape);
     c.nrecords = floe_context_nrecords(&k->grid);
     c.axis = floe_wavelet_slowest(plan->shape);
-    c.nbands = floe_wavelet_gpu_bands(plan, c.begin);
+    c.nbands = bands_of(plan, c.begin);
     for (uint32_t b = 0; b < c.nbands; b++)
         for (uint32_t class = 1; class < 1u << k->step.naxes; class ++)
             c.steps[b][class] =
@@ -144,55 +140,63 @@ floe_wavelet_dev_codes floe_wavelet_gpu_codes(const floe_wavelet_plan *plan, uin
     return c;
 }
 
+floe_wavelet_anchors_job floe_wavelet_gpu_anchors(const floe_wavelet_plan *plan, void *array, void *to, bool narrow)
+{
+    floe_wavelet_anchors_job job = {.array = array, .to = to, .narrow = narrow};
+    memcpy(job.shape, plan->shape, sizeof job.shape);
+    memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
+    job.axis = floe_wavelet_slowest(plan->shape);
+    job.nbands = bands_of(plan, job.begin);
+    for (uint32_t b = 0; b < job.nbands; b++)
+        job.step[b] =
+            floe_wavelet_step_of(plan->base, (plan->packet ? plan->packet_exponent[b] : 0) + plan->anchor_exponent);
+    return job;
+}
+
 static floe_status unpack_anchors(const decoding *d, uint64_t at)
 {
-    const floe_wavelet_plan *p = &d->chunk.plan;
-    floe_wavelet_unpack_job job = {.array = d->c->array[0],
-                                   .bits = d->k->src + at,
-                                   .nbits = d->chunk.anchors.nbits,
-                                   .least = d->chunk.anchors.least,
-                                   .narrow = d->narrow,
-                                   .axis = floe_wavelet_slowest(p->shape),
-                                   .status = d->k->call->status};
-    memcpy(job.shape, p->shape, sizeof job.shape);
-    memcpy(job.n, floe_wavelet_anchors(p), sizeof job.n);
-    job.nbands = floe_wavelet_gpu_bands(p, job.begin);
-    for (uint32_t b = 0; b < job.nbands; b++)
-        job.step[b] = floe_wavelet_step_of(p->base, (p->packet ? p->packet_exponent[b] : 0) + p->anchor_exponent);
-    FLOE_CUDA(d->k->err, floe_wavelet_unpack_cuda(&job, d->k->stream));
+    floe_wavelet_anchors_job job = floe_wavelet_gpu_anchors(&d->chunk.plan, NULL, d->c->array[0], d->narrow);
+    job.src = d->k->src + at;
+    job.nbits = d->chunk.anchors.nbits;
+    job.least = d->chunk.anchors.least;
+    job.status = d->k->call->status;
+    FLOE_CUDA(d->k->err, floe_wavelet_anchors_cuda(&job, 1, FLOE_WAVELET_ANCHORS_UNPACK, d->k->stream));
     return FLOE_OK;
 }
 
-static floe_status undo_step(decoding *d, const floe_interp_step *s)
+floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse,
+                                  uint32_t *at)
 {
-    floe_wavelet_dev_lift l = {.array = {d->c->array[0], d->c->array[1]},
-                               .step = *s,
-                               .bank = d->chunk.plan.bank,
-                               .one_sided = d->chunk.plan.one_sided,
-                               .inverse = true,
-                               .status = d->k->call->status};
-    memcpy(l.shape, d->chunk.plan.shape, sizeof l.shape);
-    FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_lift_f32(&l, &d->at, d->k->stream)
-                                   : floe_wavelet_lift_f64(&l, &d->at, d->k->stream));
+    floe_wavelet_dev_lift l = {.array = {t->array[0], t->array[1]}, .step = *s, .bank = t->plan->bank};
+    memcpy(l.shape, t->plan->shape, sizeof l.shape);
+    l.one_sided = t->plan->one_sided;
+    l.inverse = inverse;
+    l.status = t->status;
+    FLOE_CUDA(t->err, t->size == sizeof(float) ? floe_wavelet_lift_f32(&l, at, t->stream)
+                                               : floe_wavelet_lift_f64(&l, at, t->stream));
     return FLOE_OK;
 }
 
-/* Pass k of the packet. The next pass finds its details where steps left them: in buffer `base`; they come along. */
-static floe_status undo_packet(decoding *d, uint32_t k, uint32_t base)
+floe_status floe_wavelet_gpu_move_planes(const floe_wavelet_gpu_turns *t, uint32_t from, uint64_t lo, uint64_t hi)
 {
-    const uint64_t *shape = d->chunk.plan.shape;
-    const uint32_t axis = floe_wavelet_slowest(shape);
-    const uint64_t plane = floe_interp_points(shape) / shape[axis] * d->size;
-    floe_interp_step s, next;
-    if (!floe_wavelet_packet_step(&d->chunk.plan, k, &s))
-        return FLOE_OK;
-    FLOE_TRY(undo_step(d, &s));
-    if (k == 0 || d->at == base)
-        return FLOE_OK;
-    floe_wavelet_packet_step(&d->chunk.plan, k - 1, &next);
-    const uint64_t at = s.fine[axis] * plane, nbytes = next.fine[axis] * plane - at;
-    FLOE_CUDA(d->k->err, cudaMemcpyAsync((uint8_t *)d->c->array[d->at] + at, (const uint8_t *)d->c->array[base] + at,
-                                         nbytes, cudaMemcpyDeviceToDevice, d->k->stream));
+    const uint64_t *shape = t->plan->shape;
+    const uint64_t plane = floe_interp_points(shape) / shape[floe_wavelet_slowest(shape)] * t->size;
+    FLOE_CUDA(t->err, cudaMemcpyAsync(t->array[!from] + lo * plane, t->array[from] + lo * plane, (hi - lo) * plane,
+                                      cudaMemcpyDeviceToDevice, t->stream));
+    return FLOE_OK;
+}
+
+floe_status floe_wavelet_gpu_undo_packet(const floe_wavelet_gpu_turns *t, uint32_t kept, uint32_t *at)
+{
+    const uint32_t axis = floe_wavelet_slowest(t->plan->shape), base = *at;
+    floe_interp_step s;
+    for (uint32_t k = t->plan->packet; k-- > kept;) {
+        if (!floe_wavelet_packet_step(t->plan, k, &s))
+            continue;
+        if (*at != base) /* details are where steps left them */
+            FLOE_TRY(floe_wavelet_gpu_move_planes(t, base, s.coarse[axis], s.fine[axis]));
+        FLOE_TRY(floe_wavelet_gpu_lift(t, &s, true, at));
+    }
     return FLOE_OK;
 }
 
@@ -204,16 +208,12 @@ static void box_chunks(const decoding *d, floe_context_job *job)
                                   .plan = p,
                                   .size = d->size,
                                   .array = d->c->array[0]};
-    floe_interp_box wanted, means, cells;
+    floe_interp_box means, cells;
     if (p->packet || p->nsteps == 0 || d->k->call->level)
         return;
-    memcpy(wanted.lo, d->out.lo, sizeof wanted.lo);
-    memcpy(wanted.hi, d->out.hi, sizeof wanted.hi);
-    floe_wavelet_step_needed(&b, &p->steps[0].step, &wanted, &means, &cells);
-    const floe_wavelet_part part = floe_wavelet_cells_part(&p->steps[0], &cells);
+    floe_wavelet_step_needed(&b, &p->steps[0].step, &d->out.box, &means, &cells);
     job->boxed = true;
-    memcpy(job->lo, part.lo, sizeof job->lo);
-    memcpy(job->hi, part.hi, sizeof job->hi);
+    job->box = floe_interp_cells_box(&p->steps[0].grid, &p->steps[0].step, &cells);
 }
 
 /* Anchors are at `at` of the payload, records behind them. */
@@ -223,7 +223,9 @@ static floe_status decode_array(decoding *d, uint64_t at)
     const uint64_t nbits = floe_interp_points(floe_wavelet_anchors(p)) * d->chunk.anchors.nbits;
     const uint32_t last = d->level.step;
     floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
-    gathering g = {.n = 0};
+    const floe_wavelet_gpu_turns turns = {
+        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err};
+    gathering g = {.nbytes = 0};
     if (open.at > d->k->nbytes)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     for (uint32_t i = p->nsteps; i-- > last;)
@@ -238,12 +240,9 @@ static floe_status decode_array(decoding *d, uint64_t at)
         c.status = d->k->call->status;
         FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_decode_codes_f32(&c, 1, d->k->stream)
                                        : floe_wavelet_decode_codes_f64(&c, 1, d->k->stream));
-        FLOE_TRY(undo_step(d, &p->steps[i].step));
+        FLOE_TRY(floe_wavelet_gpu_lift(&turns, &p->steps[i].step, true, &d->at));
     }
-    const uint32_t base = d->at;
-    for (uint32_t k = p->packet; k-- > d->level.kept;)
-        FLOE_TRY(undo_packet(d, k, base));
-    return FLOE_OK;
+    return floe_wavelet_gpu_undo_packet(&turns, d->level.kept, &d->at);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */
@@ -251,8 +250,6 @@ static floe_status decode_array(decoding *d, uint64_t at)
 static floe_wavelet_put_job put_job(const decoding *d)
 {
     floe_wavelet_put_job job = {.out = d->out,
-                                .size = d->size,
-                                .pattern = d->chunk.base,
                                 .log = d->chunk.log,
                                 .npalette = d->chunk.npalette,
                                 .tallies = d->c->ranks.tallies,
@@ -261,6 +258,7 @@ static floe_wavelet_put_job put_job(const decoding *d)
                                 .cursor = d->c->cursor,
                                 .nbytes = d->k->nbytes,
                                 .status = d->k->call->status};
+    memcpy(job.shape, d->chunk.plan.shape, sizeof job.shape);
     memcpy(job.palette, d->chunk.palette, sizeof job.palette);
     return job;
 }
@@ -277,14 +275,14 @@ static floe_status decode_marks(const decoding *d, uint64_t at, int8_t *marks[FL
 {
     const uint64_t *n = d->chunk.plan.shape;
     floe_wavelet_open_job open = {.at = at, .further = d->chunk.kind == FLOE_WAVELET_CODED, .marks = true};
-    gathering g = {.n = 0};
+    gathering g = {.nbytes = 0};
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++) {
         const floe_context_grid grid = floe_wavelet_marks_grid(n, d->chunk.shorter[s]);
         marks[s] = d->chunk.marked[s] ? (int8_t *)d->c->records + g.nbytes : NULL;
         if (marks[s] && !add_grid(d, &g, &floe_wavelet_marks_spec, &grid))
             return floe_codec_refuse(d->k, FLOE_ERR_LIMIT);
     }
-    if (g.n)
+    if (g.job.ngrids)
         FLOE_TRY(decode_grids(d, &g, &open));
     if (!d->chunk.differ)
         return FLOE_OK;
@@ -317,6 +315,7 @@ static floe_status give(const decoding *d, int8_t *const marks[FLOE_WAVELET_MARK
                                  .unit = d->chunk.plan.unit,
                                  .log = d->chunk.log,
                                  .status = d->k->call->status};
+    memcpy(job.array_shape, d->chunk.plan.shape, sizeof job.array_shape);
     memcpy(job.shift, d->level.shift, sizeof job.shift);
     FLOE_CUDA(d->k->err, d->narrow ? floe_wavelet_give_box_f32(&job, d->k->stream)
                                    : floe_wavelet_give_box_f64(&job, d->k->stream));
@@ -335,7 +334,6 @@ static bool cut_to_level(decoding *d)
         return true;
     memcpy(n, d->level.step < p->nsteps ? p->steps[d->level.step].step.fine : floe_wavelet_anchors(p), sizeof n);
     memcpy(p->shape, n, sizeof n);
-    memcpy(d->out.shape, n, sizeof n);
     for (int s = 0; s < FLOE_WAVELET_MARK_SETS; s++)
         d->chunk.marked[s] = false;
     d->chunk.differ = false;
@@ -345,32 +343,26 @@ static bool cut_to_level(decoding *d)
 static floe_status decode_chunk(const floe_codec_chunk *k)
 {
     const floe_dtype dtype = k->call->dtype;
-    const floe_interp_output out =
-        floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
-    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k, .out = {.view = out.view}}, *d = &chunk;
+    decoding chunk = {.c = (const void *)k->call->own.bytes, .k = k}, *d = &chunk;
     uint8_t head[HEAD_NBYTES];
     int8_t *marks[FLOE_WAVELET_MARK_SETS];
     floe_wavelet_needs needs;
     uint64_t *shape = d->chunk.plan.shape;
     d->size = (uint32_t)floe_dtype_size(dtype);
     d->narrow = floe_dtype_is_narrow(dtype);
-    memcpy(d->out.lo, out.box.lo, sizeof d->out.lo);
-    memcpy(d->out.hi, out.box.hi, sizeof d->out.hi);
+    d->out = floe_interp_output_of(k->call->rank, k->extent, k->lo, k->hi, &k->out, k->call->level);
     if (!floe_interp_shape_of(k->call->rank, k->extent, shape) ||
         k->nbytes < floe_wavelet_least(k->call->rank, k->extent))
         return floe_codec_refuse(k, FLOE_ERR_FORMAT);
-    memcpy(d->out.shape, shape, sizeof d->out.shape);
     FLOE_TRY(floe_codec_fetch_head(k, head, floe_min64(k->nbytes, HEAD_NBYTES)));
     floe_reader from = floe_reader_of(head, (size_t)floe_min64(d->k->nbytes, HEAD_NBYTES));
     if (floe_wavelet_header_read(&d->chunk, d->narrow, &from, NULL) != FLOE_OK)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
     const uint64_t at = (uint64_t)(from.at - head);
-    floe_wavelet_put_job job = put_job(d);
     if (d->chunk.kind == FLOE_WAVELET_RAW && k->call->level == 0) {
         if (d->k->nbytes < floe_wavelet_raw_nbytes(floe_interp_points(shape), d->narrow))
             return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);
-        job.src += FLOE_WAVELET_HEADER_NBYTES;
-        return put(d, &job, FLOE_WAVELET_PUT_RAW);
+        return floe_codec_fill(k, &d->out, k->src + FLOE_WAVELET_HEADER_NBYTES, 0);
     }
     floe_wavelet_needs_of(shape, &needs);
     if (!floe_wavelet_is_within(&d->chunk, &needs))
@@ -380,7 +372,7 @@ static floe_status decode_chunk(const floe_codec_chunk *k)
     if (d->chunk.kind == FLOE_WAVELET_CODED)
         FLOE_TRY(decode_array(d, at));
     FLOE_TRY(decode_marks(d, at, marks));
-    FLOE_TRY(d->chunk.kind == FLOE_WAVELET_CODED ? give(d, marks) : put(d, &job, FLOE_WAVELET_PUT_FILL));
+    FLOE_TRY(d->chunk.kind == FLOE_WAVELET_CODED ? give(d, marks) : floe_codec_fill(k, &d->out, NULL, d->chunk.base));
     return marks[FLOE_WAVELET_VALUE_KINDS] ? put_kinds(d, marks[FLOE_WAVELET_VALUE_KINDS]) : FLOE_OK;
 }
 

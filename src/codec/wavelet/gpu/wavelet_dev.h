@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels that encode a chunk of codec wavelet; those of the stages are in stage/wavelet/wavelet_cuda.h and
+ * The kernels that encode a chunk of codec wavelet, and that of anchors; those of the stages are in stage/wavelet/wavelet_cuda.h and
  * stage/context/context_cuda.h. Every function puts one kernel on a stream and returns a cudaError_t as a number. All pointers are
  * device memory; structs go by value. Where *status is not FLOE_OK, nothing is done.
  */
 #ifndef FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
 #define FLOE_CODEC_WAVELET_GPU_WAVELET_DEV_H
 
-#include "base/dev_record.h"
+#include "codec/codec_record.h"
 #include "codec/wavelet/wavelet_fill_math.h"
 #include "codec/wavelet/wavelet_records_math.h"
 #include "stage/context/context_cuda.h"
@@ -97,7 +97,8 @@ typedef enum floe_wavelet_anchors_what {
     FLOE_WAVELET_ANCHORS_RANGE, /* range[0]: the largest, range[1]: of negatives; as keys; 0 at first */
     FLOE_WAVELET_ANCHORS_BITS,  /* words of 32 bits: whole numbers less the least, nbits each */
     FLOE_WAVELET_ANCHORS_KEEP,  /* to: what a decoder has */
-    FLOE_WAVELET_ANCHORS_TRY    /* RANGE and KEEP */
+    FLOE_WAVELET_ANCHORS_TRY,   /* RANGE and KEEP */
+    FLOE_WAVELET_ANCHORS_UNPACK /* src, such bits at any byte -> to */
 } floe_wavelet_anchors_what;
 typedef struct floe_wavelet_anchors_job {
     const void *array;
@@ -112,6 +113,7 @@ typedef struct floe_wavelet_anchors_job {
     unsigned long long *range;
     int64_t least;
     uint32_t nbits, *bits;
+    const uint8_t *src;
     const uint32_t *status;
 } floe_wavelet_anchors_job;
 /* Of a few arrays. */
@@ -170,10 +172,6 @@ typedef struct floe_wavelet_dev_part {
     const void *list;
     uint64_t list_nbytes;
 } floe_wavelet_dev_part;
-typedef struct floe_wavelet_dev_piece {
-    const void *src;     /* aligned to 4 bytes */
-    uint64_t at, nbytes; /* from the start of the payload */
-} floe_wavelet_dev_piece;
 enum {
     FLOE_WAVELET_DEV_PARTS = 66,
     FLOE_WAVELET_DEV_PIECES = 5 * FLOE_WAVELET_DEV_PARTS + 4,
@@ -181,29 +179,14 @@ enum {
 };
 
 typedef struct floe_wavelet_pack_job {
-    floe_context_job context;
+    floe_codec_record_job record;
     floe_wavelet_dev_part *parts;
-    uint32_t nparts;
-    const uint8_t *header, *raw_header, *zeros; /* aligned; zeros: 4 */
-    uint32_t header_nbytes, raw_header_nbytes;
+    uint32_t nparts, header_nbytes;
+    const uint8_t *header; /* aligned */
     const void *anchors, *literals;
     uint64_t anchors_nbytes, literals_nbytes;
-    bool raw;                         /* it is to be */
-    uint64_t raw_nbytes, most, least; /* most: what is longer is stored raw */
-    floe_interp_view values;
-    uint64_t shape[FLOE_INTERP_RANK];
-    uint32_t size;
-    uint64_t nliterals;
-    const floe_wavelet_dev_found *found;
-    /* out, and between the two kernels */
-    floe_dev_record_place out;
-    uint64_t *places; /* of chunks, in words of 32 bits from the first of their grid */
-    uint32_t *sizes;  /* as they are written */
-    floe_wavelet_dev_piece *pieces;
-    uint64_t *chunks_at; /* of each grid; then: how many pieces, where all ends, whether it is raw */
 } floe_wavelet_pack_job;
 int floe_wavelet_place_cuda(const floe_wavelet_pack_job *job, void *stream);
-int floe_wavelet_pack_cuda(const floe_wavelet_pack_job *job, void *stream);
 
 #ifdef __cplusplus
 }

@@ -223,7 +223,8 @@ static void begin_chunk(encoding *e, const floe_codec_params *params, const floe
 static floe_status code_values(encoding *e, bool *good)
 {
     part *p = &e->p;
-    floe_wavelet_bound_set(&p->e);
+    p->e.chunk.log = p->e.params->mode == FLOE_BOUND_PWREL;
+    p->e.bound = floe_codec_domain_bound(p->e.params);
     FLOE_TRY(floe_wavelet_gpu_array_take(p));
     const uint64_t nholes = p->found.nliterals, nsigns = p->found.nmarks;
     FLOE_TRY(floe_wavelet_gpu_tune(p));
@@ -278,11 +279,9 @@ static floe_status kinds_find(const encoding *e, floe_wavelet_kinds_what what, i
 static floe_status fetch_pattern(const encoding *e, uint64_t position, uint64_t *pattern)
 {
     const floe_wavelet_encoder *p = &e->p.e;
-    int64_t at = 0;
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 0; position /= p->chunk.plan.shape[a])
-        at += (int64_t)(position % p->chunk.plan.shape[a]) * p->values.stride[a];
+    const int64_t at = floe_interp_view_number(&p->values, p->chunk.plan.shape, position) * (int64_t)p->size;
     *pattern = 0; /* little-endian wherever there is a GPU */
-    return floe_wavelet_gpu_fetch(&e->w, pattern, (const uint8_t *)p->values.data + at * (int64_t)p->size, p->size);
+    return floe_wavelet_gpu_fetch(&e->w, pattern, (const uint8_t *)p->values.data + at, p->size);
 }
 
 /* Literals become patterns of the palette, which has those that come first. */
@@ -447,9 +446,8 @@ static floe_status code_grids(encoding *e, floe_context_job *job)
 /* ---- bytes ------------------------------------------------------------------------------------------------------------- */
 
 /* Header of the chunk, and of one that is stored raw. */
-static floe_status send_headers(const encoding *e, floe_wavelet_pack_job *job)
+static floe_status send_headers(const encoding *e, uint32_t *nbytes)
 {
-    const floe_wavelet_gpu_encode *c = e->w.c;
     uint8_t bytes[FLOE_WAVELET_DEV_HEADER] = {0};
     floe_cursor to = floe_cursor_of(bytes, RAW_HEADER_AT), raw_to = floe_cursor_of(bytes + RAW_HEADER_AT, 256);
     const floe_wavelet_chunk raw = {.kind = FLOE_WAVELET_RAW};
@@ -457,43 +455,44 @@ static floe_status send_headers(const encoding *e, floe_wavelet_pack_job *job)
         floe_wavelet_header_write(&e->p.e.chunk, e->p.e.narrow, &to);
     floe_wavelet_header_write(&raw, e->p.e.narrow, &raw_to);
     FLOE_CHECK(e->w.err, !to.bad, FLOE_ERR_INTERNAL, "the header is too long");
-    job->header = c->header;
-    job->raw_header = c->header + RAW_HEADER_AT;
-    job->zeros = c->header + ZEROS_AT;
-    job->header_nbytes = (uint32_t)(to.at - bytes);
-    job->raw_header_nbytes = (uint32_t)(raw_to.at - bytes - RAW_HEADER_AT);
-    FLOE_TRY(floe_wavelet_gpu_send(&e->w, c->parts, e->parts, e->nparts * sizeof *e->parts));
-    return floe_wavelet_gpu_send(&e->w, c->header, bytes, sizeof bytes);
+    *nbytes = (uint32_t)(to.at - bytes);
+    FLOE_TRY(floe_wavelet_gpu_send(&e->w, e->w.c->parts, e->parts, e->nparts * sizeof *e->parts));
+    return floe_wavelet_gpu_send(&e->w, e->w.c->header, bytes, sizeof bytes);
 }
 
 static floe_status pack(encoding *e, const floe_context_job *context)
 {
     const floe_wavelet_gpu_encode *c = e->w.c;
     const floe_wavelet_encoder *p = &e->p.e;
-    floe_wavelet_pack_job job = {.context = *context, .parts = c->parts, .nparts = e->nparts};
-    FLOE_TRY(send_headers(e, &job));
-    job.raw = e->raw;
-    if (e->raw)
-        job.context.ngrids = job.nparts = 0;
+    floe_wavelet_pack_job job = {.parts = c->parts, .nparts = e->nparts, .header = c->header};
+    floe_codec_record_job *record = &job.record;
+    FLOE_TRY(send_headers(e, &job.header_nbytes));
     job.anchors = c->payload;
     job.anchors_nbytes = e->anchors_nbytes;
     job.literals = e->literals;
     job.literals_nbytes = e->nliterals * p->size;
-    job.raw_nbytes = job.raw_header_nbytes + p->ncells * p->size;
-    job.most = floe_wavelet_raw_nbytes(p->ncells, p->narrow);
-    job.least = e->least;
-    job.values = p->values;
-    memcpy(job.shape, p->chunk.plan.shape, sizeof job.shape);
-    job.size = (uint32_t)p->size;
-    job.nliterals = e->p.found.nliterals;
-    job.found = &e->p.findings->found;
-    job.out = floe_codec_written_place(e->call, e->index);
-    job.places = c->places;
-    job.sizes = c->sizes;
-    job.pieces = c->pieces;
-    job.chunks_at = c->chunks_at;
+    record->context = *context;
+    record->raw = e->raw;
+    if (e->raw)
+        record->context.ngrids = 0;
+    record->most = floe_wavelet_raw_nbytes(p->ncells, p->narrow);
+    record->least = e->least;
+    record->raw_header = c->header + RAW_HEADER_AT;
+    record->raw_header_nbytes = FLOE_WAVELET_HEADER_NBYTES;
+    record->zeros = c->header + ZEROS_AT;
+    record->size = (uint32_t)p->size;
+    record->values = p->values;
+    memcpy(record->shape, p->chunk.plan.shape, sizeof record->shape);
+    record->nexceptions = e->p.found.nliterals;
+    record->max_error = &e->p.findings->found.max_error;
+    record->max_pw_error = &e->p.findings->found.max_pw_error;
+    record->out = floe_codec_written_place(e->call, e->index);
+    record->pieces = c->pieces;
+    record->places = c->places;
+    record->sizes = c->sizes;
+    record->chunks_at = c->chunks_at;
     FLOE_CUDA(e->w.err, floe_wavelet_place_cuda(&job, e->w.stream));
-    FLOE_CUDA(e->w.err, floe_wavelet_pack_cuda(&job, e->w.stream));
+    FLOE_CUDA(e->w.err, floe_codec_record_cuda(record, e->w.stream));
     return FLOE_OK;
 }
 

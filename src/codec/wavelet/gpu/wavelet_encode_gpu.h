@@ -62,7 +62,7 @@ typedef struct floe_wavelet_gpu_encode {
     uint64_t payload_nbytes;
     uint8_t *header;
     floe_wavelet_dev_part *parts;
-    floe_wavelet_dev_piece *pieces;
+    floe_codec_piece *pieces;
 } floe_wavelet_gpu_encode;
 
 floe_status floe_wavelet_gpu_encode_room(const floe_codec_encode *call, floe_wavelet_gpu_encode *c, floe_error *err);

@@ -14,7 +14,7 @@ enum { THREADS = 256, PIECE = 1024 };
 
 __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_constant__ floe_wavelet_give_job j)
 {
-    const uint64_t *lo = j.out.lo, *hi = j.out.hi, *shape = j.out.shape;
+    const uint64_t *lo = j.out.box.lo, *hi = j.out.box.hi, *shape = j.array_shape;
     const uint64_t npieces = floe_ceil_div(hi[3] - lo[3], PIECE),
                    marks = floe_ceil_div(shape[3], FLOE_WAVELET_MARKS) * 8,
                    nitems = *j.status == FLOE_OK ? (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]) * npieces : 0;
@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(THREADS) wavelet_give_kernel(const __grid_cons
 
 int FLOE_R(floe_wavelet_give_box)(const floe_wavelet_give_job *job, void *stream)
 {
-    const uint64_t *lo = job->out.lo, *hi = job->out.hi, nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]),
+    const uint64_t *lo = job->out.box.lo, *hi = job->out.box.hi,
+                   nrows = (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]),
                    nwarps = nrows * floe_ceil_div(hi[3] - lo[3], PIECE), each = THREADS / FLOE_WARP;
     const uint32_t nblocks =
         (uint32_t)floe_min64(floe_ceil_div(nwarps, each), 32 * (uint64_t)floe_gpu_limits_cuda().processors);

@@ -34,10 +34,10 @@ static floe_wavelet_values_job values_of(const part *p)
     memcpy(job.shape, plan->shape, sizeof job.shape);
     job.kinds = e->marks[FLOE_WAVELET_VALUE_KINDS];
     job.corrections = e->marks[FLOE_WAVELET_CORRECTIONS];
-    job.fill = floe_wavelet_fill_of(e->params);
+    job.fill = floe_codec_fill_bits(e->params);
     job.center = plan->center;
     job.unit = plan->unit;
-    job.tolerance = floe_wavelet_tolerance(e);
+    job.tolerance = floe_codec_tolerance(e->params);
     job.log = e->chunk.log;
     job.squares = e->squares;
     job.some_kinds = e->has_kinds;
@@ -132,57 +132,33 @@ floe_status floe_wavelet_gpu_array_check(part *p)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------------- */
 
-static floe_status lift(const part *p, const floe_interp_step *s, bool inverse, uint32_t *at)
+static floe_wavelet_gpu_turns turns_of(const part *p)
 {
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    floe_wavelet_dev_lift job = {.array = {p->array[0], p->array[1]}, .step = *s, .bank = plan->bank};
-    memcpy(job.shape, plan->shape, sizeof job.shape);
-    job.one_sided = plan->one_sided;
-    job.inverse = inverse;
-    job.status = p->w->status;
-    FLOE_CUDA(p->w->err, p->e.narrow ? floe_wavelet_lift_f32(&job, at, p->w->stream)
-                                     : floe_wavelet_lift_f64(&job, at, p->w->stream));
-    return FLOE_OK;
+    const work *w = p->w;
+    return (floe_wavelet_gpu_turns){
+        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err};
 }
 
-/* Planes lo .. hi across the packet's axis go to the other buffer: what a pass leaves in the one while the rest is in the other. */
-static floe_status move_planes(const part *p, uint32_t from, uint64_t lo, uint64_t hi)
+static floe_status lift(const part *p, const floe_interp_step *s, bool inverse, uint32_t *at)
 {
-    const uint64_t *shape = p->e.chunk.plan.shape;
-    const uint64_t plane = p->e.ncells / shape[floe_wavelet_slowest(shape)] * p->e.size;
-    FLOE_CUDA(p->w->err, cudaMemcpyAsync(p->array[!from] + lo * plane, p->array[from] + lo * plane, (hi - lo) * plane,
-                                         cudaMemcpyDeviceToDevice, p->w->stream));
-    return FLOE_OK;
+    const floe_wavelet_gpu_turns t = turns_of(p);
+    return floe_wavelet_gpu_lift(&t, s, inverse, at);
 }
 
 static floe_status lift_packet(const part *p, uint32_t *at)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    const floe_wavelet_gpu_turns t = turns_of(p);
     const uint32_t axis = floe_wavelet_slowest(plan->shape);
     floe_interp_step s;
     uint32_t n = 0;
     while (floe_wavelet_packet_step(plan, n, &s)) {
-        FLOE_TRY(lift(p, &s, false, at));
+        FLOE_TRY(floe_wavelet_gpu_lift(&t, &s, false, at));
         n++;
     }
     for (uint32_t k = 0; k < n; k++)
         if ((n - k) % 2 == 0 && floe_wavelet_packet_step(plan, k, &s)) /* each pass changes the buffer */
-            FLOE_TRY(move_planes(p, !*at, s.coarse[axis], s.fine[axis]));
-    return FLOE_OK;
-}
-
-static floe_status undo_packet(const part *p, uint32_t *at)
-{
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    const uint32_t axis = floe_wavelet_slowest(plan->shape), base = *at;
-    floe_interp_step s;
-    for (uint32_t k = plan->packet; k-- > 0;) {
-        if (!floe_wavelet_packet_step(plan, k, &s))
-            continue;
-        if (*at != base)
-            FLOE_TRY(move_planes(p, base, s.coarse[axis], s.fine[axis]));
-        FLOE_TRY(lift(p, &s, true, at));
-    }
+            FLOE_TRY(floe_wavelet_gpu_move_planes(&t, !*at, s.coarse[axis], s.fine[axis]));
     return FLOE_OK;
 }
 
@@ -293,14 +269,7 @@ static floe_wavelet_anchors_job anchors_of(const part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
     const uint32_t at = p->at[plan->nsteps];
-    floe_wavelet_anchors_job job = {.array = p->from[at], .to = p->array[at], .narrow = p->e.narrow};
-    memcpy(job.shape, plan->shape, sizeof job.shape);
-    memcpy(job.n, floe_wavelet_anchors(plan), sizeof job.n);
-    job.axis = floe_wavelet_slowest(plan->shape);
-    job.nbands = floe_wavelet_gpu_bands(plan, job.begin);
-    for (uint32_t b = 0; b < job.nbands; b++)
-        job.step[b] =
-            floe_wavelet_step_of(plan->base, (plan->packet ? plan->packet_exponent[b] : 0) + plan->anchor_exponent);
+    floe_wavelet_anchors_job job = floe_wavelet_gpu_anchors(plan, p->from[at], p->array[at], p->e.narrow);
     job.in_place = p->in_place;
     depths_of(plan, plan->nsteps, job.depth);
     job.range = p->findings->range;
@@ -347,10 +316,11 @@ static floe_status code_steps(part *p)
 static floe_status undo_steps(part *p)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    const floe_wavelet_gpu_turns t = turns_of(p);
     uint32_t at = p->at[plan->nsteps];
     for (uint32_t i = plan->nsteps; i-- > 0;)
-        FLOE_TRY(lift(p, &plan->steps[i].step, true, &at));
-    FLOE_TRY(undo_packet(p, &at));
+        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true, &at));
+    FLOE_TRY(floe_wavelet_gpu_undo_packet(&t, 0, &at));
     FLOE_CHECK(p->w->err, at == 0, FLOE_ERR_INTERNAL, "the array is in the wrong buffer");
     return FLOE_OK;
 }
@@ -467,7 +437,7 @@ void floe_wavelet_gpu_steps_add(grids *g, const floe_wavelet_encoder *e)
 floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
 {
     const floe_wavelet_gpu_encode *c = w->c;
-    floe_context_job job = {.grids = c->grids, .ngrids = g->n, .tickets = c->tickets, .status = w->status};
+    floe_context_job job = {.grids = c->grids, .tickets = c->tickets, .status = w->status};
     job.counts = c->counts;
     job.every = 1;
     job.busy = c->busy;
@@ -475,12 +445,8 @@ floe_context_job floe_wavelet_gpu_context(const work *w, const grids *g)
     job.tokens = g->tokens;
     job.ntokens = g->ntokens;
     job.tokens_taken = c->tokens_taken;
-    for (uint32_t i = 0; i < g->n; i++) {
-        const uint32_t nbytes = floe_context_warp_nbytes(g->grid[i].window, g->grid[i].width);
-        job.warp_nbytes = nbytes > job.warp_nbytes ? nbytes : job.warp_nbytes;
-        job.nmasks = g->grid[i].nmasks > job.nmasks ? g->grid[i].nmasks : job.nmasks;
-        job.nchunks += g->grid[i].nchunks;
-    }
+    for (uint32_t i = 0; i < g->n; i++)
+        floe_context_job_add(&job, &g->grid[i]);
     return job;
 }
 

@@ -3,8 +3,8 @@
 #include <floe/floe.h>
 
 #include "backend/device_scan.cuh"
-#include "base/grid_math.h"
 #include "codec/wavelet/gpu/wavelet_dev.h"
+#include "stage/interp/interp_patterns.cuh"
 #include "stage/wavelet/wavelet_values.h"
 
 namespace
@@ -134,12 +134,7 @@ typedef floe_wavelet_kinds_job kinds_job;
 
 FLOE_DEV uint64_t pattern_at(const kinds_job &j, uint64_t position)
 {
-    int64_t at = 0;
-#pragma unroll
-    for (uint32_t a = FLOE_INTERP_RANK; a-- > 1;)
-        at += (int64_t)floe_last_digit(&position, j.shape[a]) * j.values.stride[a];
-    at += (int64_t)position * j.values.stride[0];
-    return j.size == 4 ? ((const uint32_t *)j.values.data)[at] : ((const uint64_t *)j.values.data)[at];
+    return pattern_of(j.values, j.shape, j.size, position);
 }
 
 /* Calls what(position, mark) for the values of a record; those behind the last row have none. */
@@ -162,18 +157,13 @@ template <class WHAT> FLOE_DEV void each_literal(const kinds_job &j, uint64_t re
 
 FLOE_DEV bool is_special(const kinds_job &j, uint64_t pattern)
 {
-    const uint64_t sign = (uint64_t)1 << (8 * j.size - 1);
-    const bool finite = j.size == 4 ? (pattern & 0x7F800000) != 0x7F800000 : (pattern >> 52 & 0x7FF) != 0x7FF;
-    return j.flat || !finite || (pattern & ~sign) == 0 || (j.has_fill && pattern == j.fill);
+    return j.flat || floe_interp_is_special(j.size, pattern, j.has_fill, j.fill);
 }
 
 /* Which of the palette it is; npalette: none. */
 FLOE_DEV uint32_t palette_place(const kinds_job &j, uint64_t pattern)
 {
-    uint32_t s = 0;
-    while (s < j.npalette && j.palette[s] != pattern)
-        s++;
-    return s;
+    return floe_interp_palette_place(j.palette, j.npalette, pattern);
 }
 
 FLOE_DEV void differ(const kinds_job &j, uint64_t record)
@@ -209,21 +199,13 @@ FLOE_DEV void do_record(const kinds_job &j, uint64_t i, unsigned long long &coun
         differ(j, i);
 }
 
-FLOE_DEV void put_literal(const kinds_job &j, uint64_t rank, uint64_t pattern)
-{
-    if (j.size == 4)
-        ((uint32_t *)j.literals)[rank] = (uint32_t)pattern;
-    else
-        ((uint64_t *)j.literals)[rank] = pattern;
-}
-
 template <bool WRITES> FLOE_DEV void do_segment(const kinds_job &j, uint64_t i)
 {
     uint64_t rank = WRITES ? j.ranks[i] : 0;
     for (uint64_t r = i * SEGMENT; r < (i + 1) * SEGMENT && 8 * r < j.nmarks; r++)
         each_literal(j, r, [&](uint64_t position, int8_t *) {
             if (WRITES)
-                put_literal(j, rank, pattern_at(j, position));
+                store_pattern((uint8_t *)j.literals + rank * j.size, j.size, pattern_at(j, position));
             rank++;
         });
     if (!WRITES)
