@@ -43,9 +43,8 @@ static floe_status read_head(const floe_chunk_decode *c, uint64_t have, floe_int
 /* Bytes of the entropy chunks of the next step, whose sizes stand at *sizes. */
 static uint64_t take_step(const floe_interp_chunk *k, const floe_interp_coding *step, const uint8_t **sizes)
 {
-    uint64_t nbytes = 0;
-    for (uint64_t n = 0; n < step->nchunks; n++, *sizes += k->wide_sizes ? 4 : 2)
-        nbytes += floe_interp_size_at(*sizes, k->wide_sizes, 0);
+    const uint64_t nbytes = floe_interp_sizes_add(*sizes, k->wide_sizes, step->nchunks);
+    *sizes += step->nchunks * (k->wide_sizes ? 4 : 2);
     return nbytes;
 }
 

@@ -263,7 +263,5 @@ uint64_t floe_wavelet_records_end(const floe_interp_records *r, const uint8_t *b
     const bool wide = flags & FLOE_WAVELET_RECORDS_WIDE;
     const uint64_t nchunks = floe_context_nchunks(r->grid), sizes = at;
     at = (at + nchunks * (wide ? 4 : 2) + 3) & ~(uint64_t)3;
-    for (uint64_t i = 0, begin = at; begin <= have && i < nchunks; i++)
-        at += floe_interp_size_at(base + sizes, wide, i);
-    return at;
+    return at <= have ? at + floe_interp_sizes_add(base + sizes, wide, nchunks) : at;
 }

@@ -182,27 +182,34 @@ static bool keep_better(tuner *t, const floe_wavelet_structure *s)
 
 /* ---- what is tried ----------------------------------------------------------------------------------------------------- */
 
-/* The packet has so many levels; none: the slowest axis is frozen. False where there are no such structures. */
+/* The structure but for one of its parts, of which there are no more than VARIANTS. False where there is no such structure. */
+typedef bool variant_fn(const tuner *t, uint32_t number, floe_wavelet_structure *s);
+enum { VARIANTS = 4 };
+
+/* From this one on. */
+static void guess_variants(tuner *t, variant_fn *variant, uint32_t number)
+{
+    floe_wavelet_structure s;
+    for (; number < VARIANTS; number++)
+        if (variant(t, number, &s))
+            guess(t, &s);
+}
+
+/* The packet has so many levels; none: the slowest axis is frozen. */
 static bool slowest_of(const tuner *t, uint32_t levels, floe_wavelet_structure *s)
 {
     const uint64_t *shape = t->e->chunk.plan.shape;
     const uint32_t slowest = floe_wavelet_slowest(shape);
+    *s = t->e->structure;
     s->frozen = levels ? 0 : 1u << slowest;
     s->packet = levels;
     return slowest < FLOE_INTERP_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0);
 }
 
-static void guess_slowest(tuner *t)
-{
-    floe_wavelet_structure s = t->e->structure;
-    for (uint32_t levels = 0; slowest_of(t, levels, &s); levels++)
-        guess(t, &s);
-}
-
 static void tune_slowest(tuner *t)
 {
-    floe_wavelet_structure s = t->e->structure;
-    guess_slowest(t);
+    floe_wavelet_structure s;
+    guess_variants(t, slowest_of, 0);
     for (uint32_t levels = 0; slowest_of(t, levels, &s); levels++)
         keep_better(t, &s);
 }
@@ -256,15 +263,6 @@ static bool ends_of(const tuner *t, uint32_t axis, floe_wavelet_structure *s)
     return t->e->chunk.plan.shape[axis] > 1;
 }
 
-/* Of axes from this one on. */
-static void guess_ends(tuner *t, uint32_t axis)
-{
-    floe_wavelet_structure s;
-    for (; axis < FLOE_INTERP_RANK; axis++)
-        if (ends_of(t, axis, &s))
-            guess(t, &s);
-}
-
 static bool bank_of(const tuner *t, uint32_t i, floe_wavelet_structure *s)
 {
     /* short ones are for peaks */
@@ -275,13 +273,6 @@ static bool bank_of(const tuner *t, uint32_t i, floe_wavelet_structure *s)
     s->bank = banks[i];
     s->one_sided = floe_wavelet_interpolates(s->bank) ? s->one_sided : 0;
     return true;
-}
-
-static void guess_banks(tuner *t)
-{
-    floe_wavelet_structure s;
-    for (uint32_t i = 0; bank_of(t, i, &s); i++)
-        guess(t, &s);
 }
 
 static void guess_theta(tuner *t, uint32_t least)
@@ -302,8 +293,8 @@ static void tune_theta(tuner *t, uint32_t least)
     while (better && t->e->structure.theta > least) {
         floe_wavelet_structure s = t->e->structure;
         guess_theta(t, least);
-        guess_ends(t, 0);
-        guess_banks(t);
+        guess_variants(t, ends_of, 0);
+        guess_variants(t, bank_of, 0);
         s.theta--;
         better = keep_better(t, &s);
         s.coarse -= 2;
@@ -315,8 +306,8 @@ static void tune_ends(tuner *t)
 {
     floe_wavelet_structure s;
     for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        guess_ends(t, a);
-        guess_banks(t);
+        guess_variants(t, ends_of, a);
+        guess_variants(t, bank_of, 0);
         guess_around(t, 2);
         if (ends_of(t, a, &s))
             keep_better(t, &s);
@@ -327,7 +318,7 @@ static void tune_banks(tuner *t)
 {
     floe_wavelet_structure s;
     for (uint32_t i = 0; bank_of(t, i, &s); i++) {
-        guess_banks(t);
+        guess_variants(t, bank_of, 0);
         guess_around(t, 2);
         keep_better(t, &s);
     }
@@ -342,7 +333,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
     e->structure =
         (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = mean ? MEAN_COARSE : FIRST_COARSE};
     if (!fast)
-        guess_slowest(&t);
+        guess_variants(&t, slowest_of, 0);
     else
         guess_around(&t, 4);
     keep_better(&t, &e->structure);
@@ -359,7 +350,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
     if (!mean) {
         guess_around(&t, 2);
         guess_theta(&t, least);
-        guess_ends(&t, 0);
+        guess_variants(&t, ends_of, 0);
         tune_coarse(&t, 2);
         tune_theta(&t, least);
     }

@@ -177,10 +177,7 @@ void floe_interp_encode(const floe_interp_entropy *e, const floe_interp_records 
 
 bool floe_interp_stream_take(floe_interp_stream *stream, uint64_t nchunks, floe_reader *from)
 {
-    uint64_t nbytes = 0;
-    for (uint64_t i = 0; i < nchunks; i++)
-        nbytes += floe_interp_size_at(stream->sizes, stream->wide, i);
-    stream->src = floe_read_bytes(from, nbytes);
+    stream->src = floe_read_bytes(from, floe_interp_sizes_add(stream->sizes, stream->wide, nchunks));
     return stream->src;
 }
 
@@ -214,12 +211,12 @@ static void decode_task(void *arg, uint64_t i, uint32_t worker)
 bool floe_interp_decode(const floe_interp_entropy *e, const floe_interp_records *r, const floe_interp_stream *stream,
                         const floe_context_box *box)
 {
-    const uint64_t nchunks = floe_context_nchunks(r->grid);
+    const uint64_t nchunks = floe_context_nchunks(r->grid), each = stream->wide ? 4 : 2;
     decoding d = {.e = e, .r = r, .stream = stream, .box = box};
     for (; d.first < nchunks; d.first += RUN) {
         const uint64_t n = floe_min64(RUN, nchunks - d.first);
         for (uint64_t i = 0; i < n; i++)
-            d.place[i + 1] = d.place[i] + floe_interp_size_at(stream->sizes, stream->wide, d.first + i);
+            d.place[i + 1] = d.place[i] + floe_interp_sizes_add(stream->sizes + (d.first + i) * each, stream->wide, 1);
         floe_cpu_parallel(e->cpu, n, decode_task, &d);
         for (uint64_t i = 0; i < n; i++)
             if (d.bad[i] && !stream->damaged)

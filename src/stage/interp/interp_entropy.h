@@ -74,10 +74,13 @@ floe_context_box floe_interp_rows_box(const floe_context_grid *g, const uint64_t
 floe_context_box floe_interp_cells_box(const floe_context_grid *g, const floe_interp_step *s,
                                        const floe_interp_box *cells);
 
-/* Bytes of chunk i of those whose sizes these are. */
-static inline uint64_t floe_interp_size_at(const uint8_t *sizes, bool wide, uint64_t i)
+/* Bytes of n chunks of these sizes. */
+static inline uint64_t floe_interp_sizes_add(const uint8_t *sizes, bool wide, uint64_t n)
 {
-    return 4 * (uint64_t)(wide ? floe_load32(sizes + 4 * i) : floe_load16(sizes + 2 * i));
+    uint64_t nbytes = 0;
+    for (uint64_t i = 0; i < n; i++)
+        nbytes += 4 * (uint64_t)(wide ? floe_load32(sizes + 4 * i) : floe_load16(sizes + 2 * i));
+    return nbytes;
 }
 
 /* Tables with their size in front. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Patterns of values, and bytes of a stream that become some; by a thread. */
+/* Patterns of values, and bytes of a stream that become some; by a thread. And items, a thread each in turn. */
 #ifndef FLOE_STAGE_INTERP_PATTERNS_CUH
 #define FLOE_STAGE_INTERP_PATTERNS_CUH
 
@@ -8,6 +8,14 @@
 
 namespace
 {
+
+FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * blockDim.x; }
+inline uint32_t nblocks_of(uint64_t nitems, uint32_t nthreads)
+{
+    const uint64_t most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
+    return (uint32_t)floe_max64(floe_min64(floe_ceil_div(nitems, nthreads), most), 1);
+}
 
 FLOE_DEV uint64_t load_pattern(const void *p, uint32_t size)
 {

@@ -253,20 +253,6 @@ FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mi
         atomicAdd(s.largest, (unsigned long long)cuts);
 }
 
-__global__ void __launch_bounds__(THREADS) wavelet_encode_kernel(const __grid_constant__ coding k)
-{
-    __shared__ factors f;
-    if (*k.status != FLOE_OK)
-        return;
-    const share mine = share_of(k);
-    const step_codes &s = k.step[mine.step];
-    load_factors(k, s, f);
-    if (s.width == 1)
-        encode_cells<1>(k, s, mine, f);
-    else
-        encode_cells<2>(k, s, mine, f);
-}
-
 template <uint32_t WIDTH>
 FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
 {
@@ -298,7 +284,7 @@ FLOE_DEV void decode_cells(const coding &k, const step_codes &s, const share &mi
     }
 }
 
-__global__ void __launch_bounds__(THREADS) wavelet_decode_kernel(const __grid_constant__ coding k)
+template <bool ENCODE> __global__ void __launch_bounds__(THREADS) wavelet_codes_kernel(const __grid_constant__ coding k)
 {
     __shared__ factors f;
     if (*k.status != FLOE_OK)
@@ -306,10 +292,10 @@ __global__ void __launch_bounds__(THREADS) wavelet_decode_kernel(const __grid_co
     const share mine = share_of(k);
     const step_codes &s = k.step[mine.step];
     load_factors(k, s, f);
-    if (s.width == 1)
-        decode_cells<1>(k, s, mine, f);
+    if (ENCODE)
+        s.width == 1 ? encode_cells<1>(k, s, mine, f) : encode_cells<2>(k, s, mine, f);
     else
-        decode_cells<2>(k, s, mine, f);
+        s.width == 1 ? decode_cells<1>(k, s, mine, f) : decode_cells<2>(k, s, mine, f);
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------------- */
@@ -392,10 +378,10 @@ int FLOE_R(floe_wavelet_largest)(const floe_wavelet_dev_codes *c, uint32_t n, vo
 
 int FLOE_R(floe_wavelet_encode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_encode_kernel, c, n, true, stream);
+    return launch(wavelet_codes_kernel<true>, c, n, true, stream);
 }
 
 int FLOE_R(floe_wavelet_decode_codes)(const floe_wavelet_dev_codes *c, uint32_t n, void *stream)
 {
-    return launch(wavelet_decode_kernel, c, n, false, stream);
+    return launch(wavelet_codes_kernel<false>, c, n, false, stream);
 }

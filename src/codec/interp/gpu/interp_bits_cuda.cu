@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) interp_bits_kernel(const __gr
     if (threadIdx.x == 0)
         n = *j.status == FLOE_OK ? nitems(j) : 0; /* others may set it meanwhile */
     __syncthreads();
-    for (uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += (uint64_t)gridDim.x * THREADS)
+    for (uint64_t i = first_item(); i < n; i += item_step())
         do_item(j, i, s);
     if (j.out)
         leave_sums(j, s);
@@ -307,8 +307,6 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) interp_bits_kernel(const __gr
 
 int floe_interp_bits_cuda(const floe_interp_bits_job *job, void *stream)
 {
-    const uint64_t ncells = job->nwords * WORD, most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
-    const uint32_t nblocks = (uint32_t)floe_min64(floe_ceil_div(ncells, THREADS), most);
-    FLOE_LAUNCH(interp_bits_kernel, nblocks, THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(interp_bits_kernel, nblocks_of(job->nwords * WORD, THREADS), THREADS, 0, (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

@@ -13,14 +13,6 @@ namespace
 
 enum { THREADS = 256, WORD = 32 };
 
-FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
-FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * THREADS; }
-
-uint32_t nblocks_of(uint64_t n)
-{
-    return (uint32_t)floe_max64(floe_min64(floe_ceil_div(n, THREADS), 16 * floe_gpu_limits_cuda().processors), 1);
-}
-
 /* ---- boxes ------------------------------------------------------------------------------------------------------------- */
 
 __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_constant__ floe_wavelet_box_job j)
@@ -169,21 +161,23 @@ void launch_anchors(const floe_wavelet_anchors_job *job, uint32_t n, void *strea
         all.of[i] = job[i];
         most = floe_max64(most, floe_interp_points(job[i].n));
     }
-    FLOE_LAUNCH(wavelet_anchors_kernel<WHAT>, dim3(nblocks_of(most), n), THREADS, 0, (cudaStream_t)stream, all);
+    FLOE_LAUNCH(wavelet_anchors_kernel<WHAT>, dim3(nblocks_of(most, THREADS), n), THREADS, 0, (cudaStream_t)stream,
+                all);
 }
 
 } // namespace
 
 int floe_wavelet_box_cuda(const floe_wavelet_box_job *job, void *stream)
 {
-    FLOE_LAUNCH(wavelet_box_kernel, nblocks_of(floe_interp_points(job->n)), THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(wavelet_box_kernel, nblocks_of(floe_interp_points(job->n), THREADS), THREADS, 0, (cudaStream_t)stream,
+                *job);
     return (int)cudaGetLastError();
 }
 
 int floe_wavelet_fill_cuda(const floe_wavelet_fill_job *job, void *stream)
 {
-    FLOE_LAUNCH(wavelet_fill_kernel, nblocks_of(floe_interp_points(job->level.n)), THREADS, 0, (cudaStream_t)stream,
-                *job);
+    FLOE_LAUNCH(wavelet_fill_kernel, nblocks_of(floe_interp_points(job->level.n), THREADS), THREADS, 0,
+                (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }
 

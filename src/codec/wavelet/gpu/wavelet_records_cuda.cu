@@ -17,14 +17,6 @@ enum {
     GATHERERS = 4 /* blocks of a processor, at most */
 };
 
-FLOE_DEV uint64_t first_item() { return (uint64_t)blockIdx.x * THREADS + threadIdx.x; }
-FLOE_DEV uint64_t item_step() { return (uint64_t)gridDim.x * THREADS; }
-
-uint32_t nblocks_of(uint64_t n)
-{
-    return (uint32_t)floe_max64(floe_min64(floe_ceil_div(n, THREADS), 16 * floe_gpu_limits_cuda().processors), 1);
-}
-
 /* ---- lists ------------------------------------------------------------------------------------------------------------- */
 
 typedef floe_wavelet_lists_job lists_job;
@@ -242,7 +234,7 @@ int floe_wavelet_lists_cuda(const floe_wavelet_lists_job *job, void *stream)
     return (int)cudaGetLastError();
 }
 
-#define LAUNCH(kernel, n) FLOE_LAUNCH(kernel, nblocks_of(n), THREADS, 0, q, *job)
+#define LAUNCH(kernel, n) FLOE_LAUNCH(kernel, nblocks_of(n, THREADS), THREADS, 0, q, *job)
 
 int floe_wavelet_kinds_cuda(const floe_wavelet_kinds_job *job, floe_wavelet_kinds_what what, void *stream)
 {
