@@ -53,6 +53,7 @@ static const sample samples[] = {
     {FLOE_F64, LARGEST, 3, {10, 14, 23}, "rel=1e-3"},
     {FLOE_F32, SPARSE, 3, {20, 30, 41}, "abs=1e-3 fill=none"},
     {FLOE_F64, SPARSE, 2, {150, 170}, "rel=1e-3 fill=4"},
+    {FLOE_F32, CONSTANT, 1, {1}, "abs=1 fill=7"}, /* raw, and shorter than any payload */
 };
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
