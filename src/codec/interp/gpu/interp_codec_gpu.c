@@ -40,7 +40,6 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     memcpy(room->lattice, needs.lattice, sizeof room->lattice);
     room->nsteps = needs.nsteps;
     room->records = needs.records + 16 * (needs.nsteps + 1);
-    room->step_records = needs.step_records;
     room->mask_records = floe_context_nrecords(&mask);
     room->mask_chunks = floe_context_nchunks(&mask);
     room->nchunks =

@@ -17,7 +17,7 @@ extern const floe_codec_device floe_interp_gpu;
 
 /* How much of everything a full chunk has. */
 typedef struct floe_interp_gpu_room {
-    uint64_t ncells, nwords, anchors, coarse, lattice[2], records, step_records, nsteps;
+    uint64_t ncells, nwords, anchors, coarse, lattice[2], records, nsteps;
     uint64_t mask_records, nchunks, mask_chunks, slot_words, windows, tokens;
 } floe_interp_gpu_room;
 

@@ -192,11 +192,11 @@ static floe_status bits_do(const decoding *d, floe_interp_bits_job *job, floe_in
     return FLOE_OK;
 }
 
-static floe_status place_list(const decoding *d, floe_interp_bits_job *job, bool further)
+static floe_status place_list(const decoding *d, floe_interp_bits_job *job)
 {
     const floe_interp_open_job open = {.src = d->k->src,
                                        .nbytes = d->nbytes,
-                                       .further = further,
+                                       .further = true,
                                        .list = true,
                                        .literal_nbytes = job->with_literals ? d->size : 0,
                                        .cursor = d->c->cursor,
@@ -240,7 +240,7 @@ static floe_status place_sets(const decoding *d)
         if (!job.negative && !job.with_literals)
             job.base = d->chunk.palette[s - FLOE_INTERP_PATTERNS];
         if (set->kind == FLOE_INTERP_SET_LIST)
-            FLOE_TRY(place_list(d, &job, true));
+            FLOE_TRY(place_list(d, &job));
         else if (set->kind == FLOE_INTERP_SET_MASK)
             FLOE_TRY(place_mask(d, &job, set->axes));
     }
