@@ -116,7 +116,8 @@ __device__ __noinline__ void coder::code_far(floe_place_tile &t, const uint32_t 
 {
     const bool far = draft != own.draft; /* which is free then */
     uint32_t *words = far && t.words != own.half ? own.draft : t.words;
-    const floe_huffman_room room = {floe_in_shared(words), t.spill - HALF_WORDS, far ? FAR_WORDS : HALF_WORDS, 0};
+    const floe_huffman_room room = {floe_in_shared(words), t.spill - HALF_WORDS,
+                                    (uint32_t)(far ? FAR_WORDS : HALF_WORDS), 0};
     if (floe_draft_form(draft[0]) == FLOE_HUFFMAN_BYTES)
         code<FLOE_HUFFMAN_BYTES, true>(t, draft, room);
     else
