@@ -524,7 +524,7 @@ static bool can_be_coded(const tuner *t)
            most <= (double)t->nboxes * (double)floe_interp_points(t->trial->chunk.plan.shape);
 }
 
-/* Bits of a value of the field, coded by s; infinite: it cannot be. A coarse level of a box is mostly border, where codes are large:
+/* Bits of a value of the field, coded by s. A coarse level of a box is mostly border, where codes are large:
  * those of the field are taken for the mean of what levels 0 and 1 of the boxes have. */
 static double price(tuner *t, const floe_interp_structure *s)
 {
@@ -535,8 +535,6 @@ static double price(tuner *t, const floe_interp_structure *s)
         memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
     floe_interp_plan_of(shape, s, &field);
     try_structure(t, s);
-    if (!can_be_coded(t))
-        return INFINITY;
     const double fine = price_of(t, &t->trial->chunk.plan, 0), next = price_of(t, &t->trial->chunk.plan, 1),
                  coarse = next > 0 ? (fine + next) / 2 : fine;
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
@@ -551,7 +549,9 @@ double floe_interp_price(encoder *e, encoder *trial)
     tuner t = tuner_of(e, trial, e->boxes->n);
     floe_interp_structure best = t.first;
     const double first = price(&t, &best);
-    if (t.nlevels == 0 || first < e->boxes->enough || isinf(first))
+    if (!can_be_coded(&t)) /* by all boxes: a few of them may be unlike the rest */
+        return INFINITY;
+    if (t.nlevels == 0 || first < e->boxes->enough)
         return first;
     t = tuner_of(e, trial, e->boxes->few);
     tune_structure(&t, &best, tune_begin(&t, &best));
