@@ -189,12 +189,14 @@ static void cut_behind_a_level(void **unused)
             floe_field out = level_field(level);
             assert_int_equal(floe_decompress_level(ctx, stream, nbytes, level, &out), FLOE_OK);
             memcpy(want, part, sizeof want);
+            memset(part, 0xEE, sizeof part);
             assert_int_equal(floe_stream_level_nbytes(ctx, stream, nbytes, level, &there), FLOE_OK);
             const floe_source source = {&there, read_stream, there, 1};
             const floe_sink sink = {&wrote, write_part};
             const floe_stream_options options = {.size = sizeof options, .salvage = 1, .level = level};
             assert_true(there < nbytes);
             assert_int_equal(floe_decompress_stream(ctx, &source, &sink, &options, NULL), FLOE_OK);
+            assert_int_equal(wrote, out.shape[0] * out.shape[1] * out.shape[2] * sizeof *part);
             assert_memory_equal(part, want, wrote);
         }
     }

@@ -52,7 +52,8 @@ template <class Word> void count(const floe_select *job, cudaStream_t stream)
 
 extern "C" int floe_select_count_cuda(const floe_select *job, uint64_t n, void *stream)
 {
-    (void)n; /* of the job */
+    if (n == 0)
+        return (int)cudaSuccess;
     if (job->wide)
         count<floe_any64>(job, (cudaStream_t)stream);
     else

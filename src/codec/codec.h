@@ -129,10 +129,11 @@ void floe_codec_tile_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64
 /* A box as a field of its own. */
 floe_field floe_codec_box(const floe_codec_boxes *boxes, uint32_t i);
 
-/* Of codecs that take logarithms for PWREL: the bound there, what an error of a value may be, as computed, and the pattern that no
- * value has where there is no fill: -0. */
+/* The absolute bound of what is coded: of logarithms for PWREL. */
 double floe_codec_domain_bound(const floe_codec_params *params);
+/* What an error of a value may be, as it is computed. */
 double floe_codec_tolerance(const floe_codec_params *params);
+/* The pattern of fill values. Without them -0, which is stored apart anyway. */
 uint64_t floe_codec_fill_bits(const floe_codec_params *params);
 /* Where cutting a field costs the same anywhere. */
 void floe_codec_any_units(uint32_t rank, uint32_t inner, uint64_t *tile, uint64_t *group);

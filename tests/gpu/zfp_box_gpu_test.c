@@ -96,10 +96,11 @@ static void same_stream(made *m, const char *what)
 static void fill_values_that_zfp_keeps(void **state)
 {
     (void)state;
-    static const char *const params[] = {"codec=zfp abs=1e-3 fill=0", "codec=zfp rate=9 fill=0",
-                                         "codec=zfp abs=1e-3 fill=0 chunk=8x33x11", "codec=zfp abs=1e-3 fill=nan"};
-    for (int k = 0; k < 4; k++) {
-        const gpu_case c = {"turbulence", FLOE_F32, 3, {17, 35, 70}, params[k]};
+    static const char *const params[] = {
+        "codec=zfp abs=1e-3 fill=0",   "codec=zfp rate=9 fill=0",  "codec=zfp abs=1e-3 fill=0 chunk=8x33x11",
+        "codec=zfp abs=1e-3 fill=nan", "codec=zfp psnr=60 fill=0", "codec=zfp rel=1e-2 fill=0"};
+    for (int k = 0; k < 6; k++) { /* rows longer than a word of cells, and shorter */
+        const gpu_case c = {"turbulence", FLOE_F32, 3, {17, k % 2 ? 70 : 35, k % 2 ? 35 : 70}, params[k]};
         made m = make(&c);
         float *values = m.field.data;
         for (uint64_t i = 0; i < m.nbytes / sizeof *values; i++) {

@@ -138,8 +138,8 @@ enum {
 static_assert(FLOE_HUFFMAN_NEAR_EACH >= 4 + FLOE_HUFFMAN_MEDIUM_BITS / 32, "they fit");
 
 /* Brings the words of the group at bit pos to this lane's `near`: lanes read words that lie apart, and L1 has no room for them all.
- * Returns the words of the tile, of which these can be read. */
-FLOE_DEV floe_tile_words floe_huffman_bring(const floe_tile_words &in, uint32_t pos, uint32_t *near)
+ * Returns those; *ahead: bits of the tile before them, modulo 2^32. */
+FLOE_DEV floe_tile_words floe_huffman_bring(const floe_tile_words &in, uint32_t pos, uint32_t *near, uint32_t *ahead)
 {
     const uint32_t i = min(pos / 32, in.last), skip = (uint32_t)((uintptr_t)(in.words + i) >> 2 & 3),
                    n = min(skip + in.last + 1 - i, (uint32_t)FLOE_HUFFMAN_NEAR_EACH);
@@ -148,7 +148,8 @@ FLOE_DEV floe_tile_words floe_huffman_bring(const floe_tile_words &in, uint32_t 
         floe_copy16_async_part(mine + k, in.words + i - skip + k, 4 * min(n - k, 4u));
     floe_copy_async_commit();
     floe_copy_async_wait(); /* for its own copies */
-    return floe_tile_words{mine + skip - i, i + n - skip - 1};
+    *ahead = 32 * (i - skip);
+    return floe_tile_words{mine, n - 1};
 }
 
 /* Groups of 9..16 bits, by one thread: two values from each look at the bits, 2 * (11 + 13) <= 64. Returns where the group
@@ -278,8 +279,7 @@ FLOE_DEV void floe_huffman_groups_settle(floe_huffman_groups *groups)
     __syncwarp();
 }
 
-/* What a tile is decoded from, by the warp: its words, which are in shared memory or have `near` there, which is NULL else; where
- * values of groups of more than 8 bits go. */
+/* Room for groups of more than 8 bits. near: of a tile whose words are in device memory, else NULL. values: where values go. */
 typedef struct floe_huffman_wide {
     uint32_t *near;
     void *values;
@@ -293,8 +293,12 @@ FLOE_DEV uint32_t floe_huffman_decode_wide(const floe_tile_words &in, uint32_t p
     uint4 *values = floe_huffman_wide_at(to.values, group, sizeof(Uint));
     if (width > 16)
         return floe_huffman_decode_wide64(in, pos, entry, word, width, values);
-    return floe_huffman_decode_wide16(to.near ? floe_huffman_bring(in, pos, to.near) : in, pos, entry, word, width,
-                                      values);
+    if (!to.near)
+        return floe_huffman_decode_wide16(in, pos, entry, word, width, values);
+    uint32_t ahead;
+    const floe_tile_words near = floe_huffman_bring(in, pos, to.near, &ahead);
+    const uint32_t end = floe_huffman_decode_wide16(near, pos - ahead, entry, word, width, values);
+    return end == UINT32_MAX ? end : end + ahead;
 }
 
 /* Four symbols of at most 11 bits each, at the front of the bits x and those behind them; entry: of their table. *nbits: what

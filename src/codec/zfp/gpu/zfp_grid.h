@@ -11,8 +11,9 @@
  *   begin          a floe_zfp_dev_chunk for each chunk                                    zfp_grid_cuda.cu
  *   encode 0       within the bound; what zfp misses is found in the same pass, by its lanes: zfp_encode_real_cuda.cu.
  *                  Not of a field with fill values: all its chunks are cleaned
- *   clean          where values would spoil their block: what stands in their place       zfp_clean_real_cuda.cu
- *   encode 1       such chunks, with that
+ *   clean          where values would spoil their block: what stands in their place; and names cells that hold the fill value
+ *                                                                                         zfp_clean_real_cuda.cu
+ *   encode 1       such chunks, with that. A fill value that zfp keeps is named no more: here, or by check
  *   check          at a fixed rate, what was missed is found here                         zfp_grid_check_real_cuda.cu
  *   sort           what was missed, into its sets                                         stage/cells/cells_cuda.cu
  *   plan           sizes of all parts; chunks that miss too much are to be coded reversibly      zfp_grid_cuda.cu

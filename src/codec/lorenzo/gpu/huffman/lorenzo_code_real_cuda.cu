@@ -111,7 +111,8 @@ __device__ void coder::bring_home(const floe_place_tile &t, const floe_huffman_r
     __syncwarp();
 }
 
-/* From a draft in device memory, or one that is not of symbols. A call of its own: there, loads are of shared memory alone. */
+/* From a draft in device memory, or one that is not of symbols. A call of its own, so that the loads of `make` are of shared memory
+ * alone. */
 __device__ __noinline__ void coder::code_far(floe_place_tile &t, const uint32_t *draft)
 {
     const bool far = draft != own.draft; /* which is free then */
