@@ -25,7 +25,7 @@ static void note_lost(void *user, const uint64_t *lo, const uint64_t *hi)
 /* Each level is every so-manieth value, from its own bytes alone; and a box of it. */
 static void check_levels(const floe_codec_params *p, const kit_coded *coded, const floe_field *whole)
 {
-    static double level[60000];
+    static double level[224000];
     const size_t size = floe_dtype_size(p->dtype);
     uint64_t before = UINT64_MAX;
     for (uint32_t k = 0; k < 8; k++) {
@@ -190,13 +190,53 @@ static void a_level_without_a_step(void **unused)
     }
 }
 
+/* Smooth fields at bounds of a millionth of the range and less. Codes of coarse levels do not fit into 16 bits: their lattice is anchors. */
+static void tight_bounds(void **unused)
+{
+    static const struct {
+        floe_dtype dtype;
+        double bound, most; /* bits of a value */
+        uint32_t rank;
+        uint64_t extent[FLOE_MAX_RANK];
+    } cases[] = {{FLOE_F32, 1e-6, 5, 3, {50, 64, 70}},
+                 {FLOE_F64, 1e-7, 9, 3, {50, 64, 70}},
+                 {FLOE_F64, 1e-8, 16, 2, {400, 500}},
+                 {FLOE_F64, 1e-9, 28, 1, {100000}}};
+    static double data[224000], back[224000];
+    (void)unused;
+    for (uint32_t i = 0; i < HOSTILE_COUNT(cases); i++) {
+        const floe_codec_params p =
+            params_of(cases[i].dtype, presets[i % 2], (mode){FLOE_BOUND_ABS, cases[i].bound}, false);
+        const uint64_t *n = cases[i].extent, ncells = kit_cells(cases[i].rank, n);
+        const floe_cpu cpu = kit_cpu(2, FLOE_ISA_AVX2);
+        kit_coded coded;
+        for (uint64_t k = 0; k < ncells; k++) {
+            double v = 1;
+            uint64_t left = k;
+            for (uint32_t a = cases[i].rank; a-- > 0; left /= n[a])
+                v *= sin((double)(left % n[a]) * (0.05 + 0.02 * a) + 1);
+            if (cases[i].dtype == FLOE_F32)
+                ((float *)(void *)data)[k] = (float)v;
+            else
+                data[k] = v;
+        }
+        const floe_field chunk = kit_chunk(data, cases[i].dtype, cases[i].rank, n);
+        kit_round_trip(&p, &chunk, 1, &coded);
+        assert_true(8 * (double)coded.nbytes < cases[i].most * (double)ncells);
+        floe_field whole = kit_chunk(back, p.dtype, cases[i].rank, n);
+        KIT_MUST(kit_decode(&cpu, &p, &whole, coded.block.data, coded.nbytes, NULL) == FLOE_OK);
+        check_levels(&p, &coded, &whole);
+        kit_block_free(&coded.block);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
-        cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
-        cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
-        cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
-        cmocka_unit_test(threads_share_boxes),  cmocka_unit_test(a_level_without_a_step)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_of_every_rank), cmocka_unit_test(large_shapes),
+                                       cmocka_unit_test(kinds_and_modes),      cmocka_unit_test(squared_errors),
+                                       cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
+                                       cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
+                                       cmocka_unit_test(threads_share_boxes),  cmocka_unit_test(a_level_without_a_step),
+                                       cmocka_unit_test(tight_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 floe_interp_structure floe_interp_structure_default(void)
 {
-    floe_interp_structure s = {.alpha = 1.25, .beta = 2};
+    floe_interp_structure s = {.levels = FLOE_INTERP_LEVELS, .alpha = 1.25, .beta = 2};
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         s.wide[l] = l > 1;
         s.rows[l] = l == 0 ? 256 : l == 1 ? 128 : 64;
@@ -52,6 +52,8 @@ void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_inte
     memcpy(plan->shape, shape, sizeof plan->shape);
     plan->nsteps = 0;
     for (uint32_t level = 0; level < FLOE_INTERP_LEVELS; level++) {
+        if (level >= s->levels && plan->nsteps >= FLOE_INTERP_LEAST)
+            break;
         uint32_t axis[FLOE_INTERP_RANK], naxes = 0;
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             if (n[a] > FLOE_INTERP_ENDS && s->start[a] != FLOE_INTERP_NEVER && s->start[a] <= level)

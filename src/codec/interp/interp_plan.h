@@ -12,6 +12,7 @@ enum {
     FLOE_INTERP_STEPS = 64,
     FLOE_INTERP_LEVELS = 32,
     FLOE_INTERP_NEVER = 3, /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
+    FLOE_INTERP_LEAST = 2, /* steps: there is no room for the anchors of fewer, unless axes end */
     FLOE_INTERP_ENDS = 4   /* axes are not thinned below so many points */
 };
 
@@ -20,6 +21,7 @@ typedef struct floe_interp_structure {
     uint8_t start[FLOE_INTERP_RANK];
     uint8_t predictor[FLOE_INTERP_LEVELS];
     bool wide[FLOE_INTERP_LEVELS], mean, planes;
+    uint32_t levels; /* where these end, the lattice is anchors */
     uint32_t rows[FLOE_INTERP_LEVELS], window[FLOE_INTERP_LEVELS];
     double alpha, beta;
 } floe_interp_structure;

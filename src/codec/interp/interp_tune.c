@@ -25,10 +25,12 @@ enum {
     WORTH = 256,       /* an n-th of the bits is worth a change */
     BOUNDS_WORTH = 60, /* of bounds of coarse levels, where a box is a small sample */
     PLANES_WORTH = 64,
-    MOST_RAW = 10,      /* raw bits of a code: of more, many codes do not fit into 16 bits */
-    SHORT_WORTH = 80,   /* and short windows, which take longer */
-    TABLES_NBYTES = 64, /* of a step, about */
-    TRIALS = 64         /* that are remembered, with those expected */
+    MOST_RAW = 10,       /* raw bits of a code: of more, many codes do not fit into 16 bits */
+    MOST_RAW_LEAST = 12, /* of the first level whose lattice can be anchors, which are a large part of the field then */
+    LONGEST = 64,        /* and an n-th of codes are of the longest kind */
+    SHORT_WORTH = 80,    /* and short windows, which take longer */
+    TABLES_NBYTES = 64,  /* of a step, about */
+    TRIALS = 64          /* that are remembered, with those expected */
 };
 
 /* Structures that have been tallied, then those that are expected to be asked for: a GPU tallies all of these at once. */
@@ -40,8 +42,7 @@ typedef struct tuner {
     floe_interp_structure structures[TRIALS];
     floe_interp_tally tallies[TRIALS][FLOE_INTERP_LEVELS];
     uint64_t bits[FLOE_INTERP_LEVELS], records[FLOE_INTERP_LEVELS]; /* of the last trial, by level */
-    uint64_t raw;                                                   /* and its raw bits */
-    bool large[FLOE_INTERP_LEVELS];
+    floe_interp_tally tally[FLOE_INTERP_LEVELS];
     uint32_t nlevels;
 } tuner;
 
@@ -153,13 +154,14 @@ static uint64_t count_used(const uint32_t *counts)
     return n;
 }
 
-static bool has_large(const uint32_t *counts)
+/* Codes of this symbol or a larger one. */
+static uint64_t count_from(const uint32_t *counts, uint32_t symbol)
 {
-    uint32_t n = 0;
+    uint64_t n = 0;
     for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
-        for (uint32_t s = FLOE_CONTEXT_LARGE_SYMBOL; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
+        for (uint32_t s = symbol; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
             n += counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s];
-    return n > 0;
+    return n;
 }
 
 void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, encoder *trial)
@@ -210,7 +212,9 @@ static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tal
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const uint32_t *counts = t->trial->sharers->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
         tallies[l] = (floe_interp_tally){floe_context_entropy(&t->trial->chunk.plan.steps[0].spec, counts),
-                                         floe_context_raw_bits(counts), count_used(counts), has_large(counts)};
+                                         floe_context_raw_bits(counts), count_used(counts),
+                                         count_from(counts, FLOE_CONTEXT_LARGE_SYMBOL),
+                                         count_from(counts, FLOE_CONTEXT_LONGEST_SYMBOL)};
     }
 }
 
@@ -218,7 +222,7 @@ static bool is_same(const floe_interp_structure *a, const floe_interp_structure 
 {
     return memcmp(a->start, b->start, sizeof a->start) == 0 &&
            memcmp(a->predictor, b->predictor, sizeof a->predictor) == 0 && a->mean == b->mean &&
-           a->planes == b->planes && a->window[0] == b->window[0] && a->alpha == b->alpha;
+           a->levels == b->levels && a->planes == b->planes && a->window[0] == b->window[0] && a->alpha == b->alpha;
 }
 
 /* Its number among those that are remembered. */
@@ -268,15 +272,25 @@ static const floe_interp_tally *tally_of(tuner *t, const floe_interp_structure *
     return t->tallies[i];
 }
 
-/* The boxes' share of the field's anchors. */
+/* The plan of the field that boxes are of. */
+static void plan_field(const tuner *t, const floe_interp_structure *s, floe_interp_plan *whole)
+{
+    const floe_codec_boxes *boxes = t->e->boxes;
+    uint64_t shape[FLOE_INTERP_RANK];
+    if (!boxes || !floe_interp_shape_of(boxes->rank, boxes->shape, shape))
+        memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
+    floe_interp_plan_of(shape, s, whole);
+}
+
+/* The boxes' share of the field's anchors. For an estimate only those count that end levels early. */
 static uint64_t count_anchors(const tuner *t, const floe_interp_structure *s)
 {
     floe_interp_plan whole;
-    if (t->e->boxes)
+    if (t->e->boxes && s->levels == FLOE_INTERP_LEVELS)
         return 0;
-    floe_interp_plan_of(t->e->chunk.plan.shape, s, &whole);
+    plan_field(t, s, &whole);
     return floe_interp_points(floe_interp_anchors_shape(&whole)) * t->nboxes *
-           floe_interp_points(t->trial->chunk.plan.shape) / t->e->ncells;
+           floe_interp_points(t->trial->chunk.plan.shape) / floe_interp_points(whole.shape);
 }
 
 /* Bits of all boxes, in 1/4096. Anchors of a box would mostly be codes of the field: all but the field's own count as one of the
@@ -286,13 +300,11 @@ static uint64_t try_structure(tuner *t, const floe_interp_structure *s)
     uint64_t sum = 0;
     floe_interp_trial_plan(t->e, s, t->trial);
     add_levels(t);
-    t->raw = 0;
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const floe_interp_structure part = part_of(t, s, l);
-        const floe_interp_tally *tally = tally_of(t, &part) + l;
+        const floe_interp_tally *tally = &t->tally[l];
+        t->tally[l] = tally_of(t, &part)[l];
         t->bits[l] = tally->entropy + ((tally->raw + tally->used * USED_BITS) << 12);
-        t->large[l] = tally->large;
-        t->raw += tally->raw;
         sum += t->bits[l];
     }
     floe_interp_trial_plan(t->e, s, t->trial);
@@ -319,6 +331,29 @@ static bool keep_worth(tuner *t, const floe_interp_structure *s, floe_interp_str
 static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_structure *best, uint64_t *bits)
 {
     return keep_worth(t, s, best, bits, WORTH);
+}
+
+/* Codes that boxes have of a level. */
+static double count_codes(const tuner *t, uint32_t level)
+{
+    const floe_interp_plan *boxes = &t->trial->chunk.plan;
+    double codes = 0;
+    for (uint32_t i = 0; i < boxes->nsteps; i++)
+        if (boxes->steps[i].level == level)
+            codes += (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
+    return codes;
+}
+
+/* A code that is cut leaves a value of its lattice wrong, and spoils what is predicted from it. So levels end before the first one
+ * with many such codes. Returns bits as try_structure does. */
+static uint64_t try_levels(tuner *t, floe_interp_structure *s)
+{
+    const uint64_t bits = try_structure(t, s);
+    for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && s->levels > l; l++)
+        if ((double)t->tally[l].raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * count_codes(t, l) &&
+            (double)t->tally[l].longest * LONGEST > count_codes(t, l))
+            s->levels = l;
+    return s->levels < t->nlevels ? try_structure(t, s) : bits;
 }
 
 static void expect_predictors(tuner *t, const floe_interp_structure *best)
@@ -455,7 +490,7 @@ static void tune_coding(tuner *t, floe_interp_structure *best)
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
         const uint64_t each = t->records[of] ? t->bits[of] / t->records[of] : 0; /* bits of a record, in 1/4096 */
-        best->wide[l] = l > 1 || t->large[of];
+        best->wide[l] = l > 1 || t->tally[of].large > 0;
         best->rows[l] = !best->planes ? 64 : t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
         while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < lane_bits << 12)
             best->rows[l] *= 2;
@@ -477,7 +512,7 @@ static uint64_t tune_begin(tuner *t, floe_interp_structure *best)
     expect(t, best);
     if (t->e->params->preset != FLOE_PRESET_FAST)
         expect_starts(t, best, 0, 0);
-    return try_structure(t, best);
+    return try_levels(t, best);
 }
 
 /* What presets but fast do. */
@@ -507,54 +542,54 @@ void floe_interp_tune(encoder *e, encoder *trial)
 
 /* ---- boxes for all ----------------------------------------------------------------------------------------------------- */
 
-static double price_of(const tuner *t, const floe_interp_plan *boxes, uint32_t level)
+static double price_of(const tuner *t, uint32_t level)
 {
-    double codes = 0;
-    for (uint32_t i = 0; i < boxes->nsteps; i++)
-        if (boxes->steps[i].level == level)
-            codes += (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
+    const double codes = count_codes(t, level);
     return codes > 0 ? (double)t->bits[level] / 4096 / codes : 0;
 }
 
 /* Whether the last trial had codes that give most values: steps are no smaller than the type can tell apart, and codes fit. */
 static bool can_be_coded(const tuner *t)
 {
-    const double ulp = t->e->narrow ? 0x1p-24 : 0x1p-53, most = (double)t->raw / MOST_RAW;
-    return t->e->max_abs * ulp < t->e->bound / 2 &&
-           most <= (double)t->nboxes * (double)floe_interp_points(t->trial->chunk.plan.shape);
+    const double ulp = t->e->narrow ? 0x1p-24 : 0x1p-53;
+    double codes = 0, raw = 0;
+    for (uint32_t l = 0; l < t->nlevels; l++) {
+        codes += count_codes(t, l);
+        raw += (double)t->tally[l].raw;
+    }
+    return t->e->max_abs * ulp < t->e->bound / 2 && raw <= MOST_RAW * codes;
 }
 
 /* Bits of a value of the field, coded by s. A coarse level of a box is mostly border, where codes are large:
  * those of the field are taken for the mean of what levels 0 and 1 of the boxes have. */
 static double price(tuner *t, const floe_interp_structure *s)
 {
-    uint64_t shape[FLOE_INTERP_RANK];
     floe_interp_plan field;
     double bits;
-    if (!floe_interp_shape_of(t->e->boxes->rank, t->e->boxes->shape, shape))
-        memcpy(shape, t->e->chunk.plan.shape, sizeof shape);
-    floe_interp_plan_of(shape, s, &field);
+    plan_field(t, s, &field);
     try_structure(t, s);
-    const double fine = price_of(t, &t->trial->chunk.plan, 0), next = price_of(t, &t->trial->chunk.plan, 1),
-                 coarse = next > 0 ? (fine + next) / 2 : fine;
+    const double fine = price_of(t, 0), next = price_of(t, 1), coarse = next > 0 ? (fine + next) / 2 : fine;
     bits = 8 * (double)(FLOE_INTERP_HEADER_NBYTES + floe_interp_points(floe_interp_anchors_shape(&field)) * t->e->size);
     for (uint32_t i = 0; i < field.nsteps; i++)
         bits += 8 * (double)(TABLES_NBYTES + 4 * field.steps[i].grid.piece[2]) +
                 (field.steps[i].level ? coarse : fine) * (double)floe_interp_codes(&field.steps[i].step);
-    return bits / (double)floe_interp_points(shape);
+    return bits / (double)floe_interp_points(field.shape);
 }
 
 double floe_interp_price(encoder *e, encoder *trial)
 {
     tuner t = tuner_of(e, trial, e->boxes->n);
     floe_interp_structure best = t.first;
+    try_levels(&t, &best);
     const double first = price(&t, &best);
     if (!can_be_coded(&t)) /* by all boxes: a few of them may be unlike the rest */
         return INFINITY;
     if (t.nlevels == 0 || first < e->boxes->enough)
         return first;
     t = tuner_of(e, trial, e->boxes->few);
-    tune_structure(&t, &best, tune_begin(&t, &best));
-    const double after = price(&t, &best), before = price(&t, &t.first);
+    const uint64_t bits = tune_begin(&t, &best);
+    const floe_interp_structure begun = best;
+    tune_structure(&t, &best, bits);
+    const double after = price(&t, &best), before = price(&t, &begun);
     return before > 0 ? first * (after / before) : first;
 }

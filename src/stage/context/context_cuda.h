@@ -80,9 +80,9 @@ typedef struct floe_context_dev_bytes {
 } floe_context_dev_bytes;
 
 /* What counts say: floe_context_entropy, raw bits, symbols that occur, codes of symbols from FLOE_CONTEXT_LARGE_SYMBOL on, codes that are not 0.
- * lanes: of busy chunks. */
+ * Those of FLOE_CONTEXT_LONGEST_SYMBOL. lanes: of busy chunks. */
 typedef struct floe_context_dev_tally {
-    uint64_t entropy, raw, used, large, ncodes, lanes;
+    uint64_t entropy, raw, used, large, longest, ncodes, lanes;
 } floe_context_dev_tally;
 
 typedef struct floe_context_job {

@@ -29,6 +29,7 @@ enum {
     FLOE_CONTEXT_FIRST_RAW = 2 * FLOE_CONTEXT_SMALL, /* the first symbol that raw bits follow */
     FLOE_CONTEXT_LARGE_SYMBOL =
         FLOE_CONTEXT_FIRST_RAW + 2, /* magnitudes of 64 and more: of 127 a narrow code has no more */
+    FLOE_CONTEXT_LONGEST_SYMBOL = FLOE_CONTEXT_VALUE_SYMBOLS - 1, /* half of all magnitudes, and those that are cut */
     FLOE_CONTEXT_LARGEST = 32767,
     FLOE_CONTEXT_LARGEST_BYTE = 127, /* of a code of 1 byte */
 

@@ -70,6 +70,8 @@ static void box_chunks(const decoding *d, floe_context_job *job)
     job->box = floe_interp_cells_box(&c->grid, &c->step, &cells);
 }
 
+enum { MANY_ANCHORS = 1 << 16 /* bytes: more than a block should copy */ };
+
 static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t tables_at, uint8_t **records)
 {
     const floe_interp_plan *p = &d->chunk.plan;
@@ -79,6 +81,11 @@ static floe_status decode_steps(const decoding *d, uint64_t anchors_at, uint64_t
         .wide = d->chunk.wide_sizes, .ngrids = p->nsteps, .anchors_src = d->k->src + anchors_at};
     open.anchors_nbytes = floe_interp_points(floe_interp_anchors_shape(p)) * d->size;
     open.anchors = d->c->s.lattices[p->nsteps % 2 == 0];
+    if (open.anchors_nbytes > MANY_ANCHORS) {
+        FLOE_CUDA(d->k->err, cudaMemcpyAsync(open.anchors, open.anchors_src, open.anchors_nbytes,
+                                             cudaMemcpyDeviceToDevice, d->k->stream));
+        open.anchors_nbytes = 0;
+    }
     open.at = tables_at;
     for (uint32_t i = p->nsteps, at = 0; i-- > 0; at++) {
         const floe_interp_coding *k = &p->steps[i];

@@ -47,12 +47,14 @@ static const sample samples[] = {
     {FLOE_F32, ROUGH, 1, {3}, "abs=1e-3"},
     {FLOE_F64, SMOOTH, 2, {4, 4}, "abs=1e-3"},
     {FLOE_F32, SMOOTH, 2, {1000, 2}, "abs=1e-3"},
+    {FLOE_F64, SMOOTH, 3, {40, 60, 70}, "rel=1e-7"}, /* coarse codes would not fit: many anchors */
     {FLOE_F32, SMOOTH, 2, {2, 1000}, "abs=1e-3"},
     {FLOE_F32, ROUGH, 3, {40, 60, 70}, "rel=1e-4"},
     {FLOE_F32, LARGEST, 3, {11, 13, 24}, "psnr=60 preset=fast"},
     {FLOE_F64, LARGEST, 3, {10, 14, 23}, "rel=1e-3"},
     {FLOE_F32, SPARSE, 3, {20, 30, 41}, "abs=1e-3 fill=none"},
     {FLOE_F64, SPARSE, 2, {150, 170}, "rel=1e-3 fill=4"},
+    {FLOE_F32, SMOOTH, 2, {200, 310}, "rel=1e-6 preset=best"},
     {FLOE_F32, CONSTANT, 1, {1}, "abs=1 fill=7"}, /* raw, and shorter than any payload */
 };
 
