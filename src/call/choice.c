@@ -51,8 +51,28 @@ static const double few_nbytes = 4096;
 static const double doubt =
     0.97; /* of the bits of a codec further up in the table, which is faster: so far estimates are trusted */
 
-static floe_status cost_of(const floe_sample *sample, const floe_range *range, const floe_codec_params *params,
-                           double best, cost *c)
+static floe_status squared_error(void *sample, const floe_codec_params *params, double *sum)
+{
+    return floe_sample_squared_error(sample, params, sum);
+}
+
+/* The bound at which this codec reaches a PSNR, by what is coded of the sample: codecs differ in it by up to 10 dB. */
+static floe_status psnr_params(const floe_sample *sample, const floe_range *range, floe_codec_params *params)
+{
+    floe_sample s = *sample;
+    floe_header h = s.header;
+    floe_range part = *range;
+    const uint64_t nelems = floe_extent_nelems(h.rank, h.shape), n = s.nboxes * floe_extent_nelems(h.rank, s.box);
+    const floe_resolver resolver = {.cpu = s.cpu, .err = s.err, .squared_error = squared_error, .user = &s};
+    h.codec = params->codec;
+    part.nfinite = (uint64_t)((double)range->nfinite / (double)nelems * (double)n) + 1;
+    FLOE_TRY(floe_psnr_resolve(&resolver, &h, &part, &h.abs_bound));
+    *params = floe_codec_params_of(&h);
+    return FLOE_OK;
+}
+
+static floe_status cost_of(const floe_sample *sample, const floe_range *range, floe_codec_params *params, double best,
+                           cost *c)
 {
     uint64_t nbytes;
     *c = (cost){0, 0};
@@ -65,6 +85,8 @@ static floe_status cost_of(const floe_sample *sample, const floe_range *range, c
     }
     if (sample->estimates)
         return floe_sample_estimate(sample, params, best, &c->least);
+    if (sample->header.mode == FLOE_BOUND_PSNR)
+        FLOE_TRY(psnr_params(sample, range, params));
     FLOE_TRY(floe_sample_code(sample, params, &nbytes));
     c->least = (double)nbytes;
     return FLOE_OK;
@@ -98,7 +120,7 @@ floe_status floe_choice_make(const floe_choice *choice, floe_sample *sample, con
     h.abs_bound =
         h.mode == FLOE_BOUND_PSNR ? floe_psnr_guess(&h, range) : floe_resolve_abs_bound(h.mode, h.bound, range);
     floe_codec_params params = floe_codec_params_of(&h);
-    params.mean = false; /* all codecs are tried at one bound */
+    params.mean = params.mean && !sample->estimates; /* estimates are for one bound */
     if (h.mode == FLOE_BOUND_RATIO ? !floe_resolve_varies(range) : params.mode == FLOE_BOUND_LOSSLESS)
         return FLOE_OK;
     FLOE_TRY(choose(choice, sample, range, &params, &best));

@@ -203,8 +203,9 @@ floe_status floe_sample_estimate(const floe_sample *s, const floe_codec_params *
     return s->estimate ? s->estimate(s->user, s, &boxes, bits) : estimate_here(s, &boxes, bits);
 }
 
-floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes)
+static floe_status code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes, double *squares)
 {
+    const floe_codec_ops *codec = floe_codec_of(params->codec);
     const floe_header h = header_of(s, params->codec);
     const floe_field layout = floe_field_of(NULL, h.dtype, h.rank, h.shape);
     const floe_field values = floe_field_contiguous(s->values, &layout);
@@ -218,7 +219,17 @@ floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *para
                                     .capacity = s->coded_nbytes,
                                     .nbytes = nbytes,
                                     .stats = &stats};
-    return floe_codec_of(params->codec)->encode(&call, s->err);
+    return squares ? codec->squared_error(&call, squares, s->err) : codec->encode(&call, s->err);
+}
+
+floe_status floe_sample_squared_error(const floe_sample *s, const floe_codec_params *params, double *sum)
+{
+    return code(s, params, NULL, sum);
+}
+
+floe_status floe_sample_code(const floe_sample *s, const floe_codec_params *params, uint64_t *nbytes)
+{
+    return code(s, params, nbytes, NULL);
 }
 
 floe_status floe_sample_read_supply(void *user, const uint64_t *lo, const floe_field *to)
