@@ -23,6 +23,8 @@ typedef struct floe_codec_params {
     double bound;         /* ABS, RATE: > 0 and finite; PWREL: > 0 and < 1; PREC: 1 to 64, whole; LOSSLESS: ignored */
     bool mean;            /* the bound comes of a PSNR: the mean of the squared errors counts, and no single one */
     double max_abs;       /* largest finite magnitude of the whole field if known, else NaN: steers the step */
+    double
+        least_abs; /* least magnitude where all values are known to have one sign, else 0: steers that of logarithms */
     bool has_fill;
     uint64_t fill_bits; /* bit pattern in dtype, low bits */
 } floe_codec_params;

@@ -9,6 +9,7 @@
 
 #include "codec/interp/interp_encoder.h"
 #include "field/dtype_math.h"
+#include "stage/quantizer/quantizer_init_math.h"
 
 typedef floe_interp_encoder encoder;
 
@@ -165,12 +166,21 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
     return FLOE_OK;
 }
 
+/* The largest magnitude of logarithms; that of any value where the range of these is not known. */
+static double max_log_of(const encoder *e)
+{
+    const double least = e->params->least_abs, most = e->params->max_abs;
+    if (!(least > 0 && most <= 1.7976931348623157e308))
+        return e->narrow ? 150 : 1100;
+    return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
+}
+
 void floe_interp_set_domain(encoder *e, double max_abs)
 {
     const bool log = e->params->mode == FLOE_BOUND_PWREL;
     e->chunk.log = log;
     e->bound = floe_codec_domain_bound(e->params);
-    e->max_abs = !log ? max_abs : e->narrow ? 150 : 1100;
+    e->max_abs = log ? max_log_of(e) : max_abs;
 }
 
 void floe_interp_choose(encoder *e, encoder *trial)

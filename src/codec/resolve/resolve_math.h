@@ -52,6 +52,8 @@ FLOE_HD double floe_resolve_max_abs(double min, double max)
     return a >= b ? a : b;
 }
 
+FLOE_HD double floe_resolve_least_abs(double min, double max) { return min > 0 ? min : max < 0 ? -max : 0; }
+
 /* floe_codec_params_of. */
 FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
 {
@@ -65,6 +67,7 @@ FLOE_HD floe_codec_params floe_resolve_codec(const floe_header *h)
     p.bound = as_asked ? h->bound : p.mode == FLOE_BOUND_ABS ? h->abs_bound : 0;
     p.mean = h->mode == FLOE_BOUND_PSNR;
     p.max_abs = floe_resolve_max_abs(h->value_min, h->value_max);
+    p.least_abs = floe_resolve_least_abs(h->value_min, h->value_max);
     p.has_fill = h->has_fill;
     p.fill_bits = h->fill_bits;
     return p;
