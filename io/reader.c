@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ static floe_status find_format(io_reader *reader, floe_error *err)
     reader->format = formats[i];
     for (int j = 0; j < NFORMATS; j++) {
         size_t m = strlen(formats[j]->suffix);
-        if (m > 0 && n > m && strcmp(reader->name + n - m, formats[j]->suffix) == 0 && i != j)
+        if (m > 0 && n > m && strcasecmp(reader->name + n - m, formats[j]->suffix) == 0 && i != j)
             return io_fail(err, FLOE_ERR_FORMAT, "'%s' is no %s file, whatever its name says", reader->name,
                            formats[j]->suffix);
     }

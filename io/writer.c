@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { BUFFER_NBYTES = 1 << 18 };
@@ -206,7 +207,7 @@ floe_status io_writer_begin(io_writer *writer, const floe_field *layout, floe_er
 {
     unsigned char header[1024];
     size_t nbytes, n = strlen(writer->name), m = strlen(io_format_npy.suffix);
-    if (n <= m || strcmp(writer->name + n - m, io_format_npy.suffix) != 0)
+    if (n <= m || strcasecmp(writer->name + n - m, io_format_npy.suffix) != 0)
         return FLOE_OK;
     floe_status status = io_format_npy.header_write(layout, header, sizeof header, &nbytes, err);
     if (status == FLOE_OK && sink_write(writer, header, nbytes) != FLOE_OK)

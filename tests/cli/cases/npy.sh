@@ -17,6 +17,10 @@ show compress raw.f32 -o b.floe --shape 3x4x5 --dtype f32 --attr name=a $s
 same a.floe b.floe
 show decompress a.floe -o b.npy
 same a.npy b.npy
+show decompress a.floe -o B.NPY -q
+same a.npy B.NPY
+cp raw.f32 RAW.NPY
+show compress RAW.NPY -o x --shape 3x4x5 --dtype f32 $s
 show decompress a.floe -o c.npy --region 1:3,:,2
 head -c 128 c.npy | tail -c 118 | sed 's/ *$//'
 show verify a.floe --against a.npy
@@ -71,5 +75,5 @@ for name in "$(printf '\377')" "$(printf 'a\nb')" "$(printf '\302\205')" 'größ
     mv "$name.npy" a.npy
     rm name.floe
 done
-rm a.npy
+rm a.npy B.NPY RAW.NPY
 only raw.f32 a.npy a.floe b.floe b.npy c.npy x v.npy v.floe w.npy x.npy
