@@ -158,6 +158,17 @@ static int parse_level(decompress_job *job)
     return 0;
 }
 
+/* A box may lie between the values of a level. */
+static int region_check(const decompress_job *job, const char *region)
+{
+    const uint64_t between = ((uint64_t)1 << job->level) - 1;
+    for (uint32_t i = 0; i < job->info.rank; i++)
+        if ((job->lo[i] + between) >> job->level == (job->hi[i] + between) >> job->level)
+            return cli_fail(FLOE_ERR_ARGUMENT, "--region '%s' holds no value of level %" PRIu32 " (axis %" PRIu32 ")",
+                            region, job->level, i);
+    return 0;
+}
+
 static int prepare(decompress_job *job)
 {
     const cli_args *args = job->args;
@@ -176,6 +187,8 @@ static int prepare(decompress_job *job)
         return cli_fail_with(&err);
     job->has_region = region != NULL;
     if (region && (failed = cli_region_parse(region, job->info.rank, job->info.shape, job->lo, job->hi)))
+        return failed;
+    if (region && job->level <= job->info.levels && (failed = region_check(job, region)))
         return failed;
     io_writer_options options = {.force = cli_given(args, OPT_FORCE), .is_array = true, .input = job->reader};
     if (io_writer_open(&job->writer, out, &options, &err) != FLOE_OK)

@@ -17,6 +17,10 @@ for z in 8 16; do for y in 16 24; do
     dd if=all.f32 bs=4 skip=$((z * 1536 + y * 48)) count=1 2>/dev/null
 done; done >y.f32
 same x.f32 y.f32
+for region in 1:8,:,: 1:9,:,: :,:,41: 40:41,:,:; do
+    show decompress t.floe -o z.f32 -f -q --level 3 --region $region
+done
+rm z.f32
 for bad in 6 63 -1 a ""; do
     show decompress t.floe -o z.f32 --level "$bad"
 done
