@@ -13,6 +13,7 @@
 #include "call/text.h"
 #include "codec/codec.h"
 #include "container/header_math.h"
+#include "field/field.h"
 
 void floe_params_init(floe_params *params) { *params = (floe_params){.size = sizeof *params, .mode = FLOE_BOUND_ABS}; }
 
@@ -245,6 +246,20 @@ static bool overflows(const word *w, double value)
     return isinf(value) && has_digits;
 }
 
+/* So is -9223372036854775806, which i64 has: as a double it would name another value, and its own cells would not be kept. */
+static bool is_between_doubles(const word *w, double value)
+{
+    const bool minus = w->value[0] == '-';
+    uint64_t n = 0;
+    for (int i = minus || w->value[0] == '+'; i < w->value_nbytes; i++) {
+        if (w->value[i] < '0' || w->value[i] > '9' || n > INT64_MAX / 10)
+            return false; /* rounded on purpose, or beyond i64 */
+        n = 10 * n + (uint64_t)(w->value[i] - '0');
+    }
+    const int64_t whole = (int64_t)(minus ? 0 - n : n);
+    return n <= (uint64_t)INT64_MAX + minus && floe_value_bits(FLOE_I64, value) != (uint64_t)whole;
+}
+
 static floe_status fill_read(parse *p, const word *w)
 {
     FLOE_TRY(seen_once(p, w, &p->fill));
@@ -256,8 +271,8 @@ static floe_status fill_read(parse *p, const word *w)
     p->params->fill = FLOE_FILL_VALUE;
     FLOE_CHECK(p->err, floe_number_parse(w->value, (size_t)w->value_nbytes, &p->params->fill_value), FLOE_ERR_ARGUMENT,
                "fill must be auto, none or a number, got fill=%.*s", w->value_nbytes, w->value);
-    FLOE_CHECK(p->err, !overflows(w, p->params->fill_value), FLOE_ERR_ARGUMENT,
-               "fill is a number that no double has, got fill=%.*s", w->value_nbytes, w->value);
+    FLOE_CHECK(p->err, !overflows(w, p->params->fill_value) && !is_between_doubles(w, p->params->fill_value),
+               FLOE_ERR_ARGUMENT, "fill is a number that no double has, got fill=%.*s", w->value_nbytes, w->value);
     return FLOE_OK;
 }
 
