@@ -353,6 +353,49 @@ static void progress(void **state)
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
 
+typedef struct inner {
+    floe_ctx *ctx;
+    const floe_field *field;
+    uint64_t nrefused;
+} inner;
+
+static int call_again(void *user, uint64_t done, uint64_t total)
+{
+    inner *i = user;
+    const floe_params p = kit_params("abs=1");
+    uint8_t stream[64];
+    uint64_t nbytes;
+    (void)done, (void)total;
+    assert_int_equal(floe_compress(i->ctx, i->field, &p, stream, sizeof stream, &nbytes), FLOE_ERR_ARGUMENT);
+    assert_non_null(strstr(floe_ctx_message(i->ctx), "the context is at work"));
+    i->nrefused++;
+    return 0;
+}
+
+/* The scratch of the call that is running would be another one's, or gone. */
+static void callbacks_cannot_use_the_context(void **state)
+{
+    (void)state;
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = test_field(FLOE_F32);
+    const floe_params p = kit_params("abs=1e-2 codec=lorenzo chunk=5x34x45");
+    kit_bytes bytes = kit_compress(ctx, &f, &p);
+    kit_source in = source_of(&f);
+    kit_sink out = {{NULL, 0, 0}, 0};
+    inner i = {ctx, &f, 0};
+    const floe_source source = kit_source_of(&in, true, true);
+    const floe_sink sink = kit_sink_of(&out);
+    const floe_stream_options options = {.size = sizeof options, .progress = call_again, .progress_user = &i};
+    assert_int_equal(floe_compress_stream(ctx, &f, &p, &source, &sink, &options), FLOE_OK);
+    assert_string_equal(floe_ctx_message(ctx), "");
+    assert_true(i.nrefused > 4);
+    assert_true(out.bytes.nbytes == bytes.nbytes && memcmp(out.bytes.data, bytes.data, bytes.nbytes) == 0);
+    kit_bytes_free(&out.bytes);
+    kit_bytes_free(&bytes);
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
 static void attributes(void **state)
 {
     (void)state;
@@ -416,6 +459,7 @@ int main(void)
         cmocka_unit_test(failing_callbacks),
         cmocka_unit_test(lying_source_and_missing_callbacks),
         cmocka_unit_test(progress),
+        cmocka_unit_test(callbacks_cannot_use_the_context),
         cmocka_unit_test(attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@
  *
  * Rules that hold for the whole API:
  *  - The caller owns every buffer it hands in. floe owns only what a _create function made, until its _free.
- *  - A context is used by one thread at a time; contexts are independent. There are no globals.
+ *  - A context is used by one thread at a time, and not by the callbacks of its own call; contexts are independent. There
+ *    are no globals.
  *  - On failure a function returns a status other than FLOE_OK, the context holds a message, and outputs are undefined
  *    unless the function says otherwise. The library never prints, exits or aborts.
  *  - Shapes are in C order, slowest axis first, as in NumPy and HDF5. Sizes and counts are 64-bit.

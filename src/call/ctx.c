@@ -130,10 +130,14 @@ floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call)
 {
     if (!ctx || ctx->cpu.threads == 0)
         return FLOE_ERR_ARGUMENT;
+    FLOE_CHECK(&ctx->err, !ctx->at_work, FLOE_ERR_ARGUMENT,
+               "the context is at work: a source, a sink or progress may not call with it");
     ctx->err = (floe_error){.status = FLOE_OK};
+    ctx->at_work = true;
     ctx->stats = (floe_stats){.max_error = NAN, .max_pw_error = NAN};
     running r = {ctx, body, call, FLOE_OK};
     floe_cpu_parallel(&ctx->cpu, 1, run, &r);
+    ctx->at_work = false;
     if (r.status != FLOE_OK && ctx->err.message[0] == '\0')
         floe_fail(&ctx->err, r.status, "%s", floe_status_text(r.status));
     if (r.status == FLOE_OK)

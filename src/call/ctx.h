@@ -26,11 +26,12 @@ struct floe_ctx {
     size_t workspace_nbytes;
     uint64_t pinned_nbytes; /* of the pipeline: host memory besides the workspace */
     uint64_t held_nbytes;   /* of calls, until they return (floe_ctx_hold) */
+    bool at_work;           /* a call is running, whose scratch no other one may take */
     floe_stats stats;
     floe_error err;
 };
 
-/* Runs the body of a public call: NULL context refused, old message and stats cleared, floating-point control set to
+/* Runs the body of a public call: NULL context refused, and one that is at work; old message and stats cleared, floating-point control set to
  * IEEE defaults around it, and a message there for sure if it failed. */
 typedef floe_status (*floe_call_fn)(floe_ctx *ctx, void *call);
 floe_status floe_ctx_run(floe_ctx *ctx, floe_call_fn body, void *call);
