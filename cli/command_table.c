@@ -159,8 +159,8 @@ const cli_command cli_commands[] = {
          "values become NaN, and the exit code is 3 when anything was lost.\n"
          "--level K gives a preview from few of the bytes: of codec interp each value as without it, of codec wavelet "
          "means. The "
-         "checksums of chunks, which are of all their bytes, are not checked then, but what the parts say of "
-         "themselves. With --salvage it works on a stream that was cut short.\n"
+         "checksums of chunks, which are of all their bytes, are not checked then: the "
+         "parts' own checks do not see all damage. With --salvage it works on a stream that was cut short.\n"
          "With --raw-zfp IN is a bare stream of zfp. Without its header it needs --shape, --dtype and --bound, or "
          "--index; and without an index one of variable rate is read by one thread of the CPU.",
      .example = "floe decompress t.floe -o t.npy --region 0:64,0:64,10:20",
