@@ -9,7 +9,8 @@
 #include "codec/codec.h"
 
 /* A chunk of 64 MiB keeps every core busy and still streams in little memory. It may have up to 192 MiB rather than cut
- * tiles: a stream holds one chunk of values, one of output, and three of codec scratch, and has to stay below 1 GiB. */
+ * tiles: a stream holds one chunk of values, one of output, and three of codec scratch, and has to stay below 1 GiB. Not so
+ * codecs that take a field as a whole. */
 enum { CHUNK_NBYTES = 64 << 20, CHUNK_NBYTES_MAX = 192 << 20 };
 
 /* ---- the shape of a chunk ---------------------------------------------------------------------------------------- */
