@@ -281,7 +281,7 @@ bool cli_ctx_retreat(const cli_args *args, floe_status status, floe_ctx_options 
     if (!backend || strcmp(backend, "auto") != 0 || options->backend != FLOE_BACKEND_CUDA ||
         (status != FLOE_ERR_DEVICE && !is_too_little))
         return false;
-    if (!cli_given(args, OPT_QUIET))
+    if (!cli_given(args, OPT_QUIET) && !cli_given(args, OPT_JSON)) /* the JSON may be on standard error */
         fprintf(stderr, "floe: working on the CPU: %s\n", floe_ctx_message(*ctx));
     floe_ctx_free(ctx);
     options->backend = FLOE_BACKEND_CPU;

@@ -10,6 +10,7 @@ same cpu.floe auto.floe
 show_sh "floe compress t.f32 -o quiet.floe $options -q --backend auto"
 same cpu.floe quiet.floe
 show_sh "floe decompress cpu.floe -o a.f32 --backend auto 2>&1 | why | grep WHY"
+show_sh "floe decompress cpu.floe -o - --backend auto --json 2>&1 >a.f32 | head -2"
 show_sh "floe compress t.f32 -o cuda.floe $options --backend cuda 2>err; echo code \$?; why <err"
 show_sh "floe decompress cpu.floe -o b.f32 --backend cuda 2>err; echo code \$?; why <err"
 show_sh "floe check t.f32 cpu.floe --metrics n --backend cuda 2>err; echo code \$?; why <err"
