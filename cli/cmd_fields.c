@@ -100,6 +100,8 @@ int cmd_fields(const cli_args *args)
     floe_field layout;
     floe_error err = {0};
     io_writer *writer;
+    if (args->noperands == 0 && out)
+        return cli_fail(FLOE_ERR_ARGUMENT, "which kind of field? 'floe fields' lists them");
     if (args->noperands == 0)
         return list_kinds(cli_given(args, OPT_JSON));
     if (!synth_find(args->operand[0]))

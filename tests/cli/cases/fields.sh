@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 show fields
+show fields --shape 3x4 -o a.f32
 show fields steps --shape 3x4 -o a.f32
 show fields steps --shape 3x4 --dtype f64 -o a.f64
 show fields steps --dims 4x3 -o b.f32
