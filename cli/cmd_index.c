@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/json.h"
 #include "cli/raw_zfp.h"
@@ -28,7 +29,7 @@ static void say_result(const index_job *job)
     char nbytes[CLI_TEXT];
     if (cli_given(job->args, OPT_JSON)) {
         cli_json json;
-        cli_json_init(&json, stdout);
+        cli_json_init(&json, strcmp(cli_value(job->args, OPT_OUTPUT), "-") == 0 ? stderr : stdout);
         cli_json_open(&json, NULL, '{');
         cli_json_text(&json, "command", "index");
         cli_json_text(&json, "input", io_reader_name(job->reader));

@@ -35,6 +35,9 @@ same t.zfp u.zfp
 show compress t.npy -o r.zfp --raw-zfp --bound rate=8 --no-header
 show index t.zfp -o t.zfpx
 show index t.zfp -o q.zfpx --json -q
+show_sh "floe index t.zfp -o - --json 2>&1 >p.zfpx | head -2"
+same t.zfpx p.zfpx
+rm p.zfpx
 rm q.zfpx
 cp t.zfpx in.zfpx # an index that is read is an input, too
 show decompress t.zfp -o in.zfpx --raw-zfp --index in.zfpx -f
