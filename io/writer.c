@@ -172,7 +172,17 @@ void io_writer_free(io_writer **writer)
 }
 
 const char *io_writer_name(const io_writer *writer) { return writer->name; }
-bool io_writer_is_stdout(const io_writer *writer) { return writer->target == NULL; }
+
+/* As -, or by a name such as /dev/stdout. */
+bool io_writer_is_stdout(const io_writer *writer)
+{
+    struct stat target, out;
+    if (!writer->target || writer->temporary)
+        return !writer->target;
+    return fstat(writer->out >= 0 ? writer->out : writer->fd, &target) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+           target.st_dev == out.st_dev && target.st_ino == out.st_ino;
+}
+
 const floe_error *io_writer_error(const io_writer *writer) { return &writer->error; }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
