@@ -3,7 +3,8 @@
  * floe: error-bounded compression of scientific arrays.
  *
  * Rules that hold for the whole API:
- *  - The caller owns every buffer it hands in. floe owns only what a _create function made, until its _free.
+ *  - The caller owns every buffer it hands in. floe owns only what a _create function made, until its _free. What a call
+ *    writes overlaps nothing else of that call: that is not checked, and the result is undefined.
  *  - A context is used by one thread at a time, and not by the callbacks of its own call; contexts are independent. There
  *    are no globals.
  *  - On failure a function returns a status other than FLOE_OK, the context holds a message, and outputs are undefined
@@ -256,7 +257,8 @@ typedef struct floe_attr {
     const char *key;
     const char *value;
 } floe_attr;
-/* Attribute i of a stream; the texts are copied out, NUL-terminated, cut to the capacities. */
+/* Attribute i of a stream; the texts are copied out, NUL-terminated, cut to the capacities, if need
+ * be within a character. */
 floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
                              size_t value_capacity);
 
