@@ -21,7 +21,7 @@ build: deps ## build library and command into build/ (with the GPU backend where
 gpu: ## the same with the GPU backend, GPU or not: needs nvcc (long)
 	@$(MAKE) build CMAKE_ARGS="-DFLOE_CUDA=ON $(CMAKE_ARGS)"
 
-demo: build ## compress a turbulence field with both presets, verify, decompress, show what it cost
+demo: build ## compress a turbulence field with all presets, verify, decompress, show what it cost
 	@tools/demo.sh $(BUILD)/floe
 
 check: test-deps build ## all tests of the release build, and the checks of style
