@@ -93,24 +93,6 @@ void cli_layout_text(uint32_t rank, const uint64_t *shape, floe_dtype dtype, cha
              floe_dtype_name(dtype), nbytes);
 }
 
-double cli_number_at(floe_dtype dtype, const void *data, uint64_t i)
-{
-    const size_t size = floe_dtype_size(dtype);
-    union {
-        float f32;
-        double f64;
-        int32_t i32;
-        int64_t i64;
-    } v;
-    memcpy(&v, (const char *)data + i * size, size);
-    switch (dtype) {
-    case FLOE_F32: return (double)v.f32;
-    case FLOE_I32: return (double)v.i32;
-    case FLOE_I64: return (double)v.i64;
-    default: return v.f64;
-    }
-}
-
 void cli_real_text(double value, char text[CLI_TEXT])
 {
     for (int digits = 6; digits <= 17; digits++) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <floe/floe.h>
 
@@ -29,7 +30,22 @@ void cli_nbytes_text(uint64_t nbytes, char text[CLI_TEXT]);
 /* "6 x 241 x 480, slowest axis first, f32, 2.8 MB" */
 void cli_layout_text(uint32_t rank, const uint64_t *shape, floe_dtype dtype, char text[2 * CLI_TEXT]);
 /* Element i of an array, which need not be aligned; an i64 is rounded to nearest. */
-double cli_number_at(floe_dtype dtype, const void *data, uint64_t i);
+static inline double cli_number_at(floe_dtype dtype, const void *data, uint64_t i)
+{
+    union {
+        float f32;
+        double f64;
+        int32_t i32;
+        int64_t i64;
+    } v;
+    const char *at = (const char *)data;
+    switch (dtype) {
+    case FLOE_F32: return memcpy(&v, at + i * 4, 4), (double)v.f32;
+    case FLOE_I32: return memcpy(&v, at + i * 4, 4), (double)v.i32;
+    case FLOE_I64: return memcpy(&v, at + i * 8, 8), (double)v.i64;
+    default: return memcpy(&v, at + i * 8, 8), v.f64;
+    }
+}
 /* The shortest decimal that reads back as the same double. */
 void cli_real_text(double value, char text[CLI_TEXT]);
 /* Prints a text of unknown origin with control characters as '?', so that a file cannot drive the terminal. */
