@@ -44,7 +44,8 @@ floe_sources(each "_cpu\\.c$" src)
 if(each)
   foreach(bits 32 64)
     floe_objects(floe_f${bits}_plain SOURCES ${each} DEFINITIONS FLOE_REAL_BITS=${bits})
-    if(FLOE_AVX2_BUILD)
+    if(FLOE_AVX2_BUILD) # plain C is then for processors from before 2013
+      set_target_properties(floe_f${bits}_plain PROPERTIES FLOE_SELDOM ON)
       # Scheduled for a recent core: 3 to 5 % over the generic one; it runs wherever these instructions are.
       floe_objects(floe_f${bits}_avx2 SOURCES ${each} DEFINITIONS FLOE_REAL_BITS=${bits} FLOE_AVX2=1 OPTIONS ${FLOE_AVX2_FLAGS} -mtune=znver3)
     endif()
