@@ -88,6 +88,7 @@ static const bench_case cases[] = {
     /* whose last axis begins late: steps of two axes */
     {"interp_512_1e-2", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-2 codec=interp preset=balanced", false},
     {"interp_512_1e-4", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-4 codec=interp preset=balanced", false},
+    {"interp_512_1e-6", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-6 codec=interp preset=balanced", false},
     {"interp_f64", "turbulence", FLOE_F64, 3, {256, 512, 512}, "rel=1e-3 codec=interp preset=balanced", false},
     {"interp_best", "turbulence", FLOE_F32, 3, {512, 512, 512}, "rel=1e-3 codec=interp preset=best", false},
     {"interp_160", "turbulence", FLOE_F32, 3, {160, 160, 160}, "rel=1e-3 codec=interp preset=balanced", false},

@@ -9,7 +9,8 @@
 /* What the boxes of a trial count, by level. */
 typedef struct floe_interp_tally {
     uint64_t entropy, raw, used; /* bits in 1/4096; raw bits; symbols that occur, by context */
-    uint64_t large, longest;     /* codes from FLOE_CONTEXT_LARGE_SYMBOL on; of FLOE_CONTEXT_LONGEST_SYMBOL */
+    uint64_t large, longest,     /* codes from FLOE_CONTEXT_LARGE_SYMBOL on; of FLOE_CONTEXT_LONGEST_SYMBOL; */
+        ncodes;                  /* that are not 0 */
 } floe_interp_tally;
 
 typedef struct floe_interp_encoder {

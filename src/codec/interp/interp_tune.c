@@ -28,6 +28,7 @@ enum {
     MOST_RAW = 10,       /* raw bits of a code: of more, many codes do not fit into 16 bits */
     MOST_RAW_LEAST = 12, /* of the first level whose lattice can be anchors, which are a large part of the field then */
     LONGEST = 64,        /* and an n-th of codes are of the longest kind */
+    ANCHORS_WORTH = 32,  /* an n-th of the bits that anchors may add: boxes have fewer levels that spoil others */
     SHORT_WORTH = 80,    /* and short windows, which take longer */
     TABLES_NBYTES = 64,  /* of a step, about */
     TRIALS = 64          /* that are remembered, with those expected */
@@ -212,9 +213,11 @@ static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tal
     for (uint32_t l = 0; l < t->nlevels; l++) {
         const uint32_t *counts = t->trial->sharers->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
         tallies[l] = (floe_interp_tally){floe_context_entropy(&t->trial->chunk.plan.steps[0].spec, counts),
-                                         floe_context_raw_bits(counts), count_used(counts),
+                                         floe_context_raw_bits(counts),
+                                         count_used(counts),
                                          count_from(counts, FLOE_CONTEXT_LARGE_SYMBOL),
-                                         count_from(counts, FLOE_CONTEXT_LONGEST_SYMBOL)};
+                                         count_from(counts, FLOE_CONTEXT_LONGEST_SYMBOL),
+                                         count_from(counts, 0)};
     }
 }
 
@@ -333,27 +336,35 @@ static bool keep_better(tuner *t, const floe_interp_structure *s, floe_interp_st
     return keep_worth(t, s, best, bits, WORTH);
 }
 
-/* Codes that boxes have of a level. */
-static double count_codes(const tuner *t, uint32_t level)
+/* Of the last trial, as if one in two of the longest codes was cut. */
+static uint64_t literal_bits(const tuner *t)
 {
-    const floe_interp_plan *boxes = &t->trial->chunk.plan;
-    double codes = 0;
-    for (uint32_t i = 0; i < boxes->nsteps; i++)
-        if (boxes->steps[i].level == level)
-            codes += (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
-    return codes;
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < t->nlevels; l++)
+        n += t->tally[l].longest;
+    return n * t->e->size * 4 << 12;
 }
 
 /* A code that is cut leaves a value of its lattice wrong, and spoils what is predicted from it. So levels end before the first one
  * with many such codes. Returns bits as try_structure does. */
 static uint64_t try_levels(tuner *t, floe_interp_structure *s)
 {
-    const uint64_t bits = try_structure(t, s);
-    for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && s->levels > l; l++)
-        if ((double)t->tally[l].raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * count_codes(t, l) &&
-            (double)t->tally[l].longest * LONGEST > count_codes(t, l))
-            s->levels = l;
-    return s->levels < t->nlevels ? try_structure(t, s) : bits;
+    floe_interp_structure fewer = *s;
+    uint64_t bits = try_structure(t, s);
+    for (uint32_t l = FLOE_INTERP_LEAST; l < t->nlevels && fewer.levels > l; l++) {
+        const floe_interp_tally *y = &t->tally[l];
+        if (y->raw > (l == FLOE_INTERP_LEAST ? MOST_RAW_LEAST : MOST_RAW) * y->ncodes &&
+            y->longest * LONGEST > y->ncodes)
+            fewer.levels = l;
+    }
+    if (fewer.levels < t->nlevels) {
+        const uint64_t most = bits + bits / ANCHORS_WORTH + literal_bits(t), now = try_structure(t, &fewer);
+        if (now + literal_bits(t) < most) {
+            *s = fewer;
+            bits = now;
+        }
+    }
+    return bits;
 }
 
 static void expect_predictors(tuner *t, const floe_interp_structure *best)
@@ -541,6 +552,17 @@ void floe_interp_tune(encoder *e, encoder *trial)
 }
 
 /* ---- boxes for all ----------------------------------------------------------------------------------------------------- */
+
+/* Codes that boxes have of a level. */
+static double count_codes(const tuner *t, uint32_t level)
+{
+    const floe_interp_plan *boxes = &t->trial->chunk.plan;
+    double codes = 0;
+    for (uint32_t i = 0; i < boxes->nsteps; i++)
+        if (boxes->steps[i].level == level)
+            codes += (double)(floe_interp_codes(&boxes->steps[i].step) * t->nboxes);
+    return codes;
+}
 
 static double price_of(const tuner *t, uint32_t level)
 {

@@ -98,12 +98,26 @@ FLOE_DEV void thin(const thinning &t, const thin_step &s)
         }
 }
 
-/* One block: a number for each anchor. Places are found from that of the first number on. */
+/* The place of the last number before `end`, from 1 on; 0: there is none. */
+FLOE_DEV void find_before(const floe_real *f, uint64_t end, unsigned long long *place)
+{
+    for (bool found = false; end > 0 && !found; end -= min(end, (uint64_t)THREADS_OF_ONE)) {
+        if (threadIdx.x < end && f[end - 1 - threadIdx.x] == f[end - 1 - threadIdx.x])
+            atomicMax(place, (unsigned long long)(end - threadIdx.x));
+        __syncthreads();
+        found = *place > 0;
+        __syncthreads();
+    }
+}
+
+/* A number for each anchor; a block has as many as another. Places are found from that of the first number on. */
 FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_dev_lattice &l, floe_real *anchors)
 {
     __shared__ unsigned long long last[THREADS_OF_ONE / FLOE_WARP], carry, first;
     const floe_real *f = (const floe_real *)l.data;
     const uint32_t warp = threadIdx.x / FLOE_WARP;
+    const uint64_t each = floe_ceil_div(l.count, gridDim.x), lo = min(blockIdx.x * each, l.count),
+                   hi = min(lo + each, l.count);
     found_here found = {0, 0, 0};
     if (threadIdx.x == 0) {
         carry = 0;
@@ -116,9 +130,10 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_de
             break;
         }
     __syncthreads();
-    for (uint64_t begin = 0; begin < l.count; begin += THREADS_OF_ONE) { /* places of numbers, from 1 on */
+    find_before(f, lo, &carry);
+    for (uint64_t begin = lo; begin < hi; begin += THREADS_OF_ONE) { /* places of numbers, from 1 on */
         const uint64_t i = begin + threadIdx.x;
-        unsigned long long at = i < l.count && f[i] == f[i] ? i + 1 : 0;
+        unsigned long long at = i < hi && f[i] == f[i] ? i + 1 : 0;
         for (uint32_t d = 1; d < FLOE_WARP; d *= 2) {
             const unsigned long long below = __shfl_up_sync(FLOE_ALL_LANES, at, d);
             at = floe_lane() >= d && below > at ? below : at;
@@ -132,7 +147,7 @@ FLOE_DEV void place_anchors(const floe_interp_dev_check &c, const floe_interp_de
         __syncthreads();
         if (threadIdx.x == THREADS_OF_ONE - 1)
             carry = at;
-        if (i < l.count) {
+        if (i < hi) {
             uint64_t point[FLOE_INTERP_RANK];
             const floe_real r = at ? f[at - 1] : first != ~0ull ? f[first] : (floe_real)0;
             floe_interp_point_of(l.shape, i, point);
@@ -182,10 +197,14 @@ int FLOE_R(floe_interp_thin)(const floe_interp_dev_job *jobs, const floe_interp_
         for (t.nsteps = 0; i < n && t.nsteps < (small ? CHAIN : 1); i++)
             set_step(&t.steps[t.nsteps++], jobs[i], lattices[i]);
         t.anchors = small && i == n ? (floe_real *)anchors : NULL;
-        const uint64_t *m = t.steps[0].coarse, nblocks = floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP),
-                       most = 16 * (uint64_t)floe_gpu_limits_cuda().processors;
-        FLOE_LAUNCH_EARLY(interp_thin_kernel, small ? 1 : (uint32_t)floe_min64(nblocks, most),
-                          small ? THREADS_OF_ONE : THREADS, 0, (cudaStream_t)stream, t);
+        const uint64_t *m = t.steps[0].coarse, nprocessors = (uint64_t)floe_gpu_limits_cuda().processors;
+        uint64_t nblocks = 1;
+        if (!small)
+            nblocks = floe_min64(floe_ceil_div(m[0] * m[1] * m[2], THREADS / FLOE_WARP), 16 * nprocessors);
+        else if (t.nsteps == 0) /* nothing but many anchors */
+            nblocks = floe_min64(floe_ceil_div(t.lattice.count, SMALL), nprocessors);
+        FLOE_LAUNCH_EARLY(interp_thin_kernel, (uint32_t)nblocks, small ? THREADS_OF_ONE : THREADS, 0,
+                          (cudaStream_t)stream, t);
     }
     return (int)cudaGetLastError();
 }

@@ -9,7 +9,20 @@
 
 enum { GUARD = 512 };
 
-typedef enum look { SMOOTH, ROUGH, FILLED, SPECIAL, CONSTANT, PATTERNS, SPIKES, WIDE, LARGEST, SPARSE, LOOKS } look;
+typedef enum look {
+    SMOOTH,
+    ROUGH,
+    FILLED,
+    SPECIAL,
+    CONSTANT,
+    PATTERNS,
+    SPIKES,
+    WIDE,
+    LARGEST,
+    SPARSE,
+    GAP,
+    LOOKS
+} look;
 
 typedef struct sample {
     floe_dtype dtype;
@@ -55,8 +68,17 @@ static const sample samples[] = {
     {FLOE_F32, SPARSE, 3, {20, 30, 41}, "abs=1e-3 fill=none"},
     {FLOE_F64, SPARSE, 2, {150, 170}, "rel=1e-3 fill=4"},
     {FLOE_F32, SMOOTH, 2, {200, 310}, "rel=1e-6 preset=best"},
-    {FLOE_F32, CONSTANT, 1, {1}, "abs=1 fill=7"}, /* raw, and shorter than any payload */
+    {FLOE_F64, GAP, 3, {70, 90, 100}, "rel=1e-6 preset=best"}, /* a gap that is longer than a block's anchors */
+    {FLOE_F32, CONSTANT, 1, {1}, "abs=1 fill=7"},              /* raw, and shorter than any payload */
 };
+
+static uint64_t nelems_of(const sample *s)
+{
+    uint64_t n = 1;
+    for (uint32_t a = 0; a < s->rank; a++)
+        n *= s->shape[a];
+    return n;
+}
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
 {
@@ -78,6 +100,7 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
         static const double rare[] = {NAN, -0.0, INFINITY, 1e30, 4, 0, -INFINITY, 123};
         return hostile_below(state, 400) ? v : rare[hostile_below(state, HOSTILE_COUNT(rare))];
     }
+    case GAP: return i > nelems_of(s) / 5 && i < nelems_of(s) * 7 / 10 ? NAN : v;
     case WIDE: return dice < 50 ? 1e30 * v : v;
     default: return v;
     }
@@ -89,14 +112,6 @@ typedef struct device_field {
     floe_field field;
     uint64_t nbytes;
 } device_field;
-
-static uint64_t nelems_of(const sample *s)
-{
-    uint64_t n = 1;
-    for (uint32_t a = 0; a < s->rank; a++)
-        n *= s->shape[a];
-    return n;
-}
 
 static device_field device_of(const sample *s, const void *values, bool strided)
 {

@@ -167,7 +167,7 @@ static floe_status run_trials(trying *y, floe_interp_tally *tallies)
         for (uint32_t l = 0; l < job->nlevels; l++) {
             const floe_context_dev_tally *f = &found[i * job->nlevels + l];
             tallies[i * FLOE_INTERP_LEVELS + l] =
-                (floe_interp_tally){f->entropy, f->raw, f->used, f->large, f->longest};
+                (floe_interp_tally){f->entropy, f->raw, f->used, f->large, f->longest, f->ncodes};
         }
     return FLOE_OK;
 }
