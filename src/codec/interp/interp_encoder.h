@@ -106,6 +106,10 @@ double floe_interp_price(floe_interp_encoder *e, floe_interp_encoder *trial);
 void floe_interp_trial_shape(const floe_interp_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
 /* Scratch of e->entropy, and of trials of such parts, or of e->boxes. */
 void floe_interp_trials_take(floe_interp_encoder *e, floe_interp_encoder *trial, floe_arena *arena);
+/* How many parts of such an extent are tried; what they count, coded with a structure, on the threads of trial->sharers. */
+uint64_t floe_interp_trial_count(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK]);
+void floe_interp_trial_tally(const floe_interp_encoder *e, floe_interp_encoder *trial, uint64_t nboxes,
+                             const floe_interp_structure *s, floe_interp_tally *tallies);
 /* The plan of a trial by such a structure. */
 void floe_interp_trial_plan(const floe_interp_encoder *e, const floe_interp_structure *s, floe_interp_encoder *trial);
 /* At which of the values part number `box` begins. */

@@ -11,12 +11,7 @@
 typedef floe_interp_encoder encoder;
 
 enum {
-    BOX_CELLS = 65536,
-    BOX_CELLS_BEST = 262144, /* of fields of three axes so small that there would be few boxes */
-    FEW_CELLS = 1 << 23,
     MANY_CELLS = 1 << 24, /* of which entropy chunks of planes are smaller, so that a GPU has more of them */
-    BOXES = 8,
-    BOX_SHARE = 64, /* values of the field for one of a box */
     LANE_BITS =
         1100, /* that a state should carry, which takes 33 of its own: 3 %; so that a GPU has enough entropy chunks */
     LANE_BITS_BEST = 1650,
@@ -49,91 +44,6 @@ typedef struct tuner {
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
-/* A cube, or what is as near to one as the shape has. */
-void floe_interp_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
-{
-    const uint64_t *shape = e->chunk.plan.shape,
-                   most = is_best(e) && e->ncells < FEW_CELLS && shape[0] == 1 ? BOX_CELLS_BEST : BOX_CELLS;
-    uint64_t lo = 2, hi = most;
-    while (lo < hi) {
-        const uint64_t side = (lo + hi + 1) / 2;
-        uint64_t cells = 1;
-        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-            cells *= floe_min64(shape[a], side);
-        if (cells <= most)
-            lo = side;
-        else
-            hi = side - 1;
-    }
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        part[a] = floe_min64(shape[a], lo);
-}
-
-/* How many parts of such an extent are tried. */
-static uint64_t count_trials(uint64_t ncells, const uint64_t part[FLOE_INTERP_RANK])
-{
-    const uint64_t cells = floe_interp_points(part);
-    return floe_min64(floe_max64(ncells / BOX_SHARE / cells, 1), ncells / cells < BOXES ? 1 : BOXES);
-}
-
-/* Boxes lie on a lattice of their number, each axis at another pace. */
-static void trial_box(const uint64_t shape[FLOE_INTERP_RANK], const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes,
-                      uint64_t box, uint64_t lo[FLOE_INTERP_RANK])
-{
-    static const uint64_t pace[FLOE_INTERP_RANK] = {5, 3, 7, 1};
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        lo[a] = (shape[a] - part[a]) * ((2 * box * pace[a] + 1) % (2 * nboxes)) / (2 * nboxes);
-}
-
-int64_t floe_interp_trial_at(const encoder *e, const uint64_t part[FLOE_INTERP_RANK], uint64_t nboxes, uint64_t box)
-{
-    uint64_t lo[FLOE_INTERP_RANK];
-    int64_t at = 0;
-    if (e->boxes)
-        return e->boxes->at[box];
-    trial_box(e->chunk.plan.shape, part, nboxes, box, lo);
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
-        at += (int64_t)lo[a] * e->values.stride[a];
-    return at;
-}
-
-void floe_interp_trials_take(encoder *e, encoder *trial, floe_arena *arena)
-{
-    const uint64_t nboxes = e->boxes ? e->boxes->n : count_trials(e->ncells, trial->chunk.plan.shape);
-    e->entropy = floe_interp_entropy_take(e->cpu, true, FLOE_INTERP_TILE_REALS * e->size, arena);
-    trial->nsharers = (uint32_t)floe_min64(nboxes, e->cpu->threads);
-    trial->sharers = floe_arena_take(arena, trial->nsharers, sizeof *trial->sharers);
-    trial->sharer_cpu = *e->cpu;
-    if (trial->nsharers > 1)
-        trial->sharer_cpu.threads = 1;
-    for (uint32_t i = 0; i < trial->nsharers; i++) {
-        encoder sharer = *trial;
-        sharer.cpu = &trial->sharer_cpu;
-        floe_interp_encoder_take(&sharer, arena);
-        if (!trial->sharers)
-            continue;
-        sharer.entropy = e->entropy;
-        sharer.entropy.cpu = sharer.cpu;
-        sharer.entropy.workers = floe_interp_worker(&e->entropy, i);
-        trial->sharers[i] = sharer;
-    }
-}
-
-static void *box_data(const tuner *t, uint64_t box)
-{
-    const int64_t at = floe_interp_trial_at(t->e, t->trial->chunk.plan.shape, t->nboxes, box);
-    return (uint8_t *)t->e->values.data + at * (int64_t)t->e->size;
-}
-
-static void add_counts(encoder *e)
-{
-    for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
-        const floe_interp_records r = floe_interp_records_of(e, i);
-        uint32_t *sum = e->counts + (uint64_t)e->chunk.plan.steps[i].level * FLOE_CONTEXT_COUNTS;
-        floe_interp_count_more(&e->entropy, &r, 1, sum);
-    }
-}
-
 /* What the plan says of each level. */
 static void add_levels(tuner *t)
 {
@@ -144,80 +54,6 @@ static void add_levels(tuner *t)
         const uint64_t *size = p->steps[i].grid.size;
         t->records[p->steps[i].level] += t->nboxes * size[0] * size[1] * size[2];
         t->nlevels = p->steps[i].level + 1;
-    }
-}
-
-static uint64_t count_used(const uint32_t *counts)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < FLOE_CONTEXT_COUNTS; i++)
-        n += counts[i] != 0;
-    return n;
-}
-
-/* Codes of this symbol or a larger one. */
-static uint64_t count_from(const uint32_t *counts, uint32_t symbol)
-{
-    uint64_t n = 0;
-    for (uint32_t c = 0; c < FLOE_CONTEXT_VALUES; c++)
-        for (uint32_t s = symbol; s < FLOE_CONTEXT_VALUE_SYMBOLS; s++)
-            n += counts[FLOE_CONTEXT_VALUES_AT + c * FLOE_CONTEXT_STRIDE + s];
-    return n;
-}
-
-void floe_interp_trial_plan(const encoder *e, const floe_interp_structure *s, encoder *trial)
-{
-    floe_interp_structure wide = *s;
-    for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
-        wide.wide[l] = true;
-        wide.rows[l] = FLOE_CONTEXT_ROWS;
-    }
-    floe_interp_plan_of(trial->chunk.plan.shape, &wide, &trial->chunk.plan);
-    floe_interp_plan_quantize(&trial->chunk.plan, &wide, e->narrow, e->bound, e->max_abs);
-}
-
-static void box_task(void *arg, uint64_t box, uint32_t worker)
-{
-    const tuner *t = arg;
-    encoder *e = &t->trial->sharers[worker];
-    e->values.data = box_data(t, box);
-    floe_interp_lattices_code(e);
-    add_counts(e);
-}
-
-/* Counts of all boxes are those of the first sharer. */
-static void count_boxes(tuner *t, const floe_interp_structure *s)
-{
-    const uint32_t n = t->trial->nsharers;
-    const uint64_t ncounts = (uint64_t)t->nlevels * FLOE_CONTEXT_COUNTS; /* a level may have no step */
-    encoder *e = t->trial->sharers;
-    const floe_cpu cpu = {.threads = n, .isa = t->e->cpu->isa, .team = t->e->cpu->team};
-    for (uint32_t i = 0; i < n; i++) {
-        floe_interp_trial_plan(t->e, s, &e[i]);
-        e[i].chunk.log = t->e->chunk.log;
-        e[i].values = t->e->values;
-        e[i].apart = NULL;
-        memset(e[i].counts, 0, ncounts * sizeof *e->counts);
-    }
-    floe_cpu_parallel(&cpu, t->nboxes, box_task, t);
-    for (uint32_t i = 1; i < n; i++)
-        for (uint64_t k = 0; k < ncounts; k++)
-            e->counts[k] += e[i].counts[k];
-}
-
-static void tally_here(tuner *t, const floe_interp_structure *s, floe_interp_tally *tallies)
-{
-    floe_interp_trial_plan(t->e, s, t->trial);
-    add_levels(t);
-    count_boxes(t, s);
-    for (uint32_t l = 0; l < t->nlevels; l++) {
-        const uint32_t *counts = t->trial->sharers->counts + (uint64_t)l * FLOE_CONTEXT_COUNTS;
-        tallies[l] = (floe_interp_tally){floe_context_entropy(&t->trial->chunk.plan.steps[0].spec, counts),
-                                         floe_context_raw_bits(counts),
-                                         count_used(counts),
-                                         count_from(counts, FLOE_CONTEXT_LARGE_SYMBOL),
-                                         count_from(counts, FLOE_CONTEXT_LONGEST_SYMBOL),
-                                         count_from(counts, 0)};
     }
 }
 
@@ -269,7 +105,7 @@ static const floe_interp_tally *tally_of(tuner *t, const floe_interp_structure *
         if (t->e->tally)
             t->e->tally(t->e->user, t->nboxes, &t->structures[t->ndone], t->nall - t->ndone, t->tallies[t->ndone]);
         else
-            tally_here(t, s, t->tallies[i]);
+            floe_interp_trial_tally(t->e, t->trial, t->nboxes, s, t->tallies[i]);
         t->ndone = t->nall;
     }
     return t->tallies[i];
@@ -541,7 +377,7 @@ static void tune_structure(tuner *t, floe_interp_structure *best, uint64_t bits)
 
 void floe_interp_tune(encoder *e, encoder *trial)
 {
-    tuner t = tuner_of(e, trial, count_trials(e->ncells, trial->chunk.plan.shape));
+    tuner t = tuner_of(e, trial, floe_interp_trial_count(e->ncells, trial->chunk.plan.shape));
     const uint64_t bits = tune_begin(&t, &e->structure);
     if (t.nlevels == 0)
         return;
