@@ -2,6 +2,7 @@
 /* Codec interp: what tests/lattice_kit.h tries; levels, damage, and what boxes leave out. */
 #define LATTICE_CODEC FLOE_CODEC_INTERP
 enum { LATTICE_SHAPES = 400, LATTICE_LARGE = 5 };
+#include "codec/interp/interp_layout.h"
 #include "tests/lattice_kit.h"
 
 typedef struct losses {
@@ -190,6 +191,34 @@ static void a_level_without_a_step(void **unused)
     }
 }
 
+/* Of a step that is the only one, since other axes never begin, the lattice is larger than that of a second step is. */
+static void room_for_anchors(void **unused)
+{
+    uint64_t state = 5, nlarge = 0;
+    (void)unused;
+    for (int turn = 0; turn < 20000; turn++) {
+        const uint8_t late = (uint8_t)(1 + hostile_below(&state, FLOE_INTERP_NEVER));
+        floe_interp_structure s = floe_interp_structure_default();
+        floe_interp_needs needs;
+        floe_interp_plan plan;
+        uint64_t shape[FLOE_INTERP_RANK];
+        uint32_t nearly = 0; /* axes that begin early */
+        s.levels = 2 + (uint32_t)hostile_below(&state, 9);
+        for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+            shape[a] = 1 + hostile_below(&state, turn & 1 ? 10 : 60);
+            s.start[a] = hostile_below(&state, 2) ? late : 0;
+            nearly += s.start[a] == 0 && shape[a] > FLOE_INTERP_ENDS;
+        }
+        if (nearly == 0) /* of which there is one, at least */
+            memset(s.start, 0, sizeof s.start);
+        floe_interp_needs_of(shape, &needs);
+        floe_interp_plan_of(shape, &s, &plan);
+        assert_true(floe_interp_points(floe_interp_anchors_shape(&plan)) <= needs.anchors);
+        nlarge += needs.anchors > needs.lattice[1];
+    }
+    assert_true(nlarge > 1000);
+}
+
 /* Smooth fields at bounds of a millionth of the range and less. Codes of coarse levels do not fit into 16 bits: their lattice is anchors. */
 static void tight_bounds(void **unused)
 {
@@ -256,6 +285,7 @@ int main(void)
         cmocka_unit_test(damaged_chunks),       cmocka_unit_test(levels),
         cmocka_unit_test(damage_is_bounded),    cmocka_unit_test(boxes_leave_chunks_out),
         cmocka_unit_test(threads_share_boxes),  cmocka_unit_test(a_level_without_a_step),
-        cmocka_unit_test(tight_bounds),         cmocka_unit_test(logarithms_of_known_range)};
+        cmocka_unit_test(tight_bounds),         cmocka_unit_test(logarithms_of_known_range),
+        cmocka_unit_test(room_for_anchors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The lattices of a chunk that is being encoded, from its coarsest points to the field. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ void floe_interp_encoder_take(encoder *e, floe_arena *arena)
     for (int i = 0; i < 2; i++)
         e->lattices[i] = floe_arena_take(arena, e->needs.lattice[i], e->size);
     e->records = floe_arena_take(arena, e->needs.records + 16 * e->needs.nsteps, 1);
-    e->anchors = floe_arena_take(arena, e->needs.lattice[1], e->size);
+    e->anchors = floe_arena_take(arena, e->needs.anchors, e->size);
     e->counts = floe_arena_take(arena, (e->needs.nsteps + 1) * FLOE_CONTEXT_COUNTS, sizeof *e->counts);
     e->tables = floe_arena_take(arena, e->needs.nsteps + 1, sizeof *e->tables);
     e->apart = floe_arena_take(arena, e->nbits, sizeof *e->apart);
@@ -174,6 +175,7 @@ void floe_interp_lattices_code(encoder *e)
         thin_originals(e);
     else
         thin_nothing(e);
+    assert(floe_interp_points(floe_interp_anchors_shape(p)) <= e->needs.anchors);
     set_anchors(e, e->anchors, floe_interp_points(floe_interp_anchors_shape(p)));
     for (uint32_t i = p->nsteps; i-- > 0;) {
         const floe_interp_coding *c = &p->steps[i];

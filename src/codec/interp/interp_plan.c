@@ -114,6 +114,8 @@ static void add_needs(const floe_interp_plan *plan, floe_interp_needs *needs)
         if (i < 2)
             needs->lattice[i] = floe_max64(needs->lattice[i], points);
     }
+    if (plan->nsteps == 1) /* other axes never begin */
+        needs->anchors = floe_max64(needs->anchors, coarse);
     needs->coarse = floe_max64(needs->coarse, coarse);
     needs->records = floe_max64(needs->records, records);
     needs->nsteps = floe_max64(needs->nsteps, plan->nsteps);
@@ -142,4 +144,5 @@ void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_ne
     const uint64_t anchors = floe_interp_points(shape);
     needs->lattice[0] = floe_max64(needs->lattice[0], floe_min64(anchors, 256));
     needs->lattice[1] = floe_max64(needs->lattice[1], floe_min64(anchors, 256));
+    needs->anchors = floe_max64(needs->anchors, needs->lattice[1]);
 }

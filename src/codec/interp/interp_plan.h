@@ -12,7 +12,7 @@ enum {
     FLOE_INTERP_STEPS = 64,
     FLOE_INTERP_LEVELS = 32,
     FLOE_INTERP_NEVER = 3, /* in place of the first level at which an axis is interpolated: 0, 1 or 2 */
-    FLOE_INTERP_LEAST = 2, /* steps: there is no room for the anchors of fewer, unless axes end */
+    FLOE_INTERP_LEAST = 2, /* steps: anchors of fewer would be too large a part of the field, unless axes end */
     FLOE_INTERP_ENDS = 4   /* axes are not thinned below so many points */
 };
 
@@ -50,10 +50,10 @@ void floe_interp_plan_of(const uint64_t shape[FLOE_INTERP_RANK], const floe_inte
 /* Lattice below a step's axes, and grid of its records. */
 void floe_interp_coding_lay(floe_interp_coding *c);
 
-/* Sizes that no structure exceeds, if axes that begin late begin at the same level: reals of all coarse lattices, and of the two
- * largest; bytes of the records of all steps, and of one. */
+/* Sizes that no structure exceeds, if axes that begin late begin at the same level: reals of all coarse lattices, of the two
+ * largest, and of the anchors; bytes of the records of all steps, and of one. */
 typedef struct floe_interp_needs {
-    uint64_t coarse, lattice[2], records, step_records, nsteps;
+    uint64_t coarse, lattice[2], anchors, records, step_records, nsteps;
 } floe_interp_needs;
 void floe_interp_needs_of(const uint64_t shape[FLOE_INTERP_RANK], floe_interp_needs *needs);
 

@@ -35,7 +35,7 @@ floe_status floe_interp_gpu_room_of(floe_dtype dtype, uint32_t rank, const uint6
     const floe_context_grid mask = floe_interp_mask_grid(shape);
     room->ncells = floe_interp_points(shape);
     room->nwords = room->ncells / shape[3] * floe_ceil_div(shape[3], 64);
-    room->anchors = needs.lattice[1];
+    room->anchors = needs.anchors;
     room->coarse = needs.coarse + floe_min64(room->ncells, 256);
     memcpy(room->lattice, needs.lattice, sizeof room->lattice);
     room->nsteps = needs.nsteps;
