@@ -170,7 +170,7 @@ static floe_status begin(encoder *e, encoder *trial, const floe_chunk_encode *c,
 static double max_log_of(const encoder *e)
 {
     const double least = e->params->least_abs, most = e->params->max_abs;
-    if (!(least > 0 && most <= 1.7976931348623157e308))
+    if (!(least > 0 && isfinite(most)))
         return e->narrow ? 150 : 1100;
     return fmax(fabs(floe_log2(least)), fabs(floe_log2(most)));
 }

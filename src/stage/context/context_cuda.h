@@ -80,7 +80,7 @@ typedef struct floe_context_dev_bytes {
 } floe_context_dev_bytes;
 
 /* What counts say: floe_context_entropy, raw bits, symbols that occur, codes of symbols from FLOE_CONTEXT_LARGE_SYMBOL on, codes that are not 0.
- * Those of FLOE_CONTEXT_LONGEST_SYMBOL. lanes: of busy chunks. */
+ * longest: codes of FLOE_CONTEXT_LONGEST_SYMBOL. lanes: of busy chunks. */
 typedef struct floe_context_dev_tally {
     uint64_t entropy, raw, used, large, longest, ncodes, lanes;
 } floe_context_dev_tally;
