@@ -8,19 +8,25 @@
 
 typedef floe_wavelet_encoder encoder;
 
+bool floe_wavelet_encoder_shape(encoder *e, uint32_t rank, const uint64_t *extent)
+{
+    uint64_t *shape = e->chunk.plan.shape;
+    if (!floe_interp_shape_of(rank, extent, shape))
+        return false;
+    e->ncells = floe_interp_points(shape);
+    e->row = floe_wavelet_marks_row(shape);
+    e->nmarks = floe_wavelet_marks_nbytes(shape);
+    floe_wavelet_needs_of(shape, &e->needs);
+    return true;
+}
+
 bool floe_wavelet_encoder_begin(encoder *e, const floe_cpu *cpu, const floe_codec_params *params, uint32_t rank,
                                 const uint64_t *extent)
 {
     *e = (encoder){.cpu = cpu, .params = params, .ops = floe_wavelet_value_ops_of(params->dtype, cpu->isa)};
     e->narrow = floe_dtype_is_narrow(params->dtype);
     e->size = floe_dtype_size(params->dtype);
-    if (!floe_interp_shape_of(rank, extent, e->chunk.plan.shape))
-        return false;
-    e->ncells = floe_interp_points(e->chunk.plan.shape);
-    e->row = floe_wavelet_marks_row(e->chunk.plan.shape);
-    e->nmarks = floe_wavelet_marks_nbytes(e->chunk.plan.shape);
-    floe_wavelet_needs_of(e->chunk.plan.shape, &e->needs);
-    return true;
+    return floe_wavelet_encoder_shape(e, rank, extent);
 }
 
 void floe_wavelet_encoder_take(encoder *e, bool trial, floe_arena *arena)
@@ -207,10 +213,15 @@ bool floe_wavelet_array_code(encoder *e)
         memset(e->means, 0, e->cpu->threads * sizeof *e->means);
         floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, e->means);
         set_shifts(e, &p->steps[i]);
-        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, NULL);
     }
-    if (!floe_wavelet_anchors_encode(&e->bands, e->anchors, &e->chunk.anchors))
-        return false;
+    return floe_wavelet_anchors_encode(&e->bands, e->anchors, &e->chunk.anchors);
+}
+
+void floe_wavelet_array_back(encoder *e)
+{
+    const floe_wavelet_plan *p = &e->chunk.plan;
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        floe_wavelet_codes_do(&e->bands, i, e->records_of[i], NULL, NULL);
     floe_wavelet_anchors_decode(&e->bands, &e->chunk.anchors);
     for (uint32_t i = p->nsteps; i-- > 0;)
         floe_wavelet_step_undo(&e->bands, &p->steps[i].step, NULL);
@@ -218,7 +229,6 @@ bool floe_wavelet_array_code(encoder *e)
     for (uint32_t k = p->packet; k-- > 0;)
         if (floe_wavelet_packet_step(p, k, &packet))
             floe_wavelet_step_undo(&e->bands, &packet, NULL);
-    return true;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ uint64_t floe_wavelet_bound(const floe_codec_params *params, uint32_t rank, cons
 static void take_scratch(encoder *e, encoder *trial, floe_arena *arena)
 {
     uint64_t part[FLOE_INTERP_RANK];
-    floe_wavelet_trial_shape(e, part);
+    floe_wavelet_trial_shape(e, true, part);
     floe_wavelet_encoder_begin(trial, e->cpu, e->params, FLOE_INTERP_RANK, part);
     e->entropy = floe_interp_entropy_take(e->cpu, true, 0, arena);
     e->entropy.sparse = true;
@@ -134,6 +134,7 @@ static bool code(encoder *e, encoder *trial)
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
         return false;
+    floe_wavelet_array_back(e);
     floe_wavelet_array_check(e);
     const floe_wavelet_found *found = floe_wavelet_found_gather(e);
     e->has_kinds = e->has_kinds || found->nliterals;

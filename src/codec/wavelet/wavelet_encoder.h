@@ -41,6 +41,8 @@ typedef struct floe_wavelet_encoder {
 /* Everything but the field and its scratch. False where codec wavelet does not take such a chunk. */
 bool floe_wavelet_encoder_begin(floe_wavelet_encoder *e, const floe_cpu *cpu, const floe_codec_params *params,
                                 uint32_t rank, const uint64_t *extent);
+/* The same encoder, for a chunk of another shape; scratch is that of the larger one. */
+bool floe_wavelet_encoder_shape(floe_wavelet_encoder *e, uint32_t rank, const uint64_t *extent);
 /* All scratch but that of e->entropy. */
 void floe_wavelet_encoder_take(floe_wavelet_encoder *e, bool trial, floe_arena *arena);
 
@@ -55,10 +57,11 @@ void floe_wavelet_array_fill(floe_wavelet_encoder *e);
 /* Codes of step i that are too large are cut, and what is near them becomes literals, unless they are more than this: then the step is left
  * out, with all coarser ones. */
 uint64_t floe_wavelet_cuts_most(const floe_wavelet_encoder *e, uint32_t i);
-/* The array by e->chunk.plan: to details and anchors; these to codes, and the array to what a decoder will have. False where a
- * bound is so small that no code will do. */
+/* The array by e->chunk.plan: to details and anchors; these to codes; codes back to the array that a decoder will have. code: false
+ * where a bound is so small that no code will do. */
 void floe_wavelet_array_forward(floe_wavelet_encoder *e);
 bool floe_wavelet_array_code(floe_wavelet_encoder *e);
+void floe_wavelet_array_back(floe_wavelet_encoder *e);
 /* The array of codes against the field: corrections and kinds. */
 void floe_wavelet_array_check(floe_wavelet_encoder *e);
 const floe_wavelet_found *floe_wavelet_found_gather(floe_wavelet_encoder *e);
@@ -78,24 +81,28 @@ void floe_wavelet_marks_write(floe_wavelet_encoder *e, const uint8_t *base, floe
 
 /* Base, unit and structure of the plan. */
 void floe_wavelet_plan_make(floe_wavelet_encoder *e, const floe_wavelet_structure *s);
-/* Chooses e->structure by trials of a part. */
+/* Chooses e->structure by trials of a part. Some fields are tried by a small one first. */
 void floe_wavelet_tune(floe_wavelet_encoder *e, floe_wavelet_encoder *trial);
-void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, uint64_t part[FLOE_INTERP_RANK]);
-/* What it is made of. try: the bits that the part takes with each of n structures; at most at_once of them, of which all but the first
- * are guesses at what will be tried next. What is chosen does not depend on that. */
-enum { FLOE_WAVELET_TRIALS = 6 };
+bool floe_wavelet_has_small(const floe_wavelet_encoder *e);
+void floe_wavelet_trial_shape(const floe_wavelet_encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK]);
+typedef struct floe_wavelet_trial {
+    floe_wavelet_structure structure;
+    bool all;             /* corrections are made, too */
+    uint64_t codes, bits; /* what codes and anchors take, and all */
+} floe_wavelet_trial;
+/* What it is made of: begin takes such a part, try finds what it takes. */
 typedef struct floe_wavelet_trials {
-    void (*try)(void *user, const floe_wavelet_structure *s, uint32_t n, uint64_t *bits);
+    void (*begin)(void *user, bool large);
+    void (*try)(void *user, floe_wavelet_trial *trials, uint32_t n);
     void *user;
-    uint32_t at_once; /* up to FLOE_WAVELET_TRIALS */
 } floe_wavelet_trials;
 void floe_wavelet_search(floe_wavelet_encoder *e, const floe_wavelet_trials *trials);
 /* The part's point 0 in the array; kept: where its values are, contiguous. */
 void floe_wavelet_trial_at(const floe_wavelet_encoder *e, const floe_wavelet_encoder *trial,
                            uint64_t lo[FLOE_INTERP_RANK]);
-void floe_wavelet_trial_begin(const floe_wavelet_encoder *e, floe_wavelet_encoder *trial, floe_codec_params *params,
-                              void *kept);
-/* Bits of literals and anchors. */
-uint64_t floe_wavelet_trial_bits(const floe_wavelet_encoder *trial, uint64_t nliterals);
+void floe_wavelet_trial_begin(const floe_wavelet_encoder *e, bool large, floe_wavelet_encoder *trial,
+                              floe_codec_params *params, void *kept);
+uint64_t floe_wavelet_literals_bits(const floe_wavelet_encoder *trial, uint64_t n);
+uint64_t floe_wavelet_anchors_bits(const floe_wavelet_encoder *trial);
 
 #endif

@@ -73,6 +73,7 @@ static void one_structure(const uint64_t *shape, const floe_wavelet_structure *s
         x[i] = kept[i] = (double)hostile_below(&state, 1000) / 500 - 1;
     floe_wavelet_array_forward(&e);
     assert_true(floe_wavelet_array_code(&e));
+    floe_wavelet_array_back(&e);
     for (uint64_t i = 0; i < e.chunk.plan.nsteps; i++)
         assert_true(floe_wavelet_records_nbytes(&e.chunk.plan.steps[i]) <= e.needs.step_records);
     for (uint64_t i = 0; i < n; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tuner: a box of the array is coded with one structure after another, there and back, and what takes the fewest bits is kept,
- * corrections among them. Bits are entropies of the contexts, in whole numbers, so that the choice is the same wherever it is made.
+ * The tuner: a box of the array is coded with some structures at a time, there and back, and what takes the fewest bits is kept,
+ * corrections among them. Ends and banks are chosen by codes alone, since they change how many values miss the bound but little. Bits are
+ * entropies of the contexts, in whole numbers, so that the choice is the same wherever it is made.
  */
 #include <string.h>
 
@@ -13,40 +14,45 @@ enum {
     BOX_CELLS = 1 << 19,
     BOX_CELLS_BEST = 1 << 22,
     BOX_SHARE = 2,     /* values of the field for one of the box */
+    SMALL_SHARE = 16,  /* the same of a small box, which is half as large */
+    FEW_BITS = 2,      /* values for a bit: of fewer bits a small box says too little */
     SHORT_AXIS = 128,  /* the slowest axis is cut last, if it has no more points */
     LITERAL_BITS = 16, /* beside the value itself */
     FIRST_COARSE = 12, /* in eighths of octaves, 2.8 bounds; up to 22 */
     MEAN_COARSE = 0,   /* where the mean counts: few values miss the bound then */
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
+    COARSE_APART = 4, /* trials of steps */
+    LEAST_THETA = 8,
+    LEAST_THETA_BEST = 7,
     PACKETS = 3,
-    FEW_CELLS = 4096 /* of a field that is not worth more trials */,
-    TRIED = 128 /* that are remembered */
+    AGAIN_WORTH = 100, /* an n-th of the bits that another look at all should spare */
+    FEW_CELLS = 4096,  /* of a field that is not worth more trials */
+    ROUND = 12         /* trials, at most */
 };
 
-typedef struct tried {
-    floe_wavelet_structure structure;
-    uint64_t bits;
-} tried;
-
-/* guesses: what will be tried next, as far as that is known, if nothing better is found meanwhile. */
 typedef struct tuner {
-    encoder *e;
+    const encoder *e;
     const floe_wavelet_trials *trials;
-    uint64_t bits; /* of the best one */
-    uint32_t ntried, nguesses;
-    tried tried[TRIED];
-    floe_wavelet_structure guesses[FLOE_WAVELET_TRIALS];
+    floe_wavelet_trial best;
+    uint32_t n; /* trials of the round */
+    floe_wavelet_trial round[ROUND];
 } tuner;
 
 static bool is_best(const encoder *e) { return e->params->preset == FLOE_PRESET_BEST; }
 
-/* The longest axis is halved, but for the slowest one, until the box is small enough. */
-void floe_wavelet_trial_shape(const encoder *e, uint64_t part[FLOE_INTERP_RANK])
+static uint64_t part_cells(const encoder *e)
 {
-    const uint64_t *shape = e->chunk.plan.shape;
     const uint64_t share = is_best(e) ? 1 : BOX_SHARE, limit = is_best(e) ? BOX_CELLS_BEST : BOX_CELLS;
-    const uint64_t most = floe_max64(floe_min64(e->ncells / share, limit), BOX_CELLS / 8);
+    return floe_max64(floe_min64(e->ncells / share, limit), BOX_CELLS / 8);
+}
+
+bool floe_wavelet_has_small(const encoder *e) { return !is_best(e) && e->ncells / SMALL_SHARE >= part_cells(e) / 2; }
+
+/* The longest axis is halved, but for the slowest one, until the box is small enough. */
+void floe_wavelet_trial_shape(const encoder *e, bool large, uint64_t part[FLOE_INTERP_RANK])
+{
+    const uint64_t *shape = e->chunk.plan.shape, most = part_cells(e) >> !large;
     const uint32_t slowest = floe_wavelet_slowest(shape);
     memcpy(part, shape, FLOE_INTERP_RANK * sizeof *part);
     while (floe_interp_points(part) > most) {
@@ -90,281 +96,242 @@ static void copy_box(const encoder *e, encoder *trial)
 
 /* ---- a trial ----------------------------------------------------------------------------------------------------------- */
 
-uint64_t floe_wavelet_trial_bits(const encoder *e, uint64_t nliterals)
+uint64_t floe_wavelet_literals_bits(const encoder *e, uint64_t n) { return n * (8 * e->size + LITERAL_BITS); }
+
+uint64_t floe_wavelet_anchors_bits(const encoder *e)
 {
-    const uint64_t nanchors = floe_interp_points(floe_wavelet_anchors(&e->chunk.plan));
-    return nliterals * (8 * e->size + LITERAL_BITS) + nanchors * e->chunk.anchors.nbits;
+    return floe_interp_points(floe_wavelet_anchors(&e->chunk.plan)) * e->chunk.anchors.nbits;
 }
 
-static void try_structures(void *trial, const floe_wavelet_structure *s, uint32_t n, uint64_t *all)
+static void try_structure(encoder *e, floe_wavelet_trial *t)
 {
-    encoder *e = trial;
-    (void)n; /* 1 */
-    *all = UINT64_MAX;
-    floe_wavelet_plan_make(e, s);
+    t->codes = t->bits = UINT64_MAX;
+    floe_wavelet_plan_make(e, &t->structure);
     memcpy(e->bands.array, e->kept, e->ncells * e->size);
     floe_wavelet_array_forward(e);
     if (!floe_wavelet_array_code(e))
         return;
-    memcpy(e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
-    floe_wavelet_array_check(e);
-    uint64_t bits = floe_wavelet_trial_bits(e, floe_wavelet_found_gather(e)->nliterals) +
-                    floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS);
+    t->codes = floe_wavelet_anchors_bits(e);
     for (uint32_t i = 0; i < e->chunk.plan.nsteps; i++) {
         const floe_interp_records r = floe_wavelet_records_of(e, i);
-        bits += floe_wavelet_records_bits(&e->entropy, &r, e->counts, &e->listed[i]);
+        t->codes += floe_wavelet_records_bits(&e->entropy, &r, e->counts, &e->listed[i]);
     }
-    *all = bits;
-}
-
-static bool is_same(const floe_wavelet_structure *a, const floe_wavelet_structure *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
-static const tried *tried_of(const tuner *t, const floe_wavelet_structure *s)
-{
-    for (uint32_t i = 0; i < t->ntried; i++)
-        if (is_same(&t->tried[i].structure, s))
-            return &t->tried[i];
-    return NULL;
-}
-
-/* Unless as many are guessed as are tried at once. */
-static void guess(tuner *t, const floe_wavelet_structure *s)
-{
-    if (t->nguesses == t->trials->at_once || tried_of(t, s))
+    if (!t->all)
         return;
-    for (uint32_t i = 0; i < t->nguesses; i++)
-        if (is_same(&t->guesses[i], s))
-            return;
-    t->guesses[t->nguesses++] = *s;
+    floe_wavelet_array_back(e);
+    memcpy(e->marks[FLOE_WAVELET_VALUE_KINDS], e->holes, e->nmarks);
+    floe_wavelet_array_check(e);
+    t->bits = t->codes + floe_wavelet_marks_bits(e, FLOE_WAVELET_CORRECTIONS) +
+              floe_wavelet_literals_bits(e, floe_wavelet_found_gather(e)->nliterals);
 }
+/* ---- rounds ------------------------------------------------------------------------------------------------------------ */
 
-/* In the first place, whatever is left out for it. */
-static void guess_first(tuner *t, const floe_wavelet_structure *s)
+static void add(tuner *t, const floe_wavelet_structure *s, bool all)
 {
-    uint32_t at = 0;
-    while (at < t->nguesses && !is_same(&t->guesses[at], s))
-        at++;
-    if (at == t->nguesses && t->nguesses < t->trials->at_once)
-        t->nguesses++;
-    at = at < t->nguesses ? at : t->nguesses - 1;
-    t->guesses[at] = t->guesses[0];
-    t->guesses[0] = *s;
+    t->round[t->n++] = (floe_wavelet_trial){.structure = *s, .all = all};
 }
 
-/* Tries the guesses, too, where it has not been tried. */
-static uint64_t bits_of(tuner *t, const floe_wavelet_structure *s)
+static void try_round(tuner *t)
 {
-    const tried *known = tried_of(t, s);
-    uint64_t bits[FLOE_WAVELET_TRIALS];
-    if (known)
-        return known->bits;
-    guess_first(t, s);
-    t->trials->try(t->trials->user, t->guesses, t->nguesses, bits);
-    for (uint32_t i = 0; i < t->nguesses && t->ntried < TRIED; i++)
-        t->tried[t->ntried++] = (tried){t->guesses[i], bits[i]};
-    t->nguesses = 0;
-    return bits[0];
+    if (t->n)
+        t->trials->try(t->trials->user, t->round, t->n);
 }
 
-static bool keep_better(tuner *t, const floe_wavelet_structure *s)
+/* Of all that was tried with its corrections what is best, if it is better. */
+static bool keep_better(tuner *t)
 {
-    const uint64_t bits = bits_of(t, s);
-    if (bits >= t->bits)
-        return false;
-    t->bits = bits;
-    t->e->structure = *s;
-    t->nguesses = 0;
-    return true;
+    const uint64_t before = t->best.bits;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->round[i].all && t->round[i].bits < t->best.bits)
+            t->best = t->round[i];
+    t->n = 0;
+    return t->best.bits < before;
 }
 
-/* ---- what is tried ----------------------------------------------------------------------------------------------------- */
-
-/* The structure but for one of its parts, of which there are no more than VARIANTS. False where there is no such structure. */
-typedef bool variant_fn(const tuner *t, uint32_t number, floe_wavelet_structure *s);
-enum { VARIANTS = 4 };
-
-/* From this one on. */
-static void guess_variants(tuner *t, variant_fn *variant, uint32_t number)
-{
-    floe_wavelet_structure s;
-    for (; number < VARIANTS; number++)
-        if (variant(t, number, &s))
-            guess(t, &s);
-}
+/* ---- the slowest axis -------------------------------------------------------------------------------------------------- */
 
 /* The packet has so many levels; none: the slowest axis is frozen. */
-static bool slowest_of(const tuner *t, uint32_t levels, floe_wavelet_structure *s)
+static void add_slowest(tuner *t, uint32_t levels)
 {
     const uint64_t *shape = t->e->chunk.plan.shape;
     const uint32_t slowest = floe_wavelet_slowest(shape);
-    *s = t->e->structure;
-    s->frozen = levels ? 0 : 1u << slowest;
-    s->packet = levels;
-    return slowest < FLOE_INTERP_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0);
+    floe_wavelet_structure s = t->best.structure;
+    s.frozen = levels ? 0 : 1u << slowest;
+    s.packet = levels;
+    if (slowest < FLOE_INTERP_RANK - 1 && levels <= PACKETS && (shape[slowest] >> levels) > (levels > 0))
+        add(t, &s, true);
 }
 
-static void tune_slowest(tuner *t)
+/* ---- steps ------------------------------------------------------------------------------------------------------------- */
+
+/* Of steps so many eighths of an octave larger. */
+static void add_coarse(tuner *t, int32_t by)
 {
-    floe_wavelet_structure s;
-    guess_variants(t, slowest_of, 0);
-    for (uint32_t levels = 0; slowest_of(t, levels, &s); levels++)
-        keep_better(t, &s);
+    floe_wavelet_structure s = t->best.structure;
+    s.coarse += by;
+    if (s.coarse <= MOST_COARSE && s.coarse >= LEAST_COARSE)
+        add(t, &s, true);
 }
 
-/* By so many eighths of an octave. */
-static bool coarse_of(const tuner *t, int32_t by, floe_wavelet_structure *s)
+/* The round's trial of them. */
+static floe_wavelet_trial find_coarse(const tuner *t, int32_t by)
 {
-    *s = t->e->structure;
-    s->coarse += by;
-    return s->coarse <= MOST_COARSE && s->coarse >= LEAST_COARSE;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->round[i].all && t->round[i].structure.coarse == t->best.structure.coarse + by)
+            return t->round[i];
+    return (floe_wavelet_trial){.bits = UINT64_MAX};
 }
 
-/* By that, and by up to so many times as much. */
-static void guess_coarse(tuner *t, int32_t by, int32_t times)
+/* Goes on by COARSE_APART as long as that is better. Returns where a parabola through the best and those beside it has its least, from the
+ * best one on. */
+static int32_t tune_coarse(tuner *t)
 {
-    floe_wavelet_structure s;
-    for (int32_t k = 1; k <= times; k++)
-        if (coarse_of(t, k * by, &s))
-            guess(t, &s);
+    floe_wavelet_trial below = find_coarse(t, -COARSE_APART), above = find_coarse(t, COARSE_APART);
+    while (below.bits < t->best.bits || above.bits < t->best.bits) {
+        const bool up = above.bits < t->best.bits;
+        const int32_t by = up ? COARSE_APART : -COARSE_APART;
+        const floe_wavelet_trial before = t->best;
+        t->best = up ? above : below;
+        t->n = 0;
+        add_coarse(t, by);
+        try_round(t);
+        below = up ? before : find_coarse(t, by);
+        above = up ? find_coarse(t, by) : before;
+    }
+    t->n = 0;
+    if (below.bits == UINT64_MAX || above.bits == UINT64_MAX)
+        return 0;
+    const int64_t left = (int64_t)(below.bits - t->best.bits), right = (int64_t)(above.bits - t->best.bits),
+                  sum = left + right > 0 ? left + right : 1;
+    return (int32_t)((COARSE_APART * (left - right) + sum) / sum / 2);
 }
 
-/* Up and down. */
-static void guess_around(tuner *t, int32_t by)
-{
-    guess_coarse(t, by, 2);
-    guess_coarse(t, -by, 2);
-}
+/* ---- ends and banks ---------------------------------------------------------------------------------------------------- */
 
-/* Up or down. */
-static void tune_coarse(tuner *t, int32_t by)
+/* Short banks are for peaks. */
+static void add_ends(tuner *t)
 {
-    guess_around(t, by);
-    for (int32_t sign = 1; sign >= -1; sign -= 2) {
-        bool better = false, again = true;
-        while (again) {
-            floe_wavelet_structure s;
-            if (better) /* it may go on */
-                guess_coarse(t, sign * by, FLOE_WAVELET_TRIALS);
-            again = coarse_of(t, sign * by, &s) && keep_better(t, &s);
-            better = better || again;
-        }
-        if (better)
-            return;
+    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_53, FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97};
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
+        floe_wavelet_structure s = t->best.structure;
+        s.one_sided ^= 1u << a;
+        if (t->e->chunk.plan.shape[a] > 1 && floe_wavelet_interpolates(s.bank))
+            add(t, &s, false);
+    }
+    for (uint32_t i = 0; i < (is_best(t->e) ? sizeof banks / sizeof *banks : 1); i++) {
+        floe_wavelet_structure s = t->best.structure;
+        s.bank = banks[i];
+        s.one_sided = floe_wavelet_interpolates(s.bank) ? s.one_sided : 0;
+        if (s.bank != t->best.structure.bank)
+            add(t, &s, false);
     }
 }
 
-static bool ends_of(const tuner *t, uint32_t axis, floe_wavelet_structure *s)
+/* Of those the bank that takes the fewest bits of codes; else all ends that spare some, as each seems to do alone. */
+static floe_wavelet_structure choose_ends(const tuner *t)
 {
-    *s = t->e->structure;
-    s->one_sided ^= 1u << axis;
-    return t->e->chunk.plan.shape[axis] > 1;
+    floe_wavelet_structure s = t->best.structure;
+    uint64_t codes = t->best.codes;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const floe_wavelet_trial *r = &t->round[i];
+        if (!r->all && r->structure.bank == s.bank && r->codes < t->best.codes) {
+            s.one_sided ^= r->structure.one_sided ^ t->best.structure.one_sided;
+            codes -= t->best.codes - r->codes;
+        }
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        const floe_wavelet_trial *r = &t->round[i];
+        if (!r->all && r->structure.bank != t->best.structure.bank && r->codes < codes) {
+            s = r->structure;
+            codes = r->codes;
+        }
+    }
+    return s;
 }
 
-static bool bank_of(const tuner *t, uint32_t i, floe_wavelet_structure *s)
-{
-    /* short ones are for peaks */
-    static const floe_wavelet_bank banks[] = {FLOE_WAVELET_53, FLOE_WAVELET_DD84, FLOE_WAVELET_DD44, FLOE_WAVELET_97};
-    if (i >= (is_best(t->e) ? sizeof banks / sizeof *banks : 1))
-        return false;
-    *s = t->e->structure;
-    s->bank = banks[i];
-    s->one_sided = floe_wavelet_interpolates(s->bank) ? s->one_sided : 0;
-    return true;
-}
+/* ---- all of it --------------------------------------------------------------------------------------------------------- */
 
-static void guess_theta(tuner *t, uint32_t least)
+static void add_theta(tuner *t, const floe_wavelet_structure *of)
 {
-    floe_wavelet_structure s = t->e->structure;
-    if (s.theta <= least)
+    floe_wavelet_structure s = *of;
+    if (s.theta <= (is_best(t->e) ? LEAST_THETA_BEST : LEAST_THETA))
         return;
     s.theta--;
-    guess(t, &s);
+    add(t, &s, true);
     s.coarse -= 2;
-    guess(t, &s);
+    add(t, &s, true);
 }
 
-/* Finer steps may come along each time. */
-static void tune_theta(tuner *t, uint32_t least)
+/* What it begins with, and what the slowest axis asks for. */
+static void tune_begin(tuner *t)
 {
-    bool better = true;
-    while (better && t->e->structure.theta > least) {
-        floe_wavelet_structure s = t->e->structure;
-        guess_theta(t, least);
-        guess_variants(t, ends_of, 0);
-        guess_variants(t, bank_of, 0);
-        s.theta--;
-        better = keep_better(t, &s);
-        s.coarse -= 2;
-        better = keep_better(t, &s) || better;
+    const floe_codec_params *params = t->e->params;
+    t->best = (floe_wavelet_trial){.all = true, .bits = UINT64_MAX};
+    t->best.structure = (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = FIRST_COARSE};
+    if (params->mean)
+        t->best.structure.coarse = MEAN_COARSE;
+    add(t, &t->best.structure, true);
+    for (uint32_t levels = 0; levels <= PACKETS && params->preset != FLOE_PRESET_FAST; levels++)
+        add_slowest(t, levels);
+    try_round(t);
+    keep_better(t);
+}
+
+/* Steps, ends and banks together; then what comes of them, and what steps change. */
+static void tune_rest(tuner *t)
+{
+    const bool mean = t->e->params->mean; /* which other steps would change */
+    const bool more = t->e->params->preset != FLOE_PRESET_FAST && t->e->ncells >= FEW_CELLS;
+    const int32_t begun = t->best.structure.coarse;
+    if (!mean) {
+        add_coarse(t, -COARSE_APART);
+        add_coarse(t, COARSE_APART);
     }
-}
-
-static void tune_ends(tuner *t)
-{
-    floe_wavelet_structure s;
-    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++) {
-        guess_variants(t, ends_of, a);
-        guess_variants(t, bank_of, 0);
-        guess_around(t, 2);
-        if (ends_of(t, a, &s))
-            keep_better(t, &s);
-    }
-}
-
-static void tune_banks(tuner *t)
-{
-    floe_wavelet_structure s;
-    for (uint32_t i = 0; bank_of(t, i, &s); i++) {
-        guess_variants(t, bank_of, 0);
-        guess_around(t, 2);
-        keep_better(t, &s);
+    if (more)
+        add_ends(t);
+    try_round(t);
+    floe_wavelet_structure next = choose_ends(t);
+    const int32_t by = tune_coarse(t), now = t->best.structure.coarse;
+    next.coarse = now + by;
+    if (memcmp(&next, &t->best.structure, sizeof next) != 0)
+        add(t, &next, true);
+    if (now != begun && next.packet)
+        add_slowest(t, next.packet + 1);
+    for (bool again = true; again;) {
+        const uint32_t theta = next.theta;
+        if (more && !mean)
+            add_theta(t, &next);
+        try_round(t);
+        again = keep_better(t) && t->best.structure.theta < theta;
+        next = t->best.structure;
     }
 }
 
 void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
 {
-    tuner t = {.e = e, .trials = trials, .bits = UINT64_MAX};
-    const bool mean = e->params->mean; /* which other steps would change */
-    const bool fast = e->params->preset == FLOE_PRESET_FAST, ends = fast || e->ncells < FEW_CELLS;
-    const uint32_t least = is_best(e) ? 7 : 8;
-    e->structure =
-        (floe_wavelet_structure){.bank = FLOE_WAVELET_DD66, .theta = 10, .coarse = mean ? MEAN_COARSE : FIRST_COARSE};
-    if (!fast)
-        guess_variants(&t, slowest_of, 0);
-    else
-        guess_around(&t, 4);
-    keep_better(&t, &e->structure);
-    if (!fast)
-        tune_slowest(&t);
-    if (!mean) {
-        guess_around(&t, 4);
-        if (!ends)
-            guess_around(&t, 2);
-        tune_coarse(&t, 4);
+    tuner t = {.e = e, .trials = trials};
+    uint64_t part[FLOE_INTERP_RANK];
+    bool few = true;
+    for (int large = !floe_wavelet_has_small(e); large <= 1 && few; large++) {
+        trials->begin(trials->user, large);
+        floe_wavelet_trial_shape(e, large, part);
+        tune_begin(&t);
+        few = t.best.codes < floe_interp_points(part) / FEW_BITS;
     }
-    if (ends)
-        return;
-    if (!mean) {
-        guess_around(&t, 2);
-        guess_theta(&t, least);
-        guess_variants(&t, ends_of, 0);
-        tune_coarse(&t, 2);
-        tune_theta(&t, least);
+    for (bool again = true; again;) {
+        const uint64_t before = t.best.bits;
+        tune_rest(&t);
+        again = (few || is_best(e)) && t.best.bits < before - before / AGAIN_WORTH;
     }
-    tune_ends(&t);
-    tune_banks(&t);
-    if (is_best(e))
-        tune_slowest(&t);
-    if (!mean)
-        tune_coarse(&t, 2);
+    e->structure = t.best.structure;
 }
 
 /* Its values are those of the array, so that errors are absolute. */
-void floe_wavelet_trial_begin(const encoder *e, encoder *trial, floe_codec_params *params, void *kept)
+void floe_wavelet_trial_begin(const encoder *e, bool large, encoder *trial, floe_codec_params *params, void *kept)
 {
+    uint64_t part[FLOE_INTERP_RANK];
+    floe_wavelet_trial_shape(e, large, part);
+    floe_wavelet_encoder_shape(trial, FLOE_INTERP_RANK, part);
     *params = *e->params;
     params->mode = FLOE_BOUND_ABS;
     params->bound = e->bound;
@@ -374,11 +341,29 @@ void floe_wavelet_trial_begin(const encoder *e, encoder *trial, floe_codec_param
     trial->values = floe_interp_view_lattice(kept, trial->chunk.plan.shape);
 }
 
+typedef struct trying {
+    const encoder *e;
+    encoder *trial;
+    floe_codec_params params;
+} trying;
+
+static void try_structures(void *user, floe_wavelet_trial *trials, uint32_t n)
+{
+    const trying *y = user;
+    for (uint32_t i = 0; i < n; i++)
+        try_structure(y->trial, &trials[i]);
+}
+
+static void begin(void *user, bool large)
+{
+    trying *y = user;
+    floe_wavelet_trial_begin(y->e, large, y->trial, &y->params, y->trial->kept);
+    copy_box(y->e, y->trial);
+}
+
 void floe_wavelet_tune(encoder *e, encoder *trial)
 {
-    floe_codec_params params;
-    floe_wavelet_trial_begin(e, trial, &params, trial->kept);
-    copy_box(e, trial);
-    const floe_wavelet_trials trials = {try_structures, trial, 1};
+    trying y = {e, trial, {0}};
+    const floe_wavelet_trials trials = {begin, try_structures, &y};
     floe_wavelet_search(e, &trials);
 }

@@ -263,37 +263,66 @@ static double largest(const void *values, uint64_t count)
     return (double)FLOE_R(floe_real_of)((floe_uint)most);
 }
 
-enum { RUN = 64, FEW = 4 /* codes that are looked at together: most are 0 */ };
+enum { RUN = 64 /* codes that are looked at together: most runs are 0, or vectors */ };
 
-static void put_code(const floe_wavelet_codes *c, uint64_t i, floe_real inverse, int32_t m, floe_wavelet_means *means)
+FLOE_INLINE void put_codes(const floe_wavelet_codes *c, uint64_t at, uint32_t n, const int32_t *codes)
 {
-    const floe_real v = ((const floe_real *)c->values)[i];
-    const int32_t class = m < FLOE_WAVELET_SHIFTS ? m - 1 : FLOE_WAVELET_SHIFTS - 1;
-    means->sum[class] += FLOE_R(floe_wavelet_off)(v, inverse, m);
-    means->count[class]++;
+    const uint64_t apart = c->apart;
     if (c->width == 1)
-        ((int8_t *)c->codes)[i * c->apart] = (int8_t)(v < 0 ? -m : m);
+        for (uint64_t i = 0; i < n; i++)
+            ((int8_t *)c->codes)[(at + i) * apart] = (int8_t)codes[i];
     else
-        ((int16_t *)c->codes)[i * c->apart] = (int16_t)(v < 0 ? -m : m);
+        for (uint64_t i = 0; i < n; i++)
+            ((int16_t *)c->codes)[(at + i) * apart] = (int16_t)codes[i];
+}
+
+/* Returns whether one is not 0. */
+FLOE_INLINE bool get_codes(const floe_wavelet_codes *c, uint64_t at, uint32_t n, int32_t *codes)
+{
+    const uint64_t apart = c->apart;
+    int32_t any = 0;
+    if (c->width == 1)
+        for (uint64_t i = 0; i < n; i++)
+            any |= codes[i] = ((const int8_t *)c->codes)[(at + i) * apart];
+    else
+        for (uint64_t i = 0; i < n; i++)
+            any |= codes[i] = ((const int16_t *)c->codes)[(at + i) * apart];
+    return any != 0;
+}
+
+/* Of magnitudes, and how far values are off: those of a run fit 32 bits. */
+FLOE_INLINE void add_means(const int32_t *m, const int32_t *off, floe_wavelet_means *means)
+{
+    for (int k = 0; k < FLOE_WAVELET_SHIFTS; k++) {
+        int32_t sum = 0, count = 0;
+        for (uint32_t i = 0; i < RUN; i++) {
+            const int32_t is = k + 1 < FLOE_WAVELET_SHIFTS ? -(m[i] == k + 1) : -(m[i] > k);
+            sum += off[i] & is;
+            count -= is;
+        }
+        means->sum[k] += sum;
+        means->count[k] += (uint32_t)count;
+    }
 }
 
 static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
 {
-    const floe_real *v = c->values, inverse = 1 / (floe_real)c->step, limit = c->width == 1 ? 127 : 32767;
+    const floe_real inverse = 1 / (floe_real)c->step, limit = c->width == 1 ? 127 : 32767;
     for (uint64_t x = 0; x < c->count; x += RUN) {
         const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
-        int16_t m[RUN];
-        if (n < RUN)
-            memset(m, 0, sizeof m);
-        for (uint32_t i = 0; i < n; i++)
-            m[i] = (int16_t)FLOE_R(floe_wavelet_encode)(v[x + i], inverse, limit);
-        for (uint32_t i = 0; i < RUN; i += FEW) {
-            uint64_t any;
-            memcpy(&any, m + i, sizeof any);
-            for (uint32_t k = i; any && k < i + FEW; k++)
-                if (m[k])
-                    put_code(c, x + k, inverse, m[k], means);
+        floe_real v[RUN] = {0};
+        int32_t m[RUN], off[RUN], codes[RUN], any = 0;
+        memcpy(v, (const floe_real *)c->values + x, n * sizeof *v);
+        for (uint32_t i = 0; i < RUN; i++)
+            any |= m[i] = FLOE_R(floe_wavelet_encode)(v[i], inverse, limit);
+        if (any == 0)
+            continue;
+        for (uint32_t i = 0; i < RUN; i++) {
+            off[i] = FLOE_R(floe_wavelet_off)(v[i], inverse, m[i]);
+            codes[i] = (floe_int)FLOE_R(floe_real_bits)(v[i]) < 0 ? -m[i] : m[i];
         }
+        add_means(m, off, means);
+        put_codes(c, x, n, codes);
     }
 }
 
@@ -303,20 +332,24 @@ static void decode(const floe_wavelet_codes *c)
                     second = FLOE_R(floe_wavelet_shift)(c->shift[1]), others = FLOE_R(floe_wavelet_shift)(c->shift[2]);
     for (uint64_t x = 0; x < c->count; x += RUN) {
         const uint32_t n = (uint32_t)floe_min64(RUN, c->count - x);
-        floe_real *v = (floe_real *)c->values + x;
-        int32_t codes[RUN], any = 0;
-        for (uint64_t i = 0; i < n; i++) {
-            codes[i] = c->width == 1 ? ((const int8_t *)c->codes)[(x + i) * c->apart]
-                                     : ((const int16_t *)c->codes)[(x + i) * c->apart];
-            any |= codes[i];
+        floe_real *to = (floe_real *)c->values + x, v[RUN];
+        int32_t codes[RUN] = {0};
+        if (!get_codes(c, x, n, codes)) {
+            memset(to, 0, n * sizeof *to);
+            continue;
         }
-        if (any == 0)
-            memset(v, 0, n * sizeof *v);
-        for (uint32_t i = 0; i < n && any; i++) {
-            const int32_t size = codes[i] < 0 ? -codes[i] : codes[i];
-            const floe_real shift = size == 1 ? first : size == 2 ? second : others;
-            v[i] = size == 0 ? 0 : FLOE_R(floe_wavelet_decode)(codes[i], shift, step);
+        for (uint32_t i = 0; i < RUN; i++) {
+            const int32_t m = codes[i] < 0 ? -codes[i] : codes[i];
+            const floe_real full = FLOE_R(floe_wavelet_size)(m,
+                                                             m == 1   ? first
+                                                             : m == 2 ? second
+                                                                      : others,
+                                                             step),
+                            size = m ? full : 0;
+            v[i] = codes[i] < 0 ? -size : size;
         }
+        cut_large(v, RUN);
+        memcpy(to, v, n * sizeof *to);
     }
 }
 

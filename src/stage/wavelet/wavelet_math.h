@@ -9,6 +9,7 @@
 
 #include "base/hd.h"
 #include "base/real.h"
+#include "stage/quantizer/quantizer_math.h"
 #include "stage/wavelet/wavelet_shape.h"
 
 #if FLOE_REAL_BITS == 32
@@ -96,26 +97,36 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
 /* Below 1/2, so that codes of 0 take more. */
 #define FLOE_WAVELET_ROUNDING ((floe_real)0.46)
 
+/* v < limit, which is above 0; by whole numbers, of which compilers make vectors. */
+FLOE_HD bool FLOE_R(floe_wavelet_is_below)(floe_real v, floe_real limit)
+{
+    return (floe_int)FLOE_R(floe_real_bits)(v) < (floe_int)FLOE_R(floe_real_bits)(limit);
+}
+
 /* Magnitude of the code. */
 FLOE_HD int32_t FLOE_R(floe_wavelet_encode)(floe_real w, floe_real inverse, floe_real limit)
 {
-    const floe_real size = w < 0 ? -w : w, m = FLOE_WAVELET_FMA(size, inverse, FLOE_WAVELET_ROUNDING);
-    return (int32_t)(m < limit ? m : limit);
+    const floe_real m = FLOE_WAVELET_FMA(FLOE_R(floe_real_abs)(w), inverse, FLOE_WAVELET_ROUNDING);
+    return (int32_t)(FLOE_R(floe_wavelet_is_below)(m, limit) ? m : limit);
 }
 
 /* How far the value is from its code, in 1 / 256: for floe_wavelet_means. */
 FLOE_HD int32_t FLOE_R(floe_wavelet_off)(floe_real w, floe_real inverse, int32_t m)
 {
-    const floe_real off = (w < 0 ? -w : w) * inverse - (floe_real)m;
-    return off < 1 ? (int32_t)(off * 256) : 0;
+    const floe_real off = FLOE_R(floe_real_abs)(w) * inverse - (floe_real)m;
+    return (int32_t)(FLOE_R(floe_wavelet_is_below)(off, 1) ? off * 256 : 0);
 }
 
 FLOE_HD floe_real FLOE_R(floe_wavelet_shift)(int32_t units) { return (floe_real)units / FLOE_WAVELET_SHIFT_UNIT; }
 
 /* Of a code that is not 0: shift, in units of the step, is what its magnitude is off in the mean. */
+FLOE_HD floe_real FLOE_R(floe_wavelet_size)(int32_t magnitude, floe_real shift, floe_real step)
+{
+    return ((floe_real)magnitude + shift) * step;
+}
 FLOE_HD floe_real FLOE_R(floe_wavelet_decode)(int32_t code, floe_real shift, floe_real step)
 {
-    const floe_real size = ((floe_real)(code < 0 ? -code : code) + shift) * step;
+    const floe_real size = FLOE_R(floe_wavelet_size)(code < 0 ? -code : code, shift, step);
     return FLOE_R(floe_wavelet_finite)(code < 0 ? -size : size);
 }
 

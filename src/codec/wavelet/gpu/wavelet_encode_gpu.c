@@ -81,7 +81,7 @@ static void set_trials(floe_wavelet_gpu_room *room)
 {
     const uint64_t least =
         floe_min64(TRIALS_CELLS / floe_max64(room->trial_cells, 1), FLOE_WAVELET_GPU_GRIDS / (room->trial_steps + 1));
-    room->ntrials = (uint32_t)floe_max64(floe_min64(least, FLOE_WAVELET_TRIALS), 1);
+    room->ntrials = (uint32_t)floe_max64(floe_min64(least, FLOE_WAVELET_DEV_JOBS), 1);
     room->nchunks = floe_max64(room->nchunks, room->ntrials * room->trial_chunks);
 }
 
@@ -94,7 +94,7 @@ static bool add_chunk_room(const floe_codec_encode *call, const uint64_t *extent
     uint64_t shape[FLOE_INTERP_RANK];
     if (!floe_wavelet_encoder_begin(&e, &cpu, &params, call->field.rank, extent))
         return false;
-    floe_wavelet_trial_shape(&e, shape);
+    floe_wavelet_trial_shape(&e, true, shape);
     floe_wavelet_encoder_begin(&trial, &cpu, &params, FLOE_INTERP_RANK, shape);
     add_room(&e, room);
     room->records = floe_max64(room->records, 2 * e.ncells + 64); /* of what fills holes */

@@ -30,7 +30,7 @@ typedef struct floe_wavelet_gpu_findings {
 typedef struct floe_wavelet_gpu_answers {
     floe_context_dev_tally tallies[FLOE_WAVELET_GPU_GRIDS];
     unsigned long long nbits[FLOE_WAVELET_GPU_GRIDS];
-    floe_wavelet_gpu_findings part[FLOE_WAVELET_TRIALS]; /* of the chunk, when there are no trials: the first */
+    floe_wavelet_gpu_findings part[FLOE_WAVELET_DEV_JOBS]; /* of the chunk, when there are no trials: the first */
 } floe_wavelet_gpu_answers;
 
 /* Scratch. An array is two buffers, that have it in turns. */
@@ -127,17 +127,17 @@ floe_status floe_wavelet_gpu_array_check(floe_wavelet_gpu_part *p);
 /* Passes of arrays whose points are in their places: those of a part's plan. */
 floe_status floe_wavelet_gpu_places_add(const floe_wavelet_gpu_part *p, void *array, floe_wavelet_dev_places *to);
 floe_status floe_wavelet_gpu_places_lift(const floe_wavelet_gpu_part *p, const floe_wavelet_dev_places *places);
-/* As _code and _check, of several such parts together, without a wait: from[0] of each is transformed, array[0] is put back. Findings and
- * corrections are 0 at first. */
+/* As _code and _check, of several such parts together, without a wait: from[0] of each is transformed, array[0] is put back, where all
+ * is wanted, and not the codes alone. Findings and corrections are 0 at first. */
 typedef struct floe_wavelet_gpu_round {
-    uint32_t n, ncodes;
+    uint32_t n, ncodes, nchecks;
     floe_wavelet_dev_codes codes[FLOE_WAVELET_GPU_GRIDS];
-    void *decoded[FLOE_WAVELET_GPU_GRIDS];
-    floe_wavelet_anchors_job anchors[FLOE_WAVELET_TRIALS];
-    floe_wavelet_values_job checks[FLOE_WAVELET_TRIALS];
+    void *decoded[FLOE_WAVELET_GPU_GRIDS]; /* NULL: no array */
+    floe_wavelet_anchors_job anchors[FLOE_WAVELET_DEV_JOBS];
+    floe_wavelet_values_job checks[FLOE_WAVELET_DEV_JOBS];
     floe_wavelet_dev_places back;
 } floe_wavelet_gpu_round;
-floe_status floe_wavelet_gpu_round_add(floe_wavelet_gpu_part *p, floe_wavelet_gpu_round *r);
+floe_status floe_wavelet_gpu_round_add(floe_wavelet_gpu_part *p, bool all, floe_wavelet_gpu_round *r);
 floe_status floe_wavelet_gpu_round_do(const floe_wavelet_gpu_part *p, floe_wavelet_gpu_round *r);
 /* By what was found of anchors; false where they would take more bits than they are worth. */
 bool floe_wavelet_gpu_anchors_set(floe_wavelet_gpu_part *p, const unsigned long long *range);

@@ -387,16 +387,18 @@ floe_status floe_wavelet_gpu_places_lift(const part *p, const floe_wavelet_dev_p
 }
 
 /* Codes of two bytes take as many bits as those of one. How many are as large as they may be shows in findings. */
-floe_status floe_wavelet_gpu_round_add(part *p, floe_wavelet_gpu_round *r)
+floe_status floe_wavelet_gpu_round_add(part *p, bool all, floe_wavelet_gpu_round *r)
 {
     memset(p->at, 0, sizeof p->at);
     place_records(p);
     for (uint32_t i = 0; i < p->e.chunk.plan.nsteps; i++, r->ncodes++) {
         r->codes[r->ncodes] = codes_of(p, i, p->from);
-        r->decoded[r->ncodes] = p->array[0];
+        r->decoded[r->ncodes] = all ? p->array[0] : NULL;
     }
-    r->anchors[r->n] = anchors_of(p);
-    r->checks[r->n++] = values_of(p);
+    r->anchors[r->n++] = anchors_of(p);
+    if (!all)
+        return FLOE_OK;
+    r->checks[r->nchecks++] = values_of(p);
     return floe_wavelet_gpu_places_add(p, p->array[0], &r->back);
 }
 
@@ -404,16 +406,20 @@ floe_status floe_wavelet_gpu_round_do(const part *p, floe_wavelet_gpu_round *r)
 {
     const work *w = p->w;
     const bool narrow = p->e.narrow;
+    uint32_t ndecoded = 0;
     FLOE_CUDA(w->err,
               (narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64)(r->codes, r->ncodes, w->stream));
     for (uint32_t i = 0; i < r->ncodes; i++)
-        r->codes[i].array = r->decoded[i];
+        if (r->decoded[i]) {
+            r->codes[ndecoded] = r->codes[i];
+            r->codes[ndecoded++].array = r->decoded[i];
+        }
     FLOE_CUDA(w->err,
-              (narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64)(r->codes, r->ncodes, w->stream));
+              (narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64)(r->codes, ndecoded, w->stream));
     FLOE_CUDA(w->err, floe_wavelet_anchors_cuda(r->anchors, r->n, FLOE_WAVELET_ANCHORS_TRY, w->stream));
     r->back.inverse = true;
     FLOE_TRY(floe_wavelet_gpu_places_lift(p, &r->back));
-    return values_do(p, r->checks, r->n, FLOE_WAVELET_VALUES_CHECK);
+    return r->nchecks ? values_do(p, r->checks, r->nchecks, FLOE_WAVELET_VALUES_CHECK) : FLOE_OK;
 }
 
 /* ---- what records take ------------------------------------------------------------------------------------------------- */

@@ -14,8 +14,6 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-static_assert((int)FLOE_WAVELET_TRIALS <= (int)FLOE_WAVELET_DEV_JOBS, "they are done together");
-
 /* A box that is transformed: structures of its bank and axes begin with it. */
 typedef struct transformed {
     bool there, used; /* used: by this round */
@@ -25,9 +23,11 @@ typedef struct transformed {
 /* Trials of a box of the array. */
 typedef struct trying {
     const work *call;
+    const part *of;
     part trial; /* which one that is */
-    transformed transformed[FLOE_WAVELET_TRIALS + 1];
-    uint32_t begins[FLOE_WAVELET_TRIALS]; /* of this round: number of what is transformed */
+    floe_codec_params params;
+    transformed transformed[FLOE_WAVELET_DEV_JOBS + 1];
+    uint32_t begins[FLOE_WAVELET_DEV_JOBS]; /* of this round: number of what is transformed */
     floe_wavelet_gpu_round round;
     grids counted;
     floe_status status; /* the first that failed */
@@ -84,16 +84,17 @@ static floe_status begin_trial(trying *y, const floe_wavelet_structure *s, uint3
     return floe_wavelet_gpu_places_add(p, p->array[0], todo);
 }
 
-static floe_status transform(trying *y, const floe_wavelet_structure *s, uint32_t n)
+static floe_status transform(trying *y, const floe_wavelet_trial *t, uint32_t n)
 {
     floe_wavelet_dev_places todo = {.n = 0};
-    for (uint32_t i = 0; i <= FLOE_WAVELET_TRIALS; i++)
+    for (uint32_t i = 0; i <= FLOE_WAVELET_DEV_JOBS; i++)
         y->transformed[i].used = false;
     for (uint32_t k = 0; k < n; k++) /* what is there is not to be lost to what is not */
-        for (uint32_t i = 0; i <= FLOE_WAVELET_TRIALS; i++)
-            y->transformed[i].used |= y->transformed[i].there && is_same_transform(&y->transformed[i].structure, &s[k]);
+        for (uint32_t i = 0; i <= FLOE_WAVELET_DEV_JOBS; i++)
+            y->transformed[i].used |=
+                y->transformed[i].there && is_same_transform(&y->transformed[i].structure, &t[k].structure);
     for (uint32_t k = 0; k < n; k++)
-        FLOE_TRY(begin_trial(y, &s[k], k, &todo));
+        FLOE_TRY(begin_trial(y, &t[k].structure, k, &todo));
     return floe_wavelet_gpu_places_lift(&y->trial, &todo);
 }
 
@@ -113,40 +114,44 @@ static void aim(trying *y, const floe_wavelet_structure *s, uint32_t number)
     p->e.marks[FLOE_WAVELET_CORRECTIONS] = c->trial_corrections + number * c->room.trial_marks;
 }
 
-static void add_grids(trying *y)
+static void add_grids(trying *y, bool all)
 {
     const floe_wavelet_encoder *e = &y->trial.e;
     const floe_context_grid marks = floe_wavelet_marks_grid(e->chunk.plan.shape, 0);
     floe_wavelet_gpu_steps_add(&y->counted, e);
-    floe_wavelet_gpu_grid_add(&y->counted, &floe_wavelet_marks_spec, &marks, e->marks[FLOE_WAVELET_CORRECTIONS]);
+    if (all)
+        floe_wavelet_gpu_grid_add(&y->counted, &floe_wavelet_marks_spec, &marks, e->marks[FLOE_WAVELET_CORRECTIONS]);
 }
 
 static floe_status count_grids(trying *y, floe_wavelet_gpu_answers *found, uint32_t n)
 {
-    FLOE_TRY(floe_wavelet_gpu_count_start(y->call, &y->counted));
+    if (y->counted.n) /* codes alone, of a box without steps, have no grid */
+        FLOE_TRY(floe_wavelet_gpu_count_start(y->call, &y->counted));
     FLOE_TRY(floe_wavelet_gpu_fetch(y->call, found, y->call->c->answers,
                                     offsetof(floe_wavelet_gpu_answers, part) + n * sizeof found->part[0]));
     floe_wavelet_gpu_count_take(&y->counted, found);
     return FLOE_OK;
 }
 
-/* All of a structure's, once its grids from `first` on are counted. */
-static uint64_t bits_of(const trying *y, const floe_wavelet_dev_found *found, uint32_t first)
+/* Of a trial whose grids from `first` on are counted. */
+static void set_bits(const trying *y, const floe_wavelet_dev_found *found, uint32_t first, floe_wavelet_trial *t)
 {
     const floe_wavelet_encoder *e = &y->trial.e;
-    uint64_t bits = floe_wavelet_trial_bits(e, found->nliterals);
-    for (uint32_t i = 0; i <= e->chunk.plan.nsteps; i++)
-        bits += y->counted.bits[first + i];
-    return bits;
+    const uint32_t nsteps = e->chunk.plan.nsteps;
+    t->codes = floe_wavelet_anchors_bits(e);
+    for (uint32_t i = 0; i < nsteps; i++)
+        t->codes += y->counted.bits[first + i];
+    if (t->all)
+        t->bits = t->codes + y->counted.bits[first + nsteps] + floe_wavelet_literals_bits(e, found->nliterals);
 }
 
 /* Step by step, where some codes are too large. */
-static floe_status try_again(trying *y, const floe_wavelet_structure *s, uint64_t *bits)
+static floe_status try_again(trying *y, floe_wavelet_trial *t)
 {
     floe_wavelet_gpu_answers found;
     bool good;
-    *bits = UINT64_MAX;
-    aim(y, s, 0);
+    t->codes = t->bits = UINT64_MAX;
+    aim(y, &t->structure, 0);
     y->trial.in_place = false;
     floe_wavelet_gpu_arrays_of(&y->trial, array_of(y, 0));
     if (y->call->c->room.ntrials == 1) /* the second array is the first one that is transformed */
@@ -157,9 +162,9 @@ static floe_status try_again(trying *y, const floe_wavelet_structure *s, uint64_
     if (!good)
         return FLOE_OK;
     FLOE_TRY(floe_wavelet_gpu_array_check(&y->trial));
-    add_grids(y);
+    add_grids(y, t->all);
     FLOE_TRY(count_grids(y, &found, 1));
-    *bits = bits_of(y, &found.part[0].found, 0);
+    set_bits(y, &found.part[0].found, 0, t);
     return FLOE_OK;
 }
 
@@ -172,51 +177,52 @@ static bool is_cut(const trying *y, const floe_wavelet_gpu_findings *found)
     return some;
 }
 
-static floe_status take_bits(trying *y, const floe_wavelet_structure *s, uint32_t n,
-                             const floe_wavelet_gpu_answers *found, uint64_t *bits)
+static floe_status take_bits(trying *y, floe_wavelet_trial *t, uint32_t n, const floe_wavelet_gpu_answers *found)
 {
-    bool again[FLOE_WAVELET_TRIALS];
+    bool again[FLOE_WAVELET_DEV_JOBS];
     for (uint32_t k = 0, first = 0; k < n; k++) {
-        floe_wavelet_plan_make(&y->trial.e, &s[k]);
+        floe_wavelet_plan_make(&y->trial.e, &t[k].structure);
         again[k] = is_cut(y, &found->part[k]);
         if (floe_wavelet_gpu_anchors_set(&y->trial, found->part[k].range))
-            bits[k] = bits_of(y, &found->part[k].found, first);
-        first += y->trial.e.chunk.plan.nsteps + 1;
+            set_bits(y, &found->part[k].found, first, &t[k]);
+        first += y->trial.e.chunk.plan.nsteps + t[k].all;
     }
     for (uint32_t k = 0; k < n; k++)
         if (again[k])
-            FLOE_TRY(try_again(y, &s[k], &bits[k]));
+            FLOE_TRY(try_again(y, &t[k]));
     return FLOE_OK;
 }
 
-static floe_status try_all(trying *y, const floe_wavelet_structure *s, uint32_t n, uint64_t *bits)
+static floe_status try_some(trying *y, floe_wavelet_trial *t, uint32_t n)
 {
     const work *w = y->call;
     const floe_wavelet_gpu_encode *c = w->c;
     floe_wavelet_gpu_round *r = &y->round;
     floe_wavelet_gpu_answers found;
-    r->n = r->ncodes = r->back.n = 0;
+    r->n = r->ncodes = r->nchecks = r->back.n = 0;
     y->counted = (grids){.n = 0};
     FLOE_CUDA(w->err, cudaMemsetAsync(c->answers->part, 0, n * sizeof found.part[0], w->stream));
     FLOE_CUDA(w->err, cudaMemsetAsync(c->trial_corrections, 0, n * c->room.trial_marks, w->stream));
-    FLOE_TRY(transform(y, s, n));
+    FLOE_TRY(transform(y, t, n));
     for (uint32_t k = 0; k < n; k++) {
-        aim(y, &s[k], k);
-        FLOE_TRY(floe_wavelet_gpu_round_add(&y->trial, r));
-        add_grids(y);
+        aim(y, &t[k].structure, k);
+        FLOE_TRY(floe_wavelet_gpu_round_add(&y->trial, t[k].all, r));
+        add_grids(y, t[k].all);
     }
     FLOE_TRY(floe_wavelet_gpu_round_do(&y->trial, r));
     FLOE_TRY(count_grids(y, &found, n));
-    return take_bits(y, s, n, &found, bits);
+    return take_bits(y, t, n, &found);
 }
 
-static void try_structures(void *user, const floe_wavelet_structure *s, uint32_t n, uint64_t *bits)
+/* As many at once as there is room for. */
+static void try_structures(void *user, floe_wavelet_trial *t, uint32_t n)
 {
     trying *y = user;
+    const uint32_t most = y->call->c->room.ntrials;
     for (uint32_t k = 0; k < n; k++)
-        bits[k] = UINT64_MAX;
-    if (y->status == FLOE_OK)
-        y->status = try_all(y, s, n, bits);
+        t[k].codes = t[k].bits = UINT64_MAX;
+    for (uint32_t k = 0; k < n && y->status == FLOE_OK; k += most)
+        y->status = try_some(y, t + k, n - k < most ? n - k : most);
 }
 
 /* ---- the tuner --------------------------------------------------------------------------------------------------------- */
@@ -238,20 +244,25 @@ static floe_status copy_box(const part *p, const part *trial)
     return FLOE_OK;
 }
 
+static void begin(void *user, bool large)
+{
+    trying *y = user;
+    floe_wavelet_trial_begin(&y->of->e, large, &y->trial.e, &y->params, y->call->c->box);
+    memset(y->transformed, 0, sizeof y->transformed);
+    if (y->status == FLOE_OK)
+        y->status = copy_box(y->of, &y->trial);
+}
+
 floe_status floe_wavelet_gpu_tune(part *p)
 {
-    const floe_wavelet_gpu_encode *c = p->w->c;
-    trying y = {.call = p->w, .trial = {.w = p->w, .trial = true, .load = load_box}};
-    const floe_wavelet_trials trials = {try_structures, &y, c->room.ntrials};
+    trying y = {.call = p->w, .of = p, .trial = {.w = p->w, .trial = true, .load = load_box}};
+    const floe_wavelet_trials trials = {begin, try_structures, &y};
     floe_wavelet_encoder *trial = &y.trial.e;
-    floe_codec_params params;
     uint64_t shape[FLOE_INTERP_RANK];
-    floe_wavelet_trial_shape(&p->e, shape);
+    floe_wavelet_trial_shape(&p->e, true, shape);
     floe_wavelet_encoder_begin(trial, p->e.cpu, p->e.params, FLOE_INTERP_RANK, shape);
-    floe_wavelet_trial_begin(&p->e, trial, &params, c->box);
-    trial->marks[FLOE_WAVELET_VALUE_KINDS] = c->holes;
+    trial->marks[FLOE_WAVELET_VALUE_KINDS] = p->w->c->holes;
     trial->has_kinds = p->e.has_kinds;
-    FLOE_TRY(copy_box(p, &y.trial));
     floe_wavelet_search(&p->e, &trials);
     return y.status;
 }
