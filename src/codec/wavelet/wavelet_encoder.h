@@ -19,6 +19,7 @@ typedef struct floe_wavelet_encoder {
     floe_wavelet_chunk chunk;
     floe_wavelet_bands bands;
     floe_wavelet_structure structure;
+    uint64_t expected; /* bits of a value's codes, by the tuner */
     floe_interp_view values;
     bool narrow, squares, has_kinds;
     size_t size;                  /* of an element */

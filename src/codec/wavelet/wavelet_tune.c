@@ -324,6 +324,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
         again = (few || is_best(e)) && t.best.bits < before - before / AGAIN_WORTH;
     }
     e->structure = t.best.structure;
+    e->expected = t.best.codes / floe_interp_points(part);
 }
 
 /* Its values are those of the array, so that errors are absolute. */

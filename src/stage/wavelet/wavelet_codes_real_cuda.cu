@@ -13,6 +13,7 @@ namespace
 enum {
     THREADS = 256,
     BLOCKS = 16, /* of a processor, at most, for a step */
+    EACH = 2,    /* cells of a thread whose details are loaded together */
     STEPS = 8,   /* of a launch, at most; their steps of bands and classes */
     TABLE = 256
 };
@@ -139,6 +140,15 @@ FLOE_DEV cell cell_of(const coding &k, const step_codes &s, uint32_t index)
     return c;
 }
 
+/* Details of a cell, all on their way together; of those that are not there, 0. */
+FLOE_DEV void load_details(const step_codes &s, const cell &c, floe_real (&w)[FLOE_INTERP_CLASSES])
+{
+    const floe_real *v = s.array + c.at;
+#pragma unroll
+    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++)
+        w[class_] = c.classes >> class_ & 1 ? v[s.offset[class_]] : 0;
+}
+
 /* ---- the largest ------------------------------------------------------------------------------------------------------- */
 
 /* Quotients are made of what may be larger than the largest so far alone. */
@@ -151,13 +161,14 @@ __global__ void __launch_bounds__(THREADS) wavelet_largest_kernel(const __grid_c
     double most = floe_f64_of(*(volatile unsigned long long *)s.largest);
     for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
         const cell c = cell_of(k, s, i);
-        const floe_real *v = s.array + c.at;
+        floe_real w[FLOE_INTERP_CLASSES];
+        load_details(s, c, w);
 #pragma unroll
         for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
             if (!(c.classes >> class_ & 1))
                 continue;
-            const floe_real w = v[s.offset[class_]];
-            const double size = w < 0 ? -(double)w : (double)w, step = k.table[s.table + c.table + class_];
+            const double size = w[class_] < 0 ? -(double)w[class_] : (double)w[class_],
+                         step = k.table[s.table + c.table + class_];
             if (size >= most * step * (1 - 0x1p-50)) {
                 const double q = size / step;
                 most = q > most ? q : most;
@@ -217,40 +228,59 @@ FLOE_DEV void load_codes(const void *from, uint32_t nbytes, uint64_t *lo, uint64
     }
 }
 
+/* Of codes that are as large as they may be, how many; and how far values are off. */
+struct coded {
+    int32_t sum[FLOE_WAVELET_SHIFTS], count[FLOE_WAVELET_SHIFTS];
+    uint32_t cuts;
+};
+
 template <uint32_t WIDTH>
-FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
+FLOE_DEV void encode_cell(const step_codes &s, const factors &f, uint32_t index, const cell &c,
+                          const floe_real (&w)[FLOE_INTERP_CLASSES], coded &to)
 {
     constexpr uint32_t BITS = 8 * WIDTH;
     const floe_real limit = WIDTH == 1 ? 127 : 32767;
-    int32_t sum[FLOE_WAVELET_SHIFTS] = {}, count[FLOE_WAVELET_SHIFTS] = {};
-    uint32_t cuts = 0;
-    for (uint32_t i = mine.first; i < s.ncells; i += mine.far) {
-        const cell c = cell_of(k, s, i);
-        const floe_real *v = s.array + c.at;
-        uint64_t codes[2] = {0, 0};
+    uint64_t codes[2] = {0, 0};
 #pragma unroll
-        for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
-            const bool is = c.classes >> class_ & 1;
-            const floe_real w = is ? FLOE_R(floe_wavelet_finite)(v[s.offset[class_]]) : 0,
-                            inverse = is ? f.inverse[c.table + class_] : 0;
-            const int32_t m = FLOE_R(floe_wavelet_encode)(w, inverse, limit), at = (class_ - 1) * BITS;
-            if (m == 0)
-                continue;
-            const int32_t off = FLOE_R(floe_wavelet_off)(w, inverse, m);
+    for (uint32_t class_ = 1; class_ < FLOE_INTERP_CLASSES; class_++) {
+        const floe_real v = FLOE_R(floe_wavelet_finite)(w[class_]),
+                        inverse = c.classes >> class_ & 1 ? f.inverse[c.table + class_] : 0;
+        const int32_t m = FLOE_R(floe_wavelet_encode)(v, inverse, limit), at = (class_ - 1) * BITS;
+        if (m == 0)
+            continue;
+        const int32_t off = FLOE_R(floe_wavelet_off)(v, inverse, m);
 #pragma unroll
-            for (int32_t n = 0; n < FLOE_WAVELET_SHIFTS; n++) {
-                const bool counts = n < FLOE_WAVELET_SHIFTS - 1 ? m == n + 1 : m > n;
-                sum[n] += counts ? off : 0;
-                count[n] += counts;
-            }
-            cuts += m == (int32_t)limit;
-            codes[at / 64] |= (uint64_t)((uint32_t)(w < 0 ? -m : m) & ((1u << BITS) - 1)) << at % 64;
+        for (int32_t n = 0; n < FLOE_WAVELET_SHIFTS; n++) {
+            const bool counts = n < FLOE_WAVELET_SHIFTS - 1 ? m == n + 1 : m > n;
+            to.sum[n] += counts ? off : 0;
+            to.count[n] += counts;
         }
-        store_codes(s.records + (uint64_t)i * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
+        to.cuts += m == (int32_t)limit;
+        codes[at / 64] |= (uint64_t)((uint32_t)(v < 0 ? -m : m) & ((1u << BITS) - 1)) << at % 64;
     }
-    add_means(sum, count, s.means);
-    if (WIDTH == 2 && cuts)
-        atomicAdd(s.largest, (unsigned long long)cuts);
+    store_codes(s.records + (uint64_t)index * (WIDTH * s.nclasses), WIDTH * s.nclasses, codes[0], codes[1]);
+}
+
+template <uint32_t WIDTH>
+FLOE_DEV void encode_cells(const coding &k, const step_codes &s, const share &mine, const factors &f)
+{
+    coded all = {};
+    for (uint32_t i = mine.first; i < s.ncells; i += EACH * mine.far) {
+        cell c[EACH];
+        floe_real w[EACH][FLOE_INTERP_CLASSES];
+#pragma unroll
+        for (uint32_t e = 0; e < EACH; e++) {
+            c[e] = i + e * mine.far < s.ncells ? cell_of(k, s, i + e * mine.far) : cell{};
+            load_details(s, c[e], w[e]);
+        }
+#pragma unroll
+        for (uint32_t e = 0; e < EACH; e++)
+            if (i + e * mine.far < s.ncells)
+                encode_cell<WIDTH>(s, f, i + e * mine.far, c[e], w[e], all);
+    }
+    add_means(all.sum, all.count, s.means);
+    if (all.cuts)
+        atomicAdd(s.largest, (unsigned long long)all.cuts);
 }
 
 template <uint32_t WIDTH>

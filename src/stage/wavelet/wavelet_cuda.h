@@ -30,6 +30,8 @@ typedef struct floe_wavelet_dev_lift {
     floe_wavelet_bank bank;
     uint32_t one_sided; /* bit a: axis a */
     bool inverse;
+    const void *first; /* forward: what the first pass takes, less center, in place of the buffer; NULL: that one */
+    double center;
     const uint32_t *status;
 } floe_wavelet_dev_lift;
 /* The pass, counted from the step's first axis on, that does its k-th axis; how many there are. */
@@ -91,9 +93,8 @@ typedef struct floe_wavelet_dev_codes {
     uint64_t begin[FLOE_WAVELET_DEV_BANDS];
     double steps[FLOE_WAVELET_DEV_BANDS][FLOE_INTERP_CLASSES]; /* of each band and class */
     /* 0 at first; largest: the pattern of a double. */
-    unsigned long long
-        *largest; /* of magnitudes, in steps; encode adds how many codes of 2 bytes are as large as they may be */
-    floe_wavelet_means *means; /* encode: adds to it. decode: NULL, or shifts are those that it makes */
+    unsigned long long *largest; /* of magnitudes, in steps; encode adds how many codes are as large as they may be */
+    floe_wavelet_means *means;   /* encode: adds to it. decode: NULL, or shifts are those that it makes */
     int32_t shift[FLOE_WAVELET_SHIFTS];
     const uint32_t *status;
 } floe_wavelet_dev_codes;

@@ -100,6 +100,7 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
             c.depth[b->plan->steps[before].step.axis[n]]++;
     struct {
         double largest;
+        unsigned long long cuts;
         floe_wavelet_means means;
     } out = {.largest = floe_wavelet_largest(b, i)}, got, *dev;
     uint8_t *records = calloc(1, nbytes), *from = malloc(nbytes);
@@ -121,7 +122,12 @@ static void code(const sample *s, const floe_wavelet_bands *b, arrays *a, uint32
             c.steps[band][class] = floe_wavelet_step_of(
                 b->plan->base, k->exponent[class] + (s->packet ? b->plan->packet_exponent[band] : 0));
     floe_wavelet_codes_do(b, i, records, NULL, &out.means);
+    for (uint64_t n = 0; n < nbytes / k->step.width; n++) {
+        const int32_t code = k->step.width == 1 ? (int8_t)records[n] : ((const int16_t *)(const void *)records)[n];
+        out.cuts += abs(code) == (k->step.width == 1 ? INT8_MAX : INT16_MAX);
+    }
     codes(s, &c, 0);
+    c.largest = &dev->cuts;
     codes(s, &c, 1);
     CU(cudaDeviceSynchronize());
     CU(cudaMemcpy(&got, dev, sizeof got, cudaMemcpyDeviceToHost));

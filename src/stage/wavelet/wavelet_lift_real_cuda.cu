@@ -44,7 +44,7 @@ struct line {
 /* By numbers that fit 32 bits. */
 struct pass {
     const floe_real *from;
-    floe_real *to;
+    floe_real *to, center; /* center: forward */
     const uint32_t *status;
     line march, row;                           /* row: along the last axis, by lanes, a pair each */
     uint32_t nothers, extent[3], stride[3];    /* of the other axes, slowest first; a march each */
@@ -337,6 +337,9 @@ FLOE_DEV void read_pair(const pass &p, const lanes &l, int32_t pair, floe_real (
         if (M::LIFTS && M::W::INVERSE)
             row = row / 2 + odd * (int32_t)p.march.count[0];
         read_row<M::W::INVERSE>(p, l, (uint32_t)row, v[odd]);
+#pragma unroll
+        for (int32_t c = 0; c < M::COLUMNS && !M::W::INVERSE; c++)
+            v[odd][c] -= p.center;
     }
 }
 
@@ -461,8 +464,9 @@ pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at)
     uint32_t stride[FLOE_INTERP_RANK] = {0, 0, 0, 1}, other = 3;
     for (uint32_t a = 3; a-- > 0;)
         stride[a] = stride[a + 1] * (uint32_t)l.shape[a + 1];
-    p.from = (const floe_real *)l.array[at];
+    p.from = (const floe_real *)(l.first ? l.first : l.array[at]);
     p.to = (floe_real *)l.array[!at];
+    p.center = l.first ? (floe_real)l.center : 0;
     p.status = l.status;
     p.march = line_of(l, march, stride);
     if (along.row < FLOE_INTERP_RANK)
@@ -476,8 +480,8 @@ pass pass_of(const floe_wavelet_dev_lift &l, axes along, uint32_t at)
         p.stride[other] = stride[a];
         p.nothers *= p.extent[other];
     }
-    p.paired = ((uintptr_t)l.array[0] | (uintptr_t)l.array[1]) % sizeof(side_by_side) == 0 && l.shape[3] % 2 == 0 &&
-               p.row.n % 2 == 0;
+    p.paired =
+        ((uintptr_t)p.from | (uintptr_t)p.to) % sizeof(side_by_side) == 0 && l.shape[3] % 2 == 0 && p.row.n % 2 == 0;
     return p;
 }
 
@@ -536,12 +540,13 @@ int FLOE_R(floe_wavelet_lift)(const floe_wavelet_dev_lift *l, uint32_t *at, void
 {
     const floe_interp_step *s = &l->step;
     const uint32_t npasses = floe_wavelet_dev_passes(s);
-    for (uint32_t i = 0; i < npasses; i++, *at = !*at) {
+    floe_wavelet_dev_lift pass = *l;
+    for (uint32_t i = 0; i < npasses; i++, *at = !*at, pass.first = NULL) {
         axes a = {FLOE_INTERP_RANK, FLOE_INTERP_RANK};
         for (uint32_t k = 0; k < s->naxes; k++)
             if (floe_wavelet_dev_pass(s, k) == (l->inverse ? i : npasses - 1 - i))
                 (s->axis[k] == FLOE_INTERP_RANK - 1 ? a.row : a.march) = s->axis[k];
-        launchers[l->bank](*l, a, *at, (cudaStream_t)stream);
+        launchers[l->bank](pass, a, *at, (cudaStream_t)stream);
     }
     return (int)cudaGetLastError();
 }

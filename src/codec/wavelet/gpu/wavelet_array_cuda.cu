@@ -26,8 +26,10 @@ __global__ void __launch_bounds__(THREADS) wavelet_box_kernel(const __grid_const
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             at[a] += j.lo[a];
         const uint64_t from = floe_interp_index(j.shape, at);
-        store_pattern((uint8_t *)j.box + i * j.size, j.size,
-                      load_pattern((const uint8_t *)j.array + from * j.size, j.size));
+        if (j.size == sizeof(float))
+            ((float *)j.box)[i] = ((const float *)j.array)[from] - (float)j.center;
+        else
+            ((double *)j.box)[i] = ((const double *)j.array)[from] - j.center;
         if (j.kinds[from / j.shape[3] * j.row + floe_wavelet_mark(at[3])] == FLOE_WAVELET_LITERAL)
             j.box_kinds[box_row * j.box_row + floe_wavelet_mark(x)] = FLOE_WAVELET_LITERAL;
     }

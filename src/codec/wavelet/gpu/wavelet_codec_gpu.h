@@ -47,6 +47,7 @@ typedef struct floe_wavelet_gpu_turns {
     const uint32_t *status;
     void *stream;
     floe_error *err;
+    const void *first; /* as in floe_wavelet_dev_lift: of the next pass */
 } floe_wavelet_gpu_turns;
 /* *at: the buffer that has it; becomes the one that has it then. */
 floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_interp_step *s, bool inverse,

@@ -171,6 +171,8 @@ floe_status floe_wavelet_gpu_lift(const floe_wavelet_gpu_turns *t, const floe_in
     memcpy(l.shape, t->plan->shape, sizeof l.shape);
     l.one_sided = t->plan->one_sided;
     l.inverse = inverse;
+    l.first = t->first;
+    l.center = t->plan->center;
     l.status = t->status;
     FLOE_CUDA(t->err, t->size == sizeof(float) ? floe_wavelet_lift_f32(&l, at, t->stream)
                                                : floe_wavelet_lift_f64(&l, at, t->stream));
@@ -224,7 +226,7 @@ static floe_status decode_array(decoding *d, uint64_t at)
     const uint32_t last = d->level.step;
     floe_wavelet_open_job open = {.at = at + floe_ceil_div(nbits, 8)};
     const floe_wavelet_gpu_turns turns = {
-        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err};
+        p, {d->c->array[0], d->c->array[1]}, d->size, d->k->call->status, d->k->stream, d->k->err, NULL};
     gathering g = {.nbytes = 0};
     if (open.at > d->k->nbytes)
         return floe_codec_refuse(d->k, FLOE_ERR_FORMAT);

@@ -63,9 +63,10 @@ int floe_wavelet_values_f32(const floe_wavelet_values_job *job, uint32_t n, floe
 int floe_wavelet_values_f64(const floe_wavelet_values_job *job, uint32_t n, floe_wavelet_values_what what,
                             void *stream);
 
-/* A box of an array, from lo on, and its literals. */
+/* A box of an array, from lo on, less center, and its literals. */
 typedef struct floe_wavelet_box_job {
     const void *array;
+    double center;
     const int8_t *kinds;
     uint64_t shape[FLOE_INTERP_RANK], row, lo[FLOE_INTERP_RANK], n[FLOE_INTERP_RANK],
         box_row; /* rows: bytes of marks */

@@ -98,13 +98,15 @@ typedef struct floe_wavelet_gpu_part {
     floe_wavelet_encoder e;
     floe_wavelet_gpu_findings *findings;
     uint8_t *array[2],
-        *from[2];  /* from: where details and anchors are; the same, unless another part transformed them */
-    bool trial;    /* its kinds are read alone */
-    bool in_place; /* its points are in their places: from[0], array[0] */
-    bool loaded;   /* array[0] has what load would put there */
+        *from[2];      /* from: where details and anchors are; the same, unless another part transformed them */
+    bool trial;        /* its kinds are read alone */
+    bool in_place;     /* its points are in their places: from[0], array[0] */
+    bool loaded;       /* array[0] has what load would put there */
+    const void *first; /* values that the first pass takes itself, less center; NULL: they are loaded */
     floe_status (*load)(struct floe_wavelet_gpu_part *p); /* values, less center, to array[0] */
     uint32_t at[FLOE_WAVELET_STEPS + 1];                  /* buffer that has each step's details; then anchors */
     uint32_t *anchors;                                    /* their bits; NULL: nobody needs them */
+    uint32_t ncoded;                                      /* steps that forward has coded: the finest, or none */
     floe_wavelet_dev_found found;
 } floe_wavelet_gpu_part;
 

@@ -16,7 +16,11 @@ typedef floe_wavelet_gpu_part part;
 typedef floe_wavelet_gpu_work work;
 typedef floe_wavelet_gpu_grids grids;
 
-enum { LEVELS = 32, STEPS = 8 /* whose codes are done together */ };
+enum {
+    LEVELS = 32,
+    STEPS = 8,    /* whose codes are done together */
+    BYTE_BITS = 5 /* of a value, below which codes of the finest step are likely to have a byte */
+};
 
 static floe_status clear(const work *w, void *dev, size_t nbytes)
 {
@@ -106,6 +110,17 @@ static floe_status fill(const part *p)
     return FLOE_OK;
 }
 
+/* Values that lie as the array would, and are all numbers. */
+static bool are_array(const part *p)
+{
+    const floe_wavelet_encoder *e = &p->e;
+    const floe_interp_view v = floe_interp_view_lattice(e->values.data, e->chunk.plan.shape);
+    bool same = !e->chunk.log && p->found.nliterals == 0;
+    for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
+        same = same && (e->chunk.plan.shape[a] == 1 || e->values.stride[a] == v.stride[a]);
+    return same;
+}
+
 floe_status floe_wavelet_gpu_array_take(part *p)
 {
     FLOE_TRY(clear(p->w, p->e.marks[FLOE_WAVELET_VALUE_KINDS], p->e.nmarks));
@@ -114,7 +129,10 @@ floe_status floe_wavelet_gpu_array_take(part *p)
     floe_wavelet_center_set(&p->e, some ? floe_wavelet_dev_of_key(~p->found.least) : INFINITY,
                             some ? floe_wavelet_dev_of_key(p->found.most) : -INFINITY);
     p->e.has_kinds = p->found.nliterals + p->found.nmarks > 0;
-    p->loaded = true;
+    p->first = are_array(p) ? p->e.values.data : NULL;
+    p->loaded = !p->first;
+    if (p->first)
+        return FLOE_OK;
     if (p->found.nliterals == 0)
         return all_values(p, FLOE_WAVELET_VALUES_LOAD);
     floe_wavelet_values_job whole = values_of(p);
@@ -136,29 +154,28 @@ static floe_wavelet_gpu_turns turns_of(const part *p)
 {
     const work *w = p->w;
     return (floe_wavelet_gpu_turns){
-        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err};
+        &p->e.chunk.plan, {p->array[0], p->array[1]}, p->e.size, w->status, w->stream, w->err, NULL};
 }
 
-static floe_status lift(const part *p, const floe_interp_step *s, bool inverse, uint32_t *at)
+static floe_status lift(floe_wavelet_gpu_turns *t, const floe_interp_step *s, uint32_t *at)
 {
-    const floe_wavelet_gpu_turns t = turns_of(p);
-    return floe_wavelet_gpu_lift(&t, s, inverse, at);
+    FLOE_TRY(floe_wavelet_gpu_lift(t, s, false, at));
+    t->first = NULL;
+    return FLOE_OK;
 }
 
-static floe_status lift_packet(const part *p, uint32_t *at)
+static floe_status lift_packet(const floe_wavelet_plan *plan, floe_wavelet_gpu_turns *t, uint32_t *at)
 {
-    const floe_wavelet_plan *plan = &p->e.chunk.plan;
-    const floe_wavelet_gpu_turns t = turns_of(p);
     const uint32_t axis = floe_wavelet_slowest(plan->shape);
     floe_interp_step s;
     uint32_t n = 0;
     while (floe_wavelet_packet_step(plan, n, &s)) {
-        FLOE_TRY(floe_wavelet_gpu_lift(&t, &s, false, at));
+        FLOE_TRY(lift(t, &s, at));
         n++;
     }
     for (uint32_t k = 0; k < n; k++)
         if ((n - k) % 2 == 0 && floe_wavelet_packet_step(plan, k, &s)) /* each pass changes the buffer */
-            FLOE_TRY(floe_wavelet_gpu_move_planes(&t, !*at, s.coarse[axis], s.fine[axis]));
+            FLOE_TRY(floe_wavelet_gpu_move_planes(t, !*at, s.coarse[axis], s.fine[axis]));
     return FLOE_OK;
 }
 
@@ -166,13 +183,18 @@ static floe_status lift_packet(const part *p, uint32_t *at)
 static floe_status lift_steps(part *p, uint32_t nsteps)
 {
     const floe_wavelet_plan *plan = &p->e.chunk.plan;
+    floe_wavelet_gpu_turns t = turns_of(p);
+    floe_interp_step packet;
     uint32_t at = 0;
-    if (!p->loaded)
+    t.first = p->first;
+    if (p->first && nsteps == 0 && !floe_wavelet_packet_step(plan, 0, &packet))
+        FLOE_TRY(all_values(p, FLOE_WAVELET_VALUES_LOAD)); /* no pass takes them */
+    if (!p->first && !p->loaded)
         FLOE_TRY(p->load(p));
     p->loaded = false;
-    FLOE_TRY(lift_packet(p, &at));
+    FLOE_TRY(lift_packet(plan, &t, &at));
     for (uint32_t i = 0; i < nsteps; i++) {
-        FLOE_TRY(lift(p, &plan->steps[i].step, false, &at));
+        FLOE_TRY(lift(&t, &plan->steps[i].step, &at));
         p->at[i] = at;
     }
     p->at[nsteps] = at;
@@ -201,13 +223,12 @@ static floe_wavelet_dev_codes codes_of(const part *p, uint32_t i, uint8_t *const
 
 typedef int codes_fn(const floe_wavelet_dev_codes *c, uint32_t n, void *stream);
 
-/* Of all steps. array: the buffers that have their details. */
-static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *array)
+/* Of steps first .. end. array: the buffers that have their details. */
+static floe_status codes_do(const part *p, codes_fn *codes, uint8_t *const *array, uint32_t first, uint32_t end)
 {
-    const uint32_t nsteps = p->e.chunk.plan.nsteps;
     floe_wavelet_dev_codes job[STEPS];
-    for (uint32_t i = 0, n; i < nsteps; i += n) {
-        for (n = 0; n < STEPS && i + n < nsteps; n++)
+    for (uint32_t i = first, n; i < end; i += n) {
+        for (n = 0; n < STEPS && i + n < end; n++)
             job[n] = codes_of(p, i + n, array);
         FLOE_CUDA(p->w->err, codes(job, n, p->w->stream));
     }
@@ -224,15 +245,43 @@ static void place_records(part *p)
     }
 }
 
+static floe_status encode(const part *p, uint8_t *const *array, uint32_t first, uint32_t end)
+{
+    return codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, array, first, end);
+}
+
 /* Codes of each step that are as large as they may be. */
 static floe_status count_cuts(part *p, unsigned long long *counts)
 {
     const size_t nbytes = sizeof p->findings->largest;
     place_records(p);
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
-    FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, p->array));
+    FLOE_TRY(encode(p, p->array, 0, p->e.chunk.plan.nsteps));
     FLOE_TRY(floe_wavelet_gpu_fetch(p->w, counts, p->findings->largest, nbytes));
     return clear(p->w, p->findings, sizeof *p->findings);
+}
+
+/* The largest detail of each step. The finest step, which has most of them, is coded at once where its codes are likely to have a byte: if
+ * none is as large as it may be, its largest is known to be small enough. */
+static floe_status find_largest(part *p, unsigned long long *largest, size_t nbytes)
+{
+    codes_fn *find = p->e.narrow ? floe_wavelet_largest_f32 : floe_wavelet_largest_f64;
+    floe_wavelet_plan *plan = &p->e.chunk.plan;
+    p->ncoded = plan->nsteps && !p->trial && p->e.expected < BYTE_BITS;
+    if (p->ncoded) {
+        plan->steps[0].step.width = 1;
+        floe_wavelet_coding_lay(&plan->steps[0]);
+        place_records(p);
+        FLOE_TRY(encode(p, p->array, 0, 1));
+    }
+    FLOE_TRY(codes_do(p, find, p->array, p->ncoded, plan->nsteps));
+    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, nbytes));
+    if (!p->ncoded || largest[0] == 0)
+        return FLOE_OK;
+    p->ncoded = 0;
+    FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
+    FLOE_TRY(codes_do(p, find, p->array, 0, 1));
+    return floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, sizeof *largest);
 }
 
 floe_status floe_wavelet_gpu_array_forward(part *p)
@@ -243,19 +292,21 @@ floe_status floe_wavelet_gpu_array_forward(part *p)
     bool fit = true;
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(lift_steps(p, nsteps));
-    FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_largest_f32 : floe_wavelet_largest_f64, p->array));
-    FLOE_TRY(floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, sizeof largest));
+    FLOE_TRY(find_largest(p, largest, sizeof largest));
     for (uint32_t i = 0; i < nsteps; i++)
         fit = fit && floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST;
-    if (!fit)
+    if (!fit) {
+        p->ncoded = 0;
         FLOE_TRY(count_cuts(p, cuts));
+    }
     for (uint32_t i = 0; i < nsteps; i++) {
         plan->steps[i].step.width = floe_f64_of(largest[i]) < 127 ? 1 : 2;
         floe_wavelet_coding_lay(&plan->steps[i]);
         if (floe_f64_of(largest[i]) < FLOE_WAVELET_CODE_MOST || cuts[i] <= floe_wavelet_cuts_most(&p->e, i))
             continue;
         FLOE_TRY(lift_steps(p, i + 1));
-        FLOE_TRY(lift(p, &plan->steps[i].step, true, &p->at[i + 1]));
+        const floe_wavelet_gpu_turns t = turns_of(p);
+        FLOE_TRY(floe_wavelet_gpu_lift(&t, &plan->steps[i].step, true, &p->at[i + 1]));
         p->at[i] = p->at[i + 1];
         plan->nsteps = i;
         break;
@@ -309,8 +360,9 @@ static floe_status keep_anchors(const part *p)
 static floe_status code_steps(part *p)
 {
     place_records(p);
-    FLOE_TRY(codes_do(p, p->e.narrow ? floe_wavelet_encode_codes_f32 : floe_wavelet_encode_codes_f64, p->from));
-    return codes_do(p, p->e.narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64, p->array);
+    FLOE_TRY(encode(p, p->from, p->ncoded, p->e.chunk.plan.nsteps));
+    return codes_do(p, p->e.narrow ? floe_wavelet_decode_codes_f32 : floe_wavelet_decode_codes_f64, p->array, 0,
+                    p->e.chunk.plan.nsteps);
 }
 
 static floe_status undo_steps(part *p)

@@ -230,7 +230,9 @@ static void try_structures(void *user, floe_wavelet_trial *t, uint32_t n)
 static floe_status copy_box(const part *p, const part *trial)
 {
     const floe_wavelet_gpu_encode *c = p->w->c;
-    floe_wavelet_box_job job = {.array = p->array[0], .kinds = p->e.marks[FLOE_WAVELET_VALUE_KINDS], .row = p->e.row};
+    floe_wavelet_box_job job = {
+        .array = p->first ? p->first : p->array[0], .kinds = p->e.marks[FLOE_WAVELET_VALUE_KINDS], .row = p->e.row};
+    job.center = p->first ? p->e.chunk.plan.center : 0;
     memcpy(job.shape, p->e.chunk.plan.shape, sizeof job.shape);
     memcpy(job.n, trial->e.chunk.plan.shape, sizeof job.n);
     floe_wavelet_trial_at(&p->e, &trial->e, job.lo);
