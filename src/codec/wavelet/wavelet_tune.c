@@ -23,6 +23,7 @@ enum {
     LEAST_COARSE = 4,
     MOST_COARSE = 44,
     COARSE_APART = 4, /* trials of steps */
+    COARSE_NEAR = 6,
     LEAST_THETA = 8,
     LEAST_THETA_BEST = 7,
     PACKETS = 3,
@@ -182,28 +183,41 @@ static floe_wavelet_trial find_coarse(const tuner *t, int32_t by)
     return (floe_wavelet_trial){.bits = UINT64_MAX};
 }
 
-/* Goes on by COARSE_APART as long as that is better. Returns where a parabola through the best and those beside it has its least, from the
- * best one on. */
+/* Where a parabola through the best trial and those beside it has its least, from the best one on; false where it has none near by. */
+static bool find_vertex(const tuner *t, const floe_wavelet_trial *below, const floe_wavelet_trial *above, int32_t *by)
+{
+    const int64_t left = (int64_t)(below->bits - t->best.bits), right = (int64_t)(above->bits - t->best.bits),
+                  sum = left + right, twice = COARSE_APART * (left - right),
+                  near = is_best(t->e) ? COARSE_APART / 2 : COARSE_NEAR;
+    *by = 0;
+    if (below->bits == UINT64_MAX || above->bits == UINT64_MAX || sum <= 0 || twice > 2 * near * sum ||
+        twice < -2 * near * sum)
+        return false;
+    *by = (int32_t)((twice + (twice < 0 ? -sum : sum)) / (2 * sum));
+    return true;
+}
+
+/* Goes on by COARSE_APART until such a parabola says more. Returns what it says, from the best one on. */
 static int32_t tune_coarse(tuner *t)
 {
     floe_wavelet_trial below = find_coarse(t, -COARSE_APART), above = find_coarse(t, COARSE_APART);
-    while (below.bits < t->best.bits || above.bits < t->best.bits) {
+    int32_t by;
+    while (!find_vertex(t, &below, &above, &by) && (below.bits < t->best.bits || above.bits < t->best.bits)) {
         const bool up = above.bits < t->best.bits;
-        const int32_t by = up ? COARSE_APART : -COARSE_APART;
         const floe_wavelet_trial before = t->best;
         t->best = up ? above : below;
         t->n = 0;
-        add_coarse(t, by);
+        add_coarse(t, up ? COARSE_APART : -COARSE_APART);
         try_round(t);
-        below = up ? before : find_coarse(t, by);
-        above = up ? find_coarse(t, by) : before;
+        below = up ? before : find_coarse(t, -COARSE_APART);
+        above = up ? find_coarse(t, COARSE_APART) : before;
     }
+    const int32_t begun = t->best.structure.coarse;
+    const floe_wavelet_trial *least = below.bits < above.bits ? &below : &above;
+    if (least->bits < t->best.bits)
+        t->best = *least;
     t->n = 0;
-    if (below.bits == UINT64_MAX || above.bits == UINT64_MAX)
-        return 0;
-    const int64_t left = (int64_t)(below.bits - t->best.bits), right = (int64_t)(above.bits - t->best.bits),
-                  sum = left + right > 0 ? left + right : 1;
-    return (int32_t)((COARSE_APART * (left - right) + sum) / sum / 2);
+    return begun + by - t->best.structure.coarse;
 }
 
 /* ---- ends and banks ---------------------------------------------------------------------------------------------------- */

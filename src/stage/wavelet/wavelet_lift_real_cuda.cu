@@ -337,9 +337,6 @@ FLOE_DEV void read_pair(const pass &p, const lanes &l, int32_t pair, floe_real (
         if (M::LIFTS && M::W::INVERSE)
             row = row / 2 + odd * (int32_t)p.march.count[0];
         read_row<M::W::INVERSE>(p, l, (uint32_t)row, v[odd]);
-#pragma unroll
-        for (int32_t c = 0; c < M::COLUMNS && !M::W::INVERSE; c++)
-            v[odd][c] -= p.center;
     }
 }
 
@@ -356,6 +353,11 @@ template <class M, bool END> FLOE_DEV void do_pair(const pass &p, const lanes &l
             for (int32_t c = 0; c < M::COLUMNS; c++)
                 (a ? m.ahead[a - 1][odd] : v[odd])[c] = m.ahead[a][odd][c];
     read_pair<M, END>(p, l, pair + AHEAD, m.ahead[AHEAD - 1]);
+#pragma unroll
+    for (int odd = 0; odd < 2; odd++)
+#pragma unroll
+        for (int32_t c = 0; c < M::COLUMNS && !W::INVERSE; c++)
+            v[odd][c] -= p.center;
     if constexpr (M::LANES && !W::INVERSE) {
         lift_row<W>(p.row, l, v[0]);
         lift_row<W>(p.row, l, v[1]);
