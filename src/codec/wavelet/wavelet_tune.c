@@ -335,7 +335,7 @@ void floe_wavelet_search(encoder *e, const floe_wavelet_trials *trials)
     for (bool again = true; again;) {
         const uint64_t before = t.best.bits;
         tune_rest(&t);
-        again = (few || is_best(e)) && t.best.bits < before - before / AGAIN_WORTH;
+        again = is_best(e) && t.best.bits < before - before / AGAIN_WORTH;
     }
     e->structure = t.best.structure;
     e->expected = t.best.codes / floe_interp_points(part);
