@@ -70,7 +70,7 @@ static double call_time(const bench *b, const floe_metric_set *set, int n)
 {
     const floe_assess_options o = options_of(set);
     double seconds[MAX_REPEATS];
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     for (int i = -WARM; i < n; i++) {
         const double begin = bench_now();
         const floe_status status = floe_assess(b->ctx, &b->original, &b->decoded, &o, &r);
@@ -278,7 +278,7 @@ static const char all_metrics[] = "reduction stencil window";
 static double least_time(const bench *b, const char *metrics, double (*clock_now)(void))
 {
     floe_metric_set set;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     double least = INFINITY;
     if (floe_metric_set_parse(&set, metrics, NULL) != FLOE_OK)
         DIE("no such metrics: %s", metrics);

@@ -326,7 +326,7 @@ static const char *checked(bench_data *d)
 /* After checked: the stream is the CPU's. Whether the values of a level are is added to failed. */
 static void print_level(bench_data *d, bool *failed)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     floe_field out = level_of(d, malloc(d->raw), FLOE_HOST);
     uint64_t n;
     if (floe_stream_info(d->stream, d->stream_nbytes, &info, NULL) != FLOE_OK || !out.data)

@@ -142,7 +142,7 @@ static double ratio_of(floe_ctx *ctx, const floe_field *f, const char *bound, co
     char text[128];
     floe_params params;
     floe_error err = {0};
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     uint64_t nbytes;
     snprintf(text, sizeof text, "rel=%s codec=interp", bound);
     if (floe_params_parse(&params, text, &err) != FLOE_OK)

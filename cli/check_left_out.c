@@ -21,7 +21,7 @@ void check_left_out_add(check_left_out_list *list, const char *name, const char 
 static floe_status metric_ask(floe_ctx *ctx, const check_request *request, uint32_t number)
 {
     floe_assess_options options = *request->options;
-    floe_assess_report report;
+    floe_assess_report report = {.size = sizeof report};
     options.metrics = (floe_metric_set){{0}, 0, 0};
     floe_metric_set_add(&options.metrics, number);
     return floe_assess(ctx, request->original, request->decoded, &options, &report);

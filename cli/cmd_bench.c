@@ -121,7 +121,7 @@ static bench_row *new_row(bench_job *job, const bench_array *array, const char *
 static int round_trip(floe_ctx *ctx, const floe_params *params, bench_array *array, bench_row *row, double *in,
                       double *out)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     double started = cli_seconds();
     floe_status status =
         floe_compress(ctx, &array->original, params, array->stream, array->capacity, &row->stream_nbytes);

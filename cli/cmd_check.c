@@ -307,7 +307,7 @@ static int run(check_job *job)
 
 static int run_with(const cli_args *args, uint32_t nfields)
 {
-    check_job job = {.args = args, .nfields = nfields};
+    check_job job = {.args = args, .nfields = nfields, .report = {.size = sizeof job.report}};
     int failed = cli_stdout_finish(run(&job));
     floe_ctx_free(&job.ctx);
     for (uint32_t i = 0; i < nfields; i++)

@@ -71,7 +71,7 @@ static void bound_text(const floe_info *info, char text[2 * CLI_TEXT])
 /* Says the resolved bound as soon as the header stands in the head. */
 static void say_bound(compress_job *job)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     char text[2 * CLI_TEXT];
     if (job->bound_said || !says_all(job) || floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK)
         return;
@@ -97,7 +97,7 @@ static void say_result(const compress_job *job, const floe_stats *stats)
 static void json_result(const compress_job *job, const floe_stats *stats)
 {
     cli_json json;
-    floe_info info = {.abs_bound = NAN, .bound = NAN};
+    floe_info info = {.size = sizeof info, .abs_bound = NAN, .bound = NAN};
     (void)floe_stream_info(job->head, job->head_nbytes, &info, NULL);
     cli_json_init(&json, io_writer_is_stdout(job->writer) ? stderr : stdout);
     cli_json_open(&json, NULL, '{');
@@ -156,7 +156,7 @@ static floe_status read_and_sample(void *user, uint64_t offset, void *dst, size_
 /* With --strict a bound that loses nearly all is an error, while the output has no name yet. */
 static int judge_bound(compress_job *job, const floe_stats *stats)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     if (floe_stream_info(job->head, job->head_nbytes, &info, NULL) != FLOE_OK || isnan(info.abs_bound))
         return 0;
     const cli_collapse_facts facts = {.mode = info.mode,
@@ -233,7 +233,7 @@ static int verify_output(compress_job *job)
 static int run(compress_job *job)
 {
     floe_error err = {0};
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     job->source = io_reader_source(job->reader);
     floe_source source = job->source;
     source.user = job;

@@ -99,7 +99,7 @@ static void lost_value_text(const floe_info *info, char text[CLI_TEXT])
 /* Says how it went; the exit code tells whether chunks were lost. */
 static int finish(const decompress_job *job)
 {
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     uint64_t nbytes = floe_dtype_size(job->out.dtype);
     for (uint32_t i = 0; i < job->out.rank; i++)
         nbytes *= job->out.shape[i];

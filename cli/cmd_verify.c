@@ -102,7 +102,7 @@ static int verify_against(verify_job *job, const char *path)
 {
     floe_error err = {0};
     floe_field field;
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     const void *data;
     uint64_t nbytes;
     int failed = open_original(job, path, &field);
@@ -154,7 +154,7 @@ static floe_status decode_all(verify_job *job, bool salvage)
 
 static int verify_alone(verify_job *job)
 {
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     floe_error first = {.status = decode_all(job, false)};
     bool damaged = floe_status_exit_code(first.status) == floe_status_exit_code(FLOE_ERR_CHECKSUM);
     snprintf(first.message, sizeof first.message, "%s", floe_ctx_message(job->ctx));

@@ -34,6 +34,7 @@ int cli_stream_head(io_reader *reader, floe_info *info)
     floe_source source = io_reader_source(reader);
     unsigned char *head = malloc(CLI_STREAM_HEAD_NBYTES);
     size_t got;
+    info->size = sizeof *info;
     if (!head)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
     if (io_reader_keep(reader, CLI_STREAM_HEAD_NBYTES, &err) != FLOE_OK) {

@@ -57,11 +57,105 @@ static void options(void **state)
     assert_int_equal(floe_ctx_create(NULL, NULL), FLOE_ERR_ARGUMENT);
     floe_ctx_free(NULL);
     floe_ctx_free(&ctx);
-    floe_stats stats;
-    floe_ctx_stats(NULL, &stats);
-    floe_ctx_stats(NULL, NULL);
+    floe_stats stats = {.size = sizeof stats};
+    assert_int_equal(floe_ctx_stats(NULL, &stats), FLOE_OK);
+    assert_int_equal(floe_ctx_stats(NULL, NULL), FLOE_ERR_ARGUMENT);
     assert_string_equal(floe_ctx_message(NULL), "");
     assert_string_equal(floe_version(), FLOE_VERSION_STRING);
+}
+
+/* ---- structs that are filled ------------------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    floe_ctx *ctx; /* has compressed field to b */
+    floe_field field;
+    kit_bytes b;
+} filling;
+
+static floe_status fill_info(const filling *f, void *to) { return floe_stream_info(f->b.data, f->b.nbytes, to, NULL); }
+static floe_status fill_stats(const filling *f, void *to) { return floe_ctx_stats(f->ctx, to); }
+static floe_status fill_report(const filling *f, void *to) { return floe_assess(f->ctx, &f->field, NULL, NULL, to); }
+static floe_status read_nothing(void *user, uint64_t offset, void *dst, size_t nbytes, size_t *got)
+{
+    (void)user, (void)offset, (void)dst, (void)nbytes;
+    *got = 0;
+    return FLOE_OK;
+}
+static floe_status write_nothing(void *user, const void *src, size_t nbytes)
+{
+    (void)user, (void)src, (void)nbytes;
+    return FLOE_OK;
+}
+static floe_status fill_info_of_source(const filling *f, void *to)
+{
+    const floe_source source = {.read = read_nothing};
+    const floe_sink sink = {.write = write_nothing};
+    return floe_decompress_stream(f->ctx, &source, &sink, NULL, to);
+}
+
+/* A caller of an older version has room for less, one of a newer version for more; one that forgot the size gets nothing. */
+static void structs_that_are_filled(void **state)
+{
+    enum { ROOM = 1 << 14, NEWER = 24 };
+    static const struct {
+        floe_status (*fill)(const filling *, void *);
+        size_t size;
+    } cases[] = {
+        {fill_info, sizeof(floe_info)}, {fill_stats, sizeof(floe_stats)}, {fill_report, sizeof(floe_assess_report)}};
+    static const size_t wrong[] = {0, 7, (1 << 16) + 1, (size_t)0xAAAAAAAAAAAAAAAAu};
+    static _Alignas(16) uint8_t whole[ROOM], other[ROOM], unset[ROOM];
+    (void)state;
+    filling f = {.ctx = kit_ctx(1)};
+    const floe_params p = kit_params("abs=1");
+    f.field = kit_field(FLOE_F32, 2, (uint64_t[]){40, 50}, KIT_SMOOTH, 3);
+    f.b = kit_compress(f.ctx, &f.field, &p);
+    memset(unset, 0xAA, ROOM);
+    for (size_t c = 0; c < KIT_COUNT(cases); c++) {
+        const size_t size = cases[c].size;
+        memcpy(whole, &size, sizeof size);
+        assert_int_equal(cases[c].fill(&f, whole), FLOE_OK);
+        for (size_t n = sizeof n; n <= size + NEWER; n += n + 8 < size ? 8 : 1) {
+            memset(other, 0xAA, ROOM);
+            memcpy(other, &n, sizeof n);
+            assert_int_equal(cases[c].fill(&f, other), FLOE_OK);
+            assert_memory_equal(other, &n, sizeof n);
+            if (cases[c].fill != fill_report) /* which points to what lies elsewhere at each call */
+                assert_memory_equal(other + sizeof n, whole + sizeof n, (n < size ? n : size) - sizeof n);
+            for (size_t i = size; i < n; i++)
+                assert_int_equal(other[i], 0);
+            assert_memory_equal(other + n, unset, ROOM - n);
+        }
+        for (size_t w = 0; w < KIT_COUNT(wrong); w++) {
+            memset(other, 0xAA, ROOM);
+            memcpy(other, &wrong[w], sizeof wrong[w]);
+            assert_int_equal(cases[c].fill(&f, other), FLOE_ERR_ARGUMENT);
+            assert_memory_equal(other + sizeof wrong[w], unset, ROOM - sizeof wrong[w]);
+        }
+    }
+    floe_info info = {.size = 0};
+    assert_int_equal(fill_info_of_source(&f, &info), FLOE_ERR_ARGUMENT);
+    assert_non_null(strstr(floe_ctx_message(f.ctx), "floe_info.size is 0"));
+    kit_bytes_free(&f.b);
+    kit_free(&f.field);
+    floe_ctx_free(&f.ctx);
+}
+
+/* What an older caller's report has no room for is not read there. */
+static void metrics_past_a_shorter_report(void **state)
+{
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 2, (uint64_t[]){40, 50}, KIT_SMOOTH, 3);
+    floe_assess_report r = {.size = sizeof r};
+    uint32_t mean, range;
+    (void)state;
+    assert_int_equal(floe_metric_find("mean", &mean), FLOE_OK);
+    assert_int_equal(floe_metric_find("range", &range), FLOE_OK);
+    assert_true(floe_metric_at(range)->offset < floe_metric_at(mean)->offset);
+    r.size = floe_metric_at(mean)->offset + sizeof(double) - 1;
+    assert_int_equal(floe_assess(ctx, &f, NULL, NULL, &r), FLOE_OK);
+    assert_true(isnan(floe_metric_value(&r, mean)) && !isnan(floe_metric_value(&r, range)));
+    kit_free(&f);
+    floe_ctx_free(&ctx);
 }
 
 /* 0 where the system does not tell. */
@@ -279,6 +373,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_chunks_start_no_threads),
         cmocka_unit_test(options),
+        cmocka_unit_test(structs_that_are_filled),
+        cmocka_unit_test(metrics_past_a_shorter_report),
         cmocka_unit_test(workspace_of_the_caller),
         cmocka_unit_test(workspace_by_asking),
         cmocka_unit_test(limit_on_memory),

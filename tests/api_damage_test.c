@@ -49,7 +49,7 @@ static result read_stream(floe_ctx *ctx, const uint8_t *data, uint64_t nbytes, b
     r.status = floe_decompress_stream(ctx, &source, &sink, &options, NULL);
     r.raw = to.bytes;
     if (r.status == FLOE_OK) {
-        floe_stats stats;
+        floe_stats stats = {.size = sizeof stats};
         floe_ctx_stats(ctx, &stats);
         assert_int_equal(stats.nchunks_damaged, r.ndamaged);
     } else {
@@ -67,7 +67,7 @@ static void read_all_ways(floe_ctx *ctx, const uint8_t *data, uint64_t nbytes, c
         kit_ok(ctx, status);
     else
         assert_int_not_equal(status, FLOE_OK);
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     floe_error err;
     (void)floe_stream_info(data, nbytes, &info, &err);
     for (int how = 0; how < 4; how++) {

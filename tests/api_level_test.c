@@ -66,7 +66,7 @@ static void levels_are_parts_of_the_whole(void **unused)
     assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
     for (int t = 0; t < 4; t++) {
         uint64_t nbytes = stream_of(ctx, texts[t]), n, before = nbytes;
-        floe_info info;
+        floe_info info = {.size = sizeof info};
         assert_int_equal(floe_stream_info(stream, nbytes, &info, NULL), FLOE_OK);
         assert_int_equal(info.levels, levels[t]);
         for (uint32_t k = 0; k <= levels[t]; k++) {
@@ -92,7 +92,7 @@ static void levels_are_parts_of_the_whole(void **unused)
 static void means(void **unused)
 {
     floe_ctx *ctx = NULL;
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     uint64_t n;
     (void)unused;
     assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
@@ -129,7 +129,7 @@ static void bytes_of_a_level_are_checked(void **unused)
 {
     floe_ctx *ctx = NULL;
     uint64_t n, refused = 0;
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     (void)unused;
     assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
     const uint64_t nbytes = stream_of(ctx, "codec=interp abs=0.05 fill=1e20");

@@ -35,7 +35,7 @@ static void same_as_in_memory(void **state)
         for (size_t t = (size_t)dtype % TEXTS; t < KIT_COUNT(texts); t += TEXTS) {
             floe_params p = kit_params(texts[t]);
             kit_bytes want = kit_compress(ctx, &f, &p);
-            floe_stats in_memory, streamed;
+            floe_stats in_memory = {.size = sizeof in_memory}, streamed = {.size = sizeof streamed};
             floe_ctx_stats(ctx, &in_memory);
             for (int how = ((int)t + dtype) % TURNS; how < 4; how += TURNS) {
                 kit_source from = source_of(&f);
@@ -71,13 +71,13 @@ static void decompress_same_as_in_memory(void **state)
             kit_sink to = {{NULL, 0, 0}, 0};
             floe_source source = kit_source_of(&from, how & 1, how & 2);
             floe_sink sink = kit_sink_of(&to);
-            floe_info info;
+            floe_info info = {.size = sizeof info};
             kit_ok(ctx, floe_decompress_stream(ctx, &source, &sink, NULL, &info));
             assert_int_equal(to.bytes.nbytes, kit_nelems(&f) * 4);
             assert_memory_equal(to.bytes.data, plain.data, (size_t)to.bytes.nbytes);
             assert_true(!from.went_back || from.seekable);
             assert_int_equal(info.stream_nbytes, how & 2 ? b.nbytes : 0);
-            floe_stats stats;
+            floe_stats stats = {.size = sizeof stats};
             floe_ctx_stats(ctx, &stats);
             assert_int_equal(stats.nelems, kit_nelems(&f));
             assert_int_equal(stats.stream_nbytes, b.nbytes);
@@ -413,7 +413,7 @@ static void attributes(void **state)
     floe_sink sink = kit_sink_of(&to);
     floe_stream_options options = {.size = sizeof options, .attrs = attrs, .nattrs = 3};
     kit_ok(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, &options));
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     char key[16], value[16];
     assert_int_equal(floe_stream_info(to.bytes.data, to.bytes.nbytes, &info, NULL), FLOE_OK);
     assert_int_equal(info.nattrs, 3);

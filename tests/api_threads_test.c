@@ -47,7 +47,7 @@ static floe_ctx *open_ctx(uint32_t threads)
 /* All metrics, as far as they are numbers. */
 static floe_status assess(floe_ctx *ctx, const known *k, double metrics[MOST_METRICS])
 {
-    floe_assess_report report;
+    floe_assess_report report = {.size = sizeof report};
     const floe_status status = floe_assess(ctx, &k->field, &k->decoded, NULL, &report);
     for (uint32_t i = 0; status == FLOE_OK && floe_metric_at(i); i++)
         metrics[i] = floe_metric_value(&report, i);

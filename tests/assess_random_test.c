@@ -137,7 +137,7 @@ static void random_assessments(void **state)
     printf("FLOE_FUZZ_SEED=%llu FLOE_FUZZ_CASES=%llu\n", (unsigned long long)first, (unsigned long long)ncases);
     for (uint64_t seed = first; seed - first < ncases; seed++) {
         random_case c = random_case_make(seed);
-        floe_assess_report want, got;
+        floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
         const floe_status status = floe_assess(ctx[0], &c.field[0], &c.field[1], &c.options, &want);
         for (int i = 1; i < 3; i++) {
             void *memory[2];

@@ -17,7 +17,7 @@ static void refused_fields(void **state)
 {
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
     floe_field y = field_of(more, 2, (uint64_t[]){64, 60});
     kit_fails(ctx, floe_assess(ctx, &x, &y, NULL, &r), FLOE_ERR_ARGUMENT, "60x64, the decoded one of 64x60");
@@ -66,7 +66,7 @@ static void refused_options(void **state)
         {offsetof(floe_assess_options, fill), 3, "unknown fill mode 3"}};
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
     for (size_t i = 0; i < KIT_COUNT(refusals); i++) {
@@ -89,7 +89,7 @@ static void refused_metrics(void **state)
 {
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
     floe_assess_options_init(&o);
@@ -135,7 +135,7 @@ static void sets_of_a_newer_floe(void **state)
     enum { LAST = KIT_COUNT(((floe_metric_set *)0)->word) - 1 };
     floe_ctx *ctx = kit_ctx(1);
     const floe_field x = field_of(some, 2, (uint64_t[]){60, 64});
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     uint32_t n = 0;
     while (floe_metric_at(n))
@@ -178,7 +178,7 @@ static void only_what_was_asked_for(void **state)
 {
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     const floe_field x = field_of(some, 2, (uint64_t[]){60, 64}), y = field_of(more, 2, (uint64_t[]){60, 64});
     floe_assess_options_init(&o);
@@ -217,7 +217,7 @@ static void squares_that_overflow(void **state)
     const floe_field x = floe_field_of(value, FLOE_F64, 1, (const uint64_t[]){4});
     floe_ctx *ctx = kit_ctx(1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(ctx, floe_metric_set_parse(&o.metrics, "variance std_dev min max", NULL));
     kit_ok(ctx, floe_assess(ctx, &x, NULL, &o, &r));
@@ -246,7 +246,7 @@ static void squares_that_underflow(void **state)
     const uint64_t shape[] = {40, 100};
     const floe_field of_x = floe_field_of(x, FLOE_F64, 2, shape), of_y = floe_field_of(y, FLOE_F64, 2, shape);
     floe_ctx *ctx = kit_ctx(1);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     for (int way = 0; way < 3; way++) { /* nothing of squares, some of their digits, all */
         const double size = way == 0 ? 1e-200 : way == 1 ? 1e-155 : 1e-140, error = size * (way == 1 ? 1e-3 : 1e-4);
         for (int i = 0; i < N; i++)

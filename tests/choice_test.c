@@ -13,7 +13,7 @@ static kit_bytes compress(const floe_field *f, const char *text, uint32_t thread
 
 static floe_info info_of(const kit_bytes *b)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     assert_int_equal(floe_stream_info(b->data, b->nbytes, &info, NULL), FLOE_OK);
     return info;
 }

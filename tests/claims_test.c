@@ -74,7 +74,7 @@ static void claims_are_refused(void **state)
     static claim c;
     uint64_t one[1], lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], random = 1, nmade = 0;
     for (uint64_t i = 0; i < nclaims(); i++) {
-        floe_info info;
+        floe_info info = {.size = sizeof info};
         if (!claim_make(i, &c))
             continue;
         nmade++;

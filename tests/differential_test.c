@@ -95,7 +95,7 @@ static void check_field(void)
     floe_field f = random_field(c, NULL);
     uint64_t bound = floe_compress_bound(&f, &c->params), nbytes = 0, n = 0;
     uint8_t *stream = exactly(bound), *decoded = exactly(c->nbytes);
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     CHECK(floe_compress(ctx[0], &f, &c->params, stream, bound, &nbytes) == FLOE_OK);
     CHECK(floe_stream_info(stream, nbytes, &info, NULL) == FLOE_OK);
     CHECK(compress_into(ctx[1 + turn_now % 2], &f, nbytes, stream, &n) == FLOE_OK && n == nbytes);

@@ -110,8 +110,8 @@ static void check_values(worker *w, uint64_t n, const floe_info *info)
 static void check_piece(worker *w, uint64_t n)
 {
     floe_field in = field_of(w, w->x, n), out = field_of(w, w->y, n);
-    floe_info info;
-    floe_stats stats;
+    floe_info info = {.size = sizeof info};
+    floe_stats stats = {.size = sizeof stats};
     uint64_t nbytes = 0;
     FAIL_UNLESS(w, floe_compress(w->ctx, &in, &w->params, w->stream, w->capacity, &nbytes) == FLOE_OK,
                 "does not compress: %s", floe_ctx_message(w->ctx));

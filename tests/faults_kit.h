@@ -97,7 +97,7 @@ static floe_status call_sizes(floe_ctx *ctx, world *w)
 
 static floe_status call_assess(floe_ctx *ctx, world *w)
 {
-    floe_assess_report report;
+    floe_assess_report report = {.size = sizeof report};
     const floe_status status = floe_assess(ctx, &w->field, &w->decoded, NULL, &report);
     double values[256] = {0};
     for (uint32_t i = 0; status == FLOE_OK && floe_metric_at(i) && i < KIT_COUNT(values); i++)

@@ -81,8 +81,8 @@ static void round_trip(floe_ctx *ctx, const floe_field *f, const char *text)
 {
     const floe_params p = kit_params(text);
     kit_bytes b = kit_compress(ctx, f, &p);
-    floe_stats stats;
-    floe_info info;
+    floe_stats stats = {.size = sizeof stats};
+    floe_info info = {.size = sizeof info};
     floe_ctx_stats(ctx, &stats);
     assert_int_equal(floe_stream_info(b.data, b.nbytes, &info, NULL), FLOE_OK);
     assert_int_equal(info.dtype, f->dtype);
@@ -141,7 +141,7 @@ static void ranges_are_not_too_wide(void **state)
     for (size_t i = 0; i < KIT_COUNT(cases); i++) {
         int64_t data[500];
         char text[64];
-        floe_info info;
+        floe_info info = {.size = sizeof info};
         for (int k = 0; k < 500; k++)
             data[k] = k % 2 ? cases[i].most : cases[i].least;
         data[7] = cases[i].least + (int64_t)(distance(cases[i].least, cases[i].most) / 2);
@@ -162,7 +162,7 @@ static void ranges_are_not_too_wide(void **state)
 static void fill_values(void **state)
 {
     floe_ctx *ctx = kit_ctx(1);
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     (void)state;
     for (size_t d = 0; d < KIT_COUNT(dtypes); d++) {
         const double fills[] = {-9999, (double)ends_of(dtypes[d], false), 12345678};

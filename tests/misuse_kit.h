@@ -176,6 +176,7 @@ static args *fresh(void)
     a->source_ = (floe_source){&a->w, wire_read, 0, 1}, a->sink_ = (floe_sink){&a->w, wire_write};
     a->source = &a->source_, a->sink = &a->sink_;
     a->so.size = sizeof a->so, a->stream_options = &a->so;
+    a->info_.size = sizeof a->info_, a->found.size = sizeof a->found;
     a->info = &a->info_, a->err = &a->err_, a->co.size = sizeof a->co;
     floe_assess_options_init(&a->ao);
     a->assess_options = &a->ao, a->report = &a->found, a->set_out = &a->set;

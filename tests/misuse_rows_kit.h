@@ -97,6 +97,7 @@ static void rows_of_sources(void)
     ROW(decompress_stream, ARG, a->sink_.write = NULL);
     ROW(decompress_stream, ARG, a->so.size = 7);
     ROW(decompress_stream, UNSUPPORTED, a->so.size += 8, a->after_so = 1);
+    ROW_OF(decompress_stream, ARG, a->info_.size, long long, 0, 7, -1);
     ROW(decompress_stream, OK, a->so.lo = a->lo, a->so.hi = a->hi);
     ROW(decompress_stream, ARG, a->so.lo = a->lo);
     ROW(decompress_stream, ARG, a->so.hi = a->hi);
@@ -134,6 +135,7 @@ static void rows_of_assess(void)
     ROW(assess, OK, a->out = NULL);
     ROW(assess, ARG, a->in = NULL);
     ROW(assess, ARG, a->report = NULL);
+    ROW_OF(assess, ARG, a->found.size, long long, 0, 7, -1);
     ROW(assess, ARG, a->y.place = !a->y.place);
     ROW(assess, ARG, a->y.data = NULL);
     ROW(assess, ARG, a->y.dtype = FLOE_F64);

@@ -281,7 +281,7 @@ static mutant stream_of(floe_ctx *ctx, uint64_t i)
 /* Every reader of the public API. True when the stream is read as a whole. */
 static bool read_all_ways(floe_ctx *ctx, const uint8_t *exact, uint64_t nbytes, uint64_t turn)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     floe_error err;
     if (floe_stream_info(exact, nbytes, &info, &err) != FLOE_OK)
         return false;

@@ -43,11 +43,11 @@ static void params_of(floe_params *p, size_t mode, size_t preset, const char *mo
 static void round_trip(floe_ctx *ctx, const floe_field *f, const floe_params *p)
 {
     kit_bytes b = kit_compress(ctx, f, p);
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     floe_ctx_stats(ctx, &stats);
     assert_int_equal(stats.nelems, kit_nelems(f));
     assert_int_equal(stats.stream_nbytes, b.nbytes);
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     assert_int_equal(floe_stream_info(b.data, b.nbytes, &info, NULL), FLOE_OK);
     assert_int_equal(info.rank, f->rank);
     assert_int_equal(info.nchunks, stats.nchunks);
@@ -404,7 +404,7 @@ static void constants_are_exact(void **state)
                 kit_set(&f, i, values[v]);
             floe_params p = kit_params(texts[t]);
             kit_bytes b = kit_compress(ctx, &f, &p);
-            floe_info info;
+            floe_info info = {.size = sizeof info};
             assert_int_equal(floe_stream_info(b.data, b.nbytes, &info, NULL), FLOE_OK);
             assert_true(info.abs_bound == 0);
             kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
@@ -479,7 +479,7 @@ static void fill_values(void **state)
     (void)state;
     floe_ctx *ctx = kit_ctx(2);
     floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){100, 120}, KIT_FILL, 9);
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     const struct {
         const char *text;
         bool found;

@@ -38,8 +38,8 @@ static void round_trip(floe_ctx *ctx, const floe_field *f, const char *text)
     const floe_params p = kit_params(text);
     kit_bytes b = kit_compress(ctx, f, &p);
     floe_field out = kit_like(f);
-    floe_stats coded, verified;
-    floe_info info;
+    floe_stats coded = {.size = sizeof coded}, verified = {.size = sizeof verified};
+    floe_info info = {.size = sizeof info};
     floe_ctx_stats(ctx, &coded);
     assert_int_equal(floe_stream_info(b.data, b.nbytes, &info, NULL), FLOE_OK);
     assert_true(info.mode == p.mode && info.bound == p.bound && isnan(info.abs_bound) && info.format_version == 3);

@@ -80,7 +80,7 @@ static void keeper_close(keeper *k)
 
 static int snapshot_write(keeper *k, const floe_field *field, const char *name)
 {
-    floe_stats stats;
+    floe_stats stats = {.size = sizeof stats};
     if (floe_compress(k->ctx, field, &k->params, k->stream, k->capacity, &k->nbytes) != FLOE_OK)
         return say(k, name);
     floe_ctx_stats(k->ctx, &stats);

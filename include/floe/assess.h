@@ -225,6 +225,7 @@ typedef struct floe_power {
 } floe_power;
 
 typedef struct floe_assess_report {
+    size_t size;
     floe_metric_set computed;
     floe_dtype dtype;
     uint32_t rank;
@@ -269,7 +270,7 @@ floe_status floe_assess(floe_ctx *ctx, const floe_field *original, const floe_fi
                         const floe_assess_options *options, floe_assess_report *report);
 
 /* A metric of a report as a number: NUMBER and COUNT as they are; of HISTOGRAM, SERIES and PLACES, and of what was not
- * computed, NaN. */
+ * computed or lies past the report's size, NaN. */
 double floe_metric_value(const floe_assess_report *report, uint32_t number);
 
 #ifdef __cplusplus

@@ -10,7 +10,8 @@
  *  - On failure a function returns a status other than FLOE_OK, the context holds a message, and outputs are undefined
  *    unless the function says otherwise. The library never prints, exits or aborts.
  *  - Shapes are in C order, slowest axis first, as in NumPy and HDF5. Sizes and counts are 64-bit.
- *  - Structs that may grow start with their own size: set .size = sizeof(the struct), or use the _init function.
+ *  - Structs that may grow start with their own size: set .size = sizeof(the struct), or use the _init function. This goes for those
+ *    that floe fills, too: it leaves size as it is, and fills no more than that.
  */
 #ifndef FLOE_H
 #define FLOE_H
@@ -152,6 +153,7 @@ const char *floe_ctx_message(const floe_ctx *ctx);
 
 /* What the last compress, decompress or verify of this context did. */
 typedef struct floe_stats {
+    size_t size;
     uint64_t nelems;          /* elements handled */
     uint64_t raw_nbytes;      /* their size */
     uint64_t stream_nbytes;   /* size of the whole .floe stream */
@@ -161,7 +163,7 @@ typedef struct floe_stats {
     uint64_t nchunks;         /* chunks in the stream */
     uint64_t nchunks_damaged; /* salvage: chunks that have lost values */
 } floe_stats;
-void floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats);
+floe_status floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats);
 
 /* ---- compress and decompress in memory ------------------------------------------------------------------------- */
 
@@ -229,6 +231,7 @@ floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbyte
 /* ---- what a stream says about itself --------------------------------------------------------------------------- */
 
 typedef struct floe_info {
+    size_t size;
     uint32_t format_version;
     floe_dtype dtype;
     uint32_t rank;

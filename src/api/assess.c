@@ -109,6 +109,7 @@ typedef struct assess_call {
     floe_assess_options options;
     floe_pair pair;
     bool on_gpu;
+    floe_assess_report found;
 } assess_call;
 
 static floe_status memory_take(floe_ctx *ctx, floe_assessment *a)
@@ -130,7 +131,7 @@ static floe_status memory_take(floe_ctx *ctx, floe_assessment *a)
 
 static floe_status pair_assess(floe_ctx *ctx, void *arg)
 {
-    const assess_call *call = arg;
+    assess_call *call = arg;
     const floe_cuda *cuda = call->on_gpu ? &ctx->cuda : NULL;
     floe_assessment a;
     if (call->pair.place == FLOE_DEVICE) {
@@ -142,8 +143,10 @@ static floe_status pair_assess(floe_ctx *ctx, void *arg)
     if (status == FLOE_OK)
         status = memory_take(ctx, &a);
     if (status == FLOE_OK)
-        status = floe_assessment_run(&a, call->report, &ctx->err);
+        status = floe_assessment_run(&a, &call->found, &ctx->err);
     floe_assessment_free(&a);
+    if (status == FLOE_OK)
+        floe_struct_fill(call->report, &call->found, sizeof call->found);
     return status;
 }
 
@@ -151,6 +154,7 @@ static floe_status assess_body(floe_ctx *ctx, void *arg)
 {
     assess_call *call = arg;
     FLOE_CHECK(&ctx->err, call->report, FLOE_ERR_ARGUMENT, "no report given");
+    FLOE_TRY(floe_struct_check(call->report, "floe_assess_report", &ctx->err));
     floe_assess_options_init(&call->options);
     if (call->given)
         FLOE_TRY(floe_struct_copy(&call->options, sizeof call->options, call->given, "floe_assess_options", &ctx->err));

@@ -11,6 +11,7 @@
 #include "call/info.h"
 #include "call/region_check.h"
 #include "call/stream_io.h"
+#include "call/struct_copy.h"
 #include "call/text.h"
 #include "device/stream.h"
 #include "field/dtype_math.h"
@@ -247,6 +248,8 @@ static floe_status call_check(floe_ctx *ctx, const stream_call *call, floe_strea
 {
     FLOE_CHECK(&ctx->err, call->source && call->source->read, FLOE_ERR_ARGUMENT, "no source given");
     FLOE_CHECK(&ctx->err, call->sink && call->sink->write, FLOE_ERR_ARGUMENT, "no sink given");
+    if (call->info)
+        FLOE_TRY(floe_struct_check(call->info, "floe_info", &ctx->err));
     FLOE_TRY(floe_stream_options_read(call->options, options, &ctx->err));
     FLOE_CHECK(&ctx->err, !options->lo || call->source->seekable, FLOE_ERR_UNSUPPORTED,
                "a region needs a source that can seek: put the stream into a file first");

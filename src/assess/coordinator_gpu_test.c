@@ -49,7 +49,7 @@ static void all_passes(void **state)
             kit_pair p =
                 kit_pair_make((pair_kind)kind, i % 2 ? FLOE_F64 : FLOE_F32, shapes[i].rank, shapes[i].shape, false, 3);
             const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
-            floe_assess_report want, got;
+            floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
             uint32_t ssim, autocorr;
             snprintf(kit_case, sizeof kit_case, "kind %d, shape %zu", kind, i);
             kit_ok(cpu, floe_assess(cpu, &p.field[0], &p.field[1], NULL, &want));
@@ -80,7 +80,7 @@ static void windows_alone(void **state)
                                            rank == 2 ? (uint64_t[]){20, 30} : (uint64_t[]){12, 20, 33}, false, 3);
                 float *of_y = p.memory[1];
                 floe_assess_options o;
-                floe_assess_report want, got;
+                floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
                 floe_assess_options_init(&o);
                 snprintf(kit_case, sizeof kit_case, "windows, kind %d, way %d, rank %d", kind, way, rank);
                 o.fill = way == FILL ? FLOE_FILL_VALUE : FLOE_FILL_AUTO;
@@ -127,7 +127,7 @@ static void fields_of_the_host(void **state)
                 kit_pair p = kit_pair_make((pair_kind)kind, dtype, 3, (uint64_t[]){12, 20, 33}, strided, 3);
                 const floe_field *y = alone ? NULL : &p.field[1];
                 floe_assess_options o;
-                floe_assess_report want, got;
+                floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
                 uint32_t n, mse;
                 floe_assess_options_init(&o);
                 snprintf(kit_case, sizeof kit_case, "of the host, kind %d, strided %d, alone %d", kind, strided, alone);
@@ -156,7 +156,7 @@ static void fill_is_the_original_s(void **state)
         kit_pair p = kit_pair_make(PAIR_SMOOTH, dtype, 2, (uint64_t[]){20, 100}, false, 5);
         kit_pair_mask(&p, (kit_mask)(c / 2), 1e20, c % 3 ? NAN : 0);
         const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
-        floe_assess_report want, got;
+        floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
         snprintf(kit_case, sizeof kit_case, "mask %d, %s", c / 2, floe_dtype_name(dtype));
         kit_ok(cpu, floe_assess(cpu, &p.field[0], &p.field[1], NULL, &want));
         kit_ok(gpu, floe_assess(gpu, &x, &y, NULL, &got));
@@ -186,7 +186,7 @@ static void integers(void **state)
     for (int i = 0; i < N; i++)
         x[i] = (INT64_C(1) << 60) + (int64_t)(kit_random(&seed) >> 8), y[i] = x[i] + (int64_t)(kit_random(&seed) % 99);
     floe_field of_x = floe_field_of(x, FLOE_I64, 3, shape), of_y = floe_field_of(y, FLOE_I64, 3, shape);
-    floe_assess_report want, got;
+    floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
     snprintf(kit_case, sizeof kit_case, "integers");
     kit_ok(cpu, floe_assess(cpu, &of_x, &of_y, NULL, &want));
     kit_ok(gpu, floe_assess(gpu, &of_x, &of_y, NULL, &got));
@@ -207,7 +207,7 @@ static void what_a_gpu_does_not_do(void **state)
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 30}, false, 3);
     const floe_field x = on_device(&p, 0);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(gpu, floe_metric_set_parse(&o.metrics, "laplacian_ssim", NULL));
     kit_fails(gpu, floe_assess(gpu, &x, &x, &o, &r), FLOE_ERR_UNSUPPORTED,

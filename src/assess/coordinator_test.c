@@ -6,7 +6,7 @@ enum { LAGS = 5, EDGE = 5, STEP = 2 };
 
 static floe_assess_report assessed(floe_ctx *ctx, const floe_field *x, const floe_field *y, const char *metrics)
 {
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     floe_assess_options_init(&o);
     o.fill = FLOE_FILL_NONE;
@@ -66,7 +66,7 @@ static void spectra(void **state)
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     o.periodic = 1;
     kit_ok(ctx, floe_metric_set_parse(&o.metrics, "spectrum_ratio", NULL));
@@ -89,7 +89,7 @@ static void small_fields(void **state)
     floe_ctx *ctx = kit_ctx(1);
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){6, 20}, false, 5);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     uint32_t ssim;
     floe_assess_options_init(&o);
     assert_int_equal(floe_metric_find("ssim", &ssim), FLOE_OK);
@@ -129,7 +129,7 @@ static void axes_of_one_value(void **state)
     }
     const floe_field one = floe_field_of(p.field[0].data, FLOE_F64, 2, (uint64_t[]){1, 1});
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(ctx, floe_metric_set_parse(&o.metrics, "ssim", NULL));
     kit_fails(ctx, floe_assess(ctx, &one, &one, &o, &r), FLOE_ERR_ARGUMENT, "larger than the field");
@@ -242,7 +242,7 @@ static void decoded_must_be_named(void **state)
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     uint32_t number;
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 30}, false, 5);
     for (size_t i = 0; i <= KIT_COUNT(groups); i++) {
@@ -269,7 +269,7 @@ static void fill_is_the_original_s(void **state)
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(ctx, floe_metric_set_parse(&o.metrics, "reduction", NULL));
     for (int c = 0; c < KIT_MASKS * (int)KIT_COUNT(places); c++) {

@@ -395,7 +395,7 @@ floe_status floe_metric_set_parse(floe_metric_set *set, const char *text, floe_e
 
 void floe_report_clear(floe_assess_report *report)
 {
-    *report = (floe_assess_report){.nfields = 0};
+    *report = (floe_assess_report){.size = sizeof *report};
     for (uint32_t i = 0; i < NMETRICS; i++)
         if (table[i].metric.kind == FLOE_METRIC_NUMBER) {
             const double nan = NAN;
@@ -411,6 +411,8 @@ double floe_metric_value(const floe_assess_report *report, uint32_t number)
         return NAN;
     const floe_metric *m = &table[number].metric;
     const uint8_t *at = (const uint8_t *)report + m->offset;
+    if (m->offset + sizeof value > report->size)
+        return NAN;
     if (m->kind == FLOE_METRIC_NUMBER) {
         memcpy(&value, at, sizeof value);
     } else if (m->kind == FLOE_METRIC_COUNT) {

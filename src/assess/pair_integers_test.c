@@ -85,7 +85,7 @@ static void check(floe_ctx *ctx, floe_ctx *other, floe_dtype dtype, bool strided
 {
     const uint64_t shape[] = {12, 20, 33}, n = 12 * 20 * 33;
     whole_pair p = make(dtype, 3, shape, strided, 400, fill);
-    floe_assess_report got, want;
+    floe_assess_report got = {.size = sizeof got}, want = {.size = sizeof want};
     floe_assess_options o;
     floe_assess_options_init(&o);
     kit_ok(ctx,
@@ -124,7 +124,7 @@ static void beyond_doubles(void **state)
     floe_ctx *ctx = kit_ctx(2);
     whole_pair p = make(FLOE_I64, 2, shape, false, INT64_C(1) << 62, false);
     int64_t *x = p.field[0].data, *y = p.field[1].data;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     kit_ok(ctx, floe_assess(ctx, &p.field[0], &p.field[1], NULL, &r));
     assert_true(r.error.abs_max == 3 && r.error.linf == 3);
     memcpy(y, x, 2000 * sizeof *x);
@@ -147,7 +147,7 @@ static void beyond_doubles(void **state)
 
 static floe_assess_report of_bound(floe_ctx *ctx, const whole_pair *p, floe_bound_mode mode, double bound)
 {
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     floe_assess_options_init(&o);
     kit_ok(ctx, floe_metric_set_parse(&o.metrics, "all outside first_outside", NULL));
@@ -218,7 +218,7 @@ static void neighbours_of_fill(void **state)
         for (int i = 0; i < N; i += 5)
             x[i] = y[i] = fill;
         y[5] = beside;
-        floe_assess_report r;
+        floe_assess_report r = {.size = sizeof r};
         floe_assess_options o;
         floe_assess_options_init(&o);
         o.fill = way % 2 ? FLOE_FILL_AUTO : FLOE_FILL_VALUE, o.fill_value = (double)fill;
@@ -239,7 +239,7 @@ static void what_is_refused(void **state)
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
     whole_pair p = make(FLOE_I32, 2, shape, false, 0, false);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options o;
     floe_assess_options_init(&o);
     o.fill = FLOE_FILL_VALUE, o.fill_value = 0.5;

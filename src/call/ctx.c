@@ -97,10 +97,14 @@ void floe_ctx_free(floe_ctx **ctx)
 
 const char *floe_ctx_message(const floe_ctx *ctx) { return ctx ? ctx->err.message : ""; }
 
-void floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats)
+floe_status floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats)
 {
-    if (stats)
-        *stats = ctx ? ctx->stats : (floe_stats){.max_error = NAN, .max_pw_error = NAN};
+    const floe_stats none = {.max_error = NAN, .max_pw_error = NAN};
+    if (!stats)
+        return FLOE_ERR_ARGUMENT;
+    FLOE_TRY(floe_struct_check(stats, "floe_stats", NULL));
+    floe_struct_fill(stats, ctx ? &ctx->stats : &none, sizeof *stats);
+    return FLOE_OK;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */

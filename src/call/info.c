@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 #include "call/chunking.h"
+#include "call/struct_copy.h"
 #include "codec/codec.h"
 #include "field/field.h"
 
@@ -25,27 +26,28 @@ uint32_t floe_levels_of(const floe_header *h)
     return level;
 }
 
-void floe_info_fill(floe_info *info, const floe_header *h, uint64_t stream_nbytes)
+void floe_info_fill(floe_info *given, const floe_header *h, uint64_t stream_nbytes)
 {
-    *info = (floe_info){.format_version = h->version,
-                        .dtype = h->dtype,
-                        .rank = h->rank,
-                        .nchunks = floe_grid_nchunks(h),
-                        .codec = h->codec,
-                        .preset = h->preset,
-                        .mode = h->mode,
-                        .bound = h->bound,
-                        .abs_bound = h->abs_bound,
-                        .value_min = h->value_min,
-                        .value_max = h->value_max,
-                        .has_fill = h->has_fill,
-                        .fill_value = h->has_fill ? floe_value_of(h->dtype, h->fill_bits) : 0,
-                        .raw_nbytes = floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype),
-                        .stream_nbytes = stream_nbytes,
-                        .nattrs = h->nattrs,
-                        .levels = floe_levels_of(h)};
-    memcpy(info->shape, h->shape, sizeof info->shape);
-    memcpy(info->chunk, h->chunk, sizeof info->chunk);
+    floe_info info = {.format_version = h->version,
+                      .dtype = h->dtype,
+                      .rank = h->rank,
+                      .nchunks = floe_grid_nchunks(h),
+                      .codec = h->codec,
+                      .preset = h->preset,
+                      .mode = h->mode,
+                      .bound = h->bound,
+                      .abs_bound = h->abs_bound,
+                      .value_min = h->value_min,
+                      .value_max = h->value_max,
+                      .has_fill = h->has_fill,
+                      .fill_value = h->has_fill ? floe_value_of(h->dtype, h->fill_bits) : 0,
+                      .raw_nbytes = floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype),
+                      .stream_nbytes = stream_nbytes,
+                      .nattrs = h->nattrs,
+                      .levels = floe_levels_of(h)};
+    memcpy(info.shape, h->shape, sizeof info.shape);
+    memcpy(info.chunk, h->chunk, sizeof info.chunk);
+    floe_struct_fill(given, &info, sizeof info);
 }
 
 static floe_status host_check(const void *src, floe_error *err)
@@ -59,6 +61,7 @@ floe_status floe_stream_info(const void *src, uint64_t nbytes, floe_info *info, 
 {
     floe_header header;
     FLOE_CHECK(err, info && (src || nbytes == 0), FLOE_ERR_ARGUMENT, "no stream, or nowhere to put what it says");
+    FLOE_TRY(floe_struct_check(info, "floe_info", err));
     FLOE_TRY(host_check(src, err));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, err));
     floe_info_fill(info, &header, nbytes);

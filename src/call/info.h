@@ -6,6 +6,7 @@
 
 /* The highest level of a stream: at which an axis has two points, and all chunks begin at a point. */
 uint32_t floe_levels_of(const floe_header *header);
-void floe_info_fill(floe_info *info, const floe_header *header, uint64_t stream_nbytes);
+/* given: as the caller has it, with a size that was checked. */
+void floe_info_fill(floe_info *given, const floe_header *header, uint64_t stream_nbytes);
 
 #endif

@@ -11,4 +11,9 @@
  * leaves the rest at its defaults. A larger one passes only if all that this version does not know is 0. */
 floe_status floe_struct_copy(void *known, size_t known_nbytes, const void *given, const char *name, floe_error *err);
 
+/* ARGUMENT: a struct to be filled whose size no struct of this API has, as where the caller did not set it. */
+floe_status floe_struct_check(const void *given, const char *name, floe_error *err);
+/* The other way, of a struct that was checked: a smaller one gets what it has room for, and what only a larger one has becomes 0. */
+void floe_struct_fill(void *given, const void *known, size_t known_nbytes);
+
 #endif

@@ -22,6 +22,7 @@ static int round_trip(floe_ctx *ctx, const floe_field *field, float *back)
     floe_params params;
     floe_error error;
     floe_info info;
+    info.size = sizeof info;
     floe_field out = floe_field_of(back, FLOE_F32, field->rank, field->shape);
     if (floe_params_parse(&params, "abs=1e-3 preset=fast", &error) != FLOE_OK)
         return 1;

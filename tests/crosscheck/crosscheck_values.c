@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     floe_dtype dtype;
     floe_ctx *ctx;
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     if (argc < 5 || floe_dtype_parse(argv[2], &dtype) != FLOE_OK)
         DIE("crosscheck_values SHAPE f32|f64 ORIGINAL DECODED [exact] [periodic] [window=N] [METRICS]");
     for (char *p = argv[1]; *p && rank < FLOE_MAX_RANK; p += *p == 'x')

@@ -39,14 +39,14 @@ static void decode_streamed(floe_ctx *ctx, const uint8_t *p, size_t n, bool salv
     floe_source source = {&memory, memory_read, n, salvage};
     floe_sink sink = {&total, nowhere_write};
     floe_stream_options options = {.size = sizeof options, .salvage = salvage};
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     if (floe_decompress_stream(ctx, &source, &sink, &options, &info) == FLOE_OK && total != info.raw_nbytes)
         abort();
 }
 
 static void decode_in_memory(floe_ctx *ctx, const uint8_t *p, size_t n, bool region)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     if (floe_stream_info(p, n, &info, NULL) != FLOE_OK)
         return;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK], shape[FLOE_MAX_RANK], nelems;

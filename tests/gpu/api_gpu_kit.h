@@ -25,7 +25,7 @@ typedef struct made {
 
 static made make(const gpu_case *c)
 {
-    made m = {.c = c};
+    made m = {.c = c, .stats = {.size = sizeof m.stats}};
     m.field = case_make(c, &m.params, &m.nbytes);
     m.values = m.field.data;
     m.decoded = take(m.nbytes);
@@ -108,7 +108,7 @@ static void compress_waits(void **state)
     {
         floe_field field = dev_field(&m);
         uint64_t n = 0;
-        floe_stats stats;
+        floe_stats stats = {.size = sizeof stats};
         floe_status status = floe_compress(gpu, &field, &m.params, m.dev_stream, m.capacity, &n);
         if (status != FLOE_OK) {
             say(&m, floe_ctx_message(gpu));
@@ -307,7 +307,7 @@ static void host_data(void **state)
             assert_int_equal(status, FLOE_OK);
             assert_int_equal(n, m.stream_nbytes);
             assert_memory_equal(stream, m.stream, n);
-            floe_stats stats;
+            floe_stats stats = {.size = sizeof stats};
             floe_ctx_stats(through, &stats);
             assert_int_equal(stats.nexceptions, m.stats.nexceptions);
             assert_true(stats.max_error == m.stats.max_error);

@@ -112,7 +112,7 @@ static void check_compress(made *m, floe_backend backend, bool field_on_device, 
     CU(cudaMemset(m->dev_stream, 0xEE, m->capacity + GUARD));
     assert_int_equal(floe_compress(ctx, &field, &m->params, dst, m->capacity, &n), wanted);
     if (wanted == FLOE_OK) {
-        floe_stats stats;
+        floe_stats stats = {.size = sizeof stats};
         floe_ctx_stats(ctx, &stats);
         assert_int_equal(n, m->stream_nbytes);
         assert_int_equal(stats.nexceptions, m->stats.nexceptions);

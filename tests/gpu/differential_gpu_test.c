@@ -167,7 +167,7 @@ static void check_region(const trial *t, floe_ctx *ctx, bool from_device, bool t
 /* A level. A GPU that has all of a stream does not look at the check of a chunk's head: what it decodes then is of the whole. */
 static void check_level(const trial *t)
 {
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     trial part = *t;
     uint64_t nbytes = floe_dtype_size(t->out.dtype);
     way_now = "level";
@@ -260,7 +260,7 @@ static void try_stream(const mutant *m, const mutant *seed, bool all)
 {
     const size_t head = 100;
     trial t = {.src = m->data, .nbytes = m->nbytes, .out = random_field(now, NULL), .out_nbytes = now->nbytes};
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     uint8_t *exact = malloc(m->nbytes ? m->nbytes : 1);
     memcpy(exact, m->data, m->nbytes);
     t.src = exact;
@@ -334,7 +334,7 @@ static void damaged_streams(void **unused)
     for (turn_now = first; turn_now < first + count; turn_now++) {
         uint64_t state = turn_now * 0x9E3779B97F4A7C15u + 5;
         const uint64_t pick = hostile_below(&state, NSEEDS);
-        floe_info info;
+        floe_info info = {.size = sizeof info};
         now = &cases[pick];
         assert_int_equal(floe_stream_info(seeds[pick].data, seeds[pick].nbytes, &info, NULL), FLOE_OK);
         mutant_set(&m, seeds[pick].data, seeds[pick].nbytes);
@@ -405,7 +405,7 @@ static void random_fields(void **unused)
         const uint64_t room = floe_compress_bound(&f, &c.params) + GUARD;
         uint64_t nbytes = 0;
         mutant m = {NULL, 0, 0};
-        floe_info info;
+        floe_info info = {.size = sizeof info};
         now = &c;
         way_now = "CPU";
         mutant_resize(&m, room <= ROOM ? room : ROOM);

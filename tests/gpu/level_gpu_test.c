@@ -89,7 +89,7 @@ static void check_case(const level_case *c, floe_ctx *cpu, floe_ctx *gpu)
 {
     floe_field field = floe_field_of(of.data, c->dtype, c->rank, c->shape);
     floe_params params;
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     uint64_t nbytes, n;
     void *dev[2];
     assert_int_equal(floe_field_nelems(&field, &n), FLOE_OK);

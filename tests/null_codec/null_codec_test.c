@@ -19,7 +19,7 @@ static void there_and_back(floe_dtype dtype, const char *text)
     static uint8_t stream[1 << 17];
     const uint64_t extent[3] = {hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]}, size = floe_dtype_size(dtype);
     floe_params p;
-    floe_info info;
+    floe_info info = {.size = sizeof info};
     uint64_t n = 0;
     assert_int_equal(floe_params_parse(&p, text, NULL), FLOE_OK);
     hostile_fill(dtype, HOSTILE_BITS, N, 1, 0, 3, values);

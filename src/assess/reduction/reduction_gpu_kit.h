@@ -110,7 +110,7 @@ static void same_report(const floe_assess_report *got, const floe_assess_report 
 static void check(const kit_pair *p, const floe_assess_options *o, uint32_t shift, floe_ctx *cpu, floe_ctx *gpu)
 {
     device_pair d = device_pair_make(p, shift);
-    floe_assess_report want, got;
+    floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
     const floe_status status = floe_assess(cpu, &p->field[0], &p->field[1], o, &want);
     if (status != FLOE_OK) {
         kit_fails(gpu, floe_assess(gpu, &d.field[0], &d.field[1], o, &got), status, floe_ctx_message(cpu));

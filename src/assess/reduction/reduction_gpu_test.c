@@ -139,7 +139,7 @@ static void more_bins_than_shared_memory(void **state)
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 1, (uint64_t[]){20000}, false, 3);
     device_pair d = device_pair_make(&p, 0);
     floe_assess_options o = options_in_turn(PAIR_SMOOTH);
-    floe_assess_report got;
+    floe_assess_report got = {.size = sizeof got};
     o.bins = FLOE_ASSESS_MAX_BINS, o.value_bins = FLOE_ASSESS_MAX_VALUE_BINS;
     const floe_status status = floe_assess(gpu, &d.field[0], &d.field[1], &o, &got);
     if (floe_gpu_limits_cuda().shared_nbytes >= 200 << 10)
@@ -375,7 +375,7 @@ static void sorted_alone_and_filled(void **state)
         kit_pair p = kit_pair_make(kind, FLOE_F32, 3, (uint64_t[]){11, 20, 30}, way == 0, 3);
         device_pair d = device_pair_make(&p, 0);
         floe_assess_options o = options_in_turn(kind);
-        floe_assess_report want, got;
+        floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
         snprintf(kit_case, sizeof kit_case, "way %d", way);
         o.exact = way == 0;
         if (way == 1)
@@ -408,7 +408,7 @@ static void errors_that_overflow(void **state)
                   .memory = {x, y},
                   .nbytes = {sizeof x, sizeof y},
                   .nelems = N};
-    floe_assess_report want, got;
+    floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
     kit_fill_far_apart(N, x, y);
     device_pair d = device_pair_make(&p, 0);
     kit_ok(cpu, floe_assess(cpu, &p.field[0], &p.field[1], &o, &want));
@@ -431,7 +431,7 @@ static void the_same_bits_each_time(void **state)
     kit_pair p = kit_pair_make(PAIR_SPECIAL, FLOE_F32, 1, (uint64_t[]){is_small() ? 70000 : 3000000}, false, 3);
     device_pair d = device_pair_make(&p, 0);
     const floe_assess_options o = options_in_turn(PAIR_SPECIAL);
-    floe_assess_report first, again;
+    floe_assess_report first = {.size = sizeof first}, again = {.size = sizeof again};
     kit_ok(gpu, floe_assess(gpu, &d.field[0], &d.field[1], &o, &first));
     for (int i = 0; i < 3; i++) {
         kit_ok(other, floe_assess(other, &d.field[0], &d.field[1], &o, &again));

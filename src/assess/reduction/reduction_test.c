@@ -306,7 +306,7 @@ static void check_pair(const kit_pair *p, const floe_assess_options *o, floe_ctx
     const bool has_fill = o->fill == FLOE_FILL_VALUE;
     const floe_dtype dtype = p->field[0].dtype;
     kit_sifted s = kit_sift(p, has_fill);
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     if (s.n == 0) {
         kit_fails(ctx, floe_assess(ctx, &p->field[0], &p->field[1], o, &r), FLOE_ERR_ARGUMENT, "nothing to assess");
     } else {
@@ -465,7 +465,7 @@ static void one_field_alone(void **state)
     floe_ctx *ctx = kit_ctx(2), *other = kit_ctx(2);
     kit_pair p = kit_pair_make(PAIR_SPECIAL, FLOE_F64, 2, (uint64_t[]){300, 201}, true, 3);
     floe_assess_options o = options_of(PAIR_SPECIAL);
-    floe_assess_report alone, twice;
+    floe_assess_report alone = {.size = sizeof alone}, twice = {.size = sizeof twice};
     o.metrics = (floe_metric_set){.groups = 0};
     kit_ok(ctx, floe_assess(ctx, &p.field[0], NULL, &o, &alone));
     kit_ok(other, floe_assess(other, &p.field[0], &p.field[0], &o, &twice));
@@ -498,7 +498,7 @@ static void errors_that_overflow(void **state)
                                  floe_field_of(y, FLOE_F64, 1, (const uint64_t[]){N})};
     kit_fill_far_apart(N, x, y);
     for (int way = 0; way < 2; way++) {
-        floe_assess_report r;
+        floe_assess_report r = {.size = sizeof r};
         uint64_t sum = 0;
         kit_ok(ctx, floe_assess(ctx, &fields[way], &fields[!way], &o, &r));
         assert_true(r.error.min == -INFINITY && r.error.max == INFINITY && r.error.abs_max == INFINITY);

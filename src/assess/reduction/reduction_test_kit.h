@@ -17,7 +17,7 @@ static inline floe_assess_options options_of(pair_kind kind)
 
 static inline floe_assess_report assessed(const kit_pair *p, const floe_assess_options *o, floe_ctx *ctx)
 {
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     kit_ok(ctx, floe_assess(ctx, &p->field[0], &p->field[1], o, &r));
     return r;
 }

@@ -69,7 +69,7 @@ static void check(floe_ctx *cpu, floe_ctx *gpu, const kit_pair *p, bool alone, b
 {
     const floe_field x = on_device(p, 0), y = on_device(p, 1);
     floe_assess_options o;
-    floe_assess_report want, got;
+    floe_assess_report want = {.size = sizeof want}, got = {.size = sizeof got};
     floe_assess_options_init(&o);
     o.periodic = periodic;
     kit_ok(cpu, floe_metric_set_parse(&o.metrics, alone ? "spectrum_power" : "spectrum", NULL));
@@ -127,7 +127,7 @@ static void a_wave(void **state)
     (void)state;
     floe_ctx *gpu = kit_ctx(1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     o.periodic = 1;
     kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum", NULL));
@@ -161,7 +161,7 @@ static void runs_repeat(void **state)
     kit_pair p = kit_pair_make(PAIR_NOISE, FLOE_F32, 3, (uint64_t[]){24, 17, 40}, false, 3);
     const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     double power[2][64];
     floe_assess_options_init(&o);
     kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum", NULL));
@@ -187,7 +187,7 @@ static void without_a_library(void **state)
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 2, (uint64_t[]){20, 30}, false, 3);
     const floe_field x = on_device(&p, 0);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     uint32_t number;
     floe_assess_options_init(&o);
     kit_ok(gpu, floe_ctx_create(&gpu, &options));
@@ -211,7 +211,7 @@ static int bench(uint64_t edge)
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 3, (uint64_t[]){edge, edge, edge}, false, 3);
     const floe_field x = on_device(&p, 0), y = on_device(&p, 1);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum", NULL));
     for (int i = 0; i < 5; i++) {
@@ -250,7 +250,7 @@ static void without_device_memory(void **state)
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 3, (uint64_t[]){40, 50, 60}, false, 3);
     const floe_field x = on_device(&p, 0);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum_power", NULL));
     kit_ok(gpu, floe_assess(gpu, &x, NULL, &o, &r)); /* the context has what it keeps */
@@ -272,7 +272,7 @@ static bool library_is_there(void)
     kit_pair p = kit_pair_make(PAIR_SMOOTH, FLOE_F32, 1, (uint64_t[]){20}, false, 3);
     const floe_field x = on_device(&p, 0);
     floe_assess_options o;
-    floe_assess_report r;
+    floe_assess_report r = {.size = sizeof r};
     floe_assess_options_init(&o);
     kit_ok(gpu, floe_metric_set_parse(&o.metrics, "spectrum_power", NULL));
     const floe_status status = floe_assess(gpu, &x, NULL, &o, &r);
