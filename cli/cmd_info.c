@@ -12,8 +12,6 @@
 #include "cli/stream_head.h"
 
 enum {
-    KEY_CAPACITY = 256,
-    VALUE_CAPACITY = 1 << 16,
     PLAN_CAPACITY = 1 << 14,
     PLANS = 16 /* chunks of which it is said */
 };
@@ -23,8 +21,7 @@ typedef struct info_job {
     const void *data;
     uint64_t nbytes;
     floe_info info;
-    char key[KEY_CAPACITY];
-    char *value;       /* VALUE_CAPACITY */
+    char *key, *value; /* of the attribute that was read last */
     char problem[256]; /* why not all of it can be decoded; "" when nothing was found */
     floe_ctx *ctx;
     bool verbose;
@@ -59,7 +56,15 @@ static bool find_plan(info_job *job, uint64_t chunk)
 
 static bool attr(info_job *job, uint32_t i)
 {
-    return floe_stream_attr(job->data, job->nbytes, i, job->key, KEY_CAPACITY, job->value, VALUE_CAPACITY) == FLOE_OK;
+    size_t key_nbytes, value_nbytes;
+    free(job->key), free(job->value);
+    job->key = job->value = NULL;
+    if (floe_stream_attr_nbytes(job->data, job->nbytes, i, &key_nbytes, &value_nbytes) != FLOE_OK)
+        return false;
+    job->key = malloc(key_nbytes + 1), job->value = malloc(value_nbytes + 1);
+    return job->key && job->value &&
+           floe_stream_attr(job->data, job->nbytes, i, job->key, key_nbytes + 1, job->value, value_nbytes + 1) ==
+               FLOE_OK;
 }
 
 static void print_real(const char *label, double value)
@@ -163,17 +168,20 @@ static void plans_json(info_job *job, cli_json *json)
 static void attributes_json(info_job *job, cli_json *json)
 {
     const uint32_t n = job->info.nattrs;
-    char(*keys)[KEY_CAPACITY] = malloc((n ? n : 1) * sizeof *keys);
+    char **keys = calloc(n ? n : 1, sizeof *keys);
     cli_json_open(json, "attributes", '{');
     for (uint32_t i = 0; keys && i < n && attr(job, i); i++) {
         uint32_t first = 0;
-        memcpy(keys[i], job->key, KEY_CAPACITY);
-        while (strcmp(keys[first], job->key) != 0)
+        while (first < i && strcmp(keys[first], job->key) != 0)
             first++;
         if (first == i)
             cli_json_text(json, job->key, job->value);
+        keys[i] = job->key;
+        job->key = NULL;
     }
     cli_json_close(json, '}');
+    for (uint32_t i = 0; keys && i < n && keys[i]; i++)
+        free(keys[i]);
     free(keys);
 }
 
@@ -216,14 +224,12 @@ static void print_json(info_job *job)
 
 int cmd_info(const cli_args *args)
 {
-    info_job job = {.value = malloc(VALUE_CAPACITY), .verbose = cli_given(args, OPT_VERBOSE)};
+    info_job job = {.verbose = cli_given(args, OPT_VERBOSE)};
     floe_error err = {0};
     int failed = 0;
-    if (!job.value)
-        failed = cli_fail(FLOE_ERR_MEMORY, "out of memory");
-    else if (!(failed = cli_stream_open(args->operand[0], &job.reader, &job.info)) &&
-             (io_reader_spool(job.reader, &err) != FLOE_OK ||
-              io_reader_map(job.reader, &job.data, &job.nbytes, &err) != FLOE_OK))
+    if (!(failed = cli_stream_open(args->operand[0], &job.reader, &job.info)) &&
+        (io_reader_spool(job.reader, &err) != FLOE_OK ||
+         io_reader_map(job.reader, &job.data, &job.nbytes, &err) != FLOE_OK))
         failed = cli_fail_with(&err);
     if (!failed) {
         look_for_damage(&job);
@@ -235,6 +241,6 @@ int cmd_info(const cli_args *args)
     }
     floe_ctx_free(&job.ctx);
     io_reader_free(&job.reader);
-    free(job.value);
+    free(job.key), free(job.value);
     return failed;
 }

@@ -422,7 +422,14 @@ static void attributes(void **state)
                          FLOE_OK);
         assert_string_equal(key, attrs[i].key);
         assert_string_equal(value, attrs[i].value);
+        size_t key_nbytes = 99, value_nbytes = 99;
+        assert_int_equal(floe_stream_attr_nbytes(to.bytes.data, to.bytes.nbytes, i, &key_nbytes, NULL), FLOE_OK);
+        assert_int_equal(floe_stream_attr_nbytes(to.bytes.data, to.bytes.nbytes, i, NULL, &value_nbytes), FLOE_OK);
+        assert_true(key_nbytes == strlen(attrs[i].key) && value_nbytes == strlen(attrs[i].value));
     }
+    assert_int_equal(floe_stream_attr_nbytes(to.bytes.data, to.bytes.nbytes, 3, NULL, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_stream_attr_nbytes(NULL, 5, 0, NULL, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_stream_attr_nbytes(to.bytes.data, 60, 0, NULL, NULL), FLOE_ERR_FORMAT);
     assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, 0, key, 3, value, 1), FLOE_OK);
     assert_string_equal(key, "na");
     assert_string_equal(value, "");

@@ -264,6 +264,9 @@ typedef struct floe_attr {
  * be within a character. */
 floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
                              size_t value_capacity);
+/* How long its texts are, without NUL: floe_stream_attr cuts nothing where both capacities are larger. Either pointer may be NULL. */
+floe_status floe_stream_attr_nbytes(const void *src, uint64_t nbytes, uint32_t i, size_t *key_nbytes,
+                                    size_t *value_nbytes);
 
 /* How many bytes of the stream a level takes: its header, and the first bytes of all chunks. */
 floe_status floe_stream_level_nbytes(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level,

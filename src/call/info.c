@@ -80,15 +80,32 @@ static void text_out(char *text, size_t capacity, const char *from, size_t nbyte
     text[n] = '\0';
 }
 
-floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
-                             size_t value_capacity)
+static floe_status item_find(const void *src, uint64_t nbytes, uint32_t i, floe_item *item)
 {
     floe_header header;
-    floe_item item;
     FLOE_CHECK(NULL, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream");
     FLOE_TRY(host_check(src, NULL));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &header, NULL));
-    FLOE_TRY(floe_header_attr(src, (size_t)nbytes, i, &item, NULL));
+    return floe_header_attr(src, (size_t)nbytes, i, item, NULL);
+}
+
+floe_status floe_stream_attr_nbytes(const void *src, uint64_t nbytes, uint32_t i, size_t *key_nbytes,
+                                    size_t *value_nbytes)
+{
+    floe_item item;
+    FLOE_TRY(item_find(src, nbytes, i, &item));
+    if (key_nbytes)
+        *key_nbytes = item.key_nbytes;
+    if (value_nbytes)
+        *value_nbytes = item.value_nbytes;
+    return FLOE_OK;
+}
+
+floe_status floe_stream_attr(const void *src, uint64_t nbytes, uint32_t i, char *key, size_t key_capacity, char *value,
+                             size_t value_capacity)
+{
+    floe_item item;
+    FLOE_TRY(item_find(src, nbytes, i, &item));
     text_out(key, key_capacity, (const char *)item.key, item.key_nbytes);
     text_out(value, value_capacity, (const char *)item.value, item.value_nbytes);
     return FLOE_OK;

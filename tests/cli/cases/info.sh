@@ -20,3 +20,9 @@ printf "\361\106\114\117\105\015\012\032\001\000\001\000\220\000\000\000\001\001
 \164\000\000\000\001\000\005\000\001\000\000\000\165\156\151\164\163\155\000\000\130\033\247\142\241\361\224\030" >twice.floe
 show_sh "floe info twice.floe --json | grep -A 3 attributes"
 rm twice.floe
+# texts are not cut
+long='--attr "$(printf k%0299d 1)=$(printf v%070000d 2)"'
+show_sh "floe compress t.f32 -o long.floe --shape 16x24 --dtype f32 --bound rel=1e-3 -q $long"
+show_sh "floe info long.floe | grep -o 'k0*1 = v0*2' | wc -c"
+show_sh "floe info long.floe --json | grep -o '\"k0*1\": \"v0*2\"' | wc -c"
+rm long.floe
