@@ -14,8 +14,7 @@
 #include "cli/raw_zfp.h"
 #include "cli/request.h"
 #include "cli/say.h"
-
-enum { HEAD_NBYTES = 1 << 16 }; /* of the stream, kept to read the resolved bound from */
+#include "cli/stream_head.h"
 
 static const double near_ratio = 0.03; /* a ratio that is farther off is worth a warning */
 
@@ -32,7 +31,7 @@ typedef struct compress_job {
     floe_source source;
     floe_sink sink;
     cli_collapse sample;
-    unsigned char *head;
+    unsigned char *head; /* of the stream, to read the resolved bound from: CLI_STREAM_HEAD_NBYTES */
     size_t head_nbytes;
     bool bound_said;
     cli_progress progress;
@@ -135,7 +134,7 @@ static void json_result(const compress_job *job, const floe_stats *stats)
 static floe_status keep_head_and_write(void *user, const void *src, size_t nbytes)
 {
     compress_job *job = user;
-    size_t room = HEAD_NBYTES - job->head_nbytes, n = nbytes < room ? nbytes : room;
+    size_t room = CLI_STREAM_HEAD_NBYTES - job->head_nbytes, n = nbytes < room ? nbytes : room;
     if (n > 0) {
         memcpy(job->head + job->head_nbytes, src, n);
         job->head_nbytes += n;
@@ -315,7 +314,7 @@ static int prepare(compress_job *job)
     if (io_writer_open(&job->writer, out, &options, &err) != FLOE_OK)
         return cli_fail_with(&err);
     job->sink = io_writer_sink(job->writer);
-    job->head = malloc(HEAD_NBYTES);
+    job->head = malloc(CLI_STREAM_HEAD_NBYTES);
     if (!job->head)
         return cli_fail(FLOE_ERR_MEMORY, "out of memory");
     say_layout(job);

@@ -430,6 +430,18 @@ static void attributes(void **state)
     assert_int_equal(floe_stream_attr_nbytes(to.bytes.data, to.bytes.nbytes, 3, NULL, NULL), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_stream_attr_nbytes(NULL, 5, 0, NULL, NULL), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_stream_attr_nbytes(to.bytes.data, 60, 0, NULL, NULL), FLOE_ERR_FORMAT);
+    uint64_t need = 0;
+    for (uint64_t n = 0; n < 16; n++) { /* a reader that has nothing yet learns what to read first */
+        assert_int_equal(floe_stream_header_nbytes(n ? to.bytes.data : NULL, n, &need, NULL), FLOE_OK);
+        assert_int_equal(need, 16);
+    }
+    assert_int_equal(floe_stream_header_nbytes(to.bytes.data, need, &need, NULL), FLOE_OK);
+    assert_int_equal(floe_stream_info(to.bytes.data, need - 1, &info, NULL), FLOE_ERR_FORMAT);
+    assert_int_equal(floe_stream_info(to.bytes.data, need, &info, NULL), FLOE_OK);
+    assert_int_equal(floe_stream_attr(to.bytes.data, need, 2, key, sizeof key, value, sizeof value), FLOE_OK);
+    assert_int_equal(floe_stream_header_nbytes("no stream of floe", 16, &need, NULL), FLOE_ERR_FORMAT);
+    assert_int_equal(floe_stream_header_nbytes(to.bytes.data, 16, NULL, NULL), FLOE_ERR_ARGUMENT);
+    assert_int_equal(floe_stream_header_nbytes(NULL, 16, &need, NULL), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, 0, key, 3, value, 1), FLOE_OK);
     assert_string_equal(key, "na");
     assert_string_equal(value, "");

@@ -263,6 +263,11 @@ static void rows_without_context(void)
     ROW(field_nelems, ARG, a->x.rank = 0);
     ROW(stream_info, ARG, a->head = NULL);
     ROW(stream_info, ARG, a->info = NULL);
+    ROW_OF(stream_info, ARG, a->info_.size, long long, 0, 7, -1);
+    ROW(stream_header_nbytes, ARG, a->head = NULL);
+    ROW(stream_header_nbytes, ARG, a->nbytes = NULL);
+    ROW_OF(stream_header_nbytes, OK, a->src_nbytes, long long, 0, 15, 16);
+    ROW(stream_header_nbytes, FORMAT, a->head = imaged(X));
     ROW_OF(stream_info, FORMAT, a->src_nbytes, long long, 0, 15);
     ROW(stream_info, CUT, a->src_nbytes = 100);
     ROW(stream_info, FORMAT, a->head = imaged(X));

@@ -57,6 +57,18 @@ static floe_status host_check(const void *src, floe_error *err)
     return FLOE_OK;
 }
 
+floe_status floe_stream_header_nbytes(const void *src, uint64_t nbytes, uint64_t *header_nbytes, floe_error *err)
+{
+    size_t size = FLOE_HEADER_MIN_NBYTES;
+    FLOE_CHECK(err, header_nbytes && (src || nbytes == 0), FLOE_ERR_ARGUMENT,
+               "no stream, or nowhere to put the number of bytes");
+    FLOE_TRY(host_check(src, err));
+    if (nbytes >= size)
+        FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &size, err));
+    *header_nbytes = size;
+    return FLOE_OK;
+}
+
 floe_status floe_stream_info(const void *src, uint64_t nbytes, floe_info *info, floe_error *err)
 {
     floe_header header;

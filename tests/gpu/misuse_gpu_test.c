@@ -195,6 +195,7 @@ static void rows_of_places(void)
     ROW(zfp_decompress, MEMORY, a->ctx = thin);
     ROW(zfp_describe, MEMORY, a->ctx = thin);
     ROW(stream_info, ARG, a->head = a->src);
+    ROW(stream_header_nbytes, ARG, a->head = a->src);
     ROW(stream_attr, ARG, a->head = a->src);
     ROW(zfp_recognize, ARG, a->zhead = a->zsrc);
     ROW(zfp_index_info, ARG, a->index_head = a->index);

@@ -23,6 +23,7 @@ rm twice.floe
 # texts are not cut
 long='--attr "$(printf k%0299d 1)=$(printf v%070000d 2)"'
 show_sh "floe compress t.f32 -o long.floe --shape 16x24 --dtype f32 --bound rel=1e-3 -q $long"
+show_sh "floe compress t.f32 -o long.floe -f --shape 16x24 --dtype f32 --bound rel=1e-3 --json $long | grep abs_bound"
 show_sh "floe info long.floe | grep -o 'k0*1 = v0*2' | wc -c"
 show_sh "floe info long.floe --json | grep -o '\"k0*1\": \"v0*2\"' | wc -c"
 rm long.floe
