@@ -335,6 +335,14 @@ floe_status floe_compress_stream(floe_ctx *ctx, const floe_field *layout, const 
 floe_status floe_decompress_stream(floe_ctx *ctx, const floe_source *source, const floe_sink *sink,
                                    const floe_stream_options *options, floe_info *info);
 
+/* The same in memory: floe_compress with attributes and progress; floe_decompress with a box, a level or both, salvage and progress. A
+ * GPU that does all at once calls progress when it is done. floe_compress_bound knows of no attributes: with them dst needs, for each,
+ * up to 16 bytes more than its texts. UNSUPPORTED: salvage into device memory. */
+floe_status floe_compress_with(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                               const floe_stream_options *options, void *dst, uint64_t capacity, uint64_t *nbytes);
+floe_status floe_decompress_with(floe_ctx *ctx, const void *src, uint64_t nbytes, const floe_stream_options *options,
+                                 floe_field *out);
+
 /* ---- version --------------------------------------------------------------------------------------------------- */
 
 const char *floe_version(void);

@@ -385,12 +385,26 @@ static floe_status compress_run(floe_ctx *ctx, compression *c, const floe_field 
     return FLOE_OK;
 }
 
+/* What options say beside the values: attributes and progress, of a header that has all else. */
+static floe_status options_take(compression *c, const floe_stream_options *options, floe_error *err)
+{
+    floe_header *h = &c->header;
+    h->attrs = options->attrs;
+    h->nattrs = options->nattrs;
+    FLOE_CHECK(err, floe_header_nbytes(h), FLOE_ERR_ARGUMENT,
+               "the attributes are not valid UTF-8 texts, or more than %d bytes in all", FLOE_HEADER_MAX_NBYTES);
+    c->progress = (floe_progress){options->progress, options->progress_user, 0,
+                                  floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype)};
+    return FLOE_OK;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static floe_status host_compress(floe_ctx *ctx, const floe_compress_call *call, const floe_output *output)
 {
     compression c = {.params = *call->params, .output = *output};
     FLOE_TRY(floe_header_init(&c.header, call->field, &c.params, &ctx->err));
+    FLOE_TRY(options_take(&c, call->options, &ctx->err));
     c.supply = floe_supply_of_field(&c.header, call->field);
     FLOE_TRY(compress_run(ctx, &c, call->field));
     *call->nbytes = c.output.written;
@@ -451,11 +465,14 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     floe_compress_call call = *given;
     floe_field field;
     floe_params params;
+    floe_stream_options options;
     FLOE_CHECK(&ctx->err, call.nbytes && (call.dst || !call.capacity), FLOE_ERR_ARGUMENT, "no destination given");
     FLOE_TRY(floe_field_arg_check(given->field, false, &field, &ctx->err));
     FLOE_TRY(floe_params_check(given->params, field.dtype, &params, &ctx->err));
+    FLOE_TRY(floe_stream_options_read(given->options, &options, &ctx->err));
     call.field = &field;
     call.params = &params;
+    call.options = &options;
     if (field.place == FLOE_DEVICE)
         return floe_device_enter(ctx, FLOE_DEVICE_BODY(device_body), &call);
     if (!floe_cuda_host_reaches(call.dst))
@@ -463,11 +480,17 @@ static floe_status compress_body(floe_ctx *ctx, void *arg)
     return host_compress(ctx, &call, &(floe_output){.buffer = call.dst, .capacity = call.capacity});
 }
 
+floe_status floe_compress_with(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                               const floe_stream_options *options, void *dst, uint64_t capacity, uint64_t *nbytes)
+{
+    floe_compress_call call = {field, params, options, dst, capacity, nbytes, NULL, NULL};
+    return floe_ctx_run(ctx, compress_body, &call);
+}
+
 floe_status floe_compress(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                           uint64_t capacity, uint64_t *nbytes)
 {
-    floe_compress_call call = {field, params, dst, capacity, nbytes, NULL, NULL};
-    return floe_ctx_run(ctx, compress_body, &call);
+    return floe_compress_with(ctx, field, params, NULL, dst, capacity, nbytes);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
@@ -565,11 +588,7 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
                "the field's element type or shape is not valid");
     FLOE_TRY(floe_params_check(call->params, call->layout->dtype, &c.params, err));
     FLOE_TRY(floe_header_init(&c.header, call->layout, &c.params, err));
-    c.header.attrs = options.attrs;
-    c.header.nattrs = options.nattrs;
-    FLOE_CHECK(err, floe_header_nbytes(&c.header), FLOE_ERR_ARGUMENT,
-               "the attributes are not valid UTF-8 texts, or more than %d bytes in all", FLOE_HEADER_MAX_NBYTES);
-    c.progress = (floe_progress){options.progress, options.progress_user, 0, nelems * floe_dtype_size(c.header.dtype)};
+    FLOE_TRY(options_take(&c, &options, err));
     FLOE_TRY(floe_supply_of_source(&c.header, call->source, &c.supply, err));
     const floe_status status = compress_run(ctx, &c, call->layout);
     floe_ctx_release(ctx, c.held_nbytes, &c.held);

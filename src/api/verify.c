@@ -184,7 +184,7 @@ static floe_status stream_verify(floe_ctx *ctx, void *arg)
     FLOE_TRY(floe_field_arg_check(call->original, false, &v.original, &ctx->err));
     FLOE_CHECK(&ctx->err, v.original.place == FLOE_HOST, FLOE_ERR_UNSUPPORTED,
                "floe_verify takes a field in host memory: the exact check is the CPU's, bring the field there");
-    FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, &v.source, &v.stream));
+    FLOE_TRY(floe_stream_of_place(ctx, call->src, call->nbytes, call->src_on_device, false, &v.source, &v.stream));
     FLOE_TRY(floe_box_check(&v.stream.header, NULL, NULL, lo, hi, &ctx->err));
     FLOE_TRY(floe_region_check(&v.stream.header, lo, hi, &v.original, &ctx->err));
     take_all(&v, &plan);

@@ -54,6 +54,12 @@ floe_status floe_progress_add(floe_progress *p, uint64_t nbytes, floe_error *err
     return FLOE_OK;
 }
 
+floe_status floe_progress_whole(const floe_stream_options *options, uint64_t nbytes, floe_error *err)
+{
+    floe_progress all = {options->progress, options->progress_user, 0, nbytes};
+    return floe_progress_add(&all, nbytes, err);
+}
+
 floe_status floe_stream_options_read(const floe_stream_options *given, floe_stream_options *options, floe_error *err)
 {
     *options = (floe_stream_options){.size = sizeof *options};

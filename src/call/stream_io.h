@@ -20,6 +20,9 @@ typedef struct floe_progress {
 } floe_progress;
 floe_status floe_progress_add(floe_progress *progress, uint64_t nbytes, floe_error *err);
 
+/* Of a GPU that does all at once: a single call, when it is done. */
+floe_status floe_progress_whole(const floe_stream_options *options, uint64_t nbytes, floe_error *err);
+
 /* Copies the options of any version's size; NULL: the defaults. */
 floe_status floe_stream_options_read(const floe_stream_options *given, floe_stream_options *options, floe_error *err);
 

@@ -24,6 +24,7 @@ typedef struct floe_device_values {
 typedef struct floe_compress_call {
     const floe_field *field;
     const floe_params *params;
+    const floe_stream_options *options; /* of calls that wait: attributes and progress */
     void *dst;
     uint64_t capacity;
     uint64_t *nbytes;                 /* out, of calls that wait */

@@ -26,6 +26,8 @@
 typedef struct compression {
     floe_params params;
     floe_field field;
+    const floe_attr *attrs;
+    uint32_t nattrs;
     const floe_codec_device *codec;
     const floe_fused *fused; /* NULL: the general way */
     floe_codec_encode encode;
@@ -67,7 +69,9 @@ static size_t estimates_nbytes(const floe_header *header, const floe_choice *cho
     return most;
 }
 
-static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params, compression *c)
+/* The header gets its attributes when all is done: kernels write one without, in front of the room for it. */
+static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const floe_params *params,
+                                  const floe_stream_options *options, compression *c)
 {
     *c = (compression){.params = *params, .field = *field};
     floe_header *h = &c->resolve.header;
@@ -78,7 +82,12 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     e->cuda = &ctx->cuda;
     e->preset = h->preset;
     e->mode = h->mode;
-    e->first_offset = floe_header_nbytes(h);
+    floe_header with_attrs = *h;
+    if (options)
+        c->attrs = with_attrs.attrs = options->attrs, c->nattrs = with_attrs.nattrs = options->nattrs;
+    e->first_offset = floe_header_nbytes(&with_attrs);
+    FLOE_CHECK(&ctx->err, e->first_offset, FLOE_ERR_ARGUMENT,
+               "the attributes are not valid UTF-8 texts, or more than %d bytes in all", FLOE_HEADER_MAX_NBYTES);
     memcpy(e->chunk, h->chunk, sizeof e->chunk);
     resolve_prepare(c);
     FLOE_TRY(c->codec->encode_plan(e, &ctx->err));
@@ -87,7 +96,7 @@ static floe_status compression_of(floe_ctx *ctx, const floe_field *field, const 
     c->estimates_nbytes = estimates_nbytes(h, &choice);
     if (params->mode == FLOE_BOUND_RATIO) {
         floe_sizing sizing;
-        FLOE_TRY(floe_sizing_of(NULL, h, &sizing, &ctx->err));
+        FLOE_TRY(floe_sizing_of(NULL, &with_attrs, &sizing, &ctx->err));
         c->own_nbytes = sizing.stream_nbytes;
     }
     if (!c->scans)
@@ -351,7 +360,7 @@ floe_status floe_device_choose(floe_ctx *ctx, const floe_field *field, floe_para
     if (choice.n == 1)
         return FLOE_OK;
     FLOE_TRY(floe_device_field_check(ctx, field));
-    FLOE_TRY(compression_of(ctx, field, params, &c));
+    FLOE_TRY(compression_of(ctx, field, params, NULL, &c));
     FLOE_TRY(scratch_get(ctx, &c));
     FLOE_TRY(values_find(ctx, &c, values));
     values_set(&c, values);
@@ -385,6 +394,29 @@ static floe_status report_take(floe_ctx *ctx, const compression *c, const floe_d
     return FLOE_OK;
 }
 
+/* In place of the header without attributes; waits. */
+static floe_status attrs_put(floe_ctx *ctx, const compression *c, uint8_t *stream)
+{
+    uint64_t words[FLOE_RESOLVE_MAX_WORDS];
+    const size_t nbytes = (size_t)c->encode.first_offset, plain_nbytes = floe_header_nbytes(&c->resolve.header);
+    floe_header h;
+    void *bytes;
+    if (c->nattrs == 0)
+        return FLOE_OK;
+    FLOE_TRY(floe_cuda_fetch(&ctx->cuda, words, stream, plain_nbytes, &ctx->err));
+    FLOE_TRY(floe_header_read(words, plain_nbytes, &h, &ctx->err));
+    h.attrs = c->attrs;
+    h.nattrs = c->nattrs;
+    FLOE_TRY(floe_ctx_hold(ctx, nbytes, &bytes));
+    floe_status status = floe_header_write(&h, bytes, nbytes, &ctx->err);
+    if (status == FLOE_OK)
+        status = floe_cuda_copy(&ctx->cuda, stream, bytes, nbytes, &ctx->err);
+    if (status == FLOE_OK)
+        status = floe_cuda_wait(&ctx->cuda, &ctx->err);
+    floe_ctx_release(ctx, nbytes, &bytes);
+    return status;
+}
+
 floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
 {
     void *const dst = call->dst;
@@ -395,11 +427,12 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
     if (to_device)
         FLOE_TRY(floe_device_stream_check(dst, &ctx->err));
     FLOE_TRY(floe_device_field_check(ctx, call->field));
-    FLOE_TRY(compression_of(ctx, call->field, call->params, &c));
+    FLOE_TRY(compression_of(ctx, call->field, call->params, call->options, &c));
     if (!to_device) {
         floe_sizing sizing;
         FLOE_TRY(floe_sizing_of(NULL, &c.resolve.header, &sizing, &ctx->err));
-        room = floe_min64(call->capacity, sizing.stream_nbytes);
+        const uint64_t more = c.encode.first_offset - floe_header_nbytes(&c.resolve.header);
+        room = floe_min64(call->capacity, sizing.stream_nbytes + more);
         c.own_nbytes = floe_max64(c.own_nbytes, room);
     }
     FLOE_TRY(scratch_get(ctx, &c));
@@ -408,12 +441,13 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call)
     FLOE_TRY(start(ctx, &c, to_device ? dst : c.own_stream, room, ctx->cuda.answer));
     FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     FLOE_TRY(report_take(ctx, &c, report));
+    *call->nbytes = report->nbytes; /* before the answer is another one */
+    FLOE_TRY(attrs_put(ctx, &c, to_device ? dst : c.own_stream));
     if (!to_device) {
-        FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)report->nbytes, &ctx->err));
+        FLOE_TRY(floe_cuda_copy(&ctx->cuda, dst, c.own_stream, (size_t)*call->nbytes, &ctx->err));
         FLOE_TRY(floe_cuda_wait(&ctx->cuda, &ctx->err));
     }
-    *call->nbytes = report->nbytes;
-    return FLOE_OK;
+    return floe_progress_whole(call->options, ctx->stats.raw_nbytes, &ctx->err);
 }
 
 /* ---- calls that do not ----------------------------------------------------------------------------------------------- */
@@ -435,7 +469,7 @@ static floe_status call_body(floe_ctx *ctx, void *arg)
         &ctx->err, floe_choice_of(&field, &params).n == 1, FLOE_ERR_UNSUPPORTED,
         "codec auto is chosen by a sample, with the host: floe_compress does that, floe_compress_async cannot, so "
         "name a codec, such as lorenzo");
-    FLOE_TRY(compression_of(ctx, &field, &params, &c));
+    FLOE_TRY(compression_of(ctx, &field, &params, NULL, &c));
     FLOE_TRY(floe_device_waits_check(c.codec, c.resolve.header.codec, "floe_compress", &ctx->err));
     FLOE_TRY(scratch_get(ctx, &c));
     return start(ctx, &c, call->dst, call->capacity, call->report);
@@ -448,7 +482,7 @@ floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, 
 {
     compression c;
     floe_arena plan = floe_arena_plan(), state = floe_arena_plan();
-    FLOE_TRY(compression_of(ctx, field, params, &c));
+    FLOE_TRY(compression_of(ctx, field, params, NULL, &c));
     FLOE_TRY(take_all(&c, &state, &plan, &ctx->err));
     FLOE_CHECK(&ctx->err, !plan.overflow, FLOE_ERR_MEMORY, "more device memory is needed than can be addressed");
     *nbytes = plan.used;
@@ -460,6 +494,6 @@ floe_status floe_device_compress_nbytes(floe_ctx *ctx, const floe_field *field, 
 floe_status floe_compress_async(floe_ctx *ctx, const floe_field *field, const floe_params *params, void *dst,
                                 uint64_t capacity, floe_device_report *report)
 {
-    floe_compress_call call = {field, params, dst, capacity, NULL, report, NULL};
+    floe_compress_call call = {field, params, NULL, dst, capacity, NULL, report, NULL};
     return floe_device_run(ctx, FLOE_DEVICE_BODY(call_body), &call);
 }

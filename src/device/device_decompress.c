@@ -228,7 +228,7 @@ static floe_status attempt_by_header(floe_ctx *ctx, decompression *d, const wait
     floe_device_source source;
     uint64_t lo[FLOE_MAX_RANK], hi[FLOE_MAX_RANK];
     report->status = FLOE_ERR_FORMAT;
-    if (floe_stream_of_place(ctx, call->src, call->nbytes, call->on_device, &source, &s) != FLOE_OK)
+    if (floe_stream_of_place(ctx, call->src, call->nbytes, call->on_device, false, &source, &s) != FLOE_OK)
         return FLOE_OK;
     const floe_header whole = s.header;
     if (floe_stream_at_level(ctx, &s, call->level) != FLOE_OK ||

@@ -11,6 +11,10 @@ static floe_status source_read(void *user, uint64_t offset, void *dst, size_t nb
     *got = offset < end ? (size_t)floe_min64(nbytes, end - offset) : 0;
     if (*got == 0)
         return FLOE_OK;
+    if (!s->cuda) {
+        memcpy(dst, s->data + offset, *got);
+        return FLOE_OK;
+    }
     FLOE_TRY(floe_cuda_copy(s->cuda, dst, s->data + offset, *got, NULL));
     return floe_cuda_wait(s->cuda, NULL);
 }

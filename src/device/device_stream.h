@@ -18,7 +18,8 @@ static inline floe_status floe_device_stream_check(const void *stream, floe_erro
     return FLOE_OK;
 }
 
-/* Both stay where they are initialized; the GPU is open and current while they are used. */
+/* Both stay where they are initialized; the GPU is open and current while they are used. Of a source cuda may be NULL: then data lie
+ * in host memory. */
 typedef struct floe_device_source {
     floe_source source; /* of all that there is */
     const floe_cuda *cuda;

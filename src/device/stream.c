@@ -27,17 +27,27 @@ static floe_status chunks_fit(const floe_stream *s, floe_error *err)
     return FLOE_OK;
 }
 
+/* Salvaging expects that most chunks are lost, but not more than there are bytes: then nothing says that they ever were. */
+static floe_status salvage_check(const floe_stream *s, floe_error *err)
+{
+    FLOE_CHECK(err, s->nchunks <= s->nbytes, FLOE_ERR_FORMAT,
+               "the stream is cut short: its %llu bytes cannot hold %llu chunks", (ull)s->nbytes, (ull)s->nchunks);
+    return FLOE_OK;
+}
+
 /* Limits, and that a stream which is whole has room for what its header says, come before anything is allocated for that. */
-static floe_status header_accept(floe_ctx *ctx, bool whole, floe_stream *s)
+static floe_status header_accept(floe_ctx *ctx, floe_stream *s)
 {
     uint64_t nelems = floe_extent_nelems(s->header.rank, s->header.shape);
     s->nchunks = floe_grid_nchunks(&s->header);
     FLOE_CHECK(&ctx->err, !ctx->max_elems || nelems <= ctx->max_elems, FLOE_ERR_LIMIT,
                "the stream holds %llu elements, the limit is %llu", (ull)nelems, (ull)ctx->max_elems);
     const floe_status sized = floe_sizing_of_stream(&ctx->cpu, &s->header, s->header_nbytes, &s->sizing, &ctx->err);
-    if (whole && s->nbytes != UINT64_MAX)
+    if (!s->salvages && s->nbytes != UINT64_MAX)
         FLOE_TRY(chunks_fit(s, &ctx->err));
     FLOE_TRY(sized);
+    if (s->salvages)
+        FLOE_TRY(salvage_check(s, &ctx->err));
     s->payload_most = s->sizing.payload_nbytes;
     s->sizing.payload_nbytes = floe_min64(s->sizing.payload_nbytes, s->nbytes);
     memcpy(s->shape, s->header.shape, sizeof s->shape);
@@ -83,7 +93,7 @@ floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbyte
     FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
     FLOE_TRY(floe_header_peek(src, (size_t)nbytes, &s->header_nbytes, &ctx->err));
     FLOE_TRY(floe_header_read(src, (size_t)nbytes, &s->header, &ctx->err));
-    FLOE_TRY(header_accept(ctx, true, s));
+    FLOE_TRY(header_accept(ctx, s));
     size_t tail = (size_t)floe_min64(FLOE_FOOTER_NBYTES, nbytes - s->header_nbytes);
     FLOE_TRY(floe_footer_read(s->memory + nbytes - tail, tail, nbytes, s->nchunks, &index_offset, &ctx->err));
     if (index_offset < s->header_nbytes)
@@ -94,13 +104,14 @@ floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbyte
 }
 
 /* Most headers are read at once, where a source can go back. */
-floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool whole, floe_stream *s)
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool salvage, floe_stream *s)
 {
     uint8_t start[1024], *bytes = start;
     const size_t first = source->seekable ? sizeof start : FLOE_HEADER_MIN_NBYTES;
     size_t got, more = 0;
     floe_arena plan = floe_arena_plan(), arena;
-    *s = (floe_stream){.source = source, .nbytes = source->nbytes_total, .window = {.source = source}};
+    *s = (floe_stream){
+        .source = source, .nbytes = source->nbytes_total, .window = {.source = source}, .salvages = salvage};
     FLOE_TRY(floe_source_read(source, 0, start, first, &got, &ctx->err));
     FLOE_TRY(floe_header_peek(start, got, &s->header_nbytes, &ctx->err));
     if (s->header_nbytes > sizeof start) {
@@ -113,7 +124,9 @@ floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool
         FLOE_TRY(floe_source_read(source, got, bytes + got, s->header_nbytes - got, &more, &ctx->err));
     FLOE_TRY(floe_header_read(bytes, got + more, &s->header, &ctx->err));
     s->window.offset = s->header_nbytes;
-    return header_accept(ctx, whole, s);
+    FLOE_TRY(header_accept(ctx, s));
+    s->needs_index = floe_stream_index_nbytes(s) != 0;
+    return FLOE_OK;
 }
 
 /* A stream with too little room for its index: what a reader of its last bytes finds. */
@@ -127,15 +140,15 @@ static floe_status index_lacks(const floe_stream *s, floe_error *err)
     return index_overlaps(err);
 }
 
-floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
+floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device, bool salvage,
                                  floe_device_source *source, floe_stream *s)
 {
-    if (!on_device)
+    if (!on_device && !salvage)
         return floe_stream_of_memory(ctx, src, nbytes, s);
-    floe_device_source_init(source, &ctx->cuda, src, nbytes);
-    FLOE_TRY(floe_stream_of_source(ctx, &source->source, true, s));
-    s->needs_index = true;
-    return floe_stream_index_nbytes(s) ? FLOE_OK : index_lacks(s, &ctx->err);
+    FLOE_CHECK(&ctx->err, src || nbytes == 0, FLOE_ERR_ARGUMENT, "no stream given");
+    floe_device_source_init(source, on_device ? &ctx->cuda : NULL, src, nbytes);
+    FLOE_TRY(floe_stream_of_source(ctx, &source->source, salvage, s));
+    return salvage || s->needs_index ? FLOE_OK : index_lacks(s, &ctx->err);
 }
 
 void floe_stream_take(floe_stream *s, floe_arena *arena)
@@ -175,7 +188,7 @@ floe_status floe_stream_refuse(floe_ctx *ctx, floe_stream *s, floe_status status
 {
     const floe_error why = ctx->err;
     floe_arena plan = floe_arena_plan(), arena;
-    if (!s->needs_index)
+    if (!s->needs_index || s->salvages)
         return status;
     floe_arena_take(&plan, floe_stream_index_nbytes(s), 1);
     floe_status said = floe_ctx_workspace(ctx, &plan, &arena);
@@ -330,8 +343,8 @@ static chunk_part part_of(const floe_header *h, uint64_t chunk, const uint64_t *
 
 floe_status floe_stream_begin_decode(floe_ctx *ctx, floe_stream *s)
 {
-    if (s->needs_index)
-        FLOE_TRY(floe_stream_index_load(s, s->index_space, &ctx->err));
+    const floe_status status = s->needs_index ? floe_stream_index_load(s, s->index_space, &ctx->err) : FLOE_OK;
+    FLOE_TRY(s->salvages && floe_status_is_damage(status) ? FLOE_OK : status);
 #ifdef FLOE_HAVE_CUDA_BUILD
     if (floe_pipeline_wanted(ctx, &s->header) && !s->by_cpu)
         return floe_pipeline_begin_decode(ctx, &s->header, &s->sizing);

@@ -24,6 +24,7 @@ typedef struct floe_stream {
     void *codec_scratch;
     const uint8_t *index; /* checked; NULL: read forward */
     bool needs_index;     /* source: it has one, which begin_decode loads */
+    bool salvages;        /* source: where the index is damaged its chunks are read forward */
     uint8_t *index_space; /* there */
     uint8_t *record;      /* source: one record at a time */
     floe_window window;   /* source read forward */
@@ -32,12 +33,12 @@ typedef struct floe_stream {
 
 /* Reads and checks header, limits and index. */
 floe_status floe_stream_of_memory(floe_ctx *ctx, const void *src, uint64_t nbytes, floe_stream *stream);
-/* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. whole: FORMAT where
- * the source, if its size is known, has fewer bytes than so many chunks need. */
-floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool whole, floe_stream *stream);
-/* The bytes of src as the caller has them: host memory as it is; device memory by way of *source, which stays as long as the
- * stream, and with the context's GPU open and current. */
-floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device,
+/* Reads and checks header and limits; uses the context's scratch. header gets a copy of its bytes' size only. FORMAT where
+ * the source, if its size is known, has fewer bytes than so many chunks need; with salvage, where it has fewer than chunks. */
+floe_status floe_stream_of_source(floe_ctx *ctx, const floe_source *source, bool salvage, floe_stream *stream);
+/* The bytes of src as the caller has them: host memory as it is; with salvage, or device memory, by way of *source, which stays as
+ * long as the stream; device memory with the context's GPU open and current. */
+floe_status floe_stream_of_place(floe_ctx *ctx, const void *src, uint64_t nbytes, bool on_device, bool salvage,
                                  floe_device_source *source, floe_stream *stream);
 
 /* From now on the stream is one of every 2^level-th value. UNSUPPORTED where its codec has no levels, or its chunks not so many. */
