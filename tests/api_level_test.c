@@ -88,6 +88,38 @@ static void levels_are_parts_of_the_whole(void **unused)
     floe_ctx_free(&ctx);
 }
 
+/* The box is of all values; of a level it is those points that lie within it. */
+static void boxes_of_levels(void **unused)
+{
+    static const char *const texts[] = {"codec=interp abs=0.05 chunk=8x40x16", "codec=wavelet abs=0.05 chunk=8x40x16"};
+    const uint64_t lo[] = {3, 0, 17}, hi[] = {18, 33, 20};
+    static float box[CELLS];
+    floe_ctx *ctx = NULL;
+    (void)unused;
+    assert_int_equal(floe_ctx_create(&ctx, NULL), FLOE_OK);
+    for (int t = 0; t < 2; t++) {
+        const uint64_t nbytes = stream_of(ctx, texts[t]);
+        for (uint32_t k = 0; k <= 3; k++) {
+            uint64_t from[3], n[3];
+            for (int a = 0; a < 3; a++) {
+                from[a] = (lo[a] + (1u << k) - 1) >> k;
+                n[a] = ((hi[a] + (1u << k) - 1) >> k) - from[a];
+            }
+            floe_stream_options options = {.size = sizeof options, .lo = lo, .hi = hi, .level = k};
+            floe_field all = level_field(k), out = floe_field_of(box, FLOE_F32, 3, n);
+            assert_int_equal(floe_decompress_level(ctx, stream, nbytes, k, &all), FLOE_OK);
+            assert_int_equal(floe_decompress_with(ctx, stream, nbytes, &options, &out), FLOE_OK);
+            for (uint64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+                const uint64_t x = from[2] + i % n[2], y = from[1] + i / n[2] % n[1], z = from[0] + i / n[2] / n[1];
+                assert_memory_equal(&box[i], &part[(z * all.shape[1] + y) * all.shape[2] + x], sizeof *box);
+            }
+            out.shape[1]++;
+            assert_int_equal(floe_decompress_with(ctx, stream, nbytes, &options, &out), FLOE_ERR_ARGUMENT);
+        }
+    }
+    floe_ctx_free(&ctx);
+}
+
 /* Levels of codec wavelet are means: numbers, whatever is NaN; those of a constant field are the constant. */
 static void means(void **unused)
 {
@@ -205,8 +237,8 @@ static void cut_behind_a_level(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(levels_are_parts_of_the_whole), cmocka_unit_test(means),
-                                       cmocka_unit_test(bytes_of_a_level_are_checked),
-                                       cmocka_unit_test(cut_behind_a_level)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_parts_of_the_whole), cmocka_unit_test(boxes_of_levels), cmocka_unit_test(means),
+        cmocka_unit_test(bytes_of_a_level_are_checked), cmocka_unit_test(cut_behind_a_level)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

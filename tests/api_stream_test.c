@@ -317,6 +317,31 @@ static int watch(void *user, uint64_t done, uint64_t total)
     return s->stop_at && s->calls == s->stop_at;
 }
 
+static void progress_in_memory(void **state)
+{
+    floe_ctx *ctx = kit_ctx(1);
+    floe_field f = kit_field(FLOE_F32, 2, (const uint64_t[]){40, 30}, KIT_SMOOTH, 1), out = kit_like(&f);
+    const floe_params p = kit_params("abs=1e-3 codec=lorenzo chunk=8x16");
+    const uint64_t capacity = floe_compress_bound(&f, &p);
+    uint8_t *stream = malloc(capacity);
+    (void)state;
+    for (int way = 0; way < 2; way++)
+        for (uint64_t stop_at = 0; stop_at <= 10; stop_at++) {
+            seen s = {.stop_at = stop_at};
+            uint64_t nbytes = 0;
+            floe_stream_options options = {.size = sizeof options, .progress = watch, .progress_user = &s};
+            kit_ok(ctx, floe_compress_with(ctx, &f, &p, NULL, stream, capacity, &nbytes));
+            const floe_status status = way ? floe_decompress_with(ctx, stream, nbytes, &options, &out)
+                                           : floe_compress_with(ctx, &f, &p, &options, stream, capacity, &nbytes);
+            assert_int_equal(status, stop_at ? FLOE_ERR_IO : FLOE_OK);
+            assert_true(s.total == 4800 && (stop_at ? s.calls == stop_at : s.calls >= 10 && s.done == 4800));
+        }
+    free(stream);
+    kit_free(&out);
+    kit_free(&f);
+    floe_ctx_free(&ctx);
+}
+
 static void progress(void **state)
 {
     (void)state;
@@ -449,6 +474,14 @@ static void attributes(void **state)
     assert_string_equal(value, ""); /* no half characters */
     assert_int_equal(floe_stream_attr(to.bytes.data, to.bytes.nbytes, 3, key, 16, value, 16), FLOE_ERR_ARGUMENT);
     assert_int_equal(floe_stream_attr(NULL, 5, 3, key, 16, value, 16), FLOE_ERR_ARGUMENT);
+    uint64_t capacity = floe_compress_bound(&f, &p), nbytes; /* the same in memory, in the room that floe.h states */
+    for (uint32_t i = 0; i < 3; i++)
+        capacity += strlen(attrs[i].key) + strlen(attrs[i].value) + 16;
+    uint8_t *stream = malloc(capacity);
+    kit_ok(ctx, floe_compress_with(ctx, &f, &p, &options, stream, capacity, &nbytes));
+    assert_int_equal(nbytes, to.bytes.nbytes);
+    assert_memory_equal(stream, to.bytes.data, nbytes);
+    assert_int_equal(floe_compress_with(ctx, &f, &p, &options, stream, nbytes - 1, &nbytes), FLOE_ERR_CAPACITY);
     floe_field out = kit_like(&f);
     kit_ok(ctx, floe_decompress(ctx, to.bytes.data, to.bytes.nbytes, &out));
     kit_ok(ctx, floe_verify(ctx, to.bytes.data, to.bytes.nbytes, &f));
@@ -459,8 +492,11 @@ static void attributes(void **state)
     for (size_t i = 0; i < KIT_COUNT(bad); i++) {
         options.attrs = &bad[i];
         options.nattrs = 1;
+        kit_fails(ctx, floe_compress_with(ctx, &f, &p, &options, stream, capacity, &nbytes), FLOE_ERR_ARGUMENT,
+                  "attributes");
         kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, &options), FLOE_ERR_ARGUMENT, "attributes");
     }
+    free(stream);
     options.attrs = NULL;
     kit_fails(ctx, floe_compress_stream(ctx, &f, &p, &source, &sink, &options), FLOE_ERR_ARGUMENT, "attrs is NULL");
     kit_free(&f);
@@ -479,6 +515,7 @@ int main(void)
         cmocka_unit_test(failing_callbacks),
         cmocka_unit_test(lying_source_and_missing_callbacks),
         cmocka_unit_test(progress),
+        cmocka_unit_test(progress_in_memory),
         cmocka_unit_test(callbacks_cannot_use_the_context),
         cmocka_unit_test(attributes),
     };

@@ -579,15 +579,11 @@ static floe_status stream_body(floe_ctx *ctx, void *arg)
     const stream_call *call = arg;
     floe_error *err = &ctx->err;
     floe_stream_options options;
-    uint64_t nelems;
     compression c = {.output = {.sink = call->sink}};
     FLOE_CHECK(err, call->source && call->source->read, FLOE_ERR_ARGUMENT, "no source given");
     FLOE_CHECK(err, call->sink && call->sink->write, FLOE_ERR_ARGUMENT, "no sink given");
     FLOE_TRY(floe_stream_options_read(call->options, &options, err));
-    FLOE_CHECK(err, floe_field_nelems(call->layout, &nelems) == FLOE_OK, FLOE_ERR_ARGUMENT,
-               "the field's element type or shape is not valid");
-    FLOE_TRY(floe_params_check(call->params, call->layout->dtype, &c.params, err));
-    FLOE_TRY(floe_header_init(&c.header, call->layout, &c.params, err));
+    FLOE_TRY(layout_header(call->layout, call->params, &c.params, &c.header, err));
     FLOE_TRY(options_take(&c, &options, err));
     FLOE_TRY(floe_supply_of_source(&c.header, call->source, &c.supply, err));
     const floe_status status = compress_run(ctx, &c, call->layout);

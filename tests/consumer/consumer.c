@@ -10,12 +10,13 @@
 typedef void (*any_function)(void);
 
 static const any_function rest[] = {
-    (any_function)floe_dtype_size,       (any_function)floe_dtype_name,         (any_function)floe_dtype_parse,
-    (any_function)floe_field_nelems,     (any_function)floe_params_init,        (any_function)floe_params_format,
-    (any_function)floe_ctx_stats,        (any_function)floe_workspace_nbytes,   (any_function)floe_decompress_region,
-    (any_function)floe_stream_attr,      (any_function)floe_stream_attr_nbytes, (any_function)floe_stream_header_nbytes,
-    (any_function)floe_verify,           (any_function)floe_compress_stream,    (any_function)floe_decompress_stream,
-    (any_function)floe_status_exit_code, (any_function)floe_describe,
+    (any_function)floe_dtype_size,      (any_function)floe_dtype_name,         (any_function)floe_dtype_parse,
+    (any_function)floe_field_nelems,    (any_function)floe_params_init,        (any_function)floe_params_format,
+    (any_function)floe_ctx_stats,       (any_function)floe_workspace_nbytes,   (any_function)floe_decompress_region,
+    (any_function)floe_stream_attr,     (any_function)floe_stream_attr_nbytes, (any_function)floe_stream_header_nbytes,
+    (any_function)floe_verify,          (any_function)floe_compress_stream,    (any_function)floe_compress_with,
+    (any_function)floe_decompress_with, (any_function)floe_decompress_stream,  (any_function)floe_status_exit_code,
+    (any_function)floe_describe,
 };
 
 static int round_trip(floe_ctx *ctx, const floe_field *field, float *back)

@@ -101,6 +101,57 @@ static int case_step(void) { return is_watched() ? 7 : is_few() ? 5 : is_small()
 
 /* ---- device data ----------------------------------------------------------------------------------------------------- */
 
+static int count_calls(void *user, uint64_t done, uint64_t total)
+{
+    uint64_t *seen = user;
+    assert_true(done <= total);
+    seen[0]++;
+    seen[1] = done;
+    return 0;
+}
+
+/* With options: the CPU's bytes wherever the field and the stream lie, and progress. */
+static void check_options(const made *m)
+{
+    static const floe_attr attrs[] = {{"name", "ice"}, {"units", "kilograms of it, in every square metre of the sea"}};
+    enum { MORE = 128 };
+    uint64_t seen[2] = {0}, n = 0, capacity = m->capacity + MORE, wanted;
+    floe_stream_options options = {
+        .size = sizeof options, .attrs = attrs, .nattrs = 2, .progress = count_calls, .progress_user = seen};
+    uint8_t *want = take(capacity), *got = take(capacity), *dev;
+    floe_field field = dev_field(m), out = m->field;
+    CU(cudaMalloc((void **)&dev, capacity + GUARD));
+    CU(cudaMemset(dev, 0xEE, capacity + GUARD));
+    assert_int_equal(floe_compress_with(cpu, &m->field, &m->params, &options, want, capacity, &wanted), FLOE_OK);
+    for (int k = 0; k < 3; k++) {
+        floe_ctx *ctx = k == 2 ? through : gpu;
+        memset(seen, 0, sizeof seen);
+        assert_int_equal(
+            floe_compress_with(ctx, k == 2 ? &m->field : &field, &m->params, &options, k ? got : dev, wanted, &n),
+            FLOE_OK);
+        assert_int_equal(n, wanted);
+        if (k)
+            assert_memory_equal(got, want, n);
+        else
+            expect_bytes(m, dev, want, n, n, 0xEE, "stream with attributes");
+        assert_true(seen[1] == m->nbytes && (k == 2 || seen[0] == 1));
+    }
+    assert_int_equal(floe_compress_with(gpu, &field, &m->params, &options, got, wanted - 1, &n), FLOE_ERR_CAPACITY);
+    options.salvage = 1;
+    out.data = got = realloc(got, m->nbytes + 1);
+    for (int k = 0; k < 4; k++) { /* k & 1: from device memory */
+        memset(seen, 0, sizeof seen);
+        memset(got, 0, m->nbytes);
+        options.salvage = k < 2;
+        assert_int_equal(floe_decompress_with(through, k & 1 ? dev : want, wanted, &options, &out), FLOE_OK);
+        assert_memory_equal(got, m->decoded, m->nbytes);
+        assert_int_equal(seen[1], m->nbytes);
+    }
+    free(want);
+    free(got);
+    CU(cudaFree(dev));
+}
+
 static void compress_waits(void **state)
 {
     (void)state;
@@ -124,6 +175,8 @@ static void compress_waits(void **state)
         if (stats.max_error != m.stats.max_error)
             say(&m, "max_error");
         assert_true(stats.max_error == m.stats.max_error);
+        if (!chooses_slowly(&m))
+            check_options(&m);
     }
 }
 

@@ -56,6 +56,30 @@ static void make_values(const level_case *c, uint64_t n)
     }
 }
 
+/* A box of the level, into either memory. */
+static void check_box(const level_case *c, floe_ctx *cpu, floe_ctx *gpu, uint64_t nbytes, uint32_t level,
+                      void *const dev[2])
+{
+    uint64_t lo[FLOE_MAX_RANK], n[FLOE_MAX_RANK], size = floe_dtype_size(c->dtype);
+    for (uint32_t a = 0; a < c->rank; a++) {
+        lo[a] = c->shape[a] / 3;
+        n[a] = ((c->shape[a] - 1) >> level) + 1 - ((lo[a] + ((uint64_t)1 << level) - 1) >> level);
+        size *= n[a];
+    }
+    const floe_stream_options options = {.size = sizeof options, .lo = lo, .hi = c->shape, .level = level};
+    floe_field out = floe_field_of(of.level, c->dtype, c->rank, n), host = floe_field_of(of.back, c->dtype, c->rank, n),
+               there = floe_field_of_device(dev[1], c->dtype, c->rank, n);
+    assert_int_equal(floe_decompress_with(cpu, of.stream, nbytes, &options, &out), FLOE_OK);
+    for (int i = 0; i < 4; i++) { /* stream and values in either memory */
+        memset(of.back, 0, size);
+        assert_int_equal(
+            floe_decompress_with(gpu, i & 1 ? dev[0] : of.stream, nbytes, &options, i & 2 ? &there : &host), FLOE_OK);
+        if (i & 2)
+            CU(cudaMemcpy(of.back, dev[1], size, cudaMemcpyDeviceToHost));
+        assert_memory_equal(of.back, of.level, size);
+    }
+}
+
 static void check_level(const level_case *c, floe_ctx *cpu, floe_ctx *gpu, uint64_t nbytes, uint32_t level,
                         void *const dev[2])
 {
@@ -83,6 +107,7 @@ static void check_level(const level_case *c, floe_ctx *cpu, floe_ctx *gpu, uint6
         if (i < 4 || c->on_gpu)
             assert_memory_equal(of.back, of.level, size);
     }
+    check_box(c, cpu, gpu, nbytes, level, dev);
 }
 
 static void check_case(const level_case *c, floe_ctx *cpu, floe_ctx *gpu)
