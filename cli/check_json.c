@@ -128,7 +128,7 @@ static void inputs_put(cli_json *json, const check_result *result)
     if (report->nmismatch)
         cli_json_uint(json, "special_mismatch", report->nmismatch);
     if (report->has_fill)
-        cli_json_real(json, "fill_value", report->fill_value);
+        cli_json_fill(json, report->dtype, report->fill_value, report->fill_integer);
 }
 
 void check_json_print(const check_result *result)

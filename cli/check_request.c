@@ -184,9 +184,11 @@ static int fill(const cli_args *args, const floe_info *stream, floe_assess_optio
         return failed;
     options->fill = params.fill;
     options->fill_value = params.fill_value;
+    options->fill_integer = params.fill_integer;
     if (stream && stream->has_fill && !cli_given(args, OPT_FILL)) {
-        options->fill = FLOE_FILL_VALUE;
+        options->fill = cli_dtype_is_integer(stream->dtype) ? FLOE_FILL_INTEGER : FLOE_FILL_VALUE;
         options->fill_value = stream->fill_value;
+        options->fill_integer = stream->fill_integer;
     }
     return 0;
 }

@@ -183,7 +183,8 @@ void check_text_print(const check_result *result)
     if (result->decoded)
         input_print("decoded", result->decoded);
     if (result->report->has_fill) {
-        cli_real_text(result->report->fill_value, fill);
+        const floe_assess_report *r = result->report;
+        cli_fill_text(r->dtype, r->fill_value, r->fill_integer, fill);
         printf("%-9s %s\n", "fill", fill);
     }
     outside_print(result);

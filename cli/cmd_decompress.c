@@ -89,9 +89,9 @@ static void json_result(const decompress_job *job, const floe_stats *stats, uint
 /* What stands in place of a value that is lost. */
 static void lost_value_text(const floe_info *info, char text[CLI_TEXT])
 {
-    const bool is_integer = info->dtype == FLOE_I32 || info->dtype == FLOE_I64;
+    const bool is_integer = cli_dtype_is_integer(info->dtype);
     if (is_integer && info->has_fill)
-        cli_real_text(info->fill_value, text);
+        cli_fill_text(info->dtype, info->fill_value, info->fill_integer, text);
     else
         snprintf(text, CLI_TEXT, "%s", is_integer ? "the least number" : "NaN");
 }

@@ -118,8 +118,10 @@ static void print_text(info_job *job)
         print_real("smallest value", info->value_min);
         print_real("largest value", info->value_max);
     }
-    if (info->has_fill)
-        print_real("fill value", info->fill_value);
+    if (info->has_fill) {
+        cli_fill_text(info->dtype, info->fill_value, info->fill_integer, number);
+        printf("%-14s %s\n", "fill value", number);
+    }
     printf("%-14s %s, preset %s\n", "codec", floe_codec_name(info->codec), cli_preset_name(info->preset));
     cli_shape_text(info->rank, info->chunk, number);
     printf("%-14s %" PRIu64 " of %s\n", "chunks", info->nchunks, number);
@@ -206,7 +208,7 @@ static void print_json(info_job *job)
     cli_json_real(&json, "value_min", info->value_min);
     cli_json_real(&json, "value_max", info->value_max);
     if (info->has_fill)
-        cli_json_real(&json, "fill_value", info->fill_value);
+        cli_json_fill(&json, info->dtype, info->fill_value, info->fill_integer);
     cli_json_uint(&json, "raw_nbytes", info->raw_nbytes);
     cli_json_uint(&json, "stream_nbytes", job->nbytes);
     if (!job->problem[0])

@@ -98,6 +98,14 @@ void cli_json_real(cli_json *json, const char *key, double value)
     real_put(json->out, value);
 }
 
+void cli_json_fill(cli_json *json, floe_dtype dtype, double value, int64_t integer)
+{
+    char text[CLI_TEXT];
+    cli_fill_text(dtype, value, integer, text);
+    start(json, "fill_value");
+    fputs(isfinite(value) ? text : "null", json->out);
+}
+
 void cli_json_bool(cli_json *json, const char *key, bool value)
 {
     start(json, key);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <floe/floe.h>
+
 typedef struct cli_json {
     FILE *out;
     int depth;
@@ -23,6 +25,8 @@ void cli_json_text(cli_json *json, const char *key, const char *value); /* bytes
 void cli_json_uint(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value);
 void cli_json_bool(cli_json *json, const char *key, bool value);
+/* "fill_value", as cli_fill_text. */
+void cli_json_fill(cli_json *json, floe_dtype dtype, double value, int64_t integer);
 /* Rows of numbers, on one line. */
 void cli_json_uints(cli_json *json, const char *key, uint64_t count, const uint64_t *values);
 void cli_json_reals(cli_json *json, const char *key, uint64_t count, const double *values);

@@ -102,6 +102,14 @@ void cli_real_text(double value, char text[CLI_TEXT])
     }
 }
 
+void cli_fill_text(floe_dtype dtype, double value, int64_t integer, char text[CLI_TEXT])
+{
+    if (cli_dtype_is_integer(dtype))
+        snprintf(text, CLI_TEXT, "%" PRId64, integer);
+    else
+        cli_real_text(value, text);
+}
+
 void cli_print_safe(FILE *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {

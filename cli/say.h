@@ -48,6 +48,9 @@ static inline double cli_number_at(floe_dtype dtype, const void *data, uint64_t 
 }
 /* The shortest decimal that reads back as the same double. */
 void cli_real_text(double value, char text[CLI_TEXT]);
+static inline bool cli_dtype_is_integer(floe_dtype dtype) { return dtype == FLOE_I32 || dtype == FLOE_I64; }
+/* A fill value exactly, as floe_info and floe_assess_report have it. */
+void cli_fill_text(floe_dtype dtype, double value, int64_t integer, char text[CLI_TEXT]);
 /* Prints a text of unknown origin with control characters as '?', so that a file cannot drive the terminal. */
 void cli_print_safe(FILE *out, const char *text);
 

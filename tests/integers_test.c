@@ -197,6 +197,65 @@ static void fill_values(void **state)
     floe_ctx_free(&ctx);
 }
 
+/* Fill values that no double has: named, in text too, or found; bit for bit, beside cells that round to the same double. */
+static void fill_values_between_doubles(void **state)
+{
+    static const int64_t fills[] = {INT64_MIN + 2, INT64_MAX - 1, (INT64_C(1) << 53) + 1};
+    static const char *const bounds[] = {"abs=25", "abs=25 codec=zfp", "abs=25 chunk=7x70"};
+    floe_ctx *ctx = kit_ctx(1);
+    floe_info info = {.size = sizeof info};
+    (void)state;
+    for (size_t k = 0; k < KIT_COUNT(fills) * KIT_COUNT(bounds); k++) {
+        const int64_t fill = fills[k / KIT_COUNT(bounds)];
+        const char *bound = bounds[k % KIT_COUNT(bounds)];
+        floe_field f = field_of(FLOE_I64, 2, (const uint64_t[]){40, 70}, SMOOTH, 3);
+        char text[96];
+        for (uint64_t i = 0; i < 2800; i += 9)
+            set(&f, i, fill);
+        for (int way = 0; way < 3; way++) { /* found; by text; and beside another one */
+            snprintf(text, sizeof text, "%s fill=%lld", bound, (long long)fill);
+            const floe_params p = kit_params(way ? text : bound);
+            assert_int_equal(p.fill, way ? FLOE_FILL_INTEGER : FLOE_FILL_AUTO);
+            if (way == 2)
+                set(&f, 5, fill > 0 ? fill - 1 : fill + 1);
+            kit_bytes b = kit_compress(ctx, &f, &p);
+            assert_int_equal(floe_stream_info(b.data, b.nbytes, &info, NULL), FLOE_OK);
+            assert_true(info.has_fill && info.fill_integer == fill && info.fill_value == (double)fill);
+            floe_field out = kit_like(&f);
+            kit_ok(ctx, floe_decompress(ctx, b.data, b.nbytes, &out));
+            for (uint64_t i = 0; i < 2800; i += 9)
+                assert_true(((const int64_t *)out.data)[i] == fill);
+            kit_ok(ctx, floe_verify(ctx, b.data, b.nbytes, &f));
+            kit_free(&out);
+            kit_bytes_free(&b);
+        }
+        const floe_params found = kit_params(bound); /* where two round to one double neither is fill */
+        kit_bytes b = kit_compress(ctx, &f, &found);
+        assert_int_equal(floe_stream_info(b.data, b.nbytes, &info, NULL), FLOE_OK);
+        assert_true(!info.has_fill && info.fill_integer == 0);
+        kit_bytes_free(&b);
+        kit_free(&f);
+    }
+    const struct {
+        floe_dtype dtype;
+        int64_t fill;
+        const char *says;
+    } wrong[] = {{FLOE_F32, (INT64_C(1) << 53) + 1, "9007199254740993 is no value of f32"},
+                 {FLOE_F64, (INT64_C(1) << 53) + 1, "9007199254740993 is no value of f64"},
+                 {FLOE_I32, INT64_C(-2147483649), "-2147483649 is no value of i32"}};
+    for (size_t k = 0; k < KIT_COUNT(wrong); k++) {
+        const double zeros[100] = {0};
+        const floe_field f = floe_field_of(zeros, wrong[k].dtype, 1, (const uint64_t[]){100});
+        floe_params p = kit_params("abs=1");
+        uint8_t dst[64];
+        uint64_t n;
+        p.fill = FLOE_FILL_INTEGER, p.fill_integer = wrong[k].fill;
+        assert_int_equal(floe_compress_bound(&f, &p), 0);
+        kit_fails(ctx, floe_compress(ctx, &f, &p, dst, sizeof dst, &n), FLOE_ERR_ARGUMENT, wrong[k].says);
+    }
+    floe_ctx_free(&ctx);
+}
+
 static void what_is_refused(void **state)
 {
     floe_ctx *ctx = kit_ctx(1);
@@ -319,10 +378,15 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_shapes),      cmocka_unit_test(ranges_are_not_too_wide),
-        cmocka_unit_test(fill_values),     cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(verify_is_exact), cmocka_unit_test(strides_and_regions),
-        cmocka_unit_test(salvage),         cmocka_unit_test(names),
+        cmocka_unit_test(all_shapes),
+        cmocka_unit_test(ranges_are_not_too_wide),
+        cmocka_unit_test(fill_values_between_doubles),
+        cmocka_unit_test(fill_values),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(verify_is_exact),
+        cmocka_unit_test(strides_and_regions),
+        cmocka_unit_test(salvage),
+        cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

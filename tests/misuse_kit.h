@@ -212,6 +212,8 @@ CTX_CALL(workspace_nbytes, a->in, a->params, a->needed)
 CTX_CALL(compress, a->in, a->params, a->dst, a->capacity, a->nbytes)
 CTX_CALL(decompress, a->src, a->src_nbytes, a->out)
 CTX_CALL(decompress_region, a->src, a->src_nbytes, a->lo, a->hi, a->box)
+CTX_CALL(compress_with, a->in, a->params, a->stream_options, a->dst, a->capacity, a->nbytes)
+CTX_CALL(decompress_with, a->src, a->src_nbytes, a->stream_options, a->out)
 CTX_CALL(decompress_level, a->src, a->src_nbytes, a->number, a->out)
 CTX_CALL(stream_level_nbytes, a->head, a->src_nbytes, a->number, a->nbytes)
 CTX_CALL(stream_plan, a->head, a->src_nbytes, 0, a->line, sizeof a->line)
@@ -427,7 +429,7 @@ static void params_rows(const call *c)
     EACH_OF(ARG, a->p.codec, long long, 9, -1);
     EACH(ARG, a->p.mode = FLOE_BOUND_RATIO, a->p.bound = 0.5);
     EACH_OF(ARG, a->p.preset, long long, 3, -1);
-    EACH_OF(ARG, a->p.fill, long long, 3, -1);
+    EACH_OF(ARG, a->p.fill, long long, 4, -1);
     EACH_OF(ARG, a->p.chunk_rank, long long, 5, UINT32_MAX, 0);
     EACH(ARG, a->p.chunk[1] = 0);
     if (!(c->uses & TEXT)) {
@@ -437,6 +439,8 @@ static void params_rows(const call *c)
         EACH(ARG | UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.mode = FLOE_BOUND_PWREL, a->p.bound = 0.1);
         EACH(ARG | UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.fill = FLOE_FILL_VALUE, a->p.fill_value = 0.5);
         EACH(ARG | UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.fill = FLOE_FILL_VALUE, a->p.fill_value = NAN);
+        EACH(ARG | UNSUPPORTED, a->x.dtype = FLOE_I32, a->p.fill = FLOE_FILL_INTEGER, a->p.fill_integer = INT64_MIN);
+        EACH(ARG, a->p.fill = FLOE_FILL_INTEGER);
     }
 }
 

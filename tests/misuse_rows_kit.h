@@ -59,6 +59,30 @@ static void rows_in_memory(void)
     ROW(verify, MEMORY, a->ctx = the.narrow);
 }
 
+static void rows_of_options(void)
+{
+    ROW(compress_with, OK, a->stream_options = NULL);
+    ROW_OF(compress_with, ARG, a->so.size, long long, 0, 7, -1);
+    ROW(compress_with, UNSUPPORTED, a->so.size += 8, a->after_so = 1);
+    ROW(compress_with, ARG, a->so.nattrs = 1);
+    ROW(compress_with, ARG, a->so.nattrs = 1, a->so.attrs = &a->attr);
+    ROW(compress_with, OK, a->so.nattrs = 1, a->so.attrs = &a->attr, a->attr = (floe_attr){"a", "b"});
+    ROW(compress_with, ARG, a->so.nattrs = 1, a->so.attrs = &a->attr, a->attr = (floe_attr){"a", "\xff"});
+    ROW(compress_with, IO, a->so.progress = stop);
+    ROW(compress_with, CAPACITY, a->capacity = 100);
+    ROW(decompress_with, OK, a->stream_options = NULL);
+    ROW_OF(decompress_with, ARG, a->so.size, long long, 0, 7, -1);
+    ROW(decompress_with, UNSUPPORTED, a->so.size += 8, a->after_so = 1);
+    ROW(decompress_with, ARG, a->so.lo = a->lo);
+    ROW(decompress_with, ARG, a->so.lo = a->hi, a->so.hi = a->lo);
+    ROW(decompress_with, ARG, a->so.lo = a->lo, a->so.hi = a->hi);
+    ROW(decompress_with, OK, a->so.lo = a->lo, a->so.hi = a->hi, a->out = a->box);
+    ROW(decompress_with, UNSUPPORTED, a->so.level = 1);
+    ROW(decompress_with, IO, a->so.progress = stop);
+    ROW(decompress_with, the.place == FLOE_HOST ? OK : UNSUPPORTED, a->so.salvage = 1);
+    ROW(decompress_with, the.place == FLOE_HOST ? ARG : UNSUPPORTED, a->so.salvage = 1, a->src = NULL);
+}
+
 static void rows_of_sources(void)
 {
     ROW(compress_stream, OK, a->stream_options = NULL);
@@ -333,6 +357,7 @@ static void misuse_rows(void)
     static const call makers[] = {CALL(zfp_compress, x, OUTPUT), CALL(zfp_index_make, x, OUTPUT)};
     rows_of_structs();
     rows_in_memory();
+    rows_of_options();
     rows_of_sources();
     rows_of_assess();
     rows_of_zfp();

@@ -102,6 +102,7 @@ typedef struct floe_assess_options {
     double bound;         /* finite, 0 or more */
     floe_fill_mode fill;  /* which values are missing; looked for in the original; AUTO */
     double fill_value;    /* compared after conversion to the fields' dtype, bit for bit */
+    int64_t fill_integer; /* of FLOE_FILL_INTEGER */
 } floe_assess_options;
 
 /* Sets size and the values that stand last in the comments above. */
@@ -233,11 +234,12 @@ typedef struct floe_assess_report {
     uint64_t nelems;
     uint32_t nfields; /* 2, or 1 where no decoded field was given: all that compares is then NaN or 0 */
     int has_fill;
-    double fill_value;
-    uint64_t ncounted;   /* pairs that count */
-    uint64_t nsame;      /* pairs of the same special value */
-    uint64_t nmismatch;  /* pairs where a special value differs from the other */
-    floe_spots mismatch; /* the first one */
+    double fill_value;    /* of i64: rounded to nearest */
+    int64_t fill_integer; /* exactly, of i32 and i64 */
+    uint64_t ncounted;    /* pairs that count */
+    uint64_t nsame;       /* pairs of the same special value */
+    uint64_t nmismatch;   /* pairs where a special value differs from the other */
+    floe_spots mismatch;  /* the first one */
     floe_values original, decoded;
     floe_error_stats error;
     floe_distribution distribution;

@@ -93,9 +93,10 @@ const char *floe_codec_name(floe_codec codec);
 typedef enum floe_preset { FLOE_PRESET_BALANCED = 0, FLOE_PRESET_FAST = 1, FLOE_PRESET_BEST = 2 } floe_preset;
 
 typedef enum floe_fill_mode {
-    FLOE_FILL_AUTO = 0, /* look for a fill value: an extreme that stands far from all other values */
-    FLOE_FILL_NONE = 1, /* every finite value is data */
-    FLOE_FILL_VALUE = 2 /* fill_value marks missing cells */
+    FLOE_FILL_AUTO = 0,   /* look for a fill value: an extreme that stands far from all other values */
+    FLOE_FILL_NONE = 1,   /* every finite value is data */
+    FLOE_FILL_VALUE = 2,  /* fill_value marks missing cells */
+    FLOE_FILL_INTEGER = 3 /* fill_integer does, in fields of integers: i64 has values that no double has */
 } floe_fill_mode;
 
 typedef struct floe_params {
@@ -108,6 +109,7 @@ typedef struct floe_params {
     double fill_value;             /* compared after conversion to the field's dtype, bit for bit; integers: whole */
     uint64_t chunk[FLOE_MAX_RANK]; /* shape of a chunk, slowest first; all 0: chosen by floe */
     uint32_t chunk_rank;           /* axes given in chunk; 0: chosen by floe */
+    int64_t fill_integer;
 } floe_params;
 
 /* abs = 0 (invalid until a bound is set), codec auto, preset balanced, fill auto, chunk chosen by floe. */
@@ -245,7 +247,8 @@ typedef struct floe_info {
     double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel, rate and prec */
     double value_min, value_max; /* over finite, valid values, i64 rounded to nearest; NaN when not known */
     int has_fill;
-    double fill_value;
+    double fill_value;    /* of i64: rounded to nearest */
+    int64_t fill_integer; /* exactly, of i32 and i64 */
     uint64_t raw_nbytes;
     uint64_t stream_nbytes; /* as far as known: of what was handed in; 0 for a source of unknown size */
     uint32_t nattrs;

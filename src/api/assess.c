@@ -47,7 +47,7 @@ static floe_status options_check(const floe_assess_options *o, floe_error *err)
     FLOE_TRY(within(o->window, 2, FLOE_ASSESS_MAX_WINDOW, "window", err));
     FLOE_TRY(within(o->step, 1, UINT32_MAX, "step", err));
     FLOE_TRY(within(o->lags, 1, FLOE_ASSESS_MAX_LAGS, "lags", err));
-    FLOE_CHECK(err, (int)o->fill >= 0 && o->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT, "unknown fill mode %d",
+    FLOE_CHECK(err, (int)o->fill >= 0 && o->fill <= FLOE_FILL_INTEGER, FLOE_ERR_ARGUMENT, "unknown fill mode %d",
                (int)o->fill);
     FLOE_TRY(floe_metric_set_check(&o->metrics, err));
     return bound_check(o, err);

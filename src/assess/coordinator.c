@@ -97,17 +97,28 @@ static floe_status spectrum_init(floe_assessment *a, floe_error *err)
     return FLOE_OK;
 }
 
+/* bits: of the fields' own dtype. */
+static void fill_set(floe_assessment *a, uint64_t bits)
+{
+    if (a->has_integers) {
+        a->integers.fill = floe_integer_of(a->integers.given.dtype, bits);
+        bits = floe_value_bits(FLOE_F64, (double)a->integers.fill);
+    }
+    a->pair.fill_bits = bits;
+}
+
 /* From here on the pair is one of doubles. Bytes are counted where it is made. */
 static floe_status integers_plan(floe_assessment *a, floe_error *err)
 {
     const floe_dtype dtype = a->pair.dtype;
+    const uint64_t fill_bits = a->pair.fill_bits;
     const double fill = a->options.fill_value;
-    FLOE_CHECK(err, !a->pair.has_fill || floe_value_of(dtype, a->pair.fill_bits) == fill, FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(err, a->options.fill != FLOE_FILL_VALUE || floe_value_of(dtype, fill_bits) == fill, FLOE_ERR_ARGUMENT,
                "the fill value %g is no value of %s", fill, floe_dtype_name(dtype));
     floe_integers_init(&a->integers, a->cpu, &a->pair);
     a->has_integers = true;
     a->pair = floe_integers_pair(&a->integers);
-    a->pair.fill_bits = floe_value_bits(FLOE_F64, fill);
+    fill_set(a, fill_bits);
     return FLOE_OK;
 }
 
@@ -123,8 +134,11 @@ floe_status floe_assessment_init(floe_assessment *a, const floe_cpu *cpu, const 
                                  const floe_assess_options *options, floe_error *err)
 {
     *a = (floe_assessment){.cpu = cpu, .cuda = cuda, .pair = *pair, .options = *options};
-    a->pair.has_fill = options->fill == FLOE_FILL_VALUE;
-    a->pair.fill_bits = a->pair.has_fill ? floe_value_bits(pair->dtype, options->fill_value) : 0;
+    const floe_params named = {
+        .fill = options->fill, .fill_value = options->fill_value, .fill_integer = options->fill_integer};
+    a->pair.has_fill = floe_fill_named(pair->dtype, &named, &a->pair.fill_bits);
+    FLOE_CHECK(err, floe_fill_is_of(pair->dtype, &named), FLOE_ERR_ARGUMENT, "the fill value %lld is no value of %s",
+               (long long)options->fill_integer, floe_dtype_name(pair->dtype));
     if (floe_dtype_is_integer(pair->dtype))
         FLOE_TRY(integers_plan(a, err));
     if (cuda && pair->place == FLOE_HOST)
@@ -218,20 +232,21 @@ static floe_range range_of(const floe_reduction_result *result)
 static floe_status original_scan(floe_assessment *a, bool has_fill, uint64_t fill_bits, floe_range *range,
                                  floe_error *err)
 {
-    if (floe_assessment_on_device(a))
+    if (floe_assessment_on_device(a) && !a->has_integers)
         return floe_reduction_device_range(&a->reduction_device, 0, has_fill, fill_bits, range, err);
-    const floe_field field = floe_pair_field(&a->pair, 0);
+    const floe_field field = floe_pair_field(a->has_integers ? &a->integers.given : &a->pair, 0);
     floe_range_init(range);
     floe_range_scan(a->cpu, &field, has_fill, fill_bits, range);
     return FLOE_OK;
 }
 
-/* The range of the original: where all of its numbers are in pairs that count, the reduction has it. */
+/* The range of the original: where all of its numbers are in pairs that count, the reduction has it, but for that of integers. */
 static floe_status original_range(floe_assessment *a, const floe_reduction_result *result, floe_range *all,
                                   floe_error *err)
 {
     const uint64_t *count = result->total.count;
-    if (count[FLOE_COUNT_PAIRS] + count[FLOE_COUNT_X_NAN] + count[FLOE_COUNT_X_INF] < a->reduction.nelems)
+    if (a->has_integers ||
+        count[FLOE_COUNT_PAIRS] + count[FLOE_COUNT_X_NAN] + count[FLOE_COUNT_X_INF] < a->reduction.nelems)
         return original_scan(a, false, 0, all, err);
     *all = range_of(result);
     return FLOE_OK;
@@ -243,16 +258,15 @@ static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *
     uint64_t candidates[2];
     uint32_t ncandidates = 0;
     floe_range all;
+    const floe_dtype dtype = a->has_integers ? a->integers.given.dtype : a->pair.dtype;
     FLOE_TRY(original_range(a, result, &all, err));
-    if (!all.nfinite || !floe_fill_suspect(&all, a->pair.dtype, candidates, &ncandidates))
+    if (!all.nfinite || !floe_fill_suspect(&all, dtype, candidates, &ncandidates))
         return FLOE_OK;
     for (uint32_t i = 0; i < ncandidates && !a->pair.has_fill; i++) {
         floe_range rest;
-        const double fill = floe_value_of(a->pair.dtype, candidates[i]);
         FLOE_TRY(original_scan(a, true, candidates[i], &rest, err));
-        a->pair.has_fill =
-            floe_fill_confirm(&rest, fill) && (!a->has_integers || floe_integers_hold(&a->integers, fill));
-        a->pair.fill_bits = a->pair.has_fill ? candidates[i] : 0;
+        a->pair.has_fill = floe_fill_confirm(&rest, floe_value_of(dtype, candidates[i]));
+        fill_set(a, a->pair.has_fill ? candidates[i] : 0);
     }
     return FLOE_OK;
 }
@@ -263,7 +277,7 @@ static floe_status fill_detect(floe_assessment *a, const floe_reduction_result *
 static floe_status pair_make(floe_assessment *a, floe_error *err)
 {
     if (a->has_integers)
-        floe_integers_read(&a->integers, a->pair.has_fill, floe_value_of(FLOE_F64, a->pair.fill_bits));
+        floe_integers_read(&a->integers, a->pair.has_fill);
     return a->has_copy ? floe_pair_copy(a->cuda, &a->host, &a->pair, a->stage, err) : FLOE_OK;
 }
 
@@ -389,6 +403,7 @@ floe_status floe_assessment_run(floe_assessment *a, floe_assess_report *report, 
         FLOE_TRY(spectrum_run(a, report, err));
     report->has_fill = (int)p->has_fill;
     report->fill_value = p->has_fill ? floe_value_of(p->dtype, p->fill_bits) : 0;
+    report->fill_integer = p->has_fill && a->has_integers ? a->integers.fill : 0;
     report->computed = a->metrics;
     if (a->has_integers)
         floe_integers_finish(&a->integers, a->parts[FLOE_PASS_REDUCTION] & FLOE_REDUCTION_BYTES, report);

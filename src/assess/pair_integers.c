@@ -199,24 +199,11 @@ static void outside_task(void *arg, uint64_t k, uint32_t worker)
     part_visit(arg, k, block_outside);
 }
 
-static int64_t nearest_to(const floe_integers *n, double v)
-{
-    return floe_integer_of(n->given.dtype, floe_integer_bits(n->given.dtype, v));
-}
-
-void floe_integers_read(floe_integers *n, bool has_fill, double fill)
+void floe_integers_read(floe_integers *n, bool has_fill)
 {
     reading r = {.n = n, .is_dense = floe_pair_is_dense(&n->given)};
-    n->has_fill = has_fill, n->fill = nearest_to(n, fill);
+    n->has_fill = has_fill;
     floe_cpu_parallel(n->cpu, n->nparts, convert_task, &r);
-}
-
-bool floe_integers_hold(const floe_integers *n, double extreme)
-{
-    bool found = false;
-    for (uint64_t k = 0; k < n->nparts; k++)
-        found |= n->parts[k].least == nearest_to(n, extreme) || n->parts[k].most == nearest_to(n, extreme);
-    return found;
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------------------ */

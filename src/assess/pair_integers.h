@@ -21,7 +21,7 @@ typedef struct floe_integers {
     floe_pair given; /* in host memory */
     uint64_t nelems, nparts;
     bool has_fill;
-    int64_t fill;
+    int64_t fill; /* set before it is read */
     /* taken */
     double *values[2];
     floe_integers_part *parts;
@@ -34,9 +34,7 @@ void floe_integers_take(floe_integers *n, floe_arena *arena);
 /* The pair of doubles, once taken; in a plan without data, but for what tells that there is a decoded side. */
 floe_pair floe_integers_pair(const floe_integers *n);
 /* Fills it in. No value but fill looks like fill there. */
-void floe_integers_read(floe_integers *n, bool has_fill, double fill);
-/* Once read: an extreme of the original's doubles is one of its integers. Fill that is looked for must be, as for compression. */
-bool floe_integers_hold(const floe_integers *n, double extreme);
+void floe_integers_read(floe_integers *n, bool has_fill);
 
 /* What the reduction found of errors, and of the original's range, where doubles were not exact: found again from integers. */
 void floe_integers_errors(floe_integers *n, floe_reduction *reduction, floe_reduction_result *result);

@@ -211,23 +211,25 @@ static void neighbours_of_fill(void **state)
     static const int64_t fills[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1};
     (void)state;
     floe_ctx *ctx = kit_ctx(2);
-    for (int way = 0; way < 6; way++) {
+    for (int way = 0; way < 9; way++) {
+        static const floe_fill_mode modes[] = {FLOE_FILL_AUTO, FLOE_FILL_INTEGER, FLOE_FILL_VALUE};
         whole_pair p = make(FLOE_I64, 1, (uint64_t[]){N}, false, 0, false);
         int64_t *x = p.field[0].data, *y = p.field[1].data;
-        const int64_t fill = fills[way / 2], beside = fill + (fill > 0 ? -1 : 1);
+        const int64_t fill = fills[way / 3], beside = fill + (fill > 0 ? -1 : 1);
         for (int i = 0; i < N; i += 5)
             x[i] = y[i] = fill;
         y[5] = beside;
         floe_assess_report r = {.size = sizeof r};
         floe_assess_options o;
         floe_assess_options_init(&o);
-        o.fill = way % 2 ? FLOE_FILL_AUTO : FLOE_FILL_VALUE, o.fill_value = (double)fill;
+        o.fill = modes[way % 3], o.fill_value = (double)fill, o.fill_integer = fill;
         kit_ok(ctx, floe_assess(ctx, &p.field[0], &p.field[1], &o, &r));
-        if (way < 4)
-            assert_true(r.has_fill && r.original.nfill == N / 5 && r.decoded.nfill == N / 5 - 1 && r.nmismatch == 1 &&
-                        r.error.abs_max == 3 && r.mismatch.spot->index[0] == 5);
+        if (way < 8)
+            assert_true(r.has_fill && r.fill_integer == fill && r.original.nfill == N / 5 &&
+                        r.decoded.nfill == N / 5 - 1 && r.nmismatch == 1 && r.error.abs_max == 3 &&
+                        r.mismatch.spot->index[0] == 5);
         else
-            assert_true(r.original.nfill == 0 && r.nmismatch == 0 && r.error.abs_max == 3 && r.has_fill == !(way % 2));
+            assert_true(r.original.nfill == 0 && r.nmismatch == 0 && r.error.abs_max == 3 && r.has_fill);
         whole_free(&p);
     }
     floe_ctx_free(&ctx);
@@ -244,6 +246,9 @@ static void what_is_refused(void **state)
     floe_assess_options_init(&o);
     o.fill = FLOE_FILL_VALUE, o.fill_value = 0.5;
     kit_fails(ctx, floe_assess(ctx, &p.field[0], NULL, &o, &r), FLOE_ERR_ARGUMENT, "0.5 is no value of i32");
+    o.fill = FLOE_FILL_INTEGER, o.fill_integer = INT64_C(1) << 31;
+    kit_fails(ctx, floe_assess(ctx, &p.field[0], NULL, &o, &r), FLOE_ERR_ARGUMENT, "2147483648 is no value of i32");
+    kit_fails(ctx, floe_assess(ctx, &p.real[0], NULL, &o, &r), FLOE_ERR_ARGUMENT, "2147483648 is no value of f64");
     kit_fails(ctx, floe_assess(ctx, &p.field[0], &p.real[1], NULL, &r), FLOE_ERR_ARGUMENT, "decoded field is f64");
     p.field[0].place = FLOE_DEVICE;
     kit_fails(ctx, floe_assess(ctx, &p.field[0], NULL, NULL, &r), FLOE_ERR_UNSUPPORTED,

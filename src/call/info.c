@@ -9,6 +9,7 @@
 #include "call/chunking.h"
 #include "call/struct_copy.h"
 #include "codec/codec.h"
+#include "field/dtype_math.h"
 #include "field/field.h"
 
 uint32_t floe_levels_of(const floe_header *h)
@@ -41,6 +42,7 @@ void floe_info_fill(floe_info *given, const floe_header *h, uint64_t stream_nbyt
                       .value_max = h->value_max,
                       .has_fill = h->has_fill,
                       .fill_value = h->has_fill ? floe_value_of(h->dtype, h->fill_bits) : 0,
+                      .fill_integer = floe_dtype_is_integer(h->dtype) ? floe_integer_of(h->dtype, h->fill_bits) : 0,
                       .raw_nbytes = floe_extent_nelems(h->rank, h->shape) * floe_dtype_size(h->dtype),
                       .stream_nbytes = stream_nbytes,
                       .nattrs = h->nattrs,

@@ -130,7 +130,7 @@ floe_status floe_params_check(const floe_params *params, floe_dtype dtype, floe_
     FLOE_TRY(codec_check(clean->codec, clean->mode, err));
     FLOE_CHECK(err, name_of(preset_names, (int)clean->preset), FLOE_ERR_ARGUMENT, "unknown preset %d",
                (int)clean->preset);
-    FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_VALUE, FLOE_ERR_ARGUMENT,
+    FLOE_CHECK(err, clean->fill >= FLOE_FILL_AUTO && clean->fill <= FLOE_FILL_INTEGER, FLOE_ERR_ARGUMENT,
                "unknown fill mode %d", (int)clean->fill);
     if ((int)dtype && rate_is_ratio(clean->codec, clean->mode)) {
         clean->mode = FLOE_BOUND_RATIO;
@@ -247,7 +247,7 @@ static bool overflows(const word *w, double value)
 }
 
 /* So is -9223372036854775806, which i64 has: as a double it would name another value, and its own cells would not be kept. */
-static bool is_between_doubles(const word *w, double value)
+static bool is_between_doubles(const word *w, double value, int64_t *whole)
 {
     const bool minus = w->value[0] == '-';
     uint64_t n = 0;
@@ -256,12 +256,13 @@ static bool is_between_doubles(const word *w, double value)
             return false; /* rounded on purpose, or beyond i64 */
         n = 10 * n + (uint64_t)(w->value[i] - '0');
     }
-    const int64_t whole = (int64_t)(minus ? 0 - n : n);
-    return n <= (uint64_t)INT64_MAX + minus && floe_value_bits(FLOE_I64, value) != (uint64_t)whole;
+    *whole = (int64_t)(minus ? 0 - n : n);
+    return n <= (uint64_t)INT64_MAX + minus && floe_value_bits(FLOE_I64, value) != (uint64_t)*whole;
 }
 
 static floe_status fill_read(parse *p, const word *w)
 {
+    int64_t whole;
     FLOE_TRY(seen_once(p, w, &p->fill));
     FLOE_TRY(value_needed(p, w));
     if (value_is(w, "auto") || value_is(w, "none")) {
@@ -271,8 +272,12 @@ static floe_status fill_read(parse *p, const word *w)
     p->params->fill = FLOE_FILL_VALUE;
     FLOE_CHECK(p->err, floe_number_parse(w->value, (size_t)w->value_nbytes, &p->params->fill_value), FLOE_ERR_ARGUMENT,
                "fill must be auto, none or a number, got fill=%.*s", w->value_nbytes, w->value);
-    FLOE_CHECK(p->err, !overflows(w, p->params->fill_value) && !is_between_doubles(w, p->params->fill_value),
-               FLOE_ERR_ARGUMENT, "fill is a number that no double has, got fill=%.*s", w->value_nbytes, w->value);
+    FLOE_CHECK(p->err, !overflows(w, p->params->fill_value), FLOE_ERR_ARGUMENT,
+               "fill is a number that no double has, got fill=%.*s", w->value_nbytes, w->value);
+    if (is_between_doubles(w, p->params->fill_value, &whole)) {
+        p->params->fill = FLOE_FILL_INTEGER;
+        p->params->fill_integer = whole;
+    }
     return FLOE_OK;
 }
 
@@ -377,10 +382,13 @@ floe_status floe_params_format(const floe_params *params, char *text, size_t cap
     out o = {text, capacity, 0};
     put_bound(&o, &p);
     put(&o, " codec=%s preset=%s", floe_codec_name(p.codec), name_of(preset_names, (int)p.preset));
-    put(&o, " fill=%s",
-        p.fill == FLOE_FILL_AUTO   ? "auto"
-        : p.fill == FLOE_FILL_NONE ? "none"
-                                   : floe_number_format(p.fill_value, number));
+    if (p.fill == FLOE_FILL_INTEGER)
+        put(&o, " fill=%lld", (long long)p.fill_integer);
+    else
+        put(&o, " fill=%s",
+            p.fill == FLOE_FILL_AUTO   ? "auto"
+            : p.fill == FLOE_FILL_NONE ? "none"
+                                       : floe_number_format(p.fill_value, number));
     put(&o, " chunk=%s", p.chunk_rank ? floe_shape_format(p.chunk_rank, p.chunk, shape) : "auto");
     return o.used < capacity ? FLOE_OK : FLOE_ERR_CAPACITY;
 }

@@ -23,6 +23,8 @@ static floe_status integers_check(const floe_field *layout, const floe_params *p
     char fill[FLOE_NUMBER_TEXT];
     if (!floe_codec_chosen(params->codec)->integers_on_gpu)
         FLOE_TRY(floe_place_check(dtype, layout->place, err));
+    FLOE_CHECK(err, floe_fill_is_of(dtype, params), FLOE_ERR_ARGUMENT, "the fill value %lld is no value of %s",
+               (long long)params->fill_integer, floe_dtype_name(dtype));
     if (!floe_dtype_is_integer(dtype))
         return FLOE_OK;
     FLOE_CHECK(err, params->mode != FLOE_BOUND_PWREL, FLOE_ERR_UNSUPPORTED,
@@ -92,8 +94,7 @@ static floe_status fill_detect(const floe_resolver *r, floe_header *h, floe_rang
 
 floe_status floe_resolve_values(const floe_resolver *r, floe_header *h, floe_range *range)
 {
-    h->has_fill = r->params->fill == FLOE_FILL_VALUE;
-    h->fill_bits = h->has_fill ? floe_value_bits(h->dtype, r->params->fill_value) : 0;
+    h->has_fill = floe_fill_named(h->dtype, r->params, &h->fill_bits);
     bool needs_range = floe_resolve_needs_range(h->mode);
     bool repeats = floe_supply_repeats(r->supply);
     bool detects = r->params->fill == FLOE_FILL_AUTO && repeats;

@@ -50,8 +50,7 @@ typedef struct compression {
 static void resolve_prepare(compression *c)
 {
     floe_resolve_job *r = &c->resolve;
-    r->header.has_fill = c->params.fill == FLOE_FILL_VALUE;
-    r->header.fill_bits = r->header.has_fill ? floe_value_bits(r->header.dtype, c->params.fill_value) : 0;
+    r->header.has_fill = floe_fill_named(r->header.dtype, &c->params, &r->header.fill_bits);
     r->detect = c->params.fill == FLOE_FILL_AUTO;
     r->field = c->encode.field;
 }

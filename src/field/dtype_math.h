@@ -24,6 +24,11 @@ FLOE_HD int64_t floe_integer_of(floe_dtype dtype, uint64_t bits)
     return dtype == FLOE_I32 ? (int64_t)(int32_t)(uint32_t)bits : (int64_t)bits;
 }
 
+FLOE_HD uint64_t floe_integer_pattern(floe_dtype dtype, int64_t v)
+{
+    return dtype == FLOE_I32 ? (uint32_t)v : (uint64_t)v;
+}
+
 /* The integer nearest to a value, ties to even, within the type; 0 for NaN. */
 FLOE_HD uint64_t floe_integer_bits(floe_dtype dtype, double value)
 {

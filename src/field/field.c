@@ -42,6 +42,21 @@ uint64_t floe_value_bits(floe_dtype dtype, double value) { return floe_fill_bits
 
 double floe_value_of(floe_dtype dtype, uint64_t bits) { return floe_fill_value_of(dtype, bits); }
 
+bool floe_fill_named(floe_dtype dtype, const floe_params *params, uint64_t *bits)
+{
+    *bits = params->fill == FLOE_FILL_VALUE     ? floe_value_bits(dtype, params->fill_value)
+            : params->fill == FLOE_FILL_INTEGER ? floe_integer_pattern(dtype, params->fill_integer)
+                                                : 0;
+    return params->fill == FLOE_FILL_VALUE || params->fill == FLOE_FILL_INTEGER;
+}
+
+bool floe_fill_is_of(floe_dtype dtype, const floe_params *params)
+{
+    const int64_t v = params->fill_integer;
+    return params->fill != FLOE_FILL_INTEGER ||
+           (floe_dtype_is_integer(dtype) && floe_integer_of(dtype, floe_integer_pattern(dtype, v)) == v);
+}
+
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* Counts elements. A 0 in the shape makes the field empty, but the other axes must still multiply to less than 2^63

@@ -44,6 +44,7 @@ typedef struct floe_range {
     uint64_t nfinite;    /* values in min..max */
     uint64_t nfill;      /* values equal to the fill value */
     uint64_t nnonfinite; /* NaN and Inf */
+    int64_t least, most; /* of integers, and a scan without fill: min and max exactly, where nfinite is not 0 */
     double low, high;    /* some value above min and some value below max (inf and -inf: none seen); as low and as high
                           * as a cheap scan saw them. They only spare fill detection its second pass. */
 } floe_range;
@@ -72,5 +73,9 @@ bool floe_fill_confirm(const floe_range *rest, double candidate);
 /* The bits of value converted to dtype, in the low bits; and back. */
 uint64_t floe_value_bits(floe_dtype dtype, double value);
 double floe_value_of(floe_dtype dtype, uint64_t bits);
+/* Whether params name a fill value; its bits, else 0. */
+bool floe_fill_named(floe_dtype dtype, const floe_params *params, uint64_t *bits);
+/* Not, where it is fill_integer, and that is no value of the dtype. */
+bool floe_fill_is_of(floe_dtype dtype, const floe_params *params);
 
 #endif

@@ -63,7 +63,9 @@ FLOE_HD uint32_t floe_fill_candidates(const floe_range *all, floe_dtype dtype, u
     for (int k = 0; k < 2; k++) {
         const bool is_max = k ^ first;
         if (is_max ? high : low)
-            candidate_bits[n++] = floe_fill_bits_of(dtype, is_max ? all->max : all->min);
+            candidate_bits[n++] = floe_dtype_is_integer(dtype)
+                                      ? floe_integer_pattern(dtype, is_max ? all->most : all->least)
+                                      : floe_fill_bits_of(dtype, is_max ? all->max : all->min);
     }
     return n;
 }
@@ -81,7 +83,7 @@ FLOE_HD bool floe_fill_holds(const floe_range *rest, double candidate)
 
 /*
  * What one scan without fill has to know for certainty: all.low is the least value above all.min, and nmin says how many
- * have the bits of all.min (as floe_value_bits gives them). Where any value for which floe_fill_min_possible is false may
+ * have the bits of all.min (as floe_value_bits gives them), of integers those of all.least. Where any value for which floe_fill_min_possible is false may
  * stand for all.low, and does, nmin need not be right. The same for all.high and nmax.
  */
 typedef struct floe_extremes {

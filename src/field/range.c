@@ -10,7 +10,8 @@
 
 void floe_range_init(floe_range *range)
 {
-    *range = (floe_range){.min = NAN, .max = NAN, .low = INFINITY, .high = -INFINITY};
+    *range =
+        (floe_range){.min = NAN, .max = NAN, .least = INT64_MAX, .most = INT64_MIN, .low = INFINITY, .high = -INFINITY};
 }
 
 /* + 0.0 turns -0 into +0, so that the order of zeros does not show. */
@@ -20,6 +21,8 @@ void floe_range_merge(floe_range *into, const floe_range *part)
         into->min = (into->nfinite && into->min <= part->min ? into->min : part->min) + 0.0;
         into->max = (into->nfinite && into->max >= part->max ? into->max : part->max) + 0.0;
     }
+    into->least = part->least < into->least ? part->least : into->least;
+    into->most = part->most > into->most ? part->most : into->most;
     into->nfinite += part->nfinite;
     into->nfill += part->nfill;
     into->nnonfinite += part->nnonfinite;

@@ -476,13 +476,10 @@ template <typename T> FLOE_DEV floe_range_part<T> floe_range_unhidden(floe_range
     return p;
 }
 
-/* How many have the pattern of such a key's value: that of +0 is not that of -0, and large integers may have none. */
-template <typename T> FLOE_DEV uint64_t floe_range_count(const floe_range_job *job, int64_t key, uint64_t count)
+/* How many have the pattern of such a key's value: that of +0 is not that of -0. */
+template <typename T> FLOE_DEV uint64_t floe_range_count(int64_t key, uint64_t count)
 {
-    if (!floe_range_keys<T>::INTEGER)
-        return key == -1 ? 0 : count; /* the key of -0 */
-    const uint64_t bits = floe_fill_bits_of(job->dtype, floe_range_value<T>(key));
-    return floe_integer_of(job->dtype, bits) == key ? count : 0;
+    return !floe_range_keys<T>::INTEGER && key == -1 ? 0 : count; /* the key of -0 */
 }
 
 template <typename T>
@@ -495,6 +492,8 @@ FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe
     const floe_range_part<T> unhidden = floe_range_unhidden<T>(*part, e.all.nfinite), *p = &unhidden;
     const bool any = floe_range_keys<T>::INTEGER ? e.all.nfinite > 0 : p->low != keys::NONE_LOW;
     const bool varies = !floe_range_keys<T>::INTEGER || p->low < p->high;
+    e.all.least = p->low;
+    e.all.most = p->high;
     e.all.min = any ? floe_range_value<T>(p->low) : nan;
     e.all.max = any ? floe_range_value<T>(p->high) : nan;
     e.all.low =
@@ -503,8 +502,8 @@ FLOE_DEV floe_extremes floe_range_extremes(const floe_range_job *job, const floe
                                                                                         : -infinity;
     e.all.nfill = p->nfill;
     e.all.nnonfinite = p->nodd;
-    e.nmin = floe_range_count<T>(job, p->low, p->nlow);
-    e.nmax = floe_range_count<T>(job, p->high, p->nhigh);
+    e.nmin = floe_range_count<T>(p->low, p->nlow);
+    e.nmax = floe_range_count<T>(p->high, p->nhigh);
     return e;
 }
 

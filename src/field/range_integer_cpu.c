@@ -45,6 +45,8 @@ void FLOE_V(floe_range_integer_run)(const void *x, uint64_t n, bool has_fill, ui
         floe_range part;
         floe_range_init(&part);
         part.min = (double)b.min, part.max = (double)b.max;
+        if (b.nvalid)
+            part.least = b.min, part.most = b.max;
         part.nfinite = b.nvalid;
         part.nfill = m - b.nvalid;
         const bool varies = b.min < b.max; /* then there are such values; rounding may hide them */

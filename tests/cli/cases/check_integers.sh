@@ -28,4 +28,14 @@ cat a.i64 a.i64 >aa.i64 && cat a.i64 b.i64 >ab.i64
 show check aa.i64 ab.i64 --shape 2 --dtype i64 --metrics max_error,linf,mse,max --fail-if 'max_error>0'
 show check aa.i64 ab.i64 --shape 2 --dtype i64 -q --bound abs=1 --fail-if 'outside>0'
 show check aa.i64 ab.i64 --shape 2 --dtype i64 -q --bound abs=2 --fail-if 'outside>0'
-only o.i32 d.i32 t.npy t.floe back.npy arrays stream notes a.i64 b.i64 aa.i64 ab.i64
+# a fill value that no double has, NetCDF's for i64: found, or named
+fill='\0002\0\0\0\0\0\0\0200' value='\0007\0\0\0\0\0\0\0'
+for i in 1 2 3 4; do printf '%b' "$fill$value\\0\\0\\0\\0\\0\\0\\0\\0$value"; done >f.i64
+show compress f.i64 -o f.floe --shape 4x4 --dtype i64 --bound abs=2 -q
+show_sh "floe info f.floe | grep fill; floe info f.floe --json | grep fill_value"
+show compress f.i64 -o f.floe -f --shape 4x4 --dtype i64 --bound abs=2 --fill -9223372036854775806 -q
+show_sh "floe info f.floe | grep fill; floe check f.i64 f.floe --metrics n,fill | grep -E 'fill|  n '"
+show stat f.i64 --shape 4x4 --dtype i64 --metrics n,fill --fill -9223372036854775806
+show_sh "floe stat f.i64 --shape 4x4 --dtype i64 --metrics n,fill --json | grep fill"
+show compress f.i64 -o x.floe --shape 4x4 --dtype f64 --bound abs=1 --fill 9007199254740993
+only o.i32 d.i32 t.npy t.floe back.npy arrays stream notes a.i64 b.i64 aa.i64 ab.i64 f.i64 f.floe
