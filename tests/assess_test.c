@@ -63,7 +63,7 @@ static void refused_options(void **state)
         {offsetof(floe_assess_options, lags), 0, "lags is 0; it must be 1 to 64"},
         {offsetof(floe_assess_options, mode), FLOE_BOUND_PSNR,
          "values outside a bound are counted for abs, rel and pwrel"},
-        {offsetof(floe_assess_options, fill), 3, "unknown fill mode 3"}};
+        {offsetof(floe_assess_options, fill), 4, "unknown fill mode 4"}};
     (void)state;
     floe_ctx *ctx = kit_ctx(1);
     floe_assess_report r = {.size = sizeof r};
