@@ -109,7 +109,7 @@ typedef struct floe_params {
     double fill_value;             /* compared after conversion to the field's dtype, bit for bit; integers: whole */
     uint64_t chunk[FLOE_MAX_RANK]; /* shape of a chunk, slowest first; all 0: chosen by floe */
     uint32_t chunk_rank;           /* axes given in chunk; 0: chosen by floe */
-    int64_t fill_integer;
+    int64_t fill_integer;          /* of FLOE_FILL_INTEGER */
 } floe_params;
 
 /* abs = 0 (invalid until a bound is set), codec auto, preset balanced, fill auto, chunk chosen by floe. */
@@ -165,6 +165,7 @@ typedef struct floe_stats {
     uint64_t nchunks;         /* chunks in the stream */
     uint64_t nchunks_damaged; /* salvage: chunks that have lost values */
 } floe_stats;
+/* ARGUMENT: stats is NULL, or its size was not set. ctx may be NULL: nothing was done. */
 floe_status floe_ctx_stats(const floe_ctx *ctx, floe_stats *stats);
 
 /* ---- compress and decompress in memory ------------------------------------------------------------------------- */
@@ -252,7 +253,8 @@ typedef struct floe_info {
     uint64_t raw_nbytes;
     uint64_t stream_nbytes; /* as far as known: of what was handed in; 0 for a source of unknown size */
     uint32_t nattrs;
-    uint32_t levels; /* the highest that floe_decompress_level takes; 0: none but all values */
+    uint32_t levels;   /* the highest that floe_decompress_level takes; 0: none but all values */
+    uint32_t reserved; /* 0: no byte of what is filled is left to chance */
 } floe_info;
 
 /* How many of the first bytes of a stream floe_stream_info and floe_stream_attr need: its header, attributes included; at most 1 MiB.

@@ -65,6 +65,9 @@ static void decode_in_memory(floe_ctx *ctx, const uint8_t *p, size_t n, bool reg
         floe_decompress_region(ctx, p, n, lo, hi, &out);
     else
         floe_decompress(ctx, p, n, &out);
+    const floe_stream_options salvage = {
+        .size = sizeof salvage, .salvage = 1, .lo = region ? lo : NULL, .hi = region ? hi : NULL};
+    floe_decompress_with(ctx, p, n, &salvage, &out);
     free(out.data);
 }
 
