@@ -258,7 +258,7 @@ typedef struct floe_info {
 } floe_info;
 
 /* How many of the first bytes of a stream floe_stream_info and floe_stream_attr need: its header, attributes included; at most 1 MiB.
- * The first 16 bytes tell. Of fewer, perhaps none, it says 16: read so many and ask again. */
+ * The first 16 bytes say how many. Of fewer, perhaps none, it says 16: read so many and ask again. */
 floe_status floe_stream_header_nbytes(const void *src, uint64_t nbytes, uint64_t *header_nbytes, floe_error *err);
 
 /* Needs the first bytes of a stream only as far as its header reaches, so a truncated stream can still be asked. */
