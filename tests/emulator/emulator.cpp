@@ -11,8 +11,10 @@
 #include <link.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { MAX_LIVE = 8, MAX_WARPS = FLOE_EMULATED_MAX_THREADS / 32, MEETINGS = 33 };
+enum { MAX_LIVE = 8, MAX_WARPS = FLOE_EMULATED_MAX_THREADS / 32, MEETINGS = 33, PAGE = 4096 };
 
 /* Lanes that met, or still wait for others. */
 struct meeting {
@@ -39,6 +41,10 @@ struct copies {
     uint32_t n, ncommitted, room;
 };
 
+struct bytes {
+    char *begin, *end;
+};
+
 struct worker {
     pthread_t thread;
     sem_t turn;
@@ -51,6 +57,7 @@ struct worker {
     floe_emulated_count counts[2]; /* of this barrier and the one before */
     uint32_t barriers, picks;
     void *shared;
+    bytes statics, pages; /* its static shared memory; of that, the whole pages */
     warp warps[MAX_WARPS];
     floe_emulated_thread threads[FLOE_EMULATED_MAX_THREADS];
     copies copying[FLOE_EMULATED_MAX_THREADS];
@@ -424,24 +431,53 @@ void floe_emulated_copy_wait()
     c->ncommitted = 0;
 }
 
-/* Static shared memory is this thread's thread-local memory: garbage at first, as on a GPU. */
+/* Static shared memory is this thread's thread-local memory, that of all kernels: garbage at first, as on a GPU. */
 static thread_local char tls_marker;
-static int tls_fill(struct dl_phdr_info *info, size_t, void *)
+static int tls_find(struct dl_phdr_info *info, size_t, void *found)
 {
     char *begin = (char *)info->dlpi_tls_data;
     for (int i = 0; begin && i < info->dlpi_phnum; i++) {
         const size_t n = info->dlpi_phdr[i].p_memsz;
         if (info->dlpi_phdr[i].p_type == PT_TLS && &tls_marker >= begin && &tls_marker < begin + n) {
-            memset(begin, FLOE_EMULATED_GARBAGE, n);
+            *(bytes *)found = {begin, begin + n};
             return 1;
         }
     }
     return 0;
 }
-static void static_shared_fill()
+static char *page_of(char *p) { return (char *)((uintptr_t)p & ~(uintptr_t)(PAGE - 1)); }
+
+/* Whole pages become those of a file of garbage, each thread's own where it writes: what a block wrote is dropped by page. */
+static bytes garbage_map(bytes all)
+{
+    const bytes pages = {page_of(all.begin + PAGE - 1), page_of(all.end)};
+    if (pages.begin >= pages.end)
+        return {all.end, all.end};
+    const size_t n = (size_t)(pages.end - pages.begin);
+    const int file = memfd_create("garbage", 0);
+    if (file < 0 || ftruncate(file, (off_t)n) != 0)
+        floe_emulated_die("no memory for static shared memory");
+    void *filled = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (filled == MAP_FAILED)
+        floe_emulated_die("no memory for static shared memory");
+    memset(filled, FLOE_EMULATED_GARBAGE, n);
+    munmap(filled, n);
+    if (mmap(pages.begin, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0) == MAP_FAILED)
+        floe_emulated_die("no memory for static shared memory");
+    close(file);
+    return pages;
+}
+static void static_shared_fill(worker *b)
 {
 #if !(defined(__clang__) && defined(FLOE_EMULATED_ASAN)) /* whose runtime keeps thread-local variables beside ours */
-    dl_iterate_phdr(tls_fill, NULL);
+    if (!b->statics.begin) {
+        dl_iterate_phdr(tls_find, &b->statics);
+        b->pages = garbage_map(b->statics);
+    } else if (b->pages.begin < b->pages.end) {
+        madvise(b->pages.begin, (size_t)(b->pages.end - b->pages.begin), MADV_DONTNEED);
+    }
+    memset(b->statics.begin, FLOE_EMULATED_GARBAGE, (size_t)(b->pages.begin - b->statics.begin));
+    memset(b->pages.end, FLOE_EMULATED_GARBAGE, (size_t)(b->statics.end - b->pages.end));
 #endif
 }
 
@@ -471,7 +507,7 @@ static void block_threads(worker *b)
 static void block_run(worker *b)
 {
     block_threads(b);
-    static_shared_fill();
+    static_shared_fill(b);
     b->shared = shared_alloc(b->call.shared_nbytes);
     b->current = order ? (uint32_t)(random_next() % b->nthreads) : 0;
     floe_emulated_now = &b->threads[b->current];
