@@ -59,7 +59,7 @@ static void integers_there_and_back(void **unused)
 {
     (void)unused;
     static const double wide[] = {1, 2.5, 60, 4097, 1e9, 1e300};
-    for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn++) {
+    for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn += FLOE_TEST_STRIDE) {
         const shape *s = &shapes[turn % HOSTILE_COUNT(shapes)];
         const floe_dtype dtype = turn / 5 & 1 ? FLOE_I64 : FLOE_I32;
         const uint64_t n = kit_cells(s->rank, s->extent);
@@ -108,7 +108,7 @@ static void sizes_there_and_back(void **unused)
 {
     (void)unused;
     static const double rates[] = {0.3, 4, 11.5, 31, 700, 1e30}, planes[] = {1, 9, 30, 64};
-    for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn++) {
+    for (uint64_t turn = 0; turn < HOSTILE_COUNT(shapes) * HOSTILE_KINDS; turn += FLOE_TEST_STRIDE) {
         const shape *s = &shapes[turn % HOSTILE_COUNT(shapes)];
         const hostile_kind kind = (hostile_kind)(turn / HOSTILE_COUNT(shapes));
         const floe_dtype dtype = (floe_dtype)(FLOE_F32 + (turn + turn / HOSTILE_COUNT(shapes)) % 4);
