@@ -317,9 +317,11 @@ static void encode(const floe_wavelet_codes *c, floe_wavelet_means *means)
             any |= m[i] = FLOE_R(floe_wavelet_encode)(v[i], inverse, limit);
         if (any == 0)
             continue;
+        for (uint32_t i = n; i < RUN; i++)
+            m[i] = 0;
         for (uint32_t i = 0; i < RUN; i++) {
             off[i] = FLOE_R(floe_wavelet_off)(v[i], inverse, m[i]);
-            codes[i] = (floe_int)FLOE_R(floe_real_bits)(v[i]) < 0 ? -m[i] : m[i];
+            codes[i] = v[i] < 0 ? -m[i] : m[i];
         }
         add_means(m, off, means);
         put_codes(c, x, n, codes);

@@ -191,7 +191,10 @@ static void codes(void **unused)
     static const floe_real v[] = {0, 1, -1, (floe_real)0.5, (floe_real)0.6, -3, 127, 500, -500, 40000};
     floe_real back[HOSTILE_COUNT(v)];
     (void)unused;
-    for (uint32_t width = 1; width <= 2; width++) {
+    for (uint32_t i = 0; i < 4; i++) {
+        const floe_wavelet_ops *ops =
+            floe_wavelet_ops_of(DTYPE, kit_cpu(1, i / 2 ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN).isa);
+        const uint32_t width = 1 + i % 2;
         int8_t records[4 * HOSTILE_COUNT(v)] = {0};
         floe_wavelet_means means = {.count = {0}};
         floe_wavelet_codes c = {
@@ -201,18 +204,41 @@ static void codes(void **unused)
         memcpy(back, v, sizeof v);
         c.step = 1;
         c.shift[1] = 32;
-        floe_wavelet_ops_of(DTYPE, FLOE_ISA_PLAIN)->encode(&c, &means);
-        floe_wavelet_ops_of(DTYPE, FLOE_ISA_PLAIN)->decode(&c);
-        for (uint64_t i = 0; i < HOSTILE_COUNT(v); i++)
-            assert_true(back[i] == (floe_real)want[i]);
+        ops->encode(&c, &means);
+        ops->decode(&c);
+        for (uint64_t k = 0; k < HOSTILE_COUNT(v); k++)
+            assert_true(back[k] == (floe_real)want[k]);
         assert_true(means.count[0] == 3 && means.count[1] == 0 && means.count[2] == 5);
-        assert_true(floe_wavelet_ops_of(DTYPE, FLOE_ISA_PLAIN)->largest(v, HOSTILE_COUNT(v)) == 40000);
+        assert_true(ops->largest(v, HOSTILE_COUNT(v)) == 40000);
+    }
+}
+
+/* Of a step whose inverse is infinite all codes are as large as they may be, those of 0 and -0 above it, and nothing is off. */
+static void least_step(void **unused)
+{
+    enum { COUNT = 70 };
+    (void)unused;
+    for (int isa = 0; isa < 2; isa++) {
+        floe_real v[COUNT] = {0, -1, (floe_real)-0.0};
+        int16_t records[COUNT] = {0};
+        floe_wavelet_means means = {.count = {0}};
+        const floe_wavelet_codes c = {.values = v,
+                                      .codes = records,
+                                      .width = 2,
+                                      .apart = 1,
+                                      .count = COUNT,
+                                      .step = FLOE_REAL_BITS == 32 ? 0x1p-140 : 0x1p-1040};
+        floe_wavelet_ops_of(DTYPE, kit_cpu(1, isa ? FLOE_ISA_AVX2 : FLOE_ISA_PLAIN).isa)->encode(&c, &means);
+        for (uint64_t i = 0; i < COUNT; i++)
+            assert_int_equal(records[i], i == 1 ? -32767 : 32767);
+        assert_true(means.count[0] == 0 && means.count[1] == 0 && means.count[2] == COUNT && means.sum[2] == 0);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_extent), cmocka_unit_test(many_columns),
-                                       cmocka_unit_test(constants), cmocka_unit_test(codes)};
+                                       cmocka_unit_test(constants), cmocka_unit_test(codes),
+                                       cmocka_unit_test(least_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,13 +97,13 @@ FLOE_HD floe_real FLOE_R(floe_wavelet_finite)(floe_real v)
 /* Below 1/2, so that codes of 0 take more. */
 #define FLOE_WAVELET_ROUNDING ((floe_real)0.46)
 
-/* v < limit, which is above 0; by whole numbers, of which compilers make vectors. */
+/* |v| < limit, which no NaN is, whatever its sign: processors differ there. By whole numbers, of which compilers make vectors. */
 FLOE_HD bool FLOE_R(floe_wavelet_is_below)(floe_real v, floe_real limit)
 {
-    return (floe_int)FLOE_R(floe_real_bits)(v) < (floe_int)FLOE_R(floe_real_bits)(limit);
+    return (floe_int)FLOE_R(floe_real_bits)(FLOE_R(floe_real_abs)(v)) < (floe_int)FLOE_R(floe_real_bits)(limit);
 }
 
-/* Magnitude of the code. */
+/* Magnitude of the code. Of the least steps the inverse is infinite: then all are the limit, those of 0 too. */
 FLOE_HD int32_t FLOE_R(floe_wavelet_encode)(floe_real w, floe_real inverse, floe_real limit)
 {
     const floe_real m = FLOE_WAVELET_FMA(FLOE_R(floe_real_abs)(w), inverse, FLOE_WAVELET_ROUNDING);
