@@ -279,6 +279,8 @@ static floe_status find_largest(part *p, unsigned long long *largest, size_t nby
     if (!p->ncoded || largest[0] == 0)
         return FLOE_OK;
     p->ncoded = 0;
+    plan->steps[0].step.width = 2; /* count_cuts goes by it */
+    floe_wavelet_coding_lay(&plan->steps[0]);
     FLOE_TRY(clear(p->w, p->findings, sizeof *p->findings));
     FLOE_TRY(codes_do(p, find, p->array, 0, 1));
     return floe_wavelet_gpu_fetch(p->w, largest, p->findings->largest, sizeof *largest);
