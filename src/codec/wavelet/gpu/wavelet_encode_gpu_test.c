@@ -18,6 +18,7 @@ typedef enum look {
     SPIKES,
     PEAKS, /* whose codes take a byte here and there, and more than two bytes in few places */
     WIDE,
+    LEAST,
     LARGEST,
     SIGNED, /* for logarithms: signs, zeros, magnitudes from small to large */
     ALL_NAN
@@ -79,6 +80,7 @@ static const sample samples[] = {
     {FLOE_F32, ROUGH, 3, {19, 20, 26}, "rel=4e-6 preset=fast"},             /* codes are cut */
     {FLOE_F32, SMOOTH, 2, {729, 363}, "abs=0.1 chunk=365x363 preset=fast"}, /* the box of the smaller chunk is larger */
     {FLOE_F32, PEAKS, 2, {330, 310}, "abs=0.01 preset=fast"},               /* few values of the finest step are cut */
+    {FLOE_F32, LEAST, 1, {2746}, "abs=1e-40 fill=none"},                    /* steps whose inverse is infinite */
 };
 
 static double value_of(const sample *s, uint64_t i, uint64_t *state)
@@ -95,6 +97,7 @@ static double value_of(const sample *s, uint64_t i, uint64_t *state)
     case CONSTANT: return 7;
     case SPIKES: return dice == 0 ? v * 1e5 : v;
     case PEAKS: return dice == 0 && hostile_below(state, 3) == 0 ? v + (hostile_below(state, 25) ? 10 : 4000) : v;
+    case LEAST: return 3e-41;
     case LARGEST: return (2 * hostile_uniform(state) - 1) * (s->dtype == FLOE_F32 ? 3.4e38 : 1.7e308);
     case WIDE: return dice < 50 ? 1e30 * v : v;
     case SIGNED: return dice < 3 ? 0 : (dice < 20 ? -1 : 1) * exp(5 * v);
