@@ -250,7 +250,7 @@ static floe_wavelet_structure choose_ends(const tuner *t)
         const floe_wavelet_trial *r = &t->round[i];
         if (!r->all && r->structure.bank == s.bank && r->codes < t->best.codes) {
             s.one_sided ^= r->structure.one_sided ^ t->best.structure.one_sided;
-            codes -= t->best.codes - r->codes;
+            codes -= floe_min64(codes, t->best.codes - r->codes);
         }
     }
     for (uint32_t i = 0; i < t->n; i++) {
