@@ -233,28 +233,28 @@ floe_status floe_decompress_async(floe_ctx *ctx, const void *src, uint64_t nbyte
 
 /* ---- what a stream says about itself --------------------------------------------------------------------------- */
 
+/* Without padding: no byte of what is filled is left to chance. */
 typedef struct floe_info {
     size_t size;
     uint32_t format_version;
     floe_dtype dtype;
-    uint32_t rank;
+    uint32_t rank, nattrs;
     uint64_t shape[FLOE_MAX_RANK];
     uint64_t chunk[FLOE_MAX_RANK]; /* shape of a full chunk */
     uint64_t nchunks;
     floe_codec codec;
     floe_preset preset;
     floe_bound_mode mode;
+    int has_fill;
+    double fill_value;           /* of i64: rounded to nearest */
+    int64_t fill_integer;        /* exactly, of i32 and i64 */
     double bound;                /* as asked for */
     double abs_bound;            /* as resolved to an absolute bound; 0 when lossless, NaN for pwrel, rate and prec */
     double value_min, value_max; /* over finite, valid values, i64 rounded to nearest; NaN when not known */
-    int has_fill;
-    double fill_value;    /* of i64: rounded to nearest */
-    int64_t fill_integer; /* exactly, of i32 and i64 */
     uint64_t raw_nbytes;
     uint64_t stream_nbytes; /* as far as known: of what was handed in; 0 for a source of unknown size */
-    uint32_t nattrs;
-    uint32_t levels;   /* the highest that floe_decompress_level takes; 0: none but all values */
-    uint32_t reserved; /* 0: no byte of what is filled is left to chance */
+    uint32_t levels;        /* the highest that floe_decompress_level takes; 0: none but all values */
+    uint32_t reserved;      /* 0 */
 } floe_info;
 
 /* How many of the first bytes of a stream floe_stream_info and floe_stream_attr need: its header, attributes included; at most 1 MiB.
