@@ -29,33 +29,34 @@ FLOE_DEV bool count_part(WALK &walk, const floe_context_dev_grid &g, uint32_t pa
         const row_bytes activity = walk.activity_of(w);
         const uint32_t n = g.width ? walk.make_list(w) : 0;
         some |= w.masks.v[0] | w.masks.v[1];
-        uint32_t *tokens = keeper.take(number, w.nrows, n);
-        bool raw = false;
-        uint16_t *mask_tokens = (uint16_t *)tokens + floe_lane();
+        /* values are dealt as they are coded, where that is to be kept */
+        const uint32_t deal = keeper.windows ? walk.lanes : FLOE_WARP, nsteps = (n + deal - 1) / deal;
+        keeper.begin(w.nrows + 2 * nsteps);
 #pragma unroll
         for (uint32_t r = 0; r < FLOE_CONTEXT_WINDOW; r++) {
             if (r >= w.nrows)
                 break;
-            const uint32_t place = contexts[byte_of(activity, r)] * FLOE_CONTEXT_MASK_SYMBOLS + byte_of(w.masks, r);
+            const uint32_t mask = byte_of(w.masks, r), context = contexts[byte_of(activity, r)],
+                           place = context * FLOE_CONTEXT_MASK_SYMBOLS + mask;
             nempty += walk.mine() && place == 0;
             if (walk.mine() && place)
                 atomicAdd(counts + place, 1u);
-            if (tokens)
-                mask_tokens[r * FLOE_WARP] = (uint16_t)place;
+            keeper.put(walk.mine() ? token_of_mask(context, mask) : TOKEN_NONE);
         }
 #pragma unroll 1
-        for (uint32_t k = floe_lane(); k < n; k += FLOE_WARP) {
-            const listed v = walk.value_of(w, k);
+        for (uint32_t step = 0; step < nsteps; step++) {
+            const uint32_t k = step * deal + floe_lane();
+            const bool active = floe_lane() < deal && k < n;
+            const listed v = walk.value_of(w, active ? k : 0);
             const int32_t code = walk.codes()[v.code];
             const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0,
                            symbol = floe_context_symbol(size, sign ^ v.flip);
-            atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + symbol, 1u);
-            raw |= symbol >= FLOE_CONTEXT_FIRST_RAW;
-            if (tokens)
-                tokens[w.nrows * TOKEN_MASK_WORDS + k] =
-                    token_of_value(v.context, symbol, floe_context_raw(size, sign));
+            if (active)
+                atomicAdd(counts + FLOE_CONTEXT_VALUES_AT + v.context * FLOE_CONTEXT_STRIDE + symbol, 1u);
+            keeper.put_value(active ? token_of_value(v.context, symbol) : TOKEN_NONE,
+                             active ? floe_context_raw(size, sign) | 1u << floe_context_nraw(symbol) : 1);
         }
-        keeper.note_raw(number, raw);
+        keeper.end_window(number);
         done = w.nrows;
     }
     return __any_sync(FLOE_ALL_LANES, some != 0);

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
     if (!goes_on(job, &ticket))
         return;
     context_of_activity(contexts, [](uint32_t context) { return context; });
-    token_keeper keeper = {&job, NULL, 0, 0};
+    token_keeper keeper = {&job, NULL, 0, 0, 0};
     for (uint32_t i = 0; i < job.ngrids; i++) {
         const floe_context_dev_grid &g = job.grids[i];
         const uint32_t rows = count_rows(g), nparts = count_parts(g.grid, rows), n = g.nchunks * nparts;
@@ -115,13 +115,16 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP)
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
-/* What a block has of a grid's tables. */
-struct alignas(16) symbols_shared {                              /* records follow */
-    uint8_t mask_table[CONTEXT_ACTIVITIES];                      /* of each activity */
-    uint8_t table_of_mask[16], value_table[FLOE_CONTEXT_VALUES]; /* of each context */
-    floe_ans_symbol masks[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_MASK_SYMBOLS];
-    floe_ans_symbol values[FLOE_CONTEXT_TABLES][FLOE_CONTEXT_STRIDE];
+/* What a block has of a grid's tables: symbols of all contexts, by token. */
+struct alignas(16) symbols_shared { /* they follow, then records */
+    uint8_t mask_context[CONTEXT_ACTIVITIES];
+    __device__ floe_ans_symbol *of() { return (floe_ans_symbol *)(this + 1); }
 };
+FLOE_HD uint32_t symbols_nbytes(uint32_t nvalues)
+{
+    const uint32_t n = TOKEN_VALUES + nvalues * FLOE_CONTEXT_VALUE_SYMBOLS;
+    return sizeof(symbols_shared) + (n + 1) / 2 * 2 * sizeof(floe_ans_symbol);
+}
 
 /* By a warp: symbol k of a lane is number lane + 32 k. begins: where its frequency begins. */
 template <uint32_t N> FLOE_DEV void starts_of(const uint16_t *freq, uint32_t n, uint32_t *begins)
@@ -135,36 +138,52 @@ template <uint32_t N> FLOE_DEV void starts_of(const uint16_t *freq, uint32_t n, 
     }
 }
 
+/* By a warp: a table's n symbols go to each of the contexts that have it, of which the first one's are at `to`. */
 template <uint32_t N>
-FLOE_DEV void symbols_of(const uint16_t *freq, uint32_t n, uint32_t bits, floe_ans_symbol *symbols)
+FLOE_DEV void put_symbols(const uint16_t *freq, uint32_t n, uint32_t bits, const uint8_t *tables, uint32_t ncontexts,
+                          uint32_t table, floe_ans_symbol *to)
 {
     uint32_t begins[N];
+    floe_ans_symbol symbols[N];
     starts_of<N>(freq, n, begins);
 #pragma unroll
     for (uint32_t k = 0; k < N; k++) {
         const uint32_t i = floe_lane() + FLOE_WARP * k;
-        if (i < n)
-            symbols[i] = floe_ans_symbol_of(freq[i], begins[k], bits);
+        symbols[k] = floe_ans_symbol_of(i < n ? freq[i] : 0, begins[k], bits);
+    }
+    for (uint32_t first = 0; first < ncontexts; first += FLOE_WARP) {
+        const uint32_t c = first + floe_lane();
+        uint32_t with = __ballot_sync(FLOE_ALL_LANES, c < ncontexts && tables[c] == table);
+        for (; with; with &= with - 1) {
+            floe_ans_symbol *of = to + (first + __ffs((int)with) - 1) * n;
+#pragma unroll
+            for (uint32_t k = 0; k < N; k++)
+                if (floe_lane() + FLOE_WARP * k < n)
+                    of[floe_lane() + FLOE_WARP * k] = symbols[k];
+        }
     }
 }
 
 FLOE_DEV void load_symbols(const floe_context_dev_grid &g, const floe_context_dev_tables &t, symbols_shared *s)
 {
     const uint32_t warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
-    for (uint32_t i = threadIdx.x; i < g.nvalues; i += blockDim.x)
-        s->value_table[i] = t.table[g.nmasks + i];
-    for (uint32_t i = threadIdx.x; i < g.nmasks; i += blockDim.x)
-        s->table_of_mask[i] = t.table[i];
-    for (uint32_t i = warp; i < t.nmasks; i += nwarps)
-        symbols_of<4>(t.mask_freq[i], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, s->masks[i]);
-    for (uint32_t i = warp; i < t.nvalues; i += nwarps)
-        symbols_of<2>(t.value_freq[i], FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, s->values[i]);
-    context_of_activity(s->mask_table, [&](uint32_t context) { return context < g.nmasks ? t.table[context] : 0; });
+    if (threadIdx.x == 0)
+        s->of()[TOKEN_NONE] = floe_ans_symbol_of(1u << FLOE_CONTEXT_MASK_BITS, 0, FLOE_CONTEXT_MASK_BITS);
+    for (uint32_t i = warp; i < t.nmasks + t.nvalues; i += nwarps) {
+        const uint32_t v = i - t.nmasks;
+        if (i < t.nmasks)
+            put_symbols<4>(t.mask_freq[i], FLOE_CONTEXT_MASK_SYMBOLS, FLOE_CONTEXT_MASK_BITS, t.table, g.nmasks, i,
+                           s->of() + TOKEN_MASKS);
+        else
+            put_symbols<2>(t.value_freq[v], FLOE_CONTEXT_VALUE_SYMBOLS, FLOE_CONTEXT_VALUE_BITS, t.table + g.nmasks,
+                           g.nvalues, v, s->of() + TOKEN_VALUES);
+    }
+    context_of_activity(s->mask_context, [](uint32_t context) { return context; });
 }
 
 /* A step of values, dealt to the lanes: raw bits follow their symbol, so they are written first. */
 template <class WALK>
-FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, const symbols_shared *s,
+FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, const floe_ans_symbol *symbols,
                            floe_ans_writer &out)
 {
 #pragma unroll 1
@@ -176,22 +195,23 @@ FLOE_DEV void write_values(WALK &walk, const window_of_rows &w, uint32_t n, cons
         const uint32_t size = (uint32_t)(code < 0 ? -code : code), sign = code < 0;
         const uint32_t symbol = floe_context_symbol(size, sign ^ v.flip);
         floe_ans_write_raw(out, floe_context_raw(size, sign), active ? floe_context_nraw(symbol) : 0);
-        floe_ans_write(out, active, s->values[s->value_table[v.context]][symbol], FLOE_CONTEXT_VALUE_BITS);
+        floe_ans_write(out, active, symbols[token_of_value(v.context, active ? symbol : 0)], FLOE_CONTEXT_VALUE_BITS);
     }
 }
 
 template <class WALK>
-FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, const symbols_shared *s, floe_ans_writer &out)
+FLOE_DEV void encode_chunk(WALK &walk, const floe_context_dev_grid &g, symbols_shared *s, floe_ans_writer &out)
 {
 #pragma unroll 1
     for (uint32_t i = (walk.nrows + g.window - 1) / g.window; i-- > 0;) {
         window_of_rows w = walk.load_window(walk.nrows - i * g.window, g.window);
         const row_bytes activity = walk.activity_of(w);
         const uint32_t n = g.width ? walk.make_list(w) : 0;
-        write_values(walk, w, n, s, out);
+        write_values(walk, w, n, s->of(), out);
 #pragma unroll 1
         for (uint32_t r = w.nrows; r-- > 0;)
-            floe_ans_write(out, walk.mine(), s->masks[s->mask_table[byte_of(activity, r)]][byte_of(w.masks, r)],
+            floe_ans_write(out, walk.mine(),
+                           s->of()[token_of_mask(s->mask_context[byte_of(activity, r)], byte_of(w.masks, r))],
                            FLOE_CONTEXT_MASK_BITS);
     }
 }
@@ -210,19 +230,14 @@ FLOE_DEV uint16_t *take_slot(const floe_context_job &job, const floe_context_dev
 }
 
 /* Out of records, since tokens of a window were not kept. */
-FLOE_DEV_COLD void encode_records(const floe_context_dev_grid &g, uint32_t chunk, const symbols_shared *s,
-                                  uint8_t *space, floe_ans_writer &out)
+FLOE_DEV_COLD floe_ans_writer encode_records(const floe_context_dev_grid &g, uint32_t chunk, symbols_shared *s,
+                                             uint8_t *space, floe_ans_writer out)
 {
     context_by_kind(g, [&](auto walk) {
         walk.begin(g, chunk, space, g.window);
         encode_chunk(walk, g, s, out);
     });
-}
-
-FLOE_HD uint32_t encode_warp_nbytes(const floe_context_job &job)
-{
-    const uint32_t stages = TOKEN_STAGES * TOKEN_STAGE_WORDS * sizeof(uint32_t);
-    return job.warp_nbytes > stages ? job.warp_nbytes : stages;
+    return out;
 }
 
 __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
@@ -230,7 +245,7 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
 {
     FLOE_DYNAMIC_SHARED(symbols_shared, shared);
     __shared__ uint32_t ticket;
-    uint8_t *space = (uint8_t *)(shared + 1) + threadIdx.x / FLOE_WARP * encode_warp_nbytes(job);
+    uint8_t *space = (uint8_t *)shared + symbols_nbytes(job.nvalues) + threadIdx.x / FLOE_WARP * job.warp_nbytes;
     if (!goes_on(job, &ticket))
         return;
     for (uint32_t i = 0; i < job.ngrids; i++) {
@@ -248,10 +263,9 @@ __global__ void __launch_bounds__(MOST_WARPS *FLOE_WARP, BLOCKS_A_PROCESSOR)
             }
             uint16_t *end = take_slot(job, g, c, chunk);
             floe_ans_writer out = {FLOE_ANS_FIRST, end};
-            const token_writer<symbols_shared> tokens = {job, shared, (uint32_t *)space, c.lanes,
-                                                         ((1u << 16) + c.lanes - 1) / c.lanes};
-            if (!tokens.chunk(windows_of(job, g, chunk), c.planes * c.rows, g.window, out))
-                encode_records(g, chunk, shared, space, out);
+            const token_writer tokens = {job, shared->of()};
+            if (!tokens.chunk(windows_of(job, g, chunk), (c.planes * c.rows + g.window - 1) / g.window, out))
+                out = encode_records(g, chunk, shared, space, out);
             const uint32_t nbytes = floe_ans_end(out, c.lanes, end);
             if (floe_lane() == 0)
                 job.sizes[g.first + chunk] = nbytes / 4;
@@ -553,7 +567,7 @@ int floe_context_tally_cuda(const floe_context_job *job, floe_context_dev_tally 
 }
 int floe_context_encode_cuda(const floe_context_job *job, void *stream)
 {
-    return launch(context_encode_kernel, job, job->nchunks, sizeof(symbols_shared), encode_warp_nbytes(*job), stream);
+    return launch(context_encode_kernel, job, job->nchunks, symbols_nbytes(job->nvalues), job->warp_nbytes, stream);
 }
 int floe_context_decode_cuda(const floe_context_job *job, void *stream)
 {

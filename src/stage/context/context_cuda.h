@@ -35,10 +35,9 @@ typedef struct floe_context_dev_grid {
     uint32_t tables;       /* out of tables, decode: in: number of the tables it has */
 } floe_context_dev_grid;
 
-/* What count keeps of a window: where its tokens begin, how many values it has, and whether raw bits follow some of them. */
+/* What count keeps of a window: items from number `at` on (context_tokens.cuh). */
 typedef struct floe_context_dev_window {
-    uint32_t at;
-    uint16_t n, raw;
+    uint32_t at, n;
 } floe_context_dev_window;
 #define FLOE_CONTEXT_NOT_KEPT UINT32_MAX
 FLOE_HD uint32_t floe_context_chunk_windows(const floe_context_dev_grid *g)
@@ -88,10 +87,10 @@ typedef struct floe_context_dev_tally {
 typedef struct floe_context_job {
     floe_context_dev_grid *grids;
     uint32_t ngrids, nchunks;
-    uint32_t warp_nbytes, nmasks;    /* the largest of all grids */
-    uint32_t *tickets;               /* of each grid, 0 at first: those of one kernel */
-    floe_context_dev_tables *tables; /* encode: FLOE_CONTEXT_RUN of each grid, for it and so many before it */
-    uint32_t *status;                /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
+    uint32_t warp_nbytes, nmasks, nvalues; /* the largest of all grids */
+    uint32_t *tickets;                     /* of each grid, 0 at first: those of one kernel */
+    floe_context_dev_tables *tables;       /* encode: FLOE_CONTEXT_RUN of each grid, for it and so many before it */
+    uint32_t *status; /* not 0: nothing is done. decode: FLOE_ERR_FORMAT where a chunk is damaged */
     /* encode */
     uint32_t *counts; /* FLOE_CONTEXT_COUNTS of each grid */
     uint32_t every;   /* count: of each so many chunks one; a grid's nchunks are those that are counted */

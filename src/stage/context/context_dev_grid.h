@@ -24,6 +24,7 @@ static inline void floe_context_job_add(floe_context_job *job, const floe_contex
     job->nchunks += g->nchunks;
     job->warp_nbytes = (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(g->window, g->width));
     job->nmasks = (uint32_t)floe_max64(job->nmasks, g->nmasks);
+    job->nvalues = (uint32_t)floe_max64(job->nvalues, g->nvalues);
 }
 
 #endif

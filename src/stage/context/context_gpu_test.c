@@ -107,8 +107,11 @@ static const uint64_t rooms[ROOMS] = {0, 1 << 22, 60000};
 
 static floe_context_job job_of(both *all, floe_context_dev_grid *grids, uint64_t ntokens)
 {
-    floe_context_job job = {
-        .ngrids = N, .every = 1, .warp_nbytes = floe_context_warp_nbytes(8, 2), .nmasks = FLOE_CONTEXT_MASKS};
+    floe_context_job job = {.ngrids = N,
+                            .every = 1,
+                            .warp_nbytes = floe_context_warp_nbytes(8, 2),
+                            .nmasks = FLOE_CONTEXT_MASKS,
+                            .nvalues = FLOE_CONTEXT_VALUES};
     uint64_t nwords = 0, nwindows = 0;
     for (uint32_t i = 0; i < N; i++) {
         floe_context_dev_grid *g = &grids[i];

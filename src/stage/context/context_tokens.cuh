@@ -1,34 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counting finds out is kept for encoding: of each window the symbols of its masks, row by row, then those of its values, as they
- * are dealt. Encoding is a chain of states, and has little else to do then. Where there is no room, it finds them again.
+ * What counting finds out is kept for encoding, in items of a token a lane: of each window the symbols of its masks, row by row, then
+ * those of its values, as they are dealt. Encoding is a chain of states, and has nothing else to do then but to go through the items from
+ * the last one to the first. Where there is no room, it finds the symbols again.
  */
 #ifndef FLOE_STAGE_CONTEXT_TOKENS_CUH
 #define FLOE_STAGE_CONTEXT_TOKENS_CUH
 
-#include "backend/device_shared.cuh"
 #include "stage/ans/ans_lanes.cuh"
 #include "stage/context/context_walk.cuh"
 
 namespace
 {
 
+/* A token is the number of its symbol among those of all contexts. */
 enum {
-    TOKEN_MASK_WORDS = FLOE_WARP / 2, /* of a row: 16 bits a lane */
-    TOKEN_SLAB = 4096,                /* words that a warp takes at a time, at most */
-    TOKEN_SLABS = 1 << 14,            /* that there is room for; or each has but one window */
-    TOKEN_SYMBOL_BITS = 6,
-    TOKEN_CONTEXT_BITS = 7
+    TOKEN_NONE = 0, /* of a lane that has none: its symbol changes no state */
+    TOKEN_MASKS = 1,
+    TOKEN_VALUES = TOKEN_MASKS + FLOE_CONTEXT_MASKS * FLOE_CONTEXT_MASK_SYMBOLS,
+    TOKEN_RAW = 1 << 15, /* in all lanes: the item before this one has raw bits, below a bit that is set */
+    ITEM_WORDS = FLOE_WARP / 2,
+    ITEM_SLAB = 512,      /* items that a warp takes at a time, at most */
+    ITEM_SLABS = 1 << 14, /* that there is room for; or each has but one window */
+    ITEMS_AHEAD = 8       /* that are on their way while as many are written */
 };
-static_assert(FLOE_CONTEXT_VALUE_SYMBOLS <= 1 << TOKEN_SYMBOL_BITS && FLOE_CONTEXT_VALUES <= 1 << TOKEN_CONTEXT_BITS,
-              "raw bits stand above: 15 at most");
+static_assert(TOKEN_VALUES + FLOE_CONTEXT_VALUES * FLOE_CONTEXT_VALUE_SYMBOLS <= TOKEN_RAW, "tokens have 15 bits");
 
-FLOE_DEV uint32_t token_of_value(uint32_t context, uint32_t symbol, uint32_t raw)
+FLOE_DEV uint32_t token_of_mask(uint32_t context, uint32_t mask)
 {
-    return symbol | context << TOKEN_SYMBOL_BITS | raw << (TOKEN_SYMBOL_BITS + TOKEN_CONTEXT_BITS);
+    return TOKEN_MASKS + context * FLOE_CONTEXT_MASK_SYMBOLS + mask;
+}
+FLOE_DEV uint32_t token_of_value(uint32_t context, uint32_t symbol)
+{
+    return TOKEN_VALUES + context * FLOE_CONTEXT_VALUE_SYMBOLS + symbol;
 }
 
-/* Of a chunk's windows: where their tokens begin, FLOE_CONTEXT_NOT_KEPT of those without. */
+/* Of a chunk's windows: where their items are, FLOE_CONTEXT_NOT_KEPT of those without. */
 FLOE_DEV floe_context_dev_window *windows_of(const floe_context_job &job, const floe_context_dev_grid &g,
                                              uint32_t chunk)
 {
@@ -37,167 +44,167 @@ FLOE_DEV floe_context_dev_window *windows_of(const floe_context_job &job, const 
 
 /* ---- count ------------------------------------------------------------------------------------------------------------- */
 
-/* Of a warp. No order of tokens in memory reaches the stream. */
+/* Of a warp. No order of items in memory reaches the stream. */
 struct token_keeper {
-    const floe_context_job *job; /* NULL: nothing is kept */
-    floe_context_dev_window *windows;
-    uint64_t at, end;
+    const floe_context_job *job;
+    floe_context_dev_window *windows; /* NULL: nothing is kept */
+    uint32_t at, end;                 /* room that the warp has, in items; end 0: none */
+    uint32_t first;                   /* item of the window */
 
-    /* Room for a window with n values, or NULL. */
-    __device__ __forceinline__ uint32_t *take(uint32_t window, uint32_t nrows, uint32_t n)
+    /* A window of at most so many items. */
+    __device__ __forceinline__ void begin(uint32_t most)
     {
-        const uint32_t nwords = (nrows * TOKEN_MASK_WORDS + n + 3) & ~3u; /* 16 bytes at a time */
-        if (!windows)
-            return NULL;
-        if (end - at < nwords) {
-            const uint64_t share = floe_min64(job->ntokens / TOKEN_SLABS & ~(uint64_t)3, TOKEN_SLAB);
-            const unsigned long long slab = floe_max64(share, nwords);
+        if (windows && end - at < most) {
+            const uint64_t room = job->ntokens / ITEM_WORDS, share = floe_min64(room / ITEM_SLABS, ITEM_SLAB);
+            const unsigned long long slab = floe_max64(share, most);
             unsigned long long begin = 0;
             if (floe_lane() == 0)
-                begin = atomicAdd((unsigned long long *)job->tokens_taken, slab);
-            at = __shfl_sync(FLOE_ALL_LANES, begin, 0);
-            end = at + slab;
-            if (end > job->ntokens)
-                at = end = 0;
+                begin = atomicAdd((unsigned long long *)job->tokens_taken, slab * ITEM_WORDS) / ITEM_WORDS;
+            begin = __shfl_sync(FLOE_ALL_LANES, begin, 0);
+            at = begin + slab > room ? 0 : (uint32_t)begin;
+            end = begin + slab > room ? 0 : (uint32_t)(begin + slab);
         }
-        const bool kept = end != 0;
-        if (floe_lane() == 0)
-            windows[window] = {kept ? (uint32_t)at : FLOE_CONTEXT_NOT_KEPT, (uint16_t)n, 0};
-        at += kept ? nwords : 0;
-        return kept ? job->tokens + at - nwords : NULL;
+        first = at;
     }
-    /* Raw bits follow a symbol of this lane's. */
-    __device__ __forceinline__ void note_raw(uint32_t window, bool raw)
+    __device__ __forceinline__ void put(uint32_t token)
     {
-        if (windows && __any_sync(FLOE_ALL_LANES, raw) && floe_lane() == 0)
-            windows[window].raw = 1;
+        if (end)
+            ((uint16_t *)job->tokens)[(uint64_t)at++ * FLOE_WARP + floe_lane()] = (uint16_t)token;
+    }
+    /* raw: of lanes whose symbol has some, with a bit above them; else 1. */
+    __device__ __forceinline__ void put_value(uint32_t token, uint32_t raw)
+    {
+        if (!end)
+            return;
+        const bool some = __any_sync(FLOE_ALL_LANES, raw > 1);
+        if (some)
+            put(raw);
+        put(token | (some ? TOKEN_RAW : 0));
+    }
+    __device__ __forceinline__ void end_window(uint32_t window)
+    {
+        if (windows && floe_lane() == 0)
+            windows[window] = {end ? first : FLOE_CONTEXT_NOT_KEPT, at - first};
     }
 };
 
 /* ---- encode ------------------------------------------------------------------------------------------------------------ */
 
-enum {
-    TOKEN_STAGES = 4,       /* windows whose tokens are in shared memory, or on their way */
-    TOKEN_STAGE_WORDS = 256 /* of each, and of most windows all; others are read where they are */
-};
+/* Items of a chunk, from the last one on: runs of windows whose items lie behind one another. */
+struct item_cursor {
+    const floe_context_dev_window *windows;
+    const uint16_t *tokens; /* of this lane */
+    uint32_t left, begins;  /* windows, from those of the lanes on; which of these begin a run */
+    uint32_t at, end;       /* of this lane's window */
+    uint32_t first, n;      /* the run's first item, and how many are left of it */
 
-/* A step: what each lane writes. Raw bits follow their symbol, so they are written first. */
-struct token_step {
-    floe_ans_symbol symbol;
-    uint32_t token;
-    bool active;
-};
-
-FLOE_DEV uint32_t token_symbol(uint32_t token) { return token & ((1 << TOKEN_SYMBOL_BITS) - 1); }
-
-/* Symbols by context, as load_symbols of the kernel has them; stages: shared memory of the warp. */
-template <class SYMBOLS> struct token_writer {
-    const floe_context_job &job;
-    const SYMBOLS *s;
-    uint32_t *stages;
-    uint32_t lanes, inverse; /* inverse: of lanes, times 2^16 */
-
-    __device__ __forceinline__ uint32_t *stage_of(uint32_t turn) const
+    /* The next run, if there is one. */
+    __device__ __forceinline__ void next_run()
     {
-        return stages + turn % TOKEN_STAGES * TOKEN_STAGE_WORDS;
+        const uint32_t lane = floe_lane();
+        if (begins == 0 && left > 0) {
+            const bool there = lane < left;
+            const floe_context_dev_window w =
+                there ? windows[left - 1 - lane] : floe_context_dev_window{FLOE_CONTEXT_NOT_KEPT, 0};
+            at = w.at;
+            end = w.at + w.n;
+            const uint32_t before = __shfl_up_sync(FLOE_ALL_LANES, at, 1);
+            begins = __ballot_sync(FLOE_ALL_LANES, there && (lane == 0 || end != before));
+            left -= left < FLOE_WARP ? left : FLOE_WARP;
+        }
+        if (begins == 0)
+            return;
+        const int from = __ffs((int)begins) - 1, count = __popc(__ballot_sync(FLOE_ALL_LANES, end > at));
+        begins &= begins - 1;
+        const int last = begins ? __ffs((int)begins) - 2 : count - 1;
+        first = __shfl_sync(FLOE_ALL_LANES, at, last);
+        n = __shfl_sync(FLOE_ALL_LANES, end, from) - first;
     }
-    __device__ __forceinline__ void fetch(floe_context_dev_window w, uint32_t nrows, uint32_t turn) const
+
+    /* Returns how many there are, 0 at the end; those that are missing change nothing. */
+    __device__ __forceinline__ uint32_t load(uint32_t *of)
     {
-        const uint32_t nwords = nrows * TOKEN_MASK_WORDS + w.n;
+        if (n == 0)
+            next_run();
+        const uint32_t some = n < ITEMS_AHEAD ? n : ITEMS_AHEAD;
+        const uint16_t *from = tokens + (uint64_t)(first + n) * FLOE_WARP;
 #pragma unroll
-        for (uint32_t k = 0; k < TOKEN_STAGE_WORDS; k += 4 * FLOE_WARP) {
-            const uint32_t i = k + 4 * floe_lane();
-            if (i < nwords)
-                floe_copy16_async_once(stage_of(turn) + i, job.tokens + w.at + i);
+        for (int i = 0; i < ITEMS_AHEAD; i++)
+            of[i] = (uint32_t)i < some ? __ldg(from - (i + 1) * FLOE_WARP) : TOKEN_NONE;
+        n -= some;
+        return some;
+    }
+};
+
+struct token_writer {
+    const floe_context_job &job;
+    const floe_ans_symbol *symbols; /* by token */
+
+    __device__ __forceinline__ void write_symbol(uint32_t token, floe_ans_symbol symbol, floe_ans_writer &out) const
+    {
+        floe_ans_write(out, true, symbol, token < TOKEN_VALUES ? FLOE_CONTEXT_MASK_BITS : FLOE_CONTEXT_VALUE_BITS);
+    }
+
+    /* A token that raw bits come before waits for these. */
+    __device__ __forceinline__ void write_item(uint32_t token, uint32_t &waiting, floe_ans_writer &out) const
+    {
+        if (!waiting && token & TOKEN_RAW) {
+            waiting = token;
+            return;
         }
+        if (waiting) {
+            const uint32_t nraw = floe_top_bit(token);
+            floe_ans_write_raw(out, token ^ 1u << nraw, nraw);
+            token = waiting ^ TOKEN_RAW;
+            waiting = 0;
+        }
+        write_symbol(token, symbols[token], out);
     }
 
-    __device__ __forceinline__ token_step value_at(floe_context_dev_window w, const uint32_t *stage, uint32_t first,
-                                                   uint32_t step) const
-    {
-        const uint32_t k = step * lanes + floe_lane();
-        const bool active = floe_lane() < lanes && k < w.n,
-                   staged = first + step * lanes + FLOE_WARP <= TOKEN_STAGE_WORDS;
-        const uint32_t here = staged   ? stage[first + k]
-                              : active ? __ldg(job.tokens + w.at + first + k)
-                                       : 0,
-                       token = active ? here : 0,
-                       context = token >> TOKEN_SYMBOL_BITS & ((1 << TOKEN_CONTEXT_BITS) - 1);
-        return {s->values[s->value_table[context]][token_symbol(token)], token, active};
-    }
-    __device__ __forceinline__ token_step mask_at(const uint32_t *stage, uint32_t row) const
-    {
-        const uint32_t token = ((const uint16_t *)stage)[row * FLOE_WARP + floe_lane()];
-        static_assert(FLOE_CONTEXT_WINDOW * TOKEN_MASK_WORDS <= TOKEN_STAGE_WORDS, "masks are always there");
-        return {s->masks[s->table_of_mask[token / FLOE_CONTEXT_MASK_SYMBOLS]][token % FLOE_CONTEXT_MASK_SYMBOLS], token,
-                floe_lane() < lanes};
-    }
-
-    /* Steps of values, then masks, each from the last one on; while one is written, the next one is looked up. */
-    __device__ __forceinline__ void write(floe_context_dev_window w, uint32_t nrows, uint32_t turn,
+    __device__ __forceinline__ void write(const uint32_t *tokens, uint32_t n, uint32_t &waiting,
                                           floe_ans_writer &out) const
     {
-        const uint32_t *stage = stage_of(turn), first = nrows * TOKEN_MASK_WORDS;
-        static_assert((FLOE_CONTEXT_CLASSES * FLOE_CONTEXT_WINDOW + 1) * FLOE_WARP <= 1 << 11, "quotients are exact");
-        uint32_t step = (w.n + lanes - 1) * inverse >> 16;
-        token_step next = step ? value_at(w, stage, first, step - 1) : mask_at(stage, nrows - 1);
-#pragma unroll 1
-        while (step > 0) {
-            const token_step now = next;
-            step--;
-            next = step ? value_at(w, stage, first, step - 1) : mask_at(stage, nrows - 1);
-            if (w.raw)
-                floe_ans_write_raw(out, now.token >> (TOKEN_SYMBOL_BITS + TOKEN_CONTEXT_BITS),
-                                   now.active ? floe_context_nraw(token_symbol(now.token)) : 0);
-            floe_ans_write(out, now.active, now.symbol, FLOE_CONTEXT_VALUE_BITS);
+        uint32_t all = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            all |= tokens[i];
+        if (waiting ||
+            all & TOKEN_RAW) { /* of all lanes alike, but for raw bits, which some item with the mark comes before */
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+                if (i < n)
+                    write_item(tokens[i], waiting, out);
+            return;
         }
-#pragma unroll 1
-        for (uint32_t r = nrows; r-- > 0;) {
-            const token_step now = next;
-            next = mask_at(stage, r > 0 ? r - 1 : 0);
-            floe_ans_write(out, now.active, now.symbol, FLOE_CONTEXT_MASK_BITS);
-        }
+        floe_ans_symbol of[ITEMS_AHEAD];
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            of[i] = symbols[tokens[i]];
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+            write_symbol(tokens[i], of[i], out);
     }
 
-    /* The last window of a chunk, which is written first, may have fewer. */
-    __device__ __forceinline__ static uint32_t rows_of(uint32_t nrows, uint32_t window, uint32_t turn)
-    {
-        return turn == 0 ? (nrows - 1) % window + 1 : window;
-    }
-
-    /* All windows of a chunk of so many rows, last one first. False, with nothing written, where not all are kept. */
-    __device__ __forceinline__ bool chunk(const floe_context_dev_window *windows, uint32_t nrows, uint32_t window,
+    /* All windows of a chunk, last one first. False, with nothing written, where not all are kept. */
+    __device__ __forceinline__ bool chunk(const floe_context_dev_window *windows, uint32_t nwindows,
                                           floe_ans_writer &out) const
     {
-        const uint32_t n = (nrows + window - 1) / window, lane = floe_lane();
+        const uint32_t lane = floe_lane();
         bool kept = windows != NULL;
-        for (uint32_t i = lane; kept && i < n; i += FLOE_WARP)
+        for (uint32_t i = lane; kept && i < nwindows; i += FLOE_WARP)
             kept = windows[i].at != FLOE_CONTEXT_NOT_KEPT;
         if (!__all_sync(FLOE_ALL_LANES, kept))
             return false;
-        floe_context_dev_window many = {0, 0, 0}, ahead[TOKEN_STAGES] = {}; /* of 32 windows, the last one first */
-        for (uint32_t turn = 0; turn < n + TOKEN_STAGES - 1; turn++) {      /* one is fetched, an earlier one written */
+        item_cursor items = {windows, (const uint16_t *)job.tokens + lane, nwindows, 0, 0, 0, 0, 0};
+        uint32_t now[ITEMS_AHEAD], waiting = 0;
+        for (uint32_t n = items.load(now); n > 0;) {
+            uint32_t next[ITEMS_AHEAD];
+            const uint32_t some = items.load(next);
+            write(now, n, waiting, out);
+            n = some;
 #pragma unroll
-            for (uint32_t i = TOKEN_STAGES - 1; i > 0; i--)
-                ahead[i] = ahead[i - 1];
-            if (turn < n) {
-                const uint32_t i = n - 1 - turn, k = turn % FLOE_WARP;
-                if (k == 0)
-                    many = i >= lane ? windows[i - lane] : floe_context_dev_window{0, 0, 0};
-                ahead[0].at = __shfl_sync(FLOE_ALL_LANES, many.at, (int)k);
-                const uint32_t n_raw = __shfl_sync(FLOE_ALL_LANES, many.n | (uint32_t)many.raw << 16, (int)k);
-                ahead[0].n = (uint16_t)n_raw;
-                ahead[0].raw = (uint16_t)(n_raw >> 16);
-                fetch(ahead[0], rows_of(nrows, window, turn), turn);
-            }
-            floe_copy_async_commit();
-            if (turn < TOKEN_STAGES - 1)
-                continue;
-            const uint32_t past = turn - (TOKEN_STAGES - 1);
-            floe_copy_async_wait_but<TOKEN_STAGES - 1>();
-            __syncwarp();
-            write(ahead[TOKEN_STAGES - 1], rows_of(nrows, window, past), past, out);
-            __syncwarp(); /* all have read what is written over next */
+            for (uint32_t i = 0; i < ITEMS_AHEAD; i++)
+                now[i] = next[i];
         }
         return true;
     }

@@ -367,7 +367,7 @@ static floe_status add_part(encoding *e, uint32_t i, bool shares)
 static void place_tokens(encoding *e)
 {
     const uint64_t room = e->w.c->payload_nbytes / sizeof(uint32_t),
-                   at = (e->payload_at + floe_ceil_div(e->nliterals * e->p.e.size, 8) * 2 + 3) & ~(uint64_t)3;
+                   at = (e->payload_at + floe_ceil_div(e->nliterals * e->p.e.size, 8) * 2 + 15) & ~(uint64_t)15;
     e->counted.tokens = e->coded.tokens = e->w.c->payload + at;
     e->counted.ntokens = e->coded.ntokens = at < room ? floe_min64(room - at, UINT32_MAX / 2) : 0;
 }
