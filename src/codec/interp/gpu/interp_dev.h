@@ -72,7 +72,7 @@ typedef struct floe_interp_dev_trial_step {
     floe_interp_step step;
     floe_context_dev_grid grid;
     uint32_t level;
-    uint64_t unit[FLOE_INTERP_RANK];
+    uint64_t unit[FLOE_INTERP_RANK], records_at; /* records_at: in what a block has, a multiple of 16 */
 } floe_interp_dev_trial_step;
 
 typedef struct floe_interp_trials_job {
@@ -82,11 +82,11 @@ typedef struct floe_interp_trials_job {
     uint32_t nboxes, ntrials, nlevels;
     const floe_interp_dev_trial_step *steps;    /* of all structures, each finest first */
     uint32_t begin[FLOE_INTERP_DEV_TRIALS + 1]; /* of each structure */
-    uint8_t *scratch;                           /* of each block: values, then records of a step */
+    uint8_t *scratch;                           /* of each block: values, then records of all steps */
     uint64_t block_nbytes, values_nbytes;       /* both multiples of 16 */
     uint32_t *counts;                           /* of each level of each structure; 0 at first */
     floe_context_dev_tally *tallies;            /* of each level of each structure */
-    uint32_t warp_nbytes, nwarps;               /* nwarps: that count */
+    uint32_t warp_nbytes;
     const uint32_t *status;
 } floe_interp_trials_job;
 int floe_interp_trials_f32(const floe_interp_trials_job *job, void *stream);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tuner's trials: boxes of the field are coded by several structures in one launch, and their symbols counted. A block codes one box
- * by one structure, in memory that L2 holds, all steps one after another: a value gives way to what is decoded of it. Another launch adds
- * up what the counts take.
+ * The tuner's trials: boxes of the field are coded by several structures in one launch. A block codes one box by one structure, in memory
+ * that L2 holds, all steps one after another: a value gives way to what is decoded of it. A second launch counts the symbols, a block a
+ * step of a box, and a third one adds up what the counts take.
  */
 #include <floe/floe.h>
 
@@ -17,7 +17,7 @@
 namespace
 {
 
-enum { THREADS = 1024, WARPS = THREADS / FLOE_WARP, TALLY_WARPS = 16 };
+enum { THREADS = 1024, COUNT_WARPS = 16, TALLY_WARPS = 16, SHARES = 4 /* of the finest step, for counting */ };
 enum { WEIGHTS = 6, TOGETHER = 3 /* classes of as many odd coordinates, at most */ };
 
 typedef FLOE_R(floe_interp_weights) weights;
@@ -25,8 +25,8 @@ typedef FLOE_R(floe_interp_weights) weights;
 /* A step of a box, in shared memory. Its points lie so far apart in the box, its cells in the box and in codes. */
 struct step_of_box {
     floe_interp_step step;
-    floe_context_dev_grid grid;
-    uint32_t level, stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK], place[FLOE_INTERP_RANK];
+    uint32_t nrecords, stride[FLOE_INTERP_RANK], fine[FLOE_INTERP_RANK], coarse[FLOE_INTERP_RANK],
+        place[FLOE_INTERP_RANK];
     uint32_t cell[FLOE_INTERP_RANK], codes[FLOE_INTERP_RANK];
     weights of[WEIGHTS]; /* by how many cells there are before and behind */
 };
@@ -40,8 +40,7 @@ FLOE_DEV void set_step(const floe_interp_trials_job &job, uint32_t i, step_of_bo
             FLOE_R(floe_interp_weights_at)(t.step.predictor, threadIdx.x % 2, threadIdx.x % 2 + 1 + threadIdx.x / 2);
     if (threadIdx.x == FLOE_WARP) { /* one look at memory, not one after another */
         s->step = t.step;
-        s->grid = t.grid;
-        s->level = t.level;
+        s->nrecords = (uint32_t)floe_context_nrecords(&t.grid.grid);
         for (uint32_t a = 0; a < FLOE_INTERP_RANK; a++)
             s->stride[a] = (uint32_t)t.unit[a];
         uint32_t stride = 1, codes = 1u << s->step.naxes;
@@ -189,24 +188,25 @@ FLOE_DEV floe_real predict(const step_of_box &s, const floe_real *at, bool there
     return p * ((floe_real)1 / (floe_real)count);
 }
 
-/* Up to N classes of so many odd coordinates, of this thread's cells: all is loaded before anything is stored. Codes of two bytes. */
+/* The classes of so many odd coordinates, of which there are up to N, of this thread's cells: all is loaded before anything is stored. Codes of two bytes. */
 template <bool MEAN, uint32_t N>
 FLOE_DEV void code_classes(const step_of_box &s, walk_of_points cells, uint32_t odd, floe_real *values, int16_t *codes)
 {
     const floe_real step = (floe_real)s.step.step, inverse = 1 / step;
-    uint32_t n = 0, class_of[N] = {}, offset[N] = {};
-    for (uint32_t c = 1; c < 1u << s.step.naxes; c++) {
-        uint32_t far = 0;
-        for (uint32_t k = 0; k < s.step.naxes; k++)
-            far += c >> k & 1 ? s.stride[s.step.axis[k]] : 0;
-        if ((uint32_t)__popc(c) != odd)
-            continue;
+    uint32_t stride[FLOE_INTERP_AXES], class_of[N], offset[N];
+    bool is[N];
 #pragma unroll
-        for (uint32_t k = 0; k < N; k++) {
-            class_of[k] = k >= n ? c : class_of[k]; /* of those that are missing, the last one */
-            offset[k] = k >= n ? far : offset[k];
-        }
-        n++;
+    for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++)
+        stride[i] = i < s.step.naxes ? s.stride[s.step.axis[i]] : 0;
+#pragma unroll
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t c = odd == 1 ? 1u << k : odd == 2 ? 7 ^ 4u >> k : 7;
+        is[k] = c < 1u << s.step.naxes && (odd < FLOE_INTERP_AXES || k == 0);
+        class_of[k] = is[k] ? c : 1;
+        offset[k] = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < FLOE_INTERP_AXES; i++)
+            offset[k] += class_of[k] >> i & 1 ? stride[i] : 0;
     }
     for (; cells.there(); cells.next()) {
         uint32_t value_at = 0, code_at = 0, odds = 0; /* odds: along which axes there are odd points, too */
@@ -220,7 +220,7 @@ FLOE_DEV void code_classes(const step_of_box &s, walk_of_points cells, uint32_t 
         }
 #pragma unroll
         for (uint32_t k = 0; k < N; k++) {
-            there[k] = k < n && !(class_of[k] & ~odds);
+            there[k] = is[k] && !(class_of[k] & ~odds);
             const floe_real *at = values + value_at + (there[k] ? offset[k] : 0);
             f[k] = *at;
             p[k] = predict<MEAN>(s, at, there[k], cells.at, class_of[k]);
@@ -237,10 +237,9 @@ FLOE_DEV void code_classes(const step_of_box &s, walk_of_points cells, uint32_t 
 
 FLOE_DEV void code_step(const step_of_box &s, floe_real *values, uint4 *records)
 {
-    const uint32_t n = (uint32_t)floe_context_nrecords(&s.grid.grid);
     walk_of_points cells;
     cells.begin(s.coarse);
-    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+    for (uint32_t i = threadIdx.x; i < s.nrecords; i += THREADS)
         records[i] = make_uint4(0, 0, 0, 0);
     __syncthreads();
     for (uint32_t odd = 1; odd <= s.step.naxes; odd++) {
@@ -256,49 +255,56 @@ FLOE_DEV void code_step(const step_of_box &s, floe_real *values, uint4 *records)
 
 /* ---- counts ------------------------------------------------------------------------------------------------------------ */
 
-/* Counts of a step's records, added to those of its level. A part is a window: there are few records, and many warps. */
-FLOE_DEV void count_step(const floe_interp_trials_job &job, const floe_context_dev_grid &g, uint32_t *here,
-                         uint32_t *counts)
+/* A block a step of a box, or a share of the finest one. A part is a window: there are few records, and many warps. */
+__global__ void __launch_bounds__(COUNT_WARPS *FLOE_WARP)
+    interp_count_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
-    const uint32_t warp = threadIdx.x / FLOE_WARP, nparts = count_parts(g.grid, g.window);
-    uint32_t nempty = 0;
+    FLOE_DYNAMIC_SHARED(uint32_t, here);
+    const uint32_t box = blockIdx.x % job.nboxes, warp = threadIdx.x / FLOE_WARP, nwarps = blockDim.x / FLOE_WARP;
+    uint32_t unit = blockIdx.x / job.nboxes, trial = 0, nempty = 0;
+    for (uint32_t n; n = job.begin[trial + 1] - job.begin[trial] + SHARES - 1, unit >= n; trial++)
+        unit -= n;
+    const uint32_t shares = unit < SHARES ? SHARES : 1, i = job.begin[trial] + (unit < SHARES ? 0 : unit - SHARES + 1);
+    if (*job.status != FLOE_OK || i == job.begin[trial + 1]) /* no steps */
+        return;
+    const floe_interp_dev_trial_step &t = job.steps[i];
+    floe_context_dev_grid g = t.grid;
+    const uint32_t nparts = count_parts(g.grid, g.window),
+                   ncounts = FLOE_CONTEXT_VALUES_AT + g.nvalues * FLOE_CONTEXT_STRIDE;
+    uint8_t *contexts = (uint8_t *)(here + FLOE_CONTEXT_COUNTS);
+    uint8_t *space = contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
+    uint32_t *counts = job.counts + ((uint64_t)trial * job.nlevels + t.level) * FLOE_CONTEXT_COUNTS;
     token_keeper keeper = {};
-    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
-        here[i] = 0;
-    __syncthreads();
-    if (warp < job.nwarps) {
-        const uint8_t *contexts = (const uint8_t *)(here + FLOE_CONTEXT_COUNTS);
-        uint8_t *space = (uint8_t *)contexts + CONTEXT_ACTIVITIES + warp * job.warp_nbytes;
-        for (uint32_t i = warp; i < g.nchunks * nparts; i += job.nwarps) {
-            const auto count = [&](auto walk) {
-                walk.begin(g, i / nparts, space, g.window);
-                count_part(walk, g, i % nparts, g.window, contexts, here, nempty, keeper);
-            };
-            if (g.planes)
-                count(context_walk<2, true>());
-            else
-                count(context_walk<2, false>());
-        }
-        nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
-        if (floe_lane() == 0)
-            atomicAdd(here, nempty);
+    g.records = job.scratch + (trial * job.nboxes + box) * job.block_nbytes + t.records_at;
+    for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
+        here[k] = 0;
+    context_of_activity(contexts, [](uint32_t context) { return context; });
+    for (uint32_t k = (shares > 1 ? unit * nwarps : 0) + warp; k < g.nchunks * nparts; k += shares * nwarps) {
+        const auto count = [&](auto walk) {
+            walk.begin(g, k / nparts, space, g.window);
+            count_part(walk, g, k % nparts, g.window, contexts, here, nempty, keeper);
+        };
+        if (g.planes)
+            count(context_walk<2, true>());
+        else
+            count(context_walk<2, false>());
     }
+    nempty = __reduce_add_sync(FLOE_ALL_LANES, nempty);
+    if (floe_lane() == 0)
+        atomicAdd(here, nempty);
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < FLOE_CONTEXT_COUNTS; i += THREADS)
-        if (here[i])
-            atomicAdd(counts + i, here[i]);
+    for (uint32_t k = threadIdx.x; k < ncounts; k += blockDim.x)
+        if (here[k])
+            atomicAdd(counts + k, here[k]);
 }
 
 __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_constant__ floe_interp_trials_job job)
 {
-    FLOE_DYNAMIC_SHARED(uint32_t, here);
     __shared__ step_of_box step;
     const uint32_t trial = blockIdx.x / job.nboxes, begin = job.begin[trial], end = job.begin[trial + 1];
     floe_real *values = (floe_real *)(job.scratch + blockIdx.x * job.block_nbytes);
-    uint32_t *counts = job.counts + (uint64_t)trial * job.nlevels * FLOE_CONTEXT_COUNTS;
     if (*job.status != FLOE_OK) /* which nobody sets meanwhile */
         return;
-    context_of_activity((uint8_t *)(here + FLOE_CONTEXT_COUNTS), [](uint32_t context) { return context; });
     const bool apart = load_box(job, blockIdx.x % job.nboxes, values);
     for (uint32_t i = begin; i < end && apart; i++) {
         set_step(job, i, &step);
@@ -308,11 +314,7 @@ __global__ void __launch_bounds__(THREADS) interp_trial_kernel(const __grid_cons
         bridge_anchors(step, values);
     for (uint32_t i = end; i-- > begin;) {
         set_step(job, i, &step);
-        uint8_t *records = (uint8_t *)values + job.values_nbytes;
-        code_step(step, values, (uint4 *)records);
-        floe_context_dev_grid g = step.grid;
-        g.records = records;
-        count_step(job, g, here, counts + (uint64_t)step.level * FLOE_CONTEXT_COUNTS);
+        code_step(step, values, (uint4 *)((uint8_t *)values + job.steps[i].records_at));
     }
 }
 
@@ -328,16 +330,17 @@ __global__ void __launch_bounds__(TALLY_WARPS *FLOE_WARP)
 
 int FLOE_R(floe_interp_trials)(const floe_interp_trials_job *job, void *stream)
 {
-    const uint32_t fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t) + CONTEXT_ACTIVITIES,
-                   most = floe_gpu_limits_cuda().shared_nbytes - 1024;
-    floe_interp_trials_job j = *job;
-    j.nwarps = (most - fixed) / j.warp_nbytes < WARPS ? (most - fixed) / j.warp_nbytes : WARPS;
-    const uint32_t nbytes = fixed + j.nwarps * j.warp_nbytes;
+    const uint32_t fixed = FLOE_CONTEXT_COUNTS * sizeof(uint32_t) + CONTEXT_ACTIVITIES, each = job->warp_nbytes,
+                   most = (floe_gpu_limits_cuda().shared_nbytes - 1024 - fixed) / each,
+                   nwarps = most < COUNT_WARPS ? most : COUNT_WARPS, nbytes = fixed + nwarps * each;
     const cudaError_t e =
-        cudaFuncSetAttribute(interp_trial_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
+        cudaFuncSetAttribute(interp_count_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)nbytes);
     if (e != cudaSuccess)
         return (int)e;
-    FLOE_LAUNCH(interp_trial_kernel, j.ntrials * j.nboxes, THREADS, nbytes, (cudaStream_t)stream, j);
-    FLOE_LAUNCH_EARLY(interp_tally_kernel, j.ntrials * j.nlevels, TALLY_WARPS * FLOE_WARP, 0, (cudaStream_t)stream, j);
+    FLOE_LAUNCH(interp_trial_kernel, job->ntrials * job->nboxes, THREADS, 0, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH(interp_count_kernel, (job->begin[job->ntrials] + (SHARES - 1) * job->ntrials) * job->nboxes,
+                nwarps * FLOE_WARP, nbytes, (cudaStream_t)stream, *job);
+    FLOE_LAUNCH_EARLY(interp_tally_kernel, job->ntrials * job->nlevels, TALLY_WARPS * FLOE_WARP, 0,
+                      (cudaStream_t)stream, *job);
     return (int)cudaGetLastError();
 }

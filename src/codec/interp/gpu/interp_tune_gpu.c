@@ -77,14 +77,9 @@ typedef struct trying {
     floe_interp_dev_trial_step steps[MOST_STEPS];
 } trying;
 
-/* Bytes of the records of the largest step. */
-static uint64_t records_nbytes(const floe_interp_plan *p)
+static uint64_t records_nbytes(const floe_interp_coding *k)
 {
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < p->nsteps; i++)
-        most =
-            floe_max64(most, floe_context_nrecords(&p->steps[i].grid) * floe_context_record_nbytes(&p->steps[i].spec));
-    return most;
+    return floe_context_nrecords(&k->grid) * floe_context_record_nbytes(&k->spec);
 }
 
 /* Adds the steps of a structure. False where there is no room for one more. */
@@ -92,22 +87,26 @@ static bool add_trial(trying *y, const floe_interp_structure *s)
 {
     floe_interp_trials_job *job = &y->job;
     const floe_interp_plan *p = &y->trial->chunk.plan;
-    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1};
+    uint64_t unit[FLOE_INTERP_RANK] = {1, 1, 1, 1}, block_nbytes = job->values_nbytes;
     uint32_t at = job->begin[job->ntrials];
     floe_interp_trial_plan(y->e, s, y->trial);
-    const uint64_t block_nbytes = floe_max64(job->block_nbytes, job->values_nbytes + records_nbytes(p));
+    for (uint32_t i = 0; i < p->nsteps; i++)
+        block_nbytes += records_nbytes(&p->steps[i]);
+    block_nbytes = floe_max64(job->block_nbytes, block_nbytes);
     if (job->ntrials == FLOE_INTERP_DEV_TRIALS ||
         block_nbytes * job->nboxes * (job->ntrials + 1) > y->t->trials->scratch_nbytes)
         return false;
+    uint64_t records_at = job->values_nbytes;
     for (uint32_t i = 0; i < p->nsteps; i++, at++) {
         const floe_interp_coding *k = &p->steps[i];
-        y->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level};
+        y->steps[at] = (floe_interp_dev_trial_step){.step = k->step, .level = k->level, .records_at = records_at};
         y->steps[at].grid = floe_context_dev_grid_of(&k->spec, &k->grid, NULL);
         memcpy(y->steps[at].unit, unit, sizeof unit);
         for (uint32_t a = 0; a < k->step.naxes; a++)
             unit[k->step.axis[a]] *= 2;
-        const uint32_t nbytes = floe_context_warp_nbytes(k->spec.window, k->step.width);
-        job->warp_nbytes = nbytes > job->warp_nbytes ? nbytes : job->warp_nbytes;
+        records_at += records_nbytes(k);
+        job->warp_nbytes =
+            (uint32_t)floe_max64(job->warp_nbytes, floe_context_warp_nbytes(k->spec.window, k->step.width));
         job->nlevels = k->level >= job->nlevels ? k->level + 1 : job->nlevels;
     }
     job->block_nbytes = block_nbytes;
