@@ -15,6 +15,7 @@ enum {
     LANE_BITS =
         1100, /* that a state should carry, which takes 33 of its own: 3 %; so that a GPU has enough entropy chunks */
     LANE_BITS_BEST = 1650,
+    LANE_BITS_MOST = 6000,
     TRUSTED_CELLS = 8, /* along the longest axis of a box */
     USED_BITS = 4,     /* for each symbol of a context that occurs */
     WORTH = 256,       /* an n-th of the bits is worth a change */
@@ -330,17 +331,32 @@ static void tune_more(tuner *t, floe_interp_structure *best, uint64_t *bits)
         *best = s;
 }
 
+/* Rows of an entropy chunk whose lanes have so many bits a row, in 1/4096. Coarse levels have long rows and few chunks, so that these
+ * would be what a GPU waits for. */
+static uint32_t rows_of(const tuner *t, bool planes, uint32_t level, uint64_t each)
+{
+    const uint64_t least = (uint64_t)(is_best(t->e) ? LANE_BITS_BEST : LANE_BITS) << 12;
+    const bool coarse = level > 1;
+    uint32_t rows = coarse ? 32 : 64;
+    if (planes) {
+        rows = t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
+        while (coarse && rows > FLOE_CONTEXT_DEEP_ROWS && rows * each > (uint64_t)LANE_BITS_MOST << 12)
+            rows /= 2;
+    }
+    while (rows < FLOE_CONTEXT_ROWS && rows * each < least)
+        rows *= 2;
+    return rows;
+}
+
 /* Code widths, and rows of an entropy chunk, by the bits of each level. */
 static void tune_coding(tuner *t, floe_interp_structure *best)
 {
-    const uint64_t lane_bits = is_best(t->e) ? LANE_BITS_BEST : LANE_BITS;
+    uint64_t each = 0; /* bits of a record; not fewer than of a finer level */
     for (uint32_t l = 0; l < FLOE_INTERP_LEVELS; l++) {
         const uint32_t of = l < t->nlevels ? l : t->nlevels - 1;
-        const uint64_t each = t->records[of] ? t->bits[of] / t->records[of] : 0; /* bits of a record, in 1/4096 */
+        each = floe_max64(each, t->records[of] ? t->bits[of] / t->records[of] : 0);
         best->wide[l] = l > 1 || t->tally[of].large > 0;
-        best->rows[l] = !best->planes ? 64 : t->e->ncells < MANY_CELLS ? FLOE_CONTEXT_ROWS : FLOE_CONTEXT_ROWS / 4;
-        while (best->rows[l] < FLOE_CONTEXT_ROWS && best->rows[l] * each < lane_bits << 12)
-            best->rows[l] *= 2;
+        best->rows[l] = rows_of(t, best->planes, l, each);
     }
 }
 
