@@ -20,7 +20,7 @@
 #include "bench/worklets/wavelet_worklets.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
-#include "backend/cuda_load.h"
+#include "backend/cuda.h"
 #endif
 
 enum { LEVELS = 5, KEEP = 100, MOST_REPEATS = 100, MOST_SIZES = 8, LEAST = 4 };

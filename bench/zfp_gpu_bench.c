@@ -24,7 +24,7 @@ int main(void)
 
 #else
 
-#include "backend/cuda_load.h"
+#include "backend/cuda.h"
 #include "codec/zfp/gpu/zfp_kernels.h"
 #include "stage/index/index_prim.h"
 

@@ -8,7 +8,7 @@
 #include "assess/metric_table.h"
 #include "base/try.h"
 #include "call/ctx.h"
-#include "call/field_arg_check.h"
+#include "call/arg_check.h"
 #include "call/resolve.h"
 #include "call/struct_copy.h"
 #include "call/text.h"

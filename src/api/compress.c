@@ -5,20 +5,19 @@
 #include <string.h>
 
 #include "api/output.h"
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/checksum.h"
 #include "base/try.h"
 #include "call/choice.h"
 #include "call/ctx.h"
-#include "call/field_arg_check.h"
+#include "call/arg_check.h"
 #include "call/params.h"
 #include "call/resolve.h"
 #include "call/sizing.h"
 #include "call/text.h"
 #include "codec/resolve/resolve_math.h"
 #include "device/device.h"
-#include "device/device_stream.h"
 #include "device/pipeline.h"
 #include "field/field.h"
 

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 #include "call/chunking.h"
-#include "call/region_check.h"
+#include "call/arg_check.h"
 #include "call/text.h"
 #include "field/dtype_math.h"
 #include "field/field.h"

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "api/decoding.h"
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/try.h"
 #include "call/chunking.h"
-#include "call/field_arg_check.h"
-#include "call/region_check.h"
+#include "call/arg_check.h"
 #include "call/resolve.h"
 #include "device/device.h"
 #include "device/pipeline.h"

@@ -2,7 +2,7 @@
 /* What a build of floe finds on a machine, for reports of what is wrong. */
 #include <stdio.h>
 
-#include "backend/cuda_load.h"
+#include "backend/cuda.h"
 #include "backend/limits_cuda.h"
 #include "call/ctx.h"
 

@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "api/verify_chunk.h"
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/decibel.h"
-#include "base/exact.h"
+#include "base/exact_math.h"
 #include "base/try.h"
 #include "call/chunking.h"
-#include "call/field_arg_check.h"
-#include "call/region_check.h"
+#include "call/arg_check.h"
 #include "call/resolve.h"
 #include "call/text.h"
 #include "codec/resolve/resolve_math.h"
@@ -71,7 +70,7 @@ static floe_status rule_make(floe_ctx *ctx, verification *v)
         floe_resolve_round_inward(h->dtype, &narrow);
         return abs_bound_check(h, floe_resolve_abs_bound(h->mode, h->bound, &narrow), &ctx->err);
     }
-    double width = varies ? floe_range_width(v->range.min, v->range.max) : 0;
+    double width = varies ? floe_exact_range_width(v->range.min, v->range.max) : 0;
     v->rule.unit = isinf(width) ? 0x1p1023 : width;
     return FLOE_OK;
 }

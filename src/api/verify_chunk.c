@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/exact.h"
+#include "base/exact_math.h"
 #include "base/hd.h"
 #include "call/chunking.h"
 #include "field/dtype_math.h"
@@ -78,7 +78,8 @@ static bool differing_holds(const floe_verify_rule *rule, floe_dtype dtype, uint
                  (rule->has_fill && x_bits == rule->fill_bits);
     if (exact || !isfinite(y))
         return false;
-    return rule->mode == FLOE_BOUND_PWREL ? floe_within_pwrel(x, y, rule->bound) : floe_within_abs(x, y, rule->bound);
+    return rule->mode == FLOE_BOUND_PWREL ? floe_exact_within_pwrel(x, y, rule->bound)
+                                          : floe_exact_within_abs(x, y, rule->bound);
 }
 
 static void errors_add(double x, double y, double error, floe_verify_sums *sums)

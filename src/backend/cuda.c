@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "backend/cuda_load.h"
-#include "backend/cuda_reach.h"
 #include "backend/limits_cuda.h"
 #include "base/try.h"
 

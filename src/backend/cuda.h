@@ -78,4 +78,26 @@ floe_status floe_cuda_fork(const floe_cuda *cuda, void *stream, floe_error *err)
 floe_status floe_cuda_join(const floe_cuda *cuda, void *stream, floe_status status, floe_error *err);
 floe_status floe_cuda_wait(const floe_cuda *cuda, floe_error *err);
 
+/*
+ * The GPU backend, where it is a library of its own: libfloe_cuda.so has all kernels and the CUDA runtime. libfloe's C calls both
+ * through one jump a function (cmake/CudaEntries.cmake writes them); until the library is loaded these return
+ * cudaErrorNoDevice.
+ */
+
+/* Loads the library, unless it is. It is looked for where the environment's FLOE_CUDA_LIBRARY says; else beside libfloe.so, or the
+ * program that libfloe.a is in, or from there in the folder for libraries; else where the loader looks. It stays loaded.
+ * DEVICE, with the reason: it is not there, or is not of this version. Safe in several threads at once. */
+floe_status floe_cuda_load(floe_error *err);
+
+/* Its path, or "" where the backend is part of libfloe. */
+const char *floe_cuda_loaded_from(void);
+
+/* False: p is device memory, not managed. Asking starts no GPU and takes a tenth of a microsecond in a process that has none at
+ * work: there is no such memory then. */
+bool floe_cuda_host_reaches(const void *p);
+
+/* False: p is memory that the device cannot read, pageable memory of a host whose GPU has no way into it. Takes less than a
+ * microsecond, waits for nothing, and may be asked while a stream is captured. */
+bool floe_cuda_device_reaches(int device, const void *p);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dladdr1, secure_getenv */
-#include "backend/cuda_load.h"
+#include "backend/cuda.h"
 
 #include "base/try.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dl_iterate_phdr */
-#include "backend/cuda_reach.h"
+
+#include "backend/cuda.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -21,8 +22,6 @@ bool floe_cuda_device_reaches(int device, const void *p)
 #else
 
 #include <cuda_runtime_api.h>
-
-#include "backend/cuda.h"
 
 #ifdef FLOE_CUDA_EMULATED
 

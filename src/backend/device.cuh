@@ -195,17 +195,6 @@ FLOE_DEV void floe_copy4_async(void *shared, const void *global)
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
 #endif
 }
-/* 16 bytes where they are there, else zeros. */
-FLOE_DEV void floe_copy16_async_if(bool there, void *shared, const void *global)
-{
-#ifdef FLOE_EMULATED
-    floe_emulated_copy(shared, global, there ? 16 : 0, 16);
-#else
-    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(there ? 16 : 0)
-                 : "memory");
-#endif
-}
 /* Of 16 bytes the first nbytes; the others become 0, but all 16 are touched: they are there. */
 FLOE_DEV void floe_copy16_async_part(void *shared, const void *global, uint32_t nbytes)
 {
@@ -236,13 +225,86 @@ FLOE_DEV void floe_copy_async_commit()
     asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-FLOE_DEV void floe_copy_async_wait()
+/* But for the last N that were committed. */
+template <int N> FLOE_DEV void floe_copy_async_wait_but()
 {
 #ifdef FLOE_EMULATED
-    floe_emulated_copy_wait();
+    floe_emulated_copy_wait(); /* for all: who relies on some not being there would be wrong */
 #else
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
 #endif
+}
+FLOE_DEV void floe_copy_async_wait() { floe_copy_async_wait_but<0>(); }
+
+/*
+ * Counters in device memory by which blocks tell others that their writes are done. Who has read all of what is counted reads
+ * those writes, as does a thread that meets it at a barrier behind that. Cheaper than a fence and a relaxed access: the fence
+ * of CUDA C++ orders more.
+ */
+
+/* Reading what other blocks of a running kernel have made: all that a block wrote before it fenced and stored a word may be
+ * read by a thread that has found that word, and by those that it synchronizes with. */
+FLOE_DEV uint64_t floe_load_acquire(const uint64_t *p)
+{
+#ifdef FLOE_EMULATED
+    return *(const volatile uint64_t *)p;
+#else
+    uint64_t v;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+#endif
+}
+
+/* What this thread has written, and what others of its block had before a barrier, counts. */
+FLOE_DEV void floe_counter_add(uint64_t *counter, uint64_t n)
+{
+#ifdef FLOE_EMULATED
+    atomicAdd((unsigned long long *)counter, (unsigned long long)n);
+#else
+    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(counter), "l"(n) : "memory");
+#endif
+}
+
+/* Until so many are counted. */
+FLOE_DEV void floe_counter_wait(const uint64_t *counter, uint64_t n)
+{
+    while (floe_load_acquire(counter) < n)
+        floe_dev_pause();
+}
+
+/*
+ * A kernel that has work to do before the one before it on the stream is done: instead of floe_dev_begin,
+ *
+ *     the kernel before   floe_dev_begin_then_launch    all kernels before it are done; then the next one may start
+ *     the kernel          floe_dev_begin_early          may read what those wrote, not what the kernel before writes
+ *                         floe_dev_wait                 may read that, too. Some thread comes here before the kernel ends,
+ *                                                       so that it ends after the kernel before
+ */
+FLOE_DEV void floe_dev_begin_then_launch()
+{
+    floe_dev_wait();
+    floe_dev_begin_early();
+}
+
+/* Work of nblocks blocks, of which this is number `block`. */
+typedef struct floe_share {
+    uint32_t block, nblocks;
+} floe_share;
+
+FLOE_DEV floe_share floe_share_all()
+{
+    floe_share c = {blockIdx.x, gridDim.x};
+    return c;
+}
+
+/* to is 16-byte aligned. */
+FLOE_DEV void floe_clear_share(floe_share c, void *to, uint64_t nbytes)
+{
+    const uint64_t nthreads = (uint64_t)c.nblocks * blockDim.x, me = (uint64_t)c.block * blockDim.x + threadIdx.x;
+    for (uint64_t i = me; i < nbytes / 16; i += nthreads)
+        ((uint4 *)to)[i] = make_uint4(0, 0, 0, 0);
+    for (uint64_t i = nbytes / 16 * 16 + me; i < nbytes; i += nthreads)
+        ((uint8_t *)to)[i] = 0;
 }
 
 #endif

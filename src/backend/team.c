@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _POSIX_C_SOURCE 200809L
-#include "backend/team.h"
+#include "backend/backend.h"
 
 #include <stdlib.h>
 

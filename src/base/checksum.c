@@ -5,8 +5,8 @@
 #include <xxhash.h>
 uint64_t floe_xxh3(const void *data, size_t nbytes) { return XXH3_64bits(data, nbytes); }
 #else
-#include "base/xxh3.h"
-uint64_t floe_xxh3(const void *data, size_t nbytes) { return floe_xxh3_own(data, nbytes); }
+#include "base/xxh3_math.h"
+uint64_t floe_xxh3(const void *data, size_t nbytes) { return floe_xxh3_of(data, nbytes); }
 #endif
 
 uint64_t floe_checksum(const void *data, uint64_t nbytes)

@@ -3,7 +3,11 @@
 #ifndef FLOE_BASE_DEV_RECORD_H
 #define FLOE_BASE_DEV_RECORD_H
 
-#include <stdint.h>
+#include <stdbool.h>
+
+#include <floe/floe.h>
+
+#include "base/hd.h"
 
 enum { FLOE_RECORD_HEAD_NBYTES = 40 }; /* what stands before a chunk's payload; container.h says what it is */
 
@@ -33,5 +37,18 @@ typedef struct floe_dev_stats_of_chunks {
     const uint32_t *attempt;
     uint64_t stride;
 } floe_dev_stats_of_chunks;
+
+/* The report of a call in device memory. met: what compression met, of all chunks; NULL after decompression. pwrel: relative errors were looked at. */
+FLOE_HD void floe_dev_report_write(floe_device_report *report, uint32_t status, uint64_t nbytes,
+                                   const floe_dev_chunk_stats *met, bool pwrel)
+{
+    const double unknown = floe_f64_of(FLOE_NAN64_BITS);
+    report->status = status;
+    report->reserved = 0;
+    report->nbytes = status ? 0 : nbytes;
+    report->nexceptions = met ? met->nexceptions : 0;
+    report->max_error = met ? floe_f64_of(met->max_error_bits) : unknown;
+    report->max_pw_error = met && pwrel ? floe_f64_of(met->max_pw_error_bits) : unknown;
+}
 
 #endif

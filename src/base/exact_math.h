@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic of exact.h, once, for both compilers: + - * on doubles in the order written here, fma where it is written,
- * steps to the next double by bits. */
+/* Differences and products of doubles rounded to the safe side, and comparisons without rounding error, once, for both
+ * compilers: + - * on doubles in the order written here, fma where it is written, which is exact wherever it exists, steps to
+ * the next double by bits. */
 #ifndef FLOE_BASE_EXACT_MATH_H
 #define FLOE_BASE_EXACT_MATH_H
 
@@ -28,6 +29,7 @@ FLOE_HD double floe_exact_difference(double a, double b, double *rest)
     return d;
 }
 
+/* max - min, rounded down; infinite when it overflows. */
 FLOE_HD double floe_exact_range_width(double min, double max)
 {
     double rest, width = floe_exact_difference(max, min, &rest);
@@ -53,7 +55,7 @@ FLOE_HD double floe_exact_bound_of_range(double factor, double min, double max)
     return p <= DBL_MAX / 2 ? 2 * p : DBL_MAX;
 }
 
-/* Rounding is monotonic, so where the rounded sides differ, they say how the exact ones compare. */
+/* |x - y| <= bound, exactly. All finite, bound >= 0. Rounding is monotonic, so where the rounded sides differ, they say how the exact ones compare. */
 FLOE_HD bool floe_exact_within_abs(double x, double y, double bound)
 {
     double rest, d = floe_exact_difference(x, y, &rest);
@@ -62,6 +64,7 @@ FLOE_HD bool floe_exact_within_abs(double x, double y, double bound)
     return d < 0 ? rest >= 0 : rest <= 0;
 }
 
+/* |x - y| <= bound * |x|, exactly. All finite, 0 <= bound < 1. */
 FLOE_HD bool floe_exact_within_pwrel(double x, double y, double bound)
 {
     double size = fabs(x), product = bound * size, scale = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Exact comparisons against whole-number arithmetic that is wide enough, and decibels against libm. */
-#include "base/exact.h"
+#include "base/exact_math.h"
 #include "base/exact_math.h"
 
 #include <float.h>
@@ -27,7 +27,7 @@ static void within_abs(void **state)
     for (int i = 0; i < 200000; i++) {
         double x = small_double(&seed, 10), y = small_double(&seed, 10), bound = fabs(small_double(&seed, 8));
         __int128 gap = size_of(units(x, 20) - units(y, 20));
-        assert_int_equal(floe_within_abs(x, y, bound), gap <= units(bound, 20));
+        assert_int_equal(floe_exact_within_abs(x, y, bound), gap <= units(bound, 20));
         ties += gap == units(bound, 20);
     }
     assert_true(ties > 20);
@@ -38,20 +38,20 @@ static void within_abs_by_a_hair(void **state)
 {
     (void)state;
     const double tiny = 0x1p-80;
-    assert_true(floe_within_abs(1, 0, 1));
-    assert_false(floe_within_abs(1, -tiny, 1));
-    assert_true(floe_within_abs(1, tiny, 1));
-    assert_false(floe_within_abs(-tiny, 1, 1));
-    assert_true(floe_within_abs(tiny, 1, 1));
-    assert_false(floe_within_abs(-1, tiny, 1));
-    assert_false(floe_within_abs(DBL_MAX, -DBL_MAX, DBL_MAX));
-    assert_true(floe_within_abs(DBL_MAX, 0, DBL_MAX));
-    assert_false(floe_within_abs(DBL_MAX, -DBL_TRUE_MIN, DBL_MAX));
-    assert_true(floe_within_abs(DBL_MAX, DBL_TRUE_MIN, DBL_MAX));
-    assert_true(floe_within_abs(DBL_TRUE_MIN, 0, DBL_TRUE_MIN));
-    assert_false(floe_within_abs(DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_TRUE_MIN));
-    assert_true(floe_within_abs(0, 0, 0));
-    assert_false(floe_within_abs(0, DBL_TRUE_MIN, 0));
+    assert_true(floe_exact_within_abs(1, 0, 1));
+    assert_false(floe_exact_within_abs(1, -tiny, 1));
+    assert_true(floe_exact_within_abs(1, tiny, 1));
+    assert_false(floe_exact_within_abs(-tiny, 1, 1));
+    assert_true(floe_exact_within_abs(tiny, 1, 1));
+    assert_false(floe_exact_within_abs(-1, tiny, 1));
+    assert_false(floe_exact_within_abs(DBL_MAX, -DBL_MAX, DBL_MAX));
+    assert_true(floe_exact_within_abs(DBL_MAX, 0, DBL_MAX));
+    assert_false(floe_exact_within_abs(DBL_MAX, -DBL_TRUE_MIN, DBL_MAX));
+    assert_true(floe_exact_within_abs(DBL_MAX, DBL_TRUE_MIN, DBL_MAX));
+    assert_true(floe_exact_within_abs(DBL_TRUE_MIN, 0, DBL_TRUE_MIN));
+    assert_false(floe_exact_within_abs(DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_TRUE_MIN));
+    assert_true(floe_exact_within_abs(0, 0, 0));
+    assert_false(floe_exact_within_abs(0, DBL_TRUE_MIN, 0));
 }
 
 static void within_pwrel(void **state)
@@ -65,7 +65,7 @@ static void within_pwrel(void **state)
         bool want =
             size_of(units(x, 20) - units(y, 20)) * ((__int128)1 << 20) <= units(bound, 20) * size_of(units(x, 20));
         if (bound < 1)
-            assert_int_equal(floe_within_pwrel(ldexp(x, scale), ldexp(y, scale), bound), want);
+            assert_int_equal(floe_exact_within_pwrel(ldexp(x, scale), ldexp(y, scale), bound), want);
     }
 }
 
@@ -74,18 +74,18 @@ static void within_pwrel_by_a_hair(void **state)
     (void)state;
     double x = 1 + 0x1p-52, bound = 0.5 + 0x1p-53; /* bound x = 0.5 + 2^-52 + 2^-105 + ... */
     double p = bound * x;
-    assert_true(floe_within_pwrel(x, x - p, bound) == (fma(bound, x, -p) >= 0));
-    assert_true(floe_within_pwrel(0, -0.0, 0.5));
-    assert_false(floe_within_pwrel(0, DBL_TRUE_MIN, 0.5));
-    assert_false(floe_within_pwrel(DBL_TRUE_MIN, 0, 0.999));
-    assert_false(floe_within_pwrel(DBL_TRUE_MIN, DBL_MAX, 0.999));
-    assert_true(floe_within_pwrel(2 * DBL_TRUE_MIN, DBL_TRUE_MIN, 0.5));
-    assert_false(floe_within_pwrel(2 * DBL_TRUE_MIN, DBL_TRUE_MIN, 0.49999));
-    assert_true(floe_within_pwrel(1, 1, 1e-320));
-    assert_false(floe_within_pwrel(1, 1 + DBL_EPSILON, 1e-320));
-    assert_false(floe_within_pwrel(1e-300, 0, 1e-300));
-    assert_true(floe_within_pwrel(DBL_MAX, DBL_MAX / 2, 0.5));
-    assert_false(floe_within_pwrel(DBL_MAX, -DBL_MAX, 0.999));
+    assert_true(floe_exact_within_pwrel(x, x - p, bound) == (fma(bound, x, -p) >= 0));
+    assert_true(floe_exact_within_pwrel(0, -0.0, 0.5));
+    assert_false(floe_exact_within_pwrel(0, DBL_TRUE_MIN, 0.5));
+    assert_false(floe_exact_within_pwrel(DBL_TRUE_MIN, 0, 0.999));
+    assert_false(floe_exact_within_pwrel(DBL_TRUE_MIN, DBL_MAX, 0.999));
+    assert_true(floe_exact_within_pwrel(2 * DBL_TRUE_MIN, DBL_TRUE_MIN, 0.5));
+    assert_false(floe_exact_within_pwrel(2 * DBL_TRUE_MIN, DBL_TRUE_MIN, 0.49999));
+    assert_true(floe_exact_within_pwrel(1, 1, 1e-320));
+    assert_false(floe_exact_within_pwrel(1, 1 + DBL_EPSILON, 1e-320));
+    assert_false(floe_exact_within_pwrel(1e-300, 0, 1e-300));
+    assert_true(floe_exact_within_pwrel(DBL_MAX, DBL_MAX / 2, 0.5));
+    assert_false(floe_exact_within_pwrel(DBL_MAX, -DBL_MAX, 0.999));
 }
 
 /* Never above factor * (max - min), and not far below. */
@@ -97,7 +97,7 @@ static void bound_of_range(void **state)
         double a = ldexp(kit_uniform(&seed) - 0.5, (int)(kit_random(&seed) % 80) - 40);
         double b = ldexp(kit_uniform(&seed) - 0.5, (int)(kit_random(&seed) % 80) - 40);
         double min = fmin(a, b), max = fmax(a, b), factor = kit_uniform(&seed) + 1e-9;
-        double got = floe_exact_bound_of_range(factor, min, max), width = floe_range_width(min, max);
+        double got = floe_exact_bound_of_range(factor, min, max), width = floe_exact_range_width(min, max);
         assert_true(width <= (long double)max - min);
         assert_true(fma(factor, width, -got) >= 0);
         assert_true(got >= factor * (max - min) * (1 - 1e-15));
@@ -109,8 +109,9 @@ static void bound_of_range(void **state)
     assert_true(floe_exact_bound_of_range(0.5, 0, DBL_TRUE_MIN) == 0);
     assert_true(floe_exact_bound_of_range(1e-200, 0, 1e-200) == 0);
     assert_true(floe_exact_bound_of_range(1, 1, 1) == 0);
-    assert_true(floe_range_width(1, 0x1p80) <= 0x1p80 && floe_range_width(1, 0x1p80) >= 0x1p80 * (1 - 1e-15));
-    assert_true(floe_range_width(1, 0x1p80) < 0x1p80); /* 2^80 - 1 rounds up */
+    assert_true(floe_exact_range_width(1, 0x1p80) <= 0x1p80 &&
+                floe_exact_range_width(1, 0x1p80) >= 0x1p80 * (1 - 1e-15));
+    assert_true(floe_exact_range_width(1, 0x1p80) < 0x1p80); /* 2^80 - 1 rounds up */
 }
 
 static void decibels(void **state)

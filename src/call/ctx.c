@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/try.h"
 #include "call/struct_copy.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/decibel.h"
-#include "base/exact.h"
+#include "base/exact_math.h"
 #include "base/try.h"
 #include "call/resolve.h"
 #include "codec/resolve/resolve_math.h"
@@ -100,14 +100,14 @@ static floe_status search_run(search *s, bracket *b)
 
 double floe_psnr_guess(const floe_header *h, const floe_range *range)
 {
-    const double width = floe_resolve_varies(range) ? floe_range_width(range->min, range->max) : 0;
+    const double width = floe_resolve_varies(range) ? floe_exact_range_width(range->min, range->max) : 0;
     return (isinf(width) ? 0x1p1023 : width) * floe_amplitude_of_decibel(uniform_db - h->bound);
 }
 
 floe_status floe_psnr_resolve(const floe_resolver *r, const floe_header *header, const floe_range *range,
                               double *abs_bound)
 {
-    search s = {r, floe_codec_params_of(header), header->bound, floe_range_width(range->min, range->max),
+    search s = {r, floe_codec_params_of(header), header->bound, floe_exact_range_width(range->min, range->max),
                 range->nfinite};
     bracket b = {-INFINITY, INFINITY, 0, 0};
     s.codec.mode = FLOE_BOUND_ABS;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/decibel.h"
-#include "base/exact.h"
+#include "base/exact_math.h"
 #include "base/try.h"
 #include "call/choice.h"
 #include "codec/resolve/resolve_math.h"
@@ -102,7 +102,7 @@ floe_status floe_ratio_resolve(const floe_ratio *whole, const floe_sample *sampl
     const floe_header *h = &sample->header;
     sample_trial trial = {.sample = sample};
     const floe_ratio part = {sample_attempt, &trial, floe_sample_raw_nbytes(sample)};
-    const double width = floe_range_width(range->min, range->max),
+    const double width = floe_exact_range_width(range->min, range->max),
                  bits = 8 * (double)floe_dtype_size(h->dtype) / h->bound;
     search s = {.on = &part, .asked = h->bound, .slope = usual_slope, .enough_db = enough_db};
     s.most_db = floe_decibel_of_amplitude(isinf(width) ? 0x1p1023 : width);

@@ -3,6 +3,7 @@
 #include "container/layout.h"
 
 #include "base/checksum.h"
+#include "base/grid_math.h"
 #include "base/try.h"
 #include "container/header_math.h"
 
@@ -171,4 +172,13 @@ floe_status floe_header_attr(const void *src, size_t nbytes, uint32_t i, floe_it
             return FLOE_OK;
     }
     return floe_fail(err, FLOE_ERR_ARGUMENT, "attribute %u asked for, there are %u", i, seen);
+}
+
+/* ---- the grid of chunks --------------------------------------------------------------------------------------------- */
+
+uint64_t floe_grid_nchunks(const floe_header *header) { return floe_grid_count(header); }
+
+void floe_grid_box(const floe_header *header, uint64_t chunk, uint64_t *lo, uint64_t *extent)
+{
+    floe_grid_cut(header->rank, header->shape, header->chunk, chunk, lo, extent);
 }

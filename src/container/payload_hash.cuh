@@ -9,7 +9,7 @@
 #ifndef FLOE_CONTAINER_PAYLOAD_HASH_CUH
 #define FLOE_CONTAINER_PAYLOAD_HASH_CUH
 
-#include "backend/device_order.cuh"
+#include "backend/device.cuh"
 #include "container/checksum_cuda.cuh"
 #include "container/container_cuda.h"
 #include "container/layout_math.h"

@@ -3,8 +3,11 @@
 #ifndef FLOE_DEVICE_DEVICE_H
 #define FLOE_DEVICE_DEVICE_H
 
+#include <string.h>
+
 #include "call/ctx.h"
 #include "codec/codec_device.h"
+#include "device/device_stream.h"
 #include "field/field.h"
 
 /* A body for floe_device_enter and floe_device_run, which run none in a build without CUDA. */
@@ -41,6 +44,15 @@ floe_status floe_device_compress(floe_ctx *ctx, const floe_compress_call *call);
  * wrong. */
 floe_status floe_device_decompress(floe_ctx *ctx, const void *src, uint64_t nbytes, uint32_t level, const uint64_t *lo,
                                    const uint64_t *hi, const floe_field *out, bool *decided);
+
+/* A resolved field as kernels see it. */
+static inline floe_dev_field floe_dev_field_of(const floe_field *f)
+{
+    floe_dev_field d = {.data = f->data, .dtype = f->dtype, .rank = f->rank};
+    memcpy(d.shape, f->shape, sizeof d.shape);
+    memcpy(d.stride, f->stride, sizeof d.stride);
+    return d;
+}
 
 /* Runs the body of a call, or of a part of one, with the context's GPU open and current; the former by floe_ctx_run. */
 floe_status floe_device_enter(floe_ctx *ctx, floe_call_fn body, void *call);

@@ -18,7 +18,6 @@
 #include "codec/resolve/resolve_cuda.h"
 #include "codec/resolve/resolve_math.h"
 #include "container/container_cuda.h"
-#include "device/device_field.h"
 #include "device/fused.h"
 #include "device/pipeline.h"
 #include "field/field.h"

@@ -2,11 +2,10 @@
 /* How calls reach the context's GPU; and what they say in a build without CUDA. */
 #include "device/device.h"
 
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/try.h"
 #include "call/chunking.h"
 #include "call/resolve.h"
-#include "device/device_stream.h"
 #include "device/zfp/zfp_device.h"
 
 static floe_status gpu_open(floe_ctx *ctx)

@@ -2,7 +2,7 @@
 #include "device/report_cuda.h"
 
 #include "backend/device.cuh"
-#include "base/dev_report_math.h"
+#include "base/dev_record.h"
 
 namespace
 {

@@ -15,7 +15,7 @@
 #ifndef FLOE_FIELD_RANGE_CUDA_CUH
 #define FLOE_FIELD_RANGE_CUDA_CUH
 
-#include "backend/device_counter.cuh"
+#include "backend/device.cuh"
 #include "field/fill_math.h"
 #include "field/range_cuda.h"
 #include "field/runs_cuda.cuh"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
 
-#include "backend/cuda_load.h"
+#include "backend/cuda.h"
 
 /* Tests call kernels without a context, which would load the library that has them. */
 __attribute__((constructor)) static void kernels_load(void) { (void)floe_cuda_load(NULL); }

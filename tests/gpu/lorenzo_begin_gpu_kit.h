@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/grid_math.h"
 #include "codec/lorenzo/gpu/lorenzo_device.h"
-#include "codec/lorenzo/gpu/error/lorenzo_error.h"
+#include "codec/lorenzo/gpu/lorenzo_kernels.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
 #include "field/field.h"
 #include "stage/quantizer/quantizer_init_math.h"

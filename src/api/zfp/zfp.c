@@ -5,11 +5,11 @@
 
 #include <floe/zfp.h>
 
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/bytes.h"
 #include "base/try.h"
 #include "call/ctx.h"
-#include "call/field_arg_check.h"
+#include "call/arg_check.h"
 #include "call/zfp/zfp_checks.h"
 #include "call/zfp/zfp_mode.h"
 #include "codec/resolve/resolve_math.h"

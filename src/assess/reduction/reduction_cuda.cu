@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "assess/reduction/reduction_bins.cuh"
 #include "assess/reduction/reduction_feed.cuh"
-#include "backend/device_order.cuh"
+#include "backend/device.cuh"
 
 namespace
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples before the reading, and after it places, in pieces which must have them. */
 #include "assess/reduction/reduction_records.cuh"
-#include "backend/device_order.cuh"
+#include "backend/device.cuh"
 
 namespace
 {

@@ -11,7 +11,7 @@
  */
 #include "assess/stencil/stencil_signal_cuda.cuh"
 #include "backend/device_matrix.cuh"
-#include "backend/device_shared.cuh"
+#include "backend/device.cuh"
 
 namespace
 {

@@ -8,7 +8,7 @@
 #include "assess/window/ssim_losses_cuda.cuh"
 #include "assess/window/ssim_tree.h"
 #include "assess/window/ssim_tree_math.h"
-#include "backend/device_order.cuh"
+#include "backend/device.cuh"
 #include "backend/device_quotient.cuh"
 
 namespace

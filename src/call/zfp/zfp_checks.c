@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "backend/cuda_reach.h"
+#include "backend/cuda.h"
 #include "base/hd.h"
 #include "base/try.h"
 #include "call/struct_copy.h"

@@ -15,7 +15,7 @@
 #ifndef FLOE_CODEC_RESOLVE_RESOLVE_CUH
 #define FLOE_CODEC_RESOLVE_RESOLVE_CUH
 
-#include "backend/device_share.cuh"
+#include "backend/device.cuh"
 #include "codec/resolve/resolve_cuda.h"
 #include "codec/resolve/resolve_math.h"
 #include "container/checksum_cuda.cuh"

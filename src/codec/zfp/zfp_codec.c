@@ -2,7 +2,7 @@
 #include "codec/zfp/zfp_codec.h"
 
 #include "codec/zfp/chunk/zfp_cells.h"
-#include "codec/zfp/chunk/zfp_chunk_codec.h"
+#include "codec/zfp/chunk/zfp_chunk.h"
 #include "codec/zfp/gpu/zfp_grid.h"
 
 static uint64_t most(floe_dtype dtype, uint32_t rank, const uint64_t *extent)

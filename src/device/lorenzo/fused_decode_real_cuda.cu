@@ -9,10 +9,10 @@
  */
 #include "device/lorenzo/fused_decode_cuda.h"
 
-#include "backend/device_acquire.cuh"
-#include "base/dev_report_math.h"
+#include "backend/device.cuh"
+#include "base/dev_record.h"
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_pack.cuh"
-#include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_open.cuh"
 #include "container/container_validate.cuh"
 #include "container/payload_hash.cuh"
 

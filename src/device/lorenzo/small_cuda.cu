@@ -6,7 +6,7 @@
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "device/lorenzo/small_cuda.h"
 
-#include "base/dev_report_math.h"
+#include "base/dev_record.h"
 #include "base/real.h"
 #include "container/checksum_cuda.cuh"
 #include "container/record_dev.cuh"

@@ -7,10 +7,10 @@
 #define FLOE_REAL_BITS 32 /* f64 takes the general path */
 #include "device/lorenzo/small_decode_cuda.h"
 
-#include "base/dev_report_math.h"
+#include "base/dev_record.h"
 #include "base/real.h"
 #include "codec/lorenzo/gpu/decode/lorenzo_decode_by_block.cuh"
-#include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_open.cuh"
 #include "container/container_validate.cuh"
 #include "container/payload_hash.cuh"
 

@@ -7,7 +7,7 @@
 #ifndef FLOE_DEVICE_LORENZO_SMALL_ENGINE_CUH
 #define FLOE_DEVICE_LORENZO_SMALL_ENGINE_CUH
 
-#include "backend/device_counter.cuh"
+#include "backend/device.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_by_block.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_place.cuh"

@@ -4,7 +4,6 @@
 
 #include "base/try.h"
 #include "device/device.h"
-#include "device/device_field.h"
 
 #ifdef FLOE_HAVE_CUDA_BUILD
 

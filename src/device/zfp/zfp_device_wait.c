@@ -14,7 +14,6 @@
 #include "base/hd.h"
 #include "base/try.h"
 #include "codec/zfp/stream/zfp_stream.h"
-#include "device/device_field.h"
 #include "field/range_cuda.h"
 
 /* ---- between host and device --------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  */
 #include <floe/floe.h>
 
-#include "backend/device_counter.cuh"
+#include "backend/device.cuh"
 #include "backend/device_scan.cuh"
 #include "stage/context/context_cuda.h"
 

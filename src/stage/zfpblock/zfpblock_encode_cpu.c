@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks -> bits: whole numbers, lifting, bit planes, and the planes' grammar, word by word. */
 #include "stage/zfpblock/zfpblock_bits.h"
-#include "stage/zfpblock/zfpblock_cpu.h"
 #include "stage/zfpblock/zfpblock_four.h"
 #include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_walk.h"

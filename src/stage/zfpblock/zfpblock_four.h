@@ -5,7 +5,7 @@
 #define FLOE_STAGE_ZFPBLOCK_FOUR_H
 
 #include "stage/zfpblock/zfpblock_bits.h"
-#include "stage/zfpblock/zfpblock_lift.h"
+#include "stage/zfpblock/zfpblock_whole.h"
 
 #if FLOE_AVX2
 #include <immintrin.h>

@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "stage/zfpblock/zfpblock_math.h"
-#include "stage/zfpblock/zfpblock_turn.h"
 
 enum { GROUP = 64, NBYTES = FLOE_REAL_BITS / 8 };
 

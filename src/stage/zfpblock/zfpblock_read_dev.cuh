@@ -6,7 +6,7 @@
 
 #include "backend/device_words.cuh"
 #include "stage/zfpblock/zfpblock_lanes_dev.cuh"
-#include "stage/zfpblock/zfpblock_steps_math.h"
+#include "stage/zfpblock/zfpblock_math.h"
 
 /* A stream, in words: the last one is read as a whole, though its end may not belong to it. */
 struct floe_zfp_dev_stream {

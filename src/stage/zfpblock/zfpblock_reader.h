@@ -5,7 +5,7 @@
 #define FLOE_STAGE_ZFPBLOCK_READER_H
 
 #include "stage/zfpblock/zfpblock_bits.h"
-#include "stage/zfpblock/zfpblock_lift.h"
+#include "stage/zfpblock/zfpblock_whole.h"
 
 typedef struct zfp_reader {
     const uint8_t *src;

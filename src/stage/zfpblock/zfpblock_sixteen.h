@@ -6,7 +6,6 @@
 
 #include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_reader.h"
-#include "stage/zfpblock/zfpblock_turn.h"
 
 enum {
     ZFP_SIXTEEN = 16,

@@ -4,7 +4,7 @@
 #define FLOE_STAGE_ZFPBLOCK_WRITE_DEV_CUH
 
 #include "stage/zfpblock/zfpblock_lanes_dev.cuh"
-#include "stage/zfpblock/zfpblock_steps_math.h"
+#include "stage/zfpblock/zfpblock_math.h"
 
 /* What is written in front of a block's planes, and how many of these there are. */
 struct floe_zfp_front {

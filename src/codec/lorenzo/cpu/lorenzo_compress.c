@@ -306,7 +306,7 @@ static floe_status write_chunk(encoder *e, uint8_t *dst, uint64_t capacity, uint
     memcpy(c.palette, e->quantizer.palette, sizeof c.palette);
     if (e->huffman)
         c.book_nwords = (uint32_t)floe_huffman_book_write(e->book, e->book_words, FLOE_HUFFMAN_BOOK_WORDS);
-    FLOE_CHECK(err, floe_lorenzo_chunk_place(&c, e->params->dtype) && c.end <= capacity, FLOE_ERR_CAPACITY,
+    FLOE_CHECK(err, floe_lorenzo_chunk_offsets(&c, e->params->dtype) && c.end <= capacity, FLOE_ERR_CAPACITY,
                "the chunk needs %llu bytes, there are %llu", (unsigned long long)c.end, (unsigned long long)capacity);
     floe_lorenzo_chunk_write(&c, dst);
     write_table(e, dst + c.table_at);

@@ -4,8 +4,6 @@
 #include "base/bytes.h"
 #include "base/try.h"
 
-bool floe_lorenzo_chunk_place(floe_lorenzo_chunk *c, floe_dtype dtype) { return floe_lorenzo_chunk_offsets(c, dtype); }
-
 void floe_lorenzo_chunk_write(const floe_lorenzo_chunk *c, void *dst)
 {
     uint32_t words[FLOE_LORENZO_HEADER_WORDS];
@@ -32,7 +30,7 @@ floe_status floe_lorenzo_chunk_read(const void *src, uint64_t nbytes, floe_dtype
     FLOE_CHECK(err, floe_view_of(rank, extent, c->swap, view) && c->ntiles == view->ntiles, FLOE_ERR_FORMAT,
                "chunk header says %llu tiles, its extent gives %llu", (unsigned long long)c->ntiles,
                (unsigned long long)view->ntiles);
-    FLOE_CHECK(err, floe_lorenzo_chunk_place(c, dtype) && c->end == nbytes, FLOE_ERR_FORMAT,
+    FLOE_CHECK(err, floe_lorenzo_chunk_offsets(c, dtype) && c->end == nbytes, FLOE_ERR_FORMAT,
                "chunk header adds up to %llu bytes, the chunk has %llu", (unsigned long long)c->end,
                (unsigned long long)nbytes);
     return FLOE_OK;

@@ -9,7 +9,6 @@
 #include "base/try.h"
 #include "codec/lorenzo/format/lorenzo_params_math.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"
-#include "codec/lorenzo/gpu/error/lorenzo_error.h"
 
 FLOE_CODEC_OWN_FITS(floe_lorenzo_encode_call);
 FLOE_CODEC_OWN_FITS(floe_lorenzo_decoding);

@@ -50,6 +50,17 @@ typedef struct floe_lorenzo_gather_job {
     int64_t stride[FLOE_MAX_RANK], at[FLOE_CODEC_BOXES];
 } floe_lorenzo_gather_job;
 int floe_lorenzo_gather_cuda(const floe_lorenzo_gather_job *job, void *stream);
+/* The squared error that coding a field would leave, on a GPU: what floe_codec_squared_error gives for its chunks, added up
+ * in their order, to the last bit. For the search of psnr, before params are known. By value. Pointers are device memory. */
+typedef struct floe_lorenzo_error_job {
+    floe_codec_params params;
+    floe_dev_grid grid;
+    const floe_dev_chunk *chunks; /* as begin leaves them, whatever the params then were */
+    double *tiles;                /* scratch: one for each tile slot, nchunks * slots */
+    double *sum;                  /* out; 0 for LOSSLESS */
+} floe_lorenzo_error_job;
+
+int floe_lorenzo_squared_error_cuda(const floe_lorenzo_error_job *job, void *stream);
 /* resolve_cuda.h, with all that floe_lorenzo_begin_cuda does. params: as host memory has them where the job does not scan; else they
  * are not looked at. One launch; another one with very many chunks, and one where the call may be lossless. */
 int floe_lorenzo_resolve_cuda(const floe_lorenzo_encode_call *call, const floe_resolve_job *job,

@@ -4,8 +4,7 @@
 #ifndef FLOE_CODEC_LORENZO_GPU_LORENZO_KERNELS_H
 #define FLOE_CODEC_LORENZO_GPU_LORENZO_KERNELS_H
 
-#include "codec/lorenzo/gpu/error/lorenzo_error.h"
-#include "codec/lorenzo/gpu/lorenzo_device.h"
+#include "codec/lorenzo/gpu/lorenzo_cuda.h"
 
 typedef struct floe_lorenzo_kernels {
     /* rank: of the view of most tiles, which the kernel is made for; others take the general path. */

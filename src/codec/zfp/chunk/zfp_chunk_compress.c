@@ -5,7 +5,6 @@
  * value before them. Where too much is missed, or the tolerance is finer than the values, the chunk is coded
  * reversibly; and where nothing helps, as it is.
  */
-#include "codec/zfp/chunk/zfp_chunk_codec.h"
 
 #include "base/try.h"
 #include "codec/zfp/chunk/zfp_cells.h"

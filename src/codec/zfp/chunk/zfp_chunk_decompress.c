@@ -3,7 +3,6 @@
 #include "base/try.h"
 #include "codec/zfp/chunk/zfp_cells.h"
 #include "codec/zfp/chunk/zfp_chunk.h"
-#include "codec/zfp/chunk/zfp_chunk_codec.h"
 #include "codec/zfp/stream/zfp_stream.h"
 
 typedef struct decoder {

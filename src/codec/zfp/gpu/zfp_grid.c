@@ -163,4 +163,13 @@ floe_status floe_zfp_grid_decode_start(const floe_zfp_grid_decode *call, void *s
     return FLOE_OK;
 }
 
+#define F32(name, parameters) floe_zfp_##name##_f32,
+#define F64(name, parameters) floe_zfp_##name##_f64,
+
+const floe_zfp_kernels *floe_zfp_kernels_of(bool narrow)
+{
+    static const floe_zfp_kernels f32 = {FLOE_ZFP_KERNELS(F32)}, f64 = {FLOE_ZFP_KERNELS(F64)};
+    return narrow ? &f32 : &f64;
+}
+
 #endif

@@ -3,7 +3,7 @@
 #include "codec/zfp/gpu/zfp_grid_dev.cuh"
 #include "codec/zfp/gpu/zfp_kernels.h"
 
-#include "backend/device_counter.cuh"
+#include "backend/device.cuh"
 #include "stage/index/index_prim_math.h"
 
 namespace

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "backend/device_share.cuh"
+#include "backend/device.cuh"
 #include "base/grid_math.h"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/gpu/begin/lorenzo_table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening chunks: those whose records somebody has checked already, or those of a whole stream, without waiting for a verdict on its
  * header, index and checksums. A block owns a chunk. */
-#include "codec/lorenzo/gpu/decode/lorenzo_peek.cuh"
+#include "codec/lorenzo/gpu/decode/lorenzo_open.cuh"
 
 namespace
 {

@@ -8,7 +8,7 @@
 #ifndef FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_ENCODE_BY_BLOCK_CUH
 
-#include "backend/device_shared.cuh"
+#include "backend/device.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_general.cuh"
 #include "codec/lorenzo/gpu/encode/lorenzo_encode_half2.cuh"
 

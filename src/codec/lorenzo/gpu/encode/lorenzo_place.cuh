@@ -26,7 +26,6 @@
 #define FLOE_CODEC_LORENZO_GPU_ENCODE_LORENZO_PLACE_CUH
 
 #include "backend/device.cuh"
-#include "backend/device_order.cuh"
 #include "backend/device_scan.cuh"
 #include "codec/lorenzo/format/lorenzo_begin_math.h"
 #include "codec/lorenzo/format/lorenzo_layout.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a caller asks for, against what a stream holds. */
-#ifndef FLOE_CALL_REGION_CHECK_H
-#define FLOE_CALL_REGION_CHECK_H
+#ifndef FLOE_CALL_ARG_CHECK_H
+#define FLOE_CALL_ARG_CHECK_H
 
 #include "container/container.h"
+#include "field/field.h"
 
 /* Copies the box, which must lie within the field; both NULL: the whole field. */
 floe_status floe_box_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi,
@@ -12,5 +13,8 @@ floe_status floe_box_check(const floe_header *header, const uint64_t *lo, const 
 /* A field with the stream's dtype and the box's shape. */
 floe_status floe_region_check(const floe_header *header, const uint64_t *lo, const uint64_t *hi,
                               const floe_field *field, floe_error *err);
+
+/* A field as a caller hands it in: floe_field_check, and that memory said to be the host's can be read there. */
+floe_status floe_field_arg_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call/region_check.h"
+#include "call/arg_check.h"
 
 #include <string.h>
 
+#include "backend/cuda.h"
 #include "base/try.h"
 #include "call/text.h"
 
@@ -33,5 +34,13 @@ floe_status floe_region_check(const floe_header *h, const uint64_t *lo, const ui
                FLOE_ERR_ARGUMENT, "the stream gives %s of %s, the field is %s of %s",
                floe_shape_format(h->rank, extent, want), floe_dtype_name(h->dtype),
                floe_shape_format(field->rank, field->shape, have), floe_dtype_name(field->dtype));
+    return FLOE_OK;
+}
+
+floe_status floe_field_arg_check(const floe_field *field, bool writable, floe_field *resolved, floe_error *err)
+{
+    FLOE_TRY(floe_field_check(field, writable, resolved, err));
+    FLOE_CHECK(err, resolved->place == FLOE_DEVICE || floe_cuda_host_reaches(resolved->data), FLOE_ERR_ARGUMENT,
+               "the field is said to lie in host memory, but lies in device memory: FLOE_DEVICE is its place");
     return FLOE_OK;
 }
