@@ -13,7 +13,6 @@
 #include "call/struct_copy.h"
 #include "call/text.h"
 #include "device/device.h"
-#include "field/field.h"
 
 /* ---- options -------------------------------------------------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #include "call/params.h"
 #include "call/resolve.h"
 #include "call/sizing.h"
-#include "call/text.h"
 #include "codec/resolve/resolve_math.h"
 #include "device/device.h"
 #include "device/pipeline.h"

@@ -11,7 +11,6 @@
 #include "base/decibel.h"
 #include "base/exact_math.h"
 #include "base/try.h"
-#include "call/chunking.h"
 #include "call/arg_check.h"
 #include "call/resolve.h"
 #include "call/text.h"

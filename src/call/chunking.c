@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
-#include "call/params.h"
 #include "codec/codec.h"
 
 /* A chunk of 64 MiB keeps every core busy and still streams in little memory. It may have up to 192 MiB rather than cut

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda.h"
 #include "base/try.h"
 #include "call/struct_copy.h"
 

@@ -5,7 +5,6 @@
  */
 #include "container/container_cuda.h"
 
-#include "base/dev_record.h"
 #include "container/payload_hash.cuh"
 #include "container/record_dev.cuh"
 

@@ -19,7 +19,6 @@
 #include "codec/resolve/resolve_math.h"
 #include "container/container_cuda.h"
 #include "device/fused.h"
-#include "device/pipeline.h"
 #include "field/field.h"
 
 typedef struct compression {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/checksum.h"
 #include "base/try.h"
 #include "call/chunking.h"
 #include "call/info.h"

@@ -3,7 +3,6 @@
 
 #include "codec/resolve/resolve_cuda.h"
 
-#include "base/try.h"
 #include "codec/resolve/resolve_math.h"
 
 floe_status floe_resolve_prepare(floe_resolve_job *job, floe_error *err)

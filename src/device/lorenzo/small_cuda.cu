@@ -7,7 +7,6 @@
 #include "device/lorenzo/small_cuda.h"
 
 #include "base/dev_record.h"
-#include "base/real.h"
 #include "container/checksum_cuda.cuh"
 #include "container/record_dev.cuh"
 #include "device/lorenzo/small_engine.cuh"

@@ -9,9 +9,7 @@
 
 #include "base/hd.h"
 #include "codec/zfp/gpu/zfp_kernels.h"
-#include "codec/zfp/stream/zfp_stream.h"
 #include "container/checksum_cuda.h"
-#include "field/field.h"
 
 enum { WALKED_CHUNK = 8 }; /* blocks: few places, and decoding takes little beside finding them */
 

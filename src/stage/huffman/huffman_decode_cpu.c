@@ -137,41 +137,31 @@ static inline uint64_t decode_wide(bit_source *in, code_table t, floe_uint *resi
     return all;
 }
 
+/* The values of a narrow group; all but `in` and the table are constants, so that each width has its own straight code. */
+FLOE_INLINE bool decode_narrow(bit_source *in, code_table t, uint32_t width, uint32_t nsymbols, floe_uint *residual)
+{
+    uint8_t symbol[FLOE_GROUP_VALUES];
+    decode_symbols(in, t, symbol, nsymbols);
+    group_of_symbols(width, symbol, residual);
+    return true;
+}
+
 static bool decode_group(const floe_huffman_decoder *decoder, bit_source *in, uint32_t width, floe_uint *residual)
 {
     uint32_t table = floe_huffman_value_table(width);
     code_table t = table_of(decoder, table);
-    uint8_t symbol[FLOE_GROUP_VALUES];
     if (decoder->unused >> table & 1)
         return false;
-    switch (width) { /* constants, so that each width has its own straight code */
-    case 1:
-        decode_symbols(in, t, symbol, 4);
-        group_of_symbols(1, symbol, residual);
-        return true;
-    case 2:
-        decode_symbols(in, t, symbol, 8);
-        group_of_symbols(2, symbol, residual);
-        return true;
-    case 3:
-        decode_symbols(in, t, symbol, 16);
-        group_of_symbols(3, symbol, residual);
-        return true;
-    case 4:
-        decode_symbols(in, t, symbol, 16);
-        group_of_symbols(4, symbol, residual);
-        return true;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-        decode_symbols(in, t, symbol, 32);
-        group_of_symbols(8, symbol, residual);
-        return true;
-    default: {
+    if (width > FLOE_HUFFMAN_NARROW) {
         uint64_t all = width <= 16 ? decode_wide16(in, t, residual) : decode_wide(in, t, residual);
         return width == 64 || all >> width == 0;
     }
+    switch (width) {
+    case 1: return decode_narrow(in, t, 1, 4, residual);
+    case 2: return decode_narrow(in, t, 2, 8, residual);
+    case 3: return decode_narrow(in, t, 3, 16, residual);
+    case 4: return decode_narrow(in, t, 4, 16, residual);
+    default: return decode_narrow(in, t, 8, 32, residual);
     }
 }
 

@@ -178,65 +178,47 @@ static inline uint32_t widths_nonzero(const uint8_t *width)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(w, _mm256_setzero_si256()));
 }
 #else
-static inline uint8_t symbol_pack(uint32_t width, uint32_t n, const floe_uint *value)
+/* Symbols of n values of `width` bits: constants, which the compiler unrolls. */
+FLOE_INLINE void symbols_of_values(uint32_t width, uint32_t n, const floe_uint *value, uint8_t *symbol)
 {
-    uint32_t s = 0;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j < width; j++)
-            s |= (uint32_t)(value[i] >> j & 1) << (j * n + i);
-    return (uint8_t)s;
-}
-static inline void symbol_unpack(uint32_t width, uint32_t n, uint32_t symbol, floe_uint *value)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t v = 0;
-        for (uint32_t j = 0; j < width; j++)
-            v |= (symbol >> (j * n + i) & 1) << j;
-        value[i] = v;
+    for (uint32_t k = 0; k < FLOE_GROUP_VALUES / n; k++) {
+        uint32_t s = 0;
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j < width; j++)
+                s |= (uint32_t)(value[k * n + i] >> j & 1) << (j * n + i);
+        symbol[k] = (uint8_t)s;
     }
+}
+FLOE_INLINE void values_of_symbols(uint32_t width, uint32_t n, const uint8_t *symbol, floe_uint *value)
+{
+    for (uint32_t k = 0; k < FLOE_GROUP_VALUES / n; k++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t v = 0;
+            for (uint32_t j = 0; j < width; j++)
+                v |= (symbol[k] >> (j * n + i) & 1u) << j;
+            value[k * n + i] = v;
+        }
 }
 
 static inline void symbols_of_group(uint32_t width, const floe_uint *residual, uint8_t *symbol)
 {
-    switch (width) { /* constants, which the compiler unrolls */
-    case 1:
-        for (uint32_t k = 0; k < 4; k++)
-            symbol[k] = symbol_pack(1, 8, residual + 8 * k);
-        break;
-    case 2:
-        for (uint32_t k = 0; k < 8; k++)
-            symbol[k] = symbol_pack(2, 4, residual + 4 * k);
-        break;
+    switch (width) {
+    case 1: symbols_of_values(1, 8, residual, symbol); break;
+    case 2: symbols_of_values(2, 4, residual, symbol); break;
     case 3:
-    case 4:
-        for (uint32_t k = 0; k < 16; k++)
-            symbol[k] = symbol_pack(4, 2, residual + 2 * k);
-        break;
-    default:
-        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
-            symbol[k] = (uint8_t)residual[k];
+    case 4: symbols_of_values(4, 2, residual, symbol); break;
+    default: symbols_of_values(8, 1, residual, symbol); break;
     }
 }
 
 static inline void group_of_symbols(uint32_t width, const uint8_t *symbol, floe_uint *residual)
 {
     switch (width) {
-    case 1:
-        for (uint32_t k = 0; k < 4; k++)
-            symbol_unpack(1, 8, symbol[k], residual + 8 * k);
-        break;
-    case 2:
-        for (uint32_t k = 0; k < 8; k++)
-            symbol_unpack(2, 4, symbol[k], residual + 4 * k);
-        break;
+    case 1: values_of_symbols(1, 8, symbol, residual); break;
+    case 2: values_of_symbols(2, 4, symbol, residual); break;
     case 3:
-    case 4:
-        for (uint32_t k = 0; k < 16; k++)
-            symbol_unpack(4, 2, symbol[k], residual + 2 * k);
-        break;
-    default:
-        for (uint32_t k = 0; k < FLOE_GROUP_VALUES; k++)
-            residual[k] = symbol[k];
+    case 4: values_of_symbols(4, 2, symbol, residual); break;
+    default: values_of_symbols(8, 1, symbol, residual); break;
     }
 }
 

@@ -42,6 +42,14 @@ FLOE_INLINE vec capped(vec u)
 #endif
 }
 
+/* run with these arguments, and rank and mode as constants. Tiles of fewer axes than three have no other modes than two; the
+ * codec refuses others. */
+#define BY_MODE(run, rank, mode, ...)                                                    \
+    ((rank) == 3 && (mode) == FLOE_LORENZO_XY  ? run(__VA_ARGS__, rank, FLOE_LORENZO_XY) \
+     : (rank) == 3 && (mode) == FLOE_LORENZO_Y ? run(__VA_ARGS__, rank, FLOE_LORENZO_Y)  \
+     : (mode) == FLOE_LORENZO_X                ? run(__VA_ARGS__, rank, FLOE_LORENZO_X)  \
+                                               : run(__VA_ARGS__, rank, FLOE_LORENZO_NONE))
+
 /* ---- candidates ---------------------------------------------------------------------------------------------------- */
 
 enum { BLOCK_ROWS = 8 }; /* rows of a group, in all planes of a step: 1 or 8 */
@@ -235,8 +243,8 @@ FLOE_INLINE void encode_line(FLOE_R(floe_lorenzo) * walk, const floe_step_box *b
     }
 }
 
-FLOE_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, uint32_t rank,
-                             uint32_t mode, bool by_sum, floe_step *step)
+FLOE_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q, bool by_sum,
+                             floe_step *step, uint32_t rank, uint32_t mode)
 {
     floe_int corners[BLOCK_ROWS];
     find_corners(walk, box, q, rank, corners);
@@ -247,30 +255,12 @@ FLOE_INLINE void encode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *b
         encode_blocks(walk, box, q, corners, rank, mode, by_sum, step);
 }
 
-FLOE_INLINE void encode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_uint *q,
-                                     uint32_t rank, bool by_sum, floe_step *step)
-{
-    if (rank < 3) { /* which have no other modes */
-        if (walk->mode == FLOE_LORENZO_X)
-            encode_step(walk, box, q, rank, FLOE_LORENZO_X, by_sum, step);
-        else
-            encode_step(walk, box, q, rank, FLOE_LORENZO_NONE, by_sum, step);
-        return;
-    }
-    switch (walk->mode) {
-    case FLOE_LORENZO_XY: encode_step(walk, box, q, rank, FLOE_LORENZO_XY, by_sum, step); break;
-    case FLOE_LORENZO_X: encode_step(walk, box, q, rank, FLOE_LORENZO_X, by_sum, step); break;
-    case FLOE_LORENZO_Y: encode_step(walk, box, q, rank, FLOE_LORENZO_Y, by_sum, step); break;
-    default: encode_step(walk, box, q, rank, FLOE_LORENZO_NONE, by_sum, step); break;
-    }
-}
-
 /* A function for each rank and by_sum: in one, passes of the compiler that grow with its square take most of the time. */
 #define ENCODE(name, rank, by_sum)                                                                    \
     static __attribute__((noinline)) void name(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, \
                                                const floe_uint *q, floe_step *step)                   \
     {                                                                                                 \
-        encode_step_of_mode(walk, box, q, rank, by_sum, step);                                        \
+        BY_MODE(encode_step, rank, walk->mode, walk, box, q, by_sum, step);                           \
     }
 ENCODE(encode_line_by_width, 1, false)
 ENCODE(encode_line_by_sum, 1, true)
@@ -305,7 +295,7 @@ void FLOE_V(floe_lorenzo_encode_step)(FLOE_R(floe_lorenzo) * walk, const floe_st
 /* ---- choice of the mode -------------------------------------------------------------------------------------------- */
 
 /* About 8 times the bits a value that a mode needs, summed over the groups of the step. */
-FLOE_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
+FLOE_INLINE uint32_t mode_cost(const floe_step_box *box, const floe_uint *q, uint32_t rank, uint32_t mode)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const uint32_t groups = rank == 1 ? 1 : LANES / 4, columns = rank == 1 ? g.group_x : LANES; /* at a time */
@@ -333,28 +323,15 @@ FLOE_INLINE uint32_t mode_cost(uint32_t rank, uint32_t mode, const floe_step_box
     return total;
 }
 
-FLOE_INLINE uint32_t cost_of_mode(uint32_t rank, uint32_t mode, const floe_step_box *box, const floe_uint *q)
-{
-    if (rank < 3)
-        return mode == FLOE_LORENZO_X ? mode_cost(rank, FLOE_LORENZO_X, box, q)
-                                      : mode_cost(rank, FLOE_LORENZO_NONE, box, q);
-    switch (mode) {
-    case FLOE_LORENZO_XY: return mode_cost(rank, FLOE_LORENZO_XY, box, q);
-    case FLOE_LORENZO_X: return mode_cost(rank, FLOE_LORENZO_X, box, q);
-    case FLOE_LORENZO_Y: return mode_cost(rank, FLOE_LORENZO_Y, box, q);
-    default: return mode_cost(rank, FLOE_LORENZO_NONE, box, q);
-    }
-}
-
 uint32_t FLOE_V(floe_lorenzo_choose)(uint32_t rank, const floe_step_box *box, const floe_int *q)
 {
     /* With y = 1 throughout, XY is X and Y is X as well. */
     const floe_uint *values = (const floe_uint *)q;
     uint32_t best = rank == 3 ? FLOE_LORENZO_XY : FLOE_LORENZO_X, least = UINT32_MAX;
     for (uint32_t mode = best; mode < FLOE_LORENZO_MODES; mode += rank == 3 ? 1 : 2) {
-        uint32_t cost = rank == 1   ? cost_of_mode(1, mode, box, values)
-                        : rank == 2 ? cost_of_mode(2, mode, box, values)
-                                    : cost_of_mode(3, mode, box, values);
+        uint32_t cost = rank == 1   ? BY_MODE(mode_cost, 1, mode, box, values)
+                        : rank == 2 ? BY_MODE(mode_cost, 2, mode, box, values)
+                                    : BY_MODE(mode_cost, 3, mode, box, values);
         if (cost < least) {
             least = cost;
             best = mode;
@@ -459,7 +436,7 @@ FLOE_INLINE void decode_row(const floe_step *step, row_place place, uint32_t ran
 }
 
 FLOE_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
-                             uint32_t rank, uint32_t mode, bool any_flat, floe_uint *q)
+                             bool any_flat, floe_uint *q, uint32_t rank, uint32_t mode)
 {
     const floe_tile_geometry g = floe_tile_geometry_of(rank);
     const floe_uint base = (floe_uint)walk->base;
@@ -482,32 +459,14 @@ FLOE_INLINE void decode_step(FLOE_R(floe_lorenzo) * walk, const floe_step_box *b
     }
 }
 
-FLOE_INLINE void decode_step_of_mode(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
-                                     uint32_t rank, bool any_flat, floe_uint *q)
-{
-    if (rank < 3) { /* the codec refuses the other modes */
-        if (walk->mode == FLOE_LORENZO_X)
-            decode_step(walk, box, step, rank, FLOE_LORENZO_X, any_flat, q);
-        else
-            decode_step(walk, box, step, rank, FLOE_LORENZO_NONE, any_flat, q);
-        return;
-    }
-    switch (walk->mode) {
-    case FLOE_LORENZO_XY: decode_step(walk, box, step, rank, FLOE_LORENZO_XY, any_flat, q); break;
-    case FLOE_LORENZO_X: decode_step(walk, box, step, rank, FLOE_LORENZO_X, any_flat, q); break;
-    case FLOE_LORENZO_Y: decode_step(walk, box, step, rank, FLOE_LORENZO_Y, any_flat, q); break;
-    default: decode_step(walk, box, step, rank, FLOE_LORENZO_NONE, any_flat, q); break;
-    }
-}
-
 void FLOE_V(floe_lorenzo_decode_step)(FLOE_R(floe_lorenzo) * walk, const floe_step_box *box, const floe_step *step,
                                       floe_int *q)
 {
     floe_uint *values = (floe_uint *)q;
     bool any_flat = step->flat != 0;
     switch (walk->rank) {
-    case 1: decode_step_of_mode(walk, box, step, 1, any_flat, values); break;
-    case 2: decode_step_of_mode(walk, box, step, 2, any_flat, values); break;
-    default: decode_step_of_mode(walk, box, step, 3, any_flat, values); break;
+    case 1: BY_MODE(decode_step, 1, walk->mode, walk, box, step, any_flat, values); break;
+    case 2: BY_MODE(decode_step, 2, walk->mode, walk, box, step, any_flat, values); break;
+    default: BY_MODE(decode_step, 3, walk->mode, walk, box, step, any_flat, values); break;
     }
 }

@@ -103,14 +103,9 @@ FLOE_INLINE void get_whole(zfp_reader *r, const tables *t, zfp_step step, uint32
     {                                                                                                     \
         get_whole(r, t, step, rank, precision, block);                                                    \
     }
-WHOLE(ZFP_UNLIFT, 1)
-WHOLE(ZFP_UNLIFT, 2)
-WHOLE(ZFP_UNLIFT, 3)
-WHOLE(ZFP_UNLIFT, 4)
-WHOLE(ZFP_SUM, 1)
-WHOLE(ZFP_SUM, 2)
-WHOLE(ZFP_SUM, 3)
-WHOLE(ZFP_SUM, 4)
+#define WHOLES(step) WHOLE(step, 1) WHOLE(step, 2) WHOLE(step, 3) WHOLE(step, 4)
+WHOLES(ZFP_UNLIFT)
+WHOLES(ZFP_SUM)
 
 typedef void get_function(zfp_reader *r, const tables *t, uint32_t precision, floe_uint *block);
 static get_function *const get_lifted[] = {get_ZFP_UNLIFT_1, get_ZFP_UNLIFT_2, get_ZFP_UNLIFT_3, get_ZFP_UNLIFT_4};
@@ -251,33 +246,16 @@ FLOE_INLINE bool measure(floe_zfp_type type, const floe_zfp_params *params, uint
 
 /* ---- by rank and type, as constants, so that loops unroll ------------------------------------------------------------ */
 
-static bool is_real(floe_zfp_type type) { return type == FLOE_ZFP_F32 || type == FLOE_ZFP_F64; }
-
 static bool decode_any(const floe_zfp_array *array, const floe_zfp_params *params, uint64_t first, uint64_t count,
                        floe_zfp_source *s)
 {
-    switch (array->rank + (is_real(array->type) ? 4 : 0)) {
-    case 1: return decode(array, params, first, count, s, 1, false);
-    case 2: return decode(array, params, first, count, s, 2, false);
-    case 3: return decode(array, params, first, count, s, 3, false);
-    case 4: return decode(array, params, first, count, s, 4, false);
-    case 5: return decode(array, params, first, count, s, 1, true);
-    case 6: return decode(array, params, first, count, s, 2, true);
-    case 7: return decode(array, params, first, count, s, 3, true);
-    default: return decode(array, params, first, count, s, 4, true);
-    }
+    FLOE_ZFP_BY_KIND(array->rank, array->type, decode, array, params, first, count, s)
 }
 
 static bool measure_any(floe_zfp_type type, uint32_t rank, const floe_zfp_params *params, uint64_t count,
                         floe_zfp_source *s, uint16_t *lengths)
 {
-    const bool real = is_real(type);
-    switch (rank) {
-    case 1: return measure(type, params, count, s, lengths, 1, real);
-    case 2: return measure(type, params, count, s, lengths, 2, real);
-    case 3: return measure(type, params, count, s, lengths, 3, real);
-    default: return measure(type, params, count, s, lengths, 4, real);
-    }
+    FLOE_ZFP_BY_KIND(rank, type, measure, type, params, count, s, lengths)
 }
 
 const floe_zfpblock_ops FLOE_V(floe_zfpblock_ops) = {FLOE_V(floe_zfp_encode), decode_any, measure_any};

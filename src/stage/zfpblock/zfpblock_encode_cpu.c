@@ -100,59 +100,45 @@ FLOE_INLINE floe_uint to_negabinary(floe_uint *block, uint32_t rank)
     return any;
 }
 
-FLOE_INLINE void put_whole(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, uint32_t precision)
+/* reversible: differences, behind the number of their planes. Else so many planes. */
+FLOE_INLINE void put_whole(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, bool reversible,
+                           uint32_t precision)
 {
-    zfp_transform(ZFP_LIFT, block, rank);
+    zfp_transform(reversible ? ZFP_DIFFER : ZFP_LIFT, block, rank);
     const floe_uint any = to_negabinary(block, rank);
-    put_planes(w, c, block, any, rank, precision);
-}
-
-FLOE_INLINE void put_whole_reversibly(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank)
-{
-    zfp_transform(ZFP_DIFFER, block, rank);
-    const floe_uint any = to_negabinary(block, rank);
-    const uint32_t all = FLOE_R(floe_zfp_significant)(any), some = all < c->params->maxprec ? all : c->params->maxprec;
-    const uint32_t precision = some ? some : 1;
-    floe_zfp_put(w, precision - 1, FLOE_ZFP_PREC_BITS);
+    if (reversible) {
+        const uint32_t all = FLOE_R(floe_zfp_significant)(any);
+        precision = (uint32_t)floe_max64(1, floe_min64(all, c->params->maxprec));
+        floe_zfp_put(w, precision - 1, FLOE_ZFP_PREC_BITS);
+    }
     put_planes(w, c, block, any, rank, precision);
 }
 
 /* A function for each rank, which all kinds of blocks call: see WHOLE in zfpblock_decode_cpu.c. The writer as a copy, which no
  * store of bytes can change. Not for one axis: such blocks are so short that a call costs 5 %. */
-#define WHOLE(rank)                                                                                         \
-    static void put_whole_##rank(floe_zfp_writer *to, const coder *c, floe_uint *block, uint32_t precision) \
-    {                                                                                                       \
-        floe_zfp_writer w = *to;                                                                            \
-        put_whole(&w, c, block, rank, precision);                                                           \
-        *to = w;                                                                                            \
-    }                                                                                                       \
-    static void put_whole_reversibly_##rank(floe_zfp_writer *to, const coder *c, floe_uint *block)          \
-    {                                                                                                       \
-        floe_zfp_writer w = *to;                                                                            \
-        put_whole_reversibly(&w, c, block, rank);                                                           \
-        *to = w;                                                                                            \
+#define WHOLE(rank)                                                                                      \
+    static void put_whole_##rank(floe_zfp_writer *to, const coder *c, floe_uint *block, bool reversible, \
+                                 uint32_t precision)                                                     \
+    {                                                                                                    \
+        floe_zfp_writer w = *to;                                                                         \
+        if (reversible)                                                                                  \
+            put_whole(&w, c, block, rank, true, precision);                                              \
+        else                                                                                             \
+            put_whole(&w, c, block, rank, false, precision);                                             \
+        *to = w;                                                                                         \
     }
 WHOLE(2)
 WHOLE(3)
 WHOLE(4)
 
-FLOE_INLINE void put_lifted(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, uint32_t precision)
+FLOE_INLINE void put_any(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank, bool reversible,
+                         uint32_t precision)
 {
     switch (rank) {
-    case 1: put_whole(w, c, block, 1, precision); break;
-    case 2: put_whole_2(w, c, block, precision); break;
-    case 3: put_whole_3(w, c, block, precision); break;
-    default: put_whole_4(w, c, block, precision); break;
-    }
-}
-
-FLOE_INLINE void put_differences(floe_zfp_writer *w, const coder *c, floe_uint *block, uint32_t rank)
-{
-    switch (rank) {
-    case 1: put_whole_reversibly(w, c, block, 1); break;
-    case 2: put_whole_reversibly_2(w, c, block); break;
-    case 3: put_whole_reversibly_3(w, c, block); break;
-    default: put_whole_reversibly_4(w, c, block); break;
+    case 1: put_whole(w, c, block, 1, reversible, precision); break;
+    case 2: put_whole_2(w, c, block, reversible, precision); break;
+    case 3: put_whole_3(w, c, block, reversible, precision); break;
+    default: put_whole_4(w, c, block, reversible, precision); break;
     }
 }
 
@@ -168,7 +154,7 @@ FLOE_INLINE void put_real(floe_zfp_writer *w, const coder *c, const floe_uint *b
     }
     floe_zfp_put(w, 1 | (uint64_t)(e + FLOE_ZFP_EXP_BIAS) << 1, 1 + FLOE_ZFP_EXP_BITS);
     zfp_to_whole(block, rank, e, finite && FLOE_R(floe_zfp_fits)(e), whole);
-    put_lifted(w, c, whole, rank, precision);
+    put_any(w, c, whole, rank, false, precision);
 }
 
 /* Whole numbers that give the very values back. False: there are none. */
@@ -205,7 +191,7 @@ FLOE_INLINE void put_real_reversibly(floe_zfp_writer *w, const coder *c, const f
     } else {
         floe_zfp_put(w, 1 | (uint64_t)(e + FLOE_ZFP_EXP_BIAS) << 2, 2 + FLOE_ZFP_EXP_BITS);
     }
-    put_differences(w, c, whole, rank);
+    put_any(w, c, whole, rank, true, 0);
 }
 
 /* Cuts what was put since bit `start` to maxbits, or fills it up to minbits. Returns how much it is. */
@@ -254,10 +240,8 @@ FLOE_INLINE uint64_t encode(run r, uint32_t rank, bool real)
             put_real_reversibly(&w, &c, block, rank);
         else if (real)
             put_real(&w, &c, block, rank);
-        else if (reversible)
-            put_differences(&w, &c, block, rank);
         else
-            put_lifted(&w, &c, block, rank, params->maxprec);
+            put_any(&w, &c, block, rank, reversible, params->maxprec);
         const bool zeros = real && reversible && floe_zfp_written(&w) == start + 1; /* stays one bit */
         r.lengths[i] = (uint16_t)(zeros ? 1 : fit(&w, params, start));
     }
@@ -270,15 +254,5 @@ uint64_t FLOE_V(floe_zfp_encode)(const floe_zfp_array *array, const floe_zfp_par
                                  uint64_t count, uint8_t *dst, uint16_t *lengths)
 {
     const run r = {array, params, first, count, dst, lengths};
-    const bool real = array->type == FLOE_ZFP_F32 || array->type == FLOE_ZFP_F64;
-    switch (array->rank + (real ? 4 : 0)) {
-    case 1: return encode(r, 1, false);
-    case 2: return encode(r, 2, false);
-    case 3: return encode(r, 3, false);
-    case 4: return encode(r, 4, false);
-    case 5: return encode(r, 1, true);
-    case 6: return encode(r, 2, true);
-    case 7: return encode(r, 3, true);
-    default: return encode(r, 4, true);
-    }
+    FLOE_ZFP_BY_KIND(array->rank, array->type, encode, r)
 }

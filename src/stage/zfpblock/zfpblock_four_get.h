@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of four coefficients from bits: with BMI2 many planes at a time, else plane by plane from a table. Inside
- * src/stage/zfpblock only. */
+/* Blocks of four coefficients from bits, many planes at a time. Inside src/stage/zfpblock only. */
 #ifndef FLOE_STAGE_ZFPBLOCK_FOUR_GET_H
 #define FLOE_STAGE_ZFPBLOCK_FOUR_GET_H
 
 #include "stage/zfpblock/zfpblock_four.h"
+#include "stage/zfpblock/zfpblock_planes.h"
 #include "stage/zfpblock/zfpblock_reader.h"
-
-#if FLOE_AVX2
-
-#include <immintrin.h>
 
 /* Bits of a plane in which no coefficient becomes known. */
 FLOE_INLINE uint32_t zfp_four_size(uint32_t known) { return known < ZFP_FOUR ? known + 1 : ZFP_FOUR; }
@@ -54,6 +50,23 @@ static inline void zfp_four_planes_init(zfp_four_planes *planes)
         }
 }
 
+FLOE_INLINE uint64_t zfp_low_bits(uint64_t w, uint32_t nbits) { return w & (((uint64_t)1 << nbits) - 1); }
+
+/* ZFP_FOUR_RUN planes of `size` bits, the first one lowest: a byte each, the first one highest. */
+FLOE_INLINE uint64_t zfp_four_spread(uint64_t w, uint32_t size)
+{
+#if FLOE_AVX2
+    static const uint64_t spread[ZFP_FOUR + 1] = {0, 0x0101010101010101 * 1, 0x0101010101010101 * 3,
+                                                  0x0101010101010101 * 7, 0x0101010101010101 * 15};
+    return __builtin_bswap64(_pdep_u64(w, spread[size]));
+#else
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < ZFP_FOUR_RUN; i++, w >>= size)
+        bytes = bytes << 8 | zfp_low_bits(w, size);
+    return bytes;
+#endif
+}
+
 /* A block on its way. */
 typedef struct zfp_four_turn {
     uint64_t w;         /* the next bits */
@@ -65,16 +78,14 @@ typedef struct zfp_four_turn {
 /* A turn. cut: bits behind the block's end that count as if they were its. */
 FLOE_INLINE void zfp_four_take(zfp_four_turn *t, const zfp_four_planes *codes, uint64_t cut)
 {
-    static const uint64_t spread[ZFP_FOUR + 1] = {0, 0x0101010101010101 * 1, 0x0101010101010101 * 3,
-                                                  0x0101010101010101 * 7, 0x0101010101010101 * 15};
     const uint32_t next = (uint32_t)((t->w | cut) & (ZFP_FOUR_CODES - 1));
     const zfp_four_step f = codes->of[t->n][next];
     const uint64_t w = t->w >> f.nbits, tests = codes->tests[t->n][next];
     t->planes[--t->k] = f.plane;
     const uint32_t left = t->k - t->low, most = (left < ZFP_FOUR_RUN ? left : ZFP_FOUR_RUN) * f.size;
-    const uint32_t alike = (uint32_t)_tzcnt_u64(w & tests) - f.known, nbits = alike < most ? alike : most;
-    const uint64_t run = _pdep_u64(_bzhi_u64(w, nbits), spread[f.size]);
-    floe_store64(t->planes + t->k - ZFP_FOUR_RUN, __builtin_bswap64(run));
+    const uint32_t alike = (w & tests ? (uint32_t)__builtin_ctzll(w & tests) : 64) - f.known,
+                   nbits = alike < most ? alike : most;
+    floe_store64(t->planes + t->k - ZFP_FOUR_RUN, zfp_four_spread(zfp_low_bits(w, nbits), f.size));
     t->n = f.known;
     t->k -= nbits * f.part >> 7;
     t->w = w >> nbits;
@@ -85,17 +96,17 @@ FLOE_INLINE void zfp_four_take(zfp_four_turn *t, const zfp_four_planes *codes, u
  * ends with a one: which is where an odd number of ones is in front of the end, for tests and values take turns at them. */
 FLOE_INLINE void zfp_four_take_last(zfp_reader *r, zfp_four_turn *t, const zfp_four_planes *codes)
 {
-    t->w = _bzhi_u64(floe_zfp_window(r->src, r->at), r->left);
+    t->w = zfp_low_bits(floe_zfp_window(r->src, r->at), r->left);
     t->valid = (int32_t)r->left;
     if (t->n == 0) {
         const uint64_t ones = t->w | (uint64_t)1 << 63; /* a plane of zeros is a bit */
-        const uint32_t zeros = (uint32_t)floe_min64(_tzcnt_u64(ones), t->k - t->low);
+        const uint32_t zeros = (uint32_t)floe_min64((uint32_t)__builtin_ctzll(ones), t->k - t->low);
         t->k -= zeros;
         t->w >>= zeros;
         t->valid -= (int32_t)zeros;
     }
     while (t->k > t->low && t->w)
-        zfp_four_take(t, codes, (uint64_t)(_mm_popcnt_u64(t->w >> t->n) & 1) << t->valid);
+        zfp_four_take(t, codes, (uint64_t)(__builtin_parityll(t->w >> t->n)) << t->valid);
     const int64_t left = t->valid - (int64_t)(t->k - t->low) * zfp_four_size(t->n); /* behind planes of zeros */
     zfp_skip(r, left > 0 ? r->left - (uint32_t)left : r->left);
 }
@@ -119,14 +130,20 @@ FLOE_INLINE void zfp_four_take_all(zfp_reader *r, const zfp_four_planes *codes, 
 /* Planes, a byte each -> coefficients. */
 FLOE_INLINE void zfp_four_join(const uint8_t *planes, floe_uint *block)
 {
-    for (uint32_t i = 0; i < ZFP_FOUR; i++) {
-        floe_uint v = 0;
-        for (uint32_t k = 0; k < FLOE_REAL_BITS; k += 32) {
+    memset(block, 0, ZFP_FOUR * sizeof *block);
+#if FLOE_AVX2
+    for (uint32_t k = 0; k < FLOE_REAL_BITS; k += 32)
+        for (uint32_t i = 0; i < ZFP_FOUR; i++) {
             const __m256i all = _mm256_loadu_si256((const __m256i *)(planes + k));
-            v |= (floe_uint)(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(all, 7 - (int)i)) << k;
+            block[i] |= (floe_uint)(uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(all, 7 - (int)i)) << k;
         }
-        block[i] = v;
+#else
+    for (uint32_t k = 0; k < FLOE_REAL_BITS; k += 8) {
+        const uint64_t columns = zfp_turn8(floe_load64(planes + k));
+        for (uint32_t i = 0; i < ZFP_FOUR; i++)
+            block[i] |= (floe_uint)(columns >> 8 * i & 255) << k;
     }
+#endif
 }
 
 /* Planes down to low, or to the block's end -> coefficients; nothing where block is NULL. */
@@ -137,84 +154,5 @@ FLOE_INLINE void zfp_four_get(zfp_reader *r, const zfp_four_planes *codes, uint3
     if (block)
         zfp_four_join(planes + ZFP_FOUR_RUN, block);
 }
-
-#else
-
-/* By coefficients that are known, and the bits that come next. */
-typedef struct zfp_four_planes {
-    zfp_four of[ZFP_FOUR][1 << ZFP_FOUR_BITS];
-} zfp_four_planes;
-
-/* The codes are a prefix code that leaves nothing out. */
-static inline void zfp_four_planes_init(zfp_four_planes *planes)
-{
-    for (uint32_t known = 0; known < ZFP_FOUR; known++)
-        for (uint32_t plane = 0; plane < 1 << ZFP_FOUR; plane++) {
-            const zfp_four f = zfp_four_of(known, plane);
-            for (uint32_t next = f.code; next < 1 << ZFP_FOUR_BITS; next += 1u << f.nbits)
-                planes->of[known][next] = f;
-        }
-}
-
-/* One plane more below those in v. */
-FLOE_INLINE zfp_row zfp_four_below(zfp_row v, uint64_t plane)
-{
-    const zfp_row bit = {1, 2, 4, 8};
-    return v + v - (zfp_row)(((floe_uint)plane & bit) == bit); /* true is -1 */
-}
-
-/* The way back, from bit *at, of which *left belong to the block: planes in *v, one below the other. Returns the lowest one
- * that was read; where it is above `low` and bits are left, the block ends within the next, and *known, fewer than four,
- * coefficients are known. */
-FLOE_INLINE uint32_t zfp_get_fours(const uint8_t *src, uint64_t *at, uint32_t *left, uint32_t *known,
-                                   const zfp_four_planes *codes, uint32_t low, uint32_t high, zfp_row *v)
-{
-    uint32_t n = 0, k = high, rest = *left, used = 1;
-    zfp_row sum = {0};
-    while (k > low && rest && used) {
-        const uint32_t room = rest < FLOE_ZFP_WINDOW ? rest : FLOE_ZFP_WINDOW;
-        uint64_t w = floe_zfp_window(src, *at);
-        zfp_four f;
-        for (used = 0; n < ZFP_FOUR && k > low; used += f.nbits, w >>= f.nbits, n = f.known, k--) {
-            f = codes->of[n][w & ((1u << ZFP_FOUR_BITS) - 1)];
-            if (used + f.nbits > room)
-                break;
-            sum = zfp_four_below(sum, f.plane);
-        }
-        for (; n == ZFP_FOUR && k > low && used + ZFP_FOUR <= room; used += ZFP_FOUR, w >>= ZFP_FOUR, k--)
-            sum = zfp_four_below(sum, w & ((1u << ZFP_FOUR) - 1));
-        if (n == ZFP_FOUR && k > low && used < rest && rest == room) { /* the block's last bits */
-            sum = zfp_four_below(sum, w & ((1u << (rest - used)) - 1));
-            used = rest;
-            k--;
-        }
-        *at += used;
-        rest -= used;
-    }
-    *left = rest;
-    *known = n;
-    *v = sum;
-    return k;
-}
-
-FLOE_INLINE void zfp_four_get(zfp_reader *r, const zfp_four_planes *codes, uint32_t low, floe_uint *block)
-{
-    const uint32_t high = zfp_skip_zeros(r, low);
-    uint32_t n;
-    zfp_row v;
-    uint32_t k = zfp_get_fours(r->src, &r->at, &r->left, &n, codes, low, high, &v);
-    if (k > low && r->left) {
-        const uint64_t known = zfp_get(r, n);
-        v = zfp_four_below(v, known | zfp_get_groups_slowly(r, &n, ZFP_FOUR));
-        k--;
-    }
-    if (!block)
-        return;
-    if (k < FLOE_REAL_BITS)
-        v <<= k;
-    memcpy(block, &v, sizeof v);
-}
-
-#endif
 
 #endif

@@ -42,6 +42,19 @@ uint64_t FLOE_V(floe_zfp_encode)(const floe_zfp_array *array, const floe_zfp_par
 
 extern const floe_zfpblock_ops FLOE_V(floe_zfpblock_ops);
 
+/* Returns what run gives for these arguments, and the rank and whether values are real as constants, so that loops unroll. */
+#define FLOE_ZFP_BY_KIND(rank, type, run, ...)                                     \
+    switch ((rank) + ((type) == FLOE_ZFP_F32 || (type) == FLOE_ZFP_F64 ? 4 : 0)) { \
+    case 1: return run(__VA_ARGS__, 1, false);                                     \
+    case 2: return run(__VA_ARGS__, 2, false);                                     \
+    case 3: return run(__VA_ARGS__, 3, false);                                     \
+    case 4: return run(__VA_ARGS__, 4, false);                                     \
+    case 5: return run(__VA_ARGS__, 1, true);                                      \
+    case 6: return run(__VA_ARGS__, 2, true);                                      \
+    case 7: return run(__VA_ARGS__, 3, true);                                      \
+    default: return run(__VA_ARGS__, 4, true);                                     \
+    }
+
 /* A square matrix of 8 rows of 8 bits in a word: rows become columns. */
 FLOE_INLINE uint64_t zfp_turn8(uint64_t x)
 {
